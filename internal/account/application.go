@@ -1,0 +1,79 @@
+package account
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"formulary/internal/fault"
+)
+
+// Limits of an application's registration.
+const (
+	MaxAppName = 100
+	MaxSecrets = 2 // the one in use and the one that replaces it
+)
+
+// Application is a third party that may ask people for access.
+type Application struct {
+	Account      string // the person who registered it
+	ID           string // the client_id
+	Name         string
+	Public       bool // has no secret: a native or browser application
+	RedirectURIs []string
+	Scopes       Scopes // what it may ask for
+	SendIssuer   bool   // adds iss to its redirects (RFC 9207)
+	CreatedAt    time.Time
+	Disabled     bool
+}
+
+// Check says what is wrong with a registration, field by field.
+func (a *Application) Check() error {
+	var details []fault.Detail
+	wrong := func(field, message string) {
+		details = append(details, fault.Detail{Field: field, Message: message})
+	}
+	a.Name = strings.TrimSpace(a.Name)
+	switch {
+	case a.Name == "":
+		wrong("name", "an application needs a name")
+	case utf8.RuneCountInString(a.Name) > MaxAppName || !CleanLine(a.Name):
+		wrong("name", "a name is one line of at most 100 characters")
+	}
+	switch n := len(a.RedirectURIs); {
+	case n == 0:
+		wrong("redirect_uri", "at least one redirect URI is needed")
+	case n > MaxRedirectURIs:
+		wrong("redirect_uri", "at most 20 redirect URIs")
+	}
+	for _, uri := range a.RedirectURIs {
+		if err := CheckRedirectURI(uri, a.Public); err != nil {
+			wrong("redirect_uri", uri+": "+err.Error())
+			break
+		}
+	}
+	if len(a.Scopes) == 0 {
+		wrong("scope", "at least one permission is needed")
+	}
+	if len(details) > 0 {
+		return fault.Fields(details...)
+	}
+	return nil
+}
+
+// AppSecret is one of an application's secrets, without its text.
+type AppSecret struct {
+	ID        string
+	Hash      string
+	CreatedAt time.Time
+}
+
+// Consent is one person's permission for one application.
+type Consent struct {
+	Account   string
+	ID        string
+	AppID     string
+	Scopes    Scopes
+	CreatedAt time.Time
+	UsedAt    time.Time
+}

@@ -1,0 +1,131 @@
+package account
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"strings"
+	"time"
+)
+
+// Prefixes of the ids that people and applications see.
+const (
+	UserPrefix = "usr_"
+	AppPrefix  = "app_"
+	FormPrefix = "frm_"
+)
+
+// Prefixes of ids that stay inside or appear only in the console.
+const (
+	ConsentPrefix = "con_"
+	SecretPrefix  = "sec_"
+)
+
+// UUID is the 128 bits behind a TypeID.
+type UUID [16]byte
+
+// alphabet is Crockford's base32 in lower case: it sorts like the bits do, so
+// ids order by time as text.
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+
+const encodedLen = 26
+
+var decoded = func() (table [256]byte) {
+	for i := range table {
+		table[i] = 0xff
+	}
+	for i := range len(alphabet) {
+		table[alphabet[i]] = byte(i)
+	}
+	return table
+}()
+
+// NewUUID mints a UUIDv7 for the given time.
+func NewUUID(now time.Time) UUID {
+	var u UUID
+	rand.Read(u[:])
+	putTime(&u, now.UnixMilli())
+	return u
+}
+
+func putTime(u *UUID, milli int64) {
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(milli))
+	copy(u[:6], ms[2:])
+	u[6] = 0x70 | u[6]&0x0f
+	u[8] = 0x80 | u[8]&0x3f
+}
+
+// Time is the moment at which the id was minted, to the millisecond.
+func (u UUID) Time() time.Time {
+	var ms [8]byte
+	copy(ms[2:], u[:6])
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(ms[:]))).UTC()
+}
+
+// NewID mints a TypeID: the prefix and a UUIDv7.
+func NewID(prefix string, now time.Time) string {
+	return NewUUID(now).String(prefix)
+}
+
+// NextID mints a TypeID that sorts after last, also when the clock stood still
+// or went back. The step is random, so the next id cannot be guessed from this
+// one. It returns the time that the id carries.
+func NextID(prefix string, now time.Time, last string) (string, time.Time) {
+	u := NewUUID(now)
+	if prev, ok := ParseID(prefix, last); ok && u.String(prefix) <= last {
+		u = after(prev)
+	}
+	return u.String(prefix), u.Time()
+}
+
+// after adds a random step of up to 61 bits to the random part of u and moves
+// to the next millisecond when that part is used up.
+func after(u UUID) UUID {
+	var step [8]byte
+	rand.Read(step[:])
+	low := binary.BigEndian.Uint64(u[8:]) & (1<<62 - 1)
+	high := uint64(binary.BigEndian.Uint16(u[6:]) & 0x0fff)
+	low += binary.BigEndian.Uint64(step[:])>>3 + 1
+	high += low >> 62
+	if high > 0x0fff {
+		return NewUUID(u.Time().Add(time.Millisecond))
+	}
+	binary.BigEndian.PutUint16(u[6:], uint16(0x7000|high))
+	binary.BigEndian.PutUint64(u[8:], 1<<63|low&(1<<62-1))
+	return u
+}
+
+// String writes the id with its prefix.
+func (u UUID) String(prefix string) string {
+	out := make([]byte, len(prefix)+encodedLen)
+	copy(out, prefix)
+	hi, lo := binary.BigEndian.Uint64(u[:8]), binary.BigEndian.Uint64(u[8:])
+	for i := len(out) - 1; i >= len(prefix); i-- {
+		out[i] = alphabet[lo&31]
+		lo = lo>>5 | hi<<59
+		hi >>= 5
+	}
+	return string(out)
+}
+
+// ParseID reads a TypeID with the given prefix. Only the one spelling that we
+// write is accepted, so a parsed id is safe to hand to any database.
+func ParseID(prefix, id string) (UUID, bool) {
+	var u UUID
+	text, ok := strings.CutPrefix(id, prefix)
+	if !ok || len(text) != encodedLen || text[0] > '7' {
+		return u, false
+	}
+	var hi, lo uint64
+	for i := range len(text) {
+		v := decoded[text[i]]
+		if v == 0xff {
+			return u, false
+		}
+		hi = hi<<5 | lo>>59
+		lo = lo<<5 | uint64(v)
+	}
+	binary.BigEndian.PutUint64(u[:8], hi)
+	binary.BigEndian.PutUint64(u[8:], lo)
+	return u, true
+}

@@ -1,0 +1,137 @@
+package account
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ccojocar/zxcvbn-go"
+	"golang.org/x/crypto/argon2"
+)
+
+// Limits of a password, in characters.
+const (
+	MinPassword = 8
+	MaxPassword = 256
+)
+
+// The cost of argon2id (19 MiB, two passes), as OWASP recommends it.
+const (
+	argonMemory  = 19 * 1024
+	argonTime    = 2
+	argonThreads = 1
+	argonKeyLen  = 32
+	argonSaltLen = 16
+)
+
+// CheckPassword says why a password may not be used, or nil. What is known of
+// the person (address, name) counts as guessable.
+func CheckPassword(password string, known ...string) error {
+	switch n := utf8.RuneCountInString(password); {
+	case n < MinPassword:
+		return fmt.Errorf("a password has at least %d characters", MinPassword)
+	case n > MaxPassword:
+		return fmt.Errorf("a password has at most %d characters", MaxPassword)
+	case !utf8.ValidString(password):
+		return errors.New("the password is not valid text")
+	}
+	// The estimate grows steeply with length and 64 characters decide it.
+	guessed := password
+	if len(guessed) > 64 {
+		guessed = guessed[:64]
+	}
+	known = append(known, "formulary")
+	for _, k := range known {
+		if local, _, ok := strings.Cut(k, "@"); ok {
+			known = append(known, local)
+		}
+	}
+	if zxcvbn.PasswordStrength(guessed, known).Score < 2 {
+		return errors.New("this password is easy to guess; a few unrelated words make a good one")
+	}
+	return nil
+}
+
+// Hasher hashes passwords, a few at a time: each takes 19 MiB and about 30 ms
+// of a core, and a flood of sign-ins must not take the machine.
+type Hasher struct {
+	slots chan struct{}
+	decoy string
+}
+
+// NewHasher allows so many hashes at once.
+func NewHasher(atOnce int) *Hasher {
+	h := &Hasher{slots: make(chan struct{}, atOnce)}
+	h.decoy = encode(make([]byte, argonSaltLen), make([]byte, argonKeyLen))
+	return h
+}
+
+func (h *Hasher) enter(ctx context.Context) error {
+	select {
+	case h.slots <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Hash returns the text to store for a password.
+func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
+	if err := h.enter(ctx); err != nil {
+		return "", err
+	}
+	defer func() { <-h.slots }()
+	salt := make([]byte, argonSaltLen)
+	rand.Read(salt)
+	return encode(salt, derive(password, salt)), nil
+}
+
+// Verify compares a password with a stored text. With an empty text, as for an
+// address that nobody has, it does the same work and says no.
+func (h *Hasher) Verify(ctx context.Context, stored, password string) (bool, error) {
+	if err := h.enter(ctx); err != nil {
+		return false, err
+	}
+	defer func() { <-h.slots }()
+	known := stored != ""
+	if !known {
+		stored = h.decoy
+	}
+	salt, key, err := decode(stored)
+	if err != nil {
+		return false, err
+	}
+	same := subtle.ConstantTimeCompare(derive(password, salt), key) == 1
+	return same && known, nil
+}
+
+func derive(password string, salt []byte) []byte {
+	return argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, argonKeyLen)
+}
+
+var phcPrefix = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, argonMemory, argonTime, argonThreads)
+
+func encode(salt, key []byte) string {
+	b64 := base64.RawStdEncoding
+	return phcPrefix + b64.EncodeToString(salt) + "$" + b64.EncodeToString(key)
+}
+
+func decode(stored string) (salt, key []byte, err error) {
+	rest, ok := strings.CutPrefix(stored, phcPrefix)
+	saltText, keyText, found := strings.Cut(rest, "$")
+	if !ok || !found {
+		return nil, nil, errors.New("stored password hash has an unknown form")
+	}
+	if salt, err = base64.RawStdEncoding.DecodeString(saltText); err != nil {
+		return nil, nil, fmt.Errorf("stored password salt: %w", err)
+	}
+	if key, err = base64.RawStdEncoding.DecodeString(keyText); err != nil {
+		return nil, nil, fmt.Errorf("stored password key: %w", err)
+	}
+	return salt, key, nil
+}

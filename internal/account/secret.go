@@ -1,0 +1,109 @@
+package account
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"strings"
+	"time"
+)
+
+// Prefixes say what a leaked secret is, so that scanners can find it.
+const (
+	AccessToken  = "fma_"
+	RefreshToken = "fmr_"
+	Code         = "fmc_"
+	ClientSecret = "fms_"
+	SessionKey   = "fmk_"
+	TicketKey    = "fmt_"
+	LinkKey      = "fml_"
+)
+
+const (
+	randomBytes   = 32
+	selectorBytes = 12
+)
+
+// Secret is a freshly minted credential. Text goes to its holder and is never
+// stored; Account, ID and Hash are the row that recognises it.
+type Secret struct {
+	Text    string
+	Account string
+	ID      string
+	Hash    string
+}
+
+// Key is what a presented credential claims to be: where to look for its row,
+// and the hash that the row must have.
+type Key struct {
+	Account string
+	ID      string
+	Hash    string
+}
+
+// Mint makes a credential that belongs to an account. Its text is the prefix
+// and base64url of: the account (16 bytes), a selector that sorts by time (12
+// bytes), and 256 random bits. The first two only say where to look.
+func Mint(prefix, accountID string, now time.Time) Secret {
+	owner, _ := ParseID(UserPrefix, accountID)
+	var raw [16 + selectorBytes + randomBytes]byte
+	rand.Read(raw[16:])
+	copy(raw[:16], owner[:])
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(now.UnixMilli()))
+	copy(raw[16:22], ms[2:])
+	text := prefix + base64.RawURLEncoding.EncodeToString(raw[:])
+	return Secret{
+		Text:    text,
+		Account: accountID,
+		ID:      hex.EncodeToString(raw[16 : 16+selectorBytes]),
+		Hash:    Hash(text),
+	}
+}
+
+// ParseKey reads a credential made by Mint. A text of another kind, length or
+// spelling is not one.
+func ParseKey(prefix, text string) (Key, bool) {
+	body, ok := strings.CutPrefix(text, prefix)
+	var raw [16 + selectorBytes + randomBytes]byte
+	if !ok || len(body) != base64.RawURLEncoding.EncodedLen(len(raw)) {
+		return Key{}, false
+	}
+	if n, err := base64.RawURLEncoding.Strict().Decode(raw[:], []byte(body)); err != nil || n != len(raw) {
+		return Key{}, false
+	}
+	return Key{
+		Account: UUID(raw[:16]).String(UserPrefix),
+		ID:      hex.EncodeToString(raw[16 : 16+selectorBytes]),
+		Hash:    Hash(text),
+	}, true
+}
+
+// NewClientSecret makes the secret of an application: 256 random bits.
+func NewClientSecret() (text, hash string) {
+	var raw [randomBytes]byte
+	rand.Read(raw[:])
+	text = ClientSecret + base64.RawURLEncoding.EncodeToString(raw[:])
+	return text, Hash(text)
+}
+
+// Hash is how every secret but a password is stored. 256 random bits cannot be
+// searched, so a fast hash is enough.
+func Hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// SameHash compares in constant time.
+func SameHash(a, b string) bool {
+	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
+}
+
+// ValidSelector says whether a text can be the ID of a secret's row.
+func ValidSelector(id string) bool {
+	raw, err := hex.DecodeString(id)
+	return err == nil && len(raw) == selectorBytes
+}

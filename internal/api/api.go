@@ -1,0 +1,199 @@
+// Package api is the interface for applications: /api/v1, whose operations are
+// typed and make the OpenAPI document, and /api/oauth2 beside it.
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"formulary/internal/fault"
+	"formulary/internal/limit"
+	"formulary/internal/oauth"
+	"formulary/internal/store"
+)
+
+// Config is what the API is made of.
+type Config struct {
+	Store   *store.Store
+	OAuth   *oauth.Service
+	BaseURL string
+	Log     *slog.Logger
+	Now     func() time.Time
+	// Tokens limits the requests of each access token; nil: no limit.
+	Tokens *limit.Limiter[string]
+	// Guesses limits wrong client secrets by address and application.
+	Guesses *limit.Limiter[Guess]
+	// Address is where a request comes from.
+	Address func(*http.Request) netip.Addr
+}
+
+// Guess is who tries secrets of which application.
+type Guess struct {
+	Address netip.Addr
+	Client  string
+}
+
+// API answers everything under /api/ and the metadata document.
+type API struct {
+	Config
+	operations []*operation
+	static     map[string]*route
+	patterns   []*route
+	document   []byte
+}
+
+// route is a path with what its methods do.
+type route struct {
+	path     string
+	segments []string // "{}" stands for a parameter
+	methods  map[string]*operation
+	allow    string
+	cors     bool
+}
+
+// New builds the API from its operations.
+func New(c Config) *API {
+	a := &API{Config: c, static: map[string]*route{}}
+	a.operations = a.table()
+	for _, op := range a.operations {
+		a.add(op)
+	}
+	a.document = describe(a.operations)
+	return a
+}
+
+// table is every operation there is.
+func (a *API) table() []*operation {
+	return []*operation{
+		operate(a.me()),
+		operate(a.listForms()),
+		operate(a.createForm()),
+		operate(a.readForm()),
+		operate(a.changeForm()),
+		operate(a.deleteForm()),
+		a.openAPI(),
+		a.token(),
+		a.refresh(),
+		a.revoke(),
+		a.introspect(),
+		a.metadata(),
+	}
+}
+
+func (a *API) add(op *operation) {
+	var r *route
+	for _, known := range append(a.patterns, a.static[op.Path]) {
+		if known != nil && known.path == op.Path {
+			r = known
+		}
+	}
+	if r == nil {
+		r = &route{path: op.Path, methods: map[string]*operation{}}
+		for segment := range strings.SplitSeq(op.Path, "/") {
+			if strings.HasPrefix(segment, "{") {
+				segment = "{}"
+			}
+			r.segments = append(r.segments, segment)
+		}
+		if strings.Contains(op.Path, "{") {
+			a.patterns = append(a.patterns, r)
+		} else {
+			a.static[op.Path] = r
+		}
+	}
+	r.methods[op.Method] = op
+	r.cors = r.cors || op.CORS
+	var methods []string
+	for _, m := range []string{"GET", "POST", "PATCH", "DELETE"} {
+		if r.methods[m] != nil {
+			methods = append(methods, m)
+			if m == "GET" {
+				methods = append(methods, "HEAD")
+			}
+		}
+	}
+	r.allow = strings.Join(methods, ", ")
+}
+
+// find returns the route of a path and the values of its parameters.
+func (a *API) find(path string) (*route, []string) {
+	if r := a.static[path]; r != nil {
+		return r, nil
+	}
+	segments := strings.Split(path, "/")
+next:
+	for _, r := range a.patterns {
+		if len(r.segments) != len(segments) {
+			continue
+		}
+		var values []string
+		for i, want := range r.segments {
+			switch {
+			case want == "{}" && segments[i] != "":
+				values = append(values, segments[i])
+			case want != segments[i]:
+				continue next
+			}
+		}
+		return r, values
+	}
+	return nil, nil
+}
+
+// ServeHTTP finds the operation, runs it, and writes what it returns.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := a.serve(w, r); err != nil {
+		a.Fail(w, r, err)
+	}
+}
+
+func (a *API) serve(w http.ResponseWriter, r *http.Request) error {
+	found, values := a.find(r.URL.Path)
+	if found == nil {
+		r.Pattern = "none"
+		allowAnyOrigin(w, strings.HasPrefix(r.URL.Path, "/api/v1/"))
+		return fault.New(fault.NoPath, "There is nothing at this path.")
+	}
+	r.Pattern = found.path
+	allowAnyOrigin(w, found.cors)
+	method := r.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	op := found.methods[method]
+	switch {
+	case op != nil:
+		return op.serve(a, w, r, values)
+	case method == http.MethodOptions && found.cors:
+		preflight(w, found.allow)
+		return nil
+	default:
+		return &fault.Error{Code: fault.MethodNotAllowed, Message: "This path takes " + found.allow + ".", Allow: found.allow}
+	}
+}
+
+// allowAnyOrigin opens an answer to pages of every site. No cookie counts here,
+// so nothing is given that the page's own code could not get anyway.
+func allowAnyOrigin(w http.ResponseWriter, open bool) {
+	if open {
+		h := w.Header()
+		h["Access-Control-Allow-Origin"] = anyOrigin
+		h["Access-Control-Expose-Headers"] = exposed
+	}
+}
+
+var (
+	anyOrigin = []string{"*"}
+	exposed   = []string{"ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id"}
+)
+
+func preflight(w http.ResponseWriter, allow string) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Methods", allow)
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, If-Match, Idempotency-Key")
+	h.Set("Access-Control-Max-Age", "86400")
+	w.WriteHeader(http.StatusNoContent)
+}

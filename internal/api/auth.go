@@ -1,0 +1,62 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/limit"
+	"formulary/internal/oauth"
+)
+
+// bearer reads the token from the Authorization header, and from nowhere else.
+func bearer(headers []string) (string, error) {
+	if len(headers) > 1 {
+		return "", oauth.InvalidToken()
+	}
+	if len(headers) == 0 || strings.TrimSpace(headers[0]) == "" {
+		return "", &fault.Error{Code: fault.NoAuthorization, Message: "Authorization header is missing", Challenge: "Bearer"}
+	}
+	kind, token, _ := strings.Cut(strings.TrimSpace(headers[0]), " ")
+	if !strings.EqualFold(kind, "Bearer") {
+		return "", &fault.Error{Code: fault.NotBearer, Message: "Authorization type is not Bearer", Challenge: "Bearer"}
+	}
+	return strings.TrimSpace(token), nil
+}
+
+// authorize says who is calling and whether they may do this.
+func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope account.Scope) (oauth.Caller, error) {
+	token, err := bearer(r.Header["Authorization"])
+	if err != nil {
+		return oauth.Caller{}, err
+	}
+	caller, err := a.OAuth.Check(r.Context(), token)
+	if err != nil {
+		return caller, err
+	}
+	if err := a.limitToken(w, caller.Token); err != nil {
+		return caller, err
+	}
+	if scope != "" && !caller.Scopes.Has(scope) {
+		return caller, &fault.Error{
+			Code:      fault.MissingScope,
+			Message:   fmt.Sprintf("The access token lacks the scope %s.", scope),
+			Challenge: fmt.Sprintf(`Bearer error="insufficient_scope", scope=%q`, scope),
+		}
+	}
+	return caller, nil
+}
+
+func (a *API) limitToken(w http.ResponseWriter, token string) error {
+	if a.Tokens == nil {
+		return nil
+	}
+	left, wait, ok := a.Tokens.Take(token)
+	limit.SetHeader(w.Header(), "token", a.Tokens.Quota(), a.Tokens.Window(), left, wait)
+	if !ok {
+		return fault.TooManyRequests(limit.Seconds(wait))
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"formulary/internal/fault"
+)
+
+const (
+	maxBody  = 1 << 20
+	maxDepth = 64
+)
+
+// readBody reads a JSON body strictly: what encoding/json would let pass (keys
+// given twice or in another letter case, unknown fields, broken UTF-8, endless
+// nesting) is an error that names the place.
+func readBody(w http.ResponseWriter, r *http.Request, into any) error {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return fault.New(fault.UnsupportedMedia, "The body must be sent as application/json.")
+	}
+	text, err := readAll(w, r, maxBody)
+	if err != nil {
+		return err
+	}
+	return parseBody(text, into)
+}
+
+func readAll(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, fault.New(fault.TooLarge, "The body is larger than %d KiB.", most>>10)
+	}
+	if err != nil {
+		return nil, &fault.Error{Code: fault.BadJSON, Message: "The body could not be read to its end.", Cause: err}
+	}
+	return text, nil
+}
+
+func parseBody(text []byte, into any) error {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return fault.New(fault.BadJSON, "The body is empty; a JSON object is expected.")
+	}
+	if tooDeep(text) {
+		return fault.New(fault.BadJSON, "The body is nested more than %d levels deep.", maxDepth)
+	}
+	err := json.Unmarshal(text, into, json.RejectUnknownMembers(true))
+	if err == nil {
+		return nil
+	}
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
+		field := strings.ReplaceAll(strings.TrimPrefix(string(semantic.JSONPointer), "/"), "/", ".")
+		if errors.Is(err, json.ErrUnknownName) {
+			return &fault.Error{Code: fault.BadJSON, Message: fmt.Sprintf("Unknown field %q.", field),
+				Details: []fault.Detail{{Field: field, Message: "there is no such field"}}, Cause: err}
+		}
+		if field == "" {
+			return &fault.Error{Code: fault.BadJSON, Message: "The body must be a JSON object.", Cause: err}
+		}
+		invalid := fault.Field(field, "%s is not what is expected here", kindName(semantic.JSONKind))
+		invalid.Cause = err
+		return invalid
+	}
+	message := "The body is not valid JSON."
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		switch {
+		case errors.Is(err, jsontext.ErrDuplicateName):
+			message = fmt.Sprintf("The field %q is given twice.", syntax.JSONPointer.LastToken())
+		default:
+			message = fmt.Sprintf("The body is not valid JSON at byte %d.", syntax.ByteOffset)
+		}
+	}
+	return &fault.Error{Code: fault.BadJSON, Message: message, Cause: err}
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case 'n':
+		return "null"
+	case 't', 'f':
+		return "a boolean"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	}
+	return "this"
+}
+
+// tooDeep counts brackets outside of strings. It runs before the parser, which
+// would recurse.
+func tooDeep(text []byte) bool {
+	depth, inString := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case inString && c == '\\':
+			i++
+		case c == '"':
+			inString = !inString
+		case inString:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}

@@ -1,0 +1,86 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"formulary/internal/fault"
+)
+
+// Error is the body of every error under /api/v1.
+type Error struct {
+	ErrorCode int            `json:"errorCode" doc:"Six digits; the first three are the HTTP status" example:"404002"`
+	Message   string         `json:"message" doc:"What went wrong, for people" example:"There is no such resource in this account."`
+	Details   []fault.Detail `json:"details,omitempty" doc:"What is wrong, field by field, where input is at fault"`
+}
+
+// OAuthError is the body of an error under /api/oauth2: the words of RFC 6749
+// beside our own.
+type OAuthError struct {
+	Name        string `json:"error" doc:"As in RFC 6749" example:"invalid_grant"`
+	Description string `json:"error_description" doc:"The same text as message"`
+	Error
+}
+
+// Fail writes an error. It is the only place under /api that does.
+func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	e := fault.From(err)
+	message := e.Message
+	h := w.Header()
+	switch {
+	case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
+		// The caller has gone; this only ends up in the log.
+		a.Log.Debug("caller left", "path", r.URL.Path, "request_id", h.Get("X-Request-Id"))
+	case e.Code == fault.Internal:
+		id := h.Get("X-Request-Id")
+		message += " If it happens again, please quote " + id + "."
+		a.Log.Error("request failed", "error", err, "method", r.Method, "path", r.URL.Path, "request_id", id)
+	case e.Code == fault.DatabaseUnreachable:
+		a.Log.Error("database unreachable", "error", err, "method", r.Method, "path", r.URL.Path, "request_id", h.Get("X-Request-Id"))
+	}
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(e.RetryAfter))
+	}
+	if e.Allow != "" {
+		h.Set("Allow", e.Allow)
+	}
+	if e.Challenge != "" {
+		h.Set("WWW-Authenticate", e.Challenge)
+	}
+	body := Error{int(e.Code), message, e.Details}
+	var out any = body
+	if strings.HasPrefix(r.URL.Path, "/api/oauth2/") {
+		noStore(h)
+		out = OAuthError{fault.OAuthName(e.Code), message, body}
+	} else {
+		h.Set("Cache-Control", "no-store")
+	}
+	writeJSON(w, e.Code.Status(), out)
+}
+
+func noStore(h http.Header) {
+	h.Set("Cache-Control", "no-store")
+	h.Set("Pragma", "no-cache")
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // the types of our answers can be written
+	}
+	writeBytes(w, status, text)
+}
+
+var jsonType = []string{"application/json"}
+
+func writeBytes(w http.ResponseWriter, status int, text []byte) {
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	h["Content-Length"] = []string{strconv.Itoa(len(text))}
+	w.WriteHeader(status)
+	w.Write(text) // the caller may have gone: nothing to do about it
+}

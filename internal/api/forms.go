@@ -1,0 +1,250 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/oauth"
+	"formulary/internal/store"
+)
+
+// Form is a form as lists show it.
+type Form struct {
+	ID            string    `json:"id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Title         string    `json:"title" example:"Order"`
+	Description   string    `json:"description" example:"What would you like?"`
+	Language      string    `json:"language" doc:"BCP 47 tag" example:"en"`
+	Status        string    `json:"status" enum:"draft,open,closed"`
+	Version       int64     `json:"version" doc:"The published version; 0 before the first"`
+	ResponseCount int64     `json:"response_count"`
+	URL           string    `json:"url" format:"uri" doc:"The public page"`
+	CreatedAt     time.Time `json:"created_at"`
+	UpdatedAt     time.Time `json:"updated_at"`
+}
+
+// FormList is a page of forms.
+type FormList struct {
+	TotalItems int64  `json:"total_items" doc:"How many forms there are in all"`
+	TotalPages int64  `json:"total_pages" doc:"How many pages of this size they fill"`
+	Data       []Form `json:"data" nullable:"false"`
+}
+
+func (a *API) form(f form.Form) Form {
+	return Form{
+		ID: f.ID, Title: f.Title, Description: f.Description, Language: f.Language,
+		Status: string(f.Status), Version: f.Version, ResponseCount: f.ResponseCount,
+		URL: a.BaseURL + "/f/" + f.ID, CreatedAt: f.CreatedAt, UpdatedAt: f.UpdatedAt,
+	}
+}
+
+func (a *API) whole(f form.Form) (*Form, reply, error) {
+	out := a.form(f)
+	return &out, reply{ETag: etag(f.Revision)}, nil
+}
+
+func etag(revision int64) string { return `"` + strconv.FormatInt(revision, 10) + `"` }
+
+// revisionOf reads If-Match: 0 takes any revision, -1 can be none.
+func revisionOf(ifMatch string) int64 {
+	ifMatch = strings.TrimSpace(ifMatch)
+	if ifMatch == "" || ifMatch == "*" {
+		return 0
+	}
+	n, err := strconv.ParseInt(strings.Trim(ifMatch, `"`), 10, 64)
+	if err != nil || n <= 0 || ifMatch != etag(n) {
+		return -1
+	}
+	return n
+}
+
+type listFormsInput struct {
+	Page     int64  `query:"page" default:"1" minimum:"1" doc:"Which page; the first is 1"`
+	PerPage  int64  `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"How many forms a page has"`
+	Search   string `query:"search" maxLength:"200" doc:"Only forms whose title or description contains this, in any letter case"`
+	Status   string `query:"status" enum:"draft,open,closed" doc:"Only forms in this status"`
+	Language string `query:"language" maxLength:"35" doc:"Only forms in this language (BCP 47 tag)"`
+	Sort     string `query:"sort" default:"-created_at" enum:"created_at,-created_at,updated_at,-updated_at,title,-title" doc:"The order; - in front is descending"`
+}
+
+func (a *API) listForms() typed[listFormsInput, FormList] {
+	return typed[listFormsInput, FormList]{
+		operation{
+			Method: "GET", Path: "/api/v1/forms", ID: "listForms", Tag: "Forms", Status: 200,
+			Scope:       account.FormsRead,
+			Summary:     "List forms",
+			Description: "The forms in the account, the newest first. Past the last page `data` is empty and the totals are right. The `Link` header names the first, previous, next and last page.",
+			Errors:      []fault.Code{fault.BadQuery},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *listFormsInput) (*FormList, reply, error) {
+			page := pageOf{in.Page, in.PerPage}
+			if in.Language != "" {
+				tag, ok := form.ParseLanguage(in.Language)
+				if !ok {
+					return nil, reply{}, &fault.Error{Code: fault.BadQuery, Message: "language is not a known language tag.",
+						Details: []fault.Detail{{Field: "language", Message: "is not a known language tag"}}}
+				}
+				in.Language = tag
+			}
+			if in.Sort == "" {
+				in.Sort = string(store.NewestFirst)
+			}
+			filter := store.FormFilter{Status: in.Status, Language: in.Language, Search: in.Search}
+			forms, total, err := a.Store.Forms(ctx, c.Owner(), filter, store.FormSort(in.Sort), page.perPage, page.offset())
+			if err != nil {
+				return nil, reply{}, err
+			}
+			out := &FormList{TotalItems: total, TotalPages: page.pages(total), Data: make([]Form, len(forms))}
+			for i, f := range forms {
+				out.Data[i] = a.form(f)
+			}
+			return out, reply{Link: page.link(a.BaseURL+"/api/v1/forms", in.kept(), total)}, nil
+		},
+	}
+}
+
+// kept is the part of the query that the links of a list repeat.
+func (in *listFormsInput) kept() url.Values {
+	kept := url.Values{}
+	for _, p := range [][2]string{{"search", in.Search}, {"status", in.Status}, {"language", in.Language}} {
+		if p[1] != "" {
+			kept.Set(p[0], p[1])
+		}
+	}
+	if in.Sort != string(store.NewestFirst) {
+		kept.Set("sort", in.Sort)
+	}
+	return kept
+}
+
+// NewForm is what a form is made from.
+type NewForm struct {
+	Title       string `json:"title" minLength:"1" maxLength:"200" example:"Order"`
+	Description string `json:"description,omitempty" maxLength:"5000" example:"What would you like?"`
+	Language    string `json:"language,omitempty" default:"en" doc:"BCP 47 tag" example:"en"`
+}
+
+type createFormInput struct {
+	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"The same key with the same body makes one form, however often it is sent; it is remembered for 24 hours"`
+	Body NewForm
+}
+
+func (a *API) createForm() typed[createFormInput, Form] {
+	return typed[createFormInput, Form]{
+		operation{
+			Method: "POST", Path: "/api/v1/forms", ID: "createForm", Tag: "Forms", Status: 201,
+			Scope:       account.FormsWrite,
+			Summary:     "Create a form",
+			Description: "The new form is a draft.",
+			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.KeyReused, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *createFormInput) (*Form, reply, error) {
+			asked, err := json.Marshal(in.Body)
+			if err != nil {
+				return nil, reply{}, err
+			}
+			once := store.Once{App: c.App.ID, Key: in.Key, Hash: account.Hash(string(asked))}
+			head := form.Head(in.Body)
+			if err := head.Clean(); err != nil {
+				return nil, reply{}, err
+			}
+			made, err := a.Store.CreateForm(ctx, c.Owner(), head, once, a.Now())
+			if err != nil {
+				return nil, reply{}, err
+			}
+			out, rep, err := a.whole(made)
+			rep.Location = a.BaseURL + "/api/v1/forms/" + made.ID
+			return out, rep, err
+		},
+	}
+}
+
+type formInput struct {
+	ID string `path:"id" doc:"The form's id"`
+}
+
+func (a *API) readForm() typed[formInput, Form] {
+	return typed[formInput, Form]{
+		operation{
+			Method: "GET", Path: "/api/v1/forms/{id}", ID: "readForm", Tag: "Forms", Status: 200,
+			Scope:   account.FormsRead,
+			Summary: "Read a form",
+			Errors:  []fault.Code{fault.NoResource},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *formInput) (*Form, reply, error) {
+			f, err := a.Store.Form(ctx, c.Owner(), in.ID)
+			if err != nil {
+				return nil, reply{}, err
+			}
+			return a.whole(f)
+		},
+	}
+}
+
+// FormChange is what to change of a form; what is left out stays.
+type FormChange struct {
+	Title       *string `json:"title,omitempty" minLength:"1" maxLength:"200" example:"Order"`
+	Description *string `json:"description,omitempty" maxLength:"5000"`
+	Language    *string `json:"language,omitempty" doc:"BCP 47 tag" example:"pt-BR"`
+}
+
+type changeFormInput struct {
+	ID      string `path:"id" doc:"The form's id"`
+	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag: change it only if nobody else has"`
+	Body    FormChange
+}
+
+func (a *API) changeForm() typed[changeFormInput, Form] {
+	return typed[changeFormInput, Form]{
+		operation{
+			Method: "PATCH", Path: "/api/v1/forms/{id}", ID: "changeForm", Tag: "Forms", Status: 200,
+			Scope:   account.FormsWrite,
+			Summary: "Change a form",
+			Errors:  []fault.Code{fault.BadQuery, fault.BadJSON, fault.NoResource, fault.Changed, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *changeFormInput) (*Form, reply, error) {
+			change := func(h *form.Head) error {
+				set(&h.Title, in.Body.Title)
+				set(&h.Description, in.Body.Description)
+				set(&h.Language, in.Body.Language)
+				return h.Clean()
+			}
+			f, err := a.Store.ChangeForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), change, a.Now())
+			if err != nil {
+				return nil, reply{}, err
+			}
+			return a.whole(f)
+		},
+	}
+}
+
+func set(field, value *string) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+type deleteFormInput struct {
+	ID      string `path:"id" doc:"The form's id"`
+	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag: delete it only if nobody has changed it"`
+}
+
+func (a *API) deleteForm() typed[deleteFormInput, nothing] {
+	return typed[deleteFormInput, nothing]{
+		operation{
+			Method: "DELETE", Path: "/api/v1/forms/{id}", ID: "deleteForm", Tag: "Forms", Status: 204,
+			Scope:   account.FormsWrite,
+			Summary: "Delete a form",
+			Errors:  []fault.Code{fault.BadQuery, fault.NoResource, fault.Changed},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *deleteFormInput) (*nothing, reply, error) {
+			return nil, reply{}, a.Store.DeleteForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch))
+		},
+	}
+}

@@ -1,0 +1,42 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"formulary/internal/oauth"
+)
+
+// User is the account behind a token, and what the token is.
+type User struct {
+	ID          string      `json:"id" example:"usr_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Email       string      `json:"email" format:"email" example:"ada@example.com"`
+	Name        string      `json:"name" example:"Ada"`
+	Language    string      `json:"language" doc:"BCP 47 tag" example:"en"`
+	CreatedAt   time.Time   `json:"created_at"`
+	Scope       string      `json:"scope" doc:"What this token may do, separated by commas" example:"forms:read,responses:read"`
+	Application Application `json:"application" doc:"Whom this token was given to"`
+}
+
+// Application is the holder of a token.
+type Application struct {
+	ClientID string `json:"client_id" example:"app_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Name     string `json:"name" example:"Reports"`
+}
+
+func (a *API) me() typed[nothing, User] {
+	return typed[nothing, User]{
+		operation{
+			Method: "GET", Path: "/api/v1/me", ID: "me", Tag: "Account", Status: 200,
+			Summary:     "Who am I?",
+			Description: "Tells whether the token is valid, whose it is and what it may do. It needs no scope.",
+		},
+		func(_ context.Context, c *oauth.Caller, _ *nothing) (*User, reply, error) {
+			return &User{
+				ID: c.Person.ID, Email: c.Person.Email, Name: c.Person.Name, Language: c.Person.Language,
+				CreatedAt: c.Person.CreatedAt, Scope: c.Scopes.String(),
+				Application: Application{c.App.ID, c.App.Name},
+			}, reply{}, nil
+		},
+	}
+}

@@ -1,0 +1,396 @@
+package api
+
+import (
+	"errors"
+	"mime"
+	"net/http"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/limit"
+	"formulary/internal/oauth"
+)
+
+const maxOAuthBody = 64 << 10
+
+// Token is the answer of the token and the refresh endpoint.
+type Token struct {
+	AccessToken  string `json:"access_token" doc:"Bearer credential for API calls"`
+	RefreshToken string `json:"refresh_token" doc:"Gets a new access token"`
+	TokenType    string `json:"token_type" enum:"Bearer"`
+	ExpiresIn    int64  `json:"expires_in" doc:"Seconds that the access token lives" example:"3600"`
+	Scope        string `json:"scope" doc:"What was granted, separated by commas" example:"forms:read,responses:read"`
+	User         string `json:"user" format:"email" doc:"The account's e-mail address"`
+}
+
+// The bodies of the OAuth endpoints, for the document. A client that
+// authenticates with HTTP Basic leaves client_id and client_secret out.
+type (
+	tokenForm struct {
+		GrantType    string `json:"grant_type" enum:"authorization_code,refresh_token"`
+		Code         string `json:"code,omitempty" doc:"With authorization_code: what the redirect brought"`
+		RedirectURI  string `json:"redirect_uri,omitempty" doc:"With authorization_code: the one of the authorization request"`
+		CodeVerifier string `json:"code_verifier,omitempty" minLength:"43" maxLength:"128" doc:"With PKCE"`
+		RefreshToken string `json:"refresh_token,omitempty" doc:"With refresh_token"`
+		Scope        string `json:"scope,omitempty" doc:"With refresh_token: fewer scopes than were granted"`
+		clientForm
+	}
+	refreshForm struct {
+		GrantType    string `json:"grant_type" enum:"refresh_token"`
+		RefreshToken string `json:"refresh_token"`
+		Scope        string `json:"scope,omitempty" doc:"Fewer scopes than were granted"`
+		clientForm
+	}
+	tokenAndHint struct {
+		Token string `json:"token"`
+		Hint  string `json:"token_type_hint,omitempty" doc:"Ignored: the token says what it is"`
+		clientForm
+	}
+	clientForm struct {
+		ClientID     string `json:"client_id,omitempty"`
+		ClientSecret string `json:"client_secret,omitempty"`
+	}
+)
+
+// Introspection is what RFC 7662 tells of a token. Only active is there when it
+// is not.
+type Introspection struct {
+	Active    bool   `json:"active"`
+	Scope     string `json:"scope,omitempty" doc:"Separated by commas"`
+	ClientID  string `json:"client_id,omitempty"`
+	Username  string `json:"username,omitempty"`
+	TokenType string `json:"token_type,omitempty"`
+	Exp       int64  `json:"exp,omitempty"`
+	Iat       int64  `json:"iat,omitempty"`
+	Sub       string `json:"sub,omitempty"`
+	Iss       string `json:"iss,omitempty"`
+}
+
+// oauthErrors are those that every OAuth endpoint can answer with.
+var oauthErrors = []fault.Code{fault.InvalidRequest, fault.InvalidClient, fault.TooLarge, fault.UnsupportedMedia}
+
+func (a *API) token() *operation {
+	return a.oauthOperation(operation{
+		Path: "/api/oauth2/token", ID: "token", CORS: true,
+		Summary:     "Exchange an authorization code",
+		Description: "Also takes `grant_type=refresh_token`, for libraries that have one token address.",
+		Errors:      append([]fault.Code{fault.InvalidGrant, fault.UnsupportedGrant, fault.InvalidScope, fault.UnauthorizedClient}, oauthErrors...),
+		form:        reflect.TypeFor[tokenForm](), output: reflect.TypeFor[Token](),
+	}, func(w http.ResponseWriter, r *http.Request, in values) error {
+		switch in["grant_type"] {
+		case "authorization_code":
+			return a.exchange(w, r, in)
+		case "refresh_token":
+			return a.refreshGrant(w, r, in)
+		}
+		return unsupported(in, "authorization_code and refresh_token")
+	})
+}
+
+func (a *API) refresh() *operation {
+	return a.oauthOperation(operation{
+		Path: "/api/oauth2/refresh", ID: "refresh", CORS: true,
+		Summary:     "Refresh an access token",
+		Description: "An application with a secret keeps its refresh token; a public one gets a new one each time.",
+		Errors:      append([]fault.Code{fault.InvalidGrant, fault.UnsupportedGrant, fault.InvalidScope, fault.UnauthorizedClient}, oauthErrors...),
+		form:        reflect.TypeFor[refreshForm](), output: reflect.TypeFor[Token](),
+	}, func(w http.ResponseWriter, r *http.Request, in values) error {
+		if in["grant_type"] != "refresh_token" {
+			return unsupported(in, "refresh_token")
+		}
+		return a.refreshGrant(w, r, in)
+	})
+}
+
+func unsupported(in values, takes string) error {
+	if in["grant_type"] == "" {
+		return missing("grant_type")
+	}
+	return fault.New(fault.UnsupportedGrant, "grant_type here is one of: %s.", takes)
+}
+
+func missing(field string) error {
+	return fault.New(fault.InvalidRequest, "%s is missing.", field)
+}
+
+func (a *API) exchange(w http.ResponseWriter, r *http.Request, in values) error {
+	app, err := a.client(r, in)
+	if errors.Is(err, errNoSecret) {
+		return missing("client_secret")
+	}
+	if err != nil {
+		return err
+	}
+	for _, field := range []string{"code", "redirect_uri"} {
+		if in[field] == "" {
+			return missing(field)
+		}
+	}
+	token, err := a.OAuth.Exchange(r.Context(), app, in["code"], in["redirect_uri"], in["code_verifier"])
+	if err != nil {
+		return err
+	}
+	writeToken(w, token)
+	return nil
+}
+
+func (a *API) refreshGrant(w http.ResponseWriter, r *http.Request, in values) error {
+	app, err := a.client(r, in)
+	if err != nil {
+		return err
+	}
+	if in["refresh_token"] == "" {
+		return missing("refresh_token")
+	}
+	token, err := a.OAuth.Refresh(r.Context(), app, in["refresh_token"], in["scope"])
+	if err != nil {
+		return err
+	}
+	writeToken(w, token)
+	return nil
+}
+
+func writeToken(w http.ResponseWriter, t oauth.Token) {
+	writeJSON(w, http.StatusOK, Token{t.Access, t.Refresh, "Bearer", t.ExpiresIn, t.Scopes.String(), t.User})
+}
+
+func (a *API) revoke() *operation {
+	return a.oauthOperation(operation{
+		Path: "/api/oauth2/revoke", ID: "revoke", CORS: true,
+		Summary:     "Revoke a token",
+		Description: "RFC 7009. Revoking a refresh token ends its access tokens too. An unknown token is no error.",
+		Errors:      oauthErrors,
+		form:        reflect.TypeFor[tokenAndHint](),
+	}, func(w http.ResponseWriter, r *http.Request, in values) error {
+		app, err := a.client(r, in)
+		if err != nil {
+			return err
+		}
+		if in["token"] == "" {
+			return missing("token")
+		}
+		if err := a.OAuth.Revoke(r.Context(), app, in["token"]); err != nil {
+			return err
+		}
+		w.WriteHeader(http.StatusOK)
+		return nil
+	})
+}
+
+func (a *API) introspect() *operation {
+	return a.oauthOperation(operation{
+		Path: "/api/oauth2/introspect", ID: "introspect",
+		Summary:     "Ask about a token",
+		Description: "RFC 7662. An application learns about its own tokens; every other token is not active to it.",
+		Errors:      oauthErrors,
+		form:        reflect.TypeFor[tokenAndHint](), output: reflect.TypeFor[Introspection](),
+	}, func(w http.ResponseWriter, r *http.Request, in values) error {
+		app, err := a.client(r, in)
+		if err != nil {
+			return err
+		}
+		if app.Public {
+			// Anybody can claim to be a public application.
+			return errNoSecret
+		}
+		if in["token"] == "" {
+			return missing("token")
+		}
+		info, err := a.OAuth.Introspect(r.Context(), app, in["token"])
+		if err != nil {
+			return err
+		}
+		out := Introspection{}
+		if info != nil {
+			out = Introspection{
+				Active: true, Scope: info.Scopes.String(), ClientID: app.ID, Username: info.Email, TokenType: info.Kind,
+				Exp: info.ExpiresAt.Unix(), Iat: info.CreatedAt.Unix(), Sub: info.UserID, Iss: a.OAuth.Issuer(),
+			}
+		}
+		writeJSON(w, http.StatusOK, out)
+		return nil
+	})
+}
+
+// values are the fields of a form body, each of which is there once.
+type values map[string]string
+
+// oauthOperation wraps what all OAuth endpoints have in common.
+func (a *API) oauthOperation(op operation, run func(http.ResponseWriter, *http.Request, values) error) *operation {
+	op.Method, op.Tag, op.Open, op.Status = "POST", "OAuth 2.0", true, 200
+	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, _ []string) error {
+		noStore(w.Header())
+		in, err := readForm(w, r)
+		if err != nil {
+			return err
+		}
+		return run(w, r, in)
+	}
+	return &op
+}
+
+// readForm reads a form body. Nothing is taken from the query, where secrets
+// would end up in logs.
+func readForm(w http.ResponseWriter, r *http.Request) (values, error) {
+	if r.URL.RawQuery != "" {
+		return nil, fault.New(fault.InvalidRequest, "Parameters belong in the body, not in the address.")
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
+		return nil, fault.New(fault.UnsupportedMedia, "The body must be sent as application/x-www-form-urlencoded.")
+	}
+	text, err := readAll(w, r, maxOAuthBody)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := url.ParseQuery(string(text))
+	if err != nil {
+		return nil, fault.New(fault.InvalidRequest, "The body is malformed.")
+	}
+	in := make(values, len(parsed))
+	for name, list := range parsed {
+		if len(list) > 1 {
+			return nil, fault.New(fault.InvalidRequest, "%.40q is given more than once.", name)
+		}
+		in[name] = list[0]
+	}
+	return in, nil
+}
+
+var (
+	errNoSecret  = fault.New(fault.InvalidClient, "The application must authenticate with its client_secret.")
+	errTwoWays   = fault.New(fault.InvalidRequest, "The application authenticates in the body or with HTTP Basic, not both.")
+	errBadHeader = fault.New(fault.InvalidRequest, "The Authorization header here can only be HTTP Basic.")
+)
+
+// client authenticates the application that is calling.
+func (a *API) client(r *http.Request, in values) (account.Application, error) {
+	id, secret := in["client_id"], in["client_secret"]
+	basic := len(r.Header["Authorization"]) > 0
+	if basic {
+		user, password, ok := r.BasicAuth()
+		if !ok || len(r.Header["Authorization"]) > 1 {
+			return account.Application{}, errBadHeader
+		}
+		if secret != "" || id != "" && id != unescape(user) {
+			return account.Application{}, errTwoWays
+		}
+		id, secret = unescape(user), unescape(password)
+	}
+	if id == "" {
+		if basic {
+			return account.Application{}, challenge(errNoSecret)
+		}
+		return account.Application{}, missingClient(in)
+	}
+	guess := Guess{a.Address(r), guessName(id)}
+	if secret != "" {
+		if _, wait, ok := a.Guesses.Take(guess); !ok {
+			return account.Application{}, fault.TooManyRequests(limit.Seconds(wait))
+		}
+	}
+	app, err := a.OAuth.Authenticate(r.Context(), id, secret)
+	wrong := err != nil && fault.From(err).Code == fault.InvalidClient
+	if secret != "" && !wrong {
+		a.Guesses.Return(guess)
+	}
+	if wrong && secret == "" {
+		err = errNoSecret
+	}
+	if wrong && basic {
+		err = challenge(fault.From(err))
+	}
+	return app, err
+}
+
+// missingClient tells an exchange, where client_id is one more field that is
+// missing, from the rest, where nobody has introduced themselves.
+func missingClient(in values) error {
+	if slices.Contains([]string{"authorization_code", "refresh_token"}, in["grant_type"]) {
+		return missing("client_id")
+	}
+	return errNoSecret
+}
+
+// challenge adds what RFC 6749 wants where HTTP Basic was used.
+func challenge(e *fault.Error) error {
+	with := *e
+	with.Challenge = `Basic realm="Formulary", charset="UTF-8"`
+	return &with
+}
+
+// unescape undoes the form encoding that RFC 6749 §2.3.1 puts under Basic.
+// Many clients leave it out; our ids and secrets read the same either way.
+func unescape(text string) string {
+	if plain, err := url.QueryUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+// guessName bounds what a stranger can make us remember.
+func guessName(id string) string {
+	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+		return "unknown"
+	}
+	return id
+}
+
+// Metadata is the authorization server's description of itself (RFC 8414).
+type Metadata struct {
+	Issuer               string   `json:"issuer"`
+	Authorization        string   `json:"authorization_endpoint"`
+	Token                string   `json:"token_endpoint"`
+	TokenAuth            []string `json:"token_endpoint_auth_methods_supported" nullable:"false"`
+	Revocation           string   `json:"revocation_endpoint"`
+	RevocationAuth       []string `json:"revocation_endpoint_auth_methods_supported" nullable:"false"`
+	Introspection        string   `json:"introspection_endpoint"`
+	IntrospectionAuth    []string `json:"introspection_endpoint_auth_methods_supported" nullable:"false"`
+	Scopes               []string `json:"scopes_supported" nullable:"false"`
+	ResponseTypes        []string `json:"response_types_supported" nullable:"false"`
+	ResponseModes        []string `json:"response_modes_supported" nullable:"false"`
+	GrantTypes           []string `json:"grant_types_supported" nullable:"false"`
+	CodeChallengeMethods []string `json:"code_challenge_methods_supported" nullable:"false"`
+	ServiceDocumentation string   `json:"service_documentation"`
+}
+
+func (a *API) metadata() *operation {
+	return &operation{
+		Method: "GET", Path: "/.well-known/oauth-authorization-server", ID: "metadata", Tag: "OAuth 2.0", Open: true, Status: 200,
+		Summary: "Describe the authorization server", Description: "RFC 8414.",
+		CORS: true, output: reflect.TypeFor[Metadata](),
+		serve: func(a *API, w http.ResponseWriter, r *http.Request, _ []string) error {
+			withSecret := []string{"client_secret_post", "client_secret_basic"}
+			anyClient := append(slices.Clone(withSecret), "none")
+			scopes := strings.Split(account.EveryScope().String(), ",")
+			w.Header().Set("Cache-Control", "public, max-age=300")
+			writeJSON(w, http.StatusOK, Metadata{
+				Issuer:        a.OAuth.Issuer(),
+				Authorization: a.BaseURL + "/authorize",
+				Token:         a.BaseURL + "/api/oauth2/token", TokenAuth: anyClient,
+				Revocation: a.BaseURL + "/api/oauth2/revoke", RevocationAuth: anyClient,
+				Introspection: a.BaseURL + "/api/oauth2/introspect", IntrospectionAuth: withSecret,
+				Scopes: scopes, ResponseTypes: []string{"code"}, ResponseModes: []string{"query"},
+				GrantTypes:           []string{"authorization_code", "refresh_token"},
+				CodeChallengeMethods: []string{"S256"},
+				ServiceDocumentation: a.BaseURL + "/docs/api",
+			})
+			return nil
+		},
+	}
+}
+
+func (a *API) openAPI() *operation {
+	return &operation{
+		Method: "GET", Path: "/api/v1/openapi.json", ID: "openapi", Tag: "Document", Open: true, Status: 200,
+		Summary: "This document", CORS: true, output: reflect.TypeFor[map[string]any](),
+		serve: func(a *API, w http.ResponseWriter, r *http.Request, _ []string) error {
+			w.Header().Set("Cache-Control", "public, max-age=300")
+			writeBytes(w, http.StatusOK, a.document)
+			return nil
+		},
+	}
+}

@@ -1,0 +1,232 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/oauth"
+)
+
+// operation is one method of one path: what the document says of it, and what
+// it does.
+type operation struct {
+	Method      string
+	Path        string
+	ID          string
+	Summary     string
+	Description string
+	Tag         string
+	Scope       account.Scope // what the token must allow; empty: any token
+	Open        bool          // needs no token
+	CORS        bool
+	Status      int          // of success
+	Errors      []fault.Code // beside those that every operation can have
+
+	input  reflect.Type // parameters and body
+	form   reflect.Type // body sent as application/x-www-form-urlencoded
+	output reflect.Type // body of the answer
+	serve  func(a *API, w http.ResponseWriter, r *http.Request, path []string) error
+}
+
+// reply is what a typed operation returns beside its body.
+type reply struct {
+	ETag     string
+	Location string
+	Link     string
+}
+
+// typed is an operation of /api/v1: its input and output types are the
+// document's, and its function is all that differs from the others.
+type typed[In, Out any] struct {
+	operation
+	run func(ctx context.Context, caller *oauth.Caller, in *In) (*Out, reply, error)
+}
+
+// operate makes a typed operation one that can be served.
+func operate[In, Out any](t typed[In, Out]) *operation {
+	op := t.operation
+	op.CORS = true
+	op.input = reflect.TypeFor[In]()
+	if out := reflect.TypeFor[Out](); out != reflect.TypeFor[nothing]() {
+		op.output = out
+	}
+	read := readerOf(op.input)
+	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, path []string) error {
+		caller, err := a.authorize(w, r, op.Scope)
+		if err != nil {
+			return err
+		}
+		var in In
+		if err := read(reflect.ValueOf(&in).Elem(), w, r, path); err != nil {
+			return err
+		}
+		out, rep, err := t.run(r.Context(), &caller, &in)
+		if err != nil {
+			return err
+		}
+		h := w.Header()
+		h["Cache-Control"] = privateNoStore
+		if rep.ETag != "" {
+			h["Etag"] = []string{rep.ETag}
+		}
+		if rep.Location != "" {
+			h["Location"] = []string{rep.Location}
+		}
+		if rep.Link != "" {
+			h["Link"] = []string{rep.Link}
+		}
+		if op.output == nil {
+			w.WriteHeader(op.Status)
+			return nil
+		}
+		writeJSON(w, op.Status, out)
+		return nil
+	}
+	return &op
+}
+
+// nothing is the input of an operation without parameters and the output of one
+// without a body.
+type nothing struct{}
+
+var privateNoStore = []string{"private, no-store"}
+
+// parameter is a field of an input struct that comes from the path, the query
+// or a header. Its tags say the rules, and the document repeats them.
+type parameter struct {
+	index    int
+	in       string // path, query, header
+	name     string
+	position int // in the path
+	number   bool
+	fallback string
+	minimum  int64
+	maximum  int64
+	enum     []string
+	length   int
+}
+
+type reader func(in reflect.Value, w http.ResponseWriter, r *http.Request, path []string) error
+
+// readerOf prepares the reading of an input type.
+func readerOf(t reflect.Type) reader {
+	var params []parameter
+	body := -1
+	position := 0
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Name == "Body" {
+			body = i
+			continue
+		}
+		p := parameter{index: i, fallback: f.Tag.Get("default"), number: f.Type.Kind() == reflect.Int64}
+		for _, in := range []string{"path", "query", "header"} {
+			if name := f.Tag.Get(in); name != "" {
+				p.in, p.name = in, name
+			}
+		}
+		if p.in == "" {
+			panic(fmt.Sprintf("%s.%s has no place in a request", t, f.Name))
+		}
+		if p.in == "path" {
+			p.position = position
+			position++
+		}
+		p.minimum, p.maximum = tagNumber(f, "minimum"), tagNumber(f, "maximum")
+		p.length = int(tagNumber(f, "maxLength"))
+		if enum := f.Tag.Get("enum"); enum != "" {
+			p.enum = strings.Split(enum, ",")
+		}
+		params = append(params, p)
+	}
+	return func(in reflect.Value, w http.ResponseWriter, r *http.Request, path []string) error {
+		var query url.Values
+		if r.URL.RawQuery != "" {
+			var err error
+			if query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
+				return fault.New(fault.BadQuery, "The query string is malformed.")
+			}
+		}
+		for i := range params {
+			if err := params[i].read(in.Field(params[i].index), r, query, path); err != nil {
+				return err
+			}
+		}
+		if body >= 0 {
+			return readBody(w, r, in.Field(body).Addr().Interface())
+		}
+		return nil
+	}
+}
+
+func tagNumber(f reflect.StructField, tag string) int64 {
+	n, _ := strconv.ParseInt(f.Tag.Get(tag), 10, 64)
+	return n
+}
+
+func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values, path []string) error {
+	var values []string
+	switch p.in {
+	case "path":
+		field.SetString(path[p.position])
+		return nil
+	case "query":
+		values = query[p.name]
+	case "header":
+		values = r.Header[http.CanonicalHeaderKey(p.name)]
+	}
+	if len(values) > 1 {
+		return p.wrong("is given more than once")
+	}
+	text := p.fallback
+	if len(values) == 1 {
+		text = values[0]
+	}
+	if !p.number {
+		switch {
+		case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+			return p.wrong("is not valid text")
+		case p.length > 0 && utf8.RuneCountInString(text) > p.length:
+			return p.wrong("has more than %d characters", p.length)
+		case text != "" && p.enum != nil && !contains(p.enum, text):
+			return p.wrong("is one of %s", strings.Join(p.enum, ", "))
+		}
+		field.SetString(text)
+		return nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < p.minimum || p.maximum > 0 && n > p.maximum {
+		if p.maximum > 0 {
+			return p.wrong("is a whole number from %d to %d", p.minimum, p.maximum)
+		}
+		return p.wrong("is a whole number from %d", p.minimum)
+	}
+	field.SetInt(n)
+	return nil
+}
+
+func contains(list []string, text string) bool {
+	for _, known := range list {
+		if known == text {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *parameter) wrong(format string, args ...any) error {
+	message := fmt.Sprintf(format, args...)
+	return &fault.Error{
+		Code:    fault.BadQuery,
+		Message: p.name + " " + message + ".",
+		Details: []fault.Detail{{Field: p.name, Message: message}},
+	}
+}

@@ -1,0 +1,263 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"net/netip"
+	"net/url"
+	"runtime"
+	"strings"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/api"
+	"formulary/internal/limit"
+	"formulary/internal/oauth"
+	"formulary/internal/server"
+	"formulary/internal/store"
+	"formulary/internal/web"
+)
+
+const defaultAddr = "127.0.0.1:8080"
+
+type serveCommand struct {
+	Addr           string        `env:"FORMULARY_ADDR" default:"127.0.0.1:8080" help:"Address to listen on."`
+	AccessTokenTTL time.Duration `env:"FORMULARY_ACCESS_TOKEN_TTL" default:"1h" help:"How long an access token lives."`
+	CodeTTL        time.Duration `env:"FORMULARY_CODE_TTL" default:"60s" help:"How long an authorization code lives."`
+	RefreshIdle    time.Duration `env:"FORMULARY_REFRESH_IDLE" default:"2160h" help:"A refresh token ends after so long without use."`
+	Signup         string        `env:"FORMULARY_SIGNUP" enum:"open,closed" default:"closed" help:"Whether strangers can make an account (open, closed)."`
+	TrustedProxies []string      `env:"FORMULARY_TRUSTED_PROXIES" help:"Addresses and networks whose X-Forwarded-For is believed." placeholder:"NETWORK"`
+	AdminAddr      string        `env:"FORMULARY_ADMIN_ADDR" help:"Address for metrics and pprof; empty: off." placeholder:"ADDR"`
+	Log            string        `env:"FORMULARY_LOG" enum:"text,json" default:"text" help:"How the log is written (text, json)."`
+	RateLimit      string        `env:"FORMULARY_RATE_LIMIT" enum:"on,off" default:"on" help:"Limit requests (on, off). Guessing at passwords and secrets is always limited."`
+	RatePerToken   int           `env:"FORMULARY_RATE_PER_TOKEN" default:"6000" help:"Requests a minute of one access token."`
+	RatePerAddress int           `env:"FORMULARY_RATE_PER_ADDRESS" default:"12000" help:"Requests a minute of one address."`
+	TLSCert        string        `name:"tls-cert" env:"FORMULARY_TLS_CERT" help:"Certificate chain (PEM); with it the service speaks https." placeholder:"FILE"`
+	TLSKey         string        `name:"tls-key" env:"FORMULARY_TLS_KEY" help:"Private key of the certificate (PEM)." placeholder:"FILE"`
+	Demo           bool          `env:"FORMULARY_DEMO" help:"Fill an empty database with a demo account, forms and an application."`
+}
+
+const (
+	setupTTL   = 7 * 24 * time.Hour
+	sweepEvery = 10 * time.Minute
+
+	// Guesses at a secret: so many wrong ones at once, then one in a while.
+	guessWindow     = 15 * time.Minute
+	guessPerAddress = 30
+	guessPerAccount = 10
+	guessPerClient  = 30
+)
+
+func (c serveCommand) check() error {
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		return errors.New("a TLS certificate and its key go together")
+	}
+	for name, d := range map[string]time.Duration{
+		"access token TTL": c.AccessTokenTTL, "code TTL": c.CodeTTL, "refresh idle time": c.RefreshIdle,
+	} {
+		if d < time.Second {
+			return fmt.Errorf("the %s is at least a second", name)
+		}
+	}
+	if c.RatePerToken < 1 || c.RatePerAddress < 1 {
+		return errors.New("a rate is at least one request a minute; FORMULARY_RATE_LIMIT=off switches limits off")
+	}
+	return nil
+}
+
+// Run serves until ctx ends.
+func (c serveCommand) Run(ctx context.Context, place Place, io streams) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	addresses, err := server.TrustProxies(c.TrustedProxies)
+	if err != nil {
+		return err
+	}
+	log, logEnd := server.Log(io.err, c.Log == "json", slog.LevelInfo)
+	defer logEnd.Close()
+	s, err := place.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	listener, err := net.Listen("tcp", c.Addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	base, err := baseURL(place.BaseURL, listener.Addr(), c.TLSCert != "")
+	if err != nil {
+		return err
+	}
+	config, err := assemble(ctx, c, s, base, addresses, log)
+	if err != nil {
+		return err
+	}
+	service, err := server.New(listener, config)
+	if err != nil {
+		return err
+	}
+	if err := c.greet(ctx, s, base, listener.Addr(), io); err != nil {
+		return err
+	}
+	work, stop := context.WithCancel(ctx)
+	defer stop()
+	go sweep(work, s, c.RefreshIdle, log)
+	if c.AdminAddr != "" {
+		if err := serveAdmin(work, c.AdminAddr, config.Metrics, log); err != nil {
+			return err
+		}
+	}
+	err = service.Serve(ctx)
+	log.Info("stopped")
+	return err
+}
+
+// assemble makes the parts and puts them together.
+func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, addresses server.Addresses, log *slog.Logger) (server.Config, error) {
+	now := time.Now
+	secure := strings.HasPrefix(base, "https:")
+	authorization := oauth.New(s, base, oauth.Lifetimes{Code: c.CodeTTL, Access: c.AccessTokenTTL, RefreshIdle: c.RefreshIdle}, now)
+	explorer, err := s.KeepExplorer(ctx, base+web.ExplorerCallback, now())
+	if err != nil {
+		return server.Config{}, err
+	}
+	var tokens *limit.Limiter[string]
+	var perAddress *limit.Limiter[netip.Addr]
+	if c.RateLimit == "on" {
+		tokens = limit.New[string](c.RatePerToken, time.Minute, now)
+		perAddress = limit.New[netip.Addr](c.RatePerAddress, time.Minute, now)
+	}
+	programs := api.New(api.Config{
+		Store: s, OAuth: authorization, BaseURL: base, Log: log, Now: now, Tokens: tokens,
+		Guesses: limit.New[api.Guess](guessPerClient, guessWindow, now), Address: addresses.Of,
+	})
+	people, err := web.New(web.Config{
+		Store: s, OAuth: authorization, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), BaseURL: base, Secure: secure,
+		SignupOpen: c.Signup == "open", Explorer: explorer, Log: log, Now: now, Address: addresses.Of,
+		AddressGuesses: limit.New[netip.Addr](guessPerAddress, guessWindow, now),
+		AccountGuesses: limit.New[string](guessPerAccount, guessWindow, now),
+	})
+	if err != nil {
+		return server.Config{}, err
+	}
+	return server.Config{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if forPrograms(r.URL.Path) {
+				programs.ServeHTTP(w, r)
+			} else {
+				people.ServeHTTP(w, r)
+			}
+		}),
+		Fail: func(w http.ResponseWriter, r *http.Request, err error) {
+			if forPrograms(r.URL.Path) {
+				programs.Fail(w, r, err)
+			} else {
+				people.Fail(w, r, err)
+			}
+		},
+		Ready: s.Ready, Log: log, Secure: secure, Addresses: perAddress, Address: addresses.Of, Metrics: server.NewMetrics(),
+		CertFile: c.TLSCert, KeyFile: c.TLSKey,
+	}, nil
+}
+
+// forPrograms says which floor a path belongs to.
+func forPrograms(path string) bool {
+	return path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/.well-known/")
+}
+
+// baseURL is the address by which people reach the service. It comes from the
+// configuration, never from a request, which anybody can write.
+func baseURL(configured string, listening net.Addr, tls bool) (string, error) {
+	if configured != "" {
+		u, err := url.Parse(configured)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+			return "", fmt.Errorf("the base URL %q must look like https://forms.example.com", configured)
+		}
+		return u.Scheme + "://" + u.Host, nil
+	}
+	host, port, err := net.SplitHostPort(listening.String())
+	if err != nil {
+		return "", err
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsUnspecified() {
+		host = "localhost"
+	}
+	scheme := "http"
+	if tls {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(host, port), nil
+}
+
+// greet tells the operator where the service is and, while there is no account,
+// how to make the first.
+func (c serveCommand) greet(ctx context.Context, s *store.Store, base string, addr net.Addr, io streams) error {
+	fmt.Fprintf(io.out, "Formulary is at %s (%s, listening on %s)\n", base, s.Engine(), addr)
+	some, err := s.Anybody(ctx)
+	if err != nil {
+		return err
+	}
+	if c.Demo {
+		if some {
+			fmt.Fprintln(io.out, "The database is not empty, so no demo data was added.")
+			return nil
+		}
+		return demo(ctx, s, base, io)
+	}
+	if some {
+		return nil
+	}
+	link, err := s.NewSetupLink(ctx, time.Now(), setupTTL)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(io.out, "\nThere is no account yet. Make the first one here, once:\n%s/setup?token=%s\n\n", base, link)
+	return nil
+}
+
+// sweep removes now and then what nobody can use any more.
+func sweep(ctx context.Context, s *store.Store, refreshIdle time.Duration, log *slog.Logger) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if err := s.Sweep(ctx, time.Now(), refreshIdle); err != nil && ctx.Err() == nil {
+				log.Error("sweep failed", "error", err)
+			}
+		}
+	}
+}
+
+// serveAdmin shows metrics and profiles on an address of their own, which is
+// the operator's to protect.
+func serveAdmin(ctx context.Context, addr string, metrics *server.Metrics, log *slog.Logger) error {
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return fmt.Errorf("admin address: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/metrics", metrics.Handler())
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	admin := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	context.AfterFunc(ctx, func() { admin.Close() })
+	go func() {
+		if err := admin.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("admin server ended", "error", err)
+		}
+	}()
+	log.Info("admin", "address", listener.Addr().String())
+	return nil
+}

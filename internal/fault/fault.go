@@ -1,0 +1,163 @@
+// Package fault is the one vocabulary of errors in Formulary: every code that
+// leaves the service is listed in this file, with the HTTP status built in.
+//
+// Rules and stores return a *fault.Error (or wrap one); handlers pass it on,
+// and one function per floor writes it. Anything that is not a *fault.Error is
+// our own failure and reaches the outside only as 500001.
+package fault
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Code is HTTP status × 1000 + a number, so the status never disagrees with it.
+type Code int
+
+// Status is the HTTP status of the code.
+func (c Code) Status() int { return int(c) / 1000 }
+
+const (
+	BadQuery            Code = 400001
+	BadJSON             Code = 400002
+	BadRequest          Code = 400003 // a page or an HTTP header that makes no sense
+	InvalidRequest      Code = 400101 // OAuth
+	InvalidGrant        Code = 400102 // OAuth
+	UnsupportedGrant    Code = 400103 // OAuth
+	InvalidScope        Code = 400104 // OAuth
+	UnauthorizedClient  Code = 400105 // OAuth
+	InvalidToken        Code = 401001
+	NoAuthorization     Code = 401003
+	NotBearer           Code = 401004
+	ExpiredToken        Code = 401005
+	UserNotFound        Code = 401006
+	InvalidClient       Code = 401101 // OAuth
+	MissingScope        Code = 403001
+	Forbidden           Code = 403002 // pages only: a forged or stale form post
+	NoPath              Code = 404001
+	NoResource          Code = 404002
+	MethodNotAllowed    Code = 405001
+	Changed             Code = 409001
+	KeyReused           Code = 409002
+	FormNotOpen         Code = 409003
+	TooLarge            Code = 413001
+	UnsupportedMedia    Code = 415001
+	Invalid             Code = 422001
+	TooMany             Code = 429001
+	Internal            Code = 500001
+	DatabaseUnreachable Code = 503001
+)
+
+// Detail says what is wrong with one field of the input.
+type Detail struct {
+	Field   string `json:"field" doc:"Where in the input the problem is"`
+	Message string `json:"message" doc:"What is wrong with it"`
+}
+
+// Error is what a caller may know (Code, Message, Details) and what only the
+// log may know (Cause).
+type Error struct {
+	Code    Code
+	Message string
+	Details []Detail
+	Cause   error
+
+	// RetryAfter is in seconds; zero means that no Retry-After is sent.
+	RetryAfter int
+	// Challenge replaces the WWW-Authenticate header of a 401.
+	Challenge string
+	// Allow lists the methods that a 405 would have taken.
+	Allow string
+}
+
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%d %s", e.Code, e.Message)
+	for _, d := range e.Details {
+		text += fmt.Sprintf("; %s: %s", d.Field, d.Message)
+	}
+	if e.Cause != nil {
+		text += ": " + e.Cause.Error()
+	}
+	return text
+}
+
+func (e *Error) Unwrap() error { return e.Cause }
+
+// Is lets errors.Is compare by code, so that a message may be reworded freely.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code
+}
+
+// New makes an error that a caller may read.
+func New(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// NotFound is also the answer for what belongs to somebody else.
+var NotFound = New(NoResource, "There is no such resource in this account.")
+
+// Field makes a 422001 about one field.
+func Field(field, format string, args ...any) *Error {
+	return Fields(Detail{Field: field, Message: fmt.Sprintf(format, args...)})
+}
+
+// Fields makes a 422001 about several fields; the first names the problem.
+func Fields(details ...Detail) *Error {
+	e := &Error{Code: Invalid, Message: "The input is not valid.", Details: details}
+	if len(details) > 0 {
+		e.Message = fmt.Sprintf("%s: %s", details[0].Field, details[0].Message)
+	}
+	return e
+}
+
+// TooManyRequests tells the caller to come back after the given seconds.
+func TooManyRequests(seconds int) *Error {
+	return &Error{
+		Code:       TooMany,
+		Message:    fmt.Sprintf("Too many requests. Please try again in %d seconds.", max(seconds, 1)),
+		RetryAfter: max(seconds, 1),
+	}
+}
+
+// Unreachable is the answer while the database cannot be used.
+func Unreachable(cause error) *Error {
+	return &Error{
+		Code:       DatabaseUnreachable,
+		Message:    "The service cannot reach its database right now. Please try again in a moment.",
+		Cause:      cause,
+		RetryAfter: 2,
+	}
+}
+
+// From turns any error into one that can be sent: what is not ours to show
+// becomes 500001 with the cause kept for the log.
+func From(err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e
+	}
+	return &Error{Code: Internal, Message: "Something went wrong on our side.", Cause: err}
+}
+
+// OAuthName is the word of RFC 6749 that goes with the code in the answers of
+// the OAuth endpoints.
+func OAuthName(c Code) string {
+	switch c {
+	case InvalidGrant:
+		return "invalid_grant"
+	case UnsupportedGrant:
+		return "unsupported_grant_type"
+	case InvalidScope:
+		return "invalid_scope"
+	case UnauthorizedClient:
+		return "unauthorized_client"
+	case InvalidClient:
+		return "invalid_client"
+	case Internal:
+		return "server_error"
+	case TooMany, DatabaseUnreachable:
+		return "temporarily_unavailable"
+	default:
+		return "invalid_request"
+	}
+}

@@ -1,0 +1,114 @@
+// Package form knows what a form is: its definition and the rules for it. It
+// is pure; where forms are kept is the store's business.
+package form
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/language"
+
+	"formulary/internal/fault"
+)
+
+// Limits, in characters.
+const (
+	MaxTitle       = 200
+	MaxDescription = 5000
+)
+
+// Status is where a form is in its life.
+type Status string
+
+const (
+	Draft  Status = "draft"
+	Open   Status = "open"
+	Closed Status = "closed"
+)
+
+// ParseStatus reads one of the three.
+func ParseStatus(text string) (Status, bool) {
+	s := Status(text)
+	return s, s == Draft || s == Open || s == Closed
+}
+
+// Form is a form as its owner sees it in a list.
+type Form struct {
+	ID            string
+	Title         string
+	Description   string
+	Language      string
+	Status        Status
+	Version       int64 // the published version; 0 before the first
+	Revision      int64 // counts every change; the ETag
+	ResponseCount int64
+	CreatedAt     time.Time
+	UpdatedAt     time.Time
+}
+
+// Head is the part of a form that describes it.
+type Head struct {
+	Title       string
+	Description string
+	Language    string
+}
+
+// DefaultLanguage is a form's language when none is given.
+const DefaultLanguage = "en"
+
+// Clean trims and checks a head and says what is wrong, field by field.
+func (h *Head) Clean() error {
+	var details []fault.Detail
+	wrong := func(field, format string, args ...any) {
+		details = append(details, fault.Detail{Field: field, Message: fmt.Sprintf(format, args...)})
+	}
+	h.Title = strings.TrimSpace(h.Title)
+	switch n := utf8.RuneCountInString(h.Title); {
+	case n == 0:
+		wrong("title", "a form needs a title")
+	case n > MaxTitle:
+		wrong("title", "at most %d characters", MaxTitle)
+	case strings.ContainsFunc(h.Title, unicode.IsControl):
+		wrong("title", "one line of text, without control characters")
+	}
+	switch n := utf8.RuneCountInString(h.Description); {
+	case n > MaxDescription:
+		wrong("description", "at most %d characters", MaxDescription)
+	case strings.ContainsFunc(h.Description, func(r rune) bool {
+		return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
+	}):
+		wrong("description", "no control characters other than line breaks and tabs")
+	}
+	if h.Language == "" {
+		h.Language = DefaultLanguage
+	}
+	if tag, ok := ParseLanguage(h.Language); ok {
+		h.Language = tag
+	} else {
+		wrong("language", "%q is not a known language tag, such as en or pt-BR", h.Language)
+	}
+	if len(details) > 0 {
+		return fault.Fields(details...)
+	}
+	return nil
+}
+
+// ParseLanguage reads a BCP 47 tag and returns its canonical spelling. Unknown
+// languages, scripts and regions are refused.
+func ParseLanguage(text string) (string, bool) {
+	if len(text) > 35 || strings.Contains(text, "_") {
+		return "", false
+	}
+	tag, err := language.Parse(text)
+	if err != nil || tag == language.Und {
+		return "", false
+	}
+	return tag.String(), true
+}
+
+// Fold is the form of a text under which it is searched and sorted, the same on
+// every database.
+func Fold(text string) string { return strings.ToLower(text) }

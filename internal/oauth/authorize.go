@@ -1,0 +1,207 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/store"
+)
+
+// maxQuery bounds an authorization request, which is kept while the person
+// decides.
+const maxQuery = 16 << 10
+
+// Request is an authorization request that may be put to a person.
+type Request struct {
+	App         account.Application
+	RedirectURI string
+	Scopes      account.Scopes
+	State       *string
+	Challenge   string
+}
+
+// Redirected is an error that goes back to the application: the person's
+// browser is sent to To.
+type Redirected struct {
+	To    string
+	Error string
+}
+
+// Parse checks an authorization request. An error is for the person to read,
+// and the browser must not be sent anywhere; a *Redirected goes back to the
+// application.
+func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirected, error) {
+	var req Request
+	if len(rawQuery) > maxQuery {
+		return req, nil, page("The request is too long.")
+	}
+	query, err := url.ParseQuery(rawQuery)
+	if err != nil {
+		return req, nil, page("The address of this page is malformed.")
+	}
+	for _, name := range []string{"client_id", "redirect_uri"} {
+		switch n := len(query[name]); {
+		case n > 1:
+			return req, nil, page("The request names %s more than once.", name)
+		case n == 0 || query.Get(name) == "":
+			return req, nil, page("The request does not name %s.", name)
+		}
+	}
+	app, _, err := s.store.Client(ctx, query.Get("client_id"))
+	if errors.Is(err, fault.NotFound) {
+		return req, nil, page("There is no application with this client_id.")
+	}
+	if err != nil {
+		return req, nil, err
+	}
+	if app.Disabled {
+		return req, nil, page("The application %q has been switched off.", app.Name)
+	}
+	req.App, req.RedirectURI = app, query.Get("redirect_uri")
+	if !account.MatchRedirect(app.RedirectURIs, req.RedirectURI, app.Public) {
+		return req, nil, page("The address to return to (redirect_uri) is not registered for the application %q.", app.Name)
+	}
+	// From here on the application may be told itself.
+	if states := query["state"]; len(states) == 1 {
+		req.State = &states[0]
+	}
+	fail := func(code, format string, args ...any) (Request, *Redirected, error) {
+		return req, s.deny(req, code, fmt.Sprintf(format, args...)), nil
+	}
+	for name, values := range query {
+		if len(values) > 1 && known[name] {
+			return fail("invalid_request", "%s is given more than once", name)
+		}
+	}
+	switch query.Get("response_type") {
+	case "code":
+	case "":
+		return fail("invalid_request", "response_type is missing; it is always code")
+	default:
+		return fail("unsupported_response_type", "response_type is always code")
+	}
+	scopes, unknown := account.ParseScopes(query.Get("scope"))
+	switch {
+	case unknown != "":
+		return fail("invalid_scope", "%s is not a scope", printable(unknown))
+	case len(scopes) == 0:
+		return fail("invalid_scope", "scope is missing")
+	}
+	if beyond := scopes.Beyond(app.Scopes); beyond != "" {
+		return fail("invalid_scope", "the application is not registered for %s", beyond)
+	}
+	req.Scopes = scopes
+	req.Challenge = query.Get("code_challenge")
+	method := query.Get("code_challenge_method")
+	switch {
+	case req.Challenge == "" && method != "":
+		return fail("invalid_request", "code_challenge_method without a code_challenge")
+	case req.Challenge == "" && app.Public:
+		return fail("invalid_request", "a public application needs a code_challenge (PKCE)")
+	case req.Challenge == "":
+	case method != "S256":
+		return fail("invalid_request", "code_challenge_method is always S256")
+	case !account.ValidChallenge(req.Challenge):
+		return fail("invalid_request", "code_challenge is not the SHA-256 of a verifier in base64url")
+	}
+	return req, nil, nil
+}
+
+// known are the parameters that have a meaning here; others may be anything.
+var known = map[string]bool{
+	"response_type": true, "scope": true, "state": true, "code_challenge": true, "code_challenge_method": true,
+}
+
+func page(format string, args ...any) error {
+	return fault.New(fault.BadRequest, format, args...)
+}
+
+// printable keeps what RFC 6749 lets into error_description.
+func printable(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if r < 0x20 || r > 0x7e || r == '"' || r == '\\' {
+			return '?'
+		}
+		return r
+	}, text)
+	if len(text) > 60 {
+		text = text[:60] + "..."
+	}
+	return text
+}
+
+func (s *Service) deny(req Request, code, description string) *Redirected {
+	params := url.Values{"error": {code}, "error_description": {description}}
+	return &Redirected{s.back(req, params), code}
+}
+
+func (s *Service) back(req Request, params url.Values) string {
+	if req.State != nil {
+		params.Set("state", *req.State)
+	}
+	if req.App.SendIssuer {
+		params.Set("iss", s.issuer)
+	}
+	return account.AddQuery(req.RedirectURI, params, "code", "error", "error_description", "state", "iss")
+}
+
+// Ask keeps the request while the person decides, and returns the ticket that
+// their answer must bring.
+func (s *Service) Ask(ctx context.Context, owner string, req Request) (string, error) {
+	now := s.now()
+	secret := account.Mint(account.TicketKey, owner, now)
+	err := s.store.AddTicket(ctx, secret, store.Ticket{
+		AppID: req.App.ID, RedirectURI: req.RedirectURI, Scopes: req.Scopes, State: req.State, Challenge: req.Challenge,
+	}, now.Add(ticketTTL))
+	return secret.Text, err
+}
+
+var errNoTicket = fault.New(fault.Forbidden, "This answer does not belong to a question that you were asked. Please start again from the application.")
+
+// Answer takes the person's answer and returns where to send the browser.
+func (s *Service) Answer(ctx context.Context, owner, ticket string, allow bool) (string, error) {
+	key, ok := account.ParseKey(account.TicketKey, ticket)
+	if !ok || key.Account != owner {
+		return "", errNoTicket
+	}
+	now := s.now()
+	if !allow {
+		asked, err := s.store.Refuse(ctx, key, now)
+		if err != nil {
+			return "", err
+		}
+		req, err := s.again(ctx, asked)
+		if err != nil {
+			return "", err
+		}
+		return s.deny(req, "access_denied", "the person refused").To, nil
+	}
+	code := account.Mint(account.Code, owner, now)
+	asked, err := s.store.Allow(ctx, key, code, now.Add(s.life.Code), now)
+	if err != nil {
+		return "", err
+	}
+	req, err := s.again(ctx, asked)
+	if err != nil {
+		return "", err
+	}
+	return s.back(req, url.Values{"code": {code.Text}}), nil
+}
+
+// again brings a ticket back together with its application, which may have been
+// switched off or changed while the person was deciding.
+func (s *Service) again(ctx context.Context, t store.Ticket) (Request, error) {
+	app, _, err := s.store.Client(ctx, t.AppID)
+	if errors.Is(err, fault.NotFound) || err == nil && app.Disabled {
+		return Request{}, page("The application has been switched off meanwhile.")
+	}
+	if err == nil && !account.MatchRedirect(app.RedirectURIs, t.RedirectURI, app.Public) {
+		err = page("The address to return to (redirect_uri) is no longer registered for the application %q.", app.Name)
+	}
+	return Request{App: app, RedirectURI: t.RedirectURI, Scopes: t.Scopes, State: t.State, Challenge: t.Challenge}, err
+}

@@ -1,0 +1,94 @@
+package oauth
+
+import (
+	"context"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/store"
+)
+
+// Lifetimes of what the server hands out.
+type Lifetimes struct {
+	Code        time.Duration
+	Access      time.Duration
+	RefreshIdle time.Duration // a refresh token ends after so long without use
+}
+
+// ticketTTL is how long a person may look at the consent page.
+const ticketTTL = 15 * time.Minute
+
+// Service is the authorization server.
+type Service struct {
+	store  *store.Store
+	issuer string
+	life   Lifetimes
+	now    func() time.Time
+}
+
+// New makes the authorization server; issuer is the address of the service.
+func New(s *store.Store, issuer string, life Lifetimes, now func() time.Time) *Service {
+	return &Service{s, issuer, life, now}
+}
+
+// Issuer is the address by which the authorization server is known.
+func (s *Service) Issuer() string { return s.issuer }
+
+// Caller is who stands behind a valid access token.
+type Caller struct {
+	Person account.Person
+	Scopes account.Scopes
+	App    struct{ ID, Name string }
+	Token  string // names the token in rate limits; not the token itself
+}
+
+// Owner is the account that the caller acts for.
+func (c *Caller) Owner() string { return c.Person.ID }
+
+// usedStep is how exactly "last used" is kept: a read must not cost a write.
+const usedStep = time.Minute
+
+// Check says who is behind an access token, or why nobody is: 401001, 401005,
+// 401006, in this order.
+func (s *Service) Check(ctx context.Context, token string) (Caller, error) {
+	var c Caller
+	key, ok := account.ParseKey(account.AccessToken, token)
+	if !ok {
+		return c, errInvalidToken
+	}
+	b, err := s.store.Bearer(ctx, key)
+	if err != nil {
+		return c, orElse(err, errInvalidToken)
+	}
+	now := s.now()
+	// A deleted account takes its consents and applications with it, so it is
+	// told from a revoked token by the person alone.
+	if b.PersonFound && (!b.ConsentLive || !b.AppLive || b.Person.Disabled) {
+		return c, errInvalidToken
+	}
+	if !now.Before(b.ExpiresAt) {
+		return c, errExpiredToken
+	}
+	if !b.PersonFound {
+		return c, errUserNotFound
+	}
+	if now.Sub(b.ConsentUsed) >= usedStep {
+		if err := s.store.TouchConsent(ctx, key.Account, b.ConsentID, now); err != nil {
+			return c, err
+		}
+	}
+	return Caller{Person: b.Person, Scopes: b.Scopes, App: b.App, Token: key.ID}, nil
+}
+
+var (
+	errInvalidToken = &fault.Error{Code: fault.InvalidToken, Message: "Invalid access token",
+		Challenge: `Bearer error="invalid_token", error_description="Invalid access token"`}
+	errExpiredToken = &fault.Error{Code: fault.ExpiredToken, Message: "Access token is expired, please refresh",
+		Challenge: `Bearer error="invalid_token", error_description="Access token is expired, please refresh"`}
+	errUserNotFound = &fault.Error{Code: fault.UserNotFound, Message: "User not found",
+		Challenge: `Bearer error="invalid_token", error_description="User not found"`}
+)
+
+// InvalidToken is the answer to a token that cannot be one.
+func InvalidToken() error { return errInvalidToken }

@@ -1,0 +1,191 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/store"
+)
+
+// Token is the answer of an exchange or a refresh.
+type Token struct {
+	Access    string
+	Refresh   string
+	ExpiresIn int64 // seconds
+	Scopes    account.Scopes
+	User      string // the e-mail address of the account
+}
+
+var errClient = fault.New(fault.InvalidClient, "The client_id or the client_secret is not right.")
+
+// decoyHash is compared with for applications that do not exist, so that they
+// take as long as those that do.
+var decoyHash = account.Hash("")
+
+// Authenticate finds the application behind a client_id and its secret. A
+// public application has none, and must not send one.
+func (s *Service) Authenticate(ctx context.Context, id, secret string) (account.Application, error) {
+	app, hashes, err := s.store.Client(ctx, id)
+	if err != nil && !errors.Is(err, fault.NotFound) {
+		return app, err
+	}
+	if err == nil && app.Public && secret == "" && !app.Disabled {
+		return app, nil
+	}
+	if len(hashes) == 0 {
+		hashes = []string{decoyHash}
+	}
+	presented, right := account.Hash(secret), false
+	for _, hash := range hashes {
+		if account.SameHash(hash, presented) {
+			right = true
+		}
+	}
+	if err != nil || !right || secret == "" || app.Public || app.Disabled {
+		return account.Application{}, errClient
+	}
+	return app, nil
+}
+
+// Exchange turns an authorization code into tokens.
+func (s *Service) Exchange(ctx context.Context, app account.Application, code, redirectURI, verifier string) (Token, error) {
+	key, ok := account.ParseKey(account.Code, code)
+	if !ok {
+		return Token{}, fault.New(fault.InvalidGrant, "This is not an authorization code of ours.")
+	}
+	r := store.Redemption{Code: key, AppID: app.ID, RedirectURI: redirectURI}
+	if verifier != "" {
+		if !account.ValidVerifier(verifier) {
+			return Token{}, fault.New(fault.InvalidGrant, "code_verifier must be 43 to 128 letters, digits or -._~")
+		}
+		r.Challenge = account.Challenge(verifier)
+	}
+	// Such a value matches nothing that was registered, and not every database
+	// would take it.
+	if !account.CleanLine(redirectURI) {
+		return Token{}, fault.New(fault.InvalidGrant, "redirect_uri is not the one of the authorization request.")
+	}
+	now := s.now()
+	access := account.Mint(account.AccessToken, key.Account, now)
+	refresh := account.Mint(account.RefreshToken, key.Account, now)
+	grant, err := s.store.Redeem(ctx, r, access, refresh, now.Add(s.life.Access), now)
+	if err != nil {
+		return Token{}, err
+	}
+	return s.token(access.Text, refresh.Text, grant), nil
+}
+
+func (s *Service) token(access, refresh string, grant store.Grant) Token {
+	return Token{
+		Access: access, Refresh: refresh, ExpiresIn: int64(s.life.Access / time.Second),
+		Scopes: grant.Scopes, User: grant.Email,
+	}
+}
+
+// Refresh issues a new access token. The refresh token stays the same for an
+// application with a secret: clients store it once. A public one gets a new
+// refresh token each time. scope, if not empty, narrows the new access token.
+func (s *Service) Refresh(ctx context.Context, app account.Application, refreshToken, scope string) (Token, error) {
+	key, ok := account.ParseKey(account.RefreshToken, refreshToken)
+	if !ok {
+		return Token{}, fault.New(fault.InvalidGrant, "This is not a refresh token of ours.")
+	}
+	asked, unknown := account.ParseScopes(scope)
+	if unknown != "" {
+		return Token{}, fault.New(fault.InvalidScope, "%s is not a scope.", printable(unknown))
+	}
+	choose := func(granted account.Scopes) (account.Scopes, error) {
+		granted = granted.Within(app.Scopes)
+		if len(granted) == 0 {
+			return nil, fault.New(fault.UnauthorizedClient, "The application is no longer registered for any of the granted scopes.")
+		}
+		if len(asked) == 0 {
+			return granted, nil
+		}
+		if beyond := asked.Beyond(granted); beyond != "" {
+			return nil, fault.New(fault.InvalidScope, "%s was not granted.", beyond)
+		}
+		return asked, nil
+	}
+	now := s.now()
+	access := account.Mint(account.AccessToken, key.Account, now)
+	answered := refreshToken
+	var next *account.Secret
+	if app.Public {
+		secret := account.Mint(account.RefreshToken, key.Account, now)
+		next, answered = &secret, secret.Text
+	}
+	grant, err := s.store.Refresh(ctx, key, app, access, next, choose, now.Add(-s.life.RefreshIdle), now.Add(s.life.Access), now)
+	if err != nil {
+		return Token{}, err
+	}
+	return s.token(access.Text, answered, grant), nil
+}
+
+// Revoke ends a token of the application (RFC 7009). A refresh token takes its
+// access tokens along. What is not the application's own is left alone, and
+// that is no error.
+func (s *Service) Revoke(ctx context.Context, app account.Application, token string) error {
+	if key, ok := account.ParseKey(account.AccessToken, token); ok {
+		return s.store.RevokeAccess(ctx, key, app.ID)
+	}
+	if key, ok := account.ParseKey(account.RefreshToken, token); ok {
+		return s.store.RevokeRefresh(ctx, key, app.ID, s.now())
+	}
+	return nil
+}
+
+// Info is what introspection tells (RFC 7662); nil means not active.
+type Info struct {
+	Scopes    account.Scopes
+	Email     string
+	UserID    string
+	Kind      string
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+// Introspect tells an application about a token of its own.
+func (s *Service) Introspect(ctx context.Context, app account.Application, token string) (*Info, error) {
+	now := s.now()
+	if key, ok := account.ParseKey(account.AccessToken, token); ok {
+		b, err := s.store.Bearer(ctx, key)
+		if err != nil {
+			return nil, orElse(err, nil)
+		}
+		if b.App.ID != app.ID || !b.AppLive || !b.ConsentLive || !b.PersonFound || b.Person.Disabled || !now.Before(b.ExpiresAt) {
+			return nil, nil
+		}
+		return &Info{b.Scopes, b.Person.Email, b.Person.ID, "Bearer", b.CreatedAt, b.ExpiresAt}, nil
+	}
+	if key, ok := account.ParseKey(account.RefreshToken, token); ok {
+		info, err := s.store.RefreshInfo(ctx, key, app.ID, now.Add(-s.life.RefreshIdle))
+		if err != nil {
+			return nil, orElse(err, nil)
+		}
+		return &Info{info.Scopes, info.Person.Email, info.Person.ID, "refresh_token", info.CreatedAt, info.UsedAt.Add(s.life.RefreshIdle)}, nil
+	}
+	return nil, nil
+}
+
+// orElse replaces "not found" and passes every other error on.
+func orElse(err, replacement error) error {
+	if errors.Is(err, fault.NotFound) {
+		return replacement
+	}
+	return err
+}
+
+// Connections lists the applications that can act for a person now.
+func (s *Service) Connections(ctx context.Context, owner string) ([]store.Connection, error) {
+	now := s.now()
+	return s.store.Connections(ctx, owner, now.Add(-s.life.RefreshIdle), now.Add(-s.life.Code))
+}
+
+// Disconnect ends all that an application holds of a person.
+func (s *Service) Disconnect(ctx context.Context, owner, appID string) error {
+	return s.store.Disconnect(ctx, owner, appID, s.now())
+}

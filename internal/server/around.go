@@ -1,0 +1,160 @@
+package server
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"formulary/internal/fault"
+	"formulary/internal/limit"
+)
+
+// recorder remembers what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(p)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap lets http.ResponseController through.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// These headers never differ, so they are made once.
+var (
+	nosniff  = []string{"nosniff"}
+	deny     = []string{"DENY"}
+	noRefer  = []string{"no-referrer"}
+	closing  = []string{"close"}
+	hsts     = []string{"max-age=31536000"}
+	noPolicy = []string{"default-src 'none'; frame-ancestors 'none'"}
+)
+
+// around is what every request passes through, from the outside in.
+func (s *Server) around(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		rec := &recorder{ResponseWriter: w}
+		h := w.Header()
+		id := requestID()
+		h["X-Request-Id"] = []string{id}
+		h["X-Content-Type-Options"] = nosniff
+		h["X-Frame-Options"] = deny
+		h["Referrer-Policy"] = noRefer
+		h["Content-Security-Policy"] = noPolicy // pages say more
+		if s.Secure {
+			h["Strict-Transport-Security"] = hsts
+		}
+		if s.stopping.Load() {
+			h["Connection"] = closing
+		}
+		defer func() {
+			if p := recover(); p != nil {
+				s.recovered(rec, r, p)
+			}
+			s.finish(rec, r, id, time.Since(start))
+		}()
+		if s.health(rec, r) {
+			return
+		}
+		if err := s.limit(rec, r); err != nil {
+			s.Fail(rec, r, err)
+			return
+		}
+		next.ServeHTTP(rec, r)
+	})
+}
+
+// recovered answers for a handler that fell over, if nothing was sent yet.
+func (s *Server) recovered(rec *recorder, r *http.Request, p any) {
+	if p == http.ErrAbortHandler {
+		panic(p)
+	}
+	s.Log.Error("panic", "value", fmt.Sprint(p), "method", r.Method, "path", r.URL.Path, "stack", string(debug.Stack()))
+	if s.Metrics != nil {
+		s.Metrics.panics.Inc()
+	}
+	if rec.status == 0 {
+		s.Fail(rec, r, fmt.Errorf("panic: %v", p))
+	}
+}
+
+func (s *Server) finish(rec *recorder, r *http.Request, id string, took time.Duration) {
+	if rec.status == 0 {
+		rec.status = http.StatusOK
+	}
+	if s.Metrics != nil {
+		s.Metrics.observe(r, rec.status, took)
+	}
+	// The path alone: a query can carry a code or a link's secret.
+	s.Log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+		slog.String("method", r.Method),
+		slog.String("path", r.URL.Path),
+		slog.Int("status", rec.status),
+		slog.Int64("bytes", rec.bytes),
+		slog.Duration("took", took),
+		slog.String("address", s.Address(r).String()),
+		slog.String("id", id),
+	)
+}
+
+// health answers the probes: /healthz is alive, /readyz can do its work.
+func (s *Server) health(w http.ResponseWriter, r *http.Request) bool {
+	status, text := http.StatusOK, "ok\n"
+	switch r.URL.Path {
+	case "/healthz":
+	case "/readyz":
+		if s.stopping.Load() {
+			status, text = http.StatusServiceUnavailable, "stopping\n"
+		} else if err := s.Ready(r.Context()); err != nil {
+			status, text = http.StatusServiceUnavailable, "database not ready\n"
+			s.Log.Warn("not ready", "error", err)
+		}
+	default:
+		return false
+	}
+	r.Pattern = r.URL.Path
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write([]byte(text)) // the prober may have gone
+	return true
+}
+
+func (s *Server) limit(w http.ResponseWriter, r *http.Request) error {
+	if s.Addresses == nil {
+		return nil
+	}
+	left, wait, ok := s.Addresses.Take(limit.Network(s.Address(r)))
+	limit.SetHeader(w.Header(), "address", s.Addresses.Quota(), s.Addresses.Window(), left, wait)
+	if !ok {
+		return fault.TooManyRequests(limit.Seconds(wait))
+	}
+	return nil
+}
+
+func requestID() string {
+	var raw [12]byte
+	rand.Read(raw[:])
+	return hex.EncodeToString(raw[:])
+}

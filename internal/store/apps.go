@@ -1,0 +1,215 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+)
+
+const appColumns = `app.account_id, app.id, app.name, app.public, app.redirect_uris, app.scope, app.send_issuer, app.created_at, app.disabled_at`
+
+func scanApp(r row, more ...any) (account.Application, error) {
+	var a account.Application
+	var uris, scope string
+	var created, disabled int64
+	err := r.Scan(append([]any{&a.Account, &a.ID, &a.Name, &a.Public, &uris, &scope, &a.SendIssuer, &created, &disabled}, more...)...)
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal([]byte(uris), &a.RedirectURIs); err != nil {
+		return a, fmt.Errorf("redirect URIs of %s: %w", a.ID, err)
+	}
+	a.Scopes, _ = account.ParseScopes(scope)
+	a.CreatedAt, a.Disabled = at(created), disabled != 0
+	return a, nil
+}
+
+const (
+	insertAppSQL = `INSERT INTO app (account_id, id, name, public, redirect_uris, scope, send_issuer, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	updateAppSQL = `UPDATE app SET name = $3, redirect_uris = $4, scope = $5, send_issuer = $6
+		WHERE account_id = $1 AND id = $2`
+	insertSecretSQL  = `INSERT INTO app_secret (account_id, app_id, id, hash, created_at) VALUES ($1, $2, $3, $4, $5)`
+	appSQL           = `SELECT ` + appColumns + ` FROM app WHERE account_id = $1 AND id = $2`
+	appsSQL          = `SELECT ` + appColumns + ` FROM app WHERE account_id = $1 ORDER BY id DESC`
+	allAppsSQL       = `SELECT ` + appColumns + `, account.email FROM app JOIN account ON account.id = app.account_id ORDER BY app.id`
+	secretsSQL       = `SELECT id, hash, created_at FROM app_secret WHERE account_id = $1 AND app_id = $2 ORDER BY id`
+	setAppDisableSQL = `UPDATE app SET disabled_at = $3 WHERE account_id = $1 AND id = $2`
+	deleteAppSQL     = `DELETE FROM app WHERE account_id = $1 AND id = $2`
+	deleteSecretsSQL = `DELETE FROM app_secret WHERE account_id = $1 AND app_id = $2`
+	dropSecretSQL    = `DELETE FROM app_secret WHERE account_id = $1 AND app_id = $2 AND id = $3`
+	clientSQL        = `SELECT ` + appColumns + `, COALESCE(s.hash, '') FROM app
+		LEFT JOIN app_secret s ON s.account_id = app.account_id AND s.app_id = app.id WHERE app.id = $1`
+)
+
+// AddApp registers an application; secretHash is empty for a public one.
+func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string) error {
+	return s.db.Write(ctx, func(t tx) error {
+		if _, err := t.Exec(insertAppSQL, a.Account, a.ID, a.Name, a.Public, uriList(a), a.Scopes.String(), a.SendIssuer, ms(a.CreatedAt)); err != nil {
+			return err
+		}
+		if secretHash == "" {
+			return nil
+		}
+		_, err := t.Exec(insertSecretSQL, a.Account, a.ID, account.NewID(account.SecretPrefix, a.CreatedAt), secretHash, ms(a.CreatedAt))
+		return err
+	})
+}
+
+func uriList(a account.Application) string {
+	text, err := json.Marshal(a.RedirectURIs)
+	if err != nil {
+		panic(err) // a list of strings
+	}
+	return string(text)
+}
+
+// ChangeApp changes what an application is called and may do.
+func (s *Store) ChangeApp(ctx context.Context, a account.Application) error {
+	return s.db.Write(ctx, func(t tx) error {
+		return changed(t.Exec(updateAppSQL, a.Account, a.ID, a.Name, uriList(a), a.Scopes.String(), a.SendIssuer))
+	})
+}
+
+// App returns an application of the owner and its secrets.
+func (s *Store) App(ctx context.Context, owner, id string) (account.Application, []account.AppSecret, error) {
+	a, err := account.Application{}, error(fault.NotFound)
+	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+		return a, nil, err
+	}
+	var secrets []account.AppSecret
+	e := s.db.Read(ctx, func(t tx) error {
+		secrets = nil
+		if e := t.Query(appSQL, func(r row) error {
+			a, err = scanApp(r)
+			return err
+		}, owner, id); e != nil || err != nil {
+			return e
+		}
+		return t.Query(secretsSQL, func(r row) error {
+			var secret account.AppSecret
+			var created int64
+			err := r.Scan(&secret.ID, &secret.Hash, &created)
+			secret.CreatedAt = at(created)
+			secrets = append(secrets, secret)
+			return err
+		}, owner, id)
+	})
+	if e != nil {
+		return a, nil, e
+	}
+	return a, secrets, err
+}
+
+// Apps lists the applications of the owner, the newest first.
+func (s *Store) Apps(ctx context.Context, owner string) ([]account.Application, error) {
+	var apps []account.Application
+	err := s.db.Query(ctx, appsSQL, func(r row) error {
+		a, err := scanApp(r)
+		apps = append(apps, a)
+		return err
+	}, owner)
+	return apps, err
+}
+
+// OwnedApp is an application and the address of the person who registered it.
+type OwnedApp struct {
+	account.Application
+	Owner string
+}
+
+// AllApps lists every application, for the operator's command line.
+func (s *Store) AllApps(ctx context.Context) ([]OwnedApp, error) {
+	var apps []OwnedApp
+	err := s.db.Query(ctx, allAppsSQL, func(r row) error {
+		var owner string
+		a, err := scanApp(r, &owner)
+		apps = append(apps, OwnedApp{a, owner})
+		return err
+	})
+	return apps, err
+}
+
+// Client finds an application by its client_id alone, with the hashes of its
+// secrets: this is how it introduces itself. Disabled ones are returned too.
+func (s *Store) Client(ctx context.Context, id string) (account.Application, []string, error) {
+	a, err := account.Application{}, error(fault.NotFound)
+	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+		return a, nil, err
+	}
+	var hashes []string
+	if e := s.db.Query(ctx, clientSQL, func(r row) error {
+		var hash string
+		a, err = scanApp(r, &hash)
+		if hash != "" {
+			hashes = append(hashes, hash)
+		}
+		return err
+	}, id); e != nil {
+		return a, nil, e
+	}
+	return a, hashes, err
+}
+
+// SetAppDisabled switches an application, with all its tokens, off or on.
+func (s *Store) SetAppDisabled(ctx context.Context, owner, id string, disabled bool, now time.Time) error {
+	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+		return fault.NotFound
+	}
+	return s.db.Write(ctx, func(t tx) error {
+		var since int64
+		if disabled {
+			since = ms(now)
+		}
+		return changed(t.Exec(setAppDisableSQL, owner, id, since))
+	})
+}
+
+// DeleteApp removes an application; its tokens are dead with it.
+func (s *Store) DeleteApp(ctx context.Context, owner, id string) error {
+	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+		return fault.NotFound
+	}
+	return s.db.Write(ctx, func(t tx) error {
+		if err := changed(t.Exec(deleteAppSQL, owner, id)); err != nil {
+			return err
+		}
+		_, err := t.Exec(deleteSecretsSQL, owner, id)
+		return err
+	})
+}
+
+// AddSecret gives an application a second secret; the first stays alive until
+// it is dropped.
+func (s *Store) AddSecret(ctx context.Context, owner, id, hash string, now time.Time) error {
+	return s.db.Write(ctx, func(t tx) error {
+		// Writing the row keeps two rotations at once from each other.
+		if err := changed(t.Exec(`UPDATE app SET name = name WHERE account_id = $1 AND id = $2`, owner, id)); err != nil {
+			return err
+		}
+		n := 0
+		if err := t.Query(secretsSQL, func(row) error { n++; return nil }, owner, id); err != nil {
+			return err
+		}
+		if n >= account.MaxSecrets {
+			return fault.Field("secret", "two secrets are alive already; drop the old one first")
+		}
+		_, err := t.Exec(insertSecretSQL, owner, id, account.NewID(account.SecretPrefix, now), hash, ms(now))
+		return err
+	})
+}
+
+// DropSecret ends one secret of an application.
+func (s *Store) DropSecret(ctx context.Context, owner, id, secret string) error {
+	if _, ok := account.ParseID(account.SecretPrefix, secret); !ok {
+		return fault.NotFound
+	}
+	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+		return fault.NotFound
+	}
+	return s.db.Write(ctx, func(t tx) error { return changed(t.Exec(dropSecretSQL, owner, id, secret)) })
+}

@@ -1,0 +1,251 @@
+package store
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"formulary/internal/fault"
+)
+
+// A backup is gzip of JSON lines: a header, then for each table its columns and
+// its rows, then an end that says how many rows there were. It names no engine,
+// so a backup of SQLite restores into PostgreSQL and the other way round.
+
+// tables is everything that a backup holds.
+var tables = []string{
+	"account", "session", "link", "app", "app_secret", "ticket", "consent", "code",
+	"access_token", "refresh_token", "form", "form_count", "list_block", "idempotency",
+}
+
+type backupLine struct {
+	Format  string   `json:"format,omitempty"`
+	Schema  int      `json:"schema,omitempty"`
+	Made    string   `json:"made,omitempty"`
+	Table   string   `json:"table,omitempty"`
+	Columns []string `json:"columns,omitempty"`
+	Row     []any    `json:"row,omitempty"`
+	End     bool     `json:"end,omitempty"`
+	Rows    int64    `json:"rows,omitempty"`
+}
+
+const backupFormat = "formulary-backup-1"
+
+// BackupFile writes a backup to a file that is there, whole and on disk, or not
+// at all.
+func (s *Store) BackupFile(ctx context.Context, name string) (int64, error) {
+	file, err := os.CreateTemp(filepath.Dir(name), ".formulary-backup-*")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	rows, err := s.Backup(ctx, file)
+	if err != nil {
+		return 0, err
+	}
+	if err := file.Sync(); err != nil {
+		return 0, err
+	}
+	if err := file.Close(); err != nil {
+		return 0, err
+	}
+	return rows, os.Rename(file.Name(), name)
+}
+
+// Backup writes one snapshot of everything and returns how many rows it has.
+func (s *Store) Backup(ctx context.Context, out io.Writer) (int64, error) {
+	zip := gzip.NewWriter(out)
+	lines := json.NewEncoder(zip)
+	lines.SetEscapeHTML(false)
+	schema, err := s.SchemaVersion(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if err := lines.Encode(backupLine{Format: backupFormat, Schema: schema, Made: time.Now().UTC().Format(time.RFC3339)}); err != nil {
+		return 0, err
+	}
+	var rows int64
+	err = s.db.Read(ctx, func(t tx) error {
+		for _, table := range tables {
+			n, err := backupTable(t, table, lines)
+			if err != nil {
+				return fmt.Errorf("back up %s: %w", table, err)
+			}
+			rows += n
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := lines.Encode(backupLine{End: true, Rows: rows}); err != nil {
+		return 0, err
+	}
+	return rows, zip.Close()
+}
+
+func backupTable(t tx, table string, lines *json.Encoder) (int64, error) {
+	var rows int64
+	var columns []string
+	err := t.Query("SELECT * FROM "+table, func(r row) error {
+		if columns == nil {
+			columns = r.Columns()
+			if err := lines.Encode(backupLine{Table: table, Columns: columns}); err != nil {
+				return err
+			}
+		}
+		values := make([]any, len(columns))
+		into := make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := r.Scan(into...); err != nil {
+			return err
+		}
+		rows++
+		return lines.Encode(backupLine{Row: values})
+	})
+	return rows, err
+}
+
+var errNotEmpty = errors.New("a backup can only be restored into an empty place; this one has data")
+
+// Restore reads a backup into an empty database: all of it, or nothing. A
+// backup of an older schema is brought up to date afterwards.
+func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
+	zip, err := gzip.NewReader(bufio.NewReader(in))
+	if err != nil {
+		return 0, fmt.Errorf("this is not a backup: %w", err)
+	}
+	lines := json.NewDecoder(zip)
+	lines.UseNumber()
+	var head backupLine
+	if err := lines.Decode(&head); err != nil || head.Format != backupFormat {
+		return 0, errors.New("this is not a backup of Formulary")
+	}
+	if head.Schema < 1 || head.Schema > len(migrations()) {
+		return 0, fmt.Errorf("the backup has schema %d; this program knows up to %d", head.Schema, len(migrations()))
+	}
+	if err := s.makeEmpty(ctx, head.Schema); err != nil {
+		return 0, err
+	}
+	var rows int64
+	err = s.db.Exclusive(ctx, func(t tx) error {
+		if some, err := anybody(t.Query); err != nil || some {
+			return orNil(err, some, errNotEmpty)
+		}
+		// serve may have left its own rows in an otherwise empty place.
+		for _, table := range tables {
+			if _, err := t.Exec("DELETE FROM " + table); err != nil {
+				return err
+			}
+		}
+		rows, err = restoreRows(t, lines)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	_, err = s.Migrate(ctx)
+	return rows, err
+}
+
+// makeEmpty brings an empty database to the schema that the backup has.
+func (s *Store) makeEmpty(ctx context.Context, schema int) error {
+	at, err := s.SchemaVersion(ctx)
+	if err != nil && fault.From(err).Code == fault.DatabaseUnreachable {
+		return err
+	}
+	switch {
+	case err != nil || at == 0:
+		_, err = s.migrateTo(ctx, schema)
+		return err
+	case at != schema:
+		return errNotEmpty
+	}
+	return nil
+}
+
+var columnName = regexp.MustCompile(`^[a-z_]+$`)
+
+func restoreRows(t tx, lines *json.Decoder) (int64, error) {
+	var rows int64
+	var insert string
+	var width int
+	for {
+		var line backupLine
+		if err := lines.Decode(&line); err != nil {
+			return 0, fmt.Errorf("the backup is cut short or damaged: %w", err)
+		}
+		switch {
+		case line.End:
+			if line.Rows != rows {
+				return 0, fmt.Errorf("the backup says it has %d rows, but %d were found", line.Rows, rows)
+			}
+			return rows, nil
+		case line.Table != "":
+			var err error
+			if insert, err = insertInto(line.Table, line.Columns); err != nil {
+				return 0, err
+			}
+			width = len(line.Columns)
+		default:
+			if insert == "" || len(line.Row) != width {
+				return 0, errors.New("the backup is damaged: a row does not fit its table")
+			}
+			if err := plain(line.Row); err != nil {
+				return 0, err
+			}
+			if _, err := t.Exec(insert, line.Row...); err != nil {
+				return 0, err
+			}
+			rows++
+		}
+	}
+}
+
+// insertInto makes the statement for a table of the backup. Both names are
+// checked, as a file from outside is input like any other.
+func insertInto(table string, columns []string) (string, error) {
+	known := false
+	for _, t := range tables {
+		known = known || t == table
+	}
+	if !known {
+		return "", fmt.Errorf("the backup has a table %q that is not known", table)
+	}
+	places := make([]string, len(columns))
+	for i, c := range columns {
+		if !columnName.MatchString(c) {
+			return "", fmt.Errorf("the backup has a column %q that cannot be", c)
+		}
+		places[i] = fmt.Sprintf("$%d", i+1)
+	}
+	return "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.Join(places, ", ") + ")", nil
+}
+
+// plain turns JSON numbers into the integers that they were.
+func plain(values []any) error {
+	for i, v := range values {
+		number, ok := v.(json.Number)
+		if !ok {
+			continue
+		}
+		n, err := number.Int64()
+		if err != nil {
+			return fmt.Errorf("the backup is damaged: %w", err)
+		}
+		values[i] = n
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"formulary/internal/account"
+)
+
+// KeepExplorer keeps the one application that belongs to the service itself:
+// the API page, which needs a client_id to do the OAuth flow with.
+func (s *Store) KeepExplorer(ctx context.Context, callback string, now time.Time) (string, error) {
+	apps, err := s.Apps(ctx, nobody)
+	if err != nil {
+		return "", err
+	}
+	if len(apps) > 0 {
+		app := apps[0]
+		if slices.Equal(app.RedirectURIs, []string{callback}) && len(app.Scopes) == len(account.AllScopes) {
+			return app.ID, nil
+		}
+		app.RedirectURIs, app.Scopes = []string{callback}, account.EveryScope()
+		return app.ID, s.ChangeApp(ctx, app)
+	}
+	app := account.Application{
+		Account: nobody, ID: account.NewID(account.AppPrefix, now), Name: "API page of this Formulary", Public: true,
+		RedirectURIs: []string{callback}, Scopes: account.EveryScope(), CreatedAt: now,
+	}
+	return app.ID, s.AddApp(ctx, app, "")
+}

@@ -1,0 +1,258 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+)
+
+const formColumns = `id, title, description, language, status, version, revision, response_count, created_at, updated_at`
+
+func scanForm(r row) (form.Form, error) {
+	var f form.Form
+	var status string
+	var created, updated int64
+	err := r.Scan(&f.ID, &f.Title, &f.Description, &f.Language, &status,
+		&f.Version, &f.Revision, &f.ResponseCount, &created, &updated)
+	f.Status, f.CreatedAt, f.UpdatedAt = form.Status(status), at(created), at(updated)
+	return f, err
+}
+
+const formSQL = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1 AND id = $2`
+
+// Form returns one form of the owner.
+func (s *Store) Form(ctx context.Context, owner, id string) (form.Form, error) {
+	return readForm(s.query(ctx), owner, id)
+}
+
+func readForm(q querier, owner, id string) (form.Form, error) {
+	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
+		return form.Form{}, fault.NotFound
+	}
+	f, err := form.Form{}, error(fault.NotFound)
+	if e := q(formSQL, func(r row) error {
+		f, err = scanForm(r)
+		return err
+	}, owner, id); e != nil {
+		return f, e
+	}
+	return f, err
+}
+
+const (
+	nextFormSQL = `UPDATE account SET form_serial = form_serial + 1 WHERE id = $1 RETURNING form_serial, form_last_id`
+	lastFormSQL = `UPDATE account SET form_last_id = $2 WHERE id = $1`
+
+	insertFormSQL = `INSERT INTO form
+		(account_id, id, serial, title, description, language, status, created_at, updated_at, title_key, search_key)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10)`
+	countFormSQL = `INSERT INTO form_count (account_id, status, language, n) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (account_id, status, language) DO UPDATE SET n = form_count.n + excluded.n`
+)
+
+// formList names the forms of an account in list_block.
+const formList = "forms"
+
+// CreateForm adds a draft. With a key in once, the same request asked again
+// returns the form that the first one made.
+func (s *Store) CreateForm(ctx context.Context, owner string, head form.Head, once Once, now time.Time) (form.Form, error) {
+	var made form.Form
+	err := s.db.Write(ctx, func(t tx) error {
+		var serial int64
+		var last string
+		// This also makes creations in one account wait for each other.
+		if err := one(t.Query, nextFormSQL, []any{owner}, &serial, &last); err != nil {
+			return err
+		}
+		id, created := account.NextID(account.FormPrefix, now, last)
+		if earlier, err := once.claim(t, owner, id, now); err != nil {
+			return err
+		} else if earlier != "" {
+			made, err = readForm(t.Query, owner, earlier)
+			return err
+		}
+		made = form.Form{
+			ID: id, Title: head.Title, Description: head.Description, Language: head.Language,
+			Status: form.Draft, Revision: 1, CreatedAt: created, UpdatedAt: created,
+		}
+		if _, err := t.Exec(lastFormSQL, owner, id); err != nil {
+			return err
+		}
+		if _, err := t.Exec(insertFormSQL, owner, id, serial, head.Title, head.Description, head.Language,
+			string(form.Draft), ms(created), form.Fold(head.Title), searchKey(head)); err != nil {
+			return err
+		}
+		if _, err := t.Exec(countFormSQL, owner, string(form.Draft), head.Language, 1); err != nil {
+			return err
+		}
+		return rankAdd(t, owner, formList, serial, 1)
+	})
+	return made, err
+}
+
+func searchKey(h form.Head) string { return form.Fold(h.Title + "\n" + h.Description) }
+
+const (
+	lockFormSQL   = `UPDATE form SET revision = revision + 1 WHERE account_id = $1 AND id = $2 RETURNING ` + formColumns
+	updateFormSQL = `UPDATE form SET title = $3, description = $4, language = $5, updated_at = $6, title_key = $7, search_key = $8
+		WHERE account_id = $1 AND id = $2`
+)
+
+// ChangeForm applies change to the head of a form. A revision other than zero
+// must still be the form's, or the answer is 409001.
+func (s *Store) ChangeForm(ctx context.Context, owner, id string, revision int64, change func(*form.Head) error, now time.Time) (form.Form, error) {
+	var f form.Form
+	err := s.db.Write(ctx, func(t tx) error {
+		var err error
+		if f, err = lockForm(t, owner, id, revision); err != nil {
+			return err
+		}
+		head := form.Head{Title: f.Title, Description: f.Description, Language: f.Language}
+		if err := change(&head); err != nil {
+			return err
+		}
+		if head.Language != f.Language {
+			if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
+				return err
+			}
+			if _, err := t.Exec(countFormSQL, owner, string(f.Status), head.Language, 1); err != nil {
+				return err
+			}
+		}
+		f.Title, f.Description, f.Language = head.Title, head.Description, head.Language
+		f.UpdatedAt = at(max(ms(now), ms(f.UpdatedAt)+1)) // it moved, also within one millisecond
+		_, err = t.Exec(updateFormSQL, owner, id, f.Title, f.Description, f.Language,
+			ms(f.UpdatedAt), form.Fold(f.Title), searchKey(head))
+		return err
+	})
+	return f, err
+}
+
+// lockForm counts the revision up, which also keeps others from the row until
+// this transaction ends.
+func lockForm(t tx, owner, id string, revision int64) (form.Form, error) {
+	f, err := form.Form{}, error(fault.NotFound)
+	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
+		return f, err
+	}
+	if e := t.Query(lockFormSQL, func(r row) error {
+		f, err = scanForm(r)
+		return err
+	}, owner, id); e != nil {
+		return f, e
+	}
+	if err == nil && revision != 0 && f.Revision != revision+1 {
+		return f, fault.New(fault.Changed, "The form was changed meanwhile. Read it again, then repeat the change.")
+	}
+	return f, err
+}
+
+const deleteFormSQL = `DELETE FROM form WHERE account_id = $1 AND id = $2 RETURNING serial`
+
+// DeleteForm removes a form; revision as in ChangeForm.
+func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64) error {
+	return s.db.Write(ctx, func(t tx) error {
+		f, err := lockForm(t, owner, id, revision)
+		if err != nil {
+			return err
+		}
+		var serial int64
+		if err := one(t.Query, deleteFormSQL, []any{owner, id}, &serial); err != nil {
+			return err
+		}
+		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
+			return err
+		}
+		return rankAdd(t, owner, formList, serial, -1)
+	})
+}
+
+// FormSort is an order of the list of forms, as the API spells it.
+type FormSort string
+
+// NewestFirst is the order when none is asked for.
+const NewestFirst FormSort = "-created_at"
+
+const filteredFormsSQL = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1` + formFilter + ` ORDER BY `
+
+const formFilter = ` AND ($2 = '' OR status = $2) AND ($3 = '' OR language = $3) AND ($4 = '' OR search_key LIKE $4 ESCAPE '\')`
+
+// Ids sort by creation, so they stand for created_at and break ties.
+var formSorts = map[FormSort]string{
+	"created_at":  filteredFormsSQL + `id LIMIT $5 OFFSET $6`,
+	"-created_at": filteredFormsSQL + `id DESC LIMIT $5 OFFSET $6`,
+	"updated_at":  filteredFormsSQL + `updated_at, id LIMIT $5 OFFSET $6`,
+	"-updated_at": filteredFormsSQL + `updated_at DESC, id DESC LIMIT $5 OFFSET $6`,
+	"title":       filteredFormsSQL + `title_key, id LIMIT $5 OFFSET $6`,
+	"-title":      filteredFormsSQL + `title_key DESC, id DESC LIMIT $5 OFFSET $6`,
+}
+
+// Known says whether there is such an order.
+func (s FormSort) Known() bool { return formSorts[s] != "" }
+
+// FormFilter chooses forms; empty fields choose all.
+type FormFilter struct {
+	Status   string
+	Language string
+	Search   string
+}
+
+const (
+	countFormsSQL = `SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM form_count
+		WHERE account_id = $1 AND ($2 = '' OR status = $2) AND ($3 = '' OR language = $3)`
+	searchedFormsSQL = `SELECT COUNT(*) FROM form WHERE account_id = $1` + formFilter
+
+	newestFormsSQL = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1 ORDER BY id DESC LIMIT $2 OFFSET $3`
+	formAtSQL      = `SELECT id FROM form WHERE account_id = $1 AND serial <= $2 ORDER BY serial DESC LIMIT 1 OFFSET $3`
+	formsFromSQL   = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1 AND id <= $2 ORDER BY id DESC LIMIT $3`
+)
+
+// Forms returns a page of the owner's forms and how many there are in all. In
+// the usual order and without a filter every page costs about the same.
+func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort FormSort, limit, offset int64) ([]form.Form, int64, error) {
+	var forms []form.Form
+	var total int64
+	err := s.db.Read(ctx, func(t tx) error {
+		forms, total = nil, 0
+		pattern := ""
+		count, args := countFormsSQL, []any{owner, filter.Status, filter.Language}
+		if filter.Search != "" {
+			pattern = "%" + likeEscape.Replace(form.Fold(filter.Search)) + "%"
+			count, args = searchedFormsSQL, append(args, pattern)
+		}
+		if err := one(t.Query, count, args, &total); err != nil {
+			return err
+		}
+		if offset >= total {
+			return nil
+		}
+		forms = make([]form.Form, 0, min(limit, total-offset))
+		collect := func(r row) error {
+			f, err := scanForm(r)
+			forms = append(forms, f)
+			return err
+		}
+		if filter != (FormFilter{}) || sort != NewestFirst {
+			return t.Query(formSorts[sort], collect, owner, filter.Status, filter.Language, pattern, limit, offset)
+		}
+		if offset < rankBlock {
+			return t.Query(newestFormsSQL, collect, owner, limit, offset)
+		}
+		serial, skip, found, err := rankSeek(t, owner, formList, offset)
+		if err != nil || !found {
+			return err
+		}
+		var first string
+		if err := one(t.Query, formAtSQL, []any{owner, serial, skip}, &first); err != nil {
+			return err
+		}
+		return t.Query(formsFromSQL, collect, owner, first, limit)
+	})
+	return forms, total, err
+}
+
+var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"formulary/internal/fault"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+type migration struct {
+	name string
+	sql  string
+}
+
+// migrations are the files in the order of their numbers; the schema version is
+// how many of them have run.
+func migrations() []migration {
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	list := make([]migration, len(names))
+	for i, name := range names {
+		text, err := migrationFiles.ReadFile(name)
+		if err != nil {
+			panic(err) // embedded by the line above
+		}
+		list[i] = migration{strings.TrimSuffix(strings.TrimPrefix(name, "migrations/"), ".sql"), string(text)}
+	}
+	return list
+}
+
+const (
+	createMigrationSQL = `CREATE TABLE IF NOT EXISTS migration (
+		version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, applied_at BIGINT NOT NULL)`
+	schemaVersionSQL   = `SELECT COUNT(*) FROM migration`
+	insertMigrationSQL = `INSERT INTO migration (version, name, applied_at) VALUES ($1, $2, $3)`
+)
+
+// SchemaVersion is how many migrations the database has seen.
+func (s *Store) SchemaVersion(ctx context.Context) (int, error) {
+	var n int64
+	err := one(s.query(ctx), schemaVersionSQL, nil, &n)
+	return int(n), err
+}
+
+// Migrate brings the schema up to date and returns the names of what it ran.
+// It is one transaction: a migration that is killed half-way has not happened.
+func (s *Store) Migrate(ctx context.Context) ([]string, error) {
+	return s.migrateTo(ctx, len(migrations()))
+}
+
+func (s *Store) migrateTo(ctx context.Context, version int) ([]string, error) {
+	list := migrations()[:version]
+	// Nothing to do is the common case, and needs no lock.
+	if n, err := s.SchemaVersion(ctx); err == nil && n == len(list) {
+		return nil, nil
+	} else if errors.Is(err, fault.Unreachable(nil)) {
+		return nil, err
+	}
+	var ran []string
+	err := s.db.Exclusive(ctx, func(t tx) error {
+		ran = nil
+		if _, err := t.Exec(createMigrationSQL); err != nil {
+			return err
+		}
+		var at int64
+		if err := one(t.Query, schemaVersionSQL, nil, &at); err != nil {
+			return err
+		}
+		if int(at) > len(list) {
+			return fmt.Errorf("the database is at schema %d, newer than the %d that is wanted", at, len(list))
+		}
+		for i, m := range list[at:] {
+			for _, statement := range statements(s.db.Dialect(m.sql)) {
+				if _, err := t.Exec(statement); err != nil {
+					return fmt.Errorf("migration %s: %w", m.name, err)
+				}
+			}
+			if _, err := t.Exec(insertMigrationSQL, at+int64(i)+1, m.name, time.Now().UnixMilli()); err != nil {
+				return err
+			}
+			ran = append(ran, m.name)
+		}
+		return nil
+	})
+	return ran, err
+}
+
+// statements splits a migration at the semicolons that end a line.
+func statements(sql string) []string {
+	var lines, list []string
+	for line := range strings.Lines(sql) {
+		if strings.HasPrefix(strings.TrimSpace(line), "--") {
+			continue
+		}
+		lines = append(lines, line)
+		if strings.HasSuffix(strings.TrimSpace(line), ";") {
+			list = append(list, strings.Join(lines, ""))
+			lines = nil
+		}
+	}
+	return list
+}

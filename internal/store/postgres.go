@@ -1,0 +1,186 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sys/unix"
+
+	"formulary/internal/fault"
+)
+
+// postgres is a pool of connections; several nodes may share the database.
+type postgres struct {
+	pool *pgxpool.Pool
+}
+
+const (
+	// statementLimit bounds how long a request can hang on a database that
+	// has stopped answering.
+	statementLimit = 5 * time.Second
+	dialLimit      = 3 * time.Second
+	migrateLimit   = 5 * time.Minute
+	retries        = 5
+)
+
+func openPostgres(ctx context.Context, url string) (*postgres, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// The error of the parser can quote the password.
+		return nil, errors.New("the database URL cannot be read; it looks like postgres://user:password@host:5432/name")
+	}
+	config.ConnConfig.ConnectTimeout = dialLimit
+	dialer := &net.Dialer{Timeout: dialLimit, KeepAlive: 10 * time.Second, Control: userTimeout}
+	config.ConnConfig.DialFunc = dialer.DialContext
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	return &postgres{pool}, nil
+}
+
+// userTimeout gives up on a connection whose data nobody acknowledges.
+func userTimeout(_, _ string, c syscall.RawConn) error {
+	return c.Control(func(fd uintptr) {
+		// Best effort: a Unix socket has no such option.
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(statementLimit.Milliseconds()))
+	})
+}
+
+func (db *postgres) Name() string { return "PostgreSQL" }
+
+func (db *postgres) Dialect(sql string) string {
+	return strings.NewReplacer("COLLATE BINARY", `COLLATE "C"`, "WITHOUT ROWID", "").Replace(sql)
+}
+
+func (db *postgres) Close() error {
+	db.pool.Close()
+	return nil
+}
+
+func (db *postgres) Query(ctx context.Context, sql string, scan func(row) error, args ...any) error {
+	ctx, cancel := context.WithTimeout(ctx, statementLimit)
+	defer cancel()
+	return pgQuery(ctx, db.pool.Query, sql, scan, args)
+}
+
+func (db *postgres) Read(ctx context.Context, fn func(tx) error) error {
+	return db.transact(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, fn)
+}
+
+func (db *postgres) Write(ctx context.Context, fn func(tx) error) error {
+	var err error
+	for range retries {
+		err = db.transact(ctx, pgx.TxOptions{}, fn)
+		if pg, ok := errors.AsType[*pgconn.PgError](err); !ok || pg.Code != "40001" && pg.Code != "40P01" {
+			return err
+		}
+	}
+	return err
+}
+
+// migrateLock is the advisory lock that makes Exclusive exclusive.
+const migrateLock = 0x666f726d // "form"
+
+func (db *postgres) Exclusive(ctx context.Context, fn func(tx) error) error {
+	ctx, cancel := context.WithTimeout(ctx, migrateLimit)
+	defer cancel()
+	return db.transact(ctx, pgx.TxOptions{}, func(t tx) error {
+		if _, err := t.Exec("SELECT pg_advisory_xact_lock($1)", int64(migrateLock)); err != nil {
+			return err
+		}
+		return fn(t)
+	})
+}
+
+func (db *postgres) transact(ctx context.Context, options pgx.TxOptions, fn func(tx) error) error {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, statementLimit)
+		defer cancel()
+	}
+	t, err := db.pool.BeginTx(ctx, options)
+	if err != nil {
+		return pgError(err)
+	}
+	// After a commit this does nothing.
+	defer t.Rollback(context.WithoutCancel(ctx))
+	if err := fn(pgTx{ctx, t}); err != nil && err != errStop {
+		return err
+	}
+	return pgError(t.Commit(ctx))
+}
+
+type pgTx struct {
+	ctx context.Context
+	tx  pgx.Tx
+}
+
+func (t pgTx) Exec(sql string, args ...any) (int64, error) {
+	tag, err := t.tx.Exec(t.ctx, sql, args...)
+	return tag.RowsAffected(), pgError(err)
+}
+
+func (t pgTx) Query(sql string, scan func(row) error, args ...any) error {
+	return pgQuery(t.ctx, t.tx.Query, sql, scan, args)
+}
+
+type pgQueryFunc func(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+
+func pgQuery(ctx context.Context, query pgQueryFunc, sql string, scan func(row) error, args []any) error {
+	rows, err := query(ctx, sql, args...)
+	if err != nil {
+		return pgError(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(pgRow{rows}); err != nil {
+			if err == errStop {
+				return nil
+			}
+			return err
+		}
+	}
+	return pgError(rows.Err())
+}
+
+type pgRow struct{ pgx.Rows }
+
+func (r pgRow) Columns() []string {
+	fields := r.FieldDescriptions()
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// pgError tells a database that is away, or going away, apart from our own
+// mistakes.
+func pgError(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case !ok:
+		// Not an answer of the server: the network, a timeout, a closed pool.
+		if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, pgx.ErrTxClosed) {
+			return err
+		}
+		return fault.Unreachable(err)
+	case pg.Code == "23505":
+		return fmt.Errorf("%w: %w", errUnique, err)
+	case strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "53"), strings.HasPrefix(pg.Code, "57P"), strings.HasPrefix(pg.Code, "28"), pg.Code == "25006":
+		return fault.Unreachable(err)
+	}
+	return err
+}

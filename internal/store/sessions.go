@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+)
+
+const (
+	insertSessionSQL = `INSERT INTO session (account_id, id, hash, created_at, used_at, address, agent)
+		VALUES ($1, $2, $3, $4, $4, $5, $6)`
+	sessionSQL = `SELECT s.hash, s.created_at, s.used_at, a.id, a.email, a.name, a.language, a.role, a.password, a.created_at, a.disabled_at
+		FROM session s JOIN account a ON a.id = s.account_id WHERE s.account_id = $1 AND s.id = $2`
+	sessionsSQL     = `SELECT id, created_at, used_at, address, agent FROM session WHERE account_id = $1 ORDER BY used_at DESC, id DESC`
+	touchSessionSQL = `UPDATE session SET used_at = $3 WHERE account_id = $1 AND id = $2`
+	endSessionSQL   = `DELETE FROM session WHERE account_id = $1 AND id = $2`
+)
+
+// AddSession signs a person in.
+func (s *Store) AddSession(ctx context.Context, secret account.Secret, address, agent string, now time.Time) error {
+	return s.db.Write(ctx, func(t tx) error {
+		_, err := t.Exec(insertSessionSQL, secret.Account, secret.ID, secret.Hash, ms(now), address, agent)
+		return err
+	})
+}
+
+// Session returns the session that the key opens and the person behind it.
+// Whether it is still alive is for the caller to say.
+func (s *Store) Session(ctx context.Context, key account.Key) (account.Session, account.Person, error) {
+	session := account.Session{Account: key.Account, ID: key.ID}
+	var p account.Person
+	var created, used, joined, disabled int64
+	err := one(s.query(ctx), sessionSQL, []any{key.Account, key.ID}, &session.Hash, &created, &used,
+		&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &joined, &disabled)
+	if err == nil && !account.SameHash(session.Hash, key.Hash) {
+		err = fault.NotFound
+	}
+	session.CreatedAt, session.UsedAt = at(created), at(used)
+	p.CreatedAt, p.Disabled = at(joined), disabled != 0
+	return session, p, err
+}
+
+// Sessions lists where a person is signed in.
+func (s *Store) Sessions(ctx context.Context, owner string) ([]account.Session, error) {
+	var list []account.Session
+	err := s.db.Query(ctx, sessionsSQL, func(r row) error {
+		session := account.Session{Account: owner}
+		var created, used int64
+		err := r.Scan(&session.ID, &created, &used, &session.Address, &session.Agent)
+		session.CreatedAt, session.UsedAt = at(created), at(used)
+		list = append(list, session)
+		return err
+	}, owner)
+	return list, err
+}
+
+// TouchSession remembers that a session was used.
+func (s *Store) TouchSession(ctx context.Context, owner, id string, now time.Time) error {
+	return s.db.Write(ctx, func(t tx) error {
+		_, err := t.Exec(touchSessionSQL, owner, id, ms(now))
+		return err
+	})
+}
+
+// EndSession signs a person out in one place.
+func (s *Store) EndSession(ctx context.Context, owner, id string) error {
+	if !account.ValidSelector(id) {
+		return fault.NotFound
+	}
+	return s.db.Write(ctx, func(t tx) error { return changed(t.Exec(endSessionSQL, owner, id)) })
+}
+
+// EndOtherSessions signs a person out everywhere but here.
+func (s *Store) EndOtherSessions(ctx context.Context, owner, keep string) error {
+	return s.db.Write(ctx, func(t tx) error {
+		_, err := t.Exec(endSessionsSQL, owner, keep)
+		return err
+	})
+}

@@ -1,0 +1,330 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"formulary/internal/fault"
+)
+
+// sqliteFile is the database inside the data folder.
+const sqliteFile = "formulary.db"
+
+// sqlite is one file, one writer that commits in groups, and a pool of readers.
+type sqlite struct {
+	path   string
+	slots  chan struct{} // one per reader that may be in use
+	mu     sync.Mutex
+	idle   []*sqliteConn // the most recently used last: its cache is warm
+	writes chan *sqliteWrite
+	closed chan struct{} // the writer has ended
+	stop   sync.RWMutex  // held for writing while closing
+	ended  bool
+}
+
+const (
+	groupSize   = 512
+	busyTimeout = 10 * time.Second
+)
+
+// openSQLite makes the data folder if need be. WAL with synchronous=FULL: what
+// was committed survives a power cut.
+func openSQLite(dir string) (*sqlite, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make data folder: %w", err)
+	}
+	readers := max(4, 2*runtime.GOMAXPROCS(0))
+	db := &sqlite{
+		path:   filepath.Join(dir, sqliteFile),
+		slots:  make(chan struct{}, readers),
+		writes: make(chan *sqliteWrite, groupSize),
+		closed: make(chan struct{}),
+	}
+	if f, err := os.OpenFile(db.path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	} else if err := f.Close(); err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	writer, err := db.connect()
+	if err != nil {
+		return nil, err
+	}
+	go db.write(writer)
+	return db, nil
+}
+
+func (db *sqlite) Name() string              { return "SQLite" }
+func (db *sqlite) Dialect(sql string) string { return sql }
+
+func (db *sqlite) Close() error {
+	db.stop.Lock()
+	defer db.stop.Unlock()
+	if db.ended {
+		return nil
+	}
+	db.ended = true
+	close(db.writes)
+	<-db.closed
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	var errs []error
+	for _, c := range db.idle {
+		errs = append(errs, c.close())
+	}
+	db.idle = nil
+	return errors.Join(errs...)
+}
+
+// sqliteConn is a connection and the statements prepared on it, by their text.
+type sqliteConn struct {
+	*sqlite3.Conn
+	prepared map[string]*sqlite3.Stmt
+}
+
+func (db *sqlite) connect() (*sqliteConn, error) {
+	conn, err := sqlite3.OpenFlags("file:"+uriPath(db.path), sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	c := &sqliteConn{Conn: conn, prepared: map[string]*sqlite3.Stmt{}}
+	// Without this, SQLite plans a statement anew whenever its LIMIT is bound.
+	if _, err := conn.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
+		c.close()
+		return nil, err
+	}
+	if err := conn.BusyTimeout(busyTimeout); err != nil {
+		c.close()
+		return nil, err
+	}
+	for _, pragma := range []string{
+		"PRAGMA journal_mode = WAL",
+		"PRAGMA synchronous = FULL",
+		"PRAGMA cache_size = -8000",
+		"PRAGMA temp_store = MEMORY",
+		"PRAGMA journal_size_limit = 67108864",
+	} {
+		if err := conn.Exec(pragma); err != nil {
+			c.close()
+			return nil, fmt.Errorf("%s: %w", pragma, err)
+		}
+	}
+	return c, nil
+}
+
+// uriPath escapes what has a meaning in a SQLite URI.
+func uriPath(path string) string {
+	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(path))
+}
+
+func (c *sqliteConn) close() error {
+	for _, s := range c.prepared {
+		s.Close()
+	}
+	return c.Conn.Close()
+}
+
+var parameter = regexp.MustCompile(`\$(\d+)`)
+
+func (c *sqliteConn) prepare(sql string) (*sqlite3.Stmt, error) {
+	if stmt, ok := c.prepared[sql]; ok {
+		return stmt, nil
+	}
+	// $1 is a name to SQLite, numbered by first appearance; ?1 is the number.
+	stmt, tail, err := c.PrepareFlags(parameter.ReplaceAllString(sql, "?$1"), sqlite3.PREPARE_PERSISTENT)
+	if err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(tail) != "" {
+		stmt.Close()
+		return nil, fmt.Errorf("more than one statement: %s", sql)
+	}
+	c.prepared[sql] = stmt
+	return stmt, nil
+}
+
+func (c *sqliteConn) Exec(sql string, args ...any) (int64, error) {
+	if err := c.Query(sql, func(row) error { return nil }, args...); err != nil {
+		return 0, err
+	}
+	return c.Changes(), nil
+}
+
+func (c *sqliteConn) Query(sql string, scan func(row) error, args ...any) error {
+	stmt, err := c.prepare(sql)
+	if err != nil {
+		return sqliteError(err)
+	}
+	if stmt.Busy() {
+		return fmt.Errorf("statement runs inside itself: %s", sql)
+	}
+	for i, arg := range args {
+		switch v := arg.(type) {
+		case string:
+			err = stmt.BindText(i+1, v)
+		case int64:
+			err = stmt.BindInt64(i+1, v)
+		case int:
+			err = stmt.BindInt64(i+1, int64(v))
+		case bool:
+			err = stmt.BindBool(i+1, v)
+		case nil:
+			err = stmt.BindNull(i + 1)
+		default:
+			err = fmt.Errorf("cannot bind %T", arg)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	r := (*sqliteRow)(stmt)
+	for stmt.Step() {
+		if err := scan(r); err != nil {
+			stmt.Reset()
+			if err == errStop {
+				return nil
+			}
+			return err
+		}
+	}
+	// Reset returns the error of the last step again.
+	return sqliteError(stmt.Reset())
+}
+
+type sqliteRow sqlite3.Stmt
+
+func (r *sqliteRow) Scan(dest ...any) error {
+	stmt := (*sqlite3.Stmt)(r)
+	for i, d := range dest {
+		switch d := d.(type) {
+		case *string:
+			*d = string(stmt.ColumnRawText(i))
+		case *int64:
+			*d = stmt.ColumnInt64(i)
+		case *bool:
+			*d = stmt.ColumnBool(i)
+		case *any:
+			switch {
+			case stmt.ColumnType(i) == sqlite3.NULL:
+				*d = nil
+			case stmt.ColumnDeclType(i) == "BOOLEAN":
+				*d = stmt.ColumnBool(i)
+			case stmt.ColumnType(i) == sqlite3.INTEGER:
+				*d = stmt.ColumnInt64(i)
+			default:
+				*d = stmt.ColumnText(i)
+			}
+		default:
+			return fmt.Errorf("cannot scan into %T", d)
+		}
+	}
+	return nil
+}
+
+func (r *sqliteRow) Columns() []string {
+	stmt := (*sqlite3.Stmt)(r)
+	names := make([]string, stmt.ColumnCount())
+	for i := range names {
+		names[i] = stmt.ColumnName(i)
+	}
+	return names
+}
+
+// sqliteError tells a broken or full disk, and a database held by somebody
+// else, apart from our own mistakes.
+func sqliteError(err error) error {
+	if err == nil {
+		return nil
+	}
+	code, ok := errors.AsType[*sqlite3.Error](err)
+	if !ok {
+		return err
+	}
+	switch code.ExtendedCode() {
+	case sqlite3.CONSTRAINT_UNIQUE, sqlite3.CONSTRAINT_PRIMARYKEY:
+		return fmt.Errorf("%w: %w", errUnique, err)
+	}
+	switch code.Code() {
+	case sqlite3.BUSY, sqlite3.LOCKED, sqlite3.IOERR, sqlite3.FULL, sqlite3.CANTOPEN, sqlite3.READONLY, sqlite3.PROTOCOL:
+		return fault.Unreachable(err)
+	}
+	return err
+}
+
+// reader takes a connection from the pool, or opens one more.
+func (db *sqlite) reader(ctx context.Context) (*sqliteConn, error) {
+	select {
+	case db.slots <- struct{}{}:
+	default:
+		select {
+		case db.slots <- struct{}{}:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	db.mu.Lock()
+	if n := len(db.idle); n > 0 {
+		c := db.idle[n-1]
+		db.idle = db.idle[:n-1]
+		db.mu.Unlock()
+		return c, nil
+	}
+	db.mu.Unlock()
+	c, err := db.connect()
+	if err != nil {
+		<-db.slots
+		return nil, sqliteError(err)
+	}
+	return c, nil
+}
+
+func (db *sqlite) release(c *sqliteConn) {
+	db.mu.Lock()
+	db.idle = append(db.idle, c)
+	db.mu.Unlock()
+	<-db.slots
+}
+
+func (db *sqlite) Query(ctx context.Context, sql string, scan func(row) error, args ...any) error {
+	db.stop.RLock()
+	defer db.stop.RUnlock()
+	if db.ended {
+		return fault.Unreachable(errClosed)
+	}
+	c, err := db.reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.release(c)
+	return c.Query(sql, scan, args...)
+}
+
+func (db *sqlite) Read(ctx context.Context, fn func(tx) error) error {
+	db.stop.RLock()
+	defer db.stop.RUnlock()
+	if db.ended {
+		return fault.Unreachable(errClosed)
+	}
+	c, err := db.reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer db.release(c)
+	if _, err := c.Exec("BEGIN"); err != nil {
+		return err
+	}
+	// COMMIT of a transaction that only read cannot lose anything.
+	defer c.Exec("COMMIT")
+	return fn(c)
+}
+
+var errClosed = errors.New("the store is closed")

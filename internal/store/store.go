@@ -1,0 +1,159 @@
+// Package store holds all the SQL of Formulary. One text of each statement
+// serves SQLite and PostgreSQL; the two files sqlite.go and postgres.go hold
+// every difference between them, behind the small engine interface below.
+//
+// Whatever an account owns is asked for with its owner in the signature, and
+// what belongs to somebody else is fault.NotFound, as if it did not exist.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"formulary/internal/fault"
+)
+
+// Store is the database, whichever it is.
+type Store struct {
+	db engine
+}
+
+// engine is what SQLite and PostgreSQL have in common.
+type engine interface {
+	// Query runs one statement that reads, outside of any transaction.
+	Query(ctx context.Context, sql string, scan func(row) error, args ...any) error
+	// Read runs fn on one snapshot of the data.
+	Read(ctx context.Context, fn func(tx) error) error
+	// Write runs fn in a transaction that is on disk when Write returns nil.
+	// fn may run more than once and must not keep anything from a failed run.
+	Write(ctx context.Context, fn func(tx) error) error
+	// Exclusive is Write that no other process can run at the same time; on
+	// PostgreSQL too, where two nodes may start at once.
+	Exclusive(ctx context.Context, fn func(tx) error) error
+	// Dialect turns a migration in SQLite's spelling into the engine's own.
+	Dialect(sql string) string
+	// Name is "SQLite" or "PostgreSQL", for people.
+	Name() string
+	Close() error
+}
+
+// tx runs statements in a transaction.
+type tx interface {
+	// Exec returns how many rows changed.
+	Exec(sql string, args ...any) (int64, error)
+	// Query calls scan for each row; scan may stop early with errStop. No other
+	// statement may run in the same transaction until Query has returned.
+	Query(sql string, scan func(row) error, args ...any) error
+}
+
+// row is a result row; dest are *string, *int64, *bool or *any.
+type row interface {
+	Scan(dest ...any) error
+	// Columns names the columns, for backups.
+	Columns() []string
+}
+
+var (
+	errStop   = errors.New("enough rows")
+	errUnique = errors.New("unique constraint violated")
+)
+
+// Open opens the database and brings its schema up to date. An empty url means
+// SQLite in the data folder.
+func Open(ctx context.Context, dataDir, url string) (*Store, error) {
+	s, err := Connect(ctx, dataDir, url)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.Migrate(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Connect opens the database as it is.
+func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
+	var db engine
+	var err error
+	switch {
+	case url == "":
+		db, err = openSQLite(dataDir)
+	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
+		db, err = openPostgres(ctx, url)
+	default:
+		return nil, errors.New("the database URL must start with postgres:// (or be empty for SQLite)")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Store{db: db}, nil
+}
+
+// Engine names the database for people.
+func (s *Store) Engine() string { return s.db.Name() }
+
+// Close waits for what is being written and closes the database.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Ready says whether the database answers and has the schema of this program.
+func (s *Store) Ready(ctx context.Context) error {
+	at, err := s.SchemaVersion(ctx)
+	if err != nil {
+		return err
+	}
+	if want := len(migrations()); at != want {
+		return fault.Unreachable(fmt.Errorf("schema is at version %d, this program needs %d", at, want))
+	}
+	return nil
+}
+
+func ms(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func at(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// querier is what a single read needs: a transaction, or the engine itself.
+type querier func(sql string, scan func(row) error, args ...any) error
+
+func (s *Store) query(ctx context.Context) querier {
+	return func(sql string, scan func(row) error, args ...any) error {
+		return s.db.Query(ctx, sql, scan, args...)
+	}
+}
+
+// one reads exactly one row; none is fault.NotFound.
+func one(q querier, sql string, args []any, dest ...any) error {
+	found := false
+	err := q(sql, func(r row) error {
+		found = true
+		if err := r.Scan(dest...); err != nil {
+			return err
+		}
+		return errStop
+	}, args...)
+	if err == nil && !found {
+		return fault.NotFound
+	}
+	return err
+}
+
+// changed turns "no row was changed" into fault.NotFound.
+func changed(n int64, err error) error {
+	if err == nil && n == 0 {
+		return fault.NotFound
+	}
+	return err
+}

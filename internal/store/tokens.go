@@ -1,0 +1,264 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+)
+
+// Bearer is what is known of an access token: the row, and what it hangs on.
+type Bearer struct {
+	Scopes      account.Scopes
+	CreatedAt   time.Time
+	ExpiresAt   time.Time
+	ConsentID   string
+	ConsentUsed time.Time
+	App         struct{ ID, Name string }
+	Person      account.Person
+
+	AppLive     bool // it exists and is not disabled
+	ConsentLive bool // it exists and has not ended
+	PersonFound bool
+}
+
+const bearerSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent_id, t.app_id,
+		COALESCE(c.used_at, 0), COALESCE(c.ended_at, -1),
+		COALESCE(app.name, ''), COALESCE(app.disabled_at, -1),
+		COALESCE(a.id, ''), COALESCE(a.email, ''), COALESCE(a.name, ''), COALESCE(a.language, ''),
+		COALESCE(a.created_at, 0), COALESCE(a.disabled_at, 0)
+	FROM access_token t
+	LEFT JOIN consent c ON c.account_id = t.account_id AND c.id = t.consent_id
+	LEFT JOIN app ON app.id = t.app_id
+	LEFT JOIN account a ON a.id = t.account_id
+	WHERE t.account_id = $1 AND t.id = $2`
+
+// Bearer looks an access token up, with all that decides whether it is good, in
+// one statement. An unknown token is fault.NotFound.
+func (s *Store) Bearer(ctx context.Context, key account.Key) (Bearer, error) {
+	var b Bearer
+	var hash, scope string
+	var created, expires, used, ended, appDisabled, joined, disabled int64
+	err := one(s.query(ctx), bearerSQL, []any{key.Account, key.ID}, &hash, &scope, &created, &expires, &b.ConsentID, &b.App.ID,
+		&used, &ended, &b.App.Name, &appDisabled,
+		&b.Person.ID, &b.Person.Email, &b.Person.Name, &b.Person.Language, &joined, &disabled)
+	if err != nil {
+		return b, err
+	}
+	if !account.SameHash(hash, key.Hash) {
+		return b, fault.NotFound
+	}
+	b.Scopes, _ = account.ParseScopes(scope)
+	b.CreatedAt, b.ExpiresAt, b.ConsentUsed = at(created), at(expires), at(used)
+	b.ConsentLive, b.AppLive, b.PersonFound = ended == 0, appDisabled == 0, b.Person.ID != ""
+	b.Person.CreatedAt, b.Person.Disabled = at(joined), disabled != 0
+	return b, nil
+}
+
+// Grant is what an exchange or a refresh leads to.
+type Grant struct {
+	Email  string
+	Scopes account.Scopes
+}
+
+// Redemption is a code with all that must match what it was issued for.
+type Redemption struct {
+	Code        account.Key
+	AppID       string
+	RedirectURI string
+	Challenge   string // of the presented verifier; empty without one
+}
+
+const (
+	redeemSQL = `UPDATE code SET used_at = $7
+		WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4 AND redirect_uri = $5 AND challenge = $6
+		AND used_at = 0 AND expires_at > $7 RETURNING consent_id`
+	usedCodeSQL = `SELECT consent_id FROM code
+		WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4 AND used_at > 0`
+	redeemConsentSQL = `UPDATE consent SET redeemed_at = $3, used_at = $3
+		WHERE account_id = $1 AND id = $2 AND ended_at = 0 RETURNING scope`
+	grantEmailSQL   = `SELECT email FROM account WHERE id = $1 AND disabled_at = 0`
+	insertAccessSQL = `INSERT INTO access_token (account_id, id, hash, consent_id, app_id, scope, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	insertRefreshSQL = `INSERT INTO refresh_token (account_id, id, hash, consent_id, app_id, created_at, used_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $6)`
+)
+
+var (
+	errCode    = fault.New(fault.InvalidGrant, "The authorization code is not valid: unknown, expired, used, or issued for another application, redirect_uri or code_challenge.")
+	errRefresh = fault.New(fault.InvalidGrant, "The refresh token is not valid: unknown, expired, revoked or issued to another application.")
+)
+
+// Redeem turns a code into tokens. The first statement decides the race: only
+// one caller can see the code unused. A second use ends what the first gave.
+func (s *Store) Redeem(ctx context.Context, r Redemption, access, refresh account.Secret, expires, now time.Time) (Grant, error) {
+	var grant Grant
+	var replayed bool
+	err := s.db.Write(ctx, func(t tx) error {
+		grant, replayed = Grant{}, false
+		var consent, scope string
+		owner := r.Code.Account
+		err := one(t.Query, redeemSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge, ms(now)}, &consent)
+		if errors.Is(err, fault.NotFound) {
+			if err := one(t.Query, usedCodeSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID}, &consent); err != nil {
+				return notFoundAs(err, errCode)
+			}
+			replayed = true
+			_, err := t.Exec(endConsentSQL, owner, consent, ms(now))
+			return err
+		}
+		if err != nil {
+			return err
+		}
+		if err := one(t.Query, redeemConsentSQL, []any{owner, consent, ms(now)}, &scope); err != nil {
+			return notFoundAs(err, errCode)
+		}
+		grant.Scopes, _ = account.ParseScopes(scope)
+		if err := one(t.Query, grantEmailSQL, []any{owner}, &grant.Email); err != nil {
+			return notFoundAs(err, errCode)
+		}
+		if err := insertAccess(t, access, consent, r.AppID, grant.Scopes, expires, now); err != nil {
+			return err
+		}
+		return insertRefresh(t, refresh, consent, r.AppID, now)
+	})
+	if err == nil && replayed {
+		err = errCode
+	}
+	return grant, err
+}
+
+func notFoundAs(err error, as error) error {
+	if errors.Is(err, fault.NotFound) {
+		return as
+	}
+	return err
+}
+
+func insertAccess(t tx, secret account.Secret, consent, app string, scopes account.Scopes, expires, now time.Time) error {
+	_, err := t.Exec(insertAccessSQL, secret.Account, secret.ID, secret.Hash, consent, app, scopes.String(), ms(now), ms(expires))
+	return err
+}
+
+func insertRefresh(t tx, secret account.Secret, consent, app string, now time.Time) error {
+	_, err := t.Exec(insertRefreshSQL, secret.Account, secret.ID, secret.Hash, consent, app, ms(now))
+	return err
+}
+
+const (
+	refreshSQL = `SELECT r.consent_id, r.rotated_at, c.scope, a.email FROM refresh_token r
+		JOIN consent c ON c.account_id = r.account_id AND c.id = r.consent_id
+		JOIN account a ON a.id = r.account_id
+		WHERE r.account_id = $1 AND r.id = $2 AND r.hash = $3 AND r.app_id = $4
+		AND r.used_at > $5 AND c.ended_at = 0 AND a.disabled_at = 0`
+	touchRefreshSQL  = `UPDATE refresh_token SET used_at = $3 WHERE account_id = $1 AND id = $2`
+	rotateRefreshSQL = `UPDATE refresh_token SET used_at = $3, rotated_at = $3 WHERE account_id = $1 AND id = $2 AND rotated_at = 0`
+)
+
+// Refresh issues a new access token. choose picks its scopes from those of the
+// consent. With next, the refresh token is replaced by it, and using the old
+// one once more ends the whole family.
+func (s *Store) Refresh(ctx context.Context, key account.Key, app account.Application, access account.Secret, next *account.Secret,
+	choose func(account.Scopes) (account.Scopes, error), usedSince, expires, now time.Time) (Grant, error) {
+	var grant Grant
+	var reused bool
+	err := s.db.Write(ctx, func(t tx) error {
+		grant, reused = Grant{}, false
+		var consent, scope string
+		var rotated int64
+		err := one(t.Query, refreshSQL, []any{key.Account, key.ID, key.Hash, app.ID, ms(usedSince)}, &consent, &rotated, &scope, &grant.Email)
+		if err != nil {
+			return notFoundAs(err, errRefresh)
+		}
+		end := func() error {
+			reused = true
+			_, err := t.Exec(endConsentSQL, key.Account, consent, ms(now))
+			return err
+		}
+		if rotated != 0 {
+			return end()
+		}
+		granted, _ := account.ParseScopes(scope)
+		if grant.Scopes, err = choose(granted); err != nil {
+			return err
+		}
+		if next == nil {
+			_, err = t.Exec(touchRefreshSQL, key.Account, key.ID, ms(now))
+		} else {
+			var n int64
+			// Another request may have rotated it since it was read.
+			if n, err = t.Exec(rotateRefreshSQL, key.Account, key.ID, ms(now)); err == nil && n == 0 {
+				return end()
+			}
+			if err == nil {
+				err = insertRefresh(t, *next, consent, app.ID, now)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := t.Exec(touchConsentSQL, key.Account, consent, ms(now)); err != nil {
+			return err
+		}
+		return insertAccess(t, access, consent, app.ID, grant.Scopes, expires, now)
+	})
+	if err == nil && reused {
+		err = errRefresh
+	}
+	return grant, err
+}
+
+const (
+	refreshInfoSQL = `SELECT r.consent_id, r.created_at, r.used_at, c.scope, a.id, a.email FROM refresh_token r
+		JOIN consent c ON c.account_id = r.account_id AND c.id = r.consent_id
+		JOIN account a ON a.id = r.account_id
+		WHERE r.account_id = $1 AND r.id = $2 AND r.hash = $3 AND r.app_id = $4
+		AND r.used_at > $5 AND r.rotated_at = 0 AND c.ended_at = 0 AND a.disabled_at = 0`
+	deleteAccessSQL   = `DELETE FROM access_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
+	refreshConsentSQL = `SELECT consent_id FROM refresh_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
+)
+
+// RefreshInfo is what introspection tells of a refresh token.
+type RefreshInfo struct {
+	Scopes    account.Scopes
+	Person    account.Person
+	CreatedAt time.Time
+	UsedAt    time.Time
+}
+
+// RefreshInfo looks a refresh token of the application up; one that is not good
+// any more is fault.NotFound.
+func (s *Store) RefreshInfo(ctx context.Context, key account.Key, appID string, usedSince time.Time) (RefreshInfo, error) {
+	var info RefreshInfo
+	var consent, scope string
+	var created, used int64
+	err := one(s.query(ctx), refreshInfoSQL, []any{key.Account, key.ID, key.Hash, appID, ms(usedSince)},
+		&consent, &created, &used, &scope, &info.Person.ID, &info.Person.Email)
+	info.Scopes, _ = account.ParseScopes(scope)
+	info.CreatedAt, info.UsedAt = at(created), at(used)
+	return info, err
+}
+
+// RevokeAccess ends one access token of the application. That there is none is
+// no error.
+func (s *Store) RevokeAccess(ctx context.Context, key account.Key, appID string) error {
+	return s.db.Write(ctx, func(t tx) error {
+		_, err := t.Exec(deleteAccessSQL, key.Account, key.ID, key.Hash, appID)
+		return err
+	})
+}
+
+// RevokeRefresh ends a refresh token of the application and all that came from
+// the same consent.
+func (s *Store) RevokeRefresh(ctx context.Context, key account.Key, appID string, now time.Time) error {
+	return s.db.Write(ctx, func(t tx) error {
+		var consent string
+		if err := one(t.Query, refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent); err != nil {
+			return notFoundAs(err, nil)
+		}
+		_, err := t.Exec(endConsentSQL, key.Account, consent, ms(now))
+		return err
+	})
+}

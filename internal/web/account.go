@@ -1,0 +1,159 @@
+package web
+
+import (
+	"net/http"
+
+	"formulary/internal/account"
+	"formulary/internal/form"
+)
+
+// accountPage is what a person can say and change about themselves.
+type accountPage struct {
+	layout
+	Name     string
+	Language string
+	Email    string
+	Sessions []account.Session
+	Current  string
+}
+
+var accountNotices = map[string]string{
+	"profile":  "Your profile is saved.",
+	"email":    "Your e-mail address is changed.",
+	"password": "Your password is changed, and you are signed out everywhere else.",
+	"session":  "That session has ended.",
+	"sessions": "You are signed out everywhere else.",
+}
+
+func (web *Web) accountPage(v *visit) (*accountPage, error) {
+	sessions, err := web.Store.Sessions(v.ctx(), v.person.ID)
+	p := &accountPage{
+		layout: layout{Title: "Account", Here: "account"},
+		Name:   v.person.Name, Language: v.person.Language, Email: v.person.Email, Current: v.session.ID,
+	}
+	for _, s := range sessions {
+		if s.Alive(web.Now()) {
+			p.Sessions = append(p.Sessions, s)
+		}
+	}
+	return p, err
+}
+
+func (web *Web) showAccount(v *visit) error {
+	p, err := web.accountPage(v)
+	if err != nil {
+		return err
+	}
+	p.Notice = accountNotices[v.r.URL.Query().Get("saved")]
+	return web.render(v, http.StatusOK, "account", p)
+}
+
+// accountProblem shows the account page again with what is wrong.
+func (web *Web) accountProblem(v *visit, fill func(*accountPage), list problems) error {
+	p, err := web.accountPage(v)
+	if err != nil {
+		return err
+	}
+	if fill != nil {
+		fill(p)
+	}
+	p.Errors = list
+	return web.render(v, http.StatusUnprocessableEntity, "account", p)
+}
+
+func (web *Web) changeProfile(v *visit) error {
+	list := problems{}
+	name, err := account.ParseName(v.field("name"))
+	if err != nil {
+		list["name"] = err.Error()
+	}
+	language, ok := form.ParseLanguage(v.field("language"))
+	if !ok {
+		list["language"] = "this is not a known language tag, such as en or pt-BR"
+	}
+	if len(list) > 0 {
+		return web.accountProblem(v, func(p *accountPage) {
+			p.Name, p.Language = v.field("name"), v.field("language")
+		}, list)
+	}
+	if err := web.Store.SetProfile(v.ctx(), v.person.ID, name, language); err != nil {
+		return err
+	}
+	return web.redirect(v, "/account?saved=profile")
+}
+
+const wrongPassword = "The password is not right."
+
+func (web *Web) changeEmail(v *visit) error {
+	fill := func(p *accountPage) { p.Email = v.field("email") }
+	email, err := account.ParseEmail(v.field("email"))
+	if err != nil {
+		return web.accountProblem(v, fill, problems{"email": err.Error()})
+	}
+	right, err := web.confirm(v, v.field("current"))
+	if err != nil {
+		return err
+	}
+	if !right {
+		return web.accountProblem(v, fill, problems{"email-current": wrongPassword})
+	}
+	if err := web.Store.SetEmail(v.ctx(), v.person.ID, email); err != nil {
+		list, err := problemsOf(err)
+		if err != nil {
+			return err
+		}
+		return web.accountProblem(v, fill, list)
+	}
+	return web.redirect(v, "/account?saved=email")
+}
+
+func (web *Web) changePassword(v *visit) error {
+	right, err := web.confirm(v, v.field("current"))
+	if err != nil {
+		return err
+	}
+	if !right {
+		return web.accountProblem(v, nil, problems{"password-current": wrongPassword})
+	}
+	password := v.field("password")
+	if err := account.CheckPassword(password, v.person.Email, v.person.Name); err != nil {
+		return web.accountProblem(v, nil, problems{"password": err.Error()})
+	}
+	hash, err := web.Hasher.Hash(v.ctx(), password)
+	if err != nil {
+		return err
+	}
+	if err := web.Store.SetPassword(v.ctx(), v.person.ID, hash, v.session.ID); err != nil {
+		return err
+	}
+	return web.redirect(v, "/account?saved=password")
+}
+
+func (web *Web) endSession(v *visit) error {
+	if err := web.Store.EndSession(v.ctx(), v.person.ID, v.r.PathValue("id")); err != nil {
+		return err
+	}
+	return web.redirect(v, "/account?saved=session")
+}
+
+func (web *Web) endOtherSessions(v *visit) error {
+	if err := web.Store.EndOtherSessions(v.ctx(), v.person.ID, v.session.ID); err != nil {
+		return err
+	}
+	return web.redirect(v, "/account?saved=sessions")
+}
+
+func (web *Web) deleteAccount(v *visit) error {
+	right, err := web.confirm(v, v.field("current"))
+	if err != nil {
+		return err
+	}
+	if !right {
+		return web.accountProblem(v, nil, problems{"delete-current": wrongPassword})
+	}
+	if err := web.Store.DeletePerson(v.ctx(), v.person.ID); err != nil {
+		return err
+	}
+	web.setCookie(v, "", 0)
+	return web.redirect(v, "/signin")
+}

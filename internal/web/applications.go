@@ -1,0 +1,225 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+)
+
+type applicationsPage struct {
+	layout
+	Apps []account.Application
+}
+
+// applicationPage registers an application or shows one to change.
+type applicationPage struct {
+	layout
+	App       account.Application
+	URIs      string // one a line
+	New       bool
+	Secrets   []account.AppSecret
+	Secret    string // a new one: shown this once
+	Choices   []scopeChoice
+	Authorize string // an address to start with
+	TokenURL  string
+}
+
+type scopeChoice struct {
+	Scope  account.Scope
+	Words  string
+	Chosen bool
+}
+
+func choices(chosen account.Scopes) []scopeChoice {
+	list := make([]scopeChoice, len(account.AllScopes))
+	for i, known := range account.AllScopes {
+		list[i] = scopeChoice{known.Scope, known.Words, chosen.Has(known.Scope)}
+	}
+	return list
+}
+
+func (web *Web) listApplications(v *visit) error {
+	apps, err := web.Store.Apps(v.ctx(), v.person.ID)
+	if err != nil {
+		return err
+	}
+	p := &applicationsPage{layout{Title: "Applications", Here: "applications"}, apps}
+	if v.r.URL.Query().Get("saved") == "deleted" {
+		p.Notice = "The application is deleted."
+	}
+	return web.render(v, http.StatusOK, "applications", p)
+}
+
+func (web *Web) newApplication(v *visit) error {
+	// The id is made here, so that sending the form twice registers once.
+	app := account.Application{ID: account.NewID(account.AppPrefix, web.Now()), Scopes: account.Scopes{account.FormsRead, account.ResponsesRead}}
+	return web.render(v, http.StatusOK, "application", web.applicationPage(app, nil, true))
+}
+
+func (web *Web) applicationPage(app account.Application, secrets []account.AppSecret, fresh bool) *applicationPage {
+	p := &applicationPage{
+		layout: layout{Title: app.Name, Here: "applications"},
+		App:    app, URIs: strings.Join(app.RedirectURIs, "\n"), New: fresh, Secrets: secrets, Choices: choices(app.Scopes),
+		TokenURL: web.BaseURL + "/api/oauth2/token",
+	}
+	if fresh {
+		p.Title = "New application"
+	}
+	if len(app.RedirectURIs) > 0 {
+		p.Authorize = account.AddQuery(web.BaseURL+"/authorize", map[string][]string{
+			"response_type": {"code"}, "client_id": {app.ID}, "redirect_uri": {app.RedirectURIs[0]},
+			"scope": {app.Scopes.String()}, "state": {"anything"},
+		}, "response_type", "client_id", "redirect_uri", "scope", "state")
+	}
+	return p
+}
+
+// registration reads the form of an application.
+func registration(v *visit, app *account.Application) {
+	app.Name = v.field("name")
+	app.RedirectURIs = nil
+	for _, line := range strings.FieldsFunc(v.field("redirect_uris"), func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if line = strings.TrimSpace(line); line != "" {
+			app.RedirectURIs = append(app.RedirectURIs, line)
+		}
+	}
+	app.Scopes, _ = account.ParseScopes(strings.Join(v.r.PostForm["scope"], ","))
+	app.SendIssuer = v.field("send_issuer") != ""
+}
+
+func (web *Web) createApplication(v *visit) error {
+	now := web.Now()
+	app := account.Application{Account: v.person.ID, ID: v.field("id"), Public: v.field("kind") == "public", CreatedAt: now}
+	if _, ok := account.ParseID(account.AppPrefix, app.ID); !ok {
+		app.ID = account.NewID(account.AppPrefix, now)
+	}
+	registration(v, &app)
+	if err := app.Check(); err != nil {
+		return web.applicationProblem(v, web.applicationPage(app, nil, true), err)
+	}
+	switch _, _, err := web.Store.App(v.ctx(), v.person.ID, app.ID); {
+	case err == nil:
+		return web.redirect(v, "/applications/"+app.ID)
+	case !errors.Is(err, fault.NotFound):
+		return err
+	}
+	var text, hash string
+	if !app.Public {
+		text, hash = account.NewClientSecret()
+	}
+	if err := web.Store.AddApp(v.ctx(), app, hash); err != nil {
+		return err
+	}
+	if app.Public {
+		return web.redirect(v, "/applications/"+app.ID+"?saved=created")
+	}
+	return web.showWithSecret(v, app.ID, text)
+}
+
+// showWithSecret shows an application with a secret that only this answer has.
+func (web *Web) showWithSecret(v *visit, id, secret string) error {
+	app, secrets, err := web.Store.App(v.ctx(), v.person.ID, id)
+	if err != nil {
+		return err
+	}
+	p := web.applicationPage(app, secrets, false)
+	p.Secret = secret
+	return web.render(v, http.StatusOK, "application", p)
+}
+
+func (web *Web) applicationProblem(v *visit, p *applicationPage, err error) error {
+	list, err := problemsOf(err)
+	if err != nil {
+		return err
+	}
+	p.Errors = list
+	if posted := v.field("redirect_uris"); posted != "" {
+		p.URIs = posted
+	}
+	return web.render(v, http.StatusUnprocessableEntity, "application", p)
+}
+
+var applicationNotices = map[string]string{
+	"created":  "The application is registered.",
+	"changed":  "The application is saved.",
+	"dropped":  "That secret no longer works.",
+	"disabled": "The application is switched off, and so are its tokens.",
+	"enabled":  "The application is switched on again.",
+}
+
+func (web *Web) showApplication(v *visit) error {
+	app, secrets, err := web.Store.App(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	p := web.applicationPage(app, secrets, false)
+	p.Notice = applicationNotices[v.r.URL.Query().Get("saved")]
+	return web.render(v, http.StatusOK, "application", p)
+}
+
+func (web *Web) changeApplication(v *visit) error {
+	app, secrets, err := web.Store.App(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	registration(v, &app)
+	if err := app.Check(); err != nil {
+		return web.applicationProblem(v, web.applicationPage(app, secrets, false), err)
+	}
+	if err := web.Store.ChangeApp(v.ctx(), app); err != nil {
+		return err
+	}
+	return web.redirect(v, "/applications/"+app.ID+"?saved=changed")
+}
+
+func (web *Web) rotateSecret(v *visit) error {
+	app, secrets, err := web.Store.App(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if app.Public {
+		return fault.New(fault.BadRequest, "A public application has no secret.")
+	}
+	text, hash := account.NewClientSecret()
+	if err := web.Store.AddSecret(v.ctx(), v.person.ID, app.ID, hash, web.Now()); err != nil {
+		return web.applicationProblem(v, web.applicationPage(app, secrets, false), err)
+	}
+	return web.showWithSecret(v, app.ID, text)
+}
+
+// changeAndShow does something to an application and goes back to its page.
+func (web *Web) changeAndShow(v *visit, saved string, change func(owner, id string) error) error {
+	id := v.r.PathValue("id")
+	if err := change(v.person.ID, id); err != nil {
+		return err
+	}
+	return web.redirect(v, "/applications/"+id+"?saved="+saved)
+}
+
+func (web *Web) dropSecret(v *visit) error {
+	return web.changeAndShow(v, "dropped", func(owner, id string) error {
+		return web.Store.DropSecret(v.ctx(), owner, id, v.r.PathValue("secret"))
+	})
+}
+
+func (web *Web) disableApplication(v *visit) error {
+	return web.changeAndShow(v, "disabled", func(owner, id string) error {
+		return web.Store.SetAppDisabled(v.ctx(), owner, id, true, web.Now())
+	})
+}
+
+func (web *Web) enableApplication(v *visit) error {
+	return web.changeAndShow(v, "enabled", func(owner, id string) error {
+		return web.Store.SetAppDisabled(v.ctx(), owner, id, false, web.Now())
+	})
+}
+
+func (web *Web) deleteApplication(v *visit) error {
+	if err := web.Store.DeleteApp(v.ctx(), v.person.ID, v.r.PathValue("id")); err != nil {
+		return err
+	}
+	return web.redirect(v, "/applications?saved=deleted")
+}

@@ -1,0 +1,151 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+// pages are the templates by name, each with the layout around it.
+type pages map[string]*template.Template
+
+// layout is what every page has; page structs embed it.
+type layout struct {
+	Title  string
+	Person *account.Person
+	Here   string // which part of the console this is
+	Narrow bool   // one short form, as for signing in
+	Script string // one more script
+	Style  string // one more style sheet
+	Notice string // good news, said once
+	Errors problems
+
+	formAction string // where else the page's form may end
+}
+
+func (l *layout) frame() *layout { return l }
+
+// framed is every page struct.
+type framed interface{ frame() *layout }
+
+// problems are messages by the field that they stand beside.
+type problems map[string]string
+
+// problemsOf takes the details out of an error about input; any other error is
+// returned as it is.
+func problemsOf(err error) (problems, error) {
+	e := fault.From(err)
+	if e.Code != fault.Invalid {
+		return nil, err
+	}
+	list := problems{}
+	for _, d := range e.Details {
+		if list[d.Field] == "" {
+			list[d.Field] = d.Message
+		}
+	}
+	return list, nil
+}
+
+func loadPages(static map[string]asset) (pages, error) {
+	functions := template.FuncMap{
+		"static": func(name string) (string, error) {
+			a, ok := static[name]
+			if !ok {
+				return "", fmt.Errorf("no static file %s", name)
+			}
+			return "/static/" + name + "?v=" + a.version, nil
+		},
+		"icon": func(name string) template.HTML {
+			return template.HTML(`<svg class="icon" aria-hidden="true"><use href="/static/icons.svg?v=` + static["icons.svg"].version + `#` + name + `"/></svg>`)
+		},
+		"date":  func(t time.Time) string { return t.Format("2 January 2006") },
+		"exact": func(t time.Time) string { return t.Format(time.RFC3339) },
+		"ago":   ago,
+	}
+	shared, err := template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html")
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(templateFiles, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	list := pages{}
+	for _, file := range names {
+		name := strings.TrimSuffix(strings.TrimPrefix(file, "templates/"), ".html")
+		if name == "layout" || name == "parts" {
+			continue
+		}
+		t, err := shared.Clone()
+		if err != nil {
+			return nil, err
+		}
+		if list[name], err = t.ParseFS(templateFiles, file); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// ago says how long something is past, as people would.
+func ago(t time.Time) string {
+	switch d := time.Since(t); {
+	case d < 2*time.Minute:
+		return "just now"
+	case d < 2*time.Hour:
+		return strconv.Itoa(int(d/time.Minute)) + " minutes ago"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d/time.Hour)) + " hours ago"
+	default:
+		return strconv.Itoa(int(d/(24*time.Hour))) + " days ago"
+	}
+}
+
+// render writes a page. It is made whole before the first byte is sent, so that
+// a template that fails cannot leave half a page.
+func (web *Web) render(v *visit, status int, name string, p framed) error {
+	l := p.frame()
+	l.Person = v.person
+	var out bytes.Buffer
+	if err := web.pages[name].ExecuteTemplate(&out, "layout", p); err != nil {
+		return fmt.Errorf("render %s: %w", name, err)
+	}
+	h := v.w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Content-Security-Policy", policy(l))
+	h.Set("Content-Length", strconv.Itoa(out.Len()))
+	v.w.WriteHeader(status)
+	if v.r.Method != http.MethodHead {
+		v.w.Write(out.Bytes()) // the reader may have gone
+	}
+	return nil
+}
+
+// policy lets a page load what is ours and nothing else. Chromium checks
+// form-action along redirects, so the consent page names where it may lead.
+func policy(l *layout) string {
+	action := "'self'"
+	if l.formAction != "" {
+		action += " " + l.formAction
+	}
+	style := "'self'"
+	if l.Style == "swagger-ui.css" {
+		// The API page's library puts style attributes on what it draws.
+		style += " 'unsafe-inline'"
+	}
+	return "default-src 'none'; script-src 'self'; style-src " + style + "; img-src 'self' data:; connect-src 'self'; " +
+		"form-action " + action + "; base-uri 'none'; frame-ancestors 'none'"
+}

@@ -1,0 +1,109 @@
+package web
+
+import (
+	"net/http"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/limit"
+)
+
+// signupPage serves signing up and the set-up of the first account.
+type signupPage struct {
+	layout
+	Action string
+	Link   string // the set-up link's secret
+	Email  string
+	Name   string
+	First  bool
+	Next   string
+}
+
+var errClosed = fault.New(fault.NoPath, "Accounts on this installation are made by its operator.")
+
+func (web *Web) showSignup(v *visit) error {
+	if !web.SignupOpen {
+		return errClosed
+	}
+	p := newSignup(v.r.URL.Query().Get("next"))
+	return web.render(v, http.StatusOK, "signup", p)
+}
+
+func (web *Web) signup(v *visit) error {
+	if !web.SignupOpen {
+		return errClosed
+	}
+	if _, wait, ok := web.AddressGuesses.Take(limit.Network(web.Address(v.r))); !ok {
+		return fault.TooManyRequests(limit.Seconds(wait))
+	}
+	return web.register(v, newSignup(v.field("next")), func(person account.Person) (account.Person, error) {
+		return web.Store.AddPerson(v.ctx(), person)
+	})
+}
+
+func newSignup(next string) *signupPage {
+	return &signupPage{layout: layout{Title: "Sign up", Narrow: true}, Action: "/signup", Next: localPath(next)}
+}
+
+func (web *Web) showSetup(v *visit) error {
+	link := v.r.URL.Query().Get("token")
+	if err := web.Store.CheckSetupLink(v.ctx(), link, web.Now()); err != nil {
+		return err
+	}
+	return web.render(v, http.StatusOK, "signup", setupPage(link))
+}
+
+func setupPage(link string) *signupPage {
+	return &signupPage{layout: layout{Title: "Set up Formulary", Narrow: true}, Action: "/setup", Link: link, First: true, Next: "/"}
+}
+
+func (web *Web) setup(v *visit) error {
+	link := v.field("token")
+	if err := web.Store.CheckSetupLink(v.ctx(), link, web.Now()); err != nil {
+		return err
+	}
+	return web.register(v, setupPage(link), func(person account.Person) (account.Person, error) {
+		return web.Store.SetUp(v.ctx(), link, person, web.Now())
+	})
+}
+
+// register checks what a new person tells, adds them and signs them in.
+func (web *Web) register(v *visit, p *signupPage, add func(account.Person) (account.Person, error)) error {
+	p.Email, p.Name = v.field("email"), v.field("name")
+	p.Errors = problems{}
+	email, err := account.ParseEmail(p.Email)
+	if err != nil {
+		p.Errors["email"] = err.Error()
+	}
+	name, err := account.ParseName(p.Name)
+	if err != nil {
+		p.Errors["name"] = err.Error()
+	}
+	password := v.field("password")
+	if err := account.CheckPassword(password, p.Email, p.Name); err != nil {
+		p.Errors["password"] = err.Error()
+	}
+	if len(p.Errors) > 0 {
+		return web.render(v, http.StatusUnprocessableEntity, "signup", p)
+	}
+	hash, err := web.Hasher.Hash(v.ctx(), password)
+	if err != nil {
+		return err
+	}
+	now := web.Now()
+	person, err := add(account.Person{
+		ID: account.NewID(account.UserPrefix, now), Email: email, Name: name,
+		Language: form.DefaultLanguage, Password: hash, CreatedAt: now,
+	})
+	if err != nil {
+		if p.Errors, err = problemsOf(err); err != nil {
+			return err
+		}
+		return web.render(v, http.StatusUnprocessableEntity, "signup", p)
+	}
+	if err := web.signIn(v, person); err != nil {
+		return err
+	}
+	return web.redirect(v, p.Next)
+}

@@ -1,0 +1,271 @@
+// Package web is what people see: sign-in, consent, the console, the API page.
+// Pages are rendered on the server and work without JavaScript.
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/limit"
+	"formulary/internal/oauth"
+	"formulary/internal/store"
+)
+
+// Config is what the pages are made of.
+type Config struct {
+	Store      *store.Store
+	OAuth      *oauth.Service
+	Hasher     *account.Hasher
+	BaseURL    string
+	Secure     bool // people reach the service by https
+	SignupOpen bool
+	// Explorer is the client_id of the API page's own application.
+	Explorer string
+	Log      *slog.Logger
+	Now      func() time.Time
+	// Guesses at passwords, by address and by account.
+	AddressGuesses *limit.Limiter[netip.Addr]
+	AccountGuesses *limit.Limiter[string]
+	Address        func(*http.Request) netip.Addr
+}
+
+// Web answers everything that is not the API.
+type Web struct {
+	Config
+	mux     *http.ServeMux
+	paths   *http.ServeMux // the same without methods: tells 405 from 404
+	origins *http.CrossOriginProtection
+	pages   pages
+	static  map[string]asset
+}
+
+// access says who may see a page.
+type access int
+
+const (
+	anyone access = iota
+	signedIn
+)
+
+type route struct {
+	pattern string // method and path
+	access  access
+	handle  func(*Web, *visit) error
+}
+
+// routes is every page there is.
+var routes = []route{
+	{"GET /{$}", signedIn, (*Web).home},
+
+	{"GET /signin", anyone, (*Web).showSignin},
+	{"POST /signin", anyone, (*Web).signin},
+	{"POST /signout", anyone, (*Web).signout},
+	{"GET /signup", anyone, (*Web).showSignup},
+	{"POST /signup", anyone, (*Web).signup},
+	{"GET /setup", anyone, (*Web).showSetup},
+	{"POST /setup", anyone, (*Web).setup},
+	{"GET /reset", anyone, (*Web).showReset},
+	{"POST /reset", anyone, (*Web).reset},
+
+	{"GET /authorize", anyone, (*Web).authorize},
+	{"POST /authorize", signedIn, (*Web).answer},
+
+	{"GET /account", signedIn, (*Web).showAccount},
+	{"POST /account/profile", signedIn, (*Web).changeProfile},
+	{"POST /account/email", signedIn, (*Web).changeEmail},
+	{"POST /account/password", signedIn, (*Web).changePassword},
+	{"POST /account/sessions/{id}/end", signedIn, (*Web).endSession},
+	{"POST /account/sessions/end-others", signedIn, (*Web).endOtherSessions},
+	{"POST /account/delete", signedIn, (*Web).deleteAccount},
+
+	{"GET /applications", signedIn, (*Web).listApplications},
+	{"GET /applications/new", signedIn, (*Web).newApplication},
+	{"POST /applications", signedIn, (*Web).createApplication},
+	{"GET /applications/{id}", signedIn, (*Web).showApplication},
+	{"POST /applications/{id}", signedIn, (*Web).changeApplication},
+	{"POST /applications/{id}/secrets", signedIn, (*Web).rotateSecret},
+	{"POST /applications/{id}/secrets/{secret}/drop", signedIn, (*Web).dropSecret},
+	{"POST /applications/{id}/disable", signedIn, (*Web).disableApplication},
+	{"POST /applications/{id}/enable", signedIn, (*Web).enableApplication},
+	{"POST /applications/{id}/delete", signedIn, (*Web).deleteApplication},
+
+	{"GET /connections", signedIn, (*Web).listConnections},
+	{"POST /connections/{id}/disconnect", signedIn, (*Web).disconnect},
+
+	{"GET /docs/api", anyone, (*Web).apiPage},
+	{"GET /docs/api/callback", anyone, (*Web).apiCallback},
+	{"GET /static/{file}", anyone, (*Web).serveStatic},
+	{"GET /favicon.ico", anyone, (*Web).favicon},
+}
+
+// New prepares the pages.
+func New(c Config) (*Web, error) {
+	web := &Web{Config: c, mux: http.NewServeMux(), paths: http.NewServeMux(), origins: http.NewCrossOriginProtection()}
+	var err error
+	if web.static, err = loadStatic(); err != nil {
+		return nil, err
+	}
+	if web.pages, err = loadPages(web.static); err != nil {
+		return nil, err
+	}
+	base, err := url.Parse(c.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if err := web.origins.AddTrustedOrigin(base.Scheme + "://" + base.Host); err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, r := range routes {
+		web.mux.HandleFunc(r.pattern, web.page(r))
+		_, path, _ := strings.Cut(r.pattern, " ")
+		if !known[path] {
+			known[path] = true
+			web.paths.HandleFunc(path, func(http.ResponseWriter, *http.Request) {})
+		}
+	}
+	return web, nil
+}
+
+// ServeHTTP finds the page.
+func (web *Web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, pattern := web.mux.Handler(r); pattern != "" {
+		web.mux.ServeHTTP(w, r)
+		return
+	}
+	r.Pattern = "none"
+	if _, pattern := web.paths.Handler(r); pattern != "" {
+		web.Fail(w, r, &fault.Error{Code: fault.MethodNotAllowed, Message: "This page cannot be used that way.", Allow: web.allowed(r)})
+		return
+	}
+	web.Fail(w, r, fault.New(fault.NoPath, "There is no page at this address."))
+}
+
+// allowed lists the methods that the path takes.
+func (web *Web) allowed(r *http.Request) string {
+	var methods []string
+	probe := *r
+	for _, method := range []string{"GET", "HEAD", "POST"} {
+		probe.Method = method
+		if _, pattern := web.mux.Handler(&probe); pattern != "" {
+			methods = append(methods, method)
+		}
+	}
+	return strings.Join(methods, ", ")
+}
+
+// maxPost bounds what a page's form can send.
+const maxPost = 64 << 10
+
+// visit is one request for a page, by somebody who may be signed in.
+type visit struct {
+	w       http.ResponseWriter
+	r       *http.Request
+	person  *account.Person // nil: nobody is signed in
+	session account.Session
+}
+
+func (v *visit) ctx() context.Context { return v.r.Context() }
+
+// field is a value that the page's form sent.
+func (v *visit) field(name string) string { return v.r.PostForm.Get(name) }
+
+func (web *Web) page(route route) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := &visit{w: w, r: r}
+		if err := web.enter(v, route); err != nil {
+			web.fail(v, err)
+		}
+	}
+}
+
+func (web *Web) enter(v *visit, route route) error {
+	v.w.Header().Set("Cache-Control", "no-store")
+	if err := web.recognise(v); err != nil {
+		return err
+	}
+	if v.r.Method == http.MethodPost {
+		if err := web.origins.Check(v.r); err != nil {
+			return &fault.Error{Code: fault.Forbidden, Message: "This form was sent from another site.", Cause: err}
+		}
+		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxPost)
+		if err := v.r.ParseForm(); err != nil {
+			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+				return fault.New(fault.TooLarge, "That was more than this page can take.")
+			}
+			return &fault.Error{Code: fault.BadRequest, Message: "The form could not be read.", Cause: err}
+		}
+	}
+	if route.access == signedIn && v.person == nil {
+		next := v.r.URL.RequestURI()
+		if v.r.Method != http.MethodGet {
+			next = "/"
+		}
+		return web.redirect(v, "/signin?next="+url.QueryEscape(next))
+	}
+	return route.handle(web, v)
+}
+
+// redirect sends the browser on with a GET.
+func (web *Web) redirect(v *visit, to string) error {
+	v.w.Header().Set("Location", to)
+	v.w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// Fail writes an error as a page. It and fail are the only places that do.
+func (web *Web) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	web.fail(&visit{w: w, r: r}, err)
+}
+
+func (web *Web) fail(v *visit, err error) {
+	e := fault.From(err)
+	h := v.w.Header()
+	id := h.Get("X-Request-Id")
+	if e.Code.Status() >= 500 {
+		web.Log.Error("page failed", "error", err, "method", v.r.Method, "path", v.r.URL.Path, "request_id", id)
+	}
+	if e.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(e.RetryAfter))
+	}
+	if e.Allow != "" {
+		h.Set("Allow", e.Allow)
+	}
+	h.Set("Cache-Control", "no-store")
+	p := errorPage{Message: e.Message, Code: int(e.Code)}
+	switch e.Code.Status() {
+	case http.StatusNotFound:
+		p.Heading = "Nothing here"
+	case http.StatusForbidden:
+		p.Heading = "That did not go through"
+	case http.StatusTooManyRequests:
+		p.Heading = "A little slower, please"
+	case http.StatusInternalServerError:
+		p.Heading, p.RequestID = "That was our fault", id
+	case http.StatusServiceUnavailable:
+		p.Heading, p.RequestID = "Back in a moment", id
+	default:
+		p.Heading = "This request does not work"
+	}
+	p.Title = p.Heading
+	if err := web.render(v, e.Code.Status(), "error", &p); err != nil {
+		web.Log.Error("error page failed", "error", err, "request_id", id)
+	}
+}
+
+type errorPage struct {
+	layout
+	Heading   string
+	Message   string
+	Code      int
+	RequestID string
+}

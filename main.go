@@ -1,0 +1,6 @@
+// Formulary is an online forms service in one binary.
+package main
+
+import "formulary/internal/cli"
+
+func main() { cli.Main() }
