@@ -1,7 +1,6 @@
 package api
 
 import (
-	"errors"
 	"mime"
 	"net/http"
 	"net/url"
@@ -119,7 +118,7 @@ func missing(field string) error {
 
 func (a *API) exchange(w http.ResponseWriter, r *http.Request, in values) error {
 	app, err := a.client(r, in)
-	if errors.Is(err, errNoSecret) {
+	if err == error(errNoSecret) {
 		return missing("client_secret")
 	}
 	if err != nil {
@@ -287,15 +286,13 @@ func (a *API) client(r *http.Request, in values) (account.Application, error) {
 		return account.Application{}, missingClient(in)
 	}
 	guess := Guess{a.Address(r), guessName(id)}
-	if secret != "" {
-		if _, wait, ok := a.Guesses.Take(guess); !ok {
-			return account.Application{}, fault.TooManyRequests(limit.Seconds(wait))
-		}
+	if wait := a.Guesses.Wait(guess); secret != "" && wait > 0 {
+		return account.Application{}, fault.TooManyRequests(limit.Seconds(wait))
 	}
 	app, err := a.OAuth.Authenticate(r.Context(), id, secret)
 	wrong := err != nil && fault.From(err).Code == fault.InvalidClient
-	if secret != "" && !wrong {
-		a.Guesses.Return(guess)
+	if wrong && secret != "" {
+		a.Guesses.Take(guess)
 	}
 	if wrong && secret == "" {
 		err = errNoSecret

@@ -63,17 +63,18 @@ func (l *Limiter[K]) Take(key K) (left int, wait time.Duration, ok bool) {
 	return int((int64(l.window) - (full - now)) / int64(l.step)), 0, true
 }
 
-// Return gives an event back, as when a guess turned out right.
-func (l *Limiter[K]) Return(key K) {
+// Wait is for how long the key has used its allowance up; zero: it has not.
+// With Take after a wrong guess it limits guessing without ever holding up those
+// who know the secret.
+func (l *Limiter[K]) Wait(key K) time.Duration {
 	if l == nil {
-		return
+		return 0
 	}
 	s := l.shard(key)
+	now := l.now().UnixNano()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if full, ok := s.full[key]; ok {
-		s.full[key] = full - int64(l.step)
-	}
+	return time.Duration(max(0, s.full[key]+int64(l.step)-now-int64(l.window)))
 }
 
 func (l *Limiter[K]) shard(key K) *shard[K] {

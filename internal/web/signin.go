@@ -71,13 +71,12 @@ func (web *Web) signin(v *visit) error {
 		return err
 	}
 	if !right || person.Disabled {
+		web.guessedWrong(address, key)
 		p := web.signinForm(next)
 		p.Email = email
 		p.Errors = problems{"email": "The address or the password is not right."}
 		return web.render(v, http.StatusUnauthorized, "signin", p)
 	}
-	web.AddressGuesses.Return(address)
-	web.AccountGuesses.Return(guessed(key))
 	if err := web.signIn(v, person); err != nil {
 		return err
 	}
@@ -102,22 +101,25 @@ func (web *Web) confirm(v *visit, password string) (bool, error) {
 		return false, err
 	}
 	right, err := web.Hasher.Verify(v.ctx(), v.person.Password, password)
-	if right {
-		web.AddressGuesses.Return(address)
-		web.AccountGuesses.Return(guessed(key))
+	if err == nil && !right {
+		web.guessedWrong(address, key)
 	}
 	return right, err
 }
 
-// mayGuess counts an attempt at a password; a right one is given back.
-func (web *Web) mayGuess(address netip.Addr, account string) error {
-	if _, wait, ok := web.AddressGuesses.Take(address); !ok {
-		return fault.TooManyRequests(limit.Seconds(wait))
-	}
-	if _, wait, ok := web.AccountGuesses.Take(guessed(account)); !ok {
+// mayGuess says whether this address may still try passwords, and whether this
+// account's may still be tried.
+func (web *Web) mayGuess(address netip.Addr, emailKey string) error {
+	wait := max(web.AddressGuesses.Wait(address), web.AccountGuesses.Wait(guessed(emailKey)))
+	if wait > 0 {
 		return fault.TooManyRequests(limit.Seconds(wait))
 	}
 	return nil
+}
+
+func (web *Web) guessedWrong(address netip.Addr, emailKey string) {
+	web.AddressGuesses.Take(address)
+	web.AccountGuesses.Take(guessed(emailKey))
 }
 
 // guessed names an account in the count of guesses, in bounded space.

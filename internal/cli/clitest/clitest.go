@@ -30,12 +30,14 @@ const Password = "quiet-otter-paints-7-doors"
 type Service struct {
 	t     testing.TB
 	Place storetest.Place
-	URL   string
+	URL   string // as people know it
+	Local string // as this machine reaches it
 	Out   string // what serve said when it started
 
-	log  *lockedBuffer
-	stop context.CancelFunc
-	done chan int
+	client *http.Client // checks every answer of the API
+	log    *lockedBuffer
+	stop   context.CancelFunc
+	done   chan int
 }
 
 type lockedBuffer struct {
@@ -71,7 +73,7 @@ func Start(t testing.TB, place storetest.Place, flags ...string) *Service {
 		}
 		said <- text.String()
 	}()
-	address := make(chan string, 1)
+	address := make(chan [2]string, 1)
 	out := io.MultiWriter(writer, &addressFinder{found: address})
 	go func() {
 		code := cli.Run(ctx, append(s.args("serve", "--addr=127.0.0.1:0"), flags...), strings.NewReader(""), out, s.log)
@@ -79,12 +81,14 @@ func Start(t testing.TB, place storetest.Place, flags ...string) *Service {
 		s.done <- code
 	}()
 	select {
-	case s.URL = <-address:
+	case found := <-address:
+		s.URL, s.Local = found[0], "http://"+found[1]
 	case code := <-s.done:
 		t.Fatalf("serve ended with %d before it was ready:\n%s%s", code, <-said, s.log)
 	case <-time.After(30 * time.Second):
 		t.Fatalf("serve did not start:\n%s", s.log)
 	}
+	s.client = &http.Client{Transport: &checked{t: t, base: s.URL}, Timeout: 30 * time.Second, CheckRedirect: stay}
 	s.waitReady()
 	t.Cleanup(func() {
 		s.Stop()
@@ -96,17 +100,17 @@ func Start(t testing.TB, place storetest.Place, flags ...string) *Service {
 // addressFinder watches for the line that says where the service is.
 type addressFinder struct {
 	text  bytes.Buffer
-	found chan string
+	found chan [2]string
 	done  bool
 }
 
-var addressLine = regexp.MustCompile(`(?m)^Formulary is at (\S+) `)
+var addressLine = regexp.MustCompile(`(?m)^Formulary is at (\S+) .*listening on ([^)]+)\)$`)
 
 func (f *addressFinder) Write(p []byte) (int, error) {
 	f.text.Write(p)
 	if m := addressLine.FindSubmatch(f.text.Bytes()); m != nil && !f.done {
 		f.done = true
-		f.found <- string(m[1])
+		f.found <- [2]string{string(m[1]), string(m[2])}
 	}
 	return len(p), nil
 }
@@ -114,7 +118,7 @@ func (f *addressFinder) Write(p []byte) (int, error) {
 func (s *Service) waitReady() {
 	s.t.Helper()
 	for range 500 {
-		res, err := http.Get(s.URL + "/readyz")
+		res, err := http.Get(s.Local + "/readyz")
 		if err == nil {
 			res.Body.Close()
 			if res.StatusCode == http.StatusOK {
@@ -210,11 +214,11 @@ func (s *Service) Browser() *Browser {
 		s.t.Fatal(err)
 	}
 	return &Browser{t: s.t, URL: s.URL, Client: &http.Client{
-		Jar:           jar,
-		Timeout:       30 * time.Second,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Jar: jar, Transport: s.client.Transport, Timeout: 30 * time.Second, CheckRedirect: stay,
 	}}
 }
+
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Page is an answer with its body read.
 type Page struct {
@@ -304,16 +308,52 @@ func (s *Service) Token(email string, app App, scope string) Token {
 	return s.Exchange(app, b.Allow(app.Ask(scope)).Query().Get("code"))
 }
 
+// Form sends a form body to an OAuth endpoint.
+func (s *Service) Form(path string, fields url.Values, headers ...string) Answer {
+	s.t.Helper()
+	r, err := http.NewRequest(http.MethodPost, s.URL+path, strings.NewReader(fields.Encode()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		r.Header.Set(name, value)
+	}
+	return s.Do(r)
+}
+
+// Redeem is the body that exchanges a code.
+func (a App) Redeem(code string) url.Values {
+	return a.Sign(url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect}})
+}
+
+// Renew is the body that refreshes.
+func (a App) Renew(refresh string) url.Values {
+	return a.Sign(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}})
+}
+
+// Sign adds the application's credentials to a body.
+func (a App) Sign(fields url.Values) url.Values {
+	fields.Set("client_id", a.ID)
+	if a.Secret != "" {
+		fields.Set("client_secret", a.Secret)
+	}
+	return fields
+}
+
 // Exchange turns a code into tokens.
 func (s *Service) Exchange(app App, code string) Token {
 	s.t.Helper()
-	p := s.Browser().Post("/api/oauth2/token", url.Values{
-		"grant_type": {"authorization_code"}, "code": {code},
-		"client_id": {app.ID}, "client_secret": {app.Secret}, "redirect_uri": {app.Redirect},
-	})
+	return s.MustToken(s.Form("/api/oauth2/token", app.Redeem(code)))
+}
+
+// MustToken reads the answer of the token endpoint, which must be a success.
+func (s *Service) MustToken(a Answer) Token {
+	s.t.Helper()
 	var token Token
-	if err := json.Unmarshal([]byte(p.Text), &token); err != nil || p.StatusCode != http.StatusOK {
-		s.t.Fatalf("exchange: %d %v\n%s", p.StatusCode, err, p.Text)
+	if err := json.Unmarshal([]byte(a.Text), &token); err != nil || a.StatusCode != http.StatusOK {
+		s.t.Fatalf("no token: %d %v\n%s", a.StatusCode, err, a.Text)
 	}
 	return token
 }

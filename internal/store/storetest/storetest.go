@@ -27,11 +27,15 @@ type Place struct {
 	URL    string // empty for SQLite
 }
 
-// Each runs a test on every engine.
+// Each runs a test on every engine, at the same time.
 func Each(t *testing.T, test func(t *testing.T, place Place)) {
 	t.Helper()
-	t.Run("sqlite", func(t *testing.T) { test(t, SQLite(t)) })
-	t.Run("postgres", func(t *testing.T) { test(t, Postgres(t)) })
+	for name, place := range map[string]func(testing.TB) Place{"sqlite": SQLite, "postgres": Postgres} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, place(t))
+		})
+	}
 }
 
 // SQLite is an empty data folder.

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+)
+
+// answer is what Formulary said to a request, for the bare server to repeat.
+type answer struct {
+	Header http.Header
+	Body   []byte
+}
+
+// ask sends one request and returns the answer, which must be 200.
+func ask(ctx context.Context, addr string, request []byte) (answer, error) {
+	dialer := net.Dialer{Timeout: dialLimit}
+	c, err := dialer.DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return answer{}, fmt.Errorf("ask: %w", err)
+	}
+	defer c.Close()
+	if err := c.SetDeadline(time.Now().Add(answerLimit)); err != nil {
+		return answer{}, fmt.Errorf("ask: %w", err)
+	}
+	if _, err := c.Write(request); err != nil {
+		return answer{}, fmt.Errorf("ask: %w", err)
+	}
+	r, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return answer{}, fmt.Errorf("ask: %w", err)
+	}
+	defer r.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer))
+	if err != nil {
+		return answer{}, fmt.Errorf("ask: %w", err)
+	}
+	if r.StatusCode != http.StatusOK {
+		line, _, _ := bytes.Cut(request, []byte("\r\n"))
+		return answer{}, fmt.Errorf("%s was answered with %s: %s", line, r.Status, body)
+	}
+	r.Header.Del("Date") // net/http sends its own
+	return answer{r.Header, body}, nil
+}
+
+// startBare starts the bare server: this program once more, with a flag.
+func startBare(ctx context.Context, answers map[string]answer) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("start bare: %w", err)
+	}
+	text, err := json.Marshal(answers)
+	if err != nil {
+		return nil, fmt.Errorf("start bare: %w", err)
+	}
+	cmd := exec.Command(self, "-"+bareFlag)
+	// A line holds the answers; the pipe then stays open, so that its end tells
+	// the bare server that nobody needs it any more.
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start bare: %w", err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, fmt.Errorf("start bare: %w", err)
+	}
+	cmd.Stderr = os.Stderr
+	p, err := startProcess(ctx, cmd)
+	if err != nil {
+		return nil, fmt.Errorf("start bare: %w", err)
+	}
+	if _, err := in.Write(append(text, '\n')); err != nil {
+		p.stop()
+		return nil, fmt.Errorf("start bare: %w", err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		p.stop()
+		return nil, fmt.Errorf("start bare: %w", err)
+	}
+	p.addr = strings.TrimSpace(line)
+	return p, nil
+}
+
+// serveBare is the other process: net/http and nothing else, which sends the
+// bytes that Formulary sent. What it costs is what no server in Go can avoid.
+func serveBare(in io.Reader, out io.Writer) error {
+	lines := bufio.NewReader(in)
+	text, err := lines.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("bare: %w", err)
+	}
+	var answers map[string]answer
+	if err := json.Unmarshal(text, &answers); err != nil {
+		return fmt.Errorf("bare: %w", err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("bare: %w", err)
+	}
+	fmt.Fprintln(out, listener.Addr())
+	server := &http.Server{Handler: repeat(answers), ReadHeaderTimeout: dialLimit}
+	go func() {
+		io.Copy(io.Discard, lines) // returns when the benchmark has gone
+		server.Close()
+	}()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("bare: %w", err)
+	}
+	return nil
+}
+
+func repeat(answers map[string]answer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a, ok := answers[r.RequestURI]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		if r.Method == http.MethodPost {
+			if _, err := io.Copy(io.Discard, r.Body); err != nil {
+				return
+			}
+		}
+		maps.Copy(w.Header(), a.Header)
+		w.Write(a.Body) // the benchmark counts what it does not get
+	})
+}

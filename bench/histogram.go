@@ -1,0 +1,52 @@
+package main
+
+import (
+	"math/bits"
+	"time"
+)
+
+const (
+	// 32 steps for each doubling: a figure is right to about 3 %.
+	stepBits = 5
+	steps    = 1 << stepBits
+)
+
+// histogram counts durations in steps that grow with the duration, so that it
+// has a fixed size whatever is counted.
+type histogram [40 * steps]uint32
+
+func bucket(ns uint64) int {
+	if ns < steps {
+		return int(ns)
+	}
+	shift := bits.Len64(ns) - 1 - stepBits
+	return shift*steps + int(ns>>shift)
+}
+
+func (h *histogram) count(d time.Duration) {
+	h[min(bucket(uint64(max(d, 0))), len(h)-1)]++
+}
+
+func (h *histogram) add(other *histogram) {
+	for i, n := range other {
+		h[i] += n
+	}
+}
+
+// quantile is the duration that the share q of all did not exceed.
+func (h *histogram) quantile(q float64) time.Duration {
+	var all, seen float64
+	for _, n := range h {
+		all += float64(n)
+	}
+	for i, n := range h {
+		if seen += float64(n); seen > 0 && seen >= q*all {
+			if i < steps {
+				return time.Duration(i)
+			}
+			shift := i/steps - 1
+			return time.Duration((i%steps + steps) << shift)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,107 @@
+// Command bench measures Formulary against a bare net/http server that sends
+// the same bytes. Each runs as a process of its own on this machine; the load
+// comes from here:
+//
+//	go run ./bench [-engine=sqlite|postgres|both] [-only=WORK] [-markdown FILE]
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// bareFlag makes this program the bare server.
+	bareFlag = "bare-server"
+	// runLimit bounds the whole run.
+	runLimit = 30 * time.Minute
+)
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "-"+bareFlag {
+		exit(serveBare(os.Stdin, os.Stdout))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	exit(command(ctx, os.Args[1:]))
+}
+
+func exit(err error) {
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		os.Exit(0)
+	}
+	fmt.Fprintln(os.Stderr, "bench:", err)
+	os.Exit(1)
+}
+
+// parts are what -only can choose.
+var parts = []string{"forms", "me", "refresh", "exchange", "pages", "start"}
+
+// command reads the flags, measures, and reports.
+func command(ctx context.Context, args []string) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, runLimit)
+	defer cancel()
+	b := &bench{progress: os.Stderr}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	engine := flags.String("engine", "both", "`database` to measure on: sqlite, postgres or both")
+	markdown := flags.String("markdown", "", "also write the report to this `file`")
+	flags.DurationVar(&b.length, "time", 2*time.Second, "how long a round is")
+	flags.IntVar(&b.rounds, "rounds", 3, "how many rounds the medians are of")
+	flags.StringVar(&b.only, "only", "", "measure only this `work`: "+strings.Join(parts, ", "))
+	flags.StringVar(&b.profiles, "profile", "", "also keep a CPU profile of each work in this `folder`")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	engines := []string{"sqlite", "postgres"}
+	if *engine != "both" {
+		engines = []string{*engine}
+	}
+	switch {
+	case *engine != "both" && *engine != "sqlite" && *engine != "postgres":
+		return fmt.Errorf("-engine=%s: it is sqlite, postgres or both", *engine)
+	case b.only != "" && !slices.Contains(parts, b.only):
+		return fmt.Errorf("-only=%s: it is one of %s", b.only, strings.Join(parts, ", "))
+	case b.length < 100*time.Millisecond || b.length > time.Minute || b.rounds < 1 || b.rounds > 100:
+		return errors.New("a round is between 100ms and 1m long, and there are 1 to 100")
+	case flags.NArg() > 0:
+		return fmt.Errorf("what is %q?", flags.Arg(0))
+	case *engine != "sqlite" && os.Getenv(postgresURL) == "":
+		return errNoPostgres
+	}
+
+	folder, err := os.MkdirTemp("", "formulary-bench-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	fmt.Fprintln(b.progress, "building")
+	if b.binary, err = build(ctx, folder); err != nil {
+		return err
+	}
+	info, err := os.Stat(b.binary)
+	if err != nil {
+		return err
+	}
+	r := report{bench: b, size: info.Size()}
+	for _, engine := range engines {
+		e, err := b.engine(ctx, engine, folder)
+		if err != nil {
+			return fmt.Errorf("%s: %w", engine, err)
+		}
+		r.engines = append(r.engines, e)
+	}
+	text := r.write(aligned)
+	fmt.Print(text)
+	if *markdown != "" {
+		return os.WriteFile(*markdown, []byte(r.document()), 0o644)
+	}
+	return nil
+}

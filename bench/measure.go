@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+const (
+	throughput = 32 // connections
+	latency    = 4
+	warmUp     = time.Second
+	// fewest is how many one-time requests a run gets when nobody knows yet how
+	// fast the server is.
+	fewest = 6_000
+)
+
+// bench is one run of the benchmark.
+type bench struct {
+	binary   string
+	length   time.Duration
+	rounds   int
+	only     string
+	profiles string // folder; empty: none
+	progress io.Writer
+}
+
+func (b *bench) wants(name string) bool { return b.only == "" || b.only == name }
+
+// figures are the medians of the rounds of one work.
+type figures struct {
+	work          work
+	rate, cpu     float64 // requests a second; seconds of CPU a request
+	bare, bareCPU float64
+	p50, p99      time.Duration
+	errors        int64
+	said          string
+}
+
+func (f figures) ratio() float64 { return f.rate / f.bare }
+
+// once loads a process for one run and returns its rate and CPU a request.
+func (b *bench) once(ctx context.Context, p *process, feeds []feed, length time.Duration) (*tally, float64, error) {
+	before, err := p.cpu()
+	if err != nil {
+		return nil, 0, err
+	}
+	t, err := run(ctx, p.addr, feeds, length)
+	if err != nil {
+		return nil, 0, err
+	}
+	after, err := p.cpu()
+	return t, (after - before).Seconds() / float64(t.requests), err
+}
+
+// against measures a work on the service and on the bare server, in turns, so
+// that a slow moment of the machine meets both.
+func (b *bench) against(ctx context.Context, w work, service, bare *process) (figures, error) {
+	f := figures{work: w}
+	fmt.Fprintf(b.progress, "  %s\n", w.title)
+	// Only its bytes matter to the bare server, so it can be asked the same.
+	bareFeeds := deal([][]byte{w.sample}, throughput)
+	want := fewest
+	load := func(connections int, length time.Duration) (*tally, float64, error) {
+		feeds, err := w.feeds(ctx, connections, want)
+		if err != nil {
+			return nil, 0, err
+		}
+		t, cpu, err := b.once(ctx, service, feeds, length)
+		if err != nil {
+			return nil, 0, err
+		}
+		f.errors += t.errors
+		if f.said == "" {
+			f.said = t.said
+		}
+		want = max(fewest, int(1.3*t.rate()*b.length.Seconds()))
+		return t, cpu, nil
+	}
+	if _, _, err := load(throughput, warmUp); err != nil {
+		return f, err
+	}
+	if _, _, err := b.once(ctx, bare, bareFeeds, warmUp); err != nil {
+		return f, err
+	}
+	var rates, cpus, bareRates, bareCPUs []float64
+	for range b.rounds {
+		t, cpu, err := load(throughput, b.length)
+		if err != nil {
+			return f, err
+		}
+		rates, cpus = append(rates, t.rate()), append(cpus, cpu)
+		if t, cpu, err = b.once(ctx, bare, bareFeeds, b.length); err != nil {
+			return f, err
+		}
+		if t.errors > 0 {
+			return f, fmt.Errorf("the bare server said: %.200s", t.said)
+		}
+		bareRates, bareCPUs = append(bareRates, t.rate()), append(bareCPUs, cpu)
+	}
+	f.rate, f.cpu, f.bare, f.bareCPU = median(rates), median(cpus), median(bareRates), median(bareCPUs)
+	t, _, err := load(latency, b.length)
+	if err != nil {
+		return f, err
+	}
+	f.p50, f.p99 = t.times.quantile(0.5), t.times.quantile(0.99)
+	return f, nil
+}
+
+// pages compares the CPU of the first page of a long list with that of the
+// last.
+func (b *bench) pages(ctx context.Context, service *process, token string) (first, last float64, err error) {
+	fmt.Fprintln(b.progress, "  Page 1 and page 500 of 10,000 forms")
+	requests := [][]byte{get("/api/v1/forms?per_page=20", token), get("/api/v1/forms?per_page=20&page=500", token)}
+	var cpus [2][]float64
+	for round := range b.rounds + 1 {
+		length := b.length
+		if round == 0 {
+			length = warmUp
+		}
+		for i, request := range requests {
+			t, cpu, err := b.once(ctx, service, deal([][]byte{request}, throughput), length)
+			if err != nil {
+				return 0, 0, err
+			}
+			if t.errors > 0 {
+				return 0, 0, fmt.Errorf("pages: the service said: %.200s", t.said)
+			}
+			if round > 0 {
+				cpus[i] = append(cpus[i], cpu)
+			}
+		}
+	}
+	return median(cpus[0]), median(cpus[1]), nil
+}
+
+// profile keeps a CPU profile of the service under one work.
+func (b *bench) profile(ctx context.Context, w work, service *process, admin, engine string) error {
+	const length = 5 * time.Second
+	feeds, err := w.feeds(ctx, throughput, 10*fewest)
+	if err != nil {
+		return err
+	}
+	loaded := make(chan error, 1)
+	go func() {
+		_, err := run(ctx, service.addr, feeds, length+time.Second)
+		loaded <- err
+	}()
+	err = b.fetch(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", admin, int(length.Seconds())),
+		filepath.Join(b.profiles, engine+"-"+w.name+".pprof"))
+	if loadErr := <-loaded; err == nil {
+		err = loadErr
+	}
+	return err
+}
+
+func (b *bench) fetch(ctx context.Context, url, file string) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return fmt.Errorf("profile: %w", err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, 64<<20))
+	if err != nil {
+		return fmt.Errorf("profile: %w", err)
+	}
+	return os.WriteFile(file, text, 0o644)
+}
+
+func median(list []float64) float64 {
+	list = slices.Sorted(slices.Values(list))
+	n := len(list)
+	if n%2 == 1 {
+		return list[n/2]
+	}
+	return (list[n/2-1] + list[n/2]) / 2
+}

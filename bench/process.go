@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	startLimit = 30 * time.Second
+	stopLimit  = 15 * time.Second
+	// tick is the unit of CPU time in /proc, the same on every Linux that Go
+	// runs on.
+	tick = time.Second / 100
+)
+
+// process is a server that this benchmark started, and the only kind of process
+// that it ever ends.
+type process struct {
+	cmd    *exec.Cmd
+	addr   string
+	ended  chan struct{} // closed when it has ended
+	unhook func() bool
+}
+
+// startProcess starts a command that ends with ctx at the latest.
+func startProcess(ctx context.Context, cmd *exec.Cmd) (*process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	p := &process{cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		cmd.Wait() // how it ended is of no interest: stop ends it by a signal
+		close(p.ended)
+	}()
+	p.unhook = context.AfterFunc(ctx, p.end)
+	return p, nil
+}
+
+// stop ends the process and waits for it.
+func (p *process) stop() {
+	p.unhook()
+	p.end()
+}
+
+// end asks the process to stop, and insists after a while. The process package
+// of Go never signals one that has been waited for, so its number cannot be
+// somebody else's by then.
+func (p *process) end() {
+	p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+	case <-time.After(stopLimit):
+		p.cmd.Process.Kill()
+		<-p.ended
+	}
+}
+
+// build makes the binary that is measured, as it is released.
+func build(ctx context.Context, folder string) (string, error) {
+	binary := filepath.Join(folder, "formulary")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "formulary")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build: %w\n%s", err, out)
+	}
+	return binary, nil
+}
+
+// startFormulary starts the service and returns with its first answer, and how
+// long that took.
+func startFormulary(ctx context.Context, binary string, at place, admin string) (*process, time.Duration, error) {
+	addr, err := freeAddr()
+	if err != nil {
+		return nil, 0, fmt.Errorf("start formulary: %w", err)
+	}
+	log, err := os.OpenFile(at.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, 0, fmt.Errorf("start formulary: %w", err)
+	}
+	defer log.Close()
+	cmd := exec.Command(binary, "serve")
+	cmd.Stdout, cmd.Stderr = log, log
+	// What the caller has set for a Formulary of their own is not for this one.
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "FORMULARY_") {
+			cmd.Env = append(cmd.Env, variable)
+		}
+	}
+	cmd.Env = append(cmd.Env, "FORMULARY_ADDR="+addr, "FORMULARY_DATA="+at.data, "FORMULARY_DATABASE_URL="+at.url,
+		"FORMULARY_RATE_LIMIT=off", "FORMULARY_ADMIN_ADDR="+admin)
+	start := time.Now()
+	p, err := startProcess(ctx, cmd)
+	if err != nil {
+		return nil, 0, fmt.Errorf("start formulary: %w", err)
+	}
+	p.addr = addr
+	if err := p.await(ctx); err != nil {
+		p.stop()
+		return nil, 0, fmt.Errorf("start formulary: %w; its log ends with:\n%s", err, tail(at.log))
+	}
+	return p, time.Since(start), nil
+}
+
+// await asks until there is an answer.
+func (p *process) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	for {
+		_, err := ask(ctx, p.addr, get("/healthz", ""))
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.ended:
+			return errors.New("it ended at once")
+		case <-ctx.Done():
+			return fmt.Errorf("no answer: %w", err)
+		case <-time.After(200 * time.Microsecond):
+		}
+	}
+}
+
+// freeAddr is an address that nobody listened on a moment ago.
+func freeAddr() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// tail is the last part of a file, for an error message.
+func tail(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-2000):])
+}
+
+// cpu is how much processor time the process has used, in user and system.
+func (p *process) cpu() (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, fmt.Errorf("CPU time: %w", err)
+	}
+	// The name in parentheses may hold anything; what follows is numbered from
+	// 3, and utime and stime are 14 and 15.
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	if len(fields) < 13 {
+		return 0, errors.New("CPU time: /proc has another format")
+	}
+	user, err1 := strconv.ParseInt(fields[11], 10, 64)
+	system, err2 := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * tick, errors.Join(err1, err2)
+}
+
+// memory is how much of the process is in memory, in bytes.
+func (p *process) memory() (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, fmt.Errorf("memory: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			return kib << 10, err
+		}
+	}
+	return 0, errors.New("memory: /proc does not tell")
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// The targets that are not a share of the bare server's rate.
+const (
+	maxStart     = 200 * time.Millisecond
+	maxIdle      = 40e6
+	maxBinary    = 30e6
+	maxPageRatio = 2.0
+)
+
+// report is what a run has found.
+type report struct {
+	bench   *bench
+	engines []engineFigures
+	size    int64
+}
+
+// style writes a heading, a table, whose first row is its head, and a list.
+type style struct {
+	heading func(text string) string
+	table   func(rows [][]string) string
+}
+
+var aligned = style{
+	heading: func(text string) string { return "\n" + text + "\n\n" },
+	table: func(rows [][]string) string {
+		var b strings.Builder
+		w := tabwriter.NewWriter(&b, 0, 0, 3, ' ', 0)
+		for _, row := range rows {
+			fmt.Fprintln(w, strings.Join(row, "\t"))
+		}
+		w.Flush()
+		return b.String()
+	},
+}
+
+var marked = style{
+	heading: func(text string) string { return "\n## " + text + "\n\n" },
+	table: func(rows [][]string) string {
+		var b strings.Builder
+		for i, row := range rows {
+			b.WriteString("| " + strings.Join(row, " | ") + " |\n")
+			if i == 0 {
+				b.WriteString("|" + strings.Repeat(" --- |", len(row)) + "\n")
+			}
+		}
+		return b.String()
+	},
+}
+
+// write is the whole report in one style.
+func (r report) write(s style) string {
+	var b strings.Builder
+	for _, e := range r.engines {
+		if len(e.works) > 0 {
+			b.WriteString(s.heading(e.name))
+			b.WriteString(s.table(workRows(e)))
+			for _, f := range e.works {
+				if f.errors > 0 {
+					fmt.Fprintf(&b, "\n%s: %d answers were not 200. The first was: %s\n", f.work.title, f.errors, oneLine(f.said))
+				}
+			}
+		}
+	}
+	b.WriteString(s.heading("Targets and other figures"))
+	b.WriteString(s.table(r.otherRows()))
+	return b.String()
+}
+
+func workRows(e engineFigures) [][]string {
+	rows := [][]string{{"work", "req/s", "p50", "p99", "CPU µs/request", "bare req/s", "bare CPU µs", "ratio"}}
+	for _, f := range e.works {
+		rows = append(rows, []string{
+			f.work.title, whole(f.rate), millis(f.p50), millis(f.p99), micros(f.cpu), whole(f.bare), micros(f.bareCPU),
+			fmt.Sprintf("%.2f", f.ratio()),
+		})
+	}
+	return rows
+}
+
+func (r report) otherRows() [][]string {
+	rows := [][]string{{"what", "measured", "target", "reached"}}
+	add := func(what, measured, target string, ok bool) {
+		reached := "yes"
+		if !ok {
+			reached = "NO"
+		}
+		rows = append(rows, []string{what, measured, target, reached})
+	}
+	for _, e := range r.engines {
+		for _, f := range e.works {
+			if f.work.target > 0 && e.name == "SQLite" {
+				add(fmt.Sprintf("%s: %s, share of bare", e.name, f.work.title), fmt.Sprintf("%.2f", f.ratio()),
+					fmt.Sprintf("≥ %.2f", f.work.target), f.ratio() >= f.work.target && f.errors == 0)
+			}
+		}
+		if e.first > 0 {
+			ratio := e.last / e.first
+			add(e.name+": CPU of page 500 to page 1", fmt.Sprintf("%s µs / %s µs = %.2f", micros(e.last), micros(e.first), ratio),
+				fmt.Sprintf("≤ %.0f", maxPageRatio), ratio <= maxPageRatio)
+		}
+		if e.start > 0 {
+			add(e.name+": start to first answer", millis(e.start), "< "+millis(maxStart), e.start < maxStart)
+			add(e.name+": memory at rest", megabytes(e.idle), "< "+megabytes(maxIdle), e.idle < maxIdle)
+		}
+		if e.afterLoad > 0 {
+			rows = append(rows, []string{e.name + ": memory after load", megabytes(e.afterLoad), "", ""})
+		}
+	}
+	add("Binary", megabytes(r.size), "< "+megabytes(maxBinary), r.size < maxBinary)
+	return rows
+}
+
+// document is the report as a page of its own.
+func (r report) document() string {
+	return fmt.Sprintf(`# Benchmarks
+
+Formulary and a bare `+"`net/http`"+` server, which sends the same headers and bytes and does nothing else, ran as
+processes of their own on one machine, together with the load: %d cores, %s, %s/%s. Each work was warmed up and
+then measured in %d rounds of %s, Formulary and the bare server in turns; the figures are medians. Rates and CPU
+are at %d connections, p50 and p99 at %d. CPU is what the server process itself used, in user and system time; that
+of PostgreSQL is not in it. The ratio is Formulary's rate to the bare server's. Rate limits were off, everything else was
+as it is out of the box: every request is logged, and a token is answered when it is on disk. Starts and memory at rest are on the data
+that the load has left (11,000 forms and all the tokens), with a median of %d starts. A megabyte is a million bytes.
+
+`+"`make bench`"+` measures again.
+`, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, r.bench.rounds, r.bench.length,
+		throughput, latency, starts) + r.write(marked)
+}
+
+func whole(f float64) string { // with commas between thousands
+	digits := strconv.FormatInt(int64(f+0.5), 10)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+func micros(seconds float64) string { return fmt.Sprintf("%.1f", seconds*1e6) }
+
+func millis(d time.Duration) string {
+	ms := d.Seconds() * 1e3
+	if ms >= 10 {
+		return fmt.Sprintf("%.0f ms", ms)
+	}
+	return fmt.Sprintf("%.2f ms", ms)
+}
+
+func megabytes[N int64 | float64](bytes N) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
+
+func oneLine(text string) string {
+	head, body, _ := strings.Cut(text, "\r\n\r\n")
+	status, _, _ := strings.Cut(head, "\r\n")
+	return strings.TrimSpace(status + " " + body)
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/form"
+	"formulary/internal/store"
+)
+
+const (
+	someForms     = 1_000
+	manyForms     = 10_000
+	refreshTokens = 64
+	redirectURI   = "https://app.example.com/callback"
+
+	seedWorkers = 16 // commits are shared by those who wait together
+	codeBatch   = 2_000
+	codeLife    = 24 * time.Hour
+	batchLimit  = time.Minute
+)
+
+// world is what there is in the database: a person with some forms, one with
+// many, and an application that both have let in.
+type world struct {
+	store  *store.Store
+	app    account.Application
+	secret string
+	some   account.Person
+	many   account.Person
+}
+
+// seed fills an empty database. It goes through the store, as the service does.
+func seed(ctx context.Context, at place) (*world, error) {
+	s, err := store.Open(ctx, at.data, at.url)
+	if err != nil {
+		return nil, fmt.Errorf("seed: %w", err)
+	}
+	w := &world{store: s}
+	if err := w.fill(ctx); err != nil {
+		return nil, fmt.Errorf("seed: %w", errors.Join(err, s.Close()))
+	}
+	return w, nil
+}
+
+func (w *world) fill(ctx context.Context) error {
+	var err error
+	if w.some, err = w.person(ctx, "some@example.com", someForms); err != nil {
+		return err
+	}
+	if w.many, err = w.person(ctx, "many@example.com", manyForms); err != nil {
+		return err
+	}
+	now := time.Now()
+	var hash string
+	w.secret, hash = account.NewClientSecret()
+	w.app = account.Application{
+		Account: w.some.ID, ID: account.NewID(account.AppPrefix, now), Name: "Benchmark",
+		RedirectURIs: []string{redirectURI}, Scopes: account.EveryScope(), CreatedAt: now,
+	}
+	return w.store.AddApp(ctx, w.app, hash)
+}
+
+func (w *world) person(ctx context.Context, email string, forms int64) (account.Person, error) {
+	now := time.Now()
+	p, err := w.store.AddPerson(ctx, account.Person{
+		ID: account.NewID(account.UserPrefix, now), Email: email, Name: "Ada Lovelace", Language: "en", CreatedAt: now,
+	})
+	if err != nil {
+		return p, err
+	}
+	var made atomic.Int64
+	errs := make([]error, seedWorkers)
+	var working sync.WaitGroup
+	for i := range errs {
+		working.Go(func() {
+			for n := made.Add(1); n <= forms && errs[i] == nil; n = made.Add(1) {
+				head := form.Head{
+					Title:       fmt.Sprintf("Customer survey %d", n),
+					Description: "How content are you with our service, and what could be better?",
+					Language:    "en",
+				}
+				_, errs[i] = w.store.CreateForm(ctx, p.ID, head, store.Once{}, time.Now())
+			}
+		})
+	}
+	working.Wait()
+	return p, errors.Join(errs...)
+}
+
+// codes issues authorization codes, which otherwise takes a person each.
+func (w *world) codes(ctx context.Context, owner account.Person, n int) ([]string, error) {
+	ticket := store.Ticket{AppID: w.app.ID, RedirectURI: redirectURI, Scopes: account.EveryScope()}
+	texts := make([]string, 0, n)
+	for len(texts) < n {
+		now := time.Now()
+		batch := make([]account.Secret, min(codeBatch, n-len(texts)))
+		for i := range batch {
+			batch[i] = account.Mint(account.Code, owner.ID, now)
+			texts = append(texts, batch[i].Text)
+		}
+		if err := w.addCodes(ctx, ticket, batch, now); err != nil {
+			return nil, fmt.Errorf("issue codes: %w", err)
+		}
+	}
+	return texts, nil
+}
+
+func (w *world) addCodes(ctx context.Context, ticket store.Ticket, batch []account.Secret, now time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, batchLimit)
+	defer cancel()
+	return w.store.AddCodes(ctx, ticket, batch, now.Add(codeLife), now)
+}
+
+// tokens are the two tokens of an exchange.
+type tokens struct {
+	Access  string `json:"access_token"`
+	Refresh string `json:"refresh_token"`
+}
+
+// exchange gets tokens from the running service, as an application does.
+func (w *world) exchange(ctx context.Context, addr string, owner account.Person, n int) ([]tokens, error) {
+	codes, err := w.codes(ctx, owner, n)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]tokens, n)
+	for i, code := range codes {
+		a, err := ask(ctx, addr, w.exchangeRequest(code))
+		if err != nil {
+			return nil, fmt.Errorf("exchange: %w", err)
+		}
+		if err := json.Unmarshal(a.Body, &list[i]); err != nil {
+			return nil, fmt.Errorf("exchange: %w", err)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,177 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"formulary/internal/cli/clitest"
+)
+
+// clientError is how the token endpoint answers an application that shows up
+// with a made-up code: invalid_grant means that the application itself was
+// recognised.
+func clientError(t testing.TB, s *clitest.Service, id, secret string) string {
+	t.Helper()
+	p := s.Browser().Post("/api/oauth2/token", url.Values{
+		"grant_type": {"authorization_code"}, "code": {"made-up"}, "redirect_uri": {"https://shop.example/callback"},
+		"client_id": {id}, "client_secret": {secret},
+	})
+	var answer struct {
+		Error string `json:"error"`
+	}
+	if err := json.Unmarshal([]byte(p.Text), &answer); err != nil {
+		t.Fatalf("%v: %s", err, p.Text)
+	}
+	return answer.Error
+}
+
+// shownSecret is the client secret that the page shows this once.
+func (b *tab) shownSecret() string {
+	b.t.Helper()
+	secret := b.text(".once code")
+	if !strings.HasPrefix(secret, "fms_") {
+		b.t.Fatalf("the page shows %q as the secret", secret)
+	}
+	return secret
+}
+
+// newApplication fills in the registration of an application.
+func (b *tab) newApplication(name, uris string) {
+	b.t.Helper()
+	b.open("/applications")
+	b.press(link("New application"))
+	b.fill(`input[name="name"]`, name)
+	b.fill(`textarea[name="redirect_uris"]`, uris)
+}
+
+func TestApplicationWithSecret(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := visitor(t, s, ada)
+	b.press(link("Applications"))
+	b.wantWords("None yet")
+
+	b.newApplication("Shop", "javascript:alert(1)")
+	b.wantStatus(b.press(button("Register")), 422)
+	if got := ask(b, chromedp.Value(`textarea[name="redirect_uris"]`)); got != "javascript:alert(1)" {
+		t.Errorf("after a mistake the redirect URI is %q, want it kept", got)
+	}
+	b.fill(`textarea[name="redirect_uris"]`, "https://shop.example/callback")
+	b.wantStatus(b.press(button("Register")), 200)
+	b.wantWords("Shop", "shown this once")
+	first := b.shownSecret()
+	id := b.text("dl dd code")
+
+	b.open("/applications")
+	b.press(link("Shop"))
+	page := b.at().Path
+	if page != "/applications/"+id {
+		t.Fatalf("the application %s is at %s", id, page)
+	}
+	b.wantNoWords(first, "fms_")
+
+	b.fill(`input[name="name"]`, "Shop of horrors")
+	b.fill(`textarea[name="redirect_uris"]`, "https://shop.example/callback\nhttps://shop.example/second")
+	b.do(chromedp.Click(`input[value="webhooks:read"]`))
+	b.wantStatus(b.press(button("Save")), 200)
+	b.wantWords("The application is saved.", "Shop of horrors")
+	b.open(page)
+	if got := ask(b, chromedp.Value(`textarea[name="redirect_uris"]`)); got != "https://shop.example/callback\nhttps://shop.example/second" {
+		t.Errorf("the redirect URIs are %q", got)
+	}
+	if b.count(`input[value="webhooks:read"]:checked`) != 1 || b.count(`input[value="forms:read"]:checked`) != 1 {
+		t.Error("the scopes are not the chosen ones")
+	}
+
+	b.wantStatus(b.press(button("Add a secret")), 200)
+	second := b.shownSecret()
+	wantClient := func(secret, want string) {
+		t.Helper()
+		if got := clientError(t, s, id, secret); got != want {
+			t.Errorf("the token endpoint says %s, want %s (%q)", got, want, secret)
+		}
+	}
+	wantClient(first, "invalid_grant")
+	wantClient(second, "invalid_grant")
+	b.open(page)
+	b.wantNoWords(second)
+	if n := b.count(`form[action$="/drop"]`); n != 2 {
+		t.Fatalf("%d secrets can be dropped, want 2", n)
+	}
+	b.press(`(//button[normalize-space()="Drop"])[1]`)
+	b.wantWords("That secret no longer works.")
+	dropped, kept := first, second
+	if clientError(t, s, id, first) == "invalid_grant" {
+		dropped, kept = second, first
+	}
+	wantClient(dropped, "invalid_client")
+	wantClient(kept, "invalid_grant")
+	if n := b.count(`form[action$="/drop"]`); n != 0 {
+		t.Error("the last secret can be dropped")
+	}
+
+	b.press(button("Switch off"))
+	b.wantWords("The application is switched off")
+	wantClient(kept, "invalid_client")
+	b.press(button("Switch on"))
+	b.wantWords("The application is switched on again.")
+	wantClient(kept, "invalid_grant")
+
+	if n := b.count(`details[open]`); n != 0 {
+		t.Error("deleting is one careless click away")
+	}
+	b.do(chromedp.Click(`details.sure summary`))
+	b.wantStatus(b.press(button("Yes, delete it")), 200)
+	b.wantPath("/applications")
+	b.wantWords("The application is deleted.", "None yet")
+	b.wantStatus(b.open(page), 404)
+	wantClient(kept, "invalid_client")
+}
+
+func TestPublicApplication(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := visitor(t, s, ada)
+	b.newApplication("Pocket", "com.example.pocket:/callback")
+	b.do(chromedp.Click(`input[name="kind"][value="public"]`))
+	b.wantStatus(b.press(button("Register")), 200)
+	b.wantWords("Pocket", "The application is registered.")
+	b.wantNoWords("fms_", "Add a secret")
+	b.open("/applications")
+	b.wantWords("Public, without a secret")
+}
+
+// An impatient double click on Register sends the form twice and still makes one
+// application.
+func TestRegisterTwice(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := visitor(t, s, ada)
+	b.newApplication("Shop", "https://shop.example/callback")
+	b.leads(chromedp.DoubleClick(button("Register")))
+	b.do(chromedp.WaitVisible(button("Add a secret")))
+	b.open("/applications")
+	if n := b.count(".cards > li"); n != 1 {
+		t.Errorf("%d applications are registered, want 1", n)
+	}
+}
+
+// The copy button puts exactly the secret on the clipboard.
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := visitor(t, s, ada)
+	// The clipboard belongs to the whole machine, so the page gets one of its own.
+	b.onEveryPage(`navigator.clipboard.writeText = async (text) => { window.copied = text; };`)
+	b.newApplication("Shop", "https://shop.example/callback")
+	b.press(button("Register"))
+	secret := b.shownSecret()
+	b.do(chromedp.Click(`.once button`), chromedp.WaitReady(`//button[normalize-space()="Copied"]`))
+	if got := ask(b, chromedp.Evaluate[string](`window.copied`)); got != secret {
+		t.Errorf("copied %q, want the secret", got)
+	}
+}

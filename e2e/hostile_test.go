@@ -1,0 +1,178 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"formulary/internal/account"
+	"formulary/internal/form"
+	"formulary/internal/store/storetest"
+)
+
+// hostile are names that try to become part of the page. Each calls sprung(),
+// should it ever run.
+var hostile = []string{
+	`<script>sprung()</script>`,
+	`</script><script>sprung()</script>`,
+	`<ScRiPt>sprung()</sCrIpT>`,
+	`<script src=data:text/javascript,sprung()></script>`,
+	`</title><script>sprung()</script>`,
+	`</textarea><script>sprung()</script>`,
+	`</h1></main><script>sprung()</script>`,
+	`--><script>sprung()</script><!--`,
+	`]]><script>sprung()</script>`,
+	`"><script>sprung()</script>`,
+	`'><script>sprung()</script>`,
+	`"><img src=x onerror=sprung()>`,
+	`'><img src=x onerror='sprung()'>`,
+	`<img src=x onerror=sprung()>`,
+	`<img/src="x"/onerror=sprung()>`,
+	`<svg onload=sprung()>`,
+	`<svg><script>sprung()</script></svg>`,
+	`<svg><animate onbegin=sprung() attributeName=x dur=1s>`,
+	`<math><mi//xlink:href="data:x,<script>sprung()</script>">`,
+	`<iframe srcdoc="<script>parent.sprung()</script>">`,
+	`<iframe src=javascript:parent.sprung()>`,
+	`<input autofocus onfocus=sprung()>`,
+	`<details open ontoggle=sprung()>`,
+	`<video><source onerror=sprung()></video>`,
+	`<body onload=sprung()>`,
+	`<style>@import "javascript:sprung()";</style>`,
+	`<meta http-equiv=refresh content="0;url=javascript:sprung()">`,
+	`javascript:sprung()`,
+	`" autofocus onfocus="sprung()`,
+	`' onmouseover='sprung()' x='`,
+	`{{.Ticket}}${sprung()}`,
+	"`-sprung()-`",
+	`&lt;script&gt;sprung()&lt;/script&gt;`,
+	`\u003cscript\u003esprung()\u003c/script\u003e`,
+}
+
+// armed opens the trap in every page of the tab: sprung is there to be called,
+// and the content security policy is out of the way, so that the names have to
+// be harmless by themselves.
+func (b *tab) armed() {
+	b.t.Helper()
+	call(b, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
+	b.onEveryPage(`window.sprung = () => { console.error("a hostile name ran"); };`)
+}
+
+// wantInert fails the test if a name became an element or an attribute.
+func (b *tab) wantInert() {
+	b.t.Helper()
+	if n := b.count(`script:not([src]), [src="x"], iframe, math, video, style, meta[http-equiv], main img, [onload], [onerror], [onfocus], [ontoggle], [onmouseover], [onbegin], [href^="javascript:"]`); n > 0 {
+		b.t.Errorf("%d hostile elements at %s", n, b.at())
+	}
+}
+
+// wantLiteral fails the test unless the selected elements show just the names.
+func (b *tab) wantLiteral(selector string, names ...string) {
+	b.t.Helper()
+	shown := ask(b, chromedp.Evaluate[[]string](fmt.Sprintf(`Array.from(document.querySelectorAll(%q), (e) => e.textContent)`, selector)))
+	have := map[string]bool{}
+	for _, words := range shown {
+		have[words] = true
+	}
+	for _, name := range names {
+		if !have[name] {
+			b.t.Errorf("%s does not show %q as it is", b.at().Path, name)
+		}
+	}
+}
+
+// The trap has to be able to spring, or the test below shows nothing.
+func TestTrap(t *testing.T) {
+	t.Parallel()
+	var name string
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'")
+		fmt.Fprint(w, `<!doctype html><link rel="icon" href="data:,"><main>`+name)
+	}))
+	defer site.Close()
+	for _, name = range []string{hostile[0], hostile[14], hostile[15], hostile[19]} {
+		ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+		b := &tab{t: t, ctx: ctx, site: site.URL, watch: startWatch(t, ctx, []string{site.URL})}
+		b.armed()
+		b.open("/")
+		if found := strings.Join(b.watch.problems(), "\n"); !strings.Contains(found, "a hostile name ran") {
+			t.Errorf("%s did not spring the trap: %q", name, found)
+		}
+		closeTab()
+	}
+}
+
+func TestHostileNames(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var heads []form.Head
+	for _, name := range hostile {
+		heads = append(heads, form.Head{Title: name, Description: name, Language: "en"})
+	}
+	addForms(t, s, ada, heads...)
+	site := website(t)
+	ids := addApps(t, s.Place, site+"/callback", hostile)
+
+	b := visitor(t, s, ada, site)
+	b.armed()
+	b.open("/")
+	b.wantLiteral("td strong", hostile...)
+	b.wantLiteral("td .under", hostile...)
+	b.wantInert()
+	b.open("/applications")
+	b.wantLiteral("h2 a", hostile...)
+	b.wantInert()
+	for i, name := range hostile {
+		b.wantStatus(b.open("/applications/"+ids[i]), 200)
+		b.wantLiteral("h1", name)
+		b.wantLiteral("title", name+" · Formulary")
+		if got := ask(b, chromedp.Value(`input[name="name"]`)); got != name {
+			t.Errorf("the field holds %q, want %q", got, name)
+		}
+		b.wantInert()
+
+		b.open("/authorize?response_type=code&scope=forms:read&client_id=" + ids[i] + "&redirect_uri=" + site + "/callback")
+		b.wantLiteral("h1 strong", name)
+		b.wantInert()
+		b.press(button("Allow Access"))
+		b.wantPath("/callback")
+	}
+	b.open("/connections")
+	b.wantLiteral("h2", hostile...)
+	b.wantInert()
+}
+
+// addApps registers applications with names that no form would make it easy to
+// type.
+func addApps(t *testing.T, place storetest.Place, redirect string, names []string) (ids []string) {
+	t.Helper()
+	ctx := context.Background()
+	db := storetest.Open(t, place)
+	person, err := db.PersonByEmail(ctx, ada)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		_, hash := account.NewClientSecret()
+		app := account.Application{
+			Account: person.ID, ID: account.NewID(account.AppPrefix, time.Now()), Name: name,
+			RedirectURIs: []string{redirect}, Scopes: account.EveryScope(), CreatedAt: time.Now(),
+		}
+		if err := app.Check(); err != nil {
+			t.Fatalf("%q cannot be a name: %v", name, err)
+		}
+		if err := db.AddApp(ctx, app, hash); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, app.ID)
+	}
+	return ids
+}

@@ -1,0 +1,216 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/google/go-cmp/cmp"
+
+	"formulary/internal/cli/clitest"
+	"formulary/internal/store/storetest"
+)
+
+// Paths, methods and origins: what is the same for every route.
+func TestRoutes(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for _, path := range []string{
+			"/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/me", "/api/v1/me/", "/api/v1/forms/", "/api/v1//forms", "/api/v1/forms/x/y", "/api/oauth2",
+			"/api/oauth2/authorize", "/api/v1/../v1/me", "/.well-known/openid-configuration", "/api/v1/Forms",
+		} {
+			r, err := http.NewRequest("GET", w.URL, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.URL.Path = path
+			r.Header.Set("Authorization", "Bearer "+w.ada)
+			w.is(path, w.Do(r), 404001)
+		}
+		id := w.create(w.ada, "Form")
+		for _, c := range []struct{ method, path, allow string }{
+			{"POST", "/api/v1/me", "GET, HEAD"},
+			{"DELETE", "/api/v1/forms", "GET, HEAD, POST"},
+			{"PUT", "/api/v1/forms/" + id, "GET, HEAD, PATCH, DELETE"},
+			{"BREW", "/api/v1/forms/" + id, "GET, HEAD, PATCH, DELETE"},
+			{"GET", "/api/oauth2/refresh", "POST"},
+			{"OPTIONS", "/api/oauth2/introspect", "POST"},
+		} {
+			a := w.Call(c.method, c.path, w.ada, "")
+			w.is(c.method+" "+c.path, a, 405001)
+			if got := a.Header.Get("Allow"); got != c.allow {
+				t.Errorf("%s %s: Allow is %q", c.method, c.path, got)
+			}
+		}
+		head := w.Call("HEAD", "/api/v1/forms", w.ada, "")
+		if head.StatusCode != 200 || head.Text != "" || head.Header.Get("Link") == "" {
+			t.Errorf("HEAD: %d %q", head.StatusCode, head.Text)
+		}
+		// CORS: any origin, without credentials; the pages never.
+		for path, open := range map[string]bool{
+			"/api/v1/me": true, "/api/v1/forms/" + id: true, "/api/v1/nonsense": true, "/api/oauth2/token": true, "/api/oauth2/refresh": true,
+			"/api/oauth2/revoke": true, "/api/oauth2/introspect": false,
+		} {
+			a := w.Call("GET", path, "", "", "Origin: https://elsewhere.example")
+			if got := a.Header.Get("Access-Control-Allow-Origin") == "*"; got != open || a.Header.Get("Access-Control-Allow-Credentials") != "" {
+				t.Errorf("%s is open: %v, want %v", path, got, open)
+			}
+			if !open || path == "/api/v1/nonsense" {
+				continue
+			}
+			a = w.Call("OPTIONS", path, "", "", "Origin: https://elsewhere.example", "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: authorization")
+			if a.StatusCode != 204 || !strings.Contains(a.Header.Get("Access-Control-Allow-Headers"), "Authorization") || a.Header.Get("Access-Control-Allow-Methods") == "" {
+				t.Errorf("preflight of %s: %d %v", path, a.StatusCode, a.Header)
+			}
+		}
+		for _, path := range []string{"/signin", "/authorize", "/docs/api"} {
+			if p := w.Browser().Get(path); p.Header.Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("%s is open to other origins", path)
+			}
+		}
+	})
+}
+
+// Two people × every route × every method: nothing of the other is ever seen.
+func TestMatrix(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		doc := document(t, w.Service)
+		const secret = "Only Ada's eyes"
+		id := w.create(w.ada, secret, "description", secret)
+		own := w.create(w.bob, "Bob's own")
+		tried := 0
+		for path := range doc.Paths.Map() {
+			if !strings.HasPrefix(path, "/api/v1/") {
+				continue
+			}
+			for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"} {
+				for _, query := range []string{"", "?search=ada", "?sort=title&per_page=200"} {
+					for _, ifMatch := range []string{"", "*", `"1"`} {
+						target := strings.ReplaceAll(path, "{id}", id)
+						body := ""
+						if method == "POST" || method == "PATCH" {
+							body = `{"title": "Bob was here"}`
+						}
+						a := w.Call(method, target+query, w.bob, body, "If-Match: "+ifMatch)
+						tried++
+						if strings.Contains(a.Text, secret) || strings.Contains(a.Text, ada) || target != path && strings.Contains(a.Text, id) {
+							t.Errorf("%s %s shows Bob what is Ada's: %s", method, target, a.Text)
+						}
+						if target != path && find(doc, path, method) && a.Code() != 404002 && method != "HEAD" {
+							t.Errorf("%s %s: %d, want 404002", method, target, a.Code())
+						}
+					}
+				}
+			}
+		}
+		if tried < 100 {
+			t.Errorf("only %d requests", tried)
+		}
+		if a := w.Call("GET", "/api/v1/forms/"+id, w.ada, ""); a.String("title") != secret {
+			t.Errorf("Bob has changed Ada's form: %s", a.Text)
+		}
+		if a := w.Call("GET", "/api/v1/forms/"+own, w.ada, ""); a.Code() != 404002 {
+			t.Errorf("Ada sees Bob's form: %s", a.Text)
+		}
+		for _, odd := range []string{"frm_", "x", "%00", "frm_%ff", id + "0", strings.ToUpper(id), "frm_zzzzzzzzzzzzzzzzzzzzzzzzzz", "..%2fforms"} {
+			w.is("odd id "+odd, w.Call("GET", "/api/v1/forms/"+odd, w.ada, ""), 404002)
+		}
+		// The console, by the other person's ids.
+		b := w.Browser()
+		b.SignIn(bob)
+		for _, page := range []string{"/applications/" + w.app.ID} {
+			if p := b.Get(page); p.StatusCode != 404 {
+				t.Errorf("GET %s: %d", page, p.StatusCode)
+			}
+			for _, action := range []string{"", "/secrets", "/secrets/sec_01k9z8m7q3e4r5t6y7v8w9x0a1/drop", "/disable", "/enable", "/delete"} {
+				if p := b.Post(page+action, map[string][]string{"name": {"X"}, "redirect_uris": {callback}, "scope": {"forms:read"}}); p.StatusCode != 404 {
+					t.Errorf("POST %s: %d", page+action, p.StatusCode)
+				}
+			}
+		}
+		if a := w.Call("GET", "/api/v1/me", w.ada, ""); a.StatusCode != 200 {
+			t.Errorf("Ada's token after that: %s", a.Text)
+		}
+	})
+}
+
+func find(doc *openapi3.T, path, method string) bool {
+	return doc.Paths.Value(path).GetOperation(method) != nil
+}
+
+func document(t *testing.T, s *clitest.Service) *openapi3.T {
+	t.Helper()
+	doc, err := openapi3.NewLoader().LoadFromData([]byte(s.Call("GET", "/api/v1/openapi.json", "", "").Text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// The document in docs is the one that the service shows.
+func TestDocumentIsCommitted(t *testing.T) {
+	t.Parallel()
+	s := clitest.Start(t, storetest.SQLite(t))
+	shown := s.Call("GET", "/api/v1/openapi.json", "", "")
+	file := filepath.Join("..", "..", "docs", "openapi.json")
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(file, []byte(shown.Text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	committed, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(committed), shown.Text); diff != "" {
+		t.Errorf("docs/openapi.json is not what the service shows; 'make document' writes it anew:\n%s", diff)
+	}
+	doc := document(t, s)
+	if err := doc.Validate(context.Background()); err != nil {
+		t.Errorf("the document is not valid: %v", err)
+	}
+	if doc.OpenAPI != "3.1.0" {
+		t.Errorf("OpenAPI %s", doc.OpenAPI)
+	}
+	ids := map[string]bool{}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			if op.OperationID == "" || ids[op.OperationID] || op.Summary == "" || len(op.Tags) == 0 {
+				t.Errorf("%s %s: id %q, summary %q", method, path, op.OperationID, op.Summary)
+			}
+			ids[op.OperationID] = true
+			if strings.HasPrefix(path, "/api/v1/") && path != "/api/v1/openapi.json" && op.Security == nil {
+				t.Errorf("%s %s: needs no token?", method, path)
+			}
+		}
+	}
+}
+
+// A database that is away is 503001 with Retry-After, and our fault is 500001
+// with an id and no internals.
+func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
+	place := storetest.SQLite(t)
+	w := &world{Service: clitest.Start(t, place), t: t}
+	w.AddUser(ada)
+	app := w.AddApp(ada, callback)
+	token := w.Token(ada, app, "forms:read,forms:write")
+	s := storetest.Open(t, place)
+	if err := s.Corrupt(context.Background(), "DROP TABLE form"); err != nil {
+		t.Fatal(err)
+	}
+	a := w.Call("GET", "/api/v1/forms", token.Access, "")
+	w.is("our fault", a, 500001)
+	id := a.Header.Get("X-Request-Id")
+	if !strings.Contains(a.String("message"), id) || strings.Contains(a.Text, "table") || strings.Contains(a.Text, "SQL") {
+		t.Errorf("500001 says %s", a.Text)
+	}
+	var body map[string]any
+	if err := json.Unmarshal([]byte(a.Text), &body); err != nil {
+		t.Fatal(err)
+	}
+}
