@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -116,7 +115,7 @@ func TestMatrix(t *testing.T) {
 		if a := w.Call("GET", "/api/v1/forms/"+own, w.ada, ""); a.Code() != 404002 {
 			t.Errorf("Ada sees Bob's form: %s", a.Text)
 		}
-		for _, odd := range []string{"frm_", "x", "%00", "frm_%ff", id + "0", strings.ToUpper(id), "frm_zzzzzzzzzzzzzzzzzzzzzzzzzz", "..%2fforms"} {
+		for _, odd := range []string{"frm_", "x", "%00", "frm_%ff", id + "0", strings.ToUpper(id), "frm_zzzzzzzzzzzzzzzzzzzzzzzzzz"} {
 			w.is("odd id "+odd, w.Call("GET", "/api/v1/forms/"+odd, w.ada, ""), 404002)
 		}
 		// The console, by the other person's ids.
@@ -187,30 +186,5 @@ func TestDocumentIsCommitted(t *testing.T) {
 				t.Errorf("%s %s: needs no token?", method, path)
 			}
 		}
-	}
-}
-
-// A database that is away is 503001 with Retry-After, and our fault is 500001
-// with an id and no internals.
-func TestDatabaseAway(t *testing.T) {
-	t.Parallel()
-	place := storetest.SQLite(t)
-	w := &world{Service: clitest.Start(t, place), t: t}
-	w.AddUser(ada)
-	app := w.AddApp(ada, callback)
-	token := w.Token(ada, app, "forms:read,forms:write")
-	s := storetest.Open(t, place)
-	if err := s.Corrupt(context.Background(), "DROP TABLE form"); err != nil {
-		t.Fatal(err)
-	}
-	a := w.Call("GET", "/api/v1/forms", token.Access, "")
-	w.is("our fault", a, 500001)
-	id := a.Header.Get("X-Request-Id")
-	if !strings.Contains(a.String("message"), id) || strings.Contains(a.Text, "table") || strings.Contains(a.Text, "SQL") {
-		t.Errorf("500001 says %s", a.Text)
-	}
-	var body map[string]any
-	if err := json.Unmarshal([]byte(a.Text), &body); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	ada = "ada@example.com"
-	bob = "bob@example.com"
+	ada = "ada.lovelace@example.org"
+	bob = "bob@example.org"
 
 	callback = "https://app.example.com/cb"
 )

@@ -1,0 +1,182 @@
+package api_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"formulary/internal/cli/clitest"
+	"formulary/internal/store/storetest"
+)
+
+// Our own fault is 500001 with an id to quote, and no internals; the cause is in
+// the log.
+func TestInternalError(t *testing.T) {
+	t.Parallel()
+	place := storetest.Postgres(t)
+	w := &world{Service: clitest.Start(t, place), t: t}
+	w.AddUser(ada)
+	token := w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
+	w.create(token.Access, "Before")
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, withoutPool(t, place.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "ALTER TABLE form RENAME TO elsewhere"); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []clitest.Answer{
+		w.Call("GET", "/api/v1/forms", token.Access, ""),
+		w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`),
+	} {
+		w.is("our fault", a, 500001)
+		id := a.Header.Get("X-Request-Id")
+		if len(id) < 16 || !strings.Contains(a.String("message"), id) {
+			t.Errorf("no id to quote in %s", a.Text)
+		}
+		for _, internal := range []string{"relation", "SQL", "form\"", "42P01"} {
+			if strings.Contains(a.Text, internal) {
+				t.Errorf("internals in %s", a.Text)
+			}
+		}
+		if !strings.Contains(w.Log(), id) || !strings.Contains(w.Log(), "42P01") {
+			t.Errorf("the log does not say why %s failed", id)
+		}
+	}
+	// A page says the same to a person.
+	b := w.Browser()
+	b.SignIn(ada)
+	p := b.Get("/")
+	if p.StatusCode != 500 || !strings.Contains(p.Text, p.Header.Get("X-Request-Id")) || strings.Contains(p.Text, "42P01") {
+		t.Errorf("the page: %d %s", p.StatusCode, p.Text)
+	}
+}
+
+func withoutPool(t *testing.T, address string) string {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	query.Del("pool_max_conns")
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
+// While the database is away the answer is 503001 with Retry-After, and
+// /readyz says so; when it is back, so is the service.
+func TestDatabaseAway(t *testing.T) {
+	t.Parallel()
+	place := storetest.Postgres(t)
+	line := newLine(t, place.URL)
+	place.URL = line.url
+	w := &world{Service: clitest.Start(t, place), t: t}
+	w.AddUser(ada)
+	token := w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
+
+	line.cut()
+	a := w.Call("GET", "/api/v1/forms", token.Access, "")
+	w.is("away", a, 503001)
+	if a.Header.Get("Retry-After") == "" || strings.Contains(a.Text, "connect") {
+		t.Errorf("503001 says %v %s", a.Header, a.Text)
+	}
+	w.is("away, writing", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 503001)
+	oauth := w.Form("/api/oauth2/refresh", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token.Refresh}, "client_id": {"app_01k9z8m7q3e4r5t6y7v8w9x0a1"}, "client_secret": {"x"}})
+	if oauth.Code() != 503001 || oauth.String("error") != "temporarily_unavailable" {
+		t.Errorf("OAuth while away: %s", oauth.Text)
+	}
+	if p := w.Browser().Get("/readyz"); p.StatusCode != 503 {
+		t.Errorf("/readyz while away: %d", p.StatusCode)
+	}
+	if p := w.Browser().Get("/healthz"); p.StatusCode != 200 {
+		t.Errorf("/healthz while away: %d", p.StatusCode)
+	}
+	line.mend()
+	deadline := time.Now().Add(20 * time.Second)
+	for w.Browser().Get("/readyz").StatusCode != 200 {
+		if time.Now().After(deadline) {
+			t.Fatal("the service did not come back")
+		}
+	}
+	w.is("back", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 0)
+}
+
+// line is the wire between the service and its database, which can be cut.
+type line struct {
+	t      *testing.T
+	url    string
+	server string
+	addr   string
+	mu     sync.Mutex
+	listen net.Listener
+	open   map[net.Conn]bool
+}
+
+func newLine(t *testing.T, address string) *line {
+	t.Helper()
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &line{t: t, server: u.Host, addr: "127.0.0.1:0", open: map[net.Conn]bool{}}
+	l.mend()
+	l.addr = l.listen.Addr().String()
+	u.Host = l.addr
+	l.url = u.String()
+	t.Cleanup(l.cut)
+	return l
+}
+
+func (l *line) mend() {
+	l.t.Helper()
+	listen, err := net.Listen("tcp", l.addr)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.mu.Lock()
+	l.listen = listen
+	l.mu.Unlock()
+	go func() {
+		for {
+			c, err := listen.Accept()
+			if err != nil {
+				return
+			}
+			go l.join(c)
+		}
+	}()
+}
+
+func (l *line) join(c net.Conn) {
+	s, err := net.Dial("tcp", l.server)
+	if err != nil {
+		c.Close()
+		return
+	}
+	l.mu.Lock()
+	l.open[c], l.open[s] = true, true
+	l.mu.Unlock()
+	go func() { io.Copy(s, c); s.Close() }()
+	io.Copy(c, s)
+	c.Close()
+}
+
+func (l *line) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.listen.Close()
+	for c := range l.open {
+		c.Close()
+	}
+	clear(l.open)
+}
