@@ -1,0 +1,93 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// plan is the house: which of our packages each may import. A request travels
+// one way, down; what is not listed here is a door that does not exist.
+var plan = map[string][]string{
+	".":                        {"cli"},
+	"internal/cli":             {"account", "api", "fault", "form", "limit", "oauth", "server", "store", "web"},
+	"internal/cli/clitest":     {"cli", "store/storetest"},
+	"internal/server":          {"fault", "limit"},
+	"internal/api":             {"account", "fault", "form", "limit", "oauth", "store"},
+	"internal/web":             {"account", "fault", "form", "limit", "oauth", "store"},
+	"internal/oauth":           {"account", "fault", "store"},
+	"internal/store":           {"account", "fault", "form"},
+	"internal/store/storetest": {"store"},
+	"internal/form":            {"fault"},
+	"internal/account":         {"fault"},
+	"internal/limit":           {},
+	"internal/fault":           {},
+	"bench":                    {"account", "form", "store"},
+}
+
+// outsiders are libraries that belong in one room each.
+var outsiders = map[string][]string{
+	"net/http":                      {"cli", "cli/clitest", "server", "api", "web", "bench"},
+	"github.com/ncruces/go-sqlite3": {"store"},
+	"github.com/jackc/pgx/v5":       {"store", "store/storetest", "bench"},
+	"database/sql":                  {},
+	"html/template":                 {"web"},
+	"github.com/alecthomas/kong":    {"cli"},
+	"github.com/danielgtaylor/huma": {"api"},
+	"github.com/prometheus":         {"server"},
+}
+
+func TestHouse(t *testing.T) {
+	seen := map[string]bool{}
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && path != "." || d.Name() == "node_modules") {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		room := filepath.ToSlash(filepath.Dir(path))
+		seen[room] = true
+		allowed, ok := plan[room]
+		if !ok {
+			t.Errorf("%s: the plan has no such room", room)
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			name, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if own, ok := strings.CutPrefix(name, "formulary/internal/"); ok && !slices.Contains(allowed, own) {
+				t.Errorf("%s imports %s, which the plan does not allow", path, own)
+			}
+			for outsider, rooms := range outsiders {
+				in := name == outsider || strings.HasPrefix(name, outsider+"/")
+				if in && !slices.Contains(rooms, strings.TrimPrefix(room, "internal/")) {
+					t.Errorf("%s imports %s, which belongs in %v", path, name, rooms)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for room := range plan {
+		if !seen[room] {
+			t.Errorf("the plan has %s, the house does not", room)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package account
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestIDs(t *testing.T) {
+	now := time.UnixMilli(1_790_000_000_123)
+	rapid.Check(t, func(t *rapid.T) {
+		u := UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "bytes"))
+		v := UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "others"))
+		text := u.String(FormPrefix)
+		back, ok := ParseID(FormPrefix, text)
+		if !ok || back != u || len(text) != 30 {
+			t.Fatalf("%v is written %s and read %v", u, text, back)
+		}
+		if slices.Compare(u[:], v[:]) != strings.Compare(text, v.String(FormPrefix)) {
+			t.Fatal("the text does not sort like the bits")
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringMatching(`(frm_)?[0-9a-zA-Z]{24,28}`).Draw(t, "text")
+		if u, ok := ParseID(FormPrefix, text); ok && u.String(FormPrefix) != text {
+			t.Fatalf("%s was read and is written %s", text, u.String(FormPrefix))
+		}
+	})
+	id := NewUUID(now)
+	if !id.Time().Equal(now) || id[6]>>4 != 7 || id[8]>>6 != 2 {
+		t.Errorf("%x is not a UUIDv7 of %v", id, now)
+	}
+}
+
+// Whatever the clock does, the next id sorts after the last and carries a time
+// that does not go back.
+func TestNextID(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		last, lastTime := "", time.Time{}
+		clock := int64(1_790_000_000_000)
+		for _, step := range rapid.SliceOfN(rapid.Int64Range(-3, 3), 1, 200).Draw(t, "steps") {
+			clock += step
+			id, at := NextID(FormPrefix, time.UnixMilli(clock), last)
+			if id <= last || at.Before(lastTime) {
+				t.Fatalf("%s (%v) after %s (%v)", id, at, last, lastTime)
+			}
+			last, lastTime = id, at
+		}
+	})
+	// Also where the random part is used up.
+	full := UUID{0, 0, 0, 0, 0, 1, 0x7f, 0xff, 0xbf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}.String(FormPrefix)
+	if id, at := NextID(FormPrefix, time.UnixMilli(1), full); id <= full || at.UnixMilli() != 2 {
+		t.Errorf("after the last of a millisecond comes %s at %v", id, at)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	now := time.UnixMilli(1_790_000_000_123)
+	owner := NewID(UserPrefix, now)
+	s := Mint(AccessToken, owner, now)
+	key, ok := ParseKey(AccessToken, s.Text)
+	if !ok || key != (Key{owner, s.ID, s.Hash}) || len(s.Text) != 84 {
+		t.Errorf("%+v is read as %+v", s, key)
+	}
+	if later := Mint(AccessToken, owner, now.Add(time.Millisecond)); later.ID <= s.ID {
+		t.Error("selectors do not sort by time")
+	}
+	for _, bad := range []string{"", s.Text[4:], "fmr_" + s.Text[4:], s.Text + "A", s.Text[:83], s.Text[:83] + "!", s.Text[:83] + "\n"} {
+		if _, ok := ParseKey(AccessToken, bad); ok {
+			t.Errorf("%q was read", bad)
+		}
+	}
+	if strings.Contains(s.Hash, s.Text[20:]) || s.Hash == Hash(s.Text+"x") {
+		t.Error("the hash tells the secret")
+	}
+}
+
+func TestPasswords(t *testing.T) {
+	for _, bad := range []string{"", "short", "password", "password1", "12345678", "qwertyuiop", "iloveyou", "adalovelace", "formulary", "\xff\xfe\xfdabcdefgh", strings.Repeat("x", 257)} {
+		if CheckPassword(bad, "adalovelace@example.com", "Ada Lovelace") == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+	for _, good := range []string{"quiet-otter-paints-7-doors", "Tr0ub4dor&3xyz", strings.Repeat("lang genug ", 23), "密码很长而且没人猜得到的"} {
+		if err := CheckPassword(good, "adalovelace@example.com"); err != nil {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+	ctx := context.Background()
+	h := NewHasher(1)
+	stored, err := h.Hash(ctx, "quiet-otter")
+	if err != nil || !strings.HasPrefix(stored, "$argon2id$v=19$m=19456,t=2,p=1$") {
+		t.Fatalf("stored as %s (%v)", stored, err)
+	}
+	for password, want := range map[string]bool{"quiet-otter": true, "quiet-otte": false, "": false} {
+		if got, err := h.Verify(ctx, stored, password); err != nil || got != want {
+			t.Errorf("%q: %v (%v)", password, got, err)
+		}
+	}
+	if got, err := h.Verify(ctx, "", "anything"); err != nil || got {
+		t.Errorf("nobody's password: %v (%v)", got, err)
+	}
+	if _, err := h.Verify(ctx, "nonsense", "anything"); err == nil {
+		t.Error("a damaged hash was compared")
+	}
+	// The cap: with the one slot taken, a caller waits and gives up in time.
+	h.slots <- struct{}{}
+	gone, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := h.Hash(gone, "x"); err == nil {
+		t.Error("a second hash ran beside the first")
+	}
+}
+
+func TestEmails(t *testing.T) {
+	for _, good := range []string{"a@b", "Ada.Lovelace+x@Example.COM", "ü@exämple.org"} {
+		if _, err := ParseEmail(good); err != nil {
+			t.Errorf("%s: %v", good, err)
+		}
+	}
+	for _, bad := range []string{"", "a", "@b", "a@", "a b@c", "Ada <a@b.c>", "a@b, c@d", "a@b\n", "a@[127.0.0.1]", `"a b"@c`, "a\x00@b", strings.Repeat("a", 250) + "@b.cc"} {
+		if got, err := ParseEmail(bad); err == nil && got != strings.TrimSpace(bad) || err == nil && strings.TrimSpace(bad) == bad {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+	if EmailKey("ADA@Example.com") != EmailKey("ada@example.COM") || EmailKey("u\u0308@x") != EmailKey("Ü@x") {
+		t.Error("letter case makes another address")
+	}
+}
+
+func FuzzScopes(f *testing.F) {
+	for _, seed := range []string{"", ",", "forms:read", "forms:read,responses:read", "forms:read  forms:read", "forms:read,all", "FORMS:READ", "forms:read\t"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		scopes, unknown := ParseScopes(text)
+		if unknown != "" {
+			if scopes != nil || !strings.Contains(text, unknown) || EveryScope().Has(Scope(unknown)) {
+				t.Fatalf("%q: %v, unknown %q", text, scopes, unknown)
+			}
+			return
+		}
+		for i, s := range scopes {
+			if !EveryScope().Has(s) || slices.Contains(scopes[:i], s) || !strings.Contains(text, string(s)) {
+				t.Fatalf("%q: %v", text, scopes)
+			}
+		}
+		again, unknown := ParseScopes(scopes.String())
+		if unknown != "" || !slices.Equal(again, scopes) {
+			t.Fatalf("%q: %v is written %q", text, scopes, scopes.String())
+		}
+	})
+}
+
+// The redirect matcher is held against plain equality: for applications with a
+// secret it is that, and for public ones it differs only in a loopback port.
+func FuzzRedirect(f *testing.F) {
+	for _, seed := range []string{
+		"https://app.example.com/cb", "http://127.0.0.1/cb", "http://127.0.0.1:8080/cb", "http://[::1]:9/cb", "http://127.0.0.1:@evil/cb",
+		"http://127.0.0.1:80/cb?x#y", "http://127.0.0.1:99999999/cb", "http://127.0.0.1", "http://127.0.0.1:1:2/cb", "http://[::1/cb",
+	} {
+		f.Add(seed, "http://127.0.0.1/cb")
+		f.Add("http://127.0.0.1:1234/cb", seed)
+	}
+	f.Fuzz(func(t *testing.T, registered, uri string) {
+		list := []string{registered}
+		if MatchRedirect(list, uri, false) != (registered == uri) {
+			t.Fatalf("%q against %q", uri, registered)
+		}
+		if !MatchRedirect(list, uri, true) || registered == uri {
+			return
+		}
+		if CheckRedirectURI(registered, true) != nil {
+			return // could not have been registered
+		}
+		a, errA := url.Parse(registered)
+		b, errB := url.Parse(uri)
+		if errA != nil || errB != nil || a.Hostname() != b.Hostname() || a.Hostname() != "127.0.0.1" && a.Hostname() != "::1" ||
+			a.Scheme != "http" || b.Scheme != "http" || a.RequestURI() != b.RequestURI() || b.User != nil || a.Fragment != b.Fragment {
+			t.Fatalf("%q passes for %q", uri, registered)
+		}
+	})
+}
