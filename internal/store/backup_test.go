@@ -1,0 +1,177 @@
+package store_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+// A backup of either engine restores into either, to the last row.
+func TestBackupAcrossEngines(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		p := person(t, s, "ada@example.com")
+		other := person(t, s, "bob@example.com")
+		now := time.Now()
+		for _, public := range []bool{false, true} {
+			app := account.Application{
+				Account: p.ID, ID: account.NewID(account.AppPrefix, now), Name: "Ünï <b>", Public: public,
+				RedirectURIs: []string{"https://x/?a=1", "https://y/"}, Scopes: account.EveryScope(), SendIssuer: !public, CreatedAt: now,
+			}
+			if err := s.AddApp(ctx, app, "hash"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, title := range []string{"one", `quotes " ' \ and ✓`, "line\u2028break"} {
+			if _, err := s.CreateForm(ctx, p.ID, form.Head{Title: title, Description: "a\nb\t", Language: "de"}, store.Once{}, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// Writers go on while the backup is made.
+		stop := make(chan struct{})
+		var writing sync.WaitGroup
+		writing.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if _, err := s.CreateForm(ctx, other.ID, form.Head{Title: "meanwhile", Language: "en"}, store.Once{}, time.Now()); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+		file := filepath.Join(t.TempDir(), "backup")
+		rows, err := s.BackupFile(ctx, file)
+		close(stop)
+		writing.Wait()
+		if err != nil || rows < 8 {
+			t.Fatalf("%d rows (%v)", rows, err)
+		}
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("the file: %v (%v)", info.Mode(), err)
+		}
+		packed, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		storetest.Each(t, func(t *testing.T, into storetest.Place) {
+			restored, err := store.Connect(ctx, into.Data, into.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer restored.Close()
+			if n, err := restored.Restore(ctx, bytes.NewReader(packed)); err != nil || n != rows {
+				t.Fatalf("restored %d of %d (%v)", n, rows, err)
+			}
+			var again bytes.Buffer
+			if _, err := restored.Backup(ctx, &again); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(lines(t, packed), lines(t, again.Bytes())); diff != "" {
+				t.Errorf("the backup of the restored is another:\n%s", diff)
+			}
+			forms, total, err := restored.Forms(ctx, p.ID, store.FormFilter{}, store.NewestFirst, 10, 0)
+			if err != nil || total != 3 || len(forms) != 3 || forms[1].Title != `quotes " ' \ and ✓` {
+				t.Errorf("%d forms of %d (%v)", len(forms), total, err)
+			}
+			// And it lives on.
+			if _, err := restored.CreateForm(ctx, p.ID, form.Head{Title: "after", Language: "en"}, store.Once{}, time.Now()); err != nil {
+				t.Error(err)
+			}
+			if _, err := restored.Restore(ctx, bytes.NewReader(packed)); err == nil {
+				t.Error("restored into a place with data")
+			}
+		})
+	})
+}
+
+// lines are a backup's rows, as text without the header, which has a time in it.
+// The order of rows in a table is the engine's own, so they are sorted by cmp
+// through a set.
+func lines(t *testing.T, packed []byte) map[string]int {
+	t.Helper()
+	zip, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(zip)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := map[string]int{}
+	for _, line := range strings.Split(string(text), "\n")[1:] {
+		set[line]++
+	}
+	return set
+}
+
+func TestDamagedBackup(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		person(t, s, "ada@example.com")
+		var whole bytes.Buffer
+		if _, err := s.Backup(ctx, &whole); err != nil {
+			t.Fatal(err)
+		}
+		zip, err := gzip.NewReader(bytes.NewReader(whole.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(zip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pack := func(text string) []byte {
+			var out bytes.Buffer
+			zip := gzip.NewWriter(&out)
+			io.WriteString(zip, text)
+			zip.Close()
+			return out.Bytes()
+		}
+		plain := string(text)
+		row := strings.Index(plain, `{"row"`)
+		into := storetest.Open(t, storetest.SQLite(t))
+		for name, damaged := range map[string][]byte{
+			"empty":          nil,
+			"no backup":      []byte("hello"),
+			"cut short":      whole.Bytes()[:whole.Len()/2],
+			"no end":         pack(plain[:strings.Index(plain, `{"end"`)]),
+			"a row missing":  pack(plain[:row] + plain[row+strings.Index(plain[row:], "\n")+1:]),
+			"other format":   pack(strings.Replace(plain, "formulary-backup-1", "other", 1)),
+			"newer schema":   pack(strings.Replace(plain, `"schema":1`, `"schema":99`, 1)),
+			"unknown table":  pack(strings.Replace(plain, `"table":"account"`, `"table":"sqlite_master"`, 1)),
+			"evil column":    pack(strings.Replace(plain, `"columns":["id"`, `"columns":["id) VALUES (1); --"`, 1)),
+			"a value short":  pack(plain[:row] + `{"row":["x"]}` + plain[row+strings.Index(plain[row:], "\n"):]),
+			"number too big": pack(strings.Replace(plain, `,0,0,"`, `,0,99999999999999999999,"`, 1)),
+		} {
+			if _, err := into.Restore(ctx, bytes.NewReader(damaged)); err == nil {
+				t.Errorf("%s was restored", name)
+			}
+			if some, err := into.Anybody(ctx); err != nil || some {
+				t.Fatalf("%s left something behind (%v)", name, err)
+			}
+		}
+		if _, err := into.Restore(ctx, bytes.NewReader(whole.Bytes())); err != nil {
+			t.Errorf("the whole one: %v", err)
+		}
+		if _, err := into.PersonByEmail(ctx, "ada@example.com"); errors.Is(err, fault.NotFound) {
+			t.Error("Ada is missing")
+		}
+	})
+}

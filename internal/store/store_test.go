@@ -1,0 +1,224 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+var ctx = context.Background()
+
+func each(t *testing.T, test func(t *testing.T, s *store.Store, place storetest.Place)) {
+	t.Helper()
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		test(t, storetest.Open(t, place), place)
+	})
+}
+
+func person(t *testing.T, s *store.Store, email string) account.Person {
+	t.Helper()
+	now := time.Now()
+	p, err := s.AddPerson(ctx, account.Person{
+		ID: account.NewID(account.UserPrefix, now), Email: email, Language: "en", Password: "not a hash", CreatedAt: now,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestPeople(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		if some, err := s.Anybody(ctx); err != nil || some {
+			t.Fatalf("somebody in an empty store: %v (%v)", some, err)
+		}
+		first, second := person(t, s, "Ada@Example.com"), person(t, s, "bob@example.com")
+		if first.Role != account.Operator || second.Role != account.Member {
+			t.Errorf("roles %s and %s", first.Role, second.Role)
+		}
+		now := time.Now()
+		_, err := s.AddPerson(ctx, account.Person{ID: account.NewID(account.UserPrefix, now), Email: "aDA@example.COM", CreatedAt: now})
+		if fault.From(err).Code != fault.Invalid {
+			t.Errorf("the same address again: %v", err)
+		}
+		if err := s.SetEmail(ctx, second.ID, "ADA@example.com"); fault.From(err).Code != fault.Invalid {
+			t.Errorf("change to a taken address: %v", err)
+		}
+		found, err := s.PersonByEmail(ctx, "ADA@EXAMPLE.COM")
+		if err != nil || found.ID != first.ID || found.Email != "Ada@Example.com" {
+			t.Errorf("found %+v (%v)", found, err)
+		}
+		for _, nobody := range []string{"", "x\x00y", "\xff", "nobody@example.com"} {
+			if _, err := s.PersonByEmail(ctx, nobody); !errors.Is(err, fault.NotFound) {
+				t.Errorf("%q: %v", nobody, err)
+			}
+		}
+	})
+}
+
+// Many first people at once: one becomes the operator.
+func TestOneOperator(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		var all sync.WaitGroup
+		roles := make([]string, 16)
+		for i := range roles {
+			all.Go(func() { roles[i] = person(t, s, fmt.Sprintf("p%d@example.com", i)).Role })
+		}
+		all.Wait()
+		if n := strings.Count(strings.Join(roles, " "), account.Operator); n != 1 {
+			t.Errorf("%d operators", n)
+		}
+	})
+}
+
+// Writers at once are committed in groups; one that fails takes only itself
+// back.
+func TestWritersAtOnce(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		made := map[string]bool{}
+		for i := range 200 {
+			all.Go(func() {
+				if i%3 == 0 {
+					if err := s.DeleteForm(ctx, owner, account.NewID(account.FormPrefix, time.Now()), 0); !errors.Is(err, fault.NotFound) {
+						t.Errorf("delete nothing: %v", err)
+					}
+					return
+				}
+				if i%3 == 1 {
+					gone, cancel := context.WithCancel(ctx)
+					cancel()
+					if _, err := s.CreateForm(gone, owner, form.Head{Title: "never", Language: "en"}, store.Once{}, time.Now()); err == nil {
+						t.Error("a form for a caller who had gone")
+					}
+					return
+				}
+				f, err := s.CreateForm(ctx, owner, form.Head{Title: fmt.Sprint(i), Language: "en"}, store.Once{}, time.Now())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				made[f.ID] = true
+				mu.Unlock()
+			})
+		}
+		all.Wait()
+		forms, total, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, 1000, 0)
+		if err != nil || int(total) != len(made) || len(forms) != len(made) {
+			t.Fatalf("%d made, %d listed, %d counted (%v)", len(made), len(forms), total, err)
+		}
+		for i, f := range forms {
+			if !made[f.ID] || i > 0 && forms[i-1].ID <= f.ID || i > 0 && forms[i-1].CreatedAt.Before(f.CreatedAt) {
+				t.Errorf("%s is out of order or was never made", f.ID)
+			}
+		}
+	})
+}
+
+// A panic inside a transaction reaches its caller, undoes its work and leaves
+// the writer alive.
+func TestPanicInWrite(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		f, err := s.CreateForm(ctx, owner, form.Head{Title: "kept", Language: "en"}, store.Once{}, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			s.ChangeForm(ctx, owner, f.ID, 0, func(*form.Head) error { panic("in the middle") }, time.Now())
+		}()
+		after, err := s.Form(ctx, owner, f.ID)
+		if err != nil || after != f {
+			t.Errorf("after the panic: %+v (%v)", after, err)
+		}
+		if _, err := s.CreateForm(ctx, owner, form.Head{Title: "next", Language: "en"}, store.Once{}, time.Now()); err != nil {
+			t.Errorf("the writer is dead: %v", err)
+		}
+	})
+}
+
+// Two nodes that start at once, and one that starts again.
+func TestMigrateAtOnce(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() { storetest.Open(t, place) })
+		}
+		all.Wait()
+		s := storetest.Open(t, place)
+		if err := s.Ready(ctx); err != nil {
+			t.Error(err)
+		}
+		if ran, err := s.Migrate(ctx); err != nil || len(ran) != 0 {
+			t.Errorf("ran %v again (%v)", ran, err)
+		}
+	})
+}
+
+func TestSweep(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		p := person(t, s, "ada@example.com")
+		now := time.Now()
+		app := account.Application{
+			Account: p.ID, ID: account.NewID(account.AppPrefix, now), Name: "App",
+			RedirectURIs: []string{"https://x/"}, Scopes: account.EveryScope(), CreatedAt: now,
+		}
+		if err := s.AddApp(ctx, app, "hash"); err != nil {
+			t.Fatal(err)
+		}
+		token := func(made time.Time) account.Key {
+			code := account.Mint(account.Code, p.ID, made)
+			ticket := store.Ticket{AppID: app.ID, RedirectURI: "https://x/", Scopes: app.Scopes}
+			if err := s.AddCodes(ctx, ticket, []account.Secret{code}, made.Add(time.Minute), made); err != nil {
+				t.Fatal(err)
+			}
+			access, refresh := account.Mint(account.AccessToken, p.ID, made), account.Mint(account.RefreshToken, p.ID, made)
+			key, _ := account.ParseKey(account.Code, code.Text)
+			r := store.Redemption{Code: key, AppID: app.ID, RedirectURI: "https://x/"}
+			if _, err := s.Redeem(ctx, r, access, refresh, made.Add(time.Hour), made); err != nil {
+				t.Fatal(err)
+			}
+			key, _ = account.ParseKey(account.AccessToken, access.Text)
+			return key
+		}
+		old, expired, fresh := token(now.Add(-60*24*time.Hour)), token(now.Add(-2*time.Hour)), token(now)
+		session := account.Mint(account.SessionKey, p.ID, now)
+		if err := s.AddSession(ctx, session, "", "", now.Add(-account.SessionIdle-time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Sweep(ctx, now, 24*time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Bearer(ctx, old); !errors.Is(err, fault.NotFound) {
+			t.Errorf("a token of two months ago: %v", err)
+		}
+		for _, key := range []account.Key{expired, fresh} {
+			if _, err := s.Bearer(ctx, key); err != nil {
+				t.Errorf("swept too early: %v", err)
+			}
+		}
+		if list, err := s.Sessions(ctx, p.ID); err != nil || len(list) != 0 {
+			t.Errorf("%d sessions left (%v)", len(list), err)
+		}
+	})
+}
