@@ -367,3 +367,27 @@ func (s *Service) DataFile(name string) []byte {
 	}
 	return text
 }
+
+// PostFrom sends a form as a page of another site, or of our own, would.
+func (b *Browser) PostFrom(t testing.TB, origin, path string, fields url.Values) Page {
+	t.Helper()
+	return b.postWith(t, path, fields, "Origin", origin)
+}
+
+// PostAs sends a form from another address, for services behind a proxy.
+func (b *Browser) PostAs(t testing.TB, address, path string, fields url.Values) Page {
+	t.Helper()
+	return b.postWith(t, path, fields, "X-Forwarded-For", address)
+}
+
+func (b *Browser) postWith(t testing.TB, path string, fields url.Values, header, value string) Page {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodPost, b.URL+path, strings.NewReader(fields.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set(header, value)
+	res, err := b.Do(r)
+	return read(t, res, err)
+}
