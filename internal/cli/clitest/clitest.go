@@ -61,6 +61,11 @@ func (b *lockedBuffer) String() string {
 // is ready.
 func Start(t testing.TB, place storetest.Place, flags ...string) *Service {
 	t.Helper()
+	return start(t, place, true, flags)
+}
+
+func start(t testing.TB, place storetest.Place, wait bool, flags []string) *Service {
+	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Service{t: t, Place: place, log: &lockedBuffer{}, stop: stop, done: make(chan int, 1)}
 	reader, writer := io.Pipe()
@@ -89,7 +94,9 @@ func Start(t testing.TB, place storetest.Place, flags ...string) *Service {
 		t.Fatalf("serve did not start:\n%s", s.log)
 	}
 	s.client = &http.Client{Transport: &checked{t: t, base: s.URL}, Timeout: 30 * time.Second, CheckRedirect: stay}
-	s.waitReady()
+	if wait {
+		s.waitReady()
+	}
 	t.Cleanup(func() {
 		s.Stop()
 		s.Out = <-said
@@ -390,4 +397,11 @@ func (b *Browser) postWith(t testing.TB, path string, fields url.Values, header,
 	r.Header.Set(header, value)
 	res, err := b.Do(r)
 	return read(t, res, err)
+}
+
+// StartTLS is Start for a service that speaks https itself; the test brings a
+// client that knows its certificate.
+func StartTLS(t testing.TB, place storetest.Place, flags ...string) *Service {
+	t.Helper()
+	return start(t, place, false, flags)
 }
