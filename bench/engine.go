@@ -21,6 +21,7 @@ type engineFigures struct {
 	start     time.Duration
 	idle      int64 // bytes
 	afterLoad int64
+	elsewhere float64 // share of the machine that others used under load
 }
 
 // engine measures everything on one engine.
@@ -78,6 +79,7 @@ func (b *bench) underLoad(ctx context.Context, w *world, at place, e *engineFigu
 		return err
 	}
 	defer bare.stop()
+	b.elsewhere, b.capacity = 0, 0
 	for _, work := range works {
 		if !b.wants(work.name) {
 			continue
@@ -102,6 +104,7 @@ func (b *bench) underLoad(ctx context.Context, w *world, at place, e *engineFigu
 			return err
 		}
 	}
+	e.elsewhere = float64(b.elsewhere) / float64(b.capacity)
 	e.afterLoad, err = service.memory()
 	return err
 }

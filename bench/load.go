@@ -15,9 +15,6 @@ import (
 // bytes are the feed's again at the next call.
 type feed func() []byte
 
-// same feeds one request for ever.
-func same(request []byte) feed { return func() []byte { return request } }
-
 // turns feeds a few requests again and again.
 func turns(requests [][]byte) feed {
 	i := -1

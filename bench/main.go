@@ -38,6 +38,9 @@ func exit(err error) {
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		os.Exit(0)
 	}
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("stopped")
+	}
 	fmt.Fprintln(os.Stderr, "bench:", err)
 	os.Exit(1)
 }
@@ -98,10 +101,11 @@ func command(ctx context.Context, args []string) (err error) {
 		}
 		r.engines = append(r.engines, e)
 	}
-	text := r.write(aligned)
-	fmt.Print(text)
+	fmt.Print(r.write(aligned))
 	if *markdown != "" {
-		return os.WriteFile(*markdown, []byte(r.document()), 0o644)
+		if err := os.WriteFile(*markdown, []byte(r.document()), 0o644); err != nil {
+			return fmt.Errorf("write report: %w", err)
+		}
 	}
 	return nil
 }

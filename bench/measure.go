@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"time"
 )
@@ -28,6 +29,10 @@ type bench struct {
 	only     string
 	profiles string // folder; empty: none
 	progress io.Writer
+
+	// What the rest of the machine did under load, of the engine that is being
+	// measured: figures of a busy machine say little.
+	elsewhere, capacity time.Duration
 }
 
 func (b *bench) wants(name string) bool { return b.only == "" || b.only == name }
@@ -44,9 +49,14 @@ type figures struct {
 
 func (f figures) ratio() float64 { return f.rate / f.bare }
 
-// once loads a process for one run and returns its rate and CPU a request.
+// once loads a process for one run; it also returns the CPU of a request, in
+// seconds.
 func (b *bench) once(ctx context.Context, p *process, feeds []feed, length time.Duration) (*tally, float64, error) {
-	before, err := p.cpu()
+	cpuBefore, err := p.cpu()
+	if err != nil {
+		return nil, 0, err
+	}
+	othersBefore, err := p.others()
 	if err != nil {
 		return nil, 0, err
 	}
@@ -54,8 +64,14 @@ func (b *bench) once(ctx context.Context, p *process, feeds []feed, length time.
 	if err != nil {
 		return nil, 0, err
 	}
-	after, err := p.cpu()
-	return t, (after - before).Seconds() / float64(t.requests), err
+	cpuAfter, err := p.cpu()
+	if err != nil {
+		return nil, 0, err
+	}
+	othersAfter, err := p.others()
+	b.elsewhere += othersAfter - othersBefore
+	b.capacity += t.took * time.Duration(runtime.NumCPU())
+	return t, (cpuAfter - cpuBefore).Seconds() / float64(t.requests), err
 }
 
 // against measures a work on the service and on the bare server, in turns, so
@@ -175,7 +191,10 @@ func (b *bench) fetch(ctx context.Context, url, file string) error {
 	if err != nil {
 		return fmt.Errorf("profile: %w", err)
 	}
-	return os.WriteFile(file, text, 0o644)
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		return fmt.Errorf("profile: %w", err)
+	}
+	return nil
 }
 
 func median(list []float64) float64 {

@@ -167,6 +167,38 @@ func (p *process) cpu() (time.Duration, error) {
 	return time.Duration(user+system) * tick, errors.Join(err1, err2)
 }
 
+// others is how much processor time everything but the process and this program
+// has used on the machine since it started.
+func (p *process) others() (time.Duration, error) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, fmt.Errorf("CPU time: %w", err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	var busy time.Duration
+	for i, field := range strings.Fields(first) {
+		// cpu, user, nice, system, idle, waiting, then what is busy again; the
+		// time of guests is in that of users already.
+		if i == 0 || i == 4 || i == 5 || i > 8 {
+			continue
+		}
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("CPU time: %w", err)
+		}
+		busy += time.Duration(n) * tick
+	}
+	own, err := p.cpu()
+	if err != nil {
+		return 0, err
+	}
+	var self syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &self); err != nil {
+		return 0, fmt.Errorf("CPU time: %w", err)
+	}
+	return busy - own - time.Duration(self.Utime.Nano()+self.Stime.Nano()), nil
+}
+
 // memory is how much of the process is in memory, in bytes.
 func (p *process) memory() (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))

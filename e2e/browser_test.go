@@ -16,6 +16,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
@@ -203,12 +204,12 @@ func (b *tab) leads(steps ...chromedp.Action[chromedp.Void]) int {
 	return int(response.Status)
 }
 
-// fill types into a field in place of what was there.
+// fill pastes into a field in place of what was there.
 func (b *tab) fill(selector, words string) {
 	b.t.Helper()
 	b.do(chromedp.Focus(selector))
 	ask(b, chromedp.Evaluate[any](`document.activeElement.select(), null`))
-	b.do(chromedp.KeyEvent(words))
+	call(b, input.InsertText, input.InsertTextParams{Text: words})
 }
 
 // text is what a person reads in an element.
@@ -294,11 +295,15 @@ func visitor(t testing.TB, s *clitest.Service, email string, friends ...string) 
 	return b
 }
 
-// prefer makes the browser ask for a colour scheme.
+// prefer makes the browser ask for a colour scheme, and for changes without
+// motion, so that colours are at once what they will be.
 func (b *tab) prefer(scheme string) {
 	b.t.Helper()
 	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme},
+			{Name: "prefers-reduced-motion", Value: "reduce"},
+		},
 	})
 }
 

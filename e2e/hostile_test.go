@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"formulary/internal/account"
+	"formulary/internal/cli/clitest"
 	"formulary/internal/form"
 	"formulary/internal/store/storetest"
 )
@@ -118,10 +119,13 @@ func TestHostileNames(t *testing.T) {
 		heads = append(heads, form.Head{Title: name, Description: name, Language: "en"})
 	}
 	addForms(t, s, ada, heads...)
-	site := website(t)
+	const site = "https://shop.example"
 	ids := addApps(t, s.Place, site+"/callback", hostile)
 
-	b := visitor(t, s, ada, site)
+	// Allowing without the browser is faster, and is tested with it elsewhere.
+	person := s.Browser()
+	person.SignIn(ada)
+	b := visitor(t, s, ada)
 	b.armed()
 	b.open("/")
 	b.wantLiteral("td strong", hostile...)
@@ -142,8 +146,7 @@ func TestHostileNames(t *testing.T) {
 		b.open("/authorize?response_type=code&scope=forms:read&client_id=" + ids[i] + "&redirect_uri=" + site + "/callback")
 		b.wantLiteral("h1 strong", name)
 		b.wantInert()
-		b.press(button("Allow Access"))
-		b.wantPath("/callback")
+		person.Allow(clitest.App{ID: ids[i], Redirect: site + "/callback"}.Ask("forms:read"))
 	}
 	b.open("/connections")
 	b.wantLiteral("h2", hostile...)

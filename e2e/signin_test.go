@@ -130,6 +130,28 @@ func TestSignin(t *testing.T) {
 	b.wantPath("/signin")
 }
 
+// At a shared computer, the way back must not show what was there.
+func TestBackAfterSignOut(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := visitor(t, s, ada)
+	b.press(link("Account"))
+	b.press(button("Sign out"))
+	here := b.at().String()
+	ask(b, chromedp.Evaluate[any](`history.back(), null`))
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := eventually(ctx, func() bool {
+		where, err := chromedp.Run(ctx, chromedp.Location())
+		return err == nil && where != here
+	}); err != nil {
+		t.Fatalf("the way back leads nowhere: %v", err)
+	}
+	b.do(chromedp.WaitVisible("h1"))
+	b.wantPath("/signin")
+	b.wantNoWords(ada)
+}
+
 func TestSignup(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--signup=open")

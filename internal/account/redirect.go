@@ -39,7 +39,7 @@ func CheckRedirectURI(uri string, public bool) error {
 		return errors.New("a redirect URI is absolute, such as https://example.com/callback")
 	}
 	if strings.Contains(uri, "#") {
-		return errors.New("a redirect URI has no fragment (#)")
+		return errors.New("a redirect URI has no fragment after a #")
 	}
 	if u.User != nil {
 		return errors.New("a redirect URI has no user name or password")
@@ -60,7 +60,7 @@ func CheckRedirectURI(uri string, public bool) error {
 		}
 	case u.Scheme == "http":
 		if host := u.Hostname(); host != "localhost" && !isLoopback(host) {
-			return errors.New("http: is only for this machine (127.0.0.1, [::1], localhost); use https:")
+			return errors.New("http is only for this machine (127.0.0.1, [::1], localhost); use https")
 		}
 	case strings.Contains(u.Scheme, "."):
 		if !public {
@@ -70,7 +70,7 @@ func CheckRedirectURI(uri string, public bool) error {
 			return errors.New("a scheme of one's own is followed by a path, such as com.example.app:/callback")
 		}
 	default:
-		return fmt.Errorf("%s: is not allowed; use https:", u.Scheme)
+		return fmt.Errorf("the scheme %s is not allowed; use https", u.Scheme)
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func (web *Web) createApplication(v *visit) error {
 	}
 	switch _, _, err := web.Store.App(v.ctx(), v.person.ID, app.ID); {
 	case err == nil:
-		return web.redirect(v, "/applications/"+app.ID)
+		return web.redirect(v, "/applications/"+app.ID+"?saved=already")
 	case !errors.Is(err, fault.NotFound):
 		return err
 	}
@@ -144,6 +144,7 @@ func (web *Web) applicationProblem(v *visit, p *applicationPage, err error) erro
 
 var applicationNotices = map[string]string{
 	"created":  "The application is registered.",
+	"already":  "The application was registered already. If you missed its secret, add another one below.",
 	"changed":  "The application is saved.",
 	"dropped":  "That secret no longer works.",
 	"disabled": "The application is switched off, and so are its tokens.",

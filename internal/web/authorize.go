@@ -14,6 +14,7 @@ type consentPage struct {
 	Scopes account.Scopes
 	Host   string // where the person is sent afterwards
 	Ticket string
+	Back   string // to this page again, as somebody else
 }
 
 // authorize checks the request before anybody has to sign in for it, so that a
@@ -35,7 +36,7 @@ func (web *Web) authorize(v *visit) error {
 	}
 	return web.render(v, http.StatusOK, "consent", &consentPage{
 		layout: layout{Title: "Allow access", Narrow: true, formAction: account.RedirectSource(req.RedirectURI)},
-		App:    req.App, Scopes: req.Scopes, Host: account.RedirectHost(req.RedirectURI), Ticket: ticket,
+		App:    req.App, Scopes: req.Scopes, Host: account.RedirectHost(req.RedirectURI), Ticket: ticket, Back: v.r.URL.RequestURI(),
 	})
 }
 

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
@@ -60,6 +62,9 @@ func problemsOf(err error) (problems, error) {
 }
 
 func loadPages(static map[string]asset) (pages, error) {
+	icon := func(name string) string {
+		return `<svg class="icon" aria-hidden="true"><use href="/static/icons.svg?v=` + static["icons.svg"].version + `#` + name + `"/></svg>`
+	}
 	functions := template.FuncMap{
 		"static": func(name string) (string, error) {
 			a, ok := static[name]
@@ -68,12 +73,26 @@ func loadPages(static map[string]asset) (pages, error) {
 			}
 			return "/static/" + name + "?v=" + a.version, nil
 		},
-		"icon": func(name string) template.HTML {
-			return template.HTML(`<svg class="icon" aria-hidden="true"><use href="/static/icons.svg?v=` + static["icons.svg"].version + `#` + name + `"/></svg>`)
+		"icon":    func(name string) template.HTML { return template.HTML(icon(name)) },
+		"date":    func(t time.Time) string { return t.Format("2 January 2006") },
+		"exact":   func(t time.Time) string { return t.Format(time.RFC3339) },
+		"ago":     ago,
+		"browser": browserName,
+		"problem": func(list problems, field string) template.HTML {
+			if list[field] == "" {
+				return ""
+			}
+			return template.HTML(`<p class="problem" id="problem-` + field + `" role="alert">` + icon("warn") +
+				`<span>` + template.HTMLEscapeString(sentence(list[field])) + `</span></p>`)
 		},
-		"date":  func(t time.Time) string { return t.Format("2 January 2006") },
-		"exact": func(t time.Time) string { return t.Format(time.RFC3339) },
-		"ago":   ago,
+		// invalid ties an input to what is wrong with it, and brings the
+		// person there.
+		"invalid": func(list problems, field string) template.HTMLAttr {
+			if list[field] == "" {
+				return ""
+			}
+			return template.HTMLAttr(`aria-invalid="true" aria-describedby="problem-` + field + `" autofocus`)
+		},
 	}
 	shared, err := template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html")
 	if err != nil {
@@ -98,6 +117,44 @@ func loadPages(static map[string]asset) (pages, error) {
 		}
 	}
 	return list, nil
+}
+
+// sentence writes a message as one: the rules that make messages do not know
+// where they will stand.
+func sentence(message string) string {
+	first, size := utf8.DecodeRuneInString(message)
+	message = string(unicode.ToUpper(first)) + message[size:]
+	if !strings.HasSuffix(message, ".") {
+		message += "."
+	}
+	return message
+}
+
+// browserName is a browser as people call it. The order matters: nearly every
+// one claims to be the others.
+func browserName(agent string) string {
+	find := func(list [][2]string) string {
+		for _, known := range list {
+			if strings.Contains(agent, known[0]) {
+				return known[1]
+			}
+		}
+		return ""
+	}
+	name := find([][2]string{
+		{"Firefox/", "Firefox"}, {"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser", "Samsung Internet"},
+		{"Chrome/", "Chrome"}, {"Chromium", "Chromium"}, {"Safari/", "Safari"}, {"curl/", "curl"},
+	})
+	system := find([][2]string{
+		{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS", "macOS"}, {"CrOS", "ChromeOS"}, {"Linux", "Linux"},
+	})
+	switch {
+	case name == "":
+		return "Unknown browser"
+	case system == "":
+		return name
+	}
+	return name + " on " + system
 }
 
 // ago says how long something is past, as people would.

@@ -90,6 +90,9 @@ func (web *Web) signout(v *visit) error {
 		}
 	}
 	web.setCookie(v, "", 0)
+	if next := localPath(v.field("next")); next != "/" {
+		return web.redirect(v, "/signin?next="+url.QueryEscape(next))
+	}
 	return web.redirect(v, "/signin")
 }
 

@@ -143,11 +143,16 @@ func (web *Web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Pattern = "none"
+	var err error = fault.New(fault.NoPath, "There is no page at this address.")
 	if _, pattern := web.paths.Handler(r); pattern != "" {
-		web.Fail(w, r, &fault.Error{Code: fault.MethodNotAllowed, Message: "This page cannot be used that way.", Allow: web.allowed(r)})
-		return
+		err = &fault.Error{Code: fault.MethodNotAllowed, Message: "This page cannot be used that way.", Allow: web.allowed(r)}
 	}
-	web.Fail(w, r, fault.New(fault.NoPath, "There is no page at this address."))
+	// The error page has the menu of whoever is signed in.
+	v := &visit{w: w, r: r}
+	if e := web.recognise(v); e != nil {
+		err = e
+	}
+	web.fail(v, err)
 }
 
 // allowed lists the methods that the path takes.

@@ -11,6 +11,7 @@ function start() {
     oauth2RedirectUrl: place.dataset.callback,
     onComplete: () => ui.initOAuth({
       clientId: place.dataset.client,
+      appName: "this page",
       usePkceWithAuthorizationCodeGrant: true,
       scopes: "forms:read forms:write",
     }),

@@ -1,0 +1,47 @@
+# Each command in one place. Running the service needs Go alone; the tests
+# install what they need (see scripts/need).
+
+.DEFAULT_GOAL := help
+.PHONY: help run demo build test quick bench lint fuzz document
+
+FUZZTIME ?= 30s
+
+help: ## Show this list.
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+run: ## Run the service at http://127.0.0.1:8080 with SQLite in ./formulary-data.
+	go run . serve
+
+demo: ## The same with demo data; prints how to sign in.
+	go run . serve --demo
+
+build: ## Build the binary that is released: bin/formulary.
+	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/formulary .
+
+test: ## Run every test: both databases, a real browser, the race detector.
+	scripts/need postgres chromium axe
+	scripts/with-postgres scripts/test
+
+quick: ## Run the tests without the race detector and the browser.
+	scripts/need postgres
+	scripts/with-postgres go test $$(go list ./... | grep -v /e2e)
+
+bench: ## Measure speed beside a bare net/http server, on both databases.
+	scripts/need postgres
+	scripts/with-postgres --durable go run ./bench $(BENCH)
+
+lint: ## Check formatting and what go vet and staticcheck find.
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }
+	go vet ./...
+	go run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
+
+STATICCHECK := v0.7.0
+
+fuzz: ## Run each fuzz test for FUZZTIME (30s).
+	@for target in internal/api:FuzzAuthorizationHeader internal/api:FuzzPaging internal/api:FuzzBody \
+		internal/account:FuzzScopes internal/account:FuzzRedirect; do \
+		go test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) || exit 1; \
+	done
+
+document: ## Write docs/openapi.json anew from the code.
+	UPDATE=1 go test ./internal/api -run TestDocumentIsCommitted -count 1

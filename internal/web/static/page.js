@@ -1,0 +1,47 @@
+// Runs before the first paint: a theme that was chosen must not flash.
+const chosen = localStorage.getItem("theme");
+if (chosen) document.documentElement.dataset.theme = chosen;
+
+const isDark = () => document.documentElement.dataset.theme
+  ? document.documentElement.dataset.theme === "dark"
+  : matchMedia("(prefers-color-scheme: dark)").matches;
+
+function switchTheme() {
+  const next = isDark() ? "light" : "dark";
+  document.documentElement.dataset.theme = next;
+  localStorage.setItem("theme", next);
+}
+
+// A second click must not send a form again while the first is on its way.
+function sendOnce(event) {
+  const form = event.target;
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+}
+
+async function copy(event) {
+  const button = event.currentTarget;
+  const label = button.querySelector("span");
+  const words = label.textContent;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  label.textContent = "Copied";
+  setTimeout(() => { label.textContent = words; }, 1500);
+}
+
+addEventListener("DOMContentLoaded", () => {
+  for (const button of document.querySelectorAll("[data-theme-switch]")) {
+    button.hidden = false;
+    button.addEventListener("click", switchTheme);
+  }
+  for (const form of document.querySelectorAll("form[method=post]")) form.addEventListener("submit", sendOnce);
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    if (!navigator.clipboard) break;
+    button.hidden = false;
+    button.addEventListener("click", copy);
+  }
+});
+
+// A page that comes back out of the browser's memory can be sent again.
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+});
