@@ -43,6 +43,7 @@ type API struct {
 	static     map[string]*route
 	patterns   []*route
 	document   []byte
+	formPages  *store.Cache[formPage, reply]
 }
 
 // route is a path with what its methods do.
@@ -56,7 +57,7 @@ type route struct {
 
 // New builds the API from its operations.
 func New(c Config) *API {
-	a := &API{Config: c, static: map[string]*route{}}
+	a := &API{Config: c, static: map[string]*route{}, formPages: store.NewCache[formPage, reply](c.Store, maxFormPages)}
 	a.operations = a.table()
 	for _, op := range a.operations {
 		a.add(op)

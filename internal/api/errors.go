@@ -68,11 +68,15 @@ func noStore(h http.Header) {
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) {
+	writeBytes(w, status, encode(body))
+}
+
+func encode(body any) []byte {
 	text, err := json.Marshal(body)
 	if err != nil {
 		panic(err) // the types of our answers can be written
 	}
-	writeBytes(w, status, text)
+	return text
 }
 
 var jsonType = []string{"application/json"}

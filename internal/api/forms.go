@@ -83,6 +83,11 @@ func (a *API) listForms() typed[listFormsInput, FormList] {
 			Errors:      []fault.Code{fault.BadQuery},
 		},
 		func(ctx context.Context, c *oauth.Caller, in *listFormsInput) (*FormList, reply, error) {
+			asked := formPage{c.Owner(), *in}
+			rendered, mark, ok := a.formPages.Get(c.Owner(), asked)
+			if ok {
+				return nil, rendered, nil
+			}
 			page := pageOf{in.Page, in.PerPage}
 			if in.Language != "" {
 				tag, ok := form.ParseLanguage(in.Language)
@@ -104,10 +109,21 @@ func (a *API) listForms() typed[listFormsInput, FormList] {
 			for i, f := range forms {
 				out.Data[i] = a.form(f)
 			}
-			return out, reply{Link: page.link(a.BaseURL+"/api/v1/forms", in.kept(), total)}, nil
+			rendered = reply{Body: encode(out), Link: page.link(a.BaseURL+"/api/v1/forms", in.kept(), total)}
+			a.formPages.Put(asked, mark, rendered, int64(len(rendered.Body)))
+			return out, rendered, nil
 		},
 	}
 }
+
+// formPage names a page of somebody's forms.
+type formPage struct {
+	owner string
+	asked listFormsInput
+}
+
+// maxFormPages is how many bytes of rendered pages are kept.
+const maxFormPages = 8 << 20
 
 // kept is the part of the query that the links of a list repeat.
 func (in *listFormsInput) kept() url.Values {

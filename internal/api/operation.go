@@ -38,6 +38,7 @@ type operation struct {
 
 // reply is what a typed operation returns beside its body.
 type reply struct {
+	Body     []byte // the body as it was rendered before, in place of the typed one
 	ETag     string
 	Location string
 	Link     string
@@ -87,7 +88,11 @@ func operate[In, Out any](t typed[In, Out]) *operation {
 			w.WriteHeader(op.Status)
 			return nil
 		}
-		writeJSON(w, op.Status, out)
+		if rep.Body != nil {
+			writeBytes(w, op.Status, rep.Body)
+		} else {
+			writeJSON(w, op.Status, out)
+		}
 		return nil
 	}
 	return &op

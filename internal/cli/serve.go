@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -114,6 +115,8 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams) error {
 			return err
 		}
 	}
+	// What starting up needed is given back to the system, once it is quiet.
+	time.AfterFunc(time.Second, debug.FreeOSMemory)
 	err = service.Serve(ctx)
 	log.Info("stopped")
 	return err

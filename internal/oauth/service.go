@@ -49,6 +49,9 @@ func (c *Caller) Owner() string { return c.Person.ID }
 // usedStep is how exactly "last used" is kept: a read must not cost a write.
 const usedStep = time.Minute
 
+// usedStep of a refresh token is also small beside its life without use.
+func (s *Service) usedStep() time.Duration { return min(usedStep, s.life.RefreshIdle/100) }
+
 // Check says who is behind an access token, or why nobody is: 401001, 401005,
 // 401006, in this order.
 func (s *Service) Check(ctx context.Context, token string) (Caller, error) {
@@ -74,7 +77,7 @@ func (s *Service) Check(ctx context.Context, token string) (Caller, error) {
 		return c, errUserNotFound
 	}
 	if now.Sub(b.ConsentUsed) >= usedStep {
-		if err := s.store.TouchConsent(ctx, key.Account, b.ConsentID, now); err != nil {
+		if err := s.store.TouchConsent(ctx, key, b.ConsentID, now); err != nil {
 			return c, err
 		}
 	}

@@ -118,7 +118,7 @@ func (s *Service) Refresh(ctx context.Context, app account.Application, refreshT
 		secret := account.Mint(account.RefreshToken, key.Account, now)
 		next, answered = &secret, secret.Text
 	}
-	grant, err := s.store.Refresh(ctx, key, app, access, next, choose, now.Add(-s.life.RefreshIdle), now.Add(s.life.Access), now)
+	grant, err := s.store.Refresh(ctx, key, app, access, next, choose, now.Add(-s.life.RefreshIdle), now.Add(s.life.Access), now, s.usedStep())
 	if err != nil {
 		return Token{}, err
 	}

@@ -70,7 +70,7 @@ func uriList(a account.Application) string {
 
 // ChangeApp changes what an application is called and may do.
 func (s *Store) ChangeApp(ctx context.Context, a account.Application) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.write(ctx, everybody, func(t tx) error {
 		return changed(t.Exec(updateAppSQL, a.Account, a.ID, a.Name, uriList(a), a.Scopes.String(), a.SendIssuer))
 	})
 }
@@ -160,7 +160,7 @@ func (s *Store) SetAppDisabled(ctx context.Context, owner, id string, disabled b
 	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
 		return fault.NotFound
 	}
-	return s.db.Write(ctx, func(t tx) error {
+	return s.write(ctx, everybody, func(t tx) error {
 		var since int64
 		if disabled {
 			since = ms(now)
@@ -174,7 +174,7 @@ func (s *Store) DeleteApp(ctx context.Context, owner, id string) error {
 	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
 		return fault.NotFound
 	}
-	return s.db.Write(ctx, func(t tx) error {
+	return s.write(ctx, everybody, func(t tx) error {
 		if err := changed(t.Exec(deleteAppSQL, owner, id)); err != nil {
 			return err
 		}

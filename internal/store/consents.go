@@ -170,13 +170,15 @@ func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Ti
 	if _, ok := account.ParseID(account.AppPrefix, appID); !ok {
 		return fault.NotFound
 	}
-	return s.db.Write(ctx, func(t tx) error { return changed(t.Exec(disconnectSQL, owner, appID, ms(now))) })
+	return s.write(ctx, owner, func(t tx) error { return changed(t.Exec(disconnectSQL, owner, appID, ms(now))) })
 }
 
-// TouchConsent remembers that an application acted for the owner.
-func (s *Store) TouchConsent(ctx context.Context, owner, consent string, now time.Time) error {
+// TouchConsent remembers that an application acted for the owner, with the
+// token.
+func (s *Store) TouchConsent(ctx context.Context, token account.Key, consent string, now time.Time) error {
+	defer s.bearers.Forget(token.Hash)
 	return s.db.Write(ctx, func(t tx) error {
-		_, err := t.Exec(touchConsentSQL, owner, consent, ms(now))
+		_, err := t.Exec(touchConsentSQL, token.Account, consent, ms(now))
 		return err
 	})
 }

@@ -61,7 +61,7 @@ const formList = "forms"
 // returns the form that the first one made.
 func (s *Store) CreateForm(ctx context.Context, owner string, head form.Head, once Once, now time.Time) (form.Form, error) {
 	var made form.Form
-	err := s.db.Write(ctx, func(t tx) error {
+	err := s.write(ctx, owner, func(t tx) error {
 		var serial int64
 		var last string
 		// This also makes creations in one account wait for each other.
@@ -106,7 +106,7 @@ const (
 // must still be the form's, or the answer is 409001.
 func (s *Store) ChangeForm(ctx context.Context, owner, id string, revision int64, change func(*form.Head) error, now time.Time) (form.Form, error) {
 	var f form.Form
-	err := s.db.Write(ctx, func(t tx) error {
+	err := s.write(ctx, owner, func(t tx) error {
 		var err error
 		if f, err = lockForm(t, owner, id, revision); err != nil {
 			return err
@@ -155,7 +155,7 @@ const deleteFormSQL = `DELETE FROM form WHERE account_id = $1 AND id = $2 RETURN
 
 // DeleteForm removes a form; revision as in ChangeForm.
 func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.write(ctx, owner, func(t tx) error {
 		f, err := lockForm(t, owner, id, revision)
 		if err != nil {
 			return err

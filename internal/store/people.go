@@ -111,12 +111,12 @@ const (
 
 // SetProfile changes name and language.
 func (s *Store) SetProfile(ctx context.Context, owner, name, language string) error {
-	return s.db.Write(ctx, func(t tx) error { return changed(t.Exec(setProfileSQL, owner, name, language)) })
+	return s.write(ctx, owner, func(t tx) error { return changed(t.Exec(setProfileSQL, owner, name, language)) })
 }
 
 // SetEmail changes the address under which the person signs in.
 func (s *Store) SetEmail(ctx context.Context, owner, email string) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.write(ctx, owner, func(t tx) error {
 		n, err := t.Exec(setEmailSQL, owner, email, account.EmailKey(email))
 		return changed(n, takenEmail(err))
 	})
@@ -125,7 +125,7 @@ func (s *Store) SetEmail(ctx context.Context, owner, email string) error {
 // SetPassword changes the password and signs the person out everywhere but in
 // the session that is kept (which may be empty).
 func (s *Store) SetPassword(ctx context.Context, owner, hash, keepSession string) error {
-	return s.db.Write(ctx, func(t tx) error { return setPassword(t, owner, hash, keepSession) })
+	return s.write(ctx, owner, func(t tx) error { return setPassword(t, owner, hash, keepSession) })
 }
 
 func setPassword(t tx, owner, hash, keepSession string) error {
@@ -138,7 +138,7 @@ func setPassword(t tx, owner, hash, keepSession string) error {
 
 // SetPersonDisabled locks a person out, with their tokens, or lets them in.
 func (s *Store) SetPersonDisabled(ctx context.Context, owner string, disabled bool, now time.Time) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.write(ctx, owner, func(t tx) error {
 		var since int64
 		if disabled {
 			since = ms(now)
@@ -169,7 +169,8 @@ var ownedSQL = []string{
 
 // DeletePerson removes an account and everything that it owns.
 func (s *Store) DeletePerson(ctx context.Context, owner string) error {
-	return s.db.Write(ctx, func(t tx) error {
+	// Their applications act for others, too.
+	return s.write(ctx, everybody, func(t tx) error {
 		if err := changed(t.Exec(deletePersonSQL, owner)); err != nil {
 			return err
 		}

@@ -57,6 +57,10 @@ func userTimeout(_, _ string, c syscall.RawConn) error {
 
 func (db *postgres) Name() string { return "PostgreSQL" }
 
+// Mark cannot tell: other nodes write without this one seeing it.
+func (db *postgres) Mark(string) (uint64, bool) { return 0, false }
+func (db *postgres) Bump(string)                {}
+
 func (db *postgres) Dialect(sql string) string {
 	return strings.NewReplacer("COLLATE BINARY", `COLLATE "C"`, "WITHOUT ROWID", "").Replace(sql)
 }

@@ -23,6 +23,7 @@ const sqliteFile = "formulary.db"
 // sqlite is one file, one writer that commits in groups, and a pool of readers.
 type sqlite struct {
 	path   string
+	marks  *marks
 	slots  chan struct{} // one per reader that may be in use
 	mu     sync.Mutex
 	idle   []*sqliteConn // the most recently used last: its cache is warm
@@ -50,6 +51,10 @@ func openSQLite(dir string) (*sqlite, error) {
 		writes: make(chan *sqliteWrite, groupSize),
 		closed: make(chan struct{}),
 	}
+	var err error
+	if db.marks, err = openMarks(dir); err != nil {
+		return nil, err
+	}
 	if f, err := os.OpenFile(db.path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	} else if err := f.Close(); err != nil {
@@ -63,8 +68,10 @@ func openSQLite(dir string) (*sqlite, error) {
 	return db, nil
 }
 
-func (db *sqlite) Name() string              { return "SQLite" }
-func (db *sqlite) Dialect(sql string) string { return sql }
+func (db *sqlite) Name() string                     { return "SQLite" }
+func (db *sqlite) Dialect(sql string) string        { return sql }
+func (db *sqlite) Mark(owner string) (uint64, bool) { return db.marks.of(owner), true }
+func (db *sqlite) Bump(owner string)                { db.marks.bump(owner) }
 
 func (db *sqlite) Close() error {
 	db.stop.Lock()

@@ -73,31 +73,46 @@ func (db *sqlite) write(c *sqliteConn) {
 	}
 }
 
-// commit runs a group in one transaction. Each member has a savepoint of its
-// own, so one that fails takes only itself back.
+// commit runs a group in one transaction. Usually all of it succeeds; when one
+// fails, the group runs again with a savepoint for each member, so that it takes
+// only itself back.
 func (c *sqliteConn) commit(group []*sqliteWrite) {
-	if _, err := c.Exec("BEGIN IMMEDIATE"); err != nil {
-		failAll(group, err)
+	if c.commitWith(group, c.runPlain) || len(group) == 1 {
 		return
 	}
-	if len(group) == 1 {
-		if group[0].run(c); group[0].failed() {
+	for _, w := range group {
+		w.err, w.panic = nil, nil
+	}
+	c.commitWith(group, c.runInSavepoint)
+}
+
+var errMember = errors.New("a member of the group failed")
+
+// commitWith says whether every member of the group had its turn.
+func (c *sqliteConn) commitWith(group []*sqliteWrite, run func(*sqliteWrite) error) bool {
+	if _, err := c.Exec("BEGIN IMMEDIATE"); err != nil {
+		failAll(group, err)
+		return true // trying again would only wait again
+	}
+	for _, w := range group {
+		if err := run(w); err != nil {
 			c.rollback()
-			return
-		}
-	} else {
-		for _, w := range group {
-			if err := c.runInSavepoint(w); err != nil {
-				c.rollback()
-				failAll(group, err)
-				return
-			}
+			failAll(group, err)
+			return false
 		}
 	}
 	if _, err := c.Exec("COMMIT"); err != nil {
 		c.rollback()
 		failAll(group, err)
 	}
+	return true
+}
+
+func (c *sqliteConn) runPlain(w *sqliteWrite) error {
+	if w.run(c); w.failed() {
+		return errMember
+	}
+	return nil
 }
 
 func (c *sqliteConn) runInSavepoint(w *sqliteWrite) error {

@@ -18,7 +18,8 @@ import (
 
 // Store is the database, whichever it is.
 type Store struct {
-	db engine
+	db      engine
+	bearers *Cache[string, Bearer]
 }
 
 // engine is what SQLite and PostgreSQL have in common.
@@ -33,6 +34,11 @@ type engine interface {
 	// Exclusive is Write that no other process can run at the same time; on
 	// PostgreSQL too, where two nodes may start at once.
 	Exclusive(ctx context.Context, fn func(tx) error) error
+	// Mark is a number that differs once anything of the owner has changed, by
+	// whichever process; false where that cannot be told without asking.
+	Mark(owner string) (uint64, bool)
+	// Bump makes every Mark of the owner, or of everybody, another number.
+	Bump(owner string)
 	// Dialect turns a migration in SQLite's spelling into the engine's own.
 	Dialect(sql string) string
 	// Name is "SQLite" or "PostgreSQL", for people.
@@ -90,7 +96,9 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{db: db}, nil
+	s := &Store{db: db}
+	s.bearers = NewCache[string, Bearer](s, maxBearers)
+	return s, nil
 }
 
 // Engine names the database for people.

@@ -35,9 +35,25 @@ const bearerSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent
 	LEFT JOIN account a ON a.id = t.account_id
 	WHERE t.account_id = $1 AND t.id = $2`
 
-// Bearer looks an access token up, with all that decides whether it is good, in
-// one statement. An unknown token is fault.NotFound.
+// maxBearers is how many access tokens are kept in memory.
+const maxBearers = 20_000
+
+// Bearer looks an access token up, with all that decides whether it is good. An
+// unknown token is fault.NotFound.
 func (s *Store) Bearer(ctx context.Context, key account.Key) (Bearer, error) {
+	b, mark, ok := s.bearers.Get(key.Account, key.Hash)
+	if ok {
+		return b, nil
+	}
+	b, err := s.readBearer(ctx, key)
+	if err == nil {
+		s.bearers.Put(key.Hash, mark, b, 1)
+	}
+	return b, err
+}
+
+// readBearer is one statement, as it stands before every request.
+func (s *Store) readBearer(ctx context.Context, key account.Key) (Bearer, error) {
 	var b Bearer
 	var hash, scope string
 	var created, expires, used, ended, appDisabled, joined, disabled int64
@@ -125,6 +141,7 @@ func (s *Store) Redeem(ctx context.Context, r Redemption, access, refresh accoun
 		return insertRefresh(t, refresh, consent, r.AppID, now)
 	})
 	if err == nil && replayed {
+		s.db.Bump(r.Code.Account)
 		err = errCode
 	}
 	return grant, err
@@ -148,7 +165,7 @@ func insertRefresh(t tx, secret account.Secret, consent, app string, now time.Ti
 }
 
 const (
-	refreshSQL = `SELECT r.consent_id, r.rotated_at, c.scope, a.email FROM refresh_token r
+	refreshSQL = `SELECT r.consent_id, r.rotated_at, r.used_at, c.scope, a.email FROM refresh_token r
 		JOIN consent c ON c.account_id = r.account_id AND c.id = r.consent_id
 		JOIN account a ON a.id = r.account_id
 		WHERE r.account_id = $1 AND r.id = $2 AND r.hash = $3 AND r.app_id = $4
@@ -158,17 +175,19 @@ const (
 )
 
 // Refresh issues a new access token. choose picks its scopes from those of the
-// consent. With next, the refresh token is replaced by it, and using the old
+// consent. That the token was used is written when it was not within usedStep.
+// With next, the refresh token is replaced by it, and using the old
 // one once more ends the whole family.
 func (s *Store) Refresh(ctx context.Context, key account.Key, app account.Application, access account.Secret, next *account.Secret,
-	choose func(account.Scopes) (account.Scopes, error), usedSince, expires, now time.Time) (Grant, error) {
+	choose func(account.Scopes) (account.Scopes, error), usedSince, expires, now time.Time, usedStep time.Duration) (Grant, error) {
 	var grant Grant
 	var reused bool
 	err := s.db.Write(ctx, func(t tx) error {
 		grant, reused = Grant{}, false
 		var consent, scope string
-		var rotated int64
-		err := one(t.Query, refreshSQL, []any{key.Account, key.ID, key.Hash, app.ID, ms(usedSince)}, &consent, &rotated, &scope, &grant.Email)
+		var rotated, used int64
+		err := one(t.Query, refreshSQL, []any{key.Account, key.ID, key.Hash, app.ID, ms(usedSince)},
+			&consent, &rotated, &used, &scope, &grant.Email)
 		if err != nil {
 			return notFoundAs(err, errRefresh)
 		}
@@ -184,9 +203,10 @@ func (s *Store) Refresh(ctx context.Context, key account.Key, app account.Applic
 		if grant.Scopes, err = choose(granted); err != nil {
 			return err
 		}
-		if next == nil {
+		stale := now.Sub(at(used)) >= usedStep
+		if next == nil && stale {
 			_, err = t.Exec(touchRefreshSQL, key.Account, key.ID, ms(now))
-		} else {
+		} else if next != nil {
 			var n int64
 			// Another request may have rotated it since it was read.
 			if n, err = t.Exec(rotateRefreshSQL, key.Account, key.ID, ms(now)); err == nil && n == 0 {
@@ -199,12 +219,15 @@ func (s *Store) Refresh(ctx context.Context, key account.Key, app account.Applic
 		if err != nil {
 			return err
 		}
-		if _, err := t.Exec(touchConsentSQL, key.Account, consent, ms(now)); err != nil {
-			return err
+		if stale {
+			if _, err := t.Exec(touchConsentSQL, key.Account, consent, ms(now)); err != nil {
+				return err
+			}
 		}
 		return insertAccess(t, access, consent, app.ID, grant.Scopes, expires, now)
 	})
 	if err == nil && reused {
+		s.db.Bump(key.Account)
 		err = errRefresh
 	}
 	return grant, err
@@ -244,7 +267,7 @@ func (s *Store) RefreshInfo(ctx context.Context, key account.Key, appID string, 
 // RevokeAccess ends one access token of the application. That there is none is
 // no error.
 func (s *Store) RevokeAccess(ctx context.Context, key account.Key, appID string) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.write(ctx, key.Account, func(t tx) error {
 		_, err := t.Exec(deleteAccessSQL, key.Account, key.ID, key.Hash, appID)
 		return err
 	})
@@ -253,7 +276,7 @@ func (s *Store) RevokeAccess(ctx context.Context, key account.Key, appID string)
 // RevokeRefresh ends a refresh token of the application and all that came from
 // the same consent.
 func (s *Store) RevokeRefresh(ctx context.Context, key account.Key, appID string, now time.Time) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.write(ctx, key.Account, func(t tx) error {
 		var consent string
 		if err := one(t.Query, refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent); err != nil {
 			return notFoundAs(err, nil)

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// everybody stands for all owners where a change touches more than one, as that
+// of an application does.
+const everybody = ""
+
+// write is a transaction after which cached values of the owner hold no longer.
+func (s *Store) write(ctx context.Context, owner string, fn func(tx) error) error {
+	err := s.db.Write(ctx, fn)
+	// After an error too: whether it was committed may not be known.
+	s.db.Bump(owner)
+	return err
+}
+
+// Cache keeps values that were read from the store, for as long as nothing of
+// their owner changes, in this process or in another on the same data folder.
+// Where the engine cannot tell that for sure, it keeps nothing.
+type Cache[K comparable, V any] struct {
+	store   *Store
+	most    int64
+	size    atomic.Int64
+	entries sync.Map // K → cached[V]
+}
+
+type cached[V any] struct {
+	value V
+	mark  Mark
+	read  time.Time
+}
+
+// Mark is the state of an owner's data at some moment.
+type Mark struct {
+	number uint64
+	known  bool
+}
+
+// cacheLife bounds how long a value is kept without being read again, for the
+// case that a process is killed between its commit and telling of it.
+const cacheLife = time.Second
+
+// NewCache keeps values of at most the given size in all; what a value's size
+// is, Put says.
+func NewCache[K comparable, V any](s *Store, most int64) *Cache[K, V] {
+	return &Cache[K, V]{store: s, most: most}
+}
+
+// Get returns the value of a key, if it still holds. The mark is for Put, with
+// what is read from the store after this call.
+func (c *Cache[K, V]) Get(owner string, key K) (value V, mark Mark, ok bool) {
+	mark.number, mark.known = c.store.db.Mark(owner)
+	if !mark.known {
+		return value, mark, false
+	}
+	found, ok := c.entries.Load(key)
+	if !ok {
+		return value, mark, false
+	}
+	entry := found.(*cached[V])
+	if entry.mark != mark || time.Since(entry.read) > cacheLife {
+		return value, mark, false
+	}
+	return entry.value, mark, true
+}
+
+// Put keeps a value that was read after the mark was taken.
+func (c *Cache[K, V]) Put(key K, mark Mark, value V, size int64) {
+	if !mark.known {
+		return
+	}
+	// Forgetting everything now and then is simpler than knowing what was used
+	// last, and as good where reading again is cheap.
+	if c.size.Add(size) > c.most {
+		c.entries.Clear()
+		c.size.Store(size)
+	}
+	c.entries.Store(key, &cached[V]{value, mark, time.Now()})
+}
+
+// Forget drops a value.
+func (c *Cache[K, V]) Forget(key K) { c.entries.Delete(key) }
