@@ -186,3 +186,21 @@ func FuzzRedirect(f *testing.F) {
 		}
 	})
 }
+
+func TestSessionLife(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		made, used time.Duration
+		alive      bool
+	}{
+		{0, 0, true},
+		{SessionAbsolute - time.Hour, SessionIdle - time.Hour, true},
+		{SessionAbsolute - time.Hour, SessionIdle, false},
+		{SessionAbsolute, 0, false},
+	} {
+		s := Session{CreatedAt: now.Add(-c.made), UsedAt: now.Add(-c.used)}
+		if s.Alive(now) != c.alive {
+			t.Errorf("made %v and used %v ago: %v", c.made, c.used, s.Alive(now))
+		}
+	}
+}

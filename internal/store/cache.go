@@ -85,3 +85,10 @@ func (c *Cache[K, V]) Put(key K, mark Mark, value V, size int64) {
 
 // Forget drops a value.
 func (c *Cache[K, V]) Forget(key K) { c.entries.Delete(key) }
+
+// Len is how many values are kept.
+func (c *Cache[K, V]) Len() int {
+	n := 0
+	c.entries.Range(func(any, any) bool { n++; return true })
+	return n
+}

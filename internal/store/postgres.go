@@ -29,6 +29,9 @@ const (
 	dialLimit      = 3 * time.Second
 	migrateLimit   = 5 * time.Minute
 	retries        = 5
+	// defaultPool is how many connections a node takes when the URL does not
+	// say: enough that requests wait for the database, not for each other.
+	defaultPool = 16
 )
 
 func openPostgres(ctx context.Context, url string) (*postgres, error) {
@@ -36,6 +39,9 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	if err != nil {
 		// The error of the parser can quote the password.
 		return nil, errors.New("the database URL cannot be read; it looks like postgres://user:password@host:5432/name")
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = defaultPool
 	}
 	config.ConnConfig.ConnectTimeout = dialLimit
 	dialer := &net.Dialer{Timeout: dialLimit, KeepAlive: 10 * time.Second, Control: userTimeout}
