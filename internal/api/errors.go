@@ -15,7 +15,7 @@ import (
 type Error struct {
 	ErrorCode int            `json:"errorCode" doc:"Six digits; the first three are the HTTP status" example:"404002"`
 	Message   string         `json:"message" doc:"What went wrong, for people" example:"There is no such resource in this account."`
-	Details   []fault.Detail `json:"details,omitempty" doc:"What is wrong, field by field, where input is at fault"`
+	Details   []fault.Detail `json:"details,omitempty" doc:"What is wrong, field by field, where input is at fault" nullable:"false"`
 }
 
 // OAuthError is the body of an error under /api/oauth2: the words of RFC 6749

@@ -175,6 +175,12 @@ func TestDocumentIsCommitted(t *testing.T) {
 	if doc.OpenAPI != "3.1.0" {
 		t.Errorf("OpenAPI %s", doc.OpenAPI)
 	}
+	for _, path := range []string{"/api/oauth2/token", "/api/oauth2/refresh", "/api/oauth2/revoke", "/api/oauth2/introspect"} {
+		body := doc.Paths.Value(path).Post.RequestBody.Value.Content.Get("application/x-www-form-urlencoded").Schema.Value
+		if body.Properties["client_id"] == nil || body.Properties["client_secret"] == nil {
+			t.Errorf("%s: the document does not say how to authenticate", path)
+		}
+	}
 	ids := map[string]bool{}
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {

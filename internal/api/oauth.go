@@ -36,24 +36,28 @@ type (
 		CodeVerifier string `json:"code_verifier,omitempty" minLength:"43" maxLength:"128" doc:"With PKCE"`
 		RefreshToken string `json:"refresh_token,omitempty" doc:"With refresh_token"`
 		Scope        string `json:"scope,omitempty" doc:"With refresh_token: fewer scopes than were granted"`
-		clientForm
+		ClientForm
 	}
 	refreshForm struct {
 		GrantType    string `json:"grant_type" enum:"refresh_token"`
 		RefreshToken string `json:"refresh_token"`
 		Scope        string `json:"scope,omitempty" doc:"Fewer scopes than were granted"`
-		clientForm
+		ClientForm
 	}
 	tokenAndHint struct {
 		Token string `json:"token"`
 		Hint  string `json:"token_type_hint,omitempty" doc:"Ignored: the token says what it is"`
-		clientForm
-	}
-	clientForm struct {
-		ClientID     string `json:"client_id,omitempty"`
-		ClientSecret string `json:"client_secret,omitempty"`
+		ClientForm
 	}
 )
+
+// ClientForm is how an application authenticates in a body; exported, as only
+// such fields reach the document.
+type ClientForm struct {
+	_            struct{} `additionalProperties:"true"`
+	ClientID     string   `json:"client_id,omitempty"`
+	ClientSecret string   `json:"client_secret,omitempty" doc:"Not for public applications"`
+}
 
 // Introspection is what RFC 7662 tells of a token. Only active is there when it
 // is not.

@@ -1,0 +1,112 @@
+// Takes every library through the whole flow, and through two that fail.
+// The script beside this file starts Formulary and hands over, by environment,
+// where it is, who the person is and which application asks.
+import { readFile } from 'node:fs/promises'
+import { signIn } from './person.mjs'
+
+const libraries = {
+  'simple-oauth2': './simple-oauth2.mjs',
+  'openid-client': './openid-client.mjs',
+  'passport-oauth2': './passport-oauth2.mjs',
+  grant: './grant.mjs',
+  'client-oauth2': './client-oauth2.mjs',
+  '@badgateway/oauth2-client': './badgateway-oauth2-client.mjs',
+  arctic: './arctic.mjs',
+}
+const scopes = ['forms:read', 'responses:read']
+const title = 'Seen by every library'
+const secondsEach = 20
+
+const { CLIENTS_BASE: base, CLIENTS_EMAIL: email, CLIENTS_PASSWORD: password } = process.env
+const registered = JSON.parse(process.env.CLIENTS_APP)
+const app = {
+  client_id: registered.client_id,
+  client_secret: registered.client_secret,
+  redirect_uri: registered.redirect_uris[0],
+}
+
+const consent = await signIn(base, email, password)
+await makeForm()
+
+let failed = 0
+for (const [name, file] of Object.entries(libraries)) {
+  const line = `${name} ${await version(name)}`.padEnd(34)
+  try {
+    const note = await bounded(check(await import(file)))
+    console.log(`${line} ok${note ? ` (${note})` : ''}`)
+  } catch (error) {
+    failed++
+    console.log(`${line} FAILED: ${error.message}`)
+    if (error.cause) console.log(error.cause)
+  }
+}
+console.log(`${Object.keys(libraries).length - failed} passed, ${failed} failed`)
+// A library may leave a timer or a connection behind; the result is in.
+process.exit(failed ? 1 : 0)
+
+async function check({ default: flow, reason, note }) {
+  const { access, refreshed, get } = await flow({ base, app, scopes, consent })
+  if (!refreshed || refreshed === access) throw new Error('the refresh gave no new access token')
+  for (const token of [access, refreshed]) {
+    await listed(fetch(`${base}/api/v1/forms`, { headers: { authorization: `Bearer ${token}` } }))
+  }
+  // Some libraries also make the call.
+  if (get) await listed(get(`${base}/api/v1/forms`))
+
+  await fails('invalid_grant', reason, flow({ base, app, scopes, consent: withWrongCode }))
+  await fails('invalid_client', reason, flow({ base, app: { ...app, client_secret: 'fms_wrong' }, scopes, consent }))
+  return note
+}
+
+async function listed(call) {
+  const answer = await call
+  const body = await answer.json()
+  if (answer.status !== 200 || body.total_items !== 1 || body.data[0].title !== title) {
+    throw new Error(`the list of forms is ${answer.status} ${JSON.stringify(body)}`)
+  }
+}
+
+// fails holds where the library's own error names the reason that we sent.
+async function fails(want, reason, flow) {
+  let error
+  await flow.catch((caught) => { error = caught })
+  if (!error) throw new Error(`no error where ${want} was due`)
+  if (reason(error) !== want) throw new Error(`its error does not say ${want}`, { cause: error })
+}
+
+async function withWrongCode(authorizationUrl) {
+  const back = new URL(await consent(authorizationUrl))
+  back.searchParams.set('code', 'fmc_wrong')
+  return back.href
+}
+
+// makeForm goes through the flow by hand, so that when this fails no library
+// is to blame, and the lists have something to show.
+async function makeForm() {
+  const { client_id, client_secret, redirect_uri } = app
+  const ask = new URLSearchParams({ response_type: 'code', client_id, redirect_uri, scope: 'forms:write' })
+  const code = new URL(await consent(`${base}/authorize?${ask}`)).searchParams.get('code')
+  const exchange = await fetch(`${base}/api/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams({ grant_type: 'authorization_code', code, client_id, client_secret, redirect_uri }),
+  })
+  const { access_token } = await exchange.json()
+  const made = await fetch(`${base}/api/v1/forms`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ title }),
+  })
+  if (made.status !== 201) throw new Error(`the form was answered ${made.status} ${await made.text()}`)
+}
+
+async function version(name) {
+  return JSON.parse(await readFile(new URL(`node_modules/${name}/package.json`, import.meta.url))).version
+}
+
+function bounded(work) {
+  let timer
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not done after ${secondsEach} s`)), secondsEach * 1000)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
