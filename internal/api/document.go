@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
@@ -180,4 +181,16 @@ func (op *operation) describeErrors(d *huma.Operation, schemas huma.Registry) {
 
 func jsonContent(schema *huma.Schema) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: schema}}
+}
+
+func (a *API) openAPI() *operation {
+	return &operation{
+		Method: "GET", Path: "/api/v1/openapi.json", ID: "openapi", Tag: "Document", Open: true, Status: 200,
+		Summary: "This document", CORS: true, output: reflect.TypeFor[map[string]any](),
+		serve: func(a *API, w http.ResponseWriter, r *http.Request, _ []string) error {
+			w.Header().Set("Cache-Control", "public, max-age=300")
+			writeBytes(w, http.StatusOK, a.document)
+			return nil
+		},
+	}
 }

@@ -301,7 +301,8 @@ func (db *sqlite) release(c *sqliteConn) {
 	<-db.slots
 }
 
-func (db *sqlite) Query(ctx context.Context, sql string, scan func(row) error, args ...any) error {
+// read lends a connection to fn.
+func (db *sqlite) read(ctx context.Context, fn func(*sqliteConn) error) error {
 	db.stop.RLock()
 	defer db.stop.RUnlock()
 	if db.ended {
@@ -312,26 +313,22 @@ func (db *sqlite) Query(ctx context.Context, sql string, scan func(row) error, a
 		return err
 	}
 	defer db.release(c)
-	return c.Query(sql, scan, args...)
+	return fn(c)
+}
+
+func (db *sqlite) Query(ctx context.Context, sql string, scan func(row) error, args ...any) error {
+	return db.read(ctx, func(c *sqliteConn) error { return c.Query(sql, scan, args...) })
 }
 
 func (db *sqlite) Read(ctx context.Context, fn func(tx) error) error {
-	db.stop.RLock()
-	defer db.stop.RUnlock()
-	if db.ended {
-		return fault.Unreachable(errClosed)
-	}
-	c, err := db.reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.release(c)
-	if _, err := c.Exec("BEGIN"); err != nil {
-		return err
-	}
-	// COMMIT of a transaction that only read cannot lose anything.
-	defer c.Exec("COMMIT")
-	return fn(c)
+	return db.read(ctx, func(c *sqliteConn) error {
+		if _, err := c.Exec("BEGIN"); err != nil {
+			return err
+		}
+		// COMMIT of a transaction that only read cannot lose anything.
+		defer c.Exec("COMMIT")
+		return fn(c)
+	})
 }
 
 var errClosed = errors.New("the store is closed")

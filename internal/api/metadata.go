@@ -1,0 +1,54 @@
+package api
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"formulary/internal/account"
+)
+
+// Metadata is the authorization server's description of itself (RFC 8414).
+type Metadata struct {
+	Issuer               string   `json:"issuer"`
+	Authorization        string   `json:"authorization_endpoint"`
+	Token                string   `json:"token_endpoint"`
+	TokenAuth            []string `json:"token_endpoint_auth_methods_supported" nullable:"false"`
+	Revocation           string   `json:"revocation_endpoint"`
+	RevocationAuth       []string `json:"revocation_endpoint_auth_methods_supported" nullable:"false"`
+	Introspection        string   `json:"introspection_endpoint"`
+	IntrospectionAuth    []string `json:"introspection_endpoint_auth_methods_supported" nullable:"false"`
+	Scopes               []string `json:"scopes_supported" nullable:"false"`
+	ResponseTypes        []string `json:"response_types_supported" nullable:"false"`
+	ResponseModes        []string `json:"response_modes_supported" nullable:"false"`
+	GrantTypes           []string `json:"grant_types_supported" nullable:"false"`
+	CodeChallengeMethods []string `json:"code_challenge_methods_supported" nullable:"false"`
+	ServiceDocumentation string   `json:"service_documentation"`
+}
+
+func (a *API) metadata() *operation {
+	return &operation{
+		Method: "GET", Path: "/.well-known/oauth-authorization-server", ID: "metadata", Tag: "OAuth 2.0", Open: true, Status: 200,
+		Summary: "Describe the authorization server", Description: "RFC 8414.",
+		CORS: true, output: reflect.TypeFor[Metadata](),
+		serve: func(a *API, w http.ResponseWriter, r *http.Request, _ []string) error {
+			withSecret := []string{"client_secret_post", "client_secret_basic"}
+			anyClient := append(slices.Clone(withSecret), "none")
+			scopes := strings.Split(account.EveryScope().String(), ",")
+			w.Header().Set("Cache-Control", "public, max-age=300")
+			writeJSON(w, http.StatusOK, Metadata{
+				Issuer:        a.OAuth.Issuer(),
+				Authorization: a.BaseURL + "/authorize",
+				Token:         a.BaseURL + "/api/oauth2/token", TokenAuth: anyClient,
+				Revocation: a.BaseURL + "/api/oauth2/revoke", RevocationAuth: anyClient,
+				Introspection: a.BaseURL + "/api/oauth2/introspect", IntrospectionAuth: withSecret,
+				Scopes: scopes, ResponseTypes: []string{"code"}, ResponseModes: []string{"query"},
+				GrantTypes:           []string{"authorization_code", "refresh_token"},
+				CodeChallengeMethods: []string{"S256"},
+				ServiceDocumentation: a.BaseURL + "/docs/api",
+			})
+			return nil
+		},
+	}
+}

@@ -1,0 +1,122 @@
+package clitest
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Browser is a person's browser: it keeps cookies and does not follow
+// redirects by itself.
+type Browser struct {
+	*http.Client
+	t   testing.TB
+	URL string
+}
+
+// Browser opens a new browser, in which nobody is signed in.
+func (s *Service) Browser() *Browser {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return &Browser{t: s.t, URL: s.URL, Client: &http.Client{
+		Jar: jar, Transport: s.client.Transport, Timeout: 30 * time.Second, CheckRedirect: stay,
+	}}
+}
+
+func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// Page is an answer with its body read.
+type Page struct {
+	*http.Response
+	Text string
+}
+
+// Get opens a page of the service.
+func (b *Browser) Get(path string) Page {
+	b.t.Helper()
+	res, err := b.Client.Get(b.URL + path)
+	return read(b.t, res, err)
+}
+
+// Post sends a form to the service.
+func (b *Browser) Post(path string, fields url.Values) Page {
+	b.t.Helper()
+	res, err := b.Client.PostForm(b.URL+path, fields)
+	return read(b.t, res, err)
+}
+
+func read(t testing.TB, res *http.Response, err error) Page {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Page{res, string(text)}
+}
+
+// SignIn signs a person with Password in.
+func (b *Browser) SignIn(email string) {
+	b.t.Helper()
+	if p := b.Post("/signin", url.Values{"email": {email}, "password": {Password}}); p.StatusCode != http.StatusSeeOther {
+		b.t.Fatalf("sign in as %s: %d\n%s", email, p.StatusCode, p.Text)
+	}
+}
+
+var ticketField = regexp.MustCompile(`name="ticket" value="([^"]+)"`)
+
+// Ticket opens a consent page and returns its ticket.
+func (b *Browser) Ticket(query url.Values) string {
+	b.t.Helper()
+	p := b.Get("/authorize?" + query.Encode())
+	m := ticketField.FindStringSubmatch(p.Text)
+	if p.StatusCode != http.StatusOK || m == nil {
+		b.t.Fatalf("consent page: %d %s\n%s", p.StatusCode, p.Header.Get("Location"), p.Text)
+	}
+	return m[1]
+}
+
+// Allow goes through consent and returns where the browser is sent.
+func (b *Browser) Allow(query url.Values) *url.URL {
+	b.t.Helper()
+	p := b.Post("/authorize", url.Values{"ticket": {b.Ticket(query)}, "answer": {"allow"}})
+	to, err := p.Location()
+	if err != nil || p.StatusCode != http.StatusSeeOther {
+		b.t.Fatalf("allow: %d %v\n%s", p.StatusCode, err, p.Text)
+	}
+	return to
+}
+
+// PostFrom sends a form as a page of another site, or of our own, would.
+func (b *Browser) PostFrom(t testing.TB, origin, path string, fields url.Values) Page {
+	t.Helper()
+	return b.postWith(t, path, fields, "Origin", origin)
+}
+
+// PostAs sends a form from another address, for services behind a proxy.
+func (b *Browser) PostAs(t testing.TB, address, path string, fields url.Values) Page {
+	t.Helper()
+	return b.postWith(t, path, fields, "X-Forwarded-For", address)
+}
+
+func (b *Browser) postWith(t testing.TB, path string, fields url.Values, header, value string) Page {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodPost, b.URL+path, strings.NewReader(fields.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set(header, value)
+	res, err := b.Do(r)
+	return read(t, res, err)
+}
