@@ -2,7 +2,7 @@
 # install what they need (see scripts/need).
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test quick bench lint fuzz document
+.PHONY: help run demo build test quick clients bench lint fuzz document
 
 FUZZTIME ?= 30s
 
@@ -25,6 +25,9 @@ test: ## Run every test: both databases, a real browser, the race detector.
 quick: ## Run the tests without the race detector and the browser.
 	scripts/need postgres
 	scripts/with-postgres go test $$(go list ./... | grep -v /e2e)
+
+clients: ## Run seven client libraries from npm, unmodified, through the whole OAuth flow.
+	e2e/clients/run
 
 bench: ## Measure speed beside a bare net/http server, on both databases.
 	scripts/need postgres

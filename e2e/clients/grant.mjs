@@ -6,8 +6,8 @@ import { open } from './site.mjs'
 export const note = 'has no refresh: the documented request by hand'
 
 // Its handler for plain node, and its default separator of scopes, the comma.
-// The provider's name is in the path that it
-// answers, /connect/formulary/callback, which is the registered redirect URI.
+// The provider's name is in the path that it answers, /connect/formulary/callback,
+// which is the registered redirect URI.
 export default async function ({ base, app, scopes, consent }) {
   const handler = grant.node({
     config: {
