@@ -15,8 +15,9 @@ import (
 // its memory: the server sees at once, for the price of reading a number, that a
 // command beside it has changed something. The first counter is everybody's,
 // the others are shared out among owners by a hash of their id.
+// The mapping, 4 KB, stays for the life of the process: a reader must never find
+// it gone.
 type marks struct {
-	memory   []byte
 	counters []atomic.Uint64
 }
 
@@ -40,7 +41,7 @@ func openMarks(dir string) (*marks, error) {
 		return nil, fmt.Errorf("map marks: %w", err)
 	}
 	// A mapping starts at a page, so its numbers are aligned.
-	return &marks{memory, unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&memory[0])), marksCount)}, nil
+	return &marks{unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&memory[0])), marksCount)}, nil
 }
 
 func (m *marks) slot(owner string) *atomic.Uint64 {
@@ -62,5 +63,3 @@ func (m *marks) bump(owner string) {
 	}
 	m.slot(owner).Add(1)
 }
-
-func (m *marks) close() error { return unix.Munmap(m.memory) }
