@@ -64,7 +64,8 @@ func (w *world) fill(ctx context.Context) error {
 		Account: w.some.ID, ID: account.NewID(account.AppPrefix, now), Name: "Benchmark",
 		RedirectURIs: []string{redirectURI}, Scopes: account.EveryScope(), CreatedAt: now,
 	}
-	return w.store.AddApp(ctx, w.app, hash)
+	_, err = w.store.AddApp(ctx, w.app, hash, store.Once{})
+	return err
 }
 
 func (w *world) person(ctx context.Context, email string, forms int64) (account.Person, error) {

@@ -15,6 +15,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/cli/clitest"
 	"formulary/internal/form"
+	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
 
@@ -172,7 +173,7 @@ func addApps(t *testing.T, place storetest.Place, redirect string, names []strin
 		if err := app.Check(); err != nil {
 			t.Fatalf("%q cannot be a name: %v", name, err)
 		}
-		if err := db.AddApp(ctx, app, hash); err != nil {
+		if _, err := db.AddApp(ctx, app, hash, store.Once{}); err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, app.ID)

@@ -37,8 +37,8 @@ func (a *Application) Check() error {
 	switch {
 	case a.Name == "":
 		wrong("name", "an application needs a name")
-	case utf8.RuneCountInString(a.Name) > MaxAppName || !CleanLine(a.Name):
-		wrong("name", "a name is one line of at most 100 characters")
+	case utf8.RuneCountInString(a.Name) > MaxAppName || !Plain(a.Name):
+		wrong("name", "a name is one line of at most 100 characters that can be seen")
 	}
 	switch n := len(a.RedirectURIs); {
 	case n == 0:
@@ -48,7 +48,7 @@ func (a *Application) Check() error {
 	}
 	for _, uri := range a.RedirectURIs {
 		if err := CheckRedirectURI(uri, a.Public); err != nil {
-			wrong("redirect_uri", uri+": "+err.Error())
+			wrong("redirect_uri", err.Error()+" ("+uri+")")
 			break
 		}
 	}
@@ -66,14 +66,4 @@ type AppSecret struct {
 	ID        string
 	Hash      string
 	CreatedAt time.Time
-}
-
-// Consent is one person's permission for one application.
-type Consent struct {
-	Account   string
-	ID        string
-	AppID     string
-	Scopes    Scopes
-	CreatedAt time.Time
-	UsedAt    time.Time
 }

@@ -44,6 +44,9 @@ func CheckRedirectURI(uri string, public bool) error {
 	if u.User != nil {
 		return errors.New("a redirect URI has no user name or password")
 	}
+	if strings.Trim(strings.ToLower(u.Host), "abcdefghijklmnopqrstuvwxyz0123456789.-:[]") != "" {
+		return errors.New("the host of a redirect URI has letters, digits, dots and hyphens")
+	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return errors.New("the query of the redirect URI is malformed")

@@ -12,9 +12,10 @@ func CleanLine(text string) bool {
 	return utf8.ValidString(text) && strings.IndexFunc(text, unicode.IsControl) < 0
 }
 
-// CleanText is CleanLine that lets line breaks and tabs through.
-func CleanText(text string) bool {
-	return utf8.ValidString(text) && strings.IndexFunc(text, func(r rune) bool {
-		return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
-	}) < 0
+// Plain says whether a name that people are asked to trust shows what it is:
+// something can be seen, and nothing turns the direction of the text around.
+func Plain(text string) bool {
+	return CleanLine(text) &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 }) &&
+		strings.ContainsFunc(text, func(r rune) bool { return unicode.IsPrint(r) && !unicode.IsSpace(r) })
 }

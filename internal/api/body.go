@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -49,15 +50,18 @@ func parseBody(text []byte, into any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return fault.New(fault.BadJSON, "The body is empty; a JSON object is expected.")
 	}
+	if first := bytes.TrimSpace(text)[0]; first == 'n' || first == '"' || first == '[' {
+		return fault.New(fault.BadJSON, "The body must be a JSON object.")
+	}
 	if tooDeep(text) {
 		return fault.New(fault.BadJSON, "The body is nested more than %d levels deep.", maxDepth)
 	}
 	err := json.Unmarshal(text, into, json.RejectUnknownMembers(true))
 	if err == nil {
-		return nil
+		return noNull(text)
 	}
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
-		field := strings.ReplaceAll(strings.TrimPrefix(string(semantic.JSONPointer), "/"), "/", ".")
+		field := strings.Join(slices.Collect(semantic.JSONPointer.Tokens()), ".")
 		if errors.Is(err, json.ErrUnknownName) {
 			return &fault.Error{Code: fault.BadJSON, Message: fmt.Sprintf("Unknown field %q.", field),
 				Details: []fault.Detail{{Field: field, Message: "there is no such field"}}, Cause: err}
@@ -79,6 +83,20 @@ func parseBody(text []byte, into any) error {
 		}
 	}
 	return &fault.Error{Code: fault.BadJSON, Message: message, Cause: err}
+}
+
+// noNull refuses null for a field: to say nothing about it, it is left out.
+func noNull(text []byte) error {
+	var fields map[string]jsontext.Value
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return &fault.Error{Code: fault.BadJSON, Message: "The body must be a JSON object.", Cause: err}
+	}
+	for name, value := range fields {
+		if value.Kind() == 'n' {
+			return fault.Field(name, "null is not what is expected here; leave the field out")
+		}
+	}
+	return nil
 }
 
 func kindName(k jsontext.Kind) string {

@@ -82,9 +82,6 @@ func describe(operations []*operation) []byte {
 	return out.Bytes()
 }
 
-// Document is the OpenAPI document.
-func (a *API) Document() []byte { return a.document }
-
 func (op *operation) describe(schemas huma.Registry) *huma.Operation {
 	d := &huma.Operation{
 		OperationID: op.ID, Summary: op.Summary, Description: op.Description, Tags: []string{op.Tag},

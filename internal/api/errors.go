@@ -28,13 +28,14 @@ type OAuthError struct {
 
 // Fail writes an error. It is the only place under /api that does.
 func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		w.WriteHeader(fault.CallerLeft)
+		return
+	}
 	e := fault.From(err)
 	message := e.Message
 	h := w.Header()
 	switch {
-	case errors.Is(err, context.Canceled) && r.Context().Err() != nil:
-		// The caller has gone; this only ends up in the log.
-		a.Log.Debug("caller left", "path", r.URL.Path, "request_id", h.Get("X-Request-Id"))
 	case e.Code == fault.Internal:
 		id := h.Get("X-Request-Id")
 		message += " If it happens again, please quote " + id + "."
@@ -55,11 +56,24 @@ func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	var out any = body
 	if strings.HasPrefix(r.URL.Path, "/api/oauth2/") {
 		noStore(h)
-		out = OAuthError{fault.OAuthName(e.Code), message, body}
+		out = OAuthError{fault.OAuthName(e.Code), plainASCII(message), body}
 	} else {
 		h.Set("Cache-Control", "no-store")
 	}
 	writeJSON(w, e.Code.Status(), out)
+}
+
+// plainASCII keeps what RFC 6749 lets into error_description.
+func plainASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '"':
+			return '\''
+		case r < 0x20 || r > 0x7e || r == '\\':
+			return '?'
+		}
+		return r
+	}, text)
 }
 
 func noStore(h http.Header) {

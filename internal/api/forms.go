@@ -110,7 +110,10 @@ func (a *API) listForms() typed[listFormsInput, FormList] {
 				out.Data[i] = a.form(f)
 			}
 			rendered = reply{Body: encode(out), Link: page.link(a.BaseURL+"/api/v1/forms", in.kept(), total)}
-			a.formPages.Put(asked, mark, rendered, int64(len(rendered.Body)))
+			// Searches and pages past the end are endless, and rarely asked twice.
+			if in.Search == "" && len(forms) > 0 {
+				a.formPages.Put(asked, mark, rendered, int64(len(rendered.Body)+len(rendered.Link)+pageOverhead))
+			}
 			return out, rendered, nil
 		},
 	}
@@ -122,8 +125,12 @@ type formPage struct {
 	asked listFormsInput
 }
 
-// maxFormPages is how many bytes of rendered pages are kept.
-const maxFormPages = 8 << 20
+const (
+	// maxFormPages is how many bytes of rendered pages are kept.
+	maxFormPages = 8 << 20
+	// pageOverhead is what keeping one costs beside its text.
+	pageOverhead = 512
+)
 
 // kept is the part of the query that the links of a list repeat.
 func (in *listFormsInput) kept() url.Values {

@@ -58,6 +58,11 @@ func TestFormLife(t *testing.T) {
 		if got := w.Call("GET", path, w.ada, ""); got.Text != changed.Text || got.Header.Get("ETag") != changed.Header.Get("ETag") {
 			t.Errorf("a refused change left its mark: %s", got.Text)
 		}
+		same := w.Call("PATCH", path, w.ada, `{"title": "Order"}`)
+		if same.Header.Get("ETag") != changed.Header.Get("ETag") || same.Text != changed.Text {
+			t.Errorf("a change that changes nothing: %s", same.Text)
+		}
+		w.is("PATCH with null", w.Call("PATCH", path, w.ada, `{"title": null}`), 422001)
 		w.is("PATCH with *", w.Call("PATCH", path, w.ada, `{"description": "", "language": "de"}`, "If-Match: *"), 0)
 		w.is("invalid PATCH", w.Call("PATCH", path, w.ada, `{"title": ""}`), 422001)
 		if got := w.Call("GET", "/api/v1/forms?language=de", w.ada, ""); got.Body["total_items"] != 1.0 {
@@ -113,7 +118,10 @@ func TestFormInput(t *testing.T) {
 			{`{'title': 'x'}`, 400002, ""},
 			{`[]`, 400002, ""},
 			{`"x"`, 400002, ""},
-			{`null`, 422001, "title"},
+			{`null`, 400002, ""},
+			{`{"title": "x", "description": null}`, 422001, "description"},
+			{`{"title": "x", "a/b~c": 1}`, 400002, "a/b~c"},
+			{`{"title": "\ufeff"}`, 422001, "title"},
 			{` `, 400002, ""},
 			{strings.Repeat("[", 100_000), 400002, ""},
 			{`{"title": ` + strings.Repeat(`{"a":`, 70) + `1` + strings.Repeat(`}`, 70) + `}`, 400002, ""},
@@ -188,7 +196,7 @@ func TestListPaging(t *testing.T) {
 		}
 		for _, bad := range []string{
 			"page=0", "page=-1", "page=x", "page=", "page=1.5", "page=1e3", "page=9223372036854775808", "page=%00", "page=1&page=2", "page=%zz",
-			"per_page=0", "per_page=201", "per_page=-5", "per_page=", "per_page=99999999999999999999", "page=+1%20", "page=0x1",
+			"per_page=0", "per_page=201", "per_page=-5", "per_page=", "per_page=99999999999999999999", "page=+1%20", "page=0x1", "page=%2B1",
 			"sort=name", "sort=-", "status=gone", "language=xx-nonsense", "search=%ff", "search=" + strings.Repeat("x", 201),
 		} {
 			w.is(bad, w.Call("GET", "/api/v1/forms?"+bad, w.ada, ""), 400001)

@@ -288,14 +288,19 @@ func (a *API) client(r *http.Request, in values) (account.Application, error) {
 		}
 		return account.Application{}, missingClient(in)
 	}
-	guess := Guess{a.Address(r), guessName(id)}
+	guess := Guess{limit.Network(a.Address(r)), guessName(id)}
 	if wait := a.Guesses.Wait(guess); secret != "" && wait > 0 {
 		return account.Application{}, fault.TooManyRequests(limit.Seconds(wait))
 	}
 	app, err := a.OAuth.Authenticate(r.Context(), id, secret)
 	wrong := err != nil && fault.From(err).Code == fault.InvalidClient
 	if wrong && secret != "" {
-		a.Guesses.Take(guess)
+		// Right secrets are not counted, so that a busy application is never
+		// held up; of many wrong ones at once, those past the limit learn
+		// nothing.
+		if _, wait, ok := a.Guesses.Take(guess); !ok {
+			return account.Application{}, fault.TooManyRequests(limit.Seconds(wait))
+		}
 	}
 	if wrong && secret == "" {
 		err = errNoSecret

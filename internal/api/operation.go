@@ -208,7 +208,7 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 		return nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < p.minimum || p.maximum > 0 && n > p.maximum {
+	if err != nil || strings.HasPrefix(text, "+") || n < p.minimum || p.maximum > 0 && n > p.maximum {
 		if p.maximum > 0 {
 			return p.wrong("is a whole number from %d to %d", p.minimum, p.maximum)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Paging is the part of a list's input that says which page is wanted.
+// pageOf is which page of a list is wanted.
 type pageOf struct {
 	page, perPage int64
 }

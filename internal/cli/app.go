@@ -62,7 +62,7 @@ func (a appAdd) Run(ctx context.Context, place Place, io streams) error {
 		if !app.Public {
 			text, hash = account.NewClientSecret()
 		}
-		if err := s.AddApp(ctx, app, hash); err != nil {
+		if _, err := s.AddApp(ctx, app, hash, store.Once{}); err != nil {
 			return err
 		}
 		return printApp(io, app, text, a.JSON)

@@ -39,6 +39,7 @@ type Place struct {
 	Data            string `env:"FORMULARY_DATA" default:"./formulary-data" help:"Folder for the data." placeholder:"FOLDER"`
 	DatabaseURL     string `env:"FORMULARY_DATABASE_URL" help:"postgres://… for PostgreSQL; empty for SQLite in the data folder." placeholder:"URL"`
 	DatabaseURLFile string `env:"FORMULARY_DATABASE_URL_FILE" help:"File that holds the database URL, which is a secret." placeholder:"FILE"`
+	Addr            string `env:"FORMULARY_ADDR" default:"127.0.0.1:8080" help:"Address that serve listens on."`
 	BaseURL         string `env:"FORMULARY_BASE_URL" help:"Address by which people reach the service, such as https://forms.example.com." placeholder:"URL"`
 }
 

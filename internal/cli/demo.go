@@ -39,7 +39,7 @@ func demo(ctx context.Context, s *store.Store, base string, io streams) error {
 		RedirectURIs: []string{"http://127.0.0.1:9090/callback"}, Scopes: account.EveryScope(), CreatedAt: now,
 	}
 	secret, hash := account.NewClientSecret()
-	if err := s.AddApp(ctx, app, hash); err != nil {
+	if _, err := s.AddApp(ctx, app, hash, store.Once{}); err != nil {
 		return err
 	}
 	fmt.Fprintf(io.out, `

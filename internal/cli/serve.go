@@ -24,10 +24,7 @@ import (
 	"formulary/internal/web"
 )
 
-const defaultAddr = "127.0.0.1:8080"
-
 type serveCommand struct {
-	Addr           string        `env:"FORMULARY_ADDR" default:"127.0.0.1:8080" help:"Address to listen on."`
 	AccessTokenTTL time.Duration `env:"FORMULARY_ACCESS_TOKEN_TTL" default:"1h" help:"How long an access token lives."`
 	CodeTTL        time.Duration `env:"FORMULARY_CODE_TTL" default:"60s" help:"How long an authorization code lives."`
 	RefreshIdle    time.Duration `env:"FORMULARY_REFRESH_IDLE" default:"2160h" help:"A refresh token ends after so long without use."`
@@ -87,7 +84,7 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams) error {
 		return err
 	}
 	defer s.Close()
-	listener, err := net.Listen("tcp", c.Addr)
+	listener, err := net.Listen("tcp", place.Addr)
 	if err != nil {
 		return err
 	}

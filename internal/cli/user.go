@@ -186,7 +186,7 @@ func (u userReset) Run(ctx context.Context, place Place, io streams) error {
 		}
 		base := place.BaseURL
 		if base == "" {
-			base = "http://" + defaultAddr
+			base = "http://" + place.Addr
 		}
 		fmt.Fprintf(io.out, "A new password for %s, once, within 24 hours:\n%s/reset?token=%s\n", p.Email, strings.TrimSuffix(base, "/"), link)
 		return nil

@@ -130,6 +130,10 @@ func Unreachable(cause error) *Error {
 	}
 }
 
+// CallerLeft is the status of a request whose caller did not wait: nobody reads
+// it but the log.
+const CallerLeft = 499
+
 // From turns any error into one that can be sent: what is not ours to show
 // becomes 500001 with the cause kept for the log.
 func From(err error) *Error {

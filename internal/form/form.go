@@ -29,12 +29,6 @@ const (
 	Closed Status = "closed"
 )
 
-// ParseStatus reads one of the three.
-func ParseStatus(text string) (Status, bool) {
-	s := Status(text)
-	return s, s == Draft || s == Open || s == Closed
-}
-
 // Form is a form as its owner sees it in a list.
 type Form struct {
 	ID            string
@@ -71,6 +65,8 @@ func (h *Head) Clean() error {
 		wrong("title", "a form needs a title")
 	case n > MaxTitle:
 		wrong("title", "at most %d characters", MaxTitle)
+	case !strings.ContainsFunc(h.Title, func(r rune) bool { return unicode.IsPrint(r) && !unicode.IsSpace(r) }):
+		wrong("title", "a title can be seen")
 	case strings.ContainsFunc(h.Title, unicode.IsControl):
 		wrong("title", "one line of text, without control characters")
 	}

@@ -63,9 +63,20 @@ func (l *Limiter[K]) Take(key K) (left int, wait time.Duration, ok bool) {
 	return int((int64(l.window) - (full - now)) / int64(l.step)), 0, true
 }
 
+// Return gives an event back, as when a guess turned out right.
+func (l *Limiter[K]) Return(key K) {
+	if l == nil {
+		return
+	}
+	s := l.shard(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if full, ok := s.full[key]; ok {
+		s.full[key] = full - int64(l.step)
+	}
+}
+
 // Wait is for how long the key has used its allowance up; zero: it has not.
-// With Take after a wrong guess it limits guessing without ever holding up those
-// who know the secret.
 func (l *Limiter[K]) Wait(key K) time.Duration {
 	if l == nil {
 		return 0

@@ -239,7 +239,7 @@ func TestRegistration(t *testing.T) {
 		for _, uri := range []string{
 			"http://example.com/cb", "http://127.0.0.1.example.com/", "javascript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd",
 			"https://*.example.com/cb", "https://example.com/*", "https://example.com/cb#f", "https://example.com/cb#", "https://user:pw@example.com/",
-			"/callback", "example.com/cb", "", "https://", "https://example.com/a b", "https://example.com/\u00e9", "com.example:/cb", "about:blank",
+			"/callback", "example.com/cb", "", "https://", "https://example.com/a b", "https://example.com/\u00e9", "com.example:/cb", "about:blank", "https://a.example;sandbox/cb", "https://a,b.example/cb",
 			"https://example.com/?code=1", "https://example.com/?state=1", "https://example.com/?error=1", "https://example.com/?iss=1", "https://example.com/?a=%zz",
 		} {
 			p := b.Post("/applications", url.Values{"name": {"X"}, "redirect_uris": {uri}, "scope": {"forms:read"}})

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"formulary/internal/account"
@@ -40,7 +42,7 @@ func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirec
 	if len(rawQuery) > maxQuery {
 		return req, nil, page("The request is too long.")
 	}
-	query, err := url.ParseQuery(rawQuery)
+	query, err := parseQuery(rawQuery)
 	if err != nil {
 		return req, nil, page("The address of this page is malformed.")
 	}
@@ -73,9 +75,9 @@ func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirec
 	fail := func(code, format string, args ...any) (Request, *Redirected, error) {
 		return req, s.deny(req, code, fmt.Sprintf(format, args...)), nil
 	}
-	for name, values := range query {
-		if len(values) > 1 && known[name] {
-			return fail("invalid_request", "%s is given more than once", name)
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if len(query[name]) > 1 {
+			return fail("invalid_request", "%s is given more than once", printable(name))
 		}
 	}
 	switch query.Get("response_type") {
@@ -112,9 +114,25 @@ func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirec
 	return req, nil, nil
 }
 
-// known are the parameters that have a meaning here; others may be anything.
-var known = map[string]bool{
-	"response_type": true, "scope": true, "state": true, "code_challenge": true, "code_challenge_method": true,
+// parseQuery is url.ParseQuery that takes a semicolon for what it is: a state
+// may have one.
+func parseQuery(raw string) (url.Values, error) {
+	query := url.Values{}
+	for part := range strings.SplitSeq(raw, "&") {
+		if part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		name, err := url.QueryUnescape(name)
+		if err != nil {
+			return nil, err
+		}
+		if value, err = url.QueryUnescape(value); err != nil {
+			return nil, err
+		}
+		query.Add(name, value)
+	}
+	return query, nil
 }
 
 func page(format string, args ...any) error {

@@ -49,7 +49,7 @@ func TestAuthorizeRequest(t *testing.T) {
 
 		w.page(b, "8 client twice", ask.Encode()+"&client_id="+w.app.ID)
 		w.page(b, "8 redirect twice", ask.Encode()+"&redirect_uri="+url.QueryEscape(callback))
-		for _, name := range []string{"response_type", "scope", "state", "code_challenge", "code_challenge_method"} {
+		for _, name := range []string{"response_type", "scope", "state", "code_challenge", "code_challenge_method", "nonsense"} {
 			to := w.refused(b, "9 "+name+" twice", ask.Encode()+"&"+name+"=a&"+name+"=b", "invalid_request")
 			if name == "state" && to.Query().Has("state") {
 				t.Errorf("9 a state given twice cannot be returned: %s", to)
@@ -72,7 +72,7 @@ func TestAuthorizeRequest(t *testing.T) {
 		if p := b.Get("/authorize?%zz"); p.StatusCode != 400 {
 			t.Errorf("17 malformed query: %d", p.StatusCode)
 		}
-		if p := b.Get("/authorize?" + ask.Encode() + "&prompt=login&prompt=none&x"); p.StatusCode != 200 {
+		if p := b.Get("/authorize?" + ask.Encode() + "&prompt=login&x&y=%00"); p.StatusCode != 200 {
 			t.Errorf("18 unknown parameters: %d", p.StatusCode)
 		}
 
@@ -117,6 +117,9 @@ func TestAuthorizeGrant(t *testing.T) {
 			if got := to.Query().Get("state"); got != state {
 				t.Errorf("15 state %q came back as %q", state, got)
 			}
+		}
+		if to := b.Get("/authorize?" + with(w.app.Ask("forms:read"), "scope", "no").Encode() + "&state=a;b"); !strings.HasSuffix(to.Header.Get("Location"), "&state=a%3Bb") {
+			t.Errorf("15 a plain semicolon came back in %s", to.Header.Get("Location"))
 		}
 		// 16, 19, 35: code alone is added, and the URI's own query survives.
 		to := b.Allow(w.app.Ask("forms:read"))

@@ -3,6 +3,7 @@ package oauth_test
 import (
 	"compress/gzip"
 	"io"
+	"net/url"
 	"os"
 	"sync"
 	"testing"
@@ -100,7 +101,11 @@ func TestRefresh(t *testing.T) {
 		if got := w.alive(token.Access); got != 401001 {
 			t.Errorf("80 application disabled: %d", got)
 		}
-		w.is("80 application disabled", w.Form(refreshPath, w.app.Renew(token.Refresh)), 401, 401101, "invalid_client")
+		w.grant("80 application disabled", w.Form(refreshPath, w.app.Renew(token.Refresh)))
+		w.grant("80 application disabled", w.Form(tokenPath, w.app.Redeem("x")))
+		if a := w.Form("/api/oauth2/introspect", w.app.Sign(url.Values{"token": {token.Access}})); a.Text != `{"active":false}` {
+			t.Errorf("80 introspection of a disabled application: %s", a.Text)
+		}
 		w.Command("", "app", "enable", w.app.ID)
 		if got := w.alive(token.Access); got != 0 {
 			t.Errorf("80 application enabled again: %d", got)
@@ -128,6 +133,15 @@ func TestRefresh(t *testing.T) {
 			t.Errorf("88 user deleted: %d", got)
 		}
 		w.grant("80 user deleted", w.Form(refreshPath, w.app.Renew(bobs.Refresh)))
+
+		// What was revoked before stays revoked.
+		w.AddUser("eve@example.com")
+		eves := w.Exchange(w.app, w.code(w.signedIn("eve@example.com"), w.app.Ask("forms:read")))
+		w.Form("/api/oauth2/revoke", w.app.Sign(url.Values{"token": {eves.Refresh}}))
+		w.Command("", "user", "delete", "eve@example.com", "--yes")
+		if got := w.alive(eves.Access); got != 401001 {
+			t.Errorf("88 revoked, then user deleted: %d", got)
+		}
 
 		// The owner of the application is deleted with it: still 401006 for
 		// their own token.

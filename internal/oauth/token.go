@@ -25,14 +25,17 @@ var errClient = fault.New(fault.InvalidClient, "The client_id or the client_secr
 // take as long as those that do.
 var decoyHash = account.Hash("")
 
+var errDisabled = fault.New(fault.InvalidGrant, "The application has been switched off.")
+
 // Authenticate finds the application behind a client_id and its secret. A
-// public application has none, and must not send one.
+// public application has none, and must not send one. One that is switched off
+// is still who it is; it only gets nothing.
 func (s *Service) Authenticate(ctx context.Context, id, secret string) (account.Application, error) {
 	app, hashes, err := s.store.Client(ctx, id)
 	if err != nil && !errors.Is(err, fault.NotFound) {
 		return app, err
 	}
-	if err == nil && app.Public && secret == "" && !app.Disabled {
+	if err == nil && app.Public && secret == "" {
 		return app, nil
 	}
 	if len(hashes) == 0 {
@@ -44,7 +47,7 @@ func (s *Service) Authenticate(ctx context.Context, id, secret string) (account.
 			right = true
 		}
 	}
-	if err != nil || !right || secret == "" || app.Public || app.Disabled {
+	if err != nil || !right || secret == "" || app.Public {
 		return account.Application{}, errClient
 	}
 	return app, nil
@@ -52,6 +55,9 @@ func (s *Service) Authenticate(ctx context.Context, id, secret string) (account.
 
 // Exchange turns an authorization code into tokens.
 func (s *Service) Exchange(ctx context.Context, app account.Application, code, redirectURI, verifier string) (Token, error) {
+	if app.Disabled {
+		return Token{}, errDisabled
+	}
 	key, ok := account.ParseKey(account.Code, code)
 	if !ok {
 		return Token{}, fault.New(fault.InvalidGrant, "This is not an authorization code of ours.")
@@ -89,6 +95,9 @@ func (s *Service) token(access, refresh string, grant store.Grant) Token {
 // application with a secret: clients store it once. A public one gets a new
 // refresh token each time. scope, if not empty, narrows the new access token.
 func (s *Service) Refresh(ctx context.Context, app account.Application, refreshToken, scope string) (Token, error) {
+	if app.Disabled {
+		return Token{}, errDisabled
+	}
 	key, ok := account.ParseKey(account.RefreshToken, refreshToken)
 	if !ok {
 		return Token{}, fault.New(fault.InvalidGrant, "This is not a refresh token of ours.")
@@ -151,6 +160,9 @@ type Info struct {
 // Introspect tells an application about a token of its own.
 func (s *Service) Introspect(ctx context.Context, app account.Application, token string) (*Info, error) {
 	now := s.now()
+	if app.Disabled {
+		return nil, nil
+	}
 	if key, ok := account.ParseKey(account.AccessToken, token); ok {
 		b, err := s.store.Bearer(ctx, key)
 		if err != nil {

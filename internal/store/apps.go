@@ -46,18 +46,23 @@ const (
 		LEFT JOIN app_secret s ON s.account_id = app.account_id AND s.app_id = app.id WHERE app.id = $1`
 )
 
-// AddApp registers an application; secretHash is empty for a public one.
-func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string) error {
-	return s.db.Write(ctx, func(t tx) error {
+// AddApp registers an application; secretHash is empty for a public one. With a
+// key in once, the same registration sent again returns the id of the first.
+func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string, once Once) (earlier string, err error) {
+	err = s.db.Write(ctx, func(t tx) (err error) {
+		if earlier, err = once.claim(t, a.Account, a.ID, a.CreatedAt); err != nil || earlier != "" {
+			return err
+		}
 		if _, err := t.Exec(insertAppSQL, a.Account, a.ID, a.Name, a.Public, uriList(a), a.Scopes.String(), a.SendIssuer, ms(a.CreatedAt)); err != nil {
 			return err
 		}
 		if secretHash == "" {
 			return nil
 		}
-		_, err := t.Exec(insertSecretSQL, a.Account, a.ID, account.NewID(account.SecretPrefix, a.CreatedAt), secretHash, ms(a.CreatedAt))
+		_, err = t.Exec(insertSecretSQL, a.Account, a.ID, account.NewID(account.SecretPrefix, a.CreatedAt), secretHash, ms(a.CreatedAt))
 		return err
 	})
+	return earlier, err
 }
 
 func uriList(a account.Application) string {

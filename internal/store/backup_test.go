@@ -32,7 +32,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 				Account: p.ID, ID: account.NewID(account.AppPrefix, now), Name: "Ünï <b>", Public: public,
 				RedirectURIs: []string{"https://x/?a=1", "https://y/"}, Scopes: account.EveryScope(), SendIssuer: !public, CreatedAt: now,
 			}
-			if err := s.AddApp(ctx, app, "hash"); err != nil {
+			if _, err := s.AddApp(ctx, app, "hash", store.Once{}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -64,6 +64,7 @@ func (c *Cache[K, V]) Get(owner string, key K) (value V, mark Mark, ok bool) {
 	}
 	entry := found.(*cached[V])
 	if entry.mark != mark || time.Since(entry.read) > cacheLife {
+		c.entries.CompareAndDelete(key, found)
 		return value, mark, false
 	}
 	return entry.value, mark, true

@@ -41,7 +41,7 @@ func TestCache(t *testing.T) {
 			Account: bob, ID: account.NewID(account.AppPrefix, time.Now()), Name: "App",
 			RedirectURIs: []string{"https://x/"}, Scopes: account.EveryScope(), CreatedAt: time.Now(),
 		}
-		if err := s.AddApp(ctx, app, "hash"); err != nil {
+		if _, err := s.AddApp(ctx, app, "hash", store.Once{}); err != nil {
 			t.Fatal(err)
 		}
 		for name, change := range map[string]func(*store.Store) error{

@@ -27,5 +27,6 @@ func (s *Store) KeepExplorer(ctx context.Context, callback string, now time.Time
 		Account: nobody, ID: account.NewID(account.AppPrefix, now), Name: "API page of this Formulary", Public: true,
 		RedirectURIs: []string{callback}, Scopes: account.EveryScope(), CreatedAt: now,
 	}
-	return app.ID, s.AddApp(ctx, app, "")
+	_, err = s.AddApp(ctx, app, "", Once{})
+	return app.ID, err
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -73,7 +74,7 @@ func (s *Store) CreateForm(ctx context.Context, owner string, head form.Head, on
 			return err
 		} else if earlier != "" {
 			made, err = readForm(t.Query, owner, earlier)
-			return err
+			return notFoundAs(err, fault.New(fault.NoResource, "What this Idempotency-Key made has been deleted since."))
 		}
 		made = form.Form{
 			ID: id, Title: head.Title, Description: head.Description, Language: head.Language,
@@ -115,6 +116,9 @@ func (s *Store) ChangeForm(ctx context.Context, owner, id string, revision int64
 		if err := change(&head); err != nil {
 			return err
 		}
+		if head == (form.Head{Title: f.Title, Description: f.Description, Language: f.Language}) {
+			return errUnchanged
+		}
 		if head.Language != f.Language {
 			if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
 				return err
@@ -129,8 +133,15 @@ func (s *Store) ChangeForm(ctx context.Context, owner, id string, revision int64
 			ms(f.UpdatedAt), form.Fold(f.Title), searchKey(head))
 		return err
 	})
+	if err == errUnchanged {
+		f.Revision-- // the count was taken back with the rest
+		err = nil
+	}
 	return f, err
 }
+
+// errUnchanged takes a change back that changes nothing.
+var errUnchanged = errors.New("nothing changes")
 
 // lockForm counts the revision up, which also keeps others from the row until
 // this transaction ends.
@@ -190,9 +201,6 @@ var formSorts = map[FormSort]string{
 	"title":       filteredFormsSQL + `title_key, id LIMIT $5 OFFSET $6`,
 	"-title":      filteredFormsSQL + `title_key DESC, id DESC LIMIT $5 OFFSET $6`,
 }
-
-// Known says whether there is such an order.
-func (s FormSort) Known() bool { return formSorts[s] != "" }
 
 // FormFilter chooses forms; empty fields choose all.
 type FormFilter struct {

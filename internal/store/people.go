@@ -132,6 +132,10 @@ func setPassword(t tx, owner, hash, keepSession string) error {
 	if err := changed(t.Exec(setPasswordSQL, owner, hash)); err != nil {
 		return err
 	}
+	// A link to a new password was for the old one.
+	if _, err := t.Exec(dropLinksSQL, owner, resetLink); err != nil {
+		return err
+	}
 	_, err := t.Exec(endSessionsSQL, owner, keepSession)
 	return err
 }
@@ -151,8 +155,11 @@ func (s *Store) SetPersonDisabled(ctx context.Context, owner string, disabled bo
 }
 
 // ownedSQL removes what a deleted account owned. Access tokens stay until they
-// are swept, so that their bearers learn that the user is gone (401006).
+// are swept, so that their bearers learn that the user is gone (401006); those
+// that were revoked before stay unknown (401001).
 var ownedSQL = []string{
+	`DELETE FROM access_token WHERE account_id = $1
+		AND consent_id IN (SELECT id FROM consent WHERE account_id = $1 AND ended_at > 0)`,
 	`DELETE FROM session WHERE account_id = $1`,
 	`DELETE FROM link WHERE account_id = $1`,
 	`DELETE FROM ticket WHERE account_id = $1`,

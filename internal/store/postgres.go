@@ -27,6 +27,7 @@ const (
 	// has stopped answering.
 	statementLimit = 5 * time.Second
 	dialLimit      = 3 * time.Second
+	rollbackLimit  = time.Second
 	migrateLimit   = 5 * time.Minute
 	retries        = 5
 	// defaultPool is how many connections a node takes when the URL does not
@@ -101,8 +102,11 @@ func (db *postgres) Write(ctx context.Context, fn func(tx) error) error {
 const migrateLock = 0x666f726d // "form"
 
 func (db *postgres) Exclusive(ctx context.Context, fn func(tx) error) error {
-	ctx, cancel := context.WithTimeout(ctx, migrateLimit)
-	defer cancel()
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, migrateLimit)
+		defer cancel()
+	}
 	return db.transact(ctx, pgx.TxOptions{}, func(t tx) error {
 		if _, err := t.Exec("SELECT pg_advisory_xact_lock($1)", int64(migrateLock)); err != nil {
 			return err
@@ -121,8 +125,13 @@ func (db *postgres) transact(ctx context.Context, options pgx.TxOptions, fn func
 	if err != nil {
 		return pgError(err)
 	}
-	// After a commit this does nothing.
-	defer t.Rollback(context.WithoutCancel(ctx))
+	// After a commit this does nothing. It has a deadline of its own: a database
+	// that hangs must not keep the request.
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)
+		defer cancel()
+		t.Rollback(ctx)
+	}()
 	if err := fn(pgTx{ctx, t}); err != nil && err != errStop {
 		return err
 	}

@@ -193,18 +193,18 @@ func (c *sqliteConn) Query(sql string, scan func(row) error, args ...any) error 
 			return err
 		}
 	}
+	// Also when scan panics: the statement is kept for the next one.
+	defer stmt.Reset()
 	r := (*sqliteRow)(stmt)
 	for stmt.Step() {
 		if err := scan(r); err != nil {
-			stmt.Reset()
 			if err == errStop {
 				return nil
 			}
 			return err
 		}
 	}
-	// Reset returns the error of the last step again.
-	return sqliteError(stmt.Reset())
+	return sqliteError(stmt.Err())
 }
 
 type sqliteRow sqlite3.Stmt

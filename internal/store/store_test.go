@@ -183,7 +183,7 @@ func TestSweep(t *testing.T) {
 			Account: p.ID, ID: account.NewID(account.AppPrefix, now), Name: "App",
 			RedirectURIs: []string{"https://x/"}, Scopes: account.EveryScope(), CreatedAt: now,
 		}
-		if err := s.AddApp(ctx, app, "hash"); err != nil {
+		if _, err := s.AddApp(ctx, app, "hash", store.Once{}); err != nil {
 			t.Fatal(err)
 		}
 		token := func(made time.Time) account.Key {

@@ -11,33 +11,57 @@ import (
 // still told from an unknown one and a code's second use is still noticed.
 const spentKept = 30 * 24 * time.Hour
 
+// sweepBatch is how many rows one transaction removes, so that no request waits
+// for long behind it.
+const sweepBatch = 500
+
+// byID ends a statement that removes rows of a table keyed by account and id.
+const byID = ` LIMIT $2)`
+
 var sweepSQL = []struct {
 	sql string
 	age time.Duration
 }{
-	{`DELETE FROM ticket WHERE expires_at < $1`, time.Hour},
-	{`DELETE FROM link WHERE expires_at < $1`, time.Hour},
-	{`DELETE FROM code WHERE expires_at < $1`, spentKept},
-	{`DELETE FROM access_token WHERE expires_at < $1`, spentKept},
-	{`DELETE FROM consent WHERE ended_at > 0 AND ended_at < $1`, spentKept},
-	{`DELETE FROM idempotency WHERE created_at < $1`, onceKept},
-	{`DELETE FROM session WHERE used_at < $1`, account.SessionIdle},
-	{`DELETE FROM session WHERE created_at < $1`, account.SessionAbsolute},
+	{`DELETE FROM ticket WHERE (account_id, id) IN (SELECT account_id, id FROM ticket WHERE expires_at < $1` + byID, time.Hour},
+	{`DELETE FROM link WHERE (account_id, id) IN (SELECT account_id, id FROM link WHERE expires_at < $1` + byID, time.Hour},
+	{`DELETE FROM code WHERE (account_id, id) IN (SELECT account_id, id FROM code WHERE expires_at < $1` + byID, spentKept},
+	{`DELETE FROM access_token WHERE (account_id, id) IN (SELECT account_id, id FROM access_token WHERE expires_at < $1` + byID, spentKept},
+	{`DELETE FROM consent WHERE (account_id, id) IN (SELECT account_id, id FROM consent WHERE ended_at > 0 AND ended_at < $1` + byID, spentKept},
+	{`DELETE FROM session WHERE (account_id, id) IN (SELECT account_id, id FROM session WHERE used_at < $1` + byID, account.SessionIdle},
+	{`DELETE FROM session WHERE (account_id, id) IN (SELECT account_id, id FROM session WHERE created_at < $1` + byID, account.SessionAbsolute},
+	{`DELETE FROM idempotency WHERE (account_id, app_id, key) IN
+		(SELECT account_id, app_id, key FROM idempotency WHERE created_at < $1` + byID, onceKept},
 }
 
-// Sweep removes what nobody can use any more, each kind in a transaction of its
-// own so that it never holds up a request for long.
+// Swept when nobody has used them for longer than a refresh token lives.
+const (
+	sweepRefreshSQL = `DELETE FROM refresh_token WHERE (account_id, id) IN (SELECT account_id, id FROM refresh_token WHERE used_at < $1` + byID
+	sweepConsentSQL = `DELETE FROM consent WHERE (account_id, id) IN (SELECT account_id, id FROM consent WHERE used_at < $1` + byID
+)
+
+// Sweep removes what nobody can use any more, a few rows at a time.
 func (s *Store) Sweep(ctx context.Context, now time.Time, refreshIdle time.Duration) error {
-	sweep := func(sql string, age time.Duration) error {
-		return s.db.Write(ctx, func(t tx) error {
-			_, err := t.Exec(sql, ms(now.Add(-age)))
-			return err
-		})
-	}
 	for _, kind := range sweepSQL {
-		if err := sweep(kind.sql, kind.age); err != nil {
+		if err := s.sweep(ctx, kind.sql, now.Add(-kind.age)); err != nil {
 			return err
 		}
 	}
-	return sweep(`DELETE FROM refresh_token WHERE used_at < $1`, refreshIdle+spentKept)
+	unused := now.Add(-refreshIdle - spentKept)
+	if err := s.sweep(ctx, sweepRefreshSQL, unused); err != nil {
+		return err
+	}
+	return s.sweep(ctx, sweepConsentSQL, unused)
+}
+
+func (s *Store) sweep(ctx context.Context, sql string, before time.Time) error {
+	for {
+		var n int64
+		err := s.db.Write(ctx, func(t tx) (err error) {
+			n, err = t.Exec(sql, ms(before), sweepBatch)
+			return err
+		})
+		if err != nil || n < sweepBatch {
+			return err
+		}
+	}
 }

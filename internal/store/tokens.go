@@ -140,12 +140,17 @@ func (s *Store) Redeem(ctx context.Context, r Redemption, access, refresh accoun
 		}
 		return insertRefresh(t, refresh, consent, r.AppID, now)
 	})
-	if err == nil && replayed {
+	if replayed || inDoubt(err) {
 		s.db.Bump(r.Code.Account)
+	}
+	if err == nil && replayed {
 		err = errCode
 	}
 	return grant, err
 }
+
+// inDoubt says whether a transaction that failed may have been committed.
+func inDoubt(err error) bool { return err != nil && fault.From(err).Code.Status() >= 500 }
 
 func notFoundAs(err error, as error) error {
 	if errors.Is(err, fault.NotFound) {
@@ -226,8 +231,10 @@ func (s *Store) Refresh(ctx context.Context, key account.Key, app account.Applic
 		}
 		return insertAccess(t, access, consent, app.ID, grant.Scopes, expires, now)
 	})
-	if err == nil && reused {
+	if reused || inDoubt(err) {
 		s.db.Bump(key.Account)
+	}
+	if err == nil && reused {
 		err = errRefresh
 	}
 	return grant, err

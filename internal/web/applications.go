@@ -1,12 +1,13 @@
 package web
 
 import (
-	"errors"
+	"crypto/rand"
 	"net/http"
 	"strings"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/store"
 )
 
 type applicationsPage struct {
@@ -20,6 +21,7 @@ type applicationPage struct {
 	App       account.Application
 	URIs      string // one a line
 	New       bool
+	Nonce     string // of a new one: sending the form twice registers once
 	Secrets   []account.AppSecret
 	Secret    string // a new one: shown this once
 	Choices   []scopeChoice
@@ -54,9 +56,10 @@ func (web *Web) listApplications(v *visit) error {
 }
 
 func (web *Web) newApplication(v *visit) error {
-	// The id is made here, so that sending the form twice registers once.
-	app := account.Application{ID: account.NewID(account.AppPrefix, web.Now()), Scopes: account.Scopes{account.FormsRead, account.ResponsesRead}}
-	return web.render(v, http.StatusOK, "application", web.applicationPage(app, nil, true))
+	app := account.Application{Scopes: account.Scopes{account.FormsRead, account.ResponsesRead}}
+	p := web.applicationPage(app, nil, true)
+	p.Nonce = rand.Text()
+	return web.render(v, http.StatusOK, "application", p)
 }
 
 func (web *Web) applicationPage(app account.Application, secrets []account.AppSecret, fresh bool) *applicationPage {
@@ -92,26 +95,29 @@ func registration(v *visit, app *account.Application) {
 
 func (web *Web) createApplication(v *visit) error {
 	now := web.Now()
-	app := account.Application{Account: v.person.ID, ID: v.field("id"), Public: v.field("kind") == "public", CreatedAt: now}
-	if _, ok := account.ParseID(account.AppPrefix, app.ID); !ok {
-		app.ID = account.NewID(account.AppPrefix, now)
+	app := account.Application{
+		Account: v.person.ID, ID: account.NewID(account.AppPrefix, now), Public: v.field("kind") == "public", CreatedAt: now,
 	}
 	registration(v, &app)
-	if err := app.Check(); err != nil {
-		return web.applicationProblem(v, web.applicationPage(app, nil, true), err)
+	nonce := v.field("nonce")
+	if len(nonce) > 100 || !account.CleanLine(nonce) {
+		nonce = ""
 	}
-	switch _, _, err := web.Store.App(v.ctx(), v.person.ID, app.ID); {
-	case err == nil:
-		return web.redirect(v, "/applications/"+app.ID+"?saved=already")
-	case !errors.Is(err, fault.NotFound):
-		return err
+	if err := app.Check(); err != nil {
+		p := web.applicationPage(app, nil, true)
+		p.Nonce = nonce
+		return web.applicationProblem(v, p, err)
 	}
 	var text, hash string
 	if !app.Public {
 		text, hash = account.NewClientSecret()
 	}
-	if err := web.Store.AddApp(v.ctx(), app, hash); err != nil {
+	earlier, err := web.Store.AddApp(v.ctx(), app, hash, store.Once{App: "console", Key: nonce})
+	if err != nil {
 		return err
+	}
+	if earlier != "" {
+		return web.redirect(v, "/applications/"+earlier+"?saved=already")
 	}
 	if app.Public {
 		return web.redirect(v, "/applications/"+app.ID+"?saved=created")

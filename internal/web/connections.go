@@ -1,8 +1,11 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 
+	"formulary/internal/account"
+	"formulary/internal/fault"
 	"formulary/internal/store"
 )
 
@@ -24,7 +27,12 @@ func (web *Web) listConnections(v *visit) error {
 }
 
 func (web *Web) disconnect(v *visit) error {
-	if err := web.OAuth.Disconnect(v.ctx(), v.person.ID, v.r.PathValue("id")); err != nil {
+	id := v.r.PathValue("id")
+	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+		return fault.NotFound
+	}
+	// Pressed twice, it is disconnected all the same.
+	if err := web.OAuth.Disconnect(v.ctx(), v.person.ID, id); err != nil && !errors.Is(err, fault.NotFound) {
 		return err
 	}
 	return web.redirect(v, "/connections?saved=disconnected")

@@ -71,9 +71,8 @@ func TestApplications(t *testing.T) {
 		s.AddUser(ada)
 		b := s.Browser()
 		b.SignIn(ada)
-		const id = "app_01k9z8m7q3e4r5t6y7v8w9x0a1"
 		register := url.Values{
-			"id": {id}, "name": {"<script>alert(1)</script>"}, "kind": {"secret"}, "scope": {"forms:read", "webhooks:read"},
+			"nonce": {"once"}, "name": {"<script>alert(1)</script>"}, "kind": {"secret"}, "scope": {"forms:read", "webhooks:read"},
 			"redirect_uris": {"https://a.example/cb\r\n\r\n  https://b.example/cb  "},
 		}
 		p := b.Post("/applications", register)
@@ -84,6 +83,7 @@ func TestApplications(t *testing.T) {
 		// Sending the form again registers nothing more, and shows no secret.
 		again := b.Post("/applications", register)
 		status(t, "again", again, 303)
+		id := strings.TrimSuffix(strings.TrimPrefix(again.Header.Get("Location"), "/applications/"), "?saved=already")
 		if p := b.Get("/applications"); strings.Count(p.Text, "/applications/app_") != 1 {
 			t.Errorf("registered more than once:\n%s", p.Text)
 		}
@@ -96,6 +96,8 @@ func TestApplications(t *testing.T) {
 			"no address":   {"name": {"X"}, "scope": {"forms:read"}},
 			"no scope":     {"name": {"X"}, "redirect_uris": {"https://a.example/"}},
 			"a long name":  {"name": {strings.Repeat("x", 101)}, "redirect_uris": {"https://a.example/"}, "scope": {"forms:read"}},
+			"invisible":    {"name": {"\u200b\u2060"}, "redirect_uris": {"https://a.example/"}, "scope": {"forms:read"}},
+			"backwards":    {"name": {"\u202elgoog"}, "redirect_uris": {"https://a.example/"}, "scope": {"forms:read"}},
 			"a NUL":        {"name": {"a\x00"}, "redirect_uris": {"https://a.example/"}, "scope": {"forms:read"}},
 			"21 addresses": {"name": {"X"}, "redirect_uris": {strings.Repeat("https://a.example/\n", 21)}, "scope": {"forms:read"}},
 		} {
@@ -115,6 +117,11 @@ func TestApplications(t *testing.T) {
 		status(t, "switch on", b.Post("/applications/"+id+"/enable", nil), 303)
 		status(t, "delete", b.Post("/applications/"+id+"/delete", nil), 303)
 		status(t, "after it", b.Get("/applications/"+id), 404)
+		// Nobody can register it again: its old tokens must stay dead.
+		if p := b.Post("/applications", url.Values{"id": {id}, "name": {"X"}, "redirect_uris": {"https://a.example/"}, "scope": {"forms:read"}}); strings.Contains(p.Text, id) {
+			t.Error("a deleted application came back")
+		}
+		status(t, "and after that", b.Get("/applications/"+id), 404)
 		public := b.Post("/applications", url.Values{"name": {"P"}, "kind": {"public"}, "redirect_uris": {"http://127.0.0.1/"}, "scope": {"forms:read"}})
 		status(t, "a public one", public, 303)
 		status(t, "its secret", b.Post(strings.TrimSuffix(public.Header.Get("Location"), "?saved=created")+"/secrets", nil), 400)
@@ -143,7 +150,7 @@ func TestConnections(t *testing.T) {
 		if p := b.Get("/connections"); strings.Contains(p.Text, "/disconnect\"") {
 			t.Error("it is still listed")
 		}
-		status(t, "disconnect what is not", b.Post("/connections/"+app.ID+"/disconnect", nil), 404)
+		status(t, "disconnect what is not", b.Post("/connections/"+app.ID+"/disconnect", nil), 303)
 		status(t, "disconnect nonsense", b.Post("/connections/%00/disconnect", nil), 404)
 	})
 }

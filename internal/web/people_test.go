@@ -3,7 +3,9 @@ package web_test
 import (
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -75,6 +77,10 @@ func TestSetup(t *testing.T) {
 
 func TestSignup(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
+		// The first account is the operator's, not a stranger's.
+		status(t, "before the set-up", s.Browser().Get("/signup"), 404)
+		status(t, "before the set-up", s.Browser().Post("/signup", url.Values{"email": {ada}, "password": {clitest.Password}}), 404)
+		s.AddUser("operator@example.com")
 		fields := url.Values{"email": {ada}, "name": {"<b>Ada</b>"}, "password": {clitest.Password}, "next": {"/applications"}}
 		p := s.Browser().Post("/signup", fields)
 		status(t, "sign up", p, 303)
@@ -163,6 +169,22 @@ func TestGuessingPasswords(t *testing.T) {
 		guess := func(address, email, password string) clitest.Page {
 			return s.Browser().PostAs(t, address, "/signin", url.Values{"email": {email}, "password": {password}})
 		}
+		// Many at once count as many.
+		pages := make([]clitest.Page, 40)
+		var all sync.WaitGroup
+		for i := range pages {
+			all.Go(func() { pages[i] = guess("192.0.2."+strconv.Itoa(100+i), "many@example.com", "wrong") })
+		}
+		all.Wait()
+		checked := 0
+		for _, p := range pages {
+			if p.StatusCode == 401 {
+				checked++
+			}
+		}
+		if checked > 11 {
+			t.Errorf("%d of 40 guesses at once were checked", checked)
+		}
 		// By account, from many addresses.
 		var last clitest.Page
 		for i := range 12 {
@@ -237,6 +259,12 @@ func TestAccount(t *testing.T) {
 		status(t, "all sessions ended", b.Get("/account"), 303)
 		status(t, "the link once more", s.Browser().Get(link), 400)
 		status(t, "the link once more", s.Browser().Post("/reset", url.Values{"token": {token}, "password": {"fourth time 4 four"}}), 400)
+
+		// A link made before a change of password is for the old one.
+		stale := regexp.MustCompile(`/reset\?token=\S+`).FindString(s.Command("", "user", "reset", "ada@new.example"))
+		status(t, "change it meanwhile", fresh.Post("/account/password", url.Values{"password": {"third time lucky 4"}, "current": {"third time lucky 3"}}), 303)
+		status(t, "the link after it", s.Browser().Get(stale), 400)
+		status(t, "change it back", fresh.Post("/account/password", url.Values{"password": {"third time lucky 3"}, "current": {"third time lucky 4"}}), 303)
 
 		// Deletion asks for the password.
 		problem(t, "deletion without password", fresh.Post("/account/delete", url.Values{"current": {"wrong"}}))

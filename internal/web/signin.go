@@ -71,12 +71,12 @@ func (web *Web) signin(v *visit) error {
 		return err
 	}
 	if !right || person.Disabled {
-		web.guessedWrong(address, key)
 		p := web.signinForm(next)
 		p.Email = email
 		p.Errors = problems{"email": "The address or the password is not right."}
 		return web.render(v, http.StatusUnauthorized, "signin", p)
 	}
+	web.guessedRight(address, key)
 	if err := web.signIn(v, person); err != nil {
 		return err
 	}
@@ -104,25 +104,27 @@ func (web *Web) confirm(v *visit, password string) (bool, error) {
 		return false, err
 	}
 	right, err := web.Hasher.Verify(v.ctx(), v.person.Password, password)
-	if err == nil && !right {
-		web.guessedWrong(address, key)
+	if right {
+		web.guessedRight(address, key)
 	}
 	return right, err
 }
 
-// mayGuess says whether this address may still try passwords, and whether this
-// account's may still be tried.
+// mayGuess counts an attempt at a password, before the work of checking it: many
+// at once count as many. A right one is given back.
 func (web *Web) mayGuess(address netip.Addr, emailKey string) error {
-	wait := max(web.AddressGuesses.Wait(address), web.AccountGuesses.Wait(guessed(emailKey)))
-	if wait > 0 {
+	if _, wait, ok := web.AddressGuesses.Take(address); !ok {
+		return fault.TooManyRequests(limit.Seconds(wait))
+	}
+	if _, wait, ok := web.AccountGuesses.Take(guessed(emailKey)); !ok {
 		return fault.TooManyRequests(limit.Seconds(wait))
 	}
 	return nil
 }
 
-func (web *Web) guessedWrong(address netip.Addr, emailKey string) {
-	web.AddressGuesses.Take(address)
-	web.AccountGuesses.Take(guessed(emailKey))
+func (web *Web) guessedRight(address netip.Addr, emailKey string) {
+	web.AddressGuesses.Return(address)
+	web.AccountGuesses.Return(guessed(emailKey))
 }
 
 // guessed names an account in the count of guesses, in bounded space.

@@ -22,17 +22,30 @@ type signupPage struct {
 
 var errClosed = fault.New(fault.NoPath, "Accounts on this installation are made by its operator.")
 
-func (web *Web) showSignup(v *visit) error {
+// maySignUp says whether strangers can make an account. The first is the
+// operator's, by the set-up link.
+func (web *Web) maySignUp(v *visit) error {
 	if !web.SignupOpen {
 		return errClosed
+	}
+	some, err := web.Store.Anybody(v.ctx())
+	if err == nil && !some {
+		return fault.New(fault.NoPath, "This installation is not set up yet. Its operator has the link to begin with.")
+	}
+	return err
+}
+
+func (web *Web) showSignup(v *visit) error {
+	if err := web.maySignUp(v); err != nil {
+		return err
 	}
 	p := newSignup(v.r.URL.Query().Get("next"))
 	return web.render(v, http.StatusOK, "signup", p)
 }
 
 func (web *Web) signup(v *visit) error {
-	if !web.SignupOpen {
-		return errClosed
+	if err := web.maySignUp(v); err != nil {
+		return err
 	}
 	if _, wait, ok := web.AddressGuesses.Take(limit.Network(web.Address(v.r))); !ok {
 		return fault.TooManyRequests(limit.Seconds(wait))

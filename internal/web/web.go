@@ -233,6 +233,10 @@ func (web *Web) Fail(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func (web *Web) fail(v *visit, err error) {
+	if errors.Is(err, context.Canceled) && v.ctx().Err() != nil {
+		v.w.WriteHeader(fault.CallerLeft)
+		return
+	}
 	e := fault.From(err)
 	h := v.w.Header()
 	id := h.Get("X-Request-Id")

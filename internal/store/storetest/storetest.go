@@ -5,7 +5,6 @@ package storetest
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"net/url"
 	"os"
 	"strings"
@@ -97,5 +96,3 @@ func Open(t testing.TB, p Place) *store.Store {
 	})
 	return s
 }
-
-func (p Place) String() string { return fmt.Sprintf("%s(%s)", p.Engine, p.Data) }
