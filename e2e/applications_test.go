@@ -111,7 +111,10 @@ func TestApplicationWithSecret(t *testing.T) {
 
 	b.press(button("Switch off"))
 	b.wantWords("The application is switched off")
-	wantClient(second, "invalid_client")
+	if n := b.count(`h1 .tag.closed`); n != 1 {
+		t.Error("it is not shown as off")
+	}
+	wantClient(second, "invalid_grant")
 	b.press(button("Switch on"))
 	b.wantWords("The application is switched on again.")
 	wantClient(second, "invalid_grant")
