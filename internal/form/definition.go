@@ -1,0 +1,267 @@
+package form
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"formulary/internal/fault"
+)
+
+// Caps of a definition.
+const (
+	MaxFields     = 500
+	MaxOptions    = 1000
+	MaxDefinition = 256 << 10 // bytes as JSON
+	maxLabel      = 1000
+	maxHelp       = 2000
+	maxStatement  = 20_000
+	maxValue      = 200
+)
+
+// Definition is what a form asks.
+type Definition struct {
+	Fields []*Field `json:"fields" nullable:"false" maxItems:"500" doc:"The questions, in order"`
+}
+
+// Field is a question, or something that stands between questions. Which of the
+// properties after show_if mean something depends on its kind; one that does not
+// is an error, so that a mistake is never silently dropped.
+type Field struct {
+	ID       string     `json:"id,omitempty" doc:"Ours; stays when the key changes"`
+	Key      string     `json:"key,omitempty" pattern:"^[a-z][a-z0-9_]{0,63}$" doc:"How answers name it; made from the label when left out"`
+	Kind     string     `json:"kind" doc:"The kind of question"`
+	Label    string     `json:"label,omitempty" maxLength:"1000" doc:"The question"`
+	Help     string     `json:"help,omitempty" maxLength:"2000" doc:"A remark under it"`
+	Required bool       `json:"required,omitempty"`
+	Default  any        `json:"default,omitempty" doc:"An answer to start from"`
+	ShowIf   *Condition `json:"show_if,omitempty" doc:"When the question is asked; always, when left out"`
+
+	Placeholder string   `json:"placeholder,omitempty" maxLength:"200"`
+	MinLength   *int     `json:"min_length,omitempty"`
+	MaxLength   *int     `json:"max_length,omitempty"`
+	Min         *float64 `json:"min,omitempty"`
+	Max         *float64 `json:"max,omitempty"`
+	Step        *float64 `json:"step,omitempty"`
+	Unit        string   `json:"unit,omitempty" maxLength:"40"`
+	Low         string   `json:"low,omitempty" maxLength:"100" doc:"Words for the low end of a scale"`
+	High        string   `json:"high,omitempty" maxLength:"100" doc:"Words for the high end of a scale"`
+	Options     []Option `json:"options,omitempty" nullable:"false" maxItems:"1000"`
+	Rows        []Option `json:"rows,omitempty" nullable:"false" maxItems:"1000"`
+	Other       bool     `json:"other,omitempty" doc:"People may write an answer of their own"`
+	Shuffle     bool     `json:"shuffle,omitempty" doc:"Each respondent sees another order"`
+	Several     bool     `json:"several,omitempty" doc:"More than one answer in a row"`
+	MinPicks    *int     `json:"min_picks,omitempty"`
+	MaxPicks    *int     `json:"max_picks,omitempty"`
+	Earliest    string   `json:"earliest,omitempty"`
+	Latest      string   `json:"latest,omitempty"`
+	Text        string   `json:"text,omitempty" maxLength:"20000" doc:"Markdown"`
+}
+
+// Option is one of several answers to choose from.
+type Option struct {
+	Value string `json:"value,omitempty" maxLength:"200" doc:"How answers name it; made from the label when left out"`
+	Label string `json:"label" maxLength:"1000"`
+}
+
+// asked says whether the field has an answer at all.
+func (f *Field) asked() bool { return KindOf(f.Kind).Schema(f) != nil }
+
+var keyPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// Clean fills in what may be left out (ids, keys, values of options) and says
+// what is wrong, field by field.
+func (d *Definition) Clean() error {
+	if len(d.Fields) > MaxFields {
+		return fault.Field("fields", "at most %d fields", MaxFields)
+	}
+	var details []fault.Detail
+	keys, ids := map[string]bool{}, map[string]bool{}
+	for _, f := range d.Fields {
+		if f != nil && f.Key != "" {
+			keys[f.Key] = true // keys that are made up must keep clear of these
+		}
+	}
+	given := map[string]bool{}
+	var before []*Field
+	for i, f := range d.Fields {
+		place := fmt.Sprintf("fields.%d", i)
+		if f == nil {
+			return fault.Field(place, "a field is an object")
+		}
+		wrong := func(property, format string, args ...any) {
+			details = append(details, fault.Detail{Field: place + "." + property, Message: fmt.Sprintf(format, args...)})
+		}
+		kind := KindOf(f.Kind)
+		if kind == nil {
+			wrong("kind", "%q is not a kind of question", f.Kind)
+			continue
+		}
+		f.name(keys, wrong)
+		if given[f.Key] {
+			wrong("key", "%q is the key of another field", f.Key)
+		}
+		given[f.Key] = true
+		if f.ID == "" || ids[f.ID] || !keyPattern.MatchString(f.ID) {
+			f.ID = "f" + strings.ToLower(rand.Text()[:12])
+		}
+		ids[f.ID] = true
+		f.checkCommon(kind, wrong)
+		kind.Check(f, wrong)
+		f.ShowIf.check(before, func(format string, args ...any) { wrong("show_if", format, args...) }, 0)
+		if f.Default != nil && len(details) == 0 {
+			if _, err := kind.Answer(f, f.Default); err != nil {
+				wrong("default", "%s", err)
+			}
+		}
+		before = append(before, f)
+	}
+	if len(details) > 0 {
+		return fault.Fields(details...)
+	}
+	if text, err := json.Marshal(d); err != nil {
+		return err
+	} else if len(text) > MaxDefinition {
+		return fault.Field("fields", "a definition has at most %d KiB", MaxDefinition>>10)
+	}
+	return nil
+}
+
+// name gives the field a key of its own.
+func (f *Field) name(keys map[string]bool, wrong func(property, format string, args ...any)) {
+	if f.Key == "" {
+		f.Key = unused(slug(f.Label, f.Kind), keys)
+		keys[f.Key] = true
+	}
+	if !keyPattern.MatchString(f.Key) {
+		wrong("key", "a key is a lower-case letter, then up to 63 letters, digits or _")
+	}
+}
+
+// slug makes a key of the letters and digits of a text.
+func slug(text, otherwise string) string {
+	var b strings.Builder
+	for _, r := range strings.ToLower(text) {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9' && b.Len() > 0:
+			b.WriteRune(r)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+		if b.Len() >= 40 {
+			break
+		}
+	}
+	if key := strings.Trim(b.String(), "_"); key != "" {
+		return key
+	}
+	return otherwise
+}
+
+func unused(key string, taken map[string]bool) string {
+	for n, try := 2, key; ; n++ {
+		if !taken[try] {
+			return try
+		}
+		try = key + "_" + strconv.Itoa(n)
+	}
+}
+
+func (f *Field) checkCommon(kind Kind, wrong func(property, format string, args ...any)) {
+	for _, p := range []struct {
+		name, text string
+		most       int
+		line       bool
+	}{
+		{"label", f.Label, maxLabel, true}, {"help", f.Help, maxHelp, false}, {"placeholder", f.Placeholder, 200, true},
+		{"unit", f.Unit, 40, true}, {"low", f.Low, 100, true}, {"high", f.High, 100, true}, {"text", f.Text, maxStatement, false},
+	} {
+		if n := utf8.RuneCountInString(p.text); n > p.most {
+			wrong(p.name, "at most %d characters", p.most)
+		}
+		if strings.ContainsFunc(p.text, func(r rune) bool { return unicode.IsControl(r) && (p.line || r != '\n' && r != '\r' && r != '\t') }) {
+			wrong(p.name, "no control characters")
+		}
+	}
+	if f.Required && kind.Schema(f) == nil {
+		wrong("required", "a %s has no answer", f.Kind)
+	}
+	uses := kind.Properties()
+	for _, name := range f.properties() {
+		if !slices.Contains(uses, name) {
+			wrong(name, "a %s has no such property", f.Kind)
+		}
+	}
+	checkOptions("options", f.Options, wrong)
+	checkOptions("rows", f.Rows, wrong)
+}
+
+// properties are the names of those that are set.
+func (f *Field) properties() []string {
+	var set []string
+	add := func(name string, is bool) {
+		if is {
+			set = append(set, name)
+		}
+	}
+	add("placeholder", f.Placeholder != "")
+	add("min_length", f.MinLength != nil)
+	add("max_length", f.MaxLength != nil)
+	add("min", f.Min != nil)
+	add("max", f.Max != nil)
+	add("step", f.Step != nil)
+	add("unit", f.Unit != "")
+	add("low", f.Low != "")
+	add("high", f.High != "")
+	add("options", f.Options != nil)
+	add("rows", f.Rows != nil)
+	add("other", f.Other)
+	add("shuffle", f.Shuffle)
+	add("several", f.Several)
+	add("min_picks", f.MinPicks != nil)
+	add("max_picks", f.MaxPicks != nil)
+	add("earliest", f.Earliest != "")
+	add("latest", f.Latest != "")
+	add("text", f.Text != "")
+	return set
+}
+
+func checkOptions(property string, options []Option, wrong func(property, format string, args ...any)) {
+	if len(options) > MaxOptions {
+		wrong(property, "at most %d", MaxOptions)
+		return
+	}
+	taken := map[string]bool{}
+	for _, o := range options {
+		taken[o.Value] = o.Value != ""
+	}
+	seen := map[string]bool{}
+	for i := range options {
+		o := &options[i]
+		place := property + "." + strconv.Itoa(i)
+		o.Label = strings.TrimSpace(o.Label)
+		if o.Label == "" {
+			o.Label = o.Value
+		}
+		if o.Label == "" || utf8.RuneCountInString(o.Label) > maxLabel || strings.ContainsFunc(o.Label, unicode.IsControl) {
+			wrong(place+".label", "one line of text")
+		}
+		if o.Value == "" {
+			o.Value = unused(slug(o.Label, "option"), taken)
+			taken[o.Value] = true
+		}
+		if utf8.RuneCountInString(o.Value) > maxValue || strings.ContainsFunc(o.Value, unicode.IsControl) {
+			wrong(place+".value", "one line of at most %d characters", maxValue)
+		}
+		if seen[o.Value] {
+			wrong(place+".value", "%q is there twice", o.Value)
+		}
+		seen[o.Value] = true
+	}
+}

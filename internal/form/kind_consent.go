@@ -1,0 +1,29 @@
+package form
+
+import "net/url"
+
+// consent is a box to tick under a text. Required, it must be ticked.
+type consent struct{}
+
+func (consent) Name() string                                             { return "consent" }
+func (consent) Properties() []string                                     { return []string{"text"} }
+func (consent) Check(*Field, func(property, format string, args ...any)) {}
+func (consent) Post(f *Field, in url.Values) any                         { return postedBoolean(f, in) }
+
+func (consent) Answer(f *Field, value any) (any, error) {
+	yes, ok := value.(bool)
+	switch {
+	case !ok:
+		return nil, errBoolean
+	case f.Required && !yes:
+		return nil, nil // not ticked is not answered
+	}
+	return yes, nil
+}
+
+func (consent) Schema(f *Field) map[string]any {
+	if f.Required {
+		return map[string]any{"type": "boolean", "const": true}
+	}
+	return map[string]any{"type": "boolean"}
+}

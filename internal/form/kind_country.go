@@ -1,0 +1,35 @@
+package form
+
+import (
+	"errors"
+	"net/url"
+
+	"golang.org/x/text/language"
+)
+
+// country is one of the countries of ISO 3166, by its two letters.
+type country struct{}
+
+func (country) Name() string                                             { return "country" }
+func (country) Properties() []string                                     { return []string{"placeholder"} }
+func (country) Check(*Field, func(property, format string, args ...any)) {}
+func (country) Post(f *Field, in url.Values) any                         { return posted(f, in) }
+func (country) Answer(_ *Field, value any) (any, error)                  { return parseCountry(value) }
+
+func (country) Schema(*Field) map[string]any {
+	return map[string]any{"type": "string", "pattern": "^[A-Z]{2}$"}
+}
+
+var errCountry = errors.New("this is not a country, such as DE")
+
+func parseCountry(value any) (any, error) {
+	text, err := asLine(value)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	region, err := language.ParseRegion(text)
+	if err != nil || len(text) != 2 || !region.IsCountry() || region.String() != text {
+		return nil, errCountry
+	}
+	return text, nil
+}

@@ -1,0 +1,66 @@
+package form
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+)
+
+// date is a day of the calendar.
+type date struct{}
+
+func (date) Name() string                     { return "date" }
+func (date) Properties() []string             { return []string{"earliest", "latest"} }
+func (date) Post(f *Field, in url.Values) any { return posted(f, in) }
+
+func (date) Check(f *Field, wrong func(property, format string, args ...any)) {
+	checkMoments(f, time.DateOnly, wrong)
+}
+
+func (date) Answer(f *Field, value any) (any, error) {
+	return moment(f, value, time.DateOnly, errDate)
+}
+
+func (date) Schema(*Field) map[string]any { return map[string]any{"type": "string", "format": "date"} }
+
+const (
+	clockFormat    = "15:04"
+	dateTimeFormat = "2006-01-02T15:04"
+)
+
+var (
+	errDate     = errors.New("this is not a date, such as 2026-05-31")
+	errClock    = errors.New("this is not a time, such as 17:30")
+	errDateTime = errors.New("this is not a date and time, such as 2026-05-31T17:30")
+)
+
+// moment reads a date or time in the one spelling that sorts as text.
+func moment(f *Field, value any, format string, wrong error) (any, error) {
+	text, err := asLine(value)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	t, err := time.Parse(format, text)
+	if err != nil || t.Format(format) != text || t.Year() > 9999 {
+		return nil, wrong
+	}
+	switch {
+	case f.Earliest != "" && text < f.Earliest:
+		return nil, fmt.Errorf("not before %s", f.Earliest)
+	case f.Latest != "" && text > f.Latest:
+		return nil, fmt.Errorf("not after %s", f.Latest)
+	}
+	return text, nil
+}
+
+func checkMoments(f *Field, format string, wrong func(property, format string, args ...any)) {
+	for name, text := range map[string]string{"earliest": f.Earliest, "latest": f.Latest} {
+		if t, err := time.Parse(format, text); text != "" && (err != nil || t.Format(format) != text) {
+			wrong(name, "written as %s", format)
+		}
+	}
+	if f.Earliest != "" && f.Latest != "" && f.Earliest > f.Latest {
+		wrong("latest", "not before the earliest")
+	}
+}

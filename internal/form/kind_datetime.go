@@ -1,0 +1,22 @@
+package form
+
+import "net/url"
+
+// dateTime is a day and a time of day, where the person is.
+type dateTime struct{}
+
+func (dateTime) Name() string                     { return "datetime" }
+func (dateTime) Properties() []string             { return []string{"earliest", "latest"} }
+func (dateTime) Post(f *Field, in url.Values) any { return posted(f, in) }
+
+func (dateTime) Check(f *Field, wrong func(property, format string, args ...any)) {
+	checkMoments(f, dateTimeFormat, wrong)
+}
+
+func (dateTime) Answer(f *Field, value any) (any, error) {
+	return moment(f, value, dateTimeFormat, errDateTime)
+}
+
+func (dateTime) Schema(*Field) map[string]any {
+	return map[string]any{"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]$"}
+}

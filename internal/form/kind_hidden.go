@@ -1,0 +1,14 @@
+package form
+
+import "net/url"
+
+// hidden comes with the link, and the respondent does not see it.
+type hidden struct{}
+
+func (hidden) Name() string                                             { return "hidden" }
+func (hidden) Properties() []string                                     { return nil }
+func (hidden) Check(*Field, func(property, format string, args ...any)) {}
+func (hidden) Post(f *Field, in url.Values) any                         { return posted(f, in) }
+
+func (hidden) Answer(f *Field, value any) (any, error) { return shortText{}.Answer(f, value) }
+func (hidden) Schema(f *Field) map[string]any          { return textSchema(f, maxShortText) }

@@ -1,0 +1,35 @@
+package form
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+)
+
+// longText is a text of several lines.
+type longText struct{}
+
+const maxLongText = 20_000
+
+func (longText) Name() string                     { return "long_text" }
+func (longText) Properties() []string             { return []string{"placeholder", "min_length", "max_length"} }
+func (longText) Post(f *Field, in url.Values) any { return posted(f, in) }
+
+func (longText) Check(f *Field, wrong func(property, format string, args ...any)) {
+	checkLengths(f, maxLongText, wrong)
+}
+
+func (longText) Answer(f *Field, value any) (any, error) {
+	text, err := asText(value)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	// Browsers send line breaks as CR LF.
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+		return nil, errControl
+	}
+	return text, lengthWithin(f, text, maxLongText)
+}
+
+func (longText) Schema(f *Field) map[string]any { return textSchema(f, maxLongText) }

@@ -1,0 +1,102 @@
+package form
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+)
+
+// matrix asks the same of several things: a row for each, one answer a row, or
+// several.
+type matrix struct{}
+
+func (matrix) Name() string         { return "matrix" }
+func (matrix) Properties() []string { return []string{"rows", "options", "several"} }
+
+const maxRows = 100
+
+func (matrix) Check(f *Field, wrong func(property, format string, args ...any)) {
+	if len(f.Rows) == 0 || len(f.Rows) > maxRows {
+		wrong("rows", "1 to %d rows", maxRows)
+	}
+	if len(f.Options) == 0 || len(f.Options) > maxRows {
+		wrong("options", "1 to %d columns", maxRows)
+	}
+}
+
+func (matrix) Post(f *Field, in url.Values) any {
+	answer := map[string]any{}
+	for _, row := range optionValues(f.Rows) {
+		var list []any
+		for _, text := range in[f.Key+"."+row] {
+			if text != "" {
+				list = append(list, text)
+			}
+		}
+		switch {
+		case list == nil:
+		case f.Several:
+			answer[row] = list
+		default:
+			answer[row] = list[0]
+		}
+	}
+	if len(answer) == 0 {
+		return nil
+	}
+	return answer
+}
+
+var (
+	errRow  = errors.New("there is no such row")
+	errRows = errors.New("each row needs an answer")
+)
+
+func (matrix) Answer(f *Field, value any) (any, error) {
+	given, ok := value.(map[string]any)
+	if !ok {
+		return nil, errObject
+	}
+	answer := map[string]any{}
+	for row, cell := range given {
+		if !slices.Contains(optionValues(f.Rows), row) {
+			return nil, errRow
+		}
+		var got any
+		var err error
+		if f.Several {
+			got, err = multipleChoice{}.Answer(&Field{Options: f.Options}, cell)
+		} else {
+			got, err = oneOf(&Field{Options: f.Options}, cell)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if got != nil {
+			answer[row] = got
+		}
+	}
+	switch {
+	case len(answer) == 0:
+		return nil, nil
+	case f.Required && len(answer) < len(f.Rows):
+		return nil, errRows
+	}
+	return answer, nil
+}
+
+func (matrix) Schema(f *Field) map[string]any {
+	cell := choiceSchema(&Field{Options: f.Options})
+	if f.Several {
+		cell = map[string]any{"type": "array", "items": cell, "uniqueItems": true}
+	}
+	rows := map[string]any{}
+	for _, row := range optionValues(f.Rows) {
+		rows[row] = cell
+	}
+	schema := map[string]any{"type": "object", "properties": rows, "additionalProperties": false}
+	if f.Required {
+		schema["required"] = optionValues(f.Rows)
+	}
+	return schema
+}

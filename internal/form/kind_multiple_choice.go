@@ -1,0 +1,92 @@
+package form
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// multipleChoice is any number of several answers.
+type multipleChoice struct{}
+
+func (multipleChoice) Name() string { return "multiple_choice" }
+func (multipleChoice) Properties() []string {
+	return []string{"options", "other", "shuffle", "min_picks", "max_picks"}
+}
+
+func (multipleChoice) Check(f *Field, wrong func(property, format string, args ...any)) {
+	needOptions(f, wrong)
+	most := len(f.Options)
+	if f.Other {
+		most++
+	}
+	if f.MaxPicks != nil && (*f.MaxPicks < 1 || *f.MaxPicks > most) {
+		wrong("max_picks", "a number from 1 to %d", most)
+	}
+	if f.MinPicks != nil && (*f.MinPicks < 0 || *f.MinPicks > most || f.MaxPicks != nil && *f.MinPicks > *f.MaxPicks) {
+		wrong("min_picks", "a number from 0 to the maximum")
+	}
+}
+
+func (multipleChoice) Post(f *Field, in url.Values) any {
+	var list []any
+	for _, text := range in[f.Key] {
+		switch text {
+		case "":
+		case otherValue:
+			list = append(list, strings.TrimSpace(in.Get(f.Key+".other")))
+		default:
+			list = append(list, text)
+		}
+	}
+	if list == nil {
+		return nil
+	}
+	return list
+}
+
+func (multipleChoice) Answer(f *Field, value any) (any, error) {
+	list, ok := value.([]any)
+	if !ok {
+		return nil, errList
+	}
+	var chosen []string
+	own := 0
+	for _, v := range list {
+		answer, err := oneOf(f, v)
+		if err != nil {
+			return nil, err
+		}
+		text, ok := answer.(string)
+		if !ok || slices.Contains(chosen, text) {
+			continue
+		}
+		if !slices.Contains(optionValues(f.Options), text) {
+			own++
+		}
+		chosen = append(chosen, text)
+	}
+	switch n := len(chosen); {
+	case n == 0:
+		return nil, nil
+	case own > 1:
+		return nil, errChoice
+	case f.MinPicks != nil && n < *f.MinPicks:
+		return nil, fmt.Errorf("at least %d answers", *f.MinPicks)
+	case f.MaxPicks != nil && n > *f.MaxPicks:
+		return nil, fmt.Errorf("at most %d answers", *f.MaxPicks)
+	}
+	return inOrder(f.Options, chosen), nil
+}
+
+func (multipleChoice) Schema(f *Field) map[string]any {
+	schema := map[string]any{"type": "array", "items": choiceSchema(f), "uniqueItems": true}
+	if f.MinPicks != nil {
+		schema["minItems"] = *f.MinPicks
+	}
+	if f.MaxPicks != nil {
+		schema["maxItems"] = *f.MaxPicks
+	}
+	return schema
+}

@@ -1,0 +1,93 @@
+package form
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// name is what a person is called, in parts.
+type name struct{}
+
+// NameParts are the parts of a name; the page asks for them in this order.
+var NameParts = []string{"given", "family"}
+
+func (name) Name() string                                             { return "name" }
+func (name) Properties() []string                                     { return nil }
+func (name) Check(*Field, func(property, format string, args ...any)) {}
+func (name) Post(f *Field, in url.Values) any                         { return postedParts(f, in, NameParts) }
+
+func (name) Answer(f *Field, value any) (any, error) {
+	return partsOf(value, NameParts, f.Required, "given", "family")
+}
+
+func (name) Schema(f *Field) map[string]any { return partsSchema(f, NameParts, "given", "family") }
+
+const maxPart = 200
+
+var (
+	errPart  = errors.New("there is no such part")
+	errParts = errors.New("a part is missing")
+)
+
+// postedParts reads key.part for each part.
+func postedParts(f *Field, in url.Values, parts []string) any {
+	answer := map[string]any{}
+	for _, part := range parts {
+		if text := strings.TrimSpace(in.Get(f.Key + "." + part)); text != "" {
+			answer[part] = text
+		}
+	}
+	if len(answer) == 0 {
+		return nil
+	}
+	return answer
+}
+
+// partsOf checks an answer in parts; those named last must be there if the
+// question must be answered.
+func partsOf(value any, parts []string, required bool, needed ...string) (any, error) {
+	given, ok := value.(map[string]any)
+	if !ok {
+		return nil, errObject
+	}
+	answer := map[string]any{}
+	for part, v := range given {
+		if !slices.Contains(parts, part) {
+			return nil, errPart
+		}
+		text, err := asLine(v)
+		if err != nil {
+			return nil, err
+		}
+		if utf8.RuneCountInString(text) > maxPart {
+			return nil, errors.New("at most 200 characters")
+		}
+		if text != "" {
+			answer[part] = text
+		}
+	}
+	if len(answer) == 0 {
+		return nil, nil
+	}
+	for _, part := range needed {
+		if _, ok := answer[part]; !ok && required {
+			return nil, errParts
+		}
+	}
+	return answer, nil
+}
+
+func partsSchema(f *Field, parts []string, needed ...string) map[string]any {
+	properties := map[string]any{}
+	for _, part := range parts {
+		properties[part] = map[string]any{"type": "string", "maxLength": maxPart}
+	}
+	schema := map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	if f.Required {
+		schema["required"] = needed
+	}
+	return schema
+}

@@ -1,0 +1,96 @@
+package form
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// number is any number, within limits.
+type number struct{}
+
+func (number) Name() string                     { return "number" }
+func (number) Properties() []string             { return []string{"placeholder", "min", "max", "step", "unit"} }
+func (number) Post(f *Field, in url.Values) any { return postedNumber(f, in) }
+
+func (number) Check(f *Field, wrong func(property, format string, args ...any)) {
+	checkRange(f, wrong)
+}
+
+func (number) Answer(f *Field, value any) (any, error) { return numberWithin(f, value) }
+func (number) Schema(f *Field) map[string]any          { return numberSchema(f) }
+
+// biggest is how far a number may go, so that it stays exact in every program.
+const biggest = 1 << 53
+
+// postedNumber reads a number as people type it, with a comma or a point; what
+// is none stays a text, for Answer to refuse.
+func postedNumber(f *Field, in url.Values) any {
+	text := strings.TrimSpace(in.Get(f.Key))
+	if text == "" {
+		return nil
+	}
+	if n, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64); err == nil {
+		return n
+	}
+	return text
+}
+
+var errStep = errors.New("this number is between two steps")
+
+func numberWithin(f *Field, value any) (any, error) {
+	n, ok := value.(float64)
+	if !ok || math.IsNaN(n) || math.IsInf(n, 0) {
+		return nil, errNumber
+	}
+	switch {
+	case math.Abs(n) > biggest:
+		return nil, fmt.Errorf("at most %d", int64(biggest))
+	case f.Min != nil && n < *f.Min:
+		return nil, fmt.Errorf("at least %s", formatNumber(*f.Min))
+	case f.Max != nil && n > *f.Max:
+		return nil, fmt.Errorf("at most %s", formatNumber(*f.Max))
+	}
+	if f.Step != nil {
+		from := 0.0
+		if f.Min != nil {
+			from = *f.Min
+		}
+		steps := (n - from) / *f.Step
+		if math.Abs(steps-math.Round(steps)) > 1e-6 {
+			return nil, errStep
+		}
+	}
+	return n, nil
+}
+
+func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// checkRange checks the limits themselves.
+func checkRange(f *Field, wrong func(property, format string, args ...any)) {
+	for name, n := range map[string]*float64{"min": f.Min, "max": f.Max, "step": f.Step} {
+		if n != nil && (math.IsNaN(*n) || math.Abs(*n) > biggest) {
+			wrong(name, "a number of at most %d", int64(biggest))
+		}
+	}
+	if f.Min != nil && f.Max != nil && *f.Min > *f.Max {
+		wrong("max", "not below the minimum")
+	}
+	if f.Step != nil && *f.Step <= 0 {
+		wrong("step", "more than 0")
+	}
+}
+
+func numberSchema(f *Field) map[string]any {
+	schema := map[string]any{"type": "number", "minimum": -float64(biggest), "maximum": float64(biggest)}
+	if f.Min != nil {
+		schema["minimum"] = *f.Min
+	}
+	if f.Max != nil {
+		schema["maximum"] = *f.Max
+	}
+	return schema
+}

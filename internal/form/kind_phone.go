@@ -1,0 +1,42 @@
+package form
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+)
+
+// phone is a telephone number, as people write it.
+type phone struct{}
+
+func (phone) Name() string                                             { return "phone" }
+func (phone) Properties() []string                                     { return []string{"placeholder"} }
+func (phone) Check(*Field, func(property, format string, args ...any)) {}
+func (phone) Post(f *Field, in url.Values) any                         { return posted(f, in) }
+
+var errPhone = errors.New("this is not a telephone number")
+
+func (phone) Answer(_ *Field, value any) (any, error) {
+	text, err := asLine(value)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	digits := 0
+	for i, r := range text {
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+		case r == '+' && i == 0, strings.ContainsRune(" -./()", r):
+		default:
+			return nil, errPhone
+		}
+	}
+	if digits < 5 || digits > 15 || len(text) > 40 {
+		return nil, errPhone
+	}
+	return text, nil
+}
+
+func (phone) Schema(*Field) map[string]any {
+	return map[string]any{"type": "string", "pattern": `^\+?[0-9 \-./()]+$`, "maxLength": 40}
+}

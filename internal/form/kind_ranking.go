@@ -1,0 +1,83 @@
+package form
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+)
+
+// ranking is all answers, in the order that the person likes them.
+type ranking struct{}
+
+func (ranking) Name() string         { return "ranking" }
+func (ranking) Properties() []string { return []string{"options", "shuffle"} }
+
+const maxRanked = 50
+
+func (ranking) Check(f *Field, wrong func(property, format string, args ...any)) {
+	if len(f.Options) < 2 || len(f.Options) > maxRanked {
+		wrong("options", "2 to %d things to put in order", maxRanked)
+	}
+}
+
+// Post reads a place for each option (key.value), which works without
+// JavaScript, or the values in order (key).
+func (ranking) Post(f *Field, in url.Values) any {
+	var list []any
+	for _, value := range in[f.Key] {
+		list = append(list, value)
+	}
+	if list != nil {
+		return list
+	}
+	places := map[string]int{}
+	for _, value := range optionValues(f.Options) {
+		if place, err := strconv.Atoi(in.Get(f.Key + "." + value)); err == nil {
+			places[value] = place
+		}
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	order := optionValues(f.Options)
+	slices.SortStableFunc(order, func(a, b string) int { return places[a] - places[b] })
+	for i, value := range order {
+		if i > 0 && places[value] == places[order[i-1]] || places[value] == 0 {
+			return "tie" // for Answer to refuse
+		}
+		list = append(list, value)
+	}
+	return list
+}
+
+var errRanking = errors.New("give each a place of its own")
+
+func (ranking) Answer(f *Field, value any) (any, error) {
+	list, ok := value.([]any)
+	if !ok {
+		return nil, errRanking
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	order := make([]string, 0, len(list))
+	for _, v := range list {
+		text, ok := v.(string)
+		if !ok || !slices.Contains(optionValues(f.Options), text) || slices.Contains(order, text) {
+			return nil, errRanking
+		}
+		order = append(order, text)
+	}
+	if len(order) != len(f.Options) {
+		return nil, errRanking
+	}
+	return order, nil
+}
+
+func (ranking) Schema(f *Field) map[string]any {
+	return map[string]any{
+		"type": "array", "uniqueItems": true, "minItems": len(f.Options), "maxItems": len(f.Options),
+		"items": map[string]any{"type": "string", "enum": optionValues(f.Options)},
+	}
+}

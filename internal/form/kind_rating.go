@@ -1,0 +1,36 @@
+package form
+
+import "net/url"
+
+// rating is a number of stars.
+type rating struct{}
+
+func (rating) Name() string                     { return "rating" }
+func (rating) Properties() []string             { return []string{"min", "max", "step", "low", "high"} }
+func (rating) Post(f *Field, in url.Values) any { return postedNumber(f, in) }
+
+// Check fixes what stars have in common: they start at one and are whole.
+func (rating) Check(f *Field, wrong func(property, format string, args ...any)) {
+	fill(&f.Min, 1)
+	fill(&f.Step, 1)
+	fill(&f.Max, 5)
+	if *f.Min != 1 {
+		wrong("min", "a rating starts at 1")
+	}
+	if *f.Step != 1 {
+		wrong("step", "a rating is whole")
+	}
+	if *f.Max < 2 || *f.Max > 10 || *f.Max != float64(int(*f.Max)) {
+		wrong("max", "a whole number from 2 to 10")
+	}
+}
+
+func (rating) Answer(f *Field, value any) (any, error) { return numberWithin(f, value) }
+
+func (rating) Schema(f *Field) map[string]any { return wholeSchema(f) }
+
+func wholeSchema(f *Field) map[string]any {
+	schema := numberSchema(f)
+	schema["type"] = "integer"
+	return schema
+}

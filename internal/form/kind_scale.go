@@ -1,0 +1,29 @@
+package form
+
+import "net/url"
+
+// scale is an opinion between two ends; from 0 to 10 it is the one of the net
+// promoter score.
+type scale struct{}
+
+func (scale) Name() string                     { return "scale" }
+func (scale) Properties() []string             { return []string{"min", "max", "step", "low", "high"} }
+func (scale) Post(f *Field, in url.Values) any { return postedNumber(f, in) }
+
+func (scale) Check(f *Field, wrong func(property, format string, args ...any)) {
+	fill(&f.Min, 0)
+	fill(&f.Step, 1)
+	fill(&f.Max, 10)
+	if *f.Min != 0 && *f.Min != 1 {
+		wrong("min", "a scale starts at 0 or 1")
+	}
+	if *f.Step != 1 {
+		wrong("step", "a scale is whole")
+	}
+	if *f.Max < 2 || *f.Max > 10 || *f.Max != float64(int(*f.Max)) {
+		wrong("max", "a whole number from 2 to 10")
+	}
+}
+
+func (scale) Answer(f *Field, value any) (any, error) { return numberWithin(f, value) }
+func (scale) Schema(f *Field) map[string]any          { return wholeSchema(f) }

@@ -1,0 +1,38 @@
+package form
+
+import "net/url"
+
+// shortText is one line.
+type shortText struct{}
+
+const maxShortText = 1000
+
+func (shortText) Name() string                     { return "short_text" }
+func (shortText) Properties() []string             { return []string{"placeholder", "min_length", "max_length"} }
+func (shortText) Post(f *Field, in url.Values) any { return posted(f, in) }
+
+func (shortText) Check(f *Field, wrong func(property, format string, args ...any)) {
+	checkLengths(f, maxShortText, wrong)
+}
+
+func (shortText) Answer(f *Field, value any) (any, error) {
+	text, err := asLine(value)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	return text, lengthWithin(f, text, maxShortText)
+}
+
+func (shortText) Schema(f *Field) map[string]any { return textSchema(f, maxShortText) }
+
+// textSchema is the schema of a text with limits.
+func textSchema(f *Field, most int) map[string]any {
+	if f.MaxLength != nil {
+		most = *f.MaxLength
+	}
+	schema := map[string]any{"type": "string", "maxLength": most}
+	if f.MinLength != nil {
+		schema["minLength"] = *f.MinLength
+	}
+	return schema
+}

@@ -1,0 +1,91 @@
+package form
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// singleChoice is one of several answers, all in sight.
+type singleChoice struct{}
+
+func (singleChoice) Name() string                     { return "single_choice" }
+func (singleChoice) Properties() []string             { return []string{"options", "other", "shuffle"} }
+func (singleChoice) Post(f *Field, in url.Values) any { return postedChoice(f, in) }
+
+func (singleChoice) Check(f *Field, wrong func(property, format string, args ...any)) {
+	needOptions(f, wrong)
+}
+
+func (singleChoice) Answer(f *Field, value any) (any, error) { return oneOf(f, value) }
+func (singleChoice) Schema(f *Field) map[string]any          { return choiceSchema(f) }
+
+// otherValue is what the page sends for "other"; the words are in key.other.
+const otherValue = "_other"
+
+const maxOther = 500
+
+var (
+	errChoice = errors.New("this is not one of the answers to choose from")
+	errOther  = errors.New("please say which")
+)
+
+func needOptions(f *Field, wrong func(property, format string, args ...any)) {
+	if len(f.Options) == 0 {
+		wrong("options", "at least one answer to choose from")
+	}
+	if slices.Contains(optionValues(f.Options), otherValue) {
+		wrong("options", "%q has a meaning of its own", otherValue)
+	}
+}
+
+func postedChoice(f *Field, in url.Values) any {
+	switch text := in.Get(f.Key); text {
+	case "":
+		return nil
+	case otherValue:
+		return strings.TrimSpace(in.Get(f.Key + ".other"))
+	default:
+		return text
+	}
+}
+
+func oneOf(f *Field, value any) (any, error) {
+	text, ok := value.(string)
+	if !ok {
+		return nil, errText
+	}
+	if slices.Contains(optionValues(f.Options), text) {
+		return text, nil
+	}
+	return ownWords(f, text)
+}
+
+// ownWords takes an answer that is not among the options.
+func ownWords(f *Field, text string) (any, error) {
+	if !f.Other {
+		if text == "" {
+			return nil, nil
+		}
+		return nil, errChoice
+	}
+	text, err := asLine(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case text == "":
+		return nil, errOther
+	case utf8.RuneCountInString(text) > maxOther:
+		return nil, errors.New("at most 500 characters")
+	}
+	return text, nil
+}
+
+func choiceSchema(f *Field) map[string]any {
+	if f.Other {
+		return map[string]any{"type": "string", "minLength": 1, "maxLength": maxOther}
+	}
+	return map[string]any{"type": "string", "enum": optionValues(f.Options)}
+}

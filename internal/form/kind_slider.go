@@ -1,0 +1,30 @@
+package form
+
+import "net/url"
+
+// slider is a number that is chosen by moving along a line.
+type slider struct{}
+
+func (slider) Name() string                     { return "slider" }
+func (slider) Properties() []string             { return []string{"min", "max", "step", "unit", "low", "high"} }
+func (slider) Post(f *Field, in url.Values) any { return postedNumber(f, in) }
+
+// Check fills in the ends, which a line cannot be without.
+func (slider) Check(f *Field, wrong func(property, format string, args ...any)) {
+	fill(&f.Min, 0)
+	fill(&f.Max, 100)
+	fill(&f.Step, 1)
+	checkRange(f, wrong)
+	if *f.Step > 0 && (*f.Max-*f.Min) / *f.Step > 10_000 {
+		wrong("step", "at most 10,000 steps from one end to the other")
+	}
+}
+
+func fill(n **float64, value float64) {
+	if *n == nil {
+		*n = &value
+	}
+}
+
+func (slider) Answer(f *Field, value any) (any, error) { return numberWithin(f, value) }
+func (slider) Schema(f *Field) map[string]any          { return numberSchema(f) }

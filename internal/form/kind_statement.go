@@ -1,0 +1,18 @@
+package form
+
+import "net/url"
+
+// statement is a text between questions, in Markdown.
+type statement struct{}
+
+func (statement) Name() string                    { return "statement" }
+func (statement) Properties() []string            { return []string{"text"} }
+func (statement) Post(*Field, url.Values) any     { return nil }
+func (statement) Answer(*Field, any) (any, error) { return nil, nil }
+func (statement) Schema(*Field) map[string]any    { return nil }
+
+func (statement) Check(f *Field, wrong func(property, format string, args ...any)) {
+	if f.Label == "" && f.Text == "" {
+		wrong("text", "a statement says something")
+	}
+}

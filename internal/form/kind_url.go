@@ -1,0 +1,33 @@
+package form
+
+import (
+	"errors"
+	"net/url"
+)
+
+// webAddress is the address of a page.
+type webAddress struct{}
+
+func (webAddress) Name() string                                             { return "url" }
+func (webAddress) Properties() []string                                     { return []string{"placeholder"} }
+func (webAddress) Check(*Field, func(property, format string, args ...any)) {}
+func (webAddress) Post(f *Field, in url.Values) any                         { return posted(f, in) }
+
+var errURL = errors.New("this is not a web address, such as https://example.com")
+
+func (webAddress) Answer(_ *Field, value any) (any, error) {
+	text, err := asLine(value)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	// Owners click on answers: only what leads to a page is one.
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(text) > 2000 {
+		return nil, errURL
+	}
+	return text, nil
+}
+
+func (webAddress) Schema(*Field) map[string]any {
+	return map[string]any{"type": "string", "format": "uri", "pattern": "^https?://", "maxLength": 2000}
+}

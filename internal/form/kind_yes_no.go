@@ -1,0 +1,36 @@
+package form
+
+import "net/url"
+
+// yesNo is a question with two answers.
+type yesNo struct{}
+
+func (yesNo) Name() string                                             { return "yes_no" }
+func (yesNo) Properties() []string                                     { return nil }
+func (yesNo) Check(*Field, func(property, format string, args ...any)) {}
+func (yesNo) Post(f *Field, in url.Values) any                         { return postedBoolean(f, in) }
+
+func (yesNo) Answer(_ *Field, value any) (any, error) {
+	yes, ok := value.(bool)
+	if !ok {
+		return nil, errBoolean
+	}
+	return yes, nil
+}
+
+func (yesNo) Schema(*Field) map[string]any { return map[string]any{"type": "boolean"} }
+
+// postedBoolean reads a box or a pair of buttons; anything else stays a text,
+// for Answer to refuse.
+func postedBoolean(f *Field, in url.Values) any {
+	switch text := in.Get(f.Key); text {
+	case "":
+		return nil
+	case "true", "yes", "on":
+		return true
+	case "false", "no":
+		return false
+	default:
+		return text
+	}
+}
