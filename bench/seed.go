@@ -87,7 +87,7 @@ func (w *world) person(ctx context.Context, email string, forms int64) (account.
 					Description: "How content are you with our service, and what could be better?",
 					Language:    "en",
 				}
-				_, errs[i] = w.store.CreateForm(ctx, p.ID, head, store.Once{}, time.Now())
+				_, errs[i] = w.store.CreateForm(ctx, p.ID, head, nil, store.Once{}, time.Now())
 			}
 		})
 	}

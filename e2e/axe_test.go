@@ -27,7 +27,7 @@ func addForms(t testing.TB, s *clitest.Service, email string, heads ...form.Head
 		t.Fatal(err)
 	}
 	for _, head := range heads {
-		if _, err := db.CreateForm(ctx, person.ID, head, store.Once{}, time.Now()); err != nil {
+		if _, err := db.CreateForm(ctx, person.ID, head, nil, store.Once{}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -9,9 +9,10 @@ import (
 
 // Prefixes of the ids that people and applications see.
 const (
-	UserPrefix = "usr_"
-	AppPrefix  = "app_"
-	FormPrefix = "frm_"
+	UserPrefix     = "usr_"
+	AppPrefix      = "app_"
+	FormPrefix     = "frm_"
+	ResponsePrefix = "rsp_"
 )
 
 // Prefixes of ids that stay inside or appear only in the console.

@@ -36,6 +36,7 @@ func describe(operations []*operation) []byte {
 		Tags: []*huma.Tag{
 			{Name: "Account", Description: "Whose token this is"},
 			{Name: "Forms", Description: "The forms in the account"},
+			{Name: "Responses", Description: "What people answered"},
 			{Name: "OAuth 2.0", Description: "From an authorization code to tokens and back"},
 			{Name: "Document", Description: "The API in its own words"},
 		},
@@ -70,6 +71,8 @@ func describe(operations []*operation) []byte {
 			panic("no place in the document for " + op.Method)
 		}
 	}
+	// The kinds are not in a type's tags, but in a list of their own.
+	schemas.Map()["Field"].Properties["kind"].Enum = kindNames()
 	text, err := json.Marshal(doc)
 	if err != nil {
 		panic(err) // the document is made of our own types
@@ -137,12 +140,12 @@ func (op *operation) headers() map[string]*huma.Param {
 	text := &huma.Schema{Type: "string"}
 	h := map[string]*huma.Param{}
 	switch op.ID {
-	case "listForms":
+	case "listForms", "listResponses":
 		h["Link"] = &huma.Param{Description: "First, previous, next and last page (RFC 8288)", Schema: text}
 	case "createForm":
 		h["Location"] = &huma.Param{Description: "The form's address in the API", Schema: text}
 		fallthrough
-	case "readForm", "changeForm":
+	case "readForm", "changeForm", "publishForm", "closeForm":
 		h["ETag"] = &huma.Param{Description: "For If-Match", Schema: text}
 	}
 	return h

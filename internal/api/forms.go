@@ -44,11 +44,6 @@ func (a *API) form(f form.Form) Form {
 	}
 }
 
-func (a *API) whole(f form.Form) (*Form, reply, error) {
-	out := a.form(f)
-	return &out, reply{ETag: etag(f.Revision)}, nil
-}
-
 func etag(revision int64) string { return `"` + strconv.FormatInt(revision, 10) + `"` }
 
 // revisionOf reads If-Match: 0 takes any revision, -1 can be none.
@@ -151,6 +146,8 @@ type NewForm struct {
 	Title       string `json:"title" minLength:"1" maxLength:"200" example:"Order"`
 	Description string `json:"description,omitempty" maxLength:"5000" example:"What would you like?"`
 	Language    string `json:"language,omitempty" default:"en" doc:"BCP 47 tag" example:"en"`
+
+	Fields []*form.Field `json:"fields,omitempty" nullable:"false" maxItems:"500" doc:"What it asks"`
 }
 
 type createFormInput struct {
@@ -158,8 +155,8 @@ type createFormInput struct {
 	Body NewForm
 }
 
-func (a *API) createForm() typed[createFormInput, Form] {
-	return typed[createFormInput, Form]{
+func (a *API) createForm() typed[createFormInput, FormWithFields] {
+	return typed[createFormInput, FormWithFields]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms", ID: "createForm", Tag: "Forms", Status: 201,
 			Scope:       account.FormsWrite,
@@ -167,21 +164,25 @@ func (a *API) createForm() typed[createFormInput, Form] {
 			Description: "The new form is a draft.",
 			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.KeyReused, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *createFormInput) (*Form, reply, error) {
+		func(ctx context.Context, c *oauth.Caller, in *createFormInput) (*FormWithFields, reply, error) {
 			asked, err := json.Marshal(in.Body)
 			if err != nil {
 				return nil, reply{}, err
 			}
 			once := store.Once{App: c.App.ID, Key: in.Key, Hash: account.Hash(string(asked))}
-			head := form.Head(in.Body)
+			head := form.Head{Title: in.Body.Title, Description: in.Body.Description, Language: in.Body.Language}
 			if err := head.Clean(); err != nil {
 				return nil, reply{}, err
 			}
-			made, err := a.Store.CreateForm(ctx, c.Owner(), head, once, a.Now())
+			d, err := definitionOf(in.Body.Fields)
 			if err != nil {
 				return nil, reply{}, err
 			}
-			out, rep, err := a.whole(made)
+			made, err := a.Store.CreateForm(ctx, c.Owner(), head, d, once, a.Now())
+			if err != nil {
+				return nil, reply{}, err
+			}
+			out, rep, err := a.whole(ctx, c.Owner(), made)
 			rep.Location = a.BaseURL + "/api/v1/forms/" + made.ID
 			return out, rep, err
 		},
@@ -192,20 +193,20 @@ type formInput struct {
 	ID string `path:"id" doc:"The form's id"`
 }
 
-func (a *API) readForm() typed[formInput, Form] {
-	return typed[formInput, Form]{
+func (a *API) readForm() typed[formInput, FormWithFields] {
+	return typed[formInput, FormWithFields]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}", ID: "readForm", Tag: "Forms", Status: 200,
 			Scope:   account.FormsRead,
 			Summary: "Read a form",
 			Errors:  []fault.Code{fault.NoResource},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *formInput) (*Form, reply, error) {
+		func(ctx context.Context, c *oauth.Caller, in *formInput) (*FormWithFields, reply, error) {
 			f, err := a.Store.Form(ctx, c.Owner(), in.ID)
 			if err != nil {
 				return nil, reply{}, err
 			}
-			return a.whole(f)
+			return a.whole(ctx, c.Owner(), f)
 		},
 	}
 }
@@ -215,6 +216,8 @@ type FormChange struct {
 	Title       *string `json:"title,omitempty" minLength:"1" maxLength:"200" example:"Order"`
 	Description *string `json:"description,omitempty" maxLength:"5000"`
 	Language    *string `json:"language,omitempty" doc:"BCP 47 tag" example:"pt-BR"`
+
+	Fields []*form.Field `json:"fields,omitempty" nullable:"false" maxItems:"500" doc:"What it asks, all of it; the published version stays as it is"`
 }
 
 type changeFormInput struct {
@@ -223,26 +226,30 @@ type changeFormInput struct {
 	Body    FormChange
 }
 
-func (a *API) changeForm() typed[changeFormInput, Form] {
-	return typed[changeFormInput, Form]{
+func (a *API) changeForm() typed[changeFormInput, FormWithFields] {
+	return typed[changeFormInput, FormWithFields]{
 		operation{
 			Method: "PATCH", Path: "/api/v1/forms/{id}", ID: "changeForm", Tag: "Forms", Status: 200,
 			Scope:   account.FormsWrite,
 			Summary: "Change a form",
 			Errors:  []fault.Code{fault.BadQuery, fault.BadJSON, fault.NoResource, fault.Changed, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *changeFormInput) (*Form, reply, error) {
+		func(ctx context.Context, c *oauth.Caller, in *changeFormInput) (*FormWithFields, reply, error) {
+			d, err := definitionOf(in.Body.Fields)
+			if err != nil {
+				return nil, reply{}, err
+			}
 			change := func(h *form.Head) error {
 				set(&h.Title, in.Body.Title)
 				set(&h.Description, in.Body.Description)
 				set(&h.Language, in.Body.Language)
 				return h.Clean()
 			}
-			f, err := a.Store.ChangeForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), change, a.Now())
+			f, err := a.Store.ChangeForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), change, d, a.Now())
 			if err != nil {
 				return nil, reply{}, err
 			}
-			return a.whole(f)
+			return a.whole(ctx, c.Owner(), f)
 		},
 	}
 }

@@ -263,7 +263,7 @@ func TestDeepPages(t *testing.T) {
 		ctx := context.Background()
 		var ids []string // the oldest first
 		for i := range 700 {
-			f, err := s.CreateForm(ctx, person.ID, form.Head{Title: fmt.Sprint(i), Language: "en"}, store.Once{}, time.Now())
+			f, err := s.CreateForm(ctx, person.ID, form.Head{Title: fmt.Sprint(i), Language: "en"}, nil, store.Once{}, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -112,6 +112,7 @@ type parameter struct {
 	name     string
 	position int // in the path
 	number   bool
+	optional bool // a *string: nil when it was not sent
 	fallback string
 	minimum  int64
 	maximum  int64
@@ -132,7 +133,7 @@ func readerOf(t reflect.Type) reader {
 			body = i
 			continue
 		}
-		p := parameter{index: i, fallback: f.Tag.Get("default"), number: f.Type.Kind() == reflect.Int64}
+		p := parameter{index: i, fallback: f.Tag.Get("default"), number: f.Type.Kind() == reflect.Int64, optional: f.Type.Kind() == reflect.Pointer}
 		for _, in := range []string{"path", "query", "header"} {
 			if name := f.Tag.Get(in); name != "" {
 				p.in, p.name = in, name
@@ -204,7 +205,12 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 		case text != "" && p.enum != nil && !contains(p.enum, text):
 			return p.wrong("is one of %s", strings.Join(p.enum, ", "))
 		}
-		field.SetString(text)
+		switch {
+		case !p.optional:
+			field.SetString(text)
+		case len(values) == 1:
+			field.Set(reflect.ValueOf(&text))
+		}
 		return nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)

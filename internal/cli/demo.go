@@ -30,7 +30,7 @@ func demo(ctx context.Context, s *store.Store, base string, io streams) error {
 	now := time.Now()
 	for i, head := range demoForms {
 		made := now.Add(time.Duration(i-len(demoForms)) * 26 * time.Hour)
-		if _, err := s.CreateForm(ctx, person.ID, head, store.Once{}, made); err != nil {
+		if _, err := s.CreateForm(ctx, person.ID, head, nil, store.Once{}, made); err != nil {
 			return err
 		}
 	}

@@ -37,7 +37,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 			}
 		}
 		for _, title := range []string{"one", `quotes " ' \ and ✓`, "line\u2028break"} {
-			if _, err := s.CreateForm(ctx, p.ID, form.Head{Title: title, Description: "a\nb\t", Language: "de"}, store.Once{}, now); err != nil {
+			if _, err := s.CreateForm(ctx, p.ID, form.Head{Title: title, Description: "a\nb\t", Language: "de"}, nil, store.Once{}, now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -51,7 +51,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := s.CreateForm(ctx, other.ID, form.Head{Title: "meanwhile", Language: "en"}, store.Once{}, time.Now()); err != nil {
+				if _, err := s.CreateForm(ctx, other.ID, form.Head{Title: "meanwhile", Language: "en"}, nil, store.Once{}, time.Now()); err != nil {
 					t.Error(err)
 					return
 				}
@@ -92,7 +92,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 				t.Errorf("%d forms of %d (%v)", len(forms), total, err)
 			}
 			// And it lives on.
-			if _, err := restored.CreateForm(ctx, p.ID, form.Head{Title: "after", Language: "en"}, store.Once{}, time.Now()); err != nil {
+			if _, err := restored.CreateForm(ctx, p.ID, form.Head{Title: "after", Language: "en"}, nil, store.Once{}, time.Now()); err != nil {
 				t.Error(err)
 			}
 			if _, err := restored.Restore(ctx, bytes.NewReader(packed)); err == nil {

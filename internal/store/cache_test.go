@@ -46,7 +46,7 @@ func TestCache(t *testing.T) {
 		}
 		for name, change := range map[string]func(*store.Store) error{
 			"a new form": func(s *store.Store) error {
-				_, err := s.CreateForm(ctx, ada, form.Head{Title: "x", Language: "en"}, store.Once{}, time.Now())
+				_, err := s.CreateForm(ctx, ada, form.Head{Title: "x", Language: "en"}, nil, store.Once{}, time.Now())
 				return err
 			},
 			"a new address":         func(s *store.Store) error { return s.SetEmail(ctx, ada, "ada@other.example") },

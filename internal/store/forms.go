@@ -58,9 +58,9 @@ const (
 // formList names the forms of an account in list_block.
 const formList = "forms"
 
-// CreateForm adds a draft. With a key in once, the same request asked again
+// CreateForm adds a draft, with what it asks if that is known. With a key in once, the same request asked again
 // returns the form that the first one made.
-func (s *Store) CreateForm(ctx context.Context, owner string, head form.Head, once Once, now time.Time) (form.Form, error) {
+func (s *Store) CreateForm(ctx context.Context, owner string, head form.Head, d *form.Definition, once Once, now time.Time) (form.Form, error) {
 	var made form.Form
 	err := s.write(ctx, owner, func(t tx) error {
 		var serial int64
@@ -90,6 +90,11 @@ func (s *Store) CreateForm(ctx context.Context, owner string, head form.Head, on
 		if _, err := t.Exec(countFormSQL, owner, string(form.Draft), head.Language, 1); err != nil {
 			return err
 		}
+		if d != nil {
+			if err := saveDraft(t, owner, id, d); err != nil {
+				return err
+			}
+		}
 		return rankAdd(t, owner, formList, serial, 1)
 	})
 	return made, err
@@ -103,9 +108,10 @@ const (
 		WHERE account_id = $1 AND id = $2`
 )
 
-// ChangeForm applies change to the head of a form. A revision other than zero
+// ChangeForm applies change to the head of a form, and puts d, unless it is nil,
+// in the place of what its draft asks. A revision other than zero
 // must still be the form's, or the answer is 409001.
-func (s *Store) ChangeForm(ctx context.Context, owner, id string, revision int64, change func(*form.Head) error, now time.Time) (form.Form, error) {
+func (s *Store) ChangeForm(ctx context.Context, owner, id string, revision int64, change func(*form.Head) error, d *form.Definition, now time.Time) (form.Form, error) {
 	var f form.Form
 	err := s.write(ctx, owner, func(t tx) error {
 		var err error
@@ -116,8 +122,13 @@ func (s *Store) ChangeForm(ctx context.Context, owner, id string, revision int64
 		if err := change(&head); err != nil {
 			return err
 		}
-		if head == (form.Head{Title: f.Title, Description: f.Description, Language: f.Language}) {
+		if d == nil && head == (form.Head{Title: f.Title, Description: f.Description, Language: f.Language}) {
 			return errUnchanged
+		}
+		if d != nil {
+			if err := saveDraft(t, owner, id, d); err != nil {
+				return err
+			}
 		}
 		if head.Language != f.Language {
 			if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
@@ -164,7 +175,15 @@ func lockForm(t tx, owner, id string, revision int64) (form.Form, error) {
 
 const deleteFormSQL = `DELETE FROM form WHERE account_id = $1 AND id = $2 RETURNING serial`
 
-// DeleteForm removes a form; revision as in ChangeForm.
+// ofFormSQL removes what hangs on a form.
+var ofFormSQL = []string{
+	`DELETE FROM form_draft WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM form_version WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM response WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM list_block WHERE account_id = $1 AND list = $2`,
+}
+
+// DeleteForm removes a form with its responses; revision as in ChangeForm.
 func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64) error {
 	return s.write(ctx, owner, func(t tx) error {
 		f, err := lockForm(t, owner, id, revision)
@@ -174,6 +193,11 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 		var serial int64
 		if err := one(t.Query, deleteFormSQL, []any{owner, id}, &serial); err != nil {
 			return err
+		}
+		for _, sql := range ofFormSQL {
+			if _, err := t.Exec(sql, owner, id); err != nil {
+				return err
+			}
 		}
 		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
 			return err

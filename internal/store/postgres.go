@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sys/unix"
 
@@ -172,6 +174,33 @@ func pgQuery(ctx context.Context, query pgQueryFunc, sql string, scan func(row) 
 }
 
 type pgRow struct{ pgx.Rows }
+
+// Scan reads JSON into *any as the text that it is, as SQLite does.
+func (r pgRow) Scan(dest ...any) error {
+	var texts map[int]*string
+	for i, d := range dest {
+		if _, ok := d.(*any); ok && r.FieldDescriptions()[i].DataTypeOID == pgtype.JSONBOID {
+			if texts == nil {
+				texts = map[int]*string{}
+			}
+			texts[i] = new(string)
+		}
+	}
+	if texts == nil {
+		return r.Rows.Scan(dest...)
+	}
+	into := slices.Clone(dest)
+	for i, text := range texts {
+		into[i] = text
+	}
+	if err := r.Rows.Scan(into...); err != nil {
+		return err
+	}
+	for i, text := range texts {
+		*dest[i].(*any) = *text
+	}
+	return nil
+}
 
 func (r pgRow) Columns() []string {
 	fields := r.FieldDescriptions()

@@ -101,12 +101,12 @@ func TestWritersAtOnce(t *testing.T) {
 				if i%3 == 1 {
 					gone, cancel := context.WithCancel(ctx)
 					cancel()
-					if _, err := s.CreateForm(gone, owner, form.Head{Title: "never", Language: "en"}, store.Once{}, time.Now()); err == nil {
+					if _, err := s.CreateForm(gone, owner, form.Head{Title: "never", Language: "en"}, nil, store.Once{}, time.Now()); err == nil {
 						t.Error("a form for a caller who had gone")
 					}
 					return
 				}
-				f, err := s.CreateForm(ctx, owner, form.Head{Title: fmt.Sprint(i), Language: "en"}, store.Once{}, time.Now())
+				f, err := s.CreateForm(ctx, owner, form.Head{Title: fmt.Sprint(i), Language: "en"}, nil, store.Once{}, time.Now())
 				if err != nil {
 					t.Error(err)
 					return
@@ -134,7 +134,7 @@ func TestWritersAtOnce(t *testing.T) {
 func TestPanicInWrite(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
-		f, err := s.CreateForm(ctx, owner, form.Head{Title: "kept", Language: "en"}, store.Once{}, time.Now())
+		f, err := s.CreateForm(ctx, owner, form.Head{Title: "kept", Language: "en"}, nil, store.Once{}, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,13 +144,13 @@ func TestPanicInWrite(t *testing.T) {
 					t.Error("the panic was swallowed")
 				}
 			}()
-			s.ChangeForm(ctx, owner, f.ID, 0, func(*form.Head) error { panic("in the middle") }, time.Now())
+			s.ChangeForm(ctx, owner, f.ID, 0, func(*form.Head) error { panic("in the middle") }, nil, time.Now())
 		}()
 		after, err := s.Form(ctx, owner, f.ID)
 		if err != nil || after != f {
 			t.Errorf("after the panic: %+v (%v)", after, err)
 		}
-		if _, err := s.CreateForm(ctx, owner, form.Head{Title: "next", Language: "en"}, store.Once{}, time.Now()); err != nil {
+		if _, err := s.CreateForm(ctx, owner, form.Head{Title: "next", Language: "en"}, nil, store.Once{}, time.Now()); err != nil {
 			t.Errorf("the writer is dead: %v", err)
 		}
 	})

@@ -1,0 +1,219 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"net/url"
+	"strconv"
+	"time"
+
+	"encoding/json"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/oauth"
+	"formulary/internal/store"
+)
+
+// Response is what somebody answered.
+type Response struct {
+	ID          string         `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	FormID      string         `json:"form_id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Version     int64          `json:"version" doc:"The version of the form that was answered"`
+	SubmittedAt time.Time      `json:"submitted_at"`
+	Answers     map[string]any `json:"answers" nullable:"false" doc:"By the key of the question"`
+}
+
+func response(r form.Response) Response {
+	return Response{r.ID, r.FormID, r.Version, r.SubmittedAt, r.Answers}
+}
+
+func responses(list []form.Response) []Response {
+	out := make([]Response, len(list))
+	for i, r := range list {
+		out[i] = response(r)
+	}
+	return out
+}
+
+// Submission is a set of answers.
+type Submission struct {
+	Answers map[string]any `json:"answers" nullable:"false" doc:"By the key of the question"`
+}
+
+// Receipt says that a response is stored.
+type Receipt struct {
+	ID          string    `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	SubmittedAt time.Time `json:"submitted_at"`
+}
+
+type submitInput struct {
+	ID   string `path:"id" doc:"The form's id"`
+	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"The same key with the same answers is one response, however often it is sent"`
+	Body Submission
+}
+
+var submitErrors = []fault.Code{fault.BadQuery, fault.BadJSON, fault.NoResource, fault.KeyReused, fault.FormNotOpen, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid}
+
+func (a *API) addResponse() typed[submitInput, Receipt] {
+	return typed[submitInput, Receipt]{
+		operation{
+			Method: "POST", Path: "/api/v1/forms/{id}/responses", ID: "addResponse", Tag: "Responses", Status: 201,
+			Scope:       account.ResponsesWrite,
+			Summary:     "Submit a response",
+			Description: "On the owner's behalf. The answer is sent when the response is on disk.",
+			Errors:      submitErrors,
+		},
+		func(ctx context.Context, c *oauth.Caller, in *submitInput) (*Receipt, reply, error) {
+			// Somebody else's form is not there, open or not.
+			if _, err := a.Store.Form(ctx, c.Owner(), in.ID); err != nil {
+				return nil, reply{}, err
+			}
+			return a.submit(ctx, in, c.App.ID)
+		},
+	}
+}
+
+func (a *API) submit(ctx context.Context, in *submitInput, app string) (*Receipt, reply, error) {
+	f, err := a.Store.PublicForm(ctx, in.ID)
+	if err != nil {
+		return nil, reply{}, err
+	}
+	if !f.Open {
+		return nil, reply{}, fault.New(fault.FormNotOpen, "The form is not open.")
+	}
+	answers, err := f.Definition.Check(in.Body.Answers)
+	if err != nil {
+		return nil, reply{}, err
+	}
+	asked, err := json.Marshal(answers)
+	if err != nil {
+		return nil, reply{}, err
+	}
+	once := store.Once{App: app + "/" + in.ID, Key: in.Key, Hash: account.Hash(string(asked))}
+	r, err := a.Store.AddResponse(ctx, f.Owner, in.ID, f.Version, answers, once, a.Now())
+	return &Receipt{r.ID, r.SubmittedAt}, reply{}, err
+}
+
+// ResponseList is a page of responses, or of the feed: the page has the totals,
+// the feed has next and more.
+type ResponseList struct {
+	TotalItems *int64     `json:"total_items,omitempty" doc:"With page: how many responses there are in all"`
+	TotalPages *int64     `json:"total_pages,omitempty" doc:"With page: how many pages of this size they fill"`
+	Data       []Response `json:"data" nullable:"false"`
+	Next       *string    `json:"next,omitempty" doc:"With after: the cursor of what comes next"`
+	More       *bool      `json:"more,omitempty" doc:"With after: whether there is more already"`
+}
+
+type listResponsesInput struct {
+	ID      string  `path:"id" doc:"The form's id"`
+	Page    int64   `query:"page" default:"1" minimum:"1" doc:"Which page; the newest responses are on the first"`
+	PerPage int64   `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"How many responses a page has"`
+	After   *string `query:"after" maxLength:"64" doc:"Read the feed, oldest first, from this cursor on; empty: from the beginning"`
+	Limit   int64   `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"How many responses of the feed"`
+}
+
+func (a *API) listResponses() typed[listResponsesInput, ResponseList] {
+	return typed[listResponsesInput, ResponseList]{
+		operation{
+			Method: "GET", Path: "/api/v1/forms/{id}/responses", ID: "listResponses", Tag: "Responses", Status: 200,
+			Scope:   account.ResponsesRead,
+			Summary: "List responses",
+			Description: "By page, the newest first; or, with `after`, as a feed: the oldest first, each response exactly once, " +
+				"also while others are being written, at the same cost at any depth.",
+			Errors: []fault.Code{fault.BadQuery, fault.NoResource},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *listResponsesInput) (*ResponseList, reply, error) {
+			if in.After != nil {
+				return a.feed(ctx, c.Owner(), in)
+			}
+			page := pageOf{in.Page, in.PerPage}
+			list, total, err := a.Store.Responses(ctx, c.Owner(), in.ID, page.perPage, page.offset())
+			if err != nil {
+				return nil, reply{}, err
+			}
+			pages := page.pages(total)
+			link := page.link(a.BaseURL+"/api/v1/forms/"+in.ID+"/responses", url.Values{}, total)
+			return &ResponseList{TotalItems: &total, TotalPages: &pages, Data: responses(list)}, reply{Link: link}, nil
+		},
+	}
+}
+
+func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput) (*ResponseList, reply, error) {
+	after, err := parseCursor(*in.After)
+	if err != nil {
+		return nil, reply{}, err
+	}
+	if _, err := a.Store.Form(ctx, owner, in.ID); err != nil {
+		return nil, reply{}, err
+	}
+	// One more than asked for tells whether there is more.
+	list, err := a.Store.ResponsesAfter(ctx, owner, in.ID, after, in.Limit+1)
+	if err != nil {
+		return nil, reply{}, err
+	}
+	more := int64(len(list)) > in.Limit
+	if more {
+		list = list[:in.Limit]
+	}
+	if n := len(list); n > 0 {
+		after = list[n-1].Serial
+	}
+	next := cursor(after)
+	return &ResponseList{Data: responses(list), Next: &next, More: &more}, reply{}, nil
+}
+
+// A cursor is opaque, so that nobody counts on what is in it.
+func cursor(serial int64) string {
+	return base64.RawURLEncoding.EncodeToString([]byte("s" + strconv.FormatInt(serial, 36)))
+}
+
+func parseCursor(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err == nil && len(raw) > 1 && raw[0] == 's' {
+		if n, err := strconv.ParseInt(string(raw[1:]), 36, 64); err == nil && n >= 0 && cursor(n) == text {
+			return n, nil
+		}
+	}
+	return 0, &fault.Error{Code: fault.BadQuery, Message: "after is not a cursor of ours.",
+		Details: []fault.Detail{{Field: "after", Message: "is not a cursor of ours"}}}
+}
+
+type responseInput struct {
+	ID       string `path:"id" doc:"The form's id"`
+	Response string `path:"response" doc:"The response's id"`
+}
+
+func (a *API) readResponse() typed[responseInput, Response] {
+	return typed[responseInput, Response]{
+		operation{
+			Method: "GET", Path: "/api/v1/forms/{id}/responses/{response}", ID: "readResponse", Tag: "Responses", Status: 200,
+			Scope:   account.ResponsesRead,
+			Summary: "Read a response",
+			Errors:  []fault.Code{fault.NoResource},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *responseInput) (*Response, reply, error) {
+			r, err := a.Store.Response(ctx, c.Owner(), in.ID, in.Response)
+			out := response(r)
+			return &out, reply{}, err
+		},
+	}
+}
+
+func (a *API) deleteResponse() typed[responseInput, nothing] {
+	return typed[responseInput, nothing]{
+		operation{
+			Method: "DELETE", Path: "/api/v1/forms/{id}/responses/{response}", ID: "deleteResponse", Tag: "Responses", Status: 204,
+			Scope:   account.ResponsesWrite,
+			Summary: "Delete a response",
+			Errors:  []fault.Code{fault.NoResource},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *responseInput) (*nothing, reply, error) {
+			return nil, reply{}, a.Store.DeleteResponse(ctx, c.Owner(), in.ID, in.Response)
+		},
+	}
+}

@@ -1,0 +1,219 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"formulary/internal/cli/clitest"
+)
+
+const order = `{"title": "Order", "fields": [
+	{"key": "email", "kind": "email", "label": "Your e-mail", "required": true},
+	{"key": "shirt", "kind": "yes_no", "label": "A shirt too?"},
+	{"key": "size", "kind": "single_choice", "label": "Which size?", "options": [{"value": "s", "label": "Small"}, {"value": "m", "label": "Medium"}],
+	 "show_if": {"field": "shirt", "op": "equals", "value": true}, "required": true}]}`
+
+// open makes a form that asks, and publishes it.
+func (w *world) open(token, body string) string {
+	w.t.Helper()
+	made := w.Call("POST", "/api/v1/forms", token, body)
+	if made.StatusCode != 201 {
+		w.t.Fatalf("create: %s", made.Text)
+	}
+	path := "/api/v1/forms/" + made.String("id")
+	if p := w.Call("POST", path+"/publish", token, ""); p.StatusCode != 201 || p.Body["version"] != 1.0 || p.String("status") != "open" {
+		w.t.Fatalf("publish: %d %s", p.StatusCode, p.Text)
+	}
+	return path
+}
+
+func TestFormWithFields(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		made := w.Call("POST", "/api/v1/forms", w.ada, order)
+		path := "/api/v1/forms/" + made.String("id")
+		fields, _ := made.Body["fields"].([]any)
+		if made.StatusCode != 201 || len(fields) != 3 {
+			t.Fatalf("created: %s", made.Text)
+		}
+		if read := w.Call("GET", path, w.ada, ""); read.Text != made.Text {
+			t.Errorf("read %s", read.Text)
+		}
+		// Ids are ours and stay when the key changes.
+		first := fields[0].(map[string]any)
+		changed := w.Call("PATCH", path, w.ada, fmt.Sprintf(`{"fields": [{"id": %q, "key": "mail", "kind": "email", "label": "Mail"}]}`, first["id"]))
+		now, _ := changed.Body["fields"].([]any)
+		if len(now) != 1 || now[0].(map[string]any)["id"] != first["id"] || now[0].(map[string]any)["key"] != "mail" {
+			t.Errorf("changed: %s", changed.Text)
+		}
+		for body, field := range map[string]string{
+			`{"title": "x", "fields": [{"kind": "nonsense"}]}`:                             "fields.0.kind",
+			`{"title": "x", "fields": [{"kind": "email", "lable": "x"}]}`:                  "fields.0.lable",
+			`{"title": "x", "fields": [{"kind": "email", "max_length": 5}]}`:               "fields.0.max_length",
+			`{"title": "x", "fields": "none"}`:                                             "fields",
+			`{"title": "x", "fields": [{"kind": "email", "show_if": {"field": "later"}}]}`: "fields.0.show_if",
+		} {
+			a := w.Call("POST", "/api/v1/forms", w.ada, body)
+			details, _ := a.Body["details"].([]any)
+			if a.StatusCode < 400 || a.StatusCode > 422 || len(details) == 0 || details[0].(map[string]any)["field"] != field {
+				t.Errorf("%s: %s, want %s", body, a.Text, field)
+			}
+		}
+		w.is("publish without questions", w.Call("POST", "/api/v1/forms/"+w.create(w.ada, "Empty")+"/publish", w.ada, ""), 422001)
+		w.is("publish what is Bob's", w.Call("POST", path+"/publish", w.bob, ""), 404002)
+		w.is("publish stale", w.Call("POST", path+"/publish", w.ada, "", `If-Match: "1"`), 409001)
+		w.is("close what is not open", w.Call("POST", path+"/close", w.ada, ""), 409003)
+		schema := w.Call("GET", path+"/schema", w.ada, "")
+		if schema.StatusCode != 200 || schema.Body["properties"].(map[string]any)["mail"] == nil {
+			t.Errorf("schema: %s", schema.Text)
+		}
+	})
+}
+
+func TestSubmit(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		draft := w.Call("POST", "/api/v1/forms", w.ada, order)
+		w.is("a draft", w.Call("POST", "/api/v1/forms/"+draft.String("id")+"/responses", w.ada, `{"answers": {"email": "a@b.c"}}`), 409003)
+		path := w.open(w.ada, order)
+		submit := func(answers string, headers ...string) clitest.Answer {
+			t.Helper()
+			return w.Call("POST", path+"/responses", w.ada, `{"answers": `+answers+`}`, headers...)
+		}
+		for answers, field := range map[string]string{
+			`{}`:                                 "email",
+			`{"email": "nonsense"}`:              "email",
+			`{"email": 5}`:                       "email",
+			`{"email": "a@b.c", "unknown": 1}`:   "unknown",
+			`{"email": "a@b.c", "shirt": "yes"}`: "shirt",
+			`{"email": "a@b.c", "shirt": true}`:  "size",
+			`{"email": "a@b.c", "shirt": true, "size": "xl"}`: "size",
+		} {
+			a := submit(answers)
+			w.is(answers, a, 422001)
+			if details := a.Body["details"].([]any); details[0].(map[string]any)["field"] != field {
+				t.Errorf("%s: %s", answers, a.Text)
+			}
+		}
+		one := submit(`{"email": "a@b.c", "shirt": true, "size": "m"}`)
+		if one.StatusCode != 201 || !strings.HasPrefix(one.String("id"), "rsp_") || len(one.Body) != 2 {
+			t.Fatalf("submitted: %d %s", one.StatusCode, one.Text)
+		}
+		read := w.Call("GET", path+"/responses/"+one.String("id"), w.ada, "")
+		answers, _ := json.Marshal(read.Body["answers"])
+		if string(answers) != `{"email":"a@b.c","shirt":true,"size":"m"}` || read.Body["version"] != 1.0 || read.String("form_id") != path[len("/api/v1/forms/"):] {
+			t.Errorf("read: %s", read.Text)
+		}
+		// What is not asked is not stored.
+		two := submit(`{"email": "a@b.c", "shirt": false, "size": "m"}`)
+		if read := w.Call("GET", path+"/responses/"+two.String("id"), w.ada, ""); strings.Contains(read.Text, "size") {
+			t.Errorf("stored: %s", read.Text)
+		}
+		// Editing the draft never touches the open form; publishing does.
+		w.Call("PATCH", path, w.ada, `{"fields": [{"key": "name", "kind": "short_text", "required": true}]}`)
+		w.is("the published questions", submit(`{"email": "c@d.e"}`), 0)
+		if p := w.Call("POST", path+"/publish", w.ada, ""); p.Body["version"] != 2.0 {
+			t.Errorf("published again: %s", p.Text)
+		}
+		w.is("the old questions", submit(`{"email": "c@d.e"}`), 422001)
+		w.is("the new ones", submit(`{"name": "Ada"}`), 0)
+		if f := w.Call("GET", path, w.ada, ""); f.Body["response_count"] != 4.0 {
+			t.Errorf("response_count: %s", f.Text)
+		}
+		// The list in memory learns of it too.
+		if l := w.Call("GET", "/api/v1/forms?status=open", w.ada, ""); l.Body["total_items"] != 1.0 || !strings.Contains(l.Text, `"response_count":4`) {
+			t.Errorf("list: %s", l.Text)
+		}
+		// Once, however often.
+		sent := make([]clitest.Answer, 32)
+		var all sync.WaitGroup
+		for i := range sent {
+			all.Go(func() { sent[i] = submit(`{"name": "Once"}`, "Idempotency-Key: k") })
+		}
+		all.Wait()
+		for _, a := range sent {
+			if a.StatusCode != 201 || a.Text != sent[0].Text {
+				t.Errorf("32 at once: %d %s", a.StatusCode, a.Text)
+			}
+		}
+		w.is("another body", submit(`{"name": "Twice"}`, "Idempotency-Key: k"), 409002)
+		// Nothing of it is Bob's.
+		w.is("Bob submits", w.Call("POST", path+"/responses", w.bob, `{"answers": {"name": "Bob"}}`), 404002)
+		w.is("Bob reads", w.Call("GET", path+"/responses/"+one.String("id"), w.bob, ""), 404002)
+		w.is("Bob lists", w.Call("GET", path+"/responses", w.bob, ""), 404002)
+		w.is("Bob follows", w.Call("GET", path+"/responses?after=", w.bob, ""), 404002)
+		w.is("Bob deletes", w.Call("DELETE", path+"/responses/"+one.String("id"), w.bob, ""), 404002)
+		w.is("delete", w.Call("DELETE", path+"/responses/"+one.String("id"), w.ada, ""), 0)
+		w.is("delete again", w.Call("DELETE", path+"/responses/"+one.String("id"), w.ada, ""), 404002)
+		if f := w.Call("GET", path, w.ada, ""); f.Body["response_count"] != 4.0 {
+			t.Errorf("response_count after it: %s", f.Text)
+		}
+		w.is("close", w.Call("POST", path+"/close", w.ada, ""), 0)
+		w.is("after closing", submit(`{"name": "Late"}`), 409003)
+		w.is("open again", w.Call("POST", path+"/publish", w.ada, ""), 0)
+		w.is("delete the form", w.Call("DELETE", path, w.ada, ""), 0)
+		w.is("its responses", w.Call("GET", path+"/responses", w.ada, ""), 404002)
+	})
+}
+
+// The feed gives every response exactly once, in one order, also while others
+// are being written.
+func TestFeed(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		path := w.open(w.ada, `{"title": "Feed", "fields": [{"key": "n", "kind": "number"}]}`)
+		const writers, each = 8, 25
+		var all sync.WaitGroup
+		for i := range writers {
+			all.Go(func() {
+				for j := range each {
+					w.is("submit", w.Call("POST", path+"/responses", w.ada, fmt.Sprintf(`{"answers": {"n": %d}}`, i*each+j)), 0)
+				}
+			})
+		}
+		done := make(chan struct{})
+		go func() { all.Wait(); close(done) }()
+		seen := map[string]int{}
+		next, finished := "", false
+		for {
+			a := w.Call("GET", path+"/responses?limit=7&after="+next, w.ada, "")
+			if a.StatusCode != 200 || len(a.Body) != 3 {
+				t.Fatalf("feed: %s", a.Text)
+			}
+			data := a.Body["data"].([]any)
+			for _, r := range data {
+				seen[r.(map[string]any)["id"].(string)]++
+			}
+			next = a.String("next")
+			if len(data) == 0 && finished {
+				break
+			}
+			select {
+			case <-done:
+				finished = true // one more round may bring the last
+			default:
+			}
+		}
+		if len(seen) != writers*each {
+			t.Errorf("%d of %d responses", len(seen), writers*each)
+		}
+		for id, n := range seen {
+			if n != 1 {
+				t.Errorf("%s came %d times", id, n)
+			}
+		}
+		for _, bad := range []string{"x", "cw", "c3g!"} {
+			w.is("cursor "+bad, w.Call("GET", path+"/responses?after="+bad, w.ada, ""), 400001)
+		}
+		// By page, the newest first.
+		page := w.Call("GET", path+"/responses?per_page=30&page=7", w.ada, "")
+		if page.Body["total_items"] != 200.0 || page.Body["total_pages"] != 7.0 || len(page.Body["data"].([]any)) != 20 || !strings.Contains(page.Header.Get("Link"), `rel="prev"`) {
+			t.Errorf("page 7: %v of %v", page.Body["total_items"], page.Body["total_pages"])
+		}
+		last := page.Body["data"].([]any)[19].(map[string]any)["id"]
+		first := w.Call("GET", path+"/responses?limit=1&after=", w.ada, "").Body["data"].([]any)[0].(map[string]any)["id"]
+		if last != first {
+			t.Errorf("the last of the pages is %v, the first of the feed %v", last, first)
+		}
+	})
+}

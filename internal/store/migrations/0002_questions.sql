@@ -1,0 +1,44 @@
+-- What forms ask, and what people answered.
+
+-- The definition that its owner is working on. Its own table, so that lists of
+-- forms stay small.
+CREATE TABLE form_draft (
+  account_id TEXT COLLATE BINARY NOT NULL,
+  form_id    TEXT COLLATE BINARY NOT NULL,
+  definition TEXT NOT NULL,
+  PRIMARY KEY (account_id, form_id)
+) WITHOUT ROWID;
+
+-- What was published: never changed, so that each response can be read with the
+-- questions that it answers.
+CREATE TABLE form_version (
+  account_id   TEXT COLLATE BINARY NOT NULL,
+  form_id      TEXT COLLATE BINARY NOT NULL,
+  version      BIGINT NOT NULL,
+  title        TEXT NOT NULL,
+  description  TEXT NOT NULL,
+  language     TEXT NOT NULL,
+  definition   TEXT NOT NULL,
+  published_at BIGINT NOT NULL,
+  PRIMARY KEY (account_id, form_id, version)
+) WITHOUT ROWID;
+
+-- Respondents know a form by its id alone.
+CREATE UNIQUE INDEX form_by_id ON form (id);
+
+ALTER TABLE form ADD COLUMN response_serial BIGINT NOT NULL DEFAULT 0;
+
+-- The serial is given while the form's row is locked, so within a form it grows
+-- in the order of the commits: a reader that remembers the last one it saw
+-- misses none.
+CREATE TABLE response (
+  account_id   TEXT COLLATE BINARY NOT NULL,
+  form_id      TEXT COLLATE BINARY NOT NULL,
+  id           TEXT COLLATE BINARY NOT NULL,
+  serial       BIGINT NOT NULL,
+  version      BIGINT NOT NULL,
+  submitted_at BIGINT NOT NULL,
+  answers      JSONB NOT NULL,
+  PRIMARY KEY (account_id, form_id, id)
+);
+CREATE UNIQUE INDEX response_by_serial ON response (account_id, form_id, serial);
