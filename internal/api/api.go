@@ -46,6 +46,16 @@ type API struct {
 	formPages  *store.Cache[formPage, reply]
 }
 
+// Takes says whether a request is for a program to answer, not for a page.
+func Takes(r *http.Request) bool {
+	path := r.URL.Path
+	if path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/.well-known/") {
+		return true
+	}
+	// A public form takes answers from its page, and as JSON from elsewhere.
+	return r.Method == http.MethodPost && strings.HasPrefix(path, "/f/") && strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
+}
+
 // route is a path with what its methods do.
 type route struct {
 	path     string
@@ -82,6 +92,7 @@ func (a *API) table() []*operation {
 		operate(a.addResponse()),
 		operate(a.readResponse()),
 		operate(a.deleteResponse()),
+		operate(a.submitPublicly()),
 		a.openAPI(),
 		a.token(),
 		a.refresh(),

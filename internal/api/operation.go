@@ -54,16 +54,19 @@ type typed[In, Out any] struct {
 // operate makes a typed operation one that can be served.
 func operate[In, Out any](t typed[In, Out]) *operation {
 	op := t.operation
-	op.CORS = true
+	op.CORS = !op.Open
 	op.input = reflect.TypeFor[In]()
 	if out := reflect.TypeFor[Out](); out != reflect.TypeFor[nothing]() {
 		op.output = out
 	}
 	read := readerOf(op.input)
 	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, path []string) error {
-		caller, err := a.authorize(w, r, op.Scope)
-		if err != nil {
-			return err
+		var caller oauth.Caller
+		if !op.Open {
+			var err error
+			if caller, err = a.authorize(w, r, op.Scope); err != nil {
+				return err
+			}
 		}
 		var in In
 		if err := read(reflect.ValueOf(&in).Elem(), w, r, path); err != nil {

@@ -75,6 +75,20 @@ func (a *API) addResponse() typed[submitInput, Receipt] {
 	}
 }
 
+func (a *API) submitPublicly() typed[submitInput, Receipt] {
+	return typed[submitInput, Receipt]{
+		operation{
+			Method: "POST", Path: "/f/{id}", ID: "submitPublicly", Tag: "Responses", Status: 201, Open: true,
+			Summary:     "Submit a response as anybody",
+			Description: "For sites that draw the form themselves. The same address takes the posts of the form's own page.",
+			Errors:      submitErrors,
+		},
+		func(ctx context.Context, _ *oauth.Caller, in *submitInput) (*Receipt, reply, error) {
+			return a.submit(ctx, in, "public")
+		},
+	}
+}
+
 func (a *API) submit(ctx context.Context, in *submitInput, app string) (*Receipt, reply, error) {
 	f, err := a.Store.PublicForm(ctx, in.ID)
 	if err != nil {

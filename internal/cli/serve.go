@@ -149,14 +149,14 @@ func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, 
 	}
 	return server.Config{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if forPrograms(r.URL.Path) {
+			if api.Takes(r) {
 				programs.ServeHTTP(w, r)
 			} else {
 				people.ServeHTTP(w, r)
 			}
 		}),
 		Fail: func(w http.ResponseWriter, r *http.Request, err error) {
-			if forPrograms(r.URL.Path) {
+			if api.Takes(r) {
 				programs.Fail(w, r, err)
 			} else {
 				people.Fail(w, r, err)
@@ -165,11 +165,6 @@ func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, 
 		Ready: s.Ready, Log: log, Secure: secure, Addresses: perAddress, Address: addresses.Of, Metrics: server.NewMetrics(),
 		CertFile: c.TLSCert, KeyFile: c.TLSKey,
 	}, nil
-}
-
-// forPrograms says which floor a path belongs to.
-func forPrograms(path string) bool {
-	return path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/.well-known/")
 }
 
 // baseURL is the address by which people reach the service. It comes from the

@@ -8,56 +8,69 @@ import (
 	"formulary/internal/fault"
 )
 
-// Check checks answers by the key of their field, in the shape that JSON has,
-// and returns them as they are stored. A question that is not shown needs no
-// answer, and one sent for it is dropped. Errors name the field.
-func (d *Definition) Check(sent map[string]any) (map[string]any, error) {
-	var details []fault.Detail
-	wrong := func(key, message string) {
-		details = append(details, fault.Detail{Field: key, Message: message})
-	}
-	answers := map[string]any{}
-	known := map[string]bool{}
-	pageShown := true
-	for _, f := range d.Fields {
-		if f.Kind == (pageBreak{}).Name() {
-			pageShown = f.ShowIf.Holds(answers)
-		}
-		if !f.asked() {
-			continue
-		}
-		known[f.Key] = true
-		if !pageShown || !f.ShowIf.Holds(answers) {
-			continue
-		}
-		var answer any
-		if value, ok := sent[f.Key]; ok && value != nil {
-			var err error
-			if answer, err = KindOf(f.Kind).Answer(f, value); err != nil {
-				wrong(f.Key, err.Error())
-				continue
-			}
-		}
-		switch {
-		case answer != nil:
-			answers[f.Key] = answer
-		case f.Required:
-			wrong(f.Key, "an answer is needed")
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(sent)) {
-		if !known[key] {
-			wrong(key, "the form has no such question")
-		}
-	}
-	if len(details) > 0 {
-		return nil, fault.Fields(details...)
-	}
-	return answers, nil
+// Evaluation is what answers amount to: what is stored, what is wrong, and which
+// fields are shown to somebody who answers so.
+type Evaluation struct {
+	Answers  map[string]any
+	Problems []fault.Detail
+	Shown    map[string]bool // by key; also of what is not answered
 }
 
-// Posted takes the answers out of an HTML post, for Check. What the page did not
-// ask is not looked for.
+// Evaluate checks answers by the key of their field, in the shape that JSON has.
+// A question that is not shown needs no answer, and one sent for it is dropped.
+func (d *Definition) Evaluate(sent map[string]any) Evaluation {
+	e := Evaluation{Answers: map[string]any{}, Shown: map[string]bool{}}
+	pageShown := true
+	for _, f := range d.Fields {
+		shown := f.ShowIf.Holds(e.Answers)
+		if f.Kind == (pageBreak{}).Name() {
+			pageShown = shown
+		}
+		if !pageShown || !shown {
+			continue
+		}
+		e.Shown[f.Key] = true
+		if f.asked() {
+			e.take(f, sent[f.Key])
+		}
+	}
+	return e
+}
+
+func (e *Evaluation) take(f *Field, value any) {
+	var answer any
+	if value != nil {
+		var err error
+		if answer, err = KindOf(f.Kind).Answer(f, value); err != nil {
+			e.Problems = append(e.Problems, fault.Detail{Field: f.Key, Message: err.Error()})
+			return
+		}
+	}
+	switch {
+	case answer != nil:
+		e.Answers[f.Key] = answer
+	case f.Required:
+		e.Problems = append(e.Problems, fault.Detail{Field: f.Key, Message: "an answer is needed"})
+	}
+}
+
+// Check is Evaluate for answers that are all there is: a key that the form does
+// not have is wrong too.
+func (d *Definition) Check(sent map[string]any) (map[string]any, error) {
+	e := d.Evaluate(sent)
+	for _, key := range slices.Sorted(maps.Keys(sent)) {
+		if !slices.ContainsFunc(d.Fields, func(f *Field) bool { return f.Key == key && f.asked() }) {
+			e.Problems = append(e.Problems, fault.Detail{Field: key, Message: "the form has no such question"})
+		}
+	}
+	if len(e.Problems) > 0 {
+		return nil, fault.Fields(e.Problems...)
+	}
+	return e.Answers, nil
+}
+
+// Posted takes the answers out of an HTML post, for Evaluate. What the form does
+// not ask is not looked for.
 func (d *Definition) Posted(in url.Values) map[string]any {
 	sent := map[string]any{}
 	for _, f := range d.Fields {
@@ -69,6 +82,31 @@ func (d *Definition) Posted(in url.Values) map[string]any {
 		}
 	}
 	return sent
+}
+
+// Page is what is asked at one time.
+type Page struct {
+	Break  *Field // what begins it; nil for the first
+	Fields []*Field
+}
+
+// Pages are the fields between page breaks.
+func (d *Definition) Pages() []Page {
+	pages := []Page{{}}
+	for _, f := range d.Fields {
+		if f.Kind == (pageBreak{}).Name() {
+			pages = append(pages, Page{Break: f})
+			continue
+		}
+		last := &pages[len(pages)-1]
+		last.Fields = append(last.Fields, f)
+	}
+	return pages
+}
+
+// Shown says whether anything of the page is shown.
+func (p Page) Shown(e Evaluation) bool {
+	return slices.ContainsFunc(p.Fields, func(f *Field) bool { return e.Shown[f.Key] && f.Kind != (hidden{}).Name() })
 }
 
 // Schema is the JSON Schema of a response's answers. Conditions are not part of

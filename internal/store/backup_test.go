@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -154,7 +155,7 @@ func TestDamagedBackup(t *testing.T) {
 			"no end":         pack(plain[:strings.Index(plain, `{"end"`)]),
 			"a row missing":  pack(plain[:row] + plain[row+strings.Index(plain[row:], "\n")+1:]),
 			"other format":   pack(strings.Replace(plain, "formulary-backup-1", "other", 1)),
-			"newer schema":   pack(strings.Replace(plain, `"schema":1`, `"schema":99`, 1)),
+			"newer schema":   pack(regexp.MustCompile(`"schema":\d+`).ReplaceAllString(plain, `"schema":99`)),
 			"unknown table":  pack(strings.Replace(plain, `"table":"account"`, `"table":"sqlite_master"`, 1)),
 			"evil column":    pack(strings.Replace(plain, `"columns":["id"`, `"columns":["id) VALUES (1); --"`, 1)),
 			"a value short":  pack(plain[:row] + `{"row":["x"]}` + plain[row+strings.Index(plain[row:], "\n"):]),

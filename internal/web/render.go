@@ -15,9 +15,10 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/form"
 )
 
-//go:embed templates/*.html
+//go:embed templates
 var templateFiles embed.FS
 
 // pages are the templates by name, each with the layout around it.
@@ -34,10 +35,23 @@ type layout struct {
 	Notice string // good news, said once
 	Errors problems
 
+	Public   bool   // a form, for everybody: nothing of the console around it
+	Language string // of the page; English when empty
+
 	formAction string // where else the page's form may end
 }
 
 func (l *layout) frame() *layout { return l }
+
+// Direction is where the page's language is read from.
+func (l *layout) Direction() string {
+	base, _, _ := strings.Cut(l.Language, "-")
+	switch base {
+	case "ar", "fa", "he", "ur", "ps", "sd", "ug", "yi", "dv":
+		return "rtl"
+	}
+	return "ltr"
+}
 
 // framed is every page struct.
 type framed interface{ frame() *layout }
@@ -73,11 +87,13 @@ func loadPages(static map[string]asset) (pages, error) {
 			}
 			return "/static/" + name + "?v=" + a.version, nil
 		},
-		"icon":    func(name string) template.HTML { return template.HTML(icon(name)) },
-		"date":    func(t time.Time) string { return t.Format("2 January 2006") },
-		"exact":   func(t time.Time) string { return t.Format(time.RFC3339) },
-		"ago":     ago,
-		"browser": browserName,
+		"icon":     func(name string) template.HTML { return template.HTML(icon(name)) },
+		"date":     func(t time.Time) string { return t.Format("2 January 2006") },
+		"exact":    func(t time.Time) string { return t.Format(time.RFC3339) },
+		"ago":      ago,
+		"browser":  browserName,
+		"through":  through,
+		"sentence": sentence,
 		"problem": func(list problems, field string) template.HTML {
 			if list[field] == "" {
 				return ""
@@ -94,7 +110,7 @@ func loadPages(static map[string]asset) (pages, error) {
 			return template.HTMLAttr(`aria-invalid="true" aria-describedby="problem-` + field + `" autofocus`)
 		},
 	}
-	shared, err := template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html")
+	shared, err := template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/kinds/*.html")
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +119,11 @@ func loadPages(static map[string]asset) (pages, error) {
 		return nil, err
 	}
 	list := pages{}
+	for _, kind := range form.Kinds {
+		if shared.Lookup("kind-"+kind.Name()) == nil && kind.Name() != "page_break" {
+			return nil, fmt.Errorf("the kind %s has no template", kind.Name())
+		}
+	}
 	for _, file := range names {
 		name := strings.TrimSuffix(strings.TrimPrefix(file, "templates/"), ".html")
 		if name == "layout" || name == "parts" {
@@ -117,6 +138,15 @@ func loadPages(static map[string]asset) (pages, error) {
 		}
 	}
 	return list, nil
+}
+
+// through lists the whole numbers from one to another, for stars and scales.
+func through(from, to *float64) []int {
+	var list []int
+	for n := int(*from); n <= int(*to); n++ {
+		list = append(list, n)
+	}
+	return list
 }
 
 // sentence writes a message as one: the rules that make messages do not know

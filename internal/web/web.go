@@ -101,6 +101,10 @@ var routes = []route{
 	{"GET /connections", signedIn, (*Web).listConnections},
 	{"POST /connections/{id}/disconnect", signedIn, (*Web).disconnect},
 
+	{"GET /f/{id}", anyone, (*Web).showForm},
+	{"POST /f/{id}", anyone, (*Web).answerForm},
+	{"GET /f/{id}/done", anyone, (*Web).formDone},
+
 	{"GET /docs/api", anyone, (*Web).apiPage},
 	{"GET /docs/api/callback", anyone, (*Web).apiCallback},
 	{"GET /static/{file}", anyone, (*Web).serveStatic},

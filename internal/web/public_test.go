@@ -1,0 +1,148 @@
+package web_test
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"formulary/internal/cli/clitest"
+)
+
+// survey has two pages; the second is for those who want more, and has a
+// question that another one on the same page brings up.
+const survey = `{"title": "Survey <b>", "description": "Two pages", "language": "ar", "fields": [
+	{"key": "name", "kind": "short_text", "label": "Your name?", "required": true},
+	{"key": "more", "kind": "yes_no", "label": "More questions?"},
+	{"key": "source", "kind": "hidden"},
+	{"key": "p2", "kind": "page_break", "label": "The second page", "show_if": {"field": "more", "op": "equals", "value": true}},
+	{"key": "shirt", "kind": "yes_no", "label": "A shirt?"},
+	{"key": "size", "kind": "single_choice", "label": "Which size?", "options": [{"value": "s", "label": "Small"}, {"value": "m", "label": "Medium"}], "required": true,
+	 "show_if": {"field": "shirt", "op": "equals", "value": true}}]}`
+
+// respondent is somebody with a browser in front of a form.
+type respondent struct {
+	t    *testing.T
+	b    *clitest.Browser
+	path string
+	page clitest.Page
+}
+
+var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
+
+// send presses a button with what the page carries along and what is filled in.
+func (r *respondent) send(press string, fill ...string) {
+	r.t.Helper()
+	fields := url.Values{"_go": {press}}
+	for _, m := range hiddenField.FindAllStringSubmatch(r.page.Text, -1) {
+		fields.Add(m[1], m[2])
+	}
+	for i := 0; i < len(fill); i += 2 {
+		fields.Add(fill[i], fill[i+1])
+	}
+	r.page = r.b.Post(r.path, fields)
+}
+
+func (r *respondent) sees(status int, words ...string) {
+	r.t.Helper()
+	if r.page.StatusCode != status {
+		r.t.Fatalf("status %d, want %d\n%s", r.page.StatusCode, status, r.page.Text)
+	}
+	for _, w := range words {
+		if not, ok := strings.CutPrefix(w, "!"); ok == strings.Contains(r.page.Text, strings.TrimPrefix(w, "!")) {
+			r.t.Errorf("the page has or lacks %q (%v)\n%s", not, ok, r.page.Text)
+		}
+	}
+}
+
+func publish(t *testing.T, s *clitest.Service, token, body string) string {
+	t.Helper()
+	made := s.Call("POST", "/api/v1/forms", token, body)
+	if p := s.Call("POST", "/api/v1/forms/"+made.String("id")+"/publish", token, ""); p.StatusCode != 201 {
+		t.Fatalf("publish: %s %s", made.Text, p.Text)
+	}
+	return made.String("id")
+}
+
+func TestPublicForm(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read,forms:write,responses:read,responses:write").Access
+		id := publish(t, s, token, survey)
+		api, path := "/api/v1/forms/"+id, "/f/"+id
+		stored := func() []any { return s.Call("GET", api+"/responses?after=", token, "").Body["data"].([]any) }
+
+		r := &respondent{t: t, b: s.Browser(), path: path}
+		r.page = r.b.Get(path + "?source=mail&name=Ada&unknown=x&_page=9")
+		r.sees(200, "Survey &lt;b&gt;", `dir="rtl"`, `lang="ar"`, `value="Ada"`, "!unknown", "!Which size")
+		if weight := len(r.page.Text) + len(r.b.Get("/static/formulary.css").Text); weight > 30_000 {
+			t.Errorf("the page weighs %d bytes with its style sheet", weight)
+		}
+		r.send("next", "name", "")
+		r.sees(422, "An answer is needed.", `aria-invalid="true"`, "autofocus")
+		r.send("next", "name", "Ada", "more", "true")
+		r.sees(200, "The second page", "Page 2 of 2", "!Which size")
+		// Back, and what was answered is still there.
+		r.send("back")
+		r.sees(200, `value="Ada"`, `value="true" checked`)
+		r.send("next", "name", "Ada", "more", "true")
+		// An answer brings up a question on the same page.
+		r.send("next", "shirt", "true")
+		r.sees(200, "Which size", "!problem-size")
+		r.send("next", "shirt", "true")
+		r.sees(422, "problem-size")
+		if n := len(stored()); n != 0 {
+			t.Errorf("%d responses before the end", n)
+		}
+		last := r.page
+		r.send("next", "shirt", "true", "size", "m")
+		r.sees(303)
+		if done := r.b.Get(r.page.Header.Get("Location")); !strings.Contains(done.Text, "Thank you") {
+			t.Errorf("after sending: %s", done.Text)
+		}
+		// Sending it again, as a double click or a reload does, stores nothing more.
+		r.page = last
+		r.send("next", "shirt", "true", "size", "m")
+		r.sees(303)
+		list := stored()
+		if len(list) != 1 {
+			t.Fatalf("%d responses", len(list))
+		}
+		answers := list[0].(map[string]any)["answers"].(map[string]any)
+		if answers["name"] != "Ada" || answers["size"] != "m" || answers["source"] != "mail" || answers["shirt"] != true || len(answers) != 5 {
+			t.Errorf("stored %v", answers)
+		}
+		// Without more questions the first page is the last.
+		r.page = r.b.Get(path)
+		r.send("next", "name", "Bob", "more", "false", "shirt", "true", "size", "m")
+		r.sees(303)
+		if answers := stored()[1].(map[string]any)["answers"].(map[string]any); len(answers) != 2 {
+			t.Errorf("stored %v", answers)
+		}
+		// As JSON, by anybody.
+		if a := s.Call("POST", path, "", `{"answers": {"name": "Eve"}}`); a.StatusCode != 201 || !strings.HasPrefix(a.String("id"), "rsp_") {
+			t.Errorf("public JSON: %s", a.Text)
+		}
+		if a := s.Call("POST", path, "", `{"answers": {"nam": "Eve"}}`); a.Code() != 422001 {
+			t.Errorf("public JSON: %s", a.Text)
+		}
+		// Hostile posts end in a page, never in a failure.
+		for _, fields := range []url.Values{
+			{}, {"_page": {"99"}}, {"_page": {"-1"}}, {"_page": {"x"}, "_seen": {strings.Repeat("x,", 5000)}}, {"name": {"\x00"}, "_go": {"next"}},
+			{"name": {"\xff"}, "_once": {"\x00"}}, {"name": {"a", "b"}, "_once": {strings.Repeat("o", 500)}, "_seen": {"name,more"}},
+		} {
+			if p := r.b.Post(path, fields); p.StatusCode >= 500 {
+				t.Errorf("%v: %d", fields, p.StatusCode)
+			}
+		}
+		status(t, "no such form", r.b.Get("/f/frm_01k9z8m7q3e4r5t6y7v8w9x0a1"), 404)
+		status(t, "nonsense", r.b.Get("/f/%00"), 404)
+		draft := s.Call("POST", "/api/v1/forms", token, survey)
+		status(t, "a draft", r.b.Get("/f/"+draft.String("id")), 404)
+		if a := s.Call("POST", "/f/"+draft.String("id"), "", `{"answers": {}}`); a.Code() != 409003 {
+			t.Errorf("public JSON to a draft: %s", a.Text)
+		}
+		s.Call("POST", api+"/close", token, "")
+		status(t, "closed", r.b.Get(path), 409)
+	})
+}
