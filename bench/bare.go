@@ -19,11 +19,12 @@ import (
 
 // answer is what Formulary said to a request, for the bare server to repeat.
 type answer struct {
+	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// ask sends one request and returns the answer, which must be 200.
+// ask sends one request and returns the answer, which must be a success.
 func ask(ctx context.Context, addr string, request []byte) (answer, error) {
 	dialer := net.Dialer{Timeout: dialLimit}
 	c, err := dialer.DialContext(ctx, "tcp", addr)
@@ -46,12 +47,12 @@ func ask(ctx context.Context, addr string, request []byte) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("ask: %w", err)
 	}
-	if r.StatusCode != http.StatusOK {
+	if r.StatusCode/100 != 2 {
 		line, _, _ := bytes.Cut(request, []byte("\r\n"))
 		return answer{}, fmt.Errorf("%s was answered with %s: %s", line, r.Status, body)
 	}
 	r.Header.Del("Date") // net/http sends its own
-	return answer{r.Header, body}, nil
+	return answer{r.StatusCode, r.Header, body}, nil
 }
 
 // startBare starts the bare server: this program once more, with a flag.
@@ -134,6 +135,7 @@ func repeat(answers map[string]answer) http.Handler {
 			}
 		}
 		maps.Copy(w.Header(), a.Header)
+		w.WriteHeader(a.Status)
 		w.Write(a.Body) // the benchmark counts what it does not get
 	})
 }

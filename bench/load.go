@@ -28,7 +28,7 @@ func turns(requests [][]byte) feed {
 type tally struct {
 	requests int64
 	errors   int64
-	said     string // the first answer that was not 200
+	said     string // the first answer that was no success
 	took     time.Duration
 	times    histogram
 }
@@ -139,10 +139,11 @@ func drive(c net.Conn, next feed, start time.Time, length time.Duration, t *tall
 var (
 	blankLine = []byte("\r\n\r\n")
 	lengthIs  = []byte("\r\nContent-Length: ")
-	status200 = []byte("HTTP/1.1 200 ")
+	success   = []byte("HTTP/1.1 2")
 )
 
-// readAnswer reads one answer, which must say its length, and whether it is 200.
+// readAnswer reads one answer, which must say its length, and whether it is a
+// success.
 func readAnswer(c net.Conn, buffer *[]byte) (ok bool, answer []byte, err error) {
 	b := *buffer
 	have, whole := 0, -1
@@ -165,7 +166,7 @@ func readAnswer(c net.Conn, buffer *[]byte) (ok bool, answer []byte, err error) 
 	if have > whole {
 		return false, nil, errors.New("more was answered than was asked for")
 	}
-	return bytes.HasPrefix(b, status200), b[:have], nil
+	return bytes.HasPrefix(b, success), b[:have], nil
 }
 
 // wholeLength is how long an answer is with its head, or -1 while the head is

@@ -34,6 +34,7 @@ type world struct {
 	secret string
 	some   account.Person
 	many   account.Person
+	public string // the path of an open form
 }
 
 // seed fills an empty database. It goes through the store, as the service does.
@@ -64,7 +65,30 @@ func (w *world) fill(ctx context.Context) error {
 		Account: w.some.ID, ID: account.NewID(account.AppPrefix, now), Name: "Benchmark",
 		RedirectURIs: []string{redirectURI}, Scopes: account.EveryScope(), CreatedAt: now,
 	}
-	_, err = w.store.AddApp(ctx, w.app, hash, store.Once{})
+	if _, err = w.store.AddApp(ctx, w.app, hash, store.Once{}); err != nil {
+		return err
+	}
+	return w.publish(ctx)
+}
+
+// publish opens a form of a few questions.
+func (w *world) publish(ctx context.Context) error {
+	d := &form.Definition{Fields: []*form.Field{
+		{Kind: "short_text", Key: "name", Label: "Your name?", Required: true},
+		{Kind: "email", Key: "mail", Label: "Your e-mail?"},
+		{Kind: "scale", Key: "score", Label: "Would you tell a friend?"},
+		{Kind: "single_choice", Key: "size", Label: "Which size?", Options: []form.Option{{Label: "Small"}, {Label: "Medium"}, {Label: "Large"}}},
+		{Kind: "long_text", Key: "remark", Label: "Anything else?"},
+	}}
+	if err := d.Clean(); err != nil {
+		return err
+	}
+	f, err := w.store.CreateForm(ctx, w.many.ID, form.Head{Title: "Order", Language: "en"}, d, store.Once{}, time.Now())
+	if err != nil {
+		return err
+	}
+	w.public = "/f/" + f.ID
+	_, err = w.store.Publish(ctx, w.many.ID, f.ID, 0, time.Now())
 	return err
 }
 

@@ -87,7 +87,21 @@ func (w *world) works(ctx context.Context, addr string) ([]work, error) {
 			name: "exchange", title: "Exchange a code", path: exchangePath, sample: w.exchangeRequest(code[0]),
 			feeds: w.exchangeFeeds,
 		},
+		reading("page", "Show a form", 0.3, w.public+"?source=bench", ""),
+		{
+			name: "submit", title: "Submit a response", target: 0.4, path: w.public, sample: w.submission(),
+			feeds: func(_ context.Context, connections, _ int) ([]feed, error) {
+				return deal([][]byte{w.submission()}, connections), nil
+			},
+		},
 	}, nil
+}
+
+// submission is a response to the open form.
+func (w *world) submission() []byte {
+	const text = `{"answers": {"name": "Ada Lovelace", "mail": "ada@example.com", "score": 9, "size": "medium", "remark": "On Tuesday, if you can."}}`
+	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: localhost\r\nUser-Agent: bench\r\nAccept: application/json\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", w.public, len(text), text)
 }
 
 // reading is a work that asks the same again and again.

@@ -67,7 +67,7 @@ type route struct {
 
 // New builds the API from its operations.
 func New(c Config) *API {
-	a := &API{Config: c, static: map[string]*route{}, formPages: store.NewCache[formPage, reply](c.Store, maxFormPages)}
+	a := &API{Config: c, static: map[string]*route{}, formPages: store.NewCountingCache[formPage, reply](c.Store, maxFormPages)}
 	a.operations = a.table()
 	for _, op := range a.operations {
 		a.add(op)

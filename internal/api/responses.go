@@ -3,11 +3,10 @@ package api
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"net/url"
 	"strconv"
 	"time"
-
-	"encoding/json"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
@@ -101,11 +100,14 @@ func (a *API) submit(ctx context.Context, in *submitInput, app string) (*Receipt
 	if err != nil {
 		return nil, reply{}, err
 	}
-	asked, err := json.Marshal(answers)
-	if err != nil {
-		return nil, reply{}, err
+	once := store.Once{App: app + "/" + in.ID, Key: in.Key}
+	if in.Key != "" {
+		asked, err := json.Marshal(answers)
+		if err != nil {
+			return nil, reply{}, err
+		}
+		once.Hash = account.Hash(string(asked))
 	}
-	once := store.Once{App: app + "/" + in.ID, Key: in.Key, Hash: account.Hash(string(asked))}
 	r, err := a.Store.AddResponse(ctx, f.Owner, in.ID, f.Version, answers, once, a.Now())
 	return &Receipt{r.ID, r.SubmittedAt}, reply{}, err
 }

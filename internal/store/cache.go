@@ -19,12 +19,17 @@ func (s *Store) write(ctx context.Context, owner string, fn func(tx) error) erro
 	return err
 }
 
+// responsesOf marks what changes with every response to a form of the owner, and
+// with nothing else: values that show no counts live on.
+func responsesOf(owner string) string { return "responses/" + owner }
+
 // Cache keeps values that were read from the store, for as long as nothing of
 // their owner changes, in this process or in another on the same data folder.
 // Where the engine cannot tell that for sure, it keeps nothing.
 type Cache[K comparable, V any] struct {
 	store   *Store
 	most    int64
+	counts  bool // the values show counts of responses
 	size    atomic.Int64
 	entries sync.Map // K → cached[V]
 }
@@ -51,12 +56,23 @@ func NewCache[K comparable, V any](s *Store, most int64) *Cache[K, V] {
 	return &Cache[K, V]{store: s, most: most}
 }
 
+// NewCountingCache is NewCache for values that show how many responses there
+// are.
+func NewCountingCache[K comparable, V any](s *Store, most int64) *Cache[K, V] {
+	return &Cache[K, V]{store: s, most: most, counts: true}
+}
+
 // Get returns the value of a key, if it still holds. The mark is for Put, with
 // what is read from the store after this call.
 func (c *Cache[K, V]) Get(owner string, key K) (value V, mark Mark, ok bool) {
 	mark.number, mark.known = c.store.db.Mark(owner)
 	if !mark.known {
 		return value, mark, false
+	}
+	if c.counts {
+		// Marks only grow, so the sum tells a change of either.
+		more, _ := c.store.db.Mark(responsesOf(owner))
+		mark.number += more
 	}
 	found, ok := c.entries.Load(key)
 	if !ok {

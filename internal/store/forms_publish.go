@@ -134,12 +134,34 @@ type PublicForm struct {
 	Open       bool
 	Version    int64
 	Head       form.Head
-	Definition *form.Definition
+	Definition *form.Definition // shared: not to be changed
+
+	weight int // about how much memory it takes
 }
+
+// maxPublic is how many bytes of forms are kept ready for respondents.
+const maxPublic = 16 << 20
 
 // PublicForm finds a form by its id alone: what was published last. Before the
 // first time it is not open and asks nothing.
 func (s *Store) PublicForm(ctx context.Context, id string) (PublicForm, error) {
+	var mark Mark
+	if owner, known := s.owners.Load(id); known {
+		var p PublicForm
+		var ok bool
+		if p, mark, ok = s.public.Get(owner.(string), id); ok {
+			return p, nil
+		}
+	}
+	p, err := s.readPublicForm(ctx, id)
+	if err == nil {
+		s.owners.Store(id, p.Owner)
+		s.public.Put(id, mark, p, int64(p.weight))
+	}
+	return p, err
+}
+
+func (s *Store) readPublicForm(ctx context.Context, id string) (PublicForm, error) {
 	p := PublicForm{ID: id}
 	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
 		return p, fault.NotFound
@@ -149,7 +171,7 @@ func (s *Store) PublicForm(ctx context.Context, id string) (PublicForm, error) {
 	if err != nil {
 		return p, err
 	}
-	p.Open = form.Status(status) == form.Open
+	p.Open, p.weight = form.Status(status) == form.Open, 4*len(text)+1024
 	p.Definition, err = parseDefinition(text)
 	return p, err
 }

@@ -36,7 +36,7 @@ func (s *Store) AddResponse(ctx context.Context, owner, formID string, version i
 		return form.Response{}, err
 	}
 	r := form.Response{ID: account.NewID(account.ResponsePrefix, now), FormID: formID, Version: version, SubmittedAt: at(ms(now)), Answers: answers}
-	err = s.write(ctx, owner, func(t tx) error {
+	err = s.db.Write(ctx, func(t tx) error {
 		if earlier, err := once.claim(t, owner, r.ID, now); err != nil {
 			return err
 		} else if earlier != "" {
@@ -51,6 +51,7 @@ func (s *Store) AddResponse(ctx context.Context, owner, formID string, version i
 		}
 		return rankAdd(t, owner, formID, r.Serial, 1)
 	})
+	s.db.Bump(responsesOf(owner))
 	return r, err
 }
 
@@ -132,7 +133,7 @@ func (s *Store) DeleteResponse(ctx context.Context, owner, formID, id string) er
 	if _, ok := account.ParseID(account.ResponsePrefix, id); !ok || !okForm {
 		return fault.NotFound
 	}
-	return s.write(ctx, owner, func(t tx) error {
+	return s.write(ctx, responsesOf(owner), func(t tx) error {
 		// The form's row first, as everywhere: two that wait for each other
 		// would wait for ever.
 		if err := changed(t.Exec(dropCountSQL, owner, formID)); err != nil {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"formulary/internal/fault"
@@ -20,6 +21,8 @@ import (
 type Store struct {
 	db      engine
 	bearers *Cache[string, Bearer]
+	public  *Cache[string, PublicForm]
+	owners  sync.Map // form id → its owner, which never changes
 }
 
 // engine is what SQLite and PostgreSQL have in common.
@@ -98,6 +101,7 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	}
 	s := &Store{db: db}
 	s.bearers = NewCache[string, Bearer](s, maxBearers)
+	s.public = NewCache[string, PublicForm](s, maxPublic)
 	return s, nil
 }
 
