@@ -124,7 +124,7 @@ func serveBare(in io.Reader, out io.Writer) error {
 
 func repeat(answers map[string]answer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a, ok := answers[r.RequestURI]
+		a, ok := answers[r.Method+" "+r.RequestURI]
 		if !ok {
 			http.NotFound(w, r)
 			return

@@ -70,7 +70,7 @@ func (b *bench) underLoad(ctx context.Context, w *world, at place, e *engineFigu
 	}
 	answers := map[string]answer{}
 	for _, work := range works {
-		if answers[work.path], err = ask(ctx, service.addr, work.sample); err != nil {
+		if answers[work.asks()], err = ask(ctx, service.addr, work.sample); err != nil {
 			return err
 		}
 	}

@@ -46,7 +46,7 @@ func exit(err error) {
 }
 
 // parts are what -only can choose.
-var parts = []string{"forms", "me", "refresh", "exchange", "pages", "start"}
+var parts = []string{"forms", "me", "refresh", "exchange", "page", "submit", "pages", "start"}
 
 // command reads the flags, measures, and reports.
 func command(ctx context.Context, args []string) (err error) {

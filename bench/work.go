@@ -14,13 +14,18 @@ type work struct {
 	name   string // for -only
 	title  string
 	target float64 // the wanted share of the bare server's rate, on SQLite
-	path   string
-	sample []byte // a request that can be asked once
+	sample []byte  // a request that can be asked once
 
 	// feeds makes the requests of a run over so many connections. want is how
 	// many there may be at most; a work whose requests can be asked again takes
 	// no heed of it.
 	feeds func(ctx context.Context, connections, want int) ([]feed, error)
+}
+
+// asks is the method and path, by which the bare server knows its answer.
+func (w work) asks() string {
+	line, _, _ := bytes.Cut(w.sample, []byte(" HTTP/1.1"))
+	return string(line)
 }
 
 // get is a request without a body.
@@ -78,18 +83,18 @@ func (w *world) works(ctx context.Context, addr string) ([]work, error) {
 		reading("forms", "List 20 of 1,000 forms", 0.45, "/api/v1/forms?per_page=20", access),
 		reading("me", "Who am I", 0.7, "/api/v1/me", access),
 		{
-			name: "refresh", title: "Refresh a token", target: 0.25, path: refreshPath, sample: refreshes[0],
+			name: "refresh", title: "Refresh a token", target: 0.25, sample: refreshes[0],
 			feeds: func(_ context.Context, connections, _ int) ([]feed, error) {
 				return deal(refreshes, connections), nil
 			},
 		},
 		{
-			name: "exchange", title: "Exchange a code", path: exchangePath, sample: w.exchangeRequest(code[0]),
+			name: "exchange", title: "Exchange a code", sample: w.exchangeRequest(code[0]),
 			feeds: w.exchangeFeeds,
 		},
-		reading("page", "Show a form", 0.3, w.public+"?source=bench", ""),
+		reading("page", "Show a form", 0.3, w.public, ""),
 		{
-			name: "submit", title: "Submit a response", target: 0.4, path: w.public, sample: w.submission(),
+			name: "submit", title: "Submit a response", target: 0.4, sample: w.submission(),
 			feeds: func(_ context.Context, connections, _ int) ([]feed, error) {
 				return deal([][]byte{w.submission()}, connections), nil
 			},
@@ -107,7 +112,7 @@ func (w *world) submission() []byte {
 // reading is a work that asks the same again and again.
 func reading(name, title string, target float64, path, token string) work {
 	request := get(path, token)
-	return work{name: name, title: title, target: target, path: path, sample: request,
+	return work{name: name, title: title, target: target, sample: request,
 		feeds: func(_ context.Context, connections, _ int) ([]feed, error) {
 			return deal([][]byte{request}, connections), nil
 		}}

@@ -71,7 +71,16 @@ type Option struct {
 }
 
 // asked says whether the field has an answer at all.
-func (f *Field) asked() bool { return KindOf(f.Kind).Schema(f) != nil }
+func (f *Field) asked() bool { return answered[f.Kind] }
+
+// answered are the kinds that have one.
+var answered = func() map[string]bool {
+	kinds := map[string]bool{}
+	for _, k := range Kinds {
+		kinds[k.Name()] = k.Schema(&Field{}) != nil
+	}
+	return kinds
+}()
 
 var keyPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 

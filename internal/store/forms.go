@@ -73,6 +73,9 @@ func (s *Store) CreateForm(ctx context.Context, owner string, head form.Head, d 
 		if earlier, err := once.claim(t, owner, id, now); err != nil {
 			return err
 		} else if earlier != "" {
+			if err := rankMiss(t, owner, formList, serial); err != nil {
+				return err
+			}
 			made, err = readForm(t.Query, owner, earlier)
 			return notFoundAs(err, fault.New(fault.NoResource, "What this Idempotency-Key made has been deleted since."))
 		}
@@ -90,12 +93,10 @@ func (s *Store) CreateForm(ctx context.Context, owner string, head form.Head, d 
 		if _, err := t.Exec(countFormSQL, owner, string(form.Draft), head.Language, 1); err != nil {
 			return err
 		}
-		if d != nil {
-			if err := saveDraft(t, owner, id, d); err != nil {
-				return err
-			}
+		if d == nil {
+			return nil
 		}
-		return rankAdd(t, owner, formList, serial, 1)
+		return saveDraft(t, owner, id, d)
 	})
 	return made, err
 }
@@ -202,7 +203,7 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
 			return err
 		}
-		return rankAdd(t, owner, formList, serial, -1)
+		return rankMiss(t, owner, formList, serial)
 	})
 }
 
@@ -239,6 +240,7 @@ const (
 	searchedFormsSQL = `SELECT COUNT(*) FROM form WHERE account_id = $1` + formFilter
 
 	newestFormsSQL = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1 ORDER BY id DESC LIMIT $2 OFFSET $3`
+	formSerialSQL  = `SELECT form_serial FROM account WHERE id = $1`
 	formAtSQL      = `SELECT id FROM form WHERE account_id = $1 AND serial <= $2 ORDER BY serial DESC LIMIT 1 OFFSET $3`
 	formsFromSQL   = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1 AND id <= $2 ORDER BY id DESC LIMIT $3`
 )
@@ -274,7 +276,11 @@ func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort
 		if offset < rankBlock {
 			return t.Query(newestFormsSQL, collect, owner, limit, offset)
 		}
-		serial, skip, found, err := rankSeek(t, owner, formList, offset)
+		var top int64
+		if err := one(t.Query, formSerialSQL, []any{owner}, &top); err != nil {
+			return err
+		}
+		serial, skip, found, err := rankSeek(t, owner, formList, top, offset)
 		if err != nil || !found {
 			return err
 		}

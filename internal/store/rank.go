@@ -1,10 +1,11 @@
 package store
 
 // A list is read by page number, and page 500 must not cost 500 times page 1.
-// So each member of a list has a serial number, given once and never reused,
-// and list_block counts the members in blocks of 128 serials, of 128² and of
-// 128³. The member at offset n is found by adding up counts from the newest
-// block on: three short scans, whatever the length of the list.
+// So the members of a list have serial numbers, given in turn and never again.
+// Where none is missing, the member at any offset is found by subtraction. What
+// is missing, by deletion, list_block counts in blocks of 128 serials, of 128²
+// and of 128³: with that, three short steps find it, whatever the length of the
+// list. Adding a member costs nothing.
 
 const (
 	rankBits   = 7
@@ -13,53 +14,50 @@ const (
 )
 
 const (
-	countInBlockSQL = `INSERT INTO list_block (account_id, list, level, block, n) VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (account_id, list, level, block) DO UPDATE SET n = list_block.n + excluded.n`
-	dropEmptyBlockSQL = `DELETE FROM list_block WHERE account_id = $1 AND list = $2 AND level = $3 AND block = $4 AND n = 0`
-	blocksSQL         = `SELECT block, n FROM list_block
-		WHERE account_id = $1 AND list = $2 AND level = $3 AND block >= $4 AND block <= $5 ORDER BY block DESC`
+	missSQL = `INSERT INTO list_block (account_id, list, level, block, missing) VALUES ($1, $2, $3, $4, 1)
+		ON CONFLICT (account_id, list, level, block) DO UPDATE SET missing = list_block.missing + 1`
+	missingSQL = `SELECT block, missing FROM list_block
+		WHERE account_id = $1 AND list = $2 AND level = $3 AND block >= $4 AND block <= $5`
 )
 
-// rankAdd counts a member in (n = 1) or out (n = -1).
-func rankAdd(t tx, owner, list string, serial, n int64) error {
+// rankMiss counts a serial that has no member, or none any more.
+func rankMiss(t tx, owner, list string, serial int64) error {
 	for level := int64(1); level <= rankLevels; level++ {
-		block := serial >> (rankBits * level)
-		if _, err := t.Exec(countInBlockSQL, owner, list, level, block, n); err != nil {
+		if _, err := t.Exec(missSQL, owner, list, level, serial>>(rankBits*level)); err != nil {
 			return err
-		}
-		if n < 0 {
-			if _, err := t.Exec(dropEmptyBlockSQL, owner, list, level, block); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
 }
 
-// rankSeek finds where the member at the offset is, counted from the newest:
-// skip that many members, fewer than rankBlock, going down from serial.
-// found is false past the end of the list.
-func rankSeek(t tx, owner, list string, offset int64) (serial, skip int64, found bool, err error) {
-	low, high := int64(0), int64(1)<<62
+// rankSeek finds where the member at the offset is, counted from the newest,
+// whose serial is at most top: skip that many members, fewer than rankBlock,
+// going down from serial. found is false past the end of the list.
+func rankSeek(t tx, owner, list string, top, offset int64) (serial, skip int64, found bool, err error) {
+	low, high := int64(1), top
 	for level := int64(rankLevels); level >= 1; level-- {
-		found = false
-		var chosen int64
-		err = t.Query(blocksSQL, func(r row) error {
+		shift := rankBits * level
+		missing := map[int64]int64{}
+		if err := t.Query(missingSQL, func(r row) error {
 			var block, n int64
-			if err := r.Scan(&block, &n); err != nil {
-				return err
-			}
-			if offset < n {
-				chosen, found = block, true
-				return errStop
-			}
-			offset -= n
-			return nil
-		}, owner, list, level, low, high)
-		if err != nil || !found {
+			err := r.Scan(&block, &n)
+			missing[block] = n
+			return err
+		}, owner, list, level, low>>shift, high>>shift); err != nil {
 			return 0, 0, false, err
 		}
-		low, high = chosen<<rankBits, chosen<<rankBits+rankBlock-1
+		found = false
+		for block := high >> shift; block >= low>>shift && !found; block-- {
+			from, to := max(low, block<<shift), min(high, block<<shift+1<<shift-1)
+			if n := to - from + 1 - missing[block]; offset >= n {
+				offset -= n
+				continue
+			}
+			low, high, found = from, to, true
+		}
+		if !found {
+			return 0, 0, false, nil
+		}
 	}
 	return high, offset, true, nil
 }

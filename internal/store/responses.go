@@ -20,7 +20,7 @@ const (
 	responseSQL     = `SELECT ` + responseColumns + ` FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	responsesSQL    = `SELECT ` + responseColumns + ` FROM response
 		WHERE account_id = $1 AND form_id = $2 AND serial > $3 ORDER BY serial LIMIT $4`
-	countResponsesSQL  = `SELECT response_count FROM form WHERE account_id = $1 AND id = $2`
+	countResponsesSQL  = `SELECT response_count, response_serial FROM form WHERE account_id = $1 AND id = $2`
 	newestResponsesSQL = `SELECT ` + responseColumns + ` FROM response
 		WHERE account_id = $1 AND form_id = $2 AND serial <= $3 ORDER BY serial DESC LIMIT $4 OFFSET $5`
 	deleteResponseSQL = `DELETE FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3 RETURNING serial`
@@ -46,10 +46,8 @@ func (s *Store) AddResponse(ctx context.Context, owner, formID string, version i
 		if err := one(t.Query, nextResponseSQL, []any{owner, formID, version}, &r.Serial); err != nil {
 			return notFoundAs(err, errNotOpen)
 		}
-		if _, err := t.Exec(insertResponseSQL, owner, formID, r.ID, r.Serial, version, ms(now), string(text)); err != nil {
-			return err
-		}
-		return rankAdd(t, owner, formID, r.Serial, 1)
+		_, err := t.Exec(insertResponseSQL, owner, formID, r.ID, r.Serial, version, ms(now), string(text))
+		return err
 	})
 	s.db.Bump(responsesOf(owner))
 	return r, err
@@ -111,10 +109,11 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, limit, offs
 	}
 	err := s.db.Read(ctx, func(t tx) error {
 		list = nil
-		if err := one(t.Query, countResponsesSQL, []any{owner, formID}, &total); err != nil || offset >= total {
+		var top int64
+		if err := one(t.Query, countResponsesSQL, []any{owner, formID}, &total, &top); err != nil || offset >= total {
 			return err
 		}
-		serial, skip, found, err := rankSeek(t, owner, formID, offset)
+		serial, skip, found, err := rankSeek(t, owner, formID, top, offset)
 		if err != nil || !found {
 			return err
 		}
@@ -143,6 +142,6 @@ func (s *Store) DeleteResponse(ctx context.Context, owner, formID, id string) er
 		if err := one(t.Query, deleteResponseSQL, []any{owner, formID, id}, &serial); err != nil {
 			return err
 		}
-		return rankAdd(t, owner, formID, serial, -1)
+		return rankMiss(t, owner, formID, serial)
 	})
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"net/http"
@@ -112,11 +113,28 @@ func (web *Web) publicForm(v *visit) (store.PublicForm, error) {
 	return f, nil
 }
 
+// beginning is the first page of a form as most people see it, drawn once. What
+// differs between two of them, the nonce, goes between the halves.
+type beginning struct {
+	policy     string
+	head, tail []byte
+}
+
+const (
+	// maxBegun is how many bytes of such pages are kept.
+	maxBegun = 16 << 20
+	// nonceHere stands for the nonce while the page is drawn.
+	nonceHere = "NONCE-GOES-HERE"
+)
+
 // showForm begins: answers may come with the link, by their keys.
 func (web *Web) showForm(v *visit) error {
 	f, err := web.publicForm(v)
 	if err != nil {
 		return err
+	}
+	if v.r.URL.RawQuery == "" {
+		return web.begin(v, f)
 	}
 	in := url.Values{}
 	for name, values := range v.r.URL.Query() {
@@ -125,6 +143,23 @@ func (web *Web) showForm(v *visit) error {
 		}
 	}
 	return web.renderForm(v, http.StatusOK, f, in, 0, nil, nil)
+}
+
+// begin shows the first page to somebody who brings nothing along.
+func (web *Web) begin(v *visit, f store.PublicForm) error {
+	b, mark, ok := web.begun.Get(f.Owner, f.ID)
+	if !ok {
+		p := web.formPage(f, url.Values{onceControl: {nonceHere}}, 0, nil, nil)
+		page, err := web.draw("public", p)
+		if err != nil {
+			return err
+		}
+		b.policy = policy(p.frame())
+		b.head, b.tail, _ = bytes.Cut(page, []byte(nonceHere))
+		web.begun.Put(f.ID, mark, b, int64(len(page)))
+	}
+	web.send(v, http.StatusOK, b.policy, b.head, []byte(rand.Text()), b.tail)
+	return nil
 }
 
 func (web *Web) answerForm(v *visit) error {
@@ -213,6 +248,12 @@ func before(pages []form.Page, e form.Evaluation, number int) int {
 }
 
 func (web *Web) renderForm(v *visit, status int, f store.PublicForm, in url.Values, number int, list problems, seen []string) error {
+	return web.render(v, status, "public", web.formPage(f, in, number, list, seen))
+}
+
+// formPage prepares one page of a form: with what was answered so far, what is
+// wrong with it, and what was already seen on it.
+func (web *Web) formPage(f store.PublicForm, in url.Values, number int, list problems, seen []string) *publicPage {
 	pages := f.Definition.Pages()
 	e := f.Definition.Evaluate(f.Definition.Posted(in))
 	p := &publicPage{
@@ -250,7 +291,7 @@ func (web *Web) renderForm(v *visit, status int, f store.PublicForm, in url.Valu
 	}
 	p.Seen = strings.Join(keys, ",")
 	p.Kept = keptAnswers(f.Definition, in, keys)
-	return web.render(v, status, "public", p)
+	return p
 }
 
 // keptAnswers are those of questions that are not on the page.

@@ -204,21 +204,40 @@ func ago(t time.Time) string {
 // render writes a page. It is made whole before the first byte is sent, so that
 // a template that fails cannot leave half a page.
 func (web *Web) render(v *visit, status int, name string, p framed) error {
-	l := p.frame()
-	l.Person = v.person
+	p.frame().Person = v.person
+	out, err := web.draw(name, p)
+	if err != nil {
+		return err
+	}
+	web.send(v, status, policy(p.frame()), out)
+	return nil
+}
+
+func (web *Web) draw(name string, p framed) ([]byte, error) {
 	var out bytes.Buffer
 	if err := web.pages[name].ExecuteTemplate(&out, "layout", p); err != nil {
-		return fmt.Errorf("render %s: %w", name, err)
+		return nil, fmt.Errorf("render %s: %w", name, err)
+	}
+	return out.Bytes(), nil
+}
+
+// send writes a page in its parts.
+func (web *Web) send(v *visit, status int, policy string, parts ...[]byte) {
+	size := 0
+	for _, part := range parts {
+		size += len(part)
 	}
 	h := v.w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", policy(l))
-	h.Set("Content-Length", strconv.Itoa(out.Len()))
+	h.Set("Content-Security-Policy", policy)
+	h.Set("Content-Length", strconv.Itoa(size))
 	v.w.WriteHeader(status)
-	if v.r.Method != http.MethodHead {
-		v.w.Write(out.Bytes()) // the reader may have gone
+	if v.r.Method == http.MethodHead {
+		return
 	}
-	return nil
+	for _, part := range parts {
+		v.w.Write(part) // the reader may have gone
+	}
 }
 
 // policy lets a page load what is ours and nothing else. Chromium checks

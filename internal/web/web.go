@@ -46,6 +46,7 @@ type Web struct {
 	origins *http.CrossOriginProtection
 	pages   pages
 	static  map[string]asset
+	begun   *store.Cache[string, beginning]
 }
 
 // access says who may see a page.
@@ -113,7 +114,7 @@ var routes = []route{
 
 // New prepares the pages.
 func New(c Config) (*Web, error) {
-	web := &Web{Config: c, mux: http.NewServeMux(), paths: http.NewServeMux(), origins: http.NewCrossOriginProtection()}
+	web := &Web{Config: c, begun: store.NewCache[string, beginning](c.Store, maxBegun), mux: http.NewServeMux(), paths: http.NewServeMux(), origins: http.NewCrossOriginProtection()}
 	var err error
 	if web.static, err = loadStatic(); err != nil {
 		return nil, err

@@ -162,14 +162,14 @@ CREATE TABLE form_count (
   PRIMARY KEY (account_id, status, language)
 ) WITHOUT ROWID;
 
--- How many members of a list have a serial in each block of 128, 128² and 128³:
--- a page far down the list is found by adding up a few rows (see rank.go).
+-- How many serials of a list have no member, in each block of 128, 128² and
+-- 128³: a page far down the list is found with a few rows (see rank.go).
 CREATE TABLE list_block (
   account_id TEXT COLLATE BINARY NOT NULL,
   list       TEXT COLLATE BINARY NOT NULL,
   level      BIGINT NOT NULL,
   block      BIGINT NOT NULL,
-  n          BIGINT NOT NULL,
+  missing    BIGINT NOT NULL,
   PRIMARY KEY (account_id, list, level, block)
 ) WITHOUT ROWID;
 
