@@ -110,7 +110,7 @@ func loadPages(static map[string]asset) (pages, error) {
 			return template.HTMLAttr(`aria-invalid="true" aria-describedby="problem-` + field + `" autofocus`)
 		},
 	}
-	shared, err := template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/kinds/*.html")
+	shared, err := template.New("").Funcs(functions).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html")
 	if err != nil {
 		return nil, err
 	}
@@ -119,11 +119,6 @@ func loadPages(static map[string]asset) (pages, error) {
 		return nil, err
 	}
 	list := pages{}
-	for _, kind := range form.Kinds {
-		if shared.Lookup("kind-"+kind.Name()) == nil && kind.Name() != "page_break" {
-			return nil, fmt.Errorf("the kind %s has no template", kind.Name())
-		}
-	}
 	for _, file := range names {
 		name := strings.TrimSuffix(strings.TrimPrefix(file, "templates/"), ".html")
 		if name == "layout" || name == "parts" {
@@ -137,7 +132,21 @@ func loadPages(static map[string]asset) (pages, error) {
 			return nil, err
 		}
 	}
-	return list, nil
+	return list, addKinds(list["public"])
+}
+
+// addKinds gives the page that asks a template for each kind of question. Other
+// pages do without them, as each page has its own copy of what it shares.
+func addKinds(public *template.Template) error {
+	if _, err := public.ParseFS(templateFiles, "templates/kinds/*.html"); err != nil {
+		return err
+	}
+	for _, kind := range form.Kinds {
+		if public.Lookup("kind-"+kind.Name()) == nil && kind.Name() != "page_break" {
+			return fmt.Errorf("the kind %s has no template", kind.Name())
+		}
+	}
+	return nil
 }
 
 // through lists the whole numbers from one to another, for stars and scales.
