@@ -44,6 +44,7 @@ type API struct {
 	patterns   []*route
 	document   []byte
 	formPages  *store.Cache[formPage, reply]
+	users      *store.Cache[[2]string, reply] // by owner and token
 }
 
 // Takes says whether a request is for a program to answer, not for a page.
@@ -67,7 +68,11 @@ type route struct {
 
 // New builds the API from its operations.
 func New(c Config) *API {
-	a := &API{Config: c, static: map[string]*route{}, formPages: store.NewCountingCache[formPage, reply](c.Store, maxFormPages)}
+	a := &API{
+		Config: c, static: map[string]*route{},
+		formPages: store.NewCountingCache[formPage, reply](c.Store, maxFormPages),
+		users:     store.NewCache[[2]string, reply](c.Store, maxUsers),
+	}
 	a.operations = a.table()
 	for _, op := range a.operations {
 		a.add(op)

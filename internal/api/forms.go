@@ -123,6 +123,8 @@ type formPage struct {
 const (
 	// maxFormPages is how many bytes of rendered pages are kept.
 	maxFormPages = 8 << 20
+	// maxUsers is how many bytes of answers to "who am I" are.
+	maxUsers = 4 << 20
 	// pageOverhead is what keeping one costs beside its text.
 	pageOverhead = 512
 )

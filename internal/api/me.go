@@ -32,11 +32,17 @@ func (a *API) me() typed[nothing, User] {
 			Description: "Tells whether the token is valid, whose it is and what it may do. It needs no scope.",
 		},
 		func(_ context.Context, c *oauth.Caller, _ *nothing) (*User, reply, error) {
-			return &User{
-				ID: c.Person.ID, Email: c.Person.Email, Name: c.Person.Name, Language: c.Person.Language,
-				CreatedAt: c.Person.CreatedAt, Scope: c.Scopes.String(),
-				Application: Application{c.App.ID, c.App.Name},
-			}, reply{}, nil
+			holder := [2]string{c.Owner(), c.Token}
+			rendered, ok := a.users.At(c.Mark, holder)
+			if !ok {
+				rendered.Body = encode(User{
+					ID: c.Person.ID, Email: c.Person.Email, Name: c.Person.Name, Language: c.Person.Language,
+					CreatedAt: c.Person.CreatedAt, Scope: c.Scopes.String(),
+					Application: Application{c.App.ID, c.App.Name},
+				})
+				a.users.Put(holder, c.Mark, rendered, int64(len(rendered.Body)+pageOverhead))
+			}
+			return nil, rendered, nil
 		},
 	}
 }

@@ -41,6 +41,7 @@ type Caller struct {
 	Scopes account.Scopes
 	App    struct{ ID, Name string }
 	Token  string // names the token in rate limits; not the token itself
+	Mark   store.Mark
 }
 
 // Owner is the account that the caller acts for.
@@ -81,7 +82,7 @@ func (s *Service) Check(ctx context.Context, token string) (Caller, error) {
 			return c, err
 		}
 	}
-	return Caller{Person: b.Person, Scopes: b.Scopes, App: b.App, Token: key.ID}, nil
+	return Caller{Person: b.Person, Scopes: b.Scopes, App: b.App, Token: key.ID, Mark: b.Mark}, nil
 }
 
 var (

@@ -24,7 +24,7 @@ import (
 // tables is everything that a backup holds.
 var tables = []string{
 	"account", "session", "link", "app", "app_secret", "ticket", "consent", "code",
-	"access_token", "refresh_token", "form", "form_draft", "form_version", "response", "form_count", "list_block", "idempotency",
+	"access_token", "refresh_token", "form", "form_address", "form_draft", "form_version", "response", "form_count", "list_block", "idempotency",
 }
 
 type backupLine struct {

@@ -74,16 +74,22 @@ func (c *Cache[K, V]) Get(owner string, key K) (value V, mark Mark, ok bool) {
 		more, _ := c.store.db.Mark(responsesOf(owner))
 		mark.number += more
 	}
+	value, ok = c.At(mark, key)
+	return value, mark, ok
+}
+
+// At is Get for a value that is made of another, which was read at the mark.
+func (c *Cache[K, V]) At(mark Mark, key K) (value V, ok bool) {
 	found, ok := c.entries.Load(key)
-	if !ok {
-		return value, mark, false
+	if !ok || !mark.known {
+		return value, false
 	}
 	entry := found.(*cached[V])
 	if entry.mark != mark || time.Since(entry.read) > cacheLife {
 		c.entries.CompareAndDelete(key, found)
-		return value, mark, false
+		return value, false
 	}
-	return entry.value, mark, true
+	return entry.value, true
 }
 
 // Put keeps a value that was read after the mark was taken.

@@ -51,7 +51,8 @@ const (
 	insertFormSQL = `INSERT INTO form
 		(account_id, id, serial, title, description, language, status, created_at, updated_at, title_key, search_key)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10)`
-	countFormSQL = `INSERT INTO form_count (account_id, status, language, n) VALUES ($1, $2, $3, $4)
+	addressFormSQL = `INSERT INTO form_address (address, account_id, form_id) VALUES ($1, $2, $1)`
+	countFormSQL   = `INSERT INTO form_count (account_id, status, language, n) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (account_id, status, language) DO UPDATE SET n = form_count.n + excluded.n`
 )
 
@@ -91,6 +92,9 @@ func (s *Store) CreateForm(ctx context.Context, owner string, head form.Head, d 
 			return err
 		}
 		if _, err := t.Exec(countFormSQL, owner, string(form.Draft), head.Language, 1); err != nil {
+			return err
+		}
+		if _, err := t.Exec(addressFormSQL, id, owner); err != nil {
 			return err
 		}
 		if d == nil {
@@ -178,6 +182,7 @@ const deleteFormSQL = `DELETE FROM form WHERE account_id = $1 AND id = $2 RETURN
 
 // ofFormSQL removes what hangs on a form.
 var ofFormSQL = []string{
+	`DELETE FROM form_address WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM form_draft WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM form_version WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM response WHERE account_id = $1 AND form_id = $2`,

@@ -23,8 +23,9 @@ const (
 	closeSQL  = `UPDATE form SET status = 'closed', updated_at = $3 WHERE account_id = $1 AND id = $2`
 	publicSQL = `SELECT f.account_id, f.status, f.version, COALESCE(v.title, f.title), COALESCE(v.description, f.description),
 		COALESCE(v.language, f.language), COALESCE(v.definition, '{"fields":[]}')
-		FROM form f LEFT JOIN form_version v ON v.account_id = f.account_id AND v.form_id = f.id AND v.version = f.version
-		WHERE f.id = $1`
+		FROM form_address a JOIN form f ON f.account_id = a.account_id AND f.id = a.form_id
+		LEFT JOIN form_version v ON v.account_id = f.account_id AND v.form_id = f.id AND v.version = f.version
+		WHERE a.address = $1`
 )
 
 // Draft is the definition that the owner is working on.

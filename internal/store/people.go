@@ -169,6 +169,7 @@ var ownedSQL = []string{
 	`DELETE FROM app_secret WHERE account_id = $1`,
 	`DELETE FROM app WHERE account_id = $1`,
 	`DELETE FROM idempotency WHERE account_id = $1`,
+	`DELETE FROM form_address WHERE account_id = $1`,
 	`DELETE FROM response WHERE account_id = $1`,
 	`DELETE FROM form_version WHERE account_id = $1`,
 	`DELETE FROM form_draft WHERE account_id = $1`,

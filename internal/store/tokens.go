@@ -22,6 +22,8 @@ type Bearer struct {
 	AppLive     bool // it exists and is not disabled
 	ConsentLive bool // it exists and has not ended
 	PersonFound bool
+
+	Mark Mark // when this was true, for what is made of it
 }
 
 const bearerSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent_id, t.app_id,
@@ -47,6 +49,7 @@ func (s *Store) Bearer(ctx context.Context, key account.Key) (Bearer, error) {
 	}
 	b, err := s.readBearer(ctx, key)
 	if err == nil {
+		b.Mark = mark
 		s.bearers.Put(key.Hash, mark, b, 1)
 	}
 	return b, err

@@ -23,8 +23,16 @@ CREATE TABLE form_version (
   PRIMARY KEY (account_id, form_id, version)
 ) WITHOUT ROWID;
 
--- Respondents know a form by its id alone.
-CREATE UNIQUE INDEX form_by_id ON form (id);
+-- Respondents know a form by its address alone, which leads to its owner. A table
+-- and not an index of form: with an index by id, PostgreSQL would read one
+-- account's list by walking over everybody's forms.
+CREATE TABLE form_address (
+  address    TEXT COLLATE BINARY NOT NULL PRIMARY KEY,
+  account_id TEXT COLLATE BINARY NOT NULL,
+  form_id    TEXT COLLATE BINARY NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX form_address_by_form ON form_address (account_id, form_id);
+INSERT INTO form_address (address, account_id, form_id) SELECT id, account_id, id FROM form;
 
 ALTER TABLE form ADD COLUMN response_serial BIGINT NOT NULL DEFAULT 0;
 
