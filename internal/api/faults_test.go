@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"context"
-	"io"
 	"net"
 	"net/url"
 	"strings"
@@ -111,6 +110,35 @@ func TestDatabaseAway(t *testing.T) {
 	w.is("back", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 0)
 }
 
+// A database that hangs, and still takes what is sent to it, holds no request for
+// ever: each ends in 503001, and then the service comes back.
+func TestDatabaseHangs(t *testing.T) {
+	t.Parallel()
+	place := storetest.Postgres(t)
+	line := newLine(t, place.URL)
+	place.URL = line.url
+	w := &world{Service: clitest.Start(t, place), t: t}
+	w.AddUser(ada)
+	token := w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
+
+	line.gate.Lock()
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			w.is("hung, reading", w.Call("GET", "/api/v1/forms", token.Access, ""), 503001)
+			w.is("hung, writing", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 503001)
+		})
+	}
+	all.Wait()
+	line.gate.Unlock()
+	deadline := time.Now().Add(20 * time.Second)
+	for w.Call("GET", "/api/v1/me", token.Access, "").StatusCode != 200 {
+		if time.Now().After(deadline) {
+			t.Fatal("the service did not come back")
+		}
+	}
+}
+
 // line is the wire between the service and its database, which can be cut.
 type line struct {
 	t      *testing.T
@@ -120,6 +148,7 @@ type line struct {
 	mu     sync.Mutex
 	listen net.Listener
 	open   map[net.Conn]bool
+	gate   sync.RWMutex // held while nothing passes
 }
 
 func newLine(t *testing.T, address string) *line {
@@ -166,9 +195,25 @@ func (l *line) join(c net.Conn) {
 	l.mu.Lock()
 	l.open[c], l.open[s] = true, true
 	l.mu.Unlock()
-	go func() { io.Copy(s, c); s.Close() }()
-	io.Copy(c, s)
-	c.Close()
+	go l.pass(s, c)
+	l.pass(c, s)
+}
+
+func (l *line) pass(to, from net.Conn) {
+	defer to.Close()
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buffer)
+		if err != nil {
+			return
+		}
+		l.gate.RLock()
+		_, err = to.Write(buffer[:n])
+		l.gate.RUnlock()
+		if err != nil {
+			return
+		}
+	}
 }
 
 func (l *line) cut() {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"strings"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
@@ -105,7 +104,7 @@ func (a *API) formSchema() typed[formInput, map[string]any] {
 func kindNames() []any {
 	names := make([]any, len(form.Kinds))
 	for i, k := range form.Kinds {
-		names[i] = strings.Clone(k.Name())
+		names[i] = k.Name()
 	}
 	return names
 }

@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -214,6 +215,26 @@ func TestFeed(t *testing.T) {
 		first := w.Call("GET", path+"/responses?limit=1&after=", w.ada, "").Body["data"].([]any)[0].(map[string]any)["id"]
 		if last != first {
 			t.Errorf("the last of the pages is %v, the first of the feed %v", last, first)
+		}
+		// Pages and feed agree also after deletions.
+		var kept []string
+		for i, r := range w.Call("GET", path+"/responses?limit=1000&after=", w.ada, "").Body["data"].([]any) {
+			id := r.(map[string]any)["id"].(string)
+			if i%3 == 0 || i > 20 && i < 90 {
+				w.is("delete", w.Call("DELETE", path+"/responses/"+id, w.ada, ""), 0)
+				continue
+			}
+			kept = append(kept, id)
+		}
+		var paged []string
+		for n := 1; n <= len(kept)/10+1; n++ {
+			for _, r := range w.Call("GET", fmt.Sprintf("%s/responses?per_page=10&page=%d", path, n), w.ada, "").Body["data"].([]any) {
+				paged = append(paged, r.(map[string]any)["id"].(string))
+			}
+		}
+		slices.Reverse(paged)
+		if !slices.Equal(paged, kept) {
+			t.Errorf("after deletions the pages have %d responses, the feed %d, or another order", len(paged), len(kept))
 		}
 	})
 }

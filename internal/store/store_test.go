@@ -217,6 +217,10 @@ func TestSweep(t *testing.T) {
 				t.Errorf("swept too early: %v", err)
 			}
 		}
+		// The consent of two months ago is gone, those of today are not.
+		if list, err := s.Connections(ctx, p.ID, time.Time{}, time.Time{}); err != nil || len(list) != 1 || now.Sub(list[0].Since) > 3*time.Hour {
+			t.Errorf("connections %+v (%v)", list, err)
+		}
 		if list, err := s.Sessions(ctx, p.ID); err != nil || len(list) != 0 {
 			t.Errorf("%d sessions left (%v)", len(list), err)
 		}

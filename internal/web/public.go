@@ -190,13 +190,14 @@ func (web *Web) answerForm(v *visit) error {
 	if next, ok := after(pages, e, number); ok {
 		return web.renderForm(v, http.StatusOK, f, in, next, nil, nil)
 	}
-	if err := web.store(v, f, e, in.Get(onceControl)); err != nil {
+	if err := web.keep(v, f, e, in.Get(onceControl)); err != nil {
 		return err
 	}
 	return web.redirect(v, "/f/"+f.ID+"/done")
 }
 
-func (web *Web) store(v *visit, f store.PublicForm, e form.Evaluation, nonce string) error {
+// keep stores the answers, once for each nonce.
+func (web *Web) keep(v *visit, f store.PublicForm, e form.Evaluation, nonce string) error {
 	text, err := json.Marshal(e.Answers)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type checked struct {
 
 func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil || !strings.HasPrefix(r.URL.String(), c.base) || !forPrograms(r.URL.Path) || r.Method == http.MethodHead || r.Method == http.MethodOptions {
+	if err != nil || !strings.HasPrefix(r.URL.String(), c.base) || !forPrograms(r) || r.Method == http.MethodHead || r.Method == http.MethodOptions {
 		return res, err
 	}
 	body, err := io.ReadAll(res.Body)
@@ -38,8 +38,10 @@ func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-func forPrograms(path string) bool {
-	return strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/.well-known/")
+func forPrograms(r *http.Request) bool {
+	path := r.URL.Path
+	return strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/.well-known/") ||
+		strings.HasPrefix(path, "/f/") && r.Header.Get("Content-Type") == "application/json"
 }
 
 func (c *checked) load() {
