@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
@@ -17,16 +16,16 @@ import (
 
 // Form is a form as lists show it.
 type Form struct {
-	ID            string    `json:"id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Title         string    `json:"title" example:"Order"`
-	Description   string    `json:"description" example:"What would you like?"`
-	Language      string    `json:"language" doc:"BCP 47 tag" example:"en"`
-	Status        string    `json:"status" enum:"draft,open,closed"`
-	Version       int64     `json:"version" doc:"The published version; 0 before the first"`
-	ResponseCount int64     `json:"response_count"`
-	URL           string    `json:"url" format:"uri" doc:"The public page"`
-	CreatedAt     time.Time `json:"created_at"`
-	UpdatedAt     time.Time `json:"updated_at"`
+	ID            string `json:"id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Title         string `json:"title" example:"Order"`
+	Description   string `json:"description" example:"What would you like?"`
+	Language      string `json:"language" doc:"BCP 47 tag" example:"en"`
+	Status        string `json:"status" enum:"draft,open,closed"`
+	Version       int64  `json:"version" doc:"The published version; 0 before the first"`
+	ResponseCount int64  `json:"response_count"`
+	URL           string `json:"url" format:"uri" doc:"The public page"`
+	CreatedAt     Moment `json:"created_at"`
+	UpdatedAt     Moment `json:"updated_at"`
 }
 
 // FormList is a page of forms.
@@ -40,7 +39,7 @@ func (a *API) form(f form.Form) Form {
 	return Form{
 		ID: f.ID, Title: f.Title, Description: f.Description, Language: f.Language,
 		Status: string(f.Status), Version: f.Version, ResponseCount: f.ResponseCount,
-		URL: a.BaseURL + "/f/" + f.ID, CreatedAt: f.CreatedAt, UpdatedAt: f.UpdatedAt,
+		URL: a.BaseURL + "/f/" + f.ID, CreatedAt: Moment(f.CreatedAt), UpdatedAt: Moment(f.UpdatedAt),
 	}
 }
 

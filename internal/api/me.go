@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"time"
 
 	"formulary/internal/oauth"
 )
@@ -13,7 +12,7 @@ type User struct {
 	Email       string      `json:"email" format:"email" example:"ada@example.com"`
 	Name        string      `json:"name" example:"Ada"`
 	Language    string      `json:"language" doc:"BCP 47 tag" example:"en"`
-	CreatedAt   time.Time   `json:"created_at"`
+	CreatedAt   Moment      `json:"created_at"`
 	Scope       string      `json:"scope" doc:"What this token may do, separated by commas" example:"forms:read,responses:read"`
 	Application Application `json:"application" doc:"Whom this token was given to"`
 }
@@ -37,7 +36,7 @@ func (a *API) me() typed[nothing, User] {
 			if !ok {
 				rendered.Body = encode(User{
 					ID: c.Person.ID, Email: c.Person.Email, Name: c.Person.Name, Language: c.Person.Language,
-					CreatedAt: c.Person.CreatedAt, Scope: c.Scopes.String(),
+					CreatedAt: Moment(c.Person.CreatedAt), Scope: c.Scopes.String(),
 					Application: Application{c.App.ID, c.App.Name},
 				})
 				a.users.Put(holder, c.Mark, rendered, int64(len(rendered.Body)+pageOverhead))

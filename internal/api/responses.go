@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"net/url"
 	"strconv"
-	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
@@ -20,12 +19,12 @@ type Response struct {
 	ID          string         `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	FormID      string         `json:"form_id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Version     int64          `json:"version" doc:"The version of the form that was answered"`
-	SubmittedAt time.Time      `json:"submitted_at"`
+	SubmittedAt Moment         `json:"submitted_at"`
 	Answers     map[string]any `json:"answers" nullable:"false" doc:"By the key of the question"`
 }
 
 func response(r form.Response) Response {
-	return Response{r.ID, r.FormID, r.Version, r.SubmittedAt, r.Answers}
+	return Response{r.ID, r.FormID, r.Version, Moment(r.SubmittedAt), r.Answers}
 }
 
 func responses(list []form.Response) []Response {
@@ -43,8 +42,8 @@ type Submission struct {
 
 // Receipt says that a response is stored.
 type Receipt struct {
-	ID          string    `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	SubmittedAt time.Time `json:"submitted_at"`
+	ID          string `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	SubmittedAt Moment `json:"submitted_at"`
 }
 
 type submitInput struct {
@@ -109,7 +108,7 @@ func (a *API) submit(ctx context.Context, in *submitInput, app string) (*Receipt
 		once.Hash = account.Hash(string(asked))
 	}
 	r, err := a.Store.AddResponse(ctx, f.Owner, in.ID, f.Version, answers, once, a.Now())
-	return &Receipt{r.ID, r.SubmittedAt}, reply{}, err
+	return &Receipt{r.ID, Moment(r.SubmittedAt)}, reply{}, err
 }
 
 // ResponseList is a page of responses, or of the feed: the page has the totals,
