@@ -15,14 +15,15 @@ import (
 // one way, down; what is not listed here is a door that does not exist.
 var plan = map[string][]string{
 	".":                        {"cli"},
-	"internal/cli":             {"account", "api", "fault", "form", "limit", "oauth", "server", "store", "web"},
+	"internal/cli":             {"account", "api", "export", "fault", "form", "limit", "oauth", "server", "store", "web"},
 	"internal/cli/clitest":     {"cli", "store/storetest"},
 	"internal/server":          {"fault", "limit"},
-	"internal/api":             {"account", "fault", "form", "limit", "oauth", "store"},
+	"internal/api":             {"account", "export", "fault", "form", "limit", "oauth", "store"},
 	"internal/web":             {"account", "fault", "form", "limit", "oauth", "store"},
 	"internal/oauth":           {"account", "fault", "store"},
 	"internal/store":           {"account", "fault", "form"},
 	"internal/store/storetest": {"store"},
+	"internal/export":          {"form"},
 	"internal/form":            {"fault"},
 	"internal/account":         {"fault"},
 	"internal/limit":           {},

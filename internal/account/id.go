@@ -68,6 +68,14 @@ func NewID(prefix string, now time.Time) string {
 	return NewUUID(now).String(prefix)
 }
 
+// FirstID is the least id that can be minted at the given time: ids at or after it
+// are those of that moment and later.
+func FirstID(prefix string, at time.Time) string {
+	var u UUID
+	putTime(&u, max(0, min(at.UnixMilli(), 1<<48-1)))
+	return u.String(prefix)
+}
+
 // NextID mints a TypeID that sorts after last, also when the clock stood still
 // or went back. The step is random, so the next id cannot be guessed from this
 // one. It returns the time that the id carries.

@@ -28,6 +28,8 @@ type Config struct {
 	Guesses *limit.Limiter[Guess]
 	// Address is where a request comes from.
 	Address func(*http.Request) netip.Addr
+	// Submissions limits what one address sends to forms; nil: no limit.
+	Submissions *limit.Limiter[netip.Addr]
 }
 
 // Guess is who tries secrets of which application.
@@ -53,8 +55,10 @@ func Takes(r *http.Request) bool {
 	if path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/.well-known/") {
 		return true
 	}
-	// A public form takes answers from its page, and as JSON from elsewhere.
-	return r.Method == http.MethodPost && strings.HasPrefix(path, "/f/") && strings.HasPrefix(r.Header.Get("Content-Type"), "application/json")
+	// A public form takes answers from its page, and as JSON from elsewhere;
+	// browsers ask first whether they may send that.
+	return strings.HasPrefix(path, "/f/") && (r.Method == http.MethodOptions ||
+		r.Method == http.MethodPost && strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"))
 }
 
 // route is a path with what its methods do.
@@ -92,12 +96,20 @@ func (a *API) table() []*operation {
 		operate(a.deleteForm()),
 		operate(a.publishForm()),
 		operate(a.closeForm()),
+		operate(a.openForm()),
+		operate(a.duplicateForm()),
 		operate(a.formSchema()),
+		operate(a.listVersions()),
+		operate(a.readVersion()),
 		operate(a.listResponses()),
 		operate(a.addResponse()),
+		operate(a.deleteResponses()),
+		a.exportResponses(),
 		operate(a.readResponse()),
+		operate(a.changeResponse()),
 		operate(a.deleteResponse()),
-		operate(a.submitPublicly()),
+		operate(a.summary()),
+		a.forOrigins(operate(a.submitPublicly())),
 		a.openAPI(),
 		a.token(),
 		a.refresh(),
@@ -192,6 +204,12 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) error {
 	case op != nil:
 		return op.serve(a, w, r, values)
 	case method == http.MethodOptions && found.cors:
+		preflight(w, found.allow)
+		return nil
+	case method == http.MethodOptions && found.path == publicPath:
+		if err := a.allowOrigin(w, r, values[0]); err != nil {
+			return err
+		}
 		preflight(w, found.allow)
 		return nil
 	default:

@@ -87,13 +87,21 @@ func parseBody(text []byte, into any) error {
 
 // noNull refuses null for a field: to say nothing about it, it is left out.
 func noNull(text []byte) error {
-	var fields map[string]jsontext.Value
-	if err := json.Unmarshal(text, &fields); err != nil {
-		return &fault.Error{Code: fault.BadJSON, Message: "The body must be a JSON object.", Cause: err}
+	d := jsontext.NewDecoder(bytes.NewReader(text))
+	if _, err := d.ReadToken(); err != nil {
+		return err
 	}
-	for name, value := range fields {
-		if value.Kind() == 'n' {
-			return fault.Field(name, "null is not what is expected here; leave the field out")
+	for d.PeekKind() == '"' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return err
+		}
+		field := name.String()
+		if d.PeekKind() == 'n' {
+			return fault.Field(field, "null is not what is expected here; leave the field out")
+		}
+		if err := d.SkipValue(); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -109,6 +109,12 @@ func (op *operation) describe(schemas huma.Registry) *huma.Operation {
 	if op.output != nil {
 		success.Content = jsonContent(schemas.Schema(op.output, true, op.ID))
 	}
+	for _, media := range op.media {
+		if success.Content == nil {
+			success.Content = map[string]*huma.MediaType{}
+		}
+		success.Content[media] = &huma.MediaType{Schema: &huma.Schema{Type: "string"}}
+	}
 	success.Headers = op.headers()
 	d.Responses[strconv.Itoa(op.Status)] = success
 	op.describeErrors(d, schemas)
@@ -116,8 +122,7 @@ func (op *operation) describe(schemas huma.Registry) *huma.Operation {
 }
 
 func (op *operation) describeInput(d *huma.Operation, schemas huma.Registry) {
-	for i := range op.input.NumField() {
-		f := op.input.Field(i)
+	for _, f := range inputFields(op.input) {
 		if f.Name == "Body" {
 			d.RequestBody = &huma.RequestBody{Required: true, Content: jsonContent(schemas.Schema(f.Type, true, op.ID))}
 			continue
@@ -128,9 +133,13 @@ func (op *operation) describeInput(d *huma.Operation, schemas huma.Registry) {
 				continue
 			}
 			schema := huma.SchemaFromField(schemas, f, op.ID)
-			d.Parameters = append(d.Parameters, &huma.Param{
-				Name: name, In: in, Required: in == "path", Description: f.Tag.Get("doc"), Schema: schema,
-			})
+			param := &huma.Param{Name: name, In: in, Required: in == "path", Description: f.Tag.Get("doc"), Schema: schema}
+			if f.Type.Kind() == reflect.Map {
+				explode := true
+				param.Style, param.Explode = "deepObject", &explode
+				param.Schema = &huma.Schema{Type: "object", AdditionalProperties: &huma.Schema{Type: "string"}}
+			}
+			d.Parameters = append(d.Parameters, param)
 		}
 	}
 }
@@ -140,12 +149,12 @@ func (op *operation) headers() map[string]*huma.Param {
 	text := &huma.Schema{Type: "string"}
 	h := map[string]*huma.Param{}
 	switch op.ID {
-	case "listForms", "listResponses":
+	case "listForms", "listResponses", "listVersions":
 		h["Link"] = &huma.Param{Description: "First, previous, next and last page (RFC 8288)", Schema: text}
-	case "createForm":
+	case "createForm", "duplicateForm":
 		h["Location"] = &huma.Param{Description: "The form's address in the API", Schema: text}
 		fallthrough
-	case "readForm", "changeForm", "publishForm", "closeForm":
+	case "readForm", "changeForm", "publishForm", "closeForm", "openForm":
 		h["ETag"] = &huma.Param{Description: "For If-Match", Schema: text}
 	}
 	return h

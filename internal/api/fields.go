@@ -2,17 +2,27 @@ package api
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/oauth"
+	"formulary/internal/store"
 )
 
-// FormWithFields is a form with what it asks.
+// FormWithFields is a form with what it asks and how it is offered.
 type FormWithFields struct {
 	Form
-	Fields []*form.Field `json:"fields" nullable:"false" doc:"What the draft asks; publishing shows it to people"`
+	Fields        []*form.Field  `json:"fields" nullable:"false" doc:"What the draft asks; publishing shows it to people"`
+	Endings       []*form.Ending `json:"endings" nullable:"false" doc:"What people see after their last page"`
+	Settings      form.Settings  `json:"settings"`
+	Slug          string         `json:"slug" doc:"A readable address beside the id"`
+	OpensAt       *Moment        `json:"opens_at,omitempty"`
+	ClosesAt      *Moment        `json:"closes_at,omitempty"`
+	ResponseLimit int64          `json:"response_limit" doc:"0: none"`
+	Sites         []string       `json:"sites" nullable:"false" doc:"Sites that may show the form in a frame and send answers to it; * is any"`
 }
 
 // whole is the answer about one form.
@@ -21,16 +31,68 @@ func (a *API) whole(ctx context.Context, owner string, f form.Form) (*FormWithFi
 	if err != nil {
 		return nil, reply{}, err
 	}
-	return &FormWithFields{a.form(f), d.Fields}, reply{ETag: etag(f.Revision)}, nil
+	out := &FormWithFields{
+		Form: a.form(f), Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Slug: f.Slug,
+		OpensAt: moment(f.OpensAt), ClosesAt: moment(f.ClosesAt), ResponseLimit: f.ResponseLimit, Sites: strings.Fields(f.Sites),
+	}
+	if out.Endings == nil {
+		out.Endings = []*form.Ending{}
+	}
+	if out.Sites == nil {
+		out.Sites = []string{}
+	}
+	return out, reply{ETag: etag(f.Revision)}, nil
 }
 
-// definitionOf is nil where no fields were sent.
-func definitionOf(fields []*form.Field) (*form.Definition, error) {
-	if fields == nil {
-		return nil, nil
+// planned is what a request may say of a form beside its questions; what is left
+// out stays.
+type planned struct {
+	Endings       []*form.Ending `json:"endings,omitempty" nullable:"false" maxItems:"50" doc:"What people see after their last page, all of it"`
+	Settings      *form.Settings `json:"settings,omitempty"`
+	Slug          *string        `json:"slug,omitempty" maxLength:"64" doc:"A readable address; empty: none" example:"summer-party"`
+	OpensAt       *string        `json:"opens_at,omitempty" maxLength:"40" doc:"RFC 3339; empty: as soon as it is published"`
+	ClosesAt      *string        `json:"closes_at,omitempty" maxLength:"40" doc:"RFC 3339; empty: never"`
+	ResponseLimit *int64         `json:"response_limit,omitempty" minimum:"0" doc:"0: none"`
+	Sites         []string       `json:"sites,omitempty" nullable:"false" maxItems:"50" doc:"Sites that may show the form in a frame and send answers to it; * is any, and an empty list none"`
+}
+
+// into puts it into the plan, which is checked as a whole then.
+func (in *planned) into(p *form.Plan) error {
+	if in.Endings != nil {
+		p.Definition.Endings = in.Endings
 	}
-	d := &form.Definition{Fields: fields}
-	return d, d.Clean()
+	set(&p.Definition.Settings, in.Settings)
+	set(&p.Slug, in.Slug)
+	set(&p.ResponseLimit, in.ResponseLimit)
+	if in.Sites != nil {
+		for _, site := range in.Sites {
+			if strings.ContainsAny(site, " \t\r\n") {
+				return fault.Field("sites", "%q is not a site, such as https://example.com", site)
+			}
+		}
+		p.Sites = strings.Join(in.Sites, " ")
+	}
+	for field, to := range map[string]struct {
+		text *string
+		time *time.Time
+	}{"opens_at": {in.OpensAt, &p.OpensAt}, "closes_at": {in.ClosesAt, &p.ClosesAt}} {
+		if to.text == nil {
+			continue
+		}
+		if *to.text == "" {
+			*to.time = time.Time{}
+			continue
+		}
+		t, err := time.Parse(time.RFC3339, *to.text)
+		if err != nil || t.Year() < 2000 || t.Year() > 9999 {
+			return fault.Field(field, "a time such as 2026-05-31T17:30:00Z")
+		}
+		*to.time = t.UTC().Truncate(time.Millisecond)
+	}
+	if p.Definition.Fields == nil {
+		p.Definition.Fields = []*form.Field{}
+	}
+	return p.Clean()
 }
 
 type statusInput struct {
@@ -61,13 +123,57 @@ func (a *API) closeForm() typed[statusInput, Form] {
 			Method: "POST", Path: "/api/v1/forms/{id}/close", ID: "closeForm", Tag: "Forms", Status: 200,
 			Scope:       account.FormsWrite,
 			Summary:     "Close a form",
-			Description: "It takes no more responses until it is published again.",
+			Description: "It takes no more responses until it is opened or published again.",
 			Errors:      []fault.Code{fault.BadQuery, fault.NoResource, fault.Changed, fault.FormNotOpen},
 		},
 		func(ctx context.Context, c *oauth.Caller, in *statusInput) (*Form, reply, error) {
 			f, err := a.Store.CloseForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), a.Now())
 			out := a.form(f)
 			return &out, reply{ETag: etag(f.Revision)}, err
+		},
+	}
+}
+
+func (a *API) openForm() typed[statusInput, Form] {
+	return typed[statusInput, Form]{
+		operation{
+			Method: "POST", Path: "/api/v1/forms/{id}/open", ID: "openForm", Tag: "Forms", Status: 200,
+			Scope:       account.FormsWrite,
+			Summary:     "Open a closed form again",
+			Description: "It takes responses to the version that was published last; the draft stays as it is.",
+			Errors:      []fault.Code{fault.BadQuery, fault.NoResource, fault.Changed, fault.FormNotOpen, fault.Invalid},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *statusInput) (*Form, reply, error) {
+			f, err := a.Store.ReopenForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), a.Now())
+			out := a.form(f)
+			return &out, reply{ETag: etag(f.Revision)}, err
+		},
+	}
+}
+
+type duplicateInput struct {
+	ID  string `path:"id" doc:"The form's id"`
+	Key string `header:"Idempotency-Key" maxLength:"255" doc:"The same key makes one copy, however often it is sent"`
+}
+
+func (a *API) duplicateForm() typed[duplicateInput, FormWithFields] {
+	return typed[duplicateInput, FormWithFields]{
+		operation{
+			Method: "POST", Path: "/api/v1/forms/{id}/duplicate", ID: "duplicateForm", Tag: "Forms", Status: 201,
+			Scope:       account.FormsWrite,
+			Summary:     "Copy a form",
+			Description: "A new draft that asks what the draft of this form asks. Responses and the slug stay where they are.",
+			Errors:      []fault.Code{fault.BadQuery, fault.NoResource, fault.KeyReused},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *duplicateInput) (*FormWithFields, reply, error) {
+			once := store.Once{App: c.App.ID, Key: in.Key, Hash: account.Hash("duplicate " + in.ID)}
+			made, err := a.Store.DuplicateForm(ctx, c.Owner(), in.ID, once, a.Now())
+			if err != nil {
+				return nil, reply{}, err
+			}
+			out, rep, err := a.whole(ctx, c.Owner(), made)
+			rep.Location = a.BaseURL + "/api/v1/forms/" + made.ID
+			return out, rep, err
 		},
 	}
 }

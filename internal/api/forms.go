@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -36,10 +37,11 @@ type FormList struct {
 }
 
 func (a *API) form(f form.Form) Form {
+	f = f.At(a.Now())
 	return Form{
 		ID: f.ID, Title: f.Title, Description: f.Description, Language: f.Language,
 		Status: string(f.Status), Version: f.Version, ResponseCount: f.ResponseCount,
-		URL: a.BaseURL + "/f/" + f.ID, CreatedAt: Moment(f.CreatedAt), UpdatedAt: Moment(f.UpdatedAt),
+		URL: a.BaseURL + "/f/" + cmp.Or(f.Slug, f.ID), CreatedAt: Moment(f.CreatedAt), UpdatedAt: Moment(f.UpdatedAt),
 	}
 }
 
@@ -86,8 +88,7 @@ func (a *API) listForms() typed[listFormsInput, FormList] {
 			if in.Language != "" {
 				tag, ok := form.ParseLanguage(in.Language)
 				if !ok {
-					return nil, reply{}, &fault.Error{Code: fault.BadQuery, Message: "language is not a known language tag.",
-						Details: []fault.Detail{{Field: "language", Message: "is not a known language tag"}}}
+					return nil, reply{}, badQuery("language", "is not a known language tag")
 				}
 				in.Language = tag
 			}
@@ -149,6 +150,7 @@ type NewForm struct {
 	Language    string `json:"language,omitempty" default:"en" doc:"BCP 47 tag" example:"en"`
 
 	Fields []*form.Field `json:"fields,omitempty" nullable:"false" maxItems:"500" doc:"What it asks"`
+	planned
 }
 
 type createFormInput struct {
@@ -171,15 +173,14 @@ func (a *API) createForm() typed[createFormInput, FormWithFields] {
 				return nil, reply{}, err
 			}
 			once := store.Once{App: c.App.ID, Key: in.Key, Hash: account.Hash(string(asked))}
-			head := form.Head{Title: in.Body.Title, Description: in.Body.Description, Language: in.Body.Language}
-			if err := head.Clean(); err != nil {
+			plan := form.Plan{
+				Head:  form.Head{Title: in.Body.Title, Description: in.Body.Description, Language: in.Body.Language},
+				Offer: form.Offer{Sites: form.AnySite}, Definition: &form.Definition{Fields: in.Body.Fields},
+			}
+			if err := in.Body.into(&plan); err != nil {
 				return nil, reply{}, err
 			}
-			d, err := definitionOf(in.Body.Fields)
-			if err != nil {
-				return nil, reply{}, err
-			}
-			made, err := a.Store.CreateForm(ctx, c.Owner(), head, d, once, a.Now())
+			made, err := a.Store.CreatePlan(ctx, c.Owner(), plan, once, a.Now())
 			if err != nil {
 				return nil, reply{}, err
 			}
@@ -219,6 +220,7 @@ type FormChange struct {
 	Language    *string `json:"language,omitempty" doc:"BCP 47 tag" example:"pt-BR"`
 
 	Fields []*form.Field `json:"fields,omitempty" nullable:"false" maxItems:"500" doc:"What it asks, all of it; the published version stays as it is"`
+	planned
 }
 
 type changeFormInput struct {
@@ -236,17 +238,16 @@ func (a *API) changeForm() typed[changeFormInput, FormWithFields] {
 			Errors:  []fault.Code{fault.BadQuery, fault.BadJSON, fault.NoResource, fault.Changed, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Caller, in *changeFormInput) (*FormWithFields, reply, error) {
-			d, err := definitionOf(in.Body.Fields)
-			if err != nil {
-				return nil, reply{}, err
+			change := func(p *form.Plan) error {
+				set(&p.Title, in.Body.Title)
+				set(&p.Description, in.Body.Description)
+				set(&p.Language, in.Body.Language)
+				if in.Body.Fields != nil {
+					p.Definition = &form.Definition{Fields: in.Body.Fields, Endings: p.Definition.Endings, Settings: p.Definition.Settings}
+				}
+				return in.Body.into(p)
 			}
-			change := func(h *form.Head) error {
-				set(&h.Title, in.Body.Title)
-				set(&h.Description, in.Body.Description)
-				set(&h.Language, in.Body.Language)
-				return h.Clean()
-			}
-			f, err := a.Store.ChangeForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), change, d, a.Now())
+			f, err := a.Store.ChangeForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), change, a.Now())
 			if err != nil {
 				return nil, reply{}, err
 			}
@@ -255,7 +256,7 @@ func (a *API) changeForm() typed[changeFormInput, FormWithFields] {
 	}
 }
 
-func set(field, value *string) {
+func set[T any](field, value *T) {
 	if value != nil {
 		*field = *value
 	}

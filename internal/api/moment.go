@@ -21,3 +21,12 @@ func (m Moment) MarshalJSON() ([]byte, error) {
 func (Moment) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: "string", Format: "date-time"}
 }
+
+// moment is nil for no time at all.
+func moment(t time.Time) *Moment {
+	if t.IsZero() {
+		return nil
+	}
+	m := Moment(t)
+	return &m
+}

@@ -33,6 +33,7 @@ type operation struct {
 	input  reflect.Type // parameters and body
 	form   reflect.Type // body sent as application/x-www-form-urlencoded
 	output reflect.Type // body of the answer
+	media  []string     // types of an answer that is not JSON
 	serve  func(a *API, w http.ResponseWriter, r *http.Request, path []string) error
 }
 
@@ -110,12 +111,13 @@ var privateNoStore = []string{"private, no-store"}
 // parameter is a field of an input struct that comes from the path, the query
 // or a header. Its tags say the rules, and the document repeats them.
 type parameter struct {
-	index    int
+	index    []int
 	in       string // path, query, header
 	name     string
 	position int // in the path
 	number   bool
 	optional bool // a *string: nil when it was not sent
+	several  bool // a map: name[key]=value
 	fallback string
 	minimum  int64
 	maximum  int64
@@ -130,13 +132,13 @@ func readerOf(t reflect.Type) reader {
 	var params []parameter
 	body := -1
 	position := 0
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for _, f := range inputFields(t) {
 		if f.Name == "Body" {
-			body = i
+			body = f.Index[0]
 			continue
 		}
-		p := parameter{index: i, fallback: f.Tag.Get("default"), number: f.Type.Kind() == reflect.Int64, optional: f.Type.Kind() == reflect.Pointer}
+		kind := f.Type.Kind()
+		p := parameter{index: f.Index, fallback: f.Tag.Get("default"), number: kind == reflect.Int64, optional: kind == reflect.Pointer, several: kind == reflect.Map}
 		for _, in := range []string{"path", "query", "header"} {
 			if name := f.Tag.Get(in); name != "" {
 				p.in, p.name = in, name
@@ -165,7 +167,7 @@ func readerOf(t reflect.Type) reader {
 			}
 		}
 		for i := range params {
-			if err := params[i].read(in.Field(params[i].index), r, query, path); err != nil {
+			if err := params[i].read(in.FieldByIndex(params[i].index), r, query, path); err != nil {
 				return err
 			}
 		}
@@ -174,6 +176,17 @@ func readerOf(t reflect.Type) reader {
 		}
 		return nil
 	}
+}
+
+// inputFields are the fields of an input type, with those of what it embeds.
+func inputFields(t reflect.Type) []reflect.StructField {
+	var list []reflect.StructField
+	for _, f := range reflect.VisibleFields(t) {
+		if !f.Anonymous {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 func tagNumber(f reflect.StructField, tag string) int64 {
@@ -191,6 +204,9 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 		values = query[p.name]
 	case "header":
 		values = r.Header[http.CanonicalHeaderKey(p.name)]
+	}
+	if p.several {
+		return p.readSeveral(field, query)
 	}
 	if len(values) > 1 {
 		return p.wrong("is given more than once")
@@ -224,6 +240,30 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 		return p.wrong("is a whole number from %d", p.minimum)
 	}
 	field.SetInt(n)
+	return nil
+}
+
+// readSeveral reads name[key]=value for any number of keys.
+func (p *parameter) readSeveral(field reflect.Value, query url.Values) error {
+	found := map[string]string{}
+	for name, values := range query {
+		key, ok := strings.CutPrefix(name, p.name+"[")
+		if key, ok = strings.CutSuffix(key, "]"); !ok || !strings.HasPrefix(name, p.name+"[") {
+			continue
+		}
+		switch {
+		case len(values) > 1:
+			return p.wrong("has %q more than once", key)
+		case !utf8.ValidString(key + values[0]), strings.ContainsRune(key+values[0], 0):
+			return p.wrong("is not valid text")
+		case utf8.RuneCountInString(values[0]) > p.length:
+			return p.wrong("has more than %d characters", p.length)
+		}
+		found[key] = values[0]
+	}
+	if len(found) > 0 {
+		field.Set(reflect.ValueOf(found))
+	}
 	return nil
 }
 

@@ -4,27 +4,58 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"net/url"
+	"net/http"
+	"reflect"
 	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/limit"
 	"formulary/internal/oauth"
 	"formulary/internal/store"
 )
 
 // Response is what somebody answered.
 type Response struct {
-	ID          string         `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	FormID      string         `json:"form_id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Version     int64          `json:"version" doc:"The version of the form that was answered"`
-	SubmittedAt Moment         `json:"submitted_at"`
-	Answers     map[string]any `json:"answers" nullable:"false" doc:"By the key of the question"`
+	ID          string    `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	FormID      string    `json:"form_id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Version     int64     `json:"version" doc:"The version of the form that was answered"`
+	SubmittedAt Moment    `json:"submitted_at"`
+	Answers     Answers   `json:"answers"`
+	Metadata    Described `json:"metadata"`
+}
+
+// Answers are JSON as it is stored.
+type Answers json.RawMessage
+
+// MarshalJSON writes it.
+func (a Answers) MarshalJSON() ([]byte, error) { return a, nil }
+
+// Schema describes it in the document.
+func (Answers) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: "object", Description: "By the key of the question", AdditionalProperties: true}
+}
+
+// Described is how a response came: JSON as it is stored.
+type Described json.RawMessage
+
+// MarshalJSON writes it.
+func (d Described) MarshalJSON() ([]byte, error) { return d, nil }
+
+// Schema describes it in the document.
+func (Described) Schema(huma.Registry) *huma.Schema {
+	schemas := huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)
+	schemas.Schema(reflect.TypeFor[form.Metadata](), true, "Metadata")
+	described := schemas.Map()["Metadata"] // in place: OAuth has the name
+	described.Description = "How it came"
+	return described
 }
 
 func response(r form.Response) Response {
-	return Response{r.ID, r.FormID, r.Version, Moment(r.SubmittedAt), r.Answers}
+	return Response{r.ID, r.FormID, r.Version, Moment(r.SubmittedAt), Answers(r.JSON), Described(r.Metadata)}
 }
 
 func responses(list []form.Response) []Response {
@@ -68,46 +99,88 @@ func (a *API) addResponse() typed[submitInput, Receipt] {
 			if _, err := a.Store.Form(ctx, c.Owner(), in.ID); err != nil {
 				return nil, reply{}, err
 			}
-			return a.submit(ctx, in, c.App.ID)
+			return a.submit(ctx, in, "api", c.App.ID)
 		},
 	}
+}
+
+// publicPath is where anybody submits.
+const publicPath = "/f/{id}"
+
+// forOrigins lets the pages of the sites that the form's owner chose read the
+// answer, and limits what one address sends.
+func (a *API) forOrigins(op *operation) *operation {
+	serve := op.serve
+	op.serve = func(_ *API, w http.ResponseWriter, r *http.Request, path []string) error {
+		if err := a.allowOrigin(w, r, path[0]); err != nil {
+			return err
+		}
+		if a.Submissions != nil {
+			left, wait, ok := a.Submissions.Take(limit.Network(a.Address(r)))
+			limit.SetHeader(w.Header(), "respondent", a.Submissions.Quota(), a.Submissions.Window(), left, wait)
+			if !ok {
+				return fault.TooManyRequests(limit.Seconds(wait))
+			}
+		}
+		return serve(a, w, r, path)
+	}
+	return op
+}
+
+// allowOrigin says which site may read the answer, as the form's owner chose.
+func (a *API) allowOrigin(w http.ResponseWriter, r *http.Request, address string) error {
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return nil
+	}
+	f, err := a.Store.PublicForm(r.Context(), address)
+	if err != nil {
+		return err
+	}
+	w.Header().Add("Vary", "Origin")
+	if f.Offer.Allows(origin) {
+		w.Header().Set("Access-Control-Allow-Origin", origin)
+		w.Header().Set("Access-Control-Expose-Headers", "Retry-After, X-Request-Id")
+	}
+	return nil
 }
 
 func (a *API) submitPublicly() typed[submitInput, Receipt] {
 	return typed[submitInput, Receipt]{
 		operation{
-			Method: "POST", Path: "/f/{id}", ID: "submitPublicly", Tag: "Responses", Status: 201, Open: true,
+			Method: "POST", Path: publicPath, ID: "submitPublicly", Tag: "Responses", Status: 201, Open: true,
 			Summary:     "Submit a response as anybody",
 			Description: "For sites that draw the form themselves. The same address takes the posts of the form's own page.",
 			Errors:      submitErrors,
 		},
 		func(ctx context.Context, _ *oauth.Caller, in *submitInput) (*Receipt, reply, error) {
-			return a.submit(ctx, in, "public")
+			return a.submit(ctx, in, "json", "public")
 		},
 	}
 }
 
-func (a *API) submit(ctx context.Context, in *submitInput, app string) (*Receipt, reply, error) {
+func (a *API) submit(ctx context.Context, in *submitInput, source, app string) (*Receipt, reply, error) {
 	f, err := a.Store.PublicForm(ctx, in.ID)
 	if err != nil {
 		return nil, reply{}, err
 	}
-	if !f.Open {
+	now := a.Now()
+	if !f.OpenAt(now) {
 		return nil, reply{}, fault.New(fault.FormNotOpen, "The form is not open.")
 	}
-	answers, err := f.Definition.Check(in.Body.Answers)
+	e, err := f.Definition.Check(in.Body.Answers)
 	if err != nil {
 		return nil, reply{}, err
 	}
-	once := store.Once{App: app + "/" + in.ID, Key: in.Key}
+	once := store.Once{App: app + "/" + f.ID, Key: in.Key}
 	if in.Key != "" {
-		asked, err := json.Marshal(answers)
+		asked, err := f.Definition.Encode(e.Answers)
 		if err != nil {
 			return nil, reply{}, err
 		}
 		once.Hash = account.Hash(string(asked))
 	}
-	r, err := a.Store.AddResponse(ctx, f.Owner, in.ID, f.Version, answers, once, a.Now())
+	r, err := a.Store.AddResponse(ctx, store.Submission{Form: f, Answers: e.Answers, Metadata: form.Metadata{Source: source}, Once: once, At: now})
 	return &Receipt{r.ID, Moment(r.SubmittedAt)}, reply{}, err
 }
 
@@ -127,6 +200,7 @@ type listResponsesInput struct {
 	PerPage int64   `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"How many responses a page has"`
 	After   *string `query:"after" maxLength:"64" doc:"Read the feed, oldest first, from this cursor on; empty: from the beginning"`
 	Limit   int64   `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"How many responses of the feed"`
+	filterInput
 }
 
 func (a *API) listResponses() typed[listResponsesInput, ResponseList] {
@@ -143,13 +217,17 @@ func (a *API) listResponses() typed[listResponsesInput, ResponseList] {
 			if in.After != nil {
 				return a.feed(ctx, c.Owner(), in)
 			}
+			filter, err := a.filter(ctx, c.Owner(), in.ID, in.filterInput)
+			if err != nil {
+				return nil, reply{}, err
+			}
 			page := pageOf{in.Page, in.PerPage}
-			list, total, err := a.Store.Responses(ctx, c.Owner(), in.ID, page.perPage, page.offset())
+			list, total, err := a.Store.Responses(ctx, c.Owner(), in.ID, filter, page.perPage, page.offset())
 			if err != nil {
 				return nil, reply{}, err
 			}
 			pages := page.pages(total)
-			link := page.link(a.BaseURL+"/api/v1/forms/"+in.ID+"/responses", url.Values{}, total)
+			link := page.link(a.BaseURL+"/api/v1/forms/"+in.ID+"/responses", in.kept(), total)
 			return &ResponseList{TotalItems: &total, TotalPages: &pages, Data: responses(list)}, reply{Link: link}, nil
 		},
 	}
@@ -194,8 +272,7 @@ func parseCursor(text string) (int64, error) {
 			return n, nil
 		}
 	}
-	return 0, &fault.Error{Code: fault.BadQuery, Message: "after is not a cursor of ours.",
-		Details: []fault.Detail{{Field: "after", Message: "is not a cursor of ours"}}}
+	return 0, badQuery("after", "is not a cursor of ours")
 }
 
 type responseInput struct {
@@ -229,6 +306,82 @@ func (a *API) deleteResponse() typed[responseInput, nothing] {
 		},
 		func(ctx context.Context, c *oauth.Caller, in *responseInput) (*nothing, reply, error) {
 			return nil, reply{}, a.Store.DeleteResponse(ctx, c.Owner(), in.ID, in.Response)
+		},
+	}
+}
+
+// ResponseChange is other answers for a response; what is left out stays.
+type ResponseChange struct {
+	Answers map[string]any `json:"answers" nullable:"false" doc:"By the key of the question; null takes an answer away"`
+}
+
+type changeResponseInput struct {
+	ID       string `path:"id" doc:"The form's id"`
+	Response string `path:"response" doc:"The response's id"`
+	Body     ResponseChange
+}
+
+func (a *API) changeResponse() typed[changeResponseInput, Response] {
+	return typed[changeResponseInput, Response]{
+		operation{
+			Method: "PATCH", Path: "/api/v1/forms/{id}/responses/{response}", ID: "changeResponse", Tag: "Responses", Status: 200,
+			Scope:       account.ResponsesWrite,
+			Summary:     "Change a response",
+			Description: "Answers are checked against the version of the form that was answered.",
+			Errors:      []fault.Code{fault.BadJSON, fault.NoResource, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *changeResponseInput) (*Response, reply, error) {
+			change := func(d *form.Definition, answers map[string]any) (map[string]any, error) {
+				for key, value := range in.Body.Answers {
+					if value == nil {
+						delete(answers, key)
+					} else {
+						answers[key] = value
+					}
+				}
+				e, err := d.Recheck(answers)
+				return e.Answers, err
+			}
+			r, err := a.Store.ChangeResponse(ctx, c.Owner(), in.ID, in.Response, change, a.Now())
+			out := response(r)
+			return &out, reply{}, err
+		},
+	}
+}
+
+// Deleted is how many responses were deleted.
+type Deleted struct {
+	Deleted int64 `json:"deleted"`
+}
+
+type deleteResponsesInput struct {
+	ID string `path:"id" doc:"The form's id"`
+	filterInput
+	All string `query:"all" enum:"true" doc:"Must be true to delete every response, without a filter"`
+}
+
+func (a *API) deleteResponses() typed[deleteResponsesInput, Deleted] {
+	return typed[deleteResponsesInput, Deleted]{
+		operation{
+			Method: "DELETE", Path: "/api/v1/forms/{id}/responses", ID: "deleteResponses", Tag: "Responses", Status: 200,
+			Scope:       account.ResponsesWrite,
+			Summary:     "Delete the responses that a filter chooses",
+			Description: "Some at a time: when the request breaks off, those that are gone are gone, and it can be sent again.",
+			Errors:      []fault.Code{fault.BadQuery, fault.NoResource},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *deleteResponsesInput) (*Deleted, reply, error) {
+			if _, err := a.Store.Form(ctx, c.Owner(), in.ID); err != nil {
+				return nil, reply{}, err
+			}
+			filter, err := a.filter(ctx, c.Owner(), in.ID, in.filterInput)
+			if err != nil {
+				return nil, reply{}, err
+			}
+			if len(in.kept()) == 0 && in.All == "" {
+				return nil, reply{}, badQuery("all", "must be true to delete every response; otherwise give a filter")
+			}
+			n, err := a.Store.DeleteResponses(ctx, c.Owner(), in.ID, filter)
+			return &Deleted{n}, reply{}, err
 		},
 	}
 }

@@ -26,24 +26,26 @@ import (
 )
 
 type serveCommand struct {
-	AccessTokenTTL time.Duration `env:"FORMULARY_ACCESS_TOKEN_TTL" default:"1h" help:"How long an access token lives."`
-	CodeTTL        time.Duration `env:"FORMULARY_CODE_TTL" default:"60s" help:"How long an authorization code lives."`
-	RefreshIdle    time.Duration `env:"FORMULARY_REFRESH_IDLE" default:"2160h" help:"A refresh token ends after so long without use."`
-	Signup         string        `env:"FORMULARY_SIGNUP" enum:"open,closed" default:"closed" help:"Whether strangers can make an account (open, closed)."`
-	TrustedProxies []string      `env:"FORMULARY_TRUSTED_PROXIES" help:"Addresses and networks whose X-Forwarded-For is believed." placeholder:"NETWORK"`
-	AdminAddr      string        `env:"FORMULARY_ADMIN_ADDR" help:"Address for metrics and pprof; empty: off." placeholder:"ADDR"`
-	Log            string        `env:"FORMULARY_LOG" enum:"text,json" default:"text" help:"How the log is written (text, json)."`
-	RateLimit      string        `env:"FORMULARY_RATE_LIMIT" enum:"on,off" default:"on" help:"Limit requests (on, off). Guessing at passwords and secrets is always limited."`
-	RatePerToken   int           `env:"FORMULARY_RATE_PER_TOKEN" default:"6000" help:"Requests a minute of one access token."`
-	RatePerAddress int           `env:"FORMULARY_RATE_PER_ADDRESS" default:"12000" help:"Requests a minute of one address."`
-	TLSCert        string        `name:"tls-cert" env:"FORMULARY_TLS_CERT" help:"Certificate chain (PEM); with it the service speaks https." placeholder:"FILE"`
-	TLSKey         string        `name:"tls-key" env:"FORMULARY_TLS_KEY" help:"Private key of the certificate (PEM)." placeholder:"FILE"`
-	Demo           bool          `env:"FORMULARY_DEMO" help:"Fill an empty database with a demo account, forms and an application."`
+	AccessTokenTTL    time.Duration `env:"FORMULARY_ACCESS_TOKEN_TTL" default:"1h" help:"How long an access token lives."`
+	CodeTTL           time.Duration `env:"FORMULARY_CODE_TTL" default:"60s" help:"How long an authorization code lives."`
+	RefreshIdle       time.Duration `env:"FORMULARY_REFRESH_IDLE" default:"2160h" help:"A refresh token ends after so long without use."`
+	Signup            string        `env:"FORMULARY_SIGNUP" enum:"open,closed" default:"closed" help:"Whether strangers can make an account (open, closed)."`
+	TrustedProxies    []string      `env:"FORMULARY_TRUSTED_PROXIES" help:"Addresses and networks whose X-Forwarded-For is believed." placeholder:"NETWORK"`
+	AdminAddr         string        `env:"FORMULARY_ADMIN_ADDR" help:"Address for metrics and pprof; empty: off." placeholder:"ADDR"`
+	Log               string        `env:"FORMULARY_LOG" enum:"text,json" default:"text" help:"How the log is written (text, json)."`
+	RateLimit         string        `env:"FORMULARY_RATE_LIMIT" enum:"on,off" default:"on" help:"Limit requests (on, off). Guessing at passwords and secrets is always limited."`
+	RatePerToken      int           `env:"FORMULARY_RATE_PER_TOKEN" default:"6000" help:"Requests a minute of one access token."`
+	RatePerAddress    int           `env:"FORMULARY_RATE_PER_ADDRESS" default:"12000" help:"Requests a minute of one address."`
+	RatePerRespondent int           `env:"FORMULARY_RATE_PER_RESPONDENT" default:"120" help:"Submissions a minute of one address."`
+	TLSCert           string        `name:"tls-cert" env:"FORMULARY_TLS_CERT" help:"Certificate chain (PEM); with it the service speaks https." placeholder:"FILE"`
+	TLSKey            string        `name:"tls-key" env:"FORMULARY_TLS_KEY" help:"Private key of the certificate (PEM)." placeholder:"FILE"`
+	Demo              bool          `env:"FORMULARY_DEMO" help:"Fill an empty database with a demo account, forms and an application."`
 }
 
 const (
 	setupTTL   = 7 * 24 * time.Hour
 	sweepEvery = 10 * time.Minute
+	closeEvery = 20 * time.Second
 
 	// Guesses at a secret: so many wrong ones at once, then one in a while.
 	guessWindow     = 15 * time.Minute
@@ -63,7 +65,7 @@ func (c serveCommand) check() error {
 			return fmt.Errorf("the %s is at least a second", name)
 		}
 	}
-	if c.RatePerToken < 1 || c.RatePerAddress < 1 {
+	if c.RatePerToken < 1 || c.RatePerAddress < 1 || c.RatePerRespondent < 1 {
 		return errors.New("a rate is at least one request a minute; FORMULARY_RATE_LIMIT=off switches limits off")
 	}
 	return nil
@@ -134,18 +136,24 @@ func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, 
 		return server.Config{}, err
 	}
 	var tokens *limit.Limiter[string]
-	var perAddress *limit.Limiter[netip.Addr]
+	var perAddress, submissions *limit.Limiter[netip.Addr]
 	if c.RateLimit == "on" {
+		submissions = limit.New[netip.Addr](c.RatePerRespondent, time.Minute, now)
 		tokens = limit.New[string](c.RatePerToken, time.Minute, now)
 		perAddress = limit.New[netip.Addr](c.RatePerAddress, time.Minute, now)
 	}
 	programs := api.New(api.Config{
 		Store: s, OAuth: authorization, BaseURL: base, Log: log, Now: now, Tokens: tokens,
-		Guesses: limit.New[api.Guess](guessPerClient, guessWindow, now), Address: addresses.Of,
+		Guesses: limit.New[api.Guess](guessPerClient, guessWindow, now), Address: addresses.Of, Submissions: submissions,
 	})
+	signing, err := s.SigningKey(ctx)
+	if err != nil {
+		return server.Config{}, err
+	}
 	people, err := web.New(web.Config{
 		Store: s, OAuth: authorization, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), BaseURL: base, Secure: secure,
 		SignupOpen: c.Signup == "open", Explorer: explorer, Log: log, Now: now, Address: addresses.Of,
+		Submissions: submissions, SigningKey: signing,
 		AddressGuesses: limit.New[netip.Addr](guessPerAddress, guessWindow, now),
 		AccountGuesses: limit.New[string](guessPerAccount, guessWindow, now),
 	})
@@ -226,6 +234,8 @@ func (c serveCommand) greet(ctx context.Context, s *store.Store, base string, ad
 func sweep(ctx context.Context, s *store.Store, refreshIdle time.Duration, log *slog.Logger) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
+	due := time.NewTicker(closeEvery)
+	defer due.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -233,6 +243,10 @@ func sweep(ctx context.Context, s *store.Store, refreshIdle time.Duration, log *
 		case <-tick.C:
 			if err := s.Sweep(ctx, time.Now(), refreshIdle); err != nil && ctx.Err() == nil {
 				log.Error("sweep failed", "error", err)
+			}
+		case <-due.C:
+			if err := s.CloseDue(ctx, time.Now()); err != nil && ctx.Err() == nil {
+				log.Error("closing forms failed", "error", err)
 			}
 		}
 	}

@@ -52,6 +52,10 @@ const (
 type Detail struct {
 	Field   string `json:"field" doc:"Where in the input the problem is"`
 	Message string `json:"message" doc:"What is wrong with it"`
+
+	// Format and Args make the message, for pages that speak other languages.
+	Format string `json:"-"`
+	Args   []any  `json:"-"`
 }
 
 // Error is what a caller may know (Code, Message, Details) and what only the

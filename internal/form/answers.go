@@ -1,9 +1,11 @@
 package form
 
 import (
+	"errors"
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 
 	"formulary/internal/fault"
 )
@@ -14,27 +16,57 @@ type Evaluation struct {
 	Answers  map[string]any
 	Problems []fault.Detail
 	Shown    map[string]bool // by key; also of what is not answered
+	Ending   string          // the ending that was jumped to
 }
 
 // Evaluate checks answers by the key of their field, in the shape that JSON has.
 // A question that is not shown needs no answer, and one sent for it is dropped.
 func (d *Definition) Evaluate(sent map[string]any) Evaluation {
-	e := Evaluation{Answers: map[string]any{}, Shown: map[string]bool{}}
-	pageShown := true
+	e := Evaluation{Answers: make(map[string]any, len(sent)), Shown: make(map[string]bool, len(d.Fields))}
+	page := true  // whether the page is shown
+	next := ""    // where the page leads, when not to the one after it
+	awaited := "" // the page that was jumped to
 	for _, f := range d.Fields {
-		shown := f.ShowIf.Holds(e.Answers)
-		if f.Kind == (pageBreak{}).Name() {
-			pageShown = shown
+		if f.isBreak() {
+			if next != "" {
+				awaited, next = next, ""
+			}
+			if d.ending(awaited) != nil {
+				e.Ending = awaited
+				return e
+			}
+			if awaited == f.Key {
+				awaited = ""
+			}
+			page = awaited == "" && f.ShowIf.Holds(e.Answers)
 		}
-		if !pageShown || !shown {
+		if !page || !f.ShowIf.Holds(e.Answers) {
 			continue
 		}
 		e.Shown[f.Key] = true
-		if f.asked() {
+		switch {
+		case f.Kind == (calculated{}).Name():
+			d.calculate(f, &e)
+		case f.asked():
 			e.take(f, sent[f.Key])
 		}
+		if next == "" {
+			next = f.leads(e.Answers)
+		}
+	}
+	if d.ending(next) != nil {
+		e.Ending = next
 	}
 	return e
+}
+
+func (d *Definition) calculate(f *Field, e *Evaluation) {
+	l := d.prepared()
+	if program := l.programs[f.Key]; program != nil {
+		if result := run(program, variables(l.before[f.Key], l.texts, e.Answers)); result != nil {
+			e.Answers[f.Key] = result
+		}
+	}
 }
 
 func (e *Evaluation) take(f *Field, value any) {
@@ -42,7 +74,7 @@ func (e *Evaluation) take(f *Field, value any) {
 	if value != nil {
 		var err error
 		if answer, err = KindOf(f.Kind).Answer(f, value); err != nil {
-			e.Problems = append(e.Problems, fault.Detail{Field: f.Key, Message: err.Error()})
+			e.wrong(f.Key, err)
 			return
 		}
 	}
@@ -50,23 +82,55 @@ func (e *Evaluation) take(f *Field, value any) {
 	case answer != nil:
 		e.Answers[f.Key] = answer
 	case f.Required:
-		e.Problems = append(e.Problems, fault.Detail{Field: f.Key, Message: "an answer is needed"})
+		e.wrong(f.Key, errNeeded)
 	}
+}
+
+func (e *Evaluation) wrong(key string, err error) {
+	detail := fault.Detail{Field: key, Message: err.Error()}
+	if p, ok := errors.AsType[*Problem](err); ok {
+		detail.Format, detail.Args = p.Format, p.Args
+	}
+	e.Problems = append(e.Problems, detail)
 }
 
 // Check is Evaluate for answers that are all there is: a key that the form does
 // not have is wrong too.
-func (d *Definition) Check(sent map[string]any) (map[string]any, error) {
+func (d *Definition) Check(sent map[string]any) (Evaluation, error) {
 	e := d.Evaluate(sent)
-	for _, key := range slices.Sorted(maps.Keys(sent)) {
-		if !slices.ContainsFunc(d.Fields, func(f *Field) bool { return f.Key == key && f.asked() }) {
-			e.Problems = append(e.Problems, fault.Detail{Field: key, Message: "the form has no such question"})
+	for key := range sent {
+		switch f := d.Field(key); {
+		case f == nil || !f.asked():
+			e.wrong(key, errUnknown)
+		case f.Kind == (calculated{}).Name():
+			e.wrong(key, errCalculated)
 		}
 	}
 	if len(e.Problems) > 0 {
-		return nil, fault.Fields(e.Problems...)
+		slices.SortStableFunc(e.Problems, func(a, b fault.Detail) int { return d.place(a.Field) - d.place(b.Field) })
+		return e, fault.Fields(e.Problems...)
 	}
-	return e.Answers, nil
+	return e, nil
+}
+
+// place is where a field stands; what is not there comes last.
+func (d *Definition) place(key string) int {
+	if i := slices.IndexFunc(d.Fields, func(f *Field) bool { return f.Key == key }); i >= 0 {
+		return i
+	}
+	return len(d.Fields)
+}
+
+// Recheck is Check for answers of which some were changed after they were given:
+// what was calculated then is calculated anew.
+func (d *Definition) Recheck(answers map[string]any) (Evaluation, error) {
+	given := maps.Clone(answers)
+	for key := range given {
+		if f := d.Field(key); f != nil && f.Kind == (calculated{}).Name() {
+			delete(given, key)
+		}
+	}
+	return d.Check(given)
 }
 
 // Posted takes the answers out of an HTML post, for Evaluate. What the form does
@@ -94,7 +158,7 @@ type Page struct {
 func (d *Definition) Pages() []Page {
 	pages := []Page{{}}
 	for _, f := range d.Fields {
-		if f.Kind == (pageBreak{}).Name() {
+		if f.isBreak() {
 			pages = append(pages, Page{Break: f})
 			continue
 		}
@@ -106,14 +170,28 @@ func (d *Definition) Pages() []Page {
 
 // Shown says whether anything of the page is shown.
 func (p Page) Shown(e Evaluation) bool {
-	return slices.ContainsFunc(p.Fields, func(f *Field) bool { return e.Shown[f.Key] && f.Kind != (hidden{}).Name() })
+	return slices.ContainsFunc(p.Fields, func(f *Field) bool { return e.Shown[f.Key] && !f.unseen() })
 }
+
+// unseen says whether respondents never see the field.
+func (f *Field) unseen() bool {
+	return f.Kind == (hidden{}).Name() || f.Kind == (calculated{}).Name() && f.Concealed
+}
+
+// Seen says whether respondents can see the field at all.
+func (f *Field) Seen() bool { return !f.unseen() }
 
 // Schema is the JSON Schema of a response's answers. Conditions are not part of
 // it, so only what is always asked is required.
 func (d *Definition) Schema() map[string]any {
 	properties, required := map[string]any{}, []string{}
+	always := true // whether everybody comes here
+	leading := false
 	for _, f := range d.Fields {
+		if f.isBreak() {
+			always = f.ShowIf == nil && !leading
+		}
+		leading = leading || len(f.Jumps) > 0
 		schema := KindOf(f.Kind).Schema(f)
 		if schema == nil {
 			continue
@@ -123,7 +201,7 @@ func (d *Definition) Schema() map[string]any {
 			schema["description"] = f.Help
 		}
 		properties[f.Key] = schema
-		if f.Required && f.ShowIf == nil {
+		if f.Required && f.ShowIf == nil && always {
 			required = append(required, f.Key)
 		}
 	}
@@ -131,4 +209,46 @@ func (d *Definition) Schema() map[string]any {
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
 		"properties": properties, "required": required, "additionalProperties": false,
 	}
+}
+
+// Filled is an answer as the controls of the page would send it: what Post reads.
+func Filled(f *Field, answer any) url.Values {
+	out := url.Values{}
+	own := func(value string) string {
+		if f.Other && value != "" && !slices.Contains(optionValues(f.Options), value) {
+			out.Set(f.Key+".other", value)
+			return otherValue
+		}
+		return value
+	}
+	switch a := answer.(type) {
+	case string:
+		out.Set(f.Key, own(a))
+	case float64:
+		out.Set(f.Key, formatNumber(a))
+	case bool:
+		out.Set(f.Key, strconv.FormatBool(a))
+	case []any:
+		return Filled(f, Strings(a))
+	case []string:
+		for i, value := range a {
+			if f.Kind == (ranking{}).Name() {
+				out.Set(f.Key+"."+value, strconv.Itoa(i+1))
+			} else {
+				out.Add(f.Key, own(value))
+			}
+		}
+	case map[string]any:
+		for part, v := range a {
+			switch v := v.(type) {
+			case string:
+				out.Set(f.Key+"."+part, v)
+			case []string:
+				out[f.Key+"."+part] = v
+			case []any:
+				out[f.Key+"."+part] = Strings(v)
+			}
+		}
+	}
+	return out
 }

@@ -27,7 +27,11 @@ const (
 
 // Definition is what a form asks.
 type Definition struct {
-	Fields []*Field `json:"fields" nullable:"false" maxItems:"500" doc:"The questions, in order"`
+	Fields   []*Field  `json:"fields" nullable:"false" maxItems:"500" doc:"The questions, in order"`
+	Endings  []*Ending `json:"endings,omitempty" nullable:"false" maxItems:"50" doc:"What people see after their last page"`
+	Settings Settings  `json:"settings,omitzero"`
+
+	logic logic
 }
 
 // Field is a question, or something that stands between questions. Which of the
@@ -42,6 +46,7 @@ type Field struct {
 	Required bool       `json:"required,omitempty"`
 	Default  any        `json:"default,omitempty" doc:"An answer to start from"`
 	ShowIf   *Condition `json:"show_if,omitempty" doc:"When the question is asked; always, when left out"`
+	Jumps    []*Jump    `json:"jumps,omitempty" nullable:"false" maxItems:"50" doc:"Where the page leads, if not to the next"`
 
 	Placeholder string   `json:"placeholder,omitempty" maxLength:"200"`
 	MinLength   *int     `json:"min_length,omitempty"`
@@ -62,16 +67,24 @@ type Field struct {
 	Earliest    string   `json:"earliest,omitempty"`
 	Latest      string   `json:"latest,omitempty"`
 	Text        string   `json:"text,omitempty" maxLength:"20000" doc:"Markdown"`
+	Expression  string   `json:"expression,omitempty" maxLength:"1000" doc:"What a calculated field works out, by the keys of earlier fields"`
+	Concealed   bool     `json:"concealed,omitempty" doc:"Do not show what was calculated"`
 }
 
 // Option is one of several answers to choose from.
 type Option struct {
 	Value string `json:"value,omitempty" maxLength:"200" doc:"How answers name it; made from the label when left out"`
 	Label string `json:"label" maxLength:"1000"`
+	Cap   int    `json:"cap,omitempty" minimum:"0" doc:"How many responses may choose it; 0: any number"`
 }
 
 // asked says whether the field has an answer at all.
 func (f *Field) asked() bool { return answered[f.Kind] }
+
+// Asked says whether the field has an answer at all.
+func (f *Field) Asked() bool { return f.asked() }
+
+func (f *Field) isBreak() bool { return f.Kind == (pageBreak{}).Name() }
 
 // answered are the kinds that have one.
 var answered = func() map[string]bool {
@@ -124,12 +137,21 @@ func (d *Definition) Clean() error {
 		f.checkCommon(kind, wrong)
 		kind.Check(f, wrong)
 		f.ShowIf.check(before, func(format string, args ...any) { wrong("show_if", format, args...) }, 0)
+		for property, text := range map[string]string{"label": f.Label, "help": f.Help, "text": f.Text} {
+			checkPipes(text, before, func(format string, args ...any) { wrong(property, format, args...) })
+		}
 		if f.Default != nil && len(details) == 0 {
 			if _, err := kind.Answer(f, f.Default); err != nil {
 				wrong("default", "%s", err)
 			}
 		}
 		before = append(before, f)
+	}
+	details = append(details, d.checkEndings(keys)...)
+	details = append(details, d.checkSettings()...)
+	if len(details) == 0 {
+		// What speaks of other fields is read when they are known to be in order.
+		details = d.checkReferences()
 	}
 	if len(details) > 0 {
 		return fault.Fields(details...)
@@ -140,6 +162,27 @@ func (d *Definition) Clean() error {
 		return fault.Field("fields", "a definition has at most %d KiB", MaxDefinition>>10)
 	}
 	return nil
+}
+
+// checkReferences looks at jumps and expressions.
+func (d *Definition) checkReferences() []fault.Detail {
+	var details []fault.Detail
+	texts := map[string]bool{}
+	for i, f := range d.Fields {
+		wrong := func(property, format string, args ...any) {
+			details = append(details, fault.Detail{Field: fmt.Sprintf("fields.%d.%s", i, property), Message: fmt.Sprintf(format, args...)})
+		}
+		d.checkJumps(i, wrong)
+		if f.Kind != (calculated{}).Name() {
+			continue
+		}
+		_, isText, err := compileExpression(f.Expression, d.Fields[:i], texts)
+		if err != nil {
+			wrong("expression", "%s", err)
+		}
+		texts[f.Key] = isText
+	}
+	return details
 }
 
 // name gives the field a key of its own.
@@ -194,7 +237,7 @@ func (f *Field) checkCommon(kind Kind, wrong func(property, format string, args 
 		if n := utf8.RuneCountInString(p.text); n > p.most {
 			wrong(p.name, "at most %d characters", p.most)
 		}
-		if strings.ContainsFunc(p.text, func(r rune) bool { return unicode.IsControl(r) && (p.line || r != '\n' && r != '\r' && r != '\t') }) {
+		if strings.ContainsFunc(p.text, forbiddenInText) || p.line && strings.ContainsFunc(p.text, unicode.IsControl) {
 			wrong(p.name, "no control characters")
 		}
 	}
@@ -209,7 +252,13 @@ func (f *Field) checkCommon(kind Kind, wrong func(property, format string, args 
 	}
 	checkOptions("options", f.Options, wrong)
 	checkOptions("rows", f.Rows, wrong)
+	if slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 }) && !slices.Contains(uses, "other") && f.Kind != (dropdown{}).Name() {
+		wrong("options", "a %s has no caps", f.Kind)
+	}
 }
+
+// forbiddenInText are control characters that no text of several lines has.
+func forbiddenInText(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
 
 // properties are the names of those that are set.
 func (f *Field) properties() []string {
@@ -238,6 +287,8 @@ func (f *Field) properties() []string {
 	add("earliest", f.Earliest != "")
 	add("latest", f.Latest != "")
 	add("text", f.Text != "")
+	add("expression", f.Expression != "")
+	add("concealed", f.Concealed)
 	return set
 }
 
@@ -267,6 +318,9 @@ func checkOptions(property string, options []Option, wrong func(property, format
 		}
 		if utf8.RuneCountInString(o.Value) > maxValue || strings.ContainsFunc(o.Value, unicode.IsControl) {
 			wrong(place+".value", "one line of at most %d characters", maxValue)
+		}
+		if o.Cap < 0 || o.Cap > 0 && property == "rows" {
+			wrong(place+".cap", "a number of responses, or 0 for any")
 		}
 		if seen[o.Value] {
 			wrong(place+".value", "%q is there twice", o.Value)

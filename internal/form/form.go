@@ -41,6 +41,16 @@ type Form struct {
 	ResponseCount int64
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+	Offer
+}
+
+// At is the form with the status that it has at the moment: a closing date that
+// has passed closes it before anybody notes it down.
+func (f Form) At(now time.Time) Form {
+	if f.Status == Open && !f.ClosesAt.IsZero() && !now.Before(f.ClosesAt) {
+		f.Status = Closed
+	}
+	return f
 }
 
 // Head is the part of a form that describes it.

@@ -1,7 +1,6 @@
 package form
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -28,7 +27,38 @@ type Kind interface {
 	Answer(f *Field, value any) (any, error)
 	// Schema is the JSON Schema of an answer, or nil for what is not answered.
 	Schema(f *Field) map[string]any
+	// Parts are the columns that an answer fills in an export; nil is one.
+	Parts(f *Field) []Option
+	// Sum is how many answers are summed up.
+	Sum() Sum
 }
+
+// Sum is a way to sum up answers.
+type Sum int
+
+const (
+	Words         Sum = iota // how many there are
+	Choices                  // how often each was chosen
+	Numbers                  // their average
+	NumberChoices            // both
+)
+
+// What most kinds have in common; a kind embeds one of these.
+type (
+	words         struct{}
+	choices       struct{}
+	numbers       struct{}
+	numberChoices struct{}
+)
+
+func (words) Parts(*Field) []Option         { return nil }
+func (choices) Parts(*Field) []Option       { return nil }
+func (numbers) Parts(*Field) []Option       { return nil }
+func (numberChoices) Parts(*Field) []Option { return nil }
+func (words) Sum() Sum                      { return Words }
+func (choices) Sum() Sum                    { return Choices }
+func (numbers) Sum() Sum                    { return Numbers }
+func (numberChoices) Sum() Sum              { return NumberChoices }
 
 // Kinds lists every kind in the order in which people choose from them.
 var Kinds = []Kind{
@@ -38,7 +68,7 @@ var Kinds = []Kind{
 	singleChoice{}, multipleChoice{}, dropdown{}, ranking{}, matrix{},
 	date{}, clock{}, dateTime{},
 	name{}, address{}, country{},
-	hidden{}, statement{}, pageBreak{},
+	hidden{}, calculated{}, statement{}, pageBreak{},
 }
 
 var kindsByName = func() map[string]Kind {
@@ -52,14 +82,27 @@ var kindsByName = func() map[string]Kind {
 // KindOf finds a kind by its name, or returns nil.
 func KindOf(name string) Kind { return kindsByName[name] }
 
+// Problem is what is wrong with an answer, for respondents to read. The format is
+// English, and the key under which other languages have their own.
+type Problem struct {
+	Format string
+	Args   []any
+}
+
+func problem(format string, args ...any) error { return &Problem{format, args} }
+
+func (p *Problem) Error() string { return fmt.Sprintf(p.Format, p.Args...) }
+
 // What respondents read. One message, one place.
 var (
-	errText    = errors.New("a text is expected")
-	errNumber  = errors.New("a number is expected")
-	errBoolean = errors.New("yes or no is expected")
-	errList    = errors.New("a list is expected")
-	errObject  = errors.New("an object is expected")
-	errControl = errors.New("this contains characters that cannot be shown")
+	errText    = problem("a text is expected")
+	errNumber  = problem("a number is expected")
+	errBoolean = problem("yes or no is expected")
+	errList    = problem("a list is expected")
+	errObject  = problem("an object is expected")
+	errNeeded  = problem("an answer is needed")
+	errUnknown = problem("the form has no such question")
+	errControl = problem("this contains characters that cannot be shown")
 )
 
 // asText reads a trimmed text; an empty one is no answer.
@@ -99,10 +142,10 @@ func lengthWithin(f *Field, text string, most int) error {
 		most = *f.MaxLength
 	}
 	if n > most {
-		return fmt.Errorf("at most %d characters", most)
+		return problem("at most %d characters", most)
 	}
 	if f.MinLength != nil && n < *f.MinLength {
-		return fmt.Errorf("at least %d characters", *f.MinLength)
+		return problem("at least %d characters", *f.MinLength)
 	}
 	return nil
 }

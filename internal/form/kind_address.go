@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // address is where a person lives, in parts.
-type address struct{}
+type address struct{ words }
 
 // AddressParts are the parts of an address; the page asks for them in this
 // order.
@@ -29,3 +29,6 @@ func (address) Answer(f *Field, value any) (any, error) {
 }
 
 func (address) Schema(f *Field) map[string]any { return partsSchema(f, AddressParts, "line1", "city") }
+
+// Parts are those of an address.
+func (address) Parts(*Field) []Option { return partOptions(AddressParts) }

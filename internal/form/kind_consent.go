@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // consent is a box to tick under a text. Required, it must be ticked.
-type consent struct{}
+type consent struct{ choices }
 
 func (consent) Name() string                                             { return "consent" }
 func (consent) Properties() []string                                     { return []string{"text"} }

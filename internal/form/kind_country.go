@@ -1,14 +1,13 @@
 package form
 
 import (
-	"errors"
 	"net/url"
 
 	"golang.org/x/text/language"
 )
 
 // country is one of the countries of ISO 3166, by its two letters.
-type country struct{}
+type country struct{ choices }
 
 func (country) Name() string                                             { return "country" }
 func (country) Properties() []string                                     { return []string{"placeholder"} }
@@ -20,7 +19,7 @@ func (country) Schema(*Field) map[string]any {
 	return map[string]any{"type": "string", "pattern": "^[A-Z]{2}$"}
 }
 
-var errCountry = errors.New("this is not a country, such as DE")
+var errCountry = problem("this is not a country, such as DE")
 
 func parseCountry(value any) (any, error) {
 	text, err := asLine(value)

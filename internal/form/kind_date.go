@@ -1,14 +1,12 @@
 package form
 
 import (
-	"errors"
-	"fmt"
 	"net/url"
 	"time"
 )
 
 // date is a day of the calendar.
-type date struct{}
+type date struct{ words }
 
 func (date) Name() string                     { return "date" }
 func (date) Properties() []string             { return []string{"earliest", "latest"} }
@@ -30,9 +28,9 @@ const (
 )
 
 var (
-	errDate     = errors.New("this is not a date, such as 2026-05-31")
-	errClock    = errors.New("this is not a time, such as 17:30")
-	errDateTime = errors.New("this is not a date and time, such as 2026-05-31T17:30")
+	errDate     = problem("this is not a date, such as 2026-05-31")
+	errClock    = problem("this is not a time, such as 17:30")
+	errDateTime = problem("this is not a date and time, such as 2026-05-31T17:30")
 )
 
 // moment reads a date or time in the one spelling that sorts as text.
@@ -47,9 +45,9 @@ func moment(f *Field, value any, format string, wrong error) (any, error) {
 	}
 	switch {
 	case f.Earliest != "" && text < f.Earliest:
-		return nil, fmt.Errorf("not before %s", f.Earliest)
+		return nil, problem("not before %s", f.Earliest)
 	case f.Latest != "" && text > f.Latest:
-		return nil, fmt.Errorf("not after %s", f.Latest)
+		return nil, problem("not after %s", f.Latest)
 	}
 	return text, nil
 }

@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // dateTime is a day and a time of day, where the person is.
-type dateTime struct{}
+type dateTime struct{ words }
 
 func (dateTime) Name() string                     { return "datetime" }
 func (dateTime) Properties() []string             { return []string{"earliest", "latest"} }

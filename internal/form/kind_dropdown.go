@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // dropdown is one of many answers, in a list that opens.
-type dropdown struct{}
+type dropdown struct{ choices }
 
 func (dropdown) Name() string                     { return "dropdown" }
 func (dropdown) Properties() []string             { return []string{"options", "placeholder", "shuffle"} }

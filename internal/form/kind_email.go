@@ -1,21 +1,20 @@
 package form
 
 import (
-	"errors"
 	"net/mail"
 	"net/url"
 	"strings"
 )
 
 // email is an e-mail address.
-type email struct{}
+type email struct{ words }
 
 func (email) Name() string                                             { return "email" }
 func (email) Properties() []string                                     { return []string{"placeholder"} }
 func (email) Check(*Field, func(property, format string, args ...any)) {}
 func (email) Post(f *Field, in url.Values) any                         { return posted(f, in) }
 
-var errEmail = errors.New("this is not an e-mail address")
+var errEmail = problem("this is not an e-mail address")
 
 func (email) Answer(_ *Field, value any) (any, error) {
 	text, err := asLine(value)

@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // hidden comes with the link, and the respondent does not see it.
-type hidden struct{}
+type hidden struct{ words }
 
 func (hidden) Name() string                                             { return "hidden" }
 func (hidden) Properties() []string                                     { return nil }

@@ -7,7 +7,7 @@ import (
 )
 
 // longText is a text of several lines.
-type longText struct{}
+type longText struct{ words }
 
 const maxLongText = 20_000
 

@@ -1,14 +1,13 @@
 package form
 
 import (
-	"errors"
 	"net/url"
 	"slices"
 )
 
 // matrix asks the same of several things: a row for each, one answer a row, or
 // several.
-type matrix struct{}
+type matrix struct{ choices }
 
 func (matrix) Name() string         { return "matrix" }
 func (matrix) Properties() []string { return []string{"rows", "options", "several"} }
@@ -48,8 +47,8 @@ func (matrix) Post(f *Field, in url.Values) any {
 }
 
 var (
-	errRow  = errors.New("there is no such row")
-	errRows = errors.New("each row needs an answer")
+	errRow  = problem("there is no such row")
+	errRows = problem("each row needs an answer")
 )
 
 func (matrix) Answer(f *Field, value any) (any, error) {
@@ -100,3 +99,6 @@ func (matrix) Schema(f *Field) map[string]any {
 	}
 	return schema
 }
+
+// Parts are the rows.
+func (matrix) Parts(f *Field) []Option { return f.Rows }

@@ -1,14 +1,13 @@
 package form
 
 import (
-	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 )
 
 // multipleChoice is any number of several answers.
-type multipleChoice struct{}
+type multipleChoice struct{ choices }
 
 func (multipleChoice) Name() string { return "multiple_choice" }
 func (multipleChoice) Properties() []string {
@@ -73,9 +72,9 @@ func (multipleChoice) Answer(f *Field, value any) (any, error) {
 	case own > 1:
 		return nil, errChoice
 	case f.MinPicks != nil && n < *f.MinPicks:
-		return nil, fmt.Errorf("at least %d answers", *f.MinPicks)
+		return nil, problem("at least %d answers", *f.MinPicks)
 	case f.MaxPicks != nil && n > *f.MaxPicks:
-		return nil, fmt.Errorf("at most %d answers", *f.MaxPicks)
+		return nil, problem("at most %d answers", *f.MaxPicks)
 	}
 	return inOrder(f.Options, chosen), nil
 }

@@ -1,7 +1,6 @@
 package form
 
 import (
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -9,7 +8,7 @@ import (
 )
 
 // name is what a person is called, in parts.
-type name struct{}
+type name struct{ words }
 
 // NameParts are the parts of a name; the page asks for them in this order.
 var NameParts = []string{"given", "family"}
@@ -28,8 +27,8 @@ func (name) Schema(f *Field) map[string]any { return partsSchema(f, NameParts, "
 const maxPart = 200
 
 var (
-	errPart  = errors.New("there is no such part")
-	errParts = errors.New("a part is missing")
+	errPart  = problem("there is no such part")
+	errParts = problem("a part is missing")
 )
 
 // postedParts reads key.part for each part.
@@ -63,7 +62,7 @@ func partsOf(value any, parts []string, required bool, needed ...string) (any, e
 			return nil, err
 		}
 		if utf8.RuneCountInString(text) > maxPart {
-			return nil, errors.New("at most 200 characters")
+			return nil, problem("at most %d characters", maxPart)
 		}
 		if text != "" {
 			answer[part] = text
@@ -90,4 +89,15 @@ func partsSchema(f *Field, parts []string, needed ...string) map[string]any {
 		schema["required"] = needed
 	}
 	return schema
+}
+
+// Parts are those of a name.
+func (name) Parts(*Field) []Option { return partOptions(NameParts) }
+
+func partOptions(parts []string) []Option {
+	options := make([]Option, len(parts))
+	for i, part := range parts {
+		options[i] = Option{Value: part, Label: strings.ReplaceAll(part, "_", " ")}
+	}
+	return options
 }

@@ -1,8 +1,6 @@
 package form
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"net/url"
 	"strconv"
@@ -10,7 +8,7 @@ import (
 )
 
 // number is any number, within limits.
-type number struct{}
+type number struct{ numbers }
 
 func (number) Name() string                     { return "number" }
 func (number) Properties() []string             { return []string{"placeholder", "min", "max", "step", "unit"} }
@@ -39,7 +37,7 @@ func postedNumber(f *Field, in url.Values) any {
 	return text
 }
 
-var errStep = errors.New("this number is between two steps")
+var errStep = problem("this number is between two steps")
 
 func numberWithin(f *Field, value any) (any, error) {
 	n, ok := value.(float64)
@@ -48,11 +46,11 @@ func numberWithin(f *Field, value any) (any, error) {
 	}
 	switch {
 	case math.Abs(n) > biggest:
-		return nil, fmt.Errorf("at most %d", int64(biggest))
+		return nil, problem("at most %s", formatNumber(biggest))
 	case f.Min != nil && n < *f.Min:
-		return nil, fmt.Errorf("at least %s", formatNumber(*f.Min))
+		return nil, problem("at least %s", formatNumber(*f.Min))
 	case f.Max != nil && n > *f.Max:
-		return nil, fmt.Errorf("at most %s", formatNumber(*f.Max))
+		return nil, problem("at most %s", formatNumber(*f.Max))
 	}
 	if f.Step != nil {
 		from := 0.0

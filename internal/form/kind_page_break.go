@@ -4,7 +4,7 @@ import "net/url"
 
 // pageBreak begins a page; its label is the page's title, and its condition is
 // the page's.
-type pageBreak struct{}
+type pageBreak struct{ words }
 
 func (pageBreak) Name() string                                             { return "page_break" }
 func (pageBreak) Properties() []string                                     { return nil }

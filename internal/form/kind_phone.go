@@ -1,20 +1,19 @@
 package form
 
 import (
-	"errors"
 	"net/url"
 	"strings"
 )
 
 // phone is a telephone number, as people write it.
-type phone struct{}
+type phone struct{ words }
 
 func (phone) Name() string                                             { return "phone" }
 func (phone) Properties() []string                                     { return []string{"placeholder"} }
 func (phone) Check(*Field, func(property, format string, args ...any)) {}
 func (phone) Post(f *Field, in url.Values) any                         { return posted(f, in) }
 
-var errPhone = errors.New("this is not a telephone number")
+var errPhone = problem("this is not a telephone number")
 
 func (phone) Answer(_ *Field, value any) (any, error) {
 	text, err := asLine(value)

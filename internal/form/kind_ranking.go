@@ -1,14 +1,13 @@
 package form
 
 import (
-	"errors"
 	"net/url"
 	"slices"
 	"strconv"
 )
 
 // ranking is all answers, in the order that the person likes them.
-type ranking struct{}
+type ranking struct{ choices }
 
 func (ranking) Name() string         { return "ranking" }
 func (ranking) Properties() []string { return []string{"options", "shuffle"} }
@@ -51,7 +50,7 @@ func (ranking) Post(f *Field, in url.Values) any {
 	return list
 }
 
-var errRanking = errors.New("give each a place of its own")
+var errRanking = problem("give each a place of its own")
 
 func (ranking) Answer(f *Field, value any) (any, error) {
 	list, ok := value.([]any)

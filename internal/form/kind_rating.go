@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // rating is a number of stars.
-type rating struct{}
+type rating struct{ numberChoices }
 
 func (rating) Name() string                     { return "rating" }
 func (rating) Properties() []string             { return []string{"min", "max", "step", "low", "high"} }

@@ -4,7 +4,7 @@ import "net/url"
 
 // scale is an opinion between two ends; from 0 to 10 it is the one of the net
 // promoter score.
-type scale struct{}
+type scale struct{ numberChoices }
 
 func (scale) Name() string                     { return "scale" }
 func (scale) Properties() []string             { return []string{"min", "max", "step", "low", "high"} }

@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // shortText is one line.
-type shortText struct{}
+type shortText struct{ words }
 
 const maxShortText = 1000
 

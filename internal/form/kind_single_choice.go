@@ -1,7 +1,6 @@
 package form
 
 import (
-	"errors"
 	"net/url"
 	"slices"
 	"strings"
@@ -9,7 +8,7 @@ import (
 )
 
 // singleChoice is one of several answers, all in sight.
-type singleChoice struct{}
+type singleChoice struct{ choices }
 
 func (singleChoice) Name() string                     { return "single_choice" }
 func (singleChoice) Properties() []string             { return []string{"options", "other", "shuffle"} }
@@ -28,8 +27,8 @@ const otherValue = "_other"
 const maxOther = 500
 
 var (
-	errChoice = errors.New("this is not one of the answers to choose from")
-	errOther  = errors.New("please say which")
+	errChoice = problem("this is not one of the answers to choose from")
+	errOther  = problem("please say which")
 )
 
 func needOptions(f *Field, wrong func(property, format string, args ...any)) {
@@ -78,7 +77,7 @@ func ownWords(f *Field, text string) (any, error) {
 	case text == "":
 		return nil, errOther
 	case utf8.RuneCountInString(text) > maxOther:
-		return nil, errors.New("at most 500 characters")
+		return nil, problem("at most %d characters", maxOther)
 	}
 	return text, nil
 }

@@ -3,11 +3,19 @@ package form
 import "net/url"
 
 // slider is a number that is chosen by moving along a line.
-type slider struct{}
+type slider struct{ numberChoices }
 
-func (slider) Name() string                     { return "slider" }
-func (slider) Properties() []string             { return []string{"min", "max", "step", "unit", "low", "high"} }
-func (slider) Post(f *Field, in url.Values) any { return postedNumber(f, in) }
+func (slider) Name() string         { return "slider" }
+func (slider) Properties() []string { return []string{"min", "max", "step", "unit", "low", "high"} }
+
+// Post reads the slider, which always says something, unless the box beside it
+// says that there is no answer.
+func (slider) Post(f *Field, in url.Values) any {
+	if in.Get(f.Key+".none") != "" {
+		return nil
+	}
+	return postedNumber(f, in)
+}
 
 // Check fills in the ends, which a line cannot be without.
 func (slider) Check(f *Field, wrong func(property, format string, args ...any)) {

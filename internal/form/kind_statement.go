@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // statement is a text between questions, in Markdown.
-type statement struct{}
+type statement struct{ words }
 
 func (statement) Name() string                    { return "statement" }
 func (statement) Properties() []string            { return []string{"text"} }

@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // clock is a time of day.
-type clock struct{}
+type clock struct{ words }
 
 func (clock) Name() string                     { return "time" }
 func (clock) Properties() []string             { return []string{"earliest", "latest"} }

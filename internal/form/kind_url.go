@@ -1,19 +1,16 @@
 package form
 
-import (
-	"errors"
-	"net/url"
-)
+import "net/url"
 
 // webAddress is the address of a page.
-type webAddress struct{}
+type webAddress struct{ words }
 
 func (webAddress) Name() string                                             { return "url" }
 func (webAddress) Properties() []string                                     { return []string{"placeholder"} }
 func (webAddress) Check(*Field, func(property, format string, args ...any)) {}
 func (webAddress) Post(f *Field, in url.Values) any                         { return posted(f, in) }
 
-var errURL = errors.New("this is not a web address, such as https://example.com")
+var errURL = problem("this is not a web address, such as https://example.com")
 
 func (webAddress) Answer(_ *Field, value any) (any, error) {
 	text, err := asLine(value)

@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // yesNo is a question with two answers.
-type yesNo struct{}
+type yesNo struct{ choices }
 
 func (yesNo) Name() string                                             { return "yes_no" }
 func (yesNo) Properties() []string                                     { return nil }

@@ -1,6 +1,15 @@
 package form
 
-import "time"
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Response is what somebody answered.
 type Response struct {
@@ -9,5 +18,81 @@ type Response struct {
 	Version     int64 // of the form that was answered
 	Serial      int64 // its place among the form's responses
 	SubmittedAt time.Time
-	Answers     map[string]any
+	JSON        string // the answers, as they are stored
+	Metadata    string // JSON too
+}
+
+// Answers reads the answers.
+func (r Response) Answers() (map[string]any, error) {
+	var answers map[string]any
+	if err := json.Unmarshal([]byte(r.JSON), &answers); err != nil {
+		return nil, fmt.Errorf("answers of %s: %w", r.ID, err)
+	}
+	return answers, nil
+}
+
+// Encode writes answers as JSON, in the order of the questions.
+func (d *Definition) Encode(answers map[string]any) ([]byte, error) {
+	out := append(make([]byte, 0, 64+32*len(answers)), '{')
+	var err error
+	for _, f := range d.Fields {
+		answer, ok := answers[f.Key]
+		if !ok {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, '"'), f.Key...), '"', ':')
+		if out, err = appendAnswer(out, answer); err != nil {
+			return nil, fmt.Errorf("write the answer to %s: %w", f.Key, err)
+		}
+	}
+	return append(out, '}'), nil
+}
+
+func appendAnswer(out []byte, answer any) ([]byte, error) {
+	switch a := answer.(type) {
+	case string:
+		return jsontext.AppendQuote(out, a)
+	case bool:
+		return strconv.AppendBool(out, a), nil
+	case float64:
+		number, err := json.Marshal(a)
+		return append(out, number...), err
+	case []string:
+		out = append(out, '[')
+		for i, text := range a {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			var err error
+			if out, err = jsontext.AppendQuote(out, text); err != nil {
+				return nil, err
+			}
+		}
+		return append(out, ']'), nil
+	case map[string]any:
+		out = append(out, '{')
+		for i, part := range slices.Sorted(maps.Keys(a)) {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			var err error
+			if out, err = jsontext.AppendQuote(out, part); err != nil {
+				return nil, err
+			}
+			if out, err = appendAnswer(append(out, ':'), a[part]); err != nil {
+				return nil, err
+			}
+		}
+		return append(out, '}'), nil
+	}
+	return nil, fmt.Errorf("%T is not an answer", answer)
+}
+
+// Quote writes a text as answers have it.
+func Quote(text string) (string, error) {
+	out, err := jsontext.AppendQuote(nil, text)
+	return string(out), err
 }

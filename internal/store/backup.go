@@ -21,10 +21,15 @@ import (
 // its rows, then an end that says how many rows there were. It names no engine,
 // so a backup of SQLite restores into PostgreSQL and the other way round.
 
-// tables is everything that a backup holds.
-var tables = []string{
-	"account", "session", "link", "app", "app_secret", "ticket", "consent", "code",
-	"access_token", "refresh_token", "form", "form_address", "form_draft", "form_version", "response", "form_count", "list_block", "idempotency",
+// tables is everything that a backup holds, with the schema that brought it.
+var tables = []struct {
+	name  string
+	since int
+}{
+	{"account", 1}, {"session", 1}, {"link", 1}, {"app", 1}, {"app_secret", 1}, {"ticket", 1}, {"consent", 1}, {"code", 1},
+	{"access_token", 1}, {"refresh_token", 1}, {"form", 1}, {"form_count", 1}, {"list_block", 1}, {"idempotency", 1},
+	{"form_address", 2}, {"form_draft", 2}, {"form_version", 2}, {"response", 2},
+	{"form_summary", 3}, {"option_count", 3}, {"setting", 3},
 }
 
 type backupLine struct {
@@ -77,9 +82,9 @@ func (s *Store) Backup(ctx context.Context, out io.Writer) (int64, error) {
 	var rows int64
 	err = s.db.Read(ctx, func(t tx) error {
 		for _, table := range tables {
-			n, err := backupTable(t, table, lines)
+			n, err := backupTable(t, table.name, lines)
 			if err != nil {
-				return fmt.Errorf("back up %s: %w", table, err)
+				return fmt.Errorf("back up %s: %w", table.name, err)
 			}
 			rows += n
 		}
@@ -146,7 +151,10 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 		}
 		// serve may have left its own rows in an otherwise empty place.
 		for _, table := range tables {
-			if _, err := t.Exec("DELETE FROM " + table); err != nil {
+			if table.since > head.Schema {
+				continue
+			}
+			if _, err := t.Exec("DELETE FROM " + table.name); err != nil {
 				return err
 			}
 		}
@@ -219,7 +227,7 @@ func restoreRows(t tx, lines *json.Decoder) (int64, error) {
 func insertInto(table string, columns []string) (string, error) {
 	known := false
 	for _, t := range tables {
-		known = known || t == table
+		known = known || t.name == table
 	}
 	if !known {
 		return "", fmt.Errorf("the backup has a table %q that is not known", table)

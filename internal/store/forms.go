@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -11,15 +12,17 @@ import (
 	"formulary/internal/form"
 )
 
-const formColumns = `id, title, description, language, status, version, revision, response_count, created_at, updated_at`
+const formColumns = `id, title, description, language, status, version, revision, response_count, created_at, updated_at,
+	slug, opens_at, closes_at, response_limit, sites`
 
 func scanForm(r row) (form.Form, error) {
 	var f form.Form
 	var status string
-	var created, updated int64
+	var created, updated, opens, closes int64
 	err := r.Scan(&f.ID, &f.Title, &f.Description, &f.Language, &status,
-		&f.Version, &f.Revision, &f.ResponseCount, &created, &updated)
-	f.Status, f.CreatedAt, f.UpdatedAt = form.Status(status), at(created), at(updated)
+		&f.Version, &f.Revision, &f.ResponseCount, &created, &updated,
+		&f.Slug, &opens, &closes, &f.ResponseLimit, &f.Sites)
+	f.Status, f.CreatedAt, f.UpdatedAt, f.OpensAt, f.ClosesAt = form.Status(status), at(created), at(updated), at(opens), at(closes)
 	return f, err
 }
 
@@ -49,9 +52,10 @@ const (
 	lastFormSQL = `UPDATE account SET form_last_id = $2 WHERE id = $1`
 
 	insertFormSQL = `INSERT INTO form
-		(account_id, id, serial, title, description, language, status, created_at, updated_at, title_key, search_key)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10)`
-	addressFormSQL = `INSERT INTO form_address (address, account_id, form_id) VALUES ($1, $2, $1)`
+		(account_id, id, serial, title, description, language, status, created_at, updated_at, title_key, search_key,
+		 slug, opens_at, closes_at, response_limit, sites)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $15)`
+	addressFormSQL = `INSERT INTO form_address (address, account_id, form_id) VALUES ($1, $2, $3)`
 	countFormSQL   = `INSERT INTO form_count (account_id, status, language, n) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (account_id, status, language) DO UPDATE SET n = form_count.n + excluded.n`
 )
@@ -59,9 +63,15 @@ const (
 // formList names the forms of an account in list_block.
 const formList = "forms"
 
-// CreateForm adds a draft, with what it asks if that is known. With a key in once, the same request asked again
-// returns the form that the first one made.
+// CreateForm adds a draft that is offered to everybody, with what it asks if that
+// is known; once as in CreatePlan.
 func (s *Store) CreateForm(ctx context.Context, owner string, head form.Head, d *form.Definition, once Once, now time.Time) (form.Form, error) {
+	return s.CreatePlan(ctx, owner, form.Plan{Head: head, Offer: form.Offer{Sites: form.AnySite}, Definition: d}, once, now)
+}
+
+// CreatePlan adds a draft. With a key in once, the same request asked again
+// returns the form that the first one made.
+func (s *Store) CreatePlan(ctx context.Context, owner string, plan form.Plan, once Once, now time.Time) (form.Form, error) {
 	var made form.Form
 	err := s.write(ctx, owner, func(t tx) error {
 		var serial int64
@@ -81,72 +91,119 @@ func (s *Store) CreateForm(ctx context.Context, owner string, head form.Head, d 
 			return notFoundAs(err, fault.New(fault.NoResource, "What this Idempotency-Key made has been deleted since."))
 		}
 		made = form.Form{
-			ID: id, Title: head.Title, Description: head.Description, Language: head.Language,
-			Status: form.Draft, Revision: 1, CreatedAt: created, UpdatedAt: created,
+			ID: id, Title: plan.Title, Description: plan.Description, Language: plan.Language,
+			Status: form.Draft, Revision: 1, CreatedAt: created, UpdatedAt: created, Offer: plan.Offer,
 		}
 		if _, err := t.Exec(lastFormSQL, owner, id); err != nil {
 			return err
 		}
-		if _, err := t.Exec(insertFormSQL, owner, id, serial, head.Title, head.Description, head.Language,
-			string(form.Draft), ms(created), form.Fold(head.Title), searchKey(head)); err != nil {
+		if _, err := t.Exec(insertFormSQL, owner, id, serial, plan.Title, plan.Description, plan.Language,
+			string(form.Draft), ms(created), form.Fold(plan.Title), searchKey(plan.Head),
+			plan.Slug, ms(plan.OpensAt), ms(plan.ClosesAt), plan.ResponseLimit, plan.Sites); err != nil {
 			return err
 		}
-		if _, err := t.Exec(countFormSQL, owner, string(form.Draft), head.Language, 1); err != nil {
+		if _, err := t.Exec(countFormSQL, owner, string(form.Draft), plan.Language, 1); err != nil {
 			return err
 		}
-		if _, err := t.Exec(addressFormSQL, id, owner); err != nil {
+		if _, err := t.Exec(addressFormSQL, id, owner, id); err != nil {
 			return err
 		}
-		if d == nil {
+		if err := moveSlug(t, owner, id, "", plan.Slug); err != nil {
+			return err
+		}
+		if plan.Definition == nil {
 			return nil
 		}
-		return saveDraft(t, owner, id, d)
+		return saveDraft(t, owner, id, plan.Definition)
 	})
 	return made, err
+}
+
+const (
+	dropSlugSQL  = `DELETE FROM form_address WHERE address = $1 AND account_id = $2 AND form_id = $3`
+	claimSlugSQL = addressFormSQL + ` ON CONFLICT (address) DO NOTHING`
+)
+
+// moveSlug gives a form another readable address; one that somebody has is taken.
+func moveSlug(t tx, owner, id, from, to string) error {
+	if from == to {
+		return nil
+	}
+	if from != "" {
+		if _, err := t.Exec(dropSlugSQL, from, owner, id); err != nil {
+			return err
+		}
+	}
+	if to == "" {
+		return nil
+	}
+	n, err := t.Exec(claimSlugSQL, to, owner, id)
+	if err == nil && n == 0 {
+		err = fault.Field("slug", "%q is taken by another form", to)
+	}
+	return err
 }
 
 func searchKey(h form.Head) string { return form.Fold(h.Title + "\n" + h.Description) }
 
 const (
 	lockFormSQL   = `UPDATE form SET revision = revision + 1 WHERE account_id = $1 AND id = $2 RETURNING ` + formColumns
-	updateFormSQL = `UPDATE form SET title = $3, description = $4, language = $5, updated_at = $6, title_key = $7, search_key = $8
+	updateFormSQL = `UPDATE form SET title = $3, description = $4, language = $5, updated_at = $6, title_key = $7, search_key = $8,
+		slug = $9, opens_at = $10, closes_at = $11, response_limit = $12, sites = $13
 		WHERE account_id = $1 AND id = $2`
 )
 
-// ChangeForm applies change to the head of a form, and puts d, unless it is nil,
-// in the place of what its draft asks. A revision other than zero
-// must still be the form's, or the answer is 409001.
-func (s *Store) ChangeForm(ctx context.Context, owner, id string, revision int64, change func(*form.Head) error, d *form.Definition, now time.Time) (form.Form, error) {
+// ChangeForm applies change to a form's plan; the version that is published stays
+// as it is. A revision other than zero must still be the form's, or the answer is
+// 409001.
+func (s *Store) ChangeForm(ctx context.Context, owner, id string, revision int64, change func(*form.Plan) error, now time.Time) (form.Form, error) {
 	var f form.Form
 	err := s.write(ctx, owner, func(t tx) error {
 		var err error
 		if f, err = lockForm(t, owner, id, revision); err != nil {
 			return err
 		}
-		head := form.Head{Title: f.Title, Description: f.Description, Language: f.Language}
-		if err := change(&head); err != nil {
+		d, err := readDraft(t.Query, owner, id)
+		if err != nil {
 			return err
 		}
-		if d == nil && head == (form.Head{Title: f.Title, Description: f.Description, Language: f.Language}) {
+		before, err := json.Marshal(d)
+		if err != nil {
+			return err
+		}
+		head := form.Head{Title: f.Title, Description: f.Description, Language: f.Language}
+		plan := form.Plan{Head: head, Offer: f.Offer, Definition: d}
+		if err := change(&plan); err != nil {
+			return err
+		}
+		after, err := json.Marshal(plan.Definition)
+		if err != nil {
+			return err
+		}
+		asksOther := string(before) != string(after)
+		if !asksOther && plan.Head == head && plan.Offer == f.Offer {
 			return errUnchanged
 		}
-		if d != nil {
-			if err := saveDraft(t, owner, id, d); err != nil {
+		if asksOther {
+			if err := saveDraft(t, owner, id, plan.Definition); err != nil {
 				return err
 			}
 		}
-		if head.Language != f.Language {
+		if plan.Language != f.Language {
 			if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
 				return err
 			}
-			if _, err := t.Exec(countFormSQL, owner, string(f.Status), head.Language, 1); err != nil {
+			if _, err := t.Exec(countFormSQL, owner, string(f.Status), plan.Language, 1); err != nil {
 				return err
 			}
 		}
-		f.Title, f.Description, f.Language = head.Title, head.Description, head.Language
+		if err := moveSlug(t, owner, id, f.Slug, plan.Slug); err != nil {
+			return err
+		}
+		f.Title, f.Description, f.Language, f.Offer = plan.Title, plan.Description, plan.Language, plan.Offer
 		f.UpdatedAt = at(max(ms(now), ms(f.UpdatedAt)+1)) // it moved, also within one millisecond
-		_, err = t.Exec(updateFormSQL, owner, id, f.Title, f.Description, f.Language,
-			ms(f.UpdatedAt), form.Fold(f.Title), searchKey(head))
+		_, err = t.Exec(updateFormSQL, owner, id, f.Title, f.Description, f.Language, ms(f.UpdatedAt), form.Fold(f.Title), searchKey(plan.Head),
+			f.Slug, ms(f.OpensAt), ms(f.ClosesAt), f.ResponseLimit, f.Sites)
 		return err
 	})
 	if err == errUnchanged {
@@ -186,6 +243,8 @@ var ofFormSQL = []string{
 	`DELETE FROM form_draft WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM form_version WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM response WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM form_summary WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM option_count WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM list_block WHERE account_id = $1 AND list = $2`,
 }
 

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
-	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -20,9 +20,9 @@ const (
 		WHERE account_id = $1 AND id = $2 RETURNING version`
 	insertVersionSQL = `INSERT INTO form_version (account_id, form_id, version, title, description, language, definition, published_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
-	closeSQL  = `UPDATE form SET status = 'closed', updated_at = $3 WHERE account_id = $1 AND id = $2`
-	publicSQL = `SELECT f.account_id, f.status, f.version, COALESCE(v.title, f.title), COALESCE(v.description, f.description),
-		COALESCE(v.language, f.language), COALESCE(v.definition, '{"fields":[]}')
+	statusSQL = `UPDATE form SET status = $3, updated_at = $4 WHERE account_id = $1 AND id = $2`
+	publicSQL = `SELECT f.account_id, f.id, f.status, f.version, COALESCE(v.title, f.title), COALESCE(v.description, f.description),
+		COALESCE(v.language, f.language), COALESCE(v.definition, '{"fields":[]}'), f.slug, f.opens_at, f.closes_at, f.response_limit, f.sites
 		FROM form_address a JOIN form f ON f.account_id = a.account_id AND f.id = a.form_id
 		LEFT JOIN form_version v ON v.account_id = f.account_id AND v.form_id = f.id AND v.version = f.version
 		WHERE a.address = $1`
@@ -74,8 +74,13 @@ func (s *Store) Publish(ctx context.Context, owner, id string, revision int64, n
 		if err != nil {
 			return err
 		}
-		if len(d.Fields) == 0 {
+		switch {
+		case len(d.Fields) == 0:
 			return fault.Field("fields", "a form without a question cannot be published")
+		case f.ResponseLimit > 0 && f.ResponseCount >= f.ResponseLimit:
+			return fault.Field("response_limit", "the form has all the responses that it may have")
+		case !f.ClosesAt.IsZero() && !now.Before(f.ClosesAt):
+			return fault.Field("closes_at", "the form's closing date has passed")
 		}
 		text, err := json.Marshal(d)
 		if err != nil {
@@ -88,30 +93,105 @@ func (s *Store) Publish(ctx context.Context, owner, id string, revision int64, n
 		if _, err := t.Exec(insertVersionSQL, owner, id, f.Version, f.Title, f.Description, f.Language, string(text), ms(now)); err != nil {
 			return err
 		}
+		if err := recountOptions(t, owner, id, d); err != nil {
+			return err
+		}
 		return recount(t, owner, &f, form.Open)
 	})
 	return f, err
 }
 
-// CloseForm ends the taking of responses, until the form is published again.
+// CloseForm ends the taking of responses, until the form is opened again.
 func (s *Store) CloseForm(ctx context.Context, owner, id string, revision int64, now time.Time) (form.Form, error) {
+	return s.setStatus(ctx, owner, id, revision, form.Open, form.Closed, now)
+}
+
+// ReopenForm takes responses again, to the version that was published last.
+func (s *Store) ReopenForm(ctx context.Context, owner, id string, revision int64, now time.Time) (form.Form, error) {
+	return s.setStatus(ctx, owner, id, revision, form.Closed, form.Open, now)
+}
+
+func (s *Store) setStatus(ctx context.Context, owner, id string, revision int64, from, to form.Status, now time.Time) (form.Form, error) {
 	var f form.Form
 	err := s.write(ctx, owner, func(t tx) error {
 		var err error
 		if f, err = lockForm(t, owner, id, revision); err != nil {
 			return err
 		}
-		if f.Status != form.Open {
-			return errNotOpen
+		switch {
+		case f.At(now).Status != from:
+			return fault.New(fault.FormNotOpen, "The form is not %s.", from)
+		case to == form.Open && f.ResponseLimit > 0 && f.ResponseCount >= f.ResponseLimit:
+			return fault.Field("response_limit", "the form has all the responses that it may have")
+		case to == form.Open && f.At(now).Status != f.Status, to == form.Open && !f.ClosesAt.IsZero() && !now.Before(f.ClosesAt):
+			return fault.Field("closes_at", "the form's closing date has passed")
 		}
-		f.UpdatedAt = at(max(ms(now), ms(f.UpdatedAt)+1))
-		if _, err := t.Exec(closeSQL, owner, id, ms(f.UpdatedAt)); err != nil {
-			return err
-		}
-		return recount(t, owner, &f, form.Closed)
+		return moveTo(t, owner, &f, to, now)
 	})
 	return f, err
 }
+
+// moveTo gives a form that is locked another status.
+func moveTo(t tx, owner string, f *form.Form, to form.Status, now time.Time) error {
+	f.UpdatedAt = at(max(ms(now), ms(f.UpdatedAt)+1))
+	if _, err := t.Exec(statusSQL, owner, f.ID, string(to), ms(f.UpdatedAt)); err != nil {
+		return err
+	}
+	return recount(t, owner, f, to)
+}
+
+const dueSQL = `SELECT account_id, id FROM form WHERE closes_at > 0 AND closes_at <= $1 AND status = 'open' LIMIT 100`
+
+// CloseDue closes the forms whose closing date has passed. Nobody could answer
+// them any more; this is what lists and counts go by.
+func (s *Store) CloseDue(ctx context.Context, now time.Time) error {
+	var due [][2]string
+	err := s.db.Query(ctx, dueSQL, func(r row) error {
+		var f [2]string
+		err := r.Scan(&f[0], &f[1])
+		due = append(due, f)
+		return err
+	}, ms(now))
+	if err != nil {
+		return err
+	}
+	for _, f := range due {
+		err := s.write(ctx, f[0], func(t tx) error {
+			locked, err := lockForm(t, f[0], f[1], 0)
+			if err != nil || locked.Status != form.Open || locked.At(now).Status == form.Open {
+				return err
+			}
+			return moveTo(t, f[0], &locked, form.Closed, now)
+		})
+		if err != nil && !errors.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// DuplicateForm makes a draft that asks what another one asks; once as in
+// CreatePlan.
+func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once Once, now time.Time) (form.Form, error) {
+	f, err := s.Form(ctx, owner, id)
+	if err != nil {
+		return f, err
+	}
+	d, err := s.Draft(ctx, owner, id)
+	if err != nil {
+		return f, err
+	}
+	title := f.Title
+	if cut := []rune(title); len(cut) > form.MaxTitle-len(copied) {
+		title = string(cut[:form.MaxTitle-len(copied)])
+	}
+	plan := form.Plan{Head: form.Head{Title: title + copied, Description: f.Description, Language: f.Language}, Offer: f.Offer, Definition: d}
+	plan.Slug = ""
+	return s.CreatePlan(ctx, owner, plan, once, now)
+}
+
+// copied ends the title of a copy.
+const copied = " (copy)"
 
 // recount moves a form from one status to another in the counts.
 func recount(t tx, owner string, f *form.Form, to form.Status) error {
@@ -132,47 +212,58 @@ var errNotOpen = fault.New(fault.FormNotOpen, "The form is not open.")
 type PublicForm struct {
 	Owner      string
 	ID         string
-	Open       bool
+	Status     form.Status
 	Version    int64
 	Head       form.Head
+	Offer      form.Offer
 	Definition *form.Definition // shared: not to be changed
 
 	weight int // about how much memory it takes
 }
 
+// OpenAt says whether the form takes responses at the moment.
+func (p PublicForm) OpenAt(now time.Time) bool {
+	return p.Status == form.Open && (p.Offer.ClosesAt.IsZero() || now.Before(p.Offer.ClosesAt)) && !now.Before(p.Offer.OpensAt)
+}
+
 // maxPublic is how many bytes of forms are kept ready for respondents.
 const maxPublic = 16 << 20
 
-// PublicForm finds a form by its id alone: what was published last. Before the
-// first time it is not open and asks nothing.
-func (s *Store) PublicForm(ctx context.Context, id string) (PublicForm, error) {
+// PublicForm finds a form by its id or slug alone: what was published last.
+// Before the first time it is not open and asks nothing.
+func (s *Store) PublicForm(ctx context.Context, address string) (PublicForm, error) {
 	var mark Mark
-	if owner, known := s.owners.Load(id); known {
+	if owner, known := s.owners.Load(address); known {
 		var p PublicForm
 		var ok bool
-		if p, mark, ok = s.public.Get(owner.(string), id); ok {
+		if p, mark, ok = s.public.Get(owner.(string), address); ok {
 			return p, nil
 		}
 	}
-	p, err := s.readPublicForm(ctx, id)
+	p, err := s.readPublicForm(ctx, address)
 	if err == nil {
-		s.owners.Store(id, p.Owner)
-		s.public.Put(id, mark, p, int64(p.weight))
+		s.owners.Store(address, p.Owner)
+		s.public.Put(address, mark, p, int64(p.weight))
 	}
 	return p, err
 }
 
-func (s *Store) readPublicForm(ctx context.Context, id string) (PublicForm, error) {
-	p := PublicForm{ID: id}
-	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
+const maxAddress = 64
+
+func (s *Store) readPublicForm(ctx context.Context, address string) (PublicForm, error) {
+	var p PublicForm
+	if address == "" || len(address) > maxAddress || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return p, fault.NotFound
 	}
 	var status, text string
-	err := one(s.query(ctx), publicSQL, []any{id}, &p.Owner, &status, &p.Version, &p.Head.Title, &p.Head.Description, &p.Head.Language, &text)
+	var opens, closes int64
+	err := one(s.query(ctx), publicSQL, []any{address}, &p.Owner, &p.ID, &status, &p.Version, &p.Head.Title, &p.Head.Description, &p.Head.Language, &text,
+		&p.Offer.Slug, &opens, &closes, &p.Offer.ResponseLimit, &p.Offer.Sites)
 	if err != nil {
 		return p, err
 	}
-	p.Open, p.weight = form.Status(status) == form.Open, 4*len(text)+1024
+	p.Offer.OpensAt, p.Offer.ClosesAt = at(opens), at(closes)
+	p.Status, p.weight = form.Status(status), 4*len(text)+1024
 	p.Definition, err = parseDefinition(text)
 	return p, err
 }

@@ -65,6 +65,7 @@ func userTimeout(_, _ string, c syscall.RawConn) error {
 }
 
 func (db *postgres) Name() string { return "PostgreSQL" }
+func (db *postgres) Lanes() int   { return 4 }
 
 // Mark cannot tell: other nodes write without this one seeing it.
 func (db *postgres) Mark(string) (uint64, bool) { return 0, false }
@@ -148,6 +149,19 @@ type pgTx struct {
 func (t pgTx) Exec(sql string, args ...any) (int64, error) {
 	tag, err := t.tx.Exec(t.ctx, sql, args...)
 	return tag.RowsAffected(), pgError(err)
+}
+
+// ExecEach sends all rows before it waits for the first answer.
+func (t pgTx) ExecEach(sql string, rows [][]any) error {
+	if len(rows) == 1 {
+		_, err := t.Exec(sql, rows[0]...)
+		return err
+	}
+	var batch pgx.Batch
+	for _, args := range rows {
+		batch.Queue(sql, args...)
+	}
+	return pgError(t.tx.SendBatch(t.ctx, &batch).Close())
 }
 
 func (t pgTx) Query(sql string, scan func(row) error, args ...any) error {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"formulary/internal/account"
@@ -12,59 +11,35 @@ import (
 )
 
 const (
-	nextResponseSQL = `UPDATE form SET response_serial = response_serial + 1, response_count = response_count + 1
-		WHERE account_id = $1 AND id = $2 AND status = 'open' AND version = $3 RETURNING response_serial`
-	insertResponseSQL = `INSERT INTO response (account_id, form_id, id, serial, version, submitted_at, answers)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`
-	responseColumns = `id, version, serial, submitted_at, answers`
+	responseColumns = `id, version, serial, submitted_at, answers, metadata`
 	responseSQL     = `SELECT ` + responseColumns + ` FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	responsesSQL    = `SELECT ` + responseColumns + ` FROM response
 		WHERE account_id = $1 AND form_id = $2 AND serial > $3 ORDER BY serial LIMIT $4`
 	countResponsesSQL  = `SELECT response_count, response_serial FROM form WHERE account_id = $1 AND id = $2`
 	newestResponsesSQL = `SELECT ` + responseColumns + ` FROM response
 		WHERE account_id = $1 AND form_id = $2 AND serial <= $3 ORDER BY serial DESC LIMIT $4 OFFSET $5`
-	deleteResponseSQL = `DELETE FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3 RETURNING serial`
-	dropCountSQL      = `UPDATE form SET response_count = response_count - 1 WHERE account_id = $1 AND id = $2`
+	changeResponseSQL = `UPDATE response SET answers = $4, metadata = $5 WHERE account_id = $1 AND form_id = $2 AND id = $3`
+	deleteResponseSQL = `DELETE FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3 RETURNING ` + responseColumns
+	dropCountSQL      = `UPDATE form SET response_count = response_count - $3 WHERE account_id = $1 AND id = $2`
 )
-
-// AddResponse stores answers that were checked against the version. It returns
-// when they are on disk. With a key in once, the same answers sent again are the
-// response that the first sending made.
-func (s *Store) AddResponse(ctx context.Context, owner, formID string, version int64, answers map[string]any, once Once, now time.Time) (form.Response, error) {
-	text, err := json.Marshal(answers)
-	if err != nil {
-		return form.Response{}, err
-	}
-	r := form.Response{ID: account.NewID(account.ResponsePrefix, now), FormID: formID, Version: version, SubmittedAt: at(ms(now)), Answers: answers}
-	err = s.db.Write(ctx, func(t tx) error {
-		if earlier, err := once.claim(t, owner, r.ID, now); err != nil {
-			return err
-		} else if earlier != "" {
-			r, err = readResponse(t.Query, owner, formID, earlier)
-			return err
-		}
-		if err := one(t.Query, nextResponseSQL, []any{owner, formID, version}, &r.Serial); err != nil {
-			return notFoundAs(err, errNotOpen)
-		}
-		_, err := t.Exec(insertResponseSQL, owner, formID, r.ID, r.Serial, version, ms(now), string(text))
-		return err
-	})
-	s.db.Bump(responsesOf(owner))
-	return r, err
-}
 
 func scanResponse(r row, formID string) (form.Response, error) {
 	out := form.Response{FormID: formID}
 	var submitted int64
-	var text string
-	if err := r.Scan(&out.ID, &out.Version, &out.Serial, &submitted, &text); err != nil {
-		return out, err
-	}
+	err := r.Scan(&out.ID, &out.Version, &out.Serial, &submitted, &out.JSON, &out.Metadata)
 	out.SubmittedAt = at(submitted)
-	if err := json.Unmarshal([]byte(text), &out.Answers); err != nil {
-		return out, fmt.Errorf("answers of %s: %w", out.ID, err)
-	}
-	return out, nil
+	return out, err
+}
+
+// collect runs a query for responses.
+func collect(q querier, formID, sql string, args ...any) ([]form.Response, error) {
+	var list []form.Response
+	err := q(sql, func(r row) error {
+		out, err := scanResponse(r, formID)
+		list = append(list, out)
+		return err
+	}, args...)
+	return list, err
 }
 
 // Response returns one response to a form of the owner.
@@ -73,35 +48,54 @@ func (s *Store) Response(ctx context.Context, owner, formID, id string) (form.Re
 }
 
 func readResponse(q querier, owner, formID, id string) (form.Response, error) {
-	out, err := form.Response{}, error(fault.NotFound)
+	if !areIDs(formID, id) {
+		return form.Response{}, fault.NotFound
+	}
+	list, err := collect(q, formID, responseSQL, owner, formID, id)
+	if err != nil || len(list) == 0 {
+		return form.Response{}, orNil(err, len(list) == 0, fault.NotFound)
+	}
+	return list[0], nil
+}
+
+func areIDs(formID, id string) bool {
 	_, okForm := account.ParseID(account.FormPrefix, formID)
-	if _, ok := account.ParseID(account.ResponsePrefix, id); !ok || !okForm {
-		return out, err
-	}
-	if e := q(responseSQL, func(r row) error {
-		out, err = scanResponse(r, formID)
-		return err
-	}, owner, formID, id); e != nil {
-		return out, e
-	}
-	return out, err
+	_, ok := account.ParseID(account.ResponsePrefix, id)
+	return ok && okForm
 }
 
 // ResponsesAfter returns responses in the order in which they were stored, from
 // the one after the serial on. It costs the same at any depth.
 func (s *Store) ResponsesAfter(ctx context.Context, owner, formID string, serial, limit int64) ([]form.Response, error) {
-	var list []form.Response
-	err := s.db.Query(ctx, responsesSQL, func(r row) error {
-		out, err := scanResponse(r, formID)
-		list = append(list, out)
-		return err
-	}, owner, formID, serial, limit)
-	return list, err
+	return collect(s.query(ctx), formID, responsesSQL, owner, formID, serial, limit)
+}
+
+// chunk is how many responses are read at a time where all of them are.
+const chunk = 1000
+
+// eachResponse goes through a form's responses in their order; fn may use the
+// same transaction.
+func eachResponse(q querier, owner, formID string, fn func(form.Response) error) error {
+	for after := int64(0); ; {
+		list, err := collect(q, formID, responsesSQL, owner, formID, after, int64(chunk))
+		if err != nil {
+			return err
+		}
+		for _, r := range list {
+			after = r.Serial
+			if err := fn(r); err != nil {
+				return err
+			}
+		}
+		if len(list) < chunk {
+			return nil
+		}
+	}
 }
 
 // Responses returns a page of a form's responses, the newest first, and how many
-// there are in all. Every page costs about the same.
-func (s *Store) Responses(ctx context.Context, owner, formID string, limit, offset int64) ([]form.Response, int64, error) {
+// there are in all. Without a filter every page costs about the same.
+func (s *Store) Responses(ctx context.Context, owner, formID string, filter ResponseFilter, limit, offset int64) ([]form.Response, int64, error) {
 	var list []form.Response
 	var total int64
 	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
@@ -110,38 +104,134 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, limit, offs
 	err := s.db.Read(ctx, func(t tx) error {
 		list = nil
 		var top int64
-		if err := one(t.Query, countResponsesSQL, []any{owner, formID}, &total, &top); err != nil || offset >= total {
+		if err := one(t.Query, countResponsesSQL, []any{owner, formID}, &total, &top); err != nil {
 			return err
+		}
+		if !filter.empty() {
+			var err error
+			list, total, err = filtered(t, owner, formID, filter, limit, offset)
+			return err
+		}
+		if offset >= total {
+			return nil
 		}
 		serial, skip, found, err := rankSeek(t, owner, formID, top, offset)
 		if err != nil || !found {
 			return err
 		}
-		return t.Query(newestResponsesSQL, func(r row) error {
-			out, err := scanResponse(r, formID)
-			list = append(list, out)
-			return err
-		}, owner, formID, serial, limit, skip)
+		list, err = collect(t.Query, formID, newestResponsesSQL, owner, formID, serial, limit, skip)
+		return err
 	})
 	return list, total, err
 }
 
 // DeleteResponse removes one response.
 func (s *Store) DeleteResponse(ctx context.Context, owner, formID, id string) error {
-	_, okForm := account.ParseID(account.FormPrefix, formID)
-	if _, ok := account.ParseID(account.ResponsePrefix, id); !ok || !okForm {
+	if !areIDs(formID, id) {
 		return fault.NotFound
 	}
-	return s.write(ctx, responsesOf(owner), func(t tx) error {
+	n, err := s.deleteResponses(ctx, owner, formID, []string{id})
+	return changed(n, err)
+}
+
+// DeleteResponses removes the responses that the filter chooses, some at a time,
+// and returns how many there were. What arrives meanwhile may be among them.
+func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filter ResponseFilter) (int64, error) {
+	var all int64
+	for {
+		list, _, err := s.Responses(ctx, owner, formID, filter, deleteBatch, 0)
+		if err != nil || len(list) == 0 {
+			return all, err
+		}
+		ids := make([]string, len(list))
+		for i, r := range list {
+			ids[i] = r.ID
+		}
+		n, err := s.deleteResponses(ctx, owner, formID, ids)
+		all += n
+		if err != nil {
+			return all, err
+		}
+	}
+}
+
+// deleteBatch is how many responses one transaction removes, so that no
+// submission waits for long behind it.
+const deleteBatch = 200
+
+func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string) (int64, error) {
+	var n int64
+	err := s.write(ctx, responsesOf(owner), func(t tx) error {
+		n = 0
 		// The form's row first, as everywhere: two that wait for each other
 		// would wait for ever.
-		if err := changed(t.Exec(dropCountSQL, owner, formID)); err != nil {
+		if err := changed(t.Exec(dropCountSQL, owner, formID, 0)); err != nil {
 			return err
 		}
-		var serial int64
-		if err := one(t.Query, deleteResponseSQL, []any{owner, formID, id}, &serial); err != nil {
+		var gone []form.Response
+		for _, id := range ids {
+			list, err := collect(t.Query, formID, deleteResponseSQL, owner, formID, id)
+			if err != nil {
+				return err
+			}
+			gone = append(gone, list...)
+		}
+		for _, r := range gone {
+			if err := rankMiss(t, owner, formID, r.Serial); err != nil {
+				return err
+			}
+		}
+		n = int64(len(gone))
+		if _, err := t.Exec(dropCountSQL, owner, formID, n); err != nil {
 			return err
 		}
-		return rankMiss(t, owner, formID, serial)
+		return s.unsum(t, owner, formID, gone, nil)
 	})
+	return n, err
+}
+
+// ChangeResponse puts other answers into the place of those given: change returns
+// them, checked against the version that was answered.
+func (s *Store) ChangeResponse(ctx context.Context, owner, formID, id string, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (form.Response, error) {
+	var r form.Response
+	err := s.write(ctx, responsesOf(owner), func(t tx) error {
+		if err := changed(t.Exec(dropCountSQL, owner, formID, 0)); err != nil {
+			return err
+		}
+		before, err := readResponse(t.Query, owner, formID, id)
+		if err != nil {
+			return err
+		}
+		d, err := s.definitions.of(t.Query, owner, formID, before.Version)
+		if err != nil {
+			return err
+		}
+		answers, err := before.Answers()
+		if err != nil {
+			return err
+		}
+		if answers, err = change(d, answers); err != nil {
+			return err
+		}
+		text, err := d.Encode(answers)
+		if err != nil {
+			return err
+		}
+		var metadata form.Metadata
+		if err := json.Unmarshal([]byte(before.Metadata), &metadata); err != nil {
+			return err
+		}
+		metadata.EditedAt = now.UTC().Format(time.RFC3339)
+		described, err := json.Marshal(metadata)
+		if err != nil {
+			return err
+		}
+		r = before
+		r.JSON, r.Metadata = string(text), string(described)
+		if _, err := t.Exec(changeResponseSQL, owner, formID, id, r.JSON, r.Metadata); err != nil {
+			return err
+		}
+		return s.unsum(t, owner, formID, []form.Response{before}, []form.Response{r})
+	})
+	return r, err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"formulary/internal/fault"
+	"formulary/internal/form"
 )
 
 // sqliteFile is the database inside the data folder.
@@ -69,6 +70,7 @@ func openSQLite(dir string) (*sqlite, error) {
 }
 
 func (db *sqlite) Name() string                     { return "SQLite" }
+func (db *sqlite) Lanes() int                       { return 1 }
 func (db *sqlite) Dialect(sql string) string        { return sql }
 func (db *sqlite) Mark(owner string) (uint64, bool) { return db.marks.of(owner), true }
 func (db *sqlite) Bump(owner string)                { db.marks.bump(owner) }
@@ -106,6 +108,13 @@ func (db *sqlite) connect() (*sqliteConn, error) {
 	c := &sqliteConn{Conn: conn, prepared: map[string]*sqlite3.Stmt{}}
 	// Without this, SQLite plans a statement anew whenever its LIMIT is bound.
 	if _, err := conn.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
+		c.close()
+		return nil, err
+	}
+	// SQLite's own knows the letters of English alone.
+	if err := conn.CreateFunction("lower", 1, sqlite3.DETERMINISTIC|sqlite3.INNOCUOUS, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
+		ctx.ResultText(form.Fold(arg[0].Text()))
+	}); err != nil {
 		c.close()
 		return nil, err
 	}
@@ -164,6 +173,15 @@ func (c *sqliteConn) Exec(sql string, args ...any) (int64, error) {
 		return 0, err
 	}
 	return c.Changes(), nil
+}
+
+func (c *sqliteConn) ExecEach(sql string, rows [][]any) error {
+	for _, args := range rows {
+		if _, err := c.Exec(sql, args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *sqliteConn) Query(sql string, scan func(row) error, args ...any) error {

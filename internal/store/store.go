@@ -22,7 +22,12 @@ type Store struct {
 	db      engine
 	bearers *Cache[string, Bearer]
 	public  *Cache[string, PublicForm]
-	owners  sync.Map // form id → its owner, which never changes
+	owners  sync.Map // address of a form → its owner
+
+	definitions definitions
+	intake      intake
+	summing     sync.Mutex
+	background  sync.WaitGroup
 }
 
 // engine is what SQLite and PostgreSQL have in common.
@@ -44,6 +49,8 @@ type engine interface {
 	Bump(owner string)
 	// Dialect turns a migration in SQLite's spelling into the engine's own.
 	Dialect(sql string) string
+	// Lanes is how many transactions with submissions make sense at a time.
+	Lanes() int
 	// Name is "SQLite" or "PostgreSQL", for people.
 	Name() string
 	Close() error
@@ -53,6 +60,9 @@ type engine interface {
 type tx interface {
 	// Exec returns how many rows changed.
 	Exec(sql string, args ...any) (int64, error)
+	// ExecEach runs a statement for each row of arguments, in one go where the
+	// engine can.
+	ExecEach(sql string, rows [][]any) error
 	// Query calls scan for each row; scan may stop early with errStop. No other
 	// statement may run in the same transaction until Query has returned.
 	Query(sql string, scan func(row) error, args ...any) error
@@ -109,7 +119,11 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 func (s *Store) Engine() string { return s.db.Name() }
 
 // Close waits for what is being written and closes the database.
-func (s *Store) Close() error { return s.db.Close() }
+func (s *Store) Close() error {
+	s.closeIntake()
+	s.background.Wait()
+	return s.db.Close()
+}
 
 // Ready says whether the database answers and has the schema of this program.
 func (s *Store) Ready(ctx context.Context) error {

@@ -144,7 +144,7 @@ func TestPanicInWrite(t *testing.T) {
 					t.Error("the panic was swallowed")
 				}
 			}()
-			s.ChangeForm(ctx, owner, f.ID, 0, func(*form.Head) error { panic("in the middle") }, nil, time.Now())
+			s.ChangeForm(ctx, owner, f.ID, 0, func(*form.Plan) error { panic("in the middle") }, time.Now())
 		}()
 		after, err := s.Form(ctx, owner, f.ID)
 		if err != nil || after != f {

@@ -2,114 +2,52 @@ package web
 
 import (
 	"bytes"
-	"crypto/rand"
-	"encoding/json"
+	"errors"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/limit"
 	"formulary/internal/store"
 )
 
 // Names of the page's own controls; a field's key cannot begin so.
 const (
-	pageControl = "_page" // the number of the page that was filled in
-	seenControl = "_seen" // the keys that were on it
-	goControl   = "_go"   // next, back
-	onceControl = "_once" // makes sending twice store once
+	pageControl    = "_page"    // the number of the page that was filled in
+	seenControl    = "_seen"    // the keys that were on it
+	goControl      = "_go"      // next, back
+	onceControl    = "_once"    // the nonce
+	versionControl = "_version" // of the form that was asked
+	trapControl    = "_website" // people do not see it, and so leave it empty
 )
 
-// publicPage is a form as respondents see it, a page at a time. Everything that
-// was answered on other pages travels along in the page itself, so nothing is
-// stored before the end, and no JavaScript is needed.
-type publicPage struct {
-	layout
-	Form   store.PublicForm
-	Number int // of this page, from 0
-	Break  *form.Field
-	First  bool
-	Last   bool
-	Fields []*question
-	Kept   []kept // answers of other pages
-	Seen   string
-	Once   string
-	Steps  int // how many pages are shown
-	Step   int // which of them this is, from 1
-}
+// quickest is how long it takes people, at least, to answer anything. What comes
+// sooner waits for so long.
+const quickest = time.Second
 
-type kept struct{ Name, Value string }
-
-// question is a field on the page, with what was answered so far.
-type question struct {
-	*form.Field
-	Error  string
-	Focus  bool
-	posted url.Values
-}
-
-// Text is the answer as text.
-func (q *question) Text() string { return q.posted.Get(q.Key) }
-
-// Part is the answer to a part of it, such as a row.
-func (q *question) Part(name string) string { return q.posted.Get(q.Key + "." + name) }
-
-// Chosen says whether an option is among the answers.
-func (q *question) Chosen(value string) bool { return slices.Contains(q.posted[q.Key], value) }
-
-// ChosenIn says whether an option is among the answers of a row.
-func (q *question) ChosenIn(row, value string) bool {
-	return slices.Contains(q.posted[q.Key+"."+row], value)
-}
-
-// Described ties a control to its help and to what is wrong.
-func (q *question) Described() string {
-	var ids []string
-	if q.Help != "" {
-		ids = append(ids, "help-"+q.Key)
-	}
-	if q.Error != "" {
-		ids = append(ids, "problem-"+q.Key)
-	}
-	return strings.Join(ids, " ")
-}
-
-// Number writes a limit as controls expect it.
-func (q *question) Number(n *float64) string {
-	if n == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*n, 'f', -1, 64)
-}
-
-// Place numbers the places of a ranking from 1.
-func (q *question) Place(i int) string { return strconv.Itoa(i + 1) }
-
-// Labelled says whether the question stands over one control, whose label it is;
-// otherwise it is the legend of a group.
-func (q *question) Labelled() bool {
-	switch q.Kind {
-	case "short_text", "long_text", "email", "url", "phone", "number", "slider", "dropdown", "date", "time", "datetime", "country":
-		return true
-	}
-	return false
-}
-
+// publicForm finds the form, as it was published last.
 func (web *Web) publicForm(v *visit) (store.PublicForm, error) {
-	f, err := web.Store.PublicForm(v.ctx(), v.r.PathValue("id"))
+	address := v.r.PathValue("id")
+	f, err := web.Store.PublicForm(v.ctx(), address)
 	if err == nil && f.Version == 0 {
 		err = fault.NotFound
 	}
 	if err != nil {
+		// The database is away: what was known of the form last is enough to
+		// give people back what they typed.
+		if known, ok := web.lastKnown.get(address); ok && fault.From(err).Code == fault.DatabaseUnreachable {
+			return known, err
+		}
 		return f, err
 	}
-	if !f.Open {
-		return f, fault.New(fault.FormNotOpen, "This form is closed and takes no more answers.")
-	}
+	web.lastKnown.put(address, f)
 	return f, nil
 }
 
@@ -133,96 +71,191 @@ func (web *Web) showForm(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if v.r.URL.RawQuery == "" {
-		return web.begin(v, f)
+	if !f.OpenAt(web.Now()) {
+		return web.closed(v, f)
+	}
+	a := web.asking(v, f)
+	query := v.r.URL.RawQuery
+	if (query == "" || query == embedQuery) && !a.personal() {
+		return web.begin(v, a)
 	}
 	in := url.Values{}
 	for name, values := range v.r.URL.Query() {
-		if key, _, _ := strings.Cut(name, "."); slices.ContainsFunc(f.Definition.Fields, func(field *form.Field) bool { return field.Key == key }) {
+		if key, _, _ := strings.Cut(name, "."); f.Definition.Field(key) != nil {
 			in[name] = values
 		}
 	}
-	return web.renderForm(v, http.StatusOK, f, in, 0, nil, nil)
+	a.in = in
+	return web.ask(v, http.StatusOK, a, 0)
 }
 
 // begin shows the first page to somebody who brings nothing along.
-func (web *Web) begin(v *visit, f store.PublicForm) error {
-	b, mark, ok := web.begun.Get(f.Owner, f.ID)
+func (web *Web) begin(v *visit, a *asking) error {
+	key := a.form.ID
+	if a.embedded {
+		key += "/embedded"
+	}
+	b, mark, ok := web.begun.Get(a.form.Owner, key)
 	if !ok {
-		p := web.formPage(f, url.Values{onceControl: {nonceHere}}, 0, nil, nil)
+		a.in.Set(onceControl, nonceHere)
+		p, err := web.formPage(v, a, 0)
+		if err != nil {
+			return err
+		}
 		page, err := web.draw("public", p)
 		if err != nil {
 			return err
 		}
 		b.policy = policy(p.frame())
 		b.head, b.tail, _ = bytes.Cut(page, []byte(nonceHere))
-		web.begun.Put(f.ID, mark, b, int64(len(page)))
+		web.begun.Put(key, mark, b, int64(len(page)))
 	}
-	web.send(v, http.StatusOK, b.policy, b.head, []byte(rand.Text()), b.tail)
+	frameable(v, a.form.Offer)
+	web.send(v, http.StatusOK, b.policy, b.head, []byte(web.nonce(a.form.ID)), b.tail)
 	return nil
 }
 
 func (web *Web) answerForm(v *visit) error {
 	f, err := web.publicForm(v)
+	a := web.asking(v, f)
+	if err != nil && f.Definition != nil {
+		return web.askAgain(v, a, err)
+	}
 	if err != nil {
 		return err
 	}
-	in := v.r.PostForm
-	pages := f.Definition.Pages()
-	number, err := strconv.Atoi(in.Get(pageControl))
-	if err != nil || number < 0 || number >= len(pages) {
-		number = 0
+	if !f.OpenAt(web.Now()) {
+		return web.closed(v, f)
 	}
-	e := f.Definition.Evaluate(f.Definition.Posted(in))
-	if in.Get(goControl) == "back" {
-		return web.renderForm(v, http.StatusOK, f, in, before(pages, e, number), nil, nil)
+	a.in = v.r.PostForm
+	if err := web.sameVersion(v, a); err != nil {
+		return err
+	}
+	pages := a.form.Definition.Pages()
+	number := a.page()
+	e := a.form.Definition.Evaluate(a.form.Definition.Posted(a.in))
+	if a.in.Get(goControl) == "back" {
+		return web.ask(v, http.StatusOK, a, before(pages, e, number))
 	}
 	// An answer may have brought a question onto this very page.
-	seen := strings.Split(in.Get(seenControl), ",")
+	a.seen = strings.Split(a.in.Get(seenControl), ",")
 	if slices.ContainsFunc(pages[number].Fields, func(field *form.Field) bool {
-		return e.Shown[field.Key] && !slices.Contains(seen, field.Key)
+		return e.Shown[field.Key] && field.Seen() && !slices.Contains(a.seen, field.Key)
 	}) {
-		return web.renderForm(v, http.StatusOK, f, in, number, nil, seen)
+		return web.ask(v, http.StatusOK, a, number)
 	}
-	if at, list := firstProblem(pages[:number+1], e); list != nil {
-		return web.renderForm(v, http.StatusUnprocessableEntity, f, in, at, list, nil)
+	a.seen = nil
+	if at, list := web.firstProblem(a, pages[:number+1], e.Problems); list != nil {
+		a.problems = list
+		return web.ask(v, http.StatusUnprocessableEntity, a, at)
 	}
 	if next, ok := after(pages, e, number); ok {
-		return web.renderForm(v, http.StatusOK, f, in, next, nil, nil)
+		return web.ask(v, http.StatusOK, a, next)
 	}
-	if err := web.keep(v, f, e, in.Get(onceControl)); err != nil {
-		return err
-	}
-	return web.redirect(v, "/f/"+f.ID+"/done")
+	return web.finish(v, a, e, number)
 }
 
-// keep stores the answers, once for each nonce.
-func (web *Web) keep(v *visit, f store.PublicForm, e form.Evaluation, nonce string) error {
-	text, err := json.Marshal(e.Answers)
-	if err != nil {
-		return err
+// sameVersion goes on with the version that the person began with: what is
+// published meanwhile is for those who come later.
+func (web *Web) sameVersion(v *visit, a *asking) error {
+	begun, err := strconv.ParseInt(a.in.Get(versionControl), 10, 64)
+	if err != nil || begun < 1 || begun >= a.form.Version {
+		return nil
 	}
-	if len(nonce) > 100 || !account.CleanLine(nonce) {
-		nonce = ""
+	d, err := web.Store.Definition(v.ctx(), a.form.Owner, a.form.ID, begun)
+	if errors.Is(err, fault.NotFound) {
+		return nil
 	}
-	once := store.Once{App: "page/" + f.ID, Key: nonce, Hash: account.Hash(string(text))}
-	_, err = web.Store.AddResponse(v.ctx(), f.Owner, f.ID, f.Version, e.Answers, once, web.Now())
+	a.form.Definition, a.form.Version = d, begun
 	return err
 }
 
+// finish stores the answers and leads on.
+func (web *Web) finish(v *visit, a *asking, e form.Evaluation, number int) error {
+	now := web.Now()
+	nonce := a.in.Get(onceControl)
+	since, ours := web.since(a.form.ID, nonce)
+	switch {
+	case a.in.Get(trapControl) != "":
+		// A program filled in what nobody sees. It need not know.
+		return web.redirect(v, a.address("/done"))
+	case !ours:
+		a.in.Del(onceControl)
+		a.notice = a.words.say("Please look over your answers, then send them.")
+		return web.ask(v, http.StatusUnprocessableEntity, a, number)
+	}
+	if web.Submissions != nil {
+		if _, wait, ok := web.Submissions.Take(limit.Network(web.Address(v.r))); !ok {
+			return web.askAgain(v, a, fault.TooManyRequests(limit.Seconds(wait)))
+		}
+	}
+	if wait := quickest - now.Sub(since); wait > 0 {
+		select {
+		case <-time.After(min(wait, quickest)):
+		case <-v.ctx().Done():
+			return v.ctx().Err()
+		}
+	}
+	text, err := a.form.Definition.Encode(e.Answers)
+	if err != nil {
+		return err
+	}
+	r, err := web.Store.AddResponse(v.ctx(), store.Submission{
+		Form: a.form, Answers: e.Answers, At: now,
+		Metadata: form.Metadata{Source: "page", Seconds: int64(max(0, now.Sub(since).Seconds()))},
+		Once:     store.Once{App: "page/" + a.form.ID, Key: nonce, Hash: account.Hash(string(text))},
+	})
+	switch code := fault.From(err).Code; {
+	case err == nil:
+		return web.lead(v, a, e, r)
+	case code == fault.FormNotOpen:
+		return web.closed(v, a.form)
+	case code == fault.KeyReused:
+		// Sent, gone back, changed and sent again: those are other answers.
+		a.in.Del(onceControl)
+		a.notice = a.words.say("Please look over your answers, then send them.")
+		return web.ask(v, http.StatusUnprocessableEntity, a, number)
+	case code == fault.Invalid:
+		if at, list := web.firstProblem(a, a.form.Definition.Pages(), fault.From(err).Details); list != nil {
+			a.problems = list
+			return web.ask(v, http.StatusUnprocessableEntity, a, at)
+		}
+		return err
+	case code == fault.DatabaseUnreachable:
+		return web.askAgain(v, a, err)
+	}
+	return err
+}
+
+// askAgain gives people back what they typed when it could not be stored.
+func (web *Web) askAgain(v *visit, a *asking, err error) error {
+	e := fault.From(err)
+	if e.RetryAfter > 0 {
+		v.w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))
+	}
+	if e.Code == fault.DatabaseUnreachable {
+		web.Log.Error("answers could not be stored", "error", err, "path", v.r.URL.Path, "request_id", v.w.Header().Get("X-Request-Id"))
+		a.notice = a.words.say("Your answers could not be stored just now. They are all still here: please send them again in a moment.")
+	} else {
+		a.notice = a.words.say("A lot is arriving from your network. Your answers are all still here: please send them again in a moment.")
+	}
+	a.in = v.r.PostForm
+	return web.ask(v, e.Code.Status(), a, a.page())
+}
+
 // firstProblem finds the first page on which something is wrong, and what.
-func firstProblem(pages []form.Page, e form.Evaluation) (int, problems) {
+func (web *Web) firstProblem(a *asking, pages []form.Page, details []fault.Detail) (int, problems) {
 	for i, page := range pages {
-		var list problems
-		for _, d := range e.Problems {
-			if slices.ContainsFunc(page.Fields, func(f *form.Field) bool { return f.Key == d.Field }) {
-				if list == nil {
-					list = problems{}
+		list := problems{}
+		for _, d := range details {
+			if slices.ContainsFunc(page.Fields, func(f *form.Field) bool { return f.Key == d.Field }) && list[d.Field] == "" {
+				list[d.Field] = a.words.say(d.Format, d.Args...)
+				if d.Format == "" {
+					list[d.Field] = d.Message
 				}
-				list[d.Field] = d.Message
 			}
 		}
-		if list != nil {
+		if len(list) > 0 {
 			return i, list
 		}
 	}
@@ -248,77 +281,84 @@ func before(pages []form.Page, e form.Evaluation, number int) int {
 	return 0
 }
 
-func (web *Web) renderForm(v *visit, status int, f store.PublicForm, in url.Values, number int, list problems, seen []string) error {
-	return web.render(v, status, "public", web.formPage(f, in, number, list, seen))
+// closedPage tells people that they are early or late.
+type closedPage struct {
+	layout
+	Heading string
+	Text    string
 }
 
-// formPage prepares one page of a form: with what was answered so far, what is
-// wrong with it, and what was already seen on it.
-func (web *Web) formPage(f store.PublicForm, in url.Values, number int, list problems, seen []string) *publicPage {
-	pages := f.Definition.Pages()
-	e := f.Definition.Evaluate(f.Definition.Posted(in))
-	p := &publicPage{
-		layout: layout{Title: f.Head.Title, Language: f.Head.Language, Public: true, Errors: list},
-		Form:   f, Number: number, Break: pages[number].Break, Once: in.Get(onceControl),
+func (web *Web) closed(v *visit, f store.PublicForm) error {
+	a := web.asking(v, f)
+	p := &closedPage{layout: a.layout(), Heading: f.Head.Title, Text: a.words.say("This form is closed and takes no more answers.")}
+	if web.Now().Before(f.Offer.OpensAt) && f.Status == form.Open {
+		p.Text = a.words.say("This form is not open yet.")
 	}
-	if p.Once == "" {
-		p.Once = rand.Text()
-	}
-	_, more := after(pages, e, number)
-	p.Last, p.First = !more, number == before(pages, e, number)
-	for i, page := range pages {
-		if page.Shown(e) || i == number {
-			p.Steps++
-			if i == number {
-				p.Step = p.Steps
-			}
-		}
-	}
-	var keys []string
-	for _, field := range pages[number].Fields {
-		if !e.Shown[field.Key] {
-			continue
-		}
-		keys = append(keys, field.Key)
-		q := &question{Field: field, Error: list[field.Key], posted: in}
-		// To the first that is wrong, or else to the first that is new.
-		q.Focus = q.Error != "" || seen != nil && !slices.Contains(seen, field.Key)
-		p.Fields = append(p.Fields, q)
-	}
-	focused := false
-	for _, q := range p.Fields {
-		q.Focus = q.Focus && !focused
-		focused = focused || q.Focus
-	}
-	p.Seen = strings.Join(keys, ",")
-	p.Kept = keptAnswers(f.Definition, in, keys)
-	return p
+	frameable(v, f.Offer)
+	return web.render(v, fault.FormNotOpen.Status(), "closed", p)
 }
 
-// keptAnswers are those of questions that are not on the page.
-func keptAnswers(d *form.Definition, in url.Values, here []string) []kept {
-	var list []kept
-	for _, field := range d.Fields {
-		if slices.Contains(here, field.Key) && field.Kind != "hidden" {
-			continue
-		}
-		for name, values := range in {
-			if name != field.Key && !strings.HasPrefix(name, field.Key+".") {
-				continue
-			}
-			for _, value := range values {
-				list = append(list, kept{name, value})
-			}
-		}
-	}
-	slices.SortFunc(list, func(a, b kept) int { return strings.Compare(a.Name+a.Value, b.Name+b.Value) })
-	return list
+// ending is the page after the last one.
+type endingPage struct {
+	layout
+	Heading string
+	Text    template.HTML
+	Words   words
+	Again   string // where to answer once more
 }
 
+// lead brings people to the ending of their answers.
+func (web *Web) lead(v *visit, a *asking, e form.Evaluation, r form.Response) error {
+	if ending := a.form.Definition.EndingOf(e); ending != nil && ending.Redirect != "" {
+		return web.redirect(v, a.form.Definition.Piped(ending.Redirect, func(f *form.Field, key string) string {
+			return url.QueryEscape(f.Say(e.Answers[key], func(word string) string { return a.words.say(word) }))
+		}))
+	}
+	query := url.Values{"r": {r.ID}, "k": {web.sign("done", a.form.ID, r.ID)}}
+	to := a.address("/done")
+	if strings.Contains(to, "?") {
+		return web.redirect(v, to+"&"+query.Encode())
+	}
+	return web.redirect(v, to+"?"+query.Encode())
+}
+
+// formDone is the ending; whose answers it may speak of, the link's signature says.
 func (web *Web) formDone(v *visit) error {
-	f, err := web.Store.PublicForm(v.ctx(), v.r.PathValue("id"))
+	f, err := web.publicForm(v)
 	if err != nil {
 		return err
 	}
-	return web.render(v, http.StatusOK, "done", &publicPage{layout: layout{Title: f.Head.Title, Language: f.Head.Language, Public: true}, Form: f})
+	var e form.Evaluation
+	query := v.r.URL.Query()
+	if id := query.Get("r"); id != "" && query.Get("k") == web.sign("done", f.ID, id) {
+		r, err := web.Store.Response(v.ctx(), f.Owner, f.ID, id)
+		if err != nil && !errors.Is(err, fault.NotFound) {
+			return err
+		}
+		if err == nil {
+			answers, err := r.Answers()
+			if err != nil {
+				return err
+			}
+			if f.Definition, err = web.Store.Definition(v.ctx(), f.Owner, f.ID, r.Version); err != nil {
+				return err
+			}
+			e, _ = f.Definition.Recheck(answers) // it was right when it was stored
+		}
+	}
+	a := web.asking(v, f)
+	p := &endingPage{layout: a.layout(), Heading: a.words.say("Thank you"), Words: a.words}
+	text := a.words.say("Your answers have arrived.")
+	if ending := f.Definition.EndingOf(e); ending != nil && (ending.Title != "" || ending.Text != "") {
+		p.Heading = f.Definition.Piped(ending.Title, a.say(e.Answers, nil))
+		text = f.Definition.Piped(ending.Text, a.say(e.Answers, quoteMarkdown))
+	}
+	if p.Text, err = web.markdown.draw(text); err != nil {
+		return err
+	}
+	if f.Definition.Settings.AskAgain && f.OpenAt(web.Now()) {
+		p.Again = a.address("")
+	}
+	frameable(v, f.Offer)
+	return web.render(v, http.StatusOK, "done", p)
 }

@@ -11,7 +11,7 @@ import (
 
 // survey has two pages; the second is for those who want more, and has a
 // question that another one on the same page brings up.
-const survey = `{"title": "Survey <b>", "description": "Two pages", "language": "ar", "fields": [
+const survey = `{"title": "Survey <b>", "description": "Two pages", "language": "he", "fields": [
 	{"key": "name", "kind": "short_text", "label": "Your name?", "required": true},
 	{"key": "more", "kind": "yes_no", "label": "More questions?"},
 	{"key": "source", "kind": "hidden"},
@@ -74,21 +74,21 @@ func TestPublicForm(t *testing.T) {
 
 		r := &respondent{t: t, b: s.Browser(), path: path}
 		r.page = r.b.Get(path + "?source=mail&name=Ada&unknown=x&_page=9")
-		r.sees(200, "Survey &lt;b&gt;", `dir="rtl"`, `lang="ar"`, `value="Ada"`, "!unknown", "!Which size")
+		r.sees(200, "Survey &lt;b&gt;", `dir="rtl"`, `lang="he"`, `value="Ada"`, "!unknown", "!Which size", "!_other")
 		if weight := len(r.page.Text) + len(r.b.Get("/static/formulary.css").Text); weight > 30_000 {
 			t.Errorf("the page weighs %d bytes with its style sheet", weight)
 		}
 		r.send("next", "name", "")
 		r.sees(422, "An answer is needed.", `aria-invalid="true"`, "autofocus")
 		r.send("next", "name", "Ada", "more", "true")
-		r.sees(200, "The second page", "Page 2 of 2", "!Which size")
+		r.sees(200, "The second page", "Page 2 of 2", `id="q-size" hidden disabled`)
 		// Back, and what was answered is still there.
 		r.send("back")
 		r.sees(200, `value="Ada"`, `value="true" checked`)
 		r.send("next", "name", "Ada", "more", "true")
 		// An answer brings up a question on the same page.
 		r.send("next", "shirt", "true")
-		r.sees(200, "Which size", "!problem-size")
+		r.sees(200, "Which size", "!problem-size", `id="q-size">`)
 		r.send("next", "shirt", "true")
 		r.sees(422, "problem-size")
 		if n := len(stored()); n != 0 {

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -38,7 +39,11 @@ type layout struct {
 	Public   bool   // a form, for everybody: nothing of the console around it
 	Language string // of the page; English when empty
 
+	Embedded bool   // in a frame on another site
+	OEmbed   string // path of the form that the page shows
+
 	formAction string // where else the page's form may end
+	frames     string // sites that may show the page in a frame; * is any
 }
 
 func (l *layout) frame() *layout { return l }
@@ -75,7 +80,7 @@ func problemsOf(err error) (problems, error) {
 	return list, nil
 }
 
-func loadPages(static map[string]asset) (pages, error) {
+func loadPages(static map[string]asset, base string) (pages, error) {
 	icon := func(name string) string {
 		return `<svg class="icon" aria-hidden="true"><use href="/static/icons.svg?v=` + static["icons.svg"].version + `#` + name + `"/></svg>`
 	}
@@ -86,6 +91,9 @@ func loadPages(static map[string]asset) (pages, error) {
 				return "", fmt.Errorf("no static file %s", name)
 			}
 			return "/static/" + name + "?v=" + a.version, nil
+		},
+		"oembed": func(path string) string {
+			return base + "/oembed?format=json&url=" + url.QueryEscape(base+path)
 		},
 		"icon":     func(name string) template.HTML { return template.HTML(icon(name)) },
 		"date":     func(t time.Time) string { return t.Format("2 January 2006") },
@@ -261,6 +269,10 @@ func policy(l *layout) string {
 		// The API page's library puts style attributes on what it draws.
 		style += " 'unsafe-inline'"
 	}
+	frames := "'none'"
+	if l.frames != "" {
+		frames = l.frames
+	}
 	return "default-src 'none'; script-src 'self'; style-src " + style + "; img-src 'self' data:; connect-src 'self'; " +
-		"form-action " + action + "; base-uri 'none'; frame-ancestors 'none'"
+		"form-action " + action + "; base-uri 'none'; frame-ancestors " + frames
 }

@@ -36,6 +36,10 @@ type Config struct {
 	AddressGuesses *limit.Limiter[netip.Addr]
 	AccountGuesses *limit.Limiter[string]
 	Address        func(*http.Request) netip.Addr
+	// Submissions limits what one address sends to forms; nil: no limit.
+	Submissions *limit.Limiter[netip.Addr]
+	// SigningKey signs what pages carry along.
+	SigningKey []byte
 }
 
 // Web answers everything that is not the API.
@@ -47,6 +51,10 @@ type Web struct {
 	pages   pages
 	static  map[string]asset
 	begun   *store.Cache[string, beginning]
+
+	languages languages
+	markdown  markdown
+	lastKnown lastKnown
 }
 
 // access says who may see a page.
@@ -105,6 +113,8 @@ var routes = []route{
 	{"GET /f/{id}", anyone, (*Web).showForm},
 	{"POST /f/{id}", anyone, (*Web).answerForm},
 	{"GET /f/{id}/done", anyone, (*Web).formDone},
+	{"GET /embed.js", anyone, (*Web).embedScript},
+	{"GET /oembed", anyone, (*Web).oEmbed},
 
 	{"GET /docs/api", anyone, (*Web).apiPage},
 	{"GET /docs/api/callback", anyone, (*Web).apiCallback},
@@ -114,12 +124,15 @@ var routes = []route{
 
 // New prepares the pages.
 func New(c Config) (*Web, error) {
-	web := &Web{Config: c, begun: store.NewCache[string, beginning](c.Store, maxBegun), mux: http.NewServeMux(), paths: http.NewServeMux(), origins: http.NewCrossOriginProtection()}
+	web := &Web{Config: c, begun: store.NewCache[string, beginning](c.Store, maxBegun), mux: http.NewServeMux(), paths: http.NewServeMux(), origins: http.NewCrossOriginProtection(), markdown: newMarkdown()}
 	var err error
 	if web.static, err = loadStatic(); err != nil {
 		return nil, err
 	}
-	if web.pages, err = loadPages(web.static); err != nil {
+	if web.pages, err = loadPages(web.static, c.BaseURL); err != nil {
+		return nil, err
+	}
+	if web.languages, err = loadWords(); err != nil {
 		return nil, err
 	}
 	base, err := url.Parse(c.BaseURL)
@@ -173,8 +186,11 @@ func (web *Web) allowed(r *http.Request) string {
 	return strings.Join(methods, ", ")
 }
 
-// maxPost bounds what a page's form can send.
-const maxPost = 64 << 10
+// maxPost bounds what a page's form can send, maxAnswers what respondents can.
+const (
+	maxPost    = 64 << 10
+	maxAnswers = 1 << 20
+)
 
 // visit is one request for a page, by somebody who may be signed in.
 type visit struct {
@@ -207,7 +223,11 @@ func (web *Web) enter(v *visit, route route) error {
 		if err := web.origins.Check(v.r); err != nil {
 			return &fault.Error{Code: fault.Forbidden, Message: "This form was sent from another site.", Cause: err}
 		}
-		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, maxPost)
+		most := int64(maxPost)
+		if strings.HasPrefix(v.r.URL.Path, "/f/") {
+			most = maxAnswers
+		}
+		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, most)
 		if err := v.r.ParseForm(); err != nil {
 			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 				return fault.New(fault.TooLarge, "That was more than this page can take.")

@@ -80,6 +80,9 @@ func (c *checked) check(r *http.Request, res *http.Response, body []byte) {
 			return
 		}
 		media := said.Value.Content.Get("application/json")
+		if media == nil && said.Value.Content.Get(res.Header.Get("Content-Type")) != nil {
+			return // a file
+		}
 		if media == nil {
 			if len(body) > 0 {
 				c.t.Errorf("%s %s: %d has a body, in the document it has none", r.Method, r.URL.Path, res.StatusCode)
@@ -102,23 +105,35 @@ func (c *checked) check(r *http.Request, res *http.Response, body []byte) {
 	}
 }
 
-// find returns the operation of a method and path, or nil.
+// find returns the operation of a method and path, or nil. A path that is spelt
+// out goes before one with a parameter in its place.
 func find(doc *openapi3.T, method, path string) *openapi3.Operation {
 	segments := strings.Split(path, "/")
+	var best *openapi3.PathItem
+	fewest := len(segments)
 next:
 	for template, item := range doc.Paths.Map() {
 		wanted := strings.Split(template, "/")
 		if len(wanted) != len(segments) {
 			continue
 		}
+		parameters := 0
 		for i, want := range wanted {
-			if want != segments[i] && !strings.HasPrefix(want, "{") {
+			switch {
+			case strings.HasPrefix(want, "{"):
+				parameters++
+			case want != segments[i]:
 				continue next
 			}
 		}
-		return item.GetOperation(method)
+		if parameters < fewest {
+			best, fewest = item, parameters
+		}
 	}
-	return nil
+	if best == nil {
+		return nil
+	}
+	return best.GetOperation(method)
 }
 
 // Answer is what the API said.
@@ -164,7 +179,7 @@ func (s *Service) Do(r *http.Request) Answer {
 	s.t.Helper()
 	res, err := s.client.Do(r)
 	a := Answer{Page: read(s.t, res, err)}
-	if len(a.Text) > 0 {
+	if len(a.Text) > 0 && a.Header.Get("Content-Disposition") == "" {
 		if err := json.Unmarshal([]byte(a.Text), &a.Body); err != nil {
 			s.t.Fatalf("%s %s: %d is not a JSON object: %v\n%s", r.Method, r.URL.Path, a.StatusCode, err, a.Text)
 		}

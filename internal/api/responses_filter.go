@@ -1,0 +1,120 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+)
+
+// filterInput chooses responses; list, export and deletion share it.
+type filterInput struct {
+	Since   string            `query:"since" maxLength:"40" doc:"Only responses submitted at this time (RFC 3339) or later"`
+	Until   string            `query:"until" maxLength:"40" doc:"Only responses submitted before this time (RFC 3339)"`
+	Search  string            `query:"search" maxLength:"200" doc:"Only responses with this text in an answer, in any letter case"`
+	Version int64             `query:"version" default:"0" minimum:"0" doc:"Only responses to this version of the form"`
+	Answers map[string]string `query:"answers" maxLength:"1000" doc:"answers[key]=value: only responses with this answer to a question; one of several counts, and key.part names a part or row"`
+}
+
+func wholeNumber(text string) (int64, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil && n > 0 && strconv.FormatInt(n, 10) == text
+}
+
+func badQuery(field, message string) error {
+	return &fault.Error{Code: fault.BadQuery, Message: field + " " + message + ".", Details: []fault.Detail{{Field: field, Message: message}}}
+}
+
+// filter reads it for a form: what kind of answer a value is, its questions know.
+func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) (store.ResponseFilter, error) {
+	out := store.ResponseFilter{Search: in.Search, Version: in.Version}
+	for field, to := range map[string]struct {
+		text string
+		time *time.Time
+	}{"since": {in.Since, &out.Since}, "until": {in.Until, &out.Until}} {
+		if to.text == "" {
+			continue
+		}
+		// A plus sign that was not escaped arrives as a space.
+		t, err := time.Parse(time.RFC3339, strings.Replace(to.text, " ", "+", 1))
+		if err != nil {
+			return out, badQuery(field, "is a time such as 2026-05-31T17:30:00Z")
+		}
+		*to.time = t
+	}
+	if len(in.Answers) == 0 {
+		return out, nil
+	}
+	if len(in.Answers) > store.MaxAnswerFilters {
+		return out, badQuery("answers", "has more than "+strconv.Itoa(store.MaxAnswerFilters)+" conditions")
+	}
+	versions, err := a.Store.Definitions(ctx, owner, formID)
+	if err != nil {
+		return out, err
+	}
+	for name, value := range in.Answers {
+		key, part, _ := strings.Cut(name, ".")
+		known := false
+		var kind any
+		for _, d := range versions {
+			if f := d.Field(key); f != nil && f.Asked() {
+				known, kind = true, kindOf(f)
+			}
+		}
+		if !known || strings.ContainsAny(part, `$"\`) {
+			return out, badQuery("answers["+name+"]", "is not a question of the form")
+		}
+		text, err := asJSON(kind, value)
+		if err != nil {
+			return out, badQuery("answers["+name+"]", "is not an answer to this question")
+		}
+		out.Answers = append(out.Answers, store.AnswerFilter{Key: key, Part: part, Value: text})
+	}
+	return out, nil
+}
+
+// asJSON writes a value of the query as the answer would be stored.
+func asJSON(kind any, value string) (string, error) {
+	switch kind {
+	case "number", "integer":
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return "", err
+		}
+		text, err := json.Marshal(n)
+		return string(text), err
+	case "boolean":
+		yes, err := strconv.ParseBool(value)
+		return strconv.FormatBool(yes), err
+	}
+	return form.Quote(value)
+}
+
+// kindOf is the type of a field's answers in JSON; of several, that of each.
+func kindOf(f *form.Field) any {
+	schema := form.KindOf(f.Kind).Schema(f)
+	return schema["type"]
+}
+
+// kept is the part of the query that the links of a list repeat.
+func (in filterInput) kept() url.Values {
+	kept := url.Values{}
+	for _, p := range [][2]string{{"since", in.Since}, {"until", in.Until}, {"search", in.Search}} {
+		if p[1] != "" {
+			kept.Set(p[0], p[1])
+		}
+	}
+	if in.Version != 0 {
+		kept.Set("version", strconv.FormatInt(in.Version, 10))
+	}
+	for key, value := range in.Answers {
+		kept.Set("answers["+key+"]", value)
+	}
+	return kept
+}

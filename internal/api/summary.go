@@ -1,0 +1,109 @@
+package api
+
+import (
+	"context"
+	"maps"
+	"math"
+	"slices"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/oauth"
+)
+
+// Summary is what all responses to a form amount to.
+type Summary struct {
+	Responses int64             `json:"responses"`
+	Days      []DayCount        `json:"days" nullable:"false" doc:"Responses by the day (UTC) on which they came, where there were any"`
+	Questions []QuestionSummary `json:"questions" nullable:"false" doc:"In the order of the published version"`
+}
+
+// DayCount is how many responses came on a day.
+type DayCount struct {
+	Date      string `json:"date" format:"date"`
+	Responses int64  `json:"responses"`
+}
+
+// QuestionSummary is what the answers to one question amount to.
+type QuestionSummary struct {
+	Key      string        `json:"key"`
+	Kind     string        `json:"kind"`
+	Label    string        `json:"label"`
+	Answered int64         `json:"answered" doc:"How many responses answer it"`
+	Average  *float64      `json:"average,omitempty" doc:"Of numbers"`
+	NPS      *float64      `json:"nps,omitempty" doc:"The net promoter score of a scale from 0 to 10, from -100 to 100"`
+	Choices  []ChoiceCount `json:"choices,omitempty" nullable:"false" doc:"How often each answer was chosen"`
+}
+
+// ChoiceCount is how often an answer was chosen.
+type ChoiceCount struct {
+	Row          string   `json:"row,omitempty" doc:"Of a matrix"`
+	Value        string   `json:"value" doc:"_other are the answers in people's own words"`
+	Label        string   `json:"label"`
+	Count        int64    `json:"count"`
+	Share        float64  `json:"share" doc:"Of the responses that answer the question, from 0 to 1"`
+	AveragePlace *float64 `json:"average_place,omitempty" doc:"In a ranking; 1 is the first"`
+}
+
+func (a *API) summary() typed[formInput, Summary] {
+	return typed[formInput, Summary]{
+		operation{
+			Method: "GET", Path: "/api/v1/forms/{id}/summary", ID: "readSummary", Tag: "Responses", Status: 200,
+			Scope:       account.ResponsesRead,
+			Summary:     "Sum up the responses",
+			Description: "Exact at the moment of the request. What was counted before is not read again.",
+			Errors:      []fault.Code{fault.NoResource},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *formInput) (*Summary, reply, error) {
+			s, err := a.Store.Summary(ctx, c.Owner(), in.ID)
+			if err != nil {
+				return nil, reply{}, err
+			}
+			versions, err := a.Store.Definitions(ctx, c.Owner(), in.ID)
+			if err != nil {
+				return nil, reply{}, err
+			}
+			out := &Summary{Responses: s.Responses, Days: []DayCount{}, Questions: []QuestionSummary{}}
+			for _, day := range slices.Sorted(maps.Keys(s.Days)) {
+				out.Days = append(out.Days, DayCount{day, s.Days[day]})
+			}
+			for _, f := range form.Asked(versions) {
+				out.Questions = append(out.Questions, questionSummary(f, s.Fields[f.ID]))
+			}
+			return out, reply{}, nil
+		},
+	}
+}
+
+func questionSummary(f *form.Field, t *form.Tally) QuestionSummary {
+	out := QuestionSummary{Key: f.Key, Kind: f.Kind, Label: f.Label}
+	if t == nil {
+		t = &form.Tally{}
+	}
+	out.Answered = t.Answered
+	how := form.KindOf(f.Kind).Sum()
+	if (how == form.Numbers || how == form.NumberChoices) && t.Sum != nil {
+		average := t.Sum.Over(t.Answered)
+		out.Average = &average
+	}
+	if f.Promotes() {
+		nps := math.Round(t.NPS()*100) / 100
+		out.NPS = &nps
+	}
+	for _, c := range form.Counted(f, t) {
+		count := ChoiceCount{Row: c.Row, Value: c.Value, Label: c.Label, Count: c.Count}
+		if t.Answered > 0 {
+			count.Share = float64(c.Count) / float64(t.Answered)
+		}
+		if f.Kind == "ranking" {
+			count.Count, count.Share = t.Answered, 0
+			if t.Answered > 0 {
+				place := float64(c.Count) / float64(t.Answered)
+				count.Share, count.AveragePlace = 1, &place
+			}
+		}
+		out.Choices = append(out.Choices, count)
+	}
+	return out
+}

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"context"
+	"net/url"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/oauth"
+	"formulary/internal/store"
+)
+
+// Version is what a form was when it was published.
+type Version struct {
+	Version     int64  `json:"version"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Language    string `json:"language"`
+	PublishedAt Moment `json:"published_at"`
+}
+
+// VersionList is a page of versions.
+type VersionList struct {
+	TotalItems int64     `json:"total_items" doc:"How many versions there are in all"`
+	TotalPages int64     `json:"total_pages" doc:"How many pages of this size they fill"`
+	Data       []Version `json:"data" nullable:"false"`
+}
+
+// VersionWithFields is a version with what it asked.
+type VersionWithFields struct {
+	Version
+	Fields   []*form.Field  `json:"fields" nullable:"false"`
+	Endings  []*form.Ending `json:"endings" nullable:"false"`
+	Settings form.Settings  `json:"settings"`
+}
+
+func version(v store.Version) Version {
+	return Version{v.Number, v.Head.Title, v.Head.Description, v.Head.Language, Moment(v.PublishedAt)}
+}
+
+type listVersionsInput struct {
+	ID      string `path:"id" doc:"The form's id"`
+	Page    int64  `query:"page" default:"1" minimum:"1" doc:"Which page; the newest versions are on the first"`
+	PerPage int64  `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"How many versions a page has"`
+}
+
+func (a *API) listVersions() typed[listVersionsInput, VersionList] {
+	return typed[listVersionsInput, VersionList]{
+		operation{
+			Method: "GET", Path: "/api/v1/forms/{id}/versions", ID: "listVersions", Tag: "Forms", Status: 200,
+			Scope:   account.FormsRead,
+			Summary: "List what was published of a form",
+			Errors:  []fault.Code{fault.BadQuery, fault.NoResource},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *listVersionsInput) (*VersionList, reply, error) {
+			page := pageOf{in.Page, in.PerPage}
+			list, total, err := a.Store.Versions(ctx, c.Owner(), in.ID, page.perPage, page.offset())
+			if err != nil {
+				return nil, reply{}, err
+			}
+			out := &VersionList{TotalItems: total, TotalPages: page.pages(total), Data: make([]Version, len(list))}
+			for i, v := range list {
+				out.Data[i] = version(v)
+			}
+			return out, reply{Link: page.link(a.BaseURL+"/api/v1/forms/"+in.ID+"/versions", url.Values{}, total)}, nil
+		},
+	}
+}
+
+type versionInput struct {
+	ID      string `path:"id" doc:"The form's id"`
+	Version string `path:"version" doc:"The version's number"`
+}
+
+func (a *API) readVersion() typed[versionInput, VersionWithFields] {
+	return typed[versionInput, VersionWithFields]{
+		operation{
+			Method: "GET", Path: "/api/v1/forms/{id}/versions/{version}", ID: "readVersion", Tag: "Forms", Status: 200,
+			Scope:   account.FormsRead,
+			Summary: "Read what a version of a form asked",
+			Errors:  []fault.Code{fault.NoResource},
+		},
+		func(ctx context.Context, c *oauth.Caller, in *versionInput) (*VersionWithFields, reply, error) {
+			number, ok := wholeNumber(in.Version)
+			if !ok {
+				return nil, reply{}, fault.NotFound
+			}
+			v, err := a.Store.Version(ctx, c.Owner(), in.ID, number)
+			if err != nil {
+				return nil, reply{}, err
+			}
+			out := &VersionWithFields{version(v), v.Definition.Fields, v.Definition.Endings, v.Definition.Settings}
+			if out.Endings == nil {
+				out.Endings = []*form.Ending{}
+			}
+			return out, reply{}, nil
+		},
+	}
+}

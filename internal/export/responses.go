@@ -1,0 +1,107 @@
+package export
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"formulary/internal/form"
+)
+
+// Format is a kind of file.
+type Format struct {
+	Name string
+	Type string // as in Content-Type
+}
+
+// Formats are the kinds of files that there are.
+var Formats = []Format{
+	{"csv", "text/csv; charset=utf-8"},
+	{"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+	{"jsonl", "application/jsonl"},
+}
+
+// Table says what a file of responses looks like.
+type Table struct {
+	Format   string
+	Labels   bool               // the form's labels, for people; otherwise its keys
+	Versions []*form.Definition // what each version of the form asked
+}
+
+// line is a response in a file of JSON Lines.
+type line struct {
+	ID          string          `json:"id"`
+	FormID      string          `json:"form_id"`
+	Version     int64           `json:"version"`
+	SubmittedAt string          `json:"submitted_at"`
+	Answers     json.RawMessage `json:"answers"`
+	Metadata    json.RawMessage `json:"metadata"`
+}
+
+// Responses writes the responses that each goes through. It keeps none of them.
+func (t Table) Responses(out io.Writer, each func(func(form.Response) error) error) error {
+	if t.Format == "jsonl" {
+		return t.lines(out, each)
+	}
+	columns := form.Columns(t.Versions)
+	header := []string{"id", "submitted_at", "version"}
+	if t.Labels {
+		header = []string{"Response", "Submitted at", "Version"}
+	}
+	for _, c := range columns {
+		if t.Labels {
+			header = append(header, c.Label)
+		} else {
+			header = append(header, c.Key)
+		}
+	}
+	open := NewCSV
+	if t.Format == "xlsx" {
+		open = NewXLSX
+	}
+	w, err := open(out, header)
+	if err != nil {
+		return err
+	}
+	fields := make([]map[string]*form.Field, len(t.Versions))
+	for i, d := range t.Versions {
+		fields[i] = d.ByID()
+	}
+	cells := make([]any, len(header))
+	err = each(func(r form.Response) error {
+		if r.Version < 1 || int(r.Version) > len(fields) {
+			return fmt.Errorf("response %s is to version %d, which is not there", r.ID, r.Version)
+		}
+		answers, err := r.Answers()
+		if err != nil {
+			return err
+		}
+		asked := fields[r.Version-1]
+		cells = append(cells[:0], r.ID, r.SubmittedAt, r.Version)
+		for _, c := range columns {
+			cells = append(cells, c.Cell(asked[c.ID], answers, t.Labels))
+		}
+		return w.Row(cells)
+	})
+	if err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+func (t Table) lines(out io.Writer, each func(func(form.Response) error) error) error {
+	buffer := bufio.NewWriterSize(out, 64<<10)
+	lines := json.NewEncoder(buffer)
+	lines.SetEscapeHTML(false)
+	err := each(func(r form.Response) error {
+		return lines.Encode(line{
+			r.ID, r.FormID, r.Version, r.SubmittedAt.UTC().Format("2006-01-02T15:04:05.000Z"),
+			json.RawMessage(r.JSON), json.RawMessage(r.Metadata),
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return buffer.Flush()
+}

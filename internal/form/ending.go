@@ -1,0 +1,115 @@
+package form
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"formulary/internal/fault"
+)
+
+// Ending is what people see after their last page: some words, or another site.
+type Ending struct {
+	Key      string     `json:"key,omitempty" pattern:"^[a-z][a-z0-9_]{0,63}$" doc:"How jumps name it; made from the title when left out"`
+	Title    string     `json:"title,omitempty" maxLength:"200"`
+	Text     string     `json:"text,omitempty" maxLength:"20000" doc:"Markdown"`
+	Redirect string     `json:"redirect,omitempty" maxLength:"2000" doc:"Address of a page to go to instead"`
+	ShowIf   *Condition `json:"show_if,omitempty" doc:"The first ending whose condition holds is shown, unless a jump led to another"`
+}
+
+const maxEndings = 50
+
+// Settings are what a version of a form has beside its questions.
+type Settings struct {
+	SubmitLabel  string `json:"submit_label,omitempty" maxLength:"60" doc:"The words on the last button"`
+	HideProgress bool   `json:"hide_progress,omitempty" doc:"Do not say how many pages there are"`
+	AskAgain     bool   `json:"ask_again,omitempty" doc:"Offer to answer once more"`
+}
+
+func (d *Definition) checkSettings() []fault.Detail {
+	if d.Settings.SubmitLabel = strings.TrimSpace(d.Settings.SubmitLabel); utf8.RuneCountInString(d.Settings.SubmitLabel) > 60 ||
+		strings.ContainsFunc(d.Settings.SubmitLabel, unicode.IsControl) {
+		return []fault.Detail{{Field: "settings.submit_label", Message: "one line of at most 60 characters"}}
+	}
+	return nil
+}
+
+// checkEndings gives endings their keys and says what is wrong with them. They
+// come after every field, so they may speak of each.
+func (d *Definition) checkEndings(taken map[string]bool) []fault.Detail {
+	if len(d.Endings) > maxEndings {
+		return []fault.Detail{{Field: "endings", Message: fmt.Sprintf("at most %d endings", maxEndings)}}
+	}
+	var details []fault.Detail
+	given := map[string]bool{}
+	for i, e := range d.Endings {
+		place := fmt.Sprintf("endings.%d", i)
+		wrong := func(property, format string, args ...any) {
+			details = append(details, fault.Detail{Field: place + "." + property, Message: fmt.Sprintf(format, args...)})
+		}
+		if e == nil {
+			details = append(details, fault.Detail{Field: place, Message: "an ending is an object"})
+			return details
+		}
+		if e.Key == "" {
+			e.Key = unused(slug(e.Title, "ending"), taken)
+			taken[e.Key] = true
+			given[e.Key] = false
+		}
+		if !keyPattern.MatchString(e.Key) {
+			wrong("key", "a key is a lower-case letter, then up to 63 letters, digits or _")
+		}
+		if given[e.Key] || d.field(e.Key) != nil {
+			wrong("key", "%q is the key of something else", e.Key)
+		}
+		given[e.Key] = true
+		if utf8.RuneCountInString(e.Title) > MaxTitle || strings.ContainsFunc(e.Title, unicode.IsControl) {
+			wrong("title", "one line of at most %d characters", MaxTitle)
+		}
+		if utf8.RuneCountInString(e.Text) > maxStatement || strings.ContainsFunc(e.Text, forbiddenInText) {
+			wrong("text", "at most %d characters, none of them control characters", maxStatement)
+		}
+		if e.Redirect != "" && !leadsToPage(e.Redirect) {
+			wrong("redirect", "the address of a page, such as https://example.com/thanks")
+		}
+		e.ShowIf.check(d.Fields, func(format string, args ...any) { wrong("show_if", format, args...) }, 0)
+		for property, text := range map[string]string{"title": e.Title, "text": e.Text, "redirect": e.Redirect} {
+			checkPipes(text, d.Fields, func(format string, args ...any) { wrong(property, format, args...) })
+		}
+	}
+	return details
+}
+
+// leadsToPage refuses what is not the address of a page, and one whose host could
+// come out of an answer.
+func leadsToPage(address string) bool {
+	u, err := url.Parse(pipePattern.ReplaceAllString(address, "x"))
+	before, _, _ := strings.Cut(address, "{{")
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil &&
+		!strings.ContainsFunc(address, unicode.IsControl) && len(address) <= 2000 && strings.Count(before, "/") >= min(3, strings.Count(address, "/"))
+}
+
+func (d *Definition) ending(key string) *Ending {
+	for _, e := range d.Endings {
+		if e != nil && e.Key == key && key != "" {
+			return e
+		}
+	}
+	return nil
+}
+
+// EndingOf is where the answers lead, or nil where the form has no words of its
+// own for that.
+func (d *Definition) EndingOf(e Evaluation) *Ending {
+	if jumped := d.ending(e.Ending); jumped != nil {
+		return jumped
+	}
+	for _, ending := range d.Endings {
+		if ending.ShowIf.Holds(e.Answers) {
+			return ending
+		}
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package form
+
+import (
+	"sync"
+
+	"github.com/expr-lang/expr/vm"
+)
+
+// logic is what a definition works with, prepared once and then only read: a
+// definition that is in use is never changed.
+type logic struct {
+	once     sync.Once
+	fields   map[string]*Field
+	programs map[string]*vm.Program // of calculated fields, by key
+	texts    map[string]bool        // those that result in a text
+	before   map[string][]*Field    // what their expressions may use
+}
+
+func (d *Definition) prepared() *logic {
+	l := &d.logic
+	l.once.Do(func() {
+		l.fields = make(map[string]*Field, len(d.Fields))
+		l.programs, l.texts, l.before = map[string]*vm.Program{}, map[string]bool{}, map[string][]*Field{}
+		for i, f := range d.Fields {
+			l.fields[f.Key] = f
+			if f.Kind != (calculated{}).Name() {
+				continue
+			}
+			// It was checked when it was saved: an error is one of a program
+			// that has changed since, and then there is no result.
+			if program, isText, err := compileExpression(f.Expression, d.Fields[:i], l.texts); err == nil {
+				l.programs[f.Key], l.texts[f.Key], l.before[f.Key] = program, isText, d.Fields[:i]
+			}
+		}
+	})
+	return l
+}
+
+// field finds a field by its key, or returns nil. It is for definitions that may
+// still be changing; Field is for those in use.
+func (d *Definition) field(key string) *Field {
+	for _, f := range d.Fields {
+		if f != nil && f.Key == key {
+			return f
+		}
+	}
+	return nil
+}
+
+// Field finds a field by its key, or returns nil.
+func (d *Definition) Field(key string) *Field { return d.prepared().fields[key] }

@@ -1,0 +1,232 @@
+package form
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"formulary/internal/fault"
+)
+
+// order is a form with pages to jump over, endings and things worked out.
+const order = `{"fields": [
+	{"kind": "single_choice", "key": "what", "options": [{"value": "tea"}, {"value": "cake"}, {"value": "nothing"}],
+	 "jumps": [{"if": {"field": "what", "op": "equals", "value": "nothing"}, "to": "bye"}, {"if": {"field": "what", "op": "equals", "value": "cake"}, "to": "cakes"}]},
+	{"kind": "page_break", "key": "teas"}, {"kind": "short_text", "key": "leaf", "required": true, "jumps": [{"to": "last"}]},
+	{"kind": "page_break", "key": "cakes"}, {"kind": "number", "key": "pieces", "required": true}, {"kind": "calculated", "key": "price", "expression": "pieces * 2.5"},
+	{"kind": "calculated", "key": "size", "expression": "price > 10 ? \"big\" : \"small\""},
+	{"kind": "page_break", "key": "last"}, {"kind": "name", "key": "who", "label": "Who gets {{ leaf }}?"}, {"kind": "statement", "text": "That is {{price}}, a {{size}} order."}],
+	"endings": [{"key": "thanks", "title": "Thanks, {{who}}", "show_if": {"field": "price", "op": "greater", "value": 10}}, {"title": "Fine"}, {"key": "bye", "redirect": "https://example.com/bye?w={{what}}"}]}`
+
+func TestJumpsAndEndings(t *testing.T) {
+	d := define(t, order)
+	if d.Endings[1].Key != "fine" {
+		t.Errorf("the second ending is %q", d.Endings[1].Key)
+	}
+	for _, c := range []struct {
+		name         string
+		sent, stored map[string]any
+		ending       string
+	}{
+		{"to an ending", map[string]any{"what": "nothing", "leaf": "x", "pieces": 3.0}, map[string]any{"what": "nothing"}, "bye"},
+		{"over a page", map[string]any{"what": "cake", "leaf": "x", "pieces": 8.0}, map[string]any{"what": "cake", "pieces": 8.0, "price": 20.0, "size": "big"}, "thanks"},
+		{"by the ending's condition", map[string]any{"what": "cake", "pieces": 1.0}, map[string]any{"what": "cake", "pieces": 1.0, "price": 2.5, "size": "small"}, "fine"},
+		{"without a condition", map[string]any{"what": "tea", "leaf": "green", "pieces": 3.0}, map[string]any{"what": "tea", "leaf": "green"}, "fine"},
+	} {
+		e, err := d.Check(c.sent)
+		if err != nil || !reflect.DeepEqual(e.Answers, c.stored) || d.EndingOf(e).Key != c.ending {
+			t.Errorf("%s: %v, %s (%v)", c.name, e.Answers, d.EndingOf(e).Key, err)
+		}
+	}
+	if _, err := d.Check(map[string]any{"what": "tea"}); err == nil || fault.From(err).Details[0].Field != "leaf" {
+		t.Errorf("what is not jumped over is asked: %v", err)
+	}
+	if required := d.Schema()["required"].([]string); len(required) != 0 {
+		t.Errorf("behind a jump nothing is always asked: %v", required)
+	}
+	changed, err := d.Recheck(map[string]any{"what": "cake", "pieces": 2.0, "price": 20.0, "size": "big"})
+	if err != nil || changed.Answers["price"] != 5.0 || changed.Answers["size"] != "small" {
+		t.Errorf("calculated anew: %v (%v)", changed.Answers, err)
+	}
+}
+
+func TestReferenceMistakes(t *testing.T) {
+	for _, c := range []struct{ text, field string }{
+		{`{"fields": [{"kind": "short_text", "key": "a", "jumps": [{"to": "nowhere"}]}]}`, "fields.0.jumps"},
+		{`{"fields": [{"kind": "page_break", "key": "p"}, {"kind": "short_text", "key": "a", "jumps": [{"to": "p"}]}]}`, "fields.1.jumps"},
+		{`{"fields": [{"kind": "short_text", "key": "a", "jumps": [null]}]}`, "fields.0.jumps"},
+		{`{"fields": [{"kind": "short_text", "key": "a", "jumps": [{"to": "p", "if": {"field": "b", "op": "answered"}}]}, {"kind": "page_break", "key": "p"}, {"kind": "email", "key": "b"}]}`, "fields.0.jumps"},
+		{`{"fields": [{"kind": "short_text", "key": "a", "label": "{{b}}"}, {"kind": "email", "key": "b"}]}`, "fields.0.label"},
+		{`{"fields": [{"kind": "short_text", "key": "a", "help": "{{a}}"}]}`, "fields.0.help"},
+		{`{"fields": [{"kind": "calculated", "key": "a"}]}`, "fields.0.expression"},
+		{`{"fields": [{"kind": "calculated", "key": "a", "expression": "a + 1"}]}`, "fields.0.expression"},
+		{`{"fields": [{"kind": "calculated", "key": "a", "expression": "b + 1"}, {"kind": "number", "key": "b"}]}`, "fields.0.expression"},
+		{`{"fields": [{"kind": "number", "key": "b"}, {"kind": "calculated", "key": "a", "expression": "b > 1"}]}`, "fields.1.expression"},
+		{`{"fields": [{"kind": "calculated", "key": "a", "expression": "let x = 1; x"}]}`, "fields.0.expression"},
+		{`{"fields": [{"kind": "calculated", "key": "a", "expression": "len(1..1000000000)"}]}`, "fields.0.expression"},
+		{`{"fields": [{"kind": "calculated", "key": "a", "expression": "sum(map([1], # + 1))"}]}`, "fields.0.expression"},
+		{`{"fields": [{"kind": "calculated", "key": "a", "expression": "repeat(\"x\", 1000000)"}]}`, "fields.0.expression"},
+		{`{"fields": [{"kind": "calculated", "key": "a", "expression": "` + strings.Repeat("1+", 400) + `1"}]}`, "fields.0.expression"},
+		{`{"fields": [{"kind": "calculated", "key": "a", "required": true, "expression": "1"}]}`, "fields.0.required"},
+		{`{"fields": [{"kind": "ranking", "key": "a", "options": [{"value": "x", "cap": 1}, {"value": "y"}]}]}`, "fields.0.options"},
+		{`{"fields": [{"kind": "dropdown", "key": "a", "options": [{"value": "x", "cap": -1}]}]}`, "fields.0.options.0.cap"},
+		{`{"fields": [], "endings": [{"redirect": "javascript:alert(1)"}]}`, "endings.0.redirect"},
+		{`{"fields": [{"kind": "short_text", "key": "a"}], "endings": [{"redirect": "https://{{a}}.example/"}]}`, "endings.0.redirect"},
+		{`{"fields": [{"kind": "short_text", "key": "a"}], "endings": [{"key": "a"}]}`, "endings.0.key"},
+		{`{"fields": [], "endings": [{"title": "{{x}}"}]}`, "endings.0.title"},
+		{`{"fields": [], "endings": [{"show_if": {"field": "x", "op": "answered"}}]}`, "endings.0.show_if"},
+		{`{"fields": [], "settings": {"submit_label": "a\nb"}}`, "settings.submit_label"},
+	} {
+		var d Definition
+		if err := json.Unmarshal([]byte(c.text), &d); err != nil {
+			t.Fatal(err)
+		}
+		err := d.Clean()
+		if err == nil || fault.From(err).Details[0].Field != c.field {
+			t.Errorf("%s: %v %v", c.text, err, fault.From(err).Details)
+		}
+	}
+}
+
+func TestExpressions(t *testing.T) {
+	fields := `{"fields": [{"kind": "number", "key": "n"}, {"kind": "short_text", "key": "t"}, {"kind": "multiple_choice", "key": "l", "options": [{"value": "a"}, {"value": "b"}]}, {"kind": "yes_no", "key": "b"},
+		{"kind": "name", "key": "who"}, {"kind": "calculated", "key": "c", "expression": %s}]}`
+	answers := map[string]any{"n": 4.0, "t": "Ada", "l": []any{"a", "b"}, "b": true, "who": map[string]any{"given": "Grace", "family": "H"}}
+	for text, want := range map[string]any{
+		`n * 2 + 1`: 9.0, `n / 0`: nil, `0 / n`: 0.0, `"Hi " + t`: "Hi Ada", `b ? 1 : 2`: 1.0, `len(l)`: 2.0, `"a" in l ? "yes" : "no"`: "yes", `upper(t)`: "ADA",
+		`round(n / 3)`: 1.0, `max(n, 10)`: 10.0, `n ^ 2`: 16.0, `n ** 500`: nil, `t + string(n)`: "Ada4", `""`: nil, `1 % 0`: nil, `string(who.given)`: "Grace",
+	} {
+		quoted, _ := json.Marshal(text)
+		d := define(t, strings.Replace(fields, "%s", string(quoted), 1))
+		e, err := d.Check(answers)
+		if got := e.Answers["c"]; err != nil || got != want {
+			t.Errorf("%s is %v, not %v (%v)", text, got, want, err)
+		}
+		if _, err := d.Check(map[string]any{}); err != nil {
+			t.Errorf("%s without answers: %v", text, err)
+		}
+	}
+}
+
+// Whatever an expression is, reading it ends, and running it gives a number, a
+// short text or nothing.
+func FuzzExpression(f *testing.F) {
+	for _, text := range []string{`n * 2`, `t + "x"`, `b ? 1 : "x"`, `l[0]`, `who.given`, `"a" in l`, `n ?? 1`, `t matches "a+"`, `1..9`, `filter(l, # == "a")`, `-n ** 2 % 3`} {
+		f.Add(text)
+	}
+	d := define(f, strings.Replace(sample, `{"kind": "statement"`, `{"kind": "number", "key": "n"}, {"kind": "short_text", "key": "t"}, {"kind": "statement"`, 1))
+	answers := map[string]any{"n": 3.0, "t": strings.Repeat("long ", 200), "tags": []string{"a"}, "shirt": true, "who": map[string]any{"given": "x"}}
+	f.Fuzz(func(t *testing.T, text string) {
+		program, isText, err := compileExpression(text, d.Fields, nil)
+		if err != nil {
+			return
+		}
+		switch got := run(program, variables(d.Fields, nil, answers)).(type) {
+		case nil:
+		case float64:
+			if isText {
+				t.Fatalf("%s is a number, not a text", text)
+			}
+		case string:
+			if !isText || len([]rune(got)) > maxResult {
+				t.Fatalf("%s is a text of %d characters", text, len(got))
+			}
+		default:
+			t.Fatalf("%s is %T", text, got)
+		}
+	})
+}
+
+func TestPiping(t *testing.T) {
+	d := define(t, order)
+	answers := map[string]any{"who": map[string]any{"given": "Ada", "family": "L"}, "leaf": "<green>", "price": 2.5}
+	say := func(f *Field, key string) string {
+		return f.Say(answers[key], func(word string) string { return word })
+	}
+	for text, want := range map[string]string{
+		"Who gets {{ leaf }}?": "Who gets <green>?", "{{who}}": "Ada L", "{{price}} {{size}}.": "2.5 .", "{{7*7}} {{}} {{ UPPER }}": "{{7*7}} {{}} {{ UPPER }}",
+	} {
+		if got := d.Piped(text, say); got != want {
+			t.Errorf("%q is %q", text, got)
+		}
+	}
+	sampled := define(t, sample)
+	for key, c := range map[string]struct {
+		answer any
+		want   string
+	}{
+		"shirt": {true, "Yes"}, "size": {"m", "Medium"}, "tags": {[]any{"a", "mine"}, "a, mine"}, "grid": {map[string]any{"r2": "bad", "r1": "good"}, "r1: good, r2: bad"},
+		"age": {3.0, "3"}, "home": {map[string]any{"city": "Bonn", "line1": "Here 1"}, "Here 1, Bonn"},
+	} {
+		if got := sampled.Field(key).Say(c.answer, func(word string) string { return word }); got != c.want {
+			t.Errorf("%s is said as %q", key, got)
+		}
+	}
+}
+
+// What Filled writes into the controls, Posted reads back.
+func TestFilled(t *testing.T) {
+	d := define(t, sample)
+	answers := map[string]any{
+		"your_nickname": "Ada", "terms": true, "age": 36.5, "shirt": false, "tags": []any{"a", "mine"}, "order": []any{"y", "x"}, "size": "m",
+		"grid": map[string]any{"r1": "good"}, "who": map[string]any{"given": "Ada"}, "day": "2026-05-31",
+	}
+	for key, answer := range answers {
+		f := d.Field(key)
+		if got := KindOf(f.Kind).Post(f, Filled(f, answer)); !reflect.DeepEqual(got, answer) {
+			t.Errorf("%s: %v comes back as %v", key, answer, got)
+		}
+	}
+}
+
+func TestSummary(t *testing.T) {
+	d := define(t, sample)
+	day := time.Date(2026, 5, 31, 23, 0, 0, 0, time.FixedZone("", -7200))
+	first := map[string]any{"nps": 10.0, "age": 0.1, "shirt": true, "tags": []any{"a", "mine"}, "grid": map[string]any{"r1": "good"}, "order": []any{"y", "x"}, "land": "DE"}
+	second := map[string]any{"nps": 3.0, "age": 0.2, "shirt": false, "tags": []any{"a"}, "order": []any{"y", "x"}}
+	s := NewSummary()
+	s.Add(d, first, day, 1)
+	once, _ := json.Marshal(s)
+	s.Add(d, second, day, 1)
+	of := func(key string) *Tally { return s.Fields[d.Field(key).ID] }
+	if s.Responses != 2 || s.Days["2026-06-01"] != 2 || of("nps").NPS() != 0 || of("age").Sum.Over(2) != 0.15000000000000002 ||
+		of("tags").Counts["a"] != 2 || of("tags").Counts["_other"] != 1 || of("grid").Counts["r1\tgood"] != 1 || of("order").Counts["x"] != 4 ||
+		of("shirt").Counts["true"] != 1 || of("land").Counts["DE"] != 1 || of("grid").Answered != 1 {
+		text, _ := json.Marshal(s)
+		t.Errorf("%s", text)
+	}
+	// It survives being written down, and taking away is exact.
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read Summary
+	if err := json.Unmarshal(text, &read); err != nil {
+		t.Fatal(err)
+	}
+	read.Add(d, second, day, -1)
+	if text, _ := json.Marshal(&read); string(text) != string(once) {
+		t.Errorf("taken away: %s\nbefore:     %s", text, once)
+	}
+}
+
+func TestColumns(t *testing.T) {
+	old := define(t, `{"fields": [{"kind": "email", "key": "mail", "id": "f1"}, {"kind": "short_text", "key": "gone", "id": "f2", "label": "Gone"}]}`)
+	now := define(t, `{"fields": [{"kind": "matrix", "key": "grid", "id": "f3", "label": "Grid", "rows": [{"value": "r1", "label": "Row 1"}], "options": [{"value": "g", "label": "Good"}]}, {"kind": "email", "key": "email", "id": "f1", "label": "E-mail"}, {"kind": "statement", "text": "x"}]}`)
+	columns := Columns([]*Definition{old, now})
+	var names []string
+	for _, c := range columns {
+		names = append(names, c.Key+"="+c.Label)
+	}
+	if got := strings.Join(names, "|"); got != "grid.r1=Grid: Row 1|email=E-mail|gone=Gone" {
+		t.Errorf("columns are %s", got)
+	}
+	answers := map[string]any{"grid": map[string]any{"r1": "g"}, "email": "a@b.c"}
+	fields := now.ByID()
+	if columns[0].Cell(fields["f3"], answers, true) != "Good" || columns[0].Cell(fields["f3"], answers, false) != "g" ||
+		columns[1].Cell(old.ByID()["f1"], map[string]any{"mail": "old@b.c"}, true) != "old@b.c" || columns[2].Cell(fields["f2"], answers, true) != nil {
+		t.Error("cells")
+	}
+}

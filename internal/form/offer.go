@@ -1,0 +1,154 @@
+package form
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"formulary/internal/fault"
+)
+
+// Offer is how a form is offered to people. Unlike what it asks, a change of it
+// holds at once, without publishing.
+type Offer struct {
+	Slug          string    // a readable address beside the id; empty: none
+	OpensAt       time.Time // zero: as soon as it is published
+	ClosesAt      time.Time // zero: never
+	ResponseLimit int64     // 0: none
+	Sites         string    // that may show it in a frame and send answers to it, with spaces between; * is any
+}
+
+// AnySite is what Sites says when every site may.
+const AnySite = "*"
+
+const (
+	maxSites = 50
+	maxLimit = 1_000_000_000
+)
+
+var slugPattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// Clean checks an offer and says what is wrong, field by field.
+func (o *Offer) Clean() error {
+	var details []fault.Detail
+	wrong := func(field, format string, args ...any) {
+		details = append(details, fault.Detail{Field: field, Message: fmt.Sprintf(format, args...)})
+	}
+	o.Slug = strings.ToLower(strings.TrimSpace(o.Slug))
+	if o.Slug != "" && (len(o.Slug) < 3 || len(o.Slug) > 64 || !slugPattern.MatchString(o.Slug)) {
+		wrong("slug", "3 to 64 lower-case letters, digits and hyphens between them, such as summer-party")
+	}
+	if !o.OpensAt.IsZero() && !o.ClosesAt.IsZero() && !o.OpensAt.Before(o.ClosesAt) {
+		wrong("closes_at", "after it opens")
+	}
+	if o.ResponseLimit < 0 || o.ResponseLimit > maxLimit {
+		wrong("response_limit", "a number from 0, for none, to %d", maxLimit)
+	}
+	sites := strings.Fields(o.Sites)
+	if len(sites) > maxSites {
+		wrong("sites", "at most %d sites", maxSites)
+	}
+	for i, site := range sites {
+		origin, ok := originOf(site)
+		if !ok && site != AnySite {
+			wrong("sites", "%q is not a site, such as https://example.com", site)
+		}
+		if ok {
+			sites[i] = origin
+		}
+	}
+	slices.Sort(sites)
+	if o.Sites = strings.Join(slices.Compact(sites), " "); slices.Contains(sites, AnySite) {
+		o.Sites = AnySite
+	}
+	if len(details) > 0 {
+		return fault.Fields(details...)
+	}
+	return nil
+}
+
+// originOf reads a site as browsers write it in Origin.
+func originOf(site string) (string, bool) {
+	u, err := url.Parse(site)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil ||
+		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(u.Host, ";,'\"* \\") {
+		return "", false
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host), true
+}
+
+// Allows says whether pages of the origin may send answers.
+func (o Offer) Allows(origin string) bool {
+	return o.Sites == AnySite || slices.Contains(strings.Fields(o.Sites), origin)
+}
+
+// Plan is a form as its owner works on it.
+type Plan struct {
+	Head
+	Offer
+	Definition *Definition
+}
+
+// Clean checks all of it.
+func (d *Plan) Clean() error {
+	if err := d.Head.Clean(); err != nil {
+		return err
+	}
+	if err := d.Offer.Clean(); err != nil {
+		return err
+	}
+	return d.Definition.Clean()
+}
+
+// Metadata is how a response came.
+type Metadata struct {
+	Source   string `json:"source,omitempty" enum:"page,json,api" doc:"The form's own page, JSON from another site, or the API"`
+	Seconds  int64  `json:"seconds,omitempty" doc:"How long the page was open"`
+	EditedAt string `json:"edited_at,omitempty" format:"date-time" doc:"When it was changed last"`
+}
+
+// Choice is an option that somebody chose.
+type Choice struct {
+	FieldID string
+	Key     string
+	Value   string
+	Cap     int64 // 0: none
+}
+
+// Choices are the options that answers, as they are stored, have chosen.
+func (d *Definition) Choices(answers map[string]any) []Choice {
+	var list []Choice
+	for _, f := range d.Fields {
+		if f.Options == nil || f.Rows != nil || f.Kind == (ranking{}).Name() {
+			continue
+		}
+		var values []string
+		switch a := answers[f.Key].(type) {
+		case string:
+			values = []string{a}
+		case []string:
+			values = a
+		case []any:
+			values = Strings(a)
+		}
+		for _, o := range f.Options {
+			if slices.Contains(values, o.Value) {
+				list = append(list, Choice{f.ID, f.Key, o.Value, int64(o.Cap)})
+			}
+		}
+	}
+	return list
+}
+
+// HasCaps says whether any option has a cap.
+func (d *Definition) HasCaps() bool {
+	return slices.ContainsFunc(d.Fields, func(f *Field) bool {
+		return slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 })
+	})
+}
+
+// ErrFull is the problem of an option that has been chosen often enough.
+var ErrFull = problem("this is no longer available")

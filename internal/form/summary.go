@@ -1,0 +1,243 @@
+package form
+
+import (
+	"maps"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Summary is what many responses amount to. It can be added to and taken from, so
+// that it is kept up to date without reading everything again; sums are exact.
+type Summary struct {
+	Responses int64             `json:"responses"`
+	Days      map[string]int64  `json:"days"`   // responses by the day (UTC) on which they came
+	Fields    map[string]*Tally `json:"fields"` // by the id of the field
+}
+
+// Tally is what the answers to one question amount to.
+type Tally struct {
+	Answered int64            `json:"answered"`
+	Counts   map[string]int64 `json:"counts,omitempty"` // by value; row and value of a matrix with a tab between
+	Sum      *Exact           `json:"sum,omitempty"`
+}
+
+// otherCount counts answers that are not among the options.
+const otherCount = otherValue
+
+// NewSummary is that of no responses.
+func NewSummary() *Summary {
+	return &Summary{Days: map[string]int64{}, Fields: map[string]*Tally{}}
+}
+
+// Add counts a response in, or with -1 out again.
+func (s *Summary) Add(d *Definition, answers map[string]any, submitted time.Time, n int64) {
+	s.Responses += n
+	count(s.Days, submitted.UTC().Format(time.DateOnly), n)
+	for key, answer := range answers {
+		f := d.Field(key)
+		if f == nil {
+			continue
+		}
+		t := s.Fields[f.ID]
+		if t == nil {
+			t = &Tally{}
+			s.Fields[f.ID] = t
+		}
+		t.add(f, answer, n)
+		if t.Answered == 0 {
+			delete(s.Fields, f.ID)
+		}
+	}
+}
+
+func (t *Tally) add(f *Field, answer any, n int64) {
+	t.Answered += n
+	how := KindOf(f.Kind).Sum()
+	if number, ok := answer.(float64); ok && how != Words {
+		if t.Sum == nil {
+			t.Sum = &Exact{}
+		}
+		t.Sum.add(number, n)
+	}
+	if how != Choices && how != NumberChoices {
+		return
+	}
+	if t.Counts == nil {
+		t.Counts = map[string]int64{}
+	}
+	t.count(f, "", answer, n)
+}
+
+func (t *Tally) count(f *Field, row string, answer any, n int64) {
+	switch a := answer.(type) {
+	case string:
+		if f.Other && !slices.Contains(optionValues(f.Options), a) {
+			a = otherCount
+		}
+		count(t.Counts, row+a, n)
+	case float64:
+		count(t.Counts, row+formatNumber(a), n)
+	case bool:
+		count(t.Counts, row+map[bool]string{true: "true", false: "false"}[a], n)
+	case []any:
+		if f.Kind == (ranking{}).Name() {
+			// The sum of the places tells which is liked best.
+			for place, value := range Strings(a) {
+				count(t.Counts, value, n*int64(place+1))
+			}
+			return
+		}
+		for _, value := range a {
+			t.count(f, row, value, n)
+		}
+	case map[string]any:
+		for part, value := range a {
+			t.count(f, part+"\t", value, n)
+		}
+	}
+}
+
+func count(counts map[string]int64, name string, n int64) {
+	if counts[name] += n; counts[name] == 0 {
+		delete(counts, name)
+	}
+}
+
+// Exact is a sum of numbers without rounding: a number more and the same number
+// less is what it was.
+type Exact struct{ sum big.Float }
+
+// exactBits hold every sum of numbers that a form takes.
+const exactBits = 1200
+
+func (x *Exact) add(number float64, n int64) {
+	x.sum.SetPrec(exactBits)
+	one := new(big.Float).SetPrec(exactBits).SetFloat64(number)
+	x.sum.Add(&x.sum, one.Mul(one, new(big.Float).SetInt64(n)))
+}
+
+// Over is the sum divided, as in an average.
+func (x *Exact) Over(n int64) float64 {
+	if x == nil || n == 0 {
+		return 0
+	}
+	average, _ := new(big.Float).Quo(&x.sum, new(big.Float).SetPrec(exactBits).SetInt64(n)).Float64()
+	return average
+}
+
+// MarshalText writes it without rounding.
+func (x *Exact) MarshalText() ([]byte, error) { return []byte(x.sum.Text('p', 0)), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (x *Exact) UnmarshalText(text []byte) error {
+	x.sum.SetPrec(exactBits)
+	_, _, err := x.sum.Parse(string(text), 0)
+	return err
+}
+
+// NPS is the net promoter score of the answers to a scale from 0 to 10: the share
+// of 9 and 10 less that of 0 to 6, in percent.
+func (t *Tally) NPS() float64 {
+	var promoters, detractors int64
+	for value, n := range t.Counts {
+		switch value {
+		case "9", "10":
+			promoters += n
+		case "7", "8":
+		default:
+			detractors += n
+		}
+	}
+	if t.Answered == 0 {
+		return 0
+	}
+	return 100 * float64(promoters-detractors) / float64(t.Answered)
+}
+
+// Promotes says whether the field's answers make a net promoter score.
+func (f *Field) Promotes() bool {
+	return f.Kind == (scale{}).Name() && f.Min != nil && *f.Min == 0 && f.Max != nil && *f.Max == 10
+}
+
+// Count is how often an answer was chosen.
+type Count struct {
+	Row, Value, Label string
+	Count             int64
+}
+
+// Counted are the counts of a question in the order of its options; what was
+// chosen and is no longer there comes last.
+func Counted(f *Field, t *Tally) []Count {
+	how := KindOf(f.Kind).Sum()
+	if how != Choices && how != NumberChoices {
+		return nil
+	}
+	var list []Count
+	seen := map[string]bool{}
+	add := func(row, value, label string) {
+		name := value
+		if row != "" {
+			name = row + "\t" + value
+		}
+		if !seen[name] {
+			seen[name] = true
+			list = append(list, Count{row, value, label, t.Counts[name]})
+		}
+	}
+	rows := f.Rows
+	if rows == nil {
+		rows = []Option{{}}
+	}
+	for _, row := range rows {
+		for _, o := range optionsOf(f) {
+			add(row.Value, o.Value, o.Label)
+		}
+	}
+	if f.Other {
+		add("", otherCount, "Other")
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Counts)) {
+		if row, value, ok := strings.Cut(name, "\t"); ok {
+			add(row, value, labelOf(f.Options, value))
+		} else {
+			add("", name, labelOf(f.Options, name))
+		}
+	}
+	return list
+}
+
+// optionsOf are the answers that there are to choose from, also where the
+// definition does not list them.
+func optionsOf(f *Field) []Option {
+	switch f.Kind {
+	case yesNo{}.Name():
+		return []Option{{Value: "true", Label: "Yes"}, {Value: "false", Label: "No"}}
+	case consent{}.Name():
+		return []Option{{Value: "true", Label: "Agreed"}, {Value: "false", Label: "Not agreed"}}
+	case rating{}.Name(), scale{}.Name():
+		var list []Option
+		for n := *f.Min; n <= *f.Max; n++ {
+			list = append(list, Option{Value: formatNumber(n), Label: formatNumber(n)})
+		}
+		return list
+	}
+	return f.Options
+}
+
+// Asked are the questions of the newest definition, and after them what only
+// earlier ones asked.
+func Asked(versions []*Definition) []*Field {
+	var list []*Field
+	seen := map[string]bool{}
+	for i := len(versions) - 1; i >= 0; i-- {
+		for _, f := range versions[i].Fields {
+			if f.asked() && !seen[f.ID] {
+				seen[f.ID] = true
+				list = append(list, f)
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,263 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"hash/fnv"
+	"slices"
+	"sync"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+)
+
+// Submission is a response on its way into the store: answers that were checked
+// against a version of the form.
+type Submission struct {
+	Form     PublicForm
+	Answers  map[string]any
+	Metadata form.Metadata
+	Once     Once // with a key, sent again it is the response that the first sending made
+	At       time.Time
+}
+
+const (
+	nextResponseSQL = `UPDATE form SET response_serial = response_serial + $3, response_count = response_count + $3
+		WHERE account_id = $1 AND id = $2 AND status = 'open' AND opens_at <= $4 AND (closes_at = 0 OR closes_at > $4)
+		AND (response_limit = 0 OR response_count + $3 <= response_limit)
+		RETURNING response_serial, CASE WHEN response_count = response_limit THEN 1 ELSE 0 END`
+	insertResponseSQL = `INSERT INTO response (account_id, form_id, id, serial, version, submitted_at, answers, metadata)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+)
+
+// Submissions are gathered while the database is busy with the last ones, and
+// stored together: one count of the form for all of them, one commit. The queue
+// is bounded; when it is full, the caller is told to come back.
+const (
+	intakeQueue = 4096
+	intakeBatch = 256
+)
+
+// intake is where submissions wait.
+type intake struct {
+	start sync.Once
+	mu    sync.RWMutex
+	ended bool
+	lanes []chan *waiting
+	idle  sync.WaitGroup
+}
+
+// waiting is a submission and who waits for it.
+type waiting struct {
+	Submission
+	text, metadata string
+	chosen         []form.Choice
+	response       form.Response
+	err            error
+	done           chan struct{}
+}
+
+var errBusy = &fault.Error{Code: fault.DatabaseUnreachable, Message: "More is arriving than can be stored right now. Please try again in a moment.", RetryAfter: 1}
+
+// AddResponse stores a submission and returns when it is on disk.
+func (s *Store) AddResponse(ctx context.Context, in Submission) (form.Response, error) {
+	w := &waiting{Submission: in, done: make(chan struct{})}
+	text, err := in.Form.Definition.Encode(in.Answers)
+	if err != nil {
+		return form.Response{}, err
+	}
+	metadata, err := json.Marshal(in.Metadata)
+	if err != nil {
+		return form.Response{}, err
+	}
+	w.text, w.metadata = string(text), string(metadata)
+	if in.Form.Definition.HasCaps() {
+		w.chosen = in.Form.Definition.Choices(in.Answers)
+	}
+	if err := s.enqueue(ctx, w); err != nil {
+		return form.Response{}, err
+	}
+	// Once queued it is not abandoned: the caller must learn whether it holds.
+	<-w.done
+	return w.response, w.err
+}
+
+func (s *Store) enqueue(ctx context.Context, w *waiting) error {
+	s.intake.start.Do(s.openIntake)
+	s.intake.mu.RLock()
+	defer s.intake.mu.RUnlock()
+	if s.intake.ended {
+		return fault.Unreachable(errClosed)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// A form always has the same lane, so that its submissions meet in it and do
+	// not wait for each other in the database.
+	h := fnv.New32a()
+	h.Write([]byte(w.Form.ID))
+	select {
+	case s.intake.lanes[h.Sum32()%uint32(len(s.intake.lanes))] <- w:
+		return nil
+	default:
+		return errBusy
+	}
+}
+
+func (s *Store) openIntake() {
+	s.intake.lanes = make([]chan *waiting, s.db.Lanes())
+	for i := range s.intake.lanes {
+		lane := make(chan *waiting, intakeQueue/len(s.intake.lanes))
+		s.intake.lanes[i] = lane
+		s.intake.idle.Go(func() { s.work(lane) })
+	}
+}
+
+func (s *Store) closeIntake() {
+	s.intake.start.Do(func() {})
+	s.intake.mu.Lock()
+	s.intake.ended = true
+	for _, lane := range s.intake.lanes {
+		close(lane)
+	}
+	s.intake.lanes = nil
+	s.intake.mu.Unlock()
+	s.intake.idle.Wait()
+}
+
+// work stores what gathers in a lane.
+func (s *Store) work(lane <-chan *waiting) {
+	batch := make([]*waiting, 0, intakeBatch)
+	for first := range lane {
+		batch = append(batch[:0], first)
+	gather:
+		for len(batch) < intakeBatch {
+			select {
+			case next, ok := <-lane:
+				if !ok {
+					break gather
+				}
+				batch = append(batch, next)
+			default:
+				break gather
+			}
+		}
+		s.storeBatch(batch)
+		for i, w := range batch {
+			close(w.done)
+			batch[i] = nil
+		}
+	}
+}
+
+var errAlone = errors.New("somebody in the batch cannot be stored with the others")
+
+// storeBatch stores all of a batch in one transaction. When one of them cannot be
+// stored, each is tried alone, so that it fails for itself only.
+func (s *Store) storeBatch(batch []*waiting) {
+	ctx := context.Background()
+	// In one order everywhere: two nodes never wait for each other.
+	slices.SortStableFunc(batch, func(a, b *waiting) int {
+		return cmp.Or(cmp.Compare(a.Form.Owner, b.Form.Owner), cmp.Compare(a.Form.ID, b.Form.ID))
+	})
+	err := s.db.Write(ctx, func(t tx) error {
+		for from := 0; from < len(batch); {
+			to := from + 1
+			for to < len(batch) && batch[to].Form.ID == batch[from].Form.ID {
+				to++
+			}
+			if err := storeForm(t, batch[from:to]); err != nil {
+				return err
+			}
+			from = to
+		}
+		return nil
+	})
+	if len(batch) > 1 && err != nil && fault.From(err).Code != fault.DatabaseUnreachable {
+		for _, w := range batch {
+			w.err = s.db.Write(ctx, func(t tx) error { return storeForm(t, []*waiting{w}) })
+		}
+	} else {
+		for _, w := range batch {
+			w.err = err
+		}
+	}
+	for i, w := range batch {
+		if i == 0 || batch[i-1].Form.Owner != w.Form.Owner {
+			s.db.Bump(responsesOf(w.Form.Owner))
+		}
+		if w.err != nil {
+			continue
+		}
+		if w.response.Serial%sumEvery == 0 {
+			s.sumSoon(w.Form.Owner, w.Form.ID)
+		}
+		if w.Form.Offer.ResponseLimit > 0 {
+			s.db.Bump(w.Form.Owner) // this may have been the last
+		}
+	}
+}
+
+// storeForm stores submissions to one form.
+func storeForm(t tx, list []*waiting) error {
+	form := list[0].Form
+	now := list[0].At
+	var fresh []*waiting
+	for _, w := range list {
+		w.response = newResponse(w)
+		earlier, err := w.Once.claim(t, form.Owner, w.response.ID, w.At)
+		if err != nil {
+			return err
+		}
+		if earlier == "" {
+			fresh = append(fresh, w)
+			continue
+		}
+		if len(list) > 1 {
+			return errAlone // the first sending may be in this batch
+		}
+		w.response, err = readResponse(t.Query, form.Owner, form.ID, earlier)
+		return err
+	}
+	n := int64(len(fresh))
+	var last, full int64
+	if err := one(t.Query, nextResponseSQL, []any{form.Owner, form.ID, n, ms(now)}, &last, &full); err != nil {
+		return notFoundAs(err, errNotOpen)
+	}
+	rows := make([][]any, len(fresh))
+	for i, w := range fresh {
+		r := &w.response
+		r.Serial = last - n + int64(i) + 1
+		if err := takeOptions(t, form.Owner, form.ID, w.chosen); err != nil {
+			return err
+		}
+		rows[i] = []any{form.Owner, form.ID, r.ID, r.Serial, r.Version, ms(r.SubmittedAt), r.JSON, r.Metadata}
+	}
+	if err := t.ExecEach(insertResponseSQL, rows); err != nil {
+		return err
+	}
+	if full == 1 {
+		return closeFull(t, form.Owner, form.ID, now)
+	}
+	return nil
+}
+
+func newResponse(w *waiting) form.Response {
+	return form.Response{
+		ID: account.NewID(account.ResponsePrefix, w.At), FormID: w.Form.ID, Version: w.Form.Version,
+		SubmittedAt: at(ms(w.At)), JSON: w.text, Metadata: w.metadata,
+	}
+}
+
+// closeFull closes a form that has all the responses that it may have.
+func closeFull(t tx, owner, formID string, now time.Time) error {
+	f, err := lockForm(t, owner, formID, 0)
+	if err != nil {
+		return err
+	}
+	return moveTo(t, owner, &f, form.Closed, now)
+}

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/form"
+)
+
+// ResponseFilter chooses responses; empty fields choose all.
+type ResponseFilter struct {
+	Since   time.Time // not before this moment
+	Until   time.Time // before this moment
+	Search  string    // in any answer, in any letter case
+	Version int64
+	Answers []AnswerFilter
+}
+
+// AnswerFilter chooses the responses with a certain answer to a question.
+type AnswerFilter struct {
+	Key   string
+	Part  string // such as the row of a matrix; empty: the answer itself
+	Value string // as JSON; one of a list counts as the answer
+}
+
+// MaxAnswerFilters is how many there may be at once.
+const MaxAnswerFilters = 10
+
+func (f ResponseFilter) empty() bool {
+	return f.Since.IsZero() && f.Until.IsZero() && f.Search == "" && f.Version == 0 && len(f.Answers) == 0
+}
+
+// where is the condition of the filter, made of the constants below, and the
+// values for it. Ids begin with the time of submission, so the key of the table
+// also finds a span of time.
+func (f ResponseFilter) where(owner, formID string) (string, []any) {
+	sql, args := ` FROM response WHERE account_id = $1 AND form_id = $2`, []any{owner, formID}
+	add := func(condition string, values ...any) {
+		for _, v := range values {
+			args = append(args, v)
+			condition = strings.Replace(condition, "?", "$"+strconv.Itoa(len(args)), 1)
+		}
+		sql += condition
+	}
+	if !f.Since.IsZero() {
+		add(` AND id >= ?`, account.FirstID(account.ResponsePrefix, f.Since))
+	}
+	if !f.Until.IsZero() {
+		add(` AND id < ?`, account.FirstID(account.ResponsePrefix, f.Until))
+	}
+	if f.Version != 0 {
+		add(` AND version = ?`, f.Version)
+	}
+	if f.Search != "" {
+		add(` AND LOWER(CAST(answers AS TEXT)) LIKE ? ESCAPE '\'`, "%"+likeEscape.Replace(form.Fold(f.Search))+"%")
+	}
+	for _, a := range f.Answers {
+		is, among := a.Value, "%"+likeEscape.Replace(a.Value)+"%"
+		if a.Part == "" {
+			add(` AND (CAST(answers -> CAST(? AS TEXT) AS TEXT) = ? OR CAST(answers -> CAST(? AS TEXT) AS TEXT) LIKE ? ESCAPE '\')`, a.Key, is, a.Key, "["+among+"]")
+		} else {
+			add(` AND (CAST(answers -> CAST(? AS TEXT) -> CAST(? AS TEXT) AS TEXT) = ? OR CAST(answers -> CAST(? AS TEXT) -> CAST(? AS TEXT) AS TEXT) LIKE ? ESCAPE '\')`,
+				a.Key, a.Part, is, a.Key, a.Part, "["+among+"]")
+		}
+	}
+	return sql, args
+}
+
+// filtered reads a page of what the filter chooses. Counting reads every response
+// of the form that the span of time leaves.
+func filtered(t tx, owner, formID string, filter ResponseFilter, limit, offset int64) ([]form.Response, int64, error) {
+	where, args := filter.where(owner, formID)
+	var total int64
+	if err := one(t.Query, `SELECT COUNT(*)`+where, args, &total); err != nil || offset >= total {
+		return nil, total, err
+	}
+	page := ` ORDER BY id DESC LIMIT $` + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
+	list, err := collect(t.Query, formID, `SELECT `+responseColumns+where+page, append(args, limit, offset)...)
+	return list, total, err
+}
+
+// exportChunk is how many responses are read at a time for an export.
+const exportChunk = 2000
+
+// EachResponse goes through the responses that the filter chooses, the oldest
+// first, some at a time: the next are read while fn has the last ones. Memory does
+// not grow with their number.
+func (s *Store) EachResponse(ctx context.Context, owner, formID string, filter ResponseFilter, fn func(form.Response) error) error {
+	if _, err := s.Form(ctx, owner, formID); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	chunks := make(chan []form.Response, 1)
+	var failed error // set before chunks is closed
+	go func() {
+		defer close(chunks)
+		where, args := filter.where(owner, formID)
+		sql := `SELECT ` + responseColumns + where + ` AND serial > $` + strconv.Itoa(len(args)+1) + ` ORDER BY serial LIMIT $` + strconv.Itoa(len(args)+2)
+		for after := int64(0); ; {
+			list, err := collect(s.query(ctx), formID, sql, append(slices.Clone(args), after, int64(exportChunk))...)
+			if err != nil {
+				failed = err
+				return
+			}
+			if len(list) > 0 {
+				after = list[len(list)-1].Serial
+				select {
+				case chunks <- list:
+				case <-ctx.Done():
+					failed = ctx.Err()
+					return
+				}
+			}
+			if len(list) < exportChunk {
+				return
+			}
+		}
+	}()
+	for list := range chunks {
+		for _, r := range list {
+			if err := fn(r); err != nil {
+				return err
+			}
+		}
+	}
+	return failed
+}

@@ -1,0 +1,415 @@
+package web
+
+import (
+	"cmp"
+	"hash/fnv"
+	"html/template"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"formulary/internal/form"
+	"formulary/internal/store"
+)
+
+// asking is a form and somebody who is filling it in. Everything that was answered
+// on other pages travels along in the page itself, so nothing is stored before the
+// end, and no JavaScript is needed.
+type asking struct {
+	form     store.PublicForm
+	words    words
+	embedded bool
+	in       url.Values // what was sent so far
+	problems problems
+	seen     []string // what was on the page before, when it is shown again
+	notice   string
+}
+
+func (web *Web) asking(v *visit, f store.PublicForm) *asking {
+	return &asking{form: f, words: web.languages.of(f.Head.Language), embedded: v.r.URL.Query().Get("embed") != "", in: url.Values{}}
+}
+
+// personal says whether the first page differs from one person to the next.
+func (a *asking) personal() bool {
+	return slices.ContainsFunc(a.form.Definition.Fields, func(f *form.Field) bool {
+		return f.Shuffle || slices.ContainsFunc(f.Options, func(o form.Option) bool { return o.Cap > 0 })
+	})
+}
+
+// page is the number of the page that was filled in.
+func (a *asking) page() int {
+	number, err := strconv.Atoi(a.in.Get(pageControl))
+	if err != nil || number < 0 || number >= len(a.form.Definition.Pages()) {
+		return 0
+	}
+	return number
+}
+
+// address is that of the form, or of something under it.
+func (a *asking) address(under string) string {
+	to := "/f/" + cmp.Or(a.form.Offer.Slug, a.form.ID) + under
+	if a.embedded {
+		to += "?" + embedQuery
+	}
+	return to
+}
+
+func (a *asking) layout() layout {
+	l := layout{
+		Title: a.form.Head.Title, Language: a.form.Head.Language, Public: true, Embedded: a.embedded, Errors: a.problems,
+		frames: a.form.Offer.Sites, OEmbed: "/f/" + a.form.ID,
+	}
+	var sites []string
+	for _, ending := range a.form.Definition.Endings {
+		if u, err := url.Parse(ending.Redirect); err == nil && u.Host != "" && !strings.Contains(u.Host, "{") {
+			sites = append(sites, u.Scheme+"://"+u.Host)
+		}
+	}
+	l.formAction = strings.Join(sites, " ")
+	return l
+}
+
+// say writes answers into texts; quote makes them harmless there.
+func (a *asking) say(answers map[string]any, quote func(string) string) func(*form.Field, string) string {
+	return func(f *form.Field, key string) string {
+		text := f.Say(answers[key], func(word string) string { return a.words.say(word) })
+		if quote != nil {
+			text = quote(text)
+		}
+		return text
+	}
+}
+
+// publicPage is one page of a form.
+type publicPage struct {
+	layout
+	*asking
+	Form    store.PublicForm
+	Action  string
+	Number  int // of this page, from 0
+	Heading string
+	Lead    string
+	First   bool
+	Last    bool
+	Fields  []*question
+	Kept    []kept // answers of other pages
+	Seen    string
+	Once    string
+	Steps   int // how many pages are shown
+	Step    int // which of them this is, from 1
+	Alert   string
+	Logic   *logic // for conditions within the page; nil without any
+}
+
+// Say says something in the form's language.
+func (p *publicPage) Say(text string, args ...any) string { return p.words.say(text, args...) }
+
+// Send is what the last button says.
+func (p *publicPage) Send() string {
+	return cmp.Or(p.form.Definition.Settings.SubmitLabel, p.words.say("Send"))
+}
+
+type kept struct{ Name, Value string }
+
+// logic is what JavaScript needs to show and hide questions as people answer.
+type logic struct {
+	Answers map[string]any `json:"answers"` // of earlier pages
+	Fields  []logicField   `json:"fields"`
+}
+
+type logicField struct {
+	Key    string          `json:"key"`
+	Kind   string          `json:"kind"`
+	ShowIf *form.Condition `json:"show_if,omitempty"`
+}
+
+// question is a field on the page, with what was answered so far.
+type question struct {
+	*form.Field
+	Asks      string // the label, with earlier answers in it
+	Hint      string // the help
+	Prose     template.HTML
+	Result    string // of what is calculated
+	Choices   []choice
+	Error     string
+	Focus     bool
+	Maybe     bool // whether it is asked depends on answers
+	Away      bool // it is not asked now
+	Countries []kept
+	posted    url.Values
+	words     words
+}
+
+type choice struct {
+	form.Option
+	Full bool
+}
+
+// Say says something in the form's language.
+func (q *question) Say(text string, args ...any) string { return q.words.say(text, args...) }
+
+// Text is the answer as text.
+func (q *question) Text() string { return q.posted.Get(q.Key) }
+
+// Part is the answer to a part of it, such as a row.
+func (q *question) Part(name string) string { return q.posted.Get(q.Key + "." + name) }
+
+// Chosen says whether an option is among the answers.
+func (q *question) Chosen(value string) bool { return slices.Contains(q.posted[q.Key], value) }
+
+// ChosenIn says whether an option is among the answers of a row.
+func (q *question) ChosenIn(row, value string) bool {
+	return slices.Contains(q.posted[q.Key+"."+row], value)
+}
+
+// None says whether a slider has no answer.
+func (q *question) None() bool { return q.Part("none") != "" || q.Text() == "" }
+
+// Described ties a control to its help and to what is wrong.
+func (q *question) Described() string {
+	var ids []string
+	if q.Hint != "" {
+		ids = append(ids, "help-"+q.Key)
+	}
+	if q.Error != "" {
+		ids = append(ids, "problem-"+q.Key)
+	}
+	return strings.Join(ids, " ")
+}
+
+// Number writes a limit as controls expect it.
+func (q *question) Number(n *float64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*n, 'f', -1, 64)
+}
+
+// Place numbers the places of a ranking from 1.
+func (q *question) Place(i int) string { return strconv.Itoa(i + 1) }
+
+// Labelled says whether the question stands over one control, whose label it is;
+// otherwise it is the legend of a group.
+func (q *question) Labelled() bool {
+	switch q.Kind {
+	case "short_text", "long_text", "email", "url", "phone", "number", "slider", "dropdown", "date", "time", "datetime", "country":
+		return true
+	}
+	return false
+}
+
+func (web *Web) ask(v *visit, status int, a *asking, number int) error {
+	p, err := web.formPage(v, a, number)
+	if err != nil {
+		return err
+	}
+	frameable(v, a.form.Offer)
+	return web.render(v, status, "public", p)
+}
+
+// formPage prepares one page of a form: with what was answered so far, what is
+// wrong with it, and what was already seen on it.
+func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
+	d := a.form.Definition
+	if !a.in.Has(pageControl) {
+		a.fillDefaults()
+	}
+	pages := d.Pages()
+	e := d.Evaluate(d.Posted(a.in))
+	p := &publicPage{
+		layout: a.layout(), asking: a, Form: a.form, Action: a.address(""), Number: number, Once: a.in.Get(onceControl), Alert: a.notice,
+	}
+	if p.Once == "" {
+		p.Once = web.nonce(a.form.ID)
+	}
+	_, more := after(pages, e, number)
+	p.Last, p.First = !more, number == before(pages, e, number)
+	for i, page := range pages {
+		if page.Shown(e) || i == number {
+			p.Steps++
+			if i == number {
+				p.Step = p.Steps
+			}
+		}
+	}
+	if d.Settings.HideProgress {
+		p.Steps = 0
+	}
+	say := a.say(e.Answers, nil)
+	if first := pages[number].Break; first != nil {
+		p.Heading, p.Lead = d.Piped(first.Label, say), d.Piped(first.Help, say)
+	}
+	// Where the database is away, what is full is found out when storing.
+	full, err := web.Store.FullOptions(v.ctx(), a.form)
+	if err != nil && a.notice == "" {
+		return nil, err
+	}
+	var keys, here []string
+	for _, field := range pages[number].Fields {
+		if !field.Seen() {
+			continue
+		}
+		if !e.Shown[field.Key] && field.ShowIf == nil {
+			continue
+		}
+		q, err := web.question(a, field, e, full, p.Once)
+		if err != nil {
+			return nil, err
+		}
+		if here = append(here, field.Key); !q.Away {
+			keys = append(keys, field.Key)
+		}
+		p.Fields = append(p.Fields, q)
+	}
+	focused := false
+	for _, q := range p.Fields {
+		q.Focus = q.Focus && !focused && !q.Away
+		focused = focused || q.Focus
+	}
+	p.Seen = strings.Join(keys, ",")
+	p.Kept = keptAnswers(d, a.in, here)
+	p.Logic = logicOf(p.Fields, e)
+	if p.Logic != nil || slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Kind == "slider" && !q.Required }) || a.embedded {
+		p.Script = "form.js"
+	}
+	return p, nil
+}
+
+// question prepares one field.
+func (web *Web) question(a *asking, field *form.Field, e form.Evaluation, full map[[2]string]bool, nonce string) (*question, error) {
+	d := a.form.Definition
+	say := a.say(e.Answers, nil)
+	q := &question{
+		Field: field, Asks: d.Piped(field.Label, say), Hint: d.Piped(field.Help, say), Error: a.problems[field.Key],
+		Maybe: field.ShowIf != nil, Away: !e.Shown[field.Key], posted: a.in, words: a.words,
+	}
+	// To the first that is wrong, or else to the first that is new.
+	q.Focus = q.Error != "" || a.seen != nil && !slices.Contains(a.seen, field.Key)
+	if field.Text != "" {
+		var err error
+		if q.Prose, err = web.markdown.draw(d.Piped(field.Text, a.say(e.Answers, quoteMarkdown))); err != nil {
+			return nil, err
+		}
+	}
+	switch field.Kind {
+	case "calculated":
+		q.Result = field.Say(e.Answers[field.Key], func(word string) string { return word })
+	case "country", "address":
+		q.Countries = web.languages.countriesIn(a.form.Head.Language)
+	}
+	for _, o := range field.Options {
+		q.Choices = append(q.Choices, choice{o, full[[2]string{field.ID, o.Value}]})
+	}
+	if field.Shuffle {
+		// The same person sees the same order on the way back.
+		h := fnv.New64a()
+		h.Write([]byte(nonce + field.Key))
+		order := rand.New(rand.NewPCG(h.Sum64(), 0))
+		order.Shuffle(len(q.Choices), func(i, j int) { q.Choices[i], q.Choices[j] = q.Choices[j], q.Choices[i] })
+	}
+	return q, nil
+}
+
+// fillDefaults starts the answers that have something to start from.
+func (a *asking) fillDefaults() {
+	for _, f := range a.form.Definition.Fields {
+		if f.Default == nil || slices.ContainsFunc(keys(a.in), func(name string) bool { return name == f.Key || strings.HasPrefix(name, f.Key+".") }) {
+			continue
+		}
+		for name, values := range form.Filled(f, f.Default) {
+			a.in[name] = values
+		}
+	}
+}
+
+func keys(in url.Values) []string {
+	names := make([]string, 0, len(in))
+	for name := range in {
+		names = append(names, name)
+	}
+	return names
+}
+
+// logicOf is what the page's own questions need to be shown and hidden at once.
+func logicOf(list []*question, e form.Evaluation) *logic {
+	if !slices.ContainsFunc(list, func(q *question) bool { return q.Maybe }) {
+		return nil
+	}
+	l := &logic{Answers: map[string]any{}, Fields: []logicField{}}
+	here := map[string]bool{}
+	for _, q := range list {
+		here[q.Key] = q.Kind != "calculated"
+		if q.Asked() && q.Kind != "calculated" || q.Maybe {
+			l.Fields = append(l.Fields, logicField{q.Key, q.Kind, q.ShowIf})
+		}
+	}
+	for key, answer := range e.Answers {
+		if !here[key] {
+			l.Answers[key] = answer
+		}
+	}
+	return l
+}
+
+// keptAnswers are those of questions that are not on the page.
+func keptAnswers(d *form.Definition, in url.Values, here []string) []kept {
+	var list []kept
+	for name, values := range in {
+		key, _, _ := strings.Cut(name, ".")
+		if f := d.Field(key); f == nil || !f.Asked() || slices.Contains(here, key) {
+			continue
+		}
+		for _, value := range values {
+			list = append(list, kept{name, value})
+		}
+	}
+	slices.SortFunc(list, func(a, b kept) int { return strings.Compare(a.Name+a.Value, b.Name+b.Value) })
+	return list
+}
+
+// countriesIn are the countries by name, in the order of their names.
+func (l languages) countriesIn(tag string) []kept {
+	base, _, _ := strings.Cut(tag, "-")
+	names := l.countries[base]
+	if names == nil {
+		names = l.countries["en"]
+	}
+	list := make([]kept, 0, len(names))
+	for code, name := range names {
+		list = append(list, kept{code, name})
+	}
+	slices.SortFunc(list, func(a, b kept) int { return strings.Compare(plainLetters(a.Value), plainLetters(b.Value)) })
+	return list
+}
+
+// plainLetters sorts Österreich with O.
+func plainLetters(name string) string { return unaccented.Replace(strings.ToLower(name)) }
+
+var unaccented = strings.NewReplacer("å", "a", "ä", "a", "ö", "o", "ü", "u", "é", "e", "è", "e", "î", "i", "í", "i", "ô", "o", "ç", "c", "ş", "s", "ı", "i", "ğ", "g", "ã", "a", "á", "a", "â", "a", "ó", "o", "ú", "u", "ñ", "n", "i̇", "i")
+
+// lastKnown remembers forms for the time that the database is away.
+type lastKnown struct {
+	mu    sync.Mutex
+	forms map[string]store.PublicForm
+}
+
+const maxLastKnown = 1000
+
+func (k *lastKnown) get(address string) (store.PublicForm, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	f, ok := k.forms[address]
+	return f, ok
+}
+
+func (k *lastKnown) put(address string, f store.PublicForm) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.forms == nil || len(k.forms) >= maxLastKnown {
+		k.forms = map[string]store.PublicForm{}
+	}
+	k.forms[address] = f
+}

@@ -1,0 +1,21 @@
+// Put on another site, this shows a form in a frame that is as high as it needs:
+//   <script src="https://forms.example.com/embed.js" data-form="frm_…" async></script>
+// Answers to start from come as data-answer-KEY="…".
+(() => {
+  const script = document.currentScript;
+  const home = new URL(script.src).origin;
+  const address = new URL(`/f/${encodeURIComponent(script.dataset.form)}?embed=1`, home);
+  for (const { name, value } of script.attributes) {
+    if (name.startsWith("data-answer-")) address.searchParams.set(name.slice(12), value);
+  }
+  const frame = document.createElement("iframe");
+  frame.src = address;
+  frame.title = script.dataset.title || "Form";
+  frame.style.cssText = "display:block;width:100%;border:0;min-height:16rem";
+  script.after(frame);
+  addEventListener("message", (event) => {
+    if (event.source === frame.contentWindow && event.origin === home && event.data?.formularyHeight > 0) {
+      frame.style.height = `${event.data.formularyHeight}px`;
+    }
+  });
+})();

@@ -1,0 +1,108 @@
+// What the server decides anyway, this shows earlier: questions that depend on
+// other answers of the same page come and go while people answer.
+
+const numbers = new Set(["number", "slider", "rating", "scale"]);
+const truths = new Set(["yes_no", "consent"]);
+const objects = new Set(["name", "address", "matrix", "ranking"]);
+
+const sameList = (a, b) => Array.isArray(b) && a.length === b.length && b.every((v) => a.includes(v));
+const same = (answer, value) => Array.isArray(answer) ? sameList(answer, value) : typeof answer !== "object" && answer === value;
+
+function contains(answer, value) {
+  if (typeof value !== "string") return false;
+  if (typeof answer === "string") return answer.toLowerCase().includes(value.toLowerCase());
+  return Array.isArray(answer) && answer.includes(value);
+}
+
+// order compares numbers by size and texts as texts; undefined: not comparable.
+function order(answer, value) {
+  if (typeof answer !== typeof value || !["number", "string"].includes(typeof answer)) return undefined;
+  return answer < value ? -1 : answer > value ? 1 : 0;
+}
+
+export function holds(condition, answers) {
+  if (!condition) return true;
+  if (condition.all) return condition.all.every((c) => holds(c, answers));
+  if (condition.any) return condition.any.some((c) => holds(c, answers));
+  if (condition.not) return !holds(condition.not, answers);
+  const answer = answers[condition.field];
+  const answered = answer !== undefined;
+  const by = answered ? order(answer, condition.value) : undefined;
+  switch (condition.op) {
+    case "answered": return answered;
+    case "not_answered": return !answered;
+    case "equals": return answered && same(answer, condition.value);
+    case "not_equals": return !answered || !same(answer, condition.value);
+    case "contains": return answered && contains(answer, condition.value);
+    case "greater": return by > 0;
+    case "less": return by < 0;
+    case "at_least": return by >= 0;
+    case "at_most": return by <= 0;
+  }
+  return false;
+}
+
+// answerTo reads the controls of a question as the server would.
+function answerTo(field, data) {
+  const one = (data.get(field.key) ?? "").trim();
+  const own = (value) => value === "_other" ? (data.get(`${field.key}.other`) ?? "").trim() : value;
+  if (objects.has(field.kind)) {
+    const given = [...data.entries()].some(([name, value]) => name.startsWith(`${field.key}.`) && value.trim() !== "");
+    return given ? {} : undefined;
+  }
+  if (field.kind === "multiple_choice") {
+    const list = data.getAll(field.key).map(own).filter((value) => value !== "");
+    return list.length ? list : undefined;
+  }
+  if (one === "" || data.get(`${field.key}.none`)) return undefined;
+  if (truths.has(field.kind)) return one === "true";
+  if (numbers.has(field.kind)) return Number(one.replace(",", "."));
+  return own(one) || undefined;
+}
+
+function watch(form, logic) {
+  const seen = form.elements.namedItem("_seen");
+  const apply = () => {
+    const answers = { ...logic.answers };
+    const shown = new Set();
+    for (const field of logic.fields) {
+      const box = document.getElementById(`q-${field.key}`);
+      const asked = holds(field.show_if, answers);
+      if (box && field.show_if) {
+        box.hidden = !asked;
+        box.disabled = !asked;
+      }
+      if (!asked) continue;
+      shown.add(field.key);
+      const answer = answerTo(field, new FormData(form));
+      if (answer !== undefined) answers[field.key] = answer;
+    }
+    const conditional = new Set(logic.fields.filter((f) => f.show_if).map((f) => f.key));
+    const kept = seen.value.split(",").filter((key) => key && !conditional.has(key));
+    seen.value = [...kept, ...[...conditional].filter((key) => shown.has(key))].join(",");
+  };
+  form.addEventListener("input", apply);
+  form.addEventListener("change", apply);
+  apply();
+}
+
+// A slider that is moved has an answer.
+function watchSliders(form) {
+  for (const box of form.querySelectorAll("input[data-none]")) {
+    document.getElementById(box.dataset.none).addEventListener("input", () => { box.checked = false; });
+  }
+}
+
+// In a frame, the page says how high it is.
+function tellHeight() {
+  if (parent === window) return;
+  const tell = () => parent.postMessage({ formularyHeight: document.documentElement.offsetHeight }, "*");
+  new ResizeObserver(tell).observe(document.body);
+  tell();
+}
+
+const form = document.querySelector("form.answer");
+const logic = document.getElementById("logic");
+if (form && logic) watch(form, JSON.parse(logic.textContent));
+if (form) watchSliders(form);
+tellHeight();
