@@ -61,7 +61,7 @@ func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) 
 	for name, value := range in.Answers {
 		key, part, _ := strings.Cut(name, ".")
 		known := false
-		var kind any
+		kind := ""
 		for _, d := range versions {
 			if f := d.Field(key); f != nil && f.Asked() {
 				known, kind = true, kindOf(f)
@@ -80,7 +80,7 @@ func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) 
 }
 
 // asJSON writes a value of the query as the answer would be stored.
-func asJSON(kind any, value string) (string, error) {
+func asJSON(kind, value string) (string, error) {
 	switch kind {
 	case "number", "integer":
 		n, err := strconv.ParseFloat(value, 64)
@@ -92,14 +92,23 @@ func asJSON(kind any, value string) (string, error) {
 	case "boolean":
 		yes, err := strconv.ParseBool(value)
 		return strconv.FormatBool(yes), err
+	case calculated:
+		if n, err := asJSON("number", value); err == nil {
+			return n, nil
+		}
 	}
 	return form.Quote(value)
 }
 
-// kindOf is the type of a field's answers in JSON; of several, that of each.
-func kindOf(f *form.Field) any {
-	schema := form.KindOf(f.Kind).Schema(f)
-	return schema["type"]
+// calculated stands for the type of what may be a number or a text.
+const calculated = "calculated"
+
+// kindOf is the type of a field's answers in JSON.
+func kindOf(f *form.Field) string {
+	if kind, ok := form.KindOf(f.Kind).Schema(f)["type"].(string); ok {
+		return kind
+	}
+	return calculated
 }
 
 // kept is the part of the query that the links of a list repeat.

@@ -78,7 +78,7 @@ func (s *Service) Check(ctx context.Context, token string) (Caller, error) {
 		return c, errUserNotFound
 	}
 	if now.Sub(b.ConsentUsed) >= usedStep {
-		if err := s.store.TouchConsent(ctx, key, b.ConsentID, now); err != nil {
+		if err := s.store.TouchConsent(ctx, key, b.ConsentID, now); err != nil && fault.From(err).Code != fault.DatabaseUnreachable {
 			return c, err
 		}
 	}

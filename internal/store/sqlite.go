@@ -101,7 +101,9 @@ type sqliteConn struct {
 }
 
 func (db *sqlite) connect() (*sqliteConn, error) {
-	conn, err := sqlite3.OpenFlags("file:"+uriPath(db.path), sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI)
+	// modeof: what SQLite puts beside the database is as private as it is.
+	path := uriPath(db.path)
+	conn, err := sqlite3.OpenFlags("file:"+path+"?modeof="+path, sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
@@ -129,12 +131,23 @@ func (db *sqlite) connect() (*sqliteConn, error) {
 		"PRAGMA temp_store = MEMORY",
 		"PRAGMA journal_size_limit = 67108864",
 	} {
-		if err := conn.Exec(pragma); err != nil {
+		if err := insist(func() error { return conn.Exec(pragma) }); err != nil {
 			c.close()
 			return nil, fmt.Errorf("%s: %w", pragma, err)
 		}
 	}
 	return c, nil
+}
+
+// insist tries again while somebody else is making the same new file a database:
+// for that, SQLite does not wait by itself.
+func insist(try func() error) error {
+	for patience := time.Now().Add(busyTimeout); ; time.Sleep(5 * time.Millisecond) {
+		err := try()
+		if code, ok := errors.AsType[sqlite3.ExtendedErrorCode](err); !ok || code.Code() != sqlite3.BUSY || time.Now().After(patience) {
+			return err
+		}
+	}
 }
 
 // uriPath escapes what has a meaning in a SQLite URI.
@@ -270,11 +283,11 @@ func sqliteError(err error) error {
 	if err == nil {
 		return nil
 	}
-	code, ok := errors.AsType[*sqlite3.Error](err)
+	code, ok := errors.AsType[sqlite3.ExtendedErrorCode](err)
 	if !ok {
 		return err
 	}
-	switch code.ExtendedCode() {
+	switch code {
 	case sqlite3.CONSTRAINT_UNIQUE, sqlite3.CONSTRAINT_PRIMARYKEY:
 		return fmt.Errorf("%w: %w", errUnique, err)
 	}

@@ -33,7 +33,14 @@ func openMarks(dir string) (*marks, error) {
 		return nil, fmt.Errorf("open marks: %w", err)
 	}
 	defer file.Close() // the mapping stays
-	if err := file.Truncate(size); err != nil {
+	// The bytes are really there, so that writing to the mapping cannot fail on a
+	// full disk; where the file system has no such call, it has the size.
+	if err := unix.Fallocate(int(file.Fd()), 0, 0, size); err == unix.EOPNOTSUPP {
+		err = file.Truncate(size)
+		if err != nil {
+			return nil, fmt.Errorf("size marks: %w", err)
+		}
+	} else if err != nil {
 		return nil, fmt.Errorf("size marks: %w", err)
 	}
 	memory, err := unix.Mmap(int(file.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"html"
 	"net/url"
 	"regexp"
 	"strings"
@@ -35,7 +36,7 @@ func (r *respondent) send(press string, fill ...string) {
 	r.t.Helper()
 	fields := url.Values{"_go": {press}}
 	for _, m := range hiddenField.FindAllStringSubmatch(r.page.Text, -1) {
-		fields.Add(m[1], m[2])
+		fields.Add(html.UnescapeString(m[1]), html.UnescapeString(m[2]))
 	}
 	for i := 0; i < len(fill); i += 2 {
 		fields.Add(fill[i], fill[i+1])

@@ -56,7 +56,7 @@ func (web *Web) recognise(v *visit) error {
 		return nil
 	}
 	if now.Sub(session.UsedAt) > sessionStep {
-		if err := web.Store.TouchSession(v.ctx(), session.Account, session.ID, now); err != nil {
+		if err := web.Store.TouchSession(v.ctx(), session.Account, session.ID, now); err != nil && fault.From(err).Code != fault.DatabaseUnreachable {
 			return err
 		}
 	}

@@ -1,0 +1,216 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestOffer(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		path := w.open(w.ada, order)
+		id := strings.TrimPrefix(path, "/api/v1/forms/")
+		answer := `{"answers": {"email": "a@b.c"}}`
+		// A readable address, in place of the id where people see it.
+		named := w.Call("PATCH", path, w.ada, `{"slug": "Summer-Party"}`)
+		if named.String("slug") != "summer-party" || named.String("url") != w.URL+"/f/summer-party" {
+			t.Errorf("named: %s", named.Text)
+		}
+		w.is("submitted by slug", w.Call("POST", "/f/summer-party", "", answer), 0)
+		w.is("submitted by id", w.Call("POST", "/f/"+id, "", answer), 0)
+		other := w.create(w.bob, "Bob's")
+		w.is("a slug that is taken", w.Call("PATCH", "/api/v1/forms/"+other, w.bob, `{"slug": "summer-party"}`), 422001)
+		w.is("a slug that is none", w.Call("PATCH", path, w.ada, `{"slug": "a b"}`), 422001)
+		w.is("no slug", w.Call("PATCH", path, w.ada, `{"slug": ""}`), 0)
+		w.is("the slug is gone", w.Call("POST", "/f/summer-party", "", answer), 404002)
+		w.is("and free", w.Call("PATCH", "/api/v1/forms/"+other, w.bob, `{"slug": "summer-party"}`), 0)
+
+		// Dates, which hold at once.
+		soon := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
+		past := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
+		dated := w.Call("PATCH", path, w.ada, `{"opens_at": "`+soon+`"}`)
+		if !strings.HasPrefix(dated.String("opens_at"), strings.TrimSuffix(soon, "Z")) {
+			t.Errorf("dated: %s", dated.Text)
+		}
+		w.is("not yet", w.Call("POST", "/f/"+id, "", answer), 409003)
+		w.is("closes before it opens", w.Call("PATCH", path, w.ada, `{"closes_at": "`+past+`"}`), 422001)
+		w.is("not a time", w.Call("PATCH", path, w.ada, `{"closes_at": "tomorrow"}`), 422001)
+		closed := w.Call("PATCH", path, w.ada, `{"opens_at": "", "closes_at": "`+past+`"}`)
+		if closed.String("status") != "closed" || closed.Body["opens_at"] != nil {
+			t.Errorf("past its date: %s", closed.Text)
+		}
+		w.is("too late", w.Call("POST", "/f/"+id, "", answer), 409003)
+		w.is("opening what is past its date", w.Call("POST", path+"/open", w.ada, ""), 422001)
+		w.is("without a date", w.Call("PATCH", path, w.ada, `{"closes_at": ""}`), 0)
+		w.is("open again", w.Call("POST", "/f/"+id, "", answer), 0)
+
+		// Close and open without a new version.
+		w.is("close", w.Call("POST", path+"/close", w.ada, ""), 0)
+		w.is("closed", w.Call("POST", "/f/"+id, "", answer), 409003)
+		opened := w.Call("POST", path+"/open", w.ada, "")
+		if opened.String("status") != "open" || opened.Body["version"] != 1.0 {
+			t.Errorf("opened: %s", opened.Text)
+		}
+		w.is("opening what is open", w.Call("POST", path+"/open", w.ada, ""), 409003)
+	})
+}
+
+// A form takes as many responses as it may, however many arrive at once.
+func TestResponseLimit(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		path := w.open(w.ada, order)
+		w.Call("PATCH", path, w.ada, `{"response_limit": 7}`)
+		public := "/f/" + strings.TrimPrefix(path, "/api/v1/forms/")
+		var stored, refused int
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		for range 20 {
+			all.Go(func() {
+				a := w.Call("POST", public, "", `{"answers": {"email": "a@b.c"}}`)
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case a.StatusCode == 201:
+					stored++
+				case a.Code() == 409003:
+					refused++
+				default:
+					t.Errorf("%d %s", a.StatusCode, a.Text)
+				}
+			})
+		}
+		all.Wait()
+		f := w.Call("GET", path, w.ada, "")
+		if stored != 7 || refused != 13 || f.String("status") != "closed" || f.Body["response_count"] != 7.0 {
+			t.Errorf("%d stored, %d refused, %s", stored, refused, f.Text)
+		}
+		if list := w.Call("GET", "/api/v1/forms?status=closed", w.ada, ""); list.Body["total_items"] != 1.0 {
+			t.Errorf("not counted as closed: %s", list.Text)
+		}
+		w.is("opening what is full", w.Call("POST", path+"/open", w.ada, ""), 422001)
+		w.Call("PATCH", path, w.ada, `{"response_limit": 8}`)
+		w.is("opened with more room", w.Call("POST", path+"/open", w.ada, ""), 0)
+		w.is("one more", w.Call("POST", public, "", `{"answers": {"email": "a@b.c"}}`), 0)
+		w.is("and no more", w.Call("POST", public, "", `{"answers": {"email": "a@b.c"}}`), 409003)
+	})
+}
+
+// An option is chosen as often as it may be; deleting a response gives it back.
+func TestOptionCaps(t *testing.T) {
+	const slots = `{"title": "Slots", "fields": [{"key": "when", "kind": "single_choice", "required": true, "options": [{"value": "am", "label": "Morning"%s}, {"value": "pm", "label": "Afternoon"}]}]}`
+	each(t, func(t *testing.T, w *world) {
+		path := w.open(w.ada, fmt.Sprintf(slots, ""))
+		public := "/f/" + strings.TrimPrefix(path, "/api/v1/forms/")
+		first := w.Call("POST", public, "", `{"answers": {"when": "am"}}`)
+		// The cap comes later: what was chosen before counts.
+		var f struct{ Fields []map[string]any }
+		if err := json.Unmarshal([]byte(w.Call("GET", path, w.ada, "").Text), &f); err != nil {
+			t.Fatal(err)
+		}
+		f.Fields[0]["options"] = []map[string]any{{"value": "am", "label": "Morning", "cap": 3}, {"value": "pm", "label": "Afternoon"}}
+		body, _ := json.Marshal(map[string]any{"fields": f.Fields})
+		w.is("a cap", w.Call("PATCH", path, w.ada, string(body)), 0)
+		w.is("published", w.Call("POST", path+"/publish", w.ada, ""), 0)
+		var taken sync.WaitGroup
+		var mu sync.Mutex
+		stored := 0
+		for range 8 {
+			taken.Go(func() {
+				a := w.Call("POST", public, "", `{"answers": {"when": "am"}}`)
+				mu.Lock()
+				defer mu.Unlock()
+				if a.StatusCode == 201 {
+					stored++
+				} else if a.Code() != 422001 || !strings.Contains(a.Text, "no longer available") {
+					t.Errorf("%s", a.Text)
+				}
+			})
+		}
+		taken.Wait()
+		if stored != 2 {
+			t.Errorf("%d stored beside the first", stored)
+		}
+		w.is("the other option", w.Call("POST", public, "", `{"answers": {"when": "pm"}}`), 0)
+		moved := w.Call("POST", public, "", `{"answers": {"when": "pm"}}`).String("id")
+		w.is("moved to what is full", w.Call("PATCH", path+"/responses/"+moved, w.ada, `{"answers": {"when": "am"}}`), 422001)
+		w.is("deleted", w.Call("DELETE", path+"/responses/"+first.String("id"), w.ada, ""), 0)
+		w.is("moved to what is free", w.Call("PATCH", path+"/responses/"+moved, w.ada, `{"answers": {"when": "am"}}`), 0)
+		w.is("full again", w.Call("POST", public, "", `{"answers": {"when": "am"}}`), 422001)
+		w.is("moved away", w.Call("PATCH", path+"/responses/"+moved, w.ada, `{"answers": {"when": "pm"}}`), 0)
+		w.is("free again", w.Call("POST", public, "", `{"answers": {"when": "am"}}`), 0)
+		if f := w.Call("GET", path, w.ada, ""); f.Body["response_count"] != 5.0 {
+			t.Errorf("%s", f.Text)
+		}
+	})
+}
+
+func TestSites(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		path := w.open(w.ada, order)
+		public := "/f/" + strings.TrimPrefix(path, "/api/v1/forms/")
+		allowed := func(origin string) string {
+			asked := w.Call("OPTIONS", public, "", "", "Origin: "+origin, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type,idempotency-key")
+			sent := w.Call("POST", public, "", `{"answers": {"email": "a@b.c"}}`, "Origin: "+origin)
+			if asked.StatusCode != http.StatusNoContent || sent.StatusCode != 201 || asked.Header.Get("Access-Control-Allow-Origin") != sent.Header.Get("Access-Control-Allow-Origin") ||
+				!strings.Contains(asked.Header.Get("Access-Control-Allow-Headers"), "Idempotency-Key") || sent.Header.Get("Vary") != "Origin" {
+				t.Errorf("%d %v\n%d %v", asked.StatusCode, asked.Header, sent.StatusCode, sent.Header)
+			}
+			return sent.Header.Get("Access-Control-Allow-Origin")
+		}
+		if got := allowed("https://any.example"); got != "https://any.example" {
+			t.Errorf("by default: %q", got)
+		}
+		chosen := w.Call("PATCH", path, w.ada, `{"sites": ["https://Mine.example/", "http://localhost:3000"]}`)
+		if got, _ := json.Marshal(chosen.Body["sites"]); string(got) != `["http://localhost:3000","https://mine.example"]` {
+			t.Errorf("chosen: %s", chosen.Text)
+		}
+		if allowed("https://mine.example") != "https://mine.example" || allowed("https://any.example") != "" || allowed("null") != "" {
+			t.Error("not as chosen")
+		}
+		bad := w.Call("POST", public, "", `{"answers": {}}`, "Origin: https://mine.example")
+		if bad.Code() != 422001 || bad.Header.Get("Access-Control-Allow-Origin") != "https://mine.example" {
+			t.Errorf("an error that the page cannot read: %v", bad.Header)
+		}
+		w.is("none", w.Call("PATCH", path, w.ada, `{"sites": []}`), 0)
+		if allowed("https://mine.example") != "" {
+			t.Error("none may, one does")
+		}
+		for _, site := range []string{"example.com", "https://a.example/path", "javascript:x", "https://a b.example", "https://x.example; script-src *", "https://*.example"} {
+			body, _ := json.Marshal(map[string]any{"sites": []string{site}})
+			w.is(site, w.Call("PATCH", path, w.ada, string(body)), 422001)
+		}
+	})
+}
+
+func TestVersionsAndCopies(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		path := w.open(w.ada, order)
+		w.Call("PATCH", path, w.ada, `{"title": "Order 2", "slug": "order", "fields": [{"key": "email", "kind": "email"}], "endings": [{"title": "Bye"}], "settings": {"submit_label": "Go"}}`)
+		w.is("published again", w.Call("POST", path+"/publish", w.ada, ""), 0)
+		list := w.Call("GET", path+"/versions?per_page=1", w.ada, "")
+		newest := list.Body["data"].([]any)[0].(map[string]any)
+		if list.Body["total_items"] != 2.0 || list.Body["total_pages"] != 2.0 || newest["version"] != 2.0 || newest["title"] != "Order 2" || !strings.Contains(list.Header.Get("Link"), `rel="next"`) {
+			t.Errorf("versions: %s", list.Text)
+		}
+		first := w.Call("GET", path+"/versions/1", w.ada, "")
+		if len(first.Body["fields"].([]any)) != 3 || first.String("title") != "Order" || len(first.Body["endings"].([]any)) != 0 {
+			t.Errorf("the first version: %s", first.Text)
+		}
+		for _, odd := range []string{"0", "3", "x", "01", "-1", "99999999999999999999"} {
+			w.is("version "+odd, w.Call("GET", path+"/versions/"+odd, w.ada, ""), 404002)
+		}
+		copied := w.Call("POST", path+"/duplicate", w.ada, "", "Idempotency-Key: once")
+		again := w.Call("POST", path+"/duplicate", w.ada, "", "Idempotency-Key: once")
+		if copied.StatusCode != 201 || copied.String("title") != "Order 2 (copy)" || copied.String("status") != "draft" || copied.String("slug") != "" ||
+			len(copied.Body["fields"].([]any)) != 1 || copied.Body["settings"].(map[string]any)["submit_label"] != "Go" || again.String("id") != copied.String("id") ||
+			copied.Header.Get("Location") != w.URL+"/api/v1/forms/"+copied.String("id") {
+			t.Errorf("copied: %s\nagain: %s", copied.Text, again.Text)
+		}
+		long := w.create(w.ada, strings.Repeat("ü", 200))
+		w.is("a copy of a long title", w.Call("POST", "/api/v1/forms/"+long+"/duplicate", w.ada, ""), 0)
+	})
+}

@@ -1,0 +1,210 @@
+package api_test
+
+import (
+	"archive/zip"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"reflect"
+	"strings"
+	"testing"
+
+	"formulary/internal/cli/clitest"
+)
+
+const party = `{"title": "Party", "fields": [
+	{"key": "who", "kind": "name", "label": "Who?"},
+	{"key": "food", "kind": "multiple_choice", "label": "Food", "options": [{"value": "rice", "label": "Rice"}, {"value": "soup", "label": "Soup"}], "other": true},
+	{"key": "guests", "kind": "number", "label": "Guests"},
+	{"key": "song", "kind": "short_text", "label": "=Song"},
+	{"key": "coming", "kind": "yes_no", "label": "Coming?"},
+	{"key": "nps", "kind": "scale", "label": "Would you?"},
+	{"key": "day", "kind": "matrix", "label": "Days", "rows": [{"value": "sat", "label": "Saturday"}], "options": [{"value": "am", "label": "Morning"}, {"value": "pm", "label": "Evening"}]},
+	{"key": "order", "kind": "ranking", "label": "Order", "options": [{"value": "x", "label": "X"}, {"value": "y", "label": "Y"}]},
+	{"key": "cost", "kind": "calculated", "label": "Cost", "expression": "guests * 2.5"}]}`
+
+var guests = []string{
+	`{"who": {"given": "Ada", "family": "Lovelace"}, "food": ["rice", "soup"], "guests": 2, "song": "=1+1", "coming": true, "nps": 10, "day": {"sat": "am"}, "order": ["x", "y"]}`,
+	`{"who": {"given": "Bob"}, "food": ["Käse \"alt\""], "guests": 0.1, "song": "ÜBER <den> Wolken & mehr", "coming": false, "nps": 0, "order": ["y", "x"]}`,
+	`{"food": ["soup"], "guests": 0.2, "song": "100% _sure_", "coming": true, "nps": 9, "day": {"sat": "pm"}}`,
+}
+
+// fill makes the party form and sends what the guests say.
+func (w *world) fill() (path string, sent []clitest.Answer) {
+	w.t.Helper()
+	path = w.open(w.ada, party)
+	for _, answers := range guests {
+		a := w.Call("POST", path+"/responses", w.ada, `{"answers": `+answers+`}`)
+		if a.StatusCode != 201 {
+			w.t.Fatalf("%s", a.Text)
+		}
+		sent = append(sent, a)
+	}
+	return path, sent
+}
+
+func TestResponseFilters(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		path, sent := w.fill()
+		second := url.QueryEscape(sent[1].String("submitted_at"))
+		for query, want := range map[string]string{
+			"": "3 2 1", "search=wolken": "2", "search=%C3%BCber": "2", "search=100%25+_": "3", "search=%3Cden%3E": "2", "search=nobody": "", "search=%25": "3",
+			"answers[food]=soup": "3 1", "answers[food]=rice": "1", "answers[food]=sou": "", "answers[food]=K%C3%A4se+%22alt%22": "2", "answers[coming]=true": "3 1", "answers[guests]=0.1": "2", "answers[guests]=2.0": "1",
+			"answers[who.given]=Ada": "1", "answers[day.sat]=pm": "3", "answers[coming]=true&answers[food]=rice": "1", "answers[cost]=5": "1", "answers[order]=y&search=bob": "2",
+			"answers[song]=" + url.QueryEscape("ÜBER <den> Wolken & mehr"): "2", "version=1": "3 2 1", "version=2": "",
+			"since=" + second: "3 2", "until=" + second: "1", "since=" + second + "&until=" + second: "", "since=2020-01-01T00:00:00%2B02:00": "3 2 1", "until=2020-01-01T00:00:00Z": "",
+			"answers[coming]=true&per_page=1&page=2": "1",
+		} {
+			a := w.Call("GET", path+"/responses?"+query, w.ada, "")
+			var got []string
+			data, _ := a.Body["data"].([]any)
+			for _, r := range data {
+				for i, s := range sent {
+					if r.(map[string]any)["id"] == s.String("id") {
+						got = append(got, fmt.Sprint(i+1))
+					}
+				}
+			}
+			total := float64(len(strings.Fields(want)))
+			if strings.Contains(query, "page=2") {
+				total = 2
+			}
+			if strings.Join(got, " ") != want || a.Body["total_items"] != total {
+				t.Errorf("%s: %v of %v, want %s\n%s", query, got, a.Body["total_items"], want, a.Text)
+			}
+		}
+		for _, query := range []string{"since=yesterday", "until=1", "version=-1", "version=x", "answers[nothing]=1", "answers[guests]=many", "answers[coming]=perhaps", "answers[food]=a&answers[food]=b", "answers[day.$x]=a", "search=%00"} {
+			w.is(query, w.Call("GET", path+"/responses?"+query, w.ada, ""), 400001)
+		}
+		link := w.Call("GET", path+"/responses?per_page=1&answers[coming]=true", w.ada, "").Header.Get("Link")
+		if !strings.Contains(link, "answers%5Bcoming%5D=true&page=2&per_page=1>; rel=\"next\"") {
+			t.Errorf("Link is %s", link)
+		}
+		// Deleting by filter takes what the filter shows, and nothing without one.
+		w.is("delete without a filter", w.Call("DELETE", path+"/responses", w.ada, ""), 400001)
+		if a := w.Call("DELETE", path+"/responses?answers[coming]=true", w.ada, ""); a.Body["deleted"] != 2.0 {
+			t.Errorf("deleted: %s", a.Text)
+		}
+		if a := w.Call("GET", path+"/responses", w.ada, ""); a.Body["total_items"] != 1.0 {
+			t.Errorf("left: %s", a.Text)
+		}
+		if a := w.Call("DELETE", path+"/responses?all=true", w.ada, ""); a.Body["deleted"] != 1.0 {
+			t.Errorf("deleted: %s", a.Text)
+		}
+	})
+}
+
+func TestExport(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		path, sent := w.fill()
+		file := w.Call("GET", path+"/responses/export", w.ada, "")
+		rows, err := csv.NewReader(strings.NewReader(file.Text)).ReadAll()
+		if err != nil || len(rows) != 4 || file.Header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.Contains(file.Header.Get("Content-Disposition"), ".csv") {
+			t.Fatalf("%v %v\n%s", err, file.Header, file.Text)
+		}
+		if got := strings.Join(rows[0], "|"); got != "Response|Submitted at|Version|Who?: given|Who?: family|Food|Guests|'=Song|Coming?|Would you?|Days: Saturday|Order|Cost" {
+			t.Errorf("header %s", got)
+		}
+		if got := strings.Join(rows[1], "|"); got != sent[0].String("id")+"|"+sent[0].String("submitted_at")+"|1|Ada|Lovelace|Rice; Soup|2|'=1+1|true|10|Morning|X; Y|5" {
+			t.Errorf("row %s", got)
+		}
+		keys := w.Call("GET", path+"/responses/export?header=keys&answers[coming]=true", w.ada, "")
+		rows, err = csv.NewReader(strings.NewReader(keys.Text)).ReadAll()
+		if err != nil || len(rows) != 3 || strings.Join(rows[0][3:], "|") != "who.given|who.family|food|guests|song|coming|nps|day.sat|order|cost" || rows[2][10] != "pm" || rows[1][5] != "rice; soup" {
+			t.Errorf("%v %s", err, keys.Text)
+		}
+		lines := strings.Split(strings.TrimSpace(w.Call("GET", path+"/responses/export?format=jsonl", w.ada, "").Text), "\n")
+		for i, line := range lines {
+			var r struct {
+				ID       string
+				Answers  map[string]any
+				Metadata map[string]any
+			}
+			if err := json.Unmarshal([]byte(line), &r); err != nil || r.ID != sent[i].String("id") || r.Answers["nps"] == nil || r.Metadata["source"] != "api" {
+				t.Errorf("%v %s", err, line)
+			}
+		}
+		book := w.Call("GET", path+"/responses/export?format=xlsx", w.ada, "")
+		files, err := zip.NewReader(strings.NewReader(book.Text), int64(len(book.Text)))
+		if err != nil || len(files.File) < 5 || len(lines) != 3 {
+			t.Errorf("%v %d lines", err, len(lines))
+		}
+		w.is("no such format", w.Call("GET", path+"/responses/export?format=pdf", w.ada, ""), 400001)
+		w.is("Bob", w.Call("GET", path+"/responses/export", w.bob, ""), 404002)
+		w.is("without the scope", w.Call("GET", path+"/responses/export", w.Token(ada, w.app, "forms:read").Access, ""), 403001)
+		// What a later version no longer asks is still in the file, and a key that
+		// changed is one column.
+		var f struct{ Fields []map[string]any }
+		if err := json.Unmarshal([]byte(w.Call("GET", path, w.ada, "").Text), &f); err != nil {
+			t.Fatal(err)
+		}
+		f.Fields[3]["key"] = "music"
+		body, _ := json.Marshal(map[string]any{"fields": f.Fields[2:4]})
+		w.is("changed", w.Call("PATCH", path, w.ada, string(body)), 0)
+		w.is("published", w.Call("POST", path+"/publish", w.ada, ""), 0)
+		w.is("sent", w.Call("POST", path+"/responses", w.ada, `{"answers": {"music": "new"}}`), 0)
+		all := w.Call("GET", path+"/responses/export?header=keys", w.ada, "").Text
+		rows, err = csv.NewReader(strings.NewReader(all)).ReadAll()
+		if err != nil || strings.Join(rows[0][3:7], "|") != "guests|music|who.given|who.family" || rows[1][4] != "'=1+1" || rows[4][4] != "new" || rows[1][5] != "Ada" {
+			t.Errorf("%v %s", err, all)
+		}
+	})
+}
+
+func TestChangeResponse(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		path, sent := w.fill()
+		one := path + "/responses/" + sent[0].String("id")
+		changed := w.Call("PATCH", one, w.ada, `{"answers": {"guests": 4, "song": null}}`)
+		answers := changed.Body["answers"].(map[string]any)
+		if answers["guests"] != 4.0 || answers["song"] != nil || answers["cost"] != 10.0 || answers["nps"] != 10.0 || changed.Body["metadata"].(map[string]any)["edited_at"] == nil {
+			t.Errorf("changed: %s", changed.Text)
+		}
+		if read := w.Call("GET", one, w.ada, ""); !reflect.DeepEqual(read.Body, changed.Body) {
+			t.Errorf("read: %s", read.Text)
+		}
+		w.is("wrong answer", w.Call("PATCH", one, w.ada, `{"answers": {"guests": "many"}}`), 422001)
+		w.is("unknown question", w.Call("PATCH", one, w.ada, `{"answers": {"x": 1}}`), 422001)
+		w.is("Bob", w.Call("PATCH", one, w.bob, `{"answers": {}}`), 404002)
+		w.is("no such response", w.Call("PATCH", path+"/responses/rsp_01k9z8m7q3e4r5t6y7v8w9x0a1", w.ada, `{"answers": {}}`), 404002)
+	})
+}
+
+func TestSummary(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		path, sent := w.fill()
+		question := func(a clitest.Answer, key string) map[string]any {
+			for _, q := range a.Body["questions"].([]any) {
+				if q := q.(map[string]any); q["key"] == key {
+					return q
+				}
+			}
+			return nil
+		}
+		choice := func(q map[string]any, value string) map[string]any {
+			for _, c := range q["choices"].([]any) {
+				if c := c.(map[string]any); c["value"] == value {
+					return c
+				}
+			}
+			return map[string]any{}
+		}
+		sum := w.Call("GET", path+"/summary", w.ada, "")
+		food, order := question(sum, "food"), question(sum, "order")
+		if sum.Body["responses"] != 3.0 || len(sum.Body["days"].([]any)) == 0 || question(sum, "guests")["average"] != 2.3000000000000003/3 ||
+			question(sum, "nps")["nps"] != 33.33 || choice(food, "soup")["count"] != 2.0 || choice(food, "_other")["count"] != 1.0 || choice(food, "rice")["label"] != "Rice" ||
+			choice(question(sum, "coming"), "true")["share"] != 2.0/3 || choice(question(sum, "day"), "am")["row"] != "sat" || choice(order, "x")["average_place"] != 1.5 ||
+			question(sum, "song")["answered"] != 3.0 || question(sum, "who")["answered"] != 2.0 {
+			t.Errorf("%s", sum.Text)
+		}
+		w.is("Bob", w.Call("GET", path+"/summary", w.bob, ""), 404002)
+		// What is changed or deleted counts no longer.
+		w.is("deleted", w.Call("DELETE", path+"/responses/"+sent[1].String("id"), w.ada, ""), 0)
+		w.is("changed", w.Call("PATCH", path+"/responses/"+sent[0].String("id"), w.ada, `{"answers": {"coming": false}}`), 0)
+		sum = w.Call("GET", path+"/summary", w.ada, "")
+		if sum.Body["responses"] != 2.0 || choice(question(sum, "coming"), "true")["count"] != 1.0 || choice(question(sum, "coming"), "false")["count"] != 1.0 || question(sum, "guests")["average"] != 1.1 {
+			t.Errorf("%s", sum.Text)
+		}
+	})
+}

@@ -1,0 +1,275 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"formulary/internal/cli/clitest"
+)
+
+// shop has jumps, endings, something worked out, and texts that speak of answers.
+const shop = `{"title": "Shop", "language": "de-AT", "slug": "shop", "fields": [
+	{"key": "what", "kind": "single_choice", "label": "What?", "required": true, "options": [{"value": "tea", "label": "Tee"}, {"value": "nothing", "label": "Nichts"}, {"value": "away", "label": "Weg"}],
+	 "jumps": [{"if": {"field": "what", "op": "equals", "value": "nothing"}, "to": "bye"}, {"if": {"field": "what", "op": "equals", "value": "away"}, "to": "off"}]},
+	{"key": "name", "kind": "short_text", "label": "Name", "default": "Ada", "max_length": 30},
+	{"key": "p2", "kind": "page_break", "label": "{{what}} for {{name}}"},
+	{"key": "cups", "kind": "number", "label": "How many, {{name}}?", "required": true},
+	{"key": "country", "kind": "country"},
+	{"key": "agree", "kind": "consent", "label": "Terms", "text": "See *this* [page](https://example.com) <script>alert(1)</script>"},
+	{"key": "loud", "kind": "slider", "label": "Loud"},
+	{"key": "p3", "kind": "page_break"},
+	{"key": "price", "kind": "calculated", "label": "Price", "expression": "cups * 2.5", "unit": "€"},
+	{"key": "say", "kind": "statement", "text": "Is **{{price}}** right, {{name}}?"}],
+	"endings": [{"title": "Danke, {{name}}", "text": "You get {{cups}} × *{{what}}*.", "show_if": {"field": "cups", "op": "greater", "value": 0}},
+		{"key": "bye", "title": "Bye {{name}}"}, {"key": "off", "redirect": "https://shop.example/thanks?who={{name}}&what={{what}}"}],
+	"settings": {"submit_label": "Kaufen", "ask_again": true}}`
+
+func asker(t *testing.T, s *clitest.Service, body string) (token, id string) {
+	t.Helper()
+	s.AddUser(ada)
+	token = s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read,forms:write,responses:read,responses:write").Access
+	return token, publish(t, s, token, body)
+}
+
+func TestAsking(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		token, id := asker(t, s, shop)
+		r := &respondent{t: t, b: s.Browser(), path: "/f/shop"}
+		r.page = r.b.Get("/f/shop")
+		r.sees(200, `value="Ada"`, ">Weiter<", "!Next", `lang="de-AT"`)
+		r.send("next", "name", strings.Repeat("x", 31), "what", "tea")
+		r.sees(422, "30 Zeichen", "!characters")
+		r.send("next", "name", `<b>*Grace* & "Co"`, "what", "tea")
+		r.sees(200, "Tee for &lt;b&gt;*Grace* &amp; &#34;Co&#34;", "How many, &lt;b&gt;*Grace*", ">Österreich<", "<em>this</em>", `rel="nofollow`, "!<script>alert", `name="loud.none" value="1" data-none="loud" checked`)
+		r.send("next", "cups", "3", "loud", "50", "loud.none", "1")
+		r.sees(200, ">7.5 €<", "Is <strong>7.5 €</strong> right, &lt;b&gt;*Grace* &amp; &#34;Co&#34;?", ">Kaufen<", "Seite 3 von 3")
+		r.send("next")
+		r.sees(303)
+		end := r.page.Header.Get("Location")
+		done := r.b.Get(end)
+		if !strings.HasPrefix(end, "/f/shop/done?") || !strings.Contains(done.Text, "Danke, &lt;b&gt;*Grace*") || !strings.Contains(done.Text, "You get 3 × <em>Tee</em>") || !strings.Contains(done.Text, "Noch einmal") && !strings.Contains(done.Text, `href="/f/shop"`) {
+			t.Errorf("%s\n%s", end, done.Text)
+		}
+		// Whose answers they are, only the link from sending knows.
+		forged := regexp.MustCompile(`k=[^&]+`).ReplaceAllString(end, "k=AAAAAAAAAAAAAAAAAAAAAA")
+		if p := r.b.Get(forged); strings.Contains(p.Text, "Grace") || p.StatusCode != 200 {
+			t.Errorf("a forged link shows %s", p.Text)
+		}
+		list := s.Call("GET", "/api/v1/forms/"+id+"/responses?after=", token, "").Body["data"].([]any)
+		got, _ := json.Marshal(list[0].(map[string]any)["answers"])
+		var answers map[string]any
+		if json.Unmarshal(got, &answers); len(list) != 1 || answers["price"] != 7.5 || answers["loud"] != nil || answers["cups"] != 3.0 || list[0].(map[string]any)["metadata"].(map[string]any)["source"] != "page" {
+			t.Errorf("stored %s", got)
+		}
+		// Straight to an ending, and to another site; what lies between is not asked.
+		r.page = r.b.Get("/f/" + id + "?what=nothing&name=Bob")
+		r.send("next", "name", "Bob", "what", "nothing")
+		r.sees(303)
+		if done := r.b.Get(r.page.Header.Get("Location")); !strings.Contains(done.Text, "Bye Bob") {
+			t.Errorf("%s", done.Text)
+		}
+		r.page = r.b.Get("/f/" + id)
+		if policy := r.page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "form-action 'self' https://shop.example;") {
+			t.Errorf("the browser would not go there: %s", policy)
+		}
+		r.send("next", "name", "A & B", "what", "away")
+		r.sees(303)
+		if to := r.page.Header.Get("Location"); to != "https://shop.example/thanks?who=A+%26+B&what=Weg" {
+			t.Errorf("to %s", to)
+		}
+	})
+}
+
+// Somebody who began with a version goes on with it.
+func TestRepublishedMeanwhile(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		token, id := asker(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "short_text"}, {"kind": "page_break"}, {"key": "b", "kind": "short_text", "label": "Old"}]}`)
+		r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
+		r.page = r.b.Get(r.path)
+		s.Call("PATCH", "/api/v1/forms/"+id, token, `{"fields": [{"key": "c", "kind": "email", "label": "New", "required": true}]}`)
+		if p := s.Call("POST", "/api/v1/forms/"+id+"/publish", token, ""); p.Body["version"] != 2.0 {
+			t.Fatal(p.Text)
+		}
+		r.send("next", "a", "x")
+		r.sees(200, "Old", "!New")
+		r.send("next", "b", "y")
+		r.sees(303)
+		list := s.Call("GET", "/api/v1/forms/"+id+"/responses", token, "").Body["data"].([]any)
+		if first := list[0].(map[string]any); first["version"] != 1.0 || first["answers"].(map[string]any)["b"] != "y" {
+			t.Errorf("stored %v", first)
+		}
+		r.page = r.b.Get(r.path)
+		r.sees(200, "New", "!Old")
+	})
+}
+
+func TestSpam(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		token, id := asker(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "short_text"}]}`)
+		count := func() any { return s.Call("GET", "/api/v1/forms/"+id, token, "").Body["response_count"] }
+		r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
+		r.page = r.b.Get(r.path)
+		r.sees(200, `name="_website" tabindex="-1"`)
+		// What nobody sees, only programs fill in: they are thanked, and nothing is stored.
+		r.send("next", "a", "buy", "_website", "https://spam.example")
+		r.sees(303)
+		// Without a page of ours, or with one of another form, answers are shown again.
+		r.page = r.b.Post(r.path, url.Values{"a": {"direct"}, "_seen": {"a"}})
+		r.sees(422, "Please look over your answers", `value="direct"`)
+		other := publish(t, s, token, `{"title": "Other", "fields": [{"key": "a", "kind": "short_text"}]}`)
+		nonce := regexp.MustCompile(`name="_once" value="([^"]+)"`)
+		theirs := nonce.FindStringSubmatch(r.b.Get("/f/" + other).Text)[1]
+		r.page = r.b.Post(r.path, url.Values{"a": {"x"}, "_seen": {"a"}, "_once": {theirs}})
+		r.sees(422)
+		if n := count(); n != 0.0 {
+			t.Errorf("%v responses", n)
+		}
+		// The page that was shown again can be sent.
+		r.send("next", "a", "person")
+		r.sees(303)
+		// Sent, gone back and changed: those are other answers.
+		begun := r.b.Get(r.path)
+		r.page = begun
+		r.send("next", "a", "first")
+		r.sees(303)
+		r.page = begun
+		r.send("next", "a", "second")
+		r.sees(422, `value="second"`)
+		r.send("next", "a", "second")
+		r.sees(303)
+		if n := count(); n != 3.0 {
+			t.Errorf("%v responses", n)
+		}
+	})
+}
+
+// So many from one address, then a little patience; nothing that was typed is lost.
+func TestRespondentLimit(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		_, id := asker(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "short_text"}]}`)
+		for i := range 3 {
+			if a := s.Call("POST", "/f/"+id, "", `{"answers": {}}`); a.StatusCode != 201 {
+				t.Fatalf("%d: %s", i, a.Text)
+			}
+		}
+		if a := s.Call("POST", "/f/"+id, "", `{"answers": {}}`); a.Code() != 429001 || a.Header.Get("Retry-After") == "" {
+			t.Errorf("%v %s", a.Header, a.Text)
+		}
+		r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
+		r.page = r.b.Get(r.path)
+		r.send("next", "a", "typed")
+		r.sees(429, `value="typed"`, "all still here")
+		if r.page.Header.Get("Retry-After") == "" {
+			t.Error("no Retry-After")
+		}
+	}, "--rate-per-respondent=3")
+}
+
+func TestEmbedding(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		token, id := asker(t, s, `{"title": "T <b>", "fields": [{"key": "a", "kind": "short_text"}]}`)
+		b := s.Browser()
+		framed := func() (string, string) {
+			p := b.Get("/f/" + id + "?embed=1")
+			status(t, "embedded", p, 200)
+			_, policy, _ := strings.Cut(p.Header.Get("Content-Security-Policy"), "frame-ancestors ")
+			return policy, p.Header.Get("X-Frame-Options")
+		}
+		if policy, deny := framed(); policy != "*" || deny != "" {
+			t.Errorf("by default: %s %s", policy, deny)
+		}
+		s.Call("PATCH", "/api/v1/forms/"+id, token, `{"sites": ["https://a.example", "https://b.example"]}`)
+		if policy, deny := framed(); policy != "https://a.example https://b.example" || deny != "" {
+			t.Errorf("as chosen: %s %s", policy, deny)
+		}
+		r := &respondent{t: t, b: b, path: "/f/" + id + "?embed=1"}
+		r.page = b.Get(r.path)
+		r.sees(200, `class="public embedded"`, `action="/f/`+id+`?embed=1"`, "form.js")
+		r.send("next", "a", "x")
+		r.sees(303)
+		if done := b.Get(r.page.Header.Get("Location")); !strings.Contains(done.Text, `class="public embedded"`) || done.Header.Get("X-Frame-Options") != "" {
+			t.Errorf("%s", done.Text)
+		}
+		link := regexp.MustCompile(`json\+oembed" href="([^"]+)"`).FindStringSubmatch(b.Get("/f/" + id).Text)
+		if link == nil {
+			t.Fatal("no oEmbed link")
+		}
+		var answer struct {
+			Type, Version, Title, HTML string
+			Width, Height              int
+		}
+		p := b.Get(strings.TrimPrefix(strings.ReplaceAll(link[1], "&amp;", "&"), s.URL) + "&maxwidth=300")
+		if err := json.Unmarshal([]byte(p.Text), &answer); err != nil || answer.Type != "rich" || answer.Version != "1.0" || answer.Width != 300 || answer.Title != "T <b>" ||
+			!strings.Contains(answer.HTML, `src="`+s.URL+"/f/"+id+`?embed=1"`) || !strings.Contains(answer.HTML, "T &lt;b&gt;") {
+			t.Errorf("%v %s", err, p.Text)
+		}
+		status(t, "XML", b.Get("/oembed?format=xml&url="+url.QueryEscape(s.URL+"/f/"+id)), 501)
+		status(t, "elsewhere", b.Get("/oembed?url=https://elsewhere.example/f/"+id), 404)
+		s.Call("PATCH", "/api/v1/forms/"+id, token, `{"sites": []}`)
+		if policy, deny := framed(); policy != "'none'" || deny != "DENY" {
+			t.Errorf("none: %s %s", policy, deny)
+		}
+		script := b.Get("/embed.js")
+		if script.StatusCode != 200 || !strings.Contains(script.Header.Get("Content-Type"), "javascript") || !strings.Contains(script.Text, "iframe") {
+			t.Errorf("%v", script.Header)
+		}
+	})
+}
+
+func TestShuffleAndCaps(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		var options []string
+		for i := range 20 {
+			options = append(options, fmt.Sprintf(`{"value": "v%02d", "label": "L%02d"}`, i, i))
+		}
+		_, id := asker(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "single_choice", "shuffle": true, "options": [`+strings.Join(options, ",")+`]},
+			{"key": "b", "kind": "dropdown", "options": [{"value": "last", "label": "The last one", "cap": 1}, {"value": "many", "label": "Many"}]}]}`)
+		value := regexp.MustCompile(`value="(v\d\d)"`)
+		order := func(text string) string {
+			var list []string
+			for _, m := range value.FindAllStringSubmatch(text, -1) {
+				list = append(list, m[1])
+			}
+			return strings.Join(list, " ")
+		}
+		seen := map[string]bool{}
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		b := s.Browser()
+		for range 6 {
+			all.Go(func() {
+				text := order(b.Get("/f/" + id).Text)
+				mu.Lock()
+				defer mu.Unlock()
+				if seen[text] = true; len(strings.Fields(text)) != 20 {
+					t.Errorf("%s", text)
+				}
+			})
+		}
+		all.Wait()
+		if len(seen) < 5 {
+			t.Errorf("%d orders for six people", len(seen))
+		}
+		r := &respondent{t: t, b: b, path: "/f/" + id}
+		r.page = b.Get(r.path)
+		began := b.Get(r.path) // somebody else's page
+		mine := order(r.page.Text)
+		r.send("next", "b", "nonsense")
+		if r.sees(422); order(r.page.Text) != mine {
+			t.Errorf("another order on the way back")
+		}
+		r.send("next", "b", "last")
+		r.sees(303)
+		r.page = b.Get(r.path)
+		r.sees(200, `<option value="last" disabled>The last one (no longer available)`)
+		// Who began before it was gone is told, and keeps the rest.
+		r.page = began
+		r.send("next", "b", "last", "a", "v07")
+		r.sees(422, "This is no longer available.", `value="v07" checked`)
+	})
+}
