@@ -28,6 +28,8 @@ type commands struct {
 	Serve   serveCommand   `cmd:"" help:"Run the service."`
 	User    userCommands   `cmd:"" help:"Manage people."`
 	App     appCommands    `cmd:"" help:"Manage applications."`
+	Form    formCommands   `cmd:"" help:"Forms as files."`
+	Export  exportCommand  `cmd:"" help:"Write the responses to a form to a file."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database up to date (serve does so too)."`
 	Backup  backupCommand  `cmd:"" help:"Write everything to a file, also while serving."`
 	Restore restoreCommand `cmd:"" help:"Read a backup into an empty place, of either database."`

@@ -53,7 +53,7 @@ func TestScripts(t *testing.T) {
 				env.Setenv("ADMIN", freeAddress(t))
 				return nil
 			},
-			Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor},
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "submit": submit},
 		})
 	})
 }
@@ -67,6 +67,18 @@ func freeAddress(t *testing.T) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
+}
+
+// submit ADDRESS PATH JSON sends answers.
+func submit(ts *testscript.TestScript, neg bool, args []string) {
+	res, err := http.Post("http://"+args[0]+args[1], "application/json", strings.NewReader(args[2]))
+	if err != nil {
+		ts.Fatalf("submit: %v", err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusCreated {
+		ts.Fatalf("submit: %d", res.StatusCode)
+	}
 }
 
 // waitFor ADDRESS PATH waits until a server answers.

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"formulary/internal/export"
+	"formulary/internal/form"
+	"formulary/internal/store"
+)
+
+type exportCommand struct {
+	Form   string `arg:"" help:"Id or slug of the form."`
+	Format string `env:"FORMULARY_EXPORT_FORMAT" enum:"csv,xlsx,jsonl" default:"csv" help:"The kind of file (csv, xlsx, jsonl)."`
+	Header string `env:"FORMULARY_EXPORT_HEADER" enum:"labels,keys" default:"labels" help:"What the header row has (labels, keys)."`
+	Output string `short:"o" env:"FORMULARY_EXPORT_OUTPUT" default:"-" help:"The file; - is standard output." placeholder:"FILE"`
+}
+
+func (c exportCommand) Run(ctx context.Context, place Place, streams streams) error {
+	ctx, cancel := context.WithTimeout(ctx, longWork)
+	defer cancel()
+	s, err := place.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	public, err := s.PublicForm(ctx, c.Form)
+	if err != nil {
+		return err
+	}
+	f, err := s.Form(ctx, public.Owner, public.ID)
+	if err != nil {
+		return err
+	}
+	versions, err := s.Definitions(ctx, public.Owner, public.ID)
+	if err != nil {
+		return err
+	}
+	table := export.Table{Format: c.Format, Labels: c.Header == "labels", Versions: versions}
+	bar := newProgress(streams.err, f.ResponseCount)
+	each := func(fn func(form.Response) error) error {
+		return s.EachResponse(ctx, public.Owner, public.ID, store.ResponseFilter{}, func(r form.Response) error {
+			bar.step()
+			return fn(r)
+		})
+	}
+	if c.Output == "-" {
+		err = table.Responses(streams.out, each)
+		bar.end()
+		return err
+	}
+	err = writeFile(c.Output, func(out io.Writer) error { return table.Responses(out, each) })
+	bar.end()
+	if err == nil {
+		fmt.Fprintf(streams.err, "%d responses are in %s.\n", bar.done, c.Output)
+	}
+	return err
+}
+
+// writeFile makes a file that is there, whole and on disk, or not at all.
+func writeFile(name string, write func(io.Writer) error) error {
+	file, err := os.CreateTemp(filepath.Dir(name), ".formulary-export-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	if err := write(file); err != nil {
+		return err
+	}
+	if err := file.Sync(); err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), name)
+}
+
+// progress shows on a terminal how far something is; elsewhere it shows nothing.
+type progress struct {
+	out   io.Writer // nil: not shown
+	done  int64
+	total int64
+	shown time.Time
+}
+
+func newProgress(out io.Writer, total int64) *progress {
+	p := &progress{total: max(total, 1)}
+	if file, ok := out.(*os.File); ok {
+		if info, err := file.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			p.out = out
+		}
+	}
+	return p
+}
+
+const barWidth = 30
+
+func (p *progress) step() {
+	p.done++
+	if p.out == nil || p.done%1000 != 0 || time.Since(p.shown) < 100*time.Millisecond {
+		return
+	}
+	p.shown = time.Now()
+	p.draw()
+}
+
+func (p *progress) draw() {
+	share := min(float64(p.done)/float64(p.total), 1)
+	bar := make([]rune, barWidth)
+	for i := range bar {
+		bar[i] = '░'
+		if i < int(share*barWidth) {
+			bar[i] = '█'
+		}
+	}
+	fmt.Fprintf(p.out, "\r%s %3.0f %%  %d of %d", string(bar), share*100, p.done, max(p.done, p.total))
+}
+
+func (p *progress) end() {
+	if p.out != nil && p.done > 0 {
+		p.draw()
+		fmt.Fprintln(p.out)
+	}
+}

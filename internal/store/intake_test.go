@@ -1,0 +1,271 @@
+package store_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/ncruces/go-sqlite3"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+// opened makes a form that takes responses.
+func opened(t *testing.T, s *store.Store, owner, definition string) store.PublicForm {
+	t.Helper()
+	var d form.Definition
+	if err := json.Unmarshal([]byte(definition), &d); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Clean(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := s.CreateForm(ctx, owner, form.Head{Title: "Order", Language: "en"}, &d, store.Once{}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Publish(ctx, owner, f.ID, 0, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.PublicForm(ctx, f.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+const small = `{"fields": [{"key": "n", "kind": "number"}, {"key": "c", "kind": "single_choice", "options": [{"value": "a"}, {"value": "b"}]}]}`
+
+func add(s *store.Store, p store.PublicForm, n int) (form.Response, error) {
+	answers := map[string]any{"n": float64(n) / 10, "c": []string{"a", "b"}[n%2]}
+	return s.AddResponse(ctx, store.Submission{Form: p, Answers: answers, At: time.Now()})
+}
+
+// While others write, change and delete, the summary is what counting everything
+// again would say.
+func TestSummaryIsExact(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		p := opened(t, s, owner, small)
+		other := storetest.Open(t, place) // as another node
+		var all sync.WaitGroup
+		const writers, rounds = 8, 320
+		for w := range writers {
+			all.Go(func() {
+				for i := range rounds {
+					r, err := add(s, p, w*rounds+i)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					switch i % 16 {
+					case 3:
+						err = other.DeleteResponse(ctx, owner, p.ID, r.ID)
+					case 7:
+						_, err = s.ChangeResponse(ctx, owner, p.ID, r.ID, func(*form.Definition, map[string]any) (map[string]any, error) {
+							return map[string]any{"c": "b"}, nil
+						}, time.Now())
+					case 11:
+						_, err = other.Summary(ctx, owner, p.ID)
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		want := form.NewSummary()
+		if err := s.EachResponse(ctx, owner, p.ID, store.ResponseFilter{}, func(r form.Response) error {
+			answers, err := r.Answers()
+			want.Add(p.Definition, answers, r.SubmittedAt, 1)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		for _, node := range []*store.Store{s, other} {
+			got, err := node.Summary(ctx, owner, p.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			is, _ := json.Marshal(got)
+			should, _ := json.Marshal(want)
+			if string(is) != string(should) {
+				t.Errorf("kept   %s\ncounted %s", is, should)
+			}
+		}
+		f, err := s.Form(ctx, owner, p.ID)
+		if left := int64(writers * rounds * 15 / 16); err != nil || f.ResponseCount != left || want.Responses != left {
+			t.Errorf("%d responses, %d counted, want %d (%v)", f.ResponseCount, want.Responses, left, err)
+		}
+	})
+}
+
+// hold keeps everybody else from storing responses, until it is let go.
+func hold(t *testing.T, place storetest.Place) (letGo func()) {
+	t.Helper()
+	if place.Engine == "sqlite" {
+		conn, err := sqlite3.Open(filepath.Join(place.Data, "formulary.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
+			t.Fatal(err)
+		}
+		return func() { conn.Close() }
+	}
+	conn, err := pgx.Connect(ctx, strings.Replace(place.URL, "pool_max_conns=8&", "", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(ctx, "BEGIN; LOCK TABLE form IN EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	return func() { conn.Close(ctx) }
+}
+
+// More than can be stored is sent away at once; what waits is stored, and nothing
+// is lost of what was acknowledged.
+func TestOverload(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		p := opened(t, s, owner, small)
+		letGo := hold(t, place)
+		var stored, shed atomic.Int64
+		var all sync.WaitGroup
+		const many = 6000
+		for i := range many {
+			all.Go(func() {
+				_, err := add(s, p, i)
+				switch e := fault.From(err); {
+				case err == nil:
+					stored.Add(1)
+				case e.Code == fault.DatabaseUnreachable && e.RetryAfter > 0:
+					shed.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		// Those who are sent away learn it while the database still hangs.
+		for shed.Load() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		letGo()
+		all.Wait()
+		f, err := s.Form(ctx, owner, p.ID)
+		if err != nil || f.ResponseCount != stored.Load() || stored.Load() < 500 || stored.Load()+shed.Load() != many {
+			t.Errorf("%d stored, %d acknowledged, %d sent away (%v)", f.ResponseCount, stored.Load(), shed.Load(), err)
+		}
+	})
+}
+
+// One that cannot be stored fails alone, whoever is in the batch with it.
+func TestBatchMates(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		good, closed := opened(t, s, owner, small), opened(t, s, owner, small)
+		if _, err := s.CloseForm(ctx, owner, closed.ID, 0, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		ids := sync.Map{}
+		for i := range 200 {
+			all.Go(func() {
+				switch i % 4 {
+				case 0:
+					if _, err := add(s, closed, i); fault.From(err).Code != fault.FormNotOpen {
+						t.Errorf("to a closed form: %v", err)
+					}
+				case 1:
+					r, err := s.AddResponse(ctx, store.Submission{Form: good, Answers: map[string]any{}, At: time.Now(), Once: store.Once{App: "x", Key: "same", Hash: "h"}})
+					if ids.Store(r.ID, true); err != nil {
+						t.Error(err)
+					}
+				default:
+					if _, err := add(s, good, i); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+		same := 0
+		ids.Range(func(any, any) bool { same++; return true })
+		f, err := s.Form(ctx, owner, good.ID)
+		if err != nil || f.ResponseCount != 101 || same != 1 {
+			t.Errorf("%d responses, %d of one key (%v)", f.ResponseCount, same, err)
+		}
+		list, err := s.ResponsesAfter(ctx, owner, good.ID, 0, 1000)
+		for i, r := range list {
+			if r.Serial != list[0].Serial+int64(i) && place.Engine == "sqlite" {
+				t.Fatalf("serial %d at %d", r.Serial, i)
+			}
+		}
+		if err != nil || len(list) != 101 {
+			t.Errorf("%d in the feed (%v)", len(list), err)
+		}
+	})
+}
+
+// A closing date closes, also in counts.
+func TestCloseDue(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		p := opened(t, s, owner, small)
+		soon := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
+		if _, err := s.ChangeForm(ctx, owner, p.ID, 0, func(plan *form.Plan) error { plan.ClosesAt = soon; return nil }, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		count := func(status form.Status) int64 {
+			_, n, err := s.Forms(ctx, owner, store.FormFilter{Status: string(status)}, store.NewestFirst, 1, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		if err := s.CloseDue(ctx, soon.Add(-time.Second)); err != nil || count(form.Open) != 1 {
+			t.Errorf("closed early (%v)", err)
+		}
+		if err := s.CloseDue(ctx, soon); err != nil || count(form.Open) != 0 || count(form.Closed) != 1 {
+			t.Errorf("not closed (%v)", err)
+		}
+	})
+}
+
+// What SQLite puts beside the database can be read by its owner alone.
+func TestPrivateFiles(t *testing.T) {
+	t.Parallel()
+	place := storetest.SQLite(t)
+	s := storetest.Open(t, place)
+	person(t, s, "ada@example.com")
+	for _, name := range []string{"formulary.db", "formulary.db-wal"} {
+		info, err := os.Stat(filepath.Join(place.Data, name))
+		if err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v %v", name, info, err)
+		}
+	}
+}
+
+// Ids say when a response came, so they find spans of time.
+func TestFirstID(t *testing.T) {
+	now := time.Now()
+	for _, d := range []time.Duration{0, time.Millisecond, time.Hour, 1e6 * time.Hour} {
+		id := account.NewID(account.ResponsePrefix, now.Add(d))
+		if first := account.FirstID(account.ResponsePrefix, now.Add(d)); first > id || account.FirstID(account.ResponsePrefix, now.Add(d+time.Millisecond)) <= id {
+			t.Error(fmt.Sprint(first, " ", id))
+		}
+	}
+}
