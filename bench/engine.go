@@ -21,30 +21,51 @@ type engineFigures struct {
 	start     time.Duration
 	idle      int64 // bytes
 	afterLoad int64
+	million   *millionFigures
+	loaded    bool
 	elsewhere float64 // share of the machine that others used under load
 }
 
 // engine measures everything on one engine.
 func (b *bench) engine(ctx context.Context, name, folder string) (e engineFigures, err error) {
+	b.elsewhere, b.capacity = 0, 0
+	if b.only != "million" {
+		if err := b.forms(ctx, name, folder, &e); err != nil {
+			return e, err
+		}
+	}
+	if b.wants("million") {
+		if err := b.million(ctx, name, folder, &e); err != nil {
+			return e, fmt.Errorf("million: %w", err)
+		}
+	}
+	if e.loaded = b.capacity > 0; e.loaded {
+		e.elsewhere = float64(b.elsewhere) / float64(b.capacity)
+	}
+	return e, nil
+}
+
+// forms measures everything with many forms.
+func (b *bench) forms(ctx context.Context, name, folder string, e *engineFigures) error {
 	fmt.Fprintf(b.progress, "%s: filling the database\n", name)
 	at, remove, err := newPlace(ctx, name, folder)
 	if err != nil {
-		return e, err
+		return err
 	}
 	defer remove()
-	w, err := seed(ctx, at)
+	w, err := seed(ctx, at, (*world).fill)
 	if err != nil {
-		return e, err
+		return err
 	}
 	e.name = w.store.Engine()
-	err = b.underLoad(ctx, w, at, &e)
+	err = b.underLoad(ctx, w, at, e)
 	if closeErr := w.store.Close(); err == nil {
 		err = closeErr
 	}
 	if err != nil || !b.wants("start") {
-		return e, err
+		return err
 	}
-	return e, b.atRest(ctx, at, &e)
+	return b.atRest(ctx, at, e)
 }
 
 // underLoad measures whatever needs load, on one process.
@@ -52,14 +73,7 @@ func (b *bench) underLoad(ctx context.Context, w *world, at place, e *engineFigu
 	if b.only == "start" {
 		return nil
 	}
-	admin := ""
-	if b.profiles != "" {
-		var err error
-		if admin, err = freeAddr(); err != nil {
-			return err
-		}
-	}
-	service, _, err := startFormulary(ctx, b.binary, at, admin)
+	service, admin, err := b.serve(ctx, at)
 	if err != nil {
 		return err
 	}
@@ -79,7 +93,6 @@ func (b *bench) underLoad(ctx context.Context, w *world, at place, e *engineFigu
 		return err
 	}
 	defer bare.stop()
-	b.elsewhere, b.capacity = 0, 0
 	for _, work := range works {
 		if !b.wants(work.name) {
 			continue
@@ -90,7 +103,7 @@ func (b *bench) underLoad(ctx context.Context, w *world, at place, e *engineFigu
 		}
 		e.works = append(e.works, f)
 		if admin != "" {
-			if err := b.profile(ctx, work, service, admin, e.name); err != nil {
+			if err := b.profileWork(ctx, work, service, admin, e.name); err != nil {
 				return fmt.Errorf("%s: %w", work.name, err)
 			}
 		}
@@ -104,9 +117,19 @@ func (b *bench) underLoad(ctx context.Context, w *world, at place, e *engineFigu
 			return err
 		}
 	}
-	e.elsewhere = float64(b.elsewhere) / float64(b.capacity)
 	e.afterLoad, err = service.memory()
 	return err
+}
+
+// serve starts the service; admin is where it is profiled, if it is to be.
+func (b *bench) serve(ctx context.Context, at place) (service *process, admin string, err error) {
+	if b.profiles != "" {
+		if admin, err = freeAddr(); err != nil {
+			return nil, "", err
+		}
+	}
+	service, _, err = startFormulary(ctx, b.binary, at, admin)
+	return service, admin, err
 }
 
 // atRest measures starts, and a process that has nothing to do, on the data

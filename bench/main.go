@@ -2,7 +2,7 @@
 // the same bytes. Each runs as a process of its own on this machine; the load
 // comes from here:
 //
-//	go run ./bench [-engine=sqlite|postgres|both] [-only=WORK] [-markdown FILE]
+//	go run ./bench [-engine=sqlite|postgres|both] [-only=WORK] [-responses=N] [-markdown FILE]
 package main
 
 import (
@@ -22,7 +22,7 @@ const (
 	// bareFlag makes this program the bare server.
 	bareFlag = "bare-server"
 	// runLimit bounds the whole run.
-	runLimit = 30 * time.Minute
+	runLimit = time.Hour
 )
 
 func main() {
@@ -46,7 +46,7 @@ func exit(err error) {
 }
 
 // parts are what -only can choose.
-var parts = []string{"forms", "me", "refresh", "exchange", "page", "submit", "pages", "start"}
+var parts = []string{"forms", "me", "refresh", "exchange", "page", "submit", "pages", "start", "million"}
 
 // command reads the flags, measures, and reports.
 func command(ctx context.Context, args []string) (err error) {
@@ -59,6 +59,7 @@ func command(ctx context.Context, args []string) (err error) {
 	flags.DurationVar(&b.length, "time", 2*time.Second, "how long a round is")
 	flags.IntVar(&b.rounds, "rounds", 3, "how many rounds the medians are of")
 	flags.StringVar(&b.only, "only", "", "measure only this `work`: "+strings.Join(parts, ", "))
+	flags.IntVar(&b.responses, "responses", 1_000_000, "how many responses the form of the work million has")
 	flags.StringVar(&b.profiles, "profile", "", "also keep a CPU profile of each work in this `folder`")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -74,6 +75,8 @@ func command(ctx context.Context, args []string) (err error) {
 		return fmt.Errorf("-only=%s: it is one of %s", b.only, strings.Join(parts, ", "))
 	case b.length < 100*time.Millisecond || b.length > time.Minute || b.rounds < 1 || b.rounds > 100:
 		return errors.New("a round is between 100ms and 1m long, and there are 1 to 100")
+	case b.responses < 2*fewResponses || b.responses > 100_000_000:
+		return fmt.Errorf("-responses=%d: it is between %d and 100000000", b.responses, 2*fewResponses)
 	case flags.NArg() > 0:
 		return fmt.Errorf("what is %q?", flags.Arg(0))
 	case *engine != "sqlite" && os.Getenv(postgresURL) == "":

@@ -23,12 +23,13 @@ const (
 
 // bench is one run of the benchmark.
 type bench struct {
-	binary   string
-	length   time.Duration
-	rounds   int
-	only     string
-	profiles string // folder; empty: none
-	progress io.Writer
+	binary    string
+	length    time.Duration
+	rounds    int
+	only      string
+	responses int
+	profiles  string // folder; empty: none
+	progress  io.Writer
 
 	// What the rest of the machine did under load, of the engine that is being
 	// measured: figures of a busy machine say little.
@@ -51,27 +52,41 @@ func (f figures) ratio() float64 { return f.rate / f.bare }
 
 // once loads a process for one run; it also returns the CPU of a request, in
 // seconds.
-func (b *bench) once(ctx context.Context, p *process, feeds []feed, length time.Duration) (*tally, float64, error) {
-	cpuBefore, err := p.cpu()
+func (b *bench) once(ctx context.Context, p *process, feeds []feed, length time.Duration) (t *tally, cpu float64, err error) {
+	used, _, err := b.watch(p, func() (err error) {
+		t, err = run(ctx, p.addr, feeds, length)
+		return err
+	})
 	if err != nil {
 		return nil, 0, err
+	}
+	return t, used.Seconds() / float64(t.requests), nil
+}
+
+// watch is how much CPU a process uses while it is made to work, and how long
+// that takes. What the rest of the machine does meanwhile is noted.
+func (b *bench) watch(p *process, work func() error) (cpu, took time.Duration, err error) {
+	cpuBefore, err := p.cpu()
+	if err != nil {
+		return 0, 0, err
 	}
 	othersBefore, err := p.others()
 	if err != nil {
-		return nil, 0, err
+		return 0, 0, err
 	}
-	t, err := run(ctx, p.addr, feeds, length)
-	if err != nil {
-		return nil, 0, err
+	start := time.Now()
+	if err := work(); err != nil {
+		return 0, 0, err
 	}
+	took = time.Since(start)
 	cpuAfter, err := p.cpu()
 	if err != nil {
-		return nil, 0, err
+		return 0, 0, err
 	}
 	othersAfter, err := p.others()
 	b.elsewhere += othersAfter - othersBefore
-	b.capacity += t.took * time.Duration(runtime.NumCPU())
-	return t, (cpuAfter - cpuBefore).Seconds() / float64(t.requests), err
+	b.capacity += took * time.Duration(runtime.NumCPU())
+	return cpuAfter - cpuBefore, took, err
 }
 
 // against measures a work on the service and on the bare server, in turns, so
@@ -128,49 +143,83 @@ func (b *bench) against(ctx context.Context, w work, service, bare *process) (fi
 	return f, nil
 }
 
-// pages compares the CPU of the first page of a long list with that of the
-// last.
-func (b *bench) pages(ctx context.Context, service *process, token string) (first, last float64, err error) {
-	fmt.Fprintln(b.progress, "  Page 1 and page 500 of 10,000 forms")
-	requests := [][]byte{get("/api/v1/forms?per_page=20", token), get("/api/v1/forms?per_page=20&page=500", token)}
-	var cpus [2][]float64
+// errand is a request that is asked again and again, or several that take turns.
+type errand struct {
+	to       *process
+	requests [][]byte
+}
+
+// cost is what a request takes, the median of the rounds.
+type cost struct {
+	cpu float64 // seconds of the server
+	p50 time.Duration
+}
+
+// inTurns measures errands beside each other, so that a slow moment of the
+// machine meets all of them.
+func (b *bench) inTurns(ctx context.Context, connections int, errands ...errand) ([]cost, error) {
+	cpus, waits := make([][]float64, len(errands)), make([][]float64, len(errands))
 	for round := range b.rounds + 1 {
 		length := b.length
 		if round == 0 {
 			length = warmUp
 		}
-		for i, request := range requests {
-			t, cpu, err := b.once(ctx, service, deal([][]byte{request}, throughput), length)
+		for i, e := range errands {
+			t, cpu, err := b.once(ctx, e.to, deal(e.requests, connections), length)
 			if err != nil {
-				return 0, 0, err
+				return nil, err
 			}
 			if t.errors > 0 {
-				return 0, 0, fmt.Errorf("pages: the service said: %.200s", t.said)
+				return nil, fmt.Errorf("the service said: %.200s", t.said)
 			}
 			if round > 0 {
 				cpus[i] = append(cpus[i], cpu)
+				waits[i] = append(waits[i], float64(t.times.quantile(0.5)))
 			}
 		}
 	}
-	return median(cpus[0]), median(cpus[1]), nil
+	costs := make([]cost, len(errands))
+	for i := range costs {
+		costs[i] = cost{median(cpus[i]), time.Duration(median(waits[i]))}
+	}
+	return costs, nil
 }
 
-// profile keeps a CPU profile of the service under one work.
-func (b *bench) profile(ctx context.Context, w work, service *process, admin, engine string) error {
-	const length = 5 * time.Second
+// pages compares the CPU of the first page of a long list with that of the
+// last.
+func (b *bench) pages(ctx context.Context, service *process, token string) (first, last float64, err error) {
+	fmt.Fprintln(b.progress, "  Page 1 and page 500 of 10,000 forms")
+	costs, err := b.inTurns(ctx, throughput,
+		errand{service, [][]byte{get("/api/v1/forms?per_page=20", token)}},
+		errand{service, [][]byte{get("/api/v1/forms?per_page=20&page=500", token)}})
+	if err != nil {
+		return 0, 0, fmt.Errorf("pages: %w", err)
+	}
+	return costs[0].cpu, costs[1].cpu, nil
+}
+
+const profileLength = 5 * time.Second
+
+// profileWork keeps a CPU profile of the service under one work.
+func (b *bench) profileWork(ctx context.Context, w work, service *process, admin, engine string) error {
 	feeds, err := w.feeds(ctx, throughput, 10*fewest)
 	if err != nil {
 		return err
 	}
-	loaded := make(chan error, 1)
-	go func() {
-		_, err := run(ctx, service.addr, feeds, length+time.Second)
-		loaded <- err
-	}()
-	err = b.fetch(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", admin, int(length.Seconds())),
-		filepath.Join(b.profiles, engine+"-"+w.name+".pprof"))
-	if loadErr := <-loaded; err == nil {
-		err = loadErr
+	return b.profile(ctx, admin, engine+"-"+w.name, func(length time.Duration) error {
+		_, err := run(ctx, service.addr, feeds, length)
+		return err
+	})
+}
+
+// profile keeps a CPU profile of a service that is made to work for so long.
+func (b *bench) profile(ctx context.Context, admin, name string, work func(time.Duration) error) error {
+	worked := make(chan error, 1)
+	go func() { worked <- work(profileLength + time.Second) }()
+	err := b.fetch(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", admin, int(profileLength.Seconds())),
+		filepath.Join(b.profiles, name+".pprof"))
+	if workErr := <-worked; err == nil {
+		err = workErr
 	}
 	return err
 }

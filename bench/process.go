@@ -200,13 +200,25 @@ func (p *process) others() (time.Duration, error) {
 }
 
 // memory is how much of the process is in memory, in bytes.
-func (p *process) memory() (int64, error) {
+func (p *process) memory() (int64, error) { return p.resident("VmRSS:") }
+
+// peak is the most of the process that was in memory since forgetPeak.
+func (p *process) peak() (int64, error) { return p.resident("VmHWM:") }
+
+func (p *process) forgetPeak() error {
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0); err != nil {
+		return fmt.Errorf("memory: %w", err)
+	}
+	return nil
+}
+
+func (p *process) resident(name string) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("memory: %w", err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if rest, ok := strings.CutPrefix(line, name); ok {
 			kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
 			return kib << 10, err
 		}

@@ -34,17 +34,17 @@ type world struct {
 	secret string
 	some   account.Person
 	many   account.Person
-	public string // the path of an open form
+	form   string // the id of an open form
 }
 
 // seed fills an empty database. It goes through the store, as the service does.
-func seed(ctx context.Context, at place) (*world, error) {
+func seed(ctx context.Context, at place, fill func(*world, context.Context) error) (*world, error) {
 	s, err := store.Open(ctx, at.data, at.url)
 	if err != nil {
 		return nil, fmt.Errorf("seed: %w", err)
 	}
 	w := &world{store: s}
-	if err := w.fill(ctx); err != nil {
+	if err := fill(w, ctx); err != nil {
 		return nil, fmt.Errorf("seed: %w", errors.Join(err, s.Close()))
 	}
 	return w, nil
@@ -58,6 +58,14 @@ func (w *world) fill(ctx context.Context) error {
 	if w.many, err = w.person(ctx, "many@example.com", manyForms); err != nil {
 		return err
 	}
+	if err := w.register(ctx); err != nil {
+		return err
+	}
+	return w.publishOrder(ctx)
+}
+
+// register makes the application.
+func (w *world) register(ctx context.Context) error {
 	now := time.Now()
 	var hash string
 	w.secret, hash = account.NewClientSecret()
@@ -65,30 +73,32 @@ func (w *world) fill(ctx context.Context) error {
 		Account: w.some.ID, ID: account.NewID(account.AppPrefix, now), Name: "Benchmark",
 		RedirectURIs: []string{redirectURI}, Scopes: account.EveryScope(), CreatedAt: now,
 	}
-	if _, err = w.store.AddApp(ctx, w.app, hash, store.Once{}); err != nil {
-		return err
-	}
-	return w.publish(ctx)
+	_, err := w.store.AddApp(ctx, w.app, hash, store.Once{})
+	return err
 }
 
-// publish opens a form of a few questions.
-func (w *world) publish(ctx context.Context) error {
-	d := &form.Definition{Fields: []*form.Field{
+// publishOrder opens a form of a few questions.
+func (w *world) publishOrder(ctx context.Context) error {
+	return w.publish(ctx, w.many, "Order", &form.Definition{Fields: []*form.Field{
 		{Kind: "short_text", Key: "name", Label: "Your name?", Required: true},
 		{Kind: "email", Key: "mail", Label: "Your e-mail?"},
 		{Kind: "scale", Key: "score", Label: "Would you tell a friend?"},
 		{Kind: "single_choice", Key: "size", Label: "Which size?", Options: []form.Option{{Label: "Small"}, {Label: "Medium"}, {Label: "Large"}}},
 		{Kind: "long_text", Key: "remark", Label: "Anything else?"},
-	}}
+	}})
+}
+
+// publish opens a form, which is then the one of the world.
+func (w *world) publish(ctx context.Context, owner account.Person, title string, d *form.Definition) error {
 	if err := d.Clean(); err != nil {
 		return err
 	}
-	f, err := w.store.CreateForm(ctx, w.many.ID, form.Head{Title: "Order", Language: "en"}, d, store.Once{}, time.Now())
+	f, err := w.store.CreateForm(ctx, owner.ID, form.Head{Title: title, Language: "en"}, d, store.Once{}, time.Now())
 	if err != nil {
 		return err
 	}
-	w.public = "/f/" + f.ID
-	_, err = w.store.Publish(ctx, w.many.ID, f.ID, 0, time.Now())
+	w.form = f.ID
+	_, err = w.store.Publish(ctx, owner.ID, f.ID, 0, time.Now())
 	return err
 }
 

@@ -92,7 +92,7 @@ func (w *world) works(ctx context.Context, addr string) ([]work, error) {
 			name: "exchange", title: "Exchange a code", sample: w.exchangeRequest(code[0]),
 			feeds: w.exchangeFeeds,
 		},
-		reading("page", "Show a form", 0.3, w.public, ""),
+		reading("page", "Show a form", 0.3, w.public(), ""),
 		{
 			name: "submit", title: "Submit a response", target: 0.4, sample: w.submission(),
 			feeds: func(_ context.Context, connections, _ int) ([]feed, error) {
@@ -105,8 +105,16 @@ func (w *world) works(ctx context.Context, addr string) ([]work, error) {
 // submission is a response to the open form.
 func (w *world) submission() []byte {
 	const text = `{"answers": {"name": "Ada Lovelace", "mail": "ada@example.com", "score": 9, "size": "medium", "remark": "On Tuesday, if you can."}}`
+	return postJSON(w.public(), text)
+}
+
+// public is where anybody sees and answers the open form.
+func (w *world) public() string { return "/f/" + w.form }
+
+// postJSON is a request with JSON as its body.
+func postJSON(path, text string) []byte {
 	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: localhost\r\nUser-Agent: bench\r\nAccept: application/json\r\n"+
-		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", w.public, len(text), text)
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(text), text)
 }
 
 // reading is a work that asks the same again and again.

@@ -224,6 +224,21 @@ func (b *tab) count(selector string) int {
 	return ask(b, chromedp.Evaluate[int](fmt.Sprintf("document.querySelectorAll(%q).length", selector)))
 }
 
+// wait waits until a condition in the page's JavaScript is true.
+func (b *tab) wait(condition string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	var last error
+	if err := eventually(ctx, func() bool {
+		var yes bool
+		yes, last = chromedp.Run(ctx, chromedp.Evaluate[bool](condition))
+		return last == nil && yes
+	}); err != nil {
+		b.t.Fatalf("this never came true: %s (%v)\nat %s", condition, last, b.describe())
+	}
+}
+
 // at is where the tab is.
 func (b *tab) at() *url.URL {
 	b.t.Helper()
@@ -305,6 +320,12 @@ func (b *tab) prefer(scheme string) {
 			{Name: "prefers-reduced-motion", Value: "reduce"},
 		},
 	})
+}
+
+// inFront makes the tab the one that has the keyboard.
+func (b *tab) inFront() {
+	b.t.Helper()
+	call(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 }
 
 // withoutScript switches JavaScript off.

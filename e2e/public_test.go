@@ -3,12 +3,15 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
 
 	"formulary/internal/cli/clitest"
+	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
@@ -30,30 +33,96 @@ const everyKind = `{"fields": [
 	{"kind": "hidden", "key": "source"}, {"kind": "statement", "label": "Nearly done", "text": "One more page."},
 	{"kind": "page_break", "label": "Second page"}, {"key": "last", "kind": "short_text", "label": "Anything else?"}]}`
 
-// publishForm makes an open form beside the service and returns its path.
-func publishForm(t testing.TB, s *clitest.Service, head form.Head, definition string) string {
+// desk is where the owner of forms works, beside the service.
+type desk struct {
+	t     testing.TB
+	db    *store.Store
+	owner string
+}
+
+func openDesk(t testing.TB, s *clitest.Service) desk {
 	t.Helper()
-	ctx := context.Background()
 	db := storetest.Open(t, s.Place)
-	owner, err := db.PersonByEmail(ctx, ada)
+	owner, err := db.PersonByEmail(context.Background(), ada)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return desk{t, db, owner.ID}
+}
+
+// publish opens a form and returns its path.
+func (d desk) publish(plan form.Plan) string {
+	d.t.Helper()
+	ctx := context.Background()
+	if err := plan.Clean(); err != nil {
+		d.t.Fatalf("%v %+v", err, fault.From(err).Details)
+	}
+	f, err := d.db.CreatePlan(ctx, d.owner, plan, store.Once{}, time.Now())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if _, err := d.db.Publish(ctx, d.owner, f.ID, 0, time.Now()); err != nil {
+		d.t.Fatal(err)
+	}
+	return "/f/" + f.ID
+}
+
+// close takes no more answers.
+func (d desk) close(path string) {
+	d.t.Helper()
+	if _, err := d.db.CloseForm(context.Background(), d.owner, strings.TrimPrefix(path, "/f/"), 0, time.Now()); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// stored are the answers to the form, the first ones first.
+func (d desk) stored(path string) []map[string]any {
+	d.t.Helper()
+	list, err := d.db.ResponsesAfter(context.Background(), d.owner, strings.TrimPrefix(path, "/f/"), 0, 1000)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	all := []map[string]any{}
+	for _, r := range list {
+		answers, err := r.Answers()
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		all = append(all, answers)
+	}
+	return all
+}
+
+// wantStored fails the test unless just these answers are stored, as JSON.
+func (d desk) wantStored(path string, want ...string) {
+	d.t.Helper()
+	all := []map[string]any{}
+	for _, text := range want {
+		var answers map[string]any
+		if err := json.Unmarshal([]byte(text), &answers); err != nil {
+			d.t.Fatal(err)
+		}
+		all = append(all, answers)
+	}
+	if diff := cmp.Diff(all, d.stored(path)); diff != "" {
+		d.t.Errorf("stored (-want +got):\n%s", diff)
+	}
+}
+
+// asking reads what a form asks.
+func asking(t testing.TB, definition string) *form.Definition {
+	t.Helper()
 	var d form.Definition
 	if err := json.Unmarshal([]byte(definition), &d); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Clean(); err != nil {
-		t.Fatal(err)
-	}
-	f, err := db.CreateForm(ctx, owner.ID, head, &d, store.Once{}, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Publish(ctx, owner.ID, f.ID, 0, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	return "/f/" + f.ID
+	return &d
+}
+
+// publishForm makes an open form beside the service and returns its path.
+func publishForm(t testing.TB, s *clitest.Service, head form.Head, definition string) string {
+	t.Helper()
+	return openDesk(t, s).publish(form.Plan{Head: head, Definition: asking(t, definition)})
 }
 
 func TestPublicFormIsAccessible(t *testing.T) {

@@ -13,18 +13,21 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
 // watch notes what must not happen in any page: an error in the console (also
-// what the content security policy refused), an exception that nobody caught,
-// a request to another host.
+// what the content security policy refused), an exception that nobody caught, a
+// request to another host, a dialog.
 type watch struct {
 	ctx context.Context
 
 	mu        sync.Mutex
 	errors    []chromedp.ConsoleMessage
 	strangers []string        // requests to hosts that are not ours
+	dialogs   []string        // what they said
+	sent      []string        // requests for pages and whatever scripts ask for
 	documents map[string]bool // addresses of whole pages
 	rounds    int             // how often the console was read to its end
 }
@@ -36,6 +39,19 @@ func startWatch(t testing.TB, ctx context.Context, hosts []string) *watch {
 	t.Helper()
 	w := &watch{ctx: ctx, documents: map[string]bool{}}
 	console, requests := chromedp.Console(ctx), chromedp.Events(ctx, network.RequestWillBeSent)
+	dialogs := chromedp.Events(ctx, page.JavascriptDialogOpening)
+	go func() {
+		for dialog, err := range dialogs {
+			if err != nil {
+				return
+			}
+			w.mu.Lock()
+			w.dialogs = append(w.dialogs, dialog.Message)
+			w.mu.Unlock()
+			// A page that waits for an answer would stop the test instead of failing it.
+			_, _ = chromedp.Call(ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
+		}
+	}()
 	go func() {
 		for request, err := range requests {
 			if err != nil {
@@ -60,6 +76,9 @@ func (w *watch) request(r network.EventRequestWillBeSent, hosts []string) {
 	defer w.mu.Unlock()
 	if r.Type == network.ResourceTypeDocument {
 		w.documents[r.Request.URL] = true
+	}
+	if !strings.Contains(r.Request.URL, "/static/") {
+		w.sent = append(w.sent, r.Request.Method+" "+r.Request.URL)
 	}
 	u, err := url.Parse(r.Request.URL)
 	if err == nil && (u.Scheme == "data" || u.Scheme == "about" || slices.Contains(hosts, u.Scheme+"://"+u.Host)) {
@@ -97,6 +116,9 @@ func (w *watch) problems() []string {
 	}
 	for _, address := range w.strangers {
 		list = append(list, "a request to another host: "+address)
+	}
+	for _, words := range w.dialogs {
+		list = append(list, "a dialog: "+words)
 	}
 	return list
 }
@@ -143,6 +165,7 @@ func TestWatch(t *testing.T) {
 		{"rejection", "", "<script>Promise.reject(new Error('broken word'))</script>", "broken word"},
 		{"policy", "script-src 'none'", "<script>1</script>", "Content Security Policy"},
 		{"stranger", "", "<img src='http://stranger.example/dot.png' alt=''>", "http://stranger.example/dot.png"},
+		{"dialog", "", "<script>alert('look here')</script>", "a dialog: look here"},
 		{"lost file", "", "<img src='/lost.png' alt=''>", "404"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

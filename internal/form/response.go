@@ -24,8 +24,8 @@ type Response struct {
 
 // Answers reads the answers.
 func (r Response) Answers() (map[string]any, error) {
-	var answers map[string]any
-	if err := json.Unmarshal([]byte(r.JSON), &answers); err != nil {
+	answers, err := parseAnswers(r.JSON)
+	if err != nil {
 		return nil, fmt.Errorf("answers of %s: %w", r.ID, err)
 	}
 	return answers, nil

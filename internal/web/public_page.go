@@ -272,7 +272,7 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 	p.Seen = strings.Join(keys, ",")
 	p.Kept = keptAnswers(d, a.in, here)
 	p.Logic = logicOf(p.Fields, e)
-	if p.Logic != nil || slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Kind == "slider" && !q.Required }) || a.embedded {
+	if p.Logic != nil || slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Kind == "slider" }) || a.embedded {
 		p.Script = "form.js"
 	}
 	return p, nil

@@ -38,15 +38,16 @@ ALTER TABLE form ADD COLUMN response_serial BIGINT NOT NULL DEFAULT 0;
 
 -- The serial is given while the form's row is locked, so within a form it grows
 -- in the order of the commits: a reader that remembers the last one it saw
--- misses none.
+-- misses none. The table is kept in this order, so that reading many responses
+-- is reading on.
 CREATE TABLE response (
   account_id   TEXT COLLATE BINARY NOT NULL,
   form_id      TEXT COLLATE BINARY NOT NULL,
-  id           TEXT COLLATE BINARY NOT NULL,
   serial       BIGINT NOT NULL,
+  id           TEXT COLLATE BINARY NOT NULL,
   version      BIGINT NOT NULL,
   submitted_at BIGINT NOT NULL,
   answers      JSONB NOT NULL,
-  PRIMARY KEY (account_id, form_id, id)
-);
-CREATE UNIQUE INDEX response_by_serial ON response (account_id, form_id, serial);
+  PRIMARY KEY (account_id, form_id, serial)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX response_by_id ON response (account_id, form_id, id);

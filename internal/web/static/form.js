@@ -86,10 +86,14 @@ function watch(form, logic) {
   apply();
 }
 
-// A slider that is moved has an answer.
+// A slider that is moved has an answer, and says which.
 function watchSliders(form) {
-  for (const box of form.querySelectorAll("input[data-none]")) {
-    document.getElementById(box.dataset.none).addEventListener("input", () => { box.checked = false; });
+  for (const slider of form.querySelectorAll("input[type=range]")) {
+    slider.addEventListener("input", () => {
+      const none = form.elements.namedItem(`${slider.name}.none`);
+      if (none) none.checked = false;
+      form.querySelector(`output[data-of="${slider.id}"]`).value = `${slider.value} ${slider.dataset.unit ?? ""}`;
+    });
   }
 }
 

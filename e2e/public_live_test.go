@@ -1,0 +1,303 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
+
+	"formulary/internal/form"
+)
+
+// wardrobe has questions that depend on others of the same page: colour on size,
+// size on shirt, and nuts on what somebody writes.
+const wardrobe = `{"fields": [
+	{"key": "shirt", "kind": "yes_no", "label": "A shirt?"},
+	{"key": "size", "kind": "single_choice", "label": "Which size?", "required": true, "options": [{"value": "s", "label": "Small"}, {"value": "m", "label": "Medium"}],
+	 "show_if": {"field": "shirt", "op": "equals", "value": true}},
+	{"key": "colour", "kind": "short_text", "label": "Which colour?", "required": true, "show_if": {"field": "size", "op": "equals", "value": "m"}},
+	{"key": "diet", "kind": "short_text", "label": "What do you not eat?"},
+	{"key": "nuts", "kind": "multiple_choice", "label": "Which nuts?", "options": [{"value": "hazel", "label": "Hazelnuts"}, {"value": "wal", "label": "Walnuts"}],
+	 "show_if": {"field": "diet", "op": "contains", "value": "NUT"}}]}`
+
+// asked lists the questions that can be seen and answered now. One that can be
+// seen but not answered, or the other way round, is marked.
+const asked = `[...new Set(Array.from(document.querySelectorAll("form.answer [name]"), (e) => {
+	if (e.type === "hidden" || e.type === "submit" || e.name.startsWith("_")) return "";
+	const seen = e.checkVisibility(), works = !e.matches(":disabled");
+	return seen && works ? e.name : seen ? e.name + " (disabled)" : works ? e.name + " (unseen)" : "";
+}).filter(Boolean))].join(" ")`
+
+// waitAsked waits until just these questions are asked.
+func (b *tab) waitAsked(names ...string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	var got string
+	if err := eventually(ctx, func() bool {
+		now, err := chromedp.Run(ctx, chromedp.Evaluate[string](asked))
+		if err == nil {
+			got = now
+		}
+		return got == strings.Join(names, " ")
+	}); err != nil {
+		b.t.Fatalf("asked are %q, want %q\nat %s", got, names, b.describe())
+	}
+}
+
+// choose clicks on an answer to choose from.
+func (b *tab) choose(name, value string) {
+	b.t.Helper()
+	b.do(chromedp.Click(fmt.Sprintf(`input[name=%q][value=%q] + span`, name, value)))
+}
+
+// wantSent fails the test unless just these requests were made so far, besides
+// those for files that never change.
+func (b *tab) wantSent(want ...string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	var got []string
+	_ = eventually(ctx, func() bool {
+		b.watch.mu.Lock()
+		defer b.watch.mu.Unlock()
+		got = nil
+		for _, request := range b.watch.sent {
+			address, _, _ := strings.Cut(request, "?")
+			got = append(got, strings.Replace(address, b.site, "", 1))
+		}
+		return len(got) >= len(want)
+	})
+	if diff := cmp.Diff(want, got); diff != "" {
+		b.t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+// Questions come and go as the person answers, without the server.
+func TestLiveConditions(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	desk := openDesk(t, s)
+	path := desk.publish(form.Plan{Head: form.Head{Title: "Party"}, Definition: asking(t, wardrobe)})
+	b := openTab(t, s.URL)
+
+	b.wantStatus(b.open(path), 200)
+	b.waitAsked("shirt", "diet")
+	b.choose("shirt", "true")
+	b.waitAsked("shirt", "size", "diet")
+	b.choose("size", "m")
+	b.waitAsked("shirt", "size", "colour", "diet")
+	b.fill(`input[name="colour"]`, "Red")
+	b.choose("size", "s")
+	b.waitAsked("shirt", "size", "diet")
+	b.choose("size", "m")
+	b.waitAsked("shirt", "size", "colour", "diet")
+
+	// Without its question, a question that depends on it goes too.
+	b.choose("shirt", "false")
+	b.waitAsked("shirt", "diet")
+	b.choose("shirt", "true")
+	b.waitAsked("shirt", "size", "colour", "diet")
+
+	// Every letter counts, in any case.
+	b.do(chromedp.Focus(`input[name="diet"]`), chromedp.KeyEvent("Peanu"))
+	b.waitAsked("shirt", "size", "colour", "diet")
+	b.do(chromedp.KeyEvent("ts"))
+	b.waitAsked("shirt", "size", "colour", "diet", "nuts")
+	b.choose("nuts", "wal")
+	b.wantStatus(b.press(button("Send")), 200)
+	b.wantPath(path + "/done")
+	b.wantSent("GET "+path, "POST "+path, "GET "+path+"/done")
+
+	// What went away was not asked, whatever had been answered.
+	b.wantStatus(b.open(path), 200)
+	b.choose("shirt", "true")
+	b.choose("size", "m")
+	b.fill(`input[name="colour"]`, "Blue")
+	b.choose("shirt", "false")
+	b.waitAsked("shirt", "diet")
+	b.wantStatus(b.press(button("Send")), 200)
+	b.wantPath(path + "/done")
+	desk.wantStored(path,
+		`{"shirt": true, "size": "m", "colour": "Red", "diet": "Peanuts", "nuts": ["wal"]}`,
+		`{"shirt": false}`)
+}
+
+// Without JavaScript the server brings each question up when it is due.
+func TestConditionsWithoutScript(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	desk := openDesk(t, s)
+	path := desk.publish(form.Plan{Head: form.Head{Title: "Party"}, Definition: asking(t, wardrobe)})
+	b := openTab(t, s.URL)
+	b.withoutScript()
+
+	b.wantStatus(b.open(path), 200)
+	b.waitAsked("shirt", "diet")
+	b.choose("shirt", "true")
+	b.waitAsked("shirt", "diet")
+	b.wantStatus(b.press(button("Send")), 200)
+	b.wantPath(path)
+	b.waitAsked("shirt", "size", "diet")
+	if at := b.focused(); at != "size" {
+		t.Errorf("the focus is on %q, want the new question", at)
+	}
+	b.choose("size", "m")
+	b.wantStatus(b.press(button("Send")), 200)
+	b.wantPath(path)
+	b.waitAsked("shirt", "size", "colour", "diet")
+	b.fill(`input[name="colour"]`, "Red")
+	b.wantStatus(b.press(button("Send")), 200)
+	b.wantPath(path + "/done")
+
+	// Taking an answer back takes along what hung on it.
+	b.wantStatus(b.open(path+"?shirt=true&size=m&colour=Red"), 200)
+	b.waitAsked("shirt", "size", "colour", "diet")
+	b.choose("shirt", "false")
+	b.wantStatus(b.press(button("Send")), 200)
+	b.wantPath(path + "/done")
+	desk.wantStored(path, `{"shirt": true, "size": "m", "colour": "Red"}`, `{"shirt": false}`)
+}
+
+// The page's own logic passes the cases that the server's passes.
+func TestSharedConditions(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../internal/form/testdata/conditions.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shared struct {
+		Cases []struct {
+			If    json.RawMessage `json:"if"`
+			Holds bool            `json:"holds"`
+		} `json:"cases"`
+	}
+	if err := json.Unmarshal(text, &shared); err != nil {
+		t.Fatal(err)
+	}
+	if len(shared.Cases) < 30 {
+		t.Fatalf("only %d cases", len(shared.Cases))
+	}
+	s := start(t)
+	b := openTab(t, s.URL)
+	b.wantStatus(b.open(publishForm(t, s, form.Head{Title: "Party"}, wardrobe)), 200)
+	// The module that the page itself runs.
+	got := ask(b, chromedp.Evaluate[[]bool](`import(document.querySelector('script[type="module"]').src).then(({ holds }) => {
+		const shared = `+string(text)+`;
+		return shared.cases.map((c) => holds(c.if, shared.answers));
+	})`, chromedp.EvalAwaitPromise))
+	if len(got) != len(shared.Cases) {
+		t.Fatalf("%d results of %d cases", len(got), len(shared.Cases))
+	}
+	for i, c := range shared.Cases {
+		if got[i] != c.Holds {
+			t.Errorf("%s holds: %v, want %v", c.If, got[i], c.Holds)
+		}
+	}
+}
+
+// readings are answers of each kind, as a link would bring them, each with a
+// condition that holds of it and one that does not.
+var readings = []struct{ field, query, holds, not string }{
+	{`{"key": "a", "kind": "short_text"}`, "a=+Hello+", `{"field": "a", "op": "equals", "value": "Hello"}`, `{"field": "a", "op": "not_answered"}`},
+	{`{"key": "a", "kind": "short_text"}`, "a=++", `{"field": "a", "op": "not_answered"}`, `{"field": "a", "op": "answered"}`},
+	{`{"key": "a", "kind": "long_text"}`, "a=one%0Atwo", `{"field": "a", "op": "contains", "value": "TWO"}`, `{"field": "a", "op": "equals", "value": "one"}`},
+	{`{"key": "a", "kind": "email"}`, "a=ada@example.com", `{"field": "a", "op": "contains", "value": "@example"}`, `{"field": "a", "op": "contains", "value": "bob"}`},
+	{`{"key": "a", "kind": "url"}`, "a=https://example.com/", `{"field": "a", "op": "answered"}`, `{"field": "a", "op": "equals", "value": "x"}`},
+	{`{"key": "a", "kind": "phone"}`, "a=%2B49+228+1234", `{"field": "a", "op": "contains", "value": "+49"}`, `{"field": "a", "op": "not_answered"}`},
+	{`{"key": "a", "kind": "number"}`, "a=7.5", `{"field": "a", "op": "greater", "value": 7}`, `{"field": "a", "op": "equals", "value": "7.5"}`},
+	{`{"key": "a", "kind": "slider"}`, "a=40", `{"field": "a", "op": "at_most", "value": 40}`, `{"field": "a", "op": "less", "value": 40}`},
+	{`{"key": "a", "kind": "slider"}`, "a=40&a.none=1", `{"field": "a", "op": "not_answered"}`, `{"field": "a", "op": "answered"}`},
+	{`{"key": "a", "kind": "slider"}`, "", `{"field": "a", "op": "not_answered"}`, `{"field": "a", "op": "answered"}`},
+	{`{"key": "a", "kind": "slider", "required": true}`, "", `{"field": "a", "op": "not_equals", "value": 99}`, `{"field": "a", "op": "equals", "value": 99}`},
+	{`{"key": "a", "kind": "rating"}`, "a=3", `{"field": "a", "op": "equals", "value": 3}`, `{"field": "a", "op": "greater", "value": 3}`},
+	{`{"key": "a", "kind": "scale"}`, "a=0", `{"field": "a", "op": "answered"}`, `{"field": "a", "op": "at_least", "value": 1}`},
+	{`{"key": "a", "kind": "yes_no"}`, "a=false", `{"field": "a", "op": "equals", "value": false}`, `{"field": "a", "op": "equals", "value": true}`},
+	{`{"key": "a", "kind": "consent"}`, "a=true", `{"field": "a", "op": "equals", "value": true}`, `{"field": "a", "op": "equals", "value": false}`},
+	{`{"key": "a", "kind": "consent"}`, "", `{"field": "a", "op": "not_equals", "value": true}`, `{"field": "a", "op": "equals", "value": true}`},
+	{`{"key": "a", "kind": "single_choice", "options": [{"label": "X"}], "other": true}`, "a=_other&a.other=Mine", `{"field": "a", "op": "equals", "value": "Mine"}`, `{"field": "a", "op": "equals", "value": "_other"}`},
+	{`{"key": "a", "kind": "multiple_choice", "options": [{"label": "X"}, {"label": "Y"}], "other": true}`, "a=x&a=_other&a.other=Mine", `{"field": "a", "op": "equals", "value": ["Mine", "x"]}`, `{"field": "a", "op": "contains", "value": "_other"}`},
+	{`{"key": "a", "kind": "dropdown", "options": [{"label": "X"}, {"label": "Y"}]}`, "a=y", `{"field": "a", "op": "equals", "value": "y"}`, `{"field": "a", "op": "equals", "value": "x"}`},
+	{`{"key": "a", "kind": "ranking", "options": [{"label": "X"}, {"label": "Y"}]}`, "a.x=2&a.y=1", `{"field": "a", "op": "contains", "value": "x"}`, `{"field": "a", "op": "contains", "value": "z"}`},
+	{`{"key": "a", "kind": "matrix", "rows": [{"label": "R"}], "options": [{"label": "X"}]}`, "a.r=x", `{"field": "a", "op": "answered"}`, `{"field": "a", "op": "contains", "value": "x"}`},
+	{`{"key": "a", "kind": "date"}`, "a=2026-05-31", `{"field": "a", "op": "less", "value": "2026-06-01"}`, `{"field": "a", "op": "less", "value": "2026-05-31"}`},
+	{`{"key": "a", "kind": "time"}`, "a=17:30", `{"field": "a", "op": "greater", "value": "09:00"}`, `{"field": "a", "op": "greater", "value": "18:00"}`},
+	{`{"key": "a", "kind": "datetime"}`, "a=2026-05-31T17:30", `{"field": "a", "op": "at_least", "value": "2026-05-31T17:30"}`, `{"field": "a", "op": "not_answered"}`},
+	{`{"key": "a", "kind": "name"}`, "a.given=Ada", `{"field": "a", "op": "answered"}`, `{"field": "a", "op": "equals", "value": "Ada"}`},
+	{`{"key": "a", "kind": "address"}`, "a.city=Bonn", `{"field": "a", "op": "answered"}`, `{"field": "a", "op": "contains", "value": "Bonn"}`},
+	{`{"key": "a", "kind": "country"}`, "a=DE", `{"field": "a", "op": "equals", "value": "DE"}`, `{"field": "a", "op": "equals", "value": "de"}`},
+	{`{"key": "a", "kind": "hidden"}`, "a=mail", `{"field": "a", "op": "equals", "value": "mail"}`, `{"field": "a", "op": "not_answered"}`},
+}
+
+// The script reads the controls of each kind as the server does. Where they
+// differed, a question would be asked that nobody can see, for ever.
+func TestReadingsAgree(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var fields, want []string
+	query := url.Values{}
+	covered := map[string]bool{}
+	for i, r := range readings {
+		key := fmt.Sprintf("a%02d", i)
+		rename := func(text string) string {
+			return strings.ReplaceAll(strings.ReplaceAll(text, `"key": "a"`, `"key": "`+key+`"`), `"field": "a"`, `"field": "`+key+`"`)
+		}
+		fields = append(fields, rename(r.field),
+			fmt.Sprintf(`{"key": "y%02d", "kind": "short_text", "show_if": %s}`, i, rename(r.holds)),
+			fmt.Sprintf(`{"key": "n%02d", "kind": "short_text", "show_if": %s}`, i, rename(r.not)))
+		values, err := url.ParseQuery(r.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, list := range values {
+			query[key+strings.TrimPrefix(name, "a")] = list
+		}
+		want = append(want, fmt.Sprintf("y%02d", i))
+		var f form.Field
+		if err := json.Unmarshal([]byte(r.field), &f); err != nil {
+			t.Fatal(err)
+		}
+		covered[f.Kind] = true
+	}
+	for _, kind := range form.Kinds {
+		if (&form.Field{Kind: kind.Name()}).Asked() && !covered[kind.Name()] && kind.Name() != "calculated" {
+			t.Errorf("no answer of the kind %s is read", kind.Name())
+		}
+	}
+	path := publishForm(t, s, form.Head{Title: "Everything"}, `{"fields": [`+strings.Join(fields, ",\n")+`]}`)
+
+	var byServer []string
+	for _, m := range regexp.MustCompile(`id="q-([yn]\d\d)">`).FindAllStringSubmatch(s.Browser().Get(path+"?"+query.Encode()).Text, -1) {
+		byServer = append(byServer, m[1])
+	}
+	if diff := cmp.Diff(want, byServer); diff != "" {
+		t.Errorf("asked by the server (-want +got):\n%s", diff)
+	}
+
+	b := openTab(t, s.URL)
+	b.wantStatus(b.open(path+"?"+query.Encode()), 200)
+	const shown = `Array.from(document.querySelectorAll("[id^=q-]:not([hidden])"), (e) => e.id.slice(2)).sort()`
+	byScript := ask(b, chromedp.Evaluate[[]string](shown))
+	slices.Sort(want)
+	for i, r := range readings {
+		yes, no := fmt.Sprintf("y%02d", i), fmt.Sprintf("n%02d", i)
+		if !slices.Contains(byScript, yes) {
+			t.Errorf("the script does not see that %s holds of %s, answered with %q", r.holds, r.field, r.query)
+		}
+		if slices.Contains(byScript, no) {
+			t.Errorf("the script thinks that %s holds of %s, answered with %q", r.not, r.field, r.query)
+		}
+	}
+	// So they agree when the page is sent: it does not come back for more.
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("form").noValidate = true`))
+	b.press(button("Send"))
+	b.wantPath(path + "/done")
+}

@@ -1,0 +1,150 @@
+package form
+
+import (
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// parseAnswers reads answers as they are stored. Summaries and exports read
+// millions of them, so it takes texts out of the whole where they stand and leaves
+// to encoding/json what has escapes.
+func parseAnswers(text string) (map[string]any, error) {
+	p := parser{text: text}
+	value, err := p.value()
+	if err != nil {
+		return nil, err
+	}
+	answers, ok := value.(map[string]any)
+	if p.space(); !ok || p.at != len(text) {
+		return nil, errJSON
+	}
+	return answers, nil
+}
+
+var errJSON = errors.New("stored answers are not JSON")
+
+// parser reads JSON that we wrote, or that PostgreSQL wrote of it.
+type parser struct {
+	text  string
+	at    int
+	depth int
+}
+
+func (p *parser) space() {
+	for p.at < len(p.text) && (p.text[p.at] == ' ' || p.text[p.at] == '\n' || p.text[p.at] == '\t' || p.text[p.at] == '\r') {
+		p.at++
+	}
+}
+
+// next says whether the next character is the one, and if so goes past it.
+func (p *parser) next(c byte) bool {
+	p.space()
+	if p.at < len(p.text) && p.text[p.at] == c {
+		p.at++
+		return true
+	}
+	return false
+}
+
+func (p *parser) value() (any, error) {
+	p.space()
+	if p.at == len(p.text) || p.depth > 8 {
+		return nil, errJSON
+	}
+	switch rest := p.text[p.at:]; {
+	case rest[0] == '"':
+		return p.quoted()
+	case rest[0] == '{':
+		return p.object()
+	case rest[0] == '[':
+		return p.list()
+	case strings.HasPrefix(rest, "true"):
+		p.at += 4
+		return true, nil
+	case strings.HasPrefix(rest, "false"):
+		p.at += 5
+		return false, nil
+	default:
+		end := strings.IndexAny(rest, ",]} \n\t\r")
+		if end < 0 {
+			end = len(rest)
+		}
+		p.at += end
+		number, err := strconv.ParseFloat(rest[:end], 64)
+		return number, err
+	}
+}
+
+func (p *parser) quoted() (string, error) {
+	start := p.at + 1
+	for at := start; at < len(p.text); at++ {
+		switch p.text[at] {
+		case '"':
+			p.at = at + 1
+			return p.text[start:at], nil
+		case '\\':
+			return p.escaped()
+		}
+	}
+	return "", errJSON
+}
+
+// escaped reads a text that is not as it stands.
+func (p *parser) escaped() (string, error) {
+	for at := p.at + 1; at < len(p.text); at++ {
+		switch p.text[at] {
+		case '\\':
+			at++
+		case '"':
+			var text string
+			err := json.Unmarshal([]byte(p.text[p.at:at+1]), &text)
+			p.at = at + 1
+			return text, err
+		}
+	}
+	return "", errJSON
+}
+
+func (p *parser) object() (map[string]any, error) {
+	object := map[string]any{}
+	p.depth++
+	defer func() { p.depth-- }()
+	for p.at++; !p.next('}'); {
+		if len(object) > 0 && !p.next(',') {
+			return nil, errJSON
+		}
+		if p.space(); p.at == len(p.text) || p.text[p.at] != '"' {
+			return nil, errJSON
+		}
+		key, err := p.quoted()
+		if err != nil {
+			return nil, err
+		}
+		if !p.next(':') {
+			return nil, errJSON
+		}
+		if object[key], err = p.value(); err != nil {
+			return nil, err
+		}
+	}
+	return object, nil
+}
+
+func (p *parser) list() ([]any, error) {
+	list := []any{}
+	p.depth++
+	defer func() { p.depth-- }()
+	for p.at++; !p.next(']'); {
+		if len(list) > 0 && !p.next(',') {
+			return nil, errJSON
+		}
+		value, err := p.value()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, value)
+	}
+	return list, nil
+}
