@@ -42,7 +42,8 @@ STATICCHECK := v0.7.0
 
 fuzz: ## Run each fuzz test for FUZZTIME (30s).
 	@for target in internal/api:FuzzAuthorizationHeader internal/api:FuzzPaging internal/api:FuzzBody \
-		internal/account:FuzzScopes internal/account:FuzzRedirect internal/form:FuzzDefinition internal/form:FuzzAnswers; do \
+		internal/account:FuzzScopes internal/account:FuzzRedirect internal/form:FuzzDefinition internal/form:FuzzAnswers \
+		internal/form:FuzzExpression internal/form:FuzzStored internal/export:FuzzCSV internal/export:FuzzXLSX; do \
 		go test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) || exit 1; \
 	done
 

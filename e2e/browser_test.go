@@ -64,6 +64,7 @@ func withBrowser(run func() int) (int, error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(program), chromedp.UserDataDir(profile), chromedp.WindowSize(1200, 900),
 		chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Env("LANGUAGE=en"), // the order in which a date is typed
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		// Whatever slips through finds no other host.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"),

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"slices"
@@ -36,14 +35,18 @@ func readBody(w http.ResponseWriter, r *http.Request, into any) error {
 }
 
 func readAll(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	var all bytes.Buffer
+	if 0 < r.ContentLength && r.ContentLength <= most {
+		all.Grow(int(r.ContentLength) + bytes.MinRead)
+	}
+	_, err := all.ReadFrom(http.MaxBytesReader(w, r.Body, most))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, fault.New(fault.TooLarge, "The body is larger than %d KiB.", most>>10)
 	}
 	if err != nil {
 		return nil, &fault.Error{Code: fault.BadJSON, Message: "The body could not be read to its end.", Cause: err}
 	}
-	return text, nil
+	return all.Bytes(), nil
 }
 
 func parseBody(text []byte, into any) error {

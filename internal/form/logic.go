@@ -1,6 +1,7 @@
 package form
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/expr-lang/expr/vm"
@@ -14,6 +15,7 @@ type logic struct {
 	programs map[string]*vm.Program // of calculated fields, by key
 	texts    map[string]bool        // those that result in a text
 	before   map[string][]*Field    // what their expressions may use
+	capped   bool                   // whether any option has a cap
 }
 
 func (d *Definition) prepared() *logic {
@@ -23,6 +25,7 @@ func (d *Definition) prepared() *logic {
 		l.programs, l.texts, l.before = map[string]*vm.Program{}, map[string]bool{}, map[string][]*Field{}
 		for i, f := range d.Fields {
 			l.fields[f.Key] = f
+			l.capped = l.capped || slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 })
 			if f.Kind != (calculated{}).Name() {
 				continue
 			}

@@ -144,11 +144,7 @@ func (d *Definition) Choices(answers map[string]any) []Choice {
 }
 
 // HasCaps says whether any option has a cap.
-func (d *Definition) HasCaps() bool {
-	return slices.ContainsFunc(d.Fields, func(f *Field) bool {
-		return slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 })
-	})
-}
+func (d *Definition) HasCaps() bool { return d.prepared().capped }
 
 // ErrFull is the problem of an option that has been chosen often enough.
 var ErrFull = problem("this is no longer available")

@@ -1,0 +1,121 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"formulary/internal/form"
+)
+
+// teahouse has jumps over pages and to endings, texts that speak of answers,
+// something worked out, and an ending on another site.
+func teahouse(site string) string {
+	return `{"fields": [
+	{"key": "who", "kind": "short_text", "label": "Who are you?", "required": true},
+	{"key": "what", "kind": "single_choice", "label": "What would you like?", "required": true,
+	 "options": [{"value": "tea", "label": "Green tea"}, {"value": "usual", "label": "The usual"}, {"value": "nothing", "label": "Nothing"}, {"value": "shop", "label": "To the shop"}],
+	 "jumps": [{"if": {"field": "what", "op": "equals", "value": "nothing"}, "to": "bye"}, {"if": {"field": "what", "op": "equals", "value": "shop"}, "to": "shop"}, {"if": {"field": "what", "op": "equals", "value": "usual"}, "to": "bill"}]},
+	{"key": "cup", "kind": "page_break", "label": "{{what}} for {{who}}", "help": "Just a moment, {{ who }}."},
+	{"key": "cups", "kind": "number", "label": "How many cups, {{who}}?", "required": true, "min": 1},
+	{"key": "bill", "kind": "page_break", "label": "Your bill"},
+	{"key": "price", "kind": "calculated", "label": "Price", "expression": "(cups > 0 ? cups : 1) * 2.5", "unit": "€"},
+	{"key": "right", "kind": "statement", "text": "Is **{{price}}** right, {{who}}?"},
+	{"key": "tip", "kind": "number", "label": "A tip?"}],
+	"endings": [{"key": "thanks", "title": "Enjoy it, {{who}}", "text": "You get *{{what}}* for {{price}}.\n\nSee you **soon**.", "show_if": {"field": "price", "op": "answered"}},
+		{"key": "bye", "title": "Goodbye, {{who}}"}, {"key": "shop", "redirect": "` + site + `/welcome?from=form&who={{who}}"}],
+	"settings": {"submit_label": "Order", "ask_again": true}}`
+}
+
+// A form leads people over its pages by what they answer.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	desk := openDesk(t, s)
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"><h1>Welcome to the shop, %s`, r.FormValue("who"))
+	}))
+	t.Cleanup(shop.Close)
+	path := desk.publish(form.Plan{Head: form.Head{Title: "Teahouse"}, Definition: asking(t, teahouse(shop.URL))})
+	b := openTab(t, s.URL, shop.URL)
+
+	begin := func(who, what string) {
+		t.Helper()
+		b.fill(`input[name="who"]`, who)
+		b.choose("what", what)
+	}
+
+	// Through all pages, with a look back.
+	b.wantStatus(b.open(path), 200)
+	b.wantWords("Teahouse")
+	begin(`Ada & "Co"`, "tea")
+	b.wantStatus(b.press(button("Next")), 200)
+	b.wantWords(`Green tea for Ada & "Co"`, `Just a moment, Ada & "Co".`, `How many cups, Ada & "Co"?`, "Page 2 of 3")
+	b.wantStatus(b.press(button("Back")), 200)
+	if got := ask(b, chromedp.Value(`input[name="who"]`)); got != `Ada & "Co"` {
+		t.Errorf("after going back the field holds %q", got)
+	}
+	if b.count(`input[name="what"][value="tea"]:checked`) != 1 {
+		t.Error("after going back the choice is gone")
+	}
+	b.fill(`input[name="who"]`, "Grace")
+	b.wantStatus(b.press(button("Next")), 200)
+	b.wantWords("Green tea for Grace")
+	b.fill(`input[name="cups"]`, "3")
+	b.wantStatus(b.press(button("Next")), 200)
+	b.wantWords("Your bill", "Page 3 of 3", "Is 7.5 € right, Grace?")
+	if got := b.text("output"); got != "7.5 €" {
+		t.Errorf("the price is %q", got)
+	}
+	b.wantStatus(b.press(button("Order")), 200)
+	b.wantPath(path + "/done")
+	if got := b.text("h1"); got != "Enjoy it, Grace" {
+		t.Errorf("the ending says %q", got)
+	}
+	b.wantWords("You get Green tea for 7.5 €.")
+	if got := b.text("em"); got != "Green tea" {
+		t.Errorf("emphasised is %q", got)
+	}
+
+	// Once more, over a page: what lies between is not asked.
+	b.wantStatus(b.press(link("Answer once more")), 200)
+	b.wantPath(path)
+	if got := ask(b, chromedp.Value(`input[name="who"]`)); got != "" {
+		t.Errorf("the new sheet holds %q", got)
+	}
+	begin("Bob", "usual")
+	b.wantStatus(b.press(button("Next")), 200)
+	b.wantWords("Your bill", "Page 2 of 2", "Is 2.5 € right, Bob?")
+	b.wantStatus(b.press(button("Back")), 200)
+	b.wantWords("Who are you?")
+	b.wantStatus(b.press(button("Next")), 200)
+	b.fill(`input[name="tip"]`, "0.5")
+	b.wantStatus(b.press(button("Order")), 200)
+	b.wantWords("Enjoy it, Bob", "You get The usual for 2.5 €.")
+
+	// Straight to an ending.
+	b.wantStatus(b.open(path), 200)
+	begin("Carol", "nothing")
+	b.press(`button.primary`)
+	b.wantPath(path + "/done")
+	b.wantWords("Goodbye, Carol")
+
+	// And to another site, which the policy of every page on the way allows.
+	b.wantStatus(b.open(path), 200)
+	begin("Dan & Eve", "shop")
+	b.wantStatus(b.press(`button.primary`), 200)
+	if at := b.at(); at.Scheme+"://"+at.Host != shop.URL || at.Path != "/welcome" || at.Query().Get("who") != "Dan & Eve" || at.Query().Get("from") != "form" {
+		t.Errorf("the browser is at %s, want the shop", at)
+	}
+	b.wantWords("Welcome to the shop, Dan & Eve")
+
+	desk.wantStored(path,
+		`{"who": "Grace", "what": "tea", "cups": 3, "price": 7.5}`,
+		`{"who": "Bob", "what": "usual", "price": 2.5, "tip": 0.5}`,
+		`{"who": "Carol", "what": "nothing"}`,
+		`{"who": "Dan & Eve", "what": "shop"}`)
+}
