@@ -22,7 +22,7 @@ func teahouse(site string) string {
 	{"key": "cup", "kind": "page_break", "label": "{{what}} for {{who}}", "help": "Just a moment, {{ who }}."},
 	{"key": "cups", "kind": "number", "label": "How many cups, {{who}}?", "required": true, "min": 1},
 	{"key": "bill", "kind": "page_break", "label": "Your bill"},
-	{"key": "price", "kind": "calculated", "label": "Price", "expression": "(cups > 0 ? cups : 1) * 2.5", "unit": "€"},
+	{"key": "price", "kind": "calculated", "label": "Price", "expression": "(cups > 0 ? cups : 1.0) * 2.5", "unit": "€"},
 	{"key": "right", "kind": "statement", "text": "Is **{{price}}** right, {{who}}?"},
 	{"key": "tip", "kind": "number", "label": "A tip?"}],
 	"endings": [{"key": "thanks", "title": "Enjoy it, {{who}}", "text": "You get *{{what}}* for {{price}}.\n\nSee you **soon**.", "show_if": {"field": "price", "op": "answered"}},

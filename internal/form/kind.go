@@ -14,6 +14,8 @@ import (
 type Kind interface {
 	// Name is how definitions spell it.
 	Name() string
+	// About is how owners know it.
+	About() About
 	// Properties are the names of the field's properties that mean something
 	// for this kind, beside those that every field has.
 	Properties() []string
@@ -31,6 +33,13 @@ type Kind interface {
 	Parts(f *Field) []Option
 	// Sum is how many answers are summed up.
 	Sum() Sum
+}
+
+// About is what an owner reads when choosing a kind.
+type About struct {
+	Title string
+	Hint  string
+	Group string // Text, Numbers, Choices, Dates, People, Form
 }
 
 // Sum is a way to sum up answers.

@@ -32,3 +32,6 @@ func (address) Schema(f *Field) map[string]any { return partsSchema(f, AddressPa
 
 // Parts are those of an address.
 func (address) Parts(*Field) []Option { return partOptions(AddressParts) }
+
+// About is how owners know it.
+func (address) About() About { return About{"Address", "Street, town, country", "People"} }

@@ -30,3 +30,6 @@ func (calculated) Check(f *Field, wrong func(property, format string, args ...an
 func (calculated) Schema(*Field) map[string]any {
 	return map[string]any{"type": []string{"number", "string"}, "readOnly": true}
 }
+
+// About is how owners know it.
+func (calculated) About() About { return About{"Calculated", "Worked out from other answers", "Form"} }

@@ -27,3 +27,6 @@ func (consent) Schema(f *Field) map[string]any {
 	}
 	return map[string]any{"type": "boolean"}
 }
+
+// About is how owners know it.
+func (consent) About() About { return About{"Consent", "A box to tick under a text", "Choices"} }

@@ -32,3 +32,6 @@ func parseCountry(value any) (any, error) {
 	}
 	return text, nil
 }
+
+// About is how owners know it.
+func (country) About() About { return About{"Country", "One of the countries", "People"} }

@@ -62,3 +62,6 @@ func checkMoments(f *Field, format string, wrong func(property, format string, a
 		wrong("latest", "not before the earliest")
 	}
 }
+
+// About is how owners know it.
+func (date) About() About { return About{"Date", "A day of the calendar", "Dates"} }

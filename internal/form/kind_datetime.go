@@ -20,3 +20,6 @@ func (dateTime) Answer(f *Field, value any) (any, error) {
 func (dateTime) Schema(*Field) map[string]any {
 	return map[string]any{"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]$"}
 }
+
+// About is how owners know it.
+func (dateTime) About() About { return About{"Date and time", "A day and a time", "Dates"} }

@@ -15,3 +15,8 @@ func (dropdown) Check(f *Field, wrong func(property, format string, args ...any)
 
 func (dropdown) Answer(f *Field, value any) (any, error) { return oneOf(f, value) }
 func (dropdown) Schema(f *Field) map[string]any          { return choiceSchema(f) }
+
+// About is how owners know it.
+func (dropdown) About() About {
+	return About{"Dropdown", "One of many, in a list that opens", "Choices"}
+}

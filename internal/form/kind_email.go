@@ -31,3 +31,6 @@ func (email) Answer(_ *Field, value any) (any, error) {
 func (email) Schema(*Field) map[string]any {
 	return map[string]any{"type": "string", "format": "email", "maxLength": 254}
 }
+
+// About is how owners know it.
+func (email) About() About { return About{"E-mail", "An address that is checked", "Text"} }

@@ -12,3 +12,6 @@ func (hidden) Post(f *Field, in url.Values) any                         { return
 
 func (hidden) Answer(f *Field, value any) (any, error) { return shortText{}.Answer(f, value) }
 func (hidden) Schema(f *Field) map[string]any          { return textSchema(f, maxShortText) }
+
+// About is how owners know it.
+func (hidden) About() About { return About{"Hidden", "Comes with the link", "Form"} }

@@ -102,3 +102,6 @@ func (matrix) Schema(f *Field) map[string]any {
 
 // Parts are the rows.
 func (matrix) Parts(f *Field) []Option { return f.Rows }
+
+// About is how owners know it.
+func (matrix) About() About { return About{"Matrix", "The same answers for several rows", "Choices"} }

@@ -89,3 +89,8 @@ func (multipleChoice) Schema(f *Field) map[string]any {
 	}
 	return schema
 }
+
+// About is how owners know it.
+func (multipleChoice) About() About {
+	return About{"Several of several", "Any number of answers", "Choices"}
+}

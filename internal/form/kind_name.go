@@ -101,3 +101,6 @@ func partOptions(parts []string) []Option {
 	}
 	return options
 }
+
+// About is how owners know it.
+func (name) About() About { return About{"Name", "First and last name", "People"} }

@@ -92,3 +92,6 @@ func numberSchema(f *Field) map[string]any {
 	}
 	return schema
 }
+
+// About is how owners know it.
+func (number) About() About { return About{"Number", "Any number, within limits", "Numbers"} }

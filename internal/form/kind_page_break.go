@@ -12,3 +12,6 @@ func (pageBreak) Check(*Field, func(property, format string, args ...any)) {}
 func (pageBreak) Post(*Field, url.Values) any                              { return nil }
 func (pageBreak) Answer(*Field, any) (any, error)                          { return nil, nil }
 func (pageBreak) Schema(*Field) map[string]any                             { return nil }
+
+// About is how owners know it.
+func (pageBreak) About() About { return About{"New page", "What follows is on the next page", "Form"} }

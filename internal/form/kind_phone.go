@@ -39,3 +39,6 @@ func (phone) Answer(_ *Field, value any) (any, error) {
 func (phone) Schema(*Field) map[string]any {
 	return map[string]any{"type": "string", "pattern": `^\+?[0-9 \-./()]+$`, "maxLength": 40}
 }
+
+// About is how owners know it.
+func (phone) About() About { return About{"Telephone", "A number to call", "Text"} }

@@ -80,3 +80,6 @@ func (ranking) Schema(f *Field) map[string]any {
 		"items": map[string]any{"type": "string", "enum": optionValues(f.Options)},
 	}
 }
+
+// About is how owners know it.
+func (ranking) About() About { return About{"Ranking", "Put in order", "Choices"} }

@@ -34,3 +34,6 @@ func wholeSchema(f *Field) map[string]any {
 	schema["type"] = "integer"
 	return schema
 }
+
+// About is how owners know it.
+func (rating) About() About { return About{"Stars", "How good it was", "Numbers"} }

@@ -27,3 +27,8 @@ func (scale) Check(f *Field, wrong func(property, format string, args ...any)) {
 
 func (scale) Answer(f *Field, value any) (any, error) { return numberWithin(f, value) }
 func (scale) Schema(f *Field) map[string]any          { return wholeSchema(f) }
+
+// About is how owners know it.
+func (scale) About() About {
+	return About{"Opinion scale", "From 0 to 10, as for the net promoter score", "Numbers"}
+}

@@ -36,3 +36,6 @@ func textSchema(f *Field, most int) map[string]any {
 	}
 	return schema
 }
+
+// About is how owners know it.
+func (shortText) About() About { return About{"Short text", "One line", "Text"} }

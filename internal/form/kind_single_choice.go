@@ -88,3 +88,6 @@ func choiceSchema(f *Field) map[string]any {
 	}
 	return map[string]any{"type": "string", "enum": optionValues(f.Options)}
 }
+
+// About is how owners know it.
+func (singleChoice) About() About { return About{"One of several", "All in sight", "Choices"} }

@@ -36,3 +36,6 @@ func fill(n **float64, value float64) {
 
 func (slider) Answer(f *Field, value any) (any, error) { return numberWithin(f, value) }
 func (slider) Schema(f *Field) map[string]any          { return numberSchema(f) }
+
+// About is how owners know it.
+func (slider) About() About { return About{"Slider", "A number along a line", "Numbers"} }

@@ -16,3 +16,6 @@ func (statement) Check(f *Field, wrong func(property, format string, args ...any
 		wrong("text", "a statement says something")
 	}
 }
+
+// About is how owners know it.
+func (statement) About() About { return About{"Statement", "A text between questions", "Form"} }

@@ -20,3 +20,6 @@ func (clock) Answer(f *Field, value any) (any, error) {
 func (clock) Schema(*Field) map[string]any {
 	return map[string]any{"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$"}
 }
+
+// About is how owners know it.
+func (clock) About() About { return About{"Time", "A time of day", "Dates"} }

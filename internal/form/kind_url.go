@@ -28,3 +28,6 @@ func (webAddress) Answer(_ *Field, value any) (any, error) {
 func (webAddress) Schema(*Field) map[string]any {
 	return map[string]any{"type": "string", "format": "uri", "pattern": "^https?://", "maxLength": 2000}
 }
+
+// About is how owners know it.
+func (webAddress) About() About { return About{"Web address", "A link", "Text"} }

@@ -34,3 +34,6 @@ func postedBoolean(f *Field, in url.Values) any {
 		return text
 	}
 }
+
+// About is how owners know it.
+func (yesNo) About() About { return About{"Yes or no", "Two answers", "Choices"} }

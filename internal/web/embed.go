@@ -18,7 +18,7 @@ const embedQuery = "embed=1"
 // frameable lets the sites that the owner chose show the page in a frame; the
 // page's policy names them.
 func frameable(v *visit, o form.Offer) {
-	if o.Sites != "" {
+	if o.Sites != "" || strings.HasSuffix(v.r.URL.Path, "/preview") {
 		v.w.Header().Del("X-Frame-Options")
 	}
 }

@@ -131,6 +131,12 @@ func (web *Web) answerForm(v *visit) error {
 	if err := web.sameVersion(v, a); err != nil {
 		return err
 	}
+	return web.turn(v, a, func(e form.Evaluation, number int) error { return web.finish(v, a, e, number) })
+}
+
+// turn goes to the page that what was sent leads to; after the last one, finish
+// takes over.
+func (web *Web) turn(v *visit, a *asking, finish func(e form.Evaluation, number int) error) error {
 	pages := a.form.Definition.Pages()
 	number := a.page()
 	e := a.form.Definition.Evaluate(a.form.Definition.Posted(a.in))
@@ -152,7 +158,7 @@ func (web *Web) answerForm(v *visit) error {
 	if next, ok := after(pages, e, number); ok {
 		return web.ask(v, http.StatusOK, a, next)
 	}
-	return web.finish(v, a, e, number)
+	return finish(e, number)
 }
 
 // sameVersion goes on with the version that the person began with: what is
@@ -346,19 +352,29 @@ func (web *Web) formDone(v *visit) error {
 			e, _ = f.Definition.Recheck(answers) // it was right when it was stored
 		}
 	}
-	a := web.asking(v, f)
-	p := &endingPage{layout: a.layout(), Heading: a.words.say("Thank you"), Words: a.words}
-	text := a.words.say("Your answers have arrived.")
-	if ending := f.Definition.EndingOf(e); ending != nil && (ending.Title != "" || ending.Text != "") {
-		p.Heading = f.Definition.Piped(ending.Title, a.say(e.Answers, nil))
-		text = f.Definition.Piped(ending.Text, a.say(e.Answers, quoteMarkdown))
-	}
-	if p.Text, err = web.markdown.draw(text); err != nil {
+	p, err := web.endingPage(web.asking(v, f), e)
+	if err != nil {
 		return err
-	}
-	if f.Definition.Settings.AskAgain && f.OpenAt(web.Now()) {
-		p.Again = a.address("")
 	}
 	frameable(v, f.Offer)
 	return web.render(v, http.StatusOK, "done", p)
+}
+
+// endingPage is the page after the last one, for these answers.
+func (web *Web) endingPage(a *asking, e form.Evaluation) (*endingPage, error) {
+	d := a.form.Definition
+	p := &endingPage{layout: a.layout(), Heading: a.words.say("Thank you"), Words: a.words}
+	text := a.words.say("Your answers have arrived.")
+	if ending := d.EndingOf(e); ending != nil && (ending.Title != "" || ending.Text != "") {
+		p.Heading = d.Piped(ending.Title, a.say(e.Answers, nil))
+		text = d.Piped(ending.Text, a.say(e.Answers, quoteMarkdown))
+	}
+	var err error
+	if p.Text, err = web.markdown.draw(text); err != nil {
+		return nil, err
+	}
+	if d.Settings.AskAgain && a.form.OpenAt(web.Now()) {
+		p.Again = a.address("")
+	}
+	return p, nil
 }

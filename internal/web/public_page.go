@@ -22,6 +22,7 @@ type asking struct {
 	form     store.PublicForm
 	words    words
 	embedded bool
+	preview  bool       // by the owner, of the draft: nothing is stored
 	in       url.Values // what was sent so far
 	problems problems
 	seen     []string // what was on the page before, when it is shown again
@@ -51,6 +52,9 @@ func (a *asking) page() int {
 // address is that of the form, or of something under it.
 func (a *asking) address(under string) string {
 	to := "/f/" + cmp.Or(a.form.Offer.Slug, a.form.ID) + under
+	if a.preview {
+		to = "/forms/" + a.form.ID + "/preview"
+	}
 	if a.embedded {
 		to += "?" + embedQuery
 	}
@@ -61,6 +65,9 @@ func (a *asking) layout() layout {
 	l := layout{
 		Title: a.form.Head.Title, Language: a.form.Head.Language, Public: true, Embedded: a.embedded, Errors: a.problems,
 		frames: a.form.Offer.Sites, OEmbed: "/f/" + a.form.ID,
+	}
+	if a.preview {
+		l.frames, l.OEmbed = "'self'", ""
 	}
 	var sites []string
 	for _, ending := range a.form.Definition.Endings {

@@ -75,6 +75,12 @@ type route struct {
 var routes = []route{
 	{"GET /{$}", signedIn, (*Web).home},
 
+	{"GET /forms/{id}/build", signedIn, (*Web).showBuilder},
+	{"PUT /forms/{id}/draft", signedIn, (*Web).saveDraft},
+	{"POST /forms/{id}/publish", signedIn, (*Web).publishForm},
+	{"GET /forms/{id}/preview", signedIn, (*Web).preview},
+	{"POST /forms/{id}/preview", signedIn, (*Web).preview},
+
 	{"GET /signin", anyone, (*Web).showSignin},
 	{"POST /signin", anyone, (*Web).signin},
 	{"POST /signout", anyone, (*Web).signout},
@@ -177,7 +183,7 @@ func (web *Web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (web *Web) allowed(r *http.Request) string {
 	var methods []string
 	probe := *r
-	for _, method := range []string{"GET", "HEAD", "POST"} {
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT"} {
 		probe.Method = method
 		if _, pattern := web.mux.Handler(&probe); pattern != "" {
 			methods = append(methods, method)
@@ -219,12 +225,17 @@ func (web *Web) enter(v *visit, route route) error {
 	if err := web.recognise(v); err != nil {
 		return err
 	}
+	if v.r.Method == http.MethodPut {
+		if err := web.origins.Check(v.r); err != nil {
+			return &fault.Error{Code: fault.Forbidden, Message: "This was sent from another site.", Cause: err}
+		}
+	}
 	if v.r.Method == http.MethodPost {
 		if err := web.origins.Check(v.r); err != nil {
 			return &fault.Error{Code: fault.Forbidden, Message: "This form was sent from another site.", Cause: err}
 		}
 		most := int64(maxPost)
-		if strings.HasPrefix(v.r.URL.Path, "/f/") {
+		if strings.HasPrefix(v.r.URL.Path, "/f/") || strings.HasSuffix(v.r.URL.Path, "/preview") {
 			most = maxAnswers
 		}
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, most)

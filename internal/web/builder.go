@@ -1,0 +1,228 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+)
+
+// builderPage is where an owner says what a form asks. It alone needs JavaScript:
+// the page brings everything that the builder works with, as data.
+type builderPage struct {
+	formPage
+	Data builderData
+}
+
+// builderData is what the builder starts from.
+type builderData struct {
+	Draft    draft           `json:"draft"`
+	Kinds    []builderKind   `json:"kinds"`
+	Common   []form.Property `json:"common"`
+	Own      []form.Property `json:"own"`
+	Language []builderChoice `json:"languages"`
+	Words    words           `json:"words"` // the builder's words in the owner's language, by the English ones
+}
+
+type builderChoice struct {
+	Value string `json:"value"`
+	Label string `json:"label"`
+}
+
+// builderKind is a kind of question as the builder offers it.
+type builderKind struct {
+	Name       string   `json:"name"`
+	Title      string   `json:"title"`
+	Hint       string   `json:"hint"`
+	Group      string   `json:"group"`
+	Properties []string `json:"properties"`
+	Answered   bool     `json:"answered"` // has an answer at all
+}
+
+// draft is a form on its way between the builder and the store.
+type draft struct {
+	ID          string         `json:"id"`
+	Revision    int64          `json:"revision"`
+	Status      form.Status    `json:"status"`
+	Version     int64          `json:"version"`
+	Title       string         `json:"title"`
+	Description string         `json:"description"`
+	Language    string         `json:"language"`
+	Fields      []*form.Field  `json:"fields"`
+	Endings     []*form.Ending `json:"endings"`
+	Settings    form.Settings  `json:"settings"`
+	Changes     []string       `json:"changes"` // since the version that is published
+}
+
+func (web *Web) draftOf(v *visit, f form.Form) (draft, error) {
+	d, err := web.Store.Draft(v.ctx(), v.person.ID, f.ID)
+	if err != nil {
+		return draft{}, err
+	}
+	out := draft{
+		ID: f.ID, Revision: f.Revision, Status: f.At(web.Now()).Status, Version: f.Version, Title: f.Title, Description: f.Description, Language: f.Language,
+		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []string{},
+	}
+	if out.Endings == nil {
+		out.Endings = []*form.Ending{}
+	}
+	if f.Version == 0 {
+		return out, nil
+	}
+	published, err := web.Store.Version(v.ctx(), v.person.ID, f.ID, f.Version)
+	if err != nil {
+		return out, err
+	}
+	now := form.Plan{Head: form.Head{Title: f.Title, Description: f.Description, Language: f.Language}, Definition: d}
+	if changes := form.Changes(form.Plan{Head: published.Head, Definition: published.Definition}, now); changes != nil {
+		out.Changes = changes
+	}
+	return out, nil
+}
+
+func (web *Web) showBuilder(v *visit) error {
+	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	p := &builderPage{formPage: web.formPageOf(v, f, "build")}
+	p.Script, p.Style = "builder.js", "builder.css"
+	if p.Data.Draft, err = web.draftOf(v, f); err != nil {
+		return err
+	}
+	say := web.languages.of(v.person.Language)
+	p.Data.Words = say
+	for _, k := range form.Kinds {
+		about := k.About()
+		properties := k.Properties()
+		if properties == nil {
+			properties = []string{}
+		}
+		p.Data.Kinds = append(p.Data.Kinds, builderKind{k.Name(), about.Title, about.Hint, about.Group, properties, k.Schema(&form.Field{}) != nil})
+	}
+	p.Data.Common, p.Data.Own = form.Common, form.Own
+	for _, l := range formLanguages {
+		p.Data.Language = append(p.Data.Language, builderChoice{l[0], l[1]})
+	}
+	return web.render(v, http.StatusOK, "builder", p)
+}
+
+// formLanguages are those in which a form's page speaks; others can be set by the
+// API.
+var formLanguages = [][2]string{{"en", "English"}, {"de", "Deutsch"}, {"fr", "Français"}, {"es", "Español"}, {"pt", "Português"}, {"tr", "Türkçe"}, {"ar", "العربية"}}
+
+// saveDraft takes the builder's draft. What is wrong is answered field by field;
+// when somebody else was faster, with theirs.
+func (web *Web) saveDraft(v *visit) error {
+	var in draft
+	decoder := json.NewDecoder(http.MaxBytesReader(v.w, v.r.Body, maxAnswers))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&in); err != nil {
+		return web.answer422(v, http.StatusBadRequest, &fault.Error{Code: fault.BadJSON, Message: "The draft cannot be read.", Cause: err})
+	}
+	revision, _ := strconv.ParseInt(strings.Trim(v.r.Header.Get("If-Match"), `"`), 10, 64)
+	change := func(p *form.Plan) error {
+		p.Head = form.Head{Title: in.Title, Description: in.Description, Language: in.Language}
+		p.Definition = &form.Definition{Fields: in.Fields, Endings: in.Endings, Settings: in.Settings}
+		if p.Definition.Fields == nil {
+			p.Definition.Fields = []*form.Field{}
+		}
+		return p.Clean()
+	}
+	f, err := web.Store.ChangeForm(v.ctx(), v.person.ID, v.r.PathValue("id"), revision, change, web.Now())
+	if code := fault.From(err).Code; err != nil && (code == fault.Invalid || code == fault.Changed) {
+		return web.answer422(v, code.Status(), fault.From(err))
+	}
+	if err != nil {
+		return err
+	}
+	out, err := web.draftOf(v, f)
+	if err != nil {
+		return err
+	}
+	return web.sendJSON(v, http.StatusOK, out)
+}
+
+// draftProblem is why a draft was not saved.
+type draftProblem struct {
+	Code    int            `json:"code"`
+	Message string         `json:"message"`
+	Details []fault.Detail `json:"details"`
+	Theirs  *draft         `json:"theirs,omitempty"` // what is stored, when somebody else has changed it
+}
+
+func (web *Web) answer422(v *visit, status int, e *fault.Error) error {
+	out := draftProblem{Code: int(e.Code), Message: e.Message, Details: e.Details}
+	if out.Details == nil {
+		out.Details = []fault.Detail{}
+	}
+	if e.Code == fault.Changed {
+		f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+		if err != nil {
+			return err
+		}
+		theirs, err := web.draftOf(v, f)
+		if err != nil {
+			return err
+		}
+		out.Theirs = &theirs
+	}
+	return web.sendJSON(v, status, out)
+}
+
+func (web *Web) sendJSON(v *visit, status int, body any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "application/json")
+	v.w.WriteHeader(status)
+	v.w.Write(text) // the reader may have gone
+	return nil
+}
+
+// publishForm opens the form with its draft.
+func (web *Web) publishForm(v *visit) error {
+	id := v.r.PathValue("id")
+	_, err := web.Store.Publish(v.ctx(), v.person.ID, id, 0, web.Now())
+	if fault.From(err).Code == fault.Invalid && err != nil {
+		return web.answer422(v, http.StatusUnprocessableEntity, fault.From(err))
+	}
+	if err != nil {
+		return err
+	}
+	return web.redirect(v, "/forms/"+id+"/share")
+}
+
+// preview shows a draft as respondents will see it: the same page, made by the
+// same code. Nothing of it is stored.
+func (web *Web) preview(v *visit) error {
+	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	d, err := web.Store.Draft(v.ctx(), v.person.ID, f.ID)
+	if err != nil {
+		return err
+	}
+	a := web.asking(v, store.PublicForm{
+		Owner: v.person.ID, ID: f.ID, Status: form.Open, Head: form.Head{Title: f.Title, Description: f.Description, Language: f.Language}, Offer: f.Offer, Definition: d,
+	})
+	a.preview = true
+	if v.r.Method == http.MethodGet {
+		number, _ := strconv.Atoi(v.r.URL.Query().Get("page"))
+		return web.ask(v, http.StatusOK, a, max(0, min(number, len(d.Pages())-1)))
+	}
+	a.in = v.r.PostForm
+	return web.turn(v, a, func(e form.Evaluation, number int) error {
+		p, err := web.endingPage(a, e)
+		if err != nil {
+			return err
+		}
+		return web.render(v, http.StatusOK, "done", p)
+	})
+}
