@@ -43,12 +43,27 @@ type axeFinding struct {
 	} `json:"nodes"`
 }
 
+// What axe looks for: all that the guidelines ask for, or only what differs
+// between colour schemes and screens.
+const (
+	everyRule = `["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]`
+	lookRules = `{type: "rule", values: ["color-contrast", "target-size"]}`
+)
+
 // The library that draws the API is not ours to judge.
-const axeRun = `axe.run({exclude: ["#api"]}, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]})
+const axeRun = `axe.run({exclude: ["#api"]}, {runOnly: %s})
 	.then((r) => ({violations: r.violations, passes: r.passes.length}))`
+
+// shownNodes is how many places are shown of what is wrong in many.
+const shownNodes = 3
 
 // barriers lists what in the page keeps people out.
 func (b *tab) barriers() []string {
+	b.t.Helper()
+	return b.barriersBy(everyRule)
+}
+
+func (b *tab) barriersBy(rules string) []string {
 	b.t.Helper()
 	type result struct {
 		Violations []axeFinding `json:"violations"`
@@ -57,14 +72,18 @@ func (b *tab) barriers() []string {
 	if !ask(b, chromedp.Evaluate[bool](`"axe" in window`)) {
 		ask(b, chromedp.Evaluate[any](axeSource+"\nnull"))
 	}
-	found := ask(b, chromedp.Evaluate[result](axeRun, chromedp.EvalAwaitPromise))
+	found := ask(b, chromedp.Evaluate[result](fmt.Sprintf(axeRun, rules), chromedp.EvalAwaitPromise))
 	if found.Passes == 0 {
 		b.t.Errorf("%s: nothing was checked", b.at().Path)
 	}
 	var list []string
 	for _, v := range found.Violations {
 		text := fmt.Sprintf("%s (%s): %s", v.ID, v.Impact, v.Help)
-		for _, n := range v.Nodes {
+		for i, n := range v.Nodes {
+			if i == shownNodes {
+				text += fmt.Sprintf("\n  … and %d more", len(v.Nodes)-i)
+				break
+			}
 			text += fmt.Sprintf("\n  %s\n    %s", n.HTML, strings.ReplaceAll(n.Summary, "\n", "\n    "))
 		}
 		list = append(list, text)

@@ -14,49 +14,9 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/cli/clitest"
-	"formulary/internal/form"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
-
-// hostile are names that try to become part of the page. Each calls sprung(),
-// should it ever run.
-var hostile = []string{
-	`<script>sprung()</script>`,
-	`</script><script>sprung()</script>`,
-	`<ScRiPt>sprung()</sCrIpT>`,
-	`<script src=data:text/javascript,sprung()></script>`,
-	`</title><script>sprung()</script>`,
-	`</textarea><script>sprung()</script>`,
-	`</h1></main><script>sprung()</script>`,
-	`--><script>sprung()</script><!--`,
-	`]]><script>sprung()</script>`,
-	`"><script>sprung()</script>`,
-	`'><script>sprung()</script>`,
-	`"><img src=x onerror=sprung()>`,
-	`'><img src=x onerror='sprung()'>`,
-	`<img src=x onerror=sprung()>`,
-	`<img/src="x"/onerror=sprung()>`,
-	`<svg onload=sprung()>`,
-	`<svg><script>sprung()</script></svg>`,
-	`<svg><animate onbegin=sprung() attributeName=x dur=1s>`,
-	`<math><mi//xlink:href="data:x,<script>sprung()</script>">`,
-	`<iframe srcdoc="<script>parent.sprung()</script>">`,
-	`<iframe src=javascript:parent.sprung()>`,
-	`<input autofocus onfocus=sprung()>`,
-	`<details open ontoggle=sprung()>`,
-	`<video><source onerror=sprung()></video>`,
-	`<body onload=sprung()>`,
-	`<style>@import "javascript:sprung()";</style>`,
-	`<meta http-equiv=refresh content="0;url=javascript:sprung()">`,
-	`javascript:sprung()`,
-	`" autofocus onfocus="sprung()`,
-	`' onmouseover='sprung()' x='`,
-	`{{.Ticket}}${sprung()}`,
-	"`-sprung()-`",
-	`&lt;script&gt;sprung()&lt;/script&gt;`,
-	`\u003cscript\u003esprung()\u003c/script\u003e`,
-}
 
 // armed opens the trap in every page of the tab: sprung is there to be called,
 // and the content security policy is out of the way, so that the names have to
@@ -67,11 +27,31 @@ func (b *tab) armed() {
 	b.onEveryPage(`window.sprung = () => { console.error("a hostile name ran"); };`)
 }
 
+// lively lists what in a document could do something, or fetch something, that no
+// page of ours has.
+const lively = `(doc) => {
+	const found = [], harmless = ["http:", "https:", "mailto:", "tel:"];
+	const active = "iframe, frame, frameset, object, embed, applet, math, video, audio, img, image, picture, style, base, marquee, foreignObject, animate, set, " +
+		"meta[http-equiv], body link, script:not([src], [type='application/json']), [srcdoc], [background], [style]";
+	for (const e of doc.querySelectorAll("*")) {
+		const acts = Array.from(e.attributes, ({ name, value }) => {
+			if (name.startsWith("on")) return name;
+			if (!["href", "xlink:href", "src", "action", "formaction", "data", "poster", "srcset", "ping"].includes(name)) return "";
+			const { protocol, host } = new URL(value, doc.baseURI);
+			if (!harmless.includes(protocol)) return name + "=" + value;
+			// A link may lead away; all else is ours.
+			return e.localName !== "a" && host !== doc.location.host ? name + "=" + value : "";
+		}).filter(Boolean);
+		if (acts.length || e.matches(active)) found.push(e.localName + " " + acts.join(" "));
+	}
+	return found;
+}`
+
 // wantInert fails the test if a name became an element or an attribute.
 func (b *tab) wantInert() {
 	b.t.Helper()
-	if n := b.count(`script:not([src]), [src="x"], iframe, math, video, style, meta[http-equiv], main img, [onload], [onerror], [onfocus], [ontoggle], [onmouseover], [onbegin], [href^="javascript:"]`); n > 0 {
-		b.t.Errorf("%d hostile elements at %s", n, b.at())
+	if found := ask(b, chromedp.Evaluate[[]string]("("+lively+")(document)")); len(found) > 0 {
+		b.t.Errorf("hostile elements at %s: %q", b.at().Path, found)
 	}
 }
 
@@ -90,7 +70,7 @@ func (b *tab) wantLiteral(selector string, names ...string) {
 	}
 }
 
-// The trap has to be able to spring, or the test below shows nothing.
+// The trap has to be able to spring, or the tests below show nothing.
 func TestTrap(t *testing.T) {
 	t.Parallel()
 	var name string
@@ -115,11 +95,6 @@ func TestTrap(t *testing.T) {
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	var heads []form.Head
-	for _, name := range hostile {
-		heads = append(heads, form.Head{Title: name, Description: name, Language: "en"})
-	}
-	addForms(t, s, ada, heads...)
 	const site = "https://shop.example"
 	ids := addApps(t, s.Place, site+"/callback", hostile)
 
@@ -128,10 +103,6 @@ func TestHostileNames(t *testing.T) {
 	person.SignIn(ada)
 	b := visitor(t, s, ada)
 	b.armed()
-	b.open("/")
-	b.wantLiteral("td strong", hostile...)
-	b.wantLiteral("td .under", hostile...)
-	b.wantInert()
 	b.open("/applications")
 	b.wantLiteral("h2 a", hostile...)
 	b.wantInert()

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
@@ -17,23 +16,23 @@ import (
 
 // blog is a page on another site, with a form in it. Its host has another name
 // than the service's, so that browsers hold the two apart.
-func blog(t testing.TB, service, id string) string {
+func blog(t testing.TB, service, path string) string {
 	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Blog</title><link rel="icon" href="data:,"><h1>Our blog</h1>
-			<script src="%s/embed.js" data-form="%s" data-title="Guests" data-answer-name="Ada" async></script><p>Below`, service, id)
+			<script src="%s/embed.js" data-form="%s" data-title="Guests" data-answer-name="Ada" async></script><p>Below`, service, strings.TrimPrefix(path, "/f/"))
 	}))
 	t.Cleanup(site.Close)
 	return strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
 }
 
-// frame finds the frame of another site in the page, once it is there.
-func (b *tab) frame(address string) *tab {
+// frame finds the frame that shows a page of another site, once it is there.
+func (b *tab) frame(site, path string) *tab {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	var found target.ID
+	var id target.ID
 	var seen []string
 	if err := eventually(ctx, func() bool {
 		list, err := chromedp.Targets(ctx)
@@ -41,26 +40,28 @@ func (b *tab) frame(address string) *tab {
 			return false
 		}
 		seen = nil
-		i := slices.IndexFunc(list, func(info *target.Info) bool {
+		for _, info := range list {
+			if info.Type == "iframe" && strings.HasPrefix(info.URL, site+path) {
+				id = info.TargetID
+			}
 			seen = append(seen, info.Type+" "+info.URL)
-			return info.Type == "iframe" && strings.HasPrefix(info.URL, address)
-		})
-		if i >= 0 {
-			found = list[i].TargetID
 		}
-		return i >= 0
+		return id != ""
 	}); err != nil {
-		b.t.Fatalf("no frame with %s; there are %q", address, seen)
+		b.t.Fatalf("no frame shows %s; there are %q", path, seen)
 	}
-	inside, leave := chromedp.NewContext(b.ctx, chromedp.WithTargetID(found))
+	inside, leave := chromedp.NewContext(b.ctx, chromedp.WithTargetID(id), chromedp.WithDetachOnCancel())
 	b.t.Cleanup(leave)
-	return &tab{t: b.t, ctx: inside, site: b.site, watch: startWatch(b.t, inside, []string{b.site})}
+	f := &tab{t: b.t, ctx: inside, site: site, watch: startWatch(b.t, inside, []string{site})}
+	f.wait(`document.readyState === "complete"`)
+	return f
 }
 
 // frameHeight is how high the page makes the frame.
 const frameHeight = `document.querySelector("iframe").getBoundingClientRect().height`
 
-// waitFits waits until the frame is as high as what is in it, and returns that.
+// waitFits waits until what is in the frame can be seen without scrolling there,
+// and returns how high the frame is then.
 func (b *tab) waitFits(inside *tab) (height float64) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -71,54 +72,98 @@ func (b *tab) waitFits(inside *tab) (height float64) {
 		needs = ask(inside, chromedp.Evaluate[float64](`document.documentElement.scrollHeight`))
 		return height >= needs && ask(inside, chromedp.Evaluate[bool](`document.documentElement.scrollHeight <= innerHeight`))
 	}); err != nil {
-		b.t.Fatalf("the frame is %v pixels high, what is in it %v", height, needs)
+		b.t.Fatalf("the frame is %v pixels high, what is in it %v:\n%s", height, needs, inside.describe())
 	}
 	return height
 }
 
+// guests asks about cake, of which there is a long list, and ends with a long story.
+func guests(t testing.TB) *form.Definition {
+	t.Helper()
+	var cakes []string
+	for i := range 12 {
+		cakes = append(cakes, fmt.Sprintf(`{"label": "Cake number %d"}`, i))
+	}
+	return asking(t, `{"fields": [
+		{"key": "name", "kind": "short_text", "label": "Name", "required": true},
+		{"key": "cake", "kind": "yes_no", "label": "Cake?"},
+		{"key": "which", "kind": "multiple_choice", "label": "Which?", "options": [`+strings.Join(cakes, ", ")+`], "show_if": {"field": "cake", "op": "equals", "value": true}},
+		{"kind": "page_break", "label": "Second page"}, {"key": "last", "kind": "short_text", "label": "Anything else?"}],
+		"endings": [{"title": "See you, {{name}}", "text": "`+strings.Repeat(`Once upon a time there was a party.\n\n`, 20)+`"}]}`)
+}
+
+// On somebody's own page a form is as high as it needs to be, and works.
 func TestEmbed(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	desk := openDesk(t, s)
-	var long []string
-	for i := range 12 {
-		long = append(long, fmt.Sprintf(`{"label": "Cake number %d"}`, i))
-	}
-	plan := form.Plan{Head: form.Head{Title: "Guests"}, Definition: asking(t, `{"fields": [
-		{"key": "name", "kind": "short_text", "label": "Name", "required": true},
-		{"key": "cake", "kind": "yes_no", "label": "Cake?"},
-		{"key": "which", "kind": "multiple_choice", "label": "Which?", "options": [`+strings.Join(long, ", ")+`], "show_if": {"field": "cake", "op": "equals", "value": true}},
-		{"kind": "page_break", "label": "Second page"}, {"key": "last", "kind": "short_text", "label": "Anything else?"}]}`)}
+	plan := form.Plan{Head: form.Head{Title: "Guests"}, Definition: guests(t)}
 	plan.Sites = "*"
 	path := desk.publish(plan)
-	host := blog(t, s.URL, strings.TrimPrefix(path, "/f/"))
-	b := openTab(t, host, s.URL)
+	b := openTab(t, blog(t, s.URL, path), s.URL)
 	b.wantStatus(b.open("/"), 200)
 	b.wait(`document.querySelector("iframe")?.title === "Guests"`)
-
-	f := b.frame(s.URL + path)
-	f.site = s.URL
-	f.wait(`document.readyState === "complete"`)
+	f := b.frame(s.URL, path)
 	low := b.waitFits(f)
 	if got := ask(f, chromedp.Evaluate[string](`document.querySelector('input[name="name"]').value`)); got != "Ada" {
 		t.Errorf("the form begins with %q", got)
 	}
+
+	// It grows and shrinks with the questions.
 	f.choose("cake", "true")
 	f.waitAsked("name", "cake", "which")
-	b.wait(fmt.Sprintf(frameHeight+` > %v`, low+300))
+	b.wait(fmt.Sprintf(frameHeight+` >= %v`, low+300))
 	b.waitFits(f)
-	t.Log(low, ask(b, chromedp.Evaluate[float64](frameHeight)))
 	f.choose("cake", "false")
 	f.waitAsked("name", "cake")
+	b.wait(fmt.Sprintf(frameHeight+` <= %v`, low+20))
 	b.waitFits(f)
-	t.Log(low, ask(b, chromedp.Evaluate[float64](frameHeight)))
-	f.press(button("Next"))
+	f.choose("cake", "true")
+	f.waitAsked("name", "cake", "which")
+	b.wait(fmt.Sprintf(frameHeight+` >= %v`, low+300))
+	b.waitFits(f)
+	f.choose("which", "cake_number_3")
+
+	f.wantStatus(f.press(button("Next")), 200)
 	f.wantWords("Second page")
 	b.waitFits(f)
-	t.Log(low, ask(b, chromedp.Evaluate[float64](frameHeight)))
-	f.press(button("Send"))
+	f.fill(`input[name="last"]`, "No")
+	f.wantStatus(f.press(button("Send")), 200)
 	f.wantPath(path + "/done")
-	t.Log(low, ask(b, chromedp.Evaluate[float64](frameHeight)))
+	f.wantWords("See you, Ada")
+	b.waitFits(f)
+	if at := b.at(); at.Path != "/" {
+		t.Errorf("the page around it went to %s", at)
+	}
 	f.wantQuiet()
-	desk.wantStored(path, `{"name": "Ada", "cake": false}`)
+	desk.wantStored(path, `{"name": "Ada", "cake": true, "which": ["cake_number_3"], "last": "No"}`)
+}
+
+// Sites that the owner did not choose show nothing of it.
+func TestEmbedRefused(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	desk := openDesk(t, s)
+	for name, sites := range map[string]string{"nobody": "", "somebody else": "https://friend.example"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plan := form.Plan{Head: form.Head{Title: "Guests"}, Definition: guests(t)}
+			plan.Sites = sites
+			desk := desk.in(t)
+			path := desk.publish(plan)
+			ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+			defer closeTab()
+			host := blog(t, s.URL, path)
+			b := &tab{t: t, ctx: ctx, site: host, watch: startWatch(t, ctx, []string{host, s.URL})}
+			b.wantStatus(b.open("/"), 200)
+			f := b.frame(s.URL, path)
+			f.wait(`location.href === "chrome-error://chromewebdata/"`)
+			if f.count("form") != 0 {
+				t.Errorf("the frame shows a form:\n%s", f.describe())
+			}
+			if problems := strings.Join(b.watch.problems(), "\n"); !strings.Contains(problems, "frame-ancestors") {
+				t.Errorf("the browser did not say that it refused: %q", problems)
+			}
+		})
+	}
 }

@@ -29,6 +29,7 @@ type Person struct {
 	Email     string
 	Name      string
 	Language  string
+	TimeZone  string // as in the IANA database; empty: UTC
 	Role      string
 	Password  string // argon2id, never shown
 	CreatedAt time.Time

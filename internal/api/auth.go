@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/limit"
 	"formulary/internal/oauth"
+	"formulary/internal/store"
 )
 
 // bearer reads the token from the Authorization header, and from nowhere else.
@@ -59,4 +61,17 @@ func (a *API) limitToken(w http.ResponseWriter, token string) error {
 		return fault.TooManyRequests(limit.Seconds(wait))
 	}
 	return nil
+}
+
+// note remembers the call for whoever registered the application.
+func (a *API) note(c *oauth.Caller, w http.ResponseWriter, r *http.Request, status int, failed error, begun time.Time) {
+	if c.App.Owner == "" {
+		return // nobody knows whose token that was
+	}
+	if failed != nil {
+		status = fault.From(failed).Code.Status()
+	}
+	a.Store.NoteCall(c.App.Owner, c.App.ID, store.Call{
+		Method: r.Method, Path: r.URL.Path, Status: int64(status), Took: a.Now().Sub(begun), RequestID: w.Header().Get("X-Request-Id"), At: begun,
+	})
 }

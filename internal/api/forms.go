@@ -276,7 +276,7 @@ func (a *API) deleteForm() typed[deleteFormInput, nothing] {
 			Errors:  []fault.Code{fault.BadQuery, fault.NoResource, fault.Changed},
 		},
 		func(ctx context.Context, c *oauth.Caller, in *deleteFormInput) (*nothing, reply, error) {
-			return nil, reply{}, a.Store.DeleteForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch))
+			return nil, reply{}, a.Store.DeleteForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), a.Now())
 		},
 	}
 }

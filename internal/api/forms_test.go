@@ -294,7 +294,7 @@ func TestDeepPages(t *testing.T) {
 		var kept []string
 		for i, id := range ids {
 			if i >= 130 && i < 400 || i%3 == 0 || i < 5 || i > 690 {
-				if err := s.DeleteForm(ctx, person.ID, id, 0); err != nil {
+				if err := s.DeleteForm(ctx, person.ID, id, 0, time.Now()); err != nil {
 					t.Fatal(err)
 				}
 				continue

@@ -61,11 +61,14 @@ func operate[In, Out any](t typed[In, Out]) *operation {
 		op.output = out
 	}
 	read := readerOf(op.input)
-	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, path []string) error {
+	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, path []string) (failed error) {
 		var caller oauth.Caller
 		if !op.Open {
+			begun := a.Now()
 			var err error
-			if caller, err = a.authorize(w, r, op.Scope); err != nil {
+			caller, err = a.authorize(w, r, op.Scope)
+			defer func() { a.note(&caller, w, r, op.Status, failed, begun) }()
+			if err != nil {
 				return err
 			}
 		}

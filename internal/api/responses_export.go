@@ -36,8 +36,10 @@ func (a *API) exportResponses() *operation {
 		op.media = append(op.media, f.Type)
 	}
 	read := readerOf(op.input)
-	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, path []string) error {
+	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, path []string) (failed error) {
+		begun := a.Now()
 		caller, err := a.authorize(w, r, op.Scope)
+		defer func() { a.note(&caller, w, r, op.Status, failed, begun) }()
 		if err != nil {
 			return err
 		}

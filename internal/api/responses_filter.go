@@ -2,14 +2,13 @@ package api
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
 	"formulary/internal/fault"
-	"formulary/internal/form"
 	"formulary/internal/store"
 )
 
@@ -31,7 +30,7 @@ func badQuery(field, message string) error {
 	return &fault.Error{Code: fault.BadQuery, Message: field + " " + message + ".", Details: []fault.Detail{{Field: field, Message: message}}}
 }
 
-// filter reads it for a form: what kind of answer a value is, its questions know.
+// filter reads it for a form.
 func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) (store.ResponseFilter, error) {
 	out := store.ResponseFilter{Search: in.Search, Version: in.Version}
 	for field, to := range map[string]struct {
@@ -48,67 +47,12 @@ func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) 
 		}
 		*to.time = t
 	}
-	if len(in.Answers) == 0 {
-		return out, nil
+	var err error
+	out.Answers, err = a.Store.AnswerFilters(ctx, owner, formID, in.Answers)
+	if mistake, ok := errors.AsType[*store.FilterMistake](err); ok {
+		return out, badQuery(mistake.Name, mistake.Message)
 	}
-	if len(in.Answers) > store.MaxAnswerFilters {
-		return out, badQuery("answers", "has more than "+strconv.Itoa(store.MaxAnswerFilters)+" conditions")
-	}
-	versions, err := a.Store.Definitions(ctx, owner, formID)
-	if err != nil {
-		return out, err
-	}
-	for name, value := range in.Answers {
-		key, part, _ := strings.Cut(name, ".")
-		known := false
-		kind := ""
-		for _, d := range versions {
-			if f := d.Field(key); f != nil && f.Asked() {
-				known, kind = true, kindOf(f)
-			}
-		}
-		if !known || strings.ContainsAny(part, `$"\`) {
-			return out, badQuery("answers["+name+"]", "is not a question of the form")
-		}
-		text, err := asJSON(kind, value)
-		if err != nil {
-			return out, badQuery("answers["+name+"]", "is not an answer to this question")
-		}
-		out.Answers = append(out.Answers, store.AnswerFilter{Key: key, Part: part, Value: text})
-	}
-	return out, nil
-}
-
-// asJSON writes a value of the query as the answer would be stored.
-func asJSON(kind, value string) (string, error) {
-	switch kind {
-	case "number", "integer":
-		n, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return "", err
-		}
-		text, err := json.Marshal(n)
-		return string(text), err
-	case "boolean":
-		yes, err := strconv.ParseBool(value)
-		return strconv.FormatBool(yes), err
-	case calculated:
-		if n, err := asJSON("number", value); err == nil {
-			return n, nil
-		}
-	}
-	return form.Quote(value)
-}
-
-// calculated stands for the type of what may be a number or a text.
-const calculated = "calculated"
-
-// kindOf is the type of a field's answers in JSON.
-func kindOf(f *form.Field) string {
-	if kind, ok := form.KindOf(f.Kind).Schema(f)["type"].(string); ok {
-		return kind
-	}
-	return calculated
+	return out, err
 }
 
 // kept is the part of the query that the links of a list repeat.

@@ -62,10 +62,11 @@ func TestKilled(t *testing.T) {
 		if extra := len(found) - len(acknowledged); extra > kills*clients {
 			t.Errorf("%d were stored and not acknowledged, %d clients cannot have sent so many in %d rounds", extra, clients, kills)
 		}
-		// One of them may be late because the machine was busy with others.
+		// Some of them may be late because the machine was busy with others: it is
+		// the one in the middle that counts.
 		slices.Sort(starts)
-		if late := starts[len(starts)-2]; late > readyLimit {
-			t.Errorf("ready after %v and %v, which is more than %v", late, starts[len(starts)-1], readyLimit)
+		if usual := starts[len(starts)/2]; usual > readyLimit {
+			t.Errorf("usually ready after %v, which is more than %v", usual, readyLimit)
 		}
 		t.Logf("%d acknowledged, %d stored; ready after %v in the middle, %v at most",
 			len(acknowledged), len(found), starts[len(starts)/2], starts[len(starts)-1])

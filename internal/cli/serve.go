@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+	_ "time/tzdata" // people have time zones, machines may have no list of them
 
 	"formulary/internal/account"
 	"formulary/internal/api"

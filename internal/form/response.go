@@ -96,3 +96,26 @@ func Quote(text string) (string, error) {
 	out, err := jsontext.AppendQuote(nil, text)
 	return string(out), err
 }
+
+// JSON writes a value that came as text as an answer to the field is stored.
+func (f *Field) JSON(value string) (string, error) {
+	kind, _ := KindOf(f.Kind).Schema(f)["type"].(string)
+	switch kind {
+	case "number", "integer":
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return "", err
+		}
+		text, err := json.Marshal(n)
+		return string(text), err
+	case "boolean":
+		yes, err := strconv.ParseBool(value)
+		return strconv.FormatBool(yes), err
+	}
+	if f.Kind == (calculated{}).Name() {
+		if n, err := (&Field{Kind: number{}.Name()}).JSON(value); err == nil {
+			return n, nil
+		}
+	}
+	return Quote(value)
+}

@@ -39,7 +39,7 @@ func (s *Service) Issuer() string { return s.issuer }
 type Caller struct {
 	Person account.Person
 	Scopes account.Scopes
-	App    struct{ ID, Name string }
+	App    struct{ ID, Name, Owner string }
 	Token  string // names the token in rate limits; not the token itself
 	Mark   store.Mark
 }

@@ -29,7 +29,7 @@ var tables = []struct {
 	{"account", 1}, {"session", 1}, {"link", 1}, {"app", 1}, {"app_secret", 1}, {"ticket", 1}, {"consent", 1}, {"code", 1},
 	{"access_token", 1}, {"refresh_token", 1}, {"form", 1}, {"form_count", 1}, {"list_block", 1}, {"idempotency", 1},
 	{"form_address", 2}, {"form_draft", 2}, {"form_version", 2}, {"response", 2},
-	{"form_summary", 3}, {"option_count", 3}, {"setting", 3},
+	{"form_summary", 3}, {"option_count", 3}, {"setting", 3}, {"trash", 4}, {"app_call", 4},
 }
 
 type backupLine struct {

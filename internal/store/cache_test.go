@@ -63,7 +63,7 @@ func TestCache(t *testing.T) {
 		}
 		// What was read before a change must not be kept after it.
 		_, before, _ := cache.Get(ada, "key")
-		if err := s.SetProfile(ctx, ada, "Ada", "de"); err != nil {
+		if err := s.SetProfile(ctx, ada, "Ada", "de", ""); err != nil {
 			t.Fatal(err)
 		}
 		cache.Put("key", before, "old", 1)

@@ -235,40 +235,18 @@ func lockForm(t tx, owner, id string, revision int64) (form.Form, error) {
 	return f, err
 }
 
-const deleteFormSQL = `DELETE FROM form WHERE account_id = $1 AND id = $2 RETURNING serial`
+const dropAddressesSQL = `DELETE FROM form_address WHERE account_id = $1 AND form_id = $2`
 
 // ofFormSQL removes what hangs on a form.
 var ofFormSQL = []string{
-	`DELETE FROM form_address WHERE account_id = $1 AND form_id = $2`,
+	dropAddressesSQL,
+	formTrashSQL,
 	`DELETE FROM form_draft WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM form_version WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM response WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM form_summary WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM option_count WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM list_block WHERE account_id = $1 AND list = $2`,
-}
-
-// DeleteForm removes a form with its responses; revision as in ChangeForm.
-func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64) error {
-	return s.write(ctx, owner, func(t tx) error {
-		f, err := lockForm(t, owner, id, revision)
-		if err != nil {
-			return err
-		}
-		var serial int64
-		if err := one(t.Query, deleteFormSQL, []any{owner, id}, &serial); err != nil {
-			return err
-		}
-		for _, sql := range ofFormSQL {
-			if _, err := t.Exec(sql, owner, id); err != nil {
-				return err
-			}
-		}
-		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
-			return err
-		}
-		return rankMiss(t, owner, formList, serial)
-	})
 }
 
 // FormSort is an order of the list of forms, as the API spells it.

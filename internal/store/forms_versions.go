@@ -22,7 +22,8 @@ const (
 	versionHeadColumns = `version, title, description, language, published_at`
 	versionsSQL        = `SELECT ` + versionHeadColumns + ` FROM form_version
 		WHERE account_id = $1 AND form_id = $2 ORDER BY version DESC LIMIT $3 OFFSET $4`
-	versionSQL    = `SELECT ` + versionHeadColumns + `, definition FROM form_version WHERE account_id = $1 AND form_id = $2 AND version = $3`
+	versionSQL = `SELECT ` + versionHeadColumns + `, definition FROM form_version WHERE account_id = $1 AND form_id = $2 AND version = $3
+		AND EXISTS (SELECT 1 FROM form WHERE account_id = $1 AND id = $2)`
 	definitionSQL = `SELECT definition FROM form_version WHERE account_id = $1 AND form_id = $2 AND version = $3`
 )
 

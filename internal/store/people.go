@@ -9,12 +9,12 @@ import (
 	"formulary/internal/fault"
 )
 
-const personColumns = `id, email, name, language, role, password, created_at, disabled_at`
+const personColumns = `id, email, name, language, role, password, created_at, disabled_at, time_zone`
 
 func scanPerson(r row) (account.Person, error) {
 	var p account.Person
 	var created, disabled int64
-	err := r.Scan(&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &created, &disabled)
+	err := r.Scan(&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &created, &disabled, &p.TimeZone)
 	p.CreatedAt, p.Disabled = at(created), disabled != 0
 	return p, err
 }
@@ -101,7 +101,7 @@ func takenEmail(err error) error {
 }
 
 const (
-	setProfileSQL   = `UPDATE account SET name = $2, language = $3 WHERE id = $1`
+	setProfileSQL   = `UPDATE account SET name = $2, language = $3, time_zone = $4 WHERE id = $1`
 	setEmailSQL     = `UPDATE account SET email = $2, email_key = $3 WHERE id = $1`
 	setPasswordSQL  = `UPDATE account SET password = $2 WHERE id = $1`
 	setDisabledSQL  = `UPDATE account SET disabled_at = $2 WHERE id = $1`
@@ -109,9 +109,9 @@ const (
 	deletePersonSQL = `DELETE FROM account WHERE id = $1`
 )
 
-// SetProfile changes name and language.
-func (s *Store) SetProfile(ctx context.Context, owner, name, language string) error {
-	return s.write(ctx, owner, func(t tx) error { return changed(t.Exec(setProfileSQL, owner, name, language)) })
+// SetProfile changes name, language and time zone.
+func (s *Store) SetProfile(ctx context.Context, owner, name, language, zone string) error {
+	return s.write(ctx, owner, func(t tx) error { return changed(t.Exec(setProfileSQL, owner, name, language, zone)) })
 }
 
 // SetEmail changes the address under which the person signs in.
@@ -172,6 +172,8 @@ var ownedSQL = []string{
 	`DELETE FROM form_address WHERE account_id = $1`,
 	`DELETE FROM response WHERE account_id = $1`,
 	`DELETE FROM form_summary WHERE account_id = $1`,
+	`DELETE FROM trash WHERE account_id = $1`,
+	`DELETE FROM app_call WHERE account_id = $1`,
 	`DELETE FROM option_count WHERE account_id = $1`,
 	`DELETE FROM form_version WHERE account_id = $1`,
 	`DELETE FROM form_draft WHERE account_id = $1`,

@@ -30,6 +30,18 @@ func rankMiss(t tx, owner, list string, serial int64) error {
 	return nil
 }
 
+const foundSQL = `UPDATE list_block SET missing = missing - 1 WHERE account_id = $1 AND list = $2 AND level = $3 AND block = $4`
+
+// rankFound takes back that a serial has no member.
+func rankFound(t tx, owner, list string, serial int64) error {
+	for level := int64(1); level <= rankLevels; level++ {
+		if _, err := t.Exec(foundSQL, owner, list, level, serial>>(rankBits*level)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // rankSeek finds where the member at the offset is, counted from the newest,
 // whose serial is at most top: skip that many members, fewer than rankBlock,
 // going down from serial. found is false past the end of the list.

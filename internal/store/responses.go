@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"time"
 
 	"formulary/internal/account"
@@ -12,8 +14,9 @@ import (
 
 const (
 	responseColumns = `id, version, serial, submitted_at, answers, metadata`
-	responseSQL     = `SELECT ` + responseColumns + ` FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3`
-	responsesSQL    = `SELECT ` + responseColumns + ` FROM response
+	responseSQL     = `SELECT ` + responseColumns + ` FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3
+		AND EXISTS (SELECT 1 FROM form WHERE account_id = $1 AND id = $2)`
+	responsesSQL = `SELECT ` + responseColumns + ` FROM response
 		WHERE account_id = $1 AND form_id = $2 AND serial > $3 ORDER BY serial LIMIT $4`
 	countResponsesSQL  = `SELECT response_count, response_serial FROM form WHERE account_id = $1 AND id = $2`
 	newestResponsesSQL = `SELECT ` + responseColumns + ` FROM response
@@ -115,6 +118,12 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 		if offset >= total {
 			return nil
 		}
+		if filter.Oldest {
+			// The same page counted from the other end, the other way round.
+			limit = min(limit, total-offset)
+			offset = total - offset - limit
+			defer func() { slices.Reverse(list) }()
+		}
 		serial, skip, found, err := rankSeek(t, owner, formID, top, offset)
 		if err != nil || !found {
 			return err
@@ -125,12 +134,28 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 	return list, total, err
 }
 
+const (
+	newerSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial > $3 ORDER BY serial LIMIT 1`
+	olderSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial < $3 ORDER BY serial DESC LIMIT 1`
+)
+
+// Beside returns the ids of the responses that came just after and just before;
+// empty where there is none.
+func (s *Store) Beside(ctx context.Context, owner string, r form.Response) (newer, older string, err error) {
+	for sql, id := range map[string]*string{newerSQL: &newer, olderSQL: &older} {
+		if e := one(s.query(ctx), sql, []any{owner, r.FormID, r.Serial}, id); e != nil && !errors.Is(e, fault.NotFound) {
+			return "", "", e
+		}
+	}
+	return newer, older, nil
+}
+
 // DeleteResponse removes one response.
 func (s *Store) DeleteResponse(ctx context.Context, owner, formID, id string) error {
 	if !areIDs(formID, id) {
 		return fault.NotFound
 	}
-	n, err := s.deleteResponses(ctx, owner, formID, []string{id})
+	n, err := s.deleteResponses(ctx, owner, formID, []string{id}, nil)
 	return changed(n, err)
 }
 
@@ -147,7 +172,7 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 		for i, r := range list {
 			ids[i] = r.ID
 		}
-		n, err := s.deleteResponses(ctx, owner, formID, ids)
+		n, err := s.deleteResponses(ctx, owner, formID, ids, nil)
 		all += n
 		if err != nil {
 			return all, err
@@ -159,7 +184,8 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 // submission waits for long behind it.
 const deleteBatch = 200
 
-func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string) (int64, error) {
+// deleteResponses removes responses; keep, unless it is nil, is shown each.
+func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string, keep func(tx, form.Response) error) (int64, error) {
 	var n int64
 	err := s.write(ctx, responsesOf(owner), func(t tx) error {
 		n = 0
@@ -178,6 +204,12 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 		}
 		for _, r := range gone {
 			if err := rankMiss(t, owner, formID, r.Serial); err != nil {
+				return err
+			}
+			if keep == nil {
+				continue
+			}
+			if err := keep(t, r); err != nil {
 				return err
 			}
 		}

@@ -18,6 +18,7 @@ type ResponseFilter struct {
 	Search  string    // in any answer, in any letter case
 	Version int64
 	Answers []AnswerFilter
+	Oldest  bool // the oldest first, in place of the newest
 }
 
 // AnswerFilter chooses the responses with a certain answer to a question.
@@ -29,6 +30,46 @@ type AnswerFilter struct {
 
 // MaxAnswerFilters is how many there may be at once.
 const MaxAnswerFilters = 10
+
+// FilterMistake is a condition on answers that the form's questions do not allow.
+type FilterMistake struct{ Name, Message string }
+
+func (m *FilterMistake) Error() string { return m.Name + " " + m.Message }
+
+// AnswerFilters reads conditions on answers, by key or key.part: what kind of
+// answer a value is, the form's questions know.
+func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditions map[string]string) ([]AnswerFilter, error) {
+	if len(conditions) == 0 {
+		return nil, nil
+	}
+	if len(conditions) > MaxAnswerFilters {
+		return nil, &FilterMistake{"answers", "has more than " + strconv.Itoa(MaxAnswerFilters) + " conditions"}
+	}
+	versions, err := s.Definitions(ctx, owner, formID)
+	if err != nil {
+		return nil, err
+	}
+	var list []AnswerFilter
+	for name, value := range conditions {
+		key, part, _ := strings.Cut(name, ".")
+		var asked *form.Field
+		for _, d := range versions {
+			if f := d.Field(key); f != nil && f.Asked() {
+				asked = f
+			}
+		}
+		// SQLite would take such a part for a path.
+		if asked == nil || strings.ContainsAny(part, `$"\`) {
+			return nil, &FilterMistake{"answers[" + name + "]", "is not a question of the form"}
+		}
+		text, err := asked.JSON(value)
+		if err != nil {
+			return nil, &FilterMistake{"answers[" + name + "]", "is not an answer to this question"}
+		}
+		list = append(list, AnswerFilter{Key: key, Part: part, Value: text})
+	}
+	return list, nil
+}
 
 func (f ResponseFilter) empty() bool {
 	return f.Since.IsZero() && f.Until.IsZero() && f.Search == "" && f.Version == 0 && len(f.Answers) == 0
@@ -78,7 +119,11 @@ func filtered(t tx, owner, formID string, filter ResponseFilter, limit, offset i
 	if err := one(t.Query, `SELECT COUNT(*)`+where, args, &total); err != nil || offset >= total {
 		return nil, total, err
 	}
-	page := ` ORDER BY id DESC LIMIT $` + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
+	order := ` ORDER BY id DESC LIMIT $`
+	if filter.Oldest {
+		order = ` ORDER BY id LIMIT $`
+	}
+	page := order + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
 	list, err := collect(t.Query, formID, `SELECT `+responseColumns+where+page, append(args, limit, offset)...)
 	return list, total, err
 }

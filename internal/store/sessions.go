@@ -11,7 +11,7 @@ import (
 const (
 	insertSessionSQL = `INSERT INTO session (account_id, id, hash, created_at, used_at, address, agent)
 		VALUES ($1, $2, $3, $4, $4, $5, $6)`
-	sessionSQL = `SELECT s.hash, s.created_at, s.used_at, a.id, a.email, a.name, a.language, a.role, a.password, a.created_at, a.disabled_at
+	sessionSQL = `SELECT s.hash, s.created_at, s.used_at, a.id, a.email, a.name, a.language, a.role, a.password, a.created_at, a.disabled_at, a.time_zone
 		FROM session s JOIN account a ON a.id = s.account_id WHERE s.account_id = $1 AND s.id = $2`
 	sessionsSQL     = `SELECT id, created_at, used_at, address, agent FROM session WHERE account_id = $1 ORDER BY used_at DESC, id DESC`
 	touchSessionSQL = `UPDATE session SET used_at = $3 WHERE account_id = $1 AND id = $2`
@@ -33,7 +33,7 @@ func (s *Store) Session(ctx context.Context, key account.Key) (account.Session, 
 	var p account.Person
 	var created, used, joined, disabled int64
 	err := one(s.query(ctx), sessionSQL, []any{key.Account, key.ID}, &session.Hash, &created, &used,
-		&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &joined, &disabled)
+		&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &joined, &disabled, &p.TimeZone)
 	if err == nil && !account.SameHash(session.Hash, key.Hash) {
 		err = fault.NotFound
 	}

@@ -26,6 +26,7 @@ type Store struct {
 
 	definitions definitions
 	intake      intake
+	calls       calls
 	summing     sync.Mutex
 	background  sync.WaitGroup
 }
@@ -121,6 +122,7 @@ func (s *Store) Engine() string { return s.db.Name() }
 // Close waits for what is being written and closes the database.
 func (s *Store) Close() error {
 	s.closeIntake()
+	s.closeCalls()
 	s.background.Wait()
 	return s.db.Close()
 }

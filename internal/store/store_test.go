@@ -93,7 +93,7 @@ func TestWritersAtOnce(t *testing.T) {
 		for i := range 200 {
 			all.Go(func() {
 				if i%3 == 0 {
-					if err := s.DeleteForm(ctx, owner, account.NewID(account.FormPrefix, time.Now()), 0); !errors.Is(err, fault.NotFound) {
+					if err := s.DeleteForm(ctx, owner, account.NewID(account.FormPrefix, time.Now()), 0, time.Now()); !errors.Is(err, fault.NotFound) {
 						t.Errorf("delete nothing: %v", err)
 					}
 					return

@@ -41,6 +41,9 @@ const (
 
 // Sweep removes what nobody can use any more, a few rows at a time.
 func (s *Store) Sweep(ctx context.Context, now time.Time, refreshIdle time.Duration) error {
+	if err := s.emptyTrash(ctx, now.Add(-trashKept)); err != nil {
+		return err
+	}
 	for _, kind := range sweepSQL {
 		if err := s.sweep(ctx, kind.sql, now.Add(-kind.age)); err != nil {
 			return err

@@ -16,7 +16,7 @@ type Bearer struct {
 	ExpiresAt   time.Time
 	ConsentID   string
 	ConsentUsed time.Time
-	App         struct{ ID, Name string }
+	App         struct{ ID, Name, Owner string }
 	Person      account.Person
 
 	AppLive     bool // it exists and is not disabled
@@ -28,7 +28,7 @@ type Bearer struct {
 
 const bearerSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent_id, t.app_id,
 		COALESCE(c.used_at, 0), COALESCE(c.ended_at, -1),
-		COALESCE(app.name, ''), COALESCE(app.disabled_at, -1),
+		COALESCE(app.name, ''), COALESCE(app.account_id, ''), COALESCE(app.disabled_at, -1),
 		COALESCE(a.id, ''), COALESCE(a.email, ''), COALESCE(a.name, ''), COALESCE(a.language, ''),
 		COALESCE(a.created_at, 0), COALESCE(a.disabled_at, 0)
 	FROM access_token t
@@ -61,7 +61,7 @@ func (s *Store) readBearer(ctx context.Context, key account.Key) (Bearer, error)
 	var hash, scope string
 	var created, expires, used, ended, appDisabled, joined, disabled int64
 	err := one(s.query(ctx), bearerSQL, []any{key.Account, key.ID}, &hash, &scope, &created, &expires, &b.ConsentID, &b.App.ID,
-		&used, &ended, &b.App.Name, &appDisabled,
+		&used, &ended, &b.App.Name, &b.App.Owner, &appDisabled,
 		&b.Person.ID, &b.Person.Email, &b.Person.Name, &b.Person.Language, &joined, &disabled)
 	if err != nil {
 		return b, err

@@ -2,6 +2,8 @@ package web
 
 import (
 	"net/http"
+	"strings"
+	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/form"
@@ -12,9 +14,18 @@ type accountPage struct {
 	layout
 	Name     string
 	Language string
+	TimeZone string
+	Zones    []string // to choose from
 	Email    string
 	Sessions []account.Session
 	Current  string
+}
+
+// commonZones are offered; any other of the IANA database can be written.
+var commonZones = []string{
+	"UTC", "Europe/London", "Europe/Lisbon", "Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Europe/Vienna", "Europe/Zurich", "Europe/Istanbul",
+	"Africa/Cairo", "Asia/Riyadh", "Asia/Dubai", "Asia/Kolkata", "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney",
+	"America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "America/Mexico_City", "America/Bogota", "America/Sao_Paulo",
 }
 
 var accountNotices = map[string]string{
@@ -29,7 +40,7 @@ func (web *Web) accountPage(v *visit) (*accountPage, error) {
 	sessions, err := web.Store.Sessions(v.ctx(), v.person.ID)
 	p := &accountPage{
 		layout: layout{Title: "Account", Here: "account"},
-		Name:   v.person.Name, Language: v.person.Language, Email: v.person.Email, Current: v.session.ID,
+		Name:   v.person.Name, Language: v.person.Language, TimeZone: v.person.TimeZone, Zones: commonZones, Email: v.person.Email, Current: v.session.ID,
 	}
 	for _, s := range sessions {
 		if s.Alive(web.Now()) {
@@ -71,12 +82,16 @@ func (web *Web) changeProfile(v *visit) error {
 	if !ok {
 		list["language"] = "this is not a known language tag, such as en or pt-BR"
 	}
+	zone := strings.TrimSpace(v.field("time_zone"))
+	if _, err := time.LoadLocation(zone); err != nil || len(zone) > 60 || zone == "Local" {
+		list["time_zone"] = "this is not a time zone, such as Europe/Berlin"
+	}
 	if len(list) > 0 {
 		return web.accountProblem(v, func(p *accountPage) {
-			p.Name, p.Language = v.field("name"), v.field("language")
+			p.Name, p.Language, p.TimeZone = v.field("name"), v.field("language"), v.field("time_zone")
 		}, list)
 	}
-	if err := web.Store.SetProfile(v.ctx(), v.person.ID, name, language); err != nil {
+	if err := web.Store.SetProfile(v.ctx(), v.person.ID, name, language, zone); err != nil {
 		return err
 	}
 	return web.redirect(v, "/account?saved=profile")

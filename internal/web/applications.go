@@ -27,6 +27,9 @@ type applicationPage struct {
 	Choices   []scopeChoice
 	Authorize string // an address to start with
 	TokenURL  string
+	Base      string
+	Redirect  string
+	Calls     []store.Call // the last ones, the newest first
 }
 
 type scopeChoice struct {
@@ -66,12 +69,13 @@ func (web *Web) applicationPage(app account.Application, secrets []account.AppSe
 	p := &applicationPage{
 		layout: layout{Title: app.Name, Here: "applications"},
 		App:    app, URIs: strings.Join(app.RedirectURIs, "\n"), New: fresh, Secrets: secrets, Choices: choices(app.Scopes),
-		TokenURL: web.BaseURL + "/api/oauth2/token",
+		TokenURL: web.BaseURL + "/api/oauth2/token", Base: web.BaseURL,
 	}
 	if fresh {
 		p.Title = "New application"
 	}
 	if len(app.RedirectURIs) > 0 {
+		p.Redirect = app.RedirectURIs[0]
 		p.Authorize = account.AddQuery(web.BaseURL+"/authorize", map[string][]string{
 			"response_type": {"code"}, "client_id": {app.ID}, "redirect_uri": {app.RedirectURIs[0]},
 			"scope": {app.Scopes.String()}, "state": {"anything"},
@@ -163,6 +167,9 @@ func (web *Web) showApplication(v *visit) error {
 		return err
 	}
 	p := web.applicationPage(app, secrets, false)
+	if p.Calls, err = web.Store.Calls(v.ctx(), v.person.ID, app.ID); err != nil {
+		return err
+	}
 	p.Notice = applicationNotices[v.r.URL.Query().Get("saved")]
 	return web.render(v, http.StatusOK, "application", p)
 }

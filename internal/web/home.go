@@ -1,36 +1,185 @@
 package web
 
 import (
+	"cmp"
+	"html/template"
 	"net/http"
+	"net/url"
 	"strconv"
+	"time"
 
+	"formulary/internal/chart"
+	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
 )
 
-const homePage = 50
+const (
+	homePage  = 30
+	sparkDays = 30
+)
 
 // formsPage is the list of one's forms.
 type formsPage struct {
 	layout
-	Forms      []form.Form
+	Forms      []listedForm
 	Total      int64
-	Page       int64
-	Prev, Next int64 // 0: there is none
+	Search     string
+	Status     string
+	Sort       string
+	Filtered   bool
+	Prev, Next string // addresses; empty: there is none
+	Starters   []starter
+	Deleted    string // id of a form that can be brought back
+}
+
+// listedForm is a form in the list, with what came in.
+type listedForm struct {
+	form.Form
+	Last  time.Time
+	Spark template.HTML
+}
+
+var homeSorts = map[string]store.FormSort{"": store.NewestFirst, "changed": "-updated_at", "title": "title", "oldest": "created_at"}
+
+var homeNotices = map[string]string{
+	"restored": "The form is back.",
 }
 
 func (web *Web) home(v *visit) error {
-	page, err := strconv.ParseInt(v.r.URL.Query().Get("page"), 10, 32)
+	query := v.r.URL.Query()
+	page, err := strconv.ParseInt(query.Get("page"), 10, 32)
 	if err != nil || page < 1 {
 		page = 1
 	}
-	forms, total, err := web.Store.Forms(v.ctx(), v.person.ID, store.FormFilter{}, store.NewestFirst, homePage, (page-1)*homePage)
+	p := &formsPage{layout: layout{Title: "Forms", Here: "forms"}, Search: query.Get("search"), Status: query.Get("status"), Sort: query.Get("sort"), Starters: web.starters.in(web.viewerLanguage(v))}
+	p.Filtered = p.Search != "" || p.Status != ""
+	switch form.Status(p.Status) {
+	case form.Draft, form.Open, form.Closed:
+	default:
+		p.Status = ""
+	}
+	sort, ok := homeSorts[p.Sort]
+	if !ok {
+		sort, p.Sort = store.NewestFirst, ""
+	}
+	forms, total, err := web.Store.Forms(v.ctx(), v.person.ID, store.FormFilter{Status: p.Status, Search: p.Search}, sort, homePage, (page-1)*homePage)
 	if err != nil {
 		return err
 	}
-	p := &formsPage{layout: layout{Title: "Forms", Here: "forms"}, Forms: forms, Total: total, Page: page, Prev: page - 1}
-	if page*homePage < total {
-		p.Next = page + 1
+	p.Total = total
+	if err := web.listForms(v, p, forms); err != nil {
+		return err
 	}
+	link := func(to int64) string {
+		kept := url.Values{"page": {strconv.FormatInt(to, 10)}}
+		for name, value := range map[string]string{"search": p.Search, "status": p.Status, "sort": p.Sort} {
+			if value != "" {
+				kept.Set(name, value)
+			}
+		}
+		return "/?" + kept.Encode()
+	}
+	if page > 1 {
+		p.Prev = link(page - 1)
+	}
+	if page*homePage < total {
+		p.Next = link(page + 1)
+	}
+	p.notice = homeNotices[query.Get("done")]
+	p.Deleted = query.Get("deleted")
 	return web.render(v, http.StatusOK, "home", p)
+}
+
+// listForms adds to each form when its responses came.
+func (web *Web) listForms(v *visit, p *formsPage, forms []form.Form) error {
+	ids := make([]string, len(forms))
+	for i, f := range forms {
+		ids[i] = f.ID
+	}
+	activity, err := web.Store.Activities(v.ctx(), v.person.ID, ids)
+	if err != nil {
+		return err
+	}
+	now := web.Now().UTC()
+	for _, f := range forms {
+		a := activity[f.ID]
+		days := make([]int64, sparkDays)
+		for i := range days {
+			days[i] = a.Days[now.AddDate(0, 0, i-sparkDays+1).Format(time.DateOnly)]
+		}
+		p.Forms = append(p.Forms, listedForm{f.At(now), a.Last, template.HTML(chart.Spark(days, web.say(v, "Responses in the last %d days", sparkDays)))})
+	}
+	return nil
+}
+
+// say says something to whoever is looking.
+func (web *Web) say(v *visit, text string, args ...any) string {
+	return web.languages.of(web.viewerLanguage(v)).say(text, args...)
+}
+
+// createForm makes a form out of nothing, or out of one of the starters.
+func (web *Web) createForm(v *visit) error {
+	language := web.viewerLanguage(v)
+	plan := form.Plan{
+		Head: form.Head{Title: cmp.Or(v.field("title"), web.say(v, "Untitled form")), Language: language}, Offer: form.Offer{Sites: form.AnySite},
+		Definition: &form.Definition{Fields: []*form.Field{}},
+	}
+	if name := v.field("starter"); name != "" {
+		var ok bool
+		if plan, ok = web.starters.plan(language, name); !ok {
+			return fault.New(fault.NoResource, "There is no such form to start from.")
+		}
+	}
+	if err := plan.Clean(); err != nil {
+		return err
+	}
+	f, err := web.Store.CreatePlan(v.ctx(), v.person.ID, plan, store.Once{}, web.Now())
+	if err != nil {
+		return err
+	}
+	return web.redirect(v, "/forms/"+f.ID+"/build")
+}
+
+func (web *Web) duplicateForm(v *visit) error {
+	f, err := web.Store.DuplicateForm(v.ctx(), v.person.ID, v.r.PathValue("id"), store.Once{}, web.Now())
+	if err != nil {
+		return err
+	}
+	return web.redirect(v, "/forms/"+f.ID+"/build")
+}
+
+func (web *Web) deleteForm(v *visit) error {
+	id := v.r.PathValue("id")
+	if err := web.Store.DeleteForm(v.ctx(), v.person.ID, id, 0, web.Now()); err != nil {
+		return err
+	}
+	return web.redirect(v, "/?deleted="+id)
+}
+
+func (web *Web) restoreForm(v *visit) error {
+	if _, err := web.Store.RestoreForm(v.ctx(), v.person.ID, v.r.PathValue("id")); err != nil {
+		return err
+	}
+	return web.redirect(v, "/?done=restored")
+}
+
+func (web *Web) closeForm(v *visit) error {
+	id := v.r.PathValue("id")
+	if _, err := web.Store.CloseForm(v.ctx(), v.person.ID, id, 0, web.Now()); err != nil && fault.From(err).Code != fault.FormNotOpen {
+		return err
+	}
+	return web.redirect(v, "/forms/"+id+"/share?done=closed")
+}
+
+func (web *Web) reopenForm(v *visit) error {
+	id := v.r.PathValue("id")
+	_, err := web.Store.ReopenForm(v.ctx(), v.person.ID, id, 0, web.Now())
+	if list, other := problemsOf(err); err != nil && other == nil {
+		return web.sharing(v, http.StatusUnprocessableEntity, list)
+	}
+	if err != nil && fault.From(err).Code != fault.FormNotOpen {
+		return err
+	}
+	return web.redirect(v, "/forms/"+id+"/share?done=opened")
 }

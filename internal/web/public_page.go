@@ -112,11 +112,11 @@ type publicPage struct {
 }
 
 // Say says something in the form's language.
-func (p *publicPage) Say(text string, args ...any) string { return p.words.say(text, args...) }
+func (p *publicPage) Say(text string, args ...any) string { return p.asking.words.say(text, args...) }
 
 // Send is what the last button says.
 func (p *publicPage) Send() string {
-	return cmp.Or(p.form.Definition.Settings.SubmitLabel, p.words.say("Send"))
+	return cmp.Or(p.form.Definition.Settings.SubmitLabel, p.asking.words.say("Send"))
 }
 
 type kept struct{ Name, Value string }

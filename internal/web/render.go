@@ -42,6 +42,11 @@ type layout struct {
 	Embedded bool   // in a frame on another site
 	OEmbed   string // path of the form that the page shows
 
+	words  words  // of the viewer's language
+	viewer string // that language
+	zone   string // where the viewer is
+	notice string // Notice, before it is put into words
+
 	formAction string // where else the page's form may end
 	frames     string // sites that may show the page in a frame; * is any
 }
@@ -221,7 +226,18 @@ func ago(t time.Time) string {
 // render writes a page. It is made whole before the first byte is sent, so that
 // a template that fails cannot leave half a page.
 func (web *Web) render(v *visit, status int, name string, p framed) error {
-	p.frame().Person = v.person
+	l := p.frame()
+	l.Person, l.viewer = v.person, web.viewerLanguage(v)
+	l.words = web.languages.of(l.viewer)
+	if v.person != nil {
+		l.zone = v.person.TimeZone
+	}
+	if l.notice != "" {
+		l.Notice = l.T(l.notice)
+	}
+	if !l.Public {
+		l.Title = l.T(l.Title)
+	}
 	out, err := web.draw(name, p)
 	if err != nil {
 		return err

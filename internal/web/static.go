@@ -46,15 +46,16 @@ func loadStatic() (map[string]asset, error) {
 		if path.Ext(name) == ".css" {
 			content = thin(content)
 		}
-		var packed bytes.Buffer
-		zip := gzip.NewWriter(&packed)
-		if _, err := zip.Write(content); err != nil {
+		if list[path.Base(name)], err = pack(name, content); err != nil {
 			return nil, err
 		}
-		if err := zip.Close(); err != nil {
-			return nil, err
-		}
-		list[path.Base(name)] = newAsset(name, content, packed.Bytes())
+	}
+	public := list["formulary.css"].content
+	for _, layer := range []string{"workspace", "guest"} {
+		public = withoutLayer(public, layer)
+	}
+	if list["public.css"], err = pack("public.css", public); err != nil {
+		return nil, err
 	}
 	for _, name := range []string{"swagger-ui-bundle.js", "swagger-ui.css"} {
 		packed, err := swagger.FS.ReadFile(name + ".gz")
@@ -64,6 +65,39 @@ func loadStatic() (map[string]asset, error) {
 		list[name] = newAsset(name, nil, packed)
 	}
 	return list, nil
+}
+
+func pack(name string, content []byte) (asset, error) {
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	if _, err := zip.Write(content); err != nil {
+		return asset{}, err
+	}
+	if err := zip.Close(); err != nil {
+		return asset{}, err
+	}
+	return newAsset(name, content, packed.Bytes()), nil
+}
+
+// withoutLayer leaves a layer out of a style sheet that was made thin.
+func withoutLayer(css []byte, layer string) []byte {
+	begin := []byte("@layer " + layer + "{")
+	for {
+		from := bytes.Index(css, begin)
+		if from < 0 {
+			return css
+		}
+		to, depth := from+len(begin), 1
+		for ; to < len(css) && depth > 0; to++ {
+			switch css[to] {
+			case '{':
+				depth++
+			case '}':
+				depth--
+			}
+		}
+		css = append(bytes.Clone(css[:from]), css[to:]...)
+	}
 }
 
 var (

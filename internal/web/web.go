@@ -53,6 +53,7 @@ type Web struct {
 	begun   *store.Cache[string, beginning]
 
 	languages languages
+	starters  starters
 	markdown  markdown
 	lastKnown lastKnown
 }
@@ -75,11 +76,28 @@ type route struct {
 var routes = []route{
 	{"GET /{$}", signedIn, (*Web).home},
 
+	{"POST /forms", signedIn, (*Web).createForm},
+	{"POST /forms/{id}/duplicate", signedIn, (*Web).duplicateForm},
+	{"POST /forms/{id}/delete", signedIn, (*Web).deleteForm},
+	{"POST /forms/{id}/restore", signedIn, (*Web).restoreForm},
 	{"GET /forms/{id}/build", signedIn, (*Web).showBuilder},
 	{"PUT /forms/{id}/draft", signedIn, (*Web).saveDraft},
 	{"POST /forms/{id}/publish", signedIn, (*Web).publishForm},
 	{"GET /forms/{id}/preview", signedIn, (*Web).preview},
 	{"POST /forms/{id}/preview", signedIn, (*Web).preview},
+	{"GET /forms/{id}/flow", signedIn, (*Web).showFlow},
+	{"GET /forms/{id}/share", signedIn, (*Web).showShare},
+	{"POST /forms/{id}/share", signedIn, (*Web).changeOffer},
+	{"GET /forms/{id}/prefill", signedIn, (*Web).prefillLink},
+	{"POST /forms/{id}/close", signedIn, (*Web).closeForm},
+	{"POST /forms/{id}/open", signedIn, (*Web).reopenForm},
+	{"GET /forms/{id}/code/{kind}", signedIn, (*Web).qrCode},
+	{"GET /forms/{id}/responses", signedIn, (*Web).showResponses},
+	{"GET /forms/{id}/responses/export", signedIn, (*Web).exportResponses},
+	{"POST /forms/{id}/responses/delete", signedIn, (*Web).deleteResponses},
+	{"POST /forms/{id}/responses/restore", signedIn, (*Web).restoreResponses},
+	{"GET /forms/{id}/responses/{response}", signedIn, (*Web).showResponse},
+	{"GET /forms/{id}/summary", signedIn, (*Web).showSummary},
 
 	{"GET /signin", anyone, (*Web).showSignin},
 	{"POST /signin", anyone, (*Web).signin},
@@ -101,6 +119,7 @@ var routes = []route{
 	{"POST /account/sessions/{id}/end", signedIn, (*Web).endSession},
 	{"POST /account/sessions/end-others", signedIn, (*Web).endOtherSessions},
 	{"POST /account/delete", signedIn, (*Web).deleteAccount},
+	{"GET /account/download", signedIn, (*Web).downloadAccount},
 
 	{"GET /applications", signedIn, (*Web).listApplications},
 	{"GET /applications/new", signedIn, (*Web).newApplication},
@@ -112,6 +131,7 @@ var routes = []route{
 	{"POST /applications/{id}/disable", signedIn, (*Web).disableApplication},
 	{"POST /applications/{id}/enable", signedIn, (*Web).enableApplication},
 	{"POST /applications/{id}/delete", signedIn, (*Web).deleteApplication},
+	{"POST /applications/{id}/try", signedIn, (*Web).tryApplication},
 
 	{"GET /connections", signedIn, (*Web).listConnections},
 	{"POST /connections/{id}/disconnect", signedIn, (*Web).disconnect},
@@ -139,6 +159,9 @@ func New(c Config) (*Web, error) {
 		return nil, err
 	}
 	if web.languages, err = loadWords(); err != nil {
+		return nil, err
+	}
+	if web.starters, err = loadStarters(); err != nil {
 		return nil, err
 	}
 	base, err := url.Parse(c.BaseURL)

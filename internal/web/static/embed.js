@@ -1,6 +1,7 @@
 // Put on another site, this shows a form in a frame that is as high as it needs:
 //   <script src="https://forms.example.com/embed.js" data-form="frm_…" async></script>
-// Answers to start from come as data-answer-KEY="…".
+// Answers to start from come as data-answer-KEY="…". With data-button="Words" the
+// form opens over the page when somebody presses that button.
 (() => {
   const script = document.currentScript;
   const home = new URL(script.src).origin;
@@ -12,7 +13,21 @@
   frame.src = address;
   frame.title = script.dataset.title || "Form";
   frame.style.cssText = "display:block;width:100%;border:0;min-height:16rem";
-  script.after(frame);
+  const { button: words } = script.dataset;
+  if (words) {
+    const dialog = document.createElement("dialog");
+    dialog.style.cssText = "width:min(44rem,94vw);max-height:92vh;padding:1rem;border:0;border-radius:.75rem;box-shadow:0 1rem 4rem #0005";
+    dialog.setAttribute("aria-label", frame.title);
+    dialog.append(frame);
+    dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = words;
+    button.addEventListener("click", () => dialog.showModal());
+    script.after(button, dialog);
+  } else {
+    script.after(frame);
+  }
   addEventListener("message", (event) => {
     if (event.source === frame.contentWindow && event.origin === home && event.data?.formularyHeight > 0) {
       frame.style.height = `${event.data.formularyHeight}px`;

@@ -1,0 +1,290 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/chromedp/chromedp"
+
+	"formulary/internal/form"
+)
+
+// alpha asks with each kind of question in words that are nobody's, so that all
+// other words on its pages are ours.
+const alpha = `{"fields": [
+	{"key": "nick", "kind": "short_text", "label": "Ω1", "help": "Ωα", "required": true, "min_length": 3},
+	{"key": "story", "kind": "long_text", "label": "Ω2", "max_length": 5}, {"key": "mail", "kind": "email", "label": "Ω3"}, {"key": "site", "kind": "url", "label": "Ω4"}, {"key": "phone", "kind": "phone", "label": "Ω5"},
+	{"key": "age", "kind": "number", "label": "Ω6", "unit": "Ω", "min": 18, "max": 99}, {"key": "old", "kind": "number", "label": "Ω7", "max": 3}, {"key": "loud", "kind": "slider", "label": "Ω8", "step": 10},
+	{"key": "stars", "kind": "rating", "label": "Ω9"}, {"key": "likely", "kind": "scale", "label": "Ω10", "low": "Ωlow", "high": "Ωhigh"},
+	{"key": "shirt", "kind": "yes_no", "label": "Ω11"}, {"key": "rules", "kind": "consent", "label": "Ω12"},
+	{"key": "drink", "kind": "single_choice", "label": "Ω13", "options": [{"value": "a", "label": "Ωa"}, {"value": "b", "label": "Ωb"}], "other": true},
+	{"key": "bring", "kind": "multiple_choice", "label": "Ω14", "options": [{"value": "a", "label": "Ωa"}, {"value": "b", "label": "Ωb"}, {"value": "c", "label": "Ωc"}], "other": true, "min_picks": 2, "max_picks": 3},
+	{"key": "most", "kind": "multiple_choice", "label": "Ω15", "options": [{"value": "a", "label": "Ωa"}, {"value": "b", "label": "Ωb"}], "max_picks": 1},
+	{"key": "town", "kind": "dropdown", "label": "Ω16", "options": [{"value": "a", "label": "Ωa", "cap": 1}, {"value": "b", "label": "Ωb"}]},
+	{"key": "rank", "kind": "ranking", "label": "Ω17", "options": [{"value": "a", "label": "Ωa"}, {"value": "b", "label": "Ωb"}]},
+	{"key": "days", "kind": "matrix", "label": "Ω18", "rows": [{"value": "r", "label": "Ωr"}, {"value": "s", "label": "Ωs"}], "options": [{"value": "a", "label": "Ωa"}, {"value": "b", "label": "Ωb"}]},
+	{"key": "day", "kind": "date", "label": "Ω19", "earliest": "2026-01-01"}, {"key": "late", "kind": "date", "label": "Ω20", "latest": "2026-01-01"}, {"key": "hour", "kind": "time", "label": "Ω21"}, {"key": "begin", "kind": "datetime", "label": "Ω22"},
+	{"key": "name", "kind": "name", "label": "Ω23"}, {"key": "home", "kind": "address", "label": "Ω24"}, {"key": "land", "kind": "country", "label": "Ω25"},
+	{"key": "full", "kind": "hidden"}, {"key": "say", "kind": "statement", "label": "Ω26", "text": "Ω *Ωβ* [Ωγ](https://example.com)"},
+	{"key": "two", "kind": "page_break", "label": "Ω27 {{shirt}}"}, {"key": "twice", "kind": "calculated", "label": "Ω28", "expression": "age * 2"}, {"key": "last", "kind": "short_text", "label": "Ω29"}],
+	"settings": {"ask_again": true}}`
+
+// wrongs are answers that only the server refuses, as a link would bring them.
+const wrongs = "?nick=A&story=123456&mail=nobody@nowhere&site=ftp://x&phone=none&age=7&old=9&loud=15&bring=a&most=a&most=b&rank.a=1&rank.b=1&days.r=a&drink=_other&day=2025-01-01&late=2027-01-01"
+
+// visible are all texts of the page that somebody reads or hears. Names of
+// countries are not among them.
+const visible = `(() => {
+	const list = [document.title];
+	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (walk.nextNode()) {
+		const at = walk.currentNode;
+		if (at.parentElement.closest("script, style, [aria-hidden=true], option[value]:not([value=''])") && !at.parentElement.closest("[name=town]")) continue;
+		list.push(at.data);
+	}
+	for (const e of document.querySelectorAll("[aria-label], [title], [placeholder], [alt]")) {
+		for (const name of ["aria-label", "title", "placeholder", "alt"]) list.push(e.getAttribute(name) ?? "");
+	}
+	return list.map((text) => text.trim()).filter((text) => text !== "");
+})()`
+
+// wordsOf are the words of a language, by what the page says in English.
+func wordsOf(t testing.TB, language string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile("../internal/web/words/" + language + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list map[string]string
+	if err := json.Unmarshal(text, &list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+var verb = regexp.MustCompile(`%[a-z]`)
+
+// saying finds something that the page says: with any values in it, at the
+// beginning of a sentence or not, but not within another word.
+func saying(text string) *regexp.Regexp {
+	first, size := utf8.DecodeRuneInString(text)
+	var b strings.Builder
+	fmt.Fprintf(&b, `(^|\P{L})[%c%c]`, unicode.ToLower(first), unicode.ToUpper(first))
+	for i, part := range verb.Split(text[size:], -1) {
+		if i > 0 {
+			b.WriteString(`\S+`)
+		}
+		b.WriteString(regexp.QuoteMeta(part))
+	}
+	b.WriteString(`($|\P{L})`)
+	return regexp.MustCompile(b.String())
+}
+
+func says(texts []string, text string) bool {
+	return slices.ContainsFunc(texts, saying(text).MatchString)
+}
+
+// respondentViews are the pages that respondents of the form see, in the order in
+// which they come.
+func respondentViews(path, closed, early string) []view {
+	anyhow := func(b *tab, want int) {
+		b.t.Helper()
+		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("form").noValidate = true`))
+		b.wantStatus(b.press(`button.primary`), want)
+	}
+	onwards := func(b *tab) {
+		b.t.Helper()
+		anyhow(b, 200)
+	}
+	return []view{
+		{name: "first page", path: path, status: 200},
+		{name: "page with errors", path: path + wrongs, status: 200, then: func(b *tab) { anyhow(b, 422) }},
+		{name: "last page", path: path + "?nick=Ωδε&shirt=true", status: 200, then: onwards},
+		{name: "ending", path: path + "?nick=Ωδε", status: 200, then: func(b *tab) { onwards(b); onwards(b) }},
+		{name: "look again", path: path + "?nick=Ωδε", status: 200, then: func(b *tab) {
+			onwards(b)
+			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("[name=_once]").value = ""`))
+			anyhow(b, 422)
+		}},
+		{name: "closed", path: closed, status: 409},
+		{name: "not open yet", path: early, status: 409},
+		{name: "embedded", path: path + "?embed=1", status: 200},
+	}
+}
+
+// A form's pages speak its language, and no other, and everybody can use them on
+// every screen.
+func TestLanguages(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	desk := openDesk(t, s)
+	texts := map[string][]string{}
+	var mu sync.Mutex
+	languages := []string{"en", "de", "fr", "es", "pt", "tr", "ar"}
+	t.Run("each", func(t *testing.T) {
+		for _, language := range languages {
+			t.Run(language, func(t *testing.T) {
+				t.Parallel()
+				desk := desk.in(t)
+				head := form.Head{Title: "Ω " + language, Description: "Ωω", Language: language}
+				path := desk.publish(form.Plan{Head: head, Definition: asking(t, alpha)})
+				closed := desk.publish(form.Plan{Head: head, Definition: asking(t, alpha)})
+				desk.close(closed)
+				early := desk.publish(form.Plan{Head: head, Offer: form.Offer{OpensAt: time.Now().Add(time.Hour)}, Definition: asking(t, alpha)})
+				// The town that is left is the only one.
+				if a := s.Call("POST", path, "", `{"answers": {"nick": "Ada", "town": "a"}}`); a.StatusCode != 201 {
+					t.Fatal(a.Text)
+				}
+				b := openTab(t, s.URL)
+				var all []string
+				for _, v := range respondentViews(path, closed, early) {
+					v.show(b)
+					all = append(all, ask(b, chromedp.Evaluate[[]string](visible))...)
+					want := "ltr"
+					if language == "ar" {
+						want = "rtl"
+					}
+					if got := ask(b, chromedp.Evaluate[string](`getComputedStyle(document.body).direction + " " + document.documentElement.lang`)); got != want+" "+language {
+						t.Errorf("%s: direction and language are %s", v.name, got)
+					}
+					b.wantFitsScreens(v.name, language == "en" || language == "ar")
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				slices.Sort(all)
+				texts[language] = slices.Compact(all)
+			})
+		}
+	})
+	for _, language := range languages[1:] {
+		own := wordsOf(t, language)
+		var values []string
+		for _, value := range own {
+			values = append(values, value)
+		}
+		met := 0
+		for english, value := range own {
+			if !says(texts["en"], english) {
+				continue
+			}
+			met++
+			if !says(texts[language], value) {
+				t.Errorf("%s: nothing says %q, for %q", language, value, english)
+			}
+			if says(texts[language], english) && !says(values, english) {
+				t.Errorf("%s: something says %q", language, english)
+			}
+		}
+		if met < 35 {
+			t.Errorf("the English pages say only %d of the words", met)
+		}
+		// What has no words in the list would be found here.
+		for _, text := range texts["en"] {
+			bare := strings.Trim(text, "().… ")
+			if strings.ContainsFunc(bare, unicode.IsLetter) && !strings.Contains(bare, "Ω") && slices.Contains(texts[language], text) && !says(values, bare) {
+				t.Errorf("%s: %q is as in English", language, text)
+			}
+		}
+	}
+}
+
+// standingOut names the innermost elements that do not fit on the screen.
+const standingOut = `Array.from(document.querySelectorAll("body *")).filter((e) => {
+	const out = (e) => e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1;
+	return out(e) && !e.closest(".unseen, .trap") && !Array.from(e.children).some(out);
+}).slice(0, 12).map((e) => e.localName + (e.name || e.id ? "#" + (e.name || e.id) : "") + (e.className ? "." + e.className : "") + " in " + (e.closest(".question")?.querySelector("[name]")?.name ?? "?")).join(", ")`
+
+// wantFitsScreens looks at the page on a telephone and on a desk, and by day and by
+// night if it is to be looked at closely.
+func (b *tab) wantFitsScreens(name string, closely bool) {
+	b.t.Helper()
+	rules := everyRule
+	for _, width := range []int64{360, 1280} {
+		b.do(chromedp.EmulateViewport(width, 800))
+		if wide := ask(b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > width {
+			b.t.Errorf("%s is %d pixels wide on a screen of %d; these stand out: %s", name, wide, width, ask(b, chromedp.Evaluate[string](standingOut)))
+		}
+		if !closely {
+			continue
+		}
+		for _, scheme := range []string{"light", "dark"} {
+			b.prefer(scheme)
+			for _, barrier := range b.barriersBy(rules) {
+				b.t.Errorf("%s, %d pixels, %s: %s", name, width, scheme, barrier)
+			}
+			rules = lookRules
+		}
+	}
+}
+
+// Words without an end stay on a telephone's screen.
+func TestLongWords(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	desk := openDesk(t, s)
+	word := strings.Repeat("Wanderweg", 20)
+	short := strings.Repeat("Weg", 13)
+	options := fmt.Sprintf(`"options": [{"value": "a", "label": "%[1]s"}, {"value": "b", "label": "%[1]s %[1]s"}]`, word)
+	var fields []string
+	for _, kind := range form.Kinds {
+		field := fmt.Sprintf(`"key": %q, "kind": %[1]q`, kind.Name())
+		for name, value := range map[string]string{
+			"placeholder": word, "unit": short, "low": short, "high": short, "expression": `"` + word + `"`,
+			"text": word + " **" + word + "** `" + word + "` https://example.com/" + word + "\n\n> " + word + "\n\n    " + word + "\n\n| " + word + " | b |\n|---|---|\n| c | " + word + " |\n\n- " + word,
+		} {
+			if slices.Contains(kind.Properties(), name) {
+				field += fmt.Sprintf(`, %q: %q`, name, value)
+			}
+		}
+		for name, property := range map[string]string{"options": options, "rows": strings.Replace(options, "options", "rows", 1), "other": `"other": true`} {
+			if slices.Contains(kind.Properties(), name) {
+				field += ", " + property
+			}
+		}
+		if kind.Name() != "hidden" {
+			field += fmt.Sprintf(`, "label": "%[1]s %[1]s", "help": "%[1]s"`, word)
+		}
+		if kind.Schema(&form.Field{}) != nil && kind.Name() != "calculated" && kind.Name() != "hidden" {
+			field += `, "required": true`
+		}
+		fields = append(fields, "{"+field+"}")
+	}
+	ending := fmt.Sprintf(`"endings": [{"title": %[1]q, "text": %[1]q}], "settings": {"submit_label": %[2]q, "ask_again": true}}`, word, short)
+	all := `{"fields": [` + strings.Join(fields, ",\n") + `], ` + ending
+	two := fmt.Sprintf(`{"fields": [{"kind": "statement", "text": %[1]q}, {"kind": "page_break", "label": %[1]q, "help": %[1]q}, {"key": "last", "kind": "short_text", "label": %[1]q}], `, word) + ending
+	for _, language := range []string{"de", "ar"} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			desk := desk.in(t)
+			head := form.Head{Title: word, Description: word, Language: language}
+			path := desk.publish(form.Plan{Head: head, Definition: asking(t, all)})
+			pages := desk.publish(form.Plan{Head: head, Definition: asking(t, two)})
+			closed := desk.publish(form.Plan{Head: head, Definition: asking(t, all)})
+			desk.close(closed)
+			b := openTab(t, s.URL)
+			for _, v := range []view{
+				{name: "first page", path: path, status: 200},
+				{name: "embedded", path: path + "?embed=1", status: 200},
+				{name: "page with errors", path: path, status: 200, then: func(b *tab) {
+					b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("form").noValidate = true`))
+					b.wantStatus(b.press(`button.primary`), 422)
+				}},
+				{name: "last page", path: pages, status: 200, then: func(b *tab) { b.wantStatus(b.press(`button.primary`), 200) }},
+				{name: "ending", path: path + "/done", status: 200},
+				{name: "closed", path: closed, status: 409},
+			} {
+				v.show(b)
+				b.wantFitsScreens(v.name, false)
+			}
+		})
+	}
+}

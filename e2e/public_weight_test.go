@@ -1,0 +1,61 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"formulary/internal/form"
+)
+
+// heaviest is what a page of ten questions may weigh, in bytes, with its style and
+// its scripts, as if nothing were compressed.
+const heaviest = 30_000
+
+// tenQuestions are as people ask them.
+const tenQuestions = `{"fields": [
+	{"kind": "name", "label": "What is your name?", "required": true},
+	{"kind": "email", "label": "Your e-mail address", "help": "We write to you once, with the programme.", "required": true},
+	{"kind": "phone", "label": "Your telephone number"},
+	{"key": "coming", "kind": "yes_no", "label": "Are you coming to the summer party?", "required": true},
+	{"kind": "number", "label": "How many people do you bring?", "min": 0, "max": 20, "show_if": {"field": "coming", "op": "equals", "value": true}},
+	{"kind": "single_choice", "label": "What would you like to eat?", "options": [{"label": "Meat"}, {"label": "Fish"}, {"label": "Vegetables"}], "other": true},
+	{"kind": "multiple_choice", "label": "Which days suit you?", "options": [{"label": "Friday"}, {"label": "Saturday"}, {"label": "Sunday"}, {"label": "Monday"}]},
+	{"kind": "date", "label": "When do you arrive?"},
+	{"kind": "rating", "label": "How did you like the last party?"},
+	{"kind": "long_text", "label": "Is there anything else?"}]}`
+
+// A form comes quickly, also over a slow line.
+func TestPageWeight(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	path := publishForm(t, s, form.Head{Title: "Summer party", Description: "Friday to Monday, behind the old mill."}, tenQuestions)
+	b := openTab(t, s.URL)
+	b.wantStatus(b.open(path), 200)
+	type part struct {
+		Name string  `json:"name"`
+		Size float64 `json:"decodedBodySize"`
+	}
+	parts := ask(b, chromedp.Evaluate[[]part](`[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map((e) => e.toJSON())`))
+	var sum float64
+	kinds := ""
+	for _, p := range parts {
+		name, _, _ := strings.Cut(strings.TrimPrefix(p.Name, s.URL), "?")
+		t.Logf("%6.0f %s", p.Size, name)
+		if p.Size == 0 {
+			t.Errorf("%s weighs nothing", name)
+		}
+		sum += p.Size
+		kinds += name + " "
+	}
+	// What is not found is not weighed.
+	for _, want := range []string{path, ".css", ".js"} {
+		if !strings.Contains(kinds, want) {
+			t.Errorf("there is no %s among %s", want, kinds)
+		}
+	}
+	if sum > heaviest {
+		t.Errorf("the page weighs %.0f bytes, more than %d", sum, heaviest)
+	}
+}

@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"formulary/internal/fault"
+)
+
+// Activity is when responses to a form came.
+type Activity struct {
+	Days map[string]int64 // by the day (UTC)
+	Last time.Time        // zero: none came
+}
+
+const (
+	lastResponseSQL = `SELECT submitted_at FROM response WHERE account_id = $1 AND form_id = $2 ORDER BY serial DESC LIMIT 1`
+	tailSQL         = `SELECT submitted_at FROM response WHERE account_id = $1 AND form_id = $2 AND serial > $3 ORDER BY serial LIMIT $4`
+)
+
+// Activities says for each form when its responses came. It reads what is summed
+// up already, and the times of what came after.
+func (s *Store) Activities(ctx context.Context, owner string, forms []string) (map[string]Activity, error) {
+	list := make(map[string]Activity, len(forms))
+	err := s.db.Read(ctx, func(t tx) error {
+		for _, id := range forms {
+			a := Activity{Days: map[string]int64{}}
+			var serial, edits, last int64
+			var text string
+			if err := one(t.Query, lastResponseSQL, []any{owner, id}, &last); errors.Is(err, fault.NotFound) {
+				list[id] = a
+				continue
+			} else if err != nil {
+				return err
+			}
+			a.Last = at(last)
+			if err := one(t.Query, summarySQL, []any{owner, id}, &serial, &edits, &text); err != nil && !errors.Is(err, fault.NotFound) {
+				return err
+			}
+			if text != "" {
+				var kept struct{ Days map[string]int64 }
+				if err := json.Unmarshal([]byte(text), &kept); err != nil {
+					return err
+				}
+				a.Days = kept.Days
+			}
+			if err := t.Query(tailSQL, func(r row) error {
+				var submitted int64
+				err := r.Scan(&submitted)
+				a.Days[at(submitted).Format(time.DateOnly)]++
+				return err
+			}, owner, id, serial, int64(sumChunk)); err != nil {
+				return err
+			}
+			list[id] = a
+		}
+		return nil
+	})
+	return list, err
+}

@@ -1,0 +1,218 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+)
+
+// trashKept is how long what was deleted can be brought back.
+const trashKept = time.Hour
+
+const (
+	trashSQL       = `INSERT INTO trash (account_id, id, form_id, content, deleted_at) VALUES ($1, $2, $3, $4, $5)`
+	untrashSQL     = `DELETE FROM trash WHERE account_id = $1 AND id = $2 RETURNING form_id, content`
+	oldTrashSQL    = `SELECT account_id, id, form_id FROM trash WHERE deleted_at < $1 LIMIT $2`
+	emptyTrashSQL  = `DELETE FROM trash WHERE account_id = $1 AND id = $2`
+	formTrashSQL   = `DELETE FROM trash WHERE account_id = $1 AND form_id = $2`
+	formSerialsSQL = `SELECT serial, response_serial FROM form WHERE account_id = $1 AND id = $2`
+	deleteFormSQL  = `DELETE FROM form WHERE account_id = $1 AND id = $2`
+	restoreFormSQL = `INSERT INTO form
+		(account_id, id, serial, title, description, language, status, version, revision, response_count, response_serial, created_at, updated_at,
+		 title_key, search_key, slug, opens_at, closes_at, response_limit, sites)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`
+	someResponsesSQL = `DELETE FROM response WHERE (account_id, form_id, serial) IN
+		(SELECT account_id, form_id, serial FROM response WHERE account_id = $1 AND form_id = $2 LIMIT $3)`
+)
+
+// trashedForm is the row of a deleted form; what hangs on it stays where it is
+// until it is swept.
+type trashedForm struct {
+	Form           form.Form
+	Serial         int64
+	ResponseSerial int64
+}
+
+// DeleteForm removes a form with its responses; revision as in ChangeForm. Nobody
+// finds them any more, but for a while RestoreForm brings them back.
+func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64, now time.Time) error {
+	return s.write(ctx, owner, func(t tx) error {
+		f, err := lockForm(t, owner, id, revision)
+		if err != nil {
+			return err
+		}
+		gone := trashedForm{Form: f}
+		if err := one(t.Query, formSerialsSQL, []any{owner, id}, &gone.Serial, &gone.ResponseSerial); err != nil {
+			return err
+		}
+		content, err := json.Marshal(gone)
+		if err != nil {
+			return err
+		}
+		if _, err := t.Exec(trashSQL, owner, id, id, string(content), ms(now)); err != nil {
+			return err
+		}
+		for _, sql := range []string{deleteFormSQL, dropAddressesSQL} {
+			if _, err := t.Exec(sql, owner, id); err != nil {
+				return err
+			}
+		}
+		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
+			return err
+		}
+		return rankMiss(t, owner, formList, gone.Serial)
+	})
+}
+
+// RestoreForm brings back a form that was deleted a while ago.
+func (s *Store) RestoreForm(ctx context.Context, owner, id string) (form.Form, error) {
+	var gone trashedForm
+	err := s.write(ctx, owner, func(t tx) error {
+		var formID, content string
+		if err := one(t.Query, untrashSQL, []any{owner, id}, &formID, &content); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(content), &gone); err != nil {
+			return err
+		}
+		f := gone.Form
+		if f.Slug != "" {
+			// Somebody may have taken it meanwhile.
+			if n, err := t.Exec(claimSlugSQL, f.Slug, owner, id); err != nil {
+				return err
+			} else if n == 0 {
+				f.Slug = ""
+			}
+		}
+		if _, err := t.Exec(restoreFormSQL, owner, id, gone.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
+			f.ResponseCount, gone.ResponseSerial, ms(f.CreatedAt), ms(f.UpdatedAt), form.Fold(f.Title),
+			searchKey(form.Head{Title: f.Title, Description: f.Description}), f.Slug, ms(f.OpensAt), ms(f.ClosesAt), f.ResponseLimit, f.Sites); err != nil {
+			return err
+		}
+		gone.Form = f
+		if _, err := t.Exec(addressFormSQL, id, owner, id); err != nil {
+			return err
+		}
+		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, 1); err != nil {
+			return err
+		}
+		return rankFound(t, owner, formList, gone.Serial)
+	})
+	return gone.Form, err
+}
+
+// TrashResponses removes responses so that, for a while, RestoreResponses brings
+// them back.
+func (s *Store) TrashResponses(ctx context.Context, owner, formID string, ids []string, now time.Time) (int64, error) {
+	return s.deleteResponses(ctx, owner, formID, ids, func(t tx, r form.Response) error {
+		content, err := json.Marshal(r)
+		if err != nil {
+			return err
+		}
+		_, err = t.Exec(trashSQL, owner, r.ID, formID, string(content), ms(now))
+		return err
+	})
+}
+
+// RestoreResponses brings back responses that were deleted a while ago, and says
+// how many still could be.
+func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids []string) (int64, error) {
+	var n int64
+	err := s.write(ctx, responsesOf(owner), func(t tx) error {
+		n = 0
+		if err := changed(t.Exec(dropCountSQL, owner, formID, 0)); err != nil {
+			return err
+		}
+		var back []form.Response
+		for _, id := range ids {
+			var of, content string
+			err := one(t.Query, untrashSQL, []any{owner, id}, &of, &content)
+			if err == fault.NotFound {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			var r form.Response
+			if err := json.Unmarshal([]byte(content), &r); err != nil {
+				return err
+			}
+			if of != formID || r.FormID != formID {
+				return fault.NotFound
+			}
+			if _, err := t.Exec(insertResponseSQL, owner, formID, r.ID, r.Serial, r.Version, ms(r.SubmittedAt), r.JSON, r.Metadata); err != nil {
+				return err
+			}
+			if err := rankFound(t, owner, formID, r.Serial); err != nil {
+				return err
+			}
+			back = append(back, r)
+		}
+		n = int64(len(back))
+		if _, err := t.Exec(dropCountSQL, owner, formID, -n); err != nil {
+			return err
+		}
+		return s.unsum(t, owner, formID, nil, back)
+	})
+	return n, err
+}
+
+// emptyTrash removes for good what was deleted before.
+func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
+	for {
+		type item struct{ owner, id, formID string }
+		var old []item
+		err := s.db.Query(ctx, oldTrashSQL, func(r row) error {
+			var i item
+			err := r.Scan(&i.owner, &i.id, &i.formID)
+			old = append(old, i)
+			return err
+		}, ms(before), sweepBatch)
+		if err != nil || len(old) == 0 {
+			return err
+		}
+		for _, i := range old {
+			if _, ok := account.ParseID(account.FormPrefix, i.id); ok {
+				if err := s.purgeForm(ctx, i.owner, i.formID); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := s.db.Write(ctx, func(t tx) error {
+				_, err := t.Exec(emptyTrashSQL, i.owner, i.id)
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// purgeForm removes what hangs on a deleted form, its responses some at a time.
+func (s *Store) purgeForm(ctx context.Context, owner, id string) error {
+	for {
+		var n int64
+		err := s.db.Write(ctx, func(t tx) (err error) {
+			n, err = t.Exec(someResponsesSQL, owner, id, sweepBatch)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if n < sweepBatch {
+			break
+		}
+	}
+	return s.db.Write(ctx, func(t tx) error {
+		for _, sql := range ofFormSQL {
+			if _, err := t.Exec(sql, owner, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

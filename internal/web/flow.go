@@ -1,0 +1,50 @@
+package web
+
+import (
+	"html/template"
+	"net/http"
+
+	"formulary/internal/chart"
+	"formulary/internal/form"
+)
+
+// flowPage is how the pages of a form follow each other: drawn, and in sentences.
+type flowPage struct {
+	formPage
+	Drawing   template.HTML
+	Pages     bool
+	Sentences []string
+}
+
+func (web *Web) showFlow(v *visit) error {
+	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	d, err := web.Store.Draft(v.ctx(), v.person.ID, f.ID)
+	if err != nil {
+		return err
+	}
+	word := func(text string) string { return web.say(v, text) }
+	p := &flowPage{formPage: web.formPageOf(v, f, "flow"), Pages: len(d.Fields) > 0}
+	p.Drawing = template.HTML(chart.Flow(d, word))
+	name := func(f *form.Field) string {
+		if f.Label != "" {
+			return "“" + f.Label + "”"
+		}
+		return "“" + f.Key + "”"
+	}
+	for _, field := range d.Fields {
+		if field.ShowIf != nil {
+			p.Sentences = append(p.Sentences, web.say(v, "Show %s when %s.", name(field), d.Sentence(field.ShowIf, word)))
+		}
+		for _, jump := range field.Jumps {
+			to := jump.To
+			if target := d.Field(jump.To); target != nil {
+				to = name(target)
+			}
+			p.Sentences = append(p.Sentences, web.say(v, "After the page with %s, go to %s when %s.", name(field), to, d.Sentence(jump.If, word)))
+		}
+	}
+	return web.render(v, http.StatusOK, "flow", p)
+}

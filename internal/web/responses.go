@@ -1,0 +1,318 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"formulary/internal/export"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+)
+
+const (
+	responsesPerPage = 25
+	shownColumns     = 5 // when nobody has chosen any
+)
+
+// responsesPage is what came in, as a table.
+type responsesPage struct {
+	formPage
+	Columns  []responseColumn
+	Rows     []responseRow
+	Total    int64
+	From, To int64
+	Search   string
+	Since    string
+	Until    string
+	Oldest   bool
+	Where    string // key of a question
+	Is       string // its answer
+	Filtered bool
+	Fields   []*form.Field
+	Prev     string
+	Next     string
+	Kept     url.Values // the query, without the page
+	Deleted  []string   // ids that can be brought back
+}
+
+type responseColumn struct {
+	form.Column
+	Shown bool
+}
+
+type responseRow struct {
+	ID          string
+	SubmittedAt time.Time
+	Cells       []string
+}
+
+// Query is the page's filter for another address.
+func (p *responsesPage) Query() string { return p.Kept.Encode() }
+
+// responseQuery reads the filter of the table out of the address.
+func (web *Web) responseQuery(v *visit, formID string) (store.ResponseFilter, url.Values, error) {
+	query := v.r.URL.Query()
+	kept := url.Values{}
+	for _, name := range []string{"search", "since", "until", "where", "is", "order", "column"} {
+		for _, value := range query[name] {
+			if value != "" {
+				kept.Add(name, value)
+			}
+		}
+	}
+	filter := store.ResponseFilter{Search: kept.Get("search"), Oldest: kept.Get("order") == "oldest"}
+	zone := zoneOf(v.person.TimeZone)
+	if day, err := time.ParseInLocation(time.DateOnly, kept.Get("since"), zone); err == nil {
+		filter.Since = day
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, kept.Get("until"), zone); err == nil {
+		filter.Until = day.AddDate(0, 0, 1) // the day itself too
+	}
+	if kept.Get("where") == "" || kept.Get("is") == "" {
+		return filter, kept, nil
+	}
+	var err error
+	filter.Answers, err = web.Store.AnswerFilters(v.ctx(), v.person.ID, formID, map[string]string{kept.Get("where"): kept.Get("is")})
+	return filter, kept, err
+}
+
+func (web *Web) showResponses(v *visit) error {
+	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	p := &responsesPage{formPage: web.formPageOf(v, f, "responses")}
+	filter, kept, err := web.responseQuery(v, f.ID)
+	if _, ok := errors.AsType[*store.FilterMistake](err); ok {
+		p.Errors, err = problems{"is": "This is not an answer to this question."}, nil
+	}
+	if err != nil {
+		return err
+	}
+	page, err := strconv.ParseInt(v.r.URL.Query().Get("page"), 10, 32)
+	if err != nil || page < 1 {
+		page = 1
+	}
+	offset := (page - 1) * responsesPerPage
+	list, total, err := web.Store.Responses(v.ctx(), v.person.ID, f.ID, filter, responsesPerPage, offset)
+	if err != nil {
+		return err
+	}
+	versions, err := web.Store.Definitions(v.ctx(), v.person.ID, f.ID)
+	if err != nil {
+		return err
+	}
+	p.Total, p.From, p.To, p.Kept = total, min(offset+1, total), offset+int64(len(list)), kept
+	p.Search, p.Since, p.Until, p.Oldest, p.Where, p.Is = kept.Get("search"), kept.Get("since"), kept.Get("until"), filter.Oldest, kept.Get("where"), kept.Get("is")
+	p.Filtered = p.Search != "" || p.Since != "" || p.Until != "" || p.Where != ""
+	p.Fields = form.Asked(versions)
+	if err := web.responseRows(v, p, versions, list); err != nil {
+		return err
+	}
+	link := func(to int64) string {
+		query := url.Values{"page": {strconv.FormatInt(to, 10)}}
+		for name, values := range kept {
+			query[name] = values
+		}
+		return "/forms/" + f.ID + "/responses?" + query.Encode()
+	}
+	if page > 1 {
+		p.Prev = link(page - 1)
+	}
+	if offset+responsesPerPage < total {
+		p.Next = link(page + 1)
+	}
+	if deleted := v.r.URL.Query().Get("deleted"); deleted != "" {
+		p.Deleted = strings.Split(deleted, ",")
+	}
+	if v.r.URL.Query().Get("done") == "restored" {
+		p.notice = "They are back."
+	}
+	return web.render(v, http.StatusOK, "responses", p)
+}
+
+// responseRows writes the answers into the columns that were chosen.
+func (web *Web) responseRows(v *visit, p *responsesPage, versions []*form.Definition, list []form.Response) error {
+	chosen := p.Kept["column"]
+	for i, c := range form.Columns(versions) {
+		shown := i < shownColumns
+		if len(chosen) > 0 {
+			shown = slices.Contains(chosen, c.Key)
+		}
+		p.Columns = append(p.Columns, responseColumn{c, shown})
+	}
+	for _, r := range list {
+		answers, err := r.Answers()
+		if err != nil {
+			return err
+		}
+		fields := versions[r.Version-1].ByID()
+		row := responseRow{ID: r.ID, SubmittedAt: r.SubmittedAt}
+		for _, c := range p.Columns {
+			if c.Shown {
+				row.Cells = append(row.Cells, web.cellText(v, c.Cell(fields[c.ID], answers, true)))
+			}
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return nil
+}
+
+const maxCell = 120 // characters that a table shows
+
+func (web *Web) cellText(v *visit, cell any) string {
+	switch c := cell.(type) {
+	case string:
+		if cut := []rune(c); len(cut) > maxCell {
+			return string(cut[:maxCell]) + "…"
+		}
+		return c
+	case float64:
+		return strconv.FormatFloat(c, 'f', -1, 64)
+	case bool:
+		if c {
+			return web.say(v, "Yes")
+		}
+		return web.say(v, "No")
+	}
+	return ""
+}
+
+// responsePage is one response, to read.
+type responsePage struct {
+	formPage
+	Response form.Response
+	Answers  []answered
+	Newer    string
+	Older    string
+	Kept     string
+}
+
+type answered struct {
+	Label string
+	Text  string
+	Link  string // where the answer is the address of a page or a mailbox
+}
+
+func (web *Web) showResponse(v *visit) error {
+	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	r, err := web.Store.Response(v.ctx(), v.person.ID, f.ID, v.r.PathValue("response"))
+	if err != nil {
+		return err
+	}
+	d, err := web.Store.Definition(v.ctx(), v.person.ID, f.ID, r.Version)
+	if err != nil {
+		return err
+	}
+	answers, err := r.Answers()
+	if err != nil {
+		return err
+	}
+	p := &responsePage{formPage: web.formPageOf(v, f, "responses"), Response: r}
+	for _, field := range d.Fields {
+		answer, ok := answers[field.Key]
+		if !ok || !field.Asked() {
+			continue
+		}
+		a := answered{Label: d.Piped(field.Label, func(other *form.Field, key string) string {
+			return other.Say(answers[key], func(word string) string { return web.say(v, word) })
+		}), Text: field.Say(answer, func(word string) string { return web.say(v, word) })}
+		if a.Label == "" {
+			a.Label = field.Key
+		}
+		switch field.Kind {
+		case "url":
+			a.Link = a.Text
+		case "email":
+			a.Link = "mailto:" + a.Text
+		}
+		p.Answers = append(p.Answers, a)
+	}
+	p.Newer, p.Older, err = web.Store.Beside(v.ctx(), v.person.ID, r)
+	if err != nil {
+		return err
+	}
+	return web.render(v, http.StatusOK, "response", p)
+}
+
+// deleteResponses removes what was ticked; for a while it can be brought back.
+func (web *Web) deleteResponses(v *visit) error {
+	id := v.r.PathValue("id")
+	ids := v.r.PostForm["response"]
+	if len(ids) == 0 || len(ids) > responsesPerPage {
+		return web.redirect(v, "/forms/"+id+"/responses")
+	}
+	if _, err := web.Store.TrashResponses(v.ctx(), v.person.ID, id, ids, web.Now()); err != nil {
+		return err
+	}
+	query, err := url.ParseQuery(v.field("kept"))
+	if err != nil {
+		query = url.Values{}
+	}
+	query.Set("deleted", strings.Join(ids, ","))
+	return web.redirect(v, "/forms/"+id+"/responses?"+query.Encode())
+}
+
+func (web *Web) restoreResponses(v *visit) error {
+	id := v.r.PathValue("id")
+	if _, err := web.Store.RestoreResponses(v.ctx(), v.person.ID, id, v.r.PostForm["response"]); err != nil {
+		return err
+	}
+	return web.redirect(v, "/forms/"+id+"/responses?done=restored")
+}
+
+// exportResponses is a file of what the table shows.
+func (web *Web) exportResponses(v *visit) error {
+	id := v.r.PathValue("id")
+	filter, _, err := web.responseQuery(v, id)
+	if _, ok := errors.AsType[*store.FilterMistake](err); ok {
+		return fault.New(fault.BadRequest, "This is not an answer to this question.")
+	}
+	if err != nil {
+		return err
+	}
+	versions, err := web.Store.Definitions(v.ctx(), v.person.ID, id)
+	if err != nil {
+		return err
+	}
+	format := v.r.URL.Query().Get("format")
+	for _, known := range export.Formats {
+		if known.Name != format {
+			continue
+		}
+		h := v.w.Header()
+		h.Set("Content-Type", known.Type)
+		h.Set("Content-Disposition", `attachment; filename="`+id+"."+format+`"`)
+		out := &patient{v.w, http.NewResponseController(v.w)}
+		err := export.Table{Format: format, Labels: true, Versions: versions}.Responses(out, func(fn func(form.Response) error) error {
+			return web.Store.EachResponse(v.ctx(), v.person.ID, id, filter, fn)
+		})
+		if err != nil {
+			// Half a file must not look like a whole one.
+			web.Log.Error("export broke off", "error", err, "form", id)
+			panic(http.ErrAbortHandler)
+		}
+		return nil
+	}
+	return fault.New(fault.BadRequest, "There is no such kind of file.")
+}
+
+// patient writes for as long as its reader goes on reading.
+type patient struct {
+	http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (p *patient) Write(content []byte) (int, error) {
+	p.control.SetWriteDeadline(time.Now().Add(30 * time.Second))
+	return p.ResponseWriter.Write(content)
+}

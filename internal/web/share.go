@@ -1,0 +1,186 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/boombuler/barcode"
+	"github.com/boombuler/barcode/qr"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+)
+
+// sharePage is how a form reaches people.
+type sharePage struct {
+	formPage
+	Slug        string
+	OpensAt     string
+	ClosesAt    string
+	Limit       string
+	Sites       string // one a line
+	AnySite     bool
+	Inline      string // what to put on another site
+	PopUp       string
+	Questions   []prefilled
+	HostAddress string
+}
+
+// prefilled is a question whose answer can come with the link.
+type prefilled struct {
+	Key     string
+	Label   string
+	Options []form.Option
+}
+
+var shareNotices = map[string]string{
+	"saved": "Saved. It holds at once.", "published": "It is published: this is its link.", "closed": "The form is closed.", "opened": "The form is open again.",
+}
+
+func (web *Web) showShare(v *visit) error { return web.sharing(v, http.StatusOK, nil) }
+
+// sharing shows the page, with what is wrong with what was sent.
+func (web *Web) sharing(v *visit, status int, list problems) error {
+	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	d, err := web.Store.Draft(v.ctx(), v.person.ID, f.ID)
+	if err != nil {
+		return err
+	}
+	p := &sharePage{formPage: web.formPageOf(v, f, "share"), Slug: f.Slug, HostAddress: web.BaseURL + "/f/"}
+	p.viewer, p.zone = web.viewerLanguage(v), v.person.TimeZone
+	p.OpensAt, p.ClosesAt = p.Input(f.OpensAt), p.Input(f.ClosesAt)
+	if f.ResponseLimit > 0 {
+		p.Limit = strconv.FormatInt(f.ResponseLimit, 10)
+	}
+	if p.AnySite = f.Sites == form.AnySite; !p.AnySite {
+		p.Sites = strings.Join(strings.Fields(f.Sites), "\n")
+	}
+	if list != nil {
+		p.Slug, p.OpensAt, p.ClosesAt, p.Limit, p.Sites = v.field("slug"), v.field("opens_at"), v.field("closes_at"), v.field("response_limit"), v.field("sites")
+		p.AnySite = v.field("any_site") != ""
+		p.Errors = list
+	}
+	address := strings.TrimPrefix(p.Public, web.BaseURL+"/f/")
+	p.Inline = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, web.BaseURL, address)
+	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, web.BaseURL, address, web.say(v, "Open the form"))
+	for _, field := range d.Fields {
+		if field.Asked() && field.Kind != "calculated" && form.KindOf(field.Kind).Parts(field) == nil {
+			p.Questions = append(p.Questions, prefilled{field.Key, field.Label, field.Options})
+		}
+	}
+	p.Script = "share.js"
+	p.notice = shareNotices[v.r.URL.Query().Get("done")]
+	return web.render(v, status, "share", p)
+}
+
+// changeOffer takes how the form is offered.
+func (web *Web) changeOffer(v *visit) error {
+	id := v.r.PathValue("id")
+	_, err := web.Store.ChangeForm(v.ctx(), v.person.ID, id, 0, func(p *form.Plan) error {
+		p.Slug = v.field("slug")
+		if p.Sites = strings.Join(strings.Fields(v.field("sites")), " "); v.field("any_site") != "" {
+			p.Sites = form.AnySite
+		}
+		p.ResponseLimit = 0
+		if text := strings.TrimSpace(v.field("response_limit")); text != "" {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return fault.Field("response_limit", "a whole number, or nothing")
+			}
+			p.ResponseLimit = n
+		}
+		for name, to := range map[string]*time.Time{"opens_at": &p.OpensAt, "closes_at": &p.ClosesAt} {
+			*to = time.Time{}
+			if text := v.field(name); text != "" {
+				t, err := time.ParseInLocation("2006-01-02T15:04", text, zoneOf(v.person.TimeZone))
+				if err != nil {
+					return fault.Field(name, "a day and a time")
+				}
+				*to = t.UTC()
+			}
+		}
+		return p.Offer.Clean()
+	}, web.Now())
+	if list, other := problemsOf(err); err != nil && other == nil {
+		return web.sharing(v, http.StatusUnprocessableEntity, list)
+	}
+	if err != nil {
+		return err
+	}
+	return web.redirect(v, "/forms/"+id+"/share?done=saved")
+}
+
+// qrCode is the form's link to be scanned: as SVG, or as PNG for printing.
+func (web *Web) qrCode(v *visit) error {
+	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	code, err := qr.Encode(web.formPageOf(v, f, "").Public, qr.M, qr.Auto)
+	if err != nil {
+		return err
+	}
+	h := v.w.Header()
+	if v.r.URL.Query().Get("download") != "" {
+		h.Set("Content-Disposition", `attachment; filename="`+f.ID+v.r.PathValue("kind")[2:]+`"`)
+	}
+	switch v.r.PathValue("kind") {
+	case "qr.svg":
+		h.Set("Content-Type", "image/svg+xml")
+		v.w.Write(qrSVG(code)) // the reader may have gone
+		return nil
+	case "qr.png":
+		big, err := barcode.Scale(code, 1024, 1024)
+		if err != nil {
+			return err
+		}
+		var out bytes.Buffer
+		if err := png.Encode(&out, big); err != nil {
+			return err
+		}
+		h.Set("Content-Type", "image/png")
+		v.w.Write(out.Bytes())
+		return nil
+	}
+	return fault.New(fault.NoPath, "There is no file at this address.")
+}
+
+// qrSVG draws the dark modules as one path, with the quiet zone around them.
+func qrSVG(code barcode.Barcode) []byte {
+	const quiet = 4
+	size := code.Bounds().Dx()
+	var path strings.Builder
+	for y := range size {
+		for x := range size {
+			if r, _, _, _ := code.At(x, y).RGBA(); r == 0 {
+				fmt.Fprintf(&path, "M%d %dh1v1h-1z", x+quiet, y+quiet)
+			}
+		}
+	}
+	return fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[1]d" shape-rendering="crispEdges"><rect width="%[1]d" height="%[1]d" fill="#fff"/><path d="%[2]s"/></svg>`, size+2*quiet, path.String())
+}
+
+// prefillLink is the form's link with answers to start from, for those without
+// JavaScript.
+func (web *Web) prefillLink(v *visit) error {
+	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	answers := url.Values{}
+	for name, values := range v.r.URL.Query() {
+		if values[0] != "" {
+			answers[name] = values
+		}
+	}
+	return web.redirect(v, strings.TrimPrefix(web.formPageOf(v, f, "").Public, web.BaseURL)+"?"+answers.Encode())
+}

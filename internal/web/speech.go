@@ -1,0 +1,122 @@
+package web
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What pages of the workspace say, in the language, the zone and the way of
+// writing numbers of whoever looks at them. Templates call these on the page.
+
+// T says something in the viewer's language.
+func (l *layout) T(text string, args ...any) string { return l.words.say(text, args...) }
+
+// N writes a number as the viewer's language does.
+func (l *layout) N(n int64) string { return groupDigits(strconv.FormatInt(n, 10), l.separator()) }
+
+// Decimal writes a number with at most two decimals.
+func (l *layout) Decimal(n float64) string {
+	text := strconv.FormatFloat(n, 'f', 2, 64)
+	whole, part, _ := strings.Cut(text, ".")
+	out := groupDigits(whole, l.separator())
+	if part = strings.TrimRight(part, "0"); part == "" {
+		return out
+	}
+	if l.separator() == "." {
+		return out + "," + part
+	}
+	return out + "." + part
+}
+
+// Percent writes a share of one.
+func (l *layout) Percent(share float64) string { return l.Decimal(share*100) + " %" }
+
+func (l *layout) separator() string {
+	if l.viewer == "de" {
+		return "."
+	}
+	return ","
+}
+
+func groupDigits(digits, separator string) string {
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + separator + digits[i:]
+	}
+	return sign + digits
+}
+
+// Date is a day in the viewer's zone.
+func (l *layout) Date(t time.Time) string {
+	t = l.local(t)
+	month := l.T(t.Month().String())
+	if l.viewer == "de" {
+		return strconv.Itoa(t.Day()) + ". " + month + " " + strconv.Itoa(t.Year())
+	}
+	return strconv.Itoa(t.Day()) + " " + month + " " + strconv.Itoa(t.Year())
+}
+
+// When is a day and a time in the viewer's zone.
+func (l *layout) When(t time.Time) string { return l.Date(t) + ", " + l.local(t).Format("15:04") }
+
+// Input is a moment as the control for it takes it, in the viewer's zone.
+func (l *layout) Input(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return l.local(t).Format("2006-01-02T15:04")
+}
+
+// Exact is a moment for programs.
+func (l *layout) Exact(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+func (l *layout) local(t time.Time) time.Time { return t.In(zoneOf(l.zone)) }
+
+// Zone is the name of the viewer's zone.
+func (l *layout) Zone() string { return zoneOf(l.zone).String() }
+
+func zoneOf(name string) *time.Location {
+	if zone, err := time.LoadLocation(name); err == nil {
+		return zone
+	}
+	return time.UTC
+}
+
+// Ago says how long something is past.
+func (l *layout) Ago(t time.Time) string {
+	switch d := time.Since(t); {
+	case t.IsZero():
+		return l.T("never")
+	case d < 2*time.Minute:
+		return l.T("just now")
+	case d < 2*time.Hour:
+		return l.T("%d minutes ago", int(d/time.Minute))
+	case d < 48*time.Hour:
+		return l.T("%d hours ago", int(d/time.Hour))
+	default:
+		return l.T("%d days ago", int(d/(24*time.Hour)))
+	}
+}
+
+// viewerLanguage is the language of whoever looks: of their account, or of their
+// browser while they are not signed in. Those that we have words for are enough.
+func (web *Web) viewerLanguage(v *visit) string {
+	tag := v.r.Header.Get("Accept-Language")
+	if v.person != nil {
+		tag = v.person.Language
+	}
+	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
+	base, _, _ = strings.Cut(base, ",")
+	base, _, _ = strings.Cut(base, ";")
+	if consoleLanguages[base] {
+		return base
+	}
+	return "en"
+}
+
+// consoleLanguages are those that the whole workspace speaks.
+var consoleLanguages = map[string]bool{"en": true, "de": true}

@@ -1,0 +1,14 @@
+// The link with answers in it grows while they are filled in.
+const maker = document.getElementById("prefill");
+if (maker) {
+  const line = maker.querySelector(".copy");
+  const show = () => {
+    const link = new URL(maker.dataset.address);
+    for (const [name, value] of new FormData(maker)) if (value) link.searchParams.set(name, value);
+    line.hidden = !link.search;
+    line.querySelector("code").textContent = link;
+    line.querySelector("button").dataset.copy = link;
+  };
+  maker.addEventListener("input", show);
+  maker.addEventListener("submit", (event) => event.preventDefault());
+}

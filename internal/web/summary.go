@@ -1,0 +1,174 @@
+package web
+
+import (
+	"html/template"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"formulary/internal/chart"
+	"formulary/internal/form"
+)
+
+// summaryPage is what all responses amount to, drawn and as tables.
+type summaryPage struct {
+	formPage
+	Responses int64
+	Days      []dayCount
+	Time      template.HTML
+	Questions []questionSummary
+}
+
+type dayCount struct {
+	Day string
+	N   int64
+}
+
+// questionSummary is a chart of the answers to one question, and its data.
+type questionSummary struct {
+	Label    string
+	Kind     string
+	Answered int64
+	Average  *float64
+	NPS      *float64
+	Chart    template.HTML
+	Rows     []countRow
+	Ranking  bool
+	Key      string
+}
+
+type countRow struct {
+	Row, Label string
+	Count      int64
+	Share      float64
+	Place      float64
+}
+
+func (web *Web) showSummary(v *visit) error {
+	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	s, err := web.Store.Summary(v.ctx(), v.person.ID, f.ID)
+	if err != nil {
+		return err
+	}
+	versions, err := web.Store.Definitions(v.ctx(), v.person.ID, f.ID)
+	if err != nil {
+		return err
+	}
+	p := &summaryPage{formPage: web.formPageOf(v, f, "summary"), Responses: s.Responses}
+	p.viewer, p.words = web.viewerLanguage(v), web.languages.of(web.viewerLanguage(v))
+	web.overTime(p, s)
+	for _, field := range form.Asked(versions) {
+		tally := s.Fields[field.ID]
+		if tally == nil {
+			tally = &form.Tally{}
+		}
+		p.Questions = append(p.Questions, p.question(field, tally))
+	}
+	return web.render(v, http.StatusOK, "summary", p)
+}
+
+// overTime counts the days from the first response to the last, those without any
+// too.
+func (web *Web) overTime(p *summaryPage, s *form.Summary) {
+	days := slices.Sorted(maps.Keys(s.Days))
+	if len(days) == 0 {
+		return
+	}
+	day, err := time.Parse(time.DateOnly, days[0])
+	if err != nil {
+		return
+	}
+	const most = 20_000 // days that a chart can take
+	var points []chart.Point
+	for n := 0; n < most; n++ {
+		text := day.Format(time.DateOnly)
+		points = append(points, chart.Point{Label: text, Value: float64(s.Days[text])})
+		if s.Days[text] > 0 {
+			p.Days = append(p.Days, dayCount{text, s.Days[text]})
+		}
+		if text >= days[len(days)-1] {
+			break
+		}
+		day = day.AddDate(0, 0, 1)
+	}
+	p.Time = template.HTML(chart.Columns(points, p.T("Responses by day"), p.Decimal))
+}
+
+func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
+	q := questionSummary{Label: f.Label, Kind: form.KindOf(f.Kind).About().Title, Answered: t.Answered, Ranking: f.Kind == "ranking", Key: f.Key}
+	if q.Label == "" {
+		q.Label = f.Key
+	}
+	if t.Answered == 0 {
+		return q
+	}
+	how := form.KindOf(f.Kind).Sum()
+	if (how == form.Numbers || how == form.NumberChoices) && t.Sum != nil {
+		average := t.Sum.Over(t.Answered)
+		q.Average = &average
+	}
+	var rows []chart.Row
+	var points []chart.Point
+	for _, c := range form.Counted(f, t) {
+		row := countRow{Label: p.T(c.Label), Count: c.Count, Share: float64(c.Count) / float64(t.Answered)}
+		if f.Options != nil {
+			row.Label = c.Label // as the owner wrote it
+		}
+		if c.Row != "" {
+			for _, r := range f.Rows {
+				if r.Value == c.Row {
+					row.Row = r.Label
+				}
+			}
+		}
+		if q.Ranking {
+			row.Place = float64(c.Count) / float64(t.Answered)
+		}
+		q.Rows = append(q.Rows, row)
+		label := row.Label
+		if row.Row != "" {
+			label = row.Row + ": " + row.Label
+		}
+		rows = append(rows, chart.Row{Label: label, Value: float64(row.Count), Share: row.Share})
+		points = append(points, chart.Point{Label: row.Label, Value: float64(row.Count)})
+	}
+	switch {
+	case q.Ranking:
+		slices.SortStableFunc(q.Rows, func(a, b countRow) int { return int((a.Place - b.Place) * 1e6) })
+	case f.Promotes():
+		nps := t.NPS()
+		q.NPS = &nps
+		promoters := t.Counts["9"] + t.Counts["10"]
+		passives := t.Counts["7"] + t.Counts["8"]
+		q.Chart = template.HTML(chart.NPS(nps, promoters, passives, t.Answered-promoters-passives, p.T("Net promoter score"), p.Decimal, func(word string) string { return p.T(word) })) +
+			template.HTML(chart.Histogram(points, q.Label, p.Decimal))
+	case f.Kind == "rating" || f.Kind == "scale":
+		q.Chart = template.HTML(chart.Histogram(points, q.Label, p.Decimal))
+	case f.Kind == "slider" && len(points) > 12:
+		q.Chart, q.Rows = template.HTML(chart.Columns(numberOrder(points), q.Label, p.Decimal)), nil
+	case len(rows) > 0:
+		q.Chart = template.HTML(chart.Bars(rows, q.Label, p.Decimal))
+	}
+	return q
+}
+
+// numberOrder sorts points whose labels are numbers.
+func numberOrder(points []chart.Point) []chart.Point {
+	slices.SortFunc(points, func(a, b chart.Point) int {
+		x, _ := strconv.ParseFloat(a.Label, 64)
+		y, _ := strconv.ParseFloat(b.Label, 64)
+		switch {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	return points
+}
