@@ -132,10 +132,11 @@ func hostileHeads(t *testing.T, d desk, b *tab) []string {
 	thanks := among(taken(t, "endings", func(words string) bool { return ends(form.Ending{Title: words}) }))
 	texts := among(taken(t, "texts of endings", func(words string) bool { return ends(form.Ending{Text: words}) }))
 
-	// A page has room for one title, so that every second one has to do.
+	// A page has room for one title, so that every second one has to do, with all
+	// that meddle with how pages are drawn.
 	var titles []string
 	for i, words := range every {
-		if i%2 == 0 {
+		if i%2 == 0 || slices.Contains(templates, words) {
 			titles = append(titles, words)
 		}
 	}

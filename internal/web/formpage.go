@@ -9,15 +9,15 @@ import (
 // formPage is a page of the workspace about one form; its tabs lead to the others.
 type formPage struct {
 	layout
-	Form   form.Form
-	Tab    string // build, share, responses, summary
-	Public string // address of the public page
+	Form form.Form
+	Tab  string // build, share, responses, summary
+	Link string // address of the public page
 }
 
 func (web *Web) formPageOf(v *visit, f form.Form, tab string) formPage {
 	f = f.At(web.Now())
 	return formPage{
 		layout: layout{Title: f.Title, Here: "forms"}, Form: f, Tab: tab,
-		Public: web.BaseURL + "/f/" + cmp.Or(f.Slug, f.ID),
+		Link: web.BaseURL + "/f/" + cmp.Or(f.Slug, f.ID),
 	}
 }

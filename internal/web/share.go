@@ -69,7 +69,7 @@ func (web *Web) sharing(v *visit, status int, list problems) error {
 		p.AnySite = v.field("any_site") != ""
 		p.Errors = list
 	}
-	address := strings.TrimPrefix(p.Public, web.BaseURL+"/f/")
+	address := strings.TrimPrefix(p.Link, web.BaseURL+"/f/")
 	p.Inline = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, web.BaseURL, address)
 	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, web.BaseURL, address, web.say(v, "Open the form"))
 	for _, field := range d.Fields {
@@ -125,7 +125,7 @@ func (web *Web) qrCode(v *visit) error {
 	if err != nil {
 		return err
 	}
-	code, err := qr.Encode(web.formPageOf(v, f, "").Public, qr.M, qr.Auto)
+	code, err := qr.Encode(web.formPageOf(v, f, "").Link, qr.M, qr.Auto)
 	if err != nil {
 		return err
 	}
@@ -182,5 +182,5 @@ func (web *Web) prefillLink(v *visit) error {
 			answers[name] = values
 		}
 	}
-	return web.redirect(v, strings.TrimPrefix(web.formPageOf(v, f, "").Public, web.BaseURL)+"?"+answers.Encode())
+	return web.redirect(v, strings.TrimPrefix(web.formPageOf(v, f, "").Link, web.BaseURL)+"?"+answers.Encode())
 }
