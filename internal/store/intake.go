@@ -132,6 +132,7 @@ func (s *Store) closeIntake() {
 // work stores what gathers in a lane.
 func (s *Store) work(lane <-chan *waiting) {
 	batch := make([]*waiting, 0, intakeBatch)
+	last := "" // id; those that follow sort after it
 	for first := range lane {
 		batch = append(batch[:0], first)
 	gather:
@@ -146,7 +147,7 @@ func (s *Store) work(lane <-chan *waiting) {
 				break gather
 			}
 		}
-		s.storeBatch(batch)
+		s.storeBatch(batch, &last)
 		for i, w := range batch {
 			close(w.done)
 			batch[i] = nil
@@ -158,7 +159,7 @@ var errAlone = errors.New("somebody in the batch cannot be stored with the other
 
 // storeBatch stores all of a batch in one transaction. When one of them cannot be
 // stored, each is tried alone, so that it fails for itself only.
-func (s *Store) storeBatch(batch []*waiting) {
+func (s *Store) storeBatch(batch []*waiting, last *string) {
 	ctx := context.Background()
 	// In one order everywhere: two nodes never wait for each other.
 	slices.SortStableFunc(batch, func(a, b *waiting) int {
@@ -170,7 +171,7 @@ func (s *Store) storeBatch(batch []*waiting) {
 			for to < len(batch) && batch[to].Form.ID == batch[from].Form.ID {
 				to++
 			}
-			if err := storeForm(t, batch[from:to]); err != nil {
+			if err := storeForm(t, batch[from:to], last); err != nil {
 				return err
 			}
 			from = to
@@ -179,7 +180,7 @@ func (s *Store) storeBatch(batch []*waiting) {
 	})
 	if len(batch) > 1 && err != nil && fault.From(err).Code != fault.DatabaseUnreachable {
 		for _, w := range batch {
-			w.err = s.db.Write(ctx, func(t tx) error { return storeForm(t, []*waiting{w}) })
+			w.err = s.db.Write(ctx, func(t tx) error { return storeForm(t, []*waiting{w}, last) })
 		}
 	} else {
 		for _, w := range batch {
@@ -202,13 +203,15 @@ func (s *Store) storeBatch(batch []*waiting) {
 	}
 }
 
-// storeForm stores submissions to one form.
-func storeForm(t tx, list []*waiting) error {
+// storeForm stores submissions to one form. Their ids sort as they are stored, after
+// the last one.
+func storeForm(t tx, list []*waiting, last *string) error {
 	form := list[0].Form
 	now := list[0].At
 	var fresh []*waiting
 	for _, w := range list {
-		w.response = newResponse(w)
+		w.response = newResponse(w, *last)
+		*last = w.response.ID
 		earlier, err := w.Once.claim(t, form.Owner, w.response.ID, w.At)
 		if err != nil {
 			return err
@@ -224,14 +227,14 @@ func storeForm(t tx, list []*waiting) error {
 		return err
 	}
 	n := int64(len(fresh))
-	var last, full int64
-	if err := one(t.Query, nextResponseSQL, []any{form.Owner, form.ID, n, ms(now)}, &last, &full); err != nil {
+	var top, full int64
+	if err := one(t.Query, nextResponseSQL, []any{form.Owner, form.ID, n, ms(now)}, &top, &full); err != nil {
 		return notFoundAs(err, errNotOpen)
 	}
 	rows := make([][]any, len(fresh))
 	for i, w := range fresh {
 		r := &w.response
-		r.Serial = last - n + int64(i) + 1
+		r.Serial = top - n + int64(i) + 1
 		if err := takeOptions(t, form.Owner, form.ID, w.chosen); err != nil {
 			return err
 		}
@@ -246,11 +249,9 @@ func storeForm(t tx, list []*waiting) error {
 	return nil
 }
 
-func newResponse(w *waiting) form.Response {
-	return form.Response{
-		ID: account.NewID(account.ResponsePrefix, w.At), FormID: w.Form.ID, Version: w.Form.Version,
-		SubmittedAt: at(ms(w.At)), JSON: w.text, Metadata: w.metadata,
-	}
+func newResponse(w *waiting, last string) form.Response {
+	id, at := account.NextID(account.ResponsePrefix, w.At, last)
+	return form.Response{ID: id, FormID: w.Form.ID, Version: w.Form.Version, SubmittedAt: at, JSON: w.text, Metadata: w.metadata}
 }
 
 // closeFull closes a form that has all the responses that it may have.

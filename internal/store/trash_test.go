@@ -1,0 +1,192 @@
+package store_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+// What is deleted is gone for everybody, and comes back as it was.
+func TestUndo(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner, other := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
+		now := time.Now()
+		p := opened(t, s, owner, small)
+		if _, err := s.ChangeForm(ctx, owner, p.ID, 0, func(plan *form.Plan) error { plan.Slug = "mine"; return nil }, now); err != nil {
+			t.Fatal(err)
+		}
+		opened(t, s, owner, small)
+		var ids []string
+		for i := range 5 {
+			r, err := add(s, p, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, r.ID)
+		}
+		all := func() string {
+			list, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, 10, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum, err := s.Summary(ctx, owner, p.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, _ := json.Marshal([]any{list, total, sum})
+			return string(text)
+		}
+		whole := all()
+		if n, err := s.TrashResponses(ctx, owner, p.ID, ids[1:3], now); err != nil || n != 2 {
+			t.Fatalf("%d deleted (%v)", n, err)
+		}
+		if _, err := s.Response(ctx, owner, p.ID, ids[1]); !errors.Is(err, fault.NotFound) {
+			t.Errorf("a deleted response: %v", err)
+		}
+		if n, err := s.RestoreResponses(ctx, other, p.ID, ids); !errors.Is(err, fault.NotFound) {
+			t.Errorf("somebody else brings back %d (%v)", n, err)
+		}
+		if n, err := s.RestoreResponses(ctx, owner, p.ID, ids[1:3]); err != nil || n != 2 || all() != whole {
+			t.Errorf("%d are back (%v)\n%s\n%s", n, err, all(), whole)
+		}
+		if n, err := s.RestoreResponses(ctx, owner, p.ID, ids[1:3]); err != nil || n != 0 {
+			t.Errorf("brought back twice: %d (%v)", n, err)
+		}
+
+		before, err := s.Form(ctx, owner, p.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.DeleteForm(ctx, owner, p.ID, 0, now); err != nil {
+			t.Fatal(err)
+		}
+		for what, err := range map[string]error{
+			"form": second(s.Form(ctx, owner, p.ID)), "page": second(s.PublicForm(ctx, p.ID)), "page by slug": second(s.PublicForm(ctx, "mine")),
+			"response": second(s.Response(ctx, owner, p.ID, ids[0])), "summary": second(s.Summary(ctx, owner, p.ID)), "version": second(s.Version(ctx, owner, p.ID, 1)),
+			"submission": second(add(s, p, 9)), "change": second(s.ChangeForm(ctx, owner, p.ID, 0, func(*form.Plan) error { return nil }, now)),
+			"somebody else's undo": second(s.RestoreForm(ctx, other, p.ID)),
+		} {
+			if code := fault.From(err).Code; code != fault.NoResource && code != fault.FormNotOpen {
+				t.Errorf("%s of a deleted form: %v", what, err)
+			}
+		}
+		if _, total, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, 10, 0); err != nil || total != 1 {
+			t.Errorf("%d forms are left (%v)", total, err)
+		}
+		back, err := s.RestoreForm(ctx, owner, p.ID)
+		before.Revision++ // deleting is a change too
+		if err != nil || back != before || all() != whole {
+			t.Errorf("back is %+v\nit was  %+v (%v)", back, before, err)
+		}
+		if _, err := s.PublicForm(ctx, "mine"); err != nil {
+			t.Errorf("its slug: %v", err)
+		}
+		forms, total, err := s.Forms(ctx, owner, store.FormFilter{Status: "open"}, store.NewestFirst, 10, 0)
+		if err != nil || total != 2 || len(forms) != 2 || forms[1].ID != p.ID {
+			t.Errorf("%d forms, %v (%v)", total, forms, err)
+		}
+
+		// After a while it is gone for good, with all that hangs on it.
+		if err := s.DeleteForm(ctx, owner, p.ID, 0, now); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Sweep(ctx, now.Add(30*time.Minute), time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.RestoreForm(ctx, owner, p.ID); err != nil {
+			t.Errorf("too early: %v", err)
+		}
+		if err := s.DeleteForm(ctx, owner, p.ID, 0, now); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Sweep(ctx, now.Add(2*time.Hour), 1000*time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.RestoreForm(ctx, owner, p.ID); !errors.Is(err, fault.NotFound) {
+			t.Errorf("after the sweep: %v", err)
+		}
+		if list, err := s.ResponsesAfter(ctx, owner, p.ID, 0, 10); err != nil || len(list) != 0 {
+			t.Errorf("%d responses outlive their form (%v)", len(list), err)
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestCalls(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		now := time.Now()
+		for i := range 120 {
+			s.NoteCall(owner, "app_x", store.Call{Method: "GET", Path: fmt.Sprint("/api/v1/", i), Status: 200, Took: time.Millisecond, RequestID: "r", At: now.Add(time.Duration(i) * time.Millisecond)})
+			if i == 60 {
+				if _, err := s.Calls(ctx, owner, "app_x"); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		s.NoteCall(owner, "app_y", store.Call{Method: "GET", Path: "/", Status: 403, At: now})
+		calls, err := s.Calls(ctx, owner, "app_x")
+		if err != nil || len(calls) != 50 || calls[0].Path != "/api/v1/119" || calls[49].Path != "/api/v1/70" || calls[0].Took != time.Millisecond {
+			t.Errorf("%d calls, %+v (%v)", len(calls), calls[0], err)
+		}
+		if calls, err := s.Calls(ctx, "usr_other", "app_x"); err != nil || len(calls) != 0 {
+			t.Errorf("somebody else sees %d calls (%v)", len(calls), err)
+		}
+		// What was noted last is there after the end.
+		s.NoteCall(owner, "app_y", store.Call{Method: "POST", Path: "/last", Status: 201, At: now.Add(time.Second)})
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if calls, err := storetest.Open(t, place).Calls(ctx, owner, "app_y"); err != nil || len(calls) != 2 || calls[0].Path != "/last" {
+			t.Errorf("%+v (%v)", calls, err)
+		}
+	})
+}
+
+func TestOldestFirstAndBeside(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		p := opened(t, s, owner, small)
+		var ids []string
+		for i := range 7 {
+			r, err := add(s, p, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, r.ID)
+		}
+		for _, filter := range []store.ResponseFilter{{Oldest: true}, {Oldest: true, Version: 1}} {
+			for offset, want := range map[int64][]string{0: ids[:3], 3: ids[3:6], 6: ids[6:], 7: nil} {
+				list, total, err := s.Responses(ctx, owner, p.ID, filter, 3, offset)
+				if err != nil || total != 7 || len(list) != len(want) {
+					t.Fatalf("%d of %d from %d (%v)", len(list), total, offset, err)
+				}
+				for i, r := range list {
+					if r.ID != want[i] {
+						t.Errorf("from %d: %s at %d", offset, r.ID, i)
+					}
+				}
+			}
+		}
+		r, err := s.Response(ctx, owner, p.ID, ids[3])
+		if err != nil {
+			t.Fatal(err)
+		}
+		newer, older, err := s.Beside(ctx, owner, r)
+		if err != nil || newer != ids[4] || older != ids[2] {
+			t.Errorf("beside %s: %s and %s (%v)", r.ID, newer, older, err)
+		}
+		days, err := s.Activities(ctx, owner, []string{p.ID})
+		if a := days[p.ID]; err != nil || a.Days[time.Now().UTC().Format(time.DateOnly)]+a.Days[time.Now().UTC().Add(-time.Minute).Format(time.DateOnly)] < 7 || a.Last.IsZero() {
+			t.Errorf("%+v (%v)", a, err)
+		}
+	})
+}
