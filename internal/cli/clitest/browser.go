@@ -45,6 +45,19 @@ func (b *Browser) Get(path string) Page {
 	return read(b.t, res, err)
 }
 
+// Put sends JSON as a page's own code does.
+func (b *Browser) Put(path, revision, body string) Page {
+	b.t.Helper()
+	r, err := http.NewRequest(http.MethodPut, b.URL+path, strings.NewReader(body))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("If-Match", `"`+revision+`"`)
+	res, err := b.Do(r)
+	return read(b.t, res, err)
+}
+
 // Post sends a form to the service.
 func (b *Browser) Post(path string, fields url.Values) Page {
 	b.t.Helper()

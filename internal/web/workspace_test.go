@@ -1,0 +1,242 @@
+package web_test
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"fmt"
+	"image/png"
+	"io"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"formulary/internal/cli/clitest"
+)
+
+// words says what a page must have, or with ! in front must not.
+func has(t *testing.T, p clitest.Page, words ...string) {
+	t.Helper()
+	for _, w := range words {
+		if not, ok := strings.CutPrefix(w, "!"); ok == strings.Contains(p.Text, strings.TrimPrefix(w, "!")) {
+			t.Errorf("the page has or lacks %q (%v)\n%s", not, ok, p.Text)
+		}
+	}
+}
+
+var formPath = regexp.MustCompile(`^/forms/(frm_[a-z0-9]{26})/build$`)
+
+// From nothing to a published form with its first response, by the pages alone.
+func TestWorkspace(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		b := s.Browser()
+		b.SignIn(ada)
+		has(t, b.Get("/"), "Your first form", "Customer feedback", "Bug report")
+		made := b.Post("/forms", url.Values{"starter": {"feedback"}})
+		found := formPath.FindStringSubmatch(made.Header.Get("Location"))
+		if made.StatusCode != 303 || found == nil {
+			t.Fatalf("%d %v", made.StatusCode, made.Header)
+		}
+		id := found[1]
+		base := "/forms/" + id
+		has(t, b.Get(base+"/build"), `id="data"`, "net promoter", "<noscript>")
+		has(t, b.Get(base+"/flow"), "<svg", "In words", "when")
+		has(t, b.Get(base+"/share"), "Not published yet")
+		has(t, b.Get(base+"/responses"), "No responses yet")
+		has(t, b.Get(base+"/summary"), "Nothing to sum up yet")
+		preview := b.Get(base + "/preview")
+		if has(t, preview, `action="`+base+`/preview"`); preview.Header.Get("X-Frame-Options") != "" || !strings.Contains(preview.Header.Get("Content-Security-Policy"), "frame-ancestors 'self'") {
+			t.Errorf("the preview cannot be framed by ourselves: %v", preview.Header)
+		}
+		if p := b.Post(base+"/publish", nil); p.Header.Get("Location") != base+"/share" {
+			t.Fatalf("publish: %d %s", p.StatusCode, p.Text)
+		}
+		has(t, b.Get(base+"/share"), s.URL+"/f/"+id, "qr.svg", "embed.js", "A link with answers in it")
+
+		// How it is offered.
+		status(t, "offer", b.Post(base+"/share", url.Values{"slug": {"How-Was-It"}, "response_limit": {"100"}, "closes_at": {"2099-05-31T17:30"}, "sites": {"https://a.example\nhttps://b.example"}}), 303)
+		has(t, b.Get(base+"/share"), s.URL+"/f/how-was-it", `value="100"`, `value="2099-05-31T17:30"`, "https://a.example\nhttps://b.example")
+		wrong := b.Post(base+"/share", url.Values{"slug": {"no spaces"}, "response_limit": {"many"}})
+		if has(t, wrong, `value="no spaces"`); wrong.StatusCode != 422 {
+			t.Errorf("a wrong offer: %d", wrong.StatusCode)
+		}
+		for _, kind := range []string{"svg", "png"} {
+			code := b.Get(base + "/code/qr." + kind)
+			if code.StatusCode != 200 || !strings.HasPrefix(code.Header.Get("Content-Type"), "image/") {
+				t.Errorf("QR as %s: %d %v", kind, code.StatusCode, code.Header)
+			}
+			if kind == "png" {
+				if picture, err := png.Decode(strings.NewReader(code.Text)); err != nil || picture.Bounds().Dx() != 1024 {
+					t.Errorf("PNG: %v", err)
+				}
+			}
+		}
+
+		var sent []string
+		for i := range 30 {
+			a := s.Call("POST", "/f/how-was-it", "", fmt.Sprintf(`{"answers": {"score": %d}}`, i%11))
+			if a.StatusCode != 201 {
+				t.Fatalf("%s", a.Text)
+			}
+			sent = append(sent, a.String("id"))
+		}
+		has(t, b.Get("/"), "<strong>30</strong>", "just now", "chart-spark")
+		first := b.Get(base + "/responses")
+		has(t, first, "1 to 25 of 30", sent[29], "!"+sent[0])
+		has(t, b.Get(base+"/responses?page=2"), "26 to 30 of 30", sent[0])
+		has(t, b.Get(base+"/responses?order=oldest"), sent[0], "!"+sent[29])
+		has(t, b.Get(base+"/responses?where=score&is=10"), "1 to 2 of 2", sent[10], sent[21], "!"+sent[11])
+		has(t, b.Get(base+"/responses?where=score&is=ten"), "not an answer")
+		has(t, b.Get(base+"/responses?search=nobody"), "Nothing found")
+		has(t, b.Get(base+"/responses?since=2099-01-01"), "Nothing found")
+		has(t, b.Get(base+"/responses/"+sent[5]), sent[4], sent[6], ">5<")
+		file := b.Get(base + "/responses/export?format=csv&where=score&is=10")
+		if lines := strings.Count(file.Text, "\r\n"); lines != 3 || !strings.Contains(file.Header.Get("Content-Disposition"), id+".csv") {
+			t.Errorf("%d lines\n%s", lines, file.Text)
+		}
+		status(t, "no such file", b.Get(base+"/responses/export?format=pdf"), 400)
+
+		// Deleted, and back.
+		gone := b.Post(base+"/responses/delete", url.Values{"response": {sent[29], sent[28]}})
+		page := b.Get(gone.Header.Get("Location"))
+		has(t, page, "2 responses are deleted", "1 to 25 of 28", "Undo")
+		b.Post(base+"/responses/restore", url.Values{"response": {sent[29], sent[28]}})
+		has(t, b.Get(base+"/responses"), "1 to 25 of 30")
+		sum := b.Get(base + "/summary")
+		has(t, sum, "Responses: 30", "30 answered", "NPS", "<svg", "As a table")
+
+		// Copied, closed, opened, deleted, and back.
+		copied := b.Post(base+"/duplicate", nil).Header.Get("Location")
+		has(t, b.Get(copied), "Customer feedback (copy)")
+		has(t, b.Get(b.Post(base+"/close", nil).Header.Get("Location")), "The form is closed.", "Open the form again")
+		has(t, b.Get(b.Post(base+"/open", nil).Header.Get("Location")), "The form is open again.")
+		home := b.Get(b.Post(base+"/delete", nil).Header.Get("Location"))
+		has(t, home, "The form is deleted.", base+"/restore")
+		status(t, "its page", b.Get("/f/how-was-it"), 404)
+		has(t, b.Get(b.Post(base+"/restore", nil).Header.Get("Location")), "The form is back.")
+		status(t, "its page", b.Get("/f/how-was-it"), 200)
+		has(t, b.Get("/?search=feedback&status=open&sort=title"), id, "!(copy)")
+		has(t, b.Get("/?search=nothing"), "Nothing found")
+
+		// Everything as one file.
+		archive := b.Get("/account/download").Text
+		files, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := map[string]string{}
+		for _, f := range files.File {
+			r, err := f.Open()
+			if err != nil {
+				t.Fatal(err)
+			}
+			content, _ := io.ReadAll(r)
+			names[f.Name] = string(content)
+		}
+		if !strings.Contains(names["account.json"], ada) || strings.Count(names["responses/"+id+".jsonl"], "\n") != 30 || !strings.Contains(names["forms/"+id+".json"], "score") {
+			t.Errorf("%v", names)
+		}
+
+		// Somebody else sees none of it.
+		s.AddUser("bob@example.org")
+		bob := s.Browser()
+		bob.SignIn("bob@example.org")
+		for _, path := range []string{"/build", "/flow", "/share", "/responses", "/responses/" + sent[0], "/responses/export?format=csv", "/summary", "/preview", "/code/qr.svg", "/prefill"} {
+			status(t, "Bob at "+path, bob.Get(base+path), 404)
+		}
+		for _, path := range []string{"/publish", "/share", "/duplicate", "/delete", "/restore", "/close", "/open", "/responses/delete", "/responses/restore", "/preview"} {
+			if p := bob.Post(base+path, url.Values{"response": {sent[0]}}); p.StatusCode != 404 {
+				t.Errorf("Bob does %s: %d", path, p.StatusCode)
+			}
+		}
+		has(t, bob.Get("/"), "Your first form")
+	})
+}
+
+// The builder saves what it has, learns what is wrong, and is told when somebody
+// else was faster.
+func TestDraft(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		b := s.Browser()
+		b.SignIn(ada)
+		id := formPath.FindStringSubmatch(b.Post("/forms", url.Values{"title": {"Mine"}}).Header.Get("Location"))[1]
+		save := func(revision, body string) (int, map[string]any) {
+			t.Helper()
+			p := b.Put("/forms/"+id+"/draft", revision, body)
+			var out map[string]any
+			if err := json.Unmarshal([]byte(p.Text), &out); err != nil {
+				t.Fatalf("%d %s", p.StatusCode, p.Text)
+			}
+			return p.StatusCode, out
+		}
+		code, saved := save("1", `{"title": "Mine", "language": "en", "fields": [{"kind": "short_text", "label": "Who?"}], "endings": [], "settings": {}}`)
+		field := saved["fields"].([]any)[0].(map[string]any)
+		if code != 200 || saved["revision"] != 2.0 || field["key"] != "who" || field["id"] == "" || len(saved["changes"].([]any)) != 0 {
+			t.Errorf("%d %v", code, saved)
+		}
+		code, wrong := save("2", `{"title": "", "language": "en", "fields": [{"kind": "nonsense"}]}`)
+		if code != 422 || wrong["details"].([]any)[0].(map[string]any)["field"] != "title" {
+			t.Errorf("%d %v", code, wrong)
+		}
+		code, late := save("1", `{"title": "Late", "language": "en", "fields": []}`)
+		if code != 409 || late["theirs"].(map[string]any)["title"] != "Mine" {
+			t.Errorf("%d %v", code, late)
+		}
+		if code, out := save("2", `{"nonsense": 1}`); code != 400 {
+			t.Errorf("%d %v", code, out)
+		}
+		status(t, "publish", b.Post("/forms/"+id+"/publish", nil), 303)
+		_, changed := save("3", `{"title": "Mine", "language": "en", "fields": [{"kind": "email", "label": "Mail"}]}`)
+		if lines := fmt.Sprint(changed["changes"]); !strings.Contains(lines, "+ field mail") || !strings.Contains(lines, "- field who") {
+			t.Errorf("changes since the version: %v", changed)
+		}
+		// The page of respondents stays as it was published; the preview is ahead.
+		has(t, b.Get("/f/"+id), "Who?", "!Mail")
+		has(t, b.Get("/forms/"+id+"/preview"), "Mail", "!Who?")
+		end := b.Post("/forms/"+id+"/preview", url.Values{"mail": {"a@b.c"}, "_seen": {"mail"}, "_go": {"next"}})
+		if has(t, end, "Thank you"); end.StatusCode != 200 {
+			t.Errorf("the end of the preview: %d", end.StatusCode)
+		}
+		has(t, b.Get("/forms/"+id+"/responses"), "No responses yet")
+	})
+}
+
+func TestTryApplication(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		app := s.AddApp(ada, "https://x.example/cb")
+		b := s.Browser()
+		b.SignIn(ada)
+		tried := b.Post("/applications/"+app.ID+"/try", nil)
+		has(t, tried, "The whole flow works", "303 https://x.example/cb?code=fmc_", "&#34;user&#34;: &#34;"+ada, "Give everything back", "!"+app.Secret)
+		if full := regexp.MustCompile(`fm[acr]_[A-Za-z0-9_-]{20,}`).FindString(tried.Text); full != "" {
+			t.Errorf("a whole secret is shown: %s", full)
+		}
+		has(t, b.Get("/connections"), "!"+app.ID)
+		// What it asks of the API is listed.
+		token := s.Token(ada, app, "forms:read").Access
+		me := s.Call("GET", "/api/v1/me", token, "")
+		s.Call("POST", "/api/v1/forms", token, `{"title": "x"}`)
+		has(t, b.Get("/applications/"+app.ID), "GET /api/v1/me", me.Header.Get("X-Request-Id"), "POST /api/v1/forms", ">403<")
+	})
+}
+
+// Times are those of the viewer's zone.
+func TestTimeZone(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		b := s.Browser()
+		b.SignIn(ada)
+		status(t, "a zone", b.Post("/account/profile", url.Values{"name": {"Ada"}, "language": {"en"}, "time_zone": {"Asia/Tokyo"}}), 303)
+		has(t, b.Get("/account"), `value="Asia/Tokyo"`)
+		status(t, "no zone", b.Post("/account/profile", url.Values{"name": {"Ada"}, "language": {"en"}, "time_zone": {"Nowhere/Here"}}), 422)
+		id := formPath.FindStringSubmatch(b.Post("/forms", nil).Header.Get("Location"))[1]
+		b.Post("/forms/"+id+"/share", url.Values{"opens_at": {"2050-01-02T09:00"}, "any_site": {"1"}})
+		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read").Access
+		if a := s.Call("GET", "/api/v1/forms/"+id, token, ""); a.String("opens_at") != "2050-01-02T00:00:00.000Z" {
+			t.Errorf("nine in Tokyo is %s", a.Text)
+		}
+	})
+}
