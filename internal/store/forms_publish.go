@@ -22,7 +22,7 @@ const (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 	statusSQL = `UPDATE form SET status = $3, updated_at = $4 WHERE account_id = $1 AND id = $2`
 	publicSQL = `SELECT f.account_id, f.id, f.status, f.version, COALESCE(v.title, f.title), COALESCE(v.description, f.description),
-		COALESCE(v.language, f.language), COALESCE(v.definition, '{"fields":[]}'), f.slug, f.opens_at, f.closes_at, f.response_limit, f.sites
+		COALESCE(v.language, f.language), f.slug, f.opens_at, f.closes_at, f.response_limit, f.sites
 		FROM form_address a JOIN form f ON f.account_id = a.account_id AND f.id = a.form_id
 		LEFT JOIN form_version v ON v.account_id = f.account_id AND v.form_id = f.id AND v.version = f.version
 		WHERE a.address = $1`
@@ -217,8 +217,6 @@ type PublicForm struct {
 	Head       form.Head
 	Offer      form.Offer
 	Definition *form.Definition // shared: not to be changed
-
-	weight int // about how much memory it takes
 }
 
 // OpenAt says whether the form takes responses at the moment.
@@ -226,8 +224,9 @@ func (p PublicForm) OpenAt(now time.Time) bool {
 	return p.Status == form.Open && (p.Offer.ClosesAt.IsZero() || now.Before(p.Offer.ClosesAt)) && !now.Before(p.Offer.OpensAt)
 }
 
-// maxPublic is how many bytes of forms are kept ready for respondents.
-const maxPublic = 16 << 20
+// maxPublic is how many forms are kept ready for respondents, beside what their
+// versions ask.
+const maxPublic = 10_000
 
 // PublicForm finds a form by its id or slug alone: what was published last.
 // Before the first time it is not open and asks nothing.
@@ -243,7 +242,7 @@ func (s *Store) PublicForm(ctx context.Context, address string) (PublicForm, err
 	p, err := s.readPublicForm(ctx, address)
 	if err == nil {
 		s.owners.Store(address, p.Owner)
-		s.public.Put(address, mark, p, int64(p.weight))
+		s.public.Put(address, mark, p, 1)
 	}
 	return p, err
 }
@@ -255,15 +254,20 @@ func (s *Store) readPublicForm(ctx context.Context, address string) (PublicForm,
 	if address == "" || len(address) > maxAddress || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return p, fault.NotFound
 	}
-	var status, text string
+	var status string
 	var opens, closes int64
-	err := one(s.query(ctx), publicSQL, []any{address}, &p.Owner, &p.ID, &status, &p.Version, &p.Head.Title, &p.Head.Description, &p.Head.Language, &text,
+	err := one(s.query(ctx), publicSQL, []any{address}, &p.Owner, &p.ID, &status, &p.Version, &p.Head.Title, &p.Head.Description, &p.Head.Language,
 		&p.Offer.Slug, &opens, &closes, &p.Offer.ResponseLimit, &p.Offer.Sites)
 	if err != nil {
 		return p, err
 	}
 	p.Offer.OpensAt, p.Offer.ClosesAt = at(opens), at(closes)
-	p.Status, p.weight = form.Status(status), 4*len(text)+1024
-	p.Definition, err = parseDefinition(text)
+	p.Status = form.Status(status)
+	if p.Version == 0 {
+		p.Definition = &form.Definition{Fields: []*form.Field{}}
+		return p, nil
+	}
+	// A version never changes: what it asks is read and understood once.
+	p.Definition, err = s.Definition(ctx, p.Owner, p.ID, p.Version)
 	return p, err
 }

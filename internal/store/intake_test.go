@@ -60,7 +60,7 @@ func TestSummaryIsExact(t *testing.T) {
 		p := opened(t, s, owner, small)
 		other := storetest.Open(t, place) // as another node
 		var all sync.WaitGroup
-		const writers, rounds = 8, 320
+		const writers, rounds = 8, 720
 		for w := range writers {
 			all.Go(func() {
 				for i := range rounds {

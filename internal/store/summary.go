@@ -23,7 +23,7 @@ const (
 
 const (
 	sumChunk = 5000 // responses counted in at a time
-	sumEvery = 1000 // responses after which somebody counts them in
+	sumEvery = 5000 // responses after which somebody counts them in
 	sumKept  = 500  // so many are worth writing down
 )
 
