@@ -25,11 +25,13 @@ func responsesOf(owner string) string { return "responses/" + owner }
 
 // Cache keeps values that were read from the store, for as long as nothing of
 // their owner changes, in this process or in another on the same data folder.
-// Where the engine cannot tell that for sure, it keeps nothing.
+// Where the engine cannot tell that at once, it keeps nothing, unless it was made
+// by NewSoonCache.
 type Cache[K comparable, V any] struct {
 	store   *Store
 	most    int64
 	counts  bool // the values show counts of responses
+	soon    bool // it is enough to know soon of what another node changes
 	size    atomic.Int64
 	entries sync.Map // K → cached[V]
 }
@@ -62,9 +64,18 @@ func NewCountingCache[K comparable, V any](s *Store, most int64) *Cache[K, V] {
 	return &Cache[K, V]{store: s, most: most, counts: true}
 }
 
+// NewSoonCache is NewCache for values that may be a moment old when another node
+// changed them; what this node changes it knows at once.
+func NewSoonCache[K comparable, V any](s *Store, most int64) *Cache[K, V] {
+	return &Cache[K, V]{store: s, most: most, soon: true}
+}
+
 // Get returns the value of a key, if it still holds. The mark is for Put, with
 // what is read from the store after this call.
 func (c *Cache[K, V]) Get(owner string, key K) (value V, mark Mark, ok bool) {
+	if !c.soon && !c.store.db.Exact() {
+		return value, mark, false
+	}
 	mark.number, mark.known = c.store.db.Mark(owner)
 	if !mark.known {
 		return value, mark, false

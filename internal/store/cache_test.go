@@ -101,3 +101,46 @@ func TestCacheAges(t *testing.T) {
 		}
 	}
 }
+
+// What another node changes is known soon; what this one changes, at once. A node
+// that cannot hear the others keeps nothing.
+func TestSoonCache(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
+		other := storetest.Open(t, place)
+		ada := person(t, s, "ada@example.com").ID
+		cache := store.NewSoonCache[string, string](s, 100)
+		put := func() {
+			t.Helper()
+			// Listening begins with the first question, and values age: it may
+			// take some turns until one stays.
+			for range 10_000 {
+				_, mark, _ := cache.Get(ada, "key")
+				cache.Put("key", mark, "value", 1)
+				if _, _, ok := cache.Get(ada, "key"); ok {
+					return
+				}
+				time.Sleep(time.Millisecond)
+			}
+			t.Fatal("nothing is ever kept")
+		}
+		put()
+		if err := s.SetProfile(ctx, ada, "Ada", "de", ""); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, ok := cache.Get(ada, "key"); ok {
+			t.Error("still there after a change of our own")
+		}
+		put()
+		if err := other.SetProfile(ctx, ada, "Ada", "en", ""); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+			if _, _, ok := cache.Get(ada, "key"); !ok {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal("still there long after another node's change")
+			}
+		}
+	})
+}

@@ -21,7 +21,8 @@ import (
 
 // postgres is a pool of connections; several nodes may share the database.
 type postgres struct {
-	pool *pgxpool.Pool
+	pool  *pgxpool.Pool
+	marks pgMarks
 }
 
 const (
@@ -53,7 +54,7 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	return &postgres{pool}, nil
+	return &postgres{pool: pool}, nil
 }
 
 // userTimeout gives up on a connection whose data nobody acknowledges.
@@ -67,15 +68,12 @@ func userTimeout(_, _ string, c syscall.RawConn) error {
 func (db *postgres) Name() string { return "PostgreSQL" }
 func (db *postgres) Lanes() int   { return 4 }
 
-// Mark cannot tell: other nodes write without this one seeing it.
-func (db *postgres) Mark(string) (uint64, bool) { return 0, false }
-func (db *postgres) Bump(string)                {}
-
 func (db *postgres) Dialect(sql string) string {
 	return strings.NewReplacer("COLLATE BINARY", `COLLATE "C"`, "WITHOUT ROWID", "").Replace(sql)
 }
 
 func (db *postgres) Close() error {
+	db.endMarks()
 	db.pool.Close()
 	return nil
 }

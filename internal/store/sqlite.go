@@ -74,6 +74,7 @@ func (db *sqlite) Lanes() int                       { return 1 }
 func (db *sqlite) Dialect(sql string) string        { return sql }
 func (db *sqlite) Mark(owner string) (uint64, bool) { return db.marks.of(owner), true }
 func (db *sqlite) Bump(owner string)                { db.marks.bump(owner) }
+func (db *sqlite) Exact() bool                      { return true }
 
 func (db *sqlite) Close() error {
 	db.stop.Lock()

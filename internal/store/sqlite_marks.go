@@ -51,10 +51,13 @@ func openMarks(dir string) (*marks, error) {
 	return &marks{unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&memory[0])), marksCount)}, nil
 }
 
-func (m *marks) slot(owner string) *atomic.Uint64 {
+func (m *marks) slot(owner string) *atomic.Uint64 { return &m.counters[markSlot(owner)] }
+
+// markSlot is which counter an owner shares with others.
+func markSlot(owner string) uint32 {
 	h := fnv.New32a()
 	h.Write([]byte(owner))
-	return &m.counters[1+h.Sum32()%(marksCount-1)]
+	return 1 + h.Sum32()%(marksCount-1)
 }
 
 // of is a number that differs once anything of the owner has changed: both

@@ -46,6 +46,9 @@ type engine interface {
 	// Mark is a number that differs once anything of the owner has changed, by
 	// whichever process; false where that cannot be told without asking.
 	Mark(owner string) (uint64, bool)
+	// Exact says whether Mark tells of a change as soon as it is committed, also
+	// when another process made it.
+	Exact() bool
 	// Bump makes every Mark of the owner, or of everybody, another number.
 	Bump(owner string)
 	// Dialect turns a migration in SQLite's spelling into the engine's own.
@@ -112,7 +115,7 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	}
 	s := &Store{db: db}
 	s.bearers = NewCache[string, Bearer](s, maxBearers)
-	s.public = NewCache[string, PublicForm](s, maxPublic)
+	s.public = NewSoonCache[string, PublicForm](s, maxPublic)
 	return s, nil
 }
 

@@ -150,7 +150,7 @@ var routes = []route{
 
 // New prepares the pages.
 func New(c Config) (*Web, error) {
-	web := &Web{Config: c, begun: store.NewCache[string, beginning](c.Store, maxBegun), mux: http.NewServeMux(), paths: http.NewServeMux(), origins: http.NewCrossOriginProtection(), markdown: newMarkdown()}
+	web := &Web{Config: c, begun: store.NewSoonCache[string, beginning](c.Store, maxBegun), mux: http.NewServeMux(), paths: http.NewServeMux(), origins: http.NewCrossOriginProtection(), markdown: newMarkdown()}
 	var err error
 	if web.static, err = loadStatic(); err != nil {
 		return nil, err
@@ -309,7 +309,7 @@ func (web *Web) fail(v *visit, err error) {
 		h.Set("Allow", e.Allow)
 	}
 	h.Set("Cache-Control", "no-store")
-	p := errorPage{Message: e.Message, Code: int(e.Code)}
+	p := errorPage{Message: web.told(v, err).Message, Code: int(e.Code)}
 	switch e.Code.Status() {
 	case http.StatusNotFound:
 		p.Heading = "Nothing here"
@@ -324,7 +324,7 @@ func (web *Web) fail(v *visit, err error) {
 	default:
 		p.Heading = "This request does not work"
 	}
-	p.Title = p.Heading
+	p.title = p.Heading
 	if err := web.render(v, e.Code.Status(), "error", &p); err != nil {
 		web.Log.Error("error page failed", "error", err, "request_id", id)
 	}
