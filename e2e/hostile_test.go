@@ -42,7 +42,9 @@ const lively = `(doc) => {
 			// A link may lead away; all else is ours.
 			return e.localName !== "a" && host !== doc.location.host ? name + "=" + value : "";
 		}).filter(Boolean);
-		if (acts.length || e.matches(active)) found.push(e.localName + " " + acts.join(" "));
+		// The owner sees the form in a frame, and its link as a picture.
+		const ours = e.matches("iframe, img") && /^\/(f|forms)\/frm_/.test(new URL(e.src, doc.baseURI).pathname);
+		if (acts.length || e.matches(active) && !ours) found.push(e.localName + " " + acts.join(" "));
 	}
 	return found;
 }`
@@ -77,10 +79,14 @@ func TestTrap(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'")
-		fmt.Fprint(w, `<!doctype html><link rel="icon" href="data:,"><main>`+name)
+		words := name
+		if r.URL.Path == "/frame" {
+			words = hostile[0]
+		}
+		fmt.Fprint(w, `<!doctype html><link rel="icon" href="data:,"><main>`+words)
 	}))
 	defer site.Close()
-	for _, name = range []string{hostile[0], hostile[14], hostile[15], hostile[19]} {
+	for _, name = range []string{hostile[0], hostile[14], hostile[15], hostile[19], `<iframe src=/frame>`} {
 		ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 		b := &tab{t: t, ctx: ctx, site: site.URL, watch: startWatch(t, ctx, []string{site.URL})}
 		b.armed()

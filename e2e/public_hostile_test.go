@@ -75,24 +75,20 @@ func wantAsTheyAre(t testing.TB, place string, shown map[string]bool, words ...s
 	}
 }
 
-// pressAnyhow goes on though the browser finds something missing.
-func (b *tab) pressAnyhow() int {
-	b.t.Helper()
-	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("form").noValidate = true`))
-	return b.press(`button.primary`)
-}
+// ownerPages are what the owner of a form sees of it.
+var ownerPages = []string{"build", "flow", "share", "responses", "summary"}
 
 // Whatever owners and respondents write, it does nothing in anybody's browser.
 func TestHostileForms(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	all := openDesk(t, s)
-	var titles []string
+	var titles, asked, answered []string
 	t.Run("public", func(t *testing.T) {
 		for name, look := range map[string]func(*testing.T, desk, *tab){
 			"heads":     func(t *testing.T, d desk, b *tab) { titles = hostileHeads(t, d, b) },
-			"questions": hostileQuestions,
-			"answers":   hostileAnswers,
+			"questions": func(t *testing.T, d desk, b *tab) { asked = hostileQuestions(t, d, b) },
+			"answers":   func(t *testing.T, d desk, b *tab) { answered = hostileAnswers(t, d, b) },
 			"links":     hostileLinks,
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -103,6 +99,9 @@ func TestHostileForms(t *testing.T) {
 			})
 		}
 	})
+	if t.Failed() {
+		return
+	}
 	// The owner's list of forms has them all, on one page or another.
 	b := visitor(t, s, ada)
 	b.armed()
@@ -113,6 +112,12 @@ func TestHostileForms(t *testing.T) {
 		maps.Copy(shown, b.leaves())
 	}
 	wantAsTheyAre(t, "the list of forms", shown, titles...)
+	for _, path := range slices.Concat(asked[:enough/batch], answered[:enough/batch]) {
+		for _, page := range ownerPages {
+			b.wantStatus(b.open(strings.Replace(path, "/f/", "/forms/", 1)+"/"+page), 200)
+			b.wantInert()
+		}
+	}
 }
 
 // hostileHeads has a form for each title, with a description and an ending that say
@@ -208,7 +213,7 @@ func (b *tab) frames(addresses []string) []framed {
 }
 
 // hostileQuestions asks with hostile words wherever an owner can write some.
-func hostileQuestions(t *testing.T, d desk, b *tab) {
+func hostileQuestions(t *testing.T, d desk, b *tab) (paths []string) {
 	labels := taken(t, "labels", func(words string) bool { return takes(form.Field{Kind: "short_text", Label: words}) })
 	helps := among(taken(t, "help", func(words string) bool { return takes(form.Field{Kind: "short_text", Help: words}) }))
 	choices := among(taken(t, "options", func(words string) bool {
@@ -251,6 +256,7 @@ func hostileQuestions(t *testing.T, d desk, b *tab) {
 			fields = append(fields, field)
 		}
 		path := d.publish(asks(form.Head{Title: "Questions"}, fields...))
+		paths = append(paths, path)
 		b.wantStatus(b.open(path), 200)
 		b.wantInert()
 		wantAsTheyAre(t, "the page", b.leaves(), literal...)
@@ -258,11 +264,12 @@ func hostileQuestions(t *testing.T, d desk, b *tab) {
 		b.wantInert()
 		wantAsTheyAre(t, "the page with problems", b.leaves(), literal...)
 	}
+	return paths
 }
 
 // hostileAnswers gives hostile answers, which then stand in fields, questions,
 // texts, conditions and the ending.
-func hostileAnswers(t *testing.T, d desk, b *tab) {
+func hostileAnswers(t *testing.T, d desk, b *tab) (paths []string) {
 	answers := taken(t, "answers", func(words string) bool {
 		_, err := form.KindOf("short_text").Answer(&form.Field{}, words)
 		return err == nil
@@ -288,6 +295,7 @@ func hostileAnswers(t *testing.T, d desk, b *tab) {
 		plan := asks(form.Head{Title: "Answers"}, slices.Concat(first, second)...)
 		plan.Definition.Endings = []*form.Ending{{Title: "{{a00}}", Text: ending.String()}}
 		path := d.publish(plan)
+		paths = append(paths, path)
 
 		b.wantStatus(b.open(path+"?"+query.Encode()), 200)
 		b.wantInert()
@@ -308,6 +316,7 @@ func hostileAnswers(t *testing.T, d desk, b *tab) {
 		b.wantInert()
 		wantAsTheyAre(t, "the ending", b.leaves(), list...)
 	}
+	return paths
 }
 
 // hostileLinks begins a form of all kinds with links that bring hostile words for

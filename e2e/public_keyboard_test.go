@@ -46,8 +46,8 @@ const keyboardForm = `{"fields": [
 type stop struct{ name, keys string }
 
 const (
-	up, down, right, space = kb.ArrowUp, kb.ArrowDown, kb.ArrowRight, " "
-	tab1, enter            = kb.Tab, kb.Enter
+	up, down, right      = kb.ArrowUp, kb.ArrowDown, kb.ArrowRight
+	tabKey, enter, space = kb.Tab, kb.Enter, " "
 )
 
 // stops are all of them, in the order in which they come. Some answers are wrong
@@ -83,7 +83,7 @@ func (b *tab) wantFocusSeen() {
 	if !ask(b, chromedp.Evaluate[bool](`(() => {
 		const lined = (e) => {
 			const style = getComputedStyle(e);
-			return style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1 && !/, 0\)$|\/ 0\)$|^transparent$/.test(style.outlineColor);
+			return style.opacity !== "0" && style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1 && !/, 0\)$|\/ 0\)$|^transparent$/.test(style.outlineColor);
 		};
 		const e = document.activeElement;
 		return [e, e.nextElementSibling, e.closest("label")].some((place) => place && lined(place));
@@ -100,7 +100,7 @@ func (b *tab) tabTo(name string) {
 	defer cancel()
 	ask(b, chromedp.Evaluate[any](`window.was = document.activeElement, null`))
 	if err := eventually(ctx, func() bool {
-		b.do(chromedp.KeyEvent(tab1))
+		b.do(chromedp.KeyEvent(tabKey))
 		return ask(b, chromedp.Evaluate[bool](`document.activeElement !== window.was`))
 	}); err != nil {
 		b.t.Fatalf("the focus stays on %s", b.focused())
@@ -119,7 +119,7 @@ func (b *tab) seek(name string) {
 			b.wantFocusSeen()
 			return
 		}
-		b.do(chromedp.KeyEvent(tab1))
+		b.do(chromedp.KeyEvent(tabKey))
 	}
 	b.t.Fatalf("the focus never comes to %q", name)
 }

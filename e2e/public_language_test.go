@@ -96,24 +96,19 @@ func says(texts []string, text string) bool {
 // respondentViews are the pages that respondents of the form see, in the order in
 // which they come.
 func respondentViews(path, closed, early string) []view {
-	anyhow := func(b *tab, want int) {
-		b.t.Helper()
-		b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("form").noValidate = true`))
-		b.wantStatus(b.press(`button.primary`), want)
-	}
 	onwards := func(b *tab) {
 		b.t.Helper()
-		anyhow(b, 200)
+		b.wantStatus(b.pressAnyhow(), 200)
 	}
 	return []view{
 		{name: "first page", path: path, status: 200},
-		{name: "page with errors", path: path + wrongs, status: 200, then: func(b *tab) { anyhow(b, 422) }},
+		{name: "page with errors", path: path + wrongs, status: 200, then: func(b *tab) { b.wantStatus(b.pressAnyhow(), 422) }},
 		{name: "last page", path: path + "?nick=Ωδε&shirt=true", status: 200, then: onwards},
 		{name: "ending", path: path + "?nick=Ωδε", status: 200, then: func(b *tab) { onwards(b); onwards(b) }},
 		{name: "look again", path: path + "?nick=Ωδε", status: 200, then: func(b *tab) {
 			onwards(b)
 			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("[name=_once]").value = ""`))
-			anyhow(b, 422)
+			b.wantStatus(b.pressAnyhow(), 422)
 		}},
 		{name: "closed", path: closed, status: 409},
 		{name: "not open yet", path: early, status: 409},
@@ -156,7 +151,15 @@ func TestLanguages(t *testing.T) {
 					if got := ask(b, chromedp.Evaluate[string](`getComputedStyle(document.body).direction + " " + document.documentElement.lang`)); got != want+" "+language {
 						t.Errorf("%s: direction and language are %s", v.name, got)
 					}
-					b.wantFitsScreens(v.name, language == "en" || language == "ar")
+					// Colours and sizes have no language.
+					switch b.wantFits(v.name, 360); language {
+					case "en":
+						b.wantAccessible(v.name)
+					case "ar":
+						for _, barrier := range b.barriers() {
+							t.Errorf("%s: %s", v.name, barrier)
+						}
+					}
 				}
 				mu.Lock()
 				defer mu.Unlock()
@@ -203,19 +206,21 @@ const standingOut = `Array.from(document.querySelectorAll("body *")).filter((e) 
 	return out(e) && !e.closest(".unseen, .trap") && !Array.from(e.children).some(out);
 }).slice(0, 12).map((e) => e.localName + (e.name || e.id ? "#" + (e.name || e.id) : "") + (e.className ? "." + e.className : "") + " in " + (e.closest(".question")?.querySelector("[name]")?.name ?? "?")).join(", ")`
 
-// wantFitsScreens looks at the page on a telephone and on a desk, and by day and by
-// night if it is to be looked at closely.
-func (b *tab) wantFitsScreens(name string, closely bool) {
+// wantFits fails the test if the page has to be moved sideways on a screen.
+func (b *tab) wantFits(name string, width int64) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(width, 800))
+	if wide := ask(b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > width {
+		b.t.Errorf("%s is %d pixels wide on a screen of %d; these stand out: %s", name, wide, width, ask(b, chromedp.Evaluate[string](standingOut)))
+	}
+}
+
+// wantAccessible looks at the page on a telephone and on a desk, by day and by night.
+func (b *tab) wantAccessible(name string) {
 	b.t.Helper()
 	rules := everyRule
 	for _, width := range []int64{360, 1280} {
-		b.do(chromedp.EmulateViewport(width, 800))
-		if wide := ask(b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > width {
-			b.t.Errorf("%s is %d pixels wide on a screen of %d; these stand out: %s", name, wide, width, ask(b, chromedp.Evaluate[string](standingOut)))
-		}
-		if !closely {
-			continue
-		}
+		b.wantFits(name, width)
 		for _, scheme := range []string{"light", "dark"} {
 			b.prefer(scheme)
 			for _, barrier := range b.barriersBy(rules) {
@@ -274,16 +279,14 @@ func TestLongWords(t *testing.T) {
 			for _, v := range []view{
 				{name: "first page", path: path, status: 200},
 				{name: "embedded", path: path + "?embed=1", status: 200},
-				{name: "page with errors", path: path, status: 200, then: func(b *tab) {
-					b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("form").noValidate = true`))
-					b.wantStatus(b.press(`button.primary`), 422)
-				}},
-				{name: "last page", path: pages, status: 200, then: func(b *tab) { b.wantStatus(b.press(`button.primary`), 200) }},
+				{name: "page with errors", path: path, status: 200, then: func(b *tab) { b.wantStatus(b.pressAnyhow(), 422) }},
+				{name: "last page", path: pages, status: 200, then: func(b *tab) { b.wantStatus(b.pressAnyhow(), 200) }},
 				{name: "ending", path: path + "/done", status: 200},
 				{name: "closed", path: closed, status: 409},
 			} {
 				v.show(b)
-				b.wantFitsScreens(v.name, false)
+				b.wantFits(v.name, 360)
+				b.wantFits(v.name, 1280)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
 	"formulary/internal/cli/clitest"
@@ -128,6 +129,13 @@ func asking(t testing.TB, definition string) *form.Definition {
 func publishForm(t testing.TB, s *clitest.Service, head form.Head, definition string) string {
 	t.Helper()
 	return openDesk(t, s).publish(form.Plan{Head: head, Definition: asking(t, definition)})
+}
+
+// pressAnyhow goes on though the browser finds something missing.
+func (b *tab) pressAnyhow() int {
+	b.t.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("form").noValidate = true`))
+	return b.press(`button.primary`)
 }
 
 // A respondent fills in a form of two pages, with and without JavaScript.

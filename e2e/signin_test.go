@@ -93,7 +93,7 @@ func TestSetup(t *testing.T) {
 	b.fill(`input[name="password"]`, clitest.Password)
 	b.wantStatus(b.press(button("Create the account")), 200)
 	b.wantPath("/")
-	b.wantWords("No forms yet", "Sign out")
+	b.wantWords("Your first form", "Sign out")
 
 	stranger := openTab(t, site)
 	if status := stranger.open(setup); status < 400 {

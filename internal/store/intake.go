@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"hash/fnv"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -135,17 +136,12 @@ func (s *Store) work(lane <-chan *waiting) {
 	last := "" // id; those that follow sort after it
 	for first := range lane {
 		batch = append(batch[:0], first)
-	gather:
-		for len(batch) < intakeBatch {
-			select {
-			case next, ok := <-lane:
-				if !ok {
-					break gather
-				}
-				batch = append(batch, next)
-			default:
-				break gather
-			}
+		// Those who are just about to come are worth letting in: what a commit
+		// costs is shared by all in it.
+		for before := 0; before < len(batch) && len(batch) < intakeBatch; {
+			before = len(batch)
+			runtime.Gosched()
+			batch = gather(lane, batch)
 		}
 		s.storeBatch(batch, &last)
 		for i, w := range batch {
@@ -153,6 +149,22 @@ func (s *Store) work(lane <-chan *waiting) {
 			batch[i] = nil
 		}
 	}
+}
+
+// gather adds what waits in the lane.
+func gather(lane <-chan *waiting, batch []*waiting) []*waiting {
+	for len(batch) < intakeBatch {
+		select {
+		case next, ok := <-lane:
+			if !ok {
+				return batch
+			}
+			batch = append(batch, next)
+		default:
+			return batch
+		}
+	}
+	return batch
 }
 
 var errAlone = errors.New("somebody in the batch cannot be stored with the others")

@@ -39,7 +39,7 @@ var accountNotices = map[string]string{
 func (web *Web) accountPage(v *visit) (*accountPage, error) {
 	sessions, err := web.Store.Sessions(v.ctx(), v.person.ID)
 	p := &accountPage{
-		layout: layout{Title: "Account", Here: "account"},
+		layout: layout{title: "Account", Here: "account"},
 		Name:   v.person.Name, Language: v.person.Language, TimeZone: v.person.TimeZone, Zones: commonZones, Email: v.person.Email, Current: v.session.ID,
 	}
 	for _, s := range sessions {
@@ -55,7 +55,7 @@ func (web *Web) showAccount(v *visit) error {
 	if err != nil {
 		return err
 	}
-	p.Notice = accountNotices[v.r.URL.Query().Get("saved")]
+	p.notice = accountNotices[v.r.URL.Query().Get("saved")]
 	return web.render(v, http.StatusOK, "account", p)
 }
 

@@ -51,9 +51,9 @@ func (web *Web) listApplications(v *visit) error {
 	if err != nil {
 		return err
 	}
-	p := &applicationsPage{layout{Title: "Applications", Here: "applications"}, apps}
+	p := &applicationsPage{layout{title: "Applications", Here: "applications"}, apps}
 	if v.r.URL.Query().Get("saved") == "deleted" {
-		p.Notice = "The application is deleted."
+		p.notice = "The application is deleted."
 	}
 	return web.render(v, http.StatusOK, "applications", p)
 }
@@ -72,7 +72,7 @@ func (web *Web) applicationPage(app account.Application, secrets []account.AppSe
 		TokenURL: web.BaseURL + "/api/oauth2/token", Base: web.BaseURL,
 	}
 	if fresh {
-		p.Title = "New application"
+		p.title = "New application"
 	}
 	if len(app.RedirectURIs) > 0 {
 		p.Redirect = app.RedirectURIs[0]
@@ -170,7 +170,7 @@ func (web *Web) showApplication(v *visit) error {
 	if p.Calls, err = web.Store.Calls(v.ctx(), v.person.ID, app.ID); err != nil {
 		return err
 	}
-	p.Notice = applicationNotices[v.r.URL.Query().Get("saved")]
+	p.notice = applicationNotices[v.r.URL.Query().Get("saved")]
 	return web.render(v, http.StatusOK, "application", p)
 }
 

@@ -35,7 +35,7 @@ func (web *Web) authorize(v *visit) error {
 		return err
 	}
 	return web.render(v, http.StatusOK, "consent", &consentPage{
-		layout: layout{Title: "Allow access", Narrow: true, formAction: account.RedirectSource(req.RedirectURI)},
+		layout: layout{title: "Allow access", Narrow: true, formAction: account.RedirectSource(req.RedirectURI)},
 		App:    req.App, Scopes: req.Scopes, Host: account.RedirectHost(req.RedirectURI), Ticket: ticket, Back: v.r.URL.RequestURI(),
 	})
 }

@@ -94,8 +94,7 @@ func (web *Web) showBuilder(v *visit) error {
 	if p.Data.Draft, err = web.draftOf(v, f); err != nil {
 		return err
 	}
-	say := web.languages.of(v.person.Language)
-	p.Data.Words = say
+	p.Data.Words = web.languages.of(web.viewerLanguage(v))
 	for _, k := range form.Kinds {
 		about := k.About()
 		properties := k.Properties()
@@ -156,10 +155,8 @@ type draftProblem struct {
 }
 
 func (web *Web) answer422(v *visit, status int, e *fault.Error) error {
-	out := draftProblem{Code: int(e.Code), Message: e.Message, Details: e.Details}
-	if out.Details == nil {
-		out.Details = []fault.Detail{}
-	}
+	told := web.told(v, e)
+	out := draftProblem{Code: int(e.Code), Message: told.Message, Details: told.Details}
 	if e.Code == fault.Changed {
 		f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
 		if err != nil {

@@ -19,9 +19,9 @@ func (web *Web) listConnections(v *visit) error {
 	if err != nil {
 		return err
 	}
-	p := &connectionsPage{layout{Title: "Connected applications", Here: "connections"}, list}
+	p := &connectionsPage{layout{title: "Connected applications", Here: "connections"}, list}
 	if v.r.URL.Query().Get("saved") == "disconnected" {
-		p.Notice = "The application is disconnected; its tokens no longer work."
+		p.notice = "The application is disconnected; its tokens no longer work."
 	}
 	return web.render(v, http.StatusOK, "connections", p)
 }

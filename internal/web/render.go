@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -27,7 +26,7 @@ type pages map[string]*template.Template
 
 // layout is what every page has; page structs embed it.
 type layout struct {
-	Title  string
+	Title  string // as an owner wrote it; ours are in title
 	Person *account.Person
 	Here   string // which part of the console this is
 	Narrow bool   // one short form, as for signing in
@@ -37,7 +36,7 @@ type layout struct {
 	Errors problems
 
 	Public   bool   // a form, for everybody: nothing of the console around it
-	Language string // of the page; English when empty
+	Language string // of a form's page; English when empty
 
 	Embedded bool   // in a frame on another site
 	OEmbed   string // path of the form that the page shows
@@ -45,6 +44,7 @@ type layout struct {
 	words  words  // of the viewer's language
 	viewer string // that language
 	zone   string // where the viewer is
+	title  string // Title, before it is put into words
 	notice string // Notice, before it is put into words
 
 	formAction string // where else the page's form may end
@@ -55,7 +55,7 @@ func (l *layout) frame() *layout { return l }
 
 // Direction is where the page's language is read from.
 func (l *layout) Direction() string {
-	base, _, _ := strings.Cut(l.Language, "-")
+	base, _, _ := strings.Cut(l.Lang(), "-")
 	switch base {
 	case "ar", "fa", "he", "ur", "ps", "sd", "ug", "yi", "dv":
 		return "rtl"
@@ -101,9 +101,7 @@ func loadPages(static map[string]asset, base string) (pages, error) {
 			return base + "/oembed?format=json&url=" + url.QueryEscape(base+path)
 		},
 		"icon":     func(name string) template.HTML { return template.HTML(icon(name)) },
-		"date":     func(t time.Time) string { return t.Format("2 January 2006") },
-		"exact":    func(t time.Time) string { return t.Format(time.RFC3339) },
-		"ago":      ago,
+		"tag":      tag,
 		"browser":  browserName,
 		"through":  through,
 		"sentence": sentence,
@@ -209,20 +207,6 @@ func browserName(agent string) string {
 	return name + " on " + system
 }
 
-// ago says how long something is past, as people would.
-func ago(t time.Time) string {
-	switch d := time.Since(t); {
-	case d < 2*time.Minute:
-		return "just now"
-	case d < 2*time.Hour:
-		return strconv.Itoa(int(d/time.Minute)) + " minutes ago"
-	case d < 48*time.Hour:
-		return strconv.Itoa(int(d/time.Hour)) + " hours ago"
-	default:
-		return strconv.Itoa(int(d/(24*time.Hour))) + " days ago"
-	}
-}
-
 // render writes a page. It is made whole before the first byte is sent, so that
 // a template that fails cannot leave half a page.
 func (web *Web) render(v *visit, status int, name string, p framed) error {
@@ -235,8 +219,13 @@ func (web *Web) render(v *visit, status int, name string, p framed) error {
 	if l.notice != "" {
 		l.Notice = l.T(l.notice)
 	}
+	if l.title != "" {
+		l.Title = l.T(l.title)
+	}
 	if !l.Public {
-		l.Title = l.T(l.Title)
+		for field, message := range l.Errors {
+			l.Errors[field] = l.words.retell(message)
+		}
 	}
 	out, err := web.draw(name, p)
 	if err != nil {

@@ -23,7 +23,7 @@ func (web *Web) showReset(v *visit) error {
 }
 
 func newReset(link string, person account.Person) *resetPage {
-	return &resetPage{layout: layout{Title: "New password", Narrow: true}, Link: link, Email: person.Email}
+	return &resetPage{layout: layout{title: "New password", Narrow: true}, Link: link, Email: person.Email}
 }
 
 func (web *Web) reset(v *visit) error {

@@ -33,7 +33,7 @@ func localPath(next string) string {
 }
 
 func (web *Web) signinForm(next string) *signinPage {
-	p := &signinPage{layout: layout{Title: "Sign in", Narrow: true}, Next: localPath(next), SignupOpen: web.SignupOpen}
+	p := &signinPage{layout: layout{title: "Sign in", Narrow: true}, Next: localPath(next), SignupOpen: web.SignupOpen}
 	return p
 }
 
@@ -48,7 +48,7 @@ func (web *Web) showSignin(v *visit) error {
 	}
 	p := web.signinForm(next)
 	if !some {
-		p.Notice = "There is no account yet. Open the set-up link that the server printed when it started."
+		p.notice = "There is no account yet. Open the set-up link that the server printed when it started."
 	}
 	return web.render(v, http.StatusOK, "signin", p)
 }

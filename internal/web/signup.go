@@ -56,7 +56,7 @@ func (web *Web) signup(v *visit) error {
 }
 
 func newSignup(next string) *signupPage {
-	return &signupPage{layout: layout{Title: "Sign up", Narrow: true}, Action: "/signup", Next: localPath(next)}
+	return &signupPage{layout: layout{title: "Sign up", Narrow: true}, Action: "/signup", Next: localPath(next)}
 }
 
 func (web *Web) showSetup(v *visit) error {
@@ -68,7 +68,7 @@ func (web *Web) showSetup(v *visit) error {
 }
 
 func setupPage(link string) *signupPage {
-	return &signupPage{layout: layout{Title: "Set up Formulary", Narrow: true}, Action: "/setup", Link: link, First: true, Next: "/"}
+	return &signupPage{layout: layout{title: "Set up Formulary", Narrow: true}, Action: "/setup", Link: link, First: true, Next: "/"}
 }
 
 func (web *Web) setup(v *visit) error {

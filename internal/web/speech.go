@@ -1,9 +1,14 @@
 package web
 
 import (
+	"cmp"
+	"fmt"
+	"html/template"
 	"strconv"
 	"strings"
 	"time"
+
+	"formulary/internal/fault"
 )
 
 // What pages of the workspace say, in the language, the zone and the way of
@@ -11,6 +16,41 @@ import (
 
 // T says something in the viewer's language.
 func (l *layout) T(text string, args ...any) string { return l.words.say(text, args...) }
+
+// Rich says something with parts that are marked up: {{.Rich "About %s" (tag "code" .ID)}}.
+func (l *layout) Rich(text string, parts ...template.HTML) template.HTML {
+	list := make([]any, len(parts))
+	for i, part := range parts {
+		list[i] = part
+	}
+	return template.HTML(fmt.Sprintf(template.HTMLEscapeString(l.T(text)), list...))
+}
+
+// tag marks up a text; the element can have a class, as in strong.host.
+func tag(element, text string) template.HTML {
+	name, class, ok := strings.Cut(element, ".")
+	if ok {
+		class = ` class="` + class + `"`
+	}
+	return template.HTML("<" + name + class + ">" + template.HTMLEscapeString(text) + "</" + name + ">")
+}
+
+// copied is a text with a button that copies it.
+type copied struct {
+	*layout
+	Text string
+}
+
+// Copied hands a text to the template that shows it so.
+func (l *layout) Copied(text string) copied { return copied{l, text} }
+
+// Lang is the language that the page is in.
+func (l *layout) Lang() string {
+	if !l.Public {
+		return l.viewer
+	}
+	return cmp.Or(l.Language, "en")
+}
 
 // N writes a number as the viewer's language does.
 func (l *layout) N(n int64) string { return groupDigits(strconv.FormatInt(n, 10), l.separator()) }
@@ -100,6 +140,23 @@ func (l *layout) Ago(t time.Time) string {
 	default:
 		return l.T("%d days ago", int(d/(24*time.Hour)))
 	}
+}
+
+// told is an error in the words of whoever looks.
+func (web *Web) told(v *visit, err error) *fault.Error {
+	e := *fault.From(err)
+	w := web.languages.of(web.viewerLanguage(v))
+	details := make([]fault.Detail, len(e.Details))
+	for i, d := range e.Details {
+		details[i] = fault.Detail{Field: d.Field, Message: w.retell(d.Message)}
+	}
+	if len(details) > 0 && e.Message == details[0].Field+": "+e.Details[0].Message {
+		e.Message = details[0].Field + ": " + details[0].Message
+	} else {
+		e.Message = w.retell(e.Message)
+	}
+	e.Details = details
+	return &e
 }
 
 // viewerLanguage is the language of whoever looks: of their account, or of their

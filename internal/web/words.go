@@ -5,15 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
+	"regexp"
 	"strings"
 )
 
 //go:embed words/*.json
 var wordFiles embed.FS
 
-// words are what a page says in a language, by what it says in English. English
-// itself has none, and neither has what nobody translated.
+// words are what a page says in a language, by what it says in English. What
+// nobody translated has none. English itself has some where one word of it means
+// two things: then what stands after a bar tells them apart and is not said.
 type words map[string]string
 
 // languages are the words of each language, by its tag without a region.
@@ -22,6 +25,8 @@ type languages struct {
 	countries map[string]words // names of countries by their two letters
 }
 
+// loadWords reads what public pages say (de.json), what the workspace says
+// besides (console.de.json) and names of countries (countries.de.json).
 func loadWords() (languages, error) {
 	all := languages{map[string]words{}, map[string]words{}}
 	names, err := fs.Glob(wordFiles, "words/*.json")
@@ -38,11 +43,17 @@ func loadWords() (languages, error) {
 			return all, fmt.Errorf("%s: %w", file, err)
 		}
 		kind, language, ok := strings.Cut(strings.TrimSuffix(path.Base(file), ".json"), ".")
-		if ok && kind == "countries" {
+		if kind == "countries" {
 			all.countries[language] = list
-		} else {
-			all.words[kind] = list
+			continue
 		}
+		if !ok {
+			language = kind
+		}
+		if all.words[language] == nil {
+			all.words[language] = words{}
+		}
+		maps.Copy(all.words[language], list)
 	}
 	return all, nil
 }
@@ -66,3 +77,50 @@ func (w words) say(text string, args ...any) string {
 
 // Say is say for templates.
 func (w words) Say(text string, args ...any) string { return w.say(text, args...) }
+
+var verb = regexp.MustCompile(`%[^a-zA-Z%]*[a-zA-Z]`)
+
+// retell says a message that a rule made elsewhere, in English: as it stands, or
+// by the format that it was made with, with its values and what follows it in
+// brackets.
+func (w words) retell(message string) string {
+	if own, ok := w[message]; ok {
+		return own
+	}
+	format, told := "", message
+	for text, own := range w {
+		if len(text) <= len(format) || !verb.MatchString(text) {
+			continue
+		}
+		if values, ok := valuesIn(message, verb.Split(text, -1)); ok {
+			args := make([]any, len(values))
+			for i, value := range values {
+				args[i] = w.say(value) // such as the status of a form
+			}
+			format, told = text, fmt.Sprintf(verb.ReplaceAllString(own, "%s"), args...)
+		}
+	}
+	if at := strings.LastIndex(message, " ("); format == "" && at > 0 {
+		return w.retell(message[:at]) + message[at:]
+	}
+	return told
+}
+
+// valuesIn are what stands between the given parts of a message, if it has them.
+func valuesIn(message string, parts []string) ([]string, bool) {
+	rest, ok := strings.CutPrefix(message, parts[0])
+	var values []string
+	for i, part := range parts[1:] {
+		at := strings.Index(rest, part)
+		if i == len(parts)-2 {
+			at = len(strings.TrimSuffix(rest, part))
+			ok = ok && strings.HasSuffix(rest, part)
+		}
+		if !ok || at < 0 {
+			return nil, false
+		}
+		values = append(values, rest[:at])
+		rest = rest[at+len(part):]
+	}
+	return values, ok
+}

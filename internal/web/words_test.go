@@ -8,55 +8,134 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/form"
 )
 
 // The public page speaks these. English needs no words, but names of countries.
 var spoken = []string{"en", "de", "fr", "es", "pt", "tr", "ar"}
 
-// English texts stand where they are said, as Go or template strings.
+// English texts stand where they are said, as strings of Go, of a template or of
+// a script.
+const quoted = `("(?:[^"\\]|\\.)*")`
+
+// source is where texts are said, and how: the pattern's group is the text.
+type source struct{ files, pattern string }
+
+var saidInPublic = []source{
+	{"templates/public.html", `\.Say ` + quoted},
+	{"templates/done.html", `\.Say ` + quoted},
+	{"templates/closed.html", `\.Say ` + quoted},
+	{"templates/kinds/*.html", `\.Say ` + quoted},
+	{"public*.go", `words\.say\(` + quoted},
+	{"../form/*.go", `\bproblem\(` + quoted},
+}
+
+var saidInConsole = []source{
+	{"templates/*.html", `\.(?:T|Rich) ` + quoted},
+	{"*.go", `web\.say\(v, ` + quoted},
+	{"*.go", `\b[lp]\.T\(` + quoted},
+	{"*.go", `\b(?:title|Message): ` + quoted},
+	{"*.go", `\.(?:notice|title|Heading)(?:, p\.RequestID)? = ` + quoted},
+	{"*.go", `\bproblems\{"[^"]*": ` + quoted},
+	{"*.go", `\blist\["\w+"\] = ` + quoted},
+	{"*.go", `\bfault\.New\(fault\.\w+, ` + quoted},
+	{"*.go", `\bfault\.Field\([^,]+, ` + quoted},
+	{"account.go", `wrongPassword = ` + quoted},
+	{"applications_try.go", `t\.step\(` + quoted},
+	{"static/builder*.js", `\bsay\(` + quoted},
+	{"static/builder*.js", `\blabel: ` + quoted},
+	{"../chart/*.go", `\b(?:word|count)\(` + quoted},
+	{"../form/sentence.go", `(?:word\(|join\(c\.\w+, |": )` + quoted},
+	{"../form/summary.go", `Label: ` + quoted},
+
+	// What rules say about what people send.
+	{"../form/*.go", `\bwrong\((?:[\w.+"]+, )?("(?:[^"\\]|\\.)* (?:[^"\\]|\\.)*")`},
+	{"../form/*.go", `\bfault\.Field\([^,]+, ` + quoted},
+	{"../form/*.go", `\bMessage: (?:fmt\.Sprintf\()?` + quoted},
+	{"../form/expression.go", `(?:errors\.New|fmt\.Errorf)\(` + quoted},
+	{"../account/application.go", `\bwrong\("\w+", ` + quoted},
+	{"../account/[pr]*.go", `(?:errors\.New|fmt\.Errorf)\(("(?:an?|the|this|http) (?:[^"\\]|\\.)*")`},
+	{"../store/*.go", `\bfault\.New\(fault\.(?:BadRequest|NoResource|Forbidden|Changed|FormNotOpen), ` + quoted},
+	{"../store/*.go", `\bfault\.Field\([^,]+, ` + quoted},
+	{"../store/*.go", `\bMessage: ` + quoted},
+	{"../oauth/authorize.go", `(?:\bpage\(|fault\.New\(fault\.Forbidden, )` + quoted},
+	{"../fault/fault.go", `("[A-Z][^"]*\.")`},
+}
+
 var (
-	saidByTemplate = regexp.MustCompile(`\.Say ("(?:[^"\\]|\\.)*")`)
-	saidByPage     = regexp.MustCompile(`words\.say\(("(?:[^"\\]|\\.)*")`)
-	saidByForm     = regexp.MustCompile(`\bproblem\(("(?:[^"\\]|\\.)*")`)
-	formatVerb     = regexp.MustCompile(`%[^a-zA-Z%]*[a-zA-Z%]`)
+	formatVerb = regexp.MustCompile(`%[^a-zA-Z%]*[a-zA-Z%]`)
+	scriptSlot = regexp.MustCompile(`\{\w+\}`)
 )
 
-// said collects all that the public page can say, with the file that says it.
-func said(t *testing.T) map[string]string {
+// said collects texts, with the file that says each.
+func said(t *testing.T, sources []source) map[string]string {
 	t.Helper()
 	texts := map[string]string{"Yes": "pipe.go", "No": "pipe.go", "Other": "summary.go"}
-	for _, from := range []struct {
-		files string
-		texts *regexp.Regexp
-	}{
-		{"templates/public.html", saidByTemplate},
-		{"templates/done.html", saidByTemplate},
-		{"templates/closed.html", saidByTemplate},
-		{"templates/kinds/*.html", saidByTemplate},
-		{"public*.go", saidByPage},
-		{"../form/*.go", saidByForm},
-	} {
+	for _, from := range sources {
 		files, err := filepath.Glob(from.files)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: no such files (%v)", from.files, err)
 		}
+		found, pattern := false, regexp.MustCompile(from.pattern)
 		for _, file := range files {
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}
-			source, err := os.ReadFile(file)
+			content, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range from.texts.FindAllStringSubmatch(string(source), -1) {
+			for _, m := range pattern.FindAllStringSubmatch(string(content), -1) {
 				text, err := strconv.Unquote(m[1])
 				if err != nil {
 					t.Fatalf("%s: %s: %v", file, m[1], err)
 				}
-				texts[text] = file
+				if text != "" && text != "%s" {
+					texts[text] = file
+				}
+				found = true
+			}
+		}
+		if !found && strings.HasSuffix(from.files, ".go") {
+			t.Errorf("%s: nothing is said as %s any more", from.files, from.pattern)
+		}
+	}
+	return texts
+}
+
+// consoleTexts are all that the workspace can say.
+func consoleTexts(t *testing.T) map[string]string {
+	t.Helper()
+	texts := said(t, saidInConsole)
+	add := func(from string, list ...string) {
+		for _, text := range list {
+			if text != "" {
+				texts[text] = from
 			}
 		}
 	}
+	for _, notices := range []map[string]string{accountNotices, applicationNotices, homeNotices, shareNotices} {
+		for _, text := range notices {
+			add("the notices", text)
+		}
+	}
+	for _, scope := range account.AllScopes {
+		add("scope.go", scope.Words)
+	}
+	for _, kind := range form.Kinds {
+		about := kind.About()
+		add("kind "+kind.Name(), about.Title, about.Hint, about.Group)
+	}
+	for _, p := range slices.Concat(form.Common, form.Own) {
+		add("property.go", p.Label, p.Help)
+	}
+	for month := time.January; month <= time.December; month++ {
+		add("speech.go", month.String())
+	}
+	add("form.go", string(form.Draft), string(form.Open), string(form.Closed))
 	return texts
 }
 
@@ -65,9 +144,9 @@ func TestWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := said(t)
-	if len(texts) < 40 {
-		t.Fatalf("only %d texts found: are they said in another way now?", len(texts))
+	public, console := said(t, saidInPublic), consoleTexts(t)
+	if len(public) < 40 || len(console) < 400 {
+		t.Fatalf("only %d and %d texts found: are they said in another way now?", len(public), len(console))
 	}
 	if len(all.countries["en"]) < 200 {
 		t.Fatalf("English has only %d countries", len(all.countries["en"]))
@@ -84,29 +163,103 @@ func TestWords(t *testing.T) {
 					t.Errorf("English has no country %s", code)
 				}
 			}
-			if language == "en" {
-				return
+			texts := map[string]string{}
+			for text, file := range public {
+				texts[text] = file
 			}
-			for text, file := range texts {
-				own := all.words[language][text]
-				if own == "" {
-					t.Errorf("%s says %q, for which there are no words", file, text)
-					continue
-				}
-				if want, got := formatVerb.FindAllString(text, -1), formatVerb.FindAllString(own, -1); !slices.Equal(got, want) {
-					t.Errorf("%q has %v, but %q has %v", own, got, text, want)
+			if consoleLanguages[language] {
+				for text, file := range console {
+					texts[text] = file
 				}
 			}
-			for text := range all.words[language] {
-				if texts[text] == "" {
-					t.Errorf("nothing says %q any more", text)
-				}
-			}
+			checkWords(t, all.words[language], texts, language == "en")
 		})
 	}
 	for language := range all.words {
 		if !slices.Contains(spoken, language) {
 			t.Errorf("%s.json is a language that nobody checks", language)
+		}
+	}
+	for language := range consoleLanguages {
+		if !slices.Contains(spoken, language) {
+			t.Errorf("the workspace speaks %s, which nobody checks", language)
+		}
+	}
+}
+
+// checkWords says what a language lacks, has without need or says with other
+// values. English has words only for what carries a remark.
+func checkWords(t *testing.T, list words, texts map[string]string, english bool) {
+	t.Helper()
+	for text, file := range texts {
+		own := list[text]
+		if english && !strings.Contains(text, "|") {
+			if own != "" {
+				t.Errorf("%q is English already", text)
+			}
+			continue
+		}
+		if own == "" {
+			t.Errorf("%s says %q, for which there are no words", file, text)
+			continue
+		}
+		if want, got := formatVerb.FindAllString(text, -1), formatVerb.FindAllString(own, -1); !slices.Equal(got, want) {
+			t.Errorf("%q has %v, but %q has %v", own, got, text, want)
+		}
+		want, got := scriptSlot.FindAllString(text, -1), scriptSlot.FindAllString(own, -1)
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q has %v, but %q has %v", own, got, text, want)
+		}
+	}
+	for text := range list {
+		if texts[text] == "" {
+			t.Errorf("nothing says %q any more", text)
+		}
+	}
+}
+
+// Pages that say a text without the means to translate it.
+func TestLiteralTitles(t *testing.T) {
+	literal := regexp.MustCompile(`(?:\bTitle: |\.Title = |\.Notice = )"(?:[^"\\]|\\.)*"`)
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range literal.FindAllString(string(content), -1) {
+			if !strings.HasSuffix(file, "_test.go") && found != `Title: "API"` {
+				t.Errorf("%s: %s is not put into words; there are title and notice for that", file, found)
+			}
+		}
+	}
+}
+
+func TestRetell(t *testing.T) {
+	w := words{
+		"at most %s": "höchstens %s", "at most %d characters": "höchstens %d Zeichen", "%q is taken": "%q ist vergeben",
+		"the scheme %s is not allowed; use https": "das Schema %s geht nicht; nehmen Sie https", "no": "nein",
+	}
+	for message, want := range map[string]string{
+		"no":                       "nein",
+		"at most 60 characters":    "höchstens 60 Zeichen",
+		"at most 1.5":              "höchstens 1.5",
+		`"summer" is taken`:        `"summer" ist vergeben`,
+		`"100%" is taken`:          `"100%" ist vergeben`,
+		"something else":           "something else",
+		"something else (at most)": "something else (at most)",
+		"the scheme ftp is not allowed; use https (ftp://a)": "das Schema ftp geht nicht; nehmen Sie https (ftp://a)",
+	} {
+		if got := w.retell(message); got != want {
+			t.Errorf("%q is told as %q, want %q", message, got, want)
+		}
+		if got := words(nil).retell(message); got != message {
+			t.Errorf("without words, %q is told as %q", message, got)
 		}
 	}
 }
