@@ -58,12 +58,8 @@ type beginning struct {
 	head, tail []byte
 }
 
-const (
-	// maxBegun is how many bytes of such pages are kept.
-	maxBegun = 16 << 20
-	// nonceHere stands for the nonce while the page is drawn.
-	nonceHere = "NONCE-GOES-HERE"
-)
+// maxBegun is how many bytes of such pages are kept.
+const maxBegun = 16 << 20
 
 // showForm begins: answers may come with the link, by their keys.
 func (web *Web) showForm(v *visit) error {
@@ -97,7 +93,7 @@ func (web *Web) begin(v *visit, a *asking) error {
 	}
 	b, mark, ok := web.begun.Get(a.form.Owner, key)
 	if !ok {
-		a.in.Set(onceControl, nonceHere)
+		a.in.Set(onceControl, web.nonceHere)
 		p, err := web.formPage(v, a, 0)
 		if err != nil {
 			return err
@@ -107,7 +103,7 @@ func (web *Web) begin(v *visit, a *asking) error {
 			return err
 		}
 		b.policy = policy(p.frame())
-		b.head, b.tail, _ = bytes.Cut(page, []byte(nonceHere))
+		b.head, b.tail, _ = bytes.Cut(page, []byte(web.nonceHere))
 		web.begun.Put(key, mark, b, int64(len(page)))
 	}
 	frameable(v, a.form.Offer)

@@ -5,7 +5,6 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
-	"formulary/internal/form"
 	"formulary/internal/limit"
 )
 
@@ -107,7 +106,7 @@ func (web *Web) register(v *visit, p *signupPage, add func(account.Person) (acco
 	now := web.Now()
 	person, err := add(account.Person{
 		ID: account.NewID(account.UserPrefix, now), Email: email, Name: name,
-		Language: form.DefaultLanguage, Password: hash, CreatedAt: now,
+		Language: web.viewerLanguage(v), Password: hash, CreatedAt: now,
 	})
 	if err != nil {
 		if p.Errors, err = problemsOf(err); err != nil {

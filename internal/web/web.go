@@ -4,6 +4,7 @@ package web
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -51,6 +52,9 @@ type Web struct {
 	pages   pages
 	static  map[string]asset
 	begun   *store.Cache[string, beginning]
+	// nonceHere stands for the nonce while such a page is drawn. Nobody can know
+	// it, and so nobody can have it in a form.
+	nonceHere string
 
 	languages languages
 	starters  starters
@@ -150,7 +154,7 @@ var routes = []route{
 
 // New prepares the pages.
 func New(c Config) (*Web, error) {
-	web := &Web{Config: c, begun: store.NewSoonCache[string, beginning](c.Store, maxBegun), mux: http.NewServeMux(), paths: http.NewServeMux(), origins: http.NewCrossOriginProtection(), markdown: newMarkdown()}
+	web := &Web{Config: c, begun: store.NewSoonCache[string, beginning](c.Store, maxBegun), mux: http.NewServeMux(), paths: http.NewServeMux(), origins: http.NewCrossOriginProtection(), markdown: newMarkdown(), nonceHere: rand.Text()}
 	var err error
 	if web.static, err = loadStatic(); err != nil {
 		return nil, err

@@ -1,48 +1,46 @@
-// Saving: by itself, soon after the last change, and again until it is done.
+// Saving: by itself, soon after the last change, and again until it is done. Then
+// publishing, when asked to.
 
-import { dialog, h, say } from "./builder-view.js";
-import { find, lists, outward, replace, state } from "./builder-draft.js";
+import { dialog, h, icon, say } from "./builder-view.js";
+import { find, lists, members, outward, replace, state } from "./builder-draft.js";
+import { nameOf } from "./builder-logic.js";
 
-const pause = 700;
 const { meta } = state;
 let timer = 0;
 let sending = null; // the promise of what is on its way
-let savedEdits = 0;
+let saved = 0; // the last edit that is
 let tries = 0;
-let draw = () => {};
-let saved = () => {};
+let draw, refresh;
 
 export const status = { kind: "saved", text: say("All changes saved") };
 function tell(kind, text) {
   Object.assign(status, { kind, text });
   draw(true);
 }
+const done = () => { refresh(); tell("saved", say("All changes saved")); };
+const unsaved = () => state.edits !== saved;
 
-export const unsaved = () => state.edits !== savedEdits;
-
-export function schedule(wait = pause) {
+export function schedule(wait = 700) {
   clearTimeout(timer);
-  if (status.kind === "saved") Object.assign(status, { kind: "waiting", text: say("Saving…") });
   timer = setTimeout(save, wait);
+  if (status.kind === "saved") tell("saving", say("Saving…"));
 }
 
 // flush saves now what is not saved yet, and promises whether all is.
-export async function flush() {
-  clearTimeout(timer);
-  if (sending) await sending;
+async function flush() {
+  await sending;
   if (unsaved()) await save();
   return !unsaved();
 }
 
+const leaving = () => { saved = state.edits; };
+
 export function start(views) {
-  ({ draw, saved } = views);
+  [draw, refresh] = views;
   for (const event of ["online", "focus"]) addEventListener(event, () => { if (["offline", "signin"].includes(status.kind)) schedule(0); });
   addEventListener("beforeunload", (event) => { if (unsaved()) event.preventDefault(); });
-  document.addEventListener("visibilitychange", () => { if (document.hidden && unsaved() && !sending) save(); });
+  document.addEventListener("visibilitychange", () => { if (document.hidden && unsaved()) save(); });
 }
-
-// leaving gives up the warning, when a page is left on purpose.
-export function leaving() { savedEdits = state.edits; }
 
 async function save() {
   clearTimeout(timer);
@@ -53,18 +51,11 @@ async function save() {
   if (state.edits !== edits && ["saved", "problem"].includes(status.kind)) schedule();
 }
 
-// What people have not written yet is not sent.
-function ready() {
-  const form = structuredClone(state.form);
-  for (const field of form.fields) for (const list of lists) {
-    if (field[list]) field[list] = field[list].filter((o) => o.label.trim() || o.value);
-  }
-  return form;
-}
-
 async function send() {
-  const edits = state.edits;
-  const form = ready();
+  const { edits } = state;
+  const form = structuredClone(state.form);
+  // An answer that is not written yet is not sent.
+  for (const f of form.fields) for (const list of lists) if (f[list]) f[list] = f[list].filter((o) => o.label.trim() || o.value);
   tell("saving", say("Saving…"));
   let answer;
   try {
@@ -76,15 +67,14 @@ async function send() {
   }
   if (answer.type === "opaqueredirect") return tell("signin", say("Not saved: please sign in again"));
   if (answer.status >= 500 || answer.status === 429) return again(say("Not saved: the service does not answer, trying again"));
-  const body = await answer.json().catch(() => null);
+  const body = await answer.json().catch(() => ({}));
   tries = 0;
-  if (answer.status === 409 && body?.theirs) return conflict(body.theirs);
-  if (!answer.ok || !body) return refused(answer.status, body, form);
+  if (body.theirs) return conflict(body.theirs);
+  if (!answer.ok) return refused(body, form);
   state.problems = [];
-  savedEdits = edits;
+  saved = edits;
   merge(body, form);
-  saved();
-  tell("saved", say("All changes saved"));
+  done();
 }
 
 function again(text) {
@@ -92,62 +82,86 @@ function again(text) {
   schedule(Math.min(30000, 1500 * 2 ** tries++));
 }
 
-function refused(code, body, form) {
-  state.problems = (body?.details ?? []).map((detail) => ({ ...placeOf(detail.field, form), message: say(detail.message) }));
+function refused(body, form) {
+  note(body, form);
   const n = state.problems.length;
-  if (code === 404) tell("problem", say("Not saved: this form is no longer there"));
-  else if (!n) tell("problem", `${say("Not saved")}: ${body?.message ? say(body.message) : code}`);
-  else tell("problem", n === 1 ? say("Not saved: 1 problem") : say("Not saved: {n} problems", { n }));
+  tell("problem", n > 1 ? say("Not saved: {n} problems", { n }) : n ? say("Not saved: 1 problem") : `${say("Not saved")}: ${body.message ? say(body.message) : say("This form is no longer there.")}`);
 }
 
-// placeOf finds what a path such as fields.3.options.0.label speaks of.
-export function placeOf(path, form) {
-  const [list, i, name, n, part] = path.split(".");
-  const member = (list === "fields" || list === "endings") && form[list][i];
-  if (!member) return { owner: "form", at: `form.${path.split(".").at(-1)}` };
-  const option = n !== undefined && member[name]?.[n];
-  return { owner: member._uid, at: option?._uid ? `${option._uid}.${part}` : `${member._uid}.${name}` };
+// Paths are like fields.3.options.0.label.
+function note(body, form) {
+  state.problems = (body.details ?? []).map(({ field, message }) => {
+    const [list, i, name, n, part] = field.split(".");
+    const member = /^(fields|endings)$/.test(list) && form[list][i];
+    const option = member?.[name]?.[n]?._uid;
+    return { owner: member?._uid ?? "form", at: option ? `${option}.${part}` : member ? `${member._uid}.${name}` : `form.${field.split(".").at(-1)}`, message: say(message) };
+  });
 }
 
-// merge takes what the server filled in where nothing was and still nothing is.
-const blank = (value) => value === undefined || value === null || value === "";
-function fillIn(mine, sent, clean) {
-  if (!mine || !clean) return;
-  for (const [name, value] of Object.entries(clean)) {
-    if (typeof value !== "object" && !blank(value) && blank(sent[name]) && blank(mine[name])) mine[name] = value;
-  }
+// The server fills in where nothing was; it is taken where still nothing is.
+const blank = (value) => value === undefined || value === "";
+function fillIn(mine, sent, clean = {}) {
+  for (const name in clean) if (mine && typeof clean[name] !== "object" && blank(sent[name]) && blank(mine[name])) mine[name] = clean[name];
 }
+function head({ revision, version, changes }) { Object.assign(meta, { revision, version, changes }); }
 function merge(clean, sent) {
-  const { revision, version, status: at, changes } = clean;
-  Object.assign(meta, { revision, version, status: at, changes });
+  head(clean);
   for (const name of ["fields", "endings"]) sent[name].forEach((was, i) => {
     const mine = find(was._uid);
     fillIn(mine, was, clean[name][i]);
-    for (const list of lists) (was[list] ?? []).forEach((o, n) =>
-      fillIn(mine?.[list]?.find((x) => x._uid === o._uid), o, clean[name][i][list]?.[n]));
+    for (const list of lists) was[list]?.forEach((o, n) => fillIn(mine?.[list]?.find((x) => x._uid === o._uid), o, clean[name][i][list]?.[n]));
   });
 }
 
 async function conflict(theirs) {
   tell("conflict", say("Not saved: somebody else has changed this form"));
-  const about = (form) => say("“{title}”, {n} questions", { title: form.title, n: form.fields.length });
-  const when = theirs.updated_at ? new Date(theirs.updated_at) : new Date();
+  const about = (form) => h("dd", say("“{title}”, {n} questions", { title: form.title, n: form.fields.length }));
+  const time = new Date(theirs.updated_at ?? Date.now()).toLocaleTimeString();
   let choice = "";
-  while (!choice) {
-    choice = await dialog(say("Somebody else has changed this form"), [
-      h("p", null, say("While you worked here, it was saved from another window or by another program. Only one of the two can stay.")),
-      h("dl", null,
-        h("dt", null, say("Theirs, saved before {time}", { time: when.toLocaleTimeString() })), h("dd", null, about(theirs)),
-        h("dt", null, say("Yours, as you see it here")), h("dd", null, about(state.form))),
-    ], [["mine", say("Keep mine"), { class: "primary" }], ["theirs", say("Take theirs")]]);
-  }
-  meta.revision = theirs.revision;
+  while (!choice) choice = await dialog(say("Somebody else has changed this form"), [
+    h("p", say("While you worked here, it was saved from another window or by another program. Only one of the two can stay.")),
+    h("dl", h("dt", say("Theirs, at {time}", { time })), about(theirs), h("dt", say("Yours, as you see it here")), about(state.form)),
+  ], [["mine", say("Keep mine"), { class: "primary" }], ["theirs", say("Take theirs")]]);
+  head(theirs);
   if (choice === "mine") return schedule(0);
   replace(theirs);
-  Object.assign(meta, { version: theirs.version, status: theirs.status, changes: theirs.changes });
   leaving();
   state.problems = [];
   draw();
-  saved();
-  tell("saved", say("All changes saved"));
+  done();
+}
+
+// The server says changes in lines such as "~ field size: label, help".
+function changeLine(line) {
+  const [, what, key, rest] = line.match(/^. (field|ending) (\w+)(.*)$/) ?? [, "", "", line.slice(2)];
+  const member = what && members().find((m) => m.key === key);
+  const sign = { "+": say("New"), "-": say("Gone"), "~": say("Changed") }[line[0]];
+  return h("li", h("span.tag", sign), h("span", member ? `“${nameOf(member)}”` : key, rest));
+}
+
+export async function publish(go) {
+  const back = [["", say("Back to the form")]];
+  if (!(await flush())) {
+    await dialog(say("Not yet"), h("p", `${status.text}. ${say("Publishing takes what is saved.")}`), back);
+    if (state.problems.length) go(state.problems[0].owner);
+    return;
+  }
+  const { version: n, changes, id } = state.meta;
+  const body = !n ? h("p", say("This is the first version. From then on everybody who has its address can answer."))
+    : changes.length ? [h("p", say("Since version {n}:", { n })), h("ul.changes", changes.map(changeLine))] : h("p", say("Nothing has changed since version {n}.", { n }));
+  const choice = await dialog(say("Publish this form"), body, [["publish", say("Publish"), { class: "primary", disabled: n > 0 && !changes.length }], ["", say("Not now")]]);
+  if (choice !== "publish") return;
+  const answer = await fetch(`/forms/${id}/publish`, { method: "POST", redirect: "manual" }).catch(() => null);
+  if (answer?.type === "opaqueredirect") {
+    leaving();
+    location.assign(`/forms/${id}/share`);
+    return;
+  }
+  const problem = await answer?.json().catch(() => null) ?? {};
+  note(problem, state.form);
+  await dialog(say("Not published"), [
+    h("p", problem.message ? say(problem.message) : say("The service cannot be reached. Please try again in a moment.")),
+    h("ul.changes", state.problems.map((p) => h("li", icon("warn"), h("span", find(p.owner) && `“${nameOf(find(p.owner))}”: `, p.message)))),
+  ], back);
+  if (state.problems.length) go(state.problems[0].owner);
 }

@@ -1,46 +1,36 @@
 // The builder: what it is made of, and what can be done with it.
 
-import { announce, dialog, h, icon, mount, say, sentenceOf, tool } from "./builder-view.js";
-import {
-  begin, beginEnding, canRedo, canUndo, edit, find, guarded, isBreak, isEnding, kindOf, kinds, members, numberOf, onChange, pageOf, redo, state, twin, undo,
-} from "./builder-draft.js";
+import { announce, dialog, h, icon, mount, say, small, tool } from "./builder-view.js";
+import { begin, beginEnding, edit, find, future, guarded, isBreak, kindOf, kinds, listOf, numberOf, onChange, pageOf, past, state, travel, twin } from "./builder-draft.js";
 import { logicOf, nameOf } from "./builder-logic.js";
-import { canvas, groupIcon, problemsOf } from "./builder-canvas.js";
+import { canvas, groupIcon, openPalette, pageName, problemsOf } from "./builder-canvas.js";
 import { panel } from "./builder-panel.js";
-import { kindList, openPalette } from "./builder-palette.js";
-import { preview, showPreview } from "./builder-preview.js";
-import { publish } from "./builder-publish.js";
-import { schedule, start, status } from "./builder-save.js";
+import { publish, schedule, start, status } from "./builder-save.js";
 import { draggable } from "./builder-drag.js";
 
 const root = document.getElementById("builder");
 const paint = mount(root);
 let pane = "questions"; // on a phone, one at a time
 let previewing = false;
-let shownTitle = "";
+let width = "desk"; // of the preview
+let shown = -1; // the page in it
 
-const still = matchMedia("(prefers-reduced-motion: reduce)");
-const wide = matchMedia("(min-width: 62rem)");
+const desk = matchMedia("(min-width: 62rem)");
+const wide = matchMedia("(min-width: 100rem)");
 
 function draw(gently) {
-  root.dataset.pane = pane;
-  root.dataset.preview = previewing;
-  paint([tools(), h("div", { class: "desk", key: "desk" }, outline(), canvas(acts, kindList(add)), (previewing || pane === "preview") && preview(draw), panel(acts)), panes()], gently);
-  if (state.form.title !== shownTitle) {
-    shownTitle = state.form.title;
-    const heading = document.querySelector(".form-head h1")?.firstChild;
-    if (heading?.nodeType === Node.TEXT_NODE) heading.data = `${shownTitle} `;
-  }
+  Object.assign(root.dataset, { pane, preview: previewing });
+  paint([tools(), h("div.desk", { key: "desk" }, outline(), canvas(acts), (previewing || pane === "preview") && preview(), panel(acts)), panes()], gently);
+  const heading = document.querySelector(".form-head h1")?.firstChild;
+  if (heading?.data) heading.data = `${state.form.title} `;
 }
 
-const card = (uid) => root.querySelector(`[data-card="${uid}"]`);
-const canvasField = (uid) => card(uid)?.querySelector(".asks textarea") ?? card(uid);
+const card = (uid) => root.querySelector(`[data-card="${uid}"]`) ?? root.querySelector(".title");
+const words = (uid) => card(uid).querySelector(".asks textarea") ?? card(uid);
 
-// focus draws, then brings the person to what a selector finds.
 function focus(selector) {
   draw();
-  const el = typeof selector === "string" ? root.querySelector(selector) : selector;
-  el?.focus();
+  if (selector) root.querySelector(selector)?.focus();
 }
 
 function choose(uid) {
@@ -50,184 +40,167 @@ function choose(uid) {
   showPreview();
 }
 
-function goTo(uid) {
+function goTo(uid, write) {
   pane = "questions";
-  if (!wide.matches) previewing = false;
+  if (write && !wide.matches) previewing = false;
   choose(uid);
   draw();
-  const el = uid === "form" ? root.querySelector(".title") : card(uid);
-  el?.focus({ preventScroll: true });
-  el?.scrollIntoView({ block: "center", behavior: still.matches ? "auto" : "smooth" });
+  const el = write ? words(uid) : card(uid);
+  el.focus({ preventScroll: true });
+  if (write) el.select?.();
+  card(uid).scrollIntoView({ block: write ? "nearest" : "center" });
 }
 
-// write brings the person to the words of something new.
-function write(uid) {
-  pane = "questions";
-  if (!wide.matches || innerWidth < 1600) previewing = false;
-  state.chosen = uid;
-  draw();
-  const el = canvasField(uid);
-  el?.focus({ preventScroll: true });
-  el?.select?.();
-  card(uid)?.scrollIntoView({ block: "nearest", behavior: still.matches ? "auto" : "smooth" });
-}
-
-function add(kind) {
-  const field = begin(kind);
+function insert(member, after, said) {
   edit((form) => {
-    const at = form.fields.findIndex((f) => f._uid === state.chosen);
-    form.fields.splice(at < 0 ? form.fields.length : at + 1, 0, field);
-    state.chosen = field._uid;
+    const list = listOf(member, form);
+    const at = list.findIndex((m) => m._uid === after) + 1;
+    list.splice(at || list.length, 0, member);
   });
-  write(field._uid);
-  announce(say("{kind} added", { kind: say(kind.title) }));
+  goTo(member._uid, true);
+  announce(said);
 }
+const add = (kind) => insert(begin(kind), state.chosen, say("{kind} added", { kind: say(kind.title) }));
 
-const listOf = (member, form) => isEnding(member) ? form.endings : form.fields;
-
-// Who speaks of what goes away, and whether that should go, too.
 async function referring(broken) {
   const how = { show_if: say("is shown only by its answer"), jumps: say("leads on by it, or to it"), expression: say("calculates with it") };
-  const lines = new Map(broken.map((d) => [`${d.member._uid}${d.how}`, h("li", null, icon("branch"), h("span", null, `“${nameOf(d.member)}” `, how[d.how] ?? say("repeats its answer")))]));
+  const lines = new Set(broken.map((d) => `“${nameOf(d.member)}” ${how[d.how] ?? say("repeats its answer")}`));
   return await dialog(say("Others speak of it"), [
-    h("p", null, say("After this change they could not know the answer:")), h("ul", { class: "changes" }, [...lines.values()]),
+    h("p", say("After this change they could not know the answer:")), h("ul.changes", [...lines].map((line) => h("li", icon("branch"), h("span", line)))),
   ], [["yes", say("Remove these conditions"), { class: "danger" }], ["", say("Leave it as it is"), { autofocus: true }]]) === "yes";
 }
 
-async function place(uid, to) {
+// To nowhere is away.
+const place = (member, to) => guarded((form) => {
+  const list = listOf(member, form);
+  const [it] = list.splice(list.findIndex((m) => m._uid === member._uid), 1);
+  if (to !== undefined) list.splice(to, 0, it);
+}, referring);
+
+async function move(uid, to) {
   const member = find(uid);
-  const list = listOf(member, state.form);
-  if (to < 0 || to >= list.length || list.indexOf(member) === to) return;
-  const done = await guarded((form) => {
-    const mine = listOf(member, form);
-    mine.splice(to, 0, ...mine.splice(mine.findIndex((m) => m._uid === uid), 1));
-  }, referring);
-  if (!done) return;
+  const list = listOf(member);
+  if (to < 0 || to >= list.length || list[to] === member || !(await place(member, to))) return;
   announce(say("Moved to place {n} of {all}", { n: to + 1, all: list.length }));
-  card(uid)?.scrollIntoView({ block: "nearest", behavior: still.matches ? "auto" : "smooth" });
-  showPreview();
+  card(uid).scrollIntoView({ block: "nearest" });
 }
 
 const acts = {
   focus,
+  add,
   palette: () => openPalette(add),
   addPage: () => add(kinds.get("page_break")),
-  addEnding() {
-    const ending = beginEnding();
-    edit((form) => { form.endings.push(ending); state.chosen = ending._uid; });
-    write(ending._uid);
-  },
-  move: (uid, step) => place(uid, listOf(find(uid), state.form).indexOf(find(uid)) + step),
-  duplicate(uid) {
-    const copy = twin(find(uid));
-    edit((form) => {
-      const list = listOf(copy, form);
-      list.splice(list.findIndex((m) => m._uid === uid) + 1, 0, copy);
-      state.chosen = copy._uid;
-    });
-    write(copy._uid);
-    announce(say("Duplicated"));
-  },
+  addEnding: () => insert(beginEnding(), "", say("{kind} added", { kind: say("Ending") })),
+  move: (uid, step) => move(uid, listOf(find(uid)).indexOf(find(uid)) + step),
+  duplicate: (uid) => insert(twin(find(uid)), uid, say("Duplicated")),
   async remove(uid) {
-    const member = find(uid);
-    const list = listOf(member, state.form);
-    const at = list.indexOf(member);
+    const list = listOf(find(uid));
+    const at = list.indexOf(find(uid));
     const next = list[at + 1] ?? list[at - 1];
-    const done = await guarded((form) => {
-      const mine = listOf(member, form);
-      mine.splice(mine.findIndex((m) => m._uid === uid), 1);
-    }, referring);
-    if (!done) return;
-    state.chosen = next?._uid ?? "form";
-    draw();
-    (card(state.chosen) ?? root.querySelector(".title"))?.focus({ preventScroll: true });
+    if (!(await place(find(uid)))) return;
+    goTo(next?._uid ?? "form");
     announce(say("Deleted. Undo brings it back."));
   },
   // Enter in a question goes on to its answers.
-  enter(uid) { card(uid)?.querySelector("[data-option]")?.focus(); },
+  enter: (uid) => card(uid).querySelector("[data-option]")?.focus(),
 };
 
+function step(from, to, said) {
+  if (!travel(from, to)) return;
+  announce(said);
+  const here = document.activeElement.closest("[data-uid], body").dataset.uid;
+  if (here !== state.chosen && !document.activeElement.closest(".panel, .tools")) card(state.chosen).focus({ preventScroll: true });
+  card(state.chosen).scrollIntoView({ block: "nearest" });
+}
+const undo = () => step(past, future, say("Undone"));
+const redo = () => step(future, past, say("Done again"));
+
 function tools() {
-  return h("div", { class: "tools", key: "tools", role: "toolbar", "aria-label": say("Builder") },
-    tool("undo", say("Undo"), { "aria-disabled": canUndo() ? null : "true", "aria-keyshortcuts": "Control+Z", onclick: () => step(undo, say("Undone")) }),
-    tool("redo", say("Redo"), { "aria-disabled": canRedo() ? null : "true", "aria-keyshortcuts": "Control+Shift+Z", onclick: () => step(redo, say("Done again")) }),
-    h("span", { class: `saved ${status.kind}` }, icon({ saved: "check", waiting: "again", saving: "again" }[status.kind] ?? "warn"),
-      status.kind === "signin" ? h("a", { href: "/signin", target: "_blank" }, status.text) : h("span", null, status.text)),
-    h("button", { type: "button", class: "quiet show", "aria-pressed": `${previewing}`, onclick: () => { previewing = !previewing; draw(); showPreview(true); } }, icon("eye"), h("span", null, say("Preview"))),
-    h("button", { type: "button", class: "quiet", "aria-pressed": `${state.chosen === "form"}`, onclick: () => { pane = wide.matches ? pane : "properties"; state.chosen = "form"; focus(".panel"); } }, icon("gear"), h("span", null, say("Settings"))),
-    h("button", { type: "button", class: "primary", onclick: () => publish(draw) }, say("Publish")));
+  const off = (list) => ({ "aria-disabled": list.length ? null : "true" });
+  const shown = (is) => ({ "aria-pressed": `${is}` });
+  return h("div.tools", { key: "tools", role: "toolbar", "aria-label": say("Builder") },
+    tool("undo", say("Undo"), undo, off(past)), tool("redo", say("Redo"), redo, off(future)),
+    h(`span.state.${status.kind}`, icon({ saved: "check", saving: "again" }[status.kind] ?? "warn"),
+      status.kind === "signin" ? h("a", { href: "/signin", target: "_blank" }, status.text) : h("span", status.text)),
+    h("button.quiet.show", { ...shown(previewing), onclick: () => { previewing = !previewing; draw(); showPreview(true); } }, icon("eye"), h("span", say("Preview"))),
+    h("button.quiet", { ...shown(state.chosen === "form"), onclick: () => { if (!desk.matches) pane = "properties"; choose("form"); focus(".panel"); } }, icon("gear"), h("span", say("Settings"))),
+    h("button.primary", { onclick: () => publish(goTo) }, say("Publish")));
 }
 
-function step(how, words) {
-  if (!how()) return;
-  announce(words);
-  const at = card(state.chosen);
-  if (at && !root.contains(document.activeElement)) at.focus({ preventScroll: true });
-  at?.scrollIntoView({ block: "nearest" });
-  showPreview();
-}
-
-function entry(uid, mark, words, member) {
-  const wrong = problemsOf(uid);
-  const logic = member ? logicOf(member) : [];
-  return h("li", { key: uid, class: member && !isEnding(member) && isBreak(member) ? "page" : "" },
-    h("button", { type: "button", "data-go": uid, class: "entry", "aria-current": state.chosen === uid ? "true" : null, onclick: () => goTo(uid) },
-      h("span", { class: "mark", "aria-hidden": "true" }, mark), h("span", { class: "words" }, words),
-      logic.length > 0 && h("span", { class: "sign", title: logic.join("\n") }, icon("branch"), h("span", { class: "unseen" }, logic.join(". "))),
-      wrong.length > 0 && h("span", { class: "sign bad", title: sentenceOf(wrong[0].message) }, icon("warn"), h("span", { class: "unseen" }, sentenceOf(wrong[0].message)))),
-    member && h("span", { class: "grip", "data-drag": uid, "aria-hidden": "true", title: say("Drag to move") }, icon("drag")));
+function entry(uid, mark, words, m) {
+  const problem = problemsOf(uid)[0];
+  const logic = m && logicOf(m).join(". ");
+  return h(m && isBreak(m) ? "li.page" : "li", { key: uid },
+    h("button.entry", { "data-go": uid, "aria-current": state.chosen === uid ? "true" : null, onclick: () => goTo(uid) },
+      h("span.mark", { "aria-hidden": "true" }, mark), h("span.words", words),
+      logic && h("span.sign", { title: logic }, icon("branch"), h("span.unseen", logic)), problem && h("span.sign.bad", { title: problem.message }, icon("warn"), h("span.unseen", problem.message))),
+    m && h("span.grip", { "data-drag": uid, title: say("Drag to move") }, icon("drag")));
 }
 
 function outline() {
-  const { fields, endings } = state.form;
-  return h("nav", { class: "outline", key: "outline", "aria-label": say("Outline") },
-    h("ul", { key: "form" }, entry("form", icon("mark"), state.form.title || say("Untitled"))),
-    h("ol", { key: "fields", "data-sort": "fields" }, fields.map((f) => isBreak(f)
-      ? entry(f._uid, icon("page"), `${say("Page {n}", { n: pageOf(f._uid) + 1 })}${f.label ? `: ${f.label}` : ""}`, f)
+  const { title, fields, endings } = state.form;
+  return h("nav.outline", { key: "outline", "aria-label": say("Outline") },
+    h("ul", { key: "form" }, entry("form", icon("mark"), title || say("Untitled"))),
+    h("ol", { key: "fields", "data-sort": "fields" }, fields.map((f) => isBreak(f) ? entry(f._uid, icon("page"), pageName(f._uid) + (f.label ? `: ${f.label}` : ""), f)
       : entry(f._uid, numberOf(f) || groupIcon(kindOf(f)), f.label || say(kindOf(f).title), f))),
-    endings.length > 0 && h("ol", { key: "endings", class: "ends-list", "data-sort": "endings", "aria-label": say("Endings") }, endings.map((e) => entry(e._uid, icon("flag"), e.title || say("Ending"), e))),
-    h("button", { type: "button", class: "small", key: "add", onclick: () => acts.palette() }, icon("plus"), say("Add a question")));
+    h("ol", { key: "endings", "data-sort": "endings" }, endings.map((e) => entry(e._uid, icon("flag"), e.title || say("Ending"), e))),
+    small("plus", say("Add a question"), acts.palette));
+}
+
+// The preview is the public page of the saved draft.
+function showPreview(again) {
+  const frame = document.querySelector(".preview iframe");
+  if (!frame?.offsetParent) return;
+  const page = pageOf(state.chosen);
+  const toQuestion = () => frame.contentDocument?.getElementById(find(state.chosen)?.key)?.closest(".question")?.scrollIntoView({ block: "nearest" });
+  if (!again && shown === page) return toQuestion();
+  const at = () => frame.contentDocument?.documentElement ?? {}; // what could not be loaded is not ours
+  const top = shown === page ? at().scrollTop : 0;
+  shown = page;
+  frame.onload = () => { at().scrollTop = top; if (!top) toQuestion(); };
+  frame.contentWindow.location.replace(`/forms/${state.meta.id}/preview?page=${page}`);
+}
+
+function preview() {
+  const size = (name, label) => tool(name, label, () => { width = name; draw(); }, { "aria-pressed": `${width === name}` });
+  return h(`section.preview${width === "phone" ? ".phone" : ""}`, { key: "preview", "aria-label": say("Preview") },
+    h("div.pair", h("span.faint", say("As people will see it. Nothing that you send here is stored.")),
+      size("desk", say("As on a desk")), size("phone", say("As on a phone")), tool("again", say("From the start of this page"), () => showPreview(true))),
+    h("iframe", { title: say("Preview") }));
 }
 
 function panes() {
-  const one = (name, mark, label) => h("button", { type: "button", "aria-pressed": `${pane === name}`, onclick: () => {
+  const one = (name, mark, label) => h("button", { "aria-pressed": `${pane === name}`, onclick: () => {
     pane = name;
     draw();
     scrollTo(0, 0);
-    if (name === "preview") showPreview(true);
-    if (name === "questions") card(state.chosen)?.scrollIntoView({ block: "center" });
-  } }, icon(mark), h("span", null, label));
-  return h("div", { class: "panes", key: "panes", role: "group", "aria-label": say("Panes") },
+    showPreview(true);
+    if (name === "questions") card(state.chosen).scrollIntoView({ block: "center" });
+  } }, icon(mark), h("span", label));
+  return h("div.panes", { key: "panes", role: "group", "aria-label": say("Panes") },
     one("questions", "g-form", say("Questions")), one("properties", "gear", say("Properties")), one("preview", "eye", say("Preview")));
 }
 
-// Keys work wherever in the builder one is.
-function keys(event) {
-  const mod = event.ctrlKey || event.metaKey;
-  const key = event.key.toLowerCase();
-  const inDialog = document.querySelector("dialog[open]");
-  if (inDialog || event.isComposing) return;
-  const member = find(event.target.closest?.("[data-go]")?.dataset.go ?? state.chosen);
-  const onWhole = event.target.matches?.("[data-card], [data-go]");
-  const done = (act) => { event.preventDefault(); act(); };
-  if (mod && key === "z") done(() => event.shiftKey ? step(redo, say("Done again")) : step(undo, say("Undone")));
-  else if (mod && key === "y") done(() => step(redo, say("Done again")));
-  else if (mod && key === "d" && member) done(() => acts.duplicate(member._uid));
-  else if (mod && key === "enter") done(() => acts.palette());
-  else if (event.altKey && member && (key === "arrowup" || key === "arrowdown")) done(() => acts.move(member._uid, key === "arrowup" ? -1 : 1));
-  else if (onWhole && member && (key === "delete" || key === "backspace")) done(() => acts.remove(member._uid));
-  else if (event.target.matches?.("[data-card]") && key === "enter") done(() => canvasField(member._uid)?.focus());
-  else if (key === "escape" && member && !event.target.matches?.("[data-card]") && root.contains(event.target)) done(() => card(member._uid)?.focus());
-}
-
-root.addEventListener("focusin", (event) => {
-  const uid = event.target.closest("[data-uid]")?.dataset.uid;
-  if (uid) choose(uid);
+addEventListener("keydown", (event) => {
+  if (event.isComposing || document.querySelector("dialog[open]")) return;
+  const { target } = event;
+  const uid = target.closest("[data-go]")?.dataset.go ?? target.closest("[data-uid]")?.dataset.uid ?? state.chosen;
+  const member = find(uid);
+  const onCard = target.matches("[data-card]");
+  const key = (event.ctrlKey || event.metaKey ? "mod " : event.altKey ? "alt " : "") + (event.shiftKey ? "shift " : "") + event.key.toLowerCase();
+  const act = {
+    "mod z": undo, "mod shift z": redo, "mod y": redo, "mod enter": acts.palette,
+    ...member && { "mod d": () => acts.duplicate(uid), "alt arrowup": () => acts.move(uid, -1), "alt arrowdown": () => acts.move(uid, 1) },
+    ...member && (onCard || target.matches("[data-go]")) && { delete: () => acts.remove(uid), backspace: () => acts.remove(uid) },
+    ...onCard && { enter: () => words(uid).focus() },
+    ...member && !onCard && root.contains(target) && { escape: () => card(uid).focus() },
+  }[key];
+  if (!act) return;
+  event.preventDefault();
+  act();
 });
-addEventListener("keydown", keys);
-wide.addEventListener("change", () => draw());
-draggable(root, (uid, to) => place(uid, to));
+root.addEventListener("focusin", (event) => choose(event.target.closest("[data-uid]")?.dataset.uid ?? state.chosen));
+draggable(root, move);
 onChange(() => { draw(); schedule(); });
-start({ draw, saved: () => showPreview(true) });
+start([draw, () => showPreview(true)]);
 draw();
-if (!members().length) root.querySelector(".kind")?.focus({ preventScroll: true });

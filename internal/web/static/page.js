@@ -24,7 +24,7 @@ async function copy(event) {
   const label = button.querySelector("span");
   const words = label.textContent;
   await navigator.clipboard.writeText(button.dataset.copy);
-  label.textContent = "Copied";
+  label.textContent = button.dataset.copied ?? "Copied";
   setTimeout(() => { label.textContent = words; }, 1500);
 }
 
