@@ -4,20 +4,25 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"math"
+	mathrand "math/rand/v2"
+	"strings"
 	"time"
 
 	"formulary/internal/account"
+	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
+	"formulary/internal/web"
 )
 
-var demoForms = []form.Head{
-	{Title: "Summer party", Description: "Are you coming, and what will you bring?", Language: "en"},
-	{Title: "Kundenumfrage", Description: "Wie zufrieden sind Sie mit uns?", Language: "de"},
-	{Title: "Pedido de café", Description: "O que vai ser hoje?", Language: "pt-BR"},
-	{Title: "Bug report", Description: "What did you do, what did you expect, what happened instead?", Language: "en"},
-	{Title: "Inscription à l’atelier", Description: "Douze places, le samedi matin.", Language: "fr"},
-	{Title: "Job application", Description: "Tell us about something you made.", Language: "en"},
+// demoForms are what the demo has, the oldest first, with how many people answered.
+var demoForms = []struct {
+	language, name string
+	responses      int
+	publish        bool
+}{
+	{"en", "bug", 12, true}, {"de", "survey", 24, true}, {"en", "rsvp", 18, true}, {"en", "order", 0, false}, {"en", "event", 31, true}, {"en", "feedback", 64, true},
 }
 
 // demo fills an empty database and prints how to look at it.
@@ -28,9 +33,8 @@ func demo(ctx context.Context, s *store.Store, base string, io streams) error {
 		return err
 	}
 	now := time.Now()
-	for i, head := range demoForms {
-		made := now.Add(time.Duration(i-len(demoForms)) * 26 * time.Hour)
-		if _, err := s.CreateForm(ctx, person.ID, head, nil, store.Once{}, made); err != nil {
+	for i := range demoForms {
+		if err := demoForm(ctx, s, person.ID, i, now); err != nil {
 			return err
 		}
 	}
@@ -52,4 +56,114 @@ An application to try the API with, returning to %s
 
 `, base, person.Email, password, app.RedirectURIs[0], app.ID, secret)
 	return nil
+}
+
+// demoDays is how far back the first answers are.
+const demoDays = 28
+
+func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time.Time) error {
+	wanted := demoForms[i]
+	plan, err := web.Starter(wanted.language, wanted.name)
+	if err != nil {
+		return err
+	}
+	made := now.Add(-demoDays*24*time.Hour - time.Duration(len(demoForms)-i)*26*time.Hour)
+	f, err := s.CreatePlan(ctx, owner, plan, store.Once{}, made)
+	if err != nil || !wanted.publish {
+		return err
+	}
+	if _, err := s.Publish(ctx, owner, f.ID, 0, made); err != nil {
+		return err
+	}
+	public, err := s.PublicForm(ctx, f.ID)
+	if err != nil {
+		return err
+	}
+	for n := range wanted.responses {
+		// More of them lately than at first.
+		age := time.Duration(float64(demoDays*24*time.Hour) * math.Pow(float64(wanted.responses-n)/float64(wanted.responses), 1.6))
+		dice := mathrand.New(mathrand.NewPCG(uint64(i), uint64(n)))
+		e := public.Definition.Evaluate(demoAnswers(public.Definition, dice))
+		at := store.Submission{Form: public, Answers: e.Answers, Metadata: form.Metadata{Source: "page", Seconds: 20 + dice.Int64N(120)}, At: now.Add(-age)}
+		// Who left out what is needed did not send.
+		if len(e.Problems) > 0 {
+			continue
+		}
+		if _, err := s.AddResponse(ctx, at); err != nil && fault.From(err).Code != fault.Invalid {
+			return err
+		}
+	}
+	return nil
+}
+
+var demoNames = []string{"Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Radia", "Tim", "Margaret", "Dennis", "Frances", "Ken"}
+
+// demoAnswers makes up answers, in the shape that JSON has.
+func demoAnswers(d *form.Definition, dice *mathrand.Rand) map[string]any {
+	answers := map[string]any{}
+	name := demoNames[dice.IntN(len(demoNames))]
+	pick := func(options []form.Option) string {
+		// The first ones are liked more.
+		return options[min(dice.IntN(len(options)), dice.IntN(len(options)))].Value
+	}
+	for _, f := range d.Fields {
+		if !f.Required && dice.IntN(4) == 0 {
+			continue
+		}
+		switch f.Kind {
+		case "short_text":
+			answers[f.Key] = name
+		case "long_text":
+			answers[f.Key] = "This is what " + name + " wrote here."
+		case "email":
+			answers[f.Key] = strings.ToLower(name) + "@example.com"
+		case "url":
+			answers[f.Key] = "https://example.com/" + strings.ToLower(name)
+		case "phone":
+			answers[f.Key] = fmt.Sprintf("+49 228 555 0%03d", dice.IntN(1000))
+		case "number":
+			least := 1.0
+			if f.Min != nil {
+				least = *f.Min
+			}
+			answers[f.Key] = least + float64(dice.IntN(4))
+		case "slider", "rating", "scale":
+			// Between the middle and the top.
+			span := int((*f.Max - *f.Min) / *f.Step)
+			answers[f.Key] = *f.Min + *f.Step*float64(max(dice.IntN(span+1), dice.IntN(span+1)))
+		case "yes_no":
+			answers[f.Key] = dice.IntN(4) > 0
+		case "consent":
+			answers[f.Key] = true
+		case "single_choice", "dropdown":
+			answers[f.Key] = pick(f.Options)
+		case "multiple_choice":
+			answers[f.Key] = []any{pick(f.Options), pick(f.Options)}
+		case "ranking":
+			var order []any
+			for _, i := range dice.Perm(len(f.Options)) {
+				order = append(order, f.Options[i].Value)
+			}
+			answers[f.Key] = order
+		case "matrix":
+			rows := map[string]any{}
+			for _, row := range f.Rows {
+				rows[row.Value] = pick(f.Options)
+			}
+			answers[f.Key] = rows
+		case "date":
+			answers[f.Key] = fmt.Sprintf("2027-%02d-%02d", 1+dice.IntN(12), 1+dice.IntN(28))
+		case "time":
+			answers[f.Key] = fmt.Sprintf("%02d:%02d", 8+dice.IntN(10), 15*dice.IntN(4))
+		case "datetime":
+			answers[f.Key] = fmt.Sprintf("2027-%02d-%02dT%02d:00", 1+dice.IntN(12), 1+dice.IntN(28), 8+dice.IntN(10))
+		case "name":
+			answers[f.Key] = map[string]any{"given": name, "family": "Example"}
+		case "address":
+			answers[f.Key] = map[string]any{"line1": fmt.Sprintf("Example Street %d", 1+dice.IntN(90)), "city": "Bonn", "postal_code": "53111", "country": "DE"}
+		case "country":
+			answers[f.Key] = []string{"DE", "FR", "PT", "TR", "US"}[dice.IntN(5)]
+		}
+	}
+	return answers
 }

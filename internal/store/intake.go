@@ -133,7 +133,7 @@ func (s *Store) closeIntake() {
 // work stores what gathers in a lane.
 func (s *Store) work(lane <-chan *waiting) {
 	batch := make([]*waiting, 0, intakeBatch)
-	last := "" // id; those that follow sort after it
+	last := map[string]string{} // the last id of each form; those that follow sort after it
 	for first := range lane {
 		batch = append(batch[:0], first)
 		// Those who are just about to come are worth letting in: what a commit
@@ -143,7 +143,10 @@ func (s *Store) work(lane <-chan *waiting) {
 			runtime.Gosched()
 			batch = gather(lane, batch)
 		}
-		s.storeBatch(batch, &last)
+		if len(last) > intakeQueue {
+			clear(last) // ids of other moments sort by themselves
+		}
+		s.storeBatch(batch, last)
 		for i, w := range batch {
 			close(w.done)
 			batch[i] = nil
@@ -171,7 +174,7 @@ var errAlone = errors.New("somebody in the batch cannot be stored with the other
 
 // storeBatch stores all of a batch in one transaction. When one of them cannot be
 // stored, each is tried alone, so that it fails for itself only.
-func (s *Store) storeBatch(batch []*waiting, last *string) {
+func (s *Store) storeBatch(batch []*waiting, last map[string]string) {
 	ctx := context.Background()
 	// In one order everywhere: two nodes never wait for each other.
 	slices.SortStableFunc(batch, func(a, b *waiting) int {
@@ -217,13 +220,13 @@ func (s *Store) storeBatch(batch []*waiting, last *string) {
 
 // storeForm stores submissions to one form. Their ids sort as they are stored, after
 // the last one.
-func storeForm(t tx, list []*waiting, last *string) error {
+func storeForm(t tx, list []*waiting, last map[string]string) error {
 	form := list[0].Form
 	now := list[0].At
 	var fresh []*waiting
 	for _, w := range list {
-		w.response = newResponse(w, *last)
-		*last = w.response.ID
+		w.response = newResponse(w, last[form.ID])
+		last[form.ID] = w.response.ID
 		earlier, err := w.Once.claim(t, form.Owner, w.response.ID, w.At)
 		if err != nil {
 			return err

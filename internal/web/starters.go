@@ -33,6 +33,7 @@ type starterFile struct {
 	About       string         `json:"about"` // for the owner who chooses
 	Fields      []*form.Field  `json:"fields"`
 	Endings     []*form.Ending `json:"endings"`
+	Settings    form.Settings  `json:"settings"`
 }
 
 func loadStarters() (starters, error) {
@@ -81,7 +82,7 @@ func (s starters) plan(language, name string) (form.Plan, bool) {
 		return form.Plan{}, false
 	}
 	// Each form has its own: checking fills in ids.
-	text, err := json.Marshal(form.Definition{Fields: file.Fields, Endings: file.Endings})
+	text, err := json.Marshal(&form.Definition{Fields: file.Fields, Endings: file.Endings, Settings: file.Settings})
 	if err != nil {
 		return form.Plan{}, false
 	}
@@ -90,4 +91,17 @@ func (s starters) plan(language, name string) (form.Plan, bool) {
 		return form.Plan{}, false
 	}
 	return form.Plan{Head: form.Head{Title: file.Title, Description: file.Description, Language: language}, Offer: form.Offer{Sites: form.AnySite}, Definition: &d}, true
+}
+
+// Starter is a form to start from: what the demo fills an empty place with.
+func Starter(language, name string) (form.Plan, error) {
+	all, err := loadStarters()
+	if err != nil {
+		return form.Plan{}, err
+	}
+	plan, ok := all.plan(language, name)
+	if !ok {
+		return plan, fmt.Errorf("there is no form %s in %s to start from", name, language)
+	}
+	return plan, plan.Clean()
 }
