@@ -112,7 +112,7 @@ func TestHostileForms(t *testing.T) {
 		maps.Copy(shown, b.leaves())
 	}
 	wantAsTheyAre(t, "the list of forms", shown, titles...)
-	for _, path := range slices.Concat(asked[:enough/batch], answered[:enough/batch]) {
+	for _, path := range slices.Concat(asked[:min(len(asked), enough/batch)], answered[:min(len(answered), enough/batch)]) {
 		for _, page := range ownerPages {
 			b.wantStatus(b.open(strings.Replace(path, "/f/", "/forms/", 1)+"/"+page), 200)
 			b.wantInert()
@@ -335,9 +335,6 @@ func hostileLinks(t *testing.T, d desk, b *tab) {
 			query.Set(words, words)
 		}
 		b.wantStatus(b.open(path+"?"+query.Encode()), 200)
-		b.wantInert()
-		b.pressAnyhow()
-		b.wantPath(path)
 		b.wantInert()
 	}
 }

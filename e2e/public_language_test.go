@@ -93,23 +93,23 @@ func says(texts []string, text string) bool {
 	return slices.ContainsFunc(texts, saying(text).MatchString)
 }
 
-// respondentViews are the pages that respondents of the form see, in the order in
-// which they come.
+// respondentViews are the pages that respondents of the form see.
 func respondentViews(path, closed, early string) []view {
-	onwards := func(b *tab) {
-		b.t.Helper()
-		b.wantStatus(b.pressAnyhow(), 200)
+	leads := func(status int) func(b *tab) {
+		return func(b *tab) {
+			b.t.Helper()
+			b.wantStatus(b.pressAnyhow(), status)
+		}
 	}
 	return []view{
-		{name: "first page", path: path, status: 200},
-		{name: "page with errors", path: path + wrongs, status: 200, then: func(b *tab) { b.wantStatus(b.pressAnyhow(), 422) }},
-		{name: "last page", path: path + "?nick=Ωδε&shirt=true", status: 200, then: onwards},
-		{name: "ending", path: path + "?nick=Ωδε", status: 200, then: func(b *tab) { onwards(b); onwards(b) }},
-		{name: "look again", path: path + "?nick=Ωδε", status: 200, then: func(b *tab) {
-			onwards(b)
+		{name: "first page", path: path + "?nick=Ωδε&shirt=true", status: 200},
+		{name: "last page", then: leads(200)},
+		{name: "look again", then: func(b *tab) {
 			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("[name=_once]").value = ""`))
-			b.wantStatus(b.pressAnyhow(), 422)
+			leads(422)(b)
 		}},
+		{name: "ending", then: leads(200)},
+		{name: "page with errors", path: path + wrongs, status: 200, then: leads(422)},
 		{name: "closed", path: closed, status: 409},
 		{name: "not open yet", path: early, status: 409},
 		{name: "embedded", path: path + "?embed=1", status: 200},

@@ -3,8 +3,11 @@ package web
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"formulary/internal/fault"
 	"formulary/internal/form"
@@ -56,6 +59,7 @@ type draft struct {
 	Endings     []*form.Ending `json:"endings"`
 	Settings    form.Settings  `json:"settings"`
 	Changes     []string       `json:"changes"` // since the version that is published
+	UpdatedAt   time.Time      `json:"updated_at"`
 }
 
 func (web *Web) draftOf(v *visit, f form.Form) (draft, error) {
@@ -65,7 +69,7 @@ func (web *Web) draftOf(v *visit, f form.Form) (draft, error) {
 	}
 	out := draft{
 		ID: f.ID, Revision: f.Revision, Status: f.At(web.Now()).Status, Version: f.Version, Title: f.Title, Description: f.Description, Language: f.Language,
-		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []string{},
+		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []string{}, UpdatedAt: f.UpdatedAt,
 	}
 	if out.Endings == nil {
 		out.Endings = []*form.Ending{}
@@ -94,7 +98,7 @@ func (web *Web) showBuilder(v *visit) error {
 	if p.Data.Draft, err = web.draftOf(v, f); err != nil {
 		return err
 	}
-	p.Data.Words = web.languages.of(web.viewerLanguage(v))
+	p.Data.Words = web.builderWords(web.languages.of(web.viewerLanguage(v)))
 	for _, k := range form.Kinds {
 		about := k.About()
 		properties := k.Properties()
@@ -108,6 +112,38 @@ func (web *Web) showBuilder(v *visit) error {
 		p.Data.Language = append(p.Data.Language, builderChoice{l[0], l[1]})
 	}
 	return web.render(v, http.StatusOK, "builder", p)
+}
+
+var builderText = regexp.MustCompile(`say\("([^"]+)"`)
+
+// builderWords are the words that the builder can say, out of all there are: those
+// in its own scripts, and of the kinds and their properties.
+func (web *Web) builderWords(all words) words {
+	if len(all) == 0 {
+		return words{}
+	}
+	own := words{}
+	keep := func(texts ...string) {
+		for _, text := range texts {
+			if said, ok := all[text]; ok {
+				own[text] = said
+			}
+		}
+	}
+	for name, file := range web.static {
+		if strings.HasPrefix(name, "builder") {
+			for _, found := range builderText.FindAllSubmatch(file.content, -1) {
+				keep(string(found[1]))
+			}
+		}
+	}
+	for _, k := range form.Kinds {
+		keep(k.About().Title, k.About().Hint, k.About().Group)
+	}
+	for _, property := range slices.Concat(form.Common, form.Own) {
+		keep(property.Label, property.Help)
+	}
+	return own
 }
 
 // formLanguages are those in which a form's page speaks; others can be set by the

@@ -278,6 +278,6 @@ func policy(l *layout) string {
 	if l.frames != "" {
 		frames = l.frames
 	}
-	return "default-src 'none'; script-src 'self'; style-src " + style + "; img-src 'self' data:; connect-src 'self'; " +
+	return "default-src 'none'; script-src 'self'; style-src " + style + "; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " +
 		"form-action " + action + "; base-uri 'none'; frame-ancestors " + frames
 }

@@ -43,8 +43,11 @@ func loadStatic() (map[string]asset, error) {
 		if err != nil {
 			return nil, err
 		}
-		if path.Ext(name) == ".css" {
+		switch path.Ext(name) {
+		case ".css":
 			content = thin(content)
+		case ".js":
+			content = scriptMargin.ReplaceAll(content, nil)
 		}
 		if list[path.Base(name)], err = pack(name, content); err != nil {
 			return nil, err
@@ -106,6 +109,10 @@ var (
 	cssAround  = regexp.MustCompile(` ?([{};,]) ?`)
 )
 
+// scriptMargin is what only the authors of a script read: comments on lines of
+// their own, and indentation. Ours have no texts of several lines.
+var scriptMargin = regexp.MustCompile(`(?m)^\s*(//.*\n)?`)
+
 // thin leaves out of a style sheet what only its authors read. Our own has no
 // strings in which spaces matter.
 func thin(css []byte) []byte {
@@ -136,6 +143,11 @@ func (a asset) serve(v *visit) error {
 	}
 	h.Set("Content-Type", a.kind)
 	h.Set("Vary", "Accept-Encoding")
+	h.Set("ETag", `"`+a.version+`"`)
+	if v.r.Header.Get("If-None-Match") == `"`+a.version+`"` {
+		v.w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
 	content := a.content
 	if strings.Contains(v.r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")

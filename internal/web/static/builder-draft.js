@@ -68,6 +68,7 @@ export function travel(from, to) {
 // replace takes somebody else's draft in place of this one; undo brings it back.
 export function replace(draft) {
   past.push(snapshot());
+  state.edits++;
   state.form = take(draft);
   if (!find(state.chosen)) state.chosen = "form";
 }
@@ -86,12 +87,18 @@ export function put(member, name, value) {
 }
 
 // Pages and questions, as respondents count them.
-export function pageOf(uid) {
-  const { fields } = state.form;
-  const at = fields.findIndex((f) => f._uid === uid);
-  return fields.slice(0, at < 0 ? uid === "form" ? 0 : fields.length : at + 1).filter(isBreak).length;
+let counts = {};
+function count() {
+  if (counts.edits === state.edits) return counts;
+  counts = { edits: state.edits, pages: new Map([["form", 0]]), numbers: new Map(), page: 0, number: 0 };
+  for (const f of state.form.fields) {
+    counts.pages.set(f._uid, counts.page += isBreak(f));
+    if (kindOf(f).answered) counts.numbers.set(f._uid, ++counts.number);
+  }
+  return counts;
 }
-export const numberOf = (field) => state.form.fields.filter((f) => kindOf(f).answered).indexOf(field) + 1;
+export const pageOf = (uid) => count().pages.get(uid) ?? count().page;
+export const numberOf = (field) => count().numbers.get(field._uid) ?? 0;
 
 // Keys and values are made as the server would, but when the words stand.
 const slug = (text, otherwise) => text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase()
