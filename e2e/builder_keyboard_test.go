@@ -46,7 +46,7 @@ func (b builder) tabUntil(selector string, held ...chromedp.Modifier) {
 // writing waits until the person can write a question of their own.
 func (b builder) writing() {
 	b.t.Helper()
-	b.wait(`document.activeElement.matches(".questions .asks textarea") && !document.querySelector("dialog")`)
+	b.wait(`document.activeElement.matches(".fields .asks textarea") && !document.querySelector("dialog")`)
 	b.wantFocus("adding")
 }
 
@@ -55,8 +55,7 @@ func TestBuilderKeyboard(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openBuilder(t, s, "By hand", "")
-	b.wait(`document.activeElement.matches(".kind")`)
-	b.wantFocus("opening the page")
+	b.tabUntil(".kind")
 	b.keys("Enter", kb.Enter)
 	b.writing()
 	b.keys("typing", "First")
@@ -97,7 +96,7 @@ func TestBuilderKeyboard(t *testing.T) {
 	if got := ask(b.tab, chromedp.Evaluate[string](`document.activeElement.value`)); got != "Third" {
 		t.Errorf("the focus is on %q, want the question that was moved", got)
 	}
-	b.wait(`document.querySelector("[aria-live]").textContent === "Moved to place 2 of 3"`)
+	b.wait(`document.querySelector("body > [role=status]").textContent === "Moved to place 2 of 3"`)
 
 	b.keys("Ctrl+D", "d", chromedp.ModifierCtrl)
 	b.writing()
@@ -118,12 +117,12 @@ func TestBuilderKeyboard(t *testing.T) {
 		before := b.shown()
 		b.tabUntil(fmt.Sprintf("[aria-label=%q]", name))
 		b.keys(name, " ")
-		b.wait(fmt.Sprintf(`JSON.stringify(Array.from(document.querySelectorAll(".questions .asks textarea"), (e) => e.value)) !== %q`, jsonOf(before)))
+		b.wait(fmt.Sprintf(`JSON.stringify(Array.from(document.querySelectorAll(".fields .asks textarea"), (e) => e.value)) !== %q`, jsonOf(before)))
 		b.wantFocus(name)
 	}
 
 	// The properties are a few steps further.
-	b.tabUntil(`.panel [data-at$=".required"]`)
+	b.tabUntil(".panel .choice input")
 	b.keys("Space", " ")
 	b.waitStored("a question that needs an answer", func(d *form.Definition) bool {
 		for _, f := range d.Fields {

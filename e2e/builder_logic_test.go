@@ -86,7 +86,7 @@ func TestBuilderLogic(t *testing.T) {
 
 	// Deleting what others speak of asks first.
 	b.tool(1, "Delete")
-	b.do(chromedp.WaitVisible("dialog.ask"))
+	b.do(chromedp.WaitVisible("dialog form"))
 	b.wantWords("Others speak of it", "“How many of you?” is shown only by its answer")
 	b.do(chromedp.Click(button("Leave it as it is")))
 	b.wait(`!document.querySelector("dialog")`)

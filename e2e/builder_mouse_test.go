@@ -39,7 +39,7 @@ func TestBuilderPalette(t *testing.T) {
 	}
 	for i, o := range offered {
 		b.add(o.Title, "")
-		if got := b.count(".questions > li"); got != i+1 {
+		if got := b.count(".fields > li"); got != i+1 {
 			t.Fatalf("%d questions after adding %s", got, o.Name)
 		}
 		if got := b.text(".panel h2"); got != o.Title {
@@ -80,7 +80,7 @@ func TestBuilderEdit(t *testing.T) {
 	b.fill(".lead", "For the market")
 	b.fill(words(2), "Which fruit?")
 	b.fill("#p-help", "The one that you like best")
-	b.do(chromedp.Click(`.panel [data-at$=".required"]`))
+	b.do(chromedp.Click(`//section[@class="panel"]//label[contains(., "An answer is needed")]`))
 	b.fill(question(2, "li:nth-child(2) [data-option]"), "Plum")
 	b.typeIn(kb.Enter)
 	b.wait(`document.activeElement.matches("[data-option^=here]") && document.activeElement.value === ""`)
@@ -97,7 +97,7 @@ func TestBuilderEdit(t *testing.T) {
 	b.waitStored("the question", func(d *form.Definition) bool { return sameQuestions(d, asking(t, want)) })
 
 	b.wantStatus(b.open("/forms/"+b.id+"/build"), 200)
-	b.wait(`document.querySelectorAll(".questions > li").length === 4`)
+	b.wait(`document.querySelectorAll(".fields > li").length === 4`)
 	b.wantShown("First", "Which fruit?", "Third", "Fourth")
 	b.wantWords("Fruit of the year")
 	type page struct {
@@ -170,7 +170,7 @@ func TestBuilderMove(t *testing.T) {
 	}
 	b.waitLabels("Third", "Fourth", "Second", "Second")
 	b.wantStatus(b.open("/forms/"+b.id+"/build"), 200)
-	b.wait(`document.querySelectorAll(".questions > li").length === 4`)
+	b.wait(`document.querySelectorAll(".fields > li").length === 4`)
 	b.wantShown("Third", "Fourth", "Second", "Second")
 }
 

@@ -22,8 +22,8 @@ func TestBuilderProblems(t *testing.T) {
 	b.waitLabels("First", "Which fruit?")
 	b.do(chromedp.Click(`.panel .list li:nth-child(1) [aria-label="Remove"]`))
 	b.do(chromedp.Click(`.panel .list li:nth-child(1) [aria-label="Remove"]`))
-	b.wait(`document.querySelector(".saved.problem")?.innerText.includes("Not saved: 1 problem")`)
-	b.wait(`document.querySelector(".questions > li:nth-child(2) .card.bad .wrong") !== null`)
+	b.wait(`document.querySelector(".state.problem")?.innerText.includes("Not saved: 1 problem")`)
+	b.wait(`document.querySelector(".fields > li:nth-child(2) .card.bad .wrong") !== null`)
 	said := b.text(question(2, ".wrong"))
 	if !strings.Contains(said, "option") && !strings.Contains(said, "answer") {
 		t.Errorf("the question says %q, want something about its options", said)
@@ -37,7 +37,7 @@ func TestBuilderProblems(t *testing.T) {
 	b.wantRefused("/draft", 422)
 
 	// It cannot be published like that.
-	b.do(chromedp.Click(button("Publish")), chromedp.WaitVisible("dialog.ask"))
+	b.do(chromedp.Click(button("Publish")), chromedp.WaitVisible("dialog form"))
 	b.wantWords("Not yet", "Publishing takes what is saved.")
 	b.do(chromedp.Click(button("Back to the form")))
 	b.wait(`!document.querySelector("dialog")`)
@@ -90,7 +90,7 @@ func TestBuilderConflict(t *testing.T) {
 			b := openBuilder(t, s, "Fruit", fruit)
 			b.meanwhile("Theirs")
 			b.fill(words(1), "Mine")
-			b.do(chromedp.WaitVisible("dialog.ask"))
+			b.do(chromedp.WaitVisible("dialog form"))
 			b.wantWords("Somebody else has changed this form", "“Theirs”, 5 questions", "“Fruit”, 4 questions")
 			b.wantRefused("/draft", 409)
 			b.do(chromedp.Click(button(test.choice)))
@@ -121,7 +121,7 @@ func TestBuilderPublish(t *testing.T) {
 	b := openBuilder(t, s, "Fruit", fruit)
 	publish := func() {
 		t.Helper()
-		b.do(chromedp.Click(".tools .primary"), chromedp.WaitVisible("dialog.ask"))
+		b.do(chromedp.Click(".tools .primary"), chromedp.WaitVisible("dialog form"))
 	}
 	publish()
 	b.wantWords("This is the first version.")

@@ -78,7 +78,7 @@ func (b builder) waitStored(what string, right func(*form.Definition) bool) {
 		text, _ := json.MarshalIndent(b.stored(), "", " ")
 		b.t.Fatalf("%s was not stored; this was:\n%s\nat %s", what, text, b.describe())
 	}
-	b.wait(`document.querySelector(".saved.saved")?.innerText.trim() === "All changes saved"`)
+	b.wait(`document.querySelector(".state.saved")?.innerText.trim() === "All changes saved"`)
 }
 
 // labels are the questions of a draft, in their order.
@@ -106,12 +106,12 @@ func (b builder) wantShown(want ...string) {
 
 func (b builder) shown() []string {
 	b.t.Helper()
-	return ask(b.tab, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".questions .asks textarea"), (e) => e.value)`))
+	return ask(b.tab, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".fields .asks textarea"), (e) => e.value)`))
 }
 
 // question selects something in the question at a place, from 1.
 func question(place int, inside string) string {
-	return fmt.Sprintf(".questions > li:nth-child(%d) %s", place, inside)
+	return fmt.Sprintf(".fields > li:nth-child(%d) %s", place, inside)
 }
 
 // words is where the question at a place is written.
@@ -120,7 +120,7 @@ func words(place int) string { return question(place, ".asks textarea") }
 // add chooses a kind from the palette and writes the question.
 func (b builder) add(kind, label string) {
 	b.t.Helper()
-	if b.count(".questions") > 0 {
+	if b.count(".fields") > 0 {
 		b.do(chromedp.Click(".more .primary"))
 		b.do(chromedp.Click(fmt.Sprintf(`//dialog//button[contains(@class, "kind")][span[text()=%q]]`, kind)))
 	} else {

@@ -62,7 +62,7 @@ func workspaceViews(s *clitest.Service, d desk) (newcomer, owner []view) {
 		{name: "builder, empty", path: empty + "/build", status: 200, then: built},
 		{name: "builder, a question", path: full + "/build", status: 200, then: clicked(words(12), ".handles")},
 		{name: "builder, palette", path: full + "/build", status: 200, then: clicked(".more .primary", "dialog.palette")},
-		{name: "builder, publishing", path: empty + "/build", status: 200, then: clicked(".tools .primary", "dialog.ask")},
+		{name: "builder, publishing", path: empty + "/build", status: 200, then: clicked(".tools .primary", "dialog form")},
 		{name: "preview", path: full + "/preview", status: 200},
 		{name: "flow, empty", path: empty + "/flow", status: 200},
 		{name: "flow", path: full + "/flow", status: 200},

@@ -76,7 +76,7 @@ func TestFirstForm(t *testing.T) {
 	b.wait(`document.activeElement.matches(".asks textarea")`)
 	act(func() { b.typeIn("Your name") })
 	click(".tools .primary")
-	b.do(chromedp.WaitVisible("dialog.ask"))
+	b.do(chromedp.WaitVisible("dialog form"))
 	b.wantWords("This is the first version.")
 	press(b, "dialog .primary")
 	b.wantWords("Cake sale", "open")

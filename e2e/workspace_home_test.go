@@ -154,11 +154,11 @@ func TestStarters(t *testing.T) {
 			b.do(chromedp.Click(place + " summary"))
 		}
 		b.wantStatus(b.press(fmt.Sprintf(`%s input[value=%q] + button`, place, one.Name)), 200)
-		b.wait(`document.querySelectorAll(".questions > li").length > 4`)
+		b.wait(`document.querySelectorAll(".fields > li").length > 4`)
 		if got := ask(b, chromedp.Value(".title")); got != one.Title {
 			t.Errorf("%s is called %q, want %q", one.Name, got, one.Title)
 		}
-		b.do(chromedp.Click(".tools .primary"), chromedp.WaitVisible("dialog.ask"))
+		b.do(chromedp.Click(".tools .primary"), chromedp.WaitVisible("dialog form"))
 		b.wantStatus(b.press("dialog .primary"), 200)
 		b.wantWords(one.Title, "open")
 	}

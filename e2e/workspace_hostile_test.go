@@ -150,8 +150,8 @@ func TestHostileWorkspace(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.wantStatus(b.open(page+"/build"), 200)
-	b.wait(`document.querySelectorAll(".questions > li").length > 200`)
-	b.wantWritten(".questions .asks textarea", asked)
+	b.wait(`document.querySelectorAll(".fields > li").length > 200`)
+	b.wantWritten(".fields .asks textarea", asked)
 	for _, place := range []int{1, 10, 19, len(asked) + 9} { // with jumps, with conditions, with options
 		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelectorAll(".outline [data-go]")[%d].click()`, place)))
 		b.wait(fmt.Sprintf(`document.querySelectorAll(".outline [data-go]")[%d].matches("[aria-current]")`, place))

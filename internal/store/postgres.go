@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 type postgres struct {
 	pool  *pgxpool.Pool
 	marks pgMarks
+	icu   func() bool // whether it knows every alphabet, whatever its locale
 }
 
 const (
@@ -54,7 +56,15 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	return &postgres{pool: pool}, nil
+	db := &postgres{pool: pool}
+	db.icu = sync.OnceValue(func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), dialLimit)
+		defer cancel()
+		var n int64
+		err := pool.QueryRow(ctx, `SELECT COUNT(*) FROM pg_collation WHERE collname = 'und-x-icu'`).Scan(&n)
+		return err == nil && n > 0
+	})
+	return db, nil
 }
 
 // userTimeout gives up on a connection whose data nobody acknowledges.
@@ -67,6 +77,15 @@ func userTimeout(_, _ string, c syscall.RawConn) error {
 
 func (db *postgres) Name() string { return "PostgreSQL" }
 func (db *postgres) Lanes() int   { return 4 }
+
+// Lower does not depend on the locale with which the database was made, where ICU
+// is there.
+func (db *postgres) Lower(expression string) string {
+	if db.icu() {
+		return "LOWER(" + expression + ` COLLATE "und-x-icu")`
+	}
+	return "LOWER(" + expression + ")"
+}
 
 func (db *postgres) Dialect(sql string) string {
 	return strings.NewReplacer("COLLATE BINARY", `COLLATE "C"`, "WITHOUT ROWID", "").Replace(sql)

@@ -112,7 +112,7 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 		}
 		if !filter.empty() {
 			var err error
-			list, total, err = filtered(t, owner, formID, filter, limit, offset)
+			list, total, err = s.filtered(t, owner, formID, filter, limit, offset)
 			return err
 		}
 		if offset >= total {

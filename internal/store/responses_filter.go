@@ -78,7 +78,7 @@ func (f ResponseFilter) empty() bool {
 // where is the condition of the filter, made of the constants below, and the
 // values for it. Ids begin with the time of submission, so the key of the table
 // also finds a span of time.
-func (f ResponseFilter) where(owner, formID string) (string, []any) {
+func (f ResponseFilter) where(owner, formID string, db engine) (string, []any) {
 	sql, args := ` FROM response WHERE account_id = $1 AND form_id = $2`, []any{owner, formID}
 	add := func(condition string, values ...any) {
 		for _, v := range values {
@@ -97,7 +97,7 @@ func (f ResponseFilter) where(owner, formID string) (string, []any) {
 		add(` AND version = ?`, f.Version)
 	}
 	if f.Search != "" {
-		add(` AND LOWER(CAST(answers AS TEXT)) LIKE ? ESCAPE '\'`, "%"+likeEscape.Replace(form.Fold(f.Search))+"%")
+		add(` AND `+db.Lower(`CAST(answers AS TEXT)`)+` LIKE ? ESCAPE '\'`, "%"+likeEscape.Replace(form.Fold(f.Search))+"%")
 	}
 	for _, a := range f.Answers {
 		is, among := a.Value, "%"+likeEscape.Replace(a.Value)+"%"
@@ -113,8 +113,8 @@ func (f ResponseFilter) where(owner, formID string) (string, []any) {
 
 // filtered reads a page of what the filter chooses. Counting reads every response
 // of the form that the span of time leaves.
-func filtered(t tx, owner, formID string, filter ResponseFilter, limit, offset int64) ([]form.Response, int64, error) {
-	where, args := filter.where(owner, formID)
+func (s *Store) filtered(t tx, owner, formID string, filter ResponseFilter, limit, offset int64) ([]form.Response, int64, error) {
+	where, args := filter.where(owner, formID, s.db)
 	var total int64
 	if err := one(t.Query, `SELECT COUNT(*)`+where, args, &total); err != nil || offset >= total {
 		return nil, total, err
@@ -144,7 +144,7 @@ func (s *Store) EachResponse(ctx context.Context, owner, formID string, filter R
 	var failed error // set before chunks is closed
 	go func() {
 		defer close(chunks)
-		where, args := filter.where(owner, formID)
+		where, args := filter.where(owner, formID, s.db)
 		sql := `SELECT ` + responseColumns + where + ` AND serial > $` + strconv.Itoa(len(args)+1) + ` ORDER BY serial LIMIT $` + strconv.Itoa(len(args)+2)
 		for after := int64(0); ; {
 			list, err := collect(s.query(ctx), formID, sql, append(slices.Clone(args), after, int64(exportChunk))...)

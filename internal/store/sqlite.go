@@ -71,6 +71,7 @@ func openSQLite(dir string) (*sqlite, error) {
 
 func (db *sqlite) Name() string                     { return "SQLite" }
 func (db *sqlite) Lanes() int                       { return 1 }
+func (db *sqlite) Lower(expression string) string   { return "LOWER(" + expression + ")" }
 func (db *sqlite) Dialect(sql string) string        { return sql }
 func (db *sqlite) Mark(owner string) (uint64, bool) { return db.marks.of(owner), true }
 func (db *sqlite) Bump(owner string)                { db.marks.bump(owner) }

@@ -53,6 +53,8 @@ type engine interface {
 	Bump(owner string)
 	// Dialect turns a migration in SQLite's spelling into the engine's own.
 	Dialect(sql string) string
+	// Lower is an expression for a text in lower case, in every alphabet.
+	Lower(expression string) string
 	// Lanes is how many transactions with submissions make sense at a time.
 	Lanes() int
 	// Name is "SQLite" or "PostgreSQL", for people.
