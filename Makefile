@@ -2,7 +2,7 @@
 # install what they need (see scripts/need).
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test quick clients bench lint fuzz document
+.PHONY: help run demo build test quick clients bench lint fuzz document screenshots
 
 FUZZTIME ?= 30s
 
@@ -49,3 +49,7 @@ fuzz: ## Run each fuzz test for FUZZTIME (30s).
 
 document: ## Write docs/openapi.json anew from the code.
 	UPDATE=1 go test ./internal/api -run TestDocumentIsCommitted -count 1
+
+screenshots: ## Write pictures of the main pages to docs/images.
+	scripts/need chromium axe
+	go test -tags screenshots ./e2e -run TestScreenshots -count 1 -timeout 5m

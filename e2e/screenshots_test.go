@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
@@ -59,6 +60,7 @@ func TestScreenshots(t *testing.T) {
 	views := w.furnish()
 	newcomer := visitor(t, fresh, ada)
 	owner, stranger := visitor(t, s, ada, "https://newsletter.example"), openTab(t, s.URL)
+	owner.inFront()
 	total := 0
 	for _, v := range append([]view{{name: "home-first", path: "/", status: 200}}, views...) {
 		b := owner
@@ -171,19 +173,22 @@ func (w studio) furnish() []view {
 	if err := w.db.SetProfile(ctx, w.owner, "Ada Lovelace", "en", "Europe/Berlin"); err != nil {
 		w.t.Fatal(err)
 	}
+	feedback := w.form("feedback", "", 60, 164, "open", w.customer)
 	w.form("rsvp", "Midsummer dinner", 58, 41, "closed", w.guest)
 	w.form("survey", "First aid, autumn course", 55, 46, "closed", w.pupil)
 	w.form("application", "", 33, 0, "draft", nil)
 	w.form("order", "", 30, 38, "open", w.orderer)
 	event := w.form("event", "Open studio day", 24, 57, "open", w.visitor)
-	feedback := w.form("feedback", "", 60, 164, "open", w.customer)
 	if _, err := w.db.ChangeForm(ctx, w.owner, event, 0, func(p *form.Plan) error {
 		p.Slug, p.ClosesAt, p.ResponseLimit = "open-studio", w.now.AddDate(0, 0, 20).Truncate(time.Hour), 120
 		return p.Clean()
 	}, w.now.Add(-50*time.Hour)); err != nil {
 		w.t.Fatal(err)
 	}
-	app := w.s.AddApp(ada, "https://newsletter.example/callback")
+	app := clitest.App{Redirect: "https://newsletter.example/callback"}
+	if err := json.Unmarshal([]byte(w.s.Command("", "app", "add", "Newsletter", "--owner="+ada, "--redirect-uri="+app.Redirect, "--json")), &app); err != nil {
+		w.t.Fatal(err)
+	}
 	token := w.s.Token(ada, app, "forms:read,responses:read").Access
 	for _, path := range []string{"/forms?per_page=20", "/forms/" + feedback, "/forms/" + feedback + "/responses?per_page=50", "/forms/" + feedback + "/summary", "/forms/frm_00000000000000000000000000"} {
 		w.s.Call("GET", "/api/v1"+path, token, "")
@@ -216,7 +221,7 @@ func (w studio) furnish() []view {
 		{name: "summary", path: "/forms/" + feedback + "/summary", status: 200},
 		{name: "application", path: "/applications/" + app.ID, status: 200, then: calls},
 		{name: "account", path: "/account", status: 200},
-		{name: "public", path: "/f/" + feedback, status: 200},
+		{name: "public", path: "/f/" + feedback + "?score=9&service=5&may_quote=true&praise=The+people.", status: 200},
 		{name: "consent", path: "/authorize?" + app.Ask("forms:read,responses:read").Encode(), status: 200},
 		{name: "signin", path: "/signin", status: 200},
 	}
