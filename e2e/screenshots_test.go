@@ -211,8 +211,9 @@ func (w studio) furnish() []view {
 		{name: "home", path: "/", status: 200},
 		{name: "build", path: "/forms/" + feedback + "/build", status: 200, then: func(b *tab) {
 			b.wait(`document.querySelector("#builder .tools") !== null`)
-			b.do(chromedp.Click(words(7)))
-			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".fields > li:nth-child(7)").scrollIntoView({ block: "center" })`))
+			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".fields > li:nth-child(7) .card").focus()`))
+			b.wait(`document.querySelector(".fields > li:nth-child(7) .chosen") !== null`)
+			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".chosen").scrollIntoView({ block: "center" })`))
 		}},
 		{name: "flow", path: "/forms/" + event + "/flow", status: 200},
 		{name: "share", path: "/forms/" + event + "/share", status: 200},

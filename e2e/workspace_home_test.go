@@ -108,6 +108,9 @@ func TestHome(t *testing.T) {
 			}
 			b.wantStatus(b.open("/forms/"+ids["Apple day"]+"/responses"), 200)
 
+			if script {
+				return // what follows is the same with it
+			}
 			// More than a page.
 			for n := range 30 {
 				d.draft(form.Plan{Head: form.Head{Title: fmt.Sprintf("Form %02d", n), Language: "en"}})
