@@ -184,7 +184,7 @@ func TestEmbedding(t *testing.T) {
 			t.Errorf("by default: %s %s", policy, deny)
 		}
 		s.Call("PATCH", "/api/v1/forms/"+id, token, `{"sites": ["https://a.example", "https://b.example"]}`)
-		if policy, deny := framed(); policy != "https://a.example https://b.example" || deny != "" {
+		if policy, deny := framed(); policy != "'self' https://a.example https://b.example" || deny != "" {
 			t.Errorf("as chosen: %s %s", policy, deny)
 		}
 		r := &respondent{t: t, b: b, path: "/f/" + id + "?embed=1"}
@@ -211,7 +211,7 @@ func TestEmbedding(t *testing.T) {
 		status(t, "XML", b.Get("/oembed?format=xml&url="+url.QueryEscape(s.URL+"/f/"+id)), 501)
 		status(t, "elsewhere", b.Get("/oembed?url=https://elsewhere.example/f/"+id), 404)
 		s.Call("PATCH", "/api/v1/forms/"+id, token, `{"sites": []}`)
-		if policy, deny := framed(); policy != "'none'" || deny != "DENY" {
+		if policy, deny := framed(); policy != "'self'" || deny != "SAMEORIGIN" {
 			t.Errorf("none: %s %s", policy, deny)
 		}
 		script := b.Get("/embed.js")

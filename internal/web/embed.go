@@ -15,11 +15,12 @@ import (
 // embedQuery marks the address of a form inside a frame.
 const embedQuery = "embed=1"
 
-// frameable lets the sites that the owner chose show the page in a frame; the
-// page's policy names them.
+// frameable lets the page's policy say which sites may show it in a frame; the
+// older header knows only none, this site and all.
 func frameable(v *visit, o form.Offer) {
-	if o.Sites != "" || strings.HasSuffix(v.r.URL.Path, "/preview") {
-		v.w.Header().Del("X-Frame-Options")
+	v.w.Header().Del("X-Frame-Options")
+	if o.Sites == "" {
+		v.w.Header().Set("X-Frame-Options", "SAMEORIGIN")
 	}
 }
 

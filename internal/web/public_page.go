@@ -64,7 +64,7 @@ func (a *asking) address(under string) string {
 func (a *asking) layout() layout {
 	l := layout{
 		Title: a.form.Head.Title, Language: a.form.Head.Language, Public: true, Embedded: a.embedded, Errors: a.problems,
-		frames: a.form.Offer.Sites, OEmbed: "/f/" + a.form.ID,
+		frames: framers(a.form.Offer), OEmbed: "/f/" + a.form.ID,
 	}
 	if a.preview {
 		l.frames, l.OEmbed = "'self'", ""
@@ -76,7 +76,19 @@ func (a *asking) layout() layout {
 		}
 	}
 	l.formAction = strings.Join(sites, " ")
+	if a.embedded {
+		l.Script = "form.js" // it says how high the page is
+	}
 	return l
+}
+
+// framers are the sites that may show the form in a frame: those that the owner
+// chose, and this one, which shows it as a sample.
+func framers(o form.Offer) string {
+	if o.Sites == form.AnySite {
+		return form.AnySite
+	}
+	return strings.TrimSpace("'self' " + o.Sites)
 }
 
 // say writes answers into texts; quote makes them harmless there.

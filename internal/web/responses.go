@@ -55,6 +55,15 @@ type responseRow struct {
 // Query is the page's filter for another address.
 func (p *responsesPage) Query() string { return p.Kept.Encode() }
 
+// Export is the address of a file of what the table shows.
+func (p *responsesPage) Export(format string) string {
+	query := url.Values{"format": {format}}
+	for name, values := range p.Kept {
+		query[name] = values
+	}
+	return "/forms/" + p.Form.ID + "/responses/export?" + query.Encode()
+}
+
 // responseQuery reads the filter of the table out of the address.
 func (web *Web) responseQuery(v *visit, formID string) (store.ResponseFilter, url.Values, error) {
 	query := v.r.URL.Query()

@@ -3,7 +3,7 @@
 
 const numbers = new Set(["number", "slider", "rating", "scale"]);
 const truths = new Set(["yes_no", "consent"]);
-const objects = new Set(["name", "address", "matrix", "ranking"]);
+const objects = new Set(["name", "address", "matrix"]);
 
 const sameList = (a, b) => Array.isArray(b) && a.length === b.length && b.every((v) => a.includes(v));
 const same = (answer, value) => Array.isArray(answer) ? sameList(answer, value) : typeof answer !== "object" && answer === value;
@@ -49,6 +49,13 @@ function answerTo(field, data) {
   if (objects.has(field.kind)) {
     const given = [...data.entries()].some(([name, value]) => name.startsWith(`${field.key}.`) && value.trim() !== "");
     return given ? {} : undefined;
+  }
+  if (field.kind === "ranking") {
+    const start = `${field.key}.`;
+    const all = [...data.entries()].filter(([name]) => name.startsWith(start));
+    const places = all.filter(([, place]) => place !== "").sort((a, b) => a[1] - b[1]);
+    const whole = places.length === all.length && new Set(places.map(([, place]) => place)).size === all.length;
+    return whole && all.length ? places.map(([name]) => name.slice(start.length)) : undefined;
   }
   if (field.kind === "multiple_choice") {
     const list = data.getAll(field.key).map(own).filter((value) => value !== "");

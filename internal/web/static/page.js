@@ -28,7 +28,17 @@ async function copy(event) {
   setTimeout(() => { label.textContent = words; }, 1500);
 }
 
+// On the way back, a page that the browser had to ask for again is the same sheet:
+// sent once more without a change, it is stored once.
+function sameSheet() {
+  const once = document.querySelector("input[name=_once]");
+  if (!once) return;
+  if (history.state?.once) once.value = history.state.once;
+  else history.replaceState({ once: once.value }, "");
+}
+
 addEventListener("DOMContentLoaded", () => {
+  sameSheet();
   for (const button of document.querySelectorAll("[data-theme-switch]")) {
     button.hidden = false;
     button.addEventListener("click", switchTheme);
