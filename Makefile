@@ -43,7 +43,7 @@ STATICCHECK := v0.7.0
 fuzz: ## Run each fuzz test for FUZZTIME (30s).
 	@for target in internal/api:FuzzAuthorizationHeader internal/api:FuzzPaging internal/api:FuzzBody \
 		internal/account:FuzzScopes internal/account:FuzzRedirect internal/form:FuzzDefinition internal/form:FuzzAnswers \
-		internal/form:FuzzExpression internal/form:FuzzStored internal/export:FuzzCSV internal/export:FuzzXLSX; do \
+		internal/form:FuzzExpression internal/form:FuzzStored internal/export:FuzzCSV internal/export:FuzzXLSX internal/chart:FuzzDrawing; do \
 		go test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) || exit 1; \
 	done
 
