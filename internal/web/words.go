@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -22,13 +23,13 @@ type words map[string]string
 // languages are the words of each language, by its tag without a region.
 type languages struct {
 	words     map[string]words
-	countries map[string]words // names of countries by their two letters
+	countries map[string][]kept // by their two letters, in the order of their names
 }
 
 // loadWords reads what public pages say (de.json), what the workspace says
 // besides (console.de.json) and names of countries (countries.de.json).
 func loadWords() (languages, error) {
-	all := languages{map[string]words{}, map[string]words{}}
+	all := languages{map[string]words{}, map[string][]kept{}}
 	names, err := fs.Glob(wordFiles, "words/*.json")
 	if err != nil {
 		return all, err
@@ -44,7 +45,7 @@ func loadWords() (languages, error) {
 		}
 		kind, language, ok := strings.Cut(strings.TrimSuffix(path.Base(file), ".json"), ".")
 		if kind == "countries" {
-			all.countries[language] = list
+			all.countries[language] = byName(list)
 			continue
 		}
 		if !ok {
@@ -124,3 +125,27 @@ func valuesIn(message string, parts []string) ([]string, bool) {
 	}
 	return values, ok
 }
+
+// countriesIn are the countries by name.
+func (l languages) countriesIn(tag string) []kept {
+	base, _, _ := strings.Cut(tag, "-")
+	if list := l.countries[base]; list != nil {
+		return list
+	}
+	return l.countries["en"]
+}
+
+// byName lists names with their keys, in the order of the names.
+func byName(names words) []kept {
+	list := make([]kept, 0, len(names))
+	for code, name := range names {
+		list = append(list, kept{code, name})
+	}
+	slices.SortFunc(list, func(a, b kept) int { return strings.Compare(plainLetters(a.Value), plainLetters(b.Value)) })
+	return list
+}
+
+// plainLetters sorts Österreich with O.
+func plainLetters(name string) string { return unaccented.Replace(strings.ToLower(name)) }
+
+var unaccented = strings.NewReplacer("å", "a", "ä", "a", "ö", "o", "ü", "u", "é", "e", "è", "e", "î", "i", "í", "i", "ô", "o", "ç", "c", "ş", "s", "ı", "i", "ğ", "g", "ã", "a", "á", "a", "â", "a", "ó", "o", "ú", "u", "ñ", "n", "i̇", "i")

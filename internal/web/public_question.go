@@ -1,0 +1,123 @@
+package web
+
+import (
+	"hash/fnv"
+	"html/template"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"formulary/internal/form"
+)
+
+// question is a field on the page, with what was answered so far.
+type question struct {
+	*form.Field
+	Asks      string // the label, with earlier answers in it
+	Hint      string // the help
+	Prose     template.HTML
+	Result    string // of what is calculated
+	Choices   []choice
+	Error     string
+	Focus     bool
+	Maybe     bool // whether it is asked depends on answers
+	Away      bool // it is not asked now
+	Countries []kept
+	posted    url.Values
+	words     words
+}
+
+type choice struct {
+	form.Option
+	Full bool
+}
+
+// Say says something in the form's language.
+func (q *question) Say(text string, args ...any) string { return q.words.say(text, args...) }
+
+// Text is the answer as text.
+func (q *question) Text() string { return q.posted.Get(q.Key) }
+
+// Part is the answer to a part of it, such as a row.
+func (q *question) Part(name string) string { return q.posted.Get(q.Key + "." + name) }
+
+// Chosen says whether an option is among the answers.
+func (q *question) Chosen(value string) bool { return slices.Contains(q.posted[q.Key], value) }
+
+// ChosenIn says whether an option is among the answers of a row.
+func (q *question) ChosenIn(row, value string) bool {
+	return slices.Contains(q.posted[q.Key+"."+row], value)
+}
+
+// None says whether a slider has no answer.
+func (q *question) None() bool { return q.Part("none") != "" || q.Text() == "" }
+
+// Described ties a control to its help and to what is wrong.
+func (q *question) Described() string {
+	var ids []string
+	if q.Hint != "" {
+		ids = append(ids, "help-"+q.Key)
+	}
+	if q.Error != "" {
+		ids = append(ids, "problem-"+q.Key)
+	}
+	return strings.Join(ids, " ")
+}
+
+// Number writes a limit as controls expect it.
+func (q *question) Number(n *float64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*n, 'f', -1, 64)
+}
+
+// Place numbers the places of a ranking from 1.
+func (q *question) Place(i int) string { return strconv.Itoa(i + 1) }
+
+// Labelled says whether the question stands over one control, whose label it is;
+// otherwise it is the legend of a group.
+func (q *question) Labelled() bool {
+	switch q.Kind {
+	case "short_text", "long_text", "email", "url", "phone", "number", "slider", "dropdown", "date", "time", "datetime", "country":
+		return true
+	}
+	return false
+}
+
+// question prepares one field.
+func (web *Web) question(a *asking, field *form.Field, e form.Evaluation, full map[[2]string]bool, nonce string) (*question, error) {
+	d := a.form.Definition
+	say := a.say(e.Answers, nil)
+	q := &question{
+		Field: field, Asks: d.Piped(field.Label, say), Hint: d.Piped(field.Help, say), Error: a.problems[field.Key],
+		Maybe: field.ShowIf != nil, Away: !e.Shown[field.Key], posted: a.in, words: a.words,
+	}
+	// To the first that is wrong, or else to the first that is new.
+	q.Focus = q.Error != "" || a.seen != nil && !slices.Contains(a.seen, field.Key)
+	if field.Text != "" {
+		var err error
+		if q.Prose, err = web.markdown.draw(d.Piped(field.Text, a.say(e.Answers, quoteMarkdown))); err != nil {
+			return nil, err
+		}
+	}
+	switch field.Kind {
+	case "calculated":
+		q.Result = field.Say(e.Answers[field.Key], func(word string) string { return word })
+	case "country", "address":
+		q.Countries = web.languages.countriesIn(a.form.Head.Language)
+	}
+	for _, o := range field.Options {
+		q.Choices = append(q.Choices, choice{o, full[[2]string{field.ID, o.Value}]})
+	}
+	if field.Shuffle {
+		// The same person sees the same order on the way back.
+		h := fnv.New64a()
+		h.Write([]byte(nonce + field.Key))
+		order := rand.New(rand.NewPCG(h.Sum64(), 0))
+		order.Shuffle(len(q.Choices), func(i, j int) { q.Choices[i], q.Choices[j] = q.Choices[j], q.Choices[i] })
+	}
+	return q, nil
+}
