@@ -250,8 +250,9 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 func (p *parameter) readSeveral(field reflect.Value, query url.Values) error {
 	found := map[string]string{}
 	for name, values := range query {
-		key, ok := strings.CutPrefix(name, p.name+"[")
-		if key, ok = strings.CutSuffix(key, "]"); !ok || !strings.HasPrefix(name, p.name+"[") {
+		rest, begins := strings.CutPrefix(name, p.name+"[")
+		key, ends := strings.CutSuffix(rest, "]")
+		if !begins || !ends {
 			continue
 		}
 		switch {
