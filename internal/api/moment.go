@@ -4,17 +4,16 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"formulary/internal/form"
 )
 
-// Moment is a time in an answer: RFC 3339 in UTC, always with three decimals, so
-// that times sort as their texts do.
+// Moment is a time in an answer.
 type Moment time.Time
-
-const momentFormat = "2006-01-02T15:04:05.000Z"
 
 // MarshalJSON writes it.
 func (m Moment) MarshalJSON() ([]byte, error) {
-	return time.Time(m).UTC().AppendFormat(make([]byte, 0, len(momentFormat)+2), `"`+momentFormat+`"`), nil
+	return append(form.AppendTime(append(make([]byte, 0, 26), '"'), time.Time(m)), '"'), nil
 }
 
 // Schema describes it in the document.

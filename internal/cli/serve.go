@@ -77,9 +77,9 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	// The live heap is small, so collecting half as often costs little memory.
+	// The live heap is small, so collecting seldom costs little memory.
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(200)
+		debug.SetGCPercent(400)
 	}
 	addresses, err := server.TrustProxies(c.TrustedProxies)
 	if err != nil {

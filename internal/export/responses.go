@@ -96,7 +96,7 @@ func (t Table) lines(out io.Writer, each func(func(form.Response) error) error) 
 	lines.SetEscapeHTML(false)
 	err := each(func(r form.Response) error {
 		return lines.Encode(line{
-			r.ID, r.FormID, r.Version, r.SubmittedAt.UTC().Format("2006-01-02T15:04:05.000Z"),
+			r.ID, r.FormID, r.Version, string(form.AppendTime(nil, r.SubmittedAt)),
 			json.RawMessage(r.JSON), json.RawMessage(r.Metadata),
 		})
 	})

@@ -82,15 +82,15 @@ func (t *Tally) count(f *Field, row string, answer any, n int64) {
 	case bool:
 		count(t.Counts, row+map[bool]string{true: "true", false: "false"}[a], n)
 	case []any:
-		if f.Kind == (ranking{}).Name() {
-			// The sum of the places tells which is liked best.
-			for place, value := range Strings(a) {
+		t.count(f, row, Strings(a), n)
+	case []string:
+		for place, value := range a {
+			if f.Kind == (ranking{}).Name() {
+				// The sum of the places tells which is liked best.
 				count(t.Counts, value, n*int64(place+1))
+			} else {
+				t.count(f, row, value, n)
 			}
-			return
-		}
-		for _, value := range a {
-			t.count(f, row, value, n)
 		}
 	case map[string]any:
 		for part, value := range a {
@@ -107,12 +107,22 @@ func count(counts map[string]int64, name string, n int64) {
 
 // Exact is a sum of numbers without rounding: a number more and the same number
 // less is what it was.
-type Exact struct{ sum big.Float }
+type Exact struct {
+	whole int64     // what was added of whole numbers, as long as it fits
+	sum   big.Float // the rest
+}
 
 // exactBits hold every sum of numbers that a form takes.
 const exactBits = 1200
 
+// maxWhole keeps the sum of whole numbers far from where it would not fit.
+const maxWhole = 1 << 40
+
 func (x *Exact) add(number float64, n int64) {
+	if w := int64(number); float64(w) == number && max(w, -w) < maxWhole && max(n, -n) < 1<<10 && max(x.whole, -x.whole) < 1<<60 {
+		x.whole += w * n
+		return
+	}
 	x.sum.SetPrec(exactBits)
 	one := new(big.Float).SetPrec(exactBits).SetFloat64(number)
 	x.sum.Add(&x.sum, one.Mul(one, new(big.Float).SetInt64(n)))
@@ -123,15 +133,21 @@ func (x *Exact) Over(n int64) float64 {
 	if x == nil || n == 0 {
 		return 0
 	}
-	average, _ := new(big.Float).Quo(&x.sum, new(big.Float).SetPrec(exactBits).SetInt64(n)).Float64()
+	average, _ := new(big.Float).Quo(x.total(), new(big.Float).SetPrec(exactBits).SetInt64(n)).Float64()
 	return average
 }
 
 // MarshalText writes it without rounding.
-func (x *Exact) MarshalText() ([]byte, error) { return []byte(x.sum.Text('p', 0)), nil }
+func (x *Exact) MarshalText() ([]byte, error) { return []byte(x.total().Text('p', 0)), nil }
+
+func (x *Exact) total() *big.Float {
+	whole := new(big.Float).SetPrec(exactBits).SetInt64(x.whole)
+	return whole.Add(whole, &x.sum)
+}
 
 // UnmarshalText reads what MarshalText wrote.
 func (x *Exact) UnmarshalText(text []byte) error {
+	x.whole = 0
 	x.sum.SetPrec(exactBits)
 	_, _, err := x.sum.Parse(string(text), 0)
 	return err

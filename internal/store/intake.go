@@ -133,7 +133,7 @@ func (s *Store) closeIntake() {
 // work stores what gathers in a lane.
 func (s *Store) work(lane <-chan *waiting) {
 	batch := make([]*waiting, 0, intakeBatch)
-	last := map[string]string{} // the last id of each form; those that follow sort after it
+	known := map[string]*current{}
 	for first := range lane {
 		batch = append(batch[:0], first)
 		// Those who are just about to come are worth letting in: what a commit
@@ -143,16 +143,31 @@ func (s *Store) work(lane <-chan *waiting) {
 			runtime.Gosched()
 			batch = gather(lane, batch)
 		}
-		if len(last) > intakeQueue {
-			clear(last) // ids of other moments sort by themselves
+		if len(known) > maxKnown {
+			clear(known) // ids of other moments sort by themselves
 		}
-		s.storeBatch(batch, last)
-		for i, w := range batch {
+		s.storeBatch(batch, known)
+		for _, w := range batch {
 			close(w.done)
+		}
+		// Nobody waits for this.
+		for i, w := range batch {
+			if w.err == nil {
+				s.countAlong(known[w.Form.ID], w)
+			}
 			batch[i] = nil
 		}
 	}
 }
+
+// current is what a lane knows of a form that is being answered.
+type current struct {
+	last string // id of the last response; those that follow sort after it
+	sum  *summed
+}
+
+// maxKnown is of how many forms a lane knows something.
+const maxKnown = 256
 
 // gather adds what waits in the lane.
 func gather(lane <-chan *waiting, batch []*waiting) []*waiting {
@@ -174,19 +189,24 @@ var errAlone = errors.New("somebody in the batch cannot be stored with the other
 
 // storeBatch stores all of a batch in one transaction. When one of them cannot be
 // stored, each is tried alone, so that it fails for itself only.
-func (s *Store) storeBatch(batch []*waiting, last map[string]string) {
+func (s *Store) storeBatch(batch []*waiting, known map[string]*current) {
 	ctx := context.Background()
 	// In one order everywhere: two nodes never wait for each other.
 	slices.SortStableFunc(batch, func(a, b *waiting) int {
 		return cmp.Or(cmp.Compare(a.Form.Owner, b.Form.Owner), cmp.Compare(a.Form.ID, b.Form.ID))
 	})
+	for _, w := range batch {
+		if known[w.Form.ID] == nil {
+			known[w.Form.ID] = &current{}
+		}
+	}
 	err := s.db.Write(ctx, func(t tx) error {
 		for from := 0; from < len(batch); {
 			to := from + 1
 			for to < len(batch) && batch[to].Form.ID == batch[from].Form.ID {
 				to++
 			}
-			if err := storeForm(t, batch[from:to], last); err != nil {
+			if err := storeForm(t, batch[from:to], known[batch[from].Form.ID]); err != nil {
 				return err
 			}
 			from = to
@@ -195,7 +215,7 @@ func (s *Store) storeBatch(batch []*waiting, last map[string]string) {
 	})
 	if len(batch) > 1 && err != nil && fault.From(err).Code != fault.DatabaseUnreachable {
 		for _, w := range batch {
-			w.err = s.db.Write(ctx, func(t tx) error { return storeForm(t, []*waiting{w}, last) })
+			w.err = s.db.Write(ctx, func(t tx) error { return storeForm(t, []*waiting{w}, known[w.Form.ID]) })
 		}
 	} else {
 		for _, w := range batch {
@@ -206,13 +226,7 @@ func (s *Store) storeBatch(batch []*waiting, last map[string]string) {
 		if i == 0 || batch[i-1].Form.Owner != w.Form.Owner {
 			s.db.Bump(responsesOf(w.Form.Owner))
 		}
-		if w.err != nil {
-			continue
-		}
-		if w.response.Serial%sumEvery == 0 {
-			s.sumSoon(w.Form.Owner, w.Form.ID)
-		}
-		if w.Form.Offer.ResponseLimit > 0 {
+		if w.err == nil && w.Form.Offer.ResponseLimit > 0 {
 			s.db.Bump(w.Form.Owner) // this may have been the last
 		}
 	}
@@ -220,13 +234,13 @@ func (s *Store) storeBatch(batch []*waiting, last map[string]string) {
 
 // storeForm stores submissions to one form. Their ids sort as they are stored, after
 // the last one.
-func storeForm(t tx, list []*waiting, last map[string]string) error {
+func storeForm(t tx, list []*waiting, of *current) error {
 	form := list[0].Form
 	now := list[0].At
 	var fresh []*waiting
 	for _, w := range list {
-		w.response = newResponse(w, last[form.ID])
-		last[form.ID] = w.response.ID
+		w.response = newResponse(w, of.last)
+		of.last = w.response.ID
 		earlier, err := w.Once.claim(t, form.Owner, w.response.ID, w.At)
 		if err != nil {
 			return err
@@ -246,14 +260,20 @@ func storeForm(t tx, list []*waiting, last map[string]string) error {
 	if err := one(t.Query, nextResponseSQL, []any{form.Owner, form.ID, n, ms(now)}, &top, &full); err != nil {
 		return notFoundAs(err, errNotOpen)
 	}
+	// Made in one piece, and what they share once: this is where most of what the
+	// store does happens.
+	const columns = 8
 	rows := make([][]any, len(fresh))
+	cells := make([]any, 0, columns*len(fresh))
+	var owner, formID any = form.Owner, form.ID
 	for i, w := range fresh {
 		r := &w.response
 		r.Serial = top - n + int64(i) + 1
 		if err := takeOptions(t, form.Owner, form.ID, w.chosen); err != nil {
 			return err
 		}
-		rows[i] = []any{form.Owner, form.ID, r.ID, r.Serial, r.Version, ms(r.SubmittedAt), r.JSON, r.Metadata}
+		cells = append(cells, owner, formID, r.ID, r.Serial, r.Version, ms(r.SubmittedAt), r.JSON, r.Metadata)
+		rows[i] = cells[i*columns:][:columns]
 	}
 	if err := t.ExecEach(insertResponseSQL, rows); err != nil {
 		return err

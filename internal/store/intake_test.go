@@ -87,29 +87,79 @@ func TestSummaryIsExact(t *testing.T) {
 			})
 		}
 		all.Wait()
-		want := form.NewSummary()
-		if err := s.EachResponse(ctx, owner, p.ID, store.ResponseFilter{}, func(r form.Response) error {
-			answers, err := r.Answers()
-			want.Add(p.Definition, answers, r.SubmittedAt, 1)
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
+		want := recount(t, s, p)
 		for _, node := range []*store.Store{s, other} {
-			got, err := node.Summary(ctx, owner, p.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
-			is, _ := json.Marshal(got)
-			should, _ := json.Marshal(want)
-			if string(is) != string(should) {
-				t.Errorf("kept   %s\ncounted %s", is, should)
-			}
+			isSummary(t, node, p, want)
 		}
 		f, err := s.Form(ctx, owner, p.ID)
 		if left := int64(writers * rounds * 15 / 16); err != nil || f.ResponseCount != left || want.Responses != left {
 			t.Errorf("%d responses, %d counted, want %d (%v)", f.ResponseCount, want.Responses, left, err)
 		}
+	})
+}
+
+// recount reads all responses to a form and sums them up.
+func recount(t *testing.T, s *store.Store, p store.PublicForm) *form.Summary {
+	t.Helper()
+	sum := form.NewSummary()
+	if err := s.EachResponse(ctx, p.Owner, p.ID, store.ResponseFilter{}, func(r form.Response) error {
+		answers, err := r.Answers()
+		sum.Add(p.Definition, answers, r.SubmittedAt, 1)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+func isSummary(t *testing.T, s *store.Store, p store.PublicForm, want *form.Summary) {
+	t.Helper()
+	got, err := s.Summary(ctx, p.Owner, p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, _ := json.Marshal(got)
+	should, _ := json.Marshal(want)
+	if string(is) != string(should) {
+		t.Errorf("kept   %s\ncounted %s", is, should)
+	}
+}
+
+// What is counted along while responses come, of every shape of answer, is what
+// reading them says; also when one is deleted as soon as it is there.
+func TestCountedAlong(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		p := opened(t, s, person(t, s, "ada@example.com").ID, `{"fields": [{"key": "text", "kind": "short_text"}, {"key": "n", "kind": "number"}, {"key": "yes", "kind": "yes_no"},
+			{"key": "many", "kind": "multiple_choice", "options": [{"value": "a"}, {"value": "b"}], "other": true},
+			{"key": "rank", "kind": "ranking", "options": [{"value": "a"}, {"value": "b"}]},
+			{"key": "grid", "kind": "matrix", "rows": [{"value": "x"}, {"value": "y"}], "options": [{"value": "1"}, {"value": "2"}], "several": true},
+			{"key": "who", "kind": "name"}]}`)
+		var all sync.WaitGroup
+		const writers, rounds = 16, 500
+		for w := range writers {
+			all.Go(func() {
+				for i := range rounds {
+					e, err := p.Definition.Check(map[string]any{
+						"text": "Ada", "n": float64(i%7) / 2, "yes": i%2 == 0, "many": []any{"a", "mine"}, "rank": []any{"b", "a"},
+						"grid": map[string]any{"x": []any{"1", "2"}, "y": []any{"2"}}, "who": map[string]any{"given": "Ada", "family": "Lovelace"},
+					})
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					r, err := s.AddResponse(ctx, store.Submission{Form: p, Answers: e.Answers, At: time.Now()})
+					if err == nil && w == 0 && i == 5 {
+						err = s.DeleteResponse(ctx, p.Owner, p.ID, r.ID)
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		isSummary(t, s, p, recount(t, s, p))
 	})
 }
 

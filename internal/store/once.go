@@ -29,6 +29,10 @@ func (o Once) claim(t tx, owner, id string, now time.Time) (earlier string, err 
 	if o.Key == "" {
 		return "", nil
 	}
+	return o.claimKey(t, owner, id, now)
+}
+
+func (o Once) claimKey(t tx, owner, id string, now time.Time) (earlier string, err error) {
 	n, err := t.Exec(insertOnceSQL, owner, o.App, o.Key, o.Hash, id, ms(now))
 	if err != nil || n == 1 {
 		return "", err

@@ -27,7 +27,6 @@ type Store struct {
 	definitions definitions
 	intake      intake
 	calls       calls
-	summing     sync.Mutex
 	background  sync.WaitGroup
 }
 

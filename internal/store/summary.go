@@ -18,18 +18,23 @@ const (
 	// Counting an edit also keeps others from the row until the end.
 	editSummarySQL = `INSERT INTO form_summary (account_id, form_id, serial, edits, summary) VALUES ($1, $2, 0, 1, '')
 		ON CONFLICT (account_id, form_id) DO UPDATE SET edits = form_summary.edits + 1 RETURNING serial, edits, summary`
+	// Of responses that are counted in, nothing else matters.
+	countedSQL = `SELECT version, serial, submitted_at, answers FROM response
+		WHERE account_id = $1 AND form_id = $2 AND serial > $3 ORDER BY serial LIMIT $4`
 	setSummarySQL = `UPDATE form_summary SET summary = $3 WHERE account_id = $1 AND form_id = $2`
 )
 
 const (
-	sumChunk = 5000 // responses counted in at a time
-	sumEvery = 5000 // responses after which somebody counts them in
-	sumKept  = 500  // so many are worth writing down
+	sumChunk   = 5000 // responses counted in at a time
+	sumEvery   = 1000 // responses after which counting along begins
+	sumWritten = 5000 // responses after which that is written down
+	sumKept    = 500  // so many are worth writing down by who reads them
 )
 
 // summed is a summary as it is written down: of the responses up to a serial.
 type summed struct {
 	serial, edits int64
+	written       int64 // the serial that is written down
 	summary       *form.Summary
 }
 
@@ -62,6 +67,7 @@ func (s *Store) Summary(ctx context.Context, owner, formID string) (*form.Summar
 func (s *Store) countOn(ctx context.Context, owner, formID string) (summed, int, error) {
 	var kept summed
 	var list []form.Response
+	var count, top int64
 	// One snapshot: what was edited is seen with its edit, or not at all.
 	err := s.db.Read(ctx, func(t tx) error {
 		kept = summed{}
@@ -73,31 +79,37 @@ func (s *Store) countOn(ctx context.Context, owner, formID string) (summed, int,
 		if err := kept.read(text); err != nil {
 			return err
 		}
-		list, err = collect(t.Query, formID, responsesSQL, owner, formID, kept.serial, int64(sumChunk))
-		return err
+		if err := one(t.Query, countResponsesSQL, []any{owner, formID}, &count, &top); err != nil {
+			return err
+		}
+		list = nil
+		return t.Query(countedSQL, func(r row) error {
+			out := form.Response{FormID: formID}
+			var submitted int64
+			err := r.Scan(&out.Version, &out.Serial, &submitted, &out.JSON)
+			out.SubmittedAt = at(submitted)
+			list = append(list, out)
+			return err
+		}, owner, formID, kept.serial, int64(sumChunk))
 	})
 	if err != nil {
 		return kept, 0, err
 	}
-	before := kept.serial
+	kept.written = kept.serial
 	for _, r := range list {
 		if err := s.add(s.query(ctx), owner, kept.summary, r, 1); err != nil {
 			return kept, 0, err
 		}
 		kept.serial = r.Serial
 	}
+	if len(list) < sumChunk {
+		kept.serial = top // also when the last ones are gone again
+	}
 	if len(list) < sumKept {
 		return kept, len(list), nil
 	}
-	text, err := json.Marshal(kept.summary)
-	if err != nil {
-		return kept, 0, err
-	}
-	// Where somebody was faster, theirs holds, and the next turn reads it.
-	err = s.db.Write(ctx, func(t tx) error {
-		_, err := t.Exec(addSummarySQL, owner, formID, kept.serial, kept.edits, string(text), before)
-		return err
-	})
+	// Where it does not hold, the next turn reads what does.
+	_, err = s.writeSummed(ctx, owner, formID, &kept)
 	return kept, len(list), err
 }
 
@@ -173,19 +185,45 @@ func (s *Store) chosenBy(t tx, owner string, r form.Response) ([]form.Choice, er
 	return d.Choices(answers), err
 }
 
-// sumSoon has the responses that have gathered counted in, without anybody
-// waiting for it. One at a time: what is left out, the next one does.
-func (s *Store) sumSoon(owner, formID string) {
-	if !s.summing.TryLock() {
-		return
-	}
-	s.background.Go(func() {
-		defer s.summing.Unlock()
-		for {
-			// Who asks for the summary does the same; a failure shows there.
-			if _, n, err := s.countOn(context.Background(), owner, formID); err != nil || n < sumChunk {
-				return
-			}
+// countAlong counts a response in that was just stored, without reading it again.
+// That holds as long as responses come one after the other; where somebody else
+// stores some too, or changes one, what is written down is read anew.
+func (s *Store) countAlong(of *current, w *waiting) {
+	ctx, serial := context.Background(), w.response.Serial
+	switch {
+	case of.sum != nil && serial == of.sum.serial+1:
+		of.sum.summary.Add(w.Form.Definition, w.Answers, w.response.SubmittedAt, 1)
+		of.sum.serial = serial
+		if serial-of.sum.written < sumWritten {
+			return
 		}
+		// Who asks for the summary counts too; a failure shows there.
+		if ok, err := s.writeSummed(ctx, w.Form.Owner, w.Form.ID, of.sum); err != nil || !ok {
+			of.sum = nil
+		}
+	case of.sum != nil && serial > of.sum.serial:
+		of.sum = nil
+	case of.sum == nil && serial%sumEvery == 0:
+		if kept, n, err := s.countOn(ctx, w.Form.Owner, w.Form.ID); err == nil && n < sumChunk {
+			of.sum = &kept
+		}
+	}
+}
+
+// writeSummed writes down how far was counted, and says whether that holds: where
+// somebody was faster, or something was changed, it does not.
+func (s *Store) writeSummed(ctx context.Context, owner, formID string, k *summed) (bool, error) {
+	text, err := json.Marshal(k.summary)
+	if err != nil {
+		return false, err
+	}
+	var n int64
+	err = s.db.Write(ctx, func(t tx) (err error) {
+		n, err = t.Exec(addSummarySQL, owner, formID, k.serial, k.edits, string(text), k.written)
+		return err
 	})
+	if err == nil && n == 1 {
+		k.written = k.serial
+	}
+	return n == 1, err
 }
