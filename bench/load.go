@@ -139,10 +139,11 @@ func drive(c net.Conn, next feed, start time.Time, length time.Duration, t *tall
 var (
 	blankLine = []byte("\r\n\r\n")
 	lengthIs  = []byte("\r\nContent-Length: ")
+	chunked   = []byte("\r\nTransfer-Encoding: chunked\r\n")
 	success   = []byte("HTTP/1.1 2")
 )
 
-// readAnswer reads one answer, which must say its length, and whether it is a
+// readAnswer reads one answer, which must say where it ends, and whether it is a
 // success.
 func readAnswer(c net.Conn, buffer *[]byte) (ok bool, answer []byte, err error) {
 	b := *buffer
@@ -169,8 +170,8 @@ func readAnswer(c net.Conn, buffer *[]byte) (ok bool, answer []byte, err error) 
 	return bytes.HasPrefix(b, success), b[:have], nil
 }
 
-// wholeLength is how long an answer is with its head, or -1 while the head is
-// not there yet.
+// wholeLength is how long an answer is with its head, or -1 while that cannot be
+// known yet.
 func wholeLength(b []byte) (int, error) {
 	head := bytes.Index(b, blankLine)
 	if head < 0 {
@@ -181,6 +182,9 @@ func wholeLength(b []byte) (int, error) {
 	}
 	_, after, found := bytes.Cut(b[:head+2], lengthIs)
 	if !found {
+		if bytes.Contains(b[:head+2], chunked) {
+			return chunkedLength(b, head+len(blankLine))
+		}
 		return 0, fmt.Errorf("an answer without Content-Length: %.80q", b)
 	}
 	digits, _, _ := bytes.Cut(after, blankLine[:2])
@@ -189,4 +193,28 @@ func wholeLength(b []byte) (int, error) {
 		return 0, fmt.Errorf("Content-Length: %.20q", digits)
 	}
 	return head + len(blankLine) + n, nil
+}
+
+// chunkedLength is wholeLength for a body in chunks, which begins at an offset:
+// each says its length in a line of its own, and the last one is empty.
+func chunkedLength(b []byte, at int) (int, error) {
+	for {
+		line := bytes.Index(b[at:], blankLine[:2])
+		if line < 0 {
+			if len(b) > 2*maxAnswer {
+				return 0, errors.New("an answer without an end")
+			}
+			return -1, nil
+		}
+		n, err := strconv.ParseUint(string(b[at:at+line]), 16, 31)
+		if err != nil || n > maxAnswer {
+			return 0, fmt.Errorf("a chunk of %.20q", b[at:at+line])
+		}
+		if at += line + int(n) + len(blankLine); n == 0 {
+			return at, nil
+		}
+		if at > len(b) {
+			return -1, nil
+		}
+	}
 }

@@ -28,6 +28,9 @@ func TestReadAnswer(t *testing.T) {
 	}{
 		{"at once", []string{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"}, true, false},
 		{"in pieces", []string{"HTTP/1.1 200 OK\r\nContent-", "Length: 2\r\nX: y\r\n\r", "\no", "k"}, true, false},
+		{"in chunks", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"}, true, false},
+		{"in chunks in pieces", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "2\r\no", "k\r\n3", "\r\nyes\r\n0\r", "\n\r\n"}, true, false},
+		{"a bad chunk", []string{"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-2\r\nok\r\n0\r\n\r\n"}, false, true},
 		{"an error", []string{"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n\r\n"}, false, false},
 		{"no length", []string{"HTTP/1.1 200 OK\r\nX: y\r\n\r\n"}, false, true},
 		{"length in the body", []string{"HTTP/1.1 200 OK\r\n\r\n\r\nContent-Length: 2\r\n\r\n"}, false, true},
