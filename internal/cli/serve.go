@@ -101,7 +101,11 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams) error {
 	if err != nil {
 		return err
 	}
-	config, err := assemble(ctx, c, s, base, addresses, log)
+	var shared *limit.Shared
+	if s.Several() {
+		shared = limit.NewShared()
+	}
+	config, err := assemble(ctx, c, s, base, addresses, shared, log)
 	if err != nil {
 		return err
 	}
@@ -115,6 +119,9 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams) error {
 	work, stop := context.WithCancel(ctx)
 	defer stop()
 	go sweep(work, s, c.RefreshIdle, log)
+	if shared != nil {
+		go s.Talk(work, shared.Wake(), shared.Say, shared.Hear)
+	}
 	if c.AdminAddr != "" {
 		if err := serveAdmin(work, c.AdminAddr, config.Metrics, log); err != nil {
 			return err
@@ -128,7 +135,7 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams) error {
 }
 
 // assemble makes the parts and puts them together.
-func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, addresses server.Addresses, log *slog.Logger) (server.Config, error) {
+func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, addresses server.Addresses, shared *limit.Shared, log *slog.Logger) (server.Config, error) {
 	now := time.Now
 	secure := strings.HasPrefix(base, "https:")
 	authorization := oauth.New(s, base, oauth.Lifetimes{Code: c.CodeTTL, Access: c.AccessTokenTTL, RefreshIdle: c.RefreshIdle}, now)
@@ -139,13 +146,14 @@ func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, 
 	var tokens *limit.Limiter[string]
 	var perAddress, submissions *limit.Limiter[netip.Addr]
 	if c.RateLimit == "on" {
-		submissions = limit.New[netip.Addr](c.RatePerRespondent, time.Minute, now)
-		tokens = limit.New[string](c.RatePerToken, time.Minute, now)
-		perAddress = limit.New[netip.Addr](c.RatePerAddress, time.Minute, now)
+		submissions = limit.New[netip.Addr](c.RatePerRespondent, time.Minute, now).Share(shared, "respondent")
+		tokens = limit.New[string](c.RatePerToken, time.Minute, now).Share(shared, "token")
+		perAddress = limit.New[netip.Addr](c.RatePerAddress, time.Minute, now).Share(shared, "address")
 	}
 	programs := api.New(api.Config{
 		Store: s, OAuth: authorization, BaseURL: base, Log: log, Now: now, Tokens: tokens,
-		Guesses: limit.New[api.Guess](guessPerClient, guessWindow, now), Address: addresses.Of, Submissions: submissions,
+		Guesses: limit.New[api.Guess](guessPerClient, guessWindow, now).Share(shared, "client guess"),
+		Address: addresses.Of, Submissions: submissions,
 	})
 	signing, err := s.SigningKey(ctx)
 	if err != nil {
@@ -155,8 +163,8 @@ func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, 
 		Store: s, OAuth: authorization, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), BaseURL: base, Secure: secure,
 		SignupOpen: c.Signup == "open", Explorer: explorer, Log: log, Now: now, Address: addresses.Of,
 		Submissions: submissions, SigningKey: signing,
-		AddressGuesses: limit.New[netip.Addr](guessPerAddress, guessWindow, now),
-		AccountGuesses: limit.New[string](guessPerAccount, guessWindow, now),
+		AddressGuesses: limit.New[netip.Addr](guessPerAddress, guessWindow, now).Share(shared, "address guess"),
+		AccountGuesses: limit.New[string](guessPerAccount, guessWindow, now).Share(shared, "account guess"),
 	})
 	if err != nil {
 		return server.Config{}, err

@@ -19,6 +19,7 @@ type Limiter[K comparable] struct {
 	now    func() time.Time
 	seed   maphash.Seed
 	shards [shardCount]shard[K]
+	shared *Shared // nil: this node counts alone
 }
 
 const (
@@ -28,9 +29,10 @@ const (
 )
 
 type shard[K comparable] struct {
-	mu    sync.Mutex
-	full  map[K]int64 // when the key's allowance is whole again, in nanoseconds
-	prune int
+	mu     sync.Mutex
+	full   map[K]int64 // when the key's allowance is whole again, in nanoseconds
+	untold map[K]int   // what the other nodes have not heard of
+	prune  int
 }
 
 // New allows quota events in each window.
@@ -60,6 +62,7 @@ func (l *Limiter[K]) Take(key K) (left int, wait time.Duration, ok bool) {
 	}
 	full += int64(l.step)
 	s.put(key, full, now)
+	l.tell(s, key, 1)
 	return int((int64(l.window) - (full - now)) / int64(l.step)), 0, true
 }
 
@@ -73,6 +76,7 @@ func (l *Limiter[K]) Return(key K) {
 	defer s.mu.Unlock()
 	if full, ok := s.full[key]; ok {
 		s.full[key] = full - int64(l.step)
+		l.tell(s, key, -1)
 	}
 }
 

@@ -4,34 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"golang.org/x/sys/unix"
 
 	"formulary/internal/fault"
 )
 
 // postgres is a pool of connections; several nodes may share the database.
 type postgres struct {
-	pool  *pgxpool.Pool
-	marks pgMarks
-	icu   func() bool // whether it knows every alphabet, whatever its locale
+	config *pgxpool.Config
+	hosts  pgHosts
+	live   atomic.Pointer[pgPool]
+	marks  pgMarks
+	icu    func() bool // whether it knows every alphabet, whatever its locale
 }
 
 const (
 	// statementLimit bounds how long a request can hang on a database that
 	// has stopped answering.
 	statementLimit = 5 * time.Second
-	dialLimit      = 3 * time.Second
+	dialLimit      = 1500 * time.Millisecond // of one server
 	rollbackLimit  = time.Second
 	migrateLimit   = 5 * time.Minute
 	retries        = 5
@@ -40,39 +39,13 @@ const (
 	defaultPool = 16
 )
 
-func openPostgres(ctx context.Context, url string) (*postgres, error) {
-	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		// The error of the parser can quote the password.
-		return nil, errors.New("the database URL cannot be read; it looks like postgres://user:password@host:5432/name")
-	}
-	if !strings.Contains(url, "pool_max_conns") {
-		config.MaxConns = defaultPool
-	}
-	config.ConnConfig.ConnectTimeout = dialLimit
-	dialer := &net.Dialer{Timeout: dialLimit, KeepAlive: 10 * time.Second, Control: userTimeout}
-	config.ConnConfig.DialFunc = dialer.DialContext
-	pool, err := pgxpool.NewWithConfig(ctx, config)
-	if err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
-	}
-	db := &postgres{pool: pool}
-	db.icu = sync.OnceValue(func() bool {
-		ctx, cancel := context.WithTimeout(context.Background(), dialLimit)
-		defer cancel()
-		var n int64
-		err := pool.QueryRow(ctx, `SELECT COUNT(*) FROM pg_collation WHERE collname = 'und-x-icu'`).Scan(&n)
-		return err == nil && n > 0
-	})
-	return db, nil
-}
-
-// userTimeout gives up on a connection whose data nobody acknowledges.
-func userTimeout(_, _ string, c syscall.RawConn) error {
-	return c.Control(func(fd uintptr) {
-		// Best effort: a Unix socket has no such option.
-		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(statementLimit.Milliseconds()))
-	})
+// knowsAlphabets asks whether the server has ICU.
+func (db *postgres) knowsAlphabets() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), dialLimit)
+	defer cancel()
+	var n int64
+	err := db.live.Load().QueryRow(ctx, `SELECT COUNT(*) FROM pg_collation WHERE collname = 'und-x-icu'`).Scan(&n)
+	return err == nil && n > 0
 }
 
 func (db *postgres) Name() string { return "PostgreSQL" }
@@ -91,16 +64,11 @@ func (db *postgres) Dialect(sql string) string {
 	return strings.NewReplacer("COLLATE BINARY", `COLLATE "C"`, "WITHOUT ROWID", "").Replace(sql)
 }
 
-func (db *postgres) Close() error {
-	db.endMarks()
-	db.pool.Close()
-	return nil
-}
-
 func (db *postgres) Query(ctx context.Context, sql string, scan func(row) error, args ...any) error {
-	ctx, cancel := context.WithTimeout(ctx, statementLimit)
+	pool := db.live.Load()
+	within, cancel := pool.within(ctx, statementLimit)
 	defer cancel()
-	return pgQuery(ctx, db.pool.Query, sql, scan, args)
+	return pool.judge(ctx, pgQuery(within, pool.Query, sql, scan, args))
 }
 
 func (db *postgres) Read(ctx context.Context, fn func(tx) error) error {
@@ -136,12 +104,18 @@ func (db *postgres) Exclusive(ctx context.Context, fn func(tx) error) error {
 }
 
 func (db *postgres) transact(ctx context.Context, options pgx.TxOptions, fn func(tx) error) error {
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, statementLimit)
-		defer cancel()
+	pool := db.live.Load()
+	limit := statementLimit
+	if until, ok := ctx.Deadline(); ok {
+		limit = time.Until(until)
 	}
-	t, err := db.pool.BeginTx(ctx, options)
+	within, cancel := pool.within(ctx, limit)
+	defer cancel()
+	return pool.judge(ctx, transact(within, pool, options, fn))
+}
+
+func transact(ctx context.Context, pool *pgPool, options pgx.TxOptions, fn func(tx) error) error {
+	t, err := pool.BeginTx(ctx, options)
 	if err != nil {
 		return pgError(err)
 	}

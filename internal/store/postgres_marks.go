@@ -20,6 +20,7 @@ type pgMarks struct {
 	start    sync.Once
 	stop     context.CancelFunc
 	ended    sync.WaitGroup
+	talk     atomic.Pointer[func(string)] // hears what is said in Talk
 
 	mu     sync.Mutex
 	untold map[uint32]bool // slots that the others have not heard of
@@ -29,10 +30,15 @@ type pgMarks struct {
 
 const (
 	marksChannel = "formulary_marks"
+	talkChannel  = "formulary_talk"
 	// Between two messages: what changes meanwhile goes into one.
 	tellEvery   = 2 * time.Millisecond
+	talkEvery   = 20 * time.Millisecond
 	listenAgain = 200 * time.Millisecond
-	listenLimit = 5 * time.Second
+	// After so long a silence the server is asked whether it is there. It may be
+	// slow to answer; a server that hangs keeps everybody waiting until then.
+	listenLimit = 500 * time.Millisecond
+	answerLimit = time.Second
 )
 
 // listen begins to hear what other nodes change. It is for servers: a command that
@@ -42,8 +48,15 @@ func (db *postgres) listen() {
 		ctx, stop := context.WithCancel(context.Background())
 		db.marks.stop = stop
 		db.marks.ended.Go(func() {
+			hung := false
 			for ctx.Err() == nil {
-				_ = db.hear(ctx) // whatever ended it, begin anew
+				before := db.hosts.first.Load()
+				conn, err := db.reach(ctx, hung)
+				if hung && ctx.Err() == nil && (err != nil || before != db.hosts.first.Load()) {
+					// It was not this connection alone: all others hang too.
+					_ = db.newPool() // the old configuration cannot have become wrong
+				}
+				hung = err == nil && db.hear(ctx, conn)
 				db.marks.hearing.Store(false)
 				select {
 				case <-ctx.Done():
@@ -54,21 +67,22 @@ func (db *postgres) listen() {
 	})
 }
 
-// hear listens on a connection of its own until it breaks.
-func (db *postgres) hear(ctx context.Context) error {
-	dial, cancel := context.WithTimeout(ctx, dialLimit)
-	defer cancel()
-	conn, err := pgx.ConnectConfig(dial, db.pool.Config().ConnConfig)
-	if err != nil {
-		return err
-	}
+// hear listens on a connection of its own until it breaks, and says whether that
+// was because nobody answers.
+func (db *postgres) hear(ctx context.Context, conn *pgx.Conn) (hung bool) {
+	// What hangs is not waited for.
 	defer func() {
 		end, cancel := context.WithTimeout(context.Background(), rollbackLimit)
 		defer cancel()
-		conn.Close(end)
+		if !hung {
+			conn.Close(end)
+		}
 	}()
-	if _, err := conn.Exec(dial, "LISTEN "+marksChannel); err != nil {
-		return err
+	begin, cancel := context.WithTimeout(ctx, answerLimit)
+	_, err := conn.Exec(begin, "LISTEN "+marksChannel+"; LISTEN "+talkChannel, pgx.QueryExecModeSimpleProtocol)
+	cancel()
+	if err != nil {
+		return begin.Err() != nil
 	}
 	// Anything may have changed while nobody listened.
 	db.marks.counters[0].Add(1)
@@ -78,20 +92,49 @@ func (db *postgres) hear(ctx context.Context) error {
 		note, err := conn.WaitForNotification(wait)
 		cancel()
 		switch {
+		case err == nil && note.Channel == talkChannel:
+			if hear := db.marks.talk.Load(); hear != nil {
+				(*hear)(note.Payload)
+			}
 		case err == nil:
 			db.marks.heard(note.Payload)
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return false
 		case wait.Err() == nil:
-			return err
+			return false
 		default:
 			// Silence: is anybody there?
-			ping, cancel := context.WithTimeout(ctx, dialLimit)
+			ping, cancel := context.WithTimeout(ctx, answerLimit)
 			err := conn.Ping(ping)
 			cancel()
 			if err != nil {
-				return err
+				return ping.Err() != nil && ctx.Err() == nil
 			}
+		}
+	}
+}
+
+// Talk sends what say returns to the other nodes, now and then while wake has
+// something, and hands what they send to hear, until ctx ends. What is said while
+// the database is away is lost.
+func (db *postgres) Talk(ctx context.Context, wake <-chan struct{}, say func() []string, hear func(string)) {
+	db.marks.talk.Store(&hear)
+	db.listen()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-wake:
+		}
+		if messages := say(); len(messages) > 0 {
+			tell, cancel := context.WithTimeout(ctx, dialLimit)
+			_, _ = db.live.Load().Exec(tell, "SELECT pg_notify($1, m) FROM unnest($2::text[]) AS m", talkChannel, messages)
+			cancel()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(talkEvery):
 		}
 	}
 }
@@ -165,7 +208,7 @@ func (db *postgres) tellNow() {
 	ctx, cancel := context.WithTimeout(context.Background(), dialLimit)
 	defer cancel()
 	// When it cannot be told, the others find out within a second by themselves.
-	_, _ = db.pool.Exec(ctx, "SELECT pg_notify($1, $2)", marksChannel, strings.Join(slots, " "))
+	_, _ = db.live.Load().Exec(ctx, "SELECT pg_notify($1, $2)", marksChannel, strings.Join(slots, " "))
 }
 
 // endMarks tells what is left and stops listening.

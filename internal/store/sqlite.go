@@ -76,6 +76,9 @@ func (db *sqlite) Mark(owner string) (uint64, bool) { return db.marks.of(owner),
 func (db *sqlite) Bump(owner string)                { db.marks.bump(owner) }
 func (db *sqlite) Exact() bool                      { return true }
 
+// Talk has nobody to talk to: one process serves from a data folder.
+func (db *sqlite) Talk(context.Context, <-chan struct{}, func() []string, func(string)) {}
+
 // Dialect leaves out what SQLite does anyway: said aloud, it takes the slow way to
 // compare.
 func (db *sqlite) Dialect(sql string) string { return strings.ReplaceAll(sql, " COLLATE BINARY", "") }

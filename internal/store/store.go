@@ -50,6 +50,9 @@ type engine interface {
 	Exact() bool
 	// Bump makes every Mark of the owner, or of everybody, another number.
 	Bump(owner string)
+	// Talk carries messages between the nodes that share the database, until ctx
+	// ends; what wake has says that say has some.
+	Talk(ctx context.Context, wake <-chan struct{}, say func() []string, hear func(string))
 	// Dialect turns a migration in SQLite's spelling into the engine's own.
 	Dialect(sql string) string
 	// Lower is an expression for a text in lower case, in every alphabet.
@@ -122,6 +125,16 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 
 // Engine names the database for people.
 func (s *Store) Engine() string { return s.db.Name() }
+
+// Several says whether other nodes may share the database.
+func (s *Store) Several() bool { return !s.db.Exact() }
+
+// Talk carries messages between nodes until ctx ends: when wake has something,
+// what say returns goes to all of them, and comes to hear there, mostly within
+// some milliseconds. Nobody waits for it, and it may get lost.
+func (s *Store) Talk(ctx context.Context, wake <-chan struct{}, say func() []string, hear func(string)) {
+	s.db.Talk(ctx, wake, say, hear)
+}
 
 // Close waits for what is being written and closes the database.
 func (s *Store) Close() error {
