@@ -31,6 +31,10 @@ func (a *API) whole(ctx context.Context, owner string, f form.Form) (*FormWithFi
 	if err != nil {
 		return nil, reply{}, err
 	}
+	return a.described(f, d)
+}
+
+func (a *API) described(f form.Form, d *form.Definition) (*FormWithFields, reply, error) {
 	out := &FormWithFields{
 		Form: a.form(f), Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Slug: f.Slug,
 		OpensAt: moment(f.OpensAt), ClosesAt: moment(f.ClosesAt), ResponseLimit: f.ResponseLimit, Sites: strings.Fields(f.Sites),

@@ -204,11 +204,11 @@ func (a *API) readForm() typed[formInput, FormWithFields] {
 			Errors:  []fault.Code{fault.NoResource},
 		},
 		func(ctx context.Context, c *oauth.Caller, in *formInput) (*FormWithFields, reply, error) {
-			f, err := a.Store.Form(ctx, c.Owner(), in.ID)
+			f, d, err := a.Store.FormDraft(ctx, c.Owner(), in.ID)
 			if err != nil {
 				return nil, reply{}, err
 			}
-			return a.whole(ctx, c.Owner(), f)
+			return a.described(f, d)
 		},
 	}
 }

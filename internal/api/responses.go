@@ -246,11 +246,8 @@ func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput) (*
 	if err != nil {
 		return nil, reply{}, err
 	}
-	if _, err := a.Store.Form(ctx, owner, in.ID); err != nil {
-		return nil, reply{}, err
-	}
 	// One more than asked for tells whether there is more.
-	list, err := a.Store.ResponsesAfter(ctx, owner, in.ID, after, in.Limit+1)
+	list, err := a.Store.Feed(ctx, owner, in.ID, after, in.Limit+1)
 	if err != nil {
 		return nil, reply{}, err
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +32,27 @@ const formSQL = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1 AND 
 // Form returns one form of the owner.
 func (s *Store) Form(ctx context.Context, owner, id string) (form.Form, error) {
 	return readForm(s.query(ctx), owner, id)
+}
+
+// FormDraft returns one form of the owner and the definition being worked on.
+func (s *Store) FormDraft(ctx context.Context, owner, id string) (form.Form, *form.Definition, error) {
+	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
+		return form.Form{}, nil, fault.NotFound
+	}
+	f, err := form.Form{}, error(fault.NotFound)
+	var text string
+	var drafted bool
+	if e := s.db.Ask(ctx, question{formSQL, []any{owner, id}, func(r row) error {
+		f, err = scanForm(r)
+		return err
+	}}, into(&drafted, draftSQL, []any{owner, id}, &text)); e != nil || err != nil {
+		return f, nil, cmp.Or(e, err)
+	}
+	if !drafted {
+		return f, noDraft(), nil
+	}
+	d, err := parseDefinition(text)
+	return f, d, err
 }
 
 func readForm(q querier, owner, id string) (form.Form, error) {
@@ -292,47 +314,54 @@ const (
 func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort FormSort, limit, offset int64) ([]form.Form, int64, error) {
 	var forms []form.Form
 	var total int64
-	err := s.db.Read(ctx, func(t tx) error {
-		forms, total = nil, 0
-		pattern := ""
-		count, args := countFormsSQL, []any{owner, filter.Status, filter.Language}
-		if filter.Search != "" {
-			pattern = "%" + likeEscape.Replace(form.Fold(filter.Search)) + "%"
-			count, args = searchedFormsSQL, append(args, pattern)
-		}
-		if err := one(t.Query, count, args, &total); err != nil {
-			return err
-		}
-		if offset >= total {
-			return nil
-		}
-		forms = make([]form.Form, 0, min(limit, total-offset))
-		collect := func(r row) error {
-			f, err := scanForm(r)
-			forms = append(forms, f)
-			return err
-		}
-		if filter != (FormFilter{}) || sort != NewestFirst {
-			return t.Query(formSorts[sort], collect, owner, filter.Status, filter.Language, pattern, limit, offset)
-		}
-		if offset < rankBlock {
-			return t.Query(newestFormsSQL, collect, owner, limit, offset)
-		}
-		var top int64
-		if err := one(t.Query, formSerialSQL, []any{owner}, &top); err != nil {
-			return err
-		}
-		serial, skip, found, err := rankSeek(t, owner, formList, top, offset)
-		if err != nil || !found {
-			return err
-		}
-		var first string
-		if err := one(t.Query, formAtSQL, []any{owner, serial, skip}, &first); err != nil {
-			return err
-		}
-		return t.Query(formsFromSQL, collect, owner, first, limit)
-	})
+	collect := func(r row) error {
+		f, err := scanForm(r)
+		forms = append(forms, f)
+		return err
+	}
+	pattern := ""
+	count := question{countFormsSQL, []any{owner, filter.Status, filter.Language}, func(r row) error {
+		err := r.Scan(&total)
+		forms = make([]form.Form, 0, max(0, min(limit, total-offset)))
+		return err
+	}}
+	if filter.Search != "" {
+		pattern = "%" + likeEscape.Replace(form.Fold(filter.Search)) + "%"
+		count.sql, count.args = searchedFormsSQL, append(count.args, pattern)
+	}
+	var err error
+	switch {
+	case filter != (FormFilter{}) || sort != NewestFirst:
+		args := []any{owner, filter.Status, filter.Language, pattern, limit, offset}
+		err = s.db.Ask(ctx, count, question{formSorts[sort], args, collect})
+	case offset < rankBlock:
+		err = s.db.Ask(ctx, count, question{newestFormsSQL, []any{owner, limit, offset}, collect})
+	default:
+		err = s.db.Read(ctx, func(t tx) error {
+			if err := t.Query(count.sql, count.scan, count.args...); err != nil || offset >= total {
+				return err
+			}
+			return farForms(t, owner, limit, offset, collect)
+		})
+	}
 	return forms, total, err
+}
+
+// farForms reads a page far down the list.
+func farForms(t tx, owner string, limit, offset int64, collect func(row) error) error {
+	var top int64
+	if err := one(t.Query, formSerialSQL, []any{owner}, &top); err != nil {
+		return err
+	}
+	serial, skip, found, err := rankSeek(t, owner, formList, top, offset)
+	if err != nil || !found {
+		return err
+	}
+	var first string
+	if err := one(t.Query, formAtSQL, []any{owner, serial, skip}, &first); err != nil {
+		return err
+	}
+	return t.Query(formsFromSQL, collect, owner, first, limit)
 }
 
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

@@ -37,13 +37,16 @@ func readDraft(q querier, owner, id string) (*form.Definition, error) {
 	var text string
 	err := one(q, draftSQL, []any{owner, id}, &text)
 	if errors.Is(err, fault.NotFound) {
-		return &form.Definition{Fields: []*form.Field{}}, nil // nothing was asked yet
+		return noDraft(), nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	return parseDefinition(text)
 }
+
+// noDraft is the draft of a form that asks nothing yet.
+func noDraft() *form.Definition { return &form.Definition{Fields: []*form.Field{}} }
 
 func parseDefinition(text string) (*form.Definition, error) {
 	var d form.Definition

@@ -75,6 +75,40 @@ func (db *postgres) Read(ctx context.Context, fn func(tx) error) error {
 	return db.transact(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, fn)
 }
 
+// Ask sends a whole transaction before it waits for the first answer.
+func (db *postgres) Ask(ctx context.Context, questions ...question) error {
+	pool := db.live.Load()
+	within, cancel := pool.within(ctx, statementLimit)
+	defer cancel()
+	return pool.judge(ctx, ask(within, pool, questions))
+}
+
+func ask(ctx context.Context, pool *pgPool, questions []question) error {
+	var batch pgx.Batch
+	batch.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+	for _, q := range questions {
+		batch.Queue(q.sql, q.args...)
+	}
+	batch.Queue("COMMIT")
+	// After an error the transaction is still open, and the pool drops the
+	// connection.
+	answers := pool.SendBatch(ctx, &batch)
+	defer answers.Close()
+	if _, err := answers.Exec(); err != nil {
+		return pgError(err)
+	}
+	next := func(context.Context, string, ...any) (pgx.Rows, error) { return answers.Query() }
+	for _, q := range questions {
+		if err := pgQuery(ctx, next, q.sql, q.scan, q.args); err != nil {
+			return err
+		}
+	}
+	if _, err := answers.Exec(); err != nil {
+		return pgError(err)
+	}
+	return pgError(answers.Close())
+}
+
 func (db *postgres) Write(ctx context.Context, fn func(tx) error) error {
 	var err error
 	for range retries {

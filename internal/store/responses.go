@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -37,12 +38,16 @@ func scanResponse(r row, formID string) (form.Response, error) {
 // collect runs a query for responses.
 func collect(q querier, formID, sql string, args ...any) ([]form.Response, error) {
 	var list []form.Response
-	err := q(sql, func(r row) error {
-		out, err := scanResponse(r, formID)
-		list = append(list, out)
-		return err
-	}, args...)
+	err := q(sql, gatherInto(&list, formID), args...)
 	return list, err
+}
+
+func gatherInto(list *[]form.Response, formID string) func(row) error {
+	return func(r row) error {
+		out, err := scanResponse(r, formID)
+		*list = append(*list, out)
+		return err
+	}
 }
 
 // Response returns one response to a form of the owner.
@@ -71,6 +76,19 @@ func areIDs(formID, id string) bool {
 // the one after the serial on. It costs the same at any depth.
 func (s *Store) ResponsesAfter(ctx context.Context, owner, formID string, serial, limit int64) ([]form.Response, error) {
 	return collect(s.query(ctx), formID, responsesSQL, owner, formID, serial, limit)
+}
+
+// Feed is ResponsesAfter for a form that must be there.
+func (s *Store) Feed(ctx context.Context, owner, formID string, serial, limit int64) ([]form.Response, error) {
+	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
+		return nil, fault.NotFound
+	}
+	var list []form.Response
+	var total, top int64
+	var found bool
+	err := s.db.Ask(ctx, into(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
+		question{responsesSQL, []any{owner, formID, serial, limit}, gatherInto(&list, formID)})
+	return list, orNil(err, !found, fault.NotFound)
 }
 
 // chunk is how many responses are read at a time where all of them are.
@@ -103,6 +121,14 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 	var total int64
 	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
 		return nil, 0, fault.NotFound
+	}
+	if filter.empty() && !filter.Oldest && offset < rankBlock {
+		// So near the top there is nothing to look up first.
+		var top int64
+		var found bool
+		err := s.db.Ask(ctx, into(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
+			question{newestResponsesSQL, []any{owner, formID, int64(math.MaxInt64), limit, offset}, gatherInto(&list, formID)})
+		return list, total, orNil(err, !found, fault.NotFound)
 	}
 	err := s.db.Read(ctx, func(t tx) error {
 		list = nil

@@ -359,6 +359,18 @@ func (db *sqlite) Query(ctx context.Context, sql string, scan func(row) error, a
 	return db.read(ctx, func(c *sqliteConn) error { return c.Query(sql, scan, args...) })
 }
 
+// Ask has no round trips to save.
+func (db *sqlite) Ask(ctx context.Context, questions ...question) error {
+	return db.Read(ctx, func(t tx) error {
+		for _, q := range questions {
+			if err := t.Query(q.sql, q.scan, q.args...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 func (db *sqlite) Read(ctx context.Context, fn func(tx) error) error {
 	return db.read(ctx, func(c *sqliteConn) error {
 		if _, err := c.Exec("BEGIN"); err != nil {

@@ -36,6 +36,9 @@ type engine interface {
 	Query(ctx context.Context, sql string, scan func(row) error, args ...any) error
 	// Read runs fn on one snapshot of the data.
 	Read(ctx context.Context, fn func(tx) error) error
+	// Ask runs statements that read, all on one snapshot, and in one round trip
+	// where there are any.
+	Ask(ctx context.Context, questions ...question) error
 	// Write runs fn in a transaction that is on disk when Write returns nil.
 	// fn may run more than once and must not keep anything from a failed run.
 	Write(ctx context.Context, fn func(tx) error) error
@@ -74,6 +77,13 @@ type tx interface {
 	// Query calls scan for each row; scan may stop early with errStop. No other
 	// statement may run in the same transaction until Query has returned.
 	Query(sql string, scan func(row) error, args ...any) error
+}
+
+// question is a statement that reads, and what becomes of its rows.
+type question struct {
+	sql  string
+	args []any
+	scan func(row) error // as in tx.Query
 }
 
 // row is a result row; dest are *string, *int64, *bool or *any.
@@ -177,6 +187,14 @@ func (s *Store) query(ctx context.Context) querier {
 	return func(sql string, scan func(row) error, args ...any) error {
 		return s.db.Query(ctx, sql, scan, args...)
 	}
+}
+
+// into is a question with one row for an answer; found is set when it is there.
+func into(found *bool, sql string, args []any, dest ...any) question {
+	return question{sql, args, func(r row) error {
+		*found = true
+		return r.Scan(dest...)
+	}}
 }
 
 // one reads exactly one row; none is fault.NotFound.
