@@ -154,7 +154,7 @@ func TestBuilderPublish(t *testing.T) {
 	reader.wantNoWords("favourite", "Your address")
 	publish()
 	changes := b.text("dialog .changes")
-	for _, want := range []string{"New", "Gone", "Changed", "What is your favourite?", "Your address", "third"} {
+	for _, want := range []string{"New", "Gone", "Changed", "“What is your favourite?”: Question", "Your address", "third"} {
 		if !strings.Contains(changes, want) {
 			t.Errorf("the changes do not say %q:\n%s", want, changes)
 		}

@@ -11,13 +11,9 @@ import (
 	"formulary/internal/form"
 )
 
-const (
-	// heaviestPage is what a page of the workspace may weigh in bytes, with its
-	// style and its scripts, as if nothing were compressed.
-	heaviestPage = 100_000
-	// The builder is a program; it comes once and is kept by the browser.
-	heaviestBuilder = 110_000
-)
+// heaviestPage is what a page of the workspace may weigh in bytes, with its style and
+// its scripts, as if nothing were compressed.
+const heaviestPage = 100_000
 
 // clicked is a view after something on it was opened.
 func clicked(selector, shown string) func(*tab) {
@@ -128,15 +124,11 @@ func weigh(t *testing.T, b *tab) {
 		styled = styled || strings.HasSuffix(name, ".css") && p.Size > 0
 		sum += p.Size
 	}
-	most := float64(heaviestPage)
-	if strings.HasSuffix(b.at().Path, "/build") {
-		most = heaviestBuilder
-	}
 	if !styled {
 		t.Errorf("no style was weighed among %v", parts)
 	}
-	if t.Logf("%.0f bytes", sum); sum > most {
-		t.Errorf("the page weighs %.0f bytes, more than %.0f", sum, most)
+	if t.Logf("%.0f bytes", sum); sum > heaviestPage {
+		t.Errorf("the page weighs %.0f bytes, more than %d", sum, heaviestPage)
 	}
 }
 

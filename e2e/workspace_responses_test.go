@@ -115,6 +115,14 @@ func TestResponses(t *testing.T) {
 				t.Error("there is a page after the last")
 			}
 
+			// A click on a column sorts by it, another the other way round.
+			b.wantStatus(b.open(responses), 200)
+			b.wantStatus(b.press(`.answers thead a`), 200)
+			b.wantStatus(b.press(`.answers [aria-sort="ascending"] a`), 200)
+			if b.count(`.answers [aria-sort="descending"]`) != 1 {
+				t.Error("the second click does not turn the order around")
+			}
+
 			// Filters are kept from page to page.
 			menu := func(name string) { b.do(chromedp.Click(fmt.Sprintf(`//summary[normalize-space()=%q]`, name))) }
 			b.wantStatus(b.open(responses), 200)

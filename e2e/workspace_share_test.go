@@ -160,6 +160,10 @@ func TestShareSamples(t *testing.T) {
 			b.wantWords(fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, s.URL, id))
 			b.do(chromedp.Click("#main details summary"))
 			b.wait(`(document.querySelector(".sample iframe").contentDocument?.body?.innerText ?? "").includes("Second")`)
+			b.do(chromedp.Click("#popup > button"))
+			b.wait(`document.querySelector("#popup dialog").open && (document.querySelector("#popup iframe").contentDocument?.body?.innerText ?? "").includes("Second")`)
+			b.do(chromedp.Click("#popup dialog button"))
+			b.wait(`!document.querySelector("#popup dialog").open`)
 		})
 	}
 }

@@ -250,7 +250,7 @@ func TestNPS(t *testing.T) {
 	if s.classes["chart-good"] != 1 || s.classes["chart-middle"] != 1 || s.classes["chart-bad"] != 1 {
 		t.Errorf("parts: %v", s.classes)
 	}
-	if want := []string{"+25", "25%", "Detractors", "25%", "Passives", "50%", "Promoters"}; !slices.Equal(s.texts, want) {
+	if want := []string{"+25.4", "25%", "Detractors", "25%", "Passives", "50%", "Promoters"}; !slices.Equal(s.texts, want) {
 		t.Errorf("it says %q", s.texts)
 	}
 	if s := look(t, NPS(-100, 0, 0, 9, "", plain, nil)); s.texts[0] != "−100" || s.classes["chart-good"] != 0 {

@@ -66,7 +66,7 @@ func scored(score float64, number func(float64) string) string {
 	if math.IsNaN(score) {
 		score = 0
 	}
-	score = math.Round(max(-100, min(100, score)))
+	score = max(-100, min(100, score))
 	switch {
 	case score > 0:
 		return "+" + number(score)

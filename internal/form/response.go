@@ -126,18 +126,24 @@ func Quote(text string) (string, error) {
 	return string(out), err
 }
 
+// Numeric says whether the field is answered with a number.
+func (f *Field) Numeric() bool {
+	kind, _ := KindOf(f.Kind).Schema(f)["type"].(string)
+	return kind == "number" || kind == "integer"
+}
+
 // JSON writes a value that came as text as an answer to the field is stored.
 func (f *Field) JSON(value string) (string, error) {
 	kind, _ := KindOf(f.Kind).Schema(f)["type"].(string)
-	switch kind {
-	case "number", "integer":
+	switch {
+	case f.Numeric():
 		n, err := strconv.ParseFloat(value, 64)
 		if err != nil {
 			return "", err
 		}
 		text, err := json.Marshal(n)
 		return string(text), err
-	case "boolean":
+	case kind == "boolean":
 		yes, err := strconv.ParseBool(value)
 		return strconv.FormatBool(yes), err
 	}

@@ -136,7 +136,10 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 		if err := one(t.Query, countResponsesSQL, []any{owner, formID}, &total, &top); err != nil {
 			return err
 		}
-		if !filter.empty() {
+		if filter.By.Key != "" && filter.empty() && total > MaxSorted {
+			return ErrTooManyToSort
+		}
+		if !filter.empty() || filter.By.Key != "" {
 			var err error
 			list, total, err = s.filtered(t, owner, formID, filter, limit, offset)
 			return err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,29 @@ type ResponseFilter struct {
 	Version int64
 	Answers []AnswerFilter
 	Oldest  bool // the oldest first, in place of the newest
+	By      AnswerOrder
 }
+
+// AnswerOrder sorts a page of responses by what was answered to a question, those
+// without an answer last; without a key they are sorted by time.
+type AnswerOrder struct {
+	Key     string
+	Numbers bool // answers are compared as numbers
+	Down    bool // the greatest first
+}
+
+// MaxSorted is how many responses are sorted by an answer at most: their order is
+// not kept anywhere, so each page reads them all.
+const MaxSorted = 20_000
+
+// ErrTooManyToSort says that there are more than that.
+var ErrTooManyToSort = errors.New("too many responses to be sorted by an answer")
+
+const (
+	asTextSQL   = `answers ->> CAST(? AS TEXT)`
+	asNumberSQL = `CASE WHEN SUBSTR(CAST(answers -> CAST(? AS TEXT) AS TEXT), 1, 1) IN ('"', '[', '{', 't', 'f') THEN NULL
+		ELSE CAST(CAST(answers -> CAST(? AS TEXT) AS TEXT) AS DOUBLE PRECISION) END`
+)
 
 // AnswerFilter chooses the responses with a certain answer to a question.
 type AnswerFilter struct {
@@ -119,13 +142,35 @@ func (s *Store) filtered(t tx, owner, formID string, filter ResponseFilter, limi
 	if err := one(t.Query, `SELECT COUNT(*)`+where, args, &total); err != nil || offset >= total {
 		return nil, total, err
 	}
-	order := ` ORDER BY id DESC LIMIT $`
-	if filter.Oldest {
-		order = ` ORDER BY id LIMIT $`
+	if filter.By.Key != "" && total > MaxSorted {
+		return nil, total, ErrTooManyToSort
 	}
-	page := order + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
+	order := filter.order(s.db)
+	for strings.Contains(order, "?") {
+		args = append(args, filter.By.Key)
+		order = strings.Replace(order, "?", "$"+strconv.Itoa(len(args)), 1)
+	}
+	page := order + ` LIMIT $` + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
 	list, err := collect(t.Query, formID, `SELECT `+responseColumns+where+page, append(args, limit, offset)...)
 	return list, total, err
+}
+
+func (f ResponseFilter) order(db engine) string {
+	newest := `id DESC`
+	if f.Oldest {
+		newest = `id`
+	}
+	if f.By.Key == "" {
+		return ` ORDER BY ` + newest
+	}
+	value := db.Lower(asTextSQL)
+	if f.By.Numbers {
+		value = asNumberSQL
+	}
+	if f.By.Down {
+		value += ` DESC`
+	}
+	return ` ORDER BY CASE WHEN ` + asTextSQL + ` IS NULL THEN 1 ELSE 0 END, ` + value + `, ` + newest
 }
 
 // exportChunk is how many responses are read at a time for an export.

@@ -30,6 +30,7 @@ type layout struct {
 	Person *account.Person
 	Here   string // which part of the console this is
 	Narrow bool   // one short form, as for signing in
+	Wide   bool   // a table that takes what room there is
 	Script string // one more script
 	Style  string // one more style sheet
 	Notice string // good news, said once
@@ -61,6 +62,17 @@ func (l *layout) Direction() string {
 		return "rtl"
 	}
 	return "ltr"
+}
+
+// Sheet is the style sheet, with what the page has use for.
+func (l *layout) Sheet() string {
+	switch {
+	case l.Public:
+		return "public.css"
+	case l.Style == "builder.css":
+		return "desk.css"
+	}
+	return "formulary.css"
 }
 
 // framed is every page struct.

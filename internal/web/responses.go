@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -39,11 +40,14 @@ type responsesPage struct {
 	Next     string
 	Kept     url.Values // the query, without the page
 	Deleted  []string   // ids that can be brought back
+	TooMany  int64      // so many could be sorted by an answer
 }
 
 type responseColumn struct {
 	form.Column
-	Shown bool
+	Shown  bool
+	Sorted string // ascending, descending; empty: not by this one
+	Sort   string // address of the page sorted by it, or the other way; empty: it cannot be
 }
 
 type responseRow struct {
@@ -68,7 +72,7 @@ func (p *responsesPage) Export(format string) string {
 func (web *Web) responseQuery(v *visit, formID string) (store.ResponseFilter, url.Values, error) {
 	query := v.r.URL.Query()
 	kept := url.Values{}
-	for _, name := range []string{"search", "since", "until", "where", "is", "order", "column"} {
+	for _, name := range []string{"search", "since", "until", "where", "is", "order", "by", "column"} {
 		for _, value := range query[name] {
 			if value != "" {
 				kept.Add(name, value)
@@ -97,6 +101,7 @@ func (web *Web) showResponses(v *visit) error {
 		return err
 	}
 	p := &responsesPage{formPage: web.formPageOf(v, f, "responses")}
+	p.Wide = true
 	filter, kept, err := web.responseQuery(v, f.ID)
 	if _, ok := errors.AsType[*store.FilterMistake](err); ok {
 		p.Errors, err = problems{"is": "This is not an answer to this question."}, nil
@@ -108,19 +113,26 @@ func (web *Web) showResponses(v *visit) error {
 	if err != nil || page < 1 {
 		page = 1
 	}
-	offset := (page - 1) * responsesPerPage
-	list, total, err := web.Store.Responses(v.ctx(), v.person.ID, f.ID, filter, responsesPerPage, offset)
+	versions, err := web.Store.Definitions(v.ctx(), v.person.ID, f.ID)
 	if err != nil {
 		return err
 	}
-	versions, err := web.Store.Definitions(v.ctx(), v.person.ID, f.ID)
+	p.Fields = form.Asked(versions)
+	filter.By = sortedBy(kept.Get("by"), p.Fields)
+	offset := (page - 1) * responsesPerPage
+	list, total, err := web.Store.Responses(v.ctx(), v.person.ID, f.ID, filter, responsesPerPage, offset)
+	if errors.Is(err, store.ErrTooManyToSort) {
+		p.TooMany = store.MaxSorted
+		filter.By = store.AnswerOrder{}
+		kept.Del("by")
+		list, total, err = web.Store.Responses(v.ctx(), v.person.ID, f.ID, filter, responsesPerPage, offset)
+	}
 	if err != nil {
 		return err
 	}
 	p.Total, p.From, p.To, p.Kept = total, min(offset+1, total), offset+int64(len(list)), kept
 	p.Search, p.Since, p.Until, p.Oldest, p.Where, p.Is = kept.Get("search"), kept.Get("since"), kept.Get("until"), filter.Oldest, kept.Get("where"), kept.Get("is")
 	p.Filtered = p.Search != "" || p.Since != "" || p.Until != "" || p.Where != ""
-	p.Fields = form.Asked(versions)
 	if err := web.responseRows(v, p, versions, list); err != nil {
 		return err
 	}
@@ -146,15 +158,64 @@ func (web *Web) showResponses(v *visit) error {
 	return web.render(v, http.StatusOK, "responses", p)
 }
 
+// sortedBy reads the order of the table: the key of a question, with a minus in front
+// for the other way.
+func sortedBy(text string, fields []*form.Field) store.AnswerOrder {
+	key, down := strings.CutPrefix(text, "-")
+	for _, f := range fields {
+		if f.Key == key {
+			return store.AnswerOrder{Key: key, Numbers: f.Numeric(), Down: down}
+		}
+	}
+	return store.AnswerOrder{}
+}
+
+// sorting says how a column takes part in the order, and what a click on it asks for.
+func (p *responsesPage) sorting(c *responseColumn) {
+	if strings.Contains(c.Key, ".") {
+		return // a part of an answer
+	}
+	by := c.Key
+	switch p.Kept.Get("by") {
+	case c.Key:
+		c.Sorted, by = "ascending", "-"+c.Key
+	case "-" + c.Key:
+		c.Sorted, by = "descending", ""
+	}
+	query := maps.Clone(p.Kept)
+	if query.Del("by"); by != "" {
+		query.Set("by", by)
+	}
+	c.Sort = "/forms/" + p.Form.ID + "/responses?" + query.Encode()
+}
+
+// shownAtFirst are the columns to begin with: what everybody is asked comes before
+// what only some are.
+func shownAtFirst(columns []form.Column, fields map[string]*form.Field) map[string]bool {
+	shown := map[string]bool{}
+	for _, always := range []bool{true, false} {
+		for _, c := range columns {
+			f := fields[c.ID]
+			if len(shown) < shownColumns && (f != nil && f.ShowIf == nil) == always {
+				shown[c.Key] = true
+			}
+		}
+	}
+	return shown
+}
+
 // responseRows writes the answers into the columns that were chosen.
 func (web *Web) responseRows(v *visit, p *responsesPage, versions []*form.Definition, list []form.Response) error {
+	columns := form.Columns(versions)
 	chosen := p.Kept["column"]
-	for i, c := range form.Columns(versions) {
-		shown := i < shownColumns
-		if len(chosen) > 0 {
-			shown = slices.Contains(chosen, c.Key)
-		}
-		p.Columns = append(p.Columns, responseColumn{c, shown})
+	var atFirst map[string]bool
+	if len(chosen) == 0 && len(versions) > 0 {
+		atFirst = shownAtFirst(columns, versions[len(versions)-1].ByID())
+	}
+	for _, c := range columns {
+		column := responseColumn{Column: c, Shown: atFirst[c.Key] || slices.Contains(chosen, c.Key)}
+		p.sorting(&column)
+		p.Columns = append(p.Columns, column)
 	}
 	for _, r := range list {
 		answers, err := r.Answers()

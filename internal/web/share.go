@@ -26,6 +26,7 @@ type sharePage struct {
 	Limit       string
 	Sites       string // one a line
 	AnySite     bool
+	Address     string // the last part of the link
 	Inline      string // what to put on another site
 	PopUp       string
 	Questions   []prefilled
@@ -37,6 +38,21 @@ type prefilled struct {
 	Key     string
 	Label   string
 	Options []form.Option
+	Type    string // of its control; empty: text
+}
+
+// prefill is a question with what the link may bring along for it.
+func (web *Web) prefill(v *visit, f *form.Field) prefilled {
+	p := prefilled{Key: f.Key, Label: f.Label, Options: f.Options}
+	switch {
+	case f.Kind == "yes_no" || f.Kind == "consent":
+		p.Options = []form.Option{{Value: "true", Label: web.say(v, "Yes")}, {Value: "false", Label: web.say(v, "No")}}
+	case f.Kind == "date" || f.Kind == "time" || f.Kind == "email" || f.Kind == "url":
+		p.Type = f.Kind
+	case f.Numeric():
+		p.Type = "number"
+	}
+	return p
 }
 
 var shareNotices = map[string]string{
@@ -69,12 +85,12 @@ func (web *Web) sharing(v *visit, status int, list problems) error {
 		p.AnySite = v.field("any_site") != ""
 		p.Errors = list
 	}
-	address := strings.TrimPrefix(p.Link, web.BaseURL+"/f/")
-	p.Inline = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, web.BaseURL, address)
-	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, web.BaseURL, address, web.say(v, "Open the form"))
+	p.Address = strings.TrimPrefix(p.Link, web.BaseURL+"/f/")
+	p.Inline = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, web.BaseURL, p.Address)
+	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, web.BaseURL, p.Address, web.say(v, "Open the form"))
 	for _, field := range d.Fields {
 		if field.Asked() && field.Kind != "calculated" && form.KindOf(field.Kind).Parts(field) == nil {
-			p.Questions = append(p.Questions, prefilled{field.Key, field.Label, field.Options})
+			p.Questions = append(p.Questions, web.prefill(v, field))
 		}
 	}
 	p.Script = "share.js"

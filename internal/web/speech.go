@@ -100,6 +100,16 @@ func (l *layout) Date(t time.Time) string {
 	return strconv.Itoa(t.Day()) + " " + month + " " + strconv.Itoa(t.Year())
 }
 
+// Day is a day in few letters, for a chart.
+func (l *layout) Day(t time.Time) string {
+	month := []rune(l.T(t.Month().String()))
+	text := strconv.Itoa(t.Day()) + " " + string(month[:min(3, len(month))])
+	if l.viewer == "de" {
+		text = strconv.Itoa(t.Day()) + ". " + string(month[:min(3, len(month))])
+	}
+	return text + " " + strconv.Itoa(t.Year())
+}
+
 // When is a day and a time in the viewer's zone.
 func (l *layout) When(t time.Time) string { return l.Date(t) + ", " + l.local(t).Format("15:04") }
 

@@ -11,7 +11,6 @@ import (
 	"mime"
 	"net/http"
 	"path"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -47,18 +46,24 @@ func loadStatic() (map[string]asset, error) {
 		case ".css":
 			content = thin(content)
 		case ".js":
-			content = scriptMargin.ReplaceAll(content, nil)
+			content = thinScript(content)
 		}
 		if list[path.Base(name)], err = pack(name, content); err != nil {
 			return nil, err
 		}
 	}
-	public := list["formulary.css"].content
-	for _, layer := range []string{"workspace", "guest"} {
-		public = withoutLayer(public, layer)
-	}
-	if list["public.css"], err = pack("public.css", public); err != nil {
-		return nil, err
+	// The one style sheet, without what some pages have no use for.
+	for name, layers := range map[string][]string{
+		"public.css": {"workspace", "charts", "guest"},
+		"desk.css":   {"form", "charts", "guest"},
+	} {
+		css := list["formulary.css"].content
+		for _, layer := range layers {
+			css = withoutLayer(css, layer)
+		}
+		if list[name], err = pack(name, css); err != nil {
+			return nil, err
+		}
 	}
 	for _, name := range []string{"swagger-ui-bundle.js", "swagger-ui.css"} {
 		packed, err := swagger.FS.ReadFile(name + ".gz")
@@ -80,44 +85,6 @@ func pack(name string, content []byte) (asset, error) {
 		return asset{}, err
 	}
 	return newAsset(name, content, packed.Bytes()), nil
-}
-
-// withoutLayer leaves a layer out of a style sheet that was made thin.
-func withoutLayer(css []byte, layer string) []byte {
-	begin := []byte("@layer " + layer + "{")
-	for {
-		from := bytes.Index(css, begin)
-		if from < 0 {
-			return css
-		}
-		to, depth := from+len(begin), 1
-		for ; to < len(css) && depth > 0; to++ {
-			switch css[to] {
-			case '{':
-				depth++
-			case '}':
-				depth--
-			}
-		}
-		css = append(bytes.Clone(css[:from]), css[to:]...)
-	}
-}
-
-var (
-	cssComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
-	cssSpace   = regexp.MustCompile(`\s+`)
-	cssAround  = regexp.MustCompile(` ?([{};,]) ?`)
-)
-
-// scriptMargin is what only the authors of a script read: comments on lines of
-// their own, and indentation. Ours have no texts of several lines.
-var scriptMargin = regexp.MustCompile(`(?m)^\s*(//.*\n)?`)
-
-// thin leaves out of a style sheet what only its authors read. Our own has no
-// strings in which spaces matter.
-func thin(css []byte) []byte {
-	css = cssSpace.ReplaceAll(cssComment.ReplaceAll(css, nil), []byte(" "))
-	return bytes.TrimSpace(cssAround.ReplaceAll(css, []byte("$1")))
 }
 
 func newAsset(name string, content, packed []byte) asset {

@@ -87,9 +87,9 @@ func (web *Web) overTime(p *summaryPage, s *form.Summary) {
 	var points []chart.Point
 	for n := 0; n < most; n++ {
 		text := day.Format(time.DateOnly)
-		points = append(points, chart.Point{Label: text, Value: float64(s.Days[text])})
+		points = append(points, chart.Point{Label: p.Day(day), Value: float64(s.Days[text])})
 		if s.Days[text] > 0 {
-			p.Days = append(p.Days, dayCount{text, s.Days[text]})
+			p.Days = append(p.Days, dayCount{p.Date(day), s.Days[text]})
 		}
 		if text >= days[len(days)-1] {
 			break

@@ -86,6 +86,10 @@ func TestWorkspace(t *testing.T) {
 		has(t, first, "1 to 25 of 30", sent[29], "!"+sent[0])
 		has(t, b.Get(base+"/responses?page=2"), "26 to 30 of 30", sent[0])
 		has(t, b.Get(base+"/responses?order=oldest"), sent[0], "!"+sent[29])
+		// Sorted by an answer, as numbers, both ways; a column says how.
+		up, down := b.Get(base+"/responses?by=score"), b.Get(base+"/responses?by=-score")
+		has(t, up, `aria-sort="ascending"`, "by=-score", sent[0], "!"+sent[10])
+		has(t, down, `aria-sort="descending"`, sent[10], "!"+sent[0])
 		has(t, b.Get(base+"/responses?where=score&is=10"), "1 to 2 of 2", sent[10], sent[21], "!"+sent[11])
 		has(t, b.Get(base+"/responses?where=score&is=ten"), "not an answer")
 		has(t, b.Get(base+"/responses?search=nobody"), "Nothing found")

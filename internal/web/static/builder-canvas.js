@@ -1,7 +1,7 @@
 // The questions in place: the form as a page on which everything can be written.
 
 import { data, h, icon, make, mount, say, small, tool, wrong } from "./builder-view.js";
-import { addOptions, change, changeOption, edit, find, has, isBreak, isEnding, kindOf, numberOf, pageOf, put, settle, state, typeOf } from "./builder-draft.js";
+import { addOptions, change, changeOption, edit, examples, find, has, isBreak, isEnding, kindOf, numberOf, pageOf, put, settle, state, typeOf } from "./builder-draft.js";
 import { logicOf, nameOf } from "./builder-logic.js";
 
 export const problemsOf = (uid) => state.problems.filter((p) => p.owner === uid);
@@ -33,8 +33,9 @@ export function optionInput(uid, list, o, place, focus) {
       const lines = e.clipboardData.getData("text").split("\n").map((line) => line.trim()).filter(Boolean);
       if (lines.length < 2) return;
       e.preventDefault();
+      const instead = examples(find(uid)[list], list);
       if (!e.target.value.trim()) label(lines.shift());
-      at(addOptions(uid, list, o._uid, lines));
+      at(addOptions(uid, list, o._uid, lines, instead));
     },
     onkeydown(e) {
       const to = { ArrowUp: beside(-1), ArrowDown: beside(1), Backspace: !e.target.value && (beside(-1) ?? beside(1)), Enter: "new" }[e.key];

@@ -207,14 +207,16 @@ export async function guarded(how, ask) {
   return true;
 }
 
+const example = (list, n) => list === "rows" ? say("Row {n}", { n }) : say("Answer {n}", { n });
+// examples are the options that a question began with, as long as nobody has touched them.
+export const examples = (all, list) => all.every((o, i) => o.label === example(list, i + 1)) ? all.map((o) => o._uid) : [];
 const option = (label) => ({ _uid: random("o"), _auto: true, label });
 
 // begin makes a question that can be saved at once.
 export function begin(kind) {
   const id = random("f");
   const field = { id, _uid: id, _auto: true, key: unused(kind.name, keys()), kind: kind.name };
-  if (has(kind, "options")) field.options = [1, 2].map((n) => option(say("Answer {n}", { n })));
-  if (has(kind, "rows")) field.rows = [1, 2].map((n) => option(say("Row {n}", { n })));
+  for (const list of ["options", "rows"]) if (has(kind, list)) field[list] = [1, 2].map((n) => option(example(list, n)));
   if (has(kind, "expression")) field.expression = "0";
   if (has(kind, "text") && !kind.answered) field.text = say("Write something here.");
   return field;
@@ -230,11 +232,12 @@ export function twin(member) {
   return copy;
 }
 
-export function addOptions(uid, list, after, labels) {
+export function addOptions(uid, list, after, labels, instead = []) {
   const fresh = labels.map(option);
   change(uid, (f) => {
     const all = f[list] ??= [];
     all.splice(after ? all.findIndex((o) => o._uid === after) + 1 : all.length, 0, ...fresh);
+    f[list] = all.filter((o) => !instead.includes(o._uid));
   });
   for (const o of fresh) settle(uid, list, o._uid);
   return fresh.at(-1)._uid;

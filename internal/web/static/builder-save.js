@@ -1,7 +1,7 @@
 // Saving: by itself, soon after the last change, and again until it is done. Then
 // publishing, when asked to.
 
-import { dialog, h, icon, say } from "./builder-view.js";
+import { data, dialog, h, icon, say } from "./builder-view.js";
 import { find, lists, members, outward, replace, state } from "./builder-draft.js";
 import { nameOf } from "./builder-logic.js";
 
@@ -131,12 +131,23 @@ async function conflict(theirs) {
   done();
 }
 
+// What changes are about, in the words of the panel.
+const called = (names) => names.split(", ").map((name) => [...data.common, ...data.own].find((p) => p.name === name)?.label ?? {
+  title: say("Title"), description: say("Description"), language: say("Language"), redirect: say("Or another page"), submit_label: say("Words on the last button"),
+  hide_progress: say("Do not say how many pages there are"), ask_again: say("Offer to answer once more"),
+}[name] ?? name).map((name) => say(name)).join(", ");
+
 // The server says changes in lines such as "~ field size: label, help".
 function changeLine(line) {
-  const [, what, key, rest] = line.match(/^. (field|ending) (\w+)(.*)$/) ?? [, "", "", line.slice(2)];
-  const member = what && members().find((m) => m.key === key);
   const sign = { "+": say("New"), "-": say("Gone"), "~": say("Changed") }[line[0]];
-  return h("li", h("span.tag", sign), h("span", member ? `“${nameOf(member)}”` : key, rest));
+  const [, what, key, rest] = line.match(/^. (field|ending) (\w+)(?:: (.*))?$/) ?? [];
+  const [, name, value] = line.match(/^~ (\w+): (.*)$/s) ?? [];
+  const member = what && members().find((m) => m.key === key);
+  const words = what ? (member ? `“${nameOf(member)}”` : key) + (rest ? `: ${called(rest)}` : "")
+    : name === "settings" ? called(value)
+    : name ? `${called(name)}: ${value.replace(/^none →/, `${say("nothing")} →`).replace(/→ none$/, `→ ${say("nothing")}`)}`
+    : line.endsWith("fields") ? say("The order of the questions") : say("The order of the endings");
+  return h("li", h("span.tag", sign), h("span", words));
 }
 
 export async function publish(go) {

@@ -1,7 +1,8 @@
 // Put on another site, this shows a form in a frame that is as high as it needs:
 //   <script src="https://forms.example.com/embed.js" data-form="frm_…" async></script>
 // Answers to start from come as data-answer-KEY="…". With data-button="Words" the
-// form opens over the page when somebody presses that button.
+// form opens over the page when somebody presses that button. Its title is data-title,
+// and data-close is what the button that closes it says to those who hear it.
 (() => {
   const script = document.currentScript;
   const home = new URL(script.src).origin;
@@ -16,9 +17,15 @@
   const { button: words } = script.dataset;
   if (words) {
     const dialog = document.createElement("dialog");
-    dialog.style.cssText = "width:min(44rem,94vw);max-height:92vh;padding:1rem;border:0;border-radius:.75rem;box-shadow:0 1rem 4rem #0005";
+    dialog.style.cssText = "width:min(44rem,94vw);max-height:92vh;padding:0;border:0;border-radius:.75rem;box-shadow:0 1rem 4rem #0005";
     dialog.setAttribute("aria-label", frame.title);
-    dialog.append(frame);
+    const close = document.createElement("button");
+    close.type = "button";
+    close.textContent = "×";
+    close.setAttribute("aria-label", script.dataset.close || "Close");
+    close.style.cssText = "position:absolute;inset:.25rem .25rem auto auto;min-width:2.75rem;min-height:2.75rem;padding:0;border:0;background:none;color:#767676;font:1.75rem/1 sans-serif;cursor:pointer";
+    close.addEventListener("click", () => dialog.close());
+    dialog.append(frame, close);
     dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
     const button = document.createElement("button");
     button.type = "button";

@@ -1,5 +1,15 @@
+// Where the browser keeps nothing for us, a theme lasts as long as the page.
+function kept(theme) {
+  try {
+    if (theme) localStorage.setItem("theme", theme);
+    return localStorage.getItem("theme");
+  } catch {
+    return null;
+  }
+}
+
 // Runs before the first paint: a theme that was chosen must not flash.
-const chosen = localStorage.getItem("theme");
+const chosen = kept();
 if (chosen) document.documentElement.dataset.theme = chosen;
 
 const isDark = () => document.documentElement.dataset.theme
@@ -9,7 +19,7 @@ const isDark = () => document.documentElement.dataset.theme
 function switchTheme() {
   const next = isDark() ? "light" : "dark";
   document.documentElement.dataset.theme = next;
-  localStorage.setItem("theme", next);
+  kept(next);
 }
 
 // A second click must not send a form again while the first is on its way.
@@ -39,6 +49,8 @@ function sameSheet() {
 
 addEventListener("DOMContentLoaded", () => {
   sameSheet();
+  // Where one is stands in sight, also where the others do not fit beside it.
+  for (const here of document.querySelectorAll("nav [aria-current]")) here.scrollIntoView({ block: "nearest", inline: "center" });
   for (const button of document.querySelectorAll("[data-theme-switch]")) {
     button.hidden = false;
     button.addEventListener("click", switchTheme);
