@@ -26,7 +26,7 @@ func (b *bench) export(ctx context.Context, service *process, path, token, forma
 		return f, err
 	}
 	var err error
-	f.cpu, f.took, err = b.watch(service, func() error {
+	f.cpu, f.took, err = b.watch(ctx, service, func() error {
 		return download(ctx, service, path+"?format="+format, token, lines)
 	})
 	if err != nil {

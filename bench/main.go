@@ -1,8 +1,8 @@
-// Command bench measures Formulary against a bare net/http server that sends
-// the same bytes. Each runs as a process of its own on this machine; the load
-// comes from here:
+// Command bench measures Formulary on both databases beside a bare net/http
+// server that sends the same bytes, and beside its peers. Each runs as a process
+// of its own on this machine; the load comes from here:
 //
-//	go run ./bench [-engine=sqlite|postgres|both] [-only=WORK] [-responses=N] [-markdown FILE]
+//	go run ./bench [-engine=sqlite|postgres|both] [-only=WORK] [-responses=N] [-peers=false] [-markdown FILE]
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -46,7 +47,7 @@ func exit(err error) {
 }
 
 // parts are what -only can choose.
-var parts = []string{"forms", "me", "refresh", "exchange", "page", "submit", "pages", "start", "million"}
+var parts = []string{"forms", "me", "exchange", "refresh", "introspect", "page", "feed", "submit", "pages", "start", "million", "growth"}
 
 // command reads the flags, measures, and reports.
 func command(ctx context.Context, args []string) (err error) {
@@ -55,11 +56,12 @@ func command(ctx context.Context, args []string) (err error) {
 	b := &bench{progress: os.Stderr}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	engine := flags.String("engine", "both", "`database` to measure on: sqlite, postgres or both")
-	markdown := flags.String("markdown", "", "also write the report to this `file`")
-	flags.DurationVar(&b.length, "time", 2*time.Second, "how long a round is")
-	flags.IntVar(&b.rounds, "rounds", 3, "how many rounds the medians are of")
+	markdown := flags.String("markdown", "", "also write the report to this `file`, and its charts to the folder images beside it")
+	flags.DurationVar(&b.length, "time", time.Second, "how long a round is")
+	flags.IntVar(&b.rounds, "rounds", 5, "how many rounds the medians are of")
+	flags.BoolVar(&b.peers, "peers", true, "measure PocketBase and go-oauth2 too")
 	flags.StringVar(&b.only, "only", "", "measure only this `work`: "+strings.Join(parts, ", "))
-	flags.IntVar(&b.responses, "responses", 1_000_000, "how many responses the form of the work million has")
+	flags.IntVar(&b.responses, "responses", 1_000_000, "how many responses the form of the works million and growth has at most")
 	flags.StringVar(&b.profiles, "profile", "", "also keep a CPU profile of each work in this `folder`")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -89,26 +91,30 @@ func command(ctx context.Context, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	fmt.Fprintln(b.progress, "building")
-	if b.binary, err = build(ctx, folder); err != nil {
+	b.binary = filepath.Join(folder, "formulary")
+	if b.size, err = build(ctx, ".", b.binary); err != nil {
 		return err
 	}
-	info, err := os.Stat(b.binary)
-	if err != nil {
-		return err
-	}
-	r := report{bench: b, size: info.Size()}
-	for _, engine := range engines {
-		e, err := b.engine(ctx, engine, folder)
-		if err != nil {
-			return fmt.Errorf("%s: %w", engine, err)
+	r := &report{bench: b, size: b.size}
+	start := time.Now()
+	if b.only != "million" && b.only != "growth" {
+		if err := b.beside(ctx, engines, folder, r); err != nil {
+			return err
 		}
-		r.engines = append(r.engines, e)
+	}
+	if b.wants("million") || b.wants("growth") {
+		for _, engine := range engines {
+			e, err := b.alone(ctx, engine, folder)
+			if err != nil {
+				return fmt.Errorf("%s: %w", engine, err)
+			}
+			r.engines = append(r.engines, e)
+		}
 	}
 	fmt.Print(r.write(aligned))
-	if *markdown != "" {
-		if err := os.WriteFile(*markdown, []byte(r.document()), 0o644); err != nil {
-			return fmt.Errorf("write report: %w", err)
-		}
+	fmt.Fprintf(b.progress, "\nmeasured in %s\n", time.Since(start).Round(time.Second))
+	if *markdown == "" {
+		return nil
 	}
-	return nil
+	return r.save(*markdown)
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"time"
 )
 
@@ -24,36 +23,26 @@ const (
 // bench is one run of the benchmark.
 type bench struct {
 	binary    string
+	size      int64 // of the binary
 	length    time.Duration
 	rounds    int
 	only      string
 	responses int
+	peers     bool   // others beside
 	profiles  string // folder; empty: none
 	progress  io.Writer
 
-	// What the rest of the machine did under load, of the engine that is being
-	// measured: figures of a busy machine say little.
+	// What the rest of the machine did under load: figures of a busy machine say
+	// little.
 	elsewhere, capacity time.Duration
 }
 
 func (b *bench) wants(name string) bool { return b.only == "" || b.only == name }
 
-// figures are the medians of the rounds of one work.
-type figures struct {
-	work          work
-	rate, cpu     float64 // requests a second; seconds of CPU a request
-	bare, bareCPU float64
-	p50, p99      time.Duration
-	errors        int64
-	said          string
-}
-
-func (f figures) ratio() float64 { return f.rate / f.bare }
-
 // once loads a process for one run; it also returns the CPU of a request, in
 // seconds.
 func (b *bench) once(ctx context.Context, p *process, feeds []feed, length time.Duration) (t *tally, cpu float64, err error) {
-	used, _, err := b.watch(p, func() (err error) {
+	used, _, err := b.watch(ctx, p, func() (err error) {
 		t, err = run(ctx, p.addr, feeds, length)
 		return err
 	})
@@ -63,9 +52,14 @@ func (b *bench) once(ctx context.Context, p *process, feeds []feed, length time.
 	return t, used.Seconds() / float64(t.requests), nil
 }
 
-// watch is how much CPU a process uses while it is made to work, and how long
-// that takes. What the rest of the machine does meanwhile is noted.
-func (b *bench) watch(p *process, work func() error) (cpu, took time.Duration, err error) {
+// watch is how much CPU a process uses while it is made to work, with what its
+// database uses, and how long that takes. What the rest of the machine does
+// meanwhile is noted.
+func (b *bench) watch(ctx context.Context, p *process, work func() error) (cpu, took time.Duration, err error) {
+	helpersBefore, err := p.helpers(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
 	cpuBefore, err := p.cpu()
 	if err != nil {
 		return 0, 0, err
@@ -84,63 +78,20 @@ func (b *bench) watch(p *process, work func() error) (cpu, took time.Duration, e
 		return 0, 0, err
 	}
 	othersAfter, err := p.others()
-	b.elsewhere += othersAfter - othersBefore
-	b.capacity += took * time.Duration(runtime.NumCPU())
-	return cpuAfter - cpuBefore, took, err
-}
-
-// against measures a work on the service and on the bare server, in turns, so
-// that a slow moment of the machine meets both.
-func (b *bench) against(ctx context.Context, w work, service, bare *process) (figures, error) {
-	f := figures{work: w}
-	fmt.Fprintf(b.progress, "  %s\n", w.title)
-	// Only its bytes matter to the bare server, so it can be asked the same.
-	bareFeeds := deal([][]byte{w.sample}, throughput)
-	want := fewest
-	load := func(connections int, length time.Duration) (*tally, float64, error) {
-		feeds, err := w.feeds(ctx, connections, want)
-		if err != nil {
-			return nil, 0, err
-		}
-		t, cpu, err := b.once(ctx, service, feeds, length)
-		if err != nil {
-			return nil, 0, err
-		}
-		f.errors += t.errors
-		if f.said == "" {
-			f.said = t.said
-		}
-		want = max(fewest, int(1.3*t.rate()*b.length.Seconds()))
-		return t, cpu, nil
-	}
-	if _, _, err := load(throughput, warmUp); err != nil {
-		return f, err
-	}
-	if _, _, err := b.once(ctx, bare, bareFeeds, warmUp); err != nil {
-		return f, err
-	}
-	var rates, cpus, bareRates, bareCPUs []float64
-	for range b.rounds {
-		t, cpu, err := load(throughput, b.length)
-		if err != nil {
-			return f, err
-		}
-		rates, cpus = append(rates, t.rate()), append(cpus, cpu)
-		if t, cpu, err = b.once(ctx, bare, bareFeeds, b.length); err != nil {
-			return f, err
-		}
-		if t.errors > 0 {
-			return f, fmt.Errorf("the bare server said: %.200s", t.said)
-		}
-		bareRates, bareCPUs = append(bareRates, t.rate()), append(bareCPUs, cpu)
-	}
-	f.rate, f.cpu, f.bare, f.bareCPU = median(rates), median(cpus), median(bareRates), median(bareCPUs)
-	t, _, err := load(latency, b.length)
 	if err != nil {
-		return f, err
+		return 0, 0, err
 	}
-	f.p50, f.p99 = t.times.quantile(0.5), t.times.quantile(0.99)
-	return f, nil
+	helpersAfter, err := p.helpers(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	var helped time.Duration
+	for pid, used := range helpersAfter {
+		helped += used - helpersBefore[pid]
+	}
+	b.elsewhere += othersAfter - othersBefore - helped
+	b.capacity += took * time.Duration(runtime.NumCPU())
+	return cpuAfter - cpuBefore + helped, took, nil
 }
 
 // errand is a request that is asked again and again, or several that take turns.
@@ -151,8 +102,9 @@ type errand struct {
 
 // cost is what a request takes, the median of the rounds.
 type cost struct {
-	cpu float64 // seconds of the server
-	p50 time.Duration
+	cpu    float64 // seconds of the server
+	p50    time.Duration
+	rounds span // of cpu
 }
 
 // inTurns measures errands beside each other, so that a slow moment of the
@@ -180,7 +132,7 @@ func (b *bench) inTurns(ctx context.Context, connections int, errands ...errand)
 	}
 	costs := make([]cost, len(errands))
 	for i := range costs {
-		costs[i] = cost{median(cpus[i]), time.Duration(median(waits[i]))}
+		costs[i] = cost{median(cpus[i]), time.Duration(median(waits[i])), spanOf(cpus[i])}
 	}
 	return costs, nil
 }
@@ -200,16 +152,27 @@ func (b *bench) pages(ctx context.Context, service *process, token string) (firs
 
 const profileLength = 5 * time.Second
 
-// profileWork keeps a CPU profile of the service under one work.
-func (b *bench) profileWork(ctx context.Context, w work, service *process, admin, engine string) error {
-	feeds, err := w.feeds(ctx, throughput, 10*fewest)
-	if err != nil {
-		return err
+// profileWork keeps CPU profiles of the service under one work, if they are
+// wanted.
+func (b *bench) profileWork(ctx context.Context, work int, sites []*site) error {
+	for _, s := range sites {
+		if s.admin == "" {
+			continue
+		}
+		w := s.works[work]
+		feeds, err := w.feeds(ctx, w.connections, 10*fewest)
+		if err != nil {
+			return err
+		}
+		err = b.profile(ctx, s.admin, fmt.Sprintf("%s-%s-%d", s.engine, w.name, w.connections), func(length time.Duration) error {
+			_, err := run(ctx, s.service.addr, feeds, length)
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
-	return b.profile(ctx, admin, engine+"-"+w.name, func(length time.Duration) error {
-		_, err := run(ctx, service.addr, feeds, length)
-		return err
-	})
+	return nil
 }
 
 // profile keeps a CPU profile of a service that is made to work for so long.
@@ -244,13 +207,4 @@ func (b *bench) fetch(ctx context.Context, url, file string) error {
 		return fmt.Errorf("profile: %w", err)
 	}
 	return nil
-}
-
-func median(list []float64) float64 {
-	list = slices.Sorted(slices.Values(list))
-	n := len(list)
-	if n%2 == 1 {
-		return list[n/2]
-	}
-	return (list[n/2-1] + list[n/2]) / 2
 }

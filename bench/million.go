@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	fewResponses = 1_000 // of the form that the large one is compared with
+	fewResponses = 1_000 // of the smallest form
 	feedPage     = 100
 	longFeedPage = 1_000
 	listPage     = 20
@@ -33,8 +33,52 @@ type millionFigures struct {
 	afterLoad    int64 // bytes in memory after all that reads
 	firstSummary time.Duration
 	summary      time.Duration
-	fewCPU       float64 // seconds a submission, with few responses stored
-	manyCPU      float64
+}
+
+// engineFigures is what was measured on one engine alone. What was not asked for
+// is nil.
+type engineFigures struct {
+	name    string
+	million *millionFigures
+	growth  *growthFigures
+}
+
+// alone measures what databases of several sizes cost on one engine.
+func (b *bench) alone(ctx context.Context, engine, folder string) (e engineFigures, err error) {
+	var surveys []*survey
+	defer func() {
+		for _, s := range surveys {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	for _, n := range b.sizes() {
+		fmt.Fprintf(b.progress, "%s: storing %s responses\n", engine, whole(float64(n)))
+		s, err := newSurvey(ctx, engine, folder, n)
+		if err != nil {
+			return e, err
+		}
+		surveys = append(surveys, s)
+		if b.wants("growth") {
+			fmt.Fprintf(b.progress, "%s: and as many forms\n", engine)
+			if err := s.addForms(ctx, n); err != nil {
+				return e, fmt.Errorf("store forms: %w", err)
+			}
+		}
+	}
+	e.name = surveys[0].store.Engine()
+	if b.wants("million") {
+		largest := surveys[len(surveys)-1]
+		e.million = &millionFigures{responses: largest.responses, storing: largest.storing}
+		if err := b.reading(ctx, largest, &e); err != nil {
+			return e, fmt.Errorf("million: %w", err)
+		}
+	}
+	if b.wants("growth") {
+		if e.growth, err = b.grow(ctx, surveys); err != nil {
+			return e, fmt.Errorf("growth: %w", err)
+		}
+	}
+	return e, nil
 }
 
 // survey is a database with one form that has been answered.
@@ -75,27 +119,6 @@ func (s *survey) close() error {
 
 // path is where the API has something of the form.
 func (s *survey) path(rest string) string { return "/api/v1/forms/" + s.form + rest }
-
-// million measures what one form with very many responses costs.
-func (b *bench) million(ctx context.Context, engine, folder string, e *engineFigures) (err error) {
-	fmt.Fprintf(b.progress, "%s: storing %s responses\n", engine, whole(float64(b.responses)))
-	few, err := newSurvey(ctx, engine, folder, fewResponses)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, few.close()) }()
-	many, err := newSurvey(ctx, engine, folder, b.responses)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, many.close()) }()
-	e.name = many.store.Engine()
-	e.million = &millionFigures{responses: many.responses, storing: many.storing}
-	if err := b.reading(ctx, many, e); err != nil {
-		return err
-	}
-	return b.submitting(ctx, few, many, e)
-}
 
 // reading measures all that reads the responses.
 func (b *bench) reading(ctx context.Context, s *survey, e *engineFigures) error {
@@ -165,11 +188,11 @@ func (b *bench) summaries(ctx context.Context, s *survey, service *process, toke
 // feeds compares the first page of the feed with the last full one.
 func (b *bench) feeds(ctx context.Context, s *survey, service *process, token string, m *millionFigures) error {
 	fmt.Fprintln(b.progress, "  First and last page of the feed")
-	last, err := s.walk(ctx, service.addr, token, s.responses-feedPage)
+	cursors, err := s.walk(ctx, service.addr, token, s.responses-feedPage)
 	if err != nil {
 		return err
 	}
-	errands := []errand{{service, [][]byte{s.feed("", feedPage, token)}}, {service, [][]byte{s.feed(last, feedPage, token)}}}
+	errands := []errand{{service, [][]byte{s.feed("", feedPage, token)}}, {service, [][]byte{s.feed(cursors[len(cursors)-1], feedPage, token)}}}
 	busy, err := b.inTurns(ctx, throughput, errands...)
 	if err != nil {
 		return err
@@ -178,7 +201,7 @@ func (b *bench) feeds(ctx context.Context, s *survey, service *process, token st
 	if err != nil {
 		return err
 	}
-	m.feedStart, m.feedEnd = cost{busy[0].cpu, calm[0].p50}, cost{busy[1].cpu, calm[1].p50}
+	m.feedStart, m.feedEnd = cost{cpu: busy[0].cpu, p50: calm[0].p50}, cost{cpu: busy[1].cpu, p50: calm[1].p50}
 	return nil
 }
 
@@ -188,28 +211,30 @@ func (s *survey) feed(cursor string, limit int, token string) []byte {
 }
 
 // walk reads so many responses of the feed, as an application does, and returns
-// the cursor of those after them: it is not for others to make one up.
-func (s *survey) walk(ctx context.Context, addr, token string, responses int) (cursor string, err error) {
+// the cursors on its way: it is not for others to make them up. The first is that
+// of the beginning, the last is that of the responses after those.
+func (s *survey) walk(ctx context.Context, addr, token string, responses int) (cursors []string, err error) {
+	cursors = []string{""}
 	for responses > 0 {
 		limit := min(responses, longFeedPage)
-		a, err := ask(ctx, addr, s.feed(cursor, limit, token))
+		a, err := ask(ctx, addr, s.feed(cursors[len(cursors)-1], limit, token))
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		var page struct {
 			Data []struct{} `json:"data"`
 			Next string     `json:"next"`
 		}
 		if err := json.Unmarshal(a.Body, &page); err != nil {
-			return "", err
+			return nil, err
 		}
 		if len(page.Data) != limit {
-			return "", fmt.Errorf("%d responses, not %d", len(page.Data), limit)
+			return nil, fmt.Errorf("%d responses, not %d", len(page.Data), limit)
 		}
 		responses -= limit
-		cursor = page.Next
+		cursors = append(cursors, page.Next)
 	}
-	return cursor, nil
+	return cursors, nil
 }
 
 // lists measures the first page of the list, and the one in its middle.
@@ -257,38 +282,4 @@ func middle(rounds []exportFigures) exportFigures {
 		f.peak = max(f.peak, round.peak)
 	}
 	return f
-}
-
-// submitting compares submissions to a form with few responses and to one with
-// many, each in a database and a process of its own that has just started. It
-// comes last: it leaves both with more.
-func (b *bench) submitting(ctx context.Context, few, many *survey, e *engineFigures) error {
-	fmt.Fprintln(b.progress, "  Submissions")
-	var errands []errand
-	var admin string
-	for _, s := range []*survey{few, many} {
-		service, at, err := b.serve(ctx, s.at)
-		if err != nil {
-			return err
-		}
-		defer service.stop()
-		requests, err := s.surveySubmissions(submissions)
-		if err != nil {
-			return err
-		}
-		errands, admin = append(errands, errand{service, requests}), at
-	}
-	costs, err := b.inTurns(ctx, throughput, errands...)
-	if err != nil {
-		return fmt.Errorf("submit: %w", err)
-	}
-	e.million.fewCPU, e.million.manyCPU = costs[0].cpu, costs[1].cpu
-	if admin == "" {
-		return nil
-	}
-	last := errands[len(errands)-1]
-	return b.profile(ctx, admin, e.name+"-submit-million", func(length time.Duration) error {
-		_, err := run(ctx, last.to.addr, deal(last.requests, throughput), length)
-		return err
-	})
 }

@@ -67,3 +67,20 @@ func execute(ctx context.Context, server, sql string) error {
 	_, err = conn.Exec(ctx, sql)
 	return err
 }
+
+// backends are the processes of a PostgreSQL server on this machine, but for the
+// one that answers here.
+func backends(ctx context.Context, server string) ([]int, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(ctx)
+	rows, err := conn.Query(ctx, "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[int])
+}

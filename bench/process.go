@@ -28,6 +28,7 @@ const (
 type process struct {
 	cmd    *exec.Cmd
 	addr   string
+	server string        // URL of the PostgreSQL server that works for it, or empty
 	ended  chan struct{} // closed when it has ended
 	unhook func() bool
 }
@@ -68,14 +69,24 @@ func (p *process) end() {
 	}
 }
 
-// build makes the binary that is measured, as it is released.
-func build(ctx context.Context, folder string) (string, error) {
-	binary := filepath.Join(folder, "formulary")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "formulary")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
+// build makes a binary as it is released, from the module in a folder of this
+// repository.
+func build(ctx context.Context, module, binary string) (int64, error) {
+	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "formulary").Output()
+	if err != nil {
+		return 0, fmt.Errorf("build: find the repository: %w", err)
 	}
-	return binary, nil
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, ".")
+	cmd.Dir = filepath.Join(strings.TrimSpace(string(root)), module)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("build %s: %w\n%s", filepath.Base(binary), err, out)
+	}
+	info, err := os.Stat(binary)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
 }
 
 // startFormulary starts the service and returns with its first answer, and how
@@ -85,13 +96,7 @@ func startFormulary(ctx context.Context, binary string, at place, admin string) 
 	if err != nil {
 		return nil, 0, fmt.Errorf("start formulary: %w", err)
 	}
-	log, err := os.OpenFile(at.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, 0, fmt.Errorf("start formulary: %w", err)
-	}
-	defer log.Close()
 	cmd := exec.Command(binary, "serve")
-	cmd.Stdout, cmd.Stderr = log, log
 	// What the caller has set for a Formulary of their own is not for this one.
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "FORMULARY_") {
@@ -100,25 +105,43 @@ func startFormulary(ctx context.Context, binary string, at place, admin string) 
 	}
 	cmd.Env = append(cmd.Env, "FORMULARY_ADDR="+addr, "FORMULARY_DATA="+at.data, "FORMULARY_DATABASE_URL="+at.url,
 		"FORMULARY_RATE_LIMIT=off", "FORMULARY_ADMIN_ADDR="+admin)
+	p, took, err := launch(ctx, cmd, addr, "/healthz", at.log)
+	if err != nil {
+		return nil, 0, err
+	}
+	p.server = at.url
+	return p, took, nil
+}
+
+// launch starts a server that listens at an address and returns with its first
+// answer, and how long that took.
+func launch(ctx context.Context, cmd *exec.Cmd, addr, health, logName string) (*process, time.Duration, error) {
+	name := filepath.Base(cmd.Path)
+	log, err := os.OpenFile(logName, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, 0, fmt.Errorf("start %s: %w", name, err)
+	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
 	start := time.Now()
 	p, err := startProcess(ctx, cmd)
 	if err != nil {
-		return nil, 0, fmt.Errorf("start formulary: %w", err)
+		return nil, 0, fmt.Errorf("start %s: %w", name, err)
 	}
 	p.addr = addr
-	if err := p.await(ctx); err != nil {
+	if err := p.await(ctx, health); err != nil {
 		p.stop()
-		return nil, 0, fmt.Errorf("start formulary: %w; its log ends with:\n%s", err, tail(at.log))
+		return nil, 0, fmt.Errorf("start %s: %w; its log ends with:\n%s", name, err, tail(logName))
 	}
 	return p, time.Since(start), nil
 }
 
 // await asks until there is an answer.
-func (p *process) await(ctx context.Context) error {
+func (p *process) await(ctx context.Context, health string) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	for {
-		_, err := ask(ctx, p.addr, get("/healthz", ""))
+		_, err := ask(ctx, p.addr, get(health, ""))
 		if err == nil {
 			return nil
 		}
@@ -151,8 +174,26 @@ func tail(path string) string {
 }
 
 // cpu is how much processor time the process has used, in user and system.
-func (p *process) cpu() (time.Duration, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+func (p *process) cpu() (time.Duration, error) { return cpuOf(p.cmd.Process.Pid) }
+
+// helpers is how much the processes of its database have used, each by its number.
+func (p *process) helpers(ctx context.Context) (map[int]time.Duration, error) {
+	used := map[int]time.Duration{}
+	if p.server == "" {
+		return used, nil
+	}
+	pids, err := backends(ctx, p.server)
+	for _, pid := range pids {
+		// One that has ended meanwhile is of no interest.
+		if cpu, err := cpuOf(pid); err == nil {
+			used[pid] = cpu
+		}
+	}
+	return used, err
+}
+
+func cpuOf(pid int) (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, fmt.Errorf("CPU time: %w", err)
 	}

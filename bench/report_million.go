@@ -7,12 +7,11 @@ import (
 
 // The targets of one form with a million responses.
 const (
-	maxFeedRatio   = 1.5
-	maxListCPU     = 2 * time.Millisecond
-	minExportRate  = 100_000 // rows a second
-	maxExportSize  = 100e6   // bytes in memory
-	maxSummary     = 50 * time.Millisecond
-	maxSubmitRatio = 1.3
+	maxFeedRatio  = 1.2
+	maxListCPU    = 2 * time.Millisecond
+	minExportRate = 300_000 // rows a second, on SQLite
+	maxExportSize = 100e6   // bytes in memory
+	maxSummary    = 50 * time.Millisecond
 )
 
 // addMillion adds what was measured on one form with very many responses.
@@ -33,12 +32,15 @@ func (r *targetRows) addMillion(e engineFigures) {
 	r.compare(about+"p50 of the feed's last page to its first", m.feedEnd.p50.Seconds(), m.feedStart.p50.Seconds(), seconds, maxFeedRatio)
 	r.add(about+"CPU of the list's page 1", cpuMicros(m.list.cpu), "< "+millis(maxListCPU), m.list.cpu < maxListCPU.Seconds())
 	r.note(about+"CPU of the list's page "+whole(float64(m.deepPage)), cpuMicros(m.deep.cpu))
-	r.add(about+"export as CSV", exported(m.csv), "≥ "+whole(minExportRate)+" rows/s", rate(m.csv.took) >= minExportRate)
+	if e.name == "SQLite" {
+		r.add(about+"export as CSV", exported(m.csv), "≥ "+whole(minExportRate)+" rows/s", rate(m.csv.took) >= minExportRate)
+	} else {
+		r.note(about+"export as CSV", exported(m.csv))
+	}
 	r.add(about+"memory meanwhile", megabytes(m.csv.peak), "< "+megabytes(maxExportSize), m.csv.peak < maxExportSize)
 	r.note(about+"export as XLSX", exported(m.xlsx))
 	r.note(about+"export as JSON Lines", exported(m.jsonl))
 	r.note(about+"memory after exports, feed and list", megabytes(m.afterLoad))
 	r.note(about+"first summary", millis(m.firstSummary))
 	r.add(about+"summary", millis(m.summary), "< "+millis(maxSummary), m.summary < maxSummary)
-	r.compare(about+"CPU of a submission to that with "+whole(fewResponses), m.manyCPU, m.fewCPU, cpuMicros, maxSubmitRatio)
 }

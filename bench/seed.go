@@ -20,7 +20,7 @@ const (
 	refreshTokens = 64
 	redirectURI   = "https://app.example.com/callback"
 
-	seedWorkers = 16 // commits are shared by those who wait together
+	seedWorkers = 64 // commits are shared by those who wait together
 	codeBatch   = 2_000
 	codeLife    = 24 * time.Hour
 	batchLimit  = time.Minute
@@ -35,6 +35,7 @@ type world struct {
 	some   account.Person
 	many   account.Person
 	form   string // the id of an open form
+	survey string // and of one that has been answered
 }
 
 // seed fills an empty database. It goes through the store, as the service does.
@@ -52,9 +53,16 @@ func seed(ctx context.Context, at place, fill func(*world, context.Context) erro
 
 func (w *world) fill(ctx context.Context) error {
 	var err error
-	if w.some, err = w.person(ctx, "some@example.com", someForms); err != nil {
+	if w.some, err = w.person(ctx, "some@example.com", someForms-1); err != nil {
 		return err
 	}
+	if err := w.publish(ctx, w.some, "Customer survey", surveyQuestions()); err != nil {
+		return err
+	}
+	if err := w.respond(ctx, fewResponses); err != nil {
+		return err
+	}
+	w.survey = w.form
 	if w.many, err = w.person(ctx, "many@example.com", manyForms); err != nil {
 		return err
 	}

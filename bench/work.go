@@ -11,15 +11,24 @@ import (
 
 // work is one kind of request under load.
 type work struct {
-	name   string // for -only
-	title  string
-	target float64 // the wanted share of the bare server's rate, on SQLite
-	sample []byte  // a request that can be asked once
+	name        string // for -only
+	title       string
+	connections int
+	calm        int // connections at which p50 and p99 are measured
+	target      target
+	sample      []byte // a request that can be asked once
 
 	// feeds makes the requests of a run over so many connections. want is how
 	// many there may be at most; a work whose requests can be asked again takes
 	// no heed of it.
 	feeds func(ctx context.Context, connections, want int) ([]feed, error)
+}
+
+// target is what a work is to reach; zero is no target.
+type target struct {
+	sqlite   float64 // share of the bare server's rate
+	postgres float64
+	times    float64 // so many times the rate of PocketBase, on SQLite
 }
 
 // asks is the method and path, by which the bare server knows its answer.
@@ -47,8 +56,9 @@ func post(path string, body url.Values) []byte {
 }
 
 const (
-	exchangePath = "/api/oauth2/token"
-	refreshPath  = "/api/oauth2/refresh"
+	exchangePath   = "/api/oauth2/token"
+	refreshPath    = "/api/oauth2/refresh"
+	introspectPath = "/api/oauth2/introspect"
 )
 
 func (w *world) exchangeRequest(code string) []byte {
@@ -64,7 +74,11 @@ func (w *world) refreshRequest(token string) []byte {
 	})
 }
 
-// works makes everything that is measured against the bare server.
+func (w *world) introspectRequest(token string) []byte {
+	return post(introspectPath, url.Values{"client_id": {w.app.ID}, "client_secret": {w.secret}, "token": {token}})
+}
+
+// works makes everything that is measured beside the bare server and the peers.
 func (w *world) works(ctx context.Context, addr string) ([]work, error) {
 	list, err := w.exchange(ctx, addr, w.some, refreshTokens)
 	if err != nil {
@@ -79,33 +93,35 @@ func (w *world) works(ctx context.Context, addr string) ([]work, error) {
 		return nil, err
 	}
 	access := list[0].Access
-	return []work{
-		reading("forms", "List 20 of 1,000 forms", 0.45, "/api/v1/forms?per_page=20", access),
-		reading("me", "Who am I", 0.7, "/api/v1/me", access),
+	works := []work{
+		asked("forms", "List 20 of 1,000 forms", target{sqlite: 0.8, postgres: 0.3, times: 30}, get("/api/v1/forms?per_page=20", access)),
+		asked("me", "Who am I", target{sqlite: 0.8, postgres: 0.3}, get("/api/v1/me", access)),
 		{
-			name: "refresh", title: "Refresh a token", target: 0.25, sample: refreshes[0],
-			feeds: func(_ context.Context, connections, _ int) ([]feed, error) {
-				return deal(refreshes, connections), nil
-			},
+			name: "exchange", title: "Exchange a code", connections: throughput, calm: latency,
+			sample: w.exchangeRequest(code[0]), feeds: w.exchangeFeeds,
 		},
-		{
-			name: "exchange", title: "Exchange a code", sample: w.exchangeRequest(code[0]),
-			feeds: w.exchangeFeeds,
-		},
-		reading("page", "Show a form", 0.3, w.public(), ""),
-		{
-			name: "submit", title: "Submit a response", target: 0.4, sample: w.submission(),
-			feeds: func(_ context.Context, connections, _ int) ([]feed, error) {
-				return deal([][]byte{w.submission()}, connections), nil
-			},
-		},
-	}, nil
+		asked("refresh", "Refresh a token", target{sqlite: 0.3}, refreshes...),
+		asked("introspect", "Introspect a token", target{sqlite: 0.8}, w.introspectRequest(access)),
+		asked("page", "Show a form", target{sqlite: 0.8}, get(w.public(), "")),
+		asked("feed", "Read 100 responses of the feed", target{}, get(fmt.Sprintf("/api/v1/forms/%s/responses?after=&limit=%d", w.survey, feedPage), access)),
+	}
+	for _, connections := range []int{1, throughput, 256} {
+		submit := asked("submit", fmt.Sprintf("Submit a response, %d at a time", connections), target{}, w.submission())
+		submit.connections, submit.calm = connections, connections
+		if connections == throughput {
+			submit.calm, submit.target = latency, target{sqlite: 0.45, times: 5}
+		}
+		works = append(works, submit)
+	}
+	return works, nil
 }
+
+// orderAnswers are to the questions of the open form.
+const orderAnswers = `{"name": "Ada Lovelace", "mail": "ada@example.com", "score": 9, "size": "medium", "remark": "On Tuesday, if you can."}`
 
 // submission is a response to the open form.
 func (w *world) submission() []byte {
-	const text = `{"answers": {"name": "Ada Lovelace", "mail": "ada@example.com", "score": 9, "size": "medium", "remark": "On Tuesday, if you can."}}`
-	return postJSON(w.public(), text)
+	return postJSON(w.public(), `{"answers": `+orderAnswers+`}`)
 }
 
 // public is where anybody sees and answers the open form.
@@ -117,12 +133,16 @@ func postJSON(path, text string) []byte {
 		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, len(text), text)
 }
 
-// reading is a work that asks the same again and again.
-func reading(name, title string, target float64, path, token string) work {
-	request := get(path, token)
-	return work{name: name, title: title, target: target, sample: request,
+// withToken is a request by an application.
+func withToken(request []byte, token string) []byte {
+	return bytes.Replace(request, []byte("\r\nContent-Type:"), []byte("\r\nAuthorization: Bearer "+token+"\r\nContent-Type:"), 1)
+}
+
+// asked is a work that asks the same again and again.
+func asked(name, title string, t target, requests ...[]byte) work {
+	return work{name: name, title: title, connections: throughput, calm: latency, target: t, sample: requests[0],
 		feeds: func(_ context.Context, connections, _ int) ([]feed, error) {
-			return deal([][]byte{request}, connections), nil
+			return deal(requests, connections), nil
 		}}
 }
 
