@@ -134,27 +134,6 @@ func say(err error) string {
 	return text
 }
 
-type migrateCommand struct{}
-
-func (migrateCommand) Run(ctx context.Context, place Place, io streams) error {
-	s, err := place.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	ran, err := s.Migrate(ctx)
-	if err != nil {
-		return err
-	}
-	if len(ran) == 0 {
-		fmt.Fprintln(io.out, "The database is up to date.")
-	}
-	for _, name := range ran {
-		fmt.Fprintln(io.out, "ran", name)
-	}
-	return nil
-}
-
 // longWork bounds commands that go through all the data.
 const longWork = 6 * time.Hour
 

@@ -25,7 +25,8 @@ const (
 		COALESCE(v.language, f.language), f.slug, f.opens_at, f.closes_at, f.response_limit, f.sites
 		FROM form_address a JOIN form f ON f.account_id = a.account_id AND f.id = a.form_id
 		LEFT JOIN form_version v ON v.account_id = f.account_id AND v.form_id = f.id AND v.version = f.version
-		WHERE a.address = $1`
+		WHERE a.address = $1 AND a.account_id = $2 AND f.account_id = $2`
+	ownerSQL = `SELECT account_id FROM form_address WHERE address = $1`
 )
 
 // Draft is the definition that the owner is working on.
@@ -235,31 +236,44 @@ const maxPublic = 10_000
 // Before the first time it is not open and asks nothing.
 func (s *Store) PublicForm(ctx context.Context, address string) (PublicForm, error) {
 	var mark Mark
-	if owner, known := s.owners.Load(address); known {
+	known, ok := s.owners.Load(address)
+	if ok {
 		var p PublicForm
-		var ok bool
-		if p, mark, ok = s.public.Get(owner.(string), address); ok {
+		if p, mark, ok = s.public.Get(known.(string), address); ok {
 			return p, nil
 		}
+		p, err := s.readPublicForm(ctx, known.(string), address)
+		if !errors.Is(err, fault.NotFound) {
+			if err == nil {
+				s.public.Put(address, mark, p, 1)
+			}
+			return p, err
+		}
+		// It may have become somebody else's.
 	}
-	p, err := s.readPublicForm(ctx, address)
+	if address == "" || len(address) > maxAddress || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return PublicForm{}, fault.NotFound
+	}
+	var owner string
+	if err := one(s.query(ctx), ownerSQL, []any{address}, &owner); err != nil {
+		return PublicForm{}, err
+	}
+	p, err := s.readPublicForm(ctx, owner, address)
 	if err == nil {
-		s.owners.Store(address, p.Owner)
-		s.public.Put(address, mark, p, 1)
+		s.owners.Store(address, owner)
 	}
 	return p, err
 }
 
 const maxAddress = 64
 
-func (s *Store) readPublicForm(ctx context.Context, address string) (PublicForm, error) {
+// readPublicForm reads a form whose owner is known, so that the database knows on
+// which machine to look.
+func (s *Store) readPublicForm(ctx context.Context, owner, address string) (PublicForm, error) {
 	var p PublicForm
-	if address == "" || len(address) > maxAddress || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return p, fault.NotFound
-	}
 	var status string
 	var opens, closes int64
-	err := one(s.query(ctx), publicSQL, []any{address}, &p.Owner, &p.ID, &status, &p.Version, &p.Head.Title, &p.Head.Description, &p.Head.Language,
+	err := one(s.query(ctx), publicSQL, []any{address, owner}, &p.Owner, &p.ID, &status, &p.Version, &p.Head.Title, &p.Head.Description, &p.Head.Language,
 		&p.Offer.Slug, &opens, &closes, &p.Offer.ResponseLimit, &p.Offer.Sites)
 	if err != nil {
 		return p, err

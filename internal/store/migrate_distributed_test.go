@@ -1,0 +1,99 @@
+package store_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+// noted stands for the extension: the functions that Citus has, which note what
+// they are asked and refuse what Citus refuses, a unique index without the column
+// that a table is spread by.
+const noted = `
+CREATE TABLE pg_dist_partition (logicalrelid regclass PRIMARY KEY, by text, beside text);
+CREATE FUNCTION create_reference_table(t regclass) RETURNS void LANGUAGE sql AS
+	$$ INSERT INTO pg_dist_partition VALUES (t, '', '') $$;
+CREATE FUNCTION create_distributed_table(t regclass, by text, colocate_with text DEFAULT 'default') RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	IF EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = t AND i.indisunique AND NOT EXISTS
+		(SELECT 1 FROM pg_attribute a WHERE a.attrelid = t AND a.attname = by AND a.attnum = ANY (i.indkey)))
+	THEN RAISE EXCEPTION 'cannot create constraint on %', t; END IF;
+	INSERT INTO pg_dist_partition VALUES (t, by, colocate_with);
+END $$`
+
+// owned are the tables whose key begins with account_id.
+const owned = `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+	JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
+	WHERE i.indisprimary AND c.relnamespace = current_schema()::regnamespace AND a.attname = 'account_id' ORDER BY 1`
+
+func TestDistribute(t *testing.T) {
+	t.Parallel()
+	place := storetest.Postgres(t)
+	s := storetest.Open(t, place)
+	if _, err := s.Distribute(ctx); err == nil || !strings.Contains(err.Error(), "Citus") {
+		t.Errorf("without the extension: %v", err)
+	}
+	conn, err := pgx.Connect(ctx, strings.Replace(place.URL, "pool_max_conns=8&", "", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	list := func(sql string) []string {
+		t.Helper()
+		rows, err := conn.Query(ctx, sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return names
+	}
+	all := list(`SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`)
+	if _, err := conn.Exec(ctx, noted); err != nil {
+		t.Fatal(err)
+	}
+	moved, err := s.Distribute(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Every table has its place.
+	slices.Sort(moved)
+	slices.Sort(all)
+	if !slices.Equal(moved, all) {
+		t.Errorf("moved %v, the tables are %v", moved, all)
+	}
+	// What an account owns is spread by it, all in the same way; applications act
+	// for people whom their owner does not know.
+	by := list(`SELECT logicalrelid::text FROM pg_dist_partition WHERE by = 'account_id' ORDER BY 1`)
+	want := slices.DeleteFunc(list(owned), func(name string) bool { return name == "app" || name == "app_secret" })
+	if !slices.Equal(by, want) {
+		t.Errorf("spread by account: %v\nowned by one: %v", by, want)
+	}
+	if beside := list(`SELECT DISTINCT beside FROM pg_dist_partition WHERE by <> '' ORDER BY 1`); !slices.Equal(beside, []string{"none", "session"}) {
+		t.Errorf("they lie beside %v", beside)
+	}
+	if again, err := s.Distribute(ctx); err != nil || len(again) != 0 {
+		t.Errorf("a second time: %v %v", again, err)
+	}
+	if _, err := conn.Exec(ctx, `DELETE FROM pg_dist_partition WHERE logicalrelid = 'response'::regclass`); err != nil {
+		t.Fatal(err)
+	}
+	if rest, err := s.Distribute(ctx); err != nil || !slices.Equal(rest, []string{"response"}) {
+		t.Errorf("after half of it: %v %v", rest, err)
+	}
+}
+
+func TestDistributeSQLite(t *testing.T) {
+	t.Parallel()
+	var s *store.Store = storetest.Open(t, storetest.SQLite(t))
+	if _, err := s.Distribute(ctx); err == nil {
+		t.Error("SQLite was spread over machines")
+	}
+}
