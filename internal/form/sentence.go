@@ -47,5 +47,5 @@ func (d *Definition) Sentence(c *Condition, word func(string) string) string {
 			}
 		}
 	}
-	return strings.TrimSpace("“" + name + "” " + word(opWords[c.Op]) + " " + value)
+	return strings.TrimSpace(word("“") + name + word("”") + " " + word(opWords[c.Op]) + " " + value)
 }

@@ -122,7 +122,8 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
 		return nil, 0, fault.NotFound
 	}
-	if filter.empty() && !filter.Oldest && offset < rankBlock {
+	byTime := filter.empty() && filter.By.Key == ""
+	if byTime && !filter.Oldest && offset < rankBlock {
 		// So near the top there is nothing to look up first.
 		var top int64
 		var found bool
@@ -139,7 +140,7 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 		if filter.By.Key != "" && filter.empty() && total > MaxSorted {
 			return ErrTooManyToSort
 		}
-		if !filter.empty() || filter.By.Key != "" {
+		if !byTime {
 			var err error
 			list, total, err = s.filtered(t, owner, formID, filter, limit, offset)
 			return err

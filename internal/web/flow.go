@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"html/template"
 	"net/http"
 
@@ -29,10 +30,7 @@ func (web *Web) showFlow(v *visit) error {
 	p := &flowPage{formPage: web.formPageOf(v, f, "flow"), Pages: len(d.Fields) > 0}
 	p.Drawing = template.HTML(chart.Flow(d, word))
 	name := func(f *form.Field) string {
-		if f.Label != "" {
-			return "“" + f.Label + "”"
-		}
-		return "“" + f.Key + "”"
+		return word("“") + cmp.Or(f.Label, f.Key) + word("”")
 	}
 	for _, field := range d.Fields {
 		if field.ShowIf != nil {

@@ -1,6 +1,6 @@
 // Logic in sentences: conditions and jumps, said and edited.
 
-import { h, say, select, small, tool } from "./builder-view.js";
+import { h, quote, say, select, small, tool } from "./builder-view.js";
 import { inputOf, isBreak, kindOf, numberOf, pageOf, state, typeOf } from "./builder-draft.js";
 
 const comparing = {
@@ -20,7 +20,7 @@ const valued = (op) => !op.endsWith("answered");
 export const short = (text) => text.length > 48 ? `${text.slice(0, 47)}…` : text;
 export const nameOf = (m) => short(m.label || m.title || (m.kind ? say(kindOf(m).title) : say("Ending")));
 const byKey = (key) => state.form.fields.find((f) => f.key === key);
-const quoted = (key) => `“${byKey(key) ? nameOf(byKey(key)) : key}”`;
+const quoted = (key) => quote(byKey(key) ? nameOf(byKey(key)) : key);
 
 const valueWords = (field, value) => typeof value === "boolean" ? value ? say("Yes") : say("No")
   : field?.options?.find((o) => o.value === value)?.label ?? (typeof value === "object" ? JSON.stringify(value) : value ?? "…");

@@ -1,7 +1,7 @@
 // Saving: by itself, soon after the last change, and again until it is done. Then
 // publishing, when asked to.
 
-import { data, dialog, h, icon, say } from "./builder-view.js";
+import { data, dialog, h, icon, quote, say } from "./builder-view.js";
 import { find, lists, members, outward, replace, state } from "./builder-draft.js";
 import { nameOf } from "./builder-logic.js";
 
@@ -143,7 +143,7 @@ function changeLine(line) {
   const [, what, key, rest] = line.match(/^. (field|ending) (\w+)(?:: (.*))?$/) ?? [];
   const [, name, value] = line.match(/^~ (\w+): (.*)$/s) ?? [];
   const member = what && members().find((m) => m.key === key);
-  const words = what ? (member ? `“${nameOf(member)}”` : key) + (rest ? `: ${called(rest)}` : "")
+  const words = what ? (member ? quote(nameOf(member)) : key) + (rest ? `: ${called(rest)}` : "")
     : name === "settings" ? called(value)
     : name ? `${called(name)}: ${value.replace(/^none →/, `${say("nothing")} →`).replace(/→ none$/, `→ ${say("nothing")}`)}`
     : line.endsWith("fields") ? say("The order of the questions") : say("The order of the endings");
@@ -172,7 +172,7 @@ export async function publish(go) {
   note(problem, state.form);
   await dialog(say("Not published"), [
     h("p", problem.message ? say(problem.message) : say("The service cannot be reached. Please try again in a moment.")),
-    h("ul.changes", state.problems.map((p) => h("li", icon("warn"), h("span", find(p.owner) && `“${nameOf(find(p.owner))}”: `, p.message)))),
+    h("ul.changes", state.problems.map((p) => h("li", icon("warn"), h("span", find(p.owner) && `${quote(nameOf(find(p.owner)))}: `, p.message)))),
   ], back);
   if (state.problems.length) go(state.problems[0].owner);
 }

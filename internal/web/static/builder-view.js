@@ -4,6 +4,7 @@
 export const data = JSON.parse(document.getElementById("data").textContent);
 
 // say puts an English text into the owner's language.
+export const quote = (text) => say("“") + text + say("”");
 export const say = (text, values = {}) => (data.words?.[text] ?? text).replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
 
 // h("p.faint", { id }, "text"): properties may be left out; what is falsy is not there.

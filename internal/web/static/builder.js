@@ -1,6 +1,6 @@
 // The builder: what it is made of, and what can be done with it.
 
-import { announce, dialog, h, icon, mount, say, small, tool } from "./builder-view.js";
+import { announce, dialog, h, icon, mount, quote, say, small, tool } from "./builder-view.js";
 import { begin, beginEnding, edit, find, future, guarded, isBreak, kindOf, kinds, listOf, numberOf, onChange, pageOf, past, state, travel, twin } from "./builder-draft.js";
 import { logicOf, nameOf } from "./builder-logic.js";
 import { canvas, groupIcon, openPalette, pageName, problemsOf } from "./builder-canvas.js";
@@ -64,7 +64,7 @@ const add = (kind) => insert(begin(kind), state.chosen, say("{kind} added", { ki
 
 async function referring(broken) {
   const how = { show_if: say("is shown only by its answer"), jumps: say("leads on by it, or to it"), expression: say("calculates with it") };
-  const lines = new Set(broken.map((d) => `“${nameOf(d.member)}” ${how[d.how] ?? say("repeats its answer")}`));
+  const lines = new Set(broken.map((d) => `${quote(nameOf(d.member))} ${how[d.how] ?? say("repeats its answer")}`));
   return await dialog(say("Others speak of it"), [
     h("p", say("After this change they could not know the answer:")), h("ul.changes", [...lines].map((line) => h("li", icon("branch"), h("span", line)))),
   ], [["yes", say("Remove these conditions"), { class: "danger" }], ["", say("Leave it as it is"), { autofocus: true }]]) === "yes";
