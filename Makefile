@@ -2,7 +2,7 @@
 # install what they need (see scripts/need).
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test quick clients bench lint fuzz document screenshots
+.PHONY: help run demo build test quick clients bench lint release fuzz document screenshots
 
 FUZZTIME ?= 30s
 
@@ -15,8 +15,11 @@ run: ## Run the service at http://127.0.0.1:8080 with SQLite in ./formulary-data
 demo: ## The same with demo data; prints how to sign in.
 	go run . serve --demo
 
-build: ## Build the binary that is released: bin/formulary.
+build: ## Build the binary: bin/formulary.
 	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/formulary .
+
+release: ## Make dist/ from the last commit: binaries, the same bytes twice, checksums, SBOMs.
+	scripts/release
 
 test: ## Run every test: both databases, a real browser, the race detector.
 	scripts/need postgres chromium axe
@@ -29,14 +32,15 @@ quick: ## Run the tests without the race detector and the browser.
 clients: ## Run seven client libraries from npm, unmodified, through the whole OAuth flow.
 	e2e/clients/run
 
-bench: ## Measure speed beside a bare net/http server, on both databases.
+bench: ## Measure speed on both databases, beside a bare net/http server, PocketBase and go-oauth2.
 	scripts/need postgres
 	scripts/with-postgres --durable go run ./bench $(BENCH)
 
-lint: ## Check formatting and what go vet and staticcheck find.
+lint: ## Check formatting and what go vet, staticcheck and govulncheck find.
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }
 	go vet ./...
 	go run honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK) ./...
+	scripts/vulncheck
 
 STATICCHECK := v0.7.0
 

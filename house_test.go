@@ -31,6 +31,7 @@ var plan = map[string][]string{
 	"internal/limit":           {},
 	"internal/fault":           {},
 	"bench":                    {"account", "form", "store"},
+	"scripts/sbom":             {},
 }
 
 // outsiders are libraries that belong in one room each.

@@ -114,7 +114,7 @@ func (b *bench) inTurns(ctx context.Context, connections int, errands ...errand)
 	for round := range b.rounds + 1 {
 		length := b.length
 		if round == 0 {
-			length = warmUp
+			length /= 2 // to warm up
 		}
 		for i, e := range errands {
 			t, cpu, err := b.once(ctx, e.to, deal(e.requests, connections), length)
