@@ -45,18 +45,17 @@ func drawShares(works []figures) string {
 	for _, f := range works {
 		bare, _ := f.outcome(bareName)
 		for _, o := range f.outcomes {
-			if !slices.Contains(servers, o.name) && o.name != bareName {
+			if o.name != bareName && !slices.Contains(servers, o.name) {
 				servers = append(servers, o.name)
 			}
 			most = max(most, o.of(bare).most)
 		}
 	}
-	slices.Sort(servers)
 	color := func(name string) string { return drawColors[(slices.Index(servers, name)+1)%len(drawColors)] }
 	at := func(share float64) float64 { return left + share/most*(drawWidth-left-right) }
 	d := &drawing{}
-	d.text(0, 14, "", "start", "Requests a second, as a share of a bare net/http server that sends the same bytes")
-	x := 0.0
+	d.text(4, 14, "", "start", "Requests a second, as a share of a bare net/http server that sends the same bytes")
+	x := 4.0
 	for _, name := range servers {
 		fmt.Fprintf(d, `<rect x="%.1f" y="26" width="10" height="10" fill="%s"/>`, x, color(name))
 		d.text(x+15, 35, "quiet", "start", name)
@@ -90,7 +89,7 @@ func drawShares(works []figures) string {
 // drawGrowth has a line for each kind of request over the size of the database,
 // on logarithmic scales: what is flat costs the same however much there is.
 func drawGrowth(engine string, g *growthFigures) string {
-	const left, right, top, height = 70.0, 210.0, 40.0, 320.0
+	const left, right, top, height = 70.0, 240.0, 40.0, 320.0
 	least, most := math.Inf(1), 0.0
 	for _, l := range g.lines {
 		for _, c := range l.costs {
@@ -105,7 +104,7 @@ func drawGrowth(engine string, g *growthFigures) string {
 		return top + height - (math.Log10(micros)-low)/max(high-low, 0.1)*height
 	}
 	d := &drawing{}
-	d.text(0, 14, "", "start", "CPU µs of a request on "+engine+", by how many forms and responses there are")
+	d.text(4, 14, "", "start", "CPU µs of a request on "+engine+", by how many forms and responses there are")
 	for decade := math.Floor(low); decade <= high; decade++ {
 		for _, step := range []float64{1, 2, 5} {
 			value := step * math.Pow(10, decade)
