@@ -166,6 +166,17 @@ type cluster struct {
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
+	c := newPlace(t)
+	init := c.command("initdb", "-D", c.data(), "-U", "formulary", "-A", "trust", "-E", "UTF8", "--no-sync")
+	if out, err := init.CombinedOutput(); err != nil {
+		t.Fatalf("initdb: %v\n%s", err, out)
+	}
+	return c
+}
+
+// newPlace is where a cluster goes, without one.
+func newPlace(t *testing.T) *cluster {
+	t.Helper()
 	c := &cluster{t: t, bin: findPostgres(t), as: &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT}, port: quietPort(t)}
 	// Not t.TempDir, into whose parent nobody else may look.
 	var err error
@@ -189,10 +200,6 @@ func newCluster(t *testing.T) *cluster {
 		}
 	}
 	c.url = "postgres://formulary@127.0.0.1:" + c.port + "/postgres?sslmode=disable"
-	init := c.command("initdb", "-D", c.data(), "-U", "formulary", "-A", "trust", "-E", "UTF8", "--no-sync")
-	if out, err := init.CombinedOutput(); err != nil {
-		t.Fatalf("initdb: %v\n%s", err, out)
-	}
 	return c
 }
 

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -58,11 +59,16 @@ type program struct {
 	ended  bool
 }
 
-var saidAddress = regexp.MustCompile(`^Formulary is at (\S+) `)
+var saidAddress = regexp.MustCompile(`^Formulary is at \S+ \(.*listening on ([^)]+)\)`)
 
 // launch runs the program and waits until it is ready; around are the words of
 // a command that ends by becoming the program.
 func launch(t *testing.T, place storetest.Place, around ...string) *program {
+	t.Helper()
+	return launchWith(t, place, around, "--addr=127.0.0.1:0", "--rate-limit=off")
+}
+
+func launchWith(t *testing.T, place storetest.Place, around []string, flags ...string) *program {
 	t.Helper()
 	file, err := build()
 	if err != nil {
@@ -73,7 +79,7 @@ func launch(t *testing.T, place storetest.Place, around ...string) *program {
 		Timeout:       patience,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-	words := append(around, file, "serve", "--addr=127.0.0.1:0", "--rate-limit=off")
+	words := slices.Concat(around, []string{file, "serve"}, flags)
 	p.cmd = exec.Command(words[0], words[1:]...)
 	p.cmd.Env = append(os.Environ(), "FORMULARY_DATA="+place.Data, "FORMULARY_DATABASE_URL="+place.URL)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -99,7 +105,7 @@ func launch(t *testing.T, place storetest.Place, around ...string) *program {
 	if err != nil || said == nil {
 		t.Fatalf("serve said %q (%v)\n%s", line, err, p.lastWords())
 	}
-	p.url = said[1]
+	p.url = "http://" + said[1]
 	p.eventually("ready", func() bool { return p.get("/readyz", "").status == http.StatusOK })
 	p.took = time.Since(start)
 	return p

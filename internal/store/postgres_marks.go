@@ -33,13 +33,17 @@ const (
 	talkChannel  = "formulary_talk"
 	// Between two messages: what changes meanwhile goes into one.
 	tellEvery   = 2 * time.Millisecond
-	talkEvery   = 20 * time.Millisecond
+	talkEvery   = 10 * time.Millisecond
 	listenAgain = 200 * time.Millisecond
 	// After so long a silence the server is asked whether it is there. It may be
 	// slow to answer; a server that hangs keeps everybody waiting until then.
 	listenLimit = 500 * time.Millisecond
 	answerLimit = time.Second
 )
+
+// notifySQL sends messages. They are worth nothing after a crash, so nobody waits
+// until they are on a disk, here and where the database is followed.
+const notifySQL = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, m) FROM unnest($2::text[]) AS m`
 
 // listen begins to hear what other nodes change. It is for servers: a command that
 // keeps nothing needs no ears.
@@ -128,7 +132,7 @@ func (db *postgres) Talk(ctx context.Context, wake <-chan struct{}, say func() [
 		}
 		if messages := say(); len(messages) > 0 {
 			tell, cancel := context.WithTimeout(ctx, dialLimit)
-			_, _ = db.live.Load().Exec(tell, "SELECT pg_notify($1, m) FROM unnest($2::text[]) AS m", talkChannel, messages)
+			_, _ = db.live.Load().Exec(tell, notifySQL, talkChannel, messages)
 			cancel()
 		}
 		select {
@@ -208,7 +212,7 @@ func (db *postgres) tellNow() {
 	ctx, cancel := context.WithTimeout(context.Background(), dialLimit)
 	defer cancel()
 	// When it cannot be told, the others find out within a second by themselves.
-	_, _ = db.live.Load().Exec(ctx, "SELECT pg_notify($1, $2)", marksChannel, strings.Join(slots, " "))
+	_, _ = db.live.Load().Exec(ctx, notifySQL, marksChannel, []string{strings.Join(slots, " ")})
 }
 
 // endMarks tells what is left and stops listening.
