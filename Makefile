@@ -2,7 +2,7 @@
 # install what they need (see scripts/need).
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test quick clients bench lint release fuzz document screenshots
+.PHONY: help run demo build test quick clients bench lint release fuzz document screenshots faults
 
 FUZZTIME ?= 30s
 
@@ -43,6 +43,10 @@ lint: ## Check formatting and what go vet, staticcheck and govulncheck find.
 	scripts/vulncheck
 
 STATICCHECK := v0.7.0
+
+faults: ## Break what the service stands on; the figures go into docs/reliability.md.
+	scripts/need postgres strace ext4
+	scripts/with-postgres scripts/faults
 
 fuzz: ## Run each fuzz test for FUZZTIME (30s).
 	@for target in internal/api:FuzzAuthorizationHeader internal/api:FuzzPaging internal/api:FuzzBody \

@@ -51,7 +51,7 @@ func TestFullDisk(t *testing.T) {
 	// In this order: the notes that readers are worth take the very last room.
 	mustRead(t, l.p, f)
 	mustRefuse(t, l.p, f)
-	late := long("page-late")
+	late := lengthy("page-late")
 	if l.page(late) {
 		t.Error("the page was taken on a full disk")
 	}
@@ -72,7 +72,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	l.compare()
 	l.p.stop()
-	t.Logf("%d responses and %d pages taken, %d refused at first", len(l.taken), len(l.pages), len(again))
+	figure(t, "disk full, then room again", "%d responses and %d pages taken and there once; %d refused with 503, taken when sent again", len(l.taken), len(l.pages), len(again))
 }
 
 // mustRefuse submits and creates what there is no room for.
@@ -80,8 +80,8 @@ func mustRefuse(t *testing.T, p *program, f survey) {
 	t.Helper()
 	owner := "Authorization: Bearer " + f.token
 	for name, a := range map[string]answer{
-		"anybody submits":        p.post(f.page, submission(long("full")), "Idempotency-Key: full"),
-		"the owner submits":      p.post(f.path, submission(long("full")), owner),
+		"anybody submits":        p.post(f.page, submission(lengthy("full")), "Idempotency-Key: full"),
+		"the owner submits":      p.post(f.path, submission(lengthy("full")), owner),
 		"the owner makes a form": p.post("/api/v1/forms", `{"title": "More", "description": "`+strings.Repeat("more ", 300)+`"}`, owner),
 	} {
 		if wrong := a.unavailable(); wrong != "" {
@@ -149,7 +149,7 @@ func (p *program) getAs(path string, who []*http.Cookie) answer {
 	return p.do(r, err)
 }
 
-func long(note string) string { return fmt.Sprintf("%-20s", note) + strings.Repeat(".", 3000) }
+func lengthy(note string) string { return fmt.Sprintf("%-20s", note) + strings.Repeat(".", 3000) }
 
 // ledger is what the clients sent and what they were told.
 type ledger struct {
@@ -224,21 +224,21 @@ func (l *ledger) openPage(note string) url.Values {
 // do not, little ones may: there is room left in what SQLite has already.
 func (l *ledger) fill(d *smallDisk) {
 	l.t.Helper()
-	pageNote := func(client, n int) string { return long(fmt.Sprintf("page-%d-%d", client, n)) }
+	pageNote := func(client, n int) string { return lengthy(fmt.Sprintf("page-%d-%d", client, n)) }
 	// The service does not believe in people who are very quick, and makes them
 	// wait: so many pages are opened before the first is sent.
 	for n := range openPages {
 		l.openPage(pageNote(0, n))
 		l.openPage(pageNote(4, n))
 	}
-	l.page(long("page"))
+	l.page(lengthy("page"))
 	var all sync.WaitGroup
 	for client := range fillers {
 		all.Go(func() {
 			if client%4 == 0 {
 				l.untilRefused(func(n int) bool { return l.page(pageNote(client, n)) })
 			} else {
-				l.untilRefused(func(n int) bool { return l.submit(long(fmt.Sprintf("%d-%d", client, n))) })
+				l.untilRefused(func(n int) bool { return l.submit(lengthy(fmt.Sprintf("%d-%d", client, n))) })
 			}
 		})
 	}

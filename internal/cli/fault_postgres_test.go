@@ -71,6 +71,12 @@ func TestPostgresStops(t *testing.T) {
 		enough := counter.Load() + n
 		p.eventually(what, func() bool { return counter.Load() >= enough || t.Failed() })
 	}
+	resets := times(5, 50)
+	for range resets {
+		server.reset()
+		more("taking submissions after its connections were reset", &taken, someAnswers/5)
+	}
+	figure(t, fmt.Sprintf("%d × all connections to PostgreSQL reset", resets), "%d submissions taken meanwhile, %d refused with 503 and sent again", taken.Load(), refused.Load())
 	for _, way := range []struct {
 		name   string
 		signal os.Signal
@@ -122,7 +128,7 @@ func TestPostgresStops(t *testing.T) {
 		t.Errorf("%d keys made %d responses", keys, len(found))
 	}
 	p.stop()
-	t.Logf("%d keys acknowledged, %d refusals", keys, refused.Load())
+	figure(t, "PostgreSQL stopped (fast, immediate, kill -9) and started", "%d keys made %d responses; %d refusals with 503 meanwhile", keys, len(found), refused.Load())
 }
 
 // submitUntilTaken sends a submission with its key until it is acknowledged, and
@@ -253,6 +259,20 @@ func (c *cluster) takes() bool {
 	}
 	conn.Close(ctx)
 	return true
+}
+
+// reset ends everybody's connections.
+func (c *cluster) reset() {
+	c.t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, c.url)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 // stop ends the server: SIGINT is a fast shutdown, SIGQUIT an immediate one,

@@ -57,6 +57,8 @@ type program struct {
 	client *http.Client
 	log    string
 	ended  bool
+
+	beforeKill func() // what else happens at that moment
 }
 
 var saidAddress = regexp.MustCompile(`^Formulary is at \S+ \(.*listening on ([^)]+)\)`)
@@ -117,6 +119,9 @@ func (p *program) kill() {
 		return
 	}
 	p.ended = true
+	if p.beforeKill != nil {
+		p.beforeKill()
+	}
 	p.cmd.Process.Kill()
 	p.cmd.Wait()
 	p.client.CloseIdleConnections()
