@@ -23,7 +23,7 @@ func writesAgain(t *testing.T, through *program, f survey, key string) {
 func (n *nodes) killed(t *testing.T) {
 	through := n.over(t)
 	load := startLoad(t, through, n.f, "killed", submitters)
-	load.more(someAnswers)
+	load.more(3 * someAnswers)
 	begun := time.Now()
 	n.db.primary.kill()
 	n.db.promote()

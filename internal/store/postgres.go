@@ -30,7 +30,7 @@ const (
 	// statementLimit bounds how long a request can hang on a database that
 	// has stopped answering.
 	statementLimit = 5 * time.Second
-	dialLimit      = 1500 * time.Millisecond // of one server
+	dialLimit      = 2 * time.Second // of one server
 	rollbackLimit  = time.Second
 	migrateLimit   = 5 * time.Minute
 	retries        = 5

@@ -38,7 +38,7 @@ const (
 	// After so long a silence the server is asked whether it is there. It may be
 	// slow to answer; a server that hangs keeps everybody waiting until then.
 	listenLimit = 500 * time.Millisecond
-	answerLimit = time.Second
+	answerLimit = 1500 * time.Millisecond
 )
 
 // notifySQL sends messages. They are worth nothing after a crash, so nobody waits

@@ -154,13 +154,15 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// Ready says whether the database answers and has the schema of this program.
+// Ready says whether the database answers and has the schema of this program, or
+// that of a later one: migrations only add, so that nodes of the version before go
+// on while others are replaced.
 func (s *Store) Ready(ctx context.Context) error {
 	at, err := s.SchemaVersion(ctx)
 	if err != nil {
 		return err
 	}
-	if want := len(migrations()); at != want {
+	if want := len(migrations()); at < want {
 		return fault.Unreachable(fmt.Errorf("schema is at version %d, this program needs %d", at, want))
 	}
 	return nil
