@@ -43,7 +43,6 @@ var outsiders = map[string][]string{
 	"html/template":                 {"web"},
 	"github.com/alecthomas/kong":    {"cli"},
 	"github.com/danielgtaylor/huma": {"api"},
-	"github.com/prometheus":         {"server"},
 }
 
 func TestHouse(t *testing.T) {

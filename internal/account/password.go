@@ -8,9 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
-	"github.com/trustelem/zxcvbn"
 	"golang.org/x/crypto/argon2"
 )
 
@@ -19,6 +19,10 @@ const (
 	MinPassword = 8
 	MaxPassword = 256
 )
+
+// minGuesses is how many tries a password is worth at least, as a power of ten: at
+// sign-in, limits allow a few a minute.
+const minGuesses = 6
 
 // The cost of argon2id (19 MiB, two passes), as OWASP recommends it.
 const (
@@ -40,18 +44,16 @@ func CheckPassword(password string, known ...string) error {
 	case !utf8.ValidString(password):
 		return errors.New("the password is not valid text")
 	}
-	// The estimate grows steeply with length and 64 characters decide it.
-	guessed := password
-	if len(guessed) > 64 {
-		guessed = guessed[:64]
-	}
-	known = append(known, "formulary")
+	// The estimate grows with length; so many characters decide it.
+	guessed := []rune(password)
+	guessed = guessed[:min(len(guessed), 64)]
+	pieces := []string{"formulary"}
 	for _, k := range known {
-		if local, _, ok := strings.Cut(k, "@"); ok {
-			known = append(known, local)
-		}
+		k = strings.ToLower(k)
+		local, _, _ := strings.Cut(k, "@")
+		pieces = append(append(pieces, k, local, strings.ReplaceAll(k, " ", "")), strings.FieldsFunc(k, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })...)
 	}
-	if zxcvbn.PasswordStrength(guessed, known).Score < 2 {
+	if guesses(string(guessed), pieces) < minGuesses {
 		return errors.New("this password is easy to guess; a few unrelated words make a good one")
 	}
 	return nil

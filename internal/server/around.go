@@ -91,7 +91,7 @@ func (s *Server) recovered(rec *recorder, r *http.Request, p any) {
 	}
 	s.Log.Error("panic", "value", fmt.Sprint(p), "method", r.Method, "path", r.URL.Path, "stack", string(debug.Stack()))
 	if s.Metrics != nil {
-		s.Metrics.panics.Inc()
+		s.Metrics.panics.Add(1)
 	}
 	if rec.status == 0 {
 		s.Fail(rec, r, fmt.Errorf("panic: %v", p))

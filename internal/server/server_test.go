@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -278,5 +279,36 @@ func TestMetricLabelsAreBounded(t *testing.T) {
 	text := w.Body.String()
 	if n := strings.Count(text, "formulary_http_request_seconds_count"); n != 1 || !strings.Contains(text, `method="other",route="none",status="404"} 100`) {
 		t.Errorf("%d series:\n%s", n, text)
+	}
+}
+
+// What Prometheus reads: each family is described once, buckets add up, and every
+// line is a name, labels and a number.
+func TestMetricsFormat(t *testing.T) {
+	m := NewMetrics()
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Pattern = "/forms/{id}"
+	for _, took := range []time.Duration{time.Microsecond, 3 * time.Millisecond, 5 * time.Millisecond, time.Minute} {
+		m.observe(r, 200, took)
+	}
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
+	text := w.Body.String()
+	line := regexp.MustCompile(`^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{([a-z]+="[^"]*",?)+\})? [0-9.e+-]+)$`)
+	for part := range strings.Lines(text) {
+		if !line.MatchString(strings.TrimSuffix(part, "\n")) {
+			t.Errorf("%q is not a metric", part)
+		}
+	}
+	const of = `method="GET",route="/forms/{id}",status="200"`
+	for _, want := range []string{
+		`formulary_http_request_seconds_bucket{` + of + `,le="0.0005"} 1`, `formulary_http_request_seconds_bucket{` + of + `,le="0.005"} 3`,
+		`formulary_http_request_seconds_bucket{` + of + `,le="10"} 3`, `formulary_http_request_seconds_bucket{` + of + `,le="+Inf"} 4`,
+		`formulary_http_request_seconds_sum{` + of + `} 60.008001`, `formulary_http_request_seconds_count{` + of + `} 4`,
+		"formulary_panics_total 0", "process_resident_memory_bytes ", "go_goroutines ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %s in\n%s", want, text)
+		}
 	}
 }
