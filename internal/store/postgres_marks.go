@@ -43,7 +43,12 @@ const (
 
 // notifySQL sends messages. They are worth nothing after a crash, so nobody waits
 // until they are on a disk, here and where the database is followed.
-const notifySQL = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, m) FROM unnest($2::text[]) AS m`
+const (
+	notifySQL = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1 || ` + schemaSQL + `, m) FROM unnest($2::text[]) AS m`
+	// A database can have several installations, each in a schema of its own, and
+	// channels belong to all of it.
+	schemaSQL = `'_' || substr(md5(current_schema()), 1, 12)`
+)
 
 // listen begins to hear what other nodes change. It is for servers: a command that
 // keeps nothing needs no ears.
@@ -83,7 +88,11 @@ func (db *postgres) hear(ctx context.Context, conn *pgx.Conn) (hung bool) {
 		}
 	}()
 	begin, cancel := context.WithTimeout(ctx, answerLimit)
-	_, err := conn.Exec(begin, "LISTEN "+marksChannel+"; LISTEN "+talkChannel, pgx.QueryExecModeSimpleProtocol)
+	var own string
+	err := conn.QueryRow(begin, "SELECT "+schemaSQL, pgx.QueryExecModeSimpleProtocol).Scan(&own)
+	if err == nil {
+		_, err = conn.Exec(begin, "LISTEN "+marksChannel+own+"; LISTEN "+talkChannel+own, pgx.QueryExecModeSimpleProtocol)
+	}
 	cancel()
 	if err != nil {
 		return begin.Err() != nil
@@ -96,7 +105,7 @@ func (db *postgres) hear(ctx context.Context, conn *pgx.Conn) (hung bool) {
 		note, err := conn.WaitForNotification(wait)
 		cancel()
 		switch {
-		case err == nil && note.Channel == talkChannel:
+		case err == nil && note.Channel == talkChannel+own:
 			if hear := db.marks.talk.Load(); hear != nil {
 				(*hear)(note.Payload)
 			}

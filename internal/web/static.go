@@ -22,10 +22,12 @@ import (
 //go:embed static
 var staticFiles embed.FS
 
-// asset is a file that never changes under its version.
+// asset is a file that never changes under its version. Those of the API page's
+// library are large and seldom asked for: they are read when they are.
 type asset struct {
 	content []byte
 	packed  []byte // with gzip
+	library string // name of the packed file in the library; empty: one of ours
 	kind    string
 	version string
 }
@@ -70,7 +72,9 @@ func loadStatic() (map[string]asset, error) {
 		if err != nil {
 			return nil, err
 		}
-		list[name] = newAsset(name, nil, packed)
+		a := newAsset(name, nil, packed)
+		a.packed, a.library = nil, name+".gz"
+		list[name] = a
 	}
 	return list, nil
 }
@@ -89,7 +93,7 @@ func pack(name string, content []byte) (asset, error) {
 
 func newAsset(name string, content, packed []byte) asset {
 	sum := sha256.Sum256(packed)
-	return asset{content, packed, mime.TypeByExtension(path.Ext(name)), hex.EncodeToString(sum[:6])}
+	return asset{content: content, packed: packed, kind: mime.TypeByExtension(path.Ext(name)), version: hex.EncodeToString(sum[:6])}
 }
 
 func (web *Web) serveStatic(v *visit) error {
@@ -114,6 +118,12 @@ func (a asset) serve(v *visit) error {
 	if v.r.Header.Get("If-None-Match") == `"`+a.version+`"` {
 		v.w.WriteHeader(http.StatusNotModified)
 		return nil
+	}
+	if a.library != "" {
+		var err error
+		if a.packed, err = swagger.FS.ReadFile(a.library); err != nil {
+			return err
+		}
 	}
 	content := a.content
 	if strings.Contains(v.r.Header.Get("Accept-Encoding"), "gzip") {
