@@ -52,6 +52,11 @@ type Mark struct {
 // case that a process is killed between its commit and telling of it.
 const cacheLife = time.Second
 
+// soonLife is the same for values of which another node may be told nothing, as
+// when a connection hangs. One may be made of another: two together are younger
+// than a second.
+const soonLife = 450 * time.Millisecond
+
 // NewCache keeps values of at most the given size in all; what a value's size
 // is, Put says.
 func NewCache[K comparable, V any](s *Store, most int64) *Cache[K, V] {
@@ -96,7 +101,11 @@ func (c *Cache[K, V]) At(mark Mark, key K) (value V, ok bool) {
 		return value, false
 	}
 	entry := found.(*cached[V])
-	if entry.mark != mark || time.Since(entry.read) > cacheLife {
+	life := cacheLife
+	if c.soon {
+		life = soonLife
+	}
+	if entry.mark != mark || time.Since(entry.read) > life {
 		c.entries.CompareAndDelete(key, found)
 		return value, false
 	}

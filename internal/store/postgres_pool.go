@@ -130,6 +130,8 @@ func (db *postgres) reach(ctx context.Context, hung bool) (*pgx.Conn, error) {
 		host := (first + i) % n
 		config := db.config.ConnConfig.Copy()
 		useHosts(config, db.hosts.list[host])
+		// In the server's list of connections it has a name of its own.
+		config.RuntimeParams["application_name"] = strings.TrimSpace(config.RuntimeParams["application_name"] + " listening")
 		dial, cancel := context.WithTimeout(ctx, dialLimit)
 		conn, err := pgx.ConnectConfig(dial, config)
 		cancel()
