@@ -154,24 +154,36 @@ func (a *API) add(op *operation) {
 	r.allow = strings.Join(methods, ", ")
 }
 
+// maxSegments is more than any path of ours has.
+const maxSegments = 12
+
 // find returns the route of a path and the values of its parameters.
 func (a *API) find(path string) (*route, []string) {
 	if r := a.static[path]; r != nil {
 		return r, nil
 	}
-	segments := strings.Split(path, "/")
+	var room [maxSegments]string // without a trip to the heap
+	segments := room[:0]
+	for segment := range strings.SplitSeq(path, "/") {
+		if len(segments) == maxSegments {
+			return nil, nil
+		}
+		segments = append(segments, segment)
+	}
 next:
 	for _, r := range a.patterns {
 		if len(r.segments) != len(segments) {
 			continue
 		}
-		var values []string
 		for i, want := range r.segments {
-			switch {
-			case want == "{}" && segments[i] != "":
-				values = append(values, segments[i])
-			case want != segments[i]:
+			if want != segments[i] && (want != "{}" || segments[i] == "") {
 				continue next
+			}
+		}
+		values := make([]string, 0, 2)
+		for i, want := range r.segments {
+			if want == "{}" {
+				values = append(values, segments[i])
 			}
 		}
 		return r, values

@@ -117,7 +117,8 @@ type parameter struct {
 	index    []int
 	in       string // path, query, header
 	name     string
-	position int // in the path
+	header   string // as requests have it
+	position int    // in the path
 	number   bool
 	optional bool // a *string: nil when it was not sent
 	several  bool // a map: name[key]=value
@@ -144,7 +145,7 @@ func readerOf(t reflect.Type) reader {
 		p := parameter{index: f.Index, fallback: f.Tag.Get("default"), number: kind == reflect.Int64, optional: kind == reflect.Pointer, several: kind == reflect.Map}
 		for _, in := range []string{"path", "query", "header"} {
 			if name := f.Tag.Get(in); name != "" {
-				p.in, p.name = in, name
+				p.in, p.name, p.header = in, name, http.CanonicalHeaderKey(name)
 			}
 		}
 		if p.in == "" {
@@ -206,7 +207,7 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 	case "query":
 		values = query[p.name]
 	case "header":
-		values = r.Header[http.CanonicalHeaderKey(p.name)]
+		values = r.Header[p.header]
 	}
 	if p.several {
 		return p.readSeveral(field, query)

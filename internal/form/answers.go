@@ -15,17 +15,21 @@ import (
 type Evaluation struct {
 	Answers  map[string]any
 	Problems []fault.Detail
-	Shown    map[string]bool // by key; also of what is not answered
+	Shown    map[string]bool // by key; also of what is not answered; only to be read
 	Ending   string          // the ending that was jumped to
 }
 
 // Evaluate checks answers by the key of their field, in the shape that JSON has.
 // A question that is not shown needs no answer, and one sent for it is dropped.
 func (d *Definition) Evaluate(sent map[string]any) Evaluation {
-	e := Evaluation{Answers: make(map[string]any, len(sent)), Shown: make(map[string]bool, len(d.Fields))}
-	page := true  // whether the page is shown
-	next := ""    // where the page leads, when not to the one after it
-	awaited := "" // the page that was jumped to
+	e := Evaluation{Answers: make(map[string]any, len(sent)), Shown: d.prepared().everything}
+	if e.Shown == nil {
+		e.Shown = make(map[string]bool, len(d.Fields))
+	}
+	all := len(e.Shown) > 0 // nothing is ever hidden, and that is known already
+	page := true            // whether the page is shown
+	next := ""              // where the page leads, when not to the one after it
+	awaited := ""           // the page that was jumped to
 	for _, f := range d.Fields {
 		if f.isBreak() {
 			if next != "" {
@@ -43,7 +47,9 @@ func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 		if !page || !f.ShowIf.Holds(e.Answers) {
 			continue
 		}
-		e.Shown[f.Key] = true
+		if !all {
+			e.Shown[f.Key] = true
+		}
 		switch {
 		case f.Kind == (calculated{}).Name():
 			d.calculate(f, &e)

@@ -16,6 +16,8 @@ type logic struct {
 	texts    map[string]bool        // those that result in a text
 	before   map[string][]*Field    // what their expressions may use
 	capped   bool                   // whether any option has a cap
+
+	everything map[string]bool // all keys, where nothing is ever hidden; otherwise nil
 }
 
 func (d *Definition) prepared() *logic {
@@ -23,8 +25,14 @@ func (d *Definition) prepared() *logic {
 	l.once.Do(func() {
 		l.fields = make(map[string]*Field, len(d.Fields))
 		l.programs, l.texts, l.before = map[string]*vm.Program{}, map[string]bool{}, map[string][]*Field{}
+		if !slices.ContainsFunc(d.Fields, func(f *Field) bool { return f.ShowIf != nil || len(f.Jumps) > 0 }) {
+			l.everything = make(map[string]bool, len(d.Fields))
+		}
 		for i, f := range d.Fields {
 			l.fields[f.Key] = f
+			if l.everything != nil {
+				l.everything[f.Key] = true
+			}
 			l.capped = l.capped || slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 })
 			if f.Kind != (calculated{}).Name() {
 				continue

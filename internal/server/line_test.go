@@ -1,0 +1,38 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+)
+
+// Lines are as slog writes them.
+func TestLines(t *testing.T) {
+	for _, log := range []func(*slog.Logger){
+		func(l *slog.Logger) {
+			l.Info("request", "method", "GET", "path", "/f/x", "status", 201, "took", 3*time.Millisecond)
+		},
+		func(l *slog.Logger) {
+			l.Error("it broke", "error", errors.New("no \"room\" = left"), "nothing", "", "list", []int{1, 2})
+		},
+		func(l *slog.Logger) {
+			l.Warn("two\nlines", "path", "/\x1b[31m\r\n", "word", "größe", "yes", true, "when", time.Unix(1, 5e6).UTC(), "back", `a\b`)
+		},
+		func(l *slog.Logger) {
+			l.With("a", 1).WithGroup("g").With("b", 2).Info("x", "c", 3, slog.Group("h", "d", 4))
+		},
+		func(l *slog.Logger) { l.Debug("not at this level") },
+	} {
+		var own, theirs bytes.Buffer
+		log(slog.New(&lines{out: &own, level: slog.LevelInfo}))
+		log(slog.New(slog.NewTextHandler(&theirs, &slog.HandlerOptions{Level: slog.LevelInfo})))
+		// All but the time, which differs.
+		_, line, _ := bytes.Cut(own.Bytes(), []byte(" "))
+		_, want, _ := bytes.Cut(theirs.Bytes(), []byte(" "))
+		if string(line) != string(want) {
+			t.Errorf("own    %s\ntheirs %s", line, want)
+		}
+	}
+}
