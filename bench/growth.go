@@ -96,9 +96,6 @@ func anyPage(path string, length int, token string) [][]byte {
 
 // grow measures every kind of request in all databases, in turns.
 func (b *bench) grow(ctx context.Context, surveys []*survey) (*growthFigures, error) {
-	// There are many things to measure, and what grows grows much.
-	defer func(rounds int) { b.rounds = rounds }(b.rounds)
-	b.rounds = min(b.rounds, 3)
 	g := &growthFigures{sizes: b.sizes()}
 	services := make([]*process, len(surveys))
 	tokens := make([][2]string, len(surveys))

@@ -13,6 +13,7 @@ import (
 
 const (
 	fewResponses = 1_000 // of the smallest form
+	fewRounds    = 3
 	feedPage     = 100
 	longFeedPage = 1_000
 	listPage     = 20
@@ -43,8 +44,11 @@ type engineFigures struct {
 	growth  *growthFigures
 }
 
-// alone measures what databases of several sizes cost on one engine.
+// alone measures what databases of several sizes cost on one engine, in fewer
+// rounds: there is much to measure, and what grows grows much.
 func (b *bench) alone(ctx context.Context, engine, folder string) (e engineFigures, err error) {
+	defer func(rounds int) { b.rounds = rounds }(b.rounds)
+	b.rounds = min(b.rounds, fewRounds)
 	var surveys []*survey
 	defer func() {
 		for _, s := range surveys {

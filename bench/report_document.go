@@ -61,7 +61,8 @@ system time of the server's process and of its PostgreSQL. Start (the median of 
 that the load has left. A megabyte is a million bytes.
 
 Growth: each database has so many forms of one person, and as many responses to one form of another. "Any page" asks for
-%[14]d pages all over the list, in turns. What is beyond %[15]g times is explained below its table.
+%[14]d pages all over the list, in turns. What is beyond %[15]g times is explained below its table. Here and with one large
+form there are at most %[16]d rounds.
 
 The form with %[11]s responses asks eight questions and was answered over a year. Pages of the feed have %[12]d
 responses, those of lists %[13]d. The export as CSV was read to its end and thrown away as often as there are rounds:
@@ -71,5 +72,5 @@ were asked for on one connection.
 
 %[1]smake bench%[1]s measures again; %[1]smake bench BENCH="-markdown docs/benchmarks.md"%[1]s also writes this page.
 `, "`", runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, r.bench.rounds, r.bench.length,
-		throughput, latency, starts, whole(float64(r.bench.responses)), feedPage, listPage, places, maxGrowth) + r.write(marked)
+		throughput, latency, starts, whole(float64(r.bench.responses)), feedPage, listPage, places, maxGrowth, fewRounds) + r.write(marked)
 }
