@@ -1,0 +1,37 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"formulary/internal/store/storetest"
+)
+
+// A node goes on when another one has brought a newer schema, and is not ready
+// while the schema is older than it needs.
+func TestReadyWithOtherSchema(t *testing.T) {
+	t.Parallel()
+	place := storetest.Postgres(t)
+	s := storetest.Open(t, place)
+	conn, err := pgx.Connect(ctx, strings.Replace(place.URL, "pool_max_conns=8&", "", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	for _, step := range []struct {
+		sql   string
+		ready bool
+	}{
+		{`INSERT INTO migration (version, name, applied_at) VALUES (9999, 'of a later version', 0)`, true},
+		{`DELETE FROM migration WHERE version IN (1, 9999)`, false},
+	} {
+		if _, err := conn.Exec(ctx, step.sql); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Ready(ctx); (err == nil) != step.ready {
+			t.Errorf("after %s: %v", step.sql, err)
+		}
+	}
+}
