@@ -5,6 +5,8 @@
 .PHONY: help run demo build test quick clients bench lint release fuzz document screenshots faults
 
 FUZZTIME ?= 30s
+# make bench BENCH=-only=submit measures one work and writes no page.
+BENCH ?= -markdown docs/benchmarks.md
 
 help: ## Show this list.
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -32,7 +34,7 @@ quick: ## Run the tests without the race detector and the browser.
 clients: ## Run seven client libraries from npm, unmodified, through the whole OAuth flow.
 	e2e/clients/run
 
-bench: ## Measure speed on both databases, beside a bare net/http server, PocketBase and go-oauth2.
+bench: ## Measure speed beside a bare net/http server and peers, and write docs/benchmarks.md (15 minutes).
 	scripts/need postgres
 	scripts/with-postgres --durable go run ./bench $(BENCH)
 

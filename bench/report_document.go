@@ -70,7 +70,7 @@ the time is the median, the memory is the most that the server process ever had 
 before. The other files were read once. The first summary counts in what nobody has counted yet; the others
 were asked for on one connection.
 
-%[1]smake bench%[1]s measures again; %[1]smake bench BENCH="-markdown docs/benchmarks.md"%[1]s also writes this page.
+%[1]smake bench%[1]s measures again and writes this page; %[1]smake bench BENCH=-only=submit%[1]s measures one work.
 `, "`", runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, r.bench.rounds, r.bench.length,
 		throughput, latency, starts, whole(float64(r.bench.responses)), feedPage, listPage, places, maxGrowth, fewRounds) + r.write(marked)
 }
