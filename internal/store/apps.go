@@ -142,6 +142,10 @@ func (s *Store) AllApps(ctx context.Context) ([]OwnedApp, error) {
 // Client finds an application by its client_id alone, with the hashes of its
 // secrets: this is how it introduces itself. Disabled ones are returned too.
 func (s *Store) Client(ctx context.Context, id string) (account.Application, []string, error) {
+	known, mark, ok := s.clients.Get(everybody, id)
+	if ok {
+		return known.app, known.secrets, nil
+	}
 	a, err := account.Application{}, error(fault.NotFound)
 	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
 		return a, nil, err
@@ -157,8 +161,20 @@ func (s *Store) Client(ctx context.Context, id string) (account.Application, []s
 	}, id); e != nil {
 		return a, nil, e
 	}
+	if err == nil {
+		s.clients.Put(id, mark, client{a, hashes}, 1)
+	}
 	return a, hashes, err
 }
+
+// client is an application with the hashes of its secrets, which nobody changes.
+type client struct {
+	app     account.Application
+	secrets []string
+}
+
+// maxClients is how many applications are kept in memory.
+const maxClients = 2_000
 
 // SetAppDisabled switches an application, with all its tokens, off or on.
 func (s *Store) SetAppDisabled(ctx context.Context, owner, id string, disabled bool, now time.Time) error {
@@ -191,7 +207,7 @@ func (s *Store) DeleteApp(ctx context.Context, owner, id string) error {
 // AddSecret gives an application a second secret; the first stays alive until
 // it is dropped.
 func (s *Store) AddSecret(ctx context.Context, owner, id, hash string, now time.Time) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.write(ctx, everybody, func(t tx) error {
 		// Writing the row keeps two rotations at once from each other.
 		if err := changed(t.Exec(`UPDATE app SET name = name WHERE account_id = $1 AND id = $2`, owner, id)); err != nil {
 			return err
@@ -216,5 +232,5 @@ func (s *Store) DropSecret(ctx context.Context, owner, id, secret string) error 
 	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
 		return fault.NotFound
 	}
-	return s.db.Write(ctx, func(t tx) error { return changed(t.Exec(dropSecretSQL, owner, id, secret)) })
+	return s.write(ctx, everybody, func(t tx) error { return changed(t.Exec(dropSecretSQL, owner, id, secret)) })
 }

@@ -21,6 +21,7 @@ import (
 type Store struct {
 	db      engine
 	bearers *Cache[string, Bearer]
+	clients *Cache[string, client]
 	public  *Cache[string, PublicForm]
 	owners  sync.Map // address of a form → its owner
 
@@ -129,6 +130,7 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	}
 	s := &Store{db: db}
 	s.bearers = NewCache[string, Bearer](s, maxBearers)
+	s.clients = NewCache[string, client](s, maxClients)
 	s.public = NewSoonCache[string, PublicForm](s, maxPublic)
 	return s, nil
 }
