@@ -72,6 +72,15 @@ func areIDs(formID, id string) bool {
 	return ok && okForm
 }
 
+// responseIDs leaves out what cannot be the id of a response: nothing has it, and
+// PostgreSQL takes no text that is not valid.
+func responseIDs(formID string, ids []string) ([]string, error) {
+	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
+		return nil, fault.NotFound
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !areIDs(formID, id) }), nil
+}
+
 // ResponsesAfter returns responses in the order in which they were stored, from
 // the one after the serial on. It costs the same at any depth.
 func (s *Store) ResponsesAfter(ctx context.Context, owner, formID string, serial, limit int64) ([]form.Response, error) {
@@ -216,8 +225,12 @@ const deleteBatch = 200
 
 // deleteResponses removes responses; keep, unless it is nil, is shown each.
 func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string, keep func(tx, form.Response) error) (int64, error) {
+	ids, err := responseIDs(formID, ids)
+	if err != nil {
+		return 0, err
+	}
 	var n int64
-	err := s.write(ctx, responsesOf(owner), func(t tx) error {
+	err = s.write(ctx, responsesOf(owner), func(t tx) error {
 		n = 0
 		// The form's row first, as everywhere: two that wait for each other
 		// would wait for ever.

@@ -70,6 +70,9 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 
 // RestoreForm brings back a form that was deleted a while ago.
 func (s *Store) RestoreForm(ctx context.Context, owner, id string) (form.Form, error) {
+	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
+		return form.Form{}, fault.NotFound // responses are in the trash too
+	}
 	var gone trashedForm
 	err := s.write(ctx, owner, func(t tx) error {
 		var formID, content string
@@ -121,8 +124,12 @@ func (s *Store) TrashResponses(ctx context.Context, owner, formID string, ids []
 // RestoreResponses brings back responses that were deleted a while ago, and says
 // how many still could be.
 func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids []string) (int64, error) {
+	ids, err := responseIDs(formID, ids)
+	if err != nil {
+		return 0, err
+	}
 	var n int64
-	err := s.write(ctx, responsesOf(owner), func(t tx) error {
+	err = s.write(ctx, responsesOf(owner), func(t tx) error {
 		n = 0
 		if err := changed(t.Exec(dropCountSQL, owner, formID, 0)); err != nil {
 			return err

@@ -60,6 +60,28 @@ func TestUndo(t *testing.T) {
 			t.Errorf("brought back twice: %d (%v)", n, err)
 		}
 
+		// What is no id is nothing, and not an error of the database.
+		if n, err := s.TrashResponses(ctx, owner, p.ID, []string{"\xff", "\x00", "", p.ID}, now); err != nil || n != 0 {
+			t.Errorf("%d that do not exist deleted (%v)", n, err)
+		}
+		if n, err := s.RestoreResponses(ctx, owner, p.ID, []string{"\xff", "\x00", ""}); err != nil || n != 0 {
+			t.Errorf("%d that do not exist brought back (%v)", n, err)
+		}
+		if _, err := s.TrashResponses(ctx, owner, p.ID, ids[:1], now); err != nil {
+			t.Fatal(err)
+		}
+		for what, err := range map[string]error{
+			"deleting": second(s.TrashResponses(ctx, owner, "frm_\xff", ids, now)), "bringing back": second(s.RestoreResponses(ctx, owner, "\x00", ids)),
+			"a form by bad text": second(s.RestoreForm(ctx, owner, "\xff")), "a response as a form": second(s.RestoreForm(ctx, owner, ids[0])),
+		} {
+			if !errors.Is(err, fault.NotFound) {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		if n, err := s.RestoreResponses(ctx, owner, p.ID, ids[:1]); err != nil || n != 1 || all() != whole {
+			t.Errorf("%d are back (%v)", n, err)
+		}
+
 		before, err := s.Form(ctx, owner, p.ID)
 		if err != nil {
 			t.Fatal(err)
