@@ -45,6 +45,12 @@ func TestRoutes(t *testing.T) {
 				t.Errorf("%s %s: Allow is %q", c.method, c.path, got)
 			}
 		}
+		// A query that says nothing to the operation is no mistake, whatever it is.
+		for path, code := range map[string]int{"/api/v1/me": 0, "/api/v1/forms/" + id: 0, "/api/v1/forms/" + id + "/summary": 0, "/api/v1/forms": 400001} {
+			if a := w.Call("GET", path+"?a%zz;b", w.ada, ""); a.Code() != code {
+				t.Errorf("%s with a broken query: %d %s", path, a.StatusCode, a.Text)
+			}
+		}
 		head := w.Call("HEAD", "/api/v1/forms", w.ada, "")
 		if head.StatusCode != 200 || head.Text != "" || head.Header.Get("Link") == "" {
 			t.Errorf("HEAD: %d %q", head.StatusCode, head.Text)

@@ -134,8 +134,7 @@ type reader func(in reflect.Value, w http.ResponseWriter, r *http.Request, path 
 // readerOf prepares the reading of an input type.
 func readerOf(t reflect.Type) reader {
 	var params []parameter
-	body := -1
-	position := 0
+	body, position, asks := -1, 0, false
 	for _, f := range inputFields(t) {
 		if f.Name == "Body" {
 			body = f.Index[0]
@@ -151,6 +150,8 @@ func readerOf(t reflect.Type) reader {
 		if p.in == "" {
 			panic(fmt.Sprintf("%s.%s has no place in a request", t, f.Name))
 		}
+		// A query that nobody reads may be anything.
+		asks = asks || p.in == "query"
 		if p.in == "path" {
 			p.position = position
 			position++
@@ -164,7 +165,7 @@ func readerOf(t reflect.Type) reader {
 	}
 	return func(in reflect.Value, w http.ResponseWriter, r *http.Request, path []string) error {
 		var query url.Values
-		if r.URL.RawQuery != "" {
+		if asks && r.URL.RawQuery != "" {
 			var err error
 			if query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
 				return fault.New(fault.BadQuery, "The query string is malformed.")
