@@ -62,7 +62,9 @@ func (a *API) exportResponses() *operation {
 		})
 		if err != nil && out.begun {
 			// Half a file must not look like a whole one.
-			a.Log.Error("export broke off", "error", err, "form", in.ID)
+			if r.Context().Err() == nil { // or else the caller left
+				a.Log.Error("export broke off", "error", err, "form", in.ID)
+			}
 			panic(http.ErrAbortHandler)
 		}
 		if err == nil {

@@ -25,7 +25,9 @@ func (web *Web) downloadAccount(v *visit) error {
 	out := zip.NewWriter(&patient{v.w, http.NewResponseController(v.w)})
 	if err := web.writeAccount(v, out, apps); err != nil {
 		// Half a file must not look like a whole one.
-		web.Log.Error("download broke off", "error", err)
+		if v.ctx().Err() == nil { // or else the caller left
+			web.Log.Error("download broke off", "error", err)
+		}
 		panic(http.ErrAbortHandler)
 	}
 	return nil

@@ -368,7 +368,9 @@ func (web *Web) exportResponses(v *visit) error {
 		})
 		if err != nil {
 			// Half a file must not look like a whole one.
-			web.Log.Error("export broke off", "error", err, "form", id)
+			if v.ctx().Err() == nil { // or else the caller left
+				web.Log.Error("export broke off", "error", err, "form", id)
+			}
 			panic(http.ErrAbortHandler)
 		}
 		return nil
