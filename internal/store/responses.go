@@ -269,6 +269,9 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 // them, checked against the version that was answered.
 func (s *Store) ChangeResponse(ctx context.Context, owner, formID, id string, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (form.Response, error) {
 	var r form.Response
+	if !areIDs(formID, id) {
+		return r, fault.NotFound
+	}
 	err := s.write(ctx, responsesOf(owner), func(t tx) error {
 		if err := changed(t.Exec(dropCountSQL, owner, formID, 0)); err != nil {
 			return err

@@ -71,7 +71,7 @@ func TestUndo(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, err := range map[string]error{
-			"deleting": second(s.TrashResponses(ctx, owner, "frm_\xff", ids, now)), "bringing back": second(s.RestoreResponses(ctx, owner, "\x00", ids)),
+			"deleting": second(s.TrashResponses(ctx, owner, "frm_\xff", ids, now)), "changing": second(s.ChangeResponse(ctx, owner, p.ID+"\xff", ids[1], nil, now)), "bringing back": second(s.RestoreResponses(ctx, owner, "\x00", ids)),
 			"a form by bad text": second(s.RestoreForm(ctx, owner, "\xff")), "a response as a form": second(s.RestoreForm(ctx, owner, ids[0])),
 		} {
 			if !errors.Is(err, fault.NotFound) {
