@@ -146,10 +146,11 @@ func (web *Web) qrCode(v *visit) error {
 		return err
 	}
 	h := v.w.Header()
-	if v.r.URL.Query().Get("download") != "" {
-		h.Set("Content-Disposition", `attachment; filename="`+f.ID+v.r.PathValue("kind")[2:]+`"`)
+	kind := v.r.PathValue("kind")
+	if v.r.URL.Query().Get("download") != "" && (kind == "qr.svg" || kind == "qr.png") {
+		h.Set("Content-Disposition", `attachment; filename="`+f.ID+strings.TrimPrefix(kind, "qr")+`"`)
 	}
-	switch v.r.PathValue("kind") {
+	switch kind {
 	case "qr.svg":
 		h.Set("Content-Type", "image/svg+xml")
 		v.w.Write(qrSVG(code)) // the reader may have gone

@@ -61,6 +61,9 @@ func TestWorkspace(t *testing.T) {
 		if has(t, wrong, `value="no spaces"`); wrong.StatusCode != 422 {
 			t.Errorf("a wrong offer: %d", wrong.StatusCode)
 		}
+		for _, kind := range []string{"x", "qr", "qr.gif"} {
+			status(t, "QR as "+kind, b.Get(base+"/code/"+kind+"?download=1"), 404)
+		}
 		for _, kind := range []string{"svg", "png"} {
 			code := b.Get(base + "/code/qr." + kind)
 			if code.StatusCode != 200 || !strings.HasPrefix(code.Header.Get("Content-Type"), "image/") {
