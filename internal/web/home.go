@@ -52,7 +52,7 @@ func (web *Web) home(v *visit) error {
 	if err != nil || page < 1 {
 		page = 1
 	}
-	p := &formsPage{layout: layout{title: "Forms", Here: "forms"}, Search: query.Get("search"), Status: query.Get("status"), Sort: query.Get("sort"), Starters: web.starters.in(web.viewerLanguage(v))}
+	p := &formsPage{layout: layout{title: "Forms", Here: "forms"}, Search: sought(query.Get("search")), Status: query.Get("status"), Sort: query.Get("sort"), Starters: web.starters.in(web.viewerLanguage(v))}
 	p.Filtered = p.Search != "" || p.Status != ""
 	switch form.Status(p.Status) {
 	case form.Draft, form.Open, form.Closed:

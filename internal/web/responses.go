@@ -74,7 +74,7 @@ func (web *Web) responseQuery(v *visit, formID string) (store.ResponseFilter, ur
 	kept := url.Values{}
 	for _, name := range []string{"search", "since", "until", "where", "is", "order", "by", "column"} {
 		for _, value := range query[name] {
-			if value != "" {
+			if value = sought(value); value != "" {
 				kept.Add(name, value)
 			}
 		}

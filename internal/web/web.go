@@ -238,6 +238,12 @@ func (v *visit) ctx() context.Context { return v.r.Context() }
 // field is a value that the page's form sent.
 func (v *visit) field(name string) string { return v.r.PostForm.Get(name) }
 
+// sought is a text to look for, without what no stored text has: PostgreSQL
+// refuses even to look for that.
+func sought(text string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")
+}
+
 func (web *Web) page(route route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{w: w, r: r}
