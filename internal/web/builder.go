@@ -246,7 +246,7 @@ func (web *Web) preview(v *visit) error {
 		Owner: v.person.ID, ID: f.ID, Status: form.Open, Head: form.Head{Title: f.Title, Description: f.Description, Language: f.Language}, Offer: f.Offer, Definition: d,
 	})
 	a.preview = true
-	if v.r.Method == http.MethodGet {
+	if v.r.Method != http.MethodPost { // HEAD is a GET without its body
 		number, _ := strconv.Atoi(v.r.URL.Query().Get("page"))
 		return web.ask(v, http.StatusOK, a, max(0, min(number, len(d.Pages())-1)))
 	}

@@ -61,6 +61,9 @@ func TestWorkspace(t *testing.T) {
 		if has(t, wrong, `value="no spaces"`); wrong.StatusCode != 422 {
 			t.Errorf("a wrong offer: %d", wrong.StatusCode)
 		}
+		if head, err := b.Head(b.URL + base + "/preview"); err != nil || head.StatusCode != 200 {
+			t.Errorf("HEAD of the preview: %v (%v)", head, err)
+		}
 		for _, path := range []string{"/?search=%00a%ff&status=%ff&sort=%00", base + "/responses?search=%00%ff", base + "/responses?where=%ff&is=%00a", base + "/responses/export?format=csv&search=a%00"} {
 			status(t, "text that is none in "+path, b.Get(path), 200)
 		}
