@@ -217,7 +217,8 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 		return p.wrong("is given more than once")
 	}
 	text := p.fallback
-	if len(values) == 1 {
+	// Of a list to choose from, nothing is as good as not being asked.
+	if len(values) == 1 && (values[0] != "" || p.enum == nil) {
 		text = values[0]
 	}
 	if !p.number {

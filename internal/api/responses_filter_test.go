@@ -130,6 +130,9 @@ func TestExport(t *testing.T) {
 		if err != nil || len(files.File) < 5 || len(lines) != 3 {
 			t.Errorf("%v %d lines", err, len(lines))
 		}
+		if a := w.Call("GET", path+"/responses/export?format=&header=", w.ada, ""); a.StatusCode != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/csv") {
+			t.Errorf("no format: %d %v", a.StatusCode, a.Header)
+		}
 		w.is("no such format", w.Call("GET", path+"/responses/export?format=pdf", w.ada, ""), 400001)
 		w.is("Bob", w.Call("GET", path+"/responses/export", w.bob, ""), 404002)
 		w.is("without the scope", w.Call("GET", path+"/responses/export", w.Token(ada, w.app, "forms:read").Access, ""), 403001)
