@@ -112,6 +112,10 @@ func (p *pgPool) within(ctx context.Context, limit time.Duration) (context.Conte
 
 // judge tells a caller who gave up from a database that was given up.
 func (p *pgPool) judge(caller context.Context, err error) error {
+	if errors.Is(caller.Err(), context.Canceled) && fault.From(err).Code == fault.DatabaseUnreachable {
+		// pgx stops a write of such a caller by a deadline, and says only that.
+		return fmt.Errorf("%w: %v", context.Canceled, err)
+	}
 	if err != nil && errors.Is(err, context.Canceled) && p.alive.Err() != nil && caller.Err() == nil {
 		return fault.Unreachable(err)
 	}
