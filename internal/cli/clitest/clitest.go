@@ -90,7 +90,7 @@ func start(t testing.TB, place storetest.Place, wait bool, flags []string) *Serv
 	case <-time.After(30 * time.Second):
 		t.Fatalf("serve did not start:\n%s", s.log)
 	}
-	s.client = &http.Client{Transport: &checked{t: t, base: s.URL}, Timeout: 30 * time.Second, CheckRedirect: stay}
+	s.client = checkedClient(t, s.URL)
 	if wait {
 		s.waitReady()
 	}
@@ -99,6 +99,15 @@ func start(t testing.TB, place storetest.Place, wait bool, flags []string) *Serv
 		s.Out = <-said
 	})
 	return s
+}
+
+// Reach is a service that runs already, in another process.
+func Reach(t testing.TB, place storetest.Place, address string) *Service {
+	return &Service{t: t, Place: place, URL: address, Local: address, client: checkedClient(t, address)}
+}
+
+func checkedClient(t testing.TB, base string) *http.Client {
+	return &http.Client{Transport: &checked{t: t, base: base}, Timeout: 30 * time.Second, CheckRedirect: stay}
 }
 
 // addressFinder watches for the line that says where the service is.

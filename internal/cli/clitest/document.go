@@ -3,15 +3,111 @@ package clitest
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
+
+// Document is the service's OpenAPI document, against which answers are held.
+type Document struct {
+	*openapi3.T
+
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler // has each schema once: preparing one is slow
+}
+
+// ReadDocument reads a document, which must itself be valid.
+func ReadDocument(r io.Reader) (*Document, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	loader := openapi3.NewLoader()
+	doc, err := loader.LoadFromData(text)
+	if err != nil {
+		return nil, fmt.Errorf("the document cannot be loaded: %w", err)
+	}
+	if err := doc.Validate(loader.Context); err != nil {
+		return nil, fmt.Errorf("the document is not valid: %w", err)
+	}
+	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{T: doc, compiler: jsonschema.NewCompiler()}
+	d.compiler.AssertFormat()
+	return d, d.compiler.AddResource(documentName, whole)
+}
+
+const documentName = "openapi.json"
+
+// schema is the one at a place in the document.
+func (d *Document) schema(place ...string) (*jsonschema.Schema, error) {
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	pointer := documentName + "#"
+	for _, name := range place {
+		pointer += "/" + url.PathEscape(escape.Replace(name))
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.compiler.Compile(pointer)
+}
+
+// Check says how an answer differs from what the document has for it. What is no
+// operation is answered with an error, whose body the document has too.
+func (d *Document) Check(method, path string, status int, contentType string, body []byte) error {
+	place := []string{"components", "schemas", "Error"}
+	if strings.HasPrefix(path, "/api/oauth2/") {
+		place[2] = "OAuthError"
+	}
+	if template, op := d.find(method, path); op != nil {
+		said := op.Responses.Status(status)
+		if said == nil {
+			return fmt.Errorf("the document has no status %d", status)
+		}
+		media := said.Value.Content.Get("application/json")
+		if media == nil && said.Value.Content.Get(contentType) != nil {
+			return nil // a file
+		}
+		if media == nil {
+			if len(body) > 0 {
+				return fmt.Errorf("%d has a body, in the document it has none", status)
+			}
+			return nil
+		}
+		place = []string{"paths", template, strings.ToLower(method), "responses", strconv.Itoa(status), "content", "application/json", "schema"}
+	}
+	if kind, _, err := mime.ParseMediaType(contentType); err != nil || kind != "application/json" {
+		return fmt.Errorf("%d is sent as %q", status, contentType)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("%d is not JSON: %w", status, err)
+	}
+	schema, err := d.schema(place...)
+	if err != nil {
+		return err
+	}
+	if err := schema.Validate(value); err != nil {
+		return fmt.Errorf("%d is not as in the document: %w", status, err)
+	}
+	return nil
+}
+
+// Operation returns the operation of a method and path, or nil.
+func (d *Document) Operation(method, path string) *openapi3.Operation {
+	_, op := d.find(method, path)
+	return op
+}
 
 // checked is a transport that holds every answer of the API against the
 // service's own OpenAPI document: an answer that the document does not have
@@ -20,7 +116,7 @@ type checked struct {
 	t    testing.TB
 	base string
 	once sync.Once
-	doc  *openapi3.T
+	doc  *Document
 }
 
 func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -34,7 +130,11 @@ func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	res.Body = io.NopCloser(bytes.NewReader(body))
-	c.check(r, res, body)
+	if c.once.Do(c.load); c.doc != nil {
+		if err := c.doc.Check(r.Method, r.URL.Path, res.StatusCode, res.Header.Get("Content-Type"), body); err != nil {
+			c.t.Errorf("%s %s: %v\n%s", r.Method, r.URL.Path, err, body)
+		}
+	}
 	return res, nil
 }
 
@@ -51,69 +151,20 @@ func (c *checked) load() {
 		return
 	}
 	defer res.Body.Close()
-	loader := openapi3.NewLoader()
-	doc, err := loader.LoadFromIoReader(res.Body)
-	if err != nil {
-		c.t.Errorf("the document cannot be loaded: %v", err)
-		return
-	}
-	if err := doc.Validate(loader.Context); err != nil {
-		c.t.Errorf("the document is not valid: %v", err)
-	}
-	c.doc = doc
-}
-
-func (c *checked) check(r *http.Request, res *http.Response, body []byte) {
-	c.t.Helper()
-	c.once.Do(c.load)
-	if c.doc == nil {
-		return
-	}
-	schema := c.doc.Components.Schemas["Error"]
-	if strings.HasPrefix(r.URL.Path, "/api/oauth2/") {
-		schema = c.doc.Components.Schemas["OAuthError"]
-	}
-	if op := find(c.doc, r.Method, r.URL.Path); op != nil {
-		said := op.Responses.Status(res.StatusCode)
-		if said == nil {
-			c.t.Errorf("%s %s: the document has no status %d\n%s", r.Method, r.URL.Path, res.StatusCode, body)
-			return
-		}
-		media := said.Value.Content.Get("application/json")
-		if media == nil && said.Value.Content.Get(res.Header.Get("Content-Type")) != nil {
-			return // a file
-		}
-		if media == nil {
-			if len(body) > 0 {
-				c.t.Errorf("%s %s: %d has a body, in the document it has none", r.Method, r.URL.Path, res.StatusCode)
-			}
-			return
-		}
-		schema = media.Schema
-	}
-	if kind, _, err := mime.ParseMediaType(res.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		c.t.Errorf("%s %s: %d is sent as %q", r.Method, r.URL.Path, res.StatusCode, res.Header.Get("Content-Type"))
-		return
-	}
-	var value any
-	if err := json.Unmarshal(body, &value); err != nil {
-		c.t.Errorf("%s %s: %d is not JSON: %v\n%s", r.Method, r.URL.Path, res.StatusCode, err, body)
-		return
-	}
-	if err := schema.Value.VisitJSON(value, openapi3.EnableJSONSchema2020()); err != nil {
-		c.t.Errorf("%s %s: %d is not as in the document: %v\n%s", r.Method, r.URL.Path, res.StatusCode, err, body)
+	if c.doc, err = ReadDocument(res.Body); err != nil {
+		c.t.Error(err)
 	}
 }
 
-// find returns the operation of a method and path, or nil. A path that is spelt
+// find returns the operation of a method and path, or nil, and its path as the
+// document has it. A path that is spelt
 // out goes before one with a parameter in its place.
-func find(doc *openapi3.T, method, path string) *openapi3.Operation {
+func (d *Document) find(method, path string) (template string, op *openapi3.Operation) {
 	segments := strings.Split(path, "/")
-	var best *openapi3.PathItem
 	fewest := len(segments)
 next:
-	for template, item := range doc.Paths.Map() {
-		wanted := strings.Split(template, "/")
+	for candidate := range d.Paths.Map() {
+		wanted := strings.Split(candidate, "/")
 		if len(wanted) != len(segments) {
 			continue
 		}
@@ -127,13 +178,13 @@ next:
 			}
 		}
 		if parameters < fewest {
-			best, fewest = item, parameters
+			template, fewest = candidate, parameters
 		}
 	}
-	if best == nil {
-		return nil
+	if template == "" {
+		return "", nil
 	}
-	return best.GetOperation(method)
+	return template, d.Paths.Value(template).Operations()[method] // nil for a method that nobody knows
 }
 
 // Answer is what the API said.
