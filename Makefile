@@ -2,9 +2,10 @@
 # install what they need (see scripts/need).
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test quick clients bench lint release fuzz document screenshots faults
+.PHONY: help run demo build test quick clients bench lint release fuzz hostile document screenshots faults
 
 FUZZTIME ?= 30s
+HOSTILE ?= 200000
 # make bench BENCH=-only=submit measures one work and writes no page.
 BENCH ?= -markdown docs/benchmarks.md
 
@@ -51,11 +52,13 @@ faults: ## Break what the service stands on; the figures go into docs/reliabilit
 	scripts/with-postgres scripts/faults
 
 fuzz: ## Run each fuzz test for FUZZTIME (30s).
-	@for target in internal/api:FuzzAuthorizationHeader internal/api:FuzzPaging internal/api:FuzzBody \
-		internal/account:FuzzScopes internal/account:FuzzRedirect internal/form:FuzzDefinition internal/form:FuzzAnswers \
-		internal/form:FuzzExpression internal/form:FuzzStored internal/export:FuzzCSV internal/export:FuzzXLSX internal/chart:FuzzDrawing; do \
+	@for target in $$(grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9]+' internal | sed 's|/[^/]*:func |:|' | sort); do \
 		go test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) || exit 1; \
 	done
+
+hostile: ## Send HOSTILE (200000) hostile requests; HOSTILE_SEED=n sends the same again.
+	scripts/need postgres
+	HOSTILE_REQUESTS=$(HOSTILE) HOSTILE_SEED=$${HOSTILE_SEED:-$$(date +%s)} scripts/with-postgres go test ./internal/cli -run TestHostileInput -count 1 -timeout 2h -v
 
 document: ## Write docs/openapi.json anew from the code.
 	UPDATE=1 go test ./internal/api -run TestDocumentIsCommitted -count 1
