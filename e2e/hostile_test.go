@@ -42,8 +42,10 @@ const lively = `(doc) => {
 			// A link may lead away; all else is ours.
 			return e.localName !== "a" && host !== doc.location.host ? name + "=" + value : "";
 		}).filter(Boolean);
-		// The owner sees the form in a frame, and its link as a picture.
-		const ours = e.matches("iframe, img") && /^\/(f|forms)\/frm_/.test(new URL(e.src, doc.baseURI).pathname);
+		// The owner sees the form in a frame, and its link as a picture; the sample of
+		// the pop-up styles itself.
+		const ours = e.matches("#popup > dialog, #popup > dialog > button") ||
+			e.matches("iframe, img") && /^\/(f|forms)\/frm_/.test(new URL(e.src, doc.baseURI).pathname);
 		if (acts.length || e.matches(active) && !ours) found.push(e.localName + " " + acts.join(" "));
 	}
 	return found;

@@ -322,7 +322,7 @@ func TestSummary(t *testing.T) {
 			t.Errorf("%s (-API +page):\n%s", page.Key, diff)
 		}
 	}
-	days := ask(b, chromedp.Evaluate[map[string]float64](`Object.fromEntries(Array.from(document.querySelectorAll("#main > section:first-of-type tbody tr"), (row) => [row.children[0].textContent, Number(row.children[1].textContent)]))`))
+	days := ask(b, chromedp.Evaluate[map[string]float64](`Object.fromEntries(Array.from(document.querySelectorAll("#main > section:first-of-type tbody tr"), (row) => [row.querySelector("time").dateTime, Number(row.children[1].textContent)]))`))
 	want := map[string]float64{}
 	for _, day := range answer.Body["days"].([]any) {
 		one := day.(map[string]any)

@@ -13,6 +13,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 
 	swagger "github.com/swaggest/swgui/v5/static"
 
@@ -32,8 +33,9 @@ type asset struct {
 	version string
 }
 
-// loadStatic reads our own files and those of the API page's library.
-func loadStatic() (map[string]asset, error) {
+// loadStatic reads our own files and those of the API page's library. They are part
+// of the program, so once is enough.
+var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 	list := map[string]asset{}
 	names, err := fs.Glob(staticFiles, "static/*")
 	if err != nil {
@@ -77,7 +79,7 @@ func loadStatic() (map[string]asset, error) {
 		list[name] = a
 	}
 	return list, nil
-}
+})
 
 func pack(name string, content []byte) (asset, error) {
 	var packed bytes.Buffer

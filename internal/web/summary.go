@@ -22,8 +22,9 @@ type summaryPage struct {
 }
 
 type dayCount struct {
-	Day string
-	N   int64
+	Date string // for programs
+	Day  string
+	N    int64
 }
 
 // questionSummary is a chart of the answers to one question, and its data.
@@ -89,7 +90,7 @@ func (web *Web) overTime(p *summaryPage, s *form.Summary) {
 		text := day.Format(time.DateOnly)
 		points = append(points, chart.Point{Label: p.Day(day), Value: float64(s.Days[text])})
 		if s.Days[text] > 0 {
-			p.Days = append(p.Days, dayCount{p.Date(day), s.Days[text]})
+			p.Days = append(p.Days, dayCount{text, p.Date(day), s.Days[text]})
 		}
 		if text >= days[len(days)-1] {
 			break
