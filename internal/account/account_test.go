@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"crypto/rand"
 	"net/url"
 	"slices"
 	"strings"
@@ -90,6 +91,12 @@ func TestPasswords(t *testing.T) {
 	for _, good := range []string{"quiet-otter-paints-7-doors", "correct horse", "kX9#mQ2v", "wolke tisch", "Tr0ub4dor&3xyz", strings.Repeat("lang genug ", 23), "密码很长而且没人猜得到的"} {
 		if err := CheckPassword(good, "adalovelace@example.com"); err != nil {
 			t.Errorf("%q: %v", good, err)
+		}
+	}
+	// What chance makes is never taken for words.
+	for range 1_000 {
+		if random := rand.Text()[:16]; CheckPassword(random) != nil {
+			t.Fatalf("%q was refused", random)
 		}
 	}
 	ctx := context.Background()

@@ -10,8 +10,8 @@ import (
 // is taken apart into what guessers try first (common words, runs on the keyboard,
 // years, repetitions, what is known of the person, any word at all), in the cheapest
 // way, and what is left costs a try for every character of its kind. There is no
-// dictionary: whatever reads like a word counts as one of ten thousand. That is
-// stricter than a list of words, and needs none in memory.
+// dictionary: whatever reads like a word counts as one of ten thousand, or of more if
+// it is long. That is stricter than a list of words, and needs none in memory.
 
 // commonPieces are what passwords are made of most, the worst first.
 var commonPieces = strings.Fields(`password passwort qwerty qwertz letmein iloveyou welcome willkommen admin administrator login
@@ -91,7 +91,7 @@ func piece(text string, known []string) float64 {
 		return 2
 	}
 	if isWordLike(text) {
-		return 4
+		return 4 + max(0, n-8) // long words are rare, and what is long may be chance
 	}
 	return math.Inf(1)
 }
@@ -121,5 +121,5 @@ func isWordLike(letters string) bool {
 			return false
 		}
 	}
-	return any && len(letters) <= 16
+	return any
 }
