@@ -45,8 +45,10 @@ func compileExpression(text string, before []*Field, texts map[string]bool) (pro
 		return nil, false, bounds.err
 	}
 	if wrong, ok := errors.AsType[*file.Error](err); ok {
-		// Without the drawing of the place, which is for terminals.
-		return nil, false, errors.New(strings.ToLower(wrong.Message[:1]) + wrong.Message[1:])
+		if name, ok := strings.CutPrefix(wrong.Message, "unknown name "); ok {
+			return nil, false, fmt.Errorf("there is no earlier answer called %s", name)
+		}
+		return nil, false, fmt.Errorf("this cannot be calculated from character %d on", wrong.Column+1)
 	}
 	if err != nil {
 		return nil, false, errors.New("this expression is too long or cannot be read")
