@@ -104,14 +104,14 @@ func reversed(text string) string {
 	return string(out)
 }
 
-// isWordLike says whether letters can be spoken: never more than four consonants
-// nor three vowels in a row.
+// isWordLike says whether letters can be spoken, in most languages: with a vowel, and
+// never more than four consonants nor three vowels in a row.
 func isWordLike(letters string) bool {
-	vowels, consonants, any := 0, 0, false
+	vowels, consonants, spoken := 0, 0, false
 	for _, c := range letters {
 		switch {
 		case strings.ContainsRune("aeiouyäöü", c):
-			vowels, consonants, any = vowels+1, 0, true
+			vowels, consonants, spoken = vowels+1, 0, true
 		case unicode.IsLetter(c):
 			vowels, consonants = 0, consonants+1
 		default:
@@ -121,5 +121,5 @@ func isWordLike(letters string) bool {
 			return false
 		}
 	}
-	return any
+	return spoken
 }

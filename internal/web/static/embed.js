@@ -17,7 +17,7 @@
   const { button: words } = script.dataset;
   if (words) {
     const dialog = document.createElement("dialog");
-    dialog.style.cssText = "width:min(44rem,94vw);max-height:92vh;padding:0;border:0;border-radius:.75rem;box-shadow:0 1rem 4rem #0005";
+    dialog.style.cssText = "width:min(44rem,94vw);max-height:92vh;padding:0;border:1px solid #8884;border-radius:.75rem;box-shadow:0 1rem 4rem #0005";
     dialog.setAttribute("aria-label", frame.title);
     const close = document.createElement("button");
     close.type = "button";
