@@ -158,13 +158,17 @@ func TestRefreshIdle(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		token := w.Token(ada, w.app, "forms:read")
 		used := time.Now()
+		// Not so often that the limit of requests has something to say.
+		const between = 50 * time.Millisecond
 		// Using it keeps it alive past its first end.
 		for time.Since(used) < 5500*time.Millisecond {
 			w.MustToken(w.Form(refreshPath, w.app.Renew(token.Refresh)))
+			time.Sleep(between)
 		}
 		last := time.Now()
 		for time.Since(last) < 5200*time.Millisecond {
 			w.grant("81 while waiting", w.Form(refreshPath, w.app.Renew("fmr_x")))
+			time.Sleep(between)
 		}
 		w.grant("81 idle", w.Form(refreshPath, w.app.Renew(token.Refresh)))
 	}, "--refresh-idle=5s")

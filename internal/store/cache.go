@@ -24,14 +24,13 @@ func (s *Store) write(ctx context.Context, owner string, fn func(tx) error) erro
 func responsesOf(owner string) string { return "responses/" + owner }
 
 // Cache keeps values that were read from the store, for as long as nothing of
-// their owner changes, in this process or in another on the same data folder.
-// Where the engine cannot tell that at once, it keeps nothing, unless it was made
-// by NewSoonCache.
+// their owner changes. What this process changes it knows at once, and so it does
+// of others on the same data folder; of what another node on PostgreSQL changes it
+// hears a moment later. A node that does not hear the others keeps nothing.
 type Cache[K comparable, V any] struct {
 	store   *Store
 	most    int64
 	counts  bool // the values show counts of responses
-	soon    bool // it is enough to know soon of what another node changes
 	size    atomic.Int64
 	entries sync.Map // K → cached[V]
 }
@@ -52,9 +51,8 @@ type Mark struct {
 // case that a process is killed between its commit and telling of it.
 const cacheLife = time.Second
 
-// soonLife is the same for values of which another node may be told nothing, as
-// when a connection hangs. One may be made of another: two together are younger
-// than a second.
+// soonLife is the same where a node may be told nothing, as when a connection
+// hangs. One value may be made of another: two together are younger than a second.
 const soonLife = 450 * time.Millisecond
 
 // NewCache keeps values of at most the given size in all; what a value's size
@@ -69,18 +67,9 @@ func NewCountingCache[K comparable, V any](s *Store, most int64) *Cache[K, V] {
 	return &Cache[K, V]{store: s, most: most, counts: true}
 }
 
-// NewSoonCache is NewCache for values that may be a moment old when another node
-// changed them; what this node changes it knows at once.
-func NewSoonCache[K comparable, V any](s *Store, most int64) *Cache[K, V] {
-	return &Cache[K, V]{store: s, most: most, soon: true}
-}
-
 // Get returns the value of a key, if it still holds. The mark is for Put, with
 // what is read from the store after this call.
 func (c *Cache[K, V]) Get(owner string, key K) (value V, mark Mark, ok bool) {
-	if !c.soon && !c.store.db.Exact() {
-		return value, mark, false
-	}
 	mark.number, mark.known = c.store.db.Mark(owner)
 	if !mark.known {
 		return value, mark, false
@@ -102,7 +91,7 @@ func (c *Cache[K, V]) At(mark Mark, key K) (value V, ok bool) {
 	}
 	entry := found.(*cached[V])
 	life := cacheLife
-	if c.soon {
+	if !c.store.db.Exact() {
 		life = soonLife
 	}
 	if entry.mark != mark || time.Since(entry.read) > life {

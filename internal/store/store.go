@@ -131,7 +131,7 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	s := &Store{db: db}
 	s.bearers = NewCache[string, Bearer](s, maxBearers)
 	s.clients = NewCache[string, client](s, maxClients)
-	s.public = NewSoonCache[string, PublicForm](s, maxPublic)
+	s.public = NewCache[string, PublicForm](s, maxPublic)
 	return s, nil
 }
 

@@ -154,7 +154,7 @@ var routes = []route{
 
 // New prepares the pages.
 func New(c Config) (*Web, error) {
-	web := &Web{Config: c, begun: store.NewSoonCache[string, beginning](c.Store, maxBegun), mux: http.NewServeMux(), paths: http.NewServeMux(), origins: http.NewCrossOriginProtection(), markdown: newMarkdown(), nonceHere: rand.Text()}
+	web := &Web{Config: c, begun: store.NewCache[string, beginning](c.Store, maxBegun), mux: http.NewServeMux(), paths: http.NewServeMux(), origins: http.NewCrossOriginProtection(), markdown: newMarkdown(), nonceHere: rand.Text()}
 	var err error
 	if web.static, err = loadStatic(); err != nil {
 		return nil, err
