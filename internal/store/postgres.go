@@ -4,22 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgtype"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"formulary/internal/fault"
 )
 
 // postgres is a pool of connections; several nodes may share the database.
 type postgres struct {
-	config *pgxpool.Config
+	config *pgconn.Config
+	size   int // of the pool
 	hosts  pgHosts
 	live   atomic.Pointer[pgPool]
 	marks  pgMarks
@@ -44,7 +41,7 @@ func (db *postgres) knowsAlphabets() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), dialLimit)
 	defer cancel()
 	var n int64
-	err := db.live.Load().QueryRow(ctx, `SELECT COUNT(*) FROM pg_collation WHERE collname = 'und-x-icu'`).Scan(&n)
+	err := db.Query(ctx, `SELECT COUNT(*) FROM pg_collation WHERE collname = 'und-x-icu'`, func(r row) error { return r.Scan(&n) })
 	return err == nil && n > 0
 }
 
@@ -65,54 +62,39 @@ func (db *postgres) Dialect(sql string) string {
 }
 
 func (db *postgres) Query(ctx context.Context, sql string, scan func(row) error, args ...any) error {
-	pool := db.live.Load()
-	within, cancel := pool.within(ctx, statementLimit)
-	defer cancel()
-	return pool.judge(ctx, pgQuery(within, pool.Query, sql, scan, args))
+	return db.use(ctx, statementLimit, func(ctx context.Context, c *pgConn) error {
+		_, err := c.send(ctx, question{sql, args, scan})
+		return err
+	})
 }
 
+const (
+	begin         = "BEGIN"
+	beginSnapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+	commit        = "COMMIT"
+)
+
 func (db *postgres) Read(ctx context.Context, fn func(tx) error) error {
-	return db.transact(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, fn)
+	return db.transact(ctx, beginSnapshot, fn)
 }
 
 // Ask sends a whole transaction before it waits for the first answer.
 func (db *postgres) Ask(ctx context.Context, questions ...question) error {
-	pool := db.live.Load()
-	within, cancel := pool.within(ctx, statementLimit)
-	defer cancel()
-	return pool.judge(ctx, ask(within, pool, questions))
-}
-
-func ask(ctx context.Context, pool *pgPool, questions []question) error {
-	var batch pgx.Batch
-	batch.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-	for _, q := range questions {
-		batch.Queue(q.sql, q.args...)
-	}
-	batch.Queue("COMMIT")
-	// After an error the transaction is still open, and the pool drops the
-	// connection.
-	answers := pool.SendBatch(ctx, &batch)
-	defer answers.Close()
-	if _, err := answers.Exec(); err != nil {
-		return pgError(err)
-	}
-	next := func(context.Context, string, ...any) (pgx.Rows, error) { return answers.Query() }
-	for _, q := range questions {
-		if err := pgQuery(ctx, next, q.sql, q.scan, q.args); err != nil {
-			return err
-		}
-	}
-	if _, err := answers.Exec(); err != nil {
-		return pgError(err)
-	}
-	return pgError(answers.Close())
+	return db.use(ctx, statementLimit, func(ctx context.Context, c *pgConn) error {
+		all := make([]question, 0, len(questions)+2)
+		all = append(all, question{sql: beginSnapshot})
+		all = append(all, questions...)
+		// After an error the transaction is still open, and the pool drops the
+		// connection.
+		_, err := c.send(ctx, append(all, question{sql: commit})...)
+		return err
+	})
 }
 
 func (db *postgres) Write(ctx context.Context, fn func(tx) error) error {
 	var err error
 	for range retries {
-		err = db.transact(ctx, pgx.TxOptions{}, fn)
+		err = db.transact(ctx, begin, fn)
 		if pg, ok := errors.AsType[*pgconn.PgError](err); !ok || pg.Code != "40001" && pg.Code != "40P01" {
 			return err
 		}
@@ -129,7 +111,7 @@ func (db *postgres) Exclusive(ctx context.Context, fn func(tx) error) error {
 		ctx, cancel = context.WithTimeout(ctx, migrateLimit)
 		defer cancel()
 	}
-	return db.transact(ctx, pgx.TxOptions{}, func(t tx) error {
+	return db.transact(ctx, begin, func(t tx) error {
 		if _, err := t.Exec("SELECT pg_advisory_xact_lock($1)", int64(migrateLock)); err != nil {
 			return err
 		}
@@ -137,117 +119,95 @@ func (db *postgres) Exclusive(ctx context.Context, fn func(tx) error) error {
 	})
 }
 
-func (db *postgres) transact(ctx context.Context, options pgx.TxOptions, fn func(tx) error) error {
+// use lends a connection to fn, for so long at most.
+func (db *postgres) use(ctx context.Context, limit time.Duration, fn func(context.Context, *pgConn) error) error {
 	pool := db.live.Load()
+	within, cancel := pool.within(ctx, limit)
+	defer cancel()
+	c, err := pool.take(within)
+	if err != nil {
+		return pool.judge(ctx, pgError(err))
+	}
+	defer pool.give(c)
+	return pool.judge(ctx, fn(within, c))
+}
+
+func (db *postgres) transact(ctx context.Context, begin string, fn func(tx) error) error {
 	limit := statementLimit
 	if until, ok := ctx.Deadline(); ok {
 		limit = time.Until(until)
 	}
-	within, cancel := pool.within(ctx, limit)
-	defer cancel()
-	return pool.judge(ctx, transact(within, pool, options, fn))
-}
-
-func transact(ctx context.Context, pool *pgPool, options pgx.TxOptions, fn func(tx) error) error {
-	t, err := pool.BeginTx(ctx, options)
-	if err != nil {
-		return pgError(err)
-	}
-	// After a commit this does nothing. It has a deadline of its own: a database
-	// that hangs must not keep the request.
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackLimit)
-		defer cancel()
-		t.Rollback(ctx)
-	}()
-	if err := fn(pgTx{ctx, t}); err != nil && err != errStop {
-		return err
-	}
-	return pgError(t.Commit(ctx))
-}
-
-type pgTx struct {
-	ctx context.Context
-	tx  pgx.Tx
-}
-
-func (t pgTx) Exec(sql string, args ...any) (int64, error) {
-	tag, err := t.tx.Exec(t.ctx, sql, args...)
-	return tag.RowsAffected(), pgError(err)
-}
-
-// ExecEach sends all rows before it waits for the first answer.
-func (t pgTx) ExecEach(sql string, rows [][]any) error {
-	if len(rows) == 1 {
-		_, err := t.Exec(sql, rows[0]...)
-		return err
-	}
-	var batch pgx.Batch
-	for _, args := range rows {
-		batch.Queue(sql, args...)
-	}
-	return pgError(t.tx.SendBatch(t.ctx, &batch).Close())
-}
-
-func (t pgTx) Query(sql string, scan func(row) error, args ...any) error {
-	return pgQuery(t.ctx, t.tx.Query, sql, scan, args)
-}
-
-type pgQueryFunc func(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
-
-func pgQuery(ctx context.Context, query pgQueryFunc, sql string, scan func(row) error, args []any) error {
-	rows, err := query(ctx, sql, args...)
-	if err != nil {
-		return pgError(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(pgRow{rows}); err != nil {
-			if err == errStop {
-				return nil
-			}
+	return db.use(ctx, limit, func(ctx context.Context, c *pgConn) error {
+		t := &pgTx{ctx: ctx, conn: c, begin: begin}
+		defer t.end()
+		if err := fn(t); err != nil && err != errStop {
 			return err
 		}
-	}
-	return pgError(rows.Err())
+		return t.commit()
+	})
 }
 
-type pgRow struct{ pgx.Rows }
-
-// Scan reads JSON into *any as the text that it is, as SQLite does.
-func (r pgRow) Scan(dest ...any) error {
-	var texts map[int]*string
-	for i, d := range dest {
-		if _, ok := d.(*any); ok && r.FieldDescriptions()[i].DataTypeOID == pgtype.JSONBOID {
-			if texts == nil {
-				texts = map[int]*string{}
-			}
-			texts[i] = new(string)
-		}
-	}
-	if texts == nil {
-		return r.Rows.Scan(dest...)
-	}
-	into := slices.Clone(dest)
-	for i, text := range texts {
-		into[i] = text
-	}
-	if err := r.Rows.Scan(into...); err != nil {
-		return err
-	}
-	for i, text := range texts {
-		*dest[i].(*any) = *text
-	}
-	return nil
+// pgTx is a transaction. It begins on the way with its first statement.
+type pgTx struct {
+	ctx   context.Context
+	conn  *pgConn
+	begin string
+	begun bool
 }
 
-func (r pgRow) Columns() []string {
-	fields := r.FieldDescriptions()
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.Name
+func (t *pgTx) send(questions ...question) (int64, error) {
+	if !t.begun {
+		t.begun = true
+		questions = append([]question{{sql: t.begin}}, questions...)
 	}
-	return names
+	return t.conn.send(t.ctx, questions...)
+}
+
+func (t *pgTx) Exec(sql string, args ...any) (int64, error) {
+	return t.send(question{sql: sql, args: args})
+}
+
+func (t *pgTx) ExecEach(sql string, rows [][]any) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	questions := make([]question, len(rows))
+	for i, args := range rows {
+		questions[i] = question{sql: sql, args: args}
+	}
+	_, err := t.send(questions...)
+	return err
+}
+
+func (t *pgTx) Query(sql string, scan func(row) error, args ...any) error {
+	_, err := t.send(question{sql, args, scan})
+	return err
+}
+
+// A transaction in which something failed can only be taken back; PostgreSQL says
+// nothing when it is asked to commit it.
+const pgFailed = 'E'
+
+func (t *pgTx) commit() error {
+	if !t.begun {
+		return nil
+	}
+	if t.conn.TxStatus() == pgFailed {
+		return errors.New("commit after a statement has failed")
+	}
+	_, err := t.conn.send(t.ctx, question{sql: commit})
+	return err
+}
+
+// end takes back what was not committed. It has a deadline of its own: a database
+// that hangs must not keep the request.
+func (t *pgTx) end() {
+	if t.conn.quiet() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), rollbackLimit)
+	defer cancel()
+	t.conn.Exec(ctx, "ROLLBACK").Close() // else the pool drops the connection
 }
 
 // pgError tells a database that is away, or going away, apart from our own
@@ -260,9 +220,6 @@ func pgError(err error) error {
 	switch {
 	case !ok:
 		// Not an answer of the server: the network, a timeout, a closed pool.
-		if errors.Is(err, pgx.ErrNoRows) || errors.Is(err, pgx.ErrTxClosed) {
-			return err
-		}
 		return fault.Unreachable(err)
 	case pg.Code == "23505":
 		return fmt.Errorf("%w: %w", errUnique, err)

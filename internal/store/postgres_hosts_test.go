@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Each server of the URL is one, however many ways lead to it, and the order in
@@ -17,7 +17,7 @@ func TestHosts(t *testing.T) {
 		"postgres://x@one:1,two:2/db?sslmode=disable&target_session_attrs=any":      {"one:1", "two:2"},
 		"postgres://x@one:1,one:2,two:2/db?sslmode=prefer&target_session_attrs=any": {"one:1 tls", "one:1", "one:2 tls", "one:2", "two:2 tls", "two:2"},
 	} {
-		config, err := pgx.ParseConfig(url)
+		config, err := pgconn.ParseConfig(url)
 		if err != nil {
 			t.Fatal(err)
 		}

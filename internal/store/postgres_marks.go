@@ -2,13 +2,14 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // pgMarks are counters like those of SQLite, in the memory of each node. A change
@@ -44,7 +45,7 @@ const (
 // notifySQL sends messages. They are worth nothing after a crash, so nobody waits
 // until they are on a disk, here and where the database is followed.
 const (
-	notifySQL = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1 || ` + schemaSQL + `, m) FROM unnest($2::text[]) AS m`
+	notifySQL = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1 || ` + schemaSQL + `, m) FROM json_array_elements_text($2) AS m`
 	// A database can have several installations, each in a schema of its own, and
 	// channels belong to all of it.
 	schemaSQL = `'_' || substr(md5(current_schema()), 1, 12)`
@@ -63,7 +64,7 @@ func (db *postgres) listen() {
 				conn, err := db.reach(ctx, hung)
 				if hung && ctx.Err() == nil && (err != nil || before != db.hosts.first.Load()) {
 					// It was not this connection alone: all others hang too.
-					_ = db.newPool() // the old configuration cannot have become wrong
+					db.newPool()
 				}
 				hung = err == nil && db.hear(ctx, conn)
 				db.marks.hearing.Store(false)
@@ -78,7 +79,7 @@ func (db *postgres) listen() {
 
 // hear listens on a connection of its own until it breaks, and says whether that
 // was because nobody answers.
-func (db *postgres) hear(ctx context.Context, conn *pgx.Conn) (hung bool) {
+func (db *postgres) hear(ctx context.Context, conn *pgconn.PgConn) (hung bool) {
 	// What hangs is not waited for.
 	defer func() {
 		end, cancel := context.WithTimeout(context.Background(), rollbackLimit)
@@ -88,10 +89,10 @@ func (db *postgres) hear(ctx context.Context, conn *pgx.Conn) (hung bool) {
 		}
 	}()
 	begin, cancel := context.WithTimeout(ctx, answerLimit)
-	var own string
-	err := conn.QueryRow(begin, "SELECT "+schemaSQL, pgx.QueryExecModeSimpleProtocol).Scan(&own)
+	own, err := conn.Exec(begin, "SELECT "+schemaSQL).ReadAll()
 	if err == nil {
-		_, err = conn.Exec(begin, "LISTEN "+marksChannel+own+"; LISTEN "+talkChannel+own, pgx.QueryExecModeSimpleProtocol)
+		schema := string(own[0].Rows[0][0])
+		err = conn.Exec(begin, "LISTEN "+marksChannel+schema+"; LISTEN "+talkChannel+schema).Close()
 	}
 	cancel()
 	if err != nil {
@@ -102,15 +103,10 @@ func (db *postgres) hear(ctx context.Context, conn *pgx.Conn) (hung bool) {
 	db.marks.hearing.Store(true)
 	for {
 		wait, cancel := context.WithTimeout(ctx, listenLimit)
-		note, err := conn.WaitForNotification(wait)
+		err := conn.WaitForNotification(wait)
 		cancel()
 		switch {
-		case err == nil && note.Channel == talkChannel+own:
-			if hear := db.marks.talk.Load(); hear != nil {
-				(*hear)(note.Payload)
-			}
-		case err == nil:
-			db.marks.heard(note.Payload)
+		case err == nil: // noticed has it
 		case ctx.Err() != nil:
 			return false
 		case wait.Err() == nil:
@@ -140,9 +136,7 @@ func (db *postgres) Talk(ctx context.Context, wake <-chan struct{}, say func() [
 		case <-wake:
 		}
 		if messages := say(); len(messages) > 0 {
-			tell, cancel := context.WithTimeout(ctx, dialLimit)
-			_, _ = db.live.Load().Exec(tell, notifySQL, talkChannel, messages)
-			cancel()
+			db.tell(ctx, talkChannel, messages...)
 		}
 		select {
 		case <-ctx.Done():
@@ -150,6 +144,27 @@ func (db *postgres) Talk(ctx context.Context, wake <-chan struct{}, say func() [
 		case <-time.After(talkEvery):
 		}
 	}
+}
+
+// noticed takes what another node, or this one, has said.
+func (m *pgMarks) noticed(_ *pgconn.PgConn, note *pgconn.Notification) {
+	if !strings.HasPrefix(note.Channel, talkChannel) {
+		m.heard(note.Payload)
+	} else if hear := m.talk.Load(); hear != nil {
+		(*hear)(note.Payload)
+	}
+}
+
+// tell sends messages to all who listen.
+func (db *postgres) tell(ctx context.Context, channel string, messages ...string) {
+	list, err := json.Marshal(messages)
+	if err != nil {
+		return // texts can be written
+	}
+	tell, cancel := context.WithTimeout(ctx, dialLimit)
+	defer cancel()
+	// When it cannot be told, the others find out within a second by themselves.
+	_ = db.Query(tell, notifySQL, nil, channel, string(list))
 }
 
 // heard moves the counters that another node, or this one, has moved.
@@ -218,10 +233,7 @@ func (db *postgres) tellNow() {
 	if len(slots) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), dialLimit)
-	defer cancel()
-	// When it cannot be told, the others find out within a second by themselves.
-	_, _ = db.live.Load().Exec(ctx, notifySQL, marksChannel, []string{strings.Join(slots, " ")})
+	db.tell(context.Background(), marksChannel, strings.Join(slots, " "))
 }
 
 // endMarks tells what is left and stops listening.

@@ -5,16 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sys/unix"
 
 	"formulary/internal/fault"
@@ -24,10 +24,25 @@ import (
 // hanging, and closing them takes as long as the network wishes, so they are left
 // behind: whoever waits is told at once, and new ones are made.
 type pgPool struct {
-	*pgxpool.Pool
-	alive context.Context // ends when the pool is left behind
-	leave context.CancelFunc
+	connect func(context.Context) (*pgconn.PgConn, error)
+	slots   chan struct{}   // one per connection that may be in use
+	alive   context.Context // ends when the pool is left behind
+	leave   context.CancelFunc
+
+	mu     sync.Mutex
+	idle   []*pgConn // the most recently used last: what it knows is warm
+	closed bool
 }
+
+const (
+	// After so long in the pool a connection is asked whether it is still good.
+	askAfter = time.Second
+	// A connection is not kept for ever: what the server holds for it grows, and
+	// servers are moved.
+	connLife = time.Hour
+	// Statements that were made for one filter in a thousand are not kept either.
+	maxPrepared = 512
+)
 
 // pgHosts are the servers that the URL names. One of them takes writes; which one
 // changes when it fails.
@@ -36,30 +51,42 @@ type pgHosts struct {
 	first atomic.Int32               // the one that was last found to take writes
 }
 
-func openPostgres(ctx context.Context, url string) (*postgres, error) {
-	config, err := pgxpool.ParseConfig(url)
+func openPostgres(address string) (*postgres, error) {
+	address, size, err := poolSize(address)
+	var config *pgconn.Config
+	if err == nil {
+		config, err = pgconn.ParseConfig(address)
+	}
 	if err != nil {
 		// The error of the parser can quote the password.
 		return nil, errors.New("the database URL cannot be read; it looks like postgres://user:password@host:5432/name")
 	}
-	if !strings.Contains(url, "pool_max_conns") {
-		config.MaxConns = defaultPool
-	}
-	config.ConnConfig.ConnectTimeout = dialLimit
+	config.ConnectTimeout = dialLimit
 	dialer := &net.Dialer{Timeout: dialLimit, KeepAlive: 10 * time.Second, Control: userTimeout}
-	config.ConnConfig.DialFunc = dialer.DialContext
-	db := &postgres{config: config}
-	db.hosts.list = hostsOf(config.ConnConfig)
-	config.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
-		first := int(db.hosts.first.Load())
-		useHosts(c, slices.Concat(db.hosts.list[first:], db.hosts.list[:first])...)
-		return nil
-	}
+	config.DialFunc = dialer.DialContext
+	config.RuntimeParams["client_encoding"] = "UTF8"
+	db := &postgres{config: config, size: size}
+	db.hosts.list = hostsOf(config)
 	db.icu = sync.OnceValue(db.knowsAlphabets)
-	if err := db.newPool(); err != nil {
-		return nil, fmt.Errorf("open database: %w", err)
-	}
+	db.newPool()
 	return db, nil
+}
+
+// poolSize takes pool_max_conns out of an address, since the server does not know
+// it. An address can name several hosts, which package url cannot read.
+func poolSize(address string) (string, int, error) {
+	const name = "pool_max_conns"
+	before, query, _ := strings.Cut(address, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil || !values.Has(name) {
+		return address, defaultPool, err
+	}
+	size, err := strconv.Atoi(values.Get(name))
+	if err == nil && size < 1 {
+		err = errors.New(name + " is less than 1")
+	}
+	values.Del(name)
+	return before + "?" + values.Encode(), size, err
 }
 
 // userTimeout gives up on a connection whose data nobody acknowledges.
@@ -70,7 +97,7 @@ func userTimeout(_, _ string, c syscall.RawConn) error {
 	})
 }
 
-func hostsOf(c *pgx.ConnConfig) [][]*pgconn.FallbackConfig {
+func hostsOf(c *pgconn.Config) [][]*pgconn.FallbackConfig {
 	all := append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...)
 	var list [][]*pgconn.FallbackConfig
 	for i, way := range all {
@@ -82,24 +109,106 @@ func hostsOf(c *pgx.ConnConfig) [][]*pgconn.FallbackConfig {
 	return list
 }
 
-func useHosts(c *pgx.ConnConfig, hosts ...[]*pgconn.FallbackConfig) {
+func useHosts(c *pgconn.Config, hosts ...[]*pgconn.FallbackConfig) {
 	ways := slices.Concat(hosts...)
 	c.Host, c.Port, c.TLSConfig, c.Fallbacks = ways[0].Host, ways[0].Port, ways[0].TLSConfig, ways[1:]
 }
 
 // newPool takes the place of the pool that there was.
-func (db *postgres) newPool() error {
-	// The pool outlives whoever asked for it.
-	pool, err := pgxpool.NewWithConfig(context.Background(), db.config)
-	if err != nil {
-		return err
-	}
+func (db *postgres) newPool() {
 	alive, leave := context.WithCancel(context.Background())
-	if before := db.live.Swap(&pgPool{pool, alive, leave}); before != nil {
+	pool := &pgPool{connect: db.connect, slots: make(chan struct{}, db.size), alive: alive, leave: leave}
+	if before := db.live.Swap(pool); before != nil {
 		before.leave()
-		go before.Close() // this waits for the network
+		go before.close() // this waits for the network
 	}
-	return nil
+}
+
+// connect asks first the server that took writes last.
+func (db *postgres) connect(ctx context.Context) (*pgconn.PgConn, error) {
+	config := db.config.Copy()
+	first := int(db.hosts.first.Load())
+	useHosts(config, slices.Concat(db.hosts.list[first:], db.hosts.list[:first])...)
+	return pgconn.ConnectConfig(ctx, config)
+}
+
+// take is a connection of the pool, or a new one, for the caller alone until give.
+func (p *pgPool) take(ctx context.Context) (*pgConn, error) {
+	select {
+	case p.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	for {
+		c := p.last()
+		if c == nil {
+			break
+		}
+		if time.Since(c.left) < askAfter || c.Ping(ctx) == nil {
+			return c, nil
+		}
+		c.hangUp()
+	}
+	conn, err := p.connect(ctx)
+	if err != nil {
+		<-p.slots
+		return nil, err
+	}
+	return &pgConn{PgConn: conn, prepared: map[string]*pgconn.StatementDescription{}, made: time.Now()}, nil
+}
+
+func (p *pgPool) last() *pgConn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.idle)
+	if n == 0 {
+		return nil
+	}
+	c := p.idle[n-1]
+	p.idle = p.idle[:n-1]
+	return c
+}
+
+// give takes a connection back, unless it is better to have a new one.
+func (p *pgPool) give(c *pgConn) {
+	defer func() { <-p.slots }()
+	c.left = time.Now()
+	keep := c.quiet() && !c.IsClosed() && len(c.prepared) < maxPrepared && c.left.Sub(c.made) < connLife
+	p.mu.Lock()
+	if keep = keep && !p.closed; keep {
+		p.idle = append(p.idle, c)
+	}
+	p.mu.Unlock()
+	if !keep {
+		go c.hangUp() // nobody waits for that
+	}
+}
+
+// close hangs up once nobody uses the pool any more.
+func (p *pgPool) close() {
+	p.mu.Lock()
+	p.closed = true
+	idle := p.idle
+	p.idle = nil
+	p.mu.Unlock()
+	for _, c := range idle {
+		c.hangUp()
+	}
+	for range cap(p.slots) {
+		p.slots <- struct{}{}
+	}
+}
+
+// pgIdle is the state of a connection outside of a transaction.
+const pgIdle = 'I'
+
+// quiet says whether nothing is going on on the connection.
+func (c *pgConn) quiet() bool { return !c.IsBusy() && c.TxStatus() == pgIdle }
+
+func (c *pgConn) hangUp() {
+	ctx, cancel := context.WithTimeout(context.Background(), rollbackLimit)
+	defer cancel()
+	c.Close(ctx)
 }
 
 // within bounds how long something may take on the pool: whoever waits for a
@@ -124,7 +233,7 @@ func (p *pgPool) judge(caller context.Context, err error) error {
 
 // reach connects to the server that takes writes. When the last one hangs it is
 // asked after the others, because that takes a while.
-func (db *postgres) reach(ctx context.Context, hung bool) (*pgx.Conn, error) {
+func (db *postgres) reach(ctx context.Context, hung bool) (*pgconn.PgConn, error) {
 	first, n := int(db.hosts.first.Load()), len(db.hosts.list)
 	if hung {
 		first++
@@ -132,12 +241,13 @@ func (db *postgres) reach(ctx context.Context, hung bool) (*pgx.Conn, error) {
 	var errs []error
 	for i := range n {
 		host := (first + i) % n
-		config := db.config.ConnConfig.Copy()
+		config := db.config.Copy()
+		config.OnNotification = db.marks.noticed
 		useHosts(config, db.hosts.list[host])
 		// In the server's list of connections it has a name of its own.
 		config.RuntimeParams["application_name"] = strings.TrimSpace(config.RuntimeParams["application_name"] + " listening")
 		dial, cancel := context.WithTimeout(ctx, dialLimit)
-		conn, err := pgx.ConnectConfig(dial, config)
+		conn, err := pgconn.ConnectConfig(dial, config)
 		cancel()
 		if err == nil {
 			db.hosts.first.Store(int32(host))
@@ -155,7 +265,7 @@ func (db *postgres) Close() error {
 	db.endMarks()
 	pool := db.live.Load()
 	closed := make(chan struct{})
-	go func() { pool.Close(); close(closed) }()
+	go func() { pool.close(); close(closed) }()
 	select {
 	case <-closed:
 	case <-time.After(closeLimit):

@@ -121,7 +121,7 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	case url == "":
 		db, err = openSQLite(dataDir)
 	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
-		db, err = openPostgres(ctx, url)
+		db, err = openPostgres(url)
 	default:
 		return nil, errors.New("the database URL must start with postgres:// (or be empty for SQLite)")
 	}
