@@ -51,13 +51,15 @@ func describe(operations []*operation) []byte {
 		},
 		Paths: map[string]*huma.PathItem{},
 	}
-	for _, op := range operations {
+	for place, op := range operations {
 		item := doc.Paths[op.Path]
 		if item == nil {
 			item = &huma.PathItem{}
 			doc.Paths[op.Path] = item
 		}
 		described := op.describe(schemas)
+		// An object of JSON has no order, and readers want ours.
+		described.Extensions = map[string]any{"x-order": place}
 		switch op.Method {
 		case "GET":
 			item.Get = described

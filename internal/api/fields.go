@@ -18,10 +18,10 @@ type FormWithFields struct {
 	Fields        []*form.Field  `json:"fields" nullable:"false" doc:"What the draft asks; publishing shows it to people"`
 	Endings       []*form.Ending `json:"endings" nullable:"false" doc:"What people see after their last page"`
 	Settings      form.Settings  `json:"settings"`
-	Slug          string         `json:"slug" doc:"A readable address beside the id"`
+	Slug          string         `json:"slug" doc:"A readable address beside the id" example:"order"`
 	OpensAt       *Moment        `json:"opens_at,omitempty"`
 	ClosesAt      *Moment        `json:"closes_at,omitempty"`
-	ResponseLimit int64          `json:"response_limit" doc:"0: none"`
+	ResponseLimit int64          `json:"response_limit" doc:"0: none" example:"100"`
 	Sites         []string       `json:"sites" nullable:"false" doc:"Sites that may show the form in a frame and send answers to it; * is any"`
 }
 
@@ -48,12 +48,12 @@ func (a *API) described(f form.Form, d *form.Definition) (*FormWithFields, reply
 	return out, reply{ETag: etag(f.Revision)}, nil
 }
 
-// planned is what a request may say of a form beside its questions; what is left
-// out stays.
-type planned struct {
+// Planned is what a request may say of a form beside its questions; what is left
+// out stays. It is exported, as only such fields reach the document.
+type Planned struct {
 	Endings       []*form.Ending `json:"endings,omitempty" nullable:"false" maxItems:"50" doc:"What people see after their last page, all of it"`
 	Settings      *form.Settings `json:"settings,omitempty"`
-	Slug          *string        `json:"slug,omitempty" maxLength:"64" doc:"A readable address; empty: none" example:"summer-party"`
+	Slug          *string        `json:"slug,omitempty" maxLength:"64" doc:"A readable address; empty: none"`
 	OpensAt       *string        `json:"opens_at,omitempty" maxLength:"40" doc:"RFC 3339; empty: as soon as it is published"`
 	ClosesAt      *string        `json:"closes_at,omitempty" maxLength:"40" doc:"RFC 3339; empty: never"`
 	ResponseLimit *int64         `json:"response_limit,omitempty" minimum:"0" doc:"0: none"`
@@ -61,7 +61,7 @@ type planned struct {
 }
 
 // into puts it into the plan, which is checked as a whole then.
-func (in *planned) into(p *form.Plan) error {
+func (in *Planned) into(p *form.Plan) error {
 	if in.Endings != nil {
 		p.Definition.Endings = in.Endings
 	}
@@ -100,7 +100,7 @@ func (in *planned) into(p *form.Plan) error {
 }
 
 type statusInput struct {
-	ID      string `path:"id" doc:"The form's id"`
+	ID      string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag: only if nobody has changed it"`
 }
 
@@ -156,7 +156,7 @@ func (a *API) openForm() typed[statusInput, Form] {
 }
 
 type duplicateInput struct {
-	ID  string `path:"id" doc:"The form's id"`
+	ID  string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Key string `header:"Idempotency-Key" maxLength:"255" doc:"The same key makes one copy, however often it is sent"`
 }
 

@@ -21,17 +21,17 @@ type Form struct {
 	Title         string `json:"title" example:"Order"`
 	Description   string `json:"description" example:"What would you like?"`
 	Language      string `json:"language" doc:"BCP 47 tag" example:"en"`
-	Status        string `json:"status" enum:"draft,open,closed"`
-	Version       int64  `json:"version" doc:"The published version; 0 before the first"`
-	ResponseCount int64  `json:"response_count"`
-	URL           string `json:"url" format:"uri" doc:"The public page"`
+	Status        string `json:"status" enum:"draft,open,closed" example:"open"`
+	Version       int64  `json:"version" doc:"The published version; 0 before the first" example:"1"`
+	ResponseCount int64  `json:"response_count" example:"12"`
+	URL           string `json:"url" format:"uri" doc:"The public page" example:"https://forms.example/f/frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	CreatedAt     Moment `json:"created_at"`
 	UpdatedAt     Moment `json:"updated_at"`
 }
 
 // FormList is a page of forms.
 type FormList struct {
-	TotalItems int64  `json:"total_items" doc:"How many forms there are in all"`
+	TotalItems int64  `json:"total_items" doc:"How many forms there are in all" example:"1"`
 	TotalPages int64  `json:"total_pages" doc:"How many pages of this size they fill"`
 	Data       []Form `json:"data" nullable:"false"`
 }
@@ -61,8 +61,8 @@ func revisionOf(ifMatch string) int64 {
 }
 
 type listFormsInput struct {
-	Page     int64  `query:"page" default:"1" minimum:"1" doc:"Which page; the first is 1"`
-	PerPage  int64  `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"How many forms a page has"`
+	Page     int64  `query:"page" default:"1" minimum:"1" doc:"Which page; the first is 1" example:"1"`
+	PerPage  int64  `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"How many forms a page has" example:"20"`
 	Search   string `query:"search" maxLength:"200" doc:"Only forms whose title or description contains this, in any letter case"`
 	Status   string `query:"status" enum:"draft,open,closed" doc:"Only forms in this status"`
 	Language string `query:"language" maxLength:"35" doc:"Only forms in this language (BCP 47 tag)"`
@@ -150,7 +150,7 @@ type NewForm struct {
 	Language    string `json:"language,omitempty" default:"en" doc:"BCP 47 tag" example:"en"`
 
 	Fields []*form.Field `json:"fields,omitempty" nullable:"false" maxItems:"500" doc:"What it asks"`
-	planned
+	Planned
 }
 
 type createFormInput struct {
@@ -192,7 +192,7 @@ func (a *API) createForm() typed[createFormInput, FormWithFields] {
 }
 
 type formInput struct {
-	ID string `path:"id" doc:"The form's id"`
+	ID string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 }
 
 func (a *API) readForm() typed[formInput, FormWithFields] {
@@ -220,11 +220,11 @@ type FormChange struct {
 	Language    *string `json:"language,omitempty" doc:"BCP 47 tag" example:"pt-BR"`
 
 	Fields []*form.Field `json:"fields,omitempty" nullable:"false" maxItems:"500" doc:"What it asks, all of it; the published version stays as it is"`
-	planned
+	Planned
 }
 
 type changeFormInput struct {
-	ID      string `path:"id" doc:"The form's id"`
+	ID      string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag: change it only if nobody else has"`
 	Body    FormChange
 }
@@ -263,7 +263,7 @@ func set[T any](field, value *T) {
 }
 
 type deleteFormInput struct {
-	ID      string `path:"id" doc:"The form's id"`
+	ID      string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag: delete it only if nobody has changed it"`
 }
 

@@ -11,20 +11,20 @@ import (
 
 // Metadata is the authorization server's description of itself (RFC 8414).
 type Metadata struct {
-	Issuer               string   `json:"issuer"`
-	Authorization        string   `json:"authorization_endpoint"`
-	Token                string   `json:"token_endpoint"`
-	TokenAuth            []string `json:"token_endpoint_auth_methods_supported" nullable:"false"`
-	Revocation           string   `json:"revocation_endpoint"`
-	RevocationAuth       []string `json:"revocation_endpoint_auth_methods_supported" nullable:"false"`
-	Introspection        string   `json:"introspection_endpoint"`
-	IntrospectionAuth    []string `json:"introspection_endpoint_auth_methods_supported" nullable:"false"`
-	Scopes               []string `json:"scopes_supported" nullable:"false"`
-	ResponseTypes        []string `json:"response_types_supported" nullable:"false"`
-	ResponseModes        []string `json:"response_modes_supported" nullable:"false"`
-	GrantTypes           []string `json:"grant_types_supported" nullable:"false"`
-	CodeChallengeMethods []string `json:"code_challenge_methods_supported" nullable:"false"`
-	ServiceDocumentation string   `json:"service_documentation"`
+	Issuer               string   `json:"issuer" example:"https://forms.example"`
+	Authorization        string   `json:"authorization_endpoint" example:"https://forms.example/authorize"`
+	Token                string   `json:"token_endpoint" example:"https://forms.example/api/oauth2/token"`
+	TokenAuth            []string `json:"token_endpoint_auth_methods_supported" nullable:"false" example:"client_secret_post,client_secret_basic,none"`
+	Revocation           string   `json:"revocation_endpoint" example:"https://forms.example/api/oauth2/revoke"`
+	RevocationAuth       []string `json:"revocation_endpoint_auth_methods_supported" nullable:"false" example:"client_secret_post,client_secret_basic,none"`
+	Introspection        string   `json:"introspection_endpoint" example:"https://forms.example/api/oauth2/introspect"`
+	IntrospectionAuth    []string `json:"introspection_endpoint_auth_methods_supported" nullable:"false" example:"client_secret_post,client_secret_basic"`
+	Scopes               []string `json:"scopes_supported" nullable:"false" example:"forms:read,forms:write"`
+	ResponseTypes        []string `json:"response_types_supported" nullable:"false" example:"code"`
+	ResponseModes        []string `json:"response_modes_supported" nullable:"false" example:"query"`
+	GrantTypes           []string `json:"grant_types_supported" nullable:"false" example:"authorization_code,refresh_token"`
+	CodeChallengeMethods []string `json:"code_challenge_methods_supported" nullable:"false" example:"S256"`
+	ServiceDocumentation string   `json:"service_documentation" example:"https://forms.example/docs/api"`
 }
 
 func (a *API) metadata() *operation {

@@ -17,12 +17,12 @@ const maxOAuthBody = 64 << 10
 
 // Token is the answer of the token and the refresh endpoint.
 type Token struct {
-	AccessToken  string `json:"access_token" doc:"Bearer credential for API calls"`
-	RefreshToken string `json:"refresh_token" doc:"Gets a new access token"`
+	AccessToken  string `json:"access_token" doc:"Bearer credential for API calls" example:"fma_…"`
+	RefreshToken string `json:"refresh_token" doc:"Gets a new access token" example:"fmr_…"`
 	TokenType    string `json:"token_type" enum:"Bearer"`
 	ExpiresIn    int64  `json:"expires_in" doc:"Seconds that the access token lives" example:"3600"`
 	Scope        string `json:"scope" doc:"What was granted, separated by commas" example:"forms:read,responses:read"`
-	User         string `json:"user" format:"email" doc:"The account's e-mail address"`
+	User         string `json:"user" format:"email" doc:"The account's e-mail address" example:"ada@example.com"`
 }
 
 // The bodies of the OAuth endpoints, for the document. A client that
@@ -30,8 +30,8 @@ type Token struct {
 type (
 	tokenForm struct {
 		GrantType    string `json:"grant_type" enum:"authorization_code,refresh_token"`
-		Code         string `json:"code,omitempty" doc:"With authorization_code: what the redirect brought"`
-		RedirectURI  string `json:"redirect_uri,omitempty" doc:"With authorization_code: the one of the authorization request"`
+		Code         string `json:"code,omitempty" doc:"With authorization_code: what the redirect brought" example:"fmc_…"`
+		RedirectURI  string `json:"redirect_uri,omitempty" doc:"With authorization_code: the one of the authorization request" example:"https://app.example/callback"`
 		CodeVerifier string `json:"code_verifier,omitempty" minLength:"43" maxLength:"128" doc:"With PKCE"`
 		RefreshToken string `json:"refresh_token,omitempty" doc:"With refresh_token"`
 		Scope        string `json:"scope,omitempty" doc:"With refresh_token: fewer scopes than were granted"`
@@ -39,12 +39,12 @@ type (
 	}
 	refreshForm struct {
 		GrantType    string `json:"grant_type" enum:"refresh_token"`
-		RefreshToken string `json:"refresh_token"`
+		RefreshToken string `json:"refresh_token" example:"fmr_…"`
 		Scope        string `json:"scope,omitempty" doc:"Fewer scopes than were granted"`
 		ClientForm
 	}
 	tokenAndHint struct {
-		Token string `json:"token"`
+		Token string `json:"token" example:"fma_…"`
 		Hint  string `json:"token_type_hint,omitempty" doc:"Ignored: the token says what it is"`
 		ClientForm
 	}
@@ -54,22 +54,22 @@ type (
 // such fields reach the document.
 type ClientForm struct {
 	_            struct{} `additionalProperties:"true"`
-	ClientID     string   `json:"client_id,omitempty"`
-	ClientSecret string   `json:"client_secret,omitempty" doc:"Not for public applications"`
+	ClientID     string   `json:"client_id,omitempty" example:"app_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	ClientSecret string   `json:"client_secret,omitempty" doc:"Not for public applications" example:"fms_…"`
 }
 
 // Introspection is what RFC 7662 tells of a token. Only active is there when it
 // is not.
 type Introspection struct {
-	Active    bool   `json:"active"`
-	Scope     string `json:"scope,omitempty" doc:"Separated by commas"`
-	ClientID  string `json:"client_id,omitempty"`
-	Username  string `json:"username,omitempty"`
-	TokenType string `json:"token_type,omitempty"`
-	Exp       int64  `json:"exp,omitempty"`
-	Iat       int64  `json:"iat,omitempty"`
-	Sub       string `json:"sub,omitempty"`
-	Iss       string `json:"iss,omitempty"`
+	Active    bool   `json:"active" example:"true"`
+	Scope     string `json:"scope,omitempty" doc:"Separated by commas" example:"forms:read,responses:read"`
+	ClientID  string `json:"client_id,omitempty" example:"app_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Username  string `json:"username,omitempty" doc:"The account's e-mail address" example:"ada@example.com"`
+	TokenType string `json:"token_type,omitempty" example:"Bearer"`
+	Exp       int64  `json:"exp,omitempty" doc:"When it ends, in Unix seconds" example:"1780252200"`
+	Iat       int64  `json:"iat,omitempty" doc:"When it was made, in Unix seconds" example:"1780248600"`
+	Sub       string `json:"sub,omitempty" doc:"The account's id" example:"usr_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Iss       string `json:"iss,omitempty" doc:"This service" example:"https://forms.example"`
 }
 
 // oauthErrors are those that every OAuth endpoint can answer with.

@@ -22,7 +22,7 @@ import (
 type Response struct {
 	ID          string    `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	FormID      string    `json:"form_id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Version     int64     `json:"version" doc:"The version of the form that was answered"`
+	Version     int64     `json:"version" doc:"The version of the form that was answered" example:"1"`
 	SubmittedAt Moment    `json:"submitted_at"`
 	Answers     Answers   `json:"answers"`
 	Metadata    Described `json:"metadata"`
@@ -36,7 +36,7 @@ func (a Answers) MarshalJSON() ([]byte, error) { return a, nil }
 
 // Schema describes it in the document.
 func (Answers) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: "object", Description: "By the key of the question", AdditionalProperties: true}
+	return &huma.Schema{Type: "object", Description: "By the key of the question", AdditionalProperties: true, Examples: []any{map[string]any{"drink": "Tea"}}}
 }
 
 // Described is how a response came: JSON as it is stored.
@@ -68,7 +68,7 @@ func responses(list []form.Response) []Response {
 
 // Submission is a set of answers.
 type Submission struct {
-	Answers map[string]any `json:"answers" nullable:"false" doc:"By the key of the question"`
+	Answers map[string]any `json:"answers" nullable:"false" doc:"By the key of the question" example:"{\"drink\": \"Tea\"}"`
 }
 
 // Receipt says that a response is stored.
@@ -78,7 +78,7 @@ type Receipt struct {
 }
 
 type submitInput struct {
-	ID   string `path:"id" doc:"The form's id"`
+	ID   string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"The same key with the same answers is one response, however often it is sent"`
 	Body Submission
 }
@@ -195,17 +195,17 @@ func receipt(r form.Response) []byte {
 // ResponseList is a page of responses, or of the feed: the page has the totals,
 // the feed has next and more.
 type ResponseList struct {
-	TotalItems *int64     `json:"total_items,omitempty" doc:"With page: how many responses there are in all"`
-	TotalPages *int64     `json:"total_pages,omitempty" doc:"With page: how many pages of this size they fill"`
+	TotalItems *int64     `json:"total_items,omitempty" doc:"With page: how many responses there are in all" example:"12"`
+	TotalPages *int64     `json:"total_pages,omitempty" doc:"With page: how many pages of this size they fill" example:"1"`
 	Data       []Response `json:"data" nullable:"false"`
 	Next       *string    `json:"next,omitempty" doc:"With after: the cursor of what comes next"`
 	More       *bool      `json:"more,omitempty" doc:"With after: whether there is more already"`
 }
 
 type listResponsesInput struct {
-	ID      string  `path:"id" doc:"The form's id"`
-	Page    int64   `query:"page" default:"1" minimum:"1" doc:"Which page; the newest responses are on the first"`
-	PerPage int64   `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"How many responses a page has"`
+	ID      string  `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Page    int64   `query:"page" default:"1" minimum:"1" doc:"Which page; the newest responses are on the first" example:"1"`
+	PerPage int64   `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"How many responses a page has" example:"20"`
 	After   *string `query:"after" maxLength:"64" doc:"Read the feed, oldest first, from this cursor on; empty: from the beginning"`
 	Limit   int64   `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"How many responses of the feed"`
 	filterInput
@@ -281,8 +281,8 @@ func parseCursor(text string) (int64, error) {
 }
 
 type responseInput struct {
-	ID       string `path:"id" doc:"The form's id"`
-	Response string `path:"response" doc:"The response's id"`
+	ID       string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Response string `path:"response" doc:"The response's id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 }
 
 func (a *API) readResponse() typed[responseInput, Response] {
@@ -317,12 +317,12 @@ func (a *API) deleteResponse() typed[responseInput, nothing] {
 
 // ResponseChange is other answers for a response; what is left out stays.
 type ResponseChange struct {
-	Answers map[string]any `json:"answers" nullable:"false" doc:"By the key of the question; null takes an answer away"`
+	Answers map[string]any `json:"answers" nullable:"false" doc:"By the key of the question; null takes an answer away" example:"{\"drink\": \"Coffee\"}"`
 }
 
 type changeResponseInput struct {
-	ID       string `path:"id" doc:"The form's id"`
-	Response string `path:"response" doc:"The response's id"`
+	ID       string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Response string `path:"response" doc:"The response's id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Body     ResponseChange
 }
 
@@ -360,7 +360,7 @@ type Deleted struct {
 }
 
 type deleteResponsesInput struct {
-	ID string `path:"id" doc:"The form's id"`
+	ID string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	filterInput
 	All string `query:"all" enum:"true" doc:"Must be true to delete every response, without a filter"`
 }

@@ -12,8 +12,8 @@ import (
 )
 
 type exportInput struct {
-	ID     string `path:"id" doc:"The form's id"`
-	Format string `query:"format" default:"csv" enum:"csv,xlsx,jsonl" doc:"The kind of file"`
+	ID     string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Format string `query:"format" default:"csv" enum:"csv,xlsx,jsonl" doc:"The kind of file" example:"csv"`
 	Header string `query:"header" default:"labels" enum:"labels,keys" doc:"Whether the header row and chosen answers are the form's labels or its keys and values"`
 	filterInput
 }

@@ -14,7 +14,7 @@ import (
 
 // filterInput chooses responses; list, export and deletion share it.
 type filterInput struct {
-	Since   string            `query:"since" maxLength:"40" doc:"Only responses submitted at this time (RFC 3339) or later"`
+	Since   string            `query:"since" maxLength:"40" doc:"Only responses submitted at this time (RFC 3339) or later" example:"2026-05-31T00:00:00Z"`
 	Until   string            `query:"until" maxLength:"40" doc:"Only responses submitted before this time (RFC 3339)"`
 	Search  string            `query:"search" maxLength:"200" doc:"Only responses with this text in an answer, in any letter case"`
 	Version int64             `query:"version" default:"0" minimum:"0" doc:"Only responses to this version of the form"`

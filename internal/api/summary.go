@@ -14,23 +14,23 @@ import (
 
 // Summary is what all responses to a form amount to.
 type Summary struct {
-	Responses int64             `json:"responses"`
+	Responses int64             `json:"responses" example:"12"`
 	Days      []DayCount        `json:"days" nullable:"false" doc:"Responses by the day (UTC) on which they came, where there were any"`
 	Questions []QuestionSummary `json:"questions" nullable:"false" doc:"In the order of the published version"`
 }
 
 // DayCount is how many responses came on a day.
 type DayCount struct {
-	Date      string `json:"date" format:"date"`
-	Responses int64  `json:"responses"`
+	Date      string `json:"date" format:"date" example:"2026-05-31"`
+	Responses int64  `json:"responses" example:"12"`
 }
 
 // QuestionSummary is what the answers to one question amount to.
 type QuestionSummary struct {
-	Key      string        `json:"key"`
-	Kind     string        `json:"kind"`
-	Label    string        `json:"label"`
-	Answered int64         `json:"answered" doc:"How many responses answer it"`
+	Key      string        `json:"key" example:"drink"`
+	Kind     string        `json:"kind" example:"single_choice"`
+	Label    string        `json:"label" example:"Which drink?"`
+	Answered int64         `json:"answered" doc:"How many responses answer it" example:"12"`
 	Average  *float64      `json:"average,omitempty" doc:"Of numbers"`
 	NPS      *float64      `json:"nps,omitempty" doc:"The net promoter score of a scale from 0 to 10, from -100 to 100"`
 	Choices  []ChoiceCount `json:"choices,omitempty" nullable:"false" doc:"How often each answer was chosen"`
@@ -39,10 +39,10 @@ type QuestionSummary struct {
 // ChoiceCount is how often an answer was chosen.
 type ChoiceCount struct {
 	Row          string   `json:"row,omitempty" doc:"Of a matrix"`
-	Value        string   `json:"value" doc:"_other are the answers in people's own words"`
-	Label        string   `json:"label"`
-	Count        int64    `json:"count"`
-	Share        float64  `json:"share" doc:"Of the responses that answer the question, from 0 to 1"`
+	Value        string   `json:"value" doc:"_other are the answers in people's own words" example:"tea"`
+	Label        string   `json:"label" example:"Tea"`
+	Count        int64    `json:"count" example:"9"`
+	Share        float64  `json:"share" doc:"Of the responses that answer the question, from 0 to 1" example:"0.75"`
 	AveragePlace *float64 `json:"average_place,omitempty" doc:"In a ranking; 1 is the first"`
 }
 

@@ -13,10 +13,10 @@ import (
 
 // Version is what a form was when it was published.
 type Version struct {
-	Version     int64  `json:"version"`
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	Language    string `json:"language"`
+	Version     int64  `json:"version" example:"1"`
+	Title       string `json:"title" example:"Order"`
+	Description string `json:"description" example:"What would you like?"`
+	Language    string `json:"language" doc:"BCP 47 tag" example:"en"`
 	PublishedAt Moment `json:"published_at"`
 }
 
@@ -40,9 +40,9 @@ func version(v store.Version) Version {
 }
 
 type listVersionsInput struct {
-	ID      string `path:"id" doc:"The form's id"`
-	Page    int64  `query:"page" default:"1" minimum:"1" doc:"Which page; the newest versions are on the first"`
-	PerPage int64  `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"How many versions a page has"`
+	ID      string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Page    int64  `query:"page" default:"1" minimum:"1" doc:"Which page; the newest versions are on the first" example:"1"`
+	PerPage int64  `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"How many versions a page has" example:"20"`
 }
 
 func (a *API) listVersions() typed[listVersionsInput, VersionList] {
@@ -69,8 +69,8 @@ func (a *API) listVersions() typed[listVersionsInput, VersionList] {
 }
 
 type versionInput struct {
-	ID      string `path:"id" doc:"The form's id"`
-	Version string `path:"version" doc:"The version's number"`
+	ID      string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Version string `path:"version" doc:"The version's number" example:"1"`
 }
 
 func (a *API) readVersion() typed[versionInput, VersionWithFields] {

@@ -39,11 +39,11 @@ type Definition struct {
 // is an error, so that a mistake is never silently dropped.
 type Field struct {
 	ID       string     `json:"id,omitempty" doc:"Ours; stays when the key changes"`
-	Key      string     `json:"key,omitempty" pattern:"^[a-z][a-z0-9_]{0,63}$" doc:"How answers name it; made from the label when left out"`
-	Kind     string     `json:"kind" doc:"The kind of question"`
-	Label    string     `json:"label,omitempty" maxLength:"1000" doc:"The question"`
+	Key      string     `json:"key,omitempty" pattern:"^[a-z][a-z0-9_]{0,63}$" doc:"How answers name it; made from the label when left out" example:"drink"`
+	Kind     string     `json:"kind" doc:"The kind of question" example:"short_text"`
+	Label    string     `json:"label,omitempty" maxLength:"1000" doc:"The question" example:"Which drink?"`
 	Help     string     `json:"help,omitempty" maxLength:"2000" doc:"A remark under it"`
-	Required bool       `json:"required,omitempty"`
+	Required bool       `json:"required,omitempty" example:"true"`
 	Default  any        `json:"default,omitempty" doc:"An answer to start from"`
 	ShowIf   *Condition `json:"show_if,omitempty" doc:"When the question is asked; always, when left out"`
 	Jumps    []*Jump    `json:"jumps,omitempty" nullable:"false" maxItems:"50" doc:"Where the page leads, if not to the next"`

@@ -105,8 +105,8 @@ func (d *Plan) Clean() error {
 
 // Metadata is how a response came.
 type Metadata struct {
-	Source   string `json:"source,omitempty" enum:"page,json,api" doc:"The form's own page, JSON from another site, or the API"`
-	Seconds  int64  `json:"seconds,omitempty" doc:"How long the page was open"`
+	Source   string `json:"source,omitempty" enum:"page,json,api" doc:"The form's own page, JSON from another site, or the API" example:"page"`
+	Seconds  int64  `json:"seconds,omitempty" doc:"How long the page was open" example:"42"`
 	EditedAt string `json:"edited_at,omitempty" format:"date-time" doc:"When it was changed last"`
 }
 
