@@ -145,6 +145,8 @@ var strangerViews = []view{
 	}},
 	{name: "nothing there", path: "/nothing/here", status: 404},
 	{name: "API", path: "/docs/api", status: 200},
+	{name: "API operation", path: "/docs/api/changeForm", status: 200},
+	{name: "API explorer", path: "/docs/api/try", status: 200},
 	{name: "API callback", path: "/docs/api/callback", status: 200},
 }
 

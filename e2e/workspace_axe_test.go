@@ -48,6 +48,9 @@ func workspaceViews(s *clitest.Service, d desk) (newcomer, owner []view) {
 	newcomer = []view{
 		{name: "first steps", path: "/", status: 200},
 		{name: "account", path: "/account", status: 200},
+		{name: "API", path: "/docs/api", status: 200},
+		{name: "API, an operation", path: "/docs/api/createForm", status: 200},
+		{name: "API, a long path", path: "/docs/api/metadata", status: 200},
 	}
 	owner = []view{
 		{name: "forms", path: "/", status: 200},

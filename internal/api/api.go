@@ -85,7 +85,10 @@ func New(c Config) *API {
 	return a
 }
 
-// table is every operation there is.
+// Document is the OpenAPI document.
+func (a *API) Document() []byte { return a.document }
+
+// table is every operation there is, in the order of the reference.
 func (a *API) table() []*operation {
 	return []*operation{
 		operate(a.me()),

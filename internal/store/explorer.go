@@ -10,7 +10,7 @@ import (
 )
 
 // KeepExplorer keeps the one application that belongs to the service itself:
-// the API page, which needs a client_id to do the OAuth flow with.
+// the explorer of the API, which needs a client_id to do the OAuth flow with.
 func (s *Store) KeepExplorer(ctx context.Context, callback string, now time.Time) (string, error) {
 	apps, err := s.Apps(ctx, nobody)
 	if err != nil {

@@ -114,6 +114,7 @@ func loadPages(static map[string]asset, base string) (pages, error) {
 		},
 		"icon":     func(name string) template.HTML { return template.HTML(icon(name)) },
 		"tag":      tag,
+		"inline":   inline,
 		"browser":  browserName,
 		"through":  through,
 		"sentence": sentence,
@@ -283,7 +284,7 @@ func policy(l *layout) string {
 	}
 	style := "'self'"
 	if l.Style == "swagger-ui.css" {
-		// The API page's library puts style attributes on what it draws.
+		// The explorer's library puts style attributes on what it draws.
 		style += " 'unsafe-inline'"
 	}
 	frames := "'none'"

@@ -23,7 +23,7 @@ import (
 //go:embed static
 var staticFiles embed.FS
 
-// asset is a file that never changes under its version. Those of the API page's
+// asset is a file that never changes under its version. Those of the explorer's
 // library are large and seldom asked for: they are read when they are.
 type asset struct {
 	content []byte
@@ -33,7 +33,7 @@ type asset struct {
 	version string
 }
 
-// loadStatic reads our own files and those of the API page's library. They are part
+// loadStatic reads our own files and those of the explorer's library. They are part
 // of the program, so once is enough.
 var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 	list := map[string]asset{}

@@ -1,4 +1,4 @@
-// Package web is what people see: sign-in, consent, the console, the API page.
+// Package web is what people see: sign-in, consent, the console, the API reference.
 // Pages are rendered on the server and work without JavaScript.
 package web
 
@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"formulary/internal/account"
@@ -29,8 +30,10 @@ type Config struct {
 	BaseURL    string
 	Secure     bool // people reach the service by https
 	SignupOpen bool
-	// Explorer is the client_id of the API page's own application.
+	// Explorer is the client_id of the explorer's own application.
 	Explorer string
+	// Document is the OpenAPI document that the reference shows.
+	Document []byte
 	Log      *slog.Logger
 	Now      func() time.Time
 	// Guesses at passwords, by address and by account.
@@ -60,6 +63,7 @@ type Web struct {
 	starters  starters
 	markdown  markdown
 	lastKnown lastKnown
+	reference func() (*reference, error)
 }
 
 // access says who may see a page.
@@ -146,8 +150,10 @@ var routes = []route{
 	{"GET /embed.js", anyone, (*Web).embedScript},
 	{"GET /oembed", anyone, (*Web).oEmbed},
 
-	{"GET /docs/api", anyone, (*Web).apiPage},
-	{"GET /docs/api/callback", anyone, (*Web).apiCallback},
+	{"GET /docs/api", anyone, (*Web).showReference},
+	{"GET /docs/api/{operation}", anyone, (*Web).showOperation},
+	{"GET /docs/api/try", anyone, (*Web).showExplorer},
+	{"GET /docs/api/callback", anyone, (*Web).explorerCallback},
 	{"GET /static/{file}", anyone, (*Web).serveStatic},
 	{"GET /favicon.ico", anyone, (*Web).favicon},
 }
@@ -168,6 +174,8 @@ func New(c Config) (*Web, error) {
 	if web.starters, err = loadStarters(); err != nil {
 		return nil, err
 	}
+	// Few people read the reference, and none while the service starts.
+	web.reference = sync.OnceValues(func() (*reference, error) { return readReference(c.Document, c.BaseURL) })
 	base, err := url.Parse(c.BaseURL)
 	if err != nil {
 		return nil, err

@@ -45,6 +45,7 @@ var saidInConsole = []source{
 	{"*.go", `\bfault\.Field\([^,]+, ` + quoted},
 	{"account.go", `wrongPassword = ` + quoted},
 	{"applications_try.go", `t\.step\(` + quoted},
+	{"reference_errors.go", `\{fault\.\w+, ` + quoted},
 	{"static/builder*.js", `\bsay\(` + quoted},
 	{"static/builder*.js", `\blabel: ` + quoted},
 	{"../chart/*.go", `\b(?:word|count)\(` + quoted},

@@ -1,0 +1,212 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+)
+
+// exampleWidth is how long a line of an example may become before an object or a
+// list in it is broken into lines.
+const exampleWidth = 56
+
+// exampleBase is this service in the document, which is the same everywhere.
+const exampleBase = "https://forms.example"
+
+// pair is a property of an example, as a map would lose their order.
+type pair struct {
+	name  string
+	value any
+}
+
+// object is an example of an object.
+type object []pair
+
+// example makes a value that the schema allows: out of the document's examples
+// where it has some, otherwise something plausible. An object has what it always
+// has, and of the rest what the document gives examples of.
+func (d *document) example(s *schema, within ...*schema) any {
+	examples, s := s.Examples, d.resolve(s)
+	if examples = append(examples, s.Examples...); len(examples) > 0 {
+		return examples[0]
+	}
+	switch s.Type {
+	case "object":
+		list := object{}
+		for _, name := range s.names() {
+			p := s.Properties[name]
+			if !slices.Contains(within, s) && (slices.Contains(s.Required, name) || d.exemplary(p)) {
+				list = append(list, pair{name, d.example(p, append(within, s)...)})
+			}
+		}
+		return list
+	case "array":
+		if s.Items == nil || !d.exemplary(s.Items) {
+			return []any{}
+		}
+		return []any{d.example(s.Items, within...)}
+	case "boolean":
+		return true
+	case "integer", "number":
+		return 1
+	}
+	if len(s.Enum) > 0 {
+		return s.Enum[0]
+	}
+	switch s.Format {
+	case "date-time":
+		return "2026-05-31T17:30:00Z"
+	case "date":
+		return "2026-05-31"
+	}
+	return "…"
+}
+
+// exemplary says whether the document has examples of the value or of something
+// that is directly in it.
+func (d *document) exemplary(s *schema) bool {
+	if len(s.Examples) > 0 {
+		return true
+	}
+	s = d.resolve(s)
+	if s.Items != nil {
+		s = d.resolve(s.Items)
+	}
+	for _, p := range s.Properties {
+		if len(p.Examples) > 0 {
+			return true
+		}
+	}
+	return len(s.Examples) > 0
+}
+
+// errorExample is the body of one of the errors, for people to recognise it.
+func errorExample(code fault.Code, oauth bool) object {
+	message := fault.NotFound.Message
+	if code != fault.NoResource {
+		message = strings.ReplaceAll(errorMeaning(code), "`", "")
+	}
+	list := object{{"errorCode", int(code)}, {"message", message}}
+	if oauth {
+		list = append(object{{"error", fault.OAuthName(code)}, {"error_description", message}}, list...)
+	}
+	return list
+}
+
+// inputError is the body of an error about input: that of a form without a title.
+func inputError() object {
+	e := fault.From((&form.Head{Language: "en"}).Clean())
+	var details []any
+	for _, d := range e.Details {
+		details = append(details, object{{"field", d.Field}, {"message", d.Message}})
+	}
+	return object{{"errorCode", int(e.Code)}, {"message", e.Message}, {"details", details}}
+}
+
+// written is an example as JSON: what fits into a line stays in one.
+func written(value any, indent string) string {
+	line := inLine(value)
+	if len(indent)+len(line) <= exampleWidth {
+		return line
+	}
+	deeper := indent + "  "
+	var parts []string
+	switch value := value.(type) {
+	case object:
+		for _, p := range value {
+			parts = append(parts, deeper+inLine(p.name)+": "+written(p.value, deeper))
+		}
+		return "{\n" + strings.Join(parts, ",\n") + "\n" + indent + "}"
+	case []any:
+		for _, entry := range value {
+			parts = append(parts, deeper+written(entry, deeper))
+		}
+		return "[\n" + strings.Join(parts, ",\n") + "\n" + indent + "]"
+	}
+	return line
+}
+
+func inLine(value any) string {
+	var parts []string
+	switch value := value.(type) {
+	case object:
+		for _, p := range value {
+			parts = append(parts, inLine(p.name)+": "+inLine(p.value))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	case map[string]any:
+		var list object
+		for name, entry := range value {
+			list = append(list, pair{name, entry})
+		}
+		slices.SortFunc(list, func(a, b pair) int { return strings.Compare(a.name, b.name) })
+		return inLine(list)
+	case []any:
+		for _, entry := range value {
+			parts = append(parts, inLine(entry))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	var out bytes.Buffer
+	write := json.NewEncoder(&out)
+	write.SetEscapeHTML(false)
+	if write.Encode(value) != nil {
+		return "…"
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// plainValue needs no quotes in a shell and no escapes in a form.
+var plainValue = regexp.MustCompile(`^[\w.…-]+$`)
+
+// curl is the call as somebody types it. The token is a variable, so that it has
+// to be set once and does not stay in a history.
+func (d *document) curl(base, method, path string, op *documented) string {
+	query := url.Values{}
+	for _, p := range op.Parameters {
+		if len(p.Schema.Examples) == 0 {
+			continue
+		}
+		value := strings.Trim(inLine(p.Schema.Examples[0]), `"`)
+		switch p.In {
+		case "path":
+			path = strings.Replace(path, "{"+p.Name+"}", value, 1)
+		case "query":
+			query.Set(p.Name, value)
+		}
+	}
+	if len(query) > 0 {
+		path += "?" + strings.ReplaceAll(query.Encode(), "%3A", ":") // which may stand in a query, and is easier to read
+	}
+	media, body := op.Body.media()
+	lines := []string{`curl "` + base + path + `"`}
+	if method != "GET" && (method != "POST" || body == nil) {
+		lines[0] = `curl -X ` + method + ` "` + base + path + `"`
+	}
+	if op.Security != nil {
+		lines = append(lines, `-H "Authorization: Bearer $TOKEN"`)
+	}
+	switch {
+	case body == nil:
+	case media == "application/x-www-form-urlencoded":
+		sent, _ := d.example(body).(object)
+		for _, p := range sent {
+			text := strings.Trim(inLine(p.value), `"`)
+			if plainValue.MatchString(text) {
+				lines = append(lines, "-d "+p.name+"="+text)
+			} else {
+				lines = append(lines, "--data-urlencode "+p.name+"="+text)
+			}
+		}
+	default:
+		sent := strings.ReplaceAll(written(d.example(body), "  "), "'", `'\''`)
+		lines = append(lines, `-H "Content-Type: `+media+`"`, "-d '"+sent+"'")
+	}
+	return strings.Join(lines, " \\\n  ")
+}
