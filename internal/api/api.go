@@ -47,6 +47,8 @@ type API struct {
 	document   []byte
 	formPages  *store.Cache[formPage, reply]
 	users      *store.Cache[[2]string, reply] // by owner and token
+
+	introspected *store.Cache[[2]string, []byte] // by application and hash of the token
 }
 
 // Takes says whether a request is for a program to answer, not for a page.
@@ -76,6 +78,8 @@ func New(c Config) *API {
 		Config: c, static: map[string]*route{},
 		formPages: store.NewCountingCache[formPage, reply](c.Store, maxFormPages),
 		users:     store.NewCache[[2]string, reply](c.Store, maxUsers),
+
+		introspected: store.NewCache[[2]string, []byte](c.Store, maxUsers),
 	}
 	a.operations = a.table()
 	for _, op := range a.operations {

@@ -77,8 +77,7 @@ func plainASCII(text string) string {
 }
 
 func noStore(h http.Header) {
-	h.Set("Cache-Control", "no-store")
-	h.Set("Pragma", "no-cache")
+	h["Cache-Control"], h["Pragma"] = notStored, notCached
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) {
@@ -93,7 +92,12 @@ func encode(body any) []byte {
 	return text
 }
 
-var jsonType = []string{"application/json"}
+// These headers never differ, so they are made once.
+var (
+	jsonType  = []string{"application/json"}
+	notStored = []string{"no-store"}
+	notCached = []string{"no-cache"}
+)
 
 func writeBytes(w http.ResponseWriter, status int, text []byte) {
 	h := w.Header()

@@ -95,3 +95,26 @@ func FuzzBody(f *testing.F) {
 		}
 	})
 }
+
+// A form body reads as package url reads it, except that nothing may be there twice.
+func FuzzForm(f *testing.F) {
+	for _, text := range []string{"", "a=1&b=2", "a=1&a=2", "a", "=", "&&a=%41+b&", "a=%zz", "a;b=1", "%61=1&a=2", "a=1;2", "a==&b=%26"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := parseForm(text)
+		want, wrong := url.ParseQuery(text)
+		twice := false
+		for _, list := range want {
+			twice = twice || len(list) > 1
+		}
+		if (err != nil) != (wrong != nil || twice) {
+			t.Fatalf("%q: %v, where url says %v", text, err, wrong)
+		}
+		for name, list := range want {
+			if err == nil && (got[name] != list[0] || len(got) != len(want)) {
+				t.Fatalf("%q: %v, where url says %v", text, got, want)
+			}
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strings"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
@@ -206,16 +207,27 @@ func (a *API) introspect() *operation {
 		if err != nil {
 			return err
 		}
-		out := Introspection{}
-		if info != nil {
-			out = Introspection{
-				Active: true, Scope: info.Scopes.String(), ClientID: app.ID, Username: info.Email, TokenType: info.Kind,
-				Exp: info.ExpiresAt.Unix(), Iat: info.CreatedAt.Unix(), Sub: info.UserID, Iss: a.OAuth.Issuer(),
-			}
+		if info == nil {
+			writeJSON(w, http.StatusOK, Introspection{})
+			return nil
 		}
-		writeJSON(w, http.StatusOK, out)
+		writeBytes(w, http.StatusOK, a.whatIsKnown(app, info))
 		return nil
 	})
+}
+
+// whatIsKnown is what an application is told of a token that is good.
+func (a *API) whatIsKnown(app account.Application, info *oauth.Info) []byte {
+	about := [2]string{app.ID, info.Hash}
+	text, ok := a.introspected.At(info.Mark, about)
+	if !ok {
+		text = encode(Introspection{
+			Active: true, Scope: info.Scopes.String(), ClientID: app.ID, Username: info.Email, TokenType: info.Kind,
+			Exp: info.ExpiresAt.Unix(), Iat: info.CreatedAt.Unix(), Sub: info.UserID, Iss: a.OAuth.Issuer(),
+		})
+		a.introspected.Put(about, info.Mark, text, int64(len(text)+pageOverhead))
+	}
+	return text
 }
 
 // values are the fields of a form body, each of which is there once.
@@ -241,23 +253,38 @@ func readForm(w http.ResponseWriter, r *http.Request) (values, error) {
 	if r.URL.RawQuery != "" {
 		return nil, fault.New(fault.InvalidRequest, "Parameters belong in the body, not in the address.")
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
-		return nil, fault.New(fault.UnsupportedMedia, "The body must be sent as application/x-www-form-urlencoded.")
+	const formType = "application/x-www-form-urlencoded"
+	if given := r.Header.Get("Content-Type"); given != formType {
+		if kind, _, err := mime.ParseMediaType(given); err != nil || kind != formType {
+			return nil, fault.New(fault.UnsupportedMedia, "The body must be sent as application/x-www-form-urlencoded.")
+		}
 	}
 	text, err := readAll(w, r, maxOAuthBody)
 	if err != nil {
 		return nil, err
 	}
-	parsed, err := url.ParseQuery(string(text))
-	if err != nil {
-		return nil, fault.New(fault.InvalidRequest, "The body is malformed.")
-	}
-	in := make(values, len(parsed))
-	for name, list := range parsed {
-		if len(list) > 1 {
+	return parseForm(string(text))
+}
+
+// parseForm reads what url.ParseQuery reads, with each field there once at most.
+func parseForm(text string) (values, error) {
+	in := values{}
+	for pair := range strings.SplitSeq(text, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(name)
+		if err == nil {
+			value, err = url.QueryUnescape(value)
+		}
+		if err != nil || strings.Contains(pair, ";") {
+			return nil, fault.New(fault.InvalidRequest, "The body is malformed.")
+		}
+		if _, ok := in[name]; ok {
 			return nil, fault.New(fault.InvalidRequest, "%.40q is given more than once.", name)
 		}
-		in[name] = list[0]
+		in[name] = value
 	}
 	return in, nil
 }

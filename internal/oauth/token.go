@@ -155,6 +155,9 @@ type Info struct {
 	Kind      string
 	CreatedAt time.Time
 	ExpiresAt time.Time
+
+	Hash string     // of an access token, and
+	Mark store.Mark // when this was true of it, for what is made of it
 }
 
 // Introspect tells an application about a token of its own.
@@ -171,14 +174,17 @@ func (s *Service) Introspect(ctx context.Context, app account.Application, token
 		if b.App.ID != app.ID || !b.AppLive || !b.ConsentLive || !b.PersonFound || b.Person.Disabled || !now.Before(b.ExpiresAt) {
 			return nil, nil
 		}
-		return &Info{b.Scopes, b.Person.Email, b.Person.ID, "Bearer", b.CreatedAt, b.ExpiresAt}, nil
+		return &Info{b.Scopes, b.Person.Email, b.Person.ID, "Bearer", b.CreatedAt, b.ExpiresAt, key.Hash, b.Mark}, nil
 	}
 	if key, ok := account.ParseKey(account.RefreshToken, token); ok {
 		info, err := s.store.RefreshInfo(ctx, key, app.ID, now.Add(-s.life.RefreshIdle))
 		if err != nil {
 			return nil, orElse(err, nil)
 		}
-		return &Info{info.Scopes, info.Person.Email, info.Person.ID, "refresh_token", info.CreatedAt, info.UsedAt.Add(s.life.RefreshIdle)}, nil
+		return &Info{
+			Scopes: info.Scopes, Email: info.Person.Email, UserID: info.Person.ID, Kind: "refresh_token",
+			CreatedAt: info.CreatedAt, ExpiresAt: info.UsedAt.Add(s.life.RefreshIdle),
+		}, nil
 	}
 	return nil, nil
 }

@@ -109,19 +109,17 @@ func (s *Server) finish(rec *recorder, r *http.Request, id string, start time.Ti
 	if !s.Log.Enabled(r.Context(), slog.LevelInfo) {
 		return
 	}
-	// Made by hand, as finding out which line of code logs costs as much as the
-	// rest. The path alone: a query can carry a code or a link's secret.
-	line := slog.NewRecord(start.Add(took), slog.LevelInfo, "request", 0)
-	line.AddAttrs(
-		slog.String("method", r.Method),
-		slog.String("path", r.URL.Path),
-		slog.Int("status", rec.status),
-		slog.Int64("bytes", rec.bytes),
-		slog.Duration("took", took),
-		slog.String("address", s.Address(r).String()),
-		slog.String("id", id),
-	)
-	s.Log.Handler().Handle(r.Context(), line) // a log that cannot be written cannot say so
+	// The path alone: a query can carry a code or a link's secret.
+	line := request{
+		at: start.Add(took), method: r.Method, path: r.URL.Path, status: rec.status, bytes: rec.bytes,
+		took: took, address: s.Address(r), id: id,
+	}
+	// A log that cannot be written cannot say so.
+	if s.lines != nil {
+		s.lines.request(line)
+	} else {
+		s.Log.Handler().Handle(r.Context(), line.record())
+	}
 }
 
 // health answers the probes: /healthz is alive, /readyz can do its work.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -47,6 +48,65 @@ func (l *lines) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
+// request is what is logged of one.
+type request struct {
+	at           time.Time
+	method, path string
+	status       int
+	bytes        int64
+	took         time.Duration
+	address      netip.Addr
+	id           string
+}
+
+// record is the request for any handler.
+func (r request) record() slog.Record {
+	// Made by hand, as finding out which line of code logs costs as much as the
+	// rest.
+	line := slog.NewRecord(r.at, slog.LevelInfo, "request", 0)
+	line.AddAttrs(
+		slog.String("method", r.method),
+		slog.String("path", r.path),
+		slog.Int("status", r.status),
+		slog.Int64("bytes", r.bytes),
+		slog.Duration("took", r.took),
+		slog.String("address", r.address.String()),
+		slog.String("id", r.id),
+	)
+	return line
+}
+
+// request writes what Handle would write of its record, for half of the price.
+func (l *lines) request(r request) {
+	room := lineRoom.Get().(*[]byte)
+	defer lineRoom.Put(room)
+	line := appendTime(append((*room)[:0], "time="...), r.at)
+	line = append(append(line, " level=INFO msg=request"...), l.before...)
+	line = appendText(l.key(line, "method"), r.method)
+	line = appendText(l.key(line, "path"), r.path)
+	line = strconv.AppendInt(l.key(line, "status"), int64(r.status), 10)
+	line = strconv.AppendInt(l.key(line, "bytes"), r.bytes, 10)
+	line = append(l.key(line, "took"), r.took.String()...)
+	line = appendText(l.key(line, "address"), r.address.String())
+	line = append(append(l.key(line, "id"), r.id...), '\n')
+	l.out.Write(line)
+	*room = line
+}
+
+// key begins an attribute.
+func (l *lines) key(line []byte, name string) []byte {
+	return append(append(append(append(line, ' '), l.prefix...), name...), '=')
+}
+
+// linesOf is what a logger of Log writes to, if that is lines.
+func linesOf(log *slog.Logger) *lines {
+	if u, ok := log.Handler().(urgent); ok {
+		l, _ := u.Handler.(*lines)
+		return l
+	}
+	return nil
+}
+
 func (l *lines) append(line []byte, a slog.Attr) []byte {
 	value := a.Value.Resolve()
 	if value.Kind() == slog.KindGroup {
@@ -59,7 +119,7 @@ func (l *lines) append(line []byte, a slog.Attr) []byte {
 		}
 		return line
 	}
-	line = append(append(append(append(line, ' '), l.prefix...), a.Key...), '=')
+	line = l.key(line, a.Key)
 	switch value.Kind() {
 	case slog.KindInt64:
 		return strconv.AppendInt(line, value.Int64(), 10)
@@ -78,10 +138,18 @@ func appendTime(line []byte, t time.Time) []byte {
 // appendText writes a text, in quotation marks where it would not stand by itself:
 // nobody can make a line look like two.
 func appendText(line []byte, text string) []byte {
-	if text != "" && !strings.ContainsFunc(text, disturbs) {
-		return append(line, text...)
+	for i := range len(text) {
+		if c := text[i]; c <= ' ' || c == '=' || c == '"' || c >= 0x7f {
+			if strings.ContainsFunc(text[i:], disturbs) {
+				return strconv.AppendQuote(line, text)
+			}
+			break
+		}
 	}
-	return strconv.AppendQuote(line, text)
+	if text == "" {
+		return append(line, `""`...)
+	}
+	return append(line, text...)
 }
 
 func disturbs(c rune) bool {

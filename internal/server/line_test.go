@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
+	"net/netip"
 	"testing"
 	"time"
 )
@@ -29,6 +30,27 @@ func TestLines(t *testing.T) {
 		log(slog.New(&lines{out: &own, level: slog.LevelInfo}))
 		log(slog.New(slog.NewTextHandler(&theirs, &slog.HandlerOptions{Level: slog.LevelInfo})))
 		// All but the time, which differs.
+		_, line, _ := bytes.Cut(own.Bytes(), []byte(" "))
+		_, want, _ := bytes.Cut(theirs.Bytes(), []byte(" "))
+		if string(line) != string(want) {
+			t.Errorf("own    %s\ntheirs %s", line, want)
+		}
+	}
+}
+
+// The line of a request is that of its record.
+func TestRequestLine(t *testing.T) {
+	for _, r := range []request{
+		{at: time.Now(), method: "GET", path: "/f/größe", status: 200, bytes: 12, took: 1234567, address: netip.MustParseAddr("::1"), id: "ab12"},
+		{at: time.Now(), method: "=", path: "/a b\n", status: 404, id: "x"},
+	} {
+		var own, theirs bytes.Buffer
+		handler := (&lines{out: &own}).WithAttrs([]slog.Attr{slog.Int("node", 1)}).WithGroup("g")
+		handler.(*lines).request(r)
+		theirHandler := slog.NewTextHandler(&theirs, nil).WithAttrs([]slog.Attr{slog.Int("node", 1)}).WithGroup("g")
+		if err := theirHandler.Handle(t.Context(), r.record()); err != nil {
+			t.Fatal(err)
+		}
 		_, line, _ := bytes.Cut(own.Bytes(), []byte(" "))
 		_, want, _ := bytes.Cut(theirs.Bytes(), []byte(" "))
 		if string(line) != string(want) {

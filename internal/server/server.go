@@ -42,6 +42,7 @@ type Server struct {
 	http     *http.Server
 	listener net.Listener
 	stopping atomic.Bool
+	lines    *lines // where Log ends, if it writes lines
 }
 
 const (
@@ -58,7 +59,7 @@ const (
 
 // New makes a server; requests are answered from Serve on.
 func New(listener net.Listener, c Config) (*Server, error) {
-	s := &Server{Config: c, listener: listener}
+	s := &Server{Config: c, listener: listener, lines: linesOf(c.Log)}
 	s.http = &http.Server{
 		Handler:           s.around(c.Handler),
 		ReadHeaderTimeout: readHeaderLimit,

@@ -26,7 +26,8 @@ type asking struct {
 }
 
 func (web *Web) asking(v *visit, f store.PublicForm) *asking {
-	return &asking{form: f, words: web.languages.of(f.Head.Language), embedded: v.r.URL.Query().Get("embed") != "", in: url.Values{}}
+	embedded := v.r.URL.RawQuery != "" && v.r.URL.Query().Get("embed") != ""
+	return &asking{form: f, words: web.languages.of(f.Head.Language), embedded: embedded, in: url.Values{}}
 }
 
 // personal says whether the first page differs from one person to the next.

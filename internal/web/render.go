@@ -256,6 +256,12 @@ func (web *Web) draw(name string, p framed) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// These headers never differ, so they are made once.
+var (
+	htmlType = []string{"text/html; charset=utf-8"}
+	noStore  = []string{"no-store"}
+)
+
 // send writes a page in its parts.
 func (web *Web) send(v *visit, status int, policy string, parts ...[]byte) {
 	size := 0
@@ -263,9 +269,9 @@ func (web *Web) send(v *visit, status int, policy string, parts ...[]byte) {
 		size += len(part)
 	}
 	h := v.w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Content-Length", strconv.Itoa(size))
+	h["Content-Type"] = htmlType
+	h["Content-Security-Policy"] = []string{policy}
+	h["Content-Length"] = []string{strconv.Itoa(size)}
 	v.w.WriteHeader(status)
 	if v.r.Method == http.MethodHead {
 		return

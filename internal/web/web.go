@@ -4,7 +4,9 @@ package web
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -58,6 +60,7 @@ type Web struct {
 	// nonceHere stands for the nonce while such a page is drawn. Nobody can know
 	// it, and so nobody can have it in a form.
 	nonceHere string
+	macs      sync.Pool // of the hashes that sign
 
 	languages languages
 	starters  starters
@@ -183,6 +186,8 @@ func New(c Config) (*Web, error) {
 	if err := web.origins.AddTrustedOrigin(base.Scheme + "://" + base.Host); err != nil {
 		return nil, err
 	}
+	web.macs.New = func() any { return hmac.New(sha256.New, c.SigningKey) }
+	web.mux.HandleFunc(nowhere, web.lost)
 	known := map[string]bool{}
 	for _, r := range routes {
 		web.mux.HandleFunc(r.pattern, web.page(r))
@@ -195,12 +200,14 @@ func New(c Config) (*Web, error) {
 	return web, nil
 }
 
+// nowhere is the pattern of what no page has.
+const nowhere = "/"
+
 // ServeHTTP finds the page.
-func (web *Web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if _, pattern := web.mux.Handler(r); pattern != "" {
-		web.mux.ServeHTTP(w, r)
-		return
-	}
+func (web *Web) ServeHTTP(w http.ResponseWriter, r *http.Request) { web.mux.ServeHTTP(w, r) }
+
+// lost answers where there is no page, or not for the method.
+func (web *Web) lost(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = "none"
 	var err error = fault.New(fault.NoPath, "There is no page at this address.")
 	if _, pattern := web.paths.Handler(r); pattern != "" {
@@ -220,7 +227,7 @@ func (web *Web) allowed(r *http.Request) string {
 	probe := *r
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT"} {
 		probe.Method = method
-		if _, pattern := web.mux.Handler(&probe); pattern != "" {
+		if _, pattern := web.mux.Handler(&probe); pattern != nowhere {
 			methods = append(methods, method)
 		}
 	}
@@ -262,7 +269,7 @@ func (web *Web) page(route route) http.HandlerFunc {
 }
 
 func (web *Web) enter(v *visit, route route) error {
-	v.w.Header().Set("Cache-Control", "no-store")
+	v.w.Header()["Cache-Control"] = noStore
 	if err := web.recognise(v); err != nil {
 		return err
 	}
