@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"hash/fnv"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -46,10 +45,9 @@ const (
 // intake is where submissions wait.
 type intake struct {
 	start sync.Once
-	mu    sync.RWMutex
+	stop  sync.RWMutex // held for writing while closing
 	ended bool
-	lanes []chan *waiting
-	idle  sync.WaitGroup
+	lanes []*together[*waiting]
 }
 
 // waiting is a submission and who waits for it.
@@ -59,14 +57,14 @@ type waiting struct {
 	chosen         []form.Choice
 	response       form.Response
 	err            error
-	done           chan struct{}
+	turn
 }
 
 var errBusy = &fault.Error{Code: fault.DatabaseUnreachable, Message: "More is arriving than can be stored right now. Please try again in a moment.", RetryAfter: 1}
 
 // AddResponse stores a submission and returns when it is on disk.
 func (s *Store) AddResponse(ctx context.Context, in Submission) (form.Response, error) {
-	w := &waiting{Submission: in, done: make(chan struct{})}
+	w := &waiting{Submission: in, turn: newTurn()}
 	text, err := in.Form.Definition.Encode(in.Answers)
 	if err != nil {
 		return form.Response{}, err
@@ -79,18 +77,18 @@ func (s *Store) AddResponse(ctx context.Context, in Submission) (form.Response, 
 	if in.Form.Definition.HasCaps() {
 		w.chosen = in.Form.Definition.Choices(in.Answers)
 	}
-	if err := s.enqueue(ctx, w); err != nil {
+	if err := s.storeSoon(ctx, w); err != nil {
 		return form.Response{}, err
 	}
-	// Once queued it is not abandoned: the caller must learn whether it holds.
-	<-w.done
 	return w.response, w.err
 }
 
-func (s *Store) enqueue(ctx context.Context, w *waiting) error {
+// storeSoon stores a submission with others. Once queued it is not abandoned: the
+// caller must learn whether it holds.
+func (s *Store) storeSoon(ctx context.Context, w *waiting) error {
 	s.intake.start.Do(s.openIntake)
-	s.intake.mu.RLock()
-	defer s.intake.mu.RUnlock()
+	s.intake.stop.RLock()
+	defer s.intake.stop.RUnlock()
 	if s.intake.ended {
 		return fault.Unreachable(errClosed)
 	}
@@ -101,63 +99,26 @@ func (s *Store) enqueue(ctx context.Context, w *waiting) error {
 	// not wait for each other in the database.
 	h := fnv.New32a()
 	h.Write([]byte(w.Form.ID))
-	select {
-	case s.intake.lanes[h.Sum32()%uint32(len(s.intake.lanes))] <- w:
-		return nil
-	default:
-		return errBusy
-	}
+	return s.intake.lanes[h.Sum32()%uint32(len(s.intake.lanes))].do(w)
 }
 
 func (s *Store) openIntake() {
-	s.intake.lanes = make([]chan *waiting, s.db.Lanes())
+	s.intake.lanes = make([]*together[*waiting], s.db.Lanes())
 	for i := range s.intake.lanes {
-		lane := make(chan *waiting, intakeQueue/len(s.intake.lanes))
-		s.intake.lanes[i] = lane
-		s.intake.idle.Go(func() { s.work(lane) })
+		known := map[string]*current{}
+		s.intake.lanes[i] = &together[*waiting]{
+			most: intakeQueue / len(s.intake.lanes), size: intakeBatch, patient: true,
+			work: func(batch []*waiting) { s.storeBatch(batch, known) },
+			then: func(batch []*waiting) { s.countBatch(batch, known) },
+		}
 	}
 }
 
 func (s *Store) closeIntake() {
 	s.intake.start.Do(func() {})
-	s.intake.mu.Lock()
+	s.intake.stop.Lock() // waits for those who are at it
+	defer s.intake.stop.Unlock()
 	s.intake.ended = true
-	for _, lane := range s.intake.lanes {
-		close(lane)
-	}
-	s.intake.lanes = nil
-	s.intake.mu.Unlock()
-	s.intake.idle.Wait()
-}
-
-// work stores what gathers in a lane.
-func (s *Store) work(lane <-chan *waiting) {
-	batch := make([]*waiting, 0, intakeBatch)
-	known := map[string]*current{}
-	for first := range lane {
-		batch = append(batch[:0], first)
-		// Those who are just about to come are worth letting in: what a commit
-		// costs is shared by all in it.
-		for before := 0; before < len(batch) && len(batch) < intakeBatch; {
-			before = len(batch)
-			runtime.Gosched()
-			batch = gather(lane, batch)
-		}
-		if len(known) > maxKnown {
-			clear(known) // ids of other moments sort by themselves
-		}
-		s.storeBatch(batch, known)
-		for _, w := range batch {
-			close(w.done)
-		}
-		// Nobody waits for this.
-		for i, w := range batch {
-			if w.err == nil {
-				s.countAlong(known[w.Form.ID], w)
-			}
-			batch[i] = nil
-		}
-	}
 }
 
 // current is what a lane knows of a form that is being answered.
@@ -169,20 +130,16 @@ type current struct {
 // maxKnown is of how many forms a lane knows something.
 const maxKnown = 256
 
-// gather adds what waits in the lane.
-func gather(lane <-chan *waiting, batch []*waiting) []*waiting {
-	for len(batch) < intakeBatch {
-		select {
-		case next, ok := <-lane:
-			if !ok {
-				return batch
-			}
-			batch = append(batch, next)
-		default:
-			return batch
+// countBatch counts what was just stored. Nobody waits for that.
+func (s *Store) countBatch(batch []*waiting, known map[string]*current) {
+	for _, w := range batch {
+		if w.err == nil {
+			s.countAlong(known[w.Form.ID], w)
 		}
 	}
-	return batch
+	if len(known) > maxKnown {
+		clear(known) // ids of other moments sort by themselves
+	}
 }
 
 var errAlone = errors.New("somebody in the batch cannot be stored with the others")

@@ -28,13 +28,14 @@ type sqlite struct {
 	slots  chan struct{} // one per reader that may be in use
 	mu     sync.Mutex
 	idle   []*sqliteConn // the most recently used last: its cache is warm
-	writes chan *sqliteWrite
-	closed chan struct{} // the writer has ended
-	stop   sync.RWMutex  // held for writing while closing
+	writer *sqliteConn
+	writes together[*sqliteWrite]
+	stop   sync.RWMutex // held for writing while closing
 	ended  bool
 }
 
 const (
+	maxWrites   = 8192 // may wait
 	groupSize   = 512
 	busyTimeout = 10 * time.Second
 )
@@ -47,10 +48,8 @@ func openSQLite(dir string) (*sqlite, error) {
 	}
 	readers := max(4, 2*runtime.GOMAXPROCS(0))
 	db := &sqlite{
-		path:   filepath.Join(dir, sqliteFile),
-		slots:  make(chan struct{}, readers),
-		writes: make(chan *sqliteWrite, groupSize),
-		closed: make(chan struct{}),
+		path:  filepath.Join(dir, sqliteFile),
+		slots: make(chan struct{}, readers),
 	}
 	var err error
 	if db.marks, err = openMarks(dir); err != nil {
@@ -61,11 +60,10 @@ func openSQLite(dir string) (*sqlite, error) {
 	} else if err := f.Close(); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	writer, err := db.connect()
-	if err != nil {
+	if db.writer, err = db.connect(); err != nil {
 		return nil, err
 	}
-	go db.write(writer)
+	db.writes = together[*sqliteWrite]{most: maxWrites, size: groupSize, work: db.writer.commit}
 	return db, nil
 }
 
@@ -90,11 +88,9 @@ func (db *sqlite) Close() error {
 		return nil
 	}
 	db.ended = true
-	close(db.writes)
-	<-db.closed
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	var errs []error
+	errs := []error{db.writer.close()}
 	for _, c := range db.idle {
 		errs = append(errs, c.close())
 	}
@@ -194,15 +190,6 @@ func (c *sqliteConn) Exec(sql string, args ...any) (int64, error) {
 		return 0, err
 	}
 	return c.Changes(), nil
-}
-
-func (c *sqliteConn) ExecEach(sql string, rows [][]any) error {
-	for _, args := range rows {
-		if _, err := c.Exec(sql, args...); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (c *sqliteConn) Query(sql string, scan func(row) error, args ...any) error {

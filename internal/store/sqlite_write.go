@@ -4,36 +4,40 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 
 	"formulary/internal/fault"
 )
 
-// sqliteWrite is a transaction waiting for the one writer.
+// sqliteWrite is a transaction on its way to the one writer.
 type sqliteWrite struct {
 	ctx   context.Context
 	fn    func(tx) error
 	err   error
 	panic any
-	done  chan struct{}
+	turn
 }
 
-// Write queues fn for the writer and returns when its commit is on disk.
+// Write returns when the commit of fn is on disk. Whatever gathers while a commit
+// goes there is committed as one transaction: the more is waiting, the cheaper
+// each becomes. Once queued it is not abandoned: the caller must learn whether it
+// holds.
 func (db *sqlite) Write(ctx context.Context, fn func(tx) error) error {
-	w := &sqliteWrite{ctx: ctx, fn: fn, done: make(chan struct{})}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	db.stop.RLock()
+	defer db.stop.RUnlock()
 	if db.ended {
-		db.stop.RUnlock()
 		return fault.Unreachable(errClosed)
 	}
-	select {
-	case db.writes <- w:
-		db.stop.RUnlock()
-	case <-ctx.Done():
-		db.stop.RUnlock()
-		return ctx.Err()
+	w := &sqliteWrite{ctx: ctx, fn: fn, turn: newTurn()}
+	if err := db.writes.do(w); err != nil {
+		return err
 	}
-	// Once queued it is not abandoned: the caller must learn whether it holds.
-	<-w.done
 	if w.panic != nil {
 		panic(w.panic)
 	}
@@ -42,35 +46,6 @@ func (db *sqlite) Write(ctx context.Context, fn func(tx) error) error {
 
 func (db *sqlite) Exclusive(ctx context.Context, fn func(tx) error) error {
 	return db.Write(ctx, fn)
-}
-
-// write is the one writer. It takes whatever has gathered while the last commit
-// went to disk and commits it as one transaction: the more is waiting, the
-// cheaper each becomes.
-func (db *sqlite) write(c *sqliteConn) {
-	defer close(db.closed)
-	defer c.close()
-	group := make([]*sqliteWrite, 0, groupSize)
-	for first := range db.writes {
-		group = append(group[:0], first)
-	gather:
-		for len(group) < groupSize {
-			select {
-			case next, ok := <-db.writes:
-				if !ok {
-					break gather
-				}
-				group = append(group, next)
-			default:
-				break gather
-			}
-		}
-		c.commit(group)
-		for i, w := range group {
-			close(w.done)
-			group[i] = nil
-		}
-	}
 }
 
 // commit runs a group in one transaction. Usually all of it succeeds; when one
@@ -157,4 +132,51 @@ func (w *sqliteWrite) run(t tx) {
 	if errors.Is(w.err, errStop) {
 		w.err = nil
 	}
+}
+
+// ExecEach inserts as many rows at a time as it can, in powers of two: from one
+// row to the next SQLite then stays where it is in its trees.
+func (c *sqliteConn) ExecEach(sql string, rows [][]any) error {
+	for len(rows) > 0 {
+		n := 1
+		for 2*n <= min(len(rows), maxRows) {
+			n *= 2
+		}
+		if _, err := c.Exec(severalRows(sql, n), slices.Concat(rows[:n]...)...); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// maxRows is how many rows one statement inserts at most.
+const maxRows = 32
+
+var severalTexts sync.Map // sql and number of rows → text
+
+// severalRows is an INSERT of one row, which ends with its values, for n rows.
+func severalRows(sql string, n int) string {
+	if n == 1 {
+		return sql
+	}
+	type key struct {
+		sql string
+		n   int
+	}
+	if text, ok := severalTexts.Load(key{sql, n}); ok {
+		return text.(string)
+	}
+	at := strings.LastIndex(sql, "(")
+	row := sql[at:]
+	columns := strings.Count(row, "$")
+	text := sql
+	for i := 1; i < n; i++ {
+		text += ", " + parameter.ReplaceAllStringFunc(row, func(p string) string {
+			number, _ := strconv.Atoi(p[1:]) // it is digits
+			return "$" + strconv.Itoa(i*columns+number)
+		})
+	}
+	severalTexts.Store(key{sql, n}, text)
+	return text
 }

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+type errand struct {
+	turn
+	ran atomic.Int64
+}
+
+// Everybody's errand is run once, never two at a time, and who is alone waits for
+// nobody.
+func TestTogether(t *testing.T) {
+	for _, patient := range []bool{false, true} {
+		var at, rounds, after atomic.Int64
+		all := together[*errand]{most: 1000, size: 7, patient: patient}
+		all.work = func(batch []*errand) {
+			if at.Add(1) != 1 || len(batch) == 0 || len(batch) > 7 {
+				t.Errorf("%d at once, %d in one go", at.Load(), len(batch))
+			}
+			for _, e := range batch {
+				e.ran.Add(1)
+			}
+			rounds.Add(1)
+			at.Add(-1)
+		}
+		all.then = func(batch []*errand) { after.Add(int64(len(batch))) }
+		var callers sync.WaitGroup
+		for range 50 {
+			callers.Go(func() {
+				for range 200 {
+					e := &errand{turn: newTurn()}
+					if err := all.do(e); err != nil || e.ran.Load() != 1 {
+						t.Errorf("run %d times: %v", e.ran.Load(), err)
+					}
+				}
+			})
+		}
+		callers.Wait()
+		if n := after.Load(); n != 50*200 {
+			t.Errorf("%d were told of", n)
+		}
+		if n := rounds.Load(); n < 50*200/7 || n > 50*200 {
+			t.Errorf("%d rounds", n)
+		}
+		before := rounds.Load()
+		if err := all.do(&errand{turn: newTurn()}); err != nil || rounds.Load() != before+1 {
+			t.Errorf("alone: %v", err)
+		}
+	}
+}
+
+// Who falls over takes nobody along: the others are told that theirs is not done,
+// and the next ones go on.
+func TestTogetherFalls(t *testing.T) {
+	begun, goOn := make(chan bool), make(chan bool)
+	all := together[*errand]{most: 3, size: 10}
+	first := true
+	all.work = func(batch []*errand) {
+		if first {
+			first = false
+			begun <- true
+			<-goOn
+			return
+		}
+		if len(batch) == 3 {
+			panic("three are too many")
+		}
+	}
+	var callers sync.WaitGroup
+	callers.Go(func() {
+		if err := all.do(&errand{turn: newTurn()}); err != nil {
+			t.Errorf("the first: %v", err)
+		}
+	})
+	<-begun
+	var fell, lost, busy atomic.Int64
+	for range 4 {
+		callers.Go(func() {
+			defer func() {
+				if recover() != nil {
+					fell.Add(1)
+				}
+			}()
+			switch err := all.do(&errand{turn: newTurn()}); {
+			case errors.Is(err, errLost):
+				lost.Add(1)
+			case errors.Is(err, errBusy):
+				busy.Add(1)
+				goOn <- true // now there are as many as may wait
+			default:
+				t.Errorf("done: %v", err)
+			}
+		})
+	}
+	callers.Wait()
+	if fell.Load() != 1 || lost.Load() != 2 || busy.Load() != 1 {
+		t.Errorf("%d fell, %d were told, %d were sent away", fell.Load(), lost.Load(), busy.Load())
+	}
+	if err := all.do(&errand{turn: newTurn()}); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// A row's values become those of several rows.
+func TestSeveralRows(t *testing.T) {
+	const one = "INSERT INTO x (a, b) VALUES ($1, $2)"
+	if got := severalRows(one, 3); got != one+", ($3, $4), ($5, $6)" {
+		t.Error(got)
+	}
+	if got := severalRows(one, 1); got != one {
+		t.Error(got)
+	}
+}
