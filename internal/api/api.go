@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync"
 	"time"
 
 	"formulary/internal/fault"
@@ -44,7 +45,7 @@ type API struct {
 	operations []*operation
 	static     map[string]*route
 	patterns   []*route
-	document   []byte
+	document   func() []byte
 	formPages  *store.Cache[formPage, reply]
 	users      *store.Cache[[2]string, reply] // by owner and token
 
@@ -85,12 +86,13 @@ func New(c Config) *API {
 	for _, op := range a.operations {
 		a.add(op)
 	}
-	a.document = describe(a.operations)
+	// Nobody reads it while the service starts.
+	a.document = sync.OnceValue(func() []byte { return describe(a.operations) })
 	return a
 }
 
 // Document is the OpenAPI document.
-func (a *API) Document() []byte { return a.document }
+func (a *API) Document() []byte { return a.document() }
 
 // table is every operation there is, in the order of the reference.
 func (a *API) table() []*operation {

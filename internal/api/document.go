@@ -200,7 +200,7 @@ func (a *API) openAPI() *operation {
 		Summary: "This document", CORS: true, output: reflect.TypeFor[map[string]any](),
 		serve: func(a *API, w http.ResponseWriter, r *http.Request, _ []string) error {
 			w.Header().Set("Cache-Control", "public, max-age=300")
-			writeBytes(w, http.StatusOK, a.document)
+			writeBytes(w, http.StatusOK, a.document())
 			return nil
 		},
 	}

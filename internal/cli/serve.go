@@ -161,7 +161,7 @@ func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, 
 	}
 	people, err := web.New(web.Config{
 		Store: s, OAuth: authorization, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), BaseURL: base, Secure: secure,
-		SignupOpen: c.Signup == "open", Explorer: explorer, Document: programs.Document(), Log: log, Now: now, Address: addresses.Of,
+		SignupOpen: c.Signup == "open", Explorer: explorer, Document: programs.Document, Log: log, Now: now, Address: addresses.Of,
 		Submissions: submissions, SigningKey: signing,
 		AddressGuesses: limit.New[netip.Addr](guessPerAddress, guessWindow, now).Share(shared, "address guess"),
 		AccountGuesses: limit.New[string](guessPerAccount, guessWindow, now).Share(shared, "account guess"),

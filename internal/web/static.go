@@ -23,12 +23,10 @@ import (
 //go:embed static
 var staticFiles embed.FS
 
-// asset is a file that never changes under its version. Those of the explorer's
-// library are large and seldom asked for: they are read when they are.
+// asset is a file that never changes under its version.
 type asset struct {
-	content []byte
-	packed  []byte // with gzip
-	library string // name of the packed file in the library; empty: one of ours
+	content []byte                 // nil: only the packed one is there
+	packed  func() ([]byte, error) // with gzip, made when it is first asked for
 	kind    string
 	version string
 }
@@ -52,9 +50,7 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 		case ".js":
 			content = thinScript(content)
 		}
-		if list[path.Base(name)], err = pack(name, content); err != nil {
-			return nil, err
-		}
+		list[path.Base(name)] = newAsset(name, content)
 	}
 	// The one style sheet, without what some pages have no use for.
 	for name, layers := range map[string][]string{
@@ -65,37 +61,37 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 		for _, layer := range layers {
 			css = withoutLayer(css, layer)
 		}
-		if list[name], err = pack(name, css); err != nil {
-			return nil, err
-		}
+		list[name] = newAsset(name, css)
 	}
 	for _, name := range []string{"swagger-ui-bundle.js", "swagger-ui.css"} {
 		packed, err := swagger.FS.ReadFile(name + ".gz")
 		if err != nil {
 			return nil, err
 		}
-		a := newAsset(name, nil, packed)
-		a.packed, a.library = nil, name+".gz"
+		a := newAsset(name, packed)
+		// They are large and seldom asked for: nothing of them is kept.
+		a.content, a.packed = nil, func() ([]byte, error) { return swagger.FS.ReadFile(name + ".gz") }
 		list[name] = a
 	}
 	return list, nil
 })
 
-func pack(name string, content []byte) (asset, error) {
+func newAsset(name string, content []byte) asset {
+	sum := sha256.Sum256(content)
+	return asset{
+		content: content, packed: sync.OnceValues(func() ([]byte, error) { return pack(content) }),
+		kind: mime.TypeByExtension(path.Ext(name)), version: hex.EncodeToString(sum[:6]),
+	}
+}
+
+func pack(content []byte) ([]byte, error) {
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
 	if _, err := zip.Write(content); err != nil {
-		return asset{}, err
+		return nil, err
 	}
-	if err := zip.Close(); err != nil {
-		return asset{}, err
-	}
-	return newAsset(name, content, packed.Bytes()), nil
-}
-
-func newAsset(name string, content, packed []byte) asset {
-	sum := sha256.Sum256(packed)
-	return asset{content: content, packed: packed, kind: mime.TypeByExtension(path.Ext(name)), version: hex.EncodeToString(sum[:6])}
+	err := zip.Close()
+	return packed.Bytes(), err
 }
 
 func (web *Web) serveStatic(v *visit) error {
@@ -121,18 +117,17 @@ func (a asset) serve(v *visit) error {
 		v.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	if a.library != "" {
+	content, zipped := a.content, strings.Contains(v.r.Header.Get("Accept-Encoding"), "gzip")
+	if zipped || content == nil {
 		var err error
-		if a.packed, err = swagger.FS.ReadFile(a.library); err != nil {
+		if content, err = a.packed(); err != nil {
 			return err
 		}
 	}
-	content := a.content
-	if strings.Contains(v.r.Header.Get("Accept-Encoding"), "gzip") {
+	if zipped {
 		h.Set("Content-Encoding", "gzip")
-		content = a.packed
-	} else if content == nil {
-		zip, err := gzip.NewReader(bytes.NewReader(a.packed))
+	} else if a.content == nil {
+		zip, err := gzip.NewReader(bytes.NewReader(content))
 		if err != nil {
 			return err
 		}

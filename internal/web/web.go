@@ -35,7 +35,7 @@ type Config struct {
 	// Explorer is the client_id of the explorer's own application.
 	Explorer string
 	// Document is the OpenAPI document that the reference shows.
-	Document []byte
+	Document func() []byte
 	Log      *slog.Logger
 	Now      func() time.Time
 	// Guesses at passwords, by address and by account.
@@ -178,7 +178,7 @@ func New(c Config) (*Web, error) {
 		return nil, err
 	}
 	// Few people read the reference, and none while the service starts.
-	web.reference = sync.OnceValues(func() (*reference, error) { return readReference(c.Document, c.BaseURL) })
+	web.reference = sync.OnceValues(func() (*reference, error) { return readReference(c.Document(), c.BaseURL) })
 	base, err := url.Parse(c.BaseURL)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed words/*.json
@@ -23,13 +24,13 @@ type words map[string]string
 // languages are the words of each language, by its tag without a region.
 type languages struct {
 	words     map[string]words
-	countries map[string][]kept // by their two letters, in the order of their names
+	countries map[string]func() []kept // by their two letters, in the order of their names
 }
 
 // loadWords reads what public pages say (de.json), what the workspace says
 // besides (console.de.json) and names of countries (countries.de.json).
 func loadWords() (languages, error) {
-	all := languages{map[string]words{}, map[string][]kept{}}
+	all := languages{map[string]words{}, map[string]func() []kept{}}
 	names, err := fs.Glob(wordFiles, "words/*.json")
 	if err != nil {
 		return all, err
@@ -45,7 +46,8 @@ func loadWords() (languages, error) {
 		}
 		kind, language, ok := strings.Cut(strings.TrimSuffix(path.Base(file), ".json"), ".")
 		if kind == "countries" {
-			all.countries[language] = byName(list)
+			// Few forms ask for one, and sorting takes a while.
+			all.countries[language] = sync.OnceValue(func() []kept { return byName(list) })
 			continue
 		}
 		if !ok {
@@ -130,9 +132,9 @@ func valuesIn(message string, parts []string) ([]string, bool) {
 func (l languages) countriesIn(tag string) []kept {
 	base, _, _ := strings.Cut(tag, "-")
 	if list := l.countries[base]; list != nil {
-		return list
+		return list()
 	}
-	return l.countries["en"]
+	return l.countries["en"]()
 }
 
 // byName lists names with their keys, in the order of the names.

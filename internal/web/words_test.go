@@ -149,8 +149,8 @@ func TestWords(t *testing.T) {
 	if len(public) < 40 || len(console) < 400 {
 		t.Fatalf("only %d and %d texts found: are they said in another way now?", len(public), len(console))
 	}
-	if len(all.countries["en"]) < 200 {
-		t.Fatalf("English has only %d countries", len(all.countries["en"]))
+	if len(all.countries["en"]()) < 200 {
+		t.Fatalf("English has only %d countries", len(all.countries["en"]()))
 	}
 	for _, language := range spoken {
 		t.Run(language, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestWords(t *testing.T) {
 				slices.Sort(codes)
 				return codes
 			}
-			if own, english := codes(all.countries[language]), codes(all.countries["en"]); !slices.Equal(own, english) {
+			if own, english := codes(all.countries[language]()), codes(all.countries["en"]()); !slices.Equal(own, english) {
 				t.Errorf("these countries have names: %v\nin English: %v", own, english)
 			}
 			texts := map[string]string{}
