@@ -146,7 +146,7 @@ var strangerViews = []view{
 	{name: "nothing there", path: "/nothing/here", status: 404},
 	{name: "API", path: "/docs/api", status: 200},
 	{name: "API operation", path: "/docs/api/changeForm", status: 200},
-	{name: "API explorer", path: "/docs/api/try", status: 200},
+	{name: "API, a call to try", path: "/docs/api/createForm#try", status: 200},
 	{name: "API callback", path: "/docs/api/callback", status: 200},
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"formulary/internal/cli/clitest"
@@ -110,23 +109,6 @@ func openTab(t testing.TB, site string, friends ...string) *tab {
 		closeTab()
 	})
 	return b
-}
-
-// popup runs steps that open a window and returns that. The caller says when
-// it has to be quiet, because a window may close itself.
-func (b *tab) popup(steps ...chromedp.Action[chromedp.Void]) *tab {
-	b.t.Helper()
-	opened := chromedp.WaitNewTarget(b.ctx, func(*target.Info) bool { return true })
-	b.do(steps...)
-	select {
-	case id := <-opened:
-		ctx, closeTab := chromedp.NewContext(b.ctx, chromedp.WithTargetID(id))
-		b.t.Cleanup(closeTab)
-		return &tab{t: b.t, ctx: ctx, site: b.site, watch: startWatch(b.t, ctx, []string{b.site})}
-	case <-time.After(patience):
-		b.t.Fatalf("no window opened from %s", b.describe())
-		return nil
-	}
 }
 
 // wantQuiet fails the test for all that went wrong inside the tab's pages.

@@ -220,7 +220,7 @@ func (w *world) pages() {
 		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse,
 		"/account", "/account/download", "/applications", "/applications/new", "/applications/" + w.cleoApp, "/connections",
 		"/authorize?" + w.ask, "/f/" + w.cleoForm + "?nick=Ada&age=3&bring=cake&name.given=Ada&embed=1", "/f/" + w.cleoForm + "/done?ending=x",
-		"/docs/api", "/docs/api/listForms", "/docs/api/try", "/docs/api/callback?code=x&state=y", "/static/public.css", "/favicon.ico", "/embed.js",
+		"/docs/api", "/docs/api/listForms", "/docs/api/callback?code=x&state=y", "/static/public.css", "/favicon.ico", "/embed.js",
 		"/oembed?format=json&maxwidth=100&maxheight=100&url=" + url.QueryEscape(w.service.URL+"/f/"+w.cleoForm),
 	} {
 		w.walk(take, take("GET", page, nil, w.cleo))
@@ -338,6 +338,9 @@ func forms(page string) []pageForm {
 	var list []pageForm
 	for _, m := range formTag.FindAllStringSubmatch(page, -1) {
 		about := attributes(m[1])
+		if about["data-path"] != "" {
+			continue // calls that a script sends; the document has them
+		}
 		f := pageForm{method: strings.ToUpper(about["method"]), action: about["action"], controls: []named{}}
 		for _, c := range control.FindAllStringSubmatch(m[2], -1) {
 			a := attributes(c[2])

@@ -139,7 +139,7 @@ func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, 
 	now := time.Now
 	secure := strings.HasPrefix(base, "https:")
 	authorization := oauth.New(s, base, oauth.Lifetimes{Code: c.CodeTTL, Access: c.AccessTokenTTL, RefreshIdle: c.RefreshIdle}, now)
-	explorer, err := s.KeepExplorer(ctx, base+web.ExplorerCallback, now())
+	explorer, err := s.KeepExplorer(ctx, base+web.Callback, now())
 	if err != nil {
 		return server.Config{}, err
 	}

@@ -9,8 +9,8 @@ import (
 	"formulary/internal/account"
 )
 
-// KeepExplorer keeps the one application that belongs to the service itself:
-// the explorer of the API, which needs a client_id to do the OAuth flow with.
+// KeepExplorer keeps the one application that belongs to the service itself: the
+// pages on which people try the API need a client_id to do the OAuth flow with.
 func (s *Store) KeepExplorer(ctx context.Context, callback string, now time.Time) (string, error) {
 	apps, err := s.Apps(ctx, nobody)
 	if err != nil {

@@ -14,7 +14,7 @@ func TestPages(t *testing.T) {
 		s.AddUser(ada)
 		b := s.Browser()
 		b.SignIn(ada)
-		for _, path := range []string{"/", "/account", "/applications", "/applications/new", "/connections", "/docs/api", "/docs/api/listForms", "/docs/api/try", "/docs/api/callback", "/nonsense", "/?page=9999", "/?page=x"} {
+		for _, path := range []string{"/", "/account", "/applications", "/applications/new", "/connections", "/docs/api", "/docs/api/listForms", "/docs/api/callback", "/nonsense", "/?page=9999", "/?page=x"} {
 			p := b.Get(path)
 			want := 200
 			if path == "/nonsense" {
@@ -60,9 +60,6 @@ func TestPages(t *testing.T) {
 		}
 		status(t, "no such file", b.Get("/static/nonsense.css"), 404)
 		status(t, "a file elsewhere", b.Get("/static/..%2fweb.go"), 404)
-		if bundle := b.Get("/static/swagger-ui-bundle.js"); len(bundle.Text) < 100_000 {
-			t.Errorf("the explorer's script has %d bytes", len(bundle.Text))
-		}
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -51,7 +50,7 @@ func readReference(text []byte, base string) (*reference, error) {
 			}
 			g := groups[op.Tags[0]]
 			o := d.operation(base, strings.ToUpper(method), path, op)
-			o.Group, o.Try = g, "/docs/api/try#/"+url.PathEscape(g.Name)+"/"+op.ID
+			o.Group = g
 			g.Operations = append(g.Operations, o)
 			ref.byID[o.ID] = o
 		}
@@ -82,17 +81,11 @@ type referencePage struct {
 	*reference
 	Operation *apiOperation // nil: the whole
 	Base      string
+	Client    string // client_id with which calls are tried
+	Callback  string
 }
 
-func (web *Web) showReference(v *visit) error {
-	ref, err := web.reference()
-	if err != nil {
-		return err
-	}
-	return web.render(v, http.StatusOK, "reference", &referencePage{
-		layout: layout{Title: "API", Here: "api", Wide: true, Style: "reference.css"}, reference: ref, Base: web.BaseURL,
-	})
-}
+func (web *Web) showReference(v *visit) error { return web.explain(v, "API", nil) }
 
 func (web *Web) showOperation(v *visit) error {
 	ref, err := web.reference()
@@ -103,8 +96,17 @@ func (web *Web) showOperation(v *visit) error {
 	if o == nil {
 		return fault.New(fault.NoPath, "There is no page at this address.")
 	}
+	return web.explain(v, o.Summary+" · API", o)
+}
+
+func (web *Web) explain(v *visit, title string, o *apiOperation) error {
+	ref, err := web.reference()
+	if err != nil {
+		return err
+	}
 	return web.render(v, http.StatusOK, "reference", &referencePage{
-		layout: layout{Title: o.Summary + " · API", Here: "api", Wide: true, Style: "reference.css"}, reference: ref, Operation: o, Base: web.BaseURL,
+		layout:    layout{Title: title, Here: "api", Wide: true, Style: "reference.css", Script: "try.js"},
+		reference: ref, Operation: o, Base: web.BaseURL, Client: web.Explorer, Callback: web.BaseURL + Callback,
 	})
 }
 

@@ -21,11 +21,11 @@ type apiOperation struct {
 	About   string
 	Open    bool   // needs no token
 	Scope   string // empty: any token
-	Try     string // address of the operation in the explorer
 
 	Parameters []apiField
 	BodyType   string
 	Body       []apiField
+	Sample     string // of a body in JSON
 
 	Status      string
 	AnswerTypes []string
@@ -93,6 +93,9 @@ func (d *document) operation(base, method, path string, op *documented) *apiOper
 	if body != nil {
 		o.BodyType, o.Body = media, d.fields("", d.resolve(body))
 		sent = append(sent, d.resolve(body))
+		if media == "application/json" {
+			o.Sample = written(d.example(body), "")
+		}
 	}
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
 		a := op.Responses[status]

@@ -288,15 +288,10 @@ func policy(l *layout) string {
 	if l.formAction != "" {
 		action += " " + l.formAction
 	}
-	style := "'self'"
-	if l.Style == "swagger-ui.css" {
-		// The explorer's library puts style attributes on what it draws.
-		style += " 'unsafe-inline'"
-	}
 	frames := "'none'"
 	if l.frames != "" {
 		frames = l.frames
 	}
-	return "default-src 'none'; script-src 'self'; style-src " + style + "; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " +
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " +
 		"form-action " + action + "; base-uri 'none'; frame-ancestors " + frames
 }

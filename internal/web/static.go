@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"io"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -14,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	swagger "github.com/swaggest/swgui/v5/static"
 
 	"formulary/internal/fault"
 )
@@ -25,14 +22,13 @@ var staticFiles embed.FS
 
 // asset is a file that never changes under its version.
 type asset struct {
-	content []byte                 // nil: only the packed one is there
+	content []byte
 	packed  func() ([]byte, error) // with gzip, made when it is first asked for
 	kind    string
 	version string
 }
 
-// loadStatic reads our own files and those of the explorer's library. They are part
-// of the program, so once is enough.
+// loadStatic reads the files. They are part of the program, so once is enough.
 var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 	list := map[string]asset{}
 	names, err := fs.Glob(staticFiles, "static/*")
@@ -54,24 +50,14 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 	}
 	// The one style sheet, without what some pages have no use for.
 	for name, layers := range map[string][]string{
-		"public.css": {"workspace", "charts", "guest"},
-		"desk.css":   {"form", "charts", "guest"},
+		"public.css": {"workspace", "charts"},
+		"desk.css":   {"form", "charts"},
 	} {
 		css := list["formulary.css"].content
 		for _, layer := range layers {
 			css = withoutLayer(css, layer)
 		}
 		list[name] = newAsset(name, css)
-	}
-	for _, name := range []string{"swagger-ui-bundle.js", "swagger-ui.css"} {
-		packed, err := swagger.FS.ReadFile(name + ".gz")
-		if err != nil {
-			return nil, err
-		}
-		a := newAsset(name, packed)
-		// They are large and seldom asked for: nothing of them is kept.
-		a.content, a.packed = nil, func() ([]byte, error) { return swagger.FS.ReadFile(name + ".gz") }
-		list[name] = a
 	}
 	return list, nil
 })
@@ -117,23 +103,13 @@ func (a asset) serve(v *visit) error {
 		v.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	content, zipped := a.content, strings.Contains(v.r.Header.Get("Accept-Encoding"), "gzip")
-	if zipped || content == nil {
+	content := a.content
+	if strings.Contains(v.r.Header.Get("Accept-Encoding"), "gzip") {
 		var err error
 		if content, err = a.packed(); err != nil {
 			return err
 		}
-	}
-	if zipped {
 		h.Set("Content-Encoding", "gzip")
-	} else if a.content == nil {
-		zip, err := gzip.NewReader(bytes.NewReader(content))
-		if err != nil {
-			return err
-		}
-		if content, err = io.ReadAll(zip); err != nil {
-			return err
-		}
 	}
 	h.Set("Content-Length", strconv.Itoa(len(content)))
 	v.w.WriteHeader(http.StatusOK)

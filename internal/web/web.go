@@ -32,7 +32,8 @@ type Config struct {
 	BaseURL    string
 	Secure     bool // people reach the service by https
 	SignupOpen bool
-	// Explorer is the client_id of the explorer's own application.
+	// Explorer is the client_id of the application with which calls of the API are
+	// tried on its pages.
 	Explorer string
 	// Document is the OpenAPI document that the reference shows.
 	Document func() []byte
@@ -155,8 +156,7 @@ var routes = []route{
 
 	{"GET /docs/api", anyone, (*Web).showReference},
 	{"GET /docs/api/{operation}", anyone, (*Web).showOperation},
-	{"GET /docs/api/try", anyone, (*Web).showExplorer},
-	{"GET /docs/api/callback", anyone, (*Web).explorerCallback},
+	{"GET /docs/api/callback", anyone, (*Web).tryCallback},
 	{"GET /static/{file}", anyone, (*Web).serveStatic},
 	{"GET /favicon.ico", anyone, (*Web).favicon},
 }
