@@ -68,13 +68,12 @@ func (t Table) Responses(out io.Writer, each func(func(form.Response) error) err
 	for i, d := range t.Versions {
 		fields[i] = d.ByID()
 	}
-	cells := make([]any, len(header))
+	cells, answers := make([]any, len(header)), map[string]any{}
 	err = each(func(r form.Response) error {
 		if r.Version < 1 || int(r.Version) > len(fields) {
 			return fmt.Errorf("response %s is to version %d, which is not there", r.ID, r.Version)
 		}
-		answers, err := r.Answers()
-		if err != nil {
+		if err := r.AnswersInto(answers); err != nil {
 			return err
 		}
 		asked := fields[r.Version-1]

@@ -10,17 +10,18 @@ import (
 // parseAnswers reads answers as they are stored. Summaries and exports read
 // millions of them, so it takes texts out of the whole where they stand and leaves
 // to encoding/json what has escapes.
-func parseAnswers(text string) (map[string]any, error) {
+func parseAnswers(text string, into map[string]any) error {
 	p := parser{text: text}
-	value, err := p.value()
-	if err != nil {
-		return nil, err
+	if p.space(); p.at == len(text) || text[p.at] != '{' {
+		return errJSON
 	}
-	answers, ok := value.(map[string]any)
-	if p.space(); !ok || p.at != len(text) {
-		return nil, errJSON
+	if err := p.object(into); err != nil {
+		return err
 	}
-	return answers, nil
+	if p.space(); p.at != len(text) {
+		return errJSON
+	}
+	return nil
 }
 
 var errJSON = errors.New("stored answers are not JSON")
@@ -57,7 +58,8 @@ func (p *parser) value() (any, error) {
 	case rest[0] == '"':
 		return p.quoted()
 	case rest[0] == '{':
-		return p.object()
+		object := map[string]any{}
+		return object, p.object(object)
 	case rest[0] == '[':
 		return p.list()
 	case strings.HasPrefix(rest, "true"):
@@ -107,29 +109,29 @@ func (p *parser) escaped() (string, error) {
 	return "", errJSON
 }
 
-func (p *parser) object() (map[string]any, error) {
-	object := map[string]any{}
+// object reads into a map that is empty.
+func (p *parser) object(object map[string]any) error {
 	p.depth++
 	defer func() { p.depth-- }()
 	for p.at++; !p.next('}'); {
 		if len(object) > 0 && !p.next(',') {
-			return nil, errJSON
+			return errJSON
 		}
 		if p.space(); p.at == len(p.text) || p.text[p.at] != '"' {
-			return nil, errJSON
+			return errJSON
 		}
 		key, err := p.quoted()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !p.next(':') {
-			return nil, errJSON
+			return errJSON
 		}
 		if object[key], err = p.value(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return object, nil
+	return nil
 }
 
 func (p *parser) list() ([]any, error) {

@@ -25,11 +25,18 @@ type Response struct {
 
 // Answers reads the answers.
 func (r Response) Answers() (map[string]any, error) {
-	answers, err := parseAnswers(r.JSON)
-	if err != nil {
-		return nil, fmt.Errorf("answers of %s: %w", r.ID, err)
+	answers := map[string]any{}
+	return answers, r.AnswersInto(answers)
+}
+
+// AnswersInto reads the answers in place of what is in the map, for who goes
+// through many.
+func (r Response) AnswersInto(answers map[string]any) error {
+	clear(answers)
+	if err := parseAnswers(r.JSON, answers); err != nil {
+		return fmt.Errorf("answers of %s: %w", r.ID, err)
 	}
-	return answers, nil
+	return nil
 }
 
 // AppendTime writes a time as responses have it: RFC 3339 in UTC, always with three

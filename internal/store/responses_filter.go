@@ -185,15 +185,25 @@ func (s *Store) EachResponse(ctx context.Context, owner, formID string, filter R
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	chunks := make(chan []form.Response, 1)
+	// Two chunks go to and fro: one is read while the other is used.
+	chunks, used := make(chan []form.Response, 1), make(chan []form.Response, 2)
+	used <- make([]form.Response, 0, exportChunk)
+	used <- make([]form.Response, 0, exportChunk)
 	var failed error // set before chunks is closed
 	go func() {
 		defer close(chunks)
 		where, args := filter.where(owner, formID, s.db)
 		sql := `SELECT ` + responseColumns + where + ` AND serial > $` + strconv.Itoa(len(args)+1) + ` ORDER BY serial LIMIT $` + strconv.Itoa(len(args)+2)
 		for after := int64(0); ; {
-			list, err := collect(s.query(ctx), formID, sql, append(slices.Clone(args), after, int64(exportChunk))...)
-			if err != nil {
+			var list []form.Response
+			select {
+			case list = <-used:
+				list = list[:0]
+			case <-ctx.Done():
+				failed = ctx.Err()
+				return
+			}
+			if err := s.db.Query(ctx, sql, gatherInto(&list, formID), append(slices.Clone(args), after, int64(exportChunk))...); err != nil {
 				failed = err
 				return
 			}
@@ -217,6 +227,7 @@ func (s *Store) EachResponse(ctx context.Context, owner, formID string, filter R
 				return err
 			}
 		}
+		used <- list
 	}
 	return failed
 }
