@@ -55,7 +55,7 @@ var growings = []growing{
 	{"List forms, page 1", "", func(_ context.Context, _ *survey, _ *process, forms, _ string) ([][]byte, error) {
 		return [][]byte{get("/api/v1/forms?per_page=20", forms)}, nil
 	}},
-	{"List forms, any page", "the first pages are read at once, while those far down a long list are found first, by a few rows of counts; on SQLite all pages of a small list are in memory besides",
+	{"List forms, any page", "the first pages are read at once, while those far down a long list are found first, by a few rows of counts; all pages of a small list are in memory besides",
 		func(_ context.Context, s *survey, _ *process, forms, _ string) ([][]byte, error) {
 			return anyPage("/api/v1/forms", s.responses, forms), nil
 		}},
