@@ -172,13 +172,13 @@ func (a *API) submit(ctx context.Context, in *submitInput, source, app string) (
 	if err != nil {
 		return nil, reply{}, err
 	}
-	once := store.Once{App: app + "/" + f.ID, Key: in.Key}
+	var once store.Once
 	if in.Key != "" {
 		asked, err := f.Definition.Encode(e.Answers)
 		if err != nil {
 			return nil, reply{}, err
 		}
-		once.Hash = account.Hash(string(asked))
+		once = store.Once{App: app + "/" + f.ID, Key: in.Key, Hash: account.Hash(string(asked))}
 	}
 	r, err := a.Store.AddResponse(ctx, store.Submission{Form: f, Answers: e.Answers, Metadata: form.Metadata{Source: source}, Once: once, At: now})
 	return nil, reply{Body: receipt(r)}, err

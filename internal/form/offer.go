@@ -1,6 +1,7 @@
 package form
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -108,6 +109,18 @@ type Metadata struct {
 	Source   string `json:"source,omitempty" enum:"page,json,api" doc:"The form's own page, JSON from another site, or the API" example:"page"`
 	Seconds  int64  `json:"seconds,omitempty" doc:"How long the page was open" example:"42"`
 	EditedAt string `json:"edited_at,omitempty" format:"date-time" doc:"When it was changed last"`
+}
+
+// Encode writes the metadata as it is stored. Most have a source and nothing else.
+func (m Metadata) Encode() (string, error) {
+	switch m {
+	case Metadata{Source: "json"}:
+		return `{"source":"json"}`, nil
+	case Metadata{Source: "api"}:
+		return `{"source":"api"}`, nil
+	}
+	text, err := json.Marshal(m)
+	return string(text), err
 }
 
 // Choice is an option that somebody chose.

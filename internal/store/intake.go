@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"hash/fnv"
 	"slices"
@@ -69,11 +68,10 @@ func (s *Store) AddResponse(ctx context.Context, in Submission) (form.Response, 
 	if err != nil {
 		return form.Response{}, err
 	}
-	metadata, err := json.Marshal(in.Metadata)
-	if err != nil {
+	if w.metadata, err = in.Metadata.Encode(); err != nil {
 		return form.Response{}, err
 	}
-	w.text, w.metadata = string(text), string(metadata)
+	w.text = string(text)
 	if in.Form.Definition.HasCaps() {
 		w.chosen = in.Form.Definition.Choices(in.Answers)
 	}
@@ -194,7 +192,7 @@ func (s *Store) storeBatch(batch []*waiting, known map[string]*current) {
 func storeForm(t tx, list []*waiting, of *current) error {
 	form := list[0].Form
 	now := list[0].At
-	var fresh []*waiting
+	fresh := make([]*waiting, 0, len(list))
 	for _, w := range list {
 		w.response = newResponse(w, of.last)
 		of.last = w.response.ID

@@ -300,12 +300,11 @@ func (s *Store) ChangeResponse(ctx context.Context, owner, formID, id string, ch
 			return err
 		}
 		metadata.EditedAt = now.UTC().Format(time.RFC3339)
-		described, err := json.Marshal(metadata)
-		if err != nil {
+		r = before
+		r.JSON = string(text)
+		if r.Metadata, err = metadata.Encode(); err != nil {
 			return err
 		}
-		r = before
-		r.JSON, r.Metadata = string(text), string(described)
 		if _, err := t.Exec(changeResponseSQL, owner, formID, id, r.JSON, r.Metadata); err != nil {
 			return err
 		}
