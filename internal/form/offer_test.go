@@ -1,0 +1,17 @@
+package form
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// Metadata reads back as it was written, whichever way it is.
+func TestMetadata(t *testing.T) {
+	for _, m := range []Metadata{{}, {Source: "json"}, {Source: "api"}, {Source: "page", Seconds: 42}, {Source: "json", EditedAt: "2026-05-31T17:30:00Z"}} {
+		text, err := m.Encode()
+		var back Metadata
+		if err != nil || json.Unmarshal([]byte(text), &back) != nil || back != m {
+			t.Errorf("%+v is %s, which is %+v (%v)", m, text, back, err)
+		}
+	}
+}
