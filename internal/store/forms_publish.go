@@ -221,6 +221,8 @@ type PublicForm struct {
 	Head       form.Head
 	Offer      form.Offer
 	Definition *form.Definition // shared: not to be changed
+
+	Mark Mark // when this was true, for what is made of it
 }
 
 // OpenAt says whether the form takes responses at the moment.
@@ -245,6 +247,7 @@ func (s *Store) PublicForm(ctx context.Context, address string) (PublicForm, err
 		p, err := s.readPublicForm(ctx, known.(string), address)
 		if !errors.Is(err, fault.NotFound) {
 			if err == nil {
+				p.Mark = mark
 				s.public.Put(address, mark, p, 1)
 			}
 			return p, err

@@ -55,6 +55,7 @@ type waiting struct {
 	text, metadata string
 	chosen         []form.Choice
 	response       form.Response
+	filled         bool // with it the form had all that it may have
 	err            error
 	turn
 }
@@ -169,8 +170,15 @@ func (s *Store) storeBatch(batch []*waiting, known map[string]*current) {
 		return nil
 	})
 	if len(batch) > 1 && err != nil && fault.From(err).Code != fault.DatabaseUnreachable {
+		var away error // once it is, nobody else needs to find out
 		for _, w := range batch {
+			if w.err = away; away != nil {
+				continue
+			}
 			w.err = s.db.Write(ctx, func(t tx) error { return storeForm(t, []*waiting{w}, known[w.Form.ID]) })
+			if w.err != nil && fault.From(w.err).Code == fault.DatabaseUnreachable {
+				away = w.err
+			}
 		}
 	} else {
 		for _, w := range batch {
@@ -181,8 +189,8 @@ func (s *Store) storeBatch(batch []*waiting, known map[string]*current) {
 		if i == 0 || batch[i-1].Form.Owner != w.Form.Owner {
 			s.db.Bump(responsesOf(w.Form.Owner))
 		}
-		if w.err == nil && w.Form.Offer.ResponseLimit > 0 {
-			s.db.Bump(w.Form.Owner) // this may have been the last
+		if w.filled || w.Form.Offer.ResponseLimit > 0 && (w.err == nil || inDoubt(w.err)) {
+			s.db.Bump(w.Form.Owner) // this was the last, or may have been
 		}
 	}
 }
@@ -234,6 +242,7 @@ func storeForm(t tx, list []*waiting, of *current) error {
 		return err
 	}
 	if full == 1 {
+		list[0].filled = true
 		return closeFull(t, form.Owner, form.ID, now)
 	}
 	return nil

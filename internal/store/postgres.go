@@ -20,7 +20,7 @@ type postgres struct {
 	hosts  pgHosts
 	live   atomic.Pointer[pgPool]
 	marks  pgMarks
-	icu    func() bool // whether it knows every alphabet, whatever its locale
+	icu    atomic.Int32 // whether it knows every alphabet, whatever its locale
 }
 
 const (
@@ -36,13 +36,27 @@ const (
 	defaultPool = 16
 )
 
-// knowsAlphabets asks whether the server has ICU.
-func (db *postgres) knowsAlphabets() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), dialLimit)
-	defer cancel()
-	var n int64
-	err := db.Query(ctx, `SELECT COUNT(*) FROM pg_collation WHERE collname = 'und-x-icu'`, func(r row) error { return r.Scan(&n) })
-	return err == nil && n > 0
+// What is known of the server's alphabets.
+const (
+	icuUnknown = iota
+	icuMissing
+	icuThere
+)
+
+// askAlphabets finds out whether the server has ICU, if that is not known. What
+// the server did not say is not remembered.
+func (db *postgres) askAlphabets(ctx context.Context, conn *pgconn.PgConn) {
+	if db.icu.Load() != icuUnknown {
+		return
+	}
+	said, err := conn.Exec(ctx, `SELECT 1 FROM pg_collation WHERE collname = 'und-x-icu'`).ReadAll()
+	switch {
+	case err != nil || len(said) != 1:
+	case len(said[0].Rows) > 0:
+		db.icu.Store(icuThere)
+	default:
+		db.icu.Store(icuMissing)
+	}
 }
 
 func (db *postgres) Name() string { return "PostgreSQL" }
@@ -51,7 +65,7 @@ func (db *postgres) Lanes() int   { return 4 }
 // Lower does not depend on the locale with which the database was made, where ICU
 // is there.
 func (db *postgres) Lower(expression string) string {
-	if db.icu() {
+	if db.icu.Load() == icuThere {
 		return "LOWER(" + expression + ` COLLATE "und-x-icu")`
 	}
 	return "LOWER(" + expression + ")"
@@ -153,6 +167,7 @@ type pgTx struct {
 	conn  *pgConn
 	begin string
 	begun bool
+	err   error // of the first statement that failed
 }
 
 func (t *pgTx) send(questions ...question) (int64, error) {
@@ -160,7 +175,11 @@ func (t *pgTx) send(questions ...question) (int64, error) {
 		t.begun = true
 		questions = append([]question{{sql: t.begin}}, questions...)
 	}
-	return t.conn.send(t.ctx, questions...)
+	n, err := t.conn.send(t.ctx, questions...)
+	if t.err == nil {
+		t.err = err
+	}
+	return n, err
 }
 
 func (t *pgTx) Exec(sql string, args ...any) (int64, error) {
@@ -184,16 +203,14 @@ func (t *pgTx) Query(sql string, scan func(row) error, args ...any) error {
 	return err
 }
 
-// A transaction in which something failed can only be taken back; PostgreSQL says
-// nothing when it is asked to commit it.
-const pgFailed = 'E'
-
+// commit ends a transaction in which nothing failed. Of others PostgreSQL says
+// nothing when it is asked to commit them, and takes them back.
 func (t *pgTx) commit() error {
 	if !t.begun {
 		return nil
 	}
-	if t.conn.TxStatus() == pgFailed {
-		return errors.New("commit after a statement has failed")
+	if t.err != nil {
+		return fmt.Errorf("commit after a statement has failed: %w", t.err)
 	}
 	_, err := t.conn.send(t.ctx, question{sql: commit})
 	return err

@@ -16,6 +16,7 @@ import (
 type pgConn struct {
 	*pgconn.PgConn
 	prepared map[string]*pgconn.StatementDescription
+	names    int // of statements that were given
 	row      pgRow
 	made     time.Time
 	left     time.Time // when it was last given back to the pool
@@ -25,7 +26,8 @@ func (c *pgConn) prepare(ctx context.Context, sql string) (*pgconn.StatementDesc
 	if known, ok := c.prepared[sql]; ok {
 		return known, nil
 	}
-	made, err := c.Prepare(ctx, "s"+strconv.Itoa(len(c.prepared)), sql, nil)
+	c.names++ // also of one that fails: the server may have it
+	made, err := c.Prepare(ctx, "s"+strconv.Itoa(c.names), sql, nil)
 	if err != nil {
 		return nil, pgError(err)
 	}

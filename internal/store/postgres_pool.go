@@ -37,6 +37,8 @@ type pgPool struct {
 const (
 	// After so long in the pool a connection is asked whether it is still good.
 	askAfter = time.Second
+	// If it says nothing for so long, a new one is made.
+	askLimit = time.Second
 	// A connection is not kept for ever: what the server holds for it grows, and
 	// servers are moved.
 	connLife = time.Hour
@@ -67,7 +69,6 @@ func openPostgres(address string) (*postgres, error) {
 	config.RuntimeParams["client_encoding"] = "UTF8"
 	db := &postgres{config: config, size: size}
 	db.hosts.list = hostsOf(config)
-	db.icu = sync.OnceValue(db.knowsAlphabets)
 	db.newPool()
 	return db, nil
 }
@@ -129,7 +130,11 @@ func (db *postgres) connect(ctx context.Context) (*pgconn.PgConn, error) {
 	config := db.config.Copy()
 	first := int(db.hosts.first.Load())
 	useHosts(config, slices.Concat(db.hosts.list[first:], db.hosts.list[:first])...)
-	return pgconn.ConnectConfig(ctx, config)
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err == nil {
+		db.askAlphabets(ctx, conn)
+	}
+	return conn, err
 }
 
 // take is a connection of the pool, or a new one, for the caller alone until give.
@@ -139,15 +144,26 @@ func (p *pgPool) take(ctx context.Context) (*pgConn, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	for {
-		c := p.last()
-		if c == nil {
-			break
-		}
-		if time.Since(c.left) < askAfter || c.Ping(ctx) == nil {
+	// Who has left already must not find every connection bad.
+	if err := ctx.Err(); err != nil {
+		<-p.slots
+		return nil, err
+	}
+	if c := p.last(); c != nil {
+		if time.Since(c.left) < askAfter || c.answers(ctx) {
 			return c, nil
 		}
-		c.hangUp()
+		if err := ctx.Err(); err != nil {
+			go c.hangUp()
+			<-p.slots
+			return nil, err
+		}
+		// Those that waited longer are no better.
+		go func() {
+			for ; c != nil; c = p.last() {
+				c.hangUp()
+			}
+		}()
 	}
 	conn, err := p.connect(ctx)
 	if err != nil {
@@ -187,6 +203,10 @@ func (p *pgPool) give(c *pgConn) {
 // close hangs up once nobody uses the pool any more.
 func (p *pgPool) close() {
 	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return
+	}
 	p.closed = true
 	idle := p.idle
 	p.idle = nil
@@ -204,6 +224,13 @@ const pgIdle = 'I'
 
 // quiet says whether nothing is going on on the connection.
 func (c *pgConn) quiet() bool { return !c.IsBusy() && c.TxStatus() == pgIdle }
+
+// answers says whether there is still somebody at the other end.
+func (c *pgConn) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	return c.Ping(ctx) == nil
+}
 
 func (c *pgConn) hangUp() {
 	ctx, cancel := context.WithTimeout(context.Background(), rollbackLimit)
@@ -268,8 +295,8 @@ func (db *postgres) Close() error {
 	go func() { pool.close(); close(closed) }()
 	select {
 	case <-closed:
-	case <-time.After(closeLimit):
-		pool.leave() // what hangs is let go
+	case <-time.After(closeLimit): // what hangs is let go
 	}
+	pool.leave() // who comes now is told at once
 	return nil
 }

@@ -91,7 +91,7 @@ func (web *Web) begin(v *visit, a *asking) error {
 	if a.embedded {
 		key += "/embedded"
 	}
-	b, mark, ok := web.begun.Get(a.form.Owner, key)
+	b, ok := web.begun.At(a.form.Mark, key)
 	if !ok {
 		a.in.Set(onceControl, web.nonceHere)
 		p, err := web.formPage(v, a, 0)
@@ -104,7 +104,7 @@ func (web *Web) begin(v *visit, a *asking) error {
 		}
 		b.policy = policy(p.frame())
 		b.head, b.tail, _ = bytes.Cut(page, []byte(web.nonceHere))
-		web.begun.Put(key, mark, b, int64(len(page)))
+		web.begun.Put(key, a.form.Mark, b, int64(len(page)))
 	}
 	frameable(v, a.form.Offer)
 	web.send(v, http.StatusOK, b.policy, b.head, []byte(web.nonce(a.form.ID)), b.tail)
