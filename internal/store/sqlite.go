@@ -102,6 +102,7 @@ func (db *sqlite) Close() error {
 type sqliteConn struct {
 	*sqlite3.Conn
 	prepared map[string]*sqlite3.Stmt
+	several  map[rowsOf]string
 }
 
 func (db *sqlite) connect() (*sqliteConn, error) {
@@ -111,7 +112,7 @@ func (db *sqlite) connect() (*sqliteConn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	c := &sqliteConn{Conn: conn, prepared: map[string]*sqlite3.Stmt{}}
+	c := &sqliteConn{Conn: conn, prepared: map[string]*sqlite3.Stmt{}, several: map[rowsOf]string{}}
 	// Without this, SQLite plans a statement anew whenever its LIMIT is bound.
 	if _, err := conn.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
 		c.close()

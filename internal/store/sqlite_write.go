@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"formulary/internal/fault"
 )
@@ -142,7 +141,7 @@ func (c *sqliteConn) ExecEach(sql string, rows [][]any) error {
 		for 2*n <= min(len(rows), maxRows) {
 			n *= 2
 		}
-		if _, err := c.Exec(severalRows(sql, n), slices.Concat(rows[:n]...)...); err != nil {
+		if _, err := c.Exec(c.forRows(sql, n), slices.Concat(rows[:n]...)...); err != nil {
 			return err
 		}
 		rows = rows[n:]
@@ -153,22 +152,25 @@ func (c *sqliteConn) ExecEach(sql string, rows [][]any) error {
 // maxRows is how many rows one statement inserts at most.
 const maxRows = 32
 
-var severalTexts sync.Map // sql and number of rows → text
+// rowsOf is a statement for so many rows.
+type rowsOf struct {
+	sql string
+	n   int
+}
+
+// forRows is the text of an INSERT of one row, for n rows; it is made once.
+func (c *sqliteConn) forRows(sql string, n int) string {
+	text, ok := c.several[rowsOf{sql, n}]
+	if !ok {
+		text = severalRows(sql, n)
+		c.several[rowsOf{sql, n}] = text
+	}
+	return text
+}
 
 // severalRows is an INSERT of one row, which ends with its values, for n rows.
 func severalRows(sql string, n int) string {
-	if n == 1 {
-		return sql
-	}
-	type key struct {
-		sql string
-		n   int
-	}
-	if text, ok := severalTexts.Load(key{sql, n}); ok {
-		return text.(string)
-	}
-	at := strings.LastIndex(sql, "(")
-	row := sql[at:]
+	row := sql[strings.LastIndex(sql, "("):]
 	columns := strings.Count(row, "$")
 	text := sql
 	for i := 1; i < n; i++ {
@@ -177,6 +179,5 @@ func severalRows(sql string, n int) string {
 			return "$" + strconv.Itoa(i*columns+number)
 		})
 	}
-	severalTexts.Store(key{sql, n}, text)
 	return text
 }
