@@ -99,10 +99,15 @@ var (
 	notCached = []string{"no-cache"}
 )
 
+// shortBody is up to which length net/http finds out the length by itself, for less.
+const shortBody = 2048
+
 func writeBytes(w http.ResponseWriter, status int, text []byte) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
-	h["Content-Length"] = []string{strconv.Itoa(len(text))}
+	if len(text) > shortBody {
+		h["Content-Length"] = []string{strconv.Itoa(len(text))}
+	}
 	w.WriteHeader(status)
 	w.Write(text) // the caller may have gone: nothing to do about it
 }

@@ -64,22 +64,22 @@ func (t Table) Responses(out io.Writer, each func(func(form.Response) error) err
 	if err != nil {
 		return err
 	}
-	fields := make([]map[string]*form.Field, len(t.Versions))
+	fields := make([][]*form.Field, len(t.Versions)) // of each version, by the column
 	for i, d := range t.Versions {
-		fields[i] = d.ByID()
+		byID := d.ByID()
+		for _, c := range columns {
+			fields[i] = append(fields[i], byID[c.ID])
+		}
 	}
-	cells, answers := make([]any, len(header)), map[string]any{}
-	err = each(func(r form.Response) error {
+	cells := make([]any, len(header))
+	err = readAhead(each, func(r form.Response, answers map[string]any) error {
 		if r.Version < 1 || int(r.Version) > len(fields) {
 			return fmt.Errorf("response %s is to version %d, which is not there", r.ID, r.Version)
 		}
-		if err := r.AnswersInto(answers); err != nil {
-			return err
-		}
 		asked := fields[r.Version-1]
 		cells = append(cells[:0], r.ID, r.SubmittedAt, r.Version)
-		for _, c := range columns {
-			cells = append(cells, c.Cell(asked[c.ID], answers, t.Labels))
+		for i, c := range columns {
+			cells = append(cells, c.Cell(asked[i], answers, t.Labels))
 		}
 		return w.Row(cells)
 	})

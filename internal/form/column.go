@@ -71,10 +71,10 @@ func (c Column) Cell(f *Field, answers map[string]any, labels bool) any {
 	}
 	switch a := answer.(type) {
 	case string:
-		if labels {
+		if labels && len(f.Options) > 0 {
 			return labelOf(f.Options, a)
 		}
-		return a
+		return answer
 	case []any:
 		texts := Strings(a)
 		if labels {
@@ -84,7 +84,7 @@ func (c Column) Cell(f *Field, answers map[string]any, labels bool) any {
 		}
 		return strings.Join(texts, "; ")
 	case float64, bool:
-		return a
+		return answer
 	}
 	return nil
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // parseAnswers reads answers as they are stored. Summaries and exports read
-// millions of them, so it takes texts out of the whole where they stand and leaves
-// to encoding/json what has escapes.
+// millions of them, so it takes texts out of the whole where they stand, and leaves
+// to encoding/json only what is written in hexadecimal.
 func parseAnswers(text string, into map[string]any) error {
 	p := parser{text: text}
 	if p.space(); p.at == len(text) || text[p.at] != '{' {
@@ -69,9 +69,9 @@ func (p *parser) value() (any, error) {
 		p.at += 5
 		return false, nil
 	default:
-		end := strings.IndexAny(rest, ",]} \n\t\r")
-		if end < 0 {
-			end = len(rest)
+		end := 0
+		for end < len(rest) && rest[end] > ' ' && rest[end] != ',' && rest[end] != ']' && rest[end] != '}' {
+			end++
 		}
 		p.at += end
 		number, err := strconv.ParseFloat(rest[:end], 64)
@@ -80,28 +80,54 @@ func (p *parser) value() (any, error) {
 }
 
 func (p *parser) quoted() (string, error) {
-	start := p.at + 1
-	for at := start; at < len(p.text); at++ {
-		switch p.text[at] {
+	rest := p.text[p.at+1:]
+	end := strings.IndexByte(rest, '"')
+	if end < 0 {
+		return "", errJSON
+	}
+	if strings.IndexByte(rest[:end], '\\') >= 0 {
+		return p.escaped()
+	}
+	p.at += end + 2
+	return rest[:end], nil
+}
+
+// escapes are what stands for a character after a backslash.
+var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// escaped reads a text that is not as it stands.
+func (p *parser) escaped() (string, error) {
+	var room [256]byte
+	text := room[:0]
+	for at := p.at + 1; at < len(p.text); at++ {
+		switch c := p.text[at]; c {
 		case '"':
 			p.at = at + 1
-			return p.text[start:at], nil
+			return string(text), nil
 		case '\\':
-			return p.escaped()
+			if at++; at == len(p.text) {
+				return "", errJSON
+			}
+			meant := escapes[p.text[at]]
+			if meant == 0 {
+				return p.hexadecimal()
+			}
+			text = append(text, meant)
+		default:
+			text = append(text, c)
 		}
 	}
 	return "", errJSON
 }
 
-// escaped reads a text that is not as it stands.
-func (p *parser) escaped() (string, error) {
+// hexadecimal reads a text of which characters are written by their number.
+func (p *parser) hexadecimal() (text string, err error) {
 	for at := p.at + 1; at < len(p.text); at++ {
 		switch p.text[at] {
 		case '\\':
 			at++
 		case '"':
-			var text string
-			err := json.Unmarshal([]byte(p.text[p.at:at+1]), &text)
+			err = json.Unmarshal([]byte(p.text[p.at:at+1]), &text)
 			p.at = at + 1
 			return text, err
 		}

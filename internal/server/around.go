@@ -19,6 +19,7 @@ type recorder struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
+	id     [1]string // of the request, as a header has it
 }
 
 func (r *recorder) WriteHeader(status int) {
@@ -54,10 +55,9 @@ var (
 func (s *Server) around(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		rec := &recorder{ResponseWriter: w}
+		rec := &recorder{ResponseWriter: w, id: [1]string{requestID()}}
 		h := w.Header()
-		id := requestID()
-		h["X-Request-Id"] = []string{id}
+		h["X-Request-Id"] = rec.id[:]
 		h["X-Content-Type-Options"] = nosniff
 		h["X-Frame-Options"] = deny
 		h["Referrer-Policy"] = noRefer
@@ -72,7 +72,7 @@ func (s *Server) around(next http.Handler) http.Handler {
 			if p := recover(); p != nil {
 				s.recovered(rec, r, p)
 			}
-			s.finish(rec, r, id, start)
+			s.finish(rec, r, start)
 		}()
 		if s.health(rec, r) {
 			return
@@ -99,7 +99,7 @@ func (s *Server) recovered(rec *recorder, r *http.Request, p any) {
 	}
 }
 
-func (s *Server) finish(rec *recorder, r *http.Request, id string, start time.Time) {
+func (s *Server) finish(rec *recorder, r *http.Request, start time.Time) {
 	took := time.Since(start)
 	if rec.status == 0 {
 		rec.status = http.StatusOK
@@ -113,7 +113,7 @@ func (s *Server) finish(rec *recorder, r *http.Request, id string, start time.Ti
 	// The path alone: a query can carry a code or a link's secret.
 	line := request{
 		at: start.Add(took), method: r.Method, path: r.URL.Path, status: rec.status, bytes: rec.bytes,
-		took: took, address: s.Address(r), id: id,
+		took: took, address: s.Address(r), id: rec.id[0],
 	}
 	// A log that cannot be written cannot say so.
 	if s.lines != nil {
@@ -163,7 +163,9 @@ func (s *Server) limit(w http.ResponseWriter, r *http.Request) error {
 // guess as one.
 func requestID() string {
 	var raw [12]byte
+	var text [2 * len(raw)]byte
 	binary.LittleEndian.PutUint64(raw[:], rand.Uint64())
 	binary.LittleEndian.PutUint32(raw[8:], rand.Uint32())
-	return hex.EncodeToString(raw[:])
+	hex.Encode(text[:], raw[:])
+	return string(text[:])
 }

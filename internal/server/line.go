@@ -87,7 +87,11 @@ func (l *lines) request(r request) {
 	line = strconv.AppendInt(l.key(line, "status"), int64(r.status), 10)
 	line = strconv.AppendInt(l.key(line, "bytes"), r.bytes, 10)
 	line = append(l.key(line, "took"), r.took.String()...)
-	line = appendText(l.key(line, "address"), r.address.String())
+	if line = l.key(line, "address"); r.address.Is4() {
+		line = r.address.AppendTo(line)
+	} else {
+		line = appendText(line, r.address.String())
+	}
 	line = append(append(l.key(line, "id"), r.id...), '\n')
 	l.out.Write(line)
 	*room = line

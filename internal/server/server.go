@@ -46,11 +46,12 @@ type Server struct {
 }
 
 const (
-	readHeaderLimit = 10 * time.Second
-	readLimit       = 60 * time.Second
-	writeLimit      = 120 * time.Second
-	idleLimit       = 120 * time.Second
-	maxHeader       = 32 << 10
+	// readLimit is for all of a request. With a limit of its own for the header,
+	// net/http would set the clock once more for each.
+	readLimit  = 30 * time.Second
+	writeLimit = 120 * time.Second
+	idleLimit  = 120 * time.Second
+	maxHeader  = 32 << 10
 
 	// drain is how long open connections get to learn that they should close.
 	drain     = 300 * time.Millisecond
@@ -61,13 +62,12 @@ const (
 func New(listener net.Listener, c Config) (*Server, error) {
 	s := &Server{Config: c, listener: listener, lines: linesOf(c.Log)}
 	s.http = &http.Server{
-		Handler:           s.around(c.Handler),
-		ReadHeaderTimeout: readHeaderLimit,
-		ReadTimeout:       readLimit,
-		WriteTimeout:      writeLimit,
-		IdleTimeout:       idleLimit,
-		MaxHeaderBytes:    maxHeader,
-		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
+		Handler:        s.around(c.Handler),
+		ReadTimeout:    readLimit,
+		WriteTimeout:   writeLimit,
+		IdleTimeout:    idleLimit,
+		MaxHeaderBytes: maxHeader,
+		ErrorLog:       slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
 	}
 	if c.CertFile != "" {
 		cert, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)

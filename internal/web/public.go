@@ -54,7 +54,7 @@ func (web *Web) publicForm(v *visit) (store.PublicForm, error) {
 // beginning is the first page of a form as most people see it, drawn once. What
 // differs between two of them, the nonce, goes between the halves.
 type beginning struct {
-	policy     string
+	policy     []string // as a header has it
 	head, tail []byte
 }
 
@@ -70,10 +70,21 @@ func (web *Web) showForm(v *visit) error {
 	if !f.OpenAt(web.Now()) {
 		return web.closed(v, f)
 	}
-	a := web.asking(v, f)
 	query := v.r.URL.RawQuery
-	if (query == "" || query == embedQuery) && !a.personal() {
-		return web.begin(v, a)
+	plain := query == "" || query == embedQuery
+	if plain {
+		if b, ok := web.begun.At(f.Mark, beginningOf(f, query)); ok {
+			return web.begin(v, f, b)
+		}
+	}
+	a := web.asking(v, f)
+	if plain && !a.personal() {
+		b, err := web.drawBeginning(v, a)
+		if err != nil {
+			return err
+		}
+		web.begun.Put(beginningOf(f, query), f.Mark, b, int64(len(b.head)+len(b.tail)))
+		return web.begin(v, f, b)
 	}
 	in := url.Values{}
 	for name, values := range v.r.URL.Query() {
@@ -85,29 +96,34 @@ func (web *Web) showForm(v *visit) error {
 	return web.ask(v, http.StatusOK, a, 0)
 }
 
-// begin shows the first page to somebody who brings nothing along.
-func (web *Web) begin(v *visit, a *asking) error {
-	key := a.form.ID
-	if a.embedded {
-		key += "/embedded"
+// beginningOf is under what the first page of a form is kept.
+func beginningOf(f store.PublicForm, query string) string {
+	if query == "" {
+		return f.ID
 	}
-	b, ok := web.begun.At(a.form.Mark, key)
-	if !ok {
-		a.in.Set(onceControl, web.nonceHere)
-		p, err := web.formPage(v, a, 0)
-		if err != nil {
-			return err
-		}
-		page, err := web.draw("public", p)
-		if err != nil {
-			return err
-		}
-		b.policy = policy(p.frame())
-		b.head, b.tail, _ = bytes.Cut(page, []byte(web.nonceHere))
-		web.begun.Put(key, a.form.Mark, b, int64(len(page)))
+	return f.ID + "?" + query
+}
+
+// drawBeginning draws the first page for somebody who brings nothing along.
+func (web *Web) drawBeginning(v *visit, a *asking) (b beginning, err error) {
+	a.in.Set(onceControl, web.nonceHere)
+	p, err := web.formPage(v, a, 0)
+	if err != nil {
+		return b, err
 	}
-	frameable(v, a.form.Offer)
-	web.send(v, http.StatusOK, b.policy, b.head, []byte(web.nonce(a.form.ID)), b.tail)
+	page, err := web.draw("public", p)
+	if err != nil {
+		return b, err
+	}
+	b.policy = []string{policy(p.frame())}
+	b.head, b.tail, _ = bytes.Cut(page, []byte(web.nonceHere))
+	return b, nil
+}
+
+// begin shows the first page.
+func (web *Web) begin(v *visit, f store.PublicForm, b beginning) error {
+	frameable(v, f.Offer)
+	web.send(v, http.StatusOK, b.policy, b.head, web.nonce(f.ID), b.tail)
 	return nil
 }
 

@@ -164,7 +164,7 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 		layout: a.layout(), asking: a, Form: a.form, Action: a.address(""), Number: number, Once: a.in.Get(onceControl), Alert: a.notice,
 	}
 	if p.Once == "" {
-		p.Once = web.nonce(a.form.ID)
+		p.Once = string(web.nonce(a.form.ID))
 	}
 	_, more := after(pages, e, number)
 	p.Last, p.First = !more, number == before(pages, e, number)

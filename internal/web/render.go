@@ -244,7 +244,7 @@ func (web *Web) render(v *visit, status int, name string, p framed) error {
 	if err != nil {
 		return err
 	}
-	web.send(v, status, policy(p.frame()), out)
+	web.send(v, status, []string{policy(p.frame())}, out)
 	return nil
 }
 
@@ -263,14 +263,14 @@ var (
 )
 
 // send writes a page in its parts.
-func (web *Web) send(v *visit, status int, policy string, parts ...[]byte) {
+func (web *Web) send(v *visit, status int, policy []string, parts ...[]byte) {
 	size := 0
 	for _, part := range parts {
 		size += len(part)
 	}
 	h := v.w.Header()
 	h["Content-Type"] = htmlType
-	h["Content-Security-Policy"] = []string{policy}
+	h["Content-Security-Policy"] = policy
 	h["Content-Length"] = []string{strconv.Itoa(size)}
 	v.w.WriteHeader(status)
 	if v.r.Method == http.MethodHead {

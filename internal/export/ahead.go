@@ -1,0 +1,72 @@
+package export
+
+import "formulary/internal/form"
+
+// blockSize is how many responses are read at a time while others are written.
+const blockSize = 256
+
+// block is some responses and, once they were read, their answers.
+type block struct {
+	list    []form.Response
+	answers []map[string]any // used again and again
+	err     error
+}
+
+// read reads the answers.
+func (b *block) read() {
+	for len(b.answers) < len(b.list) {
+		b.answers = append(b.answers, map[string]any{})
+	}
+	b.err = nil
+	for i, r := range b.list {
+		if b.err = r.AnswersInto(b.answers[i]); b.err != nil {
+			return
+		}
+	}
+}
+
+// readAhead writes the responses that each goes through: the answers of some are
+// read, which is half of the work, while those before them are written.
+func readAhead(each func(func(form.Response) error) error, write func(form.Response, map[string]any) error) error {
+	unread, read := make(chan *block), make(chan *block, 1)
+	defer close(unread)
+	go func() {
+		for b := range unread {
+			b.read()
+			read <- b
+		}
+	}()
+	gathered, reading := &block{}, false
+	// turn hands on what was gathered, and writes what was handed on before.
+	turn := func() error {
+		before := &block{}
+		if reading {
+			before = <-read
+		}
+		unread <- gathered
+		gathered, reading = before, true
+		for i, r := range before.list {
+			if before.err != nil {
+				return before.err
+			}
+			if err := write(r, before.answers[i]); err != nil {
+				return err
+			}
+		}
+		before.list = before.list[:0]
+		return nil
+	}
+	err := each(func(r form.Response) error {
+		gathered.list = append(gathered.list, r)
+		if len(gathered.list) < blockSize {
+			return nil
+		}
+		return turn()
+	})
+	for range 2 { // what was gathered last, and what was being read
+		if err == nil {
+			err = turn()
+		}
+	}
+	return err
+}
