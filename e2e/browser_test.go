@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,9 +29,15 @@ import (
 // long because the race detector makes hashing a password slow.
 const patience = 30 * time.Second
 
-// browser is the one process that all tests share; each tab has cookies of its
-// own.
+// browser is the one process that tests share; each tab has cookies of its own.
+// It draws no windows around its pages, which would be half of the time.
 var browser context.Context
+
+// window is a browser with windows, for those who need what only it does: drag, and
+// keep pages for those who go back. It is started by the first of them.
+var window func() (context.Context, error)
+
+var windowed = []string{"TestBuilderMove", "TestStoredOnce", "TestBackAfterSignOut"}
 
 // axeSource is the accessibility checker, which runs inside a page.
 var axeSource string
@@ -46,46 +54,62 @@ func TestMain(m *testing.M) {
 var errTools = errors.New("run the tests with 'make test', which fetches what they need")
 
 func withBrowser(run func() int) (int, error) {
-	program, err := findBrowser()
-	if err != nil {
-		return 1, err
-	}
 	axe, err := os.ReadFile(filepath.Join("..", ".cache", "axe", "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
 		return 1, fmt.Errorf("axe-core is missing (%w): %w", err, errTools)
 	}
 	axeSource = string(axe)
-	profile, err := os.MkdirTemp("", "formulary-e2e-")
-	if err != nil {
+	end := func() {}
+	if browser, end, err = startBrowser("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"); err != nil {
 		return 1, err
 	}
-	defer os.RemoveAll(profile)
+	defer end()
+	endWindow := func() {}
+	window = sync.OnceValues(func() (ctx context.Context, err error) {
+		ctx, endWindow, err = startBrowser("chromium", "chromium-browser", "google-chrome")
+		return ctx, err
+	})
+	defer func() { endWindow() }()
+	return run(), nil
+}
+
+// startBrowser starts the first of the programs that is there, with a profile of
+// its own.
+func startBrowser(names ...string) (ctx context.Context, end func(), err error) {
+	program := ""
+	for _, name := range names {
+		if program, err = exec.LookPath(name); err == nil {
+			break
+		}
+	}
+	if program == "" {
+		return nil, nil, fmt.Errorf("there is no Chromium: %w", errTools)
+	}
+	profile, err := os.MkdirTemp("", "formulary-e2e-")
+	if err != nil {
+		return nil, nil, err
+	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(program), chromedp.UserDataDir(profile), chromedp.WindowSize(1200, 900),
 		chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Env("LANGUAGE=en"), // the order in which a date is typed
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("site-per-process", true),
 		// Whatever slips through finds no other host.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"),
 	)
-	allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
-	defer end()
-	var quit context.CancelFunc
-	browser, quit = chromedp.NewContext(allocator)
-	defer quit()
-	if err := chromedp.Do(browser); err != nil {
-		return 1, fmt.Errorf("start %s: %w", program, err)
+	allocator, quitAll := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, quit := chromedp.NewContext(allocator)
+	end = func() {
+		quit()
+		quitAll()
+		os.RemoveAll(profile)
 	}
-	return run(), nil
-}
-
-func findBrowser() (string, error) {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if program, err := exec.LookPath(name); err == nil {
-			return program, nil
-		}
+	if err := chromedp.Do(ctx); err != nil {
+		end()
+		return nil, nil, fmt.Errorf("start %s: %w", program, err)
 	}
-	return "", fmt.Errorf("there is no Chromium: %w", errTools)
+	return ctx, end, nil
 }
 
 // tab is one tab of somebody's browser. What goes wrong inside its pages fails
@@ -101,7 +125,14 @@ type tab struct {
 // hosts other than the site and friends fail the test.
 func openTab(t testing.TB, site string, friends ...string) *tab {
 	t.Helper()
-	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	in := browser
+	if test, _, _ := strings.Cut(t.Name(), "/"); slices.Contains(windowed, test) {
+		var err error
+		if in, err = window(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, closeTab := chromedp.NewContext(in, chromedp.WithNewBrowserContext())
 	b := &tab{t: t, ctx: ctx, site: site}
 	b.watch = startWatch(t, ctx, append(friends, site))
 	t.Cleanup(func() {
