@@ -96,3 +96,17 @@ func TestTryAPICallback(t *testing.T) {
 	b.wantStatus(b.open("/docs/api/callback?code=x&state=y"), 200)
 	b.wantWords("Nobody is waiting for this answer.")
 }
+
+// Where a browser keeps nothing, the reference is there without the trying.
+func TestReferenceWithoutStorage(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := openTab(t, s.URL)
+	b.onEveryPage(`Object.defineProperty(window, "sessionStorage", { get() { throw new DOMException("not here", "SecurityError"); } });`)
+	b.wantStatus(b.open("/docs/api/listForms"), 200)
+	b.wait(`document.readyState === "complete"`)
+	b.wantWords("per_page")
+	if b.count(".try[hidden]") != 1 {
+		t.Error("trying is offered where it cannot work")
+	}
+}

@@ -97,7 +97,17 @@ async function send(event) {
   }
 }
 
-if (form) {
+// Where nothing is kept for a tab, nobody comes back with a token: the reference is
+// then as it is without JavaScript.
+function keeps() {
+  try {
+    return Boolean(sessionStorage);
+  } catch {
+    return false;
+  }
+}
+
+if (form && keeps()) {
   place.hidden = false;
   place.open = location.hash === "#try" || Boolean(held());
   show();

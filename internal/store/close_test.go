@@ -1,0 +1,51 @@
+package store_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+// Closing lets those finish who are at it, and tells those who come later.
+func TestClose(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		s := storetest.Open(t, place)
+		ada := person(t, s, "ada@example.com")
+		var running sync.WaitGroup
+		begun := make(chan struct{}, 32)
+		for range cap(begun) {
+			running.Go(func() {
+				for first := true; ; first = false {
+					_, err := s.CreateForm(ctx, ada.ID, form.Head{Title: "x", Language: "en"}, nil, store.Once{}, time.Now())
+					if err != nil {
+						if first || fault.From(err).Code != fault.DatabaseUnreachable {
+							t.Error(err)
+						}
+						return
+					}
+					if first {
+						begun <- struct{}{}
+					}
+				}
+			})
+		}
+		for range cap(begun) {
+			<-begun
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		running.Wait()
+		if _, _, err := s.Forms(ctx, ada.ID, store.FormFilter{}, store.NewestFirst, 20, 0); fault.From(err).Code != fault.DatabaseUnreachable {
+			t.Errorf("after the end: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Errorf("closed once more: %v", err)
+		}
+	})
+}
