@@ -119,3 +119,62 @@ func TestPages(t *testing.T) {
 		`{"who": "Carol", "what": "nothing"}`,
 		`{"who": "Dan & Eve", "what": "shop"}`)
 }
+
+// Loaded again, a page is the page that it was, with what came before it.
+func TestReloadedPage(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	desk := openDesk(t, s)
+	path := desk.publish(form.Plan{Head: form.Head{Title: "Teahouse"}, Definition: asking(t, teahouse("https://shop.example"))})
+	b := openTab(t, s.URL)
+	b.wantStatus(b.open(path), 200)
+	b.fill(`input[name="who"]`, "Ada")
+	b.choose("what", "tea")
+	b.wantStatus(b.press(button("Next")), 200)
+	b.wantWords("Green tea for Ada")
+	b.leads(chromedp.Reload())
+	b.wantWords("Green tea for Ada", "Page 2 of 3")
+	b.fill(`input[name="cups"]`, "2")
+	b.press(button("Next"))
+	b.press(button("Order"))
+	b.wait(`location.pathname.endsWith("/done")`)
+	desk.wantStored(path, `{"who": "Ada", "what": "tea", "cups": 2, "price": 5}`)
+}
+
+// Who writes an answer of their own means it, and who thinks again does not.
+func TestOwnAnswer(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	desk := openDesk(t, s)
+	path := desk.publish(form.Plan{Head: form.Head{Title: "Colours"}, Definition: asking(t, `{"fields": [
+		{"key": "one", "kind": "single_choice", "label": "One", "other": true, "options": [{"value": "red", "label": "Red"}]},
+		{"key": "some", "kind": "multiple_choice", "label": "Some", "other": true, "options": [{"value": "red", "label": "Red"}]},
+		{"key": "more", "kind": "multiple_choice", "label": "More", "other": true, "options": [{"value": "red", "label": "Red"}]}]}`)})
+	b := openTab(t, s.URL)
+	b.wantStatus(b.open(path), 200)
+	for _, key := range []string{"one", "some", "more"} {
+		b.fill(`input[name="`+key+`.other"]`, "green")
+		b.wait(`document.querySelector('input[name="` + key + `"][value="_other"]').checked`)
+	}
+	b.do(chromedp.Click(`input[name="more"][value="_other"]`))
+	b.press(button("Send"))
+	b.wait(`location.pathname.endsWith("/done")`)
+	desk.wantStored(path, `{"one": "green", "some": ["green"]}`)
+}
+
+// A form that needs something from its link says so where it is not there.
+func TestMissingFromLink(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	desk := openDesk(t, s)
+	path := desk.publish(form.Plan{Head: form.Head{Title: "Survey"}, Definition: asking(t, `{"fields": [
+		{"key": "from", "kind": "hidden", "required": true}, {"key": "a", "kind": "short_text", "label": "Word"}]}`)})
+	b := openTab(t, s.URL)
+	b.wantStatus(b.open(path), 200)
+	b.press(button("Send"))
+	b.wantWords("Something is missing that comes with the link to this form.")
+	b.wantStatus(b.open(path+"?from=mail"), 200)
+	b.press(button("Send"))
+	b.wait(`location.pathname.endsWith("/done")`)
+	desk.wantStored(path, `{"from": "mail"}`)
+}

@@ -108,8 +108,12 @@ func TestMatrix(t *testing.T) {
 						if strings.Contains(a.Text, secret) || strings.Contains(a.Text, ada) || target != path && strings.Contains(a.Text, id) {
 							t.Errorf("%s %s shows Bob what is Ada's: %s", method, target, a.Text)
 						}
-						if target != path && find(doc, path, method) && a.Code() != 404002 && method != "HEAD" {
-							t.Errorf("%s %s: %d, want 404002", method, target, a.Code())
+						want := 404002
+						if method == "DELETE" && strings.HasSuffix(path, "/responses") && strings.Contains(query, "sort") {
+							want = 400001 // before anything is looked for
+						}
+						if target != path && find(doc, path, method) && a.Code() != want && method != "HEAD" {
+							t.Errorf("%s %s: %d, want %d", method, target, a.Code(), want)
 						}
 					}
 				}

@@ -96,6 +96,13 @@ func TestResponseLimit(t *testing.T) {
 		w.is("opened with more room", w.Call("POST", path+"/open", w.ada, ""), 0)
 		w.is("one more", w.Call("POST", public, "", `{"answers": {"email": "a@b.c"}}`), 0)
 		w.is("and no more", w.Call("POST", public, "", `{"answers": {"email": "a@b.c"}}`), 409003)
+
+		// So is one that gets a limit which it has reached.
+		w.Call("PATCH", path, w.ada, `{"response_limit": 9}`)
+		w.is("opened", w.Call("POST", path+"/open", w.ada, ""), 0)
+		if f := w.Call("PATCH", path, w.ada, `{"response_limit": 3}`); f.String("status") != "closed" {
+			t.Errorf("over its limit: %s", f.Text)
+		}
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -170,6 +171,11 @@ func readerOf(t reflect.Type) reader {
 			if query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
 				return fault.New(fault.BadQuery, "The query string is malformed.")
 			}
+			if r.Method == http.MethodDelete { // what was meant to choose must not be passed over
+				if err := allKnown(params, query); err != nil {
+					return err
+				}
+			}
 		}
 		for i := range params {
 			if err := params[i].read(in.FieldByIndex(params[i].index), r, query, path); err != nil {
@@ -181,6 +187,19 @@ func readerOf(t reflect.Type) reader {
 		}
 		return nil
 	}
+}
+
+// allKnown refuses a query with a name that no parameter has.
+func allKnown(params []parameter, query url.Values) error {
+	for name := range query {
+		known := slices.ContainsFunc(params, func(p parameter) bool {
+			return p.in == "query" && (p.name == name && !p.several || p.several && strings.HasPrefix(name, p.name+"["))
+		})
+		if !known {
+			return badQuery(name, "is not a parameter here")
+		}
+	}
+	return nil
 }
 
 // inputFields are the fields of an input type, with those of what it embeds.

@@ -218,16 +218,16 @@ func (a *API) listResponses() typed[listResponsesInput, ResponseList] {
 			Scope:   account.ResponsesRead,
 			Summary: "List responses",
 			Description: "By page, the newest first; or, with `after`, as a feed: the oldest first, each response exactly once, " +
-				"also while others are being written, at the same cost at any depth.",
+				"also while others are being written, at the same cost at any depth. Both take the same filters.",
 			Errors: []fault.Code{fault.BadQuery, fault.NoResource},
 		},
 		func(ctx context.Context, c *oauth.Caller, in *listResponsesInput) (*ResponseList, reply, error) {
-			if in.After != nil {
-				return a.feed(ctx, c.Owner(), in)
-			}
 			filter, err := a.filter(ctx, c.Owner(), in.ID, in.filterInput)
 			if err != nil {
 				return nil, reply{}, err
+			}
+			if in.After != nil {
+				return a.feed(ctx, c.Owner(), in, filter)
 			}
 			page := pageOf{in.Page, in.PerPage}
 			list, total, err := a.Store.Responses(ctx, c.Owner(), in.ID, filter, page.perPage, page.offset())
@@ -241,13 +241,13 @@ func (a *API) listResponses() typed[listResponsesInput, ResponseList] {
 	}
 }
 
-func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput) (*ResponseList, reply, error) {
+func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, filter store.ResponseFilter) (*ResponseList, reply, error) {
 	after, err := parseCursor(*in.After)
 	if err != nil {
 		return nil, reply{}, err
 	}
 	// One more than asked for tells whether there is more.
-	list, err := a.Store.Feed(ctx, owner, in.ID, after, in.Limit+1)
+	list, err := a.Store.Feed(ctx, owner, in.ID, filter, after, in.Limit+1)
 	if err != nil {
 		return nil, reply{}, err
 	}

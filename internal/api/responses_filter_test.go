@@ -77,6 +77,13 @@ func TestResponseFilters(t *testing.T) {
 		for _, query := range []string{"since=yesterday", "until=1", "version=-1", "version=x", "answers[nothing]=1", "answers[guests]=many", "answers[coming]=perhaps", "answers[food]=a&answers[food]=b", "answers[day.$x]=a", "search=%00"} {
 			w.is(query, w.Call("GET", path+"/responses?"+query, w.ada, ""), 400001)
 		}
+		// The feed takes the same filters.
+		for query, n := range map[string]int{"answers[coming]=true": 2, "version=9": 0, "since=2100-01-01T00:00:00Z": 0, "search=": len(sent)} {
+			if data, _ := w.Call("GET", path+"/responses?after=&"+query, w.ada, "").Body["data"].([]any); len(data) != n {
+				t.Errorf("feed with %s: %d, want %d", query, len(data), n)
+			}
+		}
+		w.is("feed", w.Call("GET", path+"/responses?after=&answers[nothing]=1", w.ada, ""), 400001)
 		link := w.Call("GET", path+"/responses?per_page=1&answers[coming]=true", w.ada, "").Header.Get("Link")
 		if !strings.Contains(link, "answers%5Bcoming%5D=true&page=2&per_page=1>; rel=\"next\"") {
 			t.Errorf("Link is %s", link)
@@ -88,6 +95,10 @@ func TestResponseFilters(t *testing.T) {
 		}
 		if a := w.Call("GET", path+"/responses", w.ada, ""); a.Body["total_items"] != 1.0 {
 			t.Errorf("left: %s", a.Text)
+		}
+		// What is misspelled chooses nothing, and so deletes nothing.
+		for _, query := range []string{"version=1&answer[coming]=true", "until=2100-01-01T00:00:00Z&serach=x", "all=true&x=", "version=1&answers=x"} {
+			w.is(query, w.Call("DELETE", path+"/responses?"+query, w.ada, ""), 400001)
 		}
 		if a := w.Call("DELETE", path+"/responses?all=true", w.ada, ""); a.Body["deleted"] != 1.0 {
 			t.Errorf("deleted: %s", a.Text)

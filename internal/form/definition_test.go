@@ -221,6 +221,20 @@ func TestPosted(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v (%v)", got, err)
 	}
+	// What is said without being ticked is said.
+	in["tags"] = []string{"a"}
+	if got, err := d.check(d.Posted(in)); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("not ticked: %v (%v)", got, err)
+	}
+	choice := &Field{Key: "c", Kind: "single_choice", Other: true, Options: []Option{{Value: "a"}}}
+	for own, want := range map[string]any{"mine": "mine", " ": nil} {
+		if got := KindOf(choice.Kind).Post(choice, url.Values{"c.other": {own}}); got != want {
+			t.Errorf("%q not ticked: %v", own, got)
+		}
+	}
+	if got := KindOf(choice.Kind).Post(choice, url.Values{"c": {"a"}, "c.other": {"mine"}}); got != "a" {
+		t.Errorf("ticked beside: %v", got)
+	}
 	for _, bad := range []url.Values{{"age": {"old"}}, {"shirt": {"maybe"}}, {"tags": {"_other"}}, {"order.x": {"1"}, "order.y": {"1"}}, {"order.x": {"1"}}, {"terms": {"no"}}} {
 		for _, key := range []string{"your_nickname", "terms"} {
 			if bad[key] == nil {

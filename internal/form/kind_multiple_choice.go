@@ -30,14 +30,19 @@ func (multipleChoice) Check(f *Field, wrong func(property, format string, args .
 
 func (multipleChoice) Post(f *Field, in url.Values) any {
 	var list []any
+	own := strings.TrimSpace(in.Get(f.Key + ".other"))
+	ticked := false
 	for _, text := range in[f.Key] {
 		switch text {
 		case "":
 		case otherValue:
-			list = append(list, strings.TrimSpace(in.Get(f.Key+".other")))
+			list, ticked = append(list, own), true
 		default:
 			list = append(list, text)
 		}
+	}
+	if f.Other && !ticked && own != "" { // said without being ticked
+		list = append(list, own)
 	}
 	if list == nil {
 		return nil

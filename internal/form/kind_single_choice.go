@@ -41,14 +41,16 @@ func needOptions(f *Field, wrong func(property, format string, args ...any)) {
 }
 
 func postedChoice(f *Field, in url.Values) any {
-	switch text := in.Get(f.Key); text {
-	case "":
-		return nil
-	case otherValue:
-		return strings.TrimSpace(in.Get(f.Key + ".other"))
-	default:
+	own := strings.TrimSpace(in.Get(f.Key + ".other"))
+	switch text := in.Get(f.Key); {
+	case text == otherValue:
+		return own
+	case text != "":
 		return text
+	case f.Other && own != "": // said without being ticked
+		return own
 	}
+	return nil
 }
 
 func oneOf(f *Field, value any) (any, error) {

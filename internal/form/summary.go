@@ -1,9 +1,11 @@
 package form
 
 import (
+	"cmp"
 	"maps"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -214,7 +216,7 @@ func Counted(f *Field, t *Tally) []Count {
 	if f.Other {
 		add("", otherCount, "Other")
 	}
-	for _, name := range slices.Sorted(maps.Keys(t.Counts)) {
+	for _, name := range slices.SortedFunc(maps.Keys(t.Counts), bySize) {
 		if row, value, ok := strings.Cut(name, "\t"); ok {
 			add(row, value, labelOf(f.Options, value))
 		} else {
@@ -222,6 +224,16 @@ func Counted(f *Field, t *Tally) []Count {
 		}
 	}
 	return list
+}
+
+// bySize has numbers in their order, and other texts in theirs.
+func bySize(a, b string) int {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	if errX != nil || errY != nil {
+		return cmp.Compare(a, b)
+	}
+	return cmp.Compare(x, y)
 }
 
 // optionsOf are the answers that there are to choose from, also where the

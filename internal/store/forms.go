@@ -226,6 +226,9 @@ func (s *Store) ChangeForm(ctx context.Context, owner, id string, revision int64
 		f.UpdatedAt = at(max(ms(now), ms(f.UpdatedAt)+1)) // it moved, also within one millisecond
 		_, err = t.Exec(updateFormSQL, owner, id, f.Title, f.Description, f.Language, ms(f.UpdatedAt), form.Fold(f.Title), searchKey(plan.Head),
 			f.Slug, ms(f.OpensAt), ms(f.ClosesAt), f.ResponseLimit, f.Sites)
+		if err == nil && f.Status == form.Open && f.ResponseLimit > 0 && f.ResponseCount >= f.ResponseLimit {
+			err = moveTo(t, owner, &f, form.Closed, now) // it has all that it may have now
+		}
 		return err
 	})
 	if err == errUnchanged {

@@ -87,16 +87,20 @@ func (s *Store) ResponsesAfter(ctx context.Context, owner, formID string, serial
 	return collect(s.query(ctx), formID, responsesSQL, owner, formID, serial, limit)
 }
 
-// Feed is ResponsesAfter for a form that must be there.
-func (s *Store) Feed(ctx context.Context, owner, formID string, serial, limit int64) ([]form.Response, error) {
+// Feed is ResponsesAfter for a form that must be there, of what the filter chooses.
+func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, serial, limit int64) ([]form.Response, error) {
 	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
 		return nil, fault.NotFound
 	}
 	var list []form.Response
 	var total, top int64
 	var found bool
+	sql, args := responsesSQL, []any{owner, formID, serial, limit}
+	if !filter.empty() {
+		sql, args = filter.after(owner, formID, s.db, serial, limit)
+	}
 	err := s.db.Ask(ctx, into(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
-		question{responsesSQL, []any{owner, formID, serial, limit}, gatherInto(&list, formID)})
+		question{sql, args, gatherInto(&list, formID)})
 	return list, orNil(err, !found, fault.NotFound)
 }
 

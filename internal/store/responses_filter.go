@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,6 +133,13 @@ func (f ResponseFilter) where(owner, formID string, db engine) (string, []any) {
 	return sql, args
 }
 
+// after reads what the filter chooses in the order of the serials, from one on.
+func (f ResponseFilter) after(owner, formID string, db engine, serial, limit int64) (string, []any) {
+	where, args := f.where(owner, formID, db)
+	n := len(args)
+	return `SELECT ` + responseColumns + where + ` AND serial > $` + strconv.Itoa(n+1) + ` ORDER BY serial LIMIT $` + strconv.Itoa(n+2), append(args, serial, limit)
+}
+
 // filtered reads a page of what the filter chooses. Counting reads every response
 // of the form that the span of time leaves.
 func (s *Store) filtered(t tx, owner, formID string, filter ResponseFilter, limit, offset int64) ([]form.Response, int64, error) {
@@ -192,8 +198,6 @@ func (s *Store) EachResponse(ctx context.Context, owner, formID string, filter R
 	var failed error // set before chunks is closed
 	go func() {
 		defer close(chunks)
-		where, args := filter.where(owner, formID, s.db)
-		sql := `SELECT ` + responseColumns + where + ` AND serial > $` + strconv.Itoa(len(args)+1) + ` ORDER BY serial LIMIT $` + strconv.Itoa(len(args)+2)
 		for after := int64(0); ; {
 			var list []form.Response
 			select {
@@ -203,7 +207,8 @@ func (s *Store) EachResponse(ctx context.Context, owner, formID string, filter R
 				failed = ctx.Err()
 				return
 			}
-			if err := s.db.Query(ctx, sql, gatherInto(&list, formID), append(slices.Clone(args), after, int64(exportChunk))...); err != nil {
+			sql, args := filter.after(owner, formID, s.db, after, exportChunk)
+			if err := s.db.Query(ctx, sql, gatherInto(&list, formID), args...); err != nil {
 				failed = err
 				return
 			}

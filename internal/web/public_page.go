@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -117,6 +118,7 @@ type publicPage struct {
 	Steps   int // how many pages are shown
 	Step    int // which of them this is, from 1
 	Alert   string
+	Fresh   bool   // nothing was sent yet
 	Logic   *logic // for conditions within the page; nil without any
 }
 
@@ -162,6 +164,7 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 	e := d.Evaluate(d.Posted(a.in))
 	p := &publicPage{
 		layout: a.layout(), asking: a, Form: a.form, Action: a.address(""), Number: number, Once: a.in.Get(onceControl), Alert: a.notice,
+		Fresh: v.r.Method != http.MethodPost,
 	}
 	if p.Once == "" {
 		p.Once = string(web.nonce(a.form.ID))
@@ -210,10 +213,13 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 		q.Focus = q.Focus && !focused && !q.Away
 		focused = focused || q.Focus
 	}
+	if len(a.problems) > 0 && p.Alert == "" && !slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Error != "" }) {
+		p.Alert = a.words.say("Something is missing that comes with the link to this form. Please open it by the link that you were given.")
+	}
 	p.Seen = strings.Join(keys, ",")
 	p.Kept = keptAnswers(d, a.in, here)
 	p.Logic = logicOf(p.Fields, e)
-	if p.Logic != nil || slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Kind == "slider" }) || a.embedded {
+	if p.Logic != nil || slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Kind == "slider" || q.Other }) || a.embedded {
 		p.Script = "form.js"
 	}
 	return p, nil

@@ -67,7 +67,7 @@ func (web *Web) sharing(v *visit, status int, list problems) error {
 	if err != nil {
 		return err
 	}
-	d, err := web.Store.Draft(v.ctx(), v.person.ID, f.ID)
+	d, err := web.asked(v, f)
 	if err != nil {
 		return err
 	}
@@ -80,10 +80,10 @@ func (web *Web) sharing(v *visit, status int, list problems) error {
 	if p.AnySite = f.Sites == form.AnySite; !p.AnySite {
 		p.Sites = strings.Join(strings.Fields(f.Sites), "\n")
 	}
-	if list != nil {
+	p.Errors = list
+	if v.r.PostForm.Has("slug") { // and not a button elsewhere on the page
 		p.Slug, p.OpensAt, p.ClosesAt, p.Limit, p.Sites = v.field("slug"), v.field("opens_at"), v.field("closes_at"), v.field("response_limit"), v.field("sites")
 		p.AnySite = v.field("any_site") != ""
-		p.Errors = list
 	}
 	p.Address = strings.TrimPrefix(p.Link, web.BaseURL+"/f/")
 	p.Inline = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, web.BaseURL, p.Address)
@@ -96,6 +96,14 @@ func (web *Web) sharing(v *visit, status int, list problems) error {
 	p.Script = "share.js"
 	p.notice = shareNotices[v.r.URL.Query().Get("done")]
 	return web.render(v, status, "share", p)
+}
+
+// asked is what respondents are asked: what was published, or else the draft.
+func (web *Web) asked(v *visit, f form.Form) (*form.Definition, error) {
+	if f.Version == 0 {
+		return web.Store.Draft(v.ctx(), v.person.ID, f.ID)
+	}
+	return web.Store.Definition(v.ctx(), v.person.ID, f.ID, f.Version)
 }
 
 // changeOffer takes how the form is offered.

@@ -124,6 +124,12 @@ func TestWorkspace(t *testing.T) {
 		has(t, b.Get(copied), "Customer feedback (copy)")
 		has(t, b.Get(b.Post(base+"/close", nil).Header.Get("Location")), "The form is closed.", "Open the form again")
 		has(t, b.Get(b.Post(base+"/open", nil).Header.Get("Location")), "The form is open again.")
+		// What refuses to open keeps how it is offered.
+		b.Post(base+"/share", url.Values{"slug": {"how-was-it"}, "response_limit": {"30"}, "sites": {"https://shop.example"}})
+		refused := b.Post(base+"/open", nil)
+		has(t, refused, `value="how-was-it"`, `value="30"`, "https://shop.example")
+		b.Post(base+"/share", url.Values{"slug": {"how-was-it"}, "any_site": {"yes"}})
+		has(t, b.Get(b.Post(base+"/open", nil).Header.Get("Location")), "The form is open again.")
 		home := b.Get(b.Post(base+"/delete", nil).Header.Get("Location"))
 		has(t, home, "The form is deleted.", base+"/restore")
 		status(t, "its page", b.Get("/f/how-was-it"), 404)

@@ -35,6 +35,12 @@
   } else {
     script.after(frame);
   }
+  // The next page of the form begins where the last one did.
+  let before = false;
+  frame.addEventListener("load", () => {
+    if (before && frame.getBoundingClientRect().top < 0) frame.scrollIntoView();
+    before = true;
+  });
   addEventListener("message", (event) => {
     if (event.source === frame.contentWindow && event.origin === home && event.data?.formularyHeight > 0) {
       frame.style.height = `${event.data.formularyHeight}px`;

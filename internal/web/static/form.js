@@ -104,6 +104,19 @@ function watchSliders(form) {
   }
 }
 
+// Who says something else means it.
+function watchOthers(form) {
+  for (const own of form.querySelectorAll(".other > input")) {
+    const tick = own.parentElement.querySelector("label input");
+    own.addEventListener("input", () => {
+      if (!own.value.trim() || tick.checked) return;
+      tick.checked = true;
+      tick.dispatchEvent(new Event("change", { bubbles: true }));
+    });
+    tick.addEventListener("change", () => { if (!tick.checked) own.value = ""; });
+  }
+}
+
 // In a frame, the page says how high it is.
 function tellHeight() {
   if (parent === window) return;
@@ -116,4 +129,5 @@ const form = document.querySelector("form.answer");
 const logic = document.getElementById("logic");
 if (form && logic) watch(form, JSON.parse(logic.textContent));
 if (form) watchSliders(form);
+if (form) watchOthers(form);
 tellHeight();

@@ -39,9 +39,10 @@ async function copy(event) {
 }
 
 // On the way back, a page that the browser had to ask for again is the same sheet:
-// sent once more without a change, it is stored once.
+// sent once more without a change, it is stored once. A page that answers what was
+// sent needs none of it: the browser asks for it again by sending the same.
 function sameSheet() {
-  const once = document.querySelector("input[name=_once]");
+  const once = document.querySelector("form[data-first] > input[name=_once]");
   if (!once) return;
   if (history.state?.once) once.value = history.state.once;
   else history.replaceState({ once: once.value }, "");
