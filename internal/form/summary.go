@@ -25,8 +25,8 @@ type Tally struct {
 	Sum      *Exact           `json:"sum,omitempty"`
 }
 
-// otherCount counts answers that are not among the options.
-const otherCount = otherValue
+// OtherCount counts answers that are not among the options.
+const OtherCount = otherValue
 
 // NewSummary is that of no responses.
 func NewSummary() *Summary {
@@ -76,7 +76,7 @@ func (t *Tally) count(f *Field, row string, answer any, n int64) {
 	switch a := answer.(type) {
 	case string:
 		if f.Other && !slices.Contains(optionValues(f.Options), a) {
-			a = otherCount
+			a = OtherCount
 		}
 		count(t.Counts, row+a, n)
 	case float64:
@@ -214,7 +214,7 @@ func Counted(f *Field, t *Tally) []Count {
 		}
 	}
 	if f.Other {
-		add("", otherCount, "Other")
+		add("", OtherCount, "Other")
 	}
 	for _, name := range slices.SortedFunc(maps.Keys(t.Counts), bySize) {
 		if row, value, ok := strings.Cut(name, "\t"); ok {

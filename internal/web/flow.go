@@ -41,6 +41,11 @@ func (web *Web) showFlow(v *visit) error {
 			if target := d.Field(jump.To); target != nil {
 				to = name(target)
 			}
+			for _, ending := range d.Endings {
+				if ending.Key == jump.To && ending.Title != "" {
+					to = word("“") + ending.Title + word("”")
+				}
+			}
 			p.Sentences = append(p.Sentences, web.say(v, "After the page with %s, go to %s when %s.", name(field), to, d.Sentence(jump.If, word)))
 		}
 	}

@@ -90,9 +90,57 @@ func (web *Web) responseQuery(v *visit, formID string) (store.ResponseFilter, ur
 	if kept.Get("where") == "" || kept.Get("is") == "" {
 		return filter, kept, nil
 	}
-	var err error
-	filter.Answers, err = web.Store.AnswerFilters(v.ctx(), v.person.ID, formID, map[string]string{kept.Get("where"): kept.Get("is")})
+	versions, err := web.Store.Definitions(v.ctx(), v.person.ID, formID)
+	if err != nil {
+		return filter, kept, err
+	}
+	is := web.meant(v, form.Asked(versions), kept.Get("where"), kept.Get("is"))
+	filter.Answers, err = web.Store.AnswerFilters(v.ctx(), v.person.ID, formID, map[string]string{kept.Get("where"): is})
 	return filter, kept, err
+}
+
+// meant is the answer that somebody means who writes what the table shows.
+func (web *Web) meant(v *visit, fields []*form.Field, where, is string) string {
+	key, _, _ := strings.Cut(where, ".")
+	same := func(shown string) bool { return form.Fold(shown) == form.Fold(strings.TrimSpace(is)) }
+	for _, f := range fields {
+		if f.Key != key {
+			continue
+		}
+		for _, o := range f.Options {
+			if same(o.Label) {
+				return o.Value
+			}
+		}
+		switch f.Kind {
+		case "yes_no", "consent":
+			for _, answer := range []bool{true, false} {
+				if same(web.cellText(v, answer)) {
+					return strconv.FormatBool(answer)
+				}
+			}
+		case "country":
+			for _, c := range web.languages.countriesIn(web.viewerLanguage(v)) {
+				if same(c.Value) {
+					return c.Name
+				}
+			}
+		}
+	}
+	return is
+}
+
+// countryName is a country in the language of who looks; f says whether it is one.
+func (web *Web) countryName(v *visit, f *form.Field, code string) string {
+	if f == nil || f.Kind != "country" {
+		return code
+	}
+	for _, c := range web.languages.countriesIn(web.viewerLanguage(v)) {
+		if c.Name == code {
+			return c.Value
+		}
+	}
+	return code
 }
 
 func (web *Web) showResponses(v *visit) error {
@@ -226,7 +274,7 @@ func (web *Web) responseRows(v *visit, p *responsesPage, versions []*form.Defini
 		row := responseRow{ID: r.ID, SubmittedAt: r.SubmittedAt}
 		for _, c := range p.Columns {
 			if c.Shown {
-				row.Cells = append(row.Cells, web.cellText(v, c.Cell(fields[c.ID], answers, true)))
+				row.Cells = append(row.Cells, web.countryName(v, fields[c.ID], web.cellText(v, c.Cell(fields[c.ID], answers, true))))
 			}
 		}
 		p.Rows = append(p.Rows, row)
@@ -299,6 +347,7 @@ func (web *Web) showResponse(v *visit) error {
 		if a.Label == "" {
 			a.Label = field.Key
 		}
+		a.Text = web.countryName(v, field, a.Text)
 		switch field.Kind {
 		case "url":
 			a.Link = a.Text

@@ -19,6 +19,7 @@ type summaryPage struct {
 	Days      []dayCount
 	Time      template.HTML
 	Questions []questionSummary
+	country   func(f *form.Field, code string) string
 }
 
 type dayCount struct {
@@ -62,6 +63,7 @@ func (web *Web) showSummary(v *visit) error {
 	}
 	p := &summaryPage{formPage: web.formPageOf(v, f, "summary"), Responses: s.Responses}
 	p.viewer, p.words = web.viewerLanguage(v), web.languages.of(web.viewerLanguage(v))
+	p.country = func(f *form.Field, code string) string { return web.countryName(v, f, code) }
 	web.overTime(p, s)
 	for _, field := range form.Asked(versions) {
 		tally := s.Fields[field.ID]
@@ -117,9 +119,10 @@ func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
 	var points []chart.Point
 	for _, c := range form.Counted(f, t) {
 		row := countRow{Label: p.T(c.Label), Count: c.Count, Share: float64(c.Count) / float64(t.Answered)}
-		if f.Options != nil {
+		if f.Options != nil && c.Value != form.OtherCount {
 			row.Label = c.Label // as the owner wrote it
 		}
+		row.Label = p.country(f, row.Label)
 		if c.Row != "" {
 			for _, r := range f.Rows {
 				if r.Value == c.Row {

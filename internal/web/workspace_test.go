@@ -259,3 +259,37 @@ func TestTimeZone(t *testing.T) {
 		}
 	})
 }
+
+// What the tables show can be looked for, and reads as people write it.
+func TestShownAnswers(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read,forms:write,responses:read,responses:write").Access
+		id := publish(t, s, token, `{"title": "Trip", "fields": [
+			{"key": "drink", "kind": "single_choice", "label": "Drink", "options": [{"value": "t", "label": "Green Tea"}, {"value": "c", "label": "Coffee"}],
+			 "jumps": [{"if": {"field": "drink", "op": "equals", "value": "c"}, "to": "bye"}]},
+			{"key": "next", "kind": "page_break"},
+			{"key": "coming", "kind": "yes_no", "label": "Coming"}, {"key": "from", "kind": "country", "label": "From"}, {"key": "loud", "kind": "slider", "label": "Loud", "min": 0, "max": 10}],
+			"endings": [{"key": "thanks", "title": "Thanks"}, {"key": "bye", "title": "See you then"}]}`)
+		for _, answers := range []string{`{"drink": "t", "coming": true, "from": "DE", "loud": 10}`, `{"drink": "t", "coming": false, "from": "MK", "loud": 9}`} {
+			if a := s.Call("POST", "/f/"+id, "", `{"answers": `+answers+`}`); a.StatusCode != 201 {
+				t.Fatal(a.Text)
+			}
+		}
+		b := s.Browser()
+		b.SignIn(ada)
+		base := "/forms/" + id
+		has(t, b.Get(base+"/responses"), "Green Tea", "Germany", "North Macedonia", "1 to 2 of 2")
+		for query, of := range map[string]string{
+			"where=drink&is=green+tea": "1 to 2 of 2", "where=drink&is=t": "1 to 2 of 2", "where=coming&is=Yes": "1 to 1 of 1", "where=coming&is=false": "1 to 1 of 1",
+			"where=from&is=Germany": "1 to 1 of 1", "where=from&is=DE": "1 to 1 of 1", "where=from&is=France": "Nothing found",
+		} {
+			has(t, b.Get(base+"/responses?"+query), of)
+		}
+		has(t, b.Get(base+"/summary"), "Germany", "!>DE<")
+		if page := b.Get(base + "/summary").Text; strings.Index(page, ">9<") > strings.Index(page, ">10<") {
+			t.Error("10 comes before 9")
+		}
+		has(t, b.Get(base+"/flow"), "See you then")
+	})
+}
