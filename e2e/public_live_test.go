@@ -300,3 +300,24 @@ func TestReadingsAgree(t *testing.T) {
 	b.wantStatus(b.pressAnyhow(), 200)
 	b.wantPath(path + "/done")
 }
+
+// What is calculated follows the answers, and questions follow it.
+func TestLiveResults(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	desk := openDesk(t, s)
+	path := desk.publish(form.Plan{Head: form.Head{Title: "Order", Language: "de"}, Definition: asking(t, `{"fields": [
+		{"key": "pieces", "kind": "number", "label": "Pieces"},
+		{"key": "price", "kind": "calculated", "label": "Price", "expression": "pieces * 2.5", "unit": "€"},
+		{"key": "why", "kind": "short_text", "label": "So many?", "show_if": {"field": "price", "op": "at_least", "value": 10}}]}`)})
+	b := openTab(t, s.URL)
+	b.wantStatus(b.open(path), 200)
+	b.fill(`input[name="pieces"]`, "3")
+	b.wait(`document.querySelector("output").value === "7,5 €"`)
+	b.fill(`input[name="pieces"]`, "4")
+	b.wait(`document.querySelector("output").value === "10 €" && !document.getElementById("q-why").hidden`)
+	b.fill(`input[name="why"]`, "A party")
+	b.press(button("Absenden"))
+	b.wait(`location.pathname.endsWith("/done")`)
+	desk.wantStored(path, `{"pieces": 4, "price": 10, "why": "A party"}`)
+}

@@ -77,9 +77,9 @@ func (multipleChoice) Answer(f *Field, value any) (any, error) {
 	case own > 1:
 		return nil, errChoice
 	case f.MinPicks != nil && n < *f.MinPicks:
-		return nil, problem("at least %d answers", *f.MinPicks)
+		return nil, problem("please choose at least %d", *f.MinPicks)
 	case f.MaxPicks != nil && n > *f.MaxPicks:
-		return nil, problem("at most %d answers", *f.MaxPicks)
+		return nil, problem("please choose at most %d", *f.MaxPicks)
 	}
 	return inOrder(f.Options, chosen), nil
 }

@@ -45,7 +45,7 @@ func (f *Field) Say(answer any, word func(string) string) string {
 	case string:
 		return labelOf(f.Options, a)
 	case float64:
-		text := formatNumber(a)
+		text := strings.Replace(formatNumber(a), ".", word("."), 1)
 		if f.Unit != "" {
 			text += " " + f.Unit
 		}

@@ -47,7 +47,7 @@ func TestAsking(t *testing.T) {
 		r.send("next", "name", `<b>*Grace* & "Co"`, "what", "tea")
 		r.sees(200, "Tee for &lt;b&gt;*Grace* &amp; &#34;Co&#34;", "How many, &lt;b&gt;*Grace*", ">Österreich<", "<em>this</em>", `rel="nofollow`, "!<script>alert", `name="loud.none" value="1" checked`)
 		r.send("next", "cups", "3", "loud", "50", "loud.none", "1")
-		r.sees(200, ">7.5 €<", "Is <strong>7.5 €</strong> right, &lt;b&gt;*Grace* &amp; &#34;Co&#34;?", ">Kaufen<", "Seite 3 von 3")
+		r.sees(200, ">7,5 €<", "Is <strong>7,5 €</strong> right, &lt;b&gt;*Grace* &amp; &#34;Co&#34;?", ">Kaufen<", "Seite 3 von 3")
 		r.send("next")
 		r.sees(303)
 		end := r.page.Header.Get("Location")

@@ -22,7 +22,7 @@ import (
 const (
 	pageControl    = "_page"    // the number of the page that was filled in
 	seenControl    = "_seen"    // the keys that were on it
-	goControl      = "_go"      // next, back
+	goControl      = "_go"      // next, back, look
 	onceControl    = "_once"    // the nonce
 	versionControl = "_version" // of the form that was asked
 	trapControl    = "_website" // people do not see it, and so leave it empty
@@ -146,14 +146,34 @@ func (web *Web) answerForm(v *visit) error {
 	return web.turn(v, a, func(e form.Evaluation, number int) error { return web.finish(v, a, e, number) })
 }
 
+// result is something calculated, for the page to show and to decide by.
+type result struct {
+	Value any    `json:"value"`
+	Text  string `json:"text"`
+}
+
+// workedOut is what is calculated from the answers so far, by the key.
+func (a *asking) workedOut(e form.Evaluation) map[string]result {
+	list := map[string]result{}
+	for _, f := range a.form.Definition.Fields {
+		if answer, ok := e.Answers[f.Key]; ok && f.Kind == "calculated" {
+			list[f.Key] = result{answer, f.Say(answer, func(word string) string { return a.words.say(word) })}
+		}
+	}
+	return list
+}
+
 // turn goes to the page that what was sent leads to; after the last one, finish
 // takes over.
 func (web *Web) turn(v *visit, a *asking, finish func(e form.Evaluation, number int) error) error {
 	pages := a.form.Definition.Pages()
 	number := a.page()
 	e := a.form.Definition.Evaluate(a.form.Definition.Posted(a.in))
-	if a.in.Get(goControl) == "back" {
+	switch a.in.Get(goControl) {
+	case "back":
 		return web.ask(v, http.StatusOK, a, before(pages, e, number))
+	case "look":
+		return web.sendJSON(v, http.StatusOK, a.workedOut(e))
 	}
 	// An answer may have brought a question onto this very page.
 	a.seen = strings.Split(a.in.Get(seenControl), ",")
@@ -329,7 +349,12 @@ type endingPage struct {
 func (web *Web) lead(v *visit, a *asking, e form.Evaluation, r form.Response) error {
 	if ending := a.form.Definition.EndingOf(e); ending != nil && ending.Redirect != "" {
 		return web.redirect(v, a.form.Definition.Piped(ending.Redirect, func(f *form.Field, key string) string {
-			return url.QueryEscape(f.Say(e.Answers[key], func(word string) string { return a.words.say(word) }))
+			return url.QueryEscape(f.Say(e.Answers[key], func(word string) string {
+				if word == "." {
+					return word // programs read numbers in English
+				}
+				return a.words.say(word)
+			}))
 		}))
 	}
 	query := url.Values{"r": {r.ID}, "k": {web.sign("done", a.form.ID, r.ID)}}

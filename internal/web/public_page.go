@@ -219,7 +219,7 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 	p.Seen = strings.Join(keys, ",")
 	p.Kept = keptAnswers(d, a.in, here)
 	p.Logic = logicOf(p.Fields, e)
-	if p.Logic != nil || slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Kind == "slider" || q.Other }) || a.embedded {
+	if p.Logic != nil || slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Kind == "slider" || q.Kind == "calculated" || q.Other }) || a.embedded {
 		p.Script = "form.js"
 	}
 	return p, nil

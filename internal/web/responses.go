@@ -119,6 +119,8 @@ func (web *Web) meant(v *visit, fields []*form.Field, where, is string) string {
 					return strconv.FormatBool(answer)
 				}
 			}
+		case "number", "slider", "calculated":
+			return strings.Replace(is, web.say(v, "."), ".", 1)
 		case "country":
 			for _, c := range web.languages.countriesIn(web.viewerLanguage(v)) {
 				if same(c.Value) {
@@ -292,7 +294,7 @@ func (web *Web) cellText(v *visit, cell any) string {
 		}
 		return c
 	case float64:
-		return strconv.FormatFloat(c, 'f', -1, 64)
+		return strings.Replace(strconv.FormatFloat(c, 'f', -1, 64), ".", web.say(v, "."), 1)
 	case bool:
 		if c {
 			return web.say(v, "Yes")

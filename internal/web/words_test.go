@@ -74,7 +74,7 @@ var (
 // said collects texts, with the file that says each.
 func said(t *testing.T, sources []source) map[string]string {
 	t.Helper()
-	texts := map[string]string{"Yes": "pipe.go", "No": "pipe.go", "Other": "summary.go"}
+	texts := map[string]string{"Yes": "pipe.go", "No": "pipe.go", "Other": "summary.go", ".": "pipe.go"}
 	for _, from := range sources {
 		files, err := filepath.Glob(from.files)
 		if err != nil || len(files) == 0 {

@@ -67,6 +67,7 @@ function answerTo(field, data) {
   return own(one) || undefined;
 }
 
+// watch returns what to do when answers come from elsewhere.
 function watch(form, logic) {
   const seen = form.elements.namedItem("_seen");
   const apply = () => {
@@ -91,6 +92,32 @@ function watch(form, logic) {
   form.addEventListener("input", apply);
   form.addEventListener("change", apply);
   apply();
+  return apply;
+}
+
+// What is calculated, the server works out: it knows all answers and the rules. What
+// does not come in time is on the next page.
+function watchResults(form, logic, apply) {
+  const results = form.querySelectorAll("output[data-result]");
+  let timer;
+  let asked = 0;
+  const look = async () => {
+    const turn = ++asked;
+    const data = new URLSearchParams(new FormData(form));
+    data.set("_go", "look");
+    const answer = await fetch(form.getAttribute("action"), { method: "POST", body: data }).catch(() => null);
+    if (!answer?.ok) return;
+    const found = await answer.json();
+    if (turn !== asked) return;
+    for (const result of results) {
+      const key = result.dataset.result;
+      result.value = found[key]?.text || "–";
+      if (found[key]) logic.answers[key] = found[key].value;
+      else delete logic.answers[key];
+    }
+    apply();
+  };
+  if (results.length) form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(look, 250); });
 }
 
 // A slider that is moved has an answer, and says which.
@@ -126,8 +153,11 @@ function tellHeight() {
 }
 
 const form = document.querySelector("form.answer");
-const logic = document.getElementById("logic");
-if (form && logic) watch(form, JSON.parse(logic.textContent));
-if (form) watchSliders(form);
-if (form) watchOthers(form);
+if (form) {
+  const text = document.getElementById("logic")?.textContent;
+  const logic = text ? JSON.parse(text) : { answers: {}, fields: [] };
+  watchResults(form, logic, text ? watch(form, logic) : () => {});
+  watchSliders(form);
+  watchOthers(form);
+}
 tellHeight();
