@@ -160,3 +160,14 @@ func compare(answer, value any) (int, bool) {
 	}
 	return 0, false
 }
+
+// Asks says whether the condition depends on the answer to a field.
+func (c *Condition) Asks(key string) bool {
+	if c == nil {
+		return false
+	}
+	among := func(list []*Condition) bool {
+		return slices.ContainsFunc(list, func(c *Condition) bool { return c.Asks(key) })
+	}
+	return c.Field == key || among(c.All) || among(c.Any) || c.Not.Asks(key)
+}

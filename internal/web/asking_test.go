@@ -273,3 +273,27 @@ func TestShuffleAndCaps(t *testing.T) {
 		r.sees(422, "This is no longer available.", `value="v07" checked`)
 	})
 }
+
+// What respondents are not to see is not in the page either, nor told when asked.
+func TestConcealedResult(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:write").Access
+		id := publish(t, s, token, `{"title": "Quiz", "fields": [
+			{"key": "a", "kind": "number", "label": "One and one"},
+			{"key": "score", "kind": "calculated", "label": "Score", "expression": "a == 2 ? 47119 : 0", "concealed": true},
+			{"key": "half", "kind": "calculated", "label": "Half", "expression": "a / 2"},
+			{"key": "next", "kind": "page_break"},
+			{"key": "b", "kind": "yes_no", "label": "More?"},
+			{"key": "c", "kind": "short_text", "label": "What?", "show_if": {"all": [{"field": "b", "op": "equals", "value": true}, {"not": {"field": "half", "op": "greater", "value": 5}}]}}]}`)
+		b := s.Browser()
+		path := "/f/" + id
+		page := b.Post(path, url.Values{"a": {"2"}, "_page": {"0"}, "_seen": {"a,half"}, "_version": {"1"}})
+		has(t, page, "More?", `"half":1`, "!47119", "!score")
+		looked := b.Post(path, url.Values{"a": {"3"}, "_page": {"0"}, "_go": {"look"}})
+		has(t, looked, `"half":{"value":1.5,"text":"1.5"}`, "!score")
+		if looked.StatusCode != 200 || looked.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%d %v", looked.StatusCode, looked.Header)
+		}
+	})
+}

@@ -156,7 +156,7 @@ type result struct {
 func (a *asking) workedOut(e form.Evaluation) map[string]result {
 	list := map[string]result{}
 	for _, f := range a.form.Definition.Fields {
-		if answer, ok := e.Answers[f.Key]; ok && f.Kind == "calculated" {
+		if answer, ok := e.Answers[f.Key]; ok && f.Kind == "calculated" && f.Seen() {
 			list[f.Key] = result{answer, f.Say(answer, func(word string) string { return a.words.say(word) })}
 		}
 	}

@@ -259,7 +259,8 @@ func logicOf(list []*question, e form.Evaluation) *logic {
 		}
 	}
 	for key, answer := range e.Answers {
-		if !here[key] {
+		// What no question here depends on is nobody's business: it may be a score.
+		if !here[key] && slices.ContainsFunc(list, func(q *question) bool { return q.ShowIf.Asks(key) }) {
 			l.Answers[key] = answer
 		}
 	}
