@@ -35,6 +35,15 @@ type Kind interface {
 	Sum() Sum
 }
 
+// Fixed are the properties of a kind that can have one value only, so that there is
+// nothing to choose.
+func Fixed(k Kind) []string {
+	if f, ok := k.(interface{ fixed() []string }); ok {
+		return f.fixed()
+	}
+	return []string{}
+}
+
 // About is what an owner reads when choosing a kind.
 type About struct {
 	Title string

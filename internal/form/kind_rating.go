@@ -7,6 +7,7 @@ type rating struct{ numberChoices }
 
 func (rating) Name() string                     { return "rating" }
 func (rating) Properties() []string             { return []string{"min", "max", "step", "low", "high"} }
+func (rating) fixed() []string                  { return []string{"min", "step"} }
 func (rating) Post(f *Field, in url.Values) any { return postedNumber(f, in) }
 
 // Check fixes what stars have in common: they start at one and are whole.

@@ -8,6 +8,7 @@ type scale struct{ numberChoices }
 
 func (scale) Name() string                     { return "scale" }
 func (scale) Properties() []string             { return []string{"min", "max", "step", "low", "high"} }
+func (scale) fixed() []string                  { return []string{"step"} }
 func (scale) Post(f *Field, in url.Values) any { return postedNumber(f, in) }
 
 func (scale) Check(f *Field, wrong func(property, format string, args ...any)) {

@@ -43,6 +43,7 @@ type builderKind struct {
 	Hint       string   `json:"hint"`
 	Group      string   `json:"group"`
 	Properties []string `json:"properties"`
+	Fixed      []string `json:"fixed"`    // of them, those that have one value only
 	Answered   bool     `json:"answered"` // has an answer at all
 }
 
@@ -105,7 +106,7 @@ func (web *Web) showBuilder(v *visit) error {
 		if properties == nil {
 			properties = []string{}
 		}
-		p.Data.Kinds = append(p.Data.Kinds, builderKind{k.Name(), about.Title, about.Hint, about.Group, properties, k.Schema(&form.Field{}) != nil})
+		p.Data.Kinds = append(p.Data.Kinds, builderKind{k.Name(), about.Title, about.Hint, about.Group, properties, form.Fixed(k), k.Schema(&form.Field{}) != nil})
 	}
 	p.Data.Common, p.Data.Own = form.Common, form.Own
 	for _, l := range formLanguages {

@@ -18,7 +18,7 @@ const embedQuery = "embed=1"
 // frameable lets the page's policy say which sites may show it in a frame; the
 // older header knows only none, this site and all.
 func frameable(v *visit, o form.Offer) {
-	v.w.Header().Del("X-Frame-Options")
+	delete(v.w.Header(), "X-Frame-Options")
 	if o.Sites == "" {
 		v.w.Header().Set("X-Frame-Options", "SAMEORIGIN")
 	}

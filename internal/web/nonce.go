@@ -1,10 +1,10 @@
 package web
 
 import (
-	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/binary"
 	"hash"
 	"math/rand/v2"
 	"strconv"
@@ -38,12 +38,19 @@ func (web *Web) appendSignature(to, message []byte) []byte {
 // nonce is a fresh one for a form. What is random in it tells two of them apart;
 // that nobody can make one up is the signature's part.
 func (web *Web) nonce(formID string) []byte {
+	var random [16]byte
+	binary.LittleEndian.PutUint64(random[:], rand.Uint64())
+	binary.LittleEndian.PutUint64(random[8:], rand.Uint64())
+	nonce := append(base64.RawURLEncoding.AppendEncode(make([]byte, 0, 64), random[:]), '.')
+	nonce = append(strconv.AppendInt(nonce, web.Now().UnixMilli(), 36), '.')
 	var room [128]byte
 	message := append(append(append(room[:0], "nonce\x00"...), formID...), 0)
-	from := len(message)
-	message = append(strconv.AppendUint(strconv.AppendUint(message, rand.Uint64(), 36), rand.Uint64(), 36), 0)
-	message = append(strconv.AppendInt(message, web.Now().UnixMilli(), 36), 0)
-	nonce := bytes.ReplaceAll(message[from:], []byte{0}, []byte{'.'})
+	for _, c := range nonce {
+		if c == '.' {
+			c = 0 // as between other parts that are signed
+		}
+		message = append(message, c)
+	}
 	return web.appendSignature(nonce, message)
 }
 

@@ -180,6 +180,11 @@ func (web *Web) showResponses(v *visit) error {
 	if err != nil {
 		return err
 	}
+	if offset >= total && total > 0 { // the last page has moved
+		query := v.r.URL.Query()
+		query.Set("page", strconv.FormatInt((total-1)/responsesPerPage+1, 10))
+		return web.redirect(v, v.r.URL.Path+"?"+query.Encode())
+	}
 	p.Total, p.From, p.To, p.Kept = total, min(offset+1, total), offset+int64(len(list)), kept
 	p.Search, p.Since, p.Until, p.Oldest, p.Where, p.Is = kept.Get("search"), kept.Get("since"), kept.Get("until"), filter.Oldest, kept.Get("where"), kept.Get("is")
 	p.Filtered = p.Search != "" || p.Since != "" || p.Until != "" || p.Where != ""

@@ -286,6 +286,9 @@ func TestShownAnswers(t *testing.T) {
 		} {
 			has(t, b.Get(base+"/responses?"+query), of)
 		}
+		if moved := b.Get(base + "/responses?page=7&where=drink&is=t"); moved.Header.Get("Location") != base+"/responses?is=t&page=1&where=drink" {
+			t.Errorf("past the end: %d %v", moved.StatusCode, moved.Header)
+		}
 		has(t, b.Get(base+"/summary"), "Germany", "!>DE<")
 		if page := b.Get(base + "/summary").Text; strings.Index(page, ">9<") > strings.Index(page, ">10<") {
 			t.Error("10 comes before 9")

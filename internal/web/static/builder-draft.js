@@ -245,7 +245,7 @@ export function addOptions(uid, list, after, labels, instead = []) {
 
 // toKind turns a question into another kind and keeps what that has, too.
 export function toKind(field, kind) {
-  const keep = ["id", "_uid", "_auto", "key", "label", "help", "required", "show_if", "jumps", ...kind.properties];
+  const keep = ["id", "_uid", "_auto", "key", "label", "help", "required", "show_if", "jumps", ...kind.properties.filter((name) => !kind.fixed.includes(name))];
   for (const name of Object.keys(field)) if (!keep.includes(name)) delete field[name];
   field.kind = kind.name;
 }

@@ -114,7 +114,7 @@ function fieldPanel(field) {
   const of = (name) => common.filter((p) => part(p) === name).map((p) => draw(field, p));
   return [
     title(groupIcon(kind), say(kind.title), say(kind.hint)), kindChoice(field),
-    of("first"), data.own.filter((p) => has(kind, p.name)).map((p) => draw(field, p)), of("last"),
+    of("first"), data.own.filter((p) => has(kind, p.name) && !kind.fixed.includes(p.name)).map((p) => draw(field, p)), of("last"),
     h("div.logic", { key: "logic" }, h("h3", icon("branch"), say("Logic")), of("logic")), advanced(of("advanced")),
   ];
 }
