@@ -176,7 +176,7 @@ func TestLanguages(t *testing.T) {
 		}
 		met := 0
 		for english, value := range own {
-			if !says(texts["en"], english) {
+			if english == "." || !says(texts["en"], english) { // a point stands in every text
 				continue
 			}
 			met++
