@@ -59,14 +59,17 @@ func withBrowser(run func() int) (int, error) {
 		return 1, fmt.Errorf("axe-core is missing (%w): %w", err, errTools)
 	}
 	axeSource = string(axe)
-	end := func() {}
+	var end func()
 	if browser, end, err = startBrowser("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"); err != nil {
 		return 1, err
 	}
 	defer end()
 	endWindow := func() {}
-	window = sync.OnceValues(func() (ctx context.Context, err error) {
-		ctx, endWindow, err = startBrowser("chromium", "chromium-browser", "google-chrome")
+	window = sync.OnceValues(func() (context.Context, error) {
+		ctx, end, err := startBrowser("chromium", "chromium-browser", "google-chrome")
+		if err == nil {
+			endWindow = end
+		}
 		return ctx, err
 	})
 	defer func() { endWindow() }()
