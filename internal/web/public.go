@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"errors"
 	"html/template"
 	"net/http"
@@ -51,16 +50,6 @@ func (web *Web) publicForm(v *visit) (store.PublicForm, error) {
 	return f, nil
 }
 
-// beginning is the first page of a form as most people see it, drawn once. What
-// differs between two of them, the nonce, goes between the halves.
-type beginning struct {
-	policy     []string // as a header has it
-	head, tail []byte
-}
-
-// maxBegun is how many bytes of such pages are kept.
-const maxBegun = 16 << 20
-
 // showForm begins: answers may come with the link, by their keys.
 func (web *Web) showForm(v *visit) error {
 	f, err := web.publicForm(v)
@@ -94,37 +83,6 @@ func (web *Web) showForm(v *visit) error {
 	}
 	a.in = in
 	return web.ask(v, http.StatusOK, a, 0)
-}
-
-// beginningOf is under what the first page of a form is kept.
-func beginningOf(f store.PublicForm, query string) string {
-	if query == "" {
-		return f.ID
-	}
-	return f.ID + "?" + query
-}
-
-// drawBeginning draws the first page for somebody who brings nothing along.
-func (web *Web) drawBeginning(v *visit, a *asking) (b beginning, err error) {
-	a.in.Set(onceControl, web.nonceHere)
-	p, err := web.formPage(v, a, 0)
-	if err != nil {
-		return b, err
-	}
-	page, err := web.draw("public", p)
-	if err != nil {
-		return b, err
-	}
-	b.policy = []string{policy(p.frame())}
-	b.head, b.tail, _ = bytes.Cut(page, []byte(web.nonceHere))
-	return b, nil
-}
-
-// begin shows the first page.
-func (web *Web) begin(v *visit, f store.PublicForm, b beginning) error {
-	frameable(v, f.Offer)
-	web.send(v, http.StatusOK, b.policy, b.head, web.nonce(f.ID), b.tail)
-	return nil
 }
 
 func (web *Web) answerForm(v *visit) error {

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 
 	"formulary/internal/chart"
@@ -154,25 +153,9 @@ func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
 	case f.Kind == "rating" || f.Kind == "scale":
 		q.Chart = template.HTML(chart.Histogram(points, q.Label, p.Decimal))
 	case f.Kind == "slider" && len(points) > 12:
-		q.Chart, q.Rows = template.HTML(chart.Columns(numberOrder(points), q.Label, p.Decimal)), nil
+		q.Chart, q.Rows = template.HTML(chart.Columns(points, q.Label, p.Decimal)), nil
 	case len(rows) > 0:
 		q.Chart = template.HTML(chart.Bars(rows, q.Label, p.Decimal))
 	}
 	return q
-}
-
-// numberOrder sorts points whose labels are numbers.
-func numberOrder(points []chart.Point) []chart.Point {
-	slices.SortFunc(points, func(a, b chart.Point) int {
-		x, _ := strconv.ParseFloat(a.Label, 64)
-		y, _ := strconv.ParseFloat(b.Label, 64)
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
-	return points
 }
