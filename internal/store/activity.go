@@ -16,8 +16,8 @@ type Activity struct {
 }
 
 const (
-	lastResponseSQL = `SELECT submitted_at FROM response WHERE account_id = $1 AND form_id = $2 ORDER BY serial DESC LIMIT 1`
-	tailSQL         = `SELECT submitted_at FROM response WHERE account_id = $1 AND form_id = $2 AND serial > $3 ORDER BY serial LIMIT $4`
+	lastResponseSQL = `SELECT submitted_at FROM response WHERE account_id = $1 AND form_id = $2 ORDER BY id DESC LIMIT 1`
+	tailSQL         = `SELECT submitted_at FROM response WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT $4`
 )
 
 // Activities says for each form when its responses came. It reads what is summed

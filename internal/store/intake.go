@@ -25,10 +25,11 @@ type Submission struct {
 }
 
 const (
-	nextResponseSQL = `UPDATE form SET response_serial = response_serial + $3, response_count = response_count + $3
+	nextResponseSQL = `UPDATE form SET response_serial = response_serial + $3, response_count = response_count + $3,
+		response_tick = CASE WHEN response_tick < $5 THEN $5 ELSE response_tick END + $3
 		WHERE account_id = $1 AND id = $2 AND status = 'open' AND opens_at <= $4 AND (closes_at = 0 OR closes_at > $4)
 		AND (response_limit = 0 OR response_count + $3 <= response_limit)
-		RETURNING response_serial, CASE WHEN response_count = response_limit THEN 1 ELSE 0 END`
+		RETURNING response_serial, response_tick, CASE WHEN response_count = response_limit THEN 1 ELSE 0 END`
 	insertResponseSQL = `INSERT INTO response (account_id, form_id, id, serial, version, submitted_at, answers, metadata)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 )
@@ -104,11 +105,11 @@ func (s *Store) storeSoon(ctx context.Context, w *waiting) error {
 func (s *Store) openIntake() {
 	s.intake.lanes = make([]*together[*waiting], s.db.Lanes())
 	for i := range s.intake.lanes {
-		known := map[string]*current{}
+		sums := map[string]*summed{}
 		s.intake.lanes[i] = &together[*waiting]{
 			most: intakeQueue / len(s.intake.lanes), size: intakeBatch, patient: true,
-			work: func(batch []*waiting) { s.storeBatch(batch, known) },
-			then: func(batch []*waiting) { s.countBatch(batch, known) },
+			work: s.storeBatch,
+			then: func(batch []*waiting) { s.countBatch(batch, sums) },
 		}
 	}
 }
@@ -120,69 +121,44 @@ func (s *Store) closeIntake() {
 	s.intake.ended = true
 }
 
-// current is what a lane knows of a form that is being answered.
-type current struct {
-	last string // id of the last response; those that follow sort after it
-	sum  *summed
-}
-
-// maxKnown is of how many forms a lane knows something.
-const maxKnown = 256
+// maxSums is of how many forms a lane has the sums.
+const maxSums = 256
 
 // countBatch counts what was just stored. Nobody waits for that.
-func (s *Store) countBatch(batch []*waiting, known map[string]*current) {
+func (s *Store) countBatch(batch []*waiting, sums map[string]*summed) {
 	for _, w := range batch {
 		if w.err == nil {
-			s.countAlong(known[w.Form.ID], w)
+			sums[w.Form.ID] = s.countAlong(sums[w.Form.ID], w)
 		}
 	}
-	if len(known) > maxKnown {
-		clear(known) // ids of other moments sort by themselves
+	if len(sums) > maxSums {
+		clear(sums)
 	}
 }
 
-var errAlone = errors.New("somebody in the batch cannot be stored with the others")
+var (
+	errAlone   = errors.New("there is nobody to be stored with")
+	errEarlier = errors.New("this was sent before")
+)
 
 // storeBatch stores all of a batch in one transaction. When one of them cannot be
 // stored, each is tried alone, so that it fails for itself only.
-func (s *Store) storeBatch(batch []*waiting, known map[string]*current) {
-	ctx := context.Background()
+func (s *Store) storeBatch(batch []*waiting) {
 	// In one order everywhere: two nodes never wait for each other.
 	slices.SortStableFunc(batch, func(a, b *waiting) int {
 		return cmp.Or(cmp.Compare(a.Form.Owner, b.Form.Owner), cmp.Compare(a.Form.ID, b.Form.ID))
 	})
-	for _, w := range batch {
-		if known[w.Form.ID] == nil {
-			known[w.Form.ID] = &current{}
-		}
+	err := errAlone
+	if len(batch) > 1 {
+		err = s.db.Write(context.Background(), func(t tx) error { return storeForms(t, batch) })
 	}
-	err := s.db.Write(ctx, func(t tx) error {
-		for from := 0; from < len(batch); {
-			to := from + 1
-			for to < len(batch) && batch[to].Form.ID == batch[from].Form.ID {
-				to++
-			}
-			if err := storeForm(t, batch[from:to], known[batch[from].Form.ID]); err != nil {
-				return err
-			}
-			from = to
+	for _, w := range batch {
+		w.err = err
+		if err == nil || isAway(err) {
+			continue
 		}
-		return nil
-	})
-	if len(batch) > 1 && err != nil && fault.From(err).Code != fault.DatabaseUnreachable {
-		var away error // once it is, nobody else needs to find out
-		for _, w := range batch {
-			if w.err = away; away != nil {
-				continue
-			}
-			w.err = s.db.Write(ctx, func(t tx) error { return storeForm(t, []*waiting{w}, known[w.Form.ID]) })
-			if w.err != nil && fault.From(w.err).Code == fault.DatabaseUnreachable {
-				away = w.err
-			}
-		}
-	} else {
-		for _, w := range batch {
-			w.err = err
+		if w.err = s.storeAlone(w); isAway(w.err) {
+			err = w.err // nobody else needs to find out
 		}
 	}
 	for i, w := range batch {
@@ -195,43 +171,64 @@ func (s *Store) storeBatch(batch []*waiting, known map[string]*current) {
 	}
 }
 
-// storeForm stores submissions to one form. Their ids sort as they are stored, after
-// the last one.
-func storeForm(t tx, list []*waiting, of *current) error {
-	form := list[0].Form
-	now := list[0].At
-	fresh := make([]*waiting, 0, len(list))
-	for _, w := range list {
-		w.response = newResponse(w, of.last)
-		of.last = w.response.ID
-		earlier, err := w.Once.claim(t, form.Owner, w.response.ID, w.At)
-		if err != nil {
-			return err
-		}
-		if earlier == "" {
-			fresh = append(fresh, w)
-			continue
-		}
-		if len(list) > 1 {
-			return errAlone // the first sending may be in this batch
-		}
-		w.response, err = readResponse(t.Query, form.Owner, form.ID, earlier)
+func isAway(err error) bool { return err != nil && fault.From(err).Code == fault.DatabaseUnreachable }
+
+// storeAlone stores one submission, or finds the response that its first sending
+// made.
+func (s *Store) storeAlone(w *waiting) error {
+	ctx := context.Background()
+	err := s.db.Write(ctx, func(t tx) error { return storeForm(t, []*waiting{w}) })
+	if err == nil || isAway(err) || w.Once.Key == "" {
 		return err
 	}
-	n := int64(len(fresh))
-	var top, full int64
-	if err := one(t.Query, nextResponseSQL, []any{form.Owner, form.ID, n, ms(now)}, &top, &full); err != nil {
+	earlier, lookup := w.Once.earlier(s.query(ctx), w.Form.Owner)
+	if errors.Is(lookup, fault.NotFound) {
+		return err
+	}
+	if lookup == nil {
+		w.response, lookup = readResponse(s.query(ctx), w.Form.Owner, w.Form.ID, earlier)
+	}
+	return lookup
+}
+
+// storeForms stores submissions that are sorted by their forms.
+func storeForms(t tx, batch []*waiting) error {
+	for from := 0; from < len(batch); {
+		to := from + 1
+		for to < len(batch) && batch[to].Form.ID == batch[from].Form.ID {
+			to++
+		}
+		if err := storeForm(t, batch[from:to]); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// storeForm stores submissions to one form. They get the form's next serials and
+// ticks, so their ids sort as they are stored, whichever node stores them.
+func storeForm(t tx, list []*waiting) error {
+	form := list[0].Form
+	now := slices.MaxFunc(list, func(a, b *waiting) int { return a.At.Compare(b.At) }).At
+	n := int64(len(list))
+	var serial, tick, full int64
+	if err := one(t.Query, nextResponseSQL, []any{form.Owner, form.ID, n, ms(now), int64(account.TickOf(now))}, &serial, &tick, &full); err != nil {
 		return notFoundAs(err, errNotOpen)
 	}
 	// Made in one piece, and what they share once: this is where most of what the
 	// store does happens.
 	const columns = 8
-	rows := make([][]any, len(fresh))
-	cells := make([]any, 0, columns*len(fresh))
+	rows := make([][]any, n)
+	cells := make([]any, 0, columns*n)
 	var owner, formID any = form.Owner, form.ID
-	for i, w := range fresh {
+	for i, w := range list {
+		before := n - 1 - int64(i)
+		w.response = newResponse(w, serial-before, account.Tick(tick-before))
 		r := &w.response
-		r.Serial = top - n + int64(i) + 1
+		if earlier, err := w.Once.claim(t, form.Owner, r.ID, w.At); err != nil || earlier != "" {
+			return orNil(err, earlier != "", errEarlier)
+		}
 		if err := takeOptions(t, form.Owner, form.ID, w.chosen); err != nil {
 			return err
 		}
@@ -248,9 +245,9 @@ func storeForm(t tx, list []*waiting, of *current) error {
 	return nil
 }
 
-func newResponse(w *waiting, last string) form.Response {
-	id, at := account.NextID(account.ResponsePrefix, w.At, last)
-	return form.Response{ID: id, FormID: w.Form.ID, Version: w.Form.Version, SubmittedAt: at, JSON: w.text, Metadata: w.metadata}
+func newResponse(w *waiting, serial int64, tick account.Tick) form.Response {
+	id, at := tick.ID(account.ResponsePrefix)
+	return form.Response{ID: id, FormID: w.Form.ID, Serial: serial, Version: w.Form.Version, SubmittedAt: at, JSON: w.text, Metadata: w.metadata}
 }
 
 // closeFull closes a form that has all the responses that it may have.

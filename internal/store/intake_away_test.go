@@ -16,7 +16,7 @@ type leaving struct {
 
 func (l *leaving) Write(context.Context, func(tx) error) error {
 	if l.writes++; l.writes == 1 {
-		return errAlone
+		return errEarlier
 	}
 	return fault.Unreachable(errors.New("gone"))
 }
@@ -32,7 +32,7 @@ func TestBatchWhileAway(t *testing.T) {
 	for i := range batch {
 		batch[i] = &waiting{turn: newTurn()}
 	}
-	s.storeBatch(batch, map[string]*current{})
+	s.storeBatch(batch)
 	if db.writes != 2 {
 		t.Errorf("asked %d times", db.writes)
 	}

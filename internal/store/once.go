@@ -37,12 +37,17 @@ func (o Once) claimKey(t tx, owner, id string, now time.Time) (earlier string, e
 	if err != nil || n == 1 {
 		return "", err
 	}
+	return o.earlier(t.Query, owner)
+}
+
+// earlier is the id of what was made with the key.
+func (o Once) earlier(q querier, owner string) (id string, err error) {
 	var hash string
-	if err := one(t.Query, onceSQL, []any{owner, o.App, o.Key}, &hash, &earlier); err != nil {
+	if err := one(q, onceSQL, []any{owner, o.App, o.Key}, &hash, &id); err != nil {
 		return "", err
 	}
 	if hash != o.Hash {
 		return "", fault.New(fault.KeyReused, "This Idempotency-Key was already used with another body.")
 	}
-	return earlier, nil
+	return id, nil
 }

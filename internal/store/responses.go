@@ -18,13 +18,23 @@ const (
 	responseSQL     = `SELECT ` + responseColumns + ` FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3
 		AND EXISTS (SELECT 1 FROM form WHERE account_id = $1 AND id = $2)`
 	responsesSQL = `SELECT ` + responseColumns + ` FROM response
-		WHERE account_id = $1 AND form_id = $2 AND serial > $3 ORDER BY serial LIMIT $4`
+		WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT $4`
 	countResponsesSQL  = `SELECT response_count, response_serial FROM form WHERE account_id = $1 AND id = $2`
 	newestResponsesSQL = `SELECT ` + responseColumns + ` FROM response
-		WHERE account_id = $1 AND form_id = $2 AND serial <= $3 ORDER BY serial DESC LIMIT $4 OFFSET $5`
+		WHERE account_id = $1 AND form_id = $2 AND ` + upToSerialSQL + ` ORDER BY id DESC LIMIT $4 OFFSET $5`
 	changeResponseSQL = `UPDATE response SET answers = $4, metadata = $5 WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	deleteResponseSQL = `DELETE FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3 RETURNING ` + responseColumns
 	dropCountSQL      = `UPDATE form SET response_count = response_count - $3 WHERE account_id = $1 AND id = $2`
+)
+
+// Within a form, ids rise with the serials, and the table is in the order of ids.
+// Every 64th response is found by its serial too: from there it is a few steps to
+// any other.
+const (
+	afterSerialSQL = `id > COALESCE((SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial <= $3 AND serial % 64 = 0
+		ORDER BY serial DESC LIMIT 1), '') AND serial > $3`
+	upToSerialSQL = `id < COALESCE((SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial > $3 AND serial % 64 = 0
+		ORDER BY serial LIMIT 1), '~') AND serial <= $3`
 )
 
 func scanResponse(r row, formID string) (form.Response, error) {
@@ -178,15 +188,15 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 }
 
 const (
-	newerSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial > $3 ORDER BY serial LIMIT 1`
-	olderSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial < $3 ORDER BY serial DESC LIMIT 1`
+	newerSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND id > $3 ORDER BY id LIMIT 1`
+	olderSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND id < $3 ORDER BY id DESC LIMIT 1`
 )
 
 // Beside returns the ids of the responses that came just after and just before;
 // empty where there is none.
 func (s *Store) Beside(ctx context.Context, owner string, r form.Response) (newer, older string, err error) {
 	for sql, id := range map[string]*string{newerSQL: &newer, olderSQL: &older} {
-		if e := one(s.query(ctx), sql, []any{owner, r.FormID, r.Serial}, id); e != nil && !errors.Is(e, fault.NotFound) {
+		if e := one(s.query(ctx), sql, []any{owner, r.FormID, r.ID}, id); e != nil && !errors.Is(e, fault.NotFound) {
 			return "", "", e
 		}
 	}

@@ -137,7 +137,8 @@ func (f ResponseFilter) where(owner, formID string, db engine) (string, []any) {
 func (f ResponseFilter) after(owner, formID string, db engine, serial, limit int64) (string, []any) {
 	where, args := f.where(owner, formID, db)
 	n := len(args)
-	return `SELECT ` + responseColumns + where + ` AND serial > $` + strconv.Itoa(n+1) + ` ORDER BY serial LIMIT $` + strconv.Itoa(n+2), append(args, serial, limit)
+	from := strings.ReplaceAll(afterSerialSQL, "$3", "$"+strconv.Itoa(n+1))
+	return `SELECT ` + responseColumns + where + ` AND ` + from + ` ORDER BY id LIMIT $` + strconv.Itoa(n+2), append(args, serial, limit)
 }
 
 // filtered reads a page of what the filter chooses. Counting reads every response

@@ -20,7 +20,7 @@ const (
 		ON CONFLICT (account_id, form_id) DO UPDATE SET edits = form_summary.edits + 1 RETURNING serial, edits, summary`
 	// Of responses that are counted in, nothing else matters.
 	countedSQL = `SELECT version, serial, submitted_at, answers FROM response
-		WHERE account_id = $1 AND form_id = $2 AND serial > $3 ORDER BY serial LIMIT $4`
+		WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT $4`
 	setSummarySQL = `UPDATE form_summary SET summary = $3 WHERE account_id = $1 AND form_id = $2`
 )
 
@@ -185,29 +185,31 @@ func (s *Store) chosenBy(t tx, owner string, r form.Response) ([]form.Choice, er
 	return d.Choices(answers), err
 }
 
-// countAlong counts a response in that was just stored, without reading it again.
-// That holds as long as responses come one after the other; where somebody else
-// stores some too, or changes one, what is written down is read anew.
-func (s *Store) countAlong(of *current, w *waiting) {
+// countAlong counts a response in that was just stored, without reading it again,
+// and returns the sum; nil: nobody counts along. That holds as long as responses
+// come one after the other; where somebody else stores some too, or changes one,
+// what is written down is read anew.
+func (s *Store) countAlong(sum *summed, w *waiting) *summed {
 	ctx, serial := context.Background(), w.response.Serial
 	switch {
-	case of.sum != nil && serial == of.sum.serial+1:
-		of.sum.summary.Add(w.Form.Definition, w.Answers, w.response.SubmittedAt, 1)
-		of.sum.serial = serial
-		if serial-of.sum.written < sumWritten {
-			return
+	case sum != nil && serial == sum.serial+1:
+		sum.summary.Add(w.Form.Definition, w.Answers, w.response.SubmittedAt, 1)
+		sum.serial = serial
+		if serial-sum.written < sumWritten {
+			return sum
 		}
 		// Who asks for the summary counts too; a failure shows there.
-		if ok, err := s.writeSummed(ctx, w.Form.Owner, w.Form.ID, of.sum); err != nil || !ok {
-			of.sum = nil
+		if ok, err := s.writeSummed(ctx, w.Form.Owner, w.Form.ID, sum); err != nil || !ok {
+			return nil
 		}
-	case of.sum != nil && serial > of.sum.serial:
-		of.sum = nil
-	case of.sum == nil && serial%sumEvery == 0:
+	case sum != nil && serial > sum.serial:
+		return nil
+	case sum == nil && serial%sumEvery == 0:
 		if kept, n, err := s.countOn(ctx, w.Form.Owner, w.Form.ID); err == nil && n < sumChunk {
-			of.sum = &kept
+			return &kept
 		}
 	}
+	return sum
 }
 
 // writeSummed writes down how far was counted, and says whether that holds: where

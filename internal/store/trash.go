@@ -19,14 +19,14 @@ const (
 	oldTrashSQL    = `SELECT account_id, id, form_id FROM trash WHERE deleted_at < $1 LIMIT $2`
 	emptyTrashSQL  = `DELETE FROM trash WHERE account_id = $1 AND id = $2`
 	formTrashSQL   = `DELETE FROM trash WHERE account_id = $1 AND form_id = $2`
-	formSerialsSQL = `SELECT serial, response_serial FROM form WHERE account_id = $1 AND id = $2`
+	formSerialsSQL = `SELECT serial, response_serial, response_tick FROM form WHERE account_id = $1 AND id = $2`
 	deleteFormSQL  = `DELETE FROM form WHERE account_id = $1 AND id = $2`
 	restoreFormSQL = `INSERT INTO form
-		(account_id, id, serial, title, description, language, status, version, revision, response_count, response_serial, created_at, updated_at,
-		 title_key, search_key, slug, opens_at, closes_at, response_limit, sites)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`
-	someResponsesSQL = `DELETE FROM response WHERE (account_id, form_id, serial) IN
-		(SELECT account_id, form_id, serial FROM response WHERE account_id = $1 AND form_id = $2 LIMIT $3)`
+		(account_id, id, serial, title, description, language, status, version, revision, response_count, response_serial, response_tick,
+		 created_at, updated_at, title_key, search_key, slug, opens_at, closes_at, response_limit, sites)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`
+	someResponsesSQL = `DELETE FROM response WHERE (account_id, form_id, id) IN
+		(SELECT account_id, form_id, id FROM response WHERE account_id = $1 AND form_id = $2 LIMIT $3)`
 )
 
 // trashedForm is the row of a deleted form; what hangs on it stays where it is
@@ -35,6 +35,7 @@ type trashedForm struct {
 	Form           form.Form
 	Serial         int64
 	ResponseSerial int64
+	ResponseTick   int64
 }
 
 // DeleteForm removes a form with its responses; revision as in ChangeForm. Nobody
@@ -46,7 +47,7 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 			return err
 		}
 		gone := trashedForm{Form: f}
-		if err := one(t.Query, formSerialsSQL, []any{owner, id}, &gone.Serial, &gone.ResponseSerial); err != nil {
+		if err := one(t.Query, formSerialsSQL, []any{owner, id}, &gone.Serial, &gone.ResponseSerial, &gone.ResponseTick); err != nil {
 			return err
 		}
 		content, err := json.Marshal(gone)
@@ -92,7 +93,7 @@ func (s *Store) RestoreForm(ctx context.Context, owner, id string) (form.Form, e
 			}
 		}
 		if _, err := t.Exec(restoreFormSQL, owner, id, gone.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
-			f.ResponseCount, gone.ResponseSerial, ms(f.CreatedAt), ms(f.UpdatedAt), form.Fold(f.Title),
+			f.ResponseCount, gone.ResponseSerial, gone.ResponseTick, ms(f.CreatedAt), ms(f.UpdatedAt), form.Fold(f.Title),
 			searchKey(form.Head{Title: f.Title, Description: f.Description}), f.Slug, ms(f.OpensAt), ms(f.ClosesAt), f.ResponseLimit, f.Sites); err != nil {
 			return err
 		}

@@ -1,0 +1,45 @@
+-- Responses are kept in the order of their ids, and their ids rise with their
+-- serials: one tree finds a response, a span of time, a page and what came after.
+
+-- The moment of the last response, in 4096ths of a millisecond. The next one gets a
+-- later one, whatever the clock of its node says, so its id is greater.
+ALTER TABLE form ADD COLUMN response_tick BIGINT NOT NULL DEFAULT 0;
+
+CREATE TABLE response_in_order (
+  account_id   TEXT COLLATE BINARY NOT NULL,
+  form_id      TEXT COLLATE BINARY NOT NULL,
+  id           TEXT COLLATE BINARY NOT NULL,
+  serial       BIGINT NOT NULL,
+  version      BIGINT NOT NULL,
+  submitted_at BIGINT NOT NULL,
+  answers      JSONB NOT NULL,
+  metadata     TEXT NOT NULL,
+  PRIMARY KEY (account_id, form_id, id)
+) WITHOUT ROWID;
+INSERT INTO response_in_order (account_id, form_id, id, serial, version, submitted_at, answers, metadata)
+  SELECT account_id, form_id, id, serial, version, submitted_at, answers, metadata FROM response ORDER BY account_id, form_id, id;
+DROP TABLE response;
+ALTER TABLE response_in_order RENAME TO response;
+
+-- Where clocks differed or went back, ids and serials did not rise together: there
+-- the same serials are given out again, and what was summed up is summed up anew.
+CREATE TABLE mixed_up AS SELECT DISTINCT account_id, form_id FROM
+  (SELECT account_id, form_id, serial, LAG(serial) OVER (PARTITION BY account_id, form_id ORDER BY id) AS before FROM response) AS r
+  WHERE serial < before;
+UPDATE response SET serial = place.serial FROM
+  (SELECT i.account_id, i.form_id, i.id, s.serial FROM
+    (SELECT account_id, form_id, id, ROW_NUMBER() OVER (PARTITION BY account_id, form_id ORDER BY id) AS n
+      FROM response WHERE (account_id, form_id) IN (SELECT account_id, form_id FROM mixed_up)) AS i
+    JOIN
+    (SELECT account_id, form_id, serial, ROW_NUMBER() OVER (PARTITION BY account_id, form_id ORDER BY serial) AS n
+      FROM response WHERE (account_id, form_id) IN (SELECT account_id, form_id FROM mixed_up)) AS s
+    ON s.account_id = i.account_id AND s.form_id = i.form_id AND s.n = i.n) AS place
+  WHERE response.account_id = place.account_id AND response.form_id = place.form_id AND response.id = place.id;
+DELETE FROM form_summary WHERE (account_id, form_id) IN (SELECT account_id, form_id FROM mixed_up);
+DROP TABLE mixed_up;
+
+-- Every 64th response is also found by its serial.
+CREATE INDEX response_by_serial ON response (account_id, form_id, serial) WHERE serial % 64 = 0;
+
+UPDATE form SET response_tick = COALESCE((SELECT (MAX(submitted_at) + 1) * 4096 FROM response
+  WHERE response.account_id = form.account_id AND response.form_id = form.id), 0);
