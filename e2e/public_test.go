@@ -84,7 +84,7 @@ func (d desk) close(path string) {
 // stored are the answers to the form, the first ones first.
 func (d desk) stored(path string) []map[string]any {
 	d.t.Helper()
-	list, err := d.db.ResponsesAfter(context.Background(), d.owner, strings.TrimPrefix(path, "/f/"), 0, 1000)
+	list, err := d.db.ResponsesAfter(context.Background(), d.owner, strings.TrimPrefix(path, "/f/"), "", 1000)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -40,6 +40,32 @@ func TestIDs(t *testing.T) {
 
 // Whatever the clock does, the next id sorts after the last and carries a time
 // that does not go back.
+// Ids sort by their ticks, carry the millisecond, and lie in the span of time that
+// FirstID begins.
+func TestTicks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := time.Unix(0, rapid.Int64Range(0, 1<<62).Draw(t, "nanoseconds"))
+		tick := TickOf(at)
+		id, carried := tick.ID(ResponsePrefix)
+		next, _ := (tick + 1).ID(ResponsePrefix)
+		if again, _ := tick.ID(ResponsePrefix); id >= next || id == again {
+			t.Fatalf("%s, then %s; again %s", id, next, again)
+		}
+		if !carried.Equal(at.Truncate(time.Millisecond)) {
+			t.Fatalf("%s carries %s", at, carried)
+		}
+		if id < FirstID(ResponsePrefix, at) || id >= FirstID(ResponsePrefix, at.Add(time.Millisecond)) {
+			t.Fatalf("%s is not of its millisecond", id)
+		}
+		if TickOf(at.Add(time.Microsecond)) <= tick {
+			t.Fatal("a microsecond later is the same tick")
+		}
+		if u, ok := ParseID(ResponsePrefix, id); !ok || u[6]>>4 != 7 || u[8]>>6 != 2 {
+			t.Fatalf("%s is no UUIDv7", id)
+		}
+	})
+}
+
 func TestNextID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		last, lastTime := "", time.Time{}

@@ -1,12 +1,14 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"reflect"
 	"strconv"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -242,7 +244,7 @@ func (a *API) listResponses() typed[listResponsesInput, ResponseList] {
 }
 
 func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, filter store.ResponseFilter) (*ResponseList, reply, error) {
-	after, err := parseCursor(*in.After)
+	after, err := a.after(ctx, owner, in.ID, *in.After)
 	if err != nil {
 		return nil, reply{}, err
 	}
@@ -256,28 +258,38 @@ func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, fi
 		list = list[:in.Limit]
 	}
 	if n := len(list); n > 0 {
-		after = list[n-1].Serial
+		after = list[n-1].ID
 	}
 	next := cursor(after)
 	return &ResponseList{Data: responses(list), Next: &next, More: &more}, reply{}, nil
 }
 
-// A cursor is opaque, so that nobody counts on what is in it.
-func cursor(serial int64) string {
-	return base64.RawURLEncoding.EncodeToString([]byte("s" + strconv.FormatInt(serial, 36)))
+// cursor is the id of the last response that was read. It is opaque, so that nobody
+// counts on what is in it.
+func cursor(id string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(id))
 }
 
-func parseCursor(text string) (int64, error) {
+// beginning is below the ids of all responses.
+var beginning = account.FirstID(account.ResponsePrefix, time.UnixMilli(0))
+
+// after is the id that a cursor stands for. Cursors of earlier versions have the
+// serial of the response.
+func (a *API) after(ctx context.Context, owner, formID, text string) (string, error) {
 	if text == "" {
-		return 0, nil
+		return beginning, nil
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err == nil && len(raw) > 1 && raw[0] == 's' {
-		if n, err := strconv.ParseInt(string(raw[1:]), 36, 64); err == nil && n >= 0 && cursor(n) == text {
-			return n, nil
+		if serial, err := strconv.ParseInt(string(raw[1:]), 36, 64); err == nil && serial >= 0 {
+			id, err := a.Store.ResponseAt(ctx, owner, formID, serial)
+			return cmp.Or(id, beginning), err
 		}
 	}
-	return 0, badQuery("after", "is not a cursor of ours")
+	if _, ok := account.ParseID(account.ResponsePrefix, string(raw)); err != nil || !ok {
+		return "", badQuery("after", "is not a cursor of ours")
+	}
+	return string(raw), nil
 }
 
 type responseInput struct {

@@ -1,9 +1,11 @@
 package api_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -205,6 +207,18 @@ func TestFeed(t *testing.T) {
 		}
 		for _, bad := range []string{"x", "cw", "c3g!"} {
 			w.is("cursor "+bad, w.Call("GET", path+"/responses?after="+bad, w.ada, ""), 400001)
+		}
+		// Cursors of earlier versions go on where they were: after the 150th.
+		old := base64.RawURLEncoding.EncodeToString([]byte("s" + strconv.FormatInt(150, 36)))
+		if a := w.Call("GET", path+"/responses?limit=1000&after="+old, w.ada, ""); len(a.Body["data"].([]any)) != 50 || a.String("next") != next {
+			t.Errorf("after an old cursor: %s", a.Text)
+		}
+		// One who comes before the first response misses none.
+		early := w.open(w.ada, `{"title": "Early", "fields": [{"key": "n", "kind": "number"}]}`)
+		start := w.Call("GET", early+"/responses?after=", w.ada, "").String("next")
+		w.is("submit", w.Call("POST", early+"/responses", w.ada, `{"answers": {"n": 1}}`), 0)
+		if a := w.Call("GET", early+"/responses?after="+start, w.ada, ""); start == "" || len(a.Body["data"].([]any)) != 1 {
+			t.Errorf("from %q: %s", start, a.Text)
 		}
 		// By page, the newest first.
 		page := w.Call("GET", path+"/responses?per_page=30&page=7", w.ada, "")

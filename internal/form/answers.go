@@ -221,7 +221,7 @@ func (d *Definition) Schema() map[string]any {
 func Filled(f *Field, answer any) url.Values {
 	out := url.Values{}
 	own := func(value string) string {
-		if f.Other && value != "" && !slices.Contains(optionValues(f.Options), value) {
+		if f.Other && value != "" && !offers(f.Options, value) {
 			out.Set(f.Key+".other", value)
 			return otherValue
 		}

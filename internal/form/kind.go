@@ -178,6 +178,11 @@ func checkLengths(f *Field, most int, wrong func(property, format string, args .
 	}
 }
 
+// offers says whether one of the options is the value.
+func offers(options []Option, value string) bool {
+	return slices.ContainsFunc(options, func(o Option) bool { return o.Value == value })
+}
+
 func optionValues(options []Option) []string {
 	values := make([]string, len(options))
 	for i, o := range options {

@@ -1,9 +1,6 @@
 package form
 
-import (
-	"net/url"
-	"slices"
-)
+import "net/url"
 
 // matrix asks the same of several things: a row for each, one answer a row, or
 // several.
@@ -58,7 +55,7 @@ func (matrix) Answer(f *Field, value any) (any, error) {
 	}
 	answer := map[string]any{}
 	for row, cell := range given {
-		if !slices.Contains(optionValues(f.Rows), row) {
+		if !offers(f.Rows, row) {
 			return nil, errRow
 		}
 		var got any

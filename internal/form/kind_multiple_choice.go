@@ -66,7 +66,7 @@ func (multipleChoice) Answer(f *Field, value any) (any, error) {
 		if !ok || slices.Contains(chosen, text) {
 			continue
 		}
-		if !slices.Contains(optionValues(f.Options), text) {
+		if !offers(f.Options, text) {
 			own++
 		}
 		chosen = append(chosen, text)

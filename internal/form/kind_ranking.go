@@ -63,7 +63,7 @@ func (ranking) Answer(f *Field, value any) (any, error) {
 	order := make([]string, 0, len(list))
 	for _, v := range list {
 		text, ok := v.(string)
-		if !ok || !slices.Contains(optionValues(f.Options), text) || slices.Contains(order, text) {
+		if !ok || !offers(f.Options, text) || slices.Contains(order, text) {
 			return nil, errRanking
 		}
 		order = append(order, text)

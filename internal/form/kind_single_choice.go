@@ -2,7 +2,6 @@ package form
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -35,7 +34,7 @@ func needOptions(f *Field, wrong func(property, format string, args ...any)) {
 	if len(f.Options) == 0 {
 		wrong("options", "at least one answer to choose from")
 	}
-	if slices.Contains(optionValues(f.Options), otherValue) {
+	if offers(f.Options, otherValue) {
 		wrong("options", "%q has a meaning of its own", otherValue)
 	}
 }
@@ -58,7 +57,7 @@ func oneOf(f *Field, value any) (any, error) {
 	if !ok {
 		return nil, errText
 	}
-	if slices.Contains(optionValues(f.Options), text) {
+	if offers(f.Options, text) {
 		return text, nil
 	}
 	return ownWords(f, text)

@@ -75,7 +75,7 @@ func (t *Tally) add(f *Field, answer any, n int64) {
 func (t *Tally) count(f *Field, row string, answer any, n int64) {
 	switch a := answer.(type) {
 	case string:
-		if f.Other && !slices.Contains(optionValues(f.Options), a) {
+		if f.Other && !offers(f.Options, a) {
 			a = OtherCount
 		}
 		count(t.Counts, row+a, n)

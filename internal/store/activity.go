@@ -17,7 +17,7 @@ type Activity struct {
 
 const (
 	lastResponseSQL = `SELECT submitted_at FROM response WHERE account_id = $1 AND form_id = $2 ORDER BY id DESC LIMIT 1`
-	tailSQL         = `SELECT submitted_at FROM response WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT $4`
+	tailSQL         = `SELECT submitted_at FROM response WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT 5000`
 )
 
 // Activities says for each form when its responses came. It reads what is summed
@@ -51,7 +51,7 @@ func (s *Store) Activities(ctx context.Context, owner string, forms []string) (m
 				err := r.Scan(&submitted)
 				a.Days[at(submitted).Format(time.DateOnly)]++
 				return err
-			}, owner, id, serial, int64(sumChunk)); err != nil {
+			}, owner, id, serial); err != nil {
 				return err
 			}
 			list[id] = a

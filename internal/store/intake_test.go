@@ -258,7 +258,7 @@ func TestBatchMates(t *testing.T) {
 		if err != nil || f.ResponseCount != 101 || same != 1 {
 			t.Errorf("%d responses, %d of one key (%v)", f.ResponseCount, same, err)
 		}
-		list, err := s.ResponsesAfter(ctx, owner, good.ID, 0, 1000)
+		list, err := s.ResponsesAfter(ctx, owner, good.ID, "", 1000)
 		for i, r := range list {
 			if r.Serial != list[0].Serial+int64(i) && place.Engine == "sqlite" {
 				t.Fatalf("serial %d at %d", r.Serial, i)

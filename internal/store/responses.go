@@ -18,24 +18,35 @@ const (
 	responseSQL     = `SELECT ` + responseColumns + ` FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3
 		AND EXISTS (SELECT 1 FROM form WHERE account_id = $1 AND id = $2)`
 	responsesSQL = `SELECT ` + responseColumns + ` FROM response
-		WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT $4`
+		WHERE account_id = $1 AND form_id = $2 AND id > $3 ORDER BY id LIMIT $4`
 	countResponsesSQL  = `SELECT response_count, response_serial FROM form WHERE account_id = $1 AND id = $2`
 	newestResponsesSQL = `SELECT ` + responseColumns + ` FROM response
-		WHERE account_id = $1 AND form_id = $2 AND ` + upToSerialSQL + ` ORDER BY id DESC LIMIT $4 OFFSET $5`
+		WHERE account_id = $1 AND form_id = $2 AND id < $3 AND serial <= $4 ORDER BY id DESC LIMIT $5 OFFSET $6`
 	changeResponseSQL = `UPDATE response SET answers = $4, metadata = $5 WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	deleteResponseSQL = `DELETE FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3 RETURNING ` + responseColumns
 	dropCountSQL      = `UPDATE form SET response_count = response_count - $3 WHERE account_id = $1 AND id = $2`
 )
 
 // Within a form, ids rise with the serials, and the table is in the order of ids.
-// Every 64th response is found by its serial too: from there it is a few steps to
-// any other.
+// Every 64th response is found by its serial too, and from there it is a few steps
+// to any other.
 const (
+	markAfterSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial > $3 AND serial % 64 = 0
+		ORDER BY serial LIMIT 1`
 	afterSerialSQL = `id > COALESCE((SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial <= $3 AND serial % 64 = 0
 		ORDER BY serial DESC LIMIT 1), '') AND serial > $3`
-	upToSerialSQL = `id < COALESCE((SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial > $3 AND serial % 64 = 0
-		ORDER BY serial LIMIT 1), '~') AND serial <= $3`
 )
+
+// lastID is greater than every id.
+const lastID = "~"
+
+// markAfter is an id that no response up to the serial has reached, and few after
+// it are below.
+func markAfter(q querier, owner, formID string, serial int64) (string, error) {
+	id := lastID
+	err := one(q, markAfterSQL, []any{owner, formID, serial}, &id)
+	return id, notFoundAs(err, nil)
+}
 
 func scanResponse(r row, formID string) (form.Response, error) {
 	out := form.Response{FormID: formID}
@@ -91,23 +102,48 @@ func responseIDs(formID string, ids []string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !areIDs(formID, id) }), nil
 }
 
-// ResponsesAfter returns responses in the order in which they were stored, from
-// the one after the serial on. It costs the same at any depth.
-func (s *Store) ResponsesAfter(ctx context.Context, owner, formID string, serial, limit int64) ([]form.Response, error) {
-	return collect(s.query(ctx), formID, responsesSQL, owner, formID, serial, limit)
+// ResponsesAfter returns responses in the order in which they were stored, those
+// after an id; empty: from the first on. It costs the same at any depth.
+func (s *Store) ResponsesAfter(ctx context.Context, owner, formID, id string, limit int64) ([]form.Response, error) {
+	return collect(s.query(ctx), formID, responsesSQL, owner, formID, id, limit)
+}
+
+// ResponseAt is the id of the last response up to a serial; empty: there is none.
+func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int64) (id string, err error) {
+	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
+		return "", fault.NotFound
+	}
+	err = s.db.Read(ctx, func(t tx) error {
+		id = ""
+		list, err := upTo(t.Query, owner, formID, serial, 1, 0)
+		for _, r := range list {
+			id = r.ID
+		}
+		return err
+	})
+	return id, err
+}
+
+// upTo reads responses down from a serial.
+func upTo(q querier, owner, formID string, serial, limit, skip int64) ([]form.Response, error) {
+	below, err := markAfter(q, owner, formID, serial)
+	if err != nil {
+		return nil, err
+	}
+	return collect(q, formID, newestResponsesSQL, owner, formID, below, serial, limit, skip)
 }
 
 // Feed is ResponsesAfter for a form that must be there, of what the filter chooses.
-func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, serial, limit int64) ([]form.Response, error) {
+func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, after string, limit int64) ([]form.Response, error) {
 	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
 		return nil, fault.NotFound
 	}
 	var list []form.Response
 	var total, top int64
 	var found bool
-	sql, args := responsesSQL, []any{owner, formID, serial, limit}
+	sql, args := responsesSQL, []any{owner, formID, after, limit}
 	if !filter.empty() {
-		sql, args = filter.after(owner, formID, s.db, serial, limit)
+		sql, args = filter.after(owner, formID, s.db, after, limit)
 	}
 	err := s.db.Ask(ctx, into(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
 		question{sql, args, gatherInto(&list, formID)})
@@ -120,13 +156,13 @@ const chunk = 1000
 // eachResponse goes through a form's responses in their order; fn may use the
 // same transaction.
 func eachResponse(q querier, owner, formID string, fn func(form.Response) error) error {
-	for after := int64(0); ; {
+	for after := ""; ; {
 		list, err := collect(q, formID, responsesSQL, owner, formID, after, int64(chunk))
 		if err != nil {
 			return err
 		}
 		for _, r := range list {
-			after = r.Serial
+			after = r.ID
 			if err := fn(r); err != nil {
 				return err
 			}
@@ -151,7 +187,7 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 		var top int64
 		var found bool
 		err := s.db.Ask(ctx, into(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
-			question{newestResponsesSQL, []any{owner, formID, int64(math.MaxInt64), limit, offset}, gatherInto(&list, formID)})
+			question{newestResponsesSQL, []any{owner, formID, lastID, int64(math.MaxInt64), limit, offset}, gatherInto(&list, formID)})
 		return list, total, orNil(err, !found, fault.NotFound)
 	}
 	err := s.db.Read(ctx, func(t tx) error {
@@ -181,7 +217,7 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 		if err != nil || !found {
 			return err
 		}
-		list, err = collect(t.Query, formID, newestResponsesSQL, owner, formID, serial, limit, skip)
+		list, err = upTo(t.Query, owner, formID, serial, limit, skip)
 		return err
 	})
 	return list, total, err

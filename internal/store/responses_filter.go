@@ -133,12 +133,11 @@ func (f ResponseFilter) where(owner, formID string, db engine) (string, []any) {
 	return sql, args
 }
 
-// after reads what the filter chooses in the order of the serials, from one on.
-func (f ResponseFilter) after(owner, formID string, db engine, serial, limit int64) (string, []any) {
+// after reads what the filter chooses in the order of storing, those after an id.
+func (f ResponseFilter) after(owner, formID string, db engine, id string, limit int64) (string, []any) {
 	where, args := f.where(owner, formID, db)
 	n := len(args)
-	from := strings.ReplaceAll(afterSerialSQL, "$3", "$"+strconv.Itoa(n+1))
-	return `SELECT ` + responseColumns + where + ` AND ` + from + ` ORDER BY id LIMIT $` + strconv.Itoa(n+2), append(args, serial, limit)
+	return `SELECT ` + responseColumns + where + ` AND id > $` + strconv.Itoa(n+1) + ` ORDER BY id LIMIT $` + strconv.Itoa(n+2), append(args, id, limit)
 }
 
 // filtered reads a page of what the filter chooses. Counting reads every response
@@ -199,7 +198,7 @@ func (s *Store) EachResponse(ctx context.Context, owner, formID string, filter R
 	var failed error // set before chunks is closed
 	go func() {
 		defer close(chunks)
-		for after := int64(0); ; {
+		for after := ""; ; {
 			var list []form.Response
 			select {
 			case list = <-used:
@@ -214,7 +213,7 @@ func (s *Store) EachResponse(ctx context.Context, owner, formID string, filter R
 				return
 			}
 			if len(list) > 0 {
-				after = list[len(list)-1].Serial
+				after = list[len(list)-1].ID
 				select {
 				case chunks <- list:
 				case <-ctx.Done():

@@ -20,12 +20,12 @@ const (
 		ON CONFLICT (account_id, form_id) DO UPDATE SET edits = form_summary.edits + 1 RETURNING serial, edits, summary`
 	// Of responses that are counted in, nothing else matters.
 	countedSQL = `SELECT version, serial, submitted_at, answers FROM response
-		WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT $4`
+		WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT 5000`
 	setSummarySQL = `UPDATE form_summary SET summary = $3 WHERE account_id = $1 AND form_id = $2`
 )
 
 const (
-	sumChunk   = 5000 // responses counted in at a time
+	sumChunk   = 5000 // responses counted in at a time, as countedSQL and tailSQL have it
 	sumEvery   = 1000 // responses after which counting along begins
 	sumWritten = 5000 // responses after which that is written down
 	sumKept    = 500  // so many are worth writing down by who reads them
@@ -90,7 +90,7 @@ func (s *Store) countOn(ctx context.Context, owner, formID string) (summed, int,
 			out.SubmittedAt = at(submitted)
 			list = append(list, out)
 			return err
-		}, owner, formID, kept.serial, int64(sumChunk))
+		}, owner, formID, kept.serial)
 	})
 	if err != nil {
 		return kept, 0, err

@@ -134,7 +134,7 @@ func TestUndo(t *testing.T) {
 		if _, err := s.RestoreForm(ctx, owner, p.ID); !errors.Is(err, fault.NotFound) {
 			t.Errorf("after the sweep: %v", err)
 		}
-		if list, err := s.ResponsesAfter(ctx, owner, p.ID, 0, 10); err != nil || len(list) != 0 {
+		if list, err := s.ResponsesAfter(ctx, owner, p.ID, "", 10); err != nil || len(list) != 0 {
 			t.Errorf("%d responses outlive their form (%v)", len(list), err)
 		}
 	})

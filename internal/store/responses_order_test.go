@@ -1,0 +1,161 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+// Whatever the clocks of the nodes say, ids rise in the order of storing, and so a
+// reader of the feed gets every response once, from wherever it goes on.
+func TestOrderAcrossClocks(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		p := opened(t, s, owner, small)
+		nodes := []*store.Store{s, storetest.Open(t, place), storetest.Open(t, place)}
+		start := time.Now()
+		clocks := []time.Time{start, start.Add(time.Hour), start.Add(-time.Hour)}
+		var want []string
+		for i := range 200 {
+			node := i * 7 % 3
+			r, err := nodes[node].AddResponse(ctx, store.Submission{Form: p, Answers: map[string]any{}, At: clocks[node]})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Serial != int64(i)+1 || r.SubmittedAt.Before(clocks[node].Truncate(time.Millisecond)) {
+				t.Fatalf("response %d has the serial %d and is of %s, sent at %s", i, r.Serial, r.SubmittedAt, clocks[node])
+			}
+			want = append(want, r.ID)
+		}
+		if !slices.IsSorted(want) {
+			t.Errorf("the ids do not rise")
+		}
+		for _, after := range []int{0, 1, 63, 64, 65, 127, 128, 199, 200} {
+			id, err := s.ResponseAt(ctx, owner, p.ID, int64(after))
+			if err != nil || after > 0 && id != want[after-1] || after == 0 && id != "" {
+				t.Errorf("at %d is %s (%v)", after, id, err)
+			}
+			list, err := s.ResponsesAfter(ctx, owner, p.ID, id, 1000)
+			if got := idsOf(list); err != nil || !slices.Equal(got, want[after:]) {
+				t.Errorf("after %d there are %d (%v)", after, len(got), err)
+			}
+		}
+	})
+}
+
+func idsOf(list []form.Response) []string {
+	ids := make([]string, len(list))
+	for i, r := range list {
+		ids[i] = r.ID
+	}
+	return ids
+}
+
+// Every 64th response is found by its serial; where just those are gone, the others
+// are still all found, on every page and from every place of the feed.
+func TestOrderWithoutMarks(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		p := opened(t, s, owner, small)
+		var left []form.Response
+		for i := range 400 {
+			r, err := add(s, p, i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Serial%64 != 0 && r.Serial != 399 {
+				left = append(left, r)
+			} else if err := s.DeleteResponse(ctx, owner, p.ID, r.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ids := idsOf(left)
+		for i, r := range left {
+			if id, err := s.ResponseAt(ctx, owner, p.ID, r.Serial); err != nil || id != r.ID {
+				t.Fatalf("at %d is %s (%v)", r.Serial, id, err)
+			}
+			list, err := s.ResponsesAfter(ctx, owner, p.ID, r.ID, 3)
+			if got := idsOf(list); err != nil || !slices.Equal(got, ids[i+1:min(i+4, len(ids))]) {
+				t.Fatalf("after %d come %v (%v)", r.Serial, got, err)
+			}
+			newer, older, err := s.Beside(ctx, owner, r)
+			if err != nil || i > 0 && older != ids[i-1] || i+1 < len(ids) && newer != ids[i+1] {
+				t.Fatalf("beside %d are %s and %s (%v)", r.Serial, newer, older, err)
+			}
+		}
+		slices.Reverse(ids)
+		for offset := 0; offset < len(ids); offset += 10 {
+			page, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, 10, int64(offset))
+			if got := idsOf(page); err != nil || total != int64(len(ids)) || !slices.Equal(got, ids[offset:min(offset+10, len(ids))]) {
+				t.Fatalf("at %d: %v of %d (%v)", offset, got, total, err)
+			}
+		}
+	})
+}
+
+// A database from before, in which ids and serials did not rise together, is put in
+// order: what was there is read once, and what comes then comes after it.
+func TestUpgradeOfMixedUp(t *testing.T) {
+	const before, n = 5, 150
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		s, err := store.Connect(ctx, place.Data, place.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		if err := s.MigrateTo(ctx, before); err != nil {
+			t.Fatal(err)
+		}
+		owner := person(t, s, "ada@example.com").ID
+		p := opened(t, s, owner, small)
+		execute := func(sql string, args ...any) {
+			t.Helper()
+			if err := s.Exec(ctx, sql, args...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ahead := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
+		var ids []string
+		for i := range n {
+			at := ahead.Add(time.Duration(i) * time.Millisecond)
+			ids = append(ids, account.NewID(account.ResponsePrefix, at))
+			// Two nodes, of which one is late: 2, 1, 4, 3, ...
+			execute("INSERT INTO response (account_id, form_id, id, serial, version, submitted_at, answers, metadata) VALUES ($1, $2, $3, $4, 1, $5, $6, '{}')",
+				owner, p.ID, ids[i], int64(i^1)+1, at.UnixMilli(), `{"n":1}`)
+		}
+		execute("UPDATE form SET response_serial = $3, response_count = $3 WHERE account_id = $1 AND id = $2", owner, p.ID, int64(n))
+		execute("INSERT INTO form_summary (account_id, form_id, serial, edits, summary) VALUES ($1, $2, 77, 0, '')", owner, p.ID)
+
+		if _, err := s.Migrate(ctx); err != nil {
+			t.Fatal(err)
+		}
+		next, err := add(s, p, 1)
+		if err != nil || next.ID <= ids[n-1] || next.Serial != n+1 {
+			t.Errorf("the next one is %s with the serial %d (%v)", next.ID, next.Serial, err)
+		}
+		ids = append(ids, next.ID)
+		var got []string
+		for after := ""; ; {
+			list, err := s.ResponsesAfter(ctx, owner, p.ID, after, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(list) == 0 {
+				break
+			}
+			got, after = append(got, idsOf(list)...), list[len(list)-1].ID
+		}
+		if !slices.Equal(got, ids) {
+			t.Errorf("read %d of %d, or not in order", len(got), len(ids))
+		}
+		if sum, err := s.Summary(ctx, owner, p.ID); err != nil || sum.Responses != n+1 {
+			t.Errorf("the summary counts %d (%v)", sum.Responses, err)
+		}
+	})
+}
