@@ -152,9 +152,10 @@ func TestBuilderPublish(t *testing.T) {
 	reader.wantStatus(reader.open("/f/"+b.id), 200)
 	reader.wantWords("First", "Third")
 	reader.wantNoWords("favourite", "Your address")
+	b.wantWords("Saved, not published yet")
 	publish()
 	changes := b.text("dialog .changes")
-	for _, want := range []string{"New", "Gone", "Changed", "“What is your favourite?”: Question", "Your address", "third"} {
+	for _, want := range []string{"New", "Gone", "Changed", "“What is your favourite?”: Question", "Your address", "“Third”"} {
 		if !strings.Contains(changes, want) {
 			t.Errorf("the changes do not say %q:\n%s", want, changes)
 		}

@@ -201,7 +201,7 @@ func (c formApply) read(io streams) (formFile, error) {
 		return file, fmt.Errorf("%s is not a form: %w", c.File, err)
 	}
 	if file.Formulary != formFileFormat {
-		return file, fmt.Errorf("%s is not a form of format %d", c.File, formFileFormat)
+		return file, fmt.Errorf("%s does not say \"formulary\": %d, the format of files that this version reads", c.File, formFileFormat)
 	}
 	return file, nil
 }

@@ -152,6 +152,27 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
+// What is wrong with a number or a date names what would be right.
+func TestNearestAnswers(t *testing.T) {
+	d := define(t, `{"fields": [
+		{"kind": "number", "key": "n", "min": 1, "max": 10, "step": 4}, {"kind": "number", "key": "small", "step": 0.1},
+		{"kind": "date", "key": "day", "earliest": "2020-01-02"}, {"kind": "datetime", "key": "start", "latest": "2020-12-31T18:00"}, {"kind": "time", "key": "hour", "earliest": "08:00"}]}`)
+	for _, c := range []struct {
+		key   string
+		value any
+		want  string
+	}{
+		{"n", 6.0, "this is between two steps; try 5 or 9"}, {"n", 9.5, "this is no step; try 9"}, {"small", 0.25, "this is between two steps; try 0.2 or 0.3"},
+		{"small", -0.05, "this is between two steps; try -0.1 or 0"}, {"day", "2020-01-01", "not before 2 January 2020"},
+		{"start", "2021-01-01T00:00", "not after 31 December 2020, 18:00"}, {"hour", "07:00", "not before 08:00"},
+	} {
+		_, err := d.check(map[string]any{c.key: c.value})
+		if got := fault.From(err).Details; len(got) != 1 || got[0].Message != c.want {
+			t.Errorf("%s %v: %v", c.key, c.value, got)
+		}
+	}
+}
+
 func TestConditions(t *testing.T) {
 	d := define(t, sample)
 	// Not shown: not required, and an answer for it is dropped.

@@ -17,7 +17,7 @@ func (date) Check(f *Field, wrong func(property, format string, args ...any)) {
 }
 
 func (date) Answer(f *Field, value any) (any, error) {
-	return moment(f, value, time.DateOnly, errDate)
+	return moment(f, value, time.DateOnly, SpokenDate, errDate)
 }
 
 func (date) Schema(*Field) map[string]any { return map[string]any{"type": "string", "format": "date"} }
@@ -34,7 +34,7 @@ var (
 )
 
 // moment reads a date or time in the one spelling that sorts as text.
-func moment(f *Field, value any, format string, wrong error) (any, error) {
+func moment(f *Field, value any, format, said string, wrong error) (any, error) {
 	text, err := asLine(value)
 	if err != nil || text == "" {
 		return nil, err
@@ -45,11 +45,26 @@ func moment(f *Field, value any, format string, wrong error) (any, error) {
 	}
 	switch {
 	case f.Earliest != "" && text < f.Earliest:
-		return nil, problem("not before %s", f.Earliest)
+		return nil, problem("not before %s", spoken(f.Earliest, format, said))
 	case f.Latest != "" && text > f.Latest:
-		return nil, problem("not after %s", f.Latest)
+		return nil, problem("not after %s", spoken(f.Latest, format, said))
 	}
 	return text, nil
+}
+
+// How people write dates: in English here; a page's language says it in its own
+// way, as the translation of these.
+const (
+	SpokenDate     = "2 January 2006"
+	SpokenDateTime = "2 January 2006, 15:04"
+)
+
+// spoken writes a date or time as people would.
+func spoken(text, format, as string) string {
+	if t, err := time.Parse(format, text); err == nil {
+		return t.Format(as)
+	}
+	return text
 }
 
 func checkMoments(f *Field, format string, wrong func(property, format string, args ...any)) {

@@ -14,7 +14,7 @@ func (dateTime) Check(f *Field, wrong func(property, format string, args ...any)
 }
 
 func (dateTime) Answer(f *Field, value any) (any, error) {
-	return moment(f, value, dateTimeFormat, errDateTime)
+	return moment(f, value, dateTimeFormat, SpokenDateTime, errDateTime)
 }
 
 func (dateTime) Schema(*Field) map[string]any {

@@ -37,8 +37,6 @@ func postedNumber(f *Field, in url.Values) any {
 	return text
 }
 
-var errStep = problem("this number is between two steps")
-
 func numberWithin(f *Field, value any) (any, error) {
 	n, ok := value.(float64)
 	if !ok || math.IsNaN(n) || math.IsInf(n, 0) {
@@ -59,10 +57,19 @@ func numberWithin(f *Field, value any) (any, error) {
 		}
 		steps := (n - from) / *f.Step
 		if math.Abs(steps-math.Round(steps)) > 1e-6 {
-			return nil, errStep
+			return nil, betweenSteps(f, from+math.Floor(steps)**f.Step, from+math.Ceil(steps)**f.Step)
 		}
 	}
 	return n, nil
+}
+
+// betweenSteps names the steps below and above a number that is none.
+func betweenSteps(f *Field, below, above float64) error {
+	exact := func(n float64) string { return formatNumber(math.Round(n*1e6) / 1e6) }
+	if f.Max != nil && above > *f.Max {
+		return problem("this is no step; try %s", exact(below))
+	}
+	return problem("this is between two steps; try %s or %s", exact(below), exact(above))
 }
 
 func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

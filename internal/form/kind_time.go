@@ -14,7 +14,7 @@ func (clock) Check(f *Field, wrong func(property, format string, args ...any)) {
 }
 
 func (clock) Answer(f *Field, value any) (any, error) {
-	return moment(f, value, clockFormat, errClock)
+	return moment(f, value, clockFormat, clockFormat, errClock)
 }
 
 func (clock) Schema(*Field) map[string]any {

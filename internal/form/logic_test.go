@@ -159,6 +159,7 @@ func TestPiping(t *testing.T) {
 	}{
 		"shirt": {true, "Yes"}, "size": {"m", "Medium"}, "tags": {[]any{"a", "mine"}, "a, mine"}, "grid": {map[string]any{"r2": "bad", "r1": "good"}, "r1: good, r2: bad"},
 		"age": {3.0, "3"}, "home": {map[string]any{"city": "Bonn", "line1": "Here 1"}, "Here 1, Bonn"},
+		"day": {"2026-05-31", "31 May 2026"}, "start": {"2026-05-03T07:30", "3 May 2026, 07:30"}, "hour": {"07:30", "07:30"},
 	} {
 		if got := sampled.Field(key).Say(c.answer, func(word string) string { return word }); got != c.want {
 			t.Errorf("%s is said as %q", key, got)

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Piping: {{key}} in a label, a help text, a statement or an ending stands for
@@ -39,10 +40,17 @@ func (d *Definition) Piped(text string, say func(f *Field, key string) string) s
 }
 
 // Say is an answer as people would say it: options by their labels, lists with
-// commas. word puts "yes" and "no" into the page's language.
+// commas. word puts "yes" and "no" into the page's language, and the way in which
+// dates are written.
 func (f *Field) Say(answer any, word func(string) string) string {
 	switch a := answer.(type) {
 	case string:
+		switch f.Kind {
+		case (date{}).Name():
+			return spoken(a, time.DateOnly, word(SpokenDate))
+		case (dateTime{}).Name():
+			return spoken(a, dateTimeFormat, word(SpokenDateTime))
+		}
 		return labelOf(f.Options, a)
 	case float64:
 		text := strings.Replace(formatNumber(a), ".", word("."), 1)

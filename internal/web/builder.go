@@ -49,18 +49,19 @@ type builderKind struct {
 
 // draft is a form on its way between the builder and the store.
 type draft struct {
-	ID          string         `json:"id"`
-	Revision    int64          `json:"revision"`
-	Status      form.Status    `json:"status"`
-	Version     int64          `json:"version"`
-	Title       string         `json:"title"`
-	Description string         `json:"description"`
-	Language    string         `json:"language"`
-	Fields      []*form.Field  `json:"fields"`
-	Endings     []*form.Ending `json:"endings"`
-	Settings    form.Settings  `json:"settings"`
-	Changes     []string       `json:"changes"` // since the version that is published
-	UpdatedAt   time.Time      `json:"updated_at"`
+	ID          string            `json:"id"`
+	Revision    int64             `json:"revision"`
+	Status      form.Status       `json:"status"`
+	Version     int64             `json:"version"`
+	Title       string            `json:"title"`
+	Description string            `json:"description"`
+	Language    string            `json:"language"`
+	Fields      []*form.Field     `json:"fields"`
+	Endings     []*form.Ending    `json:"endings"`
+	Settings    form.Settings     `json:"settings"`
+	Changes     []string          `json:"changes"` // since the version that is published
+	Gone        map[string]string `json:"gone"`    // what it called the members that are not there any more, by their keys
+	UpdatedAt   time.Time         `json:"updated_at"`
 }
 
 func (web *Web) draftOf(v *visit, f form.Form) (draft, error) {
@@ -70,7 +71,7 @@ func (web *Web) draftOf(v *visit, f form.Form) (draft, error) {
 	}
 	out := draft{
 		ID: f.ID, Revision: f.Revision, Status: f.At(web.Now()).Status, Version: f.Version, Title: f.Title, Description: f.Description, Language: f.Language,
-		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []string{}, UpdatedAt: f.UpdatedAt,
+		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []string{}, Gone: map[string]string{}, UpdatedAt: f.UpdatedAt,
 	}
 	if out.Endings == nil {
 		out.Endings = []*form.Ending{}
@@ -86,7 +87,23 @@ func (web *Web) draftOf(v *visit, f form.Form) (draft, error) {
 	if changes := form.Changes(form.Plan{Head: published.Head, Definition: published.Definition}, now); changes != nil {
 		out.Changes = changes
 	}
+	out.Gone = namesOf(published.Definition)
+	for key := range namesOf(d) {
+		delete(out.Gone, key)
+	}
 	return out, nil
+}
+
+// namesOf is what questions and endings are called, by their keys.
+func namesOf(d *form.Definition) map[string]string {
+	names := map[string]string{}
+	for _, f := range d.Fields {
+		names[f.Key] = f.Label
+	}
+	for _, e := range d.Endings {
+		names[e.Key] = e.Title
+	}
+	return names
 }
 
 func (web *Web) showBuilder(v *visit) error {

@@ -245,10 +245,7 @@ func (web *Web) firstProblem(a *asking, pages []form.Page, details []fault.Detai
 		list := problems{}
 		for _, d := range details {
 			if slices.ContainsFunc(page.Fields, func(f *form.Field) bool { return f.Key == d.Field }) && list[d.Field] == "" {
-				list[d.Field] = a.words.say(d.Format, d.Args...)
-				if d.Format == "" {
-					list[d.Field] = d.Message
-				}
+				list[d.Field] = a.words.problem(d)
 			}
 		}
 		if len(list) > 0 {
@@ -308,8 +305,14 @@ func (web *Web) lead(v *visit, a *asking, e form.Evaluation, r form.Response) er
 	if ending := a.form.Definition.EndingOf(e); ending != nil && ending.Redirect != "" {
 		return web.redirect(v, a.form.Definition.Piped(ending.Redirect, func(f *form.Field, key string) string {
 			return url.QueryEscape(f.Say(e.Answers[key], func(word string) string {
-				if word == "." {
-					return word // programs read numbers in English
+				// Programs read numbers and dates as the API has them.
+				switch word {
+				case ".":
+					return word
+				case form.SpokenDate:
+					return time.DateOnly
+				case form.SpokenDateTime:
+					return "2006-01-02T15:04"
 				}
 				return a.words.say(word)
 			}))

@@ -147,3 +147,28 @@ func TestPublicForm(t *testing.T) {
 		status(t, "closed", r.b.Get(path), 409)
 	})
 }
+
+// Dates and numbers are said as the form's language writes them; a page that is
+// called with answers gets them as programs do.
+func TestDatesInWords(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read,forms:write").Access
+		id := publish(t, s, token, `{"title": "Termin", "language": "de", "fields": [
+			{"key": "day", "kind": "date", "label": "Tag", "earliest": "2026-12-01"}, {"key": "n", "kind": "number", "label": "Stunden", "step": 0.5},
+			{"key": "p2", "kind": "page_break"}, {"key": "ok", "kind": "yes_no", "label": "Am {{day}}, {{n}} Stunden?"}],
+			"endings": [{"title": "Gut", "redirect": "https://x.example/?day={{day}}&n={{n}}"}]}`)
+		r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
+		r.page = r.b.Get(r.path)
+		r.sees(200, `step="any"`) // or browsers would count from what stands there
+		r.send("next", "day", "2026-11-30", "n", "1,2")
+		r.sees(422, "Frühestens 01.12.2026.", "versuchen Sie 1 oder 1,5.")
+		r.send("next", "day", "2026-12-05", "n", "1,5")
+		r.sees(200, "Am 05.12.2026, 1,5 Stunden?")
+		r.send("next", "ok", "true")
+		r.sees(303)
+		if to := r.page.Header.Get("Location"); to != "https://x.example/?day=2026-12-05&n=1.5" {
+			t.Errorf("leads to %s", to)
+		}
+	})
+}

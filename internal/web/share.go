@@ -39,6 +39,9 @@ type prefilled struct {
 	Label   string
 	Options []form.Option
 	Type    string // of its control; empty: text
+	Min     *float64
+	Max     *float64
+	Step    *float64
 }
 
 // prefill is a question with what the link may bring along for it.
@@ -47,10 +50,17 @@ func (web *Web) prefill(v *visit, f *form.Field) prefilled {
 	switch {
 	case f.Kind == "yes_no" || f.Kind == "consent":
 		p.Options = []form.Option{{Value: "true", Label: web.say(v, "Yes")}, {Value: "false", Label: web.say(v, "No")}}
+	case f.Kind == "country":
+		for _, c := range web.languages.countriesIn(web.viewerLanguage(v)) {
+			p.Options = append(p.Options, form.Option{Value: c.Name, Label: c.Value})
+		}
 	case f.Kind == "date" || f.Kind == "time" || f.Kind == "email" || f.Kind == "url":
 		p.Type = f.Kind
+	case f.Kind == "datetime":
+		p.Type = "datetime-local"
 	case f.Numeric():
 		p.Type = "number"
+		p.Min, p.Max, p.Step = f.Min, f.Max, f.Step
 	}
 	return p
 }

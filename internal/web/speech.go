@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"formulary/internal/fault"
+	"formulary/internal/form"
 )
 
 // What pages of the workspace say, in the language, the zone and the way of
@@ -150,6 +151,14 @@ func (l *layout) Ago(t time.Time) string {
 	default:
 		return l.T("%d days ago", int(d/(24*time.Hour)))
 	}
+}
+
+// Badge says where a form stands: also that it is published and not open yet.
+func (l *layout) Badge(f form.Form) template.HTML {
+	if f.Status == form.Open && time.Now().Before(f.OpensAt) {
+		return tag("span.tag", l.T("opens %s", l.When(f.OpensAt)))
+	}
+	return tag("span.tag "+string(f.Status), l.T(string(f.Status)))
 }
 
 // told is an error in the words of whoever looks.

@@ -9,8 +9,13 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
 )
 
 //go:embed words/*.json
@@ -98,7 +103,7 @@ func (w words) retell(message string) string {
 		if values, ok := valuesIn(message, verb.Split(text, -1)); ok {
 			args := make([]any, len(values))
 			for i, value := range values {
-				args[i] = w.say(value) // such as the status of a form
+				args[i] = w.say(w.value(value)) // also words, such as the status of a form
 			}
 			format, told = text, fmt.Sprintf(verb.ReplaceAllString(own, "%s"), args...)
 		}
@@ -107,6 +112,33 @@ func (w words) retell(message string) string {
 		return w.retell(message[:at]) + message[at:]
 	}
 	return told
+}
+
+// problem says what is wrong with an answer.
+func (w words) problem(d fault.Detail) string {
+	if d.Format == "" {
+		return d.Message
+	}
+	args := slices.Clone(d.Args)
+	for i, arg := range args {
+		if text, ok := arg.(string); ok {
+			args[i] = w.value(text)
+		}
+	}
+	return w.say(d.Format, args...)
+}
+
+// value writes a date or a number that stands in a message.
+func (w words) value(text string) string {
+	for _, format := range []string{form.SpokenDate, form.SpokenDateTime} {
+		if t, err := time.Parse(format, text); err == nil {
+			return t.Format(w.say(format))
+		}
+	}
+	if _, err := strconv.ParseFloat(text, 64); err == nil {
+		return strings.Replace(text, ".", w.say("."), 1)
+	}
+	return text
 }
 
 // valuesIn are what stands between the given parts of a message, if it has them.

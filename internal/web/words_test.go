@@ -74,7 +74,7 @@ var (
 // said collects texts, with the file that says each.
 func said(t *testing.T, sources []source) map[string]string {
 	t.Helper()
-	texts := map[string]string{"Yes": "pipe.go", "No": "pipe.go", "Other": "summary.go", ".": "pipe.go"}
+	texts := map[string]string{"Yes": "pipe.go", "No": "pipe.go", "Other": "summary.go", ".": "pipe.go", form.SpokenDate: "pipe.go", form.SpokenDateTime: "pipe.go"}
 	for _, from := range sources {
 		files, err := filepath.Glob(from.files)
 		if err != nil || len(files) == 0 {
@@ -248,15 +248,19 @@ func TestRetell(t *testing.T) {
 	w := words{
 		"at most %s": "höchstens %s", "at most %d characters": "höchstens %d Zeichen", "%q is taken": "%q ist vergeben",
 		"the scheme %s is not allowed; use https": "das Schema %s geht nicht; nehmen Sie https", "no": "nein",
+		"not before %s": "frühestens %s", ".": ",", "2 January 2006": "02.01.2006", "2 January 2006, 15:04": "02.01.2006, 15:04",
 	}
 	for message, want := range map[string]string{
-		"no":                       "nein",
-		"at most 60 characters":    "höchstens 60 Zeichen",
-		"at most 1.5":              "höchstens 1.5",
-		`"summer" is taken`:        `"summer" ist vergeben`,
-		`"100%" is taken`:          `"100%" ist vergeben`,
-		"something else":           "something else",
-		"something else (at most)": "something else (at most)",
+		"no":                           "nein",
+		"at most 60 characters":        "höchstens 60 Zeichen",
+		"at most 1.5":                  "höchstens 1,5",
+		"not before 3 May 2026":        "frühestens 03.05.2026",
+		"not before 3 May 2026, 07:30": "frühestens 03.05.2026, 07:30",
+		"not before 07:30":             "frühestens 07:30",
+		`"summer" is taken`:            `"summer" ist vergeben`,
+		`"100%" is taken`:              `"100%" ist vergeben`,
+		"something else":               "something else",
+		"something else (at most)":     "something else (at most)",
 		"the scheme ftp is not allowed; use https (ftp://a)": "das Schema ftp geht nicht; nehmen Sie https (ftp://a)",
 	} {
 		if got := w.retell(message); got != want {

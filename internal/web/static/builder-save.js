@@ -12,12 +12,15 @@ let saved = 0; // the last edit that is
 let tries = 0;
 let draw, refresh;
 
-export const status = { kind: "saved", text: say("All changes saved") };
+// What is saved is one thing, what respondents see another.
+const rest = () => meta.version && meta.changes.length ? say("Saved, not published yet") : say("All changes saved");
+
+export const status = { kind: "saved", text: rest() };
 function tell(kind, text) {
   Object.assign(status, { kind, text });
   draw(true);
 }
-const done = () => { refresh(); tell("saved", say("All changes saved")); };
+const done = () => { refresh(); tell("saved", rest()); };
 const unsaved = () => state.edits !== saved;
 
 export function schedule(wait = 700) {
@@ -103,7 +106,7 @@ const blank = (value) => value === undefined || value === "";
 function fillIn(mine, sent, clean = {}) {
   for (const name in clean) if (mine && typeof clean[name] !== "object" && blank(sent[name]) && blank(mine[name])) mine[name] = clean[name];
 }
-function head({ revision, version, changes }) { Object.assign(meta, { revision, version, changes }); }
+function head({ revision, version, changes, gone }) { Object.assign(meta, { revision, version, changes, gone }); }
 function merge(clean, sent) {
   head(clean);
   for (const name of ["fields", "endings"]) sent[name].forEach((was, i) => {
@@ -143,7 +146,7 @@ function changeLine(line) {
   const [, what, key, rest] = line.match(/^. (field|ending) (\w+)(?:: (.*))?$/) ?? [];
   const [, name, value] = line.match(/^~ (\w+): (.*)$/s) ?? [];
   const member = what && members().find((m) => m.key === key);
-  const words = what ? (member ? quote(nameOf(member)) : key) + (rest ? `: ${called(rest)}` : "")
+  const words = what ? (member ? quote(nameOf(member)) : meta.gone[key] ? quote(meta.gone[key]) : key) + (rest ? `: ${called(rest)}` : "")
     : name === "settings" ? called(value)
     : name ? `${called(name)}: ${value.replace(/^none →/, `${say("nothing")} →`).replace(/→ none$/, `→ ${say("nothing")}`)}`
     : line.endsWith("fields") ? say("The order of the questions") : say("The order of the endings");
