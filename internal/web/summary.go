@@ -35,9 +35,15 @@ type questionSummary struct {
 	Average  *float64
 	NPS      *float64
 	Chart    template.HTML
+	Parts    []partSummary // in its place, of what asks the same of several things
 	Rows     []countRow
 	Ranking  bool
 	Key      string
+}
+
+type partSummary struct {
+	Label string
+	Chart template.HTML
 }
 
 type countRow struct {
@@ -122,22 +128,17 @@ func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
 			row.Label = c.Label // as the owner wrote it
 		}
 		row.Label = p.country(f, row.Label)
-		if c.Row != "" {
-			for _, r := range f.Rows {
-				if r.Value == c.Row {
-					row.Row = r.Label
-				}
+		row.Row = c.Row // which may have been there in an earlier version only
+		for _, r := range f.Rows {
+			if r.Value == c.Row {
+				row.Row = r.Label
 			}
 		}
 		if q.Ranking {
 			row.Place = float64(c.Count) / float64(t.Answered)
 		}
 		q.Rows = append(q.Rows, row)
-		label := row.Label
-		if row.Row != "" {
-			label = row.Row + ": " + row.Label
-		}
-		rows = append(rows, chart.Row{Label: label, Value: float64(row.Count), Share: row.Share})
+		rows = append(rows, chart.Row{Label: row.Label, Value: float64(row.Count), Share: row.Share})
 		points = append(points, chart.Point{Label: row.Label, Value: float64(row.Count)})
 	}
 	switch {
@@ -154,6 +155,16 @@ func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
 		q.Chart = template.HTML(chart.Histogram(points, q.Label, p.Decimal))
 	case f.Kind == "slider" && len(points) > 12:
 		q.Chart, q.Rows = template.HTML(chart.Columns(points, q.Label, p.Decimal)), nil
+	case f.Rows != nil:
+		for from := 0; from < len(rows); {
+			to := from + 1
+			for to < len(rows) && q.Rows[to].Row == q.Rows[from].Row {
+				to++
+			}
+			label := q.Rows[from].Row
+			q.Parts = append(q.Parts, partSummary{label, template.HTML(chart.Bars(rows[from:to], label, p.Decimal))})
+			from = to
+		}
 	case len(rows) > 0:
 		q.Chart = template.HTML(chart.Bars(rows, q.Label, p.Decimal))
 	}

@@ -242,6 +242,29 @@ func TestTryApplication(t *testing.T) {
 	})
 }
 
+// A question that asks the same of several things has a chart for each of them, also
+// of those that are not asked about any more.
+func TestMatrixSummary(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read,forms:write").Access
+		definition := func(rows string) string {
+			return `{"title": "Trip", "fields": [{"id": "f1", "key": "grid", "kind": "matrix", "label": "How was it?", "rows": [` + rows + `],
+				"options": [{"value": "good", "label": "Good"}, {"value": "bad", "label": "Bad"}]}]}`
+		}
+		id := publish(t, s, token, definition(`{"value": "food", "label": "The food"}, {"value": "bus", "label": "The bus"}`))
+		if a := s.Call("POST", "/f/"+id, "", `{"answers": {"grid": {"food": "good", "bus": "bad"}}}`); a.StatusCode != 201 {
+			t.Fatal(a.Text)
+		}
+		b := s.Browser()
+		b.SignIn(ada)
+		has(t, b.Get("/forms/"+id+"/summary"), "<h3>The food</h3>", "<h3>The bus</h3>", "The bus: Bad")
+		s.Call("PATCH", "/api/v1/forms/"+id, token, definition(`{"value": "food", "label": "The food"}`))
+		s.Call("POST", "/api/v1/forms/"+id+"/publish", token, "")
+		has(t, b.Get("/forms/"+id+"/summary"), "<h3>The food</h3>", "<h3>bus</h3>", "bus: Bad")
+	})
+}
+
 // What a link can bring along is chosen from what the questions take.
 func TestPrefill(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
