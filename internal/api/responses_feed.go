@@ -1,0 +1,62 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"strconv"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/store"
+)
+
+// feed answers with what came after a cursor, the oldest first.
+func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, filter store.ResponseFilter) (*ResponseList, reply, error) {
+	after, err := a.after(ctx, owner, in.ID, *in.After)
+	if err != nil {
+		return nil, reply{}, err
+	}
+	// One more than asked for tells whether there is more.
+	list, err := a.Store.Feed(ctx, owner, in.ID, filter, after, in.Limit+1)
+	if err != nil {
+		return nil, reply{}, err
+	}
+	more := int64(len(list)) > in.Limit
+	if more {
+		list = list[:in.Limit]
+	}
+	if n := len(list); n > 0 {
+		after = list[n-1].ID
+	}
+	next := cursor(after)
+	return &ResponseList{Data: responses(list), Next: &next, More: &more}, reply{}, nil
+}
+
+// cursor is the id of the last response that was read. It is opaque, so that nobody
+// counts on what is in it.
+func cursor(id string) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(id))
+}
+
+// beginning is below the ids of all responses.
+var beginning = account.FirstID(account.ResponsePrefix, time.UnixMilli(0))
+
+// after is the id that a cursor stands for. Cursors of earlier versions have the
+// serial of the response.
+func (a *API) after(ctx context.Context, owner, formID, text string) (string, error) {
+	if text == "" {
+		return beginning, nil
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err == nil && len(raw) > 1 && raw[0] == 's' {
+		if serial, err := strconv.ParseInt(string(raw[1:]), 36, 64); err == nil && serial >= 0 {
+			id, err := a.Store.ResponseAt(ctx, owner, formID, serial)
+			return cmp.Or(id, beginning), err
+		}
+	}
+	if _, ok := account.ParseID(account.ResponsePrefix, string(raw)); err != nil || !ok {
+		return "", badQuery("after", "is not a cursor of ours")
+	}
+	return string(raw), nil
+}
