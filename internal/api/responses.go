@@ -162,6 +162,18 @@ func (a *API) submit(ctx context.Context, in *submitInput, source, app string) (
 	if err != nil {
 		return nil, reply{}, err
 	}
+	var once store.Once
+	if in.Key != "" {
+		asked, err := json.Marshal(in.Body.Answers)
+		if err != nil {
+			return nil, reply{}, err
+		}
+		once = store.Once{App: app + "/" + f.ID, Key: in.Key, Hash: account.Hash(string(asked))}
+		// What was stored stays so, whatever became of the form since.
+		if r, found, err := a.Store.Sent(ctx, f.Owner, f.ID, once); found || err != nil {
+			return nil, reply{Body: receipt(r)}, err
+		}
+	}
 	now := a.Now()
 	if !f.OpenAt(now) {
 		return nil, reply{}, fault.New(fault.FormNotOpen, "The form is not open.")
@@ -169,14 +181,6 @@ func (a *API) submit(ctx context.Context, in *submitInput, source, app string) (
 	e, err := f.Definition.Check(in.Body.Answers)
 	if err != nil {
 		return nil, reply{}, err
-	}
-	var once store.Once
-	if in.Key != "" {
-		asked, err := f.Definition.Encode(e.Answers)
-		if err != nil {
-			return nil, reply{}, err
-		}
-		once = store.Once{App: app + "/" + f.ID, Key: in.Key, Hash: account.Hash(string(asked))}
 	}
 	r, err := a.Store.AddResponse(ctx, store.Submission{Form: f, Answers: e.Answers, Metadata: form.Metadata{Source: source}, Once: once, At: now})
 	return nil, reply{Body: receipt(r)}, err

@@ -45,7 +45,7 @@ func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) 
 		if err != nil {
 			return out, badQuery(field, "is a time such as 2026-05-31T17:30:00Z")
 		}
-		*to.time = t
+		*to.time = edge(t)
 	}
 	var err error
 	out.Answers, err = a.Store.AnswerFilters(ctx, owner, formID, in.Answers)
@@ -53,6 +53,19 @@ func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) 
 		return out, badQuery(mistake.Name, mistake.Message)
 	}
 	return out, err
+}
+
+// edge is the first moment of a response, in whole milliseconds, that is not before
+// the time. No response is as old as the clock; a time before that is no time to Go.
+func edge(t time.Time) time.Time {
+	whole := t.Truncate(time.Millisecond)
+	if whole.Before(t) {
+		whole = whole.Add(time.Millisecond)
+	}
+	if oldest := time.UnixMilli(0); whole.Before(oldest) {
+		return oldest
+	}
+	return whole
 }
 
 // kept is the part of the query that the links of a list repeat.

@@ -29,7 +29,7 @@ const (
 		response_tick = CASE WHEN response_tick < $5 THEN $5 ELSE response_tick END + $3
 		WHERE account_id = $1 AND id = $2 AND status = 'open' AND opens_at <= $4 AND (closes_at = 0 OR closes_at > $4)
 		AND (response_limit = 0 OR response_count + $3 <= response_limit)
-		RETURNING response_serial, response_tick, CASE WHEN response_count = response_limit THEN 1 ELSE 0 END`
+		RETURNING version, response_serial, response_tick, CASE WHEN response_count = response_limit THEN 1 ELSE 0 END`
 	insertResponseSQL = `INSERT INTO response (account_id, form_id, id, serial, version, submitted_at, answers, metadata)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 )
@@ -54,7 +54,6 @@ type intake struct {
 type waiting struct {
 	Submission
 	text, metadata string
-	chosen         []form.Choice
 	response       form.Response
 	filled         bool // with it the form had all that it may have
 	err            error
@@ -74,9 +73,6 @@ func (s *Store) AddResponse(ctx context.Context, in Submission) (form.Response, 
 		return form.Response{}, err
 	}
 	w.text = string(text)
-	if in.Form.Definition.HasCaps() {
-		w.chosen = in.Form.Definition.Choices(in.Answers)
-	}
 	if err := s.storeSoon(ctx, w); err != nil {
 		return form.Response{}, err
 	}
@@ -150,7 +146,7 @@ func (s *Store) storeBatch(batch []*waiting) {
 	})
 	err := errAlone
 	if len(batch) > 1 {
-		err = s.db.Write(context.Background(), func(t tx) error { return storeForms(t, batch) })
+		err = s.db.Write(context.Background(), func(t tx) error { return s.storeForms(t, batch) })
 	}
 	for _, w := range batch {
 		w.err = err
@@ -177,28 +173,38 @@ func isAway(err error) bool { return err != nil && fault.From(err).Code == fault
 // made.
 func (s *Store) storeAlone(w *waiting) error {
 	ctx := context.Background()
-	err := s.db.Write(ctx, func(t tx) error { return storeForm(t, []*waiting{w}) })
-	if err == nil || isAway(err) || w.Once.Key == "" {
+	err := s.db.Write(ctx, func(t tx) error { return s.storeForm(t, []*waiting{w}) })
+	if err == nil || isAway(err) {
 		return err
 	}
-	earlier, lookup := w.Once.earlier(s.query(ctx), w.Form.Owner)
-	if errors.Is(lookup, fault.NotFound) {
-		return err
+	if r, found, lookup := s.Sent(ctx, w.Form.Owner, w.Form.ID, w.Once); found || lookup != nil {
+		w.response = r
+		return lookup
 	}
-	if lookup == nil {
-		w.response, lookup = readResponse(s.query(ctx), w.Form.Owner, w.Form.ID, earlier)
+	return err
+}
+
+// Sent finds the response that a sending with the key made.
+func (s *Store) Sent(ctx context.Context, owner, formID string, once Once) (r form.Response, found bool, err error) {
+	if once.Key == "" {
+		return r, false, nil
 	}
-	return lookup
+	id, err := once.earlier(s.query(ctx), owner)
+	if err != nil {
+		return r, false, notFoundAs(err, nil)
+	}
+	r, err = readResponse(s.query(ctx), owner, formID, id)
+	return r, true, err
 }
 
 // storeForms stores submissions that are sorted by their forms.
-func storeForms(t tx, batch []*waiting) error {
+func (s *Store) storeForms(t tx, batch []*waiting) error {
 	for from := 0; from < len(batch); {
 		to := from + 1
 		for to < len(batch) && batch[to].Form.ID == batch[from].Form.ID {
 			to++
 		}
-		if err := storeForm(t, batch[from:to]); err != nil {
+		if err := s.storeForm(t, batch[from:to]); err != nil {
 			return err
 		}
 		from = to
@@ -208,14 +214,22 @@ func storeForms(t tx, batch []*waiting) error {
 
 // storeForm stores submissions to one form. They get the form's next serials and
 // ticks, so their ids sort as they are stored, whichever node stores them.
-func storeForm(t tx, list []*waiting) error {
+func (s *Store) storeForm(t tx, list []*waiting) error {
 	form := list[0].Form
 	now := slices.MaxFunc(list, func(a, b *waiting) int { return a.At.Compare(b.At) }).At
 	n := int64(len(list))
-	var serial, tick, full int64
-	if err := one(t.Query, nextResponseSQL, []any{form.Owner, form.ID, n, ms(now), int64(account.TickOf(now))}, &serial, &tick, &full); err != nil {
+	var version, serial, tick, full int64
+	if err := one(t.Query, nextResponseSQL, []any{form.Owner, form.ID, n, ms(now), int64(account.TickOf(now))}, &version, &serial, &tick, &full); err != nil {
 		return notFoundAs(err, errNotOpen)
 	}
+	published := form.Definition
+	if version != form.Version {
+		var err error
+		if published, err = s.definitions.of(t.Query, form.Owner, form.ID, version); err != nil {
+			return err
+		}
+	}
+	caps := capsOf(published)
 	// Made in one piece, and what they share once: this is where most of what the
 	// store does happens.
 	const columns = 8
@@ -229,8 +243,10 @@ func storeForm(t tx, list []*waiting) error {
 		if earlier, err := w.Once.claim(t, form.Owner, r.ID, w.At); err != nil || earlier != "" {
 			return orNil(err, earlier != "", errEarlier)
 		}
-		if err := takeOptions(t, form.Owner, form.ID, w.chosen); err != nil {
-			return err
+		if caps != nil {
+			if err := takeOptions(t, form.Owner, form.ID, caps, w.Form.Definition.Choices(w.Answers)); err != nil {
+				return err
+			}
 		}
 		cells = append(cells, owner, formID, r.ID, r.Serial, r.Version, ms(r.SubmittedAt), r.JSON, r.Metadata)
 		rows[i] = cells[i*columns:][:columns]

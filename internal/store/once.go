@@ -11,7 +11,7 @@ import (
 type Once struct {
 	App  string // keys of two applications never meet
 	Key  string
-	Hash string // of the request's body
+	Hash string // of the request's body; empty finds what was made with any
 }
 
 // onceKept is how long a key is remembered.
@@ -46,7 +46,7 @@ func (o Once) earlier(q querier, owner string) (id string, err error) {
 	if err := one(q, onceSQL, []any{owner, o.App, o.Key}, &hash, &id); err != nil {
 		return "", err
 	}
-	if hash != o.Hash {
+	if o.Hash != "" && hash != o.Hash {
 		return "", fault.New(fault.KeyReused, "This Idempotency-Key was already used with another body.")
 	}
 	return id, nil

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"formulary/internal/fault"
 	"formulary/internal/form"
@@ -13,16 +14,38 @@ const (
 	giveOptionSQL = `UPDATE option_count SET n = n - 1 WHERE account_id = $1 AND form_id = $2 AND field_id = $3 AND value = $4 AND n > 0`
 	setOptionSQL  = `INSERT INTO option_count (account_id, form_id, field_id, value, n) VALUES ($1, $2, $3, $4, $5)`
 	dropCountsSQL = `DELETE FROM option_count WHERE account_id = $1 AND form_id = $2`
+	publishedSQL  = `SELECT version FROM form WHERE account_id = $1 AND id = $2`
 	optionsSQL    = `SELECT field_id, value, n FROM option_count WHERE account_id = $1 AND form_id = $2`
 )
 
-// takeOptions counts options that have a cap; one that is full is refused.
-func takeOptions(t tx, owner, formID string, chosen []form.Choice) error {
+// option is one of a field's, by the field's id and its value.
+type option [2]string
+
+// capsOf are the caps of a definition's options, of those that have one.
+func capsOf(d *form.Definition) map[option]int64 {
+	if !d.HasCaps() {
+		return nil
+	}
+	caps := map[option]int64{}
+	for _, f := range d.Fields {
+		for _, o := range f.Options {
+			if o.Cap > 0 {
+				caps[option{f.ID, o.Value}] = int64(o.Cap)
+			}
+		}
+	}
+	return caps
+}
+
+// takeOptions counts options that have a cap; one that is full is refused. The caps
+// are those of the version that is published, whichever version was answered.
+func takeOptions(t tx, owner, formID string, caps map[option]int64, chosen []form.Choice) error {
 	for _, c := range chosen {
-		if c.Cap == 0 {
+		most := caps[option{c.FieldID, c.Value}]
+		if most == 0 {
 			continue
 		}
-		n, err := t.Exec(takeOptionSQL, owner, formID, c.FieldID, c.Value, c.Cap)
+		n, err := t.Exec(takeOptionSQL, owner, formID, c.FieldID, c.Value, most)
 		if err != nil {
 			return err
 		}
@@ -44,23 +67,74 @@ func giveOptions(t tx, owner, formID string, chosen []form.Choice) error {
 	return nil
 }
 
+// exchangeOptions takes back what some responses chose, and counts what others do.
+// Where one becomes another, what it goes on choosing stays as it is.
+func (s *Store) exchangeOptions(t tx, owner, formID string, gone, came []form.Response) error {
+	if len(gone)+len(came) == 0 {
+		return nil
+	}
+	var version int64
+	if err := one(t.Query, publishedSQL, []any{owner, formID}, &version); err != nil {
+		return err
+	}
+	published, err := s.definitions.of(t.Query, owner, formID, version)
+	if err != nil {
+		return err
+	}
+	caps := capsOf(published)
+	if caps == nil {
+		return nil
+	}
+	chosen := func(list []form.Response) (all []form.Choice, err error) {
+		for _, r := range list {
+			more, err := s.chosenBy(t, owner, r)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, more...)
+		}
+		return all, nil
+	}
+	give, err := chosen(gone)
+	if err != nil {
+		return err
+	}
+	take, err := chosen(came)
+	if err != nil {
+		return err
+	}
+	for i := 0; i < len(take); i++ {
+		if same := slices.IndexFunc(give, func(c form.Choice) bool { return c.FieldID == take[i].FieldID && c.Value == take[i].Value }); same >= 0 {
+			give, take = slices.Delete(give, same, same+1), slices.Delete(take, i, i+1)
+			i--
+		}
+	}
+	if err := giveOptions(t, owner, formID, give); err != nil {
+		return err
+	}
+	return takeOptions(t, owner, formID, caps, take)
+}
+
+func (s *Store) chosenBy(t tx, owner string, r form.Response) ([]form.Choice, error) {
+	d, err := s.definitions.of(t.Query, owner, r.FormID, r.Version)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := r.Answers()
+	return d.Choices(answers), err
+}
+
 // recountOptions counts the options that the definition caps among all responses
 // there are. The form is locked meanwhile. Without caps it costs nothing.
 func recountOptions(t tx, owner, formID string, d *form.Definition) error {
 	if _, err := t.Exec(dropCountsSQL, owner, formID); err != nil {
 		return err
 	}
-	if !d.HasCaps() {
+	caps := capsOf(d)
+	if caps == nil {
 		return nil
 	}
-	capped := map[[2]string]int64{}
-	for _, f := range d.Fields {
-		for _, o := range f.Options {
-			if o.Cap > 0 {
-				capped[[2]string{f.ID, o.Value}] = 0
-			}
-		}
-	}
+	counts := map[option]int64{}
 	var known definitions
 	if err := eachResponse(t.Query, owner, formID, func(r form.Response) error {
 		asked, err := known.of(t.Query, owner, formID, r.Version)
@@ -69,16 +143,14 @@ func recountOptions(t tx, owner, formID string, d *form.Definition) error {
 		}
 		answers, err := r.Answers()
 		for _, c := range asked.Choices(answers) {
-			if _, ok := capped[[2]string{c.FieldID, c.Value}]; ok {
-				capped[[2]string{c.FieldID, c.Value}]++
-			}
+			counts[option{c.FieldID, c.Value}]++
 		}
 		return err
 	}); err != nil {
 		return err
 	}
-	for option, n := range capped {
-		if _, err := t.Exec(setOptionSQL, owner, formID, option[0], option[1], n); err != nil {
+	for o := range caps {
+		if _, err := t.Exec(setOptionSQL, owner, formID, o[0], o[1], counts[o]); err != nil {
 			return err
 		}
 	}
@@ -88,24 +160,17 @@ func recountOptions(t tx, owner, formID string, d *form.Definition) error {
 // FullOptions are the options of a form, by field id and value, that have been
 // chosen as often as they may.
 func (s *Store) FullOptions(ctx context.Context, p PublicForm) (map[[2]string]bool, error) {
-	if !p.Definition.HasCaps() {
+	caps := capsOf(p.Definition)
+	if caps == nil {
 		return nil, nil
-	}
-	caps := map[[2]string]int64{}
-	for _, f := range p.Definition.Fields {
-		for _, o := range f.Options {
-			if o.Cap > 0 {
-				caps[[2]string{f.ID, o.Value}] = int64(o.Cap)
-			}
-		}
 	}
 	full := map[[2]string]bool{}
 	err := s.db.Query(ctx, optionsSQL, func(r row) error {
-		var option [2]string
+		var o option
 		var n int64
-		err := r.Scan(&option[0], &option[1], &n)
-		if most := caps[option]; most > 0 && n >= most {
-			full[option] = true
+		err := r.Scan(&o[0], &o[1], &n)
+		if most := caps[o]; most > 0 && n >= most {
+			full[o] = true
 		}
 		return err
 	}, p.Owner, p.ID)

@@ -132,8 +132,14 @@ func TestUpgradeOfMixedUp(t *testing.T) {
 		execute("UPDATE form SET response_serial = $3, response_count = $3 WHERE account_id = $1 AND id = $2", owner, p.ID, int64(n))
 		execute("INSERT INTO form_summary (account_id, form_id, serial, edits, summary) VALUES ($1, $2, 77, 0, '')", owner, p.ID)
 
+		execute("INSERT INTO trash (account_id, id, form_id, content, deleted_at) VALUES ($1, $2, $3, '{}', 0)", owner, account.NewID(account.ResponsePrefix, ahead), p.ID)
+
 		if _, err := s.Migrate(ctx); err != nil {
 			t.Fatal(err)
+		}
+		// Its serial would be that of another one.
+		if kept, err := s.Rows(ctx, 1, "SELECT id FROM trash"); err != nil || len(kept) != 0 {
+			t.Errorf("in the trash: %v (%v)", kept, err)
 		}
 		next, err := add(s, p, 1)
 		if err != nil || next.ID <= ids[n-1] || next.Serial != n+1 {
@@ -156,6 +162,31 @@ func TestUpgradeOfMixedUp(t *testing.T) {
 		}
 		if sum, err := s.Summary(ctx, owner, p.ID); err != nil || sum.Responses != n+1 {
 			t.Errorf("the summary counts %d (%v)", sum.Responses, err)
+		}
+	})
+}
+
+// A form that an earlier version deleted, without a note of its tick, goes on after
+// what it has.
+func TestOrderOfRestored(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		p := opened(t, s, owner, small)
+		last, err := s.AddResponse(ctx, store.Submission{Form: p, Answers: map[string]any{}, At: time.Now().Add(time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.DeleteForm(ctx, owner, p.ID, 0, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Exec(ctx, `UPDATE trash SET content = REPLACE(content, '"ResponseTick"', '"NoSuch"') WHERE account_id = $1`, owner); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.RestoreForm(ctx, owner, p.ID); err != nil {
+			t.Fatal(err)
+		}
+		if next, err := add(s, p, 1); err != nil || next.ID <= last.ID {
+			t.Errorf("after %s comes %s (%v)", last.ID, next.ID, err)
 		}
 	})
 }

@@ -147,23 +147,8 @@ func (s *Store) unsum(t tx, owner, formID string, gone, came []form.Response) er
 			}
 		}
 	}
-	for _, r := range gone {
-		chosen, err := s.chosenBy(t, owner, r)
-		if err != nil {
-			return err
-		}
-		if err := giveOptions(t, owner, formID, chosen); err != nil {
-			return err
-		}
-	}
-	for _, r := range came {
-		chosen, err := s.chosenBy(t, owner, r)
-		if err != nil {
-			return err
-		}
-		if err := takeOptions(t, owner, formID, chosen); err != nil {
-			return err
-		}
+	if err := s.exchangeOptions(t, owner, formID, gone, came); err != nil {
+		return err
 	}
 	if !touched {
 		return nil
@@ -174,15 +159,6 @@ func (s *Store) unsum(t tx, owner, formID string, gone, came []form.Response) er
 	}
 	_, err = t.Exec(setSummarySQL, owner, formID, string(changed))
 	return err
-}
-
-func (s *Store) chosenBy(t tx, owner string, r form.Response) ([]form.Choice, error) {
-	d, err := s.definitions.of(t.Query, owner, r.FormID, r.Version)
-	if err != nil {
-		return nil, err
-	}
-	answers, err := r.Answers()
-	return d.Choices(answers), err
 }
 
 // countAlong counts a response in that was just stored, without reading it again,

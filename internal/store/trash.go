@@ -84,6 +84,9 @@ func (s *Store) RestoreForm(ctx context.Context, owner, id string) (form.Form, e
 			return err
 		}
 		f := gone.Form
+		if err := gone.catchUp(t, owner); err != nil {
+			return err
+		}
 		if f.Slug != "" {
 			// Somebody may have taken it meanwhile.
 			if n, err := t.Exec(claimSlugSQL, f.Slug, owner, id); err != nil {
@@ -107,6 +110,17 @@ func (s *Store) RestoreForm(ctx context.Context, owner, id string) (form.Form, e
 		return rankFound(t, owner, formList, gone.Serial)
 	})
 	return gone.Form, err
+}
+
+// catchUp sees to it that what comes next comes after what is there, also where an
+// earlier version deleted the form, which noted no tick.
+func (g *trashedForm) catchUp(t tx, owner string) error {
+	var last int64
+	err := one(t.Query, lastResponseSQL, []any{owner, g.Form.ID}, &last)
+	if err == nil {
+		g.ResponseTick = max(g.ResponseTick, int64(account.TickOf(at(last+1))))
+	}
+	return notFoundAs(err, nil)
 }
 
 // TrashResponses removes responses so that, for a while, RestoreResponses brings

@@ -94,14 +94,36 @@ func (web *Web) answerForm(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if !f.OpenAt(web.Now()) {
-		return web.closed(v, f)
-	}
 	a.in = v.r.PostForm
+	if !f.OpenAt(web.Now()) {
+		return web.tooLate(v, a)
+	}
 	if err := web.sameVersion(v, a); err != nil {
 		return err
 	}
 	return web.turn(v, a, func(e form.Evaluation, number int) error { return web.finish(v, a, e, number) })
+}
+
+// tooLate tells that the form is closed; but who sends once more what was stored
+// gets to the end of it.
+func (web *Web) tooLate(v *visit, a *asking) error {
+	f := a.form
+	r, found, err := web.Store.Sent(v.ctx(), f.Owner, f.ID, store.Once{App: "page/" + f.ID, Key: a.in.Get(onceControl)})
+	if errors.Is(err, fault.NotFound) || err == nil && !found {
+		return web.closed(v, f)
+	}
+	if err != nil {
+		return err
+	}
+	answers, err := r.Answers()
+	if err != nil {
+		return err
+	}
+	if a.form.Definition, err = web.Store.Definition(v.ctx(), f.Owner, f.ID, r.Version); err != nil {
+		return err
+	}
+	e, _ := a.form.Definition.Recheck(answers) // it was right when it was stored
+	return web.lead(v, a, e, r)
 }
 
 // result is something calculated, for the page to show and to decide by.

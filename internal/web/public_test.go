@@ -172,3 +172,29 @@ func TestDatesInWords(t *testing.T) {
 		}
 	})
 }
+
+// Who sends the last response that a form takes twice, gets to its end twice; others
+// learn that it is closed.
+func TestLastOneSentTwice(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read,forms:write").Access
+		id := publish(t, s, token, `{"title": "One", "response_limit": 1, "fields": [{"key": "who", "kind": "short_text", "label": "Who?"}],
+			"endings": [{"key": "a", "title": "See you, {{who}}"}]}`)
+		r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
+		r.page = r.b.Get(r.path)
+		late := &respondent{t: t, b: s.Browser(), path: r.path, page: s.Browser().Get(r.path)}
+		first := r.page
+		for range 2 {
+			r.page = first
+			r.send("next", "who", "Ada")
+			r.sees(303)
+			has(t, r.b.Get(r.page.Header.Get("Location")), "See you, Ada")
+		}
+		late.send("next", "who", "Bob")
+		late.sees(409, "!See you")
+		r.page = first
+		r.send("next", "who", "Somebody else")
+		r.sees(303)
+	})
+}

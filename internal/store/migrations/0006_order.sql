@@ -36,6 +36,8 @@ UPDATE response SET serial = place.serial FROM
     ON s.account_id = i.account_id AND s.form_id = i.form_id AND s.n = i.n) AS place
   WHERE response.account_id = place.account_id AND response.form_id = place.form_id AND response.id = place.id;
 DELETE FROM form_summary WHERE (account_id, form_id) IN (SELECT account_id, form_id FROM mixed_up);
+-- Responses in the trash have the serials of before.
+DELETE FROM trash WHERE id <> form_id AND (account_id, form_id) IN (SELECT account_id, form_id FROM mixed_up);
 DROP TABLE mixed_up;
 
 -- Every 64th response is also found by its serial.

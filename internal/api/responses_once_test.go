@@ -1,0 +1,149 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A repetition answers with what the first sending made, whatever became of the form
+// since.
+func TestRepeatedSubmission(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		const asked = `{"title": "Once", "fields": [{"id": "f1", "key": "n", "kind": "number"}%s]}`
+		for name, change := range map[string]func(path string){
+			"closed":              func(path string) { w.is("close", w.Call("POST", path+"/close", w.ada, ""), 0) },
+			"another calculation": republish(w, asked, `, {"id": "f2", "key": "twice", "kind": "calculated", "expression": "n * 2"}`),
+			"another question":    republish(w, asked, `, {"id": "f2", "key": "more", "kind": "short_text", "required": true}`),
+		} {
+			path := w.open(w.ada, fmt.Sprintf(asked, ""))
+			id := path[strings.LastIndex(path, "/")+1:]
+			for where, send := range map[string]func() string{
+				"the API":     func() string { return w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 1}}`, "Idempotency-Key: a").String("id") },
+				"the address": func() string { return w.Call("POST", "/f/"+id, "", `{"answers": {"n": 1}}`, "Idempotency-Key: a").String("id") },
+			} {
+				first := send()
+				change(path)
+				if again := send(); first == "" || again != first {
+					t.Errorf("%s, %s: %q, then %q", name, where, first, again)
+				}
+				w.is("open again", w.Call("POST", path+"/publish", w.ada, ""), 0)
+				w.is("as it was", w.Call("PATCH", path, w.ada, fmt.Sprintf(asked, "")), 0)
+				w.is("open again", w.Call("POST", path+"/publish", w.ada, ""), 0)
+			}
+			w.is(name+", with other answers", w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 2}}`, "Idempotency-Key: a"), 409002)
+		}
+		// The last one that there may be, sent by many at once.
+		path := w.open(w.ada, fmt.Sprintf(asked, ""))
+		w.is("a limit", w.Call("PATCH", path, w.ada, `{"response_limit": 1}`), 0)
+		var all sync.WaitGroup
+		ids := make([]string, 16)
+		for i := range ids {
+			all.Go(func() {
+				ids[i] = w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 1}}`, "Idempotency-Key: a").String("id")
+			})
+		}
+		all.Wait()
+		for _, id := range ids {
+			if id == "" || id != ids[0] {
+				t.Errorf("the same sending became %q and %q", ids[0], id)
+			}
+		}
+	})
+}
+
+func republish(w *world, asked, more string) func(path string) {
+	return func(path string) {
+		w.is("change", w.Call("PATCH", path, w.ada, fmt.Sprintf(asked, more)), 0)
+		w.is("publish", w.Call("POST", path+"/publish", w.ada, ""), 0)
+	}
+}
+
+// Caps are those of what is published, whichever version somebody answers or edits.
+func TestCapsAcrossVersions(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		asked := func(most int) string {
+			return fmt.Sprintf(`{"title": "Places", "fields": [{"id": "f1", "key": "when", "kind": "single_choice",
+				"options": [{"value": "am", "label": "Morning", "cap": %d}, {"value": "pm", "label": "Afternoon"}]}, {"id": "f2", "key": "n", "kind": "number"}]}`, most)
+		}
+		path := w.open(w.ada, asked(0))
+		send := func(when string) string {
+			return w.Call("POST", path+"/responses", w.ada, `{"answers": {"when": "`+when+`"}}`).String("id")
+		}
+		first := send("am")
+		cap := func(most int) {
+			w.is("a cap", w.Call("PATCH", path, w.ada, asked(most)), 0)
+			w.is("publish", w.Call("POST", path+"/publish", w.ada, ""), 0)
+		}
+		cap(1)
+		change := func(answers string) int {
+			return w.Call("PATCH", path+"/responses/"+first, w.ada, `{"answers": `+answers+`}`).StatusCode
+		}
+		if got := []any{send("am"), change(`{"when": "am", "n": 5}`), send("am")}; got[0] != "" || got[1] != 200 || got[2] != "" {
+			t.Errorf("one place, taken: %v", got)
+		}
+		// Given up, taken by somebody else, and not to be had again.
+		if got := []any{change(`{"when": "pm"}`), send("am") != "", change(`{"when": "am"}`)}; got[0] != 200 || got[1] != true || got[2] != 422 {
+			t.Errorf("one place, given up: %v", got)
+		}
+		// With more taken than there are, those who have one keep it.
+		cap(0)
+		second := send("am")
+		cap(1)
+		if got := w.Call("PATCH", path+"/responses/"+second, w.ada, `{"answers": {"when": "am", "n": 6}}`).StatusCode; got != 200 {
+			t.Errorf("one of two on one place changes something else: %d", got)
+		}
+
+		// A cap that comes while many are sending.
+		path = w.open(w.ada, asked(0))
+		const most = 120
+		var all sync.WaitGroup
+		half := make(chan struct{}, 1000)
+		for range 8 {
+			all.Go(func() {
+				for range 40 {
+					send("am")
+					half <- struct{}{}
+				}
+			})
+		}
+		for range 40 {
+			<-half
+		}
+		cap(most)
+		all.Wait()
+		list := w.Call("GET", path+"/responses?answers[when]=am", w.ada, "")
+		if n := list.Body["total_items"]; n != float64(most) {
+			t.Errorf("%v on %d places", n, most)
+		}
+	})
+}
+
+// The edges of a span of time are exact, and a time before all times chooses nothing
+// and everything.
+func TestSpanEdges(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		path := w.open(w.ada, `{"title": "Span", "fields": [{"key": "n", "kind": "number"}]}`)
+		made := w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 1}}`)
+		at, err := time.Parse(time.RFC3339Nano, made.String("submitted_at"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := func(query string) any { return w.Call("GET", path+"/responses?"+query, w.ada, "").Body["total_items"] }
+		in := func(d time.Duration) string { return at.Add(d).UTC().Format(time.RFC3339Nano) }
+		for query, want := range map[string]float64{
+			"since=" + in(0): 1, "since=" + in(time.Microsecond): 0, "since=" + in(-time.Microsecond): 1,
+			"until=" + in(0): 0, "until=" + in(time.Microsecond): 1, "until=" + in(-time.Microsecond): 0,
+			"since=0001-01-01T00:00:00Z": 1, "until=0001-01-01T00:00:00Z": 0, "until=9999-12-31T23:59:59Z": 1,
+		} {
+			if got := count(query); got != want {
+				t.Errorf("%s: %v of %v", query, got, want)
+			}
+		}
+		if gone := w.Call("DELETE", path+"/responses?until=0001-01-01T00:00:00Z", w.ada, ""); gone.Body["deleted"] != 0.0 {
+			t.Errorf("deleted: %s", gone.Text)
+		}
+	})
+}
