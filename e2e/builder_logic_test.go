@@ -136,3 +136,23 @@ func TestBuilderPreview(t *testing.T) {
 	b.do(chromedp.Click(`[aria-label="As on a phone"]`))
 	b.wait(`document.querySelector(".preview iframe").clientWidth < 400`)
 }
+
+// Answers are put into calculations and texts from a list; nobody types their keys.
+func TestBuilderInsert(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := openBuilder(t, s, "Party", `{"fields": [
+		{"key": "guests", "kind": "number", "label": "How many of you?"},
+		{"key": "total", "kind": "calculated", "label": "Price", "expression": "0"}],
+		"endings": [{"key": "bye", "title": "Thank you", "text": "Until then."}]}`)
+	b.do(chromedp.Click(words(2)))
+	b.pick(`.prop:has(#p-expression) .known`, "guests")
+	b.waitStored("the key in place of nothing", func(d *form.Definition) bool { return d.Fields[1].Expression == "guests" })
+	b.do(chromedp.Focus(`#p-expression`), chromedp.KeyEvent(kb.End), chromedp.KeyEvent(" * 25 + "))
+	b.pick(`.prop:has(#p-expression) .known`, "guests")
+	b.waitStored("it once more", func(d *form.Definition) bool { return d.Fields[1].Expression == "guests * 25 + guests" })
+	b.pick(`.prop:has(#p-label) .known`, "guests")
+	b.waitStored("an answer in a text", func(d *form.Definition) bool { return d.Fields[1].Label == "Price{{guests}}" })
+	b.do(chromedp.Click(words(1)))
+	b.wait(`!document.querySelector(".known")`) // the first question cannot speak of later ones
+}

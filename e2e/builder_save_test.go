@@ -152,7 +152,7 @@ func TestBuilderPublish(t *testing.T) {
 	reader.wantStatus(reader.open("/f/"+b.id), 200)
 	reader.wantWords("First", "Third")
 	reader.wantNoWords("favourite", "Your address")
-	b.wantWords("Saved, not published yet")
+	b.wantWords("Saved. Live is still version 1")
 	publish()
 	changes := b.text("dialog .changes")
 	for _, want := range []string{"New", "Gone", "Changed", "“What is your favourite?”: Question", "Your address", "“Third”"} {

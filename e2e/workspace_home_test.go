@@ -66,7 +66,7 @@ func TestHome(t *testing.T) {
 				t.Helper()
 				b.fill(`input[name="search"]`, search)
 				b.do(chromedp.SetValue(`select[name="status"]`, status), chromedp.SetValue(`select[name="sort"]`, sort))
-				b.wantStatus(b.press(button("Show")), 200)
+				b.wantStatus(b.press(".filter > button"), 200)
 			}
 			show("", "", "title")
 			b.wantListed("Apple day", "Banana order", "Cherry survey")

@@ -130,7 +130,7 @@ func TestResponses(t *testing.T) {
 			b.do(chromedp.SetValue(`[name="where"]`, "colour"))
 			b.fill(`[name="is"]`, "blue")
 			b.do(chromedp.SetValue(`[name="order"]`, "oldest"))
-			b.wantStatus(b.press(button("Show")), 200)
+			b.wantStatus(b.press(".filter > button"), 200)
 			b.wantWords("1 to 25 of 30")
 			b.wantStatus(b.press(link("Next")), 200)
 			b.wantWords("26 to 30 of 30")
@@ -140,20 +140,20 @@ func TestResponses(t *testing.T) {
 			menu("Filter")
 			b.do(chromedp.SetValue(`[name="where"]`, "stars"))
 			b.fill(`[name="is"]`, "many")
-			b.wantStatus(b.press(button("Show")), 200)
+			b.wantStatus(b.press(".filter > button"), 200)
 			b.wantWords("This is not an answer to this question.")
 
 			b.wantStatus(b.open(responses), 200)
 			b.fill(`[name="search"]`, "second LINE")
-			b.wantStatus(b.press(button("Show")), 200)
+			b.wantStatus(b.press(".filter > button"), 200)
 			b.wantPeople(7)
 			b.fill(`[name="search"]`, "nobody said this")
-			b.wantStatus(b.press(button("Show")), 200)
+			b.wantStatus(b.press(".filter > button"), 200)
 			b.wantWords("Nothing found")
 			b.wantStatus(b.open(responses), 200)
 			menu("Filter")
 			b.do(chromedp.SetValue(`[name="since"]`, "2026-03-02"), chromedp.SetValue(`[name="until"]`, "2026-03-02"))
-			b.wantStatus(b.press(button("Show")), 200)
+			b.wantStatus(b.press(".filter > button"), 200)
 			b.wantPeople(downTo(47, 24, 1)...)
 
 			// Columns are those that were ticked.
@@ -162,7 +162,7 @@ func TestResponses(t *testing.T) {
 				b.do(chromedp.Click(fmt.Sprintf(`[name="column"][value=%q]`, key)))
 			}
 			b.do(chromedp.Click(`[name="column"][value="mail"]`))
-			b.wantStatus(b.press(button("Show")), 200)
+			b.wantStatus(b.press(".filter > button"), 200)
 			head := ask(b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".answers thead th"), (e) => e.textContent)`))
 			if diff := cmp.Diff([]string{"Submitted", "Who?", "Mail"}, head); diff != "" {
 				t.Errorf("columns (-want +got):\n%s", diff)

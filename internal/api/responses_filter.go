@@ -16,7 +16,7 @@ import (
 type filterInput struct {
 	Since   string            `query:"since" maxLength:"40" doc:"Only responses submitted at this time (RFC 3339) or later" example:"2026-05-31T00:00:00Z"`
 	Until   string            `query:"until" maxLength:"40" doc:"Only responses submitted before this time (RFC 3339)"`
-	Search  string            `query:"search" maxLength:"200" doc:"Only responses with this text in an answer, in any letter case"`
+	Search  string            `query:"search" maxLength:"200" doc:"Only responses with this text in an answer or in the label of an option that was chosen, in any letter case"`
 	Version int64             `query:"version" default:"0" minimum:"0" doc:"Only responses to this version of the form"`
 	Answers map[string]string `query:"answers" maxLength:"1000" doc:"answers[key]=value: only responses with this answer to a question; one of several counts, and key.part names a part or row"`
 }
@@ -48,6 +48,9 @@ func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) 
 		*to.time = edge(t)
 	}
 	var err error
+	if out.Meant, err = a.Store.Meant(ctx, owner, formID, in.Search, nil); err != nil {
+		return out, err
+	}
 	out.Answers, err = a.Store.AnswerFilters(ctx, owner, formID, in.Answers)
 	if mistake, ok := errors.AsType[*store.FilterMistake](err); ok {
 		return out, badQuery(mistake.Name, mistake.Message)

@@ -21,8 +21,12 @@ func TestRepeatedSubmission(t *testing.T) {
 			path := w.open(w.ada, fmt.Sprintf(asked, ""))
 			id := path[strings.LastIndex(path, "/")+1:]
 			for where, send := range map[string]func() string{
-				"the API":     func() string { return w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 1}}`, "Idempotency-Key: a").String("id") },
-				"the address": func() string { return w.Call("POST", "/f/"+id, "", `{"answers": {"n": 1}}`, "Idempotency-Key: a").String("id") },
+				"the API": func() string {
+					return w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 1}}`, "Idempotency-Key: a").String("id")
+				},
+				"the address": func() string {
+					return w.Call("POST", "/f/"+id, "", `{"answers": {"n": 1}}`, "Idempotency-Key: a").String("id")
+				},
 			} {
 				first := send()
 				change(path)

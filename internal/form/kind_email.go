@@ -28,7 +28,8 @@ func (email) Answer(_ *Field, value any) (any, error) {
 }
 
 func isEmail(text string) bool {
-	if len(text) > 254 {
+	// A name without a dot is that of a machine next door, or not written to its end.
+	if at := strings.LastIndexByte(text, '@'); len(text) > 254 || !strings.Contains(text[at+1:], ".") {
 		return false
 	}
 	// Nearly all of them are words of letters and digits with single dots between

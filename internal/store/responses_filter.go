@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strconv"
 	"strings"
@@ -13,9 +14,10 @@ import (
 
 // ResponseFilter chooses responses; empty fields choose all.
 type ResponseFilter struct {
-	Since   time.Time // not before this moment
-	Until   time.Time // before this moment
-	Search  string    // in any answer, in any letter case
+	Since   time.Time      // not before this moment
+	Until   time.Time      // before this moment
+	Search  string         // in any answer, in any letter case
+	Meant   []AnswerFilter // what the search means beside: one of these answers is enough
 	Version int64
 	Answers []AnswerFilter
 	Oldest  bool // the oldest first, in place of the newest
@@ -58,6 +60,9 @@ type FilterMistake struct{ Name, Message string }
 
 func (m *FilterMistake) Error() string { return m.Name + " " + m.Message }
 
+// pathSigns make a path of the name of a part, in SQLite's eyes.
+const pathSigns = `$"\`
+
 // AnswerFilters reads conditions on answers, by key or key.part: what kind of
 // answer a value is, the form's questions know.
 func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditions map[string]string) ([]AnswerFilter, error) {
@@ -80,8 +85,7 @@ func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditi
 				asked = f
 			}
 		}
-		// SQLite would take such a part for a path.
-		if asked == nil || strings.ContainsAny(part, `$"\`) {
+		if asked == nil || strings.ContainsAny(part, pathSigns) {
 			return nil, &FilterMistake{"answers[" + name + "]", "is not a question of the form"}
 		}
 		text, err := asked.JSON(value)
@@ -119,18 +123,75 @@ func (f ResponseFilter) where(owner, formID string, db engine) (string, []any) {
 		add(` AND version = ?`, f.Version)
 	}
 	if f.Search != "" {
-		add(` AND `+db.Lower(`CAST(answers AS TEXT)`)+` LIKE ? ESCAPE '\'`, "%"+likeEscape.Replace(form.Fold(f.Search))+"%")
+		either, values := db.Lower(`CAST(answers AS TEXT)`)+` LIKE ? ESCAPE '\'`, []any{"%" + likeEscape.Replace(form.Fold(f.Search)) + "%"}
+		for _, a := range f.Meant {
+			is, with := a.condition()
+			either, values = either+` OR `+is, append(values, with...)
+		}
+		add(` AND (`+either+`)`, values...)
 	}
 	for _, a := range f.Answers {
-		is, among := a.Value, "%"+likeEscape.Replace(a.Value)+"%"
-		if a.Part == "" {
-			add(` AND (CAST(answers -> CAST(? AS TEXT) AS TEXT) = ? OR CAST(answers -> CAST(? AS TEXT) AS TEXT) LIKE ? ESCAPE '\')`, a.Key, is, a.Key, "["+among+"]")
-		} else {
-			add(` AND (CAST(answers -> CAST(? AS TEXT) -> CAST(? AS TEXT) AS TEXT) = ? OR CAST(answers -> CAST(? AS TEXT) -> CAST(? AS TEXT) AS TEXT) LIKE ? ESCAPE '\')`,
-				a.Key, a.Part, is, a.Key, a.Part, "["+among+"]")
-		}
+		is, with := a.condition()
+		add(` AND (`+is+`)`, with...)
 	}
 	return sql, args
+}
+
+// condition is true of responses with the answer, or with a list that has it.
+func (a AnswerFilter) condition() (string, []any) {
+	list := "[%" + likeEscape.Replace(a.Value) + "%]"
+	if a.Part == "" {
+		return `CAST(answers -> CAST(? AS TEXT) AS TEXT) = ? OR CAST(answers -> CAST(? AS TEXT) AS TEXT) LIKE ? ESCAPE '\'`,
+			[]any{a.Key, a.Value, a.Key, list}
+	}
+	return `CAST(answers -> CAST(? AS TEXT) -> CAST(? AS TEXT) AS TEXT) = ? OR CAST(answers -> CAST(? AS TEXT) -> CAST(? AS TEXT) AS TEXT) LIKE ? ESCAPE '\'`,
+		[]any{a.Key, a.Part, a.Value, a.Key, a.Part, list}
+}
+
+// maxMeant is how many answers a search can mean beside its words.
+const maxMeant = 40
+
+// Meant are the answers whose words have the text in them, though not in the way in
+// which they are stored: options have labels, and countries have names.
+func (s *Store) Meant(ctx context.Context, owner, formID, text string, countries map[string]string) ([]AnswerFilter, error) {
+	if text == "" {
+		return nil, nil
+	}
+	versions, err := s.Definitions(ctx, owner, formID)
+	if err != nil {
+		return nil, err
+	}
+	var list []AnswerFilter
+	has := func(words string) bool { return strings.Contains(form.Fold(words), form.Fold(text)) }
+	add := func(f *form.Field, part, value string) {
+		answer, err := json.Marshal(value)
+		if err == nil && len(list) < maxMeant && !strings.ContainsAny(part, pathSigns) {
+			list = append(list, AnswerFilter{Key: f.Key, Part: part, Value: string(answer)})
+		}
+	}
+	for _, f := range form.Asked(versions) {
+		for _, o := range f.Options {
+			switch {
+			case !has(o.Label) || has(o.Value):
+			case f.Rows == nil:
+				add(f, "", o.Value)
+			default:
+				for _, row := range f.Rows {
+					add(f, row.Value, o.Value)
+				}
+			}
+		}
+		for code, name := range countries {
+			switch {
+			case !has(name):
+			case f.Kind == "country":
+				add(f, "", code)
+			case f.Kind == "address":
+				add(f, "country", code)
+			}
+		}
+	}
+	return list, nil
 }
 
 // after reads what the filter chooses in the order of storing, those after an id.

@@ -137,7 +137,7 @@ func (a *asking) workedOut(e form.Evaluation) map[string]result {
 	list := map[string]result{}
 	for _, f := range a.form.Definition.Fields {
 		if answer, ok := e.Answers[f.Key]; ok && f.Kind == "calculated" && f.Seen() {
-			list[f.Key] = result{answer, f.Say(answer, func(word string) string { return a.words.say(word) })}
+			list[f.Key] = result{answer, a.tell(f, answer)}
 		}
 	}
 	return list

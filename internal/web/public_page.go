@@ -24,11 +24,20 @@ type asking struct {
 	problems problems
 	seen     []string // what was on the page before, when it is shown again
 	notice   string
+	named    func(f *form.Field, answer any) any // with the names of countries
 }
 
 func (web *Web) asking(v *visit, f store.PublicForm) *asking {
 	embedded := v.r.URL.RawQuery != "" && v.r.URL.Query().Get("embed") != ""
-	return &asking{form: f, words: web.languages.of(f.Head.Language), embedded: embedded, in: url.Values{}}
+	return &asking{
+		form: f, words: web.languages.of(f.Head.Language), embedded: embedded, in: url.Values{},
+		named: func(field *form.Field, answer any) any { return web.languages.named(f.Head.Language, field, answer) },
+	}
+}
+
+// tell is an answer as people would say it, in the form's language.
+func (a *asking) tell(f *form.Field, answer any) string {
+	return f.Say(a.named(f, answer), func(word string) string { return a.words.say(word) })
 }
 
 // personal says whether the first page differs from one person to the next.
@@ -92,7 +101,7 @@ func framers(o form.Offer) string {
 // say writes answers into texts; quote makes them harmless there.
 func (a *asking) say(answers map[string]any, quote func(string) string) func(*form.Field, string) string {
 	return func(f *form.Field, key string) string {
-		text := f.Say(answers[key], func(word string) string { return a.words.say(word) })
+		text := a.tell(f, answers[key])
 		if quote != nil {
 			text = quote(text)
 		}

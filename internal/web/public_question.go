@@ -105,7 +105,7 @@ func (web *Web) question(a *asking, field *form.Field, e form.Evaluation, full m
 	}
 	switch field.Kind {
 	case "calculated":
-		q.Result = field.Say(e.Answers[field.Key], func(word string) string { return a.words.say(word) })
+		q.Result = a.tell(field, e.Answers[field.Key])
 	case "country", "address":
 		q.Countries = web.languages.countriesIn(a.form.Head.Language)
 	}

@@ -156,18 +156,19 @@ func TestDatesInWords(t *testing.T) {
 		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read,forms:write").Access
 		id := publish(t, s, token, `{"title": "Termin", "language": "de", "fields": [
 			{"key": "day", "kind": "date", "label": "Tag", "earliest": "2026-12-01"}, {"key": "n", "kind": "number", "label": "Stunden", "step": 0.5},
-			{"key": "p2", "kind": "page_break"}, {"key": "ok", "kind": "yes_no", "label": "Am {{day}}, {{n}} Stunden?"}],
-			"endings": [{"title": "Gut", "redirect": "https://x.example/?day={{day}}&n={{n}}"}]}`)
+			{"key": "land", "kind": "country", "label": "Land"}, {"key": "home", "kind": "address", "label": "Adresse"},
+			{"key": "p2", "kind": "page_break"}, {"key": "ok", "kind": "yes_no", "label": "Am {{day}}, {{n}} Stunden, aus {{land}}: {{home}}?"}],
+			"endings": [{"title": "Gut", "redirect": "https://x.example/?day={{day}}&n={{n}}&land={{land}}"}]}`)
 		r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
 		r.page = r.b.Get(r.path)
 		r.sees(200, `step="any"`) // or browsers would count from what stands there
 		r.send("next", "day", "2026-11-30", "n", "1,2")
 		r.sees(422, "Frühestens 01.12.2026.", "versuchen Sie 1 oder 1,5.")
-		r.send("next", "day", "2026-12-05", "n", "1,5")
-		r.sees(200, "Am 05.12.2026, 1,5 Stunden?")
+		r.send("next", "day", "2026-12-05", "n", "1,5", "land", "AT", "home.city", "Bonn", "home.country", "DE")
+		r.sees(200, "Am 05.12.2026, 1,5 Stunden, aus Österreich: Bonn, Deutschland?")
 		r.send("next", "ok", "true")
 		r.sees(303)
-		if to := r.page.Header.Get("Location"); to != "https://x.example/?day=2026-12-05&n=1.5" {
+		if to := r.page.Header.Get("Location"); to != "https://x.example/?day=2026-12-05&n=1.5&land=AT" {
 			t.Errorf("leads to %s", to)
 		}
 	})

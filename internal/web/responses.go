@@ -87,6 +87,14 @@ func (web *Web) responseQuery(v *visit, formID string) (store.ResponseFilter, ur
 	if day, err := time.ParseInLocation(time.DateOnly, kept.Get("until"), zone); err == nil {
 		filter.Until = day.AddDate(0, 0, 1) // the day itself too
 	}
+	names := map[string]string{}
+	for _, c := range web.languages.countriesIn(web.viewerLanguage(v)) {
+		names[c.Name] = c.Value
+	}
+	var err error
+	if filter.Meant, err = web.Store.Meant(v.ctx(), v.person.ID, formID, filter.Search, names); err != nil {
+		return filter, kept, err
+	}
 	if kept.Get("where") == "" || kept.Get("is") == "" {
 		return filter, kept, nil
 	}
@@ -283,12 +291,11 @@ func (web *Web) showResponse(v *visit) error {
 			continue
 		}
 		a := answered{Label: d.Piped(field.Label, func(other *form.Field, key string) string {
-			return other.Say(answers[key], func(word string) string { return web.say(v, word) })
-		}), Text: field.Say(answer, func(word string) string { return web.say(v, word) })}
+			return web.tell(v, other, answers[key])
+		}), Text: web.tell(v, field, answer)}
 		if a.Label == "" {
 			a.Label = field.Key
 		}
-		a.Text = web.countryName(v, field, a.Text)
 		switch field.Kind {
 		case "url":
 			a.Link = a.Text

@@ -27,17 +27,17 @@ func (web *Web) cellText(v *visit, cell any) string {
 	return ""
 }
 
+// tell is an answer as people would say it, in the language of who looks.
+func (web *Web) tell(v *visit, f *form.Field, answer any) string {
+	return f.Say(web.languages.named(web.viewerLanguage(v), f, answer), func(word string) string { return web.say(v, word) })
+}
+
 // countryName is a country in the language of who looks; f says whether it is one.
 func (web *Web) countryName(v *visit, f *form.Field, code string) string {
 	if f == nil || f.Kind != "country" {
 		return code
 	}
-	for _, c := range web.languages.countriesIn(web.viewerLanguage(v)) {
-		if c.Name == code {
-			return c.Value
-		}
-	}
-	return code
+	return web.languages.country(web.viewerLanguage(v), code)
 }
 
 // meant is the answer that somebody means who writes what the table shows.

@@ -169,6 +169,33 @@ func (l languages) countriesIn(tag string) []kept {
 	return l.countries["en"]()
 }
 
+// country is the name of one.
+func (l languages) country(tag, code string) string {
+	for _, c := range l.countriesIn(tag) {
+		if c.Name == code {
+			return c.Value
+		}
+	}
+	return code
+}
+
+// named is an answer with the name of a country in place of its code.
+func (l languages) named(tag string, f *form.Field, answer any) any {
+	switch a := answer.(type) {
+	case string:
+		if f.Kind == "country" {
+			return l.country(tag, a)
+		}
+	case map[string]any:
+		if code, ok := a["country"].(string); ok && f.Kind == "address" {
+			a = maps.Clone(a)
+			a["country"] = l.country(tag, code)
+			return a
+		}
+	}
+	return answer
+}
+
 // byName lists names with their keys, in the order of the names.
 func byName(names words) []kept {
 	list := make([]kept, 0, len(names))

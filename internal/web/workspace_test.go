@@ -322,11 +322,15 @@ func TestShownAnswers(t *testing.T) {
 		for query, of := range map[string]string{
 			"where=drink&is=green+tea": "1 to 2 of 2", "where=drink&is=t": "1 to 2 of 2", "where=coming&is=Yes": "1 to 1 of 1", "where=coming&is=false": "1 to 1 of 1",
 			"where=from&is=Germany": "1 to 1 of 1", "where=from&is=DE": "1 to 1 of 1", "where=from&is=France": "Nothing found",
+			"search=green+tea": "1 to 2 of 2", "search=MACEDONIA": "1 to 1 of 1", "search=coffee": "Nothing found",
 		} {
 			has(t, b.Get(base+"/responses?"+query), of)
 		}
 		if moved := b.Get(base + "/responses?page=7&where=drink&is=t"); moved.Header.Get("Location") != base+"/responses?is=t&page=1&where=drink" {
 			t.Errorf("past the end: %d %v", moved.StatusCode, moved.Header)
+		}
+		if a := s.Call("GET", "/api/v1/forms/"+id+"/responses?search=Green", token, ""); a.Body["total_items"] != 2.0 {
+			t.Errorf("the API finds %s", a.Text)
 		}
 		has(t, b.Get(base+"/summary"), "Germany", "!>DE<")
 		if page := b.Get(base + "/summary").Text; strings.Index(page, ">9<") > strings.Index(page, ">10<") {

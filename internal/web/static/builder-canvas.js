@@ -1,7 +1,7 @@
 // The questions in place: the form as a page on which everything can be written.
 
 import { data, h, icon, make, mount, say, small, tool, wrong } from "./builder-view.js";
-import { addOptions, change, changeOption, edit, examples, find, has, isBreak, isEnding, kindOf, numberOf, pageOf, put, settle, state, typeOf } from "./builder-draft.js";
+import { addOptions, change, changeOption, edit, examples, isExample, find, has, isBreak, isEnding, kindOf, numberOf, pageOf, put, settle, state, typeOf } from "./builder-draft.js";
 import { logicOf, nameOf } from "./builder-logic.js";
 
 export const problemsOf = (uid) => state.problems.filter((p) => p.owner === uid);
@@ -28,6 +28,7 @@ export function optionInput(uid, list, o, place, focus) {
   return h("textarea.write", {
     rows: 1, dir: "auto", maxlength: 1000, "data-option": `${place}.${o._uid}`, "aria-label": say("Answer"), placeholder: say("Answer"), value: o.label,
     oninput: (e) => label(e.target.value, "label"),
+    onfocus: (e) => { if (isExample(find(uid)[list], list, o._uid)) e.target.select(); },
     onblur: () => settle(uid, list, o._uid),
     onpaste(e) {
       const lines = e.clipboardData.getData("text").split("\n").map((line) => line.trim()).filter(Boolean);

@@ -101,7 +101,7 @@ export const pageOf = (uid) => count().pages.get(uid) ?? count().page;
 export const numberOf = (field) => count().numbers.get(field._uid) ?? 0;
 
 // Keys and values are made as the server would, but when the words stand.
-const slug = (text, otherwise) => text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase()
+const slug = (text, otherwise) => text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase().replaceAll("ß", "ss").replaceAll("ı", "i")
   .replace(/^[^a-z]+/, "").replace(/[^a-z0-9]+/g, "_").slice(0, 40).replace(/_+$/, "") || otherwise;
 function unused(key, taken) {
   let name = key;
@@ -123,7 +123,7 @@ export function settle(uid, list, id) {
 }
 
 const pipe = /\{\{\s*([a-z][a-z0-9_]*)\s*\}\}/g;
-const piped = ["label", "help", "text", "title", "redirect"];
+export const piped = ["label", "help", "text", "title", "redirect"];
 const inPipes = (text, replace) => text.replace(pipe, (all, key) => replace(key) ?? all);
 const inExpression = (text, replace) => text.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_]\w*/g, (word) => replace(word) ?? word);
 
@@ -209,6 +209,7 @@ export async function guarded(how, ask) {
 
 const example = (list, n) => list === "rows" ? say("Row {n}", { n }) : say("Answer {n}", { n });
 // examples are the options that a question began with, as long as nobody has touched them.
+export const isExample = (all, list, uid) => all.some((o, i) => o._uid === uid && o._auto && o.label === example(list, i + 1));
 export const examples = (all, list) => all.every((o, i) => o.label === example(list, i + 1)) ? all.map((o) => o._uid) : [];
 const option = (label) => ({ _uid: random("o"), _auto: true, label });
 

@@ -1,18 +1,31 @@
 // Properties: the server says which there are, this knows the ways of setting them.
 
 import { data, h, icon, say, select, small, tool } from "./builder-view.js";
-import { change, changeOption, edit, find, has, inputOf, isBreak, isEnding, kindOf, kinds, put, rename, revalue, settle, state, toKind, typeOf } from "./builder-draft.js";
-import { conditionEditor, jumpsEditor } from "./builder-logic.js";
+import { change, changeOption, edit, find, has, inputOf, isBreak, isEnding, kindOf, kinds, numberOf, piped, put, rename, revalue, settle, state, toKind, typeOf } from "./builder-draft.js";
+import { conditionEditor, jumpsEditor, nameOf } from "./builder-logic.js";
 import { addOption, groupIcon, optionInput, problemsAt } from "./builder-canvas.js";
 
 let focus;
 const opened = new Set(); // lists of options that show values and limits
 
+// Nobody needs to know the keys of answers: they are put in from a list.
+function inserting(m, p) {
+  const { fields, endings } = state.form;
+  const code = p.input === "expression";
+  const known = (fields.includes(m) ? fields.slice(0, fields.indexOf(m)) : endings.includes(m) ? fields : []).filter((f) => kindOf(f).answered);
+  if (!known.length || !code && (!piped.includes(p.name) || p.name === "help")) return null;
+  return select("", [["", say("Insert an answer")], ...known.map((f) => [f.key, `${numberOf(f) ? `${numberOf(f)}. ` : ""}${nameOf(f)}`])], (key) => {
+    const { value, selectionStart: from, selectionEnd: to } = document.getElementById(`p-${p.name}`);
+    const words = code ? key : `{{${key}}}`;
+    change(m._uid, (x) => put(x, p.name, code && value.trim() === "0" ? words : value.slice(0, from) + words + value.slice(to)));
+  }, { class: "known", "aria-label": say("Insert an answer") });
+}
+
 function frame(m, p, control) {
   const id = `p-${p.name}`;
   const problems = problemsAt(`${m._uid}.${p.name}`, `${id}-wrong`);
   Object.assign(control.props, { id, "aria-describedby": `${id}-help ${id}-wrong`, "aria-invalid": problems.length ? "true" : null });
-  return h("div.prop", { key: p.name }, h("label", { for: id }, say(p.label)), control, p.help && h("span.faint", { id: `${id}-help` }, say(p.help)), problems);
+  return h("div.prop", { key: p.name }, h("label", { for: id }, say(p.label)), control, inserting(m, p), p.help && h("span.faint", { id: `${id}-help` }, say(p.help)), problems);
 }
 const group = (m, p, ...body) => h("fieldset.prop", { key: p.name }, h("legend", say(p.label)), body, problemsAt(`${m._uid}.${p.name}`));
 

@@ -13,7 +13,7 @@ let tries = 0;
 let draw, refresh;
 
 // What is saved is one thing, what respondents see another.
-const rest = () => meta.version && meta.changes.length ? say("Saved, not published yet") : say("All changes saved");
+const rest = () => meta.version && meta.changes.length ? say("Saved. Live is still version {n}", { n: meta.version }) : say("All changes saved");
 
 export const status = { kind: "saved", text: rest() };
 function tell(kind, text) {

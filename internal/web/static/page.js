@@ -25,6 +25,12 @@ function switchTheme() {
 // A second click must not send a form again while the first is on its way.
 function sendOnce(event) {
   const form = event.target;
+  // What a control cannot read, such as half a date, would not arrive at all.
+  const unread = [...form.elements].find((control) => control.validity?.badInput);
+  if (unread && event.submitter?.value !== "back") {
+    unread.reportValidity();
+    return event.preventDefault();
+  }
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = "yes";
 }
@@ -48,6 +54,16 @@ function sameSheet() {
   else history.replaceState({ once: once.value }, "");
 }
 
+// A menu closes when one goes on elsewhere.
+function closeMenus(event) {
+  for (const menu of document.querySelectorAll("details.menu[open]")) {
+    if (event.type === "keydown" && menu.contains(document.activeElement)) menu.querySelector("summary").focus();
+    if (event.type === "keydown" || !menu.contains(event.target)) menu.open = false;
+  }
+}
+addEventListener("click", closeMenus);
+addEventListener("keydown", (event) => { if (event.key === "Escape") closeMenus(event); });
+
 addEventListener("DOMContentLoaded", () => {
   sameSheet();
   // Where one is stands in sight, also where the others do not fit beside it.
@@ -57,6 +73,9 @@ addEventListener("DOMContentLoaded", () => {
     button.addEventListener("click", switchTheme);
   }
   for (const form of document.querySelectorAll("form[method=post]")) form.addEventListener("submit", sendOnce);
+  // What is wrong is said by the form, beside the question and in its language, and
+  // not by the browser in its own.
+  for (const form of document.querySelectorAll("form.answer")) form.noValidate = true;
   for (const button of document.querySelectorAll("[data-copy]")) {
     if (!navigator.clipboard) break;
     button.hidden = false;
