@@ -165,3 +165,31 @@ func TestBuilderPublish(t *testing.T) {
 	reader.wantWords("What is your favourite?", "Your address")
 	reader.wantNoWords("Third")
 }
+
+// What could not be saved, for one mistake in it, is still there when one comes back.
+func TestBuilderShelf(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := openBuilder(t, s, "Sale", `{"fields": [
+		{"key": "n", "kind": "number", "label": "How many?"}, {"key": "total", "kind": "calculated", "label": "Price", "expression": "n * 2"}]}`)
+	b.do(chromedp.Click(words(2)))
+	b.fill("#p-expression", "n *")
+	b.wantWords("Not saved: 1 problem")
+	b.fill(words(1), "How many of them?")
+	b.wait(`document.querySelector(".state").innerText.includes("1 problem")`)
+	b.wantStatus(b.open("/forms/"+b.id+"/share"), 200)
+	b.watch.mu.Lock()
+	if len(b.watch.dialogs) != 1 {
+		t.Errorf("asked before leaving: %v", b.watch.dialogs)
+	}
+	b.watch.dialogs = nil // the watch has said yes
+	b.watch.mu.Unlock()
+	b.wantStatus(b.open("/forms/"+b.id+"/build"), 200)
+	b.wantWords("Not saved: 1 problem")
+	b.do(chromedp.Click(words(2)))
+	b.fill("#p-expression", "n * 3")
+	b.waitStored("all of it", func(d *form.Definition) bool {
+		return d.Fields[0].Label == "How many of them?" && d.Fields[1].Expression == "n * 3"
+	})
+	b.wantRefused("/draft", 422)
+}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"errors"
-	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -102,28 +101,6 @@ func (web *Web) answerForm(v *visit) error {
 		return err
 	}
 	return web.turn(v, a, func(e form.Evaluation, number int) error { return web.finish(v, a, e, number) })
-}
-
-// tooLate tells that the form is closed; but who sends once more what was stored
-// gets to the end of it.
-func (web *Web) tooLate(v *visit, a *asking) error {
-	f := a.form
-	r, found, err := web.Store.Sent(v.ctx(), f.Owner, f.ID, store.Once{App: "page/" + f.ID, Key: a.in.Get(onceControl)})
-	if errors.Is(err, fault.NotFound) || err == nil && !found {
-		return web.closed(v, f)
-	}
-	if err != nil {
-		return err
-	}
-	answers, err := r.Answers()
-	if err != nil {
-		return err
-	}
-	if a.form.Definition, err = web.Store.Definition(v.ctx(), f.Owner, f.ID, r.Version); err != nil {
-		return err
-	}
-	e, _ := a.form.Definition.Recheck(answers) // it was right when it was stored
-	return web.lead(v, a, e, r)
 }
 
 // result is something calculated, for the page to show and to decide by.
@@ -294,107 +271,4 @@ func before(pages []form.Page, e form.Evaluation, number int) int {
 		}
 	}
 	return 0
-}
-
-// closedPage tells people that they are early or late.
-type closedPage struct {
-	layout
-	Heading string
-	Text    string
-}
-
-func (web *Web) closed(v *visit, f store.PublicForm) error {
-	a := web.asking(v, f)
-	p := &closedPage{layout: a.layout(), Heading: f.Head.Title, Text: a.words.say("This form is closed and takes no more answers.")}
-	if web.Now().Before(f.Offer.OpensAt) && f.Status == form.Open {
-		p.Text = a.words.say("This form is not open yet.")
-	}
-	frameable(v, f.Offer)
-	return web.render(v, fault.FormNotOpen.Status(), "closed", p)
-}
-
-// ending is the page after the last one.
-type endingPage struct {
-	layout
-	Heading string
-	Text    template.HTML
-	Words   words
-	Again   string // where to answer once more
-}
-
-// lead brings people to the ending of their answers.
-func (web *Web) lead(v *visit, a *asking, e form.Evaluation, r form.Response) error {
-	if ending := a.form.Definition.EndingOf(e); ending != nil && ending.Redirect != "" {
-		return web.redirect(v, a.form.Definition.Piped(ending.Redirect, func(f *form.Field, key string) string {
-			return url.QueryEscape(f.Say(e.Answers[key], func(word string) string {
-				// Programs read numbers and dates as the API has them.
-				switch word {
-				case ".":
-					return word
-				case form.SpokenDate:
-					return time.DateOnly
-				case form.SpokenDateTime:
-					return "2006-01-02T15:04"
-				}
-				return a.words.say(word)
-			}))
-		}))
-	}
-	query := url.Values{"r": {r.ID}, "k": {web.sign("done", a.form.ID, r.ID)}}
-	to := a.address("/done")
-	if strings.Contains(to, "?") {
-		return web.redirect(v, to+"&"+query.Encode())
-	}
-	return web.redirect(v, to+"?"+query.Encode())
-}
-
-// formDone is the ending; whose answers it may speak of, the link's signature says.
-func (web *Web) formDone(v *visit) error {
-	f, err := web.publicForm(v)
-	if err != nil {
-		return err
-	}
-	var e form.Evaluation
-	query := v.r.URL.Query()
-	if id := query.Get("r"); id != "" && query.Get("k") == web.sign("done", f.ID, id) {
-		r, err := web.Store.Response(v.ctx(), f.Owner, f.ID, id)
-		if err != nil && !errors.Is(err, fault.NotFound) {
-			return err
-		}
-		if err == nil {
-			answers, err := r.Answers()
-			if err != nil {
-				return err
-			}
-			if f.Definition, err = web.Store.Definition(v.ctx(), f.Owner, f.ID, r.Version); err != nil {
-				return err
-			}
-			e, _ = f.Definition.Recheck(answers) // it was right when it was stored
-		}
-	}
-	p, err := web.endingPage(web.asking(v, f), e)
-	if err != nil {
-		return err
-	}
-	frameable(v, f.Offer)
-	return web.render(v, http.StatusOK, "done", p)
-}
-
-// endingPage is the page after the last one, for these answers.
-func (web *Web) endingPage(a *asking, e form.Evaluation) (*endingPage, error) {
-	d := a.form.Definition
-	p := &endingPage{layout: a.layout(), Heading: a.words.say("Thank you"), Words: a.words}
-	text := a.words.say("Your answers have arrived.")
-	if ending := d.EndingOf(e); ending != nil && (ending.Title != "" || ending.Text != "") {
-		p.Heading = d.Piped(ending.Title, a.say(e.Answers, nil))
-		text = d.Piped(ending.Text, a.say(e.Answers, quoteMarkdown))
-	}
-	var err error
-	if p.Text, err = web.markdown.draw(text); err != nil {
-		return nil, err
-	}
-	if d.Settings.AskAgain && a.form.OpenAt(web.Now()) {
-		p.Again = a.address("")
-	}
-	return p, nil
 }

@@ -33,6 +33,8 @@ type questionSummary struct {
 	Kind     string
 	Answered int64
 	Average  *float64
+	Sum      *float64
+	Unit     string
 	NPS      *float64
 	Chart    template.HTML
 	Parts    []partSummary // in its place, of what asks the same of several things
@@ -117,8 +119,10 @@ func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
 	}
 	how := form.KindOf(f.Kind).Sum()
 	if (how == form.Numbers || how == form.NumberChoices) && t.Sum != nil {
-		average := t.Sum.Over(t.Answered)
-		q.Average = &average
+		average, sum := t.Sum.Over(t.Answered), t.Sum.Over(1)
+		if q.Average, q.Unit = &average, f.Unit; how == form.Numbers {
+			q.Sum = &sum
+		}
 	}
 	var rows []chart.Row
 	var points []chart.Point

@@ -105,7 +105,7 @@ func TestWorkspace(t *testing.T) {
 		has(t, b.Get(base+"/responses?since=2099-01-01"), "Nothing found")
 		has(t, b.Get(base+"/responses/"+sent[5]), sent[4], sent[6], ">5<")
 		file := b.Get(base + "/responses/export?format=csv&where=score&is=10")
-		if lines := strings.Count(file.Text, "\r\n"); lines != 3 || !strings.Contains(file.Header.Get("Content-Disposition"), id+".csv") {
+		if lines := strings.Count(file.Text, "\r\n"); lines != 3 || !strings.Contains(file.Header.Get("Content-Disposition"), `filename="Customer feedback.csv"`) {
 			t.Errorf("%d lines\n%s", lines, file.Text)
 		}
 		status(t, "no such file", b.Get(base+"/responses/export?format=pdf"), 400)
@@ -242,9 +242,9 @@ func TestTryApplication(t *testing.T) {
 	})
 }
 
-// A question that asks the same of several things has a chart for each of them, also
-// of those that are not asked about any more.
-func TestMatrixSummary(t *testing.T) {
+// Numbers are summed up, and a question that asks the same of several things has a
+// chart for each of them, also of those that are not asked about any more.
+func TestSummaryParts(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		s.AddUser(ada)
 		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read,forms:write").Access
@@ -252,12 +252,17 @@ func TestMatrixSummary(t *testing.T) {
 			return `{"title": "Trip", "fields": [{"id": "f1", "key": "grid", "kind": "matrix", "label": "How was it?", "rows": [` + rows + `],
 				"options": [{"value": "good", "label": "Good"}, {"value": "bad", "label": "Bad"}]}]}`
 		}
+		sums := publish(t, s, token, `{"title": "Sale", "fields": [{"key": "n", "kind": "number", "label": "How many?", "unit": "pieces"}]}`)
+		for _, n := range []string{"2", "3.5"} {
+			s.Call("POST", "/f/"+sums, "", `{"answers": {"n": `+n+`}}`)
+		}
 		id := publish(t, s, token, definition(`{"value": "food", "label": "The food"}, {"value": "bus", "label": "The bus"}`))
 		if a := s.Call("POST", "/f/"+id, "", `{"answers": {"grid": {"food": "good", "bus": "bad"}}}`); a.StatusCode != 201 {
 			t.Fatal(a.Text)
 		}
 		b := s.Browser()
 		b.SignIn(ada)
+		has(t, b.Get("/forms/"+sums+"/summary"), "average <strong>2.75</strong> · in all <strong>5.5</strong> pieces")
 		has(t, b.Get("/forms/"+id+"/summary"), "<h3>The food</h3>", "<h3>The bus</h3>", "The bus: Bad")
 		s.Call("PATCH", "/api/v1/forms/"+id, token, definition(`{"value": "food", "label": "The food"}`))
 		s.Call("POST", "/api/v1/forms/"+id+"/publish", token, "")
@@ -296,6 +301,7 @@ func TestTimeZone(t *testing.T) {
 			t.Errorf("nine in Tokyo is %s", a.Text)
 		}
 		has(t, b.Get("/"), `<span class="tag">opens 2 January 2050, 09:00</span>`)
+		has(t, b.Get("/f/"+id), "This form opens on 2 January 2050, 09:00 JST.")
 	})
 }
 

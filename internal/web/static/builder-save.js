@@ -23,6 +23,23 @@ function tell(kind, text) {
 const done = () => { refresh(); tell("saved", rest()); };
 const unsaved = () => state.edits !== saved;
 
+// What could not be saved stays in this window, until it is.
+const shelf = `draft of ${meta.id}`;
+function shelve() {
+  try {
+    if (unsaved()) sessionStorage.setItem(shelf, JSON.stringify({ revision: meta.revision, form: outward(state.form) }));
+    else sessionStorage.removeItem(shelf);
+  } catch { /* there is no such place */ }
+}
+function unshelve() {
+  try {
+    const { revision, form } = JSON.parse(sessionStorage.getItem(shelf)) ?? {};
+    if (revision !== meta.revision) return;
+    replace(JSON.parse(form));
+    schedule(0);
+  } catch { /* nothing that could be taken up again */ }
+}
+
 export function schedule(wait = 700) {
   clearTimeout(timer);
   timer = setTimeout(save, wait);
@@ -42,7 +59,9 @@ export function start(views) {
   [draw, refresh] = views;
   for (const event of ["online", "focus"]) addEventListener(event, () => { if (["offline", "signin"].includes(status.kind)) schedule(0); });
   addEventListener("beforeunload", (event) => { if (unsaved()) event.preventDefault(); });
+  addEventListener("pagehide", shelve);
   document.addEventListener("visibilitychange", () => { if (document.hidden && unsaved()) save(); });
+  unshelve();
 }
 
 async function save() {
