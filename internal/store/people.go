@@ -35,8 +35,8 @@ const (
 	personByEmailSQL = `SELECT ` + personColumns + ` FROM account WHERE email_key = $1`
 	peopleSQL        = `SELECT ` + personColumns + ` FROM account ORDER BY id`
 	anybodySQL       = `SELECT COUNT(*) FROM (SELECT 1 FROM account LIMIT 1) AS somebody`
-	insertPersonSQL  = `INSERT INTO account (id, email, email_key, name, language, role, password, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	insertPersonSQL  = `INSERT INTO account (id, email, email_key, name, language, role, password, created_at, time_zone)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 )
 
 // Person returns an account by its id.
@@ -89,7 +89,7 @@ func addPerson(t tx, p *account.Person) error {
 	if !some {
 		p.Role = account.Operator
 	}
-	_, err = t.Exec(insertPersonSQL, p.ID, p.Email, account.EmailKey(p.Email), p.Name, p.Language, p.Role, p.Password, ms(p.CreatedAt))
+	_, err = t.Exec(insertPersonSQL, p.ID, p.Email, account.EmailKey(p.Email), p.Name, p.Language, p.Role, p.Password, ms(p.CreatedAt), p.TimeZone)
 	return takenEmail(err)
 }
 

@@ -3,7 +3,6 @@ package web
 import (
 	"net/http"
 	"strings"
-	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/form"
@@ -83,7 +82,7 @@ func (web *Web) changeProfile(v *visit) error {
 		list["language"] = "this is not a known language tag, such as en or pt-BR"
 	}
 	zone := strings.TrimSpace(v.field("time_zone"))
-	if _, err := time.LoadLocation(zone); err != nil || len(zone) > 60 || zone == "Local" {
+	if !isZone(zone) {
 		list["time_zone"] = "this is not a time zone, such as Europe/Berlin"
 	}
 	if len(list) > 0 {

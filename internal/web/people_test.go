@@ -59,10 +59,10 @@ func TestSetup(t *testing.T) {
 		}
 		problem(t, "no address", b.Post("/setup", url.Values{"token": {link}, "password": {clitest.Password}}))
 		problem(t, "a common password", b.Post("/setup", url.Values{"token": {link}, "email": {ada}, "password": {"password1"}}))
-		p := b.Post("/setup", url.Values{"token": {link}, "email": {ada}, "name": {"Ada"}, "password": {clitest.Password}})
+		p := b.Post("/setup", url.Values{"token": {link}, "email": {ada}, "name": {"Ada"}, "password": {clitest.Password}, "time_zone": {"Europe/Berlin"}})
 		status(t, "set up", p, 303)
-		if p := b.Get("/account"); p.StatusCode != 200 || !strings.Contains(p.Text, ada) {
-			t.Errorf("not signed in after set-up: %d", p.StatusCode)
+		if p := b.Get("/account"); p.StatusCode != 200 || !strings.Contains(p.Text, ada) || !strings.Contains(p.Text, `value="Europe/Berlin"`) {
+			t.Errorf("not signed in after set-up, or elsewhere: %d", p.StatusCode)
 		}
 		status(t, "the link again", s.Browser().Get("/setup?token="+link), 400)
 		status(t, "the link again", s.Browser().Post("/setup", url.Values{"token": {link}, "email": {bob}, "password": {clitest.Password}}), 400)

@@ -103,10 +103,15 @@ func (web *Web) register(v *visit, p *signupPage, add func(account.Person) (acco
 	if err != nil {
 		return err
 	}
+	// The browser says where it is; whoever is elsewhere can change it.
+	zone := v.field("time_zone")
+	if !isZone(zone) {
+		zone = ""
+	}
 	now := web.Now()
 	person, err := add(account.Person{
 		ID: account.NewID(account.UserPrefix, now), Email: email, Name: name,
-		Language: web.viewerLanguage(v), Password: hash, CreatedAt: now,
+		Language: web.viewerLanguage(v), TimeZone: zone, Password: hash, CreatedAt: now,
 	})
 	if err != nil {
 		if p.Errors, err = problemsOf(err); err != nil {

@@ -130,6 +130,12 @@ func (l *layout) local(t time.Time) time.Time { return t.In(zoneOf(l.zone)) }
 // Zone is the name of the viewer's zone.
 func (l *layout) Zone() string { return zoneOf(l.zone).String() }
 
+// isZone knows the names of time zones; an empty one is that of UTC.
+func isZone(name string) bool {
+	_, err := time.LoadLocation(name)
+	return err == nil && len(name) <= 60 && name != "Local"
+}
+
 func zoneOf(name string) *time.Location {
 	if zone, err := time.LoadLocation(name); err == nil {
 		return zone

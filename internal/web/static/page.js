@@ -76,6 +76,7 @@ addEventListener("DOMContentLoaded", () => {
   // What is wrong is said by the form, beside the question and in its language, and
   // not by the browser in its own.
   for (const form of document.querySelectorAll("form.answer")) form.noValidate = true;
+  for (const zone of document.querySelectorAll("[data-zone]")) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
   for (const button of document.querySelectorAll("[data-copy]")) {
     if (!navigator.clipboard) break;
     button.hidden = false;
