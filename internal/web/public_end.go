@@ -129,8 +129,11 @@ func (web *Web) endingPage(a *asking, e form.Evaluation) (*endingPage, error) {
 // tooLate tells that the form is closed; but who sends once more what was stored
 // gets to the end of it.
 func (web *Web) tooLate(v *visit, a *asking) error {
-	f := a.form
-	r, found, err := web.Store.Sent(v.ctx(), f.Owner, f.ID, store.Once{App: "page/" + f.ID, Key: a.in.Get(onceControl)})
+	f, nonce := a.form, a.in.Get(onceControl)
+	if _, ours := web.since(f.ID, nonce); !ours {
+		return web.closed(v, f)
+	}
+	r, found, err := web.Store.Sent(v.ctx(), f.Owner, f.ID, store.Once{App: "page/" + f.ID, Key: nonce})
 	if errors.Is(err, fault.NotFound) || err == nil && !found {
 		return web.closed(v, f)
 	}

@@ -194,6 +194,8 @@ func TestLastOneSentTwice(t *testing.T) {
 		}
 		late.send("next", "who", "Bob")
 		late.sees(409, "!See you")
+		late.page = late.b.Post(r.path, url.Values{"_once": {"\x00"}, "_go": {"next"}})
+		late.sees(409)
 		r.page = first
 		r.send("next", "who", "Somebody else")
 		r.sees(303)
