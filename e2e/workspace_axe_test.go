@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +31,10 @@ func workspaceViews(s *clitest.Service, d desk) (newcomer, owner []view) {
 	d.t.Helper()
 	built := func(b *tab) { b.wait(`document.querySelector("#builder .tools") !== null`) }
 	empty := "/forms/" + d.draft(form.Plan{Head: form.Head{Title: "Nothing yet", Language: "en"}})
+	gone := d.draft(form.Plan{Head: form.Head{Title: "Not wanted any more", Language: "en"}})
+	if err := d.db.DeleteForm(context.Background(), d.owner, gone, 0, time.Now()); err != nil {
+		d.t.Fatal(err)
+	}
 	everything := form.Plan{Head: form.Head{Title: "Everything", Description: "All that can be asked", Language: "en"}, Offer: form.Offer{Sites: form.AnySite}, Definition: asking(d.t, everyKind)}
 	everything.Definition.Endings = []*form.Ending{{Key: "bye", Title: "Goodbye", ShowIf: &form.Condition{Field: "shirt", Op: "equals", Value: false}}, {Key: "thanks", Title: "Thank you"}}
 	everything.Definition.Fields[9].Jumps = []*form.Jump{{If: &form.Condition{Field: "shirt", Op: "equals", Value: false}, To: "bye"}}
@@ -56,7 +61,6 @@ func workspaceViews(s *clitest.Service, d desk) (newcomer, owner []view) {
 		{name: "forms", path: "/", status: 200},
 		{name: "new form", path: "/", status: 200, then: clicked(".menu.new summary", ".menu.new .starter")},
 		{name: "more about a form", path: "/", status: 200, then: clicked(".forms .menu summary", ".forms .menu .danger")},
-		{name: "deleted form", path: "/?deleted=frm_00000000000000000000000000", status: 200},
 		{name: "builder, empty", path: empty + "/build", status: 200, then: built},
 		{name: "builder, a question", path: full + "/build", status: 200, then: clicked(words(12), ".handles")},
 		{name: "builder, palette", path: full + "/build", status: 200, then: clicked(".more .primary", "dialog.palette")},

@@ -97,11 +97,11 @@ func TestHome(t *testing.T) {
 			// Deleted, and back again.
 			more("Apple day")
 			b.wantStatus(b.press(fmt.Sprintf(`form[action="/forms/%s/delete"] button`, ids["Apple day"])), 200)
-			b.wantWords("The form is deleted.")
+			b.wantWords("Deleted in the last hour", "Apple day")
 			if got := b.listed(); len(got) != 3 {
 				t.Errorf("after deleting one there are %q", got)
 			}
-			b.wantStatus(b.press(button("Undo")), 200)
+			b.wantStatus(b.press(".bin button"), 200)
 			b.wantWords("The form is back.", "Apple day")
 			if got := b.listed(); len(got) != 4 {
 				t.Errorf("after undoing there are %q", got)

@@ -18,6 +18,7 @@ const (
 	untrashSQL     = `DELETE FROM trash WHERE account_id = $1 AND id = $2 RETURNING form_id, content`
 	oldTrashSQL    = `SELECT account_id, id, form_id FROM trash WHERE deleted_at < $1 LIMIT $2`
 	emptyTrashSQL  = `DELETE FROM trash WHERE account_id = $1 AND id = $2`
+	trashedSQL     = `SELECT content, deleted_at FROM trash WHERE account_id = $1 AND id >= $2 AND id < $3 ORDER BY deleted_at DESC LIMIT 20`
 	formTrashSQL   = `DELETE FROM trash WHERE account_id = $1 AND form_id = $2`
 	formSerialsSQL = `SELECT serial, response_serial, response_tick FROM form WHERE account_id = $1 AND id = $2`
 	deleteFormSQL  = `DELETE FROM form WHERE account_id = $1 AND id = $2`
@@ -67,6 +68,29 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 		}
 		return rankMiss(t, owner, formList, gone.Serial)
 	})
+}
+
+// Deleted is a form that can still be brought back.
+type Deleted struct {
+	form.Form
+	At time.Time
+}
+
+// DeletedForms are those of the last while, the latest first.
+func (s *Store) DeletedForms(ctx context.Context, owner string) ([]Deleted, error) {
+	var list []Deleted
+	err := s.db.Query(ctx, trashedSQL, func(r row) error {
+		var content string
+		var deleted int64
+		if err := r.Scan(&content, &deleted); err != nil {
+			return err
+		}
+		var gone trashedForm
+		err := json.Unmarshal([]byte(content), &gone)
+		list = append(list, Deleted{gone.Form, at(deleted)})
+		return err
+	}, owner, account.FormPrefix, account.FormPrefix+lastID)
+	return list, err
 }
 
 // RestoreForm brings back a form that was deleted a while ago.

@@ -102,6 +102,11 @@ func TestUndo(t *testing.T) {
 		if _, total, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, 10, 0); err != nil || total != 1 {
 			t.Errorf("%d forms are left (%v)", total, err)
 		}
+		bin, err := s.DeletedForms(ctx, owner)
+		theirs, failed := s.DeletedForms(ctx, other)
+		if err != nil || failed != nil || len(bin) != 1 || bin[0].ID != p.ID || bin[0].Title != before.Title || len(theirs) != 0 {
+			t.Errorf("in the bin: %+v, of somebody else: %v (%v)", bin, theirs, err)
+		}
 		back, err := s.RestoreForm(ctx, owner, p.ID)
 		before.Revision++ // deleting is a change too
 		if err != nil || back != before || all() != whole {

@@ -30,7 +30,7 @@ type formsPage struct {
 	Filtered   bool
 	Prev, Next string // addresses; empty: there is none
 	Starters   []starter
-	Deleted    string // id of a form that can be brought back
+	Deleted    []store.Deleted // what can still be brought back
 }
 
 // listedForm is a form in the list, with what came in.
@@ -87,7 +87,9 @@ func (web *Web) home(v *visit) error {
 		p.Next = link(page + 1)
 	}
 	p.notice = homeNotices[query.Get("done")]
-	p.Deleted = query.Get("deleted")
+	if p.Deleted, err = web.Store.DeletedForms(v.ctx(), v.person.ID); err != nil {
+		return err
+	}
 	return web.render(v, http.StatusOK, "home", p)
 }
 
@@ -154,7 +156,7 @@ func (web *Web) deleteForm(v *visit) error {
 	if err := web.Store.DeleteForm(v.ctx(), v.person.ID, id, 0, web.Now()); err != nil {
 		return err
 	}
-	return web.redirect(v, "/?deleted="+id)
+	return web.redirect(v, "/#deleted")
 }
 
 func (web *Web) restoreForm(v *visit) error {

@@ -131,7 +131,8 @@ func TestWorkspace(t *testing.T) {
 		b.Post(base+"/share", url.Values{"slug": {"how-was-it"}, "any_site": {"yes"}})
 		has(t, b.Get(b.Post(base+"/open", nil).Header.Get("Location")), "The form is open again.")
 		home := b.Get(b.Post(base+"/delete", nil).Header.Get("Location"))
-		has(t, home, "The form is deleted.", base+"/restore")
+		has(t, home, "Deleted in the last hour", base+"/restore")
+		has(t, b.Get("/?search=nothing"), base+"/restore") // wherever one goes meanwhile
 		status(t, "its page", b.Get("/f/how-was-it"), 404)
 		has(t, b.Get(b.Post(base+"/restore", nil).Header.Get("Location")), "The form is back.")
 		status(t, "its page", b.Get("/f/how-was-it"), 200)
