@@ -18,7 +18,7 @@ func TestBuilderProblems(t *testing.T) {
 	s := start(t)
 	b := openBuilder(t, s, "Fruit", "")
 	b.add("Short text", "First")
-	b.add("One of several", "Which fruit?")
+	b.add("Single choice", "Which fruit?")
 	b.waitLabels("First", "Which fruit?")
 	b.do(chromedp.Click(`.panel .list li:nth-child(1) [aria-label="Remove"]`))
 	b.do(chromedp.Click(`.panel .list li:nth-child(1) [aria-label="Remove"]`))

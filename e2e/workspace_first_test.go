@@ -64,7 +64,7 @@ func TestFirstForm(t *testing.T) {
 	press(b, ".starter.blank")
 	b.wait(`document.querySelectorAll(".first .kind").length > 20`)
 	fill(b, ".title", "Cake sale")
-	click(`//button[contains(@class, "kind")][span[text()="One of several"]]`)
+	click(`//button[contains(@class, "kind")][span[text()="Single choice"]]`)
 	b.wait(`document.activeElement.matches(".asks textarea")`)
 	act(func() { b.typeIn("Which cake would you like?") })
 	click(`[data-option^="here."]`)

@@ -97,5 +97,5 @@ func (multipleChoice) Schema(f *Field) map[string]any {
 
 // About is how owners know it.
 func (multipleChoice) About() About {
-	return About{"Several of several", "Any number of answers", "Choices"}
+	return About{"Multiple choice", "Any number of answers", "Choices"}
 }

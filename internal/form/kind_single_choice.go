@@ -91,4 +91,4 @@ func choiceSchema(f *Field) map[string]any {
 }
 
 // About is how owners know it.
-func (singleChoice) About() About { return About{"One of several", "All in sight", "Choices"} }
+func (singleChoice) About() About { return About{"Single choice", "One answer, all in sight", "Choices"} }
