@@ -91,4 +91,6 @@ func choiceSchema(f *Field) map[string]any {
 }
 
 // About is how owners know it.
-func (singleChoice) About() About { return About{"Single choice", "One answer, all in sight", "Choices"} }
+func (singleChoice) About() About {
+	return About{"Single choice", "One answer, all in sight", "Choices"}
+}
