@@ -128,7 +128,6 @@ type Choice struct {
 	FieldID string
 	Key     string
 	Value   string
-	Cap     int64 // 0: none
 }
 
 // Choices are the options that answers, as they are stored, have chosen.
@@ -149,7 +148,7 @@ func (d *Definition) Choices(answers map[string]any) []Choice {
 		}
 		for _, o := range f.Options {
 			if slices.Contains(values, o.Value) {
-				list = append(list, Choice{f.ID, f.Key, o.Value, int64(o.Cap)})
+				list = append(list, Choice{f.ID, f.Key, o.Value})
 			}
 		}
 	}

@@ -89,14 +89,9 @@ func (web *Web) formDone(v *visit) error {
 			return err
 		}
 		if err == nil {
-			answers, err := r.Answers()
-			if err != nil {
+			if e, err = web.recall(v, &f, r); err != nil {
 				return err
 			}
-			if f.Definition, err = web.Store.Definition(v.ctx(), f.Owner, f.ID, r.Version); err != nil {
-				return err
-			}
-			e, _ = f.Definition.Recheck(answers) // it was right when it was stored
 		}
 	}
 	p, err := web.endingPage(web.asking(v, f), e)
@@ -105,6 +100,19 @@ func (web *Web) formDone(v *visit) error {
 	}
 	frameable(v, f.Offer)
 	return web.render(v, http.StatusOK, "done", p)
+}
+
+// recall is a response as it was given: the form becomes the version that it answers.
+func (web *Web) recall(v *visit, f *store.PublicForm, r form.Response) (e form.Evaluation, err error) {
+	answers, err := r.Answers()
+	if err != nil {
+		return e, err
+	}
+	if f.Definition, err = web.Store.Definition(v.ctx(), f.Owner, f.ID, r.Version); err != nil {
+		return e, err
+	}
+	e, _ = f.Definition.Recheck(answers) // it was right when it was stored
+	return e, nil
 }
 
 // endingPage is the page after the last one, for these answers.
@@ -140,13 +148,9 @@ func (web *Web) tooLate(v *visit, a *asking) error {
 	if err != nil {
 		return err
 	}
-	answers, err := r.Answers()
+	e, err := web.recall(v, &a.form, r)
 	if err != nil {
 		return err
 	}
-	if a.form.Definition, err = web.Store.Definition(v.ctx(), f.Owner, f.ID, r.Version); err != nil {
-		return err
-	}
-	e, _ := a.form.Definition.Recheck(answers) // it was right when it was stored
 	return web.lead(v, a, e, r)
 }
