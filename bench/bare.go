@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"time"
 )
@@ -66,6 +67,8 @@ func startBare(ctx context.Context, answers map[string]answer) (*process, error)
 		return nil, fmt.Errorf("start bare: %w", err)
 	}
 	cmd := exec.Command(self, "-"+bareFlag)
+	// As many as the service takes for itself.
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0)+1))
 	// A line holds the answers; the pipe then stays open, so that its end tells
 	// the bare server that nobody needs it any more.
 	in, err := cmd.StdinPipe()

@@ -13,7 +13,7 @@ import (
 
 const (
 	fewResponses = 1_000 // of the smallest form
-	fewRounds    = 3
+	fewRounds    = 8
 	feedPage     = 100
 	longFeedPage = 1_000
 	listPage     = 20

@@ -47,7 +47,8 @@ machine, which also made the load: %[2]d cores, %[3]s, %[4]s/%[5]s. They were as
 a warm-up; figures are medians, with the least and the most of the rounds behind them. A share is that of the rate in a
 round to the bare server's in the same round.
 
-- The **bare server** sends the very headers and bytes that Formulary sends and does nothing else: it is the limit.
+- The **bare server** sends the very headers and bytes that Formulary sends and does nothing else: it is the limit. Both
+  let Go use one processor more than the machine has.
 - **Formulary** is as it is out of the box, but for rate limits, which are off: every request is logged, and tokens and
   responses are on disk when they are answered.
 - **PocketBase** v0.36.8 lists 20 of as many forms by a bearer token and a rule that lets owners see their own, newest

@@ -156,6 +156,29 @@ func TestResponses(t *testing.T) {
 			b.wantStatus(b.press(".filter > button"), 200)
 			b.wantPeople(downTo(47, 24, 1)...)
 
+			// With JavaScript the filter offers what there is to choose from, and one tick
+			// is for all.
+			if script {
+				b.wantStatus(b.open(responses), 200)
+				menu("Filter")
+				b.do(chromedp.Focus(`[name="where"]`), chromedp.SendKeys(`[name="where"]`, "Which c"))
+				offered := ask(b, chromedp.Evaluate[[]string](`Array.from(document.querySelector("[name=is]").list?.options ?? [], (o) => o.value)`))
+				if diff := cmp.Diff([]string{"Red", "Deep blue"}, offered); diff != "" {
+					t.Errorf("offered (-want +got):\n%s", diff)
+				}
+				b.fill(`[name="is"]`, "Deep blue")
+				b.wantStatus(b.press(".filter > button"), 200)
+				b.wantWords("1 to 25 of 30")
+				b.do(chromedp.Click(`.answers thead .tick input`))
+				if n := b.count(`.answers tbody .tick input:checked`); n != 25 {
+					t.Errorf("%d are ticked, want 25", n)
+				}
+				b.do(chromedp.Click(`.answers thead .tick input`))
+				b.wantStatus(b.press(button("Delete what is ticked")), 200)
+				b.wantWords("Nothing is ticked.", "1 to 25 of 30")
+				b.wantStatus(b.open(responses+"?since=2026-03-02&until=2026-03-02"), 200)
+			}
+
 			// Columns are those that were ticked.
 			menu("Columns")
 			for _, key := range []string{"colour", "stars", "likely", "days"} {

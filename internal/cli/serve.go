@@ -81,6 +81,11 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams) error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
+	// Who waits for the disk keeps a processor, as Go counts them, so there is one
+	// more of them than the machine has.
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	}
 	addresses, err := server.TrustProxies(c.TrustedProxies)
 	if err != nil {
 		return err

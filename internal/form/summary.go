@@ -226,6 +226,25 @@ func Counted(f *Field, t *Tally) []Count {
 	return list
 }
 
+// Written is the part of an answer that nothing counts: all of a text, and what was
+// written instead of an option.
+func (f *Field) Written(answer any) any {
+	if KindOf(f.Kind).Sum() == Words {
+		return answer
+	}
+	var chosen []string
+	switch a := answer.(type) {
+	case string:
+		chosen = []string{a}
+	case []any:
+		chosen = Strings(a)
+	}
+	if !f.Other {
+		return nil
+	}
+	return slices.DeleteFunc(chosen, func(text string) bool { return offers(f.Options, text) })
+}
+
 // bySize has numbers in their order, and other texts in theirs.
 func bySize(a, b string) int {
 	x, errX := strconv.ParseFloat(a, 64)

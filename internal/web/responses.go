@@ -30,10 +30,10 @@ type responsesPage struct {
 	Since    string
 	Until    string
 	Oldest   bool
-	Where    string // key of a question
+	Where    string // key of a column
 	Is       string // its answer
 	Filtered bool
-	Fields   []*form.Field
+	Offered  []offered
 	Prev     string
 	Next     string
 	Kept     url.Values // the query, without the page
@@ -43,6 +43,8 @@ type responsesPage struct {
 
 type responseColumn struct {
 	form.Column
+	Type   string // of a control for such an answer; empty: text
+	List   string // id of what is offered; empty: nothing
 	Shown  bool
 	Sorted string // ascending, descending; empty: not by this one
 	Sort   string // address of the page sorted by it, or the other way; empty: it cannot be
@@ -111,7 +113,7 @@ func (web *Web) showResponses(v *visit) error {
 		return err
 	}
 	p := &responsesPage{formPage: web.formPageOf(v, f, "responses")}
-	p.Wide = true
+	p.Wide, p.Script = true, "responses.js"
 	filter, kept, err := web.responseQuery(v, f.ID)
 	if _, ok := errors.AsType[*store.FilterMistake](err); ok {
 		p.Errors, err = problems{"is": "This is not an answer to this question."}, nil
@@ -127,8 +129,8 @@ func (web *Web) showResponses(v *visit) error {
 	if err != nil {
 		return err
 	}
-	p.Fields = form.Asked(versions)
-	filter.By = sortedBy(kept.Get("by"), p.Fields)
+	fields := form.Asked(versions)
+	filter.By = sortedBy(kept.Get("by"), fields)
 	offset := (page - 1) * responsesPerPage
 	list, total, err := web.Store.Responses(v.ctx(), v.person.ID, f.ID, filter, responsesPerPage, offset)
 	if errors.Is(err, store.ErrTooManyToSort) {
@@ -146,11 +148,12 @@ func (web *Web) showResponses(v *visit) error {
 		return web.redirect(v, v.r.URL.Path+"?"+query.Encode())
 	}
 	p.Total, p.From, p.To, p.Kept = total, min(offset+1, total), offset+int64(len(list)), kept
-	p.Search, p.Since, p.Until, p.Oldest, p.Where, p.Is = kept.Get("search"), kept.Get("since"), kept.Get("until"), filter.Oldest, kept.Get("where"), kept.Get("is")
+	p.Search, p.Since, p.Until, p.Oldest, p.Where, p.Is = kept.Get("search"), kept.Get("since"), kept.Get("until"), filter.Oldest, kept.Get("where"), web.shownAs(v, fields, kept.Get("where"), kept.Get("is"))
 	p.Filtered = p.Search != "" || p.Since != "" || p.Until != "" || p.Where != ""
 	if err := web.responseRows(v, p, versions, list); err != nil {
 		return err
 	}
+	web.offer(v, p, fields)
 	link := func(to int64) string {
 		query := url.Values{"page": {strconv.FormatInt(to, 10)}}
 		for name, values := range kept {
@@ -167,8 +170,11 @@ func (web *Web) showResponses(v *visit) error {
 	if deleted := v.r.URL.Query().Get("deleted"); deleted != "" {
 		p.Deleted = strings.Split(deleted, ",")
 	}
-	if v.r.URL.Query().Get("done") == "restored" {
+	switch v.r.URL.Query().Get("done") {
+	case "restored":
 		p.notice = "They are back."
+	case "nothing":
+		p.notice = "Nothing is ticked."
 	}
 	return web.render(v, http.StatusOK, "responses", p)
 }
@@ -241,7 +247,7 @@ func (web *Web) responseRows(v *visit, p *responsesPage, versions []*form.Defini
 		row := responseRow{ID: r.ID, SubmittedAt: r.SubmittedAt}
 		for _, c := range p.Columns {
 			if c.Shown {
-				row.Cells = append(row.Cells, web.countryName(v, fields[c.ID], web.cellText(v, c.Cell(fields[c.ID], answers, true))))
+				row.Cells = append(row.Cells, web.cell(v, c.Column, fields[c.ID], answers))
 			}
 		}
 		p.Rows = append(p.Rows, row)
@@ -313,15 +319,16 @@ func (web *Web) showResponse(v *visit) error {
 func (web *Web) deleteResponses(v *visit) error {
 	id := v.r.PathValue("id")
 	ids := v.r.PostForm["response"]
-	if len(ids) == 0 || len(ids) > responsesPerPage {
-		return web.redirect(v, "/forms/"+id+"/responses")
-	}
-	if _, err := web.Store.TrashResponses(v.ctx(), v.person.ID, id, ids, web.Now()); err != nil {
-		return err
-	}
 	query, err := url.ParseQuery(v.field("kept"))
 	if err != nil {
 		query = url.Values{}
+	}
+	if len(ids) == 0 || len(ids) > responsesPerPage {
+		query.Set("done", "nothing")
+		return web.redirect(v, "/forms/"+id+"/responses?"+query.Encode())
+	}
+	if _, err := web.Store.TrashResponses(v.ctx(), v.person.ID, id, ids, web.Now()); err != nil {
+		return err
 	}
 	query.Set("deleted", strings.Join(ids, ","))
 	return web.redirect(v, "/forms/"+id+"/responses?"+query.Encode())

@@ -40,35 +40,10 @@ func (web *Web) countryName(v *visit, f *form.Field, code string) string {
 	return web.languages.country(web.viewerLanguage(v), code)
 }
 
-// meant is the answer that somebody means who writes what the table shows.
-func (web *Web) meant(v *visit, fields []*form.Field, where, is string) string {
-	key, _, _ := strings.Cut(where, ".")
-	same := func(shown string) bool { return form.Fold(shown) == form.Fold(strings.TrimSpace(is)) }
-	for _, f := range fields {
-		if f.Key != key {
-			continue
-		}
-		for _, o := range f.Options {
-			if same(o.Label) {
-				return o.Value
-			}
-		}
-		switch f.Kind {
-		case "yes_no", "consent":
-			for _, answer := range []bool{true, false} {
-				if same(web.cellText(v, answer)) {
-					return strconv.FormatBool(answer)
-				}
-			}
-		case "number", "slider", "calculated":
-			return strings.Replace(is, web.say(v, "."), ".", 1)
-		case "country":
-			for _, c := range web.languages.countriesIn(web.viewerLanguage(v)) {
-				if same(c.Value) {
-					return c.Name
-				}
-			}
-		}
+// cell is an answer as the table shows it.
+func (web *Web) cell(v *visit, c form.Column, f *form.Field, answers map[string]any) string {
+	if f != nil && (f.Kind == "date" || f.Kind == "datetime") {
+		return web.tell(v, f, answers[f.Key])
 	}
-	return is
+	return web.countryName(v, f, web.cellText(v, c.Cell(f, answers, true)))
 }

@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -40,6 +41,7 @@ type questionSummary struct {
 	Parts    []partSummary // in its place, of what asks the same of several things
 	Rows     []countRow
 	Ranking  bool
+	Newest   []newestAnswer
 	Key      string
 }
 
@@ -50,6 +52,7 @@ type partSummary struct {
 
 type countRow struct {
 	Row, Label string
+	Link       string // to who answered so; empty: there is no telling
 	Count      int64
 	Share      float64
 	Place      float64
@@ -71,13 +74,19 @@ func (web *Web) showSummary(v *visit) error {
 	p := &summaryPage{formPage: web.formPageOf(v, f, "summary"), Responses: s.Responses}
 	p.viewer, p.words = web.viewerLanguage(v), web.languages.of(web.viewerLanguage(v))
 	p.country = func(f *form.Field, code string) string { return web.countryName(v, f, code) }
+	newest, err := web.newest(v, f.ID, versions)
+	if err != nil {
+		return err
+	}
 	web.overTime(p, s)
 	for _, field := range form.Asked(versions) {
 		tally := s.Fields[field.ID]
 		if tally == nil {
 			tally = &form.Tally{}
 		}
-		p.Questions = append(p.Questions, p.question(field, tally))
+		q := p.question(field, tally)
+		q.Newest = newest[field.ID]
+		p.Questions = append(p.Questions, q)
 	}
 	return web.render(v, http.StatusOK, "summary", p)
 }
@@ -141,6 +150,9 @@ func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
 		if q.Ranking {
 			row.Place = float64(c.Count) / float64(t.Answered)
 		}
+		if c.Count > 0 && c.Value != form.OtherCount {
+			row.Link = p.answeredSo(f, c)
+		}
 		q.Rows = append(q.Rows, row)
 		rows = append(rows, chart.Row{Label: row.Label, Value: float64(row.Count), Share: row.Share})
 		points = append(points, chart.Point{Label: row.Label, Value: float64(row.Count)})
@@ -173,4 +185,13 @@ func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
 		q.Chart = template.HTML(chart.Bars(rows, q.Label, p.Decimal))
 	}
 	return q
+}
+
+// answeredSo is the table of those who gave an answer.
+func (p *summaryPage) answeredSo(f *form.Field, c form.Count) string {
+	where := f.Key
+	if c.Row != "" {
+		where += "." + c.Row
+	}
+	return "/forms/" + p.Form.ID + "/responses?" + url.Values{"where": {where}, "is": {c.Value}}.Encode()
 }

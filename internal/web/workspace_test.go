@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"encoding/json"
 	"fmt"
+	"html"
 	"image/png"
 	"io"
 	"net/url"
@@ -344,5 +345,43 @@ func TestShownAnswers(t *testing.T) {
 			t.Error("10 comes before 9")
 		}
 		has(t, b.Get(base+"/flow"), "See you then")
+	})
+}
+
+// What cannot be counted is read, and what is counted leads to those who said it.
+func TestSummaryLeadsOn(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read,forms:write").Access
+		id := publish(t, s, token, `{"title": "Trip", "fields": [{"key": "who", "kind": "name", "label": "Who?"},
+			{"key": "drink", "kind": "multiple_choice", "label": "Drinks", "other": true, "options": [{"value": "t", "label": "Tea"}, {"value": "c", "label": "Coffee"}]},
+			{"key": "on", "kind": "date", "label": "When?"},
+			{"key": "how", "kind": "matrix", "label": "How was", "rows": [{"value": "bus", "label": "The bus"}], "options": [{"value": "good", "label": "Good"}, {"value": "bad", "label": "Bad"}]}]}`)
+		for n := range 7 {
+			answers := fmt.Sprintf(`{"who": {"given": "Person", "family": "No%d"}, "drink": ["t", "Juice %d"], "on": "2026-11-0%d", "how": {"bus": %q}}`, n, n, n+1, []string{"good", "bad"}[n%2])
+			if a := s.Call("POST", "/f/"+id, "", `{"answers": `+answers+`}`); a.StatusCode != 201 {
+				t.Fatal(a.Text)
+			}
+		}
+		b := s.Browser()
+		b.SignIn(ada)
+		base := "/forms/" + id
+		summary := b.Get(base + "/summary")
+		has(t, summary, ">Person No6</a>", ">Person No2</a>", "!Person No1", ">Juice 6</a>", "!Juice 1", "!>Tea, Juice", ">7 November 2026</a>")
+		for label, of := range map[string]string{"Tea": "1 to 7 of 7", "The bus: Bad": "1 to 3 of 3"} {
+			link := regexp.MustCompile(`<a href="([^"]+)">` + label + `</a>`).FindStringSubmatch(summary.Text)
+			if link == nil {
+				t.Fatalf("%s leads nowhere", label)
+			}
+			_, answer, ok := strings.Cut(label, ": ")
+			if !ok {
+				answer = label
+			}
+			has(t, b.Get(html.UnescapeString(link[1])), of, `name="is" value="`+answer+`"`)
+		}
+		has(t, b.Get(base+"/responses?where=who.family&is=No3"), "1 to 1 of 1", `<option value="who.family" selected>Who?: `)
+		has(t, b.Get(base+"/responses?where=on&is=2026-11-03"), "1 to 1 of 1", "3 November 2026", `data-type="date" selected>When?`)
+		unticked := b.Post(base+"/responses/delete", url.Values{"kept": {"where=who.family&is=No3"}})
+		has(t, b.Get(unticked.Header.Get("Location")), "Nothing is ticked.", "1 to 1 of 1")
 	})
 }
