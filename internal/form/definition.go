@@ -11,6 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"formulary/internal/fault"
 )
 
@@ -196,13 +198,17 @@ func (f *Field) name(keys map[string]bool, wrong func(property, format string, a
 	}
 }
 
-// slug makes a key of the letters and digits of a text.
+// plainLetters are those that have no accent to lose.
+var plainLetters = strings.NewReplacer("ß", "ss", "ı", "i")
+
+// slug makes a key of the letters and digits of a text, without their accents.
 func slug(text, otherwise string) string {
 	var b strings.Builder
-	for _, r := range strings.ToLower(text) {
+	for _, r := range plainLetters.Replace(strings.ToLower(norm.NFKD.String(text))) {
 		switch {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9' && b.Len() > 0:
 			b.WriteRune(r)
+		case unicode.Is(unicode.Mn, r):
 		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
 			b.WriteByte('_')
 		}

@@ -52,6 +52,17 @@ const sample = `{"fields": [
 	{"kind": "hidden", "key": "source"}, {"kind": "calculated", "key": "twice", "expression": "age * 2 + len(tags)"}, {"kind": "statement", "text": "**Thanks**"}
 ]}`
 
+func TestKeysOfLabels(t *testing.T) {
+	for label, key := range map[string]string{
+		"Your nickname?": "your_nickname", "Straße & Größe": "strasse_grosse", "Où êtes-vous né ?": "ou_etes_vous_ne", "İsim ılık": "isim_ilik",
+		"2 guests": "guests", "ﬁnal": "final", "اسم": "none", "???": "none",
+	} {
+		if got := slug(label, "none"); got != key {
+			t.Errorf("%q is %q, want %q", label, got, key)
+		}
+	}
+}
+
 func TestEveryKindIsSampled(t *testing.T) {
 	d := define(t, sample)
 	for _, k := range Kinds {

@@ -13,6 +13,7 @@ type accountPage struct {
 	layout
 	Name     string
 	Language string
+	Tongues  [][2]string // tags and names, to choose from
 	TimeZone string
 	Zones    []string // to choose from
 	Email    string
@@ -39,7 +40,7 @@ func (web *Web) accountPage(v *visit) (*accountPage, error) {
 	sessions, err := web.Store.Sessions(v.ctx(), v.person.ID)
 	p := &accountPage{
 		layout: layout{title: "Account", Here: "account"},
-		Name:   v.person.Name, Language: v.person.Language, TimeZone: v.person.TimeZone, Zones: commonZones, Email: v.person.Email, Current: v.session.ID,
+		Name:   v.person.Name, Language: v.person.Language, Tongues: formLanguages, TimeZone: v.person.TimeZone, Zones: commonZones, Email: v.person.Email, Current: v.session.ID,
 	}
 	for _, s := range sessions {
 		if s.Alive(web.Now()) {
