@@ -110,11 +110,12 @@ func demoAnswers(d *form.Definition, dice *mathrand.Rand) map[string]any {
 		if !f.Required && dice.IntN(4) == 0 {
 			continue
 		}
+		words := demoWords[f.Key]
 		switch f.Kind {
-		case "short_text":
-			answers[f.Key] = name
-		case "long_text":
-			answers[f.Key] = "This is what " + name + " wrote here."
+		case "short_text", "long_text":
+			if answers[f.Key] = name; words != nil {
+				answers[f.Key] = words[dice.IntN(len(words))]
+			}
 		case "email":
 			answers[f.Key] = strings.ToLower(name) + "@example.com"
 		case "url":
