@@ -61,7 +61,13 @@ func Takes(r *http.Request) bool {
 	// A public form takes answers from its page, and as JSON from elsewhere;
 	// browsers ask first whether they may send that.
 	return strings.HasPrefix(path, "/f/") && (r.Method == http.MethodOptions ||
-		r.Method == http.MethodPost && strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"))
+		r.Method == http.MethodPost && !fromPage(r.Header.Get("Content-Type")))
+}
+
+// fromPage says whether a body is what a page of ours sends.
+func fromPage(contentType string) bool {
+	kind, _, _ := strings.Cut(contentType, ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "application/x-www-form-urlencoded")
 }
 
 // route is a path with what its methods do.
@@ -209,7 +215,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (a *API) serve(w http.ResponseWriter, r *http.Request) error {
 	found, values := a.find(r.URL.Path)
-	if found == nil {
+	// A slash that was written otherwise is part of a name, and no name has one.
+	if found == nil || r.URL.RawPath != "" && strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") {
 		r.Pattern = "none"
 		allowAnyOrigin(w, strings.HasPrefix(r.URL.Path, "/api/v1/"))
 		return fault.New(fault.NoPath, "There is nothing at this path.")

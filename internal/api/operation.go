@@ -193,7 +193,7 @@ func readerOf(t reflect.Type) reader {
 func allKnown(params []parameter, query url.Values) error {
 	for name := range query {
 		known := slices.ContainsFunc(params, func(p parameter) bool {
-			return p.in == "query" && (p.name == name && !p.several || p.several && strings.HasPrefix(name, p.name+"["))
+			return p.in == "query" && (p.name == name && !p.several || p.several && p.keyIn(name) != "")
 		})
 		if !known {
 			return badQuery(name, "is not a parameter here")
@@ -268,16 +268,27 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 	return nil
 }
 
+// keyIn is the key in name[key].
+func (p *parameter) keyIn(name string) string {
+	rest, begins := strings.CutPrefix(name, p.name+"[")
+	key, ends := strings.CutSuffix(rest, "]")
+	if !begins || !ends {
+		return ""
+	}
+	return key
+}
+
 // readSeveral reads name[key]=value for any number of keys.
 func (p *parameter) readSeveral(field reflect.Value, query url.Values) error {
 	found := map[string]string{}
 	for name, values := range query {
-		rest, begins := strings.CutPrefix(name, p.name+"[")
-		key, ends := strings.CutSuffix(rest, "]")
-		if !begins || !ends {
+		if !strings.HasPrefix(name, p.name+"[") {
 			continue
 		}
+		key := p.keyIn(name)
 		switch {
+		case key == "":
+			return badQuery(name, "is not a parameter here")
 		case len(values) > 1:
 			return p.wrong("has %q more than once", key)
 		case !utf8.ValidString(key + values[0]), strings.ContainsRune(key+values[0], 0):

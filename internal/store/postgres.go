@@ -71,6 +71,14 @@ func (db *postgres) Lower(expression string) string {
 	return "LOWER(" + expression + ")"
 }
 
+func (db *postgres) Anywhere(json, like string) string {
+	return `EXISTS (SELECT 1 FROM jsonb_path_query(` + json + `, 'strict $.**') AS part WHERE jsonb_typeof(part) IN ('string', 'number') AND ` + db.Lower(`(part #>> '{}')`) + like + `)`
+}
+
+func (db *postgres) Among(json string) string {
+	return `jsonb_typeof(` + json + `) = 'array' AND jsonb_exists(` + json + `, ?)`
+}
+
 func (db *postgres) Dialect(sql string) string {
 	return strings.NewReplacer("COLLATE BINARY", `COLLATE "C"`, "WITHOUT ROWID", "").Replace(sql)
 }

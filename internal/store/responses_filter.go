@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"formulary/internal/account"
 	"formulary/internal/form"
 )
 
@@ -47,9 +46,9 @@ const (
 
 // AnswerFilter chooses the responses with a certain answer to a question.
 type AnswerFilter struct {
-	Key   string
-	Part  string // such as the row of a matrix; empty: the answer itself
-	Value string // as JSON; one of a list counts as the answer
+	places []place
+	part   string // such as the row of a matrix; empty: the answer itself
+	value  string // as JSON; one of a list counts as the answer
 }
 
 // MaxAnswerFilters is how many there may be at once.
@@ -92,60 +91,9 @@ func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditi
 		if err != nil {
 			return nil, &FilterMistake{"answers[" + name + "]", "is not an answer to this question"}
 		}
-		list = append(list, AnswerFilter{Key: key, Part: part, Value: text})
+		list = append(list, AnswerFilter{placesOf(versions, asked.ID), part, text})
 	}
 	return list, nil
-}
-
-func (f ResponseFilter) empty() bool {
-	return f.Since.IsZero() && f.Until.IsZero() && f.Search == "" && f.Version == 0 && len(f.Answers) == 0
-}
-
-// where is the condition of the filter, made of the constants below, and the
-// values for it. Ids begin with the time of submission, so the key of the table
-// also finds a span of time.
-func (f ResponseFilter) where(owner, formID string, db engine) (string, []any) {
-	sql, args := ` FROM response WHERE account_id = $1 AND form_id = $2`, []any{owner, formID}
-	add := func(condition string, values ...any) {
-		for _, v := range values {
-			args = append(args, v)
-			condition = strings.Replace(condition, "?", "$"+strconv.Itoa(len(args)), 1)
-		}
-		sql += condition
-	}
-	if !f.Since.IsZero() {
-		add(` AND id >= ?`, account.FirstID(account.ResponsePrefix, f.Since))
-	}
-	if !f.Until.IsZero() {
-		add(` AND id < ?`, account.FirstID(account.ResponsePrefix, f.Until))
-	}
-	if f.Version != 0 {
-		add(` AND version = ?`, f.Version)
-	}
-	if f.Search != "" {
-		either, values := db.Lower(`CAST(answers AS TEXT)`)+` LIKE ? ESCAPE '\'`, []any{"%" + likeEscape.Replace(form.Fold(f.Search)) + "%"}
-		for _, a := range f.Meant {
-			is, with := a.condition()
-			either, values = either+` OR `+is, append(values, with...)
-		}
-		add(` AND (`+either+`)`, values...)
-	}
-	for _, a := range f.Answers {
-		is, with := a.condition()
-		add(` AND (`+is+`)`, with...)
-	}
-	return sql, args
-}
-
-// condition is true of responses with the answer, or with a list that has it.
-func (a AnswerFilter) condition() (string, []any) {
-	list := "[%" + likeEscape.Replace(a.Value) + "%]"
-	if a.Part == "" {
-		return `CAST(answers -> CAST(? AS TEXT) AS TEXT) = ? OR CAST(answers -> CAST(? AS TEXT) AS TEXT) LIKE ? ESCAPE '\'`,
-			[]any{a.Key, a.Value, a.Key, list}
-	}
-	return `CAST(answers -> CAST(? AS TEXT) -> CAST(? AS TEXT) AS TEXT) = ? OR CAST(answers -> CAST(? AS TEXT) -> CAST(? AS TEXT) AS TEXT) LIKE ? ESCAPE '\'`,
-		[]any{a.Key, a.Part, a.Value, a.Key, a.Part, list}
 }
 
 // maxMeant is how many answers a search can mean beside its words.
@@ -166,7 +114,7 @@ func (s *Store) Meant(ctx context.Context, owner, formID, text string, countries
 	add := func(f *form.Field, part, value string) {
 		answer, err := json.Marshal(value)
 		if err == nil && len(list) < maxMeant && !strings.ContainsAny(part, pathSigns) {
-			list = append(list, AnswerFilter{Key: f.Key, Part: part, Value: string(answer)})
+			list = append(list, AnswerFilter{placesOf(versions, f.ID), part, string(answer)})
 		}
 	}
 	for _, f := range form.Asked(versions) {

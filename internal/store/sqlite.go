@@ -74,6 +74,14 @@ func (db *sqlite) Mark(owner string) (uint64, bool) { return db.marks.of(owner),
 func (db *sqlite) Bump(owner string)                { db.marks.bump(owner) }
 func (db *sqlite) Exact() bool                      { return true }
 
+func (db *sqlite) Anywhere(json, like string) string {
+	return `EXISTS (SELECT 1 FROM json_tree(` + json + `) AS part WHERE part.type IN ('text', 'integer', 'real') AND LOWER(CAST(part.atom AS TEXT))` + like + `)`
+}
+
+func (db *sqlite) Among(json string) string {
+	return `json_type(` + json + `) = 'array' AND EXISTS (SELECT 1 FROM json_each(` + json + `) AS part WHERE part.value = ?)`
+}
+
 // Talk has nobody to talk to: one process serves from a data folder.
 func (db *sqlite) Talk(context.Context, <-chan struct{}, func() []string, func(string)) {}
 

@@ -61,6 +61,11 @@ type engine interface {
 	Dialect(sql string) string
 	// Lower is an expression for a text in lower case, in every alphabet.
 	Lower(expression string) string
+	// Anywhere is a condition: some text or number in a JSON value, in lower case, is
+	// like what is given.
+	Anywhere(json, like string) string
+	// Among is a condition: a JSON value is a list, and has a text in it.
+	Among(json string) string
 	// Lanes is how many transactions with submissions make sense at a time.
 	Lanes() int
 	// Name is "SQLite" or "PostgreSQL", for people.

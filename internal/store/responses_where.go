@@ -1,0 +1,134 @@
+package store
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"formulary/internal/account"
+	"formulary/internal/form"
+)
+
+func (f ResponseFilter) empty() bool {
+	return f.Since.IsZero() && f.Until.IsZero() && f.Search == "" && f.Version == 0 && len(f.Answers) == 0
+}
+
+// where is the condition of the filter, made of the constants below, and the
+// values for it. Ids begin with the time of submission, so the key of the table
+// also finds a span of time.
+func (f ResponseFilter) where(owner, formID string, db engine) (string, []any) {
+	sql, args := ` FROM response WHERE account_id = $1 AND form_id = $2`, []any{owner, formID}
+	add := func(condition string, values ...any) {
+		for _, v := range values {
+			args = append(args, v)
+			condition = strings.Replace(condition, "?", "$"+strconv.Itoa(len(args)), 1)
+		}
+		sql += condition
+	}
+	if !f.Since.IsZero() {
+		add(` AND id >= ?`, account.FirstID(account.ResponsePrefix, f.Since))
+	}
+	if !f.Until.IsZero() {
+		add(` AND id < ?`, account.FirstID(account.ResponsePrefix, f.Until))
+	}
+	if f.Version != 0 {
+		add(` AND version = ?`, f.Version)
+	}
+	if f.Search != "" {
+		either, values := searched(f.Search, db)
+		for _, a := range f.Meant {
+			is, with := a.condition(db)
+			either, values = either+` OR `+is, append(values, with...)
+		}
+		add(` AND (`+either+`)`, values...)
+	}
+	for _, a := range f.Answers {
+		is, with := a.condition(db)
+		add(` AND (`+is+`)`, with...)
+	}
+	return sql, args
+}
+
+// written are characters that JSON writes otherwise, or writes itself: between them
+// a text is in the answers only if it is in their JSON.
+const written = `"\<>&,:[]{}` + "\u2028\u2029"
+
+// searched is true of responses with the text in an answer. Most have it not even in
+// their JSON, which is quick to see.
+func searched(text string, db engine) (string, []any) {
+	pattern := "%" + likeEscape.Replace(text) + "%"
+	like := ` LIKE ` + db.Lower(`CAST(? AS TEXT)`) + ` ESCAPE '\'`
+	sql, args := db.Anywhere(`answers`, like), []any{pattern}
+	if strings.ContainsAny(text, written) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
+		return sql, args
+	}
+	return `(` + db.Lower(`CAST(answers AS TEXT)`) + like + ` AND ` + sql + `)`, append(args, pattern)
+}
+
+// condition is true of responses with the answer, or with a list that has it.
+func (a AnswerFilter) condition(db engine) (string, []any) {
+	answer, path := `answers -> CAST(? AS TEXT)`, []any{}
+	if a.part != "" {
+		answer, path = answer+` -> CAST(? AS TEXT)`, []any{a.part}
+	}
+	is := `CAST(` + answer + ` AS TEXT) = ?`
+	var either []string
+	var args []any
+	for _, p := range a.places {
+		path := append([]any{p.key}, path...)
+		sql, values := is, append(slices.Clone(path), a.value)
+		var text string
+		if json.Unmarshal([]byte(a.value), &text) == nil {
+			one := db.Among(answer)
+			sql += ` OR ` + one
+			for range strings.Count(one, answer) {
+				values = append(values, path...)
+			}
+			values = append(values, text)
+		}
+		if p.to != 0 {
+			sql, values = `version >= ? AND version <= ? AND (`+sql+`)`, append([]any{p.from, p.to}, values...)
+		}
+		either, args = append(either, sql), append(args, values...)
+	}
+	return `(` + strings.Join(either, `) OR (`) + `)`, args
+}
+
+// place is where the answers to a question are: under its key, in the versions that
+// called it so. Where no other question ever had the key, to is 0.
+type place struct {
+	key      string
+	from, to int64
+}
+
+// maxPlaces is how often a question may take a key from another one and give it back
+// before that is forgotten.
+const maxPlaces = 50
+
+// placesOf are the places of a question.
+func placesOf(versions []*form.Definition, id string) []place {
+	others := map[string]bool{} // keys of other questions
+	var list []place
+	for i, d := range versions {
+		for _, f := range d.Fields {
+			version, last := int64(i)+1, len(list)-1
+			switch {
+			case f.ID != id:
+				others[f.Key] = true
+			case last >= 0 && list[last].key == f.Key && list[last].to == version-1:
+				list[last].to = version
+			default:
+				list = append(list, place{f.Key, version, version})
+			}
+		}
+	}
+	for i := range list {
+		if !others[list[i].key] {
+			list[i].from, list[i].to = 0, 0
+		}
+	}
+	slices.SortStableFunc(list, func(a, b place) int { return strings.Compare(a.key, b.key) })
+	list = slices.Compact(list)
+	return list[max(0, len(list)-maxPlaces):]
+}
