@@ -106,7 +106,7 @@ func (w *world) publish(ctx context.Context, owner account.Person, title string,
 		return err
 	}
 	w.form = f.ID
-	_, err = w.store.Publish(ctx, owner.ID, f.ID, 0, time.Now())
+	_, err = w.store.Publish(ctx, owner.ID, f.ID, 0, store.Once{}, time.Now())
 	return err
 }
 

@@ -67,7 +67,7 @@ func (d desk) publish(plan form.Plan) string {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if _, err := d.db.Publish(ctx, d.owner, f.ID, 0, time.Now()); err != nil {
+	if _, err := d.db.Publish(ctx, d.owner, f.ID, 0, store.Once{}, time.Now()); err != nil {
 		d.t.Fatal(err)
 	}
 	return "/f/" + f.ID

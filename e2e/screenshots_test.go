@@ -245,7 +245,7 @@ func (w studio) form(starter, title string, days, people int, status form.Status
 	if status == form.Draft {
 		return f.ID
 	}
-	if _, err := w.db.Publish(ctx, w.owner, f.ID, 0, made.Add(3*time.Hour)); err != nil {
+	if _, err := w.db.Publish(ctx, w.owner, f.ID, 0, store.Once{}, made.Add(3*time.Hour)); err != nil {
 		w.t.Fatal(err)
 	}
 	public, err := w.db.PublicForm(ctx, f.ID)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"formulary/internal/form"
+	"formulary/internal/store"
 )
 
 // listed are the titles in the list of forms, in its order.
@@ -37,7 +38,7 @@ func shelf(d desk) (ids map[string]string) {
 	}
 	ctx := context.Background()
 	for _, title := range []string{"Apple day", "Cherry survey"} {
-		if _, err := d.db.Publish(ctx, d.owner, ids[title], 0, time.Now()); err != nil {
+		if _, err := d.db.Publish(ctx, d.owner, ids[title], 0, store.Once{}, time.Now()); err != nil {
 			d.t.Fatal(err)
 		}
 	}

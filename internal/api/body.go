@@ -27,15 +27,15 @@ const (
 // readBody reads a JSON body strictly: what encoding/json would let pass (keys
 // given twice or in another letter case, unknown fields, broken UTF-8, endless
 // nesting) is an error that names the place.
-func readBody(w http.ResponseWriter, r *http.Request, into any) error {
+func readBody(w http.ResponseWriter, r *http.Request, into any) ([]byte, error) {
 	if !isJSON(r.Header.Get("Content-Type")) {
-		return fault.New(fault.UnsupportedMedia, "The body must be sent as application/json.")
+		return nil, fault.New(fault.UnsupportedMedia, "The body must be sent as application/json.")
 	}
 	text, err := readAll(w, r, maxBody)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return parseBody(text, into)
+	return text, parseBody(text, into)
 }
 
 // isJSON knows the type as nearly everybody writes it at a glance.
@@ -104,29 +104,26 @@ func parseBody(text []byte, into any) error {
 	return &fault.Error{Code: fault.BadJSON, Message: message, Cause: err}
 }
 
-// noNull refuses null for a field: to say nothing about it, it is left out.
+// noNull refuses null: to say nothing about a field, it is left out. Only among
+// answers it has a meaning.
 func noNull(text []byte) error {
 	if !bytes.Contains(text, []byte("null")) {
 		return nil
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(text))
-	if _, err := d.ReadToken(); err != nil {
-		return err
-	}
-	for d.PeekKind() == '"' {
-		name, err := d.ReadToken()
+	for {
+		token, err := d.ReadToken()
+		if err == io.EOF {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		field := name.String()
-		if d.PeekKind() == 'n' {
+		field := strings.Join(slices.Collect(d.StackPointer().Tokens()), ".")
+		if token.Kind() == 'n' && !strings.HasPrefix(field, "answers.") {
 			return fault.Field(field, "null is not what is expected here; leave the field out")
 		}
-		if err := d.SkipValue(); err != nil {
-			return err
-		}
 	}
-	return nil
 }
 
 func kindName(k jsontext.Kind) string {

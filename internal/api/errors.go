@@ -35,6 +35,11 @@ func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := fault.From(err)
 	message := e.Message
 	h := w.Header()
+	// Also what is refused on the way here, such as too many requests, is for the
+	// pages of every site to read.
+	if found, _ := a.find(r.URL.Path); found != nil {
+		allowAnyOrigin(w, found.cors)
+	}
 	switch {
 	case e.Code == fault.Internal:
 		id := h.Get("X-Request-Id")

@@ -104,17 +104,23 @@ type statusInput struct {
 	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag: only if nobody has changed it"`
 }
 
-func (a *API) publishForm() typed[statusInput, Form] {
-	return typed[statusInput, Form]{
+type publishInput struct {
+	statusInput
+	Key string `header:"Idempotency-Key" maxLength:"255" doc:"The same key makes one version, however often it is sent"`
+}
+
+func (a *API) publishForm() typed[publishInput, Form] {
+	return typed[publishInput, Form]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/publish", ID: "publishForm", Tag: "Forms", Status: 201,
 			Scope:       account.FormsWrite,
 			Summary:     "Publish a form",
 			Description: "Makes the draft the next version and opens the form. Earlier responses keep the version that they answered.",
-			Errors:      []fault.Code{fault.BadQuery, fault.NoResource, fault.Changed, fault.Invalid},
+			Errors:      []fault.Code{fault.BadQuery, fault.NoResource, fault.Changed, fault.KeyReused, fault.Invalid},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *statusInput) (*Form, reply, error) {
-			f, err := a.Store.Publish(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), a.Now())
+		func(ctx context.Context, c *oauth.Caller, in *publishInput) (*Form, reply, error) {
+			once := store.Once{App: c.App.ID, Key: in.Key, Hash: account.Hash("publish " + in.ID)}
+			f, err := a.Store.Publish(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), once, a.Now())
 			out := a.form(f)
 			return &out, reply{ETag: etag(f.Revision)}, err
 		},

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"net/url"
 	"strconv"
 	"strings"
@@ -95,6 +94,11 @@ func (a *API) listForms() typed[listFormsInput, FormList] {
 			if in.Sort == "" {
 				in.Sort = string(store.NewestFirst)
 			}
+			if in.Status != "" {
+				if err := a.Store.CloseDue(ctx, a.Now()); err != nil {
+					return nil, reply{}, err
+				}
+			}
 			filter := store.FormFilter{Status: in.Status, Language: in.Language, Search: in.Search}
 			forms, total, err := a.Store.Forms(ctx, c.Owner(), filter, store.FormSort(in.Sort), page.perPage, page.offset())
 			if err != nil {
@@ -105,8 +109,9 @@ func (a *API) listForms() typed[listFormsInput, FormList] {
 				out.Data[i] = a.form(f)
 			}
 			rendered = reply{Body: encode(out), Link: page.link(a.BaseURL+"/api/v1/forms", in.kept(), total)}
-			// Searches and pages past the end are endless, and rarely asked twice.
-			if in.Search == "" && len(forms) > 0 {
+			// Searches and pages past the end are endless, and rarely asked twice; a
+			// status can end at any moment.
+			if in.Search == "" && in.Status == "" && len(forms) > 0 {
 				a.formPages.Put(asked, mark, rendered, int64(len(rendered.Body)+len(rendered.Link)+pageOverhead))
 			}
 			return out, rendered, nil
@@ -155,6 +160,7 @@ type NewForm struct {
 
 type createFormInput struct {
 	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"The same key with the same body makes one form, however often it is sent; it is remembered for 24 hours"`
+	Sent string
 	Body NewForm
 }
 
@@ -168,11 +174,7 @@ func (a *API) createForm() typed[createFormInput, FormWithFields] {
 			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.KeyReused, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Caller, in *createFormInput) (*FormWithFields, reply, error) {
-			asked, err := json.Marshal(in.Body)
-			if err != nil {
-				return nil, reply{}, err
-			}
-			once := store.Once{App: c.App.ID, Key: in.Key, Hash: account.Hash(string(asked))}
+			once := store.Once{App: c.App.ID, Key: in.Key, Hash: account.Hash(in.Sent)}
 			plan := form.Plan{
 				Head:  form.Head{Title: in.Body.Title, Description: in.Body.Description, Language: in.Body.Language},
 				Offer: form.Offer{Sites: form.AnySite}, Definition: &form.Definition{Fields: in.Body.Fields},

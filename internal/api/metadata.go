@@ -36,7 +36,7 @@ func (a *API) metadata() *operation {
 			withSecret := []string{"client_secret_post", "client_secret_basic"}
 			anyClient := append(slices.Clone(withSecret), "none")
 			scopes := strings.Split(account.EveryScope().String(), ",")
-			w.Header().Set("Cache-Control", "public, max-age=300")
+			w.Header().Set("Cache-Control", "no-store")
 			writeJSON(w, http.StatusOK, Metadata{
 				Issuer:        a.OAuth.Issuer(),
 				Authorization: a.BaseURL + "/authorize",

@@ -135,10 +135,14 @@ type reader func(in reflect.Value, w http.ResponseWriter, r *http.Request, path 
 // readerOf prepares the reading of an input type.
 func readerOf(t reflect.Type) reader {
 	var params []parameter
-	body, position, asks := -1, 0, false
+	body, sent, position, asks := -1, -1, 0, false
 	for _, f := range inputFields(t) {
-		if f.Name == "Body" {
+		switch f.Name {
+		case "Body":
 			body = f.Index[0]
+			continue
+		case "Sent": // the body as it was sent
+			sent = f.Index[0]
 			continue
 		}
 		kind := f.Type.Kind()
@@ -182,10 +186,14 @@ func readerOf(t reflect.Type) reader {
 				return err
 			}
 		}
-		if body >= 0 {
-			return readBody(w, r, in.Field(body).Addr().Interface())
+		if body < 0 {
+			return nil
 		}
-		return nil
+		text, err := readBody(w, r, in.Field(body).Addr().Interface())
+		if err == nil && sent >= 0 && r.Header.Get("Idempotency-Key") != "" {
+			in.Field(sent).SetString(string(text))
+		}
+		return err
 	}
 }
 

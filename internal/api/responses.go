@@ -77,9 +77,12 @@ type Receipt struct {
 
 type submitInput struct {
 	ID   string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"The same key with the same answers is one response, however often it is sent"`
+	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"The same key with the same body is one response, however often it is sent"`
+	Sent string
 	Body Submission
 }
+
+var errNoAnswers = fault.Field("answers", "is missing")
 
 var submitErrors = []fault.Code{fault.BadQuery, fault.BadJSON, fault.NoResource, fault.KeyReused, fault.FormNotOpen, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid}
 
@@ -158,17 +161,16 @@ func (a *API) submitPublicly() typed[submitInput, Receipt] {
 }
 
 func (a *API) submit(ctx context.Context, in *submitInput, source, app string) (*Receipt, reply, error) {
+	if in.Body.Answers == nil {
+		return nil, reply{}, errNoAnswers
+	}
 	f, err := a.Store.PublicForm(ctx, in.ID)
 	if err != nil {
 		return nil, reply{}, err
 	}
 	var once store.Once
 	if in.Key != "" {
-		asked, err := json.Marshal(in.Body.Answers)
-		if err != nil {
-			return nil, reply{}, err
-		}
-		once = store.Once{App: app + "/" + f.ID, Key: in.Key, Hash: account.Hash(string(asked))}
+		once = store.Once{App: app + "/" + f.ID, Key: in.Key, Hash: account.Hash(in.Sent)}
 		// What was stored stays so, whatever became of the form since.
 		if r, found, err := a.Store.Sent(ctx, f.Owner, f.ID, once); found || err != nil {
 			return nil, reply{Body: receipt(r)}, err
@@ -299,9 +301,13 @@ func (a *API) changeResponse() typed[changeResponseInput, Response] {
 			Errors:      []fault.Code{fault.BadJSON, fault.NoResource, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Caller, in *changeResponseInput) (*Response, reply, error) {
+			if in.Body.Answers == nil {
+				return nil, reply{}, errNoAnswers
+			}
 			change := func(d *form.Definition, answers map[string]any) (map[string]any, error) {
 				for key, value := range in.Body.Answers {
-					if value == nil {
+					// What the form does not ask is refused below.
+					if value == nil && d.Field(key) != nil {
 						delete(answers, key)
 					} else {
 						answers[key] = value

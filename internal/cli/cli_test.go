@@ -168,3 +168,31 @@ func TestTokenLimit(t *testing.T) {
 		t.Errorf("another token: %s", a.Text)
 	}
 }
+
+// Pages of other sites can read that they ask too often, and may still ask whether they
+// may ask.
+func TestAddressLimit(t *testing.T) {
+	t.Parallel()
+	s := clitest.Start(t, storetest.SQLite(t), "--rate-per-address=3")
+	var last clitest.Answer
+	for range 4 {
+		last = s.Call("GET", "/api/v1/me", "", "", "Origin: https://shop.example")
+	}
+	if last.Code() != 429001 || last.Header.Get("Retry-After") == "" || last.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("the fourth: %d %v", last.StatusCode, last.Header)
+	}
+	r, err := http.NewRequest("OPTIONS", s.URL+"/api/oauth2/token", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Origin", "https://shop.example")
+	r.Header.Set("Access-Control-Request-Method", "POST")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if res.StatusCode != 204 || res.Header.Get("Access-Control-Allow-Origin") != "*" || res.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("asked first: %d %v", res.StatusCode, res.Header)
+	}
+}

@@ -72,7 +72,7 @@ func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time
 	if err != nil || !wanted.publish {
 		return err
 	}
-	if _, err := s.Publish(ctx, owner, f.ID, 0, made); err != nil {
+	if _, err := s.Publish(ctx, owner, f.ID, 0, store.Once{}, made); err != nil {
 		return err
 	}
 	public, err := s.PublicForm(ctx, f.ID)

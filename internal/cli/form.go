@@ -161,7 +161,7 @@ func (c formApply) Run(ctx context.Context, place Place, io streams) error {
 			}
 		}
 		if err == nil && c.Publish {
-			if f, err = s.Publish(ctx, p.ID, f.ID, 0, now); err == nil {
+			if f, err = s.Publish(ctx, p.ID, f.ID, 0, store.Once{}, now); err == nil {
 				fmt.Fprintf(io.out, "Version %d is published.\n", f.Version)
 			}
 		}

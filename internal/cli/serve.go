@@ -46,7 +46,7 @@ type serveCommand struct {
 const (
 	setupTTL   = 7 * 24 * time.Hour
 	sweepEvery = 10 * time.Minute
-	closeEvery = 20 * time.Second
+	closeEvery = time.Second
 
 	// Guesses at a secret: so many wrong ones at once, then one in a while.
 	guessWindow     = 15 * time.Minute

@@ -22,7 +22,7 @@ func (number) Answer(f *Field, value any) (any, error) { return numberWithin(f, 
 func (number) Schema(f *Field) map[string]any          { return numberSchema(f) }
 
 // biggest is how far a number may go, so that it stays exact in every program.
-const biggest = 1 << 53
+const biggest = 1<<53 - 1
 
 // postedNumber reads a number as people type it, with a comma or a point; what
 // is none stays a text, for Answer to refuse.

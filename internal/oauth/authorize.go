@@ -42,10 +42,7 @@ func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirec
 	if len(rawQuery) > maxQuery {
 		return req, nil, page("The request is too long.")
 	}
-	query, err := parseQuery(rawQuery)
-	if err != nil {
-		return req, nil, page("The address of this page is malformed.")
-	}
+	query, broken := parseQuery(rawQuery)
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		switch n := len(query[name]); {
 		case n > 1:
@@ -74,6 +71,9 @@ func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirec
 	}
 	fail := func(code, format string, args ...any) (Request, *Redirected, error) {
 		return req, s.deny(req, code, fmt.Sprintf(format, args...)), nil
+	}
+	if broken != nil {
+		return fail("invalid_request", "the query is malformed")
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if len(query[name]) > 1 {
@@ -118,21 +118,21 @@ func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirec
 // may have one.
 func parseQuery(raw string) (url.Values, error) {
 	query := url.Values{}
+	var broken error
 	for part := range strings.SplitSeq(raw, "&") {
 		if part == "" {
 			continue
 		}
 		name, value, _ := strings.Cut(part, "=")
-		name, err := url.QueryUnescape(name)
-		if err != nil {
-			return nil, err
-		}
-		if value, err = url.QueryUnescape(value); err != nil {
-			return nil, err
+		name, wrongName := url.QueryUnescape(name)
+		value, wrongValue := url.QueryUnescape(value)
+		if err := errors.Join(wrongName, wrongValue); err != nil {
+			broken = err
+			continue
 		}
 		query.Add(name, value)
 	}
-	return query, nil
+	return query, broken
 }
 
 func page(format string, args ...any) error {

@@ -55,6 +55,7 @@ func TestAuthorizeRequest(t *testing.T) {
 				t.Errorf("9 a state given twice cannot be returned: %s", to)
 			}
 		}
+		w.refused(b, "9 a broken parameter", with(ask, "state", "").Encode()+"&state=%zz", "invalid_request")
 		w.refused(b, "10 response_type missing", with(ask, "response_type", "").Encode(), "invalid_request")
 		w.refused(b, "10 response_type token", with(ask, "response_type", "token").Encode(), "unsupported_response_type")
 		w.refused(b, "11 scope missing", with(ask, "scope", "").Encode(), "invalid_scope")

@@ -147,8 +147,10 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
+// limit counts requests by address, but for those that only ask whether they may be
+// sent.
 func (s *Server) limit(w http.ResponseWriter, r *http.Request) error {
-	if s.Addresses == nil {
+	if s.Addresses == nil || r.Method == http.MethodOptions {
 		return nil
 	}
 	left, wait, ok := s.Addresses.Take(limit.Network(s.Address(r)))

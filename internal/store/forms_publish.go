@@ -66,11 +66,18 @@ func saveDraft(t tx, owner, id string, d *form.Definition) error {
 	return err
 }
 
-// Publish makes the draft the version that people see, and opens the form.
-func (s *Store) Publish(ctx context.Context, owner, id string, revision int64, now time.Time) (form.Form, error) {
+// Publish makes the draft the version that people see, and opens the form; once as in
+// CreatePlan.
+func (s *Store) Publish(ctx context.Context, owner, id string, revision int64, once Once, now time.Time) (form.Form, error) {
 	var f form.Form
 	err := s.write(ctx, owner, func(t tx) error {
 		var err error
+		if f, err = readForm(t.Query, owner, id); err != nil {
+			return err
+		}
+		if earlier, err := once.claim(t, owner, id, now); err != nil || earlier != "" {
+			return err
+		}
 		if f, err = lockForm(t, owner, id, revision); err != nil {
 			return err
 		}
@@ -147,7 +154,8 @@ func moveTo(t tx, owner string, f *form.Form, to form.Status, now time.Time) err
 const dueSQL = `SELECT account_id, id FROM form WHERE closes_at > 0 AND closes_at <= $1 AND status = 'open' LIMIT 100`
 
 // CloseDue closes the forms whose closing date has passed. Nobody could answer
-// them any more; this is what lists and counts go by.
+// them any more; this is what lists and counts go by, so who asks for a status has
+// them closed first.
 func (s *Store) CloseDue(ctx context.Context, now time.Time) error {
 	var due [][2]string
 	err := s.db.Query(ctx, dueSQL, func(r row) error {

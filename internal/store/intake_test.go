@@ -35,7 +35,7 @@ func opened(t *testing.T, s *store.Store, owner, definition string) store.Public
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Publish(ctx, owner, f.ID, 0, time.Now()); err != nil {
+	if _, err := s.Publish(ctx, owner, f.ID, 0, store.Once{}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	p, err := s.PublicForm(ctx, f.ID)

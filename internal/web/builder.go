@@ -239,7 +239,7 @@ func (web *Web) sendJSON(v *visit, status int, body any) error {
 // publishForm opens the form with its draft.
 func (web *Web) publishForm(v *visit) error {
 	id := v.r.PathValue("id")
-	_, err := web.Store.Publish(v.ctx(), v.person.ID, id, 0, web.Now())
+	_, err := web.Store.Publish(v.ctx(), v.person.ID, id, 0, store.Once{}, web.Now())
 	if fault.From(err).Code == fault.Invalid && err != nil {
 		return web.answer422(v, http.StatusUnprocessableEntity, fault.From(err))
 	}

@@ -63,6 +63,11 @@ func (web *Web) home(v *visit) error {
 	if !ok {
 		sort, p.Sort = store.NewestFirst, ""
 	}
+	if p.Status != "" {
+		if err := web.Store.CloseDue(v.ctx(), web.Now()); err != nil {
+			return err
+		}
+	}
 	forms, total, err := web.Store.Forms(v.ctx(), v.person.ID, store.FormFilter{Status: p.Status, Search: p.Search}, sort, homePage, (page-1)*homePage)
 	if err != nil {
 		return err

@@ -220,6 +220,9 @@ func (s *Service) Call(method, path, token, body string, headers ...string) Answ
 	}
 	for _, line := range headers {
 		name, value, _ := strings.Cut(line, ": ")
+		if name == "Content-Type" {
+			r.Header.Del(name)
+		}
 		r.Header.Add(name, value)
 	}
 	return s.Do(r)

@@ -1,0 +1,84 @@
+package api_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What the contract says about small things, to the letter.
+
+// Whatever creates takes a key, and the same key with another body is refused, however
+// small the difference.
+func TestKeysToTheLetter(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		path := w.open(w.ada, `{"title": "Keys", "fields": [{"key": "n", "kind": "number"}]}`)
+		first := w.Call("POST", path+"/publish", w.ada, "", "Idempotency-Key: p")
+		again := w.Call("POST", path+"/publish", w.ada, "", "Idempotency-Key: p", `If-Match: "1"`)
+		if first.StatusCode != 201 || again.StatusCode != 201 || first.Body["version"] != 2.0 || again.Body["version"] != 2.0 {
+			t.Errorf("published: %s, then %s", first.Text, again.Text)
+		}
+		w.is("another form", w.Call("POST", w.open(w.ada, `{"title": "Two", "fields": [{"key": "n", "kind": "number"}]}`)+"/publish", w.ada, "", "Idempotency-Key: p"), 409002)
+		w.is("no site", w.Call("POST", "/api/v1/forms", w.ada, `{"title": "x", "sites": []}`, "Idempotency-Key: s"), 0)
+		w.is("no word of sites", w.Call("POST", "/api/v1/forms", w.ada, `{"title": "x"}`, "Idempotency-Key: s"), 409002)
+		w.is("a number", w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 1}}`, "Idempotency-Key: n"), 0)
+		w.is("nearly the same", w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 1.00000000000000000001}}`, "Idempotency-Key: n"), 409002)
+	})
+}
+
+// What is missing, null or beyond what is exact is refused.
+func TestBodiesToTheLetter(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		path := w.open(w.ada, `{"title": "Bodies", "fields": [{"key": "n", "kind": "number"}]}`)
+		sent := w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 9007199254740991}}`)
+		w.is("the largest", sent, 0)
+		response := path + "/responses/" + sent.String("id")
+		public := "/f/" + path[strings.LastIndex(path, "/")+1:]
+		for _, c := range []struct {
+			method, path, body string
+			code               int
+		}{
+			{"POST", path + "/responses", `{}`, 422001}, {"POST", public, `{}`, 422001}, {"PATCH", response, `{}`, 422001},
+			{"POST", path + "/responses", `{"answers": {"n": 9007199254740992}}`, 422001}, {"POST", path + "/responses", `{"answers": {"n": 9007199254740993}}`, 422001},
+			{"PATCH", response, `{"answers": {"nope": null}}`, 422001}, {"PATCH", response, `{"answers": {"n": null}}`, 0},
+			{"POST", "/api/v1/forms", `{"title": "s", "sites": [null]}`, 422001}, {"POST", "/api/v1/forms", `{"title": "s", "fields": [{"key": "n", "kind": "number", "required": null}]}`, 422001},
+			{"PATCH", path, `{"fields": [null]}`, 422001},
+		} {
+			w.is(c.method+" "+c.body, w.Call(c.method, c.path, w.ada, c.body), c.code)
+		}
+		for _, media := range []string{"Application/JSON", "application/json; charset=utf-8"} {
+			w.is(media, w.Call("POST", public, "", `{"answers": {"n": 1}}`, "Content-Type: "+media), 0)
+		}
+		for _, media := range []string{"text/plain", "text/json", "multipart/form-data; boundary=x"} {
+			w.is(media, w.Call("POST", public, "", `{"answers": {"n": 1}}`, "Content-Type: "+media), 415001)
+		}
+	})
+}
+
+// A form whose closing date has passed is closed in every list and count.
+func TestClosedByDate(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		path := w.open(w.ada, `{"title": "Closing", "fields": [{"key": "n", "kind": "number"}]}`)
+		counts := func() string {
+			open, closed := w.Call("GET", "/api/v1/forms?status=open", w.ada, ""), w.Call("GET", "/api/v1/forms?status=closed", w.ada, "")
+			return fmt.Sprint(open.Body["total_items"], closed.Body["total_items"])
+		}
+		before := counts()
+		closes := time.Now().Add(1200 * time.Millisecond)
+		w.is("a date", w.Call("PATCH", path, w.ada, fmt.Sprintf(`{"closes_at": %q}`, closes.UTC().Format("2006-01-02T15:04:05.000Z"))), 0)
+		if got := counts(); got != before {
+			t.Errorf("%s, before %s", got, before)
+		}
+		for w.Call("GET", path, w.ada, "").String("status") == "open" {
+			if time.Since(closes) > 10*time.Second {
+				t.Fatal("it does not close")
+			}
+		}
+		var open, closed float64
+		fmt.Sscan(before, &open, &closed)
+		if got, want := counts(), fmt.Sprint(open-1, closed+1); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	})
+}
