@@ -72,6 +72,6 @@ func (a *API) note(c *oauth.Caller, w http.ResponseWriter, r *http.Request, stat
 		status = fault.From(failed).Code.Status()
 	}
 	a.Store.NoteCall(c.App.Owner, c.App.ID, store.Call{
-		Method: r.Method, Path: r.URL.Path, Status: int64(status), Took: a.Now().Sub(begun), RequestID: w.Header().Get("X-Request-Id"), At: begun,
+		Method: r.Method, Path: r.URL.EscapedPath(), Status: int64(status), Took: a.Now().Sub(begun), RequestID: w.Header().Get("X-Request-Id"), At: begun,
 	})
 }

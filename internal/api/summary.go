@@ -84,7 +84,7 @@ func questionSummary(f *form.Field, t *form.Tally) QuestionSummary {
 	out.Answered = t.Answered
 	how := form.KindOf(f.Kind).Sum()
 	if (how == form.Numbers || how == form.NumberChoices) && t.Sum != nil {
-		average := t.Sum.Over(t.Answered)
+		average := t.Average()
 		out.Average = &average
 	}
 	if f.Promotes() {
@@ -96,12 +96,9 @@ func questionSummary(f *form.Field, t *form.Tally) QuestionSummary {
 		if t.Answered > 0 {
 			count.Share = float64(c.Count) / float64(t.Answered)
 		}
-		if f.Kind == "ranking" {
-			count.Count, count.Share = t.Answered, 0
-			if t.Answered > 0 {
-				place := float64(c.Count) / float64(t.Answered)
-				count.Share, count.AveragePlace = 1, &place
-			}
+		if f.Kind == "ranking" && c.Count > 0 {
+			place := t.Place(c.Value)
+			count.AveragePlace = &place
 		}
 		out.Choices = append(out.Choices, count)
 	}

@@ -67,17 +67,26 @@ func (f formFile) plan() (form.Plan, error) {
 	if f.Fields == nil {
 		p.Definition.Fields = []*form.Field{}
 	}
-	for text, to := range map[string]*time.Time{f.OpensAt: &p.OpensAt, f.ClosesAt: &p.ClosesAt} {
-		if text == "" {
-			continue
-		}
-		t, err := time.Parse(time.RFC3339Nano, text)
-		if err != nil {
-			return p, fmt.Errorf("%q is not a time such as 2026-05-31T17:30:00Z", text)
-		}
-		*to = t.UTC().Truncate(time.Millisecond)
+	var err error
+	if p.OpensAt, err = momentOf(f.OpensAt); err != nil {
+		return p, err
+	}
+	if p.ClosesAt, err = momentOf(f.ClosesAt); err != nil {
+		return p, err
 	}
 	return p, p.Clean()
+}
+
+// momentOf reads a time; an empty text is none.
+func momentOf(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return t, fmt.Errorf("%q is not a time such as 2026-05-31T17:30:00Z", text)
+	}
+	return t.UTC().Truncate(time.Millisecond), nil
 }
 
 type formExport struct {

@@ -3,7 +3,6 @@ package export
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"io"
 
 	"formulary/internal/form"
@@ -73,8 +72,8 @@ func (t Table) Responses(out io.Writer, each func(func(form.Response) error) err
 	}
 	cells := make([]any, len(header))
 	err = readAhead(each, func(r form.Response, answers map[string]any) error {
-		if r.Version < 1 || int(r.Version) > len(fields) {
-			return fmt.Errorf("response %s is to version %d, which is not there", r.ID, r.Version)
+		if int(r.Version) > len(fields) {
+			return nil // published and answered since the file was begun
 		}
 		asked := fields[r.Version-1]
 		cells = append(cells[:0], r.ID, r.SubmittedAt, r.Version)

@@ -15,6 +15,21 @@ type Condition struct {
 	All []*Condition `json:"all,omitempty" nullable:"false"`
 	Any []*Condition `json:"any,omitempty" nullable:"false"`
 	Not *Condition   `json:"not,omitempty"`
+
+	ranked bool // the field is a ranking, where the order matters
+}
+
+// prepare looks at the fields that the condition is about, once.
+func (c *Condition) prepare(fields map[string]*Field) {
+	if c == nil {
+		return
+	}
+	f := fields[c.Field]
+	c.ranked = f != nil && f.Kind == (ranking{}).Name()
+	for _, part := range slices.Concat(c.All, c.Any) {
+		part.prepare(fields)
+	}
+	c.Not.prepare(fields)
 }
 
 const maxConditions = 10 // levels
@@ -86,9 +101,9 @@ func (c *Condition) Holds(answers map[string]any) bool {
 	case "not_answered":
 		return !answered
 	case "equals":
-		return answered && same(answer, c.Value)
+		return answered && c.same(answer)
 	case "not_equals":
-		return !answered || !same(answer, c.Value)
+		return !answered || !c.same(answer)
 	case "contains":
 		return answered && holds(answer, c.Value)
 	}
@@ -107,21 +122,23 @@ func (c *Condition) Holds(answers map[string]any) bool {
 	}
 }
 
-// same compares an answer with a value; several answers are equal to a list of
-// the same ones.
-func same(answer, value any) bool {
+// same compares an answer with the value; several answers are equal to a list of
+// the same ones, and a ranking to one in the same order.
+func (c *Condition) same(answer any) bool {
 	switch a := answer.(type) {
 	case []string:
-		list, ok := value.([]any)
+		list, ok := c.Value.([]any)
 		if !ok || len(list) != len(a) {
 			return false
 		}
-		return !slices.ContainsFunc(list, func(v any) bool {
-			text, ok := v.(string)
-			return !ok || !slices.Contains(a, text)
-		})
+		value := Strings(list)
+		if !c.ranked {
+			a = slices.Sorted(slices.Values(a))
+			slices.Sort(value)
+		}
+		return slices.Equal(a, value)
 	case string, float64, bool:
-		return answer == value
+		return answer == c.Value
 	}
 	return false
 }

@@ -86,9 +86,13 @@ func (d *Definition) checkEndings(taken map[string]bool) []fault.Detail {
 // come out of an answer.
 func leadsToPage(address string) bool {
 	u, err := url.Parse(pipePattern.ReplaceAllString(address, "x"))
-	before, _, _ := strings.Cut(address, "{{")
+	scheme, rest, _ := strings.Cut(address, "://")
+	host := rest
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		host = rest[:end]
+	}
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil &&
-		!strings.ContainsFunc(address, unicode.IsControl) && len(address) <= 2000 && strings.Count(before, "/") >= min(3, strings.Count(address, "/"))
+		!strings.ContainsFunc(address, unicode.IsControl) && len(address) <= 2000 && !strings.Contains(scheme+host, "{{")
 }
 
 func (d *Definition) ending(key string) *Ending {

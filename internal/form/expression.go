@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/expr-lang/expr"
@@ -24,8 +26,57 @@ const (
 	memoryBudget  = 10_000
 )
 
-// functions are those that expressions may call.
-var functions = []string{"abs", "ceil", "floor", "round", "min", "max", "len", "int", "float", "string", "trim", "lower", "upper", "hasPrefix", "hasSuffix", "indexOf"}
+// functions are those of the library that expressions may call.
+var functions = []string{"abs", "ceil", "floor", "min", "max", "len", "int", "float", "trim", "lower", "upper", "hasPrefix", "hasSuffix", "indexOf"}
+
+// own are functions that are more useful to forms than those of the library.
+var own = []expr.Option{
+	expr.Function("string", func(args ...any) (any, error) { return said(args[0]), nil }, new(func(any) string)),
+	expr.Function("round", rounded,
+		new(func(float64) float64), new(func(int) float64), new(func(float64, int) float64), new(func(int, int) float64)),
+}
+
+// said is a value as a text; what is missing, or no number at all, is an empty one.
+func said(value any) string {
+	switch v := value.(type) {
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return ""
+		}
+		return formatNumber(tidy(v))
+	case []string:
+		return strings.Join(v, ", ")
+	case nil:
+		return ""
+	}
+	return fmt.Sprint(value)
+}
+
+// rounded has as many decimals as the second argument says, or none.
+func rounded(args ...any) (any, error) {
+	n, whole := args[0].(float64)
+	if !whole {
+		n = float64(args[0].(int))
+	}
+	decimals := 0
+	if len(args) == 2 {
+		decimals = min(max(0, args[1].(int)), 10)
+	}
+	scale := math.Pow10(decimals)
+	return math.Round(tidy(n*scale)) / scale, nil
+}
+
+// tidy takes away what comes from counting in halves of halves: 59.699999999999996
+// was meant to be 59.7, and there is no -0.
+func tidy(n float64) float64 {
+	if n == math.Trunc(n) || math.IsNaN(n) {
+		return n + 0
+	}
+	if t, err := strconv.ParseFloat(strconv.FormatFloat(n, 'g', 15, 64), 64); err == nil {
+		return t
+	}
+	return n
+}
 
 // compileExpression reads an expression that may use the fields given, and says
 // whether it results in a number or in a text.
@@ -33,10 +84,11 @@ func compileExpression(text string, before []*Field, texts map[string]bool) (pro
 	if len(text) > maxExpression {
 		return nil, false, fmt.Errorf("at most %d characters", maxExpression)
 	}
-	var bounds bounded
+	bounds := bounded{fields: before}
 	options := []expr.Option{
-		expr.Env(variables(before, texts, nil)), expr.DisableAllBuiltins(), expr.MaxNodes(maxTerms), expr.Patch(&bounds), expr.Optimize(false),
+		expr.Env(variables(before, texts, nil)), expr.DisableAllBuiltins(), expr.MaxNodes(maxTerms), expr.Patch(&bounds), expr.Patch(&evened{}), expr.Optimize(false),
 	}
+	options = append(options, own...)
 	for _, name := range functions {
 		options = append(options, expr.EnableBuiltin(name))
 	}
@@ -63,8 +115,43 @@ func compileExpression(text string, before []*Field, texts map[string]bool) (pro
 	return nil, false, errors.New("an expression results in a number or in a text")
 }
 
-// bounded refuses the parts of the language that are not for forms.
-type bounded struct{ err error }
+// evened makes both ways of a choice numbers of the same kind, so that people need
+// not know that there are two.
+type evened struct{ again bool }
+
+func (e *evened) Reset()             { e.again = false }
+func (e *evened) ShouldRepeat() bool { return e.again }
+
+// Visit looks at one term.
+func (e *evened) Visit(node *ast.Node) {
+	choice, ok := (*node).(*ast.ConditionalNode)
+	if !ok || choice.Exp1.Type() == nil || choice.Exp2.Type() == nil {
+		return
+	}
+	one, other := choice.Exp1.Type().Kind(), choice.Exp2.Type().Kind()
+	switch {
+	case one == reflect.Int && other == reflect.Float64:
+		e.float(&choice.Exp1)
+	case one == reflect.Float64 && other == reflect.Int:
+		e.float(&choice.Exp2)
+	}
+}
+
+func (e *evened) float(node *ast.Node) {
+	e.again = true
+	if whole, ok := (*node).(*ast.IntegerNode); ok {
+		*node = &ast.FloatNode{Value: float64(whole.Value)}
+		return
+	}
+	*node = &ast.BuiltinNode{Name: "float", Arguments: []ast.Node{*node}}
+}
+
+// bounded refuses the parts of the language that are not for forms, and answers
+// that nobody can give.
+type bounded struct {
+	fields []*Field
+	err    error
+}
 
 // Visit looks at one term.
 func (b *bounded) Visit(node *ast.Node) {
@@ -72,10 +159,29 @@ func (b *bounded) Visit(node *ast.Node) {
 	case *ast.VariableDeclaratorNode, *ast.SequenceNode, *ast.PredicateNode, *ast.PointerNode:
 		b.err = errors.New("expressions have no variables of their own and no loops")
 	case *ast.BinaryNode:
-		if n.Operator == ".." || n.Operator == "matches" {
+		switch n.Operator {
+		case "..", "matches":
 			b.err = fmt.Errorf("expressions have no %s", n.Operator)
+		case "==", "!=", "in":
+			b.compared(n.Left, n.Right)
+			b.compared(n.Right, n.Left)
 		}
 	}
+}
+
+// compared refuses the comparison of a choice with what is not among its options,
+// which would quietly never be true.
+func (b *bounded) compared(answer, with ast.Node) {
+	key, ok := answer.(*ast.IdentifierNode)
+	text, isText := with.(*ast.StringNode)
+	if !ok || !isText || text.Value == "" {
+		return
+	}
+	i := slices.IndexFunc(b.fields, func(f *Field) bool { return f.Key == key.Value })
+	if i < 0 || b.fields[i].Options == nil || b.fields[i].Rows != nil || b.fields[i].Other || offers(b.fields[i].Options, text.Value) {
+		return
+	}
+	b.err = fmt.Errorf("%q is not the value of an answer to %s", text.Value, key.Value)
 }
 
 // variables are the answers as expressions see them: one that is missing is 0, an
@@ -87,11 +193,32 @@ func variables(fields []*Field, texts map[string]bool, answers map[string]any) m
 			continue
 		}
 		env[f.Key] = nothingOf(f, texts)
-		if answer, ok := answers[f.Key]; ok && reflect.TypeOf(answer) == reflect.TypeOf(env[f.Key]) {
+		answer, ok := answers[f.Key]
+		if parts, inParts := answer.(map[string]any); inParts {
+			answer = partsAs(parts, env[f.Key])
+		}
+		if ok && reflect.TypeOf(answer) == reflect.TypeOf(env[f.Key]) {
 			env[f.Key] = answer
 		}
 	}
 	return env
+}
+
+// partsAs are the parts of an answer in the same kind of map.
+func partsAs(parts map[string]any, like any) any {
+	texts, lists := map[string]string{}, map[string][]string{}
+	for part, value := range parts {
+		switch v := value.(type) {
+		case string:
+			texts[part] = v
+		case []string:
+			lists[part] = v
+		}
+	}
+	if _, ok := like.(map[string][]string); ok {
+		return lists
+	}
+	return texts
 }
 
 func nothingOf(f *Field, texts map[string]bool) any {
@@ -109,7 +236,10 @@ func nothingOf(f *Field, texts map[string]bool) any {
 	case "array":
 		return []string{}
 	case "object":
-		return map[string]any{}
+		if f.Several {
+			return map[string][]string{}
+		}
+		return map[string]string{}
 	}
 	return ""
 }
@@ -123,12 +253,9 @@ func run(program *vm.Program, env map[string]any) any {
 	}
 	switch r := result.(type) {
 	case float64:
-		if math.IsNaN(r) || math.Abs(r) > biggest {
-			return nil
-		}
-		return r
+		return within(tidy(r))
 	case int:
-		return run64(float64(r))
+		return within(float64(r))
 	case string:
 		text, err := asText(r)
 		if cut := []rune(text); len(cut) > maxResult {
@@ -142,8 +269,9 @@ func run(program *vm.Program, env map[string]any) any {
 	return nil
 }
 
-func run64(n float64) any {
-	if math.Abs(n) > biggest {
+// within is a number that can be stored, or nil.
+func within(n float64) any {
+	if math.IsNaN(n) || math.Abs(n) > biggest {
 		return nil
 	}
 	return n

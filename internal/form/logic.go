@@ -43,6 +43,19 @@ func (d *Definition) prepared() *logic {
 				l.programs[f.Key], l.texts[f.Key], l.before[f.Key] = program, isText, d.Fields[:i]
 			}
 		}
+		for _, f := range d.Fields {
+			f.ShowIf.prepare(l.fields)
+			for _, jump := range f.Jumps {
+				if jump != nil {
+					jump.If.prepare(l.fields)
+				}
+			}
+		}
+		for _, e := range d.Endings {
+			if e != nil {
+				e.ShowIf.prepare(l.fields)
+			}
+		}
 	})
 	return l
 }

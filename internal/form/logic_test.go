@@ -65,6 +65,9 @@ func TestReferenceMistakes(t *testing.T) {
 		{`{"fields": [{"kind": "calculated", "key": "a", "expression": "b + 1"}, {"kind": "number", "key": "b"}]}`, "fields.0.expression"},
 		{`{"fields": [{"kind": "number", "key": "b"}, {"kind": "calculated", "key": "a", "expression": "b > 1"}]}`, "fields.1.expression"},
 		{`{"fields": [{"kind": "calculated", "key": "a", "expression": "let x = 1; x"}]}`, "fields.0.expression"},
+		{`{"fields": [{"kind": "number", "key": "b"}, {"kind": "calculated", "key": "a", "expression": "b > 1 ? 1 : \"x\""}]}`, "fields.1.expression"},
+		{`{"fields": [{"kind": "dropdown", "key": "b", "options": [{"value": "x"}]}, {"kind": "calculated", "key": "a", "expression": "b == \"y\" ? 1 : 2"}]}`, "fields.1.expression"},
+		{`{"fields": [{"kind": "multiple_choice", "key": "b", "options": [{"value": "x"}]}, {"kind": "calculated", "key": "a", "expression": "\"y\" in b ? 1 : 2"}]}`, "fields.1.expression"},
 		{`{"fields": [{"kind": "calculated", "key": "a", "expression": "len(1..1000000000)"}]}`, "fields.0.expression"},
 		{`{"fields": [{"kind": "calculated", "key": "a", "expression": "sum(map([1], # + 1))"}]}`, "fields.0.expression"},
 		{`{"fields": [{"kind": "calculated", "key": "a", "expression": "repeat(\"x\", 1000000)"}]}`, "fields.0.expression"},
@@ -74,6 +77,8 @@ func TestReferenceMistakes(t *testing.T) {
 		{`{"fields": [{"kind": "dropdown", "key": "a", "options": [{"value": "x", "cap": -1}]}]}`, "fields.0.options.0.cap"},
 		{`{"fields": [], "endings": [{"redirect": "javascript:alert(1)"}]}`, "endings.0.redirect"},
 		{`{"fields": [{"kind": "short_text", "key": "a"}], "endings": [{"redirect": "https://{{a}}.example/"}]}`, "endings.0.redirect"},
+		{`{"fields": [{"kind": "short_text", "key": "a"}], "endings": [{"redirect": "https://{{a}}"}]}`, "endings.0.redirect"},
+		{`{"fields": [{"kind": "short_text", "key": "a"}], "endings": [{"redirect": "https://example.com{{a}}?b"}]}`, "endings.0.redirect"},
 		{`{"fields": [{"kind": "short_text", "key": "a"}], "endings": [{"key": "a"}]}`, "endings.0.key"},
 		{`{"fields": [], "endings": [{"title": "{{x}}"}]}`, "endings.0.title"},
 		{`{"fields": [], "endings": [{"show_if": {"field": "x", "op": "answered"}}]}`, "endings.0.show_if"},
@@ -90,13 +95,32 @@ func TestReferenceMistakes(t *testing.T) {
 	}
 }
 
+// Lists are equal whatever their order, but for rankings, which are about it.
+func TestEqualLists(t *testing.T) {
+	d := define(t, `{"fields": [{"key": "r", "kind": "ranking", "options": [{"value": "a"}, {"value": "b"}]}, {"key": "m", "kind": "multiple_choice", "options": [{"value": "a"}, {"value": "b"}]},
+		{"key": "first", "kind": "short_text", "show_if": {"field": "r", "op": "equals", "value": ["a", "b"]}},
+		{"key": "both", "kind": "short_text", "show_if": {"not": {"field": "m", "op": "not_equals", "value": ["b", "a"]}}},
+		{"key": "twice", "kind": "short_text", "show_if": {"field": "m", "op": "equals", "value": ["a", "a"]}}]}`)
+	for order, first := range map[string]bool{"a": true, "b": false} {
+		other := map[string]string{"a": "b", "b": "a"}[order]
+		e := d.Evaluate(map[string]any{"r": []any{order, other}, "m": []any{order, other}})
+		if e.Shown["first"] != first || !e.Shown["both"] || e.Shown["twice"] {
+			t.Errorf("%s first: %v", order, e.Shown)
+		}
+	}
+}
+
 func TestExpressions(t *testing.T) {
 	fields := `{"fields": [{"kind": "number", "key": "n"}, {"kind": "short_text", "key": "t"}, {"kind": "multiple_choice", "key": "l", "options": [{"value": "a"}, {"value": "b"}]}, {"kind": "yes_no", "key": "b"},
-		{"kind": "name", "key": "who"}, {"kind": "calculated", "key": "c", "expression": %s}]}`
-	answers := map[string]any{"n": 4.0, "t": "Ada", "l": []any{"a", "b"}, "b": true, "who": map[string]any{"given": "Grace", "family": "H"}}
+		{"kind": "name", "key": "who"}, {"kind": "number", "key": "price"}, {"kind": "dropdown", "key": "kind", "options": [{"value": "gold"}, {"value": "tin"}]},
+		{"kind": "matrix", "key": "grid", "rows": [{"value": "r"}, {"value": "q"}], "options": [{"value": "x"}]}, {"kind": "calculated", "key": "c", "expression": %s}]}`
+	answers := map[string]any{"price": 19.9, "kind": "gold", "grid": map[string]any{"r": "x"}, "n": 4.0, "t": "Ada", "l": []any{"a", "b"}, "b": true, "who": map[string]any{"given": "Grace", "family": "H"}}
 	for text, want := range map[string]any{
 		`n * 2 + 1`: 9.0, `n / 0`: nil, `0 / n`: 0.0, `"Hi " + t`: "Hi Ada", `b ? 1 : 2`: 1.0, `len(l)`: 2.0, `"a" in l ? "yes" : "no"`: "yes", `upper(t)`: "ADA",
 		`round(n / 3)`: 1.0, `max(n, 10)`: 10.0, `n ^ 2`: 16.0, `n ** 500`: nil, `t + string(n)`: "Ada4", `""`: nil, `1 % 0`: nil, `string(who.given)`: "Grace",
+		`price * 3`: 59.7, `0.1 + 0.2`: 0.3, `0 - 0 * n`: 0.0, `n * 2251799813685247.0`: 9007199254740988.0, `string(price * 3) + " EUR"`: "59.7 EUR", `string(n / 0)`: nil,
+		`b ? price : 0`: 19.9, `b ? 250 : 99.5`: 250.0, `kind == "gold" ? 250 * n : 0`: 1000.0, `n >= 3 ? 0.9 : 1`: 0.9, `b ? (n > 9 ? price : 1) : -1`: 1.0, `b ? len(l) : price`: 2.0, `(b ? price : 0) * 2`: 39.8,
+		`round(price * 1.077, 2)`: 21.43, `round(2.675, 2)`: 2.68, `round(n)`: 4.0, `round(price, 99)`: 19.9, `who.given + " " + who.family`: "Grace H", `grid.r + grid.q`: "x", `len(who)`: 2.0,
 	} {
 		quoted, _ := json.Marshal(text)
 		d := define(t, strings.Replace(fields, "%s", string(quoted), 1))
@@ -192,8 +216,8 @@ func TestSummary(t *testing.T) {
 	once, _ := json.Marshal(s)
 	s.Add(d, second, day, 1)
 	of := func(key string) *Tally { return s.Fields[d.Field(key).ID] }
-	if s.Responses != 2 || s.Days["2026-06-01"] != 2 || of("nps").NPS() != 0 || of("age").Sum.Over(2) != 0.15000000000000002 ||
-		of("tags").Counts["a"] != 2 || of("tags").Counts["_other"] != 1 || of("grid").Counts["r1\tgood"] != 1 || of("order").Counts["x"] != 4 ||
+	if s.Responses != 2 || s.Days["2026-06-01"] != 2 || of("nps").NPS() != 0 || of("age").Average() != 0.15000000000000002 ||
+		of("tags").Counts["a"] != 2 || of("tags").Counts["_other"] != 1 || of("grid").Counts["r1\tgood"] != 1 || of("order").Counts["x"] != 2 || of("order").Place("x") != 2 || of("order").Place("y") != 1 ||
 		of("shirt").Counts["true"] != 1 || of("land").Counts["DE"] != 1 || of("grid").Answered != 1 {
 		text, _ := json.Marshal(s)
 		t.Errorf("%s", text)

@@ -13,6 +13,7 @@ import (
 // Summary is what many responses amount to. It can be added to and taken from, so
 // that it is kept up to date without reading everything again; sums are exact.
 type Summary struct {
+	Format    int64             `json:"format"` // how it is counted
 	Responses int64             `json:"responses"`
 	Days      map[string]int64  `json:"days"`   // responses by the day (UTC) on which they came
 	Fields    map[string]*Tally `json:"fields"` // by the id of the field
@@ -22,15 +23,29 @@ type Summary struct {
 type Tally struct {
 	Answered int64            `json:"answered"`
 	Counts   map[string]int64 `json:"counts,omitempty"` // by value; row and value of a matrix with a tab between
-	Sum      *Exact           `json:"sum,omitempty"`
+	Places   map[string]int64 `json:"places,omitempty"` // of a ranking: the sum of a value's places
+	Numbers  int64            `json:"numbers,omitempty"`
+	Sum      *Exact           `json:"sum,omitempty"` // of so many numbers
+}
+
+// Average is that of the numbers among the answers.
+func (t *Tally) Average() float64 { return t.Sum.Over(t.Numbers) }
+
+// Place is where a value of a ranking stands on average, among those who were asked
+// for it; 1 is the first.
+func (t *Tally) Place(value string) float64 {
+	return float64(t.Places[value]) / float64(max(1, t.Counts[value]))
 }
 
 // OtherCount counts answers that are not among the options.
 const OtherCount = otherValue
 
+// summaryFormat is another one whenever something is counted in another way.
+const summaryFormat = 2
+
 // NewSummary is that of no responses.
 func NewSummary() *Summary {
-	return &Summary{Days: map[string]int64{}, Fields: map[string]*Tally{}}
+	return &Summary{Format: summaryFormat, Days: map[string]int64{}, Fields: map[string]*Tally{}}
 }
 
 // Add counts a response in, or with -1 out again.
@@ -62,6 +77,7 @@ func (t *Tally) add(f *Field, answer any, n int64) {
 			t.Sum = &Exact{}
 		}
 		t.Sum.add(number, n)
+		t.Numbers += n
 	}
 	if how != Choices && how != NumberChoices {
 		return
@@ -87,11 +103,12 @@ func (t *Tally) count(f *Field, row string, answer any, n int64) {
 		t.count(f, row, Strings(a), n)
 	case []string:
 		for place, value := range a {
+			t.count(f, row, value, n)
 			if f.Kind == (ranking{}).Name() {
-				// The sum of the places tells which is liked best.
-				count(t.Counts, value, n*int64(place+1))
-			} else {
-				t.count(f, row, value, n)
+				if t.Places == nil {
+					t.Places = map[string]int64{}
+				}
+				count(t.Places, value, n*int64(place+1))
 			}
 		}
 	case map[string]any:

@@ -32,3 +32,12 @@ func (s *Store) Rows(ctx context.Context, columns int, sql string, args ...any) 
 	}, args...)
 	return list, err
 }
+
+// MaxPrepared is how many statements a connection keeps.
+const MaxPrepared = maxPrepared
+
+// Prepared is how many the writer has, on SQLite.
+func (s *Store) Prepared() int { return len(s.db.(*sqlite).writer.prepared) }
+
+// Addresses is of how many forms the address is remembered.
+func (s *Store) Addresses() int64 { return s.owners.n.Load() }

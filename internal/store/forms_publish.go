@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"formulary/internal/fault"
@@ -70,12 +72,23 @@ func saveDraft(t tx, owner, id string, d *form.Definition) error {
 // CreatePlan.
 func (s *Store) Publish(ctx context.Context, owner, id string, revision int64, once Once, now time.Time) (form.Form, error) {
 	var f form.Form
+	// Options with a cap are counted by what is summed up, so that is done first, while
+	// nobody waits.
+	if d, err := s.Draft(ctx, owner, id); err == nil && d.HasCaps() {
+		if _, err := s.Summary(ctx, owner, id); err != nil {
+			return f, err
+		}
+	}
 	err := s.write(ctx, owner, func(t tx) error {
-		var err error
-		if f, err = readForm(t.Query, owner, id); err != nil {
+		if _, err := readForm(t.Query, owner, id); err != nil {
 			return err
 		}
-		if earlier, err := once.claim(t, owner, id, now); err != nil || earlier != "" {
+		earlier, err := once.claim(t, owner, id, now)
+		if err != nil {
+			return err
+		}
+		if earlier != "" {
+			f, err = readForm(t.Query, owner, id) // whoever had the key has published meanwhile
 			return err
 		}
 		if f, err = lockForm(t, owner, id, revision); err != nil {
@@ -104,7 +117,7 @@ func (s *Store) Publish(ctx context.Context, owner, id string, revision int64, o
 		if _, err := t.Exec(insertVersionSQL, owner, id, f.Version, f.Title, f.Description, f.Language, string(text), ms(now)); err != nil {
 			return err
 		}
-		if err := recountOptions(t, owner, id, d); err != nil {
+		if err := s.recountOptions(t, owner, id, d); err != nil {
 			return err
 		}
 		return recount(t, owner, &f, form.Open)
@@ -151,21 +164,32 @@ func moveTo(t tx, owner string, f *form.Form, to form.Status, now time.Time) err
 	return recount(t, owner, f, to)
 }
 
-const dueSQL = `SELECT account_id, id FROM form WHERE closes_at > 0 AND closes_at <= $1 AND status = 'open' LIMIT 100`
+const dueSQL = `SELECT account_id, id FROM form WHERE closes_at > 0 AND closes_at <= $1 AND status = 'open' LIMIT $2`
+
+const dueBatch = 100
 
 // CloseDue closes the forms whose closing date has passed. Nobody could answer
 // them any more; this is what lists and counts go by, so who asks for a status has
 // them closed first.
 func (s *Store) CloseDue(ctx context.Context, now time.Time) error {
+	for {
+		n, err := s.closeSomeDue(ctx, now)
+		if err != nil || n < dueBatch {
+			return err
+		}
+	}
+}
+
+func (s *Store) closeSomeDue(ctx context.Context, now time.Time) (int, error) {
 	var due [][2]string
 	err := s.db.Query(ctx, dueSQL, func(r row) error {
 		var f [2]string
 		err := r.Scan(&f[0], &f[1])
 		due = append(due, f)
 		return err
-	}, ms(now))
+	}, ms(now), dueBatch)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, f := range due {
 		err := s.write(ctx, f[0], func(t tx) error {
@@ -176,10 +200,10 @@ func (s *Store) CloseDue(ctx context.Context, now time.Time) error {
 			return moveTo(t, f[0], &locked, form.Closed, now)
 		})
 		if err != nil && !errors.Is(err, fault.NotFound) {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return len(due), nil
 }
 
 // DuplicateForm makes a draft that asks what another one asks; once as in
@@ -245,14 +269,12 @@ const maxPublic = 10_000
 // PublicForm finds a form by its id or slug alone: what was published last.
 // Before the first time it is not open and asks nothing.
 func (s *Store) PublicForm(ctx context.Context, address string) (PublicForm, error) {
-	var mark Mark
-	known, ok := s.owners.Load(address)
-	if ok {
-		var p PublicForm
-		if p, mark, ok = s.public.Get(known.(string), address); ok {
+	if owner, ok := s.owners.of(address); ok {
+		p, mark, ok := s.public.Get(owner, address)
+		if ok {
 			return p, nil
 		}
-		p, err := s.readPublicForm(ctx, known.(string), address)
+		p, err := s.readPublicForm(ctx, owner, address)
 		if !errors.Is(err, fault.NotFound) {
 			if err == nil {
 				p.Mark = mark
@@ -260,7 +282,7 @@ func (s *Store) PublicForm(ctx context.Context, address string) (PublicForm, err
 			}
 			return p, err
 		}
-		// It may have become somebody else's.
+		s.owners.forget(address) // it may have become somebody else's
 	}
 	if address == "" || len(address) > maxAddress || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return PublicForm{}, fault.NotFound
@@ -271,9 +293,37 @@ func (s *Store) PublicForm(ctx context.Context, address string) (PublicForm, err
 	}
 	p, err := s.readPublicForm(ctx, owner, address)
 	if err == nil {
-		s.owners.Store(address, owner)
+		s.owners.keep(address, owner)
 	}
 	return p, err
+}
+
+// addresses remember whose form is at which address, of so many that they need no
+// more room than the forms that are kept ready.
+type addresses struct {
+	owners sync.Map
+	n      atomic.Int64
+}
+
+func (a *addresses) of(address string) (owner string, ok bool) {
+	known, ok := a.owners.Load(address)
+	if ok {
+		owner = known.(string)
+	}
+	return owner, ok
+}
+
+func (a *addresses) keep(address, owner string) {
+	if _, known := a.owners.Swap(address, owner); !known && a.n.Add(1) > maxPublic {
+		a.owners.Clear()
+		a.n.Store(0)
+	}
+}
+
+func (a *addresses) forget(address string) {
+	if _, known := a.owners.LoadAndDelete(address); known {
+		a.n.Add(-1)
+	}
 }
 
 const maxAddress = 64

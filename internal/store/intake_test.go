@@ -21,17 +21,22 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// opened makes a form that takes responses.
-func opened(t *testing.T, s *store.Store, owner, definition string) store.PublicForm {
+func define(t *testing.T, text string) *form.Definition {
 	t.Helper()
 	var d form.Definition
-	if err := json.Unmarshal([]byte(definition), &d); err != nil {
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Clean(); err != nil {
 		t.Fatal(err)
 	}
-	f, err := s.CreateForm(ctx, owner, form.Head{Title: "Order", Language: "en"}, &d, store.Once{}, time.Now())
+	return &d
+}
+
+// opened makes a form that takes responses.
+func opened(t *testing.T, s *store.Store, owner, definition string) store.PublicForm {
+	t.Helper()
+	f, err := s.CreateForm(ctx, owner, form.Head{Title: "Order", Language: "en"}, define(t, definition), store.Once{}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ type Once struct {
 	Hash string // of the request's body; empty finds what was made with any
 }
 
-// onceKept is how long a key is remembered.
-const onceKept = 24 * time.Hour
+// OnceKept is how long a key is remembered.
+const OnceKept = 24 * time.Hour
 
 const (
 	insertOnceSQL = `INSERT INTO idempotency (account_id, app_id, key, hash, resource_id, created_at)

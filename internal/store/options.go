@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"formulary/internal/fault"
@@ -67,9 +68,10 @@ func giveOptions(t tx, owner, formID string, chosen []form.Choice) error {
 	return nil
 }
 
-// exchangeOptions takes back what some responses chose, and counts what others do.
-// Where one becomes another, what it goes on choosing stays as it is.
-func (s *Store) exchangeOptions(t tx, owner, formID string, gone, came []form.Response) error {
+// exchangeOptions takes back what some responses chose, and counts what others do;
+// capped: only as long as there is some left. Where one becomes another, what it
+// goes on choosing stays as it is.
+func (s *Store) exchangeOptions(t tx, owner, formID string, gone, came []form.Response, capped bool) error {
 	if len(gone)+len(came) == 0 {
 		return nil
 	}
@@ -84,6 +86,11 @@ func (s *Store) exchangeOptions(t tx, owner, formID string, gone, came []form.Re
 	caps := capsOf(published)
 	if caps == nil {
 		return nil
+	}
+	if !capped {
+		for o := range caps {
+			caps[o] = math.MaxInt64
+		}
 	}
 	chosen := func(list []form.Response) (all []form.Choice, err error) {
 		for _, r := range list {
@@ -126,7 +133,7 @@ func (s *Store) chosenBy(t tx, owner string, r form.Response) ([]form.Choice, er
 
 // recountOptions counts the options that the definition caps among all responses
 // there are. The form is locked meanwhile. Without caps it costs nothing.
-func recountOptions(t tx, owner, formID string, d *form.Definition) error {
+func (s *Store) recountOptions(t tx, owner, formID string, d *form.Definition) error {
 	if _, err := t.Exec(dropCountsSQL, owner, formID); err != nil {
 		return err
 	}
@@ -134,27 +141,19 @@ func recountOptions(t tx, owner, formID string, d *form.Definition) error {
 	if caps == nil {
 		return nil
 	}
-	counts := map[option]int64{}
-	var known definitions
-	if err := eachResponse(t.Query, owner, formID, func(r form.Response) error {
-		asked, err := known.of(t.Query, owner, formID, r.Version)
-		if err != nil {
-			return err
-		}
-		answers, err := r.Answers()
-		for _, c := range asked.Choices(answers) {
-			counts[option{c.FieldID, c.Value}]++
-		}
-		return err
-	}); err != nil {
+	sum, err := s.sumUp(t.Query, owner, formID)
+	if err != nil {
 		return err
 	}
+	rows := make([][]any, 0, len(caps))
 	for o := range caps {
-		if _, err := t.Exec(setOptionSQL, owner, formID, o[0], o[1], counts[o]); err != nil {
-			return err
+		var n int64
+		if tally := sum.Fields[o[0]]; tally != nil {
+			n = tally.Counts[o[1]]
 		}
+		rows = append(rows, []any{owner, formID, o[0], o[1], n})
 	}
-	return nil
+	return t.ExecEach(setOptionSQL, rows)
 }
 
 // FullOptions are the options of a form, by field id and value, that have been

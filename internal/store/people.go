@@ -158,6 +158,9 @@ func (s *Store) SetPersonDisabled(ctx context.Context, owner string, disabled bo
 // are swept, so that their bearers learn that the user is gone (401006); those
 // that were revoked before stay unknown (401001).
 var ownedSQL = []string{
+	// First, since who stores or publishes has the form's row meanwhile: what follows
+	// finds what they leave.
+	`DELETE FROM form WHERE account_id = $1`,
 	`DELETE FROM access_token WHERE account_id = $1
 		AND consent_id IN (SELECT id FROM consent WHERE account_id = $1 AND ended_at > 0)`,
 	`DELETE FROM session WHERE account_id = $1`,
@@ -177,7 +180,6 @@ var ownedSQL = []string{
 	`DELETE FROM option_count WHERE account_id = $1`,
 	`DELETE FROM form_version WHERE account_id = $1`,
 	`DELETE FROM form_draft WHERE account_id = $1`,
-	`DELETE FROM form WHERE account_id = $1`,
 	`DELETE FROM form_count WHERE account_id = $1`,
 	`DELETE FROM list_block WHERE account_id = $1`,
 }

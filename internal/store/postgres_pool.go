@@ -42,8 +42,6 @@ const (
 	// A connection is not kept for ever: what the server holds for it grows, and
 	// servers are moved.
 	connLife = time.Hour
-	// Statements that were made for one filter in a thousand are not kept either.
-	maxPrepared = 512
 )
 
 // pgHosts are the servers that the URL names. One of them takes writes; which one

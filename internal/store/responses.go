@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"math"
 	"slices"
 	"time"
@@ -150,29 +149,6 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 	return list, orNil(err, !found, fault.NotFound)
 }
 
-// chunk is how many responses are read at a time where all of them are.
-const chunk = 1000
-
-// eachResponse goes through a form's responses in their order; fn may use the
-// same transaction.
-func eachResponse(q querier, owner, formID string, fn func(form.Response) error) error {
-	for after := ""; ; {
-		list, err := collect(q, formID, responsesSQL, owner, formID, after, int64(chunk))
-		if err != nil {
-			return err
-		}
-		for _, r := range list {
-			after = r.ID
-			if err := fn(r); err != nil {
-				return err
-			}
-		}
-		if len(list) < chunk {
-			return nil
-		}
-	}
-}
-
 // Responses returns a page of a form's responses, the newest first, and how many
 // there are in all. Without a filter every page costs about the same.
 func (s *Store) Responses(ctx context.Context, owner, formID string, filter ResponseFilter, limit, offset int64) ([]form.Response, int64, error) {
@@ -231,12 +207,11 @@ const (
 // Beside returns the ids of the responses that came just after and just before;
 // empty where there is none.
 func (s *Store) Beside(ctx context.Context, owner string, r form.Response) (newer, older string, err error) {
-	for sql, id := range map[string]*string{newerSQL: &newer, olderSQL: &older} {
-		if e := one(s.query(ctx), sql, []any{owner, r.FormID, r.ID}, id); e != nil && !errors.Is(e, fault.NotFound) {
-			return "", "", e
-		}
+	at := []any{owner, r.FormID, r.ID}
+	if err := notFoundAs(one(s.query(ctx), newerSQL, at, &newer), nil); err != nil {
+		return "", "", err
 	}
-	return newer, older, nil
+	return newer, older, notFoundAs(one(s.query(ctx), olderSQL, at, &older), nil)
 }
 
 // DeleteResponse removes one response.
@@ -310,7 +285,10 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 		if _, err := t.Exec(dropCountSQL, owner, formID, n); err != nil {
 			return err
 		}
-		return s.unsum(t, owner, formID, gone, nil)
+		if err := s.unsum(t, owner, formID, gone, nil); err != nil {
+			return err
+		}
+		return s.exchangeOptions(t, owner, formID, gone, nil, true)
 	})
 	return n, err
 }
@@ -358,7 +336,10 @@ func (s *Store) ChangeResponse(ctx context.Context, owner, formID, id string, ch
 		if _, err := t.Exec(changeResponseSQL, owner, formID, id, r.JSON, r.Metadata); err != nil {
 			return err
 		}
-		return s.unsum(t, owner, formID, []form.Response{before}, []form.Response{r})
+		if err := s.unsum(t, owner, formID, []form.Response{before}, []form.Response{r}); err != nil {
+			return err
+		}
+		return s.exchangeOptions(t, owner, formID, []form.Response{before}, []form.Response{r}, true)
 	})
 	return r, err
 }

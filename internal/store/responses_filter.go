@@ -2,8 +2,9 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,16 +40,22 @@ const MaxSorted = 20_000
 var ErrTooManyToSort = errors.New("too many responses to be sorted by an answer")
 
 const (
-	asTextSQL   = `answers ->> CAST(? AS TEXT)`
-	asNumberSQL = `CASE WHEN SUBSTR(CAST(answers -> CAST(? AS TEXT) AS TEXT), 1, 1) IN ('"', '[', '{', 't', 'f') THEN NULL
-		ELSE CAST(CAST(answers -> CAST(? AS TEXT) AS TEXT) AS DOUBLE PRECISION) END`
+	asTextSQL = `answers ->> CAST(? AS TEXT)`
+	answerSQL = `answers -> CAST(? AS TEXT)`
 )
+
+// asNumber is a JSON value as a number; NULL: it is none.
+func asNumber(json string) string {
+	text := `CAST(` + json + ` AS TEXT)`
+	return `CASE WHEN SUBSTR(` + text + `, 1, 1) IN ('"', '[', '{', 't', 'f') THEN NULL ELSE CAST(` + text + ` AS DOUBLE PRECISION) END`
+}
 
 // AnswerFilter chooses the responses with a certain answer to a question.
 type AnswerFilter struct {
 	places []place
-	part   string // such as the row of a matrix; empty: the answer itself
-	value  string // as JSON; one of a list counts as the answer
+	lists  bool     // answers may be lists, and one of a list counts as the answer
+	part   string   // such as the row of a matrix; empty: the answer itself
+	values []string // as JSON; each of them will do
 }
 
 // MaxAnswerFilters is how many there may be at once.
@@ -76,7 +83,7 @@ func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditi
 		return nil, err
 	}
 	var list []AnswerFilter
-	for name, value := range conditions {
+	for _, name := range slices.Sorted(maps.Keys(conditions)) { // so that the same conditions are the same SQL
 		key, part, _ := strings.Cut(name, ".")
 		var asked *form.Field
 		for _, d := range versions {
@@ -87,17 +94,29 @@ func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditi
 		if asked == nil || strings.ContainsAny(part, pathSigns) {
 			return nil, &FilterMistake{"answers[" + name + "]", "is not a question of the form"}
 		}
-		text, err := asked.JSON(value)
+		text, err := asked.JSON(conditions[name])
 		if err != nil {
 			return nil, &FilterMistake{"answers[" + name + "]", "is not an answer to this question"}
 		}
-		list = append(list, AnswerFilter{placesOf(versions, asked.ID), part, text})
+		list = append(list, filterOf(versions, asked.ID, part, text))
 	}
 	return list, nil
 }
 
-// maxMeant is how many answers a search can mean beside its words.
-const maxMeant = 40
+func filterOf(versions []*form.Definition, id, part string, values ...string) AnswerFilter {
+	lists := slices.ContainsFunc(versions, func(d *form.Definition) bool {
+		f := d.ByID()[id]
+		return f != nil && (f.Kind == "multiple_choice" || f.Kind == "ranking" || f.Kind == "matrix")
+	})
+	return AnswerFilter{placesOf(versions, id), lists, part, values}
+}
+
+// A search can mean so many answers beside its words.
+const (
+	maxMeant      = 40   // questions, or rows of them
+	maxMeantLists = 40   // answers to a question where they may be lists
+	maxMeantElse  = 1000 // and where they are not
+)
 
 // Meant are the answers whose words have the text in them, though not in the way in
 // which they are stored: options have labels, and countries have names.
@@ -111,35 +130,53 @@ func (s *Store) Meant(ctx context.Context, owner, formID, text string, countries
 	}
 	var list []AnswerFilter
 	has := func(words string) bool { return strings.Contains(form.Fold(words), form.Fold(text)) }
-	add := func(f *form.Field, part, value string) {
-		answer, err := json.Marshal(value)
-		if err == nil && len(list) < maxMeant && !strings.ContainsAny(part, pathSigns) {
-			list = append(list, AnswerFilter{placesOf(versions, f.ID), part, string(answer)})
+	add := func(f *form.Field, part string, values []string) {
+		if len(values) == 0 || len(list) == maxMeant || strings.ContainsAny(part, pathSigns) {
+			return
+		}
+		meant := filterOf(versions, f.ID, part, values...)
+		most := maxMeantElse
+		if meant.lists {
+			most = maxMeantLists
+		}
+		meant.values = values[:min(len(values), most)]
+		list = append(list, meant)
+	}
+	var codes []string
+	for _, code := range slices.Sorted(maps.Keys(countries)) {
+		if has(countries[code]) {
+			codes = append(codes, quote(code))
 		}
 	}
 	for _, f := range form.Asked(versions) {
+		var options []string
 		for _, o := range f.Options {
-			switch {
-			case !has(o.Label) || has(o.Value):
-			case f.Rows == nil:
-				add(f, "", o.Value)
-			default:
-				for _, row := range f.Rows {
-					add(f, row.Value, o.Value)
-				}
+			if has(o.Label) && !has(o.Value) {
+				options = append(options, quote(o.Value))
 			}
 		}
-		for code, name := range countries {
-			switch {
-			case !has(name):
-			case f.Kind == "country":
-				add(f, "", code)
-			case f.Kind == "address":
-				add(f, "country", code)
-			}
+		switch {
+		case f.Kind == "country":
+			add(f, "", codes)
+		case f.Kind == "address":
+			add(f, "country", codes)
+		case f.Rows == nil:
+			add(f, "", options)
+		}
+		for _, row := range f.Rows {
+			add(f, row.Value, options)
 		}
 	}
 	return list, nil
+}
+
+// quote writes a text as it is stored.
+func quote(text string) string {
+	quoted, err := form.Quote(text)
+	if err != nil {
+		return `""` // which nobody answers
+	}
+	return quoted
 }
 
 // after reads what the filter chooses in the order of storing, those after an id.
@@ -180,7 +217,7 @@ func (f ResponseFilter) order(db engine) string {
 	}
 	value := db.Lower(asTextSQL)
 	if f.By.Numbers {
-		value = asNumberSQL
+		value = asNumber(answerSQL)
 	}
 	if f.By.Down {
 		value += ` DESC`

@@ -68,24 +68,41 @@ func searched(text string, db engine) (string, []any) {
 
 // condition is true of responses with the answer, or with a list that has it.
 func (a AnswerFilter) condition(db engine) (string, []any) {
-	answer, path := `answers -> CAST(? AS TEXT)`, []any{}
+	answer, path := answerSQL, []any{}
 	if a.part != "" {
 		answer, path = answer+` -> CAST(? AS TEXT)`, []any{a.part}
 	}
-	is := `CAST(` + answer + ` AS TEXT) = ?`
 	var either []string
 	var args []any
 	for _, p := range a.places {
-		path := append([]any{p.key}, path...)
-		sql, values := is, append(slices.Clone(path), a.value)
-		var text string
-		if json.Unmarshal([]byte(a.value), &text) == nil {
-			one := db.Among(answer)
-			sql += ` OR ` + one
-			for range strings.Count(one, answer) {
-				values = append(values, path...)
+		var sql string
+		var values []any
+		// is adds a condition on the answer, which may look at it more than once.
+		is := func(condition string, with ...any) {
+			if sql != "" {
+				sql += ` OR `
 			}
-			values = append(values, text)
+			sql += condition
+			for range strings.Count(condition, answer) {
+				values = append(append(values, p.key), path...)
+			}
+			values = append(values, with...)
+		}
+		if n, err := strconv.ParseFloat(a.values[0], 64); err == nil {
+			// Each database writes numbers in its own way.
+			is(asNumber(answer)+` = CAST(CAST(? AS TEXT) AS DOUBLE PRECISION)`, strconv.FormatFloat(n, 'g', -1, 64))
+		} else {
+			texts := make([]any, len(a.values))
+			for i, value := range a.values {
+				texts[i] = value
+			}
+			is(`CAST(`+answer+` AS TEXT) IN (?`+strings.Repeat(`, ?`, len(texts)-1)+`)`, texts...)
+		}
+		var text string
+		for _, value := range a.values {
+			if a.lists && json.Unmarshal([]byte(value), &text) == nil {
+				is(db.Among(answer), text)
+			}
 		}
 		if p.to != 0 {
 			sql, values = `version >= ? AND version <= ? AND (`+sql+`)`, append([]any{p.from, p.to}, values...)

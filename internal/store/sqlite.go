@@ -181,6 +181,14 @@ func (c *sqliteConn) prepare(sql string) (*sqlite3.Stmt, error) {
 	if stmt, ok := c.prepared[sql]; ok {
 		return stmt, nil
 	}
+	if len(c.prepared) >= maxPrepared {
+		for other, stmt := range c.prepared {
+			if !stmt.Busy() {
+				delete(c.prepared, other)
+				stmt.Close()
+			}
+		}
+	}
 	// $1 is a name to SQLite, numbered by first appearance; ?1 is the number.
 	stmt, tail, err := c.PrepareFlags(parameter.ReplaceAllString(sql, "?$1"), sqlite3.PREPARE_PERSISTENT)
 	if err != nil {

@@ -23,13 +23,17 @@ type Store struct {
 	bearers *Cache[string, Bearer]
 	clients *Cache[string, client]
 	public  *Cache[string, PublicForm]
-	owners  sync.Map // address of a form → its owner
+	owners  addresses
 
 	definitions definitions
 	intake      intake
 	calls       calls
 	background  sync.WaitGroup
 }
+
+// maxPrepared is how many statements a connection keeps: those that were made for one
+// filter in a thousand are not worth it.
+const maxPrepared = 512
 
 // engine is what SQLite and PostgreSQL have in common.
 type engine interface {

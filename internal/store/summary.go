@@ -21,7 +21,7 @@ const (
 	// Of responses that are counted in, nothing else matters.
 	countedSQL = `SELECT version, serial, submitted_at, answers FROM response
 		WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT 5000`
-	setSummarySQL = `UPDATE form_summary SET summary = $3 WHERE account_id = $1 AND form_id = $2`
+	setSummarySQL = `UPDATE form_summary SET serial = $3, summary = $4 WHERE account_id = $1 AND form_id = $2`
 )
 
 const (
@@ -38,15 +38,48 @@ type summed struct {
 	summary       *form.Summary
 }
 
+// read understands what is written down. Where that was counted in another way, it
+// begins anew.
 func (k *summed) read(text string) error {
+	k.written = k.serial
 	k.summary = form.NewSummary()
 	if text == "" {
 		return nil
 	}
-	if err := json.Unmarshal([]byte(text), k.summary); err != nil {
+	var summary form.Summary
+	if err := json.Unmarshal([]byte(text), &summary); err != nil {
 		return fmt.Errorf("stored summary: %w", err)
 	}
+	if summary.Format == k.summary.Format {
+		k.summary = &summary
+	} else {
+		k.serial = 0
+	}
 	return nil
+}
+
+// readSummed reads what is written down.
+func readSummed(q querier, owner, formID string) (summed, error) {
+	var kept summed
+	var text string
+	err := one(q, summarySQL, []any{owner, formID}, &kept.serial, &kept.edits, &text)
+	if err != nil && !errors.Is(err, fault.NotFound) {
+		return kept, err
+	}
+	return kept, kept.read(text)
+}
+
+// uncounted are the next responses after a serial.
+func uncounted(q querier, owner, formID string, serial int64) (list []form.Response, err error) {
+	err = q(countedSQL, func(r row) error {
+		out := form.Response{FormID: formID}
+		var submitted int64
+		err := r.Scan(&out.Version, &out.Serial, &submitted, &out.JSON)
+		out.SubmittedAt = at(submitted)
+		list = append(list, out)
+		return err
+	}, owner, formID, serial)
+	return list, err
 }
 
 // Summary is what all responses to a form amount to. It reads only those that
@@ -70,32 +103,19 @@ func (s *Store) countOn(ctx context.Context, owner, formID string) (summed, int,
 	var count, top int64
 	// One snapshot: what was edited is seen with its edit, or not at all.
 	err := s.db.Read(ctx, func(t tx) error {
-		kept = summed{}
-		var text string
-		err := one(t.Query, summarySQL, []any{owner, formID}, &kept.serial, &kept.edits, &text)
-		if err != nil && !errors.Is(err, fault.NotFound) {
-			return err
-		}
-		if err := kept.read(text); err != nil {
+		var err error
+		if kept, err = readSummed(t.Query, owner, formID); err != nil {
 			return err
 		}
 		if err := one(t.Query, countResponsesSQL, []any{owner, formID}, &count, &top); err != nil {
 			return err
 		}
-		list = nil
-		return t.Query(countedSQL, func(r row) error {
-			out := form.Response{FormID: formID}
-			var submitted int64
-			err := r.Scan(&out.Version, &out.Serial, &submitted, &out.JSON)
-			out.SubmittedAt = at(submitted)
-			list = append(list, out)
-			return err
-		}, owner, formID, kept.serial)
+		list, err = uncounted(t.Query, owner, formID, kept.serial)
+		return err
 	})
 	if err != nil {
 		return kept, 0, err
 	}
-	kept.written = kept.serial
 	for _, r := range list {
 		if err := s.add(s.query(ctx), owner, kept.summary, r, 1); err != nil {
 			return kept, 0, err
@@ -111,6 +131,25 @@ func (s *Store) countOn(ctx context.Context, owner, formID string) (summed, int,
 	// Where it does not hold, the next turn reads what does.
 	_, err = s.writeSummed(ctx, owner, formID, &kept)
 	return kept, len(list), err
+}
+
+// sumUp is the summary as a transaction sees it.
+func (s *Store) sumUp(q querier, owner, formID string) (*form.Summary, error) {
+	kept, err := readSummed(q, owner, formID)
+	for n := sumChunk; err == nil && n == sumChunk; {
+		var list []form.Response
+		if list, err = uncounted(q, owner, formID, kept.serial); err != nil {
+			break
+		}
+		for _, r := range list {
+			if err := s.add(q, owner, kept.summary, r, 1); err != nil {
+				return nil, err
+			}
+			kept.serial = r.Serial
+		}
+		n = len(list)
+	}
+	return kept.summary, err
 }
 
 func (s *Store) add(q querier, owner string, to *form.Summary, r form.Response, n int64) error {
@@ -136,28 +175,27 @@ func (s *Store) unsum(t tx, owner, formID string, gone, came []form.Response) er
 	if err := kept.read(text); err != nil {
 		return err
 	}
-	touched := false
-	for n, list := range map[int64][]form.Response{-1: gone, 1: came} {
+	touched := kept.serial != kept.written
+	count := func(list []form.Response, n int64) error {
 		for _, r := range list {
-			if r.Serial <= kept.serial {
-				touched = true
-				if err := s.add(t.Query, owner, kept.summary, r, n); err != nil {
-					return err
-				}
+			if r.Serial > kept.serial {
+				continue
+			}
+			touched = true
+			if err := s.add(t.Query, owner, kept.summary, r, n); err != nil {
+				return err
 			}
 		}
-	}
-	if err := s.exchangeOptions(t, owner, formID, gone, came); err != nil {
-		return err
-	}
-	if !touched {
 		return nil
+	}
+	if err := errors.Join(count(gone, -1), count(came, 1)); err != nil || !touched {
+		return err
 	}
 	changed, err := json.Marshal(kept.summary)
 	if err != nil {
 		return err
 	}
-	_, err = t.Exec(setSummarySQL, owner, formID, string(changed))
+	_, err = t.Exec(setSummarySQL, owner, formID, kept.serial, string(changed))
 	return err
 }
 

@@ -30,7 +30,7 @@ var sweepSQL = []struct {
 	{`DELETE FROM session WHERE (account_id, id) IN (SELECT account_id, id FROM session WHERE used_at < $1` + byID, account.SessionIdle},
 	{`DELETE FROM session WHERE (account_id, id) IN (SELECT account_id, id FROM session WHERE created_at < $1` + byID, account.SessionAbsolute},
 	{`DELETE FROM idempotency WHERE (account_id, app_id, key) IN
-		(SELECT account_id, app_id, key FROM idempotency WHERE created_at < $1` + byID, onceKept},
+		(SELECT account_id, app_id, key FROM idempotency WHERE created_at < $1` + byID, OnceKept},
 }
 
 // Swept when nobody has used them for longer than a refresh token lives.

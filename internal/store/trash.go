@@ -14,11 +14,15 @@ import (
 const trashKept = time.Hour
 
 const (
-	trashSQL       = `INSERT INTO trash (account_id, id, form_id, content, deleted_at) VALUES ($1, $2, $3, $4, $5)`
-	untrashSQL     = `DELETE FROM trash WHERE account_id = $1 AND id = $2 RETURNING form_id, content`
-	oldTrashSQL    = `SELECT account_id, id, form_id FROM trash WHERE deleted_at < $1 LIMIT $2`
-	emptyTrashSQL  = `DELETE FROM trash WHERE account_id = $1 AND id = $2`
-	trashedSQL     = `SELECT content, deleted_at FROM trash WHERE account_id = $1 AND id >= $2 AND id < $3 ORDER BY deleted_at DESC LIMIT 20`
+	trashSQL      = `INSERT INTO trash (account_id, id, form_id, content, deleted_at) VALUES ($1, $2, $3, $4, $5)`
+	untrashSQL    = `DELETE FROM trash WHERE account_id = $1 AND id = $2 AND content <> '' RETURNING form_id, content`
+	oldTrashSQL   = `SELECT account_id, id, form_id FROM trash WHERE deleted_at < $1 LIMIT $2`
+	emptyTrashSQL = `DELETE FROM trash WHERE account_id = $1 AND id = $2 AND deleted_at < $3`
+	// Without its content nothing can be brought back; the row stays until all that
+	// hangs on it is gone, also if that takes another start.
+	claimTrashSQL = `UPDATE trash SET content = '' WHERE account_id = $1 AND id = $2 AND deleted_at < $3`
+	trashedSQL    = `SELECT content, deleted_at FROM trash WHERE account_id = $1 AND id >= $2 AND id < $3 AND content <> ''
+		ORDER BY deleted_at DESC LIMIT 20`
 	formTrashSQL   = `DELETE FROM trash WHERE account_id = $1 AND form_id = $2`
 	formSerialsSQL = `SELECT serial, response_serial, response_tick FROM form WHERE account_id = $1 AND id = $2`
 	deleteFormSQL  = `DELETE FROM form WHERE account_id = $1 AND id = $2`
@@ -161,15 +165,17 @@ func (s *Store) TrashResponses(ctx context.Context, owner, formID string, ids []
 }
 
 // RestoreResponses brings back responses that were deleted a while ago, and says
-// how many still could be.
-func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids []string) (int64, error) {
+// how many still could be. They had their place before others, so what they chose
+// is theirs again, also where that is more than there was to have.
+func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids []string, now time.Time) (int64, error) {
 	ids, err := responseIDs(formID, ids)
 	if err != nil {
 		return 0, err
 	}
 	var n int64
+	var full bool
 	err = s.write(ctx, responsesOf(owner), func(t tx) error {
-		n = 0
+		n, full = 0, false
 		if err := changed(t.Exec(dropCountSQL, owner, formID, 0)); err != nil {
 			return err
 		}
@@ -202,9 +208,28 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		if _, err := t.Exec(dropCountSQL, owner, formID, -n); err != nil {
 			return err
 		}
-		return s.unsum(t, owner, formID, nil, back)
+		if err := s.unsum(t, owner, formID, nil, back); err != nil {
+			return err
+		}
+		if err := s.exchangeOptions(t, owner, formID, nil, back, false); err != nil {
+			return err
+		}
+		f, err := readForm(t.Query, owner, formID)
+		if err != nil {
+			return err
+		}
+		if full = f.Status == form.Open && f.ResponseLimit > 0 && f.ResponseCount >= f.ResponseLimit; full {
+			return closeFull(t, owner, formID, now)
+		}
+		return nil
 	})
-	return n, err
+	if err != nil {
+		return 0, err
+	}
+	if full {
+		s.db.Bump(owner)
+	}
+	return n, nil
 }
 
 // emptyTrash removes for good what was deleted before.
@@ -222,16 +247,21 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 			return err
 		}
 		for _, i := range old {
-			if _, ok := account.ParseID(account.FormPrefix, i.id); ok {
-				if err := s.purgeForm(ctx, i.owner, i.formID); err != nil {
-					return err
-				}
-				continue
+			sql := emptyTrashSQL
+			_, isForm := account.ParseID(account.FormPrefix, i.id)
+			if isForm {
+				sql = claimTrashSQL
 			}
-			if err := s.db.Write(ctx, func(t tx) error {
-				_, err := t.Exec(emptyTrashSQL, i.owner, i.id)
+			// It may have been brought back since, and even deleted again.
+			var n int64
+			err := s.db.Write(ctx, func(t tx) (err error) {
+				n, err = t.Exec(sql, i.owner, i.id, ms(before))
 				return err
-			}); err != nil {
+			})
+			if err == nil && isForm && n > 0 {
+				err = s.purgeForm(ctx, i.owner, i.formID)
+			}
+			if err != nil {
 				return err
 			}
 		}

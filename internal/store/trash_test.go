@@ -50,13 +50,13 @@ func TestUndo(t *testing.T) {
 		if _, err := s.Response(ctx, owner, p.ID, ids[1]); !errors.Is(err, fault.NotFound) {
 			t.Errorf("a deleted response: %v", err)
 		}
-		if n, err := s.RestoreResponses(ctx, other, p.ID, ids); !errors.Is(err, fault.NotFound) {
+		if n, err := s.RestoreResponses(ctx, other, p.ID, ids, now); !errors.Is(err, fault.NotFound) {
 			t.Errorf("somebody else brings back %d (%v)", n, err)
 		}
-		if n, err := s.RestoreResponses(ctx, owner, p.ID, ids[1:3]); err != nil || n != 2 || all() != whole {
+		if n, err := s.RestoreResponses(ctx, owner, p.ID, ids[1:3], now); err != nil || n != 2 || all() != whole {
 			t.Errorf("%d are back (%v)\n%s\n%s", n, err, all(), whole)
 		}
-		if n, err := s.RestoreResponses(ctx, owner, p.ID, ids[1:3]); err != nil || n != 0 {
+		if n, err := s.RestoreResponses(ctx, owner, p.ID, ids[1:3], now); err != nil || n != 0 {
 			t.Errorf("brought back twice: %d (%v)", n, err)
 		}
 
@@ -64,21 +64,21 @@ func TestUndo(t *testing.T) {
 		if n, err := s.TrashResponses(ctx, owner, p.ID, []string{"\xff", "\x00", "", p.ID}, now); err != nil || n != 0 {
 			t.Errorf("%d that do not exist deleted (%v)", n, err)
 		}
-		if n, err := s.RestoreResponses(ctx, owner, p.ID, []string{"\xff", "\x00", ""}); err != nil || n != 0 {
+		if n, err := s.RestoreResponses(ctx, owner, p.ID, []string{"\xff", "\x00", ""}, now); err != nil || n != 0 {
 			t.Errorf("%d that do not exist brought back (%v)", n, err)
 		}
 		if _, err := s.TrashResponses(ctx, owner, p.ID, ids[:1], now); err != nil {
 			t.Fatal(err)
 		}
 		for what, err := range map[string]error{
-			"deleting": second(s.TrashResponses(ctx, owner, "frm_\xff", ids, now)), "changing": second(s.ChangeResponse(ctx, owner, p.ID+"\xff", ids[1], nil, now)), "bringing back": second(s.RestoreResponses(ctx, owner, "\x00", ids)),
+			"deleting": second(s.TrashResponses(ctx, owner, "frm_\xff", ids, now)), "changing": second(s.ChangeResponse(ctx, owner, p.ID+"\xff", ids[1], nil, now)), "bringing back": second(s.RestoreResponses(ctx, owner, "\x00", ids, now)),
 			"a form by bad text": second(s.RestoreForm(ctx, owner, "\xff")), "a response as a form": second(s.RestoreForm(ctx, owner, ids[0])),
 		} {
 			if !errors.Is(err, fault.NotFound) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if n, err := s.RestoreResponses(ctx, owner, p.ID, ids[:1]); err != nil || n != 1 || all() != whole {
+		if n, err := s.RestoreResponses(ctx, owner, p.ID, ids[:1], now); err != nil || n != 1 || all() != whole {
 			t.Errorf("%d are back (%v)", n, err)
 		}
 

@@ -108,6 +108,47 @@ func TestRepublishedMeanwhile(t *testing.T) {
 	})
 }
 
+// What only the link can bring is missed on the page, wherever it stands.
+func TestHiddenAtTheEnd(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		token, id := asker(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "short_text"}, {"kind": "page_break"}, {"key": "ref", "kind": "hidden", "required": true}]}`)
+		r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
+		r.page = r.b.Get(r.path)
+		r.send("next", "a", "x")
+		r.sees(422, "Something is missing that comes with the link", `value="x"`)
+		r.page = r.b.Get(r.path + "?ref=mail")
+		r.send("next", "a", "x")
+		r.sees(303)
+		if n := s.Call("GET", "/api/v1/forms/"+id, token, "").Body["response_count"]; n != 1.0 {
+			t.Errorf("%v responses", n)
+		}
+	})
+}
+
+// Whoever looks at responses while a new version is published and answered sees them.
+func TestLookingWhilePublishing(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		token, id := asker(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "short_text"}]}`)
+		b := s.Browser()
+		b.SignIn(ada)
+		var owner sync.WaitGroup
+		owner.Go(func() {
+			for range 60 {
+				s.Call("POST", "/api/v1/forms/"+id+"/publish", token, "")
+				s.Call("POST", "/f/"+id, "", `{"answers": {"a": "x"}}`)
+			}
+		})
+		for range 60 {
+			for _, page := range []string{"/responses", "/summary", "/responses/export?format=csv"} {
+				if p := b.Get("/forms/" + id + page); p.StatusCode != 200 {
+					t.Errorf("%s: %d", page, p.StatusCode)
+				}
+			}
+		}
+		owner.Wait()
+	})
+}
+
 func TestSpam(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		token, id := asker(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "short_text"}]}`)

@@ -177,7 +177,11 @@ func (web *Web) saveDraft(v *visit) error {
 	if err := decoder.Decode(&in); err != nil {
 		return web.answer422(v, http.StatusBadRequest, &fault.Error{Code: fault.BadJSON, Message: "The draft cannot be read.", Cause: err})
 	}
-	revision, _ := strconv.ParseInt(strings.Trim(v.r.Header.Get("If-Match"), `"`), 10, 64)
+	seen := v.r.Header.Get("If-Match")
+	revision, err := strconv.ParseInt(strings.Trim(seen, `"`), 10, 64)
+	if err != nil && seen != "" {
+		revision = -1 // which none is: what was not read is not overwritten
+	}
 	change := func(p *form.Plan) error {
 		p.Head = form.Head{Title: in.Title, Description: in.Description, Language: in.Language}
 		p.Definition = &form.Definition{Fields: in.Fields, Endings: in.Endings, Settings: in.Settings}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"formulary/internal/store"
 )
 
 // A page that asks carries a nonce: it makes sending twice store once, it says
@@ -54,7 +56,8 @@ func (web *Web) nonce(formID string) []byte {
 	return web.appendSignature(nonce, message)
 }
 
-// since reads when the page with the nonce was made; false if it is none of ours.
+// since reads when the page with the nonce was made; false if it is none of ours, or
+// so old that what was sent with it may be forgotten.
 func (web *Web) since(formID, nonce string) (time.Time, bool) {
 	random, rest, _ := strings.Cut(nonce, ".")
 	since, signature, _ := strings.Cut(rest, ".")
@@ -62,5 +65,6 @@ func (web *Web) since(formID, nonce string) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	milli, err := strconv.ParseInt(since, 36, 64)
-	return time.UnixMilli(milli), err == nil
+	made := time.UnixMilli(milli)
+	return made, err == nil && web.Now().Sub(made) < store.OnceKept
 }

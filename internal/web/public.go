@@ -140,11 +140,19 @@ func (web *Web) turn(v *visit, a *asking, finish func(e form.Evaluation, number 
 		return web.ask(v, http.StatusOK, a, number)
 	}
 	a.seen = nil
-	if at, list := web.firstProblem(a, pages[:number+1], e.Problems); list != nil {
+	next, more := after(pages, e, number)
+	so := pages
+	if more {
+		so = pages[:number+1]
+	}
+	if at, list := web.firstProblem(a, so, e.Problems); list != nil {
 		a.problems = list
+		if !pages[at].Shown(e) {
+			at = number // nothing of it can be seen
+		}
 		return web.ask(v, http.StatusUnprocessableEntity, a, at)
 	}
-	if next, ok := after(pages, e, number); ok {
+	if more {
 		return web.ask(v, http.StatusOK, a, next)
 	}
 	return finish(e, number)

@@ -145,6 +145,7 @@ type kept struct{ Name, Value string }
 type logic struct {
 	Answers map[string]any `json:"answers"` // of earlier pages
 	Fields  []logicField   `json:"fields"`
+	Ranked  []string       `json:"ranked,omitempty"` // those whose order matters
 }
 
 type logicField struct {
@@ -227,7 +228,7 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 	}
 	p.Seen = strings.Join(keys, ",")
 	p.Kept = keptAnswers(d, a.in, here)
-	p.Logic = logicOf(p.Fields, e)
+	p.Logic = logicOf(d, p.Fields, e)
 	if p.Logic != nil || slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Kind == "slider" || q.Kind == "calculated" || q.Other }) || a.embedded {
 		p.Script = "form.js"
 	}
@@ -255,7 +256,7 @@ func keys(in url.Values) []string {
 }
 
 // logicOf is what the page's own questions need to be shown and hidden at once.
-func logicOf(list []*question, e form.Evaluation) *logic {
+func logicOf(d *form.Definition, list []*question, e form.Evaluation) *logic {
 	if !slices.ContainsFunc(list, func(q *question) bool { return q.Maybe }) {
 		return nil
 	}
@@ -271,6 +272,11 @@ func logicOf(list []*question, e form.Evaluation) *logic {
 		// What no question here depends on is nobody's business: it may be a score.
 		if !here[key] && slices.ContainsFunc(list, func(q *question) bool { return q.ShowIf.Asks(key) }) {
 			l.Answers[key] = answer
+		}
+	}
+	for _, f := range d.Fields {
+		if f.Kind == "ranking" && slices.ContainsFunc(list, func(q *question) bool { return q.ShowIf.Asks(f.Key) }) {
+			l.Ranked = append(l.Ranked, f.Key)
 		}
 	}
 	return l

@@ -150,6 +150,10 @@ func (web *Web) showResponses(v *visit) error {
 	p.Total, p.From, p.To, p.Kept = total, min(offset+1, total), offset+int64(len(list)), kept
 	p.Search, p.Since, p.Until, p.Oldest, p.Where, p.Is = kept.Get("search"), kept.Get("since"), kept.Get("until"), filter.Oldest, kept.Get("where"), web.shownAs(v, fields, kept.Get("where"), kept.Get("is"))
 	p.Filtered = p.Search != "" || p.Since != "" || p.Until != "" || p.Where != ""
+	// Read after them, so that what they answered is there.
+	if versions, err = web.Store.Definitions(v.ctx(), v.person.ID, f.ID); err != nil {
+		return err
+	}
 	if err := web.responseRows(v, p, versions, list); err != nil {
 		return err
 	}
@@ -336,7 +340,7 @@ func (web *Web) deleteResponses(v *visit) error {
 
 func (web *Web) restoreResponses(v *visit) error {
 	id := v.r.PathValue("id")
-	if _, err := web.Store.RestoreResponses(v.ctx(), v.person.ID, id, v.r.PostForm["response"]); err != nil {
+	if _, err := web.Store.RestoreResponses(v.ctx(), v.person.ID, id, v.r.PostForm["response"], web.Now()); err != nil {
 		return err
 	}
 	return web.redirect(v, "/forms/"+id+"/responses?done=restored")

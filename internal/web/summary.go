@@ -74,7 +74,7 @@ func (web *Web) showSummary(v *visit) error {
 	p := &summaryPage{formPage: web.formPageOf(v, f, "summary"), Responses: s.Responses}
 	p.viewer, p.words = web.viewerLanguage(v), web.languages.of(web.viewerLanguage(v))
 	p.country = func(f *form.Field, code string) string { return web.countryName(v, f, code) }
-	newest, err := web.newest(v, f.ID, versions)
+	newest, err := web.newest(v, f.ID)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
 	}
 	how := form.KindOf(f.Kind).Sum()
 	if (how == form.Numbers || how == form.NumberChoices) && t.Sum != nil {
-		average, sum := t.Sum.Over(t.Answered), t.Sum.Over(1)
+		average, sum := t.Average(), t.Sum.Over(1)
 		if q.Average, q.Unit = &average, f.Unit; how == form.Numbers {
 			q.Sum = &sum
 		}
@@ -148,7 +148,10 @@ func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
 			}
 		}
 		if q.Ranking {
-			row.Place = float64(c.Count) / float64(t.Answered)
+			if c.Count == 0 {
+				continue // nobody was asked for it yet
+			}
+			row.Place = t.Place(c.Value)
 		}
 		if c.Count > 0 && c.Value != form.OtherCount {
 			row.Link = p.answeredSo(f, c)

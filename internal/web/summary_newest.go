@@ -1,9 +1,6 @@
 package web
 
-import (
-	"formulary/internal/form"
-	"formulary/internal/store"
-)
+import "formulary/internal/store"
 
 const (
 	newestAmong = 100 // responses that are looked through
@@ -18,8 +15,13 @@ type newestAnswer struct {
 
 // newest are the last answers in words, by the ids of their questions: what cannot
 // be counted can be read.
-func (web *Web) newest(v *visit, formID string, versions []*form.Definition) (map[string][]newestAnswer, error) {
+func (web *Web) newest(v *visit, formID string) (map[string][]newestAnswer, error) {
 	list, _, err := web.Store.Responses(v.ctx(), v.person.ID, formID, store.ResponseFilter{}, newestAmong, 0)
+	if err != nil {
+		return nil, err
+	}
+	// Read after them, so that what they answered is there.
+	versions, err := web.Store.Definitions(v.ctx(), v.person.ID, formID)
 	if err != nil {
 		return nil, err
 	}

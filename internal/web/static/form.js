@@ -5,8 +5,13 @@ const numbers = new Set(["number", "slider", "rating", "scale"]);
 const truths = new Set(["yes_no", "consent"]);
 const objects = new Set(["name", "address", "matrix"]);
 
-const sameList = (a, b) => Array.isArray(b) && a.length === b.length && b.every((v) => a.includes(v));
-const same = (answer, value) => Array.isArray(answer) ? sameList(answer, value) : typeof answer !== "object" && answer === value;
+const ranked = new Set(); // keys of rankings, where the order matters
+const sameList = (a, b) => a.length === b.length && a.every((v, i) => v === b[i]);
+function same(answer, { field, value }) {
+  if (!Array.isArray(answer)) return typeof answer !== "object" && answer === value;
+  if (!Array.isArray(value)) return false;
+  return ranked.has(field) ? sameList(answer, value) : sameList([...answer].sort(), [...value].sort());
+}
 
 function contains(answer, value) {
   if (typeof value !== "string") return false;
@@ -31,8 +36,8 @@ export function holds(condition, answers) {
   switch (condition.op) {
     case "answered": return answered;
     case "not_answered": return !answered;
-    case "equals": return answered && same(answer, condition.value);
-    case "not_equals": return !answered || !same(answer, condition.value);
+    case "equals": return answered && same(answer, condition);
+    case "not_equals": return !answered || !same(answer, condition);
     case "contains": return answered && contains(answer, condition.value);
     case "greater": return by > 0;
     case "less": return by < 0;
@@ -70,6 +75,7 @@ function answerTo(field, data) {
 // watch returns what to do when answers come from elsewhere.
 function watch(form, logic) {
   const seen = form.elements.namedItem("_seen");
+  for (const key of logic.ranked ?? []) ranked.add(key);
   const apply = () => {
     const answers = { ...logic.answers };
     const shown = new Set();
