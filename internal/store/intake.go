@@ -103,7 +103,7 @@ func (s *Store) openIntake() {
 	for i := range s.intake.lanes {
 		sums := map[string]*summed{}
 		s.intake.lanes[i] = &together[*waiting]{
-			most: intakeQueue / len(s.intake.lanes), size: intakeBatch, patient: true,
+			most: intakeQueue / len(s.intake.lanes), size: intakeBatch, patient: true, thread: s.db.Embedded(),
 			work: s.storeBatch,
 			then: func(batch []*waiting) { s.countBatch(batch, sums) },
 		}
@@ -115,6 +115,9 @@ func (s *Store) closeIntake() {
 	s.intake.stop.Lock() // waits for those who are at it
 	defer s.intake.stop.Unlock()
 	s.intake.ended = true
+	for _, lane := range s.intake.lanes {
+		lane.end()
+	}
 }
 
 // maxSums is of how many forms a lane has the sums.

@@ -59,8 +59,9 @@ func (db *postgres) askAlphabets(ctx context.Context, conn *pgconn.PgConn) {
 	}
 }
 
-func (db *postgres) Name() string { return "PostgreSQL" }
-func (db *postgres) Lanes() int   { return 4 }
+func (db *postgres) Name() string   { return "PostgreSQL" }
+func (db *postgres) Lanes() int     { return 4 }
+func (db *postgres) Embedded() bool { return false }
 
 // Lower does not depend on the locale with which the database was made, where ICU
 // is there.

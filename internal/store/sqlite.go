@@ -63,12 +63,13 @@ func openSQLite(dir string) (*sqlite, error) {
 	if db.writer, err = db.connect(); err != nil {
 		return nil, err
 	}
-	db.writes = together[*sqliteWrite]{most: maxWrites, size: groupSize, work: db.writer.commit}
+	db.writes = together[*sqliteWrite]{most: maxWrites, size: groupSize, thread: true, work: db.writer.commit}
 	return db, nil
 }
 
 func (db *sqlite) Name() string                     { return "SQLite" }
 func (db *sqlite) Lanes() int                       { return 1 }
+func (db *sqlite) Embedded() bool                   { return true }
 func (db *sqlite) Lower(expression string) string   { return "LOWER(" + expression + ")" }
 func (db *sqlite) Mark(owner string) (uint64, bool) { return db.marks.of(owner), true }
 func (db *sqlite) Bump(owner string)                { db.marks.bump(owner) }
@@ -96,6 +97,7 @@ func (db *sqlite) Close() error {
 		return nil
 	}
 	db.ended = true
+	db.writes.end()
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	errs := []error{db.writer.close()}

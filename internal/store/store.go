@@ -72,6 +72,8 @@ type engine interface {
 	Among(json string) string
 	// Lanes is how many transactions with submissions make sense at a time.
 	Lanes() int
+	// Embedded says that the work of the database is that of this process.
+	Embedded() bool
 	// Name is "SQLite" or "PostgreSQL", for people.
 	Name() string
 	Close() error

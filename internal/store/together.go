@@ -2,7 +2,9 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 )
@@ -11,17 +13,25 @@ import (
 // one go. Whoever finds nobody at work does it, for all who have come by then; who
 // comes meanwhile waits, and the first of them does the next. So one who is alone
 // waits for nobody, and no goroutine stands between a caller and the database.
+//
+// Where doing it is work for a processor, and many come, it gets a thread of its own:
+// the next go then begins at once, and not after all the goroutines that the last one
+// has woken; and one stack grows to what the work needs, not everybody's.
 type together[T interface{ mine() turn }] struct {
 	most    int       // so many may wait
 	size    int       // so many are done in one go
 	work    func([]T) // never at the same time as another
 	patient bool      // those who are about to come are worth waiting for
+	thread  bool      // it is worth a thread while there are many
 	then    func([]T) // what is left to do once they know; nil: nothing
 
 	mu      sync.Mutex
 	waiting []T
 	busy    bool
 	batch   []T
+	crowd   int       // so many more are worth the thread; 0: who comes is alone
+	wake    chan bool // for the thread; nil: there is none yet
+	fell    string    // what was said when the thread fell over
 }
 
 // turn is how one who waits learns what became of it.
@@ -33,6 +43,7 @@ const (
 	done signal = iota
 	lead        // it is theirs to do, for all who wait
 	lost        // whoever did it fell over
+	fell        // the same, and it is theirs to tell
 )
 
 var errLost = errors.New("what was to be done together with others was not finished")
@@ -49,44 +60,70 @@ func (t *together[T]) do(what T) error {
 		return errBusy
 	}
 	t.waiting = append(t.waiting, what)
-	if t.busy {
-		t.mu.Unlock()
-		switch <-what.mine() {
-		case done:
-			return nil
-		case lost:
-			return errLost
-		}
-		t.mu.Lock()
+	if !t.busy && t.thread && t.crowd > 0 {
+		t.busy = true
+		t.wakeThread()
+	} else if !t.busy {
+		return t.lead(what)
 	}
+	t.mu.Unlock()
+	switch <-what.mine() {
+	case lead:
+		t.mu.Lock()
+		return t.lead(what)
+	case lost:
+		return errLost
+	case fell:
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		panic(t.fell)
+	}
+	return nil
+}
+
+// lead does it for all who have come, and unlocks.
+func (t *together[T]) lead(what T) error {
 	t.busy = true
 	// Those who are just about to come are worth letting in: what it costs is
 	// shared by all.
-	for before := 0; t.patient && before < len(t.waiting) && len(t.waiting) < t.size; {
+	for before := 0; t.patient && !t.thread && before < len(t.waiting) && len(t.waiting) < t.size; {
 		before = len(t.waiting)
 		t.mu.Unlock()
 		runtime.Gosched()
 		t.mu.Lock()
 	}
-	n := min(len(t.waiting), t.size)
-	t.batch = append(t.batch[:0], t.waiting[:n]...)
-	t.waiting = slices.Delete(t.waiting, 0, n)
+	t.take()
 	t.mu.Unlock()
-
 	defer t.pass()
-	t.perform(what)
+	t.perform(what.mine())
 	if t.then != nil {
 		t.then(t.batch)
 	}
 	return nil
 }
 
+// take has the next of those who wait.
+func (t *together[T]) take() {
+	n := min(len(t.waiting), t.size)
+	clear(t.batch)
+	t.batch = append(t.batch[:0], t.waiting[:n]...)
+	t.waiting = slices.Delete(t.waiting, 0, n)
+	if t.crowd--; n > 1 {
+		t.crowd = crowdStays
+	}
+	t.crowd = max(0, t.crowd)
+}
+
+// crowdStays is how many have to come alone, one after the other, before there is no
+// crowd any more.
+const crowdStays = 16
+
 // perform does the work and tells the others.
-func (t *together[T]) perform(leader T) {
+func (t *together[T]) perform(leader turn) {
 	became := lost
 	defer func() {
 		for _, other := range t.batch {
-			if other.mine() != leader.mine() {
+			if other.mine() != leader {
 				other.mine() <- became
 			}
 		}
@@ -97,10 +134,68 @@ func (t *together[T]) perform(leader T) {
 
 // pass lets the next one lead.
 func (t *together[T]) pass() {
-	clear(t.batch)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.busy = len(t.waiting) > 0; t.busy {
+	switch t.busy = len(t.waiting) > 0; {
+	case !t.busy:
+		clear(t.batch)
+	case t.thread:
+		t.wakeThread()
+	default:
 		t.waiting[0].mine() <- lead
+	}
+}
+
+func (t *together[T]) wakeThread() {
+	if t.wake == nil {
+		t.wake = make(chan bool, 1)
+		go t.onThread(t.wake)
+	}
+	t.wake <- true
+}
+
+// onThread does what there is to do whenever it is woken.
+func (t *together[T]) onThread(wake <-chan bool) {
+	runtime.LockOSThread()
+	for range wake {
+		for {
+			t.mu.Lock()
+			if t.take(); len(t.batch) == 0 {
+				t.busy = false
+				t.mu.Unlock()
+				break
+			}
+			t.mu.Unlock()
+			t.performThere()
+		}
+	}
+}
+
+// performThere is perform for nobody in particular: the first of the batch is told
+// when it falls over, since somebody has to answer for it.
+func (t *together[T]) performThere() {
+	first := t.batch[0].mine()
+	defer func() {
+		if r := recover(); r != nil {
+			t.mu.Lock()
+			t.fell = fmt.Sprintf("%v\n%s", r, debug.Stack())
+			t.mu.Unlock()
+			first <- fell
+		}
+	}()
+	t.perform(first)
+	first <- done
+	if t.then != nil {
+		t.then(t.batch)
+	}
+}
+
+// end lets the thread go. Nobody may come any more.
+func (t *together[T]) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.wake != nil {
+		close(t.wake)
+		t.wake = nil
 	}
 }
