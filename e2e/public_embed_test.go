@@ -124,6 +124,14 @@ func TestEmbed(t *testing.T) {
 	b.waitFits(f)
 	f.choose("which", "cake_number_3")
 
+	// What is wrong can be seen, wherever on the page around it that is.
+	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("h1").style.height = "3000px"`))
+	f.fill(`input[name="name"]`, " ")
+	f.wantStatus(f.pressAnyhow(), 422)
+	b.wait(`Math.abs(document.querySelector("iframe").getBoundingClientRect().top) < innerHeight`)
+	f.wait(`document.activeElement?.name === "name"`)
+	f.fill(`input[name="name"]`, "Ada")
+	f.wantRefused("?embed=1", 422)
 	f.wantStatus(f.press(button("Next")), 200)
 	f.wantWords("Second page")
 	b.waitFits(f)

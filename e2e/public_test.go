@@ -138,6 +138,25 @@ func (b *tab) pressAnyhow() int {
 	return b.press(`button.primary`)
 }
 
+// The browser's own Back goes to the page before, with what was answered there.
+func TestBrowserBack(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	path := publishForm(t, s, form.Head{Title: "Pages"}, `{"fields": [{"key": "a", "kind": "short_text", "label": "First"}, {"kind": "page_break"},
+		{"key": "b", "kind": "number", "label": "Second"}, {"kind": "page_break"}, {"key": "c", "kind": "short_text", "label": "Third"}]}`)
+	b := openTab(t, s.URL)
+	b.wantStatus(b.open(path), 200)
+	b.fill(`input[name="a"]`, "one")
+	b.wantStatus(b.press(button("Next")), 200)
+	b.fill(`input[name="b"]`, "2,5")
+	b.wantStatus(b.press(button("Next")), 200)
+	b.wantWords("Third")
+	for _, word := range []string{"Second", "First"} {
+		b.do(chromedp.Evaluate[chromedp.Void](`history.back()`))
+		b.wait(`document.body?.innerText.includes("` + word + `")`)
+	}
+}
+
 // A respondent fills in a form of two pages, with and without JavaScript.
 func TestFillIn(t *testing.T) {
 	t.Parallel()

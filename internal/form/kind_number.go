@@ -3,8 +3,10 @@ package form
 import (
 	"math"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // number is any number, within limits.
@@ -36,6 +38,41 @@ func postedNumber(f *Field, in url.Values) any {
 	}
 	return text
 }
+
+// Canonical writes a number as programs do, out of what people type where the
+// decimal sign is a point or a comma: 1.234,50 or 1,234.50 or 1 234,5. What is no
+// number stays as it is, more or less.
+func Canonical(text, sign string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r) || r == '\'' || r == '’' || r == '٬':
+			return -1 // between thousands
+		case r == '٫':
+			return []rune(sign)[0]
+		case r == '−':
+			return '-'
+		case r >= '٠' && r <= '٩':
+			return r - '٠' + '0'
+		case r >= '۰' && r <= '۹':
+			return r - '۰' + '0'
+		}
+		return r
+	}, text)
+	other := map[string]string{".": ",", ",": "."}[sign]
+	switch at, otherAt := strings.LastIndex(text, sign), strings.LastIndex(text, other); {
+	case at >= 0 && otherAt >= 0 && otherAt > at:
+		sign, other = other, sign
+		fallthrough
+	case at >= 0 && otherAt >= 0:
+		text = strings.ReplaceAll(text, other, "")
+	case thousands.MatchString(text) && (otherAt >= 0 || strings.Count(text, sign) > 1):
+		return strings.NewReplacer(".", "", ",", "").Replace(text)
+	}
+	return strings.Replace(text, ",", ".", 1)
+}
+
+// thousands are digits in groups of three.
+var thousands = regexp.MustCompile(`^[+-]?\d{1,3}([.,]\d{3})+$`)
 
 func numberWithin(f *Field, value any) (any, error) {
 	n, ok := value.(float64)

@@ -1,6 +1,9 @@
 package form
 
-import "net/url"
+import (
+	"net/url"
+	"strings"
+)
 
 // webAddress is the address of a page.
 type webAddress struct{ words }
@@ -8,7 +11,15 @@ type webAddress struct{ words }
 func (webAddress) Name() string                                             { return "url" }
 func (webAddress) Properties() []string                                     { return []string{"placeholder"} }
 func (webAddress) Check(*Field, func(property, format string, args ...any)) {}
-func (webAddress) Post(f *Field, in url.Values) any                         { return posted(f, in) }
+
+// Post reads an address as people write it, also without what every one begins with.
+func (webAddress) Post(f *Field, in url.Values) any {
+	text := strings.TrimSpace(in.Get(f.Key))
+	if host, _, _ := strings.Cut(text, "/"); strings.Contains(host, ".") && !strings.ContainsAny(host, ":@ ") {
+		return "https://" + text
+	}
+	return posted(f, in)
+}
 
 var errURL = problem("this is not a web address, such as https://example.com")
 

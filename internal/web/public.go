@@ -31,11 +31,13 @@ const (
 const quickest = time.Second
 
 // publicForm finds the form, as it was published last.
+var errNoForm = fault.New(fault.NoResource, "There is no form at this address. It may have been removed, or a part of the link is missing.")
+
 func (web *Web) publicForm(v *visit) (store.PublicForm, error) {
 	address := v.r.PathValue("id")
 	f, err := web.Store.PublicForm(v.ctx(), address)
-	if err == nil && f.Version == 0 {
-		err = fault.NotFound
+	if err == nil && f.Version == 0 || errors.Is(err, fault.NotFound) {
+		err = errNoForm
 	}
 	if err != nil {
 		// The database is away: what was known of the form last is enough to
@@ -81,6 +83,9 @@ func (web *Web) showForm(v *visit) error {
 		}
 	}
 	a.in = in
+	for name := range in {
+		a.localise(name)
+	}
 	return web.ask(v, http.StatusOK, a, 0)
 }
 
@@ -125,7 +130,7 @@ func (a *asking) workedOut(e form.Evaluation) map[string]result {
 func (web *Web) turn(v *visit, a *asking, finish func(e form.Evaluation, number int) error) error {
 	pages := a.form.Definition.Pages()
 	number := a.page()
-	e := a.form.Definition.Evaluate(a.form.Definition.Posted(a.in))
+	e := a.form.Definition.Evaluate(a.posted())
 	switch a.in.Get(goControl) {
 	case "back":
 		return web.ask(v, http.StatusOK, a, before(pages, e, number))

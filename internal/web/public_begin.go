@@ -44,6 +44,7 @@ func (web *Web) drawBeginning(v *visit, a *asking) (b beginning, err error) {
 // begin shows the first page.
 func (web *Web) begin(v *visit, f store.PublicForm, b beginning) error {
 	frameable(v, f.Offer)
+	v.w.Header()["Cache-Control"] = forHistory
 	web.send(v, http.StatusOK, b.policy, b.head, web.nonce(f.ID), b.tail)
 	return nil
 }

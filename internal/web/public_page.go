@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -127,6 +128,7 @@ type publicPage struct {
 	Steps   int // how many pages are shown
 	Step    int // which of them this is, from 1
 	Alert   string
+	Focus   string // the question to look at first, where that is left to the script
 	Fresh   bool   // nothing was sent yet
 	Logic   *logic // for conditions within the page; nil without any
 }
@@ -154,12 +156,17 @@ type logicField struct {
 	ShowIf *form.Condition `json:"show_if,omitempty"`
 }
 
+// forHistory lets the browser's own Back show a page again, which with no-store it
+// would have to send for once more.
+var forHistory = []string{"private, no-cache"}
+
 func (web *Web) ask(v *visit, status int, a *asking, number int) error {
 	p, err := web.formPage(v, a, number)
 	if err != nil {
 		return err
 	}
 	frameable(v, a.form.Offer)
+	v.w.Header()["Cache-Control"] = forHistory
 	return web.render(v, status, "public", p)
 }
 
@@ -171,7 +178,7 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 		a.fillDefaults()
 	}
 	pages := d.Pages()
-	e := d.Evaluate(d.Posted(a.in))
+	e := d.Evaluate(a.posted())
 	p := &publicPage{
 		layout: a.layout(), asking: a, Form: a.form, Action: a.address(""), Number: number, Once: a.in.Get(onceControl), Alert: a.notice,
 		Fresh: v.r.Method != http.MethodPost,
@@ -222,6 +229,9 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 	for _, q := range p.Fields {
 		q.Focus = q.Focus && !focused && !q.Away
 		focused = focused || q.Focus
+		if q.Focus && a.embedded {
+			p.Focus, q.Focus = q.Key, false // browsers refuse that in frames; the script may
+		}
 	}
 	if len(a.problems) > 0 && p.Alert == "" && !slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Error != "" }) {
 		p.Alert = a.words.say("Something is missing that comes with the link to this form. Please open it by the link that you were given.")
@@ -243,8 +253,32 @@ func (a *asking) fillDefaults() {
 		}
 		for name, values := range form.Filled(f, f.Default) {
 			a.in[name] = values
+			a.localise(name)
 		}
 	}
+}
+
+// localise writes a number that a program wrote as people do.
+func (a *asking) localise(key string) {
+	f := a.form.Definition.Field(key)
+	if f == nil || f.Kind != "number" || len(a.in[key]) != 1 {
+		return
+	}
+	if _, err := strconv.ParseFloat(a.in[key][0], 64); err == nil {
+		a.in[key] = []string{strings.Replace(a.in[key][0], ".", a.words.say("."), 1)}
+	}
+}
+
+// posted are the answers that were sent, with numbers as people write them in the
+// form's language.
+func (a *asking) posted() map[string]any {
+	in := maps.Clone(a.in)
+	for _, f := range a.form.Definition.Fields {
+		if text := in.Get(f.Key); f.Kind == "number" && text != "" {
+			in[f.Key] = []string{form.Canonical(text, a.words.say("."))}
+		}
+	}
+	return a.form.Definition.Posted(in)
 }
 
 func keys(in url.Values) []string {

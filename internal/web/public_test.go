@@ -161,7 +161,7 @@ func TestDatesInWords(t *testing.T) {
 			"endings": [{"title": "Gut", "redirect": "https://x.example/?day={{day}}&n={{n}}&land={{land}}"}]}`)
 		r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
 		r.page = r.b.Get(r.path)
-		r.sees(200, `step="any"`) // or browsers would count from what stands there
+		r.sees(200, `data-decimal=","`, `!type="number"`) // or browsers would drop the comma
 		r.send("next", "day", "2026-11-30", "n", "1,2")
 		r.sees(422, "Frühestens 01.12.2026.", "versuchen Sie 1 oder 1,5.")
 		r.send("next", "day", "2026-12-05", "n", "1,5", "land", "AT", "home.city", "Bonn", "home.country", "DE")
@@ -171,6 +171,23 @@ func TestDatesInWords(t *testing.T) {
 		if to := r.page.Header.Get("Location"); to != "https://x.example/?day=2026-12-05&n=1.5&land=AT" {
 			t.Errorf("leads to %s", to)
 		}
+
+		// What programs write is shown as people do, and read as such on every page.
+		kilo := publish(t, s, token, `{"title": "Kilo", "language": "de", "fields": [{"key": "kg", "kind": "number"}, {"key": "p", "kind": "page_break"}, {"key": "eur", "kind": "number", "default": 0.125}, {"key": "at", "kind": "url"}]}`)
+		r = &respondent{t: t, b: s.Browser(), path: "/f/" + kilo}
+		r.page = r.b.Get(r.path + "?kg=1.234")
+		r.sees(200, `value="1,234"`)
+		r.send("next", "kg", "1,234")
+		r.sees(200, `value="0,125"`, `name="kg" value="1,234"`)
+		r.send("next", "eur", "1.234,50", "at", "www.example.com/x")
+		r.sees(303)
+		full := s.Token(ada, s.AddApp(ada, "https://y.example/"), "responses:read").Access
+		list := s.Call("GET", "/api/v1/forms/"+kilo+"/responses", full, "").Body["data"].([]any)
+		if got := list[0].(map[string]any)["answers"].(map[string]any); got["kg"] != 1.234 || got["eur"] != 1234.5 || got["at"] != "https://www.example.com/x" {
+			t.Errorf("stored %v", got)
+		}
+		r.page = r.b.Get("/f/nowhere-at-all")
+		r.sees(404, "There is no form at this address")
 	})
 }
 

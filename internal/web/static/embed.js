@@ -35,15 +35,18 @@
   } else {
     script.after(frame);
   }
-  // The next page of the form begins where the last one did.
+  // The next page of the form begins where the last one did, or with what is wrong.
   let before = false;
-  frame.addEventListener("load", () => {
-    if (before && frame.getBoundingClientRect().top < 0) frame.scrollIntoView();
+  const look = (at) => {
+    const box = frame.closest("dialog");
+    const top = frame.getBoundingClientRect().top - (box?.getBoundingClientRect().top ?? 0);
+    if (before && at !== null) (box ?? window).scrollBy({ top: top + at - 80 });
+    else if (before && top < 0) frame.scrollIntoView();
     before = true;
-  });
-  addEventListener("message", (event) => {
-    if (event.source === frame.contentWindow && event.origin === home && event.data?.formularyHeight > 0) {
-      frame.style.height = `${event.data.formularyHeight}px`;
-    }
+  };
+  addEventListener("message", ({ source, origin, data }) => {
+    if (source !== frame.contentWindow || origin !== home) return;
+    if (data?.formularyHeight > 0) frame.style.height = `${data.formularyHeight}px`;
+    if (data?.formularyAt !== undefined) look(data.formularyAt);
   });
 })();

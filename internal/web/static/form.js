@@ -47,6 +47,20 @@ export function holds(condition, answers) {
   return false;
 }
 
+// canonical writes a number as programs do; as the server, but without the digits of
+// other scripts, which it alone reads.
+function canonical(text) {
+  const sign = document.querySelector("[data-decimal]")?.dataset.decimal ?? ".";
+  const other = sign === "." ? "," : ".";
+  const plain = text.replace(/[\s'’]/g, "");
+  const last = Math.max(plain.lastIndexOf(sign), plain.lastIndexOf(other));
+  if (plain.includes(sign) && plain.includes(other)) {
+    return `${plain.slice(0, last).replace(/[.,]/g, "")}.${plain.slice(last + 1)}`;
+  }
+  const grouped = /^[+-]?\d{1,3}([.,]\d{3})+$/.test(plain) && (plain.includes(other) || plain.split(sign).length > 2);
+  return grouped ? plain.replace(/[.,]/g, "") : plain.replace(",", ".");
+}
+
 // answerTo reads the controls of a question as the server would.
 function answerTo(field, data) {
   const one = (data.get(field.key) ?? "").trim();
@@ -68,7 +82,8 @@ function answerTo(field, data) {
   }
   if (one === "" || data.get(`${field.key}.none`)) return undefined;
   if (truths.has(field.kind)) return one === "true";
-  if (numbers.has(field.kind)) return Number(one.replace(",", "."));
+  if (field.kind === "number") return Number(canonical(one));
+  if (numbers.has(field.kind)) return Number(one);
   return own(one) || undefined;
 }
 
@@ -150,12 +165,18 @@ function watchOthers(form) {
   }
 }
 
-// In a frame, the page says how high it is.
+// In a frame, the page says how high it is, and where to look: browsers do not let it
+// move the page around it.
 function tellHeight() {
   if (parent === window) return;
+  const first = document.querySelector("form.answer > p.problem") ?? document.getElementById(form?.dataset.focus);
+  if (first && first.tabIndex < 0) first.tabIndex = -1;
+  first?.focus({ preventScroll: true });
+  const question = first?.closest(".question") ?? first;
   const tell = () => parent.postMessage({ formularyHeight: document.documentElement.offsetHeight }, "*");
   new ResizeObserver(tell).observe(document.body);
   tell();
+  parent.postMessage({ formularyAt: question ? question.getBoundingClientRect().top : null }, "*");
 }
 
 const form = document.querySelector("form.answer");
