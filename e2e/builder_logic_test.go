@@ -2,12 +2,12 @@ package e2e
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-	"github.com/google/go-cmp/cmp"
 
 	"formulary/internal/form"
 )
@@ -27,12 +27,12 @@ func TestBuilderLogic(t *testing.T) {
 	b.pick(`.panel [aria-label="Answer"]`, "false")
 	b.pick(`.panel [aria-label="Comparison"]`, "not_equals")
 	b.waitStored("a condition", func(d *form.Definition) bool {
-		return cmp.Equal(d.Fields[1].ShowIf, &form.Condition{Field: "coming", Op: "not_equals", Value: false})
+		return reflect.DeepEqual(d.Fields[1].ShowIf, &form.Condition{Field: "coming", Op: "not_equals", Value: false})
 	})
 	b.pick(`.panel [aria-label="Comparison"]`, "equals")
 	b.pick(`.panel [aria-label="Answer"]`, "true")
 	b.waitStored("the other condition", func(d *form.Definition) bool {
-		return cmp.Equal(d.Fields[1].ShowIf, &form.Condition{Field: "coming", Op: "equals", Value: true})
+		return reflect.DeepEqual(d.Fields[1].ShowIf, &form.Condition{Field: "coming", Op: "equals", Value: true})
 	})
 	if got := b.text(question(2, ".logic-line")); got != "Shown when “Are you coming?” is Yes" {
 		t.Errorf("the question says %q", got)
@@ -48,12 +48,12 @@ func TestBuilderLogic(t *testing.T) {
 	b.pick(`.panel .sentence li:nth-child(2) [aria-label="Question"]`, "coming")
 	b.pick(`.panel [aria-label="How many"]`, "any")
 	b.waitStored("two conditions", func(d *form.Definition) bool {
-		return cmp.Equal(d.Fields[2].ShowIf, &form.Condition{Any: []*form.Condition{
+		return reflect.DeepEqual(d.Fields[2].ShowIf, &form.Condition{Any: []*form.Condition{
 			{Field: "guests", Op: "at_least", Value: 2.0}, {Field: "coming", Op: "equals", Value: true}}})
 	})
 	b.do(chromedp.Click(`.panel .sentence li:nth-child(2) [aria-label="Remove this condition"]`))
 	b.waitStored("one condition", func(d *form.Definition) bool {
-		return cmp.Equal(d.Fields[2].ShowIf, &form.Condition{Field: "guests", Op: "at_least", Value: 2.0})
+		return reflect.DeepEqual(d.Fields[2].ShowIf, &form.Condition{Field: "guests", Op: "at_least", Value: 2.0})
 	})
 
 	// Those who do not come are led to an ending of their own.
@@ -69,7 +69,7 @@ func TestBuilderLogic(t *testing.T) {
 			return false
 		}
 		to = d.Endings[0].Key
-		return cmp.Equal(d.Fields[0].Jumps, []*form.Jump{{If: &form.Condition{Field: "coming", Op: "equals", Value: false}, To: to}})
+		return reflect.DeepEqual(d.Fields[0].Jumps, []*form.Jump{{If: &form.Condition{Field: "coming", Op: "equals", Value: false}, To: to}})
 	})
 	if to == "" || to == "ending" {
 		t.Errorf("the key of the ending is %q, want it made from its title", to)

@@ -152,7 +152,7 @@ func TestBrowserBack(t *testing.T) {
 	b.wantStatus(b.press(button("Next")), 200)
 	b.wantWords("Third")
 	for _, word := range []string{"Second", "First"} {
-		b.do(chromedp.Evaluate[chromedp.Void](`history.back()`))
+		b.do(chromedp.Evaluate[chromedp.Void](`setTimeout(() => history.back())`))
 		b.wait(`document.body?.innerText.includes("` + word + `")`)
 	}
 }

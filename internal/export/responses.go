@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"formulary/internal/form"
 )
@@ -26,6 +27,7 @@ type Table struct {
 	Format   string
 	Labels   bool               // the form's labels, for people; otherwise its keys
 	Versions []*form.Definition // what each version of the form asked
+	Only     []string           // keys of the columns that are wanted; empty: all
 }
 
 // line is a response in a file of JSON Lines.
@@ -43,10 +45,15 @@ func (t Table) Responses(out io.Writer, each func(func(form.Response) error) err
 	if t.Format == "jsonl" {
 		return t.lines(out, each)
 	}
-	columns := form.Columns(t.Versions)
+	columns := slices.DeleteFunc(form.Columns(t.Versions), func(c form.Column) bool {
+		return len(t.Only) > 0 && !slices.Contains(t.Only, c.Key)
+	})
 	header := []string{"id", "submitted_at", "version"}
 	if t.Labels {
 		header = []string{"Response", "Submitted at", "Version"}
+		if t.Format == "xlsx" {
+			header[1] += " (UTC)" // which a cell with a time cannot say
+		}
 	}
 	for _, c := range columns {
 		if t.Labels {

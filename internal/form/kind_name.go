@@ -97,9 +97,15 @@ func (name) Parts(*Field) []Option { return partOptions(NameParts) }
 func partOptions(parts []string) []Option {
 	options := make([]Option, len(parts))
 	for i, part := range parts {
-		options[i] = Option{Value: part, Label: strings.ReplaceAll(part, "_", " ")}
+		options[i] = Option{Value: part, Label: partLabels[part]}
 	}
 	return options
+}
+
+// partLabels are what people call the parts of names and addresses.
+var partLabels = map[string]string{
+	"given": "First name", "family": "Last name",
+	"line1": "Street and number", "line2": "Second line", "city": "Town", "region": "Region", "postal_code": "Postal code", "country": "Country",
 }
 
 // About is how owners know it.

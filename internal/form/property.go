@@ -6,7 +6,7 @@ type Property struct {
 	Name  string `json:"name"`
 	Label string `json:"label"`
 	Help  string `json:"help,omitempty"`
-	Input string `json:"input"` // text, lines, number, switch, options, moment, expression, answer, condition, jumps
+	Input string `json:"input"` // text, lines, number, whole, switch, options, moment, expression, answer, condition, jumps
 }
 
 // Common are the properties that every field has.
@@ -29,11 +29,11 @@ var Own = []Property{
 	{"other", "People may write their own", "", "switch"},
 	{"shuffle", "In another order for each person", "", "switch"},
 	{"several", "More than one answer in a row", "", "switch"},
-	{"min_picks", "At least so many answers", "", "number"},
-	{"max_picks", "At most so many answers", "", "number"},
+	{"min_picks", "At least so many answers", "", "whole"},
+	{"max_picks", "At most so many answers", "", "whole"},
 	{"placeholder", "Example in the empty field", "", "text"},
-	{"min_length", "At least so many characters", "", "number"},
-	{"max_length", "At most so many characters", "", "number"},
+	{"min_length", "At least so many characters", "", "whole"},
+	{"max_length", "At most so many characters", "", "whole"},
 	{"min", "Smallest", "", "number"},
 	{"max", "Largest", "", "number"},
 	{"step", "Step", "", "number"},

@@ -28,8 +28,9 @@ type ResponseFilter struct {
 // without an answer last; without a key they are sorted by time.
 type AnswerOrder struct {
 	Key     string
-	Numbers bool // answers are compared as numbers
-	Down    bool // the greatest first
+	Part    string // such as the family name; empty: the answer itself
+	Numbers bool   // answers are compared as numbers
+	Down    bool   // the greatest first
 }
 
 // MaxSorted is how many responses are sorted by an answer at most: their order is
@@ -40,8 +41,9 @@ const MaxSorted = 20_000
 var ErrTooManyToSort = errors.New("too many responses to be sorted by an answer")
 
 const (
-	asTextSQL = `answers ->> CAST(? AS TEXT)`
-	answerSQL = `answers -> CAST(? AS TEXT)`
+	answerSQL   = `answers -> CAST(? AS TEXT)`
+	asTextSQL   = `answers ->> CAST(? AS TEXT)`
+	partTextSQL = `answers -> CAST(? AS TEXT) ->> CAST(? AS TEXT)`
 )
 
 // asNumber is a JSON value as a number; NULL: it is none.
@@ -198,8 +200,12 @@ func (s *Store) filtered(t tx, owner, formID string, filter ResponseFilter, limi
 		return nil, total, ErrTooManyToSort
 	}
 	order := filter.order(s.db)
-	for strings.Contains(order, "?") {
-		args = append(args, filter.By.Key)
+	path := []any{filter.By.Key}
+	if filter.By.Part != "" {
+		path = append(path, filter.By.Part)
+	}
+	for i := 0; strings.Contains(order, "?"); i++ {
+		args = append(args, path[i%len(path)])
 		order = strings.Replace(order, "?", "$"+strconv.Itoa(len(args)), 1)
 	}
 	page := order + ` LIMIT $` + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
@@ -215,14 +221,18 @@ func (f ResponseFilter) order(db engine) string {
 	if f.By.Key == "" {
 		return ` ORDER BY ` + newest
 	}
-	value := db.Lower(asTextSQL)
+	text := asTextSQL
+	if f.By.Part != "" {
+		text = partTextSQL
+	}
+	value := db.Lower(text)
 	if f.By.Numbers {
 		value = asNumber(answerSQL)
 	}
 	if f.By.Down {
 		value += ` DESC`
 	}
-	return ` ORDER BY CASE WHEN ` + asTextSQL + ` IS NULL THEN 1 ELSE 0 END, ` + value + `, ` + newest
+	return ` ORDER BY CASE WHEN ` + text + ` IS NULL THEN 1 ELSE 0 END, ` + value + `, ` + newest
 }
 
 // exportChunk is how many responses are read at a time for an export.

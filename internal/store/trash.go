@@ -23,6 +23,7 @@ const (
 	claimTrashSQL = `UPDATE trash SET content = '' WHERE account_id = $1 AND id = $2 AND deleted_at < $3`
 	trashedSQL    = `SELECT content, deleted_at FROM trash WHERE account_id = $1 AND id >= $2 AND id < $3 AND content <> ''
 		ORDER BY deleted_at DESC LIMIT 20`
+	trashedOfSQL   = `SELECT id FROM trash WHERE account_id = $1 AND form_id = $2 AND id <> form_id ORDER BY deleted_at DESC, id LIMIT 500`
 	formTrashSQL   = `DELETE FROM trash WHERE account_id = $1 AND form_id = $2`
 	formSerialsSQL = `SELECT serial, response_serial, response_tick FROM form WHERE account_id = $1 AND id = $2`
 	deleteFormSQL  = `DELETE FROM form WHERE account_id = $1 AND id = $2`
@@ -162,6 +163,19 @@ func (s *Store) TrashResponses(ctx context.Context, owner, formID string, ids []
 		_, err = t.Exec(trashSQL, owner, r.ID, formID, string(content), ms(now))
 		return err
 	})
+}
+
+// DeletedResponses are the ids of those that can still be brought back, the latest
+// first.
+func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) ([]string, error) {
+	var list []string
+	err := s.db.Query(ctx, trashedOfSQL, func(r row) error {
+		var id string
+		err := r.Scan(&id)
+		list = append(list, id)
+		return err
+	}, owner, formID)
+	return list, err
 }
 
 // RestoreResponses brings back responses that were deleted a while ago, and says

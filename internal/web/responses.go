@@ -38,6 +38,7 @@ type responsesPage struct {
 	Next     string
 	Kept     url.Values // the query, without the page
 	Deleted  []string   // ids that can be brought back
+	Bin      []string   // deleted before, and still to be brought back
 	TooMany  int64      // so many could be sorted by an answer
 }
 
@@ -173,6 +174,8 @@ func (web *Web) showResponses(v *visit) error {
 	}
 	if deleted := v.r.URL.Query().Get("deleted"); deleted != "" {
 		p.Deleted = strings.Split(deleted, ",")
+	} else if p.Bin, err = web.Store.DeletedResponses(v.ctx(), v.person.ID, f.ID); err != nil {
+		return err
 	}
 	switch v.r.URL.Query().Get("done") {
 	case "restored":
@@ -186,10 +189,11 @@ func (web *Web) showResponses(v *visit) error {
 // sortedBy reads the order of the table: the key of a question, with a minus in front
 // for the other way.
 func sortedBy(text string, fields []*form.Field) store.AnswerOrder {
-	key, down := strings.CutPrefix(text, "-")
+	text, down := strings.CutPrefix(text, "-")
+	key, part, _ := strings.Cut(text, ".")
 	for _, f := range fields {
-		if f.Key == key {
-			return store.AnswerOrder{Key: key, Numbers: f.Numeric(), Down: down}
+		if f.Key == key && (part == "" || slices.ContainsFunc(form.KindOf(f.Kind).Parts(f), func(p form.Option) bool { return p.Value == part })) {
+			return store.AnswerOrder{Key: key, Part: part, Numbers: f.Numeric(), Down: down}
 		}
 	}
 	return store.AnswerOrder{}
@@ -197,9 +201,6 @@ func sortedBy(text string, fields []*form.Field) store.AnswerOrder {
 
 // sorting says how a column takes part in the order, and what a click on it asks for.
 func (p *responsesPage) sorting(c *responseColumn) {
-	if strings.Contains(c.Key, ".") {
-		return // a part of an answer
-	}
 	by := c.Key
 	switch p.Kept.Get("by") {
 	case c.Key:

@@ -29,7 +29,7 @@ func fileName(title, otherwise string) string {
 // exportResponses is a file of what the table shows.
 func (web *Web) exportResponses(v *visit) error {
 	id := v.r.PathValue("id")
-	filter, _, err := web.responseQuery(v, id)
+	filter, kept, err := web.responseQuery(v, id)
 	if _, ok := errors.AsType[*store.FilterMistake](err); ok {
 		return fault.New(fault.BadRequest, "This is not an answer to this question.")
 	}
@@ -53,7 +53,7 @@ func (web *Web) exportResponses(v *visit) error {
 		h.Set("Content-Type", known.Type)
 		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(f.Title, id) + "." + format}))
 		out := &patient{v.w, http.NewResponseController(v.w)}
-		err := export.Table{Format: format, Labels: true, Versions: versions}.Responses(out, func(fn func(form.Response) error) error {
+		err := export.Table{Format: format, Labels: true, Versions: versions, Only: kept["column"]}.Responses(out, func(fn func(form.Response) error) error {
 			return web.Store.EachResponse(v.ctx(), v.person.ID, id, filter, fn)
 		})
 		if err != nil {

@@ -66,7 +66,7 @@ func (web *Web) prefill(v *visit, f *form.Field) prefilled {
 }
 
 var shareNotices = map[string]string{
-	"saved": "Saved. It holds at once.", "published": "It is published: this is its link.", "closed": "The form is closed.", "opened": "The form is open again.",
+	"saved": "Saved. It holds at once.", "saved, and closed": "Saved. The form is closed: open it again when it is to take responses.", "published": "It is published: this is its link.", "closed": "The form is closed.", "opened": "The form is open again.",
 }
 
 func (web *Web) showShare(v *visit) error { return web.sharing(v, http.StatusOK, nil) }
@@ -105,6 +105,9 @@ func (web *Web) sharing(v *visit, status int, list problems) error {
 	}
 	p.Script = "share.js"
 	p.notice = shareNotices[v.r.URL.Query().Get("done")]
+	if p.notice == shareNotices["saved"] && f.At(web.Now()).Status == form.Closed {
+		p.notice = shareNotices["saved, and closed"]
+	}
 	return web.render(v, status, "share", p)
 }
 

@@ -115,8 +115,21 @@ func TestWorkspace(t *testing.T) {
 		gone := b.Post(base+"/responses/delete", url.Values{"response": {sent[29], sent[28]}})
 		page := b.Get(gone.Header.Get("Location"))
 		has(t, page, "2 responses are deleted", "1 to 25 of 28", "Undo")
+		// Also for who has looked elsewhere meanwhile.
+		has(t, b.Get(base+"/responses"), "2 responses were deleted in the last hour", `name="response" value="`+sent[28]+`"`, "Bring back")
 		b.Post(base+"/responses/restore", url.Values{"response": {sent[29], sent[28]}})
-		has(t, b.Get(base+"/responses"), "1 to 25 of 30")
+		has(t, b.Get(base+"/responses"), "1 to 25 of 30", "!in the last hour")
+		file = b.Get(base + "/responses/export?format=csv&column=score")
+		if head, _, _ := strings.Cut(file.Text, "\r\n"); strings.Count(head, ",") != 3 {
+			t.Errorf("one column is %s", head)
+		}
+
+		// A form that is closed says so when something else of it is changed.
+		status(t, "close", b.Post(base+"/close", nil), 303)
+		b.Post(base+"/share", url.Values{"slug": {"how-was-it"}, "closes_at": {"2099-06-30T17:30"}})
+		has(t, b.Get(base+"/share?done=saved"), "The form is closed: open it again")
+		status(t, "open again", b.Post(base+"/open", nil), 303)
+		has(t, b.Get(base+"/share?done=saved"), "It holds at once")
 		sum := b.Get(base + "/summary")
 		has(t, sum, "Responses: 30", "30 answered", "NPS", "<svg", "As a table")
 
@@ -383,5 +396,30 @@ func TestSummaryLeadsOn(t *testing.T) {
 		has(t, b.Get(base+"/responses?where=on&is=2026-11-03"), "1 to 1 of 1", "3 November 2026", `data-type="date" selected>When?`)
 		unticked := b.Post(base+"/responses/delete", url.Values{"kept": {"where=who.family&is=No3"}})
 		has(t, b.Get(unticked.Header.Get("Location")), "Nothing is ticked.", "1 to 1 of 1")
+	})
+}
+
+// People are found by their names, in order.
+func TestSortByPart(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		_, id := asker(t, s, `{"title": "T", "fields": [{"key": "who", "label": "Who?", "kind": "name"}]}`)
+		b := s.Browser()
+		b.SignIn(ada)
+		for _, family := range []string{"Baker", "adams", "Cook"} {
+			if p := s.Call("POST", "/f/"+id, "", `{"answers": {"who": {"given": "Ann", "family": "`+family+`"}}}`); p.StatusCode != 201 {
+				t.Fatal(p.Text)
+			}
+		}
+		for by, want := range map[string]string{"who.family": "adams Baker Cook", "-who.family": "Cook Baker adams"} {
+			page := b.Get("/forms/" + id + "/responses?by=" + by)
+			has(t, page, "Who?: Last name", "aria-sort")
+			var got []string
+			for _, found := range regexp.MustCompile(`<td>(adams|Baker|Cook)</td>`).FindAllStringSubmatch(page.Text, -1) {
+				got = append(got, found[1])
+			}
+			if order := strings.Join(got, " "); order != want {
+				t.Errorf("by %s: %s", by, order)
+			}
+		}
 	})
 }

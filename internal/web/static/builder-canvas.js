@@ -27,11 +27,11 @@ export function optionInput(uid, list, o, place, focus) {
   const label = (words, tag) => changeOption(uid, list, o._uid, (x) => { x.label = words; }, tag);
   return h("textarea.write", {
     rows: 1, dir: "auto", maxlength: 1000, "data-option": `${place}.${o._uid}`, "aria-label": say("Answer"), placeholder: say("Answer"), value: o.label,
-    oninput: (e) => label(e.target.value, "label"),
+    oninput: (e) => label(e.target.value.replace(/\s/g, " "), "label"), // also what came out of two columns
     onfocus: (e) => { if (isExample(find(uid)[list], list, o._uid)) e.target.select(); },
     onblur: () => settle(uid, list, o._uid),
     onpaste(e) {
-      const lines = e.clipboardData.getData("text").split("\n").map((line) => line.trim()).filter(Boolean);
+      const lines = e.clipboardData.getData("text").split("\n").map((line) => line.replace(/\s+/g, " ").trim()).filter(Boolean);
       if (lines.length < 2) return;
       e.preventDefault();
       const instead = examples(find(uid)[list], list);
@@ -130,7 +130,7 @@ export function canvas(acts) {
       whole("title", "title", say("Title of the form"), { maxlength: 200 }), whole("description", "lead", say("A few words about it, or nothing"), { lines: true }), problemsAt("form.fields")),
     list("fields", say("Questions")) || h("div.first", h("h2", say("What would you like to ask first?")), h("p.faint", say("Choose a kind of question. You can change everything later.")), kindList(acts.add)),
     form.fields.length > 0 && h("div.more", { key: "more" },
-      h("button.primary", { onclick: acts.palette }, icon("plus"), say("Add a question")), h("button", { onclick: acts.addPage }, icon("page"), say("Add a page")),
+      h("button.primary", { onclick: acts.paletteAtEnd }, icon("plus"), say("Add a question")), h("button", { onclick: acts.addPage }, icon("page"), say("Add a page")),
       h("button", { onclick: acts.addEnding }, icon("flag"), say("Add an ending"))),
     list("endings", say("Endings")) || form.fields.length > 0 && h("p.faint", say("At the end people read “Thank you”. Add an ending to say something of your own.")));
 }

@@ -40,7 +40,14 @@ export function targetName(key) {
   return ending ? `${say("Ending")}: ${nameOf(ending)}` : key;
 }
 
+// An ending for everybody leaves nobody for those after it.
+function unreached(m) {
+  const { fields, endings } = state.form;
+  return endings.slice(0, Math.max(0, endings.indexOf(m))).some((e) => !e.show_if) && !fields.some((f) => f.jumps?.some((jump) => jump.to === m.key));
+}
+
 export const logicOf = (m) => [
+  unreached(m) && say("Nobody gets here: an ending before it is for everybody. Give that one a condition, or move it down."),
   m.show_if && say("Shown when {condition}", { condition: sentence(m.show_if) }),
   ...(m.jumps ?? []).map((jump) => say("{condition}: go to {target}", { condition: sentence(jump.if), target: targetName(jump.to) })),
 ].filter(Boolean);

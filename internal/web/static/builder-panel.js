@@ -30,6 +30,7 @@ function frame(m, p, control) {
 const group = (m, p, ...body) => h("fieldset.prop", { key: p.name }, h("legend", say(p.label)), body, problemsAt(`${m._uid}.${p.name}`));
 
 const numeric = (text) => text.trim() && Number.isFinite(Number(text)) ? Number(text) : undefined;
+const whole = (n) => n === undefined ? n : Math.floor(n);
 const input = (type, value, set, props) => h("input", { type, step: "any", dir: type === "text" ? "auto" : null, value, oninput: (e) => set(type === "number" ? numeric(e.target.value) : e.target.value, true), ...props });
 const area = (value, set, props) => h("textarea", { rows: 2, dir: "auto", value, oninput: (e) => set(e.target.value, true), ...props });
 const tick = (checked, label, set) => h("label.choice", { key: label }, h("input", { type: "checkbox", checked, onchange: (e) => set(e.target.checked) }), h("span", label));
@@ -38,6 +39,7 @@ const ways = {
   text: (m, p, set) => frame(m, p, input("text", m[p.name], set, { onblur: () => settle(m._uid) })),
   lines: (m, p, set) => frame(m, p, area(m[p.name], set)),
   number: (m, p, set) => frame(m, p, input("number", m[p.name], set)),
+  whole: (m, p, set) => frame(m, p, input("number", m[p.name], (n, tag) => set(whole(n), tag), { step: 1 })),
   expression: (m, p, set) => frame(m, p, area(m[p.name], set, { class: "code", spellcheck: "false", dir: "ltr" })),
   moment: (m, p, set) => frame(m, p, input(inputOf(kindOf(m)), m[p.name], set)),
   switch: (m, p, set) => h("div.prop", { key: p.name }, tick(m[p.name], say(p.label), set), p.help && h("span.faint", say(p.help)), problemsAt(`${m._uid}.${p.name}`)),
@@ -80,7 +82,7 @@ const ways = {
             mine._auto = false;
             revalue(field, p.name, mine, target.value.trim(), form);
           }) })),
-          capped && h("label", say("At most so often"), input("number", o.cap, (n) => changeOption(uid, p.name, o._uid, (x) => put(x, "cap", n || undefined), "cap"), { min: 0, step: 1 })))))),
+          capped && h("label", say("At most so often"), input("number", o.cap, (n) => changeOption(uid, p.name, o._uid, (x) => put(x, "cap", whole(n) || undefined), "cap"), { min: 0, step: 1 })))))),
       h("div.pair", addOption(uid, p.name, "panel", focus),
         small("", capped ? say("Values and limits") : say("Values"), () => { opened.delete(name) || opened.add(name); focus(); }, { "aria-expanded": `${opened.has(name)}` })));
   },

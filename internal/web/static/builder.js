@@ -60,7 +60,9 @@ function insert(member, after, said) {
   goTo(member._uid, true);
   announce(said);
 }
-const add = (kind) => insert(begin(kind), state.chosen, say("{kind} added", { kind: say(kind.title) }));
+const addAfter = (uid) => (kind) => insert(begin(kind), uid, say("{kind} added", { kind: say(kind.title) }));
+const add = (kind) => addAfter(state.chosen)(kind);
+const append = addAfter("");
 
 async function referring(broken) {
   const how = { show_if: say("is shown only by its answer"), jumps: say("leads on by it, or to it"), expression: say("calculates with it") };
@@ -89,7 +91,8 @@ const acts = {
   focus,
   add,
   palette: () => openPalette(add),
-  addPage: () => add(kinds.get("page_break")),
+  paletteAtEnd: () => openPalette(append),
+  addPage: () => append(kinds.get("page_break")),
   addEnding: () => insert(beginEnding(), "", say("{kind} added", { kind: say("Ending") })),
   move: (uid, step) => move(uid, listOf(find(uid)).indexOf(find(uid)) + step),
   duplicate: (uid) => insert(twin(find(uid)), uid, say("Duplicated")),
@@ -144,7 +147,7 @@ function outline() {
     h("ol", { key: "fields", "data-sort": "fields" }, fields.map((f) => isBreak(f) ? entry(f._uid, icon("page"), pageName(f._uid) + (f.label ? `: ${f.label}` : ""), f)
       : entry(f._uid, numberOf(f) || groupIcon(kindOf(f)), f.label || say(kindOf(f).title), f))),
     h("ol", { key: "endings", "data-sort": "endings" }, endings.map((e) => entry(e._uid, icon("flag"), e.title || say("Ending"), e))),
-    small("plus", say("Add a question"), acts.palette));
+    small("plus", say("Add a question"), acts.paletteAtEnd));
 }
 
 // The preview is the public page of the saved draft.
