@@ -108,6 +108,17 @@ func TestRepublishedMeanwhile(t *testing.T) {
 	})
 }
 
+// Limits are said before anybody runs into them.
+func TestLimitsAreSaid(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		const two = `"options": [{"value": "a"}, {"value": "b"}, {"value": "c"}]`
+		_, id := asker(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "multiple_choice", "min_picks": 2, "max_picks": 2, `+two+`}, {"key": "b", "kind": "multiple_choice", "min_picks": 1, "max_picks": 2, `+two+`},
+			{"key": "c", "kind": "multiple_choice", "max_picks": 1, `+two+`}, {"key": "n", "kind": "number", "min": 1.5, "max": 9}, {"key": "m", "kind": "number", "min": 18}, {"key": "l", "kind": "long_text", "max_length": 50}, {"key": "none", "kind": "number"}]}`)
+		p := s.Browser().Get("/f/" + id)
+		has(t, p, `id="limits-a">Please choose 2.<`, "Please choose 1 to 2.", "Please choose at most 1.", "From 1.5 to 9.", "At least 18.", "At most 50 characters.", `aria-describedby="limits-n"`, "!limits-none")
+	})
+}
+
 // What only the link can bring is missed on the page, wherever it stands.
 func TestHiddenAtTheEnd(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {

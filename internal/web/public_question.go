@@ -60,10 +60,37 @@ func (q *question) Described() string {
 	if q.Hint != "" {
 		ids = append(ids, "help-"+q.Key)
 	}
+	if q.Limits() != "" {
+		ids = append(ids, "limits-"+q.Key)
+	}
 	if q.Error != "" {
 		ids = append(ids, "problem-"+q.Key)
 	}
 	return strings.Join(ids, " ")
+}
+
+// Limits says beforehand what would otherwise be refused.
+func (q *question) Limits() string {
+	number := func(n float64) string { return q.words.value(strconv.FormatFloat(n, 'f', -1, 64)) }
+	switch f := q.Field; {
+	case f.MinPicks != nil && f.MaxPicks != nil && *f.MinPicks == *f.MaxPicks:
+		return q.words.say("please choose %d", *f.MinPicks)
+	case f.MinPicks != nil && f.MaxPicks != nil:
+		return q.words.say("please choose %d to %d", *f.MinPicks, *f.MaxPicks)
+	case f.MinPicks != nil && *f.MinPicks > 1:
+		return q.words.say("please choose at least %d", *f.MinPicks)
+	case f.MaxPicks != nil:
+		return q.words.say("please choose at most %d", *f.MaxPicks)
+	case f.Kind == "number" && f.Min != nil && f.Max != nil:
+		return q.words.say("from %s to %s", number(*f.Min), number(*f.Max))
+	case f.Kind == "number" && f.Min != nil && *f.Min != 0:
+		return q.words.say("at least %s", number(*f.Min))
+	case f.Kind == "number" && f.Max != nil:
+		return q.words.say("at most %s", number(*f.Max))
+	case f.Kind == "long_text" && f.MaxLength != nil:
+		return q.words.say("at most %d characters", *f.MaxLength)
+	}
+	return ""
 }
 
 // Number writes a limit as controls expect it.
