@@ -147,6 +147,28 @@ func TestEmbed(t *testing.T) {
 	desk.wantStored(path, `{"name": "Ada", "cake": true, "which": ["cake_number_3"], "last": "No"}`)
 }
 
+// Where an ending leads elsewhere, the whole page goes there, and not the frame.
+func TestEmbedLeadsOn(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Frame-Options", "DENY")
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"><h1>Our shop greets %s`, r.URL.Query().Get("who"))
+	}))
+	t.Cleanup(elsewhere.Close)
+	plan := form.Plan{Head: form.Head{Title: "Guests"}, Definition: asking(t, `{"fields": [{"key": "name", "kind": "short_text", "label": "Name"}],
+		"endings": [{"redirect": "`+elsewhere.URL+`/?who={{name}}"}]}`)}
+	plan.Sites = "*"
+	path := openDesk(t, s).publish(plan)
+	b := openTab(t, blog(t, s.URL, path), s.URL, elsewhere.URL)
+	b.wantStatus(b.open("/"), 200)
+	b.wait(`document.querySelector("iframe")?.title === "Guests"`)
+	f := b.frame(s.URL, path)
+	f.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("button.primary").click()`))
+	b.wait(`document.body?.innerText.includes("Our shop greets Ada")`)
+}
+
 // Sites that the owner did not choose show nothing of it.
 func TestEmbedRefused(t *testing.T) {
 	t.Parallel()

@@ -47,25 +47,13 @@ type endingPage struct {
 	Text    template.HTML
 	Words   words
 	Again   string // where to answer once more
+	To      string // where it goes on, out of a frame, which few pages like to be in
 }
 
 // lead brings people to the ending of their answers.
 func (web *Web) lead(v *visit, a *asking, e form.Evaluation, r form.Response) error {
-	if ending := a.form.Definition.EndingOf(e); ending != nil && ending.Redirect != "" {
-		return web.redirect(v, a.form.Definition.Piped(ending.Redirect, func(f *form.Field, key string) string {
-			return url.QueryEscape(f.Say(e.Answers[key], func(word string) string {
-				// Programs read numbers and dates as the API has them.
-				switch word {
-				case ".":
-					return word
-				case form.SpokenDate:
-					return time.DateOnly
-				case form.SpokenDateTime:
-					return "2006-01-02T15:04"
-				}
-				return a.words.say(word)
-			}))
-		}))
+	if to := a.leadsTo(e); to != "" && !a.embedded {
+		return web.redirect(v, to)
 	}
 	query := url.Values{"r": {r.ID}, "k": {web.sign("done", a.form.ID, r.ID)}}
 	to := a.address("/done")
@@ -73,6 +61,29 @@ func (web *Web) lead(v *visit, a *asking, e form.Evaluation, r form.Response) er
 		return web.redirect(v, to+"&"+query.Encode())
 	}
 	return web.redirect(v, to+"?"+query.Encode())
+}
+
+// leadsTo is the page elsewhere that the answers lead to, or empty.
+func (a *asking) leadsTo(e form.Evaluation) string {
+	d := a.form.Definition
+	ending := d.EndingOf(e)
+	if ending == nil {
+		return ""
+	}
+	return d.Piped(ending.Redirect, func(f *form.Field, key string) string {
+		return url.QueryEscape(f.Say(e.Answers[key], func(word string) string {
+			// Programs read numbers and dates as the API has them.
+			switch word {
+			case ".":
+				return word
+			case form.SpokenDate:
+				return time.DateOnly
+			case form.SpokenDateTime:
+				return "2006-01-02T15:04"
+			}
+			return a.words.say(word)
+		}))
+	})
 }
 
 // formDone is the ending; whose answers it may speak of, the link's signature says.
@@ -127,6 +138,9 @@ func (web *Web) endingPage(a *asking, e form.Evaluation) (*endingPage, error) {
 	var err error
 	if p.Text, err = web.markdown.draw(text); err != nil {
 		return nil, err
+	}
+	if a.embedded {
+		p.To = a.leadsTo(e)
 	}
 	if d.Settings.AskAgain && a.form.OpenAt(web.Now()) {
 		p.Again = a.address("")

@@ -48,5 +48,6 @@
     if (source !== frame.contentWindow || origin !== home) return;
     if (data?.formularyHeight > 0) frame.style.height = `${data.formularyHeight}px`;
     if (data?.formularyAt !== undefined) look(data.formularyAt);
+    if (/^https?:/.test(data?.formularyTo)) location.assign(data.formularyTo);
   });
 })();

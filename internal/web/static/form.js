@@ -176,6 +176,8 @@ function tellHeight() {
   const tell = () => parent.postMessage({ formularyHeight: document.documentElement.offsetHeight }, "*");
   new ResizeObserver(tell).observe(document.body);
   tell();
+  const on = document.querySelector("a[data-leads]");
+  if (on) parent.postMessage({ formularyTo: on.href }, "*");
   parent.postMessage({ formularyAt: question ? question.getBoundingClientRect().top : null }, "*");
 }
 
