@@ -58,6 +58,13 @@ type AnswerFilter struct {
 	lists  bool     // answers may be lists, and one of a list counts as the answer
 	part   string   // such as the row of a matrix; empty: the answer itself
 	values []string // as JSON; each of them will do
+	within string   // in their place: a text that the answer has in it, in any letter case
+}
+
+// Within chooses the responses whose answer has the text in it.
+func (a AnswerFilter) Within(text string) AnswerFilter {
+	a.within = text
+	return a
 }
 
 // MaxAnswerFilters is how many there may be at once.
@@ -110,7 +117,7 @@ func filterOf(versions []*form.Definition, id, part string, values ...string) An
 		f := d.ByID()[id]
 		return f != nil && (f.Kind == "multiple_choice" || f.Kind == "ranking" || f.Kind == "matrix")
 	})
-	return AnswerFilter{placesOf(versions, id), lists, part, values}
+	return AnswerFilter{places: placesOf(versions, id), lists: lists, part: part, values: values}
 }
 
 // A search can mean so many answers beside its words.

@@ -68,9 +68,9 @@ func searched(text string, db engine) (string, []any) {
 
 // condition is true of responses with the answer, or with a list that has it.
 func (a AnswerFilter) condition(db engine) (string, []any) {
-	answer, path := answerSQL, []any{}
+	answer, text, path := answerSQL, asTextSQL, []any{}
 	if a.part != "" {
-		answer, path = answer+` -> CAST(? AS TEXT)`, []any{a.part}
+		answer, text, path = answer+` -> CAST(? AS TEXT)`, partTextSQL, []any{a.part}
 	}
 	var either []string
 	var args []any
@@ -88,7 +88,10 @@ func (a AnswerFilter) condition(db engine) (string, []any) {
 			}
 			values = append(values, with...)
 		}
-		if n, err := strconv.ParseFloat(a.values[0], 64); err == nil {
+		if a.within != "" {
+			sql = db.Lower(text) + ` LIKE ` + db.Lower(`CAST(? AS TEXT)`) + ` ESCAPE '\'`
+			values = append(append(append(values, p.key), path...), "%"+likeEscape.Replace(a.within)+"%")
+		} else if n, err := strconv.ParseFloat(a.values[0], 64); err == nil {
 			// Each database writes numbers in its own way.
 			is(asNumber(answer)+` = CAST(CAST(? AS TEXT) AS DOUBLE PRECISION)`, strconv.FormatFloat(n, 'g', -1, 64))
 		} else {
@@ -98,9 +101,9 @@ func (a AnswerFilter) condition(db engine) (string, []any) {
 			}
 			is(`CAST(`+answer+` AS TEXT) IN (?`+strings.Repeat(`, ?`, len(texts)-1)+`)`, texts...)
 		}
-		var text string
 		for _, value := range a.values {
-			if a.lists && json.Unmarshal([]byte(value), &text) == nil {
+			var text string
+			if a.lists && a.within == "" && json.Unmarshal([]byte(value), &text) == nil {
 				is(db.Among(answer), text)
 			}
 		}

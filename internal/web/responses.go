@@ -38,6 +38,7 @@ type responsesPage struct {
 	Next     string
 	Kept     url.Values // the query, without the page
 	Deleted  []string   // ids that can be brought back
+	Told     []string   // what the filter is
 	Bin      []string   // deleted before, and still to be brought back
 	TooMany  int64      // so many could be sorted by an answer
 }
@@ -103,8 +104,12 @@ func (web *Web) responseQuery(v *visit, formID string) (store.ResponseFilter, ur
 	if err != nil {
 		return filter, kept, err
 	}
-	is := web.meant(v, form.Asked(versions), kept.Get("where"), kept.Get("is"))
-	filter.Answers, err = web.Store.AnswerFilters(v.ctx(), v.person.ID, formID, map[string]string{kept.Get("where"): is})
+	where, asked := kept.Get("where"), form.Asked(versions)
+	is := web.meant(v, asked, where, kept.Get("is"))
+	filter.Answers, err = web.Store.AnswerFilters(v.ctx(), v.person.ID, formID, map[string]string{where: is})
+	if err == nil && inWords(asked, where) {
+		filter.Answers[0] = filter.Answers[0].Within(is)
+	}
 	return filter, kept, err
 }
 
@@ -159,6 +164,7 @@ func (web *Web) showResponses(v *visit) error {
 		return err
 	}
 	web.offer(v, p, fields)
+	web.tellFilter(v, p)
 	link := func(to int64) string {
 		query := url.Values{"page": {strconv.FormatInt(to, 10)}}
 		for name, values := range kept {

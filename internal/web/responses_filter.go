@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,6 +62,18 @@ func (web *Web) shownAs(v *visit, fields []*form.Field, where, is string) string
 	return is
 }
 
+// inWords says whether a question is answered in people's own words, of which a part
+// is enough to find them.
+func inWords(fields []*form.Field, where string) bool {
+	key, part, _ := strings.Cut(where, ".")
+	for _, f := range fields {
+		if f.Key == key {
+			return part != "country" && slices.Contains([]string{"short_text", "long_text", "email", "url", "phone", "name", "address", "hidden"}, f.Kind)
+		}
+	}
+	return false
+}
+
 // meant is the answer that somebody means who writes what the table shows.
 func (web *Web) meant(v *visit, fields []*form.Field, where, is string) string {
 	key, _, _ := strings.Cut(where, ".")
@@ -97,4 +110,19 @@ func (web *Web) meant(v *visit, fields []*form.Field, where, is string) string {
 		}
 	}
 	return is
+}
+
+// tellFilter says by what the table is filtered, beside what the search says itself.
+func (web *Web) tellFilter(v *visit, p *responsesPage) {
+	if p.Since != "" {
+		p.Told = append(p.Told, web.say(v, "From")+" "+p.Since)
+	}
+	if p.Until != "" {
+		p.Told = append(p.Told, web.say(v, "Until")+" "+p.Until)
+	}
+	for _, c := range p.Columns {
+		if c.Key == p.Where && p.Is != "" {
+			p.Told = append(p.Told, c.Label+": "+p.Is)
+		}
+	}
 }

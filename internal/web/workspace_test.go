@@ -392,7 +392,8 @@ func TestSummaryLeadsOn(t *testing.T) {
 			}
 			has(t, b.Get(html.UnescapeString(link[1])), of, `name="is" value="`+answer+`"`)
 		}
-		has(t, b.Get(base+"/responses?where=who.family&is=No3"), "1 to 1 of 1", `<option value="who.family" selected>Who?: `)
+		has(t, b.Get(base+"/responses?where=who.family&is=nO3"), "1 to 1 of 1 · Who?: Last name: nO3", `<option value="who.family" selected>Who?: `)
+		has(t, b.Get(base+"/responses?where=who.family&is=o%25"), "Nothing found")
 		has(t, b.Get(base+"/responses?where=on&is=2026-11-03"), "1 to 1 of 1", "3 November 2026", `data-type="date" selected>When?`)
 		unticked := b.Post(base+"/responses/delete", url.Values{"kept": {"where=who.family&is=No3"}})
 		has(t, b.Get(unticked.Header.Get("Location")), "Nothing is ticked.", "1 to 1 of 1")
