@@ -36,7 +36,7 @@ var plan = map[string][]string{
 
 // outsiders are libraries that belong in one room each.
 var outsiders = map[string][]string{
-	"net/http":                      {"cli", "cli/clitest", "server", "api", "web", "bench"},
+	"net/http":                      {"cli", "cli/clitest", "server", "api", "web", "export", "bench"},
 	"github.com/ncruces/go-sqlite3": {"store"},
 	"github.com/jackc/pgx/v5":       {"store", "store/storetest", "bench"},
 	"database/sql":                  {},

@@ -1,9 +1,9 @@
 package api
 
 import (
+	"io"
 	"net/http"
 	"reflect"
-	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/export"
@@ -17,9 +17,6 @@ type exportInput struct {
 	Header string `query:"header" default:"labels" enum:"labels,keys" doc:"Whether the header row and chosen answers are the form's labels or its keys and values"`
 	filterInput
 }
-
-// stalled is how long a reader may take for the next piece of an export.
-const stalled = 30 * time.Second
 
 // exportResponses streams: what is read from the store is on its way to the
 // reader before the next is read.
@@ -55,53 +52,13 @@ func (a *API) exportResponses() *operation {
 		if err != nil {
 			return err
 		}
-		out := &download{w: w, control: http.NewResponseController(w), name: in.ID + "." + in.Format, format: in.Format}
 		table := export.Table{Format: in.Format, Labels: in.Header != "keys", Versions: versions}
-		err = table.Responses(out, func(fn func(form.Response) error) error {
-			return a.Store.EachResponse(r.Context(), caller.Owner(), in.ID, filter, fn)
+		format, _ := export.FormatOf(in.Format) // it is one of the enumeration
+		return export.Download(w, r, in.ID+"."+in.Format, format.Type, a.Log, func(out io.Writer) error {
+			return table.Responses(out, func(fn func(form.Response) error) error {
+				return a.Store.EachResponse(r.Context(), caller.Owner(), in.ID, filter, fn)
+			})
 		})
-		if err != nil && out.begun {
-			// Half a file must not look like a whole one.
-			if r.Context().Err() == nil { // or else the caller left
-				a.Log.Error("export broke off", "error", err, "form", in.ID)
-			}
-			panic(http.ErrAbortHandler)
-		}
-		if err == nil {
-			out.begin() // a file may be empty
-		}
-		return err
 	}
 	return op
-}
-
-// download is a file on its way to a reader; the headers go with its first piece.
-type download struct {
-	w            http.ResponseWriter
-	control      *http.ResponseController
-	name, format string
-	begun        bool
-}
-
-func (d *download) begin() {
-	if d.begun {
-		return
-	}
-	d.begun = true
-	h := d.w.Header()
-	for _, f := range export.Formats {
-		if f.Name == d.format {
-			h.Set("Content-Type", f.Type)
-		}
-	}
-	h.Set("Content-Disposition", `attachment; filename="`+d.name+`"`)
-	h["Cache-Control"] = privateNoStore
-	d.w.WriteHeader(http.StatusOK)
-}
-
-func (d *download) Write(p []byte) (int, error) {
-	d.begin()
-	// The server's limit is for whole answers, and this one may be long.
-	d.control.SetWriteDeadline(time.Now().Add(stalled))
-	return d.w.Write(p)
 }

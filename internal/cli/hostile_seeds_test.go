@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -325,7 +326,7 @@ var (
 	attribute = regexp.MustCompile(`([a-z-]+)="([^"]*)"`)
 )
 
-var validControl = map[string]string{"email": "new@example.com", "number": "5", "range": "5", "date": "2026-05-01", "time": "12:30", "datetime-local": "2026-05-01T12:30", "url": "https://example.com", "tel": "+49 228 123456", "password": clitest.Password}
+var validControl = map[string]string{"email": "new@example.com", "number": "5", "decimal": "5", "range": "5", "date": "2026-05-01", "time": "12:30", "datetime-local": "2026-05-01T12:30", "url": "https://example.com", "tel": "+49 228 123456", "password": clitest.Password}
 
 func forms(page string) []pageForm {
 	attributes := func(tag string) map[string]string {
@@ -349,7 +350,7 @@ func forms(page string) []pageForm {
 				value = html.UnescapeString(c[3])
 			}
 			if value == "" && a["type"] != "hidden" && a["name"] != "_website" {
-				value = validControl[a["type"]]
+				value = validControl[cmp.Or(a["type"], a["inputmode"])]
 			}
 			if value == "" && (c[1] == "textarea" || a["type"] == "" || a["type"] == "text") && c[1] != "select" && c[1] != "button" && a["name"] != "_website" {
 				value = "words"

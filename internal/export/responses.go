@@ -22,6 +22,15 @@ var Formats = []Format{
 	{"jsonl", "application/jsonl"},
 }
 
+// FormatOf is the one with the name; false: there is none.
+func FormatOf(name string) (Format, bool) {
+	i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })
+	if i < 0 {
+		return Format{}, false
+	}
+	return Formats[i], true
+}
+
 // Table says what a file of responses looks like.
 type Table struct {
 	Format   string

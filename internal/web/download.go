@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"encoding/json"
 	"io"
-	"net/http"
 	"time"
 
 	"formulary/internal/export"
@@ -19,18 +18,9 @@ func (web *Web) downloadAccount(v *visit) error {
 	if err != nil {
 		return err
 	}
-	h := v.w.Header()
-	h.Set("Content-Type", "application/zip")
-	h.Set("Content-Disposition", `attachment; filename="formulary.zip"`)
-	out := zip.NewWriter(&patient{v.w, http.NewResponseController(v.w)})
-	if err := web.writeAccount(v, out, apps); err != nil {
-		// Half a file must not look like a whole one.
-		if v.ctx().Err() == nil { // or else the caller left
-			web.Log.Error("download broke off", "error", err)
-		}
-		panic(http.ErrAbortHandler)
-	}
-	return nil
+	return export.Download(v.w, v.r, "formulary.zip", "application/zip", web.Log, func(out io.Writer) error {
+		return web.writeAccount(v, zip.NewWriter(out), apps)
+	})
 }
 
 func (web *Web) writeAccount(v *visit, out *zip.Writer, apps any) error {

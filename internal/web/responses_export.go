@@ -3,10 +3,8 @@ package web
 import (
 	"cmp"
 	"errors"
-	"mime"
-	"net/http"
+	"io"
 	"strings"
-	"time"
 	"unicode"
 
 	"formulary/internal/export"
@@ -44,37 +42,14 @@ func (web *Web) exportResponses(v *visit) error {
 	if err != nil {
 		return err
 	}
-	format := v.r.URL.Query().Get("format")
-	for _, known := range export.Formats {
-		if known.Name != format {
-			continue
-		}
-		h := v.w.Header()
-		h.Set("Content-Type", known.Type)
-		h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(f.Title, id) + "." + format}))
-		out := &patient{v.w, http.NewResponseController(v.w)}
-		err := export.Table{Format: format, Labels: true, Versions: versions, Only: kept["column"]}.Responses(out, func(fn func(form.Response) error) error {
+	format, ok := export.FormatOf(v.r.URL.Query().Get("format"))
+	if !ok {
+		return fault.New(fault.BadRequest, "There is no such kind of file.")
+	}
+	table := export.Table{Format: format.Name, Labels: true, Versions: versions, Only: kept["column"]}
+	return export.Download(v.w, v.r, fileName(f.Title, id)+"."+format.Name, format.Type, web.Log, func(out io.Writer) error {
+		return table.Responses(out, func(fn func(form.Response) error) error {
 			return web.Store.EachResponse(v.ctx(), v.person.ID, id, filter, fn)
 		})
-		if err != nil {
-			// Half a file must not look like a whole one.
-			if v.ctx().Err() == nil { // or else the caller left
-				web.Log.Error("export broke off", "error", err, "form", id)
-			}
-			panic(http.ErrAbortHandler)
-		}
-		return nil
-	}
-	return fault.New(fault.BadRequest, "There is no such kind of file.")
-}
-
-// patient writes for as long as its reader goes on reading.
-type patient struct {
-	http.ResponseWriter
-	control *http.ResponseController
-}
-
-func (p *patient) Write(content []byte) (int, error) {
-	p.control.SetWriteDeadline(time.Now().Add(30 * time.Second))
-	return p.ResponseWriter.Write(content)
+	})
 }
