@@ -29,6 +29,7 @@ const alpha = `{"fields": [
 	{"key": "drink", "kind": "single_choice", "label": "Ω13", "options": [{"value": "a", "label": "Ωa"}, {"value": "b", "label": "Ωb"}], "other": true},
 	{"key": "bring", "kind": "multiple_choice", "label": "Ω14", "options": [{"value": "a", "label": "Ωa"}, {"value": "b", "label": "Ωb"}, {"value": "c", "label": "Ωc"}], "other": true, "min_picks": 2, "max_picks": 3},
 	{"key": "most", "kind": "multiple_choice", "label": "Ω15", "options": [{"value": "a", "label": "Ωa"}, {"value": "b", "label": "Ωb"}], "max_picks": 1},
+	{"key": "pair", "kind": "multiple_choice", "label": "Ω31", "options": [{"value": "a", "label": "Ωa"}, {"value": "b", "label": "Ωb"}, {"value": "c", "label": "Ωc"}], "min_picks": 2, "max_picks": 2},
 	{"key": "town", "kind": "dropdown", "label": "Ω16", "options": [{"value": "a", "label": "Ωa", "cap": 1}, {"value": "b", "label": "Ωb"}]},
 	{"key": "rank", "kind": "ranking", "label": "Ω17", "options": [{"value": "a", "label": "Ωa"}, {"value": "b", "label": "Ωb"}]},
 	{"key": "days", "kind": "matrix", "label": "Ω18", "rows": [{"value": "r", "label": "Ωr"}, {"value": "s", "label": "Ωs"}], "options": [{"value": "a", "label": "Ωa"}, {"value": "b", "label": "Ωb"}]},
@@ -76,9 +77,14 @@ var verb = regexp.MustCompile(`%[a-z]`)
 // saying finds something that the page says: with any values in it, at the
 // beginning of a sentence or not, but not within another word.
 func saying(text string) *regexp.Regexp {
-	first, size := utf8.DecodeRuneInString(text)
 	var b strings.Builder
-	fmt.Fprintf(&b, `(^|\P{L})[%c%c]`, unicode.ToLower(first), unicode.ToUpper(first))
+	b.WriteString(`(^|\P{L})`)
+	size := 0
+	if !strings.HasPrefix(text, "%") { // which is a value
+		var first rune
+		first, size = utf8.DecodeRuneInString(text)
+		fmt.Fprintf(&b, `[%c%c]`, unicode.ToLower(first), unicode.ToUpper(first))
+	}
 	for i, part := range verb.Split(text[size:], -1) {
 		if i > 0 {
 			b.WriteString(`\S+`)
