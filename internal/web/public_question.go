@@ -69,6 +69,9 @@ func (q *question) Described() string {
 	return strings.Join(ids, " ")
 }
 
+// shortStory is how many characters are so few that people run out of them.
+const shortStory = 500
+
 // Limits says beforehand what would otherwise be refused.
 func (q *question) Limits() string {
 	number := func(n float64) string { return q.words.value(strconv.FormatFloat(n, 'f', -1, 64)) }
@@ -87,7 +90,7 @@ func (q *question) Limits() string {
 		return q.words.say("at least %s", number(*f.Min))
 	case f.Kind == "number" && f.Max != nil:
 		return q.words.say("at most %s", number(*f.Max))
-	case f.Kind == "long_text" && f.MaxLength != nil:
+	case f.Kind == "long_text" && f.MaxLength != nil && *f.MaxLength <= shortStory:
 		return q.words.say("at most %d characters", *f.MaxLength)
 	}
 	return ""
