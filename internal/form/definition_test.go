@@ -107,6 +107,7 @@ func TestDefinitionMistakes(t *testing.T) {
 		{`{"fields": [{"kind": "email", "key": "a"}, {"kind": "email", "key": "b", "show_if": {}}]}`, "fields.1.show_if"},
 		{`{"fields": [{"kind": "statement", "text": "x", "key": "a"}, {"kind": "email", "key": "b", "show_if": {"field": "a", "op": "answered"}}]}`, "fields.1.show_if"},
 		{`{"fields": [null]}`, "fields.0"},
+		{`{"fields": [{"kind": "dropdown", "options": [` + strings.Repeat(`{"label": "x"},`, 1000) + `{"label": "x"}]}]}`, "fields.0.options"},
 		{`{"fields": [` + strings.Repeat(`{"kind": "email"},`, 500) + `{"kind": "email"}]}`, "fields"},
 		{`{"fields": [` + strings.Repeat(`{"kind": "statement", "text": "`+strings.Repeat("x", 19_000)+`"},`, 14) + `{"kind": "email"}]}`, "fields"},
 	} {

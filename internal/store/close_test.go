@@ -16,12 +16,16 @@ func TestClose(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		s := storetest.Open(t, place)
 		ada := person(t, s, "ada@example.com")
+		p := opened(t, s, ada.ID, small)
 		var running sync.WaitGroup
 		begun := make(chan struct{}, 32)
-		for range cap(begun) {
+		for n := range cap(begun) {
 			running.Go(func() {
 				for first := true; ; first = false {
-					_, err := s.CreateForm(ctx, ada.ID, form.Head{Title: "x", Language: "en"}, nil, store.Once{}, time.Now())
+					_, err := add(s, p, n)
+					if n%2 == 0 {
+						_, err = s.CreateForm(ctx, ada.ID, form.Head{Title: "x", Language: "en"}, nil, store.Once{}, time.Now())
+					}
 					if err != nil {
 						if first || fault.From(err).Code != fault.DatabaseUnreachable {
 							t.Error(err)

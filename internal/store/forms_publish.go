@@ -80,6 +80,7 @@ func (s *Store) Publish(ctx context.Context, owner, id string, revision int64, o
 		}
 	}
 	err := s.write(ctx, owner, func(t tx) error {
+		// Before the key is claimed, for a form that is not there has none.
 		if _, err := readForm(t.Query, owner, id); err != nil {
 			return err
 		}

@@ -103,7 +103,7 @@ func (s *Store) openIntake() {
 	for i := range s.intake.lanes {
 		sums := map[string]*summed{}
 		s.intake.lanes[i] = &together[*waiting]{
-			most: intakeQueue / len(s.intake.lanes), size: intakeBatch, patient: true, thread: s.db.Embedded(),
+			most: intakeQueue / len(s.intake.lanes), size: intakeBatch, patient: !s.db.Embedded(), thread: s.db.Embedded(),
 			work: s.storeBatch,
 			then: func(batch []*waiting) { s.countBatch(batch, sums) },
 		}

@@ -114,8 +114,9 @@ func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditi
 
 func filterOf(versions []*form.Definition, id, part string, values ...string) AnswerFilter {
 	lists := slices.ContainsFunc(versions, func(d *form.Definition) bool {
-		f := d.ByID()[id]
-		return f != nil && (f.Kind == "multiple_choice" || f.Kind == "ranking" || f.Kind == "matrix")
+		return slices.ContainsFunc(d.Fields, func(f *form.Field) bool {
+			return f.ID == id && (f.Kind == "multiple_choice" || f.Kind == "ranking" || f.Kind == "matrix")
+		})
 	})
 	return AnswerFilter{places: placesOf(versions, id), lists: lists, part: part, values: values}
 }

@@ -31,7 +31,8 @@ type together[T interface{ mine() turn }] struct {
 	batch   []T
 	crowd   int       // so many more are worth the thread; 0: who comes is alone
 	wake    chan bool // for the thread; nil: there is none yet
-	fell    string    // what was said when the thread fell over
+	running sync.WaitGroup
+	fell    string // what was said when the thread fell over
 }
 
 // turn is how one who waits learns what became of it.
@@ -86,7 +87,7 @@ func (t *together[T]) lead(what T) error {
 	t.busy = true
 	// Those who are just about to come are worth letting in: what it costs is
 	// shared by all.
-	for before := 0; t.patient && !t.thread && before < len(t.waiting) && len(t.waiting) < t.size; {
+	for before := 0; t.patient && before < len(t.waiting) && len(t.waiting) < t.size; {
 		before = len(t.waiting)
 		t.mu.Unlock()
 		runtime.Gosched()
@@ -108,10 +109,12 @@ func (t *together[T]) take() {
 	clear(t.batch)
 	t.batch = append(t.batch[:0], t.waiting[:n]...)
 	t.waiting = slices.Delete(t.waiting, 0, n)
-	if t.crowd--; n > 1 {
+	switch {
+	case n > 1:
 		t.crowd = crowdStays
+	case n == 1:
+		t.crowd = max(0, t.crowd-1)
 	}
-	t.crowd = max(0, t.crowd)
 }
 
 // crowdStays is how many have to come alone, one after the other, before there is no
@@ -148,8 +151,9 @@ func (t *together[T]) pass() {
 
 func (t *together[T]) wakeThread() {
 	if t.wake == nil {
-		t.wake = make(chan bool, 1)
-		go t.onThread(t.wake)
+		wake := make(chan bool, 1)
+		t.wake = wake
+		t.running.Go(func() { t.onThread(wake) })
 	}
 	t.wake <- true
 }
@@ -190,12 +194,14 @@ func (t *together[T]) performThere() {
 	}
 }
 
-// end lets the thread go. Nobody may come any more.
+// end lets the thread go, and returns when it has: those it told are no longer there,
+// and it may still be at what is left to do. Nobody may come any more.
 func (t *together[T]) end() {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.wake != nil {
 		close(t.wake)
 		t.wake = nil
 	}
+	t.mu.Unlock()
+	t.running.Wait()
 }
