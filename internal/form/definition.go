@@ -178,7 +178,10 @@ func (d *Definition) checkReferences() []fault.Detail {
 		if f.Kind != (calculated{}).Name() {
 			continue
 		}
-		_, isText, err := compileExpression(f.Expression, d.Fields[:i], texts)
+		program, isText, err := compileExpression(f.Expression, d.Fields[:i], texts)
+		if err == nil {
+			err = checkComparisons(program, d.Fields[:i])
+		}
 		if err != nil {
 			wrong("expression", "%s", err)
 		}

@@ -54,8 +54,8 @@ func said(value any) string {
 
 // rounded has as many decimals as the second argument says, or none.
 func rounded(args ...any) (any, error) {
-	n, whole := args[0].(float64)
-	if !whole {
+	n, ok := args[0].(float64)
+	if !ok {
 		n = float64(args[0].(int))
 	}
 	decimals := 0
@@ -84,7 +84,7 @@ func compileExpression(text string, before []*Field, texts map[string]bool) (pro
 	if len(text) > maxExpression {
 		return nil, false, fmt.Errorf("at most %d characters", maxExpression)
 	}
-	bounds := bounded{fields: before}
+	var bounds bounded
 	options := []expr.Option{
 		expr.Env(variables(before, texts, nil)), expr.DisableAllBuiltins(), expr.MaxNodes(maxTerms), expr.Patch(&bounds), expr.Patch(&evened{}), expr.Optimize(false),
 	}
@@ -146,12 +146,8 @@ func (e *evened) float(node *ast.Node) {
 	*node = &ast.BuiltinNode{Name: "float", Arguments: []ast.Node{*node}}
 }
 
-// bounded refuses the parts of the language that are not for forms, and answers
-// that nobody can give.
-type bounded struct {
-	fields []*Field
-	err    error
-}
+// bounded refuses the parts of the language that are not for forms.
+type bounded struct{ err error }
 
 // Visit looks at one term.
 func (b *bounded) Visit(node *ast.Node) {
@@ -159,29 +155,46 @@ func (b *bounded) Visit(node *ast.Node) {
 	case *ast.VariableDeclaratorNode, *ast.SequenceNode, *ast.PredicateNode, *ast.PointerNode:
 		b.err = errors.New("expressions have no variables of their own and no loops")
 	case *ast.BinaryNode:
-		switch n.Operator {
-		case "..", "matches":
+		if n.Operator == ".." || n.Operator == "matches" {
 			b.err = fmt.Errorf("expressions have no %s", n.Operator)
-		case "==", "!=", "in":
-			b.compared(n.Left, n.Right)
-			b.compared(n.Right, n.Left)
 		}
 	}
 }
 
-// compared refuses the comparison of a choice with what is not among its options,
-// which would quietly never be true.
-func (b *bounded) compared(answer, with ast.Node) {
+// checkComparisons refuses the comparison of a choice with what is not among its
+// options, which would quietly never be true. Only who saves needs to hear of it: what
+// was published before this was checked goes on as it is.
+func checkComparisons(program *vm.Program, before []*Field) error {
+	c := comparisons{fields: before}
+	node := program.Node()
+	ast.Walk(&node, &c)
+	return c.err
+}
+
+type comparisons struct {
+	fields []*Field
+	err    error
+}
+
+// Visit looks at one term.
+func (c *comparisons) Visit(node *ast.Node) {
+	if n, ok := (*node).(*ast.BinaryNode); ok && slices.Contains([]string{"==", "!=", "in"}, n.Operator) {
+		c.check(n.Left, n.Right)
+		c.check(n.Right, n.Left)
+	}
+}
+
+func (c *comparisons) check(answer, with ast.Node) {
 	key, ok := answer.(*ast.IdentifierNode)
 	text, isText := with.(*ast.StringNode)
 	if !ok || !isText || text.Value == "" {
 		return
 	}
-	i := slices.IndexFunc(b.fields, func(f *Field) bool { return f.Key == key.Value })
-	if i < 0 || b.fields[i].Options == nil || b.fields[i].Rows != nil || b.fields[i].Other || offers(b.fields[i].Options, text.Value) {
+	i := slices.IndexFunc(c.fields, func(f *Field) bool { return f.Key == key.Value })
+	if i < 0 || c.fields[i].Options == nil || c.fields[i].Rows != nil || c.fields[i].Other || offers(c.fields[i].Options, text.Value) {
 		return
 	}
-	b.err = fmt.Errorf("%q is not the value of an answer to %s", text.Value, key.Value)
+	c.err = fmt.Errorf("%q is not the value of an answer to %s", text.Value, key.Value)
 }
 
 // variables are the answers as expressions see them: one that is missing is 0, an

@@ -206,6 +206,17 @@ func TestFilled(t *testing.T) {
 	}
 }
 
+// What was published before something was refused goes on as it did.
+func TestOldComparison(t *testing.T) {
+	var d Definition // as the store reads it, without checking it again
+	if err := json.Unmarshal([]byte(`{"fields": [{"key": "kind", "kind": "dropdown", "options": [{"value": "gold"}]}, {"key": "c", "kind": "calculated", "expression": "kind == \"tin\" ? 1 : 2"}]}`), &d); err != nil {
+		t.Fatal(err)
+	}
+	if e := d.Evaluate(map[string]any{"kind": "gold"}); e.Answers["c"] != 2.0 {
+		t.Errorf("%v", e.Answers)
+	}
+}
+
 // Numbers are read as people write them.
 func TestCanonical(t *testing.T) {
 	for _, c := range []struct{ text, sign, want string }{
