@@ -72,7 +72,7 @@ func TestAccessExpiry(t *testing.T) {
 			t.Errorf("87 expired: %d (before 403001)", a.Code())
 		}
 		w.Command("", "user", "delete", ada, "--yes")
-		if got := w.alive(token.Access); got != 401005 {
+		if got := w.soon(token.Access, 401005); got != 401005 {
 			t.Errorf("87 expired and deleted: %d", got)
 		}
 	}, "--access-token-ttl=1s")

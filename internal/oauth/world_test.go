@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"formulary/internal/cli/clitest"
 	"formulary/internal/store/storetest"
@@ -112,6 +113,17 @@ func (w *world) invalid(name string, a clitest.Answer) {
 func (w *world) alive(token string) int {
 	w.t.Helper()
 	return w.Call("GET", "/api/v1/me", token, "").Code()
+}
+
+// soon is alive after a command, which is another process: on PostgreSQL the service
+// hears of what it did a moment later.
+func (w *world) soon(token string, want int) (got int) {
+	w.t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+		if got = w.alive(token); got == want || time.Now().After(deadline) {
+			return got
+		}
+	}
 }
 
 func with(values url.Values, changes ...string) url.Values {
