@@ -17,12 +17,15 @@ type Evaluation struct {
 	Problems []fault.Detail
 	Shown    map[string]bool // by key; also of what is not answered; only to be read
 	Ending   string          // the ending that was jumped to
+
+	met int // so many of what was sent are answers to questions
 }
 
 // Evaluate checks answers by the key of their field, in the shape that JSON has.
 // A question that is not shown needs no answer, and one sent for it is dropped.
 func (d *Definition) Evaluate(sent map[string]any) Evaluation {
-	e := Evaluation{Answers: make(map[string]any, len(sent)), Shown: d.prepared().everything}
+	l := d.prepared()
+	e := Evaluation{Answers: make(map[string]any, len(sent)), Shown: l.everything}
 	if e.Shown == nil {
 		e.Shown = make(map[string]bool, len(d.Fields))
 	}
@@ -30,8 +33,9 @@ func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 	page := true            // whether the page is shown
 	next := ""              // where the page leads, when not to the one after it
 	awaited := ""           // the page that was jumped to
-	for _, f := range d.Fields {
-		if f.isBreak() {
+	for i := range l.steps {
+		f := &l.steps[i]
+		if f.pageBreak {
 			if next != "" {
 				awaited, next = next, ""
 			}
@@ -51,10 +55,15 @@ func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 			e.Shown[f.Key] = true
 		}
 		switch {
-		case f.Kind == (calculated{}).Name():
-			d.calculate(f, &e)
-		case f.asked():
-			e.take(f, sent[f.Key])
+		case f.calculated:
+			l.calculate(f.Field, &e)
+		case f.asked:
+			if value, ok := sent[f.Key]; ok {
+				e.met++
+				e.take(f, value)
+			} else if f.Required {
+				e.wrong(f.Key, errNeeded)
+			}
 		}
 		if next == "" {
 			next = f.leads(e.Answers)
@@ -66,8 +75,7 @@ func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 	return e
 }
 
-func (d *Definition) calculate(f *Field, e *Evaluation) {
-	l := d.prepared()
+func (l *logic) calculate(f *Field, e *Evaluation) {
 	if program := l.programs[f.Key]; program != nil {
 		if result := run(program, variables(l.before[f.Key], l.texts, e.Answers)); result != nil {
 			e.Answers[f.Key] = result
@@ -75,11 +83,11 @@ func (d *Definition) calculate(f *Field, e *Evaluation) {
 	}
 }
 
-func (e *Evaluation) take(f *Field, value any) {
+func (e *Evaluation) take(f *step, value any) {
 	var answer any
 	if value != nil {
 		var err error
-		if answer, err = KindOf(f.Kind).Answer(f, value); err != nil {
+		if answer, err = f.kind.Answer(f.Field, value); err != nil {
 			e.wrong(f.Key, err)
 			return
 		}
@@ -105,6 +113,9 @@ func (e *Evaluation) wrong(key string, err error) {
 func (d *Definition) Check(sent map[string]any) (Evaluation, error) {
 	e := d.Evaluate(sent)
 	for key := range sent {
+		if e.met == len(sent) {
+			break
+		}
 		switch f := d.Field(key); {
 		case f == nil || !f.asked():
 			e.wrong(key, errUnknown)

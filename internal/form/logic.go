@@ -12,12 +12,22 @@ import (
 type logic struct {
 	once     sync.Once
 	fields   map[string]*Field
+	steps    []step
 	programs map[string]*vm.Program // of calculated fields, by key
 	texts    map[string]bool        // those that result in a text
 	before   map[string][]*Field    // what their expressions may use
 	capped   bool                   // whether any option has a cap
 
 	everything map[string]bool // all keys, where nothing is ever hidden; otherwise nil
+}
+
+// step is a field, and what there is to do with it for every response.
+type step struct {
+	*Field
+	kind       Kind
+	calculated bool
+	asked      bool
+	pageBreak  bool
 }
 
 func (d *Definition) prepared() *logic {
@@ -30,6 +40,7 @@ func (d *Definition) prepared() *logic {
 		}
 		for i, f := range d.Fields {
 			l.fields[f.Key] = f
+			l.steps = append(l.steps, step{f, KindOf(f.Kind), f.Kind == (calculated{}).Name(), f.asked(), f.isBreak()})
 			if l.everything != nil {
 				l.everything[f.Key] = true
 			}

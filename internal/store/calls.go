@@ -89,9 +89,9 @@ func (s *Store) writeCalls() {
 			for i := max(0, r.n-callsKept); i < r.n; i++ {
 				c := r.list[i%callsKept]
 				last, _ = account.NextID("cal_", c.At, last)
-				rows = append(rows, []any{of[0], of[1], last, c.Method, c.Path, c.Status, int64(c.Took), c.RequestID, ms(c.At)})
+				rows = append(rows, []any{last, c.Method, c.Path, c.Status, int64(c.Took), c.RequestID, ms(c.At)})
 			}
-			if err := t.ExecEach(insertCallSQL, rows); err != nil {
+			if err := t.ExecEach(insertCallSQL, []any{of[0], of[1]}, rows); err != nil {
 				return err
 			}
 			var old string

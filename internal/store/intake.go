@@ -233,12 +233,10 @@ func (s *Store) storeForm(t tx, list []*waiting) error {
 		}
 	}
 	caps := capsOf(published)
-	// Made in one piece, and what they share once: this is where most of what the
-	// store does happens.
-	const columns = 8
+	// Made in one piece: this is where most of what the store does happens.
+	const columns = 6
 	rows := make([][]any, n)
 	cells := make([]any, 0, columns*n)
-	var owner, formID any = form.Owner, form.ID
 	for i, w := range list {
 		before := n - 1 - int64(i)
 		w.response = newResponse(w, serial-before, account.Tick(tick-before))
@@ -251,10 +249,10 @@ func (s *Store) storeForm(t tx, list []*waiting) error {
 				return err
 			}
 		}
-		cells = append(cells, owner, formID, r.ID, r.Serial, r.Version, ms(r.SubmittedAt), r.JSON, r.Metadata)
+		cells = append(cells, r.ID, r.Serial, r.Version, ms(r.SubmittedAt), r.JSON, r.Metadata)
 		rows[i] = cells[i*columns:][:columns]
 	}
-	if err := t.ExecEach(insertResponseSQL, rows); err != nil {
+	if err := t.ExecEach(insertResponseSQL, []any{form.Owner, form.ID}, rows); err != nil {
 		return err
 	}
 	if full == 1 {

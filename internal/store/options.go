@@ -151,9 +151,9 @@ func (s *Store) recountOptions(t tx, owner, formID string, d *form.Definition) e
 		if tally := sum.Fields[o[0]]; tally != nil {
 			n = tally.Counts[o[1]]
 		}
-		rows = append(rows, []any{owner, formID, o[0], o[1], n})
+		rows = append(rows, []any{o[0], o[1], n})
 	}
-	return t.ExecEach(setOptionSQL, rows)
+	return t.ExecEach(setOptionSQL, []any{owner, formID}, rows)
 }
 
 // FullOptions are the options of a form, by field id and value, that have been

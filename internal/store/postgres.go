@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -195,13 +196,13 @@ func (t *pgTx) Exec(sql string, args ...any) (int64, error) {
 	return t.send(question{sql: sql, args: args})
 }
 
-func (t *pgTx) ExecEach(sql string, rows [][]any) error {
+func (t *pgTx) ExecEach(sql string, same []any, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	questions := make([]question, len(rows))
-	for i, args := range rows {
-		questions[i] = question{sql: sql, args: args}
+	for i, row := range rows {
+		questions[i] = question{sql: sql, args: slices.Concat(same, row)}
 	}
 	_, err := t.send(questions...)
 	return err

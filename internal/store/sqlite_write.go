@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -135,13 +134,17 @@ func (w *sqliteWrite) run(t tx) {
 
 // ExecEach inserts as many rows at a time as it can, in powers of two: from one
 // row to the next SQLite then stays where it is in its trees.
-func (c *sqliteConn) ExecEach(sql string, rows [][]any) error {
+func (c *sqliteConn) ExecEach(sql string, same []any, rows [][]any) error {
 	for len(rows) > 0 {
 		n := 1
 		for 2*n <= min(len(rows), maxRows) {
 			n *= 2
 		}
-		if _, err := c.Exec(c.forRows(sql, n), slices.Concat(rows[:n]...)...); err != nil {
+		args := append(make([]any, 0, len(same)+n*len(rows[0])), same...)
+		for _, row := range rows[:n] {
+			args = append(args, row...)
+		}
+		if _, err := c.Exec(c.forRows(sql, len(same), n), args...); err != nil {
 			return err
 		}
 		rows = rows[n:]
@@ -159,24 +162,29 @@ type rowsOf struct {
 }
 
 // forRows is the text of an INSERT of one row, for n rows; it is made once.
-func (c *sqliteConn) forRows(sql string, n int) string {
+func (c *sqliteConn) forRows(sql string, same, n int) string {
 	text, ok := c.several[rowsOf{sql, n}]
 	if !ok {
-		text = severalRows(sql, n)
+		text = severalRows(sql, same, n)
 		c.several[rowsOf{sql, n}] = text
 	}
 	return text
 }
 
-// severalRows is an INSERT of one row, which ends with its values, for n rows.
-func severalRows(sql string, n int) string {
+// severalRows is an INSERT of one row, which ends with its values, for n rows that
+// have the first values in common. Who cannot insert one of them takes the transaction
+// back, so SQLite need not be ready to take back the rows before it.
+func severalRows(sql string, same, n int) string {
+	text := strings.Replace(sql, "INSERT INTO", "INSERT OR FAIL INTO", 1)
 	row := sql[strings.LastIndex(sql, "("):]
-	columns := strings.Count(row, "$")
-	text := sql
+	columns := strings.Count(row, "$") - same
 	for i := 1; i < n; i++ {
 		text += ", " + parameter.ReplaceAllStringFunc(row, func(p string) string {
 			number, _ := strconv.Atoi(p[1:]) // it is digits
-			return "$" + strconv.Itoa(i*columns+number)
+			if number > same {
+				number += i * columns
+			}
+			return "$" + strconv.Itoa(number)
 		})
 	}
 	return text

@@ -83,9 +83,10 @@ type engine interface {
 type tx interface {
 	// Exec returns how many rows changed.
 	Exec(sql string, args ...any) (int64, error)
-	// ExecEach runs a statement for each row of arguments, in one go where the
-	// engine can.
-	ExecEach(sql string, rows [][]any) error
+	// ExecEach runs an INSERT for each row of arguments, in one go where the engine
+	// can. The first arguments are the same for all of them. When one fails, others
+	// may have been inserted: the transaction has to be taken back.
+	ExecEach(sql string, same []any, rows [][]any) error
 	// Query calls scan for each row; scan may stop early with errStop. No other
 	// statement may run in the same transaction until Query has returned.
 	Query(sql string, scan func(row) error, args ...any) error

@@ -114,13 +114,21 @@ func threeAtOnce(t *testing.T, thread bool) {
 	}
 }
 
-// A row's values become those of several rows.
+// A row's values become those of several rows, which have some in common.
 func TestSeveralRows(t *testing.T) {
-	const one = "INSERT INTO x (a, b) VALUES ($1, $2)"
-	if got := severalRows(one, 3); got != one+", ($3, $4), ($5, $6)" {
-		t.Error(got)
-	}
-	if got := severalRows(one, 1); got != one {
-		t.Error(got)
+	const one = "INSERT INTO x (a, b, c) VALUES ($1, $2, $3)"
+	const failing = "INSERT OR FAIL INTO x (a, b, c) VALUES ($1, $2, $3)"
+	for _, c := range []struct {
+		same, rows int
+		want       string
+	}{
+		{0, 1, failing},
+		{0, 3, failing + ", ($4, $5, $6), ($7, $8, $9)"},
+		{1, 1, failing},
+		{1, 3, failing + ", ($1, $4, $5), ($1, $6, $7)"},
+	} {
+		if got := severalRows(one, c.same, c.rows); got != c.want {
+			t.Errorf("%d rows with %d in common: %s", c.rows, c.same, got)
+		}
 	}
 }
