@@ -201,7 +201,7 @@ func (b *bench) afterLoad(ctx context.Context, s *site, r *report) error {
 
 // serve starts the service; admin is where it is profiled, if it is to be.
 func (b *bench) serve(ctx context.Context, at place) (service *process, admin string, err error) {
-	if b.profiles != "" {
+	if b.profiled {
 		if admin, err = freeAddr(); err != nil {
 			return nil, "", err
 		}

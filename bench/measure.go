@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net/http"
-	"os"
-	"path/filepath"
 	"runtime"
 	"time"
 )
@@ -28,7 +25,8 @@ type bench struct {
 	rounds    int
 	only      string
 	responses int
-	peers     bool   // others beside
+	peers     bool // others beside
+	profiled  bool
 	profiles  string // folder; empty: none
 	progress  io.Writer
 
@@ -148,63 +146,4 @@ func (b *bench) pages(ctx context.Context, service *process, token string) (firs
 		return 0, 0, fmt.Errorf("pages: %w", err)
 	}
 	return costs[0].cpu, costs[1].cpu, nil
-}
-
-const profileLength = 5 * time.Second
-
-// profileWork keeps CPU profiles of the service under one work, if they are
-// wanted.
-func (b *bench) profileWork(ctx context.Context, work int, sites []*site) error {
-	for _, s := range sites {
-		if s.admin == "" {
-			continue
-		}
-		w := s.works[work]
-		feeds, err := w.feeds(ctx, w.connections, 10*fewest)
-		if err != nil {
-			return err
-		}
-		err = b.profile(ctx, s.admin, fmt.Sprintf("%s-%s-%d", s.engine, w.name, w.connections), func(length time.Duration) error {
-			_, err := run(ctx, s.service.addr, feeds, length)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// profile keeps a CPU profile of a service that is made to work for so long.
-func (b *bench) profile(ctx context.Context, admin, name string, work func(time.Duration) error) error {
-	worked := make(chan error, 1)
-	go func() { worked <- work(profileLength + time.Second) }()
-	err := b.fetch(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", admin, int(profileLength.Seconds())),
-		filepath.Join(b.profiles, name+".pprof"))
-	if workErr := <-worked; err == nil {
-		err = workErr
-	}
-	return err
-}
-
-func (b *bench) fetch(ctx context.Context, url, file string) error {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return fmt.Errorf("profile: %w", err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, 64<<20))
-	if err != nil {
-		return fmt.Errorf("profile: %w", err)
-	}
-	if err := os.WriteFile(file, text, 0o644); err != nil {
-		return fmt.Errorf("profile: %w", err)
-	}
-	return nil
 }

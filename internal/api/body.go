@@ -147,6 +147,9 @@ func kindName(k jsontext.Kind) string {
 // tooDeep counts brackets outside of strings. It runs before the parser, which
 // would recurse.
 func tooDeep(text []byte) bool {
+	if bytes.Count(text, []byte{'{'})+bytes.Count(text, []byte{'['}) <= maxDepth {
+		return false // wherever they are
+	}
 	depth, inString := 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {

@@ -226,6 +226,7 @@ func TestConsentTicket(t *testing.T) {
 		// An application that is switched off while the person decides.
 		ticket := adas.Ticket(ask)
 		w.Command("", "app", "disable", w.app.ID)
+		w.off(adas, ask)
 		if p := adas.Post("/authorize", url.Values{"ticket": {ticket}, "answer": {"allow"}}); p.StatusCode != 400 || p.Header.Get("Location") != "" {
 			t.Errorf("application disabled meanwhile: %d %s", p.StatusCode, p.Header.Get("Location"))
 		}

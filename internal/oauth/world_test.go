@@ -119,11 +119,26 @@ func (w *world) alive(token string) int {
 // hears of what it did a moment later.
 func (w *world) soon(token string, want int) (got int) {
 	w.t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
-		if got = w.alive(token); got == want || time.Now().After(deadline) {
-			return got
+	until(func() bool { got = w.alive(token); return got == want })
+	return got
+}
+
+// off returns when the service has heard that an application was switched off.
+func (w *world) off(b *clitest.Browser, ask url.Values) {
+	w.t.Helper()
+	if !until(func() bool { return b.Get("/authorize?"+ask.Encode()).StatusCode == http.StatusBadRequest }) {
+		w.t.Error("an application that is switched off may ask all the same")
+	}
+}
+
+// until asks again and again, and says whether it came true.
+func until(holds func() bool) bool {
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if holds() {
+			return true
 		}
 	}
+	return false
 }
 
 func with(values url.Values, changes ...string) url.Values {
