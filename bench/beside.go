@@ -35,7 +35,7 @@ type rest struct {
 	name   string
 	binary int64 // bytes, as are the others
 	start  span  // seconds
-	idle   int64
+	idle   span
 	loaded int64 // 0: it had no load
 }
 
@@ -134,7 +134,7 @@ func (b *bench) underLoad(ctx context.Context, sites []*site, peers []*peer, r *
 			return err
 		}
 	}
-	bare, err := startBare(ctx, answers)
+	bare, err := startBare(ctx, b.bare, answers)
 	if err != nil {
 		return err
 	}
@@ -241,25 +241,23 @@ func (b *bench) restOf(ctx context.Context, r *report, name string, binary int64
 		i = len(r.rests)
 		r.rests = append(r.rests, rest{name: name})
 	}
-	var took []float64
-	for n := range starts {
+	var took, idle []float64
+	for range starts {
 		p, start, err := start(ctx)
 		if err != nil {
 			return err
 		}
-		took = append(took, start.Seconds())
-		if n == starts-1 {
-			select {
-			case <-time.After(idleTime):
-			case <-ctx.Done():
-			}
-			r.rests[i].idle, err = p.memory()
+		select {
+		case <-time.After(idleTime):
+		case <-ctx.Done():
 		}
+		memory, err := p.memory()
 		p.stop()
 		if err != nil {
 			return err
 		}
+		took, idle = append(took, start.Seconds()), append(idle, float64(memory))
 	}
-	r.rests[i].binary, r.rests[i].start = binary, spanOf(took)
+	r.rests[i].binary, r.rests[i].start, r.rests[i].idle = binary, spanOf(took), spanOf(idle)
 	return ctx.Err()
 }

@@ -26,12 +26,12 @@ func asking(name string, to *process, request []byte) entrant {
 
 // outcome is what one server did under one work, round by round.
 type outcome struct {
-	name     string
-	rates    []float64 // requests a second
-	cpus     []float64 // seconds of CPU a request
-	p50, p99 time.Duration
-	errors   int64
-	said     string
+	name       string
+	rates      []float64 // requests a second
+	cpus       []float64 // seconds of CPU a request
+	p50s, p99s []float64 // seconds
+	errors     int64
+	said       string
 }
 
 // of holds an outcome against another, each round against the one beside it: a
@@ -59,11 +59,13 @@ func (f figures) outcome(name string) (outcome, bool) {
 	return f.outcomes[i], true
 }
 
+// calmPart is the part of a round that is spent on how long one waits.
+const calmPart = 4
+
 // contest measures a work on several servers in turns.
 func (b *bench) contest(ctx context.Context, w work, entrants []entrant) (figures, error) {
 	fmt.Fprintf(b.progress, "  %s\n", w.title)
 	f := figures{work: w, outcomes: make([]outcome, len(entrants))}
-	times := make([]histogram, len(entrants))
 	want := slices.Repeat([]int{fewest}, len(entrants))
 	load := func(i, connections int, length time.Duration) (*tally, float64, error) {
 		feeds, err := entrants[i].feeds(ctx, connections, want[i])
@@ -95,19 +97,16 @@ func (b *bench) contest(ctx context.Context, w work, entrants []entrant) (figure
 			}
 			o := &f.outcomes[i]
 			o.rates, o.cpus = append(o.rates, t.rate()), append(o.cpus, cpu)
-			times[i].add(&t.times)
+			if w.calm != w.connections {
+				if t, _, err = load(i, w.calm, b.length/calmPart); err != nil {
+					return f, err
+				}
+			}
+			o.p50s = append(o.p50s, t.times.quantile(0.5).Seconds())
+			o.p99s = append(o.p99s, t.times.quantile(0.99).Seconds())
 		}
 	}
-	for i := range entrants {
-		if w.calm != w.connections {
-			t, _, err := load(i, w.calm, b.length)
-			if err != nil {
-				return f, err
-			}
-			times[i] = t.times
-		}
-		o := &f.outcomes[i]
-		o.p50, o.p99 = times[i].quantile(0.5), times[i].quantile(0.99)
+	for _, o := range f.outcomes {
 		// What is no work of Formulary's must work, or the comparison is void.
 		if o.errors > 0 && o.name == bareName {
 			return f, fmt.Errorf("the bare server said: %.200s", o.said)

@@ -14,6 +14,8 @@ type exportFigures struct {
 	took time.Duration
 	cpu  time.Duration
 	peak int64 // bytes of the server in memory
+
+	rounds span // seconds, where there were several
 }
 
 // downloads throws away what it reads, with as little work as it can.

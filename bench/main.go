@@ -100,6 +100,10 @@ func command(ctx context.Context, args []string) (err error) {
 	if *guide != "" {
 		return b.guide(ctx, folder, *guide)
 	}
+	b.bare = filepath.Join(folder, "bare")
+	if err := buildBare(ctx, b.bare); err != nil {
+		return err
+	}
 	r := &report{bench: b, size: b.size}
 	start := time.Now()
 	if b.only != "million" && b.only != "growth" {

@@ -20,7 +20,8 @@ const (
 // bench is one run of the benchmark.
 type bench struct {
 	binary    string
-	size      int64 // of the binary
+	bare      string // the binary of the bare server
+	size      int64  // of the binary
 	length    time.Duration
 	rounds    int
 	only      string

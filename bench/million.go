@@ -282,6 +282,7 @@ func (b *bench) exports(ctx context.Context, s *survey, service *process, token 
 func middle(rounds []exportFigures) exportFigures {
 	sorted := slices.SortedFunc(slices.Values(rounds), func(a, b exportFigures) int { return int(a.took - b.took) })
 	f := sorted[len(sorted)/2]
+	f.rounds = span{f.took.Seconds(), sorted[0].took.Seconds(), sorted[len(sorted)-1].took.Seconds()}
 	for _, round := range rounds {
 		f.peak = max(f.peak, round.peak)
 	}

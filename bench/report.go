@@ -98,7 +98,7 @@ func (r *report) write(s style) string {
 }
 
 func (r *report) workRows() [][]string {
-	rows := [][]string{{"work", "server", "req/s", "p50", "p99", "CPU µs/request", "of bare"}}
+	rows := [][]string{{"work", "server", "req/s", "p50 ms", "p99 ms", "CPU µs/request", "of bare"}}
 	for _, f := range r.works {
 		bare, _ := f.outcome(bareName)
 		title := f.work.title
@@ -108,7 +108,7 @@ func (r *report) workRows() [][]string {
 				share = within(o.of(bare), ratio)
 			}
 			rows = append(rows, []string{
-				title, o.name, within(spanOf(o.rates), whole), millis(o.p50), millis(o.p99), within(spanOf(o.cpus), micros), share,
+				title, o.name, within(spanOf(o.rates), whole), within(spanOf(o.p50s), millisOf), within(spanOf(o.p99s), millisOf), within(spanOf(o.cpus), micros), share,
 			})
 			title = ""
 		}
@@ -125,11 +125,11 @@ func (r *report) restRows() [][]string {
 		return megabytes(bytes)
 	}
 	for _, at := range r.rests {
-		start := ""
+		start, idle := "", ""
 		if at.start.median > 0 {
-			start = within(at.start, milliseconds) + " ms"
+			start, idle = within(at.start, milliseconds)+" ms", within(at.idle, megabytesOf)+" MB"
 		}
-		rows = append(rows, []string{at.name, size(at.binary), start, size(at.idle), size(at.loaded)})
+		rows = append(rows, []string{at.name, size(at.binary), start, idle, size(at.loaded)})
 	}
 	return rows
 }
@@ -174,15 +174,18 @@ func micros(seconds float64) string { return fmt.Sprintf("%.1f", seconds*1e6) }
 
 func cpuMicros(seconds float64) string { return micros(seconds) + " µs" }
 
-func millis(d time.Duration) string {
-	ms := d.Seconds() * 1e3
-	if ms >= 10 {
-		return fmt.Sprintf("%.0f ms", ms)
+func millis(d time.Duration) string { return millisOf(d.Seconds()) + " ms" }
+
+func millisOf(seconds float64) string {
+	if ms := seconds * 1e3; ms < 10 {
+		return fmt.Sprintf("%.2f", ms)
 	}
-	return fmt.Sprintf("%.2f ms", ms)
+	return milliseconds(seconds)
 }
 
-func megabytes[N int64 | float64](bytes N) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
+func megabytes[N int64 | float64](bytes N) string { return megabytesOf(float64(bytes)) + " MB" }
+
+func megabytesOf(bytes float64) string { return fmt.Sprintf("%.1f", bytes/1e6) }
 
 func milliseconds(seconds float64) string { return fmt.Sprintf("%.0f", seconds*1e3) }
 

@@ -24,13 +24,17 @@ func (r *targetRows) addMillion(e engineFigures) {
 	seconds := func(f float64) string { return millis(time.Duration(f * float64(time.Second))) }
 	rate := func(took time.Duration) float64 { return float64(m.responses) / took.Seconds() }
 	exported := func(f exportFigures) string {
+		if s := f.rounds; s.median > 0 {
+			n := float64(m.responses)
+			return fmt.Sprintf("%s rows/s, %s CPU a row", within(span{n / s.median, n / s.most, n / s.least}, whole), cpuMicros(f.cpu.Seconds()/n))
+		}
 		return fmt.Sprintf("%s rows/s, %s CPU a row", whole(rate(f.took)), cpuMicros(f.cpu.Seconds()/float64(m.responses)))
 	}
 
 	r.note(about+"storing them", fmt.Sprintf("%s rows/s, %.1f s", whole(rate(m.storing)), m.storing.Seconds()))
 	r.compare(about+"CPU of the feed's last page to its first", m.feedEnd.cpu, m.feedStart.cpu, cpuMicros, maxFeedRatio)
 	r.compare(about+"p50 of the feed's last page to its first", m.feedEnd.p50.Seconds(), m.feedStart.p50.Seconds(), seconds, maxFeedRatio)
-	r.add(about+"CPU of the list's page 1", cpuMicros(m.list.cpu), "< "+millis(maxListCPU), m.list.cpu < maxListCPU.Seconds())
+	r.add(about+"CPU of the list's page 1", within(m.list.rounds, micros)+" µs", "< "+millis(maxListCPU), m.list.cpu < maxListCPU.Seconds())
 	r.note(about+"CPU of the list's page "+whole(float64(m.deepPage)), cpuMicros(m.deep.cpu))
 	if e.name == "SQLite" {
 		r.add(about+"export as CSV", exported(m.csv), "≥ "+whole(minExportRate)+" rows/s", rate(m.csv.took) >= minExportRate)

@@ -40,7 +40,7 @@ func (r *report) targetTable() [][]string {
 		if at.start.median > 0 && at.name == formularyOn("SQLite") {
 			start := time.Duration(at.start.median * float64(time.Second))
 			rows.add("Start to first answer", millis(start), "≤ "+millis(maxStart), start <= maxStart)
-			rows.add("Memory at rest", megabytes(at.idle), "≤ "+megabytes(maxIdle), at.idle <= maxIdle)
+			rows.add("Memory at rest", within(at.idle, megabytesOf)+" MB", "≤ "+megabytes(maxIdle), at.idle.median <= maxIdle)
 		}
 	}
 	for _, e := range r.engines {

@@ -25,7 +25,7 @@ func times(short, many int) int {
 func figure(t *testing.T, fault, format string, args ...any) {
 	t.Helper()
 	engine := "SQLite"
-	if strings.Contains(strings.ToLower(t.Name()), "postgres") {
+	if name := strings.ToLower(t.Name()); strings.Contains(name, "postgres") || strings.Contains(name, "nodes") {
 		engine = "PostgreSQL"
 	}
 	t.Logf("FIGURE | %s | %s | %s |", fault, engine, fmt.Sprintf(format, args...))

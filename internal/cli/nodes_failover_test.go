@@ -29,10 +29,10 @@ func (n *nodes) killed(t *testing.T) {
 	n.db.promote()
 	t.Logf("killed and promoted in %v", time.Since(begun).Round(time.Millisecond))
 	writesAgain(t, through, n.f, "after the kill")
-	within(t, "writes again", begun, failoverLimit)
+	n.within(t, "primary killed with -9, standby promoted: writes again", begun, failoverLimit)
 	load.more(someAnswers)
 	load.finish()
-	t.Logf("%d acknowledged, %d refused meanwhile", load.taken.Load(), load.refused.Load())
+	figure(t, "primary killed with -9 under the load of two nodes", "%d acknowledged, all there once; %d refused meanwhile with 503", load.taken.Load(), load.refused.Load())
 }
 
 // hung: the database takes requests and answers none, then it goes on.
@@ -48,20 +48,20 @@ func (n *nodes) hung(t *testing.T) {
 	refused := load.refused.Load()
 	// Whatever is refused is refused clearly, which the load looks after.
 	through.eventually("refusing", func() bool { return load.refused.Load() > refused || t.Failed() })
-	within(t, "a clear refusal", begun, failoverLimit)
+	n.within(t, "primary hangs: those who wait are refused clearly", begun, failoverLimit)
 	// Also those who come now, and reads.
 	asked := time.Now()
 	if wrong := through.get("/api/v1/me", n.f.token).unavailable(); wrong != "" {
 		t.Errorf("a read while the database hangs: %s", wrong)
 	}
-	within(t, "a read is refused", asked, failoverLimit)
+	n.within(t, "primary hangs: those who come are refused clearly", asked, failoverLimit)
 	begun = time.Now()
 	resume()
 	writesAgain(t, through, n.f, "after the pause")
-	within(t, "writes again", begun, failoverLimit)
+	n.within(t, "primary goes on: writes again", begun, failoverLimit)
 	load.more(someAnswers)
 	load.finish()
-	t.Logf("%d acknowledged, %d refused meanwhile", load.taken.Load(), load.refused.Load())
+	figure(t, "primary hangs under the load of two nodes, and goes on", "%d acknowledged, all there once; %d refused meanwhile with 503", load.taken.Load(), load.refused.Load())
 }
 
 // hungForEver: the database hangs and stays so, and the one that follows it takes
@@ -76,8 +76,8 @@ func (n *nodes) hungForEver(t *testing.T) {
 	t.Cleanup(hung.kill)
 	n.db.promote()
 	writesAgain(t, through, n.f, "beside the one that hangs")
-	within(t, "writes again", begun, failoverLimit)
+	n.within(t, "primary hangs for ever, standby promoted: writes again", begun, failoverLimit)
 	load.more(someAnswers)
 	load.finish()
-	t.Logf("%d acknowledged, %d refused meanwhile", load.taken.Load(), load.refused.Load())
+	figure(t, "primary hangs for ever under the load of two nodes", "%d acknowledged, all there once; %d refused meanwhile with 503", load.taken.Load(), load.refused.Load())
 }

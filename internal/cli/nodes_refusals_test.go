@@ -14,7 +14,18 @@ import (
 
 // refusals: what ends on A has ended on B.
 func (n *nodes) refusals(t *testing.T) {
-	n.refuse(t, 100*time.Millisecond, func() {})
+	for range times(1, 10) {
+		n.refuse(t, "is refused on B", 100*time.Millisecond, func() {})
+	}
+}
+
+// cutOff: also when B's listening connection has just been broken.
+func (n *nodes) cutOff(t *testing.T) {
+	for range times(1, 10) {
+		n.refuse(t, "is refused on B, which was just cut off", time.Second, func() {
+			n.db.primary.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'node_b listening'`)
+		})
+	}
 }
 
 // deaf: also while B hears nothing and does not know it: its listening connection
@@ -29,7 +40,7 @@ func (n *nodes) deaf(t *testing.T) {
 	// Those that are stopped already are there until they can go.
 	const listening = `SELECT COALESCE((SELECT pid FROM pg_stat_activity WHERE application_name = 'node_b listening'
 		AND state = 'idle' AND query <> '' ORDER BY backend_start DESC LIMIT 1), 0)`
-	n.refuse(t, time.Second, func() {
+	hang := func() {
 		t.Helper()
 		var pid int
 		n.b.eventually("listening", func() bool { pid = n.db.primary.number(listening); return pid != 0 })
@@ -40,11 +51,14 @@ func (n *nodes) deaf(t *testing.T) {
 			t.Fatal(err)
 		}
 		stopped = append(stopped, pid)
-	})
+	}
+	for range times(1, 5) {
+		n.refuse(t, "is refused on B, whose listening connection hangs", time.Second, hang)
+	}
 }
 
 // refuse ends things on A, each after before, and waits until B refuses them.
-func (n *nodes) refuse(t *testing.T, promised time.Duration, before func()) {
+func (n *nodes) refuse(t *testing.T, where string, promised time.Duration, before func()) {
 	bob := fmt.Sprintf("bob-%d@example.com", time.Now().UnixNano())
 	clitest.Command(t, n.place, clitest.Password+"\n", "user", "add", bob, "--password-stdin")
 	signed := n.a.form("/signin", url.Values{"email": {bob}, "password": {clitest.Password}})
@@ -91,7 +105,7 @@ func (n *nodes) refuse(t *testing.T, promised time.Duration, before func()) {
 			a = end.ask(n.b)
 			return a.status != http.StatusOK
 		})
-		within(t, end.name+" on A is refused on B", begun, promised)
+		n.within(t, end.name+" on A "+where, begun, promised)
 		if a.status != end.code/1000 || a.Code != 0 && a.Code != end.code {
 			t.Errorf("%s: B says %s", end.name, a)
 		}
