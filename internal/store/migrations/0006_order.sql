@@ -26,15 +26,25 @@ ALTER TABLE response_in_order RENAME TO response;
 CREATE TABLE mixed_up AS SELECT DISTINCT account_id, form_id FROM
   (SELECT account_id, form_id, serial, LAG(serial) OVER (PARTITION BY account_id, form_id ORDER BY id) AS before FROM response) AS r
   WHERE serial < before;
-UPDATE response SET serial = place.serial FROM
-  (SELECT i.account_id, i.form_id, i.id, s.serial FROM
-    (SELECT account_id, form_id, id, ROW_NUMBER() OVER (PARTITION BY account_id, form_id ORDER BY id) AS n
-      FROM response WHERE (account_id, form_id) IN (SELECT account_id, form_id FROM mixed_up)) AS i
-    JOIN
-    (SELECT account_id, form_id, serial, ROW_NUMBER() OVER (PARTITION BY account_id, form_id ORDER BY serial) AS n
-      FROM response WHERE (account_id, form_id) IN (SELECT account_id, form_id FROM mixed_up)) AS s
-    ON s.account_id = i.account_id AND s.form_id = i.form_id AND s.n = i.n) AS place
-  WHERE response.account_id = place.account_id AND response.form_id = place.form_id AND response.id = place.id;
+-- The nth id gets the nth serial. Each has a table with a key, so that finding one
+-- does not take longer the more there are.
+CREATE TABLE nth_serial (
+  account_id TEXT COLLATE BINARY NOT NULL, form_id TEXT COLLATE BINARY NOT NULL, n BIGINT NOT NULL, serial BIGINT NOT NULL,
+  PRIMARY KEY (account_id, form_id, n)
+) WITHOUT ROWID;
+INSERT INTO nth_serial SELECT account_id, form_id, ROW_NUMBER() OVER (PARTITION BY account_id, form_id ORDER BY serial), serial
+  FROM response WHERE (account_id, form_id) IN (SELECT account_id, form_id FROM mixed_up);
+CREATE TABLE nth_id (
+  account_id TEXT COLLATE BINARY NOT NULL, form_id TEXT COLLATE BINARY NOT NULL, id TEXT COLLATE BINARY NOT NULL, n BIGINT NOT NULL,
+  PRIMARY KEY (account_id, form_id, id)
+) WITHOUT ROWID;
+INSERT INTO nth_id SELECT account_id, form_id, id, ROW_NUMBER() OVER (PARTITION BY account_id, form_id ORDER BY id)
+  FROM response WHERE (account_id, form_id) IN (SELECT account_id, form_id FROM mixed_up);
+UPDATE response SET serial = (SELECT s.serial FROM nth_serial AS s WHERE s.account_id = response.account_id AND s.form_id = response.form_id
+    AND s.n = (SELECT i.n FROM nth_id AS i WHERE i.account_id = response.account_id AND i.form_id = response.form_id AND i.id = response.id))
+  WHERE (account_id, form_id) IN (SELECT account_id, form_id FROM mixed_up);
+DROP TABLE nth_serial;
+DROP TABLE nth_id;
 DELETE FROM form_summary WHERE (account_id, form_id) IN (SELECT account_id, form_id FROM mixed_up);
 -- Responses in the trash have the serials of before.
 DELETE FROM trash WHERE id <> form_id AND (account_id, form_id) IN (SELECT account_id, form_id FROM mixed_up);

@@ -1,0 +1,129 @@
+package store_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+// manyResponsesSQL fills the table of responses as schema 5 has it.
+var manyResponsesSQL = map[string]string{
+	"sqlite":   `'{"n": ' || i || '}'`,
+	"postgres": `CAST('{"n": ' || i || '}' AS JSONB)`,
+}
+
+const (
+	manyResponses = 20_000
+	migrateHere   = "FORMULARY_TEST_MIGRATE"
+)
+
+// An upgrade that is killed has not happened: whatever was there before it is there
+// after, as often as it takes, and then all of it is in the new schema.
+func TestUpgradeKilled(t *testing.T) {
+	if data, here := os.LookupEnv(migrateHere); here {
+		migrateIn(t, data, os.Getenv(migrateHere+"_URL"))
+		return
+	}
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+		s, err := store.Connect(ctx, place.Data, place.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { s.Close() })
+		const from = 5 // the next one moves all responses to another table
+		if err := s.MigrateTo(ctx, from); err != nil {
+			t.Fatal(err)
+		}
+		err = s.Exec(ctx, fmt.Sprintf(`INSERT INTO response (account_id, form_id, serial, id, version, submitted_at, answers, metadata)
+			WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < %d)
+			SELECT 'account', 'form', i, 'rsp_' || i, 1, i, %s, '{}' FROM numbers`, manyResponses, manyResponsesSQL[place.Engine]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kills, finished := 0, false
+		for patience := time.Millisecond; !finished; patience += patience / 2 {
+			finished = !killedAfter(t, place, patience)
+			version, err := s.SchemaVersion(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if version != from && version != store.Schemas() {
+				t.Fatalf("killed after %v, the schema is %d", patience, version)
+			}
+			rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) || ' ' || CAST(SUM(serial) AS TEXT) || ' ' || CAST(SUM(CAST(answers ->> 'n' AS BIGINT)) AS TEXT) FROM response`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const sum = manyResponses * (manyResponses + 1) / 2
+			if want := fmt.Sprint(manyResponses, " ", sum, " ", sum); rows[0][0] != want {
+				t.Fatalf("killed after %v: %s, want %s", patience, rows[0][0], want)
+			}
+			switch {
+			case version == from && finished:
+				t.Fatal("it says that it is done, and is not")
+			case version == from:
+				kills++
+			}
+		}
+		if kills < 3 {
+			t.Errorf("killed only %d times", kills)
+		}
+		t.Logf("FIGURE | upgrade from schema %d with %d responses, killed with -9 on its way | %s | %d times nothing had changed, then all were there |",
+			from, manyResponses, s.Engine(), kills)
+	})
+}
+
+// migrateIn is the process that is killed.
+func migrateIn(t *testing.T, data, url string) {
+	s, err := store.Connect(ctx, data, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	fmt.Println("begun")
+	if _, err := s.Migrate(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// killedAfter upgrades in a process of its own, and kills it when it has been at it
+// for so long; it says whether that was necessary.
+func killedAfter(t *testing.T, place storetest.Place, patience time.Duration) bool {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestUpgradeKilled$")
+	cmd.Env = append(os.Environ(), migrateHere+"="+place.Data, migrateHere+"_URL="+place.URL)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() || lines.Text() != "begun" {
+		t.Fatalf("it says %q", lines.Text())
+	}
+	timer := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	defer timer.Stop()
+	var said string
+	for lines.Scan() {
+		said += lines.Text() + "\n"
+	}
+	err = cmd.Wait()
+	if exit, ok := err.(*exec.ExitError); ok && exit.Sys().(syscall.WaitStatus).Signaled() {
+		return true
+	}
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	return false
+}
