@@ -65,7 +65,7 @@ func (g *generator) spoil(r *request) error {
 	case n < 44:
 		g.spoilBody(r)
 	case r.form != nil:
-		r.form = g.spoilPairs(r.form)
+		r.form = g.spoilPairs(r, r.form)
 	default:
 		return g.spoilJSON(r)
 	}
@@ -99,6 +99,7 @@ var headers = []string{
 func (g *generator) spoilHeader(r *request) {
 	name := pick(g, headers)
 	value := g.text()
+	g.reached["header "+name] = true
 	switch {
 	case name == "Authorization" && g.IntN(2) == 0:
 		value = pick(g, []string{"Bearer ", "bearer  ", "Bearer a b ", "Basic ", "Digest ", "Bearer\t"}) + value
@@ -149,14 +150,60 @@ func (g *generator) spoilPath(r *request) {
 	}
 	switch g.IntN(5) {
 	case 0:
+		g.reachParameter(r, at)
 		r.path[at] = pick(g, strange)
 	case 1:
+		g.reachParameter(r, at)
 		r.path[at] += pick(g, strange)
 	case 2:
 		r.path = slices.Insert(r.path, at, pick(g, []string{"", "..", ".", "a"}))
 	default:
+		g.reachParameter(r, at)
 		r.path[at] = url.PathEscape(g.text())
 	}
+}
+
+// reach notes that something hostile went into a place of a request.
+func (g *generator) reach(r *request, place string) { g.reached[r.name+" "+place] = true }
+
+func (g *generator) reachParameter(r *request, at int) {
+	if i := slices.Index(r.params, at); i >= 0 {
+		g.reach(r, fmt.Sprint("path ", i))
+	}
+}
+
+// places are all that something hostile should go into.
+func (w *world) places() ([]string, error) {
+	var list []string
+	for _, name := range headers {
+		list = append(list, "header "+name)
+	}
+	for _, r := range w.seeds {
+		for i := range r.params {
+			list = append(list, fmt.Sprint(r.name, " path ", i))
+		}
+		for _, p := range slices.Concat(r.query, r.form) {
+			list = append(list, r.name+" "+p.name)
+		}
+		if r.json == nil {
+			continue
+		}
+		text, err := json.Marshal(r.json)
+		if err != nil {
+			return nil, err
+		}
+		var body any
+		if err := json.Unmarshal(text, &body); err != nil {
+			return nil, err
+		}
+		var parts []part
+		collect("", body, func(any) {}, &parts)
+		for _, p := range parts[1:] {
+			list = append(list, r.name+" "+p.path)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
 }
 
 func (g *generator) spoilQuery(r *request) {
@@ -172,18 +219,20 @@ func (g *generator) spoilQuery(r *request) {
 	if seed >= 0 && len(r.query) == 0 && len(g.world.seeds[seed].query) > 0 {
 		r.query = []named{pick(g, g.world.seeds[seed].query)}
 	}
-	r.query = g.spoilPairs(r.query)
+	r.query = g.spoilPairs(r, r.query)
 }
 
 // spoilPairs replaces, repeats, drops or adds one of a query or a form.
-func (g *generator) spoilPairs(pairs []named) []named {
+func (g *generator) spoilPairs(r *request, pairs []named) []named {
 	if len(pairs) == 0 {
 		return []named{{name: pick(g, g.names), value: g.text()}}
 	}
 	at := g.IntN(len(pairs))
+	name := pairs[at].name
 	switch g.IntN(10) {
 	case 0:
-		return append(pairs, named{name: pairs[at].name, value: g.text()})
+		g.reach(r, name)
+		return append(pairs, named{name: name, value: g.text()})
 	case 1:
 		return slices.Delete(pairs, at, at+1)
 	case 2:
@@ -191,10 +240,12 @@ func (g *generator) spoilPairs(pairs []named) []named {
 	case 3:
 		return append(pairs, named{name: g.text(), value: g.text()})
 	case 4:
-		return append(pairs, named{name: pairs[at].name + pick(g, []string{"[]", "[x]", ".", ".other", ".x.y", "\x00"}), value: g.text()})
+		return append(pairs, named{name: name + pick(g, []string{"[]", "[x]", ".", ".other", ".x.y", "\x00"}), value: g.text()})
 	case 5:
-		pairs[at] = named{name: pairs[at].name, value: pick(g, []string{"=", "", "=="}) + strings.NewReplacer("\r", "", "\n", "", " ", "+").Replace(pick(g, strange)), raw: true}
+		g.reach(r, name)
+		pairs[at] = named{name: name, value: pick(g, []string{"=", "", "=="}) + strings.NewReplacer("\r", "", "\n", "", " ", "+").Replace(pick(g, strange)), raw: true}
 	default:
+		g.reach(r, name)
 		pairs[at].value = g.text()
 	}
 	return pairs
@@ -244,7 +295,7 @@ func (g *generator) spoilJSON(r *request) error {
 		return err
 	}
 	var parts []part
-	collect(body, func(any) {}, &parts)
+	collect("", body, func(any) {}, &parts)
 	p := pick(g, parts)
 	replaced := fmt.Sprintf("%q", here)
 	with := ""
@@ -266,6 +317,7 @@ func (g *generator) spoilJSON(r *request) error {
 		if len(parts) == 1 || p.top {
 			p = parts[len(parts)-1]
 		}
+		g.reach(r, p.path)
 		p.set(here)
 		with = g.like(p.value)
 	}
@@ -281,21 +333,22 @@ func (g *generator) spoilJSON(r *request) error {
 
 // part is a place in a JSON body.
 type part struct {
+	path  string // as names with dots before them; all entries of a list have one
 	value any
 	top   bool
 	set   func(any)
 }
 
-func collect(value any, set func(any), into *[]part) {
-	*into = append(*into, part{value, len(*into) == 0, set})
+func collect(path string, value any, set func(any), into *[]part) {
+	*into = append(*into, part{path, value, len(*into) == 0, set})
 	switch v := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			collect(v[name], func(other any) { v[name] = other }, into)
+			collect(path+"."+name, v[name], func(other any) { v[name] = other }, into)
 		}
 	case []any:
 		for i := range v {
-			collect(v[i], func(other any) { v[i] = other }, into)
+			collect(path+"[]", v[i], func(other any) { v[i] = other }, into)
 		}
 	}
 }

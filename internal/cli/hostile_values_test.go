@@ -151,6 +151,8 @@ type generator struct {
 	*rand.Rand
 	world *world
 	names []string // of everything that the document has
+
+	reached map[string]bool // places that something hostile went into
 }
 
 // address is somewhere on the way of nobody else, so that guesses at secrets are

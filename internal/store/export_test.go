@@ -41,3 +41,6 @@ func (s *Store) Prepared() int { return len(s.db.(*sqlite).writer.prepared) }
 
 // Addresses is of how many forms the address is remembered.
 func (s *Store) Addresses() int64 { return s.owners.n.Load() }
+
+// SoonLife is how long what was read is kept without being read again.
+const SoonLife = soonLife
