@@ -2,7 +2,7 @@
 # install what they need (see scripts/need).
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test quick clients bench profile lint release fuzz hostile document screenshots faults
+.PHONY: help run demo build test quick clients bench lint release fuzz hostile document screenshots faults
 
 FUZZTIME ?= 30s
 HOSTILE ?= 200000
@@ -38,9 +38,6 @@ clients: ## Run seven client libraries from npm, unmodified, through the whole O
 bench: ## Measure speed beside a bare net/http server and peers, and write docs/benchmarks.md (15 minutes).
 	scripts/need postgres
 	scripts/with-postgres --durable go run ./bench $(BENCH)
-
-profile: ## Write default.pgo, by which go build knows the busy places (2 minutes on a quiet machine).
-	go run ./bench -guide default.pgo
 
 lint: ## Check formatting and what go vet, staticcheck and govulncheck find.
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }

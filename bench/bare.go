@@ -56,20 +56,17 @@ func ask(ctx context.Context, addr string, request []byte) (answer, error) {
 	return answer{r.StatusCode, r.Header, body}, nil
 }
 
-// buildBare builds this program once more, to be the bare server: as Formulary is
-// built, with the same profile for the compiler.
-func buildBare(ctx context.Context, binary string) error {
-	_, err := build(ctx, "bench", binary, "-pgo=../default.pgo")
-	return err
-}
-
-// startBare starts the bare server.
-func startBare(ctx context.Context, binary string, answers map[string]answer) (*process, error) {
+// startBare starts the bare server: this program once more, with a flag.
+func startBare(ctx context.Context, answers map[string]answer) (*process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("start bare: %w", err)
+	}
 	text, err := json.Marshal(answers)
 	if err != nil {
 		return nil, fmt.Errorf("start bare: %w", err)
 	}
-	cmd := exec.Command(binary, "-"+bareFlag)
+	cmd := exec.Command(self, "-"+bareFlag)
 	// As many as the service takes for itself.
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0)+1))
 	// A line holds the answers; the pipe then stays open, so that its end tells

@@ -134,7 +134,7 @@ func (b *bench) underLoad(ctx context.Context, sites []*site, peers []*peer, r *
 			return err
 		}
 	}
-	bare, err := startBare(ctx, b.bare, answers)
+	bare, err := startBare(ctx, answers)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (b *bench) afterLoad(ctx context.Context, s *site, r *report) error {
 
 // serve starts the service; admin is where it is profiled, if it is to be.
 func (b *bench) serve(ctx context.Context, at place) (service *process, admin string, err error) {
-	if b.profiled {
+	if b.profiles != "" {
 		if admin, err = freeAddr(); err != nil {
 			return nil, "", err
 		}

@@ -63,7 +63,6 @@ func command(ctx context.Context, args []string) (err error) {
 	flags.StringVar(&b.only, "only", "", "measure only this `work`: "+strings.Join(parts, ", "))
 	flags.IntVar(&b.responses, "responses", 1_000_000, "how many responses the form of the works million and growth has at most")
 	flags.StringVar(&b.profiles, "profile", "", "also keep a CPU profile of each work in this `folder`")
-	guide := flags.String("guide", "", "measure nothing; write a profile of all works to this `file`, for go build")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -82,11 +81,10 @@ func command(ctx context.Context, args []string) (err error) {
 		return fmt.Errorf("-responses=%d: it is between %d and 100000000", b.responses, 2*fewResponses)
 	case flags.NArg() > 0:
 		return fmt.Errorf("what is %q?", flags.Arg(0))
-	case *guide == "" && *engine != "sqlite" && os.Getenv(postgresURL) == "":
+	case *engine != "sqlite" && os.Getenv(postgresURL) == "":
 		return errNoPostgres
 	}
 
-	b.profiled = b.profiles != "" || *guide != ""
 	folder, err := os.MkdirTemp("", "formulary-bench-")
 	if err != nil {
 		return err
@@ -95,13 +93,6 @@ func command(ctx context.Context, args []string) (err error) {
 	fmt.Fprintln(b.progress, "building")
 	b.binary = filepath.Join(folder, "formulary")
 	if b.size, err = build(ctx, ".", b.binary); err != nil {
-		return err
-	}
-	if *guide != "" {
-		return b.guide(ctx, folder, *guide)
-	}
-	b.bare = filepath.Join(folder, "bare")
-	if err := buildBare(ctx, b.bare); err != nil {
 		return err
 	}
 	r := &report{bench: b, size: b.size}

@@ -20,14 +20,12 @@ const (
 // bench is one run of the benchmark.
 type bench struct {
 	binary    string
-	bare      string // the binary of the bare server
-	size      int64  // of the binary
+	size      int64 // of the binary
 	length    time.Duration
 	rounds    int
 	only      string
 	responses int
-	peers     bool // others beside
-	profiled  bool
+	peers     bool   // others beside
 	profiles  string // folder; empty: none
 	progress  io.Writer
 

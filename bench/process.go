@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -72,13 +71,13 @@ func (p *process) end() {
 
 // build makes a binary as it is released, from the module in a folder of this
 // repository.
-func build(ctx context.Context, folder, binary string, flags ...string) (int64, error) {
+func build(ctx context.Context, module, binary string) (int64, error) {
 	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "formulary").Output()
 	if err != nil {
 		return 0, fmt.Errorf("build: find the repository: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, "go", slices.Concat([]string{"build", "-trimpath", "-ldflags=-s -w", "-o", binary}, flags, []string{"."})...)
-	cmd.Dir = filepath.Join(strings.TrimSpace(string(root)), folder)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary, ".")
+	cmd.Dir = filepath.Join(strings.TrimSpace(string(root)), module)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("build %s: %w\n%s", filepath.Base(binary), err, out)

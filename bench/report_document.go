@@ -48,8 +48,7 @@ a warm-up; figures are medians, with the least and the most of the rounds behind
 round to the bare server's in the same round.
 
 - The **bare server** sends the very headers and bytes that Formulary sends and does nothing else: it is the limit. Both
-  let Go use one processor more than the machine has, and are compiled with the same profile of these works
-  (%[1]smake profile%[1]s).
+  let Go use one processor more than the machine has.
 - **Formulary** is as it is out of the box, but for rate limits, which are off: every request is logged, and tokens and
   responses are on disk when they are answered.
 - **PocketBase** v0.36.8 lists 20 of as many forms by a bearer token and a rule that lets owners see their own, newest
