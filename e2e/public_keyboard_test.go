@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -124,6 +125,22 @@ func (b *tab) seek(name string) {
 	b.t.Fatalf("the focus never comes to %q", name)
 }
 
+// enter types. A list takes letters that come more than a second apart, as on a busy
+// machine, for other words: there it tries again, after such a pause.
+func (b *tab) enter(keys string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	chosen := fmt.Sprintf(`document.activeElement.localName !== "select" || !/^[a-z]+$/i.test(%[1]q) || document.activeElement.selectedOptions[0].text.startsWith(%[1]q)`, keys)
+	for b.do(chromedp.KeyEvent(keys)); !ask(b, chromedp.Evaluate[bool](chosen)); b.do(chromedp.KeyEvent(keys)) {
+		select {
+		case <-ctx.Done():
+			b.t.Fatalf("%q is not found in %s", keys, b.focused())
+		case <-time.After(1100 * time.Millisecond):
+		}
+	}
+}
+
 // Somebody without a mouse answers every kind of question.
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
@@ -148,7 +165,7 @@ func TestKeyboard(t *testing.T) {
 			b.tabTo(at.name)
 		}
 		if at.keys != "" {
-			b.do(chromedp.KeyEvent(at.keys))
+			b.enter(at.keys)
 		}
 		b.wantFocusSeen()
 		if at.name == "loud" {
