@@ -104,14 +104,7 @@ func TestUpgradeOfMixedUp(t *testing.T) {
 	const before, n = 5, 150
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		s, err := store.Connect(ctx, place.Data, place.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { s.Close() })
-		if err := s.MigrateTo(ctx, before); err != nil {
-			t.Fatal(err)
-		}
+		s := leftAt(t, place, before)
 		owner := person(t, s, "ada@example.com").ID
 		p := opened(t, s, owner, small)
 		execute := func(sql string, args ...any) {

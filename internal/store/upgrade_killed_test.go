@@ -33,16 +33,9 @@ func TestUpgradeKilled(t *testing.T) {
 	}
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		s, err := store.Connect(ctx, place.Data, place.URL)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { s.Close() })
 		const from = 5 // the next one moves all responses to another table
-		if err := s.MigrateTo(ctx, from); err != nil {
-			t.Fatal(err)
-		}
-		err = s.Exec(ctx, fmt.Sprintf(`INSERT INTO response (account_id, form_id, serial, id, version, submitted_at, answers, metadata)
+		s := leftAt(t, place, from)
+		err := s.Exec(ctx, fmt.Sprintf(`INSERT INTO response (account_id, form_id, serial, id, version, submitted_at, answers, metadata)
 			WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < %d)
 			SELECT 'account', 'form', i, 'rsp_' || i, 1, i, %s, '{}' FROM numbers`, manyResponses, manyResponsesSQL[place.Engine]))
 		if err != nil {

@@ -31,20 +31,27 @@ func filling(column, kind string) string {
 	return "'" + column + " kept'"
 }
 
+// leftAt is a database of an earlier schema.
+func leftAt(t *testing.T, place storetest.Place, version int) *store.Store {
+	t.Helper()
+	s, err := store.Connect(ctx, place.Data, place.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if err := s.MigrateTo(ctx, version); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 // Whatever schema a database was left at, and whatever is in each of its tables, is
 // there after the upgrade.
 func TestUpgrade(t *testing.T) {
 	for from := 1; from < store.Schemas(); from++ {
 		t.Run(fmt.Sprintf("from %d", from), func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, place storetest.Place) {
-				s, err := store.Connect(ctx, place.Data, place.URL)
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { s.Close() })
-				if err := s.MigrateTo(ctx, from); err != nil {
-					t.Fatal(err)
-				}
+				s := leftAt(t, place, from)
 				columns, err := s.Rows(ctx, 3, columnsSQL[place.Engine])
 				if err != nil {
 					t.Fatal(err)
