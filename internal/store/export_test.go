@@ -33,11 +33,16 @@ func (s *Store) Rows(ctx context.Context, columns int, sql string, args ...any) 
 	return list, err
 }
 
-// MaxPrepared is how many statements a connection keeps.
+// MaxPrepared is how much SQL a connection keeps prepared.
 const MaxPrepared = maxPrepared
 
-// Prepared is how many the writer has, on SQLite.
-func (s *Store) Prepared() int { return len(s.db.(*sqlite).writer.prepared) }
+// Prepared is how much the writer has, on SQLite.
+func (s *Store) Prepared() (bytes int) {
+	for sql := range s.db.(*sqlite).writer.prepared {
+		bytes += len(sql)
+	}
+	return bytes
+}
 
 // Addresses is of how many forms the address is remembered.
 func (s *Store) Addresses() int64 { return s.owners.n.Load() }

@@ -16,6 +16,7 @@ import (
 type pgConn struct {
 	*pgconn.PgConn
 	prepared map[string]*pgconn.StatementDescription
+	length   int // of the texts
 	names    int // of statements that were given
 	row      pgRow
 	made     time.Time
@@ -32,6 +33,7 @@ func (c *pgConn) prepare(ctx context.Context, sql string) (*pgconn.StatementDesc
 		return nil, pgError(err)
 	}
 	c.prepared[sql] = made
+	c.length += len(sql)
 	return made, nil
 }
 

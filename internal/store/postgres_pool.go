@@ -187,7 +187,7 @@ func (p *pgPool) last() *pgConn {
 func (p *pgPool) give(c *pgConn) {
 	defer func() { <-p.slots }()
 	c.left = time.Now()
-	keep := c.quiet() && !c.IsClosed() && len(c.prepared) < maxPrepared && c.left.Sub(c.made) < connLife
+	keep := c.quiet() && !c.IsClosed() && c.length < maxPrepared && c.left.Sub(c.made) < connLife
 	p.mu.Lock()
 	if keep = keep && !p.closed; keep {
 		p.idle = append(p.idle, c)

@@ -125,7 +125,7 @@ func filterOf(versions []*form.Definition, id, part string, values ...string) An
 const (
 	maxMeant      = 40   // questions, or rows of them
 	maxMeantLists = 40   // answers to a question where they may be lists
-	maxMeantElse  = 1000 // and where they are not
+	maxMeantAll   = 1000 // answers in all, once for each place where they may be
 )
 
 // Meant are the answers whose words have the text in them, though not in the way in
@@ -140,17 +140,19 @@ func (s *Store) Meant(ctx context.Context, owner, formID, text string, countries
 	}
 	var list []AnswerFilter
 	has := func(words string) bool { return strings.Contains(form.Fold(words), form.Fold(text)) }
+	left := maxMeantAll
 	add := func(f *form.Field, part string, values []string) {
 		if len(values) == 0 || len(list) == maxMeant || strings.ContainsAny(part, pathSigns) {
 			return
 		}
 		meant := filterOf(versions, f.ID, part, values...)
-		most := maxMeantElse
+		most := left / len(meant.places)
 		if meant.lists {
-			most = maxMeantLists
+			most = min(most, maxMeantLists)
 		}
-		meant.values = values[:min(len(values), most)]
-		list = append(list, meant)
+		if meant.values = values[:min(len(values), most)]; len(meant.values) > 0 {
+			list, left = append(list, meant), left-len(meant.values)*len(meant.places)
+		}
 	}
 	var codes []string
 	for _, code := range slices.Sorted(maps.Keys(countries)) {
@@ -212,11 +214,11 @@ func (s *Store) filtered(t tx, owner, formID string, filter ResponseFilter, limi
 	if filter.By.Part != "" {
 		path = append(path, filter.By.Part)
 	}
-	for i := 0; strings.Contains(order, "?"); i++ {
+	sorted := numbered(order, len(args)+1)
+	for i := range strings.Count(order, "?") {
 		args = append(args, path[i%len(path)])
-		order = strings.Replace(order, "?", "$"+strconv.Itoa(len(args)), 1)
 	}
-	page := order + ` LIMIT $` + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
+	page := sorted + ` LIMIT $` + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
 	list, err := collect(t.Query, formID, `SELECT `+responseColumns+where+page, append(args, limit, offset)...)
 	return list, total, err
 }

@@ -20,11 +20,8 @@ func (f ResponseFilter) empty() bool {
 func (f ResponseFilter) where(owner, formID string, db engine) (string, []any) {
 	sql, args := ` FROM response WHERE account_id = $1 AND form_id = $2`, []any{owner, formID}
 	add := func(condition string, values ...any) {
-		for _, v := range values {
-			args = append(args, v)
-			condition = strings.Replace(condition, "?", "$"+strconv.Itoa(len(args)), 1)
-		}
-		sql += condition
+		sql += numbered(condition, len(args)+1)
+		args = append(args, values...)
 	}
 	if !f.Since.IsZero() {
 		add(` AND id >= ?`, account.FirstID(account.ResponsePrefix, f.Since))
@@ -36,18 +33,33 @@ func (f ResponseFilter) where(owner, formID string, db engine) (string, []any) {
 		add(` AND version = ?`, f.Version)
 	}
 	if f.Search != "" {
-		either, values := searched(f.Search, db)
+		first, values := searched(f.Search, db)
+		either := []string{first}
 		for _, a := range f.Meant {
 			is, with := a.condition(db)
-			either, values = either+` OR `+is, append(values, with...)
+			either, values = append(either, is), append(values, with...)
 		}
-		add(` AND (`+either+`)`, values...)
+		add(` AND (`+strings.Join(either, ` OR `)+`)`, values...)
 	}
 	for _, a := range f.Answers {
 		is, with := a.condition(db)
 		add(` AND (`+is+`)`, with...)
 	}
 	return sql, args
+}
+
+// numbered writes each ? of the SQL as a parameter with its number, from first on.
+func numbered(sql string, first int) string {
+	var out strings.Builder
+	for {
+		before, after, more := strings.Cut(sql, "?")
+		out.WriteString(before)
+		if !more {
+			return out.String()
+		}
+		out.WriteString("$" + strconv.Itoa(first))
+		sql, first = after, first+1
+	}
 }
 
 // written are characters that JSON writes otherwise, or writes itself: between them

@@ -112,6 +112,7 @@ func (db *sqlite) Close() error {
 type sqliteConn struct {
 	*sqlite3.Conn
 	prepared map[string]*sqlite3.Stmt
+	length   int // of the texts
 	several  map[rowsOf]string
 }
 
@@ -183,10 +184,11 @@ func (c *sqliteConn) prepare(sql string) (*sqlite3.Stmt, error) {
 	if stmt, ok := c.prepared[sql]; ok {
 		return stmt, nil
 	}
-	if len(c.prepared) >= maxPrepared {
+	if c.length+len(sql) > maxPrepared {
 		for other, stmt := range c.prepared {
 			if !stmt.Busy() {
 				delete(c.prepared, other)
+				c.length -= len(other)
 				stmt.Close()
 			}
 		}
@@ -201,6 +203,7 @@ func (c *sqliteConn) prepare(sql string) (*sqlite3.Stmt, error) {
 		return nil, fmt.Errorf("more than one statement: %s", sql)
 	}
 	c.prepared[sql] = stmt
+	c.length += len(sql)
 	return stmt, nil
 }
 

@@ -31,9 +31,9 @@ type Store struct {
 	background  sync.WaitGroup
 }
 
-// maxPrepared is how many statements a connection keeps: those that were made for one
-// filter in a thousand are not worth it.
-const maxPrepared = 512
+// maxPrepared is how much SQL a connection keeps prepared: all that is asked again and
+// again, several times over. What was made for one filter is long and soon forgotten.
+const maxPrepared = 256 << 10
 
 // engine is what SQLite and PostgreSQL have in common.
 type engine interface {
