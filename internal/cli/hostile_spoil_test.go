@@ -163,6 +163,21 @@ func (g *generator) spoilPath(r *request) {
 	}
 }
 
+// choose is one of so many places of a request, half of the time one that was spared
+// so far.
+func (g *generator) choose(r *request, n int, place func(int) string) int {
+	var spared []int
+	for i := range n {
+		if !g.reached[r.name+" "+place(i)] {
+			spared = append(spared, i)
+		}
+	}
+	if len(spared) > 0 && g.IntN(2) == 0 {
+		return pick(g, spared)
+	}
+	return g.IntN(n)
+}
+
 // reach notes that something hostile went into a place of a request.
 func (g *generator) reach(r *request, place string) { g.reached[r.name+" "+place] = true }
 
@@ -227,7 +242,7 @@ func (g *generator) spoilPairs(r *request, pairs []named) []named {
 	if len(pairs) == 0 {
 		return []named{{name: pick(g, g.names), value: g.text()}}
 	}
-	at := g.IntN(len(pairs))
+	at := g.choose(r, len(pairs), func(i int) string { return pairs[i].name })
 	name := pairs[at].name
 	switch g.IntN(10) {
 	case 0:
@@ -296,7 +311,7 @@ func (g *generator) spoilJSON(r *request) error {
 	}
 	var parts []part
 	collect("", body, func(any) {}, &parts)
-	p := pick(g, parts)
+	p := parts[g.choose(r, len(parts), func(i int) string { return parts[i].path })]
 	replaced := fmt.Sprintf("%q", here)
 	with := ""
 	object, isObject := p.value.(map[string]any)
