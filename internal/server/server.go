@@ -83,12 +83,16 @@ func New(listener net.Listener, c Config) (*Server, error) {
 // it drains, every answer tells its connection to close, so that no client
 // sends into a connection that is about to go.
 func (s *Server) Serve(ctx context.Context) error {
+	connections := newDeadlines(s.listener)
+	served, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	go connections.watch(served)
 	failed := make(chan error, 1)
 	go func() {
 		if s.CertFile != "" {
-			failed <- s.http.ServeTLS(s.listener, "", "")
+			failed <- s.http.ServeTLS(connections, "", "")
 		} else {
-			failed <- s.http.Serve(s.listener)
+			failed <- s.http.Serve(connections)
 		}
 	}()
 	select {
