@@ -204,8 +204,7 @@ func (a *API) formSchema() typed[formInput, map[string]any] {
 			}
 			d, err := a.Store.Draft(ctx, c.Owner(), in.ID)
 			if err == nil && f.Version > 0 {
-				public, e := a.Store.PublicForm(ctx, in.ID)
-				d, err = public.Definition, e
+				d, err = a.Store.Definition(ctx, c.Owner(), in.ID, f.Version)
 			}
 			if err != nil {
 				return nil, reply{}, err

@@ -145,6 +145,14 @@ func asLine(value any) (string, error) {
 	return text, err
 }
 
+// textFrom is the text as an answer: the value itself, where nothing was to be changed.
+func textFrom(value any, text string) any {
+	if value == text {
+		return value
+	}
+	return text
+}
+
 // posted is the text of a control, as an answer; empty is none.
 func posted(f *Field, in url.Values) any {
 	if text := strings.TrimSpace(in.Get(f.Key)); text != "" {

@@ -24,7 +24,7 @@ func (email) Answer(_ *Field, value any) (any, error) {
 	if !isEmail(text) {
 		return nil, errEmail
 	}
-	return text, nil
+	return textFrom(value, text), nil
 }
 
 func isEmail(text string) bool {

@@ -29,7 +29,7 @@ func (longText) Answer(f *Field, value any) (any, error) {
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
 		return nil, errControl
 	}
-	return text, lengthWithin(f, text, maxLongText)
+	return textFrom(value, text), lengthWithin(f, text, maxLongText)
 }
 
 func (longText) Schema(f *Field) map[string]any { return textSchema(f, maxLongText) }

@@ -97,7 +97,7 @@ func numberWithin(f *Field, value any) (any, error) {
 			return nil, betweenSteps(f, from+math.Floor(steps)**f.Step, from+math.Ceil(steps)**f.Step)
 		}
 	}
-	return n, nil
+	return value, nil
 }
 
 // betweenSteps names the steps below and above a number that is none.

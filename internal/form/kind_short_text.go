@@ -20,7 +20,7 @@ func (shortText) Answer(f *Field, value any) (any, error) {
 	if err != nil || text == "" {
 		return nil, err
 	}
-	return text, lengthWithin(f, text, maxShortText)
+	return textFrom(value, text), lengthWithin(f, text, maxShortText)
 }
 
 func (shortText) Schema(f *Field) map[string]any { return textSchema(f, maxShortText) }

@@ -58,7 +58,7 @@ func oneOf(f *Field, value any) (any, error) {
 		return nil, errText
 	}
 	if offers(f.Options, text) {
-		return text, nil
+		return value, nil
 	}
 	return ownWords(f, text)
 }

@@ -245,7 +245,7 @@ func recount(t tx, owner string, f *form.Form, to form.Status) error {
 
 var errNotOpen = fault.New(fault.FormNotOpen, "The form is not open.")
 
-// PublicForm is a form as respondents see it.
+// PublicForm is a form as respondents see it. Many share it: it is not to be changed.
 type PublicForm struct {
 	Owner      string
 	ID         string
@@ -253,13 +253,13 @@ type PublicForm struct {
 	Version    int64
 	Head       form.Head
 	Offer      form.Offer
-	Definition *form.Definition // shared: not to be changed
+	Definition *form.Definition
 
 	Mark Mark // when this was true, for what is made of it
 }
 
 // OpenAt says whether the form takes responses at the moment.
-func (p PublicForm) OpenAt(now time.Time) bool {
+func (p *PublicForm) OpenAt(now time.Time) bool {
 	return p.Status == form.Open && (p.Offer.ClosesAt.IsZero() || now.Before(p.Offer.ClosesAt)) && !now.Before(p.Offer.OpensAt)
 }
 
@@ -269,16 +269,15 @@ const maxPublic = 10_000
 
 // PublicForm finds a form by its id or slug alone: what was published last.
 // Before the first time it is not open and asks nothing.
-func (s *Store) PublicForm(ctx context.Context, address string) (PublicForm, error) {
+func (s *Store) PublicForm(ctx context.Context, address string) (*PublicForm, error) {
 	if owner, ok := s.owners.of(address); ok {
 		p, mark, ok := s.public.Get(owner, address)
 		if ok {
 			return p, nil
 		}
-		p, err := s.readPublicForm(ctx, owner, address)
+		p, err := s.readPublicForm(ctx, owner, address, mark)
 		if !errors.Is(err, fault.NotFound) {
 			if err == nil {
-				p.Mark = mark
 				s.public.Put(address, mark, p, 1)
 			}
 			return p, err
@@ -286,13 +285,13 @@ func (s *Store) PublicForm(ctx context.Context, address string) (PublicForm, err
 		s.owners.forget(address) // it may have become somebody else's
 	}
 	if address == "" || len(address) > maxAddress || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return PublicForm{}, fault.NotFound
+		return nil, fault.NotFound
 	}
 	var owner string
 	if err := one(s.query(ctx), ownerSQL, []any{address}, &owner); err != nil {
-		return PublicForm{}, err
+		return nil, err
 	}
-	p, err := s.readPublicForm(ctx, owner, address)
+	p, err := s.readPublicForm(ctx, owner, address, Mark{})
 	if err == nil {
 		s.owners.keep(address, owner)
 	}
@@ -331,14 +330,14 @@ const maxAddress = 64
 
 // readPublicForm reads a form whose owner is known, so that the database knows on
 // which machine to look.
-func (s *Store) readPublicForm(ctx context.Context, owner, address string) (PublicForm, error) {
-	var p PublicForm
+func (s *Store) readPublicForm(ctx context.Context, owner, address string, mark Mark) (*PublicForm, error) {
+	p := &PublicForm{Mark: mark}
 	var status string
 	var opens, closes int64
 	err := one(s.query(ctx), publicSQL, []any{address, owner}, &p.Owner, &p.ID, &status, &p.Version, &p.Head.Title, &p.Head.Description, &p.Head.Language,
 		&p.Offer.Slug, &opens, &closes, &p.Offer.ResponseLimit, &p.Offer.Sites)
 	if err != nil {
-		return p, err
+		return nil, err
 	}
 	p.Offer.OpensAt, p.Offer.ClosesAt = at(opens), at(closes)
 	p.Status = form.Status(status)
@@ -347,6 +346,8 @@ func (s *Store) readPublicForm(ctx context.Context, owner, address string) (Publ
 		return p, nil
 	}
 	// A version never changes: what it asks is read and understood once.
-	p.Definition, err = s.Definition(ctx, p.Owner, p.ID, p.Version)
-	return p, err
+	if p.Definition, err = s.Definition(ctx, p.Owner, p.ID, p.Version); err != nil {
+		return nil, err
+	}
+	return p, nil
 }

@@ -17,7 +17,7 @@ import (
 // Submission is a response on its way into the store: answers that were checked
 // against a version of the form.
 type Submission struct {
-	Form     PublicForm
+	Form     *PublicForm
 	Answers  map[string]any
 	Metadata form.Metadata
 	Once     Once // with a key, sent again it is the response that the first sending made

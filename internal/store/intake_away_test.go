@@ -30,7 +30,7 @@ func TestBatchWhileAway(t *testing.T) {
 	s := &Store{db: db}
 	batch := make([]*waiting, 100)
 	for i := range batch {
-		batch[i] = &waiting{turn: newTurn()}
+		batch[i] = &waiting{Submission: Submission{Form: &PublicForm{}}, turn: newTurn()}
 	}
 	s.storeBatch(batch)
 	if db.writes != 2 {

@@ -34,7 +34,7 @@ func define(t *testing.T, text string) *form.Definition {
 }
 
 // opened makes a form that takes responses.
-func opened(t *testing.T, s *store.Store, owner, definition string) store.PublicForm {
+func opened(t *testing.T, s *store.Store, owner, definition string) *store.PublicForm {
 	t.Helper()
 	f, err := s.CreateForm(ctx, owner, form.Head{Title: "Order", Language: "en"}, define(t, definition), store.Once{}, time.Now())
 	if err != nil {
@@ -52,7 +52,7 @@ func opened(t *testing.T, s *store.Store, owner, definition string) store.Public
 
 const small = `{"fields": [{"key": "n", "kind": "number"}, {"key": "c", "kind": "single_choice", "options": [{"value": "a"}, {"value": "b"}]}]}`
 
-func add(s *store.Store, p store.PublicForm, n int) (form.Response, error) {
+func add(s *store.Store, p *store.PublicForm, n int) (form.Response, error) {
 	answers := map[string]any{"n": float64(n) / 10, "c": []string{"a", "b"}[n%2]}
 	return s.AddResponse(ctx, store.Submission{Form: p, Answers: answers, At: time.Now()})
 }
@@ -104,7 +104,7 @@ func TestSummaryIsExact(t *testing.T) {
 }
 
 // recount reads all responses to a form and sums them up.
-func recount(t *testing.T, s *store.Store, p store.PublicForm) *form.Summary {
+func recount(t *testing.T, s *store.Store, p *store.PublicForm) *form.Summary {
 	t.Helper()
 	sum := form.NewSummary()
 	if err := s.EachResponse(ctx, p.Owner, p.ID, store.ResponseFilter{}, func(r form.Response) error {
@@ -117,7 +117,7 @@ func recount(t *testing.T, s *store.Store, p store.PublicForm) *form.Summary {
 	return sum
 }
 
-func isSummary(t *testing.T, s *store.Store, p store.PublicForm, want *form.Summary) {
+func isSummary(t *testing.T, s *store.Store, p *store.PublicForm, want *form.Summary) {
 	t.Helper()
 	got, err := s.Summary(ctx, p.Owner, p.ID)
 	if err != nil {

@@ -22,7 +22,7 @@ func TestRestoreWhileSweeping(t *testing.T) {
 		owner := person(t, s, "ada@example.com").ID
 		now := time.Now()
 		const forms, responses = 12, 40
-		var all []store.PublicForm
+		var all []*store.PublicForm
 		for range forms {
 			p := opened(t, s, owner, small)
 			for i := range responses {
@@ -245,7 +245,7 @@ func TestSearchAmongManyOptions(t *testing.T) {
 }
 
 // published is a form with a new definition.
-func published(t *testing.T, s *store.Store, p store.PublicForm, definition string) store.PublicForm {
+func published(t *testing.T, s *store.Store, p *store.PublicForm, definition string) *store.PublicForm {
 	t.Helper()
 	now := time.Now()
 	if _, err := s.ChangeForm(ctx, p.Owner, p.ID, 0, func(plan *form.Plan) error {

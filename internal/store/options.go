@@ -158,7 +158,7 @@ func (s *Store) recountOptions(t tx, owner, formID string, d *form.Definition) e
 
 // FullOptions are the options of a form, by field id and value, that have been
 // chosen as often as they may.
-func (s *Store) FullOptions(ctx context.Context, p PublicForm) (map[[2]string]bool, error) {
+func (s *Store) FullOptions(ctx context.Context, p *PublicForm) (map[[2]string]bool, error) {
 	caps := capsOf(p.Definition)
 	if caps == nil {
 		return nil, nil

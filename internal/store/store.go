@@ -22,7 +22,7 @@ type Store struct {
 	db      engine
 	bearers *Cache[string, Bearer]
 	clients *Cache[string, client]
-	public  *Cache[string, PublicForm]
+	public  *Cache[string, *PublicForm]
 	owners  addresses
 
 	definitions definitions
@@ -143,7 +143,7 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	s := &Store{db: db}
 	s.bearers = NewCache[string, Bearer](s, maxBearers)
 	s.clients = NewCache[string, client](s, maxClients)
-	s.public = NewCache[string, PublicForm](s, maxPublic)
+	s.public = NewCache[string, *PublicForm](s, maxPublic)
 	return s, nil
 }
 

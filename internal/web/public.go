@@ -30,9 +30,10 @@ const (
 // sooner waits for so long.
 const quickest = time.Second
 
-// publicForm finds the form, as it was published last.
 var errNoForm = fault.New(fault.NoResource, "There is no form at this address. It may have been removed, or a part of the link is missing.")
 
+// publicForm finds the form, as it was published last. It is the visit's own: that may
+// go on with an earlier version.
 func (web *Web) publicForm(v *visit) (store.PublicForm, error) {
 	address := v.r.PathValue("id")
 	f, err := web.Store.PublicForm(v.ctx(), address)
@@ -45,10 +46,10 @@ func (web *Web) publicForm(v *visit) (store.PublicForm, error) {
 		if known, ok := web.lastKnown.get(address); ok && fault.From(err).Code == fault.DatabaseUnreachable {
 			return known, err
 		}
-		return f, err
+		return store.PublicForm{}, err
 	}
-	web.lastKnown.put(address, f)
-	return f, nil
+	web.lastKnown.put(address, *f)
+	return *f, nil
 }
 
 // showForm begins: answers may come with the link, by their keys.
@@ -208,8 +209,9 @@ func (web *Web) finish(v *visit, a *asking, e form.Evaluation, number int) error
 	if err != nil {
 		return err
 	}
+	asked := a.form
 	r, err := web.Store.AddResponse(v.ctx(), store.Submission{
-		Form: a.form, Answers: e.Answers, At: now,
+		Form: &asked, Answers: e.Answers, At: now,
 		Metadata: form.Metadata{Source: "page", Seconds: int64(max(0, now.Sub(since).Seconds()))},
 		Once:     store.Once{App: "page/" + a.form.ID, Key: nonce, Hash: account.Hash(string(text))},
 	})

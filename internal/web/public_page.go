@@ -204,7 +204,7 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 		p.Heading, p.Lead = d.Piped(first.Label, say), d.Piped(first.Help, say)
 	}
 	// Where the database is away, what is full is found out when storing.
-	full, err := web.Store.FullOptions(v.ctx(), a.form)
+	full, err := web.Store.FullOptions(v.ctx(), &a.form)
 	if err != nil && a.notice == "" {
 		return nil, err
 	}
