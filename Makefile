@@ -35,7 +35,7 @@ quick: ## Run the tests without the race detector and the browser.
 clients: ## Run seven client libraries from npm, unmodified, through the whole OAuth flow.
 	e2e/clients/run
 
-bench: ## Measure speed beside a bare net/http server and peers, and write docs/benchmarks.md (15 minutes).
+bench: ## Measure speed beside a bare net/http server and peers, and write docs/benchmarks.md (15 to 25 minutes).
 	scripts/need postgres
 	scripts/with-postgres --durable go run ./bench $(BENCH)
 

@@ -89,24 +89,30 @@ func (b *bench) contest(ctx context.Context, w work, entrants []entrant) (figure
 			return f, err
 		}
 	}
-	for range b.rounds {
+	counted, err := b.calmest(func() error {
 		for i := range entrants {
 			t, cpu, err := load(i, w.connections, b.length)
 			if err != nil {
-				return f, err
+				return err
 			}
 			o := &f.outcomes[i]
 			o.rates, o.cpus = append(o.rates, t.rate()), append(o.cpus, cpu)
 			if w.calm != w.connections {
 				if t, _, err = load(i, w.calm, b.length/calmPart); err != nil {
-					return f, err
+					return err
 				}
 			}
 			o.p50s = append(o.p50s, t.times.quantile(0.5).Seconds())
 			o.p99s = append(o.p99s, t.times.quantile(0.99).Seconds())
 		}
+		return nil
+	})
+	if err != nil {
+		return f, err
 	}
-	for _, o := range f.outcomes {
+	for i := range f.outcomes {
+		o := &f.outcomes[i]
+		o.rates, o.cpus, o.p50s, o.p99s = those(o.rates, counted), those(o.cpus, counted), those(o.p50s, counted), those(o.p99s, counted)
 		// What is no work of Formulary's must work, or the comparison is void.
 		if o.errors > 0 && o.name == bareName {
 			return f, fmt.Errorf("the bare server said: %.200s", o.said)

@@ -29,9 +29,7 @@ type bench struct {
 	profiles  string // folder; empty: none
 	progress  io.Writer
 
-	// What the rest of the machine did under load: figures of a busy machine say
-	// little.
-	elsewhere, capacity time.Duration
+	used use // under load: figures of a busy machine say little
 }
 
 func (b *bench) wants(name string) bool { return b.only == "" || b.only == name }
@@ -86,8 +84,8 @@ func (b *bench) watch(ctx context.Context, p *process, work func() error) (cpu, 
 	for pid, used := range helpersAfter {
 		helped += used - helpersBefore[pid]
 	}
-	b.elsewhere += othersAfter - othersBefore - helped
-	b.capacity += took * time.Duration(runtime.NumCPU())
+	b.used.elsewhere += othersAfter - othersBefore - helped
+	b.used.capacity += took * time.Duration(runtime.NumCPU())
 	return cpuAfter - cpuBefore + helped, took, nil
 }
 
@@ -107,29 +105,35 @@ type cost struct {
 // inTurns measures errands beside each other, so that a slow moment of the
 // machine meets all of them.
 func (b *bench) inTurns(ctx context.Context, connections int, errands ...errand) ([]cost, error) {
-	cpus, waits := make([][]float64, len(errands)), make([][]float64, len(errands))
-	for round := range b.rounds + 1 {
-		length := b.length
-		if round == 0 {
-			length /= 2 // to warm up
-		}
+	var cpus, waits [][]float64
+	round := func(length time.Duration) error {
 		for i, e := range errands {
 			t, cpu, err := b.once(ctx, e.to, deal(e.requests, connections), length)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if t.errors > 0 {
-				return nil, fmt.Errorf("the service said: %.200s", t.said)
+				return fmt.Errorf("the service said: %.200s", t.said)
 			}
-			if round > 0 {
-				cpus[i] = append(cpus[i], cpu)
-				waits[i] = append(waits[i], float64(t.times.quantile(0.5)))
-			}
+			cpus[i] = append(cpus[i], cpu)
+			waits[i] = append(waits[i], float64(t.times.quantile(0.5)))
 		}
+		return nil
+	}
+	begin := func() { cpus, waits = make([][]float64, len(errands)), make([][]float64, len(errands)) }
+	begin()
+	if err := round(b.length / 2); err != nil { // to warm up
+		return nil, err
+	}
+	begin()
+	counted, err := b.calmest(func() error { return round(b.length) })
+	if err != nil {
+		return nil, err
 	}
 	costs := make([]cost, len(errands))
 	for i := range costs {
-		costs[i] = cost{median(cpus[i]), time.Duration(median(waits[i])), spanOf(cpus[i])}
+		cpu := those(cpus[i], counted)
+		costs[i] = cost{median(cpu), time.Duration(median(those(waits[i], counted))), spanOf(cpu)}
 	}
 	return costs, nil
 }

@@ -55,9 +55,8 @@ func (r *report) targetTable() [][]string {
 		}
 	}
 	rows.add("Binary", megabytes(r.size), "≤ "+megabytes(maxBinary), r.size <= maxBinary)
-	if r.bench.capacity > 0 {
-		elsewhere := float64(r.bench.elsewhere) / float64(r.bench.capacity)
-		rows.add("Machine used by others meanwhile", percent(elsewhere), "≤ "+percent(maxElsewhere), elsewhere <= maxElsewhere)
+	if used := r.bench.used; used.capacity > 0 {
+		rows.add("Machine used by others meanwhile", percent(used.share()), "≤ "+percent(maxElsewhere), used.share() <= maxElsewhere)
 	}
 	return rows
 }

@@ -23,7 +23,7 @@ func measured() *report {
 		return costs
 	}
 	return &report{
-		bench: &bench{rounds: 3, length: time.Second, responses: 10_000, elsewhere: 3, capacity: 100},
+		bench: &bench{rounds: 3, length: time.Second, responses: 10_000, used: use{3, 100}},
 		size:  26e6,
 		works: []figures{{
 			work: work{title: "List <forms>", target: target{sqlite: 0.8, times: 30}},

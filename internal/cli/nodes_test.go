@@ -134,8 +134,11 @@ func (n *nodes) kept() {
 		if long && middle > p.within {
 			n.t.Errorf("%s: %v, promised are %v", p.what, middle, p.within)
 		}
-		figure(n.t, "two nodes: "+p.what, "promised within %v: %v (the median of %d), %v (the longest)",
-			p.within, middle.Round(100*time.Microsecond), len(p.took), longest.Round(100*time.Microsecond))
+		result := fmt.Sprintf("promised within %v: %v", p.within, middle.Round(100*time.Microsecond))
+		if n := len(p.took); n > 1 {
+			result += fmt.Sprintf(" (the median of %d), %v (the longest)", n, longest.Round(100*time.Microsecond))
+		}
+		figure(n.t, "two nodes: "+p.what, "%s", result)
 	}
 }
 

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+)
+
+// Rounds that others disturbed are measured again, but not for ever, and what was
+// measured in those that do not count is forgotten.
+func TestCalmest(t *testing.T) {
+	for name, c := range map[string]struct {
+		shares []time.Duration // of 100, round by round
+		want   []int
+		left   time.Duration
+	}{
+		"all calm":         {[]time.Duration{1, 0, 5}, []int{1, 0, 2}, 6},
+		"one disturbed":    {[]time.Duration{1, 30, 2, 3}, []int{0, 2, 3}, 6},
+		"most disturbed":   {[]time.Duration{50, 40, 30, 20, 10, 1}, []int{5, 4, 3}, 31},
+		"more than needed": {[]time.Duration{9, 1, 9, 2, 3}, []int{1, 3, 4}, 6},
+	} {
+		b := &bench{rounds: 3}
+		next := 0
+		counted, err := b.calmest(func() error {
+			if next == len(c.shares) {
+				return errors.New("a round too many")
+			}
+			b.used.elsewhere += c.shares[next]
+			b.used.capacity += 100
+			next++
+			return nil
+		})
+		if err != nil || !slices.Equal(counted, c.want) || b.used.elsewhere != c.left || b.used.capacity != 300 {
+			t.Errorf("%s: rounds %v count, %v of %v (%v)", name, counted, b.used.elsewhere, b.used.capacity, err)
+		}
+	}
+}
