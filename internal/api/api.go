@@ -218,11 +218,11 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) error {
 	// A slash that was written otherwise is part of a name, and no name has one.
 	if found == nil || r.URL.RawPath != "" && strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") {
 		r.Pattern = "none"
-		allowAnyOrigin(w, strings.HasPrefix(r.URL.Path, "/api/v1/"))
+		allowAnyOrigin(w, r, strings.HasPrefix(r.URL.Path, "/api/v1/"))
 		return fault.New(fault.NoPath, "There is nothing at this path.")
 	}
 	r.Pattern = found.path
-	allowAnyOrigin(w, found.cors)
+	allowAnyOrigin(w, r, found.cors)
 	method := r.Method
 	if method == http.MethodHead {
 		method = http.MethodGet
@@ -247,10 +247,13 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) error {
 
 // allowAnyOrigin opens an answer to pages of every site. No cookie counts here,
 // so nothing is given that the page's own code could not get anyway.
-func allowAnyOrigin(w http.ResponseWriter, open bool) {
-	if open {
-		h := w.Header()
-		h["Access-Control-Allow-Origin"] = anyOrigin
+func allowAnyOrigin(w http.ResponseWriter, r *http.Request, open bool) {
+	if !open {
+		return
+	}
+	h := w.Header()
+	h["Access-Control-Allow-Origin"] = anyOrigin
+	if len(r.Header["Origin"]) > 0 {
 		h["Access-Control-Expose-Headers"] = exposed
 	}
 }

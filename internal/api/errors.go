@@ -38,7 +38,7 @@ func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	// Also what is refused on the way here, such as too many requests, is for the
 	// pages of every site to read.
 	if found, _ := a.find(r.URL.Path); found != nil {
-		allowAnyOrigin(w, found.cors)
+		allowAnyOrigin(w, r, found.cors)
 	}
 	switch {
 	case e.Code == fault.Internal:

@@ -64,6 +64,9 @@ func TestRoutes(t *testing.T) {
 			if got := a.Header.Get("Access-Control-Allow-Origin") == "*"; got != open || a.Header.Get("Access-Control-Allow-Credentials") != "" {
 				t.Errorf("%s is open: %v, want %v", path, got, open)
 			}
+			if got := strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "X-Request-Id"); got != open {
+				t.Errorf("%s shows its headers: %v, want %v", path, got, open)
+			}
 			if !open || path == "/api/v1/nonsense" {
 				continue
 			}

@@ -181,6 +181,9 @@ func TestAddressLimit(t *testing.T) {
 	if last.Code() != 429001 || last.Header.Get("Retry-After") == "" || last.Header.Get("Access-Control-Allow-Origin") != "*" {
 		t.Errorf("the fourth: %d %v", last.StatusCode, last.Header)
 	}
+	if p := s.Browser().Get("/signin"); p.StatusCode != 429 || p.Header.Get("X-Frame-Options") != "DENY" || p.Header.Get("Referrer-Policy") != "no-referrer" {
+		t.Errorf("a page: %d %v", p.StatusCode, p.Header)
+	}
 	r, err := http.NewRequest("OPTIONS", s.URL+"/api/oauth2/token", nil)
 	if err != nil {
 		t.Fatal(err)

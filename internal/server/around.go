@@ -44,8 +44,6 @@ func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 // These headers never differ, so they are made once.
 var (
 	nosniff  = []string{"nosniff"}
-	deny     = []string{"DENY"}
-	noRefer  = []string{"no-referrer"}
 	closing  = []string{"close"}
 	hsts     = []string{"max-age=31536000"}
 	noPolicy = []string{"default-src 'none'; frame-ancestors 'none'"}
@@ -59,8 +57,6 @@ func (s *Server) around(next http.Handler) http.Handler {
 		h := w.Header()
 		h["X-Request-Id"] = rec.id[:]
 		h["X-Content-Type-Options"] = nosniff
-		h["X-Frame-Options"] = deny
-		h["Referrer-Policy"] = noRefer
 		h["Content-Security-Policy"] = noPolicy // pages say more
 		if s.Secure {
 			h["Strict-Transport-Security"] = hsts

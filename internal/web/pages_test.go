@@ -43,6 +43,11 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s weighs %d bytes", path, len(p.Text))
 			}
 		}
+		away := s.Browser().Get("/")
+		status(t, "a stranger", away, 303)
+		if away.Header.Get("Referrer-Policy") != "no-referrer" {
+			t.Errorf("sent away with %v", away.Header)
+		}
 		p := b.Post("/docs/api", nil)
 		status(t, "POST to a page that only shows", p, 405)
 		if p.Header.Get("Allow") != "GET, HEAD" {

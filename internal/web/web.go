@@ -204,7 +204,23 @@ func New(c Config) (*Web, error) {
 const nowhere = "/"
 
 // ServeHTTP finds the page.
-func (web *Web) ServeHTTP(w http.ResponseWriter, r *http.Request) { web.mux.ServeHTTP(w, r) }
+func (web *Web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	guard(w.Header())
+	web.mux.ServeHTTP(w, r)
+}
+
+// These headers never differ, so they are made once.
+var (
+	deny    = []string{"DENY"}
+	noRefer = []string{"no-referrer"}
+)
+
+// guard keeps pages out of the frames of browsers that do not know policies, and
+// their addresses from where their links lead.
+func guard(h http.Header) {
+	h["X-Frame-Options"] = deny
+	h["Referrer-Policy"] = noRefer
+}
 
 // lost answers where there is no page, or not for the method.
 func (web *Web) lost(w http.ResponseWriter, r *http.Request) {
@@ -313,6 +329,7 @@ func (web *Web) redirect(v *visit, to string) error {
 
 // Fail writes an error as a page. It and fail are the only places that do.
 func (web *Web) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	guard(w.Header())
 	web.fail(&visit{w: w, r: r}, err)
 }
 
