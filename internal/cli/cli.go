@@ -24,6 +24,7 @@ import (
 // and --help shows both.
 type commands struct {
 	Place `embed:""`
+	About kong.VersionFlag `name:"version" help:"Print the version."`
 
 	Serve   serveCommand   `cmd:"" help:"Run the service."`
 	User    userCommands   `cmd:"" help:"Manage people."`
@@ -96,6 +97,7 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		kong.Description("An online forms service with an OAuth 2.0 platform, in one binary."),
 		kong.UsageOnError(),
 		kong.Writers(out, errOut),
+		kong.Vars{"version": "formulary " + Version()},
 		kong.Exit(func(code int) { exit = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
@@ -104,7 +106,7 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		return 2
 	}
 	parsed, err := parser.Parse(args)
-	if exit >= 0 { // --help has been printed
+	if exit >= 0 { // --help or --version has been printed
 		return exit
 	}
 	if err != nil {
