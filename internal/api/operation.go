@@ -261,7 +261,8 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 		case !p.optional:
 			field.SetString(text)
 		case len(values) == 1:
-			field.Set(reflect.ValueOf(&text))
+			given := text // its address leaves, not that of every text
+			field.Set(reflect.ValueOf(&given))
 		}
 		return nil
 	}
