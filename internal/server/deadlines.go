@@ -139,6 +139,9 @@ func (c *noted) look(soon int64) {
 	}
 }
 
+// CloseWrite is there for net/http to find.
+func (c *noted) CloseWrite() error { return closeWrite(c.Conn) }
+
 func (c *noted) Close() error {
 	c.all.mu.Lock()
 	delete(c.all.conns, c)

@@ -92,7 +92,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		if s.CertFile != "" {
 			failed <- s.http.ServeTLS(connections, "", "")
 		} else {
-			failed <- s.http.Serve(connections)
+			failed <- s.http.Serve(whole{connections})
 		}
 	}()
 	select {
