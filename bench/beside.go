@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 )
@@ -242,22 +243,38 @@ func (b *bench) restOf(ctx context.Context, r *report, name string, binary int64
 		r.rests = append(r.rests, rest{name: name})
 	}
 	var took, idle []float64
-	for range starts {
+	counted, err := b.calmest(starts, func() error {
+		before, err := elsewhere()
+		if err != nil {
+			return err
+		}
+		began := time.Now()
 		p, start, err := start(ctx)
 		if err != nil {
 			return err
 		}
+		defer p.stop()
 		select {
 		case <-time.After(idleTime):
 		case <-ctx.Done():
+			return ctx.Err()
 		}
 		memory, err := p.memory()
-		p.stop()
 		if err != nil {
 			return err
 		}
+		after, err := p.others()
+		if err != nil {
+			return err
+		}
+		b.used.elsewhere += after - before
+		b.used.capacity += time.Since(began) * time.Duration(runtime.NumCPU())
 		took, idle = append(took, start.Seconds()), append(idle, float64(memory))
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	r.rests[i].binary, r.rests[i].start, r.rests[i].idle = binary, spanOf(took), spanOf(idle)
-	return ctx.Err()
+	r.rests[i].binary, r.rests[i].start, r.rests[i].idle = binary, spanOf(those(took, counted)), spanOf(those(idle, counted))
+	return nil
 }

@@ -13,15 +13,15 @@ func (u use) share() float64 { return float64(u.elsewhere) / float64(max(1, u.ca
 
 func (u use) less(v use) use { return use{u.elsewhere - v.elsewhere, u.capacity - v.capacity} }
 
-// moreRounds is how many times the rounds that were asked for there are at most.
+// moreRounds is how many times the rounds that are wanted there are at most.
 const moreRounds = 2
 
-// calmest measures rounds until as many as were asked for have been calm, or there is
+// calmest measures rounds until as many as are wanted have been calm, or there is
 // no point in going on, and says which of them count: those in which others took least
 // of the machine.
-func (b *bench) calmest(measure func() error) ([]int, error) {
+func (b *bench) calmest(want int, measure func() error) ([]int, error) {
 	var rounds []use
-	for calm := 0; calm < b.rounds && len(rounds) < moreRounds*b.rounds; {
+	for calm := 0; calm < want && len(rounds) < moreRounds*want; {
 		before := b.used
 		if err := measure(); err != nil {
 			return nil, err
@@ -37,10 +37,10 @@ func (b *bench) calmest(measure func() error) ([]int, error) {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rounds[i].share(), rounds[j].share()) })
-	for _, i := range order[b.rounds:] {
+	for _, i := range order[want:] {
 		b.used = b.used.less(rounds[i])
 	}
-	return order[:b.rounds], nil
+	return order[:want], nil
 }
 
 // those are the figures of the rounds that count.

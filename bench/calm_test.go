@@ -20,9 +20,9 @@ func TestCalmest(t *testing.T) {
 		"most disturbed":   {[]time.Duration{50, 40, 30, 20, 10, 1}, []int{5, 4, 3}, 31},
 		"more than needed": {[]time.Duration{9, 1, 9, 2, 3}, []int{1, 3, 4}, 6},
 	} {
-		b := &bench{rounds: 3}
+		b := &bench{}
 		next := 0
-		counted, err := b.calmest(func() error {
+		counted, err := b.calmest(3, func() error {
 			if next == len(c.shares) {
 				return errors.New("a round too many")
 			}

@@ -89,7 +89,7 @@ func (b *bench) contest(ctx context.Context, w work, entrants []entrant) (figure
 			return f, err
 		}
 	}
-	counted, err := b.calmest(func() error {
+	counted, err := b.calmest(b.rounds, func() error {
 		for i := range entrants {
 			t, cpu, err := load(i, w.connections, b.length)
 			if err != nil {

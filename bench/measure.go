@@ -126,7 +126,7 @@ func (b *bench) inTurns(ctx context.Context, connections int, errands ...errand)
 		return nil, err
 	}
 	begin()
-	counted, err := b.calmest(func() error { return round(b.length) })
+	counted, err := b.calmest(b.rounds, func() error { return round(b.length) })
 	if err != nil {
 		return nil, err
 	}

@@ -211,6 +211,16 @@ func cpuOf(pid int) (time.Duration, error) {
 // others is how much processor time everything but the process and this program
 // has used on the machine since it started.
 func (p *process) others() (time.Duration, error) {
+	all, err := elsewhere()
+	if err != nil {
+		return 0, err
+	}
+	own, err := p.cpu()
+	return all - own, err
+}
+
+// elsewhere is how much everything but this program has used.
+func elsewhere() (time.Duration, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return 0, fmt.Errorf("CPU time: %w", err)
@@ -229,15 +239,11 @@ func (p *process) others() (time.Duration, error) {
 		}
 		busy += time.Duration(n) * tick
 	}
-	own, err := p.cpu()
-	if err != nil {
-		return 0, err
-	}
 	var self syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &self); err != nil {
 		return 0, fmt.Errorf("CPU time: %w", err)
 	}
-	return busy - own - time.Duration(self.Utime.Nano()+self.Stime.Nano()), nil
+	return busy - time.Duration(self.Utime.Nano()+self.Stime.Nano()), nil
 }
 
 // memory is how much of the process is in memory, in bytes.
