@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
 
 	"formulary/internal/form"
@@ -160,7 +161,9 @@ func TestShareSamples(t *testing.T) {
 			b.wantWords(fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, s.URL, id))
 			b.do(chromedp.Click("#main details summary"))
 			b.wait(`(document.querySelector(".sample iframe").contentDocument?.body?.innerText ?? "").includes("Second")`)
-			b.do(chromedp.Click("#popup > button"))
+			// By the keyboard: the sample above it is still finding its height, and a button that
+			// moves is easily missed.
+			b.do(chromedp.SendKeys("#popup > button", kb.Enter))
 			b.wait(`document.querySelector("#popup dialog").open && (document.querySelector("#popup iframe").contentDocument?.body?.innerText ?? "").includes("Second")`)
 			b.do(chromedp.Click("#popup dialog button"))
 			b.wait(`!document.querySelector("#popup dialog").open`)
