@@ -52,7 +52,9 @@ func readAll(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error)
 	var err error
 	if 0 < r.ContentLength && r.ContentLength <= min(most, smallBody) {
 		text = make([]byte, r.ContentLength)
-		_, err = io.ReadFull(r.Body, text)
+		if _, err = io.ReadFull(r.Body, text); err == nil {
+			r.Body.Close() // net/http need not look whether there is more
+		}
 	} else {
 		text, err = io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	}

@@ -17,6 +17,9 @@ type Summary struct {
 	Responses int64             `json:"responses"`
 	Days      map[string]int64  `json:"days"`   // responses by the day (UTC) on which they came
 	Fields    map[string]*Tally `json:"fields"` // by the id of the field
+
+	day  time.Time // of the last one
+	name string    // of that day
 }
 
 // Tally is what the answers to one question amount to.
@@ -51,10 +54,15 @@ func NewSummary() *Summary {
 // Add counts a response in, or with -1 out again.
 func (s *Summary) Add(d *Definition, answers map[string]any, submitted time.Time, n int64) {
 	s.Responses += n
-	count(s.Days, submitted.UTC().Format(time.DateOnly), n)
-	for key, answer := range answers {
-		f := d.Field(key)
-		if f == nil {
+	if day := submitted.Truncate(24 * time.Hour); !day.Equal(s.day) { // many come on the same one
+		s.day, s.name = day, day.UTC().Format(time.DateOnly)
+	}
+	count(s.Days, s.name, n)
+	l := d.prepared()
+	for i := range l.steps {
+		f := &l.steps[i]
+		answer, ok := answers[f.Key]
+		if !ok {
 			continue
 		}
 		t := s.Fields[f.ID]
@@ -69,9 +77,9 @@ func (s *Summary) Add(d *Definition, answers map[string]any, submitted time.Time
 	}
 }
 
-func (t *Tally) add(f *Field, answer any, n int64) {
+func (t *Tally) add(f *step, answer any, n int64) {
 	t.Answered += n
-	how := KindOf(f.Kind).Sum()
+	how := f.kind.Sum()
 	if number, ok := answer.(float64); ok && how != Words {
 		if t.Sum == nil {
 			t.Sum = &Exact{}
@@ -85,7 +93,7 @@ func (t *Tally) add(f *Field, answer any, n int64) {
 	if t.Counts == nil {
 		t.Counts = map[string]int64{}
 	}
-	t.count(f, "", answer, n)
+	t.count(f.Field, "", answer, n)
 }
 
 func (t *Tally) count(f *Field, row string, answer any, n int64) {

@@ -28,8 +28,10 @@ const (
 	nextResponseSQL = `UPDATE form SET response_serial = response_serial + $3, response_count = response_count + $3,
 		response_tick = CASE WHEN response_tick < $5 THEN $5 ELSE response_tick END + $3
 		WHERE account_id = $1 AND id = $2 AND status = 'open' AND opens_at <= $4 AND (closes_at = 0 OR closes_at > $4)
-		AND (response_limit = 0 OR response_count + $3 <= response_limit)
-		RETURNING version, response_serial, response_tick, CASE WHEN response_count = response_limit THEN 1 ELSE 0 END`
+		AND (response_limit = 0 OR response_count + $3 <= response_limit)`
+	nextColumns       = ` version, response_serial, response_tick, CASE WHEN response_count = response_limit THEN 1 ELSE 0 END `
+	nextReturnedSQL   = nextResponseSQL + ` RETURNING` + nextColumns
+	nextReadSQL       = `SELECT` + nextColumns + `FROM form WHERE account_id = $1 AND id = $2`
 	insertResponseSQL = `INSERT INTO response (account_id, form_id, id, serial, version, submitted_at, answers, metadata)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 )
@@ -221,14 +223,13 @@ func (s *Store) storeForm(t tx, list []*waiting) error {
 	form := list[0].Form
 	now := slices.MaxFunc(list, func(a, b *waiting) int { return a.At.Compare(b.At) }).At
 	n := int64(len(list))
-	var version, serial, tick, full int64
-	if err := one(t.Query, nextResponseSQL, []any{form.Owner, form.ID, n, ms(now), int64(account.TickOf(now))}, &version, &serial, &tick, &full); err != nil {
+	last, err := s.makeRoom(t, form, n, now)
+	if err != nil {
 		return notFoundAs(err, errNotOpen)
 	}
 	published := form.Definition
-	if version != form.Version {
-		var err error
-		if published, err = s.definitions.of(t.Query, form.Owner, form.ID, version); err != nil {
+	if last.version != form.Version {
+		if published, err = s.definitions.of(t.Query, form.Owner, form.ID, last.version); err != nil {
 			return err
 		}
 	}
@@ -237,9 +238,10 @@ func (s *Store) storeForm(t tx, list []*waiting) error {
 	const columns = 6
 	rows := make([][]any, n)
 	cells := make([]any, 0, columns*n)
+	moments := make([]int64, n)
 	for i, w := range list {
 		before := n - 1 - int64(i)
-		w.response = newResponse(w, serial-before, account.Tick(tick-before))
+		w.response = newResponse(w, last.serial-before, account.Tick(last.tick-before))
 		r := &w.response
 		if earlier, err := w.Once.claim(t, form.Owner, r.ID, w.At); err != nil || earlier != "" {
 			return orNil(err, earlier != "", errEarlier)
@@ -249,17 +251,40 @@ func (s *Store) storeForm(t tx, list []*waiting) error {
 				return err
 			}
 		}
-		cells = append(cells, r.ID, r.Serial, r.Version, ms(r.SubmittedAt), r.JSON, r.Metadata)
+		moments[i] = ms(r.SubmittedAt)
+		cells = append(cells, &r.ID, &r.Serial, &r.Version, &moments[i], &r.JSON, &r.Metadata)
 		rows[i] = cells[i*columns:][:columns]
 	}
 	if err := t.ExecEach(insertResponseSQL, []any{form.Owner, form.ID}, rows); err != nil {
 		return err
 	}
-	if full == 1 {
+	if last.full == 1 {
 		list[0].filled = true
 		return closeFull(t, form.Owner, form.ID, now)
 	}
 	return nil
+}
+
+// seat is where a response goes: the form has that version, serial and tick, and is
+// full with it or not.
+type seat struct{ version, serial, tick, full int64 }
+
+// makeRoom counts responses that are about to be stored, if the form is open for them,
+// and returns the seat of the last.
+func (s *Store) makeRoom(t tx, form *PublicForm, n int64, now time.Time) (seat, error) {
+	var last seat
+	args := []any{form.Owner, form.ID, n, ms(now), int64(account.TickOf(now))}
+	dest := []any{&last.version, &last.serial, &last.tick, &last.full}
+	if !s.db.Embedded() {
+		err := one(t.Query, nextReturnedSQL, args, dest...)
+		return last, err
+	}
+	// Reading what was just written is less to SQLite than returning it.
+	err := changed(t.Exec(nextResponseSQL, args...))
+	if err == nil {
+		err = one(t.Query, nextReadSQL, args[:2], dest...)
+	}
+	return last, err
 }
 
 func newResponse(w *waiting, serial int64, tick account.Tick) form.Response {

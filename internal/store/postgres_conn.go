@@ -82,8 +82,12 @@ func pgBind(args []any) ([][]byte, error) {
 		switch v := arg.(type) {
 		case string:
 			values[i] = []byte(v)
+		case *string:
+			values[i] = []byte(*v)
 		case int64:
 			values[i] = strconv.AppendInt(nil, v, 10)
+		case *int64:
+			values[i] = strconv.AppendInt(nil, *v, 10)
 		case int:
 			values[i] = strconv.AppendInt(nil, int64(v), 10)
 		case bool:

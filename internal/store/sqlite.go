@@ -226,8 +226,12 @@ func (c *sqliteConn) Query(sql string, scan func(row) error, args ...any) error 
 		switch v := arg.(type) {
 		case string:
 			err = stmt.BindText(i+1, v)
+		case *string:
+			err = stmt.BindText(i+1, *v)
 		case int64:
 			err = stmt.BindInt64(i+1, v)
+		case *int64:
+			err = stmt.BindInt64(i+1, *v)
 		case int:
 			err = stmt.BindInt64(i+1, int64(v))
 		case bool:

@@ -132,14 +132,11 @@ func (w *sqliteWrite) run(t tx) {
 	}
 }
 
-// ExecEach inserts as many rows at a time as it can, in powers of two: from one
-// row to the next SQLite then stays where it is in its trees.
+// ExecEach inserts as many rows at a time as it can: from one row to the next SQLite
+// then stays where it is in its trees.
 func (c *sqliteConn) ExecEach(sql string, same []any, rows [][]any) error {
 	for len(rows) > 0 {
-		n := 1
-		for 2*n <= min(len(rows), maxRows) {
-			n *= 2
-		}
+		n := min(len(rows), maxRows)
 		args := append(make([]any, 0, len(same)+n*len(rows[0])), same...)
 		for _, row := range rows[:n] {
 			args = append(args, row...)

@@ -79,7 +79,8 @@ type engine interface {
 	Close() error
 }
 
-// tx runs statements in a transaction.
+// tx runs statements in a transaction. Arguments are string, int64, int, bool or nil;
+// for many rows they may be *string and *int64, which take no room of their own.
 type tx interface {
 	// Exec returns how many rows changed.
 	Exec(sql string, args ...any) (int64, error)
