@@ -127,3 +127,43 @@ func TestWhole(t *testing.T) {
 		t.Errorf("after the last one: %q %v", rest, err)
 	}
 }
+
+// Whoever is still sending when the answer is complete sees its end, and is heard on.
+func TestCloseWrite(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	server, err := whole{newDeadlines(listener)}.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	if _, err := server.Write([]byte("too large")); err != nil {
+		t.Fatal(err)
+	}
+	// As net/http looks for it.
+	half, ok := server.(interface{ CloseWrite() error })
+	if !ok {
+		t.Fatal("net/http finds no way to close one direction")
+	}
+	if err := half.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := io.ReadAll(client); err != nil || string(answer) != "too large" {
+		t.Errorf("the client read %q, %v", answer, err)
+	}
+	if _, err := client.Write([]byte("more")); err != nil {
+		t.Fatal(err)
+	}
+	rest := make([]byte, 4)
+	if _, err := io.ReadFull(server, rest); err != nil || string(rest) != "more" {
+		t.Errorf("the server read %q, %v", rest, err)
+	}
+}
