@@ -7,8 +7,6 @@ import (
 	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
-	jsonv2 "github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
@@ -68,24 +66,7 @@ func responses(list []form.Response) []Response {
 
 // Submission is a set of answers.
 type Submission struct {
-	Answers Given `json:"answers" nullable:"false" doc:"By the key of the question" example:"{\"drink\": \"Tea\"}"`
-}
-
-// Given are answers as they come.
-type Given map[string]any
-
-// UnmarshalJSONFrom reads them, at half of what it costs to read a map of a certain
-// type. What is no object is left to those who say so.
-func (g *Given) UnmarshalJSONFrom(d *jsontext.Decoder) error {
-	if d.PeekKind() != '{' {
-		return jsonv2.UnmarshalDecode(d, (*map[string]any)(g))
-	}
-	var value any
-	if err := jsonv2.UnmarshalDecode(d, &value); err != nil {
-		return err
-	}
-	*g = value.(map[string]any)
-	return nil
+	Answers map[string]any `json:"answers" nullable:"false" doc:"By the key of the question" example:"{\"drink\": \"Tea\"}"`
 }
 
 // Receipt says that a response is stored.
