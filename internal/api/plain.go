@@ -59,15 +59,15 @@ func (p *plain) object() (map[string]any, bool) {
 		return nil, false
 	}
 	object := map[string]any{}
-	for !p.next('}') {
-		if len(object) > 0 && !p.next(',') {
+	for n := 1; !p.next('}'); n++ {
+		if n > 1 && !p.next(',') {
 			return nil, false
 		}
 		key, ok := p.quoted()
-		if _, twice := object[key]; !ok || twice || !p.next(':') {
+		if !ok || !p.next(':') {
 			return nil, false
 		}
-		if object[key], ok = p.value(); !ok {
+		if object[key], ok = p.value(); !ok || len(object) < n { // it stands twice
 			return nil, false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -133,10 +134,26 @@ func (l *lines) append(line []byte, a slog.Attr) []byte {
 	return appendText(line, value.String())
 }
 
-// appendTime writes milliseconds, by the one layout that the library has a short way
-// for.
+// second is one as lines have it. There are many lines in each.
+type second struct {
+	unix  int64
+	where *time.Location
+	text  string
+	zone  string
+}
+
+var lastSecond atomic.Pointer[second]
+
+// appendTime writes a time to the millisecond.
 func appendTime(line []byte, t time.Time) []byte {
-	return t.Truncate(time.Millisecond).AppendFormat(line, time.RFC3339Nano)
+	s := lastSecond.Load()
+	if s == nil || s.unix != t.Unix() || s.where != t.Location() {
+		s = &second{t.Unix(), t.Location(), t.Format("2006-01-02T15:04:05."), t.Format("Z07:00")}
+		lastSecond.Store(s)
+	}
+	milli := t.Nanosecond() / 1e6
+	line = append(append(line, s.text...), byte('0'+milli/100), byte('0'+milli/10%10), byte('0'+milli%10))
+	return append(line, s.zone...)
 }
 
 // appendText writes a text, in quotation marks where it would not stand by itself:

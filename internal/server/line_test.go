@@ -24,6 +24,10 @@ func TestLines(t *testing.T) {
 		func(l *slog.Logger) {
 			l.With("a", 1).WithGroup("g").With("b", 2).Info("x", "c", 3, slog.Group("h", "d", 4))
 		},
+		func(l *slog.Logger) {
+			at := time.Unix(1700000000, 120999999)
+			l.Info("a second", "here", at, "there", at.In(time.FixedZone("", -3*3600-1800)), "nowhere", at.UTC(), "later", at.Add(time.Second).UTC())
+		},
 		func(l *slog.Logger) { l.Debug("not at this level") },
 	} {
 		var own, theirs bytes.Buffer

@@ -93,11 +93,19 @@ func (s *Store) storeSoon(ctx context.Context, w *waiting) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// A form always has the same lane, so that its submissions meet in it and do
-	// not wait for each other in the database.
+	return s.laneOf(w.Form.ID).do(w)
+}
+
+// laneOf is always the same for a form, so that its submissions meet in it and do not
+// wait for each other in the database.
+func (s *Store) laneOf(formID string) *together[*waiting] {
+	lanes := s.intake.lanes
+	if len(lanes) == 1 {
+		return lanes[0]
+	}
 	h := fnv.New32a()
-	h.Write([]byte(w.Form.ID))
-	return s.intake.lanes[h.Sum32()%uint32(len(s.intake.lanes))].do(w)
+	h.Write([]byte(formID))
+	return lanes[h.Sum32()%uint32(len(lanes))]
 }
 
 func (s *Store) openIntake() {
@@ -127,9 +135,17 @@ const maxSums = 256
 
 // countBatch counts what was just stored. Nobody waits for that.
 func (s *Store) countBatch(batch []*waiting, sums map[string]*summed) {
+	var of string
+	var sum *summed
 	for _, w := range batch {
-		if w.err == nil {
-			sums[w.Form.ID] = s.countAlong(sums[w.Form.ID], w)
+		if w.err != nil {
+			continue
+		}
+		if w.Form.ID != of { // they are sorted by it
+			of, sum = w.Form.ID, sums[w.Form.ID]
+		}
+		if counted := s.countAlong(sum, w); counted != sum {
+			sum, sums[of] = counted, counted
 		}
 	}
 	if len(sums) > maxSums {
