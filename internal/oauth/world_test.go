@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"formulary/internal/cli/clitest"
 	"formulary/internal/store/storetest"
@@ -119,26 +118,16 @@ func (w *world) alive(token string) int {
 // hears of what it did a moment later.
 func (w *world) soon(token string, want int) (got int) {
 	w.t.Helper()
-	until(func() bool { got = w.alive(token); return got == want })
+	clitest.Until(func() bool { got = w.alive(token); return got == want })
 	return got
 }
 
 // off returns when the service has heard that an application was switched off.
 func (w *world) off(b *clitest.Browser, ask url.Values) {
 	w.t.Helper()
-	if !until(func() bool { return b.Get("/authorize?"+ask.Encode()).StatusCode == http.StatusBadRequest }) {
+	if !clitest.Until(func() bool { return b.Get("/authorize?"+ask.Encode()).StatusCode == http.StatusBadRequest }) {
 		w.t.Error("an application that is switched off may ask all the same")
 	}
-}
-
-// until asks again and again, and says whether it came true.
-func until(holds func() bool) bool {
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if holds() {
-			return true
-		}
-	}
-	return false
 }
 
 func with(values url.Values, changes ...string) url.Values {

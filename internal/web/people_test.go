@@ -145,6 +145,7 @@ func TestSignin(t *testing.T) {
 
 		b.SignIn(ada)
 		s.Command("", "user", "disable", ada)
+		clitest.Until(func() bool { return b.Get("/").StatusCode == 303 })
 		status(t, "a session of somebody disabled", b.Get("/"), 303)
 		status(t, "signing in while disabled", b.Post("/signin", url.Values{"email": {ada}, "password": {clitest.Password}}), 401)
 		s.Command("", "user", "enable", ada)

@@ -209,3 +209,14 @@ func StartTLS(t testing.TB, place storetest.Place, flags ...string) *Service {
 	t.Helper()
 	return start(t, place, false, flags)
 }
+
+// Until asks again and again, and says whether it came true. It is for what a command
+// did, which is another process: on PostgreSQL the service hears of it a moment later.
+func Until(holds func() bool) bool {
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if holds() {
+			return true
+		}
+	}
+	return false
+}
