@@ -7,7 +7,7 @@ import (
 )
 
 // plain reads JSON that is written as programs write it: without escapes, exponents and
-// keys that stand twice. It does so for a third of the price, as texts stay where they
+// keys that stand twice. It does so for half of the price, as texts stay where they
 // stand. What it does not take is not wrong: the library reads it then, or says what is
 // wrong with it.
 type plain struct {
