@@ -2,10 +2,12 @@
 # install what they need (see scripts/need).
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test quick clients bench lint release fuzz hostile document screenshots faults
+.PHONY: help run demo build cross test quick clients bench lint release fuzz hostile document screenshots faults
 
 FUZZTIME ?= 30s
 HOSTILE ?= 200000
+# make hostile HOSTILE=0 EXPENSIVE=pipes measures one family and sends nothing else.
+EXPENSIVE ?= all
 # make bench BENCH=-only=submit measures one work and writes no page.
 BENCH ?= -markdown docs/benchmarks.md
 
@@ -21,7 +23,10 @@ demo: ## The same with demo data; prints how to sign in.
 build: ## Build the binary: bin/formulary.
 	CGO_ENABLED=0 go build -trimpath -ldflags="-s -w" -o bin/formulary .
 
-release: ## Make dist/ from the last commit: binaries, the same bytes twice, checksums, SBOMs.
+cross: ## Build for every supported platform, into bin/.
+	scripts/cross
+
+release: ## Make dist/ from the last commit: binaries, the same bytes twice, checksums, SBOMs (UNCHECKED=1: see docs/deploying.md).
 	scripts/release
 
 test: ## Run every test: both databases, a real browser, the race detector.
@@ -56,9 +61,9 @@ fuzz: ## Run each fuzz test for FUZZTIME (30s).
 		go test ./$${target%%:*} -run '^$$' -fuzz "^$${target##*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x || exit 1; \
 	done
 
-hostile: ## Send HOSTILE (200000) hostile requests; HOSTILE_SEED=n sends the same again.
+hostile: ## Send HOSTILE (200000) malformed requests and measure expensive ones; EXPENSIVE=name,name measures some families, HOSTILE_SEED=n sends the same again.
 	scripts/need postgres
-	HOSTILE_REQUESTS=$(HOSTILE) HOSTILE_SEED=$${HOSTILE_SEED:-$$(date +%s)} scripts/with-postgres go test ./internal/cli -run TestHostileInput -count 1 -timeout 2h -v
+	HOSTILE_REQUESTS=$(HOSTILE) HOSTILE_SEED=$${HOSTILE_SEED:-$$(date +%s)} EXPENSIVE=$(EXPENSIVE) scripts/with-postgres go test ./internal/cli -run 'TestHostileInput|TestExpensiveRequests' -count 1 -timeout 3h -v
 
 document: ## Write docs/openapi.json anew from the code.
 	UPDATE=1 go test ./internal/api -run TestDocumentIsCommitted -count 1

@@ -19,9 +19,9 @@ var plan = map[string][]string{
 	"internal/cli":             {"account", "api", "export", "fault", "form", "limit", "oauth", "server", "store", "web"},
 	"internal/cli/clitest":     {"cli", "store/storetest"},
 	"internal/server":          {"fault", "limit"},
-	"internal/api":             {"account", "export", "fault", "form", "limit", "oauth", "store"},
-	"internal/web":             {"account", "chart", "export", "fault", "form", "limit", "oauth", "store"},
-	"internal/oauth":           {"account", "fault", "store"},
+	"internal/api":             {"account", "compress", "export", "fault", "form", "limit", "oauth", "store"},
+	"internal/web":             {"account", "chart", "compress", "export", "fault", "form", "limit", "oauth", "store"},
+	"internal/oauth":           {"account", "fault", "limit", "store"},
 	"internal/store":           {"account", "fault", "form"},
 	"internal/store/storetest": {"store"},
 	"internal/chart":           {"form"},
@@ -29,6 +29,7 @@ var plan = map[string][]string{
 	"internal/form":            {"fault"},
 	"internal/account":         {"fault"},
 	"internal/limit":           {},
+	"internal/compress":        {},
 	"internal/fault":           {},
 	"bench":                    {"account", "form", "store"},
 	"scripts/sbom":             {},
@@ -36,7 +37,7 @@ var plan = map[string][]string{
 
 // outsiders are libraries that belong in one room each.
 var outsiders = map[string][]string{
-	"net/http":                      {"cli", "cli/clitest", "server", "api", "web", "export", "bench"},
+	"net/http":                      {"cli", "cli/clitest", "server", "api", "web", "export", "compress", "bench"},
 	"github.com/ncruces/go-sqlite3": {"store"},
 	"github.com/jackc/pgx/v5":       {"store", "store/storetest", "bench"},
 	"database/sql":                  {},

@@ -6,13 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -122,35 +119,6 @@ func TestMiddle(t *testing.T) {
 	rounds := []exportFigures{{took: 9, cpu: 1, peak: 5}, {took: 2, cpu: 2, peak: 7}, {took: 4, cpu: 3, peak: 6}}
 	if got, want := middle(rounds), (exportFigures{took: 4, cpu: 3, peak: 7, rounds: span{4e-9, 2e-9, 9e-9}}); got != want {
 		t.Errorf("%+v, not %+v", got, want)
-	}
-}
-
-func TestPeak(t *testing.T) {
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{cmd: &exec.Cmd{Process: self}}
-	const size = 64 << 20
-	block, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i < size; i += os.Getpagesize() {
-		block[i] = 1
-	}
-	if err := syscall.Munmap(block); err != nil {
-		t.Fatal(err)
-	}
-	before, err := p.peak()
-	if err != nil || before < size {
-		t.Fatalf("the peak is %d: %v", before, err)
-	}
-	if err := p.forgetPeak(); err != nil {
-		t.Fatal(err)
-	}
-	if after, err := p.peak(); err != nil || after > before-size/2 {
-		t.Errorf("the peak was %d and is %d: %v", before, after, err)
 	}
 }
 

@@ -104,7 +104,7 @@ func startFormulary(ctx context.Context, binary string, at place, admin string) 
 		}
 	}
 	cmd.Env = append(cmd.Env, "FORMULARY_ADDR="+addr, "FORMULARY_DATA="+at.data, "FORMULARY_DATABASE_URL="+at.url,
-		"FORMULARY_RATE_LIMIT=off", "FORMULARY_ADMIN_ADDR="+admin)
+		"FORMULARY_RATE_LIMIT=off", "FORMULARY_FORM_LIMIT=0", "FORMULARY_STORAGE_LIMIT=0", "FORMULARY_ADMIN_ADDR="+admin)
 	p, took, err := launch(ctx, cmd, addr, "/healthz", at.log)
 	if err != nil {
 		return nil, 0, err
@@ -239,11 +239,8 @@ func elsewhere() (time.Duration, error) {
 		}
 		busy += time.Duration(n) * tick
 	}
-	var self syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &self); err != nil {
-		return 0, fmt.Errorf("CPU time: %w", err)
-	}
-	return busy - time.Duration(self.Utime.Nano()+self.Stime.Nano()), nil
+	self, err := ownCPU()
+	return busy - self, err
 }
 
 // memory is how much of the process is in memory, in bytes.

@@ -94,8 +94,8 @@ func (w *world) works(ctx context.Context, addr string) ([]work, error) {
 	}
 	access := list[0].Access
 	works := []work{
-		asked("forms", "List 20 of 1,000 forms", target{sqlite: 0.8, postgres: 0.3, times: 30}, get("/api/v1/forms?per_page=20", access)),
-		asked("me", "Who am I", target{sqlite: 0.8, postgres: 0.3}, get("/api/v1/me", access)),
+		asked("forms", "List 20 of 1,000 forms", target{sqlite: 0.75, postgres: 0.3, times: 25}, get("/api/v1/forms?per_page=20", access)),
+		asked("me", "Who am I", target{sqlite: 0.7, postgres: 0.3}, get("/api/v1/me", access)),
 		{
 			name: "exchange", title: "Exchange a code", connections: throughput, calm: latency,
 			sample: w.exchangeRequest(code[0]), feeds: w.exchangeFeeds,
@@ -109,7 +109,7 @@ func (w *world) works(ctx context.Context, addr string) ([]work, error) {
 		submit := asked("submit", fmt.Sprintf("Submit a response, %d at a time", connections), target{}, w.submission())
 		submit.connections, submit.calm = connections, connections
 		if connections == throughput {
-			submit.calm, submit.target = latency, target{sqlite: 0.45, times: 5}
+			submit.calm, submit.target = latency, target{sqlite: 0.38, times: 5}
 		}
 		works = append(works, submit)
 	}

@@ -73,7 +73,7 @@ func TestChangePassword(t *testing.T) {
 	b.wantWords("The password is not right.")
 	b.wantStatus(change(clitest.Password, "password"), 422)
 	b.wantStatus(change(clitest.Password, fresh), 200)
-	b.wantWords("Your password is changed")
+	b.wantWords("Password changed. You are signed out everywhere else.")
 
 	elsewhere.open("/account")
 	elsewhere.wantPath("/signin")

@@ -5,6 +5,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"formulary/internal/fault"
 )
 
@@ -33,12 +35,18 @@ func (a *Application) Check() error {
 	wrong := func(field, message string) {
 		details = append(details, fault.Detail{Field: field, Message: message})
 	}
-	a.Name = strings.TrimSpace(a.Name)
-	switch {
+	a.Name = norm.NFC.String(strings.TrimSpace(a.Name))
+	switch err := CheckAppName(a.Name); {
 	case a.Name == "":
-		wrong("name", "an application needs a name")
-	case utf8.RuneCountInString(a.Name) > MaxAppName || !Plain(a.Name):
-		wrong("name", "a name is one line of at most 100 characters that can be seen")
+		wrong("name", "enter a name")
+	case utf8.RuneCountInString(a.Name) > MaxAppName:
+		wrong("name", "use no more than 100 characters")
+	case err == errMixed:
+		wrong("name", "write each word of the name in one alphabet")
+	case err == errReserved:
+		wrong("name", "choose a name that does not look like part of Formulary")
+	case err != nil:
+		wrong("name", "use only visible characters in the name")
 	}
 	switch n := len(a.RedirectURIs); {
 	case n == 0:

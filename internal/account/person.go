@@ -98,6 +98,9 @@ const (
 	SessionAbsolute = 90 * 24 * time.Hour
 )
 
+// DeviceIdle is how long a device is known after the last sign-in there.
+const DeviceIdle = 400 * 24 * time.Hour
+
 // Alive says whether the session still counts.
 func (s Session) Alive(now time.Time) bool {
 	return now.Sub(s.UsedAt) < SessionIdle && now.Sub(s.CreatedAt) < SessionAbsolute

@@ -20,6 +20,7 @@ const (
 	SessionKey   = "fmk_"
 	TicketKey    = "fmt_"
 	LinkKey      = "fml_"
+	DeviceKey    = "fmd_"
 )
 
 const (
@@ -63,6 +64,9 @@ func Mint(prefix, accountID string, now time.Time) Secret {
 		Hash:    Hash(text),
 	}
 }
+
+// Key is what the secret's holder will present.
+func (s Secret) Key() Key { return Key{s.Account, s.ID, s.Hash} }
 
 // ParseKey reads a credential made by Mint. A text of another kind, length or
 // spelling is not one.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"formulary/internal/compress"
 	"formulary/internal/fault"
 	"formulary/internal/limit"
 	"formulary/internal/oauth"
@@ -23,7 +24,7 @@ type Config struct {
 	BaseURL string
 	Log     *slog.Logger
 	Now     func() time.Time
-	// Tokens limits the requests of each access token; nil: no limit.
+	// Tokens limits the requests with the tokens of each grant; nil: no limit.
 	Tokens *limit.Limiter[string]
 	// Guesses limits wrong client secrets by address and application.
 	Guesses *limit.Limiter[Guess]
@@ -42,19 +43,29 @@ type Guess struct {
 // API answers everything under /api/ and the metadata document.
 type API struct {
 	Config
-	operations []*operation
-	static     map[string]*route
-	patterns   []*route
-	document   func() []byte
-	formPages  *store.Cache[formPage, reply]
-	users      *store.Cache[[2]string, reply] // by owner and token
+	operations   []*operation
+	static       map[string]*route
+	patterns     []*route
+	document     func() []byte
+	keptDocument func() *compress.Content
+	formPages    *store.Cache[formPage, reply]
+	users        *store.Cache[[2]string, reply] // by owner and token
 
 	introspected *store.Cache[[2]string, []byte] // by application and hash of the token
 }
 
+// Pages have the files that browsers and security researchers look for.
+const (
+	securityText   = "/.well-known/security.txt"
+	changePassword = "/.well-known/change-password"
+)
+
 // Takes says whether a request is for a program to answer, not for a page.
 func Takes(r *http.Request) bool {
 	path := r.URL.Path
+	if path == securityText || path == changePassword {
+		return false // among the pages
+	}
 	if path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/.well-known/") {
 		return true
 	}
@@ -90,10 +101,12 @@ func New(c Config) *API {
 	}
 	a.operations = a.table()
 	for _, op := range a.operations {
+		op.zipped = compressible(op.ID)
 		a.add(op)
 	}
 	// Nobody reads it while the service starts.
 	a.document = sync.OnceValue(func() []byte { return describe(a.operations) })
+	a.keptDocument = sync.OnceValue(func() *compress.Content { return compress.Keep(a.document()) })
 	return a
 }
 
@@ -230,7 +243,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) error {
 	op := found.methods[method]
 	switch {
 	case op != nil:
-		return op.serve(a, w, r, values)
+		return op.answer(a, w, r, values)
 	case method == http.MethodOptions && found.cors:
 		preflight(w, found.allow)
 		return nil

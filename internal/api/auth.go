@@ -38,7 +38,7 @@ func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope account.Sc
 	if err != nil {
 		return caller, err
 	}
-	if err := a.limitToken(w, caller.Token); err != nil {
+	if err := a.limitGrant(w, caller.Grant); err != nil {
 		return caller, err
 	}
 	if scope != "" && !caller.Scopes.Has(scope) {
@@ -51,11 +51,13 @@ func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope account.Sc
 	return caller, nil
 }
 
-func (a *API) limitToken(w http.ResponseWriter, token string) error {
+// limitGrant counts a request against its grant: more tokens of one grant do not make
+// more requests.
+func (a *API) limitGrant(w http.ResponseWriter, grant string) error {
 	if a.Tokens == nil {
 		return nil
 	}
-	left, wait, ok := a.Tokens.Take(token)
+	left, wait, ok := a.Tokens.Take(grant)
 	limit.SetHeader(w.Header(), "token", a.Tokens.Quota(), a.Tokens.Window(), left, wait)
 	if !ok {
 		return fault.TooManyRequests(limit.Seconds(wait))
@@ -70,6 +72,9 @@ func (a *API) note(c *oauth.Caller, w http.ResponseWriter, r *http.Request, stat
 	}
 	if failed != nil {
 		status = fault.From(failed).Code.Status()
+	}
+	if status >= 500 && r.Context().Err() != nil {
+		status = fault.CallerLeft
 	}
 	a.Store.NoteCall(c.App.Owner, c.App.ID, store.Call{
 		Method: r.Method, Path: r.URL.EscapedPath(), Status: int64(status), Took: a.Now().Sub(begun), RequestID: w.Header().Get("X-Request-Id"), At: begun,

@@ -68,9 +68,6 @@ func readAll(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error)
 }
 
 func parseBody(text []byte, into any) error {
-	if p, ok := into.(interface{ readPlain(string) bool }); ok && p.readPlain(string(text)) {
-		return nil
-	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return fault.New(fault.BadJSON, "The body is empty; a JSON object is expected.")
 	}
@@ -109,13 +106,15 @@ func parseBody(text []byte, into any) error {
 	return &fault.Error{Code: fault.BadJSON, Message: message, Cause: err}
 }
 
-// noNull refuses null: to say nothing about a field, it is left out. Only among
-// answers it has a meaning.
+// noNull refuses null: a field without a value is left out. Only inside answers
+// does null have a meaning. The path of a null is built for the error alone, as
+// building it for each null would copy long names over and over.
 func noNull(text []byte) error {
 	if !bytes.Contains(text, []byte("null")) {
 		return nil
 	}
 	d := jsontext.NewDecoder(bytes.NewReader(text))
+	inAnswers := false
 	for {
 		token, err := d.ReadToken()
 		if err == io.EOF {
@@ -124,8 +123,14 @@ func noNull(text []byte) error {
 		if err != nil {
 			return err
 		}
-		field := strings.Join(slices.Collect(d.StackPointer().Tokens()), ".")
-		if token.Kind() == 'n' && !strings.HasPrefix(field, "answers.") {
+		depth := d.StackDepth()
+		if depth == 1 && token.Kind() == '"' {
+			if _, length := d.StackIndex(1); length%2 == 1 { // a name, not a value
+				inAnswers = token.String() == "answers"
+			}
+		}
+		if token.Kind() == 'n' && (depth == 1 || !inAnswers) {
+			field := strings.Join(slices.Collect(d.StackPointer().Tokens()), ".")
 			return fault.Field(field, "null is not what is expected here; leave the field out")
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"formulary/internal/account"
+	"formulary/internal/compress"
 	"formulary/internal/fault"
 )
 
@@ -200,7 +201,8 @@ func (a *API) openAPI() *operation {
 		Summary: "This document", CORS: true, output: reflect.TypeFor[map[string]any](),
 		serve: func(a *API, w http.ResponseWriter, r *http.Request, _ []string) error {
 			w.Header().Set("Cache-Control", "public, max-age=300")
-			writeBytes(w, http.StatusOK, a.document())
+			compress.Vary(w.Header())
+			writeKept(w, http.StatusOK, a.keptDocument(), a.document())
 			return nil
 		},
 	}

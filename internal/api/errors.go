@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"formulary/internal/compress"
 	"formulary/internal/fault"
 )
 
@@ -28,11 +29,13 @@ type OAuthError struct {
 
 // Fail writes an error. It is the only place under /api that does.
 func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+	e := fault.From(err)
+	// Whatever failed because the caller left is no failure of ours, and nobody reads
+	// the answer.
+	if r.Context().Err() != nil && (e.Code.Status() >= 500 || errors.Is(err, context.Canceled)) {
 		w.WriteHeader(fault.CallerLeft)
 		return
 	}
-	e := fault.From(err)
 	message := e.Message
 	h := w.Header()
 	// Also what is refused on the way here, such as too many requests, is for the
@@ -110,9 +113,28 @@ const shortBody = 2048
 func writeBytes(w http.ResponseWriter, status int, text []byte) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
+	if zipped, ok := w.(*compress.Writer); ok {
+		zipped.Whole(status, text)
+		return
+	}
 	if len(text) > shortBody {
 		h["Content-Length"] = []string{strconv.Itoa(len(text))}
 	}
 	w.WriteHeader(status)
 	w.Write(text) // the caller may have gone: nothing to do about it
+}
+
+// writeKept writes an answer that is kept, compressed once for all who accept that.
+func writeKept(w http.ResponseWriter, status int, kept *compress.Content, text []byte) {
+	if _, ok := w.(*compress.Writer); ok {
+		if packed := kept.Packed(); packed != nil {
+			h := w.Header()
+			h["Content-Type"] = jsonType
+			compress.SetHeader(h, len(packed))
+			w.WriteHeader(status)
+			w.Write(packed) // the caller may have gone
+			return
+		}
+	}
+	writeBytes(w, status, text)
 }

@@ -116,7 +116,7 @@ func (a *API) publishForm() typed[publishInput, Form] {
 			Scope:       account.FormsWrite,
 			Summary:     "Publish a form",
 			Description: "Makes the draft the next version and opens the form. Earlier responses keep the version that they answered.",
-			Errors:      []fault.Code{fault.BadQuery, fault.NoResource, fault.Changed, fault.KeyReused, fault.Invalid},
+			Errors:      []fault.Code{fault.BadQuery, fault.NoResource, fault.Changed, fault.KeyReused, fault.QuotaReached, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Caller, in *publishInput) (*Form, reply, error) {
 			once := store.Once{App: c.App.ID, Key: in.Key, Hash: account.Hash("publish " + in.ID)}
@@ -173,7 +173,7 @@ func (a *API) duplicateForm() typed[duplicateInput, FormWithFields] {
 			Scope:       account.FormsWrite,
 			Summary:     "Copy a form",
 			Description: "A new draft that asks what the draft of this form asks. Responses and the slug stay where they are.",
-			Errors:      []fault.Code{fault.BadQuery, fault.NoResource, fault.KeyReused},
+			Errors:      []fault.Code{fault.BadQuery, fault.NoResource, fault.KeyReused, fault.QuotaReached},
 		},
 		func(ctx context.Context, c *oauth.Caller, in *duplicateInput) (*FormWithFields, reply, error) {
 			once := store.Once{App: c.App.ID, Key: in.Key, Hash: account.Hash("duplicate " + in.ID)}

@@ -1,13 +1,13 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"net/url"
 	"strconv"
 	"strings"
 
 	"formulary/internal/account"
+	"formulary/internal/compress"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/oauth"
@@ -40,7 +40,7 @@ func (a *API) form(f form.Form) Form {
 	return Form{
 		ID: f.ID, Title: f.Title, Description: f.Description, Language: f.Language,
 		Status: string(f.Status), Version: f.Version, ResponseCount: f.ResponseCount,
-		URL: a.BaseURL + "/f/" + cmp.Or(f.Slug, f.ID), CreatedAt: Moment(f.CreatedAt), UpdatedAt: Moment(f.UpdatedAt),
+		URL: a.BaseURL + "/f/" + f.Address(), CreatedAt: Moment(f.CreatedAt), UpdatedAt: Moment(f.UpdatedAt),
 	}
 }
 
@@ -95,7 +95,7 @@ func (a *API) listForms() typed[listFormsInput, FormList] {
 				in.Sort = string(store.NewestFirst)
 			}
 			if in.Status != "" {
-				if err := a.Store.CloseDue(ctx, a.Now()); err != nil {
+				if err := a.Store.CloseDueOf(ctx, c.Owner(), a.Now()); err != nil {
 					return nil, reply{}, err
 				}
 			}
@@ -112,7 +112,8 @@ func (a *API) listForms() typed[listFormsInput, FormList] {
 			// Searches and pages past the end are endless, and rarely asked twice; a
 			// status can end at any moment.
 			if in.Search == "" && in.Status == "" && len(forms) > 0 {
-				a.formPages.Put(asked, mark, rendered, int64(len(rendered.Body)+len(rendered.Link)+pageOverhead))
+				rendered.Kept = compress.Keep(rendered.Body)
+				a.formPages.Put(asked, mark, rendered, rendered.Kept.Cost()+int64(len(rendered.Link)+pageOverhead))
 			}
 			return out, rendered, nil
 		},
@@ -127,7 +128,7 @@ type formPage struct {
 
 const (
 	// maxFormPages is how many bytes of rendered pages are kept.
-	maxFormPages = 8 << 20
+	maxFormPages = 16 << 20
 	// maxUsers is how many bytes of answers to "who am I" are.
 	maxUsers = 4 << 20
 	// pageOverhead is what keeping one costs beside its text.
@@ -171,7 +172,7 @@ func (a *API) createForm() typed[createFormInput, FormWithFields] {
 			Scope:       account.FormsWrite,
 			Summary:     "Create a form",
 			Description: "The new form is a draft.",
-			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.KeyReused, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
+			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.KeyReused, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Caller, in *createFormInput) (*FormWithFields, reply, error) {
 			once := store.Once{App: c.App.ID, Key: in.Key, Hash: account.Hash(in.Sent)}
@@ -237,7 +238,7 @@ func (a *API) changeForm() typed[changeFormInput, FormWithFields] {
 			Method: "PATCH", Path: "/api/v1/forms/{id}", ID: "changeForm", Tag: "Forms", Status: 200,
 			Scope:   account.FormsWrite,
 			Summary: "Change a form",
-			Errors:  []fault.Code{fault.BadQuery, fault.BadJSON, fault.NoResource, fault.Changed, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
+			Errors:  []fault.Code{fault.BadQuery, fault.BadJSON, fault.NoResource, fault.Changed, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Caller, in *changeFormInput) (*FormWithFields, reply, error) {
 			change := func(p *form.Plan) error {

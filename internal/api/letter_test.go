@@ -14,6 +14,7 @@ import (
 func TestKeysToTheLetter(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		path := w.open(w.ada, `{"title": "Keys", "fields": [{"key": "n", "kind": "number"}]}`)
+		w.is("something to publish", w.Call("PATCH", path, w.ada, `{"description": "Second"}`), 0)
 		first := w.Call("POST", path+"/publish", w.ada, "", "Idempotency-Key: p")
 		again := w.Call("POST", path+"/publish", w.ada, "", "Idempotency-Key: p", `If-Match: "1"`)
 		if first.StatusCode != 201 || again.StatusCode != 201 || first.Body["version"] != 2.0 || again.Body["version"] != 2.0 {
@@ -23,6 +24,10 @@ func TestKeysToTheLetter(t *testing.T) {
 		w.is("no site", w.Call("POST", "/api/v1/forms", w.ada, `{"title": "x", "sites": []}`, "Idempotency-Key: s"), 0)
 		w.is("no word of sites", w.Call("POST", "/api/v1/forms", w.ada, `{"title": "x"}`, "Idempotency-Key: s"), 409002)
 		w.is("a number", w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 1}}`, "Idempotency-Key: n"), 0)
+		reused := w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 2}}`, "Idempotency-Key: n")
+		if want := `{"errorCode":409002,"message":"This Idempotency-Key was already used with another body."}`; strings.TrimSpace(reused.Text) != want {
+			t.Errorf("a key of another body says more than that: %s", reused.Text)
+		}
 		w.is("nearly the same", w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 1.00000000000000000001}}`, "Idempotency-Key: n"), 409002)
 	})
 }

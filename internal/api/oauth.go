@@ -328,6 +328,9 @@ func (a *API) client(r *http.Request, in values) (account.Application, error) {
 		if _, wait, ok := a.Guesses.Take(guess); !ok {
 			return account.Application{}, fault.TooManyRequests(limit.Seconds(wait))
 		}
+		if err := a.Guesses.Record(r.Context(), guess); err != nil {
+			return account.Application{}, err
+		}
 	}
 	if wrong && secret == "" {
 		err = errNoSecret

@@ -27,7 +27,9 @@ func TestOffer(t *testing.T) {
 		w.is("a slug that is none", w.Call("PATCH", path, w.ada, `{"slug": "a b"}`), 422001)
 		w.is("no slug", w.Call("PATCH", path, w.ada, `{"slug": ""}`), 0)
 		w.is("the slug is gone", w.Call("POST", "/f/summer-party", "", answer), 404002)
-		w.is("and free", w.Call("PATCH", "/api/v1/forms/"+other, w.bob, `{"slug": "summer-party"}`), 0)
+		w.is("and held back from others", w.Call("PATCH", "/api/v1/forms/"+other, w.bob, `{"slug": "summer-party"}`), 422001)
+		w.is("but not from its owner", w.Call("PATCH", path, w.ada, `{"slug": "summer-party"}`), 0)
+		w.is("who gives it up again", w.Call("PATCH", path, w.ada, `{"slug": ""}`), 0)
 
 		// Dates, which hold at once.
 		soon := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)

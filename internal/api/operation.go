@@ -12,8 +12,10 @@ import (
 	"unicode/utf8"
 
 	"formulary/internal/account"
+	"formulary/internal/compress"
 	"formulary/internal/fault"
 	"formulary/internal/oauth"
+	"formulary/internal/store"
 )
 
 // operation is one method of one path: what the document says of it, and what
@@ -35,12 +37,14 @@ type operation struct {
 	form   reflect.Type // body sent as application/x-www-form-urlencoded
 	output reflect.Type // body of the answer
 	media  []string     // types of an answer that is not JSON
+	zipped bool         // its answers may be compressed
 	serve  func(a *API, w http.ResponseWriter, r *http.Request, path []string) error
 }
 
 // reply is what a typed operation returns beside its body.
 type reply struct {
-	Body     []byte // the body as it was rendered before, in place of the typed one
+	Body     []byte            // the body as it was rendered before, in place of the typed one
+	Kept     *compress.Content // Body again, if it is kept for others
 	ETag     string
 	Location string
 	Link     string
@@ -77,7 +81,11 @@ func operate[In, Out any](t typed[In, Out]) *operation {
 		if err := read(reflect.ValueOf(&in).Elem(), w, r, path); err != nil {
 			return err
 		}
-		out, rep, err := t.run(r.Context(), &caller, &in)
+		ctx := r.Context()
+		if !op.Open {
+			ctx = store.ForAccount(ctx, caller.Owner())
+		}
+		out, rep, err := t.run(ctx, &caller, &in)
 		if err != nil {
 			return err
 		}
@@ -96,7 +104,9 @@ func operate[In, Out any](t typed[In, Out]) *operation {
 			w.WriteHeader(op.Status)
 			return nil
 		}
-		if rep.Body != nil {
+		if rep.Kept != nil {
+			writeKept(w, op.Status, rep.Kept, rep.Body)
+		} else if rep.Body != nil {
 			writeBytes(w, op.Status, rep.Body)
 		} else {
 			writeJSON(w, op.Status, out)

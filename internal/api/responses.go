@@ -84,7 +84,7 @@ type submitInput struct {
 
 var errNoAnswers = fault.Field("answers", "is missing")
 
-var submitErrors = []fault.Code{fault.BadQuery, fault.BadJSON, fault.NoResource, fault.KeyReused, fault.FormNotOpen, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid}
+var submitErrors = []fault.Code{fault.BadQuery, fault.BadJSON, fault.NoResource, fault.KeyReused, fault.FormNotOpen, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid}
 
 func (a *API) addResponse() typed[submitInput, Receipt] {
 	return typed[submitInput, Receipt]{
@@ -211,7 +211,7 @@ type listResponsesInput struct {
 	Page    int64   `query:"page" default:"1" minimum:"1" doc:"Which page; the newest responses are on the first" example:"1"`
 	PerPage int64   `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"How many responses a page has" example:"20"`
 	After   *string `query:"after" maxLength:"64" doc:"Read the feed, oldest first, from this cursor on; empty: from the beginning"`
-	Limit   int64   `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"How many responses of the feed"`
+	Limit   int64   `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"How many responses of the feed at most; large ones come in smaller pages, so go by more"`
 	filterInput
 }
 
@@ -298,7 +298,7 @@ func (a *API) changeResponse() typed[changeResponseInput, Response] {
 			Scope:       account.ResponsesWrite,
 			Summary:     "Change a response",
 			Description: "Answers are checked against the version of the form that was answered.",
-			Errors:      []fault.Code{fault.BadJSON, fault.NoResource, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
+			Errors:      []fault.Code{fault.BadJSON, fault.NoResource, fault.Changed, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Caller, in *changeResponseInput) (*Response, reply, error) {
 			if in.Body.Answers == nil {

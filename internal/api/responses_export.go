@@ -9,6 +9,7 @@ import (
 	"formulary/internal/export"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/store"
 )
 
 type exportInput struct {
@@ -44,11 +45,12 @@ func (a *API) exportResponses() *operation {
 		if err := read(reflect.ValueOf(&in).Elem(), w, r, path); err != nil {
 			return err
 		}
-		filter, err := a.filter(r.Context(), caller.Owner(), in.ID, in.filterInput)
+		ctx := store.ForAccount(r.Context(), caller.Owner())
+		filter, err := a.filter(ctx, caller.Owner(), in.ID, in.filterInput)
 		if err != nil {
 			return err
 		}
-		versions, err := a.Store.Definitions(r.Context(), caller.Owner(), in.ID)
+		versions, err := a.Store.Definitions(ctx, caller.Owner(), in.ID)
 		if err != nil {
 			return err
 		}
@@ -56,7 +58,7 @@ func (a *API) exportResponses() *operation {
 		format, _ := export.FormatOf(in.Format) // it is one of the enumeration
 		return export.Download(w, r, in.ID+"."+in.Format, format.Type, a.Log, func(out io.Writer) error {
 			return table.Responses(out, func(fn func(form.Response) error) error {
-				return a.Store.EachResponse(r.Context(), caller.Owner(), in.ID, filter, fn)
+				return a.Store.EachResponse(ctx, caller.Owner(), in.ID, filter, fn)
 			})
 		})
 	}

@@ -17,14 +17,9 @@ func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, fi
 	if err != nil {
 		return nil, reply{}, err
 	}
-	// One more than asked for tells whether there is more.
-	list, err := a.Store.Feed(ctx, owner, in.ID, filter, after, in.Limit+1)
+	list, more, err := a.Store.Feed(ctx, owner, in.ID, filter, after, in.Limit)
 	if err != nil {
 		return nil, reply{}, err
-	}
-	more := int64(len(list)) > in.Limit
-	if more {
-		list = list[:in.Limit]
 	}
 	if n := len(list); n > 0 {
 		after = list[n-1].ID

@@ -29,6 +29,7 @@ type commands struct {
 	Serve   serveCommand   `cmd:"" help:"Run the service."`
 	User    userCommands   `cmd:"" help:"Manage people."`
 	App     appCommands    `cmd:"" help:"Manage applications."`
+	Key     keyCommands    `cmd:"" help:"Manage the key that signs what pages carry."`
 	Form    formCommands   `cmd:"" help:"Forms as files."`
 	Export  exportCommand  `cmd:"" help:"Write the responses to a form to a file."`
 	Migrate migrateCommand `cmd:"" help:"Bring the database up to date (serve does so too)."`
@@ -83,26 +84,31 @@ type streams struct {
 // Main runs the command of this process.
 func Main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, tuneRuntime)
 	stop()
 	os.Exit(code)
 }
 
-// Run runs one command and returns its exit code.
+// Run runs one command and returns its exit code. It changes nothing of the
+// process, so it can run many times.
 func Run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	return run(ctx, args, streams{in, out, errOut}, nil)
+}
+
+func run(ctx context.Context, args []string, s streams, tune tuner) int {
 	var c commands
 	exit := -1
 	parser, err := kong.New(&c,
 		kong.Name("formulary"),
 		kong.Description("An online forms service with an OAuth 2.0 platform, in one binary."),
 		kong.UsageOnError(),
-		kong.Writers(out, errOut),
+		kong.Writers(s.out, s.err),
 		kong.Vars{"version": "formulary " + Version()},
 		kong.Exit(func(code int) { exit = code }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
 	if err != nil {
-		fmt.Fprintln(errOut, "formulary:", err)
+		fmt.Fprintln(s.err, "formulary:", err)
 		return 2
 	}
 	parsed, err := parser.Parse(args)
@@ -110,13 +116,13 @@ func Run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		return exit
 	}
 	if err != nil {
-		fmt.Fprintf(errOut, "formulary: %s\nSee formulary --help.\n", err)
+		fmt.Fprintf(s.err, "formulary: %s\nSee formulary --help.\n", err)
 		return 2
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	parsed.Bind(c.Place, streams{in, out, errOut})
+	parsed.Bind(c.Place, s, tune)
 	if err := parsed.Run(); err != nil {
-		fmt.Fprintln(errOut, "formulary:", say(err))
+		fmt.Fprintln(s.err, "formulary:", say(err))
 		return 1
 	}
 	return 0

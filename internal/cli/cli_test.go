@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -197,5 +198,14 @@ func TestAddressLimit(t *testing.T) {
 	defer res.Body.Close()
 	if res.StatusCode != 204 || res.Header.Get("Access-Control-Allow-Origin") != "*" || res.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("asked first: %d %v", res.StatusCode, res.Header)
+	}
+}
+
+// The runtime's settings belong to the process: serving in a test changes none.
+func TestServeLeavesRuntimeAlone(t *testing.T) {
+	before := runtime.GOMAXPROCS(0)
+	clitest.Start(t, storetest.SQLite(t)).Stop()
+	if after := runtime.GOMAXPROCS(0); after != before {
+		t.Errorf("GOMAXPROCS was %d and is %d", before, after)
 	}
 }

@@ -25,7 +25,7 @@ func times(short, many int) int {
 func figure(t *testing.T, fault, format string, args ...any) {
 	t.Helper()
 	engine := "SQLite"
-	if name := strings.ToLower(t.Name()); strings.Contains(name, "postgres") || strings.Contains(name, "nodes") {
+	if name := strings.ToLower(t.Name()); strings.Contains(name, "postgres") || strings.Contains(name, "nodes") || strings.Contains(name, "standby") {
 		engine = "PostgreSQL"
 	}
 	t.Logf("FIGURE | %s | %s | %s |", fault, engine, fmt.Sprintf(format, args...))

@@ -183,7 +183,7 @@ func newCluster(t *testing.T) *cluster {
 // newPlace is where a cluster goes, without one.
 func newPlace(t *testing.T) *cluster {
 	t.Helper()
-	c := &cluster{t: t, bin: findPostgres(t), as: &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT}, port: quietPort(t)}
+	c := &cluster{t: t, bin: findPostgres(t), as: diesWithTest(syscall.SIGQUIT), port: quietPort(t)}
 	// Not t.TempDir, into whose parent nobody else may look.
 	var err error
 	if c.dir, err = os.MkdirTemp("", "formulary-postgres."); err != nil {
@@ -200,7 +200,7 @@ func newPlace(t *testing.T) *cluster {
 	// PostgreSQL refuses to run as root, so root hands it to an ordinary user.
 	if os.Getuid() == 0 {
 		uid, gid := ordinaryUser(t)
-		c.as.Credential = &syscall.Credential{Uid: uid, Gid: gid}
+		runAs(c.as, uid, gid)
 		if err := os.Chown(c.dir, int(uid), int(gid)); err != nil {
 			t.Fatal(err)
 		}

@@ -84,7 +84,7 @@ func launchWith(t *testing.T, place storetest.Place, around []string, flags ...s
 	words := slices.Concat(around, []string{file, "serve"}, flags)
 	p.cmd = exec.Command(words[0], words[1:]...)
 	p.cmd.Env = append(os.Environ(), "FORMULARY_DATA="+place.Data, "FORMULARY_DATABASE_URL="+place.URL)
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = diesWithTest(syscall.SIGKILL)
 	log, err := os.Create(p.log)
 	if err != nil {
 		t.Fatal(err)

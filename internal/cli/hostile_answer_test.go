@@ -91,7 +91,8 @@ func (w *world) checkDocument(r *request, a answer, kind string) error {
 	if err != nil {
 		return fmt.Errorf("the service understood an address that is none: %w", err)
 	}
-	programs := strings.HasPrefix(u.Path, "/api/") || u.Path == "/api" || strings.HasPrefix(u.Path, "/.well-known/") ||
+	pages := u.Path == "/.well-known/security.txt" || u.Path == "/.well-known/change-password"
+	programs := strings.HasPrefix(u.Path, "/api/") || u.Path == "/api" || strings.HasPrefix(u.Path, "/.well-known/") && !pages ||
 		strings.HasPrefix(u.Path, "/f/") && r.method == http.MethodPost && strings.HasPrefix(r.get("Content-Type"), "application/json")
 	if !programs || r.method == http.MethodOptions || r.cut {
 		return nil

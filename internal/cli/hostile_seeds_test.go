@@ -221,7 +221,7 @@ func (w *world) pages() {
 		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse,
 		"/account", "/account/download", "/applications", "/applications/new", "/applications/" + w.cleoApp, "/connections",
 		"/authorize?" + w.ask, "/f/" + w.cleoForm + "?nick=Ada&age=3&bring=cake&name.given=Ada&embed=1", "/f/" + w.cleoForm + "/done?ending=x",
-		"/docs/api", "/docs/api/listForms", "/docs/api/callback?code=x&state=y", "/static/public.css", "/favicon.ico", "/embed.js",
+		"/docs/api", "/docs/api/listForms", "/docs/api/callback?code=x&state=y", "/static/public.css", "/favicon.ico", "/embed.js", "/.well-known/change-password",
 		"/oembed?format=json&maxwidth=100&maxheight=100&url=" + url.QueryEscape(w.service.URL+"/f/"+w.cleoForm),
 	} {
 		w.walk(take, take("GET", page, nil, w.cleo))

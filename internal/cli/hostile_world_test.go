@@ -193,7 +193,8 @@ func (w *world) respond(c *caller, form string) string {
 
 // sender is who sends a request: mostly the one for whom it is valid.
 func (w *world) sender(g *generator, seed *request) *caller {
-	wrong := &caller{name: "somebody unknown", header: seed.as.header, value: seed.as.value + "x"}
+	// Each cookie is made wrong, the session's and the device's.
+	wrong := &caller{name: "somebody unknown", header: seed.as.header, value: strings.ReplaceAll(seed.as.value, ";", "x;") + "x"}
 	others := []*caller{w.nobody, wrong, w.bea}
 	switch {
 	case seed.as == w.dora:

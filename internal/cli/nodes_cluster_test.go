@@ -118,11 +118,11 @@ func (c *cluster) signal(signal syscall.Signal) {
 	c.t.Helper()
 	server := c.cmd.Process.Pid
 	// The server first: it could make more of them.
-	if err := syscall.Kill(server, signal); err != nil {
+	if err := sendSignal(server, signal); err != nil {
 		c.t.Fatal(err)
 	}
 	for _, child := range children(c.t, server) {
-		if err := syscall.Kill(child, signal); err != nil && err != syscall.ESRCH {
+		if err := sendSignal(child, signal); err != nil && err != syscall.ESRCH {
 			c.t.Fatal(err)
 		}
 	}
@@ -135,7 +135,7 @@ func (c *cluster) kill() {
 	c.stop(syscall.SIGKILL)
 	for _, child := range list {
 		// It may have followed its server by itself.
-		_ = syscall.Kill(child, syscall.SIGKILL)
+		_ = sendSignal(child, syscall.SIGKILL)
 	}
 }
 

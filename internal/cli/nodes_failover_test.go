@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -42,8 +41,8 @@ func (n *nodes) hung(t *testing.T) {
 	load := startLoad(t, through, n.f, "hung", submitters)
 	load.more(someAnswers)
 	begun := time.Now()
-	n.db.primary.signal(syscall.SIGSTOP)
-	resume := func() { n.db.primary.signal(syscall.SIGCONT) }
+	n.db.primary.signal(pauseSignal)
+	resume := func() { n.db.primary.signal(resumeSignal) }
 	t.Cleanup(resume) // once more is no harm
 	refused := load.refused.Load()
 	// Whatever is refused is refused clearly, which the load looks after.
@@ -72,7 +71,7 @@ func (n *nodes) hungForEver(t *testing.T) {
 	load.more(someAnswers)
 	begun := time.Now()
 	hung := n.db.primary
-	hung.signal(syscall.SIGSTOP)
+	hung.signal(pauseSignal)
 	t.Cleanup(hung.kill)
 	n.db.promote()
 	writesAgain(t, through, n.f, "beside the one that hangs")

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -34,7 +33,7 @@ func (n *nodes) deaf(t *testing.T) {
 	var stopped []int
 	defer func() {
 		for _, pid := range stopped {
-			_ = syscall.Kill(pid, syscall.SIGCONT) // it may have been given up
+			_ = sendSignal(pid, resumeSignal) // it may have been given up
 		}
 	}()
 	// Those that are stopped already are there until they can go.
@@ -47,7 +46,7 @@ func (n *nodes) deaf(t *testing.T) {
 		if slices.Contains(stopped, pid) {
 			return // it has not found out yet
 		}
-		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		if err := sendSignal(pid, pauseSignal); err != nil {
 			t.Fatal(err)
 		}
 		stopped = append(stopped, pid)

@@ -10,7 +10,6 @@ import (
 	"net/http/pprof"
 	"net/netip"
 	"net/url"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -35,27 +34,44 @@ type serveCommand struct {
 	AdminAddr         string        `env:"FORMULARY_ADMIN_ADDR" help:"Address for metrics and pprof; empty: off." placeholder:"ADDR"`
 	Log               string        `env:"FORMULARY_LOG" enum:"text,json" default:"text" help:"How the log is written (text, json)."`
 	RateLimit         string        `env:"FORMULARY_RATE_LIMIT" enum:"on,off" default:"on" help:"Limit requests (on, off). Guessing at passwords and secrets is always limited."`
-	RatePerToken      int           `env:"FORMULARY_RATE_PER_TOKEN" default:"6000" help:"Requests a minute of one access token."`
+	RatePerToken      int           `env:"FORMULARY_RATE_PER_TOKEN" default:"6000" help:"Requests per minute with the access tokens of one grant, all together."`
 	RatePerAddress    int           `env:"FORMULARY_RATE_PER_ADDRESS" default:"12000" help:"Requests a minute of one address."`
 	RatePerRespondent int           `env:"FORMULARY_RATE_PER_RESPONDENT" default:"120" help:"Submissions a minute of one address."`
+	FormLimit         int64         `env:"FORMULARY_FORM_LIMIT" default:"10000" help:"Forms per account; 0: no limit."`
+	VersionLimit      int64         `env:"FORMULARY_VERSION_LIMIT" default:"500" help:"Published versions per form; 0: no limit."`
+	StorageLimit      byteSize      `env:"FORMULARY_STORAGE_LIMIT" default:"10GB" help:"Storage per account, such as 500MB or 10GB; 0: no limit." placeholder:"SIZE"`
+	MaxConnections    int           `env:"FORMULARY_MAX_CONNECTIONS" default:"0" help:"Open connections at most; 0: derived from the limit of open files." placeholder:"N"`
+	MaxPerAddress     int           `name:"max-connections-per-address" env:"FORMULARY_MAX_CONNECTIONS_PER_ADDRESS" default:"0" help:"Open connections of one address at most; 0: a quarter of all." placeholder:"N"`
 	TLSCert           string        `name:"tls-cert" env:"FORMULARY_TLS_CERT" help:"Certificate chain (PEM); with it the service speaks https." placeholder:"FILE"`
 	TLSKey            string        `name:"tls-key" env:"FORMULARY_TLS_KEY" help:"Private key of the certificate (PEM)." placeholder:"FILE"`
+	SecurityContact   string        `env:"FORMULARY_SECURITY_CONTACT" help:"Where to report a vulnerability, for /.well-known/security.txt (mailto: or https: URL)." placeholder:"URL"`
+	SecurityPolicy    string        `env:"FORMULARY_SECURITY_POLICY" help:"Page with the security policy, for the same file (https: URL)." placeholder:"URL"`
 	Demo              bool          `env:"FORMULARY_DEMO" help:"Fill an empty database with a demo account, forms and an application."`
 }
 
 const (
 	setupTTL   = 7 * 24 * time.Hour
 	sweepEvery = 10 * time.Minute
-	closeEvery = time.Second
+	closeEvery = 15 * time.Second // lists by status close what is due themselves
 
 	// Guesses at a secret: so many wrong ones at once, then one in a while.
 	guessWindow     = 15 * time.Minute
 	guessPerAddress = 30
 	guessPerAccount = 10
 	guessPerClient  = 30
+
+	// refreshPerGrant is how many tokens one grant gets per minute.
+	refreshPerGrant = 120
 )
 
+func (c serveCommand) security() web.SecurityContact {
+	return web.SecurityContact{Contact: c.SecurityContact, Policy: c.SecurityPolicy}
+}
+
 func (c serveCommand) check() error {
+	if err := c.security().Check(); err != nil {
+		return err
+	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return errors.New("a TLS certificate and its key go together")
 	}
@@ -66,25 +82,22 @@ func (c serveCommand) check() error {
 			return fmt.Errorf("the %s is at least a second", name)
 		}
 	}
+	if c.FormLimit < 0 || c.VersionLimit < 0 {
+		return errors.New("a limit must be 0 (no limit) or more")
+	}
 	if c.RatePerToken < 1 || c.RatePerAddress < 1 || c.RatePerRespondent < 1 {
 		return errors.New("a rate is at least one request a minute; FORMULARY_RATE_LIMIT=off switches limits off")
+	}
+	if c.MaxConnections < 0 || c.MaxPerAddress < 0 {
+		return errors.New("a limit of connections is at least 1; 0 derives it from the limit of open files")
 	}
 	return nil
 }
 
 // Run serves until ctx ends.
-func (c serveCommand) Run(ctx context.Context, place Place, io streams) error {
+func (c serveCommand) Run(ctx context.Context, place Place, io streams, tune tuner) error {
 	if err := c.check(); err != nil {
 		return err
-	}
-	// The live heap is small, so collecting seldom costs little memory.
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
-	}
-	// Who waits for the disk keeps a processor, as Go counts them, so there is one
-	// more of them than the machine has.
-	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
 	addresses, err := server.TrustProxies(c.TrustedProxies)
 	if err != nil {
@@ -92,11 +105,16 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams) error {
 	}
 	log, logEnd := server.Log(io.err, c.Log == "json", slog.LevelInfo)
 	defer logEnd.Close()
+	// Before the store is opened: the number of its readers follows GOMAXPROCS.
+	if tune != nil {
+		tune(log)
+	}
 	s, err := place.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	s.SetQuotas(store.Quotas{Forms: c.FormLimit, Versions: c.VersionLimit, Bytes: int64(c.StorageLimit)})
 	listener, err := net.Listen("tcp", place.Addr)
 	if err != nil {
 		return err
@@ -139,37 +157,42 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams) error {
 	return err
 }
 
+// pressesPerSubmission is how many presses of a form's buttons, and looks at its
+// calculations while typing, are allowed for each submission.
+const pressesPerSubmission = 5
+
 // assemble makes the parts and puts them together.
 func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, addresses server.Addresses, shared *limit.Shared, log *slog.Logger) (server.Config, error) {
 	now := time.Now
 	secure := strings.HasPrefix(base, "https:")
-	authorization := oauth.New(s, base, oauth.Lifetimes{Code: c.CodeTTL, Access: c.AccessTokenTTL, RefreshIdle: c.RefreshIdle}, now)
 	explorer, err := s.KeepExplorer(ctx, base+web.Callback, now())
 	if err != nil {
 		return server.Config{}, err
 	}
-	var tokens *limit.Limiter[string]
-	var perAddress, submissions *limit.Limiter[netip.Addr]
+	var tokens, refreshes *limit.Limiter[string]
+	var perAddress, submissions, presses *limit.Limiter[netip.Addr]
 	if c.RateLimit == "on" {
 		submissions = limit.New[netip.Addr](c.RatePerRespondent, time.Minute, now).Share(shared, "respondent")
+		presses = limit.New[netip.Addr](pressesPerSubmission*c.RatePerRespondent, time.Minute, now).Share(shared, "press")
 		tokens = limit.New[string](c.RatePerToken, time.Minute, now).Share(shared, "token")
+		refreshes = limit.New[string](refreshPerGrant, time.Minute, now).Share(shared, "refresh")
 		perAddress = limit.New[netip.Addr](c.RatePerAddress, time.Minute, now).Share(shared, "address")
 	}
-	programs := api.New(api.Config{
-		Store: s, OAuth: authorization, BaseURL: base, Log: log, Now: now, Tokens: tokens,
-		Guesses: limit.New[api.Guess](guessPerClient, guessWindow, now).Share(shared, "client guess"),
-		Address: addresses.Of, Submissions: submissions,
-	})
-	signing, err := s.SigningKey(ctx)
+	authorization := oauth.New(s, base, oauth.Lifetimes{Code: c.CodeTTL, Access: c.AccessTokenTTL, RefreshIdle: c.RefreshIdle}, refreshes, now)
+	guesses, err := newGuesses(ctx, s, shared, now)
 	if err != nil {
 		return server.Config{}, err
 	}
+	programs := api.New(api.Config{
+		Store: s, OAuth: authorization, BaseURL: base, Log: log, Now: now, Tokens: tokens,
+		Guesses: guesses.client,
+		Address: addresses.Of, Submissions: submissions,
+	})
 	people, err := web.New(web.Config{
 		Store: s, OAuth: authorization, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), BaseURL: base, Secure: secure,
-		SignupOpen: c.Signup == "open", Explorer: explorer, Document: programs.Document, Log: log, Now: now, Address: addresses.Of,
-		Submissions: submissions, SigningKey: signing,
-		AddressGuesses: limit.New[netip.Addr](guessPerAddress, guessWindow, now).Share(shared, "address guess"),
-		AccountGuesses: limit.New[string](guessPerAccount, guessWindow, now).Share(shared, "account guess"),
+		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: programs.Document, Log: log, Now: now, Address: addresses.Of,
+		Submissions: submissions, Presses: presses, SigningKeys: s.SigningKeys,
+		AddressGuesses: guesses.address, AccountGuesses: guesses.account,
 	})
 	if err != nil {
 		return server.Config{}, err
@@ -191,6 +214,7 @@ func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, 
 		},
 		Ready: s.Ready, Log: log, Secure: secure, Addresses: perAddress, Address: addresses.Of, Metrics: server.NewMetrics(),
 		CertFile: c.TLSCert, KeyFile: c.TLSKey,
+		MaxConnections: c.MaxConnections, MaxPerAddress: c.MaxPerAddress, Trusted: addresses.Trusts,
 	}, nil
 }
 

@@ -23,6 +23,8 @@ type userCommands struct {
 	Disable userDisable `cmd:"" help:"Lock a person out, with all sessions and tokens."`
 	Enable  userEnable  `cmd:"" help:"Let a person in again."`
 	Reset   userReset   `cmd:"" help:"Print a one-time link to a new password."`
+
+	Password userPassword `cmd:"" help:"Set a new password. Ends all sessions and disconnects all apps."`
 }
 
 // resetTTL is how long the link of user reset works.
@@ -140,10 +142,14 @@ func (u userDelete) Run(ctx context.Context, place Place, io streams) error {
 		return errors.New("this deletes everything of that person for good; add --yes to do it")
 	}
 	return withPerson(ctx, place, u.Email, func(s *store.Store, p account.Person) error {
-		if err := s.DeletePerson(ctx, p.ID); err != nil {
+		complete, err := s.DeletePerson(ctx, p.ID, time.Now())
+		if err != nil {
 			return err
 		}
 		fmt.Fprintf(io.out, "Deleted %s.\n", p.Email)
+		if !complete {
+			fmt.Fprintln(io.out, "The running server removes the rest of the data within 10 minutes.")
+		}
 		return nil
 	})
 }
@@ -174,6 +180,32 @@ func setDisabled(ctx context.Context, place Place, io streams, email string, dis
 	})
 }
 
+type userPassword struct {
+	Email         string `arg:"" help:"E-mail address."`
+	PasswordStdin bool   `required:"" env:"FORMULARY_PASSWORD_STDIN" help:"Read the password from standard input."`
+}
+
+func (u userPassword) Run(ctx context.Context, place Place, io streams) error {
+	password, err := readPassword(io.in)
+	if err != nil {
+		return err
+	}
+	return withPerson(ctx, place, u.Email, func(s *store.Store, p account.Person) error {
+		if err := account.CheckPassword(password, p.Email, p.Name); err != nil {
+			return err
+		}
+		hash, err := account.NewHasher(1).Hash(ctx, password)
+		if err != nil {
+			return err
+		}
+		if err := s.SetPassword(ctx, store.PasswordChange{Owner: p.ID, Hash: hash}, time.Now()); err != nil {
+			return err
+		}
+		fmt.Fprintf(io.out, "Changed the password of %s. All sessions ended and all apps are disconnected.\n", p.Email)
+		return nil
+	})
+}
+
 type userReset struct {
 	Email string `arg:"" help:"E-mail address."`
 }
@@ -188,7 +220,7 @@ func (u userReset) Run(ctx context.Context, place Place, io streams) error {
 		if base == "" {
 			base = "http://" + place.Addr
 		}
-		fmt.Fprintf(io.out, "A new password for %s, once, within 24 hours:\n%s/reset?token=%s\n", p.Email, strings.TrimSuffix(base, "/"), link)
+		fmt.Fprintf(io.out, "One-time link to a new password for %s, valid for 24 hours. Using it ends all sessions and disconnects all apps:\n%s/reset?token=%s\n", p.Email, strings.TrimSuffix(base, "/"), link)
 		return nil
 	})
 }

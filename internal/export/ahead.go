@@ -2,13 +2,18 @@ package export
 
 import "formulary/internal/form"
 
-// blockSize is how many responses are read at a time while others are written.
-const blockSize = 256
+// So many responses, or so many bytes of them, are parsed at a time while others are
+// written.
+const (
+	blockSize  = 256
+	blockBytes = 1 << 20
+)
 
 // block is some responses and, once they were read, their answers.
 type block struct {
 	list    []form.Response
 	answers []map[string]any // used again and again
+	bytes   int
 	err     error
 }
 
@@ -53,12 +58,17 @@ func readAhead(each func(func(form.Response) error) error, write func(form.Respo
 				return err
 			}
 		}
-		before.list = before.list[:0]
+		if before.bytes > blockBytes {
+			before.answers = nil // rather than keeping what large responses took
+		}
+		clear(before.list)
+		before.list, before.bytes = before.list[:0], 0
 		return nil
 	}
 	err := each(func(r form.Response) error {
 		gathered.list = append(gathered.list, r)
-		if len(gathered.list) < blockSize {
+		gathered.bytes += len(r.JSON)
+		if len(gathered.list) < blockSize && gathered.bytes < blockBytes {
 			return nil
 		}
 		return turn()

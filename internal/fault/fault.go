@@ -33,13 +33,14 @@ const (
 	UserNotFound        Code = 401006
 	InvalidClient       Code = 401101 // OAuth
 	MissingScope        Code = 403001
-	Forbidden           Code = 403002 // pages only: a forged or stale form post
+	Forbidden           Code = 403003 // pages only: a forged or stale post
 	NoPath              Code = 404001
 	NoResource          Code = 404002
 	MethodNotAllowed    Code = 405001
 	Changed             Code = 409001
 	KeyReused           Code = 409002
 	FormNotOpen         Code = 409003
+	QuotaReached        Code = 409004
 	TooLarge            Code = 413001
 	UnsupportedMedia    Code = 415001
 	Invalid             Code = 422001

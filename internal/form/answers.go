@@ -18,14 +18,17 @@ type Evaluation struct {
 	Shown    map[string]bool // by key; also of what is not answered; only to be read
 	Ending   string          // the ending that was jumped to
 
-	met int // so many of what was sent are answers to questions
+	met         int // so many of what was sent are answers to questions
+	facts       facts
+	calculation *calculation // nil before the first formula
 }
 
 // Evaluate checks answers by the key of their field, in the shape that JSON has.
 // A question that is not shown needs no answer, and one sent for it is dropped.
 func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 	l := d.prepared()
-	e := Evaluation{Answers: make(map[string]any, len(sent)), Shown: l.everything}
+	answers := make(map[string]any, min(len(sent), len(l.steps)))
+	e := Evaluation{Answers: answers, Shown: l.everything, facts: factsOf(answers)}
 	if e.Shown == nil {
 		e.Shown = make(map[string]bool, len(d.Fields))
 	}
@@ -46,9 +49,9 @@ func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 			if awaited == f.Key {
 				awaited = ""
 			}
-			page = awaited == "" && f.ShowIf.Holds(e.Answers)
+			page = awaited == "" && f.ShowIf.holds(&e.facts)
 		}
-		if !page || !f.ShowIf.Holds(e.Answers) {
+		if !page || !f.ShowIf.holds(&e.facts) {
 			continue
 		}
 		if !all {
@@ -60,13 +63,13 @@ func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 		case f.asked:
 			if value, ok := sent[f.Key]; ok {
 				e.met++
-				e.take(f, value)
+				e.take(l, f, value)
 			} else if f.Required {
 				e.wrong(f.Key, errNeeded)
 			}
 		}
 		if next == "" {
-			next = f.leads(e.Answers)
+			next = f.leads(&e.facts)
 		}
 	}
 	if d.ending(next) != nil {
@@ -76,14 +79,18 @@ func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 }
 
 func (l *logic) calculate(f *Field, e *Evaluation) {
-	if program := l.programs[f.Key]; program != nil {
-		if result := run(program, variables(l.before[f.Key], l.texts, e.Answers)); result != nil {
-			e.Answers[f.Key] = result
-		}
+	formula := l.formulas[f.Key]
+	if formula == nil {
+		return
+	}
+	c := l.calculation(e)
+	if result := c.run(formula, &e.facts.budget); result != nil {
+		e.Answers[f.Key] = result
+		c.set(l, f.Key, result)
 	}
 }
 
-func (e *Evaluation) take(f *step, value any) {
+func (e *Evaluation) take(l *logic, f *step, value any) {
 	var answer any
 	if value != nil {
 		var err error
@@ -95,6 +102,9 @@ func (e *Evaluation) take(f *step, value any) {
 	switch {
 	case answer != nil:
 		e.Answers[f.Key] = answer
+		if e.calculation != nil {
+			e.calculation.set(l, f.Key, answer)
+		}
 	case f.Required:
 		e.wrong(f.Key, errNeeded)
 	}
@@ -112,31 +122,37 @@ func (e *Evaluation) wrong(key string, err error) {
 // not have is wrong too.
 func (d *Definition) Check(sent map[string]any) (Evaluation, error) {
 	e := d.Evaluate(sent)
+	var unknown []string
 	for key := range sent {
 		if e.met == len(sent) {
 			break
 		}
 		switch f := d.Field(key); {
 		case f == nil || !f.asked():
-			e.wrong(key, errUnknown)
+			unknown = append(unknown, key)
 		case f.Kind == (calculated{}).Name():
 			e.wrong(key, errCalculated)
 		}
 	}
+	slices.Sort(unknown)
 	if len(e.Problems) > 0 {
-		slices.SortStableFunc(e.Problems, func(a, b fault.Detail) int { return d.place(a.Field) - d.place(b.Field) })
+		place := make(map[string]int, len(d.Fields))
+		for i, f := range d.Fields {
+			place[f.Key] = i
+		}
+		slices.SortStableFunc(e.Problems, func(a, b fault.Detail) int { return place[a.Field] - place[b.Field] })
+	}
+	for _, key := range unknown[:min(len(unknown), maxUnknown)] {
+		e.wrong(key, errUnknown)
+	}
+	if len(e.Problems) > 0 {
 		return e, fault.Fields(e.Problems...)
 	}
 	return e, nil
 }
 
-// place is where a field stands; what is not there comes last.
-func (d *Definition) place(key string) int {
-	if i := slices.IndexFunc(d.Fields, func(f *Field) bool { return f.Key == key }); i >= 0 {
-		return i
-	}
-	return len(d.Fields)
-}
+// maxUnknown is how many keys that the form does not have are named.
+const maxUnknown = 100
 
 // Recheck is Check for answers of which some were changed after they were given:
 // what was calculated then is calculated anew.
@@ -228,11 +244,23 @@ func (d *Definition) Schema() map[string]any {
 	}
 }
 
+// answerLength is how many values an answer has.
+func answerLength(answer any) int {
+	switch a := answer.(type) {
+	case []any:
+		return len(a)
+	case []string:
+		return len(a)
+	}
+	return 1
+}
+
 // Filled is an answer as the controls of the page would send it: what Post reads.
 func Filled(f *Field, answer any) url.Values {
 	out := url.Values{}
+	options := lookupOf(f.Options, answerLength(answer))
 	own := func(value string) string {
-		if f.Other && value != "" && !offers(f.Options, value) {
+		if f.Other && value != "" && options.find(value) < 0 {
 			out.Set(f.Key+".other", value)
 			return otherValue
 		}

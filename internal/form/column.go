@@ -54,7 +54,7 @@ func (d *Definition) ByID() map[string]*Field {
 // Cell is an answer in a column: a text, a number, yes or no, or nothing. Options
 // are written by their labels where labels are wanted. f is the field as the
 // answered version had it, or nil if it had none.
-func (c Column) Cell(f *Field, answers map[string]any, labels bool) any {
+func (c Column) Cell(f *Field, answers map[string]any, asLabels bool) any {
 	if f == nil {
 		return nil
 	}
@@ -71,16 +71,14 @@ func (c Column) Cell(f *Field, answers map[string]any, labels bool) any {
 	}
 	switch a := answer.(type) {
 	case string:
-		if labels && len(f.Options) > 0 {
+		if asLabels && len(f.Options) > 0 {
 			return labelOf(f.Options, a)
 		}
 		return answer
 	case []any:
 		texts := Strings(a)
-		if labels {
-			for i, value := range texts {
-				texts[i] = labelOf(f.Options, value)
-			}
+		if asLabels {
+			texts = labels(f.Options, texts)
 		}
 		return strings.Join(texts, "; ")
 	case float64, bool:

@@ -16,20 +16,45 @@ type Condition struct {
 	Any []*Condition `json:"any,omitempty" nullable:"false"`
 	Not *Condition   `json:"not,omitempty"`
 
-	ranked bool // the field is a ranking, where the order matters
+	ranked  bool // the field is a ranking, where the order matters
+	ready   bool // what follows is filled in
+	lower   string
+	members []string // of a list to compare with, sorted where the order does not matter
 }
 
-// prepare looks at the fields that the condition is about, once.
+// prepare looks at the fields that the condition is about, and at the value to
+// compare with, once.
 func (c *Condition) prepare(fields map[string]*Field) {
 	if c == nil {
 		return
 	}
 	f := fields[c.Field]
 	c.ranked = f != nil && f.Kind == (ranking{}).Name()
-	for _, part := range slices.Concat(c.All, c.Any) {
+	c.lower, c.members = c.normalised()
+	c.ready = true
+	for _, part := range c.All {
+		part.prepare(fields)
+	}
+	for _, part := range c.Any {
 		part.prepare(fields)
 	}
 	c.Not.prepare(fields)
+}
+
+// normalised is the value as answers are compared with it.
+func (c *Condition) normalised() (lower string, members []string) {
+	if c.ready {
+		return c.lower, c.members
+	}
+	switch value := c.Value.(type) {
+	case string:
+		lower = strings.ToLower(value)
+	case []any:
+		if members = Strings(value); !c.ranked {
+			slices.Sort(members)
+		}
+	}
+	return lower, members
 }
 
 const maxConditions = 10 // levels
@@ -37,7 +62,7 @@ const maxConditions = 10 // levels
 var ops = []string{"equals", "not_equals", "contains", "greater", "less", "at_least", "at_most", "answered", "not_answered"}
 
 // check says what is wrong with a condition on the fields that stand before it.
-func (c *Condition) check(before []*Field, wrong func(format string, args ...any), depth int) {
+func (c *Condition) check(before map[string]*Field, wrong func(format string, args ...any), depth int) {
 	if c == nil {
 		return
 	}
@@ -55,12 +80,14 @@ func (c *Condition) check(before []*Field, wrong func(format string, args ...any
 		wrong("a condition has field and op, or all, or any, or not")
 		return
 	}
-	for _, part := range slices.Concat(c.All, c.Any) {
-		if part == nil {
-			wrong("a condition is an object")
-			return
+	for _, list := range [][]*Condition{c.All, c.Any} {
+		for _, part := range list {
+			if part == nil {
+				wrong("a condition is an object")
+				return
+			}
+			part.check(before, wrong, depth+1)
 		}
-		part.check(before, wrong, depth+1)
 	}
 	c.Not.check(before, wrong, depth+1)
 	if c.Field == "" && c.Op == "" {
@@ -69,12 +96,12 @@ func (c *Condition) check(before []*Field, wrong func(format string, args ...any
 	if !slices.Contains(ops, c.Op) {
 		wrong("%q is not a comparison; there are %s", c.Op, strings.Join(ops, ", "))
 	}
-	i := slices.IndexFunc(before, func(f *Field) bool { return f.Key == c.Field })
-	if i < 0 {
+	f := before[c.Field]
+	if f == nil {
 		wrong("%q is not the key of an earlier field", c.Field)
 		return
 	}
-	if !before[i].asked() {
+	if !f.asked() {
 		wrong("%q has no answer to compare with", c.Field)
 	}
 	if c.Op != "answered" && c.Op != "not_answered" && c.Value == nil {
@@ -82,30 +109,75 @@ func (c *Condition) check(before []*Field, wrong func(format string, args ...any
 	}
 }
 
+// facts are the answers that conditions are about, normalised once however many
+// conditions there are.
+type facts struct {
+	answers    map[string]any
+	lower      map[string]string   // texts in lower case, by key
+	sorted     map[string][]string // lists in order, by key
+	budget     budget
+	normalised int // how often an answer was; for tests
+}
+
+func factsOf(answers map[string]any) facts { return facts{answers: answers, budget: newBudget()} }
+
+// lowered is the text of an answer in lower case.
+func (k *facts) lowered(key, text string) string {
+	lower, ok := k.lower[key]
+	if !ok {
+		if k.lower == nil {
+			k.lower = map[string]string{}
+		}
+		lower = strings.ToLower(text)
+		k.lower[key] = lower
+		k.normalised++
+	}
+	return lower
+}
+
+// ordered are the values of an answer in order.
+func (k *facts) ordered(key string, list []string) []string {
+	sorted, ok := k.sorted[key]
+	if !ok {
+		if k.sorted == nil {
+			k.sorted = map[string][]string{}
+		}
+		sorted = slices.Sorted(slices.Values(list))
+		k.sorted[key] = sorted
+		k.normalised++
+	}
+	return sorted
+}
+
 // Holds says whether the condition is true of the answers. None is always true.
 func (c *Condition) Holds(answers map[string]any) bool {
+	known := factsOf(answers)
+	return c.holds(&known)
+}
+
+func (c *Condition) holds(known *facts) bool {
 	switch {
 	case c == nil:
 		return true
 	case c.All != nil:
-		return !slices.ContainsFunc(c.All, func(p *Condition) bool { return !p.Holds(answers) })
+		return !slices.ContainsFunc(c.All, func(p *Condition) bool { return !p.holds(known) })
 	case c.Any != nil:
-		return slices.ContainsFunc(c.Any, func(p *Condition) bool { return p.Holds(answers) })
+		return slices.ContainsFunc(c.Any, func(p *Condition) bool { return p.holds(known) })
 	case c.Not != nil:
-		return !c.Not.Holds(answers)
+		return !c.Not.holds(known)
 	}
-	answer, answered := answers[c.Field]
+	answer, answered := known.answers[c.Field]
 	switch c.Op {
 	case "answered":
 		return answered
 	case "not_answered":
 		return !answered
 	case "equals":
-		return answered && c.same(answer)
+		return answered && c.same(answer, known)
 	case "not_equals":
-		return !answered || !c.same(answer)
+		return !answered || !c.same(answer, known)
 	case "contains":
-		return answered && holds(answer, c.Value)
+		return answered && c.contained(answer, known)
 	}
 	order, ok := compare(answer, c.Value)
 	switch {
@@ -124,35 +196,39 @@ func (c *Condition) Holds(answers map[string]any) bool {
 
 // same compares an answer with the value; several answers are equal to a list of
 // the same ones, and a ranking to one in the same order.
-func (c *Condition) same(answer any) bool {
+func (c *Condition) same(answer any, known *facts) bool {
 	switch a := answer.(type) {
 	case []string:
 		list, ok := c.Value.([]any)
 		if !ok || len(list) != len(a) {
 			return false
 		}
-		value := Strings(list)
 		if !c.ranked {
-			a = slices.Sorted(slices.Values(a))
-			slices.Sort(value)
+			a = known.ordered(c.Field, a)
 		}
-		return slices.Equal(a, value)
+		_, members := c.normalised()
+		return slices.Equal(a, members)
 	case string, float64, bool:
 		return answer == c.Value
 	}
 	return false
 }
 
-func holds(answer, value any) bool {
-	text, ok := value.(string)
+// searchBytes is how many bytes of a text are searched for the work of one.
+const searchBytes = 16
+
+// contained says whether an answer contains the value.
+func (c *Condition) contained(answer any, known *facts) bool {
+	text, ok := c.Value.(string)
 	if !ok {
 		return false
 	}
 	switch a := answer.(type) {
 	case string:
-		return strings.Contains(strings.ToLower(a), strings.ToLower(text))
+		lower, _ := c.normalised()
+		return known.budget.take(1+int64(len(a))/searchBytes) && strings.Contains(known.lowered(c.Field, a), lower)
 	case []string:
-		return slices.Contains(a, text)
+		return known.budget.take(1+int64(len(a))) && slices.Contains(a, text)
 	}
 	return false
 }
@@ -178,13 +254,18 @@ func compare(answer, value any) (int, bool) {
 	return 0, false
 }
 
-// Asks says whether the condition depends on the answer to a field.
-func (c *Condition) Asks(key string) bool {
+// Fields calls found with the key of each field that the condition depends on.
+func (c *Condition) Fields(found func(key string)) {
 	if c == nil {
-		return false
+		return
 	}
-	among := func(list []*Condition) bool {
-		return slices.ContainsFunc(list, func(c *Condition) bool { return c.Asks(key) })
+	if c.Field != "" {
+		found(c.Field)
 	}
-	return c.Field == key || among(c.All) || among(c.Any) || c.Not.Asks(key)
+	for _, list := range [][]*Condition{c.All, c.Any} {
+		for _, part := range list {
+			part.Fields(found)
+		}
+	}
+	c.Not.Fields(found)
 }

@@ -11,8 +11,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
-
 	"formulary/internal/fault"
 )
 
@@ -99,26 +97,55 @@ var answered = func() map[string]bool {
 
 var keyPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
+// maxDetails is how many mistakes in a definition are reported at once.
+const maxDetails = 100
+
 // Clean fills in what may be left out (ids, keys, values of options) and says
-// what is wrong, field by field.
+// what is wrong, field by field. It costs about as much as reading the definition:
+// what refers to another field finds it in a map.
 func (d *Definition) Clean() error {
 	if len(d.Fields) > MaxFields {
 		return fault.Field("fields", "at most %d fields", MaxFields)
 	}
+	if err := d.checkLength(); err != nil {
+		return err
+	}
+	details := d.clean()
+	if len(details) > 0 {
+		return fault.Fields(details[:min(len(details), maxDetails)]...)
+	}
+	return d.checkLength() // with what was filled in
+}
+
+// checkLength refuses a definition that is too long as JSON.
+func (d *Definition) checkLength() error {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	if len(text) > MaxDefinition {
+		return fault.Field("fields", "a definition has at most %d KiB", MaxDefinition>>10)
+	}
+	return nil
+}
+
+func (d *Definition) clean() []fault.Detail {
 	var details []fault.Detail
-	keys, ids := map[string]bool{}, map[string]bool{}
-	for _, f := range d.Fields {
-		if f != nil && f.Key != "" {
-			keys[f.Key] = true // keys that are made up must keep clear of these
+	names, ids := newNames(), map[string]bool{}
+	for i, f := range d.Fields {
+		if f == nil {
+			return []fault.Detail{{Field: fmt.Sprintf("fields.%d", i), Message: "a field is an object"}}
+		}
+		if f.Key != "" {
+			names.take(f.Key) // keys that are made up must keep clear of these
 		}
 	}
-	given := map[string]bool{}
-	var before []*Field
+	before := make(map[string]*Field, len(d.Fields))
 	for i, f := range d.Fields {
-		place := fmt.Sprintf("fields.%d", i)
-		if f == nil {
-			return fault.Field(place, "a field is an object")
+		if len(details) >= maxDetails {
+			return details
 		}
+		place := fmt.Sprintf("fields.%d", i)
 		wrong := func(property, format string, args ...any) {
 			details = append(details, fault.Detail{Field: place + "." + property, Message: fmt.Sprintf(format, args...)})
 		}
@@ -127,11 +154,10 @@ func (d *Definition) Clean() error {
 			wrong("kind", "%q is not a kind of question", f.Kind)
 			continue
 		}
-		f.name(keys, wrong)
-		if given[f.Key] {
+		f.name(names, wrong)
+		if before[f.Key] != nil {
 			wrong("key", "%q is the key of another field", f.Key)
 		}
-		given[f.Key] = true
 		if f.ID == "" || ids[f.ID] || !keyPattern.MatchString(f.ID) {
 			f.ID = "f" + strings.ToLower(rand.Text()[:12])
 		}
@@ -147,90 +173,62 @@ func (d *Definition) Clean() error {
 				wrong("default", "%s", err)
 			}
 		}
-		before = append(before, f)
+		before[f.Key] = f
 	}
-	details = append(details, d.checkEndings(keys)...)
+	details = append(details, d.checkEndings(names, before)...)
 	details = append(details, d.checkSettings()...)
 	if len(details) == 0 {
 		// What speaks of other fields is read when they are known to be in order.
 		details = d.checkReferences()
 	}
-	if len(details) > 0 {
-		return fault.Fields(details...)
+	if len(details) == 0 {
+		details = d.checkTotals()
 	}
-	if text, err := json.Marshal(d); err != nil {
-		return err
-	} else if len(text) > MaxDefinition {
-		return fault.Field("fields", "a definition has at most %d KiB", MaxDefinition>>10)
-	}
-	return nil
+	return details
 }
 
 // checkReferences looks at jumps and expressions.
 func (d *Definition) checkReferences() []fault.Detail {
 	var details []fault.Detail
-	texts := map[string]bool{}
+	targets := d.jumpTargets()
+	scope := newScope(len(d.Fields))
+	terms := int64(0)
 	for i, f := range d.Fields {
 		wrong := func(property, format string, args ...any) {
 			details = append(details, fault.Detail{Field: fmt.Sprintf("fields.%d.%s", i, property), Message: fmt.Sprintf(format, args...)})
 		}
-		d.checkJumps(i, wrong)
-		if f.Kind != (calculated{}).Name() {
-			continue
+		isText := false
+		if f.Kind == (calculated{}).Name() {
+			formula, err := compileExpression(f.Expression, scope)
+			if err == nil {
+				err = checkComparisons(formula, scope)
+				isText = formula.isText
+				terms += formula.terms
+			}
+			if err != nil {
+				wrong("expression", "%s", err)
+			}
+			if terms > maxAllTerms {
+				wrong("expression", "the expressions of a form can have at most %d terms in total", maxAllTerms)
+				return details
+			}
 		}
-		program, isText, err := compileExpression(f.Expression, d.Fields[:i], texts)
-		if err == nil {
-			err = checkComparisons(program, d.Fields[:i])
+		scope.add(f, isText)
+		f.checkJumps(i, scope.fields, targets, wrong)
+		if len(details) >= maxDetails {
+			return details
 		}
-		if err != nil {
-			wrong("expression", "%s", err)
-		}
-		texts[f.Key] = isText
 	}
 	return details
 }
 
 // name gives the field a key of its own.
-func (f *Field) name(keys map[string]bool, wrong func(property, format string, args ...any)) {
+func (f *Field) name(names *names, wrong func(property, format string, args ...any)) {
 	if f.Key == "" {
-		f.Key = unused(slug(f.Label, f.Kind), keys)
-		keys[f.Key] = true
+		f.Key = names.unused(slug(f.Label, f.Kind))
 	}
 	if !keyPattern.MatchString(f.Key) {
 		wrong("key", "a key is a lower-case letter, then up to 63 letters, digits or _")
-	}
-}
-
-// plainLetters are those that have no accent to lose.
-var plainLetters = strings.NewReplacer("ß", "ss", "ı", "i")
-
-// slug makes a key of the letters and digits of a text, without their accents.
-func slug(text, otherwise string) string {
-	var b strings.Builder
-	for _, r := range plainLetters.Replace(strings.ToLower(norm.NFKD.String(text))) {
-		switch {
-		case r >= 'a' && r <= 'z', r >= '0' && r <= '9' && b.Len() > 0:
-			b.WriteRune(r)
-		case unicode.Is(unicode.Mn, r):
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
-			b.WriteByte('_')
-		}
-		if b.Len() >= 40 {
-			break
-		}
-	}
-	if key := strings.Trim(b.String(), "_"); key != "" {
-		return key
-	}
-	return otherwise
-}
-
-func unused(key string, taken map[string]bool) string {
-	for n, try := 2, key; ; n++ {
-		if !taken[try] {
-			return try
-		}
-		try = key + "_" + strconv.Itoa(n)
 	}
 }
 
@@ -306,9 +304,11 @@ func checkOptions(property string, options []Option, wrong func(property, format
 		wrong(property, "at most %d", MaxOptions)
 		return
 	}
-	taken := map[string]bool{}
+	names := newNames()
 	for _, o := range options {
-		taken[o.Value] = o.Value != ""
+		if o.Value != "" {
+			names.take(o.Value)
+		}
 	}
 	seen := map[string]bool{}
 	for i := range options {
@@ -322,8 +322,7 @@ func checkOptions(property string, options []Option, wrong func(property, format
 			wrong(place+".label", "one line of text")
 		}
 		if o.Value == "" {
-			o.Value = unused(slug(o.Label, "option"), taken)
-			taken[o.Value] = true
+			o.Value = names.unused(slug(o.Label, "option"))
 		}
 		if utf8.RuneCountInString(o.Value) > maxValue || strings.ContainsFunc(o.Value, unicode.IsControl) {
 			wrong(place+".value", "one line of at most %d characters", maxValue)

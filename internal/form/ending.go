@@ -2,7 +2,6 @@ package form
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -38,7 +37,7 @@ func (d *Definition) checkSettings() []fault.Detail {
 
 // checkEndings gives endings their keys and says what is wrong with them. They
 // come after every field, so they may speak of each.
-func (d *Definition) checkEndings(taken map[string]bool) []fault.Detail {
+func (d *Definition) checkEndings(names *names, fields map[string]*Field) []fault.Detail {
 	if len(d.Endings) > maxEndings {
 		return []fault.Detail{{Field: "endings", Message: fmt.Sprintf("at most %d endings", maxEndings)}}
 	}
@@ -54,14 +53,13 @@ func (d *Definition) checkEndings(taken map[string]bool) []fault.Detail {
 			return details
 		}
 		if e.Key == "" {
-			e.Key = unused(slug(e.Title, "ending"), taken)
-			taken[e.Key] = true
+			e.Key = names.unused(slug(e.Title, "ending"))
 			given[e.Key] = false
 		}
 		if !keyPattern.MatchString(e.Key) {
 			wrong("key", "a key is a lower-case letter, then up to 63 letters, digits or _")
 		}
-		if given[e.Key] || d.field(e.Key) != nil {
+		if given[e.Key] || fields[e.Key] != nil {
 			wrong("key", "%q is the key of something else", e.Key)
 		}
 		given[e.Key] = true
@@ -74,25 +72,27 @@ func (d *Definition) checkEndings(taken map[string]bool) []fault.Detail {
 		if e.Redirect != "" && !leadsToPage(e.Redirect) {
 			wrong("redirect", "the address of a page, such as https://example.com/thanks")
 		}
-		e.ShowIf.check(d.Fields, func(format string, args ...any) { wrong("show_if", format, args...) }, 0)
+		e.ShowIf.check(fields, func(format string, args ...any) { wrong("show_if", format, args...) }, 0)
 		for property, text := range map[string]string{"title": e.Title, "text": e.Text, "redirect": e.Redirect} {
-			checkPipes(text, d.Fields, func(format string, args ...any) { wrong(property, format, args...) })
+			checkPipes(text, fields, func(format string, args ...any) { wrong(property, format, args...) })
 		}
 	}
 	return details
 }
 
 // leadsToPage refuses what is not the address of a page, and one whose host could
-// come out of an answer.
+// come out of an answer. The host ends up in a header, so its syntax is strict.
 func leadsToPage(address string) bool {
-	u, err := url.Parse(pipePattern.ReplaceAllString(address, "x"))
+	if len(address) > maxURL || strings.ContainsFunc(address, unicode.IsControl) {
+		return false
+	}
 	scheme, rest, _ := strings.Cut(address, "://")
 	host := rest
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		host = rest[:end]
 	}
-	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil &&
-		!strings.ContainsFunc(address, unicode.IsControl) && len(address) <= 2000 && !strings.Contains(scheme+host, "{{")
+	_, ok := SiteOf(replacePipes(address, func(string) string { return "x" }))
+	return ok && !strings.Contains(scheme+host, "{{")
 }
 
 func (d *Definition) ending(key string) *Ending {
@@ -110,8 +110,12 @@ func (d *Definition) EndingOf(e Evaluation) *Ending {
 	if jumped := d.ending(e.Ending); jumped != nil {
 		return jumped
 	}
+	d.prepared()
+	if e.facts.answers == nil {
+		e.facts = factsOf(e.Answers)
+	}
 	for _, ending := range d.Endings {
-		if ending.ShowIf.Holds(e.Answers) {
+		if ending.ShowIf.holds(&e.facts) {
 			return ending
 		}
 	}

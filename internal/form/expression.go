@@ -12,26 +12,27 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/vm"
 )
 
 // Expressions work with numbers, texts and yes/no, by the keys of earlier
 // fields: price * count, score > 10 ? "gold" : "silver". What could take long or
 // grow without bound is left out: there are no loops, no variables of one's own
-// and no ranges, so the work is bounded by the number of terms.
+// and no ranges. Texts are bounded by the budget of the evaluation (formula.go).
 const (
 	maxExpression = 1000 // characters
 	maxTerms      = 200
-	maxResult     = 1000 // characters of a text
-	memoryBudget  = 10_000
+	maxAllTerms   = 10_000 // of all expressions of a form
+	maxResult     = 1000   // characters of a text
+	memoryBudget  = 10_000 // items of lists that one expression makes
 )
 
 // functions are those of the library that expressions may call.
-var functions = []string{"abs", "ceil", "floor", "min", "max", "len", "int", "float", "trim", "lower", "upper", "hasPrefix", "hasSuffix", "indexOf"}
+var functions = []string{"abs", "ceil", "floor", "min", "max", "len", "int", "float", "lower", "upper", "hasPrefix", "hasSuffix", "indexOf"}
 
 // own are functions that are more useful to forms than those of the library.
 var own = []expr.Option{
 	expr.Function("string", func(args ...any) (any, error) { return said(args[0]), nil }, new(func(any) string)),
+	expr.Function("trim", trimmed, new(func(string) string), new(func(string, string) string)),
 	expr.Function("round", rounded,
 		new(func(float64) float64), new(func(int) float64), new(func(float64, int) float64), new(func(int, int) float64)),
 }
@@ -66,6 +67,23 @@ func rounded(args ...any) (any, error) {
 	return math.Round(tidy(n*scale)) / scale, nil
 }
 
+// maxCutset is how many bytes of characters trim can take away.
+const maxCutset = 100
+
+// trimmed is a text without spaces, or without the given characters, at its ends.
+// Each character is compared with each of those, so there may not be many.
+func trimmed(args ...any) (any, error) {
+	text, _ := args[0].(string)
+	if len(args) == 1 {
+		return strings.TrimSpace(text), nil
+	}
+	cutset, _ := args[1].(string)
+	if len(cutset) > maxCutset {
+		return nil, strconv.ErrRange // the formula has no result
+	}
+	return strings.Trim(text, cutset), nil
+}
+
 // tidy takes away what comes from counting in halves of halves: 59.699999999999996
 // was meant to be 59.7, and there is no -0.
 func tidy(n float64) float64 {
@@ -78,41 +96,40 @@ func tidy(n float64) float64 {
 	return n
 }
 
-// compileExpression reads an expression that may use the fields given, and says
-// whether it results in a number or in a text.
-func compileExpression(text string, before []*Field, texts map[string]bool) (program *vm.Program, isText bool, err error) {
+// compileExpression reads an expression that may use the fields of the scope.
+func compileExpression(text string, scope *scope) (*formula, error) {
 	if len(text) > maxExpression {
-		return nil, false, fmt.Errorf("at most %d characters", maxExpression)
+		return nil, fmt.Errorf("at most %d characters", maxExpression)
 	}
 	var bounds bounded
 	options := []expr.Option{
-		expr.Env(variables(before, texts, nil)), expr.DisableAllBuiltins(), expr.MaxNodes(maxTerms), expr.Patch(&bounds), expr.Patch(&evened{}), expr.Optimize(false),
+		expr.Env(scope.variables(text)), expr.DisableAllBuiltins(), expr.MaxNodes(maxTerms), expr.Patch(&bounds), expr.Patch(&evened{}), expr.Optimize(false),
 	}
 	options = append(options, own...)
 	for _, name := range functions {
 		options = append(options, expr.EnableBuiltin(name))
 	}
-	program, err = expr.Compile(text, options...)
+	program, err := expr.Compile(text, options...)
 	if bounds.err != nil {
-		return nil, false, bounds.err
+		return nil, bounds.err
 	}
 	if wrong, ok := errors.AsType[*file.Error](err); ok {
 		if name, ok := strings.CutPrefix(wrong.Message, "unknown name "); ok {
-			return nil, false, fmt.Errorf("there is no earlier answer called %s", name)
+			return nil, fmt.Errorf("there is no earlier answer called %s", name)
 		}
-		return nil, false, fmt.Errorf("this cannot be calculated from character %d on", wrong.Column+1)
+		return nil, fmt.Errorf("this cannot be calculated from character %d on", wrong.Column+1)
 	}
 	if err != nil {
-		return nil, false, errors.New("this expression is too long or cannot be read")
+		return nil, errors.New("this expression is too long or cannot be read")
 	}
 	switch kind := program.Node().Type(); {
 	case kind == nil:
 	case kind.Kind() == reflect.String:
-		return program, true, nil
+		return newFormula(program, true), nil
 	case kind.Kind() == reflect.Float64, kind.Kind() == reflect.Int:
-		return program, false, nil
+		return newFormula(program, false), nil
 	}
-	return nil, false, errors.New("an expression results in a number or in a text")
+	return nil, errors.New("an expression results in a number or in a text")
 }
 
 // evened makes both ways of a choice numbers of the same kind, so that people need
@@ -164,15 +181,15 @@ func (b *bounded) Visit(node *ast.Node) {
 // checkComparisons refuses the comparison of a choice with what is not among its
 // options, which would quietly never be true. Only who saves needs to hear of it: what
 // was published before this was checked goes on as it is.
-func checkComparisons(program *vm.Program, before []*Field) error {
-	c := comparisons{fields: before}
-	node := program.Node()
+func checkComparisons(f *formula, scope *scope) error {
+	c := comparisons{fields: scope.fields}
+	node := f.program.Node()
 	ast.Walk(&node, &c)
 	return c.err
 }
 
 type comparisons struct {
-	fields []*Field
+	fields map[string]*Field
 	err    error
 }
 
@@ -190,31 +207,11 @@ func (c *comparisons) check(answer, with ast.Node) {
 	if !ok || !isText || text.Value == "" {
 		return
 	}
-	i := slices.IndexFunc(c.fields, func(f *Field) bool { return f.Key == key.Value })
-	if i < 0 || c.fields[i].Options == nil || c.fields[i].Rows != nil || c.fields[i].Other || offers(c.fields[i].Options, text.Value) {
+	f := c.fields[key.Value]
+	if f == nil || f.Options == nil || f.Rows != nil || f.Other || offers(f.Options, text.Value) {
 		return
 	}
 	c.err = fmt.Errorf("%q is not the value of an answer to %s", text.Value, key.Value)
-}
-
-// variables are the answers as expressions see them: one that is missing is 0, an
-// empty text or an empty list.
-func variables(fields []*Field, texts map[string]bool, answers map[string]any) map[string]any {
-	env := make(map[string]any, len(fields))
-	for _, f := range fields {
-		if !f.asked() {
-			continue
-		}
-		env[f.Key] = nothingOf(f, texts)
-		answer, ok := answers[f.Key]
-		if parts, inParts := answer.(map[string]any); inParts {
-			answer = partsAs(parts, env[f.Key])
-		}
-		if ok && reflect.TypeOf(answer) == reflect.TypeOf(env[f.Key]) {
-			env[f.Key] = answer
-		}
-	}
-	return env
 }
 
 // partsAs are the parts of an answer in the same kind of map.
@@ -234,13 +231,9 @@ func partsAs(parts map[string]any, like any) any {
 	return texts
 }
 
-func nothingOf(f *Field, texts map[string]bool) any {
-	if f.Kind == (calculated{}).Name() {
-		if texts[f.Key] {
-			return ""
-		}
-		return 0.0
-	}
+// missingAnswer is what expressions see when a question is not answered: 0, an empty
+// text or an empty list.
+func missingAnswer(f *Field) any {
 	switch KindOf(f.Kind).Schema(f)["type"] {
 	case "number", "integer":
 		return 0.0
@@ -255,31 +248,6 @@ func nothingOf(f *Field, texts map[string]bool) any {
 		return map[string]string{}
 	}
 	return ""
-}
-
-// run works an expression out; what cannot be said, such as 1/0, is no answer.
-func run(program *vm.Program, env map[string]any) any {
-	machine := vm.VM{MemoryBudget: memoryBudget}
-	result, err := machine.Run(program, env)
-	if err != nil {
-		return nil
-	}
-	switch r := result.(type) {
-	case float64:
-		return within(tidy(r))
-	case int:
-		return within(float64(r))
-	case string:
-		text, err := asText(r)
-		if cut := []rune(text); len(cut) > maxResult {
-			text = string(cut[:maxResult])
-		}
-		if err != nil || text == "" {
-			return nil
-		}
-		return text
-	}
-	return nil
 }
 
 // within is a number that can be stored, or nil.

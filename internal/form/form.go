@@ -44,6 +44,15 @@ type Form struct {
 	Offer
 }
 
+// Address is the last part of the address of the form's page: the custom link, once the form
+// is published with it.
+func (f Form) Address() string {
+	if f.Slug == "" || f.Version == 0 {
+		return f.ID
+	}
+	return f.Slug
+}
+
 // At is the form with the status that it has at the moment: a closing date that
 // has passed closes it before anybody notes it down.
 func (f Form) At(now time.Time) Form {

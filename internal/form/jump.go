@@ -10,10 +10,10 @@ type Jump struct {
 
 const maxJumps = 50
 
-// checkJumps says what is wrong with the jumps of a field; only what comes later
-// can be jumped to, so nobody goes round in circles.
-func (d *Definition) checkJumps(i int, wrong func(property, format string, args ...any)) {
-	f := d.Fields[i]
+// checkJumps says what is wrong with the jumps of the field at a position; only what
+// comes later can be jumped to, so nobody goes round in circles. known are the fields
+// up to this one.
+func (f *Field) checkJumps(i int, known map[string]*Field, targets map[string]int, wrong func(property, format string, args ...any)) {
 	if len(f.Jumps) > maxJumps {
 		wrong("jumps", "at most %d", maxJumps)
 		return
@@ -23,26 +23,32 @@ func (d *Definition) checkJumps(i int, wrong func(property, format string, args 
 			wrong("jumps", "a jump is an object")
 			return
 		}
-		jump.If.check(d.Fields[:i+1], func(format string, args ...any) { wrong("jumps", format, args...) }, 0)
-		if !d.later(i, jump.To) {
+		jump.If.check(known, func(format string, args ...any) { wrong("jumps", format, args...) }, 0)
+		if targets[jump.To] <= i {
 			wrong("jumps", "%q is not the key of a later page or of an ending", jump.To)
 		}
 	}
 }
 
-func (d *Definition) later(i int, to string) bool {
-	for _, f := range d.Fields[i+1:] {
-		if f != nil && f.Key == to && f.isBreak() {
-			return true
+// jumpTargets are the keys of page breaks and endings with their positions; endings
+// come after every field.
+func (d *Definition) jumpTargets() map[string]int {
+	targets := map[string]int{}
+	for i, f := range d.Fields {
+		if f.isBreak() {
+			targets[f.Key] = i
 		}
 	}
-	return d.ending(to) != nil
+	for _, e := range d.Endings {
+		targets[e.Key] = len(d.Fields)
+	}
+	return targets
 }
 
 // leads is where the field leads on to with these answers, or nothing.
-func (f *Field) leads(answers map[string]any) string {
+func (f *Field) leads(known *facts) string {
 	for _, jump := range f.Jumps {
-		if jump.If.Holds(answers) {
+		if jump.If.holds(known) {
 			return jump.To
 		}
 	}

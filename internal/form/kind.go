@@ -3,7 +3,6 @@ package form
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -187,9 +186,7 @@ func checkLengths(f *Field, most int, wrong func(property, format string, args .
 }
 
 // offers says whether one of the options is the value.
-func offers(options []Option, value string) bool {
-	return slices.ContainsFunc(options, func(o Option) bool { return o.Value == value })
-}
+func offers(options []Option, value string) bool { return lookupOf(options, 1).find(value) >= 0 }
 
 func optionValues(options []Option) []string {
 	values := make([]string, len(options))
@@ -197,20 +194,4 @@ func optionValues(options []Option) []string {
 		values[i] = o.Value
 	}
 	return values
-}
-
-// inOrder puts chosen values into the order of the form.
-func inOrder(options []Option, chosen []string) []string {
-	order := optionValues(options)
-	slices.SortStableFunc(chosen, func(a, b string) int {
-		return rank(order, a) - rank(order, b)
-	})
-	return chosen
-}
-
-func rank(order []string, value string) int {
-	if i := slices.Index(order, value); i >= 0 {
-		return i
-	}
-	return len(order) // what a person wrote themselves comes last
 }

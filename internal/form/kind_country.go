@@ -26,8 +26,11 @@ func parseCountry(value any) (any, error) {
 	if err != nil || text == "" {
 		return nil, err
 	}
+	if len(text) != 2 {
+		return nil, errCountry
+	}
 	region, err := language.ParseRegion(text)
-	if err != nil || len(text) != 2 || !region.IsCountry() || region.String() != text {
+	if err != nil || !region.IsCountry() || region.String() != text {
 		return nil, errCountry
 	}
 	return text, nil

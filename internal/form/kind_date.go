@@ -39,6 +39,9 @@ func moment(f *Field, value any, format, said string, wrong error) (any, error) 
 	if err != nil || text == "" {
 		return nil, err
 	}
+	if len(text) != len(format) { // every layout has as many characters as its times
+		return nil, wrong
+	}
 	t, err := time.Parse(format, text)
 	if err != nil || t.Format(format) != text || t.Year() > 9999 {
 		return nil, wrong

@@ -53,18 +53,24 @@ func (matrix) Answer(f *Field, value any) (any, error) {
 	if !ok {
 		return nil, errObject
 	}
-	answer := map[string]any{}
+	if len(given) > len(f.Rows) {
+		return nil, errRow
+	}
+	rows, cells := lookupOf(f.Rows, len(given)), 0
 	for row, cell := range given {
-		if !offers(f.Rows, row) {
+		if rows.find(row) < 0 {
 			return nil, errRow
 		}
-		var got any
-		var err error
-		if f.Several {
-			got, err = multipleChoice{}.Answer(&Field{Options: f.Options}, cell)
-		} else {
-			got, err = oneOf(&Field{Options: f.Options}, cell)
+		list, _ := cell.([]any)
+		if len(list) > len(f.Options) {
+			return nil, problem("please choose at most %d", len(f.Options))
 		}
+		cells += max(1, len(list))
+	}
+	answer := make(map[string]any, len(given))
+	options := lookupOf(f.Options, cells)
+	for row, cell := range given {
+		got, err := f.cell(options, cell)
 		if err != nil {
 			return nil, err
 		}
@@ -79,6 +85,30 @@ func (matrix) Answer(f *Field, value any) (any, error) {
 		return nil, errRows
 	}
 	return answer, nil
+}
+
+// cell is the answer in one row of a matrix. Callers check its length first.
+func (f *Field) cell(options lookup, value any) (any, error) {
+	if f.Several {
+		list, ok := value.([]any)
+		if !ok {
+			return nil, errList
+		}
+		if chosen, err := pickSeveral(f, options, list); err != nil || chosen != nil {
+			return chosen, err
+		}
+		return nil, nil
+	}
+	text, ok := value.(string)
+	switch {
+	case !ok:
+		return nil, errText
+	case text == "":
+		return nil, nil
+	case options.find(text) < 0:
+		return nil, errChoice
+	}
+	return value, nil
 }
 
 func (matrix) Schema(f *Field) map[string]any {

@@ -2,7 +2,6 @@ package form
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 )
 
@@ -55,33 +54,80 @@ func (multipleChoice) Answer(f *Field, value any) (any, error) {
 	if !ok {
 		return nil, errList
 	}
-	var chosen []string
-	own := 0
-	for _, v := range list {
-		answer, err := oneOf(f, v)
-		if err != nil {
-			return nil, err
-		}
-		text, ok := answer.(string)
-		if !ok || slices.Contains(chosen, text) {
-			continue
-		}
-		if !offers(f.Options, text) {
-			own++
-		}
-		chosen = append(chosen, text)
+	most := len(f.Options)
+	if f.Other {
+		most++
+	}
+	if len(list) > most {
+		return nil, problem("please choose at most %d", most)
+	}
+	chosen, err := pickSeveral(f, lookupOf(f.Options, len(list)), list)
+	if err != nil {
+		return nil, err
 	}
 	switch n := len(chosen); {
 	case n == 0:
 		return nil, nil
-	case own > 1:
-		return nil, errChoice
 	case f.MinPicks != nil && n < *f.MinPicks:
 		return nil, problem("please choose at least %d", *f.MinPicks)
 	case f.MaxPicks != nil && n > *f.MaxPicks:
 		return nil, problem("please choose at most %d", *f.MaxPicks)
 	}
-	return inOrder(f.Options, chosen), nil
+	return chosen, nil
+}
+
+// pickSeveral are the chosen values in the order of the form, each once, and last
+// what the person wrote, of which there is at most one. Callers check the length of
+// the list first.
+func pickSeveral(f *Field, options lookup, list []any) ([]string, error) {
+	picked := make([]bool, len(options.options))
+	own, count := "", 0
+	for _, v := range list {
+		text, ok := v.(string)
+		if !ok {
+			return nil, errText
+		}
+		if at := options.find(text); at >= 0 {
+			if !picked[at] {
+				picked[at] = true
+				count++
+			}
+			continue
+		}
+		answer, err := ownWords(f, text)
+		if err != nil {
+			return nil, err
+		}
+		switch text, _ := answer.(string); {
+		case text == "" || text == own:
+		case own != "":
+			return nil, errChoice
+		default:
+			// Trimmed, it may be one of the options after all.
+			if at := options.find(text); at >= 0 {
+				if !picked[at] {
+					picked[at] = true
+					count++
+				}
+				continue
+			}
+			own = text
+			count++
+		}
+	}
+	if count == 0 {
+		return nil, nil
+	}
+	chosen := make([]string, 0, count)
+	for at, is := range picked {
+		if is {
+			chosen = append(chosen, options.options[at].Value)
+		}
+	}
+	if own != "" {
+		chosen = append(chosen, own)
+	}
+	return chosen, nil
 }
 
 func (multipleChoice) Schema(f *Field) map[string]any {

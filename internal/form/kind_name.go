@@ -52,6 +52,9 @@ func partsOf(value any, parts []string, required bool, needed ...string) (any, e
 	if !ok {
 		return nil, errObject
 	}
+	if len(given) > len(parts) {
+		return nil, errPart
+	}
 	answer := map[string]any{}
 	for part, v := range given {
 		if !slices.Contains(parts, part) {

@@ -26,12 +26,18 @@ func (number) Schema(f *Field) map[string]any          { return numberSchema(f) 
 // biggest is how far a number may go, so that it stays exact in every program.
 const biggest = 1<<53 - 1
 
+// maxNumber is how many bytes a number may be written with.
+const maxNumber = 400
+
 // postedNumber reads a number as people type it, with a comma or a point; what
 // is none stays a text, for Answer to refuse.
 func postedNumber(f *Field, in url.Values) any {
 	text := strings.TrimSpace(in.Get(f.Key))
 	if text == "" {
 		return nil
+	}
+	if len(text) > maxNumber {
+		return text
 	}
 	if n, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64); err == nil {
 		return n
@@ -43,6 +49,9 @@ func postedNumber(f *Field, in url.Values) any {
 // decimal sign is a point or a comma: 1.234,50 or 1,234.50 or 1 234,5. What is no
 // number stays as it is, more or less.
 func Canonical(text, sign string) string {
+	if len(text) > maxNumber {
+		return text
+	}
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r) || r == '\'' || r == '’' || r == '٬':

@@ -13,12 +13,17 @@ func (phone) Properties() []string                                     { return 
 func (phone) Check(*Field, func(property, format string, args ...any)) {}
 func (phone) Post(f *Field, in url.Values) any                         { return posted(f, in) }
 
+const maxPhone = 40 // bytes
+
 var errPhone = problem("this is not a telephone number")
 
 func (phone) Answer(_ *Field, value any) (any, error) {
 	text, err := asLine(value)
 	if err != nil || text == "" {
 		return nil, err
+	}
+	if len(text) > maxPhone {
+		return nil, errPhone
 	}
 	digits := 0
 	for i, r := range text {
@@ -30,14 +35,14 @@ func (phone) Answer(_ *Field, value any) (any, error) {
 			return nil, errPhone
 		}
 	}
-	if digits < 5 || digits > 15 || len(text) > 40 {
+	if digits < 5 || digits > 15 {
 		return nil, errPhone
 	}
 	return text, nil
 }
 
 func (phone) Schema(*Field) map[string]any {
-	return map[string]any{"type": "string", "pattern": `^\+?[0-9 \-./()]+$`, "maxLength": 40}
+	return map[string]any{"type": "string", "pattern": `^\+?[0-9 \-./()]+$`, "maxLength": maxPhone}
 }
 
 // About is how owners know it.

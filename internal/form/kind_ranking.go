@@ -60,16 +60,19 @@ func (ranking) Answer(f *Field, value any) (any, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
+	if len(list) != len(f.Options) {
+		return nil, errRanking
+	}
+	options, placed := lookupOf(f.Options, len(list)), make([]bool, len(f.Options))
 	order := make([]string, 0, len(list))
 	for _, v := range list {
 		text, ok := v.(string)
-		if !ok || !offers(f.Options, text) || slices.Contains(order, text) {
+		at := options.find(text)
+		if !ok || at < 0 || placed[at] {
 			return nil, errRanking
 		}
+		placed[at] = true
 		order = append(order, text)
-	}
-	if len(order) != len(f.Options) {
-		return nil, errRanking
 	}
 	return order, nil
 }

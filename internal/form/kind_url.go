@@ -21,6 +21,8 @@ func (webAddress) Post(f *Field, in url.Values) any {
 	return posted(f, in)
 }
 
+const maxURL = 2000 // bytes
+
 var errURL = problem("this is not a web address, such as https://example.com")
 
 func (webAddress) Answer(_ *Field, value any) (any, error) {
@@ -29,15 +31,18 @@ func (webAddress) Answer(_ *Field, value any) (any, error) {
 		return nil, err
 	}
 	// Owners click on answers: only what leads to a page is one.
+	if len(text) > maxURL {
+		return nil, errURL
+	}
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || len(text) > 2000 {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
 		return nil, errURL
 	}
 	return text, nil
 }
 
 func (webAddress) Schema(*Field) map[string]any {
-	return map[string]any{"type": "string", "format": "uri", "pattern": "^https?://", "maxLength": 2000}
+	return map[string]any{"type": "string", "format": "uri", "pattern": "^https?://", "maxLength": maxURL}
 }
 
 // About is how owners know it.

@@ -3,8 +3,6 @@ package form
 import (
 	"slices"
 	"sync"
-
-	"github.com/expr-lang/expr/vm"
 )
 
 // logic is what a definition works with, prepared once and then only read: a
@@ -13,10 +11,13 @@ type logic struct {
 	once     sync.Once
 	fields   map[string]*Field
 	steps    []step
-	programs map[string]*vm.Program // of calculated fields, by key
-	texts    map[string]bool        // those that result in a text
-	before   map[string][]*Field    // what their expressions may use
-	capped   bool                   // whether any option has a cap
+	formulas map[string]*formula // of calculated fields, by key
+	capped   bool                // whether any option has a cap
+	size     int64               // bytes of the definition with all of this
+
+	// variables are the keys that any formula uses, with what counts for a missing
+	// answer.
+	variables map[string]any
 
 	everything map[string]bool // all keys, where nothing is ever hidden; otherwise nil
 }
@@ -34,11 +35,12 @@ func (d *Definition) prepared() *logic {
 	l := &d.logic
 	l.once.Do(func() {
 		l.fields = make(map[string]*Field, len(d.Fields))
-		l.programs, l.texts, l.before = map[string]*vm.Program{}, map[string]bool{}, map[string][]*Field{}
+		l.formulas, l.variables = map[string]*formula{}, map[string]any{}
+		scope := newScope(len(d.Fields))
 		if !slices.ContainsFunc(d.Fields, func(f *Field) bool { return f.ShowIf != nil || len(f.Jumps) > 0 }) {
 			l.everything = make(map[string]bool, len(d.Fields))
 		}
-		for i, f := range d.Fields {
+		for _, f := range d.Fields {
 			l.fields[f.Key] = f
 			l.steps = append(l.steps, step{f, KindOf(f.Kind), f.Kind == (calculated{}).Name(), f.asked(), f.isBreak()})
 			if l.everything != nil {
@@ -46,13 +48,19 @@ func (d *Definition) prepared() *logic {
 			}
 			l.capped = l.capped || slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 })
 			if f.Kind != (calculated{}).Name() {
+				scope.add(f, false)
 				continue
 			}
 			// It was checked when it was saved: an error is one of a program
 			// that has changed since, and then there is no result.
-			if program, isText, err := compileExpression(f.Expression, d.Fields[:i], l.texts); err == nil {
-				l.programs[f.Key], l.texts[f.Key], l.before[f.Key] = program, isText, d.Fields[:i]
+			formula, err := compileExpression(f.Expression, scope)
+			if err == nil {
+				l.formulas[f.Key] = formula
+				for key := range formula.weights {
+					l.variables[key] = scope.missing(key)
+				}
 			}
+			scope.add(f, err == nil && formula.isText)
 		}
 		for _, f := range d.Fields {
 			f.ShowIf.prepare(l.fields)
@@ -67,6 +75,7 @@ func (d *Definition) prepared() *logic {
 				e.ShowIf.prepare(l.fields)
 			}
 		}
+		l.size = d.measure(l)
 	})
 	return l
 }

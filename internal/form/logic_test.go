@@ -2,6 +2,7 @@ package form
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -142,12 +143,25 @@ func FuzzExpression(f *testing.F) {
 	}
 	d := define(f, strings.Replace(sample, `{"kind": "statement"`, `{"kind": "number", "key": "n"}, {"kind": "short_text", "key": "t"}, {"kind": "statement"`, 1))
 	answers := map[string]any{"n": 3.0, "t": strings.Repeat("long ", 200), "tags": []string{"a"}, "shirt": true, "who": map[string]any{"given": "x"}}
+	scope, variables := newScope(len(d.Fields)), map[string]any{}
+	for _, field := range d.Fields {
+		scope.add(field, false)
+		if field.asked() {
+			variables[field.Key] = scope.missing(field.Key)
+		}
+	}
+	l := &logic{variables: variables}
+	for key, answer := range answers {
+		(&calculation{env: variables}).set(l, key, answer)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
-		program, isText, err := compileExpression(text, d.Fields, nil)
+		formula, err := compileExpression(text, scope)
 		if err != nil {
 			return
 		}
-		switch got := run(program, variables(d.Fields, nil, answers)).(type) {
+		isText, budget := formula.isText, newBudget()
+		c := calculation{env: maps.Clone(variables)}
+		switch got := c.run(formula, &budget).(type) {
 		case nil:
 		case float64:
 			if isText {

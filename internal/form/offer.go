@@ -74,11 +74,10 @@ func (o *Offer) Clean() error {
 // originOf reads a site as browsers write it in Origin.
 func originOf(site string) (string, bool) {
 	u, err := url.Parse(site)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil ||
-		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(u.Host, ";,'\"* \\") {
+	if err != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
 		return "", false
 	}
-	return u.Scheme + "://" + strings.ToLower(u.Host), true
+	return SiteOf(site)
 }
 
 // Allows says whether pages of the origin may send answers.
@@ -146,10 +145,16 @@ func (d *Definition) Choices(answers map[string]any) []Choice {
 		case []any:
 			values = Strings(a)
 		}
-		for _, o := range f.Options {
-			if slices.Contains(values, o.Value) {
-				list = append(list, Choice{f.ID, f.Key, o.Value})
+		options := lookupOf(f.Options, len(values))
+		chosen := make([]int, 0, len(values))
+		for _, value := range values {
+			if at := options.find(value); at >= 0 {
+				chosen = append(chosen, at)
 			}
+		}
+		slices.Sort(chosen)
+		for _, at := range slices.Compact(chosen) {
+			list = append(list, Choice{f.ID, f.Key, f.Options[at].Value})
 		}
 	}
 	return list

@@ -1,41 +1,66 @@
 package form
 
 import (
-	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
 
 // Piping: {{key}} in a label, a help text, a statement or an ending stands for
 // the answer to an earlier question.
-var pipePattern = regexp.MustCompile(`\{\{\s*([a-z][a-z0-9_]{0,63})\s*\}\}`)
 
-// checkPipes says what is wrong with the references in a text.
-func checkPipes(text string, before []*Field, wrong func(format string, args ...any)) {
-	if !strings.Contains(text, "{{") {
-		return
-	}
-	for _, found := range pipePattern.FindAllStringSubmatch(text, -1) {
-		i := slices.IndexFunc(before, func(f *Field) bool { return f != nil && f.Key == found[1] })
-		switch {
-		case i < 0:
-			wrong("{{%s}} is not the key of an earlier field", found[1])
-		case !before[i].asked():
-			wrong("{{%s}} has no answer", found[1])
-		}
-	}
-}
-
-// Piped puts answers into the places that a text keeps for them. say writes an
-// answer, or the lack of one, as text.
-func (d *Definition) Piped(text string, say func(f *Field, key string) string) string {
+// replacePipes puts something else in the place of every {{key}}. Pages have
+// thousands of these at worst, so it does without a regular expression.
+func replacePipes(text string, with func(key string) string) string {
 	if !strings.Contains(text, "{{") {
 		return text
 	}
-	return pipePattern.ReplaceAllStringFunc(text, func(place string) string {
-		key := pipePattern.FindStringSubmatch(place)[1]
-		return say(d.field(key), key)
+	var out strings.Builder
+	rest := text
+	for {
+		at := strings.Index(rest, "{{")
+		if at < 0 {
+			break
+		}
+		key, length := pipeAt(rest[at:])
+		if length == 0 { // the second brace may begin one
+			out.WriteString(rest[:at+1])
+			rest = rest[at+1:]
+			continue
+		}
+		out.WriteString(rest[:at])
+		out.WriteString(with(key))
+		rest = rest[at+length:]
+	}
+	out.WriteString(rest)
+	return out.String()
+}
+
+// pipeAt reads {{key}} at the beginning of a text that begins with {{. The length is
+// 0 if there is none.
+func pipeAt(text string) (key string, length int) {
+	const spaces = " \t\n\f\r"
+	inner := strings.TrimLeft(text[2:], spaces)
+	end := 0
+	for end < len(inner) && (inner[end] >= 'a' && inner[end] <= 'z' || end > 0 && (inner[end] >= '0' && inner[end] <= '9' || inner[end] == '_')) {
+		end++
+	}
+	after := strings.TrimLeft(inner[end:], spaces)
+	if end == 0 || end > 64 || !strings.HasPrefix(after, "}}") {
+		return "", 0
+	}
+	return inner[:end], len(text) - len(after) + 2
+}
+
+// checkPipes says what is wrong with the references in a text.
+func checkPipes(text string, before map[string]*Field, wrong func(format string, args ...any)) {
+	replacePipes(text, func(key string) string {
+		switch f := before[key]; {
+		case f == nil:
+			wrong("{{%s}} is not the key of an earlier field", key)
+		case !f.asked():
+			wrong("{{%s}} has no answer", key)
+		}
+		return ""
 	})
 }
 
@@ -64,11 +89,7 @@ func (f *Field) Say(answer any, word func(string) string) string {
 		}
 		return word("No")
 	case []string:
-		labels := make([]string, len(a))
-		for i, value := range a {
-			labels[i] = labelOf(f.Options, value)
-		}
-		return strings.Join(labels, ", ")
+		return strings.Join(labels(f.Options, a), ", ")
 	case []any:
 		return f.Say(Strings(a), word)
 	case map[string]any:
@@ -104,11 +125,19 @@ func Strings(list []any) []string {
 	return texts
 }
 
-func labelOf(options []Option, value string) string {
-	for _, o := range options {
-		if o.Value == value {
-			return o.Label
-		}
+func labelOf(options []Option, value string) string { return lookupOf(options, 1).label(value) }
+
+// cutAt is the text up to so many characters, and whether that is less than all.
+func cutAt(text string, most int) (string, bool) {
+	if len(text) <= most {
+		return text, false
 	}
-	return value
+	count := 0
+	for at := range text {
+		if count == most {
+			return text[:at], true
+		}
+		count++
+	}
+	return text, false
 }

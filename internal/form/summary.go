@@ -110,8 +110,12 @@ func (t *Tally) count(f *Field, row string, answer any, n int64) {
 	case []any:
 		t.count(f, row, Strings(a), n)
 	case []string:
+		options := lookupOf(f.Options, len(a))
 		for place, value := range a {
-			t.count(f, row, value, n)
+			if f.Other && options.find(value) < 0 {
+				value = OtherCount
+			}
+			count(t.Counts, row+value, n)
 			if f.Kind == (ranking{}).Name() {
 				if t.Places == nil {
 					t.Places = map[string]int64{}

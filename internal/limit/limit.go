@@ -20,6 +20,8 @@ type Limiter[K comparable] struct {
 	seed   maphash.Seed
 	shards [shardCount]shard[K]
 	shared *Shared // nil: this node counts alone
+	name   string  // of what is kept
+	keep   Keep    // nil: nothing survives a restart
 }
 
 const (

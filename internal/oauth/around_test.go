@@ -278,9 +278,13 @@ func TestRegistration(t *testing.T) {
 func TestCookies(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		p := w.Browser().Post("/signin", url.Values{"email": {ada}, "password": {clitest.Password}})
-		c := p.Cookies()[0]
-		if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Secure || c.Path != "/" {
-			t.Errorf("100 on http: %+v", c)
+		for _, c := range p.Cookies() {
+			if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Secure || c.Path != "/" || c.Domain != "" {
+				t.Errorf("100 on http: %+v", c)
+			}
+		}
+		if n := len(p.Cookies()); n != 2 {
+			t.Errorf("100 %d cookies, want those of the session and the device", n)
 		}
 	})
 }
@@ -297,9 +301,11 @@ func TestSecureCookies(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer res.Body.Close()
-		c := res.Cookies()[0]
-		if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || !c.Secure || c.Name != "__Host-formulary" {
-			t.Errorf("100 on https: %+v", c)
+		for i, c := range res.Cookies() {
+			want := []string{"__Host-formulary", "__Host-formulary-device"}[i]
+			if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || !c.Secure || c.Name != want || c.Path != "/" || c.Domain != "" {
+				t.Errorf("100 on https: %+v", c)
+			}
 		}
 		if res.Header.Get("Strict-Transport-Security") == "" {
 			t.Error("no Strict-Transport-Security on https")

@@ -6,6 +6,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/limit"
 	"formulary/internal/store"
 )
 
@@ -21,15 +22,17 @@ const ticketTTL = 15 * time.Minute
 
 // Service is the authorization server.
 type Service struct {
-	store  *store.Store
-	issuer string
-	life   Lifetimes
-	now    func() time.Time
+	store   *store.Store
+	issuer  string
+	life    Lifetimes
+	now     func() time.Time
+	refresh *limit.Limiter[string]
 }
 
-// New makes the authorization server; issuer is the address of the service.
-func New(s *store.Store, issuer string, life Lifetimes, now func() time.Time) *Service {
-	return &Service{s, issuer, life, now}
+// New makes the authorization server; issuer is the address of the service, and
+// refreshes limits how often one grant gets new tokens (nil: no limit).
+func New(s *store.Store, issuer string, life Lifetimes, refreshes *limit.Limiter[string], now func() time.Time) *Service {
+	return &Service{s, issuer, life, now, refreshes}
 }
 
 // Issuer is the address by which the authorization server is known.
@@ -40,7 +43,8 @@ type Caller struct {
 	Person account.Person
 	Scopes account.Scopes
 	App    struct{ ID, Name, Owner string }
-	Token  string // names the token in rate limits; not the token itself
+	Token  string // names the token; not the token itself
+	Grant  string // names what the person granted; all of its tokens share limits
 	Mark   store.Mark
 }
 
@@ -82,7 +86,7 @@ func (s *Service) Check(ctx context.Context, token string) (Caller, error) {
 			return c, err
 		}
 	}
-	return Caller{Person: b.Person, Scopes: b.Scopes, App: b.App, Token: key.ID, Mark: b.Mark}, nil
+	return Caller{Person: b.Person, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.ConsentID, Mark: b.Mark}, nil
 }
 
 var (

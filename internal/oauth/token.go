@@ -7,6 +7,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/limit"
 	"formulary/internal/store"
 )
 
@@ -102,6 +103,9 @@ func (s *Service) Refresh(ctx context.Context, app account.Application, refreshT
 	if !ok {
 		return Token{}, fault.New(fault.InvalidGrant, "This is not a refresh token of ours.")
 	}
+	if err := s.limitRefresh(ctx, key, app.ID); err != nil {
+		return Token{}, err
+	}
 	asked, unknown := account.ParseScopes(scope)
 	if unknown != "" {
 		return Token{}, fault.New(fault.InvalidScope, "%s is not a scope.", printable(unknown))
@@ -132,6 +136,23 @@ func (s *Service) Refresh(ctx context.Context, app account.Application, refreshT
 		return Token{}, err
 	}
 	return s.token(access.Text, answered, grant), nil
+}
+
+// limitRefresh counts a refresh against its grant. It reads which one that is outside
+// the writing transaction, so that a flood of refused requests holds up no writer. An
+// unknown token counts for nobody, and is refused soon.
+func (s *Service) limitRefresh(ctx context.Context, key account.Key, appID string) error {
+	if s.refresh == nil {
+		return nil
+	}
+	grant, err := s.store.RefreshGrant(ctx, key, appID)
+	if err != nil {
+		return orElse(err, nil)
+	}
+	if _, wait, ok := s.refresh.Take(grant); !ok {
+		return fault.TooManyRequests(limit.Seconds(wait))
+	}
+	return nil
 }
 
 // Revoke ends a token of the application (RFC 7009). A refresh token takes its

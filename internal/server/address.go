@@ -39,7 +39,7 @@ func TrustProxies(list []string) (Addresses, error) {
 func (a Addresses) Of(r *http.Request) netip.Addr {
 	port, err := netip.ParseAddrPort(r.RemoteAddr)
 	addr := port.Addr().Unmap()
-	if err != nil || len(a.trusted) == 0 || !a.trusts(addr) {
+	if err != nil || len(a.trusted) == 0 || !a.Trusts(addr) {
 		return addr
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
@@ -49,14 +49,15 @@ func (a Addresses) Of(r *http.Request) netip.Addr {
 			return addr
 		}
 		addr = hop.Unmap()
-		if !a.trusts(addr) {
+		if !a.Trusts(addr) {
 			return addr
 		}
 	}
 	return addr
 }
 
-func (a Addresses) trusts(addr netip.Addr) bool {
+// Trusts says whether an address is a trusted proxy's.
+func (a Addresses) Trusts(addr netip.Addr) bool {
 	for _, prefix := range a.trusted {
 		if prefix.Contains(addr) {
 			return true

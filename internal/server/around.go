@@ -65,10 +65,15 @@ func (s *Server) around(next http.Handler) http.Handler {
 			h["Connection"] = closing
 		}
 		defer func() {
-			if p := recover(); p != nil {
+			p := recover()
+			aborted := p == http.ErrAbortHandler
+			if p != nil && !aborted {
 				s.recovered(rec, r, p)
 			}
-			s.finish(rec, r, start)
+			s.finish(rec, r, start, aborted)
+			if aborted {
+				panic(p) // net/http ends the connection
+			}
 		}()
 		if s.health(rec, r) {
 			return
@@ -83,9 +88,6 @@ func (s *Server) around(next http.Handler) http.Handler {
 
 // recovered answers for a handler that fell over, if nothing was sent yet.
 func (s *Server) recovered(rec *recorder, r *http.Request, p any) {
-	if p == http.ErrAbortHandler {
-		panic(p)
-	}
 	s.Log.Error("panic", "value", fmt.Sprint(p), "method", r.Method, "path", r.URL.Path, "stack", string(debug.Stack()))
 	if s.Metrics != nil {
 		s.Metrics.panics.Add(1)
@@ -95,8 +97,13 @@ func (s *Server) recovered(rec *recorder, r *http.Request, p any) {
 	}
 }
 
-func (s *Server) finish(rec *recorder, r *http.Request, start time.Time) {
+// finish counts and logs a request. One whose client left before anything was sent is
+// a 499; an answer that broke off is marked as aborted.
+func (s *Server) finish(rec *recorder, r *http.Request, start time.Time, aborted bool) {
 	took := time.Since(start)
+	if rec.status == 0 && (aborted || r.Context().Err() != nil) {
+		rec.status = fault.CallerLeft
+	}
 	if rec.status == 0 {
 		rec.status = http.StatusOK
 	}
@@ -106,17 +113,22 @@ func (s *Server) finish(rec *recorder, r *http.Request, start time.Time) {
 	if !s.Log.Enabled(r.Context(), slog.LevelInfo) {
 		return
 	}
-	// The path alone: a query can carry a code or a link's secret.
-	line := request{
-		at: start.Add(took), method: r.Method, path: r.URL.Path, status: rec.status, bytes: rec.bytes,
-		took: took, address: s.Address(r), id: rec.id[0],
+	// A record without a program counter: looking up the caller costs as much as
+	// writing the line. The path alone, as a query can carry a code or a secret.
+	line := slog.NewRecord(start.Add(took), slog.LevelInfo, "request", 0)
+	line.AddAttrs(
+		slog.String("method", r.Method),
+		slog.String("path", r.URL.Path),
+		slog.Int("status", rec.status),
+		slog.Int64("bytes", rec.bytes),
+		slog.Duration("took", took),
+		slog.String("address", s.Address(r).String()),
+		slog.String("id", rec.id[0]),
+	)
+	if aborted {
+		line.AddAttrs(slog.Bool("aborted", true))
 	}
-	// A log that cannot be written cannot say so.
-	if s.lines != nil {
-		s.lines.request(line)
-	} else {
-		s.Log.Handler().Handle(r.Context(), line.record())
-	}
+	s.Log.Handler().Handle(r.Context(), line) // a log that cannot be written cannot say so
 }
 
 // health answers the probes: /healthz is alive, /readyz can do its work.

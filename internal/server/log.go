@@ -14,9 +14,10 @@ import (
 // once. Close writes what is left.
 func Log(out io.Writer, asJSON bool, level slog.Level) (*slog.Logger, io.Closer) {
 	gathered := &gather{out: bufio.NewWriterSize(out, 64<<10), ended: make(chan struct{}), done: make(chan struct{})}
-	var handler slog.Handler = &lines{out: gathered, level: level}
+	options := &slog.HandlerOptions{Level: level}
+	var handler slog.Handler = slog.NewTextHandler(gathered, options)
 	if asJSON {
-		handler = slog.NewJSONHandler(gathered, &slog.HandlerOptions{Level: level})
+		handler = slog.NewJSONHandler(gathered, options)
 	}
 	go gathered.flushNowAndThen()
 	return slog.New(urgent{handler, gathered}), gathered

@@ -22,6 +22,8 @@ type Metrics struct {
 	requests sync.Map // label → *timing
 	panics   atomic.Int64
 	start    time.Time
+
+	connections connectionCounts
 }
 
 type label struct {
@@ -67,6 +69,7 @@ func (m *Metrics) Handler() http.Handler {
 		var page bytes.Buffer
 		m.writeRequests(&page)
 		single(&page, "formulary_panics_total", "counter", "Requests that fell over.", float64(m.panics.Load()))
+		m.writeConnections(&page)
 		m.writeProcess(&page)
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		w.Write(page.Bytes()) // the reader may have gone
@@ -99,6 +102,16 @@ func (m *Metrics) writeRequests(page *bytes.Buffer) {
 		}
 		fmt.Fprintf(page, "%s_sum{%s} %s\n%[1]s_count{%[2]s} %[4]d\n", name, of, number(time.Duration(t.nanos.Load()).Seconds()), sum)
 	}
+}
+
+func (m *Metrics) writeConnections(page *bytes.Buffer) {
+	c := &m.connections
+	single(page, "formulary_connections_open", "gauge", "Open connections.", float64(c.open.Load()))
+	single(page, "formulary_connections_idle_closed_total", "counter", "Idle connections that were closed at a connection limit.", float64(c.evicted.Load()))
+	const refused = "formulary_connections_refused_total"
+	fmt.Fprintf(page, "# HELP %s Connections that were refused at a connection limit.\n# TYPE %[1]s counter\n", refused)
+	fmt.Fprintf(page, "%s{limit=\"address\"} %d\n%[1]s{limit=\"total\"} %[3]d\n", refused, c.refusedAddress.Load(), c.refusedTotal.Load())
+	single(page, "formulary_accept_errors_total", "counter", "Connections that could not be accepted.", float64(c.acceptErrors.Load()))
 }
 
 // writeProcess shows the program itself, by the names that dashboards know.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -33,6 +32,15 @@ type Config struct {
 	Address   func(*http.Request) netip.Addr
 	Metrics   *Metrics
 
+	// MaxConnections bounds the open connections; zero: as many as open files allow.
+	MaxConnections int
+	// MaxPerAddress bounds those of one address (IPv6: of one /64); zero: a quarter of
+	// all.
+	MaxPerAddress int
+	// Trusted says whether an address is a trusted proxy, which has no bound of its
+	// own; nil: none is.
+	Trusted func(netip.Addr) bool
+
 	CertFile, KeyFile string
 }
 
@@ -42,16 +50,17 @@ type Server struct {
 	http     *http.Server
 	listener net.Listener
 	stopping atomic.Bool
-	lines    *lines // where Log ends, if it writes lines
+
+	certificate *certificate // nil without TLS
 }
 
+// Limits of one connection. Downloads extend their own write deadline as they go.
 const (
-	// readLimit is for all of a request. With a limit of its own for the header,
-	// net/http would set the clock once more for each.
-	readLimit  = 30 * time.Second
-	writeLimit = 120 * time.Second
-	idleLimit  = 120 * time.Second
-	maxHeader  = 32 << 10
+	readHeaderTimeout = 10 * time.Second
+	readTimeout       = 30 * time.Second // header and body
+	writeTimeout      = 120 * time.Second
+	idleTimeout       = 120 * time.Second
+	maxHeader         = 32 << 10
 
 	// drain is how long open connections get to learn that they should close.
 	drain     = 300 * time.Millisecond
@@ -60,21 +69,30 @@ const (
 
 // New makes a server; requests are answered from Serve on.
 func New(listener net.Listener, c Config) (*Server, error) {
-	s := &Server{Config: c, listener: listener, lines: linesOf(c.Log)}
+	counts := &connectionCounts{}
+	if c.Metrics != nil {
+		counts = &c.Metrics.connections
+	}
+	bounded := newConnections(listener, c, counts)
+	s := &Server{Config: c, listener: bounded}
 	s.http = &http.Server{
-		Handler:        s.around(c.Handler),
-		ReadTimeout:    readLimit,
-		WriteTimeout:   writeLimit,
-		IdleTimeout:    idleLimit,
-		MaxHeaderBytes: maxHeader,
-		ErrorLog:       slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
+		Handler:           s.around(c.Handler),
+		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ConnState:         bounded.state,
+		// TLS handshakes that fail, and the like: anybody can cause those. Accept errors
+		// are logged by connections.
+		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
 	}
 	if c.CertFile != "" {
-		cert, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
-		if err != nil {
-			return nil, fmt.Errorf("read the TLS certificate: %w", err)
+		var err error
+		if s.certificate, err = newCertificate(c.CertFile, c.KeyFile, c.Log, time.Now); err != nil {
+			return nil, err
 		}
-		s.http.TLSConfig = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+		s.http.TLSConfig = &tls.Config{GetCertificate: s.certificate.get, MinVersion: tls.VersionTLS12}
 	}
 	return s, nil
 }
@@ -83,16 +101,17 @@ func New(listener net.Listener, c Config) (*Server, error) {
 // it drains, every answer tells its connection to close, so that no client
 // sends into a connection that is about to go.
 func (s *Server) Serve(ctx context.Context) error {
-	connections := newDeadlines(s.listener)
-	served, end := context.WithCancel(context.WithoutCancel(ctx))
-	defer end()
-	go connections.watch(served)
+	if s.certificate != nil {
+		served, end := context.WithCancel(context.WithoutCancel(ctx))
+		defer end()
+		go s.certificate.reloadOnHangup(served)
+	}
 	failed := make(chan error, 1)
 	go func() {
 		if s.CertFile != "" {
-			failed <- s.http.ServeTLS(connections, "", "")
+			failed <- s.http.ServeTLS(s.listener, "", "")
 		} else {
-			failed <- s.http.Serve(whole{connections})
+			failed <- s.http.Serve(s.listener)
 		}
 	}()
 	select {

@@ -42,9 +42,33 @@ const (
 	deleteAppSQL     = `DELETE FROM app WHERE account_id = $1 AND id = $2`
 	deleteSecretsSQL = `DELETE FROM app_secret WHERE account_id = $1 AND app_id = $2`
 	dropSecretSQL    = `DELETE FROM app_secret WHERE account_id = $1 AND app_id = $2 AND id = $3`
+	appIDsSQL        = `SELECT id FROM app WHERE account_id = $1`
 	clientSQL        = `SELECT ` + appColumns + `, COALESCE(s.hash, '') FROM app
 		LEFT JOIN app_secret s ON s.account_id = app.account_id AND s.app_id = app.id WHERE app.id = $1`
 )
+
+// anyApp is the invalidation key that every change of an application moves, before
+// that of the application itself; Bearer says why.
+const anyApp = "apps"
+
+// appKey is the invalidation key of one application.
+func appKey(id string) string { return "app/" + id }
+
+// invalidateApps drops cached values that depend on the applications, and no others.
+func (s *Store) invalidateApps(ids ...string) {
+	for _, id := range ids {
+		s.db.Bump(anyApp)
+		s.db.Bump(appKey(id))
+	}
+}
+
+// writeApp is a transaction after which cached values of the application are dropped.
+func (s *Store) writeApp(ctx context.Context, id string, fn func(tx) error) error {
+	err := s.db.Write(ctx, fn)
+	// Also after an error: it may not be known whether the transaction committed.
+	s.invalidateApps(id)
+	return err
+}
 
 // AddApp registers an application; secretHash is empty for a public one. With a
 // key in once, the same registration sent again returns the id of the first.
@@ -75,7 +99,7 @@ func uriList(a account.Application) string {
 
 // ChangeApp changes what an application is called and may do.
 func (s *Store) ChangeApp(ctx context.Context, a account.Application) error {
-	return s.write(ctx, everybody, func(t tx) error {
+	return s.writeApp(ctx, a.ID, func(t tx) error {
 		return changed(t.Exec(updateAppSQL, a.Account, a.ID, a.Name, uriList(a), a.Scopes.String(), a.SendIssuer))
 	})
 }
@@ -142,7 +166,7 @@ func (s *Store) AllApps(ctx context.Context) ([]OwnedApp, error) {
 // Client finds an application by its client_id alone, with the hashes of its
 // secrets: this is how it introduces itself. Disabled ones are returned too.
 func (s *Store) Client(ctx context.Context, id string) (account.Application, []string, error) {
-	known, mark, ok := s.clients.Get(everybody, id)
+	known, mark, ok := s.clients.Get(appKey(id), id)
 	if ok {
 		return known.app, known.secrets, nil
 	}
@@ -162,7 +186,8 @@ func (s *Store) Client(ctx context.Context, id string) (account.Application, []s
 		return a, nil, e
 	}
 	if err == nil {
-		s.clients.Put(id, mark, client{a, hashes}, 1)
+		c := client{a, hashes}
+		s.clients.Put(id, mark, c, c.size())
 	}
 	return a, hashes, err
 }
@@ -173,15 +198,24 @@ type client struct {
 	secrets []string
 }
 
-// maxClients is how many applications are kept in memory.
-const maxClients = 2_000
+// size estimates what it takes in memory.
+func (c client) size() int64 {
+	size := 1024 + len(c.app.Name)
+	for _, uri := range c.app.RedirectURIs {
+		size += len(uri)
+	}
+	return int64(size)
+}
+
+// maxClients is how many bytes of applications are kept in memory.
+const maxClients = 4 << 20
 
 // SetAppDisabled switches an application, with all its tokens, off or on.
 func (s *Store) SetAppDisabled(ctx context.Context, owner, id string, disabled bool, now time.Time) error {
 	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
 		return fault.NotFound
 	}
-	return s.write(ctx, everybody, func(t tx) error {
+	return s.writeApp(ctx, id, func(t tx) error {
 		var since int64
 		if disabled {
 			since = ms(now)
@@ -195,7 +229,7 @@ func (s *Store) DeleteApp(ctx context.Context, owner, id string) error {
 	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
 		return fault.NotFound
 	}
-	return s.write(ctx, everybody, func(t tx) error {
+	return s.writeApp(ctx, id, func(t tx) error {
 		if err := changed(t.Exec(deleteAppSQL, owner, id)); err != nil {
 			return err
 		}
@@ -207,7 +241,7 @@ func (s *Store) DeleteApp(ctx context.Context, owner, id string) error {
 // AddSecret gives an application a second secret; the first stays alive until
 // it is dropped.
 func (s *Store) AddSecret(ctx context.Context, owner, id, hash string, now time.Time) error {
-	return s.write(ctx, everybody, func(t tx) error {
+	return s.writeApp(ctx, id, func(t tx) error {
 		// Writing the row keeps two rotations at once from each other.
 		if err := changed(t.Exec(`UPDATE app SET name = name WHERE account_id = $1 AND id = $2`, owner, id)); err != nil {
 			return err
@@ -232,5 +266,5 @@ func (s *Store) DropSecret(ctx context.Context, owner, id, secret string) error 
 	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
 		return fault.NotFound
 	}
-	return s.write(ctx, everybody, func(t tx) error { return changed(t.Exec(dropSecretSQL, owner, id, secret)) })
+	return s.writeApp(ctx, id, func(t tx) error { return changed(t.Exec(dropSecretSQL, owner, id, secret)) })
 }

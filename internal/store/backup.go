@@ -29,8 +29,12 @@ var tables = []struct {
 	{"account", 1}, {"session", 1}, {"link", 1}, {"app", 1}, {"app_secret", 1}, {"ticket", 1}, {"consent", 1}, {"code", 1},
 	{"access_token", 1}, {"refresh_token", 1}, {"form", 1}, {"form_count", 1}, {"list_block", 1}, {"idempotency", 1},
 	{"form_address", 2}, {"form_draft", 2}, {"form_version", 2}, {"response", 2},
-	{"form_summary", 3}, {"option_count", 3}, {"setting", 3}, {"trash", 4}, {"app_call", 4},
+	{"form_summary", 3}, {"option_count", 3}, {"setting", 3}, {"trash", 4}, {"app_call", 4}, {"account_purge", 8},
+	{"device", 9}, {"guess", 9},
 }
+
+// settingSince is the schema that brought the table of settings.
+const settingSince = 3
 
 type backupLine struct {
 	Format  string   `json:"format,omitempty"`
@@ -102,7 +106,12 @@ func (s *Store) Backup(ctx context.Context, out io.Writer) (int64, error) {
 func backupTable(t tx, table string, lines *json.Encoder) (int64, error) {
 	var rows int64
 	var columns []string
-	err := t.Query("SELECT * FROM "+table, func(r row) error {
+	sql, args := "SELECT * FROM "+table, []any(nil)
+	if table == "setting" {
+		// Secrets stay behind: the restored service makes its own.
+		sql, args = sql+" WHERE name <> $1 AND name <> $2", []any{signingKey, previousSigning}
+	}
+	err := t.Query(sql, func(r row) error {
 		if columns == nil {
 			columns = r.Columns()
 			if err := lines.Encode(backupLine{Table: table, Columns: columns}); err != nil {
@@ -119,7 +128,7 @@ func backupTable(t tx, table string, lines *json.Encoder) (int64, error) {
 		}
 		rows++
 		return lines.Encode(backupLine{Row: values})
-	})
+	}, args...)
 	return rows, err
 }
 
@@ -158,7 +167,11 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 				return err
 			}
 		}
-		rows, err = restoreRows(t, lines)
+		if rows, err = restoreRows(t, lines); err != nil || head.Schema < settingSince {
+			return err
+		}
+		// Backups of earlier versions hold the signing key.
+		_, err = t.Exec(dropSecretsSQL, signingKey, previousSigning)
 		return err
 	})
 	if err != nil {

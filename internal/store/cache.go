@@ -103,7 +103,8 @@ func (c *Cache[K, V]) At(mark Mark, key K) (value V, ok bool) {
 
 // Put keeps a value that was read after the mark was taken.
 func (c *Cache[K, V]) Put(key K, mark Mark, value V, size int64) {
-	if !mark.known {
+	// One value must not displace most others.
+	if !mark.known || size > c.most/2 {
 		return
 	}
 	// Forgetting everything now and then is simpler than knowing what was used

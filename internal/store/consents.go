@@ -136,6 +136,7 @@ const (
 		WHERE c.account_id = $1 AND c.ended_at = 0 AND (c.redeemed_at > 0 AND c.used_at > $2 OR c.created_at > $3)
 		ORDER BY c.app_id, c.id`
 	disconnectSQL   = `UPDATE consent SET ended_at = $3 WHERE account_id = $1 AND app_id = $2 AND ended_at = 0`
+	endConsentsSQL  = `UPDATE consent SET ended_at = $2 WHERE account_id = $1 AND ended_at = 0`
 	endConsentSQL   = `UPDATE consent SET ended_at = $3 WHERE account_id = $1 AND id = $2 AND ended_at = 0`
 	touchConsentSQL = `UPDATE consent SET used_at = $3 WHERE account_id = $1 AND id = $2 AND used_at < $3`
 )

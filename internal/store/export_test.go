@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // MigrateTo brings the schema to an earlier version, for tests of upgrades.
 func (s *Store) MigrateTo(ctx context.Context, version int) error {
@@ -49,3 +52,32 @@ func (s *Store) Addresses() int64 { return s.owners.n.Load() }
 
 // SoonLife is how long what was read is kept without being read again.
 const SoonLife = soonLife
+
+// MaxWaiting is how many requests of one account can wait for the database.
+const MaxWaiting = maxWaiting
+
+// DeleteAccountOnly is a DeletePerson that was killed before it removed the data.
+func (s *Store) DeleteAccountOnly(ctx context.Context, owner string, now time.Time) error {
+	return s.deleteAccount(ctx, owner, now)
+}
+
+// Listen begins to listen for changes, as a server does.
+func (s *Store) Listen() { s.db.Mark("") }
+
+// MarkSlot is which invalidation counter a key shares with others.
+var MarkSlot = markSlot
+
+// MaxGuesses bounds the stored guesses, and SetGuessRows says how many there seem to be.
+const MaxGuesses = maxGuesses
+
+func (s *Store) SetGuessRows(n int64) { s.guesses.n.Store(n) }
+
+// IntakeBytes is how many bytes the queue of submissions takes; ReserveIntake and
+// ReleaseIntake are what a submission of so many bytes does.
+const IntakeBytes = intakeBytes
+
+func (s *Store) ReserveIntake(n int64) bool { return s.intake.reserve(n) }
+func (s *Store) ReleaseIntake(n int64)      { s.intake.release(n) }
+
+// ClearSlotSQL ends the token that holds a slot.
+const ClearSlotSQL = clearSlotSQL

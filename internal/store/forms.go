@@ -3,9 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
-	"strings"
 	"time"
 
 	"formulary/internal/account"
@@ -75,8 +72,8 @@ const (
 
 	insertFormSQL = `INSERT INTO form
 		(account_id, id, serial, title, description, language, status, created_at, updated_at, title_key, search_key,
-		 slug, opens_at, closes_at, response_limit, sites)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $15)`
+		 slug, opens_at, closes_at, response_limit, sites, stored_bytes)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
 	addressFormSQL = `INSERT INTO form_address (address, account_id, form_id) VALUES ($1, $2, $3)`
 	countFormSQL   = `INSERT INTO form_count (account_id, status, language, n) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (account_id, status, language) DO UPDATE SET n = form_count.n + excluded.n`
@@ -95,6 +92,16 @@ func (s *Store) CreateForm(ctx context.Context, owner string, head form.Head, d 
 // returns the form that the first one made.
 func (s *Store) CreatePlan(ctx context.Context, owner string, plan form.Plan, once Once, now time.Time) (form.Form, error) {
 	var made form.Form
+	var draft string
+	if plan.Definition != nil {
+		var err error
+		if draft, err = encodeDraft(plan.Definition); err != nil {
+			return made, err
+		}
+	}
+	if err := s.reserve(ctx, owner, int64(len(draft))); err != nil && !s.isRepeated(ctx, owner, once) {
+		return made, err
+	}
 	err := s.write(ctx, owner, func(t tx) error {
 		var serial int64
 		var last string
@@ -112,6 +119,9 @@ func (s *Store) CreatePlan(ctx context.Context, owner string, plan form.Plan, on
 			made, err = readForm(t.Query, owner, earlier)
 			return notFoundAs(err, fault.New(fault.NoResource, "What this Idempotency-Key made has been deleted since."))
 		}
+		if err := s.quotas.allowForm(t, owner); err != nil {
+			return err
+		}
 		made = form.Form{
 			ID: id, Title: plan.Title, Description: plan.Description, Language: plan.Language,
 			Status: form.Draft, Revision: 1, CreatedAt: created, UpdatedAt: created, Offer: plan.Offer,
@@ -121,7 +131,7 @@ func (s *Store) CreatePlan(ctx context.Context, owner string, plan form.Plan, on
 		}
 		if _, err := t.Exec(insertFormSQL, owner, id, serial, plan.Title, plan.Description, plan.Language,
 			string(form.Draft), ms(created), form.Fold(plan.Title), searchKey(plan.Head),
-			plan.Slug, ms(plan.OpensAt), ms(plan.ClosesAt), plan.ResponseLimit, plan.Sites); err != nil {
+			plan.Slug, ms(plan.OpensAt), ms(plan.ClosesAt), plan.ResponseLimit, plan.Sites, len(draft)); err != nil {
 			return err
 		}
 		if _, err := t.Exec(countFormSQL, owner, string(form.Draft), plan.Language, 1); err != nil {
@@ -130,141 +140,22 @@ func (s *Store) CreatePlan(ctx context.Context, owner string, plan form.Plan, on
 		if _, err := t.Exec(addressFormSQL, id, owner, id); err != nil {
 			return err
 		}
-		if err := moveSlug(t, owner, id, "", plan.Slug); err != nil {
+		if err := checkSlug(t, owner, id, plan.Slug, now); err != nil {
 			return err
 		}
 		if plan.Definition == nil {
 			return nil
 		}
-		return saveDraft(t, owner, id, plan.Definition)
+		_, err := t.Exec(saveDraftSQL, owner, id, draft)
+		return err
 	})
 	return made, err
 }
 
-const (
-	dropSlugSQL  = `DELETE FROM form_address WHERE address = $1 AND account_id = $2 AND form_id = $3`
-	claimSlugSQL = addressFormSQL + ` ON CONFLICT (address) DO NOTHING`
-)
-
-// moveSlug gives a form another readable address; one that somebody has is taken.
-func moveSlug(t tx, owner, id, from, to string) error {
-	if from == to {
-		return nil
-	}
-	if from != "" {
-		if _, err := t.Exec(dropSlugSQL, from, owner, id); err != nil {
-			return err
-		}
-	}
-	if to == "" {
-		return nil
-	}
-	n, err := t.Exec(claimSlugSQL, to, owner, id)
-	if err == nil && n == 0 {
-		err = fault.Field("slug", "%q is taken by another form", to)
-	}
-	return err
-}
-
 func searchKey(h form.Head) string { return form.Fold(h.Title + "\n" + h.Description) }
-
-const (
-	lockFormSQL   = `UPDATE form SET revision = revision + 1 WHERE account_id = $1 AND id = $2 RETURNING ` + formColumns
-	updateFormSQL = `UPDATE form SET title = $3, description = $4, language = $5, updated_at = $6, title_key = $7, search_key = $8,
-		slug = $9, opens_at = $10, closes_at = $11, response_limit = $12, sites = $13
-		WHERE account_id = $1 AND id = $2`
-)
-
-// ChangeForm applies change to a form's plan; the version that is published stays
-// as it is. A revision other than zero must still be the form's, or the answer is
-// 409001.
-func (s *Store) ChangeForm(ctx context.Context, owner, id string, revision int64, change func(*form.Plan) error, now time.Time) (form.Form, error) {
-	var f form.Form
-	err := s.write(ctx, owner, func(t tx) error {
-		var err error
-		if f, err = lockForm(t, owner, id, revision); err != nil {
-			return err
-		}
-		d, err := readDraft(t.Query, owner, id)
-		if err != nil {
-			return err
-		}
-		before, err := json.Marshal(d)
-		if err != nil {
-			return err
-		}
-		head := form.Head{Title: f.Title, Description: f.Description, Language: f.Language}
-		plan := form.Plan{Head: head, Offer: f.Offer, Definition: d}
-		if err := change(&plan); err != nil {
-			return err
-		}
-		after, err := json.Marshal(plan.Definition)
-		if err != nil {
-			return err
-		}
-		asksOther := string(before) != string(after)
-		if !asksOther && plan.Head == head && plan.Offer == f.Offer {
-			return errUnchanged
-		}
-		if asksOther {
-			if err := saveDraft(t, owner, id, plan.Definition); err != nil {
-				return err
-			}
-		}
-		if plan.Language != f.Language {
-			if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
-				return err
-			}
-			if _, err := t.Exec(countFormSQL, owner, string(f.Status), plan.Language, 1); err != nil {
-				return err
-			}
-		}
-		if err := moveSlug(t, owner, id, f.Slug, plan.Slug); err != nil {
-			return err
-		}
-		f.Title, f.Description, f.Language, f.Offer = plan.Title, plan.Description, plan.Language, plan.Offer
-		f.UpdatedAt = at(max(ms(now), ms(f.UpdatedAt)+1)) // it moved, also within one millisecond
-		_, err = t.Exec(updateFormSQL, owner, id, f.Title, f.Description, f.Language, ms(f.UpdatedAt), form.Fold(f.Title), searchKey(plan.Head),
-			f.Slug, ms(f.OpensAt), ms(f.ClosesAt), f.ResponseLimit, f.Sites)
-		if err == nil && f.Status == form.Open && f.ResponseLimit > 0 && f.ResponseCount >= f.ResponseLimit {
-			err = moveTo(t, owner, &f, form.Closed, now) // it has all that it may have now
-		}
-		return err
-	})
-	if err == errUnchanged {
-		f.Revision-- // the count was taken back with the rest
-		err = nil
-	}
-	return f, err
-}
-
-// errUnchanged takes a change back that changes nothing.
-var errUnchanged = errors.New("nothing changes")
-
-// lockForm counts the revision up, which also keeps others from the row until
-// this transaction ends.
-func lockForm(t tx, owner, id string, revision int64) (form.Form, error) {
-	f, err := form.Form{}, error(fault.NotFound)
-	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
-		return f, err
-	}
-	if e := t.Query(lockFormSQL, func(r row) error {
-		f, err = scanForm(r)
-		return err
-	}, owner, id); e != nil {
-		return f, e
-	}
-	if err == nil && revision != 0 && f.Revision != revision+1 {
-		return f, fault.New(fault.Changed, "The form was changed meanwhile. Read it again, then repeat the change.")
-	}
-	return f, err
-}
-
-const dropAddressesSQL = `DELETE FROM form_address WHERE account_id = $1 AND form_id = $2`
 
 // ofFormSQL removes what hangs on a form.
 var ofFormSQL = []string{
-	dropAddressesSQL,
 	formTrashSQL,
 	`DELETE FROM form_draft WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM form_version WHERE account_id = $1 AND form_id = $2`,
@@ -282,7 +173,7 @@ const NewestFirst FormSort = "-created_at"
 
 const filteredFormsSQL = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1` + formFilter + ` ORDER BY `
 
-const formFilter = ` AND ($2 = '' OR status = $2) AND ($3 = '' OR language = $3) AND ($4 = '' OR search_key LIKE $4 ESCAPE '\')`
+const formFilter = ` AND ($2 = '' OR status = $2) AND ($3 = '' OR language = $3) AND ($4 = '' OR STRPOS(search_key, $4) > 0)`
 
 // Ids sort by creation, so they stand for created_at and break ties.
 var formSorts = map[FormSort]string{
@@ -322,20 +213,20 @@ func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort
 		forms = append(forms, f)
 		return err
 	}
-	pattern := ""
+	sought := ""
 	count := question{countFormsSQL, []any{owner, filter.Status, filter.Language}, func(r row) error {
 		err := r.Scan(&total)
 		forms = make([]form.Form, 0, max(0, min(limit, total-offset)))
 		return err
 	}}
 	if filter.Search != "" {
-		pattern = "%" + likeEscape.Replace(form.Fold(filter.Search)) + "%"
-		count.sql, count.args = searchedFormsSQL, append(count.args, pattern)
+		sought = form.Fold(filter.Search)
+		count.sql, count.args = searchedFormsSQL, append(count.args, sought)
 	}
 	var err error
 	switch {
 	case filter != (FormFilter{}) || sort != NewestFirst:
-		args := []any{owner, filter.Status, filter.Language, pattern, limit, offset}
+		args := []any{owner, filter.Status, filter.Language, sought, limit, offset}
 		err = s.db.Ask(ctx, count, question{formSorts[sort], args, collect})
 	case offset < rankBlock:
 		err = s.db.Ask(ctx, count, question{newestFormsSQL, []any{owner, limit, offset}, collect})
@@ -366,5 +257,3 @@ func farForms(t tx, owner string, limit, offset int64, collect func(row) error) 
 	}
 	return t.Query(formsFromSQL, collect, owner, first, limit)
 }
-
-var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

@@ -18,17 +18,19 @@ const (
 	draftSQL     = `SELECT definition FROM form_draft WHERE account_id = $1 AND form_id = $2`
 	saveDraftSQL = `INSERT INTO form_draft (account_id, form_id, definition) VALUES ($1, $2, $3)
 		ON CONFLICT (account_id, form_id) DO UPDATE SET definition = excluded.definition`
-	publishSQL = `UPDATE form SET version = version + 1, status = 'open', updated_at = $3
+	publishSQL = `UPDATE form SET version = version + 1, revision = revision + 1, status = 'open', updated_at = $3
 		WHERE account_id = $1 AND id = $2 RETURNING version`
-	insertVersionSQL = `INSERT INTO form_version (account_id, form_id, version, title, description, language, definition, published_at)
+	bumpRevisionSQL     = `UPDATE form SET revision = revision + 1 WHERE account_id = $1 AND id = $2`
+	publishedVersionSQL = `SELECT title, description, language, definition FROM form_version WHERE account_id = $1 AND form_id = $2 AND version = $3`
+	insertVersionSQL    = `INSERT INTO form_version (account_id, form_id, version, title, description, language, definition, published_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 	statusSQL = `UPDATE form SET status = $3, updated_at = $4 WHERE account_id = $1 AND id = $2`
 	publicSQL = `SELECT f.account_id, f.id, f.status, f.version, COALESCE(v.title, f.title), COALESCE(v.description, f.description),
 		COALESCE(v.language, f.language), f.slug, f.opens_at, f.closes_at, f.response_limit, f.sites
 		FROM form_address a JOIN form f ON f.account_id = a.account_id AND f.id = a.form_id
 		LEFT JOIN form_version v ON v.account_id = f.account_id AND v.form_id = f.id AND v.version = f.version
-		WHERE a.address = $1 AND a.account_id = $2 AND f.account_id = $2`
-	ownerSQL = `SELECT account_id FROM form_address WHERE address = $1`
+		WHERE a.address = $1 AND a.account_id = $2 AND f.account_id = $2 AND a.released_at = 0`
+	ownerSQL = `SELECT account_id FROM form_address WHERE address = $1 AND released_at = 0`
 )
 
 // Draft is the definition that the owner is working on.
@@ -59,71 +61,134 @@ func parseDefinition(text string) (*form.Definition, error) {
 	return &d, nil
 }
 
-func saveDraft(t tx, owner, id string, d *form.Definition) error {
+func encodeDraft(d *form.Definition) (string, error) {
 	text, err := json.Marshal(d)
 	if err != nil {
-		return err
+		return "", fmt.Errorf("encode definition: %w", err)
 	}
-	_, err = t.Exec(saveDraftSQL, owner, id, string(text))
-	return err
+	return string(text), nil
 }
 
-// Publish makes the draft the version that people see, and opens the form; once as in
-// CreatePlan.
+// Publish makes the draft the version that respondents see, and opens the form; once as
+// in CreatePlan. A draft that is the same as the published version makes no new one, and
+// still opens a closed form. The draft is read and encoded before the transaction.
 func (s *Store) Publish(ctx context.Context, owner, id string, revision int64, once Once, now time.Time) (form.Form, error) {
-	var f form.Form
-	// Options with a cap are counted by what is summed up, so that is done first, while
-	// nobody waits.
-	if d, err := s.Draft(ctx, owner, id); err == nil && d.HasCaps() {
-		if _, err := s.Summary(ctx, owner, id); err != nil {
+	return retryChanged(revision, func() (form.Form, error) {
+		f, d, err := s.FormDraft(ctx, owner, id)
+		if err != nil {
 			return f, err
 		}
-	}
+		// Options with a limit are counted from the summary. Bringing it up to date here
+		// leaves little of that to the transaction.
+		if d.HasCaps() {
+			if _, err := s.Summary(ctx, owner, id); err != nil {
+				return f, err
+			}
+		}
+		draft, err := encodeDraft(d)
+		if err != nil {
+			return f, err
+		}
+		if err := s.reserve(ctx, owner, int64(len(draft))); err != nil && !s.isRepeated(ctx, owner, once) {
+			if same, lookup := isPublished(s.query(ctx), owner, f, draft); lookup != nil || !same {
+				return f, err
+			}
+		}
+		return s.publish(ctx, owner, publication{read: f, revision: revision, definition: d, text: draft, once: once}, now)
+	})
+}
+
+// publication is a draft on its way to becoming a version.
+type publication struct {
+	read       form.Form // as it was when the draft was read
+	revision   int64     // that the caller insists on; 0: any
+	definition *form.Definition
+	text       string
+	once       Once
+}
+
+func (s *Store) publish(ctx context.Context, owner string, p publication, now time.Time) (form.Form, error) {
+	var f form.Form
 	err := s.write(ctx, owner, func(t tx) error {
+		id := p.read.ID
 		// Before the key is claimed, for a form that is not there has none.
 		if _, err := readForm(t.Query, owner, id); err != nil {
 			return err
 		}
-		earlier, err := once.claim(t, owner, id, now)
+		earlier, err := p.once.claim(t, owner, id, now)
 		if err != nil {
 			return err
 		}
 		if earlier != "" {
-			f, err = readForm(t.Query, owner, id) // whoever had the key has published meanwhile
+			f, err = readForm(t.Query, owner, id) // the first request with the key has published it
 			return err
 		}
-		if f, err = lockForm(t, owner, id, revision); err != nil {
-			return err
+		if p.revision != 0 && p.revision != p.read.Revision {
+			return errChanged
 		}
-		d, err := readDraft(t.Query, owner, id)
-		if err != nil {
+		if f, err = touchForm(t, owner, id, p.read.Revision); err != nil {
 			return err
 		}
 		switch {
-		case len(d.Fields) == 0:
+		case len(p.definition.Fields) == 0:
 			return fault.Field("fields", "a form without a question cannot be published")
 		case f.ResponseLimit > 0 && f.ResponseCount >= f.ResponseLimit:
 			return fault.Field("response_limit", "the form has all the responses that it may have")
 		case !f.ClosesAt.IsZero() && !now.Before(f.ClosesAt):
 			return fault.Field("closes_at", "the form's closing date has passed")
 		}
-		text, err := json.Marshal(d)
+		same, err := isPublished(t.Query, owner, f, p.text)
 		if err != nil {
 			return err
 		}
-		f.UpdatedAt = at(max(ms(now), ms(f.UpdatedAt)+1))
-		if err := one(t.Query, publishSQL, []any{owner, id, ms(f.UpdatedAt)}, &f.Version); err != nil {
+		if same && f.Status == form.Open {
+			return nil
+		}
+		f.Revision++
+		if same {
+			if _, err := t.Exec(bumpRevisionSQL, owner, id); err != nil {
+				return err
+			}
+			return moveTo(t, owner, &f, form.Open, now)
+		}
+		if err := s.quotas.allowVersion(f.Version); err != nil {
 			return err
 		}
-		if _, err := t.Exec(insertVersionSQL, owner, id, f.Version, f.Title, f.Description, f.Language, string(text), ms(now)); err != nil {
-			return err
-		}
-		if err := s.recountOptions(t, owner, id, d); err != nil {
-			return err
-		}
-		return recount(t, owner, &f, form.Open)
+		return s.addVersion(t, owner, &f, p, now)
 	})
 	return f, err
+}
+
+// addVersion stores the draft as the form's next version and opens the form.
+func (s *Store) addVersion(t tx, owner string, f *form.Form, p publication, now time.Time) error {
+	f.UpdatedAt = at(max(ms(now), ms(f.UpdatedAt)+1))
+	if err := one(t.Query, publishSQL, []any{owner, f.ID, ms(f.UpdatedAt)}, &f.Version); err != nil {
+		return err
+	}
+	if _, err := t.Exec(insertVersionSQL, owner, f.ID, f.Version, f.Title, f.Description, f.Language, p.text, ms(now)); err != nil {
+		return err
+	}
+	if _, err := t.Exec(addStoredSQL, owner, f.ID, len(p.text)); err != nil {
+		return err
+	}
+	if err := claimSlug(t, owner, f.ID, f.Slug, now); err != nil {
+		return err
+	}
+	if err := s.recountOptions(t, owner, f.ID, p.definition); err != nil {
+		return err
+	}
+	return recount(t, owner, f, form.Open)
+}
+
+// isPublished says whether the form's newest version is exactly its draft.
+func isPublished(q querier, owner string, f form.Form, draft string) (bool, error) {
+	if f.Version == 0 {
+		return false, nil
+	}
+	var title, description, language, definition string
+	err := one(q, publishedVersionSQL, []any{owner, f.ID, f.Version}, &title, &description, &language, &definition)
+	same := title == f.Title && description == f.Description && language == f.Language && definition == draft
+	return err == nil && same, notFoundAs(err, nil)
 }
 
 // CloseForm ends the taking of responses, until the form is opened again.
@@ -163,48 +228,6 @@ func moveTo(t tx, owner string, f *form.Form, to form.Status, now time.Time) err
 		return err
 	}
 	return recount(t, owner, f, to)
-}
-
-const dueSQL = `SELECT account_id, id FROM form WHERE closes_at > 0 AND closes_at <= $1 AND status = 'open' LIMIT $2`
-
-const dueBatch = 100
-
-// CloseDue closes the forms whose closing date has passed. Nobody could answer
-// them any more; this is what lists and counts go by, so who asks for a status has
-// them closed first.
-func (s *Store) CloseDue(ctx context.Context, now time.Time) error {
-	for {
-		n, err := s.closeSomeDue(ctx, now)
-		if err != nil || n < dueBatch {
-			return err
-		}
-	}
-}
-
-func (s *Store) closeSomeDue(ctx context.Context, now time.Time) (int, error) {
-	var due [][2]string
-	err := s.db.Query(ctx, dueSQL, func(r row) error {
-		var f [2]string
-		err := r.Scan(&f[0], &f[1])
-		due = append(due, f)
-		return err
-	}, ms(now), dueBatch)
-	if err != nil {
-		return 0, err
-	}
-	for _, f := range due {
-		err := s.write(ctx, f[0], func(t tx) error {
-			locked, err := lockForm(t, f[0], f[1], 0)
-			if err != nil || locked.Status != form.Open || locked.At(now).Status == form.Open {
-				return err
-			}
-			return moveTo(t, f[0], &locked, form.Closed, now)
-		})
-		if err != nil && !errors.Is(err, fault.NotFound) {
-			return 0, err
-		}
-	}
-	return len(due), nil
 }
 
 // DuplicateForm makes a draft that asks what another one asks; once as in
@@ -263,9 +286,17 @@ func (p *PublicForm) OpenAt(now time.Time) bool {
 	return p.Status == form.Open && (p.Offer.ClosesAt.IsZero() || now.Before(p.Offer.ClosesAt)) && !now.Before(p.Offer.OpensAt)
 }
 
-// maxPublic is how many forms are kept ready for respondents, beside what their
-// versions ask.
-const maxPublic = 10_000
+// publicBytes is how many bytes of forms are kept ready for respondents, and maxAddresses
+// how many addresses of forms are known.
+const (
+	publicBytes  = 16 << 20
+	maxAddresses = 10_000
+)
+
+// size estimates what the form takes in memory.
+func (p *PublicForm) size() int64 {
+	return 1024 + int64(len(p.Head.Title)+len(p.Head.Description)+len(p.Offer.Sites)) + p.Definition.Size()
+}
 
 // PublicForm finds a form by its id or slug alone: what was published last.
 // Before the first time it is not open and asks nothing.
@@ -278,7 +309,7 @@ func (s *Store) PublicForm(ctx context.Context, address string) (*PublicForm, er
 		p, err := s.readPublicForm(ctx, owner, address, mark)
 		if !errors.Is(err, fault.NotFound) {
 			if err == nil {
-				s.public.Put(address, mark, p, 1)
+				s.public.Put(address, mark, p, p.size())
 			}
 			return p, err
 		}
@@ -314,7 +345,7 @@ func (a *addresses) of(address string) (owner string, ok bool) {
 }
 
 func (a *addresses) keep(address, owner string) {
-	if _, known := a.owners.Swap(address, owner); !known && a.n.Add(1) > maxPublic {
+	if _, known := a.owners.Swap(address, owner); !known && a.n.Add(1) > maxAddresses {
 		a.owners.Clear()
 		a.n.Store(0)
 	}
@@ -331,6 +362,7 @@ const maxAddress = 64
 // readPublicForm reads a form whose owner is known, so that the database knows on
 // which machine to look.
 func (s *Store) readPublicForm(ctx context.Context, owner, address string, mark Mark) (*PublicForm, error) {
+	ctx = forRespondents(ctx, owner)
 	p := &PublicForm{Mark: mark}
 	var status string
 	var opens, closes int64

@@ -2,7 +2,8 @@ package store
 
 import (
 	"context"
-	"sync"
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"formulary/internal/account"
@@ -65,31 +66,83 @@ func (s *Store) Version(ctx context.Context, owner, formID string, number int64)
 
 // Definition is what a version asked. It never changes, so it is read once.
 func (s *Store) Definition(ctx context.Context, owner, formID string, version int64) (*form.Definition, error) {
-	return s.definitions.of(s.query(ctx), owner, formID, version)
+	return s.definitions.of(s.query(attributed(ctx, owner)), owner, formID, version)
 }
 
-// Definitions are what each version asked, in their order.
+const allDefinitionsSQL = `SELECT definition FROM form_version WHERE account_id = $1 AND form_id = $2 ORDER BY version`
+
+// Definitions are the fields of each version, in the order of the versions, for reading
+// what was answered. They have no endings and settings and are not for evaluation: versions
+// share the fields that they have in common, so that many versions of a large form take
+// little more memory than one.
 func (s *Store) Definitions(ctx context.Context, owner, formID string) ([]*form.Definition, error) {
 	f, err := s.Form(ctx, owner, formID)
 	if err != nil {
 		return nil, err
 	}
+	key := definitionKey{owner, formID, f.Version}
+	if list, ok := s.versions.get(key); ok {
+		return list, nil
+	}
+	fields := fieldsByText{}
 	list := make([]*form.Definition, 0, f.Version)
-	for number := int64(1); number <= f.Version; number++ {
-		d, err := s.Definition(ctx, owner, formID, number)
-		if err != nil {
-			return nil, err
+	err = s.db.Query(ctx, allDefinitionsSQL, func(r row) error {
+		var text string
+		if err := r.Scan(&text); err != nil {
+			return err
 		}
+		d, err := fields.parse(text)
 		list = append(list, d)
+		return err
+	}, owner, formID)
+	if err != nil {
+		return nil, err
+	}
+	// A version may have been published since the form was read.
+	if int64(len(list)) == f.Version {
+		s.versions.put(key, list, fields.size()+int64(len(list))*1024)
 	}
 	return list, nil
 }
 
-// definitions keeps what versions asked.
+// fieldsByText are fields by their JSON: what several versions ask is parsed once.
+type fieldsByText map[string]*form.Field
+
+func (known fieldsByText) parse(text string) (*form.Definition, error) {
+	var raw struct {
+		Fields []json.RawMessage `json:"fields"`
+	}
+	if err := json.Unmarshal([]byte(text), &raw); err != nil {
+		return nil, fmt.Errorf("stored definition: %w", err)
+	}
+	d := &form.Definition{Fields: make([]*form.Field, len(raw.Fields))}
+	for i, field := range raw.Fields {
+		f := known[string(field)]
+		if f == nil {
+			f = &form.Field{}
+			if err := json.Unmarshal(field, f); err != nil {
+				return nil, fmt.Errorf("stored definition: %w", err)
+			}
+			known[string(field)] = f
+		}
+		d.Fields[i] = f
+	}
+	return d, nil
+}
+
+// size estimates what the fields take in memory.
+func (known fieldsByText) size() int64 {
+	var size int64
+	for text := range known {
+		size += 512 + 4*int64(len(text))
+	}
+	return size
+}
+
+// definitions keeps what versions ask. A version never changes, so nothing is ever
+// invalidated.
 type definitions struct {
-	mu     sync.Mutex
-	known  map[definitionKey]*form.Definition
-	weight int
+	recent *recent[definitionKey, *form.Definition]
 }
 
 type definitionKey struct {
@@ -97,15 +150,15 @@ type definitionKey struct {
 	version     int64
 }
 
-// maxDefinitions is about how many bytes of them are kept.
-const maxDefinitions = 16 << 20
+// Bytes of definitions in memory: of single versions, and of all versions of a form.
+const (
+	maxDefinitions = 16 << 20
+	maxVersions    = 8 << 20
+)
 
 func (c *definitions) of(q querier, owner, formID string, version int64) (*form.Definition, error) {
 	key := definitionKey{owner, formID, version}
-	c.mu.Lock()
-	d := c.known[key]
-	c.mu.Unlock()
-	if d != nil {
+	if d, ok := c.recent.get(key); ok {
 		return d, nil
 	}
 	var text string
@@ -116,11 +169,6 @@ func (c *definitions) of(q querier, owner, formID string, version int64) (*form.
 	if err != nil {
 		return nil, err
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.weight += 4*len(text) + 1024; c.known == nil || c.weight > maxDefinitions {
-		c.known, c.weight = map[definitionKey]*form.Definition{}, 4*len(text)+1024
-	}
-	c.known[key] = d
+	c.recent.put(key, d, d.Size())
 	return d, nil
 }

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"formulary/internal/account"
@@ -26,7 +27,7 @@ type Submission struct {
 
 const (
 	nextResponseSQL = `UPDATE form SET response_serial = response_serial + $3, response_count = response_count + $3,
-		response_tick = CASE WHEN response_tick < $5 THEN $5 ELSE response_tick END + $3
+		response_tick = CASE WHEN response_tick < $5 THEN $5 ELSE response_tick END + $3, stored_bytes = stored_bytes + $6
 		WHERE account_id = $1 AND id = $2 AND status = 'open' AND opens_at <= $4 AND (closes_at = 0 OR closes_at > $4)
 		AND (response_limit = 0 OR response_count + $3 <= response_limit)`
 	nextColumns       = ` version, response_serial, response_tick, CASE WHEN response_count = response_limit THEN 1 ELSE 0 END `
@@ -36,26 +37,11 @@ const (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 )
 
-// Submissions are gathered while the database is busy with the last ones, and
-// stored together: one count of the form for all of them, one commit. The queue
-// is bounded; when it is full, the caller is told to come back.
-const (
-	intakeQueue = 4096
-	intakeBatch = 256
-)
-
-// intake is where submissions wait.
-type intake struct {
-	start sync.Once
-	stop  sync.RWMutex // held for writing while closing
-	ended bool
-	lanes []*together[*waiting]
-}
-
 // waiting is a submission and who waits for it.
 type waiting struct {
 	Submission
 	text, metadata string
+	size           int64 // as the account's storage counts it
 	response       form.Response
 	filled         bool // with it the form had all that it may have
 	err            error
@@ -71,10 +57,21 @@ func (s *Store) AddResponse(ctx context.Context, in Submission) (form.Response, 
 	if err != nil {
 		return form.Response{}, err
 	}
+	if err := in.Form.Definition.CheckSize(text, in.Answers); err != nil {
+		return form.Response{}, err
+	}
 	if w.metadata, err = in.Metadata.Encode(); err != nil {
 		return form.Response{}, err
 	}
 	w.text = string(text)
+	w.size = responseBytes(in.Answers, w.metadata)
+	if err := s.reserve(forRespondents(ctx, in.Form.Owner), in.Form.Owner, w.size); err != nil {
+		// Repeating what was stored is no more than that.
+		if r, found, lookup := s.Sent(ctx, in.Form.Owner, in.Form.ID, in.Once); found && fault.From(err).Code == fault.QuotaReached {
+			return r, lookup
+		}
+		return form.Response{}, err
+	}
 	if err := s.storeSoon(ctx, w); err != nil {
 		return form.Response{}, err
 	}
@@ -93,18 +90,23 @@ func (s *Store) storeSoon(ctx context.Context, w *waiting) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return s.laneOf(w.Form.ID).do(w)
+	size := int64(len(w.text) + len(w.metadata))
+	if !s.intake.reserve(size) {
+		return errBusy
+	}
+	defer s.intake.release(size)
+	return s.laneOf(w.Form.Owner).do(w)
 }
 
-// laneOf is always the same for a form, so that its submissions meet in it and do not
-// wait for each other in the database.
-func (s *Store) laneOf(formID string) *together[*waiting] {
+// laneOf is always the same for an owner, so that submissions to one form are batched and
+// do not wait for each other in the database.
+func (s *Store) laneOf(owner string) *together[*waiting] {
 	lanes := s.intake.lanes
 	if len(lanes) == 1 {
 		return lanes[0]
 	}
 	h := fnv.New32a()
-	h.Write([]byte(formID))
+	h.Write([]byte(owner))
 	return lanes[h.Sum32()%uint32(len(lanes))]
 }
 
@@ -113,7 +115,7 @@ func (s *Store) openIntake() {
 	for i := range s.intake.lanes {
 		sums := map[string]*summed{}
 		s.intake.lanes[i] = &together[*waiting]{
-			most: intakeQueue / len(s.intake.lanes), size: intakeBatch, patient: !s.db.Embedded(), thread: s.db.Embedded(),
+			most: intakeQueue, size: intakeBatch, patient: !s.db.Embedded(), thread: s.db.Embedded(),
 			work: s.storeBatch,
 			then: func(batch []*waiting) { s.countBatch(batch, sums) },
 		}
@@ -130,8 +132,12 @@ func (s *Store) closeIntake() {
 	}
 }
 
-// maxSums is of how many forms a lane has the sums.
-const maxSums = 256
+// Summaries that a lane keeps up to date in memory: so many, and so many bytes of JSON on
+// all lanes together.
+const (
+	maxSums     = 256
+	maxSumBytes = 4 << 20
+)
 
 // countBatch counts what was just stored. Nobody waits for that.
 func (s *Store) countBatch(batch []*waiting, sums map[string]*summed) {
@@ -148,7 +154,13 @@ func (s *Store) countBatch(batch []*waiting, sums map[string]*summed) {
 			sum, sums[of] = counted, counted
 		}
 	}
-	if len(sums) > maxSums {
+	bytes := 0
+	for _, sum := range sums {
+		if sum != nil {
+			bytes += sum.bytes
+		}
+	}
+	if len(sums) > maxSums || bytes > maxSumBytes/len(s.intake.lanes) {
 		clear(sums)
 	}
 }
@@ -158,33 +170,64 @@ var (
 	errEarlier = errors.New("this was sent before")
 )
 
-// storeBatch stores all of a batch in one transaction. When one of them cannot be
-// stored, each is tried alone, so that it fails for itself only.
+// storeBatch stores a batch with one transaction per owner: where accounts are spread over
+// several machines, a transaction then stays on one of them. The owners' transactions run
+// at the same time; on SQLite they share one commit.
 func (s *Store) storeBatch(batch []*waiting) {
-	// In one order everywhere: two nodes never wait for each other.
+	// Sorted the same way on every node, so that two transactions never wait for each
+	// other's locks.
 	slices.SortStableFunc(batch, func(a, b *waiting) int {
 		return cmp.Or(cmp.Compare(a.Form.Owner, b.Form.Owner), cmp.Compare(a.Form.ID, b.Form.ID))
 	})
+	var others sync.WaitGroup
+	var panicked atomic.Pointer[any]
+	for from := 0; from < len(batch); {
+		to := from + 1
+		for to < len(batch) && batch[to].Form.Owner == batch[from].Form.Owner {
+			to++
+		}
+		group := batch[from:to]
+		if from = to; to < len(batch) {
+			others.Go(func() {
+				defer func() {
+					if p := recover(); p != nil {
+						panicked.Store(&p)
+					}
+				}()
+				s.storeGroup(group)
+			})
+		} else {
+			s.storeGroup(group)
+		}
+	}
+	others.Wait()
+	if p := panicked.Load(); p != nil {
+		panic(*p) // where the batcher reports it to a caller
+	}
+}
+
+// storeGroup stores submissions to forms of one owner in one transaction. If one of them
+// cannot be stored, each is tried alone, so that it fails alone.
+func (s *Store) storeGroup(group []*waiting) {
+	owner := group[0].Form.Owner
+	ctx := forRespondents(context.Background(), owner)
 	err := errAlone
-	if len(batch) > 1 {
-		err = s.db.Write(context.Background(), func(t tx) error { return s.storeForms(t, batch) })
+	if len(group) > 1 {
+		err = s.db.Write(ctx, func(t tx) error { return s.storeForms(t, group) })
 	}
-	for _, w := range batch {
+	full := false
+	for _, w := range group {
 		w.err = err
-		if err == nil || isAway(err) {
-			continue
+		if err != nil && !isAway(err) {
+			if w.err = s.storeAlone(ctx, w); isAway(w.err) {
+				err = w.err // the others would only find out the same
+			}
 		}
-		if w.err = s.storeAlone(w); isAway(w.err) {
-			err = w.err // nobody else needs to find out
-		}
+		full = full || w.filled || w.Form.Offer.ResponseLimit > 0 && (w.err == nil || inDoubt(w.err))
 	}
-	for i, w := range batch {
-		if i == 0 || batch[i-1].Form.Owner != w.Form.Owner {
-			s.db.Bump(responsesOf(w.Form.Owner))
-		}
-		if w.filled || w.Form.Offer.ResponseLimit > 0 && (w.err == nil || inDoubt(w.err)) {
-			s.db.Bump(w.Form.Owner) // this was the last, or may have been
-		}
+	s.db.Bump(responsesOf(owner))
+	if full {
+		s.db.Bump(owner) // the form has closed, or may have
 	}
 }
 
@@ -192,8 +235,7 @@ func isAway(err error) bool { return err != nil && fault.From(err).Code == fault
 
 // storeAlone stores one submission, or finds the response that its first sending
 // made.
-func (s *Store) storeAlone(w *waiting) error {
-	ctx := context.Background()
+func (s *Store) storeAlone(ctx context.Context, w *waiting) error {
 	err := s.db.Write(ctx, func(t tx) error { return s.storeForm(t, []*waiting{w}) })
 	if err == nil || isAway(err) {
 		return err
@@ -205,16 +247,24 @@ func (s *Store) storeAlone(w *waiting) error {
 	return err
 }
 
-// Sent finds the response that a sending with the key made.
+// Sent finds the response that was stored with the key before, and returns once that is
+// durable: its first commit may have been cut off while it waited for a standby.
 func (s *Store) Sent(ctx context.Context, owner, formID string, once Once) (r form.Response, found bool, err error) {
 	if once.Key == "" {
 		return r, false, nil
 	}
-	id, err := once.earlier(s.query(ctx), owner)
-	if err != nil {
+	ctx = attributed(ctx, owner)
+	if _, err := once.earlier(s.query(ctx), owner); err != nil {
 		return r, false, notFoundAs(err, nil)
 	}
-	r, err = readResponse(s.query(ctx), owner, formID, id)
+	err = s.db.Write(ctx, func(t tx) error {
+		id, err := once.confirm(t, owner)
+		if err != nil {
+			return err
+		}
+		r, err = readResponse(t.Query, owner, formID, id)
+		return err
+	})
 	return r, true, err
 }
 
@@ -239,7 +289,11 @@ func (s *Store) storeForm(t tx, list []*waiting) error {
 	form := list[0].Form
 	now := slices.MaxFunc(list, func(a, b *waiting) int { return a.At.Compare(b.At) }).At
 	n := int64(len(list))
-	last, err := s.makeRoom(t, form, n, now)
+	var size int64
+	for _, w := range list {
+		size += w.size
+	}
+	last, err := s.makeRoom(t, form, n, size, now)
 	if err != nil {
 		return notFoundAs(err, errNotOpen)
 	}
@@ -285,11 +339,11 @@ func (s *Store) storeForm(t tx, list []*waiting) error {
 // full with it or not.
 type seat struct{ version, serial, tick, full int64 }
 
-// makeRoom counts responses that are about to be stored, if the form is open for them,
-// and returns the seat of the last.
-func (s *Store) makeRoom(t tx, form *PublicForm, n int64, now time.Time) (seat, error) {
+// makeRoom counts n responses of so many bytes that are about to be stored, if the form is
+// open for them, and returns the seat of the last.
+func (s *Store) makeRoom(t tx, form *PublicForm, n, size int64, now time.Time) (seat, error) {
 	var last seat
-	args := []any{form.Owner, form.ID, n, ms(now), int64(account.TickOf(now))}
+	args := []any{form.Owner, form.ID, n, ms(now), int64(account.TickOf(now)), size}
 	dest := []any{&last.version, &last.serial, &last.tick, &last.full}
 	if !s.db.Embedded() {
 		err := one(t.Query, nextReturnedSQL, args, dest...)

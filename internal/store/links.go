@@ -114,13 +114,17 @@ func (s *Store) SetUp(ctx context.Context, link string, p account.Person, now ti
 	return p, err
 }
 
-// ResetPassword sets a new password with a reset link and ends all sessions.
+// ResetPassword sets a new password with a reset link. Whoever needs one may have lost
+// control of the account, so all sessions, devices and grants end.
 func (s *Store) ResetPassword(ctx context.Context, link, hash string, now time.Time) error {
-	return s.db.Write(ctx, func(t tx) error {
-		key, err := spendLink(t, link, resetLink, now)
-		if err != nil {
+	key, ok := account.ParseKey(account.LinkKey, link)
+	if !ok {
+		return errLink
+	}
+	return s.write(ctx, key.Account, func(t tx) error {
+		if _, err := spendLink(t, link, resetLink, now); err != nil {
 			return err
 		}
-		return setPassword(t, key.Account, hash, "")
+		return setPassword(t, PasswordChange{Owner: key.Account, Hash: hash}, now)
 	})
 }

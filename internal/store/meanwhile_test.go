@@ -44,7 +44,7 @@ func TestRestoreWhileSweeping(t *testing.T) {
 		back := map[string]bool{}
 		for i := range all {
 			p := all[len(all)-1-i]
-			_, err := s.RestoreForm(ctx, owner, p.ID)
+			_, err := s.RestoreForm(ctx, owner, p.ID, time.Now())
 			if back[p.ID] = err == nil; err != nil && !errors.Is(err, fault.NotFound) {
 				t.Error(err)
 			}
@@ -89,7 +89,7 @@ func TestDeletePersonWhileSubmitting(t *testing.T) {
 			for range 20 {
 				<-stored
 			}
-			if err := s.DeletePerson(ctx, owner); err != nil {
+			if _, err := s.DeletePerson(ctx, owner, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 			senders.Wait()
@@ -103,12 +103,22 @@ func TestDeletePersonWhileSubmitting(t *testing.T) {
 	})
 }
 
-// Two that publish with one key are told the same.
+func rename(t *testing.T, s *store.Store, owner, id, title string) form.Form {
+	t.Helper()
+	f, err := s.ChangeForm(ctx, owner, id, 0, func(p *form.Plan) error { p.Title = title; return nil }, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Requests that publish with one key at the same time get the same answer.
 func TestPublishOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
 		for n := range 10 {
 			f := opened(t, s, owner, small)
+			rename(t, s, owner, f.ID, fmt.Sprintf("Order %d", n)) // so that there is something to publish
 			var both sync.WaitGroup
 			var got [4]form.Form
 			for i := range got {

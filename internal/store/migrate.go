@@ -79,6 +79,9 @@ func (s *Store) migrateTo(ctx context.Context, version int) ([]string, error) {
 		if int(at) > len(list) {
 			return fmt.Errorf("the database is at schema %d, newer than the %d that is wanted", at, len(list))
 		}
+		if err := s.checkUpgradable(t, at); err != nil {
+			return err
+		}
 		for i, m := range list[at:] {
 			for _, statement := range statements(s.db.Dialect(m.sql)) {
 				if _, err := t.Exec(statement); err != nil {

@@ -13,12 +13,12 @@ import (
 
 // everywhere are the tables of which each machine has a copy: account is found by
 // its e-mail address, app and app_secret by the client_id, form_address by the
-// address of a form.
-var everywhere = []string{"migration", "setting", "account", "app", "app_secret", "form_address"}
+// address of a form, guess by what was guessed at.
+var everywhere = []string{"migration", "setting", "account", "app", "app_secret", "form_address", "account_purge", "guess"}
 
 // spread are the tables that are spread by account_id.
 var spread = []string{
-	"session", "link", "ticket", "consent", "code", "access_token", "refresh_token", "idempotency",
+	"session", "device", "link", "ticket", "consent", "code", "access_token", "refresh_token", "idempotency",
 	"form", "form_count", "list_block", "form_draft", "form_version", "response", "form_summary", "option_count",
 	"trash", "app_call",
 }
@@ -28,9 +28,34 @@ const (
 	isSpreadSQL     = `SELECT COUNT(*) FROM pg_dist_partition WHERE logicalrelid = CAST($1 AS regclass)`
 	putEverywhere   = `SELECT create_reference_table($1)`
 	spreadByAccount = `SELECT create_distributed_table($1, 'account_id', colocate_with => $2)`
+	// Distributing copies the rows; the old copy stays on the coordinator until this.
+	dropLocalCopy = `SELECT truncate_local_data_after_distributing_table($1)`
+	// Every node that serves holds a shared lock on its listening connection (holdServingSQL).
+	holdServingSQL  = `SELECT pg_try_advisory_lock_shared(1718579821, hashtext(current_schema()))`
+	nobodyServesSQL = `SELECT CASE WHEN pg_try_advisory_xact_lock(1718579821, hashtext(current_schema())) THEN 1 ELSE 0 END`
 )
 
 var errOneMachine = errors.New("this database cannot spread tables over machines: it has no create_distributed_table, which the Citus extension brings (CREATE EXTENSION citus)")
+
+// orderedSchema replaced the table of responses, which cannot be done while it is spread.
+const orderedSchema = 6
+
+var errSpreadTooEarly = errors.New("the tables were spread over machines before schema 6 and cannot be upgraded in place; back up with the earlier version, restore into an empty database and run migrate --distributed again")
+
+// checkUpgradable refuses an upgrade that distributed tables do not allow.
+func (s *Store) checkUpgradable(t tx, at int64) error {
+	if at == 0 || at >= orderedSchema || !s.Several() {
+		return nil
+	}
+	var functions, spread int64
+	if err := one(t.Query, canSpreadSQL, nil, &functions); err != nil || functions == 0 {
+		return err
+	}
+	err := one(t.Query, isSpreadSQL, []any{"response"}, &spread)
+	return orNil(err, spread > 0, errSpreadTooEarly)
+}
+
+var errServing = errors.New("stop all servers first: readers of the feed can miss responses that are stored while a table is moved")
 
 // Distribute spreads the tables over the machines of the database and returns the
 // names of those that it moved. Each is moved in a transaction of its own: ended
@@ -55,8 +80,16 @@ func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 			if err := one(t.Query, isSpreadSQL, []any{table}, &n); err != nil || n > 0 {
 				return err
 			}
+			var alone int64
+			if err := one(t.Query, nobodyServesSQL, nil, &alone); err != nil || alone == 0 {
+				return orNil(err, alone == 0, errServing)
+			}
 			did = true
-			return t.Query(sql, func(row) error { return nil }, append([]any{table}, args...)...)
+			ignore := func(row) error { return nil }
+			if err := t.Query(sql, ignore, append([]any{table}, args...)...); err != nil {
+				return err
+			}
+			return t.Query(dropLocalCopy, ignore, table)
 		})
 		if err != nil {
 			return fmt.Errorf("spread %s: %w", table, err)

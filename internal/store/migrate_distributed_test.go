@@ -16,6 +16,12 @@ import (
 // that a table is spread by.
 const noted = `
 CREATE TABLE pg_dist_partition (logicalrelid regclass PRIMARY KEY, by text, beside text);
+CREATE TABLE truncated (t regclass PRIMARY KEY);
+CREATE FUNCTION truncate_local_data_after_distributing_table(t regclass) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+	IF NOT EXISTS (SELECT 1 FROM pg_dist_partition p WHERE p.logicalrelid = t) THEN RAISE EXCEPTION '% is not distributed', t; END IF;
+	INSERT INTO truncated VALUES (t);
+END $$;
 CREATE FUNCTION create_reference_table(t regclass) RETURNS void LANGUAGE sql AS
 	$$ INSERT INTO pg_dist_partition VALUES (t, '', '') $$;
 CREATE FUNCTION create_distributed_table(t regclass, by text, colocate_with text DEFAULT 'default') RETURNS void LANGUAGE plpgsql AS $$
@@ -59,6 +65,20 @@ func TestDistribute(t *testing.T) {
 	if _, err := conn.Exec(ctx, noted); err != nil {
 		t.Fatal(err)
 	}
+	// A node that serves keeps the tables where they are.
+	node := storetest.Open(t, place)
+	locks := func() string {
+		return list(`SELECT COUNT(*)::text FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND objid = hashtext(current_schema())::oid`)[0]
+	}
+	for locks() != "1" {
+		node.Listen() // until it does
+	}
+	if _, err := s.Distribute(ctx); err == nil || !strings.Contains(err.Error(), "stop all servers") {
+		t.Errorf("beside a node that serves: %v", err)
+	}
+	node.Close()
+	for locks() != "0" {
+	}
 	moved, err := s.Distribute(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -69,10 +89,13 @@ func TestDistribute(t *testing.T) {
 	if !slices.Equal(moved, all) {
 		t.Errorf("moved %v, the tables are %v", moved, all)
 	}
+	if copies := list(`SELECT t::text FROM truncated ORDER BY 1`); !slices.Equal(copies, all) {
+		t.Errorf("the old copies of %v were removed, the tables are %v", copies, all)
+	}
 	// What an account owns is spread by it, all in the same way; applications act
 	// for people whom their owner does not know.
 	by := list(`SELECT logicalrelid::text FROM pg_dist_partition WHERE by = 'account_id' ORDER BY 1`)
-	want := slices.DeleteFunc(list(owned), func(name string) bool { return name == "app" || name == "app_secret" })
+	want := slices.DeleteFunc(list(owned), func(name string) bool { return name == "app" || name == "app_secret" || name == "account_purge" })
 	if !slices.Equal(by, want) {
 		t.Errorf("spread by account: %v\nowned by one: %v", by, want)
 	}
@@ -82,11 +105,32 @@ func TestDistribute(t *testing.T) {
 	if again, err := s.Distribute(ctx); err != nil || len(again) != 0 {
 		t.Errorf("a second time: %v %v", again, err)
 	}
-	if _, err := conn.Exec(ctx, `DELETE FROM pg_dist_partition WHERE logicalrelid = 'response'::regclass`); err != nil {
+	if _, err := conn.Exec(ctx, `DELETE FROM pg_dist_partition WHERE logicalrelid = 'response'::regclass; DELETE FROM truncated`); err != nil {
 		t.Fatal(err)
 	}
 	if rest, err := s.Distribute(ctx); err != nil || !slices.Equal(rest, []string{"response"}) {
 		t.Errorf("after half of it: %v %v", rest, err)
+	}
+}
+
+// A database that was distributed before schema 6 is left as it is, with advice.
+func TestUpgradeDistributedEarly(t *testing.T) {
+	t.Parallel()
+	place := storetest.Postgres(t)
+	s := leftAt(t, place, 5)
+	conn, err := pgx.Connect(ctx, strings.Replace(place.URL, "pool_max_conns=8&", "", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, noted+`; INSERT INTO pg_dist_partition VALUES ('response'::regclass, 'account_id', '')`); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Migrate(ctx); err == nil || !strings.Contains(err.Error(), "back up") {
+		t.Errorf("upgrade: %v", err)
+	}
+	if n, err := s.SchemaVersion(ctx); err != nil || n != 5 {
+		t.Errorf("the schema is %d, %v", n, err)
 	}
 }
 

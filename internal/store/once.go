@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"time"
 
 	"formulary/internal/fault"
@@ -21,7 +22,21 @@ const (
 	insertOnceSQL = `INSERT INTO idempotency (account_id, app_id, key, hash, resource_id, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account_id, app_id, key) DO NOTHING`
 	onceSQL = `SELECT hash, resource_id FROM idempotency WHERE account_id = $1 AND app_id = $2 AND key = $3`
+	// Writing the key's own row makes the commit wait until the row is durable, on the
+	// server that has it. The row may come from a commit that was cut off while it
+	// waited for a standby.
+	confirmOnceSQL = `UPDATE idempotency SET resource_id = resource_id WHERE account_id = $1 AND app_id = $2 AND key = $3
+		RETURNING hash, resource_id`
 )
+
+// isRepeated says whether something was made with the key before.
+func (s *Store) isRepeated(ctx context.Context, owner string, once Once) bool {
+	if once.Key == "" {
+		return false
+	}
+	_, err := once.earlier(s.query(ctx), owner)
+	return err == nil
+}
 
 // claim takes the key for the resource about to be made, or returns the id of
 // the one that was made with it before.
@@ -37,13 +52,23 @@ func (o Once) claimKey(t tx, owner, id string, now time.Time) (earlier string, e
 	if err != nil || n == 1 {
 		return "", err
 	}
-	return o.earlier(t.Query, owner)
+	return o.confirm(t, owner)
 }
 
-// earlier is the id of what was made with the key.
+// earlier is the id of what was made with the key. Reading it does not show that it is
+// durable: confirm does.
 func (o Once) earlier(q querier, owner string) (id string, err error) {
+	return o.resource(q, onceSQL, owner)
+}
+
+// confirm is earlier in a transaction whose commit shows that the key is durable.
+func (o Once) confirm(t tx, owner string) (id string, err error) {
+	return o.resource(t.Query, confirmOnceSQL, owner)
+}
+
+func (o Once) resource(q querier, sql, owner string) (id string, err error) {
 	var hash string
-	if err := one(q, onceSQL, []any{owner, o.App, o.Key}, &hash, &id); err != nil {
+	if err := one(q, sql, []any{owner, o.App, o.Key}, &hash, &id); err != nil {
 		return "", err
 	}
 	if o.Hash != "" && hash != o.Hash {

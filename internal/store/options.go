@@ -164,7 +164,7 @@ func (s *Store) FullOptions(ctx context.Context, p *PublicForm) (map[[2]string]b
 		return nil, nil
 	}
 	full := map[[2]string]bool{}
-	err := s.db.Query(ctx, optionsSQL, func(r row) error {
+	err := s.db.Query(attributed(ctx, p.Owner), optionsSQL, func(r row) error {
 		var o option
 		var n int64
 		err := r.Scan(&o[0], &o[1], &n)

@@ -105,7 +105,6 @@ const (
 	setEmailSQL     = `UPDATE account SET email = $2, email_key = $3 WHERE id = $1`
 	setPasswordSQL  = `UPDATE account SET password = $2 WHERE id = $1`
 	setDisabledSQL  = `UPDATE account SET disabled_at = $2 WHERE id = $1`
-	endSessionsSQL  = `DELETE FROM session WHERE account_id = $1 AND id <> $2`
 	deletePersonSQL = `DELETE FROM account WHERE id = $1`
 )
 
@@ -122,21 +121,34 @@ func (s *Store) SetEmail(ctx context.Context, owner, email string) error {
 	})
 }
 
-// SetPassword changes the password and signs the person out everywhere but in
-// the session that is kept (which may be empty).
-func (s *Store) SetPassword(ctx context.Context, owner, hash, keepSession string) error {
-	return s.write(ctx, owner, func(t tx) error { return setPassword(t, owner, hash, keepSession) })
+// PasswordChange is a new password and what stays in place beside it. Everything
+// that could be in the hands of whoever knew the old password ends by default.
+type PasswordChange struct {
+	Owner       string
+	Hash        string
+	KeepSession string // this session stays signed in; empty: none does
+	KeepDevice  string // this device stays known; empty: none does
+	KeepGrants  bool   // applications stay connected
 }
 
-func setPassword(t tx, owner, hash, keepSession string) error {
-	if err := changed(t.Exec(setPasswordSQL, owner, hash)); err != nil {
+// SetPassword changes the password and ends sessions, known devices and grants as
+// the change says.
+func (s *Store) SetPassword(ctx context.Context, c PasswordChange, now time.Time) error {
+	return s.write(ctx, c.Owner, func(t tx) error { return setPassword(t, c, now) })
+}
+
+func setPassword(t tx, c PasswordChange, now time.Time) error {
+	if err := changed(t.Exec(setPasswordSQL, c.Owner, c.Hash)); err != nil {
 		return err
 	}
-	// A link to a new password was for the old one.
-	if _, err := t.Exec(dropLinksSQL, owner, resetLink); err != nil {
+	// Reset links were made for the old password.
+	if _, err := t.Exec(dropLinksSQL, c.Owner, resetLink); err != nil {
 		return err
 	}
-	_, err := t.Exec(endSessionsSQL, owner, keepSession)
+	if err := endSessions(t, c.Owner, c.KeepSession, c.KeepDevice); err != nil || c.KeepGrants {
+		return err
+	}
+	_, err := t.Exec(endConsentsSQL, c.Owner, ms(now))
 	return err
 }
 
@@ -146,56 +158,10 @@ func (s *Store) SetPersonDisabled(ctx context.Context, owner string, disabled bo
 		var since int64
 		if disabled {
 			since = ms(now)
-			if _, err := t.Exec(endSessionsSQL, owner, ""); err != nil {
+			if err := endSessions(t, owner, "", ""); err != nil {
 				return err
 			}
 		}
 		return changed(t.Exec(setDisabledSQL, owner, since))
-	})
-}
-
-// ownedSQL removes what a deleted account owned. Access tokens stay until they
-// are swept, so that their bearers learn that the user is gone (401006); those
-// that were revoked before stay unknown (401001).
-var ownedSQL = []string{
-	// First, since who stores or publishes has the form's row meanwhile: what follows
-	// finds what they leave.
-	`DELETE FROM form WHERE account_id = $1`,
-	`DELETE FROM access_token WHERE account_id = $1
-		AND consent_id IN (SELECT id FROM consent WHERE account_id = $1 AND ended_at > 0)`,
-	`DELETE FROM session WHERE account_id = $1`,
-	`DELETE FROM link WHERE account_id = $1`,
-	`DELETE FROM ticket WHERE account_id = $1`,
-	`DELETE FROM code WHERE account_id = $1`,
-	`DELETE FROM refresh_token WHERE account_id = $1`,
-	`DELETE FROM consent WHERE account_id = $1`,
-	`DELETE FROM app_secret WHERE account_id = $1`,
-	`DELETE FROM app WHERE account_id = $1`,
-	`DELETE FROM idempotency WHERE account_id = $1`,
-	`DELETE FROM form_address WHERE account_id = $1`,
-	`DELETE FROM response WHERE account_id = $1`,
-	`DELETE FROM form_summary WHERE account_id = $1`,
-	`DELETE FROM trash WHERE account_id = $1`,
-	`DELETE FROM app_call WHERE account_id = $1`,
-	`DELETE FROM option_count WHERE account_id = $1`,
-	`DELETE FROM form_version WHERE account_id = $1`,
-	`DELETE FROM form_draft WHERE account_id = $1`,
-	`DELETE FROM form_count WHERE account_id = $1`,
-	`DELETE FROM list_block WHERE account_id = $1`,
-}
-
-// DeletePerson removes an account and everything that it owns.
-func (s *Store) DeletePerson(ctx context.Context, owner string) error {
-	// Their applications act for others, too.
-	return s.write(ctx, everybody, func(t tx) error {
-		if err := changed(t.Exec(deletePersonSQL, owner)); err != nil {
-			return err
-		}
-		for _, sql := range ownedSQL {
-			if _, err := t.Exec(sql, owner); err != nil {
-				return err
-			}
-		}
-		return nil
 	})
 }

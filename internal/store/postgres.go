@@ -61,7 +61,7 @@ func (db *postgres) askAlphabets(ctx context.Context, conn *pgconn.PgConn) {
 }
 
 func (db *postgres) Name() string   { return "PostgreSQL" }
-func (db *postgres) Lanes() int     { return 4 }
+func (db *postgres) Lanes() int     { return 256 }
 func (db *postgres) Embedded() bool { return false }
 
 // Lower does not depend on the locale with which the database was made, where ICU
@@ -73,8 +73,8 @@ func (db *postgres) Lower(expression string) string {
 	return "LOWER(" + expression + ")"
 }
 
-func (db *postgres) Anywhere(json, like string) string {
-	return `EXISTS (SELECT 1 FROM jsonb_path_query(` + json + `, 'strict $.**') AS part WHERE jsonb_typeof(part) IN ('string', 'number') AND ` + db.Lower(`(part #>> '{}')`) + like + `)`
+func (db *postgres) Anywhere(json, text string) string {
+	return `EXISTS (SELECT 1 FROM jsonb_path_query(` + json + `, 'strict $.**') AS part WHERE jsonb_typeof(part) IN ('string', 'number') AND STRPOS(` + db.Lower(`(part #>> '{}')`) + `, ` + text + `) > 0)`
 }
 
 func (db *postgres) Among(json string) string {
@@ -85,8 +85,11 @@ func (db *postgres) Dialect(sql string) string {
 	return strings.NewReplacer("COLLATE BINARY", `COLLATE "C"`, "WITHOUT ROWID", "").Replace(sql)
 }
 
+// Scrub leaves it to PostgreSQL, which removes deleted rows from its files when it vacuums.
+func (db *postgres) Scrub(context.Context) error { return nil }
+
 func (db *postgres) Query(ctx context.Context, sql string, scan func(row) error, args ...any) error {
-	return db.use(ctx, statementLimit, func(ctx context.Context, c *pgConn) error {
+	return db.use(ctx, statementLimit, true, func(ctx context.Context, c *pgConn) error {
 		_, err := c.send(ctx, question{sql, args, scan})
 		return err
 	})
@@ -96,6 +99,11 @@ const (
 	begin         = "BEGIN"
 	beginSnapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 	commit        = "COMMIT"
+
+	// durableMark gives a transaction that changed no row something to write to the
+	// WAL. PostgreSQL waits for the disk and for synchronous standbys only at the
+	// commit of a transaction that wrote.
+	durableMark = `SELECT pg_logical_emit_message(true, 'formulary', '')`
 )
 
 func (db *postgres) Read(ctx context.Context, fn func(tx) error) error {
@@ -104,7 +112,7 @@ func (db *postgres) Read(ctx context.Context, fn func(tx) error) error {
 
 // Ask sends a whole transaction before it waits for the first answer.
 func (db *postgres) Ask(ctx context.Context, questions ...question) error {
-	return db.use(ctx, statementLimit, func(ctx context.Context, c *pgConn) error {
+	return db.use(ctx, statementLimit, true, func(ctx context.Context, c *pgConn) error {
 		all := make([]question, 0, len(questions)+2)
 		all = append(all, question{sql: beginSnapshot})
 		all = append(all, questions...)
@@ -115,6 +123,9 @@ func (db *postgres) Ask(ctx context.Context, questions ...question) error {
 	})
 }
 
+// Write waits for a durable commit even if fn changed nothing: what fn read may come
+// from a commit that was cut off while it waited for a standby, and the caller is
+// about to report it as stored.
 func (db *postgres) Write(ctx context.Context, fn func(tx) error) error {
 	var err error
 	for range retries {
@@ -143,17 +154,43 @@ func (db *postgres) Exclusive(ctx context.Context, fn func(tx) error) error {
 	})
 }
 
-// use lends a connection to fn, for so long at most.
-func (db *postgres) use(ctx context.Context, limit time.Duration, fn func(context.Context, *pgConn) error) error {
+// use lends a connection to fn, for so long at most. If a connection breaks that waited in
+// the pool, before it returned any row, a read is tried once more: after a failover, all
+// idle connections are broken.
+func (db *postgres) use(ctx context.Context, limit time.Duration, again bool, fn func(context.Context, *pgConn) error) error {
+	stale, err := db.useOnce(ctx, limit, fn)
+	if stale && again && ctx.Err() == nil {
+		_, err = db.useOnce(ctx, limit, fn)
+	}
+	return err
+}
+
+// useOnce says whether it failed for a connection from the pool that was broken and had
+// returned no row.
+func (db *postgres) useOnce(ctx context.Context, limit time.Duration, fn func(context.Context, *pgConn) error) (stale bool, err error) {
 	pool := db.live.Load()
 	within, cancel := pool.within(ctx, limit)
 	defer cancel()
+	if err := pool.shares.enter(within); err != nil {
+		if within.Err() == nil {
+			return false, err // too many are waiting
+		}
+		return false, pool.judge(ctx, pgError(err))
+	}
+	defer pool.shares.leave(within)
 	c, err := pool.take(within)
 	if err != nil {
-		return pool.judge(ctx, pgError(err))
+		return false, pool.judge(ctx, pgError(err))
 	}
 	defer pool.give(c)
-	return pool.judge(ctx, fn(within, c))
+	c.scanned = false
+	err = fn(within, c)
+	if err != nil && c.IsClosed() && within.Err() == nil {
+		// The others are no better.
+		pool.dropIdle()
+		stale = !c.left.IsZero() && !c.scanned
+	}
+	return stale, pool.judge(ctx, err)
 }
 
 func (db *postgres) transact(ctx context.Context, begin string, fn func(tx) error) error {
@@ -161,7 +198,7 @@ func (db *postgres) transact(ctx context.Context, begin string, fn func(tx) erro
 	if until, ok := ctx.Deadline(); ok {
 		limit = time.Until(until)
 	}
-	return db.use(ctx, limit, func(ctx context.Context, c *pgConn) error {
+	return db.use(ctx, limit, begin == beginSnapshot, func(ctx context.Context, c *pgConn) error {
 		t := &pgTx{ctx: ctx, conn: c, begin: begin}
 		defer t.end()
 		if err := fn(t); err != nil && err != errStop {
@@ -177,6 +214,7 @@ type pgTx struct {
 	conn  *pgConn
 	begin string
 	begun bool
+	wrote bool  // a statement changed rows
 	err   error // of the first statement that failed
 }
 
@@ -186,6 +224,7 @@ func (t *pgTx) send(questions ...question) (int64, error) {
 		questions = append([]question{{sql: t.begin}}, questions...)
 	}
 	n, err := t.conn.send(t.ctx, questions...)
+	t.wrote = t.wrote || t.conn.wrote
 	if t.err == nil {
 		t.err = err
 	}
@@ -213,17 +252,34 @@ func (t *pgTx) Query(sql string, scan func(row) error, args ...any) error {
 	return err
 }
 
-// commit ends a transaction in which nothing failed. Of others PostgreSQL says
-// nothing when it is asked to commit them, and takes them back.
+// commit ends a transaction in which no statement failed: PostgreSQL accepts COMMIT
+// after an error, rolls back and reports success.
 func (t *pgTx) commit() error {
-	if !t.begun {
+	if t.err != nil {
+		return fmt.Errorf("commit after a failed statement: %w", t.err)
+	}
+	if t.begin == beginSnapshot {
+		if t.begun {
+			_, err := t.conn.send(t.ctx, question{sql: commit})
+			return err
+		}
 		return nil
 	}
-	if t.err != nil {
-		return fmt.Errorf("commit after a statement has failed: %w", t.err)
+	var last []question
+	if !t.begun {
+		last = append(last, question{sql: t.begin})
 	}
-	_, err := t.conn.send(t.ctx, question{sql: commit})
-	return err
+	if !t.wrote {
+		last = append(last, question{sql: durableMark})
+	}
+	t.conn.forgetWarning()
+	if _, err := t.conn.send(t.ctx, append(last, question{sql: commit})...); err != nil {
+		return err
+	}
+	if warning := t.conn.warning(); warning != "" {
+		return fault.Unreachable(fmt.Errorf("commit is not known to be durable: %s", warning))
+	}
+	return nil
 }
 
 // end takes back what was not committed. It has a deadline of its own: a database
@@ -250,6 +306,9 @@ func pgError(err error) error {
 		return fault.Unreachable(err)
 	case pg.Code == "23505":
 		return fmt.Errorf("%w: %w", errUnique, err)
+	case pg.Code == "XX000" && strings.Contains(pg.Message, "postmaster"):
+		// "postmaster was shut down": Citus reports a worker that stops like this.
+		return fault.Unreachable(err)
 	case strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "53"), strings.HasPrefix(pg.Code, "57P"), strings.HasPrefix(pg.Code, "28"), pg.Code == "25006":
 		return fault.Unreachable(err)
 	}

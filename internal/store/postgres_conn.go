@@ -16,8 +16,10 @@ import (
 type pgConn struct {
 	*pgconn.PgConn
 	prepared map[string]*pgconn.StatementDescription
-	length   int // of the texts
-	names    int // of statements that were given
+	length   int  // of the texts
+	names    int  // of statements that were given
+	wrote    bool // the last send changed rows
+	scanned  bool // a row was returned since the connection was taken from the pool
 	row      pgRow
 	made     time.Time
 	left     time.Time // when it was last given back to the pool
@@ -54,6 +56,7 @@ func (c *pgConn) send(ctx context.Context, questions ...question) (changed int64
 		batch.ExecStatement(statement, values, nil, nil)
 	}
 	answers := c.ExecBatch(ctx, &batch)
+	c.wrote = false
 	for _, q := range questions {
 		if !answers.NextResult() {
 			break // Close says why
@@ -61,18 +64,38 @@ func (c *pgConn) send(ctx context.Context, questions ...question) (changed int64
 		rows := answers.ResultReader()
 		for q.scan != nil && rows.NextRow() {
 			c.row = pgRow{rows.FieldDescriptions(), rows.Values()}
+			c.scanned = true
 			if err = q.scan(&c.row); err != nil {
 				break
 			}
 		}
 		tag, _ := rows.Close() // Close of all says what went wrong
 		changed = tag.RowsAffected()
+		c.wrote = c.wrote || changed > 0 && !tag.Select()
 		if err != nil && err != errStop {
 			answers.Close()
 			return 0, err
 		}
 	}
 	return changed, pgError(answers.Close())
+}
+
+// warningKey is where a connection keeps the last warning of the server.
+const warningKey = "warning"
+
+// noteWarning remembers warnings. The one that matters follows a COMMIT whose wait for
+// a synchronous standby was cancelled: the server reports success all the same.
+func noteWarning(conn *pgconn.PgConn, notice *pgconn.Notice) {
+	if notice.SeverityUnlocalized == "WARNING" {
+		conn.CustomData()[warningKey] = notice.Message
+	}
+}
+
+func (c *pgConn) forgetWarning() { delete(c.CustomData(), warningKey) }
+
+func (c *pgConn) warning() string {
+	text, _ := c.CustomData()[warningKey].(string)
+	return text
 }
 
 // pgBind writes arguments as PostgreSQL reads them.

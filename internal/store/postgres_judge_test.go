@@ -6,8 +6,27 @@ import (
 	"os"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"formulary/internal/fault"
 )
+
+// Errors of a server that is going away are told apart from mistakes in a statement.
+func TestServerErrors(t *testing.T) {
+	for _, c := range []struct {
+		code, message string
+		away          bool
+	}{
+		{"XX000", "postmaster was shut down", true}, {"XX000", "cache lookup failed for type 0", false},
+		{"57P01", "terminating connection due to administrator command", true}, {"08006", "connection failure", true},
+		{"42601", "syntax error", false}, {"53300", "too many connections", true},
+	} {
+		err := pgError(&pgconn.PgError{Code: c.code, Message: c.message})
+		if away := fault.From(err).Code == fault.DatabaseUnreachable; away != c.away {
+			t.Errorf("%s %s: %v", c.code, c.message, err)
+		}
+	}
+}
 
 // A caller who leaves says nothing about the database, whatever pgx calls it.
 func TestCallerOrDatabase(t *testing.T) {

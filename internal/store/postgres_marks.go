@@ -91,6 +91,13 @@ func (db *postgres) hear(ctx context.Context, conn *pgconn.PgConn) (hung bool) {
 	begin, cancel := context.WithTimeout(ctx, answerLimit)
 	own, err := conn.Exec(begin, "SELECT "+schemaSQL).ReadAll()
 	if err == nil {
+		var held []*pgconn.Result
+		if held, err = conn.Exec(begin, holdServingSQL).ReadAll(); err == nil && string(held[0].Rows[0][0]) != "t" {
+			cancel()
+			return false // tables are being moved; nothing is kept until they are
+		}
+	}
+	if err == nil {
 		schema := string(own[0].Rows[0][0])
 		err = conn.Exec(begin, "LISTEN "+marksChannel+schema+"; LISTEN "+talkChannel+schema).Close()
 	}
@@ -190,10 +197,7 @@ func (db *postgres) Mark(owner string) (uint64, bool) {
 func (db *postgres) Exact() bool { return false }
 
 func (db *postgres) Bump(owner string) {
-	slot := uint32(0)
-	if owner != everybody {
-		slot = markSlot(owner)
-	}
+	slot := markSlot(owner)
 	m := &db.marks
 	m.counters[slot].Add(1)
 	m.mu.Lock()

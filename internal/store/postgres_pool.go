@@ -11,11 +11,9 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"golang.org/x/sys/unix"
 
 	"formulary/internal/fault"
 )
@@ -26,6 +24,7 @@ import (
 type pgPool struct {
 	connect func(context.Context) (*pgconn.PgConn, error)
 	slots   chan struct{}   // one per connection that may be in use
+	shares  *shares         // of the connections
 	alive   context.Context // ends when the pool is left behind
 	leave   context.CancelFunc
 
@@ -51,6 +50,13 @@ type pgHosts struct {
 	first atomic.Int32               // the one that was last found to take writes
 }
 
+// applicationName is what the server's list of connections shows, unless the URL says
+// otherwise. A node's listening connection ends with listeningName.
+const (
+	applicationName = "formulary"
+	listeningName   = " listening"
+)
+
 func openPostgres(address string) (*postgres, error) {
 	address, size, err := poolSize(address)
 	var config *pgconn.Config
@@ -65,6 +71,10 @@ func openPostgres(address string) (*postgres, error) {
 	dialer := &net.Dialer{Timeout: dialLimit, KeepAlive: 10 * time.Second, Control: userTimeout}
 	config.DialFunc = dialer.DialContext
 	config.RuntimeParams["client_encoding"] = "UTF8"
+	config.OnNotice = noteWarning
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = applicationName
+	}
 	db := &postgres{config: config, size: size}
 	db.hosts.list = hostsOf(config)
 	db.newPool()
@@ -88,14 +98,6 @@ func poolSize(address string) (string, int, error) {
 	return before + "?" + values.Encode(), size, err
 }
 
-// userTimeout gives up on a connection whose data nobody acknowledges.
-func userTimeout(_, _ string, c syscall.RawConn) error {
-	return c.Control(func(fd uintptr) {
-		// Best effort: a Unix socket has no such option.
-		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(statementLimit.Milliseconds()))
-	})
-}
-
 func hostsOf(c *pgconn.Config) [][]*pgconn.FallbackConfig {
 	all := append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...)
 	var list [][]*pgconn.FallbackConfig
@@ -116,7 +118,7 @@ func useHosts(c *pgconn.Config, hosts ...[]*pgconn.FallbackConfig) {
 // newPool takes the place of the pool that there was.
 func (db *postgres) newPool() {
 	alive, leave := context.WithCancel(context.Background())
-	pool := &pgPool{connect: db.connect, slots: make(chan struct{}, db.size), alive: alive, leave: leave}
+	pool := &pgPool{connect: db.connect, slots: make(chan struct{}, db.size), shares: newShares(db.size), alive: alive, leave: leave}
 	if before := db.live.Swap(pool); before != nil {
 		before.leave()
 		go before.close() // this waits for the network
@@ -157,11 +159,8 @@ func (p *pgPool) take(ctx context.Context) (*pgConn, error) {
 			return nil, err
 		}
 		// Those that waited longer are no better.
-		go func() {
-			for ; c != nil; c = p.last() {
-				c.hangUp()
-			}
-		}()
+		go c.hangUp()
+		p.dropIdle()
 	}
 	conn, err := p.connect(ctx)
 	if err != nil {
@@ -169,6 +168,19 @@ func (p *pgPool) take(ctx context.Context) (*pgConn, error) {
 		return nil, err
 	}
 	return &pgConn{PgConn: conn, prepared: map[string]*pgconn.StatementDescription{}, made: time.Now()}, nil
+}
+
+// dropIdle closes the connections that nobody uses.
+func (p *pgPool) dropIdle() {
+	p.mu.Lock()
+	idle := p.idle
+	p.idle = nil
+	p.mu.Unlock()
+	go func() { // this waits for the network
+		for _, c := range idle {
+			c.hangUp()
+		}
+	}()
 }
 
 func (p *pgPool) last() *pgConn {
@@ -270,7 +282,7 @@ func (db *postgres) reach(ctx context.Context, hung bool) (*pgconn.PgConn, error
 		config.OnNotification = db.marks.noticed
 		useHosts(config, db.hosts.list[host])
 		// In the server's list of connections it has a name of its own.
-		config.RuntimeParams["application_name"] = strings.TrimSpace(config.RuntimeParams["application_name"] + " listening")
+		config.RuntimeParams["application_name"] = config.RuntimeParams["application_name"] + listeningName
 		dial, cancel := context.WithTimeout(ctx, dialLimit)
 		conn, err := pgconn.ConnectConfig(dial, config)
 		cancel()

@@ -59,12 +59,12 @@ func TestRoundTrips(t *testing.T) {
 		"a form":                   func() error { _, _, err := s.FormDraft(ctx, ada.ID, f.ID); return err },
 		"a form for respondents":   func() error { _, err := s.PublicForm(ctx, f.ID); return err },
 		"a page of responses":      func() error { return third(s.Responses(ctx, ada.ID, f.ID, store.ResponseFilter{}, 20, 0)) },
-		"the feed":                 func() error { _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, "", 100); return err },
+		"the feed":                 func() error { _, _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, "", 100); return err },
 		"the feed, with a token that is known": func() error {
 			if _, err := s.Bearer(ctx, keyOf(access)); err != nil {
 				return err
 			}
-			_, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, "", 100)
+			_, _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, "", 100)
 			return err
 		},
 	} {

@@ -2,10 +2,8 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"slices"
-	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
@@ -23,7 +21,8 @@ const (
 		WHERE account_id = $1 AND form_id = $2 AND id < $3 AND serial <= $4 ORDER BY id DESC LIMIT $5 OFFSET $6`
 	changeResponseSQL = `UPDATE response SET answers = $4, metadata = $5 WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	deleteResponseSQL = `DELETE FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3 RETURNING ` + responseColumns
-	dropCountSQL      = `UPDATE form SET response_count = response_count - $3 WHERE account_id = $1 AND id = $2`
+	dropCountSQL      = `UPDATE form SET response_count = response_count - $3,
+		stored_bytes = CASE WHEN stored_bytes > $4 THEN stored_bytes - $4 ELSE 0 END WHERE account_id = $1 AND id = $2`
 )
 
 // Within a form, ids rise with the serials, and the table is in the order of ids.
@@ -72,7 +71,7 @@ func gatherInto(list *[]form.Response, formID string) func(row) error {
 
 // Response returns one response to a form of the owner.
 func (s *Store) Response(ctx context.Context, owner, formID, id string) (form.Response, error) {
-	return readResponse(s.query(ctx), owner, formID, id)
+	return readResponse(s.query(attributed(ctx, owner)), owner, formID, id)
 }
 
 func readResponse(q querier, owner, formID, id string) (form.Response, error) {
@@ -132,21 +131,35 @@ func upTo(q querier, owner, formID string, serial, limit, skip int64) ([]form.Re
 	return collect(q, formID, newestResponsesSQL, owner, formID, below, serial, limit, skip)
 }
 
-// Feed is ResponsesAfter for a form that must be there, of what the filter chooses.
-func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, after string, limit int64) ([]form.Response, error) {
+// feedBytes bounds one page of the feed: with large responses it has fewer than were
+// asked for.
+const feedBytes = 4 << 20
+
+// Feed is ResponsesAfter for a form that must be there, of what the filter chooses. more
+// says whether there are others after these.
+func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, after string, limit int64) (list []form.Response, more bool, err error) {
 	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
-		return nil, fault.NotFound
+		return nil, false, fault.NotFound
 	}
-	var list []form.Response
 	var total, top int64
 	var found bool
-	sql, args := responsesSQL, []any{owner, formID, after, limit}
+	// One more than asked for tells whether there is more.
+	sql, args := responsesSQL, []any{owner, formID, after, limit + 1}
 	if !filter.empty() {
-		sql, args = filter.after(owner, formID, s.db, after, limit)
+		sql, args = filter.after(owner, formID, s.db, after, limit+1)
 	}
-	err := s.db.Ask(ctx, into(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
-		question{sql, args, gatherInto(&list, formID)})
-	return list, orNil(err, !found, fault.NotFound)
+	bytes := 0
+	err = s.db.Ask(ctx, into(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
+		question{sql, args, func(r row) error {
+			if int64(len(list)) == limit || bytes >= feedBytes {
+				more = true
+				return errStop
+			}
+			response, err := scanResponse(r, formID)
+			list, bytes = append(list, response), bytes+len(response.JSON)
+			return err
+		}})
+	return list, more, orNil(err, !found, fault.NotFound)
 }
 
 // Responses returns a page of a form's responses, the newest first, and how many
@@ -229,8 +242,11 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 	var all int64
 	for {
 		list, _, err := s.Responses(ctx, owner, formID, filter, deleteBatch, 0)
-		if err != nil || len(list) == 0 {
+		if err != nil {
 			return all, err
+		}
+		if len(list) == 0 {
+			return all, s.confirm(ctx)
 		}
 		ids := make([]string, len(list))
 		for i, r := range list {
@@ -259,7 +275,7 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 		n = 0
 		// The form's row first, as everywhere: two that wait for each other
 		// would wait for ever.
-		if err := changed(t.Exec(dropCountSQL, owner, formID, 0)); err != nil {
+		if err := changed(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
 		}
 		var gone []form.Response
@@ -282,7 +298,11 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 			}
 		}
 		n = int64(len(gone))
-		if _, err := t.Exec(dropCountSQL, owner, formID, n); err != nil {
+		size, err := storedBytes(gone...)
+		if err != nil {
+			return err
+		}
+		if _, err := t.Exec(dropCountSQL, owner, formID, n, size); err != nil {
 			return err
 		}
 		if err := s.unsum(t, owner, formID, gone, nil); err != nil {
@@ -291,55 +311,4 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 		return s.exchangeOptions(t, owner, formID, gone, nil, true)
 	})
 	return n, err
-}
-
-// ChangeResponse puts other answers into the place of those given: change returns
-// them, checked against the version that was answered.
-func (s *Store) ChangeResponse(ctx context.Context, owner, formID, id string, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (form.Response, error) {
-	var r form.Response
-	if !areIDs(formID, id) {
-		return r, fault.NotFound
-	}
-	err := s.write(ctx, responsesOf(owner), func(t tx) error {
-		if err := changed(t.Exec(dropCountSQL, owner, formID, 0)); err != nil {
-			return err
-		}
-		before, err := readResponse(t.Query, owner, formID, id)
-		if err != nil {
-			return err
-		}
-		d, err := s.definitions.of(t.Query, owner, formID, before.Version)
-		if err != nil {
-			return err
-		}
-		answers, err := before.Answers()
-		if err != nil {
-			return err
-		}
-		if answers, err = change(d, answers); err != nil {
-			return err
-		}
-		text, err := d.Encode(answers)
-		if err != nil {
-			return err
-		}
-		var metadata form.Metadata
-		if err := json.Unmarshal([]byte(before.Metadata), &metadata); err != nil {
-			return err
-		}
-		metadata.EditedAt = now.UTC().Format(time.RFC3339)
-		r = before
-		r.JSON = string(text)
-		if r.Metadata, err = metadata.Encode(); err != nil {
-			return err
-		}
-		if _, err := t.Exec(changeResponseSQL, owner, formID, id, r.JSON, r.Metadata); err != nil {
-			return err
-		}
-		if err := s.unsum(t, owner, formID, []form.Response{before}, []form.Response{r}); err != nil {
-			return err
-		}
-		return s.exchangeOptions(t, owner, formID, []form.Response{before}, []form.Response{r}, true)
-	})
-	return r, err
 }

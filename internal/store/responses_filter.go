@@ -96,8 +96,10 @@ func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditi
 		key, part, _ := strings.Cut(name, ".")
 		var asked *form.Field
 		for _, d := range versions {
-			if f := d.Field(key); f != nil && f.Asked() {
-				asked = f
+			for _, f := range d.Fields {
+				if f.Key == key && f.Asked() {
+					asked = f
+				}
 			}
 		}
 		if asked == nil || strings.ContainsAny(part, pathSigns) {
@@ -245,8 +247,13 @@ func (f ResponseFilter) order(db engine) string {
 	return ` ORDER BY CASE WHEN ` + text + ` IS NULL THEN 1 ELSE 0 END, ` + value + `, ` + newest
 }
 
-// exportChunk is how many responses are read at a time for an export.
-const exportChunk = 2000
+// So many responses, or so many bytes of answers, are read at a time for an export. The
+// first chunk is small; the next are as long as the size of the last ones suggests.
+const (
+	exportFirst = 100
+	exportChunk = 2000
+	exportBytes = 8 << 20
+)
 
 // EachResponse goes through the responses that the filter chooses, the oldest
 // first, some at a time: the next are read while fn has the last ones. Memory does
@@ -264,6 +271,7 @@ func (s *Store) EachResponse(ctx context.Context, owner, formID string, filter R
 	var failed error // set before chunks is closed
 	go func() {
 		defer close(chunks)
+		limit := exportFirst
 		for after := ""; ; {
 			var list []form.Response
 			select {
@@ -273,8 +281,9 @@ func (s *Store) EachResponse(ctx context.Context, owner, formID string, filter R
 				failed = ctx.Err()
 				return
 			}
-			sql, args := filter.after(owner, formID, s.db, after, exportChunk)
-			if err := s.db.Query(ctx, sql, gatherInto(&list, formID), args...); err != nil {
+			sql, args := filter.after(owner, formID, s.db, after, int64(limit))
+			full, bytes, err := s.gatherSome(ctx, &list, formID, sql, args)
+			if err != nil {
 				failed = err
 				return
 			}
@@ -287,9 +296,10 @@ func (s *Store) EachResponse(ctx context.Context, owner, formID string, filter R
 					return
 				}
 			}
-			if len(list) < exportChunk {
+			if !full && len(list) < limit {
 				return
 			}
+			limit = min(max(exportBytes/max(1, bytes/max(1, len(list))), 1), exportChunk)
 		}
 	}()
 	for list := range chunks {
@@ -301,4 +311,21 @@ func (s *Store) EachResponse(ctx context.Context, owner, formID string, filter R
 		used <- list
 	}
 	return failed
+}
+
+// gatherSome reads until exportBytes is reached, and says whether it was: then there may be
+// more.
+func (s *Store) gatherSome(ctx context.Context, list *[]form.Response, formID, sql string, args []any) (full bool, bytes int, err error) {
+	gather := gatherInto(list, formID)
+	err = s.db.Query(ctx, sql, func(r row) error {
+		if err := gather(r); err != nil {
+			return err
+		}
+		if bytes += len((*list)[len(*list)-1].JSON); bytes >= exportBytes {
+			full = true
+			return errStop
+		}
+		return nil
+	}, args...)
+	return full, bytes, err
 }

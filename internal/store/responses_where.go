@@ -69,13 +69,12 @@ const written = `"\<>&,:[]{}` + "\u2028\u2029"
 // searched is true of responses with the text in an answer. Most have it not even in
 // their JSON, which is quick to see.
 func searched(text string, db engine) (string, []any) {
-	pattern := "%" + likeEscape.Replace(text) + "%"
-	like := ` LIKE ` + db.Lower(`CAST(? AS TEXT)`) + ` ESCAPE '\'`
-	sql, args := db.Anywhere(`answers`, like), []any{pattern}
+	sought := db.Lower(`CAST(? AS TEXT)`)
+	sql, args := db.Anywhere(`answers`, sought), []any{text}
 	if strings.ContainsAny(text, written) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
 		return sql, args
 	}
-	return `(` + db.Lower(`CAST(answers AS TEXT)`) + like + ` AND ` + sql + `)`, append(args, pattern)
+	return `(STRPOS(` + db.Lower(`CAST(answers AS TEXT)`) + `, ` + sought + `) > 0 AND ` + sql + `)`, append(args, text)
 }
 
 // condition is true of responses with the answer, or with a list that has it.
@@ -101,8 +100,8 @@ func (a AnswerFilter) condition(db engine) (string, []any) {
 			values = append(values, with...)
 		}
 		if a.within != "" {
-			sql = db.Lower(text) + ` LIKE ` + db.Lower(`CAST(? AS TEXT)`) + ` ESCAPE '\'`
-			values = append(append(append(values, p.key), path...), "%"+likeEscape.Replace(a.within)+"%")
+			sql = `STRPOS(` + db.Lower(text) + `, ` + db.Lower(`CAST(? AS TEXT)`) + `) > 0`
+			values = append(append(append(values, p.key), path...), a.within)
 		} else if n, err := strconv.ParseFloat(a.values[0], 64); err == nil {
 			// Each database writes numbers in its own way.
 			is(asNumber(answer)+` = CAST(CAST(? AS TEXT) AS DOUBLE PRECISION)`, strconv.FormatFloat(n, 'g', -1, 64))

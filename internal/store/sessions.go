@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"formulary/internal/account"
@@ -16,6 +17,7 @@ const (
 	sessionsSQL     = `SELECT id, created_at, used_at, address, agent FROM session WHERE account_id = $1 ORDER BY used_at DESC, id DESC`
 	touchSessionSQL = `UPDATE session SET used_at = $3 WHERE account_id = $1 AND id = $2`
 	endSessionSQL   = `DELETE FROM session WHERE account_id = $1 AND id = $2`
+	endSessionsSQL  = `DELETE FROM session WHERE account_id = $1 AND id <> $2`
 )
 
 // AddSession signs a person in.
@@ -32,7 +34,7 @@ func (s *Store) Session(ctx context.Context, key account.Key) (account.Session, 
 	session := account.Session{Account: key.Account, ID: key.ID}
 	var p account.Person
 	var created, used, joined, disabled int64
-	err := one(s.query(ctx), sessionSQL, []any{key.Account, key.ID}, &session.Hash, &created, &used,
+	err := one(s.query(forCaller(ctx, key.Account)), sessionSQL, []any{key.Account, key.ID}, &session.Hash, &created, &used,
 		&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &joined, &disabled, &p.TimeZone)
 	if err == nil && !account.SameHash(session.Hash, key.Hash) {
 		err = fault.NotFound
@@ -72,10 +74,49 @@ func (s *Store) EndSession(ctx context.Context, owner, id string) error {
 	return s.db.Write(ctx, func(t tx) error { return changed(t.Exec(endSessionSQL, owner, id)) })
 }
 
-// EndOtherSessions signs a person out everywhere but here.
-func (s *Store) EndOtherSessions(ctx context.Context, owner, keep string) error {
+// EndOtherSessions signs a person out everywhere but in one session, and forgets all
+// devices but one.
+func (s *Store) EndOtherSessions(ctx context.Context, owner, keepSession, keepDevice string) error {
+	return s.db.Write(ctx, func(t tx) error { return endSessions(t, owner, keepSession, keepDevice) })
+}
+
+func endSessions(t tx, owner, keepSession, keepDevice string) error {
+	if _, err := t.Exec(endSessionsSQL, owner, keepSession); err != nil {
+		return err
+	}
+	_, err := t.Exec(forgetDevicesSQL, owner, keepDevice)
+	return err
+}
+
+// maxDevices bounds the known devices of an account; those unused for longest go first.
+const maxDevices = 20
+
+const (
+	keepDeviceSQL = `INSERT INTO device (account_id, id, hash, created_at, used_at) VALUES ($1, $2, $3, $4, $4)
+		ON CONFLICT (account_id, id) DO UPDATE SET used_at = $4`
+	deviceSQL     = `SELECT hash FROM device WHERE account_id = $1 AND id = $2 AND used_at > $3`
+	oldDevicesSQL = `DELETE FROM device WHERE account_id = $1 AND id IN
+		(SELECT id FROM device WHERE account_id = $1 ORDER BY used_at DESC, id DESC LIMIT 1000 OFFSET $2)`
+	forgetDevicesSQL = `DELETE FROM device WHERE account_id = $1 AND id <> $2`
+)
+
+// KeepDevice remembers a device in which a person has just signed in.
+func (s *Store) KeepDevice(ctx context.Context, key account.Key, now time.Time) error {
 	return s.db.Write(ctx, func(t tx) error {
-		_, err := t.Exec(endSessionsSQL, owner, keep)
+		if _, err := t.Exec(keepDeviceSQL, key.Account, key.ID, key.Hash, ms(now)); err != nil {
+			return err
+		}
+		_, err := t.Exec(oldDevicesSQL, key.Account, maxDevices)
 		return err
 	})
+}
+
+// KnowsDevice says whether the key is that of a known device of its account.
+func (s *Store) KnowsDevice(ctx context.Context, key account.Key, now time.Time) (bool, error) {
+	var hash string
+	err := one(s.query(ctx), deviceSQL, []any{key.Account, key.ID, ms(now.Add(-account.DeviceIdle))}, &hash)
+	if errors.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return err == nil && account.SameHash(hash, key.Hash), err
 }

@@ -4,28 +4,126 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"formulary/internal/fault"
+)
+
+// Names of settings that are secret. Backups leave them out.
+const (
+	signingKey      = "signing_key"
+	previousSigning = "signing_key_previous"
 )
 
 const (
 	keepSettingSQL = `INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`
+	setSettingSQL  = `INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = $2`
 	settingSQL     = `SELECT value FROM setting WHERE name = $1`
+	signingKeysSQL = `SELECT name, value FROM setting WHERE name = $1 OR name = $2`
+	dropSecretsSQL = `DELETE FROM setting WHERE name = $1 OR name = $2`
 )
 
-// SigningKey signs what pages carry along. All nodes have the same one; it is made
-// when it is first asked for.
-func (s *Store) SigningKey(ctx context.Context) ([]byte, error) {
-	const name = "signing_key"
-	var text string
-	err := s.db.Write(ctx, func(t tx) error {
-		fresh := make([]byte, 32)
-		rand.Read(fresh)
-		if _, err := t.Exec(keepSettingSQL, name, base64.RawURLEncoding.EncodeToString(fresh)); err != nil {
+// previousKeyLife is how long the key before the last rotation still verifies: as long
+// as an open page can be submitted.
+const previousKeyLife = OnceKept
+
+// signingOwner is the invalidation key of the signing keys.
+const signingOwner = "setting/signing_key"
+
+// SigningKeys sign what pages carry along, the same on all nodes.
+type SigningKeys struct {
+	Current  []byte
+	Previous []byte    // verifies only, and
+	Until    time.Time // until then; nil and zero: there is none
+}
+
+// SigningKeys returns the keys in use, and makes the first one. Another node's
+// rotation is known as soon as other changes are. While the database is out of reach,
+// the keys known last are good.
+func (s *Store) SigningKeys(ctx context.Context) (SigningKeys, error) {
+	keys, mark, ok := s.signing.Get(signingOwner, signingOwner)
+	if ok {
+		return keys, nil
+	}
+	keys, err := s.readSigningKeys(ctx)
+	if err == nil && keys.Current == nil {
+		if err = s.makeSigningKey(ctx); err == nil {
+			keys, err = s.readSigningKeys(ctx)
+		}
+	}
+	if err != nil {
+		if last := s.lastSigning.Load(); last != nil {
+			return *last, nil
+		}
+		return keys, err
+	}
+	s.lastSigning.Store(&keys)
+	s.signing.Put(signingOwner, mark, keys, 1)
+	return keys, nil
+}
+
+func (s *Store) readSigningKeys(ctx context.Context) (SigningKeys, error) {
+	var keys SigningKeys
+	err := s.db.Query(ctx, signingKeysSQL, func(r row) (err error) {
+		var name, value string
+		if err := r.Scan(&name, &value); err != nil {
 			return err
 		}
-		return one(t.Query, settingSQL, []any{name}, &text)
+		if name == signingKey {
+			keys.Current, err = base64.RawURLEncoding.DecodeString(value)
+			return err
+		}
+		keys.Previous, keys.Until, err = parsePreviousKey(value)
+		return err
+	}, signingKey, previousSigning)
+	return keys, err
+}
+
+func (s *Store) makeSigningKey(ctx context.Context) error {
+	return s.db.Write(ctx, func(t tx) error {
+		_, err := t.Exec(keepSettingSQL, signingKey, newSigningKey())
+		return err
 	})
+}
+
+// RotateSigningKey makes a new key. The one before it verifies until the returned
+// time; keys before that no longer do.
+func (s *Store) RotateSigningKey(ctx context.Context, now time.Time) (time.Time, error) {
+	until := now.Add(previousKeyLife)
+	err := s.write(ctx, signingOwner, func(t tx) error {
+		var old string
+		err := one(t.Query, settingSQL, []any{signingKey}, &old)
+		if err != nil && !errors.Is(err, fault.NotFound) {
+			return err
+		}
+		if err == nil {
+			if _, err := t.Exec(setSettingSQL, previousSigning, strconv.FormatInt(ms(until), 10)+" "+old); err != nil {
+				return err
+			}
+		}
+		_, err = t.Exec(setSettingSQL, signingKey, newSigningKey())
+		return err
+	})
+	return until, err
+}
+
+func newSigningKey() string {
+	key := make([]byte, 32)
+	rand.Read(key)
+	return base64.RawURLEncoding.EncodeToString(key)
+}
+
+// parsePreviousKey reads the milliseconds until which a key verifies, and the key.
+func parsePreviousKey(value string) ([]byte, time.Time, error) {
+	until, text, _ := strings.Cut(value, " ")
+	milli, err := strconv.ParseInt(until, 10, 64)
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, fmt.Errorf("previous signing key: %w", err)
 	}
-	return base64.RawURLEncoding.DecodeString(text)
+	key, err := base64.RawURLEncoding.DecodeString(text)
+	return key, at(milli), err
 }

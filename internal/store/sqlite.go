@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,10 +25,13 @@ const sqliteFile = "formulary.db"
 // sqlite is one file, one writer that commits in groups, and a pool of readers.
 type sqlite struct {
 	path   string
-	marks  *marks
+	marks  marks
 	slots  chan struct{} // one per reader that may be in use
+	shares *shares       // of the readers
+	queues *shares       // of the writes that wait
 	mu     sync.Mutex
 	idle   []*sqliteConn // the most recently used last: its cache is warm
+	reaper *time.Timer   // closes some of them; nil: there are few
 	writer *sqliteConn
 	writes together[*sqliteWrite]
 	stop   sync.RWMutex // held for writing while closing
@@ -46,10 +50,15 @@ func openSQLite(dir string) (*sqlite, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
 	}
-	readers := max(4, 2*runtime.GOMAXPROCS(0))
+	readers := max(8, 2*runtime.GOMAXPROCS(0))
 	db := &sqlite{
-		path:  filepath.Join(dir, sqliteFile),
-		slots: make(chan struct{}, readers),
+		path:   filepath.Join(dir, sqliteFile),
+		slots:  make(chan struct{}, readers),
+		shares: newShares(readers),
+		queues: newShares(maxWrites),
+	}
+	if err := syncLog(db.path + "-wal"); err != nil {
+		return nil, err
 	}
 	var err error
 	if db.marks, err = openMarks(dir); err != nil {
@@ -75,8 +84,8 @@ func (db *sqlite) Mark(owner string) (uint64, bool) { return db.marks.of(owner),
 func (db *sqlite) Bump(owner string)                { db.marks.bump(owner) }
 func (db *sqlite) Exact() bool                      { return true }
 
-func (db *sqlite) Anywhere(json, like string) string {
-	return `EXISTS (SELECT 1 FROM json_tree(` + json + `) AS part WHERE part.type IN ('text', 'integer', 'real') AND LOWER(CAST(part.atom AS TEXT))` + like + `)`
+func (db *sqlite) Anywhere(json, text string) string {
+	return `EXISTS (SELECT 1 FROM json_tree(` + json + `) AS part WHERE part.type IN ('text', 'integer', 'real') AND STRPOS(LOWER(CAST(part.atom AS TEXT)), ` + text + `) > 0)`
 }
 
 func (db *sqlite) Among(json string) string {
@@ -100,6 +109,9 @@ func (db *sqlite) Close() error {
 	db.writes.end()
 	db.mu.Lock()
 	defer db.mu.Unlock()
+	if db.reaper != nil {
+		db.reaper.Stop()
+	}
 	errs := []error{db.writer.close()}
 	for _, c := range db.idle {
 		errs = append(errs, c.close())
@@ -114,6 +126,7 @@ type sqliteConn struct {
 	prepared map[string]*sqlite3.Stmt
 	length   int // of the texts
 	several  map[rowsOf]string
+	used     time.Time // when a reader was last given back
 }
 
 func (db *sqlite) connect() (*sqliteConn, error) {
@@ -126,6 +139,13 @@ func (db *sqlite) connect() (*sqliteConn, error) {
 	c := &sqliteConn{Conn: conn, prepared: map[string]*sqlite3.Stmt{}, several: map[rowsOf]string{}}
 	// Without this, SQLite plans a statement anew whenever its LIMIT is bound.
 	if _, err := conn.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
+		c.close()
+		return nil, err
+	}
+	// As in PostgreSQL. It is linear where LIKE and INSTR multiply the two lengths.
+	if err := conn.CreateFunction("strpos", 2, sqlite3.DETERMINISTIC|sqlite3.INNOCUOUS, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
+		ctx.ResultInt64(int64(1 + bytes.Index(arg[0].RawText(), arg[1].RawText())))
+	}); err != nil {
 		c.close()
 		return nil, err
 	}
@@ -143,6 +163,7 @@ func (db *sqlite) connect() (*sqliteConn, error) {
 	for _, pragma := range []string{
 		"PRAGMA journal_mode = WAL",
 		"PRAGMA synchronous = FULL",
+		"PRAGMA secure_delete = ON", // what is deleted is overwritten
 		"PRAGMA cache_size = -8000",
 		"PRAGMA temp_store = MEMORY",
 		"PRAGMA journal_size_limit = 67108864",
@@ -318,81 +339,3 @@ func sqliteError(err error) error {
 	}
 	return err
 }
-
-// reader takes a connection from the pool, or opens one more.
-func (db *sqlite) reader(ctx context.Context) (*sqliteConn, error) {
-	select {
-	case db.slots <- struct{}{}:
-	default:
-		select {
-		case db.slots <- struct{}{}:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
-	db.mu.Lock()
-	if n := len(db.idle); n > 0 {
-		c := db.idle[n-1]
-		db.idle = db.idle[:n-1]
-		db.mu.Unlock()
-		return c, nil
-	}
-	db.mu.Unlock()
-	c, err := db.connect()
-	if err != nil {
-		<-db.slots
-		return nil, sqliteError(err)
-	}
-	return c, nil
-}
-
-func (db *sqlite) release(c *sqliteConn) {
-	db.mu.Lock()
-	db.idle = append(db.idle, c)
-	db.mu.Unlock()
-	<-db.slots
-}
-
-// read lends a connection to fn.
-func (db *sqlite) read(ctx context.Context, fn func(*sqliteConn) error) error {
-	db.stop.RLock()
-	defer db.stop.RUnlock()
-	if db.ended {
-		return fault.Unreachable(errClosed)
-	}
-	c, err := db.reader(ctx)
-	if err != nil {
-		return err
-	}
-	defer db.release(c)
-	return fn(c)
-}
-
-func (db *sqlite) Query(ctx context.Context, sql string, scan func(row) error, args ...any) error {
-	return db.read(ctx, func(c *sqliteConn) error { return c.Query(sql, scan, args...) })
-}
-
-// Ask has no round trips to save.
-func (db *sqlite) Ask(ctx context.Context, questions ...question) error {
-	return db.Read(ctx, func(t tx) error {
-		for _, q := range questions {
-			if err := t.Query(q.sql, q.scan, q.args...); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func (db *sqlite) Read(ctx context.Context, fn func(tx) error) error {
-	return db.read(ctx, func(c *sqliteConn) error {
-		if _, err := c.Exec("BEGIN"); err != nil {
-			return err
-		}
-		// COMMIT of a transaction that only read cannot lose anything.
-		defer c.Exec("COMMIT")
-		return fn(c)
-	})
-}
-
-var errClosed = errors.New("the store is closed")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"formulary/internal/fault"
 )
@@ -32,6 +33,10 @@ func (db *sqlite) Write(ctx context.Context, fn func(tx) error) error {
 	if db.ended {
 		return fault.Unreachable(errClosed)
 	}
+	if err := db.queues.enter(ctx); err != nil {
+		return err
+	}
+	defer db.queues.leave(ctx)
 	w := &sqliteWrite{ctx: ctx, fn: fn, turn: newTurn()}
 	if err := db.writes.do(w); err != nil {
 		return err
@@ -40,6 +45,51 @@ func (db *sqlite) Write(ctx context.Context, fn func(tx) error) error {
 		panic(w.panic)
 	}
 	return w.err
+}
+
+const (
+	// scrubWait bounds how long one attempt to empty the WAL keeps writers waiting for
+	// readers, and scrubTries how often that is attempted.
+	scrubWait  = 50 * time.Millisecond
+	scrubPause = 200 * time.Millisecond
+	scrubTries = 100
+)
+
+var errScrub = errors.New("the WAL is in use")
+
+// Scrub empties the WAL, which has earlier contents of pages. The database file itself has
+// nothing that was deleted (secure_delete).
+func (db *sqlite) Scrub(ctx context.Context) error {
+	db.stop.RLock()
+	defer db.stop.RUnlock()
+	if db.ended {
+		return fault.Unreachable(errClosed)
+	}
+	c, err := db.connect()
+	if err != nil {
+		return sqliteError(err)
+	}
+	defer c.close()
+	if err := c.BusyTimeout(scrubWait); err != nil {
+		return err
+	}
+	for range scrubTries {
+		// As an error or as a row, SQLite says that a reader or writer is in the way.
+		busy := int64(1)
+		err := c.Query("PRAGMA wal_checkpoint(TRUNCATE)", func(r row) error { return r.Scan(&busy) })
+		if err == nil && busy == 0 {
+			return nil
+		}
+		if err != nil && fault.From(err).Code != fault.DatabaseUnreachable {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(scrubPause):
+		}
+	}
+	return fault.Unreachable(errScrub)
 }
 
 func (db *sqlite) Exclusive(ctx context.Context, fn func(tx) error) error {

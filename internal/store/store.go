@@ -12,9 +12,11 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"formulary/internal/fault"
+	"formulary/internal/form"
 )
 
 // Store is the database, whichever it is.
@@ -24,10 +26,16 @@ type Store struct {
 	clients *Cache[string, client]
 	public  *Cache[string, *PublicForm]
 	owners  addresses
+	signing *Cache[string, SigningKeys]
+	guesses guessRows
+	// lastSigning is for the time that the database is out of reach.
+	lastSigning atomic.Pointer[SigningKeys]
 
 	definitions definitions
+	versions    *recent[definitionKey, []*form.Definition]
 	intake      intake
 	calls       calls
+	quotas      quotas
 	background  sync.WaitGroup
 }
 
@@ -44,8 +52,9 @@ type engine interface {
 	// Ask runs statements that read, all on one snapshot, and in one round trip
 	// where there are any.
 	Ask(ctx context.Context, questions ...question) error
-	// Write runs fn in a transaction that is on disk when Write returns nil.
-	// fn may run more than once and must not keep anything from a failed run.
+	// Write runs fn in a transaction. When Write returns nil, what fn wrote and what it
+	// read are durable. fn may run more than once and must not keep anything from a
+	// failed run.
 	Write(ctx context.Context, fn func(tx) error) error
 	// Exclusive is Write that no other process can run at the same time; on
 	// PostgreSQL too, where two nodes may start at once.
@@ -61,13 +70,16 @@ type engine interface {
 	// Talk carries messages between the nodes that share the database, until ctx
 	// ends; what wake has says that say has some.
 	Talk(ctx context.Context, wake <-chan struct{}, say func() []string, hear func(string))
+	// Scrub makes sure that deleted data is no longer in the files that this process
+	// writes.
+	Scrub(ctx context.Context) error
 	// Dialect turns a migration in SQLite's spelling into the engine's own.
 	Dialect(sql string) string
 	// Lower is an expression for a text in lower case, in every alphabet.
 	Lower(expression string) string
-	// Anywhere is a condition: some text or number in a JSON value, in lower case, is
-	// like what is given.
-	Anywhere(json, like string) string
+	// Anywhere is a condition: some text or number in a JSON value, in lower case,
+	// contains the text, which is an expression in lower case.
+	Anywhere(json, text string) string
 	// Among is a condition: a JSON value is a list, and has a text in it.
 	Among(json string) string
 	// Lanes is how many transactions with submissions make sense at a time.
@@ -142,9 +154,12 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{db: db}
+	s.definitions.recent = newRecent[definitionKey, *form.Definition](maxDefinitions)
+	s.versions = newRecent[definitionKey, []*form.Definition](maxVersions)
 	s.bearers = NewCache[string, Bearer](s, maxBearers)
 	s.clients = NewCache[string, client](s, maxClients)
-	s.public = NewCache[string, *PublicForm](s, maxPublic)
+	s.public = NewCache[string, *PublicForm](s, publicBytes)
+	s.signing = NewCache[string, SigningKeys](s, 16)
 	return s, nil
 }
 
@@ -181,6 +196,12 @@ func (s *Store) Ready(ctx context.Context) error {
 		return fault.Unreachable(fmt.Errorf("schema is at version %d, this program needs %d", at, want))
 	}
 	return nil
+}
+
+// confirm returns once everything that a read has shown is durable. It is for results
+// that repeat what an interrupted commit may have written.
+func (s *Store) confirm(ctx context.Context) error {
+	return s.db.Write(ctx, func(tx) error { return nil })
 }
 
 func ms(t time.Time) int64 {

@@ -35,13 +35,14 @@ const (
 type summed struct {
 	serial, edits int64
 	written       int64 // the serial that is written down
+	bytes         int   // of the summary as JSON, when it was last read or written
 	summary       *form.Summary
 }
 
 // read understands what is written down. Where that was counted in another way, it
 // begins anew.
 func (k *summed) read(text string) error {
-	k.written = k.serial
+	k.written, k.bytes = k.serial, len(text)
 	k.summary = form.NewSummary()
 	if text == "" {
 		return nil
@@ -239,7 +240,7 @@ func (s *Store) writeSummed(ctx context.Context, owner, formID string, k *summed
 		return err
 	})
 	if err == nil && n == 1 {
-		k.written = k.serial
+		k.written, k.bytes = k.serial, len(text)
 	}
 	return n == 1, err
 }

@@ -24,6 +24,9 @@ type Bearer struct {
 	PersonFound bool
 
 	Mark Mark // when this was true, for what is made of it
+
+	appKey  string // the invalidation key of the application, and
+	appMark uint64 // its mark when this was read
 }
 
 const bearerSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent_id, t.app_id,
@@ -41,18 +44,32 @@ const bearerSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent
 const maxBearers = 20_000
 
 // Bearer looks an access token up, with all that decides whether it is good. An
-// unknown token is fault.NotFound.
+// unknown token is fault.NotFound. A cached value holds while neither its owner nor
+// its application changes.
 func (s *Store) Bearer(ctx context.Context, key account.Key) (Bearer, error) {
 	b, mark, ok := s.bearers.Get(key.Account, key.Hash)
 	if ok {
-		return b, nil
+		if app, known := s.db.Mark(b.appKey); known && app == b.appMark {
+			return b, nil
+		}
 	}
-	b, err := s.readBearer(ctx, key)
-	if err == nil {
-		b.Mark = mark
+	// Which application it is shows only in the row, so the application's mark is
+	// taken after reading. A change in between has moved anyApp before it moved that
+	// mark: such a value is used once and not kept.
+	before, _ := s.db.Mark(anyApp)
+	b, err := s.readBearer(forCaller(ctx, key.Account), key)
+	if err != nil {
+		return b, err
+	}
+	b.appKey = appKey(b.App.ID)
+	app, known := s.db.Mark(b.appKey)
+	if after, _ := s.db.Mark(anyApp); known && mark.known && before == after {
+		b.appMark = app
+		// Marks only grow, so the sum differs once either has changed.
+		b.Mark = Mark{mark.number + app, true}
 		s.bearers.Put(key.Hash, mark, b, 1)
 	}
-	return b, err
+	return b, nil
 }
 
 // readBearer is one statement, as it stands before every request.
@@ -95,12 +112,13 @@ const (
 		WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4 AND redirect_uri = $5 AND challenge = $6
 		AND used_at = 0 AND expires_at > $7 RETURNING consent_id`
 	usedCodeSQL = `SELECT consent_id FROM code
-		WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4 AND used_at > 0`
-	redeemConsentSQL = `UPDATE consent SET redeemed_at = $3, used_at = $3
-		WHERE account_id = $1 AND id = $2 AND ended_at = 0 RETURNING scope`
+		WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4 AND redirect_uri = $5 AND challenge = $6 AND used_at > 0`
+	redeemConsentSQL = `UPDATE consent SET redeemed_at = $3, used_at = $3, issued = issued + 1
+		WHERE account_id = $1 AND id = $2 AND ended_at = 0 RETURNING scope, issued`
 	grantEmailSQL   = `SELECT email FROM account WHERE id = $1 AND disabled_at = 0`
-	insertAccessSQL = `INSERT INTO access_token (account_id, id, hash, consent_id, app_id, scope, created_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	insertAccessSQL = `INSERT INTO access_token (account_id, id, hash, consent_id, app_id, scope, created_at, expires_at, slot)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+	clearSlotSQL     = `DELETE FROM access_token WHERE account_id = $1 AND consent_id = $2 AND slot = $3 AND slot > 0`
 	insertRefreshSQL = `INSERT INTO refresh_token (account_id, id, hash, consent_id, app_id, created_at, used_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $6)`
 )
@@ -111,17 +129,19 @@ var (
 )
 
 // Redeem turns a code into tokens. The first statement decides the race: only
-// one caller can see the code unused. A second use ends what the first gave.
+// one caller can see the code unused. A second use ends what the first gave, if it
+// brings the redirect_uri and the verifier of the first: the code alone, which a
+// log or a browser's history may show, ends nothing.
 func (s *Store) Redeem(ctx context.Context, r Redemption, access, refresh account.Secret, expires, now time.Time) (Grant, error) {
 	var grant Grant
 	var replayed bool
-	err := s.db.Write(ctx, func(t tx) error {
+	err := s.db.Write(forCaller(ctx, r.Code.Account), func(t tx) error {
 		grant, replayed = Grant{}, false
 		var consent, scope string
 		owner := r.Code.Account
 		err := one(t.Query, redeemSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge, ms(now)}, &consent)
 		if errors.Is(err, fault.NotFound) {
-			if err := one(t.Query, usedCodeSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID}, &consent); err != nil {
+			if err := one(t.Query, usedCodeSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge}, &consent); err != nil {
 				return notFoundAs(err, errCode)
 			}
 			replayed = true
@@ -131,14 +151,15 @@ func (s *Store) Redeem(ctx context.Context, r Redemption, access, refresh accoun
 		if err != nil {
 			return err
 		}
-		if err := one(t.Query, redeemConsentSQL, []any{owner, consent, ms(now)}, &scope); err != nil {
+		var issued int64
+		if err := one(t.Query, redeemConsentSQL, []any{owner, consent, ms(now)}, &scope, &issued); err != nil {
 			return notFoundAs(err, errCode)
 		}
 		grant.Scopes, _ = account.ParseScopes(scope)
 		if err := one(t.Query, grantEmailSQL, []any{owner}, &grant.Email); err != nil {
 			return notFoundAs(err, errCode)
 		}
-		if err := insertAccess(t, access, consent, r.AppID, grant.Scopes, expires, now); err != nil {
+		if _, err := insertAccess(t, access, consent, r.AppID, issued, grant.Scopes, expires, now); err != nil {
 			return err
 		}
 		return insertRefresh(t, refresh, consent, r.AppID, now)
@@ -162,9 +183,24 @@ func notFoundAs(err error, as error) error {
 	return err
 }
 
-func insertAccess(t tx, secret account.Secret, consent, app string, scopes account.Scopes, expires, now time.Time) error {
-	_, err := t.Exec(insertAccessSQL, secret.Account, secret.ID, secret.Hash, consent, app, scopes.String(), ms(now), ms(expires))
-	return err
+// MaxTokens is how many access tokens of a grant live at once. Issuing another ends
+// the oldest.
+const MaxTokens = 100
+
+// insertAccess stores the access token that is the issued-th of its grant. Tokens take
+// slots in turn: whichever token had the slot is the oldest, and is removed. The
+// caller has locked the consent's row by counting, so no two tokens get the same slot.
+func insertAccess(t tx, secret account.Secret, consent, app string, issued int64, scopes account.Scopes, expires, now time.Time) (removed bool, err error) {
+	slot := 1 + issued%MaxTokens
+	if issued >= MaxTokens { // the first ones find their slots empty
+		n, err := t.Exec(clearSlotSQL, secret.Account, consent, slot)
+		if err != nil {
+			return false, err
+		}
+		removed = n > 0
+	}
+	_, err = t.Exec(insertAccessSQL, secret.Account, secret.ID, secret.Hash, consent, app, scopes.String(), ms(now), ms(expires), slot)
+	return removed, err
 }
 
 func insertRefresh(t tx, secret account.Secret, consent, app string, now time.Time) error {
@@ -178,7 +214,10 @@ const (
 		JOIN account a ON a.id = r.account_id
 		WHERE r.account_id = $1 AND r.id = $2 AND r.hash = $3 AND r.app_id = $4
 		AND r.used_at > $5 AND c.ended_at = 0 AND a.disabled_at = 0`
-	touchRefreshSQL  = `UPDATE refresh_token SET used_at = $3 WHERE account_id = $1 AND id = $2`
+	touchRefreshSQL = `UPDATE refresh_token SET used_at = $3 WHERE account_id = $1 AND id = $2`
+	// Counting locks the row: concurrent refreshes of one grant take turns.
+	countIssuedSQL = `UPDATE consent SET issued = issued + 1, used_at = CASE WHEN used_at < $3 THEN $3 ELSE used_at END
+		WHERE account_id = $1 AND id = $2 AND ended_at = 0 RETURNING issued`
 	rotateRefreshSQL = `UPDATE refresh_token SET used_at = $3, rotated_at = $3 WHERE account_id = $1 AND id = $2 AND rotated_at = 0`
 )
 
@@ -189,9 +228,9 @@ const (
 func (s *Store) Refresh(ctx context.Context, key account.Key, app account.Application, access account.Secret, next *account.Secret,
 	choose func(account.Scopes) (account.Scopes, error), usedSince, expires, now time.Time, usedStep time.Duration) (Grant, error) {
 	var grant Grant
-	var reused bool
-	err := s.db.Write(ctx, func(t tx) error {
-		grant, reused = Grant{}, false
+	var reused, removed bool
+	err := s.db.Write(forCaller(ctx, key.Account), func(t tx) error {
+		grant, reused, removed = Grant{}, false, false
 		var consent, scope string
 		var rotated, used int64
 		err := one(t.Query, refreshSQL, []any{key.Account, key.ID, key.Hash, app.ID, ms(usedSince)},
@@ -227,14 +266,14 @@ func (s *Store) Refresh(ctx context.Context, key account.Key, app account.Applic
 		if err != nil {
 			return err
 		}
-		if stale {
-			if _, err := t.Exec(touchConsentSQL, key.Account, consent, ms(now)); err != nil {
-				return err
-			}
+		var issued int64
+		if err := one(t.Query, countIssuedSQL, []any{key.Account, consent, ms(now)}, &issued); err != nil {
+			return notFoundAs(err, errRefresh)
 		}
-		return insertAccess(t, access, consent, app.ID, grant.Scopes, expires, now)
+		removed, err = insertAccess(t, access, consent, app.ID, issued, grant.Scopes, expires, now)
+		return err
 	})
-	if reused || inDoubt(err) {
+	if reused || removed || inDoubt(err) {
 		s.db.Bump(key.Account)
 	}
 	if err == nil && reused {
@@ -259,6 +298,14 @@ type RefreshInfo struct {
 	Person    account.Person
 	CreatedAt time.Time
 	UsedAt    time.Time
+}
+
+// RefreshGrant names the grant of a refresh token of the application, whether it is
+// still good or not; fault.NotFound: there is no such token.
+func (s *Store) RefreshGrant(ctx context.Context, key account.Key, appID string) (string, error) {
+	var consent string
+	err := one(s.query(ctx), refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent)
+	return consent, err
 }
 
 // RefreshInfo looks a refresh token of the application up; one that is not good

@@ -14,7 +14,7 @@ import (
 const trashKept = time.Hour
 
 const (
-	trashSQL      = `INSERT INTO trash (account_id, id, form_id, content, deleted_at) VALUES ($1, $2, $3, $4, $5)`
+	trashSQL      = `INSERT INTO trash (account_id, id, form_id, content, deleted_at, bytes) VALUES ($1, $2, $3, $4, $5, $6)`
 	untrashSQL    = `DELETE FROM trash WHERE account_id = $1 AND id = $2 AND content <> '' RETURNING form_id, content`
 	oldTrashSQL   = `SELECT account_id, id, form_id FROM trash WHERE deleted_at < $1 LIMIT $2`
 	emptyTrashSQL = `DELETE FROM trash WHERE account_id = $1 AND id = $2 AND deleted_at < $3`
@@ -25,14 +25,15 @@ const (
 		ORDER BY deleted_at DESC LIMIT 20`
 	trashedOfSQL   = `SELECT id FROM trash WHERE account_id = $1 AND form_id = $2 AND id <> form_id ORDER BY deleted_at DESC, id LIMIT 500`
 	formTrashSQL   = `DELETE FROM trash WHERE account_id = $1 AND form_id = $2`
-	formSerialsSQL = `SELECT serial, response_serial, response_tick FROM form WHERE account_id = $1 AND id = $2`
+	formSerialsSQL = `SELECT serial, response_serial, response_tick, stored_bytes FROM form WHERE account_id = $1 AND id = $2`
 	deleteFormSQL  = `DELETE FROM form WHERE account_id = $1 AND id = $2`
 	restoreFormSQL = `INSERT INTO form
 		(account_id, id, serial, title, description, language, status, version, revision, response_count, response_serial, response_tick,
-		 created_at, updated_at, title_key, search_key, slug, opens_at, closes_at, response_limit, sites)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`
-	someResponsesSQL = `DELETE FROM response WHERE (account_id, form_id, id) IN
-		(SELECT account_id, form_id, id FROM response WHERE account_id = $1 AND form_id = $2 LIMIT $3)`
+		 created_at, updated_at, title_key, search_key, slug, opens_at, closes_at, response_limit, sites, stored_bytes)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`
+	holdAccountSQL   = `UPDATE account SET form_serial = form_serial WHERE id = $1`
+	someResponsesSQL = `DELETE FROM response WHERE account_id = $1 AND form_id = $2 AND id IN
+		(SELECT id FROM response WHERE account_id = $1 AND form_id = $2 LIMIT $3)`
 )
 
 // trashedForm is the row of a deleted form; what hangs on it stays where it is
@@ -42,6 +43,7 @@ type trashedForm struct {
 	Serial         int64
 	ResponseSerial int64
 	ResponseTick   int64
+	StoredBytes    int64
 }
 
 // DeleteForm removes a form with its responses; revision as in ChangeForm. Nobody
@@ -53,20 +55,21 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 			return err
 		}
 		gone := trashedForm{Form: f}
-		if err := one(t.Query, formSerialsSQL, []any{owner, id}, &gone.Serial, &gone.ResponseSerial, &gone.ResponseTick); err != nil {
+		if err := one(t.Query, formSerialsSQL, []any{owner, id}, &gone.Serial, &gone.ResponseSerial, &gone.ResponseTick, &gone.StoredBytes); err != nil {
 			return err
 		}
 		content, err := json.Marshal(gone)
 		if err != nil {
 			return err
 		}
-		if _, err := t.Exec(trashSQL, owner, id, id, string(content), ms(now)); err != nil {
+		if _, err := t.Exec(trashSQL, owner, id, id, string(content), ms(now), gone.StoredBytes); err != nil {
 			return err
 		}
-		for _, sql := range []string{deleteFormSQL, dropAddressesSQL} {
-			if _, err := t.Exec(sql, owner, id); err != nil {
-				return err
-			}
+		if _, err := t.Exec(deleteFormSQL, owner, id); err != nil {
+			return err
+		}
+		if err := releaseAddresses(t, owner, id, now); err != nil {
+			return err
 		}
 		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
 			return err
@@ -99,7 +102,7 @@ func (s *Store) DeletedForms(ctx context.Context, owner string) ([]Deleted, erro
 }
 
 // RestoreForm brings back a form that was deleted a while ago.
-func (s *Store) RestoreForm(ctx context.Context, owner, id string) (form.Form, error) {
+func (s *Store) RestoreForm(ctx context.Context, owner, id string, now time.Time) (form.Form, error) {
 	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
 		return form.Form{}, fault.NotFound // responses are in the trash too
 	}
@@ -116,17 +119,21 @@ func (s *Store) RestoreForm(ctx context.Context, owner, id string) (form.Form, e
 		if err := gone.catchUp(t, owner); err != nil {
 			return err
 		}
-		if f.Slug != "" {
-			// Somebody may have taken it meanwhile.
-			if n, err := t.Exec(claimSlugSQL, f.Slug, owner, id); err != nil {
-				return err
-			} else if n == 0 {
+		// The account may be being deleted; its trash is the last to go.
+		if err := changed(t.Exec(holdAccountSQL, owner)); err != nil {
+			return err
+		}
+		if f.Version > 0 {
+			// Another form of the owner may have the custom link by now.
+			if err := claimSlug(t, owner, id, f.Slug, now); fault.From(err).Code == fault.Invalid {
 				f.Slug = ""
+			} else if err != nil {
+				return err
 			}
 		}
 		if _, err := t.Exec(restoreFormSQL, owner, id, gone.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
 			f.ResponseCount, gone.ResponseSerial, gone.ResponseTick, ms(f.CreatedAt), ms(f.UpdatedAt), form.Fold(f.Title),
-			searchKey(form.Head{Title: f.Title, Description: f.Description}), f.Slug, ms(f.OpensAt), ms(f.ClosesAt), f.ResponseLimit, f.Sites); err != nil {
+			searchKey(form.Head{Title: f.Title, Description: f.Description}), f.Slug, ms(f.OpensAt), ms(f.ClosesAt), f.ResponseLimit, f.Sites, gone.StoredBytes); err != nil {
 			return err
 		}
 		gone.Form = f
@@ -160,7 +167,11 @@ func (s *Store) TrashResponses(ctx context.Context, owner, formID string, ids []
 		if err != nil {
 			return err
 		}
-		_, err = t.Exec(trashSQL, owner, r.ID, formID, string(content), ms(now))
+		size, err := storedBytes(r)
+		if err != nil {
+			return err
+		}
+		_, err = t.Exec(trashSQL, owner, r.ID, formID, string(content), ms(now), size)
 		return err
 	})
 }
@@ -190,7 +201,7 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 	var full bool
 	err = s.write(ctx, responsesOf(owner), func(t tx) error {
 		n, full = 0, false
-		if err := changed(t.Exec(dropCountSQL, owner, formID, 0)); err != nil {
+		if err := changed(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
 		}
 		var back []form.Response
@@ -219,7 +230,11 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 			back = append(back, r)
 		}
 		n = int64(len(back))
-		if _, err := t.Exec(dropCountSQL, owner, formID, -n); err != nil {
+		size, err := storedBytes(back...)
+		if err != nil {
+			return err
+		}
+		if _, err := t.Exec(dropCountSQL, owner, formID, -n, -size); err != nil {
 			return err
 		}
 		if err := s.unsum(t, owner, formID, nil, back); err != nil {
@@ -287,13 +302,13 @@ func (s *Store) purgeForm(ctx context.Context, owner, id string) error {
 	for {
 		var n int64
 		err := s.db.Write(ctx, func(t tx) (err error) {
-			n, err = t.Exec(someResponsesSQL, owner, id, sweepBatch)
+			n, err = t.Exec(someResponsesSQL, owner, id, eraseBatch)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if n < sweepBatch {
+		if n < eraseBatch {
 			break
 		}
 	}

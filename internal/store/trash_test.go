@@ -72,7 +72,7 @@ func TestUndo(t *testing.T) {
 		}
 		for what, err := range map[string]error{
 			"deleting": second(s.TrashResponses(ctx, owner, "frm_\xff", ids, now)), "changing": second(s.ChangeResponse(ctx, owner, p.ID+"\xff", ids[1], nil, now)), "bringing back": second(s.RestoreResponses(ctx, owner, "\x00", ids, now)),
-			"a form by bad text": second(s.RestoreForm(ctx, owner, "\xff")), "a response as a form": second(s.RestoreForm(ctx, owner, ids[0])),
+			"a form by bad text": second(s.RestoreForm(ctx, owner, "\xff", time.Now())), "a response as a form": second(s.RestoreForm(ctx, owner, ids[0], time.Now())),
 		} {
 			if !errors.Is(err, fault.NotFound) {
 				t.Errorf("%s: %v", what, err)
@@ -93,7 +93,7 @@ func TestUndo(t *testing.T) {
 			"form": second(s.Form(ctx, owner, p.ID)), "page": second(s.PublicForm(ctx, p.ID)), "page by slug": second(s.PublicForm(ctx, "mine")),
 			"response": second(s.Response(ctx, owner, p.ID, ids[0])), "summary": second(s.Summary(ctx, owner, p.ID)), "version": second(s.Version(ctx, owner, p.ID, 1)),
 			"submission": second(add(s, p, 9)), "change": second(s.ChangeForm(ctx, owner, p.ID, 0, func(*form.Plan) error { return nil }, now)),
-			"somebody else's undo": second(s.RestoreForm(ctx, other, p.ID)),
+			"somebody else's undo": second(s.RestoreForm(ctx, other, p.ID, time.Now())),
 		} {
 			if code := fault.From(err).Code; code != fault.NoResource && code != fault.FormNotOpen {
 				t.Errorf("%s of a deleted form: %v", what, err)
@@ -107,7 +107,7 @@ func TestUndo(t *testing.T) {
 		if err != nil || failed != nil || len(bin) != 1 || bin[0].ID != p.ID || bin[0].Title != before.Title || len(theirs) != 0 {
 			t.Errorf("in the bin: %+v, of somebody else: %v (%v)", bin, theirs, err)
 		}
-		back, err := s.RestoreForm(ctx, owner, p.ID)
+		back, err := s.RestoreForm(ctx, owner, p.ID, time.Now())
 		before.Revision++ // deleting is a change too
 		if err != nil || back != before || all() != whole {
 			t.Errorf("back is %+v\nit was  %+v (%v)", back, before, err)
@@ -127,7 +127,7 @@ func TestUndo(t *testing.T) {
 		if err := s.Sweep(ctx, now.Add(30*time.Minute), time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.RestoreForm(ctx, owner, p.ID); err != nil {
+		if _, err := s.RestoreForm(ctx, owner, p.ID, time.Now()); err != nil {
 			t.Errorf("too early: %v", err)
 		}
 		if err := s.DeleteForm(ctx, owner, p.ID, 0, now); err != nil {
@@ -136,7 +136,7 @@ func TestUndo(t *testing.T) {
 		if err := s.Sweep(ctx, now.Add(2*time.Hour), 1000*time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.RestoreForm(ctx, owner, p.ID); !errors.Is(err, fault.NotFound) {
+		if _, err := s.RestoreForm(ctx, owner, p.ID, time.Now()); !errors.Is(err, fault.NotFound) {
 			t.Errorf("after the sweep: %v", err)
 		}
 		if list, err := s.ResponsesAfter(ctx, owner, p.ID, "", 10); err != nil || len(list) != 0 {

@@ -6,6 +6,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/form"
+	"formulary/internal/store"
 )
 
 // accountPage is what a person can say and change about themselves.
@@ -19,6 +20,13 @@ type accountPage struct {
 	Email    string
 	Sessions []account.Session
 	Current  string
+	Usage    store.Usage
+	Quotas   store.Quotas
+}
+
+// Bytes writes an amount of storage in the reader's language.
+func (p *accountPage) Bytes(n int64) string {
+	return strings.Replace(store.FormatBytes(n), ".", p.T("."), 1)
 }
 
 // commonZones are offered; any other of the IANA database can be written.
@@ -31,7 +39,8 @@ var commonZones = []string{
 var accountNotices = map[string]string{
 	"profile":  "Your profile is saved.",
 	"email":    "Your e-mail address is changed.",
-	"password": "Your password is changed, and you are signed out everywhere else.",
+	"password": "Password changed. You are signed out everywhere else.",
+	"apps":     "Password changed. You are signed out everywhere else, and all apps are disconnected.",
 	"session":  "That session has ended.",
 	"sessions": "You are signed out everywhere else.",
 }
@@ -47,6 +56,11 @@ func (web *Web) accountPage(v *visit) (*accountPage, error) {
 			p.Sessions = append(p.Sessions, s)
 		}
 	}
+	if err != nil {
+		return p, err
+	}
+	p.Quotas = web.Store.Quotas()
+	p.Usage, err = web.Store.Usage(v.ctx(), v.person.ID)
 	return p, err
 }
 
@@ -122,6 +136,10 @@ func (web *Web) changeEmail(v *visit) error {
 	return web.redirect(v, "/account?saved=email")
 }
 
+// wherePasswordsChange is for password managers, which look for the page at this
+// well-known address.
+func (web *Web) wherePasswordsChange(v *visit) error { return web.redirect(v, "/account#password") }
+
 func (web *Web) changePassword(v *visit) error {
 	right, err := web.confirm(v, v.field("current"))
 	if err != nil {
@@ -138,8 +156,18 @@ func (web *Web) changePassword(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if err := web.Store.SetPassword(v.ctx(), v.person.ID, hash, v.session.ID); err != nil {
+	_, device, _, err := web.knownDevice(v, v.person.ID)
+	if err != nil {
 		return err
+	}
+	change := store.PasswordChange{
+		Owner: v.person.ID, Hash: hash, KeepSession: v.session.ID, KeepDevice: device.ID, KeepGrants: v.field("disconnect") == "",
+	}
+	if err := web.Store.SetPassword(v.ctx(), change, web.Now()); err != nil {
+		return err
+	}
+	if !change.KeepGrants {
+		return web.redirect(v, "/account?saved=apps")
 	}
 	return web.redirect(v, "/account?saved=password")
 }
@@ -152,7 +180,11 @@ func (web *Web) endSession(v *visit) error {
 }
 
 func (web *Web) endOtherSessions(v *visit) error {
-	if err := web.Store.EndOtherSessions(v.ctx(), v.person.ID, v.session.ID); err != nil {
+	_, device, _, err := web.knownDevice(v, v.person.ID)
+	if err != nil {
+		return err
+	}
+	if err := web.Store.EndOtherSessions(v.ctx(), v.person.ID, v.session.ID, device.ID); err != nil {
 		return err
 	}
 	return web.redirect(v, "/account?saved=sessions")
@@ -166,7 +198,7 @@ func (web *Web) deleteAccount(v *visit) error {
 	if !right {
 		return web.accountProblem(v, nil, problems{"delete-current": wrongPassword})
 	}
-	if err := web.Store.DeletePerson(v.ctx(), v.person.ID); err != nil {
+	if _, err := web.Store.DeletePerson(v.ctx(), v.person.ID, web.Now()); err != nil {
 		return err
 	}
 	web.setCookie(v, "", 0)

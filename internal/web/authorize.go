@@ -3,6 +3,8 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 
 	"formulary/internal/account"
 )
@@ -15,6 +17,26 @@ type consentPage struct {
 	Host   string // where the person is sent afterwards
 	Ticket string
 	Back   string // to this page again, as somebody else
+
+	// Who registered the application. The name is their own choice and the domain is
+	// that of their email address: enough to recognise a colleague or a company, and
+	// not enough to write to them.
+	Registrant string
+	Domain     string
+	Own        bool // the person who is asked registered it
+	Ours       bool // it belongs to the service
+}
+
+// describe says who registered the application. A name that imitates
+// another is left out, and such a domain is spelled out in ASCII.
+func (p *consentPage) describe(owner account.Person) {
+	if account.CheckAppName(owner.Name) == nil {
+		p.Registrant = owner.Name
+	}
+	_, p.Domain, _ = strings.Cut(owner.Email, "@")
+	if account.CheckClear(p.Domain) != nil {
+		p.Domain = strings.Trim(strconv.QuoteToASCII(p.Domain), `"`)
+	}
 }
 
 // authorize checks the request before anybody has to sign in for it, so that a
@@ -34,10 +56,19 @@ func (web *Web) authorize(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return web.render(v, http.StatusOK, "consent", &consentPage{
+	p := &consentPage{
 		layout: layout{title: "Allow access", Narrow: true, formAction: account.RedirectSource(req.RedirectURI)},
 		App:    req.App, Scopes: req.Scopes, Host: account.RedirectHost(req.RedirectURI), Ticket: ticket, Back: v.r.URL.RequestURI(),
-	})
+		Own: req.App.Account == v.person.ID, Ours: req.App.ID == web.Explorer,
+	}
+	if !p.Own && !p.Ours {
+		owner, err := web.Store.Person(v.ctx(), req.App.Account)
+		if err != nil {
+			return err
+		}
+		p.describe(owner)
+	}
+	return web.render(v, http.StatusOK, "consent", p)
 }
 
 func (web *Web) answer(v *visit) error {

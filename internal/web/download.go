@@ -2,6 +2,7 @@ package web
 
 import (
 	"archive/zip"
+	"compress/flate"
 	"encoding/json"
 	"io"
 	"time"
@@ -19,7 +20,10 @@ func (web *Web) downloadAccount(v *visit) error {
 		return err
 	}
 	return export.Download(v.w, v.r, "formulary.zip", "application/zip", web.Log, func(out io.Writer) error {
-		return web.writeAccount(v, zip.NewWriter(out), apps)
+		archive := zip.NewWriter(out)
+		// Everything of an account can be much: time matters more than the last bytes.
+		archive.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) { return flate.NewWriter(to, flate.BestSpeed) })
+		return web.writeAccount(v, archive, apps)
 	})
 }
 

@@ -1,10 +1,6 @@
 package web
 
-import (
-	"cmp"
-
-	"formulary/internal/form"
-)
+import "formulary/internal/form"
 
 // formPage is a page of the workspace about one form; its tabs lead to the others.
 type formPage struct {
@@ -18,6 +14,6 @@ func (web *Web) formPageOf(v *visit, f form.Form, tab string) formPage {
 	f = f.At(web.Now())
 	return formPage{
 		layout: layout{Title: f.Title, Here: "forms"}, Form: f, Tab: tab,
-		Link: web.BaseURL + "/f/" + cmp.Or(f.Slug, f.ID),
+		Link: web.BaseURL + "/f/" + f.Address(),
 	}
 }

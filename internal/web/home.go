@@ -64,7 +64,7 @@ func (web *Web) home(v *visit) error {
 		sort, p.Sort = store.NewestFirst, ""
 	}
 	if p.Status != "" {
-		if err := web.Store.CloseDue(v.ctx(), web.Now()); err != nil {
+		if err := web.Store.CloseDueOf(v.ctx(), v.person.ID, web.Now()); err != nil {
 			return err
 		}
 	}
@@ -165,7 +165,7 @@ func (web *Web) deleteForm(v *visit) error {
 }
 
 func (web *Web) restoreForm(v *visit) error {
-	if _, err := web.Store.RestoreForm(v.ctx(), v.person.ID, v.r.PathValue("id")); err != nil {
+	if _, err := web.Store.RestoreForm(v.ctx(), v.person.ID, v.r.PathValue("id"), web.Now()); err != nil {
 		return err
 	}
 	return web.redirect(v, "/?done=restored")

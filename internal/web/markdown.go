@@ -12,8 +12,9 @@ import (
 // markdown draws what owners write. HTML in it stays text, and what comes out
 // passes a second gate: only what a paragraph needs goes through.
 type markdown struct {
-	from goldmark.Markdown
-	gate *bluemonday.Policy
+	from  goldmark.Markdown
+	gate  *bluemonday.Policy
+	drawn *drawnTexts
 }
 
 func newMarkdown() markdown {
@@ -24,12 +25,12 @@ func newMarkdown() markdown {
 	gate.AllowAttrs("href").OnElements("a")
 	gate.RequireNoFollowOnLinks(true)
 	gate.AddTargetBlankToFullyQualifiedLinks(true)
-	return markdown{goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify)), gate}
+	return markdown{goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify)), gate, &drawnTexts{}}
 }
 
 func (m markdown) draw(text string) (template.HTML, error) {
 	var out bytes.Buffer
-	if err := m.from.Convert([]byte(text), &out); err != nil {
+	if err := m.from.Convert([]byte(limitMarks(text)), &out); err != nil {
 		return "", err
 	}
 	return template.HTML(m.gate.SanitizeBytes(out.Bytes())), nil

@@ -23,7 +23,8 @@ func TestPages(t *testing.T) {
 			status(t, path, p, want)
 			for name, value := range map[string]string{
 				"Content-Type": "text/html; charset=utf-8", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
-				"Referrer-Policy": "no-referrer", "Cache-Control": "no-store",
+				"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "Cross-Origin-Opener-Policy": "same-origin",
+				"Permissions-Policy": "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()",
 			} {
 				if got := p.Header.Get(name); got != value {
 					t.Errorf("%s: %s is %q", path, name, got)

@@ -94,11 +94,13 @@ func TestSignup(t *testing.T) {
 			"a NUL":         {"email": {bob}, "name": {"a\x00b"}, "password": {clitest.Password}},
 			"seven letters": {"email": {bob}, "password": {"x7$kQz!"}},
 			"a common one":  {"email": {bob}, "password": {"iloveyou"}},
+			"two words":     {"email": {bob}, "password": {"correcthorse"}},
+			"one decorated": {"email": {bob}, "password": {"Tr0ub4dor&3"}},
 			"one's name":    {"email": {"gwendolyn@example.com"}, "password": {"gwendolyn"}},
 		} {
 			problem(t, name, s.Browser().Post("/signup", bad))
 		}
-		long := strings.Repeat("correct horse ", 5) // 70 characters
+		long := strings.Repeat("violet anchor ", 5) // 70 characters
 		status(t, "a long password", s.Browser().Post("/signup", url.Values{"email": {bob}, "password": {long}}), 303)
 		b := s.Browser()
 		status(t, "its sign-in", b.Post("/signin", url.Values{"email": {bob}, "password": {long}}), 303)

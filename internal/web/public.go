@@ -74,8 +74,13 @@ func (web *Web) showForm(v *visit) error {
 		if err != nil {
 			return err
 		}
-		web.begun.Put(beginningOf(f, query), f.Mark, b, int64(len(b.head)+len(b.tail)))
+		if size := b.size(); size <= maxBegun/4 {
+			web.begun.Put(beginningOf(f, query), f.Mark, b, size)
+		}
 		return web.begin(v, f, b)
+	}
+	if err := web.pressed(v); err != nil {
+		return err
 	}
 	in := url.Values{}
 	for name, values := range v.r.URL.Query() {
@@ -90,7 +95,21 @@ func (web *Web) showForm(v *visit) error {
 	return web.ask(v, http.StatusOK, a, 0)
 }
 
+// pressed counts what costs about as much as a submission without being one: every
+// press of a button of a form, every look at its calculations, and a first page that
+// is made for one person. They have an allowance of their own, as people who type
+// should not use up their submissions.
+func (web *Web) pressed(v *visit) error {
+	if _, wait, ok := web.Presses.Take(limit.Network(web.Address(v.r))); !ok {
+		return fault.TooManyRequests(limit.Seconds(wait))
+	}
+	return nil
+}
+
 func (web *Web) answerForm(v *visit) error {
+	if err := web.pressed(v); err != nil {
+		return err
+	}
 	f, err := web.publicForm(v)
 	a := web.asking(v, f)
 	if err != nil && f.Definition != nil {
@@ -131,7 +150,7 @@ func (a *asking) workedOut(e form.Evaluation) map[string]result {
 func (web *Web) turn(v *visit, a *asking, finish func(e form.Evaluation, number int) error) error {
 	pages := a.form.Definition.Pages()
 	number := a.page()
-	e := a.form.Definition.Evaluate(a.posted())
+	e := a.evaluate()
 	switch a.in.Get(goControl) {
 	case "back":
 		return web.ask(v, http.StatusOK, a, before(pages, e, number))
@@ -139,9 +158,14 @@ func (web *Web) turn(v *visit, a *asking, finish func(e form.Evaluation, number 
 		return web.sendJSON(v, http.StatusOK, a.workedOut(e))
 	}
 	// An answer may have brought a question onto this very page.
-	a.seen = strings.Split(a.in.Get(seenControl), ",")
+	a.seen = map[string]bool{}
+	for key := range strings.SplitSeq(a.in.Get(seenControl), ",") {
+		if a.form.Definition.Field(key) != nil {
+			a.seen[key] = true
+		}
+	}
 	if slices.ContainsFunc(pages[number].Fields, func(field *form.Field) bool {
-		return e.Shown[field.Key] && field.Seen() && !slices.Contains(a.seen, field.Key)
+		return e.Shown[field.Key] && field.Seen() && !a.seen[field.Key]
 	}) {
 		return web.ask(v, http.StatusOK, a, number)
 	}
@@ -183,7 +207,7 @@ func (web *Web) sameVersion(v *visit, a *asking) error {
 func (web *Web) finish(v *visit, a *asking, e form.Evaluation, number int) error {
 	now := web.Now()
 	nonce := a.in.Get(onceControl)
-	since, ours := web.since(a.form.ID, nonce)
+	since, ours := web.since(v.ctx(), a.form.ID, nonce)
 	switch {
 	case a.in.Get(trapControl) != "":
 		// A program filled in what nobody sees. It need not know.
@@ -231,7 +255,7 @@ func (web *Web) finish(v *visit, a *asking, e form.Evaluation, number int) error
 			return web.ask(v, http.StatusUnprocessableEntity, a, at)
 		}
 		return err
-	case code == fault.DatabaseUnreachable:
+	case code == fault.DatabaseUnreachable || code == fault.QuotaReached:
 		return web.askAgain(v, a, err)
 	}
 	return err
@@ -243,7 +267,10 @@ func (web *Web) askAgain(v *visit, a *asking, err error) error {
 	if e.RetryAfter > 0 {
 		v.w.Header().Set("Retry-After", strconv.Itoa(e.RetryAfter))
 	}
-	if e.Code == fault.DatabaseUnreachable {
+	if e.Code == fault.QuotaReached {
+		web.Log.Warn("quota reached", "account", a.form.Owner, "form", a.form.ID)
+		a.notice = a.words.say("This form can’t take more responses at the moment. Your answers are still here.")
+	} else if e.Code == fault.DatabaseUnreachable {
 		web.Log.Error("answers could not be stored", "error", err, "path", v.r.URL.Path, "request_id", v.w.Header().Get("X-Request-Id"))
 		a.notice = a.words.say("Your answers could not be stored just now. They are all still here: please send them again in a moment.")
 	} else {
@@ -255,11 +282,17 @@ func (web *Web) askAgain(v *visit, a *asking, err error) error {
 
 // firstProblem finds the first page on which something is wrong, and what.
 func (web *Web) firstProblem(a *asking, pages []form.Page, details []fault.Detail) (int, problems) {
+	wrong := map[string]fault.Detail{}
+	for _, d := range details {
+		if _, ok := wrong[d.Field]; !ok {
+			wrong[d.Field] = d
+		}
+	}
 	for i, page := range pages {
 		list := problems{}
-		for _, d := range details {
-			if slices.ContainsFunc(page.Fields, func(f *form.Field) bool { return f.Key == d.Field }) && list[d.Field] == "" {
-				list[d.Field] = a.words.problem(d)
+		for _, f := range page.Fields {
+			if d, ok := wrong[f.Key]; ok {
+				list[f.Key] = a.words.problem(d)
 			}
 		}
 		if len(list) > 0 {

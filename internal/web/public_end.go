@@ -55,7 +55,7 @@ func (web *Web) lead(v *visit, a *asking, e form.Evaluation, r form.Response) er
 	if to := a.leadsTo(e); to != "" && !a.embedded {
 		return web.redirect(v, to)
 	}
-	query := url.Values{"r": {r.ID}, "k": {web.sign("done", a.form.ID, r.ID)}}
+	query := url.Values{"r": {r.ID}, "k": {web.sign(v.ctx(), "done", a.form.ID, r.ID)}}
 	to := a.address("/done")
 	if strings.Contains(to, "?") {
 		return web.redirect(v, to+"&"+query.Encode())
@@ -70,8 +70,8 @@ func (a *asking) leadsTo(e form.Evaluation) string {
 	if ending == nil {
 		return ""
 	}
-	return d.Piped(ending.Redirect, func(f *form.Field, key string) string {
-		return url.QueryEscape(f.Say(e.Answers[key], func(word string) string {
+	return d.PipedURL(ending.Redirect, func(f *form.Field, key string) string {
+		return f.Say(e.Answers[key], func(word string) string {
 			// Programs read numbers and dates as the API has them.
 			switch word {
 			case ".":
@@ -82,7 +82,7 @@ func (a *asking) leadsTo(e form.Evaluation) string {
 				return "2006-01-02T15:04"
 			}
 			return a.words.say(word)
-		}))
+		})
 	})
 }
 
@@ -94,7 +94,7 @@ func (web *Web) formDone(v *visit) error {
 	}
 	var e form.Evaluation
 	query := v.r.URL.Query()
-	if id := query.Get("r"); id != "" && query.Get("k") == web.sign("done", f.ID, id) {
+	if id := query.Get("r"); id != "" && web.signed(v.ctx(), query.Get("k"), "done", f.ID, id) {
 		r, err := web.Store.Response(v.ctx(), f.Owner, f.ID, id)
 		if err != nil && !errors.Is(err, fault.NotFound) {
 			return err
@@ -132,8 +132,9 @@ func (web *Web) endingPage(a *asking, e form.Evaluation) (*endingPage, error) {
 	p := &endingPage{layout: a.layout(), Heading: a.words.say("Thank you"), Words: a.words}
 	text := a.words.say("Your answers have arrived.")
 	if ending := d.EndingOf(e); ending != nil && (ending.Title != "" || ending.Text != "") {
-		p.Heading = d.Piped(ending.Title, a.say(e.Answers, nil))
-		text = d.Piped(ending.Text, a.say(e.Answers, quoteMarkdown))
+		pipes := a.pipes(e)
+		p.Heading = pipes.Text(ending.Title, nil)
+		text = pipes.Text(ending.Text, quoteMarkdown)
 	}
 	var err error
 	if p.Text, err = web.markdown.draw(text); err != nil {
@@ -152,7 +153,7 @@ func (web *Web) endingPage(a *asking, e form.Evaluation) (*endingPage, error) {
 // gets to the end of it.
 func (web *Web) tooLate(v *visit, a *asking) error {
 	f, nonce := a.form, a.in.Get(onceControl)
-	if _, ours := web.since(f.ID, nonce); !ours {
+	if _, ours := web.since(v.ctx(), f.ID, nonce); !ours {
 		return web.closed(v, f)
 	}
 	r, found, err := web.Store.Sent(v.ctx(), f.Owner, f.ID, store.Once{App: "page/" + f.ID, Key: nonce})

@@ -9,23 +9,48 @@ import (
 // lastKnown remembers forms for the time that the database is away.
 type lastKnown struct {
 	mu    sync.Mutex
-	forms map[string]store.PublicForm
+	forms map[string]knownForm
+	size  int64
 }
 
-const maxLastKnown = 1000
+type knownForm struct {
+	form store.PublicForm
+	size int64
+}
+
+// maxLastKnown is how many bytes of forms are remembered. A form that needs more than
+// a quarter of them is not.
+const maxLastKnown = 16 << 20
+
+// knownOverhead is what a form occupies beside its definition.
+const knownOverhead = 1 << 10
 
 func (k *lastKnown) get(address string) (store.PublicForm, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	f, ok := k.forms[address]
-	return f, ok
+	return f.form, ok
 }
 
 func (k *lastKnown) put(address string, f store.PublicForm) {
+	entry := knownForm{f, f.Definition.Size() + int64(len(address)+len(f.Head.Description)+len(f.Offer.Sites)) + knownOverhead}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.forms == nil || len(k.forms) >= maxLastKnown {
-		k.forms = map[string]store.PublicForm{}
+	k.size -= k.forms[address].size
+	delete(k.forms, address)
+	if entry.size > maxLastKnown/4 {
+		return
 	}
-	k.forms[address] = f
+	for other, known := range k.forms { // any will do
+		if k.size+entry.size <= maxLastKnown {
+			break
+		}
+		k.size -= known.size
+		delete(k.forms, other)
+	}
+	if k.forms == nil {
+		k.forms = map[string]knownForm{}
+	}
+	k.forms[address] = entry
+	k.size += entry.size
 }

@@ -23,9 +23,21 @@ type asking struct {
 	preview  bool       // by the owner, of the draft: nothing is stored
 	in       url.Values // what was sent so far
 	problems problems
-	seen     []string // what was on the page before, when it is shown again
+	seen     map[string]bool // what was on the page before, when it is shown again
 	notice   string
 	named    func(f *form.Field, answer any) any // with the names of countries
+
+	evaluated *form.Evaluation // of what was sent; nil until it is needed
+}
+
+// evaluate is what was sent amounts to. It is worked out once for a request: what
+// is sent does not change afterwards, but for defaults, which come before.
+func (a *asking) evaluate() form.Evaluation {
+	if a.evaluated == nil {
+		e := a.form.Definition.Evaluate(a.posted())
+		a.evaluated = &e
+	}
+	return *a.evaluated
 }
 
 func (web *Web) asking(v *visit, f store.PublicForm) *asking {
@@ -79,8 +91,9 @@ func (a *asking) layout() layout {
 	}
 	var sites []string
 	for _, ending := range a.form.Definition.Endings {
-		if u, err := url.Parse(ending.Redirect); err == nil && u.Host != "" && !strings.Contains(u.Host, "{") {
-			sites = append(sites, u.Scheme+"://"+u.Host)
+		// Definitions that were stored earlier may have hosts that are refused now.
+		if site, ok := form.SiteOf(ending.Redirect); ok && !slices.Contains(sites, site) {
+			sites = append(sites, site)
 		}
 	}
 	l.formAction = strings.Join(sites, " ")
@@ -96,18 +109,18 @@ func framers(o form.Offer) string {
 	if o.Sites == form.AnySite {
 		return form.AnySite
 	}
-	return strings.TrimSpace("'self' " + o.Sites)
+	sources := "'self'"
+	for _, site := range strings.Fields(o.Sites) {
+		if origin, ok := form.SiteOf(site); ok && origin == site {
+			sources += " " + site
+		}
+	}
+	return sources
 }
 
-// say writes answers into texts; quote makes them harmless there.
-func (a *asking) say(answers map[string]any, quote func(string) string) func(*form.Field, string) string {
-	return func(f *form.Field, key string) string {
-		text := a.tell(f, answers[key])
-		if quote != nil {
-			text = quote(text)
-		}
-		return text
-	}
+// pipes writes answers into the texts of one page.
+func (a *asking) pipes(e form.Evaluation) *form.Pipes {
+	return a.form.Definition.Pipes(func(f *form.Field, key string) string { return a.tell(f, e.Answers[key]) })
 }
 
 // publicPage is one page of a form.
@@ -178,13 +191,13 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 		a.fillDefaults()
 	}
 	pages := d.Pages()
-	e := d.Evaluate(a.posted())
+	e := a.evaluate()
 	p := &publicPage{
 		layout: a.layout(), asking: a, Form: a.form, Action: a.address(""), Number: number, Once: a.in.Get(onceControl), Alert: a.notice,
 		Fresh: v.r.Method != http.MethodPost,
 	}
 	if p.Once == "" {
-		p.Once = string(web.nonce(a.form.ID))
+		p.Once = string(web.nonce(v.ctx(), a.form.ID))
 	}
 	_, more := after(pages, e, number)
 	p.Last, p.First = !more, number == before(pages, e, number)
@@ -199,9 +212,9 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 	if d.Settings.HideProgress {
 		p.Steps = 0
 	}
-	say := a.say(e.Answers, nil)
+	pipes := a.pipes(e)
 	if first := pages[number].Break; first != nil {
-		p.Heading, p.Lead = d.Piped(first.Label, say), d.Piped(first.Help, say)
+		p.Heading, p.Lead = pipes.Text(first.Label, nil), pipes.Text(first.Help, nil)
 	}
 	// Where the database is away, what is full is found out when storing.
 	full, err := web.Store.FullOptions(v.ctx(), &a.form)
@@ -216,7 +229,7 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 		if !e.Shown[field.Key] && field.ShowIf == nil {
 			continue
 		}
-		q, err := web.question(a, field, e, full, p.Once)
+		q, err := web.question(a, field, e, pipes, full, p.Once)
 		if err != nil {
 			return nil, err
 		}
@@ -247,14 +260,20 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 
 // fillDefaults starts the answers that have something to start from.
 func (a *asking) fillDefaults() {
+	answered := map[string]bool{}
+	for name := range a.in {
+		key, _, _ := strings.Cut(name, ".")
+		answered[key] = true
+	}
 	for _, f := range a.form.Definition.Fields {
-		if f.Default == nil || slices.ContainsFunc(keys(a.in), func(name string) bool { return name == f.Key || strings.HasPrefix(name, f.Key+".") }) {
+		if f.Default == nil || answered[f.Key] {
 			continue
 		}
 		for name, values := range form.Filled(f, f.Default) {
 			a.in[name] = values
 			a.localise(name)
 		}
+		a.evaluated = nil
 	}
 }
 
@@ -281,22 +300,15 @@ func (a *asking) posted() map[string]any {
 	return a.form.Definition.Posted(in)
 }
 
-func keys(in url.Values) []string {
-	names := make([]string, 0, len(in))
-	for name := range in {
-		names = append(names, name)
-	}
-	return names
-}
-
 // logicOf is what the page's own questions need to be shown and hidden at once.
 func logicOf(d *form.Definition, list []*question, e form.Evaluation) *logic {
 	if !slices.ContainsFunc(list, func(q *question) bool { return q.Maybe }) {
 		return nil
 	}
 	l := &logic{Answers: map[string]any{}, Fields: []logicField{}}
-	here := map[string]bool{}
+	here, asked := map[string]bool{}, map[string]bool{}
 	for _, q := range list {
+		q.ShowIf.Fields(func(key string) { asked[key] = true })
 		here[q.Key] = q.Kind != "calculated"
 		if q.Asked() && q.Kind != "calculated" || q.Maybe {
 			l.Fields = append(l.Fields, logicField{q.Key, q.Kind, q.ShowIf})
@@ -304,12 +316,12 @@ func logicOf(d *form.Definition, list []*question, e form.Evaluation) *logic {
 	}
 	for key, answer := range e.Answers {
 		// What no question here depends on is nobody's business: it may be a score.
-		if !here[key] && slices.ContainsFunc(list, func(q *question) bool { return q.ShowIf.Asks(key) }) {
+		if !here[key] && asked[key] {
 			l.Answers[key] = answer
 		}
 	}
 	for _, f := range d.Fields {
-		if f.Kind == "ranking" && slices.ContainsFunc(list, func(q *question) bool { return q.ShowIf.Asks(f.Key) }) {
+		if f.Kind == "ranking" && asked[f.Key] {
 			l.Ranked = append(l.Ranked, f.Key)
 		}
 	}
@@ -319,15 +331,19 @@ func logicOf(d *form.Definition, list []*question, e form.Evaluation) *logic {
 // keptAnswers are those of questions that are not on the page.
 func keptAnswers(d *form.Definition, in url.Values, here []string) []kept {
 	var list []kept
+	shown := map[string]bool{}
+	for _, key := range here {
+		shown[key] = true
+	}
 	for name, values := range in {
 		key, _, _ := strings.Cut(name, ".")
-		if f := d.Field(key); f == nil || !f.Asked() || slices.Contains(here, key) {
+		if f := d.Field(key); f == nil || !f.Asked() || shown[key] {
 			continue
 		}
 		for _, value := range values {
 			list = append(list, kept{name, value})
 		}
 	}
-	slices.SortFunc(list, func(a, b kept) int { return strings.Compare(a.Name+a.Value, b.Name+b.Value) })
+	slices.SortFunc(list, func(a, b kept) int { return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value)) })
 	return list
 }

@@ -22,10 +22,11 @@ type question struct {
 	Choices   []choice
 	Error     string
 	Focus     bool
-	Maybe     bool // whether it is asked depends on answers
-	Away      bool // it is not asked now
-	Countries []kept
+	Maybe     bool          // whether it is asked depends on answers
+	Away      bool          // it is not asked now
+	countries template.HTML // options of a list of all of them
 	posted    url.Values
+	chosen    map[string]map[string]bool // by the name of a control, what was sent for it
 	words     words
 }
 
@@ -44,11 +45,32 @@ func (q *question) Text() string { return q.posted.Get(q.Key) }
 func (q *question) Part(name string) string { return q.posted.Get(q.Key + "." + name) }
 
 // Chosen says whether an option is among the answers.
-func (q *question) Chosen(value string) bool { return slices.Contains(q.posted[q.Key], value) }
+func (q *question) Chosen(value string) bool { return q.sent(q.Key, value) }
 
 // ChosenIn says whether an option is among the answers of a row.
 func (q *question) ChosenIn(row, value string) bool {
-	return slices.Contains(q.posted[q.Key+"."+row], value)
+	return q.sent(q.Key+"."+row, value)
+}
+
+// sent says whether a value was sent for a control. A question with many options asks
+// for each of them, so what was sent becomes a set.
+func (q *question) sent(name, value string) bool {
+	values := q.posted[name]
+	if len(values) < 8 {
+		return slices.Contains(values, value)
+	}
+	set := q.chosen[name]
+	if set == nil {
+		set = make(map[string]bool, len(values))
+		for _, v := range values {
+			set[v] = true
+		}
+		if q.chosen == nil {
+			q.chosen = map[string]map[string]bool{}
+		}
+		q.chosen[name] = set
+	}
+	return set[value]
 }
 
 // None says whether a slider has no answer.
@@ -118,18 +140,21 @@ func (q *question) Labelled() bool {
 }
 
 // question prepares one field.
-func (web *Web) question(a *asking, field *form.Field, e form.Evaluation, full map[[2]string]bool, nonce string) (*question, error) {
-	d := a.form.Definition
-	say := a.say(e.Answers, nil)
+func (web *Web) question(a *asking, field *form.Field, e form.Evaluation, pipes *form.Pipes, full map[[2]string]bool, nonce string) (*question, error) {
 	q := &question{
-		Field: field, Asks: d.Piped(field.Label, say), Hint: d.Piped(field.Help, say), Error: a.problems[field.Key],
+		Field: field, Asks: pipes.Text(field.Label, nil), Hint: pipes.Text(field.Help, nil), Error: a.problems[field.Key],
 		Maybe: field.ShowIf != nil, Away: !e.Shown[field.Key], posted: a.in, words: a.words,
 	}
 	// To the first that is wrong, or else to the first that is new.
-	q.Focus = q.Error != "" || a.seen != nil && !slices.Contains(a.seen, field.Key)
+	q.Focus = q.Error != "" || a.seen != nil && !a.seen[field.Key]
 	if field.Text != "" {
 		var err error
-		if q.Prose, err = web.markdown.draw(d.Piped(field.Text, a.say(e.Answers, quoteMarkdown))); err != nil {
+		if text := pipes.Text(field.Text, quoteMarkdown); text == field.Text {
+			q.Prose, err = web.markdown.drawOwn(text)
+		} else {
+			q.Prose, err = web.markdown.draw(text)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -137,7 +162,7 @@ func (web *Web) question(a *asking, field *form.Field, e form.Evaluation, full m
 	case "calculated":
 		q.Result = a.tell(field, e.Answers[field.Key])
 	case "country", "address":
-		q.Countries = web.languages.countriesIn(a.form.Head.Language)
+		q.countries = web.languages.countryOptions(a.form.Head.Language)
 	}
 	for _, o := range field.Options {
 		q.Choices = append(q.Choices, choice{o, full[[2]string{field.ID, o.Value}]})
@@ -150,4 +175,13 @@ func (web *Web) question(a *asking, field *form.Field, e form.Evaluation, full m
 		order.Shuffle(len(q.Choices), func(i, j int) { q.Choices[i], q.Choices[j] = q.Choices[j], q.Choices[i] })
 	}
 	return q, nil
+}
+
+// Countries are the options of a list of all countries, of which one may be selected.
+func (q *question) Countries(selected string) template.HTML {
+	option := string(countryOption(selected))
+	if selected == "" || !strings.Contains(string(q.countries), option) {
+		return q.countries // whatever else was sent is not shown
+	}
+	return template.HTML(strings.Replace(string(q.countries), option, strings.TrimSuffix(option, ">")+" selected>", 1))
 }

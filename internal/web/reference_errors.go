@@ -24,6 +24,7 @@ var errorMeanings = []apiError{
 	{fault.Changed, "Somebody changed it meanwhile: read it again, then repeat the call."},
 	{fault.KeyReused, "The `Idempotency-Key` was used with another body."},
 	{fault.FormNotOpen, "The form is not open."},
+	{fault.QuotaReached, "The account has reached a limit, which the message names."},
 	{fault.TooLarge, "The body is too large."},
 	{fault.UnsupportedMedia, "The body is of another content type than the operation takes."},
 	{fault.Invalid, "The input is not valid; `details` says which field, and why."},

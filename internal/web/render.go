@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"formulary/internal/account"
+	"formulary/internal/compress"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -248,8 +249,24 @@ func (web *Web) render(v *visit, status int, name string, p framed) error {
 	return nil
 }
 
+// maxPage is how many bytes of HTML a page may have. Forms that would need more are
+// refused when they are saved; this stops those that were saved before.
+const maxPage = 16 << 20
+
+// pageBuffer takes a page up to maxPage.
+type pageBuffer struct{ bytes.Buffer }
+
+var errPageTooLarge = fault.New(fault.TooLarge, "This page is too large to show.")
+
+func (b *pageBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxPage {
+		return 0, errPageTooLarge
+	}
+	return b.Buffer.Write(p)
+}
+
 func (web *Web) draw(name string, p framed) ([]byte, error) {
-	var out bytes.Buffer
+	var out pageBuffer
 	if err := web.pages[name].ExecuteTemplate(&out, "layout", p); err != nil {
 		return nil, fmt.Errorf("render %s: %w", name, err)
 	}
@@ -271,6 +288,10 @@ func (web *Web) send(v *visit, status int, policy []string, parts ...[]byte) {
 	h := v.w.Header()
 	h["Content-Type"] = htmlType
 	h["Content-Security-Policy"] = policy
+	if zipped, ok := v.w.(*compress.Writer); ok && len(parts) == 1 {
+		zipped.Whole(status, parts[0])
+		return
+	}
 	h["Content-Length"] = []string{strconv.Itoa(size)}
 	v.w.WriteHeader(status)
 	if v.r.Method == http.MethodHead {
@@ -285,8 +306,10 @@ func (web *Web) send(v *visit, status int, policy []string, parts ...[]byte) {
 // form-action along redirects, so the consent page names where it may lead.
 func policy(l *layout) string {
 	action := "'self'"
-	if l.formAction != "" {
-		action += " " + l.formAction
+	for _, source := range strings.Fields(l.formAction) {
+		if isSource(source) {
+			action += " " + source
+		}
 	}
 	frames := "'none'"
 	if l.frames != "" {
@@ -294,4 +317,10 @@ func policy(l *layout) string {
 	}
 	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " +
 		"form-action " + action + "; base-uri 'none'; frame-ancestors " + frames
+}
+
+// isSource says whether a text can stand in a policy without meaning anything else
+// there: semicolons end a directive, and commas a policy.
+func isSource(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(";,'\"", r) })
 }

@@ -206,7 +206,7 @@ func sortedBy(text string, fields []*form.Field) store.AnswerOrder {
 }
 
 // sorting says how a column takes part in the order, and what a click on it asks for.
-func (p *responsesPage) sorting(c *responseColumn) {
+func (p *responsesPage) sorting(c *responseColumn, unsorted string) {
 	by := c.Key
 	switch p.Kept.Get("by") {
 	case c.Key:
@@ -214,11 +214,44 @@ func (p *responsesPage) sorting(c *responseColumn) {
 	case "-" + c.Key:
 		c.Sorted, by = "descending", ""
 	}
-	query := maps.Clone(p.Kept)
-	if query.Del("by"); by != "" {
-		query.Set("by", by)
+	c.Sort = unsorted
+	if by != "" {
+		c.Sort += "by=" + url.QueryEscape(by)
 	}
-	c.Sort = "/forms/" + p.Form.ID + "/responses?" + query.Encode()
+}
+
+// maxShown bounds the columns of the table: each has a link that names all of them.
+const maxShown = 100
+
+// chosenColumns are the columns that the address names. Links repeat those alone, not
+// whatever else an address may say.
+func (p *responsesPage) chosenColumns(columns []form.Column) map[string]bool {
+	asked := map[string]bool{}
+	for _, key := range p.Kept["column"] {
+		asked[key] = true
+	}
+	shown := map[string]bool{}
+	var kept []string
+	for _, c := range columns {
+		if asked[c.Key] && len(kept) < maxShown {
+			kept, shown[c.Key] = append(kept, c.Key), true
+		}
+	}
+	if p.Kept.Del("column"); len(kept) > 0 {
+		p.Kept["column"] = kept
+	}
+	return shown
+}
+
+// unsorted is the address of the table without an order, for sorting to add one.
+func (p *responsesPage) unsorted() string {
+	query := maps.Clone(p.Kept)
+	query.Del("by")
+	address := "/forms/" + p.Form.ID + "/responses?" + query.Encode()
+	if len(query) > 0 {
+		address += "&"
+	}
+	return address
 }
 
 // shownAtFirst are the columns to begin with: what everybody is asked comes before
@@ -239,14 +272,16 @@ func shownAtFirst(columns []form.Column, fields map[string]*form.Field) map[stri
 // responseRows writes the answers into the columns that were chosen.
 func (web *Web) responseRows(v *visit, p *responsesPage, versions []*form.Definition, list []form.Response) error {
 	columns := form.Columns(versions)
-	chosen := p.Kept["column"]
-	var atFirst map[string]bool
-	if len(chosen) == 0 && len(versions) > 0 {
-		atFirst = shownAtFirst(columns, versions[len(versions)-1].ByID())
+	shown := p.chosenColumns(columns)
+	if len(shown) == 0 && len(versions) > 0 {
+		shown = shownAtFirst(columns, versions[len(versions)-1].ByID())
 	}
+	unsorted := p.unsorted()
 	for _, c := range columns {
-		column := responseColumn{Column: c, Shown: atFirst[c.Key] || slices.Contains(chosen, c.Key)}
-		p.sorting(&column)
+		column := responseColumn{Column: c, Shown: shown[c.Key]}
+		if column.Shown {
+			p.sorting(&column, unsorted)
+		}
 		p.Columns = append(p.Columns, column)
 	}
 	for _, r := range list {
@@ -300,14 +335,13 @@ func (web *Web) showResponse(v *visit) error {
 		return err
 	}
 	p := &responsePage{formPage: web.formPageOf(v, f, "responses"), Response: r}
+	pipes := d.Pipes(func(other *form.Field, key string) string { return web.tell(v, other, answers[key]) })
 	for _, field := range d.Fields {
 		answer, ok := answers[field.Key]
 		if !ok || !field.Asked() {
 			continue
 		}
-		a := answered{Label: d.Piped(field.Label, func(other *form.Field, key string) string {
-			return web.tell(v, other, answers[key])
-		}), Text: web.tell(v, field, answer)}
+		a := answered{Label: pipes.Text(field.Label, nil), Text: web.tell(v, field, answer)}
 		if a.Label == "" {
 			a.Label = field.Key
 		}

@@ -22,9 +22,17 @@ func (web *Web) cookieName() string {
 	return "formulary"
 }
 
+// deviceCookie is the cookie by which a browser is known after sign-out. It opens
+// nothing: it only gives wrong passwords an allowance apart from strangers'.
+func (web *Web) deviceCookie() string { return web.cookieName() + "-device" }
+
 func (web *Web) setCookie(v *visit, value string, lives time.Duration) {
+	web.set(v, web.cookieName(), value, lives)
+}
+
+func (web *Web) set(v *visit, name, value string, lives time.Duration) {
 	c := &http.Cookie{
-		Name: web.cookieName(), Value: value, Path: "/",
+		Name: name, Value: value, Path: "/",
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: web.Secure,
 		MaxAge: int(lives / time.Second),
 	}
@@ -85,5 +93,52 @@ func (web *Web) signIn(v *visit, person account.Person) error {
 		return err
 	}
 	web.setCookie(v, secret.Text, account.SessionAbsolute)
+	return web.keepDevice(v, person.ID)
+}
+
+// maxDeviceKeys is for how many accounts one browser is known.
+const maxDeviceKeys = 5
+
+// deviceKeys are the keys in the device cookie, one per account, newest first.
+func (web *Web) deviceKeys(v *visit) []string {
+	cookie, err := v.r.Cookie(web.deviceCookie())
+	if err != nil {
+		return nil
+	}
+	keys := strings.SplitN(cookie.Value, ".", maxDeviceKeys+1)
+	return keys[:min(len(keys), maxDeviceKeys)]
+}
+
+// knownDevice returns the key by which this browser is known to the account.
+func (web *Web) knownDevice(v *visit, owner string) (text string, key account.Key, known bool, err error) {
+	for _, text := range web.deviceKeys(v) {
+		if key, ok := account.ParseKey(account.DeviceKey, text); ok && key.Account == owner {
+			known, err := web.Store.KnowsDevice(v.ctx(), key, web.Now())
+			return text, key, known, err
+		}
+	}
+	return "", account.Key{}, false, nil
+}
+
+// keepDevice makes this browser known to an account, or keeps it known.
+func (web *Web) keepDevice(v *visit, owner string) error {
+	text, key, known, err := web.knownDevice(v, owner)
+	if err != nil {
+		return err
+	}
+	if !known {
+		secret := account.Mint(account.DeviceKey, owner, web.Now())
+		text, key = secret.Text, secret.Key()
+	}
+	if err := web.Store.KeepDevice(v.ctx(), key, web.Now()); err != nil {
+		return err
+	}
+	keys := []string{text}
+	for _, other := range web.deviceKeys(v) {
+		if k, ok := account.ParseKey(account.DeviceKey, other); ok && k.Account != owner && len(keys) < maxDeviceKeys {
+			keys = append(keys, other)
+		}
+	}
+	web.set(v, web.deviceCookie(), strings.Join(keys, "."), account.DeviceIdle)
 	return nil
 }

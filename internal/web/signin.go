@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/netip"
@@ -56,13 +57,12 @@ func (web *Web) showSignin(v *visit) error {
 func (web *Web) signin(v *visit) error {
 	email, password := v.field("email"), v.field("password")
 	next := localPath(v.field("next"))
-	address := limit.Network(web.Address(v.r))
-	key := account.EmailKey(strings.ToValidUTF8(strings.TrimSpace(email), ""))
-	if err := web.mayGuess(address, key); err != nil {
-		return err
-	}
 	person, err := web.Store.PersonByEmail(v.ctx(), strings.TrimSpace(email))
 	if err != nil && !errors.Is(err, fault.NotFound) {
+		return err
+	}
+	try, err := web.attemptSignin(v, email, person.ID)
+	if err != nil {
 		return err
 	}
 	// For an address that nobody has, the work is the same.
@@ -71,12 +71,15 @@ func (web *Web) signin(v *visit) error {
 		return err
 	}
 	if !right || person.Disabled {
+		if err := try.wrong(v.ctx()); err != nil {
+			return err
+		}
 		p := web.signinForm(next)
 		p.Email = email
 		p.Errors = problems{"email": "The address or the password is not right."}
 		return web.render(v, http.StatusUnauthorized, "signin", p)
 	}
-	web.guessedRight(address, key)
+	try.right()
 	if err := web.signIn(v, person); err != nil {
 		return err
 	}
@@ -97,35 +100,73 @@ func (web *Web) signout(v *visit) error {
 }
 
 // confirm checks the password of the person who is signed in, before what must
-// not happen at an unattended screen.
+// not happen at an unattended screen. A session has an allowance of its own.
 func (web *Web) confirm(v *visit, password string) (bool, error) {
-	address, key := limit.Network(web.Address(v.r)), account.EmailKey(v.person.Email)
-	if err := web.mayGuess(address, key); err != nil {
+	try, err := web.attempt("session/"+v.person.ID+"/"+v.session.ID, netip.Addr{})
+	if err != nil {
 		return false, err
 	}
 	right, err := web.Hasher.Verify(v.ctx(), v.person.Password, password)
-	if right {
-		web.guessedRight(address, key)
+	if err != nil {
+		return false, err
 	}
-	return right, err
+	if !right {
+		return false, try.wrong(v.ctx())
+	}
+	try.right()
+	return true, nil
 }
 
-// mayGuess counts an attempt at a password, before the work of checking it: many
-// at once count as many. A right one is given back.
-func (web *Web) mayGuess(address netip.Addr, emailKey string) error {
-	if _, wait, ok := web.AddressGuesses.Take(address); !ok {
-		return fault.TooManyRequests(limit.Seconds(wait))
-	}
-	if _, wait, ok := web.AccountGuesses.Take(guessed(emailKey)); !ok {
-		return fault.TooManyRequests(limit.Seconds(wait))
-	}
-	return nil
+// attempt is one guess at a password. It is counted before the work of checking it, so
+// many at once count as many.
+type attempt struct {
+	web     *Web
+	guessed string     // what counts together: an account's strangers, a device, a session
+	address netip.Addr // zero: addresses do not count
 }
 
-func (web *Web) guessedRight(address netip.Addr, emailKey string) {
-	web.AddressGuesses.Return(address)
-	web.AccountGuesses.Return(guessed(emailKey))
+// attemptSignin counts a guess at the password of an account. Strangers share the
+// allowance of the account and that of their address. A device in which the person
+// has signed in before has its own, so nobody else can use that up.
+func (web *Web) attemptSignin(v *visit, email, owner string) (attempt, error) {
+	if owner != "" {
+		_, key, known, err := web.knownDevice(v, owner)
+		if err != nil {
+			return attempt{}, err
+		}
+		if known {
+			return web.attempt("device/"+key.Account+"/"+key.ID, netip.Addr{})
+		}
+	}
+	key := account.EmailKey(strings.ToValidUTF8(strings.TrimSpace(email), ""))
+	return web.attempt(key, limit.Network(web.Address(v.r)))
 }
 
-// guessed names an account in the count of guesses, in bounded space.
-func guessed(emailKey string) string { return account.Hash(emailKey) }
+func (web *Web) attempt(guessed string, address netip.Addr) (attempt, error) {
+	try := attempt{web, account.Hash(guessed), address} // hashed: in bounded space
+	if address.IsValid() {
+		if _, wait, ok := web.AddressGuesses.Take(address); !ok {
+			return try, fault.TooManyRequests(limit.Seconds(wait))
+		}
+	}
+	if _, wait, ok := web.AccountGuesses.Take(try.guessed); !ok {
+		return try, fault.TooManyRequests(limit.Seconds(wait))
+	}
+	return try, nil
+}
+
+// right gives the attempt back.
+func (a attempt) right() {
+	a.web.AccountGuesses.Return(a.guessed)
+	if a.address.IsValid() {
+		a.web.AddressGuesses.Return(a.address)
+	}
+}
+
+// wrong makes the attempt count across restarts; call it before answering.
+func (a attempt) wrong(ctx context.Context) error {
+	if err := a.web.AccountGuesses.Record(ctx, a.guessed); err != nil || !a.address.IsValid() {
+		return err
+	}
+	return a.web.AddressGuesses.Record(ctx, a.address)
+}

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -14,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"formulary/internal/compress"
 	"formulary/internal/fault"
 )
 
@@ -23,7 +22,7 @@ var staticFiles embed.FS
 // asset is a file that never changes under its version.
 type asset struct {
 	content []byte
-	packed  func() ([]byte, error) // with gzip, made when it is first asked for
+	kept    *compress.Content
 	kind    string
 	version string
 }
@@ -65,19 +64,9 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 func newAsset(name string, content []byte) asset {
 	sum := sha256.Sum256(content)
 	return asset{
-		content: content, packed: sync.OnceValues(func() ([]byte, error) { return pack(content) }),
+		content: content, kept: compress.Keep(content),
 		kind: mime.TypeByExtension(path.Ext(name)), version: hex.EncodeToString(sum[:6]),
 	}
-}
-
-func pack(content []byte) ([]byte, error) {
-	var packed bytes.Buffer
-	zip := gzip.NewWriter(&packed)
-	if _, err := zip.Write(content); err != nil {
-		return nil, err
-	}
-	err := zip.Close()
-	return packed.Bytes(), err
 }
 
 func (web *Web) serveStatic(v *visit) error {
@@ -90,6 +79,8 @@ func (web *Web) serveStatic(v *visit) error {
 
 func (web *Web) favicon(v *visit) error { return web.static["favicon.svg"].serve(v) }
 
+// serve sends a file, compressed for those who accept that. Both forms have an ETag of
+// their own, as they are different bytes.
 func (a asset) serve(v *visit) error {
 	h := v.w.Header()
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
@@ -97,22 +88,36 @@ func (a asset) serve(v *visit) error {
 		h.Set("Cache-Control", "no-cache")
 	}
 	h.Set("Content-Type", a.kind)
-	h.Set("Vary", "Accept-Encoding")
-	h.Set("ETag", `"`+a.version+`"`)
-	if v.r.Header.Get("If-None-Match") == `"`+a.version+`"` {
+	compress.Vary(h)
+	content, tag := a.content, `"`+a.version+`"`
+	if compress.Accepted(v.r.Header) {
+		if packed := a.kept.Packed(); packed != nil {
+			content, tag = packed, `"`+a.version+`-gzip"`
+			h["Content-Encoding"] = zipped
+		}
+	}
+	h.Set("ETag", tag)
+	if matches(v.r.Header["If-None-Match"], tag) {
+		delete(h, "Content-Encoding")
 		v.w.WriteHeader(http.StatusNotModified)
 		return nil
-	}
-	content := a.content
-	if strings.Contains(v.r.Header.Get("Accept-Encoding"), "gzip") {
-		var err error
-		if content, err = a.packed(); err != nil {
-			return err
-		}
-		h.Set("Content-Encoding", "gzip")
 	}
 	h.Set("Content-Length", strconv.Itoa(len(content)))
 	v.w.WriteHeader(http.StatusOK)
 	v.w.Write(content) // the reader may have gone
 	return nil
+}
+
+var zipped = []string{"gzip"}
+
+// matches says whether If-None-Match names a tag (RFC 9110, section 13.1.2).
+func matches(lines []string, tag string) bool {
+	for _, line := range lines {
+		for known := range strings.SplitSeq(line, ",") {
+			if known = strings.TrimSpace(known); known == "*" || strings.TrimPrefix(known, "W/") == tag {
+				return true
+			}
+		}
+	}
+	return false
 }

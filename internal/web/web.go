@@ -4,9 +4,7 @@ package web
 
 import (
 	"context"
-	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -15,9 +13,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"formulary/internal/account"
+	"formulary/internal/compress"
 	"formulary/internal/fault"
 	"formulary/internal/limit"
 	"formulary/internal/oauth"
@@ -35,6 +35,8 @@ type Config struct {
 	// Explorer is the client_id of the application with which calls of the API are
 	// tried on its pages.
 	Explorer string
+	// Security is what security.txt says.
+	Security SecurityContact
 	// Document is the OpenAPI document that the reference shows.
 	Document func() []byte
 	Log      *slog.Logger
@@ -45,8 +47,11 @@ type Config struct {
 	Address        func(*http.Request) netip.Addr
 	// Submissions limits what one address sends to forms; nil: no limit.
 	Submissions *limit.Limiter[netip.Addr]
-	// SigningKey signs what pages carry along.
-	SigningKey []byte
+	// Presses limits what else an address does with forms that costs as much as a
+	// submission; nil: no limit.
+	Presses *limit.Limiter[netip.Addr]
+	// SigningKeys are those that sign what pages carry along; they rotate.
+	SigningKeys func(context.Context) (store.SigningKeys, error)
 }
 
 // Web answers everything that is not the API.
@@ -61,7 +66,7 @@ type Web struct {
 	// nonceHere stands for the nonce while such a page is drawn. Nobody can know
 	// it, and so nobody can have it in a form.
 	nonceHere string
-	macs      sync.Pool // of the hashes that sign
+	signing   atomic.Pointer[signers]
 
 	languages languages
 	starters  starters
@@ -121,6 +126,8 @@ var routes = []route{
 	{"GET /reset", anyone, (*Web).showReset},
 	{"POST /reset", anyone, (*Web).reset},
 
+	{"GET /.well-known/change-password", anyone, (*Web).wherePasswordsChange},
+
 	{"GET /authorize", anyone, (*Web).authorize},
 	{"POST /authorize", signedIn, (*Web).answer},
 
@@ -159,6 +166,7 @@ var routes = []route{
 	{"GET /docs/api/callback", anyone, (*Web).tryCallback},
 	{"GET /static/{file}", anyone, (*Web).serveStatic},
 	{"GET /favicon.ico", anyone, (*Web).favicon},
+	{"GET " + SecurityTxt, anyone, (*Web).securityTxt},
 }
 
 // New prepares the pages.
@@ -186,7 +194,9 @@ func New(c Config) (*Web, error) {
 	if err := web.origins.AddTrustedOrigin(base.Scheme + "://" + base.Host); err != nil {
 		return nil, err
 	}
-	web.macs.New = func() any { return hmac.New(sha256.New, c.SigningKey) }
+	if _, err := web.signers(context.Background()); err != nil {
+		return nil, err
+	}
 	web.mux.HandleFunc(nowhere, web.lost)
 	known := map[string]bool{}
 	for _, r := range routes {
@@ -205,21 +215,8 @@ const nowhere = "/"
 
 // ServeHTTP finds the page.
 func (web *Web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	guard(w.Header())
+	guard(w.Header(), r.URL.Path)
 	web.mux.ServeHTTP(w, r)
-}
-
-// These headers never differ, so they are made once.
-var (
-	deny    = []string{"DENY"}
-	noRefer = []string{"no-referrer"}
-)
-
-// guard keeps pages out of the frames of browsers that do not know policies, and
-// their addresses from where their links lead.
-func guard(h http.Header) {
-	h["X-Frame-Options"] = deny
-	h["Referrer-Policy"] = noRefer
 }
 
 // lost answers where there is no page, or not for the method.
@@ -264,7 +261,13 @@ type visit struct {
 	session account.Session
 }
 
-func (v *visit) ctx() context.Context { return v.r.Context() }
+// ctx attributes what a page does to the person who is signed in.
+func (v *visit) ctx() context.Context {
+	if v.person == nil {
+		return v.r.Context()
+	}
+	return store.ForAccount(v.r.Context(), v.person.ID)
+}
 
 // field is a value that the page's form sent.
 func (v *visit) field(name string) string { return v.r.PostForm.Get(name) }
@@ -278,7 +281,13 @@ func sought(text string) string {
 func (web *Web) page(route route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{w: w, r: r}
-		if err := web.enter(v, route); err != nil {
+		err := web.enter(v, route)
+		if zipped, ok := v.w.(*compress.Writer); ok {
+			if v.w = w; err == nil {
+				zipped.Close() // the reader may have gone
+			}
+		}
+		if err != nil {
 			web.fail(v, err)
 		}
 	}
@@ -317,6 +326,7 @@ func (web *Web) enter(v *visit, route route) error {
 		}
 		return web.redirect(v, "/signin?next="+url.QueryEscape(next))
 	}
+	web.compress(v, route)
 	return route.handle(web, v)
 }
 
@@ -329,16 +339,18 @@ func (web *Web) redirect(v *visit, to string) error {
 
 // Fail writes an error as a page. It and fail are the only places that do.
 func (web *Web) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	guard(w.Header())
+	guard(w.Header(), r.URL.Path)
 	web.fail(&visit{w: w, r: r}, err)
 }
 
 func (web *Web) fail(v *visit, err error) {
-	if errors.Is(err, context.Canceled) && v.ctx().Err() != nil {
+	e := fault.From(err)
+	// Whatever failed because the caller left is no failure of ours, and nobody reads
+	// the answer.
+	if v.ctx().Err() != nil && (e.Code.Status() >= 500 || errors.Is(err, context.Canceled)) {
 		v.w.WriteHeader(fault.CallerLeft)
 		return
 	}
-	e := fault.From(err)
 	h := v.w.Header()
 	id := h.Get("X-Request-Id")
 	if e.Code.Status() >= 500 {

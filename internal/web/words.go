@@ -4,6 +4,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"io/fs"
 	"maps"
 	"path"
@@ -30,12 +31,13 @@ type words map[string]string
 type languages struct {
 	words     map[string]words
 	countries map[string]func() []kept // by their two letters, in the order of their names
+	options   map[string]func() template.HTML
 }
 
 // loadWords reads what public pages say (de.json), what the workspace says
 // besides (console.de.json) and names of countries (countries.de.json).
 func loadWords() (languages, error) {
-	all := languages{map[string]words{}, map[string]func() []kept{}}
+	all := languages{map[string]words{}, map[string]func() []kept{}, map[string]func() template.HTML{}}
 	names, err := fs.Glob(wordFiles, "words/*.json")
 	if err != nil {
 		return all, err
@@ -53,6 +55,7 @@ func loadWords() (languages, error) {
 		if kind == "countries" {
 			// Few forms ask for one, and sorting takes a while.
 			all.countries[language] = sync.OnceValue(func() []kept { return byName(list) })
+			all.options[language] = sync.OnceValue(func() template.HTML { return optionsOf(all.countries[language]()) })
 			continue
 		}
 		if !ok {
@@ -97,7 +100,9 @@ func (w words) retell(message string) string {
 	}
 	format, told := "", message
 	for text, own := range w {
-		if len(text) <= len(format) || !verb.MatchString(text) {
+		// Most formats begin otherwise, which is quick to see.
+		begins := strings.IndexByte(text, '%')
+		if len(text) <= len(format) || begins < 0 || !strings.HasPrefix(message, text[:begins]) || !verb.MatchString(text) {
 			continue
 		}
 		if values, ok := valuesIn(message, verb.Split(text, -1)); ok {
@@ -167,6 +172,28 @@ func (l languages) countriesIn(tag string) []kept {
 		return list()
 	}
 	return l.countries["en"]()
+}
+
+// countryOptions are the countries as options of a list. They are made once: a page may
+// have many such lists.
+func (l languages) countryOptions(tag string) template.HTML {
+	base, _, _ := strings.Cut(tag, "-")
+	if options := l.options[base]; options != nil {
+		return options()
+	}
+	return l.options["en"]()
+}
+
+// countryOption begins the option of a country, whose code is two letters.
+func countryOption(code string) template.HTML { return template.HTML("<option value=" + code + ">") }
+
+func optionsOf(countries []kept) template.HTML {
+	var out strings.Builder
+	for _, c := range countries {
+		out.WriteString(string(countryOption(c.Name)))
+		out.WriteString(template.HTMLEscapeString(c.Value))
+	}
+	return template.HTML(out.String())
 }
 
 // country is the name of one.

@@ -140,6 +140,9 @@ func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func forPrograms(r *http.Request) bool {
 	path := r.URL.Path
+	if path == "/.well-known/security.txt" || path == "/.well-known/change-password" {
+		return false
+	}
 	return strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/.well-known/") ||
 		strings.HasPrefix(path, "/f/") && r.Header.Get("Content-Type") == "application/json"
 }

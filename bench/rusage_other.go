@@ -1,0 +1,13 @@
+//go:build !unix
+
+package main
+
+import (
+	"errors"
+	"time"
+)
+
+// ownCPU fails: the benchmark reads /proc and runs on Linux.
+func ownCPU() (time.Duration, error) {
+	return 0, errors.New("CPU time: this platform does not report it")
+}

@@ -1,0 +1,120 @@
+package api_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// zipped asks for gzip and unpacks nothing by itself.
+func (w *world) zipped(method, path, token string, form url.Values, header ...string) (*http.Response, []byte) {
+	w.t.Helper()
+	r, err := http.NewRequest(method, w.URL+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	r.Header.Set("Accept-Encoding", "gzip")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	res, err := (&http.Transport{DisableCompression: true}).RoundTrip(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return res, text
+}
+
+func TestCompressedAnswers(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		for i := range 20 {
+			w.create(w.ada, fmt.Sprintf("Form %d", i))
+		}
+		form := w.create(w.ada, "Order")
+		path := "/api/v1/forms/" + form
+		w.is("questions", w.Call("PATCH", path, w.ada, `{"fields": [{"key": "remark", "kind": "long_text", "label": "Remark", "help": "`+strings.Repeat("What we should know. ", 60)+`"}]}`), 0)
+		w.is("publish", w.Call("POST", path+"/publish", w.ada, ""), 0)
+		for i := range 30 {
+			w.is("submit", w.Call("POST", path+"/responses", w.ada, fmt.Sprintf(`{"answers": {"remark": "number %d, all work and no play makes Jack a dull boy"}}`, i)), 0)
+		}
+		for path, compressed := range map[string]bool{
+			"/api/v1/forms?per_page=20": true, "/api/v1/forms?search=form": true, "/api/v1/openapi.json": true,
+			path + "/responses?after=": true, path + "/responses": true, path + "/responses/export?format=csv": true, path + "/responses/export?format=jsonl": true,
+			path + "/versions/1": true, path + "/responses/export?format=xlsx": false, "/api/v1/forms?per_page=1": false, "/api/v1/me": false,
+			// A strong ETag, which clients send back, is for the plain bytes.
+			path:                              false,
+			"/api/v1/forms?page=0":            false,
+			"/api/v1/nonsense":                false,
+			"/api/v1/forms?per_page=20&page=": false,
+		} {
+			for range 2 { // the second time from a cache, where there is one
+				res, text := w.zipped("GET", path, w.ada, nil)
+				plain, want := w.zipped("GET", path, w.ada, nil, "Accept-Encoding", "identity")
+				if got := res.Header.Get("Content-Encoding") == "gzip"; got != compressed || plain.Header.Get("Content-Encoding") != "" {
+					t.Errorf("%s: %d %v", path, res.StatusCode, res.Header)
+					continue
+				}
+				if res.Header.Get("Vary") != plain.Header.Get("Vary") ||
+					compressed && !strings.Contains(res.Header.Get("Cache-Control"), "no-store") && res.Header.Get("Vary") != "Accept-Encoding" || res.Header.Get("ETag") != plain.Header.Get("ETag") {
+					t.Errorf("%s: %v and %v", path, res.Header, plain.Header)
+				}
+				if compressed {
+					zip, err := gzip.NewReader(bytes.NewReader(text))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if text, err = io.ReadAll(zip); err != nil || !bytes.Equal(text, want) {
+						t.Errorf("%s differs when it is compressed (%v)", path, err)
+					}
+				}
+				head, body := w.zipped("HEAD", path, w.ada, nil)
+				if head.StatusCode != plain.StatusCode || len(body) > 0 || head.Header.Get("Content-Encoding") != "" {
+					t.Errorf("HEAD %s: %d %v", path, head.StatusCode, head.Header)
+				}
+			}
+		}
+	})
+}
+
+// What the OAuth endpoints say is never compressed, however long it is.
+func TestTokensAreNotCompressed(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		b := w.Browser()
+		b.SignIn(ada)
+		code := b.Allow(w.app.Ask("forms:read")).Query().Get("code")
+		check := func(path string, form url.Values) []byte {
+			t.Helper()
+			res, text := w.zipped("POST", path, "", form)
+			if res.Header.Get("Content-Encoding") != "" || res.StatusCode != 200 {
+				t.Errorf("%s: %d %v", path, res.StatusCode, res.Header)
+			}
+			return text
+		}
+		var token struct {
+			Access  string `json:"access_token"`
+			Refresh string `json:"refresh_token"`
+		}
+		if err := json.Unmarshal(check("/api/oauth2/token", w.app.Redeem(code)), &token); err != nil || token.Access == "" {
+			t.Fatal("no token", err)
+		}
+		check("/api/oauth2/refresh", w.app.Renew(token.Refresh))
+		check("/api/oauth2/introspect", w.app.Sign(url.Values{"token": {token.Access}}))
+		check("/api/oauth2/revoke", w.app.Sign(url.Values{"token": {token.Access}}))
+	})
+}

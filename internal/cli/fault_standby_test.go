@@ -1,0 +1,117 @@
+package cli_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"formulary/internal/store/storetest"
+)
+
+// With a synchronous standby that is away, nothing is acknowledged: neither the first
+// request with a key, whose commit is cut off while it waits for the standby, nor the
+// same key again, which finds the row that the cut-off commit left on the primary.
+// When the primary is then lost and the standby promoted, everything that was
+// acknowledged is there.
+func TestStandbyAway(t *testing.T) {
+	t.Parallel()
+	db := newPair(t)
+	place := storetest.Place{Engine: "postgres", Data: t.TempDir(), URL: db.urls}
+	f := openSurvey(t, place, 0)
+	p := launch(t, place)
+
+	acknowledged := map[string]string{} // notes by id
+	before := p.post(f.page, submission("before"), "Idempotency-Key: before")
+	if before.status != http.StatusCreated {
+		t.Fatalf("before: %s", before)
+	}
+	acknowledged[before.ID] = "before"
+
+	const keys = 6 // at each entrance
+	pages := make([]url.Values, keys)
+	for i := range pages {
+		var err error
+		if pages[i], err = p.openPage(f.page); err != nil {
+			t.Fatal(err)
+		}
+	}
+	draft := p.post("/api/v1/forms", `{"title": "Before"}`, "Authorization: Bearer "+f.token)
+	if draft.status != http.StatusCreated {
+		t.Fatalf("a draft: %s", draft)
+	}
+	db.other.stop(syscall.SIGINT)
+
+	for round := range 2 {
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		record := func(name, note string, a answer, stored bool) {
+			mu.Lock()
+			defer mu.Unlock()
+			if stored {
+				t.Errorf("round %d, %s %s was acknowledged without the standby: %s", round, name, note, a)
+			}
+		}
+		for i := range keys {
+			note := fmt.Sprint("json ", i)
+			all.Go(func() {
+				a := p.post(f.page, submission(note), "Idempotency-Key: "+note)
+				record("public JSON", note, a, a.status != http.StatusServiceUnavailable)
+			})
+			all.Go(func() {
+				a := p.post(f.path, submission(note), "Idempotency-Key: "+note, "Authorization: Bearer "+f.token)
+				record("API", note, a, a.status != http.StatusServiceUnavailable)
+			})
+			all.Go(func() {
+				a := p.sendPage(f.page, pages[i], fmt.Sprint("page ", i))
+				record("page", fmt.Sprint(i), a, a.status != http.StatusServiceUnavailable)
+			})
+		}
+		all.Go(func() {
+			a := p.post("/api/v1/forms", `{"title": "Created"}`, "Idempotency-Key: created", "Authorization: Bearer "+f.token)
+			record("creating a form", "", a, a.status != http.StatusServiceUnavailable)
+		})
+		all.Go(func() {
+			a := p.patch("/api/v1/forms/"+draft.ID, `{"title": "After"}`, f.token)
+			record("changing a form", "", a, a.status != http.StatusServiceUnavailable)
+		})
+		all.Wait()
+	}
+	if n := db.primary.number("SELECT COUNT(*) FROM response"); n < 2 {
+		t.Errorf("the primary has %d responses: no commit was cut off, so this test shows nothing", n)
+	}
+
+	db.primary.kill()
+	db.other.start()
+	db.promote()
+	p.eventually("ready again", func() bool { return p.get("/readyz", "").status == http.StatusOK })
+	found := p.stored(f)
+	for id, note := range acknowledged {
+		if found[id] != note {
+			t.Errorf("%s was acknowledged for %s, what is there is %q", id, note, found[id])
+		}
+	}
+	// The same keys again, now that a commit can be durable, store each once.
+	for i := range keys {
+		note := fmt.Sprint("json ", i)
+		first := p.post(f.page, submission(note), "Idempotency-Key: "+note)
+		second := p.post(f.page, submission(note), "Idempotency-Key: "+note)
+		if first.status != http.StatusCreated || second.ID != first.ID {
+			t.Errorf("%s after the failover: %s, then %s", note, first, second)
+		}
+	}
+	p.stop()
+	figure(t, "synchronous standby stopped, keys repeated, primary lost", "%d keys refused twice with 503, none acknowledged, none lost", 3*keys+2)
+}
+
+func (p *program) patch(path, body, token string) answer {
+	r, err := http.NewRequest(http.MethodPatch, p.url+path, strings.NewReader(body))
+	if err == nil {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	return p.do(r, err)
+}

@@ -1,0 +1,27 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+type keyCommands struct {
+	Rotate keyRotate `cmd:"" help:"Make a new signing key. The previous one verifies for 24 more hours."`
+}
+
+type keyRotate struct{}
+
+func (keyRotate) Run(ctx context.Context, place Place, io streams) error {
+	s, err := place.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	until, err := s.RotateSigningKey(ctx, time.Now())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(io.out, "New signing key in use. The previous key verifies until %s.\n", until.UTC().Format(time.RFC3339))
+	return nil
+}

@@ -1,0 +1,22 @@
+//go:build darwin || freebsd
+
+package cli
+
+import (
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// machineMemory returns how much memory the machine has, or 0 if that is not known.
+func machineMemory() uint64 {
+	name := "hw.physmem"
+	if runtime.GOOS == "darwin" {
+		name = "hw.memsize"
+	}
+	bytes, err := unix.SysctlUint64(name)
+	if err != nil {
+		return 0
+	}
+	return bytes
+}

@@ -1,0 +1,10 @@
+package cli_test
+
+import "syscall"
+
+// Windows has no signals that stop a process; tests that use them fail there.
+const pauseSignal, resumeSignal = syscall.Signal(0), syscall.Signal(0)
+
+func sendSignal(int, syscall.Signal) error { return syscall.EWINDOWS }
+
+func runAs(*syscall.SysProcAttr, uint32, uint32) {}

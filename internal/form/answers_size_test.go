@@ -1,0 +1,28 @@
+package form_test
+
+import (
+	"strings"
+	"testing"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+)
+
+// Answers that are too long together are refused at the longest of them.
+func TestAnswersTooLong(t *testing.T) {
+	d := &form.Definition{Fields: []*form.Field{{Key: "a", Kind: "long_text"}, {Key: "b", Kind: "long_text"}}}
+	for _, c := range []struct {
+		a, b int
+		want string
+	}{{100, 100, ""}, {form.MaxAnswers / 2, form.MaxAnswers/2 - 100, ""}, {form.MaxAnswers / 2, form.MaxAnswers/2 + 1, "b"}, {form.MaxAnswers, 0, "a"}} {
+		answers := map[string]any{"a": strings.Repeat("x", c.a), "b": strings.Repeat("y", c.b)}
+		text, err := d.Encode(answers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = d.CheckSize(text, answers)
+		if got := fault.From(err); (err == nil) != (c.want == "") || err != nil && (got.Code != fault.Invalid || got.Details[0].Field != c.want) {
+			t.Errorf("%d and %d bytes: %v, want a problem of %q", c.a, c.b, err, c.want)
+		}
+	}
+}

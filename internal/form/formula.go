@@ -1,0 +1,217 @@
+package form
+
+import (
+	"maps"
+	"reflect"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/vm"
+)
+
+// formula is a compiled expression with what is known about its cost.
+//
+// The library bounds the lists that an expression makes, not its texts. Every value
+// within an expression is made of the answers and texts below it in the syntax tree,
+// so the work is at most, for each of these, its length times the number of
+// operations above it. That is known before anything is run.
+type formula struct {
+	program *vm.Program
+	isText  bool
+	terms   int64            // nodes of the syntax tree
+	fixed   int64            // work that does not depend on answers
+	weights map[string]int64 // by key: how many operations read the answer
+}
+
+// maxSpokenNumber is how many characters a number has at most.
+const maxSpokenNumber = 400
+
+// slowFunction is how much slower a function is than joining texts: upper and lower
+// look each character up.
+const slowFunction = 8
+
+func newFormula(program *vm.Program, isText bool) *formula {
+	f := &formula{program: program, isText: isText, weights: map[string]int64{}}
+	f.weigh(program.Node(), 0)
+	return f
+}
+
+// weigh adds the cost of a node that has so many operations above it.
+func (f *formula) weigh(node ast.Node, above int64) {
+	f.terms++
+	f.fixed++
+	switch n := node.(type) {
+	case *ast.IdentifierNode:
+		f.weights[n.Value] += above
+	case *ast.StringNode:
+		f.fixed += above * int64(len(n.Value))
+	case *ast.UnaryNode:
+		f.weigh(n.Node, above+1)
+	case *ast.BinaryNode:
+		f.weigh(n.Left, above+1)
+		f.weigh(n.Right, above+1)
+	case *ast.ChainNode:
+		f.weigh(n.Node, above)
+	case *ast.MemberNode:
+		f.weigh(n.Node, above)
+		f.weigh(n.Property, above+1)
+	case *ast.SliceNode:
+		f.weigh(n.Node, above)
+		for _, end := range []ast.Node{n.From, n.To} {
+			if end != nil {
+				f.weigh(end, above+1)
+			}
+		}
+	case *ast.CallNode:
+		f.fixed += maxSpokenNumber * (above + 1)
+		f.weighAll(n.Arguments, above+slowFunction)
+	case *ast.BuiltinNode:
+		f.weighAll(n.Arguments, above+slowFunction)
+	case *ast.ConditionalNode:
+		f.weighAll([]ast.Node{n.Cond, n.Exp1, n.Exp2}, above)
+	case *ast.ArrayNode:
+		f.weighAll(n.Nodes, above+1)
+	case *ast.MapNode:
+		f.weighAll(n.Pairs, above+1)
+	case *ast.PairNode:
+		f.weighAll([]ast.Node{n.Key, n.Value}, above)
+	}
+}
+
+func (f *formula) weighAll(nodes []ast.Node, above int64) {
+	for _, node := range nodes {
+		f.weigh(node, above)
+	}
+}
+
+// work is how much running the formula takes at most.
+func (f *formula) work(env map[string]any) int64 {
+	work := f.fixed
+	for key, weight := range f.weights {
+		work += weight * workOf(env[key])
+	}
+	return work
+}
+
+// scope is what an expression may refer to: the fields that stand before it.
+type scope struct {
+	fields map[string]*Field
+	zero   map[string]any // what a missing answer counts as; filled when needed
+}
+
+func newScope(fields int) *scope {
+	return &scope{fields: make(map[string]*Field, fields), zero: map[string]any{}}
+}
+
+// add puts a field into the scope of what comes after it. isText is for calculated
+// fields.
+func (s *scope) add(f *Field, isText bool) {
+	s.fields[f.Key] = f
+	delete(s.zero, f.Key)
+	if f.Kind == (calculated{}).Name() {
+		s.zero[f.Key] = 0.0
+		if isText {
+			s.zero[f.Key] = ""
+		}
+	}
+}
+
+// variables are those that the text of an expression could mean, with the values of
+// missing answers. Only what the text names is looked at: a form may have hundreds of
+// expressions and hundreds of fields.
+func (s *scope) variables(text string) map[string]any {
+	env := map[string]any{}
+	for start := 0; start < len(text); {
+		end := start
+		for end < len(text) && isKeyByte(text[end]) {
+			end++
+		}
+		if end == start {
+			start++
+			continue
+		}
+		if key := text[start:end]; s.fields[key] != nil && s.fields[key].asked() {
+			env[key] = s.missing(key)
+		}
+		start = end
+	}
+	return env
+}
+
+func isKeyByte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
+}
+
+// missing is what the answer to a field counts as when there is none.
+func (s *scope) missing(key string) any {
+	value, ok := s.zero[key]
+	if !ok {
+		value = missingAnswer(s.fields[key])
+		s.zero[key] = value
+	}
+	return value
+}
+
+// calculation is the state of the formulas of one evaluation: the answers as they
+// see them, kept up to date rather than made anew for each.
+type calculation struct {
+	env     map[string]any
+	machine vm.VM
+}
+
+// calculation returns the one of the evaluation, which starts with the answers so far.
+func (l *logic) calculation(e *Evaluation) *calculation {
+	if e.calculation == nil {
+		e.calculation = &calculation{env: maps.Clone(l.variables), machine: vm.VM{MemoryBudget: memoryBudget}}
+		for key := range l.variables {
+			if answer, ok := e.Answers[key]; ok {
+				e.calculation.set(l, key, answer)
+			}
+		}
+	}
+	return e.calculation
+}
+
+// set notes an answer, if any formula uses it.
+func (c *calculation) set(l *logic, key string, answer any) {
+	missing, used := l.variables[key]
+	if !used {
+		return
+	}
+	if parts, ok := answer.(map[string]any); ok {
+		answer = partsAs(parts, missing)
+	}
+	if reflect.TypeOf(answer) == reflect.TypeOf(missing) {
+		c.env[key] = answer
+	}
+}
+
+// run works a formula out. What cannot be said, such as 1/0, and what takes more than
+// is left of the budget, is no answer.
+func (c *calculation) run(f *formula, b *budget) any {
+	if !b.take(f.work(c.env)) {
+		return nil
+	}
+	result, err := c.machine.Run(f.program, c.env)
+	if err != nil {
+		return nil
+	}
+	switch r := result.(type) {
+	case float64:
+		return within(tidy(r))
+	case int:
+		return within(float64(r))
+	case string:
+		text, err := asText(r)
+		if err != nil || text == "" {
+			return nil
+		}
+		text, _ = cutAt(text, maxResult)
+		if len(text) > b.results {
+			return nil
+		}
+		b.results -= len(text)
+		return strings.Clone(text) // not a part of something longer
+	}
+	return nil
+}

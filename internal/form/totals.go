@@ -1,0 +1,93 @@
+package form
+
+import (
+	"fmt"
+
+	"formulary/internal/fault"
+)
+
+// What a form may have in total. These keep the cost of a page and of a submission
+// in proportion; limits of single fields would multiply.
+const (
+	maxComparisons = 2000    // conditions on one answer
+	maxPageSize    = 3 << 19 // bytes of HTML of one page, as estimated
+)
+
+// checkTotals refuses a form that would be too expensive to show or to evaluate.
+func (d *Definition) checkTotals() []fault.Detail {
+	comparisons, size := 0, 0
+	for i, f := range d.Fields {
+		if f.isBreak() {
+			size = 0
+		}
+		if size += f.pageSize(); size > maxPageSize {
+			return []fault.Detail{{Field: fmt.Sprintf("fields.%d", i), Message: "the page has too many options, rows or countries; divide it with a page break"}}
+		}
+		comparisons += f.ShowIf.comparisons()
+		for _, jump := range f.Jumps {
+			comparisons += jump.If.comparisons()
+		}
+	}
+	for _, e := range d.Endings {
+		comparisons += e.ShowIf.comparisons()
+	}
+	if comparisons > maxComparisons {
+		return []fault.Detail{{Field: "fields", Message: fmt.Sprintf("a form has at most %d conditions", maxComparisons)}}
+	}
+	return nil
+}
+
+// comparisons is how many answers the condition looks at.
+func (c *Condition) comparisons() int {
+	if c == nil {
+		return 0
+	}
+	n := c.Not.comparisons()
+	for _, list := range [][]*Condition{c.All, c.Any} {
+		for _, part := range list {
+			n += part.comparisons()
+		}
+	}
+	if c.Field != "" || c.Op != "" {
+		n++
+	}
+	return n
+}
+
+// Estimated bytes of HTML.
+const (
+	questionSize = 600 // around a question
+	controlSize  = 130 // one control with its label, without the text of the label
+)
+
+// pageSize estimates how much HTML the field becomes.
+func (f *Field) pageSize() int {
+	size := questionSize + len(f.Label) + len(f.Help) + len(f.Text)
+	options := textLength(f.Options)
+	if f.Rows == nil {
+		size += options + controlSize*len(f.Options)
+	} else { // each cell has the labels of its row and column
+		size += len(f.Rows)*options + len(f.Options)*textLength(f.Rows) + controlSize*len(f.Rows)*len(f.Options)
+	}
+	if k, ok := KindOf(f.Kind).(interface{ listSize(*Field) int }); ok {
+		size += k.listSize(f)
+	}
+	return size
+}
+
+func textLength(options []Option) int {
+	length := 0
+	for _, o := range options {
+		length += len(o.Label) + len(o.Value)
+	}
+	return length
+}
+
+// countriesSize is the HTML of a list of all countries.
+const countriesSize = 250 * 40
+
+func (country) listSize(*Field) int { return countriesSize }
+func (address) listSize(*Field) int { return countriesSize }
+
+// listSize is that of a list of places for each option.
+func (ranking) listSize(f *Field) int { return len(f.Options) * len(f.Options) * 30 }

@@ -1,0 +1,53 @@
+package store_test
+
+import (
+	"strings"
+	"testing"
+
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+// A page of the feed is bounded in bytes, and an export reads by bytes too: with large
+// responses both still return each one once, in order.
+func TestFeedIsBoundedInBytes(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		f := opened(t, s, owner, textForm)
+		const n, length = 50, 200_000
+		var want []string
+		for range n {
+			r, err := addText(t, s, f, strings.Repeat("x", length))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, r.ID)
+		}
+		var got []string
+		pages := 0
+		for after, more := "", true; more; pages++ {
+			list, rest, err := s.Feed(ctx, owner, f.ID, store.ResponseFilter{}, after, 1000)
+			if err != nil || len(list) == 0 {
+				t.Fatalf("after %d: %d responses, %v", len(got), len(list), err)
+			}
+			if len(list)*length > 5<<20 {
+				t.Errorf("a page of %d responses", len(list))
+			}
+			more = rest
+			for _, r := range list {
+				got, after = append(got, r.ID), r.ID
+			}
+		}
+		if strings.Join(got, " ") != strings.Join(want, " ") || pages < 2 {
+			t.Errorf("%d pages have %d responses of %d, or another order", pages, len(got), n)
+		}
+		var exported []string
+		if err := s.EachResponse(ctx, owner, f.ID, store.ResponseFilter{}, func(r form.Response) error {
+			exported = append(exported, r.ID)
+			return nil
+		}); err != nil || strings.Join(exported, " ") != strings.Join(want, " ") {
+			t.Errorf("exported %d of %d, or in another order, %v", len(exported), n, err)
+		}
+	})
+}

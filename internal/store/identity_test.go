@@ -1,0 +1,403 @@
+package store_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+const redirect = "https://x.example/"
+
+func newApp(t *testing.T, s *store.Store, owner string) account.Application {
+	t.Helper()
+	now := time.Now()
+	app := account.Application{
+		Account: owner, ID: account.NewID(account.AppPrefix, now), Name: "App",
+		RedirectURIs: []string{redirect}, Scopes: account.EveryScope(), CreatedAt: now,
+	}
+	if _, err := s.AddApp(ctx, app, "hash", store.Once{}); err != nil {
+		t.Fatal(err)
+	}
+	return app
+}
+
+// granted lets an application in and returns its access and refresh token.
+func granted(t *testing.T, s *store.Store, owner string, app account.Application) (access, refresh account.Key) {
+	t.Helper()
+	now := time.Now()
+	code, a, r := mint(account.Code, owner), mint(account.AccessToken, owner), mint(account.RefreshToken, owner)
+	if err := s.AddCodes(ctx, store.Ticket{AppID: app.ID, RedirectURI: redirect, Scopes: app.Scopes}, []account.Secret{code}, now.Add(time.Hour), now); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Redeem(ctx, store.Redemption{Code: code.Key(), AppID: app.ID, RedirectURI: redirect}, a, r, now.Add(time.Hour), now); err != nil {
+		t.Fatal(err)
+	}
+	return a.Key(), r.Key()
+}
+
+func refreshed(s *store.Store, refresh account.Key, app account.Application) (account.Key, error) {
+	now := time.Now()
+	access := mint(account.AccessToken, refresh.Account)
+	all := func(granted account.Scopes) (account.Scopes, error) { return granted, nil }
+	_, err := s.Refresh(ctx, refresh, app, access, nil, all, now.Add(-time.Hour), now.Add(time.Hour), now, time.Minute)
+	return access.Key(), err
+}
+
+// kept reads a token until the store keeps it, and returns it with its mark.
+func kept(t *testing.T, s *store.Store, key account.Key) store.Bearer {
+	t.Helper()
+	for range 10_000 {
+		b, err := s.Bearer(ctx, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b.Mark != (store.Mark{}) {
+			return b
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal("nothing is ever kept")
+	return store.Bearer{}
+}
+
+// apart returns n applications whose invalidation counters differ from each other's
+// and from those of the people: counters are shared out by a hash.
+func apart(t *testing.T, s *store.Store, owner string, n int, people ...string) []account.Application {
+	t.Helper()
+	taken := map[uint32]bool{store.MarkSlot("apps"): true}
+	for _, id := range people {
+		taken[store.MarkSlot(id)] = true
+	}
+	var list []account.Application
+	for len(list) < n {
+		app := newApp(t, s, owner)
+		if slot := store.MarkSlot("app/" + app.ID); !taken[slot] {
+			taken[slot] = true
+			list = append(list, app)
+		}
+	}
+	return list
+}
+
+// A change of an application invalidates what depends on it and nothing else: here and
+// through another opening of the same database.
+func TestAppInvalidation(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
+		beside := storetest.Open(t, place)
+		ada, bob := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
+		for store.MarkSlot(ada) == store.MarkSlot(bob) {
+			bob = person(t, s, fmt.Sprint(time.Now().UnixNano(), "@example.com")).ID
+		}
+		apps := apart(t, s, bob, 2, ada, bob)
+		changed, other := apps[0], apps[1]
+		through, _ := granted(t, s, ada, changed)
+		unrelated, _ := granted(t, s, ada, other)
+		pages := store.NewCache[string, string](s, 100)
+		for name, change := range map[string]func(*store.Store) error{
+			"disabled":   func(s *store.Store) error { return s.SetAppDisabled(ctx, bob, changed.ID, true, time.Now()) },
+			"enabled":    func(s *store.Store) error { return s.SetAppDisabled(ctx, bob, changed.ID, false, time.Now()) },
+			"renamed":    func(s *store.Store) error { return s.ChangeApp(ctx, changed) },
+			"new secret": func(s *store.Store) error { s.AddSecret(ctx, bob, changed.ID, "h", time.Now()); return nil },
+		} {
+			for where, by := range map[string]*store.Store{"here": s, "elsewhere": beside} {
+				before, beforeOther := kept(t, s, through), kept(t, s, unrelated)
+				_, page, _ := pages.Get(ada, "page")
+				if err := change(by); err != nil {
+					t.Fatalf("%s %s: %v", name, where, err)
+				}
+				for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+					if kept(t, s, through).Mark != before.Mark {
+						break
+					}
+					if place.Engine == "sqlite" || where == "here" || time.Now().After(deadline) {
+						t.Fatalf("%s %s: what depends on the application is kept", name, where)
+					}
+				}
+				if kept(t, s, unrelated).Mark != beforeOther.Mark {
+					t.Errorf("%s %s: a token of another application is dropped", name, where)
+				}
+				if _, after, _ := pages.Get(ada, "page"); after != page {
+					t.Errorf("%s %s: a page of another account is dropped", name, where)
+				}
+			}
+		}
+		// Deleting the owner of the application, too.
+		before, _, known := pages.Get(ada, "page")
+		_, page, _ := pages.Get(ada, "page")
+		if _, err := s.DeletePerson(ctx, bob, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if b, err := s.Bearer(ctx, through); err != nil || b.AppLive {
+			t.Errorf("the application of a deleted account is alive (%v)", err)
+		}
+		if _, after, _ := pages.Get(ada, "page"); after != page {
+			t.Errorf("a page of another account is dropped (%v %v)", before, known)
+		}
+		if _, _, err := s.Client(ctx, changed.ID); !errors.Is(err, fault.NotFound) {
+			t.Errorf("the application of a deleted account: %v", err)
+		}
+	})
+}
+
+// A grant has so many access tokens and no more, however many are asked for at once;
+// the oldest end.
+func TestTokenCap(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		ada := person(t, s, "ada@example.com").ID
+		app := newApp(t, s, ada)
+		first, refresh := granted(t, s, ada, app)
+		kept(t, s, first)
+		const more = store.MaxTokens + 50
+		keys := make([]account.Key, more)
+		var all sync.WaitGroup
+		for i := range keys {
+			all.Go(func() {
+				var err error
+				if keys[i], err = refreshed(s, refresh, app); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		live := 0
+		for _, key := range keys {
+			if _, err := s.Bearer(ctx, key); err == nil {
+				live++
+			} else if !errors.Is(err, fault.NotFound) {
+				t.Fatal(err)
+			}
+		}
+		rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM access_token`)
+		if err != nil || live != store.MaxTokens || rows[0][0] != fmt.Sprint(store.MaxTokens) {
+			t.Errorf("%d tokens live in %v rows (%v)", live, rows, err)
+		}
+		if _, err := s.Bearer(ctx, first); !errors.Is(err, fault.NotFound) {
+			t.Errorf("the oldest token: %v", err)
+		}
+		// One more ends the oldest of those that are left, at once.
+		var last []account.Key
+		for range store.MaxTokens {
+			key, err := refreshed(s, refresh, app)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = append(last, key)
+		}
+		kept(t, s, last[0])
+		if _, err := refreshed(s, refresh, app); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Bearer(ctx, last[0]); !errors.Is(err, fault.NotFound) {
+			t.Errorf("the oldest token, which was kept in memory: %v", err)
+		}
+		for i, key := range last[1:] {
+			if _, err := s.Bearer(ctx, key); err != nil {
+				t.Errorf("token %d of the newest ones: %v", i, err)
+			}
+		}
+		// Another grant is not touched.
+		other, _ := granted(t, s, ada, app)
+		if _, err := s.Bearer(ctx, other); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Known devices are bounded; the ones unused for longest are forgotten.
+func TestDevices(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		ada := person(t, s, "ada@example.com").ID
+		now := time.Now()
+		var keys []account.Key
+		for i := range 25 {
+			secret := account.Mint(account.DeviceKey, ada, now)
+			keys = append(keys, secret.Key())
+			if err := s.KeepDevice(ctx, secret.Key(), now.Add(time.Duration(i)*time.Second)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i, key := range keys {
+			if known, err := s.KnowsDevice(ctx, key, now); err != nil || known != (i >= 5) {
+				t.Errorf("device %d: %v (%v)", i, known, err)
+			}
+		}
+		wrong := keys[20]
+		wrong.Hash = keys[21].Hash
+		if known, err := s.KnowsDevice(ctx, wrong, now); err != nil || known {
+			t.Errorf("a device with another secret: %v (%v)", known, err)
+		}
+		if known, _ := s.KnowsDevice(ctx, keys[20], now.Add(account.DeviceIdle+time.Hour)); known {
+			t.Error("a device is known for ever")
+		}
+		if err := s.Sweep(ctx, now.Add(account.DeviceIdle+10*time.Second), time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM device WHERE account_id = $1`, ada)
+		if err != nil || rows[0][0] != "15" {
+			t.Errorf("%v devices left (%v)", rows, err)
+		}
+	})
+}
+
+// Wrong guesses add up across nodes and are swept once they no longer count.
+func TestGuesses(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
+		beside := storetest.Open(t, place)
+		now := time.Now()
+		var all sync.WaitGroup
+		for i := range 20 {
+			by := []*store.Store{s, beside}[i%2]
+			all.Go(func() {
+				if err := by.KeepGuess(ctx, "l", "k", time.Minute, now); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		list, err := beside.Guesses(ctx, now)
+		if err != nil || len(list) != 1 || list[0].Limiter != "l" || list[0].Key != "k" || list[0].Until.UnixMilli() != now.Add(20*time.Minute).UnixMilli() {
+			t.Errorf("20 guesses of a minute: %v (%v)", list, err)
+		}
+		// A later guess starts from now, not from when the last one was paid for.
+		later := now.Add(time.Hour)
+		if err := s.KeepGuess(ctx, "l", "k", time.Minute, later); err != nil {
+			t.Fatal(err)
+		}
+		if list, err := s.Guesses(ctx, later); err != nil || len(list) != 1 || list[0].Until.UnixMilli() != later.Add(time.Minute).UnixMilli() {
+			t.Errorf("a guess after an hour: %v (%v)", list, err)
+		}
+		if err := s.Sweep(ctx, later.Add(2*time.Minute), time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		if rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM guess`); err != nil || rows[0][0] != "0" {
+			t.Errorf("%v guesses left (%v)", rows, err)
+		}
+		// Beyond the bound nothing is stored.
+		s.SetGuessRows(store.MaxGuesses)
+		if err := s.KeepGuess(ctx, "l", "flood", time.Minute, now); err != nil {
+			t.Fatal(err)
+		}
+		if rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM guess`); err != nil || rows[0][0] != "0" {
+			t.Errorf("%v guesses stored beyond the bound (%v)", rows, err)
+		}
+	})
+}
+
+// Rotation is known to other nodes without a restart, and the key before the last
+// verifies no longer.
+func TestSigningKeys(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
+		beside := storetest.Open(t, place)
+		first, err := s.SigningKeys(ctx)
+		if err != nil || len(first.Current) != 32 || first.Previous != nil {
+			t.Fatalf("%v (%v)", first, err)
+		}
+		now := time.Now()
+		for range 2 {
+			before, err := s.SigningKeys(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			until, err := beside.RotateSigningKey(ctx, now)
+			if err != nil || !until.Equal(now.Add(24*time.Hour)) {
+				t.Fatalf("verifies until %v (%v)", until, err)
+			}
+			var after store.SigningKeys
+			for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+				if after, err = s.SigningKeys(ctx); err != nil || !bytes.Equal(after.Current, before.Current) {
+					break
+				}
+			}
+			if err != nil || bytes.Equal(after.Current, before.Current) || !bytes.Equal(after.Previous, before.Current) || after.Until.UnixMilli() != until.UnixMilli() {
+				t.Errorf("after a rotation elsewhere: %v, before it %v (%v)", after, before, err)
+			}
+		}
+	})
+}
+
+// A backup holds no signing key, and whoever restores one, also one of an earlier
+// version that does, gets a key of their own.
+func TestBackupLeavesSigningKey(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
+		person(t, s, "ada@example.com")
+		if _, err := s.SigningKeys(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.RotateSigningKey(ctx, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Exec(ctx, `INSERT INTO setting (name, value) VALUES ('other', 'stays')`); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := s.Rows(ctx, 2, `SELECT name, value FROM setting`)
+		if err != nil || len(rows) != 3 {
+			t.Fatalf("settings %v (%v)", rows, err)
+		}
+		var file bytes.Buffer
+		if _, err := s.Backup(ctx, &file); err != nil {
+			t.Fatal(err)
+		}
+		zip, err := gzip.NewReader(bytes.NewReader(file.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(zip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows {
+			if row[0] != "other" && (bytes.Contains(text, []byte(row[0])) || bytes.Contains(text, []byte(row[1]))) {
+				t.Errorf("the backup holds %s", row[0])
+			}
+		}
+		// As earlier versions wrote it.
+		held := strings.Replace(string(text), `{"row":["other","stays"]}`, `{"row":["signing_key","b2xk"]}`, 1)
+		for name, backup := range map[string]string{"new": string(text), "old": held} {
+			var packed bytes.Buffer
+			zip := gzip.NewWriter(&packed)
+			io.WriteString(zip, backup)
+			zip.Close()
+			target := storetest.SQLite(t)
+			if place.Engine == "postgres" {
+				target = storetest.Postgres(t)
+			}
+			restored, err := store.Connect(ctx, target.Data, target.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { restored.Close() })
+			if _, err := restored.Restore(ctx, &packed); err != nil {
+				t.Fatal(err)
+			}
+			keys, err := restored.SigningKeys(ctx)
+			if err != nil || len(keys.Current) != 32 || keys.Previous != nil {
+				t.Errorf("%s: keys %v (%v)", name, keys, err)
+			}
+			if got, err := restored.Rows(ctx, 1, `SELECT value FROM setting WHERE name = 'other'`); err != nil || len(got) != map[string]int{"new": 1, "old": 0}[name] {
+				t.Errorf("%s: other settings %v (%v)", name, got, err)
+			}
+		}
+	})
+}
+
+// Issuing a token past the limit finds the oldest by its slot, not by reading all tokens of
+// the account.
+func TestTokenSlotsUseTheirIndex(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, storetest.SQLite(t))
+	plan, err := s.Rows(ctx, 4, "EXPLAIN QUERY PLAN "+store.ClearSlotSQL, "usr_x", "con_x", 1)
+	if err != nil || len(plan) == 0 || !strings.Contains(plan[0][3], "access_token_by_slot") {
+		t.Errorf("the plan is %v (%v)", plan, err)
+	}
+}

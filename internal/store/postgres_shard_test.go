@@ -1,0 +1,135 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+// Submissions to forms of several owners that arrive together are stored in one transaction
+// per owner, so that each stays on one machine.
+func TestOneTransactionPerOwner(t *testing.T) {
+	t.Parallel()
+	place := storetest.Postgres(t)
+	s := storetest.Open(t, place)
+	const owners, each = 40, 6 // more owners than there are lanes
+	var forms []*store.PublicForm
+	for i := range owners {
+		forms = append(forms, opened(t, s, person(t, s, fmt.Sprintf("owner%d@example.com", i)).ID, small))
+	}
+	letGo := hold(t, place)
+	var come, all sync.WaitGroup
+	come.Add(owners * each)
+	for i := range owners * each {
+		all.Go(func() {
+			come.Done()
+			if _, err := add(s, forms[i%owners], i); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	come.Wait()
+	letGo()
+	all.Wait()
+	rows, err := s.Rows(ctx, 2, `SELECT CAST(COUNT(*) AS TEXT), CAST(COALESCE(MAX(n), 0) AS TEXT) FROM
+		(SELECT COUNT(DISTINCT account_id) AS n FROM response GROUP BY CAST(xmin AS TEXT)) AS transactions`)
+	if err != nil || rows[0][1] != "1" {
+		t.Errorf("a transaction has responses to %v owners (%v)", rows, err)
+	}
+}
+
+// After all connections were broken, as by a failover, reads succeed at once.
+func TestReadsSurviveBrokenConnections(t *testing.T) {
+	t.Parallel()
+	place := storetest.Postgres(t)
+	name := "broken_" + t.Name()
+	place.URL += "&application_name=" + name
+	s := storetest.Open(t, place)
+	owner := person(t, s, "ada@example.com").ID
+	f := opened(t, s, owner, small)
+	conn, err := pgx.Connect(ctx, strings.Replace(place.URL, "pool_max_conns=8&", "", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	for round := range 5 {
+		var all sync.WaitGroup
+		for range 8 { // so that several connections are idle
+			all.Go(func() { s.Form(ctx, owner, f.ID) })
+		}
+		all.Wait()
+		if _, err := conn.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()`, name); err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			all.Go(func() {
+				if _, err := s.Form(ctx, owner, f.ID); err != nil {
+					t.Errorf("round %d, one statement: %v", round, err)
+				}
+				if _, _, err := s.FormDraft(ctx, owner, f.ID); err != nil {
+					t.Errorf("round %d, several: %v", round, err)
+				}
+				if _, _, err := s.Responses(ctx, owner, f.ID, store.ResponseFilter{Search: "x"}, 10, 0); err != nil {
+					t.Errorf("round %d, a transaction: %v", round, err)
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+// Lists by status close what is due of their own account only, without a look at others.
+func TestCloseDueOf(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		now := time.Now()
+		due := func(email string) (owner, id string) {
+			owner = person(t, s, email).ID
+			id = opened(t, s, owner, small).ID
+			if _, err := s.ChangeForm(ctx, owner, id, 0, func(p *form.Plan) error { p.ClosesAt = now.Add(time.Hour); return nil }, now); err != nil {
+				t.Fatal(err)
+			}
+			return owner, id
+		}
+		ada, _ := due("ada@example.com")
+		bob, _ := due("bob@example.com")
+		if err := s.CloseDueOf(ctx, ada, now.Add(2*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		for owner, want := range map[string]int64{ada: 1, bob: 0} {
+			if _, n, err := s.Forms(ctx, owner, store.FormFilter{Status: "closed"}, store.NewestFirst, 1, 0); err != nil || n != want {
+				t.Errorf("%d forms of %s are closed, want %d (%v)", n, owner, want, err)
+			}
+		}
+	})
+}
+
+// The queue of submissions counts bytes: when it is full, callers are told to come back.
+func TestIntakeCountsBytes(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		f := opened(t, s, owner, textForm)
+		if !s.ReserveIntake(store.IntakeBytes - 100) {
+			t.Fatal("an empty queue is full")
+		}
+		_, err := addText(t, s, f, strings.Repeat("x", 200))
+		if e := fault.From(err); e.Code != fault.DatabaseUnreachable || e.RetryAfter == 0 {
+			t.Errorf("into a full queue: %v", err)
+		}
+		if _, err := addText(t, s, f, "short"); err != nil {
+			t.Errorf("into what is left: %v", err)
+		}
+		s.ReleaseIntake(store.IntakeBytes - 100)
+		if _, err := addText(t, s, f, strings.Repeat("x", 200)); err != nil {
+			t.Errorf("into an empty queue: %v", err)
+		}
+	})
+}

@@ -1,0 +1,107 @@
+package store_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+// Publishing a draft that is the published version already makes no new version, and
+// still opens a closed form.
+func TestPublishUnchanged(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		first := current(t, s, owner, opened(t, s, owner, small).ID)
+		again, err := s.Publish(ctx, owner, first.ID, 0, store.Once{}, time.Now())
+		if err != nil || again.Version != 1 || again.Revision != first.Revision || again.Status != form.Open {
+			t.Fatalf("published again: %+v, %v", again, err)
+		}
+		closed, err := s.CloseForm(ctx, owner, first.ID, 0, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		reopened, err := s.Publish(ctx, owner, first.ID, closed.Revision, store.Once{}, time.Now())
+		if err != nil || reopened.Version != 1 || reopened.Status != form.Open || reopened.Revision != closed.Revision+1 {
+			t.Fatalf("published while closed: %+v, %v", reopened, err)
+		}
+		if _, total, err := s.Forms(ctx, owner, store.FormFilter{Status: "open"}, store.NewestFirst, 10, 0); err != nil || total != 1 {
+			t.Errorf("%d forms count as open, %v", total, err)
+		}
+		rename(t, s, owner, first.ID, "Another title")
+		changed, err := s.Publish(ctx, owner, first.ID, 0, store.Once{}, time.Now())
+		if err != nil || changed.Version != 2 {
+			t.Errorf("published with another title: %+v, %v", changed, err)
+		}
+	})
+}
+
+func current(t *testing.T, s *store.Store, owner, id string) form.Form {
+	t.Helper()
+	f, err := s.Form(ctx, owner, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// A change that is refused, and one that changes nothing, leave the revision alone; one
+// for an old revision is refused before it is computed.
+func TestChangeRefused(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		f := current(t, s, owner, opened(t, s, owner, small).ID)
+		refusal := errors.New("refused")
+		if _, err := s.ChangeForm(ctx, owner, f.ID, 0, func(*form.Plan) error { return refusal }, time.Now()); !errors.Is(err, refusal) {
+			t.Errorf("refused: %v", err)
+		}
+		same, err := s.ChangeForm(ctx, owner, f.ID, f.Revision, func(*form.Plan) error { return nil }, time.Now())
+		if err != nil || same.Revision != f.Revision || !same.UpdatedAt.Equal(f.UpdatedAt) {
+			t.Errorf("changed nothing: %+v, %v", same, err)
+		}
+		moved := rename(t, s, owner, f.ID, "Moved")
+		if moved.Revision != f.Revision+1 {
+			t.Errorf("revision %d became %d", f.Revision, moved.Revision)
+		}
+		_, err = s.ChangeForm(ctx, owner, f.ID, f.Revision, func(*form.Plan) error {
+			t.Error("a change of an old revision was computed")
+			return nil
+		}, time.Now())
+		if fault.From(err).Code != fault.Changed {
+			t.Errorf("old revision: %v", err)
+		}
+	})
+}
+
+// Computing a change holds no lock: somebody else can write meanwhile, and the change is
+// then computed again on what they left.
+func TestChangeOutsideTheTransaction(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		f := opened(t, s, owner, small)
+		runs := 0
+		changed, err := s.ChangeForm(ctx, owner, f.ID, 0, func(p *form.Plan) error {
+			if runs++; runs == 1 {
+				// With a writer held by this change, this would wait for ever.
+				rename(t, s, owner, f.ID, "Theirs")
+			}
+			p.Title += " and ours"
+			return nil
+		}, time.Now())
+		if err != nil || runs != 2 || changed.Title != "Theirs and ours" {
+			t.Errorf("after %d runs the title is %q, %v", runs, changed.Title, err)
+		}
+		_, err = s.ChangeForm(ctx, owner, f.ID, 0, func(p *form.Plan) error {
+			p.Title = strings.Repeat("x", 10) + rename(t, s, owner, f.ID, time.Now().String()).Title
+			return nil
+		}, time.Now())
+		if fault.From(err).Code != fault.Changed {
+			t.Errorf("a form that never rests: %v", err)
+		}
+	})
+}

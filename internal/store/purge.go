@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"formulary/internal/fault"
+)
+
+// ownedSQL removes what a deleted account owned and what is small. The rest is removed by
+// purgeSQL, some rows at a time. Access tokens stay until they are swept, so that their
+// bearers learn that the user is gone (401006); those that were revoked before stay
+// unknown (401001).
+var ownedSQL = []string{
+	// First, since storing a response and publishing hold the form's row: what follows
+	// finds everything that they leave.
+	`DELETE FROM form WHERE account_id = $1`,
+	`DELETE FROM access_token WHERE account_id = $1
+		AND consent_id IN (SELECT id FROM consent WHERE account_id = $1 AND ended_at > 0)`,
+	`DELETE FROM session WHERE account_id = $1`,
+	`DELETE FROM device WHERE account_id = $1`,
+	`DELETE FROM link WHERE account_id = $1`,
+	`DELETE FROM ticket WHERE account_id = $1`,
+	`DELETE FROM code WHERE account_id = $1`,
+	`DELETE FROM refresh_token WHERE account_id = $1`,
+	`DELETE FROM consent WHERE account_id = $1`,
+	`DELETE FROM app_secret WHERE account_id = $1`,
+	`DELETE FROM app WHERE account_id = $1`,
+	`DELETE FROM app_call WHERE account_id = $1`,
+	`DELETE FROM form_count WHERE account_id = $1`,
+	dropIDAddressesSQL,
+}
+
+// purgeSQL removes at most $2 rows of one table at a time, so that no other writer waits
+// for long.
+var purgeSQL = []string{
+	`DELETE FROM response WHERE account_id = $1 AND (form_id, id) IN (SELECT form_id, id FROM response WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM idempotency WHERE account_id = $1 AND (app_id, key) IN (SELECT app_id, key FROM idempotency WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM form_summary WHERE account_id = $1 AND form_id IN (SELECT form_id FROM form_summary WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM trash WHERE account_id = $1 AND id IN (SELECT id FROM trash WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM option_count WHERE account_id = $1
+		AND (form_id, field_id, value) IN (SELECT form_id, field_id, value FROM option_count WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM form_version WHERE account_id = $1 AND (form_id, version) IN (SELECT form_id, version FROM form_version WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM form_draft WHERE account_id = $1 AND form_id IN (SELECT form_id FROM form_draft WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM list_block WHERE account_id = $1
+		AND (list, level, block) IN (SELECT list, level, block FROM list_block WHERE account_id = $1 LIMIT $2)`,
+}
+
+const (
+	noteErasureSQL = `INSERT INTO account_purge (account_id, deleted_at) VALUES ($1, $2) ON CONFLICT (account_id) DO NOTHING`
+	erasuresSQL    = `SELECT account_id FROM account_purge ORDER BY deleted_at LIMIT $1`
+	// Two nodes that erase the same account take turns: each batch then counts what is left.
+	holdErasureSQL = `UPDATE account_purge SET deleted_at = deleted_at WHERE account_id = $1`
+	endErasureSQL  = `DELETE FROM account_purge WHERE account_id = $1`
+)
+
+// DeletePerson removes an account and everything that it owns. With complete, the data is
+// gone from the files of SQLite too; otherwise the account is gone, and Sweep removes what
+// is left of its data.
+func (s *Store) DeletePerson(ctx context.Context, owner string, now time.Time) (complete bool, err error) {
+	if err := s.deleteAccount(ctx, owner, now); err != nil {
+		return false, err
+	}
+	if err := s.erase(ctx, owner); isAway(err) || ctx.Err() != nil {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// deleteAccount removes the account and notes that its data has to follow.
+func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) error {
+	var apps []string
+	err := s.write(ctx, owner, func(t tx) error {
+		apps = nil
+		if err := t.Query(appIDsSQL, func(r row) error {
+			var id string
+			err := r.Scan(&id)
+			apps = append(apps, id)
+			return err
+		}, owner); err != nil {
+			return err
+		}
+		if err := changed(t.Exec(deletePersonSQL, owner)); err != nil {
+			return err
+		}
+		if _, err := t.Exec(noteErasureSQL, owner, ms(now)); err != nil {
+			return err
+		}
+		for _, sql := range ownedSQL {
+			if _, err := t.Exec(sql, owner); err != nil {
+				return err
+			}
+		}
+		_, err := t.Exec(releaseAccountSQL, owner, ms(now))
+		return err
+	})
+	// The account's applications act for other people.
+	s.invalidateApps(apps...)
+	return err
+}
+
+// erase removes what a deleted account has left.
+func (s *Store) erase(ctx context.Context, owner string) error {
+	for _, sql := range purgeSQL {
+		if err := s.eraseRows(ctx, sql, owner); err != nil {
+			return notFoundAs(err, nil) // another node has completed it
+		}
+	}
+	if err := s.db.Scrub(ctx); err != nil {
+		return err
+	}
+	return s.db.Write(ctx, func(t tx) error {
+		_, err := t.Exec(endErasureSQL, owner)
+		return err
+	})
+}
+
+// finishErasures completes deletions that were interrupted.
+func (s *Store) finishErasures(ctx context.Context) error {
+	var owners []string
+	err := s.db.Query(ctx, erasuresSQL, func(r row) error {
+		var owner string
+		err := r.Scan(&owner)
+		owners = append(owners, owner)
+		return err
+	}, sweepBatch)
+	if err != nil {
+		return err
+	}
+	for _, owner := range owners {
+		// A database that is busy is tried again at the next sweep.
+		if err := s.erase(ctx, owner); err != nil && fault.From(err).Code != fault.DatabaseUnreachable {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseBatch is how many rows one transaction erases. They may be large, and on SQLite they
+// are overwritten.
+const eraseBatch = 100
+
+// eraseRows runs a statement of purgeSQL until it finds no more. fault.NotFound: the account
+// is not being erased any more.
+func (s *Store) eraseRows(ctx context.Context, sql, owner string) error {
+	for {
+		var n int64
+		err := s.db.Write(ctx, func(t tx) (err error) {
+			if err := changed(t.Exec(holdErasureSQL, owner)); err != nil {
+				return err
+			}
+			n, err = t.Exec(sql, owner, eraseBatch)
+			return err
+		})
+		if err != nil || n < eraseBatch {
+			return err
+		}
+	}
+}
+
+// repeat runs a statement that removes at most $2 rows until it finds no more.
+func (s *Store) repeat(ctx context.Context, sql string, first any) error {
+	for {
+		var n int64
+		err := s.db.Write(ctx, func(t tx) (err error) {
+			n, err = t.Exec(sql, first, sweepBatch)
+			return err
+		})
+		if err != nil || n < sweepBatch {
+			return err
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"formulary/internal/fault"
+)
+
+// Quotas are what one account may store; 0 means no limit.
+type Quotas struct {
+	Forms    int64 // forms, including recently deleted ones
+	Versions int64 // versions of one form
+	Bytes    int64 // drafts, versions and responses, including recently deleted ones
+}
+
+// Usage is what an account has stored.
+type Usage struct {
+	Forms int64
+	Bytes int64
+}
+
+// responseOverhead is what a response takes beside its answers and metadata: its key,
+// its version and its time.
+const responseOverhead = 100
+
+// responseBytes is what a response counts for. It goes by the values, not by their JSON,
+// which PostgreSQL writes in its own way: what is deleted counts for as much as when it was
+// stored.
+func responseBytes(answers map[string]any, metadata string) int64 {
+	return valueBytes(answers) + int64(len(metadata)) + responseOverhead
+}
+
+func valueBytes(value any) int64 {
+	var n int64
+	switch v := value.(type) {
+	case string:
+		return int64(len(v)) + 2
+	case []any:
+		for _, item := range v {
+			n += valueBytes(item) + 1
+		}
+	case map[string]any:
+		for key, item := range v {
+			n += int64(len(key)) + 3 + valueBytes(item)
+		}
+	default:
+		return 8
+	}
+	return n
+}
+
+const (
+	formsStoredSQL = `SELECT CAST(COALESCE(SUM(stored_bytes), 0) AS BIGINT) FROM form WHERE account_id = $1`
+	trashStoredSQL = `SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM trash WHERE account_id = $1`
+	// Ids of forms: the primary key leads to them past all deleted responses.
+	trashFormsSQL = `SELECT COUNT(*) FROM trash WHERE account_id = $1 AND id >= 'frm_' AND id < 'frm_~'`
+	addStoredSQL  = `UPDATE form SET stored_bytes = stored_bytes + $3 WHERE account_id = $1 AND id = $2`
+)
+
+// SetQuotas limits what accounts may store from now on. It is called before the store is
+// shared.
+func (s *Store) SetQuotas(q Quotas) { s.quotas.Quotas = q }
+
+// Quotas are what accounts may store.
+func (s *Store) Quotas() Quotas { return s.quotas.Quotas }
+
+// Usage is what an account has stored. It reads a row for each of its forms.
+func (s *Store) Usage(ctx context.Context, owner string) (Usage, error) {
+	var u Usage
+	var forms, trash, trashed int64
+	var found bool
+	err := s.db.Ask(ctx,
+		into(&found, formsStoredSQL, []any{owner}, &forms),
+		into(&found, trashStoredSQL, []any{owner}, &trash),
+		into(&found, countFormsSQL, []any{owner, "", ""}, &u.Forms),
+		into(&found, trashFormsSQL, []any{owner}, &trashed))
+	u.Forms += trashed
+	u.Bytes = forms + trash
+	return u, err
+}
+
+// quotas enforces Quotas. How much an account has stored is read now and then and added to
+// in between, so an account can exceed its limit by what arrives within usageFresh on
+// several nodes.
+type quotas struct {
+	Quotas
+	mu    sync.Mutex
+	known map[string]*knownUsage // by owner
+}
+
+type knownUsage struct {
+	bytes   int64
+	read    time.Time
+	reading bool // one caller reads it again; the others go by what is known
+}
+
+const (
+	usageFresh  = 10 * time.Second
+	usageRepeat = 500 * time.Millisecond // between two readings for an account at its limit
+	maxUsages   = 10_000
+)
+
+// reserve checks that an account may store n bytes more.
+func (s *Store) reserve(ctx context.Context, owner string, n int64) error {
+	q := &s.quotas
+	if q.Bytes == 0 || n <= 0 {
+		return nil
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	u, now := q.of(owner), time.Now()
+	age := now.Sub(u.read)
+	if !u.reading && (age >= usageFresh || u.bytes+n > q.Bytes && age >= usageRepeat) {
+		u.reading = true
+		q.mu.Unlock()
+		read, err := s.Usage(ctx, owner)
+		q.mu.Lock()
+		if u.reading = false; err != nil {
+			return err
+		}
+		u.bytes, u.read = read.Bytes, now
+	}
+	return q.take(u, n)
+}
+
+// of is what is known of an owner; nothing yet is a reading of long ago.
+func (q *quotas) of(owner string) *knownUsage {
+	u := q.known[owner]
+	if u == nil {
+		if q.known == nil || len(q.known) >= maxUsages {
+			q.known = map[string]*knownUsage{}
+		}
+		u = &knownUsage{}
+		q.known[owner] = u
+	}
+	return u
+}
+
+func (q *quotas) take(u *knownUsage, n int64) error {
+	if u.bytes+n > q.Bytes {
+		return fault.New(fault.QuotaReached, "The account has reached its storage limit of %s. Delete forms or responses that are no longer needed.", FormatBytes(q.Bytes))
+	}
+	u.bytes += n
+	return nil
+}
+
+// allowForm checks, in the transaction that adds it, that an account may have one more form.
+func (q *quotas) allowForm(t tx, owner string) error {
+	if q.Forms == 0 {
+		return nil
+	}
+	var forms, trashed int64
+	if err := one(t.Query, countFormsSQL, []any{owner, "", ""}, &forms); err != nil {
+		return err
+	}
+	if err := one(t.Query, trashFormsSQL, []any{owner}, &trashed); err != nil {
+		return err
+	}
+	if forms+trashed >= q.Forms {
+		return fault.New(fault.QuotaReached, "The account has reached its limit of %d forms. Deleted forms count for an hour.", q.Forms)
+	}
+	return nil
+}
+
+// allowVersion checks that a form may have one more version.
+func (q *quotas) allowVersion(version int64) error {
+	if q.Versions > 0 && version >= q.Versions {
+		return fault.New(fault.QuotaReached, "The form has reached its limit of %d versions. Duplicate it to go on.", q.Versions)
+	}
+	return nil
+}

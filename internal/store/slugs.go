@@ -1,0 +1,94 @@
+package store
+
+import (
+	"time"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+)
+
+// slugHold is how long a custom link that was given up is kept from other accounts: people
+// still have it, and must not end up at a stranger's form.
+const slugHold = 30 * 24 * time.Hour
+
+// maxHeldSlugs is how many links an account can give up within that time.
+const maxHeldSlugs = 100
+
+const (
+	// A released address can be claimed by its last owner at once, by others after slugHold.
+	claimSlugSQL = `INSERT INTO form_address (address, account_id, form_id) VALUES ($1, $2, $3)
+		ON CONFLICT (address) DO UPDATE SET account_id = excluded.account_id, form_id = excluded.form_id, released_at = 0
+		WHERE form_address.account_id = excluded.account_id AND form_address.form_id = excluded.form_id
+		OR form_address.released_at > 0 AND (form_address.account_id = excluded.account_id OR form_address.released_at < $4)`
+	slugTakenSQL = `SELECT COUNT(*) FROM form_address WHERE address = $1 AND NOT (account_id = $2 AND (form_id = $3 OR released_at > 0))
+		AND (released_at = 0 OR released_at >= $4)`
+	dropSlugSQL    = `DELETE FROM form_address WHERE address = $1 AND account_id = $2 AND form_id = $3`
+	heldSlugsSQL   = `SELECT COUNT(*) FROM form_address WHERE account_id = $1 AND released_at > 0`
+	releaseSlugSQL = `UPDATE form_address SET released_at = $4 WHERE address = $1 AND account_id = $2 AND form_id = $3 AND released_at = 0`
+	// The form's id is an address too. No other form ever gets it.
+	releaseSlugsSQL       = `UPDATE form_address SET released_at = $3 WHERE account_id = $1 AND form_id = $2 AND address <> $2 AND released_at = 0`
+	dropIDAddressSQL      = `DELETE FROM form_address WHERE account_id = $1 AND form_id = $2 AND address = $2`
+	releaseAccountSQL     = `UPDATE form_address SET released_at = $2 WHERE account_id = $1 AND address <> form_id AND released_at = 0`
+	dropIDAddressesSQL    = `DELETE FROM form_address WHERE account_id = $1 AND address = form_id`
+	sweepReleasedSlugsSQL = `DELETE FROM form_address WHERE address IN (SELECT address FROM form_address WHERE released_at > 0 AND released_at < $1 LIMIT $2)`
+)
+
+func errSlugTaken(slug string) error {
+	return fault.Field("slug", "%q is already used by another form", slug)
+}
+
+// changeSlug gives a form another custom link. The link of a form that was never published
+// is only checked: drafts claim none, so that nobody can hoard them.
+func changeSlug(t tx, owner string, f form.Form, to string, now time.Time) error {
+	if f.Slug == to {
+		return nil
+	}
+	if f.Version == 0 {
+		// A draft from before this was so may have one.
+		if _, err := t.Exec(dropSlugSQL, f.Slug, owner, f.ID); err != nil {
+			return err
+		}
+		return checkSlug(t, owner, f.ID, to, now)
+	}
+	if f.Slug != "" {
+		var held int64
+		if err := one(t.Query, heldSlugsSQL, []any{owner}, &held); err != nil {
+			return err
+		}
+		if held >= maxHeldSlugs {
+			return fault.New(fault.QuotaReached, "The account has given up %d custom links within 30 days. Keep this one for now.", maxHeldSlugs)
+		}
+		if _, err := t.Exec(releaseSlugSQL, f.Slug, owner, f.ID, ms(now)); err != nil {
+			return err
+		}
+	}
+	return claimSlug(t, owner, f.ID, to, now)
+}
+
+// claimSlug makes a custom link lead to the form.
+func claimSlug(t tx, owner, id, slug string, now time.Time) error {
+	if slug == "" {
+		return nil
+	}
+	n, err := t.Exec(claimSlugSQL, slug, owner, id, ms(now.Add(-slugHold)))
+	return orNil(err, n == 0, errSlugTaken(slug))
+}
+
+// checkSlug says whether a form could claim a custom link.
+func checkSlug(t tx, owner, id, slug string, now time.Time) error {
+	if slug == "" {
+		return nil
+	}
+	var n int64
+	err := one(t.Query, slugTakenSQL, []any{slug, owner, id, ms(now.Add(-slugHold))}, &n)
+	return orNil(err, n > 0, errSlugTaken(slug))
+}
+
+// releaseAddresses ends the addresses of a deleted form.
+func releaseAddresses(t tx, owner, id string, now time.Time) error {
+	if _, err := t.Exec(releaseSlugsSQL, owner, id, ms(now)); err != nil {
+		return err
+	}
+	_, err := t.Exec(dropIDAddressSQL, owner, id)
+	return err
+}

@@ -1,0 +1,40 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+)
+
+// The pages that may be compressed are these. Whoever adds one makes sure that it
+// carries no secret for anybody.
+func TestCompressibleRoutes(t *testing.T) {
+	want := []string{"GET /docs/api", "GET /docs/api/{operation}"}
+	var got []string
+	for _, r := range routes {
+		if compressible(r.pattern) {
+			got = append(got, r.pattern)
+			if r.access != anyone {
+				t.Errorf("%s needs a session", r.pattern)
+			}
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q may be compressed, want %q", got, want)
+	}
+}
+
+// Windows that are part of an application's flow stay connected, all others do not.
+func TestOpenerPolicy(t *testing.T) {
+	for path, want := range map[string]string{
+		"/": "same-origin", "/forms/frm_x/build": "same-origin", "/account": "same-origin", "/applications/app_x": "same-origin",
+		"/reset": "same-origin", "/setup": "same-origin", "/docs/api": "same-origin", "/nonsense": "same-origin", "/authorizex": "same-origin",
+		"/authorize": "unsafe-none", "/signin": "unsafe-none", "/signup": "unsafe-none", "/f/frm_x": "unsafe-none", "/f/frm_x/done": "unsafe-none",
+	} {
+		h := http.Header{}
+		guard(h, path)
+		if got := h.Get("Cross-Origin-Opener-Policy"); got != want {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+}
