@@ -17,7 +17,7 @@ import (
 var plan = map[string][]string{
 	".":                        {"cli"},
 	"internal/cli":             {"account", "api", "export", "fault", "form", "limit", "oauth", "server", "store", "web"},
-	"internal/cli/clitest":     {"cli", "store/storetest"},
+	"internal/cli/clitest":     {"account", "cli", "store/storetest"},
 	"internal/server":          {"fault", "limit"},
 	"internal/api":             {"account", "compress", "export", "fault", "form", "limit", "oauth", "store"},
 	"internal/web":             {"account", "chart", "compress", "export", "fault", "form", "limit", "oauth", "store"},

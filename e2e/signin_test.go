@@ -53,7 +53,7 @@ func firstStart(t *testing.T) (link string) {
 	done := make(chan int, 1)
 	data := t.TempDir()
 	go func() {
-		done <- cli.Run(ctx, []string{"serve", "--addr=127.0.0.1:0", "--data=" + data}, strings.NewReader(""), out, io.Discard)
+		done <- cli.DefaultTuning.Run(ctx, []string{"serve", "--addr=127.0.0.1:0", "--data=" + data}, strings.NewReader(""), out, io.Discard)
 	}()
 	t.Cleanup(func() {
 		stop()

@@ -126,7 +126,7 @@ func TestPasswords(t *testing.T) {
 		}
 	}
 	ctx := context.Background()
-	h := NewHasher(1)
+	h := NewHasher(1, DefaultHashCost)
 	stored, err := h.Hash(ctx, "quiet-otter")
 	if err != nil || !strings.HasPrefix(stored, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Fatalf("stored as %s (%v)", stored, err)
@@ -139,8 +139,18 @@ func TestPasswords(t *testing.T) {
 	if got, err := h.Verify(ctx, "", "anything"); err != nil || got {
 		t.Errorf("nobody's password: %v (%v)", got, err)
 	}
-	if _, err := h.Verify(ctx, "nonsense", "anything"); err == nil {
-		t.Error("a damaged hash was compared")
+	for _, damaged := range []string{"nonsense", strings.Replace(stored, "v=19", "v=18", 1), strings.Replace(stored, "m=19456", "m=4000000000", 1), strings.Replace(stored, "t=2", "t=0", 1), stored + "$", strings.TrimRight(stored, "$")[:40]} {
+		if _, err := h.Verify(ctx, damaged, "quiet-otter"); err == nil {
+			t.Errorf("a damaged hash was compared: %s", damaged)
+		}
+	}
+	// A hash is verified at the cost it was made with.
+	cheap, err := NewHasher(1, HashCost{MemoryKiB: 64, Passes: 1}).Hash(ctx, "quiet-otter")
+	if err != nil || !strings.HasPrefix(cheap, "$argon2id$v=19$m=64,t=1,p=1$") {
+		t.Fatalf("stored as %s (%v)", cheap, err)
+	}
+	if same, err := h.Verify(ctx, cheap, "quiet-otter"); err != nil || !same {
+		t.Errorf("a hash of another cost: %v (%v)", same, err)
 	}
 	// The cap: with the one slot taken, a caller waits and gives up in time.
 	h.slots <- struct{}{}

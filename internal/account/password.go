@@ -25,10 +25,16 @@ const (
 // passwords such as correcthorse and Tr0ub4dor&3.
 const minGuesses = 8.5
 
-// The cost of argon2id (19 MiB, two passes), as OWASP recommends it.
+// HashCost is how much work argon2id does for one hash.
+type HashCost struct {
+	MemoryKiB uint32
+	Passes    uint32
+}
+
+// DefaultHashCost is what OWASP recommends for argon2id.
+var DefaultHashCost = HashCost{MemoryKiB: 19 * 1024, Passes: 2}
+
 const (
-	argonMemory  = 19 * 1024
-	argonTime    = 2
 	argonThreads = 1
 	argonKeyLen  = 32
 	argonSaltLen = 16
@@ -64,13 +70,14 @@ func CheckPassword(password string, known ...string) error {
 // of a core, and a flood of sign-ins must not take the machine.
 type Hasher struct {
 	slots chan struct{}
+	cost  HashCost
 	decoy string
 }
 
-// NewHasher allows so many hashes at once.
-func NewHasher(atOnce int) *Hasher {
-	h := &Hasher{slots: make(chan struct{}, atOnce)}
-	h.decoy = encode(make([]byte, argonSaltLen), make([]byte, argonKeyLen))
+// NewHasher allows so many hashes at once, each at the given cost.
+func NewHasher(atOnce int, cost HashCost) *Hasher {
+	h := &Hasher{slots: make(chan struct{}, atOnce), cost: cost}
+	h.decoy = cost.encode(make([]byte, argonSaltLen), make([]byte, argonKeyLen))
 	return h
 }
 
@@ -91,11 +98,11 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	defer func() { <-h.slots }()
 	salt := make([]byte, argonSaltLen)
 	rand.Read(salt)
-	return encode(salt, derive(password, salt)), nil
+	return h.cost.encode(salt, h.cost.derive(password, salt)), nil
 }
 
-// Verify compares a password with a stored text. With an empty text, as for an
-// address that nobody has, it does the same work and says no.
+// Verify compares a password with a stored text, at the cost that the text names.
+// With an empty text, as for an unknown address, it does the same work and says no.
 func (h *Hasher) Verify(ctx context.Context, stored, password string) (bool, error) {
 	if err := h.enter(ctx); err != nil {
 		return false, err
@@ -105,36 +112,43 @@ func (h *Hasher) Verify(ctx context.Context, stored, password string) (bool, err
 	if !known {
 		stored = h.decoy
 	}
-	salt, key, err := decode(stored)
+	cost, salt, key, err := decode(stored)
 	if err != nil {
 		return false, err
 	}
-	same := subtle.ConstantTimeCompare(derive(password, salt), key) == 1
+	same := subtle.ConstantTimeCompare(cost.derive(password, salt), key) == 1
 	return same && known, nil
 }
 
-func derive(password string, salt []byte) []byte {
-	return argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, argonKeyLen)
+func (c HashCost) derive(password string, salt []byte) []byte {
+	return argon2.IDKey([]byte(password), salt, c.Passes, c.MemoryKiB, argonThreads, argonKeyLen)
 }
 
-var phcPrefix = fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$", argon2.Version, argonMemory, argonTime, argonThreads)
+// phcFormat is the PHC string format, up to the salt.
+const phcFormat = "$argon2id$v=%d$m=%d,t=%d,p=%d$"
 
-func encode(salt, key []byte) string {
+func (c HashCost) encode(salt, key []byte) string {
 	b64 := base64.RawStdEncoding
-	return phcPrefix + b64.EncodeToString(salt) + "$" + b64.EncodeToString(key)
+	return fmt.Sprintf(phcFormat, argon2.Version, c.MemoryKiB, c.Passes, argonThreads) + b64.EncodeToString(salt) + "$" + b64.EncodeToString(key)
 }
 
-func decode(stored string) (salt, key []byte, err error) {
-	rest, ok := strings.CutPrefix(stored, phcPrefix)
-	saltText, keyText, found := strings.Cut(rest, "$")
-	if !ok || !found {
-		return nil, nil, errors.New("stored password hash has an unknown form")
+// maxHashMemoryKiB bounds what a damaged row can make Verify allocate.
+const maxHashMemoryKiB = 1 << 20
+
+func decode(stored string) (cost HashCost, salt, key []byte, err error) {
+	var version, threads int
+	if _, err := fmt.Sscanf(stored, phcFormat, &version, &cost.MemoryKiB, &cost.Passes, &threads); err != nil {
+		return cost, nil, nil, fmt.Errorf("stored password hash has an unknown format: %w", err)
 	}
-	if salt, err = base64.RawStdEncoding.DecodeString(saltText); err != nil {
-		return nil, nil, fmt.Errorf("stored password salt: %w", err)
+	parts := strings.Split(stored, "$")
+	if len(parts) != 6 || version != argon2.Version || threads != argonThreads || cost.Passes < 1 || cost.MemoryKiB > maxHashMemoryKiB {
+		return cost, nil, nil, errors.New("stored password hash has an unknown format")
 	}
-	if key, err = base64.RawStdEncoding.DecodeString(keyText); err != nil {
-		return nil, nil, fmt.Errorf("stored password key: %w", err)
+	if salt, err = base64.RawStdEncoding.DecodeString(parts[4]); err != nil {
+		return cost, nil, nil, fmt.Errorf("stored password salt: %w", err)
 	}
-	return salt, key, nil
+	if key, err = base64.RawStdEncoding.DecodeString(parts[5]); err != nil {
+		return cost, nil, nil, fmt.Errorf("stored password key: %w", err)
+	}
+	return cost, salt, key, nil
 }

@@ -16,7 +16,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/server"
 	"formulary/internal/store"
 )
 
@@ -84,18 +86,28 @@ type streams struct {
 // Main runs the command of this process.
 func Main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, tuneRuntime)
+	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, DefaultTuning, tuneRuntime)
 	stop()
 	os.Exit(code)
 }
 
-// Run runs one command and returns its exit code. It changes nothing of the
-// process, so it can run many times.
-func Run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
-	return run(ctx, args, streams{in, out, errOut}, nil)
+// Tuning is what tests lower, because it costs time on purpose. Operators have
+// nothing to choose here.
+type Tuning struct {
+	HashCost account.HashCost // of passwords
+	Drain    time.Duration    // see server.Config
 }
 
-func run(ctx context.Context, args []string, s streams, tune tuner) int {
+// DefaultTuning is what the program uses.
+var DefaultTuning = Tuning{HashCost: account.DefaultHashCost, Drain: server.DefaultDrain}
+
+// Run runs one command and returns its exit code. It changes nothing of the
+// process, so it can run many times.
+func (t Tuning) Run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	return run(ctx, args, streams{in, out, errOut}, t, nil)
+}
+
+func run(ctx context.Context, args []string, s streams, t Tuning, tune tuner) int {
 	var c commands
 	exit := -1
 	parser, err := kong.New(&c,
@@ -120,7 +132,7 @@ func run(ctx context.Context, args []string, s streams, tune tuner) int {
 		return 2
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	parsed.Bind(c.Place, s, tune)
+	parsed.Bind(c.Place, s, t, tune)
 	if err := parsed.Run(); err != nil {
 		fmt.Fprintln(s.err, "formulary:", say(err))
 		return 1

@@ -26,9 +26,9 @@ var demoForms = []struct {
 }
 
 // demo fills an empty database and prints how to look at it.
-func demo(ctx context.Context, s *store.Store, base string, io streams) error {
+func demo(ctx context.Context, s *store.Store, base string, io streams, cost account.HashCost) error {
 	password := rand.Text()[:16]
-	person, err := addPerson(ctx, s, "demo@formulary.example", "Demo", "en", password)
+	person, err := addPerson(ctx, s, newPerson{"demo@formulary.example", "Demo", "en", password, cost})
 	if err != nil {
 		return err
 	}

@@ -55,15 +55,17 @@ func TestGuessesSurviveKill(t *testing.T) {
 				break
 			}
 		}
-		// Some may have grown back meanwhile on a slow machine. If a kill gave guesses
-		// back, there would be 25 and 45.
-		if passwords < 10 || passwords > 15 || clients < 30 || clients > 38 {
-			t.Errorf("%d passwords and %d client secrets were tried over 4 lives of the service; the limits are 10 and 30", passwords, clients)
-		}
 		p.kill()
 		p = launchWith(t, place, nil, flags...)
-		if password, client := guess(p); password != 429 || client != 429 {
-			t.Errorf("after a kill: %d and %d, want 429 for both", password, client)
+		for range 40 {
+			if count(p) {
+				break
+			}
+		}
+		// The allowance grows back at 10 and 30 in 15 minutes, so a slow machine sees a
+		// few more. If a kill gave guesses back, there would be 35 and 60 or more.
+		if passwords < 10 || passwords > 17 || clients < 30 || clients > 42 {
+			t.Errorf("%d passwords and %d client secrets were tried over 5 lives of the service; the limits are 10 and 30", passwords, clients)
 		}
 		s = clitest.Reach(t, place, p.url)
 		if got := s.Browser().PostAs(t, "192.0.2.2", "/signin", right).StatusCode; got != 429 {

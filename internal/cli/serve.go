@@ -95,7 +95,7 @@ func (c serveCommand) check() error {
 }
 
 // Run serves until ctx ends.
-func (c serveCommand) Run(ctx context.Context, place Place, io streams, tune tuner) error {
+func (c serveCommand) Run(ctx context.Context, place Place, io streams, t Tuning, tune tuner) error {
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams, tune tun
 	if s.Several() {
 		shared = limit.NewShared()
 	}
-	config, err := assemble(ctx, c, s, base, addresses, shared, log)
+	config, err := assemble(ctx, c, t, s, base, addresses, shared, log)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams, tune tun
 	if err != nil {
 		return err
 	}
-	if err := c.greet(ctx, s, base, listener.Addr(), io); err != nil {
+	if err := c.greet(ctx, s, base, listener.Addr(), io, t); err != nil {
 		return err
 	}
 	work, stop := context.WithCancel(ctx)
@@ -162,7 +162,7 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams, tune tun
 const pressesPerSubmission = 5
 
 // assemble makes the parts and puts them together.
-func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, addresses server.Addresses, shared *limit.Shared, log *slog.Logger) (server.Config, error) {
+func assemble(ctx context.Context, c serveCommand, t Tuning, s *store.Store, base string, addresses server.Addresses, shared *limit.Shared, log *slog.Logger) (server.Config, error) {
 	now := time.Now
 	secure := strings.HasPrefix(base, "https:")
 	explorer, err := s.KeepExplorer(ctx, base+web.Callback, now())
@@ -189,7 +189,7 @@ func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, 
 		Address: addresses.Of, Submissions: submissions,
 	})
 	people, err := web.New(web.Config{
-		Store: s, OAuth: authorization, Hasher: account.NewHasher(runtime.GOMAXPROCS(0)), BaseURL: base, Secure: secure,
+		Store: s, OAuth: authorization, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), t.HashCost), BaseURL: base, Secure: secure,
 		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: programs.Document, Log: log, Now: now, Address: addresses.Of,
 		Submissions: submissions, Presses: presses, SigningKeys: s.SigningKeys,
 		AddressGuesses: guesses.address, AccountGuesses: guesses.account,
@@ -213,7 +213,7 @@ func assemble(ctx context.Context, c serveCommand, s *store.Store, base string, 
 			}
 		},
 		Ready: s.Ready, Log: log, Secure: secure, Addresses: perAddress, Address: addresses.Of, Metrics: server.NewMetrics(),
-		CertFile: c.TLSCert, KeyFile: c.TLSKey,
+		CertFile: c.TLSCert, KeyFile: c.TLSKey, Drain: t.Drain,
 		MaxConnections: c.MaxConnections, MaxPerAddress: c.MaxPerAddress, Trusted: addresses.Trusts,
 	}, nil
 }
@@ -244,7 +244,7 @@ func baseURL(configured string, listening net.Addr, tls bool) (string, error) {
 
 // greet tells the operator where the service is and, while there is no account,
 // how to make the first.
-func (c serveCommand) greet(ctx context.Context, s *store.Store, base string, addr net.Addr, io streams) error {
+func (c serveCommand) greet(ctx context.Context, s *store.Store, base string, addr net.Addr, io streams, t Tuning) error {
 	fmt.Fprintf(io.out, "Formulary is at %s (%s, listening on %s)\n", base, s.Engine(), addr)
 	some, err := s.Anybody(ctx)
 	if err != nil {
@@ -255,7 +255,7 @@ func (c serveCommand) greet(ctx context.Context, s *store.Store, base string, ad
 			fmt.Fprintln(io.out, "The database is not empty, so no demo data was added.")
 			return nil
 		}
-		return demo(ctx, s, base, io)
+		return demo(ctx, s, base, io, t.HashCost)
 	}
 	if some {
 		return nil

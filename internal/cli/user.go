@@ -37,7 +37,7 @@ type userAdd struct {
 	Language      string `env:"FORMULARY_USER_LANGUAGE" default:"en" help:"Language tag, such as en or pt-BR."`
 }
 
-func (u userAdd) Run(ctx context.Context, place Place, io streams) error {
+func (u userAdd) Run(ctx context.Context, place Place, io streams, t Tuning) error {
 	password, err := readPassword(io.in)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (u userAdd) Run(ctx context.Context, place Place, io streams) error {
 		return err
 	}
 	defer s.Close()
-	person, err := addPerson(ctx, s, u.Email, u.Name, u.Language, password)
+	person, err := addPerson(ctx, s, newPerson{u.Email, u.Name, u.Language, password, t.HashCost})
 	if err != nil {
 		return err
 	}
@@ -63,24 +63,31 @@ func readPassword(in io.Reader) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-func addPerson(ctx context.Context, s *store.Store, email, name, language, password string) (account.Person, error) {
+// newPerson is an account to add.
+type newPerson struct {
+	email, name, language, password string
+
+	cost account.HashCost
+}
+
+func addPerson(ctx context.Context, s *store.Store, n newPerson) (account.Person, error) {
 	now := time.Now()
 	p := account.Person{ID: account.NewID(account.UserPrefix, now), CreatedAt: now}
 	var err error
-	if p.Email, err = account.ParseEmail(email); err != nil {
+	if p.Email, err = account.ParseEmail(n.email); err != nil {
 		return p, err
 	}
-	if p.Name, err = account.ParseName(name); err != nil {
+	if p.Name, err = account.ParseName(n.name); err != nil {
 		return p, err
 	}
 	var ok bool
-	if p.Language, ok = form.ParseLanguage(language); !ok {
-		return p, fmt.Errorf("%q is not a known language tag", language)
+	if p.Language, ok = form.ParseLanguage(n.language); !ok {
+		return p, fmt.Errorf("%q is not a known language tag", n.language)
 	}
-	if err := account.CheckPassword(password, p.Email, p.Name); err != nil {
+	if err := account.CheckPassword(n.password, p.Email, p.Name); err != nil {
 		return p, err
 	}
-	if p.Password, err = account.NewHasher(1).Hash(ctx, password); err != nil {
+	if p.Password, err = account.NewHasher(1, n.cost).Hash(ctx, n.password); err != nil {
 		return p, err
 	}
 	return s.AddPerson(ctx, p)
@@ -185,7 +192,7 @@ type userPassword struct {
 	PasswordStdin bool   `required:"" env:"FORMULARY_PASSWORD_STDIN" help:"Read the password from standard input."`
 }
 
-func (u userPassword) Run(ctx context.Context, place Place, io streams) error {
+func (u userPassword) Run(ctx context.Context, place Place, io streams, t Tuning) error {
 	password, err := readPassword(io.in)
 	if err != nil {
 		return err
@@ -194,7 +201,7 @@ func (u userPassword) Run(ctx context.Context, place Place, io streams) error {
 		if err := account.CheckPassword(password, p.Email, p.Name); err != nil {
 			return err
 		}
-		hash, err := account.NewHasher(1).Hash(ctx, password)
+		hash, err := account.NewHasher(1, t.HashCost).Hash(ctx, password)
 		if err != nil {
 			return err
 		}

@@ -44,17 +44,17 @@ func TestLongListsAreRefused(t *testing.T) {
 		value any
 		most  int64
 	}{
-		{&Field{Kind: "multiple_choice", Options: options}, long, 4 << 10},
-		{&Field{Kind: "multiple_choice", Options: options, Other: true}, long, 4 << 10},
-		{&Field{Kind: "ranking", Options: options}, long, 4 << 10},
-		{&Field{Kind: "matrix", Options: options, Rows: options, Several: true}, map[string]any{"x": long}, 4 << 10},
-		{&Field{Kind: "matrix", Options: options, Rows: options}, row, 4 << 10},
-		{&Field{Kind: "name"}, row, 4 << 10},
-		{&Field{Kind: "address"}, row, 4 << 10},
-		{&Field{Kind: "url"}, "https://example.com/" + strings.Repeat("x", 1<<20), 4 << 10},
-		{&Field{Kind: "phone"}, strings.Repeat("1", 1<<20), 4 << 10},
-		{&Field{Kind: "country"}, strings.Repeat("D", 1<<20), 4 << 10},
-		{&Field{Kind: "date"}, strings.Repeat("2", 1<<20), 4 << 10},
+		{&Field{Kind: "multiple_choice", Options: options}, long, 32 << 10},
+		{&Field{Kind: "multiple_choice", Options: options, Other: true}, long, 32 << 10},
+		{&Field{Kind: "ranking", Options: options}, long, 32 << 10},
+		{&Field{Kind: "matrix", Options: options, Rows: options, Several: true}, map[string]any{"x": long}, 32 << 10},
+		{&Field{Kind: "matrix", Options: options, Rows: options}, row, 32 << 10},
+		{&Field{Kind: "name"}, row, 32 << 10},
+		{&Field{Kind: "address"}, row, 32 << 10},
+		{&Field{Kind: "url"}, "https://example.com/" + strings.Repeat("x", 1<<20), 32 << 10},
+		{&Field{Kind: "phone"}, strings.Repeat("1", 1<<20), 32 << 10},
+		{&Field{Kind: "country"}, strings.Repeat("D", 1<<20), 32 << 10},
+		{&Field{Kind: "date"}, strings.Repeat("2", 1<<20), 32 << 10},
 	} {
 		c.field.Key = "k"
 		d := &Definition{Fields: []*Field{c.field}}

@@ -42,6 +42,10 @@ type Config struct {
 	Trusted func(netip.Addr) bool
 
 	CertFile, KeyFile string
+
+	// Drain is how long open connections get, at the end, to learn that they should
+	// close.
+	Drain time.Duration
 }
 
 // Server is a running service.
@@ -61,10 +65,10 @@ const (
 	writeTimeout      = 120 * time.Second
 	idleTimeout       = 120 * time.Second
 	maxHeader         = 32 << 10
+	stopLimit         = 30 * time.Second
 
-	// drain is how long open connections get to learn that they should close.
-	drain     = 300 * time.Millisecond
-	stopLimit = 30 * time.Second
+	// DefaultDrain is enough for a client to send the next request on an idle connection.
+	DefaultDrain = 300 * time.Millisecond
 )
 
 // New makes a server; requests are answered from Serve on.
@@ -123,7 +127,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	s.listener.Close()
 	// http.Server calls a listener that was closed under it an error.
 	<-failed
-	time.Sleep(drain)
+	time.Sleep(s.Drain)
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 	defer cancel()
 	if err := s.http.Shutdown(stop); err != nil {

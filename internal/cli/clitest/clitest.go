@@ -16,12 +16,16 @@ import (
 	"testing"
 	"time"
 
+	"formulary/internal/account"
 	"formulary/internal/cli"
 	"formulary/internal/store/storetest"
 )
 
 // Password is good enough for every account of a test.
 const Password = "quiet-otter-paints-7-doors"
+
+// fast is for tests: a hash in microseconds, and no client that needs time to hang up.
+var fast = cli.Tuning{HashCost: account.HashCost{MemoryKiB: 64, Passes: 1}, Drain: time.Millisecond}
 
 // Service is a running Formulary.
 type Service struct {
@@ -78,7 +82,7 @@ func start(t testing.TB, place storetest.Place, wait bool, flags []string) *Serv
 	address := make(chan [2]string, 1)
 	out := io.MultiWriter(writer, &addressFinder{found: address})
 	go func() {
-		code := cli.Run(ctx, append(s.args("serve", "--addr=127.0.0.1:0"), flags...), strings.NewReader(""), out, s.log)
+		code := fast.Run(ctx, append(s.args("serve", "--addr=127.0.0.1:0"), flags...), strings.NewReader(""), out, s.log)
 		writer.Close()
 		s.done <- code
 	}()
@@ -181,7 +185,7 @@ func Command(t testing.TB, place storetest.Place, stdin string, command ...strin
 	t.Helper()
 	var out, errOut bytes.Buffer
 	args := append(command, "--data="+place.Data, "--database-url="+place.URL)
-	if code := cli.Run(context.Background(), args, strings.NewReader(stdin), &out, &errOut); code != 0 {
+	if code := fast.Run(context.Background(), args, strings.NewReader(stdin), &out, &errOut); code != 0 {
 		t.Fatalf("formulary %s: exit %d\n%s%s", strings.Join(command, " "), code, out.String(), errOut.String())
 	}
 	return out.String()

@@ -154,9 +154,36 @@ func (c *checked) load() {
 		return
 	}
 	defer res.Body.Close()
-	if c.doc, err = ReadDocument(res.Body); err != nil {
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.t.Errorf("read the document: %v", err)
+		return
+	}
+	if c.doc, err = parsed.document(text); err != nil {
 		c.t.Error(err)
 	}
+}
+
+// documents are those of the services of a test program. Mostly it is one and the
+// same, and parsing it takes longer than many a test.
+type documents struct {
+	mu     sync.Mutex
+	byText map[string]*Document
+}
+
+var parsed = documents{byText: map[string]*Document{}}
+
+func (d *documents) document(text []byte) (*Document, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if doc := d.byText[string(text)]; doc != nil {
+		return doc, nil
+	}
+	doc, err := ReadDocument(bytes.NewReader(text))
+	if err == nil {
+		d.byText[string(text)] = doc
+	}
+	return doc, err
 }
 
 // find returns the operation of a method and path, or nil, and its path as the
