@@ -100,9 +100,9 @@ func (w *world) works(ctx context.Context, addr string) ([]work, error) {
 			name: "exchange", title: "Exchange a code", connections: throughput, calm: latency,
 			sample: w.exchangeRequest(code[0]), feeds: w.exchangeFeeds,
 		},
-		asked("refresh", "Refresh a token", target{sqlite: 0.3}, refreshes...),
-		asked("introspect", "Introspect a token", target{sqlite: 0.8}, w.introspectRequest(access)),
-		asked("page", "Show a form", target{sqlite: 0.8}, get(w.public(), "")),
+		asked("refresh", "Refresh a token", target{sqlite: 0.15}, refreshes...),
+		asked("introspect", "Introspect a token", target{sqlite: 0.7}, w.introspectRequest(access)),
+		asked("page", "Show a form", target{sqlite: 0.75}, get(w.public(), "")),
 		asked("feed", "Read 100 responses of the feed", target{}, get(fmt.Sprintf("/api/v1/forms/%s/responses?after=&limit=%d", w.survey, feedPage), access)),
 	}
 	for _, connections := range []int{1, throughput, 256} {

@@ -78,6 +78,3 @@ const IntakeBytes = intakeBytes
 
 func (s *Store) ReserveIntake(n int64) bool { return s.intake.reserve(n) }
 func (s *Store) ReleaseIntake(n int64)      { s.intake.release(n) }
-
-// ClearSlotSQL ends the token that holds a slot.
-const ClearSlotSQL = clearSlotSQL

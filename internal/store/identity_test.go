@@ -390,14 +390,3 @@ func TestBackupLeavesSigningKey(t *testing.T) {
 		}
 	})
 }
-
-// Issuing a token past the limit finds the oldest by its slot, not by reading all tokens of
-// the account.
-func TestTokenSlotsUseTheirIndex(t *testing.T) {
-	t.Parallel()
-	s := storetest.Open(t, storetest.SQLite(t))
-	plan, err := s.Rows(ctx, 4, "EXPLAIN QUERY PLAN "+store.ClearSlotSQL, "usr_x", "con_x", 1)
-	if err != nil || len(plan) == 0 || !strings.Contains(plan[0][3], "access_token_by_slot") {
-		t.Errorf("the plan is %v (%v)", plan, err)
-	}
-}

@@ -117,8 +117,9 @@ const (
 		WHERE account_id = $1 AND id = $2 AND ended_at = 0 RETURNING scope, issued`
 	grantEmailSQL   = `SELECT email FROM account WHERE id = $1 AND disabled_at = 0`
 	insertAccessSQL = `INSERT INTO access_token (account_id, id, hash, consent_id, app_id, scope, created_at, expires_at, slot)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
-	clearSlotSQL     = `DELETE FROM access_token WHERE account_id = $1 AND consent_id = $2 AND slot = $3 AND slot > 0`
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+		ON CONFLICT (consent_id, slot, account_id) WHERE slot > 0 DO UPDATE
+		SET id = excluded.id, hash = excluded.hash, scope = excluded.scope, created_at = excluded.created_at, expires_at = excluded.expires_at`
 	insertRefreshSQL = `INSERT INTO refresh_token (account_id, id, hash, consent_id, app_id, created_at, used_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $6)`
 )
@@ -188,19 +189,12 @@ func notFoundAs(err error, as error) error {
 const MaxTokens = 100
 
 // insertAccess stores the access token that is the issued-th of its grant. Tokens take
-// slots in turn: whichever token had the slot is the oldest, and is removed. The
+// slots in turn: whichever token had the slot is the oldest, and is replaced. The
 // caller has locked the consent's row by counting, so no two tokens get the same slot.
-func insertAccess(t tx, secret account.Secret, consent, app string, issued int64, scopes account.Scopes, expires, now time.Time) (removed bool, err error) {
+func insertAccess(t tx, secret account.Secret, consent, app string, issued int64, scopes account.Scopes, expires, now time.Time) (replaced bool, err error) {
 	slot := 1 + issued%MaxTokens
-	if issued >= MaxTokens { // the first ones find their slots empty
-		n, err := t.Exec(clearSlotSQL, secret.Account, consent, slot)
-		if err != nil {
-			return false, err
-		}
-		removed = n > 0
-	}
 	_, err = t.Exec(insertAccessSQL, secret.Account, secret.ID, secret.Hash, consent, app, scopes.String(), ms(now), ms(expires), slot)
-	return removed, err
+	return issued >= MaxTokens, err // the first ones find their slots empty
 }
 
 func insertRefresh(t tx, secret account.Secret, consent, app string, now time.Time) error {
