@@ -1,5 +1,5 @@
 # Each command in one place. Running the service needs Go alone; the tests
-# install what they need (see scripts/need).
+# install what they need (see scripts/install-test-deps).
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo build cross test quick clients bench lint release fuzz hostile document screenshots faults
@@ -30,18 +30,18 @@ release: ## Make dist/ from the last commit: binaries, the same bytes twice, che
 	scripts/release
 
 test: ## Run every test: both databases, a real browser, the race detector.
-	scripts/need postgres chromium axe
+	scripts/install-test-deps postgres chromium axe
 	scripts/with-postgres scripts/test
 
 quick: ## Run the tests without the race detector and the browser.
-	scripts/need postgres
+	scripts/install-test-deps postgres
 	scripts/with-postgres go test $$(go list ./... | grep -v /e2e)
 
 clients: ## Run seven client libraries from npm, unmodified, through the whole OAuth flow.
 	e2e/clients/run
 
 bench: ## Measure speed beside a bare net/http server and peers, and write docs/benchmarks.md (15 to 25 minutes).
-	scripts/need postgres
+	scripts/install-test-deps postgres
 	scripts/with-postgres --durable go run ./bench $(BENCH)
 
 lint: ## Check formatting and what go vet, staticcheck and govulncheck find.
@@ -53,7 +53,7 @@ lint: ## Check formatting and what go vet, staticcheck and govulncheck find.
 STATICCHECK := v0.7.0
 
 faults: ## Break what the service stands on; the figures go into docs/reliability.md.
-	scripts/need postgres strace ext4
+	scripts/install-test-deps postgres strace ext4
 	scripts/with-postgres scripts/faults
 
 fuzz: ## Run each fuzz test for FUZZTIME (30s).
@@ -62,12 +62,12 @@ fuzz: ## Run each fuzz test for FUZZTIME (30s).
 	done
 
 hostile: ## Send HOSTILE (200000) malformed requests and measure expensive ones; EXPENSIVE=name,name measures some families, HOSTILE_SEED=n sends the same again.
-	scripts/need postgres
+	scripts/install-test-deps postgres
 	HOSTILE_REQUESTS=$(HOSTILE) HOSTILE_SEED=$${HOSTILE_SEED:-$$(date +%s)} EXPENSIVE=$(EXPENSIVE) scripts/with-postgres go test ./internal/cli -run 'TestHostileInput|TestExpensiveRequests' -count 1 -timeout 3h -v
 
 document: ## Write docs/openapi.json anew from the code.
 	UPDATE=1 go test ./internal/api -run TestDocumentIsCommitted -count 1
 
 screenshots: ## Write pictures of the main pages to docs/images.
-	scripts/need chromium axe
+	scripts/install-test-deps chromium axe
 	go test -tags screenshots ./e2e -run TestScreenshots -count 1 -timeout 5m

@@ -6,24 +6,24 @@ import "net/url"
 // nobody fills it in.
 type calculated struct{ numbers }
 
-func (calculated) Name() string                    { return "calculated" }
-func (calculated) Properties() []string            { return []string{"expression", "unit", "concealed"} }
-func (calculated) Post(*Field, url.Values) any     { return nil }
-func (calculated) Answer(*Field, any) (any, error) { return nil, errCalculated }
+func (calculated) Name() string                      { return "calculated" }
+func (calculated) Properties() []string              { return []string{"expression", "unit", "concealed"} }
+func (calculated) ParseForm(*Field, url.Values) any  { return nil }
+func (calculated) Validate(*Field, any) (any, error) { return nil, errCalculated }
 
-var errCalculated = problem("this is worked out by the form")
+var errCalculated = answerError("this is worked out by the form")
 
 // Check sees only that there is something; what it says is checked with the
 // fields before it.
-func (calculated) Check(f *Field, wrong func(property, format string, args ...any)) {
+func (calculated) Check(f *Field, invalid func(property, format string, args ...any)) {
 	if f.Expression == "" {
-		wrong("expression", "a calculated field needs an expression, such as price * 2")
+		invalid("expression", "a calculated field needs an expression, such as price * 2")
 	}
 	if f.Required {
-		wrong("required", "a calculated field is not answered by anybody")
+		invalid("required", "a calculated field is not answered by anybody")
 	}
 	if f.Default != nil {
-		wrong("default", "a calculated field is not answered by anybody")
+		invalid("default", "a calculated field is not answered by anybody")
 	}
 }
 
@@ -32,4 +32,6 @@ func (calculated) Schema(*Field) map[string]any {
 }
 
 // About is how owners know it.
-func (calculated) About() About { return About{"Calculated", "Worked out from other answers", "Form"} }
+func (calculated) About() KindInfo {
+	return KindInfo{"Calculated", "Worked out from other answers", "Form"}
+}

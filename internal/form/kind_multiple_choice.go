@@ -13,21 +13,21 @@ func (multipleChoice) Properties() []string {
 	return []string{"options", "other", "shuffle", "min_picks", "max_picks"}
 }
 
-func (multipleChoice) Check(f *Field, wrong func(property, format string, args ...any)) {
-	needOptions(f, wrong)
+func (multipleChoice) Check(f *Field, invalid func(property, format string, args ...any)) {
+	checkHasOptions(f, invalid)
 	most := len(f.Options)
 	if f.Other {
 		most++
 	}
 	if f.MaxPicks != nil && (*f.MaxPicks < 1 || *f.MaxPicks > most) {
-		wrong("max_picks", "a number from 1 to %d", most)
+		invalid("max_picks", "a number from 1 to %d", most)
 	}
 	if f.MinPicks != nil && (*f.MinPicks < 0 || *f.MinPicks > most || f.MaxPicks != nil && *f.MinPicks > *f.MaxPicks) {
-		wrong("min_picks", "a number from 0 to the maximum")
+		invalid("min_picks", "a number from 0 to the maximum")
 	}
 }
 
-func (multipleChoice) Post(f *Field, in url.Values) any {
+func (multipleChoice) ParseForm(f *Field, in url.Values) any {
 	var list []any
 	own := strings.TrimSpace(in.Get(f.Key + ".other"))
 	ticked := false
@@ -49,7 +49,7 @@ func (multipleChoice) Post(f *Field, in url.Values) any {
 	return list
 }
 
-func (multipleChoice) Answer(f *Field, value any) (any, error) {
+func (multipleChoice) Validate(f *Field, value any) (any, error) {
 	list, ok := value.([]any)
 	if !ok {
 		return nil, errList
@@ -59,9 +59,9 @@ func (multipleChoice) Answer(f *Field, value any) (any, error) {
 		most++
 	}
 	if len(list) > most {
-		return nil, problem("please choose at most %d", most)
+		return nil, answerError("please choose at most %d", most)
 	}
-	chosen, err := pickSeveral(f, lookupOf(f.Options, len(list)), list)
+	chosen, err := validateSelections(f, newLookup(f.Options, len(list)), list)
 	if err != nil {
 		return nil, err
 	}
@@ -69,17 +69,17 @@ func (multipleChoice) Answer(f *Field, value any) (any, error) {
 	case n == 0:
 		return nil, nil
 	case f.MinPicks != nil && n < *f.MinPicks:
-		return nil, problem("please choose at least %d", *f.MinPicks)
+		return nil, answerError("please choose at least %d", *f.MinPicks)
 	case f.MaxPicks != nil && n > *f.MaxPicks:
-		return nil, problem("please choose at most %d", *f.MaxPicks)
+		return nil, answerError("please choose at most %d", *f.MaxPicks)
 	}
 	return chosen, nil
 }
 
-// pickSeveral are the chosen values in the order of the form, each once, and last
+// validateSelections are the chosen values in the order of the form, each once, and last
 // what the person wrote, of which there is at most one. Callers check the length of
 // the list first.
-func pickSeveral(f *Field, options lookup, list []any) ([]string, error) {
+func validateSelections(f *Field, options lookup, list []any) ([]string, error) {
 	picked := make([]bool, len(options.options))
 	own, count := "", 0
 	for _, v := range list {
@@ -94,7 +94,7 @@ func pickSeveral(f *Field, options lookup, list []any) ([]string, error) {
 			}
 			continue
 		}
-		answer, err := ownWords(f, text)
+		answer, err := freeText(f, text)
 		if err != nil {
 			return nil, err
 		}
@@ -142,6 +142,6 @@ func (multipleChoice) Schema(f *Field) map[string]any {
 }
 
 // About is how owners know it.
-func (multipleChoice) About() About {
-	return About{"Multiple choice", "Any number of answers", "Choices"}
+func (multipleChoice) About() KindInfo {
+	return KindInfo{"Multiple choice", "Any number of answers", "Choices"}
 }

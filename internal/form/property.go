@@ -9,8 +9,8 @@ type Property struct {
 	Input string `json:"input"` // text, lines, number, whole, switch, options, moment, expression, answer, condition, jumps
 }
 
-// Common are the properties that every field has.
-var Common = []Property{
+// CommonProperties are the properties that every field has.
+var CommonProperties = []Property{
 	{"label", "Question", "", "text"},
 	{"help", "Help", "A remark under the question", "lines"},
 	{"required", "An answer is needed", "", "switch"},
@@ -20,9 +20,9 @@ var Common = []Property{
 	{"jumps", "Then", "Where its page leads", "jumps"},
 }
 
-// Own are the properties that only some kinds have, in the order in which owners
+// KindProperties are the properties that only some kinds have, in the order in which owners
 // set them.
-var Own = []Property{
+var KindProperties = []Property{
 	{"text", "Text", "Markdown", "lines"},
 	{"options", "Answers", "One a line; paste a list to add many", "options"},
 	{"rows", "Rows", "One a line", "options"},

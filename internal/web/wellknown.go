@@ -59,9 +59,9 @@ func isPlainURL(text string) bool {
 // than a year, so that no old copy stays in use.
 const securityTxtLife = 180 * 24 * time.Hour
 
-func (web *Web) securityTxt(v *visit) error {
+func (web *Handler) securityTxt(v *pageRequest) error {
 	if web.Security.Contact == "" {
-		return fault.New(fault.NoPath, "There is no page at this address.")
+		return fault.New(fault.UnknownPath, "There is no page at this address.")
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "Contact: %s\n", web.Security.Contact)
