@@ -267,7 +267,7 @@ func TestReadingsAgree(t *testing.T) {
 		}
 		covered[f.Kind] = true
 	}
-	for _, kind := range form.Kinds {
+	for _, kind := range form.Kinds() {
 		if (&form.Field{Kind: kind.Name()}).HasAnswer() && !covered[kind.Name()] && kind.Name() != "calculated" {
 			t.Errorf("no answer of the kind %s is read", kind.Name())
 		}

@@ -133,7 +133,7 @@ type Selection struct {
 func (d *Definition) Selections(answers map[string]any) []Selection {
 	var list []Selection
 	for _, f := range d.Fields {
-		if f.Options == nil || f.Rows != nil || f.Kind == (ranking{}).Name() {
+		if f.Options == nil || f.Rows != nil || f.Traits().Ordered {
 			continue
 		}
 		var values []string

@@ -29,7 +29,7 @@ func (c *Condition) prepare(fields map[string]*Field) {
 		return
 	}
 	f := fields[c.Field]
-	c.ranked = f != nil && f.Kind == (ranking{}).Name()
+	c.ranked = f != nil && f.Traits().Ordered
 	c.lower, c.members = c.normalized()
 	c.ready = true
 	for _, part := range c.All {
@@ -101,7 +101,7 @@ func (c *Condition) check(before map[string]*Field, invalid func(format string, 
 		invalid("%q is not the key of an earlier field", c.Field)
 		return
 	}
-	if !f.hasAnswer() {
+	if !f.HasAnswer() {
 		invalid("%q has no answer to compare with", c.Field)
 	}
 	if c.Op != "answered" && c.Op != "not_answered" && c.Value == nil {

@@ -78,23 +78,6 @@ type Option struct {
 	Cap   int    `json:"cap,omitempty" minimum:"0" doc:"How many responses may choose it; 0: any number"`
 }
 
-// hasAnswer says whether the field has an answer at all.
-func (f *Field) hasAnswer() bool { return answerKinds[f.Kind] }
-
-// HasAnswer says whether the field has an answer at all.
-func (f *Field) HasAnswer() bool { return f.hasAnswer() }
-
-func (f *Field) isBreak() bool { return f.Kind == (pageBreak{}).Name() }
-
-// answerKinds are the kinds that have one.
-var answerKinds = func() map[string]bool {
-	kinds := map[string]bool{}
-	for _, k := range Kinds {
-		kinds[k.Name()] = k.Schema(&Field{}) != nil
-	}
-	return kinds
-}()
-
 var keyPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 // maxDetails is how many mistakes in a definition are reported at once.
@@ -198,7 +181,7 @@ func (d *Definition) checkReferences() []fault.Detail {
 			details = append(details, fault.Detail{Field: fmt.Sprintf("fields.%d.%s", i, property), Message: fmt.Sprintf(format, args...)})
 		}
 		isText := false
-		if f.Kind == (calculated{}).Name() {
+		if f.Traits().Calculated {
 			formula, err := compileExpression(f.Expression, scope)
 			if err == nil {
 				err = checkComparisons(formula, scope)
@@ -259,7 +242,7 @@ func (f *Field) checkCommon(kind Kind, invalid func(property, format string, arg
 	}
 	checkOptions("options", f.Options, invalid)
 	checkOptions("rows", f.Rows, invalid)
-	if slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 }) && !slices.Contains(uses, "other") && f.Kind != (dropdown{}).Name() {
+	if slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 }) && !f.Traits().OptionLimits {
 		invalid("options", "a %s has no caps", f.Kind)
 	}
 }

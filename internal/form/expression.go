@@ -234,7 +234,7 @@ func partsAs(parts map[string]any, like any) any {
 // zeroValue is what expressions see when a question is not answered: 0, an empty
 // text or an empty list.
 func zeroValue(f *Field) any {
-	switch KindOf(f.Kind).Schema(f)["type"] {
+	switch f.jsonType() {
 	case "number", "integer":
 		return 0.0
 	case "boolean":

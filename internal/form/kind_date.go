@@ -1,12 +1,13 @@
 package form
 
 import (
+	"fmt"
 	"net/url"
 	"time"
 )
 
 // date is a day of the calendar.
-type date struct{ words }
+type date struct{}
 
 func (date) Name() string                          { return "date" }
 func (date) Properties() []string                  { return []string{"earliest", "latest"} }
@@ -78,6 +79,15 @@ func checkMoments(f *Field, format string, invalid func(property, format string,
 	}
 	if f.Earliest != "" && f.Latest != "" && f.Earliest > f.Latest {
 		invalid("latest", "not before the earliest")
+	}
+}
+
+func (date) Traits() Traits {
+	return Traits{
+		Input: "date", TimeLayout: time.DateOnly, DisplayLayout: DisplayDate,
+		Example: func(_ *Field, s Sampler) any {
+			return fmt.Sprintf("2027-%02d-%02d", 1+s.Dice.IntN(12), 1+s.Dice.IntN(28))
+		},
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // number is any number, within limits.
-type number struct{ numbers }
+type number struct{}
 
 func (number) Name() string                          { return "number" }
 func (number) Properties() []string                  { return []string{"placeholder", "min", "max", "step", "unit"} }
@@ -144,6 +144,16 @@ func numberSchema(f *Field) map[string]any {
 		schema["maximum"] = *f.Max
 	}
 	return schema
+}
+
+func (number) Traits() Traits {
+	return Traits{Summary: Average, Decimal: true, Example: func(f *Field, s Sampler) any {
+		least := 1.0
+		if f.Min != nil {
+			least = *f.Min
+		}
+		return least + float64(s.Dice.IntN(4))
+	}}
 }
 
 // About is how owners know it.

@@ -1,8 +1,8 @@
 package form
 
 import (
+	"cmp"
 	"strings"
-	"time"
 )
 
 // Piping: {{key}} in a label, a help text, a statement or an ending stands for
@@ -57,7 +57,7 @@ func checkPipes(text string, before map[string]*Field, invalid func(format strin
 		switch f := before[key]; {
 		case f == nil:
 			invalid("{{%s}} is not the key of an earlier field", key)
-		case !f.hasAnswer():
+		case !f.HasAnswer():
 			invalid("{{%s}} has no answer", key)
 		}
 		return ""
@@ -70,11 +70,8 @@ func checkPipes(text string, before map[string]*Field, invalid func(format strin
 func (f *Field) FormatAnswer(answer any, word func(string) string) string {
 	switch a := answer.(type) {
 	case string:
-		switch f.Kind {
-		case (date{}).Name():
-			return displayTime(a, time.DateOnly, word(DisplayDate))
-		case (dateTime{}).Name():
-			return displayTime(a, dateTimeFormat, word(DisplayDateTime))
+		if t := f.Traits(); t.DisplayLayout != "" {
+			return displayTime(a, t.TimeLayout, word(t.DisplayLayout))
 		}
 		return optionLabel(f.Options, a)
 	case float64:
@@ -94,7 +91,7 @@ func (f *Field) FormatAnswer(answer any, word func(string) string) string {
 		return f.FormatAnswer(StringSlice(a), word)
 	case map[string]any:
 		var parts []string
-		for _, part := range KindOf(f.Kind).Parts(f) {
+		for _, part := range f.Parts() {
 			value, ok := a[part.Value]
 			if !ok {
 				continue
@@ -105,11 +102,7 @@ func (f *Field) FormatAnswer(answer any, word func(string) string) string {
 			}
 			parts = append(parts, text)
 		}
-		separator := ", "
-		if f.Kind == (name{}).Name() {
-			separator = " "
-		}
-		return strings.Join(parts, separator)
+		return strings.Join(parts, cmp.Or(f.Traits().PartSeparator, ", "))
 	}
 	return ""
 }

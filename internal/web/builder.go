@@ -36,17 +36,6 @@ type builderChoice struct {
 	Label string `json:"label"`
 }
 
-// builderKind is a kind of question as the builder offers it.
-type builderKind struct {
-	Name       string   `json:"name"`
-	Title      string   `json:"title"`
-	Hint       string   `json:"hint"`
-	Group      string   `json:"group"`
-	Properties []string `json:"properties"`
-	Fixed      []string `json:"fixed"`    // of them, those that have one value only
-	Answered   bool     `json:"answered"` // has an answer at all
-}
-
 // builderDraft is a form on its way between the builder and the store.
 type builderDraft struct {
 	ID          string            `json:"id"`
@@ -117,13 +106,8 @@ func (web *Handler) showBuilder(v *pageRequest) error {
 		return err
 	}
 	p.Data.Words = web.builderWords(web.languages.of(web.viewerLanguage(v)))
-	for _, k := range form.Kinds {
-		about := k.About()
-		properties := k.Properties()
-		if properties == nil {
-			properties = []string{}
-		}
-		p.Data.Kinds = append(p.Data.Kinds, builderKind{k.Name(), about.Title, about.Description, about.Group, properties, form.FixedProperties(k), k.Schema(&form.Field{}) != nil})
+	for _, k := range form.Kinds() {
+		p.Data.Kinds = append(p.Data.Kinds, newBuilderKind(k))
 	}
 	p.Data.Common, p.Data.Own = form.CommonProperties, form.KindProperties
 	for _, l := range formLanguages {
@@ -155,7 +139,7 @@ func (web *Handler) builderWords(all catalog) catalog {
 			}
 		}
 	}
-	for _, k := range form.Kinds {
+	for _, k := range form.Kinds() {
 		keep(k.About().Title, k.About().Description, k.About().Group)
 	}
 	for _, property := range slices.Concat(form.CommonProperties, form.KindProperties) {

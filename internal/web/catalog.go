@@ -208,16 +208,21 @@ func (l languages) country(tag, code string) string {
 
 // named is an answer with the name of a country in place of its code.
 func (l languages) named(tag string, f *form.Field, answer any) any {
-	switch a := answer.(type) {
-	case string:
-		if f.Kind == "country" {
-			return l.country(tag, a)
-		}
-	case map[string]any:
-		if code, ok := a["country"].(string); ok && f.Kind == "address" {
-			a = maps.Clone(a)
-			a["country"] = l.country(tag, code)
-			return a
+	if f == nil {
+		return answer
+	}
+	for _, part := range f.Traits().Countries {
+		switch a := answer.(type) {
+		case string:
+			if part == "" {
+				answer = l.country(tag, a)
+			}
+		case map[string]any:
+			if code, ok := a[part].(string); ok {
+				a = maps.Clone(a)
+				a[part] = l.country(tag, code)
+				answer = a
+			}
 		}
 	}
 	return answer

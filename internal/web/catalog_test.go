@@ -50,7 +50,7 @@ var saidInConsole = []source{
 	{"static/builder*.js", `\blabel: ` + quoted},
 	{"../chart/*.go", `\b(?:word|count)\(` + quoted},
 	{"../form/describe.go", `(?:word\(|join\(c\.\w+, |": )` + quoted},
-	{"../form/summary.go", `Label: ` + quoted},
+	{"../form/kind_*.go", `Label: ` + quoted},
 
 	// What rules say about what people send.
 	{"../form/*.go", `\binvalid\((?:[\w.+"]+, )?("(?:[^"\\]|\\.)* (?:[^"\\]|\\.)*")`},
@@ -126,7 +126,7 @@ func consoleTexts(t *testing.T) map[string]string {
 	for _, scope := range account.ScopeList {
 		add("scope.go", scope.Words)
 	}
-	for _, kind := range form.Kinds {
+	for _, kind := range form.Kinds() {
 		about := kind.About()
 		add("kind "+kind.Name(), about.Title, about.Description, about.Group)
 	}

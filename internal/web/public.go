@@ -138,7 +138,7 @@ type result struct {
 func (a *fillSession) calculatedValues(e form.Evaluation) map[string]result {
 	list := map[string]result{}
 	for _, f := range a.form.Definition.Fields {
-		if answer, ok := e.Answers[f.Key]; ok && f.Kind == "calculated" && f.IsVisible() {
+		if answer, ok := e.Answers[f.Key]; ok && f.Traits().Calculated && f.IsVisible() {
 			list[f.Key] = result{answer, a.formatAnswer(f, answer)}
 		}
 	}

@@ -98,7 +98,8 @@ func newProblems(err error) (problems, error) {
 	return list, nil
 }
 
-func loadPages(static map[string]asset, base string) (pages, error) {
+// loadPages reads the templates; kinds has more of those in templates/kinds, or is nil.
+func loadPages(static map[string]asset, base string, kinds fs.FS) (pages, error) {
 	icon := func(name string) string {
 		return `<svg class="icon" aria-hidden="true"><use href="/static/icons.svg?v=` + static["icons.svg"].version + `#` + name + `"/></svg>`
 	}
@@ -157,21 +158,44 @@ func loadPages(static map[string]asset, base string) (pages, error) {
 			return nil, err
 		}
 	}
-	return list, addKinds(list["public"])
+	return list, addKinds(list["public"], kinds)
 }
 
 // addKinds gives the page that asks a template for each kind of question. Other
 // pages do without them, as each page has its own copy of what it shares.
-func addKinds(public *template.Template) error {
-	if _, err := public.ParseFS(templateFiles, "templates/kinds/*.html"); err != nil {
-		return err
+func addKinds(public *template.Template, more fs.FS) error {
+	for _, files := range []fs.FS{templateFiles, more} {
+		if files == nil {
+			continue
+		}
+		if _, err := public.ParseFS(files, "templates/kinds/*.html"); err != nil {
+			return err
+		}
 	}
-	for _, kind := range form.Kinds {
-		if public.Lookup("kind-"+kind.Name()) == nil && kind.Name() != "page_break" {
+	for _, kind := range form.Kinds() {
+		if public.Lookup("kind-"+kind.Name()) == nil && !kind.Traits().PageBreak {
 			return fmt.Errorf("the kind %s has no template", kind.Name())
 		}
 	}
-	return nil
+	_, err := public.Parse(kindChooser(form.Kinds()))
+	return err
+}
+
+// kindChooser is the source of the template "kind", which leads to that of a question's
+// kind. The package escapes templates where they are called, so it needs their names
+// beforehand.
+func kindChooser(kinds []form.Kind) string {
+	var out strings.Builder
+	out.WriteString(`{{define "kind"}}`)
+	lead := "if"
+	for _, kind := range kinds {
+		if !kind.Traits().PageBreak {
+			fmt.Fprintf(&out, `{{%s eq .Kind %q}}{{template %q .}}`, lead, kind.Name(), "kind-"+kind.Name())
+			lead = "else if"
+		}
+	}
+	out.WriteString(`{{end}}{{end}}`)
+	return out.String()
 }
 
 // renderNested lists the whole numbers from one to another, for stars and scales.

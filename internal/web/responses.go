@@ -198,8 +198,8 @@ func sortedBy(text string, fields []*form.Field) store.AnswerSort {
 	text, down := strings.CutPrefix(text, "-")
 	key, part, _ := strings.Cut(text, ".")
 	for _, f := range fields {
-		if f.Key == key && (part == "" || slices.ContainsFunc(form.KindOf(f.Kind).Parts(f), func(p form.Option) bool { return p.Value == part })) {
-			return store.AnswerSort{Key: key, Part: part, Numbers: f.Numeric(), Down: down}
+		if f.Key == key && (part == "" || slices.ContainsFunc(f.Parts(), func(p form.Option) bool { return p.Value == part })) {
+			return store.AnswerSort{Key: key, Part: part, Numbers: f.IsNumeric(), Down: down}
 		}
 	}
 	return store.AnswerSort{}
@@ -345,11 +345,8 @@ func (web *Handler) showResponse(v *pageRequest) error {
 		if a.Label == "" {
 			a.Label = field.Key
 		}
-		switch field.Kind {
-		case "url":
-			a.Link = a.Text
-		case "email":
-			a.Link = "mailto:" + a.Text
+		if link := field.Traits().Link; link != nil {
+			a.Link = link(a.Text)
 		}
 		p.Answers = append(p.Answers, a)
 	}

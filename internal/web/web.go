@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -50,6 +51,9 @@ type Config struct {
 	// Presses limits what else an address does with forms that costs as much as a
 	// submission; nil: no limit.
 	Presses *limit.Limiter[netip.Addr]
+	// KindTemplates has templates/kinds/*.html of kinds that are registered in
+	// tests; nil: there are none.
+	KindTemplates fs.FS
 	// SigningKeys are those that sign what pages carry along; they rotate.
 	SigningKeys func(context.Context) (store.SigningKeys, error)
 }
@@ -176,7 +180,7 @@ func New(c Config) (*Handler, error) {
 	if web.static, err = loadStatic(); err != nil {
 		return nil, err
 	}
-	if web.pages, err = loadPages(web.static, c.BaseURL); err != nil {
+	if web.pages, err = loadPages(web.static, c.BaseURL, c.KindTemplates); err != nil {
 		return nil, err
 	}
 	if web.languages, err = loadCatalogs(); err != nil {
