@@ -1,7 +1,6 @@
 package form
 
 import (
-	"errors"
 	"maps"
 	"net/url"
 	"slices"
@@ -111,11 +110,7 @@ func (e *Evaluation) take(l *logic, f *step, value any) {
 }
 
 func (e *Evaluation) invalid(key string, err error) {
-	detail := fault.Detail{Field: key, Message: err.Error()}
-	if p, ok := errors.AsType[*AnswerError](err); ok {
-		detail.Format, detail.Args = p.Format, p.Args
-	}
-	e.Problems = append(e.Problems, detail)
+	e.Problems = append(e.Problems, fault.DetailOf(key, err))
 }
 
 // Validate is Evaluate for answers that are all there is: a key that the form does

@@ -2,7 +2,6 @@ package form
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -36,7 +35,7 @@ var slugPattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 func (o *Availability) Normalize() error {
 	var details []fault.Detail
 	invalid := func(field, format string, args ...any) {
-		details = append(details, fault.Detail{Field: field, Message: fmt.Sprintf(format, args...)})
+		details = append(details, fault.NewDetail(field, format, args...))
 	}
 	o.Slug = strings.ToLower(strings.TrimSpace(o.Slug))
 	if o.Slug != "" && (len(o.Slug) < 3 || len(o.Slug) > 64 || !slugPattern.MatchString(o.Slug)) {

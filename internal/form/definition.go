@@ -117,7 +117,7 @@ func (d *Definition) normalize() []fault.Detail {
 	names, ids := newKeys(), map[string]bool{}
 	for i, f := range d.Fields {
 		if f == nil {
-			return []fault.Detail{{Field: fmt.Sprintf("fields.%d", i), Message: "a field is an object"}}
+			return []fault.Detail{fault.NewDetail(fmt.Sprintf("fields.%d", i), "a field is an object")}
 		}
 		if f.Key != "" {
 			names.reserve(f.Key) // keys that are made up must keep clear of these
@@ -130,7 +130,7 @@ func (d *Definition) normalize() []fault.Detail {
 		}
 		place := fmt.Sprintf("fields.%d", i)
 		invalid := func(property, format string, args ...any) {
-			details = append(details, fault.Detail{Field: place + "." + property, Message: fmt.Sprintf(format, args...)})
+			details = append(details, fault.NewDetail(place+"."+property, format, args...))
 		}
 		kind := KindOf(f.Kind)
 		if kind == nil {
@@ -178,7 +178,7 @@ func (d *Definition) checkReferences() []fault.Detail {
 	terms := int64(0)
 	for i, f := range d.Fields {
 		invalid := func(property, format string, args ...any) {
-			details = append(details, fault.Detail{Field: fmt.Sprintf("fields.%d.%s", i, property), Message: fmt.Sprintf(format, args...)})
+			details = append(details, fault.NewDetail(fmt.Sprintf("fields.%d.%s", i, property), format, args...))
 		}
 		isText := false
 		if f.Traits().Calculated {

@@ -1,11 +1,12 @@
 package form
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"formulary/internal/fault"
 )
 
 // Kind is a kind of question. Each is one file here and one template in
@@ -93,16 +94,8 @@ func KindOf(name string) Kind {
 	return nil
 }
 
-// AnswerError is what is wrong with an answer, for respondents to read. The format is
-// English, and the key under which other languages have their own.
-type AnswerError struct {
-	Format string
-	Args   []any
-}
-
-func answerError(format string, args ...any) error { return &AnswerError{format, args} }
-
-func (p *AnswerError) Error() string { return fmt.Sprintf(p.Format, p.Args...) }
+// answerError is what is wrong with an answer, for respondents to read.
+func answerError(format string, args ...any) error { return fault.Messagef(format, args...) }
 
 // What respondents read. One message, one place.
 var (

@@ -49,9 +49,9 @@ func parseMoment(f *Field, value any, format, said string, invalid error) (any, 
 	}
 	switch {
 	case f.Earliest != "" && text < f.Earliest:
-		return nil, answerError("not before %s", displayTime(f.Earliest, format, said))
+		return nil, answerError("not before %s", Moment{f.Earliest, format, said})
 	case f.Latest != "" && text > f.Latest:
-		return nil, answerError("not after %s", displayTime(f.Latest, format, said))
+		return nil, answerError("not after %s", Moment{f.Latest, format, said})
 	}
 	return text, nil
 }
@@ -62,6 +62,18 @@ const (
 	DisplayDate     = "2 January 2006"
 	DisplayDateTime = "2 January 2006, 15:04"
 )
+
+// Moment is a date or time in a message.
+type Moment struct {
+	Text          string
+	Layout        string // of the text
+	DisplayLayout string // how people write it, in English
+}
+
+// Localize writes it as people do.
+func (m Moment) Localize(word func(string) string) string {
+	return displayTime(m.Text, m.Layout, word(m.DisplayLayout))
+}
 
 // displayTime writes a date or time as people would.
 func displayTime(text, format, as string) string {

@@ -52,13 +52,13 @@ func pipeAt(text string) (key string, length int) {
 }
 
 // checkPipes says what is wrong with the references in a text.
-func checkPipes(text string, before map[string]*Field, invalid func(format string, args ...any)) {
+func checkPipes(text string, before map[string]*Field, problem func(format string, args ...any)) {
 	replacePipes(text, func(key string) string {
 		switch f := before[key]; {
 		case f == nil:
-			invalid("{{%s}} is not the key of an earlier field", key)
+			problem("{{%s}} is not the key of an earlier field", key)
 		case !f.HasAnswer():
-			invalid("{{%s}} has no answer", key)
+			problem("{{%s}} has no answer", key)
 		}
 		return ""
 	})
@@ -75,7 +75,7 @@ func (f *Field) FormatAnswer(answer any, word func(string) string) string {
 		}
 		return optionLabel(f.Options, a)
 	case float64:
-		text := strings.Replace(formatNumber(a), ".", word("."), 1)
+		text := Decimal(a).Localize(word)
 		if f.Unit != "" {
 			text += " " + f.Unit
 		}

@@ -48,7 +48,7 @@ type builderDraft struct {
 	Fields      []*form.Field     `json:"fields"`
 	Endings     []*form.Ending    `json:"endings"`
 	Settings    form.Settings     `json:"settings"`
-	Changes     []string          `json:"changes"` // since the version that is published
+	Changes     []form.Change     `json:"changes"` // since the version that is published
 	Gone        map[string]string `json:"gone"`    // what it called the members that are not there any more, by their keys
 	UpdatedAt   time.Time         `json:"updated_at"`
 }
@@ -60,7 +60,7 @@ func (web *Handler) draftOf(v *pageRequest, f form.Form) (builderDraft, error) {
 	}
 	out := builderDraft{
 		ID: f.ID, Revision: f.Revision, Status: f.At(web.Now()).Status, Version: f.Version, Title: f.Title, Description: f.Description, Language: f.Language,
-		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []string{}, Gone: map[string]string{}, UpdatedAt: f.UpdatedAt,
+		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []form.Change{}, Gone: map[string]string{}, UpdatedAt: f.UpdatedAt,
 	}
 	if out.Endings == nil {
 		out.Endings = []*form.Ending{}
@@ -159,7 +159,7 @@ func (web *Handler) saveDraft(v *pageRequest) error {
 	decoder := json.NewDecoder(http.MaxBytesReader(v.w, v.r.Body, maxAnswers))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil {
-		return web.sendProblems(v, http.StatusBadRequest, &fault.Error{Code: fault.BadJSON, Message: "The draft cannot be read.", Cause: err})
+		return web.sendProblems(v, http.StatusBadRequest, fault.New(fault.BadJSON, "The draft cannot be read.").WithCause(err))
 	}
 	seen := v.r.Header.Get("If-Match")
 	revision, err := strconv.ParseInt(strings.Trim(seen, `"`), 10, 64)

@@ -281,7 +281,7 @@ func (web *Handler) renderPageWithError(v *pageRequest, a *fillSession, err erro
 }
 
 // firstProblem finds the first page on which something is wrong, and what.
-func (web *Handler) firstProblem(a *fillSession, pages []form.Page, details []fault.Detail) (int, problems) {
+func (web *Handler) firstProblem(a *fillSession, pages []form.Page, details []fault.Detail) (int, fieldErrors) {
 	wrong := map[string]fault.Detail{}
 	for _, d := range details {
 		if _, ok := wrong[d.Field]; !ok {
@@ -289,10 +289,10 @@ func (web *Handler) firstProblem(a *fillSession, pages []form.Page, details []fa
 		}
 	}
 	for i, page := range pages {
-		list := problems{}
+		list := fieldErrors{}
 		for _, f := range page.Fields {
 			if d, ok := wrong[f.Key]; ok {
-				list[f.Key] = a.words.translateProblem(d)
+				list[f.Key] = d.Localize(a.words.word)
 			}
 		}
 		if len(list) > 0 {

@@ -22,7 +22,7 @@ type fillSession struct {
 	embedded bool
 	preview  bool       // by the owner, of the draft: nothing is stored
 	in       url.Values // what was sent so far
-	problems problems
+	problems fieldErrors
 	seen     map[string]bool // what was on the page before, when it is shown again
 	notice   string
 	named    func(f *form.Field, answer any) any // with the names of countries

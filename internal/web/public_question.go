@@ -98,7 +98,7 @@ const shortTextLength = 500
 
 // Limits says beforehand what would otherwise be refused.
 func (q *question) Limits() string {
-	number := func(n float64) string { return q.words.formatValue(strconv.FormatFloat(n, 'f', -1, 64)) }
+	number := func(n float64) string { return form.Decimal(n).Localize(q.words.word) }
 	switch f, t := q.Field, q.Traits(); {
 	case f.MinPicks != nil && f.MaxPicks != nil && *f.MinPicks == *f.MaxPicks:
 		return q.words.translate("please choose %d", *f.MinPicks)

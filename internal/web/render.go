@@ -35,7 +35,7 @@ type layout struct {
 	Script string // one more script
 	Style  string // one more style sheet
 	Notice string // good news, said once
-	Errors problems
+	Errors fieldErrors
 
 	Public   bool   // a form, for everybody: nothing of the console around it
 	Language string // of a form's page; English when empty
@@ -48,6 +48,8 @@ type layout struct {
 	zone   string  // where the viewer is
 	title  string  // Title, before it is put into words
 	notice string  // Notice, before it is put into words
+
+	problems problems // Errors, before they are put into words
 
 	formAction string // where else the page's form may end
 	frames     string // sites that may show the page in a frame; * is any
@@ -80,7 +82,10 @@ func (l *layout) Sheet() string {
 type framed interface{ frame() *layout }
 
 // problems are messages by the field that they stand beside.
-type problems map[string]string
+type problems map[string]fault.Term
+
+// fieldErrors are problems in the language of the page.
+type fieldErrors map[string]string
 
 // newProblems takes the details out of an error about input; any other error is
 // returned as it is.
@@ -91,8 +96,8 @@ func newProblems(err error) (problems, error) {
 	}
 	list := problems{}
 	for _, d := range e.Details {
-		if list[d.Field] == "" {
-			list[d.Field] = d.Message
+		if list[d.Field] == nil {
+			list[d.Field] = d
 		}
 	}
 	return list, nil
@@ -120,7 +125,7 @@ func loadPages(static map[string]asset, base string, kinds fs.FS) (pages, error)
 		"browser":  browserName,
 		"through":  renderNested,
 		"sentence": sentence,
-		"problem": func(list problems, field string) template.HTML {
+		"problem": func(list fieldErrors, field string) template.HTML {
 			if list[field] == "" {
 				return ""
 			}
@@ -129,7 +134,7 @@ func loadPages(static map[string]asset, base string, kinds fs.FS) (pages, error)
 		},
 		// invalid ties an input to what is wrong with it, and brings the
 		// person there.
-		"invalid": func(list problems, field string) template.HTMLAttr {
+		"invalid": func(list fieldErrors, field string) template.HTMLAttr {
 			if list[field] == "" {
 				return ""
 			}
@@ -260,9 +265,10 @@ func (web *Handler) render(v *pageRequest, status int, name string, p framed) er
 	if l.title != "" {
 		l.Title = l.T(l.title)
 	}
-	if !l.Public {
-		for field, message := range l.Errors {
-			l.Errors[field] = l.words.translateMessage(message)
+	if l.problems != nil {
+		l.Errors = fieldErrors{}
+		for field, message := range l.problems {
+			l.Errors[field] = message.Localize(l.words.word)
 		}
 	}
 	out, err := web.renderTemplate(name, p)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
 )
@@ -122,7 +123,7 @@ func (web *Handler) showResponses(v *pageRequest) error {
 	p.Wide, p.Script = true, "responses.js"
 	filter, kept, err := web.responseQuery(v, f.ID)
 	if _, ok := errors.AsType[*store.FilterError](err); ok {
-		p.Errors, err = problems{"is": "This is not an answer to this question."}, nil
+		p.problems, err = problems{"is": fault.Messagef("This is not an answer to this question.")}, nil
 	}
 	if err != nil {
 		return err

@@ -87,7 +87,7 @@ func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
 	if p.AnySite = f.Sites == form.AnySite; !p.AnySite {
 		p.Sites = strings.Join(strings.Fields(f.Sites), "\n")
 	}
-	p.Errors = list
+	p.problems = list
 	if v.r.PostForm.Has("slug") { // and not a button elsewhere on the page
 		p.Slug, p.OpensAt, p.ClosesAt, p.Limit, p.Sites = v.field("slug"), v.field("opens_at"), v.field("closes_at"), v.field("response_limit"), v.field("sites")
 		p.AnySite = v.field("any_site") != ""

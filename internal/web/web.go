@@ -228,7 +228,7 @@ func (web *Handler) notFound(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = "none"
 	var err error = fault.New(fault.UnknownPath, "There is no page at this address.")
 	if _, pattern := web.paths.Handler(r); pattern != "" {
-		err = &fault.Error{Code: fault.MethodNotAllowed, Message: "This page cannot be used that way.", Allow: web.methodsFor(r)}
+		err = fault.New(fault.MethodNotAllowed, "This page cannot be used that way.").WithAllow(web.methodsFor(r))
 	}
 	// The error page has the menu of whoever is signed in.
 	v := &pageRequest{w: w, r: r}
@@ -304,12 +304,12 @@ func (web *Handler) enter(v *pageRequest, route route) error {
 	}
 	if v.r.Method == http.MethodPut {
 		if err := web.origins.Check(v.r); err != nil {
-			return &fault.Error{Code: fault.Forbidden, Message: "This was sent from another site.", Cause: err}
+			return fault.New(fault.Forbidden, "This was sent from another site.").WithCause(err)
 		}
 	}
 	if v.r.Method == http.MethodPost {
 		if err := web.origins.Check(v.r); err != nil {
-			return &fault.Error{Code: fault.Forbidden, Message: "This form was sent from another site.", Cause: err}
+			return fault.New(fault.Forbidden, "This form was sent from another site.").WithCause(err)
 		}
 		most := int64(maxPost)
 		if strings.HasPrefix(v.r.URL.Path, "/f/") || strings.HasSuffix(v.r.URL.Path, "/preview") {
@@ -320,7 +320,7 @@ func (web *Handler) enter(v *pageRequest, route route) error {
 			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 				return fault.New(fault.TooLarge, "That was more than this page can take.")
 			}
-			return &fault.Error{Code: fault.BadRequest, Message: "The form could not be read.", Cause: err}
+			return fault.New(fault.BadRequest, "The form could not be read.").WithCause(err)
 		}
 	}
 	if route.access == signedIn && v.person == nil {
