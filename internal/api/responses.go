@@ -254,9 +254,10 @@ func (a *API) readResponse() typedOperation[responseInput, Response] {
 	return typedOperation[responseInput, Response]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/responses/{response}", ID: "readResponse", Tag: "Responses", Status: 200,
-			Scope:   account.ResponsesRead,
-			Summary: "Read a response",
-			Errors:  []fault.Code{fault.NotFoundInAccount},
+			Scope:       account.ResponsesRead,
+			Summary:     "Read a response",
+			Description: "Returns the answers and how the response was submitted.",
+			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *responseInput) (*Response, reply, error) {
 			r, err := a.Store.Response(ctx, c.Owner(), in.ID, in.Response)
@@ -270,9 +271,10 @@ func (a *API) deleteResponse() typedOperation[responseInput, empty] {
 	return typedOperation[responseInput, empty]{
 		operation{
 			Method: "DELETE", Path: "/api/v1/forms/{id}/responses/{response}", ID: "deleteResponse", Tag: "Responses", Status: 204,
-			Scope:   account.ResponsesWrite,
-			Summary: "Delete a response",
-			Errors:  []fault.Code{fault.NotFoundInAccount},
+			Scope:       account.ResponsesWrite,
+			Summary:     "Delete a response",
+			Description: "Deletes the response. This cannot be undone.",
+			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *responseInput) (*empty, reply, error) {
 			return nil, reply{}, a.Store.DeleteResponse(ctx, c.Owner(), in.ID, in.Response)
