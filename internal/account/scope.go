@@ -34,7 +34,7 @@ var ScopeList = []struct {
 func (s Scope) Description() string {
 	for _, known := range ScopeList {
 		if known.Scope == s {
-			return known.Words
+			return known.Description
 		}
 	}
 	return string(s)
