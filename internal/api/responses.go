@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
 
@@ -235,6 +236,9 @@ func (a *API) listResponses() typedOperation[listResponsesInput, ResponseList] {
 			}
 			page := pagination{in.Page, in.PerPage}
 			list, total, err := a.Store.Responses(ctx, c.Owner(), in.ID, filter, page.perPage, page.offset())
+			if errors.Is(err, store.ErrPageTooLarge) {
+				return nil, reply{}, badQuery("per_page", "is too large for the size of these responses; use fewer per page, the feed or an export")
+			}
 			if err != nil {
 				return nil, reply{}, err
 			}
