@@ -63,7 +63,7 @@ func consoleTexts(t *testing.T) texts {
 	list.addGo(t, "../fault/*.go", goTexts{calls: map[string]int{"New": 1}})
 
 	for _, scope := range account.ScopeList {
-		list.add("scope.go", scope.Words)
+		list.add("scope.go", scope.Description)
 	}
 	for _, kind := range form.Kinds() {
 		about := kind.About()
