@@ -14,6 +14,7 @@ import (
 	"formulary/internal/fault"
 	"formulary/internal/limit"
 	"formulary/internal/oauth"
+	"formulary/internal/respond"
 	"formulary/internal/store"
 )
 
@@ -21,6 +22,7 @@ import (
 type Config struct {
 	Store   *store.Store
 	OAuth   *oauth.Service
+	Respond *respond.Service
 	BaseURL string
 	Log     *slog.Logger
 	Now     func() time.Time
@@ -30,8 +32,6 @@ type Config struct {
 	Guesses *limit.Limiter[ClientAttempt]
 	// Address is where a request comes from.
 	Address func(*http.Request) netip.Addr
-	// Submissions limits what one address sends to forms; nil: no limit.
-	Submissions *limit.Limiter[netip.Addr]
 }
 
 // ClientAttempt is who tries secrets of which application.

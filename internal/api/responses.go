@@ -12,8 +12,8 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
-	"formulary/internal/limit"
 	"formulary/internal/oauth"
+	"formulary/internal/respond"
 	"formulary/internal/store"
 )
 
@@ -117,12 +117,8 @@ func (a *API) forOrigins(op *operation) *operation {
 		if err := a.allowOrigin(w, r, path[0]); err != nil {
 			return err
 		}
-		if a.Submissions != nil {
-			left, wait, ok := a.Submissions.Allow(limit.ClientNetwork(a.Address(r)))
-			limit.SetHeader(w.Header(), "respondent", a.Submissions.Quota(), a.Submissions.Window(), left, wait)
-			if !ok {
-				return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
-			}
+		if err := a.Respond.Admit(a.Address(r), w.Header()); err != nil {
+			return err
 		}
 		return serve(a, w, r, path)
 	}
@@ -161,7 +157,7 @@ func (a *API) submitPublicly() typedOperation[submitInput, SubmitResult] {
 	}
 }
 
-func (a *API) submit(ctx context.Context, in *submitInput, source, app string) (*SubmitResult, reply, error) {
+func (a *API) submit(ctx context.Context, in *submitInput, source, sender string) (*SubmitResult, reply, error) {
 	if in.Body.Answers == nil {
 		return nil, reply{}, errNoAnswers
 	}
@@ -169,24 +165,14 @@ func (a *API) submit(ctx context.Context, in *submitInput, source, app string) (
 	if err != nil {
 		return nil, reply{}, err
 	}
-	var once store.IdempotencyKey
-	if in.Key != "" {
-		once = store.IdempotencyKey{App: app + "/" + f.ID, Key: in.Key, Hash: account.Hash(in.Sent)}
-		// What was stored stays so, whatever became of the form since.
-		if r, found, err := a.Store.FindSubmission(ctx, f.Owner, f.ID, once); found || err != nil {
-			return nil, reply{Body: submitResult(r)}, err
-		}
-	}
-	now := a.Now()
-	if !f.IsOpenAt(now) {
-		return nil, reply{}, fault.New(fault.FormNotOpen, "The form is not open.")
-	}
-	e, err := f.Definition.Validate(in.Body.Answers)
+	r, err := a.Respond.Submit(ctx, respond.Submission{
+		Form: f, Answers: in.Body.Answers, Metadata: form.Metadata{Source: source},
+		Key: respond.Key{Sender: sender, Value: in.Key, Body: in.Sent},
+	})
 	if err != nil {
 		return nil, reply{}, err
 	}
-	r, err := a.Store.SubmitResponse(ctx, store.Submission{Form: f, Answers: e.Answers, Metadata: form.Metadata{Source: source}, Once: once, At: now})
-	return nil, reply{Body: submitResult(r)}, err
+	return nil, reply{Body: submitResult(r)}, nil
 }
 
 // submitResult writes a Receipt. By hand, as it is most of what a busy form answers.

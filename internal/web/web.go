@@ -21,6 +21,7 @@ import (
 	"formulary/internal/fault"
 	"formulary/internal/limit"
 	"formulary/internal/oauth"
+	"formulary/internal/respond"
 	"formulary/internal/store"
 )
 
@@ -28,6 +29,7 @@ import (
 type Config struct {
 	Store      *store.Store
 	OAuth      *oauth.Service
+	Respond    *respond.Service
 	Hasher     *account.Hasher
 	BaseURL    string
 	Secure     bool // people reach the service by https
@@ -45,8 +47,6 @@ type Config struct {
 	AddressGuesses *limit.Limiter[netip.Addr]
 	AccountGuesses *limit.Limiter[string]
 	Address        func(*http.Request) netip.Addr
-	// Submissions limits what one address sends to forms; nil: no limit.
-	Submissions *limit.Limiter[netip.Addr]
 	// Presses limits what else an address does with forms that costs as much as a
 	// submission; nil: no limit.
 	Presses *limit.Limiter[netip.Addr]
