@@ -236,7 +236,7 @@ type values map[string]string
 // oauthOperation wraps what all OAuth endpoints have in common.
 func (a *API) oauthOperation(op operation, run func(http.ResponseWriter, *http.Request, values) error) *operation {
 	op.Method, op.Tag, op.Open, op.Status = "POST", "OAuth 2.0", true, 200
-	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, _ []string) error {
+	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) error {
 		setNoStore(w.Header())
 		in, err := readForm(w, r)
 		if err != nil {

@@ -38,7 +38,7 @@ type operation struct {
 	output reflect.Type // body of the answer
 	media  []string     // types of an answer that is not JSON
 	zipped bool         // its answers may be compressed
-	serve  func(a *API, w http.ResponseWriter, r *http.Request, path []string) error
+	serve  func(a *API, w http.ResponseWriter, r *http.Request) error
 }
 
 // reply is what a typed operation returns beside its body.
@@ -66,7 +66,7 @@ func newOperation[In, Out any](t typedOperation[In, Out]) *operation {
 		op.output = out
 	}
 	read := newInputReader(op.input)
-	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, path []string) (failed error) {
+	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
 		var caller oauth.Principal
 		if !op.Open {
 			begun := a.Now()
@@ -78,7 +78,7 @@ func newOperation[In, Out any](t typedOperation[In, Out]) *operation {
 			}
 		}
 		var in In
-		if err := read(reflect.ValueOf(&in).Elem(), w, r, path); err != nil {
+		if err := read(reflect.ValueOf(&in).Elem(), w, r); err != nil {
 			return err
 		}
 		ctx := r.Context()
@@ -129,7 +129,6 @@ type parameter struct {
 	in         string // path, query, header
 	name       string
 	header     string // as requests have it
-	position   int    // in the path
 	number     bool
 	optional   bool // a *string: nil when it was not sent
 	deepObject bool // a map: name[key]=value
@@ -140,12 +139,12 @@ type parameter struct {
 	length     int
 }
 
-type reader func(in reflect.Value, w http.ResponseWriter, r *http.Request, path []string) error
+type reader func(in reflect.Value, w http.ResponseWriter, r *http.Request) error
 
 // newInputReader prepares the reading of an input type.
 func newInputReader(t reflect.Type) reader {
 	var params []parameter
-	body, sent, position, asks := -1, -1, 0, false
+	body, sent, asks := -1, -1, false
 	for _, f := range inputFields(t) {
 		switch f.Name {
 		case "Body":
@@ -167,10 +166,6 @@ func newInputReader(t reflect.Type) reader {
 		}
 		// A query that nobody reads may be anything.
 		asks = asks || p.in == "query"
-		if p.in == "path" {
-			p.position = position
-			position++
-		}
 		p.minimum, p.maximum = tagNumber(f, "minimum"), tagNumber(f, "maximum")
 		p.length = int(tagNumber(f, "maxLength"))
 		if enum := f.Tag.Get("enum"); enum != "" {
@@ -178,7 +173,7 @@ func newInputReader(t reflect.Type) reader {
 		}
 		params = append(params, p)
 	}
-	return func(in reflect.Value, w http.ResponseWriter, r *http.Request, path []string) error {
+	return func(in reflect.Value, w http.ResponseWriter, r *http.Request) error {
 		var query url.Values
 		if asks && r.URL.RawQuery != "" {
 			var err error
@@ -192,7 +187,7 @@ func newInputReader(t reflect.Type) reader {
 			}
 		}
 		for i := range params {
-			if err := params[i].read(in.FieldByIndex(params[i].index), r, query, path); err != nil {
+			if err := params[i].read(in.FieldByIndex(params[i].index), r, query); err != nil {
 				return err
 			}
 		}
@@ -236,11 +231,11 @@ func tagNumber(f reflect.StructField, tag string) int64 {
 	return n
 }
 
-func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values, path []string) error {
+func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values) error {
 	var values []string
 	switch p.in {
 	case "path":
-		field.SetString(path[p.position])
+		field.SetString(r.PathValue(p.name))
 		return nil
 	case "query":
 		values = query[p.name]

@@ -113,25 +113,25 @@ const publicPath = "/f/{id}"
 // answer, and limits what one address sends.
 func (a *API) forOrigins(op *operation) *operation {
 	serve := op.serve
-	op.serve = func(_ *API, w http.ResponseWriter, r *http.Request, path []string) error {
-		if err := a.allowOrigin(w, r, path[0]); err != nil {
+	op.serve = func(_ *API, w http.ResponseWriter, r *http.Request) error {
+		if err := a.allowOrigin(w, r); err != nil {
 			return err
 		}
 		if err := a.Respond.Admit(a.Address(r), w.Header()); err != nil {
 			return err
 		}
-		return serve(a, w, r, path)
+		return serve(a, w, r)
 	}
 	return op
 }
 
 // allowOrigin says which site may read the answer, as the form's owner chose.
-func (a *API) allowOrigin(w http.ResponseWriter, r *http.Request, address string) error {
+func (a *API) allowOrigin(w http.ResponseWriter, r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		return nil
 	}
-	f, err := a.Store.PublicForm(r.Context(), address)
+	f, err := a.Store.PublicForm(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (a *API) exportResponses() *operation {
 		op.media = append(op.media, f.Type)
 	}
 	read := newInputReader(op.input)
-	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, path []string) (failed error) {
+	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
 		begun := a.Now()
 		caller, err := a.authorize(w, r, op.Scope)
 		defer func() { a.logRequest(&caller, w, r, op.Status, failed, begun) }()
@@ -42,7 +42,7 @@ func (a *API) exportResponses() *operation {
 			return err
 		}
 		var in exportInput
-		if err := read(reflect.ValueOf(&in).Elem(), w, r, path); err != nil {
+		if err := read(reflect.ValueOf(&in).Elem(), w, r); err != nil {
 			return err
 		}
 		ctx := store.ForAccount(r.Context(), caller.Owner())
