@@ -32,6 +32,7 @@ type operation struct {
 	CORS        bool
 	Status      int          // of success
 	Errors      []fault.Code // beside those that every operation can have
+	MaxBody     int64        // how many bytes a request's body may have; 0: it has none
 
 	input  reflect.Type // parameters and body
 	form   reflect.Type // body sent as application/x-www-form-urlencoded
@@ -65,7 +66,7 @@ func newOperation[In, Out any](t typedOperation[In, Out]) *operation {
 	if out := reflect.TypeFor[Out](); out != reflect.TypeFor[empty]() {
 		op.output = out
 	}
-	read := newInputReader(op.input)
+	read := newInputReader(op.input, op.MaxBody)
 	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
 		var caller oauth.Principal
 		if !op.Open {
@@ -141,8 +142,8 @@ type parameter struct {
 
 type reader func(in reflect.Value, w http.ResponseWriter, r *http.Request) error
 
-// newInputReader prepares the reading of an input type.
-func newInputReader(t reflect.Type) reader {
+// newInputReader prepares the reading of an input type, whose body may have so many bytes.
+func newInputReader(t reflect.Type, maxBody int64) reader {
 	var params []parameter
 	body, sent, asks := -1, -1, false
 	for _, f := range inputFields(t) {
@@ -173,6 +174,9 @@ func newInputReader(t reflect.Type) reader {
 		}
 		params = append(params, p)
 	}
+	if (body >= 0) != (maxBody > 0) {
+		panic(fmt.Sprintf("%s must have both a body and a limit for it, or neither", t))
+	}
 	return func(in reflect.Value, w http.ResponseWriter, r *http.Request) error {
 		var query url.Values
 		if asks && r.URL.RawQuery != "" {
@@ -194,7 +198,7 @@ func newInputReader(t reflect.Type) reader {
 		if body < 0 {
 			return nil
 		}
-		text, err := readBody(w, r, in.Field(body).Addr().Interface())
+		text, err := readBody(w, r, maxBody, in.Field(body).Addr().Interface())
 		if err == nil && sent >= 0 && r.Header.Get("Idempotency-Key") != "" {
 			in.Field(sent).SetString(string(text))
 		}

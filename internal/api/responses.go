@@ -90,7 +90,7 @@ var submitErrors = []fault.Code{fault.BadQuery, fault.BadJSON, fault.NotFoundInA
 func (a *API) addResponse() typedOperation[submitInput, SubmitResult] {
 	return typedOperation[submitInput, SubmitResult]{
 		operation{
-			Method: "POST", Path: "/api/v1/forms/{id}/responses", ID: "addResponse", Tag: "Responses", Status: 201,
+			Method: "POST", Path: "/api/v1/forms/{id}/responses", ID: "addResponse", Tag: "Responses", Status: 201, MaxBody: maxAnswers,
 			Scope:       account.ResponsesWrite,
 			Summary:     "Submit a response",
 			Description: "On the owner's behalf. The answer is sent when the response is on disk.",
@@ -146,7 +146,7 @@ func (a *API) allowOrigin(w http.ResponseWriter, r *http.Request) error {
 func (a *API) submitPublicly() typedOperation[submitInput, SubmitResult] {
 	return typedOperation[submitInput, SubmitResult]{
 		operation{
-			Method: "POST", Path: publicPath, ID: "submitPublicly", Tag: "Responses", Status: 201, Open: true,
+			Method: "POST", Path: publicPath, ID: "submitPublicly", Tag: "Responses", Status: 201, MaxBody: maxAnswers, Open: true,
 			Summary:     "Submit a response as anybody",
 			Description: "For sites that draw the form themselves. The same address takes the posts of the form's own page.",
 			Errors:      submitErrors,
@@ -286,7 +286,7 @@ type changeResponseInput struct {
 func (a *API) changeResponse() typedOperation[changeResponseInput, Response] {
 	return typedOperation[changeResponseInput, Response]{
 		operation{
-			Method: "PATCH", Path: "/api/v1/forms/{id}/responses/{response}", ID: "changeResponse", Tag: "Responses", Status: 200,
+			Method: "PATCH", Path: "/api/v1/forms/{id}/responses/{response}", ID: "changeResponse", Tag: "Responses", Status: 200, MaxBody: maxAnswers,
 			Scope:       account.ResponsesWrite,
 			Summary:     "Change a response",
 			Description: "Answers are checked against the version of the form that was answered.",

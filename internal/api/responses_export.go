@@ -33,7 +33,7 @@ func (a *API) exportResponses() *operation {
 	for _, f := range export.Formats {
 		op.media = append(op.media, f.Type)
 	}
-	read := newInputReader(op.input)
+	read := newInputReader(op.input, op.MaxBody)
 	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
 		begun := a.Now()
 		caller, err := a.authorize(w, r, op.Scope)

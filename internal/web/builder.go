@@ -172,7 +172,7 @@ var formLanguages = [][2]string{{"en", "English"}, {"de", "Deutsch"}, {"fr", "Fr
 // when somebody else was faster, with theirs.
 func (web *Handler) saveDraft(v *pageRequest) error {
 	var in builderDraft
-	decoder := json.NewDecoder(http.MaxBytesReader(v.w, v.r.Body, maxAnswers))
+	decoder := json.NewDecoder(v.r.Body)
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil {
 		return web.sendProblems(v, http.StatusBadRequest, &fault.Error{Code: fault.BadJSON, Message: "The draft cannot be read.", Cause: err})
