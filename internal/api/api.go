@@ -47,7 +47,7 @@ type API struct {
 	document       func() []byte
 	cachedDocument func() *compress.Content
 	formPages      *store.Cache[formPageKey, reply]
-	users          *store.Cache[[2]string, reply] // by owner and token
+	users          *store.Cache[[2]string, reply] // by user and token
 
 	introspected *store.Cache[[2]string, []byte] // by application and hash of the token
 }

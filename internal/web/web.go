@@ -260,16 +260,20 @@ func (web *Handler) methodsFor(r *http.Request) string {
 type pageRequest struct {
 	w       http.ResponseWriter
 	r       *http.Request
-	person  *account.User // nil: nobody is signed in
+	user    *account.User // who is signed in; nil: nobody
 	session account.Session
 }
 
-// ctx attributes what a page does to the person who is signed in.
+// owner is the account whose forms and responses the page shows. For now it is always the
+// user's own; what belongs to the user, such as sessions and applications, goes by user.
+func (v *pageRequest) owner() string { return v.user.ID }
+
+// ctx attributes the page's database work to the account whose data it shows.
 func (v *pageRequest) ctx() context.Context {
-	if v.person == nil {
+	if v.user == nil {
 		return v.r.Context()
 	}
-	return store.ForAccount(v.r.Context(), v.person.ID)
+	return store.ForAccount(v.r.Context(), v.owner())
 }
 
 // field is a value that the page's form sent.
@@ -319,7 +323,7 @@ func (web *Handler) enter(v *pageRequest, route route) error {
 			return &fault.Error{Code: fault.BadRequest, Message: "The form could not be read.", Cause: err}
 		}
 	}
-	if route.access == signedIn && v.person == nil {
+	if route.access == signedIn && v.user == nil {
 		next := v.r.URL.RequestURI()
 		if v.r.Method != http.MethodGet {
 			next = "/"
