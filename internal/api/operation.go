@@ -73,7 +73,7 @@ func newOperation[In, Out any](t typedOperation[In, Out]) *operation {
 			begun := a.Now()
 			var err error
 			caller, err = a.authorize(w, r, op.Scope)
-			defer func() { a.logRequest(&caller, w, r, op.Status, failed, begun) }()
+			defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), begun) }()
 			if err != nil {
 				return err
 			}

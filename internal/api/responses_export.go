@@ -37,7 +37,7 @@ func (a *API) exportResponses() *operation {
 	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
 		begun := a.Now()
 		caller, err := a.authorize(w, r, op.Scope)
-		defer func() { a.logRequest(&caller, w, r, op.Status, failed, begun) }()
+		defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), begun) }()
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func (s *Service) Admit(client netip.Addr, header map[string][]string) error {
 	}
 	left, wait, ok := s.submissions.Allow(limit.ClientNetwork(client))
 	if header != nil {
-		limit.SetHeader(header, "respondent", s.submissions.Quota(), s.submissions.Window(), left, wait)
+		s.submissions.SetHeader(header, "respondent", left, wait)
 	}
 	if !ok {
 		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
