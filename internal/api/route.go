@@ -19,7 +19,8 @@ type route struct {
 }
 
 // newMux finds the route of a request. Patterns have no method: for a wrong one, ServeMux
-// would answer in plain text.
+// would answer in plain text, and a pattern that takes the rest of the methods conflicts
+// with those of paths that overlap, such as …/responses/export and …/responses/{response}.
 func (a *API) newMux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", a.unknownPath)
