@@ -50,10 +50,8 @@ type Config struct {
 	Address        func(*http.Request) netip.Addr
 	// Presses limits what else an address does with forms that costs as much as a
 	// submission; nil: no limit.
-	Presses *limit.Limiter[netip.Addr]
-	// KindTemplates has templates/kinds/*.html of kinds that are registered in
-	// tests; nil: there are none.
-	KindTemplates fs.FS
+	Presses       *limit.Limiter[netip.Addr]
+	KindTemplates fs.FS // templates/kinds/*.html of kinds that tests register, or nil
 	// SigningKeys are those that sign what pages carry along; they rotate.
 	SigningKeys func(context.Context) (store.SigningKeys, error)
 }
