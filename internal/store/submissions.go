@@ -48,7 +48,7 @@ type pendingSubmission struct {
 	waiter
 }
 
-var errBusy = &fault.Error{Code: fault.DatabaseUnreachable, Message: "More is arriving than can be stored right now. Please try again in a moment.", RetryAfter: 1}
+var errBusy = fault.New(fault.DatabaseUnreachable, "More is arriving than can be stored right now. Please try again in a moment.").WithRetryAfter(1)
 
 // SubmitResponse stores a submission and returns when it is on disk.
 func (s *Store) SubmitResponse(ctx context.Context, in Submission) (form.Response, error) {
