@@ -10,15 +10,15 @@ import (
 	"formulary/internal/fault"
 )
 
-// Limits of an application's registration.
+// Limits of the redirect URIs of an application.
 const (
 	MaxRedirectURIs   = 20
 	MaxRedirectLength = 2000
 )
 
-// CheckRedirectURI says why a URI may not be registered, or nil. Private-use
-// schemes (RFC 8252) are for public applications only and need a dot, so that
-// no scheme with a meaning in browsers can be registered.
+// CheckRedirectURI returns an error if a URI may not be registered. Only public
+// applications may use private-use schemes (RFC 8252). Such a scheme must contain a dot,
+// which excludes schemes that browsers interpret, such as javascript.
 func CheckRedirectURI(uri string, public bool) error {
 	if uri == "" {
 		return fault.Messagef("a redirect URI is needed")
@@ -83,9 +83,9 @@ func isLoopback(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// RedirectMatches says whether a presented URI is one of the registered: byte for
-// byte, except that a public application's loopback IP literal may differ in
-// its port (RFC 8252 §7.3).
+// RedirectMatches reports whether uri is registered. URIs must be equal byte for byte, with
+// one exception: for a public application, the port of a loopback IP address may differ
+// (RFC 8252 §7.3).
 func RedirectMatches(registered []string, uri string, public bool) bool {
 	if slices.Contains(registered, uri) {
 		return true
@@ -93,15 +93,15 @@ func RedirectMatches(registered []string, uri string, public bool) bool {
 	if !public {
 		return false
 	}
-	bare, ok := withoutLoopbackPort(uri)
+	withoutPort, ok := withoutLoopbackPort(uri)
 	return ok && slices.ContainsFunc(registered, func(r string) bool {
 		b, ok := withoutLoopbackPort(r)
-		return ok && b == bare
+		return ok && b == withoutPort
 	})
 }
 
-// withoutLoopbackPort cuts the port out of http://127.0.0.1:port/… by text, so
-// that all other bytes still have to be equal.
+// withoutLoopbackPort removes the port from http://127.0.0.1:port/…. It works on the text
+// and not on a parsed URL, so that all other bytes stay the same.
 func withoutLoopbackPort(uri string) (string, bool) {
 	rest, ok := strings.CutPrefix(uri, "http://")
 	if !ok {
@@ -128,8 +128,8 @@ func withoutLoopbackPort(uri string) (string, bool) {
 	return "http://" + host + tail, true
 }
 
-// RedirectHost is what the consent page shows as the place that the person is
-// sent to.
+// RedirectHost returns the host of a redirect URI, or its scheme if there is no host. The
+// consent page shows it.
 func RedirectHost(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -141,8 +141,8 @@ func RedirectHost(uri string) string {
 	return u.Scheme + ":"
 }
 
-// RedirectSource is the source expression that lets a page's form end there
-// (Content-Security-Policy, form-action).
+// RedirectSource returns the Content-Security-Policy source expression for a redirect URI.
+// The consent page needs it in form-action.
 func RedirectSource(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -154,8 +154,8 @@ func RedirectSource(uri string) string {
 	return u.Scheme + ":"
 }
 
-// AddQuery appends parameters to a redirect URI and leaves its own bytes as
-// they are.
+// AddQuery appends parameters to a redirect URI, in the given order, and leaves the other
+// bytes unchanged.
 func AddQuery(uri string, params url.Values, order ...string) string {
 	var b strings.Builder
 	b.WriteString(uri)
