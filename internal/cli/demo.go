@@ -16,7 +16,7 @@ import (
 	"formulary/internal/web"
 )
 
-// demoForms are what the demo has, the oldest first, with how many people answered.
+// demoForms are the forms of the demo, oldest first, with their number of responses.
 var demoForms = []struct {
 	language, name string
 	responses      int
@@ -25,21 +25,21 @@ var demoForms = []struct {
 	{"en", "bug", 12, true}, {"de", "survey", 24, true}, {"en", "rsvp", 18, true}, {"en", "order", 0, false}, {"en", "event", 31, true}, {"en", "feedback", 64, true},
 }
 
-// demo fills an empty database and prints how to look at it.
+// demo fills an empty database and prints the credentials.
 func demo(ctx context.Context, s *store.Store, base string, io streams, cost account.HashCost) error {
 	password := rand.Text()[:16]
-	person, err := addUser(ctx, s, newUser{"demo@formulary.example", "Demo", "en", password, cost})
+	user, err := addUser(ctx, s, newUser{"demo@formulary.example", "Demo", "en", password, cost})
 	if err != nil {
 		return err
 	}
 	now := time.Now()
 	for i := range demoForms {
-		if err := demoForm(ctx, s, person.ID, i, now); err != nil {
+		if err := demoForm(ctx, s, user.ID, i, now); err != nil {
 			return err
 		}
 	}
 	app := account.Application{
-		Account: person.ID, ID: account.NewID(account.AppPrefix, now), Name: "Demo application",
+		Account: user.ID, ID: account.NewID(account.AppPrefix, now), Name: "Demo application",
 		RedirectURIs: []string{"http://127.0.0.1:9090/callback"}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
 	secret, hash := account.NewClientSecret()
@@ -54,11 +54,11 @@ An application to try the API with, returning to %s
   client_id      %s
   client_secret  %s
 
-`, base, person.Email, password, app.RedirectURIs[0], app.ID, secret)
+`, base, user.Email, password, app.RedirectURIs[0], app.ID, secret)
 	return nil
 }
 
-// demoDays is how far back the first answers are.
+// demoDays is the age of the oldest responses.
 const demoDays = 28
 
 func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time.Time) error {
@@ -67,12 +67,12 @@ func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time
 	if err != nil {
 		return err
 	}
-	made := now.Add(-demoDays*24*time.Hour - time.Duration(len(demoForms)-i)*26*time.Hour)
-	f, err := s.CreateFormFrom(ctx, owner, plan, store.IdempotencyKey{}, made)
+	createdAt := now.Add(-demoDays*24*time.Hour - time.Duration(len(demoForms)-i)*26*time.Hour)
+	f, err := s.CreateFormFrom(ctx, owner, plan, store.IdempotencyKey{}, createdAt)
 	if err != nil || !wanted.publish {
 		return err
 	}
-	if _, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, made); err != nil {
+	if _, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, createdAt); err != nil {
 		return err
 	}
 	public, err := s.PublicForm(ctx, f.ID)
@@ -80,16 +80,16 @@ func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time
 		return err
 	}
 	for n := range wanted.responses {
-		// More of them lately than at first.
+		// Responses become more frequent towards the present.
 		age := time.Duration(float64(demoDays*24*time.Hour) * math.Pow(float64(wanted.responses-n)/float64(wanted.responses), 1.6))
-		dice := mathrand.New(mathrand.NewPCG(uint64(i), uint64(n)))
-		e := public.Definition.Evaluate(demoAnswers(public.Definition, dice))
-		at := store.Submission{Form: public, Answers: e.Answers, Metadata: form.Metadata{Source: "page", Seconds: 20 + dice.Int64N(120)}, At: now.Add(-age)}
-		// Who left out what is needed did not send.
+		rng := mathrand.New(mathrand.NewPCG(uint64(i), uint64(n)))
+		e := public.Definition.Evaluate(demoAnswers(public.Definition, rng))
+		submission := store.Submission{Form: public, Answers: e.Answers, Metadata: form.Metadata{Source: "page", Seconds: 20 + rng.Int64N(120)}, At: now.Add(-age)}
+		// A respondent cannot submit without the required answers.
 		if len(e.Problems) > 0 {
 			continue
 		}
-		if _, err := s.SubmitResponse(ctx, at); err != nil && fault.Wrap(err).Code != fault.Invalid {
+		if _, err := s.SubmitResponse(ctx, submission); err != nil && fault.Wrap(err).Code != fault.Invalid {
 			return err
 		}
 	}
@@ -98,42 +98,42 @@ func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time
 
 var demoNames = []string{"Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Radia", "Tim", "Margaret", "Dennis", "Frances", "Ken"}
 
-// demoAnswers makes up answers, in the shape that JSON has.
-func demoAnswers(d *form.Definition, dice *mathrand.Rand) map[string]any {
+// demoAnswers makes up answers as decoded JSON.
+func demoAnswers(d *form.Definition, rng *mathrand.Rand) map[string]any {
 	answers := map[string]any{}
-	name := demoNames[dice.IntN(len(demoNames))]
+	name := demoNames[rng.IntN(len(demoNames))]
 	pick := func(options []form.Option) string {
-		// The first ones are liked more.
-		return options[min(dice.IntN(len(options)), dice.IntN(len(options)))].Value
+		// Earlier options are more likely.
+		return options[min(rng.IntN(len(options)), rng.IntN(len(options)))].Value
 	}
 	for _, f := range d.Fields {
-		if !f.Required && dice.IntN(4) == 0 {
+		if !f.Required && rng.IntN(4) == 0 {
 			continue
 		}
-		words := demoAnswerTexts[f.Key]
+		texts := demoAnswerTexts[f.Key]
 		switch f.Kind {
 		case "short_text", "long_text":
-			if answers[f.Key] = name; words != nil {
-				answers[f.Key] = words[dice.IntN(len(words))]
+			if answers[f.Key] = name; texts != nil {
+				answers[f.Key] = texts[rng.IntN(len(texts))]
 			}
 		case "email":
 			answers[f.Key] = strings.ToLower(name) + "@example.com"
 		case "url":
 			answers[f.Key] = "https://example.com/" + strings.ToLower(name)
 		case "phone":
-			answers[f.Key] = fmt.Sprintf("+49 228 555 0%03d", dice.IntN(1000))
+			answers[f.Key] = fmt.Sprintf("+49 228 555 0%03d", rng.IntN(1000))
 		case "number":
-			least := 1.0
+			minimum := 1.0
 			if f.Min != nil {
-				least = *f.Min
+				minimum = *f.Min
 			}
-			answers[f.Key] = least + float64(dice.IntN(4))
+			answers[f.Key] = minimum + float64(rng.IntN(4))
 		case "slider", "rating", "scale":
-			// Between the middle and the top.
-			span := int((*f.Max - *f.Min) / *f.Step)
-			answers[f.Key] = *f.Min + *f.Step*float64(max(dice.IntN(span+1), dice.IntN(span+1)))
+			// The larger of two random values: mostly in the upper half.
+			steps := int((*f.Max - *f.Min) / *f.Step)
+			answers[f.Key] = *f.Min + *f.Step*float64(max(rng.IntN(steps+1), rng.IntN(steps+1)))
 		case "yes_no":
-			answers[f.Key] = dice.IntN(4) > 0
+			answers[f.Key] = rng.IntN(4) > 0
 		case "consent":
 			answers[f.Key] = true
 		case "single_choice", "dropdown":
@@ -142,7 +142,7 @@ func demoAnswers(d *form.Definition, dice *mathrand.Rand) map[string]any {
 			answers[f.Key] = []any{pick(f.Options), pick(f.Options)}
 		case "ranking":
 			var order []any
-			for _, i := range dice.Perm(len(f.Options)) {
+			for _, i := range rng.Perm(len(f.Options)) {
 				order = append(order, f.Options[i].Value)
 			}
 			answers[f.Key] = order
@@ -153,17 +153,17 @@ func demoAnswers(d *form.Definition, dice *mathrand.Rand) map[string]any {
 			}
 			answers[f.Key] = rows
 		case "date":
-			answers[f.Key] = fmt.Sprintf("2027-%02d-%02d", 1+dice.IntN(12), 1+dice.IntN(28))
+			answers[f.Key] = fmt.Sprintf("2027-%02d-%02d", 1+rng.IntN(12), 1+rng.IntN(28))
 		case "time":
-			answers[f.Key] = fmt.Sprintf("%02d:%02d", 8+dice.IntN(10), 15*dice.IntN(4))
+			answers[f.Key] = fmt.Sprintf("%02d:%02d", 8+rng.IntN(10), 15*rng.IntN(4))
 		case "datetime":
-			answers[f.Key] = fmt.Sprintf("2027-%02d-%02dT%02d:00", 1+dice.IntN(12), 1+dice.IntN(28), 8+dice.IntN(10))
+			answers[f.Key] = fmt.Sprintf("2027-%02d-%02dT%02d:00", 1+rng.IntN(12), 1+rng.IntN(28), 8+rng.IntN(10))
 		case "name":
 			answers[f.Key] = map[string]any{"given": name, "family": "Example"}
 		case "address":
-			answers[f.Key] = map[string]any{"line1": fmt.Sprintf("Example Street %d", 1+dice.IntN(90)), "city": "Bonn", "postal_code": "53111", "country": "DE"}
+			answers[f.Key] = map[string]any{"line1": fmt.Sprintf("Example Street %d", 1+rng.IntN(90)), "city": "Bonn", "postal_code": "53111", "country": "DE"}
 		case "country":
-			answers[f.Key] = []string{"DE", "FR", "PT", "TR", "US"}[dice.IntN(5)]
+			answers[f.Key] = []string{"DE", "FR", "PT", "TR", "US"}[rng.IntN(5)]
 		}
 	}
 	return answers

@@ -7,10 +7,10 @@ import (
 	"formulary/internal/web"
 )
 
-// Questions of the demo that ask for words get some that answer them, and no words
-// are left over.
+// TestDemoWords: each long text question of the demo has answers, and no answers are
+// unused.
 func TestDemoWords(t *testing.T) {
-	left := maps.Clone(demoAnswerTexts)
+	unused := maps.Clone(demoAnswerTexts)
 	for _, wanted := range demoForms {
 		if !wanted.publish {
 			continue
@@ -23,10 +23,10 @@ func TestDemoWords(t *testing.T) {
 			if f.Kind == "long_text" && demoAnswerTexts[f.Key] == nil {
 				t.Errorf("%s: %s has no words", wanted.name, f.Key)
 			}
-			delete(left, f.Key)
+			delete(unused, f.Key)
 		}
 	}
-	for key := range left {
-		t.Errorf("nobody asks for %s", key)
+	for key := range unused {
+		t.Errorf("no question for %s", key)
 	}
 }
