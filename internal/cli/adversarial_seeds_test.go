@@ -34,10 +34,13 @@ func (w *fixture) addOperations() {
 		for _, method := range slices.Sorted(maps.Keys(item)) {
 			op := item[method]
 			r := &request{name: op.OperationID, method: method, as: w.anonymous}
-			if op.Security != nil {
-				r.secured, r.as = true, w.ada
-				if scopes := (*op.Security)[0]["oauth2"]; len(scopes) > 0 {
-					r.scope = scopes[0]
+			// Operations without a token list other requirements, or an empty one.
+			for _, requirement := range *cmp.Or(op.Security, &openapi3.SecurityRequirements{}) {
+				if scopes, ok := requirement["oauth2"]; ok {
+					r.secured, r.as = true, w.ada
+					if len(scopes) > 0 {
+						r.scope = scopes[0]
+					}
 				}
 			}
 			w.fillPath(r, path)
