@@ -2,8 +2,7 @@
 // that sends the same bytes and next to comparable products. Each server is a separate
 // process on this machine; the load comes from this program:
 //
-// go run ./bench [-engine=sqlite|postgres|both] [-only=WORK] [-responses=N]
-// [-peers=false] [-markdown FILE]
+//	go run ./bench [-engine=sqlite|postgres|both] [-only=WORK] [-responses=N] [-peers=false] [-markdown FILE]
 package main
 
 import (

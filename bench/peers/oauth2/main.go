@@ -2,7 +2,7 @@
 // memory, for the benchmark. It issues tokens at /token, checks them at /check, and
 // exits when its standard input is closed:
 //
-// oauth2 ADDRESS
+//	oauth2 ADDRESS
 package main
 
 import (

@@ -1,8 +1,10 @@
-// Command pocketbase is PocketBase as a Go module, with the same data as Formulary, for
-// the benchmark. Everything except the data is the default.
+// Command pocketbase is PocketBase as a Go module, with the same data as Formulary,
+// for the benchmark:
 //
-// "pocketbase seed FOLDER" fills an empty folder and prints a bearer token. "pocketbase
-// serve FOLDER ADDRESS" serves it until its standard input is closed.
+//	pocketbase seed FOLDER           fills an empty folder and prints a bearer token
+//	pocketbase serve FOLDER ADDRESS  serves it until its standard input is closed
+//
+// Everything except the data is the default.
 package main
 
 import (
