@@ -17,8 +17,8 @@ import (
 // filters, searches, versions, abandoned requests and idle connections, on forms that
 // make them more expensive. Each family is a class of such requests.
 //
-// make hostile HOSTILE=0 sends every family and no malformed requests;
-// EXPENSIVE=pipes,lists sends only these.
+//	make hostile HOSTILE=0                        every family, no malformed requests
+//	make hostile HOSTILE=0 EXPENSIVE=pipes,lists  only these families
 //
 // If EXPENSIVE is set ("all" or names separated by commas), the full version runs: the
 // server is a separate process, and its CPU time, its memory and the waiting time of a
