@@ -102,10 +102,10 @@ func TestBarriers(t *testing.T) {
 	defer site.Close()
 	b := openTab(t, site.URL)
 	b.open("/")
-	found := strings.Join(b.axeViolations(), "\n")
+	violations := strings.Join(b.axeViolations(), "\n")
 	for _, id := range []string{"color-contrast", "label", "image-alt"} {
-		if !strings.Contains(found, id+" (") {
-			t.Errorf("%s was not found in:\n%s", id, found)
+		if !strings.Contains(violations, id+" (") {
+			t.Errorf("%s was not found in:\n%s", id, violations)
 		}
 	}
 }

@@ -217,11 +217,11 @@ func (b *tab) navigate(steps ...chromedp.Action[chromedp.Void]) int {
 }
 
 // fill replaces the content of an input.
-func (b *tab) fill(selector, words string) {
+func (b *tab) fill(selector, text string) {
 	b.t.Helper()
 	b.do(chromedp.Focus(selector))
 	run(b, chromedp.Evaluate[any](`document.activeElement.select(), null`))
-	sendCommand(b, input.InsertText, input.InsertTextParams{Text: words})
+	sendCommand(b, input.InsertText, input.InsertTextParams{Text: text})
 }
 
 // text returns the visible text of an element.
@@ -278,30 +278,30 @@ func (b *tab) wantStatus(got, want int) {
 }
 
 // wantText fails the test unless the page shows all the texts.
-func (b *tab) wantText(words ...string) {
+func (b *tab) wantText(texts ...string) {
 	b.t.Helper()
 	shown := b.text("body")
-	for _, w := range words {
-		if !strings.Contains(shown, w) {
-			b.t.Errorf("the page at %s does not show %q:\n%s", b.location(), w, shown)
+	for _, text := range texts {
+		if !strings.Contains(shown, text) {
+			b.t.Errorf("the page at %s does not show %q:\n%s", b.location(), text, shown)
 		}
 	}
 }
 
 // wantNoText fails the test if the HTML of the page contains any of the texts.
-func (b *tab) wantNoText(words ...string) {
+func (b *tab) wantNoText(texts ...string) {
 	b.t.Helper()
 	source := run(b, chromedp.OuterHTML("html"))
-	for _, w := range words {
-		if strings.Contains(source, w) {
-			b.t.Errorf("the page at %s holds %q", b.location(), w)
+	for _, text := range texts {
+		if strings.Contains(source, text) {
+			b.t.Errorf("the page at %s contains %q", b.location(), text)
 		}
 	}
 }
 
 // button and link return selectors for a button and a link by their text.
-func button(words string) string { return fmt.Sprintf(`//button[normalize-space()=%q]`, words) }
-func link(words string) string   { return fmt.Sprintf(`//a[normalize-space()=%q]`, words) }
+func button(text string) string { return fmt.Sprintf(`//button[normalize-space()=%q]`, text) }
+func link(text string) string   { return fmt.Sprintf(`//a[normalize-space()=%q]`, text) }
 
 // signIn fills in and submits the sign-in page.
 func (b *tab) signIn(email string) {

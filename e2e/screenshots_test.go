@@ -135,14 +135,14 @@ func shrinkPNG(t *testing.T, picture []byte) []byte {
 			frequency[at(x, y)]++
 		}
 	}
-	colours := make([]color.RGBA, 0, len(frequency))
+	colors := make([]color.RGBA, 0, len(frequency))
 	for c := range frequency {
-		colours = append(colours, c)
+		colors = append(colors, c)
 	}
 	number := func(c color.RGBA) int { return int(c.R)<<16 | int(c.G)<<8 | int(c.B) }
-	slices.SortFunc(colours, func(a, b color.RGBA) int { return cmp.Or(frequency[b]-frequency[a], number(a)-number(b)) })
+	slices.SortFunc(colors, func(a, b color.RGBA) int { return cmp.Or(frequency[b]-frequency[a], number(a)-number(b)) })
 	palette := color.Palette{}
-	for _, c := range colours[:min(256, len(colours))] {
+	for _, c := range colors[:min(256, len(colors))] {
 		palette = append(palette, c)
 	}
 	indexOf := map[color.RGBA]uint8{}
@@ -246,15 +246,15 @@ func (w demoData) createForm(spec demoForm) string {
 		w.t.Fatal(err)
 	}
 	plan.Title = cmp.Or(spec.title, plan.Title)
-	made := w.now.AddDate(0, 0, -spec.days)
-	f, err := w.db.CreateFormFrom(ctx, w.owner, plan, store.IdempotencyKey{}, made)
+	createdAt := w.now.AddDate(0, 0, -spec.days)
+	f, err := w.db.CreateFormFrom(ctx, w.owner, plan, store.IdempotencyKey{}, createdAt)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	if spec.status == form.Draft {
 		return f.ID
 	}
-	if _, err := w.db.Publish(ctx, w.owner, f.ID, 0, store.IdempotencyKey{}, made.Add(3*time.Hour)); err != nil {
+	if _, err := w.db.Publish(ctx, w.owner, f.ID, 0, store.IdempotencyKey{}, createdAt.Add(3*time.Hour)); err != nil {
 		w.t.Fatal(err)
 	}
 	public, err := w.db.PublicForm(ctx, f.ID)
@@ -272,9 +272,9 @@ func (w demoData) createForm(spec demoForm) string {
 		if w.rng.IntN(3) > 0 {
 			day = (open * w.rng.IntN(4) / 4) + min(w.rng.IntN(5), w.rng.IntN(7))
 		}
-		submittedAt := made.AddDate(0, 0, min(day, open-1)).Truncate(24 * time.Hour).Add(time.Duration(7*60+w.rng.IntN(15*60)) * time.Minute)
-		if submittedAt.Before(made.Add(4 * time.Hour)) {
-			submittedAt = made.Add(time.Duration(5+w.rng.IntN(9)) * time.Hour)
+		submittedAt := createdAt.AddDate(0, 0, min(day, open-1)).Truncate(24 * time.Hour).Add(time.Duration(7*60+w.rng.IntN(15*60)) * time.Minute)
+		if submittedAt.Before(createdAt.Add(4 * time.Hour)) {
+			submittedAt = createdAt.Add(time.Duration(5+w.rng.IntN(9)) * time.Hour)
 		}
 		times = append(times, submittedAt)
 	}
@@ -300,7 +300,7 @@ func (w demoData) createForm(spec demoForm) string {
 		w.t.Errorf("%s has only %d of %d responses", spec.template, stored, spec.people)
 	}
 	if spec.status == form.Closed {
-		if _, err := w.db.CloseForm(ctx, w.owner, f.ID, 0, made.AddDate(0, 0, open)); err != nil {
+		if _, err := w.db.CloseForm(ctx, w.owner, f.ID, 0, createdAt.AddDate(0, 0, open)); err != nil {
 			w.t.Fatal(err)
 		}
 	}

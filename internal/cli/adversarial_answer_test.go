@@ -20,16 +20,20 @@ var harmlessRoutes = []string{"POST /connections/{id}/disconnect", "POST /forms/
 
 // check returns what is wrong with the answer to a request.
 func (w *fixture) check(r *request, a answer) error {
+	isValidHTTP := !r.malformed && !r.truncated
 	if a.header.Get("X-Request-Id") == "" { // the service sets it on every response
-		if (r.malformed || r.truncated) && (a.status == 0 || slices.Contains(protocolErrors, a.status) || r.method == http.MethodOptions) {
+		isHTTPError := a.status == 0 || slices.Contains(protocolErrors, a.status) || r.method == http.MethodOptions
+		if !isValidHTTP && isHTTPError {
 			return nil
 		}
 		return fmt.Errorf("the request did not reach the service (%v)", a.err)
 	}
-	if a.err != nil && !r.malformed && !r.truncated {
+	if a.err != nil && isValidHTTP {
 		return a.err
 	}
-	if a.status >= 500 && !(a.status == http.StatusNotImplemented && r.path[len(r.path)-1] == "oembed") { // the status that oEmbed defines for unknown formats
+	// oEmbed defines 501 for unknown formats.
+	isUnknownFormat := a.status == http.StatusNotImplemented && r.path[len(r.path)-1] == "oembed"
+	if a.status >= 500 && !isUnknownFormat {
 		return errors.New("internal server error")
 	}
 	if a.status == 499 && !r.truncated {
@@ -60,8 +64,10 @@ func (w *fixture) checkOwner(r *request, a answer) error {
 		return nil
 	}
 	want := 0
+	hasSession := r.as.header != "" && r.as.header != "Authorization"
+	isRoute := strings.Contains(r.name, " ") // "GET /path"; operations have a name
 	switch {
-	case r.as.header != "Authorization" && r.as.header != "" || r.as == w.anonymous && strings.Contains(r.name, " "):
+	case hasSession || r.as == w.anonymous && isRoute:
 		// A page: anonymous callers are redirected to sign-in, and forms of other users
 		// are not found.
 		if (r.as == w.anonymous || r.as.marker == "") && a.status < 400 && a.status != http.StatusSeeOther {

@@ -20,13 +20,13 @@ func TestGuessesSurviveKill(t *testing.T) {
 		app := s.AddApp("ada@example.com", "https://app.example.com/cb")
 		knownDevice := s.Browser()
 		knownDevice.SignIn("ada@example.com")
-		right := url.Values{"email": {"ada@example.com"}, "password": {clitest.Password}}
-		wrong := url.Values{"email": {"ada@example.com"}, "password": {"wrong"}}
+		valid := url.Values{"email": {"ada@example.com"}, "password": {clitest.Password}}
+		invalid := url.Values{"email": {"ada@example.com"}, "password": {"wrong"}}
 		refresh := app.Refresh("x")
 		refresh.Set("client_secret", "fms_wrong")
 		guess := func(p *program) (password, client int) {
 			s := clitest.Connect(t, place, p.url)
-			return s.Browser().PostAs(t, "192.0.2.1", "/signin", wrong).StatusCode, s.Form("/api/oauth2/refresh", refresh, "X-Forwarded-For: 192.0.2.9").StatusCode
+			return s.Browser().PostAs(t, "192.0.2.1", "/signin", invalid).StatusCode, s.Form("/api/oauth2/refresh", refresh, "X-Forwarded-For: 192.0.2.9").StatusCode
 		}
 		passwords, clients := 0, 0
 		count := func(p *program) (limited bool) {
@@ -69,11 +69,11 @@ func TestGuessesSurviveKill(t *testing.T) {
 			t.Errorf("%d passwords and %d client secrets were checked by 5 runs of the service; the limits are 10 and 30", passwords, clients)
 		}
 		s = clitest.Connect(t, place, p.url)
-		if got := s.Browser().PostAs(t, "192.0.2.2", "/signin", right).StatusCode; got != 429 {
+		if got := s.Browser().PostAs(t, "192.0.2.2", "/signin", valid).StatusCode; got != 429 {
 			t.Errorf("a stranger with the right password: %d", got)
 		}
 		knownDevice.URL = p.url
-		if got := knownDevice.PostAs(t, "192.0.2.1", "/signin", right).StatusCode; got != 303 {
+		if got := knownDevice.PostAs(t, "192.0.2.1", "/signin", valid).StatusCode; got != 303 {
 			t.Errorf("the known device after kills: %d", got)
 		}
 	})

@@ -136,8 +136,14 @@ func TestTLS(t *testing.T) {
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != 200 || res.Header.Get("Strict-Transport-Security") == "" || !strings.Contains(string(text), "Sign in") {
+	if err != nil || res.StatusCode != 200 {
 		t.Errorf("over https: %d %v", res.StatusCode, err)
+	}
+	if res.Header.Get("Strict-Transport-Security") == "" {
+		t.Error("no Strict-Transport-Security header")
+	}
+	if !strings.Contains(string(text), "Sign in") {
+		t.Errorf("not the sign-in page: %s", text)
 	}
 }
 

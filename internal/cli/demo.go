@@ -62,14 +62,14 @@ An application to try the API with, returning to %s
 const demoDays = 28
 
 func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time.Time) error {
-	wanted := demoForms[i]
-	plan, err := web.LoadTemplate(wanted.language, wanted.name)
+	spec := demoForms[i]
+	plan, err := web.LoadTemplate(spec.language, spec.name)
 	if err != nil {
 		return err
 	}
 	createdAt := now.Add(-demoDays*24*time.Hour - time.Duration(len(demoForms)-i)*26*time.Hour)
 	f, err := s.CreateFormFrom(ctx, owner, plan, store.IdempotencyKey{}, createdAt)
-	if err != nil || !wanted.publish {
+	if err != nil || !spec.publish {
 		return err
 	}
 	if _, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, createdAt); err != nil {
@@ -79,9 +79,9 @@ func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time
 	if err != nil {
 		return err
 	}
-	for n := range wanted.responses {
+	for n := range spec.responses {
 		// Responses become more frequent towards the present.
-		age := time.Duration(float64(demoDays*24*time.Hour) * math.Pow(float64(wanted.responses-n)/float64(wanted.responses), 1.6))
+		age := time.Duration(float64(demoDays*24*time.Hour) * math.Pow(float64(spec.responses-n)/float64(spec.responses), 1.6))
 		rng := mathrand.New(mathrand.NewPCG(uint64(i), uint64(n)))
 		e := public.Definition.Evaluate(demoAnswers(public.Definition, rng))
 		submission := store.Submission{Form: public, Answers: e.Answers, Metadata: form.Metadata{Source: "page", Seconds: 20 + rng.Int64N(120)}, At: now.Add(-age)}

@@ -11,17 +11,17 @@ import (
 // unused.
 func TestDemoWords(t *testing.T) {
 	unused := maps.Clone(demoAnswerTexts)
-	for _, wanted := range demoForms {
-		if !wanted.publish {
+	for _, spec := range demoForms {
+		if !spec.publish {
 			continue
 		}
-		plan, err := web.LoadTemplate(wanted.language, wanted.name)
+		plan, err := web.LoadTemplate(spec.language, spec.name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range plan.Definition.Fields {
 			if f.Kind == "long_text" && demoAnswerTexts[f.Key] == nil {
-				t.Errorf("%s: %s has no words", wanted.name, f.Key)
+				t.Errorf("%s: %s has no words", spec.name, f.Key)
 			}
 			delete(unused, f.Key)
 		}

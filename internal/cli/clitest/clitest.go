@@ -33,8 +33,8 @@ type Service struct {
 	t     testing.TB
 	Place storetest.Place
 	URL   string // base URL
-	Local string // address that the service listens on
-	Out   string // output of serve, after Stop
+	Local string // URL of the address that the service listens on
+	Out   string // output of serve, set when the test ends
 
 	client *http.Client // validates every API response
 	log    *lockedBuffer

@@ -193,12 +193,12 @@ func (d *Document) findOperation(method, path string) (template string, op *open
 	fewest := len(segments)
 next:
 	for candidate := range d.Paths.Map() {
-		wanted := strings.Split(candidate, "/")
-		if len(wanted) != len(segments) {
+		pattern := strings.Split(candidate, "/")
+		if len(pattern) != len(segments) {
 			continue
 		}
 		parameters := 0
-		for i, want := range wanted {
+		for i, want := range pattern {
 			switch {
 			case strings.HasPrefix(want, "{"):
 				parameters++
