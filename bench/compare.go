@@ -95,9 +95,9 @@ func (b *bench) compareServers(ctx context.Context, engines []string, folder str
 	if err != nil {
 		return err
 	}
-	var sites []*instance
+	var instances []*instance
 	defer func() {
-		for _, s := range sites {
+		for _, s := range instances {
 			err = errors.Join(err, s.close())
 		}
 	}()
@@ -106,22 +106,22 @@ func (b *bench) compareServers(ctx context.Context, engines []string, folder str
 		if err != nil {
 			return fmt.Errorf("%s: %w", engine, err)
 		}
-		sites = append(sites, s)
+		instances = append(instances, s)
 	}
 	if b.only != "start" {
-		if err := b.measureUnderLoad(ctx, sites, peers, r); err != nil {
+		if err := b.measureUnderLoad(ctx, instances, peers, r); err != nil {
 			return err
 		}
 	}
 	if !b.wants("start") {
 		return nil
 	}
-	return b.measureAtRest(ctx, sites, peers, r)
+	return b.measureAtRest(ctx, instances, peers, r)
 }
 
 // measureUnderLoad measures everything that needs load.
-func (b *bench) measureUnderLoad(ctx context.Context, sites []*instance, peers []*peer, r *report) (err error) {
-	for _, s := range sites {
+func (b *bench) measureUnderLoad(ctx context.Context, instances []*instance, peers []*peer, r *report) (err error) {
+	for _, s := range instances {
 		if s.service, s.admin, err = b.serve(ctx, s.location); err != nil {
 			return err
 		}
@@ -130,8 +130,8 @@ func (b *bench) measureUnderLoad(ctx context.Context, sites []*instance, peers [
 		}
 	}
 	answers := map[string]answer{}
-	for _, w := range sites[0].workloads {
-		if answers[w.requestLine()], err = fetch(ctx, sites[0].service.addr, w.sample); err != nil {
+	for _, w := range instances[0].workloads {
+		if answers[w.requestLine()], err = fetch(ctx, instances[0].service.addr, w.sample); err != nil {
 			return err
 		}
 	}
@@ -140,13 +140,13 @@ func (b *bench) measureUnderLoad(ctx context.Context, sites []*instance, peers [
 		return err
 	}
 	defer bare.stop()
-	for i, w := range sites[0].workloads {
+	for i, w := range instances[0].workloads {
 		if !b.wants(w.name) {
 			continue
 		}
 		// The bare server ignores tokens and IDs, so it gets the same request.
 		entrants := []entrant{newEntrant(bareName, bare, w.sample)}
-		for _, s := range sites {
+		for _, s := range instances {
 			entrants = append(entrants, entrant{s.name(), s.service, s.workloads[i].sources})
 		}
 		for _, p := range peers {
@@ -159,11 +159,11 @@ func (b *bench) measureUnderLoad(ctx context.Context, sites []*instance, peers [
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		r.workloads = append(r.workloads, f)
-		if err := b.profileWork(ctx, i, sites); err != nil {
+		if err := b.profileWork(ctx, i, instances); err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 	}
-	for _, s := range sites {
+	for _, s := range instances {
 		if err := b.afterLoad(ctx, s, r); err != nil {
 			return err
 		}
@@ -213,8 +213,8 @@ func (b *bench) serve(ctx context.Context, location location) (service *process,
 }
 
 // measureAtRest measures startup and idle memory, with the data that the load left.
-func (b *bench) measureAtRest(ctx context.Context, sites []*instance, peers []*peer, r *report) error {
-	for _, s := range sites {
+func (b *bench) measureAtRest(ctx context.Context, instances []*instance, peers []*peer, r *report) error {
+	for _, s := range instances {
 		if err := s.closeStore(); err != nil {
 			return err
 		}

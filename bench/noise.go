@@ -31,7 +31,7 @@ func (b *bench) quietestRounds(want int, measure func() error) ([]int, error) {
 		}
 		round := b.used.minus(before)
 		rounds = append(rounds, round)
-		if round.share() <= maxElsewhere {
+		if round.share() <= maxOtherUse {
 			quiet++
 		}
 	}

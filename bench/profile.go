@@ -14,8 +14,8 @@ const profileLength = 5 * time.Second
 
 // profileWork writes CPU profiles of the service under one workload, if they are
 // wanted.
-func (b *bench) profileWork(ctx context.Context, workload int, sites []*instance) error {
-	for _, s := range sites {
+func (b *bench) profileWork(ctx context.Context, workload int, instances []*instance) error {
+	for _, s := range instances {
 		if s.admin == "" {
 			continue
 		}

@@ -16,7 +16,7 @@ const (
 	maxBinary    = 25e6
 	maxPageRatio = 2.0
 	maxGrowth    = 1.3  // from the smallest database to the largest
-	maxElsewhere = 0.05 // above it, the machine is too busy for reliable figures
+	maxOtherUse  = 0.05 // above it, the machine is too busy for reliable figures
 )
 
 // report is the result of a run. Parts that were not selected are empty.

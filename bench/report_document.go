@@ -74,5 +74,5 @@ were asked for on one connection.
 
 %[1]smake bench%[1]s measures again and writes this page; %[1]smake bench BENCH=-only=submit%[1]s measures one work.
 `, "`", runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, r.bench.rounds, r.bench.length,
-		throughput, latency, starts, formatInt(float64(r.bench.responses)), feedPage, listPage, sampledPages, maxGrowth, fewRounds, percent(maxElsewhere), moreRounds) + r.render(markdownStyle)
+		throughput, latency, starts, formatInt(float64(r.bench.responses)), feedPage, listPage, sampledPages, maxGrowth, fewRounds, percent(maxOtherUse), moreRounds) + r.render(markdownStyle)
 }

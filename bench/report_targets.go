@@ -56,7 +56,7 @@ func (r *report) targetTable() [][]string {
 	}
 	rows.add("Binary", megabytes(r.size), "≤ "+megabytes(maxBinary), r.size <= maxBinary)
 	if used := r.bench.used; used.capacity > 0 {
-		rows.add("Machine used by others meanwhile", percent(used.share()), "≤ "+percent(maxElsewhere), used.share() <= maxElsewhere)
+		rows.add("Machine used by others meanwhile", percent(used.share()), "≤ "+percent(maxOtherUse), used.share() <= maxOtherUse)
 	}
 	return rows
 }
