@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// TestCalmest: rounds on a busy machine are repeated, up to a limit, and the machine
-// use of rounds that do not count is not reported.
-func TestCalmest(t *testing.T) {
+// TestQuietestRounds: rounds on a busy machine are repeated, up to a limit, and the
+// machine use of rounds that do not count is not reported.
+func TestQuietestRounds(t *testing.T) {
 	for name, c := range map[string]struct {
 		shares  []time.Duration // of 100, round by round
 		want    []int

@@ -115,7 +115,7 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-func TestMiddle(t *testing.T) {
+func TestMedianExport(t *testing.T) {
 	rounds := []exportFigures{{took: 9, cpu: 1, peak: 5}, {took: 2, cpu: 2, peak: 7}, {took: 4, cpu: 3, peak: 6}}
 	if got, want := medianExport(rounds), (exportFigures{took: 4, cpu: 3, peak: 7, rounds: span{4e-9, 2e-9, 9e-9}}); got != want {
 		t.Errorf("%+v, not %+v", got, want)

@@ -91,8 +91,8 @@ func (b *tab) axeViolationsFor(rules string) []string {
 	return list
 }
 
-// TestBarriers: the checker finds the violations of a bad page.
-func TestBarriers(t *testing.T) {
+// TestAxeViolations: the checker finds the violations of a bad page.
+func TestAxeViolations(t *testing.T) {
 	t.Parallel()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")

@@ -167,9 +167,9 @@ func TestBuilderPublish(t *testing.T) {
 	reader.wantNoText("Third")
 }
 
-// TestBuilderShelf: changes that could not be saved because of a problem are restored
-// when the builder is opened again.
-func TestBuilderShelf(t *testing.T) {
+// TestBuilderUnsavedChanges: changes that could not be saved because of a problem are
+// restored when the builder is opened again.
+func TestBuilderUnsavedChanges(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openBuilder(t, s, "Sale", `{"fields": [

@@ -82,11 +82,11 @@ func TestTrap(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'")
-		words := name
+		text := name
 		if r.URL.Path == "/frame" {
-			words = hostile[0]
+			text = hostile[0]
 		}
-		fmt.Fprint(w, `<!doctype html><link rel="icon" href="data:,"><main>`+words)
+		fmt.Fprint(w, `<!doctype html><link rel="icon" href="data:,"><main>`+text)
 	}))
 	defer site.Close()
 	for _, name = range []string{hostile[0], hostile[14], hostile[15], hostile[19], `<iframe src=/frame>`} {

@@ -356,15 +356,15 @@ var escapes = []string{
 
 func allHostile() []string { return slices.Concat(hostile, moreHostile) }
 
-// TestHostileWordsDiffer: no hostile text is empty or listed twice.
-func TestHostileWordsDiffer(t *testing.T) {
+// TestHostileTextsDiffer: no hostile text is empty or listed twice.
+func TestHostileTextsDiffer(t *testing.T) {
 	t.Parallel()
 	isListed := map[string]bool{}
-	for _, words := range allHostile() {
-		if isListed[words] || words == "" {
-			t.Errorf("%q is there twice", words)
+	for _, text := range allHostile() {
+		if isListed[text] || text == "" {
+			t.Errorf("%q is empty or listed twice", text)
 		}
-		isListed[words] = true
+		isListed[text] = true
 	}
 	if len(isListed) < 200 {
 		t.Errorf("only %d texts", len(isListed))

@@ -148,8 +148,8 @@ func TestEmbed(t *testing.T) {
 	ownerDB.wantStored(path, `{"name": "Ada", "cake": true, "which": ["cake_number_3"], "last": "No"}`)
 }
 
-// TestEmbedLeadsOn: a redirect ending leaves the frame and loads in the whole page.
-func TestEmbedLeadsOn(t *testing.T) {
+// TestEmbedRedirect: a redirect ending leaves the frame and loads in the whole page.
+func TestEmbedRedirect(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

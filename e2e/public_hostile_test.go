@@ -22,9 +22,9 @@ const (
 )
 
 // acceptedTexts returns the hostile texts that a place accepts.
-func acceptedTexts(t testing.TB, place string, isAccepted func(words string) bool) []string {
+func acceptedTexts(t testing.TB, place string, isAccepted func(text string) bool) []string {
 	t.Helper()
-	list := slices.DeleteFunc(allHostile(), func(words string) bool { return !isAccepted(words) })
+	list := slices.DeleteFunc(allHostile(), func(text string) bool { return !isAccepted(text) })
 	t.Logf("%s: %d of %d are accepted", place, len(list), len(allHostile()))
 	if len(list) < enough {
 		t.Errorf("%s: only %d are accepted", place, len(list))
@@ -62,15 +62,15 @@ func toSet(texts []string) map[string]bool {
 }
 
 // missingTexts returns the texts that are not shown unchanged.
-func missingTexts(shown map[string]bool, words []string) []string {
-	return slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+func missingTexts(shown map[string]bool, texts []string) []string {
+	return slices.DeleteFunc(slices.Clone(texts), func(w string) bool {
 		return shown[strings.Trim(w, " \ufeff\u2028\u2029")] // as trim() in JavaScript does
 	})
 }
 
-func wantVerbatim(t testing.TB, place string, shown map[string]bool, words ...string) {
+func wantVerbatim(t testing.TB, place string, shown map[string]bool, texts ...string) {
 	t.Helper()
-	if list := missingTexts(shown, words); len(list) > 0 {
+	if list := missingTexts(shown, texts); len(list) > 0 {
 		t.Errorf("%s: %d are not shown as they are, such as %q", place, len(list), list[0])
 	}
 }
@@ -105,52 +105,52 @@ func hostileHeads(t *testing.T, d ownerDB, b *tab) {
 		plan.Definition.Endings = []*form.Ending{&e}
 		return plan.Normalize() == nil
 	}
-	accepted := acceptedTexts(t, "titles", func(words string) bool { return isValidHead(form.Header{Title: words}) })
-	descriptions := toSet(acceptedTexts(t, "descriptions", func(words string) bool { return isValidHead(form.Header{Title: "T", Description: words}) }))
-	thanks := toSet(acceptedTexts(t, "endings", func(words string) bool { return isValidEnding(form.Ending{Title: words}) }))
-	texts := toSet(acceptedTexts(t, "texts of endings", func(words string) bool { return isValidEnding(form.Ending{Text: words}) }))
+	accepted := acceptedTexts(t, "titles", func(text string) bool { return isValidHead(form.Header{Title: text}) })
+	descriptions := toSet(acceptedTexts(t, "descriptions", func(text string) bool { return isValidHead(form.Header{Title: "T", Description: text}) }))
+	thanks := toSet(acceptedTexts(t, "endings", func(text string) bool { return isValidEnding(form.Ending{Title: text}) }))
+	texts := toSet(acceptedTexts(t, "texts of endings", func(text string) bool { return isValidEnding(form.Ending{Text: text}) }))
 
 	// Each title needs a page of its own, so only every second one is used, and all
 	// that look like templates.
 	var titles []string
-	for i, words := range accepted {
-		if i%2 == 0 || slices.Contains(templates, words) {
-			titles = append(titles, words)
+	for i, text := range accepted {
+		if i%2 == 0 || slices.Contains(templates, text) {
+			titles = append(titles, text)
 		}
 	}
 	paths := map[string]string{}
-	for _, words := range titles {
-		plan := formInput(form.Header{Title: words, Description: "None"}, &form.Field{Kind: "short_text", Label: "Question"})
+	for _, text := range titles {
+		plan := formInput(form.Header{Title: text, Description: "None"}, &form.Field{Kind: "short_text", Label: "Question"})
 		ending := form.Ending{Title: "Thanks"}
-		if descriptions[words] {
-			plan.Header.Description = words
+		if descriptions[text] {
+			plan.Header.Description = text
 		}
-		if thanks[words] {
-			ending.Title = words
+		if thanks[text] {
+			ending.Title = text
 		}
-		if texts[words] {
-			ending.Text = words
+		if texts[text] {
+			ending.Text = text
 		}
 		plan.Definition.Endings = []*form.Ending{&ending}
-		paths[words] = d.publish(plan)
+		paths[text] = d.publish(plan)
 	}
 	b.wantStatus(b.open(paths[titles[0]]), 200)
 	for list := range slices.Chunk(titles, batch) {
 		var addresses []string
-		for _, words := range list {
-			addresses = append(addresses, paths[words], paths[words]+"/done")
+		for _, text := range list {
+			addresses = append(addresses, paths[text], paths[text]+"/done")
 		}
 		for i, page := range b.frames(addresses) {
-			words, ending := list[i/2], i%2 == 1
+			text, ending := list[i/2], i%2 == 1
 			if len(page.Lively) > 0 {
-				t.Errorf("%s, titled %q, has %q", addresses[i], words, page.Lively)
+				t.Errorf("%s, titled %q, has %q", addresses[i], text, page.Lively)
 			}
-			wantVerbatim(t, "the title", toSet([]string{page.Title}), words)
-			if !ending || thanks[words] {
-				wantVerbatim(t, "the heading", toSet([]string{page.Heading}), words)
+			wantVerbatim(t, "the title", toSet([]string{page.Title}), text)
+			if !ending || thanks[text] {
+				wantVerbatim(t, "the heading", toSet([]string{page.Heading}), text)
 			}
-			if !ending && descriptions[words] {
-				wantVerbatim(t, "the description", toSet([]string{page.Lead}), words)
+			if !ending && descriptions[text] {
+				wantVerbatim(t, "the description", toSet([]string{page.Lead}), text)
 			}
 		}
 	}
@@ -186,34 +186,34 @@ func (b *tab) frames(addresses []string) []framed {
 
 // hostileQuestions uses hostile texts wherever an owner can write.
 func hostileQuestions(t *testing.T, d ownerDB, b *tab) {
-	labels := acceptedTexts(t, "labels", func(words string) bool { return isValidField(form.Field{Kind: "short_text", Label: words}) })
-	helps := toSet(acceptedTexts(t, "help", func(words string) bool { return isValidField(form.Field{Kind: "short_text", Help: words}) }))
-	choices := toSet(acceptedTexts(t, "options", func(words string) bool {
-		return isValidField(form.Field{Kind: "dropdown", Options: []form.Option{{Value: words, Label: words}}})
+	labels := acceptedTexts(t, "labels", func(text string) bool { return isValidField(form.Field{Kind: "short_text", Label: text}) })
+	helps := toSet(acceptedTexts(t, "help", func(text string) bool { return isValidField(form.Field{Kind: "short_text", Help: text}) }))
+	choices := toSet(acceptedTexts(t, "options", func(text string) bool {
+		return isValidField(form.Field{Kind: "dropdown", Options: []form.Option{{Value: text, Label: text}}})
 	}))
-	texts := toSet(acceptedTexts(t, "statements", func(words string) bool { return isValidField(form.Field{Kind: "statement", Text: words}) }))
+	texts := toSet(acceptedTexts(t, "statements", func(text string) bool { return isValidField(form.Field{Kind: "statement", Text: text}) }))
 	for list := range slices.Chunk(labels, batch) {
 		var fields []*form.Field
 		var options []form.Option
 		var literal []string
-		for _, words := range list {
-			field := &form.Field{Kind: "short_text", Label: words, Required: true}
-			if literal = append(literal, words); helps[words] {
-				field.Help = "Help: " + words
+		for _, text := range list {
+			field := &form.Field{Kind: "short_text", Label: text, Required: true}
+			if literal = append(literal, text); helps[text] {
+				field.Help = "Help: " + text
 				literal = append(literal, field.Help)
 			}
-			if choices[words] {
-				options = append(options, form.Option{Value: words, Label: "Option: " + words})
-				literal = append(literal, "Option: "+words)
+			if choices[text] {
+				options = append(options, form.Option{Value: text, Label: "Option: " + text})
+				literal = append(literal, "Option: "+text)
 			}
-			if isValidField(form.Field{Kind: "short_text", Placeholder: words}) {
-				field.Placeholder = words
+			if isValidField(form.Field{Kind: "short_text", Placeholder: text}) {
+				field.Placeholder = text
 			}
 			fields = append(fields, field)
-			if texts[words] {
-				fields = append(fields, &form.Field{Kind: "statement", Text: words}, &form.Field{Kind: "consent", Label: words, Text: words})
+			if texts[text] {
+				fields = append(fields, &form.Field{Kind: "statement", Text: text}, &form.Field{Kind: "consent", Label: text, Text: text})
 			}
-			if slider := (form.Field{Kind: "slider", Low: words, High: words, Unit: words}); isValidField(slider) {
+			if slider := (form.Field{Kind: "slider", Low: text, High: text, Unit: text}); isValidField(slider) {
 				fields = append(fields, &slider)
 			}
 		}
@@ -240,20 +240,20 @@ func hostileQuestions(t *testing.T, d ownerDB, b *tab) {
 // hostileAnswers uses hostile answers, which then appear in inputs, questions, texts,
 // conditions and the ending.
 func hostileAnswers(t *testing.T, d ownerDB, b *tab) {
-	answers := acceptedTexts(t, "answers", func(words string) bool {
-		_, err := form.KindOf("short_text").Validate(&form.Field{}, words)
+	answers := acceptedTexts(t, "answers", func(text string) bool {
+		_, err := form.KindOf("short_text").Validate(&form.Field{}, text)
 		return err == nil
 	})
 	for list := range slices.Chunk(answers, batch) {
 		query := url.Values{}
 		var first, second []*form.Field
 		var ending strings.Builder
-		for i, words := range list {
+		for i, text := range list {
 			key := fmt.Sprintf("a%02d", i)
-			query.Set(key, words)
+			query.Set(key, text)
 			first = append(first,
 				&form.Field{Key: key, Kind: "short_text", Label: key},
-				&form.Field{Key: "c" + key, Kind: "short_text", Label: "Really?", ShowIf: &form.Condition{Field: key, Op: "equals", Value: words}})
+				&form.Field{Key: "c" + key, Kind: "short_text", Label: "Really?", ShowIf: &form.Condition{Field: key, Op: "equals", Value: text}})
 			second = append(second,
 				&form.Field{Kind: "statement", Label: "{{" + key + "}}", Text: fmt.Sprintf("{{%[1]s}}\n\n**{{%[1]s}}** [{{%[1]s}}](https://example.com/{{%[1]s}}) `{{%[1]s}}`\n\n> {{%[1]s}}", key)},
 				&form.Field{Kind: "short_text", Label: "Is it {{" + key + "}}?", Help: "{{" + key + "}}"},
@@ -297,9 +297,9 @@ func hostileLinks(t *testing.T, d ownerDB, b *tab) {
 	}
 	for list := range slices.Chunk(allHostile(), len(names)) {
 		query := url.Values{}
-		for i, words := range list {
-			query.Set(names[i], words)
-			query.Set(words, words)
+		for i, text := range list {
+			query.Set(names[i], text)
+			query.Set(text, text)
 		}
 		b.wantStatus(b.open(path+"?"+query.Encode()), 200)
 		b.wantInert()

@@ -141,8 +141,8 @@ func TestReloadedPage(t *testing.T) {
 	ownerDB.wantStored(path, `{"who": "Ada", "what": "tea", "cups": 2, "price": 5}`)
 }
 
-// TestOwnAnswer: typing into "Other" selects it, and deselecting it drops the text.
-func TestOwnAnswer(t *testing.T) {
+// TestOtherAnswer: typing into "Other" selects it, and deselecting it drops the text.
+func TestOtherAnswer(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	ownerDB := openOwnerDB(t, s)

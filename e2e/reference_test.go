@@ -26,9 +26,9 @@ func TestReferenceWithoutScript(t *testing.T) {
 	b.wantPath("/docs/api")
 }
 
-// TestReferenceOnATelephone: on a phone the list of operations is collapsed and opens
+// TestReferenceOnPhone: on a phone the list of operations is collapsed and opens
 // without JavaScript.
-func TestReferenceOnATelephone(t *testing.T) {
+func TestReferenceOnPhone(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openTab(t, s.URL)

@@ -154,9 +154,9 @@ func waitUntil(ctx context.Context, condition func() bool) error {
 	return nil
 }
 
-// TestWatch: the monitor detects each kind of problem. Otherwise it would pass every
+// TestMonitor: the monitor detects each kind of problem. Otherwise it would pass every
 // test.
-func TestWatch(t *testing.T) {
+func TestMonitor(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, policy, page, want string }{
 		{"nothing", "", "<p>Calm", ""},

@@ -144,8 +144,8 @@ func wantLightPage(t *testing.T, b *tab) {
 	}
 }
 
-// TestWorkspaceForEverybody checks all pages of the workspace.
-func TestWorkspaceForEverybody(t *testing.T) {
+// TestWorkspaceAccessible checks all pages of the workspace.
+func TestWorkspaceAccessible(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	emptyService := start(t)

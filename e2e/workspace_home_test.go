@@ -138,8 +138,8 @@ func numbered(from, to int) (list []string) {
 	return list
 }
 
-// TestStarters: each template creates a form with its title that can be published.
-func TestStarters(t *testing.T) {
+// TestTemplates: each template creates a form with its title that can be published.
+func TestTemplates(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := signedInTab(t, s, ada)

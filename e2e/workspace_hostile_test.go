@@ -19,11 +19,11 @@ import (
 func acceptedTextsFor(t testing.TB, place string, put func(*form.FormInput, string)) []string {
 	t.Helper()
 	var list []string
-	for _, words := range allHostile() {
+	for _, text := range allHostile() {
 		plan := form.FormInput{Header: form.Header{Title: "T", Language: "en"}, Definition: &form.Definition{Fields: []*form.Field{{Kind: "short_text", Label: "L"}}}}
-		put(&plan, words)
+		put(&plan, text)
 		if plan.Normalize() == nil {
-			list = append(list, words)
+			list = append(list, text)
 		}
 	}
 	if len(list) < 150 {
@@ -52,9 +52,9 @@ func (b *tab) wantIncluded(selector string, texts, want []string) {
 	for _, text := range texts {
 		got[normalizeSpaces(text)] = true
 	}
-	for _, words := range want {
-		if !got[normalizeSpaces(words)] {
-			b.t.Errorf("%s at %s does not show %q as it is", selector, b.location().Path, words)
+	for _, text := range want {
+		if !got[normalizeSpaces(text)] {
+			b.t.Errorf("%s at %s does not show %q as it is", selector, b.location().Path, text)
 			return
 		}
 	}
@@ -70,33 +70,33 @@ func normalizeSpaces(text string) string {
 // whose answers are hostile too.
 func createHostileForm(d ownerDB) (id, response string, labels, answers []string) {
 	d.t.Helper()
-	labels = acceptedTextsFor(d.t, "a question", func(p *form.FormInput, words string) { p.Definition.Fields[0].Label = words })
-	options := acceptedTextsFor(d.t, "an option", func(p *form.FormInput, words string) {
-		p.Definition.Fields[0] = &form.Field{Kind: "dropdown", Label: "L", Options: []form.Option{{Label: words}}}
+	labels = acceptedTextsFor(d.t, "a question", func(p *form.FormInput, text string) { p.Definition.Fields[0].Label = text })
+	options := acceptedTextsFor(d.t, "an option", func(p *form.FormInput, text string) {
+		p.Definition.Fields[0] = &form.Field{Kind: "dropdown", Label: "L", Options: []form.Option{{Label: text}}}
 	})
 	plan := form.FormInput{Header: form.Header{Title: hostile[0], Description: hostile[1], Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: &form.Definition{}}
 	add := func(f *form.Field) { plan.Definition.Fields = append(plan.Definition.Fields, f) }
 	all := map[string]any{}
-	for i, words := range labels {
-		f := &form.Field{Key: fmt.Sprintf("q%d", i), Kind: "short_text", Label: words}
+	for i, text := range labels {
+		f := &form.Field{Key: fmt.Sprintf("q%d", i), Kind: "short_text", Label: text}
 		if i > 0 && i%9 == 0 {
-			f.ShowIf = &form.Condition{Field: fmt.Sprintf("q%d", i-1), Op: "not_equals", Value: words + "!"}
+			f.ShowIf = &form.Condition{Field: fmt.Sprintf("q%d", i-1), Op: "not_equals", Value: text + "!"}
 		}
 		if i%17 == 0 {
-			f.Jumps = []*form.Jump{{If: &form.Condition{Field: f.Key, Op: "equals", Value: words + "!"}, To: "away"}}
+			f.Jumps = []*form.Jump{{If: &form.Condition{Field: f.Key, Op: "equals", Value: text + "!"}, To: "away"}}
 		}
 		add(f)
-		if _, err := form.KindOf("short_text").Validate(f, words); err == nil {
-			all[f.Key] = words
-			answers = append(answers, words)
+		if _, err := form.KindOf("short_text").Validate(f, text); err == nil {
+			all[f.Key] = text
+			answers = append(answers, text)
 		}
 		if i%40 == 39 {
-			add(&form.Field{Key: fmt.Sprintf("p%d", i), Kind: "page_break", Label: words})
+			add(&form.Field{Key: fmt.Sprintf("p%d", i), Kind: "page_break", Label: text})
 		}
 	}
 	var list []form.Option
-	for i, words := range options {
-		list = append(list, form.Option{Value: fmt.Sprintf("v%d", i), Label: words})
+	for i, text := range options {
+		list = append(list, form.Option{Value: fmt.Sprintf("v%d", i), Label: text})
 	}
 	for _, kind := range []string{"dropdown", "single_choice", "multiple_choice"} {
 		add(&form.Field{Key: kind, Kind: kind, Label: kind, Options: slices.Clone(list)})
@@ -151,7 +151,7 @@ func TestHostileWorkspace(t *testing.T) {
 		cells = append(cells, b.readTexts(".answers tbody td")...)
 		b.wantInert()
 	}
-	b.wantIncluded(".answers tbody td", cells, slices.DeleteFunc(slices.Clone(answers), func(words string) bool { return len([]rune(words)) > 110 }))
+	b.wantIncluded(".answers tbody td", cells, slices.DeleteFunc(slices.Clone(answers), func(text string) bool { return len([]rune(text)) > 110 }))
 
 	// The builder renders in the browser, and lists the changes.
 	if _, err := d.db.UpdateForm(context.Background(), d.owner, id, 0, func(p *form.FormInput) error {
@@ -182,9 +182,9 @@ func TestHostileTitles(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	d := openOwnerDB(t, s)
-	titles := acceptedTextsFor(t, "a title", func(p *form.FormInput, words string) { p.Title = words })
-	for _, words := range titles {
-		d.createDraft(form.FormInput{Header: form.Header{Title: words, Description: "D", Language: "en"}})
+	titles := acceptedTextsFor(t, "a title", func(p *form.FormInput, text string) { p.Title = text })
+	for _, text := range titles {
+		d.createDraft(form.FormInput{Header: form.Header{Title: text, Description: "D", Language: "en"}})
 	}
 	b := signedInTab(t, s, ada)
 	b.armTrap()
@@ -196,10 +196,10 @@ func TestHostileTitles(t *testing.T) {
 		b.wantShownVerbatim(".forms h2 a", page)
 		titles = titles[len(page):]
 	}
-	for _, words := range allHostile()[:15] {
-		b.wantStatus(b.open("/?search="+url.QueryEscape(words)), 200)
-		if got := run(b, chromedp.Value(`[name="search"]`)); normalizeSpaces(got) != normalizeSpaces(words) {
-			t.Errorf("searching for %q shows %q", words, got)
+	for _, text := range allHostile()[:15] {
+		b.wantStatus(b.open("/?search="+url.QueryEscape(text)), 200)
+		if got := run(b, chromedp.Value(`[name="search"]`)); normalizeSpaces(got) != normalizeSpaces(text) {
+			t.Errorf("searching for %q shows %q", text, got)
 		}
 		b.wantInert()
 	}
@@ -209,11 +209,11 @@ func TestHostileTitles(t *testing.T) {
 func TestHostileApplications(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	names := slices.DeleteFunc(allHostile(), func(words string) bool { return len([]rune(words)) > 100 || strings.TrimSpace(words) != words })
+	names := slices.DeleteFunc(allHostile(), func(text string) bool { return len([]rune(text)) > 100 || strings.TrimSpace(text) != text })
 	var selected []string
-	for i, words := range names {
-		if i%12 == 0 && !strings.ContainsFunc(words, func(r rune) bool { return r < ' ' || r > 0x2000 }) {
-			selected = append(selected, words)
+	for i, text := range names {
+		if i%12 == 0 && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > 0x2000 }) {
+			selected = append(selected, text)
 		}
 	}
 	if len(selected) < 10 {
@@ -222,13 +222,13 @@ func TestHostileApplications(t *testing.T) {
 	ids := addApps(t, s.Place, "https://shop.example/callback", selected)
 	b := signedInTab(t, s, ada)
 	b.armTrap()
-	for i, words := range selected {
+	for i, text := range selected {
 		b.wantStatus(b.open("/applications/"+ids[i]), 200)
-		b.wantShownVerbatim("h1", []string{words})
+		b.wantShownVerbatim("h1", []string{text})
 		b.wantInert()
 		b.wantStatus(b.press(button("Try it")), 200)
 		b.wantText("The whole flow works")
-		b.wantShownVerbatim(".trail a", []string{words})
+		b.wantShownVerbatim(".trail a", []string{text})
 		b.wantInert()
 	}
 }

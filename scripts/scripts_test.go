@@ -83,8 +83,9 @@ func (r sandbox) run(script string, args ...string) (string, int) {
 	return string(out), 0
 }
 
-// TestNeed: failures of npm are shown, and network failures are retried once.
-func TestNeed(t *testing.T) {
+// TestInstallTestDeps: failures of npm are shown, and network failures are retried
+// once.
+func TestInstallTestDeps(t *testing.T) {
 	const broken = "echo 'npm error code E404' >&2\necho 'npm error 404 Not Found: axe-core' >&2\nexit 1\n"
 	const offline = "echo 'npm error code ENOTFOUND' >&2\nexit 1\n"
 	for name, c := range map[string]struct {
@@ -116,8 +117,8 @@ func TestNeed(t *testing.T) {
 	}
 }
 
-// TestNeedShowsWhyPackagesFail: the output of apt-get is shown if it fails.
-func TestNeedShowsWhyPackagesFail(t *testing.T) {
+// TestInstallShowsPackageErrors: the output of apt-get is shown if it fails.
+func TestInstallShowsPackageErrors(t *testing.T) {
 	r := newSandbox(t)
 	r.write("scripts/lib.sh", "find_postgres() { return 1; }\n")
 	r.addProgram("sudo", "exec \"$@\"\n")

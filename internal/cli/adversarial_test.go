@@ -121,9 +121,9 @@ func (h *hostileRun) round(w *fixture, seed uint64, requests int) {
 		h.targets[target] = true
 	}
 	before := maps.Clone(h.covered)
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for i := range hostileConns {
-		all.Go(func() {
+		wg.Go(func() {
 			g := &generator{Rand: rand.New(rand.NewPCG(seed, uint64(w.number*hostileConns+i))), fixture: w, names: names, covered: maps.Clone(before)}
 			defer func() {
 				h.mu.Lock()
@@ -140,7 +140,7 @@ func (h *hostileRun) round(w *fixture, seed uint64, requests int) {
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 }
 
 func (h *hostileRun) sendNext(g *generator, l *rawConn, where string) {

@@ -127,7 +127,7 @@ type load struct {
 	accepted atomic.Int64
 	refused  atomic.Int64
 	stop     context.CancelFunc
-	all      sync.WaitGroup
+	wg       sync.WaitGroup
 
 	mu           sync.Mutex
 	acknowledged map[string]string // ids by key
@@ -137,7 +137,7 @@ func startLoad(t *testing.T, balanced *program, f survey, name string, clients i
 	ctx, stop := context.WithCancel(context.Background())
 	l := &load{t: t, balanced: balanced, survey: f, stop: stop, acknowledged: map[string]string{}}
 	for client := range clients {
-		l.all.Go(func() {
+		l.wg.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				key := fmt.Sprintf("%s-%d-%d", name, client, n)
 				id := balanced.submitUntilAccepted(f, 1, key, &l.refused)
@@ -151,7 +151,7 @@ func startLoad(t *testing.T, balanced *program, f survey, name string, clients i
 			}
 		})
 	}
-	t.Cleanup(func() { stop(); l.all.Wait() })
+	t.Cleanup(func() { stop(); l.wg.Wait() })
 	return l
 }
 
@@ -166,7 +166,7 @@ func (l *load) waitForMore(n int64) {
 func (l *load) finish() {
 	l.t.Helper()
 	l.stop()
-	l.all.Wait()
+	l.wg.Wait()
 	storedCount := map[string]int{}
 	for id, key := range l.balanced.readStored(l.survey) {
 		storedCount[key]++

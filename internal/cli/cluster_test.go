@@ -276,9 +276,9 @@ func (n *nodes) checkCodes(t *testing.T) {
 	}
 	close(codes)
 	var won [2]atomic.Int64
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for range atOnce {
-		all.Go(func() {
+		wg.Go(func() {
 			for code := range codes {
 				var answers [2]answer
 				var both sync.WaitGroup
@@ -302,7 +302,7 @@ func (n *nodes) checkCodes(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	reportFigure(t, "a code redeemed on two nodes at once", "%d of %d times one won: %d on A, %d on B",
 		won[0].Load()+won[1].Load(), races, won[0].Load(), won[1].Load())
 }

@@ -81,9 +81,9 @@ func (p *program) submitUntilKilled(f survey, round int) map[string]string {
 	enoughAnswers := make(chan struct{})
 	var mu sync.Mutex
 	powerLost := false // after a power loss, nothing counts as acknowledged
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for client := range clients {
-		all.Go(func() {
+		wg.Go(func() {
 			for n := 0; ; n++ {
 				note := fmt.Sprintf("%d-%d-%d", round, client, n)
 				a := p.post(f.page, submission(note))
@@ -106,7 +106,7 @@ func (p *program) submitUntilKilled(f survey, round int) map[string]string {
 		})
 	}
 	ended := make(chan struct{})
-	go func() { all.Wait(); close(ended) }()
+	go func() { wg.Wait(); close(ended) }()
 	select {
 	case <-enoughAnswers:
 	case <-ended:

@@ -7,9 +7,9 @@ import (
 	"formulary/internal/web"
 )
 
-// TestDemoWords: each long text question of the demo has answers, and no answers are
+// TestDemoAnswers: each long text question of the demo has answers, and no answers are
 // unused.
-func TestDemoWords(t *testing.T) {
+func TestDemoAnswers(t *testing.T) {
 	unused := maps.Clone(demoAnswerTexts)
 	for _, spec := range demoForms {
 		if !spec.publish {

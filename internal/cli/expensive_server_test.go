@@ -232,12 +232,12 @@ func measureFamily(t *testing.T, place storetest.Place, w *costFixture, f family
 		f.background = (*costFixture).attack
 	}
 	done := make(chan struct{})
-	var all sync.WaitGroup
-	all.Go(func() { f.background(w, requests, done) })
+	var wg sync.WaitGroup
+	wg.Go(func() { f.background(w, requests, done) })
 	time.Sleep(attackDelay)
 	c.waits = w.measureStranger(attackTime)
 	close(done)
-	all.Wait()
+	wg.Wait()
 	w.client.CloseIdleConnections()
 	m.waitIdle(1)
 	_, c.peak = residentMemory(m.cmd.Process.Pid)
@@ -324,9 +324,9 @@ func (w *costFixture) attack(requests []costlyRequest, until <-chan struct{}) {
 
 func (w *costFixture) attackWith(connections int, requests []costlyRequest, until <-chan struct{}) {
 	var next atomic.Int64
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for range connections {
-		all.Go(func() {
+		wg.Go(func() {
 			for {
 				n := next.Add(1)
 				select {
@@ -341,7 +341,7 @@ func (w *costFixture) attackWith(connections int, requests []costlyRequest, unti
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 }
 
 func (c familyCost) line() string {

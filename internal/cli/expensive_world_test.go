@@ -225,9 +225,9 @@ func (w *costFixture) publishLargest(maxSize int, definition func(n int) map[str
 func (w *costFixture) fill(id string, n int, answers func(i int) map[string]any) {
 	w.t.Helper()
 	next := make(chan int)
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for range 8 {
-		all.Go(func() {
+		wg.Go(func() {
 			for i := range next {
 				body := mustJSON(w.t, map[string]any{"answers": answers(i)})
 				out := w.send(costlyRequest{name: "fill", method: "POST", path: "/api/v1/forms/" + id + "/responses", as: withToken, contentType: jsonType, body: body})
@@ -241,7 +241,7 @@ func (w *costFixture) fill(id string, n int, answers func(i int) map[string]any)
 		next <- i
 	}
 	close(next)
-	all.Wait()
+	wg.Wait()
 }
 
 // openControls opens a public page and returns its hidden inputs.

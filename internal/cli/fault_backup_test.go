@@ -24,9 +24,9 @@ func TestBackupUnderLoad(t *testing.T) {
 		acknowledged := map[string]string{}
 		var mu sync.Mutex
 		done := make(chan struct{})
-		var all sync.WaitGroup
+		var wg sync.WaitGroup
 		for client := range 8 {
-			all.Go(func() {
+			wg.Go(func() {
 				for n := 0; ; n++ {
 					select {
 					case <-done:
@@ -65,7 +65,7 @@ func TestBackupUnderLoad(t *testing.T) {
 			backups = append(backups, c)
 		}
 		close(done)
-		all.Wait()
+		wg.Wait()
 		p.stop()
 		newOtherPlace := map[string]func(testing.TB) storetest.Place{"sqlite": storetest.Postgres, "postgres": storetest.SQLite}[place.Engine]
 		for _, c := range backups {

@@ -96,24 +96,24 @@ func mustRefuse(t *testing.T, p *program, f survey) {
 // sessions; without space for that, reads still succeed.
 func mustRead(t *testing.T, p *program, f survey) {
 	t.Helper()
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for range fillers {
 		for _, path := range []string{"/healthz", "/readyz", "/signin", f.page} {
-			all.Go(func() {
+			wg.Go(func() {
 				if a := p.get(path, ""); a.status != http.StatusOK {
 					t.Errorf("%s on a full disk: %s", path, a)
 				}
 			})
 		}
 		for _, path := range []string{"/api/v1/me", "/api/v1/forms", "/api/v1/forms/" + f.id, f.path, f.path + "?after="} {
-			all.Go(func() {
+			wg.Go(func() {
 				if a := p.get(path, f.token); a.status != http.StatusOK {
 					t.Errorf("%s on a full disk: %s", path, a)
 				}
 			})
 		}
 	}
-	all.Wait()
+	wg.Wait()
 	for _, token := range f.extraTokens {
 		if a := p.get("/api/v1/me", token); a.status != http.StatusOK {
 			t.Errorf("an application that comes back on a full disk: %s", a)
@@ -223,9 +223,9 @@ func (l *ledger) fill(d *smallDisk) {
 		l.openPage(pageNote(4, n))
 	}
 	l.page(paddedNote("page"))
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for client := range fillers {
-		all.Go(func() {
+		wg.Go(func() {
 			if client%4 == 0 {
 				l.sendUntilRefused(func(n int) bool { return l.page(pageNote(client, n)) })
 			} else {
@@ -233,7 +233,7 @@ func (l *ledger) fill(d *smallDisk) {
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	d.fillRemaining(l.p)
 	l.sendUntilRefused(func(n int) bool { return l.submit(fmt.Sprintf("little-%d", n)) })
 }

@@ -44,10 +44,10 @@ func TestPostgresStops(t *testing.T) {
 	var accepted, refused atomic.Int64
 	done := make(chan struct{})
 	acknowledged := make([]map[string]string, submitters) // ids by key
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for client := range submitters {
 		acknowledged[client] = map[string]string{}
-		all.Go(func() {
+		wg.Go(func() {
 			for n := 0; ; n++ {
 				select {
 				case <-done:
@@ -64,7 +64,7 @@ func TestPostgresStops(t *testing.T) {
 			}
 		})
 	}
-	finish := sync.OnceFunc(func() { close(done); all.Wait() })
+	finish := sync.OnceFunc(func() { close(done); wg.Wait() })
 	t.Cleanup(finish)
 	waitForMore := func(what string, counter *atomic.Int64, n int64) {
 		t.Helper()

@@ -47,7 +47,7 @@ func TestStandbyAway(t *testing.T) {
 
 	for round := range 2 {
 		var mu sync.Mutex
-		var all sync.WaitGroup
+		var wg sync.WaitGroup
 		record := func(name, note string, a answer, acknowledged bool) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -57,28 +57,28 @@ func TestStandbyAway(t *testing.T) {
 		}
 		for i := range keys {
 			note := fmt.Sprint("json ", i)
-			all.Go(func() {
+			wg.Go(func() {
 				a := p.post(f.page, submission(note), "Idempotency-Key: "+note)
 				record("public JSON", note, a, a.status != http.StatusServiceUnavailable)
 			})
-			all.Go(func() {
+			wg.Go(func() {
 				a := p.post(f.path, submission(note), "Idempotency-Key: "+note, "Authorization: Bearer "+f.token)
 				record("API", note, a, a.status != http.StatusServiceUnavailable)
 			})
-			all.Go(func() {
+			wg.Go(func() {
 				a := p.sendPage(f.page, pages[i], fmt.Sprint("page ", i))
 				record("page", fmt.Sprint(i), a, a.status != http.StatusServiceUnavailable)
 			})
 		}
-		all.Go(func() {
+		wg.Go(func() {
 			a := p.post("/api/v1/forms", `{"title": "Created"}`, "Idempotency-Key: created", "Authorization: Bearer "+f.token)
 			record("creating a form", "", a, a.status != http.StatusServiceUnavailable)
 		})
-		all.Go(func() {
+		wg.Go(func() {
 			a := p.patch("/api/v1/forms/"+draft.ID, `{"title": "After"}`, f.token)
 			record("changing a form", "", a, a.status != http.StatusServiceUnavailable)
 		})
-		all.Wait()
+		wg.Wait()
 	}
 	if n := db.primary.queryInt("SELECT COUNT(*) FROM response"); n < 2 {
 		t.Errorf("the primary has %d responses: no commit was canceled, so this test shows nothing", n)

@@ -26,10 +26,10 @@ func TestSlowSync(t *testing.T) {
 	p := launch(t, place, straceInject("delay_exit=200000")...)
 	accepted := map[string]string{}
 	var mu sync.Mutex
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	start, longest := time.Now(), time.Duration(0)
 	for client := range clients {
-		all.Go(func() {
+		wg.Go(func() {
 			for n := range 20 {
 				note := fmt.Sprintf("%d-%d", client, n)
 				sentAt := time.Now()
@@ -43,7 +43,7 @@ func TestSlowSync(t *testing.T) {
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 	took := time.Since(start)
 	p.kill()
 	if took/time.Duration(len(accepted)) > 200*time.Millisecond {

@@ -26,7 +26,7 @@ func numbered(n, broken int) func(func(form.Response) error) error {
 	}
 }
 
-func TestReadAhead(t *testing.T) {
+func TestPrefetch(t *testing.T) {
 	for _, n := range []int{0, 1, blockSize - 1, blockSize, blockSize + 1, 5*blockSize + 7} {
 		var got []int64
 		err := prefetch(numbered(n, n), func(r form.Response, answers map[string]any) error {
@@ -42,7 +42,7 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-func TestReadAheadFails(t *testing.T) {
+func TestPrefetchErrors(t *testing.T) {
 	written := 0
 	count := func(form.Response, map[string]any) error { written++; return nil }
 	if err := prefetch(numbered(3*blockSize, 2*blockSize+5), count); err == nil || written < blockSize || written > 2*blockSize+5 {
