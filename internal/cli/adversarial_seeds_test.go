@@ -34,13 +34,11 @@ func (w *fixture) addOperations() {
 		for _, method := range slices.Sorted(maps.Keys(item)) {
 			op := item[method]
 			r := &request{name: op.OperationID, method: method, as: w.anonymous}
-			// Operations without a token list other requirements, or an empty one.
-			for _, requirement := range *cmp.Or(op.Security, &openapi3.SecurityRequirements{}) {
-				if scopes, ok := requirement["oauth2"]; ok {
-					r.secured, r.as = true, w.ada
-					if len(scopes) > 0 {
-						r.scope = scopes[0]
-					}
+			// Other operations take the secret of an application, or nothing.
+			if scopes, ok := (*op.Security)[0]["oauth2"]; ok {
+				r.secured, r.as = true, w.ada
+				if len(scopes) > 0 {
+					r.scope = scopes[0]
 				}
 			}
 			w.fillPath(r, path)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	mathrand "math/rand/v2"
-	"strings"
 	"time"
 
 	"formulary/internal/account"
@@ -101,69 +100,15 @@ var demoNames = []string{"Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", 
 // demoAnswers makes up answers as decoded JSON.
 func demoAnswers(d *form.Definition, rng *mathrand.Rand) map[string]any {
 	answers := map[string]any{}
-	name := demoNames[rng.IntN(len(demoNames))]
-	pick := func(options []form.Option) string {
-		// Earlier options are more likely.
-		return options[min(rng.IntN(len(options)), rng.IntN(len(options)))].Value
-	}
+	sampler := form.Sampler{Name: demoNames[rng.IntN(len(demoNames))], Dice: rng}
 	for _, f := range d.Fields {
 		if !f.Required && rng.IntN(4) == 0 {
 			continue
 		}
-		texts := demoAnswerTexts[f.Key]
-		switch f.Kind {
-		case "short_text", "long_text":
-			if answers[f.Key] = name; texts != nil {
-				answers[f.Key] = texts[rng.IntN(len(texts))]
-			}
-		case "email":
-			answers[f.Key] = strings.ToLower(name) + "@example.com"
-		case "url":
-			answers[f.Key] = "https://example.com/" + strings.ToLower(name)
-		case "phone":
-			answers[f.Key] = fmt.Sprintf("+49 228 555 0%03d", rng.IntN(1000))
-		case "number":
-			minimum := 1.0
-			if f.Min != nil {
-				minimum = *f.Min
-			}
-			answers[f.Key] = minimum + float64(rng.IntN(4))
-		case "slider", "rating", "scale":
-			// The larger of two random values: mostly in the upper half.
-			steps := int((*f.Max - *f.Min) / *f.Step)
-			answers[f.Key] = *f.Min + *f.Step*float64(max(rng.IntN(steps+1), rng.IntN(steps+1)))
-		case "yes_no":
-			answers[f.Key] = rng.IntN(4) > 0
-		case "consent":
-			answers[f.Key] = true
-		case "single_choice", "dropdown":
-			answers[f.Key] = pick(f.Options)
-		case "multiple_choice":
-			answers[f.Key] = []any{pick(f.Options), pick(f.Options)}
-		case "ranking":
-			var order []any
-			for _, i := range rng.Perm(len(f.Options)) {
-				order = append(order, f.Options[i].Value)
-			}
-			answers[f.Key] = order
-		case "matrix":
-			rows := map[string]any{}
-			for _, row := range f.Rows {
-				rows[row.Value] = pick(f.Options)
-			}
-			answers[f.Key] = rows
-		case "date":
-			answers[f.Key] = fmt.Sprintf("2027-%02d-%02d", 1+rng.IntN(12), 1+rng.IntN(28))
-		case "time":
-			answers[f.Key] = fmt.Sprintf("%02d:%02d", 8+rng.IntN(10), 15*rng.IntN(4))
-		case "datetime":
-			answers[f.Key] = fmt.Sprintf("2027-%02d-%02dT%02d:00", 1+rng.IntN(12), 1+rng.IntN(28), 8+rng.IntN(10))
-		case "name":
-			answers[f.Key] = map[string]any{"given": name, "family": "Example"}
-		case "address":
-			answers[f.Key] = map[string]any{"line1": fmt.Sprintf("Example Street %d", 1+rng.IntN(90)), "city": "Bonn", "postal_code": "53111", "country": "DE"}
-		case "country":
-			answers[f.Key] = []string{"DE", "FR", "PT", "TR", "US"}[rng.IntN(5)]
+		if texts := demoAnswerTexts[f.Key]; texts != nil && f.IsOpenText() {
+			answers[f.Key] = texts[rng.IntN(len(texts))]
+		} else if answer := f.Example(sampler); answer != nil {
+			answers[f.Key] = answer
 		}
 	}
 	return answers

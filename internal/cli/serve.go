@@ -20,6 +20,7 @@ import (
 	"formulary/internal/api"
 	"formulary/internal/limit"
 	"formulary/internal/oauth"
+	"formulary/internal/respond"
 	"formulary/internal/server"
 	"formulary/internal/store"
 	"formulary/internal/web"
@@ -194,15 +195,16 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 	if err != nil {
 		return server.Config{}, err
 	}
+	responses := respond.New(respond.Config{Store: d.store, Submissions: submissions, Now: now})
 	apiHandler := api.New(api.Config{
-		Store: d.store, OAuth: authorization, BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
+		Store: d.store, OAuth: authorization, Respond: responses, BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
 		Guesses: attempts.client,
-		Address: d.clientIPs.ClientIP, Submissions: submissions,
+		Address: d.clientIPs.ClientIP,
 	})
 	webHandler, err := web.New(web.Config{
-		Store: d.store, OAuth: authorization, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), d.tuning.HashCost), BaseURL: d.base, Secure: secure,
+		Store: d.store, OAuth: authorization, Respond: responses, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), d.tuning.HashCost), BaseURL: d.base, Secure: secure,
 		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: apiHandler.Document, Log: d.log, Now: now, Address: d.clientIPs.ClientIP,
-		Submissions: submissions, Presses: actions, SigningKeys: d.store.SigningKeys,
+		Presses: actions, SigningKeys: d.store.SigningKeys, KindTemplates: d.tuning.KindTemplates,
 		AddressGuesses: attempts.address, AccountGuesses: attempts.account,
 	})
 	if err != nil {

@@ -36,17 +36,6 @@ type builderChoice struct {
 	Label string `json:"label"`
 }
 
-// builderKind is a kind of question as the builder offers it.
-type builderKind struct {
-	Name       string   `json:"name"`
-	Title      string   `json:"title"`
-	Hint       string   `json:"hint"`
-	Group      string   `json:"group"`
-	Properties []string `json:"properties"`
-	Fixed      []string `json:"fixed"`    // of them, those that have one value only
-	Answered   bool     `json:"answered"` // has an answer at all
-}
-
 // builderDraft is a form on its way between the builder and the store.
 type builderDraft struct {
 	ID          string            `json:"id"`
@@ -59,19 +48,19 @@ type builderDraft struct {
 	Fields      []*form.Field     `json:"fields"`
 	Endings     []*form.Ending    `json:"endings"`
 	Settings    form.Settings     `json:"settings"`
-	Changes     []string          `json:"changes"` // since the version that is published
+	Changes     []form.Change     `json:"changes"` // since the version that is published
 	Gone        map[string]string `json:"gone"`    // what it called the members that are not there any more, by their keys
 	UpdatedAt   time.Time         `json:"updated_at"`
 }
 
 func (web *Handler) draftOf(v *pageRequest, f form.Form) (builderDraft, error) {
-	d, err := web.Store.Draft(v.ctx(), v.person.ID, f.ID)
+	d, err := web.Store.Draft(v.ctx(), v.owner(), f.ID)
 	if err != nil {
 		return builderDraft{}, err
 	}
 	out := builderDraft{
 		ID: f.ID, Revision: f.Revision, Status: f.At(web.Now()).Status, Version: f.Version, Title: f.Title, Description: f.Description, Language: f.Language,
-		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []string{}, Gone: map[string]string{}, UpdatedAt: f.UpdatedAt,
+		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []form.Change{}, Gone: map[string]string{}, UpdatedAt: f.UpdatedAt,
 	}
 	if out.Endings == nil {
 		out.Endings = []*form.Ending{}
@@ -79,7 +68,7 @@ func (web *Handler) draftOf(v *pageRequest, f form.Form) (builderDraft, error) {
 	if f.Version == 0 {
 		return out, nil
 	}
-	published, err := web.Store.Version(v.ctx(), v.person.ID, f.ID, f.Version)
+	published, err := web.Store.Version(v.ctx(), v.owner(), f.ID, f.Version)
 	if err != nil {
 		return out, err
 	}
@@ -107,7 +96,7 @@ func fieldNames(d *form.Definition) map[string]string {
 }
 
 func (web *Handler) showBuilder(v *pageRequest) error {
-	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -117,13 +106,8 @@ func (web *Handler) showBuilder(v *pageRequest) error {
 		return err
 	}
 	p.Data.Words = web.builderWords(web.languages.of(web.viewerLanguage(v)))
-	for _, k := range form.Kinds {
-		about := k.About()
-		properties := k.Properties()
-		if properties == nil {
-			properties = []string{}
-		}
-		p.Data.Kinds = append(p.Data.Kinds, builderKind{k.Name(), about.Title, about.Description, about.Group, properties, form.FixedProperties(k), k.Schema(&form.Field{}) != nil})
+	for _, k := range form.Kinds() {
+		p.Data.Kinds = append(p.Data.Kinds, newBuilderKind(k))
 	}
 	p.Data.Common, p.Data.Own = form.CommonProperties, form.KindProperties
 	for _, l := range formLanguages {
@@ -155,7 +139,7 @@ func (web *Handler) builderWords(all catalog) catalog {
 			}
 		}
 	}
-	for _, k := range form.Kinds {
+	for _, k := range form.Kinds() {
 		keep(k.About().Title, k.About().Description, k.About().Group)
 	}
 	for _, property := range slices.Concat(form.CommonProperties, form.KindProperties) {
@@ -172,10 +156,10 @@ var formLanguages = [][2]string{{"en", "English"}, {"de", "Deutsch"}, {"fr", "Fr
 // when somebody else was faster, with theirs.
 func (web *Handler) saveDraft(v *pageRequest) error {
 	var in builderDraft
-	decoder := json.NewDecoder(http.MaxBytesReader(v.w, v.r.Body, maxAnswers))
+	decoder := json.NewDecoder(v.r.Body)
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil {
-		return web.sendProblems(v, http.StatusBadRequest, &fault.Error{Code: fault.BadJSON, Message: "The draft cannot be read.", Cause: err})
+		return web.sendProblems(v, http.StatusBadRequest, fault.New(fault.BadJSON, "The draft cannot be read.").WithCause(err))
 	}
 	seen := v.r.Header.Get("If-Match")
 	revision, err := strconv.ParseInt(strings.Trim(seen, `"`), 10, 64)
@@ -190,7 +174,7 @@ func (web *Handler) saveDraft(v *pageRequest) error {
 		}
 		return p.Normalize()
 	}
-	f, err := web.Store.UpdateForm(v.ctx(), v.person.ID, v.r.PathValue("id"), revision, change, web.Now())
+	f, err := web.Store.UpdateForm(v.ctx(), v.owner(), v.r.PathValue("id"), revision, change, web.Now())
 	if code := fault.Wrap(err).Code; err != nil && (code == fault.Invalid || code == fault.Conflict) {
 		return web.sendProblems(v, code.Status(), fault.Wrap(err))
 	}
@@ -216,7 +200,7 @@ func (web *Handler) sendProblems(v *pageRequest, status int, e *fault.Error) err
 	told := web.translateError(v, e)
 	out := draftProblem{Code: int(e.Code), Message: told.Message, Details: told.Details}
 	if e.Code == fault.Conflict {
-		f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+		f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 		if err != nil {
 			return err
 		}
@@ -243,7 +227,7 @@ func (web *Handler) sendJSON(v *pageRequest, status int, body any) error {
 // publishForm opens the form with its draft.
 func (web *Handler) publishForm(v *pageRequest) error {
 	id := v.r.PathValue("id")
-	_, err := web.Store.Publish(v.ctx(), v.person.ID, id, 0, store.IdempotencyKey{}, web.Now())
+	_, err := web.Store.Publish(v.ctx(), v.owner(), id, 0, store.IdempotencyKey{}, web.Now())
 	if fault.Wrap(err).Code == fault.Invalid && err != nil {
 		return web.sendProblems(v, http.StatusUnprocessableEntity, fault.Wrap(err))
 	}
@@ -256,16 +240,16 @@ func (web *Handler) publishForm(v *pageRequest) error {
 // preview shows a draft as respondents will see it: the same page, made by the
 // same code. Nothing of it is stored.
 func (web *Handler) preview(v *pageRequest) error {
-	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	d, err := web.Store.Draft(v.ctx(), v.person.ID, f.ID)
+	d, err := web.Store.Draft(v.ctx(), v.owner(), f.ID)
 	if err != nil {
 		return err
 	}
 	a := web.newFillSession(v, store.PublicForm{
-		Owner: v.person.ID, ID: f.ID, Status: form.Open, Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Offer: f.Availability, Definition: d,
+		Owner: v.owner(), ID: f.ID, Status: form.Open, Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Offer: f.Availability, Definition: d,
 	})
 	a.preview = true
 	if v.r.Method != http.MethodPost { // HEAD is a GET without its body

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/limit"
+	"formulary/internal/respond"
 	"formulary/internal/store"
 )
 
@@ -138,7 +138,7 @@ type result struct {
 func (a *fillSession) calculatedValues(e form.Evaluation) map[string]result {
 	list := map[string]result{}
 	for _, f := range a.form.Definition.Fields {
-		if answer, ok := e.Answers[f.Key]; ok && f.Kind == "calculated" && f.IsVisible() {
+		if answer, ok := e.Answers[f.Key]; ok && f.Traits().Calculated && f.IsVisible() {
 			list[f.Key] = result{answer, a.formatAnswer(f, answer)}
 		}
 	}
@@ -203,6 +203,9 @@ func (web *Handler) sameVersion(v *pageRequest, a *fillSession) error {
 	return err
 }
 
+// pageKey makes sending a page twice store one response.
+func pageKey(nonce string) respond.Key { return respond.Key{Sender: "page", Value: nonce} }
+
 // finish stores the answers and leads on.
 func (web *Handler) finish(v *pageRequest, a *fillSession, e form.Evaluation, number int) error {
 	now := web.Now()
@@ -217,10 +220,8 @@ func (web *Handler) finish(v *pageRequest, a *fillSession, e form.Evaluation, nu
 		a.notice = a.words.translate("Please look over your answers, then send them.")
 		return web.renderPage(v, http.StatusUnprocessableEntity, a, number)
 	}
-	if web.Submissions != nil {
-		if _, wait, ok := web.Submissions.Allow(limit.ClientNetwork(web.Address(v.r))); !ok {
-			return web.renderPageWithError(v, a, fault.TooManyRequests(limit.RetryAfterSeconds(wait)))
-		}
+	if err := web.Respond.Admit(web.Address(v.r), nil); err != nil {
+		return web.renderPageWithError(v, a, err)
 	}
 	if wait := minFillTime - now.Sub(since); wait > 0 {
 		select {
@@ -229,15 +230,10 @@ func (web *Handler) finish(v *pageRequest, a *fillSession, e form.Evaluation, nu
 			return v.ctx().Err()
 		}
 	}
-	text, err := a.form.Definition.Encode(e.Answers)
-	if err != nil {
-		return err
-	}
 	asked := a.form
-	r, err := web.Store.SubmitResponse(v.ctx(), store.Submission{
-		Form: &asked, Answers: e.Answers, At: now,
+	r, err := web.Respond.Submit(v.ctx(), respond.Submission{
+		Form: &asked, Evaluated: &e, Key: pageKey(nonce), At: now,
 		Metadata: form.Metadata{Source: "page", Seconds: int64(max(0, now.Sub(since).Seconds()))},
-		Once:     store.IdempotencyKey{App: "page/" + a.form.ID, Key: nonce, Hash: account.Hash(string(text))},
 	})
 	switch code := fault.Wrap(err).Code; {
 	case err == nil:
@@ -281,7 +277,7 @@ func (web *Handler) renderPageWithError(v *pageRequest, a *fillSession, err erro
 }
 
 // firstProblem finds the first page on which something is wrong, and what.
-func (web *Handler) firstProblem(a *fillSession, pages []form.Page, details []fault.Detail) (int, problems) {
+func (web *Handler) firstProblem(a *fillSession, pages []form.Page, details []fault.Detail) (int, fieldErrors) {
 	wrong := map[string]fault.Detail{}
 	for _, d := range details {
 		if _, ok := wrong[d.Field]; !ok {
@@ -289,10 +285,10 @@ func (web *Handler) firstProblem(a *fillSession, pages []form.Page, details []fa
 		}
 	}
 	for i, page := range pages {
-		list := problems{}
+		list := fieldErrors{}
 		for _, f := range page.Fields {
 			if d, ok := wrong[f.Key]; ok {
-				list[f.Key] = a.words.translateProblem(d)
+				list[f.Key] = d.Localize(a.words.word)
 			}
 		}
 		if len(list) > 0 {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"formulary/internal/fault"
 	"formulary/internal/form"
@@ -73,13 +72,11 @@ func (a *fillSession) endingURL(e form.Evaluation) string {
 	return d.InterpolateURL(ending.Redirect, func(f *form.Field, key string) string {
 		return f.FormatAnswer(e.Answers[key], func(word string) string {
 			// Programs read numbers and dates as the API has them.
-			switch word {
+			switch t := f.Traits(); word {
 			case ".":
 				return word
-			case form.DisplayDate:
-				return time.DateOnly
-			case form.DisplayDateTime:
-				return "2006-01-02T15:04"
+			case t.DisplayLayout:
+				return t.TimeLayout
 			}
 			return a.words.translate(word)
 		})
@@ -156,8 +153,8 @@ func (web *Handler) closedAfterStart(v *pageRequest, a *fillSession) error {
 	if _, ours := web.since(v.ctx(), f.ID, nonce); !ours {
 		return web.closed(v, f)
 	}
-	r, found, err := web.Store.FindSubmission(v.ctx(), f.Owner, f.ID, store.IdempotencyKey{App: "page/" + f.ID, Key: nonce})
-	if errors.Is(err, fault.NotFound) || err == nil && !found {
+	r, err := web.Respond.Find(v.ctx(), &f, pageKey(nonce))
+	if errors.Is(err, fault.NotFound) {
 		return web.closed(v, f)
 	}
 	if err != nil {

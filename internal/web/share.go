@@ -47,18 +47,15 @@ type prefilled struct {
 // prefill is a question with what the link may bring along for it.
 func (web *Handler) prefill(v *pageRequest, f *form.Field) prefilled {
 	p := prefilled{Key: f.Key, Label: f.Label, Options: f.Options}
+	p.Type = f.Traits().Input
 	switch {
-	case f.Kind == "yes_no" || f.Kind == "consent":
+	case f.IsBoolean():
 		p.Options = []form.Option{{Value: "true", Label: web.translateFor(v, "Yes")}, {Value: "false", Label: web.translateFor(v, "No")}}
-	case f.Kind == "country":
+	case f.HasCountry(""):
 		for _, c := range web.languages.countriesIn(web.viewerLanguage(v)) {
 			p.Options = append(p.Options, form.Option{Value: c.Name, Label: c.Value})
 		}
-	case f.Kind == "date" || f.Kind == "time" || f.Kind == "email" || f.Kind == "url":
-		p.Type = f.Kind
-	case f.Kind == "datetime":
-		p.Type = "datetime-local"
-	case f.Numeric():
+	case f.IsNumeric():
 		p.Type = "number"
 		p.Min, p.Max, p.Step = f.Min, f.Max, f.Step
 	}
@@ -73,7 +70,7 @@ func (web *Handler) showShare(v *pageRequest) error { return web.sharing(v, http
 
 // sharing shows the page, with what is wrong with what was sent.
 func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
-	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -82,7 +79,7 @@ func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
 		return err
 	}
 	p := &sharePage{formPage: web.formPageOf(v, f, "share"), Slug: f.Slug, HostAddress: web.BaseURL + "/f/"}
-	p.viewer, p.zone = web.viewerLanguage(v), v.person.TimeZone
+	p.viewer, p.zone = web.viewerLanguage(v), v.user.TimeZone
 	p.OpensAt, p.ClosesAt = p.Input(f.OpensAt), p.Input(f.ClosesAt)
 	if f.ResponseLimit > 0 {
 		p.Limit = strconv.FormatInt(f.ResponseLimit, 10)
@@ -90,7 +87,7 @@ func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
 	if p.AnySite = f.Sites == form.AnySite; !p.AnySite {
 		p.Sites = strings.Join(strings.Fields(f.Sites), "\n")
 	}
-	p.Errors = list
+	p.problems = list
 	if v.r.PostForm.Has("slug") { // and not a button elsewhere on the page
 		p.Slug, p.OpensAt, p.ClosesAt, p.Limit, p.Sites = v.field("slug"), v.field("opens_at"), v.field("closes_at"), v.field("response_limit"), v.field("sites")
 		p.AnySite = v.field("any_site") != ""
@@ -99,7 +96,7 @@ func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
 	p.Inline = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, web.BaseURL, p.Address)
 	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, web.BaseURL, p.Address, web.translateFor(v, "Open the form"))
 	for _, field := range d.Fields {
-		if field.HasAnswer() && field.Kind != "calculated" && form.KindOf(field.Kind).Parts(field) == nil {
+		if field.TakesAnswer() && field.Parts() == nil {
 			p.Questions = append(p.Questions, web.prefill(v, field))
 		}
 	}
@@ -114,15 +111,15 @@ func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
 // askedQuestions is what respondents are asked: what was published, or else the draft.
 func (web *Handler) askedQuestions(v *pageRequest, f form.Form) (*form.Definition, error) {
 	if f.Version == 0 {
-		return web.Store.Draft(v.ctx(), v.person.ID, f.ID)
+		return web.Store.Draft(v.ctx(), v.owner(), f.ID)
 	}
-	return web.Store.Definition(v.ctx(), v.person.ID, f.ID, f.Version)
+	return web.Store.Definition(v.ctx(), v.owner(), f.ID, f.Version)
 }
 
 // changeAvailability takes how the form is offered.
 func (web *Handler) changeAvailability(v *pageRequest) error {
 	id := v.r.PathValue("id")
-	_, err := web.Store.UpdateForm(v.ctx(), v.person.ID, id, 0, func(p *form.FormInput) error {
+	_, err := web.Store.UpdateForm(v.ctx(), v.owner(), id, 0, func(p *form.FormInput) error {
 		p.Slug = v.field("slug")
 		if p.Sites = strings.Join(strings.Fields(v.field("sites")), " "); v.field("any_site") != "" {
 			p.Sites = form.AnySite
@@ -138,7 +135,7 @@ func (web *Handler) changeAvailability(v *pageRequest) error {
 		for name, to := range map[string]*time.Time{"opens_at": &p.OpensAt, "closes_at": &p.ClosesAt} {
 			*to = time.Time{}
 			if text := v.field(name); text != "" {
-				t, err := time.ParseInLocation("2006-01-02T15:04", text, zoneOf(v.person.TimeZone))
+				t, err := time.ParseInLocation("2006-01-02T15:04", text, zoneOf(v.user.TimeZone))
 				if err != nil {
 					return fault.InvalidField(name, "a day and a time")
 				}
@@ -158,7 +155,7 @@ func (web *Handler) changeAvailability(v *pageRequest) error {
 
 // qrCode is the form's link to be scanned: as SVG, or as PNG for printing.
 func (web *Handler) qrCode(v *pageRequest) error {
-	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -210,7 +207,7 @@ func qrSVG(code barcode.Barcode) []byte {
 // prefillLink is the form's link with answers to start from, for those without
 // JavaScript.
 func (web *Handler) prefillLink(v *pageRequest) error {
-	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
