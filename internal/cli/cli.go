@@ -96,7 +96,7 @@ type Tuning struct {
 	HashCost account.HashCost // of password hashes
 	Drain    time.Duration    // see server.Config
 
-	// KindTemplates are those of kinds of question that a test adds; see web.Config.
+	// KindTemplates are the templates of question kinds that tests add; see web.Config.
 	KindTemplates fs.FS
 }
 

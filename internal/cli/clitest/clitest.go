@@ -66,8 +66,8 @@ func Start(t testing.TB, place storetest.Place, flags ...string) *Service {
 	return start(t, place, testTuning, true, flags)
 }
 
-// StartWithKinds is Start for a service that has more kinds of question, with their
-// templates as templates/kinds/*.html.
+// StartWithKinds is Start for a service with additional question kinds, whose templates
+// are templates/kinds/*.html.
 func StartWithKinds(t testing.TB, place storetest.Place, templates fs.FS) *Service {
 	t.Helper()
 	tuning := testTuning
