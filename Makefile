@@ -1,14 +1,15 @@
-# Each command in one place. Running the service needs Go alone; the tests
-# install what they need (see scripts/install-test-deps).
+# All commands of the project. Running the service needs Go only; the tests install
+# what they need (see scripts/install-test-deps).
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo build cross test quick clients bench lint release fuzz hostile document screenshots faults
 
 FUZZTIME ?= 30s
 HOSTILE ?= 200000
-# make hostile HOSTILE=0 EXPENSIVE=pipes measures one family and sends nothing else.
+# make hostile HOSTILE=0 EXPENSIVE=pipes measures one family and sends no malformed
+# requests.
 EXPENSIVE ?= all
-# make bench BENCH=-only=submit measures one work and writes no page.
+# make bench BENCH=-only=submit measures one workload and does not write the report.
 BENCH ?= -markdown docs/benchmarks.md
 
 help: ## Show this list.

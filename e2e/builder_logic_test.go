@@ -17,12 +17,12 @@ const party = `{"fields": [
 	{"key": "guests", "kind": "number", "label": "How many of you?"},
 	{"key": "food", "kind": "single_choice", "label": "What do you eat?", "options": [{"value": "all", "label": "Everything"}, {"value": "vegan", "label": "Vegan"}]}]}`
 
-// Logic is made of sentences with something to choose in each place.
+// TestBuilderLogic: conditions and jumps are built from lists.
 func TestBuilderLogic(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openBuilder(t, s, "Party", party)
-	b.do(chromedp.Click(words(2)))
+	b.do(chromedp.Click(labelInput(2)))
 	b.do(chromedp.Click(button("Only when…")))
 	b.pick(`.panel [aria-label="Answer"]`, "false")
 	b.pick(`.panel [aria-label="Comparison"]`, "not_equals")
@@ -34,12 +34,12 @@ func TestBuilderLogic(t *testing.T) {
 	b.waitStored("the other condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[1].ShowIf, &form.Condition{Field: "coming", Op: "equals", Value: true})
 	})
-	if got := b.text(question(2, ".logic-line")); got != "Shown when “Are you coming?” is Yes" {
+	if got := b.text(inQuestion(2, ".logic-line")); got != "Shown when “Are you coming?” is Yes" {
 		t.Errorf("the question says %q", got)
 	}
 
-	// Two conditions, then one of them again.
-	b.do(chromedp.Click(words(3)))
+	// Two conditions, then one of them is removed.
+	b.do(chromedp.Click(labelInput(3)))
 	b.do(chromedp.Click(button("Only when…")))
 	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Question"]`, "guests")
 	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Comparison"]`, "at_least")
@@ -56,11 +56,11 @@ func TestBuilderLogic(t *testing.T) {
 		return reflect.DeepEqual(d.Fields[2].ShowIf, &form.Condition{Field: "guests", Op: "at_least", Value: 2.0})
 	})
 
-	// Those who do not come are led to an ending of their own.
+	// A jump to an ending for those who do not come.
 	b.do(chromedp.Click(button("Add an ending")))
 	b.wait(`document.activeElement.matches(".endings .asks textarea")`)
-	b.typeIn("What a pity")
-	b.do(chromedp.Click(words(1)))
+	b.typeKeys("What a pity")
+	b.do(chromedp.Click(labelInput(1)))
 	b.do(chromedp.Click(button("Lead somewhere else…")))
 	b.pick(`.panel .jump [aria-label="Answer"]`, "false")
 	var to string
@@ -74,24 +74,24 @@ func TestBuilderLogic(t *testing.T) {
 	if to == "" || to == "ending" {
 		t.Errorf("the key of the ending is %q, want it made from its title", to)
 	}
-	b.wantWords("“Are you coming?” is No: go to Ending: What a pity")
+	b.wantText("“Are you coming?” is No: go to Ending: What a pity")
 
-	// A renamed key is renamed wherever it is spoken of, values too.
+	// A changed key is changed in all conditions and jumps.
 	b.do(chromedp.Click(".panel details summary"))
 	b.fill("#p-key", "attends")
-	b.typeIn(kb.Tab)
+	b.typeKeys(kb.Tab)
 	b.waitStored("the new key", func(d *form.Definition) bool {
 		return d.Fields[0].Key == "attends" && d.Fields[1].ShowIf.Field == "attends" && d.Fields[0].Jumps[0].If.Field == "attends"
 	})
 
-	// Deleting what others speak of asks first.
-	b.tool(1, "Delete")
+	// Deleting a question that others depend on needs a confirmation.
+	b.clickTool(1, "Delete")
 	b.do(chromedp.WaitVisible("dialog form"))
-	b.wantWords("Others speak of it", "“How many of you?” is shown only by its answer")
+	b.wantText("Others speak of it", "“How many of you?” is shown only by its answer")
 	b.do(chromedp.Click(button("Leave it as it is")))
 	b.wait(`!document.querySelector("dialog")`)
 	b.wantShown("Are you coming?", "How many of you?", "What do you eat?")
-	b.tool(1, "Delete")
+	b.clickTool(1, "Delete")
 	b.do(chromedp.Click(button("Remove these conditions")))
 	b.waitStored("two questions", func(d *form.Definition) bool {
 		return slices.Equal(labels(d), []string{"How many of you?", "What do you eat?"}) && d.Fields[0].ShowIf == nil && d.Fields[1].ShowIf != nil
@@ -101,43 +101,44 @@ func TestBuilderLogic(t *testing.T) {
 		return len(d.Fields) == 3 && len(d.Fields[0].Jumps) == 1 && d.Fields[1].ShowIf != nil && d.Fields[1].ShowIf.Field == "attends"
 	})
 
-	// The flow is drawn, and said in words.
+	// The flow is drawn and described in text.
 	b.wantStatus(b.press(link("Flow")), 200)
-	b.wantWords("In words", "Show “How many of you?” when", "go to")
+	b.wantText("In words", "Show “How many of you?” when", "go to")
 	if b.count(".flow svg") != 1 {
 		t.Error("the flow is not drawn")
 	}
 }
 
-// The preview is the page that respondents will see, as it is now.
+// TestBuilderPreview: the preview is the public page of the current draft.
 func TestBuilderPreview(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openBuilder(t, s, "Party", party)
 	b.do(chromedp.Click(".tools .show"))
 	const inside = `document.querySelector(".preview iframe").contentDocument?.body`
-	says := func(text string) {
+	wantInPreview := func(text string) {
 		t.Helper()
 		b.wait(fmt.Sprintf(`(%s?.innerText ?? "").includes(%q)`, inside, text))
 	}
-	says("Are you coming?")
-	says("What do you eat?")
+	wantInPreview("Are you coming?")
+	wantInPreview("What do you eat?")
 	b.fill("#p-title", "Garden party")
 	b.waitStored("the title", func(*form.Definition) bool { return true })
-	says("Garden party")
+	wantInPreview("Garden party")
 	b.do(chromedp.Click(`.outline li:nth-child(2) .entry`))
 	b.wait(`document.activeElement.matches("[data-go], [data-card]")`)
 
-	// Nothing that is sent here is stored.
+	// Responses in the preview are not stored.
 	b.wait(inside + `.querySelector("button.primary") !== null`)
 	b.do(chromedp.Evaluate[chromedp.Void](inside + `.querySelector("button.primary").click()`))
-	says("Thank you")
-	b.desk.wantStored("/f/" + b.id)
+	wantInPreview("Thank you")
+	b.ownerDB.wantStored("/f/" + b.id)
 	b.do(chromedp.Click(`[aria-label="As on a phone"]`))
 	b.wait(`document.querySelector(".preview iframe").clientWidth < 400`)
 }
 
-// Answers are put into calculations and texts from a list; nobody types their keys.
+// TestBuilderInsert: answers are inserted into formulas and texts from a list of
+// questions.
 func TestBuilderInsert(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -145,7 +146,7 @@ func TestBuilderInsert(t *testing.T) {
 		{"key": "guests", "kind": "number", "label": "How many of you?"},
 		{"key": "total", "kind": "calculated", "label": "Price", "expression": "0"}],
 		"endings": [{"key": "bye", "title": "Thank you", "text": "Until then."}]}`)
-	b.do(chromedp.Click(words(2)))
+	b.do(chromedp.Click(labelInput(2)))
 	b.pick(`.prop:has(#p-expression) .known`, "guests")
 	b.waitStored("the key in place of nothing", func(d *form.Definition) bool { return d.Fields[1].Expression == "guests" })
 	b.do(chromedp.Focus(`#p-expression`), chromedp.KeyEvent(kb.End), chromedp.KeyEvent(" * 25 + "))
@@ -153,6 +154,6 @@ func TestBuilderInsert(t *testing.T) {
 	b.waitStored("it once more", func(d *form.Definition) bool { return d.Fields[1].Expression == "guests * 25 + guests" })
 	b.pick(`.prop:has(#p-label) .known`, "guests")
 	b.waitStored("an answer in a text", func(d *form.Definition) bool { return d.Fields[1].Label == "Price{{guests}}" })
-	b.do(chromedp.Click(words(1)))
-	b.wait(`!document.querySelector(".known")`) // the first question cannot speak of later ones
+	b.do(chromedp.Click(labelInput(1)))
+	b.wait(`!document.querySelector(".known")`) // the first question has no earlier answers to insert
 }

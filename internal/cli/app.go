@@ -32,7 +32,7 @@ type appAdd struct {
 	JSON        bool     `env:"FORMULARY_JSON" help:"Print JSON."`
 }
 
-// appAnswer is what app add and rotate-secret print with --json.
+// appAnswer is the JSON output of app add and rotate-secret.
 type appAnswer struct {
 	ClientID     string   `json:"client_id"`
 	ClientSecret string   `json:"client_secret,omitempty"`
@@ -42,8 +42,8 @@ type appAnswer struct {
 	Public       bool     `json:"public"`
 }
 
-func (a appAdd) Run(ctx context.Context, place Storage, io streams) error {
-	return withUser(ctx, place, a.Owner, func(s *store.Store, p account.User) error {
+func (a appAdd) Run(ctx context.Context, storage Storage, io streams) error {
+	return withUser(ctx, storage, a.Owner, func(s *store.Store, p account.User) error {
 		now := time.Now()
 		app := account.Application{
 			Account: p.ID, ID: account.NewID(account.AppPrefix, now), Name: a.Name, Public: a.Public,
@@ -82,8 +82,8 @@ func printApp(io streams, app account.Application, secret string, asJSON bool) e
 
 type appList struct{}
 
-func (appList) Run(ctx context.Context, place Storage, io streams) error {
-	s, err := place.open(ctx)
+func (appList) Run(ctx context.Context, storage Storage, io streams) error {
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,9 +107,9 @@ func (appList) Run(ctx context.Context, place Storage, io streams) error {
 	return table.Flush()
 }
 
-// withApp opens the store and finds an application by its id, whoever owns it.
-func withApp(ctx context.Context, place Storage, id string, do func(*store.Store, account.Application) error) error {
-	s, err := place.open(ctx)
+// withApp opens the store and finds an application of any owner by its client ID.
+func withApp(ctx context.Context, storage Storage, id string, do func(*store.Store, account.Application) error) error {
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -128,24 +128,31 @@ type appDisable struct {
 	ID string `arg:"" help:"client_id."`
 }
 
-func (a appDisable) Run(ctx context.Context, place Storage, io streams) error {
-	return switchApp(ctx, place, io, a.ID, true, "Disabled")
+func (a appDisable) Run(ctx context.Context, storage Storage, io streams) error {
+	return switchApp(ctx, storage, io, appSwitch{a.ID, true, "Disabled"})
 }
 
 type appEnable struct {
 	ID string `arg:"" help:"client_id."`
 }
 
-func (a appEnable) Run(ctx context.Context, place Storage, io streams) error {
-	return switchApp(ctx, place, io, a.ID, false, "Enabled")
+func (a appEnable) Run(ctx context.Context, storage Storage, io streams) error {
+	return switchApp(ctx, storage, io, appSwitch{a.ID, false, "Enabled"})
 }
 
-func switchApp(ctx context.Context, place Storage, io streams, id string, disabled bool, done string) error {
-	return withApp(ctx, place, id, func(s *store.Store, app account.Application) error {
-		if err := s.SetAppDisabled(ctx, app.Account, app.ID, disabled, time.Now()); err != nil {
+// appSwitch is the new state of an application, and how to report it.
+type appSwitch struct {
+	id       string
+	disabled bool
+	verb     string
+}
+
+func switchApp(ctx context.Context, storage Storage, io streams, to appSwitch) error {
+	return withApp(ctx, storage, to.id, func(s *store.Store, app account.Application) error {
+		if err := s.SetAppDisabled(ctx, app.Account, app.ID, to.disabled, time.Now()); err != nil {
 			return err
 		}
-		fmt.Fprintf(io.out, "%s %s.\n", done, app.Name)
+		fmt.Fprintf(io.out, "%s %s.\n", to.verb, app.Name)
 		return nil
 	})
 }
@@ -154,8 +161,8 @@ type appDelete struct {
 	ID string `arg:"" help:"client_id."`
 }
 
-func (a appDelete) Run(ctx context.Context, place Storage, io streams) error {
-	return withApp(ctx, place, a.ID, func(s *store.Store, app account.Application) error {
+func (a appDelete) Run(ctx context.Context, storage Storage, io streams) error {
+	return withApp(ctx, storage, a.ID, func(s *store.Store, app account.Application) error {
 		if err := s.DeleteApp(ctx, app.Account, app.ID); err != nil {
 			return err
 		}
@@ -170,8 +177,8 @@ type appRotateSecret struct {
 	JSON bool   `env:"FORMULARY_JSON" help:"Print JSON."`
 }
 
-func (a appRotateSecret) Run(ctx context.Context, place Storage, io streams) error {
-	return withApp(ctx, place, a.ID, func(s *store.Store, app account.Application) error {
+func (a appRotateSecret) Run(ctx context.Context, storage Storage, io streams) error {
+	return withApp(ctx, storage, a.ID, func(s *store.Store, app account.Application) error {
 		if app.Public {
 			return fmt.Errorf("%s is public and has no secret", app.Name)
 		}

@@ -1,6 +1,6 @@
 package cli
 
-// demoAnswerTexts are what people of the demo write, by the keys of the questions.
+// demoAnswerTexts are the text answers of the demo, by question key.
 var demoAnswerTexts = map[string][]string{
 	"summary": {
 		"The export stops at the first page", "Signing in twice shows an empty list", "Dates are a day early in the calendar", "The menu covers the search box on my phone",

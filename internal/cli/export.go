@@ -20,10 +20,10 @@ type exportCommand struct {
 	Output string `short:"o" env:"FORMULARY_EXPORT_OUTPUT" default:"-" help:"The file; - is standard output." placeholder:"FILE"`
 }
 
-func (c exportCommand) Run(ctx context.Context, place Storage, streams streams) error {
+func (c exportCommand) Run(ctx context.Context, storage Storage, streams streams) error {
 	ctx, cancel := context.WithTimeout(ctx, longWork)
 	defer cancel()
-	s, err := place.open(ctx)
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (c exportCommand) Run(ctx context.Context, place Storage, streams streams) 
 	return err
 }
 
-// writeFile makes a file that is there, whole and on disk, or not at all.
+// writeFile creates a file completely, synced to disk, or not at all.
 func writeFile(name string, write func(io.Writer) error) error {
 	file, err := os.CreateTemp(filepath.Dir(name), ".formulary-export-*")
 	if err != nil {
@@ -81,12 +81,12 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return os.Rename(file.Name(), name)
 }
 
-// progress shows on a terminal how far something is; elsewhere it shows nothing.
+// progress draws a progress bar if the output is a terminal.
 type progress struct {
-	out   io.Writer // nil: not shown
-	done  int64
-	total int64
-	shown time.Time
+	out     io.Writer // nil: not a terminal
+	done    int64
+	total   int64
+	drawnAt time.Time
 }
 
 func newProgress(out io.Writer, total int64) *progress {
@@ -103,23 +103,23 @@ const barWidth = 30
 
 func (p *progress) step() {
 	p.done++
-	if p.out == nil || p.done%1000 != 0 || time.Since(p.shown) < 100*time.Millisecond {
+	if p.out == nil || p.done%1000 != 0 || time.Since(p.drawnAt) < 100*time.Millisecond {
 		return
 	}
-	p.shown = time.Now()
+	p.drawnAt = time.Now()
 	p.draw()
 }
 
 func (p *progress) draw() {
-	share := min(float64(p.done)/float64(p.total), 1)
+	fraction := min(float64(p.done)/float64(p.total), 1)
 	bar := make([]rune, barWidth)
 	for i := range bar {
 		bar[i] = '░'
-		if i < int(share*barWidth) {
+		if i < int(fraction*barWidth) {
 			bar[i] = '█'
 		}
 	}
-	fmt.Fprintf(p.out, "\r%s %3.0f %%  %d of %d", string(bar), share*100, p.done, max(p.done, p.total))
+	fmt.Fprintf(p.out, "\r%s %3.0f %%  %d of %d", string(bar), fraction*100, p.done, max(p.done, p.total))
 }
 
 func (p *progress) end() {

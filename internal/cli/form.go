@@ -23,10 +23,9 @@ type formCommands struct {
 	Apply  formApply  `cmd:"" help:"Make a form what a file says, or make a new one."`
 }
 
-// formFile is a form as a file: its draft and how it is offered, without its
-// responses.
+// formFile is a form as a file: its draft and availability, without responses.
 type formFile struct {
-	Formulary     int            `json:"formulary"` // of the format
+	Formulary     int            `json:"formulary"` // version of the file format
 	ID            string         `json:"id,omitempty"`
 	Title         string         `json:"title"`
 	Description   string         `json:"description"`
@@ -57,8 +56,8 @@ func newFormFile(f form.Form, d *form.Definition) formFile {
 	return out
 }
 
-// plan is what the file says, checked.
-func (f formFile) plan() (form.FormInput, error) {
+// toInput converts the file to a validated form input.
+func (f formFile) toInput() (form.FormInput, error) {
 	p := form.FormInput{
 		Header:       form.Header{Title: f.Title, Description: f.Description, Language: f.Language},
 		Availability: form.Availability{Slug: f.Slug, ResponseLimit: f.ResponseLimit, Sites: strings.Join(f.Sites, " ")},
@@ -77,7 +76,7 @@ func (f formFile) plan() (form.FormInput, error) {
 	return p, p.Normalize()
 }
 
-// parseTime reads a time; an empty text is none.
+// parseTime parses RFC 3339. An empty text is the zero time.
 func parseTime(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -93,8 +92,8 @@ type formExport struct {
 	Form string `arg:"" help:"Id or slug of the form."`
 }
 
-func (c formExport) Run(ctx context.Context, place Storage, io streams) error {
-	s, err := place.open(ctx)
+func (c formExport) Run(ctx context.Context, storage Storage, io streams) error {
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,7 +108,7 @@ func (c formExport) Run(ctx context.Context, place Storage, io streams) error {
 	return out.Encode(newFormFile(f, d))
 }
 
-// findForm finds a form by id or slug, whoever owns it.
+// findForm finds a form of any owner by ID or slug.
 func findForm(ctx context.Context, s *store.Store, address string) (form.Form, *form.Definition, error) {
 	public, err := s.PublicForm(ctx, address)
 	if errors.Is(err, fault.NotFound) {
@@ -133,21 +132,21 @@ type formApply struct {
 	Publish bool   `env:"FORMULARY_PUBLISH" help:"Publish it then."`
 }
 
-func (c formApply) Run(ctx context.Context, place Storage, io streams) error {
+func (c formApply) Run(ctx context.Context, storage Storage, io streams) error {
 	file, err := c.read(io)
 	if err != nil {
 		return err
 	}
-	plan, err := file.plan()
+	input, err := file.toInput()
 	if err != nil {
 		return describeProblems(err)
 	}
-	return withUser(ctx, place, c.Owner, func(s *store.Store, p account.User) error {
+	return withUser(ctx, storage, c.Owner, func(s *store.Store, p account.User) error {
 		f, before, err := currentForm(ctx, s, p.ID, file.ID)
 		if err != nil {
 			return err
 		}
-		changes := form.Diff(before, plan)
+		changes := form.Diff(before, input)
 		for _, line := range changes {
 			fmt.Fprintln(io.out, line)
 		}
@@ -158,13 +157,13 @@ func (c formApply) Run(ctx context.Context, place Storage, io streams) error {
 		now := time.Now()
 		switch {
 		case f.ID == "":
-			if f, err = s.CreateFormFrom(ctx, p.ID, plan, store.IdempotencyKey{}, now); err == nil {
+			if f, err = s.CreateFormFrom(ctx, p.ID, input, store.IdempotencyKey{}, now); err == nil {
 				fmt.Fprintln(io.out, f.ID, "is made.")
 			}
 		case len(changes) == 0:
 			fmt.Fprintln(io.out, f.ID, "is already so.")
 		default:
-			f, err = s.UpdateForm(ctx, p.ID, f.ID, f.Revision, func(to *form.FormInput) error { *to = plan; return nil }, now)
+			f, err = s.UpdateForm(ctx, p.ID, f.ID, f.Revision, func(to *form.FormInput) error { *to = input; return nil }, now)
 			if err == nil {
 				fmt.Fprintln(io.out, f.ID, "is changed.")
 			}
@@ -178,7 +177,7 @@ func (c formApply) Run(ctx context.Context, place Storage, io streams) error {
 	})
 }
 
-// currentForm is what there is of a form, or nothing of one that is not there.
+// currentForm returns the form with its draft, or an empty one if it does not exist.
 func currentForm(ctx context.Context, s *store.Store, owner, id string) (form.Form, form.FormInput, error) {
 	empty := form.FormInput{Definition: &form.Definition{}}
 	f, err := s.Form(ctx, owner, id)
@@ -215,7 +214,7 @@ func (c formApply) read(io streams) (formFile, error) {
 	return file, nil
 }
 
-// describeProblems names each field that is wrong.
+// describeProblems lists each invalid field on its own line.
 func describeProblems(err error) error {
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok || len(e.Details) == 0 {

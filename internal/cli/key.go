@@ -12,8 +12,8 @@ type keyCommands struct {
 
 type keyRotate struct{}
 
-func (keyRotate) Run(ctx context.Context, place Storage, io streams) error {
-	s, err := place.open(ctx)
+func (keyRotate) Run(ctx context.Context, storage Storage, io streams) error {
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}

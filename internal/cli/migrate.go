@@ -9,10 +9,10 @@ type migrateCommand struct {
 	Distributed bool `help:"Also spread the tables over the machines of the database, by account (PostgreSQL with Citus)."`
 }
 
-func (c migrateCommand) Run(ctx context.Context, place Storage, io streams) error {
+func (c migrateCommand) Run(ctx context.Context, storage Storage, io streams) error {
 	ctx, cancel := context.WithTimeout(ctx, longWork)
 	defer cancel()
-	s, err := place.connect(ctx)
+	s, err := storage.connect(ctx)
 	if err != nil {
 		return err
 	}
