@@ -24,7 +24,7 @@ func TestProfile(t *testing.T) {
 	b.wantWords("not a known language tag")
 	b.fill(`input[name="language"]`, "pt-BR")
 	b.wantStatus(b.press(in("profile", "button")), 200)
-	b.wantWords("Your profile is saved.")
+	b.wantWords("Profile saved.")
 	b.open("/account")
 	for field, want := range map[string]string{"name": "Ada Lovelace", "language": "pt-BR"} {
 		if got := ask(b, chromedp.Value(`input[name="`+field+`"]`)); got != want {
@@ -42,13 +42,13 @@ func TestChangeEmail(t *testing.T) {
 		b.open("/account")
 		b.fill(in("email", `[name="email"]`), email)
 		b.fill(in("email", `[name="current"]`), password)
-		return b.press(button("Change the address"))
+		return b.press(button("Change email"))
 	}
 	b.wantStatus(change("ada@lovelace.example", "not-her-password"), 422)
-	b.wantWords("The password is not right.")
+	b.wantWords("The password is incorrect.")
 	b.wantStatus(change("grace@example.com", clitest.Password), 422)
 	b.wantStatus(change("ada@lovelace.example", clitest.Password), 200)
-	b.wantWords("Your e-mail address is changed.")
+	b.wantWords("Email address changed.")
 
 	visitor(t, s, "ada@lovelace.example")
 	old := openTab(t, s.URL)
@@ -67,10 +67,10 @@ func TestChangePassword(t *testing.T) {
 		b.open("/account")
 		b.fill(in("password", `[name="current"]`), current)
 		b.fill(in("password", `[name="password"]`), next)
-		return b.press(button("Change the password"))
+		return b.press(button("Change password"))
 	}
 	b.wantStatus(change("not-her-password", fresh), 422)
-	b.wantWords("The password is not right.")
+	b.wantWords("The password is incorrect.")
 	b.wantStatus(change(clitest.Password, "password"), 422)
 	b.wantStatus(change(clitest.Password, fresh), 200)
 	b.wantWords("Password changed. You are signed out everywhere else.")
@@ -104,13 +104,13 @@ func TestSessions(t *testing.T) {
 	b.wantWords("127.0.0.1", "this one", "Chrome")
 
 	b.wantStatus(b.press(button("End")), 200)
-	b.wantWords("That session has ended.")
+	b.wantWords("Signed out of that session.")
 	wantSessions(2)
 	if alive(second) == alive(third) {
 		t.Error("ending one session did not end exactly one of the two others")
 	}
 
-	b.wantStatus(b.press(button("Sign out everywhere else")), 200)
+	b.wantStatus(b.press(button("Sign out of all other sessions")), 200)
 	wantSessions(1)
 	if alive(second) || alive(third) {
 		t.Error("another session goes on")
@@ -132,7 +132,7 @@ func TestDeleteAccount(t *testing.T) {
 		return b.press(button("Delete my account"))
 	}
 	b.wantStatus(remove("not-her-password"), 422)
-	b.wantWords("The password is not right.")
+	b.wantWords("The password is incorrect.")
 	b.wantStatus(remove(clitest.Password), 200)
 	b.wantPath("/signin")
 	b.fill(`input[name="email"]`, ada)

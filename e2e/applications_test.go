@@ -53,7 +53,7 @@ func TestApplicationWithSecret(t *testing.T) {
 	s := start(t)
 	b := visitor(t, s, ada)
 	b.press(link("Applications"))
-	b.wantWords("None yet")
+	b.wantWords("No applications yet")
 
 	b.newApplication("Shop", "javascript:alert(1)")
 	b.wantStatus(b.press(button("Register")), 422)
@@ -78,7 +78,7 @@ func TestApplicationWithSecret(t *testing.T) {
 	b.fill(`textarea[name="redirect_uris"]`, "https://shop.example/callback\nhttps://shop.example/second")
 	b.do(chromedp.Click(`input[value="webhooks:read"]`))
 	b.wantStatus(b.press(button("Save")), 200)
-	b.wantWords("The application is saved.", "Shop of horrors")
+	b.wantWords("Changes saved.", "Shop of horrors")
 	b.open(page)
 	if got := ask(b, chromedp.Value(`textarea[name="redirect_uris"]`)); got != "https://shop.example/callback\nhttps://shop.example/second" {
 		t.Errorf("the redirect URIs are %q", got)
@@ -89,7 +89,7 @@ func TestApplicationWithSecret(t *testing.T) {
 
 	// While a secret is replaced, both work.
 	old := b.text(".lines .faint")
-	b.wantStatus(b.press(button("Add a secret")), 200)
+	b.wantStatus(b.press(button("Add secret")), 200)
 	second := b.shownSecret()
 	wantClient := func(secret, want string) {
 		t.Helper()
@@ -102,30 +102,30 @@ func TestApplicationWithSecret(t *testing.T) {
 	b.open(page)
 	b.wantNoWords(second)
 	b.press(`form[action$="/secrets/` + old + `/drop"] button`)
-	b.wantWords("That secret no longer works.")
+	b.wantWords("Secret deleted.")
 	wantClient(first, "invalid_client")
 	wantClient(second, "invalid_grant")
 	if n := b.count(`form[action$="/drop"]`); n != 0 {
 		t.Error("the last secret can be dropped")
 	}
 
-	b.press(button("Switch off"))
+	b.press(button("Disable"))
 	b.wantWords("The application is switched off")
 	if n := b.count(`h1 .tag.closed`); n != 1 {
 		t.Error("it is not shown as off")
 	}
 	wantClient(second, "invalid_grant")
-	b.press(button("Switch on"))
-	b.wantWords("The application is switched on again.")
+	b.press(button("Enable"))
+	b.wantWords("Application enabled.")
 	wantClient(second, "invalid_grant")
 
 	if n := b.count(`details[open]`); n != 0 {
 		t.Error("deleting is one careless click away")
 	}
 	b.do(chromedp.Click(`details.sure summary`))
-	b.wantStatus(b.press(button("Yes, delete it")), 200)
+	b.wantStatus(b.press(button("Delete application")), 200)
 	b.wantPath("/applications")
-	b.wantWords("The application is deleted.", "None yet")
+	b.wantWords("Application deleted.", "No applications yet")
 	b.wantStatus(b.open(page), 404)
 	wantClient(second, "invalid_client")
 }
@@ -137,10 +137,10 @@ func TestPublicApplication(t *testing.T) {
 	b.newApplication("Pocket", "com.example.pocket:/callback")
 	b.do(chromedp.Click(`input[name="kind"][value="public"]`))
 	b.wantStatus(b.press(button("Register")), 200)
-	b.wantWords("Pocket", "The application is registered.")
-	b.wantNoWords("fms_", "Add a secret")
+	b.wantWords("Pocket", "Application registered.")
+	b.wantNoWords("fms_", "Add secret")
 	b.open("/applications")
-	b.wantWords("Public, without a secret")
+	b.wantWords("Public")
 }
 
 // When the answer to Register is lost on the way, pressing it once more makes no
@@ -159,7 +159,7 @@ func TestRegisterTwice(t *testing.T) {
 		t.Fatalf("the first time the form is answered with %d", status)
 	}
 	b.wantStatus(b.press(button("Register")), 200)
-	b.wantWords("Shop", "Add a secret")
+	b.wantWords("Shop", "Add secret")
 	b.open("/applications")
 	if n := b.count(".cards > li"); n != 1 {
 		t.Errorf("%d applications are registered, want 1", n)

@@ -173,7 +173,7 @@ func memberViews(app application) []view {
 		{name: "account", path: "/account", status: 200},
 		{name: "refused address", path: "/account", status: 200, then: func(b *tab) {
 			b.fill(in("email", `[name="current"]`), "not-her-password")
-			b.wantStatus(b.press(button("Change the address")), 422)
+			b.wantStatus(b.press(button("Change email")), 422)
 		}},
 	}
 }

@@ -23,13 +23,13 @@ func TestBuilderLogic(t *testing.T) {
 	s := start(t)
 	b := openBuilder(t, s, "Party", party)
 	b.do(chromedp.Click(words(2)))
-	b.do(chromedp.Click(button("Only when…")))
+	b.do(chromedp.Click(button("Add condition")))
 	b.pick(`.panel [aria-label="Answer"]`, "false")
-	b.pick(`.panel [aria-label="Comparison"]`, "not_equals")
+	b.pick(`.panel [aria-label="Operator"]`, "not_equals")
 	b.waitStored("a condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[1].ShowIf, &form.Condition{Field: "coming", Op: "not_equals", Value: false})
 	})
-	b.pick(`.panel [aria-label="Comparison"]`, "equals")
+	b.pick(`.panel [aria-label="Operator"]`, "equals")
 	b.pick(`.panel [aria-label="Answer"]`, "true")
 	b.waitStored("the other condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[1].ShowIf, &form.Condition{Field: "coming", Op: "equals", Value: true})
@@ -40,28 +40,28 @@ func TestBuilderLogic(t *testing.T) {
 
 	// Two conditions, then one of them again.
 	b.do(chromedp.Click(words(3)))
-	b.do(chromedp.Click(button("Only when…")))
+	b.do(chromedp.Click(button("Add condition")))
 	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Question"]`, "guests")
-	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Comparison"]`, "at_least")
+	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Operator"]`, "at_least")
 	b.fill(`.panel .sentence li:nth-child(1) [aria-label="Answer"]`, "2")
-	b.do(chromedp.Click(button("and …")))
+	b.do(chromedp.Click(button("Add condition")))
 	b.pick(`.panel .sentence li:nth-child(2) [aria-label="Question"]`, "coming")
-	b.pick(`.panel [aria-label="How many"]`, "any")
+	b.pick(`.panel [aria-label="Match"]`, "any")
 	b.waitStored("two conditions", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[2].ShowIf, &form.Condition{Any: []*form.Condition{
 			{Field: "guests", Op: "at_least", Value: 2.0}, {Field: "coming", Op: "equals", Value: true}}})
 	})
-	b.do(chromedp.Click(`.panel .sentence li:nth-child(2) [aria-label="Remove this condition"]`))
+	b.do(chromedp.Click(`.panel .sentence li:nth-child(2) [aria-label="Remove condition"]`))
 	b.waitStored("one condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[2].ShowIf, &form.Condition{Field: "guests", Op: "at_least", Value: 2.0})
 	})
 
 	// Those who do not come are led to an ending of their own.
-	b.do(chromedp.Click(button("Add an ending")))
+	b.do(chromedp.Click(button("Add ending")))
 	b.wait(`document.activeElement.matches(".endings .asks textarea")`)
 	b.typeIn("What a pity")
 	b.do(chromedp.Click(words(1)))
-	b.do(chromedp.Click(button("Lead somewhere else…")))
+	b.do(chromedp.Click(button("Add jump")))
 	b.pick(`.panel .jump [aria-label="Answer"]`, "false")
 	var to string
 	b.waitStored("a jump", func(d *form.Definition) bool {
@@ -87,12 +87,12 @@ func TestBuilderLogic(t *testing.T) {
 	// Deleting what others speak of asks first.
 	b.tool(1, "Delete")
 	b.do(chromedp.WaitVisible("dialog form"))
-	b.wantWords("Others speak of it", "“How many of you?” is shown only by its answer")
-	b.do(chromedp.Click(button("Leave it as it is")))
+	b.wantWords("This is used elsewhere in the form", "“How many of you?” is shown only by its answer")
+	b.do(chromedp.Click(button("Cancel")))
 	b.wait(`!document.querySelector("dialog")`)
 	b.wantShown("Are you coming?", "How many of you?", "What do you eat?")
 	b.tool(1, "Delete")
-	b.do(chromedp.Click(button("Remove these conditions")))
+	b.do(chromedp.Click(button("Remove and continue")))
 	b.waitStored("two questions", func(d *form.Definition) bool {
 		return slices.Equal(labels(d), []string{"How many of you?", "What do you eat?"}) && d.Fields[0].ShowIf == nil && d.Fields[1].ShowIf != nil
 	})
@@ -103,7 +103,7 @@ func TestBuilderLogic(t *testing.T) {
 
 	// The flow is drawn, and said in words.
 	b.wantStatus(b.press(link("Flow")), 200)
-	b.wantWords("In words", "Show “How many of you?” when", "go to")
+	b.wantWords("Logic summary", "Show “How many of you?” when", "go to")
 	if b.count(".flow svg") != 1 {
 		t.Error("the flow is not drawn")
 	}
@@ -133,7 +133,7 @@ func TestBuilderPreview(t *testing.T) {
 	b.do(chromedp.Evaluate[chromedp.Void](inside + `.querySelector("button.primary").click()`))
 	says("Thank you")
 	b.desk.wantStored("/f/" + b.id)
-	b.do(chromedp.Click(`[aria-label="As on a phone"]`))
+	b.do(chromedp.Click(`[aria-label="Phone"]`))
 	b.wait(`document.querySelector(".preview iframe").clientWidth < 400`)
 }
 

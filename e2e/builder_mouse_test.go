@@ -80,7 +80,7 @@ func TestBuilderEdit(t *testing.T) {
 	b.fill(".lead", "For the market")
 	b.fill(words(2), "Which fruit?")
 	b.fill("#p-help", "The one that you like best")
-	b.do(chromedp.Click(`//section[@class="panel"]//label[contains(., "An answer is needed")]`))
+	b.do(chromedp.Click(`//section[@class="panel"]//label[contains(., "Required")]`))
 	b.fill(question(2, "li:nth-child(2) [data-option]"), "Plum")
 	b.typeIn(kb.Enter)
 	b.wait(`document.activeElement.matches("[data-option^=here]") && document.activeElement.value === ""`)

@@ -22,7 +22,7 @@ func TestBuilderProblems(t *testing.T) {
 	b.waitLabels("First", "Which fruit?")
 	b.do(chromedp.Click(`.panel .list li:nth-child(1) [aria-label="Remove"]`))
 	b.do(chromedp.Click(`.panel .list li:nth-child(1) [aria-label="Remove"]`))
-	b.wait(`document.querySelector(".state.problem")?.innerText.includes("Not saved: 1 problem")`)
+	b.wait(`document.querySelector(".state.problem")?.innerText.includes("Not saved: 1 problem to fix")`)
 	b.wait(`document.querySelector(".fields > li:nth-child(2) .card.bad .wrong") !== null`)
 	said := b.text(question(2, ".wrong"))
 	if !strings.Contains(said, "option") && !strings.Contains(said, "answer") {
@@ -38,8 +38,8 @@ func TestBuilderProblems(t *testing.T) {
 
 	// It cannot be published like that.
 	b.do(chromedp.Click(button("Publish")), chromedp.WaitVisible("dialog form"))
-	b.wantWords("Not yet", "Publishing takes what is saved.")
-	b.do(chromedp.Click(button("Back to the form")))
+	b.wantWords("Not yet", "Save your changes before you publish.")
+	b.do(chromedp.Click(button("Back to form")))
 	b.wait(`!document.querySelector("dialog")`)
 	b.wantRefused("/draft", 422)
 
@@ -83,15 +83,15 @@ func TestBuilderConflict(t *testing.T) {
 		title  string
 		labels []string
 	}{
-		{"Keep mine", "Fruit", []string{"Mine", "Second", "Third", "Fourth"}},
-		{"Take theirs", "Theirs", []string{"First", "Second", "Third", "Fourth", "From Theirs"}},
+		{"Keep my version", "Fruit", []string{"Mine", "Second", "Third", "Fourth"}},
+		{"Use their version", "Theirs", []string{"First", "Second", "Third", "Fourth", "From Theirs"}},
 	} {
 		t.Run(test.choice, func(t *testing.T) {
 			b := openBuilder(t, s, "Fruit", fruit)
 			b.meanwhile("Theirs")
 			b.fill(words(1), "Mine")
 			b.do(chromedp.WaitVisible("dialog form"))
-			b.wantWords("Somebody else has changed this form", "“Theirs”, 5 questions", "“Fruit”, 4 questions")
+			b.wantWords("This form was changed elsewhere", "“Theirs”, 5 questions", "“Fruit”, 4 questions")
 			b.wantRefused("/draft", 409)
 			b.do(chromedp.Click(button(test.choice)))
 			b.wait(`!document.querySelector("dialog")`)
@@ -174,7 +174,7 @@ func TestBuilderShelf(t *testing.T) {
 		{"key": "n", "kind": "number", "label": "How many?"}, {"key": "total", "kind": "calculated", "label": "Price", "expression": "n * 2"}]}`)
 	b.do(chromedp.Click(words(2)))
 	b.fill("#p-expression", "n *")
-	const refused = `document.querySelector(".state")?.innerText.trim() === "Not saved: 1 problem"`
+	const refused = `document.querySelector(".state")?.innerText.trim() === "Not saved: 1 problem to fix"`
 	b.wait(refused)
 	b.fill(words(1), "How many of them?")
 	b.wait(refused)

@@ -362,7 +362,7 @@ func TestHostileWordsDiffer(t *testing.T) {
 	seen := map[string]bool{}
 	for _, words := range everyHostile() {
 		if seen[words] || words == "" {
-			t.Errorf("%q is there twice", words)
+			t.Errorf("%q appears more than once", words)
 		}
 		seen[words] = true
 	}

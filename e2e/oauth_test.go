@@ -117,7 +117,7 @@ func TestAuthorize(t *testing.T) {
 				b.signIn(ada)
 				b.wantPath("/authorize")
 				host := strings.TrimPrefix(app.origin, "http://")
-				b.wantWords("Test application", ada, host, "See your forms", "Read and export the responses to your forms")
+				b.wantWords("Test application", ada, host, "View your forms", "View and export responses to your forms")
 				b.wantNoWords("delete your forms")
 				b.wantStatus(b.press(button("Allow Access")), 200)
 				back := b.wantBack(app, "code", "state")
@@ -174,7 +174,7 @@ func TestConnections(t *testing.T) {
 	app := register(t, s)
 	b := visitor(t, s, ada, app.origin)
 	b.open("/connections")
-	b.wantWords("Nobody but you")
+	b.wantWords("No connected apps")
 
 	b.open(app.link("forms:read", "s"))
 	b.press(button("Allow Access"))
@@ -186,9 +186,9 @@ func TestConnections(t *testing.T) {
 	b.open("/")
 	b.press(link("Connected"))
 	b.wantPath("/connections")
-	b.wantWords("Test application", "See your forms")
+	b.wantWords("Test application", "View your forms")
 	b.wantStatus(b.press(button("Disconnect")), 200)
-	b.wantWords("The application is disconnected", "Nobody but you")
+	b.wantWords("The application is disconnected", "No connected apps")
 	if code := me(t, s, token.Access); code != 401001 {
 		t.Errorf("after Disconnect the token gives %d, want 401001", code)
 	}

@@ -82,7 +82,7 @@ func TestPages(t *testing.T) {
 	}
 
 	// Once more, over a page: what lies between is not asked.
-	b.wantStatus(b.press(link("Answer once more")), 200)
+	b.wantStatus(b.press(link("Submit another response")), 200)
 	b.wantPath(path)
 	if got := ask(b, chromedp.Value(`input[name="who"]`)); got != "" {
 		t.Errorf("the new sheet holds %q", got)

@@ -33,10 +33,10 @@ func TestTryAPI(t *testing.T) {
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open("/docs/api"), 200)
 	b.do(chromedp.Click(".try summary"))
-	b.press(button("Allow it"))
+	b.press(button("Allow access"))
 	b.signIn(ada)
 	b.wantPath("/authorize")
-	b.wantWords("API page of this Formulary", ada, "See your forms")
+	b.wantWords("API reference", ada, "View your forms")
 	b.allowed("/docs/api")
 	if said := b.tried(); !strings.HasPrefix(said, "200 ") || !strings.Contains(said, ada) {
 		t.Errorf("GET /api/v1/me shows %s", said)
@@ -60,14 +60,14 @@ func TestTryAPI(t *testing.T) {
 		t.Errorf("without the scope: %s", said)
 	}
 	b.wantRefused("/api/v1/forms", 403)
-	b.do(chromedp.Click(button("Take it back")))
-	b.press(button("Allow it"))
-	b.wantWords("Create, change, publish and delete your forms")
+	b.do(chromedp.Click(button("Revoke access")))
+	b.press(button("Allow access"))
+	b.wantWords("Create, edit, publish and delete your forms")
 	b.allowed("/docs/api/createForm")
 	if said := b.tried(); !strings.HasPrefix(said, "201 ") || !strings.Contains(said, "Order") {
 		t.Errorf("POST /api/v1/forms shows %s", said)
 	}
-	b.do(chromedp.Click(button("Take it back")))
+	b.do(chromedp.Click(button("Revoke access")))
 	if said := b.tried(); !strings.HasPrefix(said, "401 ") || !strings.Contains(said, "401003") {
 		t.Errorf("without a token: %s", said)
 	}
@@ -82,7 +82,7 @@ func TestTryAPICancel(t *testing.T) {
 	b.press(link("API"))
 	b.press(`.index a[href$="/listForms"]`)
 	b.do(chromedp.Click(".try summary"))
-	b.press(button("Allow it"))
+	b.press(button("Allow access"))
 	b.press(button("Cancel"))
 	b.wait(`location.pathname === "/docs/api/listForms" && document.readyState === "complete"`)
 	b.wait(`document.querySelector(".try .result p").textContent.startsWith("access_denied")`)

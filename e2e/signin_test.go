@@ -83,7 +83,7 @@ func TestSetup(t *testing.T) {
 	b.fill(`input[name="email"]`, ada)
 	b.fill(`input[name="name"]`, "Ada Lovelace")
 	b.fill(`input[name="password"]`, "password")
-	b.wantStatus(b.press(button("Create the account")), 422)
+	b.wantStatus(b.press(button("Create account")), 422)
 	if n := b.count(`input[name="password"][aria-invalid]`); n != 1 {
 		t.Errorf("a password that everybody guesses was not marked as wrong")
 	}
@@ -91,9 +91,9 @@ func TestSetup(t *testing.T) {
 		t.Errorf("after a mistake the e-mail address is %q: it has to be typed again", got)
 	}
 	b.fill(`input[name="password"]`, clitest.Password)
-	b.wantStatus(b.press(button("Create the account")), 200)
+	b.wantStatus(b.press(button("Create account")), 200)
 	b.wantPath("/")
-	b.wantWords("Your first form", "Sign out")
+	b.wantWords("Create your first form", "Sign out")
 
 	stranger := openTab(t, site)
 	if status := stranger.open(setup); status < 400 {
@@ -116,7 +116,7 @@ func TestSignin(t *testing.T) {
 	b.fill(`input[name="email"]`, ada)
 	b.fill(`input[name="password"]`, "not-her-password")
 	b.wantStatus(b.press(button("Sign in")), 401)
-	b.wantWords("The address or the password is not right.")
+	b.wantWords("The email address or password is incorrect.")
 	if got := ask(b, chromedp.Value(`input[name="email"]`)); got != ada {
 		t.Errorf("after a wrong password the address is %q, want it kept", got)
 	}

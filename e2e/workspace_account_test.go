@@ -29,7 +29,7 @@ func TestTryApplication(t *testing.T) {
 			b.wantStatus(b.open(page), 200)
 			b.wantWords("None yet.")
 			b.wantStatus(b.press(button("Try it")), 200)
-			b.wantWords("The whole flow works")
+			b.wantWords("The OAuth flow works")
 			steps := ask(b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".steps-tried h2"), (e) => (e.querySelector("use").href.baseVal.endsWith("#check") ? "" : "failed: ") + e.innerText.trim())`))
 			want := "Send the person to the authorization page, Exchange the code for tokens, Ask who the token is for, List forms, Refresh the access token, Give everything back"
 			if got := strings.Join(steps, ", "); got != want {
@@ -38,7 +38,7 @@ func TestTryApplication(t *testing.T) {
 			b.wantWords("Fruit", "grant_type=authorization_code", ada)
 			b.wantNoWords("client_secret=fms_")
 			b.wantStatus(b.press(button("Try again")), 200)
-			b.wantWords("The whole flow works")
+			b.wantWords("The OAuth flow works")
 			b.wantStatus(b.press(link("Back")), 200)
 			b.wantPath(page)
 			// Nothing of it is left.

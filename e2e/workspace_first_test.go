@@ -56,8 +56,8 @@ func TestFirstForm(t *testing.T) {
 	fill(b, `input[name="email"]`, ada)
 	fill(b, `input[name="name"]`, "Ada Lovelace")
 	fill(b, `input[name="password"]`, clitest.Password)
-	press(b, button("Create the account"))
-	b.wantWords("Your first form")
+	press(b, button("Create account"))
+	b.wantWords("Create your first form")
 	if n := b.count(".starters .starter"); n != 9 {
 		t.Errorf("%d ways to start, want a blank one and 8", n)
 	}

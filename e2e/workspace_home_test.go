@@ -57,7 +57,7 @@ func TestHome(t *testing.T) {
 				b.withoutScript()
 				b.open("/")
 			}
-			b.wantWords("Your first form", "Blank form", "Customer feedback")
+			b.wantWords("Create your first form", "Blank form", "Customer feedback")
 			d := openDesk(t, s)
 			ids := shelf(d)
 			b.wantStatus(b.open("/"), 200)
@@ -81,12 +81,14 @@ func TestHome(t *testing.T) {
 			b.wantListed("Apple day")
 			show("nothing like it", "draft", "title")
 			b.wantListed()
-			b.wantWords("Nothing found")
+			b.wantWords("No results")
 			b.wantStatus(b.press(link("Show all forms")), 200)
 			b.wantListed("Banana order", "Cherry survey", "Apple day")
 
 			// A copy, with its questions.
-			more := func(title string) { b.do(chromedp.Click(fmt.Sprintf(`summary[aria-label="More about %s"]`, title))) }
+			more := func(title string) {
+				b.do(chromedp.Click(fmt.Sprintf(`summary[aria-label="More options for %s"]`, title)))
+			}
 			more("Cherry survey")
 			b.wantStatus(b.press(fmt.Sprintf(`form[action="/forms/%s/duplicate"] button`, ids["Cherry survey"])), 200)
 			b.wantWords("draft")
@@ -98,12 +100,12 @@ func TestHome(t *testing.T) {
 			// Deleted, and back again.
 			more("Apple day")
 			b.wantStatus(b.press(fmt.Sprintf(`form[action="/forms/%s/delete"] button`, ids["Apple day"])), 200)
-			b.wantWords("Deleted in the last hour", "Apple day")
+			b.wantWords("Recently deleted", "Apple day")
 			if got := b.listed(); len(got) != 3 {
 				t.Errorf("after deleting one there are %q", got)
 			}
 			b.wantStatus(b.press(".bin button"), 200)
-			b.wantWords("The form is back.", "Apple day")
+			b.wantWords("Form restored.", "Apple day")
 			if got := b.listed(); len(got) != 4 {
 				t.Errorf("after undoing there are %q", got)
 			}

@@ -226,7 +226,7 @@ func TestHostileApplications(t *testing.T) {
 		b.wantWritten("h1", []string{words})
 		b.wantInert()
 		b.wantStatus(b.press(button("Try it")), 200)
-		b.wantWords("The whole flow works")
+		b.wantWords("The OAuth flow works")
 		b.wantWritten(".trail a", []string{words})
 		b.wantInert()
 	}

@@ -135,13 +135,13 @@ func TestResponses(t *testing.T) {
 			b.wantStatus(b.press(link("Next")), 200)
 			b.wantWords("26 to 30 of 30")
 			b.wantPeople(51, 53, 55, 57, 59)
-			b.wantStatus(b.press(link("Show all")), 200)
+			b.wantStatus(b.press(link("Clear filters")), 200)
 			b.wantWords("1 to 25 of 60")
 			menu("Filter")
 			b.do(chromedp.SetValue(`[name="where"]`, "stars"))
 			b.fill(`[name="is"]`, "many")
 			b.wantStatus(b.press(".filter > button"), 200)
-			b.wantWords("This is not an answer to this question.")
+			b.wantWords("This value doesn’t match any answer to that question.")
 
 			b.wantStatus(b.open(responses), 200)
 			b.fill(`[name="search"]`, "second LINE")
@@ -149,7 +149,7 @@ func TestResponses(t *testing.T) {
 			b.wantPeople(7)
 			b.fill(`[name="search"]`, "nobody said this")
 			b.wantStatus(b.press(".filter > button"), 200)
-			b.wantWords("Nothing found")
+			b.wantWords("No results")
 			b.wantStatus(b.open(responses), 200)
 			menu("Filter")
 			b.do(chromedp.SetValue(`[name="since"]`, "2026-03-02"), chromedp.SetValue(`[name="until"]`, "2026-03-02"))
@@ -174,8 +174,8 @@ func TestResponses(t *testing.T) {
 					t.Errorf("%d are ticked, want 25", n)
 				}
 				b.do(chromedp.Click(`.answers thead .tick input`))
-				b.wantStatus(b.press(button("Delete what is ticked")), 200)
-				b.wantWords("Nothing is ticked.", "1 to 25 of 30")
+				b.wantStatus(b.press(button("Delete selected")), 200)
+				b.wantWords("Select at least one response.", "1 to 25 of 30")
 				b.wantStatus(b.open(responses+"?since=2026-03-02&until=2026-03-02"), 200)
 			}
 
@@ -194,7 +194,7 @@ func TestResponses(t *testing.T) {
 
 			// Deleting what is ticked keeps the filter, and can be undone.
 			b.do(chromedp.Click(`.answers tbody tr:nth-child(1) .tick input`), chromedp.Click(`.answers tbody tr:nth-child(3) .tick input`))
-			b.wantStatus(b.press(button("Delete what is ticked")), 200)
+			b.wantStatus(b.press(button("Delete selected")), 200)
 			b.wantWords("2 responses are deleted.")
 			b.wantPeople(append([]int{46}, downTo(44, 24, 1)...)...)
 			if n := len(d.stored("/f/" + id)); n != 58 {

@@ -42,7 +42,7 @@ func (a *Application) Check() error {
 	case utf8.RuneCountInString(a.Name) > MaxAppName:
 		wrong("name", "use no more than 100 characters")
 	case err == errMixed:
-		wrong("name", "write each word of the name in one alphabet")
+		wrong("name", "use only one alphabet in each word of the name")
 	case err == errReserved:
 		wrong("name", "choose a name that does not look like part of Formulary")
 	case err != nil:
@@ -50,9 +50,9 @@ func (a *Application) Check() error {
 	}
 	switch n := len(a.RedirectURIs); {
 	case n == 0:
-		wrong("redirect_uri", "at least one redirect URI is needed")
+		wrong("redirect_uri", "enter at least one redirect URI")
 	case n > MaxRedirectURIs:
-		wrong("redirect_uri", "at most 20 redirect URIs")
+		wrong("redirect_uri", "enter no more than 20 redirect URIs")
 	}
 	for _, uri := range a.RedirectURIs {
 		if err := CheckRedirectURI(uri, a.Public); err != nil {
@@ -61,7 +61,7 @@ func (a *Application) Check() error {
 		}
 	}
 	if len(a.Scopes) == 0 {
-		wrong("scope", "at least one permission is needed")
+		wrong("scope", "select at least one scope")
 	}
 	if len(details) > 0 {
 		return fault.Fields(details...)

@@ -45,11 +45,11 @@ const (
 func CheckPassword(password string, known ...string) error {
 	switch n := utf8.RuneCountInString(password); {
 	case n < MinPassword:
-		return fmt.Errorf("a password has at least %d characters", MinPassword)
+		return fmt.Errorf("use at least %d characters for the password", MinPassword)
 	case n > MaxPassword:
-		return fmt.Errorf("a password has at most %d characters", MaxPassword)
+		return fmt.Errorf("use %d characters or fewer for the password", MaxPassword)
 	case !utf8.ValidString(password):
-		return errors.New("the password is not valid text")
+		return errors.New("the password contains invalid characters")
 	}
 	// The estimate grows with length; so many characters decide it.
 	guessed := []rune(password)
@@ -61,7 +61,7 @@ func CheckPassword(password string, known ...string) error {
 		pieces = append(append(pieces, k, local, strings.ReplaceAll(k, " ", "")), strings.FieldsFunc(k, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })...)
 	}
 	if guesses(string(guessed), pieces) < minGuesses {
-		return errors.New("this password is easy to guess; a few unrelated words make a good one")
+		return errors.New("this password is too easy to guess; try a few unrelated words")
 	}
 	return nil
 }

@@ -48,17 +48,17 @@ func (p Person) Called() string {
 func ParseEmail(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return "", errors.New("an e-mail address is needed")
+		return "", errors.New("enter an email address")
 	}
 	if len(text) > MaxEmail || !CleanLine(text) {
-		return "", errors.New("this is not an e-mail address")
+		return "", errors.New("enter an email address, such as name@example.com")
 	}
 	parsed, err := mail.ParseAddress(text)
 	if err != nil || parsed.Address != text || parsed.Name != "" || strings.ContainsAny(text, " ,<>\"") {
-		return "", errors.New("this is not an e-mail address")
+		return "", errors.New("enter an email address, such as name@example.com")
 	}
 	if _, domain, _ := strings.Cut(text, "@"); strings.HasPrefix(domain, "[") {
-		return "", errors.New("this is not an e-mail address")
+		return "", errors.New("enter an email address, such as name@example.com")
 	}
 	return text, nil
 }
@@ -73,10 +73,10 @@ func EmailKey(email string) string {
 func ParseName(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if !CleanLine(text) {
-		return "", errors.New("a name is one line of text")
+		return "", errors.New("enter the name on one line")
 	}
 	if utf8.RuneCountInString(text) > MaxName {
-		return "", fmt.Errorf("a name has at most %d characters", MaxName)
+		return "", fmt.Errorf("use %d characters or fewer for the name", MaxName)
 	}
 	return text, nil
 }

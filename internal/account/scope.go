@@ -22,12 +22,12 @@ var AllScopes = []struct {
 	Scope Scope
 	Words string
 }{
-	{FormsRead, "See your forms"},
-	{FormsWrite, "Create, change, publish and delete your forms"},
-	{ResponsesRead, "Read and export the responses to your forms"},
-	{ResponsesWrite, "Submit responses for you, edit and delete responses"},
-	{WebhooksRead, "See the webhooks of your forms"},
-	{WebhooksWrite, "Add, change and remove webhooks"},
+	{FormsRead, "View your forms"},
+	{FormsWrite, "Create, edit, publish and delete your forms"},
+	{ResponsesRead, "View and export responses to your forms"},
+	{ResponsesWrite, "Submit, edit and delete responses on your behalf"},
+	{WebhooksRead, "View the webhooks of your forms"},
+	{WebhooksWrite, "Create, edit and delete webhooks"},
 }
 
 // Words is the scope in the words of the consent page.

@@ -232,7 +232,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) error {
 	if found == nil || r.URL.RawPath != "" && strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") {
 		r.Pattern = "none"
 		allowAnyOrigin(w, r, strings.HasPrefix(r.URL.Path, "/api/v1/"))
-		return fault.New(fault.NoPath, "There is nothing at this path.")
+		return fault.New(fault.NoPath, "No endpoint exists at this path.")
 	}
 	r.Pattern = found.path
 	allowAnyOrigin(w, r, found.cors)
@@ -254,7 +254,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) error {
 		preflight(w, found.allow)
 		return nil
 	default:
-		return &fault.Error{Code: fault.MethodNotAllowed, Message: "This path takes " + found.allow + ".", Allow: found.allow}
+		return &fault.Error{Code: fault.MethodNotAllowed, Message: "Method not allowed. Use " + found.allow + ".", Allow: found.allow}
 	}
 }
 

@@ -163,7 +163,7 @@ func readerOf(t reflect.Type) reader {
 			}
 		}
 		if p.in == "" {
-			panic(fmt.Sprintf("%s.%s has no place in a request", t, f.Name))
+			panic(fmt.Sprintf("%s.%s has no request location tag", t, f.Name))
 		}
 		// A query that nobody reads may be anything.
 		asks = asks || p.in == "query"
@@ -183,7 +183,7 @@ func readerOf(t reflect.Type) reader {
 		if asks && r.URL.RawQuery != "" {
 			var err error
 			if query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
-				return fault.New(fault.BadQuery, "The query string is malformed.")
+				return fault.New(fault.BadQuery, "The query string could not be parsed.")
 			}
 			if r.Method == http.MethodDelete { // what was meant to choose must not be passed over
 				if err := allKnown(params, query); err != nil {
@@ -214,7 +214,7 @@ func allKnown(params []parameter, query url.Values) error {
 			return p.in == "query" && (p.name == name && !p.several || p.several && p.keyIn(name) != "")
 		})
 		if !known {
-			return badQuery(name, "is not a parameter here")
+			return badQuery(name, "is not a supported parameter")
 		}
 	}
 	return nil
@@ -261,11 +261,11 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 	if !p.number {
 		switch {
 		case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-			return p.wrong("is not valid text")
+			return p.wrong("is not valid UTF-8 text")
 		case p.length > 0 && utf8.RuneCountInString(text) > p.length:
-			return p.wrong("has more than %d characters", p.length)
+			return p.wrong("is too long; the limit is %d characters", p.length)
 		case text != "" && p.enum != nil && !contains(p.enum, text):
-			return p.wrong("is one of %s", strings.Join(p.enum, ", "))
+			return p.wrong("must be one of %s", strings.Join(p.enum, ", "))
 		}
 		switch {
 		case !p.optional:
@@ -279,9 +279,9 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || strings.HasPrefix(text, "+") || n < p.minimum || p.maximum > 0 && n > p.maximum {
 		if p.maximum > 0 {
-			return p.wrong("is a whole number from %d to %d", p.minimum, p.maximum)
+			return p.wrong("must be a whole number from %d to %d", p.minimum, p.maximum)
 		}
-		return p.wrong("is a whole number from %d", p.minimum)
+		return p.wrong("must be a whole number of at least %d", p.minimum)
 	}
 	field.SetInt(n)
 	return nil
@@ -307,13 +307,13 @@ func (p *parameter) readSeveral(field reflect.Value, query url.Values) error {
 		key := p.keyIn(name)
 		switch {
 		case key == "":
-			return badQuery(name, "is not a parameter here")
+			return badQuery(name, "is not a supported parameter")
 		case len(values) > 1:
-			return p.wrong("has %q more than once", key)
+			return p.wrong("contains %q more than once", key)
 		case !utf8.ValidString(key + values[0]), strings.ContainsRune(key+values[0], 0):
-			return p.wrong("is not valid text")
+			return p.wrong("is not valid UTF-8 text")
 		case utf8.RuneCountInString(values[0]) > p.length:
-			return p.wrong("has more than %d characters", p.length)
+			return p.wrong("is too long; the limit is %d characters", p.length)
 		}
 		found[key] = values[0]
 	}

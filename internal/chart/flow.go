@@ -180,7 +180,7 @@ func spared(d *form.Definition, text string) string {
 // texts are what tells the direction of the drawing: the words of the page before
 // those of the form.
 func (f *flow) texts() []string {
-	list := []string{f.word("How the pages follow")}
+	list := []string{f.word("Form flow")}
 	for _, s := range f.stations {
 		list = append(list, s.title)
 	}

@@ -102,7 +102,7 @@ func lanesOf(stations []*station) []lane {
 }
 
 func (f *flow) draw() string {
-	d := draw("chart-flow", width, f.height, wide, f.word("How the pages follow"), f.told(), readsLeft(f.texts()...))
+	d := draw("chart-flow", width, f.height, wide, f.word("Form flow"), f.told(), readsLeft(f.texts()...))
 	for i, s := range f.stations {
 		f.drawOnward(d, i)
 		for _, e := range s.exits {

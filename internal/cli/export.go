@@ -14,10 +14,10 @@ import (
 )
 
 type exportCommand struct {
-	Form   string `arg:"" help:"Id or slug of the form."`
-	Format string `env:"FORMULARY_EXPORT_FORMAT" enum:"csv,xlsx,jsonl" default:"csv" help:"The kind of file (csv, xlsx, jsonl)."`
-	Header string `env:"FORMULARY_EXPORT_HEADER" enum:"labels,keys" default:"labels" help:"What the header row has (labels, keys)."`
-	Output string `short:"o" env:"FORMULARY_EXPORT_OUTPUT" default:"-" help:"The file; - is standard output." placeholder:"FILE"`
+	Form   string `arg:"" help:"Form ID or custom link."`
+	Format string `env:"FORMULARY_EXPORT_FORMAT" enum:"csv,xlsx,jsonl" default:"csv" help:"File format (csv, xlsx, jsonl)."`
+	Header string `env:"FORMULARY_EXPORT_HEADER" enum:"labels,keys" default:"labels" help:"Header row: question labels or keys (labels, keys)."`
+	Output string `short:"o" env:"FORMULARY_EXPORT_OUTPUT" default:"-" help:"Output file; - for standard output." placeholder:"FILE"`
 }
 
 func (c exportCommand) Run(ctx context.Context, place Place, streams streams) error {
@@ -56,7 +56,7 @@ func (c exportCommand) Run(ctx context.Context, place Place, streams streams) er
 	err = writeFile(c.Output, func(out io.Writer) error { return table.Responses(out, each) })
 	bar.end()
 	if err == nil {
-		fmt.Fprintf(streams.err, "%d responses are in %s.\n", bar.done, c.Output)
+		fmt.Fprintf(streams.err, "Exported %s to %s.\n", counted(bar.done, "response", "responses"), c.Output)
 	}
 	return err
 }

@@ -51,8 +51,8 @@ const (
 
 // Detail says what is wrong with one field of the input.
 type Detail struct {
-	Field   string `json:"field" doc:"Where in the input the problem is"`
-	Message string `json:"message" doc:"What is wrong with it"`
+	Field   string `json:"field" doc:"Field the error refers to"`
+	Message string `json:"message" doc:"What is wrong and how to fix it"`
 
 	// Format and Args make the message, for pages that speak other languages.
 	Format string `json:"-"`
@@ -100,7 +100,7 @@ func New(code Code, format string, args ...any) *Error {
 }
 
 // NotFound is also the answer for what belongs to somebody else.
-var NotFound = New(NoResource, "There is no such resource in this account.")
+var NotFound = New(NoResource, "Not found in this account.")
 
 // Field makes a 422001 about one field.
 func Field(field, format string, args ...any) *Error {
@@ -109,7 +109,7 @@ func Field(field, format string, args ...any) *Error {
 
 // Fields makes a 422001 about several fields; the first names the problem.
 func Fields(details ...Detail) *Error {
-	e := &Error{Code: Invalid, Message: "The input is not valid.", Details: details}
+	e := &Error{Code: Invalid, Message: "Some values are not valid.", Details: details}
 	if len(details) > 0 {
 		e.Message = fmt.Sprintf("%s: %s", details[0].Field, details[0].Message)
 	}
@@ -118,18 +118,18 @@ func Fields(details ...Detail) *Error {
 
 // TooManyRequests tells the caller to come back after the given seconds.
 func TooManyRequests(seconds int) *Error {
-	return &Error{
-		Code:       TooMany,
-		Message:    fmt.Sprintf("Too many requests. Please try again in %d seconds.", max(seconds, 1)),
-		RetryAfter: max(seconds, 1),
+	message := "Too many requests. Try again in 1 second."
+	if seconds > 1 {
+		message = fmt.Sprintf("Too many requests. Try again in %d seconds.", seconds)
 	}
+	return &Error{Code: TooMany, Message: message, RetryAfter: max(seconds, 1)}
 }
 
 // Unreachable is the answer while the database cannot be used.
 func Unreachable(cause error) *Error {
 	return &Error{
 		Code:       DatabaseUnreachable,
-		Message:    "The service cannot reach its database right now. Please try again in a moment.",
+		Message:    "The service is temporarily unavailable. Try again in a moment.",
 		Cause:      cause,
 		RetryAfter: 2,
 	}

@@ -84,7 +84,7 @@ func changedMembers[T any](what string, before, after []T, name func(T) (id, key
 		}
 	}
 	if !slices.Equal(stayed, order) {
-		list = append(list, fmt.Sprintf("~ the order of the %ss", what))
+		list = append(list, fmt.Sprintf("~ order of %ss", what))
 	}
 	return list
 }

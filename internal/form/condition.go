@@ -67,7 +67,7 @@ func (c *Condition) check(before map[string]*Field, wrong func(format string, ar
 		return
 	}
 	if depth > maxConditions {
-		wrong("conditions are nested more than %d levels deep", maxConditions)
+		wrong("conditions can be nested up to %d levels", maxConditions)
 		return
 	}
 	forms := 0
@@ -77,13 +77,13 @@ func (c *Condition) check(before map[string]*Field, wrong func(format string, ar
 		}
 	}
 	if forms != 1 {
-		wrong("a condition has field and op, or all, or any, or not")
+		wrong("a condition must have field and op, or one of all, any and not")
 		return
 	}
 	for _, list := range [][]*Condition{c.All, c.Any} {
 		for _, part := range list {
 			if part == nil {
-				wrong("a condition is an object")
+				wrong("a condition must be an object")
 				return
 			}
 			part.check(before, wrong, depth+1)
@@ -94,18 +94,18 @@ func (c *Condition) check(before map[string]*Field, wrong func(format string, ar
 		return
 	}
 	if !slices.Contains(ops, c.Op) {
-		wrong("%q is not a comparison; there are %s", c.Op, strings.Join(ops, ", "))
+		wrong("%q is not an operator; use one of %s", c.Op, strings.Join(ops, ", "))
 	}
 	f := before[c.Field]
 	if f == nil {
-		wrong("%q is not the key of an earlier field", c.Field)
+		wrong("%q is not the key of an earlier question", c.Field)
 		return
 	}
 	if !f.asked() {
-		wrong("%q has no answer to compare with", c.Field)
+		wrong("%q has no answer, so it cannot be used in a condition", c.Field)
 	}
 	if c.Op != "answered" && c.Op != "not_answered" && c.Value == nil {
-		wrong("%s needs a value", c.Op)
+		wrong("%s requires a value", c.Op)
 	}
 }
 

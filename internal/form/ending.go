@@ -11,26 +11,26 @@ import (
 
 // Ending is what people see after their last page: some words, or another site.
 type Ending struct {
-	Key      string     `json:"key,omitempty" pattern:"^[a-z][a-z0-9_]{0,63}$" doc:"How jumps name it; made from the title when left out"`
+	Key      string     `json:"key,omitempty" pattern:"^[a-z][a-z0-9_]{0,63}$" doc:"Identifies the ending in jumps; derived from the title if omitted"`
 	Title    string     `json:"title,omitempty" maxLength:"200"`
-	Text     string     `json:"text,omitempty" maxLength:"20000" doc:"Markdown"`
-	Redirect string     `json:"redirect,omitempty" maxLength:"2000" doc:"Address of a page to go to instead"`
-	ShowIf   *Condition `json:"show_if,omitempty" doc:"The first ending whose condition holds is shown, unless a jump led to another"`
+	Text     string     `json:"text,omitempty" maxLength:"20000" doc:"Text in Markdown"`
+	Redirect string     `json:"redirect,omitempty" maxLength:"2000" doc:"Redirect to this address instead of showing the ending"`
+	ShowIf   *Condition `json:"show_if,omitempty" doc:"Condition. Respondents see the first ending whose condition is true, unless a jump leads elsewhere."`
 }
 
 const maxEndings = 50
 
 // Settings are what a version of a form has beside its questions.
 type Settings struct {
-	SubmitLabel  string `json:"submit_label,omitempty" maxLength:"60" doc:"The words on the last button"`
-	HideProgress bool   `json:"hide_progress,omitempty" doc:"Do not say how many pages there are"`
-	AskAgain     bool   `json:"ask_again,omitempty" doc:"Offer to answer once more"`
+	SubmitLabel  string `json:"submit_label,omitempty" maxLength:"60" doc:"Text of the submit button"`
+	HideProgress bool   `json:"hide_progress,omitempty" doc:"Hide the progress indicator"`
+	AskAgain     bool   `json:"ask_again,omitempty" doc:"Show a link to submit another response"`
 }
 
 func (d *Definition) checkSettings() []fault.Detail {
 	if d.Settings.SubmitLabel = strings.TrimSpace(d.Settings.SubmitLabel); utf8.RuneCountInString(d.Settings.SubmitLabel) > 60 ||
 		strings.ContainsFunc(d.Settings.SubmitLabel, unicode.IsControl) {
-		return []fault.Detail{{Field: "settings.submit_label", Message: "one line of at most 60 characters"}}
+		return []fault.Detail{{Field: "settings.submit_label", Message: "use one line of up to 60 characters"}}
 	}
 	return nil
 }
@@ -39,7 +39,7 @@ func (d *Definition) checkSettings() []fault.Detail {
 // come after every field, so they may speak of each.
 func (d *Definition) checkEndings(names *names, fields map[string]*Field) []fault.Detail {
 	if len(d.Endings) > maxEndings {
-		return []fault.Detail{{Field: "endings", Message: fmt.Sprintf("at most %d endings", maxEndings)}}
+		return []fault.Detail{{Field: "endings", Message: fmt.Sprintf("add no more than %d endings", maxEndings)}}
 	}
 	var details []fault.Detail
 	given := map[string]bool{}
@@ -49,7 +49,7 @@ func (d *Definition) checkEndings(names *names, fields map[string]*Field) []faul
 			details = append(details, fault.Detail{Field: place + "." + property, Message: fmt.Sprintf(format, args...)})
 		}
 		if e == nil {
-			details = append(details, fault.Detail{Field: place, Message: "an ending is an object"})
+			details = append(details, fault.Detail{Field: place, Message: "an ending must be an object"})
 			return details
 		}
 		if e.Key == "" {
@@ -57,20 +57,20 @@ func (d *Definition) checkEndings(names *names, fields map[string]*Field) []faul
 			given[e.Key] = false
 		}
 		if !keyPattern.MatchString(e.Key) {
-			wrong("key", "a key is a lower-case letter, then up to 63 letters, digits or _")
+			wrong("key", "use up to 64 lowercase letters, numbers and underscores, starting with a letter")
 		}
 		if given[e.Key] || fields[e.Key] != nil {
-			wrong("key", "%q is the key of something else", e.Key)
+			wrong("key", "%q is already used as a key", e.Key)
 		}
 		given[e.Key] = true
 		if utf8.RuneCountInString(e.Title) > MaxTitle || strings.ContainsFunc(e.Title, unicode.IsControl) {
-			wrong("title", "one line of at most %d characters", MaxTitle)
+			wrong("title", "use one line of up to %d characters", MaxTitle)
 		}
 		if utf8.RuneCountInString(e.Text) > maxStatement || strings.ContainsFunc(e.Text, forbiddenInText) {
-			wrong("text", "at most %d characters, none of them control characters", maxStatement)
+			wrong("text", "use %d characters or fewer, without control characters", maxStatement)
 		}
 		if e.Redirect != "" && !leadsToPage(e.Redirect) {
-			wrong("redirect", "the address of a page, such as https://example.com/thanks")
+			wrong("redirect", "enter a full address, such as https://example.com/thanks")
 		}
 		e.ShowIf.check(fields, func(format string, args ...any) { wrong("show_if", format, args...) }, 0)
 		for property, text := range map[string]string{"title": e.Title, "text": e.Text, "redirect": e.Redirect} {

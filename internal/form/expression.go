@@ -99,7 +99,7 @@ func tidy(n float64) float64 {
 // compileExpression reads an expression that may use the fields of the scope.
 func compileExpression(text string, scope *scope) (*formula, error) {
 	if len(text) > maxExpression {
-		return nil, fmt.Errorf("at most %d characters", maxExpression)
+		return nil, fmt.Errorf("enter no more than %d characters", maxExpression)
 	}
 	var bounds bounded
 	options := []expr.Option{
@@ -115,12 +115,12 @@ func compileExpression(text string, scope *scope) (*formula, error) {
 	}
 	if wrong, ok := errors.AsType[*file.Error](err); ok {
 		if name, ok := strings.CutPrefix(wrong.Message, "unknown name "); ok {
-			return nil, fmt.Errorf("there is no earlier answer called %s", name)
+			return nil, fmt.Errorf("%q is not the key of an earlier question", name)
 		}
-		return nil, fmt.Errorf("this cannot be calculated from character %d on", wrong.Column+1)
+		return nil, fmt.Errorf("the formula has an error at character %d", wrong.Column+1)
 	}
 	if err != nil {
-		return nil, errors.New("this expression is too long or cannot be read")
+		return nil, errors.New("the formula is too long or not valid")
 	}
 	switch kind := program.Node().Type(); {
 	case kind == nil:
@@ -129,7 +129,7 @@ func compileExpression(text string, scope *scope) (*formula, error) {
 	case kind.Kind() == reflect.Float64, kind.Kind() == reflect.Int:
 		return newFormula(program, false), nil
 	}
-	return nil, errors.New("an expression results in a number or in a text")
+	return nil, errors.New("the result of a formula must be a number or text")
 }
 
 // evened makes both ways of a choice numbers of the same kind, so that people need
@@ -170,10 +170,10 @@ type bounded struct{ err error }
 func (b *bounded) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.VariableDeclaratorNode, *ast.SequenceNode, *ast.PredicateNode, *ast.PointerNode:
-		b.err = errors.New("expressions have no variables of their own and no loops")
+		b.err = errors.New("formulas cannot use variables or loops")
 	case *ast.BinaryNode:
 		if n.Operator == ".." || n.Operator == "matches" {
-			b.err = fmt.Errorf("expressions have no %s", n.Operator)
+			b.err = fmt.Errorf("formulas cannot use %s", n.Operator)
 		}
 	}
 }
@@ -211,7 +211,7 @@ func (c *comparisons) check(answer, with ast.Node) {
 	if f == nil || f.Options == nil || f.Rows != nil || f.Other || offers(f.Options, text.Value) {
 		return
 	}
-	c.err = fmt.Errorf("%q is not the value of an answer to %s", text.Value, key.Value)
+	c.err = fmt.Errorf("%q is not the value of an option in %s", text.Value, key.Value)
 }
 
 // partsAs are the parts of an answer in the same kind of map.

@@ -81,21 +81,21 @@ func (h *Head) Clean() error {
 	h.Title = strings.TrimSpace(h.Title)
 	switch n := utf8.RuneCountInString(h.Title); {
 	case n == 0:
-		wrong("title", "a form needs a title")
+		wrong("title", "enter a title")
 	case n > MaxTitle:
-		wrong("title", "at most %d characters", MaxTitle)
+		wrong("title", "enter no more than %d characters", MaxTitle)
 	case !strings.ContainsFunc(h.Title, func(r rune) bool { return unicode.IsPrint(r) && !unicode.IsSpace(r) }):
-		wrong("title", "a title can be seen")
+		wrong("title", "use at least one visible character in the title")
 	case strings.ContainsFunc(h.Title, unicode.IsControl):
-		wrong("title", "one line of text, without control characters")
+		wrong("title", "use one line of text, without control characters")
 	}
 	switch n := utf8.RuneCountInString(h.Description); {
 	case n > MaxDescription:
-		wrong("description", "at most %d characters", MaxDescription)
+		wrong("description", "enter no more than %d characters", MaxDescription)
 	case strings.ContainsFunc(h.Description, func(r rune) bool {
 		return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 	}):
-		wrong("description", "no control characters other than line breaks and tabs")
+		wrong("description", "remove control characters other than line breaks and tabs")
 	}
 	if h.Language == "" {
 		h.Language = DefaultLanguage
@@ -103,7 +103,7 @@ func (h *Head) Clean() error {
 	if tag, ok := ParseLanguage(h.Language); ok {
 		h.Language = tag
 	} else {
-		wrong("language", "%q is not a known language tag, such as en or pt-BR", h.Language)
+		wrong("language", "%q is not a valid language tag; use one such as en or pt-BR", h.Language)
 	}
 	if len(details) > 0 {
 		return fault.Fields(details...)

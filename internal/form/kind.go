@@ -112,14 +112,14 @@ func (p *Problem) Error() string { return fmt.Sprintf(p.Format, p.Args...) }
 
 // What respondents read. One message, one place.
 var (
-	errText    = problem("a text is expected")
-	errNumber  = problem("a number is expected")
-	errBoolean = problem("yes or no is expected")
-	errList    = problem("a list is expected")
-	errObject  = problem("an object is expected")
-	errNeeded  = problem("an answer is needed")
-	errUnknown = problem("the form has no such question")
-	errControl = problem("this contains characters that cannot be shown")
+	errText    = problem("enter some text")
+	errNumber  = problem("enter a number")
+	errBoolean = problem("choose yes or no")
+	errList    = problem("provide a list")
+	errObject  = problem("provide an object")
+	errNeeded  = problem("answer this question")
+	errUnknown = problem("this question is not part of the form")
+	errControl = problem("remove characters that cannot be displayed")
 )
 
 // asText reads a trimmed text; an empty one is no answer.
@@ -167,21 +167,31 @@ func lengthWithin(f *Field, text string, most int) error {
 		most = *f.MaxLength
 	}
 	if n > most {
-		return problem("at most %d characters", most)
+		return tooLong(most)
 	}
 	if f.MinLength != nil && n < *f.MinLength {
-		return problem("at least %d characters", *f.MinLength)
+		if *f.MinLength == 1 {
+			return problem("enter at least 1 character")
+		}
+		return problem("enter at least %d characters", *f.MinLength)
 	}
 	return nil
+}
+
+func tooLong(most int) error {
+	if most == 1 {
+		return problem("enter no more than 1 character")
+	}
+	return problem("enter no more than %d characters", most)
 }
 
 // checkLengths checks the limits themselves.
 func checkLengths(f *Field, most int, wrong func(property, format string, args ...any)) {
 	if f.MaxLength != nil && (*f.MaxLength < 1 || *f.MaxLength > most) {
-		wrong("max_length", "a number from 1 to %d", most)
+		wrong("max_length", "enter a number from 1 to %d", most)
 	}
 	if f.MinLength != nil && (*f.MinLength < 0 || f.MaxLength != nil && *f.MinLength > *f.MaxLength || *f.MinLength > most) {
-		wrong("min_length", "a number from 0 to the maximum")
+		wrong("min_length", "enter a number from 0 to the maximum")
 	}
 }
 

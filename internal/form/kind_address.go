@@ -34,4 +34,6 @@ func (address) Schema(f *Field) map[string]any { return partsSchema(f, AddressPa
 func (address) Parts(*Field) []Option { return partOptions(AddressParts) }
 
 // About is how owners know it.
-func (address) About() About { return About{"Address", "Street, town, country", "People"} }
+func (address) About() About {
+	return About{"Address", "Street, city, postal code and country", "Contact details"}
+}

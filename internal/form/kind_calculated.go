@@ -11,19 +11,19 @@ func (calculated) Properties() []string            { return []string{"expression
 func (calculated) Post(*Field, url.Values) any     { return nil }
 func (calculated) Answer(*Field, any) (any, error) { return nil, errCalculated }
 
-var errCalculated = problem("this is worked out by the form")
+var errCalculated = problem("this answer is calculated and cannot be set")
 
 // Check sees only that there is something; what it says is checked with the
 // fields before it.
 func (calculated) Check(f *Field, wrong func(property, format string, args ...any)) {
 	if f.Expression == "" {
-		wrong("expression", "a calculated field needs an expression, such as price * 2")
+		wrong("expression", "add a formula, such as price * 2")
 	}
 	if f.Required {
-		wrong("required", "a calculated field is not answered by anybody")
+		wrong("required", "respondents do not answer calculations; remove this property")
 	}
 	if f.Default != nil {
-		wrong("default", "a calculated field is not answered by anybody")
+		wrong("default", "respondents do not answer calculations; remove this property")
 	}
 }
 
@@ -32,4 +32,6 @@ func (calculated) Schema(*Field) map[string]any {
 }
 
 // About is how owners know it.
-func (calculated) About() About { return About{"Calculated", "Worked out from other answers", "Form"} }
+func (calculated) About() About {
+	return About{"Calculation", "Calculated from other answers", "Layout and logic"}
+}

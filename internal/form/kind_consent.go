@@ -29,4 +29,4 @@ func (consent) Schema(f *Field) map[string]any {
 }
 
 // About is how owners know it.
-func (consent) About() About { return About{"Consent", "A box to tick under a text", "Choices"} }
+func (consent) About() About { return About{"Consent", "A checkbox with text to agree to", "Choices"} }

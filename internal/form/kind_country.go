@@ -19,7 +19,7 @@ func (country) Schema(*Field) map[string]any {
 	return map[string]any{"type": "string", "pattern": "^[A-Z]{2}$"}
 }
 
-var errCountry = problem("this is not a country, such as DE")
+var errCountry = problem("use a two-letter country code, such as DE")
 
 func parseCountry(value any) (any, error) {
 	text, err := asLine(value)
@@ -37,4 +37,4 @@ func parseCountry(value any) (any, error) {
 }
 
 // About is how owners know it.
-func (country) About() About { return About{"Country", "One of the countries", "People"} }
+func (country) About() About { return About{"Country", "Choose a country", "Contact details"} }

@@ -2,6 +2,7 @@ package form
 
 import (
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -28,9 +29,9 @@ const (
 )
 
 var (
-	errDate     = problem("this is not a date, such as 2026-05-31")
-	errClock    = problem("this is not a time, such as 17:30")
-	errDateTime = problem("this is not a date and time, such as 2026-05-31T17:30")
+	errDate     = problem("enter a date, such as 2026-05-31")
+	errClock    = problem("enter a time, such as 17:30")
+	errDateTime = problem("enter a date and time, such as 2026-05-31T17:30")
 )
 
 // moment reads a date or time in the one spelling that sorts as text.
@@ -48,9 +49,9 @@ func moment(f *Field, value any, format, said string, wrong error) (any, error) 
 	}
 	switch {
 	case f.Earliest != "" && text < f.Earliest:
-		return nil, problem("not before %s", spoken(f.Earliest, format, said))
+		return nil, problem("enter %s or later", spoken(f.Earliest, format, said))
 	case f.Latest != "" && text > f.Latest:
-		return nil, problem("not after %s", spoken(f.Latest, format, said))
+		return nil, problem("enter %s or earlier", spoken(f.Latest, format, said))
 	}
 	return text, nil
 }
@@ -70,16 +71,19 @@ func spoken(text, format, as string) string {
 	return text
 }
 
+// layoutLetters writes a layout of Go in letters: YYYY-MM-DD.
+var layoutLetters = strings.NewReplacer("2006", "YYYY", "01", "MM", "02", "DD", "15", "HH", "04", "MM")
+
 func checkMoments(f *Field, format string, wrong func(property, format string, args ...any)) {
 	for name, text := range map[string]string{"earliest": f.Earliest, "latest": f.Latest} {
 		if t, err := time.Parse(format, text); text != "" && (err != nil || t.Format(format) != text) {
-			wrong(name, "written as %s", format)
+			wrong(name, "use the format %s", layoutLetters.Replace(format))
 		}
 	}
 	if f.Earliest != "" && f.Latest != "" && f.Earliest > f.Latest {
-		wrong("latest", "not before the earliest")
+		wrong("latest", "choose a date on or after the earliest")
 	}
 }
 
 // About is how owners know it.
-func (date) About() About { return About{"Date", "A day of the calendar", "Dates"} }
+func (date) About() About { return About{"Date", "A calendar date", "Date and time"} }

@@ -22,4 +22,4 @@ func (dateTime) Schema(*Field) map[string]any {
 }
 
 // About is how owners know it.
-func (dateTime) About() About { return About{"Date and time", "A day and a time", "Dates"} }
+func (dateTime) About() About { return About{"Date and time", "A date with a time", "Date and time"} }

@@ -18,5 +18,5 @@ func (dropdown) Schema(f *Field) map[string]any          { return choiceSchema(f
 
 // About is how owners know it.
 func (dropdown) About() About {
-	return About{"Dropdown", "One of many, in a list that opens", "Choices"}
+	return About{"Dropdown", "Choose one option from a list", "Choices"}
 }

@@ -14,7 +14,7 @@ func (email) Properties() []string                                     { return 
 func (email) Check(*Field, func(property, format string, args ...any)) {}
 func (email) Post(f *Field, in url.Values) any                         { return posted(f, in) }
 
-var errEmail = problem("this is not an e-mail address")
+var errEmail = problem("enter an email address, such as name@example.com")
 
 func (email) Answer(_ *Field, value any) (any, error) {
 	text, err := asLine(value)
@@ -59,4 +59,4 @@ func (email) Schema(*Field) map[string]any {
 }
 
 // About is how owners know it.
-func (email) About() About { return About{"E-mail", "An address that is checked", "Text"} }
+func (email) About() About { return About{"Email", "A valid email address", "Contact details"} }

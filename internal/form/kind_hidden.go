@@ -14,4 +14,4 @@ func (hidden) Answer(f *Field, value any) (any, error) { return shortText{}.Answ
 func (hidden) Schema(f *Field) map[string]any          { return textSchema(f, maxShortText) }
 
 // About is how owners know it.
-func (hidden) About() About { return About{"Hidden", "Comes with the link", "Form"} }
+func (hidden) About() About { return About{"Hidden field", "Set by the link", "Layout and logic"} }

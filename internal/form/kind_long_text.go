@@ -35,4 +35,4 @@ func (longText) Answer(f *Field, value any) (any, error) {
 func (longText) Schema(f *Field) map[string]any { return textSchema(f, maxLongText) }
 
 // About is how owners know it.
-func (longText) About() About { return About{"Long text", "Several lines", "Text"} }
+func (longText) About() About { return About{"Long text", "Several lines of text", "Text"} }

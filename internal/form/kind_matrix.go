@@ -13,10 +13,10 @@ const maxRows = 100
 
 func (matrix) Check(f *Field, wrong func(property, format string, args ...any)) {
 	if len(f.Rows) == 0 || len(f.Rows) > maxRows {
-		wrong("rows", "1 to %d rows", maxRows)
+		wrong("rows", "add 1 to %d rows", maxRows)
 	}
 	if len(f.Options) == 0 || len(f.Options) > maxRows {
-		wrong("options", "1 to %d columns", maxRows)
+		wrong("options", "add 1 to %d columns", maxRows)
 	}
 }
 
@@ -44,8 +44,8 @@ func (matrix) Post(f *Field, in url.Values) any {
 }
 
 var (
-	errRow  = problem("there is no such row")
-	errRows = problem("each row needs an answer")
+	errRow  = problem("this row does not exist")
+	errRows = problem("answer every row")
 )
 
 func (matrix) Answer(f *Field, value any) (any, error) {
@@ -63,7 +63,7 @@ func (matrix) Answer(f *Field, value any) (any, error) {
 		}
 		list, _ := cell.([]any)
 		if len(list) > len(f.Options) {
-			return nil, problem("please choose at most %d", len(f.Options))
+			return nil, tooManyPicks(len(f.Options))
 		}
 		cells += max(1, len(list))
 	}
@@ -131,4 +131,6 @@ func (matrix) Schema(f *Field) map[string]any {
 func (matrix) Parts(f *Field) []Option { return f.Rows }
 
 // About is how owners know it.
-func (matrix) About() About { return About{"Matrix", "The same answers for several rows", "Choices"} }
+func (matrix) About() About {
+	return About{"Matrix", "Rate several rows on the same options", "Choices"}
+}

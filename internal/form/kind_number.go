@@ -90,11 +90,11 @@ func numberWithin(f *Field, value any) (any, error) {
 	}
 	switch {
 	case math.Abs(n) > biggest:
-		return nil, problem("at most %s", formatNumber(biggest))
+		return nil, problem("enter a number of %s or less", formatNumber(biggest))
 	case f.Min != nil && n < *f.Min:
-		return nil, problem("at least %s", formatNumber(*f.Min))
+		return nil, problem("enter a number of %s or more", formatNumber(*f.Min))
 	case f.Max != nil && n > *f.Max:
-		return nil, problem("at most %s", formatNumber(*f.Max))
+		return nil, problem("enter a number of %s or less", formatNumber(*f.Max))
 	}
 	if f.Step != nil {
 		from := 0.0
@@ -113,9 +113,9 @@ func numberWithin(f *Field, value any) (any, error) {
 func betweenSteps(f *Field, below, above float64) error {
 	exact := func(n float64) string { return formatNumber(math.Round(n*1e6) / 1e6) }
 	if f.Max != nil && above > *f.Max {
-		return problem("this is no step; try %s", exact(below))
+		return problem("enter a nearby value, such as %s", exact(below))
 	}
-	return problem("this is between two steps; try %s or %s", exact(below), exact(above))
+	return problem("enter a nearby value, such as %s or %s", exact(below), exact(above))
 }
 
 func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
@@ -124,14 +124,14 @@ func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64)
 func checkRange(f *Field, wrong func(property, format string, args ...any)) {
 	for name, n := range map[string]*float64{"min": f.Min, "max": f.Max, "step": f.Step} {
 		if n != nil && (math.IsNaN(*n) || math.Abs(*n) > biggest) {
-			wrong(name, "a number of at most %d", int64(biggest))
+			wrong(name, "enter a number no higher than %d", int64(biggest))
 		}
 	}
 	if f.Min != nil && f.Max != nil && *f.Min > *f.Max {
-		wrong("max", "not below the minimum")
+		wrong("max", "enter a number no lower than the minimum")
 	}
 	if f.Step != nil && *f.Step <= 0 {
-		wrong("step", "more than 0")
+		wrong("step", "enter a number greater than 0")
 	}
 }
 
@@ -147,4 +147,4 @@ func numberSchema(f *Field) map[string]any {
 }
 
 // About is how owners know it.
-func (number) About() About { return About{"Number", "Any number, within limits", "Numbers"} }
+func (number) About() About { return About{"Number", "A number, with optional limits", "Numbers"} }

@@ -14,4 +14,4 @@ func (pageBreak) Answer(*Field, any) (any, error)                          { ret
 func (pageBreak) Schema(*Field) map[string]any                             { return nil }
 
 // About is how owners know it.
-func (pageBreak) About() About { return About{"New page", "What follows is on the next page", "Form"} }
+func (pageBreak) About() About { return About{"Page break", "Start a new page", "Layout and logic"} }

@@ -15,7 +15,7 @@ func (phone) Post(f *Field, in url.Values) any                         { return 
 
 const maxPhone = 40 // bytes
 
-var errPhone = problem("this is not a telephone number")
+var errPhone = problem("enter a phone number, such as +44 20 7946 0123")
 
 func (phone) Answer(_ *Field, value any) (any, error) {
 	text, err := asLine(value)
@@ -46,4 +46,4 @@ func (phone) Schema(*Field) map[string]any {
 }
 
 // About is how owners know it.
-func (phone) About() About { return About{"Telephone", "A number to call", "Text"} }
+func (phone) About() About { return About{"Phone number", "A phone number", "Contact details"} }

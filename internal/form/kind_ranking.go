@@ -16,7 +16,7 @@ const maxRanked = 50
 
 func (ranking) Check(f *Field, wrong func(property, format string, args ...any)) {
 	if len(f.Options) < 2 || len(f.Options) > maxRanked {
-		wrong("options", "2 to %d things to put in order", maxRanked)
+		wrong("options", "add 2 to %d options to rank", maxRanked)
 	}
 }
 
@@ -50,7 +50,7 @@ func (ranking) Post(f *Field, in url.Values) any {
 	return list
 }
 
-var errRanking = problem("give each a place of its own")
+var errRanking = problem("give each option a different rank")
 
 func (ranking) Answer(f *Field, value any) (any, error) {
 	list, ok := value.([]any)
@@ -85,4 +85,4 @@ func (ranking) Schema(f *Field) map[string]any {
 }
 
 // About is how owners know it.
-func (ranking) About() About { return About{"Ranking", "Put in order", "Choices"} }
+func (ranking) About() About { return About{"Ranking", "Rank options in order", "Choices"} }

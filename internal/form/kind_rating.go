@@ -16,13 +16,13 @@ func (rating) Check(f *Field, wrong func(property, format string, args ...any)) 
 	fill(&f.Step, 1)
 	fill(&f.Max, 5)
 	if *f.Min != 1 {
-		wrong("min", "a rating starts at 1")
+		wrong("min", "a rating starts at 1; set the minimum to 1")
 	}
 	if *f.Step != 1 {
-		wrong("step", "a rating is whole")
+		wrong("step", "a rating uses whole numbers; leave the step at 1")
 	}
 	if *f.Max < 2 || *f.Max > 10 || *f.Max != float64(int(*f.Max)) {
-		wrong("max", "a whole number from 2 to 10")
+		wrong("max", "enter a whole number from 2 to 10")
 	}
 }
 
@@ -37,4 +37,4 @@ func wholeSchema(f *Field) map[string]any {
 }
 
 // About is how owners know it.
-func (rating) About() About { return About{"Stars", "How good it was", "Numbers"} }
+func (rating) About() About { return About{"Rating", "A star rating", "Numbers"} }

@@ -16,13 +16,13 @@ func (scale) Check(f *Field, wrong func(property, format string, args ...any)) {
 	fill(&f.Step, 1)
 	fill(&f.Max, 10)
 	if *f.Min != 0 && *f.Min != 1 {
-		wrong("min", "a scale starts at 0 or 1")
+		wrong("min", "a scale starts at 0 or 1; set the minimum to one of these")
 	}
 	if *f.Step != 1 {
-		wrong("step", "a scale is whole")
+		wrong("step", "a scale uses whole numbers; leave the step at 1")
 	}
 	if *f.Max < 2 || *f.Max > 10 || *f.Max != float64(int(*f.Max)) {
-		wrong("max", "a whole number from 2 to 10")
+		wrong("max", "enter a whole number from 2 to 10")
 	}
 }
 
@@ -31,5 +31,5 @@ func (scale) Schema(f *Field) map[string]any          { return wholeSchema(f) }
 
 // About is how owners know it.
 func (scale) About() About {
-	return About{"Opinion scale", "From 0 to 10, as for the net promoter score", "Numbers"}
+	return About{"Opinion scale", "A scale from 0 to 10, used for NPS", "Numbers"}
 }

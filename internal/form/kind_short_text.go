@@ -38,4 +38,4 @@ func textSchema(f *Field, most int) map[string]any {
 }
 
 // About is how owners know it.
-func (shortText) About() About { return About{"Short text", "One line", "Text"} }
+func (shortText) About() About { return About{"Short text", "A single line of text", "Text"} }

@@ -26,16 +26,16 @@ const otherValue = "_other"
 const maxOther = 500
 
 var (
-	errChoice = problem("this is not one of the answers to choose from")
-	errOther  = problem("please say which")
+	errChoice = problem("choose one of the options")
+	errOther  = problem("enter your answer for “Other”")
 )
 
 func needOptions(f *Field, wrong func(property, format string, args ...any)) {
 	if len(f.Options) == 0 {
-		wrong("options", "at least one answer to choose from")
+		wrong("options", "add at least one option")
 	}
 	if offers(f.Options, otherValue) {
-		wrong("options", "%q has a meaning of its own", otherValue)
+		wrong("options", "%q is reserved; choose another value", otherValue)
 	}
 }
 
@@ -78,7 +78,7 @@ func ownWords(f *Field, text string) (any, error) {
 	case text == "":
 		return nil, errOther
 	case utf8.RuneCountInString(text) > maxOther:
-		return nil, problem("at most %d characters", maxOther)
+		return nil, tooLong(maxOther)
 	}
 	return text, nil
 }
@@ -92,5 +92,5 @@ func choiceSchema(f *Field) map[string]any {
 
 // About is how owners know it.
 func (singleChoice) About() About {
-	return About{"Single choice", "One answer, all in sight", "Choices"}
+	return About{"Single choice", "Choose one option", "Choices"}
 }

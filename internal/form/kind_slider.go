@@ -24,7 +24,7 @@ func (slider) Check(f *Field, wrong func(property, format string, args ...any)) 
 	fill(&f.Step, 1)
 	checkRange(f, wrong)
 	if *f.Step > 0 && (*f.Max-*f.Min) / *f.Step > 10_000 {
-		wrong("step", "at most 10,000 steps from one end to the other")
+		wrong("step", "use a larger step; a slider can have up to 10,000 steps")
 	}
 }
 
@@ -38,4 +38,4 @@ func (slider) Answer(f *Field, value any) (any, error) { return numberWithin(f, 
 func (slider) Schema(f *Field) map[string]any          { return numberSchema(f) }
 
 // About is how owners know it.
-func (slider) About() About { return About{"Slider", "A number along a line", "Numbers"} }
+func (slider) About() About { return About{"Slider", "A number chosen on a slider", "Numbers"} }

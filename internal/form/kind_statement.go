@@ -13,9 +13,11 @@ func (statement) Schema(*Field) map[string]any    { return nil }
 
 func (statement) Check(f *Field, wrong func(property, format string, args ...any)) {
 	if f.Label == "" && f.Text == "" {
-		wrong("text", "a statement says something")
+		wrong("text", "enter a heading or some text")
 	}
 }
 
 // About is how owners know it.
-func (statement) About() About { return About{"Statement", "A text between questions", "Form"} }
+func (statement) About() About {
+	return About{"Statement", "Text or a heading between questions", "Layout and logic"}
+}

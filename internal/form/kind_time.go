@@ -22,4 +22,4 @@ func (clock) Schema(*Field) map[string]any {
 }
 
 // About is how owners know it.
-func (clock) About() About { return About{"Time", "A time of day", "Dates"} }
+func (clock) About() About { return About{"Time", "A time of day", "Date and time"} }

@@ -23,7 +23,7 @@ func (webAddress) Post(f *Field, in url.Values) any {
 
 const maxURL = 2000 // bytes
 
-var errURL = problem("this is not a web address, such as https://example.com")
+var errURL = problem("enter a web address, such as https://example.com")
 
 func (webAddress) Answer(_ *Field, value any) (any, error) {
 	text, err := asLine(value)
@@ -46,4 +46,4 @@ func (webAddress) Schema(*Field) map[string]any {
 }
 
 // About is how owners know it.
-func (webAddress) About() About { return About{"Web address", "A link", "Text"} }
+func (webAddress) About() About { return About{"Website", "A website or link", "Text"} }

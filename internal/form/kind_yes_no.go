@@ -36,4 +36,4 @@ func postedBoolean(f *Field, in url.Values) any {
 }
 
 // About is how owners know it.
-func (yesNo) About() About { return About{"Yes or no", "Two answers", "Choices"} }
+func (yesNo) About() About { return About{"Yes or no", "A yes or no answer", "Choices"} }

@@ -56,9 +56,9 @@ func checkPipes(text string, before map[string]*Field, wrong func(format string,
 	replacePipes(text, func(key string) string {
 		switch f := before[key]; {
 		case f == nil:
-			wrong("{{%s}} is not the key of an earlier field", key)
+			wrong("{{%s}} is not the key of an earlier question", key)
 		case !f.asked():
-			wrong("{{%s}} has no answer", key)
+			wrong("{{%s}} has no answer to insert", key)
 		}
 		return ""
 	})

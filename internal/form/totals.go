@@ -21,7 +21,7 @@ func (d *Definition) checkTotals() []fault.Detail {
 			size = 0
 		}
 		if size += f.pageSize(); size > maxPageSize {
-			return []fault.Detail{{Field: fmt.Sprintf("fields.%d", i), Message: "the page has too many options, rows or countries; divide it with a page break"}}
+			return []fault.Detail{{Field: fmt.Sprintf("fields.%d", i), Message: "the page has too many options, rows or countries; split it with a page break"}}
 		}
 		comparisons += f.ShowIf.comparisons()
 		for _, jump := range f.Jumps {
@@ -32,7 +32,7 @@ func (d *Definition) checkTotals() []fault.Detail {
 		comparisons += e.ShowIf.comparisons()
 	}
 	if comparisons > maxComparisons {
-		return []fault.Detail{{Field: "fields", Message: fmt.Sprintf("a form has at most %d conditions", maxComparisons)}}
+		return []fault.Detail{{Field: "fields", Message: fmt.Sprintf("add no more than %d conditions", maxComparisons)}}
 	}
 	return nil
 }

@@ -46,24 +46,24 @@ func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirec
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		switch n := len(query[name]); {
 		case n > 1:
-			return req, nil, page("The request names %s more than once.", name)
+			return req, nil, page("The request contains %s more than once.", name)
 		case n == 0 || query.Get(name) == "":
-			return req, nil, page("The request does not name %s.", name)
+			return req, nil, page("The request is missing %s.", name)
 		}
 	}
 	app, _, err := s.store.Client(ctx, query.Get("client_id"))
 	if errors.Is(err, fault.NotFound) {
-		return req, nil, page("There is no application with this client_id.")
+		return req, nil, page("No application has this client_id.")
 	}
 	if err != nil {
 		return req, nil, err
 	}
 	if app.Disabled {
-		return req, nil, page("The application %q has been switched off.", app.Name)
+		return req, nil, page("The application %q is disabled.", app.Name)
 	}
 	req.App, req.RedirectURI = app, query.Get("redirect_uri")
 	if !account.MatchRedirect(app.RedirectURIs, req.RedirectURI, app.Public) {
-		return req, nil, page("The address to return to (redirect_uri) is not registered for the application %q.", app.Name)
+		return req, nil, page("The redirect_uri is not registered for the application %q.", app.Name)
 	}
 	// From here on the application may be told itself.
 	if states := query["state"]; len(states) == 1 {
@@ -73,26 +73,26 @@ func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirec
 		return req, s.deny(req, code, fmt.Sprintf(format, args...)), nil
 	}
 	if broken != nil {
-		return fail("invalid_request", "the query is malformed")
+		return fail("invalid_request", "the query string is malformed")
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if len(query[name]) > 1 {
-			return fail("invalid_request", "%s is given more than once", printable(name))
+			return fail("invalid_request", "%s appears more than once", printable(name))
 		}
 	}
 	switch query.Get("response_type") {
 	case "code":
 	case "":
-		return fail("invalid_request", "response_type is missing; it is always code")
+		return fail("invalid_request", "response_type is required; use code")
 	default:
-		return fail("unsupported_response_type", "response_type is always code")
+		return fail("unsupported_response_type", "response_type must be code")
 	}
 	scopes, unknown := account.ParseScopes(query.Get("scope"))
 	switch {
 	case unknown != "":
-		return fail("invalid_scope", "%s is not a scope", printable(unknown))
+		return fail("invalid_scope", "unknown scope: %s", printable(unknown))
 	case len(scopes) == 0:
-		return fail("invalid_scope", "scope is missing")
+		return fail("invalid_scope", "scope is required")
 	}
 	if beyond := scopes.Beyond(app.Scopes); beyond != "" {
 		return fail("invalid_scope", "the application is not registered for %s", beyond)
@@ -102,14 +102,14 @@ func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirec
 	method := query.Get("code_challenge_method")
 	switch {
 	case req.Challenge == "" && method != "":
-		return fail("invalid_request", "code_challenge_method without a code_challenge")
+		return fail("invalid_request", "code_challenge_method requires a code_challenge")
 	case req.Challenge == "" && app.Public:
-		return fail("invalid_request", "a public application needs a code_challenge (PKCE)")
+		return fail("invalid_request", "public applications must send a code_challenge (PKCE)")
 	case req.Challenge == "":
 	case method != "S256":
-		return fail("invalid_request", "code_challenge_method is always S256")
+		return fail("invalid_request", "code_challenge_method must be S256")
 	case !account.ValidChallenge(req.Challenge):
-		return fail("invalid_request", "code_challenge is not the SHA-256 of a verifier in base64url")
+		return fail("invalid_request", "code_challenge must be the base64url-encoded SHA-256 of the code_verifier")
 	}
 	return req, nil, nil
 }
@@ -179,7 +179,7 @@ func (s *Service) Ask(ctx context.Context, owner string, req Request) (string, e
 	return secret.Text, err
 }
 
-var errNoTicket = fault.New(fault.Forbidden, "This answer does not belong to a question that you were asked. Please start again from the application.")
+var errNoTicket = fault.New(fault.Forbidden, "This request has expired. Go back to the app and start again.")
 
 // Answer takes the person's answer and returns where to send the browser.
 func (s *Service) Answer(ctx context.Context, owner, ticket string, allow bool) (string, error) {
@@ -197,7 +197,7 @@ func (s *Service) Answer(ctx context.Context, owner, ticket string, allow bool) 
 		if err != nil {
 			return "", err
 		}
-		return s.deny(req, "access_denied", "the person refused").To, nil
+		return s.deny(req, "access_denied", "the user denied access").To, nil
 	}
 	code := account.Mint(account.Code, owner, now)
 	asked, err := s.store.Allow(ctx, key, code, now.Add(s.life.Code), now)
@@ -216,10 +216,10 @@ func (s *Service) Answer(ctx context.Context, owner, ticket string, allow bool) 
 func (s *Service) again(ctx context.Context, t store.Ticket) (Request, error) {
 	app, _, err := s.store.Client(ctx, t.AppID)
 	if errors.Is(err, fault.NotFound) || err == nil && app.Disabled {
-		return Request{}, page("The application has been switched off meanwhile.")
+		return Request{}, page("This application has been disabled.")
 	}
 	if err == nil && !account.MatchRedirect(app.RedirectURIs, t.RedirectURI, app.Public) {
-		err = page("The address to return to (redirect_uri) is no longer registered for the application %q.", app.Name)
+		err = page("The redirect_uri is no longer registered for the application %q.", app.Name)
 	}
 	return Request{App: app, RedirectURI: t.RedirectURI, Scopes: t.Scopes, State: t.State, Challenge: t.Challenge}, err
 }

@@ -26,7 +26,7 @@ func TrustProxies(list []string) (Addresses, error) {
 		if err != nil {
 			addr, err := netip.ParseAddr(text)
 			if err != nil {
-				return a, fmt.Errorf("%q is not an address or a network", text)
+				return a, fmt.Errorf("%q is not an IP address or network", text)
 			}
 			prefix = netip.PrefixFrom(addr, addr.BitLen())
 		}

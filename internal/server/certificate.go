@@ -97,7 +97,7 @@ func (c *certificate) follow(always bool) {
 		return
 	}
 	if always || c.refused == nil || !files.same(*c.refused) {
-		c.log.Warn("TLS certificate not reloaded, the old one stays in use", "error", err)
+		c.log.Warn("could not reload TLS certificate, keeping the old one", "error", err)
 	}
 	c.refused = &files
 }

@@ -59,7 +59,7 @@ func (s *Store) AddTicket(ctx context.Context, secret account.Secret, ticket Tic
 	})
 }
 
-var errTicket = fault.New(fault.Forbidden, "This page has expired or was answered already. Please start again from the application.")
+var errTicket = fault.New(fault.Forbidden, "This request has expired or was already answered. Go back to the app and start again.")
 
 func spendTicket(t tx, key account.Key, now time.Time) (Ticket, error) {
 	var ticket Ticket

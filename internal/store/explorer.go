@@ -25,7 +25,7 @@ func (s *Store) KeepExplorer(ctx context.Context, callback string, now time.Time
 		return app.ID, s.ChangeApp(ctx, app)
 	}
 	app := account.Application{
-		Account: nobody, ID: account.NewID(account.AppPrefix, now), Name: "API page of this Formulary", Public: true,
+		Account: nobody, ID: account.NewID(account.AppPrefix, now), Name: "API reference", Public: true,
 		RedirectURIs: []string{callback}, Scopes: account.EveryScope(), CreatedAt: now,
 	}
 	// Two nodes that start at once keep the same one.

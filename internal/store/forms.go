@@ -117,7 +117,7 @@ func (s *Store) CreatePlan(ctx context.Context, owner string, plan form.Plan, on
 				return err
 			}
 			made, err = readForm(t.Query, owner, earlier)
-			return notFoundAs(err, fault.New(fault.NoResource, "What this Idempotency-Key made has been deleted since."))
+			return notFoundAs(err, fault.New(fault.NoResource, "The object created with this Idempotency-Key has been deleted."))
 		}
 		if err := s.quotas.allowForm(t, owner); err != nil {
 			return err

@@ -48,7 +48,7 @@ type waiting struct {
 	turn
 }
 
-var errBusy = &fault.Error{Code: fault.DatabaseUnreachable, Message: "More is arriving than can be stored right now. Please try again in a moment.", RetryAfter: 1}
+var errBusy = &fault.Error{Code: fault.DatabaseUnreachable, Message: "The service is busy. Try again in a few seconds.", RetryAfter: 1}
 
 // AddResponse stores a submission and returns when it is on disk.
 func (s *Store) AddResponse(ctx context.Context, in Submission) (form.Response, error) {
@@ -166,8 +166,8 @@ func (s *Store) countBatch(batch []*waiting, sums map[string]*summed) {
 }
 
 var (
-	errAlone   = errors.New("there is nobody to be stored with")
-	errEarlier = errors.New("this was sent before")
+	errAlone   = errors.New("no batch to join")
+	errEarlier = errors.New("duplicate submission")
 )
 
 // storeBatch stores a batch with one transaction per owner: where accounts are spread over

@@ -72,7 +72,7 @@ func (o Once) resource(q querier, sql, owner string) (id string, err error) {
 		return "", err
 	}
 	if o.Hash != "" && hash != o.Hash {
-		return "", fault.New(fault.KeyReused, "This Idempotency-Key was already used with another body.")
+		return "", fault.New(fault.KeyReused, "This Idempotency-Key was already used with a different request body.")
 	}
 	return id, nil
 }

@@ -95,7 +95,7 @@ func addPerson(t tx, p *account.Person) error {
 
 func takenEmail(err error) error {
 	if errors.Is(err, errUnique) {
-		return fault.Field("email", "there is already an account with this e-mail address")
+		return fault.Field("email", "an account with this email address already exists")
 	}
 	return err
 }

@@ -157,7 +157,7 @@ func (r *pgRow) Scan(dest ...any) error {
 			err = fmt.Errorf("cannot scan into %T", d)
 		}
 		if _, ok := d.(*any); value == nil && !ok {
-			err = errors.New("there is no value")
+			err = errors.New("unexpected NULL")
 		}
 		if err != nil {
 			return fmt.Errorf("column %s: %w", r.fields[i].Name, err)

@@ -47,7 +47,7 @@ const (
 	fell        // the same, and it is theirs to tell
 )
 
-var errLost = errors.New("what was to be done together with others was not finished")
+var errLost = errors.New("the batch was abandoned before this write finished")
 
 func newTurn() turn { return make(turn, 1) }
 

@@ -53,7 +53,7 @@ func (web *Web) listApplications(v *visit) error {
 	}
 	p := &applicationsPage{layout{title: "Applications", Here: "applications"}, apps}
 	if v.r.URL.Query().Get("saved") == "deleted" {
-		p.notice = "The application is deleted."
+		p.notice = "Application deleted."
 	}
 	return web.render(v, http.StatusOK, "applications", p)
 }
@@ -153,12 +153,12 @@ func (web *Web) applicationProblem(v *visit, p *applicationPage, err error) erro
 }
 
 var applicationNotices = map[string]string{
-	"created":  "The application is registered.",
-	"already":  "The application was registered already. If you missed its secret, add another one below.",
-	"changed":  "The application is saved.",
-	"dropped":  "That secret no longer works.",
-	"disabled": "The application is switched off, and so are its tokens.",
-	"enabled":  "The application is switched on again.",
+	"created":  "Application registered.",
+	"already":  "This application is already registered. If you did not copy its secret, add a new one below.",
+	"changed":  "Changes saved.",
+	"dropped":  "Secret deleted.",
+	"disabled": "Application disabled. Its tokens no longer work.",
+	"enabled":  "Application enabled.",
 }
 
 func (web *Web) showApplication(v *visit) error {
@@ -195,7 +195,7 @@ func (web *Web) rotateSecret(v *visit) error {
 		return err
 	}
 	if app.Public {
-		return fault.New(fault.BadRequest, "A public application has no secret.")
+		return fault.New(fault.BadRequest, "Public applications have no client secret.")
 	}
 	text, hash := account.NewClientSecret()
 	if err := web.Store.AddSecret(v.ctx(), v.person.ID, app.ID, hash, web.Now()); err != nil {

@@ -175,7 +175,7 @@ func (web *Web) saveDraft(v *visit) error {
 	decoder := json.NewDecoder(http.MaxBytesReader(v.w, v.r.Body, maxAnswers))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil {
-		return web.answer422(v, http.StatusBadRequest, &fault.Error{Code: fault.BadJSON, Message: "The draft cannot be read.", Cause: err})
+		return web.answer422(v, http.StatusBadRequest, &fault.Error{Code: fault.BadJSON, Message: "The draft could not be read. Reload the page and try again.", Cause: err})
 	}
 	seen := v.r.Header.Get("If-Match")
 	revision, err := strconv.ParseInt(strings.Trim(seen, `"`), 10, 64)

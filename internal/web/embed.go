@@ -59,7 +59,7 @@ func (web *Web) oEmbed(v *visit) error {
 	address, ok := strings.CutPrefix(query.Get("url"), web.BaseURL+"/f/")
 	address, _, _ = strings.Cut(address, "?")
 	if !ok || strings.Contains(address, "/") {
-		return fault.New(fault.NoPath, "That is not the address of a form here.")
+		return fault.New(fault.NoPath, "No form exists at this address.")
 	}
 	f, err := web.Store.PublicForm(v.ctx(), address)
 	if err != nil {

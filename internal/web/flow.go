@@ -34,7 +34,7 @@ func (web *Web) showFlow(v *visit) error {
 	}
 	for _, field := range d.Fields {
 		if field.ShowIf != nil {
-			p.Sentences = append(p.Sentences, web.say(v, "Show %s when %s.", name(field), d.Sentence(field.ShowIf, word)))
+			p.Sentences = append(p.Sentences, web.say(v, "Show %s if %s.", name(field), d.Sentence(field.ShowIf, word)))
 		}
 		for _, jump := range field.Jumps {
 			to := jump.To
@@ -46,7 +46,7 @@ func (web *Web) showFlow(v *visit) error {
 					to = word("“") + ending.Title + word("”")
 				}
 			}
-			p.Sentences = append(p.Sentences, web.say(v, "After the page with %s, go to %s when %s.", name(field), to, d.Sentence(jump.If, word)))
+			p.Sentences = append(p.Sentences, web.say(v, "After the page with %s, go to %s if %s.", name(field), to, d.Sentence(jump.If, word)))
 		}
 	}
 	return web.render(v, http.StatusOK, "flow", p)

@@ -30,7 +30,7 @@ const (
 // sooner waits for so long.
 const quickest = time.Second
 
-var errNoForm = fault.New(fault.NoResource, "There is no form at this address. It may have been removed, or a part of the link is missing.")
+var errNoForm = fault.New(fault.NoResource, "We can’t find this form. It may have been deleted, or the link may be incomplete.")
 
 // publicForm finds the form, as it was published last. It is the visit's own: that may
 // go on with an earlier version.
@@ -214,7 +214,7 @@ func (web *Web) finish(v *visit, a *asking, e form.Evaluation, number int) error
 		return web.redirect(v, a.address("/done"))
 	case !ours:
 		a.in.Del(onceControl)
-		a.notice = a.words.say("Please look over your answers, then send them.")
+		a.notice = a.words.say("Check your answers, then submit them.")
 		return web.ask(v, http.StatusUnprocessableEntity, a, number)
 	}
 	if web.Submissions != nil {
@@ -247,7 +247,7 @@ func (web *Web) finish(v *visit, a *asking, e form.Evaluation, number int) error
 	case code == fault.KeyReused:
 		// Sent, gone back, changed and sent again: those are other answers.
 		a.in.Del(onceControl)
-		a.notice = a.words.say("Please look over your answers, then send them.")
+		a.notice = a.words.say("Check your answers, then submit them.")
 		return web.ask(v, http.StatusUnprocessableEntity, a, number)
 	case code == fault.Invalid:
 		if at, list := web.firstProblem(a, a.form.Definition.Pages(), fault.From(err).Details); list != nil {
@@ -269,12 +269,12 @@ func (web *Web) askAgain(v *visit, a *asking, err error) error {
 	}
 	if e.Code == fault.QuotaReached {
 		web.Log.Warn("quota reached", "account", a.form.Owner, "form", a.form.ID)
-		a.notice = a.words.say("This form can’t take more responses at the moment. Your answers are still here.")
+		a.notice = a.words.say("This form can’t accept more responses right now. Your answers are still here.")
 	} else if e.Code == fault.DatabaseUnreachable {
-		web.Log.Error("answers could not be stored", "error", err, "path", v.r.URL.Path, "request_id", v.w.Header().Get("X-Request-Id"))
-		a.notice = a.words.say("Your answers could not be stored just now. They are all still here: please send them again in a moment.")
+		web.Log.Error("could not store response", "error", err, "path", v.r.URL.Path, "request_id", v.w.Header().Get("X-Request-Id"))
+		a.notice = a.words.say("We couldn’t save your response. Your answers are still here. Submit them again in a moment.")
 	} else {
-		a.notice = a.words.say("A lot is arriving from your network. Your answers are all still here: please send them again in a moment.")
+		a.notice = a.words.say("There are too many responses from your network right now. Your answers are still here. Submit them again in a minute.")
 	}
 	a.in = v.r.PostForm
 	return web.ask(v, e.Code.Status(), a, a.page())

@@ -22,7 +22,7 @@ type closedPage struct {
 
 func (web *Web) closed(v *visit, f store.PublicForm) error {
 	a := web.asking(v, f)
-	p := &closedPage{layout: a.layout(), Heading: f.Head.Title, Text: a.words.say("This form is closed and takes no more answers.")}
+	p := &closedPage{layout: a.layout(), Heading: f.Head.Title, Text: a.words.say("This form is closed and no longer accepts responses.")}
 	if web.Now().Before(f.Offer.OpensAt) && f.Status == form.Open {
 		p.Text = a.words.say("This form opens on %s.", web.opening(v, f, a.words))
 	}
@@ -130,7 +130,7 @@ func (web *Web) recall(v *visit, f *store.PublicForm, r form.Response) (e form.E
 func (web *Web) endingPage(a *asking, e form.Evaluation) (*endingPage, error) {
 	d := a.form.Definition
 	p := &endingPage{layout: a.layout(), Heading: a.words.say("Thank you"), Words: a.words}
-	text := a.words.say("Your answers have arrived.")
+	text := a.words.say("Your response has been submitted.")
 	if ending := d.EndingOf(e); ending != nil && (ending.Title != "" || ending.Text != "") {
 		pipes := a.pipes(e)
 		p.Heading = pipes.Text(ending.Title, nil)

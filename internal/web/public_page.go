@@ -151,7 +151,7 @@ func (p *publicPage) Say(text string, args ...any) string { return p.asking.word
 
 // Send is what the last button says.
 func (p *publicPage) Send() string {
-	return cmp.Or(p.form.Definition.Settings.SubmitLabel, p.asking.words.say("Send"))
+	return cmp.Or(p.form.Definition.Settings.SubmitLabel, p.asking.words.say("Submit"))
 }
 
 type kept struct{ Name, Value string }
@@ -247,7 +247,7 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 		}
 	}
 	if len(a.problems) > 0 && p.Alert == "" && !slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Error != "" }) {
-		p.Alert = a.words.say("Something is missing that comes with the link to this form. Please open it by the link that you were given.")
+		p.Alert = a.words.say("This link is incomplete. Open the form again with the full link you were given.")
 	}
 	p.Seen = strings.Join(keys, ",")
 	p.Kept = keptAnswers(d, a.in, here)

@@ -99,21 +99,30 @@ func (q *question) Limits() string {
 	number := func(n float64) string { return q.words.value(strconv.FormatFloat(n, 'f', -1, 64)) }
 	switch f := q.Field; {
 	case f.MinPicks != nil && f.MaxPicks != nil && *f.MinPicks == *f.MaxPicks:
-		return q.words.say("please choose %d", *f.MinPicks)
+		if *f.MinPicks == 1 {
+			return q.words.say("choose 1 option")
+		}
+		return q.words.say("choose %d options", *f.MinPicks)
 	case f.MinPicks != nil && f.MaxPicks != nil:
-		return q.words.say("please choose %d to %d", *f.MinPicks, *f.MaxPicks)
+		return q.words.say("choose %d to %d options", *f.MinPicks, *f.MaxPicks)
 	case f.MinPicks != nil && *f.MinPicks > 1:
-		return q.words.say("please choose at least %d", *f.MinPicks)
+		return q.words.say("choose at least %d options", *f.MinPicks)
 	case f.MaxPicks != nil:
-		return q.words.say("please choose at most %d", *f.MaxPicks)
+		if *f.MaxPicks == 1 {
+			return q.words.say("choose up to 1 option")
+		}
+		return q.words.say("choose up to %d options", *f.MaxPicks)
 	case f.Kind == "number" && f.Min != nil && f.Max != nil:
-		return q.words.say("from %s to %s", number(*f.Min), number(*f.Max))
+		return q.words.say("enter a number from %s to %s", number(*f.Min), number(*f.Max))
 	case f.Kind == "number" && f.Min != nil && *f.Min != 0:
-		return q.words.say("at least %s", number(*f.Min))
+		return q.words.say("enter a number of %s or more", number(*f.Min))
 	case f.Kind == "number" && f.Max != nil:
-		return q.words.say("at most %s", number(*f.Max))
+		return q.words.say("enter a number of %s or less", number(*f.Max))
 	case f.Kind == "long_text" && f.MaxLength != nil && *f.MaxLength <= shortStory:
-		return q.words.say("at most %d characters", *f.MaxLength)
+		if *f.MaxLength == 1 {
+			return q.words.say("enter no more than 1 character")
+		}
+		return q.words.say("enter no more than %d characters", *f.MaxLength)
 	}
 	return ""
 }

@@ -88,7 +88,7 @@ func TestReference(t *testing.T) {
 			}
 			switch {
 			case op.Security == nil:
-				wants = append(wants, "Needs no token.")
+				wants = append(wants, "No authentication required.")
 			case len(op.Security[0]["oauth2"]) == 0:
 				wants = append(wants, "its scopes do not matter")
 			default:

@@ -122,7 +122,7 @@ func (web *Web) showResponses(v *visit) error {
 	p.Wide, p.Script = true, "responses.js"
 	filter, kept, err := web.responseQuery(v, f.ID)
 	if _, ok := errors.AsType[*store.FilterMistake](err); ok {
-		p.Errors, err = problems{"is": "This is not an answer to this question."}, nil
+		p.Errors, err = problems{"is": "This value doesn’t match any answer to that question."}, nil
 	}
 	if err != nil {
 		return err
@@ -185,9 +185,11 @@ func (web *Web) showResponses(v *visit) error {
 	}
 	switch v.r.URL.Query().Get("done") {
 	case "restored":
-		p.notice = "They are back."
+		p.notice = "Responses restored."
+	case "restored-one":
+		p.notice = "Response restored."
 	case "nothing":
-		p.notice = "Nothing is ticked."
+		p.notice = "Select at least one response."
 	}
 	return web.render(v, http.StatusOK, "responses", p)
 }
@@ -381,8 +383,13 @@ func (web *Web) deleteResponses(v *visit) error {
 
 func (web *Web) restoreResponses(v *visit) error {
 	id := v.r.PathValue("id")
-	if _, err := web.Store.RestoreResponses(v.ctx(), v.person.ID, id, v.r.PostForm["response"], web.Now()); err != nil {
+	n, err := web.Store.RestoreResponses(v.ctx(), v.person.ID, id, v.r.PostForm["response"], web.Now())
+	if err != nil {
 		return err
 	}
-	return web.redirect(v, "/forms/"+id+"/responses?done=restored")
+	done := "restored"
+	if n == 1 {
+		done = "restored-one"
+	}
+	return web.redirect(v, "/forms/"+id+"/responses?done="+done)
 }

@@ -66,7 +66,7 @@ func (web *Web) prefill(v *visit, f *form.Field) prefilled {
 }
 
 var shareNotices = map[string]string{
-	"saved": "Saved. It holds at once.", "saved, and closed": "Saved. The form is closed: open it again when it is to take responses.", "published": "It is published: this is its link.", "closed": "The form is closed.", "opened": "The form is open again.",
+	"saved": "Saved. Changes are live.", "saved, and closed": "Saved. This form is closed. Reopen it to accept responses.", "published": "Published. Share this link to collect responses.", "closed": "Form closed.", "opened": "Form reopened.",
 }
 
 func (web *Web) showShare(v *visit) error { return web.sharing(v, http.StatusOK, nil) }
@@ -97,7 +97,7 @@ func (web *Web) sharing(v *visit, status int, list problems) error {
 	}
 	p.Address = strings.TrimPrefix(p.Link, web.BaseURL+"/f/")
 	p.Inline = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, web.BaseURL, p.Address)
-	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, web.BaseURL, p.Address, web.say(v, "Open the form"))
+	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, web.BaseURL, p.Address, web.say(v, "Open form"))
 	for _, field := range d.Fields {
 		if field.Asked() && field.Kind != "calculated" && form.KindOf(field.Kind).Parts(field) == nil {
 			p.Questions = append(p.Questions, web.prefill(v, field))
@@ -131,7 +131,7 @@ func (web *Web) changeOffer(v *visit) error {
 		if text := strings.TrimSpace(v.field("response_limit")); text != "" {
 			n, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
-				return fault.Field("response_limit", "a whole number, or nothing")
+				return fault.Field("response_limit", "enter a whole number or leave this blank")
 			}
 			p.ResponseLimit = n
 		}
@@ -140,7 +140,7 @@ func (web *Web) changeOffer(v *visit) error {
 			if text := v.field(name); text != "" {
 				t, err := time.ParseInLocation("2006-01-02T15:04", text, zoneOf(v.person.TimeZone))
 				if err != nil {
-					return fault.Field(name, "a day and a time")
+					return fault.Field(name, "enter a date and time")
 				}
 				*to = t.UTC()
 			}
@@ -189,7 +189,7 @@ func (web *Web) qrCode(v *visit) error {
 		v.w.Write(out.Bytes())
 		return nil
 	}
-	return fault.New(fault.NoPath, "There is no file at this address.")
+	return fault.New(fault.NoPath, "File not found.")
 }
 
 // qrSVG draws the dark modules as one path, with the quiet zone around them.

@@ -49,7 +49,7 @@ func (web *Web) showSignin(v *visit) error {
 	}
 	p := web.signinForm(next)
 	if !some {
-		p.notice = "There is no account yet. Open the set-up link that the server printed when it started."
+		p.notice = "Formulary isn’t set up yet. Open the setup link in the server log to create the first account."
 	}
 	return web.render(v, http.StatusOK, "signin", p)
 }
@@ -76,7 +76,7 @@ func (web *Web) signin(v *visit) error {
 		}
 		p := web.signinForm(next)
 		p.Email = email
-		p.Errors = problems{"email": "The address or the password is not right."}
+		p.Errors = problems{"email": "The email address or password is incorrect."}
 		return web.render(v, http.StatusUnauthorized, "signin", p)
 	}
 	try.right()

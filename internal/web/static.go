@@ -72,7 +72,7 @@ func newAsset(name string, content []byte) asset {
 func (web *Web) serveStatic(v *visit) error {
 	a, ok := web.static[v.r.PathValue("file")]
 	if !ok {
-		return fault.New(fault.NoPath, "There is no file at this address.")
+		return fault.New(fault.NoPath, "File not found.")
 	}
 	return a.serve(v)
 }

@@ -222,9 +222,9 @@ func (web *Web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // lost answers where there is no page, or not for the method.
 func (web *Web) lost(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = "none"
-	var err error = fault.New(fault.NoPath, "There is no page at this address.")
+	var err error = fault.New(fault.NoPath, "We can’t find this page. Check the address, or go back to your forms.")
 	if _, pattern := web.paths.Handler(r); pattern != "" {
-		err = &fault.Error{Code: fault.MethodNotAllowed, Message: "This page cannot be used that way.", Allow: web.allowed(r)}
+		err = &fault.Error{Code: fault.MethodNotAllowed, Message: "This page doesn’t support that request. Go back and try again.", Allow: web.allowed(r)}
 	}
 	// The error page has the menu of whoever is signed in.
 	v := &visit{w: w, r: r}
@@ -300,12 +300,12 @@ func (web *Web) enter(v *visit, route route) error {
 	}
 	if v.r.Method == http.MethodPut {
 		if err := web.origins.Check(v.r); err != nil {
-			return &fault.Error{Code: fault.Forbidden, Message: "This was sent from another site.", Cause: err}
+			return &fault.Error{Code: fault.Forbidden, Message: "For your security, this request was blocked because it came from another site. Reload the page and try again.", Cause: err}
 		}
 	}
 	if v.r.Method == http.MethodPost {
 		if err := web.origins.Check(v.r); err != nil {
-			return &fault.Error{Code: fault.Forbidden, Message: "This form was sent from another site.", Cause: err}
+			return &fault.Error{Code: fault.Forbidden, Message: "For your security, this request was blocked because it came from another site. Reload the page and try again.", Cause: err}
 		}
 		most := int64(maxPost)
 		if strings.HasPrefix(v.r.URL.Path, "/f/") || strings.HasSuffix(v.r.URL.Path, "/preview") {
@@ -314,9 +314,9 @@ func (web *Web) enter(v *visit, route route) error {
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, most)
 		if err := v.r.ParseForm(); err != nil {
 			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-				return fault.New(fault.TooLarge, "That was more than this page can take.")
+				return fault.New(fault.TooLarge, "That request is too large. Shorten it and try again.")
 			}
-			return &fault.Error{Code: fault.BadRequest, Message: "The form could not be read.", Cause: err}
+			return &fault.Error{Code: fault.BadRequest, Message: "The request could not be read. Reload the page and try again.", Cause: err}
 		}
 	}
 	if route.access == signedIn && v.person == nil {
@@ -366,21 +366,21 @@ func (web *Web) fail(v *visit, err error) {
 	p := errorPage{Message: web.told(v, err).Message, Code: int(e.Code)}
 	switch e.Code.Status() {
 	case http.StatusNotFound:
-		p.Heading = "Nothing here"
+		p.Heading = "Page not found"
 	case http.StatusForbidden:
-		p.Heading = "That did not go through"
+		p.Heading = "Request blocked"
 	case http.StatusTooManyRequests:
-		p.Heading = "A little slower, please"
+		p.Heading = "Too many requests"
 	case http.StatusInternalServerError:
-		p.Heading, p.RequestID = "That was our fault", id
+		p.Heading, p.RequestID = "Something went wrong", id
 	case http.StatusServiceUnavailable:
-		p.Heading, p.RequestID = "Back in a moment", id
+		p.Heading, p.RequestID = "Temporarily unavailable", id
 	default:
-		p.Heading = "This request does not work"
+		p.Heading = "This request can’t be completed"
 	}
 	p.title = p.Heading
 	if err := web.render(v, e.Code.Status(), "error", &p); err != nil {
-		web.Log.Error("error page failed", "error", err, "request_id", id)
+		web.Log.Error("could not render error page", "error", err, "request_id", id)
 	}
 }
 

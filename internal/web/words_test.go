@@ -58,8 +58,8 @@ var saidInConsole = []source{
 	{"../form/*.go", `\bMessage: (?:fmt\.Sprintf\()?` + quoted},
 	{"../form/expression.go", `(?:errors\.New|fmt\.Errorf)\(` + quoted},
 	{"../account/application.go", `\bwrong\("\w+", ` + quoted},
-	{"../account/[pr]*.go", `(?:errors\.New|fmt\.Errorf)\(("(?:an?|the|this|http) (?:[^"\\]|\\.)*")`},
-	{"../store/*.go", `\bfault\.New\(fault\.(?:BadRequest|NoResource|Forbidden|Changed|FormNotOpen), ` + quoted},
+	{"../account/[pr]*.go", `(?:errors\.New|fmt\.Errorf)\(("(?:an?|the|this|use|enter|remove|add|redirect|custom) (?:[^"\\]|\\.)*")`},
+	{"../store/*.go", `\bfault\.New\(fault\.(?:BadRequest|NoResource|Forbidden|Changed|FormNotOpen|QuotaReached), ` + quoted},
 	{"../store/*.go", `\bfault\.Field\([^,]+, ` + quoted},
 	{"../store/*.go", `\bMessage: ` + quoted},
 	{"../oauth/authorize.go", `(?:\bpage\(|fault\.New\(fault\.Forbidden, )` + quoted},
@@ -136,7 +136,9 @@ func consoleTexts(t *testing.T) map[string]string {
 	for month := time.January; month <= time.December; month++ {
 		add("speech.go", month.String())
 	}
-	add("form.go", string(form.Draft), string(form.Open), string(form.Closed))
+	for _, text := range statusWords {
+		add("speech.go", text)
+	}
 	return texts
 }
 

@@ -33,7 +33,7 @@ func TestWorkspace(t *testing.T) {
 		s.AddUser(ada)
 		b := s.Browser()
 		b.SignIn(ada)
-		has(t, b.Get("/"), "Your first form", "Customer feedback", "Bug report")
+		has(t, b.Get("/"), "Create your first form", "Customer feedback", "Bug report")
 		made := b.Post("/forms", url.Values{"starter": {"feedback"}})
 		found := formPath.FindStringSubmatch(made.Header.Get("Location"))
 		if made.StatusCode != 303 || found == nil {
@@ -42,10 +42,10 @@ func TestWorkspace(t *testing.T) {
 		id := found[1]
 		base := "/forms/" + id
 		has(t, b.Get(base+"/build"), `id="data"`, "net promoter", "<noscript>")
-		has(t, b.Get(base+"/flow"), "<svg", "In words", "when")
+		has(t, b.Get(base+"/flow"), "<svg", "Logic summary", "when")
 		has(t, b.Get(base+"/share"), "Not published yet")
 		has(t, b.Get(base+"/responses"), "No responses yet")
-		has(t, b.Get(base+"/summary"), "Nothing to sum up yet")
+		has(t, b.Get(base+"/summary"), "No responses yet")
 		preview := b.Get(base + "/preview")
 		if has(t, preview, `action="`+base+`/preview"`); preview.Header.Get("X-Frame-Options") != "" || !strings.Contains(preview.Header.Get("Content-Security-Policy"), "frame-ancestors 'self'") {
 			t.Errorf("the preview cannot be framed by ourselves: %v", preview.Header)
@@ -53,7 +53,7 @@ func TestWorkspace(t *testing.T) {
 		if p := b.Post(base+"/publish", nil); p.Header.Get("Location") != base+"/share" {
 			t.Fatalf("publish: %d %s", p.StatusCode, p.Text)
 		}
-		has(t, b.Get(base+"/share"), s.URL+"/f/"+id, "qr.svg", "embed.js", "A link with answers in it")
+		has(t, b.Get(base+"/share"), s.URL+"/f/"+id, "qr.svg", "embed.js", "Prefilled link")
 
 		// How it is offered.
 		status(t, "offer", b.Post(base+"/share", url.Values{"slug": {"How-Was-It"}, "response_limit": {"100"}, "closes_at": {"2099-05-31T17:30"}, "sites": {"https://a.example\nhttps://b.example"}}), 303)
@@ -102,8 +102,8 @@ func TestWorkspace(t *testing.T) {
 		has(t, down, `aria-sort="descending"`, sent[10], "!"+sent[0])
 		has(t, b.Get(base+"/responses?where=score&is=10"), "1 to 2 of 2", sent[10], sent[21], "!"+sent[11])
 		has(t, b.Get(base+"/responses?where=score&is=ten"), "not an answer")
-		has(t, b.Get(base+"/responses?search=nobody"), "Nothing found")
-		has(t, b.Get(base+"/responses?since=2099-01-01"), "Nothing found")
+		has(t, b.Get(base+"/responses?search=nobody"), "No results")
+		has(t, b.Get(base+"/responses?since=2099-01-01"), "No results")
 		has(t, b.Get(base+"/responses/"+sent[5]), sent[4], sent[6], ">5<")
 		file := b.Get(base + "/responses/export?format=csv&where=score&is=10")
 		if lines := strings.Count(file.Text, "\r\n"); lines != 3 || !strings.Contains(file.Header.Get("Content-Disposition"), `filename="Customer feedback.csv"`) {
@@ -116,7 +116,7 @@ func TestWorkspace(t *testing.T) {
 		page := b.Get(gone.Header.Get("Location"))
 		has(t, page, "2 responses are deleted", "1 to 25 of 28", "Undo")
 		// Also for who has looked elsewhere meanwhile.
-		has(t, b.Get(base+"/responses"), "2 responses were deleted in the last hour", `name="response" value="`+sent[28]+`"`, "Bring back")
+		has(t, b.Get(base+"/responses"), "2 responses were deleted in the last hour", `name="response" value="`+sent[28]+`"`, "Restore")
 		b.Post(base+"/responses/restore", url.Values{"response": {sent[29], sent[28]}})
 		has(t, b.Get(base+"/responses"), "1 to 25 of 30", "!in the last hour")
 		file = b.Get(base + "/responses/export?format=csv&column=score")
@@ -131,27 +131,27 @@ func TestWorkspace(t *testing.T) {
 		status(t, "open again", b.Post(base+"/open", nil), 303)
 		has(t, b.Get(base+"/share?done=saved"), "It holds at once")
 		sum := b.Get(base + "/summary")
-		has(t, sum, "Responses: 30", "30 answered", "NPS", "<svg", "As a table")
+		has(t, sum, "Responses: 30", "30 answered", "NPS", "<svg", "Show as table")
 
 		// Copied, closed, opened, deleted, and back.
 		copied := b.Post(base+"/duplicate", nil).Header.Get("Location")
 		has(t, b.Get(copied), "Customer feedback (copy)")
-		has(t, b.Get(b.Post(base+"/close", nil).Header.Get("Location")), "The form is closed.", "Open the form again")
-		has(t, b.Get(b.Post(base+"/open", nil).Header.Get("Location")), "The form is open again.")
+		has(t, b.Get(b.Post(base+"/close", nil).Header.Get("Location")), "Form closed.", "Reopen form")
+		has(t, b.Get(b.Post(base+"/open", nil).Header.Get("Location")), "Form reopened.")
 		// What refuses to open keeps how it is offered.
 		b.Post(base+"/share", url.Values{"slug": {"how-was-it"}, "response_limit": {"30"}, "sites": {"https://shop.example"}})
 		refused := b.Post(base+"/open", nil)
 		has(t, refused, `value="how-was-it"`, `value="30"`, "https://shop.example")
 		b.Post(base+"/share", url.Values{"slug": {"how-was-it"}, "any_site": {"yes"}})
-		has(t, b.Get(b.Post(base+"/open", nil).Header.Get("Location")), "The form is open again.")
+		has(t, b.Get(b.Post(base+"/open", nil).Header.Get("Location")), "Form reopened.")
 		home := b.Get(b.Post(base+"/delete", nil).Header.Get("Location"))
-		has(t, home, "Deleted in the last hour", base+"/restore")
+		has(t, home, "Recently deleted", base+"/restore")
 		has(t, b.Get("/?search=nothing"), base+"/restore") // wherever one goes meanwhile
 		status(t, "its page", b.Get("/f/how-was-it"), 404)
-		has(t, b.Get(b.Post(base+"/restore", nil).Header.Get("Location")), "The form is back.")
+		has(t, b.Get(b.Post(base+"/restore", nil).Header.Get("Location")), "Form restored.")
 		status(t, "its page", b.Get("/f/how-was-it"), 200)
 		has(t, b.Get("/?search=feedback&status=open&sort=title"), id, "!(copy)")
-		has(t, b.Get("/?search=nothing"), "Nothing found")
+		has(t, b.Get("/?search=nothing"), "No results")
 
 		// Everything as one file.
 		archive := b.Get("/account/download").Text
@@ -184,7 +184,7 @@ func TestWorkspace(t *testing.T) {
 				t.Errorf("Bob does %s: %d", path, p.StatusCode)
 			}
 		}
-		has(t, bob.Get("/"), "Your first form")
+		has(t, bob.Get("/"), "Create your first form")
 	})
 }
 
@@ -244,7 +244,7 @@ func TestTryApplication(t *testing.T) {
 		b := s.Browser()
 		b.SignIn(ada)
 		tried := b.Post("/applications/"+app.ID+"/try", nil)
-		has(t, tried, "The whole flow works", "303 https://x.example/cb?code=fmc_", "&#34;user&#34;: &#34;"+ada, "Give everything back", "!"+app.Secret)
+		has(t, tried, "The OAuth flow works", "303 https://x.example/cb?code=fmc_", "&#34;user&#34;: &#34;"+ada, "Revoke the tokens", "!"+app.Secret)
 		if full := regexp.MustCompile(`fm[acr]_[A-Za-z0-9_-]{20,}`).FindString(tried.Text); full != "" {
 			t.Errorf("a whole secret is shown: %s", full)
 		}
@@ -342,8 +342,8 @@ func TestShownAnswers(t *testing.T) {
 		has(t, b.Get(base+"/responses"), "Green Tea", "Germany", "North Macedonia", "1 to 2 of 2")
 		for query, of := range map[string]string{
 			"where=drink&is=green+tea": "1 to 2 of 2", "where=drink&is=t": "1 to 2 of 2", "where=coming&is=Yes": "1 to 1 of 1", "where=coming&is=false": "1 to 1 of 1",
-			"where=from&is=Germany": "1 to 1 of 1", "where=from&is=DE": "1 to 1 of 1", "where=from&is=France": "Nothing found",
-			"search=green+tea": "1 to 2 of 2", "search=MACEDONIA": "1 to 1 of 1", "search=coffee": "Nothing found",
+			"where=from&is=Germany": "1 to 1 of 1", "where=from&is=DE": "1 to 1 of 1", "where=from&is=France": "No results",
+			"search=green+tea": "1 to 2 of 2", "search=MACEDONIA": "1 to 1 of 1", "search=coffee": "No results",
 		} {
 			has(t, b.Get(base+"/responses?"+query), of)
 		}
@@ -393,10 +393,10 @@ func TestSummaryLeadsOn(t *testing.T) {
 			has(t, b.Get(html.UnescapeString(link[1])), of, `name="is" value="`+answer+`"`)
 		}
 		has(t, b.Get(base+"/responses?where=who.family&is=nO3"), "1 to 1 of 1 · Who?: Last name: nO3", `<option value="who.family" selected>Who?: `)
-		has(t, b.Get(base+"/responses?where=who.family&is=o%25"), "Nothing found")
+		has(t, b.Get(base+"/responses?where=who.family&is=o%25"), "No results")
 		has(t, b.Get(base+"/responses?where=on&is=2026-11-03"), "1 to 1 of 1", "3 November 2026", `data-type="date" selected>When?`)
 		unticked := b.Post(base+"/responses/delete", url.Values{"kept": {"where=who.family&is=No3"}})
-		has(t, b.Get(unticked.Header.Get("Location")), "Nothing is ticked.", "1 to 1 of 1")
+		has(t, b.Get(unticked.Header.Get("Location")), "Select at least one response.", "1 to 1 of 1")
 	})
 }
 
