@@ -21,7 +21,7 @@ func TestProfile(t *testing.T) {
 	b.fill(`input[name="name"]`, "Ada Lovelace")
 	b.fill(`input[name="language"]`, "klingonisch")
 	b.wantStatus(b.press(in("profile", "button")), 422)
-	b.wantWords("not a known language tag")
+	b.wantWords("valid language tag")
 	b.fill(`input[name="language"]`, "pt-BR")
 	b.wantStatus(b.press(in("profile", "button")), 200)
 	b.wantWords("Profile saved.")
@@ -73,7 +73,7 @@ func TestChangePassword(t *testing.T) {
 	b.wantWords("The password is incorrect.")
 	b.wantStatus(change(clitest.Password, "password"), 422)
 	b.wantStatus(change(clitest.Password, fresh), 200)
-	b.wantWords("Password changed. You are signed out everywhere else.")
+	b.wantWords("Password changed. You have been signed out of all other sessions.")
 
 	elsewhere.open("/account")
 	elsewhere.wantPath("/signin")
@@ -101,7 +101,7 @@ func TestSessions(t *testing.T) {
 	}
 	b.open("/account")
 	wantSessions(3)
-	b.wantWords("127.0.0.1", "this one", "Chrome")
+	b.wantWords("127.0.0.1", "this device", "Chrome")
 
 	b.wantStatus(b.press(button("End")), 200)
 	b.wantWords("Signed out of that session.")

@@ -56,12 +56,12 @@ func TestApplicationWithSecret(t *testing.T) {
 	b.wantWords("No applications yet")
 
 	b.newApplication("Shop", "javascript:alert(1)")
-	b.wantStatus(b.press(button("Register")), 422)
+	b.wantStatus(b.press(button("Register application")), 422)
 	if got := ask(b, chromedp.Value(`textarea[name="redirect_uris"]`)); got != "javascript:alert(1)" {
 		t.Errorf("after a mistake the redirect URI is %q, want it kept", got)
 	}
 	b.fill(`textarea[name="redirect_uris"]`, "https://shop.example/callback")
-	b.wantStatus(b.press(button("Register")), 200)
+	b.wantStatus(b.press(button("Register application")), 200)
 	b.wantWords("Shop", "shown this once")
 	first := b.shownSecret()
 	id := b.text("dl dd code")
@@ -110,7 +110,7 @@ func TestApplicationWithSecret(t *testing.T) {
 	}
 
 	b.press(button("Disable"))
-	b.wantWords("The application is switched off")
+	b.wantWords("Application disabled")
 	if n := b.count(`h1 .tag.closed`); n != 1 {
 		t.Error("it is not shown as off")
 	}
@@ -136,7 +136,7 @@ func TestPublicApplication(t *testing.T) {
 	b := visitor(t, s, ada)
 	b.newApplication("Pocket", "com.example.pocket:/callback")
 	b.do(chromedp.Click(`input[name="kind"][value="public"]`))
-	b.wantStatus(b.press(button("Register")), 200)
+	b.wantStatus(b.press(button("Register application")), 200)
 	b.wantWords("Pocket", "Application registered.")
 	b.wantNoWords("fms_", "Add secret")
 	b.open("/applications")
@@ -158,7 +158,7 @@ func TestRegisterTwice(t *testing.T) {
 	if status := ask(b, chromedp.Evaluate[int](send, chromedp.EvalAwaitPromise)); status != 200 {
 		t.Fatalf("the first time the form is answered with %d", status)
 	}
-	b.wantStatus(b.press(button("Register")), 200)
+	b.wantStatus(b.press(button("Register application")), 200)
 	b.wantWords("Shop", "Add secret")
 	b.open("/applications")
 	if n := b.count(".cards > li"); n != 1 {
@@ -174,7 +174,7 @@ func TestCopy(t *testing.T) {
 	// The clipboard belongs to the whole machine, so the page gets one of its own.
 	b.onEveryPage(`navigator.clipboard.writeText = async (text) => { window.copied = text; };`)
 	b.newApplication("Shop", "https://shop.example/callback")
-	b.press(button("Register"))
+	b.press(button("Register application"))
 	secret := b.shownSecret()
 	b.do(chromedp.Click(`.once button`), chromedp.WaitReady(`//button[normalize-space()="Copied"]`))
 	if got := ask(b, chromedp.Evaluate[string](`window.copied`)); got != secret {

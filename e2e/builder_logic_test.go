@@ -24,17 +24,17 @@ func TestBuilderLogic(t *testing.T) {
 	b := openBuilder(t, s, "Party", party)
 	b.do(chromedp.Click(words(2)))
 	b.do(chromedp.Click(button("Add condition")))
-	b.pick(`.panel [aria-label="Answer"]`, "false")
+	b.pick(`.panel [aria-label="Value"]`, "false")
 	b.pick(`.panel [aria-label="Operator"]`, "not_equals")
 	b.waitStored("a condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[1].ShowIf, &form.Condition{Field: "coming", Op: "not_equals", Value: false})
 	})
 	b.pick(`.panel [aria-label="Operator"]`, "equals")
-	b.pick(`.panel [aria-label="Answer"]`, "true")
+	b.pick(`.panel [aria-label="Value"]`, "true")
 	b.waitStored("the other condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[1].ShowIf, &form.Condition{Field: "coming", Op: "equals", Value: true})
 	})
-	if got := b.text(question(2, ".logic-line")); got != "Shown when “Are you coming?” is Yes" {
+	if got := b.text(question(2, ".logic-line")); got != "Shown if “Are you coming?” is Yes" {
 		t.Errorf("the question says %q", got)
 	}
 
@@ -43,7 +43,7 @@ func TestBuilderLogic(t *testing.T) {
 	b.do(chromedp.Click(button("Add condition")))
 	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Question"]`, "guests")
 	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Operator"]`, "at_least")
-	b.fill(`.panel .sentence li:nth-child(1) [aria-label="Answer"]`, "2")
+	b.fill(`.panel .sentence li:nth-child(1) [aria-label="Value"]`, "2")
 	b.do(chromedp.Click(button("Add condition")))
 	b.pick(`.panel .sentence li:nth-child(2) [aria-label="Question"]`, "coming")
 	b.pick(`.panel [aria-label="Match"]`, "any")
@@ -62,7 +62,7 @@ func TestBuilderLogic(t *testing.T) {
 	b.typeIn("What a pity")
 	b.do(chromedp.Click(words(1)))
 	b.do(chromedp.Click(button("Add jump")))
-	b.pick(`.panel .jump [aria-label="Answer"]`, "false")
+	b.pick(`.panel .jump [aria-label="Value"]`, "false")
 	var to string
 	b.waitStored("a jump", func(d *form.Definition) bool {
 		if len(d.Endings) != 1 || d.Endings[0].Title != "What a pity" {
@@ -74,7 +74,7 @@ func TestBuilderLogic(t *testing.T) {
 	if to == "" || to == "ending" {
 		t.Errorf("the key of the ending is %q, want it made from its title", to)
 	}
-	b.wantWords("“Are you coming?” is No: go to Ending: What a pity")
+	b.wantWords("If “Are you coming?” is No, go to Ending: What a pity")
 
 	// A renamed key is renamed wherever it is spoken of, values too.
 	b.do(chromedp.Click(".panel details summary"))
@@ -87,7 +87,7 @@ func TestBuilderLogic(t *testing.T) {
 	// Deleting what others speak of asks first.
 	b.tool(1, "Delete")
 	b.do(chromedp.WaitVisible("dialog form"))
-	b.wantWords("This is used elsewhere in the form", "“How many of you?” is shown only by its answer")
+	b.wantWords("This is used elsewhere in the form", "“How many of you?” has a condition that uses it")
 	b.do(chromedp.Click(button("Cancel")))
 	b.wait(`!document.querySelector("dialog")`)
 	b.wantShown("Are you coming?", "How many of you?", "What do you eat?")
@@ -103,7 +103,7 @@ func TestBuilderLogic(t *testing.T) {
 
 	// The flow is drawn, and said in words.
 	b.wantStatus(b.press(link("Flow")), 200)
-	b.wantWords("Logic summary", "Show “How many of you?” when", "go to")
+	b.wantWords("Logic summary", "Show “How many of you?” if", "go to")
 	if b.count(".flow svg") != 1 {
 		t.Error("the flow is not drawn")
 	}

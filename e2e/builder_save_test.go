@@ -38,7 +38,7 @@ func TestBuilderProblems(t *testing.T) {
 
 	// It cannot be published like that.
 	b.do(chromedp.Click(button("Publish")), chromedp.WaitVisible("dialog form"))
-	b.wantWords("Not yet", "Save your changes before you publish.")
+	b.wantWords("Not ready to publish", "Save your changes before you publish.")
 	b.do(chromedp.Click(button("Back to form")))
 	b.wait(`!document.querySelector("dialog")`)
 	b.wantRefused("/draft", 422)
@@ -124,8 +124,8 @@ func TestBuilderPublish(t *testing.T) {
 		b.do(chromedp.Click(".tools .primary"), chromedp.WaitVisible("dialog form"))
 	}
 	publish()
-	b.wantWords("This is the first version.")
-	b.do(chromedp.Click(button("Not now")))
+	b.wantWords("Anyone with the link will be able to respond.")
+	b.do(chromedp.Click(button("Cancel")))
 	b.wait(`!document.querySelector("dialog")`)
 	publish()
 	b.wantStatus(b.press(`dialog .primary`), 200)
@@ -135,11 +135,11 @@ func TestBuilderPublish(t *testing.T) {
 	b.wantStatus(b.press(link("Build")), 200)
 	b.do(chromedp.WaitVisible(words(1)))
 	publish()
-	b.wantWords("Nothing has changed since version 1.")
+	b.wantWords("No changes since version 1.")
 	if b.count("dialog .primary:disabled") != 1 {
 		t.Error("nothing can be published")
 	}
-	b.do(chromedp.Click(button("Not now")))
+	b.do(chromedp.Click(button("Cancel")))
 	b.wait(`!document.querySelector("dialog")`)
 
 	b.fill(words(1), "What is your favourite?")
@@ -152,10 +152,10 @@ func TestBuilderPublish(t *testing.T) {
 	reader.wantStatus(reader.open("/f/"+b.id), 200)
 	reader.wantWords("First", "Third")
 	reader.wantNoWords("favourite", "Your address")
-	b.wantWords("Saved. Live is still version 1")
+	b.wantWords("Draft saved. Version 1 is live.")
 	publish()
 	changes := b.text("dialog .changes")
-	for _, want := range []string{"New", "Gone", "Changed", "“What is your favourite?”: Question", "Your address", "“Third”"} {
+	for _, want := range []string{"Added", "Removed", "Edited", "“What is your favourite?”: Question", "Your address", "“Third”"} {
 		if !strings.Contains(changes, want) {
 			t.Errorf("the changes do not say %q:\n%s", want, changes)
 		}

@@ -184,11 +184,11 @@ func TestConnections(t *testing.T) {
 	}
 
 	b.open("/")
-	b.press(link("Connected"))
+	b.press(link("Connected apps"))
 	b.wantPath("/connections")
 	b.wantWords("Test application", "View your forms")
 	b.wantStatus(b.press(button("Disconnect")), 200)
-	b.wantWords("The application is disconnected", "No connected apps")
+	b.wantWords("Disconnected.", "No connected apps")
 	if code := me(t, s, token.Access); code != 401001 {
 		t.Errorf("after Disconnect the token gives %d, want 401001", code)
 	}

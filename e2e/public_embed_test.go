@@ -136,7 +136,7 @@ func TestEmbed(t *testing.T) {
 	f.wantWords("Second page")
 	b.waitFits(f)
 	f.fill(`input[name="last"]`, "No")
-	f.wantStatus(f.press(button("Send")), 200)
+	f.wantStatus(f.press(button("Submit")), 200)
 	f.wantPath(path + "/done")
 	f.wantWords("See you, Ada")
 	b.waitFits(f)

@@ -113,7 +113,7 @@ func TestLiveConditions(t *testing.T) {
 	b.do(chromedp.KeyEvent("ts"))
 	b.waitAsked("shirt", "size", "colour", "diet", "nuts")
 	b.choose("nuts", "wal")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path + "/done")
 	b.wantSent("GET "+path, "POST "+path, "GET "+path+"/done")
 
@@ -124,7 +124,7 @@ func TestLiveConditions(t *testing.T) {
 	b.fill(`input[name="colour"]`, "Blue")
 	b.choose("shirt", "false")
 	b.waitAsked("shirt", "diet")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path + "/done")
 	desk.wantStored(path,
 		`{"shirt": true, "size": "m", "colour": "Red", "diet": "Peanuts", "nuts": ["wal"]}`,
@@ -144,25 +144,25 @@ func TestConditionsWithoutScript(t *testing.T) {
 	b.waitAsked("shirt", "diet")
 	b.choose("shirt", "true")
 	b.waitAsked("shirt", "diet")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path)
 	b.waitAsked("shirt", "size", "diet")
 	if at := b.focused(); at != "size" {
 		t.Errorf("the focus is on %q, want the new question", at)
 	}
 	b.choose("size", "m")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path)
 	b.waitAsked("shirt", "size", "colour", "diet")
 	b.fill(`input[name="colour"]`, "Red")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path + "/done")
 
 	// Taking an answer back takes along what hung on it.
 	b.wantStatus(b.open(path+"?shirt=true&size=m&colour=Red"), 200)
 	b.waitAsked("shirt", "size", "colour", "diet")
 	b.choose("shirt", "false")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path + "/done")
 	desk.wantStored(path, `{"shirt": true, "size": "m", "colour": "Red"}`, `{"shirt": false}`)
 }

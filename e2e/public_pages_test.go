@@ -157,7 +157,7 @@ func TestOwnAnswer(t *testing.T) {
 		b.wait(`document.querySelector('input[name="` + key + `"][value="_other"]').checked`)
 	}
 	b.do(chromedp.Click(`input[name="more"][value="_other"]`))
-	b.press(button("Send"))
+	b.press(button("Submit"))
 	b.wait(`location.pathname.endsWith("/done")`)
 	desk.wantStored(path, `{"one": "green", "some": ["green"]}`)
 }
@@ -171,10 +171,10 @@ func TestMissingFromLink(t *testing.T) {
 		{"key": "from", "kind": "hidden", "required": true}, {"key": "a", "kind": "short_text", "label": "Word"}]}`)})
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open(path), 200)
-	b.press(button("Send"))
-	b.wantWords("Something is missing that comes with the link to this form.")
+	b.press(button("Submit"))
+	b.wantWords("This link is incomplete.")
 	b.wantStatus(b.open(path+"?from=mail"), 200)
-	b.press(button("Send"))
+	b.press(button("Submit"))
 	b.wait(`location.pathname.endsWith("/done")`)
 	desk.wantStored(path, `{"from": "mail"}`)
 }

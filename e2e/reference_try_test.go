@@ -12,7 +12,7 @@ import (
 // tried presses Send and returns what came of the call.
 func (b *tab) tried() string {
 	b.t.Helper()
-	b.do(chromedp.Click(button("Send")))
+	b.do(chromedp.Click(button("Send request")))
 	b.wait(`/^\d{3} /.test(document.querySelector(".try .result p").textContent)`)
 	return b.text(".try .result")
 }
@@ -94,7 +94,7 @@ func TestTryAPICallback(t *testing.T) {
 	s := start(t)
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open("/docs/api/callback?code=x&state=y"), 200)
-	b.wantWords("Nobody is waiting for this answer.")
+	b.wantWords("This authorization has expired.")
 }
 
 // Where a browser keeps nothing, the reference is there without the trying.

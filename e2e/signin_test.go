@@ -76,7 +76,7 @@ func TestSetup(t *testing.T) {
 
 	b := openTab(t, site)
 	b.open("/signin")
-	b.wantWords("There is no account yet")
+	b.wantWords("Formulary isn’t set up yet")
 
 	b.wantStatus(b.open(setup), 200)
 	b.wantWords("Welcome to Formulary")

@@ -27,11 +27,11 @@ func TestTryApplication(t *testing.T) {
 			b := visitor(t, s, ada)
 			page := "/applications/" + app.ID
 			b.wantStatus(b.open(page), 200)
-			b.wantWords("None yet.")
+			b.wantWords("No requests yet.")
 			b.wantStatus(b.press(button("Try it")), 200)
 			b.wantWords("The OAuth flow works")
 			steps := ask(b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".steps-tried h2"), (e) => (e.querySelector("use").href.baseVal.endsWith("#check") ? "" : "failed: ") + e.innerText.trim())`))
-			want := "Send the person to the authorization page, Exchange the code for tokens, Ask who the token is for, List forms, Refresh the access token, Give everything back"
+			want := "Redirect the user to the authorization page, Exchange the code for tokens, Get the current user, List forms, Refresh the access token, Revoke the tokens"
 			if got := strings.Join(steps, ", "); got != want {
 				t.Errorf("the steps are %q, want %q", got, want)
 			}

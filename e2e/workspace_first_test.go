@@ -76,9 +76,9 @@ func TestFirstForm(t *testing.T) {
 	act(func() { b.typeIn("Your name") })
 	click(".tools .primary")
 	b.do(chromedp.WaitVisible("dialog form"))
-	b.wantWords("This is the first version.")
+	b.wantWords("Anyone with the link will be able to respond.")
 	press(b, "dialog .primary")
-	b.wantWords("Cake sale", "open")
+	b.wantWords("Cake sale", "Open")
 	address := b.text(".link code")
 	if !strings.HasPrefix(address, site+"/f/") {
 		t.Fatalf("the link is %q", address)
@@ -87,19 +87,19 @@ func TestFirstForm(t *testing.T) {
 
 	act(func() { guest.wantStatus(guest.open(address), 200) })
 	guest.wantWords("Cake sale", "Which cake would you like?", "Carrot cake", "Cheesecake", "Apple pie", "Your name")
-	guest.wantNoWords("Answer 1", "Answer 2")
+	guest.wantNoWords("Option 1", "Option 2")
 	act(func() { guest.choose("which_cake_would_you_like", "cheesecake") })
 	fill(guest, `input[name="your_name"]`, "Grace")
-	press(guest, button("Send"))
+	press(guest, button("Submit"))
 	guest.wantPath(path + "/done")
 	guest.wantWords("Thank you")
 
 	press(b, `//nav[@class="tabs"]//a[contains(., "Responses")]`)
-	b.wantWords("Which cake would you like?", "Cheesecake", "Grace", "1 to 1 of 1")
+	b.wantWords("Which cake would you like?", "Cheesecake", "Grace", "1–1 of 1")
 	press(b, "table.answers tbody th a")
 	b.wantWords("Cheesecake", "Grace", "version 1")
 	press(b, `//nav[@class="tabs"]//a[contains(., "Summary")]`)
-	b.wantWords("Responses: 1", "Which cake would you like?", "1 answered", "Cheesecake")
+	b.wantWords("Responses: 1", "Which cake would you like?", "1 answer", "Cheesecake")
 	if actions > fewActions {
 		t.Errorf("it took %d actions, more than %d", actions, fewActions)
 	}

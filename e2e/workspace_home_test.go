@@ -91,7 +91,7 @@ func TestHome(t *testing.T) {
 			}
 			more("Cherry survey")
 			b.wantStatus(b.press(fmt.Sprintf(`form[action="/forms/%s/duplicate"] button`, ids["Cherry survey"])), 200)
-			b.wantWords("draft")
+			b.wantWords("Draft")
 			b.wantStatus(b.open("/?sort=title"), 200)
 			if n := len(b.listed()); n != 4 {
 				t.Errorf("%d forms after copying one: %q", n, b.listed())
@@ -166,6 +166,6 @@ func TestStarters(t *testing.T) {
 		}
 		b.do(chromedp.Click(".tools .primary"), chromedp.WaitVisible("dialog form"))
 		b.wantStatus(b.press("dialog .primary"), 200)
-		b.wantWords(one.Title, "open")
+		b.wantWords(one.Title, "Open")
 	}
 }

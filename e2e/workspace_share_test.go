@@ -53,7 +53,7 @@ func TestShare(t *testing.T) {
 			b.wantWords("Not published yet")
 			b.wantStatus(b.press(`form[action$="/publish"] button`), 200)
 			b.wantPath(share)
-			b.wantWords(s.URL+"/f/"+id, "open")
+			b.wantWords(s.URL+"/f/"+id, "Open")
 			if b.count(`input[name="any_site"]:checked`) != 1 {
 				t.Error("at first not every site may show it")
 			}
@@ -93,7 +93,7 @@ func TestShare(t *testing.T) {
 			reader.wantStatus(reader.open("/f/"+slug), 200)
 			reader.wantWords("First", "Second")
 			b.wantStatus(b.press(button("Close form")), 200)
-			b.wantWords("Form closed.", "closed")
+			b.wantWords("Form closed.", "Closed")
 			reader.wantStatus(reader.open("/f/"+slug), 409)
 			b.wantStatus(b.press(button("Reopen form")), 200)
 			b.wantWords("Form reopened.")

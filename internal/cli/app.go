@@ -95,12 +95,12 @@ func (appList) Run(ctx context.Context, place Place, io streams) error {
 	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "ID\tNAME\tOWNER\tTYPE\tSTATUS\tREDIRECT URIS")
 	for _, a := range apps {
-		kind, state := "secret", "on"
+		kind, state := "confidential", "enabled"
 		if a.Public {
 			kind = "public"
 		}
 		if a.Disabled {
-			state = "off"
+			state = "disabled"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, a.Name, a.Owner, kind, state, strings.Join(a.RedirectURIs, " "))
 	}

@@ -61,7 +61,7 @@ type program struct {
 	beforeKill func() // what else happens at that moment
 }
 
-var saidAddress = regexp.MustCompile(`^Formulary is at \S+ \(.*listening on ([^)]+)\)`)
+var saidAddress = regexp.MustCompile(`^Formulary is running at \S+ \(.*listening on ([^)]+)\)`)
 
 // launch runs the program and waits until it is ready; around are the words of
 // a command that ends by becoming the program.

@@ -202,7 +202,7 @@ func TestBrokenCertificateLeavesTheOldOne(t *testing.T) {
 			f.later()
 			f.want(1, after)
 		}
-		if n := f.log.count("TLS certificate not reloaded"); n != refused {
+		if n := f.log.count("could not reload TLS certificate"); n != refused {
 			t.Errorf("after %s the log has %d warnings, not %d", after, n, refused)
 		}
 	}

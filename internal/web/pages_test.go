@@ -143,7 +143,7 @@ func TestConnections(t *testing.T) {
 		token := s.Exchange(app, b.Allow(app.Ask("forms:read")).Query().Get("code"))
 		s.Exchange(app, b.Allow(app.Ask("responses:read,forms:read")).Query().Get("code"))
 		p := b.Get("/connections")
-		if strings.Count(p.Text, "/disconnect") != 1 || strings.Count(p.Text, "View your forms") != 1 || !strings.Contains(p.Text, "Read and export") || !strings.Contains(p.Text, "last used") {
+		if strings.Count(p.Text, "/disconnect") != 1 || strings.Count(p.Text, "View your forms") != 1 || !strings.Contains(p.Text, "View and export") || !strings.Contains(p.Text, "last used") {
 			t.Errorf("what is connected:\n%s", p.Text)
 		}
 		status(t, "disconnect", b.Post("/connections/"+app.ID+"/disconnect", nil), 303)

@@ -80,7 +80,7 @@ func TestPublicForm(t *testing.T) {
 			t.Errorf("the page weighs %d bytes with its style sheet", weight)
 		}
 		r.send("next", "name", "")
-		r.sees(422, "An answer is needed.", `aria-invalid="true"`, "autofocus")
+		r.sees(422, "Answer this question.", `aria-invalid="true"`, "autofocus")
 		r.send("next", "name", "Ada", "more", "true")
 		r.sees(200, "The second page", "Page 2 of 2", `id="q-size" hidden disabled`)
 		// Back, and what was answered is still there.
@@ -187,7 +187,7 @@ func TestDatesInWords(t *testing.T) {
 			t.Errorf("stored %v", got)
 		}
 		r.page = r.b.Get("/f/nowhere-at-all")
-		r.sees(404, "There is no form at this address")
+		r.sees(404, "We can’t find this form")
 	})
 }
 

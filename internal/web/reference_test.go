@@ -90,7 +90,7 @@ func TestReference(t *testing.T) {
 			case op.Security == nil:
 				wants = append(wants, "No authentication required.")
 			case len(op.Security[0]["oauth2"]) == 0:
-				wants = append(wants, "its scopes do not matter")
+				wants = append(wants, "with any scope")
 			default:
 				wants = append(wants, "Needs the scope <code>"+op.Security[0]["oauth2"][0]+"</code>")
 			}
