@@ -1,5 +1,5 @@
 # Each command in one place. Running the service needs Go alone; the tests
-# install what they need (see scripts/need).
+# install what they need (see scripts/install-test-deps).
 
 .DEFAULT_GOAL := help
 .PHONY: help run demo build cross test quick clients bench lint release fuzz hostile document screenshots faults
@@ -30,18 +30,18 @@ release: ## Build dist/ from the last commit: reproducible binaries, checksums, 
 	scripts/release
 
 test: ## Run all tests: both databases, a real browser, the race detector.
-	scripts/need postgres chromium axe
+	scripts/install-test-deps postgres chromium axe
 	scripts/with-postgres scripts/test
 
 quick: ## Run the tests without the browser and the race detector.
-	scripts/need postgres
+	scripts/install-test-deps postgres
 	scripts/with-postgres go test $$(go list ./... | grep -v /e2e)
 
 clients: ## Test the OAuth flow with seven client libraries from npm.
 	e2e/clients/run
 
 bench: ## Run the benchmarks and update docs/benchmarks.md (15 to 25 minutes).
-	scripts/need postgres
+	scripts/install-test-deps postgres
 	scripts/with-postgres --durable go run ./bench $(BENCH)
 
 lint: ## Check formatting and run go vet, staticcheck and govulncheck.
@@ -53,7 +53,7 @@ lint: ## Check formatting and run go vet, staticcheck and govulncheck.
 STATICCHECK := v0.7.0
 
 faults: ## Run fault-injection tests and update docs/reliability.md.
-	scripts/need postgres strace ext4
+	scripts/install-test-deps postgres strace ext4
 	scripts/with-postgres scripts/faults
 
 fuzz: ## Run each fuzz test for FUZZTIME (30s).
@@ -62,12 +62,12 @@ fuzz: ## Run each fuzz test for FUZZTIME (30s).
 	done
 
 hostile: ## Send HOSTILE (200000) adversarial requests and measure expensive ones; set EXPENSIVE=name,name to select families, HOSTILE_SEED=n to repeat a run.
-	scripts/need postgres
+	scripts/install-test-deps postgres
 	HOSTILE_REQUESTS=$(HOSTILE) HOSTILE_SEED=$${HOSTILE_SEED:-$$(date +%s)} EXPENSIVE=$(EXPENSIVE) scripts/with-postgres go test ./internal/cli -run 'TestHostileInput|TestExpensiveRequests' -count 1 -timeout 3h -v
 
 document: ## Regenerate docs/openapi.json.
 	UPDATE=1 go test ./internal/api -run TestDocumentIsCommitted -count 1
 
 screenshots: ## Update the screenshots in docs/images.
-	scripts/need chromium axe
+	scripts/install-test-deps chromium axe
 	go test -tags screenshots ./e2e -run TestScreenshots -count 1 -timeout 5m

@@ -32,8 +32,8 @@ type world struct {
 	store  *store.Store
 	app    account.Application
 	secret string
-	some   account.Person
-	many   account.Person
+	some   account.User
+	many   account.User
 	form   string // the id of an open form
 	survey string // and of one that has been answered
 }
@@ -79,9 +79,9 @@ func (w *world) register(ctx context.Context) error {
 	w.secret, hash = account.NewClientSecret()
 	w.app = account.Application{
 		Account: w.some.ID, ID: account.NewID(account.AppPrefix, now), Name: "Benchmark",
-		RedirectURIs: []string{redirectURI}, Scopes: account.EveryScope(), CreatedAt: now,
+		RedirectURIs: []string{redirectURI}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
-	_, err := w.store.AddApp(ctx, w.app, hash, store.Once{})
+	_, err := w.store.AddApp(ctx, w.app, hash, store.IdempotencyKey{})
 	return err
 }
 
@@ -97,22 +97,22 @@ func (w *world) publishOrder(ctx context.Context) error {
 }
 
 // publish opens a form, which is then the one of the world.
-func (w *world) publish(ctx context.Context, owner account.Person, title string, d *form.Definition) error {
-	if err := d.Clean(); err != nil {
+func (w *world) publish(ctx context.Context, owner account.User, title string, d *form.Definition) error {
+	if err := d.Normalize(); err != nil {
 		return err
 	}
-	f, err := w.store.CreateForm(ctx, owner.ID, form.Head{Title: title, Language: "en"}, d, store.Once{}, time.Now())
+	f, err := w.store.CreateForm(ctx, owner.ID, form.Header{Title: title, Language: "en"}, d, store.IdempotencyKey{}, time.Now())
 	if err != nil {
 		return err
 	}
 	w.form = f.ID
-	_, err = w.store.Publish(ctx, owner.ID, f.ID, 0, store.Once{}, time.Now())
+	_, err = w.store.Publish(ctx, owner.ID, f.ID, 0, store.IdempotencyKey{}, time.Now())
 	return err
 }
 
-func (w *world) person(ctx context.Context, email string, forms int64) (account.Person, error) {
+func (w *world) person(ctx context.Context, email string, forms int64) (account.User, error) {
 	now := time.Now()
-	p, err := w.store.AddPerson(ctx, account.Person{
+	p, err := w.store.AddUser(ctx, account.User{
 		ID: account.NewID(account.UserPrefix, now), Email: email, Name: "Ada Lovelace", Language: "en", CreatedAt: now,
 	})
 	if err != nil {
@@ -124,12 +124,12 @@ func (w *world) person(ctx context.Context, email string, forms int64) (account.
 	for i := range errs {
 		working.Go(func() {
 			for n := made.Add(1); n <= forms && errs[i] == nil; n = made.Add(1) {
-				head := form.Head{
+				head := form.Header{
 					Title:       fmt.Sprintf("Customer survey %d", n),
 					Description: "How content are you with our service, and what could be better?",
 					Language:    "en",
 				}
-				_, errs[i] = w.store.CreateForm(ctx, p.ID, head, nil, store.Once{}, time.Now())
+				_, errs[i] = w.store.CreateForm(ctx, p.ID, head, nil, store.IdempotencyKey{}, time.Now())
 			}
 		})
 	}
@@ -138,14 +138,14 @@ func (w *world) person(ctx context.Context, email string, forms int64) (account.
 }
 
 // codes issues authorization codes, which otherwise takes a person each.
-func (w *world) codes(ctx context.Context, owner account.Person, n int) ([]string, error) {
-	ticket := store.Ticket{AppID: w.app.ID, RedirectURI: redirectURI, Scopes: account.EveryScope()}
+func (w *world) codes(ctx context.Context, owner account.User, n int) ([]string, error) {
+	ticket := store.ConsentRequest{AppID: w.app.ID, RedirectURI: redirectURI, Scopes: account.DefaultScopes()}
 	texts := make([]string, 0, n)
 	for len(texts) < n {
 		now := time.Now()
 		batch := make([]account.Secret, min(codeBatch, n-len(texts)))
 		for i := range batch {
-			batch[i] = account.Mint(account.Code, owner.ID, now)
+			batch[i] = account.NewSecret(account.Code, owner.ID, now)
 			texts = append(texts, batch[i].Text)
 		}
 		if err := w.addCodes(ctx, ticket, batch, now); err != nil {
@@ -155,7 +155,7 @@ func (w *world) codes(ctx context.Context, owner account.Person, n int) ([]strin
 	return texts, nil
 }
 
-func (w *world) addCodes(ctx context.Context, ticket store.Ticket, batch []account.Secret, now time.Time) error {
+func (w *world) addCodes(ctx context.Context, ticket store.ConsentRequest, batch []account.Secret, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, batchLimit)
 	defer cancel()
 	return w.store.AddCodes(ctx, ticket, batch, now.Add(codeLife), now)
@@ -168,7 +168,7 @@ type tokens struct {
 }
 
 // exchange gets tokens from the running service, as an application does.
-func (w *world) exchange(ctx context.Context, addr string, owner account.Person, n int) ([]tokens, error) {
+func (w *world) exchange(ctx context.Context, addr string, owner account.User, n int) ([]tokens, error) {
 	codes, err := w.codes(ctx, owner, n)
 	if err != nil {
 		return nil, err

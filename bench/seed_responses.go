@@ -128,9 +128,9 @@ func (w *world) respond(ctx context.Context, n int) error {
 	for range respondents {
 		answering.Go(func() {
 			for i := int(taken.Add(1)); i <= n && ctx.Err() == nil; i = int(taken.Add(1)) {
-				e, err := f.Definition.Check(surveyAnswers(i))
+				e, err := f.Definition.Validate(surveyAnswers(i))
 				if err == nil {
-					_, err = w.store.AddResponse(ctx, store.Submission{
+					_, err = w.store.SubmitResponse(ctx, store.Submission{
 						Form: f, Answers: e.Answers, Metadata: form.Metadata{Source: "json"}, At: opened.Add(time.Duration(i) * pace),
 					})
 				}

@@ -18,16 +18,16 @@ import (
 )
 
 // addForms gives a person forms, as long as pages cannot do that.
-func addForms(t testing.TB, s *clitest.Service, email string, heads ...form.Head) {
+func addForms(t testing.TB, s *clitest.Service, email string, heads ...form.Header) {
 	t.Helper()
 	ctx := context.Background()
 	db := storetest.Open(t, s.Place)
-	person, err := db.PersonByEmail(ctx, email)
+	person, err := db.UserByEmail(ctx, email)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, head := range heads {
-		if _, err := db.CreateForm(ctx, person.ID, head, nil, store.Once{}, time.Now()); err != nil {
+		if _, err := db.CreateForm(ctx, person.ID, head, nil, store.IdempotencyKey{}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -238,8 +238,8 @@ func member(t *testing.T) (*tab, application) {
 	app := register(t, s)
 	s.Token(ada, app.App, "forms:read,responses:read")
 	addForms(t, s, ada,
-		form.Head{Title: "Summer party", Description: "Are you coming?", Language: "en"},
-		form.Head{Title: "Kundenumfrage", Language: "de"})
+		form.Header{Title: "Summer party", Description: "Are you coming?", Language: "en"},
+		form.Header{Title: "Kundenumfrage", Language: "de"})
 	return visitor(t, s, ada, app.origin), app
 }
 

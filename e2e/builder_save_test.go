@@ -64,10 +64,10 @@ func TestBuilderProblems(t *testing.T) {
 // meanwhile changes the draft as another window or a program would.
 func (b builder) meanwhile(title string) {
 	b.t.Helper()
-	_, err := b.desk.db.ChangeForm(context.Background(), b.desk.owner, b.id, 0, func(p *form.Plan) error {
+	_, err := b.desk.db.UpdateForm(context.Background(), b.desk.owner, b.id, 0, func(p *form.FormInput) error {
 		p.Title = title
 		p.Definition.Fields = append(p.Definition.Fields, &form.Field{Kind: "email", Label: "From " + title})
-		return p.Clean()
+		return p.Normalize()
 	}, time.Now())
 	if err != nil {
 		b.t.Fatal(err)

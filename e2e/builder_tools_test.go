@@ -20,15 +20,15 @@ import (
 )
 
 // draft keeps a form that nobody has published and returns its id.
-func (d desk) draft(plan form.Plan) string {
+func (d desk) draft(plan form.FormInput) string {
 	d.t.Helper()
 	if plan.Definition == nil {
 		plan.Definition = &form.Definition{Fields: []*form.Field{}}
 	}
-	if err := plan.Clean(); err != nil {
-		d.t.Fatalf("%v %+v", err, fault.From(err).Details)
+	if err := plan.Normalize(); err != nil {
+		d.t.Fatalf("%v %+v", err, fault.Wrap(err).Details)
 	}
-	f, err := d.db.CreatePlan(context.Background(), d.owner, plan, store.Once{}, time.Now())
+	f, err := d.db.CreateFormFrom(context.Background(), d.owner, plan, store.IdempotencyKey{}, time.Now())
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ type builder struct {
 func openBuilder(t *testing.T, s *clitest.Service, title, definition string) builder {
 	t.Helper()
 	d := openDesk(t, s)
-	plan := form.Plan{Head: form.Head{Title: title, Language: "en"}, Offer: form.Offer{Sites: form.AnySite}}
+	plan := form.FormInput{Header: form.Header{Title: title, Language: "en"}, Availability: form.Availability{Sites: form.AnySite}}
 	if definition != "" {
 		plan.Definition = asking(t, definition)
 	}

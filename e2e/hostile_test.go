@@ -126,7 +126,7 @@ func TestHostileNames(t *testing.T) {
 		b.open("/authorize?response_type=code&scope=forms:read&client_id=" + ids[i] + "&redirect_uri=" + site + "/callback")
 		b.wantLiteral("h1 strong", name)
 		b.wantInert()
-		person.Allow(clitest.App{ID: ids[i], Redirect: site + "/callback"}.Ask("forms:read"))
+		person.Allow(clitest.App{ID: ids[i], Redirect: site + "/callback"}.AuthorizeURL("forms:read"))
 	}
 	b.open("/connections")
 	b.wantLiteral("h2", hostile...)
@@ -139,7 +139,7 @@ func addApps(t *testing.T, place storetest.Place, redirect string, names []strin
 	t.Helper()
 	ctx := context.Background()
 	db := storetest.Open(t, place)
-	person, err := db.PersonByEmail(ctx, ada)
+	person, err := db.UserByEmail(ctx, ada)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,12 +147,12 @@ func addApps(t *testing.T, place storetest.Place, redirect string, names []strin
 		_, hash := account.NewClientSecret()
 		app := account.Application{
 			Account: person.ID, ID: account.NewID(account.AppPrefix, time.Now()), Name: name,
-			RedirectURIs: []string{redirect}, Scopes: account.EveryScope(), CreatedAt: time.Now(),
+			RedirectURIs: []string{redirect}, Scopes: account.DefaultScopes(), CreatedAt: time.Now(),
 		}
 		if err := app.Check(); err != nil {
 			t.Fatalf("%q cannot be a name: %v", name, err)
 		}
-		if _, err := db.AddApp(ctx, app, hash, store.Once{}); err != nil {
+		if _, err := db.AddApp(ctx, app, hash, store.IdempotencyKey{}); err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, app.ID)

@@ -40,7 +40,7 @@ func register(t testing.TB, s *clitest.Service) application {
 
 // link is where the application sends people to be asked.
 func (a application) link(scope, state string) string {
-	query := a.Ask(scope)
+	query := a.AuthorizeURL(scope)
 	query.Set("state", state)
 	return "/authorize?" + query.Encode()
 }
@@ -157,7 +157,7 @@ func TestAuthorizeRefused(t *testing.T) {
 		{"other site", "redirect_uri", "https://elsewhere.example/callback"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			query := app.Ask("forms:read")
+			query := app.AuthorizeURL("forms:read")
 			query.Set(test.field, test.value)
 			b.wantStatus(b.open("/authorize?"+query.Encode()), 400)
 			b.wantPath("/authorize")

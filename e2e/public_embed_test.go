@@ -97,7 +97,7 @@ func TestEmbed(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	desk := openDesk(t, s)
-	plan := form.Plan{Head: form.Head{Title: "Guests"}, Definition: guests(t)}
+	plan := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: guests(t)}
 	plan.Sites = "*"
 	path := desk.publish(plan)
 	b := openTab(t, blog(t, s.URL, path), s.URL)
@@ -157,7 +157,7 @@ func TestEmbedLeadsOn(t *testing.T) {
 		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"><h1>Our shop greets %s`, r.URL.Query().Get("who"))
 	}))
 	t.Cleanup(elsewhere.Close)
-	plan := form.Plan{Head: form.Head{Title: "Guests"}, Definition: asking(t, `{"fields": [{"key": "name", "kind": "short_text", "label": "Name"}],
+	plan := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: asking(t, `{"fields": [{"key": "name", "kind": "short_text", "label": "Name"}],
 		"endings": [{"redirect": "`+elsewhere.URL+`/?who={{name}}"}]}`)}
 	plan.Sites = "*"
 	path := openDesk(t, s).publish(plan)
@@ -177,7 +177,7 @@ func TestEmbedRefused(t *testing.T) {
 	for name, sites := range map[string]string{"nobody": "", "somebody else": "https://friend.example"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			plan := form.Plan{Head: form.Head{Title: "Guests"}, Definition: guests(t)}
+			plan := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: guests(t)}
 			plan.Sites = sites
 			desk := desk.in(t)
 			path := desk.publish(plan)

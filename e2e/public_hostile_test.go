@@ -33,14 +33,14 @@ func taken(t testing.TB, place string, takes func(words string) bool) []string {
 }
 
 // asks is a form that any site may show.
-func asks(head form.Head, fields ...*form.Field) form.Plan {
-	return form.Plan{Head: head, Offer: form.Offer{Sites: form.AnySite}, Definition: &form.Definition{Fields: fields}}
+func asks(head form.Header, fields ...*form.Field) form.FormInput {
+	return form.FormInput{Header: head, Availability: form.Availability{Sites: form.AnySite}, Definition: &form.Definition{Fields: fields}}
 }
 
 // takes says whether a form can have the field.
 func takes(f form.Field) bool {
-	plan := asks(form.Head{Title: "T"}, &f)
-	return plan.Clean() == nil
+	plan := asks(form.Header{Title: "T"}, &f)
+	return plan.Normalize() == nil
 }
 
 // leaves are the texts of a document's innermost elements, and what is filled in.
@@ -94,17 +94,17 @@ func TestHostileForms(t *testing.T) {
 // hostileHeads has a form for each title, with a description and an ending that say
 // the same, and shows many of them at once, each in a frame.
 func hostileHeads(t *testing.T, d desk, b *tab) {
-	head := func(h form.Head) bool {
+	head := func(h form.Header) bool {
 		plan := asks(h)
-		return plan.Clean() == nil
+		return plan.Normalize() == nil
 	}
 	ends := func(e form.Ending) bool {
-		plan := asks(form.Head{Title: "T"})
+		plan := asks(form.Header{Title: "T"})
 		plan.Definition.Endings = []*form.Ending{&e}
-		return plan.Clean() == nil
+		return plan.Normalize() == nil
 	}
-	every := taken(t, "titles", func(words string) bool { return head(form.Head{Title: words}) })
-	descriptions := among(taken(t, "descriptions", func(words string) bool { return head(form.Head{Title: "T", Description: words}) }))
+	every := taken(t, "titles", func(words string) bool { return head(form.Header{Title: words}) })
+	descriptions := among(taken(t, "descriptions", func(words string) bool { return head(form.Header{Title: "T", Description: words}) }))
 	thanks := among(taken(t, "endings", func(words string) bool { return ends(form.Ending{Title: words}) }))
 	texts := among(taken(t, "texts of endings", func(words string) bool { return ends(form.Ending{Text: words}) }))
 
@@ -118,10 +118,10 @@ func hostileHeads(t *testing.T, d desk, b *tab) {
 	}
 	paths := map[string]string{}
 	for _, words := range titles {
-		plan := asks(form.Head{Title: words, Description: "None"}, &form.Field{Kind: "short_text", Label: "Question"})
+		plan := asks(form.Header{Title: words, Description: "None"}, &form.Field{Kind: "short_text", Label: "Question"})
 		ending := form.Ending{Title: "Thanks"}
 		if descriptions[words] {
-			plan.Head.Description = words
+			plan.Header.Description = words
 		}
 		if thanks[words] {
 			ending.Title = words
@@ -225,7 +225,7 @@ func hostileQuestions(t *testing.T, d desk, b *tab) {
 			}
 			fields = append(fields, field)
 		}
-		path := d.publish(asks(form.Head{Title: "Questions"}, fields...))
+		path := d.publish(asks(form.Header{Title: "Questions"}, fields...))
 		b.wantStatus(b.open(path), 200)
 		b.wantInert()
 		wantAsTheyAre(t, "the page", b.leaves(), literal...)
@@ -239,7 +239,7 @@ func hostileQuestions(t *testing.T, d desk, b *tab) {
 // texts, conditions and the ending.
 func hostileAnswers(t *testing.T, d desk, b *tab) {
 	answers := taken(t, "answers", func(words string) bool {
-		_, err := form.KindOf("short_text").Answer(&form.Field{}, words)
+		_, err := form.KindOf("short_text").Validate(&form.Field{}, words)
 		return err == nil
 	})
 	for list := range slices.Chunk(answers, batch) {
@@ -260,7 +260,7 @@ func hostileAnswers(t *testing.T, d desk, b *tab) {
 		}
 		first = append(first, &form.Field{Key: "must", Kind: "short_text", Label: "Must", Required: true}, &form.Field{Kind: "page_break", Label: "{{a00}}", Help: "{{a01}}"})
 		second = append(second, &form.Field{Key: "last", Kind: "short_text", Label: "Last", ShowIf: &form.Condition{Field: "a00", Op: "equals", Value: list[0]}})
-		plan := asks(form.Head{Title: "Answers"}, slices.Concat(first, second)...)
+		plan := asks(form.Header{Title: "Answers"}, slices.Concat(first, second)...)
 		plan.Definition.Endings = []*form.Ending{{Title: "{{a00}}", Text: ending.String()}}
 		path := d.publish(plan)
 
@@ -288,7 +288,7 @@ func hostileAnswers(t *testing.T, d desk, b *tab) {
 // hostileLinks begins a form of all kinds with links that bring hostile words for
 // each of its controls.
 func hostileLinks(t *testing.T, d desk, b *tab) {
-	path := d.publish(form.Plan{Head: form.Head{Title: "Links"}, Definition: asking(t, everyKind)})
+	path := d.publish(form.FormInput{Header: form.Header{Title: "Links"}, Definition: asking(t, everyKind)})
 	b.wantStatus(b.open(path), 200)
 	names := ask(b, chromedp.Evaluate[[]string](`[...new Set(Array.from(document.querySelectorAll("form [name]:not([name^=_])"), (e) => e.name))]`))
 	if len(names) < 30 {

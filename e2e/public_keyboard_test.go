@@ -146,7 +146,7 @@ func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	desk := openDesk(t, s)
-	path := desk.publish(form.Plan{Head: form.Head{Title: "Everything"}, Definition: asking(t, keyboardForm)})
+	path := desk.publish(form.FormInput{Header: form.Header{Title: "Everything"}, Definition: asking(t, keyboardForm)})
 	b := openTab(t, s.URL)
 	b.inFront()
 	b.wantStatus(b.open(path+"?source=mail"), 200)

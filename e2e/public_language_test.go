@@ -136,11 +136,11 @@ func TestLanguages(t *testing.T) {
 			t.Run(language, func(t *testing.T) {
 				t.Parallel()
 				desk := desk.in(t)
-				head := form.Head{Title: "Ω " + language, Description: "Ωω", Language: language}
-				path := desk.publish(form.Plan{Head: head, Definition: asking(t, alpha)})
-				closed := desk.publish(form.Plan{Head: head, Definition: asking(t, alpha)})
+				head := form.Header{Title: "Ω " + language, Description: "Ωω", Language: language}
+				path := desk.publish(form.FormInput{Header: head, Definition: asking(t, alpha)})
+				closed := desk.publish(form.FormInput{Header: head, Definition: asking(t, alpha)})
 				desk.close(closed)
-				early := desk.publish(form.Plan{Head: head, Offer: form.Offer{OpensAt: time.Now().Add(time.Hour)}, Definition: asking(t, alpha)})
+				early := desk.publish(form.FormInput{Header: head, Availability: form.Availability{OpensAt: time.Now().Add(time.Hour)}, Definition: asking(t, alpha)})
 				// The town that is left is the only one.
 				if a := s.Call("POST", path, "", `{"answers": {"nick": "Ada", "town": "a"}}`); a.StatusCode != 201 {
 					t.Fatal(a.Text)
@@ -276,10 +276,10 @@ func TestLongWords(t *testing.T) {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			desk := desk.in(t)
-			head := form.Head{Title: word, Description: word, Language: language}
-			path := desk.publish(form.Plan{Head: head, Definition: asking(t, all)})
-			pages := desk.publish(form.Plan{Head: head, Definition: asking(t, two)})
-			closed := desk.publish(form.Plan{Head: head, Definition: asking(t, all)})
+			head := form.Header{Title: word, Description: word, Language: language}
+			path := desk.publish(form.FormInput{Header: head, Definition: asking(t, all)})
+			pages := desk.publish(form.FormInput{Header: head, Definition: asking(t, two)})
+			closed := desk.publish(form.FormInput{Header: head, Definition: asking(t, all)})
 			desk.close(closed)
 			b := openTab(t, s.URL)
 			for _, v := range []view{

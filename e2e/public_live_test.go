@@ -86,7 +86,7 @@ func TestLiveConditions(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	desk := openDesk(t, s)
-	path := desk.publish(form.Plan{Head: form.Head{Title: "Party"}, Definition: asking(t, wardrobe)})
+	path := desk.publish(form.FormInput{Header: form.Header{Title: "Party"}, Definition: asking(t, wardrobe)})
 	b := openTab(t, s.URL)
 
 	b.wantStatus(b.open(path), 200)
@@ -136,7 +136,7 @@ func TestConditionsWithoutScript(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	desk := openDesk(t, s)
-	path := desk.publish(form.Plan{Head: form.Head{Title: "Party"}, Definition: asking(t, wardrobe)})
+	path := desk.publish(form.FormInput{Header: form.Header{Title: "Party"}, Definition: asking(t, wardrobe)})
 	b := openTab(t, s.URL)
 	b.withoutScript()
 
@@ -188,7 +188,7 @@ func TestSharedConditions(t *testing.T) {
 	}
 	s := start(t)
 	b := openTab(t, s.URL)
-	b.wantStatus(b.open(publishForm(t, s, form.Head{Title: "Party"}, wardrobe)), 200)
+	b.wantStatus(b.open(publishForm(t, s, form.Header{Title: "Party"}, wardrobe)), 200)
 	// The module that the page itself runs.
 	got := ask(b, chromedp.Evaluate[[]bool](`import(document.querySelector('script[type="module"]').src).then(({ holds }) => {
 		const shared = `+string(text)+`;
@@ -268,11 +268,11 @@ func TestReadingsAgree(t *testing.T) {
 		covered[f.Kind] = true
 	}
 	for _, kind := range form.Kinds {
-		if (&form.Field{Kind: kind.Name()}).Asked() && !covered[kind.Name()] && kind.Name() != "calculated" {
+		if (&form.Field{Kind: kind.Name()}).HasAnswer() && !covered[kind.Name()] && kind.Name() != "calculated" {
 			t.Errorf("no answer of the kind %s is read", kind.Name())
 		}
 	}
-	path := publishForm(t, s, form.Head{Title: "Everything"}, `{"fields": [`+strings.Join(fields, ",\n")+`]}`)
+	path := publishForm(t, s, form.Header{Title: "Everything"}, `{"fields": [`+strings.Join(fields, ",\n")+`]}`)
 
 	var byServer []string
 	for _, m := range regexp.MustCompile(`id="q-([yn]\d\d)">`).FindAllStringSubmatch(s.Browser().Get(path+"?"+query.Encode()).Text, -1) {
@@ -306,7 +306,7 @@ func TestLiveResults(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	desk := openDesk(t, s)
-	path := desk.publish(form.Plan{Head: form.Head{Title: "Order", Language: "de"}, Definition: asking(t, `{"fields": [
+	path := desk.publish(form.FormInput{Header: form.Header{Title: "Order", Language: "de"}, Definition: asking(t, `{"fields": [
 		{"key": "pieces", "kind": "number", "label": "Pieces"},
 		{"key": "price", "kind": "calculated", "label": "Price", "expression": "pieces * 2.5", "unit": "€"},
 		{"key": "why", "kind": "short_text", "label": "So many?", "show_if": {"field": "price", "op": "at_least", "value": 10}}]}`)})

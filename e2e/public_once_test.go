@@ -36,7 +36,7 @@ func TestStoredOnce(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			desk := desk.in(t)
-			path := desk.publish(form.Plan{Head: form.Head{Title: "Once"}, Definition: asking(t, `{"fields": [{"key": "a", "kind": "short_text", "label": "Word", "required": true}]}`)})
+			path := desk.publish(form.FormInput{Header: form.Header{Title: "Once"}, Definition: asking(t, `{"fields": [{"key": "a", "kind": "short_text", "label": "Word", "required": true}]}`)})
 			b := openTab(t, s.URL)
 			test.prepare(b)
 

@@ -40,7 +40,7 @@ func TestPages(t *testing.T) {
 		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"><h1>Welcome to the shop, %s`, r.FormValue("who"))
 	}))
 	t.Cleanup(shop.Close)
-	path := desk.publish(form.Plan{Head: form.Head{Title: "Teahouse"}, Definition: asking(t, teahouse(shop.URL))})
+	path := desk.publish(form.FormInput{Header: form.Header{Title: "Teahouse"}, Definition: asking(t, teahouse(shop.URL))})
 	b := openTab(t, s.URL, shop.URL)
 
 	begin := func(who, what string) {
@@ -125,7 +125,7 @@ func TestReloadedPage(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	desk := openDesk(t, s)
-	path := desk.publish(form.Plan{Head: form.Head{Title: "Teahouse"}, Definition: asking(t, teahouse("https://shop.example"))})
+	path := desk.publish(form.FormInput{Header: form.Header{Title: "Teahouse"}, Definition: asking(t, teahouse("https://shop.example"))})
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open(path), 200)
 	b.fill(`input[name="who"]`, "Ada")
@@ -146,7 +146,7 @@ func TestOwnAnswer(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	desk := openDesk(t, s)
-	path := desk.publish(form.Plan{Head: form.Head{Title: "Colours"}, Definition: asking(t, `{"fields": [
+	path := desk.publish(form.FormInput{Header: form.Header{Title: "Colours"}, Definition: asking(t, `{"fields": [
 		{"key": "one", "kind": "single_choice", "label": "One", "other": true, "options": [{"value": "red", "label": "Red"}]},
 		{"key": "some", "kind": "multiple_choice", "label": "Some", "other": true, "options": [{"value": "red", "label": "Red"}]},
 		{"key": "more", "kind": "multiple_choice", "label": "More", "other": true, "options": [{"value": "red", "label": "Red"}]}]}`)})
@@ -167,7 +167,7 @@ func TestMissingFromLink(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	desk := openDesk(t, s)
-	path := desk.publish(form.Plan{Head: form.Head{Title: "Survey"}, Definition: asking(t, `{"fields": [
+	path := desk.publish(form.FormInput{Header: form.Header{Title: "Survey"}, Definition: asking(t, `{"fields": [
 		{"key": "from", "kind": "hidden", "required": true}, {"key": "a", "kind": "short_text", "label": "Word"}]}`)})
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open(path), 200)

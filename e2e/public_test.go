@@ -43,7 +43,7 @@ type desk struct {
 func openDesk(t testing.TB, s *clitest.Service) desk {
 	t.Helper()
 	db := storetest.Open(t, s.Place)
-	owner, err := db.PersonByEmail(context.Background(), ada)
+	owner, err := db.UserByEmail(context.Background(), ada)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,17 +57,17 @@ func (d desk) in(t testing.TB) desk {
 }
 
 // publish opens a form and returns its path.
-func (d desk) publish(plan form.Plan) string {
+func (d desk) publish(plan form.FormInput) string {
 	d.t.Helper()
 	ctx := context.Background()
-	if err := plan.Clean(); err != nil {
-		d.t.Fatalf("%v %+v", err, fault.From(err).Details)
+	if err := plan.Normalize(); err != nil {
+		d.t.Fatalf("%v %+v", err, fault.Wrap(err).Details)
 	}
-	f, err := d.db.CreatePlan(ctx, d.owner, plan, store.Once{}, time.Now())
+	f, err := d.db.CreateFormFrom(ctx, d.owner, plan, store.IdempotencyKey{}, time.Now())
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if _, err := d.db.Publish(ctx, d.owner, f.ID, 0, store.Once{}, time.Now()); err != nil {
+	if _, err := d.db.Publish(ctx, d.owner, f.ID, 0, store.IdempotencyKey{}, time.Now()); err != nil {
 		d.t.Fatal(err)
 	}
 	return "/f/" + f.ID
@@ -126,9 +126,9 @@ func asking(t testing.TB, definition string) *form.Definition {
 }
 
 // publishForm makes an open form beside the service and returns its path.
-func publishForm(t testing.TB, s *clitest.Service, head form.Head, definition string) string {
+func publishForm(t testing.TB, s *clitest.Service, head form.Header, definition string) string {
 	t.Helper()
-	return openDesk(t, s).publish(form.Plan{Head: head, Definition: asking(t, definition)})
+	return openDesk(t, s).publish(form.FormInput{Header: head, Definition: asking(t, definition)})
 }
 
 // pressAnyhow goes on though the browser finds something missing.
@@ -142,7 +142,7 @@ func (b *tab) pressAnyhow() int {
 func TestBrowserBack(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	path := publishForm(t, s, form.Head{Title: "Pages"}, `{"fields": [{"key": "a", "kind": "short_text", "label": "First"}, {"kind": "page_break"},
+	path := publishForm(t, s, form.Header{Title: "Pages"}, `{"fields": [{"key": "a", "kind": "short_text", "label": "First"}, {"kind": "page_break"},
 		{"key": "b", "kind": "number", "label": "Second"}, {"kind": "page_break"}, {"key": "c", "kind": "short_text", "label": "Third"}]}`)
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open(path), 200)
@@ -173,7 +173,7 @@ func TestFillIn(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			desk := all.in(t)
-			path := desk.publish(form.Plan{Head: form.Head{Title: "Party", Language: "en"}, Definition: asking(t, everyKind)})
+			path := desk.publish(form.FormInput{Header: form.Header{Title: "Party", Language: "en"}, Definition: asking(t, everyKind)})
 			b := openTab(t, s.URL)
 			test.prepare(b)
 			b.wantStatus(b.open(path+"?source=mail"), 200)

@@ -30,7 +30,7 @@ const tenQuestions = `{"fields": [
 func TestPageWeight(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	path := publishForm(t, s, form.Head{Title: "Summer party", Description: "Friday to Monday, behind the old mill."}, tenQuestions)
+	path := publishForm(t, s, form.Header{Title: "Summer party", Description: "Friday to Monday, behind the old mill."}, tenQuestions)
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open(path), 200)
 	type part struct {

@@ -29,7 +29,7 @@ func (b *tab) allowed(path string) {
 func TestTryAPI(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	addForms(t, s, ada, form.Head{Title: "Summer party", Language: "en"})
+	addForms(t, s, ada, form.Header{Title: "Summer party", Language: "en"})
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open("/docs/api"), 200)
 	b.do(chromedp.Click(".try summary"))

@@ -179,9 +179,9 @@ func (w studio) furnish() []view {
 	w.form("application", "", 33, 0, "draft", nil)
 	w.form("order", "", 30, 38, "open", w.orderer)
 	event := w.form("event", "Open studio day", 24, 57, "open", w.visitor)
-	if _, err := w.db.ChangeForm(ctx, w.owner, event, 0, func(p *form.Plan) error {
+	if _, err := w.db.UpdateForm(ctx, w.owner, event, 0, func(p *form.FormInput) error {
 		p.Slug, p.ClosesAt, p.ResponseLimit = "open-studio", w.now.AddDate(0, 0, 20).Truncate(time.Hour), 120
-		return p.Clean()
+		return p.Normalize()
 	}, w.now.Add(-50*time.Hour)); err != nil {
 		w.t.Fatal(err)
 	}
@@ -223,7 +223,7 @@ func (w studio) furnish() []view {
 		{name: "application", path: "/applications/" + app.ID, status: 200, then: calls},
 		{name: "account", path: "/account", status: 200},
 		{name: "public", path: "/f/" + feedback + "?score=9&service=5&may_quote=true&praise=The+people.", status: 200},
-		{name: "consent", path: "/authorize?" + app.Ask("forms:read,responses:read").Encode(), status: 200},
+		{name: "consent", path: "/authorize?" + app.AuthorizeURL("forms:read,responses:read").Encode(), status: 200},
 		{name: "signin", path: "/signin", status: 200},
 	}
 }
@@ -232,20 +232,20 @@ func (w studio) furnish() []view {
 func (w studio) form(starter, title string, days, people int, status form.Status, answers func() map[string]any) string {
 	w.t.Helper()
 	ctx := context.Background()
-	plan, err := web.Starter("en", starter)
+	plan, err := web.LoadTemplate("en", starter)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	plan.Title = cmp.Or(title, plan.Title)
 	made := w.now.AddDate(0, 0, -days)
-	f, err := w.db.CreatePlan(ctx, w.owner, plan, store.Once{}, made)
+	f, err := w.db.CreateFormFrom(ctx, w.owner, plan, store.IdempotencyKey{}, made)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	if status == form.Draft {
 		return f.ID
 	}
-	if _, err := w.db.Publish(ctx, w.owner, f.ID, 0, store.Once{}, made.Add(3*time.Hour)); err != nil {
+	if _, err := w.db.Publish(ctx, w.owner, f.ID, 0, store.IdempotencyKey{}, made.Add(3*time.Hour)); err != nil {
 		w.t.Fatal(err)
 	}
 	public, err := w.db.PublicForm(ctx, f.ID)
@@ -279,8 +279,8 @@ func (w studio) form(starter, title string, days, people int, status form.Status
 		if len(e.Problems) > 0 {
 			w.t.Fatalf("%s: %+v", starter, e.Problems)
 		}
-		_, err := w.db.AddResponse(ctx, store.Submission{Form: public, Answers: e.Answers, Metadata: form.Metadata{Source: "page", Seconds: 35 + w.dice.Int64N(150)}, At: at})
-		if err != nil && fault.From(err).Code != fault.Invalid {
+		_, err := w.db.SubmitResponse(ctx, store.Submission{Form: public, Answers: e.Answers, Metadata: form.Metadata{Source: "page", Seconds: 35 + w.dice.Int64N(150)}, At: at})
+		if err != nil && fault.Wrap(err).Code != fault.Invalid {
 			w.t.Fatal(err)
 		}
 		if err == nil {

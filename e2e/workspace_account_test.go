@@ -20,7 +20,7 @@ func TestTryApplication(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	d := openDesk(t, s)
-	d.draft(form.Plan{Head: form.Head{Title: "Fruit", Language: "en"}})
+	d.draft(form.FormInput{Header: form.Header{Title: "Fruit", Language: "en"}})
 	for name, flags := range map[string][]string{"secret": nil, "public": {"--public"}} {
 		t.Run(name, func(t *testing.T) {
 			app := s.AddApp(ada, "https://shop.example/callback", flags...)
@@ -77,7 +77,7 @@ func TestTimeZone(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	d := openDesk(t, s)
-	path := d.publish(form.Plan{Head: form.Head{Title: "Poll", Language: "en"}, Definition: asking(t, poll)})
+	path := d.publish(form.FormInput{Header: form.Header{Title: "Poll", Language: "en"}, Definition: asking(t, poll)})
 	d.answer(path, map[string]any{"who": "Grace"}, time.Date(2026, 7, 1, 23, 15, 0, 0, time.UTC))
 	b := visitor(t, s, ada)
 	responses := strings.Replace(path, "/f/", "/forms/", 1) + "/responses"

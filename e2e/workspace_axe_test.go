@@ -30,12 +30,12 @@ func clicked(selector, shown string) func(*tab) {
 func workspaceViews(s *clitest.Service, d desk) (newcomer, owner []view) {
 	d.t.Helper()
 	built := func(b *tab) { b.wait(`document.querySelector("#builder .tools") !== null`) }
-	empty := "/forms/" + d.draft(form.Plan{Head: form.Head{Title: "Nothing yet", Language: "en"}})
-	gone := d.draft(form.Plan{Head: form.Head{Title: "Not wanted any more", Language: "en"}})
+	empty := "/forms/" + d.draft(form.FormInput{Header: form.Header{Title: "Nothing yet", Language: "en"}})
+	gone := d.draft(form.FormInput{Header: form.Header{Title: "Not wanted any more", Language: "en"}})
 	if err := d.db.DeleteForm(context.Background(), d.owner, gone, 0, time.Now()); err != nil {
 		d.t.Fatal(err)
 	}
-	everything := form.Plan{Head: form.Head{Title: "Everything", Description: "All that can be asked", Language: "en"}, Offer: form.Offer{Sites: form.AnySite}, Definition: asking(d.t, everyKind)}
+	everything := form.FormInput{Header: form.Header{Title: "Everything", Description: "All that can be asked", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: asking(d.t, everyKind)}
 	everything.Definition.Endings = []*form.Ending{{Key: "bye", Title: "Goodbye", ShowIf: &form.Condition{Field: "shirt", Op: "equals", Value: false}}, {Key: "thanks", Title: "Thank you"}}
 	everything.Definition.Fields[9].Jumps = []*form.Jump{{If: &form.Condition{Field: "shirt", Op: "equals", Value: false}, To: "bye"}}
 	path := d.publish(everything)

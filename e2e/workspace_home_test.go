@@ -34,11 +34,11 @@ func shelf(d desk) (ids map[string]string) {
 	d.t.Helper()
 	ids = map[string]string{}
 	for _, title := range []string{"Apple day", "Cherry survey", "Banana order"} {
-		ids[title] = d.draft(form.Plan{Head: form.Head{Title: title, Language: "en"}, Definition: asking(d.t, fruit)})
+		ids[title] = d.draft(form.FormInput{Header: form.Header{Title: title, Language: "en"}, Definition: asking(d.t, fruit)})
 	}
 	ctx := context.Background()
 	for _, title := range []string{"Apple day", "Cherry survey"} {
-		if _, err := d.db.Publish(ctx, d.owner, ids[title], 0, store.Once{}, time.Now()); err != nil {
+		if _, err := d.db.Publish(ctx, d.owner, ids[title], 0, store.IdempotencyKey{}, time.Now()); err != nil {
 			d.t.Fatal(err)
 		}
 	}
@@ -116,7 +116,7 @@ func TestHome(t *testing.T) {
 			}
 			// More than a page.
 			for n := range 30 {
-				d.draft(form.Plan{Head: form.Head{Title: fmt.Sprintf("Form %02d", n), Language: "en"}})
+				d.draft(form.FormInput{Header: form.Header{Title: fmt.Sprintf("Form %02d", n), Language: "en"}})
 			}
 			b.wantStatus(b.open("/?sort=title&search=Form"), 200)
 			b.wantListed(numbered(0, 30)...)

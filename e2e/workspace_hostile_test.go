@@ -16,13 +16,13 @@ import (
 )
 
 // accepted are the hostile words that can stand in a place of a form.
-func accepted(t testing.TB, place string, put func(*form.Plan, string)) []string {
+func accepted(t testing.TB, place string, put func(*form.FormInput, string)) []string {
 	t.Helper()
 	var list []string
 	for _, words := range everyHostile() {
-		plan := form.Plan{Head: form.Head{Title: "T", Language: "en"}, Definition: &form.Definition{Fields: []*form.Field{{Kind: "short_text", Label: "L"}}}}
+		plan := form.FormInput{Header: form.Header{Title: "T", Language: "en"}, Definition: &form.Definition{Fields: []*form.Field{{Kind: "short_text", Label: "L"}}}}
 		put(&plan, words)
-		if plan.Clean() == nil {
+		if plan.Normalize() == nil {
 			list = append(list, words)
 		}
 	}
@@ -68,11 +68,11 @@ func squeezed(text string) string {
 // each question that is, too.
 func besieged(d desk) (id, response string, labels, answers []string) {
 	d.t.Helper()
-	labels = accepted(d.t, "a question", func(p *form.Plan, words string) { p.Definition.Fields[0].Label = words })
-	options := accepted(d.t, "an option", func(p *form.Plan, words string) {
+	labels = accepted(d.t, "a question", func(p *form.FormInput, words string) { p.Definition.Fields[0].Label = words })
+	options := accepted(d.t, "an option", func(p *form.FormInput, words string) {
 		p.Definition.Fields[0] = &form.Field{Kind: "dropdown", Label: "L", Options: []form.Option{{Label: words}}}
 	})
-	plan := form.Plan{Head: form.Head{Title: hostile[0], Description: hostile[1], Language: "en"}, Offer: form.Offer{Sites: form.AnySite}, Definition: &form.Definition{}}
+	plan := form.FormInput{Header: form.Header{Title: hostile[0], Description: hostile[1], Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: &form.Definition{}}
 	add := func(f *form.Field) { plan.Definition.Fields = append(plan.Definition.Fields, f) }
 	all := map[string]any{}
 	for i, words := range labels {
@@ -84,7 +84,7 @@ func besieged(d desk) (id, response string, labels, answers []string) {
 			f.Jumps = []*form.Jump{{If: &form.Condition{Field: f.Key, Op: "equals", Value: words + "!"}, To: "away"}}
 		}
 		add(f)
-		if _, err := form.KindOf("short_text").Answer(f, words); err == nil {
+		if _, err := form.KindOf("short_text").Validate(f, words); err == nil {
 			all[f.Key] = words
 			answers = append(answers, words)
 		}
@@ -152,11 +152,11 @@ func TestHostileWorkspace(t *testing.T) {
 	b.wantAmong(".answers tbody td", cells, slices.DeleteFunc(slices.Clone(answered), func(words string) bool { return len([]rune(words)) > 110 }))
 
 	// The builder draws by itself, and says what has changed.
-	if _, err := d.db.ChangeForm(context.Background(), d.owner, id, 0, func(p *form.Plan) error {
+	if _, err := d.db.UpdateForm(context.Background(), d.owner, id, 0, func(p *form.FormInput) error {
 		for _, f := range p.Definition.Fields[:100] {
 			f.Help = f.Label
 		}
-		return p.Clean()
+		return p.Normalize()
 	}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -181,9 +181,9 @@ func TestHostileTitles(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	d := openDesk(t, s)
-	titles := accepted(t, "a title", func(p *form.Plan, words string) { p.Title = words })
+	titles := accepted(t, "a title", func(p *form.FormInput, words string) { p.Title = words })
 	for _, words := range titles {
-		d.draft(form.Plan{Head: form.Head{Title: words, Description: "D", Language: "en"}})
+		d.draft(form.FormInput{Header: form.Header{Title: words, Description: "D", Language: "en"}})
 	}
 	b := visitor(t, s, ada)
 	b.armed()

@@ -24,7 +24,7 @@ func (d desk) answer(path string, answers map[string]any, at time.Time) string {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	r, err := d.db.AddResponse(ctx, store.Submission{Form: public, Answers: answers, At: at})
+	r, err := d.db.SubmitResponse(ctx, store.Submission{Form: public, Answers: answers, At: at})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ const poll = `{"fields": [
 // polled is a form with 60 responses, an hour apart: the odd ones are blue.
 func polled(d desk) (id string, from time.Time) {
 	d.t.Helper()
-	path := d.publish(form.Plan{Head: form.Head{Title: "Poll", Language: "en"}, Offer: form.Offer{Sites: form.AnySite}, Definition: asking(d.t, poll)})
+	path := d.publish(form.FormInput{Header: form.Header{Title: "Poll", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: asking(d.t, poll)})
 	from = time.Date(2026, 3, 1, 0, 30, 0, 0, time.UTC)
 	for n := range 60 {
 		answers := map[string]any{"who": fmt.Sprintf("Person %02d", n), "colour": []string{"red", "blue"}[n%2], "stars": float64(n%5 + 1), "likely": float64(n % 11)}

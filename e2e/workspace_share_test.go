@@ -16,13 +16,13 @@ import (
 )
 
 // offer is how a form is offered now.
-func (d desk) offer(path string) form.Offer {
+func (d desk) offer(path string) form.Availability {
 	d.t.Helper()
 	f, err := d.db.Form(context.Background(), d.owner, strings.TrimPrefix(path, "/f/"))
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	return f.Offer
+	return f.Availability
 }
 
 // lives says that Ada lives in Berlin, so that times have to be turned around.
@@ -47,7 +47,7 @@ func TestShare(t *testing.T) {
 			if !script {
 				b.withoutScript()
 			}
-			id := d.draft(form.Plan{Head: form.Head{Title: "Fruit", Language: "en"}, Offer: form.Offer{Sites: form.AnySite}, Definition: asking(t, fruit)})
+			id := d.draft(form.FormInput{Header: form.Header{Title: "Fruit", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: asking(t, fruit)})
 			share := "/forms/" + id + "/share"
 			b.wantStatus(b.open(share), 200)
 			b.wantWords("Not published yet")
@@ -75,7 +75,7 @@ func TestShare(t *testing.T) {
 			set("sites", "https://blog.example:8443\nhttps://shop.example")
 			b.wantStatus(b.press(button("Save")), 200)
 			b.wantWords("Saved. Changes are live.", s.URL+"/f/"+slug)
-			want := form.Offer{
+			want := form.Availability{
 				Slug: slug, ResponseLimit: 70, Sites: "https://blog.example:8443 https://shop.example",
 				OpensAt: time.Date(2020, 7, 1, 8, 0, 0, 0, time.UTC), ClosesAt: time.Date(2040, 1, 2, 17, 30, 0, 0, time.UTC),
 			}
@@ -138,7 +138,7 @@ func TestShareSamples(t *testing.T) {
 	for name, sites := range map[string]string{"any site": form.AnySite, "one site": "https://shop.example", "no site": ""} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := openDesk(t, s).publish(form.Plan{Head: form.Head{Title: "Fruit", Language: "en"}, Offer: form.Offer{Sites: sites}, Definition: asking(t, fruit)})
+			path := openDesk(t, s).publish(form.FormInput{Header: form.Header{Title: "Fruit", Language: "en"}, Availability: form.Availability{Sites: sites}, Definition: asking(t, fruit)})
 			id := strings.TrimPrefix(path, "/f/")
 			b := visitor(t, s, ada)
 			b.inFront()

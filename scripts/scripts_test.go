@@ -111,7 +111,7 @@ func TestNeed(t *testing.T) {
 
 func TestNeedShowsWhyPackagesFail(t *testing.T) {
 	r := newRoom(t)
-	r.write("scripts/find", "find_postgres() { return 1; }\n")
+	r.write("scripts/lib.sh", "find_postgres() { return 1; }\n")
 	r.program("sudo", "exec \"$@\"\n")
 	r.program("apt-get", "case \"$*\" in *install*) echo 'E: Unable to locate package postgresql'; exit 100 ;; esac\n")
 	out, status := r.run("need", "postgres")

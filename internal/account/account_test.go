@@ -45,7 +45,7 @@ func TestIDs(t *testing.T) {
 func TestTicks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := time.Unix(0, rapid.Int64Range(0, 1<<62).Draw(t, "nanoseconds"))
-		tick := TickOf(at)
+		tick := NewTick(at)
 		id, carried := tick.ID(ResponsePrefix)
 		next, _ := (tick + 1).ID(ResponsePrefix)
 		if again, _ := tick.ID(ResponsePrefix); id >= next || id == again {
@@ -57,7 +57,7 @@ func TestTicks(t *testing.T) {
 		if id < FirstID(ResponsePrefix, at) || id >= FirstID(ResponsePrefix, at.Add(time.Millisecond)) {
 			t.Fatalf("%s is not of its millisecond", id)
 		}
-		if TickOf(at.Add(time.Microsecond)) <= tick {
+		if NewTick(at.Add(time.Microsecond)) <= tick {
 			t.Fatal("a microsecond later is the same tick")
 		}
 		if u, ok := ParseID(ResponsePrefix, id); !ok || u[6]>>4 != 7 || u[8]>>6 != 2 {
@@ -89,16 +89,16 @@ func TestNextID(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	now := time.UnixMilli(1_790_000_000_123)
 	owner := NewID(UserPrefix, now)
-	s := Mint(AccessToken, owner, now)
-	key, ok := ParseKey(AccessToken, s.Text)
-	if !ok || key != (Key{owner, s.ID, s.Hash}) || len(s.Text) != 84 {
+	s := NewSecret(AccessToken, owner, now)
+	key, ok := ParseSecret(AccessToken, s.Text)
+	if !ok || key != (SecretRef{owner, s.ID, s.Hash}) || len(s.Text) != 84 {
 		t.Errorf("%+v is read as %+v", s, key)
 	}
-	if later := Mint(AccessToken, owner, now.Add(time.Millisecond)); later.ID <= s.ID {
+	if later := NewSecret(AccessToken, owner, now.Add(time.Millisecond)); later.ID <= s.ID {
 		t.Error("selectors do not sort by time")
 	}
 	for _, bad := range []string{"", s.Text[4:], "fmr_" + s.Text[4:], s.Text + "A", s.Text[:83], s.Text[:83] + "!", s.Text[:83] + "\n"} {
-		if _, ok := ParseKey(AccessToken, bad); ok {
+		if _, ok := ParseSecret(AccessToken, bad); ok {
 			t.Errorf("%q was read", bad)
 		}
 	}
@@ -184,13 +184,13 @@ func FuzzScopes(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		scopes, unknown := ParseScopes(text)
 		if unknown != "" {
-			if scopes != nil || !strings.Contains(text, unknown) || EveryScope().Has(Scope(unknown)) {
+			if scopes != nil || !strings.Contains(text, unknown) || DefaultScopes().Has(Scope(unknown)) {
 				t.Fatalf("%q: %v, unknown %q", text, scopes, unknown)
 			}
 			return
 		}
 		for i, s := range scopes {
-			if !EveryScope().Has(s) || slices.Contains(scopes[:i], s) || !strings.Contains(text, string(s)) {
+			if !DefaultScopes().Has(s) || slices.Contains(scopes[:i], s) || !strings.Contains(text, string(s)) {
 				t.Fatalf("%q: %v", text, scopes)
 			}
 		}
@@ -213,10 +213,10 @@ func FuzzRedirect(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, registered, uri string) {
 		list := []string{registered}
-		if MatchRedirect(list, uri, false) != (registered == uri) {
+		if RedirectMatches(list, uri, false) != (registered == uri) {
 			t.Fatalf("%q against %q", uri, registered)
 		}
-		if !MatchRedirect(list, uri, true) || registered == uri {
+		if !RedirectMatches(list, uri, true) || registered == uri {
 			return
 		}
 		if CheckRedirectURI(registered, true) != nil {
@@ -243,8 +243,8 @@ func TestSessionLife(t *testing.T) {
 		{SessionAbsolute, 0, false},
 	} {
 		s := Session{CreatedAt: now.Add(-c.made), UsedAt: now.Add(-c.used)}
-		if s.Alive(now) != c.alive {
-			t.Errorf("made %v and used %v ago: %v", c.made, c.used, s.Alive(now))
+		if s.IsLive(now) != c.alive {
+			t.Errorf("made %v and used %v ago: %v", c.made, c.used, s.IsLive(now))
 		}
 	}
 }

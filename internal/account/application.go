@@ -32,39 +32,39 @@ type Application struct {
 // Check says what is wrong with a registration, field by field.
 func (a *Application) Check() error {
 	var details []fault.Detail
-	wrong := func(field, message string) {
+	invalid := func(field, message string) {
 		details = append(details, fault.Detail{Field: field, Message: message})
 	}
 	a.Name = norm.NFC.String(strings.TrimSpace(a.Name))
 	switch err := CheckAppName(a.Name); {
 	case a.Name == "":
-		wrong("name", "enter a name")
+		invalid("name", "enter a name")
 	case utf8.RuneCountInString(a.Name) > MaxAppName:
-		wrong("name", "use no more than 100 characters")
+		invalid("name", "use no more than 100 characters")
 	case err == errMixed:
-		wrong("name", "use only one alphabet in each word of the name")
+		invalid("name", "use only one alphabet in each word of the name")
 	case err == errReserved:
-		wrong("name", "choose a name that does not look like part of Formulary")
+		invalid("name", "choose a name that does not look like part of Formulary")
 	case err != nil:
-		wrong("name", "use only visible characters in the name")
+		invalid("name", "use only visible characters in the name")
 	}
 	switch n := len(a.RedirectURIs); {
 	case n == 0:
-		wrong("redirect_uri", "enter at least one redirect URI")
+		invalid("redirect_uri", "enter at least one redirect URI")
 	case n > MaxRedirectURIs:
-		wrong("redirect_uri", "enter no more than 20 redirect URIs")
+		invalid("redirect_uri", "enter no more than 20 redirect URIs")
 	}
 	for _, uri := range a.RedirectURIs {
 		if err := CheckRedirectURI(uri, a.Public); err != nil {
-			wrong("redirect_uri", err.Error()+" ("+uri+")")
+			invalid("redirect_uri", err.Error()+" ("+uri+")")
 			break
 		}
 	}
 	if len(a.Scopes) == 0 {
-		wrong("scope", "select at least one scope")
+		invalid("scope", "select at least one scope")
 	}
 	if len(details) > 0 {
-		return fault.Fields(details...)
+		return fault.InvalidFields(details...)
 	}
 	return nil
 }

@@ -72,8 +72,8 @@ func NewID(prefix string, now time.Time) string {
 // millisecond.
 type Tick int64
 
-// TickOf is the tick that a moment is in.
-func TickOf(t time.Time) Tick {
+// NewTick is the tick that a moment is in.
+func NewTick(t time.Time) Tick {
 	milli := t.UnixMilli()
 	return Tick(milli<<tickBits | t.Sub(time.UnixMilli(milli)).Nanoseconds()<<tickBits/int64(time.Millisecond))
 }
@@ -104,14 +104,14 @@ func FirstID(prefix string, at time.Time) string {
 func NextID(prefix string, now time.Time, last string) (string, time.Time) {
 	u := NewUUID(now)
 	if prev, ok := ParseID(prefix, last); ok && u.String(prefix) <= last {
-		u = after(prev)
+		u = precedes(prev)
 	}
 	return u.String(prefix), u.Time()
 }
 
-// after adds a random step of up to 61 bits to the random part of u and moves
+// precedes adds a random step of up to 61 bits to the random part of u and moves
 // to the next millisecond when that part is used up.
-func after(u UUID) UUID {
+func precedes(u UUID) UUID {
 	var step [8]byte
 	rand.Read(step[:])
 	low := binary.BigEndian.Uint64(u[8:]) & (1<<62 - 1)

@@ -20,7 +20,7 @@ var (
 // the name whether to give access, so it must not pass for the service itself or hide
 // what it is.
 func CheckAppName(name string) error {
-	if err := CheckClear(name); err != nil {
+	if err := CheckVisible(name); err != nil {
 		return err
 	}
 	if isReserved(name) {
@@ -29,10 +29,10 @@ func CheckAppName(name string) error {
 	return nil
 }
 
-// CheckClear says why a text may not read as it looks, or nil: it has invisible
+// CheckVisible says why a text may not read as it looks, or nil: it has invisible
 // characters, or words that mix alphabets.
-func CheckClear(text string) error {
-	if !Plain(text) || hasInvisible([]rune(norm.NFC.String(text))) {
+func CheckVisible(text string) error {
+	if !IsTrustworthyName(text) || hasInvisible([]rune(norm.NFC.String(text))) {
 		return errInvisible
 	}
 	for _, word := range strings.Fields(text) {
@@ -124,15 +124,15 @@ var (
 // as decoration between letters.
 func isReserved(name string) bool {
 	letters := strings.Map(func(r rune) rune {
-		if _, ok := boxed(r); ok || unicode.IsLetter(r) {
+		if _, ok := isBoxed(r); ok || unicode.IsLetter(r) {
 			return r
 		}
 		return -1
 	}, norm.NFKC.String(name))
-	return reserved(skeleton(name)) || reserved(skeleton(letters))
+	return isReservedName(skeleton(name)) || isReservedName(skeleton(letters))
 }
 
-func reserved(skeleton string) bool {
+func isReservedName(skeleton string) bool {
 	return slices.Contains(reservedNames, skeleton) ||
 		slices.ContainsFunc(reservedWords, func(word string) bool { return strings.Contains(skeleton, word) })
 }
@@ -145,7 +145,7 @@ func skeleton(text string) string {
 	for _, r := range norm.NFKD.String(text) {
 		if latin, ok := lookAlikes[r]; ok {
 			r = latin
-		} else if letter, ok := boxed(r); ok {
+		} else if letter, ok := isBoxed(r); ok {
 			r = letter
 		} else if lower := unicode.ToLower(r); lookAlikes[lower] != 0 {
 			r = lookAlikes[lower]
@@ -159,8 +159,8 @@ func skeleton(text string) string {
 	return strings.NewReplacer("i", "l", "j", "l", "rn", "m", "vv", "w").Replace(out.String())
 }
 
-// boxed reads letters in circles and squares, and those that make flags.
-func boxed(r rune) (rune, bool) {
+// isBoxed reads letters in circles and squares, and those that make flags.
+func isBoxed(r rune) (rune, bool) {
 	for _, start := range []rune{0x1f150, 0x1f170, 0x1f1e6} {
 		if r >= start && r < start+26 {
 			return 'a' + r - start, true
@@ -172,15 +172,15 @@ func boxed(r rune) (rune, bool) {
 // lookAlikes are characters that pass for a Latin letter and are not decomposed into
 // one by NFKD. Capitals are listed where they look like another letter than the small
 // one does.
-var lookAlikes = pairs(
+var lookAlikes = scriptPairs(
 	"aаαɑᴀꓮᎪ4@∀ⲁ", "bвʙЬьβꓐᏴ8ⲃ", "cсϲᴄꓚᏟⅽⲥ", "dԁᴅꓓᎠđɖժ", "eеєεɛᴇꓰᎬ3ҽⲉ", "fƒꜰꓝϝғ₣ẝքʄ", "gɡɢꓖᏀց",
 	"hнһʜꓧᎻհħ", "iіιɪıꓲᎥӏ1!|ⲓ", "jјᴊꓙᎫյ", "kкκᴋꓗᏦⲕ", "lʟꓡᏞłլⅼ", "mмΜᴍꓟᎷⅿⲙʍ", "nпΝɴꓠոռⲛη", "oоοσᴏꓳՕօ0øθ○●◯ⲟ",
 	"pрρᴘꓑᏢⲣ", "qԛգ", "rгʀꓣᏒᎡɾɍяᴦⲅ", "sѕꜱꓢᏚ5$ʂ", "tтτᴛꓔᎢ7+ŧⲧ", "uυսᴜꓴՍʊцᴗμ", "vνѵᴠꓦᏙ", "wԝωᴡꓪᎳшѡ", "xхχꓫⅹⲭ", "yуγУΥʏꓬᎩүÿƴⲩчʎ", "zᴢΖꓜᏃ2ⲍ",
 )
 
-// pairs makes a table of look-alikes: the first character of each text is what the
+// scriptPairs makes a table of look-alikes: the first character of each text is what the
 // others look like.
-func pairs(texts ...string) map[rune]rune {
+func scriptPairs(texts ...string) map[rune]rune {
 	table := map[rune]rune{}
 	for _, text := range texts {
 		letters := []rune(text)

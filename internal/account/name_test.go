@@ -66,7 +66,7 @@ func FuzzAppName(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		if CheckAppName(name) == nil && (strings.Contains(strings.ToLower(name), "formulary") || !CleanLine(name)) {
+		if CheckAppName(name) == nil && (strings.Contains(strings.ToLower(name), "formulary") || !IsSingleLine(name)) {
 			t.Fatalf("%q was taken", name)
 		}
 	})

@@ -60,7 +60,7 @@ func CheckPassword(password string, known ...string) error {
 		local, _, _ := strings.Cut(k, "@")
 		pieces = append(append(pieces, k, local, strings.ReplaceAll(k, " ", "")), strings.FieldsFunc(k, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })...)
 	}
-	if guesses(string(guessed), pieces) < minGuesses {
+	if estimateGuesses(string(guessed), pieces) < minGuesses {
 		return errors.New("this password is too easy to guess; try a few unrelated words")
 	}
 	return nil

@@ -83,10 +83,10 @@ func isLoopback(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// MatchRedirect says whether a presented URI is one of the registered: byte for
+// RedirectMatches says whether a presented URI is one of the registered: byte for
 // byte, except that a public application's loopback IP literal may differ in
 // its port (RFC 8252 §7.3).
-func MatchRedirect(registered []string, uri string, public bool) bool {
+func RedirectMatches(registered []string, uri string, public bool) bool {
 	if slices.Contains(registered, uri) {
 		return true
 	}

@@ -17,8 +17,8 @@ const (
 	WebhooksWrite  Scope = "webhooks:write"
 )
 
-// AllScopes lists every scope with the sentence that the consent page shows.
-var AllScopes = []struct {
+// ScopeList lists every scope with the sentence that the consent page shows.
+var ScopeList = []struct {
 	Scope Scope
 	Words string
 }{
@@ -30,9 +30,9 @@ var AllScopes = []struct {
 	{WebhooksWrite, "Create, edit and delete webhooks"},
 }
 
-// Words is the scope in the words of the consent page.
-func (s Scope) Words() string {
-	for _, known := range AllScopes {
+// Description is the scope in the words of the consent page.
+func (s Scope) Description() string {
+	for _, known := range ScopeList {
 		if known.Scope == s {
 			return known.Words
 		}
@@ -43,10 +43,10 @@ func (s Scope) Words() string {
 // Scopes is a set of permissions in the order in which they were asked for.
 type Scopes []Scope
 
-// EveryScope is what an application gets that names none at registration.
-func EveryScope() Scopes {
-	all := make(Scopes, len(AllScopes))
-	for i, known := range AllScopes {
+// DefaultScopes is what an application gets that names none at registration.
+func DefaultScopes() Scopes {
+	all := make(Scopes, len(ScopeList))
+	for i, known := range ScopeList {
 		all[i] = known.Scope
 	}
 	return all
@@ -58,7 +58,7 @@ func ParseScopes(text string) (Scopes, string) {
 	var scopes Scopes
 	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 		s := Scope(name)
-		if !slices.ContainsFunc(AllScopes, func(known struct {
+		if !slices.ContainsFunc(ScopeList, func(known struct {
 			Scope Scope
 			Words string
 		}) bool {
@@ -88,8 +88,8 @@ func (s Scopes) String() string {
 // Has says whether the scope is in the set.
 func (s Scopes) Has(scope Scope) bool { return slices.Contains(s, scope) }
 
-// Beyond returns the first scope that is not in the allowed set, or empty.
-func (s Scopes) Beyond(allowed Scopes) Scope {
+// FirstNotIn returns the first scope that is not in the allowed set, or empty.
+func (s Scopes) FirstNotIn(allowed Scopes) Scope {
 	for _, scope := range s {
 		if !allowed.Has(scope) {
 			return scope
@@ -98,8 +98,8 @@ func (s Scopes) Beyond(allowed Scopes) Scope {
 	return ""
 }
 
-// Within keeps what is also in the allowed set.
-func (s Scopes) Within(allowed Scopes) Scopes {
+// Intersect keeps what is also in the allowed set.
+func (s Scopes) Intersect(allowed Scopes) Scopes {
 	var kept Scopes
 	for _, scope := range s {
 		if allowed.Has(scope) {

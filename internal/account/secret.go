@@ -13,14 +13,14 @@ import (
 
 // Prefixes say what a leaked secret is, so that scanners can find it.
 const (
-	AccessToken  = "fma_"
-	RefreshToken = "fmr_"
-	Code         = "fmc_"
-	ClientSecret = "fms_"
-	SessionKey   = "fmk_"
-	TicketKey    = "fmt_"
-	LinkKey      = "fml_"
-	DeviceKey    = "fmd_"
+	AccessToken       = "fma_"
+	RefreshToken      = "fmr_"
+	Code              = "fmc_"
+	ClientSecret      = "fms_"
+	SessionKey        = "fmk_"
+	ConsentRequestKey = "fmt_"
+	OneTimeLinkKey    = "fml_"
+	DeviceKey         = "fmd_"
 )
 
 const (
@@ -37,18 +37,18 @@ type Secret struct {
 	Hash    string
 }
 
-// Key is what a presented credential claims to be: where to look for its row,
+// SecretRef is what a presented credential claims to be: where to look for its row,
 // and the hash that the row must have.
-type Key struct {
+type SecretRef struct {
 	Account string
 	ID      string
 	Hash    string
 }
 
-// Mint makes a credential that belongs to an account. Its text is the prefix
+// NewSecret makes a credential that belongs to an account. Its text is the prefix
 // and base64url of: the account (16 bytes), a selector that sorts by time (12
 // bytes), and 256 random bits. The first two only say where to look.
-func Mint(prefix, accountID string, now time.Time) Secret {
+func NewSecret(prefix, accountID string, now time.Time) Secret {
 	owner, _ := ParseID(UserPrefix, accountID)
 	var raw [16 + selectorBytes + randomBytes]byte
 	rand.Read(raw[16:])
@@ -65,21 +65,21 @@ func Mint(prefix, accountID string, now time.Time) Secret {
 	}
 }
 
-// Key is what the secret's holder will present.
-func (s Secret) Key() Key { return Key{s.Account, s.ID, s.Hash} }
+// Ref is what the secret's holder will present.
+func (s Secret) Ref() SecretRef { return SecretRef{s.Account, s.ID, s.Hash} }
 
-// ParseKey reads a credential made by Mint. A text of another kind, length or
+// ParseSecret reads a credential made by Mint. A text of another kind, length or
 // spelling is not one.
-func ParseKey(prefix, text string) (Key, bool) {
+func ParseSecret(prefix, text string) (SecretRef, bool) {
 	body, ok := strings.CutPrefix(text, prefix)
 	var raw [16 + selectorBytes + randomBytes]byte
 	if !ok || len(body) != base64.RawURLEncoding.EncodedLen(len(raw)) {
-		return Key{}, false
+		return SecretRef{}, false
 	}
 	if n, err := base64.RawURLEncoding.Strict().Decode(raw[:], []byte(body)); err != nil || n != len(raw) {
-		return Key{}, false
+		return SecretRef{}, false
 	}
-	return Key{
+	return SecretRef{
 		Account: UUID(raw[:16]).String(UserPrefix),
 		ID:      hex.EncodeToString(raw[16 : 16+selectorBytes]),
 		Hash:    Hash(text),
@@ -102,8 +102,8 @@ func Hash(text string) string {
 	return string(base64.RawURLEncoding.AppendEncode(room[:0], sum[:]))
 }
 
-// SameHash compares in constant time.
-func SameHash(a, b string) bool {
+// EqualHash compares in constant time.
+func EqualHash(a, b string) bool {
 	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 

@@ -27,15 +27,15 @@ type Config struct {
 	// Tokens limits the requests with the tokens of each grant; nil: no limit.
 	Tokens *limit.Limiter[string]
 	// Guesses limits wrong client secrets by address and application.
-	Guesses *limit.Limiter[Guess]
+	Guesses *limit.Limiter[ClientAttempt]
 	// Address is where a request comes from.
 	Address func(*http.Request) netip.Addr
 	// Submissions limits what one address sends to forms; nil: no limit.
 	Submissions *limit.Limiter[netip.Addr]
 }
 
-// Guess is who tries secrets of which application.
-type Guess struct {
+// ClientAttempt is who tries secrets of which application.
+type ClientAttempt struct {
 	Address netip.Addr
 	Client  string
 }
@@ -43,13 +43,13 @@ type Guess struct {
 // API answers everything under /api/ and the metadata document.
 type API struct {
 	Config
-	operations   []*operation
-	static       map[string]*route
-	patterns     []*route
-	document     func() []byte
-	keptDocument func() *compress.Content
-	formPages    *store.Cache[formPage, reply]
-	users        *store.Cache[[2]string, reply] // by owner and token
+	operations     []*operation
+	static         map[string]*route
+	patterns       []*route
+	document       func() []byte
+	cachedDocument func() *compress.Content
+	formPages      *store.Cache[formPageKey, reply]
+	users          *store.Cache[[2]string, reply] // by owner and token
 
 	introspected *store.Cache[[2]string, []byte] // by application and hash of the token
 }
@@ -60,8 +60,8 @@ const (
 	changePassword = "/.well-known/change-password"
 )
 
-// Takes says whether a request is for a program to answer, not for a page.
-func Takes(r *http.Request) bool {
+// Handles says whether a request is for a program to answer, not for a page.
+func Handles(r *http.Request) bool {
 	path := r.URL.Path
 	if path == securityText || path == changePassword {
 		return false // among the pages
@@ -72,11 +72,11 @@ func Takes(r *http.Request) bool {
 	// A public form takes answers from its page, and as JSON from elsewhere;
 	// browsers ask first whether they may send that.
 	return strings.HasPrefix(path, "/f/") && (r.Method == http.MethodOptions ||
-		r.Method == http.MethodPost && !fromPage(r.Header.Get("Content-Type")))
+		r.Method == http.MethodPost && !isFormEncoded(r.Header.Get("Content-Type")))
 }
 
-// fromPage says whether a body is what a page of ours sends.
-func fromPage(contentType string) bool {
+// isFormEncoded says whether a body is what a page of ours sends.
+func isFormEncoded(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, ";")
 	return strings.EqualFold(strings.TrimSpace(kind), "application/x-www-form-urlencoded")
 }
@@ -94,7 +94,7 @@ type route struct {
 func New(c Config) *API {
 	a := &API{
 		Config: c, static: map[string]*route{},
-		formPages: store.NewCountingCache[formPage, reply](c.Store, maxFormPages),
+		formPages: store.NewCacheWithCounts[formPageKey, reply](c.Store, maxFormPages),
 		users:     store.NewCache[[2]string, reply](c.Store, maxUsers),
 
 		introspected: store.NewCache[[2]string, []byte](c.Store, maxUsers),
@@ -105,8 +105,8 @@ func New(c Config) *API {
 		a.add(op)
 	}
 	// Nobody reads it while the service starts.
-	a.document = sync.OnceValue(func() []byte { return describe(a.operations) })
-	a.keptDocument = sync.OnceValue(func() *compress.Content { return compress.Keep(a.document()) })
+	a.document = sync.OnceValue(func() []byte { return buildDocument(a.operations) })
+	a.cachedDocument = sync.OnceValue(func() *compress.Content { return compress.Keep(a.document()) })
 	return a
 }
 
@@ -116,28 +116,28 @@ func (a *API) Document() []byte { return a.document() }
 // table is every operation there is, in the order of the reference.
 func (a *API) table() []*operation {
 	return []*operation{
-		operate(a.me()),
-		operate(a.listForms()),
-		operate(a.createForm()),
-		operate(a.readForm()),
-		operate(a.changeForm()),
-		operate(a.deleteForm()),
-		operate(a.publishForm()),
-		operate(a.closeForm()),
-		operate(a.openForm()),
-		operate(a.duplicateForm()),
-		operate(a.formSchema()),
-		operate(a.listVersions()),
-		operate(a.readVersion()),
-		operate(a.listResponses()),
-		operate(a.addResponse()),
-		operate(a.deleteResponses()),
+		newOperation(a.me()),
+		newOperation(a.listForms()),
+		newOperation(a.createForm()),
+		newOperation(a.readForm()),
+		newOperation(a.changeForm()),
+		newOperation(a.deleteForm()),
+		newOperation(a.publishForm()),
+		newOperation(a.closeForm()),
+		newOperation(a.openForm()),
+		newOperation(a.duplicateForm()),
+		newOperation(a.formSchema()),
+		newOperation(a.listVersions()),
+		newOperation(a.readVersion()),
+		newOperation(a.listResponses()),
+		newOperation(a.addResponse()),
+		newOperation(a.deleteResponses()),
 		a.exportResponses(),
-		operate(a.readResponse()),
-		operate(a.changeResponse()),
-		operate(a.deleteResponse()),
-		operate(a.summary()),
-		a.forOrigins(operate(a.submitPublicly())),
+		newOperation(a.readResponse()),
+		newOperation(a.changeResponse()),
+		newOperation(a.deleteResponse()),
+		newOperation(a.summary()),
+		a.forOrigins(newOperation(a.submitPublicly())),
 		a.openAPI(),
 		a.token(),
 		a.refresh(),
@@ -222,7 +222,7 @@ next:
 // ServeHTTP finds the operation, runs it, and writes what it returns.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := a.serve(w, r); err != nil {
-		a.Fail(w, r, err)
+		a.WriteError(w, r, err)
 	}
 }
 
@@ -232,7 +232,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) error {
 	if found == nil || r.URL.RawPath != "" && strings.Contains(strings.ToLower(r.URL.RawPath), "%2f") {
 		r.Pattern = "none"
 		allowAnyOrigin(w, r, strings.HasPrefix(r.URL.Path, "/api/v1/"))
-		return fault.New(fault.NoPath, "No endpoint exists at this path.")
+		return fault.New(fault.UnknownPath, "No endpoint exists at this path.")
 	}
 	r.Pattern = found.path
 	allowAnyOrigin(w, r, found.cors)
@@ -265,15 +265,15 @@ func allowAnyOrigin(w http.ResponseWriter, r *http.Request, open bool) {
 		return
 	}
 	h := w.Header()
-	h["Access-Control-Allow-Origin"] = anyOrigin
+	h["Access-Control-Allow-Origin"] = anyOriginHeader
 	if len(r.Header["Origin"]) > 0 {
-		h["Access-Control-Expose-Headers"] = exposed
+		h["Access-Control-Expose-Headers"] = exposedHeaders
 	}
 }
 
 var (
-	anyOrigin = []string{"*"}
-	exposed   = []string{"ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id"}
+	anyOriginHeader = []string{"*"}
+	exposedHeaders  = []string{"ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id"}
 )
 
 func preflight(w http.ResponseWriter, allow string) {

@@ -29,12 +29,12 @@ func bearer(headers []string) (string, error) {
 }
 
 // authorize says who is calling and whether they may do this.
-func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope account.Scope) (oauth.Caller, error) {
+func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope account.Scope) (oauth.Principal, error) {
 	token, err := bearer(r.Header["Authorization"])
 	if err != nil {
-		return oauth.Caller{}, err
+		return oauth.Principal{}, err
 	}
-	caller, err := a.OAuth.Check(r.Context(), token)
+	caller, err := a.OAuth.Authenticate(r.Context(), token)
 	if err != nil {
 		return caller, err
 	}
@@ -57,26 +57,26 @@ func (a *API) limitGrant(w http.ResponseWriter, grant string) error {
 	if a.Tokens == nil {
 		return nil
 	}
-	left, wait, ok := a.Tokens.Take(grant)
+	left, wait, ok := a.Tokens.Allow(grant)
 	limit.SetHeader(w.Header(), "token", a.Tokens.Quota(), a.Tokens.Window(), left, wait)
 	if !ok {
-		return fault.TooManyRequests(limit.Seconds(wait))
+		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
 	return nil
 }
 
-// note remembers the call for whoever registered the application.
-func (a *API) note(c *oauth.Caller, w http.ResponseWriter, r *http.Request, status int, failed error, begun time.Time) {
+// logRequest remembers the call for whoever registered the application.
+func (a *API) logRequest(c *oauth.Principal, w http.ResponseWriter, r *http.Request, status int, failed error, begun time.Time) {
 	if c.App.Owner == "" {
 		return // nobody knows whose token that was
 	}
 	if failed != nil {
-		status = fault.From(failed).Code.Status()
+		status = fault.Wrap(failed).Code.Status()
 	}
 	if status >= 500 && r.Context().Err() != nil {
-		status = fault.CallerLeft
+		status = fault.ClientClosedRequest
 	}
-	a.Store.NoteCall(c.App.Owner, c.App.ID, store.Call{
+	a.Store.LogRequest(c.App.Owner, c.App.ID, store.RequestLogEntry{
 		Method: r.Method, Path: r.URL.EscapedPath(), Status: int64(status), Took: a.Now().Sub(begun), RequestID: w.Header().Get("X-Request-Id"), At: begun,
 	})
 }

@@ -74,12 +74,12 @@ func parseBody(text []byte, into any) error {
 	if first := bytes.TrimSpace(text)[0]; first == 'n' || first == '"' || first == '[' {
 		return fault.New(fault.BadJSON, "The body must be a JSON object.")
 	}
-	if tooDeep(text) {
+	if isTooDeep(text) {
 		return fault.New(fault.BadJSON, "The body is nested too deeply. The limit is %d levels.", maxDepth)
 	}
 	err := json.Unmarshal(text, into, json.RejectUnknownMembers(true))
 	if err == nil {
-		return noNull(text)
+		return rejectNull(text)
 	}
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		field := strings.Join(slices.Collect(semantic.JSONPointer.Tokens()), ".")
@@ -90,7 +90,7 @@ func parseBody(text []byte, into any) error {
 		if field == "" {
 			return &fault.Error{Code: fault.BadJSON, Message: "The body must be a JSON object.", Cause: err}
 		}
-		invalid := fault.Field(field, "has the wrong type: %s", kindName(semantic.JSONKind))
+		invalid := fault.InvalidField(field, "has the wrong type: %s", kindName(semantic.JSONKind))
 		invalid.Cause = err
 		return invalid
 	}
@@ -106,10 +106,10 @@ func parseBody(text []byte, into any) error {
 	return &fault.Error{Code: fault.BadJSON, Message: message, Cause: err}
 }
 
-// noNull refuses null: a field without a value is left out. Only inside answers
+// rejectNull refuses null: a field without a value is left out. Only inside answers
 // does null have a meaning. The path of a null is built for the error alone, as
 // building it for each null would copy long names over and over.
-func noNull(text []byte) error {
+func rejectNull(text []byte) error {
 	if !bytes.Contains(text, []byte("null")) {
 		return nil
 	}
@@ -131,7 +131,7 @@ func noNull(text []byte) error {
 		}
 		if token.Kind() == 'n' && (depth == 1 || !inAnswers) {
 			field := strings.Join(slices.Collect(d.StackPointer().Tokens()), ".")
-			return fault.Field(field, "cannot be null; omit the field instead")
+			return fault.InvalidField(field, "cannot be null; omit the field instead")
 		}
 	}
 }
@@ -154,9 +154,9 @@ func kindName(k jsontext.Kind) string {
 	return "this"
 }
 
-// tooDeep counts brackets outside of strings. It runs before the parser, which
+// isTooDeep counts brackets outside of strings. It runs before the parser, which
 // would recurse.
-func tooDeep(text []byte) bool {
+func isTooDeep(text []byte) bool {
 	if bytes.Count(text, []byte{'{'})+bytes.Count(text, []byte{'['}) <= maxDepth {
 		return false // wherever they are
 	}

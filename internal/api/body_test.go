@@ -39,7 +39,7 @@ func TestParseSubmission(t *testing.T) {
 	for _, text := range refused {
 		var got Submission
 		err := parseBody([]byte(text), &got)
-		if code := fault.From(err).Code; err == nil || code != fault.BadJSON && code != fault.Invalid {
+		if code := fault.Wrap(err).Code; err == nil || code != fault.BadJSON && code != fault.Invalid {
 			t.Errorf("%s is read as %#v, %v", text, got.Answers, err)
 		}
 	}
@@ -53,12 +53,12 @@ func TestParseNull(t *testing.T) {
 		`{"fields": [{"key": "a", "kind": null}]}`: "fields.0.kind",
 		`{"fields": [{"key": "answers"}, null]}`:   "fields.1",
 	} {
-		err := noNull([]byte(text))
-		if e := fault.From(err); e.Code != fault.Invalid || len(e.Details) != 1 || e.Details[0].Field != field {
+		err := rejectNull([]byte(text))
+		if e := fault.Wrap(err); e.Code != fault.Invalid || len(e.Details) != 1 || e.Details[0].Field != field {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if err := noNull([]byte(`{"x": {"y": 1}, "answers": {"a": null, "b": [null, {"c": null}]}}`)); err != nil {
+	if err := rejectNull([]byte(`{"x": {"y": 1}, "answers": {"a": null, "b": [null, {"c": null}]}}`)); err != nil {
 		t.Error(err)
 	}
 }
@@ -69,7 +69,7 @@ func TestParseManyNulls(t *testing.T) {
 	text := []byte(`{"answers":{"` + strings.Repeat("n", 100_000) + `":[` + strings.Repeat("null,", nulls) + `null]}}`)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if err := noNull(text); err != nil {
+	if err := rejectNull(text); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)

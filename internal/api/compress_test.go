@@ -97,7 +97,7 @@ func TestTokensAreNotCompressed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.Browser()
 		b.SignIn(ada)
-		code := b.Allow(w.app.Ask("forms:read")).Query().Get("code")
+		code := b.Allow(w.app.AuthorizeURL("forms:read")).Query().Get("code")
 		check := func(path string, form url.Values) []byte {
 			t.Helper()
 			res, text := w.zipped("POST", path, "", form)
@@ -110,11 +110,11 @@ func TestTokensAreNotCompressed(t *testing.T) {
 			Access  string `json:"access_token"`
 			Refresh string `json:"refresh_token"`
 		}
-		if err := json.Unmarshal(check("/api/oauth2/token", w.app.Redeem(code)), &token); err != nil || token.Access == "" {
+		if err := json.Unmarshal(check("/api/oauth2/token", w.app.Exchange(code)), &token); err != nil || token.Access == "" {
 			t.Fatal("no token", err)
 		}
-		check("/api/oauth2/refresh", w.app.Renew(token.Refresh))
-		check("/api/oauth2/introspect", w.app.Sign(url.Values{"token": {token.Access}}))
-		check("/api/oauth2/revoke", w.app.Sign(url.Values{"token": {token.Access}}))
+		check("/api/oauth2/refresh", w.app.Refresh(token.Refresh))
+		check("/api/oauth2/introspect", w.app.Authenticate(url.Values{"token": {token.Access}}))
+		check("/api/oauth2/revoke", w.app.Authenticate(url.Values{"token": {token.Access}}))
 	})
 }

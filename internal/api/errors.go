@@ -27,13 +27,13 @@ type OAuthError struct {
 	Error
 }
 
-// Fail writes an error. It is the only place under /api that does.
-func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	e := fault.From(err)
+// WriteError writes an error. It is the only place under /api that does.
+func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	e := fault.Wrap(err)
 	// Whatever failed because the caller left is no failure of ours, and nobody reads
 	// the answer.
 	if r.Context().Err() != nil && (e.Code.Status() >= 500 || errors.Is(err, context.Canceled)) {
-		w.WriteHeader(fault.CallerLeft)
+		w.WriteHeader(fault.ClientClosedRequest)
 		return
 	}
 	message := e.Message
@@ -63,16 +63,16 @@ func (a *API) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	body := Error{int(e.Code), message, e.Details}
 	var out any = body
 	if strings.HasPrefix(r.URL.Path, "/api/oauth2/") {
-		noStore(h)
-		out = OAuthError{fault.OAuthName(e.Code), plainASCII(message), body}
+		setNoStore(h)
+		out = OAuthError{fault.OAuthName(e.Code), toASCII(message), body}
 	} else {
 		h.Set("Cache-Control", "no-store")
 	}
 	writeJSON(w, e.Code.Status(), out)
 }
 
-// plainASCII keeps what RFC 6749 lets into error_description.
-func plainASCII(text string) string {
+// toASCII keeps what RFC 6749 lets into error_description.
+func toASCII(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '"':
@@ -84,8 +84,8 @@ func plainASCII(text string) string {
 	}, text)
 }
 
-func noStore(h http.Header) {
-	h["Cache-Control"], h["Pragma"] = notStored, notCached
+func setNoStore(h http.Header) {
+	h["Cache-Control"], h["Pragma"] = noStoreHeader, noCacheHeader
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) {
@@ -102,13 +102,13 @@ func encode(body any) []byte {
 
 // These headers never differ, so they are made once.
 var (
-	jsonType  = []string{"application/json"}
-	notStored = []string{"no-store"}
-	notCached = []string{"no-cache"}
+	jsonType      = []string{"application/json"}
+	noStoreHeader = []string{"no-store"}
+	noCacheHeader = []string{"no-cache"}
 )
 
-// shortBody is up to which length net/http finds out the length by itself, for less.
-const shortBody = 2048
+// maxInlineBody is up to which length net/http finds out the length by itself, for less.
+const maxInlineBody = 2048
 
 func writeBytes(w http.ResponseWriter, status int, text []byte) {
 	h := w.Header()
@@ -117,15 +117,15 @@ func writeBytes(w http.ResponseWriter, status int, text []byte) {
 		zipped.Whole(status, text)
 		return
 	}
-	if len(text) > shortBody {
+	if len(text) > maxInlineBody {
 		h["Content-Length"] = []string{strconv.Itoa(len(text))}
 	}
 	w.WriteHeader(status)
 	w.Write(text) // the caller may have gone: nothing to do about it
 }
 
-// writeKept writes an answer that is kept, compressed once for all who accept that.
-func writeKept(w http.ResponseWriter, status int, kept *compress.Content, text []byte) {
+// writeCached writes an answer that is kept, compressed once for all who accept that.
+func writeCached(w http.ResponseWriter, status int, kept *compress.Content, text []byte) {
 	if _, ok := w.(*compress.Writer); ok {
 		if packed := kept.Packed(); packed != nil {
 			h := w.Header()

@@ -16,16 +16,16 @@ import (
 
 // Form is a form as lists show it.
 type Form struct {
-	ID            string `json:"id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Title         string `json:"title" example:"Order"`
-	Description   string `json:"description" example:"What would you like?"`
-	Language      string `json:"language" doc:"Language (BCP 47 tag)" example:"en"`
-	Status        string `json:"status" enum:"draft,open,closed" example:"open"`
-	Version       int64  `json:"version" doc:"Published version; 0 if never published" example:"1"`
-	ResponseCount int64  `json:"response_count" example:"12"`
-	URL           string `json:"url" format:"uri" doc:"Address of the public page" example:"https://forms.example/f/frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	CreatedAt     Moment `json:"created_at"`
-	UpdatedAt     Moment `json:"updated_at"`
+	ID            string    `json:"id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Title         string    `json:"title" example:"Order"`
+	Description   string    `json:"description" example:"What would you like?"`
+	Language      string    `json:"language" doc:"Language (BCP 47 tag)" example:"en"`
+	Status        string    `json:"status" enum:"draft,open,closed" example:"open"`
+	Version       int64     `json:"version" doc:"Published version; 0 if never published" example:"1"`
+	ResponseCount int64     `json:"response_count" example:"12"`
+	URL           string    `json:"url" format:"uri" doc:"Address of the public page" example:"https://forms.example/f/frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	CreatedAt     Timestamp `json:"created_at"`
+	UpdatedAt     Timestamp `json:"updated_at"`
 }
 
 // FormList is a page of forms.
@@ -40,7 +40,7 @@ func (a *API) form(f form.Form) Form {
 	return Form{
 		ID: f.ID, Title: f.Title, Description: f.Description, Language: f.Language,
 		Status: string(f.Status), Version: f.Version, ResponseCount: f.ResponseCount,
-		URL: a.BaseURL + "/f/" + f.Address(), CreatedAt: Moment(f.CreatedAt), UpdatedAt: Moment(f.UpdatedAt),
+		URL: a.BaseURL + "/f/" + f.Address(), CreatedAt: Timestamp(f.CreatedAt), UpdatedAt: Timestamp(f.UpdatedAt),
 	}
 }
 
@@ -68,8 +68,8 @@ type listFormsInput struct {
 	Sort     string `query:"sort" default:"-created_at" enum:"created_at,-created_at,updated_at,-updated_at,title,-title" doc:"Sort order; prefix with - for descending"`
 }
 
-func (a *API) listForms() typed[listFormsInput, FormList] {
-	return typed[listFormsInput, FormList]{
+func (a *API) listForms() typedOperation[listFormsInput, FormList] {
+	return typedOperation[listFormsInput, FormList]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms", ID: "listForms", Tag: "Forms", Status: 200,
 			Scope:       account.FormsRead,
@@ -77,13 +77,13 @@ func (a *API) listForms() typed[listFormsInput, FormList] {
 			Description: "Returns the forms in the account, newest first. Beyond the last page, `data` is empty. The `Link` header has the first, previous, next and last page.",
 			Errors:      []fault.Code{fault.BadQuery},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *listFormsInput) (*FormList, reply, error) {
-			asked := formPage{c.Owner(), *in}
+		func(ctx context.Context, c *oauth.Principal, in *listFormsInput) (*FormList, reply, error) {
+			asked := formPageKey{c.Owner(), *in}
 			rendered, mark, ok := a.formPages.Get(c.Owner(), asked)
 			if ok {
 				return nil, rendered, nil
 			}
-			page := pageOf{in.Page, in.PerPage}
+			page := pagination{in.Page, in.PerPage}
 			if in.Language != "" {
 				tag, ok := form.ParseLanguage(in.Language)
 				if !ok {
@@ -95,7 +95,7 @@ func (a *API) listForms() typed[listFormsInput, FormList] {
 				in.Sort = string(store.NewestFirst)
 			}
 			if in.Status != "" {
-				if err := a.Store.CloseDueOf(ctx, c.Owner(), a.Now()); err != nil {
+				if err := a.Store.CloseExpiredFormsOf(ctx, c.Owner(), a.Now()); err != nil {
 					return nil, reply{}, err
 				}
 			}
@@ -108,22 +108,22 @@ func (a *API) listForms() typed[listFormsInput, FormList] {
 			for i, f := range forms {
 				out.Data[i] = a.form(f)
 			}
-			rendered = reply{Body: encode(out), Link: page.link(a.BaseURL+"/api/v1/forms", in.kept(), total)}
+			rendered = reply{Body: encode(out), Link: page.link(a.BaseURL+"/api/v1/forms", in.linkQuery(), total)}
 			// Searches and pages past the end are endless, and rarely asked twice; a
 			// status can end at any moment.
 			if in.Search == "" && in.Status == "" && len(forms) > 0 {
-				rendered.Kept = compress.Keep(rendered.Body)
-				a.formPages.Put(asked, mark, rendered, rendered.Kept.Cost()+int64(len(rendered.Link)+pageOverhead))
+				rendered.Cached = compress.Keep(rendered.Body)
+				a.formPages.Put(asked, mark, rendered, rendered.Cached.Cost()+int64(len(rendered.Link)+pageOverhead))
 			}
 			return out, rendered, nil
 		},
 	}
 }
 
-// formPage names a page of somebody's forms.
-type formPage struct {
+// formPageKey names a page of somebody's forms.
+type formPageKey struct {
 	owner string
-	asked listFormsInput
+	query listFormsInput
 }
 
 const (
@@ -135,8 +135,8 @@ const (
 	pageOverhead = 512
 )
 
-// kept is the part of the query that the links of a list repeat.
-func (in *listFormsInput) kept() url.Values {
+// linkQuery is the part of the query that the links of a list repeat.
+func (in *listFormsInput) linkQuery() url.Values {
 	kept := url.Values{}
 	for _, p := range [][2]string{{"search", in.Search}, {"status", in.Status}, {"language", in.Language}} {
 		if p[1] != "" {
@@ -156,7 +156,7 @@ type NewForm struct {
 	Language    string `json:"language,omitempty" default:"en" doc:"Language (BCP 47 tag)" example:"en"`
 
 	Fields []*form.Field `json:"fields,omitempty" nullable:"false" maxItems:"500" doc:"The questions"`
-	Planned
+	FormSettings
 }
 
 type createFormInput struct {
@@ -165,29 +165,29 @@ type createFormInput struct {
 	Body NewForm
 }
 
-func (a *API) createForm() typed[createFormInput, FormWithFields] {
-	return typed[createFormInput, FormWithFields]{
+func (a *API) createForm() typedOperation[createFormInput, FormDetail] {
+	return typedOperation[createFormInput, FormDetail]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms", ID: "createForm", Tag: "Forms", Status: 201,
 			Scope:       account.FormsWrite,
 			Summary:     "Create a form",
 			Description: "Creates a draft.",
-			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.KeyReused, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
+			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.IdempotencyKeyReused, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *createFormInput) (*FormWithFields, reply, error) {
-			once := store.Once{App: c.App.ID, Key: in.Key, Hash: account.Hash(in.Sent)}
-			plan := form.Plan{
-				Head:  form.Head{Title: in.Body.Title, Description: in.Body.Description, Language: in.Body.Language},
-				Offer: form.Offer{Sites: form.AnySite}, Definition: &form.Definition{Fields: in.Body.Fields},
+		func(ctx context.Context, c *oauth.Principal, in *createFormInput) (*FormDetail, reply, error) {
+			once := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash(in.Sent)}
+			plan := form.FormInput{
+				Header:       form.Header{Title: in.Body.Title, Description: in.Body.Description, Language: in.Body.Language},
+				Availability: form.Availability{Sites: form.AnySite}, Definition: &form.Definition{Fields: in.Body.Fields},
 			}
-			if err := in.Body.into(&plan); err != nil {
+			if err := in.Body.applyTo(&plan); err != nil {
 				return nil, reply{}, err
 			}
-			made, err := a.Store.CreatePlan(ctx, c.Owner(), plan, once, a.Now())
+			made, err := a.Store.CreateFormFrom(ctx, c.Owner(), plan, once, a.Now())
 			if err != nil {
 				return nil, reply{}, err
 			}
-			out, rep, err := a.whole(ctx, c.Owner(), made)
+			out, rep, err := a.withDefinition(ctx, c.Owner(), made)
 			rep.Location = a.BaseURL + "/api/v1/forms/" + made.ID
 			return out, rep, err
 		},
@@ -198,68 +198,68 @@ type formInput struct {
 	ID string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 }
 
-func (a *API) readForm() typed[formInput, FormWithFields] {
-	return typed[formInput, FormWithFields]{
+func (a *API) readForm() typedOperation[formInput, FormDetail] {
+	return typedOperation[formInput, FormDetail]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}", ID: "readForm", Tag: "Forms", Status: 200,
 			Scope:   account.FormsRead,
 			Summary: "Get a form",
-			Errors:  []fault.Code{fault.NoResource},
+			Errors:  []fault.Code{fault.NotFoundInAccount},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *formInput) (*FormWithFields, reply, error) {
+		func(ctx context.Context, c *oauth.Principal, in *formInput) (*FormDetail, reply, error) {
 			f, d, err := a.Store.FormDraft(ctx, c.Owner(), in.ID)
 			if err != nil {
 				return nil, reply{}, err
 			}
-			return a.described(f, d)
+			return a.formResponse(f, d)
 		},
 	}
 }
 
-// FormChange is what to change of a form; what is left out stays.
-type FormChange struct {
+// FormUpdate is what to change of a form; what is left out stays.
+type FormUpdate struct {
 	Title       *string `json:"title,omitempty" minLength:"1" maxLength:"200" example:"Order"`
 	Description *string `json:"description,omitempty" maxLength:"5000"`
 	Language    *string `json:"language,omitempty" doc:"Language (BCP 47 tag)" example:"pt-BR"`
 
 	Fields []*form.Field `json:"fields,omitempty" nullable:"false" maxItems:"500" doc:"The questions. Replaces the whole list; the published version does not change."`
-	Planned
+	FormSettings
 }
 
 type changeFormInput struct {
 	ID      string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag. The request fails if the form has changed since."`
-	Body    FormChange
+	Body    FormUpdate
 }
 
-func (a *API) changeForm() typed[changeFormInput, FormWithFields] {
-	return typed[changeFormInput, FormWithFields]{
+func (a *API) changeForm() typedOperation[changeFormInput, FormDetail] {
+	return typedOperation[changeFormInput, FormDetail]{
 		operation{
 			Method: "PATCH", Path: "/api/v1/forms/{id}", ID: "changeForm", Tag: "Forms", Status: 200,
 			Scope:   account.FormsWrite,
 			Summary: "Update a form",
-			Errors:  []fault.Code{fault.BadQuery, fault.BadJSON, fault.NoResource, fault.Changed, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
+			Errors:  []fault.Code{fault.BadQuery, fault.BadJSON, fault.NotFoundInAccount, fault.Conflict, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *changeFormInput) (*FormWithFields, reply, error) {
-			change := func(p *form.Plan) error {
-				set(&p.Title, in.Body.Title)
-				set(&p.Description, in.Body.Description)
-				set(&p.Language, in.Body.Language)
+		func(ctx context.Context, c *oauth.Principal, in *changeFormInput) (*FormDetail, reply, error) {
+			change := func(p *form.FormInput) error {
+				setIfGiven(&p.Title, in.Body.Title)
+				setIfGiven(&p.Description, in.Body.Description)
+				setIfGiven(&p.Language, in.Body.Language)
 				if in.Body.Fields != nil {
 					p.Definition = &form.Definition{Fields: in.Body.Fields, Endings: p.Definition.Endings, Settings: p.Definition.Settings}
 				}
-				return in.Body.into(p)
+				return in.Body.applyTo(p)
 			}
-			f, err := a.Store.ChangeForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), change, a.Now())
+			f, err := a.Store.UpdateForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), change, a.Now())
 			if err != nil {
 				return nil, reply{}, err
 			}
-			return a.whole(ctx, c.Owner(), f)
+			return a.withDefinition(ctx, c.Owner(), f)
 		},
 	}
 }
 
-func set[T any](field, value *T) {
+func setIfGiven[T any](field, value *T) {
 	if value != nil {
 		*field = *value
 	}
@@ -270,15 +270,15 @@ type deleteFormInput struct {
 	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag. The request fails if the form has changed since."`
 }
 
-func (a *API) deleteForm() typed[deleteFormInput, nothing] {
-	return typed[deleteFormInput, nothing]{
+func (a *API) deleteForm() typedOperation[deleteFormInput, empty] {
+	return typedOperation[deleteFormInput, empty]{
 		operation{
 			Method: "DELETE", Path: "/api/v1/forms/{id}", ID: "deleteForm", Tag: "Forms", Status: 204,
 			Scope:   account.FormsWrite,
 			Summary: "Delete a form",
-			Errors:  []fault.Code{fault.BadQuery, fault.NoResource, fault.Changed},
+			Errors:  []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.Conflict},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *deleteFormInput) (*nothing, reply, error) {
+		func(ctx context.Context, c *oauth.Principal, in *deleteFormInput) (*empty, reply, error) {
 			return nil, reply{}, a.Store.DeleteForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), a.Now())
 		},
 	}

@@ -260,14 +260,14 @@ func TestListChoices(t *testing.T) {
 func TestDeepPages(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s := storetest.Open(t, w.Place)
-		person, err := s.PersonByEmail(context.Background(), ada)
+		person, err := s.UserByEmail(context.Background(), ada)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx := context.Background()
 		var ids []string // the oldest first
 		for i := range 700 {
-			f, err := s.CreateForm(ctx, person.ID, form.Head{Title: fmt.Sprint(i), Language: "en"}, nil, store.Once{}, time.Now())
+			f, err := s.CreateForm(ctx, person.ID, form.Header{Title: fmt.Sprint(i), Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

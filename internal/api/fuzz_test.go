@@ -22,11 +22,11 @@ func FuzzAuthorizationHeader(f *testing.F) {
 		kind, _, _ := strings.Cut(trimmed, " ")
 		switch {
 		case trimmed == "":
-			if fault.From(err).Code != fault.NoAuthorization {
+			if fault.Wrap(err).Code != fault.NoAuthorization {
 				t.Fatalf("%q: %v", header, err)
 			}
 		case !strings.EqualFold(kind, "bearer"):
-			if fault.From(err).Code != fault.NotBearer {
+			if fault.Wrap(err).Code != fault.NotBearer {
 				t.Fatalf("%q: %v", header, err)
 			}
 		case err != nil:
@@ -46,7 +46,7 @@ func FuzzPaging(f *testing.F) {
 		if page < 1 || perPage < 1 || perPage > 200 || total < 0 {
 			return
 		}
-		p := pageOf{page, perPage}
+		p := pagination{page, perPage}
 		exact := new(big.Int).Mul(big.NewInt(page-1), big.NewInt(perPage))
 		if exact.IsInt64() && exact.Int64() != p.offset() || !exact.IsInt64() && p.offset() < 1<<62 {
 			t.Fatalf("offset of page %d × %d is %d", page, perPage, p.offset())
@@ -75,10 +75,10 @@ func FuzzBody(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		var got FormChange
+		var got FormUpdate
 		err := parseBody(text, &got)
 		if err != nil {
-			if code := fault.From(err).Code; code != fault.BadJSON && code != fault.Invalid {
+			if code := fault.Wrap(err).Code; code != fault.BadJSON && code != fault.Invalid {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return
@@ -86,7 +86,7 @@ func FuzzBody(f *testing.F) {
 		if !json.Valid(text) || !utf8.Valid(text) {
 			t.Fatalf("%q was accepted", text)
 		}
-		var want FormChange
+		var want FormUpdate
 		if err := json.Unmarshal(text, &want); err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}

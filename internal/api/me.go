@@ -12,7 +12,7 @@ type User struct {
 	Email       string      `json:"email" format:"email" example:"ada@example.com"`
 	Name        string      `json:"name" example:"Ada"`
 	Language    string      `json:"language" doc:"Language (BCP 47 tag)" example:"en"`
-	CreatedAt   Moment      `json:"created_at"`
+	CreatedAt   Timestamp   `json:"created_at"`
 	Scope       string      `json:"scope" doc:"Scopes of this token, separated by commas" example:"forms:read,responses:read"`
 	Application Application `json:"application" doc:"The application this token was issued to"`
 }
@@ -23,20 +23,20 @@ type Application struct {
 	Name     string `json:"name" example:"Reports"`
 }
 
-func (a *API) me() typed[nothing, User] {
-	return typed[nothing, User]{
+func (a *API) me() typedOperation[empty, User] {
+	return typedOperation[empty, User]{
 		operation{
 			Method: "GET", Path: "/api/v1/me", ID: "me", Tag: "Account", Status: 200,
 			Summary:     "Get the current user",
 			Description: "Returns the user and the scopes of the token. Works with any scope.",
 		},
-		func(_ context.Context, c *oauth.Caller, _ *nothing) (*User, reply, error) {
+		func(_ context.Context, c *oauth.Principal, _ *empty) (*User, reply, error) {
 			holder := [2]string{c.Owner(), c.Token}
-			rendered, ok := a.users.At(c.Mark, holder)
+			rendered, ok := a.users.GetAt(c.Mark, holder)
 			if !ok {
 				rendered.Body = encode(User{
 					ID: c.Person.ID, Email: c.Person.Email, Name: c.Person.Name, Language: c.Person.Language,
-					CreatedAt: Moment(c.Person.CreatedAt), Scope: c.Scopes.String(),
+					CreatedAt: Timestamp(c.Person.CreatedAt), Scope: c.Scopes.String(),
 					Application: Application{c.App.ID, c.App.Name},
 				})
 				a.users.Put(holder, c.Mark, rendered, int64(len(rendered.Body)+pageOverhead))

@@ -111,26 +111,26 @@ func (a *API) refresh() *operation {
 
 func unsupported(in values, takes string) error {
 	if in["grant_type"] == "" {
-		return missing("grant_type")
+		return missingParameter("grant_type")
 	}
 	return fault.New(fault.UnsupportedGrant, "grant_type must be one of %s.", takes)
 }
 
-func missing(field string) error {
+func missingParameter(field string) error {
 	return fault.New(fault.InvalidRequest, "%s is required.", field)
 }
 
 func (a *API) exchange(w http.ResponseWriter, r *http.Request, in values) error {
 	app, err := a.client(r, in)
 	if err == error(errNoSecret) {
-		return missing("client_secret")
+		return missingParameter("client_secret")
 	}
 	if err != nil {
 		return err
 	}
 	for _, field := range []string{"code", "redirect_uri"} {
 		if in[field] == "" {
-			return missing(field)
+			return missingParameter(field)
 		}
 	}
 	token, err := a.OAuth.Exchange(r.Context(), app, in["code"], in["redirect_uri"], in["code_verifier"])
@@ -147,7 +147,7 @@ func (a *API) refreshGrant(w http.ResponseWriter, r *http.Request, in values) er
 		return err
 	}
 	if in["refresh_token"] == "" {
-		return missing("refresh_token")
+		return missingParameter("refresh_token")
 	}
 	token, err := a.OAuth.Refresh(r.Context(), app, in["refresh_token"], in["scope"])
 	if err != nil {
@@ -174,7 +174,7 @@ func (a *API) revoke() *operation {
 			return err
 		}
 		if in["token"] == "" {
-			return missing("token")
+			return missingParameter("token")
 		}
 		if err := a.OAuth.Revoke(r.Context(), app, in["token"]); err != nil {
 			return err
@@ -201,7 +201,7 @@ func (a *API) introspect() *operation {
 			return errNoSecret
 		}
 		if in["token"] == "" {
-			return missing("token")
+			return missingParameter("token")
 		}
 		info, err := a.OAuth.Introspect(r.Context(), app, in["token"])
 		if err != nil {
@@ -211,15 +211,15 @@ func (a *API) introspect() *operation {
 			writeJSON(w, http.StatusOK, Introspection{})
 			return nil
 		}
-		writeBytes(w, http.StatusOK, a.whatIsKnown(app, info))
+		writeBytes(w, http.StatusOK, a.tokenInfo(app, info))
 		return nil
 	})
 }
 
-// whatIsKnown is what an application is told of a token that is good.
-func (a *API) whatIsKnown(app account.Application, info *oauth.Info) []byte {
+// tokenInfo is what an application is told of a token that is good.
+func (a *API) tokenInfo(app account.Application, info *oauth.TokenInfo) []byte {
 	about := [2]string{app.ID, info.Hash}
-	text, ok := a.introspected.At(info.Mark, about)
+	text, ok := a.introspected.GetAt(info.Mark, about)
 	if !ok {
 		text = encode(Introspection{
 			Active: true, Scope: info.Scopes.String(), ClientID: app.ID, Username: info.Email, TokenType: info.Kind,
@@ -237,7 +237,7 @@ type values map[string]string
 func (a *API) oauthOperation(op operation, run func(http.ResponseWriter, *http.Request, values) error) *operation {
 	op.Method, op.Tag, op.Open, op.Status = "POST", "OAuth 2.0", true, 200
 	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, _ []string) error {
-		noStore(w.Header())
+		setNoStore(w.Header())
 		in, err := readForm(w, r)
 		if err != nil {
 			return err
@@ -290,9 +290,9 @@ func parseForm(text string) (values, error) {
 }
 
 var (
-	errNoSecret  = fault.New(fault.InvalidClient, "This application must authenticate with its client_secret.")
-	errTwoWays   = fault.New(fault.InvalidRequest, "Send client credentials in the body or with HTTP Basic, not both.")
-	errBadHeader = fault.New(fault.InvalidRequest, "This endpoint only accepts HTTP Basic in the Authorization header.")
+	errNoSecret      = fault.New(fault.InvalidClient, "This application must authenticate with its client_secret.")
+	errAmbiguousAuth = fault.New(fault.InvalidRequest, "Send client credentials in the body or with HTTP Basic, not both.")
+	errBadHeader     = fault.New(fault.InvalidRequest, "This endpoint only accepts HTTP Basic in the Authorization header.")
 )
 
 // client authenticates the application that is calling.
@@ -305,28 +305,28 @@ func (a *API) client(r *http.Request, in values) (account.Application, error) {
 			return account.Application{}, errBadHeader
 		}
 		if secret != "" || id != "" && id != unescape(user) {
-			return account.Application{}, errTwoWays
+			return account.Application{}, errAmbiguousAuth
 		}
 		id, secret = unescape(user), unescape(password)
 	}
 	if id == "" {
 		if basic {
-			return account.Application{}, challenge(errNoSecret)
+			return account.Application{}, basicChallenge(errNoSecret)
 		}
 		return account.Application{}, missingClient(in)
 	}
-	guess := Guess{limit.Network(a.Address(r)), guessName(id)}
-	if wait := a.Guesses.Wait(guess); secret != "" && wait > 0 {
-		return account.Application{}, fault.TooManyRequests(limit.Seconds(wait))
+	guess := ClientAttempt{limit.ClientNetwork(a.Address(r)), attemptName(id)}
+	if wait := a.Guesses.RetryAfter(guess); secret != "" && wait > 0 {
+		return account.Application{}, fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
-	app, err := a.OAuth.Authenticate(r.Context(), id, secret)
-	wrong := err != nil && fault.From(err).Code == fault.InvalidClient
+	app, err := a.OAuth.AuthenticateClient(r.Context(), id, secret)
+	wrong := err != nil && fault.Wrap(err).Code == fault.InvalidClient
 	if wrong && secret != "" {
 		// Right secrets are not counted, so that a busy application is never
 		// held up; of many wrong ones at once, those past the limit learn
 		// nothing.
-		if _, wait, ok := a.Guesses.Take(guess); !ok {
-			return account.Application{}, fault.TooManyRequests(limit.Seconds(wait))
+		if _, wait, ok := a.Guesses.Allow(guess); !ok {
+			return account.Application{}, fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 		}
 		if err := a.Guesses.Record(r.Context(), guess); err != nil {
 			return account.Application{}, err
@@ -336,7 +336,7 @@ func (a *API) client(r *http.Request, in values) (account.Application, error) {
 		err = errNoSecret
 	}
 	if wrong && basic {
-		err = challenge(fault.From(err))
+		err = basicChallenge(fault.Wrap(err))
 	}
 	return app, err
 }
@@ -345,13 +345,13 @@ func (a *API) client(r *http.Request, in values) (account.Application, error) {
 // missing, from the rest, where nobody has introduced themselves.
 func missingClient(in values) error {
 	if slices.Contains([]string{"authorization_code", "refresh_token"}, in["grant_type"]) {
-		return missing("client_id")
+		return missingParameter("client_id")
 	}
 	return errNoSecret
 }
 
-// challenge adds what RFC 6749 wants where HTTP Basic was used.
-func challenge(e *fault.Error) error {
+// basicChallenge adds what RFC 6749 wants where HTTP Basic was used.
+func basicChallenge(e *fault.Error) error {
 	with := *e
 	with.Challenge = `Basic realm="Formulary", charset="UTF-8"`
 	return &with
@@ -366,8 +366,8 @@ func unescape(text string) string {
 	return text
 }
 
-// guessName bounds what a stranger can make us remember.
-func guessName(id string) string {
+// attemptName bounds what a stranger can make us remember.
+func attemptName(id string) string {
 	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
 		return "unknown"
 	}

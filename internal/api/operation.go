@@ -44,35 +44,35 @@ type operation struct {
 // reply is what a typed operation returns beside its body.
 type reply struct {
 	Body     []byte            // the body as it was rendered before, in place of the typed one
-	Kept     *compress.Content // Body again, if it is kept for others
+	Cached   *compress.Content // Body again, if it is kept for others
 	ETag     string
 	Location string
 	Link     string
 }
 
-// typed is an operation of /api/v1: its input and output types are the
+// typedOperation is an operation of /api/v1: its input and output types are the
 // document's, and its function is all that differs from the others.
-type typed[In, Out any] struct {
+type typedOperation[In, Out any] struct {
 	operation
-	run func(ctx context.Context, caller *oauth.Caller, in *In) (*Out, reply, error)
+	run func(ctx context.Context, caller *oauth.Principal, in *In) (*Out, reply, error)
 }
 
-// operate makes a typed operation one that can be served.
-func operate[In, Out any](t typed[In, Out]) *operation {
+// newOperation makes a typed operation one that can be served.
+func newOperation[In, Out any](t typedOperation[In, Out]) *operation {
 	op := t.operation
 	op.CORS = !op.Open
 	op.input = reflect.TypeFor[In]()
-	if out := reflect.TypeFor[Out](); out != reflect.TypeFor[nothing]() {
+	if out := reflect.TypeFor[Out](); out != reflect.TypeFor[empty]() {
 		op.output = out
 	}
-	read := readerOf(op.input)
+	read := newInputReader(op.input)
 	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, path []string) (failed error) {
-		var caller oauth.Caller
+		var caller oauth.Principal
 		if !op.Open {
 			begun := a.Now()
 			var err error
 			caller, err = a.authorize(w, r, op.Scope)
-			defer func() { a.note(&caller, w, r, op.Status, failed, begun) }()
+			defer func() { a.logRequest(&caller, w, r, op.Status, failed, begun) }()
 			if err != nil {
 				return err
 			}
@@ -90,7 +90,7 @@ func operate[In, Out any](t typed[In, Out]) *operation {
 			return err
 		}
 		h := w.Header()
-		h["Cache-Control"] = privateNoStore
+		h["Cache-Control"] = privateNoStoreHeader
 		if rep.ETag != "" {
 			h["Etag"] = []string{rep.ETag}
 		}
@@ -104,8 +104,8 @@ func operate[In, Out any](t typed[In, Out]) *operation {
 			w.WriteHeader(op.Status)
 			return nil
 		}
-		if rep.Kept != nil {
-			writeKept(w, op.Status, rep.Kept, rep.Body)
+		if rep.Cached != nil {
+			writeCached(w, op.Status, rep.Cached, rep.Body)
 		} else if rep.Body != nil {
 			writeBytes(w, op.Status, rep.Body)
 		} else {
@@ -116,34 +116,34 @@ func operate[In, Out any](t typed[In, Out]) *operation {
 	return &op
 }
 
-// nothing is the input of an operation without parameters and the output of one
+// empty is the input of an operation without parameters and the output of one
 // without a body.
-type nothing struct{}
+type empty struct{}
 
-var privateNoStore = []string{"private, no-store"}
+var privateNoStoreHeader = []string{"private, no-store"}
 
 // parameter is a field of an input struct that comes from the path, the query
 // or a header. Its tags say the rules, and the document repeats them.
 type parameter struct {
-	index    []int
-	in       string // path, query, header
-	name     string
-	header   string // as requests have it
-	position int    // in the path
-	number   bool
-	optional bool // a *string: nil when it was not sent
-	several  bool // a map: name[key]=value
-	fallback string
-	minimum  int64
-	maximum  int64
-	enum     []string
-	length   int
+	index      []int
+	in         string // path, query, header
+	name       string
+	header     string // as requests have it
+	position   int    // in the path
+	number     bool
+	optional   bool // a *string: nil when it was not sent
+	deepObject bool // a map: name[key]=value
+	fallback   string
+	minimum    int64
+	maximum    int64
+	enum       []string
+	length     int
 }
 
 type reader func(in reflect.Value, w http.ResponseWriter, r *http.Request, path []string) error
 
-// readerOf prepares the reading of an input type.
-func readerOf(t reflect.Type) reader {
+// newInputReader prepares the reading of an input type.
+func newInputReader(t reflect.Type) reader {
 	var params []parameter
 	body, sent, position, asks := -1, -1, 0, false
 	for _, f := range inputFields(t) {
@@ -156,7 +156,7 @@ func readerOf(t reflect.Type) reader {
 			continue
 		}
 		kind := f.Type.Kind()
-		p := parameter{index: f.Index, fallback: f.Tag.Get("default"), number: kind == reflect.Int64, optional: kind == reflect.Pointer, several: kind == reflect.Map}
+		p := parameter{index: f.Index, fallback: f.Tag.Get("default"), number: kind == reflect.Int64, optional: kind == reflect.Pointer, deepObject: kind == reflect.Map}
 		for _, in := range []string{"path", "query", "header"} {
 			if name := f.Tag.Get(in); name != "" {
 				p.in, p.name, p.header = in, name, http.CanonicalHeaderKey(name)
@@ -186,7 +186,7 @@ func readerOf(t reflect.Type) reader {
 				return fault.New(fault.BadQuery, "The query string could not be parsed.")
 			}
 			if r.Method == http.MethodDelete { // what was meant to choose must not be passed over
-				if err := allKnown(params, query); err != nil {
+				if err := rejectUnknown(params, query); err != nil {
 					return err
 				}
 			}
@@ -207,11 +207,11 @@ func readerOf(t reflect.Type) reader {
 	}
 }
 
-// allKnown refuses a query with a name that no parameter has.
-func allKnown(params []parameter, query url.Values) error {
+// rejectUnknown refuses a query with a name that no parameter has.
+func rejectUnknown(params []parameter, query url.Values) error {
 	for name := range query {
 		known := slices.ContainsFunc(params, func(p parameter) bool {
-			return p.in == "query" && (p.name == name && !p.several || p.several && p.keyIn(name) != "")
+			return p.in == "query" && (p.name == name && !p.deepObject || p.deepObject && p.objectKey(name) != "")
 		})
 		if !known {
 			return badQuery(name, "is not a supported parameter")
@@ -247,11 +247,11 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 	case "header":
 		values = r.Header[p.header]
 	}
-	if p.several {
-		return p.readSeveral(field, query)
+	if p.deepObject {
+		return p.readDeepObject(field, query)
 	}
 	if len(values) > 1 {
-		return p.wrong("is given more than once")
+		return p.invalid("is given more than once")
 	}
 	text := p.fallback
 	// Of a list to choose from, nothing is as good as not being asked.
@@ -261,11 +261,11 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 	if !p.number {
 		switch {
 		case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-			return p.wrong("is not valid UTF-8 text")
+			return p.invalid("is not valid UTF-8 text")
 		case p.length > 0 && utf8.RuneCountInString(text) > p.length:
-			return p.wrong("is too long; the limit is %d characters", p.length)
-		case text != "" && p.enum != nil && !contains(p.enum, text):
-			return p.wrong("must be one of %s", strings.Join(p.enum, ", "))
+			return p.invalid("is too long; the limit is %d characters", p.length)
+		case text != "" && p.enum != nil && !containsString(p.enum, text):
+			return p.invalid("must be one of %s", strings.Join(p.enum, ", "))
 		}
 		switch {
 		case !p.optional:
@@ -279,16 +279,16 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || strings.HasPrefix(text, "+") || n < p.minimum || p.maximum > 0 && n > p.maximum {
 		if p.maximum > 0 {
-			return p.wrong("must be a whole number from %d to %d", p.minimum, p.maximum)
+			return p.invalid("must be a whole number from %d to %d", p.minimum, p.maximum)
 		}
-		return p.wrong("must be a whole number of at least %d", p.minimum)
+		return p.invalid("must be a whole number of at least %d", p.minimum)
 	}
 	field.SetInt(n)
 	return nil
 }
 
-// keyIn is the key in name[key].
-func (p *parameter) keyIn(name string) string {
+// objectKey is the key in name[key].
+func (p *parameter) objectKey(name string) string {
 	rest, begins := strings.CutPrefix(name, p.name+"[")
 	key, ends := strings.CutSuffix(rest, "]")
 	if !begins || !ends {
@@ -297,23 +297,23 @@ func (p *parameter) keyIn(name string) string {
 	return key
 }
 
-// readSeveral reads name[key]=value for any number of keys.
-func (p *parameter) readSeveral(field reflect.Value, query url.Values) error {
+// readDeepObject reads name[key]=value for any number of keys.
+func (p *parameter) readDeepObject(field reflect.Value, query url.Values) error {
 	found := map[string]string{}
 	for name, values := range query {
 		if !strings.HasPrefix(name, p.name+"[") {
 			continue
 		}
-		key := p.keyIn(name)
+		key := p.objectKey(name)
 		switch {
 		case key == "":
 			return badQuery(name, "is not a supported parameter")
 		case len(values) > 1:
-			return p.wrong("contains %q more than once", key)
+			return p.invalid("contains %q more than once", key)
 		case !utf8.ValidString(key + values[0]), strings.ContainsRune(key+values[0], 0):
-			return p.wrong("is not valid UTF-8 text")
+			return p.invalid("is not valid UTF-8 text")
 		case utf8.RuneCountInString(values[0]) > p.length:
-			return p.wrong("is too long; the limit is %d characters", p.length)
+			return p.invalid("is too long; the limit is %d characters", p.length)
 		}
 		found[key] = values[0]
 	}
@@ -323,7 +323,7 @@ func (p *parameter) readSeveral(field reflect.Value, query url.Values) error {
 	return nil
 }
 
-func contains(list []string, text string) bool {
+func containsString(list []string, text string) bool {
 	for _, known := range list {
 		if known == text {
 			return true
@@ -332,7 +332,7 @@ func contains(list []string, text string) bool {
 	return false
 }
 
-func (p *parameter) wrong(format string, args ...any) error {
+func (p *parameter) invalid(format string, args ...any) error {
 	message := fmt.Sprintf(format, args...)
 	return &fault.Error{
 		Code:    fault.BadQuery,

@@ -18,33 +18,33 @@ import (
 
 // Response is what somebody answered.
 type Response struct {
-	ID          string    `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	FormID      string    `json:"form_id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Version     int64     `json:"version" doc:"Version of the form the response belongs to" example:"1"`
-	SubmittedAt Moment    `json:"submitted_at"`
-	Answers     Answers   `json:"answers"`
-	Metadata    Described `json:"metadata"`
+	ID          string           `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	FormID      string           `json:"form_id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Version     int64            `json:"version" doc:"Version of the form the response belongs to" example:"1"`
+	SubmittedAt Timestamp        `json:"submitted_at"`
+	Answers     RawAnswers       `json:"answers"`
+	Metadata    ResponseMetadata `json:"metadata"`
 }
 
-// Answers are JSON as it is stored.
-type Answers json.RawMessage
+// RawAnswers are JSON as it is stored.
+type RawAnswers json.RawMessage
 
 // MarshalJSON writes it.
-func (a Answers) MarshalJSON() ([]byte, error) { return a, nil }
+func (a RawAnswers) MarshalJSON() ([]byte, error) { return a, nil }
 
 // Schema describes it in the document.
-func (Answers) Schema(huma.Registry) *huma.Schema {
+func (RawAnswers) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: "object", Description: "Answers by question key", AdditionalProperties: true, Examples: []any{map[string]any{"drink": "Tea"}}}
 }
 
-// Described is how a response came: JSON as it is stored.
-type Described json.RawMessage
+// ResponseMetadata is how a response came: JSON as it is stored.
+type ResponseMetadata json.RawMessage
 
 // MarshalJSON writes it.
-func (d Described) MarshalJSON() ([]byte, error) { return d, nil }
+func (d ResponseMetadata) MarshalJSON() ([]byte, error) { return d, nil }
 
 // Schema describes it in the document.
-func (Described) Schema(huma.Registry) *huma.Schema {
+func (ResponseMetadata) Schema(huma.Registry) *huma.Schema {
 	schemas := huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)
 	schemas.Schema(reflect.TypeFor[form.Metadata](), true, "Metadata")
 	described := schemas.Map()["Metadata"] // in place: OAuth has the name
@@ -53,7 +53,7 @@ func (Described) Schema(huma.Registry) *huma.Schema {
 }
 
 func response(r form.Response) Response {
-	return Response{r.ID, r.FormID, r.Version, Moment(r.SubmittedAt), Answers(r.JSON), Described(r.Metadata)}
+	return Response{r.ID, r.FormID, r.Version, Timestamp(r.SubmittedAt), RawAnswers(r.JSON), ResponseMetadata(r.Metadata)}
 }
 
 func responses(list []form.Response) []Response {
@@ -69,10 +69,10 @@ type Submission struct {
 	Answers map[string]any `json:"answers" nullable:"false" doc:"Answers by question key" example:"{\"drink\": \"Tea\"}"`
 }
 
-// Receipt says that a response is stored.
-type Receipt struct {
-	ID          string `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	SubmittedAt Moment `json:"submitted_at"`
+// SubmitResult says that a response is stored.
+type SubmitResult struct {
+	ID          string    `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	SubmittedAt Timestamp `json:"submitted_at"`
 }
 
 type submitInput struct {
@@ -82,12 +82,12 @@ type submitInput struct {
 	Body Submission
 }
 
-var errNoAnswers = fault.Field("answers", "is missing")
+var errNoAnswers = fault.InvalidField("answers", "is missing")
 
-var submitErrors = []fault.Code{fault.BadQuery, fault.BadJSON, fault.NoResource, fault.KeyReused, fault.FormNotOpen, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid}
+var submitErrors = []fault.Code{fault.BadQuery, fault.BadJSON, fault.NotFoundInAccount, fault.IdempotencyKeyReused, fault.FormNotOpen, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid}
 
-func (a *API) addResponse() typed[submitInput, Receipt] {
-	return typed[submitInput, Receipt]{
+func (a *API) addResponse() typedOperation[submitInput, SubmitResult] {
+	return typedOperation[submitInput, SubmitResult]{
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/responses", ID: "addResponse", Tag: "Responses", Status: 201,
 			Scope:       account.ResponsesWrite,
@@ -95,7 +95,7 @@ func (a *API) addResponse() typed[submitInput, Receipt] {
 			Description: "Submits a response on the owner's behalf. Returns once the response has been written to disk.",
 			Errors:      submitErrors,
 		},
-		func(ctx context.Context, c *oauth.Caller, in *submitInput) (*Receipt, reply, error) {
+		func(ctx context.Context, c *oauth.Principal, in *submitInput) (*SubmitResult, reply, error) {
 			// Somebody else's form is not there, open or not.
 			if _, err := a.Store.Form(ctx, c.Owner(), in.ID); err != nil {
 				return nil, reply{}, err
@@ -117,10 +117,10 @@ func (a *API) forOrigins(op *operation) *operation {
 			return err
 		}
 		if a.Submissions != nil {
-			left, wait, ok := a.Submissions.Take(limit.Network(a.Address(r)))
+			left, wait, ok := a.Submissions.Allow(limit.ClientNetwork(a.Address(r)))
 			limit.SetHeader(w.Header(), "respondent", a.Submissions.Quota(), a.Submissions.Window(), left, wait)
 			if !ok {
-				return fault.TooManyRequests(limit.Seconds(wait))
+				return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 			}
 		}
 		return serve(a, w, r, path)
@@ -139,28 +139,28 @@ func (a *API) allowOrigin(w http.ResponseWriter, r *http.Request, address string
 		return err
 	}
 	w.Header().Add("Vary", "Origin")
-	if f.Offer.Allows(origin) {
+	if f.Offer.AllowsOrigin(origin) {
 		w.Header().Set("Access-Control-Allow-Origin", origin)
 		w.Header().Set("Access-Control-Expose-Headers", "Retry-After, X-Request-Id")
 	}
 	return nil
 }
 
-func (a *API) submitPublicly() typed[submitInput, Receipt] {
-	return typed[submitInput, Receipt]{
+func (a *API) submitPublicly() typedOperation[submitInput, SubmitResult] {
+	return typedOperation[submitInput, SubmitResult]{
 		operation{
 			Method: "POST", Path: publicPath, ID: "submitPublicly", Tag: "Responses", Status: 201, Open: true,
 			Summary:     "Submit a response without signing in",
 			Description: "For sites that render the form themselves. The form's own page posts to the same address.",
 			Errors:      submitErrors,
 		},
-		func(ctx context.Context, _ *oauth.Caller, in *submitInput) (*Receipt, reply, error) {
+		func(ctx context.Context, _ *oauth.Principal, in *submitInput) (*SubmitResult, reply, error) {
 			return a.submit(ctx, in, "json", "public")
 		},
 	}
 }
 
-func (a *API) submit(ctx context.Context, in *submitInput, source, app string) (*Receipt, reply, error) {
+func (a *API) submit(ctx context.Context, in *submitInput, source, app string) (*SubmitResult, reply, error) {
 	if in.Body.Answers == nil {
 		return nil, reply{}, errNoAnswers
 	}
@@ -168,28 +168,28 @@ func (a *API) submit(ctx context.Context, in *submitInput, source, app string) (
 	if err != nil {
 		return nil, reply{}, err
 	}
-	var once store.Once
+	var once store.IdempotencyKey
 	if in.Key != "" {
-		once = store.Once{App: app + "/" + f.ID, Key: in.Key, Hash: account.Hash(in.Sent)}
+		once = store.IdempotencyKey{App: app + "/" + f.ID, Key: in.Key, Hash: account.Hash(in.Sent)}
 		// What was stored stays so, whatever became of the form since.
-		if r, found, err := a.Store.Sent(ctx, f.Owner, f.ID, once); found || err != nil {
-			return nil, reply{Body: receipt(r)}, err
+		if r, found, err := a.Store.FindSubmission(ctx, f.Owner, f.ID, once); found || err != nil {
+			return nil, reply{Body: submitResult(r)}, err
 		}
 	}
 	now := a.Now()
-	if !f.OpenAt(now) {
+	if !f.IsOpenAt(now) {
 		return nil, reply{}, fault.New(fault.FormNotOpen, "The form is not open.")
 	}
-	e, err := f.Definition.Check(in.Body.Answers)
+	e, err := f.Definition.Validate(in.Body.Answers)
 	if err != nil {
 		return nil, reply{}, err
 	}
-	r, err := a.Store.AddResponse(ctx, store.Submission{Form: f, Answers: e.Answers, Metadata: form.Metadata{Source: source}, Once: once, At: now})
-	return nil, reply{Body: receipt(r)}, err
+	r, err := a.Store.SubmitResponse(ctx, store.Submission{Form: f, Answers: e.Answers, Metadata: form.Metadata{Source: source}, Once: once, At: now})
+	return nil, reply{Body: submitResult(r)}, err
 }
 
-// receipt writes a Receipt. By hand, as it is most of what a busy form answers.
-func receipt(r form.Response) []byte {
+// submitResult writes a Receipt. By hand, as it is most of what a busy form answers.
+func submitResult(r form.Response) []byte {
 	out := make([]byte, 0, 96)
 	out = append(append(out, `{"id":"`...), r.ID...)
 	out = form.AppendTime(append(out, `","submitted_at":"`...), r.SubmittedAt)
@@ -215,17 +215,17 @@ type listResponsesInput struct {
 	filterInput
 }
 
-func (a *API) listResponses() typed[listResponsesInput, ResponseList] {
-	return typed[listResponsesInput, ResponseList]{
+func (a *API) listResponses() typedOperation[listResponsesInput, ResponseList] {
+	return typedOperation[listResponsesInput, ResponseList]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/responses", ID: "listResponses", Tag: "Responses", Status: 200,
 			Scope:   account.ResponsesRead,
 			Summary: "List responses",
 			Description: "Returns pages, newest first. With `after`, returns a feed, oldest first: every response exactly once, " +
 				"even while new ones arrive, and equally fast at any depth. Both accept the same filters.",
-			Errors: []fault.Code{fault.BadQuery, fault.NoResource},
+			Errors: []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *listResponsesInput) (*ResponseList, reply, error) {
+		func(ctx context.Context, c *oauth.Principal, in *listResponsesInput) (*ResponseList, reply, error) {
 			filter, err := a.filter(ctx, c.Owner(), in.ID, in.filterInput)
 			if err != nil {
 				return nil, reply{}, err
@@ -233,13 +233,13 @@ func (a *API) listResponses() typed[listResponsesInput, ResponseList] {
 			if in.After != nil {
 				return a.feed(ctx, c.Owner(), in, filter)
 			}
-			page := pageOf{in.Page, in.PerPage}
+			page := pagination{in.Page, in.PerPage}
 			list, total, err := a.Store.Responses(ctx, c.Owner(), in.ID, filter, page.perPage, page.offset())
 			if err != nil {
 				return nil, reply{}, err
 			}
 			pages := page.pages(total)
-			link := page.link(a.BaseURL+"/api/v1/forms/"+in.ID+"/responses", in.kept(), total)
+			link := page.link(a.BaseURL+"/api/v1/forms/"+in.ID+"/responses", in.linkQuery(), total)
 			return &ResponseList{TotalItems: &total, TotalPages: &pages, Data: responses(list)}, reply{Link: link}, nil
 		},
 	}
@@ -250,15 +250,15 @@ type responseInput struct {
 	Response string `path:"response" doc:"Response ID" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 }
 
-func (a *API) readResponse() typed[responseInput, Response] {
-	return typed[responseInput, Response]{
+func (a *API) readResponse() typedOperation[responseInput, Response] {
+	return typedOperation[responseInput, Response]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/responses/{response}", ID: "readResponse", Tag: "Responses", Status: 200,
 			Scope:   account.ResponsesRead,
 			Summary: "Get a response",
-			Errors:  []fault.Code{fault.NoResource},
+			Errors:  []fault.Code{fault.NotFoundInAccount},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *responseInput) (*Response, reply, error) {
+		func(ctx context.Context, c *oauth.Principal, in *responseInput) (*Response, reply, error) {
 			r, err := a.Store.Response(ctx, c.Owner(), in.ID, in.Response)
 			out := response(r)
 			return &out, reply{}, err
@@ -266,41 +266,41 @@ func (a *API) readResponse() typed[responseInput, Response] {
 	}
 }
 
-func (a *API) deleteResponse() typed[responseInput, nothing] {
-	return typed[responseInput, nothing]{
+func (a *API) deleteResponse() typedOperation[responseInput, empty] {
+	return typedOperation[responseInput, empty]{
 		operation{
 			Method: "DELETE", Path: "/api/v1/forms/{id}/responses/{response}", ID: "deleteResponse", Tag: "Responses", Status: 204,
 			Scope:   account.ResponsesWrite,
 			Summary: "Delete a response",
-			Errors:  []fault.Code{fault.NoResource},
+			Errors:  []fault.Code{fault.NotFoundInAccount},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *responseInput) (*nothing, reply, error) {
+		func(ctx context.Context, c *oauth.Principal, in *responseInput) (*empty, reply, error) {
 			return nil, reply{}, a.Store.DeleteResponse(ctx, c.Owner(), in.ID, in.Response)
 		},
 	}
 }
 
-// ResponseChange is other answers for a response; what is left out stays.
-type ResponseChange struct {
+// ResponseUpdate is other answers for a response; what is left out stays.
+type ResponseUpdate struct {
 	Answers map[string]any `json:"answers" nullable:"false" doc:"Answers by question key; null removes an answer" example:"{\"drink\": \"Coffee\"}"`
 }
 
 type changeResponseInput struct {
 	ID       string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Response string `path:"response" doc:"Response ID" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Body     ResponseChange
+	Body     ResponseUpdate
 }
 
-func (a *API) changeResponse() typed[changeResponseInput, Response] {
-	return typed[changeResponseInput, Response]{
+func (a *API) changeResponse() typedOperation[changeResponseInput, Response] {
+	return typedOperation[changeResponseInput, Response]{
 		operation{
 			Method: "PATCH", Path: "/api/v1/forms/{id}/responses/{response}", ID: "changeResponse", Tag: "Responses", Status: 200,
 			Scope:       account.ResponsesWrite,
 			Summary:     "Update a response",
 			Description: "Answers are validated against the response's form version.",
-			Errors:      []fault.Code{fault.BadJSON, fault.NoResource, fault.Changed, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
+			Errors:      []fault.Code{fault.BadJSON, fault.NotFoundInAccount, fault.Conflict, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *changeResponseInput) (*Response, reply, error) {
+		func(ctx context.Context, c *oauth.Principal, in *changeResponseInput) (*Response, reply, error) {
 			if in.Body.Answers == nil {
 				return nil, reply{}, errNoAnswers
 			}
@@ -313,18 +313,18 @@ func (a *API) changeResponse() typed[changeResponseInput, Response] {
 						answers[key] = value
 					}
 				}
-				e, err := d.Recheck(answers)
+				e, err := d.Revalidate(answers)
 				return e.Answers, err
 			}
-			r, err := a.Store.ChangeResponse(ctx, c.Owner(), in.ID, in.Response, change, a.Now())
+			r, err := a.Store.UpdateResponse(ctx, c.Owner(), in.ID, in.Response, change, a.Now())
 			out := response(r)
 			return &out, reply{}, err
 		},
 	}
 }
 
-// Deleted is how many responses were deleted.
-type Deleted struct {
+// DeleteResult is how many responses were deleted.
+type DeleteResult struct {
 	Deleted int64 `json:"deleted"`
 }
 
@@ -334,16 +334,16 @@ type deleteResponsesInput struct {
 	All string `query:"all" enum:"true" doc:"Must be true to delete all responses without a filter"`
 }
 
-func (a *API) deleteResponses() typed[deleteResponsesInput, Deleted] {
-	return typed[deleteResponsesInput, Deleted]{
+func (a *API) deleteResponses() typedOperation[deleteResponsesInput, DeleteResult] {
+	return typedOperation[deleteResponsesInput, DeleteResult]{
 		operation{
 			Method: "DELETE", Path: "/api/v1/forms/{id}/responses", ID: "deleteResponses", Tag: "Responses", Status: 200,
 			Scope:       account.ResponsesWrite,
 			Summary:     "Delete responses by filter",
 			Description: "Deletes in batches. If the request is interrupted, deleted responses stay deleted; send it again to continue.",
-			Errors:      []fault.Code{fault.BadQuery, fault.NoResource},
+			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *deleteResponsesInput) (*Deleted, reply, error) {
+		func(ctx context.Context, c *oauth.Principal, in *deleteResponsesInput) (*DeleteResult, reply, error) {
 			if _, err := a.Store.Form(ctx, c.Owner(), in.ID); err != nil {
 				return nil, reply{}, err
 			}
@@ -351,11 +351,11 @@ func (a *API) deleteResponses() typed[deleteResponsesInput, Deleted] {
 			if err != nil {
 				return nil, reply{}, err
 			}
-			if len(in.kept()) == 0 && in.All == "" {
+			if len(in.linkQuery()) == 0 && in.All == "" {
 				return nil, reply{}, badQuery("all", "must be true to delete all responses; otherwise add a filter")
 			}
 			n, err := a.Store.DeleteResponses(ctx, c.Owner(), in.ID, filter)
-			return &Deleted{n}, reply{}, err
+			return &DeleteResult{n}, reply{}, err
 		},
 	}
 }

@@ -27,17 +27,17 @@ func (a *API) exportResponses() *operation {
 		Scope:       account.ResponsesRead,
 		Summary:     "Export responses",
 		Description: "Streams the file, oldest first. In CSV, text that a spreadsheet would run as a formula is prefixed with '.",
-		Errors:      []fault.Code{fault.BadQuery, fault.NoResource},
+		Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
 		input:       reflect.TypeFor[exportInput](),
 	}
 	for _, f := range export.Formats {
 		op.media = append(op.media, f.Type)
 	}
-	read := readerOf(op.input)
+	read := newInputReader(op.input)
 	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, path []string) (failed error) {
 		begun := a.Now()
 		caller, err := a.authorize(w, r, op.Scope)
-		defer func() { a.note(&caller, w, r, op.Status, failed, begun) }()
+		defer func() { a.logRequest(&caller, w, r, op.Status, failed, begun) }()
 		if err != nil {
 			return err
 		}
@@ -55,10 +55,10 @@ func (a *API) exportResponses() *operation {
 			return err
 		}
 		table := export.Table{Format: in.Format, Labels: in.Header != "keys", Versions: versions}
-		format, _ := export.FormatOf(in.Format) // it is one of the enumeration
-		return export.Download(w, r, in.ID+"."+in.Format, format.Type, a.Log, func(out io.Writer) error {
+		format, _ := export.ParseFormat(in.Format) // it is one of the enumeration
+		return export.StreamFile(w, r, in.ID+"."+in.Format, format.Type, a.Log, func(out io.Writer) error {
 			return table.Responses(out, func(fn func(form.Response) error) error {
-				return a.Store.EachResponse(ctx, caller.Owner(), in.ID, filter, fn)
+				return a.Store.StreamResponses(ctx, caller.Owner(), in.ID, filter, fn)
 			})
 		})
 	}

@@ -13,7 +13,7 @@ import (
 
 // feed answers with what came after a cursor, the oldest first.
 func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, filter store.ResponseFilter) (*ResponseList, reply, error) {
-	after, err := a.after(ctx, owner, in.ID, *in.After)
+	after, err := a.responsesAfter(ctx, owner, in.ID, *in.After)
 	if err != nil {
 		return nil, reply{}, err
 	}
@@ -34,20 +34,20 @@ func cursor(id string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(id))
 }
 
-// beginning is below the ids of all responses.
-var beginning = account.FirstID(account.ResponsePrefix, time.UnixMilli(0))
+// startCursor is below the ids of all responses.
+var startCursor = account.FirstID(account.ResponsePrefix, time.UnixMilli(0))
 
-// after is the id that a cursor stands for. Cursors of earlier versions have the
+// responsesAfter is the id that a cursor stands for. Cursors of earlier versions have the
 // serial of the response.
-func (a *API) after(ctx context.Context, owner, formID, text string) (string, error) {
+func (a *API) responsesAfter(ctx context.Context, owner, formID, text string) (string, error) {
 	if text == "" {
-		return beginning, nil
+		return startCursor, nil
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err == nil && len(raw) > 1 && raw[0] == 's' {
 		if serial, err := strconv.ParseInt(string(raw[1:]), 36, 64); err == nil && serial >= 0 {
 			id, err := a.Store.ResponseAt(ctx, owner, formID, serial)
-			return cmp.Or(id, beginning), err
+			return cmp.Or(id, startCursor), err
 		}
 	}
 	if _, ok := account.ParseID(account.ResponsePrefix, string(raw)); err != nil || !ok {

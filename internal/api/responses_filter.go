@@ -45,22 +45,22 @@ func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) 
 		if err != nil {
 			return out, badQuery(field, "must be an RFC 3339 time, such as 2026-05-31T17:30:00Z")
 		}
-		*to.time = edge(t)
+		*to.time = toMillis(t)
 	}
 	var err error
-	if out.Meant, err = a.Store.Meant(ctx, owner, formID, in.Search, nil); err != nil {
+	if out.Meant, err = a.Store.MatchLabels(ctx, owner, formID, in.Search, nil); err != nil {
 		return out, err
 	}
 	out.Answers, err = a.Store.AnswerFilters(ctx, owner, formID, in.Answers)
-	if mistake, ok := errors.AsType[*store.FilterMistake](err); ok {
+	if mistake, ok := errors.AsType[*store.FilterError](err); ok {
 		return out, badQuery(mistake.Name, mistake.Message)
 	}
 	return out, err
 }
 
-// edge is the first moment of a response, in whole milliseconds, that is not before
+// toMillis is the first moment of a response, in whole milliseconds, that is not before
 // the time. No response is as old as the clock; a time before that is no time to Go.
-func edge(t time.Time) time.Time {
+func toMillis(t time.Time) time.Time {
 	whole := t.Truncate(time.Millisecond)
 	if whole.Before(t) {
 		whole = whole.Add(time.Millisecond)
@@ -71,8 +71,8 @@ func edge(t time.Time) time.Time {
 	return whole
 }
 
-// kept is the part of the query that the links of a list repeat.
-func (in filterInput) kept() url.Values {
+// linkQuery is the part of the query that the links of a list repeat.
+func (in filterInput) linkQuery() url.Values {
 	kept := url.Values{}
 	for _, p := range [][2]string{{"since", in.Since}, {"until", in.Until}, {"search", in.Search}} {
 		if p[1] != "" {

@@ -46,16 +46,16 @@ type ChoiceCount struct {
 	AveragePlace *float64 `json:"average_place,omitempty" doc:"Average position in a ranking; 1 is first"`
 }
 
-func (a *API) summary() typed[formInput, Summary] {
-	return typed[formInput, Summary]{
+func (a *API) summary() typedOperation[formInput, Summary] {
+	return typedOperation[formInput, Summary]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/summary", ID: "readSummary", Tag: "Responses", Status: 200,
 			Scope:       account.ResponsesRead,
 			Summary:     "Get a summary",
 			Description: "Exact at the time of the request. Earlier responses are not counted again.",
-			Errors:      []fault.Code{fault.NoResource},
+			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *formInput) (*Summary, reply, error) {
+		func(ctx context.Context, c *oauth.Principal, in *formInput) (*Summary, reply, error) {
 			s, err := a.Store.Summary(ctx, c.Owner(), in.ID)
 			if err != nil {
 				return nil, reply{}, err
@@ -68,7 +68,7 @@ func (a *API) summary() typed[formInput, Summary] {
 			for _, day := range slices.Sorted(maps.Keys(s.Days)) {
 				out.Days = append(out.Days, DayCount{day, s.Days[day]})
 			}
-			for _, f := range form.Asked(versions) {
+			for _, f := range form.MergeQuestions(versions) {
 				out.Questions = append(out.Questions, questionSummary(f, s.Fields[f.ID]))
 			}
 			return out, reply{}, nil
@@ -76,28 +76,28 @@ func (a *API) summary() typed[formInput, Summary] {
 	}
 }
 
-func questionSummary(f *form.Field, t *form.Tally) QuestionSummary {
+func questionSummary(f *form.Field, t *form.QuestionStats) QuestionSummary {
 	out := QuestionSummary{Key: f.Key, Kind: f.Kind, Label: f.Label}
 	if t == nil {
-		t = &form.Tally{}
+		t = &form.QuestionStats{}
 	}
 	out.Answered = t.Answered
-	how := form.KindOf(f.Kind).Sum()
-	if (how == form.Numbers || how == form.NumberChoices) && t.Sum != nil {
+	how := form.KindOf(f.Kind).SummaryMode()
+	if (how == form.Average || how == form.AverageAndOptions) && t.Sum != nil {
 		average := t.Average()
 		out.Average = &average
 	}
-	if f.Promotes() {
+	if f.IsNPS() {
 		nps := math.Round(t.NPS()*100) / 100
 		out.NPS = &nps
 	}
-	for _, c := range form.Counted(f, t) {
+	for _, c := range form.OptionCounts(f, t) {
 		count := ChoiceCount{Row: c.Row, Value: c.Value, Label: c.Label, Count: c.Count}
 		if t.Answered > 0 {
 			count.Share = float64(c.Count) / float64(t.Answered)
 		}
 		if f.Kind == "ranking" && c.Count > 0 {
-			place := t.Place(c.Value)
+			place := t.AveragePosition(c.Value)
 			count.AveragePlace = &place
 		}
 		out.Choices = append(out.Choices, count)

@@ -13,11 +13,11 @@ import (
 
 // Version is what a form was when it was published.
 type Version struct {
-	Version     int64  `json:"version" example:"1"`
-	Title       string `json:"title" example:"Order"`
-	Description string `json:"description" example:"What would you like?"`
-	Language    string `json:"language" doc:"Language (BCP 47 tag)" example:"en"`
-	PublishedAt Moment `json:"published_at"`
+	Version     int64     `json:"version" example:"1"`
+	Title       string    `json:"title" example:"Order"`
+	Description string    `json:"description" example:"What would you like?"`
+	Language    string    `json:"language" doc:"Language (BCP 47 tag)" example:"en"`
+	PublishedAt Timestamp `json:"published_at"`
 }
 
 // VersionList is a page of versions.
@@ -27,8 +27,8 @@ type VersionList struct {
 	Data       []Version `json:"data" nullable:"false"`
 }
 
-// VersionWithFields is a version with what it asked.
-type VersionWithFields struct {
+// VersionDetail is a version with what it asked.
+type VersionDetail struct {
 	Version
 	Fields   []*form.Field  `json:"fields" nullable:"false"`
 	Endings  []*form.Ending `json:"endings" nullable:"false"`
@@ -36,7 +36,7 @@ type VersionWithFields struct {
 }
 
 func version(v store.Version) Version {
-	return Version{v.Number, v.Head.Title, v.Head.Description, v.Head.Language, Moment(v.PublishedAt)}
+	return Version{v.Number, v.Head.Title, v.Head.Description, v.Head.Language, Timestamp(v.PublishedAt)}
 }
 
 type listVersionsInput struct {
@@ -45,16 +45,16 @@ type listVersionsInput struct {
 	PerPage int64  `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"Versions per page" example:"20"`
 }
 
-func (a *API) listVersions() typed[listVersionsInput, VersionList] {
-	return typed[listVersionsInput, VersionList]{
+func (a *API) listVersions() typedOperation[listVersionsInput, VersionList] {
+	return typedOperation[listVersionsInput, VersionList]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/versions", ID: "listVersions", Tag: "Forms", Status: 200,
 			Scope:   account.FormsRead,
 			Summary: "List versions",
-			Errors:  []fault.Code{fault.BadQuery, fault.NoResource},
+			Errors:  []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *listVersionsInput) (*VersionList, reply, error) {
-			page := pageOf{in.Page, in.PerPage}
+		func(ctx context.Context, c *oauth.Principal, in *listVersionsInput) (*VersionList, reply, error) {
+			page := pagination{in.Page, in.PerPage}
 			list, total, err := a.Store.Versions(ctx, c.Owner(), in.ID, page.perPage, page.offset())
 			if err != nil {
 				return nil, reply{}, err
@@ -73,15 +73,15 @@ type versionInput struct {
 	Version string `path:"version" doc:"Version number" example:"1"`
 }
 
-func (a *API) readVersion() typed[versionInput, VersionWithFields] {
-	return typed[versionInput, VersionWithFields]{
+func (a *API) readVersion() typedOperation[versionInput, VersionDetail] {
+	return typedOperation[versionInput, VersionDetail]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/versions/{version}", ID: "readVersion", Tag: "Forms", Status: 200,
 			Scope:   account.FormsRead,
 			Summary: "Get a version",
-			Errors:  []fault.Code{fault.NoResource},
+			Errors:  []fault.Code{fault.NotFoundInAccount},
 		},
-		func(ctx context.Context, c *oauth.Caller, in *versionInput) (*VersionWithFields, reply, error) {
+		func(ctx context.Context, c *oauth.Principal, in *versionInput) (*VersionDetail, reply, error) {
 			number, ok := wholeNumber(in.Version)
 			if !ok {
 				return nil, reply{}, fault.NotFound
@@ -90,7 +90,7 @@ func (a *API) readVersion() typed[versionInput, VersionWithFields] {
 			if err != nil {
 				return nil, reply{}, err
 			}
-			out := &VersionWithFields{version(v), v.Definition.Fields, v.Definition.Endings, v.Definition.Settings}
+			out := &VersionDetail{version(v), v.Definition.Fields, v.Definition.Endings, v.Definition.Settings}
 			if out.Endings == nil {
 				out.Endings = []*form.Ending{}
 			}

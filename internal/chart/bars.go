@@ -25,7 +25,7 @@ func Bars(rows []Row, title string, number func(float64) string) string {
 	shared := false
 	height := 0.0
 	for _, row := range rows[:len(rows)-more] {
-		row.Value, row.Share = sane(row.Value), min(sane(row.Share), 1)
+		row.Value, row.Share = clampFinite(row.Value), min(clampFinite(row.Share), 1)
 		shown = append(shown, row)
 		points = append(points, Point{row.Label, row.Value})
 		shared = shared || row.Share > 0
@@ -44,7 +44,7 @@ func Bars(rows []Row, title string, number func(float64) string) string {
 	if more > 0 {
 		height += below + gap
 	}
-	d := draw("chart-bars", width, max(height-gap, 1)+1, wide, title, listed(points, number), readsLeft(labelsOf(title, points)...))
+	d := draw("chart-bars", width, max(height-gap, 1)+1, wide, title, joinList(points, number), isRTL(labelsOf(title, points)...))
 	y := 0.0
 	for _, row := range shown {
 		value, share := number(row.Value), percent(row.Share, number)

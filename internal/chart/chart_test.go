@@ -263,12 +263,12 @@ func TestNPS(t *testing.T) {
 
 func TestSpark(t *testing.T) {
 	for _, values := range [][]int64{nil, {0}, {0, 0, 0}, {-4, 0}} {
-		if s := look(t, Spark(values, "")); s.classes["chart-axis"] != 1 || s.classes["chart-line"] != 0 {
+		if s := look(t, Sparkline(values, "")); s.classes["chart-axis"] != 1 || s.classes["chart-line"] != 0 {
 			t.Errorf("%v: %v", values, s.classes)
 		}
 	}
 	for _, values := range [][]int64{{1}, {0, 3, 1}, make1000(), {math.MaxInt64, math.MaxInt64, 1}} {
-		if s := look(t, Spark(values, "Last days")); s.classes["chart-line"] != 1 || s.classes["chart-dot"] != 1 || s.titles[0] != "Last days" {
+		if s := look(t, Sparkline(values, "Last days")); s.classes["chart-line"] != 1 || s.classes["chart-dot"] != 1 || s.titles[0] != "Last days" {
 			t.Errorf("%d values: %v", len(values), s)
 		}
 	}
@@ -288,7 +288,7 @@ func TestHostile(t *testing.T) {
 		"histogram": Histogram([]Point{{hostile, 1}}, hostile, func(float64) string { return hostile }),
 		"bars":      Bars([]Row{{hostile, 1, .5, hostile}}, hostile, func(float64) string { return hostile }),
 		"nps":       NPS(1, 1, 1, 1, hostile, func(float64) string { return hostile }, func(string) string { return hostile }),
-		"spark":     Spark([]int64{1}, hostile),
+		"spark":     Sparkline([]int64{1}, hostile),
 	} {
 		s := look(t, svg)
 		if strings.Contains(svg, "<script") || strings.ContainsAny(svg, "\x00\x07\u202e") {

@@ -14,9 +14,9 @@ func (s span) String() string {
 	return s.first + " – " + s.last
 }
 
-// together adds up neighbours until there are at most so many. All groups are of a
+// mergeColumns adds up neighbours until there are at most so many. All groups are of a
 // size but the first, so that the newest days never look poor for being few.
-func together(points []Point, limit int) ([]Point, []span) {
+func mergeColumns(points []Point, limit int) ([]Point, []span) {
 	size := max(1, (len(points)+limit-1)/limit)
 	var sums []Point
 	var spans []span
@@ -41,7 +41,7 @@ func Columns(points []Point, title string, number func(float64) string) string {
 	if number == nil {
 		number = plain
 	}
-	sums, spans := together(sanePoints(points), maxColumns)
+	sums, spans := mergeColumns(clampPoints(points), maxColumns)
 	peak := highest(sums)
 	base := 113.0
 	if peak == 0 {
@@ -55,7 +55,7 @@ func Columns(points []Point, title string, number func(float64) string) string {
 	gutter = min(gutter, 110) + 7
 	room := width - gutter
 
-	d := draw("chart-columns", width, base+20, wide, title, listed(named(sums, spans), number), readsLeft(labelsOf(title, points)...))
+	d := draw("chart-columns", width, base+20, wide, title, joinList(labeled(sums, spans), number), isRTL(labelsOf(title, points)...))
 	y := func(v float64) float64 {
 		if peak == 0 {
 			return base
@@ -92,7 +92,7 @@ func tall(h, value float64) float64 {
 	return 0
 }
 
-func named(sums []Point, spans []span) []Point {
+func labeled(sums []Point, spans []span) []Point {
 	list := slices.Clone(sums)
 	for i := range list {
 		list[i].Label = spans[i].String()
@@ -157,9 +157,9 @@ func Histogram(points []Point, title string, number func(float64) string) string
 	if number == nil {
 		number = plain
 	}
-	sums, spans := together(sanePoints(points), maxColumns)
+	sums, spans := mergeColumns(clampPoints(points), maxColumns)
 	peak := highest(sums)
-	d := draw("chart-histogram", width, height, wide, title, listed(named(sums, spans), number), readsLeft(labelsOf(title, points)...))
+	d := draw("chart-histogram", width, height, wide, title, joinList(labeled(sums, spans), number), isRTL(labelsOf(title, points)...))
 	slot := float64(width) / float64(max(len(sums), 1))
 	slot = min(slot, 64)
 	from := (width - slot*float64(len(sums))) / 2

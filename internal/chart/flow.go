@@ -8,14 +8,14 @@ import (
 	"formulary/internal/form"
 )
 
-// station is a box of the flow: a page or an ending.
-type station struct {
+// node is a box of the flow: a page or an ending.
+type node struct {
 	key    string
 	title  string
 	note   string
 	when   string // the sentence of its condition
 	ending bool
-	exits  []exit
+	exits  []edge
 	hidden int  // exits that there was no room for
 	onward bool // whether the next station may follow
 	after  bool // an ending that the last page may lead to without a jump
@@ -24,8 +24,8 @@ type station struct {
 	entry  float64 // where jumps arrive
 }
 
-// exit is a jump out of a page.
-type exit struct {
+// edge is a jump out of a page.
+type edge struct {
 	to    int
 	text  string
 	lines []string
@@ -52,7 +52,7 @@ func Flow(d *form.Definition, word func(string) string) string {
 
 type flow struct {
 	word     func(string) string
-	stations []*station
+	stations []*node
 	pages    int
 	lanes    []lane
 	x, w     float64 // of every box
@@ -73,11 +73,11 @@ func (f *flow) read(d *form.Definition) {
 	pages := d.Pages()
 	f.pages = len(pages)
 	for i, page := range pages {
-		s := &station{onward: true, title: f.count("Page %d", i+1), note: f.questions(page)}
+		s := &node{onward: true, title: f.count("Page %d", i+1), note: f.questions(page)}
 		if page.Break != nil {
 			s.key, s.when = page.Break.Key, f.sentence(d, page.Break.ShowIf)
 			if page.Break.Label != "" {
-				s.title = spared(d, page.Break.Label)
+				s.title = withoutPiping(d, page.Break.Label)
 			}
 		}
 		f.stations = append(f.stations, s)
@@ -91,7 +91,7 @@ func (f *flow) read(d *form.Definition) {
 func (f *flow) questions(page form.Page) string {
 	n := 0
 	for _, q := range page.Fields {
-		if q.Asked() && q.Seen() && q.Kind != "calculated" {
+		if q.HasAnswer() && q.IsVisible() && q.Kind != "calculated" {
 			n++
 		}
 	}
@@ -109,7 +109,7 @@ func (f *flow) questions(page form.Page) string {
 func (f *flow) readEndings(d *form.Definition) {
 	open := true // whether somebody may still be without an ending
 	for _, e := range d.Endings {
-		s := &station{key: e.Key, title: spared(d, e.Title), note: spared(d, e.Redirect), when: f.sentence(d, e.ShowIf), ending: true, after: open}
+		s := &node{key: e.Key, title: withoutPiping(d, e.Title), note: withoutPiping(d, e.Redirect), when: f.sentence(d, e.ShowIf), ending: true, after: open}
 		if s.title == "" {
 			s.title = f.word("End")
 		}
@@ -117,7 +117,7 @@ func (f *flow) readEndings(d *form.Definition) {
 		f.stations = append(f.stations, s)
 	}
 	if open {
-		s := &station{title: f.word("End"), ending: true, after: true}
+		s := &node{title: f.word("End"), ending: true, after: true}
 		if len(d.Endings) > 0 {
 			s.when = f.word("Otherwise")
 		}
@@ -138,7 +138,7 @@ func (f *flow) readJumps(d *form.Definition, i int, page form.Page) {
 			if jump == nil || jump.To == "" {
 				continue
 			}
-			to := slices.IndexFunc(f.stations, func(s *station) bool { return s.key == jump.To })
+			to := slices.IndexFunc(f.stations, func(s *node) bool { return s.key == jump.To })
 			if to <= i {
 				continue
 			}
@@ -154,7 +154,7 @@ func (f *flow) readJumps(d *form.Definition, i int, page form.Page) {
 				text, s.onward = f.word("Always"), false
 			}
 			if len(s.exits) < maxExits {
-				s.exits = append(s.exits, exit{to: to, text: text})
+				s.exits = append(s.exits, edge{to: to, text: text})
 			} else {
 				s.hidden++
 			}
@@ -169,12 +169,12 @@ func (f *flow) sentence(d *form.Definition, c *form.Condition) string {
 	if c == nil {
 		return ""
 	}
-	return f.word("If") + " " + spared(d, d.Sentence(c, f.word))
+	return f.word("If") + " " + withoutPiping(d, d.DescribeCondition(c, f.word))
 }
 
-// spared is a text with its places for answers left open.
-func spared(d *form.Definition, text string) string {
-	return tidy(d.Piped(text, func(*form.Field, string) string { return "…" }))
+// withoutPiping is a text with its places for answers left open.
+func withoutPiping(d *form.Definition, text string) string {
+	return tidy(d.Interpolate(text, func(*form.Field, string) string { return "…" }))
 }
 
 // texts are what tells the direction of the drawing: the words of the page before
@@ -187,8 +187,8 @@ func (f *flow) texts() []string {
 	return list
 }
 
-// told is the flow in words.
-func (f *flow) told() string {
+// describe is the flow in words.
+func (f *flow) describe() string {
 	var parts []string
 	for i, s := range f.stations {
 		var next []string

@@ -39,7 +39,7 @@ func (f *flow) layOut() {
 	y := margin
 	for _, s := range f.stations {
 		s.y = y
-		f.layOutStation(s)
+		f.layOutNode(s)
 		y += s.h + between
 	}
 	f.height = y - between + margin
@@ -56,7 +56,7 @@ func (f *flow) side(track int) float64 {
 	return f.x + f.w + 10 + f.pitch(tracks)*(float64(track)+.5)
 }
 
-func (f *flow) layOutStation(s *station) {
+func (f *flow) layOutNode(s *node) {
 	room := f.w - 2*inset
 	s.lines.title = wrap(s.title, textSize*1.15, room, 2) // it is set in bold
 	s.lines.note = wrap(s.note, smallSize, room, 1)
@@ -78,7 +78,7 @@ func (f *flow) layOutStation(s *station) {
 
 // lanesOf finds a track for the jumps to each station, such that no two run over
 // each other. The shortest are next to the boxes.
-func lanesOf(stations []*station) []lane {
+func lanesOf(stations []*node) []lane {
 	var lanes []lane
 	for i, s := range stations {
 		for _, e := range s.exits {
@@ -102,22 +102,22 @@ func lanesOf(stations []*station) []lane {
 }
 
 func (f *flow) draw() string {
-	d := draw("chart-flow", width, f.height, wide, f.word("Form flow"), f.told(), readsLeft(f.texts()...))
+	d := draw("chart-flow", width, f.height, wide, f.word("Form flow"), f.describe(), isRTL(f.texts()...))
 	for i, s := range f.stations {
-		f.drawOnward(d, i)
+		f.drawContinue(d, i)
 		for _, e := range s.exits {
 			f.drawJump(d, e)
 		}
 	}
 	for _, s := range f.stations {
-		f.drawStation(d, s)
+		f.drawNode(d, s)
 	}
 	return d.end()
 }
 
-// drawOnward draws the arrow to what follows; to further endings it runs along the
+// drawContinue draws the arrow to what follows; to further endings it runs along the
 // other side.
-func (f *flow) drawOnward(d *drawing, i int) {
+func (f *flow) drawContinue(d *drawing, i int) {
 	s, center := f.stations[i], f.x+f.w/2
 	for n, to := range f.following(i) {
 		t := f.stations[to]
@@ -133,7 +133,7 @@ func (f *flow) drawOnward(d *drawing, i int) {
 	}
 }
 
-func (f *flow) drawJump(d *drawing, e exit) {
+func (f *flow) drawJump(d *drawing, e edge) {
 	const r = 7.0
 	i := slices.IndexFunc(f.lanes, func(l lane) bool { return l.to == e.to })
 	edge, x, ty := f.x+f.w, f.side(f.lanes[i].track), f.stations[e.to].entry
@@ -141,7 +141,7 @@ func (f *flow) drawJump(d *drawing, e exit) {
 	d.path("chart-dot", "M", edge+7, ty-4.5, "L", edge+7, ty+4.5, edge, ty, "Z")
 }
 
-func (f *flow) drawStation(d *drawing, s *station) {
+func (f *flow) drawNode(d *drawing, s *node) {
 	class, radius := "chart-node", 6.0
 	if s.ending {
 		class, radius = "chart-end", min(s.h/2, 22)

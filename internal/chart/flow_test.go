@@ -38,7 +38,7 @@ func party() *form.Definition {
 
 func TestFlow(t *testing.T) {
 	d := party()
-	if err := d.Clean(); err != nil {
+	if err := d.Normalize(); err != nil {
 		t.Fatal(err)
 	}
 	s := look(t, Flow(d, nil))
@@ -138,7 +138,7 @@ func TestFlowManyJumps(t *testing.T) {
 func TestDeterministic(t *testing.T) {
 	drawn := func() string {
 		return strings.Join([]string{
-			Spark([]int64{1, 2, 3}, "a"), Columns(days(300), "b", plain), Bars([]Row{{"x", 1, .1, "n"}}, "c", plain),
+			Sparkline([]int64{1, 2, 3}, "a"), Columns(days(300), "b", plain), Bars([]Row{{"x", 1, .1, "n"}}, "c", plain),
 			Histogram(days(11), "d", plain), NPS(3, 4, 5, 6, "e", plain, same), Flow(long(20, 3), same), Flow(party(), same),
 		}, "\n")
 	}
@@ -168,7 +168,7 @@ func FuzzDrawing(f *testing.F) {
 			rows[i] = Row{points[i].Label, points[i].Value, share, other}
 		}
 		word := func(text string) string { return text + other }
-		look(t, Spark(values, title))
+		look(t, Sparkline(values, title))
 		look(t, Columns(points, title, plain))
 		look(t, Histogram(points, title, func(float64) string { return label }))
 		look(t, Bars(rows, title, plain))

@@ -18,9 +18,9 @@ func NPS(score float64, promoters, passives, detractors int64, title string, num
 		x           float64
 		anchor      string
 	}{
-		{"chart-bad", word("Detractors"), sane(float64(detractors)), 0, start},
-		{"chart-middle", word("Passives"), sane(float64(passives)), width / 2, middle},
-		{"chart-good", word("Promoters"), sane(float64(promoters)), width, end},
+		{"chart-bad", word("Detractors"), clampFinite(float64(detractors)), 0, start},
+		{"chart-middle", word("Passives"), clampFinite(float64(passives)), width / 2, middle},
+		{"chart-good", word("Promoters"), clampFinite(float64(promoters)), width, end},
 	}
 	all := parts[0].count + parts[1].count + parts[2].count
 	var points []Point
@@ -31,7 +31,7 @@ func NPS(score float64, promoters, passives, detractors int64, title string, num
 	if all == 0 {
 		figure = "–"
 	}
-	d := draw("chart-nps", width, height, wide, title, figure+"; "+listed(points, number), readsLeft(title, parts[0].name))
+	d := draw("chart-nps", width, height, wide, title, figure+"; "+joinList(points, number), isRTL(title, parts[0].name))
 	d.text("chart-figure", 0, 41, figureSize, start, figure)
 	d.rect("chart-track", 0, bar, width, thick, 2)
 	const gap = 2.0

@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Spark is a small line of the last days, to stand beside a word. Days without
+// Sparkline is a small line of the last days, to stand beside a word. Days without
 // anything are a line on the ground.
-func Spark(values []int64, title string) string {
+func Sparkline(values []int64, title string) string {
 	const breadth, height, top, base, side = 120.0, 28.0, 4.0, 25.0, 3.0
 	points := make([]Point, len(values))
 	said := make([]string, len(values))
 	for i, v := range values {
-		points[i].Value = sane(float64(v))
+		points[i].Value = clampFinite(float64(v))
 		said[i] = strconv.FormatInt(max(v, 0), 10)
 	}
-	d := draw("chart-spark", breadth, height, `width="120" height="28"`, title, strings.Join(said, " "), readsLeft(title))
+	d := draw("chart-spark", breadth, height, `width="120" height="28"`, title, strings.Join(said, " "), isRTL(title))
 	peak := highest(points)
 	if peak == 0 {
 		d.path("chart-axis", "M", side, base, "L", breadth-side, base)
 		return d.end()
 	}
-	points, _ = together(points, int(breadth)/2)
+	points, _ = mergeColumns(points, int(breadth)/2)
 	peak = highest(points)
 	if len(points) == 1 {
 		points = append(points, points[0])

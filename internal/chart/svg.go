@@ -63,8 +63,8 @@ func draw(class string, breadth, height float64, size, title, desc string, rtl b
 	}
 	d.b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" class="chart ` + class + `" role="img" viewBox="0 0 ` + unit(breadth) + " " + unit(height) +
 		`" ` + size + ` preserveAspectRatio="xMidYMid meet" direction="` + direction + `">`)
-	d.say("title", title)
-	d.say("desc", desc)
+	d.textElement("title", title)
+	d.textElement("desc", desc)
 	return d
 }
 
@@ -76,14 +76,14 @@ func (d *drawing) end() string {
 	return d.b.String()
 }
 
-func (d *drawing) say(element, text string) {
+func (d *drawing) textElement(element, text string) {
 	d.b.WriteString("<" + element + ">" + escape(tidy(text)) + "</" + element + ">")
 }
 
 // group puts what is drawn together, with a tooltip.
 func (d *drawing) group(class, tip string, inside func()) {
 	d.b.WriteString(`<g class="` + class + `">`)
-	d.say("title", tip)
+	d.textElement("title", tip)
 	inside()
 	d.b.WriteString("</g>")
 }
@@ -140,7 +140,7 @@ func (d *drawing) line(class string, x, y, size float64, anchor, from, text stri
 	if text = tidy(text); text == "" {
 		return
 	}
-	switch way := wayOf(text); {
+	switch way := textDirection(text); {
 	case way == 0 && d.rtl:
 		text = "\u2066" + text + "\u2069" // +42% is not %42+
 	case way != 0 && (way < 0) != d.rtl:

@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// leftward are the scripts that read from right to left.
-var leftward = []*unicode.RangeTable{
+// rtlRanges are the scripts that read from right to left.
+var rtlRanges = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Adlam,
 	unicode.Samaritan, unicode.Mandaic, unicode.Hanifi_Rohingya,
 }
 
-// wayOf is 1 for a text that reads from left to right, -1 for the other way, and 0
+// textDirection is 1 for a text that reads from left to right, -1 for the other way, and 0
 // for one of digits and signs alone, which follows what is around it.
-func wayOf(text string) int {
+func textDirection(text string) int {
 	for _, r := range text {
 		switch {
 		case !unicode.IsLetter(r):
-		case unicode.In(r, leftward...):
+		case unicode.In(r, rtlRanges...):
 			return -1
 		default:
 			return 1
@@ -27,11 +27,11 @@ func wayOf(text string) int {
 	return 0
 }
 
-// readsLeft says whether a drawing reads from right to left: by the first of its
+// isRTL says whether a drawing reads from right to left: by the first of its
 // texts that says so, the title before all.
-func readsLeft(texts ...string) bool {
+func isRTL(texts ...string) bool {
 	for _, text := range texts {
-		if way := wayOf(text); way != 0 {
+		if way := textDirection(text); way != 0 {
 			return way < 0
 		}
 	}
@@ -57,12 +57,12 @@ func tidy(text string) string {
 func measure(text string, size float64) float64 {
 	ems := 0.0
 	for _, r := range text {
-		ems += breadthOf(r)
+		ems += charWidth(r)
 	}
 	return ems * size
 }
 
-func breadthOf(r rune) float64 {
+func charWidth(r rune) float64 {
 	switch {
 	case joins(r), r >= 0x300 && unicode.Is(unicode.Cf, r):
 		return 0
@@ -96,14 +96,14 @@ func cut(text string, size, room float64) string {
 	if measure(text, size) <= room {
 		return text
 	}
-	room -= breadthOf('…') * size
+	room -= charWidth('…') * size
 	used, at := 0.0, 0
 	for i, r := range text {
 		// Only before a character of its own, so that none loses its accents.
 		if !joins(r) && !strings.HasSuffix(text[:i], "\u200d") {
 			at = i
 		}
-		if used += breadthOf(r) * size; used > room {
+		if used += charWidth(r) * size; used > room {
 			break
 		}
 	}
@@ -121,10 +121,10 @@ func wrap(text string, size, room float64, most int) []string {
 		at, used := 0, 0.0
 		for i, r := range rest {
 			before, _ := utf8.DecodeLastRuneInString(rest[:i])
-			if i > 0 && !joins(r) && (r == ' ' || before == '-' || breadthOf(r) > 1 && breadthOf(r) < 1.1) {
+			if i > 0 && !joins(r) && (r == ' ' || before == '-' || charWidth(r) > 1 && charWidth(r) < 1.1) {
 				at = i
 			}
-			if used += breadthOf(r) * size; used > room {
+			if used += charWidth(r) * size; used > room {
 				break
 			}
 		}

@@ -13,21 +13,21 @@ type Point struct {
 	Value float64
 }
 
-// most is more than anybody counts, and less than what sums of it could not hold.
-const most = 1e300
+// maxValue is more than anybody counts, and less than what sums of it could not hold.
+const maxValue = 1e300
 
-// sane makes a value one that can be drawn: there are no negative counts.
-func sane(v float64) float64 {
+// clampFinite makes a value one that can be drawn: there are no negative counts.
+func clampFinite(v float64) float64 {
 	if math.IsNaN(v) || v < 0 {
 		return 0
 	}
-	return min(v, most)
+	return min(v, maxValue)
 }
 
-func sanePoints(points []Point) []Point {
+func clampPoints(points []Point) []Point {
 	list := slices.Clone(points)
 	for i := range list {
-		list[i].Value = sane(list[i].Value)
+		list[i].Value = clampFinite(list[i].Value)
 	}
 	return list
 }
@@ -38,7 +38,7 @@ func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 // percent says a part of one; what is little is not nothing, and what is nearly
 // all is not all.
 func percent(share float64, number func(float64) string) string {
-	p := 100 * min(sane(share), 1)
+	p := 100 * min(clampFinite(share), 1)
 	switch {
 	case p > 0 && p < 1:
 		return "<" + number(1) + "%"
@@ -94,8 +94,8 @@ func highest(points []Point) float64 {
 	return top
 }
 
-// listed says the first values in words, for those who do not see the drawing.
-func listed(points []Point, number func(float64) string) string {
+// joinList says the first values in words, for those who do not see the drawing.
+func joinList(points []Point, number func(float64) string) string {
 	const enough = 12
 	var parts []string
 	for i, p := range points {

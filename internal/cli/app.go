@@ -42,17 +42,17 @@ type appAnswer struct {
 	Public       bool     `json:"public"`
 }
 
-func (a appAdd) Run(ctx context.Context, place Place, io streams) error {
-	return withPerson(ctx, place, a.Owner, func(s *store.Store, p account.Person) error {
+func (a appAdd) Run(ctx context.Context, place Storage, io streams) error {
+	return withUser(ctx, place, a.Owner, func(s *store.Store, p account.User) error {
 		now := time.Now()
 		app := account.Application{
 			Account: p.ID, ID: account.NewID(account.AppPrefix, now), Name: a.Name, Public: a.Public,
-			RedirectURIs: a.RedirectURI, Scopes: account.EveryScope(), SendIssuer: a.Iss, CreatedAt: now,
+			RedirectURIs: a.RedirectURI, Scopes: account.DefaultScopes(), SendIssuer: a.Iss, CreatedAt: now,
 		}
 		if len(a.Scope) > 0 {
 			var unknown string
 			if app.Scopes, unknown = account.ParseScopes(strings.Join(a.Scope, ",")); unknown != "" {
-				return fmt.Errorf("unknown scope %s; use one of %s", unknown, account.EveryScope())
+				return fmt.Errorf("unknown scope %s; use one of %s", unknown, account.DefaultScopes())
 			}
 		}
 		if err := app.Check(); err != nil {
@@ -62,7 +62,7 @@ func (a appAdd) Run(ctx context.Context, place Place, io streams) error {
 		if !app.Public {
 			text, hash = account.NewClientSecret()
 		}
-		if _, err := s.AddApp(ctx, app, hash, store.Once{}); err != nil {
+		if _, err := s.AddApp(ctx, app, hash, store.IdempotencyKey{}); err != nil {
 			return err
 		}
 		return printApp(io, app, text, a.JSON)
@@ -82,7 +82,7 @@ func printApp(io streams, app account.Application, secret string, asJSON bool) e
 
 type appList struct{}
 
-func (appList) Run(ctx context.Context, place Place, io streams) error {
+func (appList) Run(ctx context.Context, place Storage, io streams) error {
 	s, err := place.open(ctx)
 	if err != nil {
 		return err
@@ -108,15 +108,15 @@ func (appList) Run(ctx context.Context, place Place, io streams) error {
 }
 
 // withApp opens the store and finds an application by its id, whoever owns it.
-func withApp(ctx context.Context, place Place, id string, do func(*store.Store, account.Application) error) error {
+func withApp(ctx context.Context, place Storage, id string, do func(*store.Store, account.Application) error) error {
 	s, err := place.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	app, _, err := s.Client(ctx, id)
+	app, _, err := s.AppCredentials(ctx, id)
 	if err != nil {
-		if fault.From(err).Code == fault.NoResource {
+		if fault.Wrap(err).Code == fault.NotFoundInAccount {
 			return fmt.Errorf("application %s not found", id)
 		}
 		return err
@@ -128,7 +128,7 @@ type appDisable struct {
 	ID string `arg:"" help:"client_id of the application."`
 }
 
-func (a appDisable) Run(ctx context.Context, place Place, io streams) error {
+func (a appDisable) Run(ctx context.Context, place Storage, io streams) error {
 	return switchApp(ctx, place, io, a.ID, true, "Disabled")
 }
 
@@ -136,11 +136,11 @@ type appEnable struct {
 	ID string `arg:"" help:"client_id of the application."`
 }
 
-func (a appEnable) Run(ctx context.Context, place Place, io streams) error {
+func (a appEnable) Run(ctx context.Context, place Storage, io streams) error {
 	return switchApp(ctx, place, io, a.ID, false, "Enabled")
 }
 
-func switchApp(ctx context.Context, place Place, io streams, id string, disabled bool, done string) error {
+func switchApp(ctx context.Context, place Storage, io streams, id string, disabled bool, done string) error {
 	return withApp(ctx, place, id, func(s *store.Store, app account.Application) error {
 		if err := s.SetAppDisabled(ctx, app.Account, app.ID, disabled, time.Now()); err != nil {
 			return err
@@ -154,7 +154,7 @@ type appDelete struct {
 	ID string `arg:"" help:"client_id of the application."`
 }
 
-func (a appDelete) Run(ctx context.Context, place Place, io streams) error {
+func (a appDelete) Run(ctx context.Context, place Storage, io streams) error {
 	return withApp(ctx, place, a.ID, func(s *store.Store, app account.Application) error {
 		if err := s.DeleteApp(ctx, app.Account, app.ID); err != nil {
 			return err
@@ -170,13 +170,13 @@ type appRotateSecret struct {
 	JSON bool   `env:"FORMULARY_JSON" help:"Print as JSON."`
 }
 
-func (a appRotateSecret) Run(ctx context.Context, place Place, io streams) error {
+func (a appRotateSecret) Run(ctx context.Context, place Storage, io streams) error {
 	return withApp(ctx, place, a.ID, func(s *store.Store, app account.Application) error {
 		if app.Public {
 			return fmt.Errorf("%s is a public application and has no secret", app.Name)
 		}
 		if a.Drop {
-			return dropOldSecret(ctx, s, app, io)
+			return deleteOldSecret(ctx, s, app, io)
 		}
 		text, hash := account.NewClientSecret()
 		if err := s.AddSecret(ctx, app.Account, app.ID, hash, time.Now()); err != nil {
@@ -190,7 +190,7 @@ func (a appRotateSecret) Run(ctx context.Context, place Place, io streams) error
 	})
 }
 
-func dropOldSecret(ctx context.Context, s *store.Store, app account.Application, io streams) error {
+func deleteOldSecret(ctx context.Context, s *store.Store, app account.Application, io streams) error {
 	_, secrets, err := s.App(ctx, app.Account, app.ID)
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func dropOldSecret(ctx context.Context, s *store.Store, app account.Application,
 		return fmt.Errorf("%s has only one secret", app.Name)
 	}
 	for _, old := range secrets[:len(secrets)-1] {
-		if err := s.DropSecret(ctx, app.Account, app.ID, old.ID); err != nil {
+		if err := s.DeleteSecret(ctx, app.Account, app.ID, old.ID); err != nil {
 			return err
 		}
 	}

@@ -26,8 +26,8 @@ import (
 // commands is the whole command line. Each flag has its environment variable,
 // and --help shows both.
 type commands struct {
-	Place `embed:""`
-	About kong.VersionFlag `name:"version" help:"Print the version."`
+	Storage `embed:""`
+	About   kong.VersionFlag `name:"version" help:"Print the version."`
 
 	Serve   serveCommand   `cmd:"" help:"Run the server."`
 	User    userCommands   `cmd:"" help:"Manage users."`
@@ -41,8 +41,8 @@ type commands struct {
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
-// Place is where the data is.
-type Place struct {
+// Storage is where the data is.
+type Storage struct {
 	Data            string `env:"FORMULARY_DATA" default:"./formulary-data" help:"Data directory." placeholder:"FOLDER"`
 	DatabaseURL     string `env:"FORMULARY_DATABASE_URL" help:"PostgreSQL URL (postgres://…). If empty, SQLite in the data directory is used." placeholder:"URL"`
 	DatabaseURLFile string `env:"FORMULARY_DATABASE_URL_FILE" help:"File to read the database URL from, to keep it out of the environment." placeholder:"FILE"`
@@ -50,7 +50,7 @@ type Place struct {
 	BaseURL         string `env:"FORMULARY_BASE_URL" help:"Public address of the service, such as https://forms.example.com." placeholder:"URL"`
 }
 
-func (p Place) url() (string, error) {
+func (p Storage) url() (string, error) {
 	if p.DatabaseURLFile == "" {
 		return p.DatabaseURL, nil
 	}
@@ -61,7 +61,7 @@ func (p Place) url() (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-func (p Place) open(ctx context.Context) (*store.Store, error) {
+func (p Storage) open(ctx context.Context) (*store.Store, error) {
 	url, err := p.url()
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (p Place) open(ctx context.Context) (*store.Store, error) {
 }
 
 // connect opens the database without changing its schema.
-func (p Place) connect(ctx context.Context) (*store.Store, error) {
+func (p Storage) connect(ctx context.Context) (*store.Store, error) {
 	url, err := p.url()
 	if err != nil {
 		return nil, err
@@ -133,17 +133,17 @@ func run(ctx context.Context, args []string, s streams, t Tuning, tune tuner) in
 		return 2
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	parsed.Bind(c.Place, s, t, tune)
+	parsed.Bind(c.Storage, s, t, tune)
 	if err := parsed.Run(); err != nil {
-		fmt.Fprintln(s.err, "formulary:", say(err))
+		fmt.Fprintln(s.err, "formulary:", describeError(err))
 		return 1
 	}
 	return 0
 }
 
-// say is an error as the person at the command line should read it: with its
+// describeError is an error as the person at the command line should read it: with its
 // cause, which is theirs to know, and without the code, which is not.
-func say(err error) string {
+func describeError(err error) string {
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok {
 		return err.Error()
@@ -170,7 +170,7 @@ type backupCommand struct {
 	File string `arg:"" help:"File to write the backup to."`
 }
 
-func (b backupCommand) Run(ctx context.Context, place Place, io streams) error {
+func (b backupCommand) Run(ctx context.Context, place Storage, io streams) error {
 	ctx, cancel := context.WithTimeout(ctx, longWork)
 	defer cancel()
 	s, err := place.open(ctx)
@@ -190,7 +190,7 @@ type restoreCommand struct {
 	File string `arg:"" help:"Backup file to restore."`
 }
 
-func (r restoreCommand) Run(ctx context.Context, place Place, io streams) error {
+func (r restoreCommand) Run(ctx context.Context, place Storage, io streams) error {
 	ctx, cancel := context.WithTimeout(ctx, longWork)
 	defer cancel()
 	file, err := os.Open(r.File)

@@ -28,7 +28,7 @@ var demoForms = []struct {
 // demo fills an empty database and prints how to look at it.
 func demo(ctx context.Context, s *store.Store, base string, io streams, cost account.HashCost) error {
 	password := rand.Text()[:16]
-	person, err := addPerson(ctx, s, newPerson{"demo@formulary.example", "Demo", "en", password, cost})
+	person, err := addUser(ctx, s, newUser{"demo@formulary.example", "Demo", "en", password, cost})
 	if err != nil {
 		return err
 	}
@@ -40,10 +40,10 @@ func demo(ctx context.Context, s *store.Store, base string, io streams, cost acc
 	}
 	app := account.Application{
 		Account: person.ID, ID: account.NewID(account.AppPrefix, now), Name: "Demo application",
-		RedirectURIs: []string{"http://127.0.0.1:9090/callback"}, Scopes: account.EveryScope(), CreatedAt: now,
+		RedirectURIs: []string{"http://127.0.0.1:9090/callback"}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
 	secret, hash := account.NewClientSecret()
-	if _, err := s.AddApp(ctx, app, hash, store.Once{}); err != nil {
+	if _, err := s.AddApp(ctx, app, hash, store.IdempotencyKey{}); err != nil {
 		return err
 	}
 	fmt.Fprintf(io.out, `
@@ -63,16 +63,16 @@ const demoDays = 28
 
 func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time.Time) error {
 	wanted := demoForms[i]
-	plan, err := web.Starter(wanted.language, wanted.name)
+	plan, err := web.LoadTemplate(wanted.language, wanted.name)
 	if err != nil {
 		return err
 	}
 	made := now.Add(-demoDays*24*time.Hour - time.Duration(len(demoForms)-i)*26*time.Hour)
-	f, err := s.CreatePlan(ctx, owner, plan, store.Once{}, made)
+	f, err := s.CreateFormFrom(ctx, owner, plan, store.IdempotencyKey{}, made)
 	if err != nil || !wanted.publish {
 		return err
 	}
-	if _, err := s.Publish(ctx, owner, f.ID, 0, store.Once{}, made); err != nil {
+	if _, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, made); err != nil {
 		return err
 	}
 	public, err := s.PublicForm(ctx, f.ID)
@@ -89,7 +89,7 @@ func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time
 		if len(e.Problems) > 0 {
 			continue
 		}
-		if _, err := s.AddResponse(ctx, at); err != nil && fault.From(err).Code != fault.Invalid {
+		if _, err := s.SubmitResponse(ctx, at); err != nil && fault.Wrap(err).Code != fault.Invalid {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func demoAnswers(d *form.Definition, dice *mathrand.Rand) map[string]any {
 		if !f.Required && dice.IntN(4) == 0 {
 			continue
 		}
-		words := demoWords[f.Key]
+		words := demoAnswerTexts[f.Key]
 		switch f.Kind {
 		case "short_text", "long_text":
 			if answers[f.Key] = name; words != nil {

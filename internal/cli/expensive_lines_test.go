@@ -77,10 +77,10 @@ func expensiveOAuth(w *costWorld) []costly {
 		fmt.Fprintf(&names, "&%x", i)
 	}
 	grant := "client_id=" + w.app.ID + "&client_secret=" + w.app.Secret
-	ask := w.app.Ask("forms:read")
+	ask := w.app.AuthorizeURL("forms:read")
 	ask.Set("state", fill("s", 20<<10))
-	scopes := w.app.Ask(fill("forms:read,", 20<<10))
-	unknown := w.app.Ask(fill("a,", 20<<10))
+	scopes := w.app.AuthorizeURL(fill("forms:read,", 20<<10))
+	unknown := w.app.AuthorizeURL(fill("a,", 20<<10))
 	var all []costly
 	for _, path := range []string{"token", "refresh", "revoke", "introspect"} {
 		for name, body := range map[string]string{
@@ -102,7 +102,7 @@ func expensiveOAuth(w *costWorld) []costly {
 
 // One refresh token, used again and again.
 func expensiveTokens(w *costWorld) []costly {
-	body := w.app.Renew(w.refresh).Encode()
+	body := w.app.Refresh(w.refresh).Encode()
 	return []costly{{name: "refresh", method: "POST", path: "/api/oauth2/refresh", kind: formType, body: body}}
 }
 

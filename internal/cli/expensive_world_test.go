@@ -50,7 +50,7 @@ func newCostWorld(t *testing.T, place storetest.Place) *costWorld {
 	w := &costWorld{t: t, app: s.AddApp(ada, "https://app.example.com/cb"), client: clientFrom("127.0.0.1")}
 	b := s.Browser()
 	b.SignIn(ada)
-	token := s.Exchange(w.app, b.Allow(w.app.Ask(allScopes)).Query().Get("code"))
+	token := s.Exchange(w.app, b.Allow(w.app.AuthorizeURL(allScopes)).Query().Get("code"))
 	w.token, w.refresh = token.Access, token.Refresh
 	base, err := url.Parse(s.URL)
 	if err != nil {

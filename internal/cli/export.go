@@ -20,7 +20,7 @@ type exportCommand struct {
 	Output string `short:"o" env:"FORMULARY_EXPORT_OUTPUT" default:"-" help:"Output file; - for standard output." placeholder:"FILE"`
 }
 
-func (c exportCommand) Run(ctx context.Context, place Place, streams streams) error {
+func (c exportCommand) Run(ctx context.Context, place Storage, streams streams) error {
 	ctx, cancel := context.WithTimeout(ctx, longWork)
 	defer cancel()
 	s, err := place.open(ctx)
@@ -43,7 +43,7 @@ func (c exportCommand) Run(ctx context.Context, place Place, streams streams) er
 	table := export.Table{Format: c.Format, Labels: c.Header == "labels", Versions: versions}
 	bar := newProgress(streams.err, f.ResponseCount)
 	each := func(fn func(form.Response) error) error {
-		return s.EachResponse(ctx, public.Owner, public.ID, store.ResponseFilter{}, func(r form.Response) error {
+		return s.StreamResponses(ctx, public.Owner, public.ID, store.ResponseFilter{}, func(r form.Response) error {
 			bar.step()
 			return fn(r)
 		})

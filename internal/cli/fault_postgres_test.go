@@ -292,7 +292,7 @@ func (c *cluster) stop(signal os.Signal) {
 	c.cmd = nil
 }
 
-// findPostgres is the folder of the newest server, as in scripts/find.
+// findPostgres is the folder of the newest server, as in scripts/lib.sh.
 func findPostgres(t *testing.T) string {
 	t.Helper()
 	version := func(dir string) int {
@@ -312,7 +312,7 @@ func findPostgres(t *testing.T) string {
 			return dir
 		}
 	}
-	t.Fatalf("PostgreSQL is not installed (looked in %s): scripts/need postgres", strings.Join(list, ", "))
+	t.Fatalf("PostgreSQL is not installed (looked in %s): scripts/install-test-deps postgres", strings.Join(list, ", "))
 	return ""
 }
 

@@ -278,7 +278,7 @@ func openSurvey(t *testing.T, place storetest.Place, more int) survey {
 	b := s.Browser()
 	b.SignIn(ada)
 	enter := func() string {
-		to := b.Allow(app.Ask("forms:read,forms:write,responses:read,responses:write"))
+		to := b.Allow(app.AuthorizeURL("forms:read,forms:write,responses:read,responses:write"))
 		return s.Exchange(app, to.Query().Get("code")).Access
 	}
 	token := enter()

@@ -43,7 +43,7 @@ type formFile struct {
 
 const formFileFormat = 1
 
-func fileOf(f form.Form, d *form.Definition) formFile {
+func newFormFile(f form.Form, d *form.Definition) formFile {
 	out := formFile{
 		Formulary: formFileFormat, ID: f.ID, Title: f.Title, Description: f.Description, Language: f.Language, Slug: f.Slug,
 		ResponseLimit: f.ResponseLimit, Sites: strings.Fields(f.Sites), Fields: d.Fields, Endings: d.Endings, Settings: d.Settings,
@@ -58,27 +58,27 @@ func fileOf(f form.Form, d *form.Definition) formFile {
 }
 
 // plan is what the file says, checked.
-func (f formFile) plan() (form.Plan, error) {
-	p := form.Plan{
-		Head:       form.Head{Title: f.Title, Description: f.Description, Language: f.Language},
-		Offer:      form.Offer{Slug: f.Slug, ResponseLimit: f.ResponseLimit, Sites: strings.Join(f.Sites, " ")},
-		Definition: &form.Definition{Fields: f.Fields, Endings: f.Endings, Settings: f.Settings},
+func (f formFile) plan() (form.FormInput, error) {
+	p := form.FormInput{
+		Header:       form.Header{Title: f.Title, Description: f.Description, Language: f.Language},
+		Availability: form.Availability{Slug: f.Slug, ResponseLimit: f.ResponseLimit, Sites: strings.Join(f.Sites, " ")},
+		Definition:   &form.Definition{Fields: f.Fields, Endings: f.Endings, Settings: f.Settings},
 	}
 	if f.Fields == nil {
 		p.Definition.Fields = []*form.Field{}
 	}
 	var err error
-	if p.OpensAt, err = momentOf(f.OpensAt); err != nil {
+	if p.OpensAt, err = parseTime(f.OpensAt); err != nil {
 		return p, err
 	}
-	if p.ClosesAt, err = momentOf(f.ClosesAt); err != nil {
+	if p.ClosesAt, err = parseTime(f.ClosesAt); err != nil {
 		return p, err
 	}
-	return p, p.Clean()
+	return p, p.Normalize()
 }
 
-// momentOf reads a time; an empty text is none.
-func momentOf(text string) (time.Time, error) {
+// parseTime reads a time; an empty text is none.
+func parseTime(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
@@ -93,7 +93,7 @@ type formExport struct {
 	Form string `arg:"" help:"Form ID or custom link."`
 }
 
-func (c formExport) Run(ctx context.Context, place Place, io streams) error {
+func (c formExport) Run(ctx context.Context, place Storage, io streams) error {
 	s, err := place.open(ctx)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (c formExport) Run(ctx context.Context, place Place, io streams) error {
 	out := json.NewEncoder(io.out)
 	out.SetIndent("", "  ")
 	out.SetEscapeHTML(false)
-	return out.Encode(fileOf(f, d))
+	return out.Encode(newFormFile(f, d))
 }
 
 // findForm finds a form by id or slug, whoever owns it.
@@ -133,21 +133,21 @@ type formApply struct {
 	Publish bool   `env:"FORMULARY_PUBLISH" help:"Publish the form after saving."`
 }
 
-func (c formApply) Run(ctx context.Context, place Place, io streams) error {
+func (c formApply) Run(ctx context.Context, place Storage, io streams) error {
 	file, err := c.read(io)
 	if err != nil {
 		return err
 	}
 	plan, err := file.plan()
 	if err != nil {
-		return explain(err)
+		return describeProblems(err)
 	}
-	return withPerson(ctx, place, c.Owner, func(s *store.Store, p account.Person) error {
-		f, before, err := current(ctx, s, p.ID, file.ID)
+	return withUser(ctx, place, c.Owner, func(s *store.Store, p account.User) error {
+		f, before, err := currentForm(ctx, s, p.ID, file.ID)
 		if err != nil {
 			return err
 		}
-		changes := form.Changes(before, plan)
+		changes := form.Diff(before, plan)
 		for _, line := range changes {
 			fmt.Fprintln(io.out, line)
 		}
@@ -165,29 +165,29 @@ func (c formApply) Run(ctx context.Context, place Place, io streams) error {
 		now := time.Now()
 		switch {
 		case f.ID == "":
-			if f, err = s.CreatePlan(ctx, p.ID, plan, store.Once{}, now); err == nil {
+			if f, err = s.CreateFormFrom(ctx, p.ID, plan, store.IdempotencyKey{}, now); err == nil {
 				fmt.Fprintf(io.out, "Created %s.\n", f.ID)
 			}
 		case len(changes) == 0:
 			fmt.Fprintf(io.out, "%s is up to date.\n", f.ID)
 		default:
-			f, err = s.ChangeForm(ctx, p.ID, f.ID, f.Revision, func(to *form.Plan) error { *to = plan; return nil }, now)
+			f, err = s.UpdateForm(ctx, p.ID, f.ID, f.Revision, func(to *form.FormInput) error { *to = plan; return nil }, now)
 			if err == nil {
 				fmt.Fprintf(io.out, "Updated %s.\n", f.ID)
 			}
 		}
 		if err == nil && c.Publish {
-			if f, err = s.Publish(ctx, p.ID, f.ID, 0, store.Once{}, now); err == nil {
+			if f, err = s.Publish(ctx, p.ID, f.ID, 0, store.IdempotencyKey{}, now); err == nil {
 				fmt.Fprintf(io.out, "Published version %d.\n", f.Version)
 			}
 		}
-		return explain(err)
+		return describeProblems(err)
 	})
 }
 
-// current is what there is of a form, or nothing of one that is not there.
-func current(ctx context.Context, s *store.Store, owner, id string) (form.Form, form.Plan, error) {
-	empty := form.Plan{Definition: &form.Definition{}}
+// currentForm is what there is of a form, or nothing of one that is not there.
+func currentForm(ctx context.Context, s *store.Store, owner, id string) (form.Form, form.FormInput, error) {
+	empty := form.FormInput{Definition: &form.Definition{}}
 	f, err := s.Form(ctx, owner, id)
 	if errors.Is(err, fault.NotFound) {
 		return form.Form{}, empty, nil
@@ -196,7 +196,7 @@ func current(ctx context.Context, s *store.Store, owner, id string) (form.Form, 
 		return f, empty, err
 	}
 	d, err := s.Draft(ctx, owner, id)
-	return f, form.Plan{Head: form.Head{Title: f.Title, Description: f.Description, Language: f.Language}, Offer: f.Offer, Definition: d}, err
+	return f, form.FormInput{Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d}, err
 }
 
 func (c formApply) read(io streams) (formFile, error) {
@@ -222,8 +222,8 @@ func (c formApply) read(io streams) (formFile, error) {
 	return file, nil
 }
 
-// explain names each field that is wrong.
-func explain(err error) error {
+// describeProblems names each field that is wrong.
+func describeProblems(err error) error {
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok || len(e.Details) == 0 {
 		return err

@@ -12,7 +12,7 @@ type keyCommands struct {
 
 type keyRotate struct{}
 
-func (keyRotate) Run(ctx context.Context, place Place, io streams) error {
+func (keyRotate) Run(ctx context.Context, place Storage, io streams) error {
 	s, err := place.open(ctx)
 	if err != nil {
 		return err

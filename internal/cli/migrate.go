@@ -9,7 +9,7 @@ type migrateCommand struct {
 	Distributed bool `help:"Also distribute tables by account (PostgreSQL with Citus)."`
 }
 
-func (c migrateCommand) Run(ctx context.Context, place Place, io streams) error {
+func (c migrateCommand) Run(ctx context.Context, place Storage, io streams) error {
 	ctx, cancel := context.WithTimeout(ctx, longWork)
 	defer cancel()
 	s, err := place.connect(ctx)

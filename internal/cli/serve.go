@@ -50,15 +50,15 @@ type serveCommand struct {
 }
 
 const (
-	setupTTL   = 7 * 24 * time.Hour
-	sweepEvery = 10 * time.Minute
-	closeEvery = 15 * time.Second // lists by status close what is due themselves
+	setupTTL        = 7 * 24 * time.Hour
+	cleanupInterval = 10 * time.Minute
+	closeInterval   = 15 * time.Second // lists by status close what is due themselves
 
 	// Guesses at a secret: so many wrong ones at once, then one in a while.
-	guessWindow     = 15 * time.Minute
-	guessPerAddress = 30
-	guessPerAccount = 10
-	guessPerClient  = 30
+	attemptWindow      = 15 * time.Minute
+	attemptsPerAddress = 30
+	attemptsPerAccount = 10
+	attemptsPerClient  = 30
 
 	// refreshPerGrant is how many tokens one grant gets per minute.
 	refreshPerGrant = 120
@@ -95,15 +95,15 @@ func (c serveCommand) check() error {
 }
 
 // Run serves until ctx ends.
-func (c serveCommand) Run(ctx context.Context, place Place, io streams, t Tuning, tune tuner) error {
+func (c serveCommand) Run(ctx context.Context, place Storage, io streams, t Tuning, tune tuner) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	addresses, err := server.TrustProxies(c.TrustedProxies)
+	addresses, err := server.ParseTrustedProxies(c.TrustedProxies)
 	if err != nil {
 		return err
 	}
-	log, logEnd := server.Log(io.err, c.Log == "json", slog.LevelInfo)
+	log, logEnd := server.NewLog(io.err, c.Log == "json", slog.LevelInfo)
 	defer logEnd.Close()
 	// Before the store is opened: the number of its readers follows GOMAXPROCS.
 	if tune != nil {
@@ -124,9 +124,9 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams, t Tuning
 	if err != nil {
 		return err
 	}
-	var shared *limit.Shared
-	if s.Several() {
-		shared = limit.NewShared()
+	var shared *limit.Cluster
+	if s.MultiNode() {
+		shared = limit.NewCluster()
 	}
 	config, err := assemble(ctx, c, t, s, base, addresses, shared, log)
 	if err != nil {
@@ -141,9 +141,9 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams, t Tuning
 	}
 	work, stop := context.WithCancel(ctx)
 	defer stop()
-	go sweep(work, s, c.RefreshIdle, log)
+	go runCleanup(work, s, c.RefreshIdle, log)
 	if shared != nil {
-		go s.Talk(work, shared.Wake(), shared.Say, shared.Hear)
+		go s.Exchange(work, shared.Pending(), shared.Outgoing, shared.Receive)
 	}
 	if c.AdminAddr != "" {
 		if err := serveAdmin(work, c.AdminAddr, config.Metrics, log); err != nil {
@@ -157,40 +157,40 @@ func (c serveCommand) Run(ctx context.Context, place Place, io streams, t Tuning
 	return err
 }
 
-// pressesPerSubmission is how many presses of a form's buttons, and looks at its
+// actionsPerSubmission is how many presses of a form's buttons, and looks at its
 // calculations while typing, are allowed for each submission.
-const pressesPerSubmission = 5
+const actionsPerSubmission = 5
 
 // assemble makes the parts and puts them together.
-func assemble(ctx context.Context, c serveCommand, t Tuning, s *store.Store, base string, addresses server.Addresses, shared *limit.Shared, log *slog.Logger) (server.Config, error) {
+func assemble(ctx context.Context, c serveCommand, t Tuning, s *store.Store, base string, addresses server.ClientIPs, shared *limit.Cluster, log *slog.Logger) (server.Config, error) {
 	now := time.Now
 	secure := strings.HasPrefix(base, "https:")
-	explorer, err := s.KeepExplorer(ctx, base+web.Callback, now())
+	explorer, err := s.EnsureExplorerApp(ctx, base+web.ExplorerCallbackPath, now())
 	if err != nil {
 		return server.Config{}, err
 	}
 	var tokens, refreshes *limit.Limiter[string]
 	var perAddress, submissions, presses *limit.Limiter[netip.Addr]
 	if c.RateLimit == "on" {
-		submissions = limit.New[netip.Addr](c.RatePerRespondent, time.Minute, now).Share(shared, "respondent")
-		presses = limit.New[netip.Addr](pressesPerSubmission*c.RatePerRespondent, time.Minute, now).Share(shared, "press")
-		tokens = limit.New[string](c.RatePerToken, time.Minute, now).Share(shared, "token")
-		refreshes = limit.New[string](refreshPerGrant, time.Minute, now).Share(shared, "refresh")
-		perAddress = limit.New[netip.Addr](c.RatePerAddress, time.Minute, now).Share(shared, "address")
+		submissions = limit.New[netip.Addr](c.RatePerRespondent, time.Minute, now).Join(shared, "respondent")
+		presses = limit.New[netip.Addr](actionsPerSubmission*c.RatePerRespondent, time.Minute, now).Join(shared, "press")
+		tokens = limit.New[string](c.RatePerToken, time.Minute, now).Join(shared, "token")
+		refreshes = limit.New[string](refreshPerGrant, time.Minute, now).Join(shared, "refresh")
+		perAddress = limit.New[netip.Addr](c.RatePerAddress, time.Minute, now).Join(shared, "address")
 	}
 	authorization := oauth.New(s, base, oauth.Lifetimes{Code: c.CodeTTL, Access: c.AccessTokenTTL, RefreshIdle: c.RefreshIdle}, refreshes, now)
-	guesses, err := newGuesses(ctx, s, shared, now)
+	guesses, err := newAttemptLimits(ctx, s, shared, now)
 	if err != nil {
 		return server.Config{}, err
 	}
 	programs := api.New(api.Config{
 		Store: s, OAuth: authorization, BaseURL: base, Log: log, Now: now, Tokens: tokens,
 		Guesses: guesses.client,
-		Address: addresses.Of, Submissions: submissions,
+		Address: addresses.ClientIP, Submissions: submissions,
 	})
 	people, err := web.New(web.Config{
 		Store: s, OAuth: authorization, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), t.HashCost), BaseURL: base, Secure: secure,
-		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: programs.Document, Log: log, Now: now, Address: addresses.Of,
+		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: programs.Document, Log: log, Now: now, Address: addresses.ClientIP,
 		Submissions: submissions, Presses: presses, SigningKeys: s.SigningKeys,
 		AddressGuesses: guesses.address, AccountGuesses: guesses.account,
 	})
@@ -199,20 +199,20 @@ func assemble(ctx context.Context, c serveCommand, t Tuning, s *store.Store, bas
 	}
 	return server.Config{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if api.Takes(r) {
+			if api.Handles(r) {
 				programs.ServeHTTP(w, r)
 			} else {
 				people.ServeHTTP(w, r)
 			}
 		}),
 		Fail: func(w http.ResponseWriter, r *http.Request, err error) {
-			if api.Takes(r) {
-				programs.Fail(w, r, err)
+			if api.Handles(r) {
+				programs.WriteError(w, r, err)
 			} else {
 				people.Fail(w, r, err)
 			}
 		},
-		Ready: s.Ready, Log: log, Secure: secure, Addresses: perAddress, Address: addresses.Of, Metrics: server.NewMetrics(),
+		Ready: s.Ready, Log: log, Secure: secure, Addresses: perAddress, Address: addresses.ClientIP, Metrics: server.NewMetrics(),
 		CertFile: c.TLSCert, KeyFile: c.TLSKey, Drain: t.Drain,
 		MaxConnections: c.MaxConnections, MaxPerAddress: c.MaxPerAddress, Trusted: addresses.Trusts,
 	}, nil
@@ -246,7 +246,7 @@ func baseURL(configured string, listening net.Addr, tls bool) (string, error) {
 // how to make the first.
 func (c serveCommand) greet(ctx context.Context, s *store.Store, base string, addr net.Addr, io streams, t Tuning) error {
 	fmt.Fprintf(io.out, "Formulary is running at %s (%s, listening on %s)\n", base, s.Engine(), addr)
-	some, err := s.Anybody(ctx)
+	some, err := s.HasUsers(ctx)
 	if err != nil {
 		return err
 	}
@@ -268,22 +268,22 @@ func (c serveCommand) greet(ctx context.Context, s *store.Store, base string, ad
 	return nil
 }
 
-// sweep removes now and then what nobody can use any more.
-func sweep(ctx context.Context, s *store.Store, refreshIdle time.Duration, log *slog.Logger) {
-	tick := time.NewTicker(sweepEvery)
+// runCleanup removes now and then what nobody can use any more.
+func runCleanup(ctx context.Context, s *store.Store, refreshIdle time.Duration, log *slog.Logger) {
+	tick := time.NewTicker(cleanupInterval)
 	defer tick.Stop()
-	due := time.NewTicker(closeEvery)
+	due := time.NewTicker(closeInterval)
 	defer due.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if err := s.Sweep(ctx, time.Now(), refreshIdle); err != nil && ctx.Err() == nil {
+			if err := s.Cleanup(ctx, time.Now(), refreshIdle); err != nil && ctx.Err() == nil {
 				log.Error("cleanup failed", "error", err)
 			}
 		case <-due.C:
-			if err := s.CloseDue(ctx, time.Now()); err != nil && ctx.Err() == nil {
+			if err := s.CloseExpiredForms(ctx, time.Now()); err != nil && ctx.Err() == nil {
 				log.Error("could not close expired forms", "error", err)
 			}
 		}

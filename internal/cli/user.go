@@ -37,7 +37,7 @@ type userAdd struct {
 	Language      string `env:"FORMULARY_USER_LANGUAGE" default:"en" help:"Language tag, such as en or pt-BR."`
 }
 
-func (u userAdd) Run(ctx context.Context, place Place, io streams, t Tuning) error {
+func (u userAdd) Run(ctx context.Context, place Storage, io streams, t Tuning) error {
 	password, err := readPassword(io.in)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (u userAdd) Run(ctx context.Context, place Place, io streams, t Tuning) err
 		return err
 	}
 	defer s.Close()
-	person, err := addPerson(ctx, s, newPerson{u.Email, u.Name, u.Language, password, t.HashCost})
+	person, err := addUser(ctx, s, newUser{u.Email, u.Name, u.Language, password, t.HashCost})
 	if err != nil {
 		return err
 	}
@@ -63,16 +63,16 @@ func readPassword(in io.Reader) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// newPerson is an account to add.
-type newPerson struct {
+// newUser is an account to add.
+type newUser struct {
 	email, name, language, password string
 
 	cost account.HashCost
 }
 
-func addPerson(ctx context.Context, s *store.Store, n newPerson) (account.Person, error) {
+func addUser(ctx context.Context, s *store.Store, n newUser) (account.User, error) {
 	now := time.Now()
-	p := account.Person{ID: account.NewID(account.UserPrefix, now), CreatedAt: now}
+	p := account.User{ID: account.NewID(account.UserPrefix, now), CreatedAt: now}
 	var err error
 	if p.Email, err = account.ParseEmail(n.email); err != nil {
 		return p, err
@@ -90,18 +90,18 @@ func addPerson(ctx context.Context, s *store.Store, n newPerson) (account.Person
 	if p.Password, err = account.NewHasher(1, n.cost).Hash(ctx, n.password); err != nil {
 		return p, err
 	}
-	return s.AddPerson(ctx, p)
+	return s.AddUser(ctx, p)
 }
 
 type userList struct{}
 
-func (userList) Run(ctx context.Context, place Place, io streams) error {
+func (userList) Run(ctx context.Context, place Storage, io streams) error {
 	s, err := place.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	people, err := s.People(ctx)
+	people, err := s.Users(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,22 +117,22 @@ func (userList) Run(ctx context.Context, place Place, io streams) error {
 	return table.Flush()
 }
 
-// withPerson opens the store and finds somebody by their address.
-func withPerson(ctx context.Context, place Place, email string, do func(*store.Store, account.Person) error) error {
+// withUser opens the store and finds somebody by their address.
+func withUser(ctx context.Context, place Storage, email string, do func(*store.Store, account.User) error) error {
 	s, err := place.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	person, err := findPerson(ctx, s, email)
+	person, err := findUser(ctx, s, email)
 	if err != nil {
 		return err
 	}
 	return do(s, person)
 }
 
-func findPerson(ctx context.Context, s *store.Store, email string) (account.Person, error) {
-	person, err := s.PersonByEmail(ctx, email)
+func findUser(ctx context.Context, s *store.Store, email string) (account.User, error) {
+	person, err := s.UserByEmail(ctx, email)
 	if errors.Is(err, fault.NotFound) {
 		return person, fmt.Errorf("no user has the email address %s", email)
 	}
@@ -144,12 +144,12 @@ type userDelete struct {
 	Yes   bool   `env:"FORMULARY_YES" help:"Confirm permanent deletion."`
 }
 
-func (u userDelete) Run(ctx context.Context, place Place, io streams) error {
+func (u userDelete) Run(ctx context.Context, place Storage, io streams) error {
 	if !u.Yes {
 		return errors.New("this permanently deletes the user and all their data; add --yes to confirm")
 	}
-	return withPerson(ctx, place, u.Email, func(s *store.Store, p account.Person) error {
-		complete, err := s.DeletePerson(ctx, p.ID, time.Now())
+	return withUser(ctx, place, u.Email, func(s *store.Store, p account.User) error {
+		complete, err := s.DeleteUser(ctx, p.ID, time.Now())
 		if err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ type userDisable struct {
 	Email string `arg:"" help:"Email address."`
 }
 
-func (u userDisable) Run(ctx context.Context, place Place, io streams) error {
+func (u userDisable) Run(ctx context.Context, place Storage, io streams) error {
 	return setDisabled(ctx, place, io, u.Email, true, "Disabled")
 }
 
@@ -173,13 +173,13 @@ type userEnable struct {
 	Email string `arg:"" help:"Email address."`
 }
 
-func (u userEnable) Run(ctx context.Context, place Place, io streams) error {
+func (u userEnable) Run(ctx context.Context, place Storage, io streams) error {
 	return setDisabled(ctx, place, io, u.Email, false, "Enabled")
 }
 
-func setDisabled(ctx context.Context, place Place, io streams, email string, disabled bool, done string) error {
-	return withPerson(ctx, place, email, func(s *store.Store, p account.Person) error {
-		if err := s.SetPersonDisabled(ctx, p.ID, disabled, time.Now()); err != nil {
+func setDisabled(ctx context.Context, place Storage, io streams, email string, disabled bool, done string) error {
+	return withUser(ctx, place, email, func(s *store.Store, p account.User) error {
+		if err := s.SetUserDisabled(ctx, p.ID, disabled, time.Now()); err != nil {
 			return err
 		}
 		fmt.Fprintf(io.out, "%s %s.\n", done, p.Email)
@@ -192,12 +192,12 @@ type userPassword struct {
 	PasswordStdin bool   `required:"" env:"FORMULARY_PASSWORD_STDIN" help:"Read the password from standard input."`
 }
 
-func (u userPassword) Run(ctx context.Context, place Place, io streams, t Tuning) error {
+func (u userPassword) Run(ctx context.Context, place Storage, io streams, t Tuning) error {
 	password, err := readPassword(io.in)
 	if err != nil {
 		return err
 	}
-	return withPerson(ctx, place, u.Email, func(s *store.Store, p account.Person) error {
+	return withUser(ctx, place, u.Email, func(s *store.Store, p account.User) error {
 		if err := account.CheckPassword(password, p.Email, p.Name); err != nil {
 			return err
 		}
@@ -217,8 +217,8 @@ type userReset struct {
 	Email string `arg:"" help:"Email address."`
 }
 
-func (u userReset) Run(ctx context.Context, place Place, io streams) error {
-	return withPerson(ctx, place, u.Email, func(s *store.Store, p account.Person) error {
+func (u userReset) Run(ctx context.Context, place Storage, io streams) error {
+	return withUser(ctx, place, u.Email, func(s *store.Store, p account.User) error {
 		link, err := s.NewResetLink(ctx, p.ID, time.Now(), resetTTL)
 		if err != nil {
 			return err

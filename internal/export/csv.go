@@ -31,7 +31,7 @@ func NewCSV(out io.Writer, header []string) (Writer, error) {
 }
 
 func (w *csvWriter) Row(cells []any) error {
-	if err := w.accept(cells); err != nil {
+	if err := w.checkRow(cells); err != nil {
 		return err
 	}
 	b := w.buf
@@ -55,7 +55,7 @@ func (w *csvWriter) Row(cells []any) error {
 	if w.width == 1 && len(b) == len(w.buf) {
 		b = append(b, `""`...) // readers skip an empty line
 	}
-	return w.keep(append(b, '\r', '\n'))
+	return w.commit(append(b, '\r', '\n'))
 }
 
 func (w *csvWriter) Close() error {
@@ -96,7 +96,7 @@ func appendField(b []byte, text string) []byte {
 	if asks&fieldUTF8 != 0 && !utf8.ValidString(text) {
 		text = string([]rune(text)) // U+FFFD for each byte that is none of UTF-8
 	}
-	guard := text[0] == '\'' || formulaLike(text)
+	guard := text[0] == '\'' || looksLikeFormula(text)
 	if asks&fieldQuotes == 0 {
 		if guard {
 			b = append(b, '\'')

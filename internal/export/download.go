@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// stalled is how long a reader may take for the next piece of a file.
-const stalled = 30 * time.Second
+// writeTimeout is how long a reader may take for the next piece of a file.
+const writeTimeout = 30 * time.Second
 
-// download is a file on its way to a reader; its headers go with the first piece.
-type download struct {
+// fileStream is a file on its way to a reader; its headers go with the first piece.
+type fileStream struct {
 	to      http.ResponseWriter
 	control *http.ResponseController
 	headers http.Header
 	begun   bool
 }
 
-// Download sends a file that write writes, in pieces, for as long as its reader goes
+// StreamFile sends a file that write writes, in pieces, for as long as its reader goes
 // on reading. An error before the first piece is returned; after it there is nobody
 // to tell, and so that half a file does not look like a whole one, the connection
 // ends.
-func Download(w http.ResponseWriter, r *http.Request, name, mediaType string, log *slog.Logger, write func(io.Writer) error) error {
-	d := &download{to: w, control: http.NewResponseController(w), headers: http.Header{
+func StreamFile(w http.ResponseWriter, r *http.Request, name, mediaType string, log *slog.Logger, write func(io.Writer) error) error {
+	d := &fileStream{to: w, control: http.NewResponseController(w), headers: http.Header{
 		"Content-Type":        {mediaType},
 		"Content-Disposition": {mime.FormatMediaType("attachment", map[string]string{"filename": name})},
 		"Cache-Control":       {"private, no-store"},
@@ -32,7 +32,7 @@ func Download(w http.ResponseWriter, r *http.Request, name, mediaType string, lo
 	err := write(d)
 	switch {
 	case err == nil:
-		d.begin() // a file may be empty
+		d.start() // a file may be empty
 		return nil
 	case !d.begun:
 		return err
@@ -42,7 +42,7 @@ func Download(w http.ResponseWriter, r *http.Request, name, mediaType string, lo
 	panic(http.ErrAbortHandler)
 }
 
-func (d *download) begin() {
+func (d *fileStream) start() {
 	if d.begun {
 		return
 	}
@@ -53,9 +53,9 @@ func (d *download) begin() {
 	d.to.WriteHeader(http.StatusOK)
 }
 
-func (d *download) Write(p []byte) (int, error) {
-	d.begin()
+func (d *fileStream) Write(p []byte) (int, error) {
+	d.start()
 	// The server's limit is for whole answers, and this one may be long.
-	d.control.SetWriteDeadline(time.Now().Add(stalled))
+	d.control.SetWriteDeadline(time.Now().Add(writeTimeout))
 	return d.to.Write(p)
 }

@@ -40,8 +40,8 @@ type stream struct {
 	err   error // why nothing can be written any more
 }
 
-// accept says whether cells can be the next row.
-func (s *stream) accept(cells []any) error {
+// checkRow says whether cells can be the next row.
+func (s *stream) checkRow(cells []any) error {
 	if s.err != nil {
 		return s.err
 	}
@@ -58,8 +58,8 @@ func (s *stream) accept(cells []any) error {
 	return nil
 }
 
-// keep takes the buffer back after a row, and empties it when it is full.
-func (s *stream) keep(b []byte) error {
+// commit takes the buffer back after a row, and empties it when it is full.
+func (s *stream) commit(b []byte) error {
 	s.buf = b
 	if len(b) < flushAt {
 		return nil

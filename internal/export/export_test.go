@@ -177,14 +177,14 @@ func TestFormulaLike(t *testing.T) {
 		"=1", "+1", "-1", "@SUM(A1)", "\tx", "\rx", "=", "＝1", "＋1", "－1", "＠x",
 		" =1", "\n=1", "\r\n=1", "  \t x", `"=1"`, "'=1", `"'" =1`, "\u00a0=1", "\u3000＝1", "\ufeff=1", "\u200b=1", "\x00=1", "\u0085=1", "“=1”",
 	} {
-		if !formulaLike(text) {
+		if !looksLikeFormula(text) {
 			t.Errorf("%q passes for a text", text)
 		}
 	}
 	for _, text := range []string{
 		"", "x", "1-1", "a=1", "x\t=1", "'", `"`, "'tis", `"so"`, " x", "\n", "5 = 5", "é=1", "日本＝", "_=1", "\u2212", "(=1)", "ada@example.org", strings.Repeat(" ", 1000),
 	} {
-		if formulaLike(text) {
+		if looksLikeFormula(text) {
 			t.Errorf("%q passes for a formula", text)
 		}
 	}

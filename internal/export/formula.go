@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// formulaLike says whether a spreadsheet could take a text for a formula: it
+// looksLikeFormula says whether a spreadsheet could take a text for a formula: it
 // starts with a sign that starts one, in ASCII or full width, or does once the
 // program has trimmed what programs trim. A tab or a carriage return in front
 // counts by itself, since it can move what follows into a cell of its own.
-func formulaLike(text string) bool {
+func looksLikeFormula(text string) bool {
 	for _, r := range text {
 		switch r {
 		case '=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠':

@@ -26,7 +26,7 @@ func appendFloat(b []byte, v float64) []byte {
 func appendTime(b []byte, t time.Time) []byte {
 	t = t.UTC()
 	year, month, day := t.Date()
-	if !sayable(year) {
+	if !isFinite(year) {
 		return b
 	}
 	hour, minute, second := t.Clock()
@@ -51,5 +51,5 @@ func appendTime(b []byte, t time.Time) []byte {
 // appendPair writes a number as two digits.
 func appendPair(b []byte, n int) []byte { return append(b, '0'+byte(n/10), '0'+byte(n%10)) }
 
-// sayable says whether four digits write a year.
-func sayable(year int) bool { return year >= 0 && year <= 9999 }
+// isFinite says whether four digits write a year.
+func isFinite(year int) bool { return year >= 0 && year <= 9999 }

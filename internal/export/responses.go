@@ -22,8 +22,8 @@ var Formats = []Format{
 	{"jsonl", "application/jsonl"},
 }
 
-// FormatOf is the one with the name; false: there is none.
-func FormatOf(name string) (Format, bool) {
+// ParseFormat is the one with the name; false: there is none.
+func ParseFormat(name string) (Format, bool) {
 	i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })
 	if i < 0 {
 		return Format{}, false
@@ -87,7 +87,7 @@ func (t Table) Responses(out io.Writer, each func(func(form.Response) error) err
 		}
 	}
 	cells := make([]any, len(header))
-	err = readAhead(each, func(r form.Response, answers map[string]any) error {
+	err = prefetch(each, func(r form.Response, answers map[string]any) error {
 		if int(r.Version) > len(fields) {
 			return nil // published and answered since the file was begun
 		}

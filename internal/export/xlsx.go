@@ -82,7 +82,7 @@ func newXLSX(out io.Writer, header []string) (*xlsxWriter, error) {
 }
 
 func (w *xlsxWriter) Row(cells []any) error {
-	if err := w.accept(cells); err != nil {
+	if err := w.checkRow(cells); err != nil {
 		return err
 	}
 	if w.rows == w.rowsMax {
@@ -106,7 +106,7 @@ func (w *xlsxWriter) row(cells []any, style byte) error {
 		b = appendCell(b, w.columns[i], number, cell, style)
 	}
 	w.rows++
-	return w.keep(append(b, `</row>`...))
+	return w.commit(append(b, `</row>`...))
 }
 
 // beginSheet opens the next sheet and writes its header. A failure is kept.

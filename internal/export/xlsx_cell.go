@@ -61,7 +61,7 @@ func appendTextCell(b []byte, column string, row []byte, text string, style byte
 	if text == "" {
 		return b
 	}
-	if formulaLike(text) {
+	if looksLikeFormula(text) {
 		style |= styleQuoted
 	}
 	b = appendCellStart(b, column, row, style)
@@ -86,7 +86,7 @@ const (
 // has passed. Ten digits of that hold a millisecond; the last is rounded up,
 // since many readers cut the rest of a millisecond off.
 func appendTimeCell(b []byte, column string, row []byte, t time.Time) []byte {
-	if !sayable(t.Year()) {
+	if !isFinite(t.Year()) {
 		return b
 	}
 	milli := t.UnixMilli() + epochDay*dayMilli
@@ -182,7 +182,7 @@ func appendEscaped(b []byte, text string) []byte {
 		case '>':
 			instead = "&gt;"
 		case '_':
-			if !codeLike(text[i:]) {
+			if !looksLikeEscape(text[i:]) {
 				continue
 			}
 			instead = "_x005F_"
@@ -196,8 +196,8 @@ func appendEscaped(b []byte, text string) []byte {
 	return append(b, text[done:]...)
 }
 
-// codeLike says whether a text starts like _x0041_.
-func codeLike(text string) bool {
+// looksLikeEscape says whether a text starts like _x0041_.
+func looksLikeEscape(text string) bool {
 	if len(text) < 7 || text[1] != 'x' || text[6] != '_' {
 		return false
 	}

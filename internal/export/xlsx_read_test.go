@@ -204,7 +204,7 @@ func cellValue(t fatal, c xmlCell, styles xmlStyles) any {
 			unit, _ := strconv.ParseUint(code[2:6], 16, 16)
 			return string(rune(unit))
 		})
-		if style.Quoted != formulaLike(text) {
+		if style.Quoted != looksLikeFormula(text) {
 			t.Fatalf("%s, %q: quoted is %v", c.Ref, text, style.Quoted)
 		}
 		return text

@@ -18,35 +18,35 @@ type Code int
 func (c Code) Status() int { return int(c) / 1000 }
 
 const (
-	BadQuery            Code = 400001
-	BadJSON             Code = 400002
-	BadRequest          Code = 400003 // a page or an HTTP header that makes no sense
-	InvalidRequest      Code = 400101 // OAuth
-	InvalidGrant        Code = 400102 // OAuth
-	UnsupportedGrant    Code = 400103 // OAuth
-	InvalidScope        Code = 400104 // OAuth
-	UnauthorizedClient  Code = 400105 // OAuth
-	InvalidToken        Code = 401001
-	NoAuthorization     Code = 401003
-	NotBearer           Code = 401004
-	ExpiredToken        Code = 401005
-	UserNotFound        Code = 401006
-	InvalidClient       Code = 401101 // OAuth
-	MissingScope        Code = 403001
-	Forbidden           Code = 403003 // pages only: a forged or stale post
-	NoPath              Code = 404001
-	NoResource          Code = 404002
-	MethodNotAllowed    Code = 405001
-	Changed             Code = 409001
-	KeyReused           Code = 409002
-	FormNotOpen         Code = 409003
-	QuotaReached        Code = 409004
-	TooLarge            Code = 413001
-	UnsupportedMedia    Code = 415001
-	Invalid             Code = 422001
-	TooMany             Code = 429001
-	Internal            Code = 500001
-	DatabaseUnreachable Code = 503001
+	BadQuery             Code = 400001
+	BadJSON              Code = 400002
+	BadRequest           Code = 400003 // a page or an HTTP header that makes no sense
+	InvalidRequest       Code = 400101 // OAuth
+	InvalidGrant         Code = 400102 // OAuth
+	UnsupportedGrant     Code = 400103 // OAuth
+	InvalidScope         Code = 400104 // OAuth
+	UnauthorizedClient   Code = 400105 // OAuth
+	InvalidToken         Code = 401001
+	NoAuthorization      Code = 401003
+	NotBearer            Code = 401004
+	ExpiredToken         Code = 401005
+	UserNotFound         Code = 401006
+	InvalidClient        Code = 401101 // OAuth
+	MissingScope         Code = 403001
+	Forbidden            Code = 403003 // pages only: a forged or stale post
+	UnknownPath          Code = 404001
+	NotFoundInAccount    Code = 404002
+	MethodNotAllowed     Code = 405001
+	Conflict             Code = 409001
+	IdempotencyKeyReused Code = 409002
+	FormNotOpen          Code = 409003
+	QuotaReached         Code = 409004
+	TooLarge             Code = 413001
+	UnsupportedMedia     Code = 415001
+	Invalid              Code = 422001
+	RateLimited          Code = 429001
+	Internal             Code = 500001
+	DatabaseUnreachable  Code = 503001
 )
 
 // Detail says what is wrong with one field of the input.
@@ -100,15 +100,15 @@ func New(code Code, format string, args ...any) *Error {
 }
 
 // NotFound is also the answer for what belongs to somebody else.
-var NotFound = New(NoResource, "Not found in this account.")
+var NotFound = New(NotFoundInAccount, "Not found in this account.")
 
-// Field makes a 422001 about one field.
-func Field(field, format string, args ...any) *Error {
-	return Fields(Detail{Field: field, Message: fmt.Sprintf(format, args...)})
+// InvalidField makes a 422001 about one field.
+func InvalidField(field, format string, args ...any) *Error {
+	return InvalidFields(Detail{Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
-// Fields makes a 422001 about several fields; the first names the problem.
-func Fields(details ...Detail) *Error {
+// InvalidFields makes a 422001 about several fields; the first names the problem.
+func InvalidFields(details ...Detail) *Error {
 	e := &Error{Code: Invalid, Message: "Some values are not valid.", Details: details}
 	if len(details) > 0 {
 		e.Message = fmt.Sprintf("%s: %s", details[0].Field, details[0].Message)
@@ -122,11 +122,11 @@ func TooManyRequests(seconds int) *Error {
 	if seconds > 1 {
 		message = fmt.Sprintf("Too many requests. Try again in %d seconds.", seconds)
 	}
-	return &Error{Code: TooMany, Message: message, RetryAfter: max(seconds, 1)}
+	return &Error{Code: RateLimited, Message: message, RetryAfter: max(seconds, 1)}
 }
 
-// Unreachable is the answer while the database cannot be used.
-func Unreachable(cause error) *Error {
+// DatabaseUnavailable is the answer while the database cannot be used.
+func DatabaseUnavailable(cause error) *Error {
 	return &Error{
 		Code:       DatabaseUnreachable,
 		Message:    "The service is temporarily unavailable. Try again in a moment.",
@@ -135,13 +135,13 @@ func Unreachable(cause error) *Error {
 	}
 }
 
-// CallerLeft is the status of a request whose caller did not wait: nobody reads
+// ClientClosedRequest is the status of a request whose caller did not wait: nobody reads
 // it but the log.
-const CallerLeft = 499
+const ClientClosedRequest = 499
 
-// From turns any error into one that can be sent: what is not ours to show
+// Wrap turns any error into one that can be sent: what is not ours to show
 // becomes 500001 with the cause kept for the log.
-func From(err error) *Error {
+func Wrap(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
@@ -164,7 +164,7 @@ func OAuthName(c Code) string {
 		return "invalid_client"
 	case Internal:
 		return "server_error"
-	case TooMany, DatabaseUnreachable:
+	case RateLimited, DatabaseUnreachable:
 		return "temporarily_unavailable"
 	default:
 		return "invalid_request"

@@ -19,7 +19,7 @@ type Evaluation struct {
 	Ending   string          // the ending that was jumped to
 
 	met         int // so many of what was sent are answers to questions
-	facts       facts
+	facts       answerFacts
 	calculation *calculation // nil before the first formula
 }
 
@@ -28,7 +28,7 @@ type Evaluation struct {
 func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 	l := d.prepared()
 	answers := make(map[string]any, min(len(sent), len(l.steps)))
-	e := Evaluation{Answers: answers, Shown: l.everything, facts: factsOf(answers)}
+	e := Evaluation{Answers: answers, Shown: l.everything, facts: newAnswerFacts(answers)}
 	if e.Shown == nil {
 		e.Shown = make(map[string]bool, len(d.Fields))
 	}
@@ -49,9 +49,9 @@ func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 			if awaited == f.Key {
 				awaited = ""
 			}
-			page = awaited == "" && f.ShowIf.holds(&e.facts)
+			page = awaited == "" && f.ShowIf.matches(&e.facts)
 		}
-		if !page || !f.ShowIf.holds(&e.facts) {
+		if !page || !f.ShowIf.matches(&e.facts) {
 			continue
 		}
 		if !all {
@@ -65,11 +65,11 @@ func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 				e.met++
 				e.take(l, f, value)
 			} else if f.Required {
-				e.wrong(f.Key, errNeeded)
+				e.invalid(f.Key, errRequired)
 			}
 		}
 		if next == "" {
-			next = f.leads(&e.facts)
+			next = f.jumpTarget(&e.facts)
 		}
 	}
 	if d.ending(next) != nil {
@@ -94,8 +94,8 @@ func (e *Evaluation) take(l *logic, f *step, value any) {
 	var answer any
 	if value != nil {
 		var err error
-		if answer, err = f.kind.Answer(f.Field, value); err != nil {
-			e.wrong(f.Key, err)
+		if answer, err = f.kind.Validate(f.Field, value); err != nil {
+			e.invalid(f.Key, err)
 			return
 		}
 	}
@@ -106,21 +106,21 @@ func (e *Evaluation) take(l *logic, f *step, value any) {
 			e.calculation.set(l, f.Key, answer)
 		}
 	case f.Required:
-		e.wrong(f.Key, errNeeded)
+		e.invalid(f.Key, errRequired)
 	}
 }
 
-func (e *Evaluation) wrong(key string, err error) {
+func (e *Evaluation) invalid(key string, err error) {
 	detail := fault.Detail{Field: key, Message: err.Error()}
-	if p, ok := errors.AsType[*Problem](err); ok {
+	if p, ok := errors.AsType[*AnswerError](err); ok {
 		detail.Format, detail.Args = p.Format, p.Args
 	}
 	e.Problems = append(e.Problems, detail)
 }
 
-// Check is Evaluate for answers that are all there is: a key that the form does
+// Validate is Evaluate for answers that are all there is: a key that the form does
 // not have is wrong too.
-func (d *Definition) Check(sent map[string]any) (Evaluation, error) {
+func (d *Definition) Validate(sent map[string]any) (Evaluation, error) {
 	e := d.Evaluate(sent)
 	var unknown []string
 	for key := range sent {
@@ -128,10 +128,10 @@ func (d *Definition) Check(sent map[string]any) (Evaluation, error) {
 			break
 		}
 		switch f := d.Field(key); {
-		case f == nil || !f.asked():
+		case f == nil || !f.hasAnswer():
 			unknown = append(unknown, key)
 		case f.Kind == (calculated{}).Name():
-			e.wrong(key, errCalculated)
+			e.invalid(key, errCalculated)
 		}
 	}
 	slices.Sort(unknown)
@@ -143,10 +143,10 @@ func (d *Definition) Check(sent map[string]any) (Evaluation, error) {
 		slices.SortStableFunc(e.Problems, func(a, b fault.Detail) int { return place[a.Field] - place[b.Field] })
 	}
 	for _, key := range unknown[:min(len(unknown), maxUnknown)] {
-		e.wrong(key, errUnknown)
+		e.invalid(key, errUnknown)
 	}
 	if len(e.Problems) > 0 {
-		return e, fault.Fields(e.Problems...)
+		return e, fault.InvalidFields(e.Problems...)
 	}
 	return e, nil
 }
@@ -154,27 +154,27 @@ func (d *Definition) Check(sent map[string]any) (Evaluation, error) {
 // maxUnknown is how many keys that the form does not have are named.
 const maxUnknown = 100
 
-// Recheck is Check for answers of which some were changed after they were given:
+// Revalidate is Check for answers of which some were changed after they were given:
 // what was calculated then is calculated anew.
-func (d *Definition) Recheck(answers map[string]any) (Evaluation, error) {
+func (d *Definition) Revalidate(answers map[string]any) (Evaluation, error) {
 	given := maps.Clone(answers)
 	for key := range given {
 		if f := d.Field(key); f != nil && f.Kind == (calculated{}).Name() {
 			delete(given, key)
 		}
 	}
-	return d.Check(given)
+	return d.Validate(given)
 }
 
-// Posted takes the answers out of an HTML post, for Evaluate. What the form does
+// ParseForm takes the answers out of an HTML post, for Evaluate. What the form does
 // not ask is not looked for.
-func (d *Definition) Posted(in url.Values) map[string]any {
+func (d *Definition) ParseForm(in url.Values) map[string]any {
 	sent := map[string]any{}
 	for _, f := range d.Fields {
-		if !f.asked() {
+		if !f.hasAnswer() {
 			continue
 		}
-		if value := KindOf(f.Kind).Post(f, in); value != nil {
+		if value := KindOf(f.Kind).ParseForm(f, in); value != nil {
 			sent[f.Key] = value
 		}
 	}
@@ -201,18 +201,18 @@ func (d *Definition) Pages() []Page {
 	return pages
 }
 
-// Shown says whether anything of the page is shown.
-func (p Page) Shown(e Evaluation) bool {
-	return slices.ContainsFunc(p.Fields, func(f *Field) bool { return e.Shown[f.Key] && !f.unseen() })
+// VisibleFields says whether anything of the page is shown.
+func (p Page) VisibleFields(e Evaluation) bool {
+	return slices.ContainsFunc(p.Fields, func(f *Field) bool { return e.Shown[f.Key] && !f.hiddenBy() })
 }
 
-// unseen says whether respondents never see the field.
-func (f *Field) unseen() bool {
+// hiddenBy says whether respondents never see the field.
+func (f *Field) hiddenBy() bool {
 	return f.Kind == (hidden{}).Name() || f.Kind == (calculated{}).Name() && f.Concealed
 }
 
-// Seen says whether respondents can see the field at all.
-func (f *Field) Seen() bool { return !f.unseen() }
+// IsVisible says whether respondents can see the field at all.
+func (f *Field) IsVisible() bool { return !f.hiddenBy() }
 
 // Schema is the JSON Schema of a response's answers. Conditions are not part of
 // it, so only what is always asked is required.
@@ -255,10 +255,10 @@ func answerLength(answer any) int {
 	return 1
 }
 
-// Filled is an answer as the controls of the page would send it: what Post reads.
-func Filled(f *Field, answer any) url.Values {
+// FormValues is an answer as the controls of the page would send it: what Post reads.
+func FormValues(f *Field, answer any) url.Values {
 	out := url.Values{}
-	options := lookupOf(f.Options, answerLength(answer))
+	options := newLookup(f.Options, answerLength(answer))
 	own := func(value string) string {
 		if f.Other && value != "" && options.find(value) < 0 {
 			out.Set(f.Key+".other", value)
@@ -274,7 +274,7 @@ func Filled(f *Field, answer any) url.Values {
 	case bool:
 		out.Set(f.Key, strconv.FormatBool(a))
 	case []any:
-		return Filled(f, Strings(a))
+		return FormValues(f, StringSlice(a))
 	case []string:
 		for i, value := range a {
 			if f.Kind == (ranking{}).Name() {
@@ -291,7 +291,7 @@ func Filled(f *Field, answer any) url.Values {
 			case []string:
 				out[f.Key+"."+part] = v
 			case []any:
-				out[f.Key+"."+part] = Strings(v)
+				out[f.Key+"."+part] = StringSlice(v)
 			}
 		}
 	}

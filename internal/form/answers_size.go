@@ -10,7 +10,7 @@ import (
 // feeds and summaries read many responses at a time.
 const MaxAnswers = 256 << 10
 
-var errAnswersTooLong = problem("shorten this answer; all answers together are too long")
+var errAnswersTooLong = answerError("shorten this answer; all answers together are too long")
 
 // CheckSize refuses answers that are longer than MaxAnswers together, as they are encoded.
 // The error names the longest one.
@@ -28,6 +28,6 @@ func (d *Definition) CheckSize(encoded []byte, answers map[string]any) error {
 			longest, length = f.Key, len(text)
 		}
 	}
-	p := errAnswersTooLong.(*Problem)
-	return fault.Fields(fault.Detail{Field: longest, Message: p.Error(), Format: p.Format})
+	p := errAnswersTooLong.(*AnswerError)
+	return fault.InvalidFields(fault.Detail{Field: longest, Message: p.Error(), Format: p.Format})
 }

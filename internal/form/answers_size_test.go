@@ -21,7 +21,7 @@ func TestAnswersTooLong(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = d.CheckSize(text, answers)
-		if got := fault.From(err); (err == nil) != (c.want == "") || err != nil && (got.Code != fault.Invalid || got.Details[0].Field != c.want) {
+		if got := fault.Wrap(err); (err == nil) != (c.want == "") || err != nil && (got.Code != fault.Invalid || got.Details[0].Field != c.want) {
 			t.Errorf("%d and %d bytes: %v, want a problem of %q", c.a, c.b, err, c.want)
 		}
 	}

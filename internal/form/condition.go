@@ -30,7 +30,7 @@ func (c *Condition) prepare(fields map[string]*Field) {
 	}
 	f := fields[c.Field]
 	c.ranked = f != nil && f.Kind == (ranking{}).Name()
-	c.lower, c.members = c.normalised()
+	c.lower, c.members = c.normalized()
 	c.ready = true
 	for _, part := range c.All {
 		part.prepare(fields)
@@ -41,8 +41,8 @@ func (c *Condition) prepare(fields map[string]*Field) {
 	c.Not.prepare(fields)
 }
 
-// normalised is the value as answers are compared with it.
-func (c *Condition) normalised() (lower string, members []string) {
+// normalized is the value as answers are compared with it.
+func (c *Condition) normalized() (lower string, members []string) {
 	if c.ready {
 		return c.lower, c.members
 	}
@@ -50,7 +50,7 @@ func (c *Condition) normalised() (lower string, members []string) {
 	case string:
 		lower = strings.ToLower(value)
 	case []any:
-		if members = Strings(value); !c.ranked {
+		if members = StringSlice(value); !c.ranked {
 			slices.Sort(members)
 		}
 	}
@@ -62,12 +62,12 @@ const maxConditions = 10 // levels
 var ops = []string{"equals", "not_equals", "contains", "greater", "less", "at_least", "at_most", "answered", "not_answered"}
 
 // check says what is wrong with a condition on the fields that stand before it.
-func (c *Condition) check(before map[string]*Field, wrong func(format string, args ...any), depth int) {
+func (c *Condition) check(before map[string]*Field, invalid func(format string, args ...any), depth int) {
 	if c == nil {
 		return
 	}
 	if depth > maxConditions {
-		wrong("conditions can be nested up to %d levels", maxConditions)
+		invalid("conditions can be nested up to %d levels", maxConditions)
 		return
 	}
 	forms := 0
@@ -77,41 +77,41 @@ func (c *Condition) check(before map[string]*Field, wrong func(format string, ar
 		}
 	}
 	if forms != 1 {
-		wrong("a condition must have field and op, or one of all, any and not")
+		invalid("a condition must have field and op, or one of all, any and not")
 		return
 	}
 	for _, list := range [][]*Condition{c.All, c.Any} {
 		for _, part := range list {
 			if part == nil {
-				wrong("a condition must be an object")
+				invalid("a condition must be an object")
 				return
 			}
-			part.check(before, wrong, depth+1)
+			part.check(before, invalid, depth+1)
 		}
 	}
-	c.Not.check(before, wrong, depth+1)
+	c.Not.check(before, invalid, depth+1)
 	if c.Field == "" && c.Op == "" {
 		return
 	}
 	if !slices.Contains(ops, c.Op) {
-		wrong("%q is not an operator; use one of %s", c.Op, strings.Join(ops, ", "))
+		invalid("%q is not an operator; use one of %s", c.Op, strings.Join(ops, ", "))
 	}
 	f := before[c.Field]
 	if f == nil {
-		wrong("%q is not the key of an earlier question", c.Field)
+		invalid("%q is not the key of an earlier question", c.Field)
 		return
 	}
-	if !f.asked() {
-		wrong("%q has no answer, so it cannot be used in a condition", c.Field)
+	if !f.hasAnswer() {
+		invalid("%q has no answer, so it cannot be used in a condition", c.Field)
 	}
 	if c.Op != "answered" && c.Op != "not_answered" && c.Value == nil {
-		wrong("%s requires a value", c.Op)
+		invalid("%s requires a value", c.Op)
 	}
 }
 
-// facts are the answers that conditions are about, normalised once however many
+// answerFacts are the answers that conditions are about, normalised once however many
 // conditions there are.
-type facts struct {
+type answerFacts struct {
 	answers    map[string]any
 	lower      map[string]string   // texts in lower case, by key
 	sorted     map[string][]string // lists in order, by key
@@ -119,10 +119,12 @@ type facts struct {
 	normalised int // how often an answer was; for tests
 }
 
-func factsOf(answers map[string]any) facts { return facts{answers: answers, budget: newBudget()} }
+func newAnswerFacts(answers map[string]any) answerFacts {
+	return answerFacts{answers: answers, budget: newBudget()}
+}
 
-// lowered is the text of an answer in lower case.
-func (k *facts) lowered(key, text string) string {
+// lowercased is the text of an answer in lower case.
+func (k *answerFacts) lowercased(key, text string) string {
 	lower, ok := k.lower[key]
 	if !ok {
 		if k.lower == nil {
@@ -136,7 +138,7 @@ func (k *facts) lowered(key, text string) string {
 }
 
 // ordered are the values of an answer in order.
-func (k *facts) ordered(key string, list []string) []string {
+func (k *answerFacts) ordered(key string, list []string) []string {
 	sorted, ok := k.sorted[key]
 	if !ok {
 		if k.sorted == nil {
@@ -149,22 +151,22 @@ func (k *facts) ordered(key string, list []string) []string {
 	return sorted
 }
 
-// Holds says whether the condition is true of the answers. None is always true.
-func (c *Condition) Holds(answers map[string]any) bool {
-	known := factsOf(answers)
-	return c.holds(&known)
+// Matches says whether the condition is true of the answers. None is always true.
+func (c *Condition) Matches(answers map[string]any) bool {
+	known := newAnswerFacts(answers)
+	return c.matches(&known)
 }
 
-func (c *Condition) holds(known *facts) bool {
+func (c *Condition) matches(known *answerFacts) bool {
 	switch {
 	case c == nil:
 		return true
 	case c.All != nil:
-		return !slices.ContainsFunc(c.All, func(p *Condition) bool { return !p.holds(known) })
+		return !slices.ContainsFunc(c.All, func(p *Condition) bool { return !p.matches(known) })
 	case c.Any != nil:
-		return slices.ContainsFunc(c.Any, func(p *Condition) bool { return p.holds(known) })
+		return slices.ContainsFunc(c.Any, func(p *Condition) bool { return p.matches(known) })
 	case c.Not != nil:
-		return !c.Not.holds(known)
+		return !c.Not.matches(known)
 	}
 	answer, answered := known.answers[c.Field]
 	switch c.Op {
@@ -177,7 +179,7 @@ func (c *Condition) holds(known *facts) bool {
 	case "not_equals":
 		return !answered || !c.same(answer, known)
 	case "contains":
-		return answered && c.contained(answer, known)
+		return answered && c.contains(answer, known)
 	}
 	order, ok := compare(answer, c.Value)
 	switch {
@@ -196,7 +198,7 @@ func (c *Condition) holds(known *facts) bool {
 
 // same compares an answer with the value; several answers are equal to a list of
 // the same ones, and a ranking to one in the same order.
-func (c *Condition) same(answer any, known *facts) bool {
+func (c *Condition) same(answer any, known *answerFacts) bool {
 	switch a := answer.(type) {
 	case []string:
 		list, ok := c.Value.([]any)
@@ -206,7 +208,7 @@ func (c *Condition) same(answer any, known *facts) bool {
 		if !c.ranked {
 			a = known.ordered(c.Field, a)
 		}
-		_, members := c.normalised()
+		_, members := c.normalized()
 		return slices.Equal(a, members)
 	case string, float64, bool:
 		return answer == c.Value
@@ -217,16 +219,16 @@ func (c *Condition) same(answer any, known *facts) bool {
 // searchBytes is how many bytes of a text are searched for the work of one.
 const searchBytes = 16
 
-// contained says whether an answer contains the value.
-func (c *Condition) contained(answer any, known *facts) bool {
+// contains says whether an answer contains the value.
+func (c *Condition) contains(answer any, known *answerFacts) bool {
 	text, ok := c.Value.(string)
 	if !ok {
 		return false
 	}
 	switch a := answer.(type) {
 	case string:
-		lower, _ := c.normalised()
-		return known.budget.take(1+int64(len(a))/searchBytes) && strings.Contains(known.lowered(c.Field, a), lower)
+		lower, _ := c.normalized()
+		return known.budget.take(1+int64(len(a))/searchBytes) && strings.Contains(known.lowercased(c.Field, a), lower)
 	case []string:
 		return known.budget.take(1+int64(len(a))) && slices.Contains(a, text)
 	}

@@ -75,7 +75,7 @@ func BenchmarkPipes(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		length := 0
-		pipes := d.Pipes(func(f *Field, key string) string { return f.Say(e.Answers[key], word) })
+		pipes := d.NewInterpolator(func(f *Field, key string) string { return f.FormatAnswer(e.Answers[key], word) })
 		for _, f := range d.Fields {
 			length += len(pipes.Text(f.Label, nil))
 		}
@@ -123,7 +123,7 @@ func BenchmarkClean(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				d := parseDefinition(b, text)
-				d.Clean()
+				d.Normalize()
 			}
 			b.ReportMetric(float64(len(text)), "json-bytes")
 		})

@@ -60,14 +60,14 @@ func TestLongListsAreRefused(t *testing.T) {
 		d := &Definition{Fields: []*Field{c.field}}
 		d.prepared()
 		bytes := allocated(func() {
-			if _, err := d.Check(map[string]any{"k": c.value}); fault.From(err).Code != fault.Invalid {
+			if _, err := d.Validate(map[string]any{"k": c.value}); fault.Wrap(err).Code != fault.Invalid {
 				t.Errorf("%s takes it: %v", c.field.Kind, err)
 			}
 		})
 		if bytes > c.most {
 			t.Errorf("%s allocates %d bytes to refuse it", c.field.Kind, bytes)
 		}
-		if _, err := d.Check(d.Posted(post)); err == nil && c.field.Kind != "name" && c.field.Kind != "address" && c.field.Kind != "matrix" {
+		if _, err := d.Validate(d.ParseForm(post)); err == nil && c.field.Kind != "name" && c.field.Kind != "address" && c.field.Kind != "matrix" {
 			t.Errorf("%s takes a long post", c.field.Kind)
 		}
 	}
@@ -83,7 +83,7 @@ func TestLongestList(t *testing.T) {
 		list[len(list)-1-i] = options[i].Value
 	}
 	f := &Field{Key: "k", Kind: "multiple_choice", Options: options, Other: true}
-	got, err := multipleChoice{}.Answer(f, append(list, " my own "))
+	got, err := multipleChoice{}.Validate(f, append(list, " my own "))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,13 +91,13 @@ func TestLongestList(t *testing.T) {
 	if len(chosen) != MaxOptions+1 || chosen[0] != "v0" || chosen[MaxOptions-1] != options[MaxOptions-1].Value || chosen[MaxOptions] != "my own" {
 		t.Errorf("%d chosen, from %q to %q", len(chosen), chosen[0], chosen[len(chosen)-1])
 	}
-	if lookupOf(options, len(list)).index == nil || lookupOf(options, 1).index != nil {
+	if newLookup(options, len(list)).index == nil || newLookup(options, 1).index != nil {
 		t.Error("an index is made for one value, or none for many")
 	}
-	if _, err := (multipleChoice{}).Answer(f, []any{"one", "two"}); err == nil {
+	if _, err := (multipleChoice{}).Validate(f, []any{"one", "two"}); err == nil {
 		t.Error("two answers of one's own")
 	}
-	if got, err := (multipleChoice{}).Answer(f, []any{" v1 ", "v1", "v0"}); err != nil || strings.Join(got.([]string), ",") != "v0,v1" {
+	if got, err := (multipleChoice{}).Validate(f, []any{" v1 ", "v1", "v0"}); err != nil || strings.Join(got.([]string), ",") != "v0,v1" {
 		t.Errorf("%v (%v)", got, err)
 	}
 }
@@ -109,8 +109,8 @@ func TestUnknownKeys(t *testing.T) {
 	for i := range 100_000 {
 		sent[fmt.Sprintf("x%d", i)] = "y"
 	}
-	_, err := d.Check(sent)
-	details := fault.From(err).Details
+	_, err := d.Validate(sent)
+	details := fault.Wrap(err).Details
 	if len(details) != maxUnknown+1 || details[0].Field != "a" || details[1].Field != "x0" {
 		t.Errorf("%d details", len(details))
 	}
@@ -215,7 +215,7 @@ func TestAnswersAreNormalisedOnce(t *testing.T) {
 func TestEndingsUseTheSameFacts(t *testing.T) {
 	d := define(t, `{"fields": [{"key": "s", "kind": "long_text"}], "endings": [
 		{"key": "a", "show_if": {"field": "s", "op": "contains", "value": "NO"}}, {"key": "b", "show_if": {"field": "s", "op": "contains", "value": "YES"}}]}`)
-	e, _ := d.Check(map[string]any{"s": "well, yes"})
+	e, _ := d.Validate(map[string]any{"s": "well, yes"})
 	if ending := d.EndingOf(e); ending == nil || ending.Key != "b" {
 		t.Errorf("%v", ending)
 	}
@@ -229,7 +229,7 @@ func TestPipesHaveABudget(t *testing.T) {
 	d, sent := piped(300)
 	e := d.Evaluate(sent)
 	calls := 0
-	pipes := d.Pipes(func(f *Field, key string) string { calls++; return f.Say(e.Answers[key], word) })
+	pipes := d.NewInterpolator(func(f *Field, key string) string { calls++; return f.FormatAnswer(e.Answers[key], word) })
 	total, template := 0, 0
 	bytes := allocated(func() {
 		for i, f := range d.Fields {
@@ -247,11 +247,11 @@ func TestPipesHaveABudget(t *testing.T) {
 	if calls != 1 {
 		t.Errorf("the answer was written %d times", calls)
 	}
-	long := d.Piped("{{s}}", func(*Field, string) string { return strings.Repeat("日", 20_000) })
+	long := d.Interpolate("{{s}}", func(*Field, string) string { return strings.Repeat("日", 20_000) })
 	if len(long) > maxPipedValue+len(ellipsis) || !strings.HasSuffix(long, "日…") {
 		t.Errorf("one value of %d bytes ends with %q", len(long), long[len(long)-8:])
 	}
-	to := d.PipedURL("https://example.com/?a="+strings.Repeat("{{s}}", 300), func(*Field, string) string { return strings.Repeat("日", 5000) })
+	to := d.InterpolateURL("https://example.com/?a="+strings.Repeat("{{s}}", 300), func(*Field, string) string { return strings.Repeat("日", 5000) })
 	if _, err := url.Parse(to); err != nil || len(to) > maxPipedURL+300*9+100 {
 		t.Errorf("an address of %d bytes (%v)", len(to), err)
 	}
@@ -267,12 +267,12 @@ func TestTotals(t *testing.T) {
 		"matrices":   {`{"fields": [` + many(10, `{"kind": "matrix", "label": "x", "rows": [`+many(100, `{"label": "a"}`)+`], "options": [`+many(100, `{"label": "a"}`)+`]}`) + `]}`, "fields.1"},
 		"length":     {`{"fields": [` + many(200, `{"kind": "statement", "text": "`+strings.Repeat("x", 2000)+`"}`) + `]}`, "fields"},
 	} {
-		err := parseDefinition(t, c.text).Clean()
-		if details := fault.From(err).Details; fault.From(err).Code != fault.Invalid || details[0].Field != c.field {
+		err := parseDefinition(t, c.text).Normalize()
+		if details := fault.Wrap(err).Details; fault.Wrap(err).Code != fault.Invalid || details[0].Field != c.field {
 			t.Errorf("%s: %v %v", name, err, details)
 		}
 	}
-	if err := parseDefinition(t, `{"fields": [`+many(30, `{"kind": "country", "label": "x"}`)+`, {"kind": "matrix", "label": "x", "rows": [`+many(100, `{"label": "a"}`)+`], "options": [`+many(50, `{"label": "a"}`)+`]}]}`).Clean(); err != nil {
+	if err := parseDefinition(t, `{"fields": [`+many(30, `{"kind": "country", "label": "x"}`)+`, {"kind": "matrix", "label": "x", "rows": [`+many(100, `{"label": "a"}`)+`], "options": [`+many(50, `{"label": "a"}`)+`]}]}`).Normalize(); err != nil {
 		t.Errorf("a large form is refused: %v", err)
 	}
 }
@@ -305,7 +305,7 @@ func TestCheckingIsLinear(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			cost := func(n int) float64 {
-				return testing.AllocsPerRun(1, func() { parseDefinition(t, make(n)).Clean() })
+				return testing.AllocsPerRun(1, func() { parseDefinition(t, make(n)).Normalize() })
 			}
 			half, whole := cost(200), cost(400)
 			if whole > 2.5*half {
@@ -330,11 +330,11 @@ func TestSites(t *testing.T) {
 	}
 	for _, host := range []string{"a.example;script-src-elem *", "a.example;x", "a.example%3b", "a.example,b"} {
 		d := Definition{Endings: []*Ending{{Redirect: "https://" + host + "/"}}}
-		if err := d.Clean(); err == nil {
+		if err := d.Normalize(); err == nil {
 			t.Errorf("an ending on %s", host)
 		}
-		o := Offer{Sites: "https://" + strings.ReplaceAll(host, " ", "")}
-		if err := o.Clean(); err == nil {
+		o := Availability{Sites: "https://" + strings.ReplaceAll(host, " ", "")}
+		if err := o.Normalize(); err == nil {
 			t.Errorf("the site %s", host)
 		}
 	}

@@ -78,16 +78,16 @@ type Option struct {
 	Cap   int    `json:"cap,omitempty" minimum:"0" doc:"How many responses can choose this option; 0 for no limit"`
 }
 
-// asked says whether the field has an answer at all.
-func (f *Field) asked() bool { return answered[f.Kind] }
+// hasAnswer says whether the field has an answer at all.
+func (f *Field) hasAnswer() bool { return answerKinds[f.Kind] }
 
-// Asked says whether the field has an answer at all.
-func (f *Field) Asked() bool { return f.asked() }
+// HasAnswer says whether the field has an answer at all.
+func (f *Field) HasAnswer() bool { return f.hasAnswer() }
 
 func (f *Field) isBreak() bool { return f.Kind == (pageBreak{}).Name() }
 
-// answered are the kinds that have one.
-var answered = func() map[string]bool {
+// answerKinds are the kinds that have one.
+var answerKinds = func() map[string]bool {
 	kinds := map[string]bool{}
 	for _, k := range Kinds {
 		kinds[k.Name()] = k.Schema(&Field{}) != nil
@@ -100,19 +100,19 @@ var keyPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 // maxDetails is how many mistakes in a definition are reported at once.
 const maxDetails = 100
 
-// Clean fills in what may be left out (ids, keys, values of options) and says
+// Normalize fills in what may be left out (ids, keys, values of options) and says
 // what is wrong, field by field. It costs about as much as reading the definition:
 // what refers to another field finds it in a map.
-func (d *Definition) Clean() error {
+func (d *Definition) Normalize() error {
 	if len(d.Fields) > MaxFields {
-		return fault.Field("fields", "add no more than %d questions", MaxFields)
+		return fault.InvalidField("fields", "add no more than %d questions", MaxFields)
 	}
 	if err := d.checkLength(); err != nil {
 		return err
 	}
-	details := d.clean()
+	details := d.normalize()
 	if len(details) > 0 {
-		return fault.Fields(details[:min(len(details), maxDetails)]...)
+		return fault.InvalidFields(details[:min(len(details), maxDetails)]...)
 	}
 	return d.checkLength() // with what was filled in
 }
@@ -124,20 +124,20 @@ func (d *Definition) checkLength() error {
 		return err
 	}
 	if len(text) > MaxDefinition {
-		return fault.Field("fields", "the form is too large; the limit is %d KiB", MaxDefinition>>10)
+		return fault.InvalidField("fields", "the form is too large; the limit is %d KiB", MaxDefinition>>10)
 	}
 	return nil
 }
 
-func (d *Definition) clean() []fault.Detail {
+func (d *Definition) normalize() []fault.Detail {
 	var details []fault.Detail
-	names, ids := newNames(), map[string]bool{}
+	names, ids := newKeys(), map[string]bool{}
 	for i, f := range d.Fields {
 		if f == nil {
 			return []fault.Detail{{Field: fmt.Sprintf("fields.%d", i), Message: "a field must be an object"}}
 		}
 		if f.Key != "" {
-			names.take(f.Key) // keys that are made up must keep clear of these
+			names.reserve(f.Key) // keys that are made up must keep clear of these
 		}
 	}
 	before := make(map[string]*Field, len(d.Fields))
@@ -146,31 +146,31 @@ func (d *Definition) clean() []fault.Detail {
 			return details
 		}
 		place := fmt.Sprintf("fields.%d", i)
-		wrong := func(property, format string, args ...any) {
+		invalid := func(property, format string, args ...any) {
 			details = append(details, fault.Detail{Field: place + "." + property, Message: fmt.Sprintf(format, args...)})
 		}
 		kind := KindOf(f.Kind)
 		if kind == nil {
-			wrong("kind", "%q is not a question type", f.Kind)
+			invalid("kind", "%q is not a question type", f.Kind)
 			continue
 		}
-		f.name(names, wrong)
+		f.name(names, invalid)
 		if before[f.Key] != nil {
-			wrong("key", "%q is already the key of another question", f.Key)
+			invalid("key", "%q is already the key of another question", f.Key)
 		}
 		if f.ID == "" || ids[f.ID] || !keyPattern.MatchString(f.ID) {
 			f.ID = "f" + strings.ToLower(rand.Text()[:12])
 		}
 		ids[f.ID] = true
-		f.checkCommon(kind, wrong)
-		kind.Check(f, wrong)
-		f.ShowIf.check(before, func(format string, args ...any) { wrong("show_if", format, args...) }, 0)
+		f.checkCommon(kind, invalid)
+		kind.Check(f, invalid)
+		f.ShowIf.check(before, func(format string, args ...any) { invalid("show_if", format, args...) }, 0)
 		for property, text := range map[string]string{"label": f.Label, "help": f.Help, "text": f.Text} {
-			checkPipes(text, before, func(format string, args ...any) { wrong(property, format, args...) })
+			checkPipes(text, before, func(format string, args ...any) { invalid(property, format, args...) })
 		}
 		if f.Default != nil && len(details) == 0 {
-			if _, err := kind.Answer(f, f.Default); err != nil {
-				wrong("default", "%s", err)
+			if _, err := kind.Validate(f, f.Default); err != nil {
+				invalid("default", "%s", err)
 			}
 		}
 		before[f.Key] = f
@@ -194,7 +194,7 @@ func (d *Definition) checkReferences() []fault.Detail {
 	scope := newScope(len(d.Fields))
 	terms := int64(0)
 	for i, f := range d.Fields {
-		wrong := func(property, format string, args ...any) {
+		invalid := func(property, format string, args ...any) {
 			details = append(details, fault.Detail{Field: fmt.Sprintf("fields.%d.%s", i, property), Message: fmt.Sprintf(format, args...)})
 		}
 		isText := false
@@ -206,15 +206,15 @@ func (d *Definition) checkReferences() []fault.Detail {
 				terms += formula.terms
 			}
 			if err != nil {
-				wrong("expression", "%s", err)
+				invalid("expression", "%s", err)
 			}
 			if terms > maxAllTerms {
-				wrong("expression", "the formulas of a form can have up to %d terms in total", maxAllTerms)
+				invalid("expression", "the formulas of a form can have up to %d terms in total", maxAllTerms)
 				return details
 			}
 		}
 		scope.add(f, isText)
-		f.checkJumps(i, scope.fields, targets, wrong)
+		f.checkJumps(i, scope.fields, targets, invalid)
 		if len(details) >= maxDetails {
 			return details
 		}
@@ -223,16 +223,16 @@ func (d *Definition) checkReferences() []fault.Detail {
 }
 
 // name gives the field a key of its own.
-func (f *Field) name(names *names, wrong func(property, format string, args ...any)) {
+func (f *Field) name(names *keySet, invalid func(property, format string, args ...any)) {
 	if f.Key == "" {
-		f.Key = names.unused(slug(f.Label, f.Kind))
+		f.Key = names.free(slug(f.Label, f.Kind))
 	}
 	if !keyPattern.MatchString(f.Key) {
-		wrong("key", "use up to 64 lowercase letters, numbers and underscores, starting with a letter")
+		invalid("key", "use up to 64 lowercase letters, numbers and underscores, starting with a letter")
 	}
 }
 
-func (f *Field) checkCommon(kind Kind, wrong func(property, format string, args ...any)) {
+func (f *Field) checkCommon(kind Kind, invalid func(property, format string, args ...any)) {
 	for _, p := range []struct {
 		name, text string
 		most       int
@@ -242,25 +242,25 @@ func (f *Field) checkCommon(kind Kind, wrong func(property, format string, args 
 		{"unit", f.Unit, 40, true}, {"low", f.Low, 100, true}, {"high", f.High, 100, true}, {"text", f.Text, maxStatement, false},
 	} {
 		if n := utf8.RuneCountInString(p.text); n > p.most {
-			wrong(p.name, "enter no more than %d characters", p.most)
+			invalid(p.name, "enter no more than %d characters", p.most)
 		}
 		if strings.ContainsFunc(p.text, forbiddenInText) || p.line && strings.ContainsFunc(p.text, unicode.IsControl) {
-			wrong(p.name, "remove control characters")
+			invalid(p.name, "remove control characters")
 		}
 	}
 	if f.Required && kind.Schema(f) == nil {
-		wrong("required", "a %s has no answer, so it cannot be required", f.Kind)
+		invalid("required", "a %s has no answer, so it cannot be required", f.Kind)
 	}
 	uses := kind.Properties()
 	for _, name := range f.properties() {
 		if !slices.Contains(uses, name) {
-			wrong(name, "%s does not have this property", f.Kind)
+			invalid(name, "%s does not have this property", f.Kind)
 		}
 	}
-	checkOptions("options", f.Options, wrong)
-	checkOptions("rows", f.Rows, wrong)
+	checkOptions("options", f.Options, invalid)
+	checkOptions("rows", f.Rows, invalid)
 	if slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 }) && !slices.Contains(uses, "other") && f.Kind != (dropdown{}).Name() {
-		wrong("options", "limits on options are not available for %s", f.Kind)
+		invalid("options", "limits on options are not available for %s", f.Kind)
 	}
 }
 
@@ -299,15 +299,15 @@ func (f *Field) properties() []string {
 	return set
 }
 
-func checkOptions(property string, options []Option, wrong func(property, format string, args ...any)) {
+func checkOptions(property string, options []Option, invalid func(property, format string, args ...any)) {
 	if len(options) > MaxOptions {
-		wrong(property, "add no more than %d", MaxOptions)
+		invalid(property, "add no more than %d", MaxOptions)
 		return
 	}
-	names := newNames()
+	names := newKeys()
 	for _, o := range options {
 		if o.Value != "" {
-			names.take(o.Value)
+			names.reserve(o.Value)
 		}
 	}
 	seen := map[string]bool{}
@@ -319,19 +319,19 @@ func checkOptions(property string, options []Option, wrong func(property, format
 			o.Label = o.Value
 		}
 		if o.Label == "" || utf8.RuneCountInString(o.Label) > maxLabel || strings.ContainsFunc(o.Label, unicode.IsControl) {
-			wrong(place+".label", "use one line of text")
+			invalid(place+".label", "use one line of text")
 		}
 		if o.Value == "" {
-			o.Value = names.unused(slug(o.Label, "option"))
+			o.Value = names.free(slug(o.Label, "option"))
 		}
 		if utf8.RuneCountInString(o.Value) > maxValue || strings.ContainsFunc(o.Value, unicode.IsControl) {
-			wrong(place+".value", "use one line of up to %d characters", maxValue)
+			invalid(place+".value", "use one line of up to %d characters", maxValue)
 		}
 		if o.Cap < 0 || o.Cap > 0 && property == "rows" {
-			wrong(place+".cap", "enter a number of responses, or 0 for no limit")
+			invalid(place+".cap", "enter a number of responses, or 0 for no limit")
 		}
 		if seen[o.Value] {
-			wrong(place+".value", "%q appears more than once", o.Value)
+			invalid(place+".value", "%q appears more than once", o.Value)
 		}
 		seen[o.Value] = true
 	}

@@ -18,7 +18,7 @@ func define(t testing.TB, text string) *Definition {
 	if err := json.Unmarshal([]byte(text), &d); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Clean(); err != nil {
+	if err := d.Normalize(); err != nil {
 		t.Fatal(err)
 	}
 	return &d
@@ -26,7 +26,7 @@ func define(t testing.TB, text string) *Definition {
 
 // check returns the answers that are stored.
 func (d *Definition) check(sent map[string]any) (map[string]any, error) {
-	e, err := d.Check(sent)
+	e, err := d.Validate(sent)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func TestEveryKindIsSampled(t *testing.T) {
 	}
 	// Cleaning what is clean changes nothing.
 	before, _ := json.Marshal(d)
-	if err := d.Clean(); err != nil {
+	if err := d.Normalize(); err != nil {
 		t.Fatal(err)
 	}
 	if after, _ := json.Marshal(d); string(before) != string(after) {
@@ -115,7 +115,7 @@ func TestDefinitionMistakes(t *testing.T) {
 		if err := json.Unmarshal([]byte(c.text), &d); err != nil {
 			t.Fatal(err)
 		}
-		e := fault.From(d.Clean())
+		e := fault.Wrap(d.Normalize())
 		if e.Code != fault.Invalid || len(e.Details) == 0 || e.Details[0].Field != c.field {
 			t.Errorf("%.100s: %v, want %s", c.text, e, c.field)
 		}
@@ -156,7 +156,7 @@ func TestAnswers(t *testing.T) {
 		for _, value := range values {
 			sent := map[string]any{"your_nickname": "Ada", "terms": true, key: value}
 			_, err := d.check(sent)
-			e := fault.From(err)
+			e := fault.Wrap(err)
 			if err == nil || e.Code != fault.Invalid || e.Details[0].Field != key {
 				t.Errorf("%s: %v is taken (%v)", key, value, err)
 			}
@@ -179,7 +179,7 @@ func TestNearestAnswers(t *testing.T) {
 		{"start", "2021-01-01T00:00", "enter 31 December 2020, 18:00 or earlier"}, {"hour", "07:00", "enter 08:00 or later"},
 	} {
 		_, err := d.check(map[string]any{c.key: c.value})
-		if got := fault.From(err).Details; len(got) != 1 || got[0].Message != c.want {
+		if got := fault.Wrap(err).Details; len(got) != 1 || got[0].Message != c.want {
 			t.Errorf("%s %v: %v", c.key, c.value, got)
 		}
 	}
@@ -225,14 +225,14 @@ func TestConditionCases(t *testing.T) {
 	}
 	for key, answer := range shared.Answers {
 		if list, ok := answer.([]any); ok {
-			shared.Answers[key] = Strings(list)
+			shared.Answers[key] = StringSlice(list)
 		}
 	}
 	if len(shared.Cases) < 25 {
 		t.Fatalf("only %d cases", len(shared.Cases))
 	}
 	for _, c := range shared.Cases {
-		if c.Condition.Holds(shared.Answers) != c.Holds {
+		if c.Condition.Matches(shared.Answers) != c.Holds {
 			text, _ := json.Marshal(c.Condition)
 			t.Errorf("%s is %v", text, !c.Holds)
 		}
@@ -246,7 +246,7 @@ func TestPosted(t *testing.T) {
 		"your_nickname": {" Ada "}, "terms": {"on"}, "age": {"36"}, "loud": {"7,0"}, "shirt": {"no"}, "loud.none": {""}, "tags": {"a", "_other"}, "tags.other": {" mine "},
 		"order.x": {"2"}, "order.y": {"1"}, "grid.r1": {"good"}, "who.given": {"Ada"}, "home.city": {"Bonn"}, "city": {""}, "mail": {" "}, "unknown": {"dropped"},
 	}
-	got, err := d.check(d.Posted(in))
+	got, err := d.check(d.ParseForm(in))
 	want := map[string]any{
 		"your_nickname": "Ada", "terms": true, "twice": 74.0, "age": 36.0, "loud": 7.0, "shirt": false, "tags": []string{"a", "mine"}, "order": []string{"y", "x"},
 		"grid": map[string]any{"r1": "good"}, "who": map[string]any{"given": "Ada"}, "home": map[string]any{"city": "Bonn"},
@@ -256,16 +256,16 @@ func TestPosted(t *testing.T) {
 	}
 	// What is said without being ticked is said.
 	in["tags"] = []string{"a"}
-	if got, err := d.check(d.Posted(in)); err != nil || !reflect.DeepEqual(got, want) {
+	if got, err := d.check(d.ParseForm(in)); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("not ticked: %v (%v)", got, err)
 	}
 	choice := &Field{Key: "c", Kind: "single_choice", Other: true, Options: []Option{{Value: "a"}}}
 	for own, want := range map[string]any{"mine": "mine", " ": nil} {
-		if got := KindOf(choice.Kind).Post(choice, url.Values{"c.other": {own}}); got != want {
+		if got := KindOf(choice.Kind).ParseForm(choice, url.Values{"c.other": {own}}); got != want {
 			t.Errorf("%q not ticked: %v", own, got)
 		}
 	}
-	if got := KindOf(choice.Kind).Post(choice, url.Values{"c": {"a"}, "c.other": {"mine"}}); got != "a" {
+	if got := KindOf(choice.Kind).ParseForm(choice, url.Values{"c": {"a"}, "c.other": {"mine"}}); got != "a" {
 		t.Errorf("ticked beside: %v", got)
 	}
 	for _, bad := range []url.Values{{"age": {"old"}}, {"shirt": {"maybe"}}, {"tags": {"_other"}}, {"order.x": {"1"}, "order.y": {"1"}}, {"order.x": {"1"}}, {"terms": {"no"}}} {
@@ -274,7 +274,7 @@ func TestPosted(t *testing.T) {
 				bad[key] = in[key]
 			}
 		}
-		if got, err := d.check(d.Posted(bad)); err == nil {
+		if got, err := d.check(d.ParseForm(bad)); err == nil {
 			t.Errorf("%v is taken as %v", bad, got)
 		}
 	}
@@ -294,7 +294,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		got, err := d.check(sent)
 		if err != nil {
-			if fault.From(err).Code != fault.Invalid {
+			if fault.Wrap(err).Code != fault.Invalid {
 				t.Fatal(err)
 			}
 			return
@@ -324,13 +324,13 @@ func FuzzDefinition(f *testing.F) {
 		if json.Unmarshal([]byte(text), &d) != nil {
 			return
 		}
-		if err := d.Clean(); err != nil {
+		if err := d.Normalize(); err != nil {
 			return
 		}
 		if _, err := json.Marshal(d.Schema()); err != nil {
 			t.Fatal(err)
 		}
-		d.Check(map[string]any{})
-		d.Check(d.Posted(url.Values{}))
+		d.Validate(map[string]any{})
+		d.Validate(d.ParseForm(url.Values{}))
 	})
 }

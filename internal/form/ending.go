@@ -37,7 +37,7 @@ func (d *Definition) checkSettings() []fault.Detail {
 
 // checkEndings gives endings their keys and says what is wrong with them. They
 // come after every field, so they may speak of each.
-func (d *Definition) checkEndings(names *names, fields map[string]*Field) []fault.Detail {
+func (d *Definition) checkEndings(names *keySet, fields map[string]*Field) []fault.Detail {
 	if len(d.Endings) > maxEndings {
 		return []fault.Detail{{Field: "endings", Message: fmt.Sprintf("add no more than %d endings", maxEndings)}}
 	}
@@ -45,7 +45,7 @@ func (d *Definition) checkEndings(names *names, fields map[string]*Field) []faul
 	given := map[string]bool{}
 	for i, e := range d.Endings {
 		place := fmt.Sprintf("endings.%d", i)
-		wrong := func(property, format string, args ...any) {
+		invalid := func(property, format string, args ...any) {
 			details = append(details, fault.Detail{Field: place + "." + property, Message: fmt.Sprintf(format, args...)})
 		}
 		if e == nil {
@@ -53,36 +53,36 @@ func (d *Definition) checkEndings(names *names, fields map[string]*Field) []faul
 			return details
 		}
 		if e.Key == "" {
-			e.Key = names.unused(slug(e.Title, "ending"))
+			e.Key = names.free(slug(e.Title, "ending"))
 			given[e.Key] = false
 		}
 		if !keyPattern.MatchString(e.Key) {
-			wrong("key", "use up to 64 lowercase letters, numbers and underscores, starting with a letter")
+			invalid("key", "use up to 64 lowercase letters, numbers and underscores, starting with a letter")
 		}
 		if given[e.Key] || fields[e.Key] != nil {
-			wrong("key", "%q is already used as a key", e.Key)
+			invalid("key", "%q is already used as a key", e.Key)
 		}
 		given[e.Key] = true
 		if utf8.RuneCountInString(e.Title) > MaxTitle || strings.ContainsFunc(e.Title, unicode.IsControl) {
-			wrong("title", "use one line of up to %d characters", MaxTitle)
+			invalid("title", "use one line of up to %d characters", MaxTitle)
 		}
 		if utf8.RuneCountInString(e.Text) > maxStatement || strings.ContainsFunc(e.Text, forbiddenInText) {
-			wrong("text", "use %d characters or fewer, without control characters", maxStatement)
+			invalid("text", "use %d characters or fewer, without control characters", maxStatement)
 		}
-		if e.Redirect != "" && !leadsToPage(e.Redirect) {
-			wrong("redirect", "enter a full address, such as https://example.com/thanks")
+		if e.Redirect != "" && !isPageTarget(e.Redirect) {
+			invalid("redirect", "enter a full address, such as https://example.com/thanks")
 		}
-		e.ShowIf.check(fields, func(format string, args ...any) { wrong("show_if", format, args...) }, 0)
+		e.ShowIf.check(fields, func(format string, args ...any) { invalid("show_if", format, args...) }, 0)
 		for property, text := range map[string]string{"title": e.Title, "text": e.Text, "redirect": e.Redirect} {
-			checkPipes(text, fields, func(format string, args ...any) { wrong(property, format, args...) })
+			checkPipes(text, fields, func(format string, args ...any) { invalid(property, format, args...) })
 		}
 	}
 	return details
 }
 
-// leadsToPage refuses what is not the address of a page, and one whose host could
+// isPageTarget refuses what is not the address of a page, and one whose host could
 // come out of an answer. The host ends up in a header, so its syntax is strict.
-func leadsToPage(address string) bool {
+func isPageTarget(address string) bool {
 	if len(address) > maxURL || strings.ContainsFunc(address, unicode.IsControl) {
 		return false
 	}
@@ -112,10 +112,10 @@ func (d *Definition) EndingOf(e Evaluation) *Ending {
 	}
 	d.prepared()
 	if e.facts.answers == nil {
-		e.facts = factsOf(e.Answers)
+		e.facts = newAnswerFacts(e.Answers)
 	}
 	for _, ending := range d.Endings {
-		if ending.ShowIf.holds(&e.facts) {
+		if ending.ShowIf.matches(&e.facts) {
 			return ending
 		}
 	}

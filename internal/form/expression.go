@@ -29,16 +29,16 @@ const (
 // functions are those of the library that expressions may call.
 var functions = []string{"abs", "ceil", "floor", "min", "max", "len", "int", "float", "lower", "upper", "hasPrefix", "hasSuffix", "indexOf"}
 
-// own are functions that are more useful to forms than those of the library.
-var own = []expr.Option{
-	expr.Function("string", func(args ...any) (any, error) { return said(args[0]), nil }, new(func(any) string)),
+// namedFunctions are functions that are more useful to forms than those of the library.
+var namedFunctions = []expr.Option{
+	expr.Function("string", func(args ...any) (any, error) { return displayNumber(args[0]), nil }, new(func(any) string)),
 	expr.Function("trim", trimmed, new(func(string) string), new(func(string, string) string)),
 	expr.Function("round", rounded,
 		new(func(float64) float64), new(func(int) float64), new(func(float64, int) float64), new(func(int, int) float64)),
 }
 
-// said is a value as a text; what is missing, or no number at all, is an empty one.
-func said(value any) string {
+// displayNumber is a value as a text; what is missing, or no number at all, is an empty one.
+func displayNumber(value any) string {
 	switch v := value.(type) {
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -101,11 +101,11 @@ func compileExpression(text string, scope *scope) (*formula, error) {
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("enter no more than %d characters", maxExpression)
 	}
-	var bounds bounded
+	var bounds costChecker
 	options := []expr.Option{
-		expr.Env(scope.variables(text)), expr.DisableAllBuiltins(), expr.MaxNodes(maxTerms), expr.Patch(&bounds), expr.Patch(&evened{}), expr.Optimize(false),
+		expr.Env(scope.variables(text)), expr.DisableAllBuiltins(), expr.MaxNodes(maxTerms), expr.Patch(&bounds), expr.Patch(&numericPatcher{}), expr.Optimize(false),
 	}
-	options = append(options, own...)
+	options = append(options, namedFunctions...)
 	for _, name := range functions {
 		options = append(options, expr.EnableBuiltin(name))
 	}
@@ -113,11 +113,11 @@ func compileExpression(text string, scope *scope) (*formula, error) {
 	if bounds.err != nil {
 		return nil, bounds.err
 	}
-	if wrong, ok := errors.AsType[*file.Error](err); ok {
-		if name, ok := strings.CutPrefix(wrong.Message, "unknown name "); ok {
+	if invalid, ok := errors.AsType[*file.Error](err); ok {
+		if name, ok := strings.CutPrefix(invalid.Message, "unknown name "); ok {
 			return nil, fmt.Errorf("%q is not the key of an earlier question", name)
 		}
-		return nil, fmt.Errorf("the formula has an error at character %d", wrong.Column+1)
+		return nil, fmt.Errorf("the formula has an error at character %d", invalid.Column+1)
 	}
 	if err != nil {
 		return nil, errors.New("the formula is too long or not valid")
@@ -132,15 +132,15 @@ func compileExpression(text string, scope *scope) (*formula, error) {
 	return nil, errors.New("the result of a formula must be a number or text")
 }
 
-// evened makes both ways of a choice numbers of the same kind, so that people need
+// numericPatcher makes both ways of a choice numbers of the same kind, so that people need
 // not know that there are two.
-type evened struct{ again bool }
+type numericPatcher struct{ again bool }
 
-func (e *evened) Reset()             { e.again = false }
-func (e *evened) ShouldRepeat() bool { return e.again }
+func (e *numericPatcher) Reset()             { e.again = false }
+func (e *numericPatcher) ShouldRepeat() bool { return e.again }
 
 // Visit looks at one term.
-func (e *evened) Visit(node *ast.Node) {
+func (e *numericPatcher) Visit(node *ast.Node) {
 	choice, ok := (*node).(*ast.ConditionalNode)
 	if !ok || choice.Exp1.Type() == nil || choice.Exp2.Type() == nil {
 		return
@@ -148,13 +148,13 @@ func (e *evened) Visit(node *ast.Node) {
 	one, other := choice.Exp1.Type().Kind(), choice.Exp2.Type().Kind()
 	switch {
 	case one == reflect.Int && other == reflect.Float64:
-		e.float(&choice.Exp1)
+		e.toFloat(&choice.Exp1)
 	case one == reflect.Float64 && other == reflect.Int:
-		e.float(&choice.Exp2)
+		e.toFloat(&choice.Exp2)
 	}
 }
 
-func (e *evened) float(node *ast.Node) {
+func (e *numericPatcher) toFloat(node *ast.Node) {
 	e.again = true
 	if whole, ok := (*node).(*ast.IntegerNode); ok {
 		*node = &ast.FloatNode{Value: float64(whole.Value)}
@@ -163,11 +163,11 @@ func (e *evened) float(node *ast.Node) {
 	*node = &ast.BuiltinNode{Name: "float", Arguments: []ast.Node{*node}}
 }
 
-// bounded refuses the parts of the language that are not for forms.
-type bounded struct{ err error }
+// costChecker refuses the parts of the language that are not for forms.
+type costChecker struct{ err error }
 
 // Visit looks at one term.
-func (b *bounded) Visit(node *ast.Node) {
+func (b *costChecker) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.VariableDeclaratorNode, *ast.SequenceNode, *ast.PredicateNode, *ast.PointerNode:
 		b.err = errors.New("formulas cannot use variables or loops")
@@ -208,7 +208,7 @@ func (c *comparisons) check(answer, with ast.Node) {
 		return
 	}
 	f := c.fields[key.Value]
-	if f == nil || f.Options == nil || f.Rows != nil || f.Other || offers(f.Options, text.Value) {
+	if f == nil || f.Options == nil || f.Rows != nil || f.Other || hasOption(f.Options, text.Value) {
 		return
 	}
 	c.err = fmt.Errorf("%q is not the value of an option in %s", text.Value, key.Value)
@@ -231,9 +231,9 @@ func partsAs(parts map[string]any, like any) any {
 	return texts
 }
 
-// missingAnswer is what expressions see when a question is not answered: 0, an empty
+// zeroValue is what expressions see when a question is not answered: 0, an empty
 // text or an empty list.
-func missingAnswer(f *Field) any {
+func zeroValue(f *Field) any {
 	switch KindOf(f.Kind).Schema(f)["type"] {
 	case "number", "integer":
 		return 0.0
@@ -250,9 +250,9 @@ func missingAnswer(f *Field) any {
 	return ""
 }
 
-// within is a number that can be stored, or nil.
-func within(n float64) any {
-	if math.IsNaN(n) || math.Abs(n) > biggest {
+// withinBounds is a number that can be stored, or nil.
+func withinBounds(n float64) any {
+	if math.IsNaN(n) || math.Abs(n) > maxMagnitude {
 		return nil
 	}
 	return n

@@ -41,7 +41,7 @@ type Form struct {
 	ResponseCount int64
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
-	Offer
+	Availability
 }
 
 // Address is the last part of the address of the form's page: the custom link, once the form
@@ -62,8 +62,8 @@ func (f Form) At(now time.Time) Form {
 	return f
 }
 
-// Head is the part of a form that describes it.
-type Head struct {
+// Header is the part of a form that describes it.
+type Header struct {
 	Title       string
 	Description string
 	Language    string
@@ -72,30 +72,30 @@ type Head struct {
 // DefaultLanguage is a form's language when none is given.
 const DefaultLanguage = "en"
 
-// Clean trims and checks a head and says what is wrong, field by field.
-func (h *Head) Clean() error {
+// Normalize trims and checks a head and says what is wrong, field by field.
+func (h *Header) Normalize() error {
 	var details []fault.Detail
-	wrong := func(field, format string, args ...any) {
+	invalid := func(field, format string, args ...any) {
 		details = append(details, fault.Detail{Field: field, Message: fmt.Sprintf(format, args...)})
 	}
 	h.Title = strings.TrimSpace(h.Title)
 	switch n := utf8.RuneCountInString(h.Title); {
 	case n == 0:
-		wrong("title", "enter a title")
+		invalid("title", "enter a title")
 	case n > MaxTitle:
-		wrong("title", "enter no more than %d characters", MaxTitle)
+		invalid("title", "enter no more than %d characters", MaxTitle)
 	case !strings.ContainsFunc(h.Title, func(r rune) bool { return unicode.IsPrint(r) && !unicode.IsSpace(r) }):
-		wrong("title", "use at least one visible character in the title")
+		invalid("title", "use at least one visible character in the title")
 	case strings.ContainsFunc(h.Title, unicode.IsControl):
-		wrong("title", "use one line of text, without control characters")
+		invalid("title", "use one line of text, without control characters")
 	}
 	switch n := utf8.RuneCountInString(h.Description); {
 	case n > MaxDescription:
-		wrong("description", "enter no more than %d characters", MaxDescription)
+		invalid("description", "enter no more than %d characters", MaxDescription)
 	case strings.ContainsFunc(h.Description, func(r rune) bool {
 		return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 	}):
-		wrong("description", "remove control characters other than line breaks and tabs")
+		invalid("description", "remove control characters other than line breaks and tabs")
 	}
 	if h.Language == "" {
 		h.Language = DefaultLanguage
@@ -103,10 +103,10 @@ func (h *Head) Clean() error {
 	if tag, ok := ParseLanguage(h.Language); ok {
 		h.Language = tag
 	} else {
-		wrong("language", "%q is not a valid language tag; use one such as en or pt-BR", h.Language)
+		invalid("language", "%q is not a valid language tag; use one such as en or pt-BR", h.Language)
 	}
 	if len(details) > 0 {
-		return fault.Fields(details...)
+		return fault.InvalidFields(details...)
 	}
 	return nil
 }
@@ -124,6 +124,6 @@ func ParseLanguage(text string) (string, bool) {
 	return tag.String(), true
 }
 
-// Fold is the form of a text under which it is searched and sorted, the same on
+// SearchKey is the form of a text under which it is searched and sorted, the same on
 // every database.
-func Fold(text string) string { return strings.ToLower(text) }
+func SearchKey(text string) string { return strings.ToLower(text) }

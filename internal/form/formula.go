@@ -23,21 +23,21 @@ type formula struct {
 	weights map[string]int64 // by key: how many operations read the answer
 }
 
-// maxSpokenNumber is how many characters a number has at most.
-const maxSpokenNumber = 400
+// maxDisplayNumber is how many characters a number has at most.
+const maxDisplayNumber = 400
 
-// slowFunction is how much slower a function is than joining texts: upper and lower
+// functionCosts is how much slower a function is than joining texts: upper and lower
 // look each character up.
-const slowFunction = 8
+const functionCosts = 8
 
 func newFormula(program *vm.Program, isText bool) *formula {
 	f := &formula{program: program, isText: isText, weights: map[string]int64{}}
-	f.weigh(program.Node(), 0)
+	f.cost(program.Node(), 0)
 	return f
 }
 
-// weigh adds the cost of a node that has so many operations above it.
-func (f *formula) weigh(node ast.Node, above int64) {
+// cost adds the cost of a node that has so many operations above it.
+func (f *formula) cost(node ast.Node, above int64) {
 	f.terms++
 	f.fixed++
 	switch n := node.(type) {
@@ -46,41 +46,41 @@ func (f *formula) weigh(node ast.Node, above int64) {
 	case *ast.StringNode:
 		f.fixed += above * int64(len(n.Value))
 	case *ast.UnaryNode:
-		f.weigh(n.Node, above+1)
+		f.cost(n.Node, above+1)
 	case *ast.BinaryNode:
-		f.weigh(n.Left, above+1)
-		f.weigh(n.Right, above+1)
+		f.cost(n.Left, above+1)
+		f.cost(n.Right, above+1)
 	case *ast.ChainNode:
-		f.weigh(n.Node, above)
+		f.cost(n.Node, above)
 	case *ast.MemberNode:
-		f.weigh(n.Node, above)
-		f.weigh(n.Property, above+1)
+		f.cost(n.Node, above)
+		f.cost(n.Property, above+1)
 	case *ast.SliceNode:
-		f.weigh(n.Node, above)
+		f.cost(n.Node, above)
 		for _, end := range []ast.Node{n.From, n.To} {
 			if end != nil {
-				f.weigh(end, above+1)
+				f.cost(end, above+1)
 			}
 		}
 	case *ast.CallNode:
-		f.fixed += maxSpokenNumber * (above + 1)
-		f.weighAll(n.Arguments, above+slowFunction)
+		f.fixed += maxDisplayNumber * (above + 1)
+		f.totalCost(n.Arguments, above+functionCosts)
 	case *ast.BuiltinNode:
-		f.weighAll(n.Arguments, above+slowFunction)
+		f.totalCost(n.Arguments, above+functionCosts)
 	case *ast.ConditionalNode:
-		f.weighAll([]ast.Node{n.Cond, n.Exp1, n.Exp2}, above)
+		f.totalCost([]ast.Node{n.Cond, n.Exp1, n.Exp2}, above)
 	case *ast.ArrayNode:
-		f.weighAll(n.Nodes, above+1)
+		f.totalCost(n.Nodes, above+1)
 	case *ast.MapNode:
-		f.weighAll(n.Pairs, above+1)
+		f.totalCost(n.Pairs, above+1)
 	case *ast.PairNode:
-		f.weighAll([]ast.Node{n.Key, n.Value}, above)
+		f.totalCost([]ast.Node{n.Key, n.Value}, above)
 	}
 }
 
-func (f *formula) weighAll(nodes []ast.Node, above int64) {
+func (f *formula) totalCost(nodes []ast.Node, above int64) {
 	for _, node := range nodes {
-		f.weigh(node, above)
+		f.cost(node, above)
 	}
 }
 
@@ -88,7 +88,7 @@ func (f *formula) weighAll(nodes []ast.Node, above int64) {
 func (f *formula) work(env map[string]any) int64 {
 	work := f.fixed
 	for key, weight := range f.weights {
-		work += weight * workOf(env[key])
+		work += weight * costOf(env[key])
 	}
 	return work
 }
@@ -130,7 +130,7 @@ func (s *scope) variables(text string) map[string]any {
 			start++
 			continue
 		}
-		if key := text[start:end]; s.fields[key] != nil && s.fields[key].asked() {
+		if key := text[start:end]; s.fields[key] != nil && s.fields[key].hasAnswer() {
 			env[key] = s.missing(key)
 		}
 		start = end
@@ -146,7 +146,7 @@ func isKeyByte(c byte) bool {
 func (s *scope) missing(key string) any {
 	value, ok := s.zero[key]
 	if !ok {
-		value = missingAnswer(s.fields[key])
+		value = zeroValue(s.fields[key])
 		s.zero[key] = value
 	}
 	return value
@@ -198,9 +198,9 @@ func (c *calculation) run(f *formula, b *budget) any {
 	}
 	switch r := result.(type) {
 	case float64:
-		return within(tidy(r))
+		return withinBounds(tidy(r))
 	case int:
-		return within(float64(r))
+		return withinBounds(float64(r))
 	case string:
 		text, err := asText(r)
 		if err != nil || text == "" {

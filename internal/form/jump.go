@@ -13,19 +13,19 @@ const maxJumps = 50
 // checkJumps says what is wrong with the jumps of the field at a position; only what
 // comes later can be jumped to, so nobody goes round in circles. known are the fields
 // up to this one.
-func (f *Field) checkJumps(i int, known map[string]*Field, targets map[string]int, wrong func(property, format string, args ...any)) {
+func (f *Field) checkJumps(i int, known map[string]*Field, targets map[string]int, invalid func(property, format string, args ...any)) {
 	if len(f.Jumps) > maxJumps {
-		wrong("jumps", "add no more than %d", maxJumps)
+		invalid("jumps", "add no more than %d", maxJumps)
 		return
 	}
 	for _, jump := range f.Jumps {
 		if jump == nil {
-			wrong("jumps", "a jump must be an object")
+			invalid("jumps", "a jump must be an object")
 			return
 		}
-		jump.If.check(known, func(format string, args ...any) { wrong("jumps", format, args...) }, 0)
+		jump.If.check(known, func(format string, args ...any) { invalid("jumps", format, args...) }, 0)
 		if targets[jump.To] <= i {
-			wrong("jumps", "%q is not the key of a later page or an ending", jump.To)
+			invalid("jumps", "%q is not the key of a later page or an ending", jump.To)
 		}
 	}
 }
@@ -45,10 +45,10 @@ func (d *Definition) jumpTargets() map[string]int {
 	return targets
 }
 
-// leads is where the field leads on to with these answers, or nothing.
-func (f *Field) leads(known *facts) string {
+// jumpTarget is where the field leads on to with these answers, or nothing.
+func (f *Field) jumpTarget(known *answerFacts) string {
 	for _, jump := range f.Jumps {
-		if jump.If.holds(known) {
+		if jump.If.matches(known) {
 			return jump.To
 		}
 	}

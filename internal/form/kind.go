@@ -14,50 +14,50 @@ type Kind interface {
 	// Name is how definitions spell it.
 	Name() string
 	// About is how owners know it.
-	About() About
+	About() KindInfo
 	// Properties are the names of the field's properties that mean something
 	// for this kind, beside those that every field has.
 	Properties() []string
 	// Check says what is wrong with a field of this kind.
-	Check(f *Field, wrong func(property, format string, args ...any))
-	// Post takes an answer out of an HTML post, in the shape that JSON has.
+	Check(f *Field, invalid func(property, format string, args ...any))
+	// ParseForm takes an answer out of an HTML post, in the shape that JSON has.
 	// nil is no answer.
-	Post(f *Field, in url.Values) any
-	// Answer checks an answer in the shape that JSON has and returns it as it
+	ParseForm(f *Field, in url.Values) any
+	// Validate checks an answer in the shape that JSON has and returns it as it
 	// is stored. nil is no answer; an error is for the respondent to read.
-	Answer(f *Field, value any) (any, error)
+	Validate(f *Field, value any) (any, error)
 	// Schema is the JSON Schema of an answer, or nil for what is not answered.
 	Schema(f *Field) map[string]any
 	// Parts are the columns that an answer fills in an export; nil is one.
 	Parts(f *Field) []Option
-	// Sum is how many answers are summed up.
-	Sum() Sum
+	// SummaryMode is how many answers are summed up.
+	SummaryMode() SummaryMode
 }
 
-// Fixed are the properties of a kind that can have one value only, so that there is
+// FixedProperties are the properties of a kind that can have one value only, so that there is
 // nothing to choose.
-func Fixed(k Kind) []string {
+func FixedProperties(k Kind) []string {
 	if f, ok := k.(interface{ fixed() []string }); ok {
 		return f.fixed()
 	}
 	return []string{}
 }
 
-// About is what an owner reads when choosing a kind.
-type About struct {
-	Title string
-	Hint  string
-	Group string // Text, Numbers, Choices, Dates, People, Form
+// KindInfo is what an owner reads when choosing a kind.
+type KindInfo struct {
+	Title       string
+	Description string
+	Group       string // Text, Numbers, Choices, Dates, People, Form
 }
 
-// Sum is a way to sum up answers.
-type Sum int
+// SummaryMode is a way to sum up answers.
+type SummaryMode int
 
 const (
-	Words         Sum = iota // how many there are
-	Choices                  // how often each was chosen
-	Numbers                  // their average
-	NumberChoices            // both
+	CountOnly         SummaryMode = iota // how many there are
+	CountOptions                         // how often each was chosen
+	Average                              // their average
+	AverageAndOptions                    // both
 )
 
 // What most kinds have in common; a kind embeds one of these.
@@ -68,14 +68,14 @@ type (
 	numberChoices struct{}
 )
 
-func (words) Parts(*Field) []Option         { return nil }
-func (choices) Parts(*Field) []Option       { return nil }
-func (numbers) Parts(*Field) []Option       { return nil }
-func (numberChoices) Parts(*Field) []Option { return nil }
-func (words) Sum() Sum                      { return Words }
-func (choices) Sum() Sum                    { return Choices }
-func (numbers) Sum() Sum                    { return Numbers }
-func (numberChoices) Sum() Sum              { return NumberChoices }
+func (words) Parts(*Field) []Option            { return nil }
+func (choices) Parts(*Field) []Option          { return nil }
+func (numbers) Parts(*Field) []Option          { return nil }
+func (numberChoices) Parts(*Field) []Option    { return nil }
+func (words) SummaryMode() SummaryMode         { return CountOnly }
+func (choices) SummaryMode() SummaryMode       { return CountOptions }
+func (numbers) SummaryMode() SummaryMode       { return Average }
+func (numberChoices) SummaryMode() SummaryMode { return AverageAndOptions }
 
 // Kinds lists every kind in the order in which people choose from them.
 var Kinds = []Kind{
@@ -99,27 +99,27 @@ var kindsByName = func() map[string]Kind {
 // KindOf finds a kind by its name, or returns nil.
 func KindOf(name string) Kind { return kindsByName[name] }
 
-// Problem is what is wrong with an answer, for respondents to read. The format is
+// AnswerError is what is wrong with an answer, for respondents to read. The format is
 // English, and the key under which other languages have their own.
-type Problem struct {
+type AnswerError struct {
 	Format string
 	Args   []any
 }
 
-func problem(format string, args ...any) error { return &Problem{format, args} }
+func answerError(format string, args ...any) error { return &AnswerError{format, args} }
 
-func (p *Problem) Error() string { return fmt.Sprintf(p.Format, p.Args...) }
+func (p *AnswerError) Error() string { return fmt.Sprintf(p.Format, p.Args...) }
 
 // What respondents read. One message, one place.
 var (
-	errText    = problem("enter some text")
-	errNumber  = problem("enter a number")
-	errBoolean = problem("choose yes or no")
-	errList    = problem("provide a list")
-	errObject  = problem("provide an object")
-	errNeeded  = problem("answer this question")
-	errUnknown = problem("this question is not part of the form")
-	errControl = problem("remove characters that cannot be displayed")
+	errText     = answerError("enter some text")
+	errNumber   = answerError("enter a number")
+	errBoolean  = answerError("choose yes or no")
+	errList     = answerError("provide a list")
+	errObject   = answerError("provide an object")
+	errRequired = answerError("answer this question")
+	errUnknown  = answerError("this question is not part of the form")
+	errControl  = answerError("remove characters that cannot be displayed")
 )
 
 // asText reads a trimmed text; an empty one is no answer.
@@ -152,8 +152,8 @@ func textFrom(value any, text string) any {
 	return text
 }
 
-// posted is the text of a control, as an answer; empty is none.
-func posted(f *Field, in url.Values) any {
+// formValue is the text of a control, as an answer; empty is none.
+func formValue(f *Field, in url.Values) any {
 	if text := strings.TrimSpace(in.Get(f.Key)); text != "" {
 		return text
 	}
@@ -171,32 +171,32 @@ func lengthWithin(f *Field, text string, most int) error {
 	}
 	if f.MinLength != nil && n < *f.MinLength {
 		if *f.MinLength == 1 {
-			return problem("enter at least 1 character")
+			return answerError("enter at least 1 character")
 		}
-		return problem("enter at least %d characters", *f.MinLength)
+		return answerError("enter at least %d characters", *f.MinLength)
 	}
 	return nil
 }
 
 func tooLong(most int) error {
 	if most == 1 {
-		return problem("enter no more than 1 character")
+		return answerError("enter no more than 1 character")
 	}
-	return problem("enter no more than %d characters", most)
+	return answerError("enter no more than %d characters", most)
 }
 
 // checkLengths checks the limits themselves.
-func checkLengths(f *Field, most int, wrong func(property, format string, args ...any)) {
+func checkLengths(f *Field, most int, invalid func(property, format string, args ...any)) {
 	if f.MaxLength != nil && (*f.MaxLength < 1 || *f.MaxLength > most) {
-		wrong("max_length", "enter a number from 1 to %d", most)
+		invalid("max_length", "enter a number from 1 to %d", most)
 	}
 	if f.MinLength != nil && (*f.MinLength < 0 || f.MaxLength != nil && *f.MinLength > *f.MaxLength || *f.MinLength > most) {
-		wrong("min_length", "enter a number from 0 to the maximum")
+		invalid("min_length", "enter a number from 0 to the maximum")
 	}
 }
 
-// offers says whether one of the options is the value.
-func offers(options []Option, value string) bool { return lookupOf(options, 1).find(value) >= 0 }
+// hasOption says whether one of the options is the value.
+func hasOption(options []Option, value string) bool { return newLookup(options, 1).find(value) >= 0 }
 
 func optionValues(options []Option) []string {
 	values := make([]string, len(options))

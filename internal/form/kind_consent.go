@@ -8,9 +8,9 @@ type consent struct{ choices }
 func (consent) Name() string                                             { return "consent" }
 func (consent) Properties() []string                                     { return []string{"text"} }
 func (consent) Check(*Field, func(property, format string, args ...any)) {}
-func (consent) Post(f *Field, in url.Values) any                         { return postedBoolean(f, in) }
+func (consent) ParseForm(f *Field, in url.Values) any                    { return formBoolean(f, in) }
 
-func (consent) Answer(f *Field, value any) (any, error) {
+func (consent) Validate(f *Field, value any) (any, error) {
 	yes, ok := value.(bool)
 	switch {
 	case !ok:
@@ -29,4 +29,6 @@ func (consent) Schema(f *Field) map[string]any {
 }
 
 // About is how owners know it.
-func (consent) About() About { return About{"Consent", "A checkbox with text to agree to", "Choices"} }
+func (consent) About() KindInfo {
+	return KindInfo{"Consent", "A checkbox with text to agree to", "Choices"}
+}

@@ -12,14 +12,14 @@ type country struct{ choices }
 func (country) Name() string                                             { return "country" }
 func (country) Properties() []string                                     { return []string{"placeholder"} }
 func (country) Check(*Field, func(property, format string, args ...any)) {}
-func (country) Post(f *Field, in url.Values) any                         { return posted(f, in) }
-func (country) Answer(_ *Field, value any) (any, error)                  { return parseCountry(value) }
+func (country) ParseForm(f *Field, in url.Values) any                    { return formValue(f, in) }
+func (country) Validate(_ *Field, value any) (any, error)                { return parseCountry(value) }
 
 func (country) Schema(*Field) map[string]any {
 	return map[string]any{"type": "string", "pattern": "^[A-Z]{2}$"}
 }
 
-var errCountry = problem("use a two-letter country code, such as DE")
+var errCountry = answerError("use a two-letter country code, such as DE")
 
 func parseCountry(value any) (any, error) {
 	text, err := asLine(value)
@@ -37,4 +37,4 @@ func parseCountry(value any) (any, error) {
 }
 
 // About is how owners know it.
-func (country) About() About { return About{"Country", "Choose a country", "Contact details"} }
+func (country) About() KindInfo { return KindInfo{"Country", "Choose a country", "Contact details"} }

@@ -9,16 +9,16 @@ import (
 // date is a day of the calendar.
 type date struct{ words }
 
-func (date) Name() string                     { return "date" }
-func (date) Properties() []string             { return []string{"earliest", "latest"} }
-func (date) Post(f *Field, in url.Values) any { return posted(f, in) }
+func (date) Name() string                          { return "date" }
+func (date) Properties() []string                  { return []string{"earliest", "latest"} }
+func (date) ParseForm(f *Field, in url.Values) any { return formValue(f, in) }
 
-func (date) Check(f *Field, wrong func(property, format string, args ...any)) {
-	checkMoments(f, time.DateOnly, wrong)
+func (date) Check(f *Field, invalid func(property, format string, args ...any)) {
+	checkMoments(f, time.DateOnly, invalid)
 }
 
-func (date) Answer(f *Field, value any) (any, error) {
-	return moment(f, value, time.DateOnly, SpokenDate, errDate)
+func (date) Validate(f *Field, value any) (any, error) {
+	return parseMoment(f, value, time.DateOnly, DisplayDate, errDate)
 }
 
 func (date) Schema(*Field) map[string]any { return map[string]any{"type": "string", "format": "date"} }
@@ -29,29 +29,29 @@ const (
 )
 
 var (
-	errDate     = problem("enter a date, such as 2026-05-31")
-	errClock    = problem("enter a time, such as 17:30")
-	errDateTime = problem("enter a date and time, such as 2026-05-31T17:30")
+	errDate     = answerError("enter a date, such as 2026-05-31")
+	errClock    = answerError("enter a time, such as 17:30")
+	errDateTime = answerError("enter a date and time, such as 2026-05-31T17:30")
 )
 
-// moment reads a date or time in the one spelling that sorts as text.
-func moment(f *Field, value any, format, said string, wrong error) (any, error) {
+// parseMoment reads a date or time in the one spelling that sorts as text.
+func parseMoment(f *Field, value any, format, said string, invalid error) (any, error) {
 	text, err := asLine(value)
 	if err != nil || text == "" {
 		return nil, err
 	}
 	if len(text) != len(format) { // every layout has as many characters as its times
-		return nil, wrong
+		return nil, invalid
 	}
 	t, err := time.Parse(format, text)
 	if err != nil || t.Format(format) != text || t.Year() > 9999 {
-		return nil, wrong
+		return nil, invalid
 	}
 	switch {
 	case f.Earliest != "" && text < f.Earliest:
-		return nil, problem("enter %s or later", spoken(f.Earliest, format, said))
+		return nil, answerError("enter %s or later", displayTime(f.Earliest, format, said))
 	case f.Latest != "" && text > f.Latest:
-		return nil, problem("enter %s or earlier", spoken(f.Latest, format, said))
+		return nil, answerError("enter %s or earlier", displayTime(f.Latest, format, said))
 	}
 	return text, nil
 }
@@ -59,12 +59,12 @@ func moment(f *Field, value any, format, said string, wrong error) (any, error) 
 // How people write dates: in English here; a page's language says it in its own
 // way, as the translation of these.
 const (
-	SpokenDate     = "2 January 2006"
-	SpokenDateTime = "2 January 2006, 15:04"
+	DisplayDate     = "2 January 2006"
+	DisplayDateTime = "2 January 2006, 15:04"
 )
 
-// spoken writes a date or time as people would.
-func spoken(text, format, as string) string {
+// displayTime writes a date or time as people would.
+func displayTime(text, format, as string) string {
 	if t, err := time.Parse(format, text); err == nil {
 		return t.Format(as)
 	}
@@ -74,16 +74,16 @@ func spoken(text, format, as string) string {
 // layoutLetters writes a layout of Go in letters: YYYY-MM-DD.
 var layoutLetters = strings.NewReplacer("2006", "YYYY", "01", "MM", "02", "DD", "15", "HH", "04", "MM")
 
-func checkMoments(f *Field, format string, wrong func(property, format string, args ...any)) {
+func checkMoments(f *Field, format string, invalid func(property, format string, args ...any)) {
 	for name, text := range map[string]string{"earliest": f.Earliest, "latest": f.Latest} {
 		if t, err := time.Parse(format, text); text != "" && (err != nil || t.Format(format) != text) {
-			wrong(name, "use the format %s", layoutLetters.Replace(format))
+			invalid(name, "use the format %s", layoutLetters.Replace(format))
 		}
 	}
 	if f.Earliest != "" && f.Latest != "" && f.Earliest > f.Latest {
-		wrong("latest", "choose a date on or after the earliest")
+		invalid("latest", "choose a date on or after the earliest")
 	}
 }
 
 // About is how owners know it.
-func (date) About() About { return About{"Date", "A calendar date", "Date and time"} }
+func (date) About() KindInfo { return KindInfo{"Date", "A calendar date", "Date and time"} }

@@ -5,16 +5,16 @@ import "net/url"
 // dateTime is a day and a time of day, where the person is.
 type dateTime struct{ words }
 
-func (dateTime) Name() string                     { return "datetime" }
-func (dateTime) Properties() []string             { return []string{"earliest", "latest"} }
-func (dateTime) Post(f *Field, in url.Values) any { return posted(f, in) }
+func (dateTime) Name() string                          { return "datetime" }
+func (dateTime) Properties() []string                  { return []string{"earliest", "latest"} }
+func (dateTime) ParseForm(f *Field, in url.Values) any { return formValue(f, in) }
 
-func (dateTime) Check(f *Field, wrong func(property, format string, args ...any)) {
-	checkMoments(f, dateTimeFormat, wrong)
+func (dateTime) Check(f *Field, invalid func(property, format string, args ...any)) {
+	checkMoments(f, dateTimeFormat, invalid)
 }
 
-func (dateTime) Answer(f *Field, value any) (any, error) {
-	return moment(f, value, dateTimeFormat, SpokenDateTime, errDateTime)
+func (dateTime) Validate(f *Field, value any) (any, error) {
+	return parseMoment(f, value, dateTimeFormat, DisplayDateTime, errDateTime)
 }
 
 func (dateTime) Schema(*Field) map[string]any {
@@ -22,4 +22,6 @@ func (dateTime) Schema(*Field) map[string]any {
 }
 
 // About is how owners know it.
-func (dateTime) About() About { return About{"Date and time", "A date with a time", "Date and time"} }
+func (dateTime) About() KindInfo {
+	return KindInfo{"Date and time", "A date with a time", "Date and time"}
+}

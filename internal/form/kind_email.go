@@ -12,11 +12,11 @@ type email struct{ words }
 func (email) Name() string                                             { return "email" }
 func (email) Properties() []string                                     { return []string{"placeholder"} }
 func (email) Check(*Field, func(property, format string, args ...any)) {}
-func (email) Post(f *Field, in url.Values) any                         { return posted(f, in) }
+func (email) ParseForm(f *Field, in url.Values) any                    { return formValue(f, in) }
 
-var errEmail = problem("enter an email address, such as name@example.com")
+var errEmail = answerError("enter an email address, such as name@example.com")
 
-func (email) Answer(_ *Field, value any) (any, error) {
+func (email) Validate(_ *Field, value any) (any, error) {
 	text, err := asLine(value)
 	if err != nil || text == "" {
 		return nil, err
@@ -59,4 +59,4 @@ func (email) Schema(*Field) map[string]any {
 }
 
 // About is how owners know it.
-func (email) About() About { return About{"Email", "A valid email address", "Contact details"} }
+func (email) About() KindInfo { return KindInfo{"Email", "A valid email address", "Contact details"} }

@@ -8,10 +8,12 @@ type hidden struct{ words }
 func (hidden) Name() string                                             { return "hidden" }
 func (hidden) Properties() []string                                     { return nil }
 func (hidden) Check(*Field, func(property, format string, args ...any)) {}
-func (hidden) Post(f *Field, in url.Values) any                         { return posted(f, in) }
+func (hidden) ParseForm(f *Field, in url.Values) any                    { return formValue(f, in) }
 
-func (hidden) Answer(f *Field, value any) (any, error) { return shortText{}.Answer(f, value) }
-func (hidden) Schema(f *Field) map[string]any          { return textSchema(f, maxShortText) }
+func (hidden) Validate(f *Field, value any) (any, error) { return shortText{}.Validate(f, value) }
+func (hidden) Schema(f *Field) map[string]any            { return textSchema(f, maxShortText) }
 
 // About is how owners know it.
-func (hidden) About() About { return About{"Hidden field", "Set by the link", "Layout and logic"} }
+func (hidden) About() KindInfo {
+	return KindInfo{"Hidden field", "Set by the link", "Layout and logic"}
+}

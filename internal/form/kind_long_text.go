@@ -11,15 +11,15 @@ type longText struct{ words }
 
 const maxLongText = 20_000
 
-func (longText) Name() string                     { return "long_text" }
-func (longText) Properties() []string             { return []string{"placeholder", "min_length", "max_length"} }
-func (longText) Post(f *Field, in url.Values) any { return posted(f, in) }
+func (longText) Name() string                          { return "long_text" }
+func (longText) Properties() []string                  { return []string{"placeholder", "min_length", "max_length"} }
+func (longText) ParseForm(f *Field, in url.Values) any { return formValue(f, in) }
 
-func (longText) Check(f *Field, wrong func(property, format string, args ...any)) {
-	checkLengths(f, maxLongText, wrong)
+func (longText) Check(f *Field, invalid func(property, format string, args ...any)) {
+	checkLengths(f, maxLongText, invalid)
 }
 
-func (longText) Answer(f *Field, value any) (any, error) {
+func (longText) Validate(f *Field, value any) (any, error) {
 	text, err := asText(value)
 	if err != nil || text == "" {
 		return nil, err
@@ -35,4 +35,4 @@ func (longText) Answer(f *Field, value any) (any, error) {
 func (longText) Schema(f *Field) map[string]any { return textSchema(f, maxLongText) }
 
 // About is how owners know it.
-func (longText) About() About { return About{"Long text", "Several lines of text", "Text"} }
+func (longText) About() KindInfo { return KindInfo{"Long text", "Several lines of text", "Text"} }

@@ -11,16 +11,16 @@ func (matrix) Properties() []string { return []string{"rows", "options", "severa
 
 const maxRows = 100
 
-func (matrix) Check(f *Field, wrong func(property, format string, args ...any)) {
+func (matrix) Check(f *Field, invalid func(property, format string, args ...any)) {
 	if len(f.Rows) == 0 || len(f.Rows) > maxRows {
-		wrong("rows", "add 1 to %d rows", maxRows)
+		invalid("rows", "add 1 to %d rows", maxRows)
 	}
 	if len(f.Options) == 0 || len(f.Options) > maxRows {
-		wrong("options", "add 1 to %d columns", maxRows)
+		invalid("options", "add 1 to %d columns", maxRows)
 	}
 }
 
-func (matrix) Post(f *Field, in url.Values) any {
+func (matrix) ParseForm(f *Field, in url.Values) any {
 	answer := map[string]any{}
 	for _, row := range optionValues(f.Rows) {
 		var list []any
@@ -44,11 +44,11 @@ func (matrix) Post(f *Field, in url.Values) any {
 }
 
 var (
-	errRow  = problem("this row does not exist")
-	errRows = problem("answer every row")
+	errRow  = answerError("this row does not exist")
+	errRows = answerError("answer every row")
 )
 
-func (matrix) Answer(f *Field, value any) (any, error) {
+func (matrix) Validate(f *Field, value any) (any, error) {
 	given, ok := value.(map[string]any)
 	if !ok {
 		return nil, errObject
@@ -56,7 +56,7 @@ func (matrix) Answer(f *Field, value any) (any, error) {
 	if len(given) > len(f.Rows) {
 		return nil, errRow
 	}
-	rows, cells := lookupOf(f.Rows, len(given)), 0
+	rows, cells := newLookup(f.Rows, len(given)), 0
 	for row, cell := range given {
 		if rows.find(row) < 0 {
 			return nil, errRow
@@ -68,7 +68,7 @@ func (matrix) Answer(f *Field, value any) (any, error) {
 		cells += max(1, len(list))
 	}
 	answer := make(map[string]any, len(given))
-	options := lookupOf(f.Options, cells)
+	options := newLookup(f.Options, cells)
 	for row, cell := range given {
 		got, err := f.cell(options, cell)
 		if err != nil {
@@ -94,7 +94,7 @@ func (f *Field) cell(options lookup, value any) (any, error) {
 		if !ok {
 			return nil, errList
 		}
-		if chosen, err := pickSeveral(f, options, list); err != nil || chosen != nil {
+		if chosen, err := validateSelections(f, options, list); err != nil || chosen != nil {
 			return chosen, err
 		}
 		return nil, nil
@@ -131,6 +131,6 @@ func (matrix) Schema(f *Field) map[string]any {
 func (matrix) Parts(f *Field) []Option { return f.Rows }
 
 // About is how owners know it.
-func (matrix) About() About {
-	return About{"Matrix", "Rate several rows on the same options", "Choices"}
+func (matrix) About() KindInfo {
+	return KindInfo{"Matrix", "Rate several rows on the same options", "Choices"}
 }

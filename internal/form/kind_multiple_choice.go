@@ -13,21 +13,21 @@ func (multipleChoice) Properties() []string {
 	return []string{"options", "other", "shuffle", "min_picks", "max_picks"}
 }
 
-func (multipleChoice) Check(f *Field, wrong func(property, format string, args ...any)) {
-	needOptions(f, wrong)
+func (multipleChoice) Check(f *Field, invalid func(property, format string, args ...any)) {
+	checkHasOptions(f, invalid)
 	most := len(f.Options)
 	if f.Other {
 		most++
 	}
 	if f.MaxPicks != nil && (*f.MaxPicks < 1 || *f.MaxPicks > most) {
-		wrong("max_picks", "enter a number from 1 to %d", most)
+		invalid("max_picks", "enter a number from 1 to %d", most)
 	}
 	if f.MinPicks != nil && (*f.MinPicks < 0 || *f.MinPicks > most || f.MaxPicks != nil && *f.MinPicks > *f.MaxPicks) {
-		wrong("min_picks", "enter a number from 0 to the maximum")
+		invalid("min_picks", "enter a number from 0 to the maximum")
 	}
 }
 
-func (multipleChoice) Post(f *Field, in url.Values) any {
+func (multipleChoice) ParseForm(f *Field, in url.Values) any {
 	var list []any
 	own := strings.TrimSpace(in.Get(f.Key + ".other"))
 	ticked := false
@@ -49,7 +49,7 @@ func (multipleChoice) Post(f *Field, in url.Values) any {
 	return list
 }
 
-func (multipleChoice) Answer(f *Field, value any) (any, error) {
+func (multipleChoice) Validate(f *Field, value any) (any, error) {
 	list, ok := value.([]any)
 	if !ok {
 		return nil, errList
@@ -61,7 +61,7 @@ func (multipleChoice) Answer(f *Field, value any) (any, error) {
 	if len(list) > most {
 		return nil, tooManyPicks(most)
 	}
-	chosen, err := pickSeveral(f, lookupOf(f.Options, len(list)), list)
+	chosen, err := validateSelections(f, newLookup(f.Options, len(list)), list)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (multipleChoice) Answer(f *Field, value any) (any, error) {
 	case n == 0:
 		return nil, nil
 	case f.MinPicks != nil && n < *f.MinPicks:
-		return nil, problem("choose at least %d options", *f.MinPicks)
+		return nil, answerError("choose at least %d options", *f.MinPicks)
 	case f.MaxPicks != nil && n > *f.MaxPicks:
 		return nil, tooManyPicks(*f.MaxPicks)
 	}
@@ -78,15 +78,15 @@ func (multipleChoice) Answer(f *Field, value any) (any, error) {
 
 func tooManyPicks(most int) error {
 	if most == 1 {
-		return problem("choose up to 1 option")
+		return answerError("choose up to 1 option")
 	}
-	return problem("choose up to %d options", most)
+	return answerError("choose up to %d options", most)
 }
 
-// pickSeveral are the chosen values in the order of the form, each once, and last
+// validateSelections are the chosen values in the order of the form, each once, and last
 // what the person wrote, of which there is at most one. Callers check the length of
 // the list first.
-func pickSeveral(f *Field, options lookup, list []any) ([]string, error) {
+func validateSelections(f *Field, options lookup, list []any) ([]string, error) {
 	picked := make([]bool, len(options.options))
 	own, count := "", 0
 	for _, v := range list {
@@ -101,7 +101,7 @@ func pickSeveral(f *Field, options lookup, list []any) ([]string, error) {
 			}
 			continue
 		}
-		answer, err := ownWords(f, text)
+		answer, err := freeText(f, text)
 		if err != nil {
 			return nil, err
 		}
@@ -149,6 +149,6 @@ func (multipleChoice) Schema(f *Field) map[string]any {
 }
 
 // About is how owners know it.
-func (multipleChoice) About() About {
-	return About{"Multiple choice", "Choose one or more options", "Choices"}
+func (multipleChoice) About() KindInfo {
+	return KindInfo{"Multiple choice", "Choose one or more options", "Choices"}
 }

@@ -10,29 +10,29 @@ import (
 // name is what a person is called, in parts.
 type name struct{ words }
 
-// NameParts are the parts of a name; the page asks for them in this order.
-var NameParts = []string{"given", "family"}
+// NameFields are the parts of a name; the page asks for them in this order.
+var NameFields = []string{"given", "family"}
 
 func (name) Name() string                                             { return "name" }
 func (name) Properties() []string                                     { return nil }
 func (name) Check(*Field, func(property, format string, args ...any)) {}
-func (name) Post(f *Field, in url.Values) any                         { return postedParts(f, in, NameParts) }
+func (name) ParseForm(f *Field, in url.Values) any                    { return formParts(f, in, NameFields) }
 
-func (name) Answer(f *Field, value any) (any, error) {
-	return partsOf(value, NameParts, f.Required, "given", "family")
+func (name) Validate(f *Field, value any) (any, error) {
+	return partsOf(value, NameFields, f.Required, "given", "family")
 }
 
-func (name) Schema(f *Field) map[string]any { return partsSchema(f, NameParts, "given", "family") }
+func (name) Schema(f *Field) map[string]any { return partsSchema(f, NameFields, "given", "family") }
 
 const maxPart = 200
 
 var (
-	errPart  = problem("this part does not exist")
-	errParts = problem("complete all required parts")
+	errPart  = answerError("this part does not exist")
+	errParts = answerError("complete all required parts")
 )
 
-// postedParts reads key.part for each part.
-func postedParts(f *Field, in url.Values, parts []string) any {
+// formParts reads key.part for each part.
+func formParts(f *Field, in url.Values, parts []string) any {
 	answer := map[string]any{}
 	for _, part := range parts {
 		if text := strings.TrimSpace(in.Get(f.Key + "." + part)); text != "" {
@@ -95,7 +95,7 @@ func partsSchema(f *Field, parts []string, needed ...string) map[string]any {
 }
 
 // Parts are those of a name.
-func (name) Parts(*Field) []Option { return partOptions(NameParts) }
+func (name) Parts(*Field) []Option { return partOptions(NameFields) }
 
 func partOptions(parts []string) []Option {
 	options := make([]Option, len(parts))
@@ -112,4 +112,4 @@ var partLabels = map[string]string{
 }
 
 // About is how owners know it.
-func (name) About() About { return About{"Name", "First and last name", "Contact details"} }
+func (name) About() KindInfo { return KindInfo{"Name", "First and last name", "Contact details"} }

@@ -12,26 +12,26 @@ import (
 // number is any number, within limits.
 type number struct{ numbers }
 
-func (number) Name() string                     { return "number" }
-func (number) Properties() []string             { return []string{"placeholder", "min", "max", "step", "unit"} }
-func (number) Post(f *Field, in url.Values) any { return postedNumber(f, in) }
+func (number) Name() string                          { return "number" }
+func (number) Properties() []string                  { return []string{"placeholder", "min", "max", "step", "unit"} }
+func (number) ParseForm(f *Field, in url.Values) any { return formNumber(f, in) }
 
-func (number) Check(f *Field, wrong func(property, format string, args ...any)) {
-	checkRange(f, wrong)
+func (number) Check(f *Field, invalid func(property, format string, args ...any)) {
+	checkRange(f, invalid)
 }
 
-func (number) Answer(f *Field, value any) (any, error) { return numberWithin(f, value) }
-func (number) Schema(f *Field) map[string]any          { return numberSchema(f) }
+func (number) Validate(f *Field, value any) (any, error) { return numberWithin(f, value) }
+func (number) Schema(f *Field) map[string]any            { return numberSchema(f) }
 
-// biggest is how far a number may go, so that it stays exact in every program.
-const biggest = 1<<53 - 1
+// maxMagnitude is how far a number may go, so that it stays exact in every program.
+const maxMagnitude = 1<<53 - 1
 
 // maxNumber is how many bytes a number may be written with.
 const maxNumber = 400
 
-// postedNumber reads a number as people type it, with a comma or a point; what
+// formNumber reads a number as people type it, with a comma or a point; what
 // is none stays a text, for Answer to refuse.
-func postedNumber(f *Field, in url.Values) any {
+func formNumber(f *Field, in url.Values) any {
 	text := strings.TrimSpace(in.Get(f.Key))
 	if text == "" {
 		return nil
@@ -45,10 +45,10 @@ func postedNumber(f *Field, in url.Values) any {
 	return text
 }
 
-// Canonical writes a number as programs do, out of what people type where the
+// NormalizeNumber writes a number as programs do, out of what people type where the
 // decimal sign is a point or a comma: 1.234,50 or 1,234.50 or 1 234,5. What is no
 // number stays as it is, more or less.
-func Canonical(text, sign string) string {
+func NormalizeNumber(text, sign string) string {
 	if len(text) > maxNumber {
 		return text
 	}
@@ -89,12 +89,12 @@ func numberWithin(f *Field, value any) (any, error) {
 		return nil, errNumber
 	}
 	switch {
-	case math.Abs(n) > biggest:
-		return nil, problem("enter a number of %s or less", formatNumber(biggest))
+	case math.Abs(n) > maxMagnitude:
+		return nil, answerError("enter a number of %s or less", formatNumber(maxMagnitude))
 	case f.Min != nil && n < *f.Min:
-		return nil, problem("enter a number of %s or more", formatNumber(*f.Min))
+		return nil, answerError("enter a number of %s or more", formatNumber(*f.Min))
 	case f.Max != nil && n > *f.Max:
-		return nil, problem("enter a number of %s or less", formatNumber(*f.Max))
+		return nil, answerError("enter a number of %s or less", formatNumber(*f.Max))
 	}
 	if f.Step != nil {
 		from := 0.0
@@ -113,30 +113,30 @@ func numberWithin(f *Field, value any) (any, error) {
 func betweenSteps(f *Field, below, above float64) error {
 	exact := func(n float64) string { return formatNumber(math.Round(n*1e6) / 1e6) }
 	if f.Max != nil && above > *f.Max {
-		return problem("enter a nearby value, such as %s", exact(below))
+		return answerError("enter a nearby value, such as %s", exact(below))
 	}
-	return problem("enter a nearby value, such as %s or %s", exact(below), exact(above))
+	return answerError("enter a nearby value, such as %s or %s", exact(below), exact(above))
 }
 
 func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // checkRange checks the limits themselves.
-func checkRange(f *Field, wrong func(property, format string, args ...any)) {
+func checkRange(f *Field, invalid func(property, format string, args ...any)) {
 	for name, n := range map[string]*float64{"min": f.Min, "max": f.Max, "step": f.Step} {
-		if n != nil && (math.IsNaN(*n) || math.Abs(*n) > biggest) {
-			wrong(name, "enter a number no higher than %d", int64(biggest))
+		if n != nil && (math.IsNaN(*n) || math.Abs(*n) > maxMagnitude) {
+			invalid(name, "enter a number no higher than %d", int64(maxMagnitude))
 		}
 	}
 	if f.Min != nil && f.Max != nil && *f.Min > *f.Max {
-		wrong("max", "enter a number no lower than the minimum")
+		invalid("max", "enter a number no lower than the minimum")
 	}
 	if f.Step != nil && *f.Step <= 0 {
-		wrong("step", "enter a number greater than 0")
+		invalid("step", "enter a number greater than 0")
 	}
 }
 
 func numberSchema(f *Field) map[string]any {
-	schema := map[string]any{"type": "number", "minimum": -float64(biggest), "maximum": float64(biggest)}
+	schema := map[string]any{"type": "number", "minimum": -float64(maxMagnitude), "maximum": float64(maxMagnitude)}
 	if f.Min != nil {
 		schema["minimum"] = *f.Min
 	}
@@ -147,4 +147,6 @@ func numberSchema(f *Field) map[string]any {
 }
 
 // About is how owners know it.
-func (number) About() About { return About{"Number", "A number, with optional limits", "Numbers"} }
+func (number) About() KindInfo {
+	return KindInfo{"Number", "A number, with optional limits", "Numbers"}
+}

@@ -11,13 +11,13 @@ type phone struct{ words }
 func (phone) Name() string                                             { return "phone" }
 func (phone) Properties() []string                                     { return []string{"placeholder"} }
 func (phone) Check(*Field, func(property, format string, args ...any)) {}
-func (phone) Post(f *Field, in url.Values) any                         { return posted(f, in) }
+func (phone) ParseForm(f *Field, in url.Values) any                    { return formValue(f, in) }
 
 const maxPhone = 40 // bytes
 
-var errPhone = problem("enter a phone number, such as +44 20 7946 0123")
+var errPhone = answerError("enter a phone number, such as +44 20 7946 0123")
 
-func (phone) Answer(_ *Field, value any) (any, error) {
+func (phone) Validate(_ *Field, value any) (any, error) {
 	text, err := asLine(value)
 	if err != nil || text == "" {
 		return nil, err
@@ -46,4 +46,4 @@ func (phone) Schema(*Field) map[string]any {
 }
 
 // About is how owners know it.
-func (phone) About() About { return About{"Phone number", "A phone number", "Contact details"} }
+func (phone) About() KindInfo { return KindInfo{"Phone number", "A phone number", "Contact details"} }

@@ -14,15 +14,15 @@ func (ranking) Properties() []string { return []string{"options", "shuffle"} }
 
 const maxRanked = 50
 
-func (ranking) Check(f *Field, wrong func(property, format string, args ...any)) {
+func (ranking) Check(f *Field, invalid func(property, format string, args ...any)) {
 	if len(f.Options) < 2 || len(f.Options) > maxRanked {
-		wrong("options", "add 2 to %d options to rank", maxRanked)
+		invalid("options", "add 2 to %d options to rank", maxRanked)
 	}
 }
 
-// Post reads a place for each option (key.value), which works without
+// ParseForm reads a place for each option (key.value), which works without
 // JavaScript, or the values in order (key).
-func (ranking) Post(f *Field, in url.Values) any {
+func (ranking) ParseForm(f *Field, in url.Values) any {
 	var list []any
 	for _, value := range in[f.Key] {
 		list = append(list, value)
@@ -50,9 +50,9 @@ func (ranking) Post(f *Field, in url.Values) any {
 	return list
 }
 
-var errRanking = problem("give each option a different rank")
+var errRanking = answerError("give each option a different rank")
 
-func (ranking) Answer(f *Field, value any) (any, error) {
+func (ranking) Validate(f *Field, value any) (any, error) {
 	list, ok := value.([]any)
 	if !ok {
 		return nil, errRanking
@@ -63,7 +63,7 @@ func (ranking) Answer(f *Field, value any) (any, error) {
 	if len(list) != len(f.Options) {
 		return nil, errRanking
 	}
-	options, placed := lookupOf(f.Options, len(list)), make([]bool, len(f.Options))
+	options, placed := newLookup(f.Options, len(list)), make([]bool, len(f.Options))
 	order := make([]string, 0, len(list))
 	for _, v := range list {
 		text, ok := v.(string)
@@ -85,4 +85,4 @@ func (ranking) Schema(f *Field) map[string]any {
 }
 
 // About is how owners know it.
-func (ranking) About() About { return About{"Ranking", "Rank options in order", "Choices"} }
+func (ranking) About() KindInfo { return KindInfo{"Ranking", "Rank options in order", "Choices"} }

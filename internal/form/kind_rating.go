@@ -5,28 +5,28 @@ import "net/url"
 // rating is a number of stars.
 type rating struct{ numberChoices }
 
-func (rating) Name() string                     { return "rating" }
-func (rating) Properties() []string             { return []string{"min", "max", "step", "low", "high"} }
-func (rating) fixed() []string                  { return []string{"min", "step"} }
-func (rating) Post(f *Field, in url.Values) any { return postedNumber(f, in) }
+func (rating) Name() string                          { return "rating" }
+func (rating) Properties() []string                  { return []string{"min", "max", "step", "low", "high"} }
+func (rating) fixed() []string                       { return []string{"min", "step"} }
+func (rating) ParseForm(f *Field, in url.Values) any { return formNumber(f, in) }
 
 // Check fixes what stars have in common: they start at one and are whole.
-func (rating) Check(f *Field, wrong func(property, format string, args ...any)) {
+func (rating) Check(f *Field, invalid func(property, format string, args ...any)) {
 	fill(&f.Min, 1)
 	fill(&f.Step, 1)
 	fill(&f.Max, 5)
 	if *f.Min != 1 {
-		wrong("min", "a rating starts at 1; set the minimum to 1")
+		invalid("min", "a rating starts at 1; set the minimum to 1")
 	}
 	if *f.Step != 1 {
-		wrong("step", "a rating uses whole numbers; leave the step at 1")
+		invalid("step", "a rating uses whole numbers; leave the step at 1")
 	}
 	if *f.Max < 2 || *f.Max > 10 || *f.Max != float64(int(*f.Max)) {
-		wrong("max", "enter a whole number from 2 to 10")
+		invalid("max", "enter a whole number from 2 to 10")
 	}
 }
 
-func (rating) Answer(f *Field, value any) (any, error) { return numberWithin(f, value) }
+func (rating) Validate(f *Field, value any) (any, error) { return numberWithin(f, value) }
 
 func (rating) Schema(f *Field) map[string]any { return wholeSchema(f) }
 
@@ -37,4 +37,4 @@ func wholeSchema(f *Field) map[string]any {
 }
 
 // About is how owners know it.
-func (rating) About() About { return About{"Rating", "A star rating", "Numbers"} }
+func (rating) About() KindInfo { return KindInfo{"Rating", "A star rating", "Numbers"} }

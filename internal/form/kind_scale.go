@@ -6,30 +6,30 @@ import "net/url"
 // promoter score.
 type scale struct{ numberChoices }
 
-func (scale) Name() string                     { return "scale" }
-func (scale) Properties() []string             { return []string{"min", "max", "step", "low", "high"} }
-func (scale) fixed() []string                  { return []string{"step"} }
-func (scale) Post(f *Field, in url.Values) any { return postedNumber(f, in) }
+func (scale) Name() string                          { return "scale" }
+func (scale) Properties() []string                  { return []string{"min", "max", "step", "low", "high"} }
+func (scale) fixed() []string                       { return []string{"step"} }
+func (scale) ParseForm(f *Field, in url.Values) any { return formNumber(f, in) }
 
-func (scale) Check(f *Field, wrong func(property, format string, args ...any)) {
+func (scale) Check(f *Field, invalid func(property, format string, args ...any)) {
 	fill(&f.Min, 0)
 	fill(&f.Step, 1)
 	fill(&f.Max, 10)
 	if *f.Min != 0 && *f.Min != 1 {
-		wrong("min", "a scale starts at 0 or 1; set the minimum to one of these")
+		invalid("min", "a scale starts at 0 or 1; set the minimum to one of these")
 	}
 	if *f.Step != 1 {
-		wrong("step", "a scale uses whole numbers; leave the step at 1")
+		invalid("step", "a scale uses whole numbers; leave the step at 1")
 	}
 	if *f.Max < 2 || *f.Max > 10 || *f.Max != float64(int(*f.Max)) {
-		wrong("max", "enter a whole number from 2 to 10")
+		invalid("max", "enter a whole number from 2 to 10")
 	}
 }
 
-func (scale) Answer(f *Field, value any) (any, error) { return numberWithin(f, value) }
-func (scale) Schema(f *Field) map[string]any          { return wholeSchema(f) }
+func (scale) Validate(f *Field, value any) (any, error) { return numberWithin(f, value) }
+func (scale) Schema(f *Field) map[string]any            { return wholeSchema(f) }
 
 // About is how owners know it.
-func (scale) About() About {
-	return About{"Opinion scale", "A scale from 0 to 10, used for NPS", "Numbers"}
+func (scale) About() KindInfo {
+	return KindInfo{"Opinion scale", "A scale from 0 to 10, used for NPS", "Numbers"}
 }

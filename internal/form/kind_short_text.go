@@ -7,15 +7,15 @@ type shortText struct{ words }
 
 const maxShortText = 1000
 
-func (shortText) Name() string                     { return "short_text" }
-func (shortText) Properties() []string             { return []string{"placeholder", "min_length", "max_length"} }
-func (shortText) Post(f *Field, in url.Values) any { return posted(f, in) }
+func (shortText) Name() string                          { return "short_text" }
+func (shortText) Properties() []string                  { return []string{"placeholder", "min_length", "max_length"} }
+func (shortText) ParseForm(f *Field, in url.Values) any { return formValue(f, in) }
 
-func (shortText) Check(f *Field, wrong func(property, format string, args ...any)) {
-	checkLengths(f, maxShortText, wrong)
+func (shortText) Check(f *Field, invalid func(property, format string, args ...any)) {
+	checkLengths(f, maxShortText, invalid)
 }
 
-func (shortText) Answer(f *Field, value any) (any, error) {
+func (shortText) Validate(f *Field, value any) (any, error) {
 	text, err := asLine(value)
 	if err != nil || text == "" {
 		return nil, err
@@ -38,4 +38,4 @@ func textSchema(f *Field, most int) map[string]any {
 }
 
 // About is how owners know it.
-func (shortText) About() About { return About{"Short text", "A single line of text", "Text"} }
+func (shortText) About() KindInfo { return KindInfo{"Short text", "A single line of text", "Text"} }

@@ -9,16 +9,16 @@ import (
 // singleChoice is one of several answers, all in sight.
 type singleChoice struct{ choices }
 
-func (singleChoice) Name() string                     { return "single_choice" }
-func (singleChoice) Properties() []string             { return []string{"options", "other", "shuffle"} }
-func (singleChoice) Post(f *Field, in url.Values) any { return postedChoice(f, in) }
+func (singleChoice) Name() string                          { return "single_choice" }
+func (singleChoice) Properties() []string                  { return []string{"options", "other", "shuffle"} }
+func (singleChoice) ParseForm(f *Field, in url.Values) any { return formChoice(f, in) }
 
-func (singleChoice) Check(f *Field, wrong func(property, format string, args ...any)) {
-	needOptions(f, wrong)
+func (singleChoice) Check(f *Field, invalid func(property, format string, args ...any)) {
+	checkHasOptions(f, invalid)
 }
 
-func (singleChoice) Answer(f *Field, value any) (any, error) { return oneOf(f, value) }
-func (singleChoice) Schema(f *Field) map[string]any          { return choiceSchema(f) }
+func (singleChoice) Validate(f *Field, value any) (any, error) { return validateSelection(f, value) }
+func (singleChoice) Schema(f *Field) map[string]any            { return choiceSchema(f) }
 
 // otherValue is what the page sends for "other"; the words are in key.other.
 const otherValue = "_other"
@@ -26,20 +26,20 @@ const otherValue = "_other"
 const maxOther = 500
 
 var (
-	errChoice = problem("choose one of the options")
-	errOther  = problem("enter your answer for “Other”")
+	errChoice = answerError("choose one of the options")
+	errOther  = answerError("enter your answer for “Other”")
 )
 
-func needOptions(f *Field, wrong func(property, format string, args ...any)) {
+func checkHasOptions(f *Field, invalid func(property, format string, args ...any)) {
 	if len(f.Options) == 0 {
-		wrong("options", "add at least one option")
+		invalid("options", "add at least one option")
 	}
-	if offers(f.Options, otherValue) {
-		wrong("options", "%q is reserved; choose another value", otherValue)
+	if hasOption(f.Options, otherValue) {
+		invalid("options", "%q is reserved; choose another value", otherValue)
 	}
 }
 
-func postedChoice(f *Field, in url.Values) any {
+func formChoice(f *Field, in url.Values) any {
 	own := strings.TrimSpace(in.Get(f.Key + ".other"))
 	switch text := in.Get(f.Key); {
 	case text == otherValue:
@@ -52,19 +52,19 @@ func postedChoice(f *Field, in url.Values) any {
 	return nil
 }
 
-func oneOf(f *Field, value any) (any, error) {
+func validateSelection(f *Field, value any) (any, error) {
 	text, ok := value.(string)
 	if !ok {
 		return nil, errText
 	}
-	if offers(f.Options, text) {
+	if hasOption(f.Options, text) {
 		return value, nil
 	}
-	return ownWords(f, text)
+	return freeText(f, text)
 }
 
-// ownWords takes an answer that is not among the options.
-func ownWords(f *Field, text string) (any, error) {
+// freeText takes an answer that is not among the options.
+func freeText(f *Field, text string) (any, error) {
 	if !f.Other {
 		if text == "" {
 			return nil, nil
@@ -91,6 +91,6 @@ func choiceSchema(f *Field) map[string]any {
 }
 
 // About is how owners know it.
-func (singleChoice) About() About {
-	return About{"Single choice", "Choose one option", "Choices"}
+func (singleChoice) About() KindInfo {
+	return KindInfo{"Single choice", "Choose one option", "Choices"}
 }

@@ -8,23 +8,23 @@ type slider struct{ numberChoices }
 func (slider) Name() string         { return "slider" }
 func (slider) Properties() []string { return []string{"min", "max", "step", "unit", "low", "high"} }
 
-// Post reads the slider, which always says something, unless the box beside it
+// ParseForm reads the slider, which always says something, unless the box beside it
 // says that there is no answer.
-func (slider) Post(f *Field, in url.Values) any {
+func (slider) ParseForm(f *Field, in url.Values) any {
 	if in.Get(f.Key+".none") != "" {
 		return nil
 	}
-	return postedNumber(f, in)
+	return formNumber(f, in)
 }
 
 // Check fills in the ends, which a line cannot be without.
-func (slider) Check(f *Field, wrong func(property, format string, args ...any)) {
+func (slider) Check(f *Field, invalid func(property, format string, args ...any)) {
 	fill(&f.Min, 0)
 	fill(&f.Max, 100)
 	fill(&f.Step, 1)
-	checkRange(f, wrong)
+	checkRange(f, invalid)
 	if *f.Step > 0 && (*f.Max-*f.Min) / *f.Step > 10_000 {
-		wrong("step", "use a larger step; a slider can have up to 10,000 steps")
+		invalid("step", "use a larger step; a slider can have up to 10,000 steps")
 	}
 }
 
@@ -34,8 +34,8 @@ func fill(n **float64, value float64) {
 	}
 }
 
-func (slider) Answer(f *Field, value any) (any, error) { return numberWithin(f, value) }
-func (slider) Schema(f *Field) map[string]any          { return numberSchema(f) }
+func (slider) Validate(f *Field, value any) (any, error) { return numberWithin(f, value) }
+func (slider) Schema(f *Field) map[string]any            { return numberSchema(f) }
 
 // About is how owners know it.
-func (slider) About() About { return About{"Slider", "A number chosen on a slider", "Numbers"} }
+func (slider) About() KindInfo { return KindInfo{"Slider", "A number chosen on a slider", "Numbers"} }

@@ -5,19 +5,19 @@ import "net/url"
 // statement is a text between questions, in Markdown.
 type statement struct{ words }
 
-func (statement) Name() string                    { return "statement" }
-func (statement) Properties() []string            { return []string{"text"} }
-func (statement) Post(*Field, url.Values) any     { return nil }
-func (statement) Answer(*Field, any) (any, error) { return nil, nil }
-func (statement) Schema(*Field) map[string]any    { return nil }
+func (statement) Name() string                      { return "statement" }
+func (statement) Properties() []string              { return []string{"text"} }
+func (statement) ParseForm(*Field, url.Values) any  { return nil }
+func (statement) Validate(*Field, any) (any, error) { return nil, nil }
+func (statement) Schema(*Field) map[string]any      { return nil }
 
-func (statement) Check(f *Field, wrong func(property, format string, args ...any)) {
+func (statement) Check(f *Field, invalid func(property, format string, args ...any)) {
 	if f.Label == "" && f.Text == "" {
-		wrong("text", "enter a heading or some text")
+		invalid("text", "enter a heading or some text")
 	}
 }
 
 // About is how owners know it.
-func (statement) About() About {
-	return About{"Statement", "Text or a heading between questions", "Layout and logic"}
+func (statement) About() KindInfo {
+	return KindInfo{"Statement", "Text or a heading between questions", "Layout and logic"}
 }

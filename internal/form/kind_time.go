@@ -5,16 +5,16 @@ import "net/url"
 // clock is a time of day.
 type clock struct{ words }
 
-func (clock) Name() string                     { return "time" }
-func (clock) Properties() []string             { return []string{"earliest", "latest"} }
-func (clock) Post(f *Field, in url.Values) any { return posted(f, in) }
+func (clock) Name() string                          { return "time" }
+func (clock) Properties() []string                  { return []string{"earliest", "latest"} }
+func (clock) ParseForm(f *Field, in url.Values) any { return formValue(f, in) }
 
-func (clock) Check(f *Field, wrong func(property, format string, args ...any)) {
-	checkMoments(f, clockFormat, wrong)
+func (clock) Check(f *Field, invalid func(property, format string, args ...any)) {
+	checkMoments(f, clockFormat, invalid)
 }
 
-func (clock) Answer(f *Field, value any) (any, error) {
-	return moment(f, value, clockFormat, clockFormat, errClock)
+func (clock) Validate(f *Field, value any) (any, error) {
+	return parseMoment(f, value, clockFormat, clockFormat, errClock)
 }
 
 func (clock) Schema(*Field) map[string]any {
@@ -22,4 +22,4 @@ func (clock) Schema(*Field) map[string]any {
 }
 
 // About is how owners know it.
-func (clock) About() About { return About{"Time", "A time of day", "Date and time"} }
+func (clock) About() KindInfo { return KindInfo{"Time", "A time of day", "Date and time"} }

@@ -12,20 +12,20 @@ func (webAddress) Name() string                                             { re
 func (webAddress) Properties() []string                                     { return []string{"placeholder"} }
 func (webAddress) Check(*Field, func(property, format string, args ...any)) {}
 
-// Post reads an address as people write it, also without what every one begins with.
-func (webAddress) Post(f *Field, in url.Values) any {
+// ParseForm reads an address as people write it, also without what every one begins with.
+func (webAddress) ParseForm(f *Field, in url.Values) any {
 	text := strings.TrimSpace(in.Get(f.Key))
 	if host, _, _ := strings.Cut(text, "/"); strings.Contains(host, ".") && !strings.ContainsAny(host, ":@ ") {
 		return "https://" + text
 	}
-	return posted(f, in)
+	return formValue(f, in)
 }
 
 const maxURL = 2000 // bytes
 
-var errURL = problem("enter a web address, such as https://example.com")
+var errURL = answerError("enter a web address, such as https://example.com")
 
-func (webAddress) Answer(_ *Field, value any) (any, error) {
+func (webAddress) Validate(_ *Field, value any) (any, error) {
 	text, err := asLine(value)
 	if err != nil || text == "" {
 		return nil, err
@@ -46,4 +46,4 @@ func (webAddress) Schema(*Field) map[string]any {
 }
 
 // About is how owners know it.
-func (webAddress) About() About { return About{"Website", "A website or link", "Text"} }
+func (webAddress) About() KindInfo { return KindInfo{"Website", "A website or link", "Text"} }

@@ -8,9 +8,9 @@ type yesNo struct{ choices }
 func (yesNo) Name() string                                             { return "yes_no" }
 func (yesNo) Properties() []string                                     { return nil }
 func (yesNo) Check(*Field, func(property, format string, args ...any)) {}
-func (yesNo) Post(f *Field, in url.Values) any                         { return postedBoolean(f, in) }
+func (yesNo) ParseForm(f *Field, in url.Values) any                    { return formBoolean(f, in) }
 
-func (yesNo) Answer(_ *Field, value any) (any, error) {
+func (yesNo) Validate(_ *Field, value any) (any, error) {
 	yes, ok := value.(bool)
 	if !ok {
 		return nil, errBoolean
@@ -20,9 +20,9 @@ func (yesNo) Answer(_ *Field, value any) (any, error) {
 
 func (yesNo) Schema(*Field) map[string]any { return map[string]any{"type": "boolean"} }
 
-// postedBoolean reads a box or a pair of buttons; anything else stays a text,
+// formBoolean reads a box or a pair of buttons; anything else stays a text,
 // for Answer to refuse.
-func postedBoolean(f *Field, in url.Values) any {
+func formBoolean(f *Field, in url.Values) any {
 	switch text := in.Get(f.Key); text {
 	case "":
 		return nil
@@ -36,4 +36,4 @@ func postedBoolean(f *Field, in url.Values) any {
 }
 
 // About is how owners know it.
-func (yesNo) About() About { return About{"Yes or no", "A yes or no answer", "Choices"} }
+func (yesNo) About() KindInfo { return KindInfo{"Yes or no", "A yes or no answer", "Choices"} }

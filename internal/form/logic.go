@@ -42,7 +42,7 @@ func (d *Definition) prepared() *logic {
 		}
 		for _, f := range d.Fields {
 			l.fields[f.Key] = f
-			l.steps = append(l.steps, step{f, KindOf(f.Kind), f.Kind == (calculated{}).Name(), f.asked(), f.isBreak()})
+			l.steps = append(l.steps, step{f, KindOf(f.Kind), f.Kind == (calculated{}).Name(), f.hasAnswer(), f.isBreak()})
 			if l.everything != nil {
 				l.everything[f.Key] = true
 			}

@@ -36,18 +36,18 @@ func TestJumpsAndEndings(t *testing.T) {
 		{"by the ending's condition", map[string]any{"what": "cake", "pieces": 1.0}, map[string]any{"what": "cake", "pieces": 1.0, "price": 2.5, "size": "small"}, "fine"},
 		{"without a condition", map[string]any{"what": "tea", "leaf": "green", "pieces": 3.0}, map[string]any{"what": "tea", "leaf": "green"}, "fine"},
 	} {
-		e, err := d.Check(c.sent)
+		e, err := d.Validate(c.sent)
 		if err != nil || !reflect.DeepEqual(e.Answers, c.stored) || d.EndingOf(e).Key != c.ending {
 			t.Errorf("%s: %v, %s (%v)", c.name, e.Answers, d.EndingOf(e).Key, err)
 		}
 	}
-	if _, err := d.Check(map[string]any{"what": "tea"}); err == nil || fault.From(err).Details[0].Field != "leaf" {
+	if _, err := d.Validate(map[string]any{"what": "tea"}); err == nil || fault.Wrap(err).Details[0].Field != "leaf" {
 		t.Errorf("what is not jumped over is asked: %v", err)
 	}
 	if required := d.Schema()["required"].([]string); len(required) != 0 {
 		t.Errorf("behind a jump nothing is always asked: %v", required)
 	}
-	changed, err := d.Recheck(map[string]any{"what": "cake", "pieces": 2.0, "price": 20.0, "size": "big"})
+	changed, err := d.Revalidate(map[string]any{"what": "cake", "pieces": 2.0, "price": 20.0, "size": "big"})
 	if err != nil || changed.Answers["price"] != 5.0 || changed.Answers["size"] != "small" {
 		t.Errorf("calculated anew: %v (%v)", changed.Answers, err)
 	}
@@ -89,9 +89,9 @@ func TestReferenceMistakes(t *testing.T) {
 		if err := json.Unmarshal([]byte(c.text), &d); err != nil {
 			t.Fatal(err)
 		}
-		err := d.Clean()
-		if err == nil || fault.From(err).Details[0].Field != c.field {
-			t.Errorf("%s: %v %v", c.text, err, fault.From(err).Details)
+		err := d.Normalize()
+		if err == nil || fault.Wrap(err).Details[0].Field != c.field {
+			t.Errorf("%s: %v %v", c.text, err, fault.Wrap(err).Details)
 		}
 	}
 }
@@ -125,11 +125,11 @@ func TestExpressions(t *testing.T) {
 	} {
 		quoted, _ := json.Marshal(text)
 		d := define(t, strings.Replace(fields, "%s", string(quoted), 1))
-		e, err := d.Check(answers)
+		e, err := d.Validate(answers)
 		if got := e.Answers["c"]; err != nil || got != want {
 			t.Errorf("%s is %v, not %v (%v)", text, got, want, err)
 		}
-		if _, err := d.Check(map[string]any{}); err != nil {
+		if _, err := d.Validate(map[string]any{}); err != nil {
 			t.Errorf("%s without answers: %v", text, err)
 		}
 	}
@@ -146,7 +146,7 @@ func FuzzExpression(f *testing.F) {
 	scope, variables := newScope(len(d.Fields)), map[string]any{}
 	for _, field := range d.Fields {
 		scope.add(field, false)
-		if field.asked() {
+		if field.hasAnswer() {
 			variables[field.Key] = scope.missing(field.Key)
 		}
 	}
@@ -181,12 +181,12 @@ func TestPiping(t *testing.T) {
 	d := define(t, order)
 	answers := map[string]any{"who": map[string]any{"given": "Ada", "family": "L"}, "leaf": "<green>", "price": 2.5}
 	say := func(f *Field, key string) string {
-		return f.Say(answers[key], func(word string) string { return word })
+		return f.FormatAnswer(answers[key], func(word string) string { return word })
 	}
 	for text, want := range map[string]string{
 		"Who gets {{ leaf }}?": "Who gets <green>?", "{{who}}": "Ada L", "{{price}} {{size}}.": "2.5 .", "{{7*7}} {{}} {{ UPPER }}": "{{7*7}} {{}} {{ UPPER }}",
 	} {
-		if got := d.Piped(text, say); got != want {
+		if got := d.Interpolate(text, say); got != want {
 			t.Errorf("%q is %q", text, got)
 		}
 	}
@@ -199,7 +199,7 @@ func TestPiping(t *testing.T) {
 		"age": {3.0, "3"}, "home": {map[string]any{"city": "Bonn", "line1": "Here 1"}, "Here 1, Bonn"},
 		"day": {"2026-05-31", "31 May 2026"}, "start": {"2026-05-03T07:30", "3 May 2026, 07:30"}, "hour": {"07:30", "07:30"},
 	} {
-		if got := sampled.Field(key).Say(c.answer, func(word string) string { return word }); got != c.want {
+		if got := sampled.Field(key).FormatAnswer(c.answer, func(word string) string { return word }); got != c.want {
 			t.Errorf("%s is said as %q", key, got)
 		}
 	}
@@ -214,7 +214,7 @@ func TestFilled(t *testing.T) {
 	}
 	for key, answer := range answers {
 		f := d.Field(key)
-		if got := KindOf(f.Kind).Post(f, Filled(f, answer)); !reflect.DeepEqual(got, answer) {
+		if got := KindOf(f.Kind).ParseForm(f, FormValues(f, answer)); !reflect.DeepEqual(got, answer) {
 			t.Errorf("%s: %v comes back as %v", key, answer, got)
 		}
 	}
@@ -238,7 +238,7 @@ func TestCanonical(t *testing.T) {
 		{"12,50", ".", "12.50"}, {"12.50", ".", "12.50"}, {"1,234", ".", "1234"}, {"1.234", ".", "1.234"}, {"1,234,567.8", ".", "1234567.8"}, {"-1,5", ".", "-1.5"}, {"−5", ".", "-5"},
 		{"1 234,5", ",", "1234.5"}, {"1'234.50", ".", "1234.50"}, {"\u0661\u0662\u066b\u0665", ".", "12.5"}, {"x", ".", "x"}, {"", ".", ""}, {"1e3", ".", "1e3"}, {"1,2,3", ".", "1.2,3"},
 	} {
-		if got := Canonical(c.text, c.sign); got != c.want {
+		if got := NormalizeNumber(c.text, c.sign); got != c.want {
 			t.Errorf("%q with %q is %q, not %q", c.text, c.sign, got, c.want)
 		}
 	}
@@ -253,9 +253,9 @@ func TestSummary(t *testing.T) {
 	s.Add(d, first, day, 1)
 	once, _ := json.Marshal(s)
 	s.Add(d, second, day, 1)
-	of := func(key string) *Tally { return s.Fields[d.Field(key).ID] }
+	of := func(key string) *QuestionStats { return s.Fields[d.Field(key).ID] }
 	if s.Responses != 2 || s.Days["2026-06-01"] != 2 || of("nps").NPS() != 0 || of("age").Average() != 0.15000000000000002 ||
-		of("tags").Counts["a"] != 2 || of("tags").Counts["_other"] != 1 || of("grid").Counts["r1\tgood"] != 1 || of("order").Counts["x"] != 2 || of("order").Place("x") != 2 || of("order").Place("y") != 1 ||
+		of("tags").Counts["a"] != 2 || of("tags").Counts["_other"] != 1 || of("grid").Counts["r1\tgood"] != 1 || of("order").Counts["x"] != 2 || of("order").AveragePosition("x") != 2 || of("order").AveragePosition("y") != 1 ||
 		of("shirt").Counts["true"] != 1 || of("land").Counts["DE"] != 1 || of("grid").Answered != 1 {
 		text, _ := json.Marshal(s)
 		t.Errorf("%s", text)

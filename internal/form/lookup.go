@@ -10,8 +10,8 @@ type lookup struct {
 // scanCost is how many comparisons scanning may take before an index is cheaper.
 const scanCost = 1024
 
-// lookupOf prepares to look up the given number of values.
-func lookupOf(options []Option, values int) lookup {
+// newLookup prepares to look up the given number of values.
+func newLookup(options []Option, values int) lookup {
 	l := lookup{options: options}
 	if values <= 1 || values*len(options) <= scanCost {
 		return l
@@ -51,7 +51,7 @@ func (l lookup) label(value string) string {
 
 // labels are the values by their labels.
 func labels(options []Option, values []string) []string {
-	l := lookupOf(options, len(values))
+	l := newLookup(options, len(values))
 	out := make([]string, len(values))
 	for i, value := range values {
 		out[i] = l.label(value)

@@ -9,8 +9,8 @@ type Property struct {
 	Input string `json:"input"` // text, lines, number, whole, switch, options, moment, expression, answer, condition, jumps
 }
 
-// Common are the properties that every field has.
-var Common = []Property{
+// CommonProperties are the properties that every field has.
+var CommonProperties = []Property{
 	{"label", "Question", "", "text"},
 	{"help", "Help text", "Shown below the question", "lines"},
 	{"required", "Required", "", "switch"},
@@ -20,9 +20,9 @@ var Common = []Property{
 	{"jumps", "After this page", "Send respondents to another page or ending", "jumps"},
 }
 
-// Own are the properties that only some kinds have, in the order in which owners
+// KindProperties are the properties that only some kinds have, in the order in which owners
 // set them.
-var Own = []Property{
+var KindProperties = []Property{
 	{"text", "Text", "Markdown supported", "lines"},
 	{"options", "Options", "One per line. Paste a list to add several at once.", "options"},
 	{"rows", "Rows", "One per line", "options"},

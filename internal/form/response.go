@@ -127,8 +127,8 @@ func appendAnswer(out []byte, answer any) ([]byte, error) {
 	return nil, fmt.Errorf("unsupported answer type %T", answer)
 }
 
-// Quote writes a text as answers have it.
-func Quote(text string) (string, error) {
+// EncodeText writes a text as answers have it.
+func EncodeText(text string) (string, error) {
 	out, err := jsontext.AppendQuote(nil, text)
 	return string(out), err
 }
@@ -159,5 +159,5 @@ func (f *Field) JSON(value string) (string, error) {
 			return n, nil
 		}
 	}
-	return Quote(value)
+	return EncodeText(value)
 }

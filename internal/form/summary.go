@@ -13,42 +13,42 @@ import (
 // Summary is what many responses amount to. It can be added to and taken from, so
 // that it is kept up to date without reading everything again; sums are exact.
 type Summary struct {
-	Format    int64             `json:"format"` // how it is counted
-	Responses int64             `json:"responses"`
-	Days      map[string]int64  `json:"days"`   // responses by the day (UTC) on which they came
-	Fields    map[string]*Tally `json:"fields"` // by the id of the field
+	Format    int64                     `json:"format"` // how it is counted
+	Responses int64                     `json:"responses"`
+	Days      map[string]int64          `json:"days"`   // responses by the day (UTC) on which they came
+	Fields    map[string]*QuestionStats `json:"fields"` // by the id of the field
 
 	day  time.Time // of the last one
 	name string    // of that day
 }
 
-// Tally is what the answers to one question amount to.
-type Tally struct {
+// QuestionStats is what the answers to one question amount to.
+type QuestionStats struct {
 	Answered int64            `json:"answered"`
 	Counts   map[string]int64 `json:"counts,omitempty"` // by value; row and value of a matrix with a tab between
 	Places   map[string]int64 `json:"places,omitempty"` // of a ranking: the sum of a value's places
 	Numbers  int64            `json:"numbers,omitempty"`
-	Sum      *Exact           `json:"sum,omitempty"` // of so many numbers
+	Sum      *ExactSum        `json:"sum,omitempty"` // of so many numbers
 }
 
 // Average is that of the numbers among the answers.
-func (t *Tally) Average() float64 { return t.Sum.Over(t.Numbers) }
+func (t *QuestionStats) Average() float64 { return t.Sum.Div(t.Numbers) }
 
-// Place is where a value of a ranking stands on average, among those who were asked
+// AveragePosition is where a value of a ranking stands on average, among those who were asked
 // for it; 1 is the first.
-func (t *Tally) Place(value string) float64 {
+func (t *QuestionStats) AveragePosition(value string) float64 {
 	return float64(t.Places[value]) / float64(max(1, t.Counts[value]))
 }
 
-// OtherCount counts answers that are not among the options.
-const OtherCount = otherValue
+// OtherValue counts answers that are not among the options.
+const OtherValue = otherValue
 
 // summaryFormat is another one whenever something is counted in another way.
 const summaryFormat = 2
 
 // NewSummary is that of no responses.
 func NewSummary() *Summary {
-	return &Summary{Format: summaryFormat, Days: map[string]int64{}, Fields: map[string]*Tally{}}
+	return &Summary{Format: summaryFormat, Days: map[string]int64{}, Fields: map[string]*QuestionStats{}}
 }
 
 // Add counts a response in, or with -1 out again.
@@ -67,7 +67,7 @@ func (s *Summary) Add(d *Definition, answers map[string]any, submitted time.Time
 		}
 		t := s.Fields[f.ID]
 		if t == nil {
-			t = &Tally{}
+			t = &QuestionStats{}
 			s.Fields[f.ID] = t
 		}
 		t.add(f, answer, n)
@@ -77,17 +77,17 @@ func (s *Summary) Add(d *Definition, answers map[string]any, submitted time.Time
 	}
 }
 
-func (t *Tally) add(f *step, answer any, n int64) {
+func (t *QuestionStats) add(f *step, answer any, n int64) {
 	t.Answered += n
-	how := f.kind.Sum()
-	if number, ok := answer.(float64); ok && how != Words {
+	how := f.kind.SummaryMode()
+	if number, ok := answer.(float64); ok && how != CountOnly {
 		if t.Sum == nil {
-			t.Sum = &Exact{}
+			t.Sum = &ExactSum{}
 		}
 		t.Sum.add(number, n)
 		t.Numbers += n
 	}
-	if how != Choices && how != NumberChoices {
+	if how != CountOptions && how != AverageAndOptions {
 		return
 	}
 	if t.Counts == nil {
@@ -96,11 +96,11 @@ func (t *Tally) add(f *step, answer any, n int64) {
 	t.count(f.Field, "", answer, n)
 }
 
-func (t *Tally) count(f *Field, row string, answer any, n int64) {
+func (t *QuestionStats) count(f *Field, row string, answer any, n int64) {
 	switch a := answer.(type) {
 	case string:
-		if f.Other && !offers(f.Options, a) {
-			a = OtherCount
+		if f.Other && !hasOption(f.Options, a) {
+			a = OtherValue
 		}
 		count(t.Counts, row+a, n)
 	case float64:
@@ -108,12 +108,12 @@ func (t *Tally) count(f *Field, row string, answer any, n int64) {
 	case bool:
 		count(t.Counts, row+map[bool]string{true: "true", false: "false"}[a], n)
 	case []any:
-		t.count(f, row, Strings(a), n)
+		t.count(f, row, StringSlice(a), n)
 	case []string:
-		options := lookupOf(f.Options, len(a))
+		options := newLookup(f.Options, len(a))
 		for place, value := range a {
 			if f.Other && options.find(value) < 0 {
-				value = OtherCount
+				value = OtherValue
 			}
 			count(t.Counts, row+value, n)
 			if f.Kind == (ranking{}).Name() {
@@ -136,9 +136,9 @@ func count(counts map[string]int64, name string, n int64) {
 	}
 }
 
-// Exact is a sum of numbers without rounding: a number more and the same number
+// ExactSum is a sum of numbers without rounding: a number more and the same number
 // less is what it was.
-type Exact struct {
+type ExactSum struct {
 	whole int64     // what was added of whole numbers, as long as it fits
 	sum   big.Float // the rest
 }
@@ -149,7 +149,7 @@ const exactBits = 1200
 // maxWhole keeps the sum of whole numbers far from where it would not fit.
 const maxWhole = 1 << 40
 
-func (x *Exact) add(number float64, n int64) {
+func (x *ExactSum) add(number float64, n int64) {
 	if w := int64(number); float64(w) == number && max(w, -w) < maxWhole && max(n, -n) < 1<<10 && max(x.whole, -x.whole) < 1<<60 {
 		x.whole += w * n
 		return
@@ -159,8 +159,8 @@ func (x *Exact) add(number float64, n int64) {
 	x.sum.Add(&x.sum, one.Mul(one, new(big.Float).SetInt64(n)))
 }
 
-// Over is the sum divided, as in an average.
-func (x *Exact) Over(n int64) float64 {
+// Div is the sum divided, as in an average.
+func (x *ExactSum) Div(n int64) float64 {
 	if x == nil || n == 0 {
 		return 0
 	}
@@ -169,15 +169,15 @@ func (x *Exact) Over(n int64) float64 {
 }
 
 // MarshalText writes it without rounding.
-func (x *Exact) MarshalText() ([]byte, error) { return []byte(x.total().Text('p', 0)), nil }
+func (x *ExactSum) MarshalText() ([]byte, error) { return []byte(x.total().Text('p', 0)), nil }
 
-func (x *Exact) total() *big.Float {
+func (x *ExactSum) total() *big.Float {
 	whole := new(big.Float).SetPrec(exactBits).SetInt64(x.whole)
 	return whole.Add(whole, &x.sum)
 }
 
 // UnmarshalText reads what MarshalText wrote.
-func (x *Exact) UnmarshalText(text []byte) error {
+func (x *ExactSum) UnmarshalText(text []byte) error {
 	x.whole = 0
 	x.sum.SetPrec(exactBits)
 	_, _, err := x.sum.Parse(string(text), 0)
@@ -186,7 +186,7 @@ func (x *Exact) UnmarshalText(text []byte) error {
 
 // NPS is the net promoter score of the answers to a scale from 0 to 10: the share
 // of 9 and 10 less that of 0 to 6, in percent.
-func (t *Tally) NPS() float64 {
+func (t *QuestionStats) NPS() float64 {
 	var promoters, detractors int64
 	for value, n := range t.Counts {
 		switch value {
@@ -203,25 +203,25 @@ func (t *Tally) NPS() float64 {
 	return 100 * float64(promoters-detractors) / float64(t.Answered)
 }
 
-// Promotes says whether the field's answers make a net promoter score.
-func (f *Field) Promotes() bool {
+// IsNPS says whether the field's answers make a net promoter score.
+func (f *Field) IsNPS() bool {
 	return f.Kind == (scale{}).Name() && f.Min != nil && *f.Min == 0 && f.Max != nil && *f.Max == 10
 }
 
-// Count is how often an answer was chosen.
-type Count struct {
+// OptionCount is how often an answer was chosen.
+type OptionCount struct {
 	Row, Value, Label string
 	Count             int64
 }
 
-// Counted are the counts of a question in the order of its options; what was
+// OptionCounts are the counts of a question in the order of its options; what was
 // chosen and is no longer there comes last.
-func Counted(f *Field, t *Tally) []Count {
-	how := KindOf(f.Kind).Sum()
-	if how != Choices && how != NumberChoices {
+func OptionCounts(f *Field, t *QuestionStats) []OptionCount {
+	how := KindOf(f.Kind).SummaryMode()
+	if how != CountOptions && how != AverageAndOptions {
 		return nil
 	}
-	var list []Count
+	var list []OptionCount
 	seen := map[string]bool{}
 	add := func(row, value, label string) {
 		name := value
@@ -230,7 +230,7 @@ func Counted(f *Field, t *Tally) []Count {
 		}
 		if !seen[name] {
 			seen[name] = true
-			list = append(list, Count{row, value, label, t.Counts[name]})
+			list = append(list, OptionCount{row, value, label, t.Counts[name]})
 		}
 	}
 	rows := f.Rows
@@ -243,22 +243,22 @@ func Counted(f *Field, t *Tally) []Count {
 		}
 	}
 	if f.Other {
-		add("", OtherCount, "Other")
+		add("", OtherValue, "Other")
 	}
-	for _, name := range slices.SortedFunc(maps.Keys(t.Counts), bySize) {
+	for _, name := range slices.SortedFunc(maps.Keys(t.Counts), sortByCount) {
 		if row, value, ok := strings.Cut(name, "\t"); ok {
-			add(row, value, labelOf(f.Options, value))
+			add(row, value, optionLabel(f.Options, value))
 		} else {
-			add("", name, labelOf(f.Options, name))
+			add("", name, optionLabel(f.Options, name))
 		}
 	}
 	return list
 }
 
-// Written is the part of an answer that nothing counts: all of a text, and what was
+// FreeText is the part of an answer that nothing counts: all of a text, and what was
 // written instead of an option.
-func (f *Field) Written(answer any) any {
-	if KindOf(f.Kind).Sum() == Words {
+func (f *Field) FreeText(answer any) any {
+	if KindOf(f.Kind).SummaryMode() == CountOnly {
 		return answer
 	}
 	var chosen []string
@@ -266,16 +266,16 @@ func (f *Field) Written(answer any) any {
 	case string:
 		chosen = []string{a}
 	case []any:
-		chosen = Strings(a)
+		chosen = StringSlice(a)
 	}
 	if !f.Other {
 		return nil
 	}
-	return slices.DeleteFunc(chosen, func(text string) bool { return offers(f.Options, text) })
+	return slices.DeleteFunc(chosen, func(text string) bool { return hasOption(f.Options, text) })
 }
 
-// bySize has numbers in their order, and other texts in theirs.
-func bySize(a, b string) int {
+// sortByCount has numbers in their order, and other texts in theirs.
+func sortByCount(a, b string) int {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
 	if errX != nil || errY != nil {
@@ -302,14 +302,14 @@ func optionsOf(f *Field) []Option {
 	return f.Options
 }
 
-// Asked are the questions of the newest definition, and after them what only
+// MergeQuestions are the questions of the newest definition, and after them what only
 // earlier ones asked.
-func Asked(versions []*Definition) []*Field {
+func MergeQuestions(versions []*Definition) []*Field {
 	var list []*Field
 	seen := map[string]bool{}
 	for i := len(versions) - 1; i >= 0; i-- {
 		for _, f := range versions[i].Fields {
-			if f.asked() && !seen[f.ID] {
+			if f.hasAnswer() && !seen[f.ID] {
 				seen[f.ID] = true
 				list = append(list, f)
 			}

@@ -11,15 +11,15 @@ import (
 func SetHeader(h map[string][]string, policy string, quota int, window time.Duration, left int, wait time.Duration) {
 	reset := 0
 	if wait > 0 {
-		reset = Seconds(wait)
+		reset = RetryAfterSeconds(wait)
 	}
 	h["Ratelimit-Policy"] = []string{`"` + policy + `";q=` + strconv.Itoa(quota) + `;w=` + strconv.Itoa(int(window/time.Second))}
 	h["Ratelimit"] = []string{`"` + policy + `";r=` + strconv.Itoa(left) + `;t=` + strconv.Itoa(reset)}
 }
 
-// Network is what counts as one address: an IPv4 address, or the /64 that is
+// ClientNetwork is what counts as one address: an IPv4 address, or the /64 that is
 // handed to one IPv6 customer.
-func Network(addr netip.Addr) netip.Addr {
+func ClientNetwork(addr netip.Addr) netip.Addr {
 	if addr.Is6() {
 		if prefix, err := addr.Prefix(64); err == nil {
 			return prefix.Addr()

@@ -19,9 +19,9 @@ type Limiter[K comparable] struct {
 	now    func() time.Time
 	seed   maphash.Seed
 	shards [shardCount]shard[K]
-	shared *Shared // nil: this node counts alone
-	name   string  // of what is kept
-	keep   Keep    // nil: nothing survives a restart
+	shared *Cluster    // nil: this node counts alone
+	name   string      // of what is kept
+	keep   PersistFunc // nil: nothing survives a restart
 }
 
 const (
@@ -48,9 +48,9 @@ func (l *Limiter[K]) Quota() int { return l.quota }
 // Window is the span that the quota is for.
 func (l *Limiter[K]) Window() time.Duration { return l.window }
 
-// Take uses one event of the key's allowance. It returns how many are left, and
+// Allow uses one event of the key's allowance. It returns how many are left, and
 // for how long to wait when there was none.
-func (l *Limiter[K]) Take(key K) (left int, wait time.Duration, ok bool) {
+func (l *Limiter[K]) Allow(key K) (left int, wait time.Duration, ok bool) {
 	if l == nil {
 		return 0, 0, true
 	}
@@ -64,12 +64,12 @@ func (l *Limiter[K]) Take(key K) (left int, wait time.Duration, ok bool) {
 	}
 	full += int64(l.step)
 	s.put(key, full, now)
-	l.tell(s, key, 1)
+	l.countElsewhere(s, key, 1)
 	return int((int64(l.window) - (full - now)) / int64(l.step)), 0, true
 }
 
-// Return gives an event back, as when a guess turned out right.
-func (l *Limiter[K]) Return(key K) {
+// Refund gives an event back, as when a guess turned out right.
+func (l *Limiter[K]) Refund(key K) {
 	if l == nil {
 		return
 	}
@@ -78,12 +78,12 @@ func (l *Limiter[K]) Return(key K) {
 	defer s.mu.Unlock()
 	if full, ok := s.full[key]; ok {
 		s.full[key] = full - int64(l.step)
-		l.tell(s, key, -1)
+		l.countElsewhere(s, key, -1)
 	}
 }
 
-// Wait is for how long the key has used its allowance up; zero: it has not.
-func (l *Limiter[K]) Wait(key K) time.Duration {
+// RetryAfter is for how long the key has used its allowance up; zero: it has not.
+func (l *Limiter[K]) RetryAfter(key K) time.Duration {
 	if l == nil {
 		return 0
 	}
@@ -116,7 +116,7 @@ func (s *shard[K]) put(key K, full, now int64) {
 	s.prune = max(pruneAt, 2*len(s.full))
 }
 
-// Seconds rounds a wait up, for Retry-After.
-func Seconds(wait time.Duration) int {
+// RetryAfterSeconds rounds a wait up, for Retry-After.
+func RetryAfterSeconds(wait time.Duration) int {
 	return max(1, int((wait+time.Second-1)/time.Second))
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// Keep stores one event durably: it costs the key of the named limiter so much.
-type Keep func(ctx context.Context, limiter, key string, cost time.Duration, now time.Time) error
+// PersistFunc stores one event durably: it costs the key of the named limiter so much.
+type PersistFunc func(ctx context.Context, limiter, key string, cost time.Duration, now time.Time) error
 
 // Persist makes the limiter keep what Record is told, under a name. It is called
 // before the limiter is used, and returns it.
-func (l *Limiter[K]) Persist(name string, keep Keep) *Limiter[K] {
+func (l *Limiter[K]) Persist(name string, keep PersistFunc) *Limiter[K] {
 	l.name, l.keep = name, keep
 	return l
 }

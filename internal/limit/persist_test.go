@@ -33,27 +33,27 @@ func TestPersist(t *testing.T) {
 	key := pair{netip.MustParseAddr("192.0.2.1"), "app"}
 	first := New[pair](10, time.Minute, clock).Persist("x", keep)
 	for range 8 {
-		first.Take(key)
+		first.Allow(key)
 		if err := first.Record(t.Context(), key); err != nil {
 			t.Fatal(err)
 		}
 	}
-	first.Take(key) // not recorded: the service is killed before the guess is checked
+	first.Allow(key) // not recorded: the service is killed before the guess is checked
 	next := New[pair](10, time.Minute, clock).Persist("x", keep)
 	for text, until := range stored {
 		if err := next.Restore(text, until); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if left, _, ok := next.Take(key); !ok || left != 1 {
+	if left, _, ok := next.Allow(key); !ok || left != 1 {
 		t.Errorf("after 8 of 10 in an earlier life and one now, %d are left (%v)", left, ok)
 	}
 	// Knowing more already, a limiter does not forget it.
-	next.Take(key)
+	next.Allow(key)
 	for text, until := range stored {
 		next.Restore(text, until)
 	}
-	if _, wait, ok := next.Take(key); ok || wait != 6*time.Second {
+	if _, wait, ok := next.Allow(key); ok || wait != 6*time.Second {
 		t.Errorf("the eleventh: %v, wait %v", ok, wait)
 	}
 	if err := next.Restore("nonsense", now); err == nil {

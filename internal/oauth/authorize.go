@@ -27,9 +27,9 @@ type Request struct {
 	Challenge   string
 }
 
-// Redirected is an error that goes back to the application: the person's
+// RedirectError is an error that goes back to the application: the person's
 // browser is sent to To.
-type Redirected struct {
+type RedirectError struct {
 	To    string
 	Error string
 }
@@ -37,40 +37,40 @@ type Redirected struct {
 // Parse checks an authorization request. An error is for the person to read,
 // and the browser must not be sent anywhere; a *Redirected goes back to the
 // application.
-func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirected, error) {
+func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *RedirectError, error) {
 	var req Request
 	if len(rawQuery) > maxQuery {
-		return req, nil, page("The request is too long.")
+		return req, nil, errorPage("The request is too long.")
 	}
 	query, broken := parseQuery(rawQuery)
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		switch n := len(query[name]); {
 		case n > 1:
-			return req, nil, page("The request contains %s more than once.", name)
+			return req, nil, errorPage("The request contains %s more than once.", name)
 		case n == 0 || query.Get(name) == "":
-			return req, nil, page("The request is missing %s.", name)
+			return req, nil, errorPage("The request is missing %s.", name)
 		}
 	}
-	app, _, err := s.store.Client(ctx, query.Get("client_id"))
+	app, _, err := s.store.AppCredentials(ctx, query.Get("client_id"))
 	if errors.Is(err, fault.NotFound) {
-		return req, nil, page("No application has this client_id.")
+		return req, nil, errorPage("No application has this client_id.")
 	}
 	if err != nil {
 		return req, nil, err
 	}
 	if app.Disabled {
-		return req, nil, page("The application %q is disabled.", app.Name)
+		return req, nil, errorPage("The application %q is disabled.", app.Name)
 	}
 	req.App, req.RedirectURI = app, query.Get("redirect_uri")
-	if !account.MatchRedirect(app.RedirectURIs, req.RedirectURI, app.Public) {
-		return req, nil, page("The redirect_uri is not registered for the application %q.", app.Name)
+	if !account.RedirectMatches(app.RedirectURIs, req.RedirectURI, app.Public) {
+		return req, nil, errorPage("The redirect_uri is not registered for the application %q.", app.Name)
 	}
 	// From here on the application may be told itself.
 	if states := query["state"]; len(states) == 1 {
 		req.State = &states[0]
 	}
-	fail := func(code, format string, args ...any) (Request, *Redirected, error) {
-		return req, s.deny(req, code, fmt.Sprintf(format, args...)), nil
+	fail := func(code, format string, args ...any) (Request, *RedirectError, error) {
+		return req, s.redirectDenied(req, code, fmt.Sprintf(format, args...)), nil
 	}
 	if broken != nil {
 		return fail("invalid_request", "the query string is malformed")
@@ -94,7 +94,7 @@ func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirec
 	case len(scopes) == 0:
 		return fail("invalid_scope", "scope is required")
 	}
-	if beyond := scopes.Beyond(app.Scopes); beyond != "" {
+	if beyond := scopes.FirstNotIn(app.Scopes); beyond != "" {
 		return fail("invalid_scope", "the application is not registered for %s", beyond)
 	}
 	req.Scopes = scopes
@@ -135,7 +135,7 @@ func parseQuery(raw string) (url.Values, error) {
 	return query, broken
 }
 
-func page(format string, args ...any) error {
+func errorPage(format string, args ...any) error {
 	return fault.New(fault.BadRequest, format, args...)
 }
 
@@ -153,12 +153,12 @@ func printable(text string) string {
 	return text
 }
 
-func (s *Service) deny(req Request, code, description string) *Redirected {
+func (s *Service) redirectDenied(req Request, code, description string) *RedirectError {
 	params := url.Values{"error": {code}, "error_description": {description}}
-	return &Redirected{s.back(req, params), code}
+	return &RedirectError{s.redirectURL(req, params), code}
 }
 
-func (s *Service) back(req Request, params url.Values) string {
+func (s *Service) redirectURL(req Request, params url.Values) string {
 	if req.State != nil {
 		params.Set("state", *req.State)
 	}
@@ -168,58 +168,58 @@ func (s *Service) back(req Request, params url.Values) string {
 	return account.AddQuery(req.RedirectURI, params, "code", "error", "error_description", "state", "iss")
 }
 
-// Ask keeps the request while the person decides, and returns the ticket that
+// BeginConsent keeps the request while the person decides, and returns the ticket that
 // their answer must bring.
-func (s *Service) Ask(ctx context.Context, owner string, req Request) (string, error) {
+func (s *Service) BeginConsent(ctx context.Context, owner string, req Request) (string, error) {
 	now := s.now()
-	secret := account.Mint(account.TicketKey, owner, now)
-	err := s.store.AddTicket(ctx, secret, store.Ticket{
+	secret := account.NewSecret(account.ConsentRequestKey, owner, now)
+	err := s.store.AddConsentRequest(ctx, secret, store.ConsentRequest{
 		AppID: req.App.ID, RedirectURI: req.RedirectURI, Scopes: req.Scopes, State: req.State, Challenge: req.Challenge,
-	}, now.Add(ticketTTL))
+	}, now.Add(consentRequestTTL))
 	return secret.Text, err
 }
 
-var errNoTicket = fault.New(fault.Forbidden, "This request has expired. Go back to the app and start again.")
+var errNoConsentRequest = fault.New(fault.Forbidden, "This request has expired. Go back to the app and start again.")
 
-// Answer takes the person's answer and returns where to send the browser.
-func (s *Service) Answer(ctx context.Context, owner, ticket string, allow bool) (string, error) {
-	key, ok := account.ParseKey(account.TicketKey, ticket)
+// CompleteConsent takes the person's answer and returns where to send the browser.
+func (s *Service) CompleteConsent(ctx context.Context, owner, ticket string, allow bool) (string, error) {
+	key, ok := account.ParseSecret(account.ConsentRequestKey, ticket)
 	if !ok || key.Account != owner {
-		return "", errNoTicket
+		return "", errNoConsentRequest
 	}
 	now := s.now()
 	if !allow {
-		asked, err := s.store.Refuse(ctx, key, now)
+		asked, err := s.store.DenyConsent(ctx, key, now)
 		if err != nil {
 			return "", err
 		}
-		req, err := s.again(ctx, asked)
+		req, err := s.revalidate(ctx, asked)
 		if err != nil {
 			return "", err
 		}
-		return s.deny(req, "access_denied", "the user denied access").To, nil
+		return s.redirectDenied(req, "access_denied", "the user denied access").To, nil
 	}
-	code := account.Mint(account.Code, owner, now)
-	asked, err := s.store.Allow(ctx, key, code, now.Add(s.life.Code), now)
+	code := account.NewSecret(account.Code, owner, now)
+	asked, err := s.store.AllowConsent(ctx, key, code, now.Add(s.life.Code), now)
 	if err != nil {
 		return "", err
 	}
-	req, err := s.again(ctx, asked)
+	req, err := s.revalidate(ctx, asked)
 	if err != nil {
 		return "", err
 	}
-	return s.back(req, url.Values{"code": {code.Text}}), nil
+	return s.redirectURL(req, url.Values{"code": {code.Text}}), nil
 }
 
-// again brings a ticket back together with its application, which may have been
+// revalidate brings a ticket back together with its application, which may have been
 // switched off or changed while the person was deciding.
-func (s *Service) again(ctx context.Context, t store.Ticket) (Request, error) {
-	app, _, err := s.store.Client(ctx, t.AppID)
+func (s *Service) revalidate(ctx context.Context, t store.ConsentRequest) (Request, error) {
+	app, _, err := s.store.AppCredentials(ctx, t.AppID)
 	if errors.Is(err, fault.NotFound) || err == nil && app.Disabled {
-		return Request{}, page("This application has been disabled.")
+		return Request{}, errorPage("This application has been disabled.")
 	}
-	if err == nil && !account.MatchRedirect(app.RedirectURIs, t.RedirectURI, app.Public) {
-		err = page("The redirect_uri is no longer registered for the application %q.", app.Name)
+	if err == nil && !account.RedirectMatches(app.RedirectURIs, t.RedirectURI, app.Public) {
+		err = errorPage("The redirect_uri is no longer registered for the application %q.", app.Name)
 	}
 	return Request{App: app, RedirectURI: t.RedirectURI, Scopes: t.Scopes, State: t.State, Challenge: t.Challenge}, err
 }

@@ -12,13 +12,13 @@ import (
 func TestAuthorizeRequest(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.signedIn(ada)
-		ask := w.app.Ask("forms:read")
+		ask := w.app.AuthorizeURL("forms:read")
 
 		disabled := w.AddApp(ada, callback)
 		w.Command("", "app", "disable", disabled.ID)
 		w.page(b, "1 unknown client", with(ask, "client_id", "app_01k9z8m7q3e4r5t6y7v8w9x0a1").Encode())
 		w.page(b, "1 no client id at all", with(ask, "client_id", "\x00%ff").Encode())
-		w.page(b, "1 disabled client", disabled.Ask("forms:read").Encode())
+		w.page(b, "1 disabled client", disabled.AuthorizeURL("forms:read").Encode())
 		w.page(b, "1 client missing", with(ask, "client_id", "").Encode())
 		w.page(b, "2 redirect missing", with(ask, "redirect_uri", "").Encode())
 		w.page(b, "3 redirect unregistered", with(ask, "redirect_uri", "https://evil.example.com/").Encode())
@@ -34,7 +34,7 @@ func TestAuthorizeRequest(t *testing.T) {
 		}
 
 		challenge := "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
-		nativeAsk := with(w.public.Ask("forms:read"), "code_challenge", challenge, "code_challenge_method", "S256")
+		nativeAsk := with(w.public.AuthorizeURL("forms:read"), "code_challenge", challenge, "code_challenge_method", "S256")
 		for _, port := range []string{"http://127.0.0.1/cb", "http://127.0.0.1:1/cb", "http://127.0.0.1:65535/cb"} {
 			if p := b.Get("/authorize?" + with(nativeAsk, "redirect_uri", port).Encode()); p.StatusCode != 200 {
 				t.Errorf("5 native application at %s: %d", port, p.StatusCode)
@@ -97,7 +97,7 @@ func TestAuthorizeGrant(t *testing.T) {
 			"scope=forms:read,,forms:read":               "forms:read",
 			"scope=,responses:read,%20,responses:read,,": "responses:read",
 		} {
-			query := with(w.app.Ask(""), "scope", "")
+			query := with(w.app.AuthorizeURL(""), "scope", "")
 			p := b.Get("/authorize?" + query.Encode() + "&" + written)
 			if p.StatusCode != 200 {
 				t.Fatalf("13 %s: %d", written, p.StatusCode)
@@ -114,26 +114,26 @@ func TestAuthorizeGrant(t *testing.T) {
 
 		// 15: the state comes back byte for byte.
 		for _, state := range []string{"ünï✓", "100%", "a+b c", "a&b=c#d", "%2B%00", "\x00\xff\xfe", strings.Repeat("s", 2048), "=", `"'<>\`} {
-			to := b.Allow(with(w.app.Ask("forms:read"), "state", state))
+			to := b.Allow(with(w.app.AuthorizeURL("forms:read"), "state", state))
 			if got := to.Query().Get("state"); got != state {
 				t.Errorf("15 state %q came back as %q", state, got)
 			}
 		}
-		if to := b.Get("/authorize?" + with(w.app.Ask("forms:read"), "scope", "no").Encode() + "&state=a;b"); !strings.HasSuffix(to.Header.Get("Location"), "&state=a%3Bb") {
+		if to := b.Get("/authorize?" + with(w.app.AuthorizeURL("forms:read"), "scope", "no").Encode() + "&state=a;b"); !strings.HasSuffix(to.Header.Get("Location"), "&state=a%3Bb") {
 			t.Errorf("15 a plain semicolon came back in %s", to.Header.Get("Location"))
 		}
 		// 16, 19, 35: code alone is added, and the URI's own query survives.
-		to := b.Allow(w.app.Ask("forms:read"))
+		to := b.Allow(w.app.AuthorizeURL("forms:read"))
 		if got := to.Query(); len(got) != 2 || got.Get("keep") != "1" || !strings.HasPrefix(to.String(), callback+"&code=fmc_") {
 			t.Errorf("16 redirected to %s", to)
 		}
-		to = b.Allow(with(w.app.Ask("forms:read"), "state", "s"))
+		to = b.Allow(with(w.app.AuthorizeURL("forms:read"), "state", "s"))
 		if got := to.Query(); len(got) != 3 || got.Get("state") != "s" {
 			t.Errorf("35 redirected to %s", to)
 		}
 
 		// 21, 36: GET alone never issues a code, and consent is asked each time.
-		p := b.Get("/authorize?" + w.app.Ask("forms:read").Encode())
+		p := b.Get("/authorize?" + w.app.AuthorizeURL("forms:read").Encode())
 		if p.StatusCode != 200 || !strings.Contains(p.Text, "Allow Access") {
 			t.Errorf("21 got %d", p.StatusCode)
 		}
@@ -151,7 +151,7 @@ func TestAuthorizeGrant(t *testing.T) {
 				t.Errorf("25 the policy lacks %q: %s", part, policy)
 			}
 		}
-		done := b.Post("/authorize", url.Values{"ticket": {b.Ticket(w.app.Ask("forms:read"))}, "answer": {"allow"}})
+		done := b.Post("/authorize", url.Values{"ticket": {b.ConsentRequest(w.app.AuthorizeURL("forms:read"))}, "answer": {"allow"}})
 		if done.Header.Get("Cache-Control") != "no-store" || done.StatusCode != 303 {
 			t.Errorf("27 the redirect: %d %q", done.StatusCode, done.Header.Get("Cache-Control"))
 		}
@@ -162,7 +162,7 @@ func TestAuthorizeGrant(t *testing.T) {
 			}
 		}
 		// 34: Cancel.
-		cancel := b.Post("/authorize", url.Values{"ticket": {b.Ticket(with(w.app.Ask("forms:read"), "state", "s"))}, "answer": {"cancel"}})
+		cancel := b.Post("/authorize", url.Values{"ticket": {b.ConsentRequest(with(w.app.AuthorizeURL("forms:read"), "state", "s"))}, "answer": {"cancel"}})
 		back, err := cancel.Location()
 		if err != nil || back.Query().Get("error") != "access_denied" || back.Query().Get("state") != "s" || back.Query().Has("code") {
 			t.Errorf("34 cancelled to %v (%v)", back, err)
@@ -173,10 +173,10 @@ func TestAuthorizeGrant(t *testing.T) {
 func TestConsentTicket(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		adas, bobs := w.signedIn(ada), w.signedIn(bob)
-		ask := w.app.Ask("forms:read")
+		ask := w.app.AuthorizeURL("forms:read")
 
 		// 29: from another origin, or without a ticket.
-		r, err := http.NewRequest("POST", w.URL+"/authorize", strings.NewReader(url.Values{"ticket": {adas.Ticket(ask)}, "answer": {"allow"}}.Encode()))
+		r, err := http.NewRequest("POST", w.URL+"/authorize", strings.NewReader(url.Values{"ticket": {adas.ConsentRequest(ask)}, "answer": {"allow"}}.Encode()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestConsentTicket(t *testing.T) {
 		}
 		// 30: what the post says of scope and redirect has no effect.
 		p := adas.Post("/authorize", url.Values{
-			"ticket": {adas.Ticket(ask)}, "answer": {"allow"}, "scope": {"forms:write"}, "redirect_uri": {"https://evil.example.com/"},
+			"ticket": {adas.ConsentRequest(ask)}, "answer": {"allow"}, "scope": {"forms:write"}, "redirect_uri": {"https://evil.example.com/"},
 		})
 		to, err := p.Location()
 		if err != nil || !strings.HasPrefix(to.String(), callback) {
@@ -212,7 +212,7 @@ func TestConsentTicket(t *testing.T) {
 			t.Errorf("30 granted %q", token.Scope)
 		}
 		// 31: another person's ticket.
-		stolen := adas.Ticket(ask)
+		stolen := adas.ConsentRequest(ask)
 		forbidden("31 another person's ticket", bobs.Post("/authorize", url.Values{"ticket": {stolen}, "answer": {"allow"}}))
 		if p := adas.Post("/authorize", url.Values{"ticket": {stolen}, "answer": {"allow"}}); p.StatusCode != 303 {
 			t.Errorf("31 the ticket's owner: %d", p.StatusCode)
@@ -220,11 +220,11 @@ func TestConsentTicket(t *testing.T) {
 		// 32: the same ticket twice.
 		forbidden("32 the same ticket twice", adas.Post("/authorize", url.Values{"ticket": {stolen}, "answer": {"allow"}}))
 		// Not signed in: to the sign-in page.
-		if p := w.Browser().Post("/authorize", url.Values{"ticket": {adas.Ticket(ask)}, "answer": {"allow"}}); p.StatusCode != 303 || !strings.HasPrefix(p.Header.Get("Location"), "/signin") {
+		if p := w.Browser().Post("/authorize", url.Values{"ticket": {adas.ConsentRequest(ask)}, "answer": {"allow"}}); p.StatusCode != 303 || !strings.HasPrefix(p.Header.Get("Location"), "/signin") {
 			t.Errorf("answer without a session: %d %s", p.StatusCode, p.Header.Get("Location"))
 		}
 		// An application that is switched off while the person decides.
-		ticket := adas.Ticket(ask)
+		ticket := adas.ConsentRequest(ask)
 		w.Command("", "app", "disable", w.app.ID)
 		w.off(adas, ask)
 		if p := adas.Post("/authorize", url.Values{"ticket": {ticket}, "answer": {"allow"}}); p.StatusCode != 400 || p.Header.Get("Location") != "" {
@@ -236,7 +236,7 @@ func TestConsentTicket(t *testing.T) {
 func TestSigninOnTheWay(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.Browser()
-		p := b.Get("/authorize?" + with(w.app.Ask("forms:read"), "state", "s").Encode())
+		p := b.Get("/authorize?" + with(w.app.AuthorizeURL("forms:read"), "state", "s").Encode())
 		signin, err := p.Location()
 		if err != nil || signin.Path != "/signin" {
 			t.Fatalf("not signed in: %d %v", p.StatusCode, err)

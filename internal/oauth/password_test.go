@@ -15,16 +15,16 @@ func TestPasswordEndsGrants(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		const second, third, fourth = "violet anchor hums 8", "violet anchor hums 9", "violet anchor hums 10"
 		b := w.signedIn(ada)
-		code := func() string { return w.code(b, w.app.Ask("forms:read")) }
+		code := func() string { return w.code(b, w.app.AuthorizeURL("forms:read")) }
 		dead := func(name string, token clitest.Token, code string) {
 			t.Helper()
 			if got := w.soon(token.Access, 401001); got != 401001 {
 				t.Errorf("%s: the access token gives %d", name, got)
 			}
-			w.grant(name+": the refresh token", w.Form(refreshPath, w.app.Renew(token.Refresh)))
-			w.grant(name+": a code", w.Form(tokenPath, w.app.Redeem(code)))
+			w.grant(name+": the refresh token", w.Form(refreshPath, w.app.Refresh(token.Refresh)))
+			w.grant(name+": a code", w.Form(tokenPath, w.app.Exchange(code)))
 		}
-		bobs := w.Exchange(w.app, w.code(w.signedIn(bob), w.app.Ask("forms:read")))
+		bobs := w.Exchange(w.app, w.code(w.signedIn(bob), w.app.AuthorizeURL("forms:read")))
 		token := w.Exchange(w.app, code())
 
 		// Changed, and applications stay.
@@ -35,7 +35,7 @@ func TestPasswordEndsGrants(t *testing.T) {
 		if got := w.alive(token.Access); got != 0 {
 			t.Errorf("a change without a word about apps: %d", got)
 		}
-		w.MustToken(w.Form(refreshPath, w.app.Renew(token.Refresh)))
+		w.MustToken(w.Form(refreshPath, w.app.Refresh(token.Refresh)))
 
 		// Changed, and applications go.
 		if p := b.Get("/account"); !strings.Contains(p.Text, `name="disconnect"`) {
@@ -85,16 +85,16 @@ func TestPasswordEndsGrants(t *testing.T) {
 func TestSpentCodeAlone(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.signedIn(ada)
-		code := w.code(b, with(w.public.Ask("forms:read"), "code_challenge", challengeA, "code_challenge_method", "S256"))
-		full := with(w.public.Redeem(code), "code_verifier", verifierA)
+		code := w.code(b, with(w.public.AuthorizeURL("forms:read"), "code_challenge", challengeA, "code_challenge_method", "S256"))
+		full := with(w.public.Exchange(code), "code_verifier", verifierA)
 		token := w.MustToken(w.Form(tokenPath, full))
 		other := strings.Repeat("x", 43)
 		for name, body := range map[string]url.Values{
-			"the code alone":         w.public.Redeem(code),
+			"the code alone":         w.public.Exchange(code),
 			"another verifier":       with(full, "code_verifier", other),
 			"another redirect":       with(full, "redirect_uri", "http://127.0.0.1:1/other"),
 			"another loopback port":  with(full, "redirect_uri", "http://127.0.0.1:1/cb"),
-			"no verifier, elsewhere": with(w.public.Redeem(code), "redirect_uri", "https://x.example/"),
+			"no verifier, elsewhere": with(w.public.Exchange(code), "redirect_uri", "https://x.example/"),
 		} {
 			w.grant(name, w.Form(tokenPath, body))
 			if got := w.alive(token.Access); got != 0 {
@@ -102,9 +102,9 @@ func TestSpentCodeAlone(t *testing.T) {
 			}
 		}
 		// With a secret: only a whole second use, too.
-		code = w.code(b, w.app.Ask("forms:read"))
+		code = w.code(b, w.app.AuthorizeURL("forms:read"))
 		secret := w.Exchange(w.app, code)
-		w.grant("secret, another redirect", w.Form(tokenPath, with(w.app.Redeem(code), "redirect_uri", "https://app.example.com/other")))
+		w.grant("secret, another redirect", w.Form(tokenPath, with(w.app.Exchange(code), "redirect_uri", "https://app.example.com/other")))
 		if got := w.alive(secret.Access); got != 0 {
 			t.Errorf("a second use with another redirect_uri ended the grant: %d", got)
 		}
@@ -113,8 +113,8 @@ func TestSpentCodeAlone(t *testing.T) {
 		if got := w.alive(token.Access); got != 401001 {
 			t.Errorf("after a whole second use: %d", got)
 		}
-		w.grant("replay: the refresh token", w.Form(refreshPath, w.public.Renew(token.Refresh)))
-		w.grant("replay with a secret", w.Form(tokenPath, w.app.Redeem(code)))
+		w.grant("replay: the refresh token", w.Form(refreshPath, w.public.Refresh(token.Refresh)))
+		w.grant("replay with a secret", w.Form(tokenPath, w.app.Exchange(code)))
 		if got := w.alive(secret.Access); got != 401001 {
 			t.Errorf("after a whole second use with a secret: %d", got)
 		}
@@ -130,7 +130,7 @@ func TestLimitsPerGrant(t *testing.T) {
 		passed := 0
 		tokens := []string{token.Access}
 		for range 9 {
-			tokens = append(tokens, w.MustToken(w.Form(refreshPath, w.app.Renew(token.Refresh))).Access)
+			tokens = append(tokens, w.MustToken(w.Form(refreshPath, w.app.Refresh(token.Refresh))).Access)
 		}
 		for i := range 3 * quota {
 			switch got := w.alive(tokens[i%len(tokens)]); got {
@@ -151,7 +151,7 @@ func TestLimitsPerGrant(t *testing.T) {
 		// Refreshing.
 		refreshes, limited := 0, false
 		for range 400 {
-			a := w.Form(refreshPath, w.app.Renew(token.Refresh))
+			a := w.Form(refreshPath, w.app.Refresh(token.Refresh))
 			if a.StatusCode == 429 {
 				limited = a.Header.Get("Retry-After") != "" && a.Code() == 429001
 				break
@@ -162,12 +162,12 @@ func TestLimitsPerGrant(t *testing.T) {
 		if !limited || refreshes < 100 {
 			t.Errorf("%d refreshes, then limited: %v", refreshes, limited)
 		}
-		w.MustToken(w.Form(refreshPath, w.app.Renew(again.Refresh)))
+		w.MustToken(w.Form(refreshPath, w.app.Refresh(again.Refresh)))
 		// A made-up token of the same account takes nothing from the grant.
 		for range 130 {
-			w.grant("made up", w.Form(refreshPath, w.app.Renew(again.Refresh[:len(again.Refresh)-4]+"AAAA")))
+			w.grant("made up", w.Form(refreshPath, w.app.Refresh(again.Refresh[:len(again.Refresh)-4]+"AAAA")))
 		}
-		w.MustToken(w.Form(refreshPath, w.app.Renew(again.Refresh)))
+		w.MustToken(w.Form(refreshPath, w.app.Refresh(again.Refresh)))
 		// The oldest tokens made way for the newest.
 		if got := w.soon(tokens[0], 401001); got != 401001 {
 			t.Errorf("the first token after %d more: %d", refreshes+9, got)
@@ -180,7 +180,7 @@ func TestLimitsPerGrant(t *testing.T) {
 func TestConsentRegistrant(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.signedIn(bob)
-		page := func() string { return b.Get("/authorize?" + w.app.Ask("forms:read").Encode()).Text }
+		page := func() string { return b.Get("/authorize?" + w.app.AuthorizeURL("forms:read").Encode()).Text }
 		shown := regexp.MustCompile(`Registered by an account at example\.com on \d+ \w+ \d{4}\.`)
 		if text := page(); !shown.MatchString(text) || strings.Contains(text, ada) {
 			t.Errorf("without a name:\n%s", text)
@@ -197,7 +197,7 @@ func TestConsentRegistrant(t *testing.T) {
 				t.Errorf("%q: want %s in\n%s", name, want, text)
 			}
 		}
-		if text := owner.Get("/authorize?" + w.app.Ask("forms:read").Encode()).Text; !strings.Contains(text, "You registered this application on") {
+		if text := owner.Get("/authorize?" + w.app.AuthorizeURL("forms:read").Encode()).Text; !strings.Contains(text, "You registered this application on") {
 			t.Errorf("one's own:\n%s", text)
 		}
 	})

@@ -17,8 +17,8 @@ type Lifetimes struct {
 	RefreshIdle time.Duration // a refresh token ends after so long without use
 }
 
-// ticketTTL is how long a person may look at the consent page.
-const ticketTTL = 15 * time.Minute
+// consentRequestTTL is how long a person may look at the consent page.
+const consentRequestTTL = 15 * time.Minute
 
 // Service is the authorization server.
 type Service struct {
@@ -38,18 +38,18 @@ func New(s *store.Store, issuer string, life Lifetimes, refreshes *limit.Limiter
 // Issuer is the address by which the authorization server is known.
 func (s *Service) Issuer() string { return s.issuer }
 
-// Caller is who stands behind a valid access token.
-type Caller struct {
-	Person account.Person
+// Principal is who stands behind a valid access token.
+type Principal struct {
+	Person account.User
 	Scopes account.Scopes
 	App    struct{ ID, Name, Owner string }
 	Token  string // names the token; not the token itself
 	Grant  string // names what the person granted; all of its tokens share limits
-	Mark   store.Mark
+	Mark   store.Generation
 }
 
 // Owner is the account that the caller acts for.
-func (c *Caller) Owner() string { return c.Person.ID }
+func (c *Principal) Owner() string { return c.Person.ID }
 
 // usedStep is how exactly "last used" is kept: a read must not cost a write.
 const usedStep = time.Minute
@@ -57,17 +57,17 @@ const usedStep = time.Minute
 // usedStep of a refresh token is also small beside its life without use.
 func (s *Service) usedStep() time.Duration { return min(usedStep, s.life.RefreshIdle/100) }
 
-// Check says who is behind an access token, or why nobody is: 401001, 401005,
+// Authenticate says who is behind an access token, or why nobody is: 401001, 401005,
 // 401006, in this order.
-func (s *Service) Check(ctx context.Context, token string) (Caller, error) {
-	var c Caller
-	key, ok := account.ParseKey(account.AccessToken, token)
+func (s *Service) Authenticate(ctx context.Context, token string) (Principal, error) {
+	var c Principal
+	key, ok := account.ParseSecret(account.AccessToken, token)
 	if !ok {
 		return c, errInvalidToken
 	}
-	b, err := s.store.Bearer(ctx, key)
+	b, err := s.store.AccessToken(ctx, key)
 	if err != nil {
-		return c, orElse(err, errInvalidToken)
+		return c, firstNonEmpty(err, errInvalidToken)
 	}
 	now := s.now()
 	// A deleted account takes its consents and applications with it, so it is
@@ -82,11 +82,11 @@ func (s *Service) Check(ctx context.Context, token string) (Caller, error) {
 		return c, errUserNotFound
 	}
 	if now.Sub(b.ConsentUsed) >= usedStep {
-		if err := s.store.TouchConsent(ctx, key, b.ConsentID, now); err != nil && fault.From(err).Code != fault.DatabaseUnreachable {
+		if err := s.store.MarkGrantUsed(ctx, key, b.ConsentID, now); err != nil && fault.Wrap(err).Code != fault.DatabaseUnreachable {
 			return c, err
 		}
 	}
-	return Caller{Person: b.Person, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.ConsentID, Mark: b.Mark}, nil
+	return Principal{Person: b.Person, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.ConsentID, Mark: b.Mark}, nil
 }
 
 var (

@@ -28,11 +28,11 @@ var decoyHash = account.Hash("")
 
 var errDisabled = fault.New(fault.InvalidGrant, "The application is disabled.")
 
-// Authenticate finds the application behind a client_id and its secret. A
+// AuthenticateClient finds the application behind a client_id and its secret. A
 // public application has none, and must not send one. One that is switched off
 // is still who it is; it only gets nothing.
-func (s *Service) Authenticate(ctx context.Context, id, secret string) (account.Application, error) {
-	app, hashes, err := s.store.Client(ctx, id)
+func (s *Service) AuthenticateClient(ctx context.Context, id, secret string) (account.Application, error) {
+	app, hashes, err := s.store.AppCredentials(ctx, id)
 	if err != nil && !errors.Is(err, fault.NotFound) {
 		return app, err
 	}
@@ -44,7 +44,7 @@ func (s *Service) Authenticate(ctx context.Context, id, secret string) (account.
 	}
 	presented, right := account.Hash(secret), false
 	for _, hash := range hashes {
-		if account.SameHash(hash, presented) {
+		if account.EqualHash(hash, presented) {
 			right = true
 		}
 	}
@@ -59,11 +59,11 @@ func (s *Service) Exchange(ctx context.Context, app account.Application, code, r
 	if app.Disabled {
 		return Token{}, errDisabled
 	}
-	key, ok := account.ParseKey(account.Code, code)
+	key, ok := account.ParseSecret(account.Code, code)
 	if !ok {
 		return Token{}, fault.New(fault.InvalidGrant, "The authorization code is invalid.")
 	}
-	r := store.Redemption{Code: key, AppID: app.ID, RedirectURI: redirectURI}
+	r := store.CodeExchange{Code: key, AppID: app.ID, RedirectURI: redirectURI}
 	if verifier != "" {
 		if !account.ValidVerifier(verifier) {
 			return Token{}, fault.New(fault.InvalidGrant, "code_verifier must be 43 to 128 characters: letters, digits and -._~")
@@ -72,20 +72,20 @@ func (s *Service) Exchange(ctx context.Context, app account.Application, code, r
 	}
 	// Such a value matches nothing that was registered, and not every database
 	// would take it.
-	if !account.CleanLine(redirectURI) {
+	if !account.IsSingleLine(redirectURI) {
 		return Token{}, fault.New(fault.InvalidGrant, "redirect_uri does not match the authorization request.")
 	}
 	now := s.now()
-	access := account.Mint(account.AccessToken, key.Account, now)
-	refresh := account.Mint(account.RefreshToken, key.Account, now)
-	grant, err := s.store.Redeem(ctx, r, access, refresh, now.Add(s.life.Access), now)
+	access := account.NewSecret(account.AccessToken, key.Account, now)
+	refresh := account.NewSecret(account.RefreshToken, key.Account, now)
+	grant, err := s.store.ExchangeCode(ctx, r, access, refresh, now.Add(s.life.Access), now)
 	if err != nil {
 		return Token{}, err
 	}
 	return s.token(access.Text, refresh.Text, grant), nil
 }
 
-func (s *Service) token(access, refresh string, grant store.Grant) Token {
+func (s *Service) token(access, refresh string, grant store.TokenGrant) Token {
 	return Token{
 		Access: access, Refresh: refresh, ExpiresIn: int64(s.life.Access / time.Second),
 		Scopes: grant.Scopes, User: grant.Email,
@@ -99,7 +99,7 @@ func (s *Service) Refresh(ctx context.Context, app account.Application, refreshT
 	if app.Disabled {
 		return Token{}, errDisabled
 	}
-	key, ok := account.ParseKey(account.RefreshToken, refreshToken)
+	key, ok := account.ParseSecret(account.RefreshToken, refreshToken)
 	if !ok {
 		return Token{}, fault.New(fault.InvalidGrant, "The refresh token is invalid.")
 	}
@@ -111,24 +111,24 @@ func (s *Service) Refresh(ctx context.Context, app account.Application, refreshT
 		return Token{}, fault.New(fault.InvalidScope, "Unknown scope: %s.", printable(unknown))
 	}
 	choose := func(granted account.Scopes) (account.Scopes, error) {
-		granted = granted.Within(app.Scopes)
+		granted = granted.Intersect(app.Scopes)
 		if len(granted) == 0 {
 			return nil, fault.New(fault.UnauthorizedClient, "The application is no longer registered for any of the granted scopes.")
 		}
 		if len(asked) == 0 {
 			return granted, nil
 		}
-		if beyond := asked.Beyond(granted); beyond != "" {
+		if beyond := asked.FirstNotIn(granted); beyond != "" {
 			return nil, fault.New(fault.InvalidScope, "The scope %s was not granted.", beyond)
 		}
 		return asked, nil
 	}
 	now := s.now()
-	access := account.Mint(account.AccessToken, key.Account, now)
+	access := account.NewSecret(account.AccessToken, key.Account, now)
 	answered := refreshToken
 	var next *account.Secret
 	if app.Public {
-		secret := account.Mint(account.RefreshToken, key.Account, now)
+		secret := account.NewSecret(account.RefreshToken, key.Account, now)
 		next, answered = &secret, secret.Text
 	}
 	grant, err := s.store.Refresh(ctx, key, app, access, next, choose, now.Add(-s.life.RefreshIdle), now.Add(s.life.Access), now, s.usedStep())
@@ -141,16 +141,16 @@ func (s *Service) Refresh(ctx context.Context, app account.Application, refreshT
 // limitRefresh counts a refresh against its grant. It reads which one that is outside
 // the writing transaction, so that a flood of refused requests holds up no writer. An
 // unknown token counts for nobody, and is refused soon.
-func (s *Service) limitRefresh(ctx context.Context, key account.Key, appID string) error {
+func (s *Service) limitRefresh(ctx context.Context, key account.SecretRef, appID string) error {
 	if s.refresh == nil {
 		return nil
 	}
 	grant, err := s.store.RefreshGrant(ctx, key, appID)
 	if err != nil {
-		return orElse(err, nil)
+		return firstNonEmpty(err, nil)
 	}
-	if _, wait, ok := s.refresh.Take(grant); !ok {
-		return fault.TooManyRequests(limit.Seconds(wait))
+	if _, wait, ok := s.refresh.Allow(grant); !ok {
+		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
 	return nil
 }
@@ -159,17 +159,17 @@ func (s *Service) limitRefresh(ctx context.Context, key account.Key, appID strin
 // access tokens along. What is not the application's own is left alone, and
 // that is no error.
 func (s *Service) Revoke(ctx context.Context, app account.Application, token string) error {
-	if key, ok := account.ParseKey(account.AccessToken, token); ok {
+	if key, ok := account.ParseSecret(account.AccessToken, token); ok {
 		return s.store.RevokeAccess(ctx, key, app.ID)
 	}
-	if key, ok := account.ParseKey(account.RefreshToken, token); ok {
+	if key, ok := account.ParseSecret(account.RefreshToken, token); ok {
 		return s.store.RevokeRefresh(ctx, key, app.ID, s.now())
 	}
 	return nil
 }
 
-// Info is what introspection tells (RFC 7662); nil means not active.
-type Info struct {
+// TokenInfo is what introspection tells (RFC 7662); nil means not active.
+type TokenInfo struct {
 	Scopes    account.Scopes
 	Email     string
 	UserID    string
@@ -177,32 +177,32 @@ type Info struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time
 
-	Hash string     // of an access token, and
-	Mark store.Mark // when this was true of it, for what is made of it
+	Hash string           // of an access token, and
+	Mark store.Generation // when this was true of it, for what is made of it
 }
 
 // Introspect tells an application about a token of its own.
-func (s *Service) Introspect(ctx context.Context, app account.Application, token string) (*Info, error) {
+func (s *Service) Introspect(ctx context.Context, app account.Application, token string) (*TokenInfo, error) {
 	now := s.now()
 	if app.Disabled {
 		return nil, nil
 	}
-	if key, ok := account.ParseKey(account.AccessToken, token); ok {
-		b, err := s.store.Bearer(ctx, key)
+	if key, ok := account.ParseSecret(account.AccessToken, token); ok {
+		b, err := s.store.AccessToken(ctx, key)
 		if err != nil {
-			return nil, orElse(err, nil)
+			return nil, firstNonEmpty(err, nil)
 		}
 		if b.App.ID != app.ID || !b.AppLive || !b.ConsentLive || !b.PersonFound || b.Person.Disabled || !now.Before(b.ExpiresAt) {
 			return nil, nil
 		}
-		return &Info{b.Scopes, b.Person.Email, b.Person.ID, "Bearer", b.CreatedAt, b.ExpiresAt, key.Hash, b.Mark}, nil
+		return &TokenInfo{b.Scopes, b.Person.Email, b.Person.ID, "Bearer", b.CreatedAt, b.ExpiresAt, key.Hash, b.Mark}, nil
 	}
-	if key, ok := account.ParseKey(account.RefreshToken, token); ok {
+	if key, ok := account.ParseSecret(account.RefreshToken, token); ok {
 		info, err := s.store.RefreshInfo(ctx, key, app.ID, now.Add(-s.life.RefreshIdle))
 		if err != nil {
-			return nil, orElse(err, nil)
+			return nil, firstNonEmpty(err, nil)
 		}
-		return &Info{
+		return &TokenInfo{
 			Scopes: info.Scopes, Email: info.Person.Email, UserID: info.Person.ID, Kind: "refresh_token",
 			CreatedAt: info.CreatedAt, ExpiresAt: info.UsedAt.Add(s.life.RefreshIdle),
 		}, nil
@@ -210,18 +210,18 @@ func (s *Service) Introspect(ctx context.Context, app account.Application, token
 	return nil, nil
 }
 
-// orElse replaces "not found" and passes every other error on.
-func orElse(err, replacement error) error {
+// firstNonEmpty replaces "not found" and passes every other error on.
+func firstNonEmpty(err, replacement error) error {
 	if errors.Is(err, fault.NotFound) {
 		return replacement
 	}
 	return err
 }
 
-// Connections lists the applications that can act for a person now.
-func (s *Service) Connections(ctx context.Context, owner string) ([]store.Connection, error) {
+// ConnectedApps lists the applications that can act for a person now.
+func (s *Service) ConnectedApps(ctx context.Context, owner string) ([]store.ConnectedApp, error) {
 	now := s.now()
-	return s.store.Connections(ctx, owner, now.Add(-s.life.RefreshIdle), now.Add(-s.life.Code))
+	return s.store.ConnectedApps(ctx, owner, now.Add(-s.life.RefreshIdle), now.Add(-s.life.Code))
 }
 
 // Disconnect ends all that an application holds of a person.

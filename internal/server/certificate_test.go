@@ -60,9 +60,9 @@ func startTLS(t *testing.T) *tlsServer {
 		t.Fatal(err)
 	}
 	f.addr = listener.Addr().String()
-	var addresses Addresses
+	var addresses ClientIPs
 	s, err := New(listener, Config{
-		Handler: http.NotFoundHandler(), Log: slog.New(slog.NewTextHandler(&f.log, nil)), Address: addresses.Of, Metrics: NewMetrics(),
+		Handler: http.NotFoundHandler(), Log: slog.New(slog.NewTextHandler(&f.log, nil)), Address: addresses.ClientIP, Metrics: NewMetrics(),
 		Ready:    func(context.Context) error { return nil },
 		Fail:     func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(500) },
 		CertFile: f.path("cert.pem"), KeyFile: f.path("key.pem"),

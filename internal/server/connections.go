@@ -92,21 +92,21 @@ func newConnections(l net.Listener, c Config, counts *connectionCounts) *connect
 }
 
 const (
-	// mostConnections is the default where files are plenty: an idle connection costs
+	// maxDefaultConnections is the default where files are plenty: an idle connection costs
 	// some 20 KB of memory.
-	mostConnections  = 8192
-	fewestReserved   = 64 // files for the database, the log and outgoing connections
-	leastConnections = 16
+	maxDefaultConnections = 8192
+	minReservedFiles      = 64 // files for the database, the log and outgoing connections
+	minConnections        = 16
 )
 
 // connectionsFor derives the default total from how many files may be open. A quarter
 // of them stays free for everything else.
 func connectionsFor(files uint64, known bool) int {
 	if !known {
-		return mostConnections
+		return maxDefaultConnections
 	}
 	files = min(files, 1<<20)
-	return min(max(int(files)-max(int(files)/4, fewestReserved), leastConnections), mostConnections)
+	return min(max(int(files)-max(int(files)/4, minReservedFiles), minConnections), maxDefaultConnections)
 }
 
 // Accept waits for a connection that may stay.
@@ -202,7 +202,7 @@ func (l *connections) keyOf(remote net.Addr) groupKey {
 	if l.trusted(addr) {
 		return groupKey{addr, true}
 	}
-	return groupKey{limit.Network(addr), false}
+	return groupKey{limit.ClientNetwork(addr), false}
 }
 
 // evictFrom takes up to n idle connections out of a group, those that have been idle

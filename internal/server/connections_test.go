@@ -136,7 +136,7 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 	var counts *connectionCounts
 	url, log, stop := start(t, g.ServeHTTP, func(c *Config) {
 		c.MaxConnections, c.MaxPerAddress = 100, 8
-		proxies, err := TrustProxies([]string{"127.0.0.4"})
+		proxies, err := ParseTrustedProxies([]string{"127.0.0.4"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -358,12 +358,12 @@ func TestConnectionKeys(t *testing.T) {
 }
 
 func TestDefaultConnections(t *testing.T) {
-	for files, want := range map[uint64]int{0: leastConnections, 100: 36, 300: 225, 1024: 768, 1 << 20: mostConnections, 1<<64 - 1: mostConnections} {
+	for files, want := range map[uint64]int{0: minConnections, 100: 36, 300: 225, 1024: 768, 1 << 20: maxDefaultConnections, 1<<64 - 1: maxDefaultConnections} {
 		if got := connectionsFor(files, true); got != want {
 			t.Errorf("with %d files: %d connections", files, got)
 		}
 	}
-	if got := connectionsFor(0, false); got != mostConnections {
+	if got := connectionsFor(0, false); got != maxDefaultConnections {
 		t.Errorf("with no known limit: %d", got)
 	}
 }

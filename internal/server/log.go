@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// Log writes lines of text or JSON to out. Lines are gathered for a moment, as
+// NewLog writes lines of text or JSON to out. Lines are gathered for a moment, as
 // a write for each request costs more than many a request; errors go out at
 // once. Close writes what is left.
-func Log(out io.Writer, asJSON bool, level slog.Level) (*slog.Logger, io.Closer) {
-	gathered := &gather{out: bufio.NewWriterSize(out, 64<<10), ended: make(chan struct{}), done: make(chan struct{})}
+func NewLog(out io.Writer, asJSON bool, level slog.Level) (*slog.Logger, io.Closer) {
+	gathered := &bufferedWriter{out: bufio.NewWriterSize(out, 64<<10), ended: make(chan struct{}), done: make(chan struct{})}
 	options := &slog.HandlerOptions{Level: level}
 	var handler slog.Handler = slog.NewTextHandler(gathered, options)
 	if asJSON {
 		handler = slog.NewJSONHandler(gathered, options)
 	}
-	go gathered.flushNowAndThen()
-	return slog.New(urgent{handler, gathered}), gathered
+	go gathered.flushPeriodically()
+	return slog.New(flushOnError{handler, gathered}), gathered
 }
 
 const logDelay = 100 * time.Millisecond
 
-type gather struct {
+type bufferedWriter struct {
 	mu    sync.Mutex
 	out   *bufio.Writer
 	ended chan struct{}
@@ -33,19 +33,19 @@ type gather struct {
 	once  sync.Once
 }
 
-func (g *gather) Write(p []byte) (int, error) {
+func (g *bufferedWriter) Write(p []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.out.Write(p)
 }
 
-func (g *gather) flush() error {
+func (g *bufferedWriter) flush() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.out.Flush()
 }
 
-func (g *gather) flushNowAndThen() {
+func (g *bufferedWriter) flushPeriodically() {
 	defer close(g.done)
 	tick := time.NewTicker(logDelay)
 	defer tick.Stop()
@@ -59,19 +59,19 @@ func (g *gather) flushNowAndThen() {
 	}
 }
 
-func (g *gather) Close() error {
+func (g *bufferedWriter) Close() error {
 	g.once.Do(func() { close(g.ended) })
 	<-g.done
 	return g.flush()
 }
 
-// urgent flushes after warnings and errors.
-type urgent struct {
+// flushOnError flushes after warnings and errors.
+type flushOnError struct {
 	slog.Handler
-	gather *gather
+	gather *bufferedWriter
 }
 
-func (u urgent) Handle(ctx context.Context, r slog.Record) error {
+func (u flushOnError) Handle(ctx context.Context, r slog.Record) error {
 	err := u.Handler.Handle(ctx, r)
 	if r.Level >= slog.LevelWarn {
 		u.gather.flush()
@@ -79,10 +79,10 @@ func (u urgent) Handle(ctx context.Context, r slog.Record) error {
 	return err
 }
 
-func (u urgent) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return urgent{u.Handler.WithAttrs(attrs), u.gather}
+func (u flushOnError) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return flushOnError{u.Handler.WithAttrs(attrs), u.gather}
 }
 
-func (u urgent) WithGroup(name string) slog.Handler {
-	return urgent{u.Handler.WithGroup(name), u.gather}
+func (u flushOnError) WithGroup(name string) slog.Handler {
+	return flushOnError{u.Handler.WithGroup(name), u.gather}
 }

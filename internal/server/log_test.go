@@ -66,12 +66,12 @@ func TestLogOfUnfinishedRequests(t *testing.T) {
 
 // A path cannot make a line look like two.
 func TestLogLine(t *testing.T) {
-	var addresses Addresses
+	var addresses ClientIPs
 	var out strings.Builder
-	log, end := Log(&out, false, 0)
-	s := &Server{Config: Config{Log: log, Address: addresses.Of, Fail: func(http.ResponseWriter, *http.Request, error) {}}}
+	log, end := NewLog(&out, false, 0)
+	s := &Server{Config: Config{Log: log, Address: addresses.ClientIP, Fail: func(http.ResponseWriter, *http.Request, error) {}}}
 	r := httptest.NewRequest("GET", "/a%0Ab", nil)
-	s.around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(204) })).ServeHTTP(httptest.NewRecorder(), r)
+	s.middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(204) })).ServeHTTP(httptest.NewRecorder(), r)
 	end.Close()
 	if strings.Count(out.String(), "\n") != 1 || !strings.Contains(out.String(), `level=INFO msg=request method=GET path="/a\nb" status=204 bytes=0 took=`) {
 		t.Errorf("%q", out.String())

@@ -124,7 +124,7 @@ func (m *Metrics) writeProcess(page *bytes.Buffer) {
 	single(page, "go_memstats_alloc_bytes_total", "counter", "Total bytes allocated.", float64(memory.TotalAlloc))
 	single(page, "go_gc_cycles_total", "counter", "Total garbage collections.", float64(memory.NumGC))
 	single(page, "process_start_time_seconds", "gauge", "Process start time in Unix seconds.", float64(m.start.UnixMilli())/1000)
-	if cpu, resident, ok := usage(); ok {
+	if cpu, resident, ok := processUsage(); ok {
 		single(page, "process_cpu_seconds_total", "counter", "Total CPU time.", cpu)
 		single(page, "process_resident_memory_bytes", "gauge", "Resident memory size.", resident)
 	}
@@ -133,8 +133,8 @@ func (m *Metrics) writeProcess(page *bytes.Buffer) {
 	}
 }
 
-// usage reads what the system knows of this process, where it is Linux.
-func usage() (cpu, resident float64, ok bool) {
+// processUsage reads what the system knows of this process, where it is Linux.
+func processUsage() (cpu, resident float64, ok bool) {
 	text, err := os.ReadFile("/proc/self/stat")
 	if err != nil {
 		return 0, 0, false

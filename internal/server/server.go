@@ -67,8 +67,8 @@ const (
 	maxHeader         = 32 << 10
 	stopLimit         = 30 * time.Second
 
-	// DefaultDrain is enough for a client to send the next request on an idle connection.
-	DefaultDrain = 300 * time.Millisecond
+	// DefaultDrain covers several checks of a load balancer, also on a busy machine.
+	DefaultDrain = time.Second
 )
 
 // New makes a server; requests are answered from Serve on.
@@ -80,7 +80,7 @@ func New(listener net.Listener, c Config) (*Server, error) {
 	bounded := newConnections(listener, c, counts)
 	s := &Server{Config: c, listener: bounded}
 	s.http = &http.Server{
-		Handler:           s.around(c.Handler),
+		Handler:           s.middleware(c.Handler),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

@@ -30,15 +30,15 @@ func start(t *testing.T, handler http.HandlerFunc, change func(*Config)) (string
 	if err != nil {
 		t.Fatal(err)
 	}
-	var addresses Addresses
+	var addresses ClientIPs
 	out := &bytes.Buffer{}
-	log, logEnd := Log(out, false, slog.LevelInfo)
+	log, logEnd := NewLog(out, false, slog.LevelInfo)
 	config := Config{
-		Handler: handler, Log: log, Address: addresses.Of, Metrics: NewMetrics(),
+		Handler: handler, Log: log, Address: addresses.ClientIP, Metrics: NewMetrics(),
 		Ready: func(context.Context) error { return nil },
 		Fail: func(w http.ResponseWriter, r *http.Request, err error) {
-			w.WriteHeader(fault.From(err).Code.Status())
-			fmt.Fprint(w, fault.From(err).Message)
+			w.WriteHeader(fault.Wrap(err).Code.Status())
+			fmt.Fprint(w, fault.Wrap(err).Message)
 		},
 	}
 	if change != nil {
@@ -238,7 +238,7 @@ func TestBadRequests(t *testing.T) {
 }
 
 func TestAddresses(t *testing.T) {
-	proxies, err := TrustProxies([]string{"10.0.0.0/8", " 192.0.2.1", "::1", ""})
+	proxies, err := ParseTrustedProxies([]string{"10.0.0.0/8", " 192.0.2.1", "::1", ""})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,11 +257,11 @@ func TestAddresses(t *testing.T) {
 		if c.forwarded != "" {
 			r.Header.Set("X-Forwarded-For", c.forwarded)
 		}
-		if got := proxies.Of(r).String(); got != c.want {
+		if got := proxies.ClientIP(r).String(); got != c.want {
 			t.Errorf("%s for %q: %s, want %s", c.remote, c.forwarded, got, c.want)
 		}
 	}
-	if _, err := TrustProxies([]string{"everybody"}); err == nil {
+	if _, err := ParseTrustedProxies([]string{"everybody"}); err == nil {
 		t.Error("nonsense is trusted")
 	}
 }

@@ -24,7 +24,7 @@ func scanApp(r row, more ...any) (account.Application, error) {
 		return a, fmt.Errorf("redirect URIs of %s: %w", a.ID, err)
 	}
 	a.Scopes, _ = account.ParseScopes(scope)
-	a.CreatedAt, a.Disabled = at(created), disabled != 0
+	a.CreatedAt, a.Disabled = fromMillis(created), disabled != 0
 	return a, nil
 }
 
@@ -33,17 +33,17 @@ const (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 	updateAppSQL = `UPDATE app SET name = $3, redirect_uris = $4, scope = $5, send_issuer = $6
 		WHERE account_id = $1 AND id = $2`
-	insertSecretSQL  = `INSERT INTO app_secret (account_id, app_id, id, hash, created_at) VALUES ($1, $2, $3, $4, $5)`
-	appSQL           = `SELECT ` + appColumns + ` FROM app WHERE account_id = $1 AND id = $2`
-	appsSQL          = `SELECT ` + appColumns + ` FROM app WHERE account_id = $1 ORDER BY id DESC`
-	allAppsSQL       = `SELECT ` + appColumns + `, account.email FROM app JOIN account ON account.id = app.account_id ORDER BY app.id`
-	secretsSQL       = `SELECT id, hash, created_at FROM app_secret WHERE account_id = $1 AND app_id = $2 ORDER BY id`
-	setAppDisableSQL = `UPDATE app SET disabled_at = $3 WHERE account_id = $1 AND id = $2`
-	deleteAppSQL     = `DELETE FROM app WHERE account_id = $1 AND id = $2`
-	deleteSecretsSQL = `DELETE FROM app_secret WHERE account_id = $1 AND app_id = $2`
-	dropSecretSQL    = `DELETE FROM app_secret WHERE account_id = $1 AND app_id = $2 AND id = $3`
-	appIDsSQL        = `SELECT id FROM app WHERE account_id = $1`
-	clientSQL        = `SELECT ` + appColumns + `, COALESCE(s.hash, '') FROM app
+	insertSecretSQL   = `INSERT INTO app_secret (account_id, app_id, id, hash, created_at) VALUES ($1, $2, $3, $4, $5)`
+	appSQL            = `SELECT ` + appColumns + ` FROM app WHERE account_id = $1 AND id = $2`
+	appsSQL           = `SELECT ` + appColumns + ` FROM app WHERE account_id = $1 ORDER BY id DESC`
+	allAppsSQL        = `SELECT ` + appColumns + `, account.email FROM app JOIN account ON account.id = app.account_id ORDER BY app.id`
+	secretsSQL        = `SELECT id, hash, created_at FROM app_secret WHERE account_id = $1 AND app_id = $2 ORDER BY id`
+	setAppDisableSQL  = `UPDATE app SET disabled_at = $3 WHERE account_id = $1 AND id = $2`
+	deleteAppSQL      = `DELETE FROM app WHERE account_id = $1 AND id = $2`
+	deleteSecretsSQL  = `DELETE FROM app_secret WHERE account_id = $1 AND app_id = $2`
+	deleteSecretSQL   = `DELETE FROM app_secret WHERE account_id = $1 AND app_id = $2 AND id = $3`
+	appIDsSQL         = `SELECT id FROM app WHERE account_id = $1`
+	appCredentialsSQL = `SELECT ` + appColumns + `, COALESCE(s.hash, '') FROM app
 		LEFT JOIN app_secret s ON s.account_id = app.account_id AND s.app_id = app.id WHERE app.id = $1`
 )
 
@@ -57,8 +57,8 @@ func appKey(id string) string { return "app/" + id }
 // invalidateApps drops cached values that depend on the applications, and no others.
 func (s *Store) invalidateApps(ids ...string) {
 	for _, id := range ids {
-		s.db.Bump(anyApp)
-		s.db.Bump(appKey(id))
+		s.db.Invalidate(anyApp)
+		s.db.Invalidate(appKey(id))
 	}
 }
 
@@ -72,18 +72,18 @@ func (s *Store) writeApp(ctx context.Context, id string, fn func(tx) error) erro
 
 // AddApp registers an application; secretHash is empty for a public one. With a
 // key in once, the same registration sent again returns the id of the first.
-func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string, once Once) (earlier string, err error) {
+func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string, once IdempotencyKey) (earlier string, err error) {
 	err = s.db.Write(ctx, func(t tx) (err error) {
 		if earlier, err = once.claim(t, a.Account, a.ID, a.CreatedAt); err != nil || earlier != "" {
 			return err
 		}
-		if _, err := t.Exec(insertAppSQL, a.Account, a.ID, a.Name, a.Public, uriList(a), a.Scopes.String(), a.SendIssuer, ms(a.CreatedAt)); err != nil {
+		if _, err := t.Exec(insertAppSQL, a.Account, a.ID, a.Name, a.Public, uriList(a), a.Scopes.String(), a.SendIssuer, toMillis(a.CreatedAt)); err != nil {
 			return err
 		}
 		if secretHash == "" {
 			return nil
 		}
-		_, err = t.Exec(insertSecretSQL, a.Account, a.ID, account.NewID(account.SecretPrefix, a.CreatedAt), secretHash, ms(a.CreatedAt))
+		_, err = t.Exec(insertSecretSQL, a.Account, a.ID, account.NewID(account.SecretPrefix, a.CreatedAt), secretHash, toMillis(a.CreatedAt))
 		return err
 	})
 	return earlier, err
@@ -97,10 +97,10 @@ func uriList(a account.Application) string {
 	return string(text)
 }
 
-// ChangeApp changes what an application is called and may do.
-func (s *Store) ChangeApp(ctx context.Context, a account.Application) error {
+// UpdateApp changes what an application is called and may do.
+func (s *Store) UpdateApp(ctx context.Context, a account.Application) error {
 	return s.writeApp(ctx, a.ID, func(t tx) error {
-		return changed(t.Exec(updateAppSQL, a.Account, a.ID, a.Name, uriList(a), a.Scopes.String(), a.SendIssuer))
+		return checkAffected(t.Exec(updateAppSQL, a.Account, a.ID, a.Name, uriList(a), a.Scopes.String(), a.SendIssuer))
 	})
 }
 
@@ -123,7 +123,7 @@ func (s *Store) App(ctx context.Context, owner, id string) (account.Application,
 			var secret account.AppSecret
 			var created int64
 			err := r.Scan(&secret.ID, &secret.Hash, &created)
-			secret.CreatedAt = at(created)
+			secret.CreatedAt = fromMillis(created)
 			secrets = append(secrets, secret)
 			return err
 		}, owner, id)
@@ -145,27 +145,27 @@ func (s *Store) Apps(ctx context.Context, owner string) ([]account.Application, 
 	return apps, err
 }
 
-// OwnedApp is an application and the address of the person who registered it.
-type OwnedApp struct {
+// AppWithOwner is an application and the address of the person who registered it.
+type AppWithOwner struct {
 	account.Application
 	Owner string
 }
 
 // AllApps lists every application, for the operator's command line.
-func (s *Store) AllApps(ctx context.Context) ([]OwnedApp, error) {
-	var apps []OwnedApp
+func (s *Store) AllApps(ctx context.Context) ([]AppWithOwner, error) {
+	var apps []AppWithOwner
 	err := s.db.Query(ctx, allAppsSQL, func(r row) error {
 		var owner string
 		a, err := scanApp(r, &owner)
-		apps = append(apps, OwnedApp{a, owner})
+		apps = append(apps, AppWithOwner{a, owner})
 		return err
 	})
 	return apps, err
 }
 
-// Client finds an application by its client_id alone, with the hashes of its
+// AppCredentials finds an application by its client_id alone, with the hashes of its
 // secrets: this is how it introduces itself. Disabled ones are returned too.
-func (s *Store) Client(ctx context.Context, id string) (account.Application, []string, error) {
+func (s *Store) AppCredentials(ctx context.Context, id string) (account.Application, []string, error) {
 	known, mark, ok := s.clients.Get(appKey(id), id)
 	if ok {
 		return known.app, known.secrets, nil
@@ -175,7 +175,7 @@ func (s *Store) Client(ctx context.Context, id string) (account.Application, []s
 		return a, nil, err
 	}
 	var hashes []string
-	if e := s.db.Query(ctx, clientSQL, func(r row) error {
+	if e := s.db.Query(ctx, appCredentialsSQL, func(r row) error {
 		var hash string
 		a, err = scanApp(r, &hash)
 		if hash != "" {
@@ -186,20 +186,20 @@ func (s *Store) Client(ctx context.Context, id string) (account.Application, []s
 		return a, nil, e
 	}
 	if err == nil {
-		c := client{a, hashes}
+		c := appCredentials{a, hashes}
 		s.clients.Put(id, mark, c, c.size())
 	}
 	return a, hashes, err
 }
 
-// client is an application with the hashes of its secrets, which nobody changes.
-type client struct {
+// appCredentials is an application with the hashes of its secrets, which nobody changes.
+type appCredentials struct {
 	app     account.Application
 	secrets []string
 }
 
 // size estimates what it takes in memory.
-func (c client) size() int64 {
+func (c appCredentials) size() int64 {
 	size := 1024 + len(c.app.Name)
 	for _, uri := range c.app.RedirectURIs {
 		size += len(uri)
@@ -207,8 +207,8 @@ func (c client) size() int64 {
 	return int64(size)
 }
 
-// maxClients is how many bytes of applications are kept in memory.
-const maxClients = 4 << 20
+// maxCredentials is how many bytes of applications are kept in memory.
+const maxCredentials = 4 << 20
 
 // SetAppDisabled switches an application, with all its tokens, off or on.
 func (s *Store) SetAppDisabled(ctx context.Context, owner, id string, disabled bool, now time.Time) error {
@@ -218,9 +218,9 @@ func (s *Store) SetAppDisabled(ctx context.Context, owner, id string, disabled b
 	return s.writeApp(ctx, id, func(t tx) error {
 		var since int64
 		if disabled {
-			since = ms(now)
+			since = toMillis(now)
 		}
-		return changed(t.Exec(setAppDisableSQL, owner, id, since))
+		return checkAffected(t.Exec(setAppDisableSQL, owner, id, since))
 	})
 }
 
@@ -230,7 +230,7 @@ func (s *Store) DeleteApp(ctx context.Context, owner, id string) error {
 		return fault.NotFound
 	}
 	return s.writeApp(ctx, id, func(t tx) error {
-		if err := changed(t.Exec(deleteAppSQL, owner, id)); err != nil {
+		if err := checkAffected(t.Exec(deleteAppSQL, owner, id)); err != nil {
 			return err
 		}
 		_, err := t.Exec(deleteSecretsSQL, owner, id)
@@ -243,7 +243,7 @@ func (s *Store) DeleteApp(ctx context.Context, owner, id string) error {
 func (s *Store) AddSecret(ctx context.Context, owner, id, hash string, now time.Time) error {
 	return s.writeApp(ctx, id, func(t tx) error {
 		// Writing the row keeps two rotations at once from each other.
-		if err := changed(t.Exec(`UPDATE app SET name = name WHERE account_id = $1 AND id = $2`, owner, id)); err != nil {
+		if err := checkAffected(t.Exec(`UPDATE app SET name = name WHERE account_id = $1 AND id = $2`, owner, id)); err != nil {
 			return err
 		}
 		n := 0
@@ -251,20 +251,20 @@ func (s *Store) AddSecret(ctx context.Context, owner, id, hash string, now time.
 			return err
 		}
 		if n >= account.MaxSecrets {
-			return fault.Field("secret", "this application already has two secrets; delete one before adding another")
+			return fault.InvalidField("secret", "this application already has two secrets; delete one before adding another")
 		}
-		_, err := t.Exec(insertSecretSQL, owner, id, account.NewID(account.SecretPrefix, now), hash, ms(now))
+		_, err := t.Exec(insertSecretSQL, owner, id, account.NewID(account.SecretPrefix, now), hash, toMillis(now))
 		return err
 	})
 }
 
-// DropSecret ends one secret of an application.
-func (s *Store) DropSecret(ctx context.Context, owner, id, secret string) error {
+// DeleteSecret ends one secret of an application.
+func (s *Store) DeleteSecret(ctx context.Context, owner, id, secret string) error {
 	if _, ok := account.ParseID(account.SecretPrefix, secret); !ok {
 		return fault.NotFound
 	}
 	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
 		return fault.NotFound
 	}
-	return s.writeApp(ctx, id, func(t tx) error { return changed(t.Exec(dropSecretSQL, owner, id, secret)) })
+	return s.writeApp(ctx, id, func(t tx) error { return checkAffected(t.Exec(deleteSecretSQL, owner, id, secret)) })
 }

@@ -150,13 +150,13 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 	if head.Schema < 1 || head.Schema > len(migrations()) {
 		return 0, fmt.Errorf("the backup uses schema %d, but this version supports up to %d; upgrade Formulary first", head.Schema, len(migrations()))
 	}
-	if err := s.makeEmpty(ctx, head.Schema); err != nil {
+	if err := s.checkEmpty(ctx, head.Schema); err != nil {
 		return 0, err
 	}
 	var rows int64
 	err = s.db.Exclusive(ctx, func(t tx) error {
-		if some, err := anybody(t.Query); err != nil || some {
-			return orNil(err, some, errNotEmpty)
+		if some, err := hasUsers(t.Query); err != nil || some {
+			return nullIfEmpty(err, some, errNotEmpty)
 		}
 		// serve may have left its own rows in an otherwise empty place.
 		for _, table := range tables {
@@ -181,10 +181,10 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 	return rows, err
 }
 
-// makeEmpty brings an empty database to the schema that the backup has.
-func (s *Store) makeEmpty(ctx context.Context, schema int) error {
+// checkEmpty brings an empty database to the schema that the backup has.
+func (s *Store) checkEmpty(ctx context.Context, schema int) error {
 	at, err := s.SchemaVersion(ctx)
-	if err != nil && fault.From(err).Code == fault.DatabaseUnreachable {
+	if err != nil && fault.Wrap(err).Code == fault.DatabaseUnreachable {
 		return err
 	}
 	switch {

@@ -31,14 +31,14 @@ func TestBackupAcrossEngines(t *testing.T) {
 		for _, public := range []bool{false, true} {
 			app := account.Application{
 				Account: p.ID, ID: account.NewID(account.AppPrefix, now), Name: "Ünï <b>", Public: public,
-				RedirectURIs: []string{"https://x/?a=1", "https://y/"}, Scopes: account.EveryScope(), SendIssuer: !public, CreatedAt: now,
+				RedirectURIs: []string{"https://x/?a=1", "https://y/"}, Scopes: account.DefaultScopes(), SendIssuer: !public, CreatedAt: now,
 			}
-			if _, err := s.AddApp(ctx, app, "hash", store.Once{}); err != nil {
+			if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, title := range []string{"one", `quotes " ' \ and ✓`, "line\u2028break"} {
-			if _, err := s.CreateForm(ctx, p.ID, form.Head{Title: title, Description: "a\nb\t", Language: "de"}, nil, store.Once{}, now); err != nil {
+			if _, err := s.CreateForm(ctx, p.ID, form.Header{Title: title, Description: "a\nb\t", Language: "de"}, nil, store.IdempotencyKey{}, now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -52,7 +52,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := s.CreateForm(ctx, other.ID, form.Head{Title: "meanwhile", Language: "en"}, nil, store.Once{}, time.Now()); err != nil {
+				if _, err := s.CreateForm(ctx, other.ID, form.Header{Title: "meanwhile", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err != nil {
 					t.Error(err)
 					return
 				}
@@ -93,7 +93,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 				t.Errorf("%d forms of %d (%v)", len(forms), total, err)
 			}
 			// And it lives on.
-			if _, err := restored.CreateForm(ctx, p.ID, form.Head{Title: "after", Language: "en"}, nil, store.Once{}, time.Now()); err != nil {
+			if _, err := restored.CreateForm(ctx, p.ID, form.Header{Title: "after", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err != nil {
 				t.Error(err)
 			}
 			if _, err := restored.Restore(ctx, bytes.NewReader(packed)); err == nil {
@@ -164,14 +164,14 @@ func TestDamagedBackup(t *testing.T) {
 			if _, err := into.Restore(ctx, bytes.NewReader(damaged)); err == nil {
 				t.Errorf("%s was restored", name)
 			}
-			if some, err := into.Anybody(ctx); err != nil || some {
+			if some, err := into.HasUsers(ctx); err != nil || some {
 				t.Fatalf("%s left something behind (%v)", name, err)
 			}
 		}
 		if _, err := into.Restore(ctx, bytes.NewReader(whole.Bytes())); err != nil {
 			t.Errorf("the whole one: %v", err)
 		}
-		if _, err := into.PersonByEmail(ctx, "ada@example.com"); errors.Is(err, fault.NotFound) {
+		if _, err := into.UserByEmail(ctx, "ada@example.com"); errors.Is(err, fault.NotFound) {
 			t.Error("Ada is missing")
 		}
 	})

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// everybody stands for all owners where a change touches more than one, as that
+// allOwners stands for all owners where a change touches more than one, as that
 // of an application does.
-const everybody = ""
+const allOwners = ""
 
 // write is a transaction after which cached values of the owner hold no longer.
 func (s *Store) write(ctx context.Context, owner string, fn func(tx) error) error {
 	err := s.db.Write(ctx, fn)
 	// After an error too: whether it was committed may not be known.
-	s.db.Bump(owner)
+	s.db.Invalidate(owner)
 	return err
 }
 
@@ -37,12 +37,12 @@ type Cache[K comparable, V any] struct {
 
 type cached[V any] struct {
 	value V
-	mark  Mark
+	mark  Generation
 	read  time.Time
 }
 
-// Mark is the state of an owner's data at some moment.
-type Mark struct {
+// Generation is the state of an owner's data at some moment.
+type Generation struct {
 	number uint64
 	known  bool
 }
@@ -61,37 +61,37 @@ func NewCache[K comparable, V any](s *Store, most int64) *Cache[K, V] {
 	return &Cache[K, V]{store: s, most: most}
 }
 
-// NewCountingCache is NewCache for values that show how many responses there
+// NewCacheWithCounts is NewCache for values that show how many responses there
 // are.
-func NewCountingCache[K comparable, V any](s *Store, most int64) *Cache[K, V] {
+func NewCacheWithCounts[K comparable, V any](s *Store, most int64) *Cache[K, V] {
 	return &Cache[K, V]{store: s, most: most, counts: true}
 }
 
 // Get returns the value of a key, if it still holds. The mark is for Put, with
 // what is read from the store after this call.
-func (c *Cache[K, V]) Get(owner string, key K) (value V, mark Mark, ok bool) {
-	mark.number, mark.known = c.store.db.Mark(owner)
+func (c *Cache[K, V]) Get(owner string, key K) (value V, mark Generation, ok bool) {
+	mark.number, mark.known = c.store.db.Generation(owner)
 	if !mark.known {
 		return value, mark, false
 	}
 	if c.counts {
 		// Marks only grow, so the sum tells a change of either.
-		more, _ := c.store.db.Mark(responsesOf(owner))
+		more, _ := c.store.db.Generation(responsesOf(owner))
 		mark.number += more
 	}
-	value, ok = c.At(mark, key)
+	value, ok = c.GetAt(mark, key)
 	return value, mark, ok
 }
 
-// At is Get for a value that is made of another, which was read at the mark.
-func (c *Cache[K, V]) At(mark Mark, key K) (value V, ok bool) {
+// GetAt is Get for a value that is made of another, which was read at the mark.
+func (c *Cache[K, V]) GetAt(mark Generation, key K) (value V, ok bool) {
 	found, ok := c.entries.Load(key)
 	if !ok || !mark.known {
 		return value, false
 	}
 	entry := found.(*cached[V])
 	life := cacheLife
-	if !c.store.db.Exact() {
+	if !c.store.db.HasInstantInvalidation() {
 		life = soonLife
 	}
 	if entry.mark != mark || time.Since(entry.read) > life {
@@ -102,7 +102,7 @@ func (c *Cache[K, V]) At(mark Mark, key K) (value V, ok bool) {
 }
 
 // Put keeps a value that was read after the mark was taken.
-func (c *Cache[K, V]) Put(key K, mark Mark, value V, size int64) {
+func (c *Cache[K, V]) Put(key K, mark Generation, value V, size int64) {
 	// One value must not displace most others.
 	if !mark.known || size > c.most/2 {
 		return
@@ -116,8 +116,8 @@ func (c *Cache[K, V]) Put(key K, mark Mark, value V, size int64) {
 	c.entries.Store(key, &cached[V]{value, mark, time.Now()})
 }
 
-// Forget drops a value.
-func (c *Cache[K, V]) Forget(key K) { c.entries.Delete(key) }
+// Delete drops a value.
+func (c *Cache[K, V]) Delete(key K) { c.entries.Delete(key) }
 
 // Len is how many values are kept.
 func (c *Cache[K, V]) Len() int {

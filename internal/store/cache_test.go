@@ -18,7 +18,7 @@ func TestCache(t *testing.T) {
 		ada := person(t, s, "ada@example.com").ID
 		cache := store.NewCache[string, string](s, 100)
 
-		put := func() (at store.Mark) {
+		put := func() (at store.Generation) {
 			t.Helper()
 			// A node begins to listen with the first question, and values age: it
 			// may take some turns until one stays.
@@ -44,7 +44,7 @@ func TestCache(t *testing.T) {
 		}
 		// heard waits until a change on another node is known. A value may be gone
 		// before, by its age, so it is the mark that tells.
-		heard := func(since store.Mark) {
+		heard := func(since store.Generation) {
 			t.Helper()
 			for deadline := time.Now().Add(10 * time.Second); place.Engine == "postgres"; time.Sleep(time.Millisecond) {
 				if _, mark, _ := cache.Get(ada, "key"); mark != since {
@@ -57,11 +57,11 @@ func TestCache(t *testing.T) {
 		}
 		for name, change := range map[string]func(*store.Store) error{
 			"a new form": func(s *store.Store) error {
-				_, err := s.CreateForm(ctx, ada, form.Head{Title: "x", Language: "en"}, nil, store.Once{}, time.Now())
+				_, err := s.CreateForm(ctx, ada, form.Header{Title: "x", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
 				return err
 			},
 			"a new address":     func(s *store.Store) error { return s.SetEmail(ctx, ada, "ada@other.example") },
-			"a disabled person": func(s *store.Store) error { return s.SetPersonDisabled(ctx, ada, true, time.Now()) },
+			"a disabled person": func(s *store.Store) error { return s.SetUserDisabled(ctx, ada, true, time.Now()) },
 		} {
 			put()
 			if err := change(s); err != nil {
@@ -84,7 +84,7 @@ func TestCache(t *testing.T) {
 		gone("a change while it was read")
 
 		put()
-		cache.Forget("key")
+		cache.Delete("key")
 		gone("forgetting")
 		// It never grows past its size.
 		for i := range 1000 {

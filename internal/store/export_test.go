@@ -62,19 +62,19 @@ func (s *Store) DeleteAccountOnly(ctx context.Context, owner string, now time.Ti
 }
 
 // Listen begins to listen for changes, as a server does.
-func (s *Store) Listen() { s.db.Mark("") }
+func (s *Store) Listen() { s.db.Generation("") }
 
 // MarkSlot is which invalidation counter a key shares with others.
-var MarkSlot = markSlot
+var MarkSlot = generationSlot
 
 // MaxGuesses bounds the stored guesses, and SetGuessRows says how many there seem to be.
-const MaxGuesses = maxGuesses
+const MaxGuesses = maxAttempts
 
 func (s *Store) SetGuessRows(n int64) { s.guesses.n.Store(n) }
 
 // IntakeBytes is how many bytes the queue of submissions takes; ReserveIntake and
 // ReleaseIntake are what a submission of so many bytes does.
-const IntakeBytes = intakeBytes
+const IntakeBytes = submissionQueueBytes
 
-func (s *Store) ReserveIntake(n int64) bool { return s.intake.reserve(n) }
-func (s *Store) ReleaseIntake(n int64)      { s.intake.release(n) }
+func (s *Store) ReserveIntake(n int64) bool { return s.submissions.reserve(n) }
+func (s *Store) ReleaseIntake(n int64)      { s.submissions.release(n) }

@@ -43,7 +43,7 @@ func TestFeedIsBoundedInBytes(t *testing.T) {
 			t.Errorf("%d pages have %d responses of %d, or another order", pages, len(got), n)
 		}
 		var exported []string
-		if err := s.EachResponse(ctx, owner, f.ID, store.ResponseFilter{}, func(r form.Response) error {
+		if err := s.StreamResponses(ctx, owner, f.ID, store.ResponseFilter{}, func(r form.Response) error {
 			exported = append(exported, r.ID)
 			return nil
 		}); err != nil || strings.Join(exported, " ") != strings.Join(want, " ") {

@@ -20,7 +20,7 @@ func scanForm(r row) (form.Form, error) {
 	err := r.Scan(&f.ID, &f.Title, &f.Description, &f.Language, &status,
 		&f.Version, &f.Revision, &f.ResponseCount, &created, &updated,
 		&f.Slug, &opens, &closes, &f.ResponseLimit, &f.Sites)
-	f.Status, f.CreatedAt, f.UpdatedAt, f.OpensAt, f.ClosesAt = form.Status(status), at(created), at(updated), at(opens), at(closes)
+	f.Status, f.CreatedAt, f.UpdatedAt, f.OpensAt, f.ClosesAt = form.Status(status), fromMillis(created), fromMillis(updated), fromMillis(opens), fromMillis(closes)
 	return f, err
 }
 
@@ -39,10 +39,10 @@ func (s *Store) FormDraft(ctx context.Context, owner, id string) (form.Form, *fo
 	f, err := form.Form{}, error(fault.NotFound)
 	var text string
 	var drafted bool
-	if e := s.db.Ask(ctx, question{formSQL, []any{owner, id}, func(r row) error {
+	if e := s.db.QueryBatch(ctx, statement{formSQL, []any{owner, id}, func(r row) error {
 		f, err = scanForm(r)
 		return err
-	}}, into(&drafted, draftSQL, []any{owner, id}, &text)); e != nil || err != nil {
+	}}, scanInto(&drafted, draftSQL, []any{owner, id}, &text)); e != nil || err != nil {
 		return f, nil, cmp.Or(e, err)
 	}
 	if !drafted {
@@ -84,13 +84,13 @@ const formList = "forms"
 
 // CreateForm adds a draft that is offered to everybody, with what it asks if that
 // is known; once as in CreatePlan.
-func (s *Store) CreateForm(ctx context.Context, owner string, head form.Head, d *form.Definition, once Once, now time.Time) (form.Form, error) {
-	return s.CreatePlan(ctx, owner, form.Plan{Head: head, Offer: form.Offer{Sites: form.AnySite}, Definition: d}, once, now)
+func (s *Store) CreateForm(ctx context.Context, owner string, head form.Header, d *form.Definition, once IdempotencyKey, now time.Time) (form.Form, error) {
+	return s.CreateFormFrom(ctx, owner, form.FormInput{Header: head, Availability: form.Availability{Sites: form.AnySite}, Definition: d}, once, now)
 }
 
-// CreatePlan adds a draft. With a key in once, the same request asked again
+// CreateFormFrom adds a draft. With a key in once, the same request asked again
 // returns the form that the first one made.
-func (s *Store) CreatePlan(ctx context.Context, owner string, plan form.Plan, once Once, now time.Time) (form.Form, error) {
+func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.FormInput, once IdempotencyKey, now time.Time) (form.Form, error) {
 	var made form.Form
 	var draft string
 	if plan.Definition != nil {
@@ -106,7 +106,7 @@ func (s *Store) CreatePlan(ctx context.Context, owner string, plan form.Plan, on
 		var serial int64
 		var last string
 		// This also makes creations in one account wait for each other.
-		if err := one(t.Query, nextFormSQL, []any{owner}, &serial, &last); err != nil {
+		if err := queryOne(t.Query, nextFormSQL, []any{owner}, &serial, &last); err != nil {
 			return err
 		}
 		id, created := account.NextID(account.FormPrefix, now, last)
@@ -117,21 +117,21 @@ func (s *Store) CreatePlan(ctx context.Context, owner string, plan form.Plan, on
 				return err
 			}
 			made, err = readForm(t.Query, owner, earlier)
-			return notFoundAs(err, fault.New(fault.NoResource, "The object created with this Idempotency-Key has been deleted."))
+			return replaceNotFound(err, fault.New(fault.NotFoundInAccount, "The object created with this Idempotency-Key has been deleted."))
 		}
 		if err := s.quotas.allowForm(t, owner); err != nil {
 			return err
 		}
 		made = form.Form{
 			ID: id, Title: plan.Title, Description: plan.Description, Language: plan.Language,
-			Status: form.Draft, Revision: 1, CreatedAt: created, UpdatedAt: created, Offer: plan.Offer,
+			Status: form.Draft, Revision: 1, CreatedAt: created, UpdatedAt: created, Availability: plan.Availability,
 		}
 		if _, err := t.Exec(lastFormSQL, owner, id); err != nil {
 			return err
 		}
 		if _, err := t.Exec(insertFormSQL, owner, id, serial, plan.Title, plan.Description, plan.Language,
-			string(form.Draft), ms(created), form.Fold(plan.Title), searchKey(plan.Head),
-			plan.Slug, ms(plan.OpensAt), ms(plan.ClosesAt), plan.ResponseLimit, plan.Sites, len(draft)); err != nil {
+			string(form.Draft), toMillis(created), form.SearchKey(plan.Title), searchKey(plan.Header),
+			plan.Slug, toMillis(plan.OpensAt), toMillis(plan.ClosesAt), plan.ResponseLimit, plan.Sites, len(draft)); err != nil {
 			return err
 		}
 		if _, err := t.Exec(countFormSQL, owner, string(form.Draft), plan.Language, 1); err != nil {
@@ -152,7 +152,7 @@ func (s *Store) CreatePlan(ctx context.Context, owner string, plan form.Plan, on
 	return made, err
 }
 
-func searchKey(h form.Head) string { return form.Fold(h.Title + "\n" + h.Description) }
+func searchKey(h form.Header) string { return form.SearchKey(h.Title + "\n" + h.Description) }
 
 // ofFormSQL removes what hangs on a form.
 var ofFormSQL = []string{
@@ -214,37 +214,37 @@ func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort
 		return err
 	}
 	sought := ""
-	count := question{countFormsSQL, []any{owner, filter.Status, filter.Language}, func(r row) error {
+	count := statement{countFormsSQL, []any{owner, filter.Status, filter.Language}, func(r row) error {
 		err := r.Scan(&total)
 		forms = make([]form.Form, 0, max(0, min(limit, total-offset)))
 		return err
 	}}
 	if filter.Search != "" {
-		sought = form.Fold(filter.Search)
+		sought = form.SearchKey(filter.Search)
 		count.sql, count.args = searchedFormsSQL, append(count.args, sought)
 	}
 	var err error
 	switch {
 	case filter != (FormFilter{}) || sort != NewestFirst:
 		args := []any{owner, filter.Status, filter.Language, sought, limit, offset}
-		err = s.db.Ask(ctx, count, question{formSorts[sort], args, collect})
+		err = s.db.QueryBatch(ctx, count, statement{formSorts[sort], args, collect})
 	case offset < rankBlock:
-		err = s.db.Ask(ctx, count, question{newestFormsSQL, []any{owner, limit, offset}, collect})
+		err = s.db.QueryBatch(ctx, count, statement{newestFormsSQL, []any{owner, limit, offset}, collect})
 	default:
 		err = s.db.Read(ctx, func(t tx) error {
 			if err := t.Query(count.sql, count.scan, count.args...); err != nil || offset >= total {
 				return err
 			}
-			return farForms(t, owner, limit, offset, collect)
+			return deepFormPage(t, owner, limit, offset, collect)
 		})
 	}
 	return forms, total, err
 }
 
-// farForms reads a page far down the list.
-func farForms(t tx, owner string, limit, offset int64, collect func(row) error) error {
+// deepFormPage reads a page far down the list.
+func deepFormPage(t tx, owner string, limit, offset int64, collect func(row) error) error {
 	var top int64
-	if err := one(t.Query, formSerialSQL, []any{owner}, &top); err != nil {
+	if err := queryOne(t.Query, formSerialSQL, []any{owner}, &top); err != nil {
 		return err
 	}
 	serial, skip, found, err := rankSeek(t, owner, formList, top, offset)
@@ -252,7 +252,7 @@ func farForms(t tx, owner string, limit, offset int64, collect func(row) error) 
 		return err
 	}
 	var first string
-	if err := one(t.Query, formAtSQL, []any{owner, serial, skip}, &first); err != nil {
+	if err := queryOne(t.Query, formAtSQL, []any{owner, serial, skip}, &first); err != nil {
 		return err
 	}
 	return t.Query(formsFromSQL, collect, owner, first, limit)

@@ -40,7 +40,7 @@ func (s *Store) Draft(ctx context.Context, owner, id string) (*form.Definition, 
 
 func readDraft(q querier, owner, id string) (*form.Definition, error) {
 	var text string
-	err := one(q, draftSQL, []any{owner, id}, &text)
+	err := queryOne(q, draftSQL, []any{owner, id}, &text)
 	if errors.Is(err, fault.NotFound) {
 		return noDraft(), nil
 	}
@@ -72,15 +72,15 @@ func encodeDraft(d *form.Definition) (string, error) {
 // Publish makes the draft the version that respondents see, and opens the form; once as
 // in CreatePlan. A draft that is the same as the published version makes no new one, and
 // still opens a closed form. The draft is read and encoded before the transaction.
-func (s *Store) Publish(ctx context.Context, owner, id string, revision int64, once Once, now time.Time) (form.Form, error) {
-	return retryChanged(revision, func() (form.Form, error) {
+func (s *Store) Publish(ctx context.Context, owner, id string, revision int64, once IdempotencyKey, now time.Time) (form.Form, error) {
+	return retryConflict(revision, func() (form.Form, error) {
 		f, d, err := s.FormDraft(ctx, owner, id)
 		if err != nil {
 			return f, err
 		}
 		// Options with a limit are counted from the summary. Bringing it up to date here
 		// leaves little of that to the transaction.
-		if d.HasCaps() {
+		if d.HasOptionLimits() {
 			if _, err := s.Summary(ctx, owner, id); err != nil {
 				return f, err
 			}
@@ -104,7 +104,7 @@ type publication struct {
 	revision   int64     // that the caller insists on; 0: any
 	definition *form.Definition
 	text       string
-	once       Once
+	once       IdempotencyKey
 }
 
 func (s *Store) publish(ctx context.Context, owner string, p publication, now time.Time) (form.Form, error) {
@@ -124,18 +124,18 @@ func (s *Store) publish(ctx context.Context, owner string, p publication, now ti
 			return err
 		}
 		if p.revision != 0 && p.revision != p.read.Revision {
-			return errChanged
+			return errConflict
 		}
 		if f, err = touchForm(t, owner, id, p.read.Revision); err != nil {
 			return err
 		}
 		switch {
 		case len(p.definition.Fields) == 0:
-			return fault.Field("fields", "add at least one question before you publish")
+			return fault.InvalidField("fields", "add at least one question before you publish")
 		case f.ResponseLimit > 0 && f.ResponseCount >= f.ResponseLimit:
-			return fault.Field("response_limit", "the form has reached its response limit; raise the limit first")
+			return fault.InvalidField("response_limit", "the form has reached its response limit; raise the limit first")
 		case !f.ClosesAt.IsZero() && !now.Before(f.ClosesAt):
-			return fault.Field("closes_at", "the form's closing date has passed; change or remove it first")
+			return fault.InvalidField("closes_at", "the form's closing date has passed; change or remove it first")
 		}
 		same, err := isPublished(t.Query, owner, f, p.text)
 		if err != nil {
@@ -149,7 +149,7 @@ func (s *Store) publish(ctx context.Context, owner string, p publication, now ti
 			if _, err := t.Exec(bumpRevisionSQL, owner, id); err != nil {
 				return err
 			}
-			return moveTo(t, owner, &f, form.Open, now)
+			return setStatusIn(t, owner, &f, form.Open, now)
 		}
 		if err := s.quotas.allowVersion(f.Version); err != nil {
 			return err
@@ -161,11 +161,11 @@ func (s *Store) publish(ctx context.Context, owner string, p publication, now ti
 
 // addVersion stores the draft as the form's next version and opens the form.
 func (s *Store) addVersion(t tx, owner string, f *form.Form, p publication, now time.Time) error {
-	f.UpdatedAt = at(max(ms(now), ms(f.UpdatedAt)+1))
-	if err := one(t.Query, publishSQL, []any{owner, f.ID, ms(f.UpdatedAt)}, &f.Version); err != nil {
+	f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1))
+	if err := queryOne(t.Query, publishSQL, []any{owner, f.ID, toMillis(f.UpdatedAt)}, &f.Version); err != nil {
 		return err
 	}
-	if _, err := t.Exec(insertVersionSQL, owner, f.ID, f.Version, f.Title, f.Description, f.Language, p.text, ms(now)); err != nil {
+	if _, err := t.Exec(insertVersionSQL, owner, f.ID, f.Version, f.Title, f.Description, f.Language, p.text, toMillis(now)); err != nil {
 		return err
 	}
 	if _, err := t.Exec(addStoredSQL, owner, f.ID, len(p.text)); err != nil {
@@ -186,9 +186,9 @@ func isPublished(q querier, owner string, f form.Form, draft string) (bool, erro
 		return false, nil
 	}
 	var title, description, language, definition string
-	err := one(q, publishedVersionSQL, []any{owner, f.ID, f.Version}, &title, &description, &language, &definition)
+	err := queryOne(q, publishedVersionSQL, []any{owner, f.ID, f.Version}, &title, &description, &language, &definition)
 	same := title == f.Title && description == f.Description && language == f.Language && definition == draft
-	return err == nil && same, notFoundAs(err, nil)
+	return err == nil && same, replaceNotFound(err, nil)
 }
 
 // CloseForm ends the taking of responses, until the form is opened again.
@@ -215,19 +215,19 @@ func (s *Store) setStatus(ctx context.Context, owner, id string, revision int64,
 			}
 			return errNotOpen
 		case to == form.Open && f.ResponseLimit > 0 && f.ResponseCount >= f.ResponseLimit:
-			return fault.Field("response_limit", "the form has reached its response limit; raise the limit first")
+			return fault.InvalidField("response_limit", "the form has reached its response limit; raise the limit first")
 		case to == form.Open && f.At(now).Status != f.Status, to == form.Open && !f.ClosesAt.IsZero() && !now.Before(f.ClosesAt):
-			return fault.Field("closes_at", "the form's closing date has passed; change or remove it first")
+			return fault.InvalidField("closes_at", "the form's closing date has passed; change or remove it first")
 		}
-		return moveTo(t, owner, &f, to, now)
+		return setStatusIn(t, owner, &f, to, now)
 	})
 	return f, err
 }
 
-// moveTo gives a form that is locked another status.
-func moveTo(t tx, owner string, f *form.Form, to form.Status, now time.Time) error {
-	f.UpdatedAt = at(max(ms(now), ms(f.UpdatedAt)+1))
-	if _, err := t.Exec(statusSQL, owner, f.ID, string(to), ms(f.UpdatedAt)); err != nil {
+// setStatusIn gives a form that is locked another status.
+func setStatusIn(t tx, owner string, f *form.Form, to form.Status, now time.Time) error {
+	f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1))
+	if _, err := t.Exec(statusSQL, owner, f.ID, string(to), toMillis(f.UpdatedAt)); err != nil {
 		return err
 	}
 	return recount(t, owner, f, to)
@@ -235,7 +235,7 @@ func moveTo(t tx, owner string, f *form.Form, to form.Status, now time.Time) err
 
 // DuplicateForm makes a draft that asks what another one asks; once as in
 // CreatePlan.
-func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once Once, now time.Time) (form.Form, error) {
+func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once IdempotencyKey, now time.Time) (form.Form, error) {
 	f, err := s.Form(ctx, owner, id)
 	if err != nil {
 		return f, err
@@ -245,16 +245,16 @@ func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once Once, 
 		return f, err
 	}
 	title := f.Title
-	if cut := []rune(title); len(cut) > form.MaxTitle-len(copied) {
-		title = string(cut[:form.MaxTitle-len(copied)])
+	if cut := []rune(title); len(cut) > form.MaxTitle-len(copySuffix) {
+		title = string(cut[:form.MaxTitle-len(copySuffix)])
 	}
-	plan := form.Plan{Head: form.Head{Title: title + copied, Description: f.Description, Language: f.Language}, Offer: f.Offer, Definition: d}
+	plan := form.FormInput{Header: form.Header{Title: title + copySuffix, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d}
 	plan.Slug = ""
-	return s.CreatePlan(ctx, owner, plan, once, now)
+	return s.CreateFormFrom(ctx, owner, plan, once, now)
 }
 
-// copied ends the title of a copy.
-const copied = " (copy)"
+// copySuffix ends the title of a copy.
+const copySuffix = " (copy)"
 
 // recount moves a form from one status to another in the counts.
 func recount(t tx, owner string, f *form.Form, to form.Status) error {
@@ -277,15 +277,15 @@ type PublicForm struct {
 	ID         string
 	Status     form.Status
 	Version    int64
-	Head       form.Head
-	Offer      form.Offer
+	Header     form.Header
+	Offer      form.Availability
 	Definition *form.Definition
 
-	Mark Mark // when this was true, for what is made of it
+	Mark Generation // when this was true, for what is made of it
 }
 
-// OpenAt says whether the form takes responses at the moment.
-func (p *PublicForm) OpenAt(now time.Time) bool {
+// IsOpenAt says whether the form takes responses at the moment.
+func (p *PublicForm) IsOpenAt(now time.Time) bool {
 	return p.Status == form.Open && (p.Offer.ClosesAt.IsZero() || now.Before(p.Offer.ClosesAt)) && !now.Before(p.Offer.OpensAt)
 }
 
@@ -298,7 +298,7 @@ const (
 
 // size estimates what the form takes in memory.
 func (p *PublicForm) size() int64 {
-	return 1024 + int64(len(p.Head.Title)+len(p.Head.Description)+len(p.Offer.Sites)) + p.Definition.Size()
+	return 1024 + int64(len(p.Header.Title)+len(p.Header.Description)+len(p.Offer.Sites)) + p.Definition.Size()
 }
 
 // PublicForm finds a form by its id or slug alone: what was published last.
@@ -322,10 +322,10 @@ func (s *Store) PublicForm(ctx context.Context, address string) (*PublicForm, er
 		return nil, fault.NotFound
 	}
 	var owner string
-	if err := one(s.query(ctx), ownerSQL, []any{address}, &owner); err != nil {
+	if err := queryOne(s.query(ctx), ownerSQL, []any{address}, &owner); err != nil {
 		return nil, err
 	}
-	p, err := s.readPublicForm(ctx, owner, address, Mark{})
+	p, err := s.readPublicForm(ctx, owner, address, Generation{})
 	if err == nil {
 		s.owners.keep(address, owner)
 	}
@@ -364,17 +364,17 @@ const maxAddress = 64
 
 // readPublicForm reads a form whose owner is known, so that the database knows on
 // which machine to look.
-func (s *Store) readPublicForm(ctx context.Context, owner, address string, mark Mark) (*PublicForm, error) {
+func (s *Store) readPublicForm(ctx context.Context, owner, address string, mark Generation) (*PublicForm, error) {
 	ctx = forRespondents(ctx, owner)
 	p := &PublicForm{Mark: mark}
 	var status string
 	var opens, closes int64
-	err := one(s.query(ctx), publicSQL, []any{address, owner}, &p.Owner, &p.ID, &status, &p.Version, &p.Head.Title, &p.Head.Description, &p.Head.Language,
+	err := queryOne(s.query(ctx), publicSQL, []any{address, owner}, &p.Owner, &p.ID, &status, &p.Version, &p.Header.Title, &p.Header.Description, &p.Header.Language,
 		&p.Offer.Slug, &opens, &closes, &p.Offer.ResponseLimit, &p.Offer.Sites)
 	if err != nil {
 		return nil, err
 	}
-	p.Offer.OpensAt, p.Offer.ClosesAt = at(opens), at(closes)
+	p.Offer.OpensAt, p.Offer.ClosesAt = fromMillis(opens), fromMillis(closes)
 	p.Status = form.Status(status)
 	if p.Version == 0 {
 		p.Definition = &form.Definition{Fields: []*form.Field{}}

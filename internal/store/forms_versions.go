@@ -14,7 +14,7 @@ import (
 // Version is what a form was when it was published.
 type Version struct {
 	Number      int64
-	Head        form.Head
+	Head        form.Header
 	Definition  *form.Definition // nil in lists
 	PublishedAt time.Time
 }
@@ -40,7 +40,7 @@ func (s *Store) Versions(ctx context.Context, owner, formID string, limit, offse
 		var v Version
 		var published int64
 		err := r.Scan(&v.Number, &v.Head.Title, &v.Head.Description, &v.Head.Language, &published)
-		v.PublishedAt = at(published)
+		v.PublishedAt = fromMillis(published)
 		list = append(list, v)
 		return err
 	}, owner, formID, limit, offset)
@@ -55,11 +55,11 @@ func (s *Store) Version(ctx context.Context, owner, formID string, number int64)
 	}
 	var published int64
 	var text string
-	err := one(s.query(ctx), versionSQL, []any{owner, formID, number}, &v.Number, &v.Head.Title, &v.Head.Description, &v.Head.Language, &published, &text)
+	err := queryOne(s.query(ctx), versionSQL, []any{owner, formID, number}, &v.Number, &v.Head.Title, &v.Head.Description, &v.Head.Language, &published, &text)
 	if err != nil {
 		return v, err
 	}
-	v.PublishedAt = at(published)
+	v.PublishedAt = fromMillis(published)
 	v.Definition, err = parseDefinition(text)
 	return v, err
 }
@@ -142,7 +142,7 @@ func (known fieldsByText) size() int64 {
 // definitions keeps what versions ask. A version never changes, so nothing is ever
 // invalidated.
 type definitions struct {
-	recent *recent[definitionKey, *form.Definition]
+	recent *lruCache[definitionKey, *form.Definition]
 }
 
 type definitionKey struct {
@@ -162,7 +162,7 @@ func (c *definitions) of(q querier, owner, formID string, version int64) (*form.
 		return d, nil
 	}
 	var text string
-	if err := one(q, definitionSQL, []any{owner, formID, version}, &text); err != nil {
+	if err := queryOne(q, definitionSQL, []any{owner, formID, version}, &text); err != nil {
 		return nil, err
 	}
 	d, err := parseDefinition(text)

@@ -24,51 +24,51 @@ func newApp(t *testing.T, s *store.Store, owner string) account.Application {
 	now := time.Now()
 	app := account.Application{
 		Account: owner, ID: account.NewID(account.AppPrefix, now), Name: "App",
-		RedirectURIs: []string{redirect}, Scopes: account.EveryScope(), CreatedAt: now,
+		RedirectURIs: []string{redirect}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
-	if _, err := s.AddApp(ctx, app, "hash", store.Once{}); err != nil {
+	if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {
 		t.Fatal(err)
 	}
 	return app
 }
 
 // granted lets an application in and returns its access and refresh token.
-func granted(t *testing.T, s *store.Store, owner string, app account.Application) (access, refresh account.Key) {
+func granted(t *testing.T, s *store.Store, owner string, app account.Application) (access, refresh account.SecretRef) {
 	t.Helper()
 	now := time.Now()
 	code, a, r := mint(account.Code, owner), mint(account.AccessToken, owner), mint(account.RefreshToken, owner)
-	if err := s.AddCodes(ctx, store.Ticket{AppID: app.ID, RedirectURI: redirect, Scopes: app.Scopes}, []account.Secret{code}, now.Add(time.Hour), now); err != nil {
+	if err := s.AddCodes(ctx, store.ConsentRequest{AppID: app.ID, RedirectURI: redirect, Scopes: app.Scopes}, []account.Secret{code}, now.Add(time.Hour), now); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Redeem(ctx, store.Redemption{Code: code.Key(), AppID: app.ID, RedirectURI: redirect}, a, r, now.Add(time.Hour), now); err != nil {
+	if _, err := s.ExchangeCode(ctx, store.CodeExchange{Code: code.Ref(), AppID: app.ID, RedirectURI: redirect}, a, r, now.Add(time.Hour), now); err != nil {
 		t.Fatal(err)
 	}
-	return a.Key(), r.Key()
+	return a.Ref(), r.Ref()
 }
 
-func refreshed(s *store.Store, refresh account.Key, app account.Application) (account.Key, error) {
+func refreshed(s *store.Store, refresh account.SecretRef, app account.Application) (account.SecretRef, error) {
 	now := time.Now()
 	access := mint(account.AccessToken, refresh.Account)
 	all := func(granted account.Scopes) (account.Scopes, error) { return granted, nil }
 	_, err := s.Refresh(ctx, refresh, app, access, nil, all, now.Add(-time.Hour), now.Add(time.Hour), now, time.Minute)
-	return access.Key(), err
+	return access.Ref(), err
 }
 
 // kept reads a token until the store keeps it, and returns it with its mark.
-func kept(t *testing.T, s *store.Store, key account.Key) store.Bearer {
+func kept(t *testing.T, s *store.Store, key account.SecretRef) store.AccessToken {
 	t.Helper()
 	for range 10_000 {
-		b, err := s.Bearer(ctx, key)
+		b, err := s.AccessToken(ctx, key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Mark != (store.Mark{}) {
+		if b.Mark != (store.Generation{}) {
 			return b
 		}
 		time.Sleep(time.Millisecond)
 	}
 	t.Fatal("nothing is ever kept")
-	return store.Bearer{}
+	return store.AccessToken{}
 }
 
 // apart returns n applications whose invalidation counters differ from each other's
@@ -107,7 +107,7 @@ func TestAppInvalidation(t *testing.T) {
 		for name, change := range map[string]func(*store.Store) error{
 			"disabled":   func(s *store.Store) error { return s.SetAppDisabled(ctx, bob, changed.ID, true, time.Now()) },
 			"enabled":    func(s *store.Store) error { return s.SetAppDisabled(ctx, bob, changed.ID, false, time.Now()) },
-			"renamed":    func(s *store.Store) error { return s.ChangeApp(ctx, changed) },
+			"renamed":    func(s *store.Store) error { return s.UpdateApp(ctx, changed) },
 			"new secret": func(s *store.Store) error { s.AddSecret(ctx, bob, changed.ID, "h", time.Now()); return nil },
 		} {
 			for where, by := range map[string]*store.Store{"here": s, "elsewhere": beside} {
@@ -135,16 +135,16 @@ func TestAppInvalidation(t *testing.T) {
 		// Deleting the owner of the application, too.
 		before, _, known := pages.Get(ada, "page")
 		_, page, _ := pages.Get(ada, "page")
-		if _, err := s.DeletePerson(ctx, bob, time.Now()); err != nil {
+		if _, err := s.DeleteUser(ctx, bob, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if b, err := s.Bearer(ctx, through); err != nil || b.AppLive {
+		if b, err := s.AccessToken(ctx, through); err != nil || b.AppLive {
 			t.Errorf("the application of a deleted account is alive (%v)", err)
 		}
 		if _, after, _ := pages.Get(ada, "page"); after != page {
 			t.Errorf("a page of another account is dropped (%v %v)", before, known)
 		}
-		if _, _, err := s.Client(ctx, changed.ID); !errors.Is(err, fault.NotFound) {
+		if _, _, err := s.AppCredentials(ctx, changed.ID); !errors.Is(err, fault.NotFound) {
 			t.Errorf("the application of a deleted account: %v", err)
 		}
 	})
@@ -159,7 +159,7 @@ func TestTokenCap(t *testing.T) {
 		first, refresh := granted(t, s, ada, app)
 		kept(t, s, first)
 		const more = store.MaxTokens + 50
-		keys := make([]account.Key, more)
+		keys := make([]account.SecretRef, more)
 		var all sync.WaitGroup
 		for i := range keys {
 			all.Go(func() {
@@ -172,7 +172,7 @@ func TestTokenCap(t *testing.T) {
 		all.Wait()
 		live := 0
 		for _, key := range keys {
-			if _, err := s.Bearer(ctx, key); err == nil {
+			if _, err := s.AccessToken(ctx, key); err == nil {
 				live++
 			} else if !errors.Is(err, fault.NotFound) {
 				t.Fatal(err)
@@ -182,11 +182,11 @@ func TestTokenCap(t *testing.T) {
 		if err != nil || live != store.MaxTokens || rows[0][0] != fmt.Sprint(store.MaxTokens) {
 			t.Errorf("%d tokens live in %v rows (%v)", live, rows, err)
 		}
-		if _, err := s.Bearer(ctx, first); !errors.Is(err, fault.NotFound) {
+		if _, err := s.AccessToken(ctx, first); !errors.Is(err, fault.NotFound) {
 			t.Errorf("the oldest token: %v", err)
 		}
 		// One more ends the oldest of those that are left, at once.
-		var last []account.Key
+		var last []account.SecretRef
 		for range store.MaxTokens {
 			key, err := refreshed(s, refresh, app)
 			if err != nil {
@@ -198,17 +198,17 @@ func TestTokenCap(t *testing.T) {
 		if _, err := refreshed(s, refresh, app); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Bearer(ctx, last[0]); !errors.Is(err, fault.NotFound) {
+		if _, err := s.AccessToken(ctx, last[0]); !errors.Is(err, fault.NotFound) {
 			t.Errorf("the oldest token, which was kept in memory: %v", err)
 		}
 		for i, key := range last[1:] {
-			if _, err := s.Bearer(ctx, key); err != nil {
+			if _, err := s.AccessToken(ctx, key); err != nil {
 				t.Errorf("token %d of the newest ones: %v", i, err)
 			}
 		}
 		// Another grant is not touched.
 		other, _ := granted(t, s, ada, app)
-		if _, err := s.Bearer(ctx, other); err != nil {
+		if _, err := s.AccessToken(ctx, other); err != nil {
 			t.Error(err)
 		}
 	})
@@ -219,11 +219,11 @@ func TestDevices(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		ada := person(t, s, "ada@example.com").ID
 		now := time.Now()
-		var keys []account.Key
+		var keys []account.SecretRef
 		for i := range 25 {
-			secret := account.Mint(account.DeviceKey, ada, now)
-			keys = append(keys, secret.Key())
-			if err := s.KeepDevice(ctx, secret.Key(), now.Add(time.Duration(i)*time.Second)); err != nil {
+			secret := account.NewSecret(account.DeviceKey, ada, now)
+			keys = append(keys, secret.Ref())
+			if err := s.KeepDevice(ctx, secret.Ref(), now.Add(time.Duration(i)*time.Second)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -240,7 +240,7 @@ func TestDevices(t *testing.T) {
 		if known, _ := s.KnowsDevice(ctx, keys[20], now.Add(account.DeviceIdle+time.Hour)); known {
 			t.Error("a device is known for ever")
 		}
-		if err := s.Sweep(ctx, now.Add(account.DeviceIdle+10*time.Second), time.Hour); err != nil {
+		if err := s.Cleanup(ctx, now.Add(account.DeviceIdle+10*time.Second), time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM device WHERE account_id = $1`, ada)
@@ -259,25 +259,25 @@ func TestGuesses(t *testing.T) {
 		for i := range 20 {
 			by := []*store.Store{s, beside}[i%2]
 			all.Go(func() {
-				if err := by.KeepGuess(ctx, "l", "k", time.Minute, now); err != nil {
+				if err := by.SaveAttempts(ctx, "l", "k", time.Minute, now); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		all.Wait()
-		list, err := beside.Guesses(ctx, now)
+		list, err := beside.Attempts(ctx, now)
 		if err != nil || len(list) != 1 || list[0].Limiter != "l" || list[0].Key != "k" || list[0].Until.UnixMilli() != now.Add(20*time.Minute).UnixMilli() {
 			t.Errorf("20 guesses of a minute: %v (%v)", list, err)
 		}
 		// A later guess starts from now, not from when the last one was paid for.
 		later := now.Add(time.Hour)
-		if err := s.KeepGuess(ctx, "l", "k", time.Minute, later); err != nil {
+		if err := s.SaveAttempts(ctx, "l", "k", time.Minute, later); err != nil {
 			t.Fatal(err)
 		}
-		if list, err := s.Guesses(ctx, later); err != nil || len(list) != 1 || list[0].Until.UnixMilli() != later.Add(time.Minute).UnixMilli() {
+		if list, err := s.Attempts(ctx, later); err != nil || len(list) != 1 || list[0].Until.UnixMilli() != later.Add(time.Minute).UnixMilli() {
 			t.Errorf("a guess after an hour: %v (%v)", list, err)
 		}
-		if err := s.Sweep(ctx, later.Add(2*time.Minute), time.Hour); err != nil {
+		if err := s.Cleanup(ctx, later.Add(2*time.Minute), time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		if rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM guess`); err != nil || rows[0][0] != "0" {
@@ -285,7 +285,7 @@ func TestGuesses(t *testing.T) {
 		}
 		// Beyond the bound nothing is stored.
 		s.SetGuessRows(store.MaxGuesses)
-		if err := s.KeepGuess(ctx, "l", "flood", time.Minute, now); err != nil {
+		if err := s.SaveAttempts(ctx, "l", "flood", time.Minute, now); err != nil {
 			t.Fatal(err)
 		}
 		if rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM guess`); err != nil || rows[0][0] != "0" {

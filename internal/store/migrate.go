@@ -48,7 +48,7 @@ const (
 // SchemaVersion is how many migrations the database has seen.
 func (s *Store) SchemaVersion(ctx context.Context) (int, error) {
 	var n int64
-	err := one(s.query(ctx), schemaVersionSQL, nil, &n)
+	err := queryOne(s.query(ctx), schemaVersionSQL, nil, &n)
 	return int(n), err
 }
 
@@ -63,7 +63,7 @@ func (s *Store) migrateTo(ctx context.Context, version int) ([]string, error) {
 	// Nothing to do is the common case, and needs no lock.
 	if n, err := s.SchemaVersion(ctx); err == nil && n == len(list) {
 		return nil, nil
-	} else if errors.Is(err, fault.Unreachable(nil)) {
+	} else if errors.Is(err, fault.DatabaseUnavailable(nil)) {
 		return nil, err
 	}
 	var ran []string
@@ -73,7 +73,7 @@ func (s *Store) migrateTo(ctx context.Context, version int) ([]string, error) {
 			return err
 		}
 		var at int64
-		if err := one(t.Query, schemaVersionSQL, nil, &at); err != nil {
+		if err := queryOne(t.Query, schemaVersionSQL, nil, &at); err != nil {
 			return err
 		}
 		if int(at) > len(list) {

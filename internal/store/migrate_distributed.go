@@ -11,48 +11,48 @@ import (
 // together, found by account_id. What is looked up without knowing the account,
 // or for all of them, is small and lies on every machine.
 
-// everywhere are the tables of which each machine has a copy: account is found by
+// replicated are the tables of which each machine has a copy: account is found by
 // its e-mail address, app and app_secret by the client_id, form_address by the
 // address of a form, guess by what was guessed at.
-var everywhere = []string{"migration", "setting", "account", "app", "app_secret", "form_address", "account_purge", "guess"}
+var replicated = []string{"migration", "setting", "account", "app", "app_secret", "form_address", "account_purge", "guess"}
 
-// spread are the tables that are spread by account_id.
-var spread = []string{
+// distributed are the tables that are spread by account_id.
+var distributed = []string{
 	"session", "device", "link", "ticket", "consent", "code", "access_token", "refresh_token", "idempotency",
 	"form", "form_count", "list_block", "form_draft", "form_version", "response", "form_summary", "option_count",
 	"trash", "app_call",
 }
 
 const (
-	canSpreadSQL    = `SELECT COUNT(*) FROM (SELECT to_regproc('create_distributed_table') AS f) AS here WHERE f IS NOT NULL`
-	isSpreadSQL     = `SELECT COUNT(*) FROM pg_dist_partition WHERE logicalrelid = CAST($1 AS regclass)`
-	putEverywhere   = `SELECT create_reference_table($1)`
-	spreadByAccount = `SELECT create_distributed_table($1, 'account_id', colocate_with => $2)`
+	canDistributeSQL = `SELECT COUNT(*) FROM (SELECT to_regproc('create_distributed_table') AS f) AS here WHERE f IS NOT NULL`
+	isDistributedSQL = `SELECT COUNT(*) FROM pg_dist_partition WHERE logicalrelid = CAST($1 AS regclass)`
+	replicateSQL     = `SELECT create_reference_table($1)`
+	distributeSQL    = `SELECT create_distributed_table($1, 'account_id', colocate_with => $2)`
 	// Distributing copies the rows; the old copy stays on the coordinator until this.
 	dropLocalCopy = `SELECT truncate_local_data_after_distributing_table($1)`
 	// Every node that serves holds a shared lock on its listening connection (holdServingSQL).
 	holdServingSQL  = `SELECT pg_try_advisory_lock_shared(1718579821, hashtext(current_schema()))`
-	nobodyServesSQL = `SELECT CASE WHEN pg_try_advisory_xact_lock(1718579821, hashtext(current_schema())) THEN 1 ELSE 0 END`
+	noNodeServesSQL = `SELECT CASE WHEN pg_try_advisory_xact_lock(1718579821, hashtext(current_schema())) THEN 1 ELSE 0 END`
 )
 
-var errOneMachine = errors.New("this database cannot distribute tables: the Citus extension is not installed (CREATE EXTENSION citus)")
+var errNotCitus = errors.New("this database cannot distribute tables: the Citus extension is not installed (CREATE EXTENSION citus)")
 
 // orderedSchema replaced the table of responses, which cannot be done while it is spread.
 const orderedSchema = 6
 
-var errSpreadTooEarly = errors.New("the tables were distributed before schema 6 and cannot be upgraded in place; back up with the earlier version, restore into an empty database and run migrate --distributed again")
+var errDistributeTooEarly = errors.New("the tables were distributed before schema 6 and cannot be upgraded in place; back up with the earlier version, restore into an empty database and run migrate --distributed again")
 
 // checkUpgradable refuses an upgrade that distributed tables do not allow.
 func (s *Store) checkUpgradable(t tx, at int64) error {
-	if at == 0 || at >= orderedSchema || !s.Several() {
+	if at == 0 || at >= orderedSchema || !s.MultiNode() {
 		return nil
 	}
 	var functions, spread int64
-	if err := one(t.Query, canSpreadSQL, nil, &functions); err != nil || functions == 0 {
+	if err := queryOne(t.Query, canDistributeSQL, nil, &functions); err != nil || functions == 0 {
 		return err
 	}
-	err := one(t.Query, isSpreadSQL, []any{"response"}, &spread)
-	return orNil(err, spread > 0, errSpreadTooEarly)
+	err := queryOne(t.Query, isDistributedSQL, []any{"response"}, &spread)
+	return nullIfEmpty(err, spread > 0, errDistributeTooEarly)
 }
 
 var errServing = errors.New("stop all servers first: the feed can miss responses that are stored while a table is moved")
@@ -61,15 +61,15 @@ var errServing = errors.New("stop all servers first: the feed can miss responses
 // names of those that it moved. Each is moved in a transaction of its own: ended
 // half-way it goes on where it stopped.
 func (s *Store) Distribute(ctx context.Context) ([]string, error) {
-	if !s.Several() {
-		return nil, errOneMachine
+	if !s.MultiNode() {
+		return nil, errNotCitus
 	}
 	var functions int64
-	if err := one(s.query(ctx), canSpreadSQL, nil, &functions); err != nil {
+	if err := queryOne(s.query(ctx), canDistributeSQL, nil, &functions); err != nil {
 		return nil, err
 	}
 	if functions == 0 {
-		return nil, errOneMachine
+		return nil, errNotCitus
 	}
 	var moved []string
 	move := func(table, sql string, args ...any) error {
@@ -77,12 +77,12 @@ func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 		err := s.db.Exclusive(ctx, func(t tx) error {
 			did = false
 			var n int64
-			if err := one(t.Query, isSpreadSQL, []any{table}, &n); err != nil || n > 0 {
+			if err := queryOne(t.Query, isDistributedSQL, []any{table}, &n); err != nil || n > 0 {
 				return err
 			}
 			var alone int64
-			if err := one(t.Query, nobodyServesSQL, nil, &alone); err != nil || alone == 0 {
-				return orNil(err, alone == 0, errServing)
+			if err := queryOne(t.Query, noNodeServesSQL, nil, &alone); err != nil || alone == 0 {
+				return nullIfEmpty(err, alone == 0, errServing)
 			}
 			did = true
 			ignore := func(row) error { return nil }
@@ -99,19 +99,19 @@ func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 		}
 		return nil
 	}
-	for _, table := range everywhere {
-		if err := move(table, putEverywhere); err != nil {
+	for _, table := range replicated {
+		if err := move(table, replicateSQL); err != nil {
 			return moved, err
 		}
 	}
 	// What lies together is found together: a transaction of one account stays on
 	// one machine.
-	for i, table := range spread {
-		with := spread[0]
+	for i, table := range distributed {
+		with := distributed[0]
 		if i == 0 {
 			with = "none"
 		}
-		if err := move(table, spreadByAccount, with); err != nil {
+		if err := move(table, distributeSQL, with); err != nil {
 			return moved, err
 		}
 	}

@@ -16,12 +16,12 @@ import (
 
 // postgres is a pool of connections; several nodes may share the database.
 type postgres struct {
-	config *pgconn.Config
-	size   int // of the pool
-	hosts  pgHosts
-	live   atomic.Pointer[pgPool]
-	marks  pgMarks
-	icu    atomic.Int32 // whether it knows every alphabet, whatever its locale
+	config      *pgconn.Config
+	size        int // of the pool
+	hosts       pgHosts
+	live        atomic.Pointer[pgPool]
+	generations pgGenerations
+	icu         atomic.Int32 // whether it knows every alphabet, whatever its locale
 }
 
 const (
@@ -44,9 +44,9 @@ const (
 	icuThere
 )
 
-// askAlphabets finds out whether the server has ICU, if that is not known. What
+// detectCollation finds out whether the server has ICU, if that is not known. What
 // the server did not say is not remembered.
-func (db *postgres) askAlphabets(ctx context.Context, conn *pgconn.PgConn) {
+func (db *postgres) detectCollation(ctx context.Context, conn *pgconn.PgConn) {
 	if db.icu.Load() != icuUnknown {
 		return
 	}
@@ -60,9 +60,9 @@ func (db *postgres) askAlphabets(ctx context.Context, conn *pgconn.PgConn) {
 	}
 }
 
-func (db *postgres) Name() string   { return "PostgreSQL" }
-func (db *postgres) Lanes() int     { return 256 }
-func (db *postgres) Embedded() bool { return false }
+func (db *postgres) Name() string     { return "PostgreSQL" }
+func (db *postgres) WriteShards() int { return 256 }
+func (db *postgres) InProcess() bool  { return false }
 
 // Lower does not depend on the locale with which the database was made, where ICU
 // is there.
@@ -73,11 +73,11 @@ func (db *postgres) Lower(expression string) string {
 	return "LOWER(" + expression + ")"
 }
 
-func (db *postgres) Anywhere(json, text string) string {
+func (db *postgres) JSONContains(json, text string) string {
 	return `EXISTS (SELECT 1 FROM jsonb_path_query(` + json + `, 'strict $.**') AS part WHERE jsonb_typeof(part) IN ('string', 'number') AND STRPOS(` + db.Lower(`(part #>> '{}')`) + `, ` + text + `) > 0)`
 }
 
-func (db *postgres) Among(json string) string {
+func (db *postgres) JSONArrayHas(json string) string {
 	return `jsonb_typeof(` + json + `) = 'array' AND jsonb_exists(` + json + `, ?)`
 }
 
@@ -90,7 +90,7 @@ func (db *postgres) Scrub(context.Context) error { return nil }
 
 func (db *postgres) Query(ctx context.Context, sql string, scan func(row) error, args ...any) error {
 	return db.use(ctx, statementLimit, true, func(ctx context.Context, c *pgConn) error {
-		_, err := c.send(ctx, question{sql, args, scan})
+		_, err := c.send(ctx, statement{sql, args, scan})
 		return err
 	})
 }
@@ -110,15 +110,15 @@ func (db *postgres) Read(ctx context.Context, fn func(tx) error) error {
 	return db.transact(ctx, beginSnapshot, fn)
 }
 
-// Ask sends a whole transaction before it waits for the first answer.
-func (db *postgres) Ask(ctx context.Context, questions ...question) error {
+// QueryBatch sends a whole transaction before it waits for the first answer.
+func (db *postgres) QueryBatch(ctx context.Context, questions ...statement) error {
 	return db.use(ctx, statementLimit, true, func(ctx context.Context, c *pgConn) error {
-		all := make([]question, 0, len(questions)+2)
-		all = append(all, question{sql: beginSnapshot})
+		all := make([]statement, 0, len(questions)+2)
+		all = append(all, statement{sql: beginSnapshot})
 		all = append(all, questions...)
 		// After an error the transaction is still open, and the pool drops the
 		// connection.
-		_, err := c.send(ctx, append(all, question{sql: commit})...)
+		_, err := c.send(ctx, append(all, statement{sql: commit})...)
 		return err
 	})
 }
@@ -175,12 +175,12 @@ func (db *postgres) useOnce(ctx context.Context, limit time.Duration, fn func(co
 		if within.Err() == nil {
 			return false, err // too many are waiting
 		}
-		return false, pool.judge(ctx, pgError(err))
+		return false, pool.classifyError(ctx, pgError(err))
 	}
 	defer pool.shares.leave(within)
 	c, err := pool.take(within)
 	if err != nil {
-		return false, pool.judge(ctx, pgError(err))
+		return false, pool.classifyError(ctx, pgError(err))
 	}
 	defer pool.give(c)
 	c.scanned = false
@@ -190,7 +190,7 @@ func (db *postgres) useOnce(ctx context.Context, limit time.Duration, fn func(co
 		pool.dropIdle()
 		stale = !c.left.IsZero() && !c.scanned
 	}
-	return stale, pool.judge(ctx, err)
+	return stale, pool.classifyError(ctx, err)
 }
 
 func (db *postgres) transact(ctx context.Context, begin string, fn func(tx) error) error {
@@ -201,7 +201,7 @@ func (db *postgres) transact(ctx context.Context, begin string, fn func(tx) erro
 	return db.use(ctx, limit, begin == beginSnapshot, func(ctx context.Context, c *pgConn) error {
 		t := &pgTx{ctx: ctx, conn: c, begin: begin}
 		defer t.end()
-		if err := fn(t); err != nil && err != errStop {
+		if err := fn(t); err != nil && err != errStopIteration {
 			return err
 		}
 		return t.commit()
@@ -218,10 +218,10 @@ type pgTx struct {
 	err   error // of the first statement that failed
 }
 
-func (t *pgTx) send(questions ...question) (int64, error) {
+func (t *pgTx) send(questions ...statement) (int64, error) {
 	if !t.begun {
 		t.begun = true
-		questions = append([]question{{sql: t.begin}}, questions...)
+		questions = append([]statement{{sql: t.begin}}, questions...)
 	}
 	n, err := t.conn.send(t.ctx, questions...)
 	t.wrote = t.wrote || t.conn.wrote
@@ -232,23 +232,23 @@ func (t *pgTx) send(questions ...question) (int64, error) {
 }
 
 func (t *pgTx) Exec(sql string, args ...any) (int64, error) {
-	return t.send(question{sql: sql, args: args})
+	return t.send(statement{sql: sql, args: args})
 }
 
 func (t *pgTx) ExecEach(sql string, same []any, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	questions := make([]question, len(rows))
+	questions := make([]statement, len(rows))
 	for i, row := range rows {
-		questions[i] = question{sql: sql, args: slices.Concat(same, row)}
+		questions[i] = statement{sql: sql, args: slices.Concat(same, row)}
 	}
 	_, err := t.send(questions...)
 	return err
 }
 
 func (t *pgTx) Query(sql string, scan func(row) error, args ...any) error {
-	_, err := t.send(question{sql, args, scan})
+	_, err := t.send(statement{sql, args, scan})
 	return err
 }
 
@@ -260,24 +260,24 @@ func (t *pgTx) commit() error {
 	}
 	if t.begin == beginSnapshot {
 		if t.begun {
-			_, err := t.conn.send(t.ctx, question{sql: commit})
+			_, err := t.conn.send(t.ctx, statement{sql: commit})
 			return err
 		}
 		return nil
 	}
-	var last []question
+	var last []statement
 	if !t.begun {
-		last = append(last, question{sql: t.begin})
+		last = append(last, statement{sql: t.begin})
 	}
 	if !t.wrote {
-		last = append(last, question{sql: durableMark})
+		last = append(last, statement{sql: durableMark})
 	}
 	t.conn.forgetWarning()
-	if _, err := t.conn.send(t.ctx, append(last, question{sql: commit})...); err != nil {
+	if _, err := t.conn.send(t.ctx, append(last, statement{sql: commit})...); err != nil {
 		return err
 	}
 	if warning := t.conn.warning(); warning != "" {
-		return fault.Unreachable(fmt.Errorf("commit is not known to be durable: %s", warning))
+		return fault.DatabaseUnavailable(fmt.Errorf("commit is not known to be durable: %s", warning))
 	}
 	return nil
 }
@@ -285,7 +285,7 @@ func (t *pgTx) commit() error {
 // end takes back what was not committed. It has a deadline of its own: a database
 // that hangs must not keep the request.
 func (t *pgTx) end() {
-	if t.conn.quiet() {
+	if t.conn.isIdle() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), rollbackLimit)
@@ -303,14 +303,14 @@ func pgError(err error) error {
 	switch {
 	case !ok:
 		// Not an answer of the server: the network, a timeout, a closed pool.
-		return fault.Unreachable(err)
+		return fault.DatabaseUnavailable(err)
 	case pg.Code == "23505":
 		return fmt.Errorf("%w: %w", errUnique, err)
 	case pg.Code == "XX000" && strings.Contains(pg.Message, "postmaster"):
 		// "postmaster was shut down": Citus reports a worker that stops like this.
-		return fault.Unreachable(err)
+		return fault.DatabaseUnavailable(err)
 	case strings.HasPrefix(pg.Code, "08"), strings.HasPrefix(pg.Code, "53"), strings.HasPrefix(pg.Code, "57P"), strings.HasPrefix(pg.Code, "28"), pg.Code == "25006":
-		return fault.Unreachable(err)
+		return fault.DatabaseUnavailable(err)
 	}
 	return err
 }

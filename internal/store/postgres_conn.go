@@ -42,7 +42,7 @@ func (c *pgConn) prepare(ctx context.Context, sql string) (*pgconn.StatementDesc
 // send runs statements, all of them on their way before the first is answered, and
 // returns how many rows the last one changed. What has no scan has no rows that
 // matter.
-func (c *pgConn) send(ctx context.Context, questions ...question) (changed int64, err error) {
+func (c *pgConn) send(ctx context.Context, questions ...statement) (changed int64, err error) {
 	var batch pgconn.Batch
 	for _, q := range questions {
 		statement, err := c.prepare(ctx, q.sql)
@@ -72,7 +72,7 @@ func (c *pgConn) send(ctx context.Context, questions ...question) (changed int64
 		tag, _ := rows.Close() // Close of all says what went wrong
 		changed = tag.RowsAffected()
 		c.wrote = c.wrote || changed > 0 && !tag.Select()
-		if err != nil && err != errStop {
+		if err != nil && err != errStopIteration {
 			answers.Close()
 			return 0, err
 		}

@@ -35,9 +35,9 @@ type pgPool struct {
 
 const (
 	// After so long in the pool a connection is asked whether it is still good.
-	askAfter = time.Second
+	pingAfter = time.Second
 	// If it says nothing for so long, a new one is made.
-	askLimit = time.Second
+	pingTimeout = time.Second
 	// A connection is not kept for ever: what the server holds for it grows, and
 	// servers are moved.
 	connLife = time.Hour
@@ -132,7 +132,7 @@ func (db *postgres) connect(ctx context.Context) (*pgconn.PgConn, error) {
 	useHosts(config, slices.Concat(db.hosts.list[first:], db.hosts.list[:first])...)
 	conn, err := pgconn.ConnectConfig(ctx, config)
 	if err == nil {
-		db.askAlphabets(ctx, conn)
+		db.detectCollation(ctx, conn)
 	}
 	return conn, err
 }
@@ -150,16 +150,16 @@ func (p *pgPool) take(ctx context.Context) (*pgConn, error) {
 		return nil, err
 	}
 	if c := p.last(); c != nil {
-		if time.Since(c.left) < askAfter || c.answers(ctx) {
+		if time.Since(c.left) < pingAfter || c.ping(ctx) {
 			return c, nil
 		}
 		if err := ctx.Err(); err != nil {
-			go c.hangUp()
+			go c.closeConn()
 			<-p.slots
 			return nil, err
 		}
 		// Those that waited longer are no better.
-		go c.hangUp()
+		go c.closeConn()
 		p.dropIdle()
 	}
 	conn, err := p.connect(ctx)
@@ -178,7 +178,7 @@ func (p *pgPool) dropIdle() {
 	p.mu.Unlock()
 	go func() { // this waits for the network
 		for _, c := range idle {
-			c.hangUp()
+			c.closeConn()
 		}
 	}()
 }
@@ -199,14 +199,14 @@ func (p *pgPool) last() *pgConn {
 func (p *pgPool) give(c *pgConn) {
 	defer func() { <-p.slots }()
 	c.left = time.Now()
-	keep := c.quiet() && !c.IsClosed() && c.length < maxPrepared && c.left.Sub(c.made) < connLife
+	keep := c.isIdle() && !c.IsClosed() && c.length < maxPrepared && c.left.Sub(c.made) < connLife
 	p.mu.Lock()
 	if keep = keep && !p.closed; keep {
 		p.idle = append(p.idle, c)
 	}
 	p.mu.Unlock()
 	if !keep {
-		go c.hangUp() // nobody waits for that
+		go c.closeConn() // nobody waits for that
 	}
 }
 
@@ -222,7 +222,7 @@ func (p *pgPool) close() {
 	p.idle = nil
 	p.mu.Unlock()
 	for _, c := range idle {
-		c.hangUp()
+		c.closeConn()
 	}
 	for range cap(p.slots) {
 		p.slots <- struct{}{}
@@ -232,17 +232,17 @@ func (p *pgPool) close() {
 // pgIdle is the state of a connection outside of a transaction.
 const pgIdle = 'I'
 
-// quiet says whether nothing is going on on the connection.
-func (c *pgConn) quiet() bool { return !c.IsBusy() && c.TxStatus() == pgIdle }
+// isIdle says whether nothing is going on on the connection.
+func (c *pgConn) isIdle() bool { return !c.IsBusy() && c.TxStatus() == pgIdle }
 
-// answers says whether there is still somebody at the other end.
-func (c *pgConn) answers(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, askLimit)
+// ping says whether there is still somebody at the other end.
+func (c *pgConn) ping(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
 	return c.Ping(ctx) == nil
 }
 
-func (c *pgConn) hangUp() {
+func (c *pgConn) closeConn() {
 	ctx, cancel := context.WithTimeout(context.Background(), rollbackLimit)
 	defer cancel()
 	c.Close(ctx)
@@ -256,21 +256,21 @@ func (p *pgPool) within(ctx context.Context, limit time.Duration) (context.Conte
 	return ctx, func() { stop(); cancel() }
 }
 
-// judge tells a caller who gave up from a database that was given up.
-func (p *pgPool) judge(caller context.Context, err error) error {
-	if errors.Is(caller.Err(), context.Canceled) && fault.From(err).Code == fault.DatabaseUnreachable {
+// classifyError tells a caller who gave up from a database that was given up.
+func (p *pgPool) classifyError(caller context.Context, err error) error {
+	if errors.Is(caller.Err(), context.Canceled) && fault.Wrap(err).Code == fault.DatabaseUnreachable {
 		// pgx stops a write of such a caller by a deadline, and says only that.
 		return fmt.Errorf("%w: %v", context.Canceled, err)
 	}
 	if err != nil && errors.Is(err, context.Canceled) && p.alive.Err() != nil && caller.Err() == nil {
-		return fault.Unreachable(err)
+		return fault.DatabaseUnavailable(err)
 	}
 	return err
 }
 
-// reach connects to the server that takes writes. When the last one hangs it is
+// connectPrimary connects to the server that takes writes. When the last one hangs it is
 // asked after the others, because that takes a while.
-func (db *postgres) reach(ctx context.Context, hung bool) (*pgconn.PgConn, error) {
+func (db *postgres) connectPrimary(ctx context.Context, hung bool) (*pgconn.PgConn, error) {
 	first, n := int(db.hosts.first.Load()), len(db.hosts.list)
 	if hung {
 		first++
@@ -279,7 +279,7 @@ func (db *postgres) reach(ctx context.Context, hung bool) (*pgconn.PgConn, error
 	for i := range n {
 		host := (first + i) % n
 		config := db.config.Copy()
-		config.OnNotification = db.marks.noticed
+		config.OnNotification = db.generations.handleMessage
 		useHosts(config, db.hosts.list[host])
 		// In the server's list of connections it has a name of its own.
 		config.RuntimeParams["application_name"] = config.RuntimeParams["application_name"] + listeningName
@@ -299,7 +299,7 @@ func (db *postgres) reach(ctx context.Context, hung bool) (*pgconn.PgConn, error
 const closeLimit = 3 * time.Second
 
 func (db *postgres) Close() error {
-	db.endMarks()
+	db.stopBroadcast()
 	pool := db.live.Load()
 	closed := make(chan struct{})
 	go func() { pool.close(); close(closed) }()

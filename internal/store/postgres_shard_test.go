@@ -94,14 +94,14 @@ func TestCloseDueOf(t *testing.T) {
 		due := func(email string) (owner, id string) {
 			owner = person(t, s, email).ID
 			id = opened(t, s, owner, small).ID
-			if _, err := s.ChangeForm(ctx, owner, id, 0, func(p *form.Plan) error { p.ClosesAt = now.Add(time.Hour); return nil }, now); err != nil {
+			if _, err := s.UpdateForm(ctx, owner, id, 0, func(p *form.FormInput) error { p.ClosesAt = now.Add(time.Hour); return nil }, now); err != nil {
 				t.Fatal(err)
 			}
 			return owner, id
 		}
 		ada, _ := due("ada@example.com")
 		bob, _ := due("bob@example.com")
-		if err := s.CloseDueOf(ctx, ada, now.Add(2*time.Hour)); err != nil {
+		if err := s.CloseExpiredFormsOf(ctx, ada, now.Add(2*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		for owner, want := range map[string]int64{ada: 1, bob: 0} {
@@ -121,7 +121,7 @@ func TestIntakeCountsBytes(t *testing.T) {
 			t.Fatal("an empty queue is full")
 		}
 		_, err := addText(t, s, f, strings.Repeat("x", 200))
-		if e := fault.From(err); e.Code != fault.DatabaseUnreachable || e.RetryAfter == 0 {
+		if e := fault.Wrap(err); e.Code != fault.DatabaseUnreachable || e.RetryAfter == 0 {
 			t.Errorf("into a full queue: %v", err)
 		}
 		if _, err := addText(t, s, f, "short"); err != nil {

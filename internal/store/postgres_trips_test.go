@@ -25,24 +25,24 @@ func TestRoundTrips(t *testing.T) {
 	place.URL = countTrips(t, place.URL, &trips)
 	s := storetest.Open(t, place)
 	ada := person(t, s, "ada@example.com")
-	f, err := s.CreateForm(ctx, ada.ID, form.Head{Title: "x", Language: "en"}, nil, store.Once{}, time.Now())
+	f, err := s.CreateForm(ctx, ada.ID, form.Header{Title: "x", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	app := account.Application{
 		Account: ada.ID, ID: account.NewID(account.AppPrefix, time.Now()), Name: "App",
-		RedirectURIs: []string{"https://x/"}, Scopes: account.EveryScope(), CreatedAt: time.Now(),
+		RedirectURIs: []string{"https://x/"}, Scopes: account.DefaultScopes(), CreatedAt: time.Now(),
 	}
-	if _, err := s.AddApp(ctx, app, "hash", store.Once{}); err != nil {
+	if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {
 		t.Fatal(err)
 	}
 	code, access, refresh := mint(account.Code, ada.ID), mint(account.AccessToken, ada.ID), mint(account.RefreshToken, ada.ID)
-	ticket := store.Ticket{AppID: app.ID, RedirectURI: "https://x/", Scopes: account.EveryScope()}
+	ticket := store.ConsentRequest{AppID: app.ID, RedirectURI: "https://x/", Scopes: account.DefaultScopes()}
 	later := time.Now().Add(time.Hour)
 	if err := s.AddCodes(ctx, ticket, []account.Secret{code}, later, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Redeem(ctx, store.Redemption{Code: keyOf(code), AppID: app.ID, RedirectURI: "https://x/"}, access, refresh, later, time.Now()); err != nil {
+	if _, err := s.ExchangeCode(ctx, store.CodeExchange{Code: keyOf(code), AppID: app.ID, RedirectURI: "https://x/"}, access, refresh, later, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	session := mint(account.SessionKey, ada.ID)
@@ -51,9 +51,9 @@ func TestRoundTrips(t *testing.T) {
 	}
 	reads := map[string]func() error{}
 	for name, read := range map[string]func() error{
-		"who is behind a token":    func() error { _, err := s.Bearer(ctx, keyOf(access)); return err },
+		"who is behind a token":    func() error { _, err := s.AccessToken(ctx, keyOf(access)); return err },
 		"who is behind a session":  func() error { _, _, err := s.Session(ctx, keyOf(session)); return err },
-		"an application":           func() error { _, _, err := s.Client(ctx, app.ID); return err },
+		"an application":           func() error { _, _, err := s.AppCredentials(ctx, app.ID); return err },
 		"a page of forms":          func() error { return third(s.Forms(ctx, ada.ID, store.FormFilter{}, store.NewestFirst, 20, 0)) },
 		"a filtered page of forms": func() error { return third(s.Forms(ctx, ada.ID, store.FormFilter{Status: "draft"}, "title", 20, 0)) },
 		"a form":                   func() error { _, _, err := s.FormDraft(ctx, ada.ID, f.ID); return err },
@@ -61,7 +61,7 @@ func TestRoundTrips(t *testing.T) {
 		"a page of responses":      func() error { return third(s.Responses(ctx, ada.ID, f.ID, store.ResponseFilter{}, 20, 0)) },
 		"the feed":                 func() error { _, _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, "", 100); return err },
 		"the feed, with a token that is known": func() error {
-			if _, err := s.Bearer(ctx, keyOf(access)); err != nil {
+			if _, err := s.AccessToken(ctx, keyOf(access)); err != nil {
 				return err
 			}
 			_, _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, "", 100)
@@ -140,10 +140,10 @@ func TestSubmissionsAreBatched(t *testing.T) {
 	}
 }
 
-func mint(kind, owner string) account.Secret { return account.Mint(kind, owner, time.Now()) }
+func mint(kind, owner string) account.Secret { return account.NewSecret(kind, owner, time.Now()) }
 
-func keyOf(s account.Secret) account.Key {
-	return account.Key{Account: s.Account, ID: s.ID, Hash: s.Hash}
+func keyOf(s account.Secret) account.SecretRef {
+	return account.SecretRef{Account: s.Account, ID: s.ID, Hash: s.Hash}
 }
 
 // third is the error of what returns three things.

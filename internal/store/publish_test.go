@@ -18,7 +18,7 @@ func TestPublishUnchanged(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
 		first := current(t, s, owner, opened(t, s, owner, small).ID)
-		again, err := s.Publish(ctx, owner, first.ID, 0, store.Once{}, time.Now())
+		again, err := s.Publish(ctx, owner, first.ID, 0, store.IdempotencyKey{}, time.Now())
 		if err != nil || again.Version != 1 || again.Revision != first.Revision || again.Status != form.Open {
 			t.Fatalf("published again: %+v, %v", again, err)
 		}
@@ -26,7 +26,7 @@ func TestPublishUnchanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reopened, err := s.Publish(ctx, owner, first.ID, closed.Revision, store.Once{}, time.Now())
+		reopened, err := s.Publish(ctx, owner, first.ID, closed.Revision, store.IdempotencyKey{}, time.Now())
 		if err != nil || reopened.Version != 1 || reopened.Status != form.Open || reopened.Revision != closed.Revision+1 {
 			t.Fatalf("published while closed: %+v, %v", reopened, err)
 		}
@@ -34,7 +34,7 @@ func TestPublishUnchanged(t *testing.T) {
 			t.Errorf("%d forms count as open, %v", total, err)
 		}
 		rename(t, s, owner, first.ID, "Another title")
-		changed, err := s.Publish(ctx, owner, first.ID, 0, store.Once{}, time.Now())
+		changed, err := s.Publish(ctx, owner, first.ID, 0, store.IdempotencyKey{}, time.Now())
 		if err != nil || changed.Version != 2 {
 			t.Errorf("published with another title: %+v, %v", changed, err)
 		}
@@ -57,10 +57,10 @@ func TestChangeRefused(t *testing.T) {
 		owner := person(t, s, "ada@example.com").ID
 		f := current(t, s, owner, opened(t, s, owner, small).ID)
 		refusal := errors.New("refused")
-		if _, err := s.ChangeForm(ctx, owner, f.ID, 0, func(*form.Plan) error { return refusal }, time.Now()); !errors.Is(err, refusal) {
+		if _, err := s.UpdateForm(ctx, owner, f.ID, 0, func(*form.FormInput) error { return refusal }, time.Now()); !errors.Is(err, refusal) {
 			t.Errorf("refused: %v", err)
 		}
-		same, err := s.ChangeForm(ctx, owner, f.ID, f.Revision, func(*form.Plan) error { return nil }, time.Now())
+		same, err := s.UpdateForm(ctx, owner, f.ID, f.Revision, func(*form.FormInput) error { return nil }, time.Now())
 		if err != nil || same.Revision != f.Revision || !same.UpdatedAt.Equal(f.UpdatedAt) {
 			t.Errorf("changed nothing: %+v, %v", same, err)
 		}
@@ -68,11 +68,11 @@ func TestChangeRefused(t *testing.T) {
 		if moved.Revision != f.Revision+1 {
 			t.Errorf("revision %d became %d", f.Revision, moved.Revision)
 		}
-		_, err = s.ChangeForm(ctx, owner, f.ID, f.Revision, func(*form.Plan) error {
+		_, err = s.UpdateForm(ctx, owner, f.ID, f.Revision, func(*form.FormInput) error {
 			t.Error("a change of an old revision was computed")
 			return nil
 		}, time.Now())
-		if fault.From(err).Code != fault.Changed {
+		if fault.Wrap(err).Code != fault.Conflict {
 			t.Errorf("old revision: %v", err)
 		}
 	})
@@ -85,7 +85,7 @@ func TestChangeOutsideTheTransaction(t *testing.T) {
 		owner := person(t, s, "ada@example.com").ID
 		f := opened(t, s, owner, small)
 		runs := 0
-		changed, err := s.ChangeForm(ctx, owner, f.ID, 0, func(p *form.Plan) error {
+		changed, err := s.UpdateForm(ctx, owner, f.ID, 0, func(p *form.FormInput) error {
 			if runs++; runs == 1 {
 				// With a writer held by this change, this would wait for ever.
 				rename(t, s, owner, f.ID, "Theirs")
@@ -96,11 +96,11 @@ func TestChangeOutsideTheTransaction(t *testing.T) {
 		if err != nil || runs != 2 || changed.Title != "Theirs and ours" {
 			t.Errorf("after %d runs the title is %q, %v", runs, changed.Title, err)
 		}
-		_, err = s.ChangeForm(ctx, owner, f.ID, 0, func(p *form.Plan) error {
+		_, err = s.UpdateForm(ctx, owner, f.ID, 0, func(p *form.FormInput) error {
 			p.Title = strings.Repeat("x", 10) + rename(t, s, owner, f.ID, time.Now().String()).Title
 			return nil
 		}, time.Now())
-		if fault.From(err).Code != fault.Changed {
+		if fault.Wrap(err).Code != fault.Conflict {
 			t.Errorf("a form that never rests: %v", err)
 		}
 	})

@@ -54,14 +54,14 @@ const (
 	endErasureSQL  = `DELETE FROM account_purge WHERE account_id = $1`
 )
 
-// DeletePerson removes an account and everything that it owns. With complete, the data is
+// DeleteUser removes an account and everything that it owns. With complete, the data is
 // gone from the files of SQLite too; otherwise the account is gone, and Sweep removes what
 // is left of its data.
-func (s *Store) DeletePerson(ctx context.Context, owner string, now time.Time) (complete bool, err error) {
+func (s *Store) DeleteUser(ctx context.Context, owner string, now time.Time) (complete bool, err error) {
 	if err := s.deleteAccount(ctx, owner, now); err != nil {
 		return false, err
 	}
-	if err := s.erase(ctx, owner); isAway(err) || ctx.Err() != nil {
+	if err := s.erase(ctx, owner); isUnavailable(err) || ctx.Err() != nil {
 		return false, nil
 	} else if err != nil {
 		return false, err
@@ -82,10 +82,10 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 		}, owner); err != nil {
 			return err
 		}
-		if err := changed(t.Exec(deletePersonSQL, owner)); err != nil {
+		if err := checkAffected(t.Exec(deleteUserSQL, owner)); err != nil {
 			return err
 		}
-		if _, err := t.Exec(noteErasureSQL, owner, ms(now)); err != nil {
+		if _, err := t.Exec(noteErasureSQL, owner, toMillis(now)); err != nil {
 			return err
 		}
 		for _, sql := range ownedSQL {
@@ -93,7 +93,7 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 				return err
 			}
 		}
-		_, err := t.Exec(releaseAccountSQL, owner, ms(now))
+		_, err := t.Exec(releaseAccountSQL, owner, toMillis(now))
 		return err
 	})
 	// The account's applications act for other people.
@@ -105,7 +105,7 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 func (s *Store) erase(ctx context.Context, owner string) error {
 	for _, sql := range purgeSQL {
 		if err := s.eraseRows(ctx, sql, owner); err != nil {
-			return notFoundAs(err, nil) // another node has completed it
+			return replaceNotFound(err, nil) // another node has completed it
 		}
 	}
 	if err := s.db.Scrub(ctx); err != nil {
@@ -125,13 +125,13 @@ func (s *Store) finishErasures(ctx context.Context) error {
 		err := r.Scan(&owner)
 		owners = append(owners, owner)
 		return err
-	}, sweepBatch)
+	}, cleanupBatch)
 	if err != nil {
 		return err
 	}
 	for _, owner := range owners {
 		// A database that is busy is tried again at the next sweep.
-		if err := s.erase(ctx, owner); err != nil && fault.From(err).Code != fault.DatabaseUnreachable {
+		if err := s.erase(ctx, owner); err != nil && fault.Wrap(err).Code != fault.DatabaseUnreachable {
 			return err
 		}
 	}
@@ -148,7 +148,7 @@ func (s *Store) eraseRows(ctx context.Context, sql, owner string) error {
 	for {
 		var n int64
 		err := s.db.Write(ctx, func(t tx) (err error) {
-			if err := changed(t.Exec(holdErasureSQL, owner)); err != nil {
+			if err := checkAffected(t.Exec(holdErasureSQL, owner)); err != nil {
 				return err
 			}
 			n, err = t.Exec(sql, owner, eraseBatch)
@@ -165,10 +165,10 @@ func (s *Store) repeat(ctx context.Context, sql string, first any) error {
 	for {
 		var n int64
 		err := s.db.Write(ctx, func(t tx) (err error) {
-			n, err = t.Exec(sql, first, sweepBatch)
+			n, err = t.Exec(sql, first, cleanupBatch)
 			return err
 		})
-		if err != nil || n < sweepBatch {
+		if err != nil || n < cleanupBatch {
 			return err
 		}
 	}

@@ -71,11 +71,11 @@ func (s *Store) Usage(ctx context.Context, owner string) (Usage, error) {
 	var u Usage
 	var forms, trash, trashed int64
 	var found bool
-	err := s.db.Ask(ctx,
-		into(&found, formsStoredSQL, []any{owner}, &forms),
-		into(&found, trashStoredSQL, []any{owner}, &trash),
-		into(&found, countFormsSQL, []any{owner, "", ""}, &u.Forms),
-		into(&found, trashFormsSQL, []any{owner}, &trashed))
+	err := s.db.QueryBatch(ctx,
+		scanInto(&found, formsStoredSQL, []any{owner}, &forms),
+		scanInto(&found, trashStoredSQL, []any{owner}, &trash),
+		scanInto(&found, countFormsSQL, []any{owner, "", ""}, &u.Forms),
+		scanInto(&found, trashFormsSQL, []any{owner}, &trashed))
 	u.Forms += trashed
 	u.Bytes = forms + trash
 	return u, err
@@ -97,7 +97,7 @@ type knownUsage struct {
 }
 
 const (
-	usageFresh  = 10 * time.Second
+	usageTTL    = 10 * time.Second
 	usageRepeat = 500 * time.Millisecond // between two readings for an account at its limit
 	maxUsages   = 10_000
 )
@@ -112,7 +112,7 @@ func (s *Store) reserve(ctx context.Context, owner string, n int64) error {
 	defer q.mu.Unlock()
 	u, now := q.of(owner), time.Now()
 	age := now.Sub(u.read)
-	if !u.reading && (age >= usageFresh || u.bytes+n > q.Bytes && age >= usageRepeat) {
+	if !u.reading && (age >= usageTTL || u.bytes+n > q.Bytes && age >= usageRepeat) {
 		u.reading = true
 		q.mu.Unlock()
 		read, err := s.Usage(ctx, owner)
@@ -152,10 +152,10 @@ func (q *quotas) allowForm(t tx, owner string) error {
 		return nil
 	}
 	var forms, trashed int64
-	if err := one(t.Query, countFormsSQL, []any{owner, "", ""}, &forms); err != nil {
+	if err := queryOne(t.Query, countFormsSQL, []any{owner, "", ""}, &forms); err != nil {
 		return err
 	}
-	if err := one(t.Query, trashFormsSQL, []any{owner}, &trashed); err != nil {
+	if err := queryOne(t.Query, trashFormsSQL, []any{owner}, &trashed); err != nil {
 		return err
 	}
 	if forms+trashed >= q.Forms {

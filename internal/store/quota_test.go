@@ -19,7 +19,7 @@ const textForm = `{"fields": [{"key": "text", "kind": "long_text"}]}`
 
 func addText(t *testing.T, s *store.Store, f *store.PublicForm, text string) (form.Response, error) {
 	t.Helper()
-	return s.AddResponse(ctx, store.Submission{Form: f, Answers: map[string]any{"text": text}, At: time.Now()})
+	return s.SubmitResponse(ctx, store.Submission{Form: f, Answers: map[string]any{"text": text}, At: time.Now()})
 }
 
 func used(t *testing.T, s *store.Store, owner string) int64 {
@@ -49,7 +49,7 @@ func TestUsage(t *testing.T) {
 		if with < empty+10_000 || with > empty+11_000 {
 			t.Errorf("a response of 10,000 bytes takes %d", with-empty)
 		}
-		if _, err := s.ChangeResponse(ctx, owner, f.ID, r.ID, func(*form.Definition, map[string]any) (map[string]any, error) {
+		if _, err := s.UpdateResponse(ctx, owner, f.ID, r.ID, func(*form.Definition, map[string]any) (map[string]any, error) {
 			return map[string]any{"text": "short"}, nil
 		}, time.Now()); err != nil {
 			t.Fatal(err)
@@ -85,7 +85,7 @@ func TestUsage(t *testing.T) {
 		if err := s.DeleteForm(ctx, owner, f.ID, 0, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Sweep(ctx, time.Now().Add(2*time.Hour), time.Hour); err != nil {
+		if err := s.Cleanup(ctx, time.Now().Add(2*time.Hour), time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		if swept := used(t, s, owner); swept != 0 {
@@ -102,24 +102,24 @@ func TestQuotas(t *testing.T) {
 		f := opened(t, s, owner, textForm)
 		refused := func(name string, err error) {
 			t.Helper()
-			if fault.From(err).Code != fault.QuotaReached {
+			if fault.Wrap(err).Code != fault.QuotaReached {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		rename(t, s, owner, f.ID, "Second")
-		if _, err := s.Publish(ctx, owner, f.ID, 0, store.Once{}, time.Now()); err != nil {
+		if _, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		rename(t, s, owner, f.ID, "Third")
-		_, err := s.Publish(ctx, owner, f.ID, 0, store.Once{}, time.Now())
+		_, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, time.Now())
 		refused("a third version", err)
 
 		for range 2 {
-			if _, err := s.CreateForm(ctx, owner, form.Head{Title: "More", Language: "en"}, nil, store.Once{}, time.Now()); err != nil {
+			if _, err := s.CreateForm(ctx, owner, form.Header{Title: "More", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, err = s.CreateForm(ctx, owner, form.Head{Title: "Too many", Language: "en"}, nil, store.Once{}, time.Now())
+		_, err = s.CreateForm(ctx, owner, form.Header{Title: "Too many", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
 		refused("a fourth form", err)
 		list, _, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, 1, 0)
 		if err != nil {
@@ -128,7 +128,7 @@ func TestQuotas(t *testing.T) {
 		if err := s.DeleteForm(ctx, owner, list[0].ID, 0, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.CreateForm(ctx, owner, form.Head{Title: "Too many", Language: "en"}, nil, store.Once{}, time.Now())
+		_, err = s.CreateForm(ctx, owner, form.Header{Title: "Too many", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
 		refused("a form in place of a recently deleted one", err)
 
 		for n := 0; ; n++ {
@@ -164,24 +164,24 @@ func TestSlugsAreHeld(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner, other := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
 		slug := func(owner string, f form.Form, slug string, now time.Time) error {
-			_, err := s.ChangeForm(ctx, owner, f.ID, 0, func(p *form.Plan) error { p.Slug = slug; return nil }, now)
+			_, err := s.UpdateForm(ctx, owner, f.ID, 0, func(p *form.FormInput) error { p.Slug = slug; return nil }, now)
 			return err
 		}
 		draft := func(owner string) form.Form {
 			t.Helper()
 			var d form.Definition
 			d.Fields = append(d.Fields, &form.Field{Kind: "short_text", Label: "Name"})
-			if err := d.Clean(); err != nil {
+			if err := d.Normalize(); err != nil {
 				t.Fatal(err)
 			}
-			f, err := s.CreateForm(ctx, owner, form.Head{Title: "Party", Language: "en"}, &d, store.Once{}, time.Now())
+			f, err := s.CreateForm(ctx, owner, form.Header{Title: "Party", Language: "en"}, &d, store.IdempotencyKey{}, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
 			return f
 		}
 		publish := func(owner string, f form.Form, now time.Time) error {
-			_, err := s.Publish(ctx, owner, f.ID, 0, store.Once{}, now)
+			_, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, now)
 			return err
 		}
 		now := time.Now()
@@ -198,16 +198,16 @@ func TestSlugsAreHeld(t *testing.T) {
 		if p, err := s.PublicForm(ctx, "summer-party"); err != nil || p.ID != mine.ID {
 			t.Errorf("the link leads to %+v, %v", p, err)
 		}
-		if err := publish(other, squatter, now); fault.From(err).Code != fault.Invalid {
+		if err := publish(other, squatter, now); fault.Wrap(err).Code != fault.Invalid {
 			t.Errorf("publishing with a taken link: %v", err)
 		}
 		if err := s.DeleteForm(ctx, owner, mine.ID, 0, now); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.PublicForm(ctx, "summer-party"); fault.From(err).Code != fault.NoResource {
+		if _, err := s.PublicForm(ctx, "summer-party"); fault.Wrap(err).Code != fault.NotFoundInAccount {
 			t.Errorf("the link of a deleted form: %v", err)
 		}
-		if err := publish(other, squatter, now.Add(29*24*time.Hour)); fault.From(err).Code != fault.Invalid {
+		if err := publish(other, squatter, now.Add(29*24*time.Hour)); fault.Wrap(err).Code != fault.Invalid {
 			t.Errorf("after 29 days: %v", err)
 		}
 		again := draft(owner)
@@ -217,10 +217,10 @@ func TestSlugsAreHeld(t *testing.T) {
 		if err := publish(owner, again, now); err != nil {
 			t.Errorf("its own account: %v", err)
 		}
-		if _, err := s.DeletePerson(ctx, owner, now); err != nil {
+		if _, err := s.DeleteUser(ctx, owner, now); err != nil {
 			t.Fatal(err)
 		}
-		if err := publish(other, squatter, now.Add(time.Hour)); fault.From(err).Code != fault.Invalid {
+		if err := publish(other, squatter, now.Add(time.Hour)); fault.Wrap(err).Code != fault.Invalid {
 			t.Errorf("an hour after the account was deleted: %v", err)
 		}
 		if err := publish(other, squatter, now.Add(31*24*time.Hour)); err != nil {
@@ -244,7 +244,7 @@ func TestDeletedAccountsLeaveNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.TrashResponses(ctx, owner, f.ID, []string{list[0].ID}, time.Now()); err != nil {
+		if _, err := s.DeleteResponsesWithUndo(ctx, owner, f.ID, []string{list[0].ID}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Summary(ctx, owner, f.ID); err != nil {
@@ -253,7 +253,7 @@ func TestDeletedAccountsLeaveNothing(t *testing.T) {
 		if place.Engine == "sqlite" && fragments(t, place) == 0 {
 			t.Fatal("the answers are not in the files as text: this test shows nothing")
 		}
-		complete, err := s.DeletePerson(ctx, owner, time.Now())
+		complete, err := s.DeleteUser(ctx, owner, time.Now())
 		if err != nil || !complete {
 			t.Fatal(complete, err)
 		}
@@ -282,10 +282,10 @@ func TestInterruptedDeletion(t *testing.T) {
 		if err := s.DeleteAccountOnly(ctx, owner, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Person(ctx, owner); fault.From(err).Code != fault.NoResource {
+		if _, err := s.User(ctx, owner); fault.Wrap(err).Code != fault.NotFoundInAccount {
 			t.Errorf("the account: %v", err)
 		}
-		if err := s.Sweep(ctx, time.Now(), time.Hour); err != nil {
+		if err := s.Cleanup(ctx, time.Now(), time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM response`)
@@ -322,21 +322,21 @@ func TestFullAccountRepeats(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
 		f := opened(t, s, owner, textForm)
-		once := store.Once{App: "public/" + f.ID, Key: "key", Hash: "h"}
+		once := store.IdempotencyKey{App: "public/" + f.ID, Key: "key", Hash: "h"}
 		submit := func() (form.Response, error) {
-			return s.AddResponse(ctx, store.Submission{Form: f, Answers: map[string]any{"text": "x"}, At: time.Now(), Once: once})
+			return s.SubmitResponse(ctx, store.Submission{Form: f, Answers: map[string]any{"text": "x"}, At: time.Now(), Once: once})
 		}
 		first, err := submit()
 		if err != nil {
 			t.Fatal(err)
 		}
-		created := store.Once{App: "app", Key: "form", Hash: "h"}
+		created := store.IdempotencyKey{App: "app", Key: "form", Hash: "h"}
 		var d form.Definition
 		d.Fields = append(d.Fields, &form.Field{Kind: "short_text", Label: "Name"})
-		if err := d.Clean(); err != nil {
+		if err := d.Normalize(); err != nil {
 			t.Fatal(err)
 		}
-		made, err := s.CreateForm(ctx, owner, form.Head{Title: "Once", Language: "en"}, &d, created, time.Now())
+		made, err := s.CreateForm(ctx, owner, form.Header{Title: "Once", Language: "en"}, &d, created, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,16 +344,16 @@ func TestFullAccountRepeats(t *testing.T) {
 		if again, err := submit(); err != nil || again.ID != first.ID {
 			t.Errorf("a repeated submission: %+v, %v", again, err)
 		}
-		if again, err := s.CreateForm(ctx, owner, form.Head{Title: "Once", Language: "en"}, &d, created, time.Now()); err != nil || again.ID != made.ID {
+		if again, err := s.CreateForm(ctx, owner, form.Header{Title: "Once", Language: "en"}, &d, created, time.Now()); err != nil || again.ID != made.ID {
 			t.Errorf("a repeated creation: %+v, %v", again, err)
 		}
 		if _, err := s.CloseForm(ctx, owner, f.ID, 0, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := s.Publish(ctx, owner, f.ID, 0, store.Once{}, time.Now()); err != nil || again.Status != form.Open {
+		if again, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, time.Now()); err != nil || again.Status != form.Open {
 			t.Errorf("publishing the same: %+v, %v", again, err)
 		}
-		if _, err := addText(t, s, f, "more"); fault.From(err).Code != fault.QuotaReached {
+		if _, err := addText(t, s, f, "more"); fault.Wrap(err).Code != fault.QuotaReached {
 			t.Errorf("something new: %v", err)
 		}
 	})
@@ -364,12 +364,12 @@ func TestFullAccountRepeats(t *testing.T) {
 func TestDraftsClaimNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
-		f, err := s.CreateForm(ctx, owner, form.Head{Title: "Party", Language: "en"}, nil, store.Once{}, time.Now())
+		f, err := s.CreateForm(ctx, owner, form.Header{Title: "Party", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, slug := range []string{"first-link", "second-link"} {
-			changed, err := s.ChangeForm(ctx, owner, f.ID, 0, func(p *form.Plan) error { p.Slug = slug; return nil }, time.Now())
+			changed, err := s.UpdateForm(ctx, owner, f.ID, 0, func(p *form.FormInput) error { p.Slug = slug; return nil }, time.Now())
 			if err != nil || changed.Address() != f.ID {
 				t.Errorf("the address of a draft is %s, %v", changed.Address(), err)
 			}
@@ -394,7 +394,7 @@ func TestUsageOfNumbers(t *testing.T) {
 		f := opened(t, s, owner, small)
 		before := used(t, s, owner)
 		for _, n := range []float64{1e300, 0.1, 123456789, -1e-300} {
-			if _, err := s.AddResponse(ctx, store.Submission{Form: f, Answers: map[string]any{"n": n}, At: time.Now()}); err != nil {
+			if _, err := s.SubmitResponse(ctx, store.Submission{Form: f, Answers: map[string]any{"n": n}, At: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 		}

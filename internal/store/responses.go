@@ -29,7 +29,7 @@ const (
 // Every 64th response is found by its serial too, and from there it is a few steps
 // to any other.
 const (
-	markAfterSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial > $3 AND serial % 64 = 0
+	cursorGenerationSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial > $3 AND serial % 64 = 0
 		ORDER BY serial LIMIT 1`
 	afterSerialSQL = `id > COALESCE((SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial <= $3 AND serial % 64 = 0
 		ORDER BY serial DESC LIMIT 1), '') AND serial > $3`
@@ -38,24 +38,24 @@ const (
 // lastID is greater than every id.
 const lastID = "~"
 
-// markAfter is an id that no response up to the serial has reached, and few after
+// cursorGeneration is an id that no response up to the serial has reached, and few after
 // it are below.
-func markAfter(q querier, owner, formID string, serial int64) (string, error) {
+func cursorGeneration(q querier, owner, formID string, serial int64) (string, error) {
 	id := lastID
-	err := one(q, markAfterSQL, []any{owner, formID, serial}, &id)
-	return id, notFoundAs(err, nil)
+	err := queryOne(q, cursorGenerationSQL, []any{owner, formID, serial}, &id)
+	return id, replaceNotFound(err, nil)
 }
 
 func scanResponse(r row, formID string) (form.Response, error) {
 	out := form.Response{FormID: formID}
 	var submitted int64
 	err := r.Scan(&out.ID, &out.Version, &out.Serial, &submitted, &out.JSON, &out.Metadata)
-	out.SubmittedAt = at(submitted)
+	out.SubmittedAt = fromMillis(submitted)
 	return out, err
 }
 
-// collect runs a query for responses.
-func collect(q querier, formID, sql string, args ...any) ([]form.Response, error) {
+// collectResponses runs a query for responses.
+func collectResponses(q querier, formID, sql string, args ...any) ([]form.Response, error) {
 	var list []form.Response
 	err := q(sql, gatherInto(&list, formID), args...)
 	return list, err
@@ -78,9 +78,9 @@ func readResponse(q querier, owner, formID, id string) (form.Response, error) {
 	if !areIDs(formID, id) {
 		return form.Response{}, fault.NotFound
 	}
-	list, err := collect(q, formID, responseSQL, owner, formID, id)
+	list, err := collectResponses(q, formID, responseSQL, owner, formID, id)
 	if err != nil || len(list) == 0 {
-		return form.Response{}, orNil(err, len(list) == 0, fault.NotFound)
+		return form.Response{}, nullIfEmpty(err, len(list) == 0, fault.NotFound)
 	}
 	return list[0], nil
 }
@@ -103,7 +103,7 @@ func responseIDs(formID string, ids []string) ([]string, error) {
 // ResponsesAfter returns responses in the order in which they were stored, those
 // after an id; empty: from the first on. It costs the same at any depth.
 func (s *Store) ResponsesAfter(ctx context.Context, owner, formID, id string, limit int64) ([]form.Response, error) {
-	return collect(s.query(ctx), formID, responsesSQL, owner, formID, id, limit)
+	return collectResponses(s.query(ctx), formID, responsesSQL, owner, formID, id, limit)
 }
 
 // ResponseAt is the id of the last response up to a serial; empty: there is none.
@@ -113,7 +113,7 @@ func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int
 	}
 	err = s.db.Read(ctx, func(t tx) error {
 		id = ""
-		list, err := upTo(t.Query, owner, formID, serial, 1, 0)
+		list, err := clampSerial(t.Query, owner, formID, serial, 1, 0)
 		for _, r := range list {
 			id = r.ID
 		}
@@ -122,13 +122,13 @@ func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int
 	return id, err
 }
 
-// upTo reads responses down from a serial.
-func upTo(q querier, owner, formID string, serial, limit, skip int64) ([]form.Response, error) {
-	below, err := markAfter(q, owner, formID, serial)
+// clampSerial reads responses down from a serial.
+func clampSerial(q querier, owner, formID string, serial, limit, skip int64) ([]form.Response, error) {
+	below, err := cursorGeneration(q, owner, formID, serial)
 	if err != nil {
 		return nil, err
 	}
-	return collect(q, formID, newestResponsesSQL, owner, formID, below, serial, limit, skip)
+	return collectResponses(q, formID, newestResponsesSQL, owner, formID, below, serial, limit, skip)
 }
 
 // feedBytes bounds one page of the feed: with large responses it has fewer than were
@@ -149,17 +149,17 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 		sql, args = filter.after(owner, formID, s.db, after, limit+1)
 	}
 	bytes := 0
-	err = s.db.Ask(ctx, into(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
-		question{sql, args, func(r row) error {
+	err = s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
+		statement{sql, args, func(r row) error {
 			if int64(len(list)) == limit || bytes >= feedBytes {
 				more = true
-				return errStop
+				return errStopIteration
 			}
 			response, err := scanResponse(r, formID)
 			list, bytes = append(list, response), bytes+len(response.JSON)
 			return err
 		}})
-	return list, more, orNil(err, !found, fault.NotFound)
+	return list, more, nullIfEmpty(err, !found, fault.NotFound)
 }
 
 // Responses returns a page of a form's responses, the newest first, and how many
@@ -175,14 +175,14 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 		// So near the top there is nothing to look up first.
 		var top int64
 		var found bool
-		err := s.db.Ask(ctx, into(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
-			question{newestResponsesSQL, []any{owner, formID, lastID, int64(math.MaxInt64), limit, offset}, gatherInto(&list, formID)})
-		return list, total, orNil(err, !found, fault.NotFound)
+		err := s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
+			statement{newestResponsesSQL, []any{owner, formID, lastID, int64(math.MaxInt64), limit, offset}, gatherInto(&list, formID)})
+		return list, total, nullIfEmpty(err, !found, fault.NotFound)
 	}
 	err := s.db.Read(ctx, func(t tx) error {
 		list = nil
 		var top int64
-		if err := one(t.Query, countResponsesSQL, []any{owner, formID}, &total, &top); err != nil {
+		if err := queryOne(t.Query, countResponsesSQL, []any{owner, formID}, &total, &top); err != nil {
 			return err
 		}
 		if filter.By.Key != "" && filter.empty() && total > MaxSorted {
@@ -206,7 +206,7 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 		if err != nil || !found {
 			return err
 		}
-		list, err = upTo(t.Query, owner, formID, serial, limit, skip)
+		list, err = clampSerial(t.Query, owner, formID, serial, limit, skip)
 		return err
 	})
 	return list, total, err
@@ -217,14 +217,14 @@ const (
 	olderSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND id < $3 ORDER BY id DESC LIMIT 1`
 )
 
-// Beside returns the ids of the responses that came just after and just before;
+// Neighbors returns the ids of the responses that came just after and just before;
 // empty where there is none.
-func (s *Store) Beside(ctx context.Context, owner string, r form.Response) (newer, older string, err error) {
+func (s *Store) Neighbors(ctx context.Context, owner string, r form.Response) (newer, older string, err error) {
 	at := []any{owner, r.FormID, r.ID}
-	if err := notFoundAs(one(s.query(ctx), newerSQL, at, &newer), nil); err != nil {
+	if err := replaceNotFound(queryOne(s.query(ctx), newerSQL, at, &newer), nil); err != nil {
 		return "", "", err
 	}
-	return newer, older, notFoundAs(one(s.query(ctx), olderSQL, at, &older), nil)
+	return newer, older, replaceNotFound(queryOne(s.query(ctx), olderSQL, at, &older), nil)
 }
 
 // DeleteResponse removes one response.
@@ -233,7 +233,7 @@ func (s *Store) DeleteResponse(ctx context.Context, owner, formID, id string) er
 		return fault.NotFound
 	}
 	n, err := s.deleteResponses(ctx, owner, formID, []string{id}, nil)
-	return changed(n, err)
+	return checkAffected(n, err)
 }
 
 // DeleteResponses removes the responses that the filter chooses, some at a time,
@@ -275,12 +275,12 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 		n = 0
 		// The form's row first, as everywhere: two that wait for each other
 		// would wait for ever.
-		if err := changed(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
+		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
 		}
 		var gone []form.Response
 		for _, id := range ids {
-			list, err := collect(t.Query, formID, deleteResponseSQL, owner, formID, id)
+			list, err := collectResponses(t.Query, formID, deleteResponseSQL, owner, formID, id)
 			if err != nil {
 				return err
 			}
@@ -305,10 +305,10 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 		if _, err := t.Exec(dropCountSQL, owner, formID, n, size); err != nil {
 			return err
 		}
-		if err := s.unsum(t, owner, formID, gone, nil); err != nil {
+		if err := s.subtract(t, owner, formID, gone, nil); err != nil {
 			return err
 		}
-		return s.exchangeOptions(t, owner, formID, gone, nil, true)
+		return s.updateOptionCounts(t, owner, formID, gone, nil, true)
 	})
 	return n, err
 }

@@ -21,12 +21,12 @@ type ResponseFilter struct {
 	Version int64
 	Answers []AnswerFilter
 	Oldest  bool // the oldest first, in place of the newest
-	By      AnswerOrder
+	By      AnswerSort
 }
 
-// AnswerOrder sorts a page of responses by what was answered to a question, those
+// AnswerSort sorts a page of responses by what was answered to a question, those
 // without an answer last; without a key they are sorted by time.
-type AnswerOrder struct {
+type AnswerSort struct {
 	Key     string
 	Part    string // such as the family name; empty: the answer itself
 	Numbers bool   // answers are compared as numbers
@@ -54,7 +54,7 @@ func asNumber(json string) string {
 
 // AnswerFilter chooses the responses with a certain answer to a question.
 type AnswerFilter struct {
-	places []place
+	places []answerPath
 	lists  bool     // answers may be lists, and one of a list counts as the answer
 	part   string   // such as the row of a matrix; empty: the answer itself
 	values []string // as JSON; each of them will do
@@ -70,10 +70,10 @@ func (a AnswerFilter) Within(text string) AnswerFilter {
 // MaxAnswerFilters is how many there may be at once.
 const MaxAnswerFilters = 10
 
-// FilterMistake is a condition on answers that the form's questions do not allow.
-type FilterMistake struct{ Name, Message string }
+// FilterError is a condition on answers that the form's questions do not allow.
+type FilterError struct{ Name, Message string }
 
-func (m *FilterMistake) Error() string { return m.Name + " " + m.Message }
+func (m *FilterError) Error() string { return m.Name + " " + m.Message }
 
 // pathSigns make a path of the name of a part, in SQLite's eyes.
 const pathSigns = `$"\`
@@ -85,7 +85,7 @@ func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditi
 		return nil, nil
 	}
 	if len(conditions) > MaxAnswerFilters {
-		return nil, &FilterMistake{"answers", "has too many conditions; the limit is " + strconv.Itoa(MaxAnswerFilters)}
+		return nil, &FilterError{"answers", "has too many conditions; the limit is " + strconv.Itoa(MaxAnswerFilters)}
 	}
 	versions, err := s.Definitions(ctx, owner, formID)
 	if err != nil {
@@ -97,17 +97,17 @@ func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditi
 		var asked *form.Field
 		for _, d := range versions {
 			for _, f := range d.Fields {
-				if f.Key == key && f.Asked() {
+				if f.Key == key && f.HasAnswer() {
 					asked = f
 				}
 			}
 		}
 		if asked == nil || strings.ContainsAny(part, pathSigns) {
-			return nil, &FilterMistake{"answers[" + name + "]", "is not a question in this form"}
+			return nil, &FilterError{"answers[" + name + "]", "is not a question in this form"}
 		}
 		text, err := asked.JSON(conditions[name])
 		if err != nil {
-			return nil, &FilterMistake{"answers[" + name + "]", "does not match any answer to this question"}
+			return nil, &FilterError{"answers[" + name + "]", "does not match any answer to this question"}
 		}
 		list = append(list, filterOf(versions, asked.ID, part, text))
 	}
@@ -120,19 +120,19 @@ func filterOf(versions []*form.Definition, id, part string, values ...string) An
 			return f.ID == id && (f.Kind == "multiple_choice" || f.Kind == "ranking" || f.Kind == "matrix")
 		})
 	})
-	return AnswerFilter{places: placesOf(versions, id), lists: lists, part: part, values: values}
+	return AnswerFilter{places: answerPaths(versions, id), lists: lists, part: part, values: values}
 }
 
 // A search can mean so many answers beside its words.
 const (
-	maxMeant      = 40   // questions, or rows of them
-	maxMeantLists = 40   // answers to a question where they may be lists
-	maxMeantAll   = 1000 // answers in all, once for each place where they may be
+	maxMatches    = 40   // questions, or rows of them
+	maxMatchLists = 40   // answers to a question where they may be lists
+	maxAllMatches = 1000 // answers in all, once for each place where they may be
 )
 
-// Meant are the answers whose words have the text in them, though not in the way in
+// MatchLabels are the answers whose words have the text in them, though not in the way in
 // which they are stored: options have labels, and countries have names.
-func (s *Store) Meant(ctx context.Context, owner, formID, text string, countries map[string]string) ([]AnswerFilter, error) {
+func (s *Store) MatchLabels(ctx context.Context, owner, formID, text string, countries map[string]string) ([]AnswerFilter, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -141,16 +141,16 @@ func (s *Store) Meant(ctx context.Context, owner, formID, text string, countries
 		return nil, err
 	}
 	var list []AnswerFilter
-	has := func(words string) bool { return strings.Contains(form.Fold(words), form.Fold(text)) }
-	left := maxMeantAll
+	has := func(words string) bool { return strings.Contains(form.SearchKey(words), form.SearchKey(text)) }
+	left := maxAllMatches
 	add := func(f *form.Field, part string, values []string) {
-		if len(values) == 0 || len(list) == maxMeant || strings.ContainsAny(part, pathSigns) {
+		if len(values) == 0 || len(list) == maxMatches || strings.ContainsAny(part, pathSigns) {
 			return
 		}
 		meant := filterOf(versions, f.ID, part, values...)
 		most := left / len(meant.places)
 		if meant.lists {
-			most = min(most, maxMeantLists)
+			most = min(most, maxMatchLists)
 		}
 		if meant.values = values[:min(len(values), most)]; len(meant.values) > 0 {
 			list, left = append(list, meant), left-len(meant.values)*len(meant.places)
@@ -162,7 +162,7 @@ func (s *Store) Meant(ctx context.Context, owner, formID, text string, countries
 			codes = append(codes, quote(code))
 		}
 	}
-	for _, f := range form.Asked(versions) {
+	for _, f := range form.MergeQuestions(versions) {
 		var options []string
 		for _, o := range f.Options {
 			if has(o.Label) && !has(o.Value) {
@@ -186,7 +186,7 @@ func (s *Store) Meant(ctx context.Context, owner, formID, text string, countries
 
 // quote writes a text as it is stored.
 func quote(text string) string {
-	quoted, err := form.Quote(text)
+	quoted, err := form.EncodeText(text)
 	if err != nil {
 		return `""` // which nobody answers
 	}
@@ -205,7 +205,7 @@ func (f ResponseFilter) after(owner, formID string, db engine, id string, limit 
 func (s *Store) filtered(t tx, owner, formID string, filter ResponseFilter, limit, offset int64) ([]form.Response, int64, error) {
 	where, args := filter.where(owner, formID, s.db)
 	var total int64
-	if err := one(t.Query, `SELECT COUNT(*)`+where, args, &total); err != nil || offset >= total {
+	if err := queryOne(t.Query, `SELECT COUNT(*)`+where, args, &total); err != nil || offset >= total {
 		return nil, total, err
 	}
 	if filter.By.Key != "" && total > MaxSorted {
@@ -221,7 +221,7 @@ func (s *Store) filtered(t tx, owner, formID string, filter ResponseFilter, limi
 		args = append(args, path[i%len(path)])
 	}
 	page := sorted + ` LIMIT $` + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
-	list, err := collect(t.Query, formID, `SELECT `+responseColumns+where+page, append(args, limit, offset)...)
+	list, err := collectResponses(t.Query, formID, `SELECT `+responseColumns+where+page, append(args, limit, offset)...)
 	return list, total, err
 }
 
@@ -255,10 +255,10 @@ const (
 	exportBytes = 8 << 20
 )
 
-// EachResponse goes through the responses that the filter chooses, the oldest
+// StreamResponses goes through the responses that the filter chooses, the oldest
 // first, some at a time: the next are read while fn has the last ones. Memory does
 // not grow with their number.
-func (s *Store) EachResponse(ctx context.Context, owner, formID string, filter ResponseFilter, fn func(form.Response) error) error {
+func (s *Store) StreamResponses(ctx context.Context, owner, formID string, filter ResponseFilter, fn func(form.Response) error) error {
 	if _, err := s.Form(ctx, owner, formID); err != nil {
 		return err
 	}
@@ -323,7 +323,7 @@ func (s *Store) gatherSome(ctx context.Context, list *[]form.Response, formID, s
 		}
 		if bytes += len((*list)[len(*list)-1].JSON); bytes >= exportBytes {
 			full = true
-			return errStop
+			return errStopIteration
 		}
 		return nil
 	}, args...)

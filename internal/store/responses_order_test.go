@@ -23,7 +23,7 @@ func TestOrderAcrossClocks(t *testing.T) {
 		var want []string
 		for i := range 200 {
 			node := i * 7 % 3
-			r, err := nodes[node].AddResponse(ctx, store.Submission{Form: p, Answers: map[string]any{}, At: clocks[node]})
+			r, err := nodes[node].SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{}, At: clocks[node]})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestOrderWithoutMarks(t *testing.T) {
 			if got := idsOf(list); err != nil || !slices.Equal(got, ids[i+1:min(i+4, len(ids))]) {
 				t.Fatalf("after %d come %v (%v)", r.Serial, got, err)
 			}
-			newer, older, err := s.Beside(ctx, owner, r)
+			newer, older, err := s.Neighbors(ctx, owner, r)
 			if err != nil || i > 0 && older != ids[i-1] || i+1 < len(ids) && newer != ids[i+1] {
 				t.Fatalf("beside %d are %s and %s (%v)", r.Serial, newer, older, err)
 			}
@@ -175,7 +175,7 @@ func TestOrderOfRestored(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
 		p := opened(t, s, owner, small)
-		last, err := s.AddResponse(ctx, store.Submission{Form: p, Answers: map[string]any{}, At: time.Now().Add(time.Hour)})
+		last, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{}, At: time.Now().Add(time.Hour)})
 		if err != nil {
 			t.Fatal(err)
 		}

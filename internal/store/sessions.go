@@ -14,33 +14,33 @@ const (
 		VALUES ($1, $2, $3, $4, $4, $5, $6)`
 	sessionSQL = `SELECT s.hash, s.created_at, s.used_at, a.id, a.email, a.name, a.language, a.role, a.password, a.created_at, a.disabled_at, a.time_zone
 		FROM session s JOIN account a ON a.id = s.account_id WHERE s.account_id = $1 AND s.id = $2`
-	sessionsSQL     = `SELECT id, created_at, used_at, address, agent FROM session WHERE account_id = $1 ORDER BY used_at DESC, id DESC`
-	touchSessionSQL = `UPDATE session SET used_at = $3 WHERE account_id = $1 AND id = $2`
-	endSessionSQL   = `DELETE FROM session WHERE account_id = $1 AND id = $2`
-	endSessionsSQL  = `DELETE FROM session WHERE account_id = $1 AND id <> $2`
+	sessionsSQL        = `SELECT id, created_at, used_at, address, agent FROM session WHERE account_id = $1 ORDER BY used_at DESC, id DESC`
+	markSessionUsedSQL = `UPDATE session SET used_at = $3 WHERE account_id = $1 AND id = $2`
+	endSessionSQL      = `DELETE FROM session WHERE account_id = $1 AND id = $2`
+	endSessionsSQL     = `DELETE FROM session WHERE account_id = $1 AND id <> $2`
 )
 
 // AddSession signs a person in.
 func (s *Store) AddSession(ctx context.Context, secret account.Secret, address, agent string, now time.Time) error {
 	return s.db.Write(ctx, func(t tx) error {
-		_, err := t.Exec(insertSessionSQL, secret.Account, secret.ID, secret.Hash, ms(now), address, agent)
+		_, err := t.Exec(insertSessionSQL, secret.Account, secret.ID, secret.Hash, toMillis(now), address, agent)
 		return err
 	})
 }
 
 // Session returns the session that the key opens and the person behind it.
 // Whether it is still alive is for the caller to say.
-func (s *Store) Session(ctx context.Context, key account.Key) (account.Session, account.Person, error) {
+func (s *Store) Session(ctx context.Context, key account.SecretRef) (account.Session, account.User, error) {
 	session := account.Session{Account: key.Account, ID: key.ID}
-	var p account.Person
+	var p account.User
 	var created, used, joined, disabled int64
-	err := one(s.query(forCaller(ctx, key.Account)), sessionSQL, []any{key.Account, key.ID}, &session.Hash, &created, &used,
+	err := queryOne(s.query(forCaller(ctx, key.Account)), sessionSQL, []any{key.Account, key.ID}, &session.Hash, &created, &used,
 		&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &joined, &disabled, &p.TimeZone)
-	if err == nil && !account.SameHash(session.Hash, key.Hash) {
+	if err == nil && !account.EqualHash(session.Hash, key.Hash) {
 		err = fault.NotFound
 	}
-	session.CreatedAt, session.UsedAt = at(created), at(used)
-	p.CreatedAt, p.Disabled = at(joined), disabled != 0
+	session.CreatedAt, session.UsedAt = fromMillis(created), fromMillis(used)
+	p.CreatedAt, p.Disabled = fromMillis(joined), disabled != 0
 	return session, p, err
 }
 
@@ -51,17 +51,17 @@ func (s *Store) Sessions(ctx context.Context, owner string) ([]account.Session, 
 		session := account.Session{Account: owner}
 		var created, used int64
 		err := r.Scan(&session.ID, &created, &used, &session.Address, &session.Agent)
-		session.CreatedAt, session.UsedAt = at(created), at(used)
+		session.CreatedAt, session.UsedAt = fromMillis(created), fromMillis(used)
 		list = append(list, session)
 		return err
 	}, owner)
 	return list, err
 }
 
-// TouchSession remembers that a session was used.
-func (s *Store) TouchSession(ctx context.Context, owner, id string, now time.Time) error {
+// MarkSessionUsed remembers that a session was used.
+func (s *Store) MarkSessionUsed(ctx context.Context, owner, id string, now time.Time) error {
 	return s.db.Write(ctx, func(t tx) error {
-		_, err := t.Exec(touchSessionSQL, owner, id, ms(now))
+		_, err := t.Exec(markSessionUsedSQL, owner, id, toMillis(now))
 		return err
 	})
 }
@@ -71,7 +71,7 @@ func (s *Store) EndSession(ctx context.Context, owner, id string) error {
 	if !account.ValidSelector(id) {
 		return fault.NotFound
 	}
-	return s.db.Write(ctx, func(t tx) error { return changed(t.Exec(endSessionSQL, owner, id)) })
+	return s.db.Write(ctx, func(t tx) error { return checkAffected(t.Exec(endSessionSQL, owner, id)) })
 }
 
 // EndOtherSessions signs a person out everywhere but in one session, and forgets all
@@ -101,9 +101,9 @@ const (
 )
 
 // KeepDevice remembers a device in which a person has just signed in.
-func (s *Store) KeepDevice(ctx context.Context, key account.Key, now time.Time) error {
+func (s *Store) KeepDevice(ctx context.Context, key account.SecretRef, now time.Time) error {
 	return s.db.Write(ctx, func(t tx) error {
-		if _, err := t.Exec(keepDeviceSQL, key.Account, key.ID, key.Hash, ms(now)); err != nil {
+		if _, err := t.Exec(keepDeviceSQL, key.Account, key.ID, key.Hash, toMillis(now)); err != nil {
 			return err
 		}
 		_, err := t.Exec(oldDevicesSQL, key.Account, maxDevices)
@@ -112,11 +112,11 @@ func (s *Store) KeepDevice(ctx context.Context, key account.Key, now time.Time) 
 }
 
 // KnowsDevice says whether the key is that of a known device of its account.
-func (s *Store) KnowsDevice(ctx context.Context, key account.Key, now time.Time) (bool, error) {
+func (s *Store) KnowsDevice(ctx context.Context, key account.SecretRef, now time.Time) (bool, error) {
 	var hash string
-	err := one(s.query(ctx), deviceSQL, []any{key.Account, key.ID, ms(now.Add(-account.DeviceIdle))}, &hash)
+	err := queryOne(s.query(ctx), deviceSQL, []any{key.Account, key.ID, toMillis(now.Add(-account.DeviceIdle))}, &hash)
 	if errors.Is(err, fault.NotFound) {
 		return false, nil
 	}
-	return err == nil && account.SameHash(hash, key.Hash), err
+	return err == nil && account.EqualHash(hash, key.Hash), err
 }

@@ -29,7 +29,7 @@ const (
 
 // previousKeyLife is how long the key before the last rotation still verifies: as long
 // as an open page can be submitted.
-const previousKeyLife = OnceKept
+const previousKeyLife = IdempotencyKeyTTL
 
 // signingOwner is the invalidation key of the signing keys.
 const signingOwner = "setting/signing_key"
@@ -96,12 +96,12 @@ func (s *Store) RotateSigningKey(ctx context.Context, now time.Time) (time.Time,
 	until := now.Add(previousKeyLife)
 	err := s.write(ctx, signingOwner, func(t tx) error {
 		var old string
-		err := one(t.Query, settingSQL, []any{signingKey}, &old)
+		err := queryOne(t.Query, settingSQL, []any{signingKey}, &old)
 		if err != nil && !errors.Is(err, fault.NotFound) {
 			return err
 		}
 		if err == nil {
-			if _, err := t.Exec(setSettingSQL, previousSigning, strconv.FormatInt(ms(until), 10)+" "+old); err != nil {
+			if _, err := t.Exec(setSettingSQL, previousSigning, strconv.FormatInt(toMillis(until), 10)+" "+old); err != nil {
 				return err
 			}
 		}
@@ -125,5 +125,5 @@ func parsePreviousKey(value string) ([]byte, time.Time, error) {
 		return nil, time.Time{}, fmt.Errorf("previous signing key: %w", err)
 	}
 	key, err := base64.RawURLEncoding.DecodeString(text)
-	return key, at(milli), err
+	return key, fromMillis(milli), err
 }

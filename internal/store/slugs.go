@@ -26,15 +26,15 @@ const (
 	heldSlugsSQL   = `SELECT COUNT(*) FROM form_address WHERE account_id = $1 AND released_at > 0`
 	releaseSlugSQL = `UPDATE form_address SET released_at = $4 WHERE address = $1 AND account_id = $2 AND form_id = $3 AND released_at = 0`
 	// The form's id is an address too. No other form ever gets it.
-	releaseSlugsSQL       = `UPDATE form_address SET released_at = $3 WHERE account_id = $1 AND form_id = $2 AND address <> $2 AND released_at = 0`
-	dropIDAddressSQL      = `DELETE FROM form_address WHERE account_id = $1 AND form_id = $2 AND address = $2`
-	releaseAccountSQL     = `UPDATE form_address SET released_at = $2 WHERE account_id = $1 AND address <> form_id AND released_at = 0`
-	dropIDAddressesSQL    = `DELETE FROM form_address WHERE account_id = $1 AND address = form_id`
-	sweepReleasedSlugsSQL = `DELETE FROM form_address WHERE address IN (SELECT address FROM form_address WHERE released_at > 0 AND released_at < $1 LIMIT $2)`
+	releaseSlugsSQL    = `UPDATE form_address SET released_at = $3 WHERE account_id = $1 AND form_id = $2 AND address <> $2 AND released_at = 0`
+	dropIDAddressSQL   = `DELETE FROM form_address WHERE account_id = $1 AND form_id = $2 AND address = $2`
+	releaseAccountSQL  = `UPDATE form_address SET released_at = $2 WHERE account_id = $1 AND address <> form_id AND released_at = 0`
+	dropIDAddressesSQL = `DELETE FROM form_address WHERE account_id = $1 AND address = form_id`
+	cleanupSlugsSQL    = `DELETE FROM form_address WHERE address IN (SELECT address FROM form_address WHERE released_at > 0 AND released_at < $1 LIMIT $2)`
 )
 
 func errSlugTaken(slug string) error {
-	return fault.Field("slug", "%q is already used by another form", slug)
+	return fault.InvalidField("slug", "%q is already used by another form", slug)
 }
 
 // changeSlug gives a form another custom link. The link of a form that was never published
@@ -52,13 +52,13 @@ func changeSlug(t tx, owner string, f form.Form, to string, now time.Time) error
 	}
 	if f.Slug != "" {
 		var held int64
-		if err := one(t.Query, heldSlugsSQL, []any{owner}, &held); err != nil {
+		if err := queryOne(t.Query, heldSlugsSQL, []any{owner}, &held); err != nil {
 			return err
 		}
 		if held >= maxHeldSlugs {
 			return fault.New(fault.QuotaReached, "The account has changed or removed %d custom links in the last 30 days. Keep this one for now.", maxHeldSlugs)
 		}
-		if _, err := t.Exec(releaseSlugSQL, f.Slug, owner, f.ID, ms(now)); err != nil {
+		if _, err := t.Exec(releaseSlugSQL, f.Slug, owner, f.ID, toMillis(now)); err != nil {
 			return err
 		}
 	}
@@ -70,8 +70,8 @@ func claimSlug(t tx, owner, id, slug string, now time.Time) error {
 	if slug == "" {
 		return nil
 	}
-	n, err := t.Exec(claimSlugSQL, slug, owner, id, ms(now.Add(-slugHold)))
-	return orNil(err, n == 0, errSlugTaken(slug))
+	n, err := t.Exec(claimSlugSQL, slug, owner, id, toMillis(now.Add(-slugHold)))
+	return nullIfEmpty(err, n == 0, errSlugTaken(slug))
 }
 
 // checkSlug says whether a form could claim a custom link.
@@ -80,13 +80,13 @@ func checkSlug(t tx, owner, id, slug string, now time.Time) error {
 		return nil
 	}
 	var n int64
-	err := one(t.Query, slugTakenSQL, []any{slug, owner, id, ms(now.Add(-slugHold))}, &n)
-	return orNil(err, n > 0, errSlugTaken(slug))
+	err := queryOne(t.Query, slugTakenSQL, []any{slug, owner, id, toMillis(now.Add(-slugHold))}, &n)
+	return nullIfEmpty(err, n > 0, errSlugTaken(slug))
 }
 
 // releaseAddresses ends the addresses of a deleted form.
 func releaseAddresses(t tx, owner, id string, now time.Time) error {
-	if _, err := t.Exec(releaseSlugsSQL, owner, id, ms(now)); err != nil {
+	if _, err := t.Exec(releaseSlugsSQL, owner, id, toMillis(now)); err != nil {
 		return err
 	}
 	_, err := t.Exec(dropIDAddressSQL, owner, id)

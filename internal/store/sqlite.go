@@ -24,18 +24,18 @@ const sqliteFile = "formulary.db"
 
 // sqlite is one file, one writer that commits in groups, and a pool of readers.
 type sqlite struct {
-	path   string
-	marks  marks
-	slots  chan struct{} // one per reader that may be in use
-	shares *shares       // of the readers
-	queues *shares       // of the writes that wait
-	mu     sync.Mutex
-	idle   []*sqliteConn // the most recently used last: its cache is warm
-	reaper *time.Timer   // closes some of them; nil: there are few
-	writer *sqliteConn
-	writes together[*sqliteWrite]
-	stop   sync.RWMutex // held for writing while closing
-	ended  bool
+	path        string
+	generations generations
+	slots       chan struct{} // one per reader that may be in use
+	shares      *shares       // of the readers
+	queues      *shares       // of the writes that wait
+	mu          sync.Mutex
+	idle        []*sqliteConn // the most recently used last: its cache is warm
+	reaper      *time.Timer   // closes some of them; nil: there are few
+	writer      *sqliteConn
+	writes      batcher[*sqliteWrite]
+	stop        sync.RWMutex // held for writing while closing
+	ended       bool
 }
 
 const (
@@ -61,7 +61,7 @@ func openSQLite(dir string) (*sqlite, error) {
 		return nil, err
 	}
 	var err error
-	if db.marks, err = openMarks(dir); err != nil {
+	if db.generations, err = openGenerations(dir); err != nil {
 		return nil, err
 	}
 	if f, err := os.OpenFile(db.path, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
@@ -72,28 +72,28 @@ func openSQLite(dir string) (*sqlite, error) {
 	if db.writer, err = db.connect(); err != nil {
 		return nil, err
 	}
-	db.writes = together[*sqliteWrite]{most: maxWrites, size: groupSize, thread: true, work: db.writer.commit}
+	db.writes = batcher[*sqliteWrite]{most: maxWrites, size: groupSize, thread: true, work: db.writer.commit}
 	return db, nil
 }
 
-func (db *sqlite) Name() string                     { return "SQLite" }
-func (db *sqlite) Lanes() int                       { return 1 }
-func (db *sqlite) Embedded() bool                   { return true }
-func (db *sqlite) Lower(expression string) string   { return "LOWER(" + expression + ")" }
-func (db *sqlite) Mark(owner string) (uint64, bool) { return db.marks.of(owner), true }
-func (db *sqlite) Bump(owner string)                { db.marks.bump(owner) }
-func (db *sqlite) Exact() bool                      { return true }
+func (db *sqlite) Name() string                           { return "SQLite" }
+func (db *sqlite) WriteShards() int                       { return 1 }
+func (db *sqlite) InProcess() bool                        { return true }
+func (db *sqlite) Lower(expression string) string         { return "LOWER(" + expression + ")" }
+func (db *sqlite) Generation(owner string) (uint64, bool) { return db.generations.of(owner), true }
+func (db *sqlite) Invalidate(owner string)                { db.generations.invalidate(owner) }
+func (db *sqlite) HasInstantInvalidation() bool           { return true }
 
-func (db *sqlite) Anywhere(json, text string) string {
+func (db *sqlite) JSONContains(json, text string) string {
 	return `EXISTS (SELECT 1 FROM json_tree(` + json + `) AS part WHERE part.type IN ('text', 'integer', 'real') AND STRPOS(LOWER(CAST(part.atom AS TEXT)), ` + text + `) > 0)`
 }
 
-func (db *sqlite) Among(json string) string {
+func (db *sqlite) JSONArrayHas(json string) string {
 	return `json_type(` + json + `) = 'array' AND EXISTS (SELECT 1 FROM json_each(` + json + `) AS part WHERE part.value = ?)`
 }
 
-// Talk has nobody to talk to: one process serves from a data folder.
-func (db *sqlite) Talk(context.Context, <-chan struct{}, func() []string, func(string)) {}
+// Exchange has nobody to talk to: one process serves from a data folder.
+func (db *sqlite) Exchange(context.Context, <-chan struct{}, func() []string, func(string)) {}
 
 // Dialect leaves out what SQLite does anyway: said aloud, it takes the slow way to
 // compare.
@@ -106,7 +106,7 @@ func (db *sqlite) Close() error {
 		return nil
 	}
 	db.ended = true
-	db.writes.end()
+	db.writes.close()
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.reaper != nil {
@@ -151,7 +151,7 @@ func (db *sqlite) connect() (*sqliteConn, error) {
 	}
 	// SQLite's own knows the letters of English alone.
 	if err := conn.CreateFunction("lower", 1, sqlite3.DETERMINISTIC|sqlite3.INNOCUOUS, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
-		ctx.ResultText(form.Fold(arg[0].Text()))
+		ctx.ResultText(form.SearchKey(arg[0].Text()))
 	}); err != nil {
 		c.close()
 		return nil, err
@@ -168,7 +168,7 @@ func (db *sqlite) connect() (*sqliteConn, error) {
 		"PRAGMA temp_store = MEMORY",
 		"PRAGMA journal_size_limit = 67108864",
 	} {
-		if err := insist(func() error { return conn.Exec(pragma) }); err != nil {
+		if err := retryBusy(func() error { return conn.Exec(pragma) }); err != nil {
 			c.close()
 			return nil, fmt.Errorf("%s: %w", pragma, err)
 		}
@@ -176,9 +176,9 @@ func (db *sqlite) connect() (*sqliteConn, error) {
 	return c, nil
 }
 
-// insist tries again while somebody else is making the same new file a database:
+// retryBusy tries again while somebody else is making the same new file a database:
 // for that, SQLite does not wait by itself.
-func insist(try func() error) error {
+func retryBusy(try func() error) error {
 	for patience := time.Now().Add(busyTimeout); ; time.Sleep(5 * time.Millisecond) {
 		err := try()
 		if code, ok := errors.AsType[sqlite3.ExtendedErrorCode](err); !ok || code.Code() != sqlite3.BUSY || time.Now().After(patience) {
@@ -271,7 +271,7 @@ func (c *sqliteConn) Query(sql string, scan func(row) error, args ...any) error 
 	r := (*sqliteRow)(stmt)
 	for stmt.Step() {
 		if err := scan(r); err != nil {
-			if err == errStop {
+			if err == errStopIteration {
 				return nil
 			}
 			return err
@@ -335,7 +335,7 @@ func sqliteError(err error) error {
 	}
 	switch code.Code() {
 	case sqlite3.BUSY, sqlite3.LOCKED, sqlite3.IOERR, sqlite3.FULL, sqlite3.CANTOPEN, sqlite3.READONLY, sqlite3.PROTOCOL:
-		return fault.Unreachable(err)
+		return fault.DatabaseUnavailable(err)
 	}
 	return err
 }

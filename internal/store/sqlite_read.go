@@ -100,10 +100,10 @@ func (db *sqlite) read(ctx context.Context, fn func(*sqliteConn) error) error {
 	db.stop.RLock()
 	defer db.stop.RUnlock()
 	if db.ended {
-		return fault.Unreachable(errClosed)
+		return fault.DatabaseUnavailable(errClosed)
 	}
 	within := ctx
-	if w := workOf(ctx); w.account != "" && !w.reserved {
+	if w := shareFor(ctx); w.account != "" && !w.reserved {
 		var cancel func()
 		within, cancel = context.WithTimeout(ctx, readLimit)
 		defer cancel()
@@ -137,8 +137,8 @@ func (db *sqlite) Query(ctx context.Context, sql string, scan func(row) error, a
 	return db.read(ctx, func(c *sqliteConn) error { return c.Query(sql, scan, args...) })
 }
 
-// Ask has no round trips to save.
-func (db *sqlite) Ask(ctx context.Context, questions ...question) error {
+// QueryBatch has no round trips to save.
+func (db *sqlite) QueryBatch(ctx context.Context, questions ...statement) error {
 	return db.Read(ctx, func(t tx) error {
 		for _, q := range questions {
 			if err := t.Query(q.sql, q.scan, q.args...); err != nil {

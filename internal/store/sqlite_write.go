@@ -17,7 +17,7 @@ type sqliteWrite struct {
 	fn    func(tx) error
 	err   error
 	panic any
-	turn
+	waiter
 }
 
 // Write returns when the commit of fn is on disk. Whatever gathers while a commit
@@ -31,14 +31,14 @@ func (db *sqlite) Write(ctx context.Context, fn func(tx) error) error {
 	db.stop.RLock()
 	defer db.stop.RUnlock()
 	if db.ended {
-		return fault.Unreachable(errClosed)
+		return fault.DatabaseUnavailable(errClosed)
 	}
 	if err := db.queues.enter(ctx); err != nil {
 		return err
 	}
 	defer db.queues.leave(ctx)
-	w := &sqliteWrite{ctx: ctx, fn: fn, turn: newTurn()}
-	if err := db.writes.do(w); err != nil {
+	w := &sqliteWrite{ctx: ctx, fn: fn, waiter: newWaiter()}
+	if err := db.writes.submit(w); err != nil {
 		return err
 	}
 	if w.panic != nil {
@@ -63,7 +63,7 @@ func (db *sqlite) Scrub(ctx context.Context) error {
 	db.stop.RLock()
 	defer db.stop.RUnlock()
 	if db.ended {
-		return fault.Unreachable(errClosed)
+		return fault.DatabaseUnavailable(errClosed)
 	}
 	c, err := db.connect()
 	if err != nil {
@@ -80,7 +80,7 @@ func (db *sqlite) Scrub(ctx context.Context) error {
 		if err == nil && busy == 0 {
 			return nil
 		}
-		if err != nil && fault.From(err).Code != fault.DatabaseUnreachable {
+		if err != nil && fault.Wrap(err).Code != fault.DatabaseUnreachable {
 			return err
 		}
 		select {
@@ -89,7 +89,7 @@ func (db *sqlite) Scrub(ctx context.Context) error {
 		case <-time.After(scrubPause):
 		}
 	}
-	return fault.Unreachable(errScrub)
+	return fault.DatabaseUnavailable(errScrub)
 }
 
 func (db *sqlite) Exclusive(ctx context.Context, fn func(tx) error) error {
@@ -177,7 +177,7 @@ func (w *sqliteWrite) run(t tx) {
 	}
 	defer func() { w.panic = recover() }()
 	w.err = w.fn(t)
-	if errors.Is(w.err, errStop) {
+	if errors.Is(w.err, errStopIteration) {
 		w.err = nil
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // everyones are the statements on data of all accounts: background work that no request
 // waits for.
-var everyones = []string{"sweep.go", "backup.go", "dueSQL", "oldTrashSQL"}
+var everyones = []string{"cleanup.go", "backup.go", "expiredFormsSQL", "oldTrashSQL"}
 
 // outermost is a statement without what is in parentheses.
 func outermost(sql string) string {
@@ -38,7 +38,7 @@ func outermost(sql string) string {
 // A statement on data of an account names the account in its outermost condition, so that a
 // database that is spread over machines runs it on one of them.
 func TestStatementsNameTheAccount(t *testing.T) {
-	uses := regexp.MustCompile(`(?:FROM|JOIN|UPDATE|INTO)\s+(` + strings.Join(spread, "|") + `)\b`)
+	uses := regexp.MustCompile(`(?:FROM|JOIN|UPDATE|INTO)\s+(` + strings.Join(distributed, "|") + `)\b`)
 	names := regexp.MustCompile(`account_id = \$\d`)
 	whole := regexp.MustCompile(`^\s*(SELECT|UPDATE|DELETE|INSERT|FROM)\b`)
 	inserts := regexp.MustCompile(`(?s)^\s*INSERT INTO \w+\s*\(account_id,`)

@@ -22,19 +22,19 @@ import (
 // Store is the database, whichever it is.
 type Store struct {
 	db      engine
-	bearers *Cache[string, Bearer]
-	clients *Cache[string, client]
+	bearers *Cache[string, AccessToken]
+	clients *Cache[string, appCredentials]
 	public  *Cache[string, *PublicForm]
 	owners  addresses
 	signing *Cache[string, SigningKeys]
-	guesses guessRows
+	guesses attemptRows
 	// lastSigning is for the time that the database is out of reach.
 	lastSigning atomic.Pointer[SigningKeys]
 
 	definitions definitions
-	versions    *recent[definitionKey, []*form.Definition]
-	intake      intake
-	calls       calls
+	versions    *lruCache[definitionKey, []*form.Definition]
+	submissions submissionQueue
+	calls       requestLog
 	quotas      quotas
 	background  sync.WaitGroup
 }
@@ -49,9 +49,9 @@ type engine interface {
 	Query(ctx context.Context, sql string, scan func(row) error, args ...any) error
 	// Read runs fn on one snapshot of the data.
 	Read(ctx context.Context, fn func(tx) error) error
-	// Ask runs statements that read, all on one snapshot, and in one round trip
+	// QueryBatch runs statements that read, all on one snapshot, and in one round trip
 	// where there are any.
-	Ask(ctx context.Context, questions ...question) error
+	QueryBatch(ctx context.Context, questions ...statement) error
 	// Write runs fn in a transaction. When Write returns nil, what fn wrote and what it
 	// read are durable. fn may run more than once and must not keep anything from a
 	// failed run.
@@ -59,17 +59,17 @@ type engine interface {
 	// Exclusive is Write that no other process can run at the same time; on
 	// PostgreSQL too, where two nodes may start at once.
 	Exclusive(ctx context.Context, fn func(tx) error) error
-	// Mark is a number that differs once anything of the owner has changed, by
+	// Generation is a number that differs once anything of the owner has changed, by
 	// whichever process; false where that cannot be told without asking.
-	Mark(owner string) (uint64, bool)
-	// Exact says whether Mark tells of a change as soon as it is committed, also
+	Generation(owner string) (uint64, bool)
+	// HasInstantInvalidation says whether Mark tells of a change as soon as it is committed, also
 	// when another process made it.
-	Exact() bool
-	// Bump makes every Mark of the owner, or of everybody, another number.
-	Bump(owner string)
-	// Talk carries messages between the nodes that share the database, until ctx
+	HasInstantInvalidation() bool
+	// Invalidate makes every Mark of the owner, or of everybody, another number.
+	Invalidate(owner string)
+	// Exchange carries messages between the nodes that share the database, until ctx
 	// ends; what wake has says that say has some.
-	Talk(ctx context.Context, wake <-chan struct{}, say func() []string, hear func(string))
+	Exchange(ctx context.Context, wake <-chan struct{}, say func() []string, hear func(string))
 	// Scrub makes sure that deleted data is no longer in the files that this process
 	// writes.
 	Scrub(ctx context.Context) error
@@ -77,15 +77,15 @@ type engine interface {
 	Dialect(sql string) string
 	// Lower is an expression for a text in lower case, in every alphabet.
 	Lower(expression string) string
-	// Anywhere is a condition: some text or number in a JSON value, in lower case,
+	// JSONContains is a condition: some text or number in a JSON value, in lower case,
 	// contains the text, which is an expression in lower case.
-	Anywhere(json, text string) string
-	// Among is a condition: a JSON value is a list, and has a text in it.
-	Among(json string) string
-	// Lanes is how many transactions with submissions make sense at a time.
-	Lanes() int
-	// Embedded says that the work of the database is that of this process.
-	Embedded() bool
+	JSONContains(json, text string) string
+	// JSONArrayHas is a condition: a JSON value is a list, and has a text in it.
+	JSONArrayHas(json string) string
+	// WriteShards is how many transactions with submissions make sense at a time.
+	WriteShards() int
+	// InProcess says that the work of the database is that of this process.
+	InProcess() bool
 	// Name is "SQLite" or "PostgreSQL", for people.
 	Name() string
 	Close() error
@@ -105,8 +105,8 @@ type tx interface {
 	Query(sql string, scan func(row) error, args ...any) error
 }
 
-// question is a statement that reads, and what becomes of its rows.
-type question struct {
+// statement is a statement that reads, and what becomes of its rows.
+type statement struct {
 	sql  string
 	args []any
 	scan func(row) error // as in tx.Query
@@ -120,8 +120,8 @@ type row interface {
 }
 
 var (
-	errStop   = errors.New("stop iteration")
-	errUnique = errors.New("unique constraint violated")
+	errStopIteration = errors.New("stop iteration")
+	errUnique        = errors.New("unique constraint violated")
 )
 
 // Open opens the database and brings its schema up to date. An empty url means
@@ -154,10 +154,10 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{db: db}
-	s.definitions.recent = newRecent[definitionKey, *form.Definition](maxDefinitions)
-	s.versions = newRecent[definitionKey, []*form.Definition](maxVersions)
-	s.bearers = NewCache[string, Bearer](s, maxBearers)
-	s.clients = NewCache[string, client](s, maxClients)
+	s.definitions.recent = newLRU[definitionKey, *form.Definition](maxDefinitions)
+	s.versions = newLRU[definitionKey, []*form.Definition](maxVersions)
+	s.bearers = NewCache[string, AccessToken](s, maxAccessTokens)
+	s.clients = NewCache[string, appCredentials](s, maxCredentials)
 	s.public = NewCache[string, *PublicForm](s, publicBytes)
 	s.signing = NewCache[string, SigningKeys](s, 16)
 	return s, nil
@@ -166,20 +166,20 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 // Engine names the database for people.
 func (s *Store) Engine() string { return s.db.Name() }
 
-// Several says whether other nodes may share the database.
-func (s *Store) Several() bool { return !s.db.Exact() }
+// MultiNode says whether other nodes may share the database.
+func (s *Store) MultiNode() bool { return !s.db.HasInstantInvalidation() }
 
-// Talk carries messages between nodes until ctx ends: when wake has something,
+// Exchange carries messages between nodes until ctx ends: when wake has something,
 // what say returns goes to all of them, and comes to hear there, mostly within
 // some milliseconds. Nobody waits for it, and it may get lost.
-func (s *Store) Talk(ctx context.Context, wake <-chan struct{}, say func() []string, hear func(string)) {
-	s.db.Talk(ctx, wake, say, hear)
+func (s *Store) Exchange(ctx context.Context, wake <-chan struct{}, say func() []string, hear func(string)) {
+	s.db.Exchange(ctx, wake, say, hear)
 }
 
 // Close waits for what is being written and closes the database.
 func (s *Store) Close() error {
-	s.closeIntake()
-	s.closeCalls()
+	s.closeSubmissions()
+	s.closeRequestLog()
 	s.background.Wait()
 	return s.db.Close()
 }
@@ -193,7 +193,7 @@ func (s *Store) Ready(ctx context.Context) error {
 		return err
 	}
 	if want := len(migrations()); at < want {
-		return fault.Unreachable(fmt.Errorf("the database schema is at version %d, but this version needs %d", at, want))
+		return fault.DatabaseUnavailable(fmt.Errorf("the database schema is at version %d, but this version needs %d", at, want))
 	}
 	return nil
 }
@@ -204,14 +204,14 @@ func (s *Store) confirm(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx) error { return nil })
 }
 
-func ms(t time.Time) int64 {
+func toMillis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
 	}
 	return t.UnixMilli()
 }
 
-func at(ms int64) time.Time {
+func fromMillis(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}
@@ -227,23 +227,23 @@ func (s *Store) query(ctx context.Context) querier {
 	}
 }
 
-// into is a question with one row for an answer; found is set when it is there.
-func into(found *bool, sql string, args []any, dest ...any) question {
-	return question{sql, args, func(r row) error {
+// scanInto is a question with one row for an answer; found is set when it is there.
+func scanInto(found *bool, sql string, args []any, dest ...any) statement {
+	return statement{sql, args, func(r row) error {
 		*found = true
 		return r.Scan(dest...)
 	}}
 }
 
-// one reads exactly one row; none is fault.NotFound.
-func one(q querier, sql string, args []any, dest ...any) error {
+// queryOne reads exactly one row; none is fault.NotFound.
+func queryOne(q querier, sql string, args []any, dest ...any) error {
 	found := false
 	err := q(sql, func(r row) error {
 		found = true
 		if err := r.Scan(dest...); err != nil {
 			return err
 		}
-		return errStop
+		return errStopIteration
 	}, args...)
 	if err == nil && !found {
 		return fault.NotFound
@@ -251,8 +251,8 @@ func one(q querier, sql string, args []any, dest ...any) error {
 	return err
 }
 
-// changed turns "no row was changed" into fault.NotFound.
-func changed(n int64, err error) error {
+// checkAffected turns "no row was changed" into fault.NotFound.
+func checkAffected(n int64, err error) error {
 	if err == nil && n == 0 {
 		return fault.NotFound
 	}

@@ -26,10 +26,10 @@ func each(t *testing.T, test func(t *testing.T, s *store.Store, place storetest.
 	})
 }
 
-func person(t *testing.T, s *store.Store, email string) account.Person {
+func person(t *testing.T, s *store.Store, email string) account.User {
 	t.Helper()
 	now := time.Now()
-	p, err := s.AddPerson(ctx, account.Person{
+	p, err := s.AddUser(ctx, account.User{
 		ID: account.NewID(account.UserPrefix, now), Email: email, Language: "en", Password: "not a hash", CreatedAt: now,
 	})
 	if err != nil {
@@ -40,27 +40,27 @@ func person(t *testing.T, s *store.Store, email string) account.Person {
 
 func TestPeople(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		if some, err := s.Anybody(ctx); err != nil || some {
+		if some, err := s.HasUsers(ctx); err != nil || some {
 			t.Fatalf("somebody in an empty store: %v (%v)", some, err)
 		}
 		first, second := person(t, s, "Ada@Example.com"), person(t, s, "bob@example.com")
-		if first.Role != account.Operator || second.Role != account.Member {
+		if first.Role != account.RoleAdmin || second.Role != account.RoleMember {
 			t.Errorf("roles %s and %s", first.Role, second.Role)
 		}
 		now := time.Now()
-		_, err := s.AddPerson(ctx, account.Person{ID: account.NewID(account.UserPrefix, now), Email: "aDA@example.COM", CreatedAt: now})
-		if fault.From(err).Code != fault.Invalid {
+		_, err := s.AddUser(ctx, account.User{ID: account.NewID(account.UserPrefix, now), Email: "aDA@example.COM", CreatedAt: now})
+		if fault.Wrap(err).Code != fault.Invalid {
 			t.Errorf("the same address again: %v", err)
 		}
-		if err := s.SetEmail(ctx, second.ID, "ADA@example.com"); fault.From(err).Code != fault.Invalid {
+		if err := s.SetEmail(ctx, second.ID, "ADA@example.com"); fault.Wrap(err).Code != fault.Invalid {
 			t.Errorf("change to a taken address: %v", err)
 		}
-		found, err := s.PersonByEmail(ctx, "ADA@EXAMPLE.COM")
+		found, err := s.UserByEmail(ctx, "ADA@EXAMPLE.COM")
 		if err != nil || found.ID != first.ID || found.Email != "Ada@Example.com" {
 			t.Errorf("found %+v (%v)", found, err)
 		}
 		for _, nobody := range []string{"", "x\x00y", "\xff", "nobody@example.com"} {
-			if _, err := s.PersonByEmail(ctx, nobody); !errors.Is(err, fault.NotFound) {
+			if _, err := s.UserByEmail(ctx, nobody); !errors.Is(err, fault.NotFound) {
 				t.Errorf("%q: %v", nobody, err)
 			}
 		}
@@ -76,7 +76,7 @@ func TestOneOperator(t *testing.T) {
 			all.Go(func() { roles[i] = person(t, s, fmt.Sprintf("p%d@example.com", i)).Role })
 		}
 		all.Wait()
-		if n := strings.Count(strings.Join(roles, " "), account.Operator); n != 1 {
+		if n := strings.Count(strings.Join(roles, " "), account.RoleAdmin); n != 1 {
 			t.Errorf("%d operators", n)
 		}
 	})
@@ -101,12 +101,12 @@ func TestWritersAtOnce(t *testing.T) {
 				if i%3 == 1 {
 					gone, cancel := context.WithCancel(ctx)
 					cancel()
-					if _, err := s.CreateForm(gone, owner, form.Head{Title: "never", Language: "en"}, nil, store.Once{}, time.Now()); err == nil {
+					if _, err := s.CreateForm(gone, owner, form.Header{Title: "never", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err == nil {
 						t.Error("a form for a caller who had gone")
 					}
 					return
 				}
-				f, err := s.CreateForm(ctx, owner, form.Head{Title: fmt.Sprint(i), Language: "en"}, nil, store.Once{}, time.Now())
+				f, err := s.CreateForm(ctx, owner, form.Header{Title: fmt.Sprint(i), Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
 				if err != nil {
 					t.Error(err)
 					return
@@ -134,7 +134,7 @@ func TestWritersAtOnce(t *testing.T) {
 func TestPanicInWrite(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
-		f, err := s.CreateForm(ctx, owner, form.Head{Title: "kept", Language: "en"}, nil, store.Once{}, time.Now())
+		f, err := s.CreateForm(ctx, owner, form.Header{Title: "kept", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,13 +144,13 @@ func TestPanicInWrite(t *testing.T) {
 					t.Error("the panic was swallowed")
 				}
 			}()
-			s.ChangeForm(ctx, owner, f.ID, 0, func(*form.Plan) error { panic("in the middle") }, time.Now())
+			s.UpdateForm(ctx, owner, f.ID, 0, func(*form.FormInput) error { panic("in the middle") }, time.Now())
 		}()
 		after, err := s.Form(ctx, owner, f.ID)
 		if err != nil || after != f {
 			t.Errorf("after the panic: %+v (%v)", after, err)
 		}
-		if _, err := s.CreateForm(ctx, owner, form.Head{Title: "next", Language: "en"}, nil, store.Once{}, time.Now()); err != nil {
+		if _, err := s.CreateForm(ctx, owner, form.Header{Title: "next", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err != nil {
 			t.Errorf("the writer is dead: %v", err)
 		}
 	})
@@ -181,44 +181,44 @@ func TestSweep(t *testing.T) {
 		now := time.Now()
 		app := account.Application{
 			Account: p.ID, ID: account.NewID(account.AppPrefix, now), Name: "App",
-			RedirectURIs: []string{"https://x/"}, Scopes: account.EveryScope(), CreatedAt: now,
+			RedirectURIs: []string{"https://x/"}, Scopes: account.DefaultScopes(), CreatedAt: now,
 		}
-		if _, err := s.AddApp(ctx, app, "hash", store.Once{}); err != nil {
+		if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {
 			t.Fatal(err)
 		}
-		token := func(made time.Time) account.Key {
-			code := account.Mint(account.Code, p.ID, made)
-			ticket := store.Ticket{AppID: app.ID, RedirectURI: "https://x/", Scopes: app.Scopes}
+		token := func(made time.Time) account.SecretRef {
+			code := account.NewSecret(account.Code, p.ID, made)
+			ticket := store.ConsentRequest{AppID: app.ID, RedirectURI: "https://x/", Scopes: app.Scopes}
 			if err := s.AddCodes(ctx, ticket, []account.Secret{code}, made.Add(time.Minute), made); err != nil {
 				t.Fatal(err)
 			}
-			access, refresh := account.Mint(account.AccessToken, p.ID, made), account.Mint(account.RefreshToken, p.ID, made)
-			key, _ := account.ParseKey(account.Code, code.Text)
-			r := store.Redemption{Code: key, AppID: app.ID, RedirectURI: "https://x/"}
-			if _, err := s.Redeem(ctx, r, access, refresh, made.Add(time.Hour), made); err != nil {
+			access, refresh := account.NewSecret(account.AccessToken, p.ID, made), account.NewSecret(account.RefreshToken, p.ID, made)
+			key, _ := account.ParseSecret(account.Code, code.Text)
+			r := store.CodeExchange{Code: key, AppID: app.ID, RedirectURI: "https://x/"}
+			if _, err := s.ExchangeCode(ctx, r, access, refresh, made.Add(time.Hour), made); err != nil {
 				t.Fatal(err)
 			}
-			key, _ = account.ParseKey(account.AccessToken, access.Text)
+			key, _ = account.ParseSecret(account.AccessToken, access.Text)
 			return key
 		}
 		old, expired, fresh := token(now.Add(-60*24*time.Hour)), token(now.Add(-2*time.Hour)), token(now)
-		session := account.Mint(account.SessionKey, p.ID, now)
+		session := account.NewSecret(account.SessionKey, p.ID, now)
 		if err := s.AddSession(ctx, session, "", "", now.Add(-account.SessionIdle-time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Sweep(ctx, now, 24*time.Hour); err != nil {
+		if err := s.Cleanup(ctx, now, 24*time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Bearer(ctx, old); !errors.Is(err, fault.NotFound) {
+		if _, err := s.AccessToken(ctx, old); !errors.Is(err, fault.NotFound) {
 			t.Errorf("a token of two months ago: %v", err)
 		}
-		for _, key := range []account.Key{expired, fresh} {
-			if _, err := s.Bearer(ctx, key); err != nil {
+		for _, key := range []account.SecretRef{expired, fresh} {
+			if _, err := s.AccessToken(ctx, key); err != nil {
 				t.Errorf("swept too early: %v", err)
 			}
 		}
 		// The consent of two months ago is gone, those of today are not.
-		if list, err := s.Connections(ctx, p.ID, time.Time{}, time.Time{}); err != nil || len(list) != 1 || now.Sub(list[0].Since) > 3*time.Hour {
+		if list, err := s.ConnectedApps(ctx, p.ID, time.Time{}, time.Time{}); err != nil || len(list) != 1 || now.Sub(list[0].Since) > 3*time.Hour {
 			t.Errorf("connections %+v (%v)", list, err)
 		}
 		if list, err := s.Sessions(ctx, p.ID); err != nil || len(list) != 0 {

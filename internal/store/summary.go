@@ -19,20 +19,20 @@ const (
 	editSummarySQL = `INSERT INTO form_summary (account_id, form_id, serial, edits, summary) VALUES ($1, $2, 0, 1, '')
 		ON CONFLICT (account_id, form_id) DO UPDATE SET edits = form_summary.edits + 1 RETURNING serial, edits, summary`
 	// Of responses that are counted in, nothing else matters.
-	countedSQL = `SELECT version, serial, submitted_at, answers FROM response
+	summaryProgressSQL = `SELECT version, serial, submitted_at, answers FROM response
 		WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT 5000`
 	setSummarySQL = `UPDATE form_summary SET serial = $3, summary = $4 WHERE account_id = $1 AND form_id = $2`
 )
 
 const (
-	sumChunk   = 5000 // responses counted in at a time, as countedSQL and tailSQL have it
-	sumEvery   = 1000 // responses after which counting along begins
-	sumWritten = 5000 // responses after which that is written down
-	sumKept    = 500  // so many are worth writing down by who reads them
+	summaryChunk         = 5000 // responses counted in at a time, as countedSQL and tailSQL have it
+	summaryInterval      = 1000 // responses after which counting along begins
+	summaryWriteInterval = 5000 // responses after which that is written down
+	summaryRetention     = 500  // so many are worth writing down by who reads them
 )
 
-// summed is a summary as it is written down: of the responses up to a serial.
-type summed struct {
+// storedSummary is a summary as it is written down: of the responses up to a serial.
+type storedSummary struct {
 	serial, edits int64
 	written       int64 // the serial that is written down
 	bytes         int   // of the summary as JSON, when it was last read or written
@@ -41,7 +41,7 @@ type summed struct {
 
 // read understands what is written down. Where that was counted in another way, it
 // begins anew.
-func (k *summed) read(text string) error {
+func (k *storedSummary) read(text string) error {
 	k.written, k.bytes = k.serial, len(text)
 	k.summary = form.NewSummary()
 	if text == "" {
@@ -59,24 +59,24 @@ func (k *summed) read(text string) error {
 	return nil
 }
 
-// readSummed reads what is written down.
-func readSummed(q querier, owner, formID string) (summed, error) {
-	var kept summed
+// readSummary reads what is written down.
+func readSummary(q querier, owner, formID string) (storedSummary, error) {
+	var kept storedSummary
 	var text string
-	err := one(q, summarySQL, []any{owner, formID}, &kept.serial, &kept.edits, &text)
+	err := queryOne(q, summarySQL, []any{owner, formID}, &kept.serial, &kept.edits, &text)
 	if err != nil && !errors.Is(err, fault.NotFound) {
 		return kept, err
 	}
 	return kept, kept.read(text)
 }
 
-// uncounted are the next responses after a serial.
-func uncounted(q querier, owner, formID string, serial int64) (list []form.Response, err error) {
-	err = q(countedSQL, func(r row) error {
+// notSummarized are the next responses after a serial.
+func notSummarized(q querier, owner, formID string, serial int64) (list []form.Response, err error) {
+	err = q(summaryProgressSQL, func(r row) error {
 		out := form.Response{FormID: formID}
 		var submitted int64
 		err := r.Scan(&out.Version, &out.Serial, &submitted, &out.JSON)
-		out.SubmittedAt = at(submitted)
+		out.SubmittedAt = fromMillis(submitted)
 		list = append(list, out)
 		return err
 	}, owner, formID, serial)
@@ -90,28 +90,28 @@ func (s *Store) Summary(ctx context.Context, owner, formID string) (*form.Summar
 		return nil, err
 	}
 	for {
-		kept, n, err := s.countOn(ctx, owner, formID)
-		if err != nil || n < sumChunk {
+		kept, n, err := s.applyNew(ctx, owner, formID)
+		if err != nil || n < summaryChunk {
 			return kept.summary, err
 		}
 	}
 }
 
-// countOn counts the next responses in, and writes that down if they are many.
-func (s *Store) countOn(ctx context.Context, owner, formID string) (summed, int, error) {
-	var kept summed
+// applyNew counts the next responses in, and writes that down if they are many.
+func (s *Store) applyNew(ctx context.Context, owner, formID string) (storedSummary, int, error) {
+	var kept storedSummary
 	var list []form.Response
 	var count, top int64
 	// One snapshot: what was edited is seen with its edit, or not at all.
 	err := s.db.Read(ctx, func(t tx) error {
 		var err error
-		if kept, err = readSummed(t.Query, owner, formID); err != nil {
+		if kept, err = readSummary(t.Query, owner, formID); err != nil {
 			return err
 		}
-		if err := one(t.Query, countResponsesSQL, []any{owner, formID}, &count, &top); err != nil {
+		if err := queryOne(t.Query, countResponsesSQL, []any{owner, formID}, &count, &top); err != nil {
 			return err
 		}
-		list, err = uncounted(t.Query, owner, formID, kept.serial)
+		list, err = notSummarized(t.Query, owner, formID, kept.serial)
 		return err
 	})
 	if err != nil {
@@ -123,23 +123,23 @@ func (s *Store) countOn(ctx context.Context, owner, formID string) (summed, int,
 		}
 		kept.serial = r.Serial
 	}
-	if len(list) < sumChunk {
+	if len(list) < summaryChunk {
 		kept.serial = top // also when the last ones are gone again
 	}
-	if len(list) < sumKept {
+	if len(list) < summaryRetention {
 		return kept, len(list), nil
 	}
 	// Where it does not hold, the next turn reads what does.
-	_, err = s.writeSummed(ctx, owner, formID, &kept)
+	_, err = s.writeSummary(ctx, owner, formID, &kept)
 	return kept, len(list), err
 }
 
-// sumUp is the summary as a transaction sees it.
-func (s *Store) sumUp(q querier, owner, formID string) (*form.Summary, error) {
-	kept, err := readSummed(q, owner, formID)
-	for n := sumChunk; err == nil && n == sumChunk; {
+// updateSummary is the summary as a transaction sees it.
+func (s *Store) updateSummary(q querier, owner, formID string) (*form.Summary, error) {
+	kept, err := readSummary(q, owner, formID)
+	for n := summaryChunk; err == nil && n == summaryChunk; {
 		var list []form.Response
-		if list, err = uncounted(q, owner, formID, kept.serial); err != nil {
+		if list, err = notSummarized(q, owner, formID, kept.serial); err != nil {
 			break
 		}
 		for _, r := range list {
@@ -165,12 +165,12 @@ func (s *Store) add(q querier, owner string, to *form.Summary, r form.Response, 
 	return err
 }
 
-// unsum takes responses out of what is kept about their form, and puts those into
+// subtract takes responses out of what is kept about their form, and puts those into
 // it that they became. The form is locked.
-func (s *Store) unsum(t tx, owner, formID string, gone, came []form.Response) error {
-	var kept summed
+func (s *Store) subtract(t tx, owner, formID string, gone, came []form.Response) error {
+	var kept storedSummary
 	var text string
-	if err := one(t.Query, editSummarySQL, []any{owner, formID}, &kept.serial, &kept.edits, &text); err != nil {
+	if err := queryOne(t.Query, editSummarySQL, []any{owner, formID}, &kept.serial, &kept.edits, &text); err != nil {
 		return err
 	}
 	if err := kept.read(text); err != nil {
@@ -200,36 +200,36 @@ func (s *Store) unsum(t tx, owner, formID string, gone, came []form.Response) er
 	return err
 }
 
-// countAlong counts a response in that was just stored, without reading it again,
+// countInTransaction counts a response in that was just stored, without reading it again,
 // and returns the sum; nil: nobody counts along. That holds as long as responses
 // come one after the other; where somebody else stores some too, or changes one,
 // what is written down is read anew.
-func (s *Store) countAlong(sum *summed, w *waiting) *summed {
+func (s *Store) countInTransaction(sum *storedSummary, w *pendingSubmission) *storedSummary {
 	ctx, serial := context.Background(), w.response.Serial
 	switch {
 	case sum != nil && serial == sum.serial+1:
 		sum.summary.Add(w.Form.Definition, w.Answers, w.response.SubmittedAt, 1)
 		sum.serial = serial
-		if serial-sum.written < sumWritten {
+		if serial-sum.written < summaryWriteInterval {
 			return sum
 		}
 		// Who asks for the summary counts too; a failure shows there.
-		if ok, err := s.writeSummed(ctx, w.Form.Owner, w.Form.ID, sum); err != nil || !ok {
+		if ok, err := s.writeSummary(ctx, w.Form.Owner, w.Form.ID, sum); err != nil || !ok {
 			return nil
 		}
 	case sum != nil && serial > sum.serial:
 		return nil
-	case sum == nil && serial%sumEvery == 0:
-		if kept, n, err := s.countOn(ctx, w.Form.Owner, w.Form.ID); err == nil && n < sumChunk {
+	case sum == nil && serial%summaryInterval == 0:
+		if kept, n, err := s.applyNew(ctx, w.Form.Owner, w.Form.ID); err == nil && n < summaryChunk {
 			return &kept
 		}
 	}
 	return sum
 }
 
-// writeSummed writes down how far was counted, and says whether that holds: where
+// writeSummary writes down how far was counted, and says whether that holds: where
 // somebody was faster, or something was changed, it does not.
-func (s *Store) writeSummed(ctx context.Context, owner, formID string, k *summed) (bool, error) {
+func (s *Store) writeSummary(ctx context.Context, owner, formID string, k *storedSummary) (bool, error) {
 	text, err := json.Marshal(k.summary)
 	if err != nil {
 		return false, err

@@ -9,27 +9,27 @@ import (
 	"formulary/internal/fault"
 )
 
-// Bearer is what is known of an access token: the row, and what it hangs on.
-type Bearer struct {
+// AccessToken is what is known of an access token: the row, and what it hangs on.
+type AccessToken struct {
 	Scopes      account.Scopes
 	CreatedAt   time.Time
 	ExpiresAt   time.Time
 	ConsentID   string
 	ConsentUsed time.Time
 	App         struct{ ID, Name, Owner string }
-	Person      account.Person
+	Person      account.User
 
 	AppLive     bool // it exists and is not disabled
 	ConsentLive bool // it exists and has not ended
 	PersonFound bool
 
-	Mark Mark // when this was true, for what is made of it
+	Mark Generation // when this was true, for what is made of it
 
 	appKey  string // the invalidation key of the application, and
 	appMark uint64 // its mark when this was read
 }
 
-const bearerSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent_id, t.app_id,
+const accessTokenSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent_id, t.app_id,
 		COALESCE(c.used_at, 0), COALESCE(c.ended_at, -1),
 		COALESCE(app.name, ''), COALESCE(app.account_id, ''), COALESCE(app.disabled_at, -1),
 		COALESCE(a.id, ''), COALESCE(a.email, ''), COALESCE(a.name, ''), COALESCE(a.language, ''),
@@ -40,80 +40,80 @@ const bearerSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent
 	LEFT JOIN account a ON a.id = t.account_id
 	WHERE t.account_id = $1 AND t.id = $2`
 
-// maxBearers is how many access tokens are kept in memory.
-const maxBearers = 20_000
+// maxAccessTokens is how many access tokens are kept in memory.
+const maxAccessTokens = 20_000
 
-// Bearer looks an access token up, with all that decides whether it is good. An
+// AccessToken looks an access token up, with all that decides whether it is good. An
 // unknown token is fault.NotFound. A cached value holds while neither its owner nor
 // its application changes.
-func (s *Store) Bearer(ctx context.Context, key account.Key) (Bearer, error) {
+func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (AccessToken, error) {
 	b, mark, ok := s.bearers.Get(key.Account, key.Hash)
 	if ok {
-		if app, known := s.db.Mark(b.appKey); known && app == b.appMark {
+		if app, known := s.db.Generation(b.appKey); known && app == b.appMark {
 			return b, nil
 		}
 	}
 	// Which application it is shows only in the row, so the application's mark is
 	// taken after reading. A change in between has moved anyApp before it moved that
 	// mark: such a value is used once and not kept.
-	before, _ := s.db.Mark(anyApp)
-	b, err := s.readBearer(forCaller(ctx, key.Account), key)
+	before, _ := s.db.Generation(anyApp)
+	b, err := s.readAccessToken(forCaller(ctx, key.Account), key)
 	if err != nil {
 		return b, err
 	}
 	b.appKey = appKey(b.App.ID)
-	app, known := s.db.Mark(b.appKey)
-	if after, _ := s.db.Mark(anyApp); known && mark.known && before == after {
+	app, known := s.db.Generation(b.appKey)
+	if after, _ := s.db.Generation(anyApp); known && mark.known && before == after {
 		b.appMark = app
 		// Marks only grow, so the sum differs once either has changed.
-		b.Mark = Mark{mark.number + app, true}
+		b.Mark = Generation{mark.number + app, true}
 		s.bearers.Put(key.Hash, mark, b, 1)
 	}
 	return b, nil
 }
 
-// readBearer is one statement, as it stands before every request.
-func (s *Store) readBearer(ctx context.Context, key account.Key) (Bearer, error) {
-	var b Bearer
+// readAccessToken is one statement, as it stands before every request.
+func (s *Store) readAccessToken(ctx context.Context, key account.SecretRef) (AccessToken, error) {
+	var b AccessToken
 	var hash, scope string
 	var created, expires, used, ended, appDisabled, joined, disabled int64
-	err := one(s.query(ctx), bearerSQL, []any{key.Account, key.ID}, &hash, &scope, &created, &expires, &b.ConsentID, &b.App.ID,
+	err := queryOne(s.query(ctx), accessTokenSQL, []any{key.Account, key.ID}, &hash, &scope, &created, &expires, &b.ConsentID, &b.App.ID,
 		&used, &ended, &b.App.Name, &b.App.Owner, &appDisabled,
 		&b.Person.ID, &b.Person.Email, &b.Person.Name, &b.Person.Language, &joined, &disabled)
 	if err != nil {
 		return b, err
 	}
-	if !account.SameHash(hash, key.Hash) {
+	if !account.EqualHash(hash, key.Hash) {
 		return b, fault.NotFound
 	}
 	b.Scopes, _ = account.ParseScopes(scope)
-	b.CreatedAt, b.ExpiresAt, b.ConsentUsed = at(created), at(expires), at(used)
+	b.CreatedAt, b.ExpiresAt, b.ConsentUsed = fromMillis(created), fromMillis(expires), fromMillis(used)
 	b.ConsentLive, b.AppLive, b.PersonFound = ended == 0, appDisabled == 0, b.Person.ID != ""
-	b.Person.CreatedAt, b.Person.Disabled = at(joined), disabled != 0
+	b.Person.CreatedAt, b.Person.Disabled = fromMillis(joined), disabled != 0
 	return b, nil
 }
 
-// Grant is what an exchange or a refresh leads to.
-type Grant struct {
+// TokenGrant is what an exchange or a refresh leads to.
+type TokenGrant struct {
 	Email  string
 	Scopes account.Scopes
 }
 
-// Redemption is a code with all that must match what it was issued for.
-type Redemption struct {
-	Code        account.Key
+// CodeExchange is a code with all that must match what it was issued for.
+type CodeExchange struct {
+	Code        account.SecretRef
 	AppID       string
 	RedirectURI string
 	Challenge   string // of the presented verifier; empty without one
 }
 
 const (
-	redeemSQL = `UPDATE code SET used_at = $7
+	useCodeSQL = `UPDATE code SET used_at = $7
 		WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4 AND redirect_uri = $5 AND challenge = $6
 		AND used_at = 0 AND expires_at > $7 RETURNING consent_id`
 	usedCodeSQL = `SELECT consent_id FROM code
 		WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4 AND redirect_uri = $5 AND challenge = $6 AND used_at > 0`
-	redeemConsentSQL = `UPDATE consent SET redeemed_at = $3, used_at = $3, issued = issued + 1
+	issueFirstSQL = `UPDATE consent SET redeemed_at = $3, used_at = $3, issued = issued + 1
 		WHERE account_id = $1 AND id = $2 AND ended_at = 0 RETURNING scope, issued`
 	grantEmailSQL   = `SELECT email FROM account WHERE id = $1 AND disabled_at = 0`
 	insertAccessSQL = `INSERT INTO access_token (account_id, id, hash, consent_id, app_id, scope, created_at, expires_at, slot)
@@ -129,44 +129,44 @@ var (
 	errRefresh = fault.New(fault.InvalidGrant, "The refresh token is invalid, expired, revoked, or was issued to another application.")
 )
 
-// Redeem turns a code into tokens. The first statement decides the race: only
+// ExchangeCode turns a code into tokens. The first statement decides the race: only
 // one caller can see the code unused. A second use ends what the first gave, if it
 // brings the redirect_uri and the verifier of the first: the code alone, which a
 // log or a browser's history may show, ends nothing.
-func (s *Store) Redeem(ctx context.Context, r Redemption, access, refresh account.Secret, expires, now time.Time) (Grant, error) {
-	var grant Grant
+func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, access, refresh account.Secret, expires, now time.Time) (TokenGrant, error) {
+	var grant TokenGrant
 	var replayed bool
 	err := s.db.Write(forCaller(ctx, r.Code.Account), func(t tx) error {
-		grant, replayed = Grant{}, false
+		grant, replayed = TokenGrant{}, false
 		var consent, scope string
 		owner := r.Code.Account
-		err := one(t.Query, redeemSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge, ms(now)}, &consent)
+		err := queryOne(t.Query, useCodeSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge, toMillis(now)}, &consent)
 		if errors.Is(err, fault.NotFound) {
-			if err := one(t.Query, usedCodeSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge}, &consent); err != nil {
-				return notFoundAs(err, errCode)
+			if err := queryOne(t.Query, usedCodeSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge}, &consent); err != nil {
+				return replaceNotFound(err, errCode)
 			}
 			replayed = true
-			_, err := t.Exec(endConsentSQL, owner, consent, ms(now))
+			_, err := t.Exec(endGrantSQL, owner, consent, toMillis(now))
 			return err
 		}
 		if err != nil {
 			return err
 		}
 		var issued int64
-		if err := one(t.Query, redeemConsentSQL, []any{owner, consent, ms(now)}, &scope, &issued); err != nil {
-			return notFoundAs(err, errCode)
+		if err := queryOne(t.Query, issueFirstSQL, []any{owner, consent, toMillis(now)}, &scope, &issued); err != nil {
+			return replaceNotFound(err, errCode)
 		}
 		grant.Scopes, _ = account.ParseScopes(scope)
-		if err := one(t.Query, grantEmailSQL, []any{owner}, &grant.Email); err != nil {
-			return notFoundAs(err, errCode)
+		if err := queryOne(t.Query, grantEmailSQL, []any{owner}, &grant.Email); err != nil {
+			return replaceNotFound(err, errCode)
 		}
 		if _, err := insertAccess(t, access, consent, r.AppID, issued, grant.Scopes, expires, now); err != nil {
 			return err
 		}
 		return insertRefresh(t, refresh, consent, r.AppID, now)
 	})
-	if replayed || inDoubt(err) {
-		s.db.Bump(r.Code.Account)
+	if replayed || isUncertain(err) {
+		s.db.Invalidate(r.Code.Account)
 	}
 	if err == nil && replayed {
 		err = errCode
@@ -174,10 +174,10 @@ func (s *Store) Redeem(ctx context.Context, r Redemption, access, refresh accoun
 	return grant, err
 }
 
-// inDoubt says whether a transaction that failed may have been committed.
-func inDoubt(err error) bool { return err != nil && fault.From(err).Code.Status() >= 500 }
+// isUncertain says whether a transaction that failed may have been committed.
+func isUncertain(err error) bool { return err != nil && fault.Wrap(err).Code.Status() >= 500 }
 
-func notFoundAs(err error, as error) error {
+func replaceNotFound(err error, as error) error {
 	if errors.Is(err, fault.NotFound) {
 		return as
 	}
@@ -193,12 +193,12 @@ const MaxTokens = 100
 // caller has locked the consent's row by counting, so no two tokens get the same slot.
 func insertAccess(t tx, secret account.Secret, consent, app string, issued int64, scopes account.Scopes, expires, now time.Time) (replaced bool, err error) {
 	slot := 1 + issued%MaxTokens
-	_, err = t.Exec(insertAccessSQL, secret.Account, secret.ID, secret.Hash, consent, app, scopes.String(), ms(now), ms(expires), slot)
+	_, err = t.Exec(insertAccessSQL, secret.Account, secret.ID, secret.Hash, consent, app, scopes.String(), toMillis(now), toMillis(expires), slot)
 	return issued >= MaxTokens, err // the first ones find their slots empty
 }
 
 func insertRefresh(t tx, secret account.Secret, consent, app string, now time.Time) error {
-	_, err := t.Exec(insertRefreshSQL, secret.Account, secret.ID, secret.Hash, consent, app, ms(now))
+	_, err := t.Exec(insertRefreshSQL, secret.Account, secret.ID, secret.Hash, consent, app, toMillis(now))
 	return err
 }
 
@@ -219,22 +219,22 @@ const (
 // consent. That the token was used is written when it was not within usedStep.
 // With next, the refresh token is replaced by it, and using the old
 // one once more ends the whole family.
-func (s *Store) Refresh(ctx context.Context, key account.Key, app account.Application, access account.Secret, next *account.Secret,
-	choose func(account.Scopes) (account.Scopes, error), usedSince, expires, now time.Time, usedStep time.Duration) (Grant, error) {
-	var grant Grant
+func (s *Store) Refresh(ctx context.Context, key account.SecretRef, app account.Application, access account.Secret, next *account.Secret,
+	choose func(account.Scopes) (account.Scopes, error), usedSince, expires, now time.Time, usedStep time.Duration) (TokenGrant, error) {
+	var grant TokenGrant
 	var reused, removed bool
 	err := s.db.Write(forCaller(ctx, key.Account), func(t tx) error {
-		grant, reused, removed = Grant{}, false, false
+		grant, reused, removed = TokenGrant{}, false, false
 		var consent, scope string
 		var rotated, used int64
-		err := one(t.Query, refreshSQL, []any{key.Account, key.ID, key.Hash, app.ID, ms(usedSince)},
+		err := queryOne(t.Query, refreshSQL, []any{key.Account, key.ID, key.Hash, app.ID, toMillis(usedSince)},
 			&consent, &rotated, &used, &scope, &grant.Email)
 		if err != nil {
-			return notFoundAs(err, errRefresh)
+			return replaceNotFound(err, errRefresh)
 		}
 		end := func() error {
 			reused = true
-			_, err := t.Exec(endConsentSQL, key.Account, consent, ms(now))
+			_, err := t.Exec(endGrantSQL, key.Account, consent, toMillis(now))
 			return err
 		}
 		if rotated != 0 {
@@ -244,13 +244,13 @@ func (s *Store) Refresh(ctx context.Context, key account.Key, app account.Applic
 		if grant.Scopes, err = choose(granted); err != nil {
 			return err
 		}
-		stale := now.Sub(at(used)) >= usedStep
+		stale := now.Sub(fromMillis(used)) >= usedStep
 		if next == nil && stale {
-			_, err = t.Exec(touchRefreshSQL, key.Account, key.ID, ms(now))
+			_, err = t.Exec(touchRefreshSQL, key.Account, key.ID, toMillis(now))
 		} else if next != nil {
 			var n int64
 			// Another request may have rotated it since it was read.
-			if n, err = t.Exec(rotateRefreshSQL, key.Account, key.ID, ms(now)); err == nil && n == 0 {
+			if n, err = t.Exec(rotateRefreshSQL, key.Account, key.ID, toMillis(now)); err == nil && n == 0 {
 				return end()
 			}
 			if err == nil {
@@ -261,14 +261,14 @@ func (s *Store) Refresh(ctx context.Context, key account.Key, app account.Applic
 			return err
 		}
 		var issued int64
-		if err := one(t.Query, countIssuedSQL, []any{key.Account, consent, ms(now)}, &issued); err != nil {
-			return notFoundAs(err, errRefresh)
+		if err := queryOne(t.Query, countIssuedSQL, []any{key.Account, consent, toMillis(now)}, &issued); err != nil {
+			return replaceNotFound(err, errRefresh)
 		}
 		removed, err = insertAccess(t, access, consent, app.ID, issued, grant.Scopes, expires, now)
 		return err
 	})
-	if reused || removed || inDoubt(err) {
-		s.db.Bump(key.Account)
+	if reused || removed || isUncertain(err) {
+		s.db.Invalidate(key.Account)
 	}
 	if err == nil && reused {
 		err = errRefresh
@@ -289,35 +289,35 @@ const (
 // RefreshInfo is what introspection tells of a refresh token.
 type RefreshInfo struct {
 	Scopes    account.Scopes
-	Person    account.Person
+	Person    account.User
 	CreatedAt time.Time
 	UsedAt    time.Time
 }
 
 // RefreshGrant names the grant of a refresh token of the application, whether it is
 // still good or not; fault.NotFound: there is no such token.
-func (s *Store) RefreshGrant(ctx context.Context, key account.Key, appID string) (string, error) {
+func (s *Store) RefreshGrant(ctx context.Context, key account.SecretRef, appID string) (string, error) {
 	var consent string
-	err := one(s.query(ctx), refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent)
+	err := queryOne(s.query(ctx), refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent)
 	return consent, err
 }
 
 // RefreshInfo looks a refresh token of the application up; one that is not good
 // any more is fault.NotFound.
-func (s *Store) RefreshInfo(ctx context.Context, key account.Key, appID string, usedSince time.Time) (RefreshInfo, error) {
+func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID string, usedSince time.Time) (RefreshInfo, error) {
 	var info RefreshInfo
 	var consent, scope string
 	var created, used int64
-	err := one(s.query(ctx), refreshInfoSQL, []any{key.Account, key.ID, key.Hash, appID, ms(usedSince)},
+	err := queryOne(s.query(ctx), refreshInfoSQL, []any{key.Account, key.ID, key.Hash, appID, toMillis(usedSince)},
 		&consent, &created, &used, &scope, &info.Person.ID, &info.Person.Email)
 	info.Scopes, _ = account.ParseScopes(scope)
-	info.CreatedAt, info.UsedAt = at(created), at(used)
+	info.CreatedAt, info.UsedAt = fromMillis(created), fromMillis(used)
 	return info, err
 }
 
 // RevokeAccess ends one access token of the application. That there is none is
 // no error.
-func (s *Store) RevokeAccess(ctx context.Context, key account.Key, appID string) error {
+func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID string) error {
 	return s.write(ctx, key.Account, func(t tx) error {
 		_, err := t.Exec(deleteAccessSQL, key.Account, key.ID, key.Hash, appID)
 		return err
@@ -326,13 +326,13 @@ func (s *Store) RevokeAccess(ctx context.Context, key account.Key, appID string)
 
 // RevokeRefresh ends a refresh token of the application and all that came from
 // the same consent.
-func (s *Store) RevokeRefresh(ctx context.Context, key account.Key, appID string, now time.Time) error {
+func (s *Store) RevokeRefresh(ctx context.Context, key account.SecretRef, appID string, now time.Time) error {
 	return s.write(ctx, key.Account, func(t tx) error {
 		var consent string
-		if err := one(t.Query, refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent); err != nil {
-			return notFoundAs(err, nil)
+		if err := queryOne(t.Query, refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent); err != nil {
+			return replaceNotFound(err, nil)
 		}
-		_, err := t.Exec(endConsentSQL, key.Account, consent, ms(now))
+		_, err := t.Exec(endGrantSQL, key.Account, consent, toMillis(now))
 		return err
 	})
 }

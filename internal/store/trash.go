@@ -10,8 +10,8 @@ import (
 	"formulary/internal/form"
 )
 
-// trashKept is how long what was deleted can be brought back.
-const trashKept = time.Hour
+// trashRetention is how long what was deleted can be brought back.
+const trashRetention = time.Hour
 
 const (
 	trashSQL      = `INSERT INTO trash (account_id, id, form_id, content, deleted_at, bytes) VALUES ($1, $2, $3, $4, $5, $6)`
@@ -55,14 +55,14 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 			return err
 		}
 		gone := trashedForm{Form: f}
-		if err := one(t.Query, formSerialsSQL, []any{owner, id}, &gone.Serial, &gone.ResponseSerial, &gone.ResponseTick, &gone.StoredBytes); err != nil {
+		if err := queryOne(t.Query, formSerialsSQL, []any{owner, id}, &gone.Serial, &gone.ResponseSerial, &gone.ResponseTick, &gone.StoredBytes); err != nil {
 			return err
 		}
 		content, err := json.Marshal(gone)
 		if err != nil {
 			return err
 		}
-		if _, err := t.Exec(trashSQL, owner, id, id, string(content), ms(now), gone.StoredBytes); err != nil {
+		if _, err := t.Exec(trashSQL, owner, id, id, string(content), toMillis(now), gone.StoredBytes); err != nil {
 			return err
 		}
 		if _, err := t.Exec(deleteFormSQL, owner, id); err != nil {
@@ -95,7 +95,7 @@ func (s *Store) DeletedForms(ctx context.Context, owner string) ([]Deleted, erro
 		}
 		var gone trashedForm
 		err := json.Unmarshal([]byte(content), &gone)
-		list = append(list, Deleted{gone.Form, at(deleted)})
+		list = append(list, Deleted{gone.Form, fromMillis(deleted)})
 		return err
 	}, owner, account.FormPrefix, account.FormPrefix+lastID)
 	return list, err
@@ -109,7 +109,7 @@ func (s *Store) RestoreForm(ctx context.Context, owner, id string, now time.Time
 	var gone trashedForm
 	err := s.write(ctx, owner, func(t tx) error {
 		var formID, content string
-		if err := one(t.Query, untrashSQL, []any{owner, id}, &formID, &content); err != nil {
+		if err := queryOne(t.Query, untrashSQL, []any{owner, id}, &formID, &content); err != nil {
 			return err
 		}
 		if err := json.Unmarshal([]byte(content), &gone); err != nil {
@@ -120,20 +120,20 @@ func (s *Store) RestoreForm(ctx context.Context, owner, id string, now time.Time
 			return err
 		}
 		// The account may be being deleted; its trash is the last to go.
-		if err := changed(t.Exec(holdAccountSQL, owner)); err != nil {
+		if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
 			return err
 		}
 		if f.Version > 0 {
 			// Another form of the owner may have the custom link by now.
-			if err := claimSlug(t, owner, id, f.Slug, now); fault.From(err).Code == fault.Invalid {
+			if err := claimSlug(t, owner, id, f.Slug, now); fault.Wrap(err).Code == fault.Invalid {
 				f.Slug = ""
 			} else if err != nil {
 				return err
 			}
 		}
 		if _, err := t.Exec(restoreFormSQL, owner, id, gone.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
-			f.ResponseCount, gone.ResponseSerial, gone.ResponseTick, ms(f.CreatedAt), ms(f.UpdatedAt), form.Fold(f.Title),
-			searchKey(form.Head{Title: f.Title, Description: f.Description}), f.Slug, ms(f.OpensAt), ms(f.ClosesAt), f.ResponseLimit, f.Sites, gone.StoredBytes); err != nil {
+			f.ResponseCount, gone.ResponseSerial, gone.ResponseTick, toMillis(f.CreatedAt), toMillis(f.UpdatedAt), form.SearchKey(f.Title),
+			searchKey(form.Header{Title: f.Title, Description: f.Description}), f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites, gone.StoredBytes); err != nil {
 			return err
 		}
 		gone.Form = f
@@ -152,16 +152,16 @@ func (s *Store) RestoreForm(ctx context.Context, owner, id string, now time.Time
 // earlier version deleted the form, which noted no tick.
 func (g *trashedForm) catchUp(t tx, owner string) error {
 	var last int64
-	err := one(t.Query, lastResponseSQL, []any{owner, g.Form.ID}, &last)
+	err := queryOne(t.Query, lastResponseSQL, []any{owner, g.Form.ID}, &last)
 	if err == nil {
-		g.ResponseTick = max(g.ResponseTick, int64(account.TickOf(at(last+1))))
+		g.ResponseTick = max(g.ResponseTick, int64(account.NewTick(fromMillis(last+1))))
 	}
-	return notFoundAs(err, nil)
+	return replaceNotFound(err, nil)
 }
 
-// TrashResponses removes responses so that, for a while, RestoreResponses brings
+// DeleteResponsesWithUndo removes responses so that, for a while, RestoreResponses brings
 // them back.
-func (s *Store) TrashResponses(ctx context.Context, owner, formID string, ids []string, now time.Time) (int64, error) {
+func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID string, ids []string, now time.Time) (int64, error) {
 	return s.deleteResponses(ctx, owner, formID, ids, func(t tx, r form.Response) error {
 		content, err := json.Marshal(r)
 		if err != nil {
@@ -171,7 +171,7 @@ func (s *Store) TrashResponses(ctx context.Context, owner, formID string, ids []
 		if err != nil {
 			return err
 		}
-		_, err = t.Exec(trashSQL, owner, r.ID, formID, string(content), ms(now), size)
+		_, err = t.Exec(trashSQL, owner, r.ID, formID, string(content), toMillis(now), size)
 		return err
 	})
 }
@@ -201,13 +201,13 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 	var full bool
 	err = s.write(ctx, responsesOf(owner), func(t tx) error {
 		n, full = 0, false
-		if err := changed(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
+		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
 		}
 		var back []form.Response
 		for _, id := range ids {
 			var of, content string
-			err := one(t.Query, untrashSQL, []any{owner, id}, &of, &content)
+			err := queryOne(t.Query, untrashSQL, []any{owner, id}, &of, &content)
 			if err == fault.NotFound {
 				continue
 			}
@@ -221,7 +221,7 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 			if of != formID || r.FormID != formID {
 				return fault.NotFound
 			}
-			if _, err := t.Exec(insertResponseSQL, owner, formID, r.ID, r.Serial, r.Version, ms(r.SubmittedAt), r.JSON, r.Metadata); err != nil {
+			if _, err := t.Exec(insertResponseSQL, owner, formID, r.ID, r.Serial, r.Version, toMillis(r.SubmittedAt), r.JSON, r.Metadata); err != nil {
 				return err
 			}
 			if err := rankFound(t, owner, formID, r.Serial); err != nil {
@@ -237,10 +237,10 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		if _, err := t.Exec(dropCountSQL, owner, formID, -n, -size); err != nil {
 			return err
 		}
-		if err := s.unsum(t, owner, formID, nil, back); err != nil {
+		if err := s.subtract(t, owner, formID, nil, back); err != nil {
 			return err
 		}
-		if err := s.exchangeOptions(t, owner, formID, nil, back, false); err != nil {
+		if err := s.updateOptionCounts(t, owner, formID, nil, back, false); err != nil {
 			return err
 		}
 		f, err := readForm(t.Query, owner, formID)
@@ -256,7 +256,7 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		return 0, err
 	}
 	if full {
-		s.db.Bump(owner)
+		s.db.Invalidate(owner)
 	}
 	return n, nil
 }
@@ -271,7 +271,7 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 			err := r.Scan(&i.owner, &i.id, &i.formID)
 			old = append(old, i)
 			return err
-		}, ms(before), sweepBatch)
+		}, toMillis(before), cleanupBatch)
 		if err != nil || len(old) == 0 {
 			return err
 		}
@@ -284,7 +284,7 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 			// It may have been brought back since, and even deleted again.
 			var n int64
 			err := s.db.Write(ctx, func(t tx) (err error) {
-				n, err = t.Exec(sql, i.owner, i.id, ms(before))
+				n, err = t.Exec(sql, i.owner, i.id, toMillis(before))
 				return err
 			})
 			if err == nil && isForm && n > 0 {

@@ -19,7 +19,7 @@ func TestUndo(t *testing.T) {
 		owner, other := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
 		now := time.Now()
 		p := opened(t, s, owner, small)
-		if _, err := s.ChangeForm(ctx, owner, p.ID, 0, func(plan *form.Plan) error { plan.Slug = "mine"; return nil }, now); err != nil {
+		if _, err := s.UpdateForm(ctx, owner, p.ID, 0, func(plan *form.FormInput) error { plan.Slug = "mine"; return nil }, now); err != nil {
 			t.Fatal(err)
 		}
 		opened(t, s, owner, small)
@@ -44,7 +44,7 @@ func TestUndo(t *testing.T) {
 			return string(text)
 		}
 		whole := all()
-		if n, err := s.TrashResponses(ctx, owner, p.ID, ids[1:3], now); err != nil || n != 2 {
+		if n, err := s.DeleteResponsesWithUndo(ctx, owner, p.ID, ids[1:3], now); err != nil || n != 2 {
 			t.Fatalf("%d deleted (%v)", n, err)
 		}
 		if _, err := s.Response(ctx, owner, p.ID, ids[1]); !errors.Is(err, fault.NotFound) {
@@ -61,17 +61,17 @@ func TestUndo(t *testing.T) {
 		}
 
 		// What is no id is nothing, and not an error of the database.
-		if n, err := s.TrashResponses(ctx, owner, p.ID, []string{"\xff", "\x00", "", p.ID}, now); err != nil || n != 0 {
+		if n, err := s.DeleteResponsesWithUndo(ctx, owner, p.ID, []string{"\xff", "\x00", "", p.ID}, now); err != nil || n != 0 {
 			t.Errorf("%d that do not exist deleted (%v)", n, err)
 		}
 		if n, err := s.RestoreResponses(ctx, owner, p.ID, []string{"\xff", "\x00", ""}, now); err != nil || n != 0 {
 			t.Errorf("%d that do not exist brought back (%v)", n, err)
 		}
-		if _, err := s.TrashResponses(ctx, owner, p.ID, ids[:1], now); err != nil {
+		if _, err := s.DeleteResponsesWithUndo(ctx, owner, p.ID, ids[:1], now); err != nil {
 			t.Fatal(err)
 		}
 		for what, err := range map[string]error{
-			"deleting": second(s.TrashResponses(ctx, owner, "frm_\xff", ids, now)), "changing": second(s.ChangeResponse(ctx, owner, p.ID+"\xff", ids[1], nil, now)), "bringing back": second(s.RestoreResponses(ctx, owner, "\x00", ids, now)),
+			"deleting": second(s.DeleteResponsesWithUndo(ctx, owner, "frm_\xff", ids, now)), "changing": second(s.UpdateResponse(ctx, owner, p.ID+"\xff", ids[1], nil, now)), "bringing back": second(s.RestoreResponses(ctx, owner, "\x00", ids, now)),
 			"a form by bad text": second(s.RestoreForm(ctx, owner, "\xff", time.Now())), "a response as a form": second(s.RestoreForm(ctx, owner, ids[0], time.Now())),
 		} {
 			if !errors.Is(err, fault.NotFound) {
@@ -92,10 +92,10 @@ func TestUndo(t *testing.T) {
 		for what, err := range map[string]error{
 			"form": second(s.Form(ctx, owner, p.ID)), "page": second(s.PublicForm(ctx, p.ID)), "page by slug": second(s.PublicForm(ctx, "mine")),
 			"response": second(s.Response(ctx, owner, p.ID, ids[0])), "summary": second(s.Summary(ctx, owner, p.ID)), "version": second(s.Version(ctx, owner, p.ID, 1)),
-			"submission": second(add(s, p, 9)), "change": second(s.ChangeForm(ctx, owner, p.ID, 0, func(*form.Plan) error { return nil }, now)),
+			"submission": second(add(s, p, 9)), "change": second(s.UpdateForm(ctx, owner, p.ID, 0, func(*form.FormInput) error { return nil }, now)),
 			"somebody else's undo": second(s.RestoreForm(ctx, other, p.ID, time.Now())),
 		} {
-			if code := fault.From(err).Code; code != fault.NoResource && code != fault.FormNotOpen {
+			if code := fault.Wrap(err).Code; code != fault.NotFoundInAccount && code != fault.FormNotOpen {
 				t.Errorf("%s of a deleted form: %v", what, err)
 			}
 		}
@@ -124,7 +124,7 @@ func TestUndo(t *testing.T) {
 		if err := s.DeleteForm(ctx, owner, p.ID, 0, now); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Sweep(ctx, now.Add(30*time.Minute), time.Hour); err != nil {
+		if err := s.Cleanup(ctx, now.Add(30*time.Minute), time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.RestoreForm(ctx, owner, p.ID, time.Now()); err != nil {
@@ -133,7 +133,7 @@ func TestUndo(t *testing.T) {
 		if err := s.DeleteForm(ctx, owner, p.ID, 0, now); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Sweep(ctx, now.Add(2*time.Hour), 1000*time.Hour); err != nil {
+		if err := s.Cleanup(ctx, now.Add(2*time.Hour), 1000*time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.RestoreForm(ctx, owner, p.ID, time.Now()); !errors.Is(err, fault.NotFound) {
@@ -152,27 +152,27 @@ func TestCalls(t *testing.T) {
 		owner := person(t, s, "ada@example.com").ID
 		now := time.Now()
 		for i := range 120 {
-			s.NoteCall(owner, "app_x", store.Call{Method: "GET", Path: fmt.Sprint("/api/v1/", i), Status: 200, Took: time.Millisecond, RequestID: "r", At: now.Add(time.Duration(i) * time.Millisecond)})
+			s.LogRequest(owner, "app_x", store.RequestLogEntry{Method: "GET", Path: fmt.Sprint("/api/v1/", i), Status: 200, Took: time.Millisecond, RequestID: "r", At: now.Add(time.Duration(i) * time.Millisecond)})
 			if i == 60 {
-				if _, err := s.Calls(ctx, owner, "app_x"); err != nil {
+				if _, err := s.RecentRequests(ctx, owner, "app_x"); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
-		s.NoteCall(owner, "app_y", store.Call{Method: "GET", Path: "/", Status: 403, At: now})
-		calls, err := s.Calls(ctx, owner, "app_x")
+		s.LogRequest(owner, "app_y", store.RequestLogEntry{Method: "GET", Path: "/", Status: 403, At: now})
+		calls, err := s.RecentRequests(ctx, owner, "app_x")
 		if err != nil || len(calls) != 50 || calls[0].Path != "/api/v1/119" || calls[49].Path != "/api/v1/70" || calls[0].Took != time.Millisecond {
 			t.Errorf("%d calls, %+v (%v)", len(calls), calls[0], err)
 		}
-		if calls, err := s.Calls(ctx, "usr_other", "app_x"); err != nil || len(calls) != 0 {
+		if calls, err := s.RecentRequests(ctx, "usr_other", "app_x"); err != nil || len(calls) != 0 {
 			t.Errorf("somebody else sees %d calls (%v)", len(calls), err)
 		}
 		// What was noted last is there after the end.
-		s.NoteCall(owner, "app_y", store.Call{Method: "POST", Path: "/last", Status: 201, At: now.Add(time.Second)})
+		s.LogRequest(owner, "app_y", store.RequestLogEntry{Method: "POST", Path: "/last", Status: 201, At: now.Add(time.Second)})
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if calls, err := storetest.Open(t, place).Calls(ctx, owner, "app_y"); err != nil || len(calls) != 2 || calls[0].Path != "/last" {
+		if calls, err := storetest.Open(t, place).RecentRequests(ctx, owner, "app_y"); err != nil || len(calls) != 2 || calls[0].Path != "/last" {
 			t.Errorf("%+v (%v)", calls, err)
 		}
 	})
@@ -207,11 +207,11 @@ func TestOldestFirstAndBeside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		newer, older, err := s.Beside(ctx, owner, r)
+		newer, older, err := s.Neighbors(ctx, owner, r)
 		if err != nil || newer != ids[4] || older != ids[2] {
 			t.Errorf("beside %s: %s and %s (%v)", r.ID, newer, older, err)
 		}
-		days, err := s.Activities(ctx, owner, []string{p.ID})
+		days, err := s.FormActivity(ctx, owner, []string{p.ID})
 		if a := days[p.ID]; err != nil || a.Days[time.Now().UTC().Format(time.DateOnly)]+a.Days[time.Now().UTC().Add(-time.Minute).Format(time.DateOnly)] < 7 || a.Last.IsZero() {
 			t.Errorf("%+v (%v)", a, err)
 		}

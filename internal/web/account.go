@@ -45,14 +45,14 @@ var accountNotices = map[string]string{
 	"sessions": "Signed out of all other sessions.",
 }
 
-func (web *Web) accountPage(v *visit) (*accountPage, error) {
+func (web *Handler) accountPage(v *pageRequest) (*accountPage, error) {
 	sessions, err := web.Store.Sessions(v.ctx(), v.person.ID)
 	p := &accountPage{
 		layout: layout{title: "Account", Here: "account"},
 		Name:   v.person.Name, Language: v.person.Language, Tongues: formLanguages, TimeZone: v.person.TimeZone, Zones: commonZones, Email: v.person.Email, Current: v.session.ID,
 	}
 	for _, s := range sessions {
-		if s.Alive(web.Now()) {
+		if s.IsLive(web.Now()) {
 			p.Sessions = append(p.Sessions, s)
 		}
 	}
@@ -64,7 +64,7 @@ func (web *Web) accountPage(v *visit) (*accountPage, error) {
 	return p, err
 }
 
-func (web *Web) showAccount(v *visit) error {
+func (web *Handler) showAccount(v *pageRequest) error {
 	p, err := web.accountPage(v)
 	if err != nil {
 		return err
@@ -74,7 +74,7 @@ func (web *Web) showAccount(v *visit) error {
 }
 
 // accountProblem shows the account page again with what is wrong.
-func (web *Web) accountProblem(v *visit, fill func(*accountPage), list problems) error {
+func (web *Handler) accountProblem(v *pageRequest, fill func(*accountPage), list problems) error {
 	p, err := web.accountPage(v)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (web *Web) accountProblem(v *visit, fill func(*accountPage), list problems)
 	return web.render(v, http.StatusUnprocessableEntity, "account", p)
 }
 
-func (web *Web) changeProfile(v *visit) error {
+func (web *Handler) changeProfile(v *pageRequest) error {
 	list := problems{}
 	name, err := account.ParseName(v.field("name"))
 	if err != nil {
@@ -113,13 +113,13 @@ func (web *Web) changeProfile(v *visit) error {
 
 const wrongPassword = "The password is incorrect."
 
-func (web *Web) changeEmail(v *visit) error {
+func (web *Handler) changeEmail(v *pageRequest) error {
 	fill := func(p *accountPage) { p.Email = v.field("email") }
 	email, err := account.ParseEmail(v.field("email"))
 	if err != nil {
 		return web.accountProblem(v, fill, problems{"email": err.Error()})
 	}
-	right, err := web.confirm(v, v.field("current"))
+	right, err := web.confirmPassword(v, v.field("current"))
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (web *Web) changeEmail(v *visit) error {
 		return web.accountProblem(v, fill, problems{"email-current": wrongPassword})
 	}
 	if err := web.Store.SetEmail(v.ctx(), v.person.ID, email); err != nil {
-		list, err := problemsOf(err)
+		list, err := newProblems(err)
 		if err != nil {
 			return err
 		}
@@ -136,12 +136,14 @@ func (web *Web) changeEmail(v *visit) error {
 	return web.redirect(v, "/account?saved=email")
 }
 
-// wherePasswordsChange is for password managers, which look for the page at this
+// changePasswordAddress is for password managers, which look for the page at this
 // well-known address.
-func (web *Web) wherePasswordsChange(v *visit) error { return web.redirect(v, "/account#password") }
+func (web *Handler) changePasswordAddress(v *pageRequest) error {
+	return web.redirect(v, "/account#password")
+}
 
-func (web *Web) changePassword(v *visit) error {
-	right, err := web.confirm(v, v.field("current"))
+func (web *Handler) changePassword(v *pageRequest) error {
+	right, err := web.confirmPassword(v, v.field("current"))
 	if err != nil {
 		return err
 	}
@@ -172,14 +174,14 @@ func (web *Web) changePassword(v *visit) error {
 	return web.redirect(v, "/account?saved=password")
 }
 
-func (web *Web) endSession(v *visit) error {
+func (web *Handler) endSession(v *pageRequest) error {
 	if err := web.Store.EndSession(v.ctx(), v.person.ID, v.r.PathValue("id")); err != nil {
 		return err
 	}
 	return web.redirect(v, "/account?saved=session")
 }
 
-func (web *Web) endOtherSessions(v *visit) error {
+func (web *Handler) endOtherSessions(v *pageRequest) error {
 	_, device, _, err := web.knownDevice(v, v.person.ID)
 	if err != nil {
 		return err
@@ -190,15 +192,15 @@ func (web *Web) endOtherSessions(v *visit) error {
 	return web.redirect(v, "/account?saved=sessions")
 }
 
-func (web *Web) deleteAccount(v *visit) error {
-	right, err := web.confirm(v, v.field("current"))
+func (web *Handler) deleteAccount(v *pageRequest) error {
+	right, err := web.confirmPassword(v, v.field("current"))
 	if err != nil {
 		return err
 	}
 	if !right {
 		return web.accountProblem(v, nil, problems{"delete-current": wrongPassword})
 	}
-	if _, err := web.Store.DeletePerson(v.ctx(), v.person.ID, web.Now()); err != nil {
+	if _, err := web.Store.DeleteUser(v.ctx(), v.person.ID, web.Now()); err != nil {
 		return err
 	}
 	web.setCookie(v, "", 0)

@@ -29,7 +29,7 @@ type applicationPage struct {
 	TokenURL  string
 	Base      string
 	Redirect  string
-	Calls     []store.Call // the last ones, the newest first
+	Calls     []store.RequestLogEntry // the last ones, the newest first
 }
 
 type scopeChoice struct {
@@ -39,14 +39,14 @@ type scopeChoice struct {
 }
 
 func choices(chosen account.Scopes) []scopeChoice {
-	list := make([]scopeChoice, len(account.AllScopes))
-	for i, known := range account.AllScopes {
+	list := make([]scopeChoice, len(account.ScopeList))
+	for i, known := range account.ScopeList {
 		list[i] = scopeChoice{known.Scope, known.Words, chosen.Has(known.Scope)}
 	}
 	return list
 }
 
-func (web *Web) listApplications(v *visit) error {
+func (web *Handler) listApplications(v *pageRequest) error {
 	apps, err := web.Store.Apps(v.ctx(), v.person.ID)
 	if err != nil {
 		return err
@@ -58,14 +58,14 @@ func (web *Web) listApplications(v *visit) error {
 	return web.render(v, http.StatusOK, "applications", p)
 }
 
-func (web *Web) newApplication(v *visit) error {
+func (web *Handler) newApplication(v *pageRequest) error {
 	app := account.Application{Scopes: account.Scopes{account.FormsRead, account.ResponsesRead}}
 	p := web.applicationPage(app, nil, true)
 	p.Nonce = rand.Text()
 	return web.render(v, http.StatusOK, "application", p)
 }
 
-func (web *Web) applicationPage(app account.Application, secrets []account.AppSecret, fresh bool) *applicationPage {
+func (web *Handler) applicationPage(app account.Application, secrets []account.AppSecret, fresh bool) *applicationPage {
 	p := &applicationPage{
 		layout: layout{Title: app.Name, Here: "applications"},
 		App:    app, URIs: strings.Join(app.RedirectURIs, "\n"), New: fresh, Secrets: secrets, Choices: choices(app.Scopes),
@@ -85,7 +85,7 @@ func (web *Web) applicationPage(app account.Application, secrets []account.AppSe
 }
 
 // registration reads the form of an application.
-func registration(v *visit, app *account.Application) {
+func registration(v *pageRequest, app *account.Application) {
 	app.Name = v.field("name")
 	app.RedirectURIs = nil
 	for _, line := range strings.FieldsFunc(v.field("redirect_uris"), func(r rune) bool { return r == '\n' || r == '\r' }) {
@@ -97,14 +97,14 @@ func registration(v *visit, app *account.Application) {
 	app.SendIssuer = v.field("send_issuer") != ""
 }
 
-func (web *Web) createApplication(v *visit) error {
+func (web *Handler) createApplication(v *pageRequest) error {
 	now := web.Now()
 	app := account.Application{
 		Account: v.person.ID, ID: account.NewID(account.AppPrefix, now), Public: v.field("kind") == "public", CreatedAt: now,
 	}
 	registration(v, &app)
 	nonce := v.field("nonce")
-	if len(nonce) > 100 || !account.CleanLine(nonce) {
+	if len(nonce) > 100 || !account.IsSingleLine(nonce) {
 		nonce = ""
 	}
 	if err := app.Check(); err != nil {
@@ -116,7 +116,7 @@ func (web *Web) createApplication(v *visit) error {
 	if !app.Public {
 		text, hash = account.NewClientSecret()
 	}
-	earlier, err := web.Store.AddApp(v.ctx(), app, hash, store.Once{App: "console", Key: nonce})
+	earlier, err := web.Store.AddApp(v.ctx(), app, hash, store.IdempotencyKey{App: "console", Key: nonce})
 	if err != nil {
 		return err
 	}
@@ -130,7 +130,7 @@ func (web *Web) createApplication(v *visit) error {
 }
 
 // showWithSecret shows an application with a secret that only this answer has.
-func (web *Web) showWithSecret(v *visit, id, secret string) error {
+func (web *Handler) showWithSecret(v *pageRequest, id, secret string) error {
 	app, secrets, err := web.Store.App(v.ctx(), v.person.ID, id)
 	if err != nil {
 		return err
@@ -140,8 +140,8 @@ func (web *Web) showWithSecret(v *visit, id, secret string) error {
 	return web.render(v, http.StatusOK, "application", p)
 }
 
-func (web *Web) applicationProblem(v *visit, p *applicationPage, err error) error {
-	list, err := problemsOf(err)
+func (web *Handler) applicationProblem(v *pageRequest, p *applicationPage, err error) error {
+	list, err := newProblems(err)
 	if err != nil {
 		return err
 	}
@@ -161,20 +161,20 @@ var applicationNotices = map[string]string{
 	"enabled":  "Application enabled.",
 }
 
-func (web *Web) showApplication(v *visit) error {
+func (web *Handler) showApplication(v *pageRequest) error {
 	app, secrets, err := web.Store.App(v.ctx(), v.person.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	p := web.applicationPage(app, secrets, false)
-	if p.Calls, err = web.Store.Calls(v.ctx(), v.person.ID, app.ID); err != nil {
+	if p.Calls, err = web.Store.RecentRequests(v.ctx(), v.person.ID, app.ID); err != nil {
 		return err
 	}
 	p.notice = applicationNotices[v.r.URL.Query().Get("saved")]
 	return web.render(v, http.StatusOK, "application", p)
 }
 
-func (web *Web) changeApplication(v *visit) error {
+func (web *Handler) changeApplication(v *pageRequest) error {
 	app, secrets, err := web.Store.App(v.ctx(), v.person.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
@@ -183,13 +183,13 @@ func (web *Web) changeApplication(v *visit) error {
 	if err := app.Check(); err != nil {
 		return web.applicationProblem(v, web.applicationPage(app, secrets, false), err)
 	}
-	if err := web.Store.ChangeApp(v.ctx(), app); err != nil {
+	if err := web.Store.UpdateApp(v.ctx(), app); err != nil {
 		return err
 	}
 	return web.redirect(v, "/applications/"+app.ID+"?saved=changed")
 }
 
-func (web *Web) rotateSecret(v *visit) error {
+func (web *Handler) rotateSecret(v *pageRequest) error {
 	app, secrets, err := web.Store.App(v.ctx(), v.person.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
@@ -205,7 +205,7 @@ func (web *Web) rotateSecret(v *visit) error {
 }
 
 // changeAndShow does something to an application and goes back to its page.
-func (web *Web) changeAndShow(v *visit, saved string, change func(owner, id string) error) error {
+func (web *Handler) changeAndShow(v *pageRequest, saved string, change func(owner, id string) error) error {
 	id := v.r.PathValue("id")
 	if err := change(v.person.ID, id); err != nil {
 		return err
@@ -213,25 +213,25 @@ func (web *Web) changeAndShow(v *visit, saved string, change func(owner, id stri
 	return web.redirect(v, "/applications/"+id+"?saved="+saved)
 }
 
-func (web *Web) dropSecret(v *visit) error {
+func (web *Handler) deleteSecret(v *pageRequest) error {
 	return web.changeAndShow(v, "dropped", func(owner, id string) error {
-		return web.Store.DropSecret(v.ctx(), owner, id, v.r.PathValue("secret"))
+		return web.Store.DeleteSecret(v.ctx(), owner, id, v.r.PathValue("secret"))
 	})
 }
 
-func (web *Web) disableApplication(v *visit) error {
+func (web *Handler) disableApplication(v *pageRequest) error {
 	return web.changeAndShow(v, "disabled", func(owner, id string) error {
 		return web.Store.SetAppDisabled(v.ctx(), owner, id, true, web.Now())
 	})
 }
 
-func (web *Web) enableApplication(v *visit) error {
+func (web *Handler) enableApplication(v *pageRequest) error {
 	return web.changeAndShow(v, "enabled", func(owner, id string) error {
 		return web.Store.SetAppDisabled(v.ctx(), owner, id, false, web.Now())
 	})
 }
 
-func (web *Web) deleteApplication(v *visit) error {
+func (web *Handler) deleteApplication(v *pageRequest) error {
 	if err := web.Store.DeleteApp(v.ctx(), v.person.ID, v.r.PathValue("id")); err != nil {
 		return err
 	}

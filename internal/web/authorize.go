@@ -29,19 +29,19 @@ type consentPage struct {
 
 // describe says who registered the application. A name that imitates
 // another is left out, and such a domain is spelled out in ASCII.
-func (p *consentPage) describe(owner account.Person) {
+func (p *consentPage) describe(owner account.User) {
 	if account.CheckAppName(owner.Name) == nil {
 		p.Registrant = owner.Name
 	}
 	_, p.Domain, _ = strings.Cut(owner.Email, "@")
-	if account.CheckClear(p.Domain) != nil {
+	if account.CheckVisible(p.Domain) != nil {
 		p.Domain = strings.Trim(strconv.QuoteToASCII(p.Domain), `"`)
 	}
 }
 
 // authorize checks the request before anybody has to sign in for it, so that a
 // mistake of the application is answered at once.
-func (web *Web) authorize(v *visit) error {
+func (web *Handler) authorize(v *pageRequest) error {
 	req, back, err := web.OAuth.Parse(v.ctx(), v.r.URL.RawQuery)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (web *Web) authorize(v *visit) error {
 	if v.person == nil {
 		return web.redirect(v, "/signin?next="+url.QueryEscape(v.r.URL.RequestURI()))
 	}
-	ticket, err := web.OAuth.Ask(v.ctx(), v.person.ID, req)
+	ticket, err := web.OAuth.BeginConsent(v.ctx(), v.person.ID, req)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (web *Web) authorize(v *visit) error {
 		Own: req.App.Account == v.person.ID, Ours: req.App.ID == web.Explorer,
 	}
 	if !p.Own && !p.Ours {
-		owner, err := web.Store.Person(v.ctx(), req.App.Account)
+		owner, err := web.Store.User(v.ctx(), req.App.Account)
 		if err != nil {
 			return err
 		}
@@ -71,8 +71,8 @@ func (web *Web) authorize(v *visit) error {
 	return web.render(v, http.StatusOK, "consent", p)
 }
 
-func (web *Web) answer(v *visit) error {
-	to, err := web.OAuth.Answer(v.ctx(), v.person.ID, v.field("ticket"), v.field("answer") == "allow")
+func (web *Handler) completeConsent(v *pageRequest) error {
+	to, err := web.OAuth.CompleteConsent(v.ctx(), v.person.ID, v.field("ticket"), v.field("answer") == "allow")
 	if err != nil {
 		return err
 	}

@@ -23,12 +23,12 @@ type builderPage struct {
 
 // builderData is what the builder starts from.
 type builderData struct {
-	Draft    draft           `json:"draft"`
+	Draft    builderDraft    `json:"draft"`
 	Kinds    []builderKind   `json:"kinds"`
 	Common   []form.Property `json:"common"`
 	Own      []form.Property `json:"own"`
 	Language []builderChoice `json:"languages"`
-	Words    words           `json:"words"` // the builder's words in the owner's language, by the English ones
+	Words    catalog         `json:"words"` // the builder's words in the owner's language, by the English ones
 }
 
 type builderChoice struct {
@@ -47,8 +47,8 @@ type builderKind struct {
 	Answered   bool     `json:"answered"` // has an answer at all
 }
 
-// draft is a form on its way between the builder and the store.
-type draft struct {
+// builderDraft is a form on its way between the builder and the store.
+type builderDraft struct {
 	ID          string            `json:"id"`
 	Revision    int64             `json:"revision"`
 	Status      form.Status       `json:"status"`
@@ -64,12 +64,12 @@ type draft struct {
 	UpdatedAt   time.Time         `json:"updated_at"`
 }
 
-func (web *Web) draftOf(v *visit, f form.Form) (draft, error) {
+func (web *Handler) draftOf(v *pageRequest, f form.Form) (builderDraft, error) {
 	d, err := web.Store.Draft(v.ctx(), v.person.ID, f.ID)
 	if err != nil {
-		return draft{}, err
+		return builderDraft{}, err
 	}
-	out := draft{
+	out := builderDraft{
 		ID: f.ID, Revision: f.Revision, Status: f.At(web.Now()).Status, Version: f.Version, Title: f.Title, Description: f.Description, Language: f.Language,
 		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []string{}, Gone: map[string]string{}, UpdatedAt: f.UpdatedAt,
 	}
@@ -83,19 +83,19 @@ func (web *Web) draftOf(v *visit, f form.Form) (draft, error) {
 	if err != nil {
 		return out, err
 	}
-	now := form.Plan{Head: form.Head{Title: f.Title, Description: f.Description, Language: f.Language}, Definition: d}
-	if changes := form.Changes(form.Plan{Head: published.Head, Definition: published.Definition}, now); changes != nil {
+	now := form.FormInput{Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Definition: d}
+	if changes := form.Diff(form.FormInput{Header: published.Head, Definition: published.Definition}, now); changes != nil {
 		out.Changes = changes
 	}
-	out.Gone = namesOf(published.Definition)
-	for key := range namesOf(d) {
+	out.Gone = fieldNames(published.Definition)
+	for key := range fieldNames(d) {
 		delete(out.Gone, key)
 	}
 	return out, nil
 }
 
-// namesOf is what questions and endings are called, by their keys.
-func namesOf(d *form.Definition) map[string]string {
+// fieldNames is what questions and endings are called, by their keys.
+func fieldNames(d *form.Definition) map[string]string {
 	names := map[string]string{}
 	for _, f := range d.Fields {
 		names[f.Key] = f.Label
@@ -106,7 +106,7 @@ func namesOf(d *form.Definition) map[string]string {
 	return names
 }
 
-func (web *Web) showBuilder(v *visit) error {
+func (web *Handler) showBuilder(v *pageRequest) error {
 	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
@@ -123,9 +123,9 @@ func (web *Web) showBuilder(v *visit) error {
 		if properties == nil {
 			properties = []string{}
 		}
-		p.Data.Kinds = append(p.Data.Kinds, builderKind{k.Name(), about.Title, about.Hint, about.Group, properties, form.Fixed(k), k.Schema(&form.Field{}) != nil})
+		p.Data.Kinds = append(p.Data.Kinds, builderKind{k.Name(), about.Title, about.Description, about.Group, properties, form.FixedProperties(k), k.Schema(&form.Field{}) != nil})
 	}
-	p.Data.Common, p.Data.Own = form.Common, form.Own
+	p.Data.Common, p.Data.Own = form.CommonProperties, form.KindProperties
 	for _, l := range formLanguages {
 		p.Data.Language = append(p.Data.Language, builderChoice{l[0], l[1]})
 	}
@@ -136,11 +136,11 @@ var builderText = regexp.MustCompile(`say\("([^"]+)"`)
 
 // builderWords are the words that the builder can say, out of all there are: those
 // in its own scripts, and of the kinds and their properties.
-func (web *Web) builderWords(all words) words {
+func (web *Handler) builderWords(all catalog) catalog {
 	if len(all) == 0 {
-		return words{}
+		return catalog{}
 	}
-	own := words{}
+	own := catalog{}
 	keep := func(texts ...string) {
 		for _, text := range texts {
 			if said, ok := all[text]; ok {
@@ -156,9 +156,9 @@ func (web *Web) builderWords(all words) words {
 		}
 	}
 	for _, k := range form.Kinds {
-		keep(k.About().Title, k.About().Hint, k.About().Group)
+		keep(k.About().Title, k.About().Description, k.About().Group)
 	}
-	for _, property := range slices.Concat(form.Common, form.Own) {
+	for _, property := range slices.Concat(form.CommonProperties, form.KindProperties) {
 		keep(property.Label, property.Help)
 	}
 	return own
@@ -170,29 +170,29 @@ var formLanguages = [][2]string{{"en", "English"}, {"de", "Deutsch"}, {"fr", "Fr
 
 // saveDraft takes the builder's draft. What is wrong is answered field by field;
 // when somebody else was faster, with theirs.
-func (web *Web) saveDraft(v *visit) error {
-	var in draft
+func (web *Handler) saveDraft(v *pageRequest) error {
+	var in builderDraft
 	decoder := json.NewDecoder(http.MaxBytesReader(v.w, v.r.Body, maxAnswers))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil {
-		return web.answer422(v, http.StatusBadRequest, &fault.Error{Code: fault.BadJSON, Message: "The draft could not be read. Reload the page and try again.", Cause: err})
+		return web.sendProblems(v, http.StatusBadRequest, &fault.Error{Code: fault.BadJSON, Message: "The draft could not be read. Reload the page and try again.", Cause: err})
 	}
 	seen := v.r.Header.Get("If-Match")
 	revision, err := strconv.ParseInt(strings.Trim(seen, `"`), 10, 64)
 	if err != nil && seen != "" {
 		revision = -1 // which none is: what was not read is not overwritten
 	}
-	change := func(p *form.Plan) error {
-		p.Head = form.Head{Title: in.Title, Description: in.Description, Language: in.Language}
+	change := func(p *form.FormInput) error {
+		p.Header = form.Header{Title: in.Title, Description: in.Description, Language: in.Language}
 		p.Definition = &form.Definition{Fields: in.Fields, Endings: in.Endings, Settings: in.Settings}
 		if p.Definition.Fields == nil {
 			p.Definition.Fields = []*form.Field{}
 		}
-		return p.Clean()
+		return p.Normalize()
 	}
-	f, err := web.Store.ChangeForm(v.ctx(), v.person.ID, v.r.PathValue("id"), revision, change, web.Now())
-	if code := fault.From(err).Code; err != nil && (code == fault.Invalid || code == fault.Changed) {
-		return web.answer422(v, code.Status(), fault.From(err))
+	f, err := web.Store.UpdateForm(v.ctx(), v.person.ID, v.r.PathValue("id"), revision, change, web.Now())
+	if code := fault.Wrap(err).Code; err != nil && (code == fault.Invalid || code == fault.Conflict) {
+		return web.sendProblems(v, code.Status(), fault.Wrap(err))
 	}
 	if err != nil {
 		return err
@@ -209,13 +209,13 @@ type draftProblem struct {
 	Code    int            `json:"code"`
 	Message string         `json:"message"`
 	Details []fault.Detail `json:"details"`
-	Theirs  *draft         `json:"theirs,omitempty"` // what is stored, when somebody else has changed it
+	Theirs  *builderDraft  `json:"theirs,omitempty"` // what is stored, when somebody else has changed it
 }
 
-func (web *Web) answer422(v *visit, status int, e *fault.Error) error {
-	told := web.told(v, e)
+func (web *Handler) sendProblems(v *pageRequest, status int, e *fault.Error) error {
+	told := web.translateError(v, e)
 	out := draftProblem{Code: int(e.Code), Message: told.Message, Details: told.Details}
-	if e.Code == fault.Changed {
+	if e.Code == fault.Conflict {
 		f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
 		if err != nil {
 			return err
@@ -229,7 +229,7 @@ func (web *Web) answer422(v *visit, status int, e *fault.Error) error {
 	return web.sendJSON(v, status, out)
 }
 
-func (web *Web) sendJSON(v *visit, status int, body any) error {
+func (web *Handler) sendJSON(v *pageRequest, status int, body any) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -241,11 +241,11 @@ func (web *Web) sendJSON(v *visit, status int, body any) error {
 }
 
 // publishForm opens the form with its draft.
-func (web *Web) publishForm(v *visit) error {
+func (web *Handler) publishForm(v *pageRequest) error {
 	id := v.r.PathValue("id")
-	_, err := web.Store.Publish(v.ctx(), v.person.ID, id, 0, store.Once{}, web.Now())
-	if fault.From(err).Code == fault.Invalid && err != nil {
-		return web.answer422(v, http.StatusUnprocessableEntity, fault.From(err))
+	_, err := web.Store.Publish(v.ctx(), v.person.ID, id, 0, store.IdempotencyKey{}, web.Now())
+	if fault.Wrap(err).Code == fault.Invalid && err != nil {
+		return web.sendProblems(v, http.StatusUnprocessableEntity, fault.Wrap(err))
 	}
 	if err != nil {
 		return err
@@ -255,7 +255,7 @@ func (web *Web) publishForm(v *visit) error {
 
 // preview shows a draft as respondents will see it: the same page, made by the
 // same code. Nothing of it is stored.
-func (web *Web) preview(v *visit) error {
+func (web *Handler) preview(v *pageRequest) error {
 	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
@@ -264,20 +264,20 @@ func (web *Web) preview(v *visit) error {
 	if err != nil {
 		return err
 	}
-	a := web.asking(v, store.PublicForm{
-		Owner: v.person.ID, ID: f.ID, Status: form.Open, Head: form.Head{Title: f.Title, Description: f.Description, Language: f.Language}, Offer: f.Offer, Definition: d,
+	a := web.newFillSession(v, store.PublicForm{
+		Owner: v.person.ID, ID: f.ID, Status: form.Open, Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Offer: f.Availability, Definition: d,
 	})
 	a.preview = true
 	if v.r.Method != http.MethodPost { // HEAD is a GET without its body
 		number, _ := strconv.Atoi(v.r.URL.Query().Get("page"))
-		return web.ask(v, http.StatusOK, a, max(0, min(number, len(d.Pages())-1)))
+		return web.renderPage(v, http.StatusOK, a, max(0, min(number, len(d.Pages())-1)))
 	}
 	a.in = v.r.PostForm
-	return web.turn(v, a, func(e form.Evaluation, number int) error {
+	return web.handlePage(v, a, func(e form.Evaluation, number int) error {
 		p, err := web.endingPage(a, e)
 		if err != nil {
 			return err
 		}
-		return web.render(v, http.StatusOK, "done", p)
+		return web.render(v, http.StatusOK, "ending", p)
 	})
 }

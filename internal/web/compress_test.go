@@ -82,7 +82,7 @@ func TestSecretsAreNotCompressed(t *testing.T) {
 		b.SignIn(ada)
 		signedIn := zipperOf(t, s, b)
 		link := regexp.MustCompile(`/reset\?token=\S+`).FindString(s.Command("", "user", "reset", ada))
-		consent := "/authorize?" + app.Ask("forms:read").Encode()
+		consent := "/authorize?" + app.AuthorizeURL("forms:read").Encode()
 		check := func(z zipper, method, path string, body url.Values, status int) string {
 			t.Helper()
 			res, text := z.do(method, path, body)

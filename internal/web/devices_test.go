@@ -200,7 +200,7 @@ func TestKeyRotate(t *testing.T) {
 		}
 		// Once more, and the first key counts no longer.
 		s.Command("", "key", "rotate")
-		if !clitest.Until(func() bool { return sent(before).StatusCode != 303 }) {
+		if !clitest.WaitFor(func() bool { return sent(before).StatusCode != 303 }) {
 			t.Error("the key before the previous one still verifies")
 		}
 	})

@@ -14,12 +14,12 @@ import (
 
 // downloadAccount is everything that an account has, as one file: what the person
 // told about themselves, their forms, the responses to them, their applications.
-func (web *Web) downloadAccount(v *visit) error {
+func (web *Handler) downloadAccount(v *pageRequest) error {
 	apps, err := web.Store.Apps(v.ctx(), v.person.ID)
 	if err != nil {
 		return err
 	}
-	return export.Download(v.w, v.r, "formulary.zip", "application/zip", web.Log, func(out io.Writer) error {
+	return export.StreamFile(v.w, v.r, "formulary.zip", "application/zip", web.Log, func(out io.Writer) error {
 		archive := zip.NewWriter(out)
 		// Everything of an account can be much: time matters more than the last bytes.
 		archive.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) { return flate.NewWriter(to, flate.BestSpeed) })
@@ -27,7 +27,7 @@ func (web *Web) downloadAccount(v *visit) error {
 	})
 }
 
-func (web *Web) writeAccount(v *visit, out *zip.Writer, apps any) error {
+func (web *Handler) writeAccount(v *pageRequest, out *zip.Writer, apps any) error {
 	add := func(name string, content any) error {
 		file, err := out.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: web.Now()})
 		if err != nil {
@@ -73,7 +73,7 @@ func (web *Web) writeAccount(v *visit, out *zip.Writer, apps any) error {
 	}
 }
 
-func (web *Web) writeResponses(v *visit, out *zip.Writer, f form.Form) error {
+func (web *Handler) writeResponses(v *pageRequest, out *zip.Writer, f form.Form) error {
 	if f.ResponseCount == 0 {
 		return nil
 	}
@@ -86,6 +86,6 @@ func (web *Web) writeResponses(v *visit, out *zip.Writer, f form.Form) error {
 		return err
 	}
 	return export.Table{Format: "jsonl", Versions: versions}.Responses(file, func(fn func(form.Response) error) error {
-		return web.Store.EachResponse(v.ctx(), v.person.ID, f.ID, store.ResponseFilter{}, fn)
+		return web.Store.StreamResponses(v.ctx(), v.person.ID, f.ID, store.ResponseFilter{}, fn)
 	})
 }

@@ -17,7 +17,7 @@ const embedQuery = "embed=1"
 
 // frameable lets the page's policy say which sites may show it in a frame; the
 // older header knows only none, this site and all.
-func frameable(v *visit, o form.Offer) {
+func frameable(v *pageRequest, o form.Availability) {
 	delete(v.w.Header(), "X-Frame-Options")
 	if o.Sites == "" {
 		v.w.Header().Set("X-Frame-Options", "SAMEORIGIN")
@@ -25,7 +25,7 @@ func frameable(v *visit, o form.Offer) {
 }
 
 // embedScript makes a frame of the form where a site has the script.
-func (web *Web) embedScript(v *visit) error {
+func (web *Handler) embedScript(v *pageRequest) error {
 	h := v.w.Header()
 	h.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	err := web.static["embed.js"].serve(v)
@@ -50,7 +50,7 @@ const (
 )
 
 // oEmbed describes how to show a form (oembed.com).
-func (web *Web) oEmbed(v *visit) error {
+func (web *Handler) oEmbed(v *pageRequest) error {
 	query := v.r.URL.Query()
 	if format := query.Get("format"); format != "" && format != "json" {
 		v.w.WriteHeader(http.StatusNotImplemented) // as oEmbed has it
@@ -59,7 +59,7 @@ func (web *Web) oEmbed(v *visit) error {
 	address, ok := strings.CutPrefix(query.Get("url"), web.BaseURL+"/f/")
 	address, _, _ = strings.Cut(address, "?")
 	if !ok || strings.Contains(address, "/") {
-		return fault.New(fault.NoPath, "No form exists at this address.")
+		return fault.New(fault.UnknownPath, "No form exists at this address.")
 	}
 	f, err := web.Store.PublicForm(v.ctx(), address)
 	if err != nil {
@@ -69,10 +69,10 @@ func (web *Web) oEmbed(v *visit) error {
 		return fault.NotFound
 	}
 	out := oEmbedAnswer{
-		Type: "rich", Version: "1.0", Title: f.Head.Title, ProviderName: "Formulary", ProviderURL: web.BaseURL,
+		Type: "rich", Version: "1.0", Title: f.Header.Title, ProviderName: "Formulary", ProviderURL: web.BaseURL,
 		Width: within(query, "maxwidth", frameWidth), Height: within(query, "maxheight", frameHeight),
 	}
-	out.HTML = `<iframe src="` + html.EscapeString(web.BaseURL+"/f/"+url.PathEscape(address)+"?"+embedQuery) + `" title="` + html.EscapeString(f.Head.Title) +
+	out.HTML = `<iframe src="` + html.EscapeString(web.BaseURL+"/f/"+url.PathEscape(address)+"?"+embedQuery) + `" title="` + html.EscapeString(f.Header.Title) +
 		`" width="` + strconv.Itoa(out.Width) + `" height="` + strconv.Itoa(out.Height) + `" style="border:0"></iframe>`
 	text, err := json.Marshal(out)
 	if err != nil {

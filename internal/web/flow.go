@@ -17,7 +17,7 @@ type flowPage struct {
 	Sentences []string
 }
 
-func (web *Web) showFlow(v *visit) error {
+func (web *Handler) showFlow(v *pageRequest) error {
 	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
@@ -26,7 +26,7 @@ func (web *Web) showFlow(v *visit) error {
 	if err != nil {
 		return err
 	}
-	word := func(text string) string { return web.say(v, text) }
+	word := func(text string) string { return web.translateFor(v, text) }
 	p := &flowPage{formPage: web.formPageOf(v, f, "flow"), Pages: len(d.Fields) > 0}
 	p.Drawing = template.HTML(chart.Flow(d, word))
 	name := func(f *form.Field) string {
@@ -34,7 +34,7 @@ func (web *Web) showFlow(v *visit) error {
 	}
 	for _, field := range d.Fields {
 		if field.ShowIf != nil {
-			p.Sentences = append(p.Sentences, web.say(v, "Show %s if %s.", name(field), d.Sentence(field.ShowIf, word)))
+			p.Sentences = append(p.Sentences, web.translateFor(v, "Show %s if %s.", name(field), d.DescribeCondition(field.ShowIf, word)))
 		}
 		for _, jump := range field.Jumps {
 			to := jump.To
@@ -46,7 +46,7 @@ func (web *Web) showFlow(v *visit) error {
 					to = word("“") + ending.Title + word("”")
 				}
 			}
-			p.Sentences = append(p.Sentences, web.say(v, "After the page with %s, go to %s if %s.", name(field), to, d.Sentence(jump.If, word)))
+			p.Sentences = append(p.Sentences, web.translateFor(v, "After the page with %s, go to %s if %s.", name(field), to, d.DescribeCondition(jump.If, word)))
 		}
 	}
 	return web.render(v, http.StatusOK, "flow", p)

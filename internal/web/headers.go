@@ -16,20 +16,20 @@ var (
 	anyWindow  = []string{"unsafe-none"}
 )
 
-// guard sets the headers that every page has. Pages stay out of the frames of browsers
+// setSecurityHeaders sets the headers that every page has. Pages stay out of the frames of browsers
 // that do not know content security policies, do not tell other sites their address,
 // and get no device of the visitor.
-func guard(h http.Header, path string) {
+func setSecurityHeaders(h http.Header, path string) {
 	h["X-Frame-Options"] = deny
 	h["Referrer-Policy"] = noRefer
 	h["Permissions-Policy"] = noFeatures
 	h["Cross-Origin-Opener-Policy"] = ownWindow
-	if sharesWindow(path) {
+	if allowsOpener(path) {
 		h["Cross-Origin-Opener-Policy"] = anyWindow
 	}
 }
 
-// sharesWindow says whether a page stays connected to the window that opened it. For
+// allowsOpener says whether a page stays connected to the window that opened it. For
 // all other pages that connection is cut, so that another site which opens one can
 // neither watch nor navigate it.
 //
@@ -38,7 +38,7 @@ func guard(h http.Header, path string) {
 // spares windows that the page itself opens) would leave them waiting, so this covers
 // every page that a person can meet between the two. Sites may open a public form in
 // a window, too; such a page has no session to protect.
-func sharesWindow(path string) bool {
+func allowsOpener(path string) bool {
 	switch path {
 	case "/authorize", "/signin", "/signup", "/forgot":
 		return true
@@ -60,7 +60,7 @@ func compressible(pattern string) bool {
 
 // compress lets a page be compressed, where that is allowed and asked for. Pages for
 // somebody who is signed in never are: whatever they show of the account is private.
-func (web *Web) compress(v *visit, route route) {
+func (web *Handler) compress(v *pageRequest, route route) {
 	if !compressible(route.pattern) {
 		return
 	}

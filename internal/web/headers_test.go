@@ -32,7 +32,7 @@ func TestOpenerPolicy(t *testing.T) {
 		"/authorize": "unsafe-none", "/signin": "unsafe-none", "/signup": "unsafe-none", "/f/frm_x": "unsafe-none", "/f/frm_x/done": "unsafe-none",
 	} {
 		h := http.Header{}
-		guard(h, path)
+		setSecurityHeaders(h, path)
 		if got := h.Get("Cross-Origin-Opener-Policy"); got != want {
 			t.Errorf("%s: %s", path, got)
 		}

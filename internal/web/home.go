@@ -29,7 +29,7 @@ type formsPage struct {
 	Sort       string
 	Filtered   bool
 	Prev, Next string // addresses; empty: there is none
-	Starters   []starter
+	Starters   []formTemplate
 	Deleted    []store.Deleted // what can still be brought back
 }
 
@@ -46,13 +46,13 @@ var homeNotices = map[string]string{
 	"restored": "Form restored.",
 }
 
-func (web *Web) home(v *visit) error {
+func (web *Handler) home(v *pageRequest) error {
 	query := v.r.URL.Query()
 	page, err := strconv.ParseInt(query.Get("page"), 10, 32)
 	if err != nil || page < 1 {
 		page = 1
 	}
-	p := &formsPage{layout: layout{title: "Forms", Here: "forms"}, Search: sought(query.Get("search")), Status: query.Get("status"), Sort: query.Get("sort"), Starters: web.starters.in(web.viewerLanguage(v))}
+	p := &formsPage{layout: layout{title: "Forms", Here: "forms"}, Search: searchText(query.Get("search")), Status: query.Get("status"), Sort: query.Get("sort"), Starters: web.starters.in(web.viewerLanguage(v))}
 	p.Filtered = p.Search != "" || p.Status != ""
 	switch form.Status(p.Status) {
 	case form.Draft, form.Open, form.Closed:
@@ -64,7 +64,7 @@ func (web *Web) home(v *visit) error {
 		sort, p.Sort = store.NewestFirst, ""
 	}
 	if p.Status != "" {
-		if err := web.Store.CloseDueOf(v.ctx(), v.person.ID, web.Now()); err != nil {
+		if err := web.Store.CloseExpiredFormsOf(v.ctx(), v.person.ID, web.Now()); err != nil {
 			return err
 		}
 	}
@@ -99,12 +99,12 @@ func (web *Web) home(v *visit) error {
 }
 
 // listForms adds to each form when its responses came.
-func (web *Web) listForms(v *visit, p *formsPage, forms []form.Form) error {
+func (web *Handler) listForms(v *pageRequest, p *formsPage, forms []form.Form) error {
 	ids := make([]string, len(forms))
 	for i, f := range forms {
 		ids[i] = f.ID
 	}
-	activity, err := web.Store.Activities(v.ctx(), v.person.ID, ids)
+	activity, err := web.Store.FormActivity(v.ctx(), v.person.ID, ids)
 	if err != nil {
 		return err
 	}
@@ -115,48 +115,48 @@ func (web *Web) listForms(v *visit, p *formsPage, forms []form.Form) error {
 		for i := range days {
 			days[i] = a.Days[now.AddDate(0, 0, i-sparkDays+1).Format(time.DateOnly)]
 		}
-		p.Forms = append(p.Forms, listedForm{f.At(now), a.Last, template.HTML(chart.Spark(days, web.say(v, "Responses in the last %d days", sparkDays)))})
+		p.Forms = append(p.Forms, listedForm{f.At(now), a.Last, template.HTML(chart.Sparkline(days, web.translateFor(v, "Responses in the last %d days", sparkDays)))})
 	}
 	return nil
 }
 
-// say says something to whoever is looking.
-func (web *Web) say(v *visit, text string, args ...any) string {
-	return web.languages.of(web.viewerLanguage(v)).say(text, args...)
+// translateFor says something to whoever is looking.
+func (web *Handler) translateFor(v *pageRequest, text string, args ...any) string {
+	return web.languages.of(web.viewerLanguage(v)).translate(text, args...)
 }
 
 // createForm makes a form out of nothing, or out of one of the starters.
-func (web *Web) createForm(v *visit) error {
+func (web *Handler) createForm(v *pageRequest) error {
 	language := web.viewerLanguage(v)
-	plan := form.Plan{
-		Head: form.Head{Title: cmp.Or(v.field("title"), web.say(v, "Untitled form")), Language: language}, Offer: form.Offer{Sites: form.AnySite},
+	plan := form.FormInput{
+		Header: form.Header{Title: cmp.Or(v.field("title"), web.translateFor(v, "Untitled form")), Language: language}, Availability: form.Availability{Sites: form.AnySite},
 		Definition: &form.Definition{Fields: []*form.Field{}},
 	}
 	if name := v.field("starter"); name != "" {
 		var ok bool
 		if plan, ok = web.starters.plan(language, name); !ok {
-			return fault.New(fault.NoResource, "That template doesn’t exist.")
+			return fault.New(fault.NotFoundInAccount, "That template doesn’t exist.")
 		}
 	}
-	if err := plan.Clean(); err != nil {
+	if err := plan.Normalize(); err != nil {
 		return err
 	}
-	f, err := web.Store.CreatePlan(v.ctx(), v.person.ID, plan, store.Once{}, web.Now())
+	f, err := web.Store.CreateFormFrom(v.ctx(), v.person.ID, plan, store.IdempotencyKey{}, web.Now())
 	if err != nil {
 		return err
 	}
 	return web.redirect(v, "/forms/"+f.ID+"/build")
 }
 
-func (web *Web) duplicateForm(v *visit) error {
-	f, err := web.Store.DuplicateForm(v.ctx(), v.person.ID, v.r.PathValue("id"), store.Once{}, web.Now())
+func (web *Handler) duplicateForm(v *pageRequest) error {
+	f, err := web.Store.DuplicateForm(v.ctx(), v.person.ID, v.r.PathValue("id"), store.IdempotencyKey{}, web.Now())
 	if err != nil {
 		return err
 	}
 	return web.redirect(v, "/forms/"+f.ID+"/build")
 }
 
-func (web *Web) deleteForm(v *visit) error {
+func (web *Handler) deleteForm(v *pageRequest) error {
 	id := v.r.PathValue("id")
 	if err := web.Store.DeleteForm(v.ctx(), v.person.ID, id, 0, web.Now()); err != nil {
 		return err
@@ -164,28 +164,28 @@ func (web *Web) deleteForm(v *visit) error {
 	return web.redirect(v, "/#deleted")
 }
 
-func (web *Web) restoreForm(v *visit) error {
+func (web *Handler) restoreForm(v *pageRequest) error {
 	if _, err := web.Store.RestoreForm(v.ctx(), v.person.ID, v.r.PathValue("id"), web.Now()); err != nil {
 		return err
 	}
 	return web.redirect(v, "/?done=restored")
 }
 
-func (web *Web) closeForm(v *visit) error {
+func (web *Handler) closeForm(v *pageRequest) error {
 	id := v.r.PathValue("id")
-	if _, err := web.Store.CloseForm(v.ctx(), v.person.ID, id, 0, web.Now()); err != nil && fault.From(err).Code != fault.FormNotOpen {
+	if _, err := web.Store.CloseForm(v.ctx(), v.person.ID, id, 0, web.Now()); err != nil && fault.Wrap(err).Code != fault.FormNotOpen {
 		return err
 	}
 	return web.redirect(v, "/forms/"+id+"/share?done=closed")
 }
 
-func (web *Web) reopenForm(v *visit) error {
+func (web *Handler) reopenForm(v *pageRequest) error {
 	id := v.r.PathValue("id")
 	_, err := web.Store.ReopenForm(v.ctx(), v.person.ID, id, 0, web.Now())
-	if list, other := problemsOf(err); err != nil && other == nil {
+	if list, other := newProblems(err); err != nil && other == nil {
 		return web.sharing(v, http.StatusUnprocessableEntity, list)
 	}
-	if err != nil && fault.From(err).Code != fault.FormNotOpen {
+	if err != nil && fault.Wrap(err).Code != fault.FormNotOpen {
 		return err
 	}
 	return web.redirect(v, "/forms/"+id+"/share?done=opened")

@@ -14,7 +14,7 @@ import (
 type markdown struct {
 	from  goldmark.Markdown
 	gate  *bluemonday.Policy
-	drawn *drawnTexts
+	drawn *renderedTexts
 }
 
 func newMarkdown() markdown {
@@ -25,12 +25,12 @@ func newMarkdown() markdown {
 	gate.AllowAttrs("href").OnElements("a")
 	gate.RequireNoFollowOnLinks(true)
 	gate.AddTargetBlankToFullyQualifiedLinks(true)
-	return markdown{goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify)), gate, &drawnTexts{}}
+	return markdown{goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify)), gate, &renderedTexts{}}
 }
 
-func (m markdown) draw(text string) (template.HTML, error) {
+func (m markdown) render(text string) (template.HTML, error) {
 	var out bytes.Buffer
-	if err := m.from.Convert([]byte(limitMarks(text)), &out); err != nil {
+	if err := m.from.Convert([]byte(limitSyntax(text)), &out); err != nil {
 		return "", err
 	}
 	return template.HTML(m.gate.SanitizeBytes(out.Bytes())), nil

@@ -10,16 +10,16 @@ import (
 // in a paragraph, and of the depth of quotes and lists. What is beyond these limits
 // stays text.
 const (
-	maxMarks  = 500 // in one paragraph
-	maxNested = 12  // quotes and lists at the beginning of a line
+	maxInlineSyntax = 500 // in one paragraph
+	maxNesting      = 12  // quotes and lists at the beginning of a line
 )
 
-// inlineMarks are the characters that Markdown has to look for a partner of.
-const inlineMarks = "[]*_`<!"
+// inlineSyntax are the characters that Markdown has to look for a partner of.
+const inlineSyntax = "[]*_`<!"
 
-// limitMarks puts a backslash before the marks of a text that are too many.
-func limitMarks(text string) string {
-	if len(text) <= maxMarks && strings.Count(text, ">") <= maxNested {
+// limitSyntax puts a backslash before the marks of a text that are too many.
+func limitSyntax(text string) string {
+	if len(text) <= maxInlineSyntax && strings.Count(text, ">") <= maxNesting {
 		return text
 	}
 	var out strings.Builder
@@ -36,8 +36,8 @@ func limitMarks(text string) string {
 		escaped := start > 0
 		for i := start; i < len(line); i++ {
 			c := line[i]
-			if strings.IndexByte(inlineMarks, c) >= 0 && !escaped {
-				if marks++; marks > maxMarks {
+			if strings.IndexByte(inlineSyntax, c) >= 0 && !escaped {
+				if marks++; marks > maxInlineSyntax {
 					out.WriteByte('\\')
 				}
 			}
@@ -58,7 +58,7 @@ func nestedTooDeep(line string) int {
 			i++
 			continue
 		case c == '>' || (c == '-' || c == '+' || c == '*') && i+1 < len(line) && (line[i+1] == ' ' || line[i+1] == '\t'):
-			if depth++; depth > maxNested {
+			if depth++; depth > maxNesting {
 				return i
 			}
 			i++
@@ -69,7 +69,7 @@ func nestedTooDeep(line string) int {
 				end++
 			}
 			if end < len(line) && (line[end] == '.' || line[end] == ')') {
-				if depth++; depth > maxNested {
+				if depth++; depth > maxNesting {
 					return end
 				}
 				i = end + 1
@@ -81,40 +81,40 @@ func nestedTooDeep(line string) int {
 	return 0
 }
 
-// drawnTexts keeps the HTML of texts that owners wrote, which are the same for all
+// renderedTexts keeps the HTML of texts that owners wrote, which are the same for all
 // respondents.
-type drawnTexts struct {
+type renderedTexts struct {
 	mu    sync.Mutex
 	texts map[string]template.HTML
 	size  int
 }
 
-// maxDrawn is how many bytes of texts and their HTML are kept.
-const maxDrawn = 4 << 20
+// maxRenderedBytes is how many bytes of texts and their HTML are kept.
+const maxRenderedBytes = 4 << 20
 
-// drawOwn is draw for a text without answers in it.
-func (m markdown) drawOwn(text string) (template.HTML, error) {
+// renderCached is draw for a text without answers in it.
+func (m markdown) renderCached(text string) (template.HTML, error) {
 	m.drawn.mu.Lock()
 	html, ok := m.drawn.texts[text]
 	m.drawn.mu.Unlock()
 	if ok {
 		return html, nil
 	}
-	html, err := m.draw(text)
+	html, err := m.render(text)
 	if err == nil {
 		m.drawn.put(text, html)
 	}
 	return html, err
 }
 
-func (d *drawnTexts) put(text string, html template.HTML) {
+func (d *renderedTexts) put(text string, html template.HTML) {
 	size := len(text) + len(html) + 128
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, ok := d.texts[text]; ok || size > maxDrawn/4 {
+	if _, ok := d.texts[text]; ok || size > maxRenderedBytes/4 {
 		return
 	}
-	if d.texts == nil || d.size+size > maxDrawn {
+	if d.texts == nil || d.size+size > maxRenderedBytes {
 		d.texts, d.size = map[string]template.HTML{}, 0
 	}
 	d.texts[strings.Clone(text)] = html

@@ -49,7 +49,7 @@ type signers struct {
 }
 
 // signers follows the rotation of keys, on whichever node it was done.
-func (web *Web) signers(ctx context.Context) (*signers, error) {
+func (web *Handler) signers(ctx context.Context) (*signers, error) {
 	keys, err := web.SigningKeys(ctx)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func message(to []byte, parts []string) []byte {
 
 // sign returns a signature that is short enough for a link. Without a key, as when
 // the database was never in reach, it is empty, which signed never accepts.
-func (web *Web) sign(ctx context.Context, parts ...string) string {
+func (web *Handler) sign(ctx context.Context, parts ...string) string {
 	s, err := web.signers(ctx)
 	if err != nil {
 		return ""
@@ -83,7 +83,7 @@ func (web *Web) sign(ctx context.Context, parts ...string) string {
 
 // signed says whether a signature of the same parts is ours: made with the current
 // key, or with the one before it while that one counts.
-func (web *Web) signed(ctx context.Context, signature string, parts ...string) bool {
+func (web *Handler) signed(ctx context.Context, signature string, parts ...string) bool {
 	s, err := web.signers(ctx)
 	if err != nil {
 		return false
@@ -98,7 +98,7 @@ func (web *Web) signed(ctx context.Context, signature string, parts ...string) b
 
 // nonce is a fresh one for a form. What is random in it tells two of them apart;
 // that nobody can make one up is the signature's part.
-func (web *Web) nonce(ctx context.Context, formID string) []byte {
+func (web *Handler) nonce(ctx context.Context, formID string) []byte {
 	var random [16]byte
 	binary.LittleEndian.PutUint64(random[:], rand.Uint64())
 	binary.LittleEndian.PutUint64(random[8:], rand.Uint64())
@@ -121,7 +121,7 @@ func (web *Web) nonce(ctx context.Context, formID string) []byte {
 
 // since reads when the page with the nonce was made; false if it is none of ours, or
 // so old that what was sent with it may be forgotten.
-func (web *Web) since(ctx context.Context, formID, nonce string) (time.Time, bool) {
+func (web *Handler) since(ctx context.Context, formID, nonce string) (time.Time, bool) {
 	random, rest, _ := strings.Cut(nonce, ".")
 	since, signature, _ := strings.Cut(rest, ".")
 	if !web.signed(ctx, signature, "nonce", formID, random, since) {
@@ -129,5 +129,5 @@ func (web *Web) since(ctx context.Context, formID, nonce string) (time.Time, boo
 	}
 	milli, err := strconv.ParseInt(since, 36, 64)
 	made := time.UnixMilli(milli)
-	return made, err == nil && web.Now().Sub(made) < store.OnceKept
+	return made, err == nil && web.Now().Sub(made) < store.IdempotencyKeyTTL
 }

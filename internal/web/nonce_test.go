@@ -13,7 +13,7 @@ import (
 func TestNonceAges(t *testing.T) {
 	now := time.Now()
 	ctx, keys := t.Context(), store.SigningKeys{Current: []byte("key")}
-	web := &Web{Config: Config{
+	web := &Handler{Config: Config{
 		Now: func() time.Time { return now }, SigningKeys: func(context.Context) (store.SigningKeys, error) { return keys, nil },
 	}}
 	nonce := string(web.nonce(ctx, "frm_1"))
@@ -34,7 +34,7 @@ func TestNonceAges(t *testing.T) {
 func TestSigningKeyRotation(t *testing.T) {
 	now := time.Now()
 	ctx, keys := t.Context(), store.SigningKeys{Current: []byte("one")}
-	web := &Web{Config: Config{
+	web := &Handler{Config: Config{
 		Now: func() time.Time { return now }, SigningKeys: func(context.Context) (store.SigningKeys, error) { return keys, nil },
 	}}
 	old := web.sign(ctx, "done", "frm_1")

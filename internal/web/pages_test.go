@@ -140,8 +140,8 @@ func TestConnections(t *testing.T) {
 		if p := b.Get("/connections"); !strings.Contains(p.Text, "No connected apps") {
 			t.Error("no empty state")
 		}
-		token := s.Exchange(app, b.Allow(app.Ask("forms:read")).Query().Get("code"))
-		s.Exchange(app, b.Allow(app.Ask("responses:read,forms:read")).Query().Get("code"))
+		token := s.Exchange(app, b.Allow(app.AuthorizeURL("forms:read")).Query().Get("code"))
+		s.Exchange(app, b.Allow(app.AuthorizeURL("responses:read,forms:read")).Query().Get("code"))
 		p := b.Get("/connections")
 		if strings.Count(p.Text, "/disconnect") != 1 || strings.Count(p.Text, "View your forms") != 1 || !strings.Contains(p.Text, "View and export") || !strings.Contains(p.Text, "last used") {
 			t.Errorf("what is connected:\n%s", p.Text)

@@ -29,7 +29,7 @@ func TestLastKnownIsBoundedInBytes(t *testing.T) {
 		}
 		return d
 	}
-	var known lastKnown
+	var known fallbackForms
 	for i := range 100 {
 		known.put(fmt.Sprint(i), store.PublicForm{Definition: definition()})
 	}
@@ -37,7 +37,7 @@ func TestLastKnownIsBoundedInBytes(t *testing.T) {
 	for _, entry := range known.forms {
 		size += entry.form.Definition.Size()
 	}
-	if size > maxLastKnown || len(known.forms) < 10 {
+	if size > maxFallbackForms || len(known.forms) < 10 {
 		t.Errorf("%d forms of %d bytes are kept", len(known.forms), size)
 	}
 	if _, ok := known.get("99"); !ok {
@@ -46,14 +46,14 @@ func TestLastKnownIsBoundedInBytes(t *testing.T) {
 	for range 10 { // again and again is no more
 		known.put("99", store.PublicForm{Definition: definition()})
 	}
-	if known.size > maxLastKnown || known.size < size/2 {
+	if known.size > maxFallbackForms || known.size < size/2 {
 		t.Errorf("counted as %d bytes", known.size)
 	}
 	huge := definition()
 	for range 20 {
 		huge.Fields = append(huge.Fields, definition().Fields...)
 	}
-	if known.put("huge", store.PublicForm{Definition: huge}); known.size > maxLastKnown {
+	if known.put("huge", store.PublicForm{Definition: huge}); known.size > maxFallbackForms {
 		t.Errorf("with a huge one %d bytes", known.size)
 	}
 	if _, ok := known.get("huge"); ok {
@@ -67,7 +67,7 @@ func TestMarkdownIsLimited(t *testing.T) {
 		"", "# Title\n\nSome *words*, a [link](https://example.com) and `code`.\n\n> > A quote\n\n- one\n  - two\n\n1. a\n2. b\n\n" + strings.Repeat("-", 80) + "\n\n| a | b |\n|---|---|\n| c | d |\n",
 		strings.Repeat("A paragraph with *three* [marks] `in` it.\n\n", 200),
 	} {
-		if got := limitMarks(text); got != text {
+		if got := limitSyntax(text); got != text {
 			t.Errorf("%.60q became %.60q", text, got)
 		}
 	}
@@ -80,19 +80,19 @@ func TestMarkdownIsLimited(t *testing.T) {
 		}
 		return count
 	}
-	if got := marks(limitMarks(strings.Repeat("[", 20_000))); got != maxMarks {
+	if got := marks(limitSyntax(strings.Repeat("[", 20_000))); got != maxInlineSyntax {
 		t.Errorf("%d brackets are left", got)
 	}
 	// A backslash of the owner's does not set free what is behind it.
-	if got := limitMarks(strings.Repeat("\\[", 10_000)); got != strings.Repeat("\\[", 10_000) {
+	if got := limitSyntax(strings.Repeat("\\[", 10_000)); got != strings.Repeat("\\[", 10_000) {
 		t.Errorf("escaped brackets: %.40q", got)
 	}
-	if got := limitMarks(strings.Repeat("> ", 10_000)); strings.Count(got, "\\>") != 1 || strings.Index(got, "\\>") != 2*maxNested {
+	if got := limitSyntax(strings.Repeat("> ", 10_000)); strings.Count(got, "\\>") != 1 || strings.Index(got, "\\>") != 2*maxNesting {
 		t.Errorf("quotes: %.60q", got)
 	}
 	m := newMarkdown()
-	html, err := m.draw(strings.Repeat("1. > ", 4000))
-	if err != nil || strings.Count(string(html), "<blockquote>") > maxNested {
+	html, err := m.render(strings.Repeat("1. > ", 4000))
+	if err != nil || strings.Count(string(html), "<blockquote>") > maxNesting {
 		t.Errorf("%d quotes (%v)", strings.Count(string(html), "<blockquote>"), err)
 	}
 }
@@ -101,12 +101,12 @@ func TestMarkdownIsLimited(t *testing.T) {
 func TestMarkdownIsKept(t *testing.T) {
 	m := newMarkdown()
 	text := strings.Repeat("Some *words*. ", 1000)
-	first, err := m.drawOwn(text)
+	first, err := m.renderCached(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var again template.HTML
-	if bytes := allocatedBy(func() { again, _ = m.drawOwn(text) }); again != first || bytes > 4096 {
+	if bytes := allocatedBy(func() { again, _ = m.renderCached(text) }); again != first || bytes > 4096 {
 		t.Errorf("drawn again with %d bytes", bytes)
 	}
 	for i := range 1000 {
@@ -116,15 +116,15 @@ func TestMarkdownIsKept(t *testing.T) {
 	for text, html := range m.drawn.texts {
 		size += len(text) + len(html)
 	}
-	if size > maxDrawn || len(m.drawn.texts) < 100 {
+	if size > maxRenderedBytes || len(m.drawn.texts) < 100 {
 		t.Errorf("%d texts of %d bytes", len(m.drawn.texts), size)
 	}
 }
 
 // A policy keeps out what would be more than a site.
 func TestPolicyKeepsToSites(t *testing.T) {
-	a := &asking{form: store.PublicForm{
-		Offer: form.Offer{Sites: "https://a.example https://b.example;script-src-elem"},
+	a := &fillSession{form: store.PublicForm{
+		Offer: form.Availability{Sites: "https://a.example https://b.example;script-src-elem"},
 		Definition: &form.Definition{Endings: []*form.Ending{
 			{Redirect: "https://good.example/x"}, {Redirect: "https://good.example/y"}, {Redirect: "https://x;script-src-elem/"}, {Redirect: "https://x;script-src-elem;/"}, {Redirect: "https://x,y/"},
 		}},

@@ -13,12 +13,12 @@ import (
 	"formulary/internal/store"
 )
 
-// asking is a form and somebody who is filling it in. Everything that was answered
+// fillSession is a form and somebody who is filling it in. Everything that was answered
 // on other pages travels along in the page itself, so nothing is stored before the
 // end, and no JavaScript is needed.
-type asking struct {
+type fillSession struct {
 	form     store.PublicForm
-	words    words
+	words    catalog
 	embedded bool
 	preview  bool       // by the owner, of the draft: nothing is stored
 	in       url.Values // what was sent so far
@@ -32,7 +32,7 @@ type asking struct {
 
 // evaluate is what was sent amounts to. It is worked out once for a request: what
 // is sent does not change afterwards, but for defaults, which come before.
-func (a *asking) evaluate() form.Evaluation {
+func (a *fillSession) evaluate() form.Evaluation {
 	if a.evaluated == nil {
 		e := a.form.Definition.Evaluate(a.posted())
 		a.evaluated = &e
@@ -40,28 +40,28 @@ func (a *asking) evaluate() form.Evaluation {
 	return *a.evaluated
 }
 
-func (web *Web) asking(v *visit, f store.PublicForm) *asking {
+func (web *Handler) newFillSession(v *pageRequest, f store.PublicForm) *fillSession {
 	embedded := v.r.URL.RawQuery != "" && v.r.URL.Query().Get("embed") != ""
-	return &asking{
-		form: f, words: web.languages.of(f.Head.Language), embedded: embedded, in: url.Values{},
-		named: func(field *form.Field, answer any) any { return web.languages.named(f.Head.Language, field, answer) },
+	return &fillSession{
+		form: f, words: web.languages.of(f.Header.Language), embedded: embedded, in: url.Values{},
+		named: func(field *form.Field, answer any) any { return web.languages.named(f.Header.Language, field, answer) },
 	}
 }
 
-// tell is an answer as people would say it, in the form's language.
-func (a *asking) tell(f *form.Field, answer any) string {
-	return f.Say(a.named(f, answer), func(word string) string { return a.words.say(word) })
+// formatAnswer is an answer as people would say it, in the form's language.
+func (a *fillSession) formatAnswer(f *form.Field, answer any) string {
+	return f.FormatAnswer(a.named(f, answer), func(word string) string { return a.words.translate(word) })
 }
 
 // personal says whether the first page differs from one person to the next.
-func (a *asking) personal() bool {
+func (a *fillSession) personal() bool {
 	return slices.ContainsFunc(a.form.Definition.Fields, func(f *form.Field) bool {
 		return f.Shuffle || slices.ContainsFunc(f.Options, func(o form.Option) bool { return o.Cap > 0 })
 	})
 }
 
 // page is the number of the page that was filled in.
-func (a *asking) page() int {
+func (a *fillSession) page() int {
 	number, err := strconv.Atoi(a.in.Get(pageControl))
 	if err != nil || number < 0 || number >= len(a.form.Definition.Pages()) {
 		return 0
@@ -70,7 +70,7 @@ func (a *asking) page() int {
 }
 
 // address is that of the form, or of something under it.
-func (a *asking) address(under string) string {
+func (a *fillSession) address(under string) string {
 	to := "/f/" + cmp.Or(a.form.Offer.Slug, a.form.ID) + under
 	if a.preview {
 		to = "/forms/" + a.form.ID + "/preview"
@@ -81,9 +81,9 @@ func (a *asking) address(under string) string {
 	return to
 }
 
-func (a *asking) layout() layout {
+func (a *fillSession) layout() layout {
 	l := layout{
-		Title: a.form.Head.Title, Language: a.form.Head.Language, Public: true, Embedded: a.embedded, Errors: a.problems,
+		Title: a.form.Header.Title, Language: a.form.Header.Language, Public: true, Embedded: a.embedded, Errors: a.problems,
 		frames: framers(a.form.Offer), OEmbed: "/f/" + a.form.ID,
 	}
 	if a.preview {
@@ -105,7 +105,7 @@ func (a *asking) layout() layout {
 
 // framers are the sites that may show the form in a frame: those that the owner
 // chose, and this one, which shows it as a sample.
-func framers(o form.Offer) string {
+func framers(o form.Availability) string {
 	if o.Sites == form.AnySite {
 		return form.AnySite
 	}
@@ -119,14 +119,14 @@ func framers(o form.Offer) string {
 }
 
 // pipes writes answers into the texts of one page.
-func (a *asking) pipes(e form.Evaluation) *form.Pipes {
-	return a.form.Definition.Pipes(func(f *form.Field, key string) string { return a.tell(f, e.Answers[key]) })
+func (a *fillSession) pipes(e form.Evaluation) *form.Interpolator {
+	return a.form.Definition.NewInterpolator(func(f *form.Field, key string) string { return a.formatAnswer(f, e.Answers[key]) })
 }
 
 // publicPage is one page of a form.
 type publicPage struct {
 	layout
-	*asking
+	*fillSession
 	Form    store.PublicForm
 	Action  string
 	Number  int // of this page, from 0
@@ -135,7 +135,7 @@ type publicPage struct {
 	First   bool
 	Last    bool
 	Fields  []*question
-	Kept    []kept // answers of other pages
+	Kept    []hiddenInput // answers of other pages
 	Seen    string
 	Once    string
 	Steps   int // how many pages are shown
@@ -146,15 +146,17 @@ type publicPage struct {
 	Logic   *logic // for conditions within the page; nil without any
 }
 
-// Say says something in the form's language.
-func (p *publicPage) Say(text string, args ...any) string { return p.asking.words.say(text, args...) }
+// Translate says something in the form's language.
+func (p *publicPage) Translate(text string, args ...any) string {
+	return p.fillSession.words.translate(text, args...)
+}
 
 // Send is what the last button says.
 func (p *publicPage) Send() string {
-	return cmp.Or(p.form.Definition.Settings.SubmitLabel, p.asking.words.say("Submit"))
+	return cmp.Or(p.form.Definition.Settings.SubmitLabel, p.fillSession.words.translate("Submit"))
 }
 
-type kept struct{ Name, Value string }
+type hiddenInput struct{ Name, Value string }
 
 // logic is what JavaScript needs to show and hide questions as people answer.
 type logic struct {
@@ -169,23 +171,23 @@ type logicField struct {
 	ShowIf *form.Condition `json:"show_if,omitempty"`
 }
 
-// forHistory lets the browser's own Back show a page again, which with no-store it
+// historyState lets the browser's own Back show a page again, which with no-store it
 // would have to send for once more.
-var forHistory = []string{"private, no-cache"}
+var historyState = []string{"private, no-cache"}
 
-func (web *Web) ask(v *visit, status int, a *asking, number int) error {
+func (web *Handler) renderPage(v *pageRequest, status int, a *fillSession, number int) error {
 	p, err := web.formPage(v, a, number)
 	if err != nil {
 		return err
 	}
 	frameable(v, a.form.Offer)
-	v.w.Header()["Cache-Control"] = forHistory
+	v.w.Header()["Cache-Control"] = historyState
 	return web.render(v, status, "public", p)
 }
 
 // formPage prepares one page of a form: with what was answered so far, what is
 // wrong with it, and what was already seen on it.
-func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
+func (web *Handler) formPage(v *pageRequest, a *fillSession, number int) (*publicPage, error) {
 	d := a.form.Definition
 	if !a.in.Has(pageControl) {
 		a.fillDefaults()
@@ -193,7 +195,7 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 	pages := d.Pages()
 	e := a.evaluate()
 	p := &publicPage{
-		layout: a.layout(), asking: a, Form: a.form, Action: a.address(""), Number: number, Once: a.in.Get(onceControl), Alert: a.notice,
+		layout: a.layout(), fillSession: a, Form: a.form, Action: a.address(""), Number: number, Once: a.in.Get(keyControl), Alert: a.notice,
 		Fresh: v.r.Method != http.MethodPost,
 	}
 	if p.Once == "" {
@@ -202,7 +204,7 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 	_, more := after(pages, e, number)
 	p.Last, p.First = !more, number == before(pages, e, number)
 	for i, page := range pages {
-		if page.Shown(e) || i == number {
+		if page.VisibleFields(e) || i == number {
 			p.Steps++
 			if i == number {
 				p.Step = p.Steps
@@ -217,13 +219,13 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 		p.Heading, p.Lead = pipes.Text(first.Label, nil), pipes.Text(first.Help, nil)
 	}
 	// Where the database is away, what is full is found out when storing.
-	full, err := web.Store.FullOptions(v.ctx(), &a.form)
+	full, err := web.Store.OptionsAtLimit(v.ctx(), &a.form)
 	if err != nil && a.notice == "" {
 		return nil, err
 	}
 	var keys, here []string
 	for _, field := range pages[number].Fields {
-		if !field.Seen() {
+		if !field.IsVisible() {
 			continue
 		}
 		if !e.Shown[field.Key] && field.ShowIf == nil {
@@ -247,10 +249,10 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 		}
 	}
 	if len(a.problems) > 0 && p.Alert == "" && !slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Error != "" }) {
-		p.Alert = a.words.say("This link is incomplete. Open the form again with the full link you were given.")
+		p.Alert = a.words.translate("This link is incomplete. Open the form again with the full link you were given.")
 	}
 	p.Seen = strings.Join(keys, ",")
-	p.Kept = keptAnswers(d, a.in, here)
+	p.Kept = hiddenAnswers(d, a.in, here)
 	p.Logic = logicOf(d, p.Fields, e)
 	if p.Logic != nil || slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Kind == "slider" || q.Kind == "calculated" || q.Other }) || a.embedded {
 		p.Script = "form.js"
@@ -259,7 +261,7 @@ func (web *Web) formPage(v *visit, a *asking, number int) (*publicPage, error) {
 }
 
 // fillDefaults starts the answers that have something to start from.
-func (a *asking) fillDefaults() {
+func (a *fillSession) fillDefaults() {
 	answered := map[string]bool{}
 	for name := range a.in {
 		key, _, _ := strings.Cut(name, ".")
@@ -269,7 +271,7 @@ func (a *asking) fillDefaults() {
 		if f.Default == nil || answered[f.Key] {
 			continue
 		}
-		for name, values := range form.Filled(f, f.Default) {
+		for name, values := range form.FormValues(f, f.Default) {
 			a.in[name] = values
 			a.localise(name)
 		}
@@ -278,26 +280,26 @@ func (a *asking) fillDefaults() {
 }
 
 // localise writes a number that a program wrote as people do.
-func (a *asking) localise(key string) {
+func (a *fillSession) localise(key string) {
 	f := a.form.Definition.Field(key)
 	if f == nil || f.Kind != "number" || len(a.in[key]) != 1 {
 		return
 	}
 	if _, err := strconv.ParseFloat(a.in[key][0], 64); err == nil {
-		a.in[key] = []string{strings.Replace(a.in[key][0], ".", a.words.say("."), 1)}
+		a.in[key] = []string{strings.Replace(a.in[key][0], ".", a.words.translate("."), 1)}
 	}
 }
 
 // posted are the answers that were sent, with numbers as people write them in the
 // form's language.
-func (a *asking) posted() map[string]any {
+func (a *fillSession) posted() map[string]any {
 	in := maps.Clone(a.in)
 	for _, f := range a.form.Definition.Fields {
 		if text := in.Get(f.Key); f.Kind == "number" && text != "" {
-			in[f.Key] = []string{form.Canonical(text, a.words.say("."))}
+			in[f.Key] = []string{form.NormalizeNumber(text, a.words.translate("."))}
 		}
 	}
-	return a.form.Definition.Posted(in)
+	return a.form.Definition.ParseForm(in)
 }
 
 // logicOf is what the page's own questions need to be shown and hidden at once.
@@ -310,7 +312,7 @@ func logicOf(d *form.Definition, list []*question, e form.Evaluation) *logic {
 	for _, q := range list {
 		q.ShowIf.Fields(func(key string) { asked[key] = true })
 		here[q.Key] = q.Kind != "calculated"
-		if q.Asked() && q.Kind != "calculated" || q.Maybe {
+		if q.HasAnswer() && q.Kind != "calculated" || q.Maybe {
 			l.Fields = append(l.Fields, logicField{q.Key, q.Kind, q.ShowIf})
 		}
 	}
@@ -328,22 +330,24 @@ func logicOf(d *form.Definition, list []*question, e form.Evaluation) *logic {
 	return l
 }
 
-// keptAnswers are those of questions that are not on the page.
-func keptAnswers(d *form.Definition, in url.Values, here []string) []kept {
-	var list []kept
+// hiddenAnswers are those of questions that are not on the page.
+func hiddenAnswers(d *form.Definition, in url.Values, here []string) []hiddenInput {
+	var list []hiddenInput
 	shown := map[string]bool{}
 	for _, key := range here {
 		shown[key] = true
 	}
 	for name, values := range in {
 		key, _, _ := strings.Cut(name, ".")
-		if f := d.Field(key); f == nil || !f.Asked() || shown[key] {
+		if f := d.Field(key); f == nil || !f.HasAnswer() || shown[key] {
 			continue
 		}
 		for _, value := range values {
-			list = append(list, kept{name, value})
+			list = append(list, hiddenInput{name, value})
 		}
 	}
-	slices.SortFunc(list, func(a, b kept) int { return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value)) })
+	slices.SortFunc(list, func(a, b hiddenInput) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value))
+	})
 	return list
 }

@@ -27,7 +27,7 @@ type question struct {
 	countries template.HTML // options of a list of all of them
 	posted    url.Values
 	chosen    map[string]map[string]bool // by the name of a control, what was sent for it
-	words     words
+	words     catalog
 }
 
 type choice struct {
@@ -35,8 +35,10 @@ type choice struct {
 	Full bool
 }
 
-// Say says something in the form's language.
-func (q *question) Say(text string, args ...any) string { return q.words.say(text, args...) }
+// Translate says something in the form's language.
+func (q *question) Translate(text string, args ...any) string {
+	return q.words.translate(text, args...)
+}
 
 // Text is the answer as text.
 func (q *question) Text() string { return q.posted.Get(q.Key) }
@@ -76,8 +78,8 @@ func (q *question) sent(name, value string) bool {
 // None says whether a slider has no answer.
 func (q *question) None() bool { return q.Part("none") != "" || q.Text() == "" }
 
-// Described ties a control to its help and to what is wrong.
-func (q *question) Described() string {
+// DescribedBy ties a control to its help and to what is wrong.
+func (q *question) DescribedBy() string {
 	var ids []string
 	if q.Hint != "" {
 		ids = append(ids, "help-"+q.Key)
@@ -91,38 +93,38 @@ func (q *question) Described() string {
 	return strings.Join(ids, " ")
 }
 
-// shortStory is how many characters are so few that people run out of them.
-const shortStory = 500
+// shortTextLength is how many characters are so few that people run out of them.
+const shortTextLength = 500
 
 // Limits says beforehand what would otherwise be refused.
 func (q *question) Limits() string {
-	number := func(n float64) string { return q.words.value(strconv.FormatFloat(n, 'f', -1, 64)) }
+	number := func(n float64) string { return q.words.formatValue(strconv.FormatFloat(n, 'f', -1, 64)) }
 	switch f := q.Field; {
 	case f.MinPicks != nil && f.MaxPicks != nil && *f.MinPicks == *f.MaxPicks:
 		if *f.MinPicks == 1 {
-			return q.words.say("choose 1 option")
+			return q.words.translate("choose 1 option")
 		}
-		return q.words.say("choose %d options", *f.MinPicks)
+		return q.words.translate("choose %d options", *f.MinPicks)
 	case f.MinPicks != nil && f.MaxPicks != nil:
-		return q.words.say("choose %d to %d options", *f.MinPicks, *f.MaxPicks)
+		return q.words.translate("choose %d to %d options", *f.MinPicks, *f.MaxPicks)
 	case f.MinPicks != nil && *f.MinPicks > 1:
-		return q.words.say("choose at least %d options", *f.MinPicks)
+		return q.words.translate("choose at least %d options", *f.MinPicks)
 	case f.MaxPicks != nil:
 		if *f.MaxPicks == 1 {
-			return q.words.say("choose up to 1 option")
+			return q.words.translate("choose up to 1 option")
 		}
-		return q.words.say("choose up to %d options", *f.MaxPicks)
+		return q.words.translate("choose up to %d options", *f.MaxPicks)
 	case f.Kind == "number" && f.Min != nil && f.Max != nil:
-		return q.words.say("enter a number from %s to %s", number(*f.Min), number(*f.Max))
+		return q.words.translate("enter a number from %s to %s", number(*f.Min), number(*f.Max))
 	case f.Kind == "number" && f.Min != nil && *f.Min != 0:
-		return q.words.say("enter a number of %s or more", number(*f.Min))
+		return q.words.translate("enter a number of %s or more", number(*f.Min))
 	case f.Kind == "number" && f.Max != nil:
-		return q.words.say("enter a number of %s or less", number(*f.Max))
-	case f.Kind == "long_text" && f.MaxLength != nil && *f.MaxLength <= shortStory:
+		return q.words.translate("enter a number of %s or less", number(*f.Max))
+	case f.Kind == "long_text" && f.MaxLength != nil && *f.MaxLength <= shortTextLength:
 		if *f.MaxLength == 1 {
-			return q.words.say("enter no more than 1 character")
+			return q.words.translate("enter no more than 1 character")
 		}
-		return q.words.say("enter no more than %d characters", *f.MaxLength)
+		return q.words.translate("enter no more than %d characters", *f.MaxLength)
 	}
 	return ""
 }
@@ -138,9 +140,9 @@ func (q *question) Number(n *float64) string {
 // Place numbers the places of a ranking from 1.
 func (q *question) Place(i int) string { return strconv.Itoa(i + 1) }
 
-// Labelled says whether the question stands over one control, whose label it is;
+// HasLabel says whether the question stands over one control, whose label it is;
 // otherwise it is the legend of a group.
-func (q *question) Labelled() bool {
+func (q *question) HasLabel() bool {
 	switch q.Kind {
 	case "short_text", "long_text", "email", "url", "phone", "number", "slider", "dropdown", "date", "time", "datetime", "country":
 		return true
@@ -149,7 +151,7 @@ func (q *question) Labelled() bool {
 }
 
 // question prepares one field.
-func (web *Web) question(a *asking, field *form.Field, e form.Evaluation, pipes *form.Pipes, full map[[2]string]bool, nonce string) (*question, error) {
+func (web *Handler) question(a *fillSession, field *form.Field, e form.Evaluation, pipes *form.Interpolator, full map[[2]string]bool, nonce string) (*question, error) {
 	q := &question{
 		Field: field, Asks: pipes.Text(field.Label, nil), Hint: pipes.Text(field.Help, nil), Error: a.problems[field.Key],
 		Maybe: field.ShowIf != nil, Away: !e.Shown[field.Key], posted: a.in, words: a.words,
@@ -159,9 +161,9 @@ func (web *Web) question(a *asking, field *form.Field, e form.Evaluation, pipes 
 	if field.Text != "" {
 		var err error
 		if text := pipes.Text(field.Text, quoteMarkdown); text == field.Text {
-			q.Prose, err = web.markdown.drawOwn(text)
+			q.Prose, err = web.markdown.renderCached(text)
 		} else {
-			q.Prose, err = web.markdown.draw(text)
+			q.Prose, err = web.markdown.render(text)
 		}
 		if err != nil {
 			return nil, err
@@ -169,9 +171,9 @@ func (web *Web) question(a *asking, field *form.Field, e form.Evaluation, pipes 
 	}
 	switch field.Kind {
 	case "calculated":
-		q.Result = a.tell(field, e.Answers[field.Key])
+		q.Result = a.formatAnswer(field, e.Answers[field.Key])
 	case "country", "address":
-		q.countries = web.languages.countryOptions(a.form.Head.Language)
+		q.countries = web.languages.countryOptions(a.form.Header.Language)
 	}
 	for _, o := range field.Options {
 		q.Choices = append(q.Choices, choice{o, full[[2]string{field.ID, o.Value}]})

@@ -85,28 +85,28 @@ type referencePage struct {
 	Callback  string
 }
 
-func (web *Web) showReference(v *visit) error { return web.explain(v, "API", nil) }
+func (web *Handler) showReference(v *pageRequest) error { return web.explainError(v, "API", nil) }
 
-func (web *Web) showOperation(v *visit) error {
+func (web *Handler) showOperation(v *pageRequest) error {
 	ref, err := web.reference()
 	if err != nil {
 		return err
 	}
 	o := ref.byID[v.r.PathValue("operation")]
 	if o == nil {
-		return fault.New(fault.NoPath, "We can’t find this page. Check the address, or go back to your forms.")
+		return fault.New(fault.UnknownPath, "We can’t find this page. Check the address, or go back to your forms.")
 	}
-	return web.explain(v, o.Summary+" · API", o)
+	return web.explainError(v, o.Summary+" · API", o)
 }
 
-func (web *Web) explain(v *visit, title string, o *apiOperation) error {
+func (web *Handler) explainError(v *pageRequest, title string, o *apiOperation) error {
 	ref, err := web.reference()
 	if err != nil {
 		return err
 	}
 	return web.render(v, http.StatusOK, "reference", &referencePage{
-		layout:    layout{Title: title, Here: "api", Wide: true, Style: "reference.css", Script: "try.js"},
-		reference: ref, Operation: o, Base: web.BaseURL, Client: web.Explorer, Callback: web.BaseURL + Callback,
+		layout:    layout{Title: title, Here: "api", Wide: true, Style: "reference.css", Script: "explorer.js"},
+		reference: ref, Operation: o, Base: web.BaseURL, Client: web.Explorer, Callback: web.BaseURL + ExplorerCallbackPath,
 	})
 }
 
@@ -114,16 +114,18 @@ func (web *Web) explain(v *visit, title string, o *apiOperation) error {
 func (p *referencePage) Find(id string) *apiOperation { return p.byID[id] }
 
 // Scopes are all that there are.
-func (p *referencePage) Scopes() account.Scopes { return account.EveryScope() }
+func (p *referencePage) Scopes() account.Scopes { return account.DefaultScopes() }
 
-// Mistakes are all errors that there are.
-func (p *referencePage) Mistakes() []apiError { return errorMeanings }
+// Errors are all errors that there are.
+func (p *referencePage) Errors() []apiError { return errorMeanings }
 
-// Mistake is what the body of an error about input looks like.
-func (p *referencePage) Mistake() string { return written(inputError(), "") }
+// Error is what the body of an error about input looks like.
+func (p *referencePage) Error() string { return written(inputError(), "") }
 
-// ScopeWords says what a scope allows.
-func (p *referencePage) ScopeWords(scope string) string { return p.T(account.Scope(scope).Words()) }
+// ScopeDescription says what a scope allows.
+func (p *referencePage) ScopeDescription(scope string) string {
+	return p.T(account.Scope(scope).Description())
+}
 
 // listed are fields, typed is one of them and mistaken are errors, each with the
 // page around them for the template that shows them.

@@ -89,7 +89,7 @@ func (d *document) exemplary(s *schema) bool {
 // errorExample is the body of one of the errors, for people to recognise it.
 func errorExample(code fault.Code, oauth bool) object {
 	message := fault.NotFound.Message
-	if code != fault.NoResource {
+	if code != fault.NotFoundInAccount {
 		message = strings.ReplaceAll(errorMeaning(code), "`", "")
 	}
 	list := object{{"errorCode", int(code)}, {"message", message}}
@@ -101,7 +101,7 @@ func errorExample(code fault.Code, oauth bool) object {
 
 // inputError is the body of an error about input: that of a form without a title.
 func inputError() object {
-	e := fault.From((&form.Head{Language: "en"}).Clean())
+	e := fault.Wrap((&form.Header{Language: "en"}).Normalize())
 	var details []any
 	for _, d := range e.Details {
 		details = append(details, object{{"field", d.Field}, {"message", d.Message}})

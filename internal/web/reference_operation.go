@@ -137,7 +137,7 @@ var sixDigits = regexp.MustCompile(`\b\d{6}\b`)
 
 // exampleOfError shows the error that a caller is most likely to meet.
 func (o *apiOperation) exampleOfError() {
-	for _, code := range []fault.Code{fault.NoResource, fault.InvalidGrant, fault.InvalidClient, fault.ExpiredToken, fault.TooMany} {
+	for _, code := range []fault.Code{fault.NotFoundInAccount, fault.InvalidGrant, fault.InvalidClient, fault.ExpiredToken, fault.RateLimited} {
 		if slices.ContainsFunc(o.Errors, func(e apiError) bool { return e.Code == code }) {
 			o.ErrorStatus = code.Status()
 			o.ErrorExample = written(errorExample(code, strings.HasPrefix(o.Path, "/api/oauth2/")), "")

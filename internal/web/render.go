@@ -28,7 +28,7 @@ type pages map[string]*template.Template
 // layout is what every page has; page structs embed it.
 type layout struct {
 	Title  string // as an owner wrote it; ours are in title
-	Person *account.Person
+	Person *account.User
 	Here   string // which part of the console this is
 	Narrow bool   // one short form, as for signing in
 	Wide   bool   // a table that takes what room there is
@@ -43,11 +43,11 @@ type layout struct {
 	Embedded bool   // in a frame on another site
 	OEmbed   string // path of the form that the page shows
 
-	words  words  // of the viewer's language
-	viewer string // that language
-	zone   string // where the viewer is
-	title  string // Title, before it is put into words
-	notice string // Notice, before it is put into words
+	words  catalog // of the viewer's language
+	viewer string  // that language
+	zone   string  // where the viewer is
+	title  string  // Title, before it is put into words
+	notice string  // Notice, before it is put into words
 
 	formAction string // where else the page's form may end
 	frames     string // sites that may show the page in a frame; * is any
@@ -82,10 +82,10 @@ type framed interface{ frame() *layout }
 // problems are messages by the field that they stand beside.
 type problems map[string]string
 
-// problemsOf takes the details out of an error about input; any other error is
+// newProblems takes the details out of an error about input; any other error is
 // returned as it is.
-func problemsOf(err error) (problems, error) {
-	e := fault.From(err)
+func newProblems(err error) (problems, error) {
+	e := fault.Wrap(err)
 	if e.Code != fault.Invalid {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func loadPages(static map[string]asset, base string) (pages, error) {
 		"tag":      tag,
 		"inline":   inline,
 		"browser":  browserName,
-		"through":  through,
+		"through":  renderNested,
 		"sentence": sentence,
 		"problem": func(list problems, field string) template.HTML {
 			if list[field] == "" {
@@ -174,8 +174,8 @@ func addKinds(public *template.Template) error {
 	return nil
 }
 
-// through lists the whole numbers from one to another, for stars and scales.
-func through(from, to *float64) []int {
+// renderNested lists the whole numbers from one to another, for stars and scales.
+func renderNested(from, to *float64) []int {
 	var list []int
 	for n := int(*from); n <= int(*to); n++ {
 		list = append(list, n)
@@ -223,7 +223,7 @@ func browserName(agent string) string {
 
 // render writes a page. It is made whole before the first byte is sent, so that
 // a template that fails cannot leave half a page.
-func (web *Web) render(v *visit, status int, name string, p framed) error {
+func (web *Handler) render(v *pageRequest, status int, name string, p framed) error {
 	l := p.frame()
 	l.Person, l.viewer = v.person, web.viewerLanguage(v)
 	l.words = web.languages.of(l.viewer)
@@ -238,10 +238,10 @@ func (web *Web) render(v *visit, status int, name string, p framed) error {
 	}
 	if !l.Public {
 		for field, message := range l.Errors {
-			l.Errors[field] = l.words.retell(message)
+			l.Errors[field] = l.words.translateMessage(message)
 		}
 	}
-	out, err := web.draw(name, p)
+	out, err := web.renderTemplate(name, p)
 	if err != nil {
 		return err
 	}
@@ -265,7 +265,7 @@ func (b *pageBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-func (web *Web) draw(name string, p framed) ([]byte, error) {
+func (web *Handler) renderTemplate(name string, p framed) ([]byte, error) {
 	var out pageBuffer
 	if err := web.pages[name].ExecuteTemplate(&out, "layout", p); err != nil {
 		return nil, fmt.Errorf("render %s: %w", name, err)
@@ -280,7 +280,7 @@ var (
 )
 
 // send writes a page in its parts.
-func (web *Web) send(v *visit, status int, policy []string, parts ...[]byte) {
+func (web *Handler) send(v *pageRequest, status int, policy []string, parts ...[]byte) {
 	size := 0
 	for _, part := range parts {
 		size += len(part)

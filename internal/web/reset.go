@@ -13,7 +13,7 @@ type resetPage struct {
 	Email string
 }
 
-func (web *Web) showReset(v *visit) error {
+func (web *Handler) showReset(v *pageRequest) error {
 	link := v.r.URL.Query().Get("token")
 	person, err := web.Store.CheckResetLink(v.ctx(), link, web.Now())
 	if err != nil {
@@ -22,11 +22,11 @@ func (web *Web) showReset(v *visit) error {
 	return web.render(v, http.StatusOK, "reset", newReset(link, person))
 }
 
-func newReset(link string, person account.Person) *resetPage {
+func newReset(link string, person account.User) *resetPage {
 	return &resetPage{layout: layout{title: "New password", Narrow: true}, Link: link, Email: person.Email}
 }
 
-func (web *Web) reset(v *visit) error {
+func (web *Handler) reset(v *pageRequest) error {
 	link, password := v.field("token"), v.field("password")
 	person, err := web.Store.CheckResetLink(v.ctx(), link, web.Now())
 	if err != nil {

@@ -33,7 +33,7 @@ type responsesPage struct {
 	Where    string // key of a column
 	Is       string // its answer
 	Filtered bool
-	Offered  []offered
+	Offered  []suggestion
 	Prev     string
 	Next     string
 	Kept     url.Values // the query, without the page
@@ -71,12 +71,12 @@ func (p *responsesPage) Export(format string) string {
 }
 
 // responseQuery reads the filter of the table out of the address.
-func (web *Web) responseQuery(v *visit, formID string) (store.ResponseFilter, url.Values, error) {
+func (web *Handler) responseQuery(v *pageRequest, formID string) (store.ResponseFilter, url.Values, error) {
 	query := v.r.URL.Query()
 	kept := url.Values{}
 	for _, name := range []string{"search", "since", "until", "where", "is", "order", "by", "column"} {
 		for _, value := range query[name] {
-			if value = sought(value); value != "" {
+			if value = searchText(value); value != "" {
 				kept.Add(name, value)
 			}
 		}
@@ -94,7 +94,7 @@ func (web *Web) responseQuery(v *visit, formID string) (store.ResponseFilter, ur
 		names[c.Name] = c.Value
 	}
 	var err error
-	if filter.Meant, err = web.Store.Meant(v.ctx(), v.person.ID, formID, filter.Search, names); err != nil {
+	if filter.Meant, err = web.Store.MatchLabels(v.ctx(), v.person.ID, formID, filter.Search, names); err != nil {
 		return filter, kept, err
 	}
 	if kept.Get("where") == "" || kept.Get("is") == "" {
@@ -104,16 +104,16 @@ func (web *Web) responseQuery(v *visit, formID string) (store.ResponseFilter, ur
 	if err != nil {
 		return filter, kept, err
 	}
-	where, asked := kept.Get("where"), form.Asked(versions)
-	is := web.meant(v, asked, where, kept.Get("is"))
+	where, asked := kept.Get("where"), form.MergeQuestions(versions)
+	is := web.parseFilterValue(v, asked, where, kept.Get("is"))
 	filter.Answers, err = web.Store.AnswerFilters(v.ctx(), v.person.ID, formID, map[string]string{where: is})
-	if err == nil && inWords(asked, where) {
+	if err == nil && filterPhrase(asked, where) {
 		filter.Answers[0] = filter.Answers[0].Within(is)
 	}
 	return filter, kept, err
 }
 
-func (web *Web) showResponses(v *visit) error {
+func (web *Handler) showResponses(v *pageRequest) error {
 	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (web *Web) showResponses(v *visit) error {
 	p := &responsesPage{formPage: web.formPageOf(v, f, "responses")}
 	p.Wide, p.Script = true, "responses.js"
 	filter, kept, err := web.responseQuery(v, f.ID)
-	if _, ok := errors.AsType[*store.FilterMistake](err); ok {
+	if _, ok := errors.AsType[*store.FilterError](err); ok {
 		p.Errors, err = problems{"is": "This value doesn’t match any answer to that question."}, nil
 	}
 	if err != nil {
@@ -135,13 +135,13 @@ func (web *Web) showResponses(v *visit) error {
 	if err != nil {
 		return err
 	}
-	fields := form.Asked(versions)
+	fields := form.MergeQuestions(versions)
 	filter.By = sortedBy(kept.Get("by"), fields)
 	offset := (page - 1) * responsesPerPage
 	list, total, err := web.Store.Responses(v.ctx(), v.person.ID, f.ID, filter, responsesPerPage, offset)
 	if errors.Is(err, store.ErrTooManyToSort) {
 		p.TooMany = store.MaxSorted
-		filter.By = store.AnswerOrder{}
+		filter.By = store.AnswerSort{}
 		kept.Del("by")
 		list, total, err = web.Store.Responses(v.ctx(), v.person.ID, f.ID, filter, responsesPerPage, offset)
 	}
@@ -154,7 +154,7 @@ func (web *Web) showResponses(v *visit) error {
 		return web.redirect(v, v.r.URL.Path+"?"+query.Encode())
 	}
 	p.Total, p.From, p.To, p.Kept = total, min(offset+1, total), offset+int64(len(list)), kept
-	p.Search, p.Since, p.Until, p.Oldest, p.Where, p.Is = kept.Get("search"), kept.Get("since"), kept.Get("until"), filter.Oldest, kept.Get("where"), web.shownAs(v, fields, kept.Get("where"), kept.Get("is"))
+	p.Search, p.Since, p.Until, p.Oldest, p.Where, p.Is = kept.Get("search"), kept.Get("since"), kept.Get("until"), filter.Oldest, kept.Get("where"), web.displayValue(v, fields, kept.Get("where"), kept.Get("is"))
 	p.Filtered = p.Search != "" || p.Since != "" || p.Until != "" || p.Where != ""
 	// Read after them, so that what they answered is there.
 	if versions, err = web.Store.Definitions(v.ctx(), v.person.ID, f.ID); err != nil {
@@ -163,8 +163,8 @@ func (web *Web) showResponses(v *visit) error {
 	if err := web.responseRows(v, p, versions, list); err != nil {
 		return err
 	}
-	web.offer(v, p, fields)
-	web.tellFilter(v, p)
+	web.suggest(v, p, fields)
+	web.describeFilter(v, p)
 	link := func(to int64) string {
 		query := url.Values{"page": {strconv.FormatInt(to, 10)}}
 		for name, values := range kept {
@@ -196,15 +196,15 @@ func (web *Web) showResponses(v *visit) error {
 
 // sortedBy reads the order of the table: the key of a question, with a minus in front
 // for the other way.
-func sortedBy(text string, fields []*form.Field) store.AnswerOrder {
+func sortedBy(text string, fields []*form.Field) store.AnswerSort {
 	text, down := strings.CutPrefix(text, "-")
 	key, part, _ := strings.Cut(text, ".")
 	for _, f := range fields {
 		if f.Key == key && (part == "" || slices.ContainsFunc(form.KindOf(f.Kind).Parts(f), func(p form.Option) bool { return p.Value == part })) {
-			return store.AnswerOrder{Key: key, Part: part, Numbers: f.Numeric(), Down: down}
+			return store.AnswerSort{Key: key, Part: part, Numbers: f.Numeric(), Down: down}
 		}
 	}
-	return store.AnswerOrder{}
+	return store.AnswerSort{}
 }
 
 // sorting says how a column takes part in the order, and what a click on it asks for.
@@ -256,9 +256,9 @@ func (p *responsesPage) unsorted() string {
 	return address
 }
 
-// shownAtFirst are the columns to begin with: what everybody is asked comes before
+// defaultColumns are the columns to begin with: what everybody is asked comes before
 // what only some are.
-func shownAtFirst(columns []form.Column, fields map[string]*form.Field) map[string]bool {
+func defaultColumns(columns []form.Column, fields map[string]*form.Field) map[string]bool {
 	shown := map[string]bool{}
 	for _, always := range []bool{true, false} {
 		for _, c := range columns {
@@ -272,11 +272,11 @@ func shownAtFirst(columns []form.Column, fields map[string]*form.Field) map[stri
 }
 
 // responseRows writes the answers into the columns that were chosen.
-func (web *Web) responseRows(v *visit, p *responsesPage, versions []*form.Definition, list []form.Response) error {
+func (web *Handler) responseRows(v *pageRequest, p *responsesPage, versions []*form.Definition, list []form.Response) error {
 	columns := form.Columns(versions)
 	shown := p.chosenColumns(columns)
 	if len(shown) == 0 && len(versions) > 0 {
-		shown = shownAtFirst(columns, versions[len(versions)-1].ByID())
+		shown = defaultColumns(columns, versions[len(versions)-1].ByID())
 	}
 	unsorted := p.unsorted()
 	for _, c := range columns {
@@ -319,7 +319,7 @@ type answered struct {
 	Link  string // where the answer is the address of a page or a mailbox
 }
 
-func (web *Web) showResponse(v *visit) error {
+func (web *Handler) showResponse(v *pageRequest) error {
 	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
@@ -337,13 +337,13 @@ func (web *Web) showResponse(v *visit) error {
 		return err
 	}
 	p := &responsePage{formPage: web.formPageOf(v, f, "responses"), Response: r}
-	pipes := d.Pipes(func(other *form.Field, key string) string { return web.tell(v, other, answers[key]) })
+	pipes := d.NewInterpolator(func(other *form.Field, key string) string { return web.formatAnswer(v, other, answers[key]) })
 	for _, field := range d.Fields {
 		answer, ok := answers[field.Key]
-		if !ok || !field.Asked() {
+		if !ok || !field.HasAnswer() {
 			continue
 		}
-		a := answered{Label: pipes.Text(field.Label, nil), Text: web.tell(v, field, answer)}
+		a := answered{Label: pipes.Text(field.Label, nil), Text: web.formatAnswer(v, field, answer)}
 		if a.Label == "" {
 			a.Label = field.Key
 		}
@@ -355,7 +355,7 @@ func (web *Web) showResponse(v *visit) error {
 		}
 		p.Answers = append(p.Answers, a)
 	}
-	p.Newer, p.Older, err = web.Store.Beside(v.ctx(), v.person.ID, r)
+	p.Newer, p.Older, err = web.Store.Neighbors(v.ctx(), v.person.ID, r)
 	if err != nil {
 		return err
 	}
@@ -363,7 +363,7 @@ func (web *Web) showResponse(v *visit) error {
 }
 
 // deleteResponses removes what was ticked; for a while it can be brought back.
-func (web *Web) deleteResponses(v *visit) error {
+func (web *Handler) deleteResponses(v *pageRequest) error {
 	id := v.r.PathValue("id")
 	ids := v.r.PostForm["response"]
 	query, err := url.ParseQuery(v.field("kept"))
@@ -374,14 +374,14 @@ func (web *Web) deleteResponses(v *visit) error {
 		query.Set("done", "nothing")
 		return web.redirect(v, "/forms/"+id+"/responses?"+query.Encode())
 	}
-	if _, err := web.Store.TrashResponses(v.ctx(), v.person.ID, id, ids, web.Now()); err != nil {
+	if _, err := web.Store.DeleteResponsesWithUndo(v.ctx(), v.person.ID, id, ids, web.Now()); err != nil {
 		return err
 	}
 	query.Set("deleted", strings.Join(ids, ","))
 	return web.redirect(v, "/forms/"+id+"/responses?"+query.Encode())
 }
 
-func (web *Web) restoreResponses(v *visit) error {
+func (web *Handler) restoreResponses(v *pageRequest) error {
 	id := v.r.PathValue("id")
 	n, err := web.Store.RestoreResponses(v.ctx(), v.person.ID, id, v.r.PostForm["response"], web.Now())
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 const maxCell = 120 // characters that a table shows
 
-func (web *Web) cellText(v *visit, cell any) string {
+func (web *Handler) cellText(v *pageRequest, cell any) string {
 	switch c := cell.(type) {
 	case string:
 		if cut := []rune(c); len(cut) > maxCell {
@@ -17,23 +17,23 @@ func (web *Web) cellText(v *visit, cell any) string {
 		}
 		return c
 	case float64:
-		return strings.Replace(strconv.FormatFloat(c, 'f', -1, 64), ".", web.say(v, "."), 1)
+		return strings.Replace(strconv.FormatFloat(c, 'f', -1, 64), ".", web.translateFor(v, "."), 1)
 	case bool:
 		if c {
-			return web.say(v, "Yes")
+			return web.translateFor(v, "Yes")
 		}
-		return web.say(v, "No")
+		return web.translateFor(v, "No")
 	}
 	return ""
 }
 
-// tell is an answer as people would say it, in the language of who looks.
-func (web *Web) tell(v *visit, f *form.Field, answer any) string {
-	return f.Say(web.languages.named(web.viewerLanguage(v), f, answer), func(word string) string { return web.say(v, word) })
+// formatAnswer is an answer as people would say it, in the language of who looks.
+func (web *Handler) formatAnswer(v *pageRequest, f *form.Field, answer any) string {
+	return f.FormatAnswer(web.languages.named(web.viewerLanguage(v), f, answer), func(word string) string { return web.translateFor(v, word) })
 }
 
 // countryName is a country in the language of who looks; f says whether it is one.
-func (web *Web) countryName(v *visit, f *form.Field, code string) string {
+func (web *Handler) countryName(v *pageRequest, f *form.Field, code string) string {
 	if f == nil || f.Kind != "country" {
 		return code
 	}
@@ -41,9 +41,9 @@ func (web *Web) countryName(v *visit, f *form.Field, code string) string {
 }
 
 // cell is an answer as the table shows it.
-func (web *Web) cell(v *visit, c form.Column, f *form.Field, answers map[string]any) string {
+func (web *Handler) cell(v *pageRequest, c form.Column, f *form.Field, answers map[string]any) string {
 	if f != nil && (f.Kind == "date" || f.Kind == "datetime") {
-		return web.tell(v, f, answers[f.Key])
+		return web.formatAnswer(v, f, answers[f.Key])
 	}
 	return web.countryName(v, f, web.cellText(v, c.Cell(f, answers, true)))
 }

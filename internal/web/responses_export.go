@@ -25,10 +25,10 @@ func fileName(title, otherwise string) string {
 }
 
 // exportResponses is a file of what the table shows.
-func (web *Web) exportResponses(v *visit) error {
+func (web *Handler) exportResponses(v *pageRequest) error {
 	id := v.r.PathValue("id")
 	filter, kept, err := web.responseQuery(v, id)
-	if _, ok := errors.AsType[*store.FilterMistake](err); ok {
+	if _, ok := errors.AsType[*store.FilterError](err); ok {
 		return fault.New(fault.BadRequest, "This value doesn’t match any answer to that question.")
 	}
 	if err != nil {
@@ -42,14 +42,14 @@ func (web *Web) exportResponses(v *visit) error {
 	if err != nil {
 		return err
 	}
-	format, ok := export.FormatOf(v.r.URL.Query().Get("format"))
+	format, ok := export.ParseFormat(v.r.URL.Query().Get("format"))
 	if !ok {
 		return fault.New(fault.BadRequest, "That export format isn’t supported.")
 	}
 	table := export.Table{Format: format.Name, Labels: true, Versions: versions, Only: kept["column"]}
-	return export.Download(v.w, v.r, fileName(f.Title, id)+"."+format.Name, format.Type, web.Log, func(out io.Writer) error {
+	return export.StreamFile(v.w, v.r, fileName(f.Title, id)+"."+format.Name, format.Type, web.Log, func(out io.Writer) error {
 		return table.Responses(out, func(fn func(form.Response) error) error {
-			return web.Store.EachResponse(v.ctx(), v.person.ID, id, filter, fn)
+			return web.Store.StreamResponses(v.ctx(), v.person.ID, id, filter, fn)
 		})
 	})
 }

@@ -11,31 +11,31 @@ import (
 // The filter asks what an answer is. It takes what the table shows, and offers what
 // there is to choose from.
 
-const maxOffered = 60 // options of a question
+const maxSuggestions = 60 // options of a question
 
-// offered are the answers to choose from in the filter.
-type offered struct {
+// suggestion are the answers to choose from in the filter.
+type suggestion struct {
 	ID      string
 	Answers []string
 }
 
-// typeOf is the control that suits an answer, where it is not a line of text.
-var typeOf = map[string]string{"date": "date", "time": "time", "datetime": "datetime-local"}
+// inputType is the control that suits an answer, where it is not a line of text.
+var inputType = map[string]string{"date": "date", "time": "time", "datetime": "datetime-local"}
 
-// offer says of each column what it may be filtered by.
-func (web *Web) offer(v *visit, p *responsesPage, fields []*form.Field) {
+// suggest says of each column what it may be filtered by.
+func (web *Handler) suggest(v *pageRequest, p *responsesPage, fields []*form.Field) {
 	lists := map[string]string{} // by the ids of the questions
 	types := map[string]string{}
 	for _, f := range fields {
-		types[f.ID] = typeOf[f.Kind]
-		o := offered{ID: "offered-" + strconv.Itoa(len(p.Offered))}
+		types[f.ID] = inputType[f.Kind]
+		o := suggestion{ID: "offered-" + strconv.Itoa(len(p.Offered))}
 		for _, option := range f.Options {
 			o.Answers = append(o.Answers, option.Label)
 		}
 		if f.Kind == "yes_no" || f.Kind == "consent" {
 			o.Answers = []string{web.cellText(v, true), web.cellText(v, false)}
 		}
-		if len(o.Answers) > 0 && len(o.Answers) <= maxOffered {
+		if len(o.Answers) > 0 && len(o.Answers) <= maxSuggestions {
 			p.Offered = append(p.Offered, o)
 			lists[f.ID] = o.ID
 		}
@@ -45,26 +45,26 @@ func (web *Web) offer(v *visit, p *responsesPage, fields []*form.Field) {
 	}
 }
 
-// shownAs is a stored answer as the table shows it.
-func (web *Web) shownAs(v *visit, fields []*form.Field, where, is string) string {
+// displayValue is a stored answer as the table shows it.
+func (web *Handler) displayValue(v *pageRequest, fields []*form.Field, where, is string) string {
 	key, _, _ := strings.Cut(where, ".")
 	for _, f := range fields {
 		switch {
-		case f.Key != key || typeOf[f.Kind] != "":
+		case f.Key != key || inputType[f.Kind] != "":
 		case f.Kind == "yes_no" || f.Kind == "consent":
 			if answer, err := strconv.ParseBool(is); err == nil {
 				return web.cellText(v, answer)
 			}
 		default:
-			return web.tell(v, f, is)
+			return web.formatAnswer(v, f, is)
 		}
 	}
 	return is
 }
 
-// inWords says whether a question is answered in people's own words, of which a part
+// filterPhrase says whether a question is answered in people's own words, of which a part
 // is enough to find them.
-func inWords(fields []*form.Field, where string) bool {
+func filterPhrase(fields []*form.Field, where string) bool {
 	key, part, _ := strings.Cut(where, ".")
 	for _, f := range fields {
 		if f.Key == key {
@@ -74,10 +74,10 @@ func inWords(fields []*form.Field, where string) bool {
 	return false
 }
 
-// meant is the answer that somebody means who writes what the table shows.
-func (web *Web) meant(v *visit, fields []*form.Field, where, is string) string {
+// parseFilterValue is the answer that somebody means who writes what the table shows.
+func (web *Handler) parseFilterValue(v *pageRequest, fields []*form.Field, where, is string) string {
 	key, _, _ := strings.Cut(where, ".")
-	same := func(shown string) bool { return form.Fold(shown) == form.Fold(strings.TrimSpace(is)) }
+	same := func(shown string) bool { return form.SearchKey(shown) == form.SearchKey(strings.TrimSpace(is)) }
 	for _, f := range fields {
 		if f.Key != key {
 			continue
@@ -100,7 +100,7 @@ func (web *Web) meant(v *visit, fields []*form.Field, where, is string) string {
 				}
 			}
 		case "number", "slider", "calculated":
-			return strings.Replace(is, web.say(v, "."), ".", 1)
+			return strings.Replace(is, web.translateFor(v, "."), ".", 1)
 		case "country":
 			for _, c := range web.languages.countriesIn(web.viewerLanguage(v)) {
 				if same(c.Value) {
@@ -112,13 +112,13 @@ func (web *Web) meant(v *visit, fields []*form.Field, where, is string) string {
 	return is
 }
 
-// tellFilter says by what the table is filtered, beside what the search says itself.
-func (web *Web) tellFilter(v *visit, p *responsesPage) {
+// describeFilter says by what the table is filtered, beside what the search says itself.
+func (web *Handler) describeFilter(v *pageRequest, p *responsesPage) {
 	if p.Since != "" {
-		p.Told = append(p.Told, web.say(v, "From")+" "+p.Since)
+		p.Told = append(p.Told, web.translateFor(v, "From")+" "+p.Since)
 	}
 	if p.Until != "" {
-		p.Told = append(p.Told, web.say(v, "Until")+" "+p.Until)
+		p.Told = append(p.Told, web.translateFor(v, "Until")+" "+p.Until)
 	}
 	for _, c := range p.Columns {
 		if c.Key == p.Where && p.Is != "" {

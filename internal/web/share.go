@@ -45,11 +45,11 @@ type prefilled struct {
 }
 
 // prefill is a question with what the link may bring along for it.
-func (web *Web) prefill(v *visit, f *form.Field) prefilled {
+func (web *Handler) prefill(v *pageRequest, f *form.Field) prefilled {
 	p := prefilled{Key: f.Key, Label: f.Label, Options: f.Options}
 	switch {
 	case f.Kind == "yes_no" || f.Kind == "consent":
-		p.Options = []form.Option{{Value: "true", Label: web.say(v, "Yes")}, {Value: "false", Label: web.say(v, "No")}}
+		p.Options = []form.Option{{Value: "true", Label: web.translateFor(v, "Yes")}, {Value: "false", Label: web.translateFor(v, "No")}}
 	case f.Kind == "country":
 		for _, c := range web.languages.countriesIn(web.viewerLanguage(v)) {
 			p.Options = append(p.Options, form.Option{Value: c.Name, Label: c.Value})
@@ -69,15 +69,15 @@ var shareNotices = map[string]string{
 	"saved": "Saved. Changes are live.", "saved, and closed": "Saved. This form is closed. Reopen it to accept responses.", "published": "Published. Share this link to collect responses.", "closed": "Form closed.", "opened": "Form reopened.",
 }
 
-func (web *Web) showShare(v *visit) error { return web.sharing(v, http.StatusOK, nil) }
+func (web *Handler) showShare(v *pageRequest) error { return web.sharing(v, http.StatusOK, nil) }
 
 // sharing shows the page, with what is wrong with what was sent.
-func (web *Web) sharing(v *visit, status int, list problems) error {
+func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
 	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	d, err := web.asked(v, f)
+	d, err := web.askedQuestions(v, f)
 	if err != nil {
 		return err
 	}
@@ -97,9 +97,9 @@ func (web *Web) sharing(v *visit, status int, list problems) error {
 	}
 	p.Address = strings.TrimPrefix(p.Link, web.BaseURL+"/f/")
 	p.Inline = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, web.BaseURL, p.Address)
-	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, web.BaseURL, p.Address, web.say(v, "Open form"))
+	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, web.BaseURL, p.Address, web.translateFor(v, "Open form"))
 	for _, field := range d.Fields {
-		if field.Asked() && field.Kind != "calculated" && form.KindOf(field.Kind).Parts(field) == nil {
+		if field.HasAnswer() && field.Kind != "calculated" && form.KindOf(field.Kind).Parts(field) == nil {
 			p.Questions = append(p.Questions, web.prefill(v, field))
 		}
 	}
@@ -111,18 +111,18 @@ func (web *Web) sharing(v *visit, status int, list problems) error {
 	return web.render(v, status, "share", p)
 }
 
-// asked is what respondents are asked: what was published, or else the draft.
-func (web *Web) asked(v *visit, f form.Form) (*form.Definition, error) {
+// askedQuestions is what respondents are asked: what was published, or else the draft.
+func (web *Handler) askedQuestions(v *pageRequest, f form.Form) (*form.Definition, error) {
 	if f.Version == 0 {
 		return web.Store.Draft(v.ctx(), v.person.ID, f.ID)
 	}
 	return web.Store.Definition(v.ctx(), v.person.ID, f.ID, f.Version)
 }
 
-// changeOffer takes how the form is offered.
-func (web *Web) changeOffer(v *visit) error {
+// changeAvailability takes how the form is offered.
+func (web *Handler) changeAvailability(v *pageRequest) error {
 	id := v.r.PathValue("id")
-	_, err := web.Store.ChangeForm(v.ctx(), v.person.ID, id, 0, func(p *form.Plan) error {
+	_, err := web.Store.UpdateForm(v.ctx(), v.person.ID, id, 0, func(p *form.FormInput) error {
 		p.Slug = v.field("slug")
 		if p.Sites = strings.Join(strings.Fields(v.field("sites")), " "); v.field("any_site") != "" {
 			p.Sites = form.AnySite
@@ -131,7 +131,7 @@ func (web *Web) changeOffer(v *visit) error {
 		if text := strings.TrimSpace(v.field("response_limit")); text != "" {
 			n, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
-				return fault.Field("response_limit", "enter a whole number or leave this blank")
+				return fault.InvalidField("response_limit", "enter a whole number or leave this blank")
 			}
 			p.ResponseLimit = n
 		}
@@ -140,14 +140,14 @@ func (web *Web) changeOffer(v *visit) error {
 			if text := v.field(name); text != "" {
 				t, err := time.ParseInLocation("2006-01-02T15:04", text, zoneOf(v.person.TimeZone))
 				if err != nil {
-					return fault.Field(name, "enter a date and time")
+					return fault.InvalidField(name, "enter a date and time")
 				}
 				*to = t.UTC()
 			}
 		}
-		return p.Offer.Clean()
+		return p.Availability.Normalize()
 	}, web.Now())
-	if list, other := problemsOf(err); err != nil && other == nil {
+	if list, other := newProblems(err); err != nil && other == nil {
 		return web.sharing(v, http.StatusUnprocessableEntity, list)
 	}
 	if err != nil {
@@ -157,7 +157,7 @@ func (web *Web) changeOffer(v *visit) error {
 }
 
 // qrCode is the form's link to be scanned: as SVG, or as PNG for printing.
-func (web *Web) qrCode(v *visit) error {
+func (web *Handler) qrCode(v *pageRequest) error {
 	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (web *Web) qrCode(v *visit) error {
 		v.w.Write(out.Bytes())
 		return nil
 	}
-	return fault.New(fault.NoPath, "File not found.")
+	return fault.New(fault.UnknownPath, "File not found.")
 }
 
 // qrSVG draws the dark modules as one path, with the quiet zone around them.
@@ -209,7 +209,7 @@ func qrSVG(code barcode.Barcode) []byte {
 
 // prefillLink is the form's link with answers to start from, for those without
 // JavaScript.
-func (web *Web) prefillLink(v *visit) error {
+func (web *Handler) prefillLink(v *pageRequest) error {
 	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err

@@ -33,17 +33,17 @@ func localPath(next string) string {
 	return next
 }
 
-func (web *Web) signinForm(next string) *signinPage {
+func (web *Handler) signinForm(next string) *signinPage {
 	p := &signinPage{layout: layout{title: "Sign in", Narrow: true}, Next: localPath(next), SignupOpen: web.SignupOpen}
 	return p
 }
 
-func (web *Web) showSignin(v *visit) error {
+func (web *Handler) showSignin(v *pageRequest) error {
 	next := v.r.URL.Query().Get("next")
 	if v.person != nil {
 		return web.redirect(v, localPath(next))
 	}
-	some, err := web.Store.Anybody(v.ctx())
+	some, err := web.Store.HasUsers(v.ctx())
 	if err != nil {
 		return err
 	}
@@ -54,10 +54,10 @@ func (web *Web) showSignin(v *visit) error {
 	return web.render(v, http.StatusOK, "signin", p)
 }
 
-func (web *Web) signin(v *visit) error {
+func (web *Handler) signin(v *pageRequest) error {
 	email, password := v.field("email"), v.field("password")
 	next := localPath(v.field("next"))
-	person, err := web.Store.PersonByEmail(v.ctx(), strings.TrimSpace(email))
+	person, err := web.Store.UserByEmail(v.ctx(), strings.TrimSpace(email))
 	if err != nil && !errors.Is(err, fault.NotFound) {
 		return err
 	}
@@ -71,7 +71,7 @@ func (web *Web) signin(v *visit) error {
 		return err
 	}
 	if !right || person.Disabled {
-		if err := try.wrong(v.ctx()); err != nil {
+		if err := try.fail(v.ctx()); err != nil {
 			return err
 		}
 		p := web.signinForm(next)
@@ -79,14 +79,14 @@ func (web *Web) signin(v *visit) error {
 		p.Errors = problems{"email": "The email address or password is incorrect."}
 		return web.render(v, http.StatusUnauthorized, "signin", p)
 	}
-	try.right()
+	try.succeed()
 	if err := web.signIn(v, person); err != nil {
 		return err
 	}
 	return web.redirect(v, next)
 }
 
-func (web *Web) signout(v *visit) error {
+func (web *Handler) signout(v *pageRequest) error {
 	if v.person != nil {
 		if err := web.Store.EndSession(v.ctx(), v.person.ID, v.session.ID); err != nil && !errors.Is(err, fault.NotFound) {
 			return err
@@ -99,9 +99,9 @@ func (web *Web) signout(v *visit) error {
 	return web.redirect(v, "/signin")
 }
 
-// confirm checks the password of the person who is signed in, before what must
+// confirmPassword checks the password of the person who is signed in, before what must
 // not happen at an unattended screen. A session has an allowance of its own.
-func (web *Web) confirm(v *visit, password string) (bool, error) {
+func (web *Handler) confirmPassword(v *pageRequest, password string) (bool, error) {
 	try, err := web.attempt("session/"+v.person.ID+"/"+v.session.ID, netip.Addr{})
 	if err != nil {
 		return false, err
@@ -111,16 +111,16 @@ func (web *Web) confirm(v *visit, password string) (bool, error) {
 		return false, err
 	}
 	if !right {
-		return false, try.wrong(v.ctx())
+		return false, try.fail(v.ctx())
 	}
-	try.right()
+	try.succeed()
 	return true, nil
 }
 
 // attempt is one guess at a password. It is counted before the work of checking it, so
 // many at once count as many.
 type attempt struct {
-	web     *Web
+	web     *Handler
 	guessed string     // what counts together: an account's strangers, a device, a session
 	address netip.Addr // zero: addresses do not count
 }
@@ -128,7 +128,7 @@ type attempt struct {
 // attemptSignin counts a guess at the password of an account. Strangers share the
 // allowance of the account and that of their address. A device in which the person
 // has signed in before has its own, so nobody else can use that up.
-func (web *Web) attemptSignin(v *visit, email, owner string) (attempt, error) {
+func (web *Handler) attemptSignin(v *pageRequest, email, owner string) (attempt, error) {
 	if owner != "" {
 		_, key, known, err := web.knownDevice(v, owner)
 		if err != nil {
@@ -139,32 +139,32 @@ func (web *Web) attemptSignin(v *visit, email, owner string) (attempt, error) {
 		}
 	}
 	key := account.EmailKey(strings.ToValidUTF8(strings.TrimSpace(email), ""))
-	return web.attempt(key, limit.Network(web.Address(v.r)))
+	return web.attempt(key, limit.ClientNetwork(web.Address(v.r)))
 }
 
-func (web *Web) attempt(guessed string, address netip.Addr) (attempt, error) {
+func (web *Handler) attempt(guessed string, address netip.Addr) (attempt, error) {
 	try := attempt{web, account.Hash(guessed), address} // hashed: in bounded space
 	if address.IsValid() {
-		if _, wait, ok := web.AddressGuesses.Take(address); !ok {
-			return try, fault.TooManyRequests(limit.Seconds(wait))
+		if _, wait, ok := web.AddressGuesses.Allow(address); !ok {
+			return try, fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 		}
 	}
-	if _, wait, ok := web.AccountGuesses.Take(try.guessed); !ok {
-		return try, fault.TooManyRequests(limit.Seconds(wait))
+	if _, wait, ok := web.AccountGuesses.Allow(try.guessed); !ok {
+		return try, fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
 	return try, nil
 }
 
-// right gives the attempt back.
-func (a attempt) right() {
-	a.web.AccountGuesses.Return(a.guessed)
+// succeed gives the attempt back.
+func (a attempt) succeed() {
+	a.web.AccountGuesses.Refund(a.guessed)
 	if a.address.IsValid() {
-		a.web.AddressGuesses.Return(a.address)
+		a.web.AddressGuesses.Refund(a.address)
 	}
 }
 
-// wrong makes the attempt count across restarts; call it before answering.
-func (a attempt) wrong(ctx context.Context) error {
+// fail makes the attempt count across restarts; call it before answering.
+func (a attempt) fail(ctx context.Context) error {
 	if err := a.web.AccountGuesses.Record(ctx, a.guessed); err != nil || !a.address.IsValid() {
 		return err
 	}

@@ -19,22 +19,22 @@ type signupPage struct {
 	Next   string
 }
 
-var errClosed = fault.New(fault.NoPath, "Sign-up is closed. Ask your administrator for an account.")
+var errClosed = fault.New(fault.UnknownPath, "Sign-up is closed. Ask your administrator for an account.")
 
 // maySignUp says whether strangers can make an account. The first is the
 // operator's, by the set-up link.
-func (web *Web) maySignUp(v *visit) error {
+func (web *Handler) maySignUp(v *pageRequest) error {
 	if !web.SignupOpen {
 		return errClosed
 	}
-	some, err := web.Store.Anybody(v.ctx())
+	some, err := web.Store.HasUsers(v.ctx())
 	if err == nil && !some {
-		return fault.New(fault.NoPath, "Formulary isn’t set up yet. Your administrator has the setup link.")
+		return fault.New(fault.UnknownPath, "Formulary isn’t set up yet. Your administrator has the setup link.")
 	}
 	return err
 }
 
-func (web *Web) showSignup(v *visit) error {
+func (web *Handler) showSignup(v *pageRequest) error {
 	if err := web.maySignUp(v); err != nil {
 		return err
 	}
@@ -42,15 +42,15 @@ func (web *Web) showSignup(v *visit) error {
 	return web.render(v, http.StatusOK, "signup", p)
 }
 
-func (web *Web) signup(v *visit) error {
+func (web *Handler) signup(v *pageRequest) error {
 	if err := web.maySignUp(v); err != nil {
 		return err
 	}
-	if _, wait, ok := web.AddressGuesses.Take(limit.Network(web.Address(v.r))); !ok {
-		return fault.TooManyRequests(limit.Seconds(wait))
+	if _, wait, ok := web.AddressGuesses.Allow(limit.ClientNetwork(web.Address(v.r))); !ok {
+		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
-	return web.register(v, newSignup(v.field("next")), func(person account.Person) (account.Person, error) {
-		return web.Store.AddPerson(v.ctx(), person)
+	return web.register(v, newSignup(v.field("next")), func(person account.User) (account.User, error) {
+		return web.Store.AddUser(v.ctx(), person)
 	})
 }
 
@@ -58,7 +58,7 @@ func newSignup(next string) *signupPage {
 	return &signupPage{layout: layout{title: "Sign up", Narrow: true}, Action: "/signup", Next: localPath(next)}
 }
 
-func (web *Web) showSetup(v *visit) error {
+func (web *Handler) showSetup(v *pageRequest) error {
 	link := v.r.URL.Query().Get("token")
 	if err := web.Store.CheckSetupLink(v.ctx(), link, web.Now()); err != nil {
 		return err
@@ -70,18 +70,18 @@ func setupPage(link string) *signupPage {
 	return &signupPage{layout: layout{title: "Set up Formulary", Narrow: true}, Action: "/setup", Link: link, First: true, Next: "/"}
 }
 
-func (web *Web) setup(v *visit) error {
+func (web *Handler) setup(v *pageRequest) error {
 	link := v.field("token")
 	if err := web.Store.CheckSetupLink(v.ctx(), link, web.Now()); err != nil {
 		return err
 	}
-	return web.register(v, setupPage(link), func(person account.Person) (account.Person, error) {
-		return web.Store.SetUp(v.ctx(), link, person, web.Now())
+	return web.register(v, setupPage(link), func(person account.User) (account.User, error) {
+		return web.Store.CreateFirstUser(v.ctx(), link, person, web.Now())
 	})
 }
 
 // register checks what a new person tells, adds them and signs them in.
-func (web *Web) register(v *visit, p *signupPage, add func(account.Person) (account.Person, error)) error {
+func (web *Handler) register(v *pageRequest, p *signupPage, add func(account.User) (account.User, error)) error {
 	p.Email, p.Name = v.field("email"), v.field("name")
 	p.Errors = problems{}
 	email, err := account.ParseEmail(p.Email)
@@ -109,12 +109,12 @@ func (web *Web) register(v *visit, p *signupPage, add func(account.Person) (acco
 		zone = ""
 	}
 	now := web.Now()
-	person, err := add(account.Person{
+	person, err := add(account.User{
 		ID: account.NewID(account.UserPrefix, now), Email: email, Name: name,
 		Language: web.viewerLanguage(v), TimeZone: zone, Password: hash, CreatedAt: now,
 	})
 	if err != nil {
-		if p.Errors, err = problemsOf(err); err != nil {
+		if p.Errors, err = newProblems(err); err != nil {
 			return err
 		}
 		return web.render(v, http.StatusUnprocessableEntity, "signup", p)

@@ -41,9 +41,9 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 		}
 		switch path.Ext(name) {
 		case ".css":
-			content = thin(content)
+			content = minifyCSS(content)
 		case ".js":
-			content = thinScript(content)
+			content = minifyJS(content)
 		}
 		list[path.Base(name)] = newAsset(name, content)
 	}
@@ -69,19 +69,19 @@ func newAsset(name string, content []byte) asset {
 	}
 }
 
-func (web *Web) serveStatic(v *visit) error {
+func (web *Handler) serveStatic(v *pageRequest) error {
 	a, ok := web.static[v.r.PathValue("file")]
 	if !ok {
-		return fault.New(fault.NoPath, "File not found.")
+		return fault.New(fault.UnknownPath, "File not found.")
 	}
 	return a.serve(v)
 }
 
-func (web *Web) favicon(v *visit) error { return web.static["favicon.svg"].serve(v) }
+func (web *Handler) favicon(v *pageRequest) error { return web.static["favicon.svg"].serve(v) }
 
 // serve sends a file, compressed for those who accept that. Both forms have an ETag of
 // their own, as they are different bytes.
-func (a asset) serve(v *visit) error {
+func (a asset) serve(v *pageRequest) error {
 	h := v.w.Header()
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	if v.r.URL.Query().Get("v") != a.version {

@@ -41,7 +41,7 @@ type questionSummary struct {
 	Parts    []partSummary // in its place, of what asks the same of several things
 	Rows     []countRow
 	Ranking  bool
-	Newest   []newestAnswer
+	Newest   []latestAnswer
 	Key      string
 }
 
@@ -58,7 +58,7 @@ type countRow struct {
 	Place      float64
 }
 
-func (web *Web) showSummary(v *visit) error {
+func (web *Handler) showSummary(v *pageRequest) error {
 	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
@@ -74,15 +74,15 @@ func (web *Web) showSummary(v *visit) error {
 	p := &summaryPage{formPage: web.formPageOf(v, f, "summary"), Responses: s.Responses}
 	p.viewer, p.words = web.viewerLanguage(v), web.languages.of(web.viewerLanguage(v))
 	p.country = func(f *form.Field, code string) string { return web.countryName(v, f, code) }
-	newest, err := web.newest(v, f.ID)
+	newest, err := web.latestAnswers(v, f.ID)
 	if err != nil {
 		return err
 	}
-	web.overTime(p, s)
-	for _, field := range form.Asked(versions) {
+	web.responsesOverTime(p, s)
+	for _, field := range form.MergeQuestions(versions) {
 		tally := s.Fields[field.ID]
 		if tally == nil {
-			tally = &form.Tally{}
+			tally = &form.QuestionStats{}
 		}
 		q := p.question(field, tally)
 		q.Newest = newest[field.ID]
@@ -91,9 +91,9 @@ func (web *Web) showSummary(v *visit) error {
 	return web.render(v, http.StatusOK, "summary", p)
 }
 
-// overTime counts the days from the first response to the last, those without any
+// responsesOverTime counts the days from the first response to the last, those without any
 // too.
-func (web *Web) overTime(p *summaryPage, s *form.Summary) {
+func (web *Handler) responsesOverTime(p *summaryPage, s *form.Summary) {
 	days := slices.Sorted(maps.Keys(s.Days))
 	if len(days) == 0 {
 		return
@@ -118,7 +118,7 @@ func (web *Web) overTime(p *summaryPage, s *form.Summary) {
 	p.Time = template.HTML(chart.Columns(points, p.T("Responses by day"), p.Decimal))
 }
 
-func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
+func (p *summaryPage) question(f *form.Field, t *form.QuestionStats) questionSummary {
 	q := questionSummary{Label: f.Label, Kind: form.KindOf(f.Kind).About().Title, Answered: t.Answered, Ranking: f.Kind == "ranking", Key: f.Key}
 	if q.Label == "" {
 		q.Label = f.Key
@@ -126,18 +126,18 @@ func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
 	if t.Answered == 0 {
 		return q
 	}
-	how := form.KindOf(f.Kind).Sum()
-	if (how == form.Numbers || how == form.NumberChoices) && t.Sum != nil {
-		average, sum := t.Average(), t.Sum.Over(1)
-		if q.Average, q.Unit = &average, f.Unit; how == form.Numbers {
+	how := form.KindOf(f.Kind).SummaryMode()
+	if (how == form.Average || how == form.AverageAndOptions) && t.Sum != nil {
+		average, sum := t.Average(), t.Sum.Div(1)
+		if q.Average, q.Unit = &average, f.Unit; how == form.Average {
 			q.Sum = &sum
 		}
 	}
 	var rows []chart.Row
 	var points []chart.Point
-	for _, c := range form.Counted(f, t) {
+	for _, c := range form.OptionCounts(f, t) {
 		row := countRow{Label: p.T(c.Label), Count: c.Count, Share: float64(c.Count) / float64(t.Answered)}
-		if f.Options != nil && c.Value != form.OtherCount {
+		if f.Options != nil && c.Value != form.OtherValue {
 			row.Label = c.Label // as the owner wrote it
 		}
 		row.Label = p.country(f, row.Label)
@@ -151,9 +151,9 @@ func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
 			if c.Count == 0 {
 				continue // nobody was asked for it yet
 			}
-			row.Place = t.Place(c.Value)
+			row.Place = t.AveragePosition(c.Value)
 		}
-		if c.Count > 0 && c.Value != form.OtherCount {
+		if c.Count > 0 && c.Value != form.OtherValue {
 			row.Link = p.answeredSo(f, c)
 		}
 		q.Rows = append(q.Rows, row)
@@ -163,7 +163,7 @@ func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
 	switch {
 	case q.Ranking:
 		slices.SortStableFunc(q.Rows, func(a, b countRow) int { return int((a.Place - b.Place) * 1e6) })
-	case f.Promotes():
+	case f.IsNPS():
 		nps := t.NPS()
 		q.NPS = &nps
 		promoters := t.Counts["9"] + t.Counts["10"]
@@ -191,7 +191,7 @@ func (p *summaryPage) question(f *form.Field, t *form.Tally) questionSummary {
 }
 
 // answeredSo is the table of those who gave an answer.
-func (p *summaryPage) answeredSo(f *form.Field, c form.Count) string {
+func (p *summaryPage) answeredSo(f *form.Field, c form.OptionCount) string {
 	where := f.Key
 	if c.Row != "" {
 		where += "." + c.Row

@@ -54,24 +54,24 @@ type Config struct {
 	SigningKeys func(context.Context) (store.SigningKeys, error)
 }
 
-// Web answers everything that is not the API.
-type Web struct {
+// Handler answers everything that is not the API.
+type Handler struct {
 	Config
 	mux     *http.ServeMux
 	paths   *http.ServeMux // the same without methods: tells 405 from 404
 	origins *http.CrossOriginProtection
 	pages   pages
 	static  map[string]asset
-	begun   *store.Cache[string, beginning]
+	begun   *store.Cache[string, firstPage]
 	// nonceHere stands for the nonce while such a page is drawn. Nobody can know
 	// it, and so nobody can have it in a form.
 	nonceHere string
 	signing   atomic.Pointer[signers]
 
 	languages languages
-	starters  starters
+	starters  formTemplates
 	markdown  markdown
-	lastKnown lastKnown
+	lastKnown fallbackForms
 	reference func() (*reference, error)
 }
 
@@ -86,92 +86,92 @@ const (
 type route struct {
 	pattern string // method and path
 	access  access
-	handle  func(*Web, *visit) error
+	handle  func(*Handler, *pageRequest) error
 }
 
 // routes is every page there is.
 var routes = []route{
-	{"GET /{$}", signedIn, (*Web).home},
+	{"GET /{$}", signedIn, (*Handler).home},
 
-	{"POST /forms", signedIn, (*Web).createForm},
-	{"POST /forms/{id}/duplicate", signedIn, (*Web).duplicateForm},
-	{"POST /forms/{id}/delete", signedIn, (*Web).deleteForm},
-	{"POST /forms/{id}/restore", signedIn, (*Web).restoreForm},
-	{"GET /forms/{id}/build", signedIn, (*Web).showBuilder},
-	{"PUT /forms/{id}/draft", signedIn, (*Web).saveDraft},
-	{"POST /forms/{id}/publish", signedIn, (*Web).publishForm},
-	{"GET /forms/{id}/preview", signedIn, (*Web).preview},
-	{"POST /forms/{id}/preview", signedIn, (*Web).preview},
-	{"GET /forms/{id}/flow", signedIn, (*Web).showFlow},
-	{"GET /forms/{id}/share", signedIn, (*Web).showShare},
-	{"POST /forms/{id}/share", signedIn, (*Web).changeOffer},
-	{"GET /forms/{id}/prefill", signedIn, (*Web).prefillLink},
-	{"POST /forms/{id}/close", signedIn, (*Web).closeForm},
-	{"POST /forms/{id}/open", signedIn, (*Web).reopenForm},
-	{"GET /forms/{id}/code/{kind}", signedIn, (*Web).qrCode},
-	{"GET /forms/{id}/responses", signedIn, (*Web).showResponses},
-	{"GET /forms/{id}/responses/export", signedIn, (*Web).exportResponses},
-	{"POST /forms/{id}/responses/delete", signedIn, (*Web).deleteResponses},
-	{"POST /forms/{id}/responses/restore", signedIn, (*Web).restoreResponses},
-	{"GET /forms/{id}/responses/{response}", signedIn, (*Web).showResponse},
-	{"GET /forms/{id}/summary", signedIn, (*Web).showSummary},
+	{"POST /forms", signedIn, (*Handler).createForm},
+	{"POST /forms/{id}/duplicate", signedIn, (*Handler).duplicateForm},
+	{"POST /forms/{id}/delete", signedIn, (*Handler).deleteForm},
+	{"POST /forms/{id}/restore", signedIn, (*Handler).restoreForm},
+	{"GET /forms/{id}/build", signedIn, (*Handler).showBuilder},
+	{"PUT /forms/{id}/draft", signedIn, (*Handler).saveDraft},
+	{"POST /forms/{id}/publish", signedIn, (*Handler).publishForm},
+	{"GET /forms/{id}/preview", signedIn, (*Handler).preview},
+	{"POST /forms/{id}/preview", signedIn, (*Handler).preview},
+	{"GET /forms/{id}/flow", signedIn, (*Handler).showFlow},
+	{"GET /forms/{id}/share", signedIn, (*Handler).showShare},
+	{"POST /forms/{id}/share", signedIn, (*Handler).changeAvailability},
+	{"GET /forms/{id}/prefill", signedIn, (*Handler).prefillLink},
+	{"POST /forms/{id}/close", signedIn, (*Handler).closeForm},
+	{"POST /forms/{id}/open", signedIn, (*Handler).reopenForm},
+	{"GET /forms/{id}/code/{kind}", signedIn, (*Handler).qrCode},
+	{"GET /forms/{id}/responses", signedIn, (*Handler).showResponses},
+	{"GET /forms/{id}/responses/export", signedIn, (*Handler).exportResponses},
+	{"POST /forms/{id}/responses/delete", signedIn, (*Handler).deleteResponses},
+	{"POST /forms/{id}/responses/restore", signedIn, (*Handler).restoreResponses},
+	{"GET /forms/{id}/responses/{response}", signedIn, (*Handler).showResponse},
+	{"GET /forms/{id}/summary", signedIn, (*Handler).showSummary},
 
-	{"GET /signin", anyone, (*Web).showSignin},
-	{"POST /signin", anyone, (*Web).signin},
-	{"POST /signout", anyone, (*Web).signout},
-	{"GET /signup", anyone, (*Web).showSignup},
-	{"POST /signup", anyone, (*Web).signup},
-	{"GET /setup", anyone, (*Web).showSetup},
-	{"POST /setup", anyone, (*Web).setup},
-	{"GET /reset", anyone, (*Web).showReset},
-	{"POST /reset", anyone, (*Web).reset},
+	{"GET /signin", anyone, (*Handler).showSignin},
+	{"POST /signin", anyone, (*Handler).signin},
+	{"POST /signout", anyone, (*Handler).signout},
+	{"GET /signup", anyone, (*Handler).showSignup},
+	{"POST /signup", anyone, (*Handler).signup},
+	{"GET /setup", anyone, (*Handler).showSetup},
+	{"POST /setup", anyone, (*Handler).setup},
+	{"GET /reset", anyone, (*Handler).showReset},
+	{"POST /reset", anyone, (*Handler).reset},
 
-	{"GET /.well-known/change-password", anyone, (*Web).wherePasswordsChange},
+	{"GET /.well-known/change-password", anyone, (*Handler).changePasswordAddress},
 
-	{"GET /authorize", anyone, (*Web).authorize},
-	{"POST /authorize", signedIn, (*Web).answer},
+	{"GET /authorize", anyone, (*Handler).authorize},
+	{"POST /authorize", signedIn, (*Handler).completeConsent},
 
-	{"GET /account", signedIn, (*Web).showAccount},
-	{"POST /account/profile", signedIn, (*Web).changeProfile},
-	{"POST /account/email", signedIn, (*Web).changeEmail},
-	{"POST /account/password", signedIn, (*Web).changePassword},
-	{"POST /account/sessions/{id}/end", signedIn, (*Web).endSession},
-	{"POST /account/sessions/end-others", signedIn, (*Web).endOtherSessions},
-	{"POST /account/delete", signedIn, (*Web).deleteAccount},
-	{"GET /account/download", signedIn, (*Web).downloadAccount},
+	{"GET /account", signedIn, (*Handler).showAccount},
+	{"POST /account/profile", signedIn, (*Handler).changeProfile},
+	{"POST /account/email", signedIn, (*Handler).changeEmail},
+	{"POST /account/password", signedIn, (*Handler).changePassword},
+	{"POST /account/sessions/{id}/end", signedIn, (*Handler).endSession},
+	{"POST /account/sessions/end-others", signedIn, (*Handler).endOtherSessions},
+	{"POST /account/delete", signedIn, (*Handler).deleteAccount},
+	{"GET /account/download", signedIn, (*Handler).downloadAccount},
 
-	{"GET /applications", signedIn, (*Web).listApplications},
-	{"GET /applications/new", signedIn, (*Web).newApplication},
-	{"POST /applications", signedIn, (*Web).createApplication},
-	{"GET /applications/{id}", signedIn, (*Web).showApplication},
-	{"POST /applications/{id}", signedIn, (*Web).changeApplication},
-	{"POST /applications/{id}/secrets", signedIn, (*Web).rotateSecret},
-	{"POST /applications/{id}/secrets/{secret}/drop", signedIn, (*Web).dropSecret},
-	{"POST /applications/{id}/disable", signedIn, (*Web).disableApplication},
-	{"POST /applications/{id}/enable", signedIn, (*Web).enableApplication},
-	{"POST /applications/{id}/delete", signedIn, (*Web).deleteApplication},
-	{"POST /applications/{id}/try", signedIn, (*Web).tryApplication},
+	{"GET /applications", signedIn, (*Handler).listApplications},
+	{"GET /applications/new", signedIn, (*Handler).newApplication},
+	{"POST /applications", signedIn, (*Handler).createApplication},
+	{"GET /applications/{id}", signedIn, (*Handler).showApplication},
+	{"POST /applications/{id}", signedIn, (*Handler).changeApplication},
+	{"POST /applications/{id}/secrets", signedIn, (*Handler).rotateSecret},
+	{"POST /applications/{id}/secrets/{secret}/drop", signedIn, (*Handler).deleteSecret},
+	{"POST /applications/{id}/disable", signedIn, (*Handler).disableApplication},
+	{"POST /applications/{id}/enable", signedIn, (*Handler).enableApplication},
+	{"POST /applications/{id}/delete", signedIn, (*Handler).deleteApplication},
+	{"POST /applications/{id}/try", signedIn, (*Handler).testApplication},
 
-	{"GET /connections", signedIn, (*Web).listConnections},
-	{"POST /connections/{id}/disconnect", signedIn, (*Web).disconnect},
+	{"GET /connections", signedIn, (*Handler).listConnections},
+	{"POST /connections/{id}/disconnect", signedIn, (*Handler).disconnect},
 
-	{"GET /f/{id}", anyone, (*Web).showForm},
-	{"POST /f/{id}", anyone, (*Web).answerForm},
-	{"GET /f/{id}/done", anyone, (*Web).formDone},
-	{"GET /embed.js", anyone, (*Web).embedScript},
-	{"GET /oembed", anyone, (*Web).oEmbed},
+	{"GET /f/{id}", anyone, (*Handler).showForm},
+	{"POST /f/{id}", anyone, (*Handler).answerForm},
+	{"GET /f/{id}/done", anyone, (*Handler).formDone},
+	{"GET /embed.js", anyone, (*Handler).embedScript},
+	{"GET /oembed", anyone, (*Handler).oEmbed},
 
-	{"GET /docs/api", anyone, (*Web).showReference},
-	{"GET /docs/api/{operation}", anyone, (*Web).showOperation},
-	{"GET /docs/api/callback", anyone, (*Web).tryCallback},
-	{"GET /static/{file}", anyone, (*Web).serveStatic},
-	{"GET /favicon.ico", anyone, (*Web).favicon},
-	{"GET " + SecurityTxt, anyone, (*Web).securityTxt},
+	{"GET /docs/api", anyone, (*Handler).showReference},
+	{"GET /docs/api/{operation}", anyone, (*Handler).showOperation},
+	{"GET /docs/api/callback", anyone, (*Handler).explorerCallback},
+	{"GET /static/{file}", anyone, (*Handler).serveStatic},
+	{"GET /favicon.ico", anyone, (*Handler).favicon},
+	{"GET " + SecurityTxt, anyone, (*Handler).securityTxt},
 }
 
 // New prepares the pages.
-func New(c Config) (*Web, error) {
-	web := &Web{Config: c, begun: store.NewCache[string, beginning](c.Store, maxBegun), mux: http.NewServeMux(), paths: http.NewServeMux(), origins: http.NewCrossOriginProtection(), markdown: newMarkdown(), nonceHere: rand.Text()}
+func New(c Config) (*Handler, error) {
+	web := &Handler{Config: c, begun: store.NewCache[string, firstPage](c.Store, maxFirstPages), mux: http.NewServeMux(), paths: http.NewServeMux(), origins: http.NewCrossOriginProtection(), markdown: newMarkdown(), nonceHere: rand.Text()}
 	var err error
 	if web.static, err = loadStatic(); err != nil {
 		return nil, err
@@ -179,10 +179,10 @@ func New(c Config) (*Web, error) {
 	if web.pages, err = loadPages(web.static, c.BaseURL); err != nil {
 		return nil, err
 	}
-	if web.languages, err = loadWords(); err != nil {
+	if web.languages, err = loadCatalogs(); err != nil {
 		return nil, err
 	}
-	if web.starters, err = loadStarters(); err != nil {
+	if web.starters, err = loadFormTemplates(); err != nil {
 		return nil, err
 	}
 	// Few people read the reference, and none while the service starts.
@@ -197,7 +197,7 @@ func New(c Config) (*Web, error) {
 	if _, err := web.signers(context.Background()); err != nil {
 		return nil, err
 	}
-	web.mux.HandleFunc(nowhere, web.lost)
+	web.mux.HandleFunc(noRoute, web.notFound)
 	known := map[string]bool{}
 	for _, r := range routes {
 		web.mux.HandleFunc(r.pattern, web.page(r))
@@ -210,37 +210,37 @@ func New(c Config) (*Web, error) {
 	return web, nil
 }
 
-// nowhere is the pattern of what no page has.
-const nowhere = "/"
+// noRoute is the pattern of what no page has.
+const noRoute = "/"
 
 // ServeHTTP finds the page.
-func (web *Web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	guard(w.Header(), r.URL.Path)
+func (web *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	setSecurityHeaders(w.Header(), r.URL.Path)
 	web.mux.ServeHTTP(w, r)
 }
 
-// lost answers where there is no page, or not for the method.
-func (web *Web) lost(w http.ResponseWriter, r *http.Request) {
+// notFound answers where there is no page, or not for the method.
+func (web *Handler) notFound(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = "none"
-	var err error = fault.New(fault.NoPath, "We can’t find this page. Check the address, or go back to your forms.")
+	var err error = fault.New(fault.UnknownPath, "We can’t find this page. Check the address, or go back to your forms.")
 	if _, pattern := web.paths.Handler(r); pattern != "" {
-		err = &fault.Error{Code: fault.MethodNotAllowed, Message: "This page doesn’t support that request. Go back and try again.", Allow: web.allowed(r)}
+		err = &fault.Error{Code: fault.MethodNotAllowed, Message: "This page doesn’t support that request. Go back and try again.", Allow: web.methodsFor(r)}
 	}
 	// The error page has the menu of whoever is signed in.
-	v := &visit{w: w, r: r}
-	if e := web.recognise(v); e != nil {
+	v := &pageRequest{w: w, r: r}
+	if e := web.loadSession(v); e != nil {
 		err = e
 	}
 	web.fail(v, err)
 }
 
-// allowed lists the methods that the path takes.
-func (web *Web) allowed(r *http.Request) string {
+// methodsFor lists the methods that the path takes.
+func (web *Handler) methodsFor(r *http.Request) string {
 	var methods []string
 	probe := *r
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT"} {
 		probe.Method = method
-		if _, pattern := web.mux.Handler(&probe); pattern != nowhere {
+		if _, pattern := web.mux.Handler(&probe); pattern != noRoute {
 			methods = append(methods, method)
 		}
 	}
@@ -253,16 +253,16 @@ const (
 	maxAnswers = 1 << 20
 )
 
-// visit is one request for a page, by somebody who may be signed in.
-type visit struct {
+// pageRequest is one request for a page, by somebody who may be signed in.
+type pageRequest struct {
 	w       http.ResponseWriter
 	r       *http.Request
-	person  *account.Person // nil: nobody is signed in
+	person  *account.User // nil: nobody is signed in
 	session account.Session
 }
 
 // ctx attributes what a page does to the person who is signed in.
-func (v *visit) ctx() context.Context {
+func (v *pageRequest) ctx() context.Context {
 	if v.person == nil {
 		return v.r.Context()
 	}
@@ -270,17 +270,17 @@ func (v *visit) ctx() context.Context {
 }
 
 // field is a value that the page's form sent.
-func (v *visit) field(name string) string { return v.r.PostForm.Get(name) }
+func (v *pageRequest) field(name string) string { return v.r.PostForm.Get(name) }
 
-// sought is a text to look for, without what no stored text has: PostgreSQL
+// searchText is a text to look for, without what no stored text has: PostgreSQL
 // refuses even to look for that.
-func sought(text string) string {
+func searchText(text string) string {
 	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")
 }
 
-func (web *Web) page(route route) http.HandlerFunc {
+func (web *Handler) page(route route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		v := &visit{w: w, r: r}
+		v := &pageRequest{w: w, r: r}
 		err := web.enter(v, route)
 		if zipped, ok := v.w.(*compress.Writer); ok {
 			if v.w = w; err == nil {
@@ -293,9 +293,9 @@ func (web *Web) page(route route) http.HandlerFunc {
 	}
 }
 
-func (web *Web) enter(v *visit, route route) error {
+func (web *Handler) enter(v *pageRequest, route route) error {
 	v.w.Header()["Cache-Control"] = noStore
-	if err := web.recognise(v); err != nil {
+	if err := web.loadSession(v); err != nil {
 		return err
 	}
 	if v.r.Method == http.MethodPut {
@@ -331,24 +331,24 @@ func (web *Web) enter(v *visit, route route) error {
 }
 
 // redirect sends the browser on with a GET.
-func (web *Web) redirect(v *visit, to string) error {
+func (web *Handler) redirect(v *pageRequest, to string) error {
 	v.w.Header().Set("Location", to)
 	v.w.WriteHeader(http.StatusSeeOther)
 	return nil
 }
 
 // Fail writes an error as a page. It and fail are the only places that do.
-func (web *Web) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	guard(w.Header(), r.URL.Path)
-	web.fail(&visit{w: w, r: r}, err)
+func (web *Handler) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	setSecurityHeaders(w.Header(), r.URL.Path)
+	web.fail(&pageRequest{w: w, r: r}, err)
 }
 
-func (web *Web) fail(v *visit, err error) {
-	e := fault.From(err)
+func (web *Handler) fail(v *pageRequest, err error) {
+	e := fault.Wrap(err)
 	// Whatever failed because the caller left is no failure of ours, and nobody reads
 	// the answer.
 	if v.ctx().Err() != nil && (e.Code.Status() >= 500 || errors.Is(err, context.Canceled)) {
-		v.w.WriteHeader(fault.CallerLeft)
+		v.w.WriteHeader(fault.ClientClosedRequest)
 		return
 	}
 	h := v.w.Header()
@@ -363,7 +363,7 @@ func (web *Web) fail(v *visit, err error) {
 		h.Set("Allow", e.Allow)
 	}
 	h.Set("Cache-Control", "no-store")
-	p := errorPage{Message: web.told(v, err).Message, Code: int(e.Code)}
+	p := errorPage{Message: web.translateError(v, err).Message, Code: int(e.Code)}
 	switch e.Code.Status() {
 	case http.StatusNotFound:
 		p.Heading = "Page not found"

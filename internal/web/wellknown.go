@@ -59,9 +59,9 @@ func isPlainURL(text string) bool {
 // than a year, so that no old copy stays in use.
 const securityTxtLife = 180 * 24 * time.Hour
 
-func (web *Web) securityTxt(v *visit) error {
+func (web *Handler) securityTxt(v *pageRequest) error {
 	if web.Security.Contact == "" {
-		return fault.New(fault.NoPath, "We can’t find this page. Check the address, or go back to your forms.")
+		return fault.New(fault.UnknownPath, "We can’t find this page. Check the address, or go back to your forms.")
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "Contact: %s\n", web.Security.Contact)

@@ -26,11 +26,11 @@ func (s *Service) Browser() *Browser {
 		s.t.Fatal(err)
 	}
 	return &Browser{t: s.t, URL: s.URL, Client: &http.Client{
-		Jar: jar, Transport: s.client.Transport, Timeout: 30 * time.Second, CheckRedirect: stay,
+		Jar: jar, Transport: s.client.Transport, Timeout: 30 * time.Second, CheckRedirect: noRedirect,
 	}}
 }
 
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Page is an answer with its body read.
 type Page struct {
@@ -88,8 +88,8 @@ func (b *Browser) SignIn(email string) {
 
 var ticketField = regexp.MustCompile(`name="ticket" value="([^"]+)"`)
 
-// Ticket opens a consent page and returns its ticket.
-func (b *Browser) Ticket(query url.Values) string {
+// ConsentRequest opens a consent page and returns its ticket.
+func (b *Browser) ConsentRequest(query url.Values) string {
 	b.t.Helper()
 	p := b.Get("/authorize?" + query.Encode())
 	m := ticketField.FindStringSubmatch(p.Text)
@@ -102,7 +102,7 @@ func (b *Browser) Ticket(query url.Values) string {
 // Allow goes through consent and returns where the browser is sent.
 func (b *Browser) Allow(query url.Values) *url.URL {
 	b.t.Helper()
-	p := b.Post("/authorize", url.Values{"ticket": {b.Ticket(query)}, "answer": {"allow"}})
+	p := b.Post("/authorize", url.Values{"ticket": {b.ConsentRequest(query)}, "answer": {"allow"}})
 	to, err := p.Location()
 	if err != nil || p.StatusCode != http.StatusSeeOther {
 		b.t.Fatalf("allow: %d %v\n%s", p.StatusCode, err, p.Text)

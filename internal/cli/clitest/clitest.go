@@ -105,13 +105,13 @@ func start(t testing.TB, place storetest.Place, wait bool, flags []string) *Serv
 	return s
 }
 
-// Reach is a service that runs already, in another process.
-func Reach(t testing.TB, place storetest.Place, address string) *Service {
+// Connect is a service that runs already, in another process.
+func Connect(t testing.TB, place storetest.Place, address string) *Service {
 	return &Service{t: t, Place: place, URL: address, Local: address, client: checkedClient(t, address)}
 }
 
 func checkedClient(t testing.TB, base string) *http.Client {
-	return &http.Client{Transport: &checked{t: t, base: base}, Timeout: 30 * time.Second, CheckRedirect: stay}
+	return &http.Client{Transport: &checked{t: t, base: base}, Timeout: 30 * time.Second, CheckRedirect: noRedirect}
 }
 
 // addressFinder watches for the line that says where the service is.
@@ -214,9 +214,9 @@ func StartTLS(t testing.TB, place storetest.Place, flags ...string) *Service {
 	return start(t, place, false, flags)
 }
 
-// Until asks again and again, and says whether it came true. It is for what a command
+// WaitFor asks again and again, and says whether it came true. It is for what a command
 // did, which is another process: on PostgreSQL the service hears of it a moment later.
-func Until(holds func() bool) bool {
+func WaitFor(holds func() bool) bool {
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if holds() {
 			return true

@@ -26,8 +26,8 @@ func (s *Service) AddApp(owner, redirect string, flags ...string) App {
 	return app
 }
 
-// Ask is an authorization request of the application.
-func (a App) Ask(scope string) url.Values {
+// AuthorizeURL is an authorization request of the application.
+func (a App) AuthorizeURL(scope string) url.Values {
 	return url.Values{"response_type": {"code"}, "client_id": {a.ID}, "redirect_uri": {a.Redirect}, "scope": {scope}}
 }
 
@@ -46,7 +46,7 @@ func (s *Service) Token(email string, app App, scope string) Token {
 	s.t.Helper()
 	b := s.Browser()
 	b.SignIn(email)
-	return s.Exchange(app, b.Allow(app.Ask(scope)).Query().Get("code"))
+	return s.Exchange(app, b.Allow(app.AuthorizeURL(scope)).Query().Get("code"))
 }
 
 // Form sends a form body to an OAuth endpoint.
@@ -64,18 +64,18 @@ func (s *Service) Form(path string, fields url.Values, headers ...string) Answer
 	return s.Do(r)
 }
 
-// Redeem is the body that exchanges a code.
-func (a App) Redeem(code string) url.Values {
-	return a.Sign(url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect}})
+// Exchange is the body that exchanges a code.
+func (a App) Exchange(code string) url.Values {
+	return a.Authenticate(url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect}})
 }
 
-// Renew is the body that refreshes.
-func (a App) Renew(refresh string) url.Values {
-	return a.Sign(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}})
+// Refresh is the body that refreshes.
+func (a App) Refresh(refresh string) url.Values {
+	return a.Authenticate(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}})
 }
 
-// Sign adds the application's credentials to a body.
-func (a App) Sign(fields url.Values) url.Values {
+// Authenticate adds the application's credentials to a body.
+func (a App) Authenticate(fields url.Values) url.Values {
 	fields.Set("client_id", a.ID)
 	if a.Secret != "" {
 		fields.Set("client_secret", a.Secret)
@@ -86,7 +86,7 @@ func (a App) Sign(fields url.Values) url.Values {
 // Exchange turns a code into tokens.
 func (s *Service) Exchange(app App, code string) Token {
 	s.t.Helper()
-	return s.MustToken(s.Form("/api/oauth2/token", app.Redeem(code)))
+	return s.MustToken(s.Form("/api/oauth2/token", app.Exchange(code)))
 }
 
 // MustToken reads the answer of the token endpoint, which must be a success.

@@ -1,7 +1,7 @@
 // The questions in place: the form as a page on which everything can be written.
 
-import { data, h, icon, make, mount, say, small, tool, wrong } from "./builder-view.js";
-import { addOptions, change, changeOption, edit, examples, isExample, find, has, isBreak, isEnding, kindOf, numberOf, pageOf, put, settle, state, typeOf } from "./builder-draft.js";
+import { data, h, icon, make, mount, say, small, tool, wrong } from "./vdom.js";
+import { addOptions, change, changeOption, edit, examples, isExample, find, has, isBreak, isEnding, kindOf, numberOf, pageOf, put, settle, state, typeOf } from "./builder-state.js";
 import { logicOf, nameOf } from "./builder-logic.js";
 
 export const problemsOf = (uid) => state.problems.filter((p) => p.owner === uid);

@@ -1,7 +1,7 @@
 // Logic in sentences: conditions and jumps, said and edited.
 
-import { h, quote, say, select, small, tool } from "./builder-view.js";
-import { inputOf, isBreak, kindOf, numberOf, pageOf, state, typeOf } from "./builder-draft.js";
+import { h, quote, say, select, small, tool } from "./vdom.js";
+import { inputOf, isBreak, kindOf, numberOf, pageOf, state, typeOf } from "./builder-state.js";
 
 const comparing = {
   equals: say("is"), not_equals: say("is not"), contains: say("contains"), greater: say("is greater than"), less: say("is less than"),

@@ -1,8 +1,8 @@
 // Saving: by itself, soon after the last change, and again until it is done. Then
 // publishing, when asked to.
 
-import { data, dialog, h, icon, quote, say } from "./builder-view.js";
-import { find, lists, members, outward, replace, state } from "./builder-draft.js";
+import { data, dialog, h, icon, quote, say } from "./vdom.js";
+import { find, lists, members, outward, replace, state } from "./builder-state.js";
 import { nameOf } from "./builder-logic.js";
 
 const { meta } = state;

@@ -1,10 +1,10 @@
 // The builder: what it is made of, and what can be done with it.
 
-import { announce, dialog, h, icon, mount, quote, say, small, tool } from "./builder-view.js";
-import { begin, beginEnding, edit, find, future, guarded, isBreak, kindOf, kinds, listOf, numberOf, onChange, pageOf, past, state, travel, twin } from "./builder-draft.js";
+import { announce, dialog, h, icon, mount, quote, say, small, tool } from "./vdom.js";
+import { begin, beginEnding, edit, find, future, guarded, isBreak, kindOf, kinds, listOf, numberOf, onChange, pageOf, past, state, travel, twin } from "./builder-state.js";
 import { logicOf, nameOf } from "./builder-logic.js";
 import { canvas, groupIcon, openPalette, pageName, problemsOf } from "./builder-canvas.js";
-import { panel } from "./builder-panel.js";
+import { panel } from "./builder-properties.js";
 import { publish, schedule, start, status } from "./builder-save.js";
 import { draggable } from "./builder-drag.js";
 

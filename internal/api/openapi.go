@@ -1,0 +1,209 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"formulary/internal/account"
+	"formulary/internal/compress"
+	"formulary/internal/fault"
+)
+
+// buildDocument makes the OpenAPI 3.1 document from the operations' types. Addresses
+// in it are relative, so that it is the same on every installation.
+func buildDocument(operations []*operation) []byte {
+	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	scopes := map[string]string{}
+	for _, known := range account.ScopeList {
+		scopes[string(known.Scope)] = known.Words
+	}
+	doc := &huma.OpenAPI{
+		OpenAPI: "3.1.0",
+		Info: &huma.Info{
+			Title:   "Formulary",
+			Version: "1",
+			Description: "Manage forms and responses, and let applications act on a user's behalf through OAuth 2.0.\n\n" +
+				"Errors look like `{\"errorCode\": …, \"message\": …}`. The HTTP status is `errorCode / 1000`.",
+		},
+		Servers: []*huma.Server{{URL: "/"}},
+		Tags: []*huma.Tag{
+			{Name: "Account", Description: "The user behind an access token"},
+			{Name: "Forms", Description: "Create, edit, publish and delete forms"},
+			{Name: "Responses", Description: "Read, submit, export and summarize responses"},
+			{Name: "OAuth 2.0", Description: "Get, refresh, inspect and revoke tokens"},
+			{Name: "OpenAPI", Description: "The OpenAPI description of this API"},
+		},
+		Components: &huma.Components{
+			Schemas: schemas,
+			SecuritySchemes: map[string]*huma.SecurityScheme{"oauth2": {
+				Type: "oauth2",
+				Flows: &huma.OAuthFlows{AuthorizationCode: &huma.OAuthFlow{
+					AuthorizationURL: "/authorize", TokenURL: "/api/oauth2/token", RefreshURL: "/api/oauth2/refresh", Scopes: scopes,
+				}},
+			}},
+		},
+		Paths: map[string]*huma.PathItem{},
+	}
+	for place, op := range operations {
+		item := doc.Paths[op.Path]
+		if item == nil {
+			item = &huma.PathItem{}
+			doc.Paths[op.Path] = item
+		}
+		described := op.buildDocument(schemas)
+		// An object of JSON has no order, and readers want ours.
+		described.Extensions = map[string]any{"x-order": place}
+		switch op.Method {
+		case "GET":
+			item.Get = described
+		case "POST":
+			item.Post = described
+		case "PATCH":
+			item.Patch = described
+		case "DELETE":
+			item.Delete = described
+		default:
+			panic("unsupported method in the API document: " + op.Method)
+		}
+	}
+	// The kinds are not in a type's tags, but in a list of their own.
+	schemas.Map()["Field"].Properties["kind"].Enum = kindNames()
+	text, err := json.Marshal(doc)
+	if err != nil {
+		panic(err) // the document is made of our own types
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, text, "", "  "); err != nil {
+		panic(err)
+	}
+	out.WriteByte('\n')
+	return out.Bytes()
+}
+
+func (op *operation) buildDocument(schemas huma.Registry) *huma.Operation {
+	d := &huma.Operation{
+		OperationID: op.ID, Summary: op.Summary, Description: op.Description, Tags: []string{op.Tag},
+		Responses: map[string]*huma.Response{},
+	}
+	if !op.Open {
+		needs := []string{}
+		if op.Scope != "" {
+			needs = append(needs, string(op.Scope))
+		}
+		d.Security = []map[string][]string{{"oauth2": needs}}
+	}
+	if op.input != nil {
+		op.describeInput(d, schemas)
+	}
+	if op.form != nil {
+		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			"application/x-www-form-urlencoded": {Schema: schemas.Schema(op.form, false, op.ID)},
+		}}
+	}
+	success := &huma.Response{Description: "Success"}
+	if op.output != nil {
+		success.Content = jsonContent(schemas.Schema(op.output, true, op.ID))
+	}
+	for _, media := range op.media {
+		if success.Content == nil {
+			success.Content = map[string]*huma.MediaType{}
+		}
+		success.Content[media] = &huma.MediaType{Schema: &huma.Schema{Type: "string"}}
+	}
+	success.Headers = op.headers()
+	d.Responses[strconv.Itoa(op.Status)] = success
+	op.describeErrors(d, schemas)
+	return d
+}
+
+func (op *operation) describeInput(d *huma.Operation, schemas huma.Registry) {
+	for _, f := range inputFields(op.input) {
+		if f.Name == "Body" {
+			d.RequestBody = &huma.RequestBody{Required: true, Content: jsonContent(schemas.Schema(f.Type, true, op.ID))}
+			continue
+		}
+		for _, in := range []string{"path", "query", "header"} {
+			name := f.Tag.Get(in)
+			if name == "" {
+				continue
+			}
+			schema := huma.SchemaFromField(schemas, f, op.ID)
+			param := &huma.Param{Name: name, In: in, Required: in == "path", Description: f.Tag.Get("doc"), Schema: schema}
+			if f.Type.Kind() == reflect.Map {
+				explode := true
+				param.Style, param.Explode = "deepObject", &explode
+				param.Schema = &huma.Schema{Type: "object", AdditionalProperties: &huma.Schema{Type: "string"}}
+			}
+			d.Parameters = append(d.Parameters, param)
+		}
+	}
+}
+
+// headers are those of a successful answer.
+func (op *operation) headers() map[string]*huma.Param {
+	text := &huma.Schema{Type: "string"}
+	h := map[string]*huma.Param{}
+	switch op.ID {
+	case "listForms", "listResponses", "listVersions":
+		h["Link"] = &huma.Param{Description: "Links to the first, previous, next and last page (RFC 8288)", Schema: text}
+	case "createForm", "duplicateForm":
+		h["Location"] = &huma.Param{Description: "API address of the new form", Schema: text}
+		fallthrough
+	case "readForm", "changeForm", "publishForm", "closeForm", "openForm":
+		h["ETag"] = &huma.Param{Description: "Send it as If-Match to detect conflicting changes", Schema: text}
+	}
+	return h
+}
+
+// describeErrors lists the codes of each status that the operation can answer
+// with.
+func (op *operation) describeErrors(d *huma.Operation, schemas huma.Registry) {
+	codes := append(slices.Clone(op.Errors), fault.RateLimited, fault.Internal, fault.DatabaseUnreachable)
+	if !op.Open {
+		codes = append(codes, fault.InvalidToken, fault.NoAuthorization, fault.NotBearer, fault.ExpiredToken, fault.UserNotFound)
+	}
+	if op.Scope != "" {
+		codes = append(codes, fault.MissingScope)
+	}
+	slices.Sort(codes)
+	body := reflect.TypeFor[Error]()
+	if strings.HasPrefix(op.Path, "/api/oauth2/") {
+		body = reflect.TypeFor[OAuthError]()
+	}
+	for _, code := range slices.Compact(codes) {
+		status := strconv.Itoa(code.Status())
+		if known := d.Responses[status]; known != nil {
+			known.Description += fmt.Sprintf(", %d", code)
+			continue
+		}
+		d.Responses[status] = &huma.Response{
+			Description: fmt.Sprintf("errorCode %d", code),
+			Content:     jsonContent(schemas.Schema(body, true, "Error")),
+		}
+	}
+}
+
+func jsonContent(schema *huma.Schema) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{"application/json": {Schema: schema}}
+}
+
+func (a *API) openAPI() *operation {
+	return &operation{
+		Method: "GET", Path: "/api/v1/openapi.json", ID: "openapi", Tag: "OpenAPI", Open: true, Status: 200,
+		Summary: "Get the OpenAPI document", CORS: true, output: reflect.TypeFor[map[string]any](),
+		serve: func(a *API, w http.ResponseWriter, r *http.Request, _ []string) error {
+			w.Header().Set("Cache-Control", "public, max-age=300")
+			compress.Vary(w.Header())
+			writeCached(w, http.StatusOK, a.cachedDocument(), a.document())
+			return nil
+		},
+	}
+}

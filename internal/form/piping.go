@@ -1,0 +1,143 @@
+package form
+
+import (
+	"strings"
+	"time"
+)
+
+// Piping: {{key}} in a label, a help text, a statement or an ending stands for
+// the answer to an earlier question.
+
+// replacePipes puts something else in the place of every {{key}}. Pages have
+// thousands of these at worst, so it does without a regular expression.
+func replacePipes(text string, with func(key string) string) string {
+	if !strings.Contains(text, "{{") {
+		return text
+	}
+	var out strings.Builder
+	rest := text
+	for {
+		at := strings.Index(rest, "{{")
+		if at < 0 {
+			break
+		}
+		key, length := pipeAt(rest[at:])
+		if length == 0 { // the second brace may begin one
+			out.WriteString(rest[:at+1])
+			rest = rest[at+1:]
+			continue
+		}
+		out.WriteString(rest[:at])
+		out.WriteString(with(key))
+		rest = rest[at+length:]
+	}
+	out.WriteString(rest)
+	return out.String()
+}
+
+// pipeAt reads {{key}} at the beginning of a text that begins with {{. The length is
+// 0 if there is none.
+func pipeAt(text string) (key string, length int) {
+	const spaces = " \t\n\f\r"
+	inner := strings.TrimLeft(text[2:], spaces)
+	end := 0
+	for end < len(inner) && (inner[end] >= 'a' && inner[end] <= 'z' || end > 0 && (inner[end] >= '0' && inner[end] <= '9' || inner[end] == '_')) {
+		end++
+	}
+	after := strings.TrimLeft(inner[end:], spaces)
+	if end == 0 || end > 64 || !strings.HasPrefix(after, "}}") {
+		return "", 0
+	}
+	return inner[:end], len(text) - len(after) + 2
+}
+
+// checkPipes says what is wrong with the references in a text.
+func checkPipes(text string, before map[string]*Field, invalid func(format string, args ...any)) {
+	replacePipes(text, func(key string) string {
+		switch f := before[key]; {
+		case f == nil:
+			invalid("{{%s}} is not the key of an earlier question", key)
+		case !f.hasAnswer():
+			invalid("{{%s}} has no answer to insert", key)
+		}
+		return ""
+	})
+}
+
+// FormatAnswer is an answer as people would say it: options by their labels, lists with
+// commas. word puts "yes" and "no" into the page's language, and the way in which
+// dates are written.
+func (f *Field) FormatAnswer(answer any, word func(string) string) string {
+	switch a := answer.(type) {
+	case string:
+		switch f.Kind {
+		case (date{}).Name():
+			return displayTime(a, time.DateOnly, word(DisplayDate))
+		case (dateTime{}).Name():
+			return displayTime(a, dateTimeFormat, word(DisplayDateTime))
+		}
+		return optionLabel(f.Options, a)
+	case float64:
+		text := strings.Replace(formatNumber(a), ".", word("."), 1)
+		if f.Unit != "" {
+			text += " " + f.Unit
+		}
+		return text
+	case bool:
+		if a {
+			return word("Yes")
+		}
+		return word("No")
+	case []string:
+		return strings.Join(labels(f.Options, a), ", ")
+	case []any:
+		return f.FormatAnswer(StringSlice(a), word)
+	case map[string]any:
+		var parts []string
+		for _, part := range KindOf(f.Kind).Parts(f) {
+			value, ok := a[part.Value]
+			if !ok {
+				continue
+			}
+			text := f.FormatAnswer(value, word)
+			if f.Rows != nil {
+				text = part.Label + ": " + text
+			}
+			parts = append(parts, text)
+		}
+		separator := ", "
+		if f.Kind == (name{}).Name() {
+			separator = " "
+		}
+		return strings.Join(parts, separator)
+	}
+	return ""
+}
+
+// StringSlice are the texts in a list that came from JSON.
+func StringSlice(list []any) []string {
+	texts := make([]string, 0, len(list))
+	for _, v := range list {
+		if text, ok := v.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+func optionLabel(options []Option, value string) string { return newLookup(options, 1).label(value) }
+
+// cutAt is the text up to so many characters, and whether that is less than all.
+func cutAt(text string, most int) (string, bool) {
+	if len(text) <= most {
+		return text, false
+	}
+	count := 0
+	for at := range text {
+		if count == most {
+			return text[:at], true
+		}
+		count++
+	}
+	return text, false
+}

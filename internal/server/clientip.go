@@ -1,0 +1,67 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// ClientIPs finds out where requests come from. Behind a proxy that is the last
+// address in X-Forwarded-For that is not a trusted proxy's; whatever stands
+// before it was written by somebody who need not be believed.
+type ClientIPs struct {
+	trusted []netip.Prefix
+}
+
+// ParseTrustedProxies reads addresses and networks, such as 10.0.0.0/8.
+func ParseTrustedProxies(list []string) (ClientIPs, error) {
+	var a ClientIPs
+	for _, text := range list {
+		text = strings.TrimSpace(text)
+		if text == "" {
+			continue
+		}
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			addr, err := netip.ParseAddr(text)
+			if err != nil {
+				return a, fmt.Errorf("%q is not an IP address or network", text)
+			}
+			prefix = netip.PrefixFrom(addr, addr.BitLen())
+		}
+		a.trusted = append(a.trusted, prefix.Masked())
+	}
+	return a, nil
+}
+
+// ClientIP is the address that a request comes from.
+func (a ClientIPs) ClientIP(r *http.Request) netip.Addr {
+	port, err := netip.ParseAddrPort(r.RemoteAddr)
+	addr := port.Addr().Unmap()
+	if err != nil || len(a.trusted) == 0 || !a.Trusts(addr) {
+		return addr
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0; i-- {
+		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			return addr
+		}
+		addr = hop.Unmap()
+		if !a.Trusts(addr) {
+			return addr
+		}
+	}
+	return addr
+}
+
+// Trusts says whether an address is a trusted proxy's.
+func (a ClientIPs) Trusts(addr netip.Addr) bool {
+	for _, prefix := range a.trusted {
+		if prefix.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,68 @@
+package store
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// Attempt is the stored state of one key of a limiter: when its allowance is whole again.
+type Attempt struct {
+	Limiter string
+	Key     string
+	Until   time.Time
+}
+
+// maxAttempts bounds the rows. While there are more, wrong guesses count in memory
+// alone: a flood from very many addresses must not fill the database.
+const maxAttempts = 100_000
+
+const (
+	saveAttemptSQL = `INSERT INTO guess (limiter, key, until_at) VALUES ($1, $2, $3)
+		ON CONFLICT (limiter, key) DO UPDATE SET
+		until_at = CASE WHEN guess.until_at > $4 THEN guess.until_at + $5 ELSE $3 END`
+	attemptsSQL     = `SELECT limiter, key, until_at FROM guess WHERE until_at > $1 LIMIT $2`
+	attemptCountSQL = `SELECT COUNT(*) FROM guess`
+)
+
+// attemptRows estimates how many rows there are: counted when guesses are read and after
+// every sweep, and raised by one with every guess.
+type attemptRows struct{ n atomic.Int64 }
+
+// SaveAttempts stores one wrong guess, which costs the key so much of its allowance. It
+// returns when that is durable, so a crash does not give the guess back.
+func (s *Store) SaveAttempts(ctx context.Context, limiter, key string, cost time.Duration, now time.Time) error {
+	if s.guesses.n.Add(1) > maxAttempts {
+		return nil
+	}
+	return s.db.Write(ctx, func(t tx) error {
+		_, err := t.Exec(saveAttemptSQL, limiter, key, toMillis(now.Add(cost)), toMillis(now), cost.Milliseconds())
+		return err
+	})
+}
+
+// Attempts lists what limiters have to know when the service starts.
+func (s *Store) Attempts(ctx context.Context, now time.Time) ([]Attempt, error) {
+	var list []Attempt
+	err := s.db.Query(ctx, attemptsSQL, func(r row) error {
+		var g Attempt
+		var until int64
+		err := r.Scan(&g.Limiter, &g.Key, &until)
+		g.Until = fromMillis(until)
+		list = append(list, g)
+		return err
+	}, toMillis(now), maxAttempts)
+	if err == nil {
+		err = s.countAttempts(ctx)
+	}
+	return list, err
+}
+
+func (s *Store) countAttempts(ctx context.Context) error {
+	var n int64
+	err := queryOne(s.query(ctx), attemptCountSQL, nil, &n)
+	if err == nil {
+		s.guesses.n.Store(n)
+	}
+	return err
+}

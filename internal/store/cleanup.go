@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"formulary/internal/account"
+)
+
+// spentRetention is how long what has ended is kept, so that an expired token is
+// still told from an unknown one and a code's second use is still noticed.
+const spentRetention = 30 * 24 * time.Hour
+
+// expiredTokenRetention is how long an expired access token is answered with 401005. After
+// that it is unknown (401001), and clients refresh at either.
+const expiredTokenRetention = 7 * 24 * time.Hour
+
+// cleanupBatch is how many rows one transaction removes, so that no request waits
+// for long behind it.
+const cleanupBatch = 500
+
+// byID ends a statement that removes rows of a table keyed by account and id.
+const byID = ` LIMIT $2)`
+
+var cleanupSQL = []struct {
+	sql string
+	age time.Duration
+}{
+	{`DELETE FROM ticket WHERE (account_id, id) IN (SELECT account_id, id FROM ticket WHERE expires_at < $1` + byID, time.Hour},
+	{`DELETE FROM link WHERE (account_id, id) IN (SELECT account_id, id FROM link WHERE expires_at < $1` + byID, time.Hour},
+	{`DELETE FROM code WHERE (account_id, id) IN (SELECT account_id, id FROM code WHERE expires_at < $1` + byID, spentRetention},
+	{`DELETE FROM access_token WHERE (account_id, id) IN (SELECT account_id, id FROM access_token WHERE expires_at < $1` + byID, expiredTokenRetention},
+	{`DELETE FROM consent WHERE (account_id, id) IN (SELECT account_id, id FROM consent WHERE ended_at > 0 AND ended_at < $1` + byID, spentRetention},
+	{`DELETE FROM session WHERE (account_id, id) IN (SELECT account_id, id FROM session WHERE used_at < $1` + byID, account.SessionIdle},
+	{`DELETE FROM session WHERE (account_id, id) IN (SELECT account_id, id FROM session WHERE created_at < $1` + byID, account.SessionAbsolute},
+	{`DELETE FROM device WHERE (account_id, id) IN (SELECT account_id, id FROM device WHERE used_at < $1` + byID, account.DeviceIdle},
+	{`DELETE FROM guess WHERE (limiter, key) IN (SELECT limiter, key FROM guess WHERE until_at < $1` + byID, 0},
+	{`DELETE FROM idempotency WHERE (account_id, app_id, key) IN
+		(SELECT account_id, app_id, key FROM idempotency WHERE created_at < $1` + byID, IdempotencyKeyTTL},
+}
+
+// Swept when nobody has used them for longer than a refresh token lives.
+const (
+	cleanupRefreshSQL = `DELETE FROM refresh_token WHERE (account_id, id) IN (SELECT account_id, id FROM refresh_token WHERE used_at < $1` + byID
+	cleanupGrantSQL   = `DELETE FROM consent WHERE (account_id, id) IN (SELECT account_id, id FROM consent WHERE used_at < $1` + byID
+)
+
+// Cleanup removes what nobody can use any more, a few rows at a time.
+func (s *Store) Cleanup(ctx context.Context, now time.Time, refreshIdle time.Duration) error {
+	if err := s.finishErasures(ctx); err != nil {
+		return err
+	}
+	if err := s.emptyTrash(ctx, now.Add(-trashRetention)); err != nil {
+		return err
+	}
+	if err := s.cleanup(ctx, cleanupSlugsSQL, now.Add(-slugHold)); err != nil {
+		return err
+	}
+	for _, kind := range cleanupSQL {
+		if err := s.cleanup(ctx, kind.sql, now.Add(-kind.age)); err != nil {
+			return err
+		}
+	}
+	if err := s.countAttempts(ctx); err != nil {
+		return err
+	}
+	unused := now.Add(-refreshIdle - spentRetention)
+	if err := s.cleanup(ctx, cleanupRefreshSQL, unused); err != nil {
+		return err
+	}
+	return s.cleanup(ctx, cleanupGrantSQL, unused)
+}
+
+func (s *Store) cleanup(ctx context.Context, sql string, before time.Time) error {
+	return s.repeat(ctx, sql, toMillis(before))
+}

@@ -1,0 +1,34 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"formulary/internal/account"
+)
+
+// EnsureExplorerApp keeps the one application that belongs to the service itself: the
+// pages on which people try the API need a client_id to do the OAuth flow with.
+func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time.Time) (string, error) {
+	apps, err := s.Apps(ctx, noOwner)
+	if err != nil {
+		return "", err
+	}
+	if len(apps) > 0 {
+		app := apps[0]
+		if slices.Equal(app.RedirectURIs, []string{callback}) && len(app.Scopes) == len(account.ScopeList) {
+			return app.ID, nil
+		}
+		app.RedirectURIs, app.Scopes = []string{callback}, account.DefaultScopes()
+		return app.ID, s.UpdateApp(ctx, app)
+	}
+	app := account.Application{
+		Account: noOwner, ID: account.NewID(account.AppPrefix, now), Name: "API reference", Public: true,
+		RedirectURIs: []string{callback}, Scopes: account.DefaultScopes(), CreatedAt: now,
+	}
+	// Two nodes that start at once keep the same one.
+	earlier, err := s.AddApp(ctx, app, "", IdempotencyKey{App: "explorer", Key: "explorer"})
+	return cmp.Or(earlier, app.ID), err
+}

@@ -1,0 +1,62 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"formulary/internal/fault"
+)
+
+// Activity is when responses to a form came.
+type Activity struct {
+	Days map[string]int64 // by the day (UTC)
+	Last time.Time        // zero: none came
+}
+
+const (
+	lastResponseSQL = `SELECT submitted_at FROM response WHERE account_id = $1 AND form_id = $2 ORDER BY id DESC LIMIT 1`
+	tailSQL         = `SELECT submitted_at FROM response WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT 5000`
+)
+
+// FormActivity says for each form when its responses came. It reads what is summed
+// up already, and the times of what came after.
+func (s *Store) FormActivity(ctx context.Context, owner string, forms []string) (map[string]Activity, error) {
+	list := make(map[string]Activity, len(forms))
+	err := s.db.Read(ctx, func(t tx) error {
+		for _, id := range forms {
+			a := Activity{Days: map[string]int64{}}
+			var serial, edits, last int64
+			var text string
+			if err := queryOne(t.Query, lastResponseSQL, []any{owner, id}, &last); errors.Is(err, fault.NotFound) {
+				list[id] = a
+				continue
+			} else if err != nil {
+				return err
+			}
+			a.Last = fromMillis(last)
+			if err := queryOne(t.Query, summarySQL, []any{owner, id}, &serial, &edits, &text); err != nil && !errors.Is(err, fault.NotFound) {
+				return err
+			}
+			if text != "" {
+				var kept struct{ Days map[string]int64 }
+				if err := json.Unmarshal([]byte(text), &kept); err != nil {
+					return err
+				}
+				a.Days = kept.Days
+			}
+			if err := t.Query(tailSQL, func(r row) error {
+				var submitted int64
+				err := r.Scan(&submitted)
+				a.Days[fromMillis(submitted).Format(time.DateOnly)]++
+				return err
+			}, owner, id, serial); err != nil {
+				return err
+			}
+			list[id] = a
+		}
+		return nil
+	})
+	return list, err
+}

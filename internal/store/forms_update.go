@@ -1,0 +1,161 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+)
+
+const (
+	lockFormSQL   = `UPDATE form SET revision = revision + 1 WHERE account_id = $1 AND id = $2 RETURNING ` + formColumns
+	touchFormSQL  = `UPDATE form SET revision = revision WHERE account_id = $1 AND id = $2 RETURNING ` + formColumns
+	updateFormSQL = `UPDATE form SET title = $3, description = $4, language = $5, updated_at = $6, title_key = $7, search_key = $8,
+		slug = $9, opens_at = $10, closes_at = $11, response_limit = $12, sites = $13, revision = revision + 1
+		WHERE account_id = $1 AND id = $2`
+)
+
+// maxUpdateTries is how often a change is computed again because the form was changed
+// between reading and locking it.
+const maxUpdateTries = 5
+
+// UpdateForm applies change to a form's plan; the published version stays as it is. A
+// revision other than zero must still be the form's, or the result is 409001.
+// change checks the plan and may run several times. It runs outside of any transaction,
+// so that an expensive or refused change keeps no other writer waiting.
+func (s *Store) UpdateForm(ctx context.Context, owner, id string, revision int64, change func(*form.FormInput) error, now time.Time) (form.Form, error) {
+	return retryConflict(revision, func() (form.Form, error) {
+		f, d, err := s.FormDraft(ctx, owner, id)
+		if err != nil {
+			return f, err
+		}
+		if revision != 0 && f.Revision != revision {
+			return f, errConflict
+		}
+		c := formChange{before: f}
+		if c.draft, err = encodeDraft(d); err != nil {
+			return f, err
+		}
+		c.plan = form.FormInput{Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d}
+		if err := change(&c.plan); err != nil {
+			return f, err
+		}
+		after, err := encodeDraft(c.plan.Definition)
+		if err != nil {
+			return f, err
+		}
+		c.asksOther = after != c.draft
+		c.growth = int64(len(after) - len(c.draft))
+		c.draft = after
+		if err := s.reserve(ctx, owner, c.growth); err != nil {
+			return f, err
+		}
+		return s.applyChange(ctx, owner, c, now)
+	})
+}
+
+// retryConflict runs try again while somebody else changed the form first, unless the
+// caller insists on a revision.
+func retryConflict(revision int64, try func() (form.Form, error)) (form.Form, error) {
+	for n := 1; ; n++ {
+		f, err := try()
+		if revision != 0 || n == maxUpdateTries || !errors.Is(err, errConflict) {
+			return f, err
+		}
+	}
+}
+
+// formChange is a change that was checked against one revision of the form.
+type formChange struct {
+	before    form.Form
+	plan      form.FormInput
+	draft     string // the definition as it will be stored
+	asksOther bool   // the definition differs from the stored one
+	growth    int64  // bytes that the draft grows by
+}
+
+// applyChange stores a change if the form still has the revision that it was made for.
+// A change of nothing is committed too: the caller is told that it is stored.
+func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now time.Time) (form.Form, error) {
+	var f form.Form
+	err := s.write(ctx, owner, func(t tx) error {
+		var err error
+		if f, err = touchForm(t, owner, c.before.ID, c.before.Revision); err != nil {
+			return err
+		}
+		plan := c.plan
+		head := form.Header{Title: f.Title, Description: f.Description, Language: f.Language}
+		if !c.asksOther && plan.Header == head && plan.Availability == f.Availability {
+			return nil
+		}
+		if c.asksOther {
+			if _, err := t.Exec(saveDraftSQL, owner, f.ID, c.draft); err != nil {
+				return err
+			}
+			if _, err := t.Exec(addStoredSQL, owner, f.ID, c.growth); err != nil {
+				return err
+			}
+		}
+		if plan.Language != f.Language {
+			if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
+				return err
+			}
+			if _, err := t.Exec(countFormSQL, owner, string(f.Status), plan.Language, 1); err != nil {
+				return err
+			}
+		}
+		if err := changeSlug(t, owner, f, plan.Slug, now); err != nil {
+			return err
+		}
+		f.Title, f.Description, f.Language, f.Availability = plan.Title, plan.Description, plan.Language, plan.Availability
+		f.Revision++
+		f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1)) // later than before, also within one millisecond
+		if _, err := t.Exec(updateFormSQL, owner, f.ID, f.Title, f.Description, f.Language, toMillis(f.UpdatedAt), form.SearchKey(f.Title), searchKey(plan.Header),
+			f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites); err != nil {
+			return err
+		}
+		if f.Status == form.Open && f.ResponseLimit > 0 && f.ResponseCount >= f.ResponseLimit {
+			return setStatusIn(t, owner, &f, form.Closed, now) // the new limit is reached already
+		}
+		return nil
+	})
+	return f, err
+}
+
+var errConflict = fault.New(fault.Conflict, "The form has changed since you read it. Fetch it again and repeat your change.")
+
+// lockForm increments the revision and holds the form's row until the transaction ends.
+// A revision other than zero must be the form's.
+func lockForm(t tx, owner, id string, revision int64) (form.Form, error) {
+	f, err := lockFormForDelete(t, lockFormSQL, owner, id)
+	if err == nil && revision != 0 && f.Revision != revision+1 {
+		return f, errConflict
+	}
+	return f, err
+}
+
+// touchForm is lockForm without a new revision.
+func touchForm(t tx, owner, id string, revision int64) (form.Form, error) {
+	f, err := lockFormForDelete(t, touchFormSQL, owner, id)
+	if err == nil && f.Revision != revision {
+		return f, errConflict
+	}
+	return f, err
+}
+
+func lockFormForDelete(t tx, sql, owner, id string) (form.Form, error) {
+	f, err := form.Form{}, error(fault.NotFound)
+	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
+		return f, err
+	}
+	if e := t.Query(sql, func(r row) error {
+		f, err = scanForm(r)
+		return err
+	}, owner, id); e != nil {
+		return f, e
+	}
+	return f, err
+}

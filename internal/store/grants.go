@@ -1,0 +1,185 @@
+package store
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+)
+
+// ConsentRequest is what a person is asked on the consent page. It is kept here, not in
+// the page, so that the answer cannot change the question.
+type ConsentRequest struct {
+	AppID       string
+	RedirectURI string
+	Scopes      account.Scopes
+	State       *string // nil: none was sent
+	Challenge   string
+}
+
+// The state may be any bytes, which not every database takes as text.
+func encodeState(state *string) string {
+	if state == nil {
+		return ""
+	}
+	return "=" + base64.RawURLEncoding.EncodeToString([]byte(*state))
+}
+
+func decodeState(text string) (*string, error) {
+	text, ok := strings.CutPrefix(text, "=")
+	if !ok {
+		return nil, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	state := string(raw)
+	return &state, err
+}
+
+const (
+	insertConsentRequestSQL = `INSERT INTO ticket (account_id, id, hash, app_id, redirect_uri, scope, state, challenge, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+	useConsentRequestSQL = `UPDATE ticket SET used_at = $4
+		WHERE account_id = $1 AND id = $2 AND hash = $3 AND used_at = 0 AND expires_at > $4
+		RETURNING app_id, redirect_uri, scope, state, challenge`
+	insertGrantSQL = `INSERT INTO consent (account_id, id, app_id, scope, created_at, used_at) VALUES ($1, $2, $3, $4, $5, $5)`
+	insertCodeSQL  = `INSERT INTO code (account_id, id, hash, consent_id, app_id, redirect_uri, challenge, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+)
+
+// AddConsentRequest remembers what a person is being asked.
+func (s *Store) AddConsentRequest(ctx context.Context, secret account.Secret, ticket ConsentRequest, expires time.Time) error {
+	return s.db.Write(ctx, func(t tx) error {
+		_, err := t.Exec(insertConsentRequestSQL, secret.Account, secret.ID, secret.Hash, ticket.AppID, ticket.RedirectURI,
+			ticket.Scopes.String(), encodeState(ticket.State), ticket.Challenge, toMillis(expires))
+		return err
+	})
+}
+
+var errConsentRequest = fault.New(fault.Forbidden, "This request has expired or was already answered. Go back to the app and start again.")
+
+func useConsentRequest(t tx, key account.SecretRef, now time.Time) (ConsentRequest, error) {
+	var ticket ConsentRequest
+	var scope, state string
+	err := queryOne(t.Query, useConsentRequestSQL, []any{key.Account, key.ID, key.Hash, toMillis(now)},
+		&ticket.AppID, &ticket.RedirectURI, &scope, &state, &ticket.Challenge)
+	if errors.Is(err, fault.NotFound) {
+		return ticket, errConsentRequest
+	}
+	if err != nil {
+		return ticket, err
+	}
+	ticket.Scopes, _ = account.ParseScopes(scope)
+	ticket.State, err = decodeState(state)
+	return ticket, err
+}
+
+// DenyConsent spends a ticket with a no.
+func (s *Store) DenyConsent(ctx context.Context, key account.SecretRef, now time.Time) (ConsentRequest, error) {
+	var ticket ConsentRequest
+	err := s.db.Write(ctx, func(t tx) (err error) {
+		ticket, err = useConsentRequest(t, key, now)
+		return err
+	})
+	return ticket, err
+}
+
+// AllowConsent spends a ticket with a yes: the consent and its code are there with it.
+func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, code account.Secret, expires, now time.Time) (ConsentRequest, error) {
+	var ticket ConsentRequest
+	err := s.db.Write(ctx, func(t tx) (err error) {
+		if ticket, err = useConsentRequest(t, key, now); err != nil {
+			return err
+		}
+		return insertCode(t, ticket, code, expires, now)
+	})
+	return ticket, err
+}
+
+func insertCode(t tx, ticket ConsentRequest, code account.Secret, expires, now time.Time) error {
+	consent := account.NewID(account.ConsentPrefix, now)
+	if _, err := t.Exec(insertGrantSQL, code.Account, consent, ticket.AppID, ticket.Scopes.String(), toMillis(now)); err != nil {
+		return err
+	}
+	_, err := t.Exec(insertCodeSQL, code.Account, code.ID, code.Hash, consent, ticket.AppID,
+		ticket.RedirectURI, ticket.Challenge, toMillis(expires))
+	return err
+}
+
+// AddCodes issues codes as if the person had allowed each of them: for the
+// benchmark, which has no person.
+func (s *Store) AddCodes(ctx context.Context, ticket ConsentRequest, codes []account.Secret, expires, now time.Time) error {
+	return s.db.Write(ctx, func(t tx) error {
+		for _, code := range codes {
+			if err := insertCode(t, ticket, code, expires, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ConnectedApp is an application that a person has let in.
+type ConnectedApp struct {
+	App    account.Application
+	Scopes account.Scopes // of all its consents together
+	Since  time.Time
+	Used   time.Time
+}
+
+const (
+	connectedAppsSQL = `SELECT ` + appColumns + `, c.scope, c.created_at, c.used_at
+		FROM consent c JOIN app ON app.id = c.app_id
+		WHERE c.account_id = $1 AND c.ended_at = 0 AND (c.redeemed_at > 0 AND c.used_at > $2 OR c.created_at > $3)
+		ORDER BY c.app_id, c.id`
+	disconnectSQL    = `UPDATE consent SET ended_at = $3 WHERE account_id = $1 AND app_id = $2 AND ended_at = 0`
+	endGrantsSQL     = `UPDATE consent SET ended_at = $2 WHERE account_id = $1 AND ended_at = 0`
+	endGrantSQL      = `UPDATE consent SET ended_at = $3 WHERE account_id = $1 AND id = $2 AND ended_at = 0`
+	markGrantUsedSQL = `UPDATE consent SET used_at = $3 WHERE account_id = $1 AND id = $2 AND used_at < $3`
+)
+
+// ConnectedApps lists the applications that can act for the owner: consents used
+// since the first time, and those given since the second, whose code may still
+// be redeemed.
+func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, givenSince time.Time) ([]ConnectedApp, error) {
+	var list []ConnectedApp
+	err := s.db.Query(ctx, connectedAppsSQL, func(r row) error {
+		var scope string
+		var since, used int64
+		app, err := scanApp(r, &scope, &since, &used)
+		if err != nil {
+			return err
+		}
+		scopes, _ := account.ParseScopes(scope)
+		if n := len(list); n > 0 && list[n-1].App.ID == app.ID {
+			last := &list[n-1]
+			last.Scopes, _ = account.ParseScopes(last.Scopes.String() + "," + scope)
+			last.Used = fromMillis(max(used, toMillis(last.Used)))
+			return nil
+		}
+		list = append(list, ConnectedApp{app, scopes, fromMillis(since), fromMillis(used)})
+		return nil
+	}, owner, toMillis(usedSince), toMillis(givenSince))
+	return list, err
+}
+
+// Disconnect ends everything that an application holds of the owner.
+func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Time) error {
+	if _, ok := account.ParseID(account.AppPrefix, appID); !ok {
+		return fault.NotFound
+	}
+	return s.write(ctx, owner, func(t tx) error { return checkAffected(t.Exec(disconnectSQL, owner, appID, toMillis(now))) })
+}
+
+// MarkGrantUsed remembers that an application acted for the owner, with the
+// token.
+func (s *Store) MarkGrantUsed(ctx context.Context, token account.SecretRef, consent string, now time.Time) error {
+	defer s.bearers.Delete(token.Hash)
+	return s.db.Write(ctx, func(t tx) error {
+		_, err := t.Exec(markGrantUsedSQL, token.Account, consent, toMillis(now))
+		return err
+	})
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"formulary/internal/fault"
+)
+
+// IdempotencyKey makes a creation happen once, however often it is asked for. It comes
+// from the Idempotency-Key of a request; the zero value changes nothing.
+type IdempotencyKey struct {
+	App  string // keys of two applications never meet
+	Key  string
+	Hash string // of the request's body; empty finds what was made with any
+}
+
+// IdempotencyKeyTTL is how long a key is remembered.
+const IdempotencyKeyTTL = 24 * time.Hour
+
+const (
+	claimKeySQL = `INSERT INTO idempotency (account_id, app_id, key, hash, resource_id, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account_id, app_id, key) DO NOTHING`
+	keySQL = `SELECT hash, resource_id FROM idempotency WHERE account_id = $1 AND app_id = $2 AND key = $3`
+	// Writing the key's own row makes the commit wait until the row is durable, on the
+	// server that has it. The row may come from a commit that was cut off while it
+	// waited for a standby.
+	confirmKeySQL = `UPDATE idempotency SET resource_id = resource_id WHERE account_id = $1 AND app_id = $2 AND key = $3
+		RETURNING hash, resource_id`
+)
+
+// isRepeated says whether something was made with the key before.
+func (s *Store) isRepeated(ctx context.Context, owner string, once IdempotencyKey) bool {
+	if once.Key == "" {
+		return false
+	}
+	_, err := once.firstResult(s.query(ctx), owner)
+	return err == nil
+}
+
+// claim takes the key for the resource about to be made, or returns the id of
+// the one that was made with it before.
+func (o IdempotencyKey) claim(t tx, owner, id string, now time.Time) (earlier string, err error) {
+	if o.Key == "" {
+		return "", nil
+	}
+	return o.claimKey(t, owner, id, now)
+}
+
+func (o IdempotencyKey) claimKey(t tx, owner, id string, now time.Time) (earlier string, err error) {
+	n, err := t.Exec(claimKeySQL, owner, o.App, o.Key, o.Hash, id, toMillis(now))
+	if err != nil || n == 1 {
+		return "", err
+	}
+	return o.confirm(t, owner)
+}
+
+// firstResult is the id of what was made with the key. Reading it does not show that it is
+// durable: confirm does.
+func (o IdempotencyKey) firstResult(q querier, owner string) (id string, err error) {
+	return o.resource(q, keySQL, owner)
+}
+
+// confirm is earlier in a transaction whose commit shows that the key is durable.
+func (o IdempotencyKey) confirm(t tx, owner string) (id string, err error) {
+	return o.resource(t.Query, confirmKeySQL, owner)
+}
+
+func (o IdempotencyKey) resource(q querier, sql, owner string) (id string, err error) {
+	var hash string
+	if err := queryOne(q, sql, []any{owner, o.App, o.Key}, &hash, &id); err != nil {
+		return "", err
+	}
+	if o.Hash != "" && hash != o.Hash {
+		return "", fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was already used with a different request body.")
+	}
+	return id, nil
+}

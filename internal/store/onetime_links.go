@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+)
+
+// Kinds of one-time links.
+const (
+	setupLink = "setup"
+	resetLink = "reset"
+)
+
+const (
+	insertLinkSQL = `INSERT INTO link (account_id, id, kind, hash, expires_at) VALUES ($1, $2, $3, $4, $5)`
+	dropLinksSQL  = `DELETE FROM link WHERE account_id = $1 AND kind = $2`
+	linkSQL       = `SELECT hash FROM link WHERE account_id = $1 AND id = $2 AND kind = $3 AND used_at = 0 AND expires_at > $4`
+	spendLinkSQL  = `UPDATE link SET used_at = $5
+		WHERE account_id = $1 AND id = $2 AND kind = $3 AND hash = $4 AND used_at = 0 AND expires_at > $5`
+)
+
+// noOwner owns the set-up link: it is there before the first account.
+var noOwner = account.UUID{}.String(account.UserPrefix)
+
+var errLink = fault.New(fault.BadRequest, "This link has expired or was already used.")
+
+// NewSetupLink makes the secret of the set-up link and ends earlier ones. Once
+// there is an account it is refused.
+func (s *Store) NewSetupLink(ctx context.Context, now time.Time, ttl time.Duration) (string, error) {
+	secret := account.NewSecret(account.OneTimeLinkKey, noOwner, now)
+	err := s.db.Write(ctx, func(t tx) error {
+		if some, err := hasUsers(t.Query); err != nil || some {
+			return nullIfEmpty(err, some, errLink)
+		}
+		return insertLink(t, secret, setupLink, now.Add(ttl))
+	})
+	return secret.Text, err
+}
+
+// NewResetLink makes the secret of a link to a new password.
+func (s *Store) NewResetLink(ctx context.Context, owner string, now time.Time, ttl time.Duration) (string, error) {
+	secret := account.NewSecret(account.OneTimeLinkKey, owner, now)
+	err := s.db.Write(ctx, func(t tx) error { return insertLink(t, secret, resetLink, now.Add(ttl)) })
+	return secret.Text, err
+}
+
+func insertLink(t tx, secret account.Secret, kind string, expires time.Time) error {
+	if _, err := t.Exec(dropLinksSQL, secret.Account, kind); err != nil {
+		return err
+	}
+	_, err := t.Exec(insertLinkSQL, secret.Account, secret.ID, kind, secret.Hash, toMillis(expires))
+	return err
+}
+
+func nullIfEmpty(err error, when bool, then error) error {
+	if err == nil && when {
+		return then
+	}
+	return err
+}
+
+// CheckSetupLink says whether the set-up link can still be used.
+func (s *Store) CheckSetupLink(ctx context.Context, text string, now time.Time) error {
+	_, err := s.checkLink(ctx, text, setupLink, now)
+	return err
+}
+
+// CheckResetLink says whose password the link would change.
+func (s *Store) CheckResetLink(ctx context.Context, text string, now time.Time) (account.User, error) {
+	key, err := s.checkLink(ctx, text, resetLink, now)
+	if err != nil {
+		return account.User{}, err
+	}
+	return s.User(ctx, key.Account)
+}
+
+func (s *Store) checkLink(ctx context.Context, text, kind string, now time.Time) (account.SecretRef, error) {
+	key, ok := account.ParseSecret(account.OneTimeLinkKey, text)
+	if !ok {
+		return key, errLink
+	}
+	var hash string
+	err := queryOne(s.query(ctx), linkSQL, []any{key.Account, key.ID, kind, toMillis(now)}, &hash)
+	if errors.Is(err, fault.NotFound) || err == nil && !account.EqualHash(hash, key.Hash) {
+		return key, errLink
+	}
+	return key, err
+}
+
+func spendLink(t tx, text, kind string, now time.Time) (account.SecretRef, error) {
+	key, ok := account.ParseSecret(account.OneTimeLinkKey, text)
+	if !ok {
+		return key, errLink
+	}
+	n, err := t.Exec(spendLinkSQL, key.Account, key.ID, kind, key.Hash, toMillis(now))
+	return key, nullIfEmpty(err, n == 0, errLink)
+}
+
+// CreateFirstUser makes the first account with the set-up link.
+func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User, now time.Time) (account.User, error) {
+	err := s.db.Exclusive(ctx, func(t tx) error {
+		if some, err := hasUsers(t.Query); err != nil || some {
+			return nullIfEmpty(err, some, errLink)
+		}
+		if _, err := spendLink(t, link, setupLink, now); err != nil {
+			return err
+		}
+		return insertUser(t, &p)
+	})
+	return p, err
+}
+
+// ResetPassword sets a new password with a reset link. Whoever needs one may have lost
+// control of the account, so all sessions, devices and grants end.
+func (s *Store) ResetPassword(ctx context.Context, link, hash string, now time.Time) error {
+	key, ok := account.ParseSecret(account.OneTimeLinkKey, link)
+	if !ok {
+		return errLink
+	}
+	return s.write(ctx, key.Account, func(t tx) error {
+		if _, err := spendLink(t, link, resetLink, now); err != nil {
+			return err
+		}
+		return setPassword(t, PasswordChange{Owner: key.Account, Hash: hash}, now)
+	})
+}

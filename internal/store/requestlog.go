@@ -1,0 +1,131 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"formulary/internal/account"
+)
+
+// RequestLogEntry is something that an application asked of the API.
+type RequestLogEntry struct {
+	Method    string
+	Path      string
+	Status    int64
+	Took      time.Duration
+	RequestID string
+	At        time.Time
+}
+
+const (
+	maxLoggedRequests  = 50          // of each application
+	requestLogInterval = time.Second // how often they are written down
+)
+
+const (
+	insertRequestSQL = `INSERT INTO app_call (account_id, app_id, id, method, path, status, took, request_id, called_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+	requestsSQL = `SELECT method, path, status, took, request_id, called_at FROM app_call
+		WHERE account_id = $1 AND app_id = $2 ORDER BY id DESC LIMIT $3`
+	oldestRequestSQL  = `SELECT id FROM app_call WHERE account_id = $1 AND app_id = $2 ORDER BY id DESC LIMIT 1 OFFSET $3`
+	deleteRequestsSQL = `DELETE FROM app_call WHERE account_id = $1 AND app_id = $2 AND id <= $3`
+)
+
+// requestLog gathers what applications ask, and now and then writes the last of it
+// down: nobody waits for that, and a busy application writes no more than a quiet
+// one.
+type requestLog struct {
+	mu     sync.Mutex
+	recent map[[2]string]*ring // by owner and id of the application
+	timer  *time.Timer
+	closed bool
+}
+
+// ring keeps the last calls of one application.
+type ring struct {
+	list [maxLoggedRequests]RequestLogEntry
+	n    int
+}
+
+// LogRequest remembers a call of an application.
+func (s *Store) LogRequest(owner, app string, c RequestLogEntry) {
+	l := &s.calls
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return
+	}
+	if l.recent == nil {
+		l.recent = map[[2]string]*ring{}
+	}
+	r := l.recent[[2]string{owner, app}]
+	if r == nil {
+		r = &ring{}
+		l.recent[[2]string{owner, app}] = r
+	}
+	r.list[r.n%maxLoggedRequests] = c
+	r.n++
+	if l.timer == nil {
+		s.background.Add(1)
+		l.timer = time.AfterFunc(requestLogInterval, func() {
+			defer s.background.Done()
+			s.writeRequestLog()
+		})
+	}
+}
+
+// writeRequestLog writes down what has gathered. What cannot be written is no loss
+// that anybody must hear of.
+func (s *Store) writeRequestLog() {
+	s.calls.mu.Lock()
+	recent := s.calls.recent
+	s.calls.recent, s.calls.timer = nil, nil
+	s.calls.mu.Unlock()
+	for of, r := range recent {
+		s.db.Write(context.Background(), func(t tx) error {
+			rows := make([][]any, 0, maxLoggedRequests)
+			last := ""
+			for i := max(0, r.n-maxLoggedRequests); i < r.n; i++ {
+				c := r.list[i%maxLoggedRequests]
+				last, _ = account.NextID("cal_", c.At, last)
+				rows = append(rows, []any{last, c.Method, c.Path, c.Status, int64(c.Took), c.RequestID, toMillis(c.At)})
+			}
+			if err := t.ExecEach(insertRequestSQL, []any{of[0], of[1]}, rows); err != nil {
+				return err
+			}
+			var old string
+			if err := queryOne(t.Query, oldestRequestSQL, []any{of[0], of[1], maxLoggedRequests}, &old); err != nil {
+				return replaceNotFound(err, nil)
+			}
+			_, err := t.Exec(deleteRequestsSQL, of[0], of[1], old)
+			return err
+		})
+	}
+}
+
+// closeRequestLog writes down what is left.
+func (s *Store) closeRequestLog() {
+	s.calls.mu.Lock()
+	s.calls.closed = true
+	if s.calls.timer != nil && s.calls.timer.Stop() {
+		s.background.Done()
+	}
+	s.calls.mu.Unlock()
+	s.writeRequestLog()
+}
+
+// RecentRequests are the last calls of an application of the owner, the newest first.
+func (s *Store) RecentRequests(ctx context.Context, owner, app string) ([]RequestLogEntry, error) {
+	s.writeRequestLog() // so that what was just asked is there
+	var list []RequestLogEntry
+	err := s.db.Query(ctx, requestsSQL, func(r row) error {
+		var c RequestLogEntry
+		var took, called int64
+		err := r.Scan(&c.Method, &c.Path, &c.Status, &took, &c.RequestID, &called)
+		c.Took, c.At = time.Duration(took), fromMillis(called)
+		list = append(list, c)
+		return err
+	}, owner, app, maxLoggedRequests)
+	return list, err
+}

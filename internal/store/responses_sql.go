@@ -1,0 +1,165 @@
+package store
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"formulary/internal/account"
+	"formulary/internal/form"
+)
+
+func (f ResponseFilter) empty() bool {
+	return f.Since.IsZero() && f.Until.IsZero() && f.Search == "" && f.Version == 0 && len(f.Answers) == 0
+}
+
+// where is the condition of the filter, made of the constants below, and the
+// values for it. Ids begin with the time of submission, so the key of the table
+// also finds a span of time.
+func (f ResponseFilter) where(owner, formID string, db engine) (string, []any) {
+	sql, args := ` FROM response WHERE account_id = $1 AND form_id = $2`, []any{owner, formID}
+	add := func(condition string, values ...any) {
+		sql += numbered(condition, len(args)+1)
+		args = append(args, values...)
+	}
+	if !f.Since.IsZero() {
+		add(` AND id >= ?`, account.FirstID(account.ResponsePrefix, f.Since))
+	}
+	if !f.Until.IsZero() {
+		add(` AND id < ?`, account.FirstID(account.ResponsePrefix, f.Until))
+	}
+	if f.Version != 0 {
+		add(` AND version = ?`, f.Version)
+	}
+	if f.Search != "" {
+		first, values := searchCondition(f.Search, db)
+		either := []string{first}
+		for _, a := range f.Meant {
+			is, with := a.condition(db)
+			either, values = append(either, is), append(values, with...)
+		}
+		add(` AND (`+strings.Join(either, ` OR `)+`)`, values...)
+	}
+	for _, a := range f.Answers {
+		is, with := a.condition(db)
+		add(` AND (`+is+`)`, with...)
+	}
+	return sql, args
+}
+
+// numbered writes each ? of the SQL as a parameter with its number, from first on.
+func numbered(sql string, first int) string {
+	var out strings.Builder
+	for {
+		before, after, more := strings.Cut(sql, "?")
+		out.WriteString(before)
+		if !more {
+			return out.String()
+		}
+		out.WriteString("$" + strconv.Itoa(first))
+		sql, first = after, first+1
+	}
+}
+
+// writtenAnswers are characters that JSON writes otherwise, or writes itself: between them
+// a text is in the answers only if it is in their JSON.
+const writtenAnswers = `"\<>&,:[]{}` + "\u2028\u2029"
+
+// searchCondition is true of responses with the text in an answer. Most have it not even in
+// their JSON, which is quick to see.
+func searchCondition(text string, db engine) (string, []any) {
+	sought := db.Lower(`CAST(? AS TEXT)`)
+	sql, args := db.JSONContains(`answers`, sought), []any{text}
+	if strings.ContainsAny(text, writtenAnswers) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
+		return sql, args
+	}
+	return `(STRPOS(` + db.Lower(`CAST(answers AS TEXT)`) + `, ` + sought + `) > 0 AND ` + sql + `)`, append(args, text)
+}
+
+// condition is true of responses with the answer, or with a list that has it.
+func (a AnswerFilter) condition(db engine) (string, []any) {
+	answer, text, path := answerSQL, asTextSQL, []any{}
+	if a.part != "" {
+		answer, text, path = answer+` -> CAST(? AS TEXT)`, partTextSQL, []any{a.part}
+	}
+	var either []string
+	var args []any
+	for _, p := range a.places {
+		var sql string
+		var values []any
+		// is adds a condition on the answer, which may look at it more than once.
+		is := func(condition string, with ...any) {
+			if sql != "" {
+				sql += ` OR `
+			}
+			sql += condition
+			for range strings.Count(condition, answer) {
+				values = append(append(values, p.key), path...)
+			}
+			values = append(values, with...)
+		}
+		if a.within != "" {
+			sql = `STRPOS(` + db.Lower(text) + `, ` + db.Lower(`CAST(? AS TEXT)`) + `) > 0`
+			values = append(append(append(values, p.key), path...), a.within)
+		} else if n, err := strconv.ParseFloat(a.values[0], 64); err == nil {
+			// Each database writes numbers in its own way.
+			is(asNumber(answer)+` = CAST(CAST(? AS TEXT) AS DOUBLE PRECISION)`, strconv.FormatFloat(n, 'g', -1, 64))
+		} else {
+			texts := make([]any, len(a.values))
+			for i, value := range a.values {
+				texts[i] = value
+			}
+			is(`CAST(`+answer+` AS TEXT) IN (?`+strings.Repeat(`, ?`, len(texts)-1)+`)`, texts...)
+		}
+		for _, value := range a.values {
+			var text string
+			if a.lists && a.within == "" && json.Unmarshal([]byte(value), &text) == nil {
+				is(db.JSONArrayHas(answer), text)
+			}
+		}
+		if p.to != 0 {
+			sql, values = `version >= ? AND version <= ? AND (`+sql+`)`, append([]any{p.from, p.to}, values...)
+		}
+		either, args = append(either, sql), append(args, values...)
+	}
+	return `(` + strings.Join(either, `) OR (`) + `)`, args
+}
+
+// answerPath is where the answers to a question are: under its key, in the versions that
+// called it so. Where no other question ever had the key, to is 0.
+type answerPath struct {
+	key      string
+	from, to int64
+}
+
+// maxAnswerPaths is how often a question may take a key from another one and give it back
+// before that is forgotten.
+const maxAnswerPaths = 50
+
+// answerPaths are the places of a question.
+func answerPaths(versions []*form.Definition, id string) []answerPath {
+	others := map[string]bool{} // keys of other questions
+	var list []answerPath
+	for i, d := range versions {
+		for _, f := range d.Fields {
+			version, last := int64(i)+1, len(list)-1
+			switch {
+			case f.ID != id:
+				others[f.Key] = true
+			case last >= 0 && list[last].key == f.Key && list[last].to == version-1:
+				list[last].to = version
+			default:
+				list = append(list, answerPath{f.Key, version, version})
+			}
+		}
+	}
+	for i := range list {
+		if !others[list[i].key] {
+			list[i].from, list[i].to = 0, 0
+		}
+	}
+	slices.SortStableFunc(list, func(a, b answerPath) int { return strings.Compare(a.key, b.key) })
+	list = slices.Compact(list)
+	return list[max(0, len(list)-maxAnswerPaths):]
+}

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+)
+
+// storedBytes is what responses count for together.
+func storedBytes(list ...form.Response) (int64, error) {
+	var n int64
+	for _, r := range list {
+		answers, err := r.Answers()
+		if err != nil {
+			return 0, err
+		}
+		n += responseBytes(answers, r.Metadata)
+	}
+	return n, nil
+}
+
+// UpdateResponse replaces the answers of a response. change returns the new ones, checked
+// against the version that was answered. It runs outside of any transaction, and again if
+// the response was changed before the transaction locked it.
+func (s *Store) UpdateResponse(ctx context.Context, owner, formID, id string, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (form.Response, error) {
+	for n := 1; ; n++ {
+		before, err := s.Response(ctx, owner, formID, id)
+		if err != nil {
+			return form.Response{}, err
+		}
+		after, err := s.changedResponse(ctx, owner, before, change, now)
+		if err != nil {
+			return form.Response{}, err
+		}
+		if err := s.reserve(ctx, owner, int64(len(after.JSON)-len(before.JSON))); err != nil {
+			return form.Response{}, err
+		}
+		if err = s.replaceResponse(ctx, owner, before, after); n == maxUpdateTries || !errors.Is(err, errResponseChanged) {
+			return after, err
+		}
+	}
+}
+
+var errResponseChanged = fault.New(fault.Conflict, "The response has changed since you read it. Fetch it again and repeat your change.")
+
+// changedResponse computes what a response becomes.
+func (s *Store) changedResponse(ctx context.Context, owner string, before form.Response, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (form.Response, error) {
+	after := before
+	d, err := s.Definition(ctx, owner, before.FormID, before.Version)
+	if err != nil {
+		return after, err
+	}
+	answers, err := before.Answers()
+	if err != nil {
+		return after, err
+	}
+	if answers, err = change(d, answers); err != nil {
+		return after, err
+	}
+	text, err := d.Encode(answers)
+	if err != nil {
+		return after, err
+	}
+	if err := d.CheckSize(text, answers); err != nil {
+		return after, err
+	}
+	var metadata form.Metadata
+	if err := json.Unmarshal([]byte(before.Metadata), &metadata); err != nil {
+		return after, err
+	}
+	metadata.EditedAt = now.UTC().Format(time.RFC3339)
+	after.JSON = string(text)
+	after.Metadata, err = metadata.Encode()
+	return after, err
+}
+
+// replaceResponse stores what a response became, if it still is what it was.
+func (s *Store) replaceResponse(ctx context.Context, owner string, before, after form.Response) error {
+	was, err := storedBytes(before)
+	if err != nil {
+		return err
+	}
+	becomes, err := storedBytes(after)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, responsesOf(owner), func(t tx) error {
+		// The form's row first, as everywhere, so that two transactions cannot deadlock.
+		if err := checkAffected(t.Exec(dropCountSQL, owner, before.FormID, 0, was-becomes)); err != nil {
+			return err
+		}
+		stored, err := readResponse(t.Query, owner, before.FormID, before.ID)
+		if err != nil {
+			return err
+		}
+		if stored.JSON != before.JSON || stored.Metadata != before.Metadata {
+			return errResponseChanged
+		}
+		if _, err := t.Exec(changeResponseSQL, owner, before.FormID, before.ID, after.JSON, after.Metadata); err != nil {
+			return err
+		}
+		if err := s.subtract(t, owner, before.FormID, []form.Response{before}, []form.Response{after}); err != nil {
+			return err
+		}
+		return s.updateOptionCounts(t, owner, before.FormID, []form.Response{before}, []form.Response{after}, true)
+	})
+}

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package store
-
-func openMarks(dir string) (marks, error) { return openFileMarks(dir) }

@@ -1,0 +1,374 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"hash/fnv"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+)
+
+// Submission is a response on its way into the store: answers that were checked
+// against a version of the form.
+type Submission struct {
+	Form     *PublicForm
+	Answers  map[string]any
+	Metadata form.Metadata
+	Once     IdempotencyKey // with a key, sent again it is the response that the first sending made
+	At       time.Time
+}
+
+const (
+	nextResponseSQL = `UPDATE form SET response_serial = response_serial + $3, response_count = response_count + $3,
+		response_tick = CASE WHEN response_tick < $5 THEN $5 ELSE response_tick END + $3, stored_bytes = stored_bytes + $6
+		WHERE account_id = $1 AND id = $2 AND status = 'open' AND opens_at <= $4 AND (closes_at = 0 OR closes_at > $4)
+		AND (response_limit = 0 OR response_count + $3 <= response_limit)`
+	nextColumns       = ` version, response_serial, response_tick, CASE WHEN response_count = response_limit THEN 1 ELSE 0 END `
+	nextReturnedSQL   = nextResponseSQL + ` RETURNING` + nextColumns
+	nextReadSQL       = `SELECT` + nextColumns + `FROM form WHERE account_id = $1 AND id = $2`
+	insertResponseSQL = `INSERT INTO response (account_id, form_id, id, serial, version, submitted_at, answers, metadata)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+)
+
+// pendingSubmission is a submission and who waits for it.
+type pendingSubmission struct {
+	Submission
+	text, metadata string
+	size           int64 // as the account's storage counts it
+	response       form.Response
+	filled         bool // with it the form had all that it may have
+	err            error
+	waiter
+}
+
+var errBusy = &fault.Error{Code: fault.DatabaseUnreachable, Message: "The service is busy. Try again in a few seconds.", RetryAfter: 1}
+
+// SubmitResponse stores a submission and returns when it is on disk.
+func (s *Store) SubmitResponse(ctx context.Context, in Submission) (form.Response, error) {
+	w := &pendingSubmission{Submission: in, waiter: newWaiter()}
+	text, err := in.Form.Definition.Encode(in.Answers)
+	if err != nil {
+		return form.Response{}, err
+	}
+	if err := in.Form.Definition.CheckSize(text, in.Answers); err != nil {
+		return form.Response{}, err
+	}
+	if w.metadata, err = in.Metadata.Encode(); err != nil {
+		return form.Response{}, err
+	}
+	w.text = string(text)
+	w.size = responseBytes(in.Answers, w.metadata)
+	if err := s.reserve(forRespondents(ctx, in.Form.Owner), in.Form.Owner, w.size); err != nil {
+		// Repeating what was stored is no more than that.
+		if r, found, lookup := s.FindSubmission(ctx, in.Form.Owner, in.Form.ID, in.Once); found && fault.Wrap(err).Code == fault.QuotaReached {
+			return r, lookup
+		}
+		return form.Response{}, err
+	}
+	if err := s.enqueue(ctx, w); err != nil {
+		return form.Response{}, err
+	}
+	return w.response, w.err
+}
+
+// enqueue stores a submission with others. Once queued it is not abandoned: the
+// caller must learn whether it holds.
+func (s *Store) enqueue(ctx context.Context, w *pendingSubmission) error {
+	s.submissions.start.Do(s.openSubmissions)
+	s.submissions.stop.RLock()
+	defer s.submissions.stop.RUnlock()
+	if s.submissions.ended {
+		return fault.DatabaseUnavailable(errClosed)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	size := int64(len(w.text) + len(w.metadata))
+	if !s.submissions.reserve(size) {
+		return errBusy
+	}
+	defer s.submissions.release(size)
+	return s.shardFor(w.Form.Owner).submit(w)
+}
+
+// shardFor is always the same for an owner, so that submissions to one form are batched and
+// do not wait for each other in the database.
+func (s *Store) shardFor(owner string) *batcher[*pendingSubmission] {
+	lanes := s.submissions.lanes
+	if len(lanes) == 1 {
+		return lanes[0]
+	}
+	h := fnv.New32a()
+	h.Write([]byte(owner))
+	return lanes[h.Sum32()%uint32(len(lanes))]
+}
+
+func (s *Store) openSubmissions() {
+	s.submissions.lanes = make([]*batcher[*pendingSubmission], s.db.WriteShards())
+	for i := range s.submissions.lanes {
+		sums := map[string]*storedSummary{}
+		s.submissions.lanes[i] = &batcher[*pendingSubmission]{
+			most: submissionQueueLength, size: submissionBatch, yieldFirst: !s.db.InProcess(), thread: s.db.InProcess(),
+			work:       s.storeBatch,
+			afterBatch: func(batch []*pendingSubmission) { s.countBatch(batch, sums) },
+		}
+	}
+}
+
+func (s *Store) closeSubmissions() {
+	s.submissions.start.Do(func() {})
+	s.submissions.stop.Lock() // waits for those who are at it
+	defer s.submissions.stop.Unlock()
+	s.submissions.ended = true
+	for _, lane := range s.submissions.lanes {
+		lane.close()
+	}
+}
+
+// Summaries that a lane keeps up to date in memory: so many, and so many bytes of JSON on
+// all lanes together.
+const (
+	maxSummaries    = 256
+	maxSummaryBytes = 4 << 20
+)
+
+// countBatch counts what was just stored. Nobody waits for that.
+func (s *Store) countBatch(batch []*pendingSubmission, sums map[string]*storedSummary) {
+	var of string
+	var sum *storedSummary
+	for _, w := range batch {
+		if w.err != nil {
+			continue
+		}
+		if w.Form.ID != of { // they are sorted by it
+			of, sum = w.Form.ID, sums[w.Form.ID]
+		}
+		if counted := s.countInTransaction(sum, w); counted != sum {
+			sum, sums[of] = counted, counted
+		}
+	}
+	bytes := 0
+	for _, sum := range sums {
+		if sum != nil {
+			bytes += sum.bytes
+		}
+	}
+	if len(sums) > maxSummaries || bytes > maxSummaryBytes/len(s.submissions.lanes) {
+		clear(sums)
+	}
+}
+
+var (
+	errRetrySingly = errors.New("no batch to join")
+	errDuplicate   = errors.New("duplicate submission")
+)
+
+// storeBatch stores a batch with one transaction per owner: where accounts are spread over
+// several machines, a transaction then stays on one of them. The owners' transactions run
+// at the same time; on SQLite they share one commit.
+func (s *Store) storeBatch(batch []*pendingSubmission) {
+	// Sorted the same way on every node, so that two transactions never wait for each
+	// other's locks.
+	slices.SortStableFunc(batch, func(a, b *pendingSubmission) int {
+		return cmp.Or(cmp.Compare(a.Form.Owner, b.Form.Owner), cmp.Compare(a.Form.ID, b.Form.ID))
+	})
+	var others sync.WaitGroup
+	var panicked atomic.Pointer[any]
+	for from := 0; from < len(batch); {
+		to := from + 1
+		for to < len(batch) && batch[to].Form.Owner == batch[from].Form.Owner {
+			to++
+		}
+		group := batch[from:to]
+		if from = to; to < len(batch) {
+			others.Go(func() {
+				defer func() {
+					if p := recover(); p != nil {
+						panicked.Store(&p)
+					}
+				}()
+				s.storeGroup(group)
+			})
+		} else {
+			s.storeGroup(group)
+		}
+	}
+	others.Wait()
+	if p := panicked.Load(); p != nil {
+		panic(*p) // where the batcher reports it to a caller
+	}
+}
+
+// storeGroup stores submissions to forms of one owner in one transaction. If one of them
+// cannot be stored, each is tried alone, so that it fails alone.
+func (s *Store) storeGroup(group []*pendingSubmission) {
+	owner := group[0].Form.Owner
+	ctx := forRespondents(context.Background(), owner)
+	err := errRetrySingly
+	if len(group) > 1 {
+		err = s.db.Write(ctx, func(t tx) error { return s.storeForms(t, group) })
+	}
+	full := false
+	for _, w := range group {
+		w.err = err
+		if err != nil && !isUnavailable(err) {
+			if w.err = s.storeSingle(ctx, w); isUnavailable(w.err) {
+				err = w.err // the others would only find out the same
+			}
+		}
+		full = full || w.filled || w.Form.Offer.ResponseLimit > 0 && (w.err == nil || isUncertain(w.err))
+	}
+	s.db.Invalidate(responsesOf(owner))
+	if full {
+		s.db.Invalidate(owner) // the form has closed, or may have
+	}
+}
+
+func isUnavailable(err error) bool {
+	return err != nil && fault.Wrap(err).Code == fault.DatabaseUnreachable
+}
+
+// storeSingle stores one submission, or finds the response that its first sending
+// made.
+func (s *Store) storeSingle(ctx context.Context, w *pendingSubmission) error {
+	err := s.db.Write(ctx, func(t tx) error { return s.storeForm(t, []*pendingSubmission{w}) })
+	if err == nil || isUnavailable(err) {
+		return err
+	}
+	if r, found, lookup := s.FindSubmission(ctx, w.Form.Owner, w.Form.ID, w.Once); found || lookup != nil {
+		w.response = r
+		return lookup
+	}
+	return err
+}
+
+// FindSubmission finds the response that was stored with the key before, and returns once that is
+// durable: its first commit may have been cut off while it waited for a standby.
+func (s *Store) FindSubmission(ctx context.Context, owner, formID string, once IdempotencyKey) (r form.Response, found bool, err error) {
+	if once.Key == "" {
+		return r, false, nil
+	}
+	ctx = attributed(ctx, owner)
+	if _, err := once.firstResult(s.query(ctx), owner); err != nil {
+		return r, false, replaceNotFound(err, nil)
+	}
+	err = s.db.Write(ctx, func(t tx) error {
+		id, err := once.confirm(t, owner)
+		if err != nil {
+			return err
+		}
+		r, err = readResponse(t.Query, owner, formID, id)
+		return err
+	})
+	return r, true, err
+}
+
+// storeForms stores submissions that are sorted by their forms.
+func (s *Store) storeForms(t tx, batch []*pendingSubmission) error {
+	for from := 0; from < len(batch); {
+		to := from + 1
+		for to < len(batch) && batch[to].Form.ID == batch[from].Form.ID {
+			to++
+		}
+		if err := s.storeForm(t, batch[from:to]); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// storeForm stores submissions to one form. They get the form's next serials and
+// ticks, so their ids sort as they are stored, whichever node stores them.
+func (s *Store) storeForm(t tx, list []*pendingSubmission) error {
+	form := list[0].Form
+	now := slices.MaxFunc(list, func(a, b *pendingSubmission) int { return a.At.Compare(b.At) }).At
+	n := int64(len(list))
+	var size int64
+	for _, w := range list {
+		size += w.size
+	}
+	last, err := s.reserveSerials(t, form, n, size, now)
+	if err != nil {
+		return replaceNotFound(err, errNotOpen)
+	}
+	published := form.Definition
+	if last.version != form.Version {
+		if published, err = s.definitions.of(t.Query, form.Owner, form.ID, last.version); err != nil {
+			return err
+		}
+	}
+	caps := optionLimits(published)
+	// Made in one piece: this is where most of what the store does happens.
+	const columns = 6
+	rows := make([][]any, n)
+	cells := make([]any, 0, columns*n)
+	moments := make([]int64, n)
+	for i, w := range list {
+		before := n - 1 - int64(i)
+		w.response = newResponse(w, last.serial-before, account.Tick(last.tick-before))
+		r := &w.response
+		if earlier, err := w.Once.claim(t, form.Owner, r.ID, w.At); err != nil || earlier != "" {
+			return nullIfEmpty(err, earlier != "", errDuplicate)
+		}
+		if caps != nil {
+			if err := claimOptions(t, form.Owner, form.ID, caps, w.Form.Definition.Selections(w.Answers)); err != nil {
+				return err
+			}
+		}
+		moments[i] = toMillis(r.SubmittedAt)
+		cells = append(cells, &r.ID, &r.Serial, &r.Version, &moments[i], &r.JSON, &r.Metadata)
+		rows[i] = cells[i*columns:][:columns]
+	}
+	if err := t.ExecEach(insertResponseSQL, []any{form.Owner, form.ID}, rows); err != nil {
+		return err
+	}
+	if last.full == 1 {
+		list[0].filled = true
+		return closeFull(t, form.Owner, form.ID, now)
+	}
+	return nil
+}
+
+// serialRange is where a response goes: the form has that version, serial and tick, and is
+// full with it or not.
+type serialRange struct{ version, serial, tick, full int64 }
+
+// reserveSerials counts n responses of so many bytes that are about to be stored, if the form is
+// open for them, and returns the seat of the last.
+func (s *Store) reserveSerials(t tx, form *PublicForm, n, size int64, now time.Time) (serialRange, error) {
+	var last serialRange
+	args := []any{form.Owner, form.ID, n, toMillis(now), int64(account.NewTick(now)), size}
+	dest := []any{&last.version, &last.serial, &last.tick, &last.full}
+	if !s.db.InProcess() {
+		err := queryOne(t.Query, nextReturnedSQL, args, dest...)
+		return last, err
+	}
+	// Reading what was just written is less to SQLite than returning it.
+	err := checkAffected(t.Exec(nextResponseSQL, args...))
+	if err == nil {
+		err = queryOne(t.Query, nextReadSQL, args[:2], dest...)
+	}
+	return last, err
+}
+
+func newResponse(w *pendingSubmission, serial int64, tick account.Tick) form.Response {
+	id, at := tick.ID(account.ResponsePrefix)
+	return form.Response{ID: id, FormID: w.Form.ID, Serial: serial, Version: w.Form.Version, SubmittedAt: at, JSON: w.text, Metadata: w.metadata}
+}
+
+// closeFull closes a form that has all the responses that it may have.
+func closeFull(t tx, owner, formID string, now time.Time) error {
+	f, err := lockForm(t, owner, formID, 0)
+	if err != nil {
+		return err
+	}
+	return setStatusIn(t, owner, &f, form.Closed, now)
+}

@@ -1,0 +1,44 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"formulary/internal/fault"
+)
+
+// leaving is a database that refuses a batch and then goes away.
+type leaving struct {
+	engine
+	writes int
+}
+
+func (l *leaving) Write(context.Context, func(tx) error) error {
+	if l.writes++; l.writes == 1 {
+		return errDuplicate
+	}
+	return fault.DatabaseUnavailable(errors.New("gone"))
+}
+
+func (l *leaving) Invalidate(string) {}
+
+// A batch of which each is tried alone asks a database that is away once, not once
+// for each.
+func TestBatchWhileAway(t *testing.T) {
+	db := &leaving{}
+	s := &Store{db: db}
+	batch := make([]*pendingSubmission, 100)
+	for i := range batch {
+		batch[i] = &pendingSubmission{Submission: Submission{Form: &PublicForm{}}, waiter: newWaiter()}
+	}
+	s.storeBatch(batch)
+	if db.writes != 2 {
+		t.Errorf("asked %d times", db.writes)
+	}
+	for _, w := range batch {
+		if fault.Wrap(w.err).Code != fault.DatabaseUnreachable {
+			t.Fatalf("told: %v", w.err)
+		}
+	}
+}

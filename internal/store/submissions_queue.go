@@ -1,0 +1,41 @@
+package store
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Submissions are gathered while the database is busy with the last ones, and stored
+// together: one update of each form's counters and one commit for all of an owner's. The
+// queue is bounded in entries and in bytes; when it is full, callers get 503001.
+const (
+	submissionQueueLength = 4096
+	submissionQueueBytes  = 32 << 20 // of answers as JSON; in memory they take several times that
+	submissionBatch       = 256
+)
+
+// submissionQueue is where submissions wait.
+type submissionQueue struct {
+	start   sync.Once
+	stop    sync.RWMutex // held for writing while closing
+	ended   bool
+	lanes   []*batcher[*pendingSubmission]
+	entries atomic.Int64
+	bytes   atomic.Int64
+}
+
+// reserve counts a submission of n bytes into the queue, if there is room. Each call that
+// returns true needs a call of release.
+func (in *submissionQueue) reserve(n int64) bool {
+	entries, bytes := in.entries.Add(1), in.bytes.Add(n)
+	if entries > submissionQueueLength || bytes > submissionQueueBytes {
+		in.release(n)
+		return false
+	}
+	return true
+}
+
+func (in *submissionQueue) release(n int64) {
+	in.entries.Add(-1)
+	in.bytes.Add(-n)
+}

@@ -1,0 +1,167 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+)
+
+const userColumns = `id, email, name, language, role, password, created_at, disabled_at, time_zone`
+
+func scanUser(r row) (account.User, error) {
+	var p account.User
+	var created, disabled int64
+	err := r.Scan(&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &created, &disabled, &p.TimeZone)
+	p.CreatedAt, p.Disabled = fromMillis(created), disabled != 0
+	return p, err
+}
+
+func queryUser(q querier, sql string, args ...any) (account.User, error) {
+	p, err := account.User{}, error(fault.NotFound)
+	if e := q(sql, func(r row) error {
+		p, err = scanUser(r)
+		return err
+	}, args...); e != nil {
+		return p, e
+	}
+	return p, err
+}
+
+const (
+	userSQL        = `SELECT ` + userColumns + ` FROM account WHERE id = $1`
+	userByEmailSQL = `SELECT ` + userColumns + ` FROM account WHERE email_key = $1`
+	usersSQL       = `SELECT ` + userColumns + ` FROM account ORDER BY id`
+	hasUsersSQL    = `SELECT COUNT(*) FROM (SELECT 1 FROM account LIMIT 1) AS somebody`
+	insertUserSQL  = `INSERT INTO account (id, email, email_key, name, language, role, password, created_at, time_zone)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+)
+
+// User returns an account by its id.
+func (s *Store) User(ctx context.Context, id string) (account.User, error) {
+	return queryUser(s.query(ctx), userSQL, id)
+}
+
+// UserByEmail finds an account by its address, in whatever letter case.
+func (s *Store) UserByEmail(ctx context.Context, email string) (account.User, error) {
+	if !account.IsSingleLine(email) {
+		return account.User{}, fault.NotFound
+	}
+	return queryUser(s.query(ctx), userByEmailSQL, account.EmailKey(email))
+}
+
+// Users lists all accounts, the oldest first.
+func (s *Store) Users(ctx context.Context) ([]account.User, error) {
+	var people []account.User
+	err := s.db.Query(ctx, usersSQL, func(r row) error {
+		p, err := scanUser(r)
+		people = append(people, p)
+		return err
+	})
+	return people, err
+}
+
+// HasUsers says whether there is an account at all.
+func (s *Store) HasUsers(ctx context.Context) (bool, error) {
+	return hasUsers(s.query(ctx))
+}
+
+func hasUsers(q querier) (bool, error) {
+	var n int64
+	err := queryOne(q, hasUsersSQL, nil, &n)
+	return n > 0, err
+}
+
+// AddUser adds an account; the first one is the operator's.
+func (s *Store) AddUser(ctx context.Context, p account.User) (account.User, error) {
+	err := s.db.Exclusive(ctx, func(t tx) error { return insertUser(t, &p) })
+	return p, err
+}
+
+func insertUser(t tx, p *account.User) error {
+	some, err := hasUsers(t.Query)
+	if err != nil {
+		return err
+	}
+	p.Role = account.RoleMember
+	if !some {
+		p.Role = account.RoleAdmin
+	}
+	_, err = t.Exec(insertUserSQL, p.ID, p.Email, account.EmailKey(p.Email), p.Name, p.Language, p.Role, p.Password, toMillis(p.CreatedAt), p.TimeZone)
+	return takenEmail(err)
+}
+
+func takenEmail(err error) error {
+	if errors.Is(err, errUnique) {
+		return fault.InvalidField("email", "an account with this email address already exists")
+	}
+	return err
+}
+
+const (
+	setProfileSQL  = `UPDATE account SET name = $2, language = $3, time_zone = $4 WHERE id = $1`
+	setEmailSQL    = `UPDATE account SET email = $2, email_key = $3 WHERE id = $1`
+	setPasswordSQL = `UPDATE account SET password = $2 WHERE id = $1`
+	setDisabledSQL = `UPDATE account SET disabled_at = $2 WHERE id = $1`
+	deleteUserSQL  = `DELETE FROM account WHERE id = $1`
+)
+
+// SetProfile changes name, language and time zone.
+func (s *Store) SetProfile(ctx context.Context, owner, name, language, zone string) error {
+	return s.write(ctx, owner, func(t tx) error { return checkAffected(t.Exec(setProfileSQL, owner, name, language, zone)) })
+}
+
+// SetEmail changes the address under which the person signs in.
+func (s *Store) SetEmail(ctx context.Context, owner, email string) error {
+	return s.write(ctx, owner, func(t tx) error {
+		n, err := t.Exec(setEmailSQL, owner, email, account.EmailKey(email))
+		return checkAffected(n, takenEmail(err))
+	})
+}
+
+// PasswordChange is a new password and what stays in place beside it. Everything
+// that could be in the hands of whoever knew the old password ends by default.
+type PasswordChange struct {
+	Owner       string
+	Hash        string
+	KeepSession string // this session stays signed in; empty: none does
+	KeepDevice  string // this device stays known; empty: none does
+	KeepGrants  bool   // applications stay connected
+}
+
+// SetPassword changes the password and ends sessions, known devices and grants as
+// the change says.
+func (s *Store) SetPassword(ctx context.Context, c PasswordChange, now time.Time) error {
+	return s.write(ctx, c.Owner, func(t tx) error { return setPassword(t, c, now) })
+}
+
+func setPassword(t tx, c PasswordChange, now time.Time) error {
+	if err := checkAffected(t.Exec(setPasswordSQL, c.Owner, c.Hash)); err != nil {
+		return err
+	}
+	// Reset links were made for the old password.
+	if _, err := t.Exec(dropLinksSQL, c.Owner, resetLink); err != nil {
+		return err
+	}
+	if err := endSessions(t, c.Owner, c.KeepSession, c.KeepDevice); err != nil || c.KeepGrants {
+		return err
+	}
+	_, err := t.Exec(endGrantsSQL, c.Owner, toMillis(now))
+	return err
+}
+
+// SetUserDisabled locks a person out, with their tokens, or lets them in.
+func (s *Store) SetUserDisabled(ctx context.Context, owner string, disabled bool, now time.Time) error {
+	return s.write(ctx, owner, func(t tx) error {
+		var since int64
+		if disabled {
+			since = toMillis(now)
+			if err := endSessions(t, owner, "", ""); err != nil {
+				return err
+			}
+		}
+		return checkAffected(t.Exec(setDisabledSQL, owner, since))
+	})
+}
