@@ -251,7 +251,7 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values,
 		return p.readDeepObject(field, query)
 	}
 	if len(values) > 1 {
-		return p.invalid("is given more than once")
+		return p.invalid("appears more than once")
 	}
 	text := p.fallback
 	// Of a list to choose from, nothing is as good as not being asked.

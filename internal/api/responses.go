@@ -82,7 +82,7 @@ type submitInput struct {
 	Body Submission
 }
 
-var errNoAnswers = fault.InvalidField("answers", "is missing")
+var errNoAnswers = fault.InvalidField("answers", "is required")
 
 var submitErrors = []fault.Code{fault.BadQuery, fault.BadJSON, fault.NotFoundInAccount, fault.IdempotencyKeyReused, fault.FormNotOpen, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid}
 

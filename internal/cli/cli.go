@@ -43,7 +43,7 @@ type commands struct {
 
 // Storage is where the data is.
 type Storage struct {
-	Data            string `env:"FORMULARY_DATA" default:"./formulary-data" help:"Data directory." placeholder:"FOLDER"`
+	Data            string `env:"FORMULARY_DATA" default:"./formulary-data" help:"Data directory." placeholder:"DIR"`
 	DatabaseURL     string `env:"FORMULARY_DATABASE_URL" help:"PostgreSQL URL (postgres://…). If empty, SQLite in the data directory is used." placeholder:"URL"`
 	DatabaseURLFile string `env:"FORMULARY_DATABASE_URL_FILE" help:"File to read the database URL from, to keep it out of the environment." placeholder:"FILE"`
 	Addr            string `env:"FORMULARY_ADDR" default:"127.0.0.1:8080" help:"Address to listen on."`

@@ -139,7 +139,7 @@ const (
 
 func (r *pgRow) Scan(dest ...any) error {
 	if len(dest) != len(r.values) {
-		return fmt.Errorf("%d columns for %d places", len(r.values), len(dest))
+		return fmt.Errorf("expected %d columns, got %d", len(dest), len(r.values))
 	}
 	for i, d := range dest {
 		value := r.values[i]

@@ -163,7 +163,7 @@ func TestDatesInWords(t *testing.T) {
 		r.page = r.b.Get(r.path)
 		r.sees(200, `data-decimal=","`, `!type="number"`) // or browsers would drop the comma
 		r.send("next", "day", "2026-11-30", "n", "1,2")
-		r.sees(422, "Frühestens 01.12.2026.", "versuchen Sie 1 oder 1,5.")
+		r.sees(422, "Geben Sie 01.12.2026 oder später ein.", "zum Beispiel 1 oder 1,5.")
 		r.send("next", "day", "2026-12-05", "n", "1,5", "land", "AT", "home.city", "Bonn", "home.country", "DE")
 		r.sees(200, "Am 05.12.2026, 1,5 Stunden, aus Österreich: Bonn, Deutschland?")
 		r.send("next", "ok", "true")

@@ -155,7 +155,7 @@ func TestReferenceInGerman(t *testing.T) {
 	b.SignIn(ada)
 	status(t, "language", b.Post("/account/profile", url.Values{"name": {"Ada"}, "language": {"de"}, "time_zone": {"UTC"}}), 303)
 	p := b.Get("/docs/api/listForms")
-	for _, want := range []string{`<html lang="de"`, `<h1 lang="en">List forms</h1>`, "Braucht den Scope", "höchstens 200 Zeichen", "von 1 bis 200", "Das Access-Token ist abgelaufen"} {
+	for _, want := range []string{`<html lang="de"`, `<h1 lang="en">List forms</h1>`, "Erfordert den Scope", "bis zu 200 Zeichen", "1 bis 200", "Das Access-Token ist abgelaufen"} {
 		if !strings.Contains(p.Text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
