@@ -103,7 +103,7 @@ func TestSessions(t *testing.T) {
 	wantSessions(3)
 	b.wantWords("127.0.0.1", "this device", "Chrome")
 
-	b.wantStatus(b.press(button("End")), 200)
+	b.wantStatus(b.press(`//main//button[normalize-space()="Sign out"]`), 200)
 	b.wantWords("Signed out of that session.")
 	wantSessions(2)
 	if alive(second) == alive(third) {

@@ -62,7 +62,7 @@ func TestApplicationWithSecret(t *testing.T) {
 	}
 	b.fill(`textarea[name="redirect_uris"]`, "https://shop.example/callback")
 	b.wantStatus(b.press(button("Register application")), 200)
-	b.wantWords("Shop", "shown this once")
+	b.wantWords("Shop", "You won’t be able to see it again")
 	first := b.shownSecret()
 	id := b.text("dl dd code")
 

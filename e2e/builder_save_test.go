@@ -144,7 +144,7 @@ func TestBuilderPublish(t *testing.T) {
 
 	b.fill(words(1), "What is your favourite?")
 	b.tool(3, "Delete")
-	b.add("E-mail", "Your address")
+	b.add("Email", "Your address")
 	reader := openTab(t, s.URL)
 	b.waitStored("all this", func(d *form.Definition) bool {
 		return slices.Contains(labels(d), "Your address") && !slices.Contains(labels(d), "Third")
