@@ -79,7 +79,7 @@ func (web *Handler) showForm(v *pageRequest) error {
 		}
 		return web.serveFirstPage(v, f, b)
 	}
-	if err := web.isAction(v); err != nil {
+	if err := web.limitAction(v); err != nil {
 		return err
 	}
 	in := url.Values{}
@@ -95,11 +95,11 @@ func (web *Handler) showForm(v *pageRequest) error {
 	return web.renderPage(v, http.StatusOK, a, 0)
 }
 
-// isAction counts what costs about as much as a submission without being one: every
+// limitAction counts what costs about as much as a submission without being one: every
 // press of a button of a form, every look at its calculations, and a first page that
 // is made for one person. They have an allowance of their own, as people who type
 // should not use up their submissions.
-func (web *Handler) isAction(v *pageRequest) error {
+func (web *Handler) limitAction(v *pageRequest) error {
 	if _, wait, ok := web.Presses.Allow(limit.ClientNetwork(web.Address(v.r))); !ok {
 		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
@@ -107,7 +107,7 @@ func (web *Handler) isAction(v *pageRequest) error {
 }
 
 func (web *Handler) answerForm(v *pageRequest) error {
-	if err := web.isAction(v); err != nil {
+	if err := web.limitAction(v); err != nil {
 		return err
 	}
 	f, err := web.publicForm(v)
