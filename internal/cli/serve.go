@@ -310,6 +310,6 @@ func serveAdmin(ctx context.Context, addr string, metrics *server.Metrics, log *
 			log.Error("admin server stopped", "error", err)
 		}
 	}()
-	log.Info("admin", "address", listener.Addr().String())
+	log.Info("admin server started", "address", listener.Addr().String())
 	return nil
 }
