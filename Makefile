@@ -37,7 +37,7 @@ quick: ## Run the tests without the browser and the race detector.
 	scripts/install-test-deps postgres
 	scripts/with-postgres go test $$(go list ./... | grep -v /e2e)
 
-clients: ## Test the OAuth flow with seven client libraries from npm.
+clients: ## Test with seven OAuth libraries, two OpenAPI linters and two generated clients.
 	e2e/clients/run
 
 bench: ## Run the benchmarks and update docs/benchmarks.md (15 to 25 minutes).

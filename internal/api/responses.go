@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
 
@@ -235,6 +236,9 @@ func (a *API) listResponses() typedOperation[listResponsesInput, ResponseList] {
 			}
 			page := pagination{in.Page, in.PerPage}
 			list, total, err := a.Store.Responses(ctx, c.Owner(), in.ID, filter, page.perPage, page.offset())
+			if errors.Is(err, store.ErrPageTooLarge) {
+				return nil, reply{}, badQuery("per_page", "is too large for the size of these responses; use fewer per page, the feed or an export")
+			}
 			if err != nil {
 				return nil, reply{}, err
 			}
@@ -254,9 +258,10 @@ func (a *API) readResponse() typedOperation[responseInput, Response] {
 	return typedOperation[responseInput, Response]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/responses/{response}", ID: "readResponse", Tag: "Responses", Status: 200,
-			Scope:   account.ResponsesRead,
-			Summary: "Get a response",
-			Errors:  []fault.Code{fault.NotFoundInAccount},
+			Scope:       account.ResponsesRead,
+			Summary:     "Get a response",
+			Description: "Returns the answers and how the response was submitted.",
+			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *responseInput) (*Response, reply, error) {
 			r, err := a.Store.Response(ctx, c.Owner(), in.ID, in.Response)
@@ -270,9 +275,10 @@ func (a *API) deleteResponse() typedOperation[responseInput, empty] {
 	return typedOperation[responseInput, empty]{
 		operation{
 			Method: "DELETE", Path: "/api/v1/forms/{id}/responses/{response}", ID: "deleteResponse", Tag: "Responses", Status: 204,
-			Scope:   account.ResponsesWrite,
-			Summary: "Delete a response",
-			Errors:  []fault.Code{fault.NotFoundInAccount},
+			Scope:       account.ResponsesWrite,
+			Summary:     "Delete a response",
+			Description: "Deletes the response. This cannot be undone.",
+			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *responseInput) (*empty, reply, error) {
 			return nil, reply{}, a.Store.DeleteResponse(ctx, c.Owner(), in.ID, in.Response)

@@ -41,7 +41,7 @@ type scopeChoice struct {
 func choices(chosen account.Scopes) []scopeChoice {
 	list := make([]scopeChoice, len(account.ScopeList))
 	for i, known := range account.ScopeList {
-		list[i] = scopeChoice{known.Scope, known.Words, chosen.Has(known.Scope)}
+		list[i] = scopeChoice{known.Scope, known.Description, chosen.Has(known.Scope)}
 	}
 	return list
 }

@@ -1,6 +1,10 @@
 package web
 
-import "formulary/internal/store"
+import (
+	"errors"
+
+	"formulary/internal/store"
+)
 
 const (
 	latestScan = 100 // responses that are looked through
@@ -17,7 +21,7 @@ type latestAnswer struct {
 // be counted can be read.
 func (web *Handler) latestAnswers(v *pageRequest, formID string) (map[string][]latestAnswer, error) {
 	list, _, err := web.Store.Responses(v.ctx(), v.person.ID, formID, store.ResponseFilter{}, latestScan, 0)
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrPageTooLarge) { // the newest of them are enough
 		return nil, err
 	}
 	// Read after them, so that what they answered is there.
