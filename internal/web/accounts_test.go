@@ -43,7 +43,7 @@ func problem(t *testing.T, name string, p clitest.Page) {
 
 func TestSetup(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
-		if p := s.Browser().Get("/signin"); !strings.Contains(p.Text, "set-up link") {
+		if p := s.Browser().Get("/signin"); !strings.Contains(p.Text, "setup link") {
 			t.Error("the sign-in page does not say how to begin")
 		}
 		store := storetest.Open(t, s.Place)

@@ -115,7 +115,7 @@ func TestLimitsAreSaid(t *testing.T) {
 		_, id := asker(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "multiple_choice", "min_picks": 2, "max_picks": 2, `+two+`}, {"key": "b", "kind": "multiple_choice", "min_picks": 1, "max_picks": 2, `+two+`},
 			{"key": "c", "kind": "multiple_choice", "max_picks": 1, `+two+`}, {"key": "n", "kind": "number", "min": 1.5, "max": 9}, {"key": "m", "kind": "number", "min": 18}, {"key": "l", "kind": "long_text", "max_length": 50}, {"key": "none", "kind": "number"}]}`)
 		p := s.Browser().Get("/f/" + id)
-		has(t, p, `id="limits-a">Please choose 2.<`, "Please choose 1 to 2.", "Choose up to 1 option.", "From 1.5 to 9.", "At least 18.", "At most 50 characters.", `aria-describedby="limits-n"`, "!limits-none")
+		has(t, p, `id="limits-a">Choose 2 options.<`, "Choose 1 to 2 options.", "Choose up to 1 option.", "Enter a number from 1.5 to 9.", "Enter a number of 18 or more.", "Enter no more than 50 characters.", `aria-describedby="limits-n"`, "!limits-none")
 	})
 }
 

@@ -92,7 +92,7 @@ func TestReference(t *testing.T) {
 			case len(op.Security[0]["oauth2"]) == 0:
 				wants = append(wants, "with any scope")
 			default:
-				wants = append(wants, "Needs the scope <code>"+op.Security[0]["oauth2"][0]+"</code>")
+				wants = append(wants, "Requires scope <code>"+op.Security[0]["oauth2"][0]+"</code>")
 			}
 			for _, want := range wants {
 				if !strings.Contains(words, want) {

@@ -41,8 +41,8 @@ func TestWorkspace(t *testing.T) {
 		}
 		id := found[1]
 		base := "/forms/" + id
-		has(t, b.Get(base+"/build"), `id="data"`, "net promoter", "<noscript>")
-		has(t, b.Get(base+"/flow"), "<svg", "Logic summary", "when")
+		has(t, b.Get(base+"/build"), `id="data"`, "NPS", "<noscript>")
+		has(t, b.Get(base+"/flow"), "<svg", "Logic summary", " if ")
 		has(t, b.Get(base+"/share"), "Not published yet")
 		has(t, b.Get(base+"/responses"), "No responses yet")
 		has(t, b.Get(base+"/summary"), "No responses yet")
@@ -114,9 +114,9 @@ func TestWorkspace(t *testing.T) {
 		// Deleted, and back.
 		gone := b.Post(base+"/responses/delete", url.Values{"response": {sent[29], sent[28]}})
 		page := b.Get(gone.Header.Get("Location"))
-		has(t, page, "2 responses are deleted", "1–25 of 28", "Undo")
+		has(t, page, "2 responses deleted", "1–25 of 28", "Undo")
 		// Also for who has looked elsewhere meanwhile.
-		has(t, b.Get(base+"/responses"), "2 responses were deleted in the last hour", `name="response" value="`+sent[28]+`"`, "Restore")
+		has(t, b.Get(base+"/responses"), "You can still restore 2 responses deleted in the last hour", `name="response" value="`+sent[28]+`"`, "Restore")
 		b.Post(base+"/responses/restore", url.Values{"response": {sent[29], sent[28]}})
 		has(t, b.Get(base+"/responses"), "1–25 of 30", "!in the last hour")
 		file = b.Get(base + "/responses/export?format=csv&column=score")
@@ -277,7 +277,7 @@ func TestSummaryParts(t *testing.T) {
 		}
 		b := s.Browser()
 		b.SignIn(ada)
-		has(t, b.Get("/forms/"+sums+"/summary"), "average <strong>2.75</strong> · in all <strong>5.5</strong> pieces")
+		has(t, b.Get("/forms/"+sums+"/summary"), "average <strong>2.75</strong> · total <strong>5.5</strong> pieces")
 		has(t, b.Get("/forms/"+id+"/summary"), "<h3>The food</h3>", "<h3>The bus</h3>", "The bus: Bad")
 		s.Call("PATCH", "/api/v1/forms/"+id, token, definition(`{"value": "food", "label": "The food"}`))
 		s.Call("POST", "/api/v1/forms/"+id+"/publish", token, "")
