@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"formulary/internal/export"
+	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
 )
@@ -29,6 +31,9 @@ func (c exportCommand) Run(ctx context.Context, place Storage, streams streams) 
 	}
 	defer s.Close()
 	public, err := s.PublicForm(ctx, c.Form)
+	if errors.Is(err, fault.NotFound) {
+		return fmt.Errorf("form %s not found", c.Form)
+	}
 	if err != nil {
 		return err
 	}
