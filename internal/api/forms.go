@@ -168,7 +168,7 @@ type createFormInput struct {
 func (a *API) createForm() typedOperation[createFormInput, FormDetail] {
 	return typedOperation[createFormInput, FormDetail]{
 		operation{
-			Method: "POST", Path: "/api/v1/forms", ID: "createForm", Tag: "Forms", Status: 201,
+			Method: "POST", Path: "/api/v1/forms", ID: "createForm", Tag: "Forms", Status: 201, MaxBody: maxForm,
 			Scope:       account.FormsWrite,
 			Summary:     "Create a form",
 			Description: "Creates a draft.",
@@ -236,7 +236,7 @@ type changeFormInput struct {
 func (a *API) changeForm() typedOperation[changeFormInput, FormDetail] {
 	return typedOperation[changeFormInput, FormDetail]{
 		operation{
-			Method: "PATCH", Path: "/api/v1/forms/{id}", ID: "changeForm", Tag: "Forms", Status: 200,
+			Method: "PATCH", Path: "/api/v1/forms/{id}", ID: "changeForm", Tag: "Forms", Status: 200, MaxBody: maxForm,
 			Scope:       account.FormsWrite,
 			Summary:     "Update a form",
 			Description: "Changes only the properties in the body. With `If-Match`, the change is made only if the form still has this `ETag`.",

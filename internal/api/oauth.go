@@ -14,8 +14,6 @@ import (
 	"formulary/internal/oauth"
 )
 
-const maxOAuthBody = 64 << 10
-
 // Token is the answer of the token and the refresh endpoint.
 type Token struct {
 	AccessToken  string `json:"access_token" doc:"Access token to send with API requests" example:"fma_…"`
@@ -78,7 +76,7 @@ var oauthErrors = []fault.Code{fault.InvalidRequest, fault.InvalidClient, fault.
 
 func (a *API) token() *operation {
 	return a.oauthOperation(operation{
-		Path: "/api/oauth2/token", ID: "token", CORS: true,
+		Path: "/api/oauth2/token", ID: "token", MaxBody: maxOAuth, CORS: true,
 		Summary:     "Exchange an authorization code",
 		Description: "Also accepts `grant_type=refresh_token`, for libraries that use a single token endpoint.",
 		Errors:      append([]fault.Code{fault.InvalidGrant, fault.UnsupportedGrant, fault.InvalidScope, fault.UnauthorizedClient}, oauthErrors...),
@@ -96,7 +94,7 @@ func (a *API) token() *operation {
 
 func (a *API) refresh() *operation {
 	return a.oauthOperation(operation{
-		Path: "/api/oauth2/refresh", ID: "refresh", CORS: true,
+		Path: "/api/oauth2/refresh", ID: "refresh", MaxBody: maxOAuth, CORS: true,
 		Summary:     "Refresh an access token",
 		Description: "Confidential applications keep their refresh token. Public applications get a new one each time.",
 		Errors:      append([]fault.Code{fault.InvalidGrant, fault.UnsupportedGrant, fault.InvalidScope, fault.UnauthorizedClient}, oauthErrors...),
@@ -163,7 +161,7 @@ func writeToken(w http.ResponseWriter, t oauth.Token) {
 
 func (a *API) revoke() *operation {
 	return a.oauthOperation(operation{
-		Path: "/api/oauth2/revoke", ID: "revoke", CORS: true,
+		Path: "/api/oauth2/revoke", ID: "revoke", MaxBody: maxOAuth, CORS: true,
 		Summary:     "Revoke a token",
 		Description: "RFC 7009. Revoking a refresh token also revokes its access tokens. Unknown tokens are ignored.",
 		Errors:      oauthErrors,
@@ -186,7 +184,7 @@ func (a *API) revoke() *operation {
 
 func (a *API) introspect() *operation {
 	return a.oauthOperation(operation{
-		Path: "/api/oauth2/introspect", ID: "introspect",
+		Path: "/api/oauth2/introspect", ID: "introspect", MaxBody: maxOAuth,
 		Summary:     "Inspect a token",
 		Description: "RFC 7662. Applications can inspect only their own tokens; all other tokens are reported as inactive.",
 		Errors:      oauthErrors,
@@ -236,9 +234,9 @@ type values map[string]string
 // oauthOperation wraps what all OAuth endpoints have in common.
 func (a *API) oauthOperation(op operation, run func(http.ResponseWriter, *http.Request, values) error) *operation {
 	op.Method, op.Tag, op.Open, op.Status = "POST", "OAuth 2.0", true, 200
-	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, _ []string) error {
+	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) error {
 		setNoStore(w.Header())
-		in, err := readForm(w, r)
+		in, err := readForm(w, r, op.MaxBody)
 		if err != nil {
 			return err
 		}
@@ -249,7 +247,7 @@ func (a *API) oauthOperation(op operation, run func(http.ResponseWriter, *http.R
 
 // readForm reads a form body. Nothing is taken from the query, where secrets
 // would end up in logs.
-func readForm(w http.ResponseWriter, r *http.Request) (values, error) {
+func readForm(w http.ResponseWriter, r *http.Request, most int64) (values, error) {
 	if r.URL.RawQuery != "" {
 		return nil, fault.New(fault.InvalidRequest, "Send parameters in the body, not in the query string.")
 	}
@@ -259,7 +257,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (values, error) {
 			return nil, fault.New(fault.UnsupportedMedia, "Send the body as application/x-www-form-urlencoded.")
 		}
 	}
-	text, err := readAll(w, r, maxOAuthBody)
+	text, err := readAll(w, r, most)
 	if err != nil {
 		return nil, err
 	}

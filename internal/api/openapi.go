@@ -217,7 +217,7 @@ func (a *API) openAPI() *operation {
 	return &operation{
 		Method: "GET", Path: "/api/v1/openapi.json", ID: "openapi", Tag: "OpenAPI", Open: true, Status: 200,
 		Summary: "Get the OpenAPI document", Description: "The OpenAPI document of this API.", CORS: true, output: reflect.TypeFor[map[string]any](),
-		serve: func(a *API, w http.ResponseWriter, r *http.Request, _ []string) error {
+		serve: func(a *API, w http.ResponseWriter, r *http.Request) error {
 			w.Header().Set("Cache-Control", "public, max-age=300")
 			compress.Vary(w.Header())
 			writeCached(w, http.StatusOK, a.cachedDocument(), a.document())

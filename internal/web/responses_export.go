@@ -34,11 +34,11 @@ func (web *Handler) exportResponses(v *pageRequest) error {
 	if err != nil {
 		return err
 	}
-	f, err := web.Store.Form(v.ctx(), v.person.ID, id)
+	f, err := web.Store.Form(v.ctx(), v.owner(), id)
 	if err != nil {
 		return err
 	}
-	versions, err := web.Store.Definitions(v.ctx(), v.person.ID, id)
+	versions, err := web.Store.Definitions(v.ctx(), v.owner(), id)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (web *Handler) exportResponses(v *pageRequest) error {
 	table := export.Table{Format: format.Name, Labels: true, Versions: versions, Only: kept["column"]}
 	return export.StreamFile(v.w, v.r, fileName(f.Title, id)+"."+format.Name, format.Type, web.Log, func(out io.Writer) error {
 		return table.Responses(out, func(fn func(form.Response) error) error {
-			return web.Store.StreamResponses(v.ctx(), v.person.ID, id, filter, fn)
+			return web.Store.StreamResponses(v.ctx(), v.owner(), id, filter, fn)
 		})
 	})
 }
