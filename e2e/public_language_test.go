@@ -61,7 +61,7 @@ const visible = `(() => {
 // wordsOf are the words of a language, by what the page says in English.
 func wordsOf(t testing.TB, language string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("../internal/web/words/" + language + ".json")
+	text, err := os.ReadFile("../internal/web/locales/" + language + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}

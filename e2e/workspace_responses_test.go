@@ -324,7 +324,7 @@ func TestSummary(t *testing.T) {
 		if page.Key != question["key"] {
 			t.Errorf("question %d is %s, in the API %s", i, page.Key, question["key"])
 		}
-		want := []string{fmt.Sprintf("%v answered", question["answered"])}
+		want := []string{fmt.Sprintf("%v answer", question["answered"])}
 		for _, name := range []string{"average", "nps"} {
 			if n, ok := question[name].(float64); ok {
 				want = append(want, strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", n), "0"), "."))
