@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
+
+	"formulary/internal/fault"
 )
 
 // Limits of a password, in characters.
@@ -45,11 +47,11 @@ const (
 func CheckPassword(password string, known ...string) error {
 	switch n := utf8.RuneCountInString(password); {
 	case n < MinPassword:
-		return fmt.Errorf("use at least %d characters for the password", MinPassword)
+		return fault.Messagef("use at least %d characters for the password", MinPassword)
 	case n > MaxPassword:
-		return fmt.Errorf("use %d characters or fewer for the password", MaxPassword)
+		return fault.Messagef("use %d characters or fewer for the password", MaxPassword)
 	case !utf8.ValidString(password):
-		return errors.New("the password contains invalid characters")
+		return fault.Messagef("the password contains invalid characters")
 	}
 	// The estimate grows with length; so many characters decide it.
 	guessed := []rune(password)
@@ -61,7 +63,7 @@ func CheckPassword(password string, known ...string) error {
 		pieces = append(append(pieces, k, local, strings.ReplaceAll(k, " ", "")), strings.FieldsFunc(k, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })...)
 	}
 	if estimateGuesses(string(guessed), pieces) < minGuesses {
-		return errors.New("this password is too easy to guess; try a few unrelated words")
+		return fault.Messagef("this password is too easy to guess; try a few unrelated words")
 	}
 	return nil
 }

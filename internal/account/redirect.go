@@ -1,13 +1,13 @@
 package account
 
 import (
-	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+
+	"formulary/internal/fault"
 )
 
 // Limits of an application's registration.
@@ -21,59 +21,59 @@ const (
 // no scheme with a meaning in browsers can be registered.
 func CheckRedirectURI(uri string, public bool) error {
 	if uri == "" {
-		return errors.New("enter a redirect URI")
+		return fault.Messagef("enter a redirect URI")
 	}
 	if len(uri) > MaxRedirectLength {
-		return fmt.Errorf("a redirect URI can have up to %d characters", MaxRedirectLength)
+		return fault.Messagef("a redirect URI can have up to %d characters", MaxRedirectLength)
 	}
 	for _, r := range uri {
 		if r <= ' ' || r >= 0x7f || strings.ContainsRune(`\<>"^`+"`{|}", r) {
-			return errors.New("use only ASCII characters in a redirect URI; percent-encode the rest")
+			return fault.Messagef("use only ASCII characters in a redirect URI; percent-encode the rest")
 		}
 	}
 	if strings.Contains(uri, "*") {
-		return errors.New("redirect URIs are matched exactly; remove the wildcard")
+		return fault.Messagef("redirect URIs are matched exactly; remove the wildcard")
 	}
 	u, err := url.Parse(uri)
 	if err != nil || !u.IsAbs() {
-		return errors.New("enter an absolute redirect URI, such as https://example.com/callback")
+		return fault.Messagef("enter an absolute redirect URI, such as https://example.com/callback")
 	}
 	if strings.Contains(uri, "#") {
-		return errors.New("remove the fragment (#…) from the redirect URI")
+		return fault.Messagef("remove the fragment (#…) from the redirect URI")
 	}
 	if u.User != nil {
-		return errors.New("remove the user name and password from the redirect URI")
+		return fault.Messagef("remove the user name and password from the redirect URI")
 	}
 	if strings.Trim(strings.ToLower(u.Host), "abcdefghijklmnopqrstuvwxyz0123456789.-:[]") != "" {
-		return errors.New("the host of a redirect URI can only contain letters, numbers, dots and hyphens")
+		return fault.Messagef("the host of a redirect URI can only contain letters, numbers, dots and hyphens")
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return errors.New("the query string of the redirect URI is malformed")
+		return fault.Messagef("the query string of the redirect URI is malformed")
 	}
 	for _, name := range []string{"code", "state", "error", "error_description", "iss"} {
 		if query.Has(name) {
-			return fmt.Errorf("remove %q from the query string of the redirect URI; Formulary adds it", name)
+			return fault.Messagef("remove %q from the query string of the redirect URI; Formulary adds it", name)
 		}
 	}
 	switch {
 	case u.Scheme == "https":
 		if u.Hostname() == "" {
-			return errors.New("the redirect URI has no host")
+			return fault.Messagef("the redirect URI has no host")
 		}
 	case u.Scheme == "http":
 		if host := u.Hostname(); host != "localhost" && !isLoopback(host) {
-			return errors.New("use https; http is only allowed for 127.0.0.1, [::1] and localhost")
+			return fault.Messagef("use https; http is only allowed for 127.0.0.1, [::1] and localhost")
 		}
 	case strings.Contains(u.Scheme, "."):
 		if !public {
-			return errors.New("custom schemes are only allowed for public applications")
+			return fault.Messagef("custom schemes are only allowed for public applications")
 		}
 		if u.Opaque != "" || u.Host != "" && u.Path == "" {
-			return errors.New("add a path after the custom scheme, such as com.example.app:/callback")
+			return fault.Messagef("add a path after the custom scheme, such as com.example.app:/callback")
 		}
 	default:
-		return fmt.Errorf("the scheme %s is not allowed; use https", u.Scheme)
+		return fault.Messagef("the scheme %s is not allowed; use https", u.Scheme)
 	}
 	return nil
 }

@@ -1,14 +1,14 @@
 package account
 
 import (
-	"errors"
-	"fmt"
 	"net/mail"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"formulary/internal/fault"
 )
 
 // Roles of a person on this installation.
@@ -48,17 +48,17 @@ func (p User) DisplayName() string {
 func ParseEmail(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return "", errors.New("enter an email address")
+		return "", fault.Messagef("enter an email address")
 	}
 	if len(text) > MaxEmail || !IsSingleLine(text) {
-		return "", errors.New("enter an email address, such as name@example.com")
+		return "", fault.Messagef("enter an email address, such as name@example.com")
 	}
 	parsed, err := mail.ParseAddress(text)
 	if err != nil || parsed.Address != text || parsed.Name != "" || strings.ContainsAny(text, " ,<>\"") {
-		return "", errors.New("enter an email address, such as name@example.com")
+		return "", fault.Messagef("enter an email address, such as name@example.com")
 	}
 	if _, domain, _ := strings.Cut(text, "@"); strings.HasPrefix(domain, "[") {
-		return "", errors.New("enter an email address, such as name@example.com")
+		return "", fault.Messagef("enter an email address, such as name@example.com")
 	}
 	return text, nil
 }
@@ -73,10 +73,10 @@ func EmailKey(email string) string {
 func ParseName(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if !IsSingleLine(text) {
-		return "", errors.New("enter the name on one line")
+		return "", fault.Messagef("enter the name on one line")
 	}
 	if utf8.RuneCountInString(text) > MaxName {
-		return "", fmt.Errorf("use %d characters or fewer for the name", MaxName)
+		return "", fault.Messagef("use %d characters or fewer for the name", MaxName)
 	}
 	return text, nil
 }

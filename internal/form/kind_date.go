@@ -1,13 +1,14 @@
 package form
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"time"
 )
 
 // date is a day of the calendar.
-type date struct{ words }
+type date struct{}
 
 func (date) Name() string                          { return "date" }
 func (date) Properties() []string                  { return []string{"earliest", "latest"} }
@@ -49,9 +50,9 @@ func parseMoment(f *Field, value any, format, said string, invalid error) (any, 
 	}
 	switch {
 	case f.Earliest != "" && text < f.Earliest:
-		return nil, answerError("enter %s or later", displayTime(f.Earliest, format, said))
+		return nil, answerError("enter %s or later", Moment{f.Earliest, format, said})
 	case f.Latest != "" && text > f.Latest:
-		return nil, answerError("enter %s or earlier", displayTime(f.Latest, format, said))
+		return nil, answerError("enter %s or earlier", Moment{f.Latest, format, said})
 	}
 	return text, nil
 }
@@ -62,6 +63,18 @@ const (
 	DisplayDate     = "2 January 2006"
 	DisplayDateTime = "2 January 2006, 15:04"
 )
+
+// Moment is a date or time in a message.
+type Moment struct {
+	Text          string
+	Layout        string // of the text
+	DisplayLayout string // how people write it, in English
+}
+
+// Localize writes it as people do.
+func (m Moment) Localize(word func(string) string) string {
+	return displayTime(m.Text, m.Layout, word(m.DisplayLayout))
+}
 
 // displayTime writes a date or time as people would.
 func displayTime(text, format, as string) string {
@@ -82,6 +95,15 @@ func checkMoments(f *Field, format string, invalid func(property, format string,
 	}
 	if f.Earliest != "" && f.Latest != "" && f.Earliest > f.Latest {
 		invalid("latest", "choose a date on or after the earliest")
+	}
+}
+
+func (date) Traits() Traits {
+	return Traits{
+		Input: "date", TimeLayout: time.DateOnly, DisplayLayout: DisplayDate,
+		Example: func(_ *Field, s Sampler) any {
+			return fmt.Sprintf("2027-%02d-%02d", 1+s.Dice.IntN(12), 1+s.Dice.IntN(28))
+		},
 	}
 }
 

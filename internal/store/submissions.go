@@ -48,7 +48,7 @@ type pendingSubmission struct {
 	waiter
 }
 
-var errBusy = &fault.Error{Code: fault.DatabaseUnreachable, Message: "The service is busy. Try again in a few seconds.", RetryAfter: 1}
+var errBusy = fault.New(fault.DatabaseUnreachable, "The service is busy. Try again in a few seconds.").WithRetryAfter(1)
 
 // SubmitResponse stores a submission and returns when it is on disk.
 func (s *Store) SubmitResponse(ctx context.Context, in Submission) (form.Response, error) {

@@ -76,7 +76,7 @@ func (web *Handler) signin(v *pageRequest) error {
 		}
 		p := web.signinForm(next)
 		p.Email = email
-		p.Errors = problems{"email": "The email address or password is incorrect."}
+		p.problems = problems{"email": fault.Messagef("The email address or password is incorrect.")}
 		return web.render(v, http.StatusUnauthorized, "signin", p)
 	}
 	try.succeed()

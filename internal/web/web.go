@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -49,7 +50,8 @@ type Config struct {
 	Address        func(*http.Request) netip.Addr
 	// Presses limits what else an address does with forms that costs as much as a
 	// submission; nil: no limit.
-	Presses *limit.Limiter[netip.Addr]
+	Presses       *limit.Limiter[netip.Addr]
+	KindTemplates fs.FS // templates/kinds/*.html of kinds that tests register, or nil
 	// SigningKeys are those that sign what pages carry along; they rotate.
 	SigningKeys func(context.Context) (store.SigningKeys, error)
 }
@@ -185,7 +187,7 @@ func New(c Config) (*Handler, error) {
 	if web.static, err = loadStatic(); err != nil {
 		return nil, err
 	}
-	if web.pages, err = loadPages(web.static, c.BaseURL); err != nil {
+	if web.pages, err = loadPages(web.static, c.BaseURL, c.KindTemplates); err != nil {
 		return nil, err
 	}
 	if web.languages, err = loadCatalogs(); err != nil {
@@ -233,7 +235,7 @@ func (web *Handler) notFound(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = "none"
 	var err error = fault.New(fault.UnknownPath, "We can’t find this page. Check the address, or go back to your forms.")
 	if _, pattern := web.paths.Handler(r); pattern != "" {
-		err = &fault.Error{Code: fault.MethodNotAllowed, Message: "This page doesn’t support that request. Go back and try again.", Allow: web.methodsFor(r)}
+		err = fault.New(fault.MethodNotAllowed, "This page doesn’t support that request. Go back and try again.").WithAllow(web.methodsFor(r))
 	}
 	// The error page has the menu of whoever is signed in.
 	v := &pageRequest{w: w, r: r}
@@ -307,20 +309,20 @@ func (web *Handler) enter(v *pageRequest, route route) error {
 	}
 	if v.r.Method == http.MethodPut {
 		if err := web.origins.Check(v.r); err != nil {
-			return &fault.Error{Code: fault.Forbidden, Message: "For your security, this request was blocked because it came from another site. Reload the page and try again.", Cause: err}
+			return fault.New(fault.Forbidden, "For your security, this request was blocked because it came from another site. Reload the page and try again.").WithCause(err)
 		}
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, route.maxBody)
 	}
 	if v.r.Method == http.MethodPost {
 		if err := web.origins.Check(v.r); err != nil {
-			return &fault.Error{Code: fault.Forbidden, Message: "For your security, this request was blocked because it came from another site. Reload the page and try again.", Cause: err}
+			return fault.New(fault.Forbidden, "For your security, this request was blocked because it came from another site. Reload the page and try again.").WithCause(err)
 		}
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, route.maxBody)
 		if err := v.r.ParseForm(); err != nil {
 			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 				return fault.New(fault.TooLarge, "That request is too large. Shorten it and try again.")
 			}
-			return &fault.Error{Code: fault.BadRequest, Message: "The request could not be read. Reload the page and try again.", Cause: err}
+			return fault.New(fault.BadRequest, "The request could not be read. Reload the page and try again.").WithCause(err)
 		}
 	}
 	if route.access == signedIn && v.user == nil {
