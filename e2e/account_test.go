@@ -22,10 +22,10 @@ func TestProfile(t *testing.T) {
 	b.fill(`input[name="name"]`, "Ada Lovelace")
 	b.fill(`input[name="language"]`, "klingonisch")
 	b.wantStatus(b.press(accountForm("profile", "button")), 422)
-	b.wantText("not a known language tag")
+	b.wantText("valid language tag")
 	b.fill(`input[name="language"]`, "pt-BR")
 	b.wantStatus(b.press(accountForm("profile", "button")), 200)
-	b.wantText("Your profile is saved.")
+	b.wantText("Profile saved.")
 	b.open("/account")
 	for field, want := range map[string]string{"name": "Ada Lovelace", "language": "pt-BR"} {
 		if got := run(b, chromedp.Value(`input[name="`+field+`"]`)); got != want {
@@ -43,13 +43,13 @@ func TestChangeEmail(t *testing.T) {
 		b.open("/account")
 		b.fill(accountForm("email", `[name="email"]`), email)
 		b.fill(accountForm("email", `[name="current"]`), password)
-		return b.press(button("Change the address"))
+		return b.press(button("Change email"))
 	}
 	b.wantStatus(change("ada@lovelace.example", "not-her-password"), 422)
-	b.wantText("The password is not right.")
+	b.wantText("The password is incorrect.")
 	b.wantStatus(change("grace@example.com", clitest.Password), 422)
 	b.wantStatus(change("ada@lovelace.example", clitest.Password), 200)
-	b.wantText("Your e-mail address is changed.")
+	b.wantText("Email address changed.")
 
 	signedInTab(t, s, "ada@lovelace.example")
 	old := openTab(t, s.URL)
@@ -68,13 +68,13 @@ func TestChangePassword(t *testing.T) {
 		b.open("/account")
 		b.fill(accountForm("password", `[name="current"]`), current)
 		b.fill(accountForm("password", `[name="password"]`), next)
-		return b.press(button("Change the password"))
+		return b.press(button("Change password"))
 	}
 	b.wantStatus(change("not-her-password", newPassword), 422)
-	b.wantText("The password is not right.")
+	b.wantText("The password is incorrect.")
 	b.wantStatus(change(clitest.Password, "password"), 422)
 	b.wantStatus(change(clitest.Password, newPassword), 200)
-	b.wantText("Password changed. You are signed out everywhere else.")
+	b.wantText("Password changed. You have been signed out of all other sessions.")
 
 	otherTab.open("/account")
 	otherTab.wantPath("/signin")
@@ -102,16 +102,16 @@ func TestSessions(t *testing.T) {
 	}
 	b.open("/account")
 	wantSessions(3)
-	b.wantText("127.0.0.1", "this one", "Chrome")
+	b.wantText("127.0.0.1", "this device", "Chrome")
 
-	b.wantStatus(b.press(button("End")), 200)
-	b.wantText("That session has ended.")
+	b.wantStatus(b.press(button(`//main//button[normalize-space()="Sign out"]`)), 200)
+	b.wantText("Signed out of that session.")
 	wantSessions(2)
 	if isSignedIn(second) == isSignedIn(third) {
 		t.Error("ending one session did not end exactly one of the two others")
 	}
 
-	b.wantStatus(b.press(button("Sign out everywhere else")), 200)
+	b.wantStatus(b.press(button("Sign out of all other sessions")), 200)
 	wantSessions(1)
 	if isSignedIn(second) || isSignedIn(third) {
 		t.Error("another session still works")
@@ -133,7 +133,7 @@ func TestDeleteAccount(t *testing.T) {
 		return b.press(button("Delete my account"))
 	}
 	b.wantStatus(remove("not-her-password"), 422)
-	b.wantText("The password is not right.")
+	b.wantText("The password is incorrect.")
 	b.wantStatus(remove(clitest.Password), 200)
 	b.wantPath("/signin")
 	b.fill(`input[name="email"]`, ada)

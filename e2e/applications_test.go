@@ -52,16 +52,16 @@ func TestApplicationWithSecret(t *testing.T) {
 	s := start(t)
 	b := signedInTab(t, s, ada)
 	b.press(link("Applications"))
-	b.wantText("None yet")
+	b.wantText("No applications yet")
 
 	b.newApplication("Shop", "javascript:alert(1)")
-	b.wantStatus(b.press(button("Register")), 422)
+	b.wantStatus(b.press(button("Register application")), 422)
 	if got := run(b, chromedp.Value(`textarea[name="redirect_uris"]`)); got != "javascript:alert(1)" {
 		t.Errorf("after a mistake the redirect URI is %q, want it kept", got)
 	}
 	b.fill(`textarea[name="redirect_uris"]`, "https://shop.example/callback")
-	b.wantStatus(b.press(button("Register")), 200)
-	b.wantText("Shop", "shown this once")
+	b.wantStatus(b.press(button("Register application")), 200)
+	b.wantText("Shop", "You won’t be able to see it again")
 	first := b.shownSecret()
 	id := b.text("dl dd code")
 
@@ -77,7 +77,7 @@ func TestApplicationWithSecret(t *testing.T) {
 	b.fill(`textarea[name="redirect_uris"]`, "https://shop.example/callback\nhttps://shop.example/second")
 	b.do(chromedp.Click(`input[value="webhooks:read"]`))
 	b.wantStatus(b.press(button("Save")), 200)
-	b.wantText("The application is saved.", "Shop of horrors")
+	b.wantText("Changes saved.", "Shop of horrors")
 	b.open(page)
 	if got := run(b, chromedp.Value(`textarea[name="redirect_uris"]`)); got != "https://shop.example/callback\nhttps://shop.example/second" {
 		t.Errorf("the redirect URIs are %q", got)
@@ -88,7 +88,7 @@ func TestApplicationWithSecret(t *testing.T) {
 
 	// Both secrets work until the old one is deleted.
 	old := b.text(".lines .faint")
-	b.wantStatus(b.press(button("Add a secret")), 200)
+	b.wantStatus(b.press(button("Add secret")), 200)
 	second := b.shownSecret()
 	wantClient := func(secret, want string) {
 		t.Helper()
@@ -101,30 +101,30 @@ func TestApplicationWithSecret(t *testing.T) {
 	b.open(page)
 	b.wantNoText(second)
 	b.press(`form[action$="/secrets/` + old + `/drop"] button`)
-	b.wantText("That secret no longer works.")
+	b.wantText("Secret deleted.")
 	wantClient(first, "invalid_client")
 	wantClient(second, "invalid_grant")
 	if n := b.count(`form[action$="/drop"]`); n != 0 {
 		t.Error("the last secret can be dropped")
 	}
 
-	b.press(button("Switch off"))
-	b.wantText("The application is switched off")
+	b.press(button("Disable"))
+	b.wantText("Application disabled")
 	if n := b.count(`h1 .tag.closed`); n != 1 {
 		t.Error("it is not shown as off")
 	}
 	wantClient(second, "invalid_grant")
-	b.press(button("Switch on"))
-	b.wantText("The application is switched on again.")
+	b.press(button("Enable"))
+	b.wantText("Application enabled.")
 	wantClient(second, "invalid_grant")
 
 	if n := b.count(`details[open]`); n != 0 {
 		t.Error("deleting needs no confirmation")
 	}
 	b.do(chromedp.Click(`details.sure summary`))
-	b.wantStatus(b.press(button("Yes, delete it")), 200)
+	b.wantStatus(b.press(button("Delete application")), 200)
 	b.wantPath("/applications")
-	b.wantText("The application is deleted.", "None yet")
+	b.wantText("Application deleted.", "No applications yet")
 	b.wantStatus(b.open(page), 404)
 	wantClient(second, "invalid_client")
 }
@@ -135,11 +135,11 @@ func TestPublicApplication(t *testing.T) {
 	b := signedInTab(t, s, ada)
 	b.newApplication("Pocket", "com.example.pocket:/callback")
 	b.do(chromedp.Click(`input[name="kind"][value="public"]`))
-	b.wantStatus(b.press(button("Register")), 200)
-	b.wantText("Pocket", "The application is registered.")
-	b.wantNoText("fms_", "Add a secret")
+	b.wantStatus(b.press(button("Register application")), 200)
+	b.wantText("Pocket", "Application registered.")
+	b.wantNoText("fms_", "Add secret")
 	b.open("/applications")
-	b.wantText("Public, without a secret")
+	b.wantText("Public")
 }
 
 // TestRegisterTwice: if the response to Register is lost, pressing it again does not
@@ -157,8 +157,8 @@ func TestRegisterTwice(t *testing.T) {
 	if status := run(b, chromedp.Evaluate[int](send, chromedp.EvalAwaitPromise)); status != 200 {
 		t.Fatalf("the first time the form is answered with %d", status)
 	}
-	b.wantStatus(b.press(button("Register")), 200)
-	b.wantText("Shop", "Add a secret")
+	b.wantStatus(b.press(button("Register application")), 200)
+	b.wantText("Shop", "Add secret")
 	b.open("/applications")
 	if n := b.count(".cards > li"); n != 1 {
 		t.Errorf("%d applications are registered, want 1", n)
@@ -173,7 +173,7 @@ func TestCopy(t *testing.T) {
 	// The clipboard is shared by the whole machine, so the page gets a fake one.
 	b.injectScript(`navigator.clipboard.writeText = async (text) => { window.copied = text; };`)
 	b.newApplication("Shop", "https://shop.example/callback")
-	b.press(button("Register"))
+	b.press(button("Register application"))
 	secret := b.shownSecret()
 	b.do(chromedp.Click(`.once button`), chromedp.WaitReady(`//button[normalize-space()="Copied"]`))
 	if got := run(b, chromedp.Evaluate[string](`window.copied`)); got != secret {

@@ -159,13 +159,13 @@ func memberViews(app application) []view {
 		{name: "refused application", path: "/applications/new", status: 200, prepare: func(b *tab) {
 			b.fill(`input[name="name"]`, "Shop")
 			b.fill(`textarea[name="redirect_uris"]`, "http://shop.example/")
-			b.wantStatus(b.press(button("Register")), 422)
+			b.wantStatus(b.press(button("Register application")), 422)
 		}},
 		{name: "application", path: "/applications/" + app.ID, status: 200},
 		{name: "application with a secret", path: "/applications/new", status: 200, prepare: func(b *tab) {
 			b.fill(`input[name="name"]`, "Shop")
 			b.fill(`textarea[name="redirect_uris"]`, "https://shop.example/")
-			b.wantStatus(b.press(button("Register")), 200)
+			b.wantStatus(b.press(button("Register application")), 200)
 			b.shownSecret()
 		}},
 		{name: "consent", path: app.authorizePath("forms:read,forms:write,responses:read", "s"), status: 200},
@@ -173,7 +173,7 @@ func memberViews(app application) []view {
 		{name: "account", path: "/account", status: 200},
 		{name: "refused address", path: "/account", status: 200, prepare: func(b *tab) {
 			b.fill(accountForm("email", `[name="current"]`), "not-her-password")
-			b.wantStatus(b.press(button("Change the address")), 422)
+			b.wantStatus(b.press(button("Change email")), 422)
 		}},
 	}
 }

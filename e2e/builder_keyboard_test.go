@@ -97,7 +97,7 @@ func TestBuilderKeyboard(t *testing.T) {
 	if got := run(b.tab, chromedp.Evaluate[string](`document.activeElement.value`)); got != "Third" {
 		t.Errorf("the focus is on %q, want the question that was moved", got)
 	}
-	b.wait(`document.querySelector("body > [role=status]").textContent === "Moved to place 2 of 3"`)
+	b.wait(`document.querySelector("body > [role=status]").textContent === "Moved to position 2 of 3"`)
 
 	b.pressKeys("Ctrl+D", "d", chromedp.ModifierCtrl)
 	b.waitForLabelInput()

@@ -23,46 +23,46 @@ func TestBuilderLogic(t *testing.T) {
 	s := start(t)
 	b := openBuilder(t, s, "Party", party)
 	b.do(chromedp.Click(labelInput(2)))
-	b.do(chromedp.Click(button("Only when…")))
-	b.pick(`.panel [aria-label="Answer"]`, "false")
-	b.pick(`.panel [aria-label="Comparison"]`, "not_equals")
+	b.do(chromedp.Click(button("Add condition")))
+	b.pick(`.panel [aria-label="Value"]`, "false")
+	b.pick(`.panel [aria-label="Operator"]`, "not_equals")
 	b.waitStored("a condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[1].ShowIf, &form.Condition{Field: "coming", Op: "not_equals", Value: false})
 	})
-	b.pick(`.panel [aria-label="Comparison"]`, "equals")
-	b.pick(`.panel [aria-label="Answer"]`, "true")
+	b.pick(`.panel [aria-label="Operator"]`, "equals")
+	b.pick(`.panel [aria-label="Value"]`, "true")
 	b.waitStored("the other condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[1].ShowIf, &form.Condition{Field: "coming", Op: "equals", Value: true})
 	})
-	if got := b.text(inQuestion(2, ".logic-line")); got != "Shown when “Are you coming?” is Yes" {
+	if got := b.text(inQuestion(2, ".logic-line")); got != "Shown if “Are you coming?” is Yes" {
 		t.Errorf("the question says %q", got)
 	}
 
 	// Two conditions, then one of them is removed.
 	b.do(chromedp.Click(labelInput(3)))
-	b.do(chromedp.Click(button("Only when…")))
+	b.do(chromedp.Click(button("Add condition")))
 	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Question"]`, "guests")
-	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Comparison"]`, "at_least")
-	b.fill(`.panel .sentence li:nth-child(1) [aria-label="Answer"]`, "2")
-	b.do(chromedp.Click(button("and …")))
+	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Operator"]`, "at_least")
+	b.fill(`.panel .sentence li:nth-child(1) [aria-label="Value"]`, "2")
+	b.do(chromedp.Click(button("Add condition")))
 	b.pick(`.panel .sentence li:nth-child(2) [aria-label="Question"]`, "coming")
-	b.pick(`.panel [aria-label="How many"]`, "any")
+	b.pick(`.panel [aria-label="Match"]`, "any")
 	b.waitStored("two conditions", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[2].ShowIf, &form.Condition{Any: []*form.Condition{
 			{Field: "guests", Op: "at_least", Value: 2.0}, {Field: "coming", Op: "equals", Value: true}}})
 	})
-	b.do(chromedp.Click(`.panel .sentence li:nth-child(2) [aria-label="Remove this condition"]`))
+	b.do(chromedp.Click(`.panel .sentence li:nth-child(2) [aria-label="Remove condition"]`))
 	b.waitStored("one condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[2].ShowIf, &form.Condition{Field: "guests", Op: "at_least", Value: 2.0})
 	})
 
 	// A jump to an ending for those who do not come.
-	b.do(chromedp.Click(button("Add an ending")))
+	b.do(chromedp.Click(button("Add ending")))
 	b.wait(`document.activeElement.matches(".endings .asks textarea")`)
 	b.typeKeys("What a pity")
 	b.do(chromedp.Click(labelInput(1)))
-	b.do(chromedp.Click(button("Lead somewhere else…")))
-	b.pick(`.panel .jump [aria-label="Answer"]`, "false")
+	b.do(chromedp.Click(button("Add jump")))
+	b.pick(`.panel .jump [aria-label="Value"]`, "false")
 	var to string
 	b.waitStored("a jump", func(d *form.Definition) bool {
 		if len(d.Endings) != 1 || d.Endings[0].Title != "What a pity" {
@@ -74,7 +74,7 @@ func TestBuilderLogic(t *testing.T) {
 	if to == "" || to == "ending" {
 		t.Errorf("the key of the ending is %q, want it made from its title", to)
 	}
-	b.wantText("“Are you coming?” is No: go to Ending: What a pity")
+	b.wantText("If “Are you coming?” is No, go to Ending: What a pity")
 
 	// A changed key is changed in all conditions and jumps.
 	b.do(chromedp.Click(".panel details summary"))
@@ -87,12 +87,12 @@ func TestBuilderLogic(t *testing.T) {
 	// Deleting a question that others depend on needs a confirmation.
 	b.clickTool(1, "Delete")
 	b.do(chromedp.WaitVisible("dialog form"))
-	b.wantText("Others speak of it", "“How many of you?” is shown only by its answer")
-	b.do(chromedp.Click(button("Leave it as it is")))
+	b.wantText("This is used elsewhere in the form", "“How many of you?” has a condition that uses it")
+	b.do(chromedp.Click(button("Cancel")))
 	b.wait(`!document.querySelector("dialog")`)
 	b.wantShown("Are you coming?", "How many of you?", "What do you eat?")
 	b.clickTool(1, "Delete")
-	b.do(chromedp.Click(button("Remove these conditions")))
+	b.do(chromedp.Click(button("Remove and continue")))
 	b.waitStored("two questions", func(d *form.Definition) bool {
 		return slices.Equal(labels(d), []string{"How many of you?", "What do you eat?"}) && d.Fields[0].ShowIf == nil && d.Fields[1].ShowIf != nil
 	})
@@ -103,7 +103,7 @@ func TestBuilderLogic(t *testing.T) {
 
 	// The flow is drawn and described in text.
 	b.wantStatus(b.press(link("Flow")), 200)
-	b.wantText("In words", "Show “How many of you?” when", "go to")
+	b.wantText("Logic summary", "Show “How many of you?” if", "go to")
 	if b.count(".flow svg") != 1 {
 		t.Error("the flow is not drawn")
 	}
@@ -133,7 +133,7 @@ func TestBuilderPreview(t *testing.T) {
 	b.do(chromedp.Evaluate[chromedp.Void](inside + `.querySelector("button.primary").click()`))
 	wantInPreview("Thank you")
 	b.ownerDB.wantStored("/f/" + b.id)
-	b.do(chromedp.Click(`[aria-label="As on a phone"]`))
+	b.do(chromedp.Click(`[aria-label="Phone"]`))
 	b.wait(`document.querySelector(".preview iframe").clientWidth < 400`)
 }
 

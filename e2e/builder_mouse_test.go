@@ -80,7 +80,7 @@ func TestBuilderEdit(t *testing.T) {
 	b.fill(".lead", "For the market")
 	b.fill(labelInput(2), "Which fruit?")
 	b.fill("#p-help", "The one that you like best")
-	b.do(chromedp.Click(`//section[@class="panel"]//label[contains(., "An answer is needed")]`))
+	b.do(chromedp.Click(`//section[@class="panel"]//label[contains(., "Required")]`))
 	b.fill(inQuestion(2, "li:nth-child(2) [data-option]"), "Plum")
 	b.typeKeys(kb.Enter)
 	b.wait(`document.activeElement.matches("[data-option^=here]") && document.activeElement.value === ""`)

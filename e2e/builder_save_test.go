@@ -22,7 +22,7 @@ func TestBuilderProblems(t *testing.T) {
 	b.waitLabels("First", "Which fruit?")
 	b.do(chromedp.Click(`.panel .list li:nth-child(1) [aria-label="Remove"]`))
 	b.do(chromedp.Click(`.panel .list li:nth-child(1) [aria-label="Remove"]`))
-	b.wait(`document.querySelector(".state.problem")?.innerText.includes("Not saved: 1 problem")`)
+	b.wait(`document.querySelector(".state.problem")?.innerText.includes("Not saved: 1 problem to fix")`)
 	b.wait(`document.querySelector(".fields > li:nth-child(2) .card.bad .wrong") !== null`)
 	problem := b.text(inQuestion(2, ".wrong"))
 	if !strings.Contains(problem, "option") && !strings.Contains(problem, "answer") {
@@ -38,8 +38,8 @@ func TestBuilderProblems(t *testing.T) {
 
 	// A draft with problems cannot be published.
 	b.do(chromedp.Click(button("Publish")), chromedp.WaitVisible("dialog form"))
-	b.wantText("Not yet", "Publishing takes what is saved.")
-	b.do(chromedp.Click(button("Back to the form")))
+	b.wantText("Not ready to publish", "Save your changes before you publish.")
+	b.do(chromedp.Click(button("Back to form")))
 	b.wait(`!document.querySelector("dialog")`)
 	b.wantRefused("/draft", 422)
 
@@ -84,15 +84,15 @@ func TestBuilderConflict(t *testing.T) {
 		title  string
 		labels []string
 	}{
-		{"Keep mine", "Fruit", []string{"Mine", "Second", "Third", "Fourth"}},
-		{"Take theirs", "Theirs", []string{"First", "Second", "Third", "Fourth", "From Theirs"}},
+		{"Keep my version", "Fruit", []string{"Mine", "Second", "Third", "Fourth"}},
+		{"Use their version", "Theirs", []string{"First", "Second", "Third", "Fourth", "From Theirs"}},
 	} {
 		t.Run(test.choice, func(t *testing.T) {
 			b := openBuilder(t, s, "Fruit", fruit)
 			b.changeElsewhere("Theirs")
 			b.fill(labelInput(1), "Mine")
 			b.do(chromedp.WaitVisible("dialog form"))
-			b.wantText("Somebody else has changed this form", "“Theirs”, 5 questions", "“Fruit”, 4 questions")
+			b.wantText("This form was changed elsewhere", "“Theirs”, 5 questions", "“Fruit”, 4 questions")
 			b.wantRefused("/draft", 409)
 			b.do(chromedp.Click(button(test.choice)))
 			b.wait(`!document.querySelector("dialog")`)
@@ -125,8 +125,8 @@ func TestBuilderPublish(t *testing.T) {
 		b.do(chromedp.Click(".tools .primary"), chromedp.WaitVisible("dialog form"))
 	}
 	publish()
-	b.wantText("This is the first version.")
-	b.do(chromedp.Click(button("Not now")))
+	b.wantText("Anyone with the link will be able to respond.")
+	b.do(chromedp.Click(button("Cancel")))
 	b.wait(`!document.querySelector("dialog")`)
 	publish()
 	b.wantStatus(b.press(`dialog .primary`), 200)
@@ -136,16 +136,16 @@ func TestBuilderPublish(t *testing.T) {
 	b.wantStatus(b.press(link("Build")), 200)
 	b.do(chromedp.WaitVisible(labelInput(1)))
 	publish()
-	b.wantText("Nothing has changed since version 1.")
+	b.wantText("No changes since version 1.")
 	if b.count("dialog .primary:disabled") != 1 {
 		t.Error("nothing can be published")
 	}
-	b.do(chromedp.Click(button("Not now")))
+	b.do(chromedp.Click(button("Cancel")))
 	b.wait(`!document.querySelector("dialog")`)
 
 	b.fill(labelInput(1), "What is your favourite?")
 	b.clickTool(3, "Delete")
-	b.add("E-mail", "Your address")
+	b.add("Email", "Your address")
 	reader := openTab(t, s.URL)
 	b.waitStored("all this", func(d *form.Definition) bool {
 		return slices.Contains(labels(d), "Your address") && !slices.Contains(labels(d), "Third")
@@ -153,10 +153,10 @@ func TestBuilderPublish(t *testing.T) {
 	reader.wantStatus(reader.open("/f/"+b.id), 200)
 	reader.wantText("First", "Third")
 	reader.wantNoText("favourite", "Your address")
-	b.wantText("Saved. Live is still version 1")
+	b.wantText("Draft saved. Version 1 is live.")
 	publish()
 	changes := b.text("dialog .changes")
-	for _, want := range []string{"New", "Gone", "Changed", "“What is your favourite?”: Question", "Your address", "“Third”"} {
+	for _, want := range []string{"Added", "Removed", "Edited", "“What is your favourite?”: Question", "Your address", "“Third”"} {
 		if !strings.Contains(changes, want) {
 			t.Errorf("the changes do not say %q:\n%s", want, changes)
 		}
@@ -176,7 +176,7 @@ func TestBuilderUnsavedChanges(t *testing.T) {
 		{"key": "n", "kind": "number", "label": "How many?"}, {"key": "total", "kind": "calculated", "label": "Price", "expression": "n * 2"}]}`)
 	b.do(chromedp.Click(labelInput(2)))
 	b.fill("#p-expression", "n *")
-	const refused = `document.querySelector(".state")?.innerText.trim() === "Not saved: 1 problem"`
+	const refused = `document.querySelector(".state")?.innerText.trim() === "Not saved: 1 problem to fix"`
 	b.wait(refused)
 	b.fill(labelInput(1), "How many of them?")
 	b.wait(refused)

@@ -79,7 +79,7 @@ func (b builder) waitStored(what string, isWanted func(*form.Definition) bool) {
 		text, _ := json.MarshalIndent(b.readStored(), "", " ")
 		b.t.Fatalf("%s was not stored; this was:\n%s\nat %s", what, text, b.describe())
 	}
-	b.wait(`/^(All changes saved|Saved. Live is still version \d+)$/.test(document.querySelector(".state.saved")?.innerText.trim())`)
+	b.wait(`/^(All changes saved|Draft saved. Version \d+ is live\.)$/.test(document.querySelector(".state.saved")?.innerText.trim())`)
 }
 
 // labels returns the labels of a draft's fields.

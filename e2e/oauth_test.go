@@ -116,7 +116,7 @@ func TestAuthorize(t *testing.T) {
 				b.signIn(ada)
 				b.wantPath("/authorize")
 				host := strings.TrimPrefix(app.origin, "http://")
-				b.wantText("Test application", ada, host, "See your forms", "Read and export the responses to your forms")
+				b.wantText("Test application", ada, host, "View your forms", "View and export responses to your forms")
 				b.wantNoText("delete your forms")
 				b.wantStatus(b.press(button("Allow Access")), 200)
 				back := b.wantCallback(app, "code", "state")
@@ -174,7 +174,7 @@ func TestConnections(t *testing.T) {
 	app := registerApp(t, s)
 	b := signedInTab(t, s, ada, app.origin)
 	b.open("/connections")
-	b.wantText("Nobody but you")
+	b.wantText("No connected apps")
 
 	b.open(app.authorizePath("forms:read", "s"))
 	b.press(button("Allow Access"))
@@ -184,11 +184,11 @@ func TestConnections(t *testing.T) {
 	}
 
 	b.open("/")
-	b.press(link("Connected"))
+	b.press(link("Connected apps"))
 	b.wantPath("/connections")
-	b.wantText("Test application", "See your forms")
+	b.wantText("Test application", "View your forms")
 	b.wantStatus(b.press(button("Disconnect")), 200)
-	b.wantText("The application is disconnected", "Nobody but you")
+	b.wantText("Disconnected.", "No connected apps")
 	if code := meErrorCode(t, s, token.Access); code != 401001 {
 		t.Errorf("after Disconnect the token gives %d, want 401001", code)
 	}

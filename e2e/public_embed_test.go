@@ -137,7 +137,7 @@ func TestEmbed(t *testing.T) {
 	f.wantText("Second page")
 	b.waitForFit(f)
 	f.fill(`input[name="last"]`, "No")
-	f.wantStatus(f.press(button("Send")), 200)
+	f.wantStatus(f.press(button("Submit")), 200)
 	f.wantPath(path + "/done")
 	f.wantText("See you, Ada")
 	b.waitForFit(f)

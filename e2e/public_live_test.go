@@ -114,7 +114,7 @@ func TestLiveConditions(t *testing.T) {
 	b.do(chromedp.KeyEvent("ts"))
 	b.waitForQuestions("shirt", "size", "colour", "diet", "nuts")
 	b.choose("nuts", "wal")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path + "/done")
 	b.wantSent("GET "+path, "POST "+path, "GET "+path+"/done")
 
@@ -125,7 +125,7 @@ func TestLiveConditions(t *testing.T) {
 	b.fill(`input[name="colour"]`, "Blue")
 	b.choose("shirt", "false")
 	b.waitForQuestions("shirt", "diet")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path + "/done")
 	ownerDB.wantStored(path,
 		`{"shirt": true, "size": "m", "colour": "Red", "diet": "Peanuts", "nuts": ["wal"]}`,
@@ -146,25 +146,25 @@ func TestConditionsWithoutScript(t *testing.T) {
 	b.waitForQuestions("shirt", "diet")
 	b.choose("shirt", "true")
 	b.waitForQuestions("shirt", "diet")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path)
 	b.waitForQuestions("shirt", "size", "diet")
 	if at := b.focusedName(); at != "size" {
 		t.Errorf("the focus is on %q, want the new question", at)
 	}
 	b.choose("size", "m")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path)
 	b.waitForQuestions("shirt", "size", "colour", "diet")
 	b.fill(`input[name="colour"]`, "Red")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path + "/done")
 
 	// Changing an answer removes the answers that depended on it.
 	b.wantStatus(b.open(path+"?shirt=true&size=m&colour=Red"), 200)
 	b.waitForQuestions("shirt", "size", "colour", "diet")
 	b.choose("shirt", "false")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path + "/done")
 	ownerDB.wantStored(path, `{"shirt": true, "size": "m", "colour": "Red"}`, `{"shirt": false}`)
 }

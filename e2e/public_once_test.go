@@ -42,7 +42,7 @@ func TestStoredOnce(t *testing.T) {
 
 			b.wantStatus(b.open(path), 200)
 			b.fill(`input[name="a"]`, "one")
-			b.navigate(chromedp.DoubleClick(button("Send")))
+			b.navigate(chromedp.DoubleClick(button("Submit")))
 			b.wait(`location.pathname.endsWith("/done")`)
 			ownerDB.wantStored(path, `{"a": "one"}`)
 

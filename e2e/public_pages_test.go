@@ -82,7 +82,7 @@ func TestPages(t *testing.T) {
 	}
 
 	// Another response with a jump over a page, which is not shown.
-	b.wantStatus(b.press(link("Answer once more")), 200)
+	b.wantStatus(b.press(link("Submit another response")), 200)
 	b.wantPath(path)
 	if got := run(b, chromedp.Value(`input[name="who"]`)); got != "" {
 		t.Errorf("the new sheet holds %q", got)
@@ -157,7 +157,7 @@ func TestOtherAnswer(t *testing.T) {
 		b.wait(`document.querySelector('input[name="` + key + `"][value="_other"]').checked`)
 	}
 	b.do(chromedp.Click(`input[name="more"][value="_other"]`))
-	b.press(button("Send"))
+	b.press(button("Submit"))
 	b.wait(`location.pathname.endsWith("/done")`)
 	ownerDB.wantStored(path, `{"one": "green", "some": ["green"]}`)
 }
@@ -172,10 +172,10 @@ func TestMissingFromLink(t *testing.T) {
 		{"key": "from", "kind": "hidden", "required": true}, {"key": "a", "kind": "short_text", "label": "Word"}]}`)})
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open(path), 200)
-	b.press(button("Send"))
-	b.wantText("Something is missing that comes with the link to this form.")
+	b.press(button("Submit"))
+	b.wantText("This link is incomplete.")
 	b.wantStatus(b.open(path+"?from=mail"), 200)
-	b.press(button("Send"))
+	b.press(button("Submit"))
 	b.wait(`location.pathname.endsWith("/done")`)
 	ownerDB.wantStored(path, `{"from": "mail"}`)
 }

@@ -186,7 +186,7 @@ func TestFillIn(t *testing.T) {
 			b.wantStatus(b.press(button("Next")), 200)
 			b.wantText("Second page", "Page 2 of 2")
 			b.fill(`input[name="last"]`, "No")
-			b.wantStatus(b.press(button("Send")), 200)
+			b.wantStatus(b.press(button("Submit")), 200)
 			b.wantPath(path + "/done")
 			b.wantText("Thank you")
 			ownerDB.wantStored(path, `{"nick": "Ada", "shirt": true, "size": "m", "source": "mail", "last": "No"}`)

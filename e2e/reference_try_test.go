@@ -12,7 +12,7 @@ import (
 // sendTryRequest presses Send and returns the response that the page shows.
 func (b *tab) sendTryRequest() string {
 	b.t.Helper()
-	b.do(chromedp.Click(button("Send")))
+	b.do(chromedp.Click(button("Send request")))
 	b.wait(`/^\d{3} /.test(document.querySelector(".try .result p").textContent)`)
 	return b.text(".try .result")
 }
@@ -33,10 +33,10 @@ func TestTryAPI(t *testing.T) {
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open("/docs/api"), 200)
 	b.do(chromedp.Click(".try summary"))
-	b.press(button("Allow it"))
+	b.press(button("Allow access"))
 	b.signIn(ada)
 	b.wantPath("/authorize")
-	b.wantText("API page of this Formulary", ada, "See your forms")
+	b.wantText("API reference", ada, "View your forms")
 	b.allowAccess("/docs/api")
 	if result := b.sendTryRequest(); !strings.HasPrefix(result, "200 ") || !strings.Contains(result, ada) {
 		t.Errorf("GET /api/v1/me shows %s", result)
@@ -60,14 +60,14 @@ func TestTryAPI(t *testing.T) {
 		t.Errorf("without the scope: %s", result)
 	}
 	b.wantRefused("/api/v1/forms", 403)
-	b.do(chromedp.Click(button("Take it back")))
-	b.press(button("Allow it"))
-	b.wantText("Create, change, publish and delete your forms")
+	b.do(chromedp.Click(button("Revoke access")))
+	b.press(button("Allow access"))
+	b.wantText("Create, edit, publish and delete your forms")
 	b.allowAccess("/docs/api/createForm")
 	if result := b.sendTryRequest(); !strings.HasPrefix(result, "201 ") || !strings.Contains(result, "Order") {
 		t.Errorf("POST /api/v1/forms shows %s", result)
 	}
-	b.do(chromedp.Click(button("Take it back")))
+	b.do(chromedp.Click(button("Revoke access")))
 	if result := b.sendTryRequest(); !strings.HasPrefix(result, "401 ") || !strings.Contains(result, "401003") {
 		t.Errorf("without a token: %s", result)
 	}
@@ -82,7 +82,7 @@ func TestTryAPICancel(t *testing.T) {
 	b.press(link("API"))
 	b.press(`.index a[href$="/listForms"]`)
 	b.do(chromedp.Click(".try summary"))
-	b.press(button("Allow it"))
+	b.press(button("Allow access"))
 	b.press(button("Cancel"))
 	b.wait(`location.pathname === "/docs/api/listForms" && document.readyState === "complete"`)
 	b.wait(`document.querySelector(".try .result p").textContent.startsWith("access_denied")`)
@@ -94,7 +94,7 @@ func TestTryAPICallback(t *testing.T) {
 	s := start(t)
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open("/docs/api/callback?code=x&state=y"), 200)
-	b.wantText("Nobody is waiting for this answer.")
+	b.wantText("This authorization has expired.")
 }
 
 // TestReferenceWithoutStorage: without session storage, the reference works and the API

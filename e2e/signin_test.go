@@ -76,14 +76,14 @@ func TestSetup(t *testing.T) {
 
 	b := openTab(t, site)
 	b.open("/signin")
-	b.wantText("There is no account yet")
+	b.wantText("Formulary isn’t set up yet")
 
 	b.wantStatus(b.open(setup), 200)
 	b.wantText("Welcome to Formulary")
 	b.fill(`input[name="email"]`, ada)
 	b.fill(`input[name="name"]`, "Ada Lovelace")
 	b.fill(`input[name="password"]`, "password")
-	b.wantStatus(b.press(button("Create the account")), 422)
+	b.wantStatus(b.press(button("Create account")), 422)
 	if n := b.count(`input[name="password"][aria-invalid]`); n != 1 {
 		t.Errorf("a common password was not marked as wrong")
 	}
@@ -91,9 +91,9 @@ func TestSetup(t *testing.T) {
 		t.Errorf("after a mistake the e-mail address is %q: it has to be typed again", got)
 	}
 	b.fill(`input[name="password"]`, clitest.Password)
-	b.wantStatus(b.press(button("Create the account")), 200)
+	b.wantStatus(b.press(button("Create account")), 200)
 	b.wantPath("/")
-	b.wantText("Your first form", "Sign out")
+	b.wantText("Create your first form", "Sign out")
 
 	stranger := openTab(t, site)
 	if status := stranger.open(setup); status < 400 {
@@ -117,7 +117,7 @@ func TestSignin(t *testing.T) {
 	b.fill(`input[name="email"]`, ada)
 	b.fill(`input[name="password"]`, "not-her-password")
 	b.wantStatus(b.press(button("Sign in")), 401)
-	b.wantText("The address or the password is not right.")
+	b.wantText("The email address or password is incorrect.")
 	if got := run(b, chromedp.Value(`input[name="email"]`)); got != ada {
 		t.Errorf("after a wrong password the address is %q, want it kept", got)
 	}

@@ -27,18 +27,18 @@ func TestTryApplication(t *testing.T) {
 			b := signedInTab(t, s, ada)
 			page := "/applications/" + app.ID
 			b.wantStatus(b.open(page), 200)
-			b.wantText("None yet.")
+			b.wantText("No requests yet.")
 			b.wantStatus(b.press(button("Try it")), 200)
-			b.wantText("The whole flow works")
+			b.wantText("The OAuth flow works")
 			steps := run(b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".steps-tried h2"), (e) => (e.querySelector("use").href.baseVal.endsWith("#check") ? "" : "failed: ") + e.innerText.trim())`))
-			want := "Send the person to the authorization page, Exchange the code for tokens, Ask who the token is for, List forms, Refresh the access token, Give everything back"
+			want := "Redirect the user to the authorization page, Exchange the code for tokens, Get the current user, List forms, Refresh the access token, Revoke the tokens"
 			if got := strings.Join(steps, ", "); got != want {
 				t.Errorf("the steps are %q, want %q", got, want)
 			}
 			b.wantText("Fruit", "grant_type=authorization_code", ada)
 			b.wantNoText("client_secret=fms_")
 			b.wantStatus(b.press(button("Try again")), 200)
-			b.wantText("The whole flow works")
+			b.wantText("The OAuth flow works")
 			b.wantStatus(b.press(link("Back")), 200)
 			b.wantPath(page)
 			// The test flow leaves no connected app behind.

@@ -56,8 +56,8 @@ func TestFirstForm(t *testing.T) {
 	fill(b, `input[name="email"]`, ada)
 	fill(b, `input[name="name"]`, "Ada Lovelace")
 	fill(b, `input[name="password"]`, clitest.Password)
-	press(b, button("Create the account"))
-	b.wantText("Your first form")
+	press(b, button("Create account"))
+	b.wantText("Create your first form")
 	if n := b.count(".starters .starter"); n != 9 {
 		t.Errorf("%d ways to start, want a blank one and 8", n)
 	}
@@ -76,9 +76,9 @@ func TestFirstForm(t *testing.T) {
 	act(func() { b.typeKeys("Your name") })
 	click(".tools .primary")
 	b.do(chromedp.WaitVisible("dialog form"))
-	b.wantText("This is the first version.")
+	b.wantText("Anyone with the link will be able to respond.")
 	press(b, "dialog .primary")
-	b.wantText("Cake sale", "open")
+	b.wantText("Cake sale", "Open")
 	address := b.text(".link code")
 	if !strings.HasPrefix(address, site+"/f/") {
 		t.Fatalf("the link is %q", address)
@@ -87,19 +87,19 @@ func TestFirstForm(t *testing.T) {
 
 	act(func() { respondent.wantStatus(respondent.open(address), 200) })
 	respondent.wantText("Cake sale", "Which cake would you like?", "Carrot cake", "Cheesecake", "Apple pie", "Your name")
-	respondent.wantNoText("Answer 1", "Answer 2")
+	respondent.wantNoText("Option 1", "Option 2")
 	act(func() { respondent.choose("which_cake_would_you_like", "cheesecake") })
 	fill(respondent, `input[name="your_name"]`, "Grace")
-	press(respondent, button("Send"))
+	press(respondent, button("Submit"))
 	respondent.wantPath(path + "/done")
 	respondent.wantText("Thank you")
 
 	press(b, `//nav[@class="tabs"]//a[contains(., "Responses")]`)
-	b.wantText("Which cake would you like?", "Cheesecake", "Grace", "1 to 1 of 1")
+	b.wantText("Which cake would you like?", "Cheesecake", "Grace", "1–1 of 1")
 	press(b, "table.answers tbody th a")
 	b.wantText("Cheesecake", "Grace", "version 1")
 	press(b, `//nav[@class="tabs"]//a[contains(., "Summary")]`)
-	b.wantText("Responses: 1", "Which cake would you like?", "1 answered", "Cheesecake")
+	b.wantText("Responses: 1", "Which cake would you like?", "1 answer", "Cheesecake")
 	if actions > maxActions {
 		t.Errorf("it took %d actions, more than %d", actions, maxActions)
 	}

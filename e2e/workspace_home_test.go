@@ -57,7 +57,7 @@ func TestHome(t *testing.T) {
 				b.disableScript()
 				b.open("/")
 			}
-			b.wantText("Your first form", "Blank form", "Customer feedback")
+			b.wantText("Create your first form", "Blank form", "Customer feedback")
 			d := openOwnerDB(t, s)
 			ids := createForms(d)
 			b.wantStatus(b.open("/"), 200)
@@ -75,21 +75,21 @@ func TestHome(t *testing.T) {
 			b.wantListed("Apple day", "Cherry survey", "Banana order")
 			show("AN", "", "")
 			b.wantListed("Banana order")
-			show("", "open", "")
+			show("", "Open", "")
 			b.wantListed("Cherry survey")
 			show("", "closed", "")
 			b.wantListed("Apple day")
-			show("nothing like it", "draft", "title")
+			show("nothing like it", "Draft", "title")
 			b.wantListed()
-			b.wantText("Nothing found")
+			b.wantText("No results")
 			b.wantStatus(b.press(link("Show all forms")), 200)
 			b.wantListed("Banana order", "Cherry survey", "Apple day")
 
 			// A copy with its questions.
-			openMenu := func(title string) { b.do(chromedp.Click(fmt.Sprintf(`summary[aria-label="More about %s"]`, title))) }
+			openMenu := func(title string) { b.do(chromedp.Click(fmt.Sprintf(`summary[aria-label="More options for %s"]`, title))) }
 			openMenu("Cherry survey")
 			b.wantStatus(b.press(fmt.Sprintf(`form[action="/forms/%s/duplicate"] button`, ids["Cherry survey"])), 200)
-			b.wantText("draft")
+			b.wantText("Draft")
 			b.wantStatus(b.open("/?sort=title"), 200)
 			if n := len(b.listedTitles()); n != 4 {
 				t.Errorf("%d forms after copying one: %q", n, b.listedTitles())
@@ -98,12 +98,12 @@ func TestHome(t *testing.T) {
 			// Deleted and restored.
 			openMenu("Apple day")
 			b.wantStatus(b.press(fmt.Sprintf(`form[action="/forms/%s/delete"] button`, ids["Apple day"])), 200)
-			b.wantText("Deleted in the last hour", "Apple day")
+			b.wantText("Recently deleted", "Apple day")
 			if got := b.listedTitles(); len(got) != 3 {
 				t.Errorf("after deleting one there are %q", got)
 			}
 			b.wantStatus(b.press(".bin button"), 200)
-			b.wantText("The form is back.", "Apple day")
+			b.wantText("Form restored.", "Apple day")
 			if got := b.listedTitles(); len(got) != 4 {
 				t.Errorf("after undoing there are %q", got)
 			}
@@ -164,6 +164,6 @@ func TestTemplates(t *testing.T) {
 		}
 		b.do(chromedp.Click(".tools .primary"), chromedp.WaitVisible("dialog form"))
 		b.wantStatus(b.press("dialog .primary"), 200)
-		b.wantText(template.Title, "open")
+		b.wantText(template.Title, "Open")
 	}
 }

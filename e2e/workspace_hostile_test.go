@@ -227,7 +227,7 @@ func TestHostileApplications(t *testing.T) {
 		b.wantShownVerbatim("h1", []string{text})
 		b.wantInert()
 		b.wantStatus(b.press(button("Try it")), 200)
-		b.wantText("The whole flow works")
+		b.wantText("The OAuth flow works")
 		b.wantShownVerbatim(".trail a", []string{text})
 		b.wantInert()
 	}

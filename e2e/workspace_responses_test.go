@@ -104,13 +104,13 @@ func TestResponses(t *testing.T) {
 			}
 			responses := "/forms/" + id + "/responses"
 			b.wantStatus(b.open(responses), 200)
-			b.wantText("1 to 25 of 60")
+			b.wantText("1–25 of 60")
 			b.wantPeople(downTo(59, 35, 1)...)
 			b.wantStatus(b.press(link("Next")), 200)
 			b.wantPeople(downTo(34, 10, 1)...)
 			b.wantStatus(b.press(link("Next")), 200)
 			b.wantPeople(downTo(9, 0, 1)...)
-			b.wantText("51 to 60 of 60")
+			b.wantText("51–60 of 60")
 			if b.count(`[rel="next"]`) != 0 {
 				t.Error("there is a page after the last")
 			}
@@ -131,17 +131,17 @@ func TestResponses(t *testing.T) {
 			b.fill(`[name="is"]`, "blue")
 			b.do(chromedp.SetValue(`[name="order"]`, "oldest"))
 			b.wantStatus(b.press(".filter > button"), 200)
-			b.wantText("1 to 25 of 30")
+			b.wantText("1–25 of 30")
 			b.wantStatus(b.press(link("Next")), 200)
-			b.wantText("26 to 30 of 30")
+			b.wantText("26–30 of 30")
 			b.wantPeople(51, 53, 55, 57, 59)
-			b.wantStatus(b.press(link("Show all")), 200)
-			b.wantText("1 to 25 of 60")
+			b.wantStatus(b.press(link("Clear filters")), 200)
+			b.wantText("1–25 of 60")
 			menu("Filter")
 			b.do(chromedp.SetValue(`[name="where"]`, "stars"))
 			b.fill(`[name="is"]`, "many")
 			b.wantStatus(b.press(".filter > button"), 200)
-			b.wantText("This is not an answer to this question.")
+			b.wantText("This value doesn’t match any answer to that question.")
 
 			b.wantStatus(b.open(responses), 200)
 			b.fill(`[name="search"]`, "second LINE")
@@ -149,7 +149,7 @@ func TestResponses(t *testing.T) {
 			b.wantPeople(7)
 			b.fill(`[name="search"]`, "nobody said this")
 			b.wantStatus(b.press(".filter > button"), 200)
-			b.wantText("Nothing found")
+			b.wantText("No results")
 			b.wantStatus(b.open(responses), 200)
 			menu("Filter")
 			b.do(chromedp.SetValue(`[name="since"]`, "2026-03-02"), chromedp.SetValue(`[name="until"]`, "2026-03-02"))
@@ -168,14 +168,14 @@ func TestResponses(t *testing.T) {
 				}
 				b.fill(`[name="is"]`, "Deep blue")
 				b.wantStatus(b.press(".filter > button"), 200)
-				b.wantText("1 to 25 of 30")
+				b.wantText("1–25 of 30")
 				b.do(chromedp.Click(`.answers thead .tick input`))
 				if n := b.count(`.answers tbody .tick input:checked`); n != 25 {
 					t.Errorf("%d are ticked, want 25", n)
 				}
 				b.do(chromedp.Click(`.answers thead .tick input`))
-				b.wantStatus(b.press(button("Delete what is ticked")), 200)
-				b.wantText("Nothing is ticked.", "1 to 25 of 30")
+				b.wantStatus(b.press(button("Delete selected")), 200)
+				b.wantText("Select at least one response.", "1–25 of 30")
 				b.wantStatus(b.open(responses+"?since=2026-03-02&until=2026-03-02"), 200)
 			}
 
@@ -194,14 +194,14 @@ func TestResponses(t *testing.T) {
 
 			// Deleting the selected responses keeps the filter and can be undone.
 			b.do(chromedp.Click(`.answers tbody tr:nth-child(1) .tick input`), chromedp.Click(`.answers tbody tr:nth-child(3) .tick input`))
-			b.wantStatus(b.press(button("Delete what is ticked")), 200)
-			b.wantText("2 responses are deleted.")
+			b.wantStatus(b.press(button("Delete selected")), 200)
+			b.wantText("2 responses deleted.")
 			b.wantPeople(append([]int{46}, downTo(44, 24, 1)...)...)
 			if n := len(d.readStored("/f/" + id)); n != 58 {
 				t.Errorf("%d responses are stored, want 58", n)
 			}
 			b.wantStatus(b.press(button("Undo")), 200)
-			b.wantText("They are back.", "1 to 25 of 60")
+			b.wantText("Responses restored.", "1–25 of 60")
 			if n := len(d.readStored("/f/" + id)); n != 60 {
 				t.Errorf("%d responses are stored after undo, want 60", n)
 			}
@@ -219,7 +219,7 @@ func TestResponses(t *testing.T) {
 				t.Error("there is a newer response than the newest")
 			}
 			b.wantStatus(b.press(`button.danger`), 200)
-			b.wantText("deleted.", "1 to 25 of 59")
+			b.wantText("deleted.", "1–25 of 59")
 		})
 	}
 }
@@ -325,7 +325,7 @@ func TestSummary(t *testing.T) {
 		if page.Key != question["key"] {
 			t.Errorf("question %d is %s, in the API %s", i, page.Key, question["key"])
 		}
-		want := []string{fmt.Sprintf("%v answered", question["answered"])}
+		want := []string{fmt.Sprintf("%v answer", question["answered"])}
 		for _, name := range []string{"average", "nps"} {
 			if n, ok := question[name].(float64); ok {
 				want = append(want, strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", n), "0"), "."))

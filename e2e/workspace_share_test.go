@@ -53,7 +53,7 @@ func TestShare(t *testing.T) {
 			b.wantText("Not published yet")
 			b.wantStatus(b.press(`form[action$="/publish"] button`), 200)
 			b.wantPath(share)
-			b.wantText(s.URL+"/f/"+id, "open")
+			b.wantText(s.URL+"/f/"+id, "Open")
 			if b.count(`input[name="any_site"]:checked`) != 1 {
 				t.Error("at first not every site may show it")
 			}
@@ -74,7 +74,7 @@ func TestShare(t *testing.T) {
 			b.do(chromedp.Click(`[name="any_site"]`))
 			set("sites", "https://blog.example:8443\nhttps://shop.example")
 			b.wantStatus(b.press(button("Save")), 200)
-			b.wantText("Saved. It holds at once.", s.URL+"/f/"+slug)
+			b.wantText("Saved. Changes are live.", s.URL+"/f/"+slug)
 			want := form.Availability{
 				Slug: slug, ResponseLimit: 70, Sites: "https://blog.example:8443 https://shop.example",
 				OpensAt: time.Date(2020, 7, 1, 8, 0, 0, 0, time.UTC), ClosesAt: time.Date(2040, 1, 2, 17, 30, 0, 0, time.UTC),
@@ -92,11 +92,11 @@ func TestShare(t *testing.T) {
 			reader := openTab(t, s.URL)
 			reader.wantStatus(reader.open("/f/"+slug), 200)
 			reader.wantText("First", "Second")
-			b.wantStatus(b.press(button("Close the form")), 200)
-			b.wantText("The form is closed.", "closed")
+			b.wantStatus(b.press(button("Close form")), 200)
+			b.wantText("Form closed.", "Closed")
 			reader.wantStatus(reader.open("/f/"+slug), 409)
-			b.wantStatus(b.press(button("Open the form again")), 200)
-			b.wantText("The form is open again.")
+			b.wantStatus(b.press(button("Reopen form")), 200)
+			b.wantText("Form reopened.")
 			reader.wantStatus(reader.open("/f/"+slug), 200)
 
 			// A prefilled link, made by the page or by the server.

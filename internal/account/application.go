@@ -43,7 +43,7 @@ func (a *Application) Check() error {
 	case utf8.RuneCountInString(a.Name) > MaxAppName:
 		invalid("name", "use no more than 100 characters")
 	case err == errMixed:
-		invalid("name", "write each word of the name in one alphabet")
+		invalid("name", "use only one alphabet in each word of the name")
 	case err == errReserved:
 		invalid("name", "choose a name that does not look like part of Formulary")
 	case err != nil:
@@ -51,9 +51,9 @@ func (a *Application) Check() error {
 	}
 	switch n := len(a.RedirectURIs); {
 	case n == 0:
-		invalid("redirect_uri", "at least one redirect URI is needed")
+		invalid("redirect_uri", "enter at least one redirect URI")
 	case n > MaxRedirectURIs:
-		invalid("redirect_uri", "at most 20 redirect URIs")
+		invalid("redirect_uri", "enter no more than 20 redirect URIs")
 	}
 	for _, uri := range a.RedirectURIs {
 		if err := CheckRedirectURI(uri, a.Public); err != nil {
@@ -62,7 +62,7 @@ func (a *Application) Check() error {
 		}
 	}
 	if len(a.Scopes) == 0 {
-		invalid("scope", "at least one permission is needed")
+		invalid("scope", "select at least one scope")
 	}
 	if len(details) > 0 {
 		return fault.InvalidFields(details...)

@@ -47,11 +47,11 @@ const (
 func CheckPassword(password string, personal ...string) error {
 	switch n := utf8.RuneCountInString(password); {
 	case n < MinPassword:
-		return fault.Messagef("a password has at least %d characters", MinPassword)
+		return fault.Messagef("use at least %d characters for the password", MinPassword)
 	case n > MaxPassword:
-		return fault.Messagef("a password has at most %d characters", MaxPassword)
+		return fault.Messagef("use %d characters or fewer for the password", MaxPassword)
 	case !utf8.ValidString(password):
-		return fault.Messagef("the password is not valid text")
+		return fault.Messagef("the password contains invalid characters")
 	}
 	// 64 characters bound the time. More can only increase the estimate.
 	prefix := []rune(password)
@@ -64,7 +64,7 @@ func CheckPassword(password string, personal ...string) error {
 		known = append(known, strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })...)
 	}
 	if estimateGuessesLog10(string(prefix), known) < minGuessesLog10 {
-		return fault.Messagef("this password is easy to guess; a few unrelated words make a good one")
+		return fault.Messagef("this password is too easy to guess; try a few unrelated words")
 	}
 	return nil
 }

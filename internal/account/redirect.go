@@ -21,56 +21,56 @@ const (
 // which excludes schemes that browsers interpret, such as javascript.
 func CheckRedirectURI(uri string, public bool) error {
 	if uri == "" {
-		return fault.Messagef("a redirect URI is needed")
+		return fault.Messagef("enter a redirect URI")
 	}
 	if len(uri) > MaxRedirectLength {
-		return fault.Messagef("a redirect URI has at most %d characters", MaxRedirectLength)
+		return fault.Messagef("a redirect URI can have up to %d characters", MaxRedirectLength)
 	}
 	for _, r := range uri {
 		if r <= ' ' || r >= 0x7f || strings.ContainsRune(`\<>"^`+"`{|}", r) {
-			return fault.Messagef("a redirect URI is plain ASCII; encode everything else with %")
+			return fault.Messagef("use only ASCII characters in a redirect URI; percent-encode the rest")
 		}
 	}
 	if strings.Contains(uri, "*") {
-		return fault.Messagef("a redirect URI has no wildcard: it is matched byte for byte")
+		return fault.Messagef("redirect URIs are matched exactly; remove the wildcard")
 	}
 	u, err := url.Parse(uri)
 	if err != nil || !u.IsAbs() {
-		return fault.Messagef("a redirect URI is absolute, such as https://example.com/callback")
+		return fault.Messagef("enter an absolute redirect URI, such as https://example.com/callback")
 	}
 	if strings.Contains(uri, "#") {
-		return fault.Messagef("a redirect URI has no fragment after a #")
+		return fault.Messagef("remove the fragment (#…) from the redirect URI")
 	}
 	if u.User != nil {
-		return fault.Messagef("a redirect URI has no user name or password")
+		return fault.Messagef("remove the user name and password from the redirect URI")
 	}
 	if strings.Trim(strings.ToLower(u.Host), "abcdefghijklmnopqrstuvwxyz0123456789.-:[]") != "" {
-		return fault.Messagef("the host of a redirect URI has letters, digits, dots and hyphens")
+		return fault.Messagef("the host of a redirect URI can only contain letters, numbers, dots and hyphens")
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return fault.Messagef("the query of the redirect URI is malformed")
+		return fault.Messagef("the query string of the redirect URI is malformed")
 	}
 	for _, name := range []string{"code", "state", "error", "error_description", "iss"} {
 		if query.Has(name) {
-			return fault.Messagef("the query of the redirect URI may not have %q: we add it ourselves", name)
+			return fault.Messagef("remove %q from the query string of the redirect URI; Formulary adds it", name)
 		}
 	}
 	switch {
 	case u.Scheme == "https":
 		if u.Hostname() == "" {
-			return fault.Messagef("the redirect URI names no host")
+			return fault.Messagef("the redirect URI has no host")
 		}
 	case u.Scheme == "http":
 		if host := u.Hostname(); host != "localhost" && !isLoopback(host) {
-			return fault.Messagef("http is only for this machine (127.0.0.1, [::1], localhost); use https")
+			return fault.Messagef("use https; http is only allowed for 127.0.0.1, [::1] and localhost")
 		}
 	case strings.Contains(u.Scheme, "."):
 		if !public {
-			return fault.Messagef("a scheme of one's own is for public (native) applications only")
+			return fault.Messagef("custom schemes are only allowed for public applications")
 		}
 		if u.Opaque != "" || u.Host != "" && u.Path == "" {
-			return fault.Messagef("a scheme of one's own is followed by a path, such as com.example.app:/callback")
+			return fault.Messagef("add a path after the custom scheme, such as com.example.app:/callback")
 		}
 	default:
 		return fault.Messagef("the scheme %s is not allowed; use https", u.Scheme)

@@ -22,12 +22,12 @@ var ScopeList = []struct {
 	Scope       Scope
 	Description string
 }{
-	{FormsRead, "See your forms"},
-	{FormsWrite, "Create, change, publish and delete your forms"},
-	{ResponsesRead, "Read and export the responses to your forms"},
-	{ResponsesWrite, "Submit responses for you, edit and delete responses"},
-	{WebhooksRead, "See the webhooks of your forms"},
-	{WebhooksWrite, "Add, change and remove webhooks"},
+	{FormsRead, "View your forms"},
+	{FormsWrite, "Create, edit, publish and delete your forms"},
+	{ResponsesRead, "View and export responses to your forms"},
+	{ResponsesWrite, "Submit, edit and delete responses on your behalf"},
+	{WebhooksRead, "View the webhooks of your forms"},
+	{WebhooksWrite, "Create, edit and delete webhooks"},
 }
 
 // Description returns the description of the scope on the consent page.

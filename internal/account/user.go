@@ -48,17 +48,17 @@ func (u User) DisplayName() string {
 func ParseEmail(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return "", fault.Messagef("an e-mail address is needed")
+		return "", fault.Messagef("enter an email address")
 	}
 	if len(text) > MaxEmail || !IsSingleLine(text) {
-		return "", fault.Messagef("this is not an e-mail address")
+		return "", fault.Messagef("enter an email address, such as name@example.com")
 	}
 	parsed, err := mail.ParseAddress(text)
 	if err != nil || parsed.Address != text || parsed.Name != "" || strings.ContainsAny(text, " ,<>\"") {
-		return "", fault.Messagef("this is not an e-mail address")
+		return "", fault.Messagef("enter an email address, such as name@example.com")
 	}
 	if _, domain, _ := strings.Cut(text, "@"); strings.HasPrefix(domain, "[") {
-		return "", fault.Messagef("this is not an e-mail address")
+		return "", fault.Messagef("enter an email address, such as name@example.com")
 	}
 	return text, nil
 }
@@ -73,10 +73,10 @@ func EmailKey(email string) string {
 func ParseName(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if !IsSingleLine(text) {
-		return "", fault.Messagef("a name is one line of text")
+		return "", fault.Messagef("enter the name on one line")
 	}
 	if utf8.RuneCountInString(text) > MaxName {
-		return "", fault.Messagef("a name has at most %d characters", MaxName)
+		return "", fault.Messagef("use %d characters or fewer for the name", MaxName)
 	}
 	return text, nil
 }

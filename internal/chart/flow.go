@@ -182,7 +182,7 @@ func withoutPiping(d *form.Definition, text string) string {
 // directionTexts returns the texts that decide the direction of the drawing. The language
 // of the reader comes before that of the form.
 func (f *flow) directionTexts() []string {
-	list := []string{f.translate("How the pages follow")}
+	list := []string{f.translate("Form flow")}
 	for _, n := range f.nodes {
 		list = append(list, n.title)
 	}

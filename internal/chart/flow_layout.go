@@ -108,7 +108,7 @@ func (f *flow) draw() string {
 		width:  width,
 		height: f.height,
 		size:   fullWidth,
-		title:  f.translate("How the pages follow"),
+		title:  f.translate("Form flow"),
 		desc:   f.describe(),
 		rtl:    isRTL(f.directionTexts()...),
 	})

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -28,25 +29,25 @@ type commands struct {
 	Storage `embed:""`
 	About   kong.VersionFlag `name:"version" help:"Print the version."`
 
-	Serve   serveCommand   `cmd:"" help:"Run the service."`
-	User    userCommands   `cmd:"" help:"Manage people."`
+	Serve   serveCommand   `cmd:"" help:"Run the server."`
+	User    userCommands   `cmd:"" help:"Manage users."`
 	App     appCommands    `cmd:"" help:"Manage applications."`
-	Key     keyCommands    `cmd:"" help:"Manage the key that signs what pages carry."`
-	Form    formCommands   `cmd:"" help:"Forms as files."`
-	Export  exportCommand  `cmd:"" help:"Write the responses to a form to a file."`
-	Migrate migrateCommand `cmd:"" help:"Bring the database up to date (serve does so too)."`
-	Backup  backupCommand  `cmd:"" help:"Write everything to a file, also while serving."`
-	Restore restoreCommand `cmd:"" help:"Read a backup into an empty place, of either database."`
+	Key     keyCommands    `cmd:"" help:"Manage the signing key."`
+	Form    formCommands   `cmd:"" help:"Export and import forms as files."`
+	Export  exportCommand  `cmd:"" help:"Export the responses to a form."`
+	Migrate migrateCommand `cmd:"" help:"Apply database migrations (serve also does this)."`
+	Backup  backupCommand  `cmd:"" help:"Back up everything to a file. Safe while the server is running."`
+	Restore restoreCommand `cmd:"" help:"Restore a backup into an empty SQLite or PostgreSQL database."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
 // Storage says where the data is and how the service is reached.
 type Storage struct {
-	Data            string `env:"FORMULARY_DATA" default:"./formulary-data" help:"Folder for the data." placeholder:"FOLDER"`
-	DatabaseURL     string `env:"FORMULARY_DATABASE_URL" help:"postgres://… for PostgreSQL; empty for SQLite in the data folder." placeholder:"URL"`
-	DatabaseURLFile string `env:"FORMULARY_DATABASE_URL_FILE" help:"File that holds the database URL, which is a secret." placeholder:"FILE"`
-	Addr            string `env:"FORMULARY_ADDR" default:"127.0.0.1:8080" help:"Address that serve listens on."`
-	BaseURL         string `env:"FORMULARY_BASE_URL" help:"Address by which people reach the service, such as https://forms.example.com." placeholder:"URL"`
+	Data            string `env:"FORMULARY_DATA" default:"./formulary-data" help:"Data directory." placeholder:"DIR"`
+	DatabaseURL     string `env:"FORMULARY_DATABASE_URL" help:"PostgreSQL URL (postgres://…). If empty, SQLite in the data directory is used." placeholder:"URL"`
+	DatabaseURLFile string `env:"FORMULARY_DATABASE_URL_FILE" help:"File to read the database URL from, to keep it out of the environment." placeholder:"FILE"`
+	Addr            string `env:"FORMULARY_ADDR" default:"127.0.0.1:8080" help:"Address to listen on."`
+	BaseURL         string `env:"FORMULARY_BASE_URL" help:"Public address of the service, such as https://forms.example.com." placeholder:"URL"`
 }
 
 func (s Storage) url() (string, error) {
@@ -54,7 +55,7 @@ func (s Storage) url() (string, error) {
 		return s.DatabaseURL, nil
 	}
 	if s.DatabaseURL != "" {
-		return "", errors.New("give the database URL or the file that holds it, not both")
+		return "", errors.New("set either the database URL or the database URL file, not both")
 	}
 	text, err := os.ReadFile(s.DatabaseURLFile)
 	return strings.TrimSpace(string(text)), err
@@ -114,7 +115,7 @@ func run(ctx context.Context, args []string, s streams, t Tuning, tune tuner) in
 	exit := -1
 	parser, err := kong.New(&c,
 		kong.Name("formulary"),
-		kong.Description("An online forms service with an OAuth 2.0 platform, in one binary."),
+		kong.Description("Formulary: self-hosted online forms with an API and OAuth 2.0."),
 		kong.UsageOnError(),
 		kong.Writers(s.out, s.err),
 		kong.Vars{"version": "formulary " + Version()},
@@ -130,7 +131,7 @@ func run(ctx context.Context, args []string, s streams, t Tuning, tune tuner) in
 		return exit
 	}
 	if err != nil {
-		fmt.Fprintf(s.err, "formulary: %s\nSee formulary --help.\n", err)
+		fmt.Fprintf(s.err, "formulary: %s\nRun \"formulary --help\" for usage.\n", err)
 		return 2
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
@@ -156,11 +157,19 @@ func describeError(err error) string {
 	return text
 }
 
+// counted returns a number with its noun.
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatInt(n, 10) + " " + many
+}
+
 // longWork is the timeout of commands that process all data.
 const longWork = 6 * time.Hour
 
 type backupCommand struct {
-	File string `arg:"" help:"Where to write it."`
+	File string `arg:"" help:"File to write the backup to."`
 }
 
 func (b backupCommand) Run(ctx context.Context, storage Storage, io streams) error {
@@ -175,12 +184,12 @@ func (b backupCommand) Run(ctx context.Context, storage Storage, io streams) err
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(io.out, "%d rows from %s are in %s.\n", rows, s.Engine(), b.File)
+	fmt.Fprintf(io.out, "Backed up %s from %s to %s.\n", counted(rows, "row", "rows"), s.Engine(), b.File)
 	return nil
 }
 
 type restoreCommand struct {
-	File string `arg:"" help:"The backup."`
+	File string `arg:"" help:"Backup file to restore."`
 }
 
 func (r restoreCommand) Run(ctx context.Context, storage Storage, io streams) error {
@@ -200,7 +209,7 @@ func (r restoreCommand) Run(ctx context.Context, storage Storage, io streams) er
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(io.out, "%d rows are restored into %s.\n", rows, s.Engine())
+	fmt.Fprintf(io.out, "Restored %s into %s.\n", counted(rows, "row", "rows"), s.Engine())
 	return nil
 }
 

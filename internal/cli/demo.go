@@ -46,10 +46,10 @@ func demo(ctx context.Context, s *store.Store, base string, io streams, cost acc
 		return err
 	}
 	fmt.Fprintf(io.out, `
-Demo data is in place. Sign in at %s/signin
-  e-mail    %s
+Demo data added. Sign in at %s/signin
+  email     %s
   password  %s
-An application to try the API with, returning to %s
+Demo application (redirects to %s)
   client_id      %s
   client_secret  %s
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,15 +10,16 @@ import (
 	"time"
 
 	"formulary/internal/export"
+	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
 )
 
 type exportCommand struct {
-	Form   string `arg:"" help:"Id or slug of the form."`
-	Format string `env:"FORMULARY_EXPORT_FORMAT" enum:"csv,xlsx,jsonl" default:"csv" help:"The kind of file (csv, xlsx, jsonl)."`
-	Header string `env:"FORMULARY_EXPORT_HEADER" enum:"labels,keys" default:"labels" help:"What the header row has (labels, keys)."`
-	Output string `short:"o" env:"FORMULARY_EXPORT_OUTPUT" default:"-" help:"The file; - is standard output." placeholder:"FILE"`
+	Form   string `arg:"" help:"Form ID or custom link."`
+	Format string `env:"FORMULARY_EXPORT_FORMAT" enum:"csv,xlsx,jsonl" default:"csv" help:"File format (csv, xlsx, jsonl)."`
+	Header string `env:"FORMULARY_EXPORT_HEADER" enum:"labels,keys" default:"labels" help:"Header row: question labels or keys (labels, keys)."`
+	Output string `short:"o" env:"FORMULARY_EXPORT_OUTPUT" default:"-" help:"Output file; - for standard output." placeholder:"FILE"`
 }
 
 func (c exportCommand) Run(ctx context.Context, storage Storage, streams streams) error {
@@ -29,6 +31,9 @@ func (c exportCommand) Run(ctx context.Context, storage Storage, streams streams
 	}
 	defer s.Close()
 	public, err := s.PublicForm(ctx, c.Form)
+	if errors.Is(err, fault.NotFound) {
+		return fmt.Errorf("form %s not found", c.Form)
+	}
 	if err != nil {
 		return err
 	}
@@ -56,7 +61,7 @@ func (c exportCommand) Run(ctx context.Context, storage Storage, streams streams
 	err = writeFile(c.Output, func(out io.Writer) error { return table.Responses(out, each) })
 	bar.end()
 	if err == nil {
-		fmt.Fprintf(streams.err, "%d responses are in %s.\n", bar.done, c.Output)
+		fmt.Fprintf(streams.err, "Exported %s to %s.\n", counted(bar.done, "response", "responses"), c.Output)
 	}
 	return err
 }

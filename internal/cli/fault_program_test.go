@@ -60,7 +60,7 @@ type program struct {
 	beforeKill func() // called by kill
 }
 
-var addressLine = regexp.MustCompile(`^Formulary is at \S+ \(.*listening on ([^)]+)\)`)
+var addressLine = regexp.MustCompile(`^Formulary is running at \S+ \(.*listening on ([^)]+)\)`)
 
 // launch runs the program and waits until it is ready. wrapper is a command that
 // executes its arguments.

@@ -19,8 +19,8 @@ import (
 )
 
 type formCommands struct {
-	Export formExport `cmd:"" help:"Print a form as a file that form apply reads."`
-	Apply  formApply  `cmd:"" help:"Make a form what a file says, or make a new one."`
+	Export formExport `cmd:"" help:"Print a form as JSON for form apply."`
+	Apply  formApply  `cmd:"" help:"Create or update a form from a file."`
 }
 
 // formFile is a form as a file: its draft and availability, without responses.
@@ -83,13 +83,13 @@ func parseTime(text string) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return t, fmt.Errorf("%q is not a time such as 2026-05-31T17:30:00Z", text)
+		return t, fmt.Errorf("%q is not an RFC 3339 time, such as 2026-05-31T17:30:00Z", text)
 	}
 	return t.UTC().Truncate(time.Millisecond), nil
 }
 
 type formExport struct {
-	Form string `arg:"" help:"Id or slug of the form."`
+	Form string `arg:"" help:"Form ID or custom link."`
 }
 
 func (c formExport) Run(ctx context.Context, storage Storage, io streams) error {
@@ -112,7 +112,7 @@ func (c formExport) Run(ctx context.Context, storage Storage, io streams) error 
 func findForm(ctx context.Context, s *store.Store, address string) (form.Form, *form.Definition, error) {
 	public, err := s.PublicForm(ctx, address)
 	if errors.Is(err, fault.NotFound) {
-		return form.Form{}, nil, fmt.Errorf("there is no form %s", address)
+		return form.Form{}, nil, fmt.Errorf("form %s not found", address)
 	}
 	if err != nil {
 		return form.Form{}, nil, err
@@ -126,10 +126,10 @@ func findForm(ctx context.Context, s *store.Store, address string) (form.Form, *
 }
 
 type formApply struct {
-	File    string `arg:"" help:"The file; - reads from standard input."`
-	Owner   string `required:"" env:"FORMULARY_FORM_OWNER" help:"E-mail address of the person whose form it is." placeholder:"EMAIL"`
-	DryRun  bool   `env:"FORMULARY_DRY_RUN" help:"Only say what would change."`
-	Publish bool   `env:"FORMULARY_PUBLISH" help:"Publish it then."`
+	File    string `arg:"" help:"File to read; - for standard input."`
+	Owner   string `required:"" env:"FORMULARY_FORM_OWNER" help:"Email address of the form's owner." placeholder:"EMAIL"`
+	DryRun  bool   `env:"FORMULARY_DRY_RUN" help:"Show what would change without saving."`
+	Publish bool   `env:"FORMULARY_PUBLISH" help:"Publish the form after saving."`
 }
 
 func (c formApply) Run(ctx context.Context, storage Storage, io streams) error {
@@ -151,26 +151,33 @@ func (c formApply) Run(ctx context.Context, storage Storage, io streams) error {
 			fmt.Fprintln(io.out, line)
 		}
 		if c.DryRun {
-			fmt.Fprintln(io.out, map[bool]string{true: "A new form would be made.", false: f.ID + " would be changed."}[f.ID == ""])
+			switch {
+			case f.ID == "":
+				fmt.Fprintln(io.out, "Would create a new form.")
+			case len(changes) == 0:
+				fmt.Fprintf(io.out, "%s is up to date.\n", f.ID)
+			default:
+				fmt.Fprintf(io.out, "Would update %s.\n", f.ID)
+			}
 			return nil
 		}
 		now := time.Now()
 		switch {
 		case f.ID == "":
 			if f, err = s.CreateFormFrom(ctx, p.ID, input, store.IdempotencyKey{}, now); err == nil {
-				fmt.Fprintln(io.out, f.ID, "is made.")
+				fmt.Fprintf(io.out, "Created %s.\n", f.ID)
 			}
 		case len(changes) == 0:
-			fmt.Fprintln(io.out, f.ID, "is already so.")
+			fmt.Fprintf(io.out, "%s is up to date.\n", f.ID)
 		default:
 			f, err = s.UpdateForm(ctx, p.ID, f.ID, f.Revision, func(to *form.FormInput) error { *to = input; return nil }, now)
 			if err == nil {
-				fmt.Fprintln(io.out, f.ID, "is changed.")
+				fmt.Fprintf(io.out, "Updated %s.\n", f.ID)
 			}
 		}
 		if err == nil && c.Publish {
 			if f, err = s.Publish(ctx, p.ID, f.ID, 0, store.IdempotencyKey{}, now); err == nil {
-				fmt.Fprintf(io.out, "Version %d is published.\n", f.Version)
+				fmt.Fprintf(io.out, "Published version %d.\n", f.Version)
 			}
 		}
 		return describeProblems(err)
@@ -206,10 +213,10 @@ func (c formApply) read(io streams) (formFile, error) {
 	}
 	file := formFile{Sites: []string{form.AnySite}}
 	if err := strict.Unmarshal(text.Bytes(), &file, strict.RejectUnknownMembers(true)); err != nil {
-		return file, fmt.Errorf("%s is not a form: %w", c.File, err)
+		return file, fmt.Errorf("%s is not a valid form file: %w", c.File, err)
 	}
 	if file.Formulary != formFileFormat {
-		return file, fmt.Errorf("%s does not say \"formulary\": %d, the format of files that this version reads", c.File, formFileFormat)
+		return file, fmt.Errorf("%s has an unsupported format; \"formulary\" must be %d", c.File, formFileFormat)
 	}
 	return file, nil
 }

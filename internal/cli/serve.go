@@ -27,27 +27,27 @@ import (
 )
 
 type serveCommand struct {
-	AccessTokenTTL    time.Duration `env:"FORMULARY_ACCESS_TOKEN_TTL" default:"1h" help:"How long an access token lives."`
-	CodeTTL           time.Duration `env:"FORMULARY_CODE_TTL" default:"60s" help:"How long an authorization code lives."`
-	RefreshIdle       time.Duration `env:"FORMULARY_REFRESH_IDLE" default:"2160h" help:"A refresh token ends after so long without use."`
-	Signup            string        `env:"FORMULARY_SIGNUP" enum:"open,closed" default:"closed" help:"Whether strangers can make an account (open, closed)."`
-	TrustedProxies    []string      `env:"FORMULARY_TRUSTED_PROXIES" help:"Addresses and networks whose X-Forwarded-For is believed." placeholder:"NETWORK"`
-	AdminAddr         string        `env:"FORMULARY_ADMIN_ADDR" help:"Address for metrics and pprof; empty: off." placeholder:"ADDR"`
-	Log               string        `env:"FORMULARY_LOG" enum:"text,json" default:"text" help:"How the log is written (text, json)."`
-	RateLimit         string        `env:"FORMULARY_RATE_LIMIT" enum:"on,off" default:"on" help:"Limit requests (on, off). Guessing at passwords and secrets is always limited."`
-	RatePerToken      int           `env:"FORMULARY_RATE_PER_TOKEN" default:"6000" help:"Requests per minute with the access tokens of one grant, all together."`
-	RatePerAddress    int           `env:"FORMULARY_RATE_PER_ADDRESS" default:"12000" help:"Requests a minute of one address."`
-	RatePerRespondent int           `env:"FORMULARY_RATE_PER_RESPONDENT" default:"120" help:"Submissions a minute of one address."`
-	FormLimit         int64         `env:"FORMULARY_FORM_LIMIT" default:"10000" help:"Forms per account; 0: no limit."`
-	VersionLimit      int64         `env:"FORMULARY_VERSION_LIMIT" default:"500" help:"Published versions per form; 0: no limit."`
-	StorageLimit      byteSize      `env:"FORMULARY_STORAGE_LIMIT" default:"10GB" help:"Storage per account, such as 500MB or 10GB; 0: no limit." placeholder:"SIZE"`
-	MaxConnections    int           `env:"FORMULARY_MAX_CONNECTIONS" default:"0" help:"Open connections at most; 0: derived from the limit of open files." placeholder:"N"`
-	MaxPerAddress     int           `name:"max-connections-per-address" env:"FORMULARY_MAX_CONNECTIONS_PER_ADDRESS" default:"0" help:"Open connections of one address at most; 0: a quarter of all." placeholder:"N"`
-	TLSCert           string        `name:"tls-cert" env:"FORMULARY_TLS_CERT" help:"Certificate chain (PEM); with it the service speaks https." placeholder:"FILE"`
-	TLSKey            string        `name:"tls-key" env:"FORMULARY_TLS_KEY" help:"Private key of the certificate (PEM)." placeholder:"FILE"`
-	SecurityContact   string        `env:"FORMULARY_SECURITY_CONTACT" help:"Where to report a vulnerability, for /.well-known/security.txt (mailto: or https: URL)." placeholder:"URL"`
-	SecurityPolicy    string        `env:"FORMULARY_SECURITY_POLICY" help:"Page with the security policy, for the same file (https: URL)." placeholder:"URL"`
-	Demo              bool          `env:"FORMULARY_DEMO" help:"Fill an empty database with a demo account, forms and an application."`
+	AccessTokenTTL    time.Duration `env:"FORMULARY_ACCESS_TOKEN_TTL" default:"1h" help:"Access token lifetime."`
+	CodeTTL           time.Duration `env:"FORMULARY_CODE_TTL" default:"60s" help:"Authorization code lifetime."`
+	RefreshIdle       time.Duration `env:"FORMULARY_REFRESH_IDLE" default:"2160h" help:"Refresh tokens expire after this long without use."`
+	Signup            string        `env:"FORMULARY_SIGNUP" enum:"open,closed" default:"closed" help:"Whether anyone can sign up (open, closed)."`
+	TrustedProxies    []string      `env:"FORMULARY_TRUSTED_PROXIES" help:"Proxy addresses and networks whose X-Forwarded-For header is trusted." placeholder:"NETWORK"`
+	AdminAddr         string        `env:"FORMULARY_ADMIN_ADDR" help:"Address for metrics and pprof; empty to disable." placeholder:"ADDR"`
+	Log               string        `env:"FORMULARY_LOG" enum:"text,json" default:"text" help:"Log format (text, json)."`
+	RateLimit         string        `env:"FORMULARY_RATE_LIMIT" enum:"on,off" default:"on" help:"Rate limiting (on, off). Password and secret attempts are always limited."`
+	RatePerToken      int           `env:"FORMULARY_RATE_PER_TOKEN" default:"6000" help:"Requests per minute for all access tokens of one grant."`
+	RatePerAddress    int           `env:"FORMULARY_RATE_PER_ADDRESS" default:"12000" help:"Requests per minute per IP address."`
+	RatePerRespondent int           `env:"FORMULARY_RATE_PER_RESPONDENT" default:"120" help:"Form submissions per minute per IP address."`
+	FormLimit         int64         `env:"FORMULARY_FORM_LIMIT" default:"10000" help:"Forms per account; 0 for no limit."`
+	VersionLimit      int64         `env:"FORMULARY_VERSION_LIMIT" default:"500" help:"Published versions per form; 0 for no limit."`
+	StorageLimit      byteSize      `env:"FORMULARY_STORAGE_LIMIT" default:"10GB" help:"Storage per account, such as 500MB or 10GB; 0 for no limit." placeholder:"SIZE"`
+	MaxConnections    int           `env:"FORMULARY_MAX_CONNECTIONS" default:"0" help:"Maximum number of open connections; 0 to derive it from the open file limit." placeholder:"N"`
+	MaxPerAddress     int           `name:"max-connections-per-address" env:"FORMULARY_MAX_CONNECTIONS_PER_ADDRESS" default:"0" help:"Maximum number of open connections per IP address; 0 for a quarter of all." placeholder:"N"`
+	TLSCert           string        `name:"tls-cert" env:"FORMULARY_TLS_CERT" help:"TLS certificate chain (PEM). Enables https." placeholder:"FILE"`
+	TLSKey            string        `name:"tls-key" env:"FORMULARY_TLS_KEY" help:"TLS private key (PEM)." placeholder:"FILE"`
+	SecurityContact   string        `env:"FORMULARY_SECURITY_CONTACT" help:"Contact for vulnerability reports in /.well-known/security.txt (mailto: or https: URL)." placeholder:"URL"`
+	SecurityPolicy    string        `env:"FORMULARY_SECURITY_POLICY" help:"Security policy page in /.well-known/security.txt (https: URL)." placeholder:"URL"`
+	Demo              bool          `env:"FORMULARY_DEMO" help:"Add a demo account with forms and an application if the database is empty."`
 }
 
 const (
@@ -74,23 +74,23 @@ func (c serveCommand) check() error {
 		return err
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
-		return errors.New("a TLS certificate and its key go together")
+		return errors.New("set both the TLS certificate and the TLS key")
 	}
 	for name, d := range map[string]time.Duration{
-		"access token TTL": c.AccessTokenTTL, "code TTL": c.CodeTTL, "refresh idle time": c.RefreshIdle,
+		"access token TTL": c.AccessTokenTTL, "authorization code TTL": c.CodeTTL, "refresh idle time": c.RefreshIdle,
 	} {
 		if d < time.Second {
-			return fmt.Errorf("the %s is at least a second", name)
+			return fmt.Errorf("the %s must be at least one second", name)
 		}
 	}
 	if c.FormLimit < 0 || c.VersionLimit < 0 {
-		return errors.New("a limit must be 0 (no limit) or more")
+		return errors.New("a form or version limit must be 0 (no limit) or more")
 	}
 	if c.RatePerToken < 1 || c.RatePerAddress < 1 || c.RatePerRespondent < 1 {
-		return errors.New("a rate is at least one request a minute; FORMULARY_RATE_LIMIT=off switches limits off")
+		return errors.New("a rate limit must be at least 1 request per minute; to turn limits off, set FORMULARY_RATE_LIMIT=off")
 	}
 	if c.MaxConnections < 0 || c.MaxPerAddress < 0 {
-		return errors.New("a limit of connections is at least 1; 0 derives it from the limit of open files")
+		return errors.New("a connection limit must be at least 1, or 0 to derive it from the open file limit")
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func baseURL(configured string, listening net.Addr, tls bool) (string, error) {
 	if configured != "" {
 		u, err := url.Parse(configured)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
-			return "", fmt.Errorf("the base URL %q must look like https://forms.example.com", configured)
+			return "", fmt.Errorf("the base URL %q is not valid; use one such as https://forms.example.com", configured)
 		}
 		return u.Scheme + "://" + u.Host, nil
 	}
@@ -258,7 +258,7 @@ func baseURL(configured string, listening net.Addr, tls bool) (string, error) {
 // greet prints the address of the service and, if there is no account yet, the setup
 // link.
 func (c serveCommand) greet(ctx context.Context, d dependencies, addr net.Addr, io streams) error {
-	fmt.Fprintf(io.out, "Formulary is at %s (%s, listening on %s)\n", d.base, d.store.Engine(), addr)
+	fmt.Fprintf(io.out, "Formulary is running at %s (%s, listening on %s)\n", d.base, d.store.Engine(), addr)
 	hasUsers, err := d.store.HasUsers(ctx)
 	if err != nil {
 		return err
@@ -277,7 +277,7 @@ func (c serveCommand) greet(ctx context.Context, d dependencies, addr net.Addr, 
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(io.out, "\nThere is no account yet. Make the first one here, once:\n%s/setup?token=%s\n\n", d.base, link)
+	fmt.Fprintf(io.out, "\nNo accounts yet. Create the first one with this one-time link:\n%s/setup?token=%s\n\n", d.base, link)
 	return nil
 }
 
@@ -294,11 +294,11 @@ func runCleanup(ctx context.Context, s *store.Store, refreshIdle time.Duration, 
 			return
 		case <-cleanup.C:
 			if err := s.Cleanup(ctx, time.Now(), refreshIdle); err != nil && ctx.Err() == nil {
-				log.Error("sweep failed", "error", err)
+				log.Error("cleanup failed", "error", err)
 			}
 		case <-closing.C:
 			if err := s.CloseExpiredForms(ctx, time.Now()); err != nil && ctx.Err() == nil {
-				log.Error("closing forms failed", "error", err)
+				log.Error("could not close expired forms", "error", err)
 			}
 		}
 	}
@@ -321,9 +321,9 @@ func serveAdmin(ctx context.Context, addr string, metrics *server.Metrics, log *
 	context.AfterFunc(ctx, func() { admin.Close() })
 	go func() {
 		if err := admin.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("admin server ended", "error", err)
+			log.Error("admin server stopped", "error", err)
 		}
 	}()
-	log.Info("admin", "address", listener.Addr().String())
+	log.Info("admin server started", "address", listener.Addr().String())
 	return nil
 }

@@ -17,12 +17,12 @@ import (
 )
 
 type userCommands struct {
-	Add     userAdd     `cmd:"" help:"Add a person. The first one is the operator."`
-	List    userList    `cmd:"" help:"List people."`
-	Delete  userDelete  `cmd:"" help:"Delete a person with all forms, responses and applications."`
-	Disable userDisable `cmd:"" help:"Lock a person out, with all sessions and tokens."`
-	Enable  userEnable  `cmd:"" help:"Let a person in again."`
-	Reset   userReset   `cmd:"" help:"Print a one-time link to a new password."`
+	Add     userAdd     `cmd:"" help:"Add a user. The first one is the administrator."`
+	List    userList    `cmd:"" help:"List users."`
+	Delete  userDelete  `cmd:"" help:"Delete a user and all their forms, responses and applications."`
+	Disable userDisable `cmd:"" help:"Disable a user. Ends their sessions and tokens."`
+	Enable  userEnable  `cmd:"" help:"Enable a user."`
+	Reset   userReset   `cmd:"" help:"Print a one-time password reset link."`
 
 	Password userPassword `cmd:"" help:"Set a new password. Ends all sessions and disconnects all apps."`
 }
@@ -31,9 +31,9 @@ type userCommands struct {
 const resetTTL = 24 * time.Hour
 
 type userAdd struct {
-	Email         string `arg:"" help:"E-mail address."`
+	Email         string `arg:"" help:"Email address."`
 	PasswordStdin bool   `required:"" env:"FORMULARY_PASSWORD_STDIN" help:"Read the password from standard input."`
-	Name          string `env:"FORMULARY_USER_NAME" help:"What the person is called."`
+	Name          string `env:"FORMULARY_USER_NAME" help:"Name of the user."`
 	Language      string `env:"FORMULARY_USER_LANGUAGE" default:"en" help:"Language tag, such as en or pt-BR."`
 }
 
@@ -82,7 +82,7 @@ func addUser(ctx context.Context, s *store.Store, n newUser) (account.User, erro
 	}
 	var ok bool
 	if p.Language, ok = form.ParseLanguage(n.language); !ok {
-		return p, fmt.Errorf("%q is not a known language tag", n.language)
+		return p, fmt.Errorf("%q is not a valid language tag", n.language)
 	}
 	if err := account.CheckPassword(n.password, p.Email, p.Name); err != nil {
 		return p, err
@@ -106,7 +106,7 @@ func (userList) Run(ctx context.Context, storage Storage, io streams) error {
 		return err
 	}
 	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "EMAIL\tNAME\tROLE\tSTATE\tSINCE\tID")
+	fmt.Fprintln(table, "EMAIL\tNAME\tROLE\tSTATUS\tCREATED\tID")
 	for _, p := range users {
 		state := "active"
 		if p.Disabled {
@@ -134,19 +134,19 @@ func withUser(ctx context.Context, storage Storage, email string, do func(*store
 func findUser(ctx context.Context, s *store.Store, email string) (account.User, error) {
 	user, err := s.UserByEmail(ctx, email)
 	if errors.Is(err, fault.NotFound) {
-		return user, fmt.Errorf("there is nobody with the address %s", email)
+		return user, fmt.Errorf("no user has the email address %s", email)
 	}
 	return user, err
 }
 
 type userDelete struct {
-	Email string `arg:"" help:"E-mail address."`
-	Yes   bool   `env:"FORMULARY_YES" help:"Yes, delete everything of this person for good."`
+	Email string `arg:"" help:"Email address."`
+	Yes   bool   `env:"FORMULARY_YES" help:"Confirm permanent deletion."`
 }
 
 func (u userDelete) Run(ctx context.Context, storage Storage, io streams) error {
 	if !u.Yes {
-		return errors.New("this deletes everything of that person for good; add --yes to do it")
+		return errors.New("this permanently deletes the user and all their data; add --yes to confirm")
 	}
 	return withUser(ctx, storage, u.Email, func(s *store.Store, p account.User) error {
 		complete, err := s.DeleteUser(ctx, p.ID, time.Now())
@@ -155,14 +155,14 @@ func (u userDelete) Run(ctx context.Context, storage Storage, io streams) error 
 		}
 		fmt.Fprintf(io.out, "Deleted %s.\n", p.Email)
 		if !complete {
-			fmt.Fprintln(io.out, "The running server removes the rest of the data within 10 minutes.")
+			fmt.Fprintln(io.out, "The running server deletes the remaining data within 10 minutes.")
 		}
 		return nil
 	})
 }
 
 type userDisable struct {
-	Email string `arg:"" help:"E-mail address."`
+	Email string `arg:"" help:"Email address."`
 }
 
 func (u userDisable) Run(ctx context.Context, storage Storage, io streams) error {
@@ -170,7 +170,7 @@ func (u userDisable) Run(ctx context.Context, storage Storage, io streams) error
 }
 
 type userEnable struct {
-	Email string `arg:"" help:"E-mail address."`
+	Email string `arg:"" help:"Email address."`
 }
 
 func (u userEnable) Run(ctx context.Context, storage Storage, io streams) error {
@@ -195,7 +195,7 @@ func switchUser(ctx context.Context, storage Storage, io streams, to userSwitch)
 }
 
 type userPassword struct {
-	Email         string `arg:"" help:"E-mail address."`
+	Email         string `arg:"" help:"Email address."`
 	PasswordStdin bool   `required:"" env:"FORMULARY_PASSWORD_STDIN" help:"Read the password from standard input."`
 }
 
@@ -215,13 +215,13 @@ func (u userPassword) Run(ctx context.Context, storage Storage, io streams, t Tu
 		if err := s.SetPassword(ctx, store.PasswordChange{Owner: p.ID, Hash: hash}, time.Now()); err != nil {
 			return err
 		}
-		fmt.Fprintf(io.out, "Changed the password of %s. All sessions ended and all apps are disconnected.\n", p.Email)
+		fmt.Fprintf(io.out, "Changed the password of %s. All sessions were ended and all apps disconnected.\n", p.Email)
 		return nil
 	})
 }
 
 type userReset struct {
-	Email string `arg:"" help:"E-mail address."`
+	Email string `arg:"" help:"Email address."`
 }
 
 func (u userReset) Run(ctx context.Context, storage Storage, io streams) error {
@@ -234,7 +234,7 @@ func (u userReset) Run(ctx context.Context, storage Storage, io streams) error {
 		if base == "" {
 			base = "http://" + storage.Addr
 		}
-		fmt.Fprintf(io.out, "One-time link to a new password for %s, valid for 24 hours. Using it ends all sessions and disconnects all apps:\n%s/reset?token=%s\n", p.Email, strings.TrimSuffix(base, "/"), link)
+		fmt.Fprintf(io.out, "Password reset link for %s (works once, expires in 24 hours). Using it ends all sessions and disconnects all apps:\n%s/reset?token=%s\n", p.Email, strings.TrimSuffix(base, "/"), link)
 		return nil
 	})
 }

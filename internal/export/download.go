@@ -37,7 +37,7 @@ func StreamFile(w http.ResponseWriter, r *http.Request, name, mediaType string, 
 	case !d.begun:
 		return err
 	case r.Context().Err() == nil: // or else the caller left
-		log.Error("a file broke off", "error", err, "name", name)
+		log.Error("download interrupted", "error", err, "name", name)
 	}
 	panic(http.ErrAbortHandler)
 }

@@ -28,7 +28,7 @@ const flushAt = 64 << 10
 
 var (
 	errClosed    = errors.New("the table is closed")
-	errNoColumns = errors.New("a table needs a column")
+	errNoColumns = errors.New("a table needs at least one column")
 )
 
 // stream is the buffered output that all formats share. The buffer is reused for every
@@ -46,13 +46,13 @@ func (s *stream) checkRow(cells []any) error {
 		return s.err
 	}
 	if len(cells) != s.width {
-		return fmt.Errorf("a row of %d cells in a table of %d columns", len(cells), s.width)
+		return fmt.Errorf("row has %d cells, table has %d columns", len(cells), s.width)
 	}
 	for i, cell := range cells {
 		switch cell.(type) {
 		case nil, string, float64, int64, bool, time.Time:
 		default:
-			return fmt.Errorf("column %d: a cell cannot be a %T", i+1, cell)
+			return fmt.Errorf("column %d: unsupported cell type %T", i+1, cell)
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func (t Table) Responses(out io.Writer, each func(func(form.Response) error) err
 	})
 	header := []string{"id", "submitted_at", "version"}
 	if t.Labels {
-		header = []string{"Response", "Submitted at", "Version"}
+		header = []string{"Response ID", "Submitted at", "Version"}
 		if t.Format == "xlsx" {
 			header[1] += " (UTC)" // cells with a time have no time zone
 		}

@@ -46,7 +46,7 @@ func newXLSX(out io.Writer, header []string) (*xlsxWriter, error) {
 		return nil, errNoColumns
 	}
 	if len(header) > sheetColumns {
-		return nil, fmt.Errorf("a sheet has at most %d columns, not %d", sheetColumns, len(header))
+		return nil, fmt.Errorf("a sheet can have up to %d columns, got %d", sheetColumns, len(header))
 	}
 	file := bufio.NewWriterSize(out, flushAt)
 	w := &xlsxWriter{
@@ -63,7 +63,7 @@ func newXLSX(out io.Writer, header []string) (*xlsxWriter, error) {
 	}
 	compressor, err := flate.NewWriter(nil, flate.BestSpeed)
 	if err != nil {
-		return nil, fmt.Errorf("make compressor: %w", err)
+		return nil, fmt.Errorf("create compressor: %w", err)
 	}
 	// All parts share one compressor, because the archive closes a part before it opens
 	// the next.
@@ -141,11 +141,11 @@ func (w *xlsxWriter) Close() error {
 		return w.err
 	}
 	if err := w.archive.Close(); err != nil {
-		w.err = fmt.Errorf("end archive: %w", err)
+		w.err = fmt.Errorf("close archive: %w", err)
 		return w.err
 	}
 	if err := w.file.Flush(); err != nil {
-		w.err = fmt.Errorf("end archive: %w", err)
+		w.err = fmt.Errorf("close archive: %w", err)
 		return w.err
 	}
 	w.err = errClosed
@@ -171,7 +171,7 @@ func (w *xlsxWriter) create(path string) io.Writer {
 	}
 	to, err := w.archive.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Deflate})
 	if err != nil {
-		w.err = fmt.Errorf("begin %s: %w", path, err)
+		w.err = fmt.Errorf("start %s: %w", path, err)
 	}
 	return to
 }

@@ -45,24 +45,24 @@ func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirec
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		switch n := len(query[name]); {
 		case n > 1:
-			return req, nil, errorPage("The request names %s more than once.", name)
+			return req, nil, errorPage("The request contains %s more than once.", name)
 		case n == 0 || query.Get(name) == "":
-			return req, nil, errorPage("The request does not name %s.", name)
+			return req, nil, errorPage("The request is missing %s.", name)
 		}
 	}
 	app, _, err := s.store.AppCredentials(ctx, query.Get("client_id"))
 	if errors.Is(err, fault.NotFound) {
-		return req, nil, errorPage("There is no application with this client_id.")
+		return req, nil, errorPage("No application has this client_id.")
 	}
 	if err != nil {
 		return req, nil, err
 	}
 	if app.Disabled {
-		return req, nil, errorPage("The application %q has been switched off.", app.Name)
+		return req, nil, errorPage("The application %q is disabled.", app.Name)
 	}
 	req.App, req.RedirectURI = app, query.Get("redirect_uri")
 	if !account.RedirectMatches(app.RedirectURIs, req.RedirectURI, app.Public) {
-		return req, nil, errorPage("The address to return to (redirect_uri) is not registered for the application %q.", app.Name)
+		return req, nil, errorPage("The redirect_uri is not registered for the application %q.", app.Name)
 	}
 	// The redirect URI is valid, so further errors are sent to the application.
 	if states := query["state"]; len(states) == 1 {
@@ -72,26 +72,26 @@ func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirec
 		return req, s.redirectDenied(req, code, fmt.Sprintf(format, args...)), nil
 	}
 	if queryErr != nil {
-		return fail("invalid_request", "the query is malformed")
+		return fail("invalid_request", "the query string is malformed")
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if len(query[name]) > 1 {
-			return fail("invalid_request", "%s is given more than once", printable(name))
+			return fail("invalid_request", "%s appears more than once", printable(name))
 		}
 	}
 	switch query.Get("response_type") {
 	case "code":
 	case "":
-		return fail("invalid_request", "response_type is missing; it is always code")
+		return fail("invalid_request", "response_type is required; use code")
 	default:
-		return fail("unsupported_response_type", "response_type is always code")
+		return fail("unsupported_response_type", "response_type must be code")
 	}
 	scopes, unknown := account.ParseScopes(query.Get("scope"))
 	switch {
 	case unknown != "":
-		return fail("invalid_scope", "%s is not a scope", printable(unknown))
+		return fail("invalid_scope", "unknown scope: %s", printable(unknown))
 	case len(scopes) == 0:
-		return fail("invalid_scope", "scope is missing")
+		return fail("invalid_scope", "scope is required")
 	}
 	if notAllowed := scopes.FirstNotIn(app.Scopes); notAllowed != "" {
 		return fail("invalid_scope", "the application is not registered for %s", notAllowed)
@@ -101,14 +101,14 @@ func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *Redirec
 	method := query.Get("code_challenge_method")
 	switch {
 	case req.Challenge == "" && method != "":
-		return fail("invalid_request", "code_challenge_method without a code_challenge")
+		return fail("invalid_request", "code_challenge_method requires a code_challenge")
 	case req.Challenge == "" && app.Public:
-		return fail("invalid_request", "a public application needs a code_challenge (PKCE)")
+		return fail("invalid_request", "public applications must send a code_challenge (PKCE)")
 	case req.Challenge == "":
 	case method != "S256":
-		return fail("invalid_request", "code_challenge_method is always S256")
+		return fail("invalid_request", "code_challenge_method must be S256")
 	case !account.ValidChallenge(req.Challenge):
-		return fail("invalid_request", "code_challenge is not the SHA-256 of a verifier in base64url")
+		return fail("invalid_request", "code_challenge must be the base64url-encoded SHA-256 of the code_verifier")
 	}
 	return req, nil, nil
 }
@@ -182,7 +182,7 @@ func (s *Service) BeginConsent(ctx context.Context, owner string, req Request) (
 	return secret.Text, err
 }
 
-var errNoConsentRequest = fault.New(fault.Forbidden, "This answer does not belong to a question that you were asked. Please start again from the application.")
+var errNoConsentRequest = fault.New(fault.Forbidden, "This request has expired. Go back to the app and start again.")
 
 // CompleteConsent stores the decision of the user and returns the URL to redirect the
 // browser to. It accepts each consent request key once, and only from the user it was
@@ -202,7 +202,7 @@ func (s *Service) CompleteConsent(ctx context.Context, owner, requestKey string,
 		if err != nil {
 			return "", err
 		}
-		return s.redirectDenied(req, "access_denied", "the person refused").To, nil
+		return s.redirectDenied(req, "access_denied", "the user denied access").To, nil
 	}
 	code := account.NewSecret(account.Code, owner, now)
 	consent, err := s.store.AllowConsent(ctx, key, code, now.Add(s.lifetimes.Code), now)
@@ -221,10 +221,10 @@ func (s *Service) CompleteConsent(ctx context.Context, owner, requestKey string,
 func (s *Service) revalidate(ctx context.Context, c store.ConsentRequest) (Request, error) {
 	app, _, err := s.store.AppCredentials(ctx, c.AppID)
 	if errors.Is(err, fault.NotFound) || err == nil && app.Disabled {
-		return Request{}, errorPage("The application has been switched off meanwhile.")
+		return Request{}, errorPage("This application has been disabled.")
 	}
 	if err == nil && !account.RedirectMatches(app.RedirectURIs, c.RedirectURI, app.Public) {
-		err = errorPage("The address to return to (redirect_uri) is no longer registered for the application %q.", app.Name)
+		err = errorPage("The redirect_uri is no longer registered for the application %q.", app.Name)
 	}
 	return Request{App: app, RedirectURI: c.RedirectURI, Scopes: c.Scopes, State: c.State, Challenge: c.Challenge}, err
 }

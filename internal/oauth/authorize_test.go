@@ -159,7 +159,7 @@ func TestAuthorizeConsent(t *testing.T) {
 			t.Errorf("27 the redirect: %d %q", done.StatusCode, done.Header.Get("Cache-Control"))
 		}
 		// 33: the page names the application, the scopes, the redirect host and the user.
-		for _, words := range []string{"Test application", "See your forms", "app.example.com", ada} {
+		for _, words := range []string{"Test application", "View your forms", "app.example.com", ada} {
 			if !strings.Contains(p.Text, words) {
 				t.Errorf("33 the page does not show %q", words)
 			}

@@ -20,13 +20,13 @@ type Token struct {
 	User      string // email address of the account
 }
 
-var errClient = fault.New(fault.InvalidClient, "The client_id or the client_secret is not right.")
+var errClient = fault.New(fault.InvalidClient, "The client_id or client_secret is incorrect.")
 
 // decoyHash is compared if the application does not exist, so that the response time does
 // not reveal whether it does.
 var decoyHash = account.Hash("")
 
-var errDisabled = fault.New(fault.InvalidGrant, "The application has been switched off.")
+var errDisabled = fault.New(fault.InvalidGrant, "The application is disabled.")
 
 // AuthenticateClient returns the application with the given client_id and secret. Public
 // applications have no secret and must not send one. Disabled applications are
@@ -61,19 +61,19 @@ func (s *Service) Exchange(ctx context.Context, app account.Application, code, r
 	}
 	key, ok := account.ParseSecret(account.Code, code)
 	if !ok {
-		return Token{}, fault.New(fault.InvalidGrant, "This is not an authorization code of ours.")
+		return Token{}, fault.New(fault.InvalidGrant, "The authorization code is invalid.")
 	}
 	r := store.CodeExchange{Code: key, AppID: app.ID, RedirectURI: redirectURI}
 	if verifier != "" {
 		if !account.ValidVerifier(verifier) {
-			return Token{}, fault.New(fault.InvalidGrant, "code_verifier must be 43 to 128 letters, digits or -._~")
+			return Token{}, fault.New(fault.InvalidGrant, "code_verifier must be 43 to 128 characters: letters, digits and -._~")
 		}
 		r.Challenge = account.Challenge(verifier)
 	}
 	// Such a value cannot have been registered, and PostgreSQL does not accept NUL
 	// characters.
 	if !account.IsSingleLine(redirectURI) {
-		return Token{}, fault.New(fault.InvalidGrant, "redirect_uri is not the one of the authorization request.")
+		return Token{}, fault.New(fault.InvalidGrant, "redirect_uri does not match the authorization request.")
 	}
 	now := s.now()
 	access := account.NewSecret(account.AccessToken, key.Account, now)
@@ -101,14 +101,14 @@ func (s *Service) Refresh(ctx context.Context, app account.Application, refreshT
 	}
 	key, ok := account.ParseSecret(account.RefreshToken, refreshToken)
 	if !ok {
-		return Token{}, fault.New(fault.InvalidGrant, "This is not a refresh token of ours.")
+		return Token{}, fault.New(fault.InvalidGrant, "The refresh token is invalid.")
 	}
 	if err := s.limitRefresh(ctx, key, app.ID); err != nil {
 		return Token{}, err
 	}
 	requested, unknown := account.ParseScopes(scope)
 	if unknown != "" {
-		return Token{}, fault.New(fault.InvalidScope, "%s is not a scope.", printable(unknown))
+		return Token{}, fault.New(fault.InvalidScope, "Unknown scope: %s.", printable(unknown))
 	}
 	choose := func(granted account.Scopes) (account.Scopes, error) {
 		granted = granted.Intersect(app.Scopes)
@@ -119,7 +119,7 @@ func (s *Service) Refresh(ctx context.Context, app account.Application, refreshT
 			return granted, nil
 		}
 		if notAllowed := requested.FirstNotIn(granted); notAllowed != "" {
-			return nil, fault.New(fault.InvalidScope, "%s was not granted.", notAllowed)
+			return nil, fault.New(fault.InvalidScope, "The scope %s was not granted.", notAllowed)
 		}
 		return requested, nil
 	}

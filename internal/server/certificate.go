@@ -98,7 +98,7 @@ func (c *certificate) reload(force bool) {
 		return
 	}
 	if force || c.failedFiles == nil || !files.equal(*c.failedFiles) {
-		c.log.Warn("TLS certificate not reloaded, the old one stays in use", "error", err)
+		c.log.Warn("could not reload TLS certificate, keeping the old one", "error", err)
 	}
 	c.failedFiles = &files
 }

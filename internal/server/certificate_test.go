@@ -209,7 +209,7 @@ func TestInvalidCertificateKeepsOldOne(t *testing.T) {
 			f.passCheckInterval()
 			f.expectSerial(1, step)
 		}
-		if n := f.log.count("TLS certificate not reloaded"); n != warnings {
+		if n := f.log.count("could not reload TLS certificate"); n != warnings {
 			t.Errorf("%s: the log has %d warnings, want %d", step, n, warnings)
 		}
 	}

@@ -27,7 +27,7 @@ func ParseTrustedProxies(list []string) (ClientIPs, error) {
 		if err != nil {
 			addr, err := netip.ParseAddr(text)
 			if err != nil {
-				return a, fmt.Errorf("%q is not an address or a network", text)
+				return a, fmt.Errorf("%q is not an IP address or network", text)
 			}
 			prefix = netip.PrefixFrom(addr, addr.BitLen())
 		}

@@ -78,7 +78,7 @@ func newConnections(l net.Listener, c Config, counts *connectionCounts) *connect
 	if total <= 0 {
 		total = defaultMaxConnections(files, limitKnown)
 	} else if limitKnown && uint64(total) >= files {
-		c.Log.Warn("more connections are allowed than the process may have open files", "connections", total, "files", files)
+		c.Log.Warn("connection limit exceeds open file limit", "connections", total, "files", files)
 	}
 	perAddress := c.MaxPerAddress
 	if perAddress <= 0 {

@@ -68,7 +68,7 @@ func (m *Metrics) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		var page bytes.Buffer
 		m.writeRequests(&page)
-		writeMetric(&page, "formulary_panics_total", "counter", "Requests that fell over.", float64(m.panics.Load()))
+		writeMetric(&page, "formulary_panics_total", "counter", "Requests that panicked.", float64(m.panics.Load()))
 		m.writeConnections(&page)
 		m.writeProcess(&page)
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
@@ -78,7 +78,7 @@ func (m *Metrics) Handler() http.Handler {
 
 func (m *Metrics) writeRequests(page *bytes.Buffer) {
 	const name = "formulary_http_request_seconds"
-	fmt.Fprintf(page, "# HELP %s How long requests took, by method, route and status.\n# TYPE %[1]s histogram\n", name)
+	fmt.Fprintf(page, "# HELP %s Request duration by method, route and status.\n# TYPE %[1]s histogram\n", name)
 	var labels []requestLabels
 	m.requests.Range(func(key, _ any) bool {
 		labels = append(labels, key.(requestLabels))
@@ -107,9 +107,9 @@ func (m *Metrics) writeRequests(page *bytes.Buffer) {
 func (m *Metrics) writeConnections(page *bytes.Buffer) {
 	c := &m.connections
 	writeMetric(page, "formulary_connections_open", "gauge", "Open connections.", float64(c.open.Load()))
-	writeMetric(page, "formulary_connections_idle_closed_total", "counter", "Idle connections that were closed at a connection limit.", float64(c.evicted.Load()))
+	writeMetric(page, "formulary_connections_idle_closed_total", "counter", "Idle connections closed at a connection limit.", float64(c.evicted.Load()))
 	const refused = "formulary_connections_refused_total"
-	fmt.Fprintf(page, "# HELP %s Connections that were refused at a connection limit.\n# TYPE %[1]s counter\n", refused)
+	fmt.Fprintf(page, "# HELP %s Connections refused at a connection limit.\n# TYPE %[1]s counter\n", refused)
 	fmt.Fprintf(page, "%s{limit=\"address\"} %d\n%[1]s{limit=\"total\"} %[3]d\n", refused, c.refusedAddress.Load(), c.refusedTotal.Load())
 	writeMetric(page, "formulary_accept_errors_total", "counter", "Connections that could not be accepted.", float64(c.acceptErrors.Load()))
 }
@@ -119,18 +119,18 @@ func (m *Metrics) writeConnections(page *bytes.Buffer) {
 func (m *Metrics) writeProcess(page *bytes.Buffer) {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
-	writeMetric(page, "go_goroutines", "gauge", "Goroutines that exist.", float64(runtime.NumGoroutine()))
-	writeMetric(page, "go_memstats_heap_inuse_bytes", "gauge", "Heap in use.", float64(memory.HeapInuse))
-	writeMetric(page, "go_memstats_sys_bytes", "gauge", "Memory taken from the system by the runtime.", float64(memory.Sys))
-	writeMetric(page, "go_memstats_alloc_bytes_total", "counter", "Bytes allocated so far.", float64(memory.TotalAlloc))
-	writeMetric(page, "go_gc_cycles_total", "counter", "Garbage collections so far.", float64(memory.NumGC))
-	writeMetric(page, "process_start_time_seconds", "gauge", "When the process started, in Unix seconds.", float64(m.start.UnixMilli())/1000)
+	writeMetric(page, "go_goroutines", "gauge", "Number of goroutines.", float64(runtime.NumGoroutine()))
+	writeMetric(page, "go_memstats_heap_inuse_bytes", "gauge", "Heap memory in use.", float64(memory.HeapInuse))
+	writeMetric(page, "go_memstats_sys_bytes", "gauge", "Memory obtained from the operating system.", float64(memory.Sys))
+	writeMetric(page, "go_memstats_alloc_bytes_total", "counter", "Total bytes allocated.", float64(memory.TotalAlloc))
+	writeMetric(page, "go_gc_cycles_total", "counter", "Total garbage collections.", float64(memory.NumGC))
+	writeMetric(page, "process_start_time_seconds", "gauge", "Process start time in Unix seconds.", float64(m.start.UnixMilli())/1000)
 	if cpu, resident, ok := processUsage(); ok {
-		writeMetric(page, "process_cpu_seconds_total", "counter", "CPU used so far.", cpu)
-		writeMetric(page, "process_resident_memory_bytes", "gauge", "Resident memory.", resident)
+		writeMetric(page, "process_cpu_seconds_total", "counter", "Total CPU time.", cpu)
+		writeMetric(page, "process_resident_memory_bytes", "gauge", "Resident memory size.", resident)
 	}
 	if files, err := os.ReadDir("/proc/self/fd"); err == nil {
-		writeMetric(page, "process_open_fds", "gauge", "Open files.", float64(len(files)))
+		writeMetric(page, "process_open_fds", "gauge", "Open file descriptors.", float64(len(files)))
 	}
 }
 

@@ -59,7 +59,7 @@ const readLimit = 10 * time.Second
 // maxWaiting is how many requests on behalf of one account can wait for the database.
 const maxWaiting = 256
 
-var errTooSlow = fault.New(fault.DatabaseUnreachable, "This request takes too long. Narrow it, for example to a shorter period.").WithRetryAfter(1)
+var errTooSlow = fault.New(fault.DatabaseUnreachable, "This request takes too long. Narrow it down, for example to a shorter period.").WithRetryAfter(1)
 
 // shares admit work to a number of connections.
 type shares struct {

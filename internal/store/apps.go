@@ -251,7 +251,7 @@ func (s *Store) AddSecret(ctx context.Context, owner, id, hash string, now time.
 			return err
 		}
 		if n >= account.MaxSecrets {
-			return fault.InvalidField("secret", "two secrets are alive already; drop the old one first")
+			return fault.InvalidField("secret", "this application already has two secrets; delete one before adding another")
 		}
 		_, err := t.Exec(insertSecretSQL, owner, id, account.NewID(account.SecretPrefix, now), hash, toMillis(now))
 		return err

@@ -47,7 +47,7 @@ const (
 	panicked             // the same, and it is theirs to tell
 )
 
-var errAborted = errors.New("what was to be done together with others was not finished")
+var errAborted = errors.New("the batch was abandoned before this write finished")
 
 func newWaiter() waiter { return make(waiter, 1) }
 

@@ -9,6 +9,9 @@ import (
 	"formulary/internal/account"
 )
 
+// explorerName is shown on the consent page.
+const explorerName = "API reference"
+
 // EnsureExplorerApp keeps the one application that belongs to the service itself: the
 // pages on which people try the API need a client_id to do the OAuth flow with.
 func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time.Time) (string, error) {
@@ -18,14 +21,14 @@ func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time
 	}
 	if len(apps) > 0 {
 		app := apps[0]
-		if slices.Equal(app.RedirectURIs, []string{callback}) && len(app.Scopes) == len(account.ScopeList) {
+		if app.Name == explorerName && slices.Equal(app.RedirectURIs, []string{callback}) && len(app.Scopes) == len(account.ScopeList) {
 			return app.ID, nil
 		}
-		app.RedirectURIs, app.Scopes = []string{callback}, account.DefaultScopes()
+		app.Name, app.RedirectURIs, app.Scopes = explorerName, []string{callback}, account.DefaultScopes()
 		return app.ID, s.UpdateApp(ctx, app)
 	}
 	app := account.Application{
-		Account: noOwner, ID: account.NewID(account.AppPrefix, now), Name: "API page of this Formulary", Public: true,
+		Account: noOwner, ID: account.NewID(account.AppPrefix, now), Name: explorerName, Public: true,
 		RedirectURIs: []string{callback}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
 	// Two nodes that start at once keep the same one.

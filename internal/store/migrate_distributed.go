@@ -35,12 +35,12 @@ const (
 	noNodeServesSQL = `SELECT CASE WHEN pg_try_advisory_xact_lock(1718579821, hashtext(current_schema())) THEN 1 ELSE 0 END`
 )
 
-var errNotCitus = errors.New("this database cannot spread tables over machines: it has no create_distributed_table, which the Citus extension brings (CREATE EXTENSION citus)")
+var errNotCitus = errors.New("this database cannot distribute tables: the Citus extension is not installed (CREATE EXTENSION citus)")
 
 // orderedSchema replaced the table of responses, which cannot be done while it is spread.
 const orderedSchema = 6
 
-var errDistributeTooEarly = errors.New("the tables were spread over machines before schema 6 and cannot be upgraded in place; back up with the earlier version, restore into an empty database and run migrate --distributed again")
+var errDistributeTooEarly = errors.New("the tables were distributed before schema 6 and cannot be upgraded in place; back up with the earlier version, restore into an empty database and run migrate --distributed again")
 
 // checkUpgradable refuses an upgrade that distributed tables do not allow.
 func (s *Store) checkUpgradable(t tx, at int64) error {
@@ -55,7 +55,7 @@ func (s *Store) checkUpgradable(t tx, at int64) error {
 	return nullIfEmpty(err, spread > 0, errDistributeTooEarly)
 }
 
-var errServing = errors.New("stop all servers first: readers of the feed can miss responses that are stored while a table is moved")
+var errServing = errors.New("stop all servers first: the feed can miss responses that are stored while a table is moved")
 
 // Distribute spreads the tables over the machines of the database and returns the
 // names of those that it moved. Each is moved in a transaction of its own: ended
@@ -92,7 +92,7 @@ func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 			return t.Query(dropLocalCopy, ignore, table)
 		})
 		if err != nil {
-			return fmt.Errorf("spread %s: %w", table, err)
+			return fmt.Errorf("distribute %s: %w", table, err)
 		}
 		if did {
 			moved = append(moved, table)

@@ -26,7 +26,7 @@ const (
 // noOwner owns the set-up link: it is there before the first account.
 var noOwner = account.UUID{}.String(account.UserPrefix)
 
-var errLink = fault.New(fault.BadRequest, "This link has been used already or is no longer valid.")
+var errLink = fault.New(fault.BadRequest, "This link has expired or was already used.")
 
 // NewSetupLink makes the secret of the set-up link and ends earlier ones. Once
 // there is an account it is refused.

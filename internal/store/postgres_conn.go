@@ -139,7 +139,7 @@ const (
 
 func (r *pgRow) Scan(dest ...any) error {
 	if len(dest) != len(r.values) {
-		return fmt.Errorf("%d columns for %d places", len(r.values), len(dest))
+		return fmt.Errorf("expected %d columns, got %d", len(dest), len(r.values))
 	}
 	for i, d := range dest {
 		value := r.values[i]
@@ -157,7 +157,7 @@ func (r *pgRow) Scan(dest ...any) error {
 			err = fmt.Errorf("cannot scan into %T", d)
 		}
 		if _, ok := d.(*any); value == nil && !ok {
-			err = errors.New("there is no value")
+			err = errors.New("unexpected NULL")
 		}
 		if err != nil {
 			return fmt.Errorf("column %s: %w", r.fields[i].Name, err)

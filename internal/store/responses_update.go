@@ -45,7 +45,7 @@ func (s *Store) UpdateResponse(ctx context.Context, owner, formID, id string, ch
 	}
 }
 
-var errResponseChanged = fault.New(fault.Conflict, "The response was changed meanwhile. Read it again, then repeat the change.")
+var errResponseChanged = fault.New(fault.Conflict, "The response has changed since you read it. Fetch it again and repeat your change.")
 
 // changedResponse computes what a response becomes.
 func (s *Store) changedResponse(ctx context.Context, owner string, before form.Response, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (form.Response, error) {

@@ -109,7 +109,7 @@ func (c *sqliteConn) commit(group []*sqliteWrite) {
 	c.commitWith(group, c.runInSavepoint)
 }
 
-var errMember = errors.New("a member of the group failed")
+var errMember = errors.New("another write in the batch failed")
 
 // commitWith says whether every member of the group had its turn.
 func (c *sqliteConn) commitWith(group []*sqliteWrite, run func(*sqliteWrite) error) bool {
@@ -145,7 +145,7 @@ func (c *sqliteConn) runInSavepoint(w *sqliteWrite) error {
 	if w.run(c); w.failed() {
 		// A full disk may have ended the whole transaction already.
 		if c.GetAutocommit() {
-			return fmt.Errorf("transaction ended inside a group: %w", w.err)
+			return fmt.Errorf("transaction ended inside a batch: %w", w.err)
 		}
 		if _, err := c.Exec("ROLLBACK TO member"); err != nil {
 			return err

@@ -48,7 +48,7 @@ type pendingSubmission struct {
 	waiter
 }
 
-var errBusy = fault.New(fault.DatabaseUnreachable, "More is arriving than can be stored right now. Please try again in a moment.").WithRetryAfter(1)
+var errBusy = fault.New(fault.DatabaseUnreachable, "The service is busy. Try again in a few seconds.").WithRetryAfter(1)
 
 // SubmitResponse stores a submission and returns when it is on disk.
 func (s *Store) SubmitResponse(ctx context.Context, in Submission) (form.Response, error) {
@@ -169,8 +169,8 @@ func (s *Store) countBatch(batch []*pendingSubmission, sums map[string]*storedSu
 }
 
 var (
-	errRetrySingly = errors.New("there is nobody to be stored with")
-	errDuplicate   = errors.New("this was sent before")
+	errRetrySingly = errors.New("no batch to join")
+	errDuplicate   = errors.New("duplicate submission")
 )
 
 // storeBatch stores a batch with one transaction per owner: where accounts are spread over

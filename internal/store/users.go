@@ -95,7 +95,7 @@ func insertUser(t tx, p *account.User) error {
 
 func takenEmail(err error) error {
 	if errors.Is(err, errUnique) {
-		return fault.InvalidField("email", "there is already an account with this e-mail address")
+		return fault.InvalidField("email", "an account with this email address already exists")
 	}
 	return err
 }

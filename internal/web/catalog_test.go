@@ -76,7 +76,9 @@ func consoleTexts(t *testing.T) texts {
 	for month := time.January; month <= time.December; month++ {
 		list.add("format.go", month.String())
 	}
-	list.add("form.go", string(form.Draft), string(form.Open), string(form.Closed))
+	for _, text := range statusWords {
+		list.add("format.go", text)
+	}
 	return list
 }
 

@@ -131,7 +131,7 @@ type addressFinder struct {
 	done  bool
 }
 
-var addressLine = regexp.MustCompile(`(?m)^Formulary is at (\S+) .*listening on ([^)]+)\)$`)
+var addressLine = regexp.MustCompile(`(?m)^Formulary is running at (\S+) .*listening on ([^)]+)\)$`)
 
 func (f *addressFinder) Write(p []byte) (int, error) {
 	f.text.Write(p)
