@@ -86,7 +86,9 @@ func TestHome(t *testing.T) {
 			b.wantListed("Banana order", "Cherry survey", "Apple day")
 
 			// A copy with its questions.
-			openMenu := func(title string) { b.do(chromedp.Click(fmt.Sprintf(`summary[aria-label="More options for %s"]`, title))) }
+			openMenu := func(title string) {
+				b.do(chromedp.Click(fmt.Sprintf(`summary[aria-label="More options for %s"]`, title)))
+			}
 			openMenu("Cherry survey")
 			b.wantStatus(b.press(fmt.Sprintf(`form[action="/forms/%s/duplicate"] button`, ids["Cherry survey"])), 200)
 			b.wantText("Draft")
