@@ -104,7 +104,7 @@ func TestSessions(t *testing.T) {
 	wantSessions(3)
 	b.wantText("127.0.0.1", "this device", "Chrome")
 
-	b.wantStatus(b.press(button(`//main//button[normalize-space()="Sign out"]`)), 200)
+	b.wantStatus(b.press(`//main//button[normalize-space()="Sign out"]`), 200)
 	b.wantText("Signed out of that session.")
 	wantSessions(2)
 	if isSignedIn(second) == isSignedIn(third) {
