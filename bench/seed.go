@@ -11,6 +11,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/store"
 )
 
@@ -78,7 +79,7 @@ func (w *world) register(ctx context.Context) error {
 	var hash string
 	w.secret, hash = account.NewClientSecret()
 	w.app = account.Application{
-		Account: w.some.ID, ID: account.NewID(account.AppPrefix, now), Name: "Benchmark",
+		Account: w.some.ID, ID: id.New(id.App, now), Name: "Benchmark",
 		RedirectURIs: []string{redirectURI}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
 	_, err := w.store.AddApp(ctx, w.app, hash, store.IdempotencyKey{})
@@ -113,7 +114,7 @@ func (w *world) publish(ctx context.Context, owner account.User, title string, d
 func (w *world) person(ctx context.Context, email string, forms int64) (account.User, error) {
 	now := time.Now()
 	p, err := w.store.AddUser(ctx, account.User{
-		ID: account.NewID(account.UserPrefix, now), Email: email, Name: "Ada Lovelace", Language: "en", CreatedAt: now,
+		ID: id.New(id.User, now), Email: email, Name: "Ada Lovelace", Language: "en", CreatedAt: now,
 	})
 	if err != nil {
 		return p, err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"formulary/internal/account"
+	"formulary/internal/id"
 )
 
 // addForms makes a person with very many forms. On PostgreSQL those of one person
@@ -35,7 +35,7 @@ func (s *survey) addForms(ctx context.Context, n int) (err error) {
 	// In the order of their serials, after the one that was made now.
 	ids := make([]string, n-made)
 	for i := range ids {
-		ids[i] = account.NewID(account.FormPrefix, time.Now().Add(time.Duration(i+1)*time.Millisecond))
+		ids[i] = id.New(id.Form, time.Now().Add(time.Duration(i+1)*time.Millisecond))
 	}
 	for table, id := range map[string]string{"form": "id", "form_address": "address"} {
 		if err := copyRows(ctx, tx, table, id, s.many.ID, ids); err != nil {

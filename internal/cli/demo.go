@@ -12,6 +12,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/web"
 )
@@ -39,7 +40,7 @@ func demo(ctx context.Context, s *store.Store, base string, io streams, cost acc
 		}
 	}
 	app := account.Application{
-		Account: person.ID, ID: account.NewID(account.AppPrefix, now), Name: "Demo application",
+		Account: person.ID, ID: id.New(id.App, now), Name: "Demo application",
 		RedirectURIs: []string{"http://127.0.0.1:9090/callback"}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
 	secret, hash := account.NewClientSecret()

@@ -8,6 +8,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 )
 
 const appColumns = `app.account_id, app.id, app.name, app.public, app.redirect_uris, app.scope, app.send_issuer, app.created_at, app.disabled_at`
@@ -52,21 +53,21 @@ const (
 const anyApp = "apps"
 
 // appKey is the invalidation key of one application.
-func appKey(id string) string { return "app/" + id }
+func appKey(appID string) string { return "app/" + appID }
 
 // invalidateApps drops cached values that depend on the applications, and no others.
 func (s *Store) invalidateApps(ids ...string) {
-	for _, id := range ids {
+	for _, appID := range ids {
 		s.db.Invalidate(anyApp)
-		s.db.Invalidate(appKey(id))
+		s.db.Invalidate(appKey(appID))
 	}
 }
 
 // writeApp is a transaction after which cached values of the application are dropped.
-func (s *Store) writeApp(ctx context.Context, id string, fn func(tx) error) error {
+func (s *Store) writeApp(ctx context.Context, appID string, fn func(tx) error) error {
 	err := s.db.Write(ctx, fn)
 	// Also after an error: it may not be known whether the transaction committed.
-	s.invalidateApps(id)
+	s.invalidateApps(appID)
 	return err
 }
 
@@ -83,7 +84,7 @@ func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash st
 		if secretHash == "" {
 			return nil
 		}
-		_, err = t.Exec(insertSecretSQL, a.Account, a.ID, account.NewID(account.SecretPrefix, a.CreatedAt), secretHash, toMillis(a.CreatedAt))
+		_, err = t.Exec(insertSecretSQL, a.Account, a.ID, id.New(id.Secret, a.CreatedAt), secretHash, toMillis(a.CreatedAt))
 		return err
 	})
 	return earlier, err
@@ -105,9 +106,9 @@ func (s *Store) UpdateApp(ctx context.Context, a account.Application) error {
 }
 
 // App returns an application of the owner and its secrets.
-func (s *Store) App(ctx context.Context, owner, id string) (account.Application, []account.AppSecret, error) {
+func (s *Store) App(ctx context.Context, owner, appID string) (account.Application, []account.AppSecret, error) {
 	a, err := account.Application{}, error(fault.NotFound)
-	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+	if _, ok := id.Parse(id.App, appID); !ok {
 		return a, nil, err
 	}
 	var secrets []account.AppSecret
@@ -116,7 +117,7 @@ func (s *Store) App(ctx context.Context, owner, id string) (account.Application,
 		if e := t.Query(appSQL, func(r row) error {
 			a, err = scanApp(r)
 			return err
-		}, owner, id); e != nil || err != nil {
+		}, owner, appID); e != nil || err != nil {
 			return e
 		}
 		return t.Query(secretsSQL, func(r row) error {
@@ -126,7 +127,7 @@ func (s *Store) App(ctx context.Context, owner, id string) (account.Application,
 			secret.CreatedAt = fromMillis(created)
 			secrets = append(secrets, secret)
 			return err
-		}, owner, id)
+		}, owner, appID)
 	})
 	if e != nil {
 		return a, nil, e
@@ -165,13 +166,13 @@ func (s *Store) AllApps(ctx context.Context) ([]AppWithOwner, error) {
 
 // AppCredentials finds an application by its client_id alone, with the hashes of its
 // secrets: this is how it introduces itself. Disabled ones are returned too.
-func (s *Store) AppCredentials(ctx context.Context, id string) (account.Application, []string, error) {
-	known, mark, ok := s.clients.Get(appKey(id), id)
+func (s *Store) AppCredentials(ctx context.Context, appID string) (account.Application, []string, error) {
+	known, mark, ok := s.clients.Get(appKey(appID), appID)
 	if ok {
 		return known.app, known.secrets, nil
 	}
 	a, err := account.Application{}, error(fault.NotFound)
-	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+	if _, ok := id.Parse(id.App, appID); !ok {
 		return a, nil, err
 	}
 	var hashes []string
@@ -182,12 +183,12 @@ func (s *Store) AppCredentials(ctx context.Context, id string) (account.Applicat
 			hashes = append(hashes, hash)
 		}
 		return err
-	}, id); e != nil {
+	}, appID); e != nil {
 		return a, nil, e
 	}
 	if err == nil {
 		c := appCredentials{a, hashes}
-		s.clients.Put(id, mark, c, c.size())
+		s.clients.Put(appID, mark, c, c.size())
 	}
 	return a, hashes, err
 }
@@ -211,60 +212,60 @@ func (c appCredentials) size() int64 {
 const maxCredentials = 4 << 20
 
 // SetAppDisabled switches an application, with all its tokens, off or on.
-func (s *Store) SetAppDisabled(ctx context.Context, owner, id string, disabled bool, now time.Time) error {
-	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+func (s *Store) SetAppDisabled(ctx context.Context, owner, appID string, disabled bool, now time.Time) error {
+	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.writeApp(ctx, id, func(t tx) error {
+	return s.writeApp(ctx, appID, func(t tx) error {
 		var since int64
 		if disabled {
 			since = toMillis(now)
 		}
-		return checkAffected(t.Exec(setAppDisableSQL, owner, id, since))
+		return checkAffected(t.Exec(setAppDisableSQL, owner, appID, since))
 	})
 }
 
 // DeleteApp removes an application; its tokens are dead with it.
-func (s *Store) DeleteApp(ctx context.Context, owner, id string) error {
-	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+func (s *Store) DeleteApp(ctx context.Context, owner, appID string) error {
+	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.writeApp(ctx, id, func(t tx) error {
-		if err := checkAffected(t.Exec(deleteAppSQL, owner, id)); err != nil {
+	return s.writeApp(ctx, appID, func(t tx) error {
+		if err := checkAffected(t.Exec(deleteAppSQL, owner, appID)); err != nil {
 			return err
 		}
-		_, err := t.Exec(deleteSecretsSQL, owner, id)
+		_, err := t.Exec(deleteSecretsSQL, owner, appID)
 		return err
 	})
 }
 
 // AddSecret gives an application a second secret; the first stays alive until
 // it is dropped.
-func (s *Store) AddSecret(ctx context.Context, owner, id, hash string, now time.Time) error {
-	return s.writeApp(ctx, id, func(t tx) error {
+func (s *Store) AddSecret(ctx context.Context, owner, appID, hash string, now time.Time) error {
+	return s.writeApp(ctx, appID, func(t tx) error {
 		// Writing the row keeps two rotations at once from each other.
-		if err := checkAffected(t.Exec(`UPDATE app SET name = name WHERE account_id = $1 AND id = $2`, owner, id)); err != nil {
+		if err := checkAffected(t.Exec(`UPDATE app SET name = name WHERE account_id = $1 AND id = $2`, owner, appID)); err != nil {
 			return err
 		}
 		n := 0
-		if err := t.Query(secretsSQL, func(row) error { n++; return nil }, owner, id); err != nil {
+		if err := t.Query(secretsSQL, func(row) error { n++; return nil }, owner, appID); err != nil {
 			return err
 		}
 		if n >= account.MaxSecrets {
 			return fault.InvalidField("secret", "two secrets are alive already; drop the old one first")
 		}
-		_, err := t.Exec(insertSecretSQL, owner, id, account.NewID(account.SecretPrefix, now), hash, toMillis(now))
+		_, err := t.Exec(insertSecretSQL, owner, appID, id.New(id.Secret, now), hash, toMillis(now))
 		return err
 	})
 }
 
 // DeleteSecret ends one secret of an application.
-func (s *Store) DeleteSecret(ctx context.Context, owner, id, secret string) error {
-	if _, ok := account.ParseID(account.SecretPrefix, secret); !ok {
+func (s *Store) DeleteSecret(ctx context.Context, owner, appID, secret string) error {
+	if _, ok := id.Parse(id.Secret, secret); !ok {
 		return fault.NotFound
 	}
-	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.writeApp(ctx, id, func(t tx) error { return checkAffected(t.Exec(deleteSecretSQL, owner, id, secret)) })
+	return s.writeApp(ctx, appID, func(t tx) error { return checkAffected(t.Exec(deleteSecretSQL, owner, appID, secret)) })
 }

@@ -18,6 +18,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -30,7 +31,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 		now := time.Now()
 		for _, public := range []bool{false, true} {
 			app := account.Application{
-				Account: p.ID, ID: account.NewID(account.AppPrefix, now), Name: "Ünï <b>", Public: public,
+				Account: p.ID, ID: id.New(id.App, now), Name: "Ünï <b>", Public: public,
 				RedirectURIs: []string{"https://x/?a=1", "https://y/"}, Scopes: account.DefaultScopes(), SendIssuer: !public, CreatedAt: now,
 			}
 			if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"formulary/internal/account"
+	"formulary/internal/id"
 )
 
 // EnsureExplorerApp keeps the one application that belongs to the service itself: the
@@ -25,7 +26,7 @@ func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time
 		return app.ID, s.UpdateApp(ctx, app)
 	}
 	app := account.Application{
-		Account: noOwner, ID: account.NewID(account.AppPrefix, now), Name: "API page of this Formulary", Public: true,
+		Account: noOwner, ID: id.New(id.App, now), Name: "API page of this Formulary", Public: true,
 		RedirectURIs: []string{callback}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
 	// Two nodes that start at once keep the same one.

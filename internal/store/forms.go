@@ -5,9 +5,9 @@ import (
 	"context"
 	"time"
 
-	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 )
 
 const formColumns = `id, title, description, language, status, version, revision, response_count, created_at, updated_at,
@@ -27,22 +27,22 @@ func scanForm(r row) (form.Form, error) {
 const formSQL = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1 AND id = $2`
 
 // Form returns one form of the owner.
-func (s *Store) Form(ctx context.Context, owner, id string) (form.Form, error) {
-	return readForm(s.query(ctx), owner, id)
+func (s *Store) Form(ctx context.Context, owner, formID string) (form.Form, error) {
+	return readForm(s.query(ctx), owner, formID)
 }
 
 // FormDraft returns one form of the owner and the definition being worked on.
-func (s *Store) FormDraft(ctx context.Context, owner, id string) (form.Form, *form.Definition, error) {
-	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
+func (s *Store) FormDraft(ctx context.Context, owner, formID string) (form.Form, *form.Definition, error) {
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return form.Form{}, nil, fault.NotFound
 	}
 	f, err := form.Form{}, error(fault.NotFound)
 	var text string
 	var drafted bool
-	if e := s.db.QueryBatch(ctx, statement{formSQL, []any{owner, id}, func(r row) error {
+	if e := s.db.QueryBatch(ctx, statement{formSQL, []any{owner, formID}, func(r row) error {
 		f, err = scanForm(r)
 		return err
-	}}, scanInto(&drafted, draftSQL, []any{owner, id}, &text)); e != nil || err != nil {
+	}}, scanInto(&drafted, draftSQL, []any{owner, formID}, &text)); e != nil || err != nil {
 		return f, nil, cmp.Or(e, err)
 	}
 	if !drafted {
@@ -52,15 +52,15 @@ func (s *Store) FormDraft(ctx context.Context, owner, id string) (form.Form, *fo
 	return f, d, err
 }
 
-func readForm(q querier, owner, id string) (form.Form, error) {
-	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
+func readForm(q querier, owner, formID string) (form.Form, error) {
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return form.Form{}, fault.NotFound
 	}
 	f, err := form.Form{}, error(fault.NotFound)
 	if e := q(formSQL, func(r row) error {
 		f, err = scanForm(r)
 		return err
-	}, owner, id); e != nil {
+	}, owner, formID); e != nil {
 		return f, e
 	}
 	return f, err
@@ -109,8 +109,8 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.Form
 		if err := queryOne(t.Query, nextFormSQL, []any{owner}, &serial, &last); err != nil {
 			return err
 		}
-		id, created := account.NextID(account.FormPrefix, now, last)
-		if earlier, err := once.claim(t, owner, id, now); err != nil {
+		formID, created := id.Next(id.Form, now, last)
+		if earlier, err := once.claim(t, owner, formID, now); err != nil {
 			return err
 		} else if earlier != "" {
 			if err := rankMiss(t, owner, formList, serial); err != nil {
@@ -123,13 +123,13 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.Form
 			return err
 		}
 		made = form.Form{
-			ID: id, Title: plan.Title, Description: plan.Description, Language: plan.Language,
+			ID: formID, Title: plan.Title, Description: plan.Description, Language: plan.Language,
 			Status: form.Draft, Revision: 1, CreatedAt: created, UpdatedAt: created, Availability: plan.Availability,
 		}
-		if _, err := t.Exec(lastFormSQL, owner, id); err != nil {
+		if _, err := t.Exec(lastFormSQL, owner, formID); err != nil {
 			return err
 		}
-		if _, err := t.Exec(insertFormSQL, owner, id, serial, plan.Title, plan.Description, plan.Language,
+		if _, err := t.Exec(insertFormSQL, owner, formID, serial, plan.Title, plan.Description, plan.Language,
 			string(form.Draft), toMillis(created), form.SearchKey(plan.Title), searchKey(plan.Header),
 			plan.Slug, toMillis(plan.OpensAt), toMillis(plan.ClosesAt), plan.ResponseLimit, plan.Sites, len(draft)); err != nil {
 			return err
@@ -137,16 +137,16 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.Form
 		if _, err := t.Exec(countFormSQL, owner, string(form.Draft), plan.Language, 1); err != nil {
 			return err
 		}
-		if _, err := t.Exec(addressFormSQL, id, owner, id); err != nil {
+		if _, err := t.Exec(addressFormSQL, formID, owner, formID); err != nil {
 			return err
 		}
-		if err := checkSlug(t, owner, id, plan.Slug, now); err != nil {
+		if err := checkSlug(t, owner, formID, plan.Slug, now); err != nil {
 			return err
 		}
 		if plan.Definition == nil {
 			return nil
 		}
-		_, err := t.Exec(saveDraftSQL, owner, id, draft)
+		_, err := t.Exec(saveDraftSQL, owner, formID, draft)
 		return err
 	})
 	return made, err

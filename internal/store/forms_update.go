@@ -5,7 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"formulary/internal/account"
+	"formulary/internal/id"
+
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -129,8 +130,8 @@ var errConflict = fault.New(fault.Conflict, "The form was changed meanwhile. Rea
 
 // lockForm increments the revision and holds the form's row until the transaction ends.
 // A revision other than zero must be the form's.
-func lockForm(t tx, owner, id string, revision int64) (form.Form, error) {
-	f, err := lockFormForDelete(t, lockFormSQL, owner, id)
+func lockForm(t tx, owner, formID string, revision int64) (form.Form, error) {
+	f, err := lockFormForDelete(t, lockFormSQL, owner, formID)
 	if err == nil && revision != 0 && f.Revision != revision+1 {
 		return f, errConflict
 	}
@@ -138,23 +139,23 @@ func lockForm(t tx, owner, id string, revision int64) (form.Form, error) {
 }
 
 // touchForm is lockForm without a new revision.
-func touchForm(t tx, owner, id string, revision int64) (form.Form, error) {
-	f, err := lockFormForDelete(t, touchFormSQL, owner, id)
+func touchForm(t tx, owner, formID string, revision int64) (form.Form, error) {
+	f, err := lockFormForDelete(t, touchFormSQL, owner, formID)
 	if err == nil && f.Revision != revision {
 		return f, errConflict
 	}
 	return f, err
 }
 
-func lockFormForDelete(t tx, sql, owner, id string) (form.Form, error) {
+func lockFormForDelete(t tx, sql, owner, formID string) (form.Form, error) {
 	f, err := form.Form{}, error(fault.NotFound)
-	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return f, err
 	}
 	if e := t.Query(sql, func(r row) error {
 		f, err = scanForm(r)
 		return err
-	}, owner, id); e != nil {
+	}, owner, formID); e != nil {
 		return f, e
 	}
 	return f, err

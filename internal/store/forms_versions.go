@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 )
 
 // Version is what a form was when it was published.
@@ -50,7 +50,7 @@ func (s *Store) Versions(ctx context.Context, owner, formID string, limit, offse
 // Version is one of them, with what it asked.
 func (s *Store) Version(ctx context.Context, owner, formID string, number int64) (Version, error) {
 	var v Version
-	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return v, fault.NotFound
 	}
 	var published int64

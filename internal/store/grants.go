@@ -9,6 +9,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 )
 
 // ConsentRequest is what a person is asked on the consent page. It is kept here, not in
@@ -100,7 +101,7 @@ func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, code ac
 }
 
 func insertCode(t tx, ticket ConsentRequest, code account.Secret, expires, now time.Time) error {
-	consent := account.NewID(account.ConsentPrefix, now)
+	consent := id.New(id.Consent, now)
 	if _, err := t.Exec(insertGrantSQL, code.Account, consent, ticket.AppID, ticket.Scopes.String(), toMillis(now)); err != nil {
 		return err
 	}
@@ -168,7 +169,7 @@ func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, give
 
 // Disconnect ends everything that an application holds of the owner.
 func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Time) error {
-	if _, ok := account.ParseID(account.AppPrefix, appID); !ok {
+	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
 	return s.write(ctx, owner, func(t tx) error { return checkAffected(t.Exec(disconnectSQL, owner, appID, toMillis(now))) })

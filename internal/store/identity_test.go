@@ -13,6 +13,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -23,7 +24,7 @@ func newApp(t *testing.T, s *store.Store, owner string) account.Application {
 	t.Helper()
 	now := time.Now()
 	app := account.Application{
-		Account: owner, ID: account.NewID(account.AppPrefix, now), Name: "App",
+		Account: owner, ID: id.New(id.App, now), Name: "App",
 		RedirectURIs: []string{redirect}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
 	if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {

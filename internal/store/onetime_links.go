@@ -7,6 +7,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 )
 
 // Kinds of one-time links.
@@ -24,7 +25,7 @@ const (
 )
 
 // noOwner owns the set-up link: it is there before the first account.
-var noOwner = account.UUID{}.String(account.UserPrefix)
+var noOwner = id.UUID{}.String(id.User)
 
 var errLink = fault.New(fault.BadRequest, "This link has been used already or is no longer valid.")
 

@@ -13,6 +13,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -30,7 +31,7 @@ func TestRoundTrips(t *testing.T) {
 		t.Fatal(err)
 	}
 	app := account.Application{
-		Account: ada.ID, ID: account.NewID(account.AppPrefix, time.Now()), Name: "App",
+		Account: ada.ID, ID: id.New(id.App, time.Now()), Name: "App",
 		RedirectURIs: []string{"https://x/"}, Scopes: account.DefaultScopes(), CreatedAt: time.Now(),
 	}
 	if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"formulary/internal/account"
+	"formulary/internal/id"
 )
 
 // RequestLogEntry is something that an application asked of the API.
@@ -88,7 +88,7 @@ func (s *Store) writeRequestLog() {
 			last := ""
 			for i := max(0, r.n-maxLoggedRequests); i < r.n; i++ {
 				c := r.list[i%maxLoggedRequests]
-				last, _ = account.NextID("cal_", c.At, last)
+				last, _ = id.Next(id.Request, c.At, last)
 				rows = append(rows, []any{last, c.Method, c.Path, c.Status, int64(c.Took), c.RequestID, toMillis(c.At)})
 			}
 			if err := t.ExecEach(insertRequestSQL, []any{of[0], of[1]}, rows); err != nil {

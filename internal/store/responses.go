@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
-	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 )
 
 const (
@@ -70,56 +70,56 @@ func gatherInto(list *[]form.Response, formID string) func(row) error {
 }
 
 // Response returns one response to a form of the owner.
-func (s *Store) Response(ctx context.Context, owner, formID, id string) (form.Response, error) {
-	return readResponse(s.query(attributed(ctx, owner)), owner, formID, id)
+func (s *Store) Response(ctx context.Context, owner, formID, responseID string) (form.Response, error) {
+	return readResponse(s.query(attributed(ctx, owner)), owner, formID, responseID)
 }
 
-func readResponse(q querier, owner, formID, id string) (form.Response, error) {
-	if !areIDs(formID, id) {
+func readResponse(q querier, owner, formID, responseID string) (form.Response, error) {
+	if !areIDs(formID, responseID) {
 		return form.Response{}, fault.NotFound
 	}
-	list, err := collectResponses(q, formID, responseSQL, owner, formID, id)
+	list, err := collectResponses(q, formID, responseSQL, owner, formID, responseID)
 	if err != nil || len(list) == 0 {
 		return form.Response{}, nullIfEmpty(err, len(list) == 0, fault.NotFound)
 	}
 	return list[0], nil
 }
 
-func areIDs(formID, id string) bool {
-	_, okForm := account.ParseID(account.FormPrefix, formID)
-	_, ok := account.ParseID(account.ResponsePrefix, id)
+func areIDs(formID, responseID string) bool {
+	_, okForm := id.Parse(id.Form, formID)
+	_, ok := id.Parse(id.Response, responseID)
 	return ok && okForm
 }
 
 // responseIDs leaves out what cannot be the id of a response: nothing has it, and
 // PostgreSQL takes no text that is not valid.
 func responseIDs(formID string, ids []string) ([]string, error) {
-	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return nil, fault.NotFound
 	}
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !areIDs(formID, id) }), nil
+	return slices.DeleteFunc(slices.Clone(ids), func(responseID string) bool { return !areIDs(formID, responseID) }), nil
 }
 
 // ResponsesAfter returns responses in the order in which they were stored, those
 // after an id; empty: from the first on. It costs the same at any depth.
-func (s *Store) ResponsesAfter(ctx context.Context, owner, formID, id string, limit int64) ([]form.Response, error) {
-	return collectResponses(s.query(ctx), formID, responsesSQL, owner, formID, id, limit)
+func (s *Store) ResponsesAfter(ctx context.Context, owner, formID, responseID string, limit int64) ([]form.Response, error) {
+	return collectResponses(s.query(ctx), formID, responsesSQL, owner, formID, responseID, limit)
 }
 
 // ResponseAt is the id of the last response up to a serial; empty: there is none.
-func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int64) (id string, err error) {
-	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
+func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int64) (responseID string, err error) {
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return "", fault.NotFound
 	}
 	err = s.db.Read(ctx, func(t tx) error {
-		id = ""
+		responseID = ""
 		list, err := clampSerial(t.Query, owner, formID, serial, 1, 0)
 		for _, r := range list {
-			id = r.ID
+			responseID = r.ID
 		}
 		return err
 	})
-	return id, err
+	return responseID, err
 }
 
 // clampSerial reads responses down from a serial.
@@ -138,7 +138,7 @@ const feedBytes = 4 << 20
 // Feed is ResponsesAfter for a form that must be there, of what the filter chooses. more
 // says whether there are others after these.
 func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, after string, limit int64) (list []form.Response, more bool, err error) {
-	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return nil, false, fault.NotFound
 	}
 	var total, top int64
@@ -167,7 +167,7 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 func (s *Store) Responses(ctx context.Context, owner, formID string, filter ResponseFilter, limit, offset int64) ([]form.Response, int64, error) {
 	var list []form.Response
 	var total int64
-	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return nil, 0, fault.NotFound
 	}
 	byTime := filter.empty() && filter.By.Key == ""
@@ -228,11 +228,11 @@ func (s *Store) Neighbors(ctx context.Context, owner string, r form.Response) (n
 }
 
 // DeleteResponse removes one response.
-func (s *Store) DeleteResponse(ctx context.Context, owner, formID, id string) error {
-	if !areIDs(formID, id) {
+func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID string) error {
+	if !areIDs(formID, responseID) {
 		return fault.NotFound
 	}
-	n, err := s.deleteResponses(ctx, owner, formID, []string{id}, nil)
+	n, err := s.deleteResponses(ctx, owner, formID, []string{responseID}, nil)
 	return checkAffected(n, err)
 }
 

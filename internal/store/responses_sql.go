@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"formulary/internal/account"
 	"formulary/internal/form"
+	"formulary/internal/id"
 )
 
 func (f ResponseFilter) empty() bool {
@@ -24,10 +24,10 @@ func (f ResponseFilter) where(owner, formID string, db engine) (string, []any) {
 		args = append(args, values...)
 	}
 	if !f.Since.IsZero() {
-		add(` AND id >= ?`, account.FirstID(account.ResponsePrefix, f.Since))
+		add(` AND id >= ?`, id.First(id.Response, f.Since))
 	}
 	if !f.Until.IsZero() {
-		add(` AND id < ?`, account.FirstID(account.ResponsePrefix, f.Until))
+		add(` AND id < ?`, id.First(id.Response, f.Until))
 	}
 	if f.Version != 0 {
 		add(` AND version = ?`, f.Version)

@@ -12,6 +12,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -30,7 +31,7 @@ func person(t *testing.T, s *store.Store, email string) account.User {
 	t.Helper()
 	now := time.Now()
 	p, err := s.AddUser(ctx, account.User{
-		ID: account.NewID(account.UserPrefix, now), Email: email, Language: "en", Password: "not a hash", CreatedAt: now,
+		ID: id.New(id.User, now), Email: email, Language: "en", Password: "not a hash", CreatedAt: now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,7 @@ func TestPeople(t *testing.T) {
 			t.Errorf("roles %s and %s", first.Role, second.Role)
 		}
 		now := time.Now()
-		_, err := s.AddUser(ctx, account.User{ID: account.NewID(account.UserPrefix, now), Email: "aDA@example.COM", CreatedAt: now})
+		_, err := s.AddUser(ctx, account.User{ID: id.New(id.User, now), Email: "aDA@example.COM", CreatedAt: now})
 		if fault.Wrap(err).Code != fault.Invalid {
 			t.Errorf("the same address again: %v", err)
 		}
@@ -93,7 +94,7 @@ func TestWritersAtOnce(t *testing.T) {
 		for i := range 200 {
 			all.Go(func() {
 				if i%3 == 0 {
-					if err := s.DeleteForm(ctx, owner, account.NewID(account.FormPrefix, time.Now()), 0, time.Now()); !errors.Is(err, fault.NotFound) {
+					if err := s.DeleteForm(ctx, owner, id.New(id.Form, time.Now()), 0, time.Now()); !errors.Is(err, fault.NotFound) {
 						t.Errorf("delete nothing: %v", err)
 					}
 					return
@@ -180,7 +181,7 @@ func TestSweep(t *testing.T) {
 		p := person(t, s, "ada@example.com")
 		now := time.Now()
 		app := account.Application{
-			Account: p.ID, ID: account.NewID(account.AppPrefix, now), Name: "App",
+			Account: p.ID, ID: id.New(id.App, now), Name: "App",
 			RedirectURIs: []string{"https://x/"}, Scopes: account.DefaultScopes(), CreatedAt: now,
 		}
 		if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {

@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 )
 
 // Submission is a response on its way into the store: answers that were checked
@@ -313,7 +313,7 @@ func (s *Store) storeForm(t tx, list []*pendingSubmission) error {
 	moments := make([]int64, n)
 	for i, w := range list {
 		before := n - 1 - int64(i)
-		w.response = newResponse(w, last.serial-before, account.Tick(last.tick-before))
+		w.response = newResponse(w, last.serial-before, id.Tick(last.tick-before))
 		r := &w.response
 		if earlier, err := w.Once.claim(t, form.Owner, r.ID, w.At); err != nil || earlier != "" {
 			return nullIfEmpty(err, earlier != "", errDuplicate)
@@ -345,7 +345,7 @@ type serialRange struct{ version, serial, tick, full int64 }
 // open for them, and returns the seat of the last.
 func (s *Store) reserveSerials(t tx, form *PublicForm, n, size int64, now time.Time) (serialRange, error) {
 	var last serialRange
-	args := []any{form.Owner, form.ID, n, toMillis(now), int64(account.NewTick(now)), size}
+	args := []any{form.Owner, form.ID, n, toMillis(now), int64(id.NewTick(now)), size}
 	dest := []any{&last.version, &last.serial, &last.tick, &last.full}
 	if !s.db.InProcess() {
 		err := queryOne(t.Query, nextReturnedSQL, args, dest...)
@@ -359,8 +359,8 @@ func (s *Store) reserveSerials(t tx, form *PublicForm, n, size int64, now time.T
 	return last, err
 }
 
-func newResponse(w *pendingSubmission, serial int64, tick account.Tick) form.Response {
-	id, at := tick.ID(account.ResponsePrefix)
+func newResponse(w *pendingSubmission, serial int64, tick id.Tick) form.Response {
+	id, at := tick.ID(id.Response)
 	return form.Response{ID: id, FormID: w.Form.ID, Serial: serial, Version: w.Form.Version, SubmittedAt: at, JSON: w.text, Metadata: w.metadata}
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/ncruces/go-sqlite3"
 
-	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -315,12 +315,12 @@ func TestPrivateFiles(t *testing.T) {
 }
 
 // Ids say when a response came, so they find spans of time.
-func TestFirstID(t *testing.T) {
+func TestFirstSortsBefore(t *testing.T) {
 	now := time.Now()
 	for _, d := range []time.Duration{0, time.Millisecond, time.Hour, 1e6 * time.Hour} {
-		id := account.NewID(account.ResponsePrefix, now.Add(d))
-		if first := account.FirstID(account.ResponsePrefix, now.Add(d)); first > id || account.FirstID(account.ResponsePrefix, now.Add(d+time.Millisecond)) <= id {
-			t.Error(fmt.Sprint(first, " ", id))
+		made := id.New(id.Response, now.Add(d))
+		if first := id.First(id.Response, now.Add(d)); first > made || id.First(id.Response, now.Add(d+time.Millisecond)) <= made {
+			t.Error(fmt.Sprint(first, " ", made))
 		}
 	}
 }

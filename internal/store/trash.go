@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 )
 
 // trashRetention is how long what was deleted can be brought back.
@@ -97,19 +97,19 @@ func (s *Store) DeletedForms(ctx context.Context, owner string) ([]Deleted, erro
 		err := json.Unmarshal([]byte(content), &gone)
 		list = append(list, Deleted{gone.Form, fromMillis(deleted)})
 		return err
-	}, owner, account.FormPrefix, account.FormPrefix+lastID)
+	}, owner, id.Form, id.Form+lastID)
 	return list, err
 }
 
 // RestoreForm brings back a form that was deleted a while ago.
-func (s *Store) RestoreForm(ctx context.Context, owner, id string, now time.Time) (form.Form, error) {
-	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
+func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.Time) (form.Form, error) {
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return form.Form{}, fault.NotFound // responses are in the trash too
 	}
 	var gone trashedForm
 	err := s.write(ctx, owner, func(t tx) error {
-		var formID, content string
-		if err := queryOne(t.Query, untrashSQL, []any{owner, id}, &formID, &content); err != nil {
+		var parent, content string
+		if err := queryOne(t.Query, untrashSQL, []any{owner, formID}, &parent, &content); err != nil {
 			return err
 		}
 		if err := json.Unmarshal([]byte(content), &gone); err != nil {
@@ -125,19 +125,19 @@ func (s *Store) RestoreForm(ctx context.Context, owner, id string, now time.Time
 		}
 		if f.Version > 0 {
 			// Another form of the owner may have the custom link by now.
-			if err := claimSlug(t, owner, id, f.Slug, now); fault.Wrap(err).Code == fault.Invalid {
+			if err := claimSlug(t, owner, formID, f.Slug, now); fault.Wrap(err).Code == fault.Invalid {
 				f.Slug = ""
 			} else if err != nil {
 				return err
 			}
 		}
-		if _, err := t.Exec(restoreFormSQL, owner, id, gone.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
+		if _, err := t.Exec(restoreFormSQL, owner, formID, gone.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
 			f.ResponseCount, gone.ResponseSerial, gone.ResponseTick, toMillis(f.CreatedAt), toMillis(f.UpdatedAt), form.SearchKey(f.Title),
 			searchKey(form.Header{Title: f.Title, Description: f.Description}), f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites, gone.StoredBytes); err != nil {
 			return err
 		}
 		gone.Form = f
-		if _, err := t.Exec(addressFormSQL, id, owner, id); err != nil {
+		if _, err := t.Exec(addressFormSQL, formID, owner, formID); err != nil {
 			return err
 		}
 		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, 1); err != nil {
@@ -154,7 +154,7 @@ func (g *trashedForm) catchUp(t tx, owner string) error {
 	var last int64
 	err := queryOne(t.Query, lastResponseSQL, []any{owner, g.Form.ID}, &last)
 	if err == nil {
-		g.ResponseTick = max(g.ResponseTick, int64(account.NewTick(fromMillis(last+1))))
+		g.ResponseTick = max(g.ResponseTick, int64(id.NewTick(fromMillis(last+1))))
 	}
 	return replaceNotFound(err, nil)
 }
@@ -277,7 +277,7 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 		}
 		for _, i := range old {
 			sql := emptyTrashSQL
-			_, isForm := account.ParseID(account.FormPrefix, i.id)
+			_, isForm := id.Parse(id.Form, i.id)
 			if isForm {
 				sql = claimTrashSQL
 			}

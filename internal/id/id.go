@@ -1,4 +1,6 @@
-package account
+// Package id makes and reads TypeIDs, the ids of everything that is stored: a prefix
+// that names the type, and a UUIDv7 whose text sorts by time.
+package id
 
 import (
 	"crypto/rand"
@@ -9,16 +11,17 @@ import (
 
 // Prefixes of the ids that people and applications see.
 const (
-	UserPrefix     = "usr_"
-	AppPrefix      = "app_"
-	FormPrefix     = "frm_"
-	ResponsePrefix = "rsp_"
+	User     = "usr_"
+	App      = "app_"
+	Form     = "frm_"
+	Response = "rsp_"
 )
 
-// Prefixes of ids that stay inside or appear only in the console.
+// Prefixes of ids that stay in the database or appear only in the workspace.
 const (
-	ConsentPrefix = "con_"
-	SecretPrefix  = "sec_"
+	Consent = "con_"
+	Secret  = "sec_"
+	Request = "cal_" // an entry of an application's request log
 )
 
 // UUID is the 128 bits behind a TypeID.
@@ -63,8 +66,8 @@ func (u UUID) Time() time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(ms[:]))).UTC()
 }
 
-// NewID mints a TypeID: the prefix and a UUIDv7.
-func NewID(prefix string, now time.Time) string {
+// New mints a TypeID: the prefix and a UUIDv7.
+func New(prefix string, now time.Time) string {
 	return NewUUID(now).String(prefix)
 }
 
@@ -90,28 +93,28 @@ func (t Tick) ID(prefix string) (string, time.Time) {
 	return u.String(prefix), u.Time()
 }
 
-// FirstID is the least id that can be minted at the given time: ids at or after it
+// First is the least id that can be minted at the given time: ids at or after it
 // are those of that moment and later.
-func FirstID(prefix string, at time.Time) string {
+func First(prefix string, at time.Time) string {
 	var u UUID
 	putTime(&u, max(0, min(at.UnixMilli(), 1<<48-1)))
 	return u.String(prefix)
 }
 
-// NextID mints a TypeID that sorts after last, also when the clock stood still
+// Next mints a TypeID that sorts after last, also when the clock stood still
 // or went back. The step is random, so the next id cannot be guessed from this
 // one. It returns the time that the id carries.
-func NextID(prefix string, now time.Time, last string) (string, time.Time) {
+func Next(prefix string, now time.Time, last string) (string, time.Time) {
 	u := NewUUID(now)
-	if prev, ok := ParseID(prefix, last); ok && u.String(prefix) <= last {
-		u = precedes(prev)
+	if prev, ok := Parse(prefix, last); ok && u.String(prefix) <= last {
+		u = successor(prev)
 	}
 	return u.String(prefix), u.Time()
 }
 
-// precedes adds a random step of up to 61 bits to the random part of u and moves
+// successor adds a random step of up to 61 bits to the random part of u and moves
 // to the next millisecond when that part is used up.
-func precedes(u UUID) UUID {
+func successor(u UUID) UUID {
 	var step [8]byte
 	rand.Read(step[:])
 	low := binary.BigEndian.Uint64(u[8:]) & (1<<62 - 1)
@@ -139,17 +142,17 @@ func (u UUID) String(prefix string) string {
 	return string(out)
 }
 
-// ParseID reads a TypeID with the given prefix. Only the one spelling that we
+// Parse reads a TypeID with the given prefix. Only the one spelling that we
 // write is accepted, so a parsed id is safe to hand to any database.
-func ParseID(prefix, id string) (UUID, bool) {
+func Parse(prefix, text string) (UUID, bool) {
 	var u UUID
-	text, ok := strings.CutPrefix(id, prefix)
-	if !ok || len(text) != encodedLen || text[0] > '7' {
+	digits, ok := strings.CutPrefix(text, prefix)
+	if !ok || len(digits) != encodedLen || digits[0] > '7' {
 		return u, false
 	}
 	var hi, lo uint64
-	for i := range len(text) {
-		v := decoded[text[i]]
+	for i := range len(digits) {
+		v := decoded[digits[i]]
 		if v == 0xff {
 			return u, false
 		}
