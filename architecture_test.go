@@ -19,8 +19,8 @@ var plan = map[string][]string{
 	"internal/cli":             {"account", "api", "export", "fault", "form", "id", "limit", "oauth", "server", "store", "web"},
 	"internal/cli/clitest":     {"account", "cli", "store/storetest"},
 	"internal/server":          {"fault", "limit"},
-	"internal/api":             {"account", "compress", "export", "fault", "form", "id", "limit", "oauth", "store"},
-	"internal/web":             {"account", "chart", "compress", "export", "fault", "form", "id", "limit", "oauth", "store"},
+	"internal/api":             {"account", "compress", "download", "export", "fault", "form", "id", "limit", "oauth", "store"},
+	"internal/web":             {"account", "chart", "compress", "download", "export", "fault", "form", "id", "limit", "oauth", "store"},
 	"internal/oauth":           {"account", "fault", "limit", "store"},
 	"internal/store":           {"account", "fault", "form", "id"},
 	"internal/store/storetest": {"store"},
@@ -31,6 +31,7 @@ var plan = map[string][]string{
 	"internal/id":              {},
 	"internal/limit":           {},
 	"internal/compress":        {},
+	"internal/download":        {},
 	"internal/fault":           {},
 	"bench":                    {"account", "form", "id", "store"},
 	"scripts/sbom":             {},
@@ -38,7 +39,7 @@ var plan = map[string][]string{
 
 // outsiders are libraries that belong in one room each.
 var outsiders = map[string][]string{
-	"net/http":                      {"cli", "cli/clitest", "server", "api", "web", "export", "compress", "bench"},
+	"net/http":                      {"cli", "cli/clitest", "server", "api", "web", "compress", "download", "bench"},
 	"github.com/ncruces/go-sqlite3": {"store"},
 	"github.com/jackc/pgx/v5":       {"store", "store/storetest", "bench"},
 	"database/sql":                  {},
