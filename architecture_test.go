@@ -22,8 +22,10 @@ var plan = map[string][]string{
 	"internal/api":             {"account", "compress", "download", "export", "fault", "form", "id", "limit", "oauth", "store"},
 	"internal/web":             {"account", "chart", "compress", "download", "export", "fault", "form", "id", "limit", "oauth", "store"},
 	"internal/oauth":           {"account", "fault", "limit", "store"},
-	"internal/store":           {"account", "fault", "form", "id"},
-	"internal/store/storetest": {"store"},
+	"internal/store":           {"account", "db", "fault", "form", "id"},
+	"internal/store/storetest": {"db/dbtest", "store"},
+	"internal/db":              {"fault"},
+	"internal/db/dbtest":       {"db"},
 	"internal/chart":           {"form"},
 	"internal/export":          {"form"},
 	"internal/form":            {"fault"},
@@ -40,8 +42,8 @@ var plan = map[string][]string{
 // outsiders are libraries that belong in one room each.
 var outsiders = map[string][]string{
 	"net/http":                      {"cli", "cli/clitest", "server", "api", "web", "compress", "download", "bench"},
-	"github.com/ncruces/go-sqlite3": {"store"},
-	"github.com/jackc/pgx/v5":       {"store", "store/storetest", "bench"},
+	"github.com/ncruces/go-sqlite3": {"db"},
+	"github.com/jackc/pgx/v5":       {"db", "db/dbtest", "bench"},
 	"database/sql":                  {},
 	"html/template":                 {"web"},
 	"github.com/alecthomas/kong":    {"cli"},

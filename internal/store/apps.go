@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/id"
@@ -13,7 +15,7 @@ import (
 
 const appColumns = `app.account_id, app.id, app.name, app.public, app.redirect_uris, app.scope, app.send_issuer, app.created_at, app.disabled_at`
 
-func scanApp(r row, more ...any) (account.Application, error) {
+func scanApp(r db.Row, more ...any) (account.Application, error) {
 	var a account.Application
 	var uris, scope string
 	var created, disabled int64
@@ -64,7 +66,7 @@ func (s *Store) invalidateApps(ids ...string) {
 }
 
 // writeApp is a transaction after which cached values of the application are dropped.
-func (s *Store) writeApp(ctx context.Context, appID string, fn func(tx) error) error {
+func (s *Store) writeApp(ctx context.Context, appID string, fn func(db.Tx) error) error {
 	err := s.db.Write(ctx, fn)
 	// Also after an error: it may not be known whether the transaction committed.
 	s.invalidateApps(appID)
@@ -74,7 +76,7 @@ func (s *Store) writeApp(ctx context.Context, appID string, fn func(tx) error) e
 // AddApp registers an application; secretHash is empty for a public one. With a
 // key in once, the same registration sent again returns the id of the first.
 func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string, once IdempotencyKey) (earlier string, err error) {
-	err = s.db.Write(ctx, func(t tx) (err error) {
+	err = s.db.Write(ctx, func(t db.Tx) (err error) {
 		if earlier, err = once.claim(t, a.Account, a.ID, a.CreatedAt); err != nil || earlier != "" {
 			return err
 		}
@@ -100,7 +102,7 @@ func uriList(a account.Application) string {
 
 // UpdateApp changes what an application is called and may do.
 func (s *Store) UpdateApp(ctx context.Context, a account.Application) error {
-	return s.writeApp(ctx, a.ID, func(t tx) error {
+	return s.writeApp(ctx, a.ID, func(t db.Tx) error {
 		return checkAffected(t.Exec(updateAppSQL, a.Account, a.ID, a.Name, uriList(a), a.Scopes.String(), a.SendIssuer))
 	})
 }
@@ -112,15 +114,15 @@ func (s *Store) App(ctx context.Context, owner, appID string) (account.Applicati
 		return a, nil, err
 	}
 	var secrets []account.AppSecret
-	e := s.db.Read(ctx, func(t tx) error {
+	e := s.db.Read(ctx, func(t db.Tx) error {
 		secrets = nil
-		if e := t.Query(appSQL, func(r row) error {
+		if e := t.Query(appSQL, func(r db.Row) error {
 			a, err = scanApp(r)
 			return err
 		}, owner, appID); e != nil || err != nil {
 			return e
 		}
-		return t.Query(secretsSQL, func(r row) error {
+		return t.Query(secretsSQL, func(r db.Row) error {
 			var secret account.AppSecret
 			var created int64
 			err := r.Scan(&secret.ID, &secret.Hash, &created)
@@ -138,7 +140,7 @@ func (s *Store) App(ctx context.Context, owner, appID string) (account.Applicati
 // Apps lists the applications of the owner, the newest first.
 func (s *Store) Apps(ctx context.Context, owner string) ([]account.Application, error) {
 	var apps []account.Application
-	err := s.db.Query(ctx, appsSQL, func(r row) error {
+	err := s.db.Query(ctx, appsSQL, func(r db.Row) error {
 		a, err := scanApp(r)
 		apps = append(apps, a)
 		return err
@@ -155,7 +157,7 @@ type AppWithOwner struct {
 // AllApps lists every application, for the operator's command line.
 func (s *Store) AllApps(ctx context.Context) ([]AppWithOwner, error) {
 	var apps []AppWithOwner
-	err := s.db.Query(ctx, allAppsSQL, func(r row) error {
+	err := s.db.Query(ctx, allAppsSQL, func(r db.Row) error {
 		var owner string
 		a, err := scanApp(r, &owner)
 		apps = append(apps, AppWithOwner{a, owner})
@@ -176,7 +178,7 @@ func (s *Store) AppCredentials(ctx context.Context, appID string) (account.Appli
 		return a, nil, err
 	}
 	var hashes []string
-	if e := s.db.Query(ctx, appCredentialsSQL, func(r row) error {
+	if e := s.db.Query(ctx, appCredentialsSQL, func(r db.Row) error {
 		var hash string
 		a, err = scanApp(r, &hash)
 		if hash != "" {
@@ -216,7 +218,7 @@ func (s *Store) SetAppDisabled(ctx context.Context, owner, appID string, disable
 	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.writeApp(ctx, appID, func(t tx) error {
+	return s.writeApp(ctx, appID, func(t db.Tx) error {
 		var since int64
 		if disabled {
 			since = toMillis(now)
@@ -230,7 +232,7 @@ func (s *Store) DeleteApp(ctx context.Context, owner, appID string) error {
 	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.writeApp(ctx, appID, func(t tx) error {
+	return s.writeApp(ctx, appID, func(t db.Tx) error {
 		if err := checkAffected(t.Exec(deleteAppSQL, owner, appID)); err != nil {
 			return err
 		}
@@ -242,13 +244,13 @@ func (s *Store) DeleteApp(ctx context.Context, owner, appID string) error {
 // AddSecret gives an application a second secret; the first stays alive until
 // it is dropped.
 func (s *Store) AddSecret(ctx context.Context, owner, appID, hash string, now time.Time) error {
-	return s.writeApp(ctx, appID, func(t tx) error {
+	return s.writeApp(ctx, appID, func(t db.Tx) error {
 		// Writing the row keeps two rotations at once from each other.
 		if err := checkAffected(t.Exec(`UPDATE app SET name = name WHERE account_id = $1 AND id = $2`, owner, appID)); err != nil {
 			return err
 		}
 		n := 0
-		if err := t.Query(secretsSQL, func(row) error { n++; return nil }, owner, appID); err != nil {
+		if err := t.Query(secretsSQL, func(db.Row) error { n++; return nil }, owner, appID); err != nil {
 			return err
 		}
 		if n >= account.MaxSecrets {
@@ -267,5 +269,5 @@ func (s *Store) DeleteSecret(ctx context.Context, owner, appID, secret string) e
 	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.writeApp(ctx, appID, func(t tx) error { return checkAffected(t.Exec(deleteSecretSQL, owner, appID, secret)) })
+	return s.writeApp(ctx, appID, func(t db.Tx) error { return checkAffected(t.Exec(deleteSecretSQL, owner, appID, secret)) })
 }

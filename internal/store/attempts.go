@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"formulary/internal/db"
 )
 
 // Attempt is the stored state of one key of a limiter: when its allowance is whole again.
@@ -35,7 +37,7 @@ func (s *Store) SaveAttempts(ctx context.Context, limiter, key string, cost time
 	if s.guesses.n.Add(1) > maxAttempts {
 		return nil
 	}
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(saveAttemptSQL, limiter, key, toMillis(now.Add(cost)), toMillis(now), cost.Milliseconds())
 		return err
 	})
@@ -44,7 +46,7 @@ func (s *Store) SaveAttempts(ctx context.Context, limiter, key string, cost time
 // Attempts lists what limiters have to know when the service starts.
 func (s *Store) Attempts(ctx context.Context, now time.Time) ([]Attempt, error) {
 	var list []Attempt
-	err := s.db.Query(ctx, attemptsSQL, func(r row) error {
+	err := s.db.Query(ctx, attemptsSQL, func(r db.Row) error {
 		var g Attempt
 		var until int64
 		err := r.Scan(&g.Limiter, &g.Key, &until)

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 )
 
@@ -84,7 +86,7 @@ func (s *Store) Backup(ctx context.Context, out io.Writer) (int64, error) {
 		return 0, err
 	}
 	var rows int64
-	err = s.db.Read(ctx, func(t tx) error {
+	err = s.db.Read(ctx, func(t db.Tx) error {
 		for _, table := range tables {
 			n, err := backupTable(t, table.name, lines)
 			if err != nil {
@@ -103,7 +105,7 @@ func (s *Store) Backup(ctx context.Context, out io.Writer) (int64, error) {
 	return rows, zip.Close()
 }
 
-func backupTable(t tx, table string, lines *json.Encoder) (int64, error) {
+func backupTable(t db.Tx, table string, lines *json.Encoder) (int64, error) {
 	var rows int64
 	var columns []string
 	sql, args := "SELECT * FROM "+table, []any(nil)
@@ -111,7 +113,7 @@ func backupTable(t tx, table string, lines *json.Encoder) (int64, error) {
 		// Secrets stay behind: the restored service makes its own.
 		sql, args = sql+" WHERE name <> $1 AND name <> $2", []any{signingKey, previousSigning}
 	}
-	err := t.Query(sql, func(r row) error {
+	err := t.Query(sql, func(r db.Row) error {
 		if columns == nil {
 			columns = r.Columns()
 			if err := lines.Encode(backupLine{Table: table, Columns: columns}); err != nil {
@@ -154,7 +156,7 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 		return 0, err
 	}
 	var rows int64
-	err = s.db.Exclusive(ctx, func(t tx) error {
+	err = s.db.Exclusive(ctx, func(t db.Tx) error {
 		if some, err := hasUsers(t.Query); err != nil || some {
 			return nullIfEmpty(err, some, errNotEmpty)
 		}
@@ -199,7 +201,7 @@ func (s *Store) checkEmpty(ctx context.Context, schema int) error {
 
 var columnName = regexp.MustCompile(`^[a-z_]+$`)
 
-func restoreRows(t tx, lines *json.Decoder) (int64, error) {
+func restoreRows(t db.Tx, lines *json.Decoder) (int64, error) {
 	var rows int64
 	var insert string
 	var width int

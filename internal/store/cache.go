@@ -5,14 +5,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"formulary/internal/db"
 )
 
-// allOwners stands for all owners where a change touches more than one, as that
-// of an application does.
-const allOwners = ""
-
 // write is a transaction after which cached values of the owner hold no longer.
-func (s *Store) write(ctx context.Context, owner string, fn func(tx) error) error {
+func (s *Store) write(ctx context.Context, owner string, fn func(db.Tx) error) error {
 	err := s.db.Write(ctx, fn)
 	// After an error too: whether it was committed may not be known.
 	s.db.Invalidate(owner)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 )
 
@@ -24,7 +26,7 @@ const (
 // up already, and the times of what came after.
 func (s *Store) FormActivity(ctx context.Context, owner string, forms []string) (map[string]Activity, error) {
 	list := make(map[string]Activity, len(forms))
-	err := s.db.Read(ctx, func(t tx) error {
+	err := s.db.Read(ctx, func(t db.Tx) error {
 		for _, id := range forms {
 			a := Activity{Days: map[string]int64{}}
 			var serial, edits, last int64
@@ -46,7 +48,7 @@ func (s *Store) FormActivity(ctx context.Context, owner string, forms []string) 
 				}
 				a.Days = kept.Days
 			}
-			if err := t.Query(tailSQL, func(r row) error {
+			if err := t.Query(tailSQL, func(r db.Row) error {
 				var submitted int64
 				err := r.Scan(&submitted)
 				a.Days[fromMillis(submitted).Format(time.DateOnly)]++

@@ -5,6 +5,8 @@ import (
 	"context"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/id"
@@ -13,7 +15,7 @@ import (
 const formColumns = `id, title, description, language, status, version, revision, response_count, created_at, updated_at,
 	slug, opens_at, closes_at, response_limit, sites`
 
-func scanForm(r row) (form.Form, error) {
+func scanForm(r db.Row) (form.Form, error) {
 	var f form.Form
 	var status string
 	var created, updated, opens, closes int64
@@ -39,7 +41,7 @@ func (s *Store) FormDraft(ctx context.Context, owner, formID string) (form.Form,
 	f, err := form.Form{}, error(fault.NotFound)
 	var text string
 	var drafted bool
-	if e := s.db.QueryBatch(ctx, statement{formSQL, []any{owner, formID}, func(r row) error {
+	if e := s.db.QueryBatch(ctx, db.Statement{SQL: formSQL, Args: []any{owner, formID}, Scan: func(r db.Row) error {
 		f, err = scanForm(r)
 		return err
 	}}, scanInto(&drafted, draftSQL, []any{owner, formID}, &text)); e != nil || err != nil {
@@ -57,7 +59,7 @@ func readForm(q querier, owner, formID string) (form.Form, error) {
 		return form.Form{}, fault.NotFound
 	}
 	f, err := form.Form{}, error(fault.NotFound)
-	if e := q(formSQL, func(r row) error {
+	if e := q(formSQL, func(r db.Row) error {
 		f, err = scanForm(r)
 		return err
 	}, owner, formID); e != nil {
@@ -102,7 +104,7 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.Form
 	if err := s.reserve(ctx, owner, int64(len(draft))); err != nil && !s.isRepeated(ctx, owner, once) {
 		return made, err
 	}
-	err := s.write(ctx, owner, func(t tx) error {
+	err := s.write(ctx, owner, func(t db.Tx) error {
 		var serial int64
 		var last string
 		// This also makes creations in one account wait for each other.
@@ -208,31 +210,31 @@ const (
 func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort FormSort, limit, offset int64) ([]form.Form, int64, error) {
 	var forms []form.Form
 	var total int64
-	collect := func(r row) error {
+	collect := func(r db.Row) error {
 		f, err := scanForm(r)
 		forms = append(forms, f)
 		return err
 	}
 	sought := ""
-	count := statement{countFormsSQL, []any{owner, filter.Status, filter.Language}, func(r row) error {
+	count := db.Statement{SQL: countFormsSQL, Args: []any{owner, filter.Status, filter.Language}, Scan: func(r db.Row) error {
 		err := r.Scan(&total)
 		forms = make([]form.Form, 0, max(0, min(limit, total-offset)))
 		return err
 	}}
 	if filter.Search != "" {
 		sought = form.SearchKey(filter.Search)
-		count.sql, count.args = searchedFormsSQL, append(count.args, sought)
+		count.SQL, count.Args = searchedFormsSQL, append(count.Args, sought)
 	}
 	var err error
 	switch {
 	case filter != (FormFilter{}) || sort != NewestFirst:
 		args := []any{owner, filter.Status, filter.Language, sought, limit, offset}
-		err = s.db.QueryBatch(ctx, count, statement{formSorts[sort], args, collect})
+		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: formSorts[sort], Args: args, Scan: collect})
 	case offset < rankBlock:
-		err = s.db.QueryBatch(ctx, count, statement{newestFormsSQL, []any{owner, limit, offset}, collect})
+		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: newestFormsSQL, Args: []any{owner, limit, offset}, Scan: collect})
 	default:
-		err = s.db.Read(ctx, func(t tx) error {
-			if err := t.Query(count.sql, count.scan, count.args...); err != nil || offset >= total {
+		err = s.db.Read(ctx, func(t db.Tx) error {
+			if err := t.Query(count.SQL, count.Scan, count.Args...); err != nil || offset >= total {
 				return err
 			}
 			return deepFormPage(t, owner, limit, offset, collect)
@@ -242,7 +244,7 @@ func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort
 }
 
 // deepFormPage reads a page far down the list.
-func deepFormPage(t tx, owner string, limit, offset int64, collect func(row) error) error {
+func deepFormPage(t db.Tx, owner string, limit, offset int64, collect func(db.Row) error) error {
 	var top int64
 	if err := queryOne(t.Query, formSerialSQL, []any{owner}, &top); err != nil {
 		return err

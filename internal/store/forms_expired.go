@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -35,7 +37,7 @@ func (s *Store) CloseExpiredFormsOf(ctx context.Context, owner string, now time.
 func (s *Store) closeExpired(ctx context.Context, now time.Time, sql string, args ...any) error {
 	for {
 		var due []expiredForm
-		err := s.db.Query(ctx, sql, func(r row) error {
+		err := s.db.Query(ctx, sql, func(r db.Row) error {
 			var f expiredForm
 			err := r.Scan(&f.owner, &f.id)
 			due = append(due, f)
@@ -56,7 +58,7 @@ func (s *Store) closeExpired(ctx context.Context, now time.Time, sql string, arg
 }
 
 func (s *Store) closeIfExpired(ctx context.Context, f expiredForm, now time.Time) error {
-	return s.write(ctx, f.owner, func(t tx) error {
+	return s.write(ctx, f.owner, func(t db.Tx) error {
 		locked, err := lockForm(t, f.owner, f.id, 0)
 		if err != nil || locked.Status != form.Open || locked.At(now).Status == form.Open {
 			return err

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -109,7 +111,7 @@ type publication struct {
 
 func (s *Store) publish(ctx context.Context, owner string, p publication, now time.Time) (form.Form, error) {
 	var f form.Form
-	err := s.write(ctx, owner, func(t tx) error {
+	err := s.write(ctx, owner, func(t db.Tx) error {
 		id := p.read.ID
 		// Before the key is claimed, for a form that is not there has none.
 		if _, err := readForm(t.Query, owner, id); err != nil {
@@ -160,7 +162,7 @@ func (s *Store) publish(ctx context.Context, owner string, p publication, now ti
 }
 
 // addVersion stores the draft as the form's next version and opens the form.
-func (s *Store) addVersion(t tx, owner string, f *form.Form, p publication, now time.Time) error {
+func (s *Store) addVersion(t db.Tx, owner string, f *form.Form, p publication, now time.Time) error {
 	f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1))
 	if err := queryOne(t.Query, publishSQL, []any{owner, f.ID, toMillis(f.UpdatedAt)}, &f.Version); err != nil {
 		return err
@@ -203,7 +205,7 @@ func (s *Store) ReopenForm(ctx context.Context, owner, id string, revision int64
 
 func (s *Store) setStatus(ctx context.Context, owner, id string, revision int64, from, to form.Status, now time.Time) (form.Form, error) {
 	var f form.Form
-	err := s.write(ctx, owner, func(t tx) error {
+	err := s.write(ctx, owner, func(t db.Tx) error {
 		var err error
 		if f, err = lockForm(t, owner, id, revision); err != nil {
 			return err
@@ -222,7 +224,7 @@ func (s *Store) setStatus(ctx context.Context, owner, id string, revision int64,
 }
 
 // setStatusIn gives a form that is locked another status.
-func setStatusIn(t tx, owner string, f *form.Form, to form.Status, now time.Time) error {
+func setStatusIn(t db.Tx, owner string, f *form.Form, to form.Status, now time.Time) error {
 	f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1))
 	if _, err := t.Exec(statusSQL, owner, f.ID, string(to), toMillis(f.UpdatedAt)); err != nil {
 		return err
@@ -254,7 +256,7 @@ func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once Idempo
 const copySuffix = " (copy)"
 
 // recount moves a form from one status to another in the counts.
-func recount(t tx, owner string, f *form.Form, to form.Status) error {
+func recount(t db.Tx, owner string, f *form.Form, to form.Status) error {
 	if f.Status == to {
 		return nil
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/id"
 
 	"formulary/internal/fault"
@@ -82,7 +84,7 @@ type formChange struct {
 // A change of nothing is committed too: the caller is told that it is stored.
 func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now time.Time) (form.Form, error) {
 	var f form.Form
-	err := s.write(ctx, owner, func(t tx) error {
+	err := s.write(ctx, owner, func(t db.Tx) error {
 		var err error
 		if f, err = touchForm(t, owner, c.before.ID, c.before.Revision); err != nil {
 			return err
@@ -130,7 +132,7 @@ var errConflict = fault.New(fault.Conflict, "The form was changed meanwhile. Rea
 
 // lockForm increments the revision and holds the form's row until the transaction ends.
 // A revision other than zero must be the form's.
-func lockForm(t tx, owner, formID string, revision int64) (form.Form, error) {
+func lockForm(t db.Tx, owner, formID string, revision int64) (form.Form, error) {
 	f, err := lockFormForDelete(t, lockFormSQL, owner, formID)
 	if err == nil && revision != 0 && f.Revision != revision+1 {
 		return f, errConflict
@@ -139,7 +141,7 @@ func lockForm(t tx, owner, formID string, revision int64) (form.Form, error) {
 }
 
 // touchForm is lockForm without a new revision.
-func touchForm(t tx, owner, formID string, revision int64) (form.Form, error) {
+func touchForm(t db.Tx, owner, formID string, revision int64) (form.Form, error) {
 	f, err := lockFormForDelete(t, touchFormSQL, owner, formID)
 	if err == nil && f.Revision != revision {
 		return f, errConflict
@@ -147,12 +149,12 @@ func touchForm(t tx, owner, formID string, revision int64) (form.Form, error) {
 	return f, err
 }
 
-func lockFormForDelete(t tx, sql, owner, formID string) (form.Form, error) {
+func lockFormForDelete(t db.Tx, sql, owner, formID string) (form.Form, error) {
 	f, err := form.Form{}, error(fault.NotFound)
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return f, err
 	}
-	if e := t.Query(sql, func(r row) error {
+	if e := t.Query(sql, func(r db.Row) error {
 		f, err = scanForm(r)
 		return err
 	}, owner, formID); e != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/id"
@@ -36,7 +38,7 @@ func (s *Store) Versions(ctx context.Context, owner, formID string, limit, offse
 		return nil, f.Version, err
 	}
 	var list []Version
-	err = s.db.Query(ctx, versionsSQL, func(r row) error {
+	err = s.db.Query(ctx, versionsSQL, func(r db.Row) error {
 		var v Version
 		var published int64
 		err := r.Scan(&v.Number, &v.Head.Title, &v.Head.Description, &v.Head.Language, &published)
@@ -86,7 +88,7 @@ func (s *Store) Definitions(ctx context.Context, owner, formID string) ([]*form.
 	}
 	fields := fieldsByText{}
 	list := make([]*form.Definition, 0, f.Version)
-	err = s.db.Query(ctx, allDefinitionsSQL, func(r row) error {
+	err = s.db.Query(ctx, allDefinitionsSQL, func(r db.Row) error {
 		var text string
 		if err := r.Scan(&text); err != nil {
 			return err

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/id"
@@ -53,7 +55,7 @@ const (
 
 // AddConsentRequest remembers what a person is being asked.
 func (s *Store) AddConsentRequest(ctx context.Context, secret account.Secret, ticket ConsentRequest, expires time.Time) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(insertConsentRequestSQL, secret.Account, secret.ID, secret.Hash, ticket.AppID, ticket.RedirectURI,
 			ticket.Scopes.String(), encodeState(ticket.State), ticket.Challenge, toMillis(expires))
 		return err
@@ -62,7 +64,7 @@ func (s *Store) AddConsentRequest(ctx context.Context, secret account.Secret, ti
 
 var errConsentRequest = fault.New(fault.Forbidden, "This page has expired or was answered already. Please start again from the application.")
 
-func useConsentRequest(t tx, key account.SecretRef, now time.Time) (ConsentRequest, error) {
+func useConsentRequest(t db.Tx, key account.SecretRef, now time.Time) (ConsentRequest, error) {
 	var ticket ConsentRequest
 	var scope, state string
 	err := queryOne(t.Query, useConsentRequestSQL, []any{key.Account, key.ID, key.Hash, toMillis(now)},
@@ -81,7 +83,7 @@ func useConsentRequest(t tx, key account.SecretRef, now time.Time) (ConsentReque
 // DenyConsent spends a ticket with a no.
 func (s *Store) DenyConsent(ctx context.Context, key account.SecretRef, now time.Time) (ConsentRequest, error) {
 	var ticket ConsentRequest
-	err := s.db.Write(ctx, func(t tx) (err error) {
+	err := s.db.Write(ctx, func(t db.Tx) (err error) {
 		ticket, err = useConsentRequest(t, key, now)
 		return err
 	})
@@ -91,7 +93,7 @@ func (s *Store) DenyConsent(ctx context.Context, key account.SecretRef, now time
 // AllowConsent spends a ticket with a yes: the consent and its code are there with it.
 func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, code account.Secret, expires, now time.Time) (ConsentRequest, error) {
 	var ticket ConsentRequest
-	err := s.db.Write(ctx, func(t tx) (err error) {
+	err := s.db.Write(ctx, func(t db.Tx) (err error) {
 		if ticket, err = useConsentRequest(t, key, now); err != nil {
 			return err
 		}
@@ -100,7 +102,7 @@ func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, code ac
 	return ticket, err
 }
 
-func insertCode(t tx, ticket ConsentRequest, code account.Secret, expires, now time.Time) error {
+func insertCode(t db.Tx, ticket ConsentRequest, code account.Secret, expires, now time.Time) error {
 	consent := id.New(id.Consent, now)
 	if _, err := t.Exec(insertGrantSQL, code.Account, consent, ticket.AppID, ticket.Scopes.String(), toMillis(now)); err != nil {
 		return err
@@ -113,7 +115,7 @@ func insertCode(t tx, ticket ConsentRequest, code account.Secret, expires, now t
 // AddCodes issues codes as if the person had allowed each of them: for the
 // benchmark, which has no person.
 func (s *Store) AddCodes(ctx context.Context, ticket ConsentRequest, codes []account.Secret, expires, now time.Time) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		for _, code := range codes {
 			if err := insertCode(t, ticket, code, expires, now); err != nil {
 				return err
@@ -147,7 +149,7 @@ const (
 // be redeemed.
 func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, givenSince time.Time) ([]ConnectedApp, error) {
 	var list []ConnectedApp
-	err := s.db.Query(ctx, connectedAppsSQL, func(r row) error {
+	err := s.db.Query(ctx, connectedAppsSQL, func(r db.Row) error {
 		var scope string
 		var since, used int64
 		app, err := scanApp(r, &scope, &since, &used)
@@ -172,14 +174,14 @@ func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Ti
 	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.write(ctx, owner, func(t tx) error { return checkAffected(t.Exec(disconnectSQL, owner, appID, toMillis(now))) })
+	return s.write(ctx, owner, func(t db.Tx) error { return checkAffected(t.Exec(disconnectSQL, owner, appID, toMillis(now))) })
 }
 
 // MarkGrantUsed remembers that an application acted for the owner, with the
 // token.
 func (s *Store) MarkGrantUsed(ctx context.Context, token account.SecretRef, consent string, now time.Time) error {
 	defer s.bearers.Delete(token.Hash)
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(markGrantUsedSQL, token.Account, consent, toMillis(now))
 		return err
 	})

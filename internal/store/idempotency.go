@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 )
 
@@ -40,14 +42,14 @@ func (s *Store) isRepeated(ctx context.Context, owner string, once IdempotencyKe
 
 // claim takes the key for the resource about to be made, or returns the id of
 // the one that was made with it before.
-func (o IdempotencyKey) claim(t tx, owner, id string, now time.Time) (earlier string, err error) {
+func (o IdempotencyKey) claim(t db.Tx, owner, id string, now time.Time) (earlier string, err error) {
 	if o.Key == "" {
 		return "", nil
 	}
 	return o.claimKey(t, owner, id, now)
 }
 
-func (o IdempotencyKey) claimKey(t tx, owner, id string, now time.Time) (earlier string, err error) {
+func (o IdempotencyKey) claimKey(t db.Tx, owner, id string, now time.Time) (earlier string, err error) {
 	n, err := t.Exec(claimKeySQL, owner, o.App, o.Key, o.Hash, id, toMillis(now))
 	if err != nil || n == 1 {
 		return "", err
@@ -62,7 +64,7 @@ func (o IdempotencyKey) firstResult(q querier, owner string) (id string, err err
 }
 
 // confirm is earlier in a transaction whose commit shows that the key is durable.
-func (o IdempotencyKey) confirm(t tx, owner string) (id string, err error) {
+func (o IdempotencyKey) confirm(t db.Tx, owner string) (id string, err error) {
 	return o.resource(t.Query, confirmKeySQL, owner)
 }
 

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/id"
@@ -76,14 +78,14 @@ func kept(t *testing.T, s *store.Store, key account.SecretRef) store.AccessToken
 // and from those of the people: counters are shared out by a hash.
 func apart(t *testing.T, s *store.Store, owner string, n int, people ...string) []account.Application {
 	t.Helper()
-	taken := map[uint32]bool{store.MarkSlot("apps"): true}
+	taken := map[uint32]bool{db.GenerationSlot("apps"): true}
 	for _, id := range people {
-		taken[store.MarkSlot(id)] = true
+		taken[db.GenerationSlot(id)] = true
 	}
 	var list []account.Application
 	for len(list) < n {
 		app := newApp(t, s, owner)
-		if slot := store.MarkSlot("app/" + app.ID); !taken[slot] {
+		if slot := db.GenerationSlot("app/" + app.ID); !taken[slot] {
 			taken[slot] = true
 			list = append(list, app)
 		}
@@ -97,7 +99,7 @@ func TestAppInvalidation(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
 		beside := storetest.Open(t, place)
 		ada, bob := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
-		for store.MarkSlot(ada) == store.MarkSlot(bob) {
+		for db.GenerationSlot(ada) == db.GenerationSlot(bob) {
 			bob = person(t, s, fmt.Sprint(time.Now().UnixNano(), "@example.com")).ID
 		}
 		apps := apart(t, s, bob, 2, ada, bob)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 )
 
@@ -67,7 +69,7 @@ func (s *Store) migrateTo(ctx context.Context, version int) ([]string, error) {
 		return nil, err
 	}
 	var ran []string
-	err := s.db.Exclusive(ctx, func(t tx) error {
+	err := s.db.Exclusive(ctx, func(t db.Tx) error {
 		ran = nil
 		if _, err := t.Exec(createMigrationSQL); err != nil {
 			return err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"formulary/internal/db"
 )
 
 // How the tables lie when one machine is not enough for PostgreSQL, and an
@@ -30,9 +32,6 @@ const (
 	distributeSQL    = `SELECT create_distributed_table($1, 'account_id', colocate_with => $2)`
 	// Distributing copies the rows; the old copy stays on the coordinator until this.
 	dropLocalCopy = `SELECT truncate_local_data_after_distributing_table($1)`
-	// Every node that serves holds a shared lock on its listening connection (holdServingSQL).
-	holdServingSQL  = `SELECT pg_try_advisory_lock_shared(1718579821, hashtext(current_schema()))`
-	noNodeServesSQL = `SELECT CASE WHEN pg_try_advisory_xact_lock(1718579821, hashtext(current_schema())) THEN 1 ELSE 0 END`
 )
 
 var errNotCitus = errors.New("this database cannot spread tables over machines: it has no create_distributed_table, which the Citus extension brings (CREATE EXTENSION citus)")
@@ -43,7 +42,7 @@ const orderedSchema = 6
 var errDistributeTooEarly = errors.New("the tables were spread over machines before schema 6 and cannot be upgraded in place; back up with the earlier version, restore into an empty database and run migrate --distributed again")
 
 // checkUpgradable refuses an upgrade that distributed tables do not allow.
-func (s *Store) checkUpgradable(t tx, at int64) error {
+func (s *Store) checkUpgradable(t db.Tx, at int64) error {
 	if at == 0 || at >= orderedSchema || !s.MultiNode() {
 		return nil
 	}
@@ -74,18 +73,17 @@ func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 	var moved []string
 	move := func(table, sql string, args ...any) error {
 		did := false
-		err := s.db.Exclusive(ctx, func(t tx) error {
+		err := s.db.Exclusive(ctx, func(t db.Tx) error {
 			did = false
 			var n int64
 			if err := queryOne(t.Query, isDistributedSQL, []any{table}, &n); err != nil || n > 0 {
 				return err
 			}
-			var alone int64
-			if err := queryOne(t.Query, noNodeServesSQL, nil, &alone); err != nil || alone == 0 {
-				return nullIfEmpty(err, alone == 0, errServing)
+			if alone, err := db.NoNodeServes(t); err != nil || !alone {
+				return nullIfEmpty(err, !alone, errServing)
 			}
 			did = true
-			ignore := func(row) error { return nil }
+			ignore := func(db.Row) error { return nil }
 			if err := t.Query(sql, ignore, append([]any{table}, args...)...); err != nil {
 				return err
 			}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/id"
@@ -33,7 +35,7 @@ var errLink = fault.New(fault.BadRequest, "This link has been used already or is
 // there is an account it is refused.
 func (s *Store) NewSetupLink(ctx context.Context, now time.Time, ttl time.Duration) (string, error) {
 	secret := account.NewSecret(account.OneTimeLinkKey, noOwner, now)
-	err := s.db.Write(ctx, func(t tx) error {
+	err := s.db.Write(ctx, func(t db.Tx) error {
 		if some, err := hasUsers(t.Query); err != nil || some {
 			return nullIfEmpty(err, some, errLink)
 		}
@@ -45,11 +47,11 @@ func (s *Store) NewSetupLink(ctx context.Context, now time.Time, ttl time.Durati
 // NewResetLink makes the secret of a link to a new password.
 func (s *Store) NewResetLink(ctx context.Context, owner string, now time.Time, ttl time.Duration) (string, error) {
 	secret := account.NewSecret(account.OneTimeLinkKey, owner, now)
-	err := s.db.Write(ctx, func(t tx) error { return insertLink(t, secret, resetLink, now.Add(ttl)) })
+	err := s.db.Write(ctx, func(t db.Tx) error { return insertLink(t, secret, resetLink, now.Add(ttl)) })
 	return secret.Text, err
 }
 
-func insertLink(t tx, secret account.Secret, kind string, expires time.Time) error {
+func insertLink(t db.Tx, secret account.Secret, kind string, expires time.Time) error {
 	if _, err := t.Exec(dropLinksSQL, secret.Account, kind); err != nil {
 		return err
 	}
@@ -92,7 +94,7 @@ func (s *Store) checkLink(ctx context.Context, text, kind string, now time.Time)
 	return key, err
 }
 
-func spendLink(t tx, text, kind string, now time.Time) (account.SecretRef, error) {
+func spendLink(t db.Tx, text, kind string, now time.Time) (account.SecretRef, error) {
 	key, ok := account.ParseSecret(account.OneTimeLinkKey, text)
 	if !ok {
 		return key, errLink
@@ -103,7 +105,7 @@ func spendLink(t tx, text, kind string, now time.Time) (account.SecretRef, error
 
 // CreateFirstUser makes the first account with the set-up link.
 func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User, now time.Time) (account.User, error) {
-	err := s.db.Exclusive(ctx, func(t tx) error {
+	err := s.db.Exclusive(ctx, func(t db.Tx) error {
 		if some, err := hasUsers(t.Query); err != nil || some {
 			return nullIfEmpty(err, some, errLink)
 		}
@@ -122,7 +124,7 @@ func (s *Store) ResetPassword(ctx context.Context, link, hash string, now time.T
 	if !ok {
 		return errLink
 	}
-	return s.write(ctx, key.Account, func(t tx) error {
+	return s.write(ctx, key.Account, func(t db.Tx) error {
 		if _, err := spendLink(t, link, resetLink, now); err != nil {
 			return err
 		}

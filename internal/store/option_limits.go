@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -40,7 +42,7 @@ func optionLimits(d *form.Definition) map[option]int64 {
 
 // claimOptions counts options that have a cap; one that is full is refused. The caps
 // are those of the version that is published, whichever version was answered.
-func claimOptions(t tx, owner, formID string, caps map[option]int64, chosen []form.Selection) error {
+func claimOptions(t db.Tx, owner, formID string, caps map[option]int64, chosen []form.Selection) error {
 	for _, c := range chosen {
 		most := caps[option{c.FieldID, c.Value}]
 		if most == 0 {
@@ -59,7 +61,7 @@ func claimOptions(t tx, owner, formID string, caps map[option]int64, chosen []fo
 }
 
 // releaseOptions takes back what a response counted for.
-func releaseOptions(t tx, owner, formID string, chosen []form.Selection) error {
+func releaseOptions(t db.Tx, owner, formID string, chosen []form.Selection) error {
 	for _, c := range chosen {
 		if _, err := t.Exec(giveOptionSQL, owner, formID, c.FieldID, c.Value); err != nil {
 			return err
@@ -71,7 +73,7 @@ func releaseOptions(t tx, owner, formID string, chosen []form.Selection) error {
 // updateOptionCounts takes back what some responses chose, and counts what others do;
 // capped: only as long as there is some left. Where one becomes another, what it
 // goes on choosing stays as it is.
-func (s *Store) updateOptionCounts(t tx, owner, formID string, gone, came []form.Response, capped bool) error {
+func (s *Store) updateOptionCounts(t db.Tx, owner, formID string, gone, came []form.Response, capped bool) error {
 	if len(gone)+len(came) == 0 {
 		return nil
 	}
@@ -122,7 +124,7 @@ func (s *Store) updateOptionCounts(t tx, owner, formID string, gone, came []form
 	return claimOptions(t, owner, formID, caps, take)
 }
 
-func (s *Store) selectedOptions(t tx, owner string, r form.Response) ([]form.Selection, error) {
+func (s *Store) selectedOptions(t db.Tx, owner string, r form.Response) ([]form.Selection, error) {
 	d, err := s.definitions.of(t.Query, owner, r.FormID, r.Version)
 	if err != nil {
 		return nil, err
@@ -133,7 +135,7 @@ func (s *Store) selectedOptions(t tx, owner string, r form.Response) ([]form.Sel
 
 // recountOptions counts the options that the definition caps among all responses
 // there are. The form is locked meanwhile. Without caps it costs nothing.
-func (s *Store) recountOptions(t tx, owner, formID string, d *form.Definition) error {
+func (s *Store) recountOptions(t db.Tx, owner, formID string, d *form.Definition) error {
 	if _, err := t.Exec(dropCountsSQL, owner, formID); err != nil {
 		return err
 	}
@@ -164,7 +166,7 @@ func (s *Store) OptionsAtLimit(ctx context.Context, p *PublicForm) (map[[2]strin
 		return nil, nil
 	}
 	full := map[[2]string]bool{}
-	err := s.db.Query(attributed(ctx, p.Owner), optionsSQL, func(r row) error {
+	err := s.db.Query(attributed(ctx, p.Owner), optionsSQL, func(r db.Row) error {
 		var o option
 		var n int64
 		err := r.Scan(&o[0], &o[1], &n)

@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
@@ -44,46 +42,6 @@ func TestOneTransactionPerOwner(t *testing.T) {
 		(SELECT COUNT(DISTINCT account_id) AS n FROM response GROUP BY CAST(xmin AS TEXT)) AS transactions`)
 	if err != nil || rows[0][1] != "1" {
 		t.Errorf("a transaction has responses to %v owners (%v)", rows, err)
-	}
-}
-
-// After all connections were broken, as by a failover, reads succeed at once.
-func TestReadsSurviveBrokenConnections(t *testing.T) {
-	t.Parallel()
-	place := storetest.Postgres(t)
-	name := "broken_" + t.Name()
-	place.URL += "&application_name=" + name
-	s := storetest.Open(t, place)
-	owner := person(t, s, "ada@example.com").ID
-	f := opened(t, s, owner, small)
-	conn, err := pgx.Connect(ctx, strings.Replace(place.URL, "pool_max_conns=8&", "", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
-	for round := range 5 {
-		var all sync.WaitGroup
-		for range 8 { // so that several connections are idle
-			all.Go(func() { s.Form(ctx, owner, f.ID) })
-		}
-		all.Wait()
-		if _, err := conn.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()`, name); err != nil {
-			t.Fatal(err)
-		}
-		for range 4 {
-			all.Go(func() {
-				if _, err := s.Form(ctx, owner, f.ID); err != nil {
-					t.Errorf("round %d, one statement: %v", round, err)
-				}
-				if _, _, err := s.FormDraft(ctx, owner, f.ID); err != nil {
-					t.Errorf("round %d, several: %v", round, err)
-				}
-				if _, _, err := s.Responses(ctx, owner, f.ID, store.ResponseFilter{Search: "x"}, 10, 0); err != nil {
-					t.Errorf("round %d, a transaction: %v", round, err)
-				}
-			})
-		}
-		all.Wait()
 	}
 }
 

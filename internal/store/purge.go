@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 )
 
@@ -72,9 +74,9 @@ func (s *Store) DeleteUser(ctx context.Context, owner string, now time.Time) (co
 // deleteAccount removes the account and notes that its data has to follow.
 func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) error {
 	var apps []string
-	err := s.write(ctx, owner, func(t tx) error {
+	err := s.write(ctx, owner, func(t db.Tx) error {
 		apps = nil
-		if err := t.Query(appIDsSQL, func(r row) error {
+		if err := t.Query(appIDsSQL, func(r db.Row) error {
 			var id string
 			err := r.Scan(&id)
 			apps = append(apps, id)
@@ -111,7 +113,7 @@ func (s *Store) erase(ctx context.Context, owner string) error {
 	if err := s.db.Scrub(ctx); err != nil {
 		return err
 	}
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(endErasureSQL, owner)
 		return err
 	})
@@ -120,7 +122,7 @@ func (s *Store) erase(ctx context.Context, owner string) error {
 // finishErasures completes deletions that were interrupted.
 func (s *Store) finishErasures(ctx context.Context) error {
 	var owners []string
-	err := s.db.Query(ctx, erasuresSQL, func(r row) error {
+	err := s.db.Query(ctx, erasuresSQL, func(r db.Row) error {
 		var owner string
 		err := r.Scan(&owner)
 		owners = append(owners, owner)
@@ -147,7 +149,7 @@ const eraseBatch = 100
 func (s *Store) eraseRows(ctx context.Context, sql, owner string) error {
 	for {
 		var n int64
-		err := s.db.Write(ctx, func(t tx) (err error) {
+		err := s.db.Write(ctx, func(t db.Tx) (err error) {
 			if err := checkAffected(t.Exec(holdErasureSQL, owner)); err != nil {
 				return err
 			}
@@ -164,7 +166,7 @@ func (s *Store) eraseRows(ctx context.Context, sql, owner string) error {
 func (s *Store) repeat(ctx context.Context, sql string, first any) error {
 	for {
 		var n int64
-		err := s.db.Write(ctx, func(t tx) (err error) {
+		err := s.db.Write(ctx, func(t db.Tx) (err error) {
 			n, err = t.Exec(sql, first, cleanupBatch)
 			return err
 		})

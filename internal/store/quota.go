@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 )
 
@@ -147,7 +149,7 @@ func (q *quotas) take(u *knownUsage, n int64) error {
 }
 
 // allowForm checks, in the transaction that adds it, that an account may have one more form.
-func (q *quotas) allowForm(t tx, owner string) error {
+func (q *quotas) allowForm(t db.Tx, owner string) error {
 	if q.Forms == 0 {
 		return nil
 	}

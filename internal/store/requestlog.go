@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/id"
 )
 
@@ -83,7 +85,7 @@ func (s *Store) writeRequestLog() {
 	s.calls.recent, s.calls.timer = nil, nil
 	s.calls.mu.Unlock()
 	for of, r := range recent {
-		s.db.Write(context.Background(), func(t tx) error {
+		s.db.Write(context.Background(), func(t db.Tx) error {
 			rows := make([][]any, 0, maxLoggedRequests)
 			last := ""
 			for i := max(0, r.n-maxLoggedRequests); i < r.n; i++ {
@@ -119,7 +121,7 @@ func (s *Store) closeRequestLog() {
 func (s *Store) RecentRequests(ctx context.Context, owner, app string) ([]RequestLogEntry, error) {
 	s.writeRequestLog() // so that what was just asked is there
 	var list []RequestLogEntry
-	err := s.db.Query(ctx, requestsSQL, func(r row) error {
+	err := s.db.Query(ctx, requestsSQL, func(r db.Row) error {
 		var c RequestLogEntry
 		var took, called int64
 		err := r.Scan(&c.Method, &c.Path, &c.Status, &took, &c.RequestID, &called)

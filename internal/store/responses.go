@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/id"
@@ -46,7 +48,7 @@ func cursorGeneration(q querier, owner, formID string, serial int64) (string, er
 	return id, replaceNotFound(err, nil)
 }
 
-func scanResponse(r row, formID string) (form.Response, error) {
+func scanResponse(r db.Row, formID string) (form.Response, error) {
 	out := form.Response{FormID: formID}
 	var submitted int64
 	err := r.Scan(&out.ID, &out.Version, &out.Serial, &submitted, &out.JSON, &out.Metadata)
@@ -61,8 +63,8 @@ func collectResponses(q querier, formID, sql string, args ...any) ([]form.Respon
 	return list, err
 }
 
-func gatherInto(list *[]form.Response, formID string) func(row) error {
-	return func(r row) error {
+func gatherInto(list *[]form.Response, formID string) func(db.Row) error {
+	return func(r db.Row) error {
 		out, err := scanResponse(r, formID)
 		*list = append(*list, out)
 		return err
@@ -111,7 +113,7 @@ func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return "", fault.NotFound
 	}
-	err = s.db.Read(ctx, func(t tx) error {
+	err = s.db.Read(ctx, func(t db.Tx) error {
 		responseID = ""
 		list, err := clampSerial(t.Query, owner, formID, serial, 1, 0)
 		for _, r := range list {
@@ -150,10 +152,10 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 	}
 	bytes := 0
 	err = s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
-		statement{sql, args, func(r row) error {
+		db.Statement{SQL: sql, Args: args, Scan: func(r db.Row) error {
 			if int64(len(list)) == limit || bytes >= feedBytes {
 				more = true
-				return errStopIteration
+				return db.ErrStop
 			}
 			response, err := scanResponse(r, formID)
 			list, bytes = append(list, response), bytes+len(response.JSON)
@@ -176,10 +178,10 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 		var top int64
 		var found bool
 		err := s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
-			statement{newestResponsesSQL, []any{owner, formID, lastID, int64(math.MaxInt64), limit, offset}, gatherInto(&list, formID)})
+			db.Statement{SQL: newestResponsesSQL, Args: []any{owner, formID, lastID, int64(math.MaxInt64), limit, offset}, Scan: gatherInto(&list, formID)})
 		return list, total, nullIfEmpty(err, !found, fault.NotFound)
 	}
-	err := s.db.Read(ctx, func(t tx) error {
+	err := s.db.Read(ctx, func(t db.Tx) error {
 		list = nil
 		var top int64
 		if err := queryOne(t.Query, countResponsesSQL, []any{owner, formID}, &total, &top); err != nil {
@@ -265,13 +267,13 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 const deleteBatch = 200
 
 // deleteResponses removes responses; keep, unless it is nil, is shown each.
-func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string, keep func(tx, form.Response) error) (int64, error) {
+func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string, keep func(db.Tx, form.Response) error) (int64, error) {
 	ids, err := responseIDs(formID, ids)
 	if err != nil {
 		return 0, err
 	}
 	var n int64
-	err = s.write(ctx, responsesOf(owner), func(t tx) error {
+	err = s.write(ctx, responsesOf(owner), func(t db.Tx) error {
 		n = 0
 		// The form's row first, as everywhere: two that wait for each other
 		// would wait for ever.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/form"
 )
 
@@ -194,7 +196,7 @@ func quote(text string) string {
 }
 
 // after reads what the filter chooses in the order of storing, those after an id.
-func (f ResponseFilter) after(owner, formID string, db engine, id string, limit int64) (string, []any) {
+func (f ResponseFilter) after(owner, formID string, db db.DB, id string, limit int64) (string, []any) {
 	where, args := f.where(owner, formID, db)
 	n := len(args)
 	return `SELECT ` + responseColumns + where + ` AND id > $` + strconv.Itoa(n+1) + ` ORDER BY id LIMIT $` + strconv.Itoa(n+2), append(args, id, limit)
@@ -202,7 +204,7 @@ func (f ResponseFilter) after(owner, formID string, db engine, id string, limit 
 
 // filtered reads a page of what the filter chooses. Counting reads every response
 // of the form that the span of time leaves.
-func (s *Store) filtered(t tx, owner, formID string, filter ResponseFilter, limit, offset int64) ([]form.Response, int64, error) {
+func (s *Store) filtered(t db.Tx, owner, formID string, filter ResponseFilter, limit, offset int64) ([]form.Response, int64, error) {
 	where, args := filter.where(owner, formID, s.db)
 	var total int64
 	if err := queryOne(t.Query, `SELECT COUNT(*)`+where, args, &total); err != nil || offset >= total {
@@ -225,7 +227,7 @@ func (s *Store) filtered(t tx, owner, formID string, filter ResponseFilter, limi
 	return list, total, err
 }
 
-func (f ResponseFilter) order(db engine) string {
+func (f ResponseFilter) order(db db.DB) string {
 	newest := `id DESC`
 	if f.Oldest {
 		newest = `id`
@@ -317,13 +319,13 @@ func (s *Store) StreamResponses(ctx context.Context, owner, formID string, filte
 // more.
 func (s *Store) gatherSome(ctx context.Context, list *[]form.Response, formID, sql string, args []any) (full bool, bytes int, err error) {
 	gather := gatherInto(list, formID)
-	err = s.db.Query(ctx, sql, func(r row) error {
+	err = s.db.Query(ctx, sql, func(r db.Row) error {
 		if err := gather(r); err != nil {
 			return err
 		}
 		if bytes += len((*list)[len(*list)-1].JSON); bytes >= exportBytes {
 			full = true
-			return errStopIteration
+			return db.ErrStop
 		}
 		return nil
 	}, args...)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"formulary/internal/db"
+
 	"formulary/internal/form"
 	"formulary/internal/id"
 )
@@ -17,7 +19,7 @@ func (f ResponseFilter) empty() bool {
 // where is the condition of the filter, made of the constants below, and the
 // values for it. Ids begin with the time of submission, so the key of the table
 // also finds a span of time.
-func (f ResponseFilter) where(owner, formID string, db engine) (string, []any) {
+func (f ResponseFilter) where(owner, formID string, db db.DB) (string, []any) {
 	sql, args := ` FROM response WHERE account_id = $1 AND form_id = $2`, []any{owner, formID}
 	add := func(condition string, values ...any) {
 		sql += numbered(condition, len(args)+1)
@@ -68,7 +70,7 @@ const writtenAnswers = `"\<>&,:[]{}` + "\u2028\u2029"
 
 // searchCondition is true of responses with the text in an answer. Most have it not even in
 // their JSON, which is quick to see.
-func searchCondition(text string, db engine) (string, []any) {
+func searchCondition(text string, db db.DB) (string, []any) {
 	sought := db.Lower(`CAST(? AS TEXT)`)
 	sql, args := db.JSONContains(`answers`, sought), []any{text}
 	if strings.ContainsAny(text, writtenAnswers) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
@@ -78,7 +80,7 @@ func searchCondition(text string, db engine) (string, []any) {
 }
 
 // condition is true of responses with the answer, or with a list that has it.
-func (a AnswerFilter) condition(db engine) (string, []any) {
+func (a AnswerFilter) condition(db db.DB) (string, []any) {
 	answer, text, path := answerSQL, asTextSQL, []any{}
 	if a.part != "" {
 		answer, text, path = answer+` -> CAST(? AS TEXT)`, partTextSQL, []any{a.part}

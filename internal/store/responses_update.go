@@ -6,6 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -88,7 +90,7 @@ func (s *Store) replaceResponse(ctx context.Context, owner string, before, after
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, responsesOf(owner), func(t tx) error {
+	return s.write(ctx, responsesOf(owner), func(t db.Tx) error {
 		// The form's row first, as everywhere, so that two transactions cannot deadlock.
 		if err := checkAffected(t.Exec(dropCountSQL, owner, before.FormID, 0, was-becomes)); err != nil {
 			return err

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/account"
 	"formulary/internal/fault"
 )
@@ -22,7 +24,7 @@ const (
 
 // AddSession signs a person in.
 func (s *Store) AddSession(ctx context.Context, secret account.Secret, address, agent string, now time.Time) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(insertSessionSQL, secret.Account, secret.ID, secret.Hash, toMillis(now), address, agent)
 		return err
 	})
@@ -47,7 +49,7 @@ func (s *Store) Session(ctx context.Context, key account.SecretRef) (account.Ses
 // Sessions lists where a person is signed in.
 func (s *Store) Sessions(ctx context.Context, owner string) ([]account.Session, error) {
 	var list []account.Session
-	err := s.db.Query(ctx, sessionsSQL, func(r row) error {
+	err := s.db.Query(ctx, sessionsSQL, func(r db.Row) error {
 		session := account.Session{Account: owner}
 		var created, used int64
 		err := r.Scan(&session.ID, &created, &used, &session.Address, &session.Agent)
@@ -60,7 +62,7 @@ func (s *Store) Sessions(ctx context.Context, owner string) ([]account.Session, 
 
 // MarkSessionUsed remembers that a session was used.
 func (s *Store) MarkSessionUsed(ctx context.Context, owner, id string, now time.Time) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(markSessionUsedSQL, owner, id, toMillis(now))
 		return err
 	})
@@ -71,16 +73,16 @@ func (s *Store) EndSession(ctx context.Context, owner, id string) error {
 	if !account.ValidSelector(id) {
 		return fault.NotFound
 	}
-	return s.db.Write(ctx, func(t tx) error { return checkAffected(t.Exec(endSessionSQL, owner, id)) })
+	return s.db.Write(ctx, func(t db.Tx) error { return checkAffected(t.Exec(endSessionSQL, owner, id)) })
 }
 
 // EndOtherSessions signs a person out everywhere but in one session, and forgets all
 // devices but one.
 func (s *Store) EndOtherSessions(ctx context.Context, owner, keepSession, keepDevice string) error {
-	return s.db.Write(ctx, func(t tx) error { return endSessions(t, owner, keepSession, keepDevice) })
+	return s.db.Write(ctx, func(t db.Tx) error { return endSessions(t, owner, keepSession, keepDevice) })
 }
 
-func endSessions(t tx, owner, keepSession, keepDevice string) error {
+func endSessions(t db.Tx, owner, keepSession, keepDevice string) error {
 	if _, err := t.Exec(endSessionsSQL, owner, keepSession); err != nil {
 		return err
 	}
@@ -102,7 +104,7 @@ const (
 
 // KeepDevice remembers a device in which a person has just signed in.
 func (s *Store) KeepDevice(ctx context.Context, key account.SecretRef, now time.Time) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		if _, err := t.Exec(keepDeviceSQL, key.Account, key.ID, key.Hash, toMillis(now)); err != nil {
 			return err
 		}

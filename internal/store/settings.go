@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 )
 
@@ -68,7 +70,7 @@ func (s *Store) SigningKeys(ctx context.Context) (SigningKeys, error) {
 
 func (s *Store) readSigningKeys(ctx context.Context) (SigningKeys, error) {
 	var keys SigningKeys
-	err := s.db.Query(ctx, signingKeysSQL, func(r row) (err error) {
+	err := s.db.Query(ctx, signingKeysSQL, func(r db.Row) (err error) {
 		var name, value string
 		if err := r.Scan(&name, &value); err != nil {
 			return err
@@ -84,7 +86,7 @@ func (s *Store) readSigningKeys(ctx context.Context) (SigningKeys, error) {
 }
 
 func (s *Store) makeSigningKey(ctx context.Context) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(keepSettingSQL, signingKey, newSigningKey())
 		return err
 	})
@@ -94,7 +96,7 @@ func (s *Store) makeSigningKey(ctx context.Context) error {
 // time; keys before that no longer do.
 func (s *Store) RotateSigningKey(ctx context.Context, now time.Time) (time.Time, error) {
 	until := now.Add(previousKeyLife)
-	err := s.write(ctx, signingOwner, func(t tx) error {
+	err := s.write(ctx, signingOwner, func(t db.Tx) error {
 		var old string
 		err := queryOne(t.Query, settingSQL, []any{signingKey}, &old)
 		if err != nil && !errors.Is(err, fault.NotFound) {

@@ -3,6 +3,8 @@ package store
 import (
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -39,7 +41,7 @@ func errSlugTaken(slug string) error {
 
 // changeSlug gives a form another custom link. The link of a form that was never published
 // is only checked: drafts claim none, so that nobody can hoard them.
-func changeSlug(t tx, owner string, f form.Form, to string, now time.Time) error {
+func changeSlug(t db.Tx, owner string, f form.Form, to string, now time.Time) error {
 	if f.Slug == to {
 		return nil
 	}
@@ -66,7 +68,7 @@ func changeSlug(t tx, owner string, f form.Form, to string, now time.Time) error
 }
 
 // claimSlug makes a custom link lead to the form.
-func claimSlug(t tx, owner, id, slug string, now time.Time) error {
+func claimSlug(t db.Tx, owner, id, slug string, now time.Time) error {
 	if slug == "" {
 		return nil
 	}
@@ -75,7 +77,7 @@ func claimSlug(t tx, owner, id, slug string, now time.Time) error {
 }
 
 // checkSlug says whether a form could claim a custom link.
-func checkSlug(t tx, owner, id, slug string, now time.Time) error {
+func checkSlug(t db.Tx, owner, id, slug string, now time.Time) error {
 	if slug == "" {
 		return nil
 	}
@@ -85,7 +87,7 @@ func checkSlug(t tx, owner, id, slug string, now time.Time) error {
 }
 
 // releaseAddresses ends the addresses of a deleted form.
-func releaseAddresses(t tx, owner, id string, now time.Time) error {
+func releaseAddresses(t db.Tx, owner, id string, now time.Time) error {
 	if _, err := t.Exec(releaseSlugsSQL, owner, id, toMillis(now)); err != nil {
 		return err
 	}

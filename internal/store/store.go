@@ -1,19 +1,18 @@
-// Package store holds all the SQL of Formulary. One text of each statement
-// serves SQLite and PostgreSQL; the two files sqlite.go and postgres.go hold
-// every difference between them, behind the small engine interface below.
+// Package store holds all the SQL of Formulary, one file for each noun. One text of each
+// statement serves SQLite and PostgreSQL; package db knows how they differ.
 //
-// Whatever an account owns is asked for with its owner in the signature, and
-// what belongs to somebody else is fault.NotFound, as if it did not exist.
+// Whatever an account owns is asked for with its owner in the signature, and what belongs
+// to another owner is fault.NotFound, as if it did not exist.
 package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"formulary/internal/db"
 
 	"formulary/internal/fault"
 	"formulary/internal/form"
@@ -21,7 +20,7 @@ import (
 
 // Store is the database, whichever it is.
 type Store struct {
-	db      engine
+	db      db.DB
 	bearers *Cache[string, AccessToken]
 	clients *Cache[string, appCredentials]
 	public  *Cache[string, *PublicForm]
@@ -39,91 +38,6 @@ type Store struct {
 	background  sync.WaitGroup
 }
 
-// maxPrepared is how much SQL a connection keeps prepared: all that is asked again and
-// again, several times over. What was made for one filter is long and soon forgotten.
-const maxPrepared = 256 << 10
-
-// engine is what SQLite and PostgreSQL have in common.
-type engine interface {
-	// Query runs one statement that reads, outside of any transaction.
-	Query(ctx context.Context, sql string, scan func(row) error, args ...any) error
-	// Read runs fn on one snapshot of the data.
-	Read(ctx context.Context, fn func(tx) error) error
-	// QueryBatch runs statements that read, all on one snapshot, and in one round trip
-	// where there are any.
-	QueryBatch(ctx context.Context, questions ...statement) error
-	// Write runs fn in a transaction. When Write returns nil, what fn wrote and what it
-	// read are durable. fn may run more than once and must not keep anything from a
-	// failed run.
-	Write(ctx context.Context, fn func(tx) error) error
-	// Exclusive is Write that no other process can run at the same time; on
-	// PostgreSQL too, where two nodes may start at once.
-	Exclusive(ctx context.Context, fn func(tx) error) error
-	// Generation is a number that differs once anything of the owner has changed, by
-	// whichever process; false where that cannot be told without asking.
-	Generation(owner string) (uint64, bool)
-	// HasInstantInvalidation says whether Mark tells of a change as soon as it is committed, also
-	// when another process made it.
-	HasInstantInvalidation() bool
-	// Invalidate makes every Mark of the owner, or of everybody, another number.
-	Invalidate(owner string)
-	// Exchange carries messages between the nodes that share the database, until ctx
-	// ends; what wake has says that say has some.
-	Exchange(ctx context.Context, wake <-chan struct{}, say func() []string, hear func(string))
-	// Scrub makes sure that deleted data is no longer in the files that this process
-	// writes.
-	Scrub(ctx context.Context) error
-	// Dialect turns a migration in SQLite's spelling into the engine's own.
-	Dialect(sql string) string
-	// Lower is an expression for a text in lower case, in every alphabet.
-	Lower(expression string) string
-	// JSONContains is a condition: some text or number in a JSON value, in lower case,
-	// contains the text, which is an expression in lower case.
-	JSONContains(json, text string) string
-	// JSONArrayHas is a condition: a JSON value is a list, and has a text in it.
-	JSONArrayHas(json string) string
-	// WriteShards is how many transactions with submissions make sense at a time.
-	WriteShards() int
-	// InProcess says that the work of the database is that of this process.
-	InProcess() bool
-	// Name is "SQLite" or "PostgreSQL", for people.
-	Name() string
-	Close() error
-}
-
-// tx runs statements in a transaction. Arguments are string, int64, int, bool or nil;
-// for many rows they may be *string and *int64, which take no room of their own.
-type tx interface {
-	// Exec returns how many rows changed.
-	Exec(sql string, args ...any) (int64, error)
-	// ExecEach runs an INSERT for each row of arguments, in one go where the engine
-	// can. The first arguments are the same for all of them. When one fails, others
-	// may have been inserted: the transaction has to be taken back.
-	ExecEach(sql string, same []any, rows [][]any) error
-	// Query calls scan for each row; scan may stop early with errStop. No other
-	// statement may run in the same transaction until Query has returned.
-	Query(sql string, scan func(row) error, args ...any) error
-}
-
-// statement is a statement that reads, and what becomes of its rows.
-type statement struct {
-	sql  string
-	args []any
-	scan func(row) error // as in tx.Query
-}
-
-// row is a result row; dest are *string, *int64, *bool or *any.
-type row interface {
-	Scan(dest ...any) error
-	// Columns names the columns, for backups.
-	Columns() []string
-}
-
-var (
-	errStopIteration = errors.New("enough rows")
-	errUnique        = errors.New("unique constraint violated")
-)
-
 // Open opens the database and brings its schema up to date. An empty url means
 // SQLite in the data folder.
 func Open(ctx context.Context, dataDir, url string) (*Store, error) {
@@ -140,20 +54,11 @@ func Open(ctx context.Context, dataDir, url string) (*Store, error) {
 
 // Connect opens the database as it is.
 func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
-	var db engine
-	var err error
-	switch {
-	case url == "":
-		db, err = openSQLite(dataDir)
-	case strings.HasPrefix(url, "postgres://"), strings.HasPrefix(url, "postgresql://"):
-		db, err = openPostgres(url)
-	default:
-		return nil, errors.New("the database URL must start with postgres:// (or be empty for SQLite)")
-	}
+	engine, err := db.Open(dataDir, url)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{db: db}
+	s := &Store{db: engine}
 	s.definitions.recent = newLRU[definitionKey, *form.Definition](maxDefinitions)
 	s.versions = newLRU[definitionKey, []*form.Definition](maxVersions)
 	s.bearers = NewCache[string, AccessToken](s, maxAccessTokens)
@@ -201,7 +106,7 @@ func (s *Store) Ready(ctx context.Context) error {
 // confirm returns once everything that a read has shown is durable. It is for results
 // that repeat what an interrupted commit may have written.
 func (s *Store) confirm(ctx context.Context) error {
-	return s.db.Write(ctx, func(tx) error { return nil })
+	return s.db.Write(ctx, func(db.Tx) error { return nil })
 }
 
 func toMillis(t time.Time) int64 {
@@ -219,17 +124,17 @@ func fromMillis(ms int64) time.Time {
 }
 
 // querier is what a single read needs: a transaction, or the engine itself.
-type querier func(sql string, scan func(row) error, args ...any) error
+type querier func(sql string, scan func(db.Row) error, args ...any) error
 
 func (s *Store) query(ctx context.Context) querier {
-	return func(sql string, scan func(row) error, args ...any) error {
+	return func(sql string, scan func(db.Row) error, args ...any) error {
 		return s.db.Query(ctx, sql, scan, args...)
 	}
 }
 
 // scanInto is a question with one row for an answer; found is set when it is there.
-func scanInto(found *bool, sql string, args []any, dest ...any) statement {
-	return statement{sql, args, func(r row) error {
+func scanInto(found *bool, sql string, args []any, dest ...any) db.Statement {
+	return db.Statement{SQL: sql, Args: args, Scan: func(r db.Row) error {
 		*found = true
 		return r.Scan(dest...)
 	}}
@@ -238,12 +143,12 @@ func scanInto(found *bool, sql string, args []any, dest ...any) statement {
 // queryOne reads exactly one row; none is fault.NotFound.
 func queryOne(q querier, sql string, args []any, dest ...any) error {
 	found := false
-	err := q(sql, func(r row) error {
+	err := q(sql, func(r db.Row) error {
 		found = true
 		if err := r.Scan(dest...); err != nil {
 			return err
 		}
-		return errStopIteration
+		return db.ErrStop
 	}, args...)
 	if err == nil && !found {
 		return fault.NotFound

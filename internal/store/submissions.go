@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/id"
@@ -45,14 +47,12 @@ type pendingSubmission struct {
 	response       form.Response
 	filled         bool // with it the form had all that it may have
 	err            error
-	waiter
+	db.Waiter
 }
-
-var errBusy = &fault.Error{Code: fault.DatabaseUnreachable, Message: "More is arriving than can be stored right now. Please try again in a moment.", RetryAfter: 1}
 
 // SubmitResponse stores a submission and returns when it is on disk.
 func (s *Store) SubmitResponse(ctx context.Context, in Submission) (form.Response, error) {
-	w := &pendingSubmission{Submission: in, waiter: newWaiter()}
+	w := &pendingSubmission{Submission: in, Waiter: db.NewWaiter()}
 	text, err := in.Form.Definition.Encode(in.Answers)
 	if err != nil {
 		return form.Response{}, err
@@ -85,22 +85,22 @@ func (s *Store) enqueue(ctx context.Context, w *pendingSubmission) error {
 	s.submissions.stop.RLock()
 	defer s.submissions.stop.RUnlock()
 	if s.submissions.ended {
-		return fault.DatabaseUnavailable(errClosed)
+		return fault.DatabaseUnavailable(db.ErrClosed)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	size := int64(len(w.text) + len(w.metadata))
 	if !s.submissions.reserve(size) {
-		return errBusy
+		return db.ErrBusy
 	}
 	defer s.submissions.release(size)
-	return s.shardFor(w.Form.Owner).submit(w)
+	return s.shardFor(w.Form.Owner).Submit(w)
 }
 
 // shardFor is always the same for an owner, so that submissions to one form are batched and
 // do not wait for each other in the database.
-func (s *Store) shardFor(owner string) *batcher[*pendingSubmission] {
+func (s *Store) shardFor(owner string) *db.Batcher[*pendingSubmission] {
 	lanes := s.submissions.lanes
 	if len(lanes) == 1 {
 		return lanes[0]
@@ -111,13 +111,14 @@ func (s *Store) shardFor(owner string) *batcher[*pendingSubmission] {
 }
 
 func (s *Store) openSubmissions() {
-	s.submissions.lanes = make([]*batcher[*pendingSubmission], s.db.WriteShards())
+	batching := s.db.Batching()
+	s.submissions.lanes = make([]*db.Batcher[*pendingSubmission], batching.Shards)
 	for i := range s.submissions.lanes {
 		sums := map[string]*storedSummary{}
-		s.submissions.lanes[i] = &batcher[*pendingSubmission]{
-			most: submissionQueueLength, size: submissionBatch, yieldFirst: !s.db.InProcess(), thread: s.db.InProcess(),
-			work:       s.storeBatch,
-			afterBatch: func(batch []*pendingSubmission) { s.countBatch(batch, sums) },
+		s.submissions.lanes[i] = &db.Batcher[*pendingSubmission]{
+			MaxWaiting: submissionQueueLength, MaxBatch: submissionBatch, YieldFirst: batching.YieldFirst, Thread: batching.Thread,
+			Run:        s.storeBatch,
+			AfterBatch: func(batch []*pendingSubmission) { s.countBatch(batch, sums) },
 		}
 	}
 }
@@ -128,7 +129,7 @@ func (s *Store) closeSubmissions() {
 	defer s.submissions.stop.Unlock()
 	s.submissions.ended = true
 	for _, lane := range s.submissions.lanes {
-		lane.close()
+		lane.Close()
 	}
 }
 
@@ -213,7 +214,7 @@ func (s *Store) storeGroup(group []*pendingSubmission) {
 	ctx := forRespondents(context.Background(), owner)
 	err := errRetrySingly
 	if len(group) > 1 {
-		err = s.db.Write(ctx, func(t tx) error { return s.storeForms(t, group) })
+		err = s.db.Write(ctx, func(t db.Tx) error { return s.storeForms(t, group) })
 	}
 	full := false
 	for _, w := range group {
@@ -238,7 +239,7 @@ func isUnavailable(err error) bool {
 // storeSingle stores one submission, or finds the response that its first sending
 // made.
 func (s *Store) storeSingle(ctx context.Context, w *pendingSubmission) error {
-	err := s.db.Write(ctx, func(t tx) error { return s.storeForm(t, []*pendingSubmission{w}) })
+	err := s.db.Write(ctx, func(t db.Tx) error { return s.storeForm(t, []*pendingSubmission{w}) })
 	if err == nil || isUnavailable(err) {
 		return err
 	}
@@ -259,7 +260,7 @@ func (s *Store) FindSubmission(ctx context.Context, owner, formID string, once I
 	if _, err := once.firstResult(s.query(ctx), owner); err != nil {
 		return r, false, replaceNotFound(err, nil)
 	}
-	err = s.db.Write(ctx, func(t tx) error {
+	err = s.db.Write(ctx, func(t db.Tx) error {
 		id, err := once.confirm(t, owner)
 		if err != nil {
 			return err
@@ -271,7 +272,7 @@ func (s *Store) FindSubmission(ctx context.Context, owner, formID string, once I
 }
 
 // storeForms stores submissions that are sorted by their forms.
-func (s *Store) storeForms(t tx, batch []*pendingSubmission) error {
+func (s *Store) storeForms(t db.Tx, batch []*pendingSubmission) error {
 	for from := 0; from < len(batch); {
 		to := from + 1
 		for to < len(batch) && batch[to].Form.ID == batch[from].Form.ID {
@@ -287,7 +288,7 @@ func (s *Store) storeForms(t tx, batch []*pendingSubmission) error {
 
 // storeForm stores submissions to one form. They get the form's next serials and
 // ticks, so their ids sort as they are stored, whichever node stores them.
-func (s *Store) storeForm(t tx, list []*pendingSubmission) error {
+func (s *Store) storeForm(t db.Tx, list []*pendingSubmission) error {
 	form := list[0].Form
 	now := slices.MaxFunc(list, func(a, b *pendingSubmission) int { return a.At.Compare(b.At) }).At
 	n := int64(len(list))
@@ -295,7 +296,7 @@ func (s *Store) storeForm(t tx, list []*pendingSubmission) error {
 	for _, w := range list {
 		size += w.size
 	}
-	last, err := s.reserveSerials(t, form, n, size, now)
+	last, err := reserveSerials(t, form, n, size, now)
 	if err != nil {
 		return replaceNotFound(err, errNotOpen)
 	}
@@ -343,19 +344,11 @@ type serialRange struct{ version, serial, tick, full int64 }
 
 // reserveSerials counts n responses of so many bytes that are about to be stored, if the form is
 // open for them, and returns the seat of the last.
-func (s *Store) reserveSerials(t tx, form *PublicForm, n, size int64, now time.Time) (serialRange, error) {
+func reserveSerials(t db.Tx, form *PublicForm, n, size int64, now time.Time) (serialRange, error) {
 	var last serialRange
+	next := db.Update{Returning: nextReturnedSQL, Update: nextResponseSQL, Select: nextReadSQL, Keys: 2}
 	args := []any{form.Owner, form.ID, n, toMillis(now), int64(id.NewTick(now)), size}
-	dest := []any{&last.version, &last.serial, &last.tick, &last.full}
-	if !s.db.InProcess() {
-		err := queryOne(t.Query, nextReturnedSQL, args, dest...)
-		return last, err
-	}
-	// Reading what was just written is less to SQLite than returning it.
-	err := checkAffected(t.Exec(nextResponseSQL, args...))
-	if err == nil {
-		err = queryOne(t.Query, nextReadSQL, args[:2], dest...)
-	}
+	err := checkAffected(t.UpdateRow(next, args, &last.version, &last.serial, &last.tick, &last.full))
 	return last, err
 }
 
@@ -365,7 +358,7 @@ func newResponse(w *pendingSubmission, serial int64, tick id.Tick) form.Response
 }
 
 // closeFull closes a form that has all the responses that it may have.
-func closeFull(t tx, owner, formID string, now time.Time) error {
+func closeFull(t db.Tx, owner, formID string, now time.Time) error {
 	f, err := lockForm(t, owner, formID, 0)
 	if err != nil {
 		return err

@@ -3,6 +3,8 @@ package store
 import (
 	"sync"
 	"sync/atomic"
+
+	"formulary/internal/db"
 )
 
 // Submissions are gathered while the database is busy with the last ones, and stored
@@ -19,7 +21,7 @@ type submissionQueue struct {
 	start   sync.Once
 	stop    sync.RWMutex // held for writing while closing
 	ended   bool
-	lanes   []*batcher[*pendingSubmission]
+	lanes   []*db.Batcher[*pendingSubmission]
 	entries atomic.Int64
 	bytes   atomic.Int64
 }

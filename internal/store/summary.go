@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -72,7 +74,7 @@ func readSummary(q querier, owner, formID string) (storedSummary, error) {
 
 // notSummarized are the next responses after a serial.
 func notSummarized(q querier, owner, formID string, serial int64) (list []form.Response, err error) {
-	err = q(summaryProgressSQL, func(r row) error {
+	err = q(summaryProgressSQL, func(r db.Row) error {
 		out := form.Response{FormID: formID}
 		var submitted int64
 		err := r.Scan(&out.Version, &out.Serial, &submitted, &out.JSON)
@@ -103,7 +105,7 @@ func (s *Store) applyNew(ctx context.Context, owner, formID string) (storedSumma
 	var list []form.Response
 	var count, top int64
 	// One snapshot: what was edited is seen with its edit, or not at all.
-	err := s.db.Read(ctx, func(t tx) error {
+	err := s.db.Read(ctx, func(t db.Tx) error {
 		var err error
 		if kept, err = readSummary(t.Query, owner, formID); err != nil {
 			return err
@@ -167,7 +169,7 @@ func (s *Store) add(q querier, owner string, to *form.Summary, r form.Response, 
 
 // subtract takes responses out of what is kept about their form, and puts those into
 // it that they became. The form is locked.
-func (s *Store) subtract(t tx, owner, formID string, gone, came []form.Response) error {
+func (s *Store) subtract(t db.Tx, owner, formID string, gone, came []form.Response) error {
 	var kept storedSummary
 	var text string
 	if err := queryOne(t.Query, editSummarySQL, []any{owner, formID}, &kept.serial, &kept.edits, &text); err != nil {
@@ -235,7 +237,7 @@ func (s *Store) writeSummary(ctx context.Context, owner, formID string, k *store
 		return false, err
 	}
 	var n int64
-	err = s.db.Write(ctx, func(t tx) (err error) {
+	err = s.db.Write(ctx, func(t db.Tx) (err error) {
 		n, err = t.Exec(addSummarySQL, owner, formID, k.serial, k.edits, string(text), k.written)
 		return err
 	})

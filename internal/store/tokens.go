@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/account"
 	"formulary/internal/fault"
 )
@@ -136,7 +138,7 @@ var (
 func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, access, refresh account.Secret, expires, now time.Time) (TokenGrant, error) {
 	var grant TokenGrant
 	var replayed bool
-	err := s.db.Write(forCaller(ctx, r.Code.Account), func(t tx) error {
+	err := s.db.Write(forCaller(ctx, r.Code.Account), func(t db.Tx) error {
 		grant, replayed = TokenGrant{}, false
 		var consent, scope string
 		owner := r.Code.Account
@@ -191,13 +193,13 @@ const MaxTokens = 100
 // insertAccess stores the access token that is the issued-th of its grant. Tokens take
 // slots in turn: whichever token had the slot is the oldest, and is replaced. The
 // caller has locked the consent's row by counting, so no two tokens get the same slot.
-func insertAccess(t tx, secret account.Secret, consent, app string, issued int64, scopes account.Scopes, expires, now time.Time) (replaced bool, err error) {
+func insertAccess(t db.Tx, secret account.Secret, consent, app string, issued int64, scopes account.Scopes, expires, now time.Time) (replaced bool, err error) {
 	slot := 1 + issued%MaxTokens
 	_, err = t.Exec(insertAccessSQL, secret.Account, secret.ID, secret.Hash, consent, app, scopes.String(), toMillis(now), toMillis(expires), slot)
 	return issued >= MaxTokens, err // the first ones find their slots empty
 }
 
-func insertRefresh(t tx, secret account.Secret, consent, app string, now time.Time) error {
+func insertRefresh(t db.Tx, secret account.Secret, consent, app string, now time.Time) error {
 	_, err := t.Exec(insertRefreshSQL, secret.Account, secret.ID, secret.Hash, consent, app, toMillis(now))
 	return err
 }
@@ -223,7 +225,7 @@ func (s *Store) Refresh(ctx context.Context, key account.SecretRef, app account.
 	choose func(account.Scopes) (account.Scopes, error), usedSince, expires, now time.Time, usedStep time.Duration) (TokenGrant, error) {
 	var grant TokenGrant
 	var reused, removed bool
-	err := s.db.Write(forCaller(ctx, key.Account), func(t tx) error {
+	err := s.db.Write(forCaller(ctx, key.Account), func(t db.Tx) error {
 		grant, reused, removed = TokenGrant{}, false, false
 		var consent, scope string
 		var rotated, used int64
@@ -318,7 +320,7 @@ func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID st
 // RevokeAccess ends one access token of the application. That there is none is
 // no error.
 func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID string) error {
-	return s.write(ctx, key.Account, func(t tx) error {
+	return s.write(ctx, key.Account, func(t db.Tx) error {
 		_, err := t.Exec(deleteAccessSQL, key.Account, key.ID, key.Hash, appID)
 		return err
 	})
@@ -327,7 +329,7 @@ func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID s
 // RevokeRefresh ends a refresh token of the application and all that came from
 // the same consent.
 func (s *Store) RevokeRefresh(ctx context.Context, key account.SecretRef, appID string, now time.Time) error {
-	return s.write(ctx, key.Account, func(t tx) error {
+	return s.write(ctx, key.Account, func(t db.Tx) error {
 		var consent string
 		if err := queryOne(t.Query, refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent); err != nil {
 			return replaceNotFound(err, nil)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/id"
@@ -49,7 +51,7 @@ type trashedForm struct {
 // DeleteForm removes a form with its responses; revision as in ChangeForm. Nobody
 // finds them any more, but for a while RestoreForm brings them back.
 func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64, now time.Time) error {
-	return s.write(ctx, owner, func(t tx) error {
+	return s.write(ctx, owner, func(t db.Tx) error {
 		f, err := lockForm(t, owner, id, revision)
 		if err != nil {
 			return err
@@ -87,7 +89,7 @@ type Deleted struct {
 // DeletedForms are those of the last while, the latest first.
 func (s *Store) DeletedForms(ctx context.Context, owner string) ([]Deleted, error) {
 	var list []Deleted
-	err := s.db.Query(ctx, trashedSQL, func(r row) error {
+	err := s.db.Query(ctx, trashedSQL, func(r db.Row) error {
 		var content string
 		var deleted int64
 		if err := r.Scan(&content, &deleted); err != nil {
@@ -107,7 +109,7 @@ func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.
 		return form.Form{}, fault.NotFound // responses are in the trash too
 	}
 	var gone trashedForm
-	err := s.write(ctx, owner, func(t tx) error {
+	err := s.write(ctx, owner, func(t db.Tx) error {
 		var parent, content string
 		if err := queryOne(t.Query, untrashSQL, []any{owner, formID}, &parent, &content); err != nil {
 			return err
@@ -150,7 +152,7 @@ func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.
 
 // catchUp sees to it that what comes next comes after what is there, also where an
 // earlier version deleted the form, which noted no tick.
-func (g *trashedForm) catchUp(t tx, owner string) error {
+func (g *trashedForm) catchUp(t db.Tx, owner string) error {
 	var last int64
 	err := queryOne(t.Query, lastResponseSQL, []any{owner, g.Form.ID}, &last)
 	if err == nil {
@@ -162,7 +164,7 @@ func (g *trashedForm) catchUp(t tx, owner string) error {
 // DeleteResponsesWithUndo removes responses so that, for a while, RestoreResponses brings
 // them back.
 func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID string, ids []string, now time.Time) (int64, error) {
-	return s.deleteResponses(ctx, owner, formID, ids, func(t tx, r form.Response) error {
+	return s.deleteResponses(ctx, owner, formID, ids, func(t db.Tx, r form.Response) error {
 		content, err := json.Marshal(r)
 		if err != nil {
 			return err
@@ -180,7 +182,7 @@ func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID strin
 // first.
 func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) ([]string, error) {
 	var list []string
-	err := s.db.Query(ctx, trashedOfSQL, func(r row) error {
+	err := s.db.Query(ctx, trashedOfSQL, func(r db.Row) error {
 		var id string
 		err := r.Scan(&id)
 		list = append(list, id)
@@ -199,7 +201,7 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 	}
 	var n int64
 	var full bool
-	err = s.write(ctx, responsesOf(owner), func(t tx) error {
+	err = s.write(ctx, responsesOf(owner), func(t db.Tx) error {
 		n, full = 0, false
 		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
@@ -266,7 +268,7 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 	for {
 		type item struct{ owner, id, formID string }
 		var old []item
-		err := s.db.Query(ctx, oldTrashSQL, func(r row) error {
+		err := s.db.Query(ctx, oldTrashSQL, func(r db.Row) error {
 			var i item
 			err := r.Scan(&i.owner, &i.id, &i.formID)
 			old = append(old, i)
@@ -283,7 +285,7 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 			}
 			// It may have been brought back since, and even deleted again.
 			var n int64
-			err := s.db.Write(ctx, func(t tx) (err error) {
+			err := s.db.Write(ctx, func(t db.Tx) (err error) {
 				n, err = t.Exec(sql, i.owner, i.id, toMillis(before))
 				return err
 			})
@@ -301,7 +303,7 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 func (s *Store) purgeForm(ctx context.Context, owner, id string) error {
 	for {
 		var n int64
-		err := s.db.Write(ctx, func(t tx) (err error) {
+		err := s.db.Write(ctx, func(t db.Tx) (err error) {
 			n, err = t.Exec(someResponsesSQL, owner, id, eraseBatch)
 			return err
 		})
@@ -312,7 +314,7 @@ func (s *Store) purgeForm(ctx context.Context, owner, id string) error {
 			break
 		}
 	}
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		for _, sql := range ofFormSQL {
 			if _, err := t.Exec(sql, owner, id); err != nil {
 				return err

@@ -5,13 +5,15 @@ import (
 	"errors"
 	"time"
 
+	"formulary/internal/db"
+
 	"formulary/internal/account"
 	"formulary/internal/fault"
 )
 
 const userColumns = `id, email, name, language, role, password, created_at, disabled_at, time_zone`
 
-func scanUser(r row) (account.User, error) {
+func scanUser(r db.Row) (account.User, error) {
 	var p account.User
 	var created, disabled int64
 	err := r.Scan(&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &created, &disabled, &p.TimeZone)
@@ -21,7 +23,7 @@ func scanUser(r row) (account.User, error) {
 
 func queryUser(q querier, sql string, args ...any) (account.User, error) {
 	p, err := account.User{}, error(fault.NotFound)
-	if e := q(sql, func(r row) error {
+	if e := q(sql, func(r db.Row) error {
 		p, err = scanUser(r)
 		return err
 	}, args...); e != nil {
@@ -55,7 +57,7 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (account.User, er
 // Users lists all accounts, the oldest first.
 func (s *Store) Users(ctx context.Context) ([]account.User, error) {
 	var people []account.User
-	err := s.db.Query(ctx, usersSQL, func(r row) error {
+	err := s.db.Query(ctx, usersSQL, func(r db.Row) error {
 		p, err := scanUser(r)
 		people = append(people, p)
 		return err
@@ -76,11 +78,11 @@ func hasUsers(q querier) (bool, error) {
 
 // AddUser adds an account; the first one is the operator's.
 func (s *Store) AddUser(ctx context.Context, p account.User) (account.User, error) {
-	err := s.db.Exclusive(ctx, func(t tx) error { return insertUser(t, &p) })
+	err := s.db.Exclusive(ctx, func(t db.Tx) error { return insertUser(t, &p) })
 	return p, err
 }
 
-func insertUser(t tx, p *account.User) error {
+func insertUser(t db.Tx, p *account.User) error {
 	some, err := hasUsers(t.Query)
 	if err != nil {
 		return err
@@ -94,7 +96,7 @@ func insertUser(t tx, p *account.User) error {
 }
 
 func takenEmail(err error) error {
-	if errors.Is(err, errUnique) {
+	if errors.Is(err, db.ErrUnique) {
 		return fault.InvalidField("email", "there is already an account with this e-mail address")
 	}
 	return err
@@ -110,12 +112,12 @@ const (
 
 // SetProfile changes name, language and time zone.
 func (s *Store) SetProfile(ctx context.Context, owner, name, language, zone string) error {
-	return s.write(ctx, owner, func(t tx) error { return checkAffected(t.Exec(setProfileSQL, owner, name, language, zone)) })
+	return s.write(ctx, owner, func(t db.Tx) error { return checkAffected(t.Exec(setProfileSQL, owner, name, language, zone)) })
 }
 
 // SetEmail changes the address under which the person signs in.
 func (s *Store) SetEmail(ctx context.Context, owner, email string) error {
-	return s.write(ctx, owner, func(t tx) error {
+	return s.write(ctx, owner, func(t db.Tx) error {
 		n, err := t.Exec(setEmailSQL, owner, email, account.EmailKey(email))
 		return checkAffected(n, takenEmail(err))
 	})
@@ -134,10 +136,10 @@ type PasswordChange struct {
 // SetPassword changes the password and ends sessions, known devices and grants as
 // the change says.
 func (s *Store) SetPassword(ctx context.Context, c PasswordChange, now time.Time) error {
-	return s.write(ctx, c.Owner, func(t tx) error { return setPassword(t, c, now) })
+	return s.write(ctx, c.Owner, func(t db.Tx) error { return setPassword(t, c, now) })
 }
 
-func setPassword(t tx, c PasswordChange, now time.Time) error {
+func setPassword(t db.Tx, c PasswordChange, now time.Time) error {
 	if err := checkAffected(t.Exec(setPasswordSQL, c.Owner, c.Hash)); err != nil {
 		return err
 	}
@@ -154,7 +156,7 @@ func setPassword(t tx, c PasswordChange, now time.Time) error {
 
 // SetUserDisabled locks a person out, with their tokens, or lets them in.
 func (s *Store) SetUserDisabled(ctx context.Context, owner string, disabled bool, now time.Time) error {
-	return s.write(ctx, owner, func(t tx) error {
+	return s.write(ctx, owner, func(t db.Tx) error {
 		var since int64
 		if disabled {
 			since = toMillis(now)

@@ -1,5 +1,5 @@
 //go:build !unix
 
-package store
+package db
 
 func openGenerations(dir string) (generations, error) { return openFileGenerations(dir) }

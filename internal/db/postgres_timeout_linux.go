@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"syscall"
@@ -11,6 +11,6 @@ import (
 func userTimeout(_, _ string, c syscall.RawConn) error {
 	return c.Control(func(fd uintptr) {
 		// Best effort: a Unix socket has no such option.
-		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_RXT_CONNDROPTIME, int(statementLimit.Seconds()))
+		_ = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(statementLimit.Milliseconds()))
 	})
 }

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin && !windows
 
-package store
+package db
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 )
 
 type errand struct {
-	waiter
+	Waiter
 	ran atomic.Int64
 }
 
@@ -18,8 +18,8 @@ type errand struct {
 func TestTogether(t *testing.T) {
 	for _, kind := range []struct{ patient, thread bool }{{}, {patient: true}, {thread: true}} {
 		var at, rounds, after atomic.Int64
-		all := batcher[*errand]{most: 1000, size: 7, yieldFirst: kind.patient, thread: kind.thread}
-		all.work = func(batch []*errand) {
+		all := Batcher[*errand]{MaxWaiting: 1000, MaxBatch: 7, YieldFirst: kind.patient, Thread: kind.thread}
+		all.Run = func(batch []*errand) {
 			if at.Add(1) != 1 || len(batch) == 0 || len(batch) > 7 {
 				t.Errorf("%d at once, %d in one go", at.Load(), len(batch))
 			}
@@ -29,13 +29,13 @@ func TestTogether(t *testing.T) {
 			rounds.Add(1)
 			at.Add(-1)
 		}
-		all.afterBatch = func(batch []*errand) { after.Add(int64(len(batch))) }
+		all.AfterBatch = func(batch []*errand) { after.Add(int64(len(batch))) }
 		var callers sync.WaitGroup
 		for range 50 {
 			callers.Go(func() {
 				for range 200 {
-					e := &errand{waiter: newWaiter()}
-					if err := all.submit(e); err != nil || e.ran.Load() != 1 {
+					e := &errand{Waiter: NewWaiter()}
+					if err := all.Submit(e); err != nil || e.ran.Load() != 1 {
 						t.Errorf("run %d times: %v", e.ran.Load(), err)
 					}
 				}
@@ -49,10 +49,10 @@ func TestTogether(t *testing.T) {
 			t.Errorf("%d rounds", n)
 		}
 		before := rounds.Load()
-		if err := all.submit(&errand{waiter: newWaiter()}); err != nil || rounds.Load() != before+1 {
+		if err := all.Submit(&errand{Waiter: NewWaiter()}); err != nil || rounds.Load() != before+1 {
 			t.Errorf("alone: %v", err)
 		}
-		all.close()
+		all.Close()
 	}
 }
 
@@ -65,10 +65,10 @@ func TestTogetherFalls(t *testing.T) {
 
 func threeAtOnce(t *testing.T, thread bool) {
 	begun, goOn := make(chan bool), make(chan bool)
-	all := batcher[*errand]{most: 3, size: 10, thread: thread}
-	defer all.close()
+	all := Batcher[*errand]{MaxWaiting: 3, MaxBatch: 10, Thread: thread}
+	defer all.Close()
 	first := true
-	all.work = func(batch []*errand) {
+	all.Run = func(batch []*errand) {
 		if first {
 			first = false
 			begun <- true
@@ -81,7 +81,7 @@ func threeAtOnce(t *testing.T, thread bool) {
 	}
 	var callers sync.WaitGroup
 	callers.Go(func() {
-		if err := all.submit(&errand{waiter: newWaiter()}); err != nil {
+		if err := all.Submit(&errand{Waiter: NewWaiter()}); err != nil {
 			t.Errorf("the first: %v", err)
 		}
 	})
@@ -94,10 +94,10 @@ func threeAtOnce(t *testing.T, thread bool) {
 					fell.Add(1)
 				}
 			}()
-			switch err := all.submit(&errand{waiter: newWaiter()}); {
+			switch err := all.Submit(&errand{Waiter: NewWaiter()}); {
 			case errors.Is(err, errAborted):
 				lost.Add(1)
-			case errors.Is(err, errBusy):
+			case errors.Is(err, ErrBusy):
 				busy.Add(1)
 				goOn <- true // now there are as many as may wait
 			default:
@@ -109,7 +109,7 @@ func threeAtOnce(t *testing.T, thread bool) {
 	if fell.Load() != 1 || lost.Load() != 2 || busy.Load() != 1 {
 		t.Errorf("%d fell, %d were told, %d were sent away", fell.Load(), lost.Load(), busy.Load())
 	}
-	if err := all.submit(&errand{waiter: newWaiter()}); err != nil {
+	if err := all.Submit(&errand{Waiter: NewWaiter()}); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }

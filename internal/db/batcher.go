@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// batcher makes one of many: what callers want at about the same time is done in
+// Batcher makes one of many: what callers want at about the same time is done in
 // one go. Whoever finds nobody at work does it, for all who have come by then; who
 // comes meanwhile waits, and the first of them does the next. So one who is alone
 // waits for nobody, and no goroutine stands between a caller and the database.
@@ -17,13 +17,13 @@ import (
 // Where doing it is work for a processor, and many come, it gets a thread of its own:
 // the next go then begins at once, and not after all the goroutines that the last one
 // has woken; and one stack grows to what the work needs, not everybody's.
-type batcher[T interface{ waiterOf() waiter }] struct {
-	most       int       // so many may wait
-	size       int       // so many are done in one go
-	work       func([]T) // never at the same time as another
-	yieldFirst bool      // those who are about to come are worth waiting for
-	thread     bool      // it is worth a thread while there are many
-	afterBatch func([]T) // what is left to do once they know; nil: nothing
+type Batcher[T interface{ waiterOf() Waiter }] struct {
+	MaxWaiting int       // so many may wait
+	MaxBatch   int       // so many are done in one go
+	Run        func([]T) // never at the same time as another
+	YieldFirst bool      // those who are about to come are worth waiting for
+	Thread     bool      // it is worth a thread while there are many
+	AfterBatch func([]T) // what is left to do once they know; nil: nothing
 
 	mu        sync.Mutex
 	waiting   []T
@@ -35,8 +35,8 @@ type batcher[T interface{ waiterOf() waiter }] struct {
 	fell      string // what was said when the thread fell over
 }
 
-// waiter is how one who waits learns what became of it.
-type waiter chan outcome
+// Waiter is how one who waits learns what became of it.
+type Waiter chan outcome
 
 type outcome int
 
@@ -49,19 +49,19 @@ const (
 
 var errAborted = errors.New("what was to be done together with others was not finished")
 
-func newWaiter() waiter { return make(waiter, 1) }
+func NewWaiter() Waiter { return make(Waiter, 1) }
 
-func (t waiter) waiterOf() waiter { return t }
+func (t Waiter) waiterOf() Waiter { return t }
 
-// submit returns when it was done, or cannot be.
-func (t *batcher[T]) submit(what T) error {
+// Submit returns when it was done, or cannot be.
+func (t *Batcher[T]) Submit(what T) error {
 	t.mu.Lock()
-	if len(t.waiting) == t.most {
+	if len(t.waiting) == t.MaxWaiting {
 		t.mu.Unlock()
-		return errBusy
+		return ErrBusy
 	}
 	t.waiting = append(t.waiting, what)
-	if !t.busy && t.thread && t.batchHold > 0 {
+	if !t.busy && t.Thread && t.batchHold > 0 {
 		t.busy = true
 		t.wakeThread()
 	} else if !t.busy {
@@ -83,11 +83,11 @@ func (t *batcher[T]) submit(what T) error {
 }
 
 // runAsLeader does it for all who have come, and unlocks.
-func (t *batcher[T]) runAsLeader(what T) error {
+func (t *Batcher[T]) runAsLeader(what T) error {
 	t.busy = true
 	// Those who are just about to come are worth letting in: what it costs is
 	// shared by all.
-	for before := 0; t.yieldFirst && before < len(t.waiting) && len(t.waiting) < t.size; {
+	for before := 0; t.YieldFirst && before < len(t.waiting) && len(t.waiting) < t.MaxBatch; {
 		before = len(t.waiting)
 		t.mu.Unlock()
 		runtime.Gosched()
@@ -97,15 +97,15 @@ func (t *batcher[T]) runAsLeader(what T) error {
 	t.mu.Unlock()
 	defer t.handOver()
 	t.runBatch(what.waiterOf())
-	if t.afterBatch != nil {
-		t.afterBatch(t.batch)
+	if t.AfterBatch != nil {
+		t.AfterBatch(t.batch)
 	}
 	return nil
 }
 
 // nextBatch has the next of those who wait.
-func (t *batcher[T]) nextBatch() {
-	n := min(len(t.waiting), t.size)
+func (t *Batcher[T]) nextBatch() {
+	n := min(len(t.waiting), t.MaxBatch)
 	clear(t.batch)
 	t.batch = append(t.batch[:0], t.waiting[:n]...)
 	t.waiting = slices.Delete(t.waiting, 0, n)
@@ -122,7 +122,7 @@ func (t *batcher[T]) nextBatch() {
 const batchHoldRounds = 16
 
 // runBatch does the work and tells the others.
-func (t *batcher[T]) runBatch(leader waiter) {
+func (t *Batcher[T]) runBatch(leader Waiter) {
 	became := aborted
 	defer func() {
 		for _, other := range t.batch {
@@ -131,25 +131,25 @@ func (t *batcher[T]) runBatch(leader waiter) {
 			}
 		}
 	}()
-	t.work(t.batch)
+	t.Run(t.batch)
 	became = committed
 }
 
 // handOver lets the next one lead.
-func (t *batcher[T]) handOver() {
+func (t *Batcher[T]) handOver() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch t.busy = len(t.waiting) > 0; {
 	case !t.busy:
 		clear(t.batch)
-	case t.thread:
+	case t.Thread:
 		t.wakeThread()
 	default:
 		t.waiting[0].waiterOf() <- becomeLeader
 	}
 }
 
-func (t *batcher[T]) wakeThread() {
+func (t *Batcher[T]) wakeThread() {
 	if t.wake == nil {
 		wake := make(chan bool, 1)
 		t.wake = wake
@@ -159,7 +159,7 @@ func (t *batcher[T]) wakeThread() {
 }
 
 // onThread does what there is to do whenever it is woken.
-func (t *batcher[T]) onThread(wake <-chan bool) {
+func (t *Batcher[T]) onThread(wake <-chan bool) {
 	runtime.LockOSThread()
 	for range wake {
 		for {
@@ -177,7 +177,7 @@ func (t *batcher[T]) onThread(wake <-chan bool) {
 
 // runOnThread is perform for nobody in particular: the first of the batch is told
 // when it falls over, since somebody has to answer for it.
-func (t *batcher[T]) runOnThread() {
+func (t *Batcher[T]) runOnThread() {
 	first := t.batch[0].waiterOf()
 	defer func() {
 		if r := recover(); r != nil {
@@ -189,14 +189,14 @@ func (t *batcher[T]) runOnThread() {
 	}()
 	t.runBatch(first)
 	first <- committed
-	if t.afterBatch != nil {
-		t.afterBatch(t.batch)
+	if t.AfterBatch != nil {
+		t.AfterBatch(t.batch)
 	}
 }
 
-// close lets the thread go, and returns when it has: those it told are no longer there,
+// Close lets the thread go, and returns when it has: those it told are no longer there,
 // and it may still be at what is left to do. Nobody may come any more.
-func (t *batcher[T]) close() {
+func (t *Batcher[T]) Close() {
 	t.mu.Lock()
 	if t.wake != nil {
 		close(t.wake)

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -14,31 +14,31 @@ import (
 // sqliteWrite is a transaction on its way to the one writer.
 type sqliteWrite struct {
 	ctx   context.Context
-	fn    func(tx) error
+	fn    func(Tx) error
 	err   error
 	panic any
-	waiter
+	Waiter
 }
 
 // Write returns when the commit of fn is on disk. Whatever gathers while a commit
 // goes there is committed as one transaction: the more is waiting, the cheaper
 // each becomes. Once queued it is not abandoned: the caller must learn whether it
 // holds.
-func (db *sqlite) Write(ctx context.Context, fn func(tx) error) error {
+func (db *sqlite) Write(ctx context.Context, fn func(Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	db.stop.RLock()
 	defer db.stop.RUnlock()
 	if db.ended {
-		return fault.DatabaseUnavailable(errClosed)
+		return fault.DatabaseUnavailable(ErrClosed)
 	}
 	if err := db.queues.enter(ctx); err != nil {
 		return err
 	}
 	defer db.queues.leave(ctx)
-	w := &sqliteWrite{ctx: ctx, fn: fn, waiter: newWaiter()}
-	if err := db.writes.submit(w); err != nil {
+	w := &sqliteWrite{ctx: ctx, fn: fn, Waiter: NewWaiter()}
+	if err := db.writes.Submit(w); err != nil {
 		return err
 	}
 	if w.panic != nil {
@@ -63,7 +63,7 @@ func (db *sqlite) Scrub(ctx context.Context) error {
 	db.stop.RLock()
 	defer db.stop.RUnlock()
 	if db.ended {
-		return fault.DatabaseUnavailable(errClosed)
+		return fault.DatabaseUnavailable(ErrClosed)
 	}
 	c, err := db.connect()
 	if err != nil {
@@ -76,7 +76,7 @@ func (db *sqlite) Scrub(ctx context.Context) error {
 	for range scrubTries {
 		// As an error or as a row, SQLite says that a reader or writer is in the way.
 		busy := int64(1)
-		err := c.Query("PRAGMA wal_checkpoint(TRUNCATE)", func(r row) error { return r.Scan(&busy) })
+		err := c.Query("PRAGMA wal_checkpoint(TRUNCATE)", func(r Row) error { return r.Scan(&busy) })
 		if err == nil && busy == 0 {
 			return nil
 		}
@@ -92,7 +92,7 @@ func (db *sqlite) Scrub(ctx context.Context) error {
 	return fault.DatabaseUnavailable(errScrub)
 }
 
-func (db *sqlite) Exclusive(ctx context.Context, fn func(tx) error) error {
+func (db *sqlite) Exclusive(ctx context.Context, fn func(Tx) error) error {
 	return db.Write(ctx, fn)
 }
 
@@ -171,13 +171,13 @@ func failAll(group []*sqliteWrite, err error) {
 
 func (w *sqliteWrite) failed() bool { return w.err != nil || w.panic != nil }
 
-func (w *sqliteWrite) run(t tx) {
+func (w *sqliteWrite) run(t Tx) {
 	if w.err = w.ctx.Err(); w.err != nil {
 		return
 	}
 	defer func() { w.panic = recover() }()
 	w.err = w.fn(t)
-	if errors.Is(w.err, errStopIteration) {
+	if errors.Is(w.err, ErrStop) {
 		w.err = nil
 	}
 }

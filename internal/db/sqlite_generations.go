@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"fmt"
@@ -54,9 +54,9 @@ func openGenerationsFile(dir string) (*os.File, error) {
 	return file, nil
 }
 
-// generationSlot returns the index of the counter that the owner shares with others.
-func generationSlot(owner string) uint32 {
-	if owner == allOwners {
+// GenerationSlot returns the index of the counter that the owner shares with others.
+func GenerationSlot(owner string) uint32 {
+	if owner == AllOwners {
 		return 0
 	}
 	h := fnv.New32a()

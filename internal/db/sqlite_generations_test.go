@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"fmt"
@@ -34,7 +34,7 @@ func TestMarksTellOtherProcesses(t *testing.T) {
 	eachMarks(t, func(t *testing.T, dir string, open func() generations) {
 		server, command := open(), open()
 		const ada, bob = "usr_ada", "usr_bob"
-		if generationSlot(ada) == generationSlot(bob) {
+		if GenerationSlot(ada) == GenerationSlot(bob) {
 			t.Fatal("choose owners that share no counter")
 		}
 		for i, step := range []struct {
@@ -45,8 +45,8 @@ func TestMarksTellOtherProcesses(t *testing.T) {
 			{server, ada, true, false},
 			{command, ada, true, false},
 			{command, bob, false, true},
-			{server, allOwners, true, true},
-			{command, allOwners, true, true},
+			{server, AllOwners, true, true},
+			{command, AllOwners, true, true},
 		} {
 			for _, reader := range []generations{server, command} {
 				adaBefore, bobBefore := reader.of(ada), reader.of(bob)
@@ -152,11 +152,11 @@ func BenchmarkMarks(b *testing.B) {
 	}
 }
 
-// UseFileMarks makes the store learn of changes as it does on platforms that
+// UseFileGenerations makes a database learn of changes as it does on platforms that
 // cannot map files.
-func (s *Store) UseFileMarks() error {
-	db := s.db.(*sqlite)
-	m, err := openFileGenerations(filepath.Dir(db.path))
-	db.generations = m
+func UseFileGenerations(d DB) error {
+	db := d.(*sqlite)
+	g, err := openFileGenerations(filepath.Dir(db.path))
+	db.generations = g
 	return err
 }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -10,8 +10,6 @@ import (
 
 	"formulary/internal/fault"
 )
-
-var errClosed = errors.New("the store is closed")
 
 // reader takes a connection from the pool, or opens one more.
 func (db *sqlite) reader(ctx context.Context) (*sqliteConn, error) {
@@ -100,10 +98,10 @@ func (db *sqlite) read(ctx context.Context, fn func(*sqliteConn) error) error {
 	db.stop.RLock()
 	defer db.stop.RUnlock()
 	if db.ended {
-		return fault.DatabaseUnavailable(errClosed)
+		return fault.DatabaseUnavailable(ErrClosed)
 	}
 	within := ctx
-	if w := shareFor(ctx); w.account != "" && !w.reserved {
+	if w := ShareOf(ctx); w.Account != "" && !w.Reserved {
 		var cancel func()
 		within, cancel = context.WithTimeout(ctx, readLimit)
 		defer cancel()
@@ -133,15 +131,15 @@ func (db *sqlite) readWithin(ctx context.Context, fn func(*sqliteConn) error) er
 	return fn(c)
 }
 
-func (db *sqlite) Query(ctx context.Context, sql string, scan func(row) error, args ...any) error {
+func (db *sqlite) Query(ctx context.Context, sql string, scan func(Row) error, args ...any) error {
 	return db.read(ctx, func(c *sqliteConn) error { return c.Query(sql, scan, args...) })
 }
 
 // QueryBatch has no round trips to save.
-func (db *sqlite) QueryBatch(ctx context.Context, questions ...statement) error {
-	return db.Read(ctx, func(t tx) error {
+func (db *sqlite) QueryBatch(ctx context.Context, questions ...Statement) error {
+	return db.Read(ctx, func(t Tx) error {
 		for _, q := range questions {
-			if err := t.Query(q.sql, q.scan, q.args...); err != nil {
+			if err := t.Query(q.SQL, q.Scan, q.Args...); err != nil {
 				return err
 			}
 		}
@@ -149,7 +147,7 @@ func (db *sqlite) QueryBatch(ctx context.Context, questions ...statement) error 
 	})
 }
 
-func (db *sqlite) Read(ctx context.Context, fn func(tx) error) error {
+func (db *sqlite) Read(ctx context.Context, fn func(Tx) error) error {
 	return db.read(ctx, func(c *sqliteConn) error {
 		if _, err := c.Exec("BEGIN"); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -42,14 +42,14 @@ func (c *pgConn) prepare(ctx context.Context, sql string) (*pgconn.StatementDesc
 // send runs statements, all of them on their way before the first is answered, and
 // returns how many rows the last one changed. What has no scan has no rows that
 // matter.
-func (c *pgConn) send(ctx context.Context, questions ...statement) (changed int64, err error) {
+func (c *pgConn) send(ctx context.Context, questions ...Statement) (changed int64, err error) {
 	var batch pgconn.Batch
 	for _, q := range questions {
-		statement, err := c.prepare(ctx, q.sql)
+		statement, err := c.prepare(ctx, q.SQL)
 		if err != nil {
 			return 0, err
 		}
-		values, err := pgBind(q.args)
+		values, err := pgBind(q.Args)
 		if err != nil {
 			return 0, err
 		}
@@ -62,17 +62,17 @@ func (c *pgConn) send(ctx context.Context, questions ...statement) (changed int6
 			break // Close says why
 		}
 		rows := answers.ResultReader()
-		for q.scan != nil && rows.NextRow() {
+		for q.Scan != nil && rows.NextRow() {
 			c.row = pgRow{rows.FieldDescriptions(), rows.Values()}
 			c.scanned = true
-			if err = q.scan(&c.row); err != nil {
+			if err = q.Scan(&c.row); err != nil {
 				break
 			}
 		}
 		tag, _ := rows.Close() // Close of all says what went wrong
 		changed = tag.RowsAffected()
 		c.wrote = c.wrote || changed > 0 && !tag.Select()
-		if err != nil && err != errStopIteration {
+		if err != nil && err != ErrStop {
 			answers.Close()
 			return 0, err
 		}

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -60,9 +60,10 @@ func (db *postgres) detectCollation(ctx context.Context, conn *pgconn.PgConn) {
 	}
 }
 
-func (db *postgres) Name() string     { return "PostgreSQL" }
-func (db *postgres) WriteShards() int { return 256 }
-func (db *postgres) InProcess() bool  { return false }
+func (db *postgres) Name() string { return "PostgreSQL" }
+
+// Batching has many shards, because transactions mostly wait for the server's disk.
+func (db *postgres) Batching() Batching { return Batching{Shards: 256, YieldFirst: true} }
 
 // Lower does not depend on the locale with which the database was made, where ICU
 // is there.
@@ -88,9 +89,9 @@ func (db *postgres) Dialect(sql string) string {
 // Scrub leaves it to PostgreSQL, which removes deleted rows from its files when it vacuums.
 func (db *postgres) Scrub(context.Context) error { return nil }
 
-func (db *postgres) Query(ctx context.Context, sql string, scan func(row) error, args ...any) error {
+func (db *postgres) Query(ctx context.Context, sql string, scan func(Row) error, args ...any) error {
 	return db.use(ctx, statementLimit, true, func(ctx context.Context, c *pgConn) error {
-		_, err := c.send(ctx, statement{sql, args, scan})
+		_, err := c.send(ctx, Statement{SQL: sql, Args: args, Scan: scan})
 		return err
 	})
 }
@@ -106,19 +107,19 @@ const (
 	durableMark = `SELECT pg_logical_emit_message(true, 'formulary', '')`
 )
 
-func (db *postgres) Read(ctx context.Context, fn func(tx) error) error {
+func (db *postgres) Read(ctx context.Context, fn func(Tx) error) error {
 	return db.transact(ctx, beginSnapshot, fn)
 }
 
 // QueryBatch sends a whole transaction before it waits for the first answer.
-func (db *postgres) QueryBatch(ctx context.Context, questions ...statement) error {
+func (db *postgres) QueryBatch(ctx context.Context, questions ...Statement) error {
 	return db.use(ctx, statementLimit, true, func(ctx context.Context, c *pgConn) error {
-		all := make([]statement, 0, len(questions)+2)
-		all = append(all, statement{sql: beginSnapshot})
+		all := make([]Statement, 0, len(questions)+2)
+		all = append(all, Statement{SQL: beginSnapshot})
 		all = append(all, questions...)
 		// After an error the transaction is still open, and the pool drops the
 		// connection.
-		_, err := c.send(ctx, append(all, statement{sql: commit})...)
+		_, err := c.send(ctx, append(all, Statement{SQL: commit})...)
 		return err
 	})
 }
@@ -126,7 +127,7 @@ func (db *postgres) QueryBatch(ctx context.Context, questions ...statement) erro
 // Write waits for a durable commit even if fn changed nothing: what fn read may come
 // from a commit that was cut off while it waited for a standby, and the caller is
 // about to report it as stored.
-func (db *postgres) Write(ctx context.Context, fn func(tx) error) error {
+func (db *postgres) Write(ctx context.Context, fn func(Tx) error) error {
 	var err error
 	for range retries {
 		err = db.transact(ctx, begin, fn)
@@ -140,13 +141,13 @@ func (db *postgres) Write(ctx context.Context, fn func(tx) error) error {
 // migrateLock is the advisory lock that makes Exclusive exclusive.
 const migrateLock = 0x666f726d // "form"
 
-func (db *postgres) Exclusive(ctx context.Context, fn func(tx) error) error {
+func (db *postgres) Exclusive(ctx context.Context, fn func(Tx) error) error {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel func()
 		ctx, cancel = context.WithTimeout(ctx, migrateLimit)
 		defer cancel()
 	}
-	return db.transact(ctx, begin, func(t tx) error {
+	return db.transact(ctx, begin, func(t Tx) error {
 		if _, err := t.Exec("SELECT pg_advisory_xact_lock($1)", int64(migrateLock)); err != nil {
 			return err
 		}
@@ -193,7 +194,7 @@ func (db *postgres) useOnce(ctx context.Context, limit time.Duration, fn func(co
 	return stale, pool.classifyError(ctx, err)
 }
 
-func (db *postgres) transact(ctx context.Context, begin string, fn func(tx) error) error {
+func (db *postgres) transact(ctx context.Context, begin string, fn func(Tx) error) error {
 	limit := statementLimit
 	if until, ok := ctx.Deadline(); ok {
 		limit = time.Until(until)
@@ -201,7 +202,7 @@ func (db *postgres) transact(ctx context.Context, begin string, fn func(tx) erro
 	return db.use(ctx, limit, begin == beginSnapshot, func(ctx context.Context, c *pgConn) error {
 		t := &pgTx{ctx: ctx, conn: c, begin: begin}
 		defer t.end()
-		if err := fn(t); err != nil && err != errStopIteration {
+		if err := fn(t); err != nil && err != ErrStop {
 			return err
 		}
 		return t.commit()
@@ -218,10 +219,10 @@ type pgTx struct {
 	err   error // of the first statement that failed
 }
 
-func (t *pgTx) send(questions ...statement) (int64, error) {
+func (t *pgTx) send(questions ...Statement) (int64, error) {
 	if !t.begun {
 		t.begun = true
-		questions = append([]statement{{sql: t.begin}}, questions...)
+		questions = append([]Statement{{SQL: t.begin}}, questions...)
 	}
 	n, err := t.conn.send(t.ctx, questions...)
 	t.wrote = t.wrote || t.conn.wrote
@@ -232,23 +233,27 @@ func (t *pgTx) send(questions ...statement) (int64, error) {
 }
 
 func (t *pgTx) Exec(sql string, args ...any) (int64, error) {
-	return t.send(statement{sql: sql, args: args})
+	return t.send(Statement{SQL: sql, Args: args})
 }
 
 func (t *pgTx) ExecEach(sql string, same []any, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	questions := make([]statement, len(rows))
+	questions := make([]Statement, len(rows))
 	for i, row := range rows {
-		questions[i] = statement{sql: sql, args: slices.Concat(same, row)}
+		questions[i] = Statement{SQL: sql, Args: slices.Concat(same, row)}
 	}
 	_, err := t.send(questions...)
 	return err
 }
 
-func (t *pgTx) Query(sql string, scan func(row) error, args ...any) error {
-	_, err := t.send(statement{sql, args, scan})
+func (t *pgTx) UpdateRow(u Update, args []any, dest ...any) (int64, error) {
+	return t.send(Statement{SQL: u.Returning, Args: args, Scan: func(r Row) error { return r.Scan(dest...) }})
+}
+
+func (t *pgTx) Query(sql string, scan func(Row) error, args ...any) error {
+	_, err := t.send(Statement{SQL: sql, Args: args, Scan: scan})
 	return err
 }
 
@@ -260,20 +265,20 @@ func (t *pgTx) commit() error {
 	}
 	if t.begin == beginSnapshot {
 		if t.begun {
-			_, err := t.conn.send(t.ctx, statement{sql: commit})
+			_, err := t.conn.send(t.ctx, Statement{SQL: commit})
 			return err
 		}
 		return nil
 	}
-	var last []statement
+	var last []Statement
 	if !t.begun {
-		last = append(last, statement{sql: t.begin})
+		last = append(last, Statement{SQL: t.begin})
 	}
 	if !t.wrote {
-		last = append(last, statement{sql: durableMark})
+		last = append(last, Statement{SQL: durableMark})
 	}
 	t.conn.forgetWarning()
-	if _, err := t.conn.send(t.ctx, append(last, statement{sql: commit})...); err != nil {
+	if _, err := t.conn.send(t.ctx, append(last, Statement{SQL: commit})...); err != nil {
 		return err
 	}
 	if warning := t.conn.warning(); warning != "" {
@@ -305,7 +310,7 @@ func pgError(err error) error {
 		// Not an answer of the server: the network, a timeout, a closed pool.
 		return fault.DatabaseUnavailable(err)
 	case pg.Code == "23505":
-		return fmt.Errorf("%w: %w", errUnique, err)
+		return fmt.Errorf("%w: %w", ErrUnique, err)
 	case pg.Code == "XX000" && strings.Contains(pg.Message, "postmaster"):
 		// "postmaster was shut down": Citus reports a worker that stops like this.
 		return fault.DatabaseUnavailable(err)

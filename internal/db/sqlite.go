@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 	"github.com/ncruces/go-sqlite3"
 
 	"formulary/internal/fault"
-	"formulary/internal/form"
 )
 
 // sqliteFile is the database inside the data folder.
@@ -33,7 +32,7 @@ type sqlite struct {
 	idle        []*sqliteConn // the most recently used last: its cache is warm
 	reaper      *time.Timer   // closes some of them; nil: there are few
 	writer      *sqliteConn
-	writes      batcher[*sqliteWrite]
+	writes      Batcher[*sqliteWrite]
 	stop        sync.RWMutex // held for writing while closing
 	ended       bool
 }
@@ -72,13 +71,12 @@ func openSQLite(dir string) (*sqlite, error) {
 	if db.writer, err = db.connect(); err != nil {
 		return nil, err
 	}
-	db.writes = batcher[*sqliteWrite]{most: maxWrites, size: groupSize, thread: true, work: db.writer.commit}
+	db.writes = Batcher[*sqliteWrite]{MaxWaiting: maxWrites, MaxBatch: groupSize, Thread: true, Run: db.writer.commit}
 	return db, nil
 }
 
 func (db *sqlite) Name() string                           { return "SQLite" }
-func (db *sqlite) WriteShards() int                       { return 1 }
-func (db *sqlite) InProcess() bool                        { return true }
+func (db *sqlite) Batching() Batching                     { return Batching{Shards: 1, Thread: true} }
 func (db *sqlite) Lower(expression string) string         { return "LOWER(" + expression + ")" }
 func (db *sqlite) Generation(owner string) (uint64, bool) { return db.generations.of(owner), true }
 func (db *sqlite) Invalidate(owner string)                { db.generations.invalidate(owner) }
@@ -106,7 +104,7 @@ func (db *sqlite) Close() error {
 		return nil
 	}
 	db.ended = true
-	db.writes.close()
+	db.writes.Close()
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	if db.reaper != nil {
@@ -149,9 +147,9 @@ func (db *sqlite) connect() (*sqliteConn, error) {
 		c.close()
 		return nil, err
 	}
-	// SQLite's own knows the letters of English alone.
+	// SQLite's own only knows ASCII.
 	if err := conn.CreateFunction("lower", 1, sqlite3.DETERMINISTIC|sqlite3.INNOCUOUS, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
-		ctx.ResultText(form.SearchKey(arg[0].Text()))
+		ctx.ResultText(strings.ToLower(arg[0].Text()))
 	}); err != nil {
 		c.close()
 		return nil, err
@@ -229,13 +227,13 @@ func (c *sqliteConn) prepare(sql string) (*sqlite3.Stmt, error) {
 }
 
 func (c *sqliteConn) Exec(sql string, args ...any) (int64, error) {
-	if err := c.Query(sql, func(row) error { return nil }, args...); err != nil {
+	if err := c.Query(sql, func(Row) error { return nil }, args...); err != nil {
 		return 0, err
 	}
 	return c.Changes(), nil
 }
 
-func (c *sqliteConn) Query(sql string, scan func(row) error, args ...any) error {
+func (c *sqliteConn) Query(sql string, scan func(Row) error, args ...any) error {
 	stmt, err := c.prepare(sql)
 	if err != nil {
 		return sqliteError(err)
@@ -271,13 +269,22 @@ func (c *sqliteConn) Query(sql string, scan func(row) error, args ...any) error 
 	r := (*sqliteRow)(stmt)
 	for stmt.Step() {
 		if err := scan(r); err != nil {
-			if err == errStopIteration {
+			if err == ErrStop {
 				return nil
 			}
 			return err
 		}
 	}
 	return sqliteError(stmt.Err())
+}
+
+// UpdateRow reads the row after the update, which costs SQLite less than RETURNING.
+func (c *sqliteConn) UpdateRow(u Update, args []any, dest ...any) (int64, error) {
+	n, err := c.Exec(u.Update, args...)
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	return n, c.Query(u.Select, func(r Row) error { return r.Scan(dest...) }, args[:u.Keys]...)
 }
 
 type sqliteRow sqlite3.Stmt
@@ -331,7 +338,7 @@ func sqliteError(err error) error {
 	}
 	switch code {
 	case sqlite3.CONSTRAINT_UNIQUE, sqlite3.CONSTRAINT_PRIMARYKEY:
-		return fmt.Errorf("%w: %w", errUnique, err)
+		return fmt.Errorf("%w: %w", ErrUnique, err)
 	}
 	switch code.Code() {
 	case sqlite3.BUSY, sqlite3.LOCKED, sqlite3.IOERR, sqlite3.FULL, sqlite3.CANTOPEN, sqlite3.READONLY, sqlite3.PROTOCOL:

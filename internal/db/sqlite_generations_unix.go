@@ -1,6 +1,6 @@
 //go:build unix
 
-package store
+package db
 
 import (
 	"fmt"
@@ -33,7 +33,7 @@ func openGenerations(dir string) (generations, error) {
 
 // of adds two counters that only grow, so the sum shows a change of either.
 func (m *mappedGenerations) of(owner string) uint64 {
-	return m.counters[0].Load() + m.counters[generationSlot(owner)].Load()
+	return m.counters[0].Load() + m.counters[GenerationSlot(owner)].Load()
 }
 
-func (m *mappedGenerations) invalidate(owner string) { m.counters[generationSlot(owner)].Add(1) }
+func (m *mappedGenerations) invalidate(owner string) { m.counters[GenerationSlot(owner)].Add(1) }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -21,7 +21,7 @@ type pgGenerations struct {
 	start    sync.Once
 	stop     context.CancelFunc
 	ended    sync.WaitGroup
-	talk     atomic.Pointer[func(string)] // hears what is said in Talk
+	receive  atomic.Pointer[func(string)] // gets the messages of Exchange
 
 	mu     sync.Mutex
 	untold map[uint32]bool // slots that the others have not heard of
@@ -50,6 +50,20 @@ const (
 	// channels belong to all of it.
 	schemaSQL = `'_' || substr(md5(current_schema()), 1, 12)`
 )
+
+// Every node that serves holds a shared lock on its listening connection.
+const (
+	holdServingSQL  = `SELECT pg_try_advisory_lock_shared(1718579821, hashtext(current_schema()))`
+	noNodeServesSQL = `SELECT CASE WHEN pg_try_advisory_xact_lock(1718579821, hashtext(current_schema())) THEN 1 ELSE 0 END`
+)
+
+// NoNodeServes says whether no node serves from a PostgreSQL database. If so, none begins
+// to before the transaction ends.
+func NoNodeServes(t Tx) (bool, error) {
+	var n int64
+	err := t.Query(noNodeServesSQL, func(r Row) error { return r.Scan(&n) })
+	return n == 1, err
+}
 
 // listen begins to hear what other nodes change. It is for servers: a command that
 // keeps nothing needs no ears.
@@ -130,11 +144,10 @@ func (db *postgres) receive(ctx context.Context, conn *pgconn.PgConn) (hung bool
 	}
 }
 
-// Exchange sends what say returns to the other nodes, now and then while wake has
-// something, and hands what they send to hear, until ctx ends. What is said while
-// the database is away is lost.
-func (db *postgres) Exchange(ctx context.Context, wake <-chan struct{}, say func() []string, hear func(string)) {
-	db.generations.talk.Store(&hear)
+// Exchange sends at most one batch of messages per exchangeInterval. Messages that are
+// sent while the database is unavailable are lost.
+func (db *postgres) Exchange(ctx context.Context, wake <-chan struct{}, outgoing func() []string, receive func(string)) {
+	db.generations.receive.Store(&receive)
 	db.listen()
 	for {
 		select {
@@ -142,7 +155,7 @@ func (db *postgres) Exchange(ctx context.Context, wake <-chan struct{}, say func
 			return
 		case <-wake:
 		}
-		if messages := say(); len(messages) > 0 {
+		if messages := outgoing(); len(messages) > 0 {
 			db.send(ctx, exchangeChannel, messages...)
 		}
 		select {
@@ -157,8 +170,8 @@ func (db *postgres) Exchange(ctx context.Context, wake <-chan struct{}, say func
 func (m *pgGenerations) handleMessage(_ *pgconn.PgConn, note *pgconn.Notification) {
 	if !strings.HasPrefix(note.Channel, exchangeChannel) {
 		m.applyNotification(note.Payload)
-	} else if hear := m.talk.Load(); hear != nil {
-		(*hear)(note.Payload)
+	} else if receive := m.receive.Load(); receive != nil {
+		(*receive)(note.Payload)
 	}
 }
 
@@ -190,14 +203,14 @@ func (db *postgres) Generation(owner string) (uint64, bool) {
 	if !db.generations.hearing.Load() {
 		return 0, false
 	}
-	return db.generations.counters[0].Load() + db.generations.counters[generationSlot(owner)].Load(), true
+	return db.generations.counters[0].Load() + db.generations.counters[GenerationSlot(owner)].Load(), true
 }
 
 // HasInstantInvalidation is false: another node's change is known a moment after its commit.
 func (db *postgres) HasInstantInvalidation() bool { return false }
 
 func (db *postgres) Invalidate(owner string) {
-	slot := generationSlot(owner)
+	slot := GenerationSlot(owner)
 	m := &db.generations
 	m.counters[slot].Add(1)
 	m.mu.Lock()

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"encoding/binary"
@@ -30,7 +30,7 @@ func openFileGenerations(dir string) (*fileGenerations, error) {
 }
 
 func (m *fileGenerations) of(owner string) uint64 {
-	slot := generationSlot(owner)
+	slot := GenerationSlot(owner)
 	all, err := m.read(0)
 	one, err2 := m.read(slot)
 	if err != nil || err2 != nil {
@@ -49,7 +49,7 @@ func (m *fileGenerations) read(slot uint32) (uint64, error) {
 // invalidate writes to the file as well as it can: after a failed write other processes
 // learn of the change when their values reach cacheLife.
 func (m *fileGenerations) invalidate(owner string) {
-	slot := generationSlot(owner)
+	slot := GenerationSlot(owner)
 	m.own[slot].Add(1)
 	var number [8]byte
 	binary.LittleEndian.PutUint64(number[:], rand.Uint64())
