@@ -102,12 +102,12 @@ func (w *world) publish(ctx context.Context, owner account.User, title string, d
 	if err := d.Normalize(); err != nil {
 		return err
 	}
-	f, err := w.store.CreateForm(ctx, owner.ID, form.Header{Title: title, Language: "en"}, d, store.IdempotencyKey{}, time.Now())
+	f, err := w.store.CreateForm(ctx, owner.ID, form.Header{Title: title, Language: "en"}, d, time.Now())
 	if err != nil {
 		return err
 	}
 	w.form = f.ID
-	_, err = w.store.Publish(ctx, owner.ID, f.ID, 0, store.IdempotencyKey{}, time.Now())
+	_, err = w.store.Publish(ctx, owner.ID, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, time.Now())
 	return err
 }
 
@@ -130,7 +130,7 @@ func (w *world) person(ctx context.Context, email string, forms int64) (account.
 					Description: "How content are you with our service, and what could be better?",
 					Language:    "en",
 				}
-				_, errs[i] = w.store.CreateForm(ctx, p.ID, head, nil, store.IdempotencyKey{}, time.Now())
+				_, errs[i] = w.store.CreateForm(ctx, p.ID, head, nil, time.Now())
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"formulary/internal/form"
+	"formulary/internal/store"
 )
 
 // What the server would not take stands beside what it is about.
@@ -64,7 +65,7 @@ func TestBuilderProblems(t *testing.T) {
 // meanwhile changes the draft as another window or a program would.
 func (b builder) meanwhile(title string) {
 	b.t.Helper()
-	_, err := b.desk.db.UpdateForm(context.Background(), b.desk.owner, b.id, 0, func(p *form.FormInput) error {
+	_, err := b.desk.db.UpdateForm(context.Background(), b.desk.owner, store.FormRevision{ID: b.id}, func(p *form.FormInput) error {
 		p.Title = title
 		p.Definition.Fields = append(p.Definition.Fields, &form.Field{Kind: "email", Label: "From " + title})
 		return p.Normalize()

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"formulary/internal/form"
+	"formulary/internal/store"
 )
 
 // accepted are the hostile words that can stand in a place of a form.
@@ -152,7 +153,7 @@ func TestHostileWorkspace(t *testing.T) {
 	b.wantAmong(".answers tbody td", cells, slices.DeleteFunc(slices.Clone(answered), func(words string) bool { return len([]rune(words)) > 110 }))
 
 	// The builder draws by itself, and says what has changed.
-	if _, err := d.db.UpdateForm(context.Background(), d.owner, id, 0, func(p *form.FormInput) error {
+	if _, err := d.db.UpdateForm(context.Background(), d.owner, store.FormRevision{ID: id}, func(p *form.FormInput) error {
 		for _, f := range p.Definition.Fields[:100] {
 			f.Help = f.Label
 		}

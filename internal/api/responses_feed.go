@@ -17,7 +17,7 @@ func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, fi
 	if err != nil {
 		return nil, reply{}, err
 	}
-	list, more, err := a.Store.Feed(ctx, owner, in.ID, filter, after, in.Limit)
+	list, more, err := a.Store.Feed(ctx, owner, in.ID, filter, store.FeedPage{After: after, Limit: in.Limit})
 	if err != nil {
 		return nil, reply{}, err
 	}

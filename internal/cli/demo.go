@@ -73,7 +73,7 @@ func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time
 	if err != nil || !wanted.publish {
 		return err
 	}
-	if _, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, made); err != nil {
+	if _, err := s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, made); err != nil {
 		return err
 	}
 	public, err := s.PublicForm(ctx, f.ID)

@@ -164,13 +164,13 @@ func (c formApply) Run(ctx context.Context, place Storage, io streams) error {
 		case len(changes) == 0:
 			fmt.Fprintln(io.out, f.ID, "is already so.")
 		default:
-			f, err = s.UpdateForm(ctx, p.ID, f.ID, f.Revision, func(to *form.FormInput) error { *to = plan; return nil }, now)
+			f, err = s.UpdateForm(ctx, p.ID, store.FormRevision{ID: f.ID, Revision: f.Revision}, func(to *form.FormInput) error { *to = plan; return nil }, now)
 			if err == nil {
 				fmt.Fprintln(io.out, f.ID, "is changed.")
 			}
 		}
 		if err == nil && c.Publish {
-			if f, err = s.Publish(ctx, p.ID, f.ID, 0, store.IdempotencyKey{}, now); err == nil {
+			if f, err = s.Publish(ctx, p.ID, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, now); err == nil {
 				fmt.Fprintf(io.out, "Version %d is published.\n", f.Version)
 			}
 		}

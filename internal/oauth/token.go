@@ -76,13 +76,14 @@ func (s *Service) Exchange(ctx context.Context, app account.Application, code, r
 		return Token{}, fault.New(fault.InvalidGrant, "redirect_uri is not the one of the authorization request.")
 	}
 	now := s.now()
-	access := account.NewSecret(account.AccessToken, key.Account, now)
-	refresh := account.NewSecret(account.RefreshToken, key.Account, now)
-	grant, err := s.store.ExchangeCode(ctx, r, access, refresh, now.Add(s.life.Access), now)
+	r.Access = account.NewSecret(account.AccessToken, key.Account, now)
+	r.Refresh = account.NewSecret(account.RefreshToken, key.Account, now)
+	r.ExpiresAt = now.Add(s.life.Access)
+	grant, err := s.store.ExchangeCode(ctx, r, now)
 	if err != nil {
 		return Token{}, err
 	}
-	return s.token(access.Text, refresh.Text, grant), nil
+	return s.token(r.Access.Text, r.Refresh.Text, grant), nil
 }
 
 func (s *Service) token(access, refresh string, grant store.TokenGrant) Token {
@@ -124,18 +125,20 @@ func (s *Service) Refresh(ctx context.Context, app account.Application, refreshT
 		return asked, nil
 	}
 	now := s.now()
-	access := account.NewSecret(account.AccessToken, key.Account, now)
+	r := store.RefreshRequest{
+		Token: key, AppID: app.ID, Access: account.NewSecret(account.AccessToken, key.Account, now), ExpiresAt: now.Add(s.life.Access),
+		Scopes: choose, UsedSince: now.Add(-s.life.RefreshIdle), UsedStep: s.usedStep(),
+	}
 	answered := refreshToken
-	var next *account.Secret
 	if app.Public {
 		secret := account.NewSecret(account.RefreshToken, key.Account, now)
-		next, answered = &secret, secret.Text
+		r.Next, answered = &secret, secret.Text
 	}
-	grant, err := s.store.Refresh(ctx, key, app, access, next, choose, now.Add(-s.life.RefreshIdle), now.Add(s.life.Access), now, s.usedStep())
+	grant, err := s.store.Refresh(ctx, r, now)
 	if err != nil {
 		return Token{}, err
 	}
-	return s.token(access.Text, answered, grant), nil
+	return s.token(r.Access.Text, answered, grant), nil
 }
 
 // limitRefresh counts a refresh against its grant. It reads which one that is outside

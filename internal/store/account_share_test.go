@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"formulary/internal/db"
-
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )

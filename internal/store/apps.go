@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"formulary/internal/db"
-
 	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/id"
 )

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"formulary/internal/db"
-
 	"formulary/internal/fault"
 )
 

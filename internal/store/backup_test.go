@@ -39,7 +39,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 			}
 		}
 		for _, title := range []string{"one", `quotes " ' \ and ✓`, "line\u2028break"} {
-			if _, err := s.CreateForm(ctx, p.ID, form.Header{Title: title, Description: "a\nb\t", Language: "de"}, nil, store.IdempotencyKey{}, now); err != nil {
+			if _, err := s.CreateForm(ctx, p.ID, form.Header{Title: title, Description: "a\nb\t", Language: "de"}, nil, now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -53,7 +53,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := s.CreateForm(ctx, other.ID, form.Header{Title: "meanwhile", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err != nil {
+				if _, err := s.CreateForm(ctx, other.ID, form.Header{Title: "meanwhile", Language: "en"}, nil, time.Now()); err != nil {
 					t.Error(err)
 					return
 				}
@@ -89,12 +89,12 @@ func TestBackupAcrossEngines(t *testing.T) {
 			if diff := cmp.Diff(lines(t, packed), lines(t, again.Bytes())); diff != "" {
 				t.Errorf("the backup of the restored is another:\n%s", diff)
 			}
-			forms, total, err := restored.Forms(ctx, p.ID, store.FormFilter{}, store.NewestFirst, 10, 0)
+			forms, total, err := restored.Forms(ctx, p.ID, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 10})
 			if err != nil || total != 3 || len(forms) != 3 || forms[1].Title != `quotes " ' \ and ✓` {
 				t.Errorf("%d forms of %d (%v)", len(forms), total, err)
 			}
 			// And it lives on.
-			if _, err := restored.CreateForm(ctx, p.ID, form.Header{Title: "after", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err != nil {
+			if _, err := restored.CreateForm(ctx, p.ID, form.Header{Title: "after", Language: "en"}, nil, time.Now()); err != nil {
 				t.Error(err)
 			}
 			if _, err := restored.Restore(ctx, bytes.NewReader(packed)); err == nil {

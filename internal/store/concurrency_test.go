@@ -51,7 +51,7 @@ func TestRestoreWhileSweeping(t *testing.T) {
 		}
 		both.Wait()
 		for _, p := range all {
-			list, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, responses, 0)
+			list, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, store.Page{Limit: responses})
 			if back[p.ID] && (err != nil || total != responses || len(list) != responses) {
 				t.Errorf("a form is back with %d of its %d responses (%v)", len(list), total, err)
 			}
@@ -105,7 +105,7 @@ func TestDeletePersonWhileSubmitting(t *testing.T) {
 
 func rename(t *testing.T, s *store.Store, owner, id, title string) form.Form {
 	t.Helper()
-	f, err := s.UpdateForm(ctx, owner, id, 0, func(p *form.FormInput) error { p.Title = title; return nil }, time.Now())
+	f, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: id}, func(p *form.FormInput) error { p.Title = title; return nil }, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestPublishOnce(t *testing.T) {
 			for i := range got {
 				both.Go(func() {
 					var err error
-					if got[i], err = s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{App: "app", Key: fmt.Sprint(n), Hash: "h"}, time.Now()); err != nil {
+					if got[i], err = s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{App: "app", Key: fmt.Sprint(n), Hash: "h"}, time.Now()); err != nil {
 						t.Error(err)
 					}
 				})
@@ -152,7 +152,7 @@ func TestRestoreFills(t *testing.T) {
 			}
 			return s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"c": value}, At: time.Now()})
 		}
-		if _, err := s.UpdateForm(ctx, owner, p.ID, 0, func(plan *form.FormInput) error { plan.ResponseLimit = 2; return nil }, now); err != nil {
+		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error { plan.ResponseLimit = 2; return nil }, now); err != nil {
 			t.Fatal(err)
 		}
 		first, err := choose("a")
@@ -184,14 +184,14 @@ func TestCloseAllDue(t *testing.T) {
 		now := time.Now()
 		for range 130 {
 			p := opened(t, s, owner, small)
-			if _, err := s.UpdateForm(ctx, owner, p.ID, 0, func(plan *form.FormInput) error { plan.ClosesAt = now.Add(time.Minute); return nil }, now); err != nil {
+			if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error { plan.ClosesAt = now.Add(time.Minute); return nil }, now); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := s.CloseExpiredForms(ctx, now.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		if _, total, err := s.Forms(ctx, owner, store.FormFilter{Status: "open"}, store.NewestFirst, 20, 0); err != nil || total != 0 {
+		if _, total, err := s.Forms(ctx, owner, store.FormFilter{Status: "open"}, store.NewestFirst, store.Page{Limit: 20}); err != nil || total != 0 {
 			t.Errorf("%d are still open (%v)", total, err)
 		}
 	})
@@ -211,7 +211,7 @@ func TestNumbersAreFound(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{Answers: filters}, 10, 0); err != nil || total != 1 {
+			if _, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{Answers: filters}, store.Page{Limit: 10}); err != nil || total != 1 {
 				t.Errorf("%v is found %d times (%v)", number, total, err)
 			}
 		}
@@ -247,7 +247,7 @@ func TestSearchAmongManyOptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{Search: search, Meant: meant}, 10, 0); err != nil || total != want {
+			if _, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{Search: search, Meant: meant}, store.Page{Limit: 10}); err != nil || total != want {
 				t.Errorf("%q is found %d times (%v)", search, total, err)
 			}
 		}
@@ -258,13 +258,13 @@ func TestSearchAmongManyOptions(t *testing.T) {
 func published(t *testing.T, s *store.Store, p *store.PublicForm, definition string) *store.PublicForm {
 	t.Helper()
 	now := time.Now()
-	if _, err := s.UpdateForm(ctx, p.Owner, p.ID, 0, func(plan *form.FormInput) error {
+	if _, err := s.UpdateForm(ctx, p.Owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error {
 		plan.Definition = define(t, definition)
 		return plan.Normalize()
 	}, now); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Publish(ctx, p.Owner, p.ID, 0, store.IdempotencyKey{}, now); err != nil {
+	if _, err := s.Publish(ctx, p.Owner, store.FormRevision{ID: p.ID}, store.IdempotencyKey{}, now); err != nil {
 		t.Fatal(err)
 	}
 	p, err := s.PublicForm(ctx, p.ID)
@@ -303,13 +303,13 @@ func TestSummaryAcrossVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := s.UpdateForm(ctx, owner, p.ID, 0, func(plan *form.FormInput) error {
+		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error {
 			plan.Definition = define(t, `{"fields": [{"id": "r", "key": "r", "kind": "ranking", "options": [{"value": "a"}, {"value": "b"}, {"value": "c"}]}, {"id": "x", "key": "x", "kind": "number"}]}`)
 			return plan.Normalize()
 		}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Publish(ctx, owner, p.ID, 0, store.IdempotencyKey{}, time.Now()); err != nil {
+		if _, err := s.Publish(ctx, owner, store.FormRevision{ID: p.ID}, store.IdempotencyKey{}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		p, err := s.PublicForm(ctx, p.ID)
@@ -341,7 +341,7 @@ func TestSummaryAcrossVersions(t *testing.T) {
 		if sum, err := s.Summary(ctx, owner, p.ID); err != nil || sum.Responses != 10 {
 			t.Errorf("%d responses (%v)", sum.Responses, err)
 		}
-		list, _, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, 1, 0)
+		list, _, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, store.Page{Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -361,7 +361,7 @@ func TestFormerAddressesAreForgotten(t *testing.T) {
 	p := opened(t, s, owner, small)
 	for n := range 50 {
 		slug := fmt.Sprintf("slug-%d", n)
-		if _, err := s.UpdateForm(ctx, owner, p.ID, 0, func(plan *form.FormInput) error { plan.Slug = slug; return nil }, time.Now()); err != nil {
+		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error { plan.Slug = slug; return nil }, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.PublicForm(ctx, slug); err != nil {

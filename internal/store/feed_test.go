@@ -27,7 +27,7 @@ func TestFeedIsBoundedInBytes(t *testing.T) {
 		var got []string
 		pages := 0
 		for after, more := "", true; more; pages++ {
-			list, rest, err := s.Feed(ctx, owner, f.ID, store.ResponseFilter{}, after, 1000)
+			list, rest, err := s.Feed(ctx, owner, f.ID, store.ResponseFilter{}, store.FeedPage{After: after, Limit: 1000})
 			if err != nil || len(list) == 0 {
 				t.Fatalf("after %d: %d responses, %v", len(got), len(list), err)
 			}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"formulary/internal/db"
-
 	"formulary/internal/fault"
 )
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"formulary/internal/db"
-
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/id"
@@ -84,14 +83,15 @@ const (
 // formList names the forms of an account in list_block.
 const formList = "forms"
 
-// CreateForm adds a draft that is offered to everybody, with what it asks if that
-// is known; once as in CreatePlan.
-func (s *Store) CreateForm(ctx context.Context, owner string, head form.Header, d *form.Definition, once IdempotencyKey, now time.Time) (form.Form, error) {
-	return s.CreateFormFrom(ctx, owner, form.FormInput{Header: head, Availability: form.Availability{Sites: form.AnySite}, Definition: d}, once, now)
+// CreateForm adds a draft that any site may embed. Without a definition it has no
+// questions yet.
+func (s *Store) CreateForm(ctx context.Context, owner string, head form.Header, d *form.Definition, now time.Time) (form.Form, error) {
+	input := form.FormInput{Header: head, Availability: form.Availability{Sites: form.AnySite}, Definition: d}
+	return s.CreateFormFrom(ctx, owner, input, IdempotencyKey{}, now)
 }
 
-// CreateFormFrom adds a draft. With a key in once, the same request asked again
-// returns the form that the first one made.
+// CreateFormFrom adds a draft. With an idempotency key, a repeated request returns the
+// form that the first one made.
 func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.FormInput, once IdempotencyKey, now time.Time) (form.Form, error) {
 	var made form.Form
 	var draft string
@@ -207,7 +207,7 @@ const (
 
 // Forms returns a page of the owner's forms and how many there are in all. In
 // the usual order and without a filter every page costs about the same.
-func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort FormSort, limit, offset int64) ([]form.Form, int64, error) {
+func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort FormSort, page Page) ([]form.Form, int64, error) {
 	var forms []form.Form
 	var total int64
 	collect := func(r db.Row) error {
@@ -218,7 +218,7 @@ func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort
 	sought := ""
 	count := db.Statement{SQL: countFormsSQL, Args: []any{owner, filter.Status, filter.Language}, Scan: func(r db.Row) error {
 		err := r.Scan(&total)
-		forms = make([]form.Form, 0, max(0, min(limit, total-offset)))
+		forms = make([]form.Form, 0, max(0, min(page.Limit, total-page.Offset)))
 		return err
 	}}
 	if filter.Search != "" {
@@ -228,28 +228,28 @@ func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort
 	var err error
 	switch {
 	case filter != (FormFilter{}) || sort != NewestFirst:
-		args := []any{owner, filter.Status, filter.Language, sought, limit, offset}
+		args := []any{owner, filter.Status, filter.Language, sought, page.Limit, page.Offset}
 		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: formSorts[sort], Args: args, Scan: collect})
-	case offset < rankBlock:
-		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: newestFormsSQL, Args: []any{owner, limit, offset}, Scan: collect})
+	case page.Offset < rankBlock:
+		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: newestFormsSQL, Args: []any{owner, page.Limit, page.Offset}, Scan: collect})
 	default:
 		err = s.db.Read(ctx, func(t db.Tx) error {
-			if err := t.Query(count.SQL, count.Scan, count.Args...); err != nil || offset >= total {
+			if err := t.Query(count.SQL, count.Scan, count.Args...); err != nil || page.Offset >= total {
 				return err
 			}
-			return deepFormPage(t, owner, limit, offset, collect)
+			return deepFormPage(t, owner, page, collect)
 		})
 	}
 	return forms, total, err
 }
 
 // deepFormPage reads a page far down the list.
-func deepFormPage(t db.Tx, owner string, limit, offset int64, collect func(db.Row) error) error {
+func deepFormPage(t db.Tx, owner string, page Page, collect func(db.Row) error) error {
 	var top int64
 	if err := queryOne(t.Query, formSerialSQL, []any{owner}, &top); err != nil {
 		return err
 	}
-	serial, skip, found, err := rankSeek(t, owner, formList, top, offset)
+	serial, skip, found, err := rankSeek(t, owner, formList, top, page.Offset)
 	if err != nil || !found {
 		return err
 	}
@@ -257,5 +257,5 @@ func deepFormPage(t db.Tx, owner string, limit, offset int64, collect func(db.Ro
 	if err := queryOne(t.Query, formAtSQL, []any{owner, serial, skip}, &first); err != nil {
 		return err
 	}
-	return t.Query(formsFromSQL, collect, owner, first, limit)
+	return t.Query(formsFromSQL, collect, owner, first, page.Limit)
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"formulary/internal/db"
-
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -72,18 +71,18 @@ func encodeDraft(d *form.Definition) (string, error) {
 }
 
 // Publish makes the draft the version that respondents see, and opens the form; once as
-// in CreatePlan. A draft that is the same as the published version makes no new one, and
+// in CreateFormFrom. A draft that is the same as the published version makes no new one, and
 // still opens a closed form. The draft is read and encoded before the transaction.
-func (s *Store) Publish(ctx context.Context, owner, id string, revision int64, once IdempotencyKey, now time.Time) (form.Form, error) {
-	return retryConflict(revision, func() (form.Form, error) {
-		f, d, err := s.FormDraft(ctx, owner, id)
+func (s *Store) Publish(ctx context.Context, owner string, target FormRevision, once IdempotencyKey, now time.Time) (form.Form, error) {
+	return retryConflict(target.Revision, func() (form.Form, error) {
+		f, d, err := s.FormDraft(ctx, owner, target.ID)
 		if err != nil {
 			return f, err
 		}
 		// Options with a limit are counted from the summary. Bringing it up to date here
 		// leaves little of that to the transaction.
 		if d.HasOptionLimits() {
-			if _, err := s.Summary(ctx, owner, id); err != nil {
+			if _, err := s.Summary(ctx, owner, target.ID); err != nil {
 				return f, err
 			}
 		}
@@ -96,7 +95,7 @@ func (s *Store) Publish(ctx context.Context, owner, id string, revision int64, o
 				return f, err
 			}
 		}
-		return s.publish(ctx, owner, publication{read: f, revision: revision, definition: d, text: draft, once: once}, now)
+		return s.publish(ctx, owner, publication{read: f, revision: target.Revision, definition: d, text: draft, once: once}, now)
 	})
 }
 
@@ -195,19 +194,24 @@ func isPublished(q querier, owner string, f form.Form, draft string) (bool, erro
 
 // CloseForm ends the taking of responses, until the form is opened again.
 func (s *Store) CloseForm(ctx context.Context, owner, id string, revision int64, now time.Time) (form.Form, error) {
-	return s.setStatus(ctx, owner, id, revision, form.Open, form.Closed, now)
+	return s.setStatus(ctx, owner, FormRevision{ID: id, Revision: revision}, form.Closed, now)
 }
 
 // ReopenForm takes responses again, to the version that was published last.
 func (s *Store) ReopenForm(ctx context.Context, owner, id string, revision int64, now time.Time) (form.Form, error) {
-	return s.setStatus(ctx, owner, id, revision, form.Closed, form.Open, now)
+	return s.setStatus(ctx, owner, FormRevision{ID: id, Revision: revision}, form.Open, now)
 }
 
-func (s *Store) setStatus(ctx context.Context, owner, id string, revision int64, from, to form.Status, now time.Time) (form.Form, error) {
+// setStatus closes a form that is open, or opens one that is closed.
+func (s *Store) setStatus(ctx context.Context, owner string, target FormRevision, to form.Status, now time.Time) (form.Form, error) {
+	from := form.Open
+	if to == form.Open {
+		from = form.Closed
+	}
 	var f form.Form
 	err := s.write(ctx, owner, func(t db.Tx) error {
 		var err error
-		if f, err = lockForm(t, owner, id, revision); err != nil {
+		if f, err = lockForm(t, owner, target.ID, target.Revision); err != nil {
 			return err
 		}
 		switch {
@@ -233,7 +237,7 @@ func setStatusIn(t db.Tx, owner string, f *form.Form, to form.Status, now time.T
 }
 
 // DuplicateForm makes a draft that asks what another one asks; once as in
-// CreatePlan.
+// CreateFormFrom.
 func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once IdempotencyKey, now time.Time) (form.Form, error) {
 	f, err := s.Form(ctx, owner, id)
 	if err != nil {

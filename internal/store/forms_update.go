@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"formulary/internal/db"
-
 	"formulary/internal/id"
 
 	"formulary/internal/fault"
@@ -25,17 +24,23 @@ const (
 // between reading and locking it.
 const maxUpdateTries = 5
 
-// UpdateForm applies change to a form's plan; the published version stays as it is. A
-// revision other than zero must still be the form's, or the result is 409001.
+// FormRevision names a form and the revision that it must still have; 0: any.
+type FormRevision struct {
+	ID       string
+	Revision int64
+}
+
+// UpdateForm applies change to a form's input; the published version stays as it is. If the
+// form has another revision than the target, the result is 409001.
 // change checks the plan and may run several times. It runs outside of any transaction,
 // so that an expensive or refused change keeps no other writer waiting.
-func (s *Store) UpdateForm(ctx context.Context, owner, id string, revision int64, change func(*form.FormInput) error, now time.Time) (form.Form, error) {
-	return retryConflict(revision, func() (form.Form, error) {
-		f, d, err := s.FormDraft(ctx, owner, id)
+func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevision, change func(*form.FormInput) error, now time.Time) (form.Form, error) {
+	return retryConflict(target.Revision, func() (form.Form, error) {
+		f, d, err := s.FormDraft(ctx, owner, target.ID)
 		if err != nil {
 			return f, err
 		}
-		if revision != 0 && f.Revision != revision {
+		if target.Revision != 0 && f.Revision != target.Revision {
 			return f, errConflict
 		}
 		c := formChange{before: f}

@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"formulary/internal/db"
-
 	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/id"
 )

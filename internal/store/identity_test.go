@@ -11,9 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"formulary/internal/db"
-
 	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/id"
 	"formulary/internal/store"
@@ -43,7 +42,9 @@ func granted(t *testing.T, s *store.Store, owner string, app account.Application
 	if err := s.AddCodes(ctx, store.ConsentRequest{AppID: app.ID, RedirectURI: redirect, Scopes: app.Scopes}, []account.Secret{code}, now.Add(time.Hour), now); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ExchangeCode(ctx, store.CodeExchange{Code: code.Ref(), AppID: app.ID, RedirectURI: redirect}, a, r, now.Add(time.Hour), now); err != nil {
+	if _, err := s.ExchangeCode(ctx, store.CodeExchange{
+		Code: code.Ref(), AppID: app.ID, RedirectURI: redirect, Access: a, Refresh: r, ExpiresAt: now.Add(time.Hour),
+	}, now); err != nil {
 		t.Fatal(err)
 	}
 	return a.Ref(), r.Ref()
@@ -53,7 +54,10 @@ func refreshed(s *store.Store, refresh account.SecretRef, app account.Applicatio
 	now := time.Now()
 	access := mint(account.AccessToken, refresh.Account)
 	all := func(granted account.Scopes) (account.Scopes, error) { return granted, nil }
-	_, err := s.Refresh(ctx, refresh, app, access, nil, all, now.Add(-time.Hour), now.Add(time.Hour), now, time.Minute)
+	_, err := s.Refresh(ctx, store.RefreshRequest{
+		Token: refresh, AppID: app.ID, Access: access, ExpiresAt: now.Add(time.Hour),
+		Scopes: all, UsedSince: now.Add(-time.Hour), UsedStep: time.Minute,
+	}, now)
 	return access.Ref(), err
 }
 

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"formulary/internal/db"
-
 	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/id"
 )

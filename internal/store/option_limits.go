@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"formulary/internal/db"
-
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -70,11 +69,16 @@ func releaseOptions(t db.Tx, owner, formID string, chosen []form.Selection) erro
 	return nil
 }
 
-// updateOptionCounts takes back what some responses chose, and counts what others do;
-// capped: only as long as there is some left. Where one becomes another, what it
-// goes on choosing stays as it is.
-func (s *Store) updateOptionCounts(t db.Tx, owner, formID string, gone, came []form.Response, capped bool) error {
-	if len(gone)+len(came) == 0 {
+// optionChange is a change of the responses that option counts count.
+type optionChange struct {
+	gone, came    []form.Response
+	enforceLimits bool // refuse what goes past a limit
+}
+
+// updateOptionCounts releases the options that some responses selected, and claims those
+// of others. An option that both selected keeps its count.
+func (s *Store) updateOptionCounts(t db.Tx, owner, formID string, change optionChange) error {
+	if len(change.gone)+len(change.came) == 0 {
 		return nil
 	}
 	var version int64
@@ -89,7 +93,7 @@ func (s *Store) updateOptionCounts(t db.Tx, owner, formID string, gone, came []f
 	if caps == nil {
 		return nil
 	}
-	if !capped {
+	if !change.enforceLimits {
 		for o := range caps {
 			caps[o] = math.MaxInt64
 		}
@@ -104,11 +108,11 @@ func (s *Store) updateOptionCounts(t db.Tx, owner, formID string, gone, came []f
 		}
 		return all, nil
 	}
-	give, err := chosen(gone)
+	give, err := chosen(change.gone)
 	if err != nil {
 		return err
 	}
-	take, err := chosen(came)
+	take, err := chosen(change.came)
 	if err != nil {
 		return err
 	}

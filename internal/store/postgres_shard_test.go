@@ -52,7 +52,7 @@ func TestCloseDueOf(t *testing.T) {
 		due := func(email string) (owner, id string) {
 			owner = person(t, s, email).ID
 			id = opened(t, s, owner, small).ID
-			if _, err := s.UpdateForm(ctx, owner, id, 0, func(p *form.FormInput) error { p.ClosesAt = now.Add(time.Hour); return nil }, now); err != nil {
+			if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: id}, func(p *form.FormInput) error { p.ClosesAt = now.Add(time.Hour); return nil }, now); err != nil {
 				t.Fatal(err)
 			}
 			return owner, id
@@ -63,7 +63,7 @@ func TestCloseDueOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		for owner, want := range map[string]int64{ada: 1, bob: 0} {
-			if _, n, err := s.Forms(ctx, owner, store.FormFilter{Status: "closed"}, store.NewestFirst, 1, 0); err != nil || n != want {
+			if _, n, err := s.Forms(ctx, owner, store.FormFilter{Status: "closed"}, store.NewestFirst, store.Page{Limit: 1}); err != nil || n != want {
 				t.Errorf("%d forms of %s are closed, want %d (%v)", n, owner, want, err)
 			}
 		}

@@ -49,7 +49,7 @@ func TestUsage(t *testing.T) {
 		if with < empty+10_000 || with > empty+11_000 {
 			t.Errorf("a response of 10,000 bytes takes %d", with-empty)
 		}
-		if _, err := s.UpdateResponse(ctx, owner, f.ID, r.ID, func(*form.Definition, map[string]any) (map[string]any, error) {
+		if _, err := s.UpdateResponse(ctx, owner, store.ResponseKey{FormID: f.ID, ID: r.ID}, func(*form.Definition, map[string]any) (map[string]any, error) {
 			return map[string]any{"text": "short"}, nil
 		}, time.Now()); err != nil {
 			t.Fatal(err)
@@ -107,28 +107,28 @@ func TestQuotas(t *testing.T) {
 			}
 		}
 		rename(t, s, owner, f.ID, "Second")
-		if _, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, time.Now()); err != nil {
+		if _, err := s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		rename(t, s, owner, f.ID, "Third")
-		_, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, time.Now())
+		_, err := s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, time.Now())
 		refused("a third version", err)
 
 		for range 2 {
-			if _, err := s.CreateForm(ctx, owner, form.Header{Title: "More", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err != nil {
+			if _, err := s.CreateForm(ctx, owner, form.Header{Title: "More", Language: "en"}, nil, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, err = s.CreateForm(ctx, owner, form.Header{Title: "Too many", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
+		_, err = s.CreateForm(ctx, owner, form.Header{Title: "Too many", Language: "en"}, nil, time.Now())
 		refused("a fourth form", err)
-		list, _, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, 1, 0)
+		list, _, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := s.DeleteForm(ctx, owner, list[0].ID, 0, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.CreateForm(ctx, owner, form.Header{Title: "Too many", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
+		_, err = s.CreateForm(ctx, owner, form.Header{Title: "Too many", Language: "en"}, nil, time.Now())
 		refused("a form in place of a recently deleted one", err)
 
 		for n := 0; ; n++ {
@@ -164,7 +164,7 @@ func TestSlugsAreHeld(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner, other := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
 		slug := func(owner string, f form.Form, slug string, now time.Time) error {
-			_, err := s.UpdateForm(ctx, owner, f.ID, 0, func(p *form.FormInput) error { p.Slug = slug; return nil }, now)
+			_, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID}, func(p *form.FormInput) error { p.Slug = slug; return nil }, now)
 			return err
 		}
 		draft := func(owner string) form.Form {
@@ -174,14 +174,14 @@ func TestSlugsAreHeld(t *testing.T) {
 			if err := d.Normalize(); err != nil {
 				t.Fatal(err)
 			}
-			f, err := s.CreateForm(ctx, owner, form.Header{Title: "Party", Language: "en"}, &d, store.IdempotencyKey{}, time.Now())
+			f, err := s.CreateForm(ctx, owner, form.Header{Title: "Party", Language: "en"}, &d, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
 			return f
 		}
 		publish := func(owner string, f form.Form, now time.Time) error {
-			_, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, now)
+			_, err := s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, now)
 			return err
 		}
 		now := time.Now()
@@ -240,7 +240,7 @@ func TestDeletedAccountsLeaveNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		list, _, err := s.Responses(ctx, owner, f.ID, store.ResponseFilter{}, 3, 0)
+		list, _, err := s.Responses(ctx, owner, f.ID, store.ResponseFilter{}, store.Page{Limit: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +336,8 @@ func TestFullAccountRepeats(t *testing.T) {
 		if err := d.Normalize(); err != nil {
 			t.Fatal(err)
 		}
-		made, err := s.CreateForm(ctx, owner, form.Header{Title: "Once", Language: "en"}, &d, created, time.Now())
+		input := form.FormInput{Header: form.Header{Title: "Once", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: &d}
+		made, err := s.CreateFormFrom(ctx, owner, input, created, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,13 +345,13 @@ func TestFullAccountRepeats(t *testing.T) {
 		if again, err := submit(); err != nil || again.ID != first.ID {
 			t.Errorf("a repeated submission: %+v, %v", again, err)
 		}
-		if again, err := s.CreateForm(ctx, owner, form.Header{Title: "Once", Language: "en"}, &d, created, time.Now()); err != nil || again.ID != made.ID {
+		if again, err := s.CreateFormFrom(ctx, owner, input, created, time.Now()); err != nil || again.ID != made.ID {
 			t.Errorf("a repeated creation: %+v, %v", again, err)
 		}
 		if _, err := s.CloseForm(ctx, owner, f.ID, 0, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, time.Now()); err != nil || again.Status != form.Open {
+		if again, err := s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, time.Now()); err != nil || again.Status != form.Open {
 			t.Errorf("publishing the same: %+v, %v", again, err)
 		}
 		if _, err := addText(t, s, f, "more"); fault.Wrap(err).Code != fault.QuotaReached {
@@ -364,12 +365,12 @@ func TestFullAccountRepeats(t *testing.T) {
 func TestDraftsClaimNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
-		f, err := s.CreateForm(ctx, owner, form.Header{Title: "Party", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
+		f, err := s.CreateForm(ctx, owner, form.Header{Title: "Party", Language: "en"}, nil, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, slug := range []string{"first-link", "second-link"} {
-			changed, err := s.UpdateForm(ctx, owner, f.ID, 0, func(p *form.FormInput) error { p.Slug = slug; return nil }, time.Now())
+			changed, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID}, func(p *form.FormInput) error { p.Slug = slug; return nil }, time.Now())
 			if err != nil || changed.Address() != f.ID {
 				t.Errorf("the address of a draft is %s, %v", changed.Address(), err)
 			}

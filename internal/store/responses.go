@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"formulary/internal/db"
-
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/id"
@@ -115,7 +114,7 @@ func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int
 	}
 	err = s.db.Read(ctx, func(t db.Tx) error {
 		responseID = ""
-		list, err := clampSerial(t.Query, owner, formID, serial, 1, 0)
+		list, err := responsesDownFrom(t.Query, owner, formID, serial, Page{Limit: 1})
 		for _, r := range list {
 			responseID = r.ID
 		}
@@ -124,36 +123,42 @@ func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int
 	return responseID, err
 }
 
-// clampSerial reads responses down from a serial.
-func clampSerial(q querier, owner, formID string, serial, limit, skip int64) ([]form.Response, error) {
+// responsesDownFrom reads responses from a serial down.
+func responsesDownFrom(q querier, owner, formID string, serial int64, page Page) ([]form.Response, error) {
 	below, err := cursorGeneration(q, owner, formID, serial)
 	if err != nil {
 		return nil, err
 	}
-	return collectResponses(q, formID, newestResponsesSQL, owner, formID, below, serial, limit, skip)
+	return collectResponses(q, formID, newestResponsesSQL, owner, formID, below, serial, page.Limit, page.Offset)
 }
 
 // feedBytes bounds one page of the feed: with large responses it has fewer than were
 // asked for.
 const feedBytes = 4 << 20
 
+// FeedPage is a part of the feed.
+type FeedPage struct {
+	After string // id of the last response of the page before; empty: from the first on
+	Limit int64
+}
+
 // Feed is ResponsesAfter for a form that must be there, of what the filter chooses. more
 // says whether there are others after these.
-func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, after string, limit int64) (list []form.Response, more bool, err error) {
+func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, page FeedPage) (list []form.Response, more bool, err error) {
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return nil, false, fault.NotFound
 	}
 	var total, top int64
 	var found bool
 	// One more than asked for tells whether there is more.
-	sql, args := responsesSQL, []any{owner, formID, after, limit + 1}
+	sql, args := responsesSQL, []any{owner, formID, page.After, page.Limit + 1}
 	if !filter.empty() {
-		sql, args = filter.after(owner, formID, s.db, after, limit+1)
+		sql, args = filter.after(owner, formID, s.db, page.After, page.Limit+1)
 	}
 	bytes := 0
 	err = s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
 		db.Statement{SQL: sql, Args: args, Scan: func(r db.Row) error {
-			if int64(len(list)) == limit || bytes >= feedBytes {
+			if int64(len(list)) == page.Limit || bytes >= feedBytes {
 				more = true
 				return db.ErrStop
 			}
@@ -166,19 +171,19 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 
 // Responses returns a page of a form's responses, the newest first, and how many
 // there are in all. Without a filter every page costs about the same.
-func (s *Store) Responses(ctx context.Context, owner, formID string, filter ResponseFilter, limit, offset int64) ([]form.Response, int64, error) {
+func (s *Store) Responses(ctx context.Context, owner, formID string, filter ResponseFilter, page Page) ([]form.Response, int64, error) {
 	var list []form.Response
 	var total int64
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return nil, 0, fault.NotFound
 	}
 	byTime := filter.empty() && filter.By.Key == ""
-	if byTime && !filter.Oldest && offset < rankBlock {
+	if byTime && !filter.Oldest && page.Offset < rankBlock {
 		// So near the top there is nothing to look up first.
 		var top int64
 		var found bool
 		err := s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
-			db.Statement{SQL: newestResponsesSQL, Args: []any{owner, formID, lastID, int64(math.MaxInt64), limit, offset}, Scan: gatherInto(&list, formID)})
+			db.Statement{SQL: newestResponsesSQL, Args: []any{owner, formID, lastID, int64(math.MaxInt64), page.Limit, page.Offset}, Scan: gatherInto(&list, formID)})
 		return list, total, nullIfEmpty(err, !found, fault.NotFound)
 	}
 	err := s.db.Read(ctx, func(t db.Tx) error {
@@ -192,23 +197,23 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 		}
 		if !byTime {
 			var err error
-			list, total, err = s.filtered(t, owner, formID, filter, limit, offset)
+			list, total, err = s.filtered(t, owner, formID, filter, page)
 			return err
 		}
-		if offset >= total {
+		if page.Offset >= total {
 			return nil
 		}
 		if filter.Oldest {
 			// The same page counted from the other end, the other way round.
-			limit = min(limit, total-offset)
-			offset = total - offset - limit
+			page.Limit = min(page.Limit, total-page.Offset)
+			page.Offset = total - page.Offset - page.Limit
 			defer func() { slices.Reverse(list) }()
 		}
-		serial, skip, found, err := rankSeek(t, owner, formID, top, offset)
+		serial, skip, found, err := rankSeek(t, owner, formID, top, page.Offset)
 		if err != nil || !found {
 			return err
 		}
-		list, err = clampSerial(t.Query, owner, formID, serial, limit, skip)
+		list, err = responsesDownFrom(t.Query, owner, formID, serial, Page{Limit: page.Limit, Offset: skip})
 		return err
 	})
 	return list, total, err
@@ -243,7 +248,7 @@ func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID st
 func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filter ResponseFilter) (int64, error) {
 	var all int64
 	for {
-		list, _, err := s.Responses(ctx, owner, formID, filter, deleteBatch, 0)
+		list, _, err := s.Responses(ctx, owner, formID, filter, Page{Limit: deleteBatch})
 		if err != nil {
 			return all, err
 		}
@@ -310,7 +315,7 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 		if err := s.subtract(t, owner, formID, gone, nil); err != nil {
 			return err
 		}
-		return s.updateOptionCounts(t, owner, formID, gone, nil, true)
+		return s.updateOptionCounts(t, owner, formID, optionChange{gone: gone, enforceLimits: true})
 	})
 	return n, err
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"formulary/internal/db"
-
 	"formulary/internal/form"
 )
 
@@ -204,10 +203,10 @@ func (f ResponseFilter) after(owner, formID string, db db.DB, id string, limit i
 
 // filtered reads a page of what the filter chooses. Counting reads every response
 // of the form that the span of time leaves.
-func (s *Store) filtered(t db.Tx, owner, formID string, filter ResponseFilter, limit, offset int64) ([]form.Response, int64, error) {
+func (s *Store) filtered(t db.Tx, owner, formID string, filter ResponseFilter, page Page) ([]form.Response, int64, error) {
 	where, args := filter.where(owner, formID, s.db)
 	var total int64
-	if err := queryOne(t.Query, `SELECT COUNT(*)`+where, args, &total); err != nil || offset >= total {
+	if err := queryOne(t.Query, `SELECT COUNT(*)`+where, args, &total); err != nil || page.Offset >= total {
 		return nil, total, err
 	}
 	if filter.By.Key != "" && total > MaxSorted {
@@ -222,8 +221,8 @@ func (s *Store) filtered(t db.Tx, owner, formID string, filter ResponseFilter, l
 	for i := range strings.Count(order, "?") {
 		args = append(args, path[i%len(path)])
 	}
-	page := sorted + ` LIMIT $` + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
-	list, err := collectResponses(t.Query, formID, `SELECT `+responseColumns+where+page, append(args, limit, offset)...)
+	limited := sorted + ` LIMIT $` + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
+	list, err := collectResponses(t.Query, formID, `SELECT `+responseColumns+where+limited, append(args, page.Limit, page.Offset)...)
 	return list, total, err
 }
 

@@ -90,7 +90,7 @@ func TestOrderWithoutMarks(t *testing.T) {
 		}
 		slices.Reverse(ids)
 		for offset := 0; offset < len(ids); offset += 10 {
-			page, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, 10, int64(offset))
+			page, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, store.Page{Limit: 10, Offset: int64(offset)})
 			if got := idsOf(page); err != nil || total != int64(len(ids)) || !slices.Equal(got, ids[offset:min(offset+10, len(ids))]) {
 				t.Fatalf("at %d: %v of %d (%v)", offset, got, total, err)
 			}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"formulary/internal/db"
-
 	"formulary/internal/form"
 	"formulary/internal/id"
 )

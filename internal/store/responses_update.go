@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"formulary/internal/db"
-
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -25,12 +24,17 @@ func storedBytes(list ...form.Response) (int64, error) {
 	return n, nil
 }
 
+// ResponseKey names a response to a form.
+type ResponseKey struct {
+	FormID, ID string
+}
+
 // UpdateResponse replaces the answers of a response. change returns the new ones, checked
 // against the version that was answered. It runs outside of any transaction, and again if
 // the response was changed before the transaction locked it.
-func (s *Store) UpdateResponse(ctx context.Context, owner, formID, id string, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (form.Response, error) {
+func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKey, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (form.Response, error) {
 	for n := 1; ; n++ {
-		before, err := s.Response(ctx, owner, formID, id)
+		before, err := s.Response(ctx, owner, key.FormID, key.ID)
 		if err != nil {
 			return form.Response{}, err
 		}
@@ -108,6 +112,8 @@ func (s *Store) replaceResponse(ctx context.Context, owner string, before, after
 		if err := s.subtract(t, owner, before.FormID, []form.Response{before}, []form.Response{after}); err != nil {
 			return err
 		}
-		return s.updateOptionCounts(t, owner, before.FormID, []form.Response{before}, []form.Response{after}, true)
+		return s.updateOptionCounts(t, owner, before.FormID, optionChange{
+			gone: []form.Response{before}, came: []form.Response{after}, enforceLimits: true,
+		})
 	})
 }

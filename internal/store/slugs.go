@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"formulary/internal/db"
-
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )

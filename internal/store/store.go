@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"formulary/internal/db"
-
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -107,6 +106,11 @@ func (s *Store) Ready(ctx context.Context) error {
 // that repeat what an interrupted commit may have written.
 func (s *Store) confirm(ctx context.Context) error {
 	return s.db.Write(ctx, func(db.Tx) error { return nil })
+}
+
+// Page is a part of a list.
+type Page struct {
+	Limit, Offset int64
 }
 
 func toMillis(t time.Time) int64 {

@@ -102,12 +102,12 @@ func TestWritersAtOnce(t *testing.T) {
 				if i%3 == 1 {
 					gone, cancel := context.WithCancel(ctx)
 					cancel()
-					if _, err := s.CreateForm(gone, owner, form.Header{Title: "never", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err == nil {
+					if _, err := s.CreateForm(gone, owner, form.Header{Title: "never", Language: "en"}, nil, time.Now()); err == nil {
 						t.Error("a form for a caller who had gone")
 					}
 					return
 				}
-				f, err := s.CreateForm(ctx, owner, form.Header{Title: fmt.Sprint(i), Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
+				f, err := s.CreateForm(ctx, owner, form.Header{Title: fmt.Sprint(i), Language: "en"}, nil, time.Now())
 				if err != nil {
 					t.Error(err)
 					return
@@ -118,7 +118,7 @@ func TestWritersAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		forms, total, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, 1000, 0)
+		forms, total, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 1000})
 		if err != nil || int(total) != len(made) || len(forms) != len(made) {
 			t.Fatalf("%d made, %d listed, %d counted (%v)", len(made), len(forms), total, err)
 		}
@@ -135,7 +135,7 @@ func TestWritersAtOnce(t *testing.T) {
 func TestPanicInWrite(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
-		f, err := s.CreateForm(ctx, owner, form.Header{Title: "kept", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
+		f, err := s.CreateForm(ctx, owner, form.Header{Title: "kept", Language: "en"}, nil, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,13 +145,13 @@ func TestPanicInWrite(t *testing.T) {
 					t.Error("the panic was swallowed")
 				}
 			}()
-			s.UpdateForm(ctx, owner, f.ID, 0, func(*form.FormInput) error { panic("in the middle") }, time.Now())
+			s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID}, func(*form.FormInput) error { panic("in the middle") }, time.Now())
 		}()
 		after, err := s.Form(ctx, owner, f.ID)
 		if err != nil || after != f {
 			t.Errorf("after the panic: %+v (%v)", after, err)
 		}
-		if _, err := s.CreateForm(ctx, owner, form.Header{Title: "next", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err != nil {
+		if _, err := s.CreateForm(ctx, owner, form.Header{Title: "next", Language: "en"}, nil, time.Now()); err != nil {
 			t.Errorf("the writer is dead: %v", err)
 		}
 	})
@@ -195,8 +195,8 @@ func TestSweep(t *testing.T) {
 			}
 			access, refresh := account.NewSecret(account.AccessToken, p.ID, made), account.NewSecret(account.RefreshToken, p.ID, made)
 			key, _ := account.ParseSecret(account.Code, code.Text)
-			r := store.CodeExchange{Code: key, AppID: app.ID, RedirectURI: "https://x/"}
-			if _, err := s.ExchangeCode(ctx, r, access, refresh, made.Add(time.Hour), made); err != nil {
+			r := store.CodeExchange{Code: key, AppID: app.ID, RedirectURI: "https://x/", Access: access, Refresh: refresh, ExpiresAt: made.Add(time.Hour)}
+			if _, err := s.ExchangeCode(ctx, r, made); err != nil {
 				t.Fatal(err)
 			}
 			key, _ = account.ParseSecret(account.AccessToken, access.Text)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"formulary/internal/db"
-
 	"formulary/internal/fault"
 )
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	"formulary/internal/db"
-
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )

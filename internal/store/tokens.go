@@ -5,9 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"formulary/internal/db"
-
 	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
 )
 
@@ -101,12 +100,16 @@ type TokenGrant struct {
 	Scopes account.Scopes
 }
 
-// CodeExchange is a code with all that must match what it was issued for.
+// CodeExchange is a code with all that must match what it was issued for, and the tokens
+// that it is exchanged for.
 type CodeExchange struct {
 	Code        account.SecretRef
 	AppID       string
 	RedirectURI string
 	Challenge   string // of the presented verifier; empty without one
+
+	Access, Refresh account.Secret
+	ExpiresAt       time.Time // of the access token
 }
 
 const (
@@ -135,7 +138,7 @@ var (
 // one caller can see the code unused. A second use ends what the first gave, if it
 // brings the redirect_uri and the verifier of the first: the code alone, which a
 // log or a browser's history may show, ends nothing.
-func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, access, refresh account.Secret, expires, now time.Time) (TokenGrant, error) {
+func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, now time.Time) (TokenGrant, error) {
 	var grant TokenGrant
 	var replayed bool
 	err := s.db.Write(forCaller(ctx, r.Code.Account), func(t db.Tx) error {
@@ -162,10 +165,10 @@ func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, access, refres
 		if err := queryOne(t.Query, grantEmailSQL, []any{owner}, &grant.Email); err != nil {
 			return replaceNotFound(err, errCode)
 		}
-		if _, err := insertAccess(t, access, consent, r.AppID, issued, grant.Scopes, expires, now); err != nil {
+		if _, err := insertAccess(t, issuedToken{r.Access, consent, r.AppID, issued, grant.Scopes, r.ExpiresAt}, now); err != nil {
 			return err
 		}
-		return insertRefresh(t, refresh, consent, r.AppID, now)
+		return insertRefresh(t, r.Refresh, consent, r.AppID, now)
 	})
 	if replayed || isUncertain(err) {
 		s.db.Invalidate(r.Code.Account)
@@ -190,13 +193,22 @@ func replaceNotFound(err error, as error) error {
 // the oldest.
 const MaxTokens = 100
 
-// insertAccess stores the access token that is the issued-th of its grant. Tokens take
-// slots in turn: whichever token had the slot is the oldest, and is replaced. The
+// issuedToken is a new access token.
+type issuedToken struct {
+	secret    account.Secret
+	consentID string
+	appID     string
+	number    int64 // which one of its grant it is, from 1
+	scopes    account.Scopes
+	expiresAt time.Time
+}
+
+// insertAccess stores an access token. Tokens of a grant take slots in turn: whichever token had the slot is the oldest, and is replaced. The
 // caller has locked the consent's row by counting, so no two tokens get the same slot.
-func insertAccess(t db.Tx, secret account.Secret, consent, app string, issued int64, scopes account.Scopes, expires, now time.Time) (replaced bool, err error) {
-	slot := 1 + issued%MaxTokens
-	_, err = t.Exec(insertAccessSQL, secret.Account, secret.ID, secret.Hash, consent, app, scopes.String(), toMillis(now), toMillis(expires), slot)
-	return issued >= MaxTokens, err // the first ones find their slots empty
+func insertAccess(t db.Tx, a issuedToken, now time.Time) (replaced bool, err error) {
+	slot := 1 + a.number%MaxTokens
+	_, err = t.Exec(insertAccessSQL, a.secret.Account, a.secret.ID, a.secret.Hash, a.consentID, a.appID, a.scopes.String(), toMillis(now), toMillis(a.expiresAt), slot)
+	return a.number >= MaxTokens, err // the first ones find their slots empty
 }
 
 func insertRefresh(t db.Tx, secret account.Secret, consent, app string, now time.Time) error {
@@ -217,19 +229,30 @@ const (
 	rotateRefreshSQL = `UPDATE refresh_token SET used_at = $3, rotated_at = $3 WHERE account_id = $1 AND id = $2 AND rotated_at = 0`
 )
 
-// Refresh issues a new access token. choose picks its scopes from those of the
-// consent. That the token was used is written when it was not within usedStep.
-// With next, the refresh token is replaced by it, and using the old
-// one once more ends the whole family.
-func (s *Store) Refresh(ctx context.Context, key account.SecretRef, app account.Application, access account.Secret, next *account.Secret,
-	choose func(account.Scopes) (account.Scopes, error), usedSince, expires, now time.Time, usedStep time.Duration) (TokenGrant, error) {
+// RefreshRequest asks for a new access token.
+type RefreshRequest struct {
+	Token     account.SecretRef // the refresh token
+	AppID     string
+	Access    account.Secret
+	ExpiresAt time.Time       // of the access token
+	Next      *account.Secret // replaces the refresh token; nil: it stays
+	// Scopes picks the scopes of the access token from those of the grant.
+	Scopes    func(granted account.Scopes) (account.Scopes, error)
+	UsedSince time.Time     // a refresh token that was not used since has expired
+	UsedStep  time.Duration // how exactly its last use is stored
+}
+
+// Refresh issues a new access token. Using a refresh token that was replaced ends the
+// grant and all of its tokens.
+func (s *Store) Refresh(ctx context.Context, r RefreshRequest, now time.Time) (TokenGrant, error) {
+	key := r.Token
 	var grant TokenGrant
 	var reused, removed bool
 	err := s.db.Write(forCaller(ctx, key.Account), func(t db.Tx) error {
 		grant, reused, removed = TokenGrant{}, false, false
 		var consent, scope string
 		var rotated, used int64
-		err := queryOne(t.Query, refreshSQL, []any{key.Account, key.ID, key.Hash, app.ID, toMillis(usedSince)},
+		err := queryOne(t.Query, refreshSQL, []any{key.Account, key.ID, key.Hash, r.AppID, toMillis(r.UsedSince)},
 			&consent, &rotated, &used, &scope, &grant.Email)
 		if err != nil {
 			return replaceNotFound(err, errRefresh)
@@ -243,20 +266,20 @@ func (s *Store) Refresh(ctx context.Context, key account.SecretRef, app account.
 			return end()
 		}
 		granted, _ := account.ParseScopes(scope)
-		if grant.Scopes, err = choose(granted); err != nil {
+		if grant.Scopes, err = r.Scopes(granted); err != nil {
 			return err
 		}
-		stale := now.Sub(fromMillis(used)) >= usedStep
-		if next == nil && stale {
+		stale := now.Sub(fromMillis(used)) >= r.UsedStep
+		if r.Next == nil && stale {
 			_, err = t.Exec(touchRefreshSQL, key.Account, key.ID, toMillis(now))
-		} else if next != nil {
+		} else if r.Next != nil {
 			var n int64
 			// Another request may have rotated it since it was read.
 			if n, err = t.Exec(rotateRefreshSQL, key.Account, key.ID, toMillis(now)); err == nil && n == 0 {
 				return end()
 			}
 			if err == nil {
-				err = insertRefresh(t, *next, consent, app.ID, now)
+				err = insertRefresh(t, *r.Next, consent, r.AppID, now)
 			}
 		}
 		if err != nil {
@@ -266,7 +289,7 @@ func (s *Store) Refresh(ctx context.Context, key account.SecretRef, app account.
 		if err := queryOne(t.Query, countIssuedSQL, []any{key.Account, consent, toMillis(now)}, &issued); err != nil {
 			return replaceNotFound(err, errRefresh)
 		}
-		removed, err = insertAccess(t, access, consent, app.ID, issued, grant.Scopes, expires, now)
+		removed, err = insertAccess(t, issuedToken{r.Access, consent, r.AppID, issued, grant.Scopes, r.ExpiresAt}, now)
 		return err
 	})
 	if reused || removed || isUncertain(err) {

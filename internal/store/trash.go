@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"formulary/internal/db"
-
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/id"
@@ -242,7 +241,7 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		if err := s.subtract(t, owner, formID, nil, back); err != nil {
 			return err
 		}
-		if err := s.updateOptionCounts(t, owner, formID, nil, back, false); err != nil {
+		if err := s.updateOptionCounts(t, owner, formID, optionChange{came: back}); err != nil {
 			return err
 		}
 		f, err := readForm(t.Query, owner, formID)

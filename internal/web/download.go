@@ -49,7 +49,7 @@ func (web *Handler) writeAccount(v *pageRequest, out *zip.Writer, apps any) erro
 	}
 	const some = 100
 	for offset := int64(0); ; offset += some {
-		forms, _, err := web.Store.Forms(v.ctx(), p.ID, store.FormFilter{}, "created_at", some, offset)
+		forms, _, err := web.Store.Forms(v.ctx(), p.ID, store.FormFilter{}, "created_at", store.Page{Limit: some, Offset: offset})
 		if err != nil {
 			return err
 		}
