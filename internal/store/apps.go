@@ -75,6 +75,7 @@ func (s *Store) writeApp(ctx context.Context, appID string, fn func(db.Tx) error
 // AddApp registers an application; secretHash is empty for a public one. With a
 // key in once, the same registration sent again returns the id of the first.
 func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string, once IdempotencyKey) (earlier string, err error) {
+	defer wrap(&err, "add application")
 	err = s.db.Write(ctx, func(t db.Tx) (err error) {
 		if earlier, err = once.claim(t, a.Account, a.ID, a.CreatedAt); err != nil || earlier != "" {
 			return err
@@ -100,14 +101,16 @@ func uriList(a account.Application) string {
 }
 
 // UpdateApp changes what an application is called and may do.
-func (s *Store) UpdateApp(ctx context.Context, a account.Application) error {
+func (s *Store) UpdateApp(ctx context.Context, a account.Application) (err error) {
+	defer wrap(&err, "update application")
 	return s.writeApp(ctx, a.ID, func(t db.Tx) error {
 		return checkAffected(t.Exec(updateAppSQL, a.Account, a.ID, a.Name, uriList(a), a.Scopes.String(), a.SendIssuer))
 	})
 }
 
 // App returns an application of the owner and its secrets.
-func (s *Store) App(ctx context.Context, owner, appID string) (account.Application, []account.AppSecret, error) {
+func (s *Store) App(ctx context.Context, owner, appID string) (_ account.Application, _ []account.AppSecret, err error) {
+	defer wrap(&err, "read application")
 	a, err := account.Application{}, error(fault.NotFound)
 	if _, ok := id.Parse(id.App, appID); !ok {
 		return a, nil, err
@@ -137,9 +140,10 @@ func (s *Store) App(ctx context.Context, owner, appID string) (account.Applicati
 }
 
 // Apps lists the applications of the owner, the newest first.
-func (s *Store) Apps(ctx context.Context, owner string) ([]account.Application, error) {
+func (s *Store) Apps(ctx context.Context, owner string) (_ []account.Application, err error) {
+	defer wrap(&err, "list applications")
 	var apps []account.Application
-	err := s.db.Query(ctx, appsSQL, func(r db.Row) error {
+	err = s.db.Query(ctx, appsSQL, func(r db.Row) error {
 		a, err := scanApp(r)
 		apps = append(apps, a)
 		return err
@@ -154,9 +158,10 @@ type AppWithOwner struct {
 }
 
 // AllApps lists every application, for the operator's command line.
-func (s *Store) AllApps(ctx context.Context) ([]AppWithOwner, error) {
+func (s *Store) AllApps(ctx context.Context) (_ []AppWithOwner, err error) {
+	defer wrap(&err, "list all applications")
 	var apps []AppWithOwner
-	err := s.db.Query(ctx, allAppsSQL, func(r db.Row) error {
+	err = s.db.Query(ctx, allAppsSQL, func(r db.Row) error {
 		var owner string
 		a, err := scanApp(r, &owner)
 		apps = append(apps, AppWithOwner{a, owner})
@@ -167,7 +172,8 @@ func (s *Store) AllApps(ctx context.Context) ([]AppWithOwner, error) {
 
 // AppCredentials finds an application by its client_id alone, with the hashes of its
 // secrets: this is how it introduces itself. Disabled ones are returned too.
-func (s *Store) AppCredentials(ctx context.Context, appID string) (account.Application, []string, error) {
+func (s *Store) AppCredentials(ctx context.Context, appID string) (_ account.Application, _ []string, err error) {
+	defer wrap(&err, "read application credentials")
 	known, mark, ok := s.clients.Get(appKey(appID), appID)
 	if ok {
 		return known.app, known.secrets, nil
@@ -213,7 +219,8 @@ func (c appCredentials) size() int64 {
 const maxCredentials = 4 << 20
 
 // SetAppDisabled switches an application, with all its tokens, off or on.
-func (s *Store) SetAppDisabled(ctx context.Context, owner, appID string, disabled bool, now time.Time) error {
+func (s *Store) SetAppDisabled(ctx context.Context, owner, appID string, disabled bool, now time.Time) (err error) {
+	defer wrap(&err, "disable application")
 	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
@@ -227,7 +234,8 @@ func (s *Store) SetAppDisabled(ctx context.Context, owner, appID string, disable
 }
 
 // DeleteApp removes an application; its tokens are dead with it.
-func (s *Store) DeleteApp(ctx context.Context, owner, appID string) error {
+func (s *Store) DeleteApp(ctx context.Context, owner, appID string) (err error) {
+	defer wrap(&err, "delete application")
 	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
@@ -242,7 +250,8 @@ func (s *Store) DeleteApp(ctx context.Context, owner, appID string) error {
 
 // AddSecret gives an application a second secret; the first stays alive until
 // it is dropped.
-func (s *Store) AddSecret(ctx context.Context, owner, appID, hash string, now time.Time) error {
+func (s *Store) AddSecret(ctx context.Context, owner, appID, hash string, now time.Time) (err error) {
+	defer wrap(&err, "add client secret")
 	return s.writeApp(ctx, appID, func(t db.Tx) error {
 		// Writing the row keeps two rotations at once from each other.
 		if err := checkAffected(t.Exec(`UPDATE app SET name = name WHERE account_id = $1 AND id = $2`, owner, appID)); err != nil {
@@ -261,7 +270,8 @@ func (s *Store) AddSecret(ctx context.Context, owner, appID, hash string, now ti
 }
 
 // DeleteSecret ends one secret of an application.
-func (s *Store) DeleteSecret(ctx context.Context, owner, appID, secret string) error {
+func (s *Store) DeleteSecret(ctx context.Context, owner, appID, secret string) (err error) {
+	defer wrap(&err, "delete client secret")
 	if _, ok := id.Parse(id.Secret, secret); !ok {
 		return fault.NotFound
 	}

@@ -33,7 +33,8 @@ type attemptRows struct{ n atomic.Int64 }
 
 // SaveAttempts stores one wrong guess, which costs the key so much of its allowance. It
 // returns when that is durable, so a crash does not give the guess back.
-func (s *Store) SaveAttempts(ctx context.Context, limiter, key string, cost time.Duration, now time.Time) error {
+func (s *Store) SaveAttempts(ctx context.Context, limiter, key string, cost time.Duration, now time.Time) (err error) {
+	defer wrap(&err, "save attempts")
 	if s.guesses.n.Add(1) > maxAttempts {
 		return nil
 	}
@@ -44,9 +45,10 @@ func (s *Store) SaveAttempts(ctx context.Context, limiter, key string, cost time
 }
 
 // Attempts lists what limiters have to know when the service starts.
-func (s *Store) Attempts(ctx context.Context, now time.Time) ([]Attempt, error) {
+func (s *Store) Attempts(ctx context.Context, now time.Time) (_ []Attempt, err error) {
+	defer wrap(&err, "read attempts")
 	var list []Attempt
-	err := s.db.Query(ctx, attemptsSQL, func(r db.Row) error {
+	err = s.db.Query(ctx, attemptsSQL, func(r db.Row) error {
 		var g Attempt
 		var until int64
 		err := r.Scan(&g.Limiter, &g.Key, &until)

@@ -46,7 +46,8 @@ const (
 )
 
 // Cleanup removes what nobody can use any more, a few rows at a time.
-func (s *Store) Cleanup(ctx context.Context, now time.Time, refreshIdle time.Duration) error {
+func (s *Store) Cleanup(ctx context.Context, now time.Time, refreshIdle time.Duration) (err error) {
+	defer wrap(&err, "clean up")
 	if err := s.finishErasures(ctx); err != nil {
 		return err
 	}

@@ -12,7 +12,8 @@ import (
 
 // EnsureExplorerApp keeps the one application that belongs to the service itself: the
 // pages on which people try the API need a client_id to do the OAuth flow with.
-func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time.Time) (string, error) {
+func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time.Time) (_ string, err error) {
+	defer wrap(&err, "ensure explorer application")
 	apps, err := s.Apps(ctx, noOwner)
 	if err != nil {
 		return "", err

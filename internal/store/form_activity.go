@@ -23,9 +23,10 @@ const (
 
 // FormActivity says for each form when its responses came. It reads what is summed
 // up already, and the times of what came after.
-func (s *Store) FormActivity(ctx context.Context, owner string, forms []string) (map[string]Activity, error) {
+func (s *Store) FormActivity(ctx context.Context, owner string, forms []string) (_ map[string]Activity, err error) {
+	defer wrap(&err, "read form activity")
 	list := make(map[string]Activity, len(forms))
-	err := s.db.Read(ctx, func(t db.Tx) error {
+	err = s.db.Read(ctx, func(t db.Tx) error {
 		for _, id := range forms {
 			a := Activity{Days: map[string]int64{}}
 			var serial, edits, last int64

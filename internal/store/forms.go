@@ -28,12 +28,14 @@ func scanForm(r db.Row) (form.Form, error) {
 const formSQL = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1 AND id = $2`
 
 // Form returns one form of the owner.
-func (s *Store) Form(ctx context.Context, owner, formID string) (form.Form, error) {
+func (s *Store) Form(ctx context.Context, owner, formID string) (_ form.Form, err error) {
+	defer wrap(&err, "read form")
 	return readForm(s.query(ctx), owner, formID)
 }
 
 // FormDraft returns one form of the owner and the definition being worked on.
-func (s *Store) FormDraft(ctx context.Context, owner, formID string) (form.Form, *form.Definition, error) {
+func (s *Store) FormDraft(ctx context.Context, owner, formID string) (_ form.Form, _ *form.Definition, err error) {
+	defer wrap(&err, "read form draft")
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return form.Form{}, nil, fault.NotFound
 	}
@@ -92,7 +94,8 @@ func (s *Store) CreateForm(ctx context.Context, owner string, head form.Header, 
 
 // CreateFormFrom adds a draft. With an idempotency key, a repeated request returns the
 // form that the first one made.
-func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.FormInput, once IdempotencyKey, now time.Time) (form.Form, error) {
+func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.FormInput, once IdempotencyKey, now time.Time) (_ form.Form, err error) {
+	defer wrap(&err, "create form")
 	var made form.Form
 	var draft string
 	if plan.Definition != nil {
@@ -104,7 +107,7 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.Form
 	if err := s.reserve(ctx, owner, int64(len(draft))); err != nil && !s.isRepeated(ctx, owner, once) {
 		return made, err
 	}
-	err := s.write(ctx, owner, func(t db.Tx) error {
+	err = s.write(ctx, owner, func(t db.Tx) error {
 		var serial int64
 		var last string
 		// This also makes creations in one account wait for each other.
@@ -207,7 +210,8 @@ const (
 
 // Forms returns a page of the owner's forms and how many there are in all. In
 // the usual order and without a filter every page costs about the same.
-func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort FormSort, page Page) ([]form.Form, int64, error) {
+func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort FormSort, page Page) (_ []form.Form, _ int64, err error) {
+	defer wrap(&err, "list forms")
 	var forms []form.Form
 	var total int64
 	collect := func(r db.Row) error {
@@ -225,7 +229,6 @@ func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort
 		sought = form.SearchKey(filter.Search)
 		count.SQL, count.Args = searchedFormsSQL, append(count.Args, sought)
 	}
-	var err error
 	switch {
 	case filter != (FormFilter{}) || sort != NewestFirst:
 		args := []any{owner, filter.Status, filter.Language, sought, page.Limit, page.Offset}

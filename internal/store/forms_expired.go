@@ -24,12 +24,14 @@ type expiredForm struct{ owner, id string }
 
 // CloseExpiredForms closes the forms of all accounts whose closing date has passed. Respondents
 // cannot submit to them anyway; this is for lists and counts.
-func (s *Store) CloseExpiredForms(ctx context.Context, now time.Time) error {
+func (s *Store) CloseExpiredForms(ctx context.Context, now time.Time) (err error) {
+	defer wrap(&err, "close expired forms")
 	return s.closeExpired(ctx, now, expiredFormsSQL, toMillis(now), closeBatch)
 }
 
 // CloseExpiredFormsOf closes those of one account, before its forms are listed by their status.
-func (s *Store) CloseExpiredFormsOf(ctx context.Context, owner string, now time.Time) error {
+func (s *Store) CloseExpiredFormsOf(ctx context.Context, owner string, now time.Time) (err error) {
+	defer wrap(&err, "close expired forms of account")
 	return s.closeExpired(ctx, now, expiredFormsOfSQL, toMillis(now), closeBatch, owner)
 }
 

@@ -35,7 +35,8 @@ const (
 )
 
 // Draft is the definition that the owner is working on.
-func (s *Store) Draft(ctx context.Context, owner, id string) (*form.Definition, error) {
+func (s *Store) Draft(ctx context.Context, owner, id string) (_ *form.Definition, err error) {
+	defer wrap(&err, "read draft")
 	return readDraft(s.query(ctx), owner, id)
 }
 
@@ -73,7 +74,8 @@ func encodeDraft(d *form.Definition) (string, error) {
 // Publish makes the draft the version that respondents see, and opens the form; once as
 // in CreateFormFrom. A draft that is the same as the published version makes no new one, and
 // still opens a closed form. The draft is read and encoded before the transaction.
-func (s *Store) Publish(ctx context.Context, owner string, target FormRevision, once IdempotencyKey, now time.Time) (form.Form, error) {
+func (s *Store) Publish(ctx context.Context, owner string, target FormRevision, once IdempotencyKey, now time.Time) (_ form.Form, err error) {
+	defer wrap(&err, "publish form")
 	return retryConflict(target.Revision, func() (form.Form, error) {
 		f, d, err := s.FormDraft(ctx, owner, target.ID)
 		if err != nil {
@@ -193,12 +195,14 @@ func isPublished(q querier, owner string, f form.Form, draft string) (bool, erro
 }
 
 // CloseForm ends the taking of responses, until the form is opened again.
-func (s *Store) CloseForm(ctx context.Context, owner, id string, revision int64, now time.Time) (form.Form, error) {
+func (s *Store) CloseForm(ctx context.Context, owner, id string, revision int64, now time.Time) (_ form.Form, err error) {
+	defer wrap(&err, "close form")
 	return s.setStatus(ctx, owner, FormRevision{ID: id, Revision: revision}, form.Closed, now)
 }
 
 // ReopenForm takes responses again, to the version that was published last.
-func (s *Store) ReopenForm(ctx context.Context, owner, id string, revision int64, now time.Time) (form.Form, error) {
+func (s *Store) ReopenForm(ctx context.Context, owner, id string, revision int64, now time.Time) (_ form.Form, err error) {
+	defer wrap(&err, "reopen form")
 	return s.setStatus(ctx, owner, FormRevision{ID: id, Revision: revision}, form.Open, now)
 }
 
@@ -238,7 +242,8 @@ func setStatusIn(t db.Tx, owner string, f *form.Form, to form.Status, now time.T
 
 // DuplicateForm makes a draft that asks what another one asks; once as in
 // CreateFormFrom.
-func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once IdempotencyKey, now time.Time) (form.Form, error) {
+func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once IdempotencyKey, now time.Time) (_ form.Form, err error) {
+	defer wrap(&err, "duplicate form")
 	f, err := s.Form(ctx, owner, id)
 	if err != nil {
 		return f, err
@@ -306,7 +311,8 @@ func (p *PublicForm) size() int64 {
 
 // PublicForm finds a form by its id or slug alone: what was published last.
 // Before the first time it is not open and asks nothing.
-func (s *Store) PublicForm(ctx context.Context, address string) (*PublicForm, error) {
+func (s *Store) PublicForm(ctx context.Context, address string) (_ *PublicForm, err error) {
+	defer wrap(&err, "read public form")
 	if owner, ok := s.owners.of(address); ok {
 		p, mark, ok := s.public.Get(owner, address)
 		if ok {

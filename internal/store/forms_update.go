@@ -34,7 +34,8 @@ type FormRevision struct {
 // form has another revision than the target, the result is 409001.
 // change checks the plan and may run several times. It runs outside of any transaction,
 // so that an expensive or refused change keeps no other writer waiting.
-func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevision, change func(*form.FormInput) error, now time.Time) (form.Form, error) {
+func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevision, change func(*form.FormInput) error, now time.Time) (_ form.Form, err error) {
+	defer wrap(&err, "update form")
 	return retryConflict(target.Revision, func() (form.Form, error) {
 		f, d, err := s.FormDraft(ctx, owner, target.ID)
 		if err != nil {

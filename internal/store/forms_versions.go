@@ -31,7 +31,8 @@ const (
 
 // Versions are what was published of a form, the newest first, and how many there
 // are.
-func (s *Store) Versions(ctx context.Context, owner, formID string, limit, offset int64) ([]Version, int64, error) {
+func (s *Store) Versions(ctx context.Context, owner, formID string, limit, offset int64) (_ []Version, _ int64, err error) {
+	defer wrap(&err, "list versions")
 	f, err := s.Form(ctx, owner, formID)
 	if err != nil || offset >= f.Version {
 		return nil, f.Version, err
@@ -49,14 +50,15 @@ func (s *Store) Versions(ctx context.Context, owner, formID string, limit, offse
 }
 
 // Version is one of them, with what it asked.
-func (s *Store) Version(ctx context.Context, owner, formID string, number int64) (Version, error) {
+func (s *Store) Version(ctx context.Context, owner, formID string, number int64) (_ Version, err error) {
+	defer wrap(&err, "read version")
 	var v Version
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return v, fault.NotFound
 	}
 	var published int64
 	var text string
-	err := queryOne(s.query(ctx), versionSQL, []any{owner, formID, number}, &v.Number, &v.Head.Title, &v.Head.Description, &v.Head.Language, &published, &text)
+	err = queryOne(s.query(ctx), versionSQL, []any{owner, formID, number}, &v.Number, &v.Head.Title, &v.Head.Description, &v.Head.Language, &published, &text)
 	if err != nil {
 		return v, err
 	}
@@ -66,7 +68,8 @@ func (s *Store) Version(ctx context.Context, owner, formID string, number int64)
 }
 
 // Definition is what a version asked. It never changes, so it is read once.
-func (s *Store) Definition(ctx context.Context, owner, formID string, version int64) (*form.Definition, error) {
+func (s *Store) Definition(ctx context.Context, owner, formID string, version int64) (_ *form.Definition, err error) {
+	defer wrap(&err, "read definition")
 	return s.definitions.of(s.query(attributed(ctx, owner)), owner, formID, version)
 }
 
@@ -76,7 +79,8 @@ const allDefinitionsSQL = `SELECT definition FROM form_version WHERE account_id 
 // what was answered. They have no endings and settings and are not for evaluation: versions
 // share the fields that they have in common, so that many versions of a large form take
 // little more memory than one.
-func (s *Store) Definitions(ctx context.Context, owner, formID string) ([]*form.Definition, error) {
+func (s *Store) Definitions(ctx context.Context, owner, formID string) (_ []*form.Definition, err error) {
+	defer wrap(&err, "read definitions")
 	f, err := s.Form(ctx, owner, formID)
 	if err != nil {
 		return nil, err

@@ -53,7 +53,8 @@ const (
 )
 
 // AddConsentRequest remembers what a person is being asked.
-func (s *Store) AddConsentRequest(ctx context.Context, secret account.Secret, ticket ConsentRequest, expires time.Time) error {
+func (s *Store) AddConsentRequest(ctx context.Context, secret account.Secret, ticket ConsentRequest, expires time.Time) (err error) {
+	defer wrap(&err, "add consent request")
 	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(insertConsentRequestSQL, secret.Account, secret.ID, secret.Hash, ticket.AppID, ticket.RedirectURI,
 			ticket.Scopes.String(), encodeState(ticket.State), ticket.Challenge, toMillis(expires))
@@ -80,9 +81,10 @@ func useConsentRequest(t db.Tx, key account.SecretRef, now time.Time) (ConsentRe
 }
 
 // DenyConsent spends a ticket with a no.
-func (s *Store) DenyConsent(ctx context.Context, key account.SecretRef, now time.Time) (ConsentRequest, error) {
+func (s *Store) DenyConsent(ctx context.Context, key account.SecretRef, now time.Time) (_ ConsentRequest, err error) {
+	defer wrap(&err, "deny consent")
 	var ticket ConsentRequest
-	err := s.db.Write(ctx, func(t db.Tx) (err error) {
+	err = s.db.Write(ctx, func(t db.Tx) (err error) {
 		ticket, err = useConsentRequest(t, key, now)
 		return err
 	})
@@ -90,9 +92,10 @@ func (s *Store) DenyConsent(ctx context.Context, key account.SecretRef, now time
 }
 
 // AllowConsent spends a ticket with a yes: the consent and its code are there with it.
-func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, code account.Secret, expires, now time.Time) (ConsentRequest, error) {
+func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, code account.Secret, expires, now time.Time) (_ ConsentRequest, err error) {
+	defer wrap(&err, "allow consent")
 	var ticket ConsentRequest
-	err := s.db.Write(ctx, func(t db.Tx) (err error) {
+	err = s.db.Write(ctx, func(t db.Tx) (err error) {
 		if ticket, err = useConsentRequest(t, key, now); err != nil {
 			return err
 		}
@@ -113,7 +116,8 @@ func insertCode(t db.Tx, ticket ConsentRequest, code account.Secret, expires, no
 
 // AddCodes issues codes as if the person had allowed each of them: for the
 // benchmark, which has no person.
-func (s *Store) AddCodes(ctx context.Context, ticket ConsentRequest, codes []account.Secret, expires, now time.Time) error {
+func (s *Store) AddCodes(ctx context.Context, ticket ConsentRequest, codes []account.Secret, expires, now time.Time) (err error) {
+	defer wrap(&err, "add authorization codes")
 	return s.db.Write(ctx, func(t db.Tx) error {
 		for _, code := range codes {
 			if err := insertCode(t, ticket, code, expires, now); err != nil {
@@ -146,9 +150,10 @@ const (
 // ConnectedApps lists the applications that can act for the owner: consents used
 // since the first time, and those given since the second, whose code may still
 // be redeemed.
-func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, givenSince time.Time) ([]ConnectedApp, error) {
+func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, givenSince time.Time) (_ []ConnectedApp, err error) {
+	defer wrap(&err, "list connected apps")
 	var list []ConnectedApp
-	err := s.db.Query(ctx, connectedAppsSQL, func(r db.Row) error {
+	err = s.db.Query(ctx, connectedAppsSQL, func(r db.Row) error {
 		var scope string
 		var since, used int64
 		app, err := scanApp(r, &scope, &since, &used)
@@ -169,7 +174,8 @@ func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, give
 }
 
 // Disconnect ends everything that an application holds of the owner.
-func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Time) error {
+func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Time) (err error) {
+	defer wrap(&err, "disconnect app")
 	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
@@ -178,7 +184,8 @@ func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Ti
 
 // MarkGrantUsed remembers that an application acted for the owner, with the
 // token.
-func (s *Store) MarkGrantUsed(ctx context.Context, token account.SecretRef, consent string, now time.Time) error {
+func (s *Store) MarkGrantUsed(ctx context.Context, token account.SecretRef, consent string, now time.Time) (err error) {
+	defer wrap(&err, "mark grant used")
 	defer s.bearers.Delete(token.Hash)
 	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(markGrantUsedSQL, token.Account, consent, toMillis(now))

@@ -47,9 +47,10 @@ const (
 )
 
 // SchemaVersion is how many migrations the database has seen.
-func (s *Store) SchemaVersion(ctx context.Context) (int, error) {
+func (s *Store) SchemaVersion(ctx context.Context) (_ int, err error) {
+	defer wrap(&err, "read schema version")
 	var n int64
-	err := queryOne(s.query(ctx), schemaVersionSQL, nil, &n)
+	err = queryOne(s.query(ctx), schemaVersionSQL, nil, &n)
 	return int(n), err
 }
 

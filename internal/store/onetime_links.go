@@ -32,9 +32,10 @@ var errLink = fault.New(fault.BadRequest, "This link has been used already or is
 
 // NewSetupLink makes the secret of the set-up link and ends earlier ones. Once
 // there is an account it is refused.
-func (s *Store) NewSetupLink(ctx context.Context, now time.Time, ttl time.Duration) (string, error) {
+func (s *Store) NewSetupLink(ctx context.Context, now time.Time, ttl time.Duration) (_ string, err error) {
+	defer wrap(&err, "create setup link")
 	secret := account.NewSecret(account.OneTimeLinkKey, noOwner, now)
-	err := s.db.Write(ctx, func(t db.Tx) error {
+	err = s.db.Write(ctx, func(t db.Tx) error {
 		if some, err := hasUsers(t.Query); err != nil || some {
 			return nullIfEmpty(err, some, errLink)
 		}
@@ -44,9 +45,10 @@ func (s *Store) NewSetupLink(ctx context.Context, now time.Time, ttl time.Durati
 }
 
 // NewResetLink makes the secret of a link to a new password.
-func (s *Store) NewResetLink(ctx context.Context, owner string, now time.Time, ttl time.Duration) (string, error) {
+func (s *Store) NewResetLink(ctx context.Context, owner string, now time.Time, ttl time.Duration) (_ string, err error) {
+	defer wrap(&err, "create reset link")
 	secret := account.NewSecret(account.OneTimeLinkKey, owner, now)
-	err := s.db.Write(ctx, func(t db.Tx) error { return insertLink(t, secret, resetLink, now.Add(ttl)) })
+	err = s.db.Write(ctx, func(t db.Tx) error { return insertLink(t, secret, resetLink, now.Add(ttl)) })
 	return secret.Text, err
 }
 
@@ -66,13 +68,15 @@ func nullIfEmpty(err error, when bool, then error) error {
 }
 
 // CheckSetupLink says whether the set-up link can still be used.
-func (s *Store) CheckSetupLink(ctx context.Context, text string, now time.Time) error {
-	_, err := s.checkLink(ctx, text, setupLink, now)
+func (s *Store) CheckSetupLink(ctx context.Context, text string, now time.Time) (err error) {
+	defer wrap(&err, "check setup link")
+	_, err = s.checkLink(ctx, text, setupLink, now)
 	return err
 }
 
 // CheckResetLink says whose password the link would change.
-func (s *Store) CheckResetLink(ctx context.Context, text string, now time.Time) (account.User, error) {
+func (s *Store) CheckResetLink(ctx context.Context, text string, now time.Time) (_ account.User, err error) {
+	defer wrap(&err, "check reset link")
 	key, err := s.checkLink(ctx, text, resetLink, now)
 	if err != nil {
 		return account.User{}, err
@@ -103,8 +107,9 @@ func spendLink(t db.Tx, text, kind string, now time.Time) (account.SecretRef, er
 }
 
 // CreateFirstUser makes the first account with the set-up link.
-func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User, now time.Time) (account.User, error) {
-	err := s.db.Exclusive(ctx, func(t db.Tx) error {
+func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User, now time.Time) (_ account.User, err error) {
+	defer wrap(&err, "create first user")
+	err = s.db.Exclusive(ctx, func(t db.Tx) error {
 		if some, err := hasUsers(t.Query); err != nil || some {
 			return nullIfEmpty(err, some, errLink)
 		}
@@ -118,7 +123,8 @@ func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User
 
 // ResetPassword sets a new password with a reset link. Whoever needs one may have lost
 // control of the account, so all sessions, devices and grants end.
-func (s *Store) ResetPassword(ctx context.Context, link, hash string, now time.Time) error {
+func (s *Store) ResetPassword(ctx context.Context, link, hash string, now time.Time) (err error) {
+	defer wrap(&err, "reset password")
 	key, ok := account.ParseSecret(account.OneTimeLinkKey, link)
 	if !ok {
 		return errLink

@@ -164,13 +164,14 @@ func (s *Store) recountOptions(t db.Tx, owner, formID string, d *form.Definition
 
 // OptionsAtLimit are the options of a form, by field id and value, that have been
 // chosen as often as they may.
-func (s *Store) OptionsAtLimit(ctx context.Context, p *PublicForm) (map[[2]string]bool, error) {
+func (s *Store) OptionsAtLimit(ctx context.Context, p *PublicForm) (_ map[[2]string]bool, err error) {
+	defer wrap(&err, "read options at their limit")
 	caps := optionLimits(p.Definition)
 	if caps == nil {
 		return nil, nil
 	}
 	full := map[[2]string]bool{}
-	err := s.db.Query(attributed(ctx, p.Owner), optionsSQL, func(r db.Row) error {
+	err = s.db.Query(attributed(ctx, p.Owner), optionsSQL, func(r db.Row) error {
 		var o option
 		var n int64
 		err := r.Scan(&o[0], &o[1], &n)

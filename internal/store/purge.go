@@ -59,6 +59,7 @@ const (
 // gone from the files of SQLite too; otherwise the account is gone, and Sweep removes what
 // is left of its data.
 func (s *Store) DeleteUser(ctx context.Context, owner string, now time.Time) (complete bool, err error) {
+	defer wrap(&err, "delete user")
 	if err := s.deleteAccount(ctx, owner, now); err != nil {
 		return false, err
 	}

@@ -68,11 +68,12 @@ func (s *Store) SetQuotas(q Quotas) { s.quotas.Quotas = q }
 func (s *Store) Quotas() Quotas { return s.quotas.Quotas }
 
 // Usage is what an account has stored. It reads a row for each of its forms.
-func (s *Store) Usage(ctx context.Context, owner string) (Usage, error) {
+func (s *Store) Usage(ctx context.Context, owner string) (_ Usage, err error) {
+	defer wrap(&err, "read usage")
 	var u Usage
 	var forms, trash, trashed int64
 	var found bool
-	err := s.db.QueryBatch(ctx,
+	err = s.db.QueryBatch(ctx,
 		scanInto(&found, formsStoredSQL, []any{owner}, &forms),
 		scanInto(&found, trashStoredSQL, []any{owner}, &trash),
 		scanInto(&found, countFormsSQL, []any{owner, "", ""}, &u.Forms),

@@ -117,10 +117,11 @@ func (s *Store) closeRequestLog() {
 }
 
 // RecentRequests are the last calls of an application of the owner, the newest first.
-func (s *Store) RecentRequests(ctx context.Context, owner, app string) ([]RequestLogEntry, error) {
+func (s *Store) RecentRequests(ctx context.Context, owner, app string) (_ []RequestLogEntry, err error) {
+	defer wrap(&err, "read recent requests")
 	s.writeRequestLog() // so that what was just asked is there
 	var list []RequestLogEntry
-	err := s.db.Query(ctx, requestsSQL, func(r db.Row) error {
+	err = s.db.Query(ctx, requestsSQL, func(r db.Row) error {
 		var c RequestLogEntry
 		var took, called int64
 		err := r.Scan(&c.Method, &c.Path, &c.Status, &took, &c.RequestID, &called)

@@ -71,7 +71,8 @@ func gatherInto(list *[]form.Response, formID string) func(db.Row) error {
 }
 
 // Response returns one response to a form of the owner.
-func (s *Store) Response(ctx context.Context, owner, formID, responseID string) (form.Response, error) {
+func (s *Store) Response(ctx context.Context, owner, formID, responseID string) (_ form.Response, err error) {
+	defer wrap(&err, "read response")
 	return readResponse(s.query(attributed(ctx, owner)), owner, formID, responseID)
 }
 
@@ -103,12 +104,14 @@ func responseIDs(formID string, ids []string) ([]string, error) {
 
 // ResponsesAfter returns responses in the order in which they were stored, those
 // after an id; empty: from the first on. It costs the same at any depth.
-func (s *Store) ResponsesAfter(ctx context.Context, owner, formID, responseID string, limit int64) ([]form.Response, error) {
+func (s *Store) ResponsesAfter(ctx context.Context, owner, formID, responseID string, limit int64) (_ []form.Response, err error) {
+	defer wrap(&err, "read responses")
 	return collectResponses(s.query(ctx), formID, responsesSQL, owner, formID, responseID, limit)
 }
 
 // ResponseAt is the id of the last response up to a serial; empty: there is none.
 func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int64) (responseID string, err error) {
+	defer wrap(&err, "find response by serial")
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return "", fault.NotFound
 	}
@@ -145,6 +148,7 @@ type FeedPage struct {
 // Feed is ResponsesAfter for a form that must be there, of what the filter chooses. more
 // says whether there are others after these.
 func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, page FeedPage) (list []form.Response, more bool, err error) {
+	defer wrap(&err, "read feed")
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return nil, false, fault.NotFound
 	}
@@ -171,7 +175,8 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 
 // Responses returns a page of a form's responses, the newest first, and how many
 // there are in all. Without a filter every page costs about the same.
-func (s *Store) Responses(ctx context.Context, owner, formID string, filter ResponseFilter, page Page) ([]form.Response, int64, error) {
+func (s *Store) Responses(ctx context.Context, owner, formID string, filter ResponseFilter, page Page) (_ []form.Response, _ int64, err error) {
+	defer wrap(&err, "list responses")
 	var list []form.Response
 	var total int64
 	if _, ok := id.Parse(id.Form, formID); !ok {
@@ -186,7 +191,7 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 			db.Statement{SQL: newestResponsesSQL, Args: []any{owner, formID, lastID, int64(math.MaxInt64), page.Limit, page.Offset}, Scan: gatherInto(&list, formID)})
 		return list, total, nullIfEmpty(err, !found, fault.NotFound)
 	}
-	err := s.db.Read(ctx, func(t db.Tx) error {
+	err = s.db.Read(ctx, func(t db.Tx) error {
 		list = nil
 		var top int64
 		if err := queryOne(t.Query, countResponsesSQL, []any{owner, formID}, &total, &top); err != nil {
@@ -227,6 +232,7 @@ const (
 // Neighbors returns the ids of the responses that came just after and just before;
 // empty where there is none.
 func (s *Store) Neighbors(ctx context.Context, owner string, r form.Response) (newer, older string, err error) {
+	defer wrap(&err, "find neighbors of response")
 	at := []any{owner, r.FormID, r.ID}
 	if err := replaceNotFound(queryOne(s.query(ctx), newerSQL, at, &newer), nil); err != nil {
 		return "", "", err
@@ -235,7 +241,8 @@ func (s *Store) Neighbors(ctx context.Context, owner string, r form.Response) (n
 }
 
 // DeleteResponse removes one response.
-func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID string) error {
+func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID string) (err error) {
+	defer wrap(&err, "delete response")
 	if !areIDs(formID, responseID) {
 		return fault.NotFound
 	}
@@ -245,7 +252,8 @@ func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID st
 
 // DeleteResponses removes the responses that the filter chooses, some at a time,
 // and returns how many there were. What arrives meanwhile may be among them.
-func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filter ResponseFilter) (int64, error) {
+func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filter ResponseFilter) (_ int64, err error) {
+	defer wrap(&err, "delete responses")
 	var all int64
 	for {
 		list, _, err := s.Responses(ctx, owner, formID, filter, Page{Limit: deleteBatch})

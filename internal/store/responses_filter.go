@@ -81,7 +81,8 @@ const pathSigns = `$"\`
 
 // AnswerFilters reads conditions on answers, by key or key.part: what kind of
 // answer a value is, the form's questions know.
-func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditions map[string]string) ([]AnswerFilter, error) {
+func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditions map[string]string) (_ []AnswerFilter, err error) {
+	defer wrap(&err, "read answer filters")
 	if len(conditions) == 0 {
 		return nil, nil
 	}
@@ -133,7 +134,8 @@ const (
 
 // MatchLabels are the answers whose words have the text in them, though not in the way in
 // which they are stored: options have labels, and countries have names.
-func (s *Store) MatchLabels(ctx context.Context, owner, formID, text string, countries map[string]string) ([]AnswerFilter, error) {
+func (s *Store) MatchLabels(ctx context.Context, owner, formID, text string, countries map[string]string) (_ []AnswerFilter, err error) {
+	defer wrap(&err, "match labels")
 	if text == "" {
 		return nil, nil
 	}
@@ -259,7 +261,8 @@ const (
 // StreamResponses goes through the responses that the filter chooses, the oldest
 // first, some at a time: the next are read while fn has the last ones. Memory does
 // not grow with their number.
-func (s *Store) StreamResponses(ctx context.Context, owner, formID string, filter ResponseFilter, fn func(form.Response) error) error {
+func (s *Store) StreamResponses(ctx context.Context, owner, formID string, filter ResponseFilter, fn func(form.Response) error) (err error) {
+	defer wrap(&err, "stream responses")
 	if _, err := s.Form(ctx, owner, formID); err != nil {
 		return err
 	}

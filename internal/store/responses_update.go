@@ -32,7 +32,8 @@ type ResponseKey struct {
 // UpdateResponse replaces the answers of a response. change returns the new ones, checked
 // against the version that was answered. It runs outside of any transaction, and again if
 // the response was changed before the transaction locked it.
-func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKey, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (form.Response, error) {
+func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKey, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (_ form.Response, err error) {
+	defer wrap(&err, "update response")
 	for n := 1; ; n++ {
 		before, err := s.Response(ctx, owner, key.FormID, key.ID)
 		if err != nil {

@@ -22,7 +22,8 @@ const (
 )
 
 // AddSession signs a person in.
-func (s *Store) AddSession(ctx context.Context, secret account.Secret, address, agent string, now time.Time) error {
+func (s *Store) AddSession(ctx context.Context, secret account.Secret, address, agent string, now time.Time) (err error) {
+	defer wrap(&err, "add session")
 	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(insertSessionSQL, secret.Account, secret.ID, secret.Hash, toMillis(now), address, agent)
 		return err
@@ -31,11 +32,12 @@ func (s *Store) AddSession(ctx context.Context, secret account.Secret, address, 
 
 // Session returns the session that the key opens and the person behind it.
 // Whether it is still alive is for the caller to say.
-func (s *Store) Session(ctx context.Context, key account.SecretRef) (account.Session, account.User, error) {
+func (s *Store) Session(ctx context.Context, key account.SecretRef) (_ account.Session, _ account.User, err error) {
+	defer wrap(&err, "read session")
 	session := account.Session{Account: key.Account, ID: key.ID}
 	var p account.User
 	var created, used, joined, disabled int64
-	err := queryOne(s.query(forCaller(ctx, key.Account)), sessionSQL, []any{key.Account, key.ID}, &session.Hash, &created, &used,
+	err = queryOne(s.query(forCaller(ctx, key.Account)), sessionSQL, []any{key.Account, key.ID}, &session.Hash, &created, &used,
 		&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &joined, &disabled, &p.TimeZone)
 	if err == nil && !account.EqualHash(session.Hash, key.Hash) {
 		err = fault.NotFound
@@ -46,9 +48,10 @@ func (s *Store) Session(ctx context.Context, key account.SecretRef) (account.Ses
 }
 
 // Sessions lists where a person is signed in.
-func (s *Store) Sessions(ctx context.Context, owner string) ([]account.Session, error) {
+func (s *Store) Sessions(ctx context.Context, owner string) (_ []account.Session, err error) {
+	defer wrap(&err, "list sessions")
 	var list []account.Session
-	err := s.db.Query(ctx, sessionsSQL, func(r db.Row) error {
+	err = s.db.Query(ctx, sessionsSQL, func(r db.Row) error {
 		session := account.Session{Account: owner}
 		var created, used int64
 		err := r.Scan(&session.ID, &created, &used, &session.Address, &session.Agent)
@@ -60,7 +63,8 @@ func (s *Store) Sessions(ctx context.Context, owner string) ([]account.Session, 
 }
 
 // MarkSessionUsed remembers that a session was used.
-func (s *Store) MarkSessionUsed(ctx context.Context, owner, id string, now time.Time) error {
+func (s *Store) MarkSessionUsed(ctx context.Context, owner, id string, now time.Time) (err error) {
+	defer wrap(&err, "mark session used")
 	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(markSessionUsedSQL, owner, id, toMillis(now))
 		return err
@@ -68,7 +72,8 @@ func (s *Store) MarkSessionUsed(ctx context.Context, owner, id string, now time.
 }
 
 // EndSession signs a person out in one place.
-func (s *Store) EndSession(ctx context.Context, owner, id string) error {
+func (s *Store) EndSession(ctx context.Context, owner, id string) (err error) {
+	defer wrap(&err, "end session")
 	if !account.ValidSelector(id) {
 		return fault.NotFound
 	}
@@ -77,7 +82,8 @@ func (s *Store) EndSession(ctx context.Context, owner, id string) error {
 
 // EndOtherSessions signs a person out everywhere but in one session, and forgets all
 // devices but one.
-func (s *Store) EndOtherSessions(ctx context.Context, owner, keepSession, keepDevice string) error {
+func (s *Store) EndOtherSessions(ctx context.Context, owner, keepSession, keepDevice string) (err error) {
+	defer wrap(&err, "end other sessions")
 	return s.db.Write(ctx, func(t db.Tx) error { return endSessions(t, owner, keepSession, keepDevice) })
 }
 
@@ -102,7 +108,8 @@ const (
 )
 
 // KeepDevice remembers a device in which a person has just signed in.
-func (s *Store) KeepDevice(ctx context.Context, key account.SecretRef, now time.Time) error {
+func (s *Store) KeepDevice(ctx context.Context, key account.SecretRef, now time.Time) (err error) {
+	defer wrap(&err, "keep device")
 	return s.db.Write(ctx, func(t db.Tx) error {
 		if _, err := t.Exec(keepDeviceSQL, key.Account, key.ID, key.Hash, toMillis(now)); err != nil {
 			return err
@@ -113,9 +120,10 @@ func (s *Store) KeepDevice(ctx context.Context, key account.SecretRef, now time.
 }
 
 // KnowsDevice says whether the key is that of a known device of its account.
-func (s *Store) KnowsDevice(ctx context.Context, key account.SecretRef, now time.Time) (bool, error) {
+func (s *Store) KnowsDevice(ctx context.Context, key account.SecretRef, now time.Time) (_ bool, err error) {
+	defer wrap(&err, "look up device")
 	var hash string
-	err := queryOne(s.query(ctx), deviceSQL, []any{key.Account, key.ID, toMillis(now.Add(-account.DeviceIdle))}, &hash)
+	err = queryOne(s.query(ctx), deviceSQL, []any{key.Account, key.ID, toMillis(now.Add(-account.DeviceIdle))}, &hash)
 	if errors.Is(err, fault.NotFound) {
 		return false, nil
 	}

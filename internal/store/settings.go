@@ -45,12 +45,13 @@ type SigningKeys struct {
 // SigningKeys returns the keys in use, and makes the first one. Another node's
 // rotation is known as soon as other changes are. While the database is out of reach,
 // the keys known last are good.
-func (s *Store) SigningKeys(ctx context.Context) (SigningKeys, error) {
+func (s *Store) SigningKeys(ctx context.Context) (_ SigningKeys, err error) {
+	defer wrap(&err, "read signing keys")
 	keys, mark, ok := s.signing.Get(signingOwner, signingOwner)
 	if ok {
 		return keys, nil
 	}
-	keys, err := s.readSigningKeys(ctx)
+	keys, err = s.readSigningKeys(ctx)
 	if err == nil && keys.Current == nil {
 		if err = s.makeSigningKey(ctx); err == nil {
 			keys, err = s.readSigningKeys(ctx)
@@ -93,9 +94,10 @@ func (s *Store) makeSigningKey(ctx context.Context) error {
 
 // RotateSigningKey makes a new key. The one before it verifies until the returned
 // time; keys before that no longer do.
-func (s *Store) RotateSigningKey(ctx context.Context, now time.Time) (time.Time, error) {
+func (s *Store) RotateSigningKey(ctx context.Context, now time.Time) (_ time.Time, err error) {
+	defer wrap(&err, "rotate signing key")
 	until := now.Add(previousKeyLife)
-	err := s.write(ctx, signingOwner, func(t db.Tx) error {
+	err = s.write(ctx, signingOwner, func(t db.Tx) error {
 		var old string
 		err := queryOne(t.Query, settingSQL, []any{signingKey}, &old)
 		if err != nil && !errors.Is(err, fault.NotFound) {

@@ -160,6 +160,14 @@ func queryOne(q querier, sql string, args []any, dest ...any) error {
 	return err
 }
 
+// wrap names the operation in the error that ends it, for the log. Codes and causes stay
+// visible to errors.Is and fault.Wrap.
+func wrap(err *error, operation string) {
+	if *err != nil {
+		*err = fmt.Errorf("%s: %w", operation, *err)
+	}
+}
+
 // checkAffected turns "no row was changed" into fault.NotFound.
 func checkAffected(n int64, err error) error {
 	if err == nil && n == 0 {

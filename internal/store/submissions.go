@@ -50,7 +50,8 @@ type pendingSubmission struct {
 }
 
 // SubmitResponse stores a submission and returns when it is on disk.
-func (s *Store) SubmitResponse(ctx context.Context, in Submission) (form.Response, error) {
+func (s *Store) SubmitResponse(ctx context.Context, in Submission) (_ form.Response, err error) {
+	defer wrap(&err, "submit response")
 	w := &pendingSubmission{Submission: in, Waiter: db.NewWaiter()}
 	text, err := in.Form.Definition.Encode(in.Answers)
 	if err != nil {
@@ -252,6 +253,7 @@ func (s *Store) storeSingle(ctx context.Context, w *pendingSubmission) error {
 // FindSubmission finds the response that was stored with the key before, and returns once that is
 // durable: its first commit may have been cut off while it waited for a standby.
 func (s *Store) FindSubmission(ctx context.Context, owner, formID string, once IdempotencyKey) (r form.Response, found bool, err error) {
+	defer wrap(&err, "find submission")
 	if once.Key == "" {
 		return r, false, nil
 	}

@@ -86,7 +86,8 @@ func notSummarized(q querier, owner, formID string, serial int64) (list []form.R
 
 // Summary is what all responses to a form amount to. It reads only those that
 // were not counted before.
-func (s *Store) Summary(ctx context.Context, owner, formID string) (*form.Summary, error) {
+func (s *Store) Summary(ctx context.Context, owner, formID string) (_ *form.Summary, err error) {
+	defer wrap(&err, "summarize form")
 	if _, err := s.Form(ctx, owner, formID); err != nil {
 		return nil, err
 	}

@@ -47,7 +47,8 @@ const maxAccessTokens = 20_000
 // AccessToken looks an access token up, with all that decides whether it is good. An
 // unknown token is fault.NotFound. A cached value holds while neither its owner nor
 // its application changes.
-func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (AccessToken, error) {
+func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (_ AccessToken, err error) {
+	defer wrap(&err, "look up access token")
 	b, mark, ok := s.bearers.Get(key.Account, key.Hash)
 	if ok {
 		if app, known := s.db.Generation(b.appKey); known && app == b.appMark {
@@ -58,7 +59,7 @@ func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (AccessT
 	// taken after reading. A change in between has moved anyApp before it moved that
 	// mark: such a value is used once and not kept.
 	before, _ := s.db.Generation(anyApp)
-	b, err := s.readAccessToken(forCaller(ctx, key.Account), key)
+	b, err = s.readAccessToken(forCaller(ctx, key.Account), key)
 	if err != nil {
 		return b, err
 	}
@@ -138,10 +139,11 @@ var (
 // one caller can see the code unused. A second use ends what the first gave, if it
 // brings the redirect_uri and the verifier of the first: the code alone, which a
 // log or a browser's history may show, ends nothing.
-func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, now time.Time) (TokenGrant, error) {
+func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, now time.Time) (_ TokenGrant, err error) {
+	defer wrap(&err, "exchange authorization code")
 	var grant TokenGrant
 	var replayed bool
-	err := s.db.Write(forCaller(ctx, r.Code.Account), func(t db.Tx) error {
+	err = s.db.Write(forCaller(ctx, r.Code.Account), func(t db.Tx) error {
 		grant, replayed = TokenGrant{}, false
 		var consent, scope string
 		owner := r.Code.Account
@@ -244,11 +246,12 @@ type RefreshRequest struct {
 
 // Refresh issues a new access token. Using a refresh token that was replaced ends the
 // grant and all of its tokens.
-func (s *Store) Refresh(ctx context.Context, r RefreshRequest, now time.Time) (TokenGrant, error) {
+func (s *Store) Refresh(ctx context.Context, r RefreshRequest, now time.Time) (_ TokenGrant, err error) {
+	defer wrap(&err, "refresh access token")
 	key := r.Token
 	var grant TokenGrant
 	var reused, removed bool
-	err := s.db.Write(forCaller(ctx, key.Account), func(t db.Tx) error {
+	err = s.db.Write(forCaller(ctx, key.Account), func(t db.Tx) error {
 		grant, reused, removed = TokenGrant{}, false, false
 		var consent, scope string
 		var rotated, used int64
@@ -321,19 +324,21 @@ type RefreshInfo struct {
 
 // RefreshGrant names the grant of a refresh token of the application, whether it is
 // still good or not; fault.NotFound: there is no such token.
-func (s *Store) RefreshGrant(ctx context.Context, key account.SecretRef, appID string) (string, error) {
+func (s *Store) RefreshGrant(ctx context.Context, key account.SecretRef, appID string) (_ string, err error) {
+	defer wrap(&err, "look up refresh token")
 	var consent string
-	err := queryOne(s.query(ctx), refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent)
+	err = queryOne(s.query(ctx), refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent)
 	return consent, err
 }
 
 // RefreshInfo looks a refresh token of the application up; one that is not good
 // any more is fault.NotFound.
-func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID string, usedSince time.Time) (RefreshInfo, error) {
+func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID string, usedSince time.Time) (_ RefreshInfo, err error) {
+	defer wrap(&err, "introspect refresh token")
 	var info RefreshInfo
 	var consent, scope string
 	var created, used int64
-	err := queryOne(s.query(ctx), refreshInfoSQL, []any{key.Account, key.ID, key.Hash, appID, toMillis(usedSince)},
+	err = queryOne(s.query(ctx), refreshInfoSQL, []any{key.Account, key.ID, key.Hash, appID, toMillis(usedSince)},
 		&consent, &created, &used, &scope, &info.Person.ID, &info.Person.Email)
 	info.Scopes, _ = account.ParseScopes(scope)
 	info.CreatedAt, info.UsedAt = fromMillis(created), fromMillis(used)
@@ -342,7 +347,8 @@ func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID st
 
 // RevokeAccess ends one access token of the application. That there is none is
 // no error.
-func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID string) error {
+func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID string) (err error) {
+	defer wrap(&err, "revoke access token")
 	return s.write(ctx, key.Account, func(t db.Tx) error {
 		_, err := t.Exec(deleteAccessSQL, key.Account, key.ID, key.Hash, appID)
 		return err
@@ -351,7 +357,8 @@ func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID s
 
 // RevokeRefresh ends a refresh token of the application and all that came from
 // the same consent.
-func (s *Store) RevokeRefresh(ctx context.Context, key account.SecretRef, appID string, now time.Time) error {
+func (s *Store) RevokeRefresh(ctx context.Context, key account.SecretRef, appID string, now time.Time) (err error) {
+	defer wrap(&err, "revoke refresh token")
 	return s.write(ctx, key.Account, func(t db.Tx) error {
 		var consent string
 		if err := queryOne(t.Query, refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent); err != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"formulary/internal/db"
@@ -49,7 +50,8 @@ type trashedForm struct {
 
 // DeleteForm removes a form with its responses; revision as in ChangeForm. Nobody
 // finds them any more, but for a while RestoreForm brings them back.
-func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64, now time.Time) error {
+func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64, now time.Time) (err error) {
+	defer wrap(&err, "delete form")
 	return s.write(ctx, owner, func(t db.Tx) error {
 		f, err := lockForm(t, owner, id, revision)
 		if err != nil {
@@ -86,9 +88,10 @@ type Deleted struct {
 }
 
 // DeletedForms are those of the last while, the latest first.
-func (s *Store) DeletedForms(ctx context.Context, owner string) ([]Deleted, error) {
+func (s *Store) DeletedForms(ctx context.Context, owner string) (_ []Deleted, err error) {
+	defer wrap(&err, "list deleted forms")
 	var list []Deleted
-	err := s.db.Query(ctx, trashedSQL, func(r db.Row) error {
+	err = s.db.Query(ctx, trashedSQL, func(r db.Row) error {
 		var content string
 		var deleted int64
 		if err := r.Scan(&content, &deleted); err != nil {
@@ -103,12 +106,13 @@ func (s *Store) DeletedForms(ctx context.Context, owner string) ([]Deleted, erro
 }
 
 // RestoreForm brings back a form that was deleted a while ago.
-func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.Time) (form.Form, error) {
+func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.Time) (_ form.Form, err error) {
+	defer wrap(&err, "restore form")
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return form.Form{}, fault.NotFound // responses are in the trash too
 	}
 	var gone trashedForm
-	err := s.write(ctx, owner, func(t db.Tx) error {
+	err = s.write(ctx, owner, func(t db.Tx) error {
 		var parent, content string
 		if err := queryOne(t.Query, untrashSQL, []any{owner, formID}, &parent, &content); err != nil {
 			return err
@@ -162,7 +166,8 @@ func (g *trashedForm) catchUp(t db.Tx, owner string) error {
 
 // DeleteResponsesWithUndo removes responses so that, for a while, RestoreResponses brings
 // them back.
-func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID string, ids []string, now time.Time) (int64, error) {
+func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID string, ids []string, now time.Time) (_ int64, err error) {
+	defer wrap(&err, "move responses to trash")
 	return s.deleteResponses(ctx, owner, formID, ids, func(t db.Tx, r form.Response) error {
 		content, err := json.Marshal(r)
 		if err != nil {
@@ -179,9 +184,10 @@ func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID strin
 
 // DeletedResponses are the ids of those that can still be brought back, the latest
 // first.
-func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) ([]string, error) {
+func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) (_ []string, err error) {
+	defer wrap(&err, "list deleted responses")
 	var list []string
-	err := s.db.Query(ctx, trashedOfSQL, func(r db.Row) error {
+	err = s.db.Query(ctx, trashedOfSQL, func(r db.Row) error {
 		var id string
 		err := r.Scan(&id)
 		list = append(list, id)
@@ -193,8 +199,9 @@ func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) ([]s
 // RestoreResponses brings back responses that were deleted a while ago, and says
 // how many still could be. They had their place before others, so what they chose
 // is theirs again, also where that is more than there was to have.
-func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids []string, now time.Time) (int64, error) {
-	ids, err := responseIDs(formID, ids)
+func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids []string, now time.Time) (_ int64, err error) {
+	defer wrap(&err, "restore responses")
+	ids, err = responseIDs(formID, ids)
 	if err != nil {
 		return 0, err
 	}
@@ -209,7 +216,7 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		for _, id := range ids {
 			var of, content string
 			err := queryOne(t.Query, untrashSQL, []any{owner, id}, &of, &content)
-			if err == fault.NotFound {
+			if errors.Is(err, fault.NotFound) {
 				continue
 			}
 			if err != nil {

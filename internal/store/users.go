@@ -41,12 +41,14 @@ const (
 )
 
 // User returns an account by its id.
-func (s *Store) User(ctx context.Context, id string) (account.User, error) {
+func (s *Store) User(ctx context.Context, id string) (_ account.User, err error) {
+	defer wrap(&err, "read user")
 	return queryUser(s.query(ctx), userSQL, id)
 }
 
 // UserByEmail finds an account by its address, in whatever letter case.
-func (s *Store) UserByEmail(ctx context.Context, email string) (account.User, error) {
+func (s *Store) UserByEmail(ctx context.Context, email string) (_ account.User, err error) {
+	defer wrap(&err, "find user by email")
 	if !account.IsSingleLine(email) {
 		return account.User{}, fault.NotFound
 	}
@@ -54,9 +56,10 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (account.User, er
 }
 
 // Users lists all accounts, the oldest first.
-func (s *Store) Users(ctx context.Context) ([]account.User, error) {
+func (s *Store) Users(ctx context.Context) (_ []account.User, err error) {
+	defer wrap(&err, "list users")
 	var people []account.User
-	err := s.db.Query(ctx, usersSQL, func(r db.Row) error {
+	err = s.db.Query(ctx, usersSQL, func(r db.Row) error {
 		p, err := scanUser(r)
 		people = append(people, p)
 		return err
@@ -65,7 +68,8 @@ func (s *Store) Users(ctx context.Context) ([]account.User, error) {
 }
 
 // HasUsers says whether there is an account at all.
-func (s *Store) HasUsers(ctx context.Context) (bool, error) {
+func (s *Store) HasUsers(ctx context.Context) (_ bool, err error) {
+	defer wrap(&err, "look for users")
 	return hasUsers(s.query(ctx))
 }
 
@@ -76,8 +80,9 @@ func hasUsers(q querier) (bool, error) {
 }
 
 // AddUser adds an account; the first one is the operator's.
-func (s *Store) AddUser(ctx context.Context, p account.User) (account.User, error) {
-	err := s.db.Exclusive(ctx, func(t db.Tx) error { return insertUser(t, &p) })
+func (s *Store) AddUser(ctx context.Context, p account.User) (_ account.User, err error) {
+	defer wrap(&err, "add user")
+	err = s.db.Exclusive(ctx, func(t db.Tx) error { return insertUser(t, &p) })
 	return p, err
 }
 
@@ -110,12 +115,14 @@ const (
 )
 
 // SetProfile changes name, language and time zone.
-func (s *Store) SetProfile(ctx context.Context, owner, name, language, zone string) error {
+func (s *Store) SetProfile(ctx context.Context, owner, name, language, zone string) (err error) {
+	defer wrap(&err, "set profile")
 	return s.write(ctx, owner, func(t db.Tx) error { return checkAffected(t.Exec(setProfileSQL, owner, name, language, zone)) })
 }
 
 // SetEmail changes the address under which the person signs in.
-func (s *Store) SetEmail(ctx context.Context, owner, email string) error {
+func (s *Store) SetEmail(ctx context.Context, owner, email string) (err error) {
+	defer wrap(&err, "set email")
 	return s.write(ctx, owner, func(t db.Tx) error {
 		n, err := t.Exec(setEmailSQL, owner, email, account.EmailKey(email))
 		return checkAffected(n, takenEmail(err))
@@ -134,7 +141,8 @@ type PasswordChange struct {
 
 // SetPassword changes the password and ends sessions, known devices and grants as
 // the change says.
-func (s *Store) SetPassword(ctx context.Context, c PasswordChange, now time.Time) error {
+func (s *Store) SetPassword(ctx context.Context, c PasswordChange, now time.Time) (err error) {
+	defer wrap(&err, "set password")
 	return s.write(ctx, c.Owner, func(t db.Tx) error { return setPassword(t, c, now) })
 }
 
@@ -154,7 +162,8 @@ func setPassword(t db.Tx, c PasswordChange, now time.Time) error {
 }
 
 // SetUserDisabled locks a person out, with their tokens, or lets them in.
-func (s *Store) SetUserDisabled(ctx context.Context, owner string, disabled bool, now time.Time) error {
+func (s *Store) SetUserDisabled(ctx context.Context, owner string, disabled bool, now time.Time) (err error) {
+	defer wrap(&err, "disable user")
 	return s.write(ctx, owner, func(t db.Tx) error {
 		var since int64
 		if disabled {
