@@ -9,199 +9,200 @@ import (
 	"sync"
 )
 
-// Batcher makes one of many: what callers want at about the same time is done in
-// one go. Whoever finds nobody at work does it, for all who have come by then; who
-// comes meanwhile waits, and the first of them does the next. So one who is alone
-// waits for nobody, and no goroutine stands between a caller and the database.
+// Batcher implements group commit: concurrent work runs in batches, one at a time. A
+// caller that finds no batch running leads one, for all callers that wait by then.
+// Callers that arrive while it runs wait, and the first of them leads the next batch. So
+// a single caller waits for no other, and no goroutine stands between it and the database.
 //
-// Where doing it is work for a processor, and many come, it gets a thread of its own:
-// the next go then begins at once, and not after all the goroutines that the last one
-// has woken; and one stack grows to what the work needs, not everybody's.
+// With Thread, concurrent batches run on a thread of their own. The next batch then
+// starts at once, not after all the goroutines that the last one woke, and only one stack
+// grows to what the work needs. It pays where batches keep a processor busy.
 type Batcher[T interface{ waiterOf() Waiter }] struct {
-	MaxWaiting int       // so many may wait
-	MaxBatch   int       // so many are done in one go
-	Run        func([]T) // never at the same time as another
-	YieldFirst bool      // those who are about to come are worth waiting for
-	Thread     bool      // it is worth a thread while there are many
-	AfterBatch func([]T) // what is left to do once they know; nil: nothing
+	MaxWaiting int       // more callers are refused with ErrBusy
+	MaxBatch   int       // callers in one batch
+	Run        func([]T) // runs a batch; calls never overlap
+	YieldFirst bool      // a leader lets other goroutines join its batch first
+	Thread     bool      // use a thread while callers are concurrent
+	AfterBatch func([]T) // runs once the callers know the outcome; may be nil
 
-	mu        sync.Mutex
-	waiting   []T
-	busy      bool
-	batch     []T
-	batchHold int       // so many more are worth the thread; 0: who comes is alone
-	wake      chan bool // for the thread; nil: there is none yet
-	running   sync.WaitGroup
-	fell      string // what was said when the thread fell over
+	mu         sync.Mutex
+	waiting    []T
+	busy       bool // a batch is running or about to
+	batch      []T  // the batch that is running
+	batchHold  int  // batches of one until the thread is given up; 0: callers lead
+	wake       chan bool
+	running    sync.WaitGroup // the thread
+	panicStack string         // of the last batch that panicked on the thread
 }
 
-// Waiter is how one who waits learns what became of it.
+// Waiter tells a caller the outcome of its batch. Types that a Batcher batches embed one.
 type Waiter chan outcome
 
 type outcome int
 
 const (
 	committed    outcome = iota
-	becomeLeader         // it is theirs to do, for all who wait
-	aborted              // whoever did it fell over
-	panicked             // the same, and it is theirs to tell
+	becomeLeader         // the caller leads the next batch
+	aborted              // the batch panicked
+	panicked             // the same, and this caller has to pass the panic on
 )
 
-var errAborted = errors.New("what was to be done together with others was not finished")
+var errAborted = errors.New("the batch panicked for another caller")
 
+// NewWaiter returns a Waiter for one call of Submit.
 func NewWaiter() Waiter { return make(Waiter, 1) }
 
-func (t Waiter) waiterOf() Waiter { return t }
+func (w Waiter) waiterOf() Waiter { return w }
 
-// Submit returns when it was done, or cannot be.
-func (t *Batcher[T]) Submit(what T) error {
-	t.mu.Lock()
-	if len(t.waiting) == t.MaxWaiting {
-		t.mu.Unlock()
+// Submit returns when the work was run in a batch. An error means that it was not, or
+// that it is unknown whether it was.
+func (b *Batcher[T]) Submit(work T) error {
+	b.mu.Lock()
+	if len(b.waiting) == b.MaxWaiting {
+		b.mu.Unlock()
 		return ErrBusy
 	}
-	t.waiting = append(t.waiting, what)
-	if !t.busy && t.Thread && t.batchHold > 0 {
-		t.busy = true
-		t.wakeThread()
-	} else if !t.busy {
-		return t.runAsLeader(what)
+	b.waiting = append(b.waiting, work)
+	if !b.busy && b.Thread && b.batchHold > 0 {
+		b.busy = true
+		b.wakeThread()
+	} else if !b.busy {
+		return b.runAsLeader(work)
 	}
-	t.mu.Unlock()
-	switch <-what.waiterOf() {
+	b.mu.Unlock()
+	switch <-work.waiterOf() {
 	case becomeLeader:
-		t.mu.Lock()
-		return t.runAsLeader(what)
+		b.mu.Lock()
+		return b.runAsLeader(work)
 	case aborted:
 		return errAborted
 	case panicked:
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		panic(t.fell)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		panic(b.panicStack)
 	}
 	return nil
 }
 
-// runAsLeader does it for all who have come, and unlocks.
-func (t *Batcher[T]) runAsLeader(what T) error {
-	t.busy = true
-	// Those who are just about to come are worth letting in: what it costs is
-	// shared by all.
-	for before := 0; t.YieldFirst && before < len(t.waiting) && len(t.waiting) < t.MaxBatch; {
-		before = len(t.waiting)
-		t.mu.Unlock()
+// runAsLeader runs a batch of all that wait. The caller has locked mu; runAsLeader
+// unlocks it.
+func (b *Batcher[T]) runAsLeader(work T) error {
+	b.busy = true
+	// The cost of a batch is shared: yield while more callers join.
+	for before := 0; b.YieldFirst && before < len(b.waiting) && len(b.waiting) < b.MaxBatch; {
+		before = len(b.waiting)
+		b.mu.Unlock()
 		runtime.Gosched()
-		t.mu.Lock()
+		b.mu.Lock()
 	}
-	t.nextBatch()
-	t.mu.Unlock()
-	defer t.handOver()
-	t.runBatch(what.waiterOf())
-	if t.AfterBatch != nil {
-		t.AfterBatch(t.batch)
+	b.nextBatch()
+	b.mu.Unlock()
+	defer b.handOver()
+	b.runBatch(work.waiterOf())
+	if b.AfterBatch != nil {
+		b.AfterBatch(b.batch)
 	}
 	return nil
 }
 
-// nextBatch has the next of those who wait.
-func (t *Batcher[T]) nextBatch() {
-	n := min(len(t.waiting), t.MaxBatch)
-	clear(t.batch)
-	t.batch = append(t.batch[:0], t.waiting[:n]...)
-	t.waiting = slices.Delete(t.waiting, 0, n)
+// nextBatch takes the next batch from those that wait.
+func (b *Batcher[T]) nextBatch() {
+	n := min(len(b.waiting), b.MaxBatch)
+	clear(b.batch)
+	b.batch = append(b.batch[:0], b.waiting[:n]...)
+	b.waiting = slices.Delete(b.waiting, 0, n)
 	switch {
 	case n > 1:
-		t.batchHold = batchHoldRounds
+		b.batchHold = batchHoldRounds
 	case n == 1:
-		t.batchHold = max(0, t.batchHold-1)
+		b.batchHold = max(0, b.batchHold-1)
 	}
 }
 
-// batchHoldRounds is how many have to come alone, one after the other, before there is no
-// crowd any more.
+// batchHoldRounds is how many batches of one in a row end the use of the thread.
 const batchHoldRounds = 16
 
-// runBatch does the work and tells the others.
-func (t *Batcher[T]) runBatch(leader Waiter) {
-	became := aborted
+// runBatch runs the batch and tells all callers but the leader.
+func (b *Batcher[T]) runBatch(leader Waiter) {
+	result := aborted
 	defer func() {
-		for _, other := range t.batch {
+		for _, other := range b.batch {
 			if other.waiterOf() != leader {
-				other.waiterOf() <- became
+				other.waiterOf() <- result
 			}
 		}
 	}()
-	t.Run(t.batch)
-	became = committed
+	b.Run(b.batch)
+	result = committed
 }
 
-// handOver lets the next one lead.
-func (t *Batcher[T]) handOver() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	switch t.busy = len(t.waiting) > 0; {
-	case !t.busy:
-		clear(t.batch)
-	case t.Thread:
-		t.wakeThread()
+// handOver makes the next waiting caller, or the thread, run the next batch.
+func (b *Batcher[T]) handOver() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch b.busy = len(b.waiting) > 0; {
+	case !b.busy:
+		clear(b.batch)
+	case b.Thread:
+		b.wakeThread()
 	default:
-		t.waiting[0].waiterOf() <- becomeLeader
+		b.waiting[0].waiterOf() <- becomeLeader
 	}
 }
 
-func (t *Batcher[T]) wakeThread() {
-	if t.wake == nil {
+func (b *Batcher[T]) wakeThread() {
+	if b.wake == nil {
 		wake := make(chan bool, 1)
-		t.wake = wake
-		t.running.Go(func() { t.onThread(wake) })
+		b.wake = wake
+		b.running.Go(func() { b.onThread(wake) })
 	}
-	t.wake <- true
+	b.wake <- true
 }
 
-// onThread does what there is to do whenever it is woken.
-func (t *Batcher[T]) onThread(wake <-chan bool) {
+// onThread runs batches whenever it is woken, until none is left.
+func (b *Batcher[T]) onThread(wake <-chan bool) {
 	runtime.LockOSThread()
 	for range wake {
 		for {
-			t.mu.Lock()
-			if t.nextBatch(); len(t.batch) == 0 {
-				t.busy = false
-				t.mu.Unlock()
+			b.mu.Lock()
+			if b.nextBatch(); len(b.batch) == 0 {
+				b.busy = false
+				b.mu.Unlock()
 				break
 			}
-			t.mu.Unlock()
-			t.runOnThread()
+			b.mu.Unlock()
+			b.runOnThread()
 		}
 	}
 }
 
-// runOnThread is perform for nobody in particular: the first of the batch is told
-// when it falls over, since somebody has to answer for it.
-func (t *Batcher[T]) runOnThread() {
-	first := t.batch[0].waiterOf()
+// runOnThread runs a batch that no caller leads. If it panics, the panic continues in the
+// first caller of the batch.
+func (b *Batcher[T]) runOnThread() {
+	first := b.batch[0].waiterOf()
 	defer func() {
 		if r := recover(); r != nil {
-			t.mu.Lock()
-			t.fell = fmt.Sprintf("%v\n%s", r, debug.Stack())
-			t.mu.Unlock()
+			b.mu.Lock()
+			b.panicStack = fmt.Sprintf("%v\n%s", r, debug.Stack())
+			b.mu.Unlock()
 			first <- panicked
 		}
 	}()
-	t.runBatch(first)
+	b.runBatch(first)
 	first <- committed
-	if t.AfterBatch != nil {
-		t.AfterBatch(t.batch)
+	if b.AfterBatch != nil {
+		b.AfterBatch(b.batch)
 	}
 }
 
-// Close lets the thread go, and returns when it has: those it told are no longer there,
-// and it may still be at what is left to do. Nobody may come any more.
-func (t *Batcher[T]) Close() {
-	t.mu.Lock()
-	if t.wake != nil {
-		close(t.wake)
-		t.wake = nil
+// Close stops the thread and returns when its last AfterBatch has ended. Submit must not
+// be called any more.
+func (b *Batcher[T]) Close() {
+	b.mu.Lock()
+	if b.wake != nil {
+		close(b.wake)
+		b.wake = nil
 	}
-	t.mu.Unlock()
-	t.running.Wait()
+	b.mu.Unlock()
+	b.running.Wait()
 }

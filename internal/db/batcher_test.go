@@ -13,9 +13,8 @@ type errand struct {
 	ran atomic.Int64
 }
 
-// Everybody's errand is run once, never two at a time, and who is alone waits for
-// nobody.
-func TestTogether(t *testing.T) {
+// All work is run once, batches never overlap, and a single caller waits for no other.
+func TestBatcher(t *testing.T) {
 	for _, kind := range []struct{ patient, thread bool }{{}, {patient: true}, {thread: true}} {
 		var at, rounds, after atomic.Int64
 		all := Batcher[*errand]{MaxWaiting: 1000, MaxBatch: 7, YieldFirst: kind.patient, Thread: kind.thread}
@@ -56,9 +55,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// Who falls over takes nobody along: the others are told that theirs is not done,
-// and the next ones go on.
-func TestTogetherFalls(t *testing.T) {
+// A panic reaches one caller; the others of the batch get an error, and later batches run.
+func TestBatcherPanics(t *testing.T) {
 	t.Run("leaders", func(t *testing.T) { threeAtOnce(t, false) })
 	t.Run("thread", func(t *testing.T) { threeAtOnce(t, true) })
 }
@@ -114,8 +112,7 @@ func threeAtOnce(t *testing.T, thread bool) {
 	}
 }
 
-// A row's values become those of several rows, which have some in common.
-func TestSeveralRows(t *testing.T) {
+func TestMultiRowInsert(t *testing.T) {
 	const one = "INSERT INTO x (a, b, c) VALUES ($1, $2, $3)"
 	const failing = "INSERT OR FAIL INTO x (a, b, c) VALUES ($1, $2, $3)"
 	for _, c := range []struct {
@@ -127,7 +124,7 @@ func TestSeveralRows(t *testing.T) {
 		{1, 1, failing},
 		{1, 3, failing + ", ($1, $4, $5), ($1, $6, $7)"},
 	} {
-		if got := severalRows(one, c.same, c.rows); got != c.want {
+		if got := multiRowInsert(one, c.same, c.rows); got != c.want {
 			t.Errorf("%d rows with %d in common: %s", c.rows, c.same, got)
 		}
 	}

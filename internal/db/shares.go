@@ -36,7 +36,8 @@ func ShareOf(ctx context.Context) Share {
 // readLimit bounds one read of a share that is not reserved.
 const readLimit = 10 * time.Second
 
-// MaxWaiting is how many requests on behalf of one account can wait for the database.
+// MaxWaiting is how many requests of one share can wait for the database, if it is not
+// reserved. More are refused as too many requests.
 const MaxWaiting = 256
 
 var errTooSlow = &fault.Error{Code: fault.DatabaseUnreachable, Message: "This request takes too long. Narrow it, for example to a shorter period.", RetryAfter: 1}
@@ -44,8 +45,8 @@ var errTooSlow = &fault.Error{Code: fault.DatabaseUnreachable, Message: "This re
 // shares admit work to a number of connections.
 type shares struct {
 	each    int           // connections that one account may use at a time
-	general chan struct{} // connections that accounts may use at a time, all together
-	all     chan struct{} // the same with respondents and callers
+	general chan struct{} // taken by work that is not reserved
+	all     chan struct{} // taken by all work that has a share
 
 	mu       sync.Mutex
 	accounts map[string]*accountShare
@@ -53,11 +54,11 @@ type shares struct {
 
 type accountShare struct {
 	held    chan struct{}
-	waiting int // including those who hold one
+	waiting int // requests that wait or hold a connection
 }
 
-// newShares divides so many connections: a quarter is left to respondents, callers and
-// work of no account, and at least one of that to the latter.
+// newShares divides connections: a quarter is left to reserved work and to work of no
+// share, and at least one of those to work of no share.
 func newShares(connections int) *shares {
 	general := max(1, connections-max(1, connections/4))
 	all := max(general, connections-max(1, connections/8))
@@ -81,14 +82,14 @@ func (s *shares) enter(ctx context.Context) error {
 	select {
 	case share.held <- struct{}{}:
 	case <-ctx.Done():
-		s.accountLimit(w.Account, nil)
+		s.release(w.Account, nil)
 		return ctx.Err()
 	}
 	if !w.Reserved {
 		select {
 		case s.general <- struct{}{}:
 		case <-ctx.Done():
-			s.accountLimit(w.Account, share)
+			s.release(w.Account, share)
 			return ctx.Err()
 		}
 	}
@@ -99,7 +100,7 @@ func (s *shares) enter(ctx context.Context) error {
 		if !w.Reserved {
 			<-s.general
 		}
-		s.accountLimit(w.Account, share)
+		s.release(w.Account, share)
 		return ctx.Err()
 	}
 }
@@ -116,7 +117,7 @@ func (s *shares) leave(ctx context.Context) {
 	s.mu.Lock()
 	share := s.accounts[w.Account]
 	s.mu.Unlock()
-	s.accountLimit(w.Account, share)
+	s.release(w.Account, share)
 }
 
 func (s *shares) join(w Share) (*accountShare, error) {
@@ -127,7 +128,7 @@ func (s *shares) join(w Share) (*accountShare, error) {
 		share = &accountShare{held: make(chan struct{}, s.each)}
 		s.accounts[w.Account] = share
 	}
-	// Respondents and callers do short reads: a crowd of them only has to wait a little.
+	// Reserved work is short, so even many requests do not wait for long.
 	if !w.Reserved && share.waiting >= MaxWaiting {
 		return nil, fault.TooManyRequests(1)
 	}
@@ -135,8 +136,8 @@ func (s *shares) join(w Share) (*accountShare, error) {
 	return share, nil
 }
 
-// accountLimit ends a join; held is the share if one of its connections is given back.
-func (s *shares) accountLimit(account string, held *accountShare) {
+// release ends a join; held is the share if one of its connections is given back.
+func (s *shares) release(account string, held *accountShare) {
 	if held != nil {
 		<-held.held
 	}

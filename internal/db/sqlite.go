@@ -18,19 +18,20 @@ import (
 	"formulary/internal/fault"
 )
 
-// sqliteFile is the database inside the data folder.
+// sqliteFile is the name of the database in the data directory.
 const sqliteFile = "formulary.db"
 
-// sqlite is one file, one writer that commits in groups, and a pool of readers.
+// sqlite is a database file with one writer, which commits in batches, and a pool of
+// readers.
 type sqlite struct {
 	path        string
 	generations generations
-	slots       chan struct{} // one per reader that may be in use
+	slots       chan struct{} // taken by each reader in use
 	shares      *shares       // of the readers
-	queues      *shares       // of the writes that wait
+	queues      *shares       // of the queue of writes
 	mu          sync.Mutex
-	idle        []*sqliteConn // the most recently used last: its cache is warm
-	reaper      *time.Timer   // closes some of them; nil: there are few
+	idle        []*sqliteConn // the most recently used last, because its cache is warm
+	reaper      *time.Timer   // closes idle readers; nil: there are few
 	writer      *sqliteConn
 	writes      Batcher[*sqliteWrite]
 	stop        sync.RWMutex // held for writing while closing
@@ -38,13 +39,13 @@ type sqlite struct {
 }
 
 const (
-	maxWrites   = 8192 // may wait
-	groupSize   = 512
+	maxWrites   = 8192 // that can wait
+	groupSize   = 512  // writes in one commit
 	busyTimeout = 10 * time.Second
 )
 
-// openSQLite makes the data folder if need be. WAL with synchronous=FULL: what
-// was committed survives a power cut.
+// openSQLite creates the data directory and the database if they do not exist. With WAL
+// and synchronous=FULL, commits survive a power cut.
 func openSQLite(dir string) (*sqlite, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make data folder: %w", err)
@@ -56,7 +57,7 @@ func openSQLite(dir string) (*sqlite, error) {
 		shares: newShares(readers),
 		queues: newShares(maxWrites),
 	}
-	if err := syncLog(db.path + "-wal"); err != nil {
+	if err := syncWAL(db.path + "-wal"); err != nil {
 		return nil, err
 	}
 	var err error
@@ -90,11 +91,11 @@ func (db *sqlite) JSONArrayHas(json string) string {
 	return `json_type(` + json + `) = 'array' AND EXISTS (SELECT 1 FROM json_each(` + json + `) AS part WHERE part.value = ?)`
 }
 
-// Exchange has nobody to talk to: one process serves from a data folder.
+// Exchange does nothing: only one process serves from a data directory.
 func (db *sqlite) Exchange(context.Context, <-chan struct{}, func() []string, func(string)) {}
 
-// Dialect leaves out what SQLite does anyway: said aloud, it takes the slow way to
-// compare.
+// Dialect removes COLLATE BINARY, which is SQLite's default: spelled out, it makes
+// comparisons slower.
 func (db *sqlite) Dialect(sql string) string { return strings.ReplaceAll(sql, " COLLATE BINARY", "") }
 
 func (db *sqlite) Close() error {
@@ -122,46 +123,46 @@ func (db *sqlite) Close() error {
 type sqliteConn struct {
 	*sqlite3.Conn
 	prepared map[string]*sqlite3.Stmt
-	length   int // of the texts
-	several  map[rowsOf]string
-	used     time.Time // when a reader was last given back
+	length   int                   // bytes of SQL in prepared
+	inserts  map[insertRows]string // INSERT of one row → of several
+	used     time.Time             // when a reader was last released
 }
 
 func (db *sqlite) connect() (*sqliteConn, error) {
-	// modeof: what SQLite puts beside the database is as private as it is.
+	// modeof: the WAL gets the permissions of the database.
 	path := uriPath(db.path)
 	conn, err := sqlite3.OpenFlags("file:"+path+"?modeof="+path, sqlite3.OPEN_READWRITE|sqlite3.OPEN_URI)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	c := &sqliteConn{Conn: conn, prepared: map[string]*sqlite3.Stmt{}, several: map[rowsOf]string{}}
+	c := &sqliteConn{Conn: conn, prepared: map[string]*sqlite3.Stmt{}, inserts: map[insertRows]string{}}
 	// Without this, SQLite plans a statement anew whenever its LIMIT is bound.
 	if _, err := conn.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
 		c.close()
-		return nil, err
+		return nil, fmt.Errorf("configure connection: %w", err)
 	}
-	// As in PostgreSQL. It is linear where LIKE and INSTR multiply the two lengths.
+	// As in PostgreSQL. LIKE and INSTR take time proportional to the product of the lengths.
 	if err := conn.CreateFunction("strpos", 2, sqlite3.DETERMINISTIC|sqlite3.INNOCUOUS, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
 		ctx.ResultInt64(int64(1 + bytes.Index(arg[0].RawText(), arg[1].RawText())))
 	}); err != nil {
 		c.close()
-		return nil, err
+		return nil, fmt.Errorf("define strpos: %w", err)
 	}
 	// SQLite's own only knows ASCII.
 	if err := conn.CreateFunction("lower", 1, sqlite3.DETERMINISTIC|sqlite3.INNOCUOUS, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
 		ctx.ResultText(strings.ToLower(arg[0].Text()))
 	}); err != nil {
 		c.close()
-		return nil, err
+		return nil, fmt.Errorf("define lower: %w", err)
 	}
 	if err := conn.BusyTimeout(busyTimeout); err != nil {
 		c.close()
-		return nil, err
+		return nil, fmt.Errorf("configure connection: %w", err)
 	}
 	for _, pragma := range []string{
 		"PRAGMA journal_mode = WAL",
 		"PRAGMA synchronous = FULL",
-		"PRAGMA secure_delete = ON", // what is deleted is overwritten
+		"PRAGMA secure_delete = ON", // overwrite deleted data
 		"PRAGMA cache_size = -8000",
 		"PRAGMA temp_store = MEMORY",
 		"PRAGMA journal_size_limit = 67108864",
@@ -174,18 +175,18 @@ func (db *sqlite) connect() (*sqliteConn, error) {
 	return c, nil
 }
 
-// retryBusy tries again while somebody else is making the same new file a database:
-// for that, SQLite does not wait by itself.
+// retryBusy tries again while another process initializes the same new file. SQLite's
+// own timeout does not cover that.
 func retryBusy(try func() error) error {
-	for patience := time.Now().Add(busyTimeout); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(busyTimeout); ; time.Sleep(5 * time.Millisecond) {
 		err := try()
-		if code, ok := errors.AsType[sqlite3.ExtendedErrorCode](err); !ok || code.Code() != sqlite3.BUSY || time.Now().After(patience) {
+		if code, ok := errors.AsType[sqlite3.ExtendedErrorCode](err); !ok || code.Code() != sqlite3.BUSY || time.Now().After(deadline) {
 			return err
 		}
 	}
 }
 
-// uriPath escapes what has a meaning in a SQLite URI.
+// uriPath escapes the special characters of a SQLite URI.
 func uriPath(path string) string {
 	return strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(path))
 }
@@ -236,7 +237,7 @@ func (c *sqliteConn) Exec(sql string, args ...any) (int64, error) {
 func (c *sqliteConn) Query(sql string, scan func(Row) error, args ...any) error {
 	stmt, err := c.prepare(sql)
 	if err != nil {
-		return sqliteError(err)
+		return sqliteError(fmt.Errorf("prepare statement: %w", err))
 	}
 	if stmt.Busy() {
 		return fmt.Errorf("statement runs inside itself: %s", sql)
@@ -264,7 +265,7 @@ func (c *sqliteConn) Query(sql string, scan func(Row) error, args ...any) error 
 			return err
 		}
 	}
-	// Also when scan panics: the statement is kept for the next one.
+	// Also when scan panics: the statement stays prepared.
 	defer stmt.Reset()
 	r := (*sqliteRow)(stmt)
 	for stmt.Step() {
@@ -326,8 +327,8 @@ func (r *sqliteRow) Columns() []string {
 	return names
 }
 
-// sqliteError tells a broken or full disk, and a database held by somebody
-// else, apart from our own mistakes.
+// sqliteError marks errors of a broken or full disk and of a locked database as
+// unavailability. Other errors are mistakes in the statement.
 func sqliteError(err error) error {
 	if err == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"formulary/internal/fault"
 )
 
-// reader takes a connection from the pool, or opens one more.
+// reader takes a connection from the pool or opens one.
 func (db *sqlite) reader(ctx context.Context) (*sqliteConn, error) {
 	select {
 	case db.slots <- struct{}{}:
@@ -56,7 +56,7 @@ func (db *sqlite) release(c *sqliteConn) {
 	<-db.slots
 }
 
-// reap closes readers that were not used for a while, and comes back while there are more
+// reap closes readers that were idle for readerIdle, and runs again while there are more
 // than idleReaders.
 func (db *sqlite) reap() {
 	db.mu.Lock()
@@ -76,9 +76,9 @@ func (db *sqlite) reap() {
 	}
 }
 
-// syncLog makes durable what a process that was killed has written to the WAL but not
-// synced. SQLite takes such a commit for complete, so readers see it.
-func syncLog(name string) error {
+// syncWAL makes durable what a killed process wrote to the WAL and did not sync. SQLite
+// takes such a commit for complete, so readers see it.
+func syncWAL(name string) error {
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -101,7 +101,7 @@ func (db *sqlite) read(ctx context.Context, fn func(*sqliteConn) error) error {
 		return fault.DatabaseUnavailable(ErrClosed)
 	}
 	within := ctx
-	if w := ShareOf(ctx); w.Account != "" && !w.Reserved {
+	if s := ShareOf(ctx); s.Account != "" && !s.Reserved {
 		var cancel func()
 		within, cancel = context.WithTimeout(ctx, readLimit)
 		defer cancel()
@@ -135,10 +135,10 @@ func (db *sqlite) Query(ctx context.Context, sql string, scan func(Row) error, a
 	return db.read(ctx, func(c *sqliteConn) error { return c.Query(sql, scan, args...) })
 }
 
-// QueryBatch has no round trips to save.
-func (db *sqlite) QueryBatch(ctx context.Context, questions ...Statement) error {
+// QueryBatch runs the statements one by one: there are no round trips to save.
+func (db *sqlite) QueryBatch(ctx context.Context, statements ...Statement) error {
 	return db.Read(ctx, func(t Tx) error {
-		for _, q := range questions {
+		for _, q := range statements {
 			if err := t.Query(q.SQL, q.Scan, q.Args...); err != nil {
 				return err
 			}
@@ -150,12 +150,12 @@ func (db *sqlite) QueryBatch(ctx context.Context, questions ...Statement) error 
 func (db *sqlite) Read(ctx context.Context, fn func(Tx) error) error {
 	return db.read(ctx, func(c *sqliteConn) error {
 		if _, err := c.Exec("BEGIN"); err != nil {
-			return err
+			return fmt.Errorf("begin transaction: %w", err)
 		}
 		defer func() {
-			// Also after an interrupt, or the connection would stay in its transaction.
+			// Also after an interrupt, or the connection would stay in the transaction.
 			c.SetInterrupt(context.Background())
-			c.Exec("COMMIT") // it only read: nothing can be lost
+			c.Exec("COMMIT") // of reads, so an error loses nothing
 		}()
 		return fn(c)
 	})

@@ -11,7 +11,7 @@ import (
 	"formulary/internal/fault"
 )
 
-// sqliteWrite is a transaction on its way to the one writer.
+// sqliteWrite is a transaction that waits for the writer.
 type sqliteWrite struct {
 	ctx   context.Context
 	fn    func(Tx) error
@@ -20,10 +20,9 @@ type sqliteWrite struct {
 	Waiter
 }
 
-// Write returns when the commit of fn is on disk. Whatever gathers while a commit
-// goes there is committed as one transaction: the more is waiting, the cheaper
-// each becomes. Once queued it is not abandoned: the caller must learn whether it
-// holds.
+// Write returns when the commit of fn is on disk. Writes that wait while another commit
+// is synced share the next one, so each gets cheaper the more there are. A write that is
+// queued is not abandoned when ctx ends: the caller must learn whether it is stored.
 func (db *sqlite) Write(ctx context.Context, fn func(Tx) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -57,8 +56,8 @@ const (
 
 var errScrub = errors.New("the WAL is in use")
 
-// Scrub empties the WAL, which has earlier contents of pages. The database file itself has
-// nothing that was deleted (secure_delete).
+// Scrub empties the WAL, which has earlier contents of pages. The database file itself
+// has no deleted data (secure_delete).
 func (db *sqlite) Scrub(ctx context.Context) error {
 	db.stop.RLock()
 	defer db.stop.RUnlock()
@@ -74,7 +73,7 @@ func (db *sqlite) Scrub(ctx context.Context) error {
 		return err
 	}
 	for range scrubTries {
-		// As an error or as a row, SQLite says that a reader or writer is in the way.
+		// That a reader or writer is in the way shows as an error or in the row.
 		busy := int64(1)
 		err := c.Query("PRAGMA wal_checkpoint(TRUNCATE)", func(r Row) error { return r.Scan(&busy) })
 		if err == nil && busy == 0 {
@@ -96,9 +95,8 @@ func (db *sqlite) Exclusive(ctx context.Context, fn func(Tx) error) error {
 	return db.Write(ctx, fn)
 }
 
-// commit runs a group in one transaction. Usually all of it succeeds; when one
-// fails, the group runs again with a savepoint for each member, so that it takes
-// only itself back.
+// commit runs a batch in one transaction. Usually all writes succeed. If one fails, the
+// batch runs again with a savepoint for each write, so that only that one is rolled back.
 func (c *sqliteConn) commit(group []*sqliteWrite) {
 	if c.commitWith(group, c.runPlain) || len(group) == 1 {
 		return
@@ -109,13 +107,13 @@ func (c *sqliteConn) commit(group []*sqliteWrite) {
 	c.commitWith(group, c.runInSavepoint)
 }
 
-var errMember = errors.New("a member of the group failed")
+var errMember = errors.New("a write of the batch failed")
 
-// commitWith says whether every member of the group had its turn.
+// commitWith says whether every write of the batch was run.
 func (c *sqliteConn) commitWith(group []*sqliteWrite, run func(*sqliteWrite) error) bool {
 	if _, err := c.Exec("BEGIN IMMEDIATE"); err != nil {
-		failAll(group, err)
-		return true // trying again would only wait again
+		failAll(group, fmt.Errorf("begin transaction: %w", err))
+		return true // running the batch again would only wait again
 	}
 	for _, w := range group {
 		if err := run(w); err != nil {
@@ -126,7 +124,7 @@ func (c *sqliteConn) commitWith(group []*sqliteWrite, run func(*sqliteWrite) err
 	}
 	if _, err := c.Exec("COMMIT"); err != nil {
 		c.rollback()
-		failAll(group, err)
+		failAll(group, fmt.Errorf("commit: %w", err))
 	}
 	return true
 }
@@ -145,7 +143,7 @@ func (c *sqliteConn) runInSavepoint(w *sqliteWrite) error {
 	if w.run(c); w.failed() {
 		// A full disk may have ended the whole transaction already.
 		if c.GetAutocommit() {
-			return fmt.Errorf("transaction ended inside a group: %w", w.err)
+			return fmt.Errorf("transaction ended inside a batch: %w", w.err)
 		}
 		if _, err := c.Exec("ROLLBACK TO member"); err != nil {
 			return err
@@ -182,8 +180,8 @@ func (w *sqliteWrite) run(t Tx) {
 	}
 }
 
-// ExecEach inserts as many rows at a time as it can: from one row to the next SQLite
-// then stays where it is in its trees.
+// ExecEach inserts up to maxRows rows with one statement: between them SQLite keeps its
+// place in the trees.
 func (c *sqliteConn) ExecEach(sql string, same []any, rows [][]any) error {
 	for len(rows) > 0 {
 		n := min(len(rows), maxRows)
@@ -191,7 +189,7 @@ func (c *sqliteConn) ExecEach(sql string, same []any, rows [][]any) error {
 		for _, row := range rows[:n] {
 			args = append(args, row...)
 		}
-		if _, err := c.Exec(c.forRows(sql, len(same), n), args...); err != nil {
+		if _, err := c.Exec(c.insertSQL(sql, len(same), n), args...); err != nil {
 			return err
 		}
 		rows = rows[n:]
@@ -199,29 +197,29 @@ func (c *sqliteConn) ExecEach(sql string, same []any, rows [][]any) error {
 	return nil
 }
 
-// maxRows is how many rows one statement inserts at most.
+// maxRows bounds the rows that one statement inserts.
 const maxRows = 32
 
-// rowsOf is a statement for so many rows.
-type rowsOf struct {
+// insertRows is an INSERT of one row, and how many rows to insert.
+type insertRows struct {
 	sql string
 	n   int
 }
 
-// forRows is the text of an INSERT of one row, for n rows; it is made once.
-func (c *sqliteConn) forRows(sql string, same, n int) string {
-	text, ok := c.several[rowsOf{sql, n}]
+// insertSQL returns the text of an INSERT for n rows. Texts are made once per connection.
+func (c *sqliteConn) insertSQL(sql string, same, n int) string {
+	text, ok := c.inserts[insertRows{sql, n}]
 	if !ok {
-		text = severalRows(sql, same, n)
-		c.several[rowsOf{sql, n}] = text
+		text = multiRowInsert(sql, same, n)
+		c.inserts[insertRows{sql, n}] = text
 	}
 	return text
 }
 
-// severalRows is an INSERT of one row, which ends with its values, for n rows that
-// have the first values in common. Who cannot insert one of them takes the transaction
-// back, so SQLite need not be ready to take back the rows before it.
-func severalRows(sql string, same, n int) string {
+// multiRowInsert turns an INSERT of one row, which ends with its values, into one of n
+// rows that have the first values in common. OR FAIL: callers roll the transaction back
+// when a row cannot be inserted, so SQLite need not prepare to undo the rows before it.
+func multiRowInsert(sql string, same, n int) string {
 	text := strings.Replace(sql, "INSERT INTO", "INSERT OR FAIL INTO", 1)
 	row := sql[strings.LastIndex(sql, "("):]
 	columns := strings.Count(row, "$") - same
