@@ -14,47 +14,46 @@ import (
 	"formulary/internal/fault"
 )
 
-// postgres is a pool of connections; several nodes may share the database.
+// postgres is a pool of connections to a database that several nodes may share.
 type postgres struct {
 	config      *pgconn.Config
 	size        int // of the pool
 	hosts       pgHosts
 	live        atomic.Pointer[pgPool]
 	generations pgGenerations
-	icu         atomic.Int32 // whether it knows every alphabet, whatever its locale
+	icu         atomic.Int32 // icuUnknown, icuMissing or icuPresent
 }
 
 const (
-	// statementLimit bounds how long a request can hang on a database that
-	// has stopped answering.
+	// statementLimit bounds how long a request waits for a database that hangs.
 	statementLimit = 5 * time.Second
-	dialLimit      = 2 * time.Second // of one server
+	dialLimit      = 2 * time.Second // for one server
 	rollbackLimit  = time.Second
 	migrateLimit   = 5 * time.Minute
 	retries        = 5
-	// defaultPool is how many connections a node takes when the URL does not
-	// say: enough that requests wait for the database, not for each other.
+	// defaultPool is the size of the pool unless the URL sets pool_max_conns: large
+	// enough that requests wait for the database and not for each other.
 	defaultPool = 16
 )
 
-// What is known of the server's alphabets.
+// Whether the server has ICU collations, which know every alphabet in any locale.
 const (
 	icuUnknown = iota
 	icuMissing
-	icuThere
+	icuPresent
 )
 
-// detectCollation finds out whether the server has ICU, if that is not known. What
-// the server did not say is not remembered.
+// detectCollation asks the server for ICU collations unless that is known. After an error
+// the next connection asks again.
 func (db *postgres) detectCollation(ctx context.Context, conn *pgconn.PgConn) {
 	if db.icu.Load() != icuUnknown {
 		return
 	}
-	said, err := conn.Exec(ctx, `SELECT 1 FROM pg_collation WHERE collname = 'und-x-icu'`).ReadAll()
+	results, err := conn.Exec(ctx, `SELECT 1 FROM pg_collation WHERE collname = 'und-x-icu'`).ReadAll()
 	switch {
-	case err != nil || len(said) != 1:
-	case len(said[0].Rows) > 0:
-		db.icu.Store(icuThere)
+	case err != nil || len(results) != 1:
+	case len(results[0].Rows) > 0:
+		db.icu.Store(icuPresent)
 	default:
 		db.icu.Store(icuMissing)
 	}
@@ -65,10 +64,10 @@ func (db *postgres) Name() string { return "PostgreSQL" }
 // Batching has many shards, because transactions mostly wait for the server's disk.
 func (db *postgres) Batching() Batching { return Batching{Shards: 256, YieldFirst: true} }
 
-// Lower does not depend on the locale with which the database was made, where ICU
-// is there.
+// Lower uses ICU if the server has it, because LOWER alone depends on the locale of the
+// database.
 func (db *postgres) Lower(expression string) string {
-	if db.icu.Load() == icuThere {
+	if db.icu.Load() == icuPresent {
 		return "LOWER(" + expression + ` COLLATE "und-x-icu")`
 	}
 	return "LOWER(" + expression + ")"
@@ -86,7 +85,7 @@ func (db *postgres) Dialect(sql string) string {
 	return strings.NewReplacer("COLLATE BINARY", `COLLATE "C"`, "WITHOUT ROWID", "").Replace(sql)
 }
 
-// Scrub leaves it to PostgreSQL, which removes deleted rows from its files when it vacuums.
+// Scrub does nothing: PostgreSQL removes deleted rows from its files when it vacuums.
 func (db *postgres) Scrub(context.Context) error { return nil }
 
 func (db *postgres) Query(ctx context.Context, sql string, scan func(Row) error, args ...any) error {
@@ -111,12 +110,12 @@ func (db *postgres) Read(ctx context.Context, fn func(Tx) error) error {
 	return db.transact(ctx, beginSnapshot, fn)
 }
 
-// QueryBatch sends a whole transaction before it waits for the first answer.
-func (db *postgres) QueryBatch(ctx context.Context, questions ...Statement) error {
+// QueryBatch sends a whole transaction before it waits for the first result.
+func (db *postgres) QueryBatch(ctx context.Context, statements ...Statement) error {
 	return db.use(ctx, statementLimit, true, func(ctx context.Context, c *pgConn) error {
-		all := make([]Statement, 0, len(questions)+2)
+		all := make([]Statement, 0, len(statements)+2)
 		all = append(all, Statement{SQL: beginSnapshot})
-		all = append(all, questions...)
+		all = append(all, statements...)
 		// After an error the transaction is still open, and the pool drops the
 		// connection.
 		_, err := c.send(ctx, append(all, Statement{SQL: commit})...)
@@ -155,26 +154,26 @@ func (db *postgres) Exclusive(ctx context.Context, fn func(Tx) error) error {
 	})
 }
 
-// use lends a connection to fn, for so long at most. If a connection breaks that waited in
-// the pool, before it returned any row, a read is tried once more: after a failover, all
-// idle connections are broken.
-func (db *postgres) use(ctx context.Context, limit time.Duration, again bool, fn func(context.Context, *pgConn) error) error {
+// use lends a connection to fn for at most limit. If retry is set and a connection that
+// was idle in the pool breaks before it returned a row, fn runs once more: after a
+// failover, all idle connections are broken.
+func (db *postgres) use(ctx context.Context, limit time.Duration, retry bool, fn func(context.Context, *pgConn) error) error {
 	stale, err := db.useOnce(ctx, limit, fn)
-	if stale && again && ctx.Err() == nil {
+	if stale && retry && ctx.Err() == nil {
 		_, err = db.useOnce(ctx, limit, fn)
 	}
 	return err
 }
 
-// useOnce says whether it failed for a connection from the pool that was broken and had
-// returned no row.
+// useOnce is use without a second try. stale says that a connection that was idle in the
+// pool broke before it returned a row.
 func (db *postgres) useOnce(ctx context.Context, limit time.Duration, fn func(context.Context, *pgConn) error) (stale bool, err error) {
 	pool := db.live.Load()
 	within, cancel := pool.within(ctx, limit)
 	defer cancel()
 	if err := pool.shares.enter(within); err != nil {
 		if within.Err() == nil {
-			return false, err // too many are waiting
+			return false, err // the share has too many requests
 		}
 		return false, pool.classifyError(ctx, pgError(err))
 	}
@@ -187,9 +186,9 @@ func (db *postgres) useOnce(ctx context.Context, limit time.Duration, fn func(co
 	c.scanned = false
 	err = fn(within, c)
 	if err != nil && c.IsClosed() && within.Err() == nil {
-		// The others are no better.
+		// Connections that were idle for longer are broken too.
 		pool.dropIdle()
-		stale = !c.left.IsZero() && !c.scanned
+		stale = !c.released.IsZero() && !c.scanned
 	}
 	return stale, pool.classifyError(ctx, err)
 }
@@ -209,22 +208,22 @@ func (db *postgres) transact(ctx context.Context, begin string, fn func(Tx) erro
 	})
 }
 
-// pgTx is a transaction. It begins on the way with its first statement.
+// pgTx is a transaction. BEGIN is sent together with the first statement.
 type pgTx struct {
 	ctx   context.Context
 	conn  *pgConn
 	begin string
-	begun bool
+	begun bool  // BEGIN was sent
 	wrote bool  // a statement changed rows
 	err   error // of the first statement that failed
 }
 
-func (t *pgTx) send(questions ...Statement) (int64, error) {
+func (t *pgTx) send(statements ...Statement) (int64, error) {
 	if !t.begun {
 		t.begun = true
-		questions = append([]Statement{{SQL: t.begin}}, questions...)
+		statements = append([]Statement{{SQL: t.begin}}, statements...)
 	}
-	n, err := t.conn.send(t.ctx, questions...)
+	n, err := t.conn.send(t.ctx, statements...)
 	t.wrote = t.wrote || t.conn.wrote
 	if t.err == nil {
 		t.err = err
@@ -240,11 +239,11 @@ func (t *pgTx) ExecEach(sql string, same []any, rows [][]any) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	questions := make([]Statement, len(rows))
+	statements := make([]Statement, len(rows))
 	for i, row := range rows {
-		questions[i] = Statement{SQL: sql, Args: slices.Concat(same, row)}
+		statements[i] = Statement{SQL: sql, Args: slices.Concat(same, row)}
 	}
-	_, err := t.send(questions...)
+	_, err := t.send(statements...)
 	return err
 }
 
@@ -279,7 +278,7 @@ func (t *pgTx) commit() error {
 	}
 	t.conn.forgetWarning()
 	if _, err := t.conn.send(t.ctx, append(last, Statement{SQL: commit})...); err != nil {
-		return err
+		return fmt.Errorf("commit: %w", err)
 	}
 	if warning := t.conn.warning(); warning != "" {
 		return fault.DatabaseUnavailable(fmt.Errorf("commit is not known to be durable: %s", warning))
@@ -287,19 +286,19 @@ func (t *pgTx) commit() error {
 	return nil
 }
 
-// end takes back what was not committed. It has a deadline of its own: a database
-// that hangs must not keep the request.
+// end rolls back what was not committed. It has a deadline of its own, so that a database
+// that hangs does not keep the request.
 func (t *pgTx) end() {
 	if t.conn.isIdle() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), rollbackLimit)
 	defer cancel()
-	t.conn.Exec(ctx, "ROLLBACK").Close() // else the pool drops the connection
+	t.conn.Exec(ctx, "ROLLBACK").Close() // after an error the pool drops the connection
 }
 
-// pgError tells a database that is away, or going away, apart from our own
-// mistakes.
+// pgError marks errors of a database that cannot be reached, shuts down or refuses
+// connections as unavailability. Other errors are mistakes in the statement.
 func pgError(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
@@ -307,7 +306,7 @@ func pgError(err error) error {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	switch {
 	case !ok:
-		// Not an answer of the server: the network, a timeout, a closed pool.
+		// Not from the server: the network, a timeout, a closed pool.
 		return fault.DatabaseUnavailable(err)
 	case pg.Code == "23505":
 		return fmt.Errorf("%w: %w", ErrUnique, err)

@@ -10,41 +10,40 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// pgConn is a connection and the statements prepared on it, by their text. It
-// speaks to PostgreSQL in texts, as all that is stored here are texts, whole
-// numbers and yes or no; so it needs pgx's connection and nothing above it.
+// pgConn is a connection and the statements prepared on it, by their text. Values are
+// strings, integers and booleans, which it sends in PostgreSQL's text format, so it needs
+// pgx's connection and none of its layers above.
 type pgConn struct {
 	*pgconn.PgConn
 	prepared map[string]*pgconn.StatementDescription
-	length   int  // of the texts
-	names    int  // of statements that were given
+	length   int  // bytes of SQL in prepared
+	names    int  // number of statement names used
 	wrote    bool // the last send changed rows
-	scanned  bool // a row was returned since the connection was taken from the pool
+	scanned  bool // a row was returned since the connection left the pool
 	row      pgRow
-	made     time.Time
-	left     time.Time // when it was last given back to the pool
+	opened   time.Time
+	released time.Time // when it was last given back to the pool
 }
 
 func (c *pgConn) prepare(ctx context.Context, sql string) (*pgconn.StatementDescription, error) {
 	if known, ok := c.prepared[sql]; ok {
 		return known, nil
 	}
-	c.names++ // also of one that fails: the server may have it
-	made, err := c.Prepare(ctx, "s"+strconv.Itoa(c.names), sql, nil)
+	c.names++ // also after an error: the server may have the name
+	description, err := c.Prepare(ctx, "s"+strconv.Itoa(c.names), sql, nil)
 	if err != nil {
-		return nil, pgError(err)
+		return nil, pgError(fmt.Errorf("prepare statement: %w", err))
 	}
-	c.prepared[sql] = made
+	c.prepared[sql] = description
 	c.length += len(sql)
-	return made, nil
+	return description, nil
 }
 
-// send runs statements, all of them on their way before the first is answered, and
-// returns how many rows the last one changed. What has no scan has no rows that
-// matter.
-func (c *pgConn) send(ctx context.Context, questions ...Statement) (changed int64, err error) {
+// send runs statements in one round trip and returns how many rows the last one changed.
+// Rows of a statement without Scan are discarded.
+func (c *pgConn) send(ctx context.Context, statements ...Statement) (changed int64, err error) {
 	var batch pgconn.Batch
-	for _, q := range questions {
+	for _, q := range statements {
 		statement, err := c.prepare(ctx, q.SQL)
 		if err != nil {
 			return 0, err
@@ -55,13 +54,13 @@ func (c *pgConn) send(ctx context.Context, questions ...Statement) (changed int6
 		}
 		batch.ExecStatement(statement, values, nil, nil)
 	}
-	answers := c.ExecBatch(ctx, &batch)
+	results := c.ExecBatch(ctx, &batch)
 	c.wrote = false
-	for _, q := range questions {
-		if !answers.NextResult() {
-			break // Close says why
+	for _, q := range statements {
+		if !results.NextResult() {
+			break // Close returns why
 		}
-		rows := answers.ResultReader()
+		rows := results.ResultReader()
 		for q.Scan != nil && rows.NextRow() {
 			c.row = pgRow{rows.FieldDescriptions(), rows.Values()}
 			c.scanned = true
@@ -69,15 +68,15 @@ func (c *pgConn) send(ctx context.Context, questions ...Statement) (changed int6
 				break
 			}
 		}
-		tag, _ := rows.Close() // Close of all says what went wrong
+		tag, _ := rows.Close() // results.Close returns the error
 		changed = tag.RowsAffected()
 		c.wrote = c.wrote || changed > 0 && !tag.Select()
 		if err != nil && err != ErrStop {
-			answers.Close()
+			results.Close()
 			return 0, err
 		}
 	}
-	return changed, pgError(answers.Close())
+	return changed, pgError(results.Close())
 }
 
 // warningKey is where a connection keeps the last warning of the server.
@@ -98,7 +97,7 @@ func (c *pgConn) warning() string {
 	return text
 }
 
-// pgBind writes arguments as PostgreSQL reads them.
+// pgBind encodes arguments in PostgreSQL's text format.
 func pgBind(args []any) ([][]byte, error) {
 	values := make([][]byte, len(args))
 	for i, arg := range args {
@@ -123,13 +122,13 @@ func pgBind(args []any) ([][]byte, error) {
 	return values, nil
 }
 
-// pgRow is a row of an answer, until the next one is read.
+// pgRow is a result row. It is valid until the next one is read.
 type pgRow struct {
 	fields []pgconn.FieldDescription
 	values [][]byte
 }
 
-// Types of columns, as PostgreSQL numbers them.
+// OIDs of column types.
 const (
 	pgBool = 16
 	pgInt8 = 20
@@ -139,7 +138,7 @@ const (
 
 func (r *pgRow) Scan(dest ...any) error {
 	if len(dest) != len(r.values) {
-		return fmt.Errorf("%d columns for %d places", len(r.values), len(dest))
+		return fmt.Errorf("%d columns for %d destinations", len(r.values), len(dest))
 	}
 	for i, d := range dest {
 		value := r.values[i]
@@ -157,7 +156,7 @@ func (r *pgRow) Scan(dest ...any) error {
 			err = fmt.Errorf("cannot scan into %T", d)
 		}
 		if _, ok := d.(*any); value == nil && !ok {
-			err = errors.New("there is no value")
+			err = errors.New("value is NULL")
 		}
 		if err != nil {
 			return fmt.Errorf("column %s: %w", r.fields[i].Name, err)
@@ -166,7 +165,7 @@ func (r *pgRow) Scan(dest ...any) error {
 	return nil
 }
 
-// any is a value as SQLite would have it; JSON is the text that it is.
+// any returns a value with the type that SQLite would return; JSON is text.
 func (r *pgRow) any(i int) (any, error) {
 	text := string(r.values[i])
 	switch {

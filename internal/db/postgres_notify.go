@@ -13,41 +13,41 @@ import (
 )
 
 // pgGenerations are counters like those of SQLite, in the memory of each node. A change
-// moves the counter here at once, and tells the other nodes by NOTIFY; they know
-// of it a moment later. While a node does not hear the others, it keeps nothing.
+// increments a counter here at once and sends NOTIFY to the other nodes, which know of it
+// within milliseconds. While a node cannot listen, generations are unknown and nothing is
+// cached.
 type pgGenerations struct {
-	counters [generationsCount]atomic.Uint64
-	hearing  atomic.Bool
-	start    sync.Once
-	stop     context.CancelFunc
-	ended    sync.WaitGroup
-	receive  atomic.Pointer[func(string)] // gets the messages of Exchange
+	counters  [generationsCount]atomic.Uint64
+	listening atomic.Bool
+	start     sync.Once
+	stop      context.CancelFunc
+	ended     sync.WaitGroup
+	receive   atomic.Pointer[func(string)] // gets the messages of Exchange
 
-	mu     sync.Mutex
-	untold map[uint32]bool // slots that the others have not heard of
-	tell   chan struct{}
-	closed bool
+	mu      sync.Mutex
+	pending map[uint32]bool // slots that changed and were not sent yet
+	wake    chan struct{}   // wakes broadcastLoop
+	closed  bool
 }
 
 const (
 	invalidateChannel = "formulary_marks"
 	exchangeChannel   = "formulary_talk"
-	// Between two messages: what changes meanwhile goes into one.
+	// Changes within an interval are sent in one message.
 	broadcastInterval = 2 * time.Millisecond
 	exchangeInterval  = 10 * time.Millisecond
-	listenAgain       = 200 * time.Millisecond
-	// After so long a silence the server is asked whether it is there. It may be
-	// slow to answer; a server that hangs keeps everybody waiting until then.
+	listenRetry       = 200 * time.Millisecond
+	// After listenLimit without a message the server is pinged. A server that does not
+	// answer within answerLimit hangs, and requests wait for it until then.
 	listenLimit = 500 * time.Millisecond
 	answerLimit = 1500 * time.Millisecond
 )
 
-// notifySQL sends messages. They are worth nothing after a crash, so nobody waits
-// until they are on a disk, here and where the database is followed.
+// notifySQL sends messages. They are worthless after a crash, so they need not be durable.
 const (
 	notifySQL = `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1 || ` + schemaSQL + `, m) FROM json_array_elements_text($2) AS m`
-	// A database can have several installations, each in a schema of its own, and
-	// channels belong to all of it.
+	// Channels belong to the database, which can have several installations, each in a
+	// schema of its own.
 	schemaSQL = `'_' || substr(md5(current_schema()), 1, 12)`
 )
 
@@ -65,8 +65,8 @@ func NoNodeServes(t Tx) (bool, error) {
 	return n == 1, err
 }
 
-// listen begins to hear what other nodes change. It is for servers: a command that
-// keeps nothing needs no ears.
+// listen starts to receive the changes of other nodes, once. Only servers listen: one-off
+// commands have no cache to invalidate.
 func (db *postgres) listen() {
 	db.generations.start.Do(func() {
 		ctx, stop := context.WithCancel(context.Background())
@@ -77,24 +77,24 @@ func (db *postgres) listen() {
 				before := db.hosts.first.Load()
 				conn, err := db.connectPrimary(ctx, hung)
 				if hung && ctx.Err() == nil && (err != nil || before != db.hosts.first.Load()) {
-					// It was not this connection alone: all others hang too.
+					// The server hangs, and with it all other connections.
 					db.newPool()
 				}
 				hung = err == nil && db.receive(ctx, conn)
-				db.generations.hearing.Store(false)
+				db.generations.listening.Store(false)
 				select {
 				case <-ctx.Done():
-				case <-time.After(listenAgain):
+				case <-time.After(listenRetry):
 				}
 			}
 		})
 	})
 }
 
-// receive listens on a connection of its own until it breaks, and says whether that
-// was because nobody answers.
+// receive listens on a connection of its own until it breaks. hung says that the server
+// does not answer.
 func (db *postgres) receive(ctx context.Context, conn *pgconn.PgConn) (hung bool) {
-	// What hangs is not waited for.
+	// Closing a connection that hangs would wait.
 	defer func() {
 		end, cancel := context.WithTimeout(context.Background(), rollbackLimit)
 		defer cancel()
@@ -108,7 +108,7 @@ func (db *postgres) receive(ctx context.Context, conn *pgconn.PgConn) (hung bool
 		var held []*pgconn.Result
 		if held, err = conn.Exec(begin, holdServingSQL).ReadAll(); err == nil && string(held[0].Rows[0][0]) != "t" {
 			cancel()
-			return false // tables are being moved; nothing is kept until they are
+			return false // tables are being distributed; nothing is cached until then
 		}
 	}
 	if err == nil {
@@ -119,21 +119,21 @@ func (db *postgres) receive(ctx context.Context, conn *pgconn.PgConn) (hung bool
 	if err != nil {
 		return begin.Err() != nil
 	}
-	// Anything may have changed while nobody listened.
+	// Anything may have changed while this node did not listen.
 	db.generations.counters[0].Add(1)
-	db.generations.hearing.Store(true)
+	db.generations.listening.Store(true)
 	for {
 		wait, cancel := context.WithTimeout(ctx, listenLimit)
 		err := conn.WaitForNotification(wait)
 		cancel()
 		switch {
-		case err == nil: // noticed has it
+		case err == nil: // handleMessage has it
 		case ctx.Err() != nil:
 			return false
 		case wait.Err() == nil:
 			return false
 		default:
-			// Silence: is anybody there?
+			// No message: does the server still answer?
 			ping, cancel := context.WithTimeout(ctx, answerLimit)
 			err := conn.Ping(ping)
 			cancel()
@@ -166,7 +166,7 @@ func (db *postgres) Exchange(ctx context.Context, wake <-chan struct{}, outgoing
 	}
 }
 
-// handleMessage takes what another node, or this one, has said.
+// handleMessage receives the messages of all nodes, including this one.
 func (m *pgGenerations) handleMessage(_ *pgconn.PgConn, note *pgconn.Notification) {
 	if !strings.HasPrefix(note.Channel, exchangeChannel) {
 		m.applyNotification(note.Payload)
@@ -175,19 +175,19 @@ func (m *pgGenerations) handleMessage(_ *pgconn.PgConn, note *pgconn.Notificatio
 	}
 }
 
-// send sends messages to all who listen.
+// send sends messages to all nodes that listen.
 func (db *postgres) send(ctx context.Context, channel string, messages ...string) {
 	list, err := json.Marshal(messages)
 	if err != nil {
-		return // texts can be written
+		return // strings can always be encoded
 	}
-	tell, cancel := context.WithTimeout(ctx, dialLimit)
+	within, cancel := context.WithTimeout(ctx, dialLimit)
 	defer cancel()
-	// When it cannot be told, the others find out within a second by themselves.
-	_ = db.Query(tell, notifySQL, nil, channel, string(list))
+	// After an error other nodes find out when their cached values expire.
+	_ = db.Query(within, notifySQL, nil, channel, string(list))
 }
 
-// applyNotification moves the counters that another node, or this one, has moved.
+// applyNotification increments the counters that a node has incremented.
 func (m *pgGenerations) applyNotification(payload string) {
 	for slot := range strings.SplitSeq(payload, " ") {
 		if n, err := strconv.ParseUint(slot, 36, 32); err == nil && n < generationsCount {
@@ -196,17 +196,17 @@ func (m *pgGenerations) applyNotification(payload string) {
 	}
 }
 
-// Generation is a number that differs once the owner's data has changed, here at once
-// and on other nodes a moment later.
+// Generation changes with the owner's data: at once for changes of this node, within
+// milliseconds for those of other nodes.
 func (db *postgres) Generation(owner string) (uint64, bool) {
 	db.listen()
-	if !db.generations.hearing.Load() {
+	if !db.generations.listening.Load() {
 		return 0, false
 	}
 	return db.generations.counters[0].Load() + db.generations.counters[GenerationSlot(owner)].Load(), true
 }
 
-// HasInstantInvalidation is false: another node's change is known a moment after its commit.
+// HasInstantInvalidation is false: other nodes' changes are known only after their commit.
 func (db *postgres) HasInstantInvalidation() bool { return false }
 
 func (db *postgres) Invalidate(owner string) {
@@ -218,20 +218,20 @@ func (db *postgres) Invalidate(owner string) {
 	if m.closed {
 		return
 	}
-	if m.untold == nil {
-		m.untold, m.tell = map[uint32]bool{}, make(chan struct{}, 1)
+	if m.pending == nil {
+		m.pending, m.wake = map[uint32]bool{}, make(chan struct{}, 1)
 		m.ended.Go(db.broadcastLoop)
 	}
-	m.untold[slot] = true
+	m.pending[slot] = true
 	select {
-	case m.tell <- struct{}{}:
-	default: // it is about to be told
+	case m.wake <- struct{}{}:
+	default: // broadcastLoop is awake
 	}
 }
 
-// broadcastLoop sends what has changed, until the end.
+// broadcastLoop sends what has changed, until stopBroadcast.
 func (db *postgres) broadcastLoop() {
-	for range db.generations.tell {
+	for range db.generations.wake {
 		db.broadcast()
 		time.Sleep(broadcastInterval)
 	}
@@ -242,9 +242,9 @@ func (db *postgres) broadcast() {
 	m := &db.generations
 	m.mu.Lock()
 	var slots []string
-	for slot := range m.untold {
+	for slot := range m.pending {
 		slots = append(slots, strconv.FormatUint(uint64(slot), 36))
-		delete(m.untold, slot)
+		delete(m.pending, slot)
 	}
 	m.mu.Unlock()
 	if len(slots) == 0 {
@@ -253,7 +253,7 @@ func (db *postgres) broadcast() {
 	db.send(context.Background(), invalidateChannel, strings.Join(slots, " "))
 }
 
-// stopBroadcast tells what is left and stops listening.
+// stopBroadcast sends what is pending and stops listening.
 func (db *postgres) stopBroadcast() {
 	m := &db.generations
 	m.start.Do(func() {})
@@ -261,8 +261,8 @@ func (db *postgres) stopBroadcast() {
 		m.stop()
 	}
 	m.mu.Lock()
-	if !m.closed && m.tell != nil {
-		close(m.tell)
+	if !m.closed && m.wake != nil {
+		close(m.wake)
 	}
 	m.closed = true
 	m.mu.Unlock()

@@ -18,36 +18,36 @@ import (
 	"formulary/internal/fault"
 )
 
-// pgPool is the connections that requests use. A database that hangs leaves them
-// hanging, and closing them takes as long as the network wishes, so they are left
-// behind: whoever waits is told at once, and new ones are made.
+// pgPool is the connections that requests use. When the database hangs, closing them can
+// take as long as the network allows, so the whole pool is abandoned: requests that wait
+// fail at once, and a new pool takes its place.
 type pgPool struct {
 	connect func(context.Context) (*pgconn.PgConn, error)
-	slots   chan struct{}   // one per connection that may be in use
+	slots   chan struct{}   // taken by each connection in use
 	shares  *shares         // of the connections
-	alive   context.Context // ends when the pool is left behind
-	leave   context.CancelFunc
+	alive   context.Context // ends when the pool is abandoned
+	abandon context.CancelFunc
 
 	mu     sync.Mutex
-	idle   []*pgConn // the most recently used last: what it knows is warm
+	idle   []*pgConn // the most recently used last, because its caches are warm
 	closed bool
 }
 
 const (
-	// After so long in the pool a connection is asked whether it is still good.
-	pingAfter = time.Second
-	// If it says nothing for so long, a new one is made.
+	// A connection that was idle for pingAfter is pinged before it is used, and replaced
+	// if it does not answer within pingTimeout.
+	pingAfter   = time.Second
 	pingTimeout = time.Second
-	// A connection is not kept for ever: what the server holds for it grows, and
+	// Connections are closed after connLife: the server's memory for them grows, and
 	// servers are moved.
 	connLife = time.Hour
 )
 
-// pgHosts are the servers that the URL names. One of them takes writes; which one
-// changes when it fails.
+// pgHosts are the servers that the URL names. One of them is the primary, which takes
+// writes; after a failover it is another.
 type pgHosts struct {
-	list  [][]*pgconn.FallbackConfig // for each server the ways to reach it, with and without TLS
-	first atomic.Int32               // the one that was last found to take writes
+	list  [][]*pgconn.FallbackConfig // the ways to reach each server, with and without TLS
+	first atomic.Int32               // index of the last known primary
 }
 
 // applicationName is what the server's list of connections shows, unless the URL says
@@ -64,7 +64,7 @@ func openPostgres(address string) (*postgres, error) {
 		config, err = pgconn.ParseConfig(address)
 	}
 	if err != nil {
-		// The error of the parser can quote the password.
+		// The parser's error can quote the password.
 		return nil, errors.New("the database URL cannot be read; it looks like postgres://user:password@host:5432/name")
 	}
 	config.ConnectTimeout = dialLimit
@@ -81,8 +81,8 @@ func openPostgres(address string) (*postgres, error) {
 	return db, nil
 }
 
-// poolSize takes pool_max_conns out of an address, since the server does not know
-// it. An address can name several hosts, which package url cannot read.
+// poolSize removes pool_max_conns, which the server does not know, from an address. It
+// does not use url.Parse, because an address can name several hosts.
 func poolSize(address string) (string, int, error) {
 	const name = "pool_max_conns"
 	before, query, _ := strings.Cut(address, "?")
@@ -115,17 +115,17 @@ func useHosts(c *pgconn.Config, hosts ...[]*pgconn.FallbackConfig) {
 	c.Host, c.Port, c.TLSConfig, c.Fallbacks = ways[0].Host, ways[0].Port, ways[0].TLSConfig, ways[1:]
 }
 
-// newPool takes the place of the pool that there was.
+// newPool replaces the pool and abandons the old one.
 func (db *postgres) newPool() {
-	alive, leave := context.WithCancel(context.Background())
-	pool := &pgPool{connect: db.connect, slots: make(chan struct{}, db.size), shares: newShares(db.size), alive: alive, leave: leave}
+	alive, abandon := context.WithCancel(context.Background())
+	pool := &pgPool{connect: db.connect, slots: make(chan struct{}, db.size), shares: newShares(db.size), alive: alive, abandon: abandon}
 	if before := db.live.Swap(pool); before != nil {
-		before.leave()
-		go before.close() // this waits for the network
+		before.abandon()
+		go before.close() // can wait for the network
 	}
 }
 
-// connect asks first the server that took writes last.
+// connect tries the last known primary first.
 func (db *postgres) connect(ctx context.Context) (*pgconn.PgConn, error) {
 	config := db.config.Copy()
 	first := int(db.hosts.first.Load())
@@ -137,20 +137,20 @@ func (db *postgres) connect(ctx context.Context) (*pgconn.PgConn, error) {
 	return conn, err
 }
 
-// take is a connection of the pool, or a new one, for the caller alone until give.
+// take returns a connection of the pool or a new one. The caller gives it back with give.
 func (p *pgPool) take(ctx context.Context) (*pgConn, error) {
 	select {
 	case p.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	// Who has left already must not find every connection bad.
+	// A caller that has gone must not make connections look broken.
 	if err := ctx.Err(); err != nil {
 		<-p.slots
 		return nil, err
 	}
 	if c := p.last(); c != nil {
-		if time.Since(c.left) < pingAfter || c.ping(ctx) {
+		if time.Since(c.released) < pingAfter || c.ping(ctx) {
 			return c, nil
 		}
 		if err := ctx.Err(); err != nil {
@@ -158,7 +158,7 @@ func (p *pgPool) take(ctx context.Context) (*pgConn, error) {
 			<-p.slots
 			return nil, err
 		}
-		// Those that waited longer are no better.
+		// Connections that were idle for longer are broken too.
 		go c.closeConn()
 		p.dropIdle()
 	}
@@ -167,16 +167,16 @@ func (p *pgPool) take(ctx context.Context) (*pgConn, error) {
 		<-p.slots
 		return nil, err
 	}
-	return &pgConn{PgConn: conn, prepared: map[string]*pgconn.StatementDescription{}, made: time.Now()}, nil
+	return &pgConn{PgConn: conn, prepared: map[string]*pgconn.StatementDescription{}, opened: time.Now()}, nil
 }
 
-// dropIdle closes the connections that nobody uses.
+// dropIdle closes all idle connections.
 func (p *pgPool) dropIdle() {
 	p.mu.Lock()
 	idle := p.idle
 	p.idle = nil
 	p.mu.Unlock()
-	go func() { // this waits for the network
+	go func() { // can wait for the network
 		for _, c := range idle {
 			c.closeConn()
 		}
@@ -195,22 +195,23 @@ func (p *pgPool) last() *pgConn {
 	return c
 }
 
-// give takes a connection back, unless it is better to have a new one.
+// give puts a connection back into the pool, or closes it if it is broken, in a
+// transaction, or too old.
 func (p *pgPool) give(c *pgConn) {
 	defer func() { <-p.slots }()
-	c.left = time.Now()
-	keep := c.isIdle() && !c.IsClosed() && c.length < maxPrepared && c.left.Sub(c.made) < connLife
+	c.released = time.Now()
+	keep := c.isIdle() && !c.IsClosed() && c.length < maxPrepared && c.released.Sub(c.opened) < connLife
 	p.mu.Lock()
 	if keep = keep && !p.closed; keep {
 		p.idle = append(p.idle, c)
 	}
 	p.mu.Unlock()
 	if !keep {
-		go c.closeConn() // nobody waits for that
+		go c.closeConn() // can wait for the network
 	}
 }
 
-// close hangs up once nobody uses the pool any more.
+// close closes idle connections and returns when the others were given back.
 func (p *pgPool) close() {
 	p.mu.Lock()
 	if p.closed {
@@ -232,10 +233,10 @@ func (p *pgPool) close() {
 // pgIdle is the state of a connection outside of a transaction.
 const pgIdle = 'I'
 
-// isIdle says whether nothing is going on on the connection.
+// isIdle says whether the connection is outside of a transaction and waits for nothing.
 func (c *pgConn) isIdle() bool { return !c.IsBusy() && c.TxStatus() == pgIdle }
 
-// ping says whether there is still somebody at the other end.
+// ping says whether the server answers.
 func (c *pgConn) ping(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
@@ -248,18 +249,18 @@ func (c *pgConn) closeConn() {
 	c.Close(ctx)
 }
 
-// within bounds how long something may take on the pool: whoever waits for a
-// database that hangs is let go when the pool is left behind.
+// within returns a context that ends after limit or when the pool is abandoned, so that
+// no request waits for a database that hangs.
 func (p *pgPool) within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	stop := context.AfterFunc(p.alive, cancel)
 	return ctx, func() { stop(); cancel() }
 }
 
-// classifyError tells a caller who gave up from a database that was given up.
+// classifyError tells a caller that has gone from a pool that was abandoned.
 func (p *pgPool) classifyError(caller context.Context, err error) error {
 	if errors.Is(caller.Err(), context.Canceled) && fault.Wrap(err).Code == fault.DatabaseUnreachable {
-		// pgx stops a write of such a caller by a deadline, and says only that.
+		// pgx interrupts a write with a deadline and returns only that as the error.
 		return fmt.Errorf("%w: %v", context.Canceled, err)
 	}
 	if err != nil && errors.Is(err, context.Canceled) && p.alive.Err() != nil && caller.Err() == nil {
@@ -268,8 +269,8 @@ func (p *pgPool) classifyError(caller context.Context, err error) error {
 	return err
 }
 
-// connectPrimary connects to the server that takes writes. When the last one hangs it is
-// asked after the others, because that takes a while.
+// connectPrimary connects to the server that takes writes. If the last known one hangs it
+// is tried last, because that takes dialLimit.
 func (db *postgres) connectPrimary(ctx context.Context, hung bool) (*pgconn.PgConn, error) {
 	first, n := int(db.hosts.first.Load()), len(db.hosts.list)
 	if hung {
@@ -281,7 +282,7 @@ func (db *postgres) connectPrimary(ctx context.Context, hung bool) (*pgconn.PgCo
 		config := db.config.Copy()
 		config.OnNotification = db.generations.handleMessage
 		useHosts(config, db.hosts.list[host])
-		// In the server's list of connections it has a name of its own.
+		// Shown in pg_stat_activity.
 		config.RuntimeParams["application_name"] = config.RuntimeParams["application_name"] + listeningName
 		dial, cancel := context.WithTimeout(ctx, dialLimit)
 		conn, err := pgconn.ConnectConfig(dial, config)
@@ -305,8 +306,8 @@ func (db *postgres) Close() error {
 	go func() { pool.close(); close(closed) }()
 	select {
 	case <-closed:
-	case <-time.After(closeLimit): // what hangs is let go
+	case <-time.After(closeLimit): // abandon what hangs
 	}
-	pool.leave() // who comes now is told at once
+	pool.abandon() // later requests fail at once
 	return nil
 }

@@ -10,9 +10,9 @@ import (
 // generations tell a process that cached values of an owner are out of date, also when
 // another process on the same data directory changed them: a command beside the
 // server takes effect with the server's next request. They are counters in a
-// file. Where the platform can map a file into memory (sqlite_marks_unix.go),
+// file. Where the platform can map a file into memory (sqlite_generations_unix.go),
 // checking one costs a memory read; elsewhere the file is read
-// (sqlite_marks_file.go). Counter 0 belongs to all owners, the others are shared
+// (sqlite_generations_file.go). Counter 0 belongs to all owners, the others are shared
 // by hash of the owner's ID.
 type generations interface {
 	// of returns a number that differs once anything of the owner has changed.
@@ -35,26 +35,27 @@ func openGenerationsFile(dir string) (*os.File, error) {
 	name := filepath.Join(dir, generationsFile)
 	end, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open marks: %w", err)
+		return nil, fmt.Errorf("open generations: %w", err)
 	}
 	defer end.Close()
 	info, err := end.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("size marks: %w", err)
+		return nil, fmt.Errorf("extend generations: %w", err)
 	}
 	if missing := generationsSize - info.Size(); missing > 0 {
 		if _, err := end.Write(make([]byte, missing)); err != nil {
-			return nil, fmt.Errorf("size marks: %w", err)
+			return nil, fmt.Errorf("extend generations: %w", err)
 		}
 	}
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
-		return nil, fmt.Errorf("open marks: %w", err)
+		return nil, fmt.Errorf("open generations: %w", err)
 	}
 	return file, nil
 }
 
-// GenerationSlot returns the index of the counter that the owner shares with others.
+// GenerationSlot returns the index of the counter of an owner. Owners with the same slot
+// are invalidated together.
 func GenerationSlot(owner string) uint32 {
 	if owner == AllOwners {
 		return 0

@@ -47,7 +47,7 @@ func (m *fileGenerations) read(slot uint32) (uint64, error) {
 }
 
 // invalidate writes to the file as well as it can: after a failed write other processes
-// learn of the change when their values reach cacheLife.
+// learn of the change when their cached values expire.
 func (m *fileGenerations) invalidate(owner string) {
 	slot := GenerationSlot(owner)
 	m.own[slot].Add(1)

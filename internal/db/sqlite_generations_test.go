@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// eachMarks runs a test with the counters of this platform and with those of
+// eachGenerations runs a test with the counters of this platform and with those of
 // platforms that cannot map files.
-func eachMarks(t *testing.T, test func(t *testing.T, dir string, open func() generations)) {
+func eachGenerations(t *testing.T, test func(t *testing.T, dir string, open func() generations)) {
 	t.Helper()
 	for name, open := range map[string]func(string) (generations, error){
 		"platform": openGenerations,
@@ -30,8 +30,8 @@ func eachMarks(t *testing.T, test func(t *testing.T, dir string, open func() gen
 	}
 }
 
-func TestMarksTellOtherProcesses(t *testing.T) {
-	eachMarks(t, func(t *testing.T, dir string, open func() generations) {
+func TestGenerationsTellOtherProcesses(t *testing.T) {
+	eachGenerations(t, func(t *testing.T, dir string, open func() generations) {
 		server, command := open(), open()
 		const ada, bob = "usr_ada", "usr_bob"
 		if GenerationSlot(ada) == GenerationSlot(bob) {
@@ -51,7 +51,7 @@ func TestMarksTellOtherProcesses(t *testing.T) {
 			for _, reader := range []generations{server, command} {
 				adaBefore, bobBefore := reader.of(ada), reader.of(bob)
 				if reader.of(ada) != adaBefore {
-					t.Fatalf("step %d: a mark changed by itself", i)
+					t.Fatalf("step %d: a generation changed by itself", i)
 				}
 				step.by.invalidate(step.owner)
 				if changed := reader.of(ada) != adaBefore; changed != step.ada {
@@ -65,14 +65,14 @@ func TestMarksTellOtherProcesses(t *testing.T) {
 		before := server.of(ada)
 		open() // another process starts
 		if server.of(ada) != before {
-			t.Error("opening the file changed a mark")
+			t.Error("opening the file changed a generation")
 		}
 	})
 }
 
 // A number that comes back would make an old value valid again.
-func TestMarksNeverComeBack(t *testing.T) {
-	eachMarks(t, func(t *testing.T, dir string, open func() generations) {
+func TestGenerationsNeverComeBack(t *testing.T) {
+	eachGenerations(t, func(t *testing.T, dir string, open func() generations) {
 		const writers, changes = 4, 500
 		reader := open()
 		var group sync.WaitGroup
@@ -101,8 +101,8 @@ func TestMarksNeverComeBack(t *testing.T) {
 	})
 }
 
-func TestMarksFileIsExtendedNotReset(t *testing.T) {
-	eachMarks(t, func(t *testing.T, dir string, open func() generations) {
+func TestGenerationsFileIsExtendedNotReset(t *testing.T) {
+	eachGenerations(t, func(t *testing.T, dir string, open func() generations) {
 		name := filepath.Join(dir, generationsFile)
 		if err := os.WriteFile(name, []byte("counters"), 0o600); err != nil {
 			t.Fatal(err)
@@ -117,7 +117,7 @@ func TestMarksFileIsExtendedNotReset(t *testing.T) {
 }
 
 // Without the file, changes made elsewhere cannot be seen: nothing may be cached.
-func TestFileMarksWithoutFile(t *testing.T) {
+func TestFileGenerationsWithoutFile(t *testing.T) {
 	m, err := openFileGenerations(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -125,12 +125,12 @@ func TestFileMarksWithoutFile(t *testing.T) {
 	m.file.Close()
 	before := m.of("usr_ada")
 	if m.of("usr_ada") == before {
-		t.Error("a mark stayed the same although the file cannot be read")
+		t.Error("a generation stayed the same although the file cannot be read")
 	}
 	m.invalidate("usr_ada")
 }
 
-func BenchmarkMarks(b *testing.B) {
+func BenchmarkGenerations(b *testing.B) {
 	for name, open := range map[string]func(string) (generations, error){
 		"platform": openGenerations,
 		"file":     func(dir string) (generations, error) { return openFileGenerations(dir) },
