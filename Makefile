@@ -37,7 +37,7 @@ quick: ## Run the tests without the race detector and the browser.
 	scripts/install-test-deps postgres
 	scripts/with-postgres go test $$(go list ./... | grep -v /e2e)
 
-clients: ## Run seven client libraries from npm, unmodified, through the whole OAuth flow.
+clients: ## Run seven OAuth libraries, two linters of the API document and two generated clients.
 	e2e/clients/run
 
 bench: ## Measure speed beside a bare net/http server and peers, and write docs/benchmarks.md (15 to 25 minutes).

@@ -16,11 +16,12 @@ import (
 // one way, down; what is not listed here is a door that does not exist.
 var plan = map[string][]string{
 	".":                        {"cli"},
-	"internal/cli":             {"account", "api", "export", "fault", "form", "id", "limit", "oauth", "server", "store", "web"},
+	"internal/cli":             {"account", "api", "export", "fault", "form", "id", "limit", "oauth", "respond", "server", "store", "web"},
 	"internal/cli/clitest":     {"account", "cli", "store/storetest"},
 	"internal/server":          {"fault", "limit"},
-	"internal/api":             {"account", "compress", "download", "export", "fault", "form", "id", "limit", "oauth", "store"},
-	"internal/web":             {"account", "chart", "compress", "download", "export", "fault", "form", "id", "limit", "oauth", "store"},
+	"internal/api":             {"account", "compress", "download", "export", "fault", "form", "id", "limit", "oauth", "respond", "store"},
+	"internal/web":             {"account", "chart", "compress", "download", "export", "fault", "form", "id", "limit", "oauth", "respond", "store"},
+	"internal/respond":         {"account", "fault", "form", "limit", "store"},
 	"internal/oauth":           {"account", "fault", "limit", "store"},
 	"internal/store":           {"account", "db", "fault", "form", "id"},
 	"internal/store/storetest": {"db/dbtest", "store"},

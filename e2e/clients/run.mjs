@@ -1,7 +1,11 @@
-// Takes every library through the whole flow, and through two that fail.
+// Takes every library through the whole flow, and through two that fail, and runs
+// the generated clients.
 // The script beside this file starts Formulary and hands over, by environment,
 // where it is, who the person is and which application asks.
+import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { signIn } from './person.mjs'
 
 const libraries = {
@@ -12,6 +16,11 @@ const libraries = {
   'client-oauth2': './client-oauth2.mjs',
   '@badgateway/oauth2-client': './badgateway-oauth2-client.mjs',
   arctic: './arctic.mjs',
+}
+// Compiled by the script beside this file.
+const generated = {
+  'Go client, oapi-codegen': ['./go/list'],
+  'TypeScript client, openapi-fetch': [process.execPath, './ts/list.js'],
 }
 const scopes = ['forms:read', 'responses:read']
 const title = 'Seen by every library'
@@ -40,7 +49,18 @@ for (const [name, file] of Object.entries(libraries)) {
     if (error.cause) console.log(error.cause)
   }
 }
-console.log(`${Object.keys(libraries).length - failed} passed, ${failed} failed`)
+const token = await accessToken('forms:read')
+for (const [name, command] of Object.entries(generated)) {
+  try {
+    await listsForms(command)
+    console.log(`${name.padEnd(34)} ok`)
+  } catch (error) {
+    failed++
+    console.log(`${name.padEnd(34)} FAILED: ${error.message}`)
+  }
+}
+const count = Object.keys(libraries).length + Object.keys(generated).length
+console.log(`${count - failed} passed, ${failed} failed`)
 // A library may leave a timer or a connection behind; the result is in.
 process.exit(failed ? 1 : 0)
 
@@ -80,20 +100,32 @@ async function withWrongCode(authorizationUrl) {
   return back.href
 }
 
-// makeForm goes through the flow by hand, so that when this fails no library
-// is to blame, and the lists have something to show.
-async function makeForm() {
+async function listsForms(command) {
+  const [file, ...args] = command.map((part) => part.startsWith('./') ? fileURLToPath(new URL(part, import.meta.url)) : part)
+  const env = { ...process.env, CLIENTS_TOKEN: token }
+  const { stdout } = await promisify(execFile)(file, args, { env, timeout: secondsEach * 1000 })
+  if (stdout.trim() !== title) throw new Error(`it lists ${JSON.stringify(stdout)}`)
+}
+
+// accessToken goes through the flow by hand, so that when this fails no library is
+// to blame.
+async function accessToken(scope) {
   const { client_id, client_secret, redirect_uri } = app
-  const ask = new URLSearchParams({ response_type: 'code', client_id, redirect_uri, scope: 'forms:write' })
+  const ask = new URLSearchParams({ response_type: 'code', client_id, redirect_uri, scope })
   const code = new URL(await consent(`${base}/authorize?${ask}`)).searchParams.get('code')
   const exchange = await fetch(`${base}/api/oauth2/token`, {
     method: 'POST',
     body: new URLSearchParams({ grant_type: 'authorization_code', code, client_id, client_secret, redirect_uri }),
   })
   const { access_token } = await exchange.json()
+  return access_token
+}
+
+// makeForm makes what the lists show.
+async function makeForm() {
   const made = await fetch(`${base}/api/v1/forms`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${await accessToken('forms:write')}`, 'content-type': 'application/json' },
     body: JSON.stringify({ title }),
   })
   if (made.status !== 201) throw new Error(`the form was answered ${made.status} ${await made.text()}`)

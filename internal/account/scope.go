@@ -19,8 +19,8 @@ const (
 
 // ScopeList lists every scope with the sentence that the consent page shows.
 var ScopeList = []struct {
-	Scope Scope
-	Words string
+	Scope       Scope
+	Description string
 }{
 	{FormsRead, "See your forms"},
 	{FormsWrite, "Create, change, publish and delete your forms"},
@@ -34,7 +34,7 @@ var ScopeList = []struct {
 func (s Scope) Description() string {
 	for _, known := range ScopeList {
 		if known.Scope == s {
-			return known.Words
+			return known.Description
 		}
 	}
 	return string(s)
@@ -59,8 +59,8 @@ func ParseScopes(text string) (Scopes, string) {
 	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 		s := Scope(name)
 		if !slices.ContainsFunc(ScopeList, func(known struct {
-			Scope Scope
-			Words string
+			Scope       Scope
+			Description string
 		}) bool {
 			return known.Scope == s
 		}) {

@@ -58,20 +58,25 @@ func (a *API) limitGrant(w http.ResponseWriter, grant string) error {
 		return nil
 	}
 	left, wait, ok := a.Tokens.Allow(grant)
-	limit.SetHeader(w.Header(), "token", a.Tokens.Quota(), a.Tokens.Window(), left, wait)
+	a.Tokens.SetHeader(w.Header(), "token", left, wait)
 	if !ok {
 		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
 	return nil
 }
 
-// logRequest remembers the call for whoever registered the application.
-func (a *API) logRequest(c *oauth.Principal, w http.ResponseWriter, r *http.Request, status int, failed error, begun time.Time) {
-	if c.App.Owner == "" {
-		return // nobody knows whose token that was
+// statusOf is the HTTP status of a request that ends with status, or with an error.
+func statusOf(status int, err error) int {
+	if err != nil {
+		return fault.Wrap(err).Code.Status()
 	}
-	if failed != nil {
-		status = fault.Wrap(failed).Code.Status()
+	return status
+}
+
+// logRequest stores a request that has ended, for the developer of the application.
+func (a *API) logRequest(c *oauth.Principal, w http.ResponseWriter, r *http.Request, status int, begun time.Time) {
+	if c.App.Owner == "" {
+		return // the token is not valid, so the application is not known
 	}
 	if status >= 500 && r.Context().Err() != nil {
 		status = fault.ClientClosedRequest

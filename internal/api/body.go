@@ -16,8 +16,14 @@ import (
 	"formulary/internal/fault"
 )
 
+// How many bytes the body of a request may have.
 const (
-	maxBody  = 1 << 20
+	maxForm    = 1 << 20
+	maxAnswers = 1 << 20
+	maxOAuth   = 64 << 10
+)
+
+const (
 	maxDepth = 64
 
 	// Of a body up to this size, its length is believed before it is there.
@@ -27,11 +33,11 @@ const (
 // readBody reads a JSON body strictly: what encoding/json would let pass (keys
 // given twice or in another letter case, unknown fields, broken UTF-8, endless
 // nesting) is an error that names the place.
-func readBody(w http.ResponseWriter, r *http.Request, into any) ([]byte, error) {
+func readBody(w http.ResponseWriter, r *http.Request, most int64, into any) ([]byte, error) {
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, fault.New(fault.UnsupportedMedia, "The body must be sent as application/json.")
 	}
-	text, err := readAll(w, r, maxBody)
+	text, err := readAll(w, r, most)
 	if err != nil {
 		return nil, err
 	}

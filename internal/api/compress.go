@@ -20,17 +20,17 @@ func compressible(id string) bool {
 }
 
 // answer serves the operation, compressed where that is allowed and asked for.
-func (op *operation) answer(a *API, w http.ResponseWriter, r *http.Request, path []string) error {
+func (op *operation) answer(a *API, w http.ResponseWriter, r *http.Request) error {
 	if !op.zipped {
-		return op.serve(a, w, r, path)
+		return op.serve(a, w, r)
 	}
 	zipped := compress.Private(w, r) // no cache stores answers, but for the document
 	if zipped == nil {
-		return op.serve(a, w, r, path)
+		return op.serve(a, w, r)
 	}
 	// An answer that breaks off panics or returns an error. It is not closed, so that
 	// it does not look complete.
-	if err := op.serve(a, zipped, r, path); err != nil {
+	if err := op.serve(a, zipped, r); err != nil {
 		return err
 	}
 	zipped.Close() // the caller may have gone

@@ -40,7 +40,8 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	h := w.Header()
 	// Also what is refused on the way here, such as too many requests, is for the
 	// pages of every site to read.
-	if found, _ := a.find(r.URL.Path); found != nil {
+	handler, _ := a.mux.Handler(r)
+	if found, ok := handler.(*route); ok {
 		allowAnyOrigin(w, r, found.cors)
 	}
 	switch {

@@ -31,6 +31,13 @@ func TestRoutes(t *testing.T) {
 			w.is(path, w.Do(r), 404001)
 		}
 		id := w.create(w.ada, "Form")
+		// Escapes are undone in parameters and in fixed parts, but for a slash.
+		for path, code := range map[string]int{
+			"/api/v1/%66orms": 0, "/api/v1/forms/%2e%2e": 404002, "/api/v1/forms/a%20b": 404002, "/api/v1/forms/a%25b": 404002,
+			"/api/v1/forms/a%2Fb": 404001, "/api/v1/forms/a%2fresponses": 404001, "/api/v1/forms/..": 404001, "/api/v1/forms/.": 404001,
+		} {
+			w.is(path, w.Call("GET", path, w.ada, ""), code)
+		}
 		for _, c := range []struct{ method, path, allow string }{
 			{"POST", "/api/v1/me", "GET, HEAD"},
 			{"DELETE", "/api/v1/forms", "GET, HEAD, POST"},

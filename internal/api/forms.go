@@ -168,7 +168,7 @@ type createFormInput struct {
 func (a *API) createForm() typedOperation[createFormInput, FormDetail] {
 	return typedOperation[createFormInput, FormDetail]{
 		operation{
-			Method: "POST", Path: "/api/v1/forms", ID: "createForm", Tag: "Forms", Status: 201,
+			Method: "POST", Path: "/api/v1/forms", ID: "createForm", Tag: "Forms", Status: 201, MaxBody: maxForm,
 			Scope:       account.FormsWrite,
 			Summary:     "Create a form",
 			Description: "The new form is a draft.",
@@ -202,9 +202,10 @@ func (a *API) readForm() typedOperation[formInput, FormDetail] {
 	return typedOperation[formInput, FormDetail]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}", ID: "readForm", Tag: "Forms", Status: 200,
-			Scope:   account.FormsRead,
-			Summary: "Read a form",
-			Errors:  []fault.Code{fault.NotFoundInAccount},
+			Scope:       account.FormsRead,
+			Summary:     "Read a form",
+			Description: "Returns the settings and the questions of the draft.",
+			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *formInput) (*FormDetail, reply, error) {
 			f, d, err := a.Store.FormDraft(ctx, c.Owner(), in.ID)
@@ -235,10 +236,11 @@ type changeFormInput struct {
 func (a *API) changeForm() typedOperation[changeFormInput, FormDetail] {
 	return typedOperation[changeFormInput, FormDetail]{
 		operation{
-			Method: "PATCH", Path: "/api/v1/forms/{id}", ID: "changeForm", Tag: "Forms", Status: 200,
-			Scope:   account.FormsWrite,
-			Summary: "Change a form",
-			Errors:  []fault.Code{fault.BadQuery, fault.BadJSON, fault.NotFoundInAccount, fault.Conflict, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
+			Method: "PATCH", Path: "/api/v1/forms/{id}", ID: "changeForm", Tag: "Forms", Status: 200, MaxBody: maxForm,
+			Scope:       account.FormsWrite,
+			Summary:     "Change a form",
+			Description: "Changes only the properties in the body. With `If-Match`, the change is made only if the form still has this `ETag`.",
+			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.NotFoundInAccount, fault.Conflict, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *changeFormInput) (*FormDetail, reply, error) {
 			change := func(p *form.FormInput) error {
@@ -274,9 +276,10 @@ func (a *API) deleteForm() typedOperation[deleteFormInput, empty] {
 	return typedOperation[deleteFormInput, empty]{
 		operation{
 			Method: "DELETE", Path: "/api/v1/forms/{id}", ID: "deleteForm", Tag: "Forms", Status: 204,
-			Scope:   account.FormsWrite,
-			Summary: "Delete a form",
-			Errors:  []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.Conflict},
+			Scope:       account.FormsWrite,
+			Summary:     "Delete a form",
+			Description: "Deletes the form with its responses. The owner can restore it in the workspace for one hour.",
+			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.Conflict},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *deleteFormInput) (*empty, reply, error) {
 			return nil, reply{}, a.Store.DeleteForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), a.Now())

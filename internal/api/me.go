@@ -31,12 +31,12 @@ func (a *API) me() typedOperation[empty, User] {
 			Description: "Tells whether the token is valid, whose it is and what it may do. It needs no scope.",
 		},
 		func(_ context.Context, c *oauth.Principal, _ *empty) (*User, reply, error) {
-			holder := [2]string{c.Owner(), c.Token}
+			holder := [2]string{c.User.ID, c.Token}
 			rendered, ok := a.users.GetAt(c.Mark, holder)
 			if !ok {
 				rendered.Body = encode(User{
-					ID: c.Person.ID, Email: c.Person.Email, Name: c.Person.Name, Language: c.Person.Language,
-					CreatedAt: Timestamp(c.Person.CreatedAt), Scope: c.Scopes.String(),
+					ID: c.User.ID, Email: c.User.Email, Name: c.User.Name, Language: c.User.Language,
+					CreatedAt: Timestamp(c.User.CreatedAt), Scope: c.Scopes.String(),
 					Application: Application{c.App.ID, c.App.Name},
 				})
 				a.users.Put(holder, c.Mark, rendered, int64(len(rendered.Body)+pageOverhead))

@@ -15,8 +15,6 @@ import (
 	"formulary/internal/oauth"
 )
 
-const maxOAuthBody = 64 << 10
-
 // Token is the answer of the token and the refresh endpoint.
 type Token struct {
 	AccessToken  string `json:"access_token" doc:"Bearer credential for API calls" example:"fma_…"`
@@ -79,7 +77,7 @@ var oauthErrors = []fault.Code{fault.InvalidRequest, fault.InvalidClient, fault.
 
 func (a *API) token() *operation {
 	return a.oauthOperation(operation{
-		Path: "/api/oauth2/token", ID: "token", CORS: true,
+		Path: "/api/oauth2/token", ID: "token", MaxBody: maxOAuth, CORS: true,
 		Summary:     "Exchange an authorization code",
 		Description: "Also takes `grant_type=refresh_token`, for libraries that have one token address.",
 		Errors:      append([]fault.Code{fault.InvalidGrant, fault.UnsupportedGrant, fault.InvalidScope, fault.UnauthorizedClient}, oauthErrors...),
@@ -97,7 +95,7 @@ func (a *API) token() *operation {
 
 func (a *API) refresh() *operation {
 	return a.oauthOperation(operation{
-		Path: "/api/oauth2/refresh", ID: "refresh", CORS: true,
+		Path: "/api/oauth2/refresh", ID: "refresh", MaxBody: maxOAuth, CORS: true,
 		Summary:     "Refresh an access token",
 		Description: "An application with a secret keeps its refresh token; a public one gets a new one each time.",
 		Errors:      append([]fault.Code{fault.InvalidGrant, fault.UnsupportedGrant, fault.InvalidScope, fault.UnauthorizedClient}, oauthErrors...),
@@ -164,7 +162,7 @@ func writeToken(w http.ResponseWriter, t oauth.Token) {
 
 func (a *API) revoke() *operation {
 	return a.oauthOperation(operation{
-		Path: "/api/oauth2/revoke", ID: "revoke", CORS: true,
+		Path: "/api/oauth2/revoke", ID: "revoke", MaxBody: maxOAuth, CORS: true,
 		Summary:     "Revoke a token",
 		Description: "RFC 7009. Revoking a refresh token ends its access tokens too. An unknown token is no error.",
 		Errors:      oauthErrors,
@@ -187,7 +185,7 @@ func (a *API) revoke() *operation {
 
 func (a *API) introspect() *operation {
 	return a.oauthOperation(operation{
-		Path: "/api/oauth2/introspect", ID: "introspect",
+		Path: "/api/oauth2/introspect", ID: "introspect", MaxBody: maxOAuth,
 		Summary:     "Ask about a token",
 		Description: "RFC 7662. An application learns about its own tokens; every other token is not active to it.",
 		Errors:      oauthErrors,
@@ -237,9 +235,9 @@ type values map[string]string
 // oauthOperation wraps what all OAuth endpoints have in common.
 func (a *API) oauthOperation(op operation, run func(http.ResponseWriter, *http.Request, values) error) *operation {
 	op.Method, op.Tag, op.Open, op.Status = "POST", "OAuth 2.0", true, 200
-	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, _ []string) error {
+	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) error {
 		setNoStore(w.Header())
-		in, err := readForm(w, r)
+		in, err := readForm(w, r, op.MaxBody)
 		if err != nil {
 			return err
 		}
@@ -250,7 +248,7 @@ func (a *API) oauthOperation(op operation, run func(http.ResponseWriter, *http.R
 
 // readForm reads a form body. Nothing is taken from the query, where secrets
 // would end up in logs.
-func readForm(w http.ResponseWriter, r *http.Request) (values, error) {
+func readForm(w http.ResponseWriter, r *http.Request, most int64) (values, error) {
 	if r.URL.RawQuery != "" {
 		return nil, fault.New(fault.InvalidRequest, "Parameters belong in the body, not in the address.")
 	}
@@ -260,7 +258,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (values, error) {
 			return nil, fault.New(fault.UnsupportedMedia, "The body must be sent as application/x-www-form-urlencoded.")
 		}
 	}
-	text, err := readAll(w, r, maxOAuthBody)
+	text, err := readAll(w, r, most)
 	if err != nil {
 		return nil, err
 	}

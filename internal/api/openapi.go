@@ -23,7 +23,7 @@ func buildDocument(operations []*operation) []byte {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	scopes := map[string]string{}
 	for _, known := range account.ScopeList {
-		scopes[string(known.Scope)] = known.Words
+		scopes[string(known.Scope)] = known.Description
 	}
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
@@ -32,6 +32,7 @@ func buildDocument(operations []*operation) []byte {
 			Version: "1",
 			Description: "Forms, their responses, and the OAuth 2.0 flow that lets an application act for a person.\n\n" +
 				"Errors are `{\"errorCode\": …, \"message\": …}`; the HTTP status is `errorCode / 1000`.",
+			Contact: &huma.Contact{Name: "The administrator of this installation"},
 		},
 		Servers: []*huma.Server{{URL: "/"}},
 		Tags: []*huma.Tag{
@@ -43,12 +44,18 @@ func buildDocument(operations []*operation) []byte {
 		},
 		Components: &huma.Components{
 			Schemas: schemas,
-			SecuritySchemes: map[string]*huma.SecurityScheme{"oauth2": {
-				Type: "oauth2",
-				Flows: &huma.OAuthFlows{AuthorizationCode: &huma.OAuthFlow{
-					AuthorizationURL: "/authorize", TokenURL: "/api/oauth2/token", RefreshURL: "/api/oauth2/refresh", Scopes: scopes,
-				}},
-			}},
+			SecuritySchemes: map[string]*huma.SecurityScheme{
+				userScheme: {
+					Type: "oauth2",
+					Flows: &huma.OAuthFlows{AuthorizationCode: &huma.OAuthFlow{
+						AuthorizationURL: "/authorize", TokenURL: "/api/oauth2/token", RefreshURL: "/api/oauth2/refresh", Scopes: scopes,
+					}},
+				},
+				clientScheme: {
+					Type: "http", Scheme: "basic",
+					Description: "The client ID and client secret of an application. They can also be sent in the body.",
+				},
+			},
 		},
 		Paths: map[string]*huma.PathItem{},
 	}
@@ -58,7 +65,7 @@ func buildDocument(operations []*operation) []byte {
 			item = &huma.PathItem{}
 			doc.Paths[op.Path] = item
 		}
-		described := op.buildDocument(schemas)
+		described := op.describe(schemas)
 		// An object of JSON has no order, and readers want ours.
 		described.Extensions = map[string]any{"x-order": place}
 		switch op.Method {
@@ -88,17 +95,28 @@ func buildDocument(operations []*operation) []byte {
 	return out.Bytes()
 }
 
-func (op *operation) buildDocument(schemas huma.Registry) *huma.Operation {
+// Names of the security schemes: a user's access token, and an application's secret.
+const (
+	userScheme   = "oauth2"
+	clientScheme = "client"
+)
+
+func (op *operation) describe(schemas huma.Registry) *huma.Operation {
 	d := &huma.Operation{
 		OperationID: op.ID, Summary: op.Summary, Description: op.Description, Tags: []string{op.Tag},
 		Responses: map[string]*huma.Response{},
 	}
-	if !op.Open {
+	switch {
+	case !op.Open:
 		needs := []string{}
 		if op.Scope != "" {
 			needs = append(needs, string(op.Scope))
 		}
-		d.Security = []map[string][]string{{"oauth2": needs}}
+		d.Security = []map[string][]string{{userScheme: needs}}
+	case op.form != nil:
+		d.Security = []map[string][]string{{clientScheme: {}}, {}}
+	default:
+		d.Security = []map[string][]string{{}} // anonymous
 	}
 	if op.input != nil {
 		op.describeInput(d, schemas)
@@ -198,8 +216,8 @@ func jsonContent(schema *huma.Schema) map[string]*huma.MediaType {
 func (a *API) openAPI() *operation {
 	return &operation{
 		Method: "GET", Path: "/api/v1/openapi.json", ID: "openapi", Tag: "Document", Open: true, Status: 200,
-		Summary: "This document", CORS: true, output: reflect.TypeFor[map[string]any](),
-		serve: func(a *API, w http.ResponseWriter, r *http.Request, _ []string) error {
+		Summary: "This document", Description: "The OpenAPI document of this API.", CORS: true, output: reflect.TypeFor[map[string]any](),
+		serve: func(a *API, w http.ResponseWriter, r *http.Request) error {
 			w.Header().Set("Cache-Control", "public, max-age=300")
 			compress.Vary(w.Header())
 			writeCached(w, http.StatusOK, a.cachedDocument(), a.document())

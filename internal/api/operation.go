@@ -32,13 +32,14 @@ type operation struct {
 	CORS        bool
 	Status      int          // of success
 	Errors      []fault.Code // beside those that every operation can have
+	MaxBody     int64        // how many bytes a request's body may have; 0: it has none
 
 	input  reflect.Type // parameters and body
 	form   reflect.Type // body sent as application/x-www-form-urlencoded
 	output reflect.Type // body of the answer
 	media  []string     // types of an answer that is not JSON
 	zipped bool         // its answers may be compressed
-	serve  func(a *API, w http.ResponseWriter, r *http.Request, path []string) error
+	serve  func(a *API, w http.ResponseWriter, r *http.Request) error
 }
 
 // reply is what a typed operation returns beside its body.
@@ -65,20 +66,20 @@ func newOperation[In, Out any](t typedOperation[In, Out]) *operation {
 	if out := reflect.TypeFor[Out](); out != reflect.TypeFor[empty]() {
 		op.output = out
 	}
-	read := newInputReader(op.input)
-	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, path []string) (failed error) {
+	read := newInputReader(op.input, op.MaxBody)
+	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
 		var caller oauth.Principal
 		if !op.Open {
 			begun := a.Now()
 			var err error
 			caller, err = a.authorize(w, r, op.Scope)
-			defer func() { a.logRequest(&caller, w, r, op.Status, failed, begun) }()
+			defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), begun) }()
 			if err != nil {
 				return err
 			}
 		}
 		var in In
-		if err := read(reflect.ValueOf(&in).Elem(), w, r, path); err != nil {
+		if err := read(reflect.ValueOf(&in).Elem(), w, r); err != nil {
 			return err
 		}
 		ctx := r.Context()
@@ -129,7 +130,6 @@ type parameter struct {
 	in         string // path, query, header
 	name       string
 	header     string // as requests have it
-	position   int    // in the path
 	number     bool
 	optional   bool // a *string: nil when it was not sent
 	deepObject bool // a map: name[key]=value
@@ -140,12 +140,12 @@ type parameter struct {
 	length     int
 }
 
-type reader func(in reflect.Value, w http.ResponseWriter, r *http.Request, path []string) error
+type reader func(in reflect.Value, w http.ResponseWriter, r *http.Request) error
 
-// newInputReader prepares the reading of an input type.
-func newInputReader(t reflect.Type) reader {
+// newInputReader prepares the reading of an input type, whose body may have so many bytes.
+func newInputReader(t reflect.Type, maxBody int64) reader {
 	var params []parameter
-	body, sent, position, asks := -1, -1, 0, false
+	body, sent, asks := -1, -1, false
 	for _, f := range inputFields(t) {
 		switch f.Name {
 		case "Body":
@@ -167,10 +167,6 @@ func newInputReader(t reflect.Type) reader {
 		}
 		// A query that nobody reads may be anything.
 		asks = asks || p.in == "query"
-		if p.in == "path" {
-			p.position = position
-			position++
-		}
 		p.minimum, p.maximum = tagNumber(f, "minimum"), tagNumber(f, "maximum")
 		p.length = int(tagNumber(f, "maxLength"))
 		if enum := f.Tag.Get("enum"); enum != "" {
@@ -178,7 +174,10 @@ func newInputReader(t reflect.Type) reader {
 		}
 		params = append(params, p)
 	}
-	return func(in reflect.Value, w http.ResponseWriter, r *http.Request, path []string) error {
+	if (body >= 0) != (maxBody > 0) {
+		panic(fmt.Sprintf("%s must have both a body and a limit for it, or neither", t))
+	}
+	return func(in reflect.Value, w http.ResponseWriter, r *http.Request) error {
 		var query url.Values
 		if asks && r.URL.RawQuery != "" {
 			var err error
@@ -192,14 +191,14 @@ func newInputReader(t reflect.Type) reader {
 			}
 		}
 		for i := range params {
-			if err := params[i].read(in.FieldByIndex(params[i].index), r, query, path); err != nil {
+			if err := params[i].read(in.FieldByIndex(params[i].index), r, query); err != nil {
 				return err
 			}
 		}
 		if body < 0 {
 			return nil
 		}
-		text, err := readBody(w, r, in.Field(body).Addr().Interface())
+		text, err := readBody(w, r, maxBody, in.Field(body).Addr().Interface())
 		if err == nil && sent >= 0 && r.Header.Get("Idempotency-Key") != "" {
 			in.Field(sent).SetString(string(text))
 		}
@@ -236,11 +235,11 @@ func tagNumber(f reflect.StructField, tag string) int64 {
 	return n
 }
 
-func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values, path []string) error {
+func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values) error {
 	var values []string
 	switch p.in {
 	case "path":
-		field.SetString(path[p.position])
+		field.SetString(r.PathValue(p.name))
 		return nil
 	case "query":
 		values = query[p.name]

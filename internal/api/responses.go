@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
 
@@ -11,8 +12,8 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
-	"formulary/internal/limit"
 	"formulary/internal/oauth"
+	"formulary/internal/respond"
 	"formulary/internal/store"
 )
 
@@ -89,7 +90,7 @@ var submitErrors = []fault.Code{fault.BadQuery, fault.BadJSON, fault.NotFoundInA
 func (a *API) addResponse() typedOperation[submitInput, SubmitResult] {
 	return typedOperation[submitInput, SubmitResult]{
 		operation{
-			Method: "POST", Path: "/api/v1/forms/{id}/responses", ID: "addResponse", Tag: "Responses", Status: 201,
+			Method: "POST", Path: "/api/v1/forms/{id}/responses", ID: "addResponse", Tag: "Responses", Status: 201, MaxBody: maxAnswers,
 			Scope:       account.ResponsesWrite,
 			Summary:     "Submit a response",
 			Description: "On the owner's behalf. The answer is sent when the response is on disk.",
@@ -112,29 +113,25 @@ const publicPath = "/f/{id}"
 // answer, and limits what one address sends.
 func (a *API) forOrigins(op *operation) *operation {
 	serve := op.serve
-	op.serve = func(_ *API, w http.ResponseWriter, r *http.Request, path []string) error {
-		if err := a.allowOrigin(w, r, path[0]); err != nil {
+	op.serve = func(_ *API, w http.ResponseWriter, r *http.Request) error {
+		if err := a.allowOrigin(w, r); err != nil {
 			return err
 		}
-		if a.Submissions != nil {
-			left, wait, ok := a.Submissions.Allow(limit.ClientNetwork(a.Address(r)))
-			limit.SetHeader(w.Header(), "respondent", a.Submissions.Quota(), a.Submissions.Window(), left, wait)
-			if !ok {
-				return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
-			}
+		if err := a.Respond.Admit(a.Address(r), w.Header()); err != nil {
+			return err
 		}
-		return serve(a, w, r, path)
+		return serve(a, w, r)
 	}
 	return op
 }
 
 // allowOrigin says which site may read the answer, as the form's owner chose.
-func (a *API) allowOrigin(w http.ResponseWriter, r *http.Request, address string) error {
+func (a *API) allowOrigin(w http.ResponseWriter, r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		return nil
 	}
-	f, err := a.Store.PublicForm(r.Context(), address)
+	f, err := a.Store.PublicForm(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -149,7 +146,7 @@ func (a *API) allowOrigin(w http.ResponseWriter, r *http.Request, address string
 func (a *API) submitPublicly() typedOperation[submitInput, SubmitResult] {
 	return typedOperation[submitInput, SubmitResult]{
 		operation{
-			Method: "POST", Path: publicPath, ID: "submitPublicly", Tag: "Responses", Status: 201, Open: true,
+			Method: "POST", Path: publicPath, ID: "submitPublicly", Tag: "Responses", Status: 201, MaxBody: maxAnswers, Open: true,
 			Summary:     "Submit a response as anybody",
 			Description: "For sites that draw the form themselves. The same address takes the posts of the form's own page.",
 			Errors:      submitErrors,
@@ -160,7 +157,7 @@ func (a *API) submitPublicly() typedOperation[submitInput, SubmitResult] {
 	}
 }
 
-func (a *API) submit(ctx context.Context, in *submitInput, source, app string) (*SubmitResult, reply, error) {
+func (a *API) submit(ctx context.Context, in *submitInput, source, sender string) (*SubmitResult, reply, error) {
 	if in.Body.Answers == nil {
 		return nil, reply{}, errNoAnswers
 	}
@@ -168,24 +165,14 @@ func (a *API) submit(ctx context.Context, in *submitInput, source, app string) (
 	if err != nil {
 		return nil, reply{}, err
 	}
-	var once store.IdempotencyKey
-	if in.Key != "" {
-		once = store.IdempotencyKey{App: app + "/" + f.ID, Key: in.Key, Hash: account.Hash(in.Sent)}
-		// What was stored stays so, whatever became of the form since.
-		if r, found, err := a.Store.FindSubmission(ctx, f.Owner, f.ID, once); found || err != nil {
-			return nil, reply{Body: submitResult(r)}, err
-		}
-	}
-	now := a.Now()
-	if !f.IsOpenAt(now) {
-		return nil, reply{}, fault.New(fault.FormNotOpen, "The form is not open.")
-	}
-	e, err := f.Definition.Validate(in.Body.Answers)
+	r, err := a.Respond.Submit(ctx, respond.Submission{
+		Form: f, Answers: in.Body.Answers, Metadata: form.Metadata{Source: source},
+		Key: respond.Key{Sender: sender, Value: in.Key, Body: in.Sent},
+	})
 	if err != nil {
 		return nil, reply{}, err
 	}
-	r, err := a.Store.SubmitResponse(ctx, store.Submission{Form: f, Answers: e.Answers, Metadata: form.Metadata{Source: source}, Once: once, At: now})
-	return nil, reply{Body: submitResult(r)}, err
+	return nil, reply{Body: submitResult(r)}, nil
 }
 
 // submitResult writes a Receipt. By hand, as it is most of what a busy form answers.
@@ -235,6 +222,9 @@ func (a *API) listResponses() typedOperation[listResponsesInput, ResponseList] {
 			}
 			page := pagination{in.Page, in.PerPage}
 			list, total, err := a.Store.Responses(ctx, c.Owner(), in.ID, filter, store.Page{Limit: page.perPage, Offset: page.offset()})
+			if errors.Is(err, store.ErrPageTooLarge) {
+				return nil, reply{}, badQuery("per_page", "is too large for the size of these responses; use fewer per page, the feed or an export")
+			}
 			if err != nil {
 				return nil, reply{}, err
 			}
@@ -254,9 +244,10 @@ func (a *API) readResponse() typedOperation[responseInput, Response] {
 	return typedOperation[responseInput, Response]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/responses/{response}", ID: "readResponse", Tag: "Responses", Status: 200,
-			Scope:   account.ResponsesRead,
-			Summary: "Read a response",
-			Errors:  []fault.Code{fault.NotFoundInAccount},
+			Scope:       account.ResponsesRead,
+			Summary:     "Read a response",
+			Description: "Returns the answers and how the response was submitted.",
+			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *responseInput) (*Response, reply, error) {
 			r, err := a.Store.Response(ctx, c.Owner(), in.ID, in.Response)
@@ -270,9 +261,10 @@ func (a *API) deleteResponse() typedOperation[responseInput, empty] {
 	return typedOperation[responseInput, empty]{
 		operation{
 			Method: "DELETE", Path: "/api/v1/forms/{id}/responses/{response}", ID: "deleteResponse", Tag: "Responses", Status: 204,
-			Scope:   account.ResponsesWrite,
-			Summary: "Delete a response",
-			Errors:  []fault.Code{fault.NotFoundInAccount},
+			Scope:       account.ResponsesWrite,
+			Summary:     "Delete a response",
+			Description: "Deletes the response. This cannot be undone.",
+			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *responseInput) (*empty, reply, error) {
 			return nil, reply{}, a.Store.DeleteResponse(ctx, c.Owner(), in.ID, in.Response)
@@ -294,7 +286,7 @@ type changeResponseInput struct {
 func (a *API) changeResponse() typedOperation[changeResponseInput, Response] {
 	return typedOperation[changeResponseInput, Response]{
 		operation{
-			Method: "PATCH", Path: "/api/v1/forms/{id}/responses/{response}", ID: "changeResponse", Tag: "Responses", Status: 200,
+			Method: "PATCH", Path: "/api/v1/forms/{id}/responses/{response}", ID: "changeResponse", Tag: "Responses", Status: 200, MaxBody: maxAnswers,
 			Scope:       account.ResponsesWrite,
 			Summary:     "Change a response",
 			Description: "Answers are checked against the version of the form that was answered.",

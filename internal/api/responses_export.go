@@ -34,16 +34,16 @@ func (a *API) exportResponses() *operation {
 	for _, f := range export.Formats {
 		op.media = append(op.media, f.Type)
 	}
-	read := newInputReader(op.input)
-	op.serve = func(a *API, w http.ResponseWriter, r *http.Request, path []string) (failed error) {
+	read := newInputReader(op.input, op.MaxBody)
+	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
 		begun := a.Now()
 		caller, err := a.authorize(w, r, op.Scope)
-		defer func() { a.logRequest(&caller, w, r, op.Status, failed, begun) }()
+		defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), begun) }()
 		if err != nil {
 			return err
 		}
 		var in exportInput
-		if err := read(reflect.ValueOf(&in).Elem(), w, r, path); err != nil {
+		if err := read(reflect.ValueOf(&in).Elem(), w, r); err != nil {
 			return err
 		}
 		ctx := store.ForAccount(r.Context(), caller.Owner())

@@ -49,9 +49,10 @@ func (a *API) listVersions() typedOperation[listVersionsInput, VersionList] {
 	return typedOperation[listVersionsInput, VersionList]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/versions", ID: "listVersions", Tag: "Forms", Status: 200,
-			Scope:   account.FormsRead,
-			Summary: "List what was published of a form",
-			Errors:  []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
+			Scope:       account.FormsRead,
+			Summary:     "List what was published of a form",
+			Description: "Lists the published versions, the newest first.",
+			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *listVersionsInput) (*VersionList, reply, error) {
 			page := pagination{in.Page, in.PerPage}
@@ -77,9 +78,10 @@ func (a *API) readVersion() typedOperation[versionInput, VersionDetail] {
 	return typedOperation[versionInput, VersionDetail]{
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/versions/{version}", ID: "readVersion", Tag: "Forms", Status: 200,
-			Scope:   account.FormsRead,
-			Summary: "Read what a version of a form asked",
-			Errors:  []fault.Code{fault.NotFoundInAccount},
+			Scope:       account.FormsRead,
+			Summary:     "Read what a version of a form asked",
+			Description: "Returns the questions of one published version.",
+			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *versionInput) (*VersionDetail, reply, error) {
 			number, ok := wholeNumber(in.Version)

@@ -35,9 +35,10 @@ func (w *world) operations() {
 		for _, method := range slices.Sorted(maps.Keys(item)) {
 			op := item[method]
 			r := &request{name: op.OperationID, method: method, as: w.nobody}
-			if op.Security != nil {
+			// Other operations take the secret of an application, or nothing.
+			if scopes, ok := (*op.Security)[0]["oauth2"]; ok {
 				r.secured, r.as = true, w.ada
-				if scopes := (*op.Security)[0]["oauth2"]; len(scopes) > 0 {
+				if len(scopes) > 0 {
 					r.scope = scopes[0]
 				}
 			}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"formulary/internal/cli/clitest"
@@ -22,11 +23,16 @@ const minRounds = 5
 // strangerPause keeps a stranger within the rate limit of respondents.
 const strangerPause = 20 * time.Millisecond
 
+// strangers counts them: each has an address of their own, as one after the other
+// would exceed that limit.
+var strangers atomic.Int64
+
 // probe is a stranger with an account and an address of their own, who opens a
 // page, signs in and submits for some time, each time on a new connection.
 func (w *costWorld) probe(long time.Duration) waits {
 	stranger := *w
-	stranger.client = clientFrom("127.0.0.2")
+	n := strangers.Add(1)
+	stranger.client = clientFrom(fmt.Sprintf("127.0.%d.%d", 1+n/250%250, 1+n%250))
 	stranger.client.Transport.(*http.Transport).DisableKeepAlives = true
 	var all waits
 	deadline := time.Now().Add(long)

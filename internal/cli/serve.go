@@ -20,6 +20,7 @@ import (
 	"formulary/internal/api"
 	"formulary/internal/limit"
 	"formulary/internal/oauth"
+	"formulary/internal/respond"
 	"formulary/internal/server"
 	"formulary/internal/store"
 	"formulary/internal/web"
@@ -183,15 +184,16 @@ func assemble(ctx context.Context, c serveCommand, t Tuning, s *store.Store, bas
 	if err != nil {
 		return server.Config{}, err
 	}
+	responding := respond.New(respond.Config{Store: s, Submissions: submissions, Now: now})
 	programs := api.New(api.Config{
-		Store: s, OAuth: authorization, BaseURL: base, Log: log, Now: now, Tokens: tokens,
+		Store: s, OAuth: authorization, Respond: responding, BaseURL: base, Log: log, Now: now, Tokens: tokens,
 		Guesses: guesses.client,
-		Address: addresses.ClientIP, Submissions: submissions,
+		Address: addresses.ClientIP,
 	})
 	people, err := web.New(web.Config{
-		Store: s, OAuth: authorization, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), t.HashCost), BaseURL: base, Secure: secure,
+		Store: s, OAuth: authorization, Respond: responding, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), t.HashCost), BaseURL: base, Secure: secure,
 		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: programs.Document, Log: log, Now: now, Address: addresses.ClientIP,
-		Submissions: submissions, Presses: presses, SigningKeys: s.SigningKeys,
+		Presses: presses, SigningKeys: s.SigningKeys,
 		AddressGuesses: guesses.address, AccountGuesses: guesses.account,
 	})
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// SetHeader writes the RateLimit fields of the IETF draft: the policy, what is
+// SetHeader writes the RateLimit fields of the IETF draft: the policy, what Allow says is
 // left of it, and the seconds until there is more.
-func SetHeader(h map[string][]string, policy string, quota int, window time.Duration, left int, wait time.Duration) {
+func (l *Limiter[K]) SetHeader(h map[string][]string, policy string, left int, wait time.Duration) {
 	reset := 0
 	if wait > 0 {
 		reset = RetryAfterSeconds(wait)
 	}
-	h["Ratelimit-Policy"] = []string{`"` + policy + `";q=` + strconv.Itoa(quota) + `;w=` + strconv.Itoa(int(window/time.Second))}
+	h["Ratelimit-Policy"] = []string{`"` + policy + `";q=` + strconv.Itoa(l.quota) + `;w=` + strconv.Itoa(int(l.window/time.Second))}
 	h["Ratelimit"] = []string{`"` + policy + `";r=` + strconv.Itoa(left) + `;t=` + strconv.Itoa(reset)}
 }
 

@@ -42,12 +42,6 @@ func New[K comparable](quota int, window time.Duration, now func() time.Time) *L
 	return &Limiter[K]{quota: quota, window: window, step: window / time.Duration(quota), now: now, seed: maphash.MakeSeed()}
 }
 
-// Quota is how many events a window takes.
-func (l *Limiter[K]) Quota() int { return l.quota }
-
-// Window is the span that the quota is for.
-func (l *Limiter[K]) Window() time.Duration { return l.window }
-
 // Allow uses one event of the key's allowance. It returns how many are left, and
 // for how long to wait when there was none.
 func (l *Limiter[K]) Allow(key K) (left int, wait time.Duration, ok bool) {

@@ -40,16 +40,17 @@ func (s *Service) Issuer() string { return s.issuer }
 
 // Principal is who stands behind a valid access token.
 type Principal struct {
-	Person account.User
+	User   account.User // who acts; data goes by Owner
 	Scopes account.Scopes
 	App    struct{ ID, Name, Owner string }
 	Token  string // names the token; not the token itself
-	Grant  string // names what the person granted; all of its tokens share limits
+	Grant  string // names what the user granted; all of its tokens share limits
 	Mark   store.Generation
 }
 
-// Owner is the account that the caller acts for.
-func (c *Principal) Owner() string { return c.Person.ID }
+// Owner is the account whose data the token gives access to. For now it is always the
+// user's own.
+func (c *Principal) Owner() string { return c.User.ID }
 
 // usedStep is how exactly "last used" is kept: a read must not cost a write.
 const usedStep = time.Minute
@@ -86,7 +87,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Principal, er
 			return c, err
 		}
 	}
-	return Principal{Person: b.Person, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.ConsentID, Mark: b.Mark}, nil
+	return Principal{User: b.Person, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.ConsentID, Mark: b.Mark}, nil
 }
 
 var (

@@ -162,7 +162,7 @@ func (s *Server) limit(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	left, wait, ok := s.Addresses.Allow(limit.ClientNetwork(s.Address(r)))
-	limit.SetHeader(w.Header(), "address", s.Addresses.Quota(), s.Addresses.Window(), left, wait)
+	s.Addresses.SetHeader(w.Header(), "address", left, wait)
 	if !ok {
 		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}

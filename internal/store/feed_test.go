@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -41,6 +42,14 @@ func TestFeedIsBoundedInBytes(t *testing.T) {
 		}
 		if strings.Join(got, " ") != strings.Join(want, " ") || pages < 2 {
 			t.Errorf("%d pages have %d responses of %d, or another order", pages, len(got), n)
+		}
+		for name, filter := range map[string]store.ResponseFilter{"newest": {}, "oldest": {Oldest: true}, "search": {Search: "xx"}} {
+			if list, total, err := s.Responses(ctx, owner, f.ID, filter, store.Page{Limit: 25}); err != nil || len(list) != 25 || total != n {
+				t.Errorf("%s: a page has %d of %d, %v", name, len(list), total, err)
+			}
+			if _, _, err := s.Responses(ctx, owner, f.ID, filter, store.Page{Limit: n}); !errors.Is(err, store.ErrPageTooLarge) {
+				t.Errorf("%s: a page of 10 MB: %v", name, err)
+			}
 		}
 		var exported []string
 		if err := s.StreamResponses(ctx, owner, f.ID, store.ResponseFilter{}, func(r form.Response) error {

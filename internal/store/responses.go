@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 
@@ -56,10 +57,32 @@ func scanResponse(r db.Row, formID string) (form.Response, error) {
 }
 
 // collectResponses runs a query for responses.
+// collectResponses reads a page of responses.
 func collectResponses(q querier, formID, sql string, args ...any) ([]form.Response, error) {
 	var list []form.Response
-	err := q(sql, gatherInto(&list, formID), args...)
+	err := q(sql, gatherPage(&list, formID), args...)
 	return list, err
+}
+
+// maxPageBytes bounds the answers on one page, which is in memory as a whole. The 25
+// responses of a page in the workspace always fit.
+const maxPageBytes = 8 << 20
+
+// ErrPageTooLarge says that a page would have more.
+var ErrPageTooLarge = errors.New("the responses on one page are too large")
+
+// gatherPage is gatherInto for a page.
+func gatherPage(list *[]form.Response, formID string) func(db.Row) error {
+	gather, bytes := gatherInto(list, formID), 0
+	return func(r db.Row) error {
+		if err := gather(r); err != nil {
+			return err
+		}
+		if bytes += len((*list)[len(*list)-1].JSON); bytes > maxPageBytes {
+			return ErrPageTooLarge
+		}
+		return nil
+	}
 }
 
 func gatherInto(list *[]form.Response, formID string) func(db.Row) error {
@@ -174,7 +197,8 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 }
 
 // Responses returns a page of a form's responses, the newest first, and how many
-// there are in all. Without a filter every page costs about the same.
+// there are in all. Without a filter every page costs about the same. With
+// ErrPageTooLarge come the first ones of the page.
 func (s *Store) Responses(ctx context.Context, owner, formID string, filter ResponseFilter, page Page) (_ []form.Response, _ int64, err error) {
 	defer wrap(&err, "list responses")
 	var list []form.Response
@@ -188,7 +212,7 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 		var top int64
 		var found bool
 		err := s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
-			db.Statement{SQL: newestResponsesSQL, Args: []any{owner, formID, lastID, int64(math.MaxInt64), page.Limit, page.Offset}, Scan: gatherInto(&list, formID)})
+			db.Statement{SQL: newestResponsesSQL, Args: []any{owner, formID, lastID, int64(math.MaxInt64), page.Limit, page.Offset}, Scan: gatherPage(&list, formID)})
 		return list, total, nullIfEmpty(err, !found, fault.NotFound)
 	}
 	err = s.db.Read(ctx, func(t db.Tx) error {

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"formulary/internal/account"
+
 	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/form"
@@ -22,7 +24,7 @@ type Submission struct {
 	Form     *PublicForm
 	Answers  map[string]any
 	Metadata form.Metadata
-	Once     IdempotencyKey // with a key, sent again it is the response that the first sending made
+	Once     IdempotencyKey // with a key, sent again it is the response that the first sending made; without a hash, the answers must be the same
 	At       time.Time
 }
 
@@ -64,10 +66,13 @@ func (s *Store) SubmitResponse(ctx context.Context, in Submission) (_ form.Respo
 		return form.Response{}, err
 	}
 	w.text = string(text)
+	if w.Once.Key != "" && w.Once.Hash == "" {
+		w.Once.Hash = account.Hash(w.text)
+	}
 	w.size = responseBytes(in.Answers, w.metadata)
 	if err := s.reserve(forRespondents(ctx, in.Form.Owner), in.Form.Owner, w.size); err != nil {
 		// Repeating what was stored is no more than that.
-		if r, found, lookup := s.FindSubmission(ctx, in.Form.Owner, in.Form.ID, in.Once); found && fault.Wrap(err).Code == fault.QuotaReached {
+		if r, found, lookup := s.FindSubmission(ctx, in.Form.Owner, in.Form.ID, w.Once); found && fault.Wrap(err).Code == fault.QuotaReached {
 			return r, lookup
 		}
 		return form.Response{}, err

@@ -46,10 +46,10 @@ var accountNotices = map[string]string{
 }
 
 func (web *Handler) accountPage(v *pageRequest) (*accountPage, error) {
-	sessions, err := web.Store.Sessions(v.ctx(), v.person.ID)
+	sessions, err := web.Store.Sessions(v.ctx(), v.user.ID)
 	p := &accountPage{
 		layout: layout{title: "Account", Here: "account"},
-		Name:   v.person.Name, Language: v.person.Language, Tongues: formLanguages, TimeZone: v.person.TimeZone, Zones: commonZones, Email: v.person.Email, Current: v.session.ID,
+		Name:   v.user.Name, Language: v.user.Language, Tongues: formLanguages, TimeZone: v.user.TimeZone, Zones: commonZones, Email: v.user.Email, Current: v.session.ID,
 	}
 	for _, s := range sessions {
 		if s.IsLive(web.Now()) {
@@ -60,7 +60,7 @@ func (web *Handler) accountPage(v *pageRequest) (*accountPage, error) {
 		return p, err
 	}
 	p.Quotas = web.Store.Quotas()
-	p.Usage, err = web.Store.Usage(v.ctx(), v.person.ID)
+	p.Usage, err = web.Store.Usage(v.ctx(), v.user.ID)
 	return p, err
 }
 
@@ -105,7 +105,7 @@ func (web *Handler) changeProfile(v *pageRequest) error {
 			p.Name, p.Language, p.TimeZone = v.field("name"), v.field("language"), v.field("time_zone")
 		}, list)
 	}
-	if err := web.Store.SetProfile(v.ctx(), v.person.ID, name, language, zone); err != nil {
+	if err := web.Store.SetProfile(v.ctx(), v.user.ID, name, language, zone); err != nil {
 		return err
 	}
 	return web.redirect(v, "/account?saved=profile")
@@ -126,7 +126,7 @@ func (web *Handler) changeEmail(v *pageRequest) error {
 	if !right {
 		return web.accountProblem(v, fill, problems{"email-current": wrongPassword})
 	}
-	if err := web.Store.SetEmail(v.ctx(), v.person.ID, email); err != nil {
+	if err := web.Store.SetEmail(v.ctx(), v.user.ID, email); err != nil {
 		list, err := newProblems(err)
 		if err != nil {
 			return err
@@ -151,19 +151,19 @@ func (web *Handler) changePassword(v *pageRequest) error {
 		return web.accountProblem(v, nil, problems{"password-current": wrongPassword})
 	}
 	password := v.field("password")
-	if err := account.CheckPassword(password, v.person.Email, v.person.Name); err != nil {
+	if err := account.CheckPassword(password, v.user.Email, v.user.Name); err != nil {
 		return web.accountProblem(v, nil, problems{"password": err.Error()})
 	}
 	hash, err := web.Hasher.Hash(v.ctx(), password)
 	if err != nil {
 		return err
 	}
-	_, device, _, err := web.knownDevice(v, v.person.ID)
+	_, device, _, err := web.knownDevice(v, v.user.ID)
 	if err != nil {
 		return err
 	}
 	change := store.PasswordChange{
-		Owner: v.person.ID, Hash: hash, KeepSession: v.session.ID, KeepDevice: device.ID, KeepGrants: v.field("disconnect") == "",
+		Owner: v.user.ID, Hash: hash, KeepSession: v.session.ID, KeepDevice: device.ID, KeepGrants: v.field("disconnect") == "",
 	}
 	if err := web.Store.SetPassword(v.ctx(), change, web.Now()); err != nil {
 		return err
@@ -175,18 +175,18 @@ func (web *Handler) changePassword(v *pageRequest) error {
 }
 
 func (web *Handler) endSession(v *pageRequest) error {
-	if err := web.Store.EndSession(v.ctx(), v.person.ID, v.r.PathValue("id")); err != nil {
+	if err := web.Store.EndSession(v.ctx(), v.user.ID, v.r.PathValue("id")); err != nil {
 		return err
 	}
 	return web.redirect(v, "/account?saved=session")
 }
 
 func (web *Handler) endOtherSessions(v *pageRequest) error {
-	_, device, _, err := web.knownDevice(v, v.person.ID)
+	_, device, _, err := web.knownDevice(v, v.user.ID)
 	if err != nil {
 		return err
 	}
-	if err := web.Store.EndOtherSessions(v.ctx(), v.person.ID, v.session.ID, device.ID); err != nil {
+	if err := web.Store.EndOtherSessions(v.ctx(), v.user.ID, v.session.ID, device.ID); err != nil {
 		return err
 	}
 	return web.redirect(v, "/account?saved=sessions")
@@ -200,7 +200,7 @@ func (web *Handler) deleteAccount(v *pageRequest) error {
 	if !right {
 		return web.accountProblem(v, nil, problems{"delete-current": wrongPassword})
 	}
-	if _, err := web.Store.DeleteUser(v.ctx(), v.person.ID, web.Now()); err != nil {
+	if _, err := web.Store.DeleteUser(v.ctx(), v.user.ID, web.Now()); err != nil {
 		return err
 	}
 	web.setCookie(v, "", 0)

@@ -42,13 +42,13 @@ type scopeChoice struct {
 func choices(chosen account.Scopes) []scopeChoice {
 	list := make([]scopeChoice, len(account.ScopeList))
 	for i, known := range account.ScopeList {
-		list[i] = scopeChoice{known.Scope, known.Words, chosen.Has(known.Scope)}
+		list[i] = scopeChoice{known.Scope, known.Description, chosen.Has(known.Scope)}
 	}
 	return list
 }
 
 func (web *Handler) listApplications(v *pageRequest) error {
-	apps, err := web.Store.Apps(v.ctx(), v.person.ID)
+	apps, err := web.Store.Apps(v.ctx(), v.user.ID)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func registration(v *pageRequest, app *account.Application) {
 func (web *Handler) createApplication(v *pageRequest) error {
 	now := web.Now()
 	app := account.Application{
-		Account: v.person.ID, ID: id.New(id.App, now), Public: v.field("kind") == "public", CreatedAt: now,
+		Account: v.user.ID, ID: id.New(id.App, now), Public: v.field("kind") == "public", CreatedAt: now,
 	}
 	registration(v, &app)
 	nonce := v.field("nonce")
@@ -132,7 +132,7 @@ func (web *Handler) createApplication(v *pageRequest) error {
 
 // showWithSecret shows an application with a secret that only this answer has.
 func (web *Handler) showWithSecret(v *pageRequest, id, secret string) error {
-	app, secrets, err := web.Store.App(v.ctx(), v.person.ID, id)
+	app, secrets, err := web.Store.App(v.ctx(), v.user.ID, id)
 	if err != nil {
 		return err
 	}
@@ -163,12 +163,12 @@ var applicationNotices = map[string]string{
 }
 
 func (web *Handler) showApplication(v *pageRequest) error {
-	app, secrets, err := web.Store.App(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	app, secrets, err := web.Store.App(v.ctx(), v.user.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	p := web.applicationPage(app, secrets, false)
-	if p.Calls, err = web.Store.RecentRequests(v.ctx(), v.person.ID, app.ID); err != nil {
+	if p.Calls, err = web.Store.RecentRequests(v.ctx(), v.user.ID, app.ID); err != nil {
 		return err
 	}
 	p.notice = applicationNotices[v.r.URL.Query().Get("saved")]
@@ -176,7 +176,7 @@ func (web *Handler) showApplication(v *pageRequest) error {
 }
 
 func (web *Handler) changeApplication(v *pageRequest) error {
-	app, secrets, err := web.Store.App(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	app, secrets, err := web.Store.App(v.ctx(), v.user.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (web *Handler) changeApplication(v *pageRequest) error {
 }
 
 func (web *Handler) rotateSecret(v *pageRequest) error {
-	app, secrets, err := web.Store.App(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	app, secrets, err := web.Store.App(v.ctx(), v.user.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (web *Handler) rotateSecret(v *pageRequest) error {
 		return fault.New(fault.BadRequest, "A public application has no secret.")
 	}
 	text, hash := account.NewClientSecret()
-	if err := web.Store.AddSecret(v.ctx(), v.person.ID, app.ID, hash, web.Now()); err != nil {
+	if err := web.Store.AddSecret(v.ctx(), v.user.ID, app.ID, hash, web.Now()); err != nil {
 		return web.applicationProblem(v, web.applicationPage(app, secrets, false), err)
 	}
 	return web.showWithSecret(v, app.ID, text)
@@ -208,7 +208,7 @@ func (web *Handler) rotateSecret(v *pageRequest) error {
 // changeAndShow does something to an application and goes back to its page.
 func (web *Handler) changeAndShow(v *pageRequest, saved string, change func(owner, id string) error) error {
 	id := v.r.PathValue("id")
-	if err := change(v.person.ID, id); err != nil {
+	if err := change(v.user.ID, id); err != nil {
 		return err
 	}
 	return web.redirect(v, "/applications/"+id+"?saved="+saved)
@@ -233,7 +233,7 @@ func (web *Handler) enableApplication(v *pageRequest) error {
 }
 
 func (web *Handler) deleteApplication(v *pageRequest) error {
-	if err := web.Store.DeleteApp(v.ctx(), v.person.ID, v.r.PathValue("id")); err != nil {
+	if err := web.Store.DeleteApp(v.ctx(), v.user.ID, v.r.PathValue("id")); err != nil {
 		return err
 	}
 	return web.redirect(v, "/applications?saved=deleted")

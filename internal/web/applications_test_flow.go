@@ -34,7 +34,7 @@ type testFlowStep struct {
 // Pressing the button is the person's consent; the secret is not needed, as the
 // person stands in for it.
 func (web *Handler) testApplication(v *pageRequest) error {
-	app, _, err := web.Store.App(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	app, _, err := web.Store.App(v.ctx(), v.user.ID, v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -101,11 +101,11 @@ func (t *testFlow) run() bool {
 		if refused != nil {
 			return nil, fault.New(fault.BadRequest, "%s", refused.Error)
 		}
-		ticket, err := t.web.OAuth.BeginConsent(ctx, t.v.person.ID, request)
+		ticket, err := t.web.OAuth.BeginConsent(ctx, t.v.user.ID, request)
 		if err != nil {
 			return nil, err
 		}
-		to, err := t.web.OAuth.CompleteConsent(ctx, t.v.person.ID, ticket, true)
+		to, err := t.web.OAuth.CompleteConsent(ctx, t.v.user.ID, ticket, true)
 		if err != nil {
 			return nil, err
 		}
@@ -132,12 +132,12 @@ func (t *testFlow) run() bool {
 	}
 	if !t.step("Ask who the token is for", "GET "+base+"/api/v1/me", func() (any, error) {
 		caller, err := t.web.OAuth.Authenticate(ctx, token.Access)
-		return map[string]string{"id": caller.Person.ID, "email": caller.Person.Email, "scope": caller.Scopes.String()}, err
+		return map[string]string{"id": caller.User.ID, "email": caller.User.Email, "scope": caller.Scopes.String()}, err
 	}) {
 		return false
 	}
 	if t.app.Scopes.Has(account.FormsRead) && !t.step("List forms", "GET "+base+"/api/v1/forms?per_page=3", func() (any, error) {
-		forms, total, err := t.web.Store.Forms(ctx, t.v.person.ID, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 3})
+		forms, total, err := t.web.Store.Forms(ctx, t.v.owner(), store.FormFilter{}, store.NewestFirst, store.Page{Limit: 3})
 		titles := []string{}
 		for _, f := range forms {
 			titles = append(titles, f.Title)

@@ -49,17 +49,17 @@ func (web *Handler) authorize(v *pageRequest) error {
 	if back != nil {
 		return web.redirect(v, back.To)
 	}
-	if v.person == nil {
+	if v.user == nil {
 		return web.redirect(v, "/signin?next="+url.QueryEscape(v.r.URL.RequestURI()))
 	}
-	ticket, err := web.OAuth.BeginConsent(v.ctx(), v.person.ID, req)
+	ticket, err := web.OAuth.BeginConsent(v.ctx(), v.user.ID, req)
 	if err != nil {
 		return err
 	}
 	p := &consentPage{
 		layout: layout{title: "Allow access", Narrow: true, formAction: account.RedirectSource(req.RedirectURI)},
 		App:    req.App, Scopes: req.Scopes, Host: account.RedirectHost(req.RedirectURI), Ticket: ticket, Back: v.r.URL.RequestURI(),
-		Own: req.App.Account == v.person.ID, Ours: req.App.ID == web.Explorer,
+		Own: req.App.Account == v.user.ID, Ours: req.App.ID == web.Explorer,
 	}
 	if !p.Own && !p.Ours {
 		owner, err := web.Store.User(v.ctx(), req.App.Account)
@@ -72,7 +72,7 @@ func (web *Handler) authorize(v *pageRequest) error {
 }
 
 func (web *Handler) completeConsent(v *pageRequest) error {
-	to, err := web.OAuth.CompleteConsent(v.ctx(), v.person.ID, v.field("ticket"), v.field("answer") == "allow")
+	to, err := web.OAuth.CompleteConsent(v.ctx(), v.user.ID, v.field("ticket"), v.field("answer") == "allow")
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ type builderDraft struct {
 }
 
 func (web *Handler) draftOf(v *pageRequest, f form.Form) (builderDraft, error) {
-	d, err := web.Store.Draft(v.ctx(), v.person.ID, f.ID)
+	d, err := web.Store.Draft(v.ctx(), v.owner(), f.ID)
 	if err != nil {
 		return builderDraft{}, err
 	}
@@ -79,7 +79,7 @@ func (web *Handler) draftOf(v *pageRequest, f form.Form) (builderDraft, error) {
 	if f.Version == 0 {
 		return out, nil
 	}
-	published, err := web.Store.Version(v.ctx(), v.person.ID, f.ID, f.Version)
+	published, err := web.Store.Version(v.ctx(), v.owner(), f.ID, f.Version)
 	if err != nil {
 		return out, err
 	}
@@ -107,7 +107,7 @@ func fieldNames(d *form.Definition) map[string]string {
 }
 
 func (web *Handler) showBuilder(v *pageRequest) error {
-	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ var formLanguages = [][2]string{{"en", "English"}, {"de", "Deutsch"}, {"fr", "Fr
 // when somebody else was faster, with theirs.
 func (web *Handler) saveDraft(v *pageRequest) error {
 	var in builderDraft
-	decoder := json.NewDecoder(http.MaxBytesReader(v.w, v.r.Body, maxAnswers))
+	decoder := json.NewDecoder(v.r.Body)
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil {
 		return web.sendProblems(v, http.StatusBadRequest, &fault.Error{Code: fault.BadJSON, Message: "The draft cannot be read.", Cause: err})
@@ -190,7 +190,7 @@ func (web *Handler) saveDraft(v *pageRequest) error {
 		}
 		return p.Normalize()
 	}
-	f, err := web.Store.UpdateForm(v.ctx(), v.person.ID, store.FormRevision{ID: v.r.PathValue("id"), Revision: revision}, change, web.Now())
+	f, err := web.Store.UpdateForm(v.ctx(), v.owner(), store.FormRevision{ID: v.r.PathValue("id"), Revision: revision}, change, web.Now())
 	if code := fault.Wrap(err).Code; err != nil && (code == fault.Invalid || code == fault.Conflict) {
 		return web.sendProblems(v, code.Status(), fault.Wrap(err))
 	}
@@ -216,7 +216,7 @@ func (web *Handler) sendProblems(v *pageRequest, status int, e *fault.Error) err
 	told := web.translateError(v, e)
 	out := draftProblem{Code: int(e.Code), Message: told.Message, Details: told.Details}
 	if e.Code == fault.Conflict {
-		f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+		f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 		if err != nil {
 			return err
 		}
@@ -243,7 +243,7 @@ func (web *Handler) sendJSON(v *pageRequest, status int, body any) error {
 // publishForm opens the form with its draft.
 func (web *Handler) publishForm(v *pageRequest) error {
 	id := v.r.PathValue("id")
-	_, err := web.Store.Publish(v.ctx(), v.person.ID, store.FormRevision{ID: id}, store.IdempotencyKey{}, web.Now())
+	_, err := web.Store.Publish(v.ctx(), v.owner(), store.FormRevision{ID: id}, store.IdempotencyKey{}, web.Now())
 	if fault.Wrap(err).Code == fault.Invalid && err != nil {
 		return web.sendProblems(v, http.StatusUnprocessableEntity, fault.Wrap(err))
 	}
@@ -256,16 +256,16 @@ func (web *Handler) publishForm(v *pageRequest) error {
 // preview shows a draft as respondents will see it: the same page, made by the
 // same code. Nothing of it is stored.
 func (web *Handler) preview(v *pageRequest) error {
-	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	d, err := web.Store.Draft(v.ctx(), v.person.ID, f.ID)
+	d, err := web.Store.Draft(v.ctx(), v.owner(), f.ID)
 	if err != nil {
 		return err
 	}
 	a := web.newFillSession(v, store.PublicForm{
-		Owner: v.person.ID, ID: f.ID, Status: form.Open, Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Offer: f.Availability, Definition: d,
+		Owner: v.owner(), ID: f.ID, Status: form.Open, Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Offer: f.Availability, Definition: d,
 	})
 	a.preview = true
 	if v.r.Method != http.MethodPost { // HEAD is a GET without its body

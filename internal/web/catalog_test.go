@@ -124,7 +124,7 @@ func consoleTexts(t *testing.T) map[string]string {
 		}
 	}
 	for _, scope := range account.ScopeList {
-		add("scope.go", scope.Words)
+		add("scope.go", scope.Description)
 	}
 	for _, kind := range form.Kinds {
 		about := kind.About()

@@ -15,7 +15,7 @@ type connectionsPage struct {
 }
 
 func (web *Handler) listConnections(v *pageRequest) error {
-	list, err := web.OAuth.ConnectedApps(v.ctx(), v.person.ID)
+	list, err := web.OAuth.ConnectedApps(v.ctx(), v.user.ID)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (web *Handler) disconnect(v *pageRequest) error {
 		return fault.NotFound
 	}
 	// Pressed twice, it is disconnected all the same.
-	if err := web.OAuth.Disconnect(v.ctx(), v.person.ID, appID); err != nil && !errors.Is(err, fault.NotFound) {
+	if err := web.OAuth.Disconnect(v.ctx(), v.user.ID, appID); err != nil && !errors.Is(err, fault.NotFound) {
 		return err
 	}
 	return web.redirect(v, "/connections?saved=disconnected")

@@ -16,7 +16,7 @@ import (
 // downloadAccount is everything that an account has, as one file: what the person
 // told about themselves, their forms, the responses to them, their applications.
 func (web *Handler) downloadAccount(v *pageRequest) error {
-	apps, err := web.Store.Apps(v.ctx(), v.person.ID)
+	apps, err := web.Store.Apps(v.ctx(), v.user.ID)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (web *Handler) writeAccount(v *pageRequest, out *zip.Writer, apps any) erro
 		lines.SetIndent("", "  ")
 		return lines.Encode(content)
 	}
-	p := v.person
+	p := v.user
 	if err := add("account.json", map[string]any{
 		"id": p.ID, "email": p.Email, "name": p.Name, "language": p.Language, "time_zone": p.TimeZone, "created_at": p.CreatedAt.UTC().Format(time.RFC3339),
 	}); err != nil {
@@ -78,7 +78,7 @@ func (web *Handler) writeResponses(v *pageRequest, out *zip.Writer, f form.Form)
 	if f.ResponseCount == 0 {
 		return nil
 	}
-	versions, err := web.Store.Definitions(v.ctx(), v.person.ID, f.ID)
+	versions, err := web.Store.Definitions(v.ctx(), v.user.ID, f.ID)
 	if err != nil {
 		return err
 	}
@@ -87,6 +87,6 @@ func (web *Handler) writeResponses(v *pageRequest, out *zip.Writer, f form.Form)
 		return err
 	}
 	return export.Table{Format: "jsonl", Versions: versions}.Responses(file, func(fn func(form.Response) error) error {
-		return web.Store.StreamResponses(v.ctx(), v.person.ID, f.ID, store.ResponseFilter{}, fn)
+		return web.Store.StreamResponses(v.ctx(), v.user.ID, f.ID, store.ResponseFilter{}, fn)
 	})
 }

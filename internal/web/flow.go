@@ -18,11 +18,11 @@ type flowPage struct {
 }
 
 func (web *Handler) showFlow(v *pageRequest) error {
-	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	d, err := web.Store.Draft(v.ctx(), v.person.ID, f.ID)
+	d, err := web.Store.Draft(v.ctx(), v.owner(), f.ID)
 	if err != nil {
 		return err
 	}

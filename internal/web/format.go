@@ -188,8 +188,8 @@ func (web *Handler) translateError(v *pageRequest, err error) *fault.Error {
 // browser while they are not signed in. Those that we have words for are enough.
 func (web *Handler) viewerLanguage(v *pageRequest) string {
 	tag := v.r.Header.Get("Accept-Language")
-	if v.person != nil {
-		tag = v.person.Language
+	if v.user != nil {
+		tag = v.user.Language
 	}
 	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	base, _, _ = strings.Cut(base, ",")

@@ -64,7 +64,7 @@ func (web *Handler) compress(v *pageRequest, route route) {
 	if !compressible(route.pattern) {
 		return
 	}
-	if v.person != nil {
+	if v.user != nil {
 		compress.Vary(v.w.Header())
 	} else if zipped := compress.For(v.w, v.r); zipped != nil {
 		v.w = zipped

@@ -64,11 +64,11 @@ func (web *Handler) home(v *pageRequest) error {
 		sort, p.Sort = store.NewestFirst, ""
 	}
 	if p.Status != "" {
-		if err := web.Store.CloseExpiredFormsOf(v.ctx(), v.person.ID, web.Now()); err != nil {
+		if err := web.Store.CloseExpiredFormsOf(v.ctx(), v.owner(), web.Now()); err != nil {
 			return err
 		}
 	}
-	forms, total, err := web.Store.Forms(v.ctx(), v.person.ID, store.FormFilter{Status: p.Status, Search: p.Search}, sort, store.Page{Limit: homePage, Offset: (page - 1) * homePage})
+	forms, total, err := web.Store.Forms(v.ctx(), v.owner(), store.FormFilter{Status: p.Status, Search: p.Search}, sort, store.Page{Limit: homePage, Offset: (page - 1) * homePage})
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (web *Handler) home(v *pageRequest) error {
 		p.Next = link(page + 1)
 	}
 	p.notice = homeNotices[query.Get("done")]
-	if p.Deleted, err = web.Store.DeletedForms(v.ctx(), v.person.ID); err != nil {
+	if p.Deleted, err = web.Store.DeletedForms(v.ctx(), v.owner()); err != nil {
 		return err
 	}
 	return web.render(v, http.StatusOK, "home", p)
@@ -104,7 +104,7 @@ func (web *Handler) listForms(v *pageRequest, p *formsPage, forms []form.Form) e
 	for i, f := range forms {
 		ids[i] = f.ID
 	}
-	activity, err := web.Store.FormActivity(v.ctx(), v.person.ID, ids)
+	activity, err := web.Store.FormActivity(v.ctx(), v.owner(), ids)
 	if err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (web *Handler) createForm(v *pageRequest) error {
 	if err := plan.Normalize(); err != nil {
 		return err
 	}
-	f, err := web.Store.CreateFormFrom(v.ctx(), v.person.ID, plan, store.IdempotencyKey{}, web.Now())
+	f, err := web.Store.CreateFormFrom(v.ctx(), v.owner(), plan, store.IdempotencyKey{}, web.Now())
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (web *Handler) createForm(v *pageRequest) error {
 }
 
 func (web *Handler) duplicateForm(v *pageRequest) error {
-	f, err := web.Store.DuplicateForm(v.ctx(), v.person.ID, v.r.PathValue("id"), store.IdempotencyKey{}, web.Now())
+	f, err := web.Store.DuplicateForm(v.ctx(), v.owner(), v.r.PathValue("id"), store.IdempotencyKey{}, web.Now())
 	if err != nil {
 		return err
 	}
@@ -158,14 +158,14 @@ func (web *Handler) duplicateForm(v *pageRequest) error {
 
 func (web *Handler) deleteForm(v *pageRequest) error {
 	id := v.r.PathValue("id")
-	if err := web.Store.DeleteForm(v.ctx(), v.person.ID, id, 0, web.Now()); err != nil {
+	if err := web.Store.DeleteForm(v.ctx(), v.owner(), id, 0, web.Now()); err != nil {
 		return err
 	}
 	return web.redirect(v, "/#deleted")
 }
 
 func (web *Handler) restoreForm(v *pageRequest) error {
-	if _, err := web.Store.RestoreForm(v.ctx(), v.person.ID, v.r.PathValue("id"), web.Now()); err != nil {
+	if _, err := web.Store.RestoreForm(v.ctx(), v.owner(), v.r.PathValue("id"), web.Now()); err != nil {
 		return err
 	}
 	return web.redirect(v, "/?done=restored")
@@ -173,7 +173,7 @@ func (web *Handler) restoreForm(v *pageRequest) error {
 
 func (web *Handler) closeForm(v *pageRequest) error {
 	id := v.r.PathValue("id")
-	if _, err := web.Store.CloseForm(v.ctx(), v.person.ID, id, 0, web.Now()); err != nil && fault.Wrap(err).Code != fault.FormNotOpen {
+	if _, err := web.Store.CloseForm(v.ctx(), v.owner(), id, 0, web.Now()); err != nil && fault.Wrap(err).Code != fault.FormNotOpen {
 		return err
 	}
 	return web.redirect(v, "/forms/"+id+"/share?done=closed")
@@ -181,7 +181,7 @@ func (web *Handler) closeForm(v *pageRequest) error {
 
 func (web *Handler) reopenForm(v *pageRequest) error {
 	id := v.r.PathValue("id")
-	_, err := web.Store.ReopenForm(v.ctx(), v.person.ID, id, 0, web.Now())
+	_, err := web.Store.ReopenForm(v.ctx(), v.owner(), id, 0, web.Now())
 	if list, other := newProblems(err); err != nil && other == nil {
 		return web.sharing(v, http.StatusUnprocessableEntity, list)
 	}

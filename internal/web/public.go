@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/limit"
+	"formulary/internal/respond"
 	"formulary/internal/store"
 )
 
@@ -203,6 +203,9 @@ func (web *Handler) sameVersion(v *pageRequest, a *fillSession) error {
 	return err
 }
 
+// pageKey makes sending a page twice store one response.
+func pageKey(nonce string) respond.Key { return respond.Key{Sender: "page", Value: nonce} }
+
 // finish stores the answers and leads on.
 func (web *Handler) finish(v *pageRequest, a *fillSession, e form.Evaluation, number int) error {
 	now := web.Now()
@@ -217,10 +220,8 @@ func (web *Handler) finish(v *pageRequest, a *fillSession, e form.Evaluation, nu
 		a.notice = a.words.translate("Please look over your answers, then send them.")
 		return web.renderPage(v, http.StatusUnprocessableEntity, a, number)
 	}
-	if web.Submissions != nil {
-		if _, wait, ok := web.Submissions.Allow(limit.ClientNetwork(web.Address(v.r))); !ok {
-			return web.renderPageWithError(v, a, fault.TooManyRequests(limit.RetryAfterSeconds(wait)))
-		}
+	if err := web.Respond.Admit(web.Address(v.r), nil); err != nil {
+		return web.renderPageWithError(v, a, err)
 	}
 	if wait := minFillTime - now.Sub(since); wait > 0 {
 		select {
@@ -229,15 +230,10 @@ func (web *Handler) finish(v *pageRequest, a *fillSession, e form.Evaluation, nu
 			return v.ctx().Err()
 		}
 	}
-	text, err := a.form.Definition.Encode(e.Answers)
-	if err != nil {
-		return err
-	}
 	asked := a.form
-	r, err := web.Store.SubmitResponse(v.ctx(), store.Submission{
-		Form: &asked, Answers: e.Answers, At: now,
+	r, err := web.Respond.Submit(v.ctx(), respond.Submission{
+		Form: &asked, Evaluated: &e, Key: pageKey(nonce), At: now,
 		Metadata: form.Metadata{Source: "page", Seconds: int64(max(0, now.Sub(since).Seconds()))},
-		Once:     store.IdempotencyKey{App: "page/" + a.form.ID, Key: nonce, Hash: account.Hash(string(text))},
 	})
 	switch code := fault.Wrap(err).Code; {
 	case err == nil:

@@ -156,8 +156,8 @@ func (web *Handler) closedAfterStart(v *pageRequest, a *fillSession) error {
 	if _, ours := web.since(v.ctx(), f.ID, nonce); !ours {
 		return web.closed(v, f)
 	}
-	r, found, err := web.Store.FindSubmission(v.ctx(), f.Owner, f.ID, store.IdempotencyKey{App: "page/" + f.ID, Key: nonce})
-	if errors.Is(err, fault.NotFound) || err == nil && !found {
+	r, err := web.Respond.Find(v.ctx(), &f, pageKey(nonce))
+	if errors.Is(err, fault.NotFound) {
 		return web.closed(v, f)
 	}
 	if err != nil {

@@ -225,10 +225,10 @@ func browserName(agent string) string {
 // a template that fails cannot leave half a page.
 func (web *Handler) render(v *pageRequest, status int, name string, p framed) error {
 	l := p.frame()
-	l.Person, l.viewer = v.person, web.viewerLanguage(v)
+	l.Person, l.viewer = v.user, web.viewerLanguage(v)
 	l.words = web.languages.of(l.viewer)
-	if v.person != nil {
-		l.zone = v.person.TimeZone
+	if v.user != nil {
+		l.zone = v.user.TimeZone
 	}
 	if l.notice != "" {
 		l.Notice = l.T(l.notice)

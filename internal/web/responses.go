@@ -82,7 +82,7 @@ func (web *Handler) responseQuery(v *pageRequest, formID string) (store.Response
 		}
 	}
 	filter := store.ResponseFilter{Search: kept.Get("search"), Oldest: kept.Get("order") == "oldest"}
-	zone := zoneOf(v.person.TimeZone)
+	zone := zoneOf(v.user.TimeZone)
 	if day, err := time.ParseInLocation(time.DateOnly, kept.Get("since"), zone); err == nil {
 		filter.Since = day
 	}
@@ -94,19 +94,19 @@ func (web *Handler) responseQuery(v *pageRequest, formID string) (store.Response
 		names[c.Name] = c.Value
 	}
 	var err error
-	if filter.Meant, err = web.Store.MatchLabels(v.ctx(), v.person.ID, formID, filter.Search, names); err != nil {
+	if filter.Meant, err = web.Store.MatchLabels(v.ctx(), v.owner(), formID, filter.Search, names); err != nil {
 		return filter, kept, err
 	}
 	if kept.Get("where") == "" || kept.Get("is") == "" {
 		return filter, kept, nil
 	}
-	versions, err := web.Store.Definitions(v.ctx(), v.person.ID, formID)
+	versions, err := web.Store.Definitions(v.ctx(), v.owner(), formID)
 	if err != nil {
 		return filter, kept, err
 	}
 	where, asked := kept.Get("where"), form.MergeQuestions(versions)
 	is := web.parseFilterValue(v, asked, where, kept.Get("is"))
-	filter.Answers, err = web.Store.AnswerFilters(v.ctx(), v.person.ID, formID, map[string]string{where: is})
+	filter.Answers, err = web.Store.AnswerFilters(v.ctx(), v.owner(), formID, map[string]string{where: is})
 	if err == nil && filterPhrase(asked, where) {
 		filter.Answers[0] = filter.Answers[0].Within(is)
 	}
@@ -114,7 +114,7 @@ func (web *Handler) responseQuery(v *pageRequest, formID string) (store.Response
 }
 
 func (web *Handler) showResponses(v *pageRequest) error {
-	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -131,19 +131,19 @@ func (web *Handler) showResponses(v *pageRequest) error {
 	if err != nil || page < 1 {
 		page = 1
 	}
-	versions, err := web.Store.Definitions(v.ctx(), v.person.ID, f.ID)
+	versions, err := web.Store.Definitions(v.ctx(), v.owner(), f.ID)
 	if err != nil {
 		return err
 	}
 	fields := form.MergeQuestions(versions)
 	filter.By = sortedBy(kept.Get("by"), fields)
 	offset := (page - 1) * responsesPerPage
-	list, total, err := web.Store.Responses(v.ctx(), v.person.ID, f.ID, filter, store.Page{Limit: responsesPerPage, Offset: offset})
+	list, total, err := web.Store.Responses(v.ctx(), v.owner(), f.ID, filter, store.Page{Limit: responsesPerPage, Offset: offset})
 	if errors.Is(err, store.ErrTooManyToSort) {
 		p.TooMany = store.MaxSorted
 		filter.By = store.AnswerSort{}
 		kept.Del("by")
-		list, total, err = web.Store.Responses(v.ctx(), v.person.ID, f.ID, filter, store.Page{Limit: responsesPerPage, Offset: offset})
+		list, total, err = web.Store.Responses(v.ctx(), v.owner(), f.ID, filter, store.Page{Limit: responsesPerPage, Offset: offset})
 	}
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (web *Handler) showResponses(v *pageRequest) error {
 	p.Search, p.Since, p.Until, p.Oldest, p.Where, p.Is = kept.Get("search"), kept.Get("since"), kept.Get("until"), filter.Oldest, kept.Get("where"), web.displayValue(v, fields, kept.Get("where"), kept.Get("is"))
 	p.Filtered = p.Search != "" || p.Since != "" || p.Until != "" || p.Where != ""
 	// Read after them, so that what they answered is there.
-	if versions, err = web.Store.Definitions(v.ctx(), v.person.ID, f.ID); err != nil {
+	if versions, err = web.Store.Definitions(v.ctx(), v.owner(), f.ID); err != nil {
 		return err
 	}
 	if err := web.responseRows(v, p, versions, list); err != nil {
@@ -180,7 +180,7 @@ func (web *Handler) showResponses(v *pageRequest) error {
 	}
 	if deleted := v.r.URL.Query().Get("deleted"); deleted != "" {
 		p.Deleted = strings.Split(deleted, ",")
-	} else if p.Bin, err = web.Store.DeletedResponses(v.ctx(), v.person.ID, f.ID); err != nil {
+	} else if p.Bin, err = web.Store.DeletedResponses(v.ctx(), v.owner(), f.ID); err != nil {
 		return err
 	}
 	switch v.r.URL.Query().Get("done") {
@@ -318,15 +318,15 @@ type answered struct {
 }
 
 func (web *Handler) showResponse(v *pageRequest) error {
-	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	r, err := web.Store.Response(v.ctx(), v.person.ID, f.ID, v.r.PathValue("response"))
+	r, err := web.Store.Response(v.ctx(), v.owner(), f.ID, v.r.PathValue("response"))
 	if err != nil {
 		return err
 	}
-	d, err := web.Store.Definition(v.ctx(), v.person.ID, f.ID, r.Version)
+	d, err := web.Store.Definition(v.ctx(), v.owner(), f.ID, r.Version)
 	if err != nil {
 		return err
 	}
@@ -353,7 +353,7 @@ func (web *Handler) showResponse(v *pageRequest) error {
 		}
 		p.Answers = append(p.Answers, a)
 	}
-	p.Newer, p.Older, err = web.Store.Neighbors(v.ctx(), v.person.ID, r)
+	p.Newer, p.Older, err = web.Store.Neighbors(v.ctx(), v.owner(), r)
 	if err != nil {
 		return err
 	}
@@ -372,7 +372,7 @@ func (web *Handler) deleteResponses(v *pageRequest) error {
 		query.Set("done", "nothing")
 		return web.redirect(v, "/forms/"+id+"/responses?"+query.Encode())
 	}
-	if _, err := web.Store.DeleteResponsesWithUndo(v.ctx(), v.person.ID, id, ids, web.Now()); err != nil {
+	if _, err := web.Store.DeleteResponsesWithUndo(v.ctx(), v.owner(), id, ids, web.Now()); err != nil {
 		return err
 	}
 	query.Set("deleted", strings.Join(ids, ","))
@@ -381,7 +381,7 @@ func (web *Handler) deleteResponses(v *pageRequest) error {
 
 func (web *Handler) restoreResponses(v *pageRequest) error {
 	id := v.r.PathValue("id")
-	if _, err := web.Store.RestoreResponses(v.ctx(), v.person.ID, id, v.r.PostForm["response"], web.Now()); err != nil {
+	if _, err := web.Store.RestoreResponses(v.ctx(), v.owner(), id, v.r.PostForm["response"], web.Now()); err != nil {
 		return err
 	}
 	return web.redirect(v, "/forms/"+id+"/responses?done=restored")

@@ -35,11 +35,11 @@ func (web *Handler) exportResponses(v *pageRequest) error {
 	if err != nil {
 		return err
 	}
-	f, err := web.Store.Form(v.ctx(), v.person.ID, id)
+	f, err := web.Store.Form(v.ctx(), v.owner(), id)
 	if err != nil {
 		return err
 	}
-	versions, err := web.Store.Definitions(v.ctx(), v.person.ID, id)
+	versions, err := web.Store.Definitions(v.ctx(), v.owner(), id)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (web *Handler) exportResponses(v *pageRequest) error {
 	table := export.Table{Format: format.Name, Labels: true, Versions: versions, Only: kept["column"]}
 	return download.Send(v.w, v.r, web.Log, download.File{Name: fileName(f.Title, id) + "." + format.Name, MediaType: format.Type}, func(out io.Writer) error {
 		return table.Responses(out, func(fn func(form.Response) error) error {
-			return web.Store.StreamResponses(v.ctx(), v.person.ID, id, filter, fn)
+			return web.Store.StreamResponses(v.ctx(), v.owner(), id, filter, fn)
 		})
 	})
 }

@@ -68,14 +68,14 @@ func (web *Handler) loadSession(v *pageRequest) error {
 			return err
 		}
 	}
-	v.person, v.session = &person, session
+	v.user, v.session = &person, session
 	return nil
 }
 
 // signIn starts a session under a new id and ends the one before it.
 func (web *Handler) signIn(v *pageRequest, person account.User) error {
 	now := web.Now()
-	if v.person != nil {
+	if v.user != nil {
 		if err := web.Store.EndSession(v.ctx(), v.session.Account, v.session.ID); err != nil && !errors.Is(err, fault.NotFound) {
 			return err
 		}

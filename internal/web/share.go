@@ -74,7 +74,7 @@ func (web *Handler) showShare(v *pageRequest) error { return web.sharing(v, http
 
 // sharing shows the page, with what is wrong with what was sent.
 func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
-	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
 		return err
 	}
 	p := &sharePage{formPage: web.formPageOf(v, f, "share"), Slug: f.Slug, HostAddress: web.BaseURL + "/f/"}
-	p.viewer, p.zone = web.viewerLanguage(v), v.person.TimeZone
+	p.viewer, p.zone = web.viewerLanguage(v), v.user.TimeZone
 	p.OpensAt, p.ClosesAt = p.Input(f.OpensAt), p.Input(f.ClosesAt)
 	if f.ResponseLimit > 0 {
 		p.Limit = strconv.FormatInt(f.ResponseLimit, 10)
@@ -115,15 +115,15 @@ func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
 // askedQuestions is what respondents are asked: what was published, or else the draft.
 func (web *Handler) askedQuestions(v *pageRequest, f form.Form) (*form.Definition, error) {
 	if f.Version == 0 {
-		return web.Store.Draft(v.ctx(), v.person.ID, f.ID)
+		return web.Store.Draft(v.ctx(), v.owner(), f.ID)
 	}
-	return web.Store.Definition(v.ctx(), v.person.ID, f.ID, f.Version)
+	return web.Store.Definition(v.ctx(), v.owner(), f.ID, f.Version)
 }
 
 // changeAvailability takes how the form is offered.
 func (web *Handler) changeAvailability(v *pageRequest) error {
 	id := v.r.PathValue("id")
-	_, err := web.Store.UpdateForm(v.ctx(), v.person.ID, store.FormRevision{ID: id}, func(p *form.FormInput) error {
+	_, err := web.Store.UpdateForm(v.ctx(), v.owner(), store.FormRevision{ID: id}, func(p *form.FormInput) error {
 		p.Slug = v.field("slug")
 		if p.Sites = strings.Join(strings.Fields(v.field("sites")), " "); v.field("any_site") != "" {
 			p.Sites = form.AnySite
@@ -139,7 +139,7 @@ func (web *Handler) changeAvailability(v *pageRequest) error {
 		for name, to := range map[string]*time.Time{"opens_at": &p.OpensAt, "closes_at": &p.ClosesAt} {
 			*to = time.Time{}
 			if text := v.field(name); text != "" {
-				t, err := time.ParseInLocation("2006-01-02T15:04", text, zoneOf(v.person.TimeZone))
+				t, err := time.ParseInLocation("2006-01-02T15:04", text, zoneOf(v.user.TimeZone))
 				if err != nil {
 					return fault.InvalidField(name, "a day and a time")
 				}
@@ -159,7 +159,7 @@ func (web *Handler) changeAvailability(v *pageRequest) error {
 
 // qrCode is the form's link to be scanned: as SVG, or as PNG for printing.
 func (web *Handler) qrCode(v *pageRequest) error {
-	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func qrSVG(code barcode.Barcode) []byte {
 // prefillLink is the form's link with answers to start from, for those without
 // JavaScript.
 func (web *Handler) prefillLink(v *pageRequest) error {
-	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}

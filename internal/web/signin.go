@@ -40,7 +40,7 @@ func (web *Handler) signinForm(next string) *signinPage {
 
 func (web *Handler) showSignin(v *pageRequest) error {
 	next := v.r.URL.Query().Get("next")
-	if v.person != nil {
+	if v.user != nil {
 		return web.redirect(v, localPath(next))
 	}
 	some, err := web.Store.HasUsers(v.ctx())
@@ -87,8 +87,8 @@ func (web *Handler) signin(v *pageRequest) error {
 }
 
 func (web *Handler) signout(v *pageRequest) error {
-	if v.person != nil {
-		if err := web.Store.EndSession(v.ctx(), v.person.ID, v.session.ID); err != nil && !errors.Is(err, fault.NotFound) {
+	if v.user != nil {
+		if err := web.Store.EndSession(v.ctx(), v.user.ID, v.session.ID); err != nil && !errors.Is(err, fault.NotFound) {
 			return err
 		}
 	}
@@ -102,11 +102,11 @@ func (web *Handler) signout(v *pageRequest) error {
 // confirmPassword checks the password of the person who is signed in, before what must
 // not happen at an unattended screen. A session has an allowance of its own.
 func (web *Handler) confirmPassword(v *pageRequest, password string) (bool, error) {
-	try, err := web.attempt("session/"+v.person.ID+"/"+v.session.ID, netip.Addr{})
+	try, err := web.attempt("session/"+v.user.ID+"/"+v.session.ID, netip.Addr{})
 	if err != nil {
 		return false, err
 	}
-	right, err := web.Hasher.Verify(v.ctx(), v.person.Password, password)
+	right, err := web.Hasher.Verify(v.ctx(), v.user.Password, password)
 	if err != nil {
 		return false, err
 	}

@@ -59,15 +59,15 @@ type countRow struct {
 }
 
 func (web *Handler) showSummary(v *pageRequest) error {
-	f, err := web.Store.Form(v.ctx(), v.person.ID, v.r.PathValue("id"))
+	f, err := web.Store.Form(v.ctx(), v.owner(), v.r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	s, err := web.Store.Summary(v.ctx(), v.person.ID, f.ID)
+	s, err := web.Store.Summary(v.ctx(), v.owner(), f.ID)
 	if err != nil {
 		return err
 	}
-	versions, err := web.Store.Definitions(v.ctx(), v.person.ID, f.ID)
+	versions, err := web.Store.Definitions(v.ctx(), v.owner(), f.ID)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,10 @@
 package web
 
-import "formulary/internal/store"
+import (
+	"errors"
+
+	"formulary/internal/store"
+)
 
 const (
 	latestScan = 100 // responses that are looked through
@@ -16,12 +20,12 @@ type latestAnswer struct {
 // latestAnswers are the last answers in words, by the ids of their questions: what cannot
 // be counted can be read.
 func (web *Handler) latestAnswers(v *pageRequest, formID string) (map[string][]latestAnswer, error) {
-	list, _, err := web.Store.Responses(v.ctx(), v.person.ID, formID, store.ResponseFilter{}, store.Page{Limit: latestScan})
-	if err != nil {
+	list, _, err := web.Store.Responses(v.ctx(), v.owner(), formID, store.ResponseFilter{}, store.Page{Limit: latestScan})
+	if err != nil && !errors.Is(err, store.ErrPageTooLarge) { // the newest of them are enough
 		return nil, err
 	}
 	// Read after them, so that what they answered is there.
-	versions, err := web.Store.Definitions(v.ctx(), v.person.ID, formID)
+	versions, err := web.Store.Definitions(v.ctx(), v.owner(), formID)
 	if err != nil {
 		return nil, err
 	}

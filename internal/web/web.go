@@ -21,6 +21,7 @@ import (
 	"formulary/internal/fault"
 	"formulary/internal/limit"
 	"formulary/internal/oauth"
+	"formulary/internal/respond"
 	"formulary/internal/store"
 )
 
@@ -28,6 +29,7 @@ import (
 type Config struct {
 	Store      *store.Store
 	OAuth      *oauth.Service
+	Respond    *respond.Service
 	Hasher     *account.Hasher
 	BaseURL    string
 	Secure     bool // people reach the service by https
@@ -45,8 +47,6 @@ type Config struct {
 	AddressGuesses *limit.Limiter[netip.Addr]
 	AccountGuesses *limit.Limiter[string]
 	Address        func(*http.Request) netip.Addr
-	// Submissions limits what one address sends to forms; nil: no limit.
-	Submissions *limit.Limiter[netip.Addr]
 	// Presses limits what else an address does with forms that costs as much as a
 	// submission; nil: no limit.
 	Presses *limit.Limiter[netip.Addr]
@@ -86,87 +86,96 @@ const (
 type route struct {
 	pattern string // method and path
 	access  access
+	maxBody int64
 	handle  func(*Handler, *pageRequest) error
 }
 
+// How many bytes the body of a request may have.
+const (
+	noBody     = 0
+	maxPost    = 64 << 10 // the controls of a page
+	maxAnswers = 1 << 20  // the answers of a respondent
+	maxDraft   = 1 << 20  // the questions of a form
+)
+
 // routes is every page there is.
 var routes = []route{
-	{"GET /{$}", signedIn, (*Handler).home},
+	{"GET /{$}", signedIn, noBody, (*Handler).home},
 
-	{"POST /forms", signedIn, (*Handler).createForm},
-	{"POST /forms/{id}/duplicate", signedIn, (*Handler).duplicateForm},
-	{"POST /forms/{id}/delete", signedIn, (*Handler).deleteForm},
-	{"POST /forms/{id}/restore", signedIn, (*Handler).restoreForm},
-	{"GET /forms/{id}/build", signedIn, (*Handler).showBuilder},
-	{"PUT /forms/{id}/draft", signedIn, (*Handler).saveDraft},
-	{"POST /forms/{id}/publish", signedIn, (*Handler).publishForm},
-	{"GET /forms/{id}/preview", signedIn, (*Handler).preview},
-	{"POST /forms/{id}/preview", signedIn, (*Handler).preview},
-	{"GET /forms/{id}/flow", signedIn, (*Handler).showFlow},
-	{"GET /forms/{id}/share", signedIn, (*Handler).showShare},
-	{"POST /forms/{id}/share", signedIn, (*Handler).changeAvailability},
-	{"GET /forms/{id}/prefill", signedIn, (*Handler).prefillLink},
-	{"POST /forms/{id}/close", signedIn, (*Handler).closeForm},
-	{"POST /forms/{id}/open", signedIn, (*Handler).reopenForm},
-	{"GET /forms/{id}/code/{kind}", signedIn, (*Handler).qrCode},
-	{"GET /forms/{id}/responses", signedIn, (*Handler).showResponses},
-	{"GET /forms/{id}/responses/export", signedIn, (*Handler).exportResponses},
-	{"POST /forms/{id}/responses/delete", signedIn, (*Handler).deleteResponses},
-	{"POST /forms/{id}/responses/restore", signedIn, (*Handler).restoreResponses},
-	{"GET /forms/{id}/responses/{response}", signedIn, (*Handler).showResponse},
-	{"GET /forms/{id}/summary", signedIn, (*Handler).showSummary},
+	{"POST /forms", signedIn, maxPost, (*Handler).createForm},
+	{"POST /forms/{id}/duplicate", signedIn, maxPost, (*Handler).duplicateForm},
+	{"POST /forms/{id}/delete", signedIn, maxPost, (*Handler).deleteForm},
+	{"POST /forms/{id}/restore", signedIn, maxPost, (*Handler).restoreForm},
+	{"GET /forms/{id}/build", signedIn, noBody, (*Handler).showBuilder},
+	{"PUT /forms/{id}/draft", signedIn, maxDraft, (*Handler).saveDraft},
+	{"POST /forms/{id}/publish", signedIn, maxPost, (*Handler).publishForm},
+	{"GET /forms/{id}/preview", signedIn, noBody, (*Handler).preview},
+	{"POST /forms/{id}/preview", signedIn, maxAnswers, (*Handler).preview},
+	{"GET /forms/{id}/flow", signedIn, noBody, (*Handler).showFlow},
+	{"GET /forms/{id}/share", signedIn, noBody, (*Handler).showShare},
+	{"POST /forms/{id}/share", signedIn, maxPost, (*Handler).changeAvailability},
+	{"GET /forms/{id}/prefill", signedIn, noBody, (*Handler).prefillLink},
+	{"POST /forms/{id}/close", signedIn, maxPost, (*Handler).closeForm},
+	{"POST /forms/{id}/open", signedIn, maxPost, (*Handler).reopenForm},
+	{"GET /forms/{id}/code/{kind}", signedIn, noBody, (*Handler).qrCode},
+	{"GET /forms/{id}/responses", signedIn, noBody, (*Handler).showResponses},
+	{"GET /forms/{id}/responses/export", signedIn, noBody, (*Handler).exportResponses},
+	{"POST /forms/{id}/responses/delete", signedIn, maxPost, (*Handler).deleteResponses},
+	{"POST /forms/{id}/responses/restore", signedIn, maxPost, (*Handler).restoreResponses},
+	{"GET /forms/{id}/responses/{response}", signedIn, noBody, (*Handler).showResponse},
+	{"GET /forms/{id}/summary", signedIn, noBody, (*Handler).showSummary},
 
-	{"GET /signin", anyone, (*Handler).showSignin},
-	{"POST /signin", anyone, (*Handler).signin},
-	{"POST /signout", anyone, (*Handler).signout},
-	{"GET /signup", anyone, (*Handler).showSignup},
-	{"POST /signup", anyone, (*Handler).signup},
-	{"GET /setup", anyone, (*Handler).showSetup},
-	{"POST /setup", anyone, (*Handler).setup},
-	{"GET /reset", anyone, (*Handler).showReset},
-	{"POST /reset", anyone, (*Handler).reset},
+	{"GET /signin", anyone, noBody, (*Handler).showSignin},
+	{"POST /signin", anyone, maxPost, (*Handler).signin},
+	{"POST /signout", anyone, maxPost, (*Handler).signout},
+	{"GET /signup", anyone, noBody, (*Handler).showSignup},
+	{"POST /signup", anyone, maxPost, (*Handler).signup},
+	{"GET /setup", anyone, noBody, (*Handler).showSetup},
+	{"POST /setup", anyone, maxPost, (*Handler).setup},
+	{"GET /reset", anyone, noBody, (*Handler).showReset},
+	{"POST /reset", anyone, maxPost, (*Handler).reset},
 
-	{"GET /.well-known/change-password", anyone, (*Handler).changePasswordAddress},
+	{"GET /.well-known/change-password", anyone, noBody, (*Handler).changePasswordAddress},
 
-	{"GET /authorize", anyone, (*Handler).authorize},
-	{"POST /authorize", signedIn, (*Handler).completeConsent},
+	{"GET /authorize", anyone, noBody, (*Handler).authorize},
+	{"POST /authorize", signedIn, maxPost, (*Handler).completeConsent},
 
-	{"GET /account", signedIn, (*Handler).showAccount},
-	{"POST /account/profile", signedIn, (*Handler).changeProfile},
-	{"POST /account/email", signedIn, (*Handler).changeEmail},
-	{"POST /account/password", signedIn, (*Handler).changePassword},
-	{"POST /account/sessions/{id}/end", signedIn, (*Handler).endSession},
-	{"POST /account/sessions/end-others", signedIn, (*Handler).endOtherSessions},
-	{"POST /account/delete", signedIn, (*Handler).deleteAccount},
-	{"GET /account/download", signedIn, (*Handler).downloadAccount},
+	{"GET /account", signedIn, noBody, (*Handler).showAccount},
+	{"POST /account/profile", signedIn, maxPost, (*Handler).changeProfile},
+	{"POST /account/email", signedIn, maxPost, (*Handler).changeEmail},
+	{"POST /account/password", signedIn, maxPost, (*Handler).changePassword},
+	{"POST /account/sessions/{id}/end", signedIn, maxPost, (*Handler).endSession},
+	{"POST /account/sessions/end-others", signedIn, maxPost, (*Handler).endOtherSessions},
+	{"POST /account/delete", signedIn, maxPost, (*Handler).deleteAccount},
+	{"GET /account/download", signedIn, noBody, (*Handler).downloadAccount},
 
-	{"GET /applications", signedIn, (*Handler).listApplications},
-	{"GET /applications/new", signedIn, (*Handler).newApplication},
-	{"POST /applications", signedIn, (*Handler).createApplication},
-	{"GET /applications/{id}", signedIn, (*Handler).showApplication},
-	{"POST /applications/{id}", signedIn, (*Handler).changeApplication},
-	{"POST /applications/{id}/secrets", signedIn, (*Handler).rotateSecret},
-	{"POST /applications/{id}/secrets/{secret}/drop", signedIn, (*Handler).deleteSecret},
-	{"POST /applications/{id}/disable", signedIn, (*Handler).disableApplication},
-	{"POST /applications/{id}/enable", signedIn, (*Handler).enableApplication},
-	{"POST /applications/{id}/delete", signedIn, (*Handler).deleteApplication},
-	{"POST /applications/{id}/try", signedIn, (*Handler).testApplication},
+	{"GET /applications", signedIn, noBody, (*Handler).listApplications},
+	{"GET /applications/new", signedIn, noBody, (*Handler).newApplication},
+	{"POST /applications", signedIn, maxPost, (*Handler).createApplication},
+	{"GET /applications/{id}", signedIn, noBody, (*Handler).showApplication},
+	{"POST /applications/{id}", signedIn, maxPost, (*Handler).changeApplication},
+	{"POST /applications/{id}/secrets", signedIn, maxPost, (*Handler).rotateSecret},
+	{"POST /applications/{id}/secrets/{secret}/drop", signedIn, maxPost, (*Handler).deleteSecret},
+	{"POST /applications/{id}/disable", signedIn, maxPost, (*Handler).disableApplication},
+	{"POST /applications/{id}/enable", signedIn, maxPost, (*Handler).enableApplication},
+	{"POST /applications/{id}/delete", signedIn, maxPost, (*Handler).deleteApplication},
+	{"POST /applications/{id}/try", signedIn, maxPost, (*Handler).testApplication},
 
-	{"GET /connections", signedIn, (*Handler).listConnections},
-	{"POST /connections/{id}/disconnect", signedIn, (*Handler).disconnect},
+	{"GET /connections", signedIn, noBody, (*Handler).listConnections},
+	{"POST /connections/{id}/disconnect", signedIn, maxPost, (*Handler).disconnect},
 
-	{"GET /f/{id}", anyone, (*Handler).showForm},
-	{"POST /f/{id}", anyone, (*Handler).answerForm},
-	{"GET /f/{id}/done", anyone, (*Handler).formDone},
-	{"GET /embed.js", anyone, (*Handler).embedScript},
-	{"GET /oembed", anyone, (*Handler).oEmbed},
+	{"GET /f/{id}", anyone, noBody, (*Handler).showForm},
+	{"POST /f/{id}", anyone, maxAnswers, (*Handler).answerForm},
+	{"GET /f/{id}/done", anyone, noBody, (*Handler).formDone},
+	{"GET /embed.js", anyone, noBody, (*Handler).embedScript},
+	{"GET /oembed", anyone, noBody, (*Handler).oEmbed},
 
-	{"GET /docs/api", anyone, (*Handler).showReference},
-	{"GET /docs/api/{operation}", anyone, (*Handler).showOperation},
-	{"GET /docs/api/callback", anyone, (*Handler).explorerCallback},
-	{"GET /static/{file}", anyone, (*Handler).serveStatic},
-	{"GET /favicon.ico", anyone, (*Handler).favicon},
-	{"GET " + SecurityTxt, anyone, (*Handler).securityTxt},
+	{"GET /docs/api", anyone, noBody, (*Handler).showReference},
+	{"GET /docs/api/{operation}", anyone, noBody, (*Handler).showOperation},
+	{"GET /docs/api/callback", anyone, noBody, (*Handler).explorerCallback},
+	{"GET /static/{file}", anyone, noBody, (*Handler).serveStatic},
+	{"GET /favicon.ico", anyone, noBody, (*Handler).favicon},
+	{"GET " + SecurityTxt, anyone, noBody, (*Handler).securityTxt},
 }
 
 // New prepares the pages.
@@ -247,26 +256,24 @@ func (web *Handler) methodsFor(r *http.Request) string {
 	return strings.Join(methods, ", ")
 }
 
-// maxPost bounds what a page's form can send, maxAnswers what respondents can.
-const (
-	maxPost    = 64 << 10
-	maxAnswers = 1 << 20
-)
-
 // pageRequest is one request for a page, by somebody who may be signed in.
 type pageRequest struct {
 	w       http.ResponseWriter
 	r       *http.Request
-	person  *account.User // nil: nobody is signed in
+	user    *account.User // who is signed in; nil: nobody
 	session account.Session
 }
 
-// ctx attributes what a page does to the person who is signed in.
+// owner is the account whose forms and responses the page shows. For now it is always the
+// user's own; what belongs to the user, such as sessions and applications, goes by user.
+func (v *pageRequest) owner() string { return v.user.ID }
+
+// ctx attributes the page's database work to the account whose data it shows.
 func (v *pageRequest) ctx() context.Context {
-	if v.person == nil {
+	if v.user == nil {
 		return v.r.Context()
 	}
-	return store.ForAccount(v.r.Context(), v.person.ID)
+	return store.ForAccount(v.r.Context(), v.owner())
 }
 
 // field is a value that the page's form sent.
@@ -302,16 +309,13 @@ func (web *Handler) enter(v *pageRequest, route route) error {
 		if err := web.origins.Check(v.r); err != nil {
 			return &fault.Error{Code: fault.Forbidden, Message: "This was sent from another site.", Cause: err}
 		}
+		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, route.maxBody)
 	}
 	if v.r.Method == http.MethodPost {
 		if err := web.origins.Check(v.r); err != nil {
 			return &fault.Error{Code: fault.Forbidden, Message: "This form was sent from another site.", Cause: err}
 		}
-		most := int64(maxPost)
-		if strings.HasPrefix(v.r.URL.Path, "/f/") || strings.HasSuffix(v.r.URL.Path, "/preview") {
-			most = maxAnswers
-		}
-		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, most)
+		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, route.maxBody)
 		if err := v.r.ParseForm(); err != nil {
 			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 				return fault.New(fault.TooLarge, "That was more than this page can take.")
@@ -319,7 +323,7 @@ func (web *Handler) enter(v *pageRequest, route route) error {
 			return &fault.Error{Code: fault.BadRequest, Message: "The form could not be read.", Cause: err}
 		}
 	}
-	if route.access == signedIn && v.person == nil {
+	if route.access == signedIn && v.user == nil {
 		next := v.r.URL.RequestURI()
 		if v.r.Method != http.MethodGet {
 			next = "/"

@@ -1,0 +1,147 @@
+// Package respond accepts submissions. The form's page, the public JSON endpoint and the
+// API all go through it, so that one set of rules decides what becomes a response.
+package respond
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/limit"
+	"formulary/internal/store"
+)
+
+// Config holds the dependencies of a Service.
+type Config struct {
+	Store *store.Store
+	// Submissions limits what one client network submits; nil: no limit.
+	Submissions *limit.Limiter[netip.Addr]
+	Now         func() time.Time
+}
+
+// Service accepts submissions.
+type Service struct {
+	store       *store.Store
+	submissions *limit.Limiter[netip.Addr]
+	now         func() time.Time
+}
+
+// New returns a Service.
+func New(c Config) *Service {
+	return &Service{store: c.Store, submissions: c.Submissions, now: c.Now}
+}
+
+// Admit counts a submission against the rate limit of the client's network. It is apart
+// from Submit because callers ask before they spend anything on a request, such as
+// reading its body. The header gets the RateLimit fields; nil: they are not wanted.
+func (s *Service) Admit(client netip.Addr, header map[string][]string) error {
+	if s.submissions == nil {
+		return nil
+	}
+	left, wait, ok := s.submissions.Allow(limit.ClientNetwork(client))
+	if header != nil {
+		s.submissions.SetHeader(header, "respondent", left, wait)
+	}
+	if !ok {
+		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
+	}
+	return nil
+}
+
+// Submission is a response to a form that nobody has checked or stored yet.
+type Submission struct {
+	Form    *store.PublicForm // in the version that the respondent was shown
+	Answers map[string]any    // as they were sent, by the key of the question
+	// Evaluated replaces Answers where the caller has evaluated them already, as a page
+	// does to find out which page is next.
+	Evaluated *form.Evaluation
+	Metadata  form.Metadata
+	Key       Key
+	At        time.Time // zero: now
+}
+
+// evaluate returns answers that are valid for the form.
+func (in *Submission) evaluate() (form.Evaluation, error) {
+	if in.Evaluated == nil {
+		return in.Form.Definition.Validate(in.Answers)
+	}
+	if len(in.Evaluated.Problems) > 0 {
+		return form.Evaluation{}, fault.InvalidFields(in.Evaluated.Problems...)
+	}
+	return *in.Evaluated, nil
+}
+
+// Key is an idempotency key: a repeated submission returns the response that the first
+// one made. The zero value makes every submission a new response.
+type Key struct {
+	Sender string // keys of two senders never meet: an application's id, "page" or "public"
+	Value  string
+	Body   string // the request, which a repetition must equal; empty: its answers must
+}
+
+// of returns the key as the store has it. Without a body it has no hash, and the store
+// compares answers.
+func (k Key) of(f *store.PublicForm) store.IdempotencyKey {
+	if k.Value == "" {
+		return store.IdempotencyKey{}
+	}
+	key := store.IdempotencyKey{App: k.Sender + "/" + f.ID, Key: k.Value}
+	if k.Body != "" {
+		key.Hash = account.Hash(k.Body)
+	}
+	return key
+}
+
+var errNotOpen = fault.New(fault.FormNotOpen, "The form is not open.")
+
+// Submit checks a submission, stores it as a response, and returns when that is durable.
+// The order of the checks is part of the API: a repeated key, then whether the form is
+// open, then the answers.
+func (s *Service) Submit(ctx context.Context, in Submission) (form.Response, error) {
+	if in.At.IsZero() {
+		in.At = s.now()
+	}
+	key, open := in.Key.of(in.Form), in.Form.IsOpenAt(in.At)
+	// A repetition gets its response even if the form has closed or changed since. For
+	// answers to compare, the lookup is left to the store: it finds a repetition when it
+	// claims the key, and most submissions are none.
+	if key.Hash != "" || !open {
+		r, found, err := s.store.FindSubmission(ctx, in.Form.Owner, in.Form.ID, key)
+		if err != nil {
+			return form.Response{}, fmt.Errorf("find repeated submission: %w", err)
+		}
+		if found {
+			return r, nil
+		}
+	}
+	if !open {
+		return form.Response{}, errNotOpen
+	}
+	e, err := in.evaluate()
+	if err != nil {
+		return form.Response{}, fmt.Errorf("validate answers: %w", err)
+	}
+	r, err := s.store.SubmitResponse(ctx, store.Submission{Form: in.Form, Answers: e.Answers, Metadata: in.Metadata, Once: key, At: in.At})
+	if err != nil {
+		return form.Response{}, fmt.Errorf("store response: %w", err)
+	}
+	// The response is durable: this is the one place from which others learn of it.
+	return r, nil
+}
+
+// Find returns the response that was stored with the key, or fault.NotFound. It is for
+// repetitions that no longer reach Submit, as when the form has closed.
+func (s *Service) Find(ctx context.Context, f *store.PublicForm, key Key) (form.Response, error) {
+	r, found, err := s.store.FindSubmission(ctx, f.Owner, f.ID, key.of(f))
+	if err != nil {
+		return form.Response{}, fmt.Errorf("find submission: %w", err)
+	}
+	if !found {
+		return form.Response{}, fault.NotFound
+	}
+	return r, nil
+}
