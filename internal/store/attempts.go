@@ -35,7 +35,7 @@ type attemptRows struct{ n atomic.Int64 }
 // returns when that is durable, so a crash does not give the guess back.
 func (s *Store) SaveAttempts(ctx context.Context, limiter, key string, cost time.Duration, now time.Time) (err error) {
 	defer wrap(&err, "save attempts")
-	if s.guesses.n.Add(1) > maxAttempts {
+	if s.attempts.n.Add(1) > maxAttempts {
 		return nil
 	}
 	return s.db.Write(ctx, func(t db.Tx) error {
@@ -66,7 +66,7 @@ func (s *Store) countAttempts(ctx context.Context) error {
 	var n int64
 	err := queryOne(s.query(ctx), attemptCountSQL, nil, &n)
 	if err == nil {
-		s.guesses.n.Store(n)
+		s.attempts.n.Store(n)
 	}
 	return err
 }

@@ -157,7 +157,7 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 	var rows int64
 	err = s.db.Exclusive(ctx, func(t db.Tx) error {
 		if some, err := hasUsers(t.Query); err != nil || some {
-			return nullIfEmpty(err, some, errNotEmpty)
+			return errorWhen(err, some, errNotEmpty)
 		}
 		// serve may have left its own rows in an otherwise empty place.
 		for _, table := range tables {

@@ -41,8 +41,8 @@ func (s *Store) Rows(ctx context.Context, columns int, sql string, args ...any) 
 // Addresses is of how many forms the address is remembered.
 func (s *Store) Addresses() int64 { return s.owners.n.Load() }
 
-// SoonLife is how long what was read is kept without being read again.
-const SoonLife = soonLife
+// ClusterCacheLife is how long what was read is kept without being read again.
+const ClusterCacheLife = clusterCacheLife
 
 // DeleteAccountOnly is a DeletePerson that was killed before it removed the data.
 func (s *Store) DeleteAccountOnly(ctx context.Context, owner string, now time.Time) error {
@@ -52,14 +52,14 @@ func (s *Store) DeleteAccountOnly(ctx context.Context, owner string, now time.Ti
 // Listen begins to listen for changes, as a server does.
 func (s *Store) Listen() { s.db.Generation("") }
 
-// MaxGuesses bounds the stored guesses, and SetGuessRows says how many there seem to be.
-const MaxGuesses = maxAttempts
+// MaxAttempts bounds the stored guesses, and SetGuessRows says how many there seem to be.
+const MaxAttempts = maxAttempts
 
-func (s *Store) SetGuessRows(n int64) { s.guesses.n.Store(n) }
+func (s *Store) SetAttemptRows(n int64) { s.attempts.n.Store(n) }
 
-// IntakeBytes is how many bytes the queue of submissions takes; ReserveIntake and
+// SubmissionQueueBytes is how many bytes the queue of submissions takes; ReserveIntake and
 // ReleaseIntake are what a submission of so many bytes does.
-const IntakeBytes = submissionQueueBytes
+const SubmissionQueueBytes = submissionQueueBytes
 
-func (s *Store) ReserveIntake(n int64) bool { return s.submissions.reserve(n) }
-func (s *Store) ReleaseIntake(n int64)      { s.submissions.release(n) }
+func (s *Store) ReserveSubmission(n int64) bool { return s.submissions.reserve(n) }
+func (s *Store) ReleaseSubmission(n int64)      { s.submissions.release(n) }

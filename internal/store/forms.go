@@ -82,7 +82,7 @@ const (
 		ON CONFLICT (account_id, status, language) DO UPDATE SET n = form_count.n + excluded.n`
 )
 
-// formList names the forms of an account in list_block.
+// formList is the name of the list of an account's forms in list_block.
 const formList = "forms"
 
 // CreateForm adds a draft that any site may embed. Without a definition it has no
@@ -110,7 +110,7 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.Form
 	err = s.write(ctx, owner, func(t db.Tx) error {
 		var serial int64
 		var last string
-		// This also makes creations in one account wait for each other.
+		// This locks the account's row, so creations in one account run one by one.
 		if err := queryOne(t.Query, nextFormSQL, []any{owner}, &serial, &last); err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.Form
 
 func searchKey(h form.Header) string { return form.SearchKey(h.Title + "\n" + h.Description) }
 
-// ofFormSQL removes what hangs on a form.
+// ofFormSQL deletes the rows that belong to a form.
 var ofFormSQL = []string{
 	formTrashSQL,
 	`DELETE FROM form_draft WHERE account_id = $1 AND form_id = $2`,
@@ -173,7 +173,7 @@ var ofFormSQL = []string{
 // FormSort is an order of the list of forms, as the API spells it.
 type FormSort string
 
-// NewestFirst is the order when none is asked for.
+// NewestFirst is the default order.
 const NewestFirst FormSort = "-created_at"
 
 const filteredFormsSQL = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1` + formFilter + ` ORDER BY `
@@ -246,7 +246,7 @@ func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort
 	return forms, total, err
 }
 
-// deepFormPage reads a page far down the list.
+// deepFormPage reads a page at a large offset.
 func deepFormPage(t db.Tx, owner string, page Page, collect func(db.Row) error) error {
 	var top int64
 	if err := queryOne(t.Query, formSerialSQL, []any{owner}, &top); err != nil {

@@ -32,7 +32,7 @@ type FormRevision struct {
 
 // UpdateForm applies change to a form's input; the published version stays as it is. If the
 // form has another revision than the target, the result is 409001.
-// change checks the plan and may run several times. It runs outside of any transaction,
+// change validates the input and may run several times. It runs outside of any transaction,
 // so that an expensive or refused change keeps no other writer waiting.
 func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevision, change func(*form.FormInput) error, now time.Time) (_ form.Form, err error) {
 	defer wrap(&err, "update form")
@@ -66,8 +66,8 @@ func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevisio
 	})
 }
 
-// retryConflict runs try again while somebody else changed the form first, unless the
-// caller insists on a revision.
+// retryConflict runs try again while another request changed the form first, unless the
+// caller requires a revision.
 func retryConflict(revision int64, try func() (form.Form, error)) (form.Form, error) {
 	for n := 1; ; n++ {
 		f, err := try()
@@ -87,7 +87,7 @@ type formChange struct {
 }
 
 // applyChange stores a change if the form still has the revision that it was made for.
-// A change of nothing is committed too: the caller is told that it is stored.
+// A change of nothing is committed too, because the caller reports it as stored.
 func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now time.Time) (form.Form, error) {
 	var f form.Form
 	err := s.write(ctx, owner, func(t db.Tx) error {

@@ -12,7 +12,7 @@ import (
 	"formulary/internal/id"
 )
 
-// Version is what a form was when it was published.
+// Version is a published version of a form.
 type Version struct {
 	Number      int64
 	Head        form.Header
@@ -29,8 +29,7 @@ const (
 	definitionSQL = `SELECT definition FROM form_version WHERE account_id = $1 AND form_id = $2 AND version = $3`
 )
 
-// Versions are what was published of a form, the newest first, and how many there
-// are.
+// Versions lists the versions of a form, the newest first, and returns how many there are.
 func (s *Store) Versions(ctx context.Context, owner, formID string, limit, offset int64) (_ []Version, _ int64, err error) {
 	defer wrap(&err, "list versions")
 	f, err := s.Form(ctx, owner, formID)
@@ -49,7 +48,7 @@ func (s *Store) Versions(ctx context.Context, owner, formID string, limit, offse
 	return list, f.Version, err
 }
 
-// Version is one of them, with what it asked.
+// Version returns a version with its definition.
 func (s *Store) Version(ctx context.Context, owner, formID string, number int64) (_ Version, err error) {
 	defer wrap(&err, "read version")
 	var v Version
@@ -67,7 +66,7 @@ func (s *Store) Version(ctx context.Context, owner, formID string, number int64)
 	return v, err
 }
 
-// Definition is what a version asked. It never changes, so it is read once.
+// Definition returns the definition of a version. It never changes, so it is cached.
 func (s *Store) Definition(ctx context.Context, owner, formID string, version int64) (_ *form.Definition, err error) {
 	defer wrap(&err, "read definition")
 	return s.definitions.of(s.query(attributed(ctx, owner)), owner, formID, version)
@@ -110,7 +109,7 @@ func (s *Store) Definitions(ctx context.Context, owner, formID string) (_ []*for
 	return list, nil
 }
 
-// fieldsByText are fields by their JSON: what several versions ask is parsed once.
+// fieldsByText are fields by their JSON, so that a field of several versions is parsed once.
 type fieldsByText map[string]*form.Field
 
 func (known fieldsByText) parse(text string) (*form.Definition, error) {
@@ -135,7 +134,7 @@ func (known fieldsByText) parse(text string) (*form.Definition, error) {
 	return d, nil
 }
 
-// size estimates what the fields take in memory.
+// size estimates the fields' memory.
 func (known fieldsByText) size() int64 {
 	var size int64
 	for text := range known {
@@ -144,8 +143,7 @@ func (known fieldsByText) size() int64 {
 	return size
 }
 
-// definitions keeps what versions ask. A version never changes, so nothing is ever
-// invalidated.
+// definitions caches definitions of versions, which never change.
 type definitions struct {
 	recent *lruCache[definitionKey, *form.Definition]
 }

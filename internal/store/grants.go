@@ -13,8 +13,8 @@ import (
 	"formulary/internal/id"
 )
 
-// ConsentRequest is what a person is asked on the consent page. It is kept here, not in
-// the page, so that the answer cannot change the question.
+// ConsentRequest is what the consent page asks. It is stored here and not in the page, so
+// that the request cannot be changed by the answer.
 type ConsentRequest struct {
 	AppID       string
 	RedirectURI string
@@ -52,7 +52,7 @@ const (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 )
 
-// AddConsentRequest remembers what a person is being asked.
+// AddConsentRequest stores a request until the user decides.
 func (s *Store) AddConsentRequest(ctx context.Context, secret account.Secret, ticket ConsentRequest, expires time.Time) (err error) {
 	defer wrap(&err, "add consent request")
 	return s.db.Write(ctx, func(t db.Tx) error {
@@ -80,7 +80,7 @@ func useConsentRequest(t db.Tx, key account.SecretRef, now time.Time) (ConsentRe
 	return ticket, err
 }
 
-// DenyConsent spends a ticket with a no.
+// DenyConsent ends a consent request without a grant.
 func (s *Store) DenyConsent(ctx context.Context, key account.SecretRef, now time.Time) (_ ConsentRequest, err error) {
 	defer wrap(&err, "deny consent")
 	var ticket ConsentRequest
@@ -91,7 +91,7 @@ func (s *Store) DenyConsent(ctx context.Context, key account.SecretRef, now time
 	return ticket, err
 }
 
-// AllowConsent spends a ticket with a yes: the consent and its code are there with it.
+// AllowConsent ends a consent request and stores the grant and its code.
 func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, code account.Secret, expires, now time.Time) (_ ConsentRequest, err error) {
 	defer wrap(&err, "allow consent")
 	var ticket ConsentRequest
@@ -114,8 +114,7 @@ func insertCode(t db.Tx, ticket ConsentRequest, code account.Secret, expires, no
 	return err
 }
 
-// AddCodes issues codes as if the person had allowed each of them: for the
-// benchmark, which has no person.
+// AddCodes issues codes as if the user had allowed each of them. It is for the benchmark.
 func (s *Store) AddCodes(ctx context.Context, ticket ConsentRequest, codes []account.Secret, expires, now time.Time) (err error) {
 	defer wrap(&err, "add authorization codes")
 	return s.db.Write(ctx, func(t db.Tx) error {
@@ -128,7 +127,7 @@ func (s *Store) AddCodes(ctx context.Context, ticket ConsentRequest, codes []acc
 	})
 }
 
-// ConnectedApp is an application that a person has let in.
+// ConnectedApp is an application with access to an account.
 type ConnectedApp struct {
 	App    account.Application
 	Scopes account.Scopes // of all its consents together
@@ -147,9 +146,8 @@ const (
 	markGrantUsedSQL = `UPDATE consent SET used_at = $3 WHERE account_id = $1 AND id = $2 AND used_at < $3`
 )
 
-// ConnectedApps lists the applications that can act for the owner: consents used
-// since the first time, and those given since the second, whose code may still
-// be redeemed.
+// ConnectedApps lists the applications with access to the owner's account: grants used
+// since usedSince, and those given since givenSince, whose code may still be exchanged.
 func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, givenSince time.Time) (_ []ConnectedApp, err error) {
 	defer wrap(&err, "list connected apps")
 	var list []ConnectedApp
@@ -173,7 +171,7 @@ func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, give
 	return list, err
 }
 
-// Disconnect ends everything that an application holds of the owner.
+// Disconnect ends all grants of an application by the owner.
 func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Time) (err error) {
 	defer wrap(&err, "disconnect app")
 	if _, ok := id.Parse(id.App, appID); !ok {
@@ -182,11 +180,10 @@ func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Ti
 	return s.write(ctx, owner, func(t db.Tx) error { return checkAffected(t.Exec(disconnectSQL, owner, appID, toMillis(now))) })
 }
 
-// MarkGrantUsed remembers that an application acted for the owner, with the
-// token.
+// MarkGrantUsed stores that an application used its access.
 func (s *Store) MarkGrantUsed(ctx context.Context, token account.SecretRef, consent string, now time.Time) (err error) {
 	defer wrap(&err, "mark grant used")
-	defer s.bearers.Delete(token.Hash)
+	defer s.accessTokens.Delete(token.Hash)
 	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(markGrantUsedSQL, token.Account, consent, toMillis(now))
 		return err

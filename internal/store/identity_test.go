@@ -291,7 +291,7 @@ func TestGuesses(t *testing.T) {
 			t.Errorf("%v guesses left (%v)", rows, err)
 		}
 		// Beyond the bound nothing is stored.
-		s.SetGuessRows(store.MaxGuesses)
+		s.SetAttemptRows(store.MaxAttempts)
 		if err := s.SaveAttempts(ctx, "l", "flood", time.Minute, now); err != nil {
 			t.Fatal(err)
 		}

@@ -25,26 +25,26 @@ const (
 		WHERE account_id = $1 AND id = $2 AND kind = $3 AND hash = $4 AND used_at = 0 AND expires_at > $5`
 )
 
-// noOwner owns the set-up link: it is there before the first account.
+// noOwner owns the setup link, which exists before the first account.
 var noOwner = id.UUID{}.String(id.User)
 
 var errLink = fault.New(fault.BadRequest, "This link has been used already or is no longer valid.")
 
-// NewSetupLink makes the secret of the set-up link and ends earlier ones. Once
-// there is an account it is refused.
+// NewSetupLink creates the secret of a setup link and ends earlier ones. Once there is an
+// account it fails.
 func (s *Store) NewSetupLink(ctx context.Context, now time.Time, ttl time.Duration) (_ string, err error) {
 	defer wrap(&err, "create setup link")
 	secret := account.NewSecret(account.OneTimeLinkKey, noOwner, now)
 	err = s.db.Write(ctx, func(t db.Tx) error {
 		if some, err := hasUsers(t.Query); err != nil || some {
-			return nullIfEmpty(err, some, errLink)
+			return errorWhen(err, some, errLink)
 		}
 		return insertLink(t, secret, setupLink, now.Add(ttl))
 	})
 	return secret.Text, err
 }
 
-// NewResetLink makes the secret of a link to a new password.
+// NewResetLink creates the secret of a reset link.
 func (s *Store) NewResetLink(ctx context.Context, owner string, now time.Time, ttl time.Duration) (_ string, err error) {
 	defer wrap(&err, "create reset link")
 	secret := account.NewSecret(account.OneTimeLinkKey, owner, now)
@@ -60,21 +60,22 @@ func insertLink(t db.Tx, secret account.Secret, kind string, expires time.Time) 
 	return err
 }
 
-func nullIfEmpty(err error, when bool, then error) error {
+// errorWhen returns then if there is no error and the condition holds.
+func errorWhen(err error, when bool, then error) error {
 	if err == nil && when {
 		return then
 	}
 	return err
 }
 
-// CheckSetupLink says whether the set-up link can still be used.
+// CheckSetupLink says whether the setup link can still be used.
 func (s *Store) CheckSetupLink(ctx context.Context, text string, now time.Time) (err error) {
 	defer wrap(&err, "check setup link")
 	_, err = s.checkLink(ctx, text, setupLink, now)
 	return err
 }
 
-// CheckResetLink says whose password the link would change.
+// CheckResetLink returns the user whose password the link can change.
 func (s *Store) CheckResetLink(ctx context.Context, text string, now time.Time) (_ account.User, err error) {
 	defer wrap(&err, "check reset link")
 	key, err := s.checkLink(ctx, text, resetLink, now)
@@ -103,15 +104,15 @@ func spendLink(t db.Tx, text, kind string, now time.Time) (account.SecretRef, er
 		return key, errLink
 	}
 	n, err := t.Exec(spendLinkSQL, key.Account, key.ID, kind, key.Hash, toMillis(now))
-	return key, nullIfEmpty(err, n == 0, errLink)
+	return key, errorWhen(err, n == 0, errLink)
 }
 
-// CreateFirstUser makes the first account with the set-up link.
+// CreateFirstUser creates the first account with the setup link.
 func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User, now time.Time) (_ account.User, err error) {
 	defer wrap(&err, "create first user")
 	err = s.db.Exclusive(ctx, func(t db.Tx) error {
 		if some, err := hasUsers(t.Query); err != nil || some {
-			return nullIfEmpty(err, some, errLink)
+			return errorWhen(err, some, errLink)
 		}
 		if _, err := spendLink(t, link, setupLink, now); err != nil {
 			return err
@@ -121,8 +122,8 @@ func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User
 	return p, err
 }
 
-// ResetPassword sets a new password with a reset link. Whoever needs one may have lost
-// control of the account, so all sessions, devices and grants end.
+// ResetPassword sets a new password with a reset link. The user may have lost control of
+// the account, so all sessions, devices and grants end.
 func (s *Store) ResetPassword(ctx context.Context, link, hash string, now time.Time) (err error) {
 	defer wrap(&err, "reset password")
 	key, ok := account.ParseSecret(account.OneTimeLinkKey, link)

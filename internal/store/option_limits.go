@@ -20,10 +20,10 @@ const (
 	optionsSQL    = `SELECT field_id, value, n FROM option_count WHERE account_id = $1 AND form_id = $2`
 )
 
-// option is one of a field's, by the field's id and its value.
+// option identifies an option by the field's id and the option's value.
 type option [2]string
 
-// optionLimits are the caps of a definition's options, of those that have one.
+// optionLimits returns the limits of a definition's options.
 func optionLimits(d *form.Definition) map[option]int64 {
 	if !d.HasOptionLimits() {
 		return nil
@@ -39,8 +39,8 @@ func optionLimits(d *form.Definition) map[option]int64 {
 	return caps
 }
 
-// claimOptions counts options that have a cap; one that is full is refused. The caps
-// are those of the version that is published, whichever version was answered.
+// claimOptions counts selected options that have a limit, and fails for one that reached
+// it. The limits are those of the live version, whichever version was answered.
 func claimOptions(t db.Tx, owner, formID string, caps map[option]int64, chosen []form.Selection) error {
 	for _, c := range chosen {
 		most := caps[option{c.FieldID, c.Value}]
@@ -59,7 +59,7 @@ func claimOptions(t db.Tx, owner, formID string, caps map[option]int64, chosen [
 	return nil
 }
 
-// releaseOptions takes back what a response counted for.
+// releaseOptions undoes claimOptions.
 func releaseOptions(t db.Tx, owner, formID string, chosen []form.Selection) error {
 	for _, c := range chosen {
 		if _, err := t.Exec(giveOptionSQL, owner, formID, c.FieldID, c.Value); err != nil {
@@ -137,8 +137,8 @@ func (s *Store) selectedOptions(t db.Tx, owner string, r form.Response) ([]form.
 	return d.Selections(answers), err
 }
 
-// recountOptions counts the options that the definition caps among all responses
-// there are. The form is locked meanwhile. Without caps it costs nothing.
+// recountOptions counts the options with limits among all responses. The caller has locked
+// the form. Without limits it costs nothing.
 func (s *Store) recountOptions(t db.Tx, owner, formID string, d *form.Definition) error {
 	if _, err := t.Exec(dropCountsSQL, owner, formID); err != nil {
 		return err
@@ -162,8 +162,8 @@ func (s *Store) recountOptions(t db.Tx, owner, formID string, d *form.Definition
 	return t.ExecEach(setOptionSQL, []any{owner, formID}, rows)
 }
 
-// OptionsAtLimit are the options of a form, by field id and value, that have been
-// chosen as often as they may.
+// OptionsAtLimit returns the options of a form, by field id and value, that reached their
+// limit.
 func (s *Store) OptionsAtLimit(ctx context.Context, p *PublicForm) (_ map[[2]string]bool, err error) {
 	defer wrap(&err, "read options at their limit")
 	caps := optionLimits(p.Definition)

@@ -75,7 +75,7 @@ func TestIntakeCountsBytes(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
 		f := opened(t, s, owner, textForm)
-		if !s.ReserveIntake(store.IntakeBytes - 100) {
+		if !s.ReserveSubmission(store.SubmissionQueueBytes - 100) {
 			t.Fatal("an empty queue is full")
 		}
 		_, err := addText(t, s, f, strings.Repeat("x", 200))
@@ -85,7 +85,7 @@ func TestIntakeCountsBytes(t *testing.T) {
 		if _, err := addText(t, s, f, "short"); err != nil {
 			t.Errorf("into what is left: %v", err)
 		}
-		s.ReleaseIntake(store.IntakeBytes - 100)
+		s.ReleaseSubmission(store.SubmissionQueueBytes - 100)
 		if _, err := addText(t, s, f, strings.Repeat("x", 200)); err != nil {
 			t.Errorf("into an empty queue: %v", err)
 		}

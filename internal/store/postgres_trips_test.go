@@ -101,7 +101,7 @@ func TestRoundTrips(t *testing.T) {
 	// After a pause everything is read again: what was kept, too. A connection that
 	// listens says a word of its own now and then.
 	for deadline := time.Now().Add(20 * time.Second); len(reads) > 0 && time.Now().Before(deadline); {
-		time.Sleep(store.SoonLife + 10*time.Millisecond)
+		time.Sleep(store.ClusterCacheLife + 10*time.Millisecond)
 		for name, read := range reads {
 			before := trips.Load()
 			if err := read(); err != nil {

@@ -27,11 +27,10 @@ const (
 		stored_bytes = CASE WHEN stored_bytes > $4 THEN stored_bytes - $4 ELSE 0 END WHERE account_id = $1 AND id = $2`
 )
 
-// Within a form, ids rise with the serials, and the table is in the order of ids.
-// Every 64th response is found by its serial too, and from there it is a few steps
-// to any other.
+// Within a form, ids grow with serials, and the table is ordered by id. An index on every
+// 64th serial leads close to any other.
 const (
-	cursorGenerationSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial > $3 AND serial % 64 = 0
+	idAboveSerialSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial > $3 AND serial % 64 = 0
 		ORDER BY serial LIMIT 1`
 	afterSerialSQL = `id > COALESCE((SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial <= $3 AND serial % 64 = 0
 		ORDER BY serial DESC LIMIT 1), '') AND serial > $3`
@@ -40,11 +39,11 @@ const (
 // lastID is greater than every id.
 const lastID = "~"
 
-// cursorGeneration is an id that no response up to the serial has reached, and few after
-// it are below.
-func cursorGeneration(q querier, owner, formID string, serial int64) (string, error) {
+// idAboveSerial returns an id greater than those of all responses up to a serial, and of
+// few others.
+func idAboveSerial(q querier, owner, formID string, serial int64) (string, error) {
 	id := lastID
-	err := queryOne(q, cursorGenerationSQL, []any{owner, formID, serial}, &id)
+	err := queryOne(q, idAboveSerialSQL, []any{owner, formID, serial}, &id)
 	return id, replaceNotFound(err, nil)
 }
 
@@ -57,7 +56,6 @@ func scanResponse(r db.Row, formID string) (form.Response, error) {
 }
 
 // collectResponses runs a query for responses.
-// collectResponses reads a page of responses.
 func collectResponses(q querier, formID, sql string, args ...any) ([]form.Response, error) {
 	var list []form.Response
 	err := q(sql, gatherPage(&list, formID), args...)
@@ -71,7 +69,7 @@ const maxPageBytes = 8 << 20
 // ErrPageTooLarge says that a page would have more.
 var ErrPageTooLarge = errors.New("the responses on one page are too large")
 
-// gatherPage is gatherInto for a page.
+// gatherPage is gatherInto with the bound of a page.
 func gatherPage(list *[]form.Response, formID string) func(db.Row) error {
 	gather, bytes := gatherInto(list, formID), 0
 	return func(r db.Row) error {
@@ -105,7 +103,7 @@ func readResponse(q querier, owner, formID, responseID string) (form.Response, e
 	}
 	list, err := collectResponses(q, formID, responseSQL, owner, formID, responseID)
 	if err != nil || len(list) == 0 {
-		return form.Response{}, nullIfEmpty(err, len(list) == 0, fault.NotFound)
+		return form.Response{}, errorWhen(err, len(list) == 0, fault.NotFound)
 	}
 	return list[0], nil
 }
@@ -116,8 +114,8 @@ func areIDs(formID, responseID string) bool {
 	return ok && okForm
 }
 
-// responseIDs leaves out what cannot be the id of a response: nothing has it, and
-// PostgreSQL takes no text that is not valid.
+// responseIDs removes what cannot be the id of a response. PostgreSQL would fail on text
+// that is not valid.
 func responseIDs(formID string, ids []string) ([]string, error) {
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return nil, fault.NotFound
@@ -125,14 +123,14 @@ func responseIDs(formID string, ids []string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(ids), func(responseID string) bool { return !areIDs(formID, responseID) }), nil
 }
 
-// ResponsesAfter returns responses in the order in which they were stored, those
-// after an id; empty: from the first on. It costs the same at any depth.
+// ResponsesAfter returns the responses after an id in the order of storing; empty: from the
+// first on. It costs the same at any depth.
 func (s *Store) ResponsesAfter(ctx context.Context, owner, formID, responseID string, limit int64) (_ []form.Response, err error) {
 	defer wrap(&err, "read responses")
 	return collectResponses(s.query(ctx), formID, responsesSQL, owner, formID, responseID, limit)
 }
 
-// ResponseAt is the id of the last response up to a serial; empty: there is none.
+// ResponseAt returns the id of the last response up to a serial; empty: there is none.
 func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int64) (responseID string, err error) {
 	defer wrap(&err, "find response by serial")
 	if _, ok := id.Parse(id.Form, formID); !ok {
@@ -151,15 +149,14 @@ func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int
 
 // responsesDownFrom reads responses from a serial down.
 func responsesDownFrom(q querier, owner, formID string, serial int64, page Page) ([]form.Response, error) {
-	below, err := cursorGeneration(q, owner, formID, serial)
+	below, err := idAboveSerial(q, owner, formID, serial)
 	if err != nil {
 		return nil, err
 	}
 	return collectResponses(q, formID, newestResponsesSQL, owner, formID, below, serial, page.Limit, page.Offset)
 }
 
-// feedBytes bounds one page of the feed: with large responses it has fewer than were
-// asked for.
+// feedBytes bounds one page of the feed: with large responses it has fewer than its limit.
 const feedBytes = 4 << 20
 
 // FeedPage is a part of the feed.
@@ -168,8 +165,8 @@ type FeedPage struct {
 	Limit int64
 }
 
-// Feed is ResponsesAfter for a form that must be there, of what the filter chooses. more
-// says whether there are others after these.
+// Feed is ResponsesAfter with a filter, and an error for a form that does not exist. more
+// says whether others follow.
 func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, page FeedPage) (list []form.Response, more bool, err error) {
 	defer wrap(&err, "read feed")
 	if _, ok := id.Parse(id.Form, formID); !ok {
@@ -177,7 +174,7 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 	}
 	var total, top int64
 	var found bool
-	// One more than asked for tells whether there is more.
+	// One more than the limit shows whether others follow.
 	sql, args := responsesSQL, []any{owner, formID, page.After, page.Limit + 1}
 	if !filter.empty() {
 		sql, args = filter.after(owner, formID, s.db, page.After, page.Limit+1)
@@ -193,7 +190,7 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 			list, bytes = append(list, response), bytes+len(response.JSON)
 			return err
 		}})
-	return list, more, nullIfEmpty(err, !found, fault.NotFound)
+	return list, more, errorWhen(err, !found, fault.NotFound)
 }
 
 // Responses returns a page of a form's responses, the newest first, and how many
@@ -208,12 +205,12 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 	}
 	byTime := filter.empty() && filter.By.Key == ""
 	if byTime && !filter.Oldest && page.Offset < rankBlock {
-		// So near the top there is nothing to look up first.
+		// Such a small offset needs no rank lookup.
 		var top int64
 		var found bool
 		err := s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
 			db.Statement{SQL: newestResponsesSQL, Args: []any{owner, formID, lastID, int64(math.MaxInt64), page.Limit, page.Offset}, Scan: gatherPage(&list, formID)})
-		return list, total, nullIfEmpty(err, !found, fault.NotFound)
+		return list, total, errorWhen(err, !found, fault.NotFound)
 	}
 	err = s.db.Read(ctx, func(t db.Tx) error {
 		list = nil
@@ -233,7 +230,7 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 			return nil
 		}
 		if filter.Oldest {
-			// The same page counted from the other end, the other way round.
+			// The same page counted from the other end, and reversed.
 			page.Limit = min(page.Limit, total-page.Offset)
 			page.Offset = total - page.Offset - page.Limit
 			defer func() { slices.Reverse(list) }()
@@ -253,8 +250,7 @@ const (
 	olderSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND id < $3 ORDER BY id DESC LIMIT 1`
 )
 
-// Neighbors returns the ids of the responses that came just after and just before;
-// empty where there is none.
+// Neighbors returns the ids of the next and the previous response; empty if there is none.
 func (s *Store) Neighbors(ctx context.Context, owner string, r form.Response) (newer, older string, err error) {
 	defer wrap(&err, "find neighbors of response")
 	at := []any{owner, r.FormID, r.ID}
@@ -274,8 +270,8 @@ func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID st
 	return checkAffected(n, err)
 }
 
-// DeleteResponses removes the responses that the filter chooses, some at a time,
-// and returns how many there were. What arrives meanwhile may be among them.
+// DeleteResponses deletes the responses that the filter selects, in batches, and returns
+// how many there were. Responses that arrive while it runs may be among them.
 func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filter ResponseFilter) (_ int64, err error) {
 	defer wrap(&err, "delete responses")
 	var all int64
@@ -303,7 +299,7 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 // submission waits for long behind it.
 const deleteBatch = 200
 
-// deleteResponses removes responses; keep, unless it is nil, is shown each.
+// deleteResponses deletes responses. If keep is not nil it gets each of them first.
 func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string, keep func(db.Tx, form.Response) error) (int64, error) {
 	ids, err := responseIDs(formID, ids)
 	if err != nil {
@@ -312,8 +308,7 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 	var n int64
 	err = s.write(ctx, responsesOf(owner), func(t db.Tx) error {
 		n = 0
-		// The form's row first, as everywhere: two that wait for each other
-		// would wait for ever.
+		// The form's row first, as everywhere, so that two transactions cannot deadlock.
 		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"formulary/internal/form"
 )
 
-// storedBytes is what responses count for together.
+// storedBytes is what responses count for in the account's storage.
 func storedBytes(list ...form.Response) (int64, error) {
 	var n int64
 	for _, r := range list {
@@ -54,7 +54,7 @@ func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKe
 
 var errResponseChanged = fault.New(fault.Conflict, "The response was changed meanwhile. Read it again, then repeat the change.")
 
-// changedResponse computes what a response becomes.
+// changedResponse computes the new response.
 func (s *Store) changedResponse(ctx context.Context, owner string, before form.Response, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (form.Response, error) {
 	after := before
 	d, err := s.Definition(ctx, owner, before.FormID, before.Version)
@@ -85,7 +85,7 @@ func (s *Store) changedResponse(ctx context.Context, owner string, before form.R
 	return after, err
 }
 
-// replaceResponse stores what a response became, if it still is what it was.
+// replaceResponse stores the new response unless another request changed the old one.
 func (s *Store) replaceResponse(ctx context.Context, owner string, before, after form.Response) error {
 	was, err := storedBytes(before)
 	if err != nil {

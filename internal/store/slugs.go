@@ -72,7 +72,7 @@ func claimSlug(t db.Tx, owner, id, slug string, now time.Time) error {
 		return nil
 	}
 	n, err := t.Exec(claimSlugSQL, slug, owner, id, toMillis(now.Add(-slugHold)))
-	return nullIfEmpty(err, n == 0, errSlugTaken(slug))
+	return errorWhen(err, n == 0, errSlugTaken(slug))
 }
 
 // checkSlug says whether a form could claim a custom link.
@@ -82,7 +82,7 @@ func checkSlug(t db.Tx, owner, id, slug string, now time.Time) error {
 	}
 	var n int64
 	err := queryOne(t.Query, slugTakenSQL, []any{slug, owner, id, toMillis(now.Add(-slugHold))}, &n)
-	return nullIfEmpty(err, n > 0, errSlugTaken(slug))
+	return errorWhen(err, n > 0, errSlugTaken(slug))
 }
 
 // releaseAddresses ends the addresses of a deleted form.

@@ -17,16 +17,16 @@ import (
 	"formulary/internal/form"
 )
 
-// Store is the database, whichever it is.
+// Store reads and writes everything that Formulary keeps.
 type Store struct {
-	db      db.DB
-	bearers *Cache[string, AccessToken]
-	clients *Cache[string, appCredentials]
-	public  *Cache[string, *PublicForm]
-	owners  addresses
-	signing *Cache[string, SigningKeys]
-	guesses attemptRows
-	// lastSigning is for the time that the database is out of reach.
+	db           db.DB
+	accessTokens *Cache[string, AccessToken]
+	clients      *Cache[string, appCredentials]
+	public       *Cache[string, *PublicForm]
+	owners       addresses
+	signing      *Cache[string, SigningKeys]
+	attempts     attemptRows
+	// lastSigning is used while the database is unavailable.
 	lastSigning atomic.Pointer[SigningKeys]
 
 	definitions definitions
@@ -38,7 +38,7 @@ type Store struct {
 }
 
 // Open opens the database and brings its schema up to date. An empty url means
-// SQLite in the data folder.
+// SQLite in the data directory.
 func Open(ctx context.Context, dataDir, url string) (*Store, error) {
 	s, err := Connect(ctx, dataDir, url)
 	if err != nil {
@@ -51,7 +51,7 @@ func Open(ctx context.Context, dataDir, url string) (*Store, error) {
 	return s, nil
 }
 
-// Connect opens the database as it is.
+// Connect opens the database with the schema that it has.
 func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	engine, err := db.Open(dataDir, url)
 	if err != nil {
@@ -60,7 +60,7 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	s := &Store{db: engine}
 	s.definitions.recent = newLRU[definitionKey, *form.Definition](maxDefinitions)
 	s.versions = newLRU[definitionKey, []*form.Definition](maxVersions)
-	s.bearers = NewCache[string, AccessToken](s, maxAccessTokens)
+	s.accessTokens = NewCache[string, AccessToken](s, maxAccessTokens)
 	s.clients = NewCache[string, appCredentials](s, maxCredentials)
 	s.public = NewCache[string, *PublicForm](s, publicBytes)
 	s.signing = NewCache[string, SigningKeys](s, 16)
@@ -73,14 +73,14 @@ func (s *Store) Engine() string { return s.db.Name() }
 // MultiNode says whether other nodes may share the database.
 func (s *Store) MultiNode() bool { return !s.db.HasInstantInvalidation() }
 
-// Exchange carries messages between nodes until ctx ends: when wake has something,
-// what say returns goes to all of them, and comes to hear there, mostly within
-// some milliseconds. Nobody waits for it, and it may get lost.
-func (s *Store) Exchange(ctx context.Context, wake <-chan struct{}, say func() []string, hear func(string)) {
-	s.db.Exchange(ctx, wake, say, hear)
+// Exchange carries messages between nodes until ctx ends. When wake has a value, what
+// outgoing returns is sent to all nodes, where receive gets it, mostly within
+// milliseconds. Messages can get lost.
+func (s *Store) Exchange(ctx context.Context, wake <-chan struct{}, outgoing func() []string, receive func(string)) {
+	s.db.Exchange(ctx, wake, outgoing, receive)
 }
 
-// Close waits for what is being written and closes the database.
+// Close waits for writes that are running and closes the database.
 func (s *Store) Close() error {
 	s.closeSubmissions()
 	s.closeRequestLog()
@@ -88,9 +88,8 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// Ready says whether the database answers and has the schema of this program, or
-// that of a later one: migrations only add, so that nodes of the version before go
-// on while others are replaced.
+// Ready says whether the database answers and has the schema of this program or a later
+// one: migrations only add, so nodes of the last version keep working during an upgrade.
 func (s *Store) Ready(ctx context.Context) error {
 	at, err := s.SchemaVersion(ctx)
 	if err != nil {
@@ -127,7 +126,7 @@ func fromMillis(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// querier is what a single read needs: a transaction, or the engine itself.
+// querier runs a single read, in a transaction or outside of one.
 type querier func(sql string, scan func(db.Row) error, args ...any) error
 
 func (s *Store) query(ctx context.Context) querier {
@@ -136,7 +135,7 @@ func (s *Store) query(ctx context.Context) querier {
 	}
 }
 
-// scanInto is a question with one row for an answer; found is set when it is there.
+// scanInto is a statement that reads at most one row; found is set if there is one.
 func scanInto(found *bool, sql string, args []any, dest ...any) db.Statement {
 	return db.Statement{SQL: sql, Args: args, Scan: func(r db.Row) error {
 		*found = true

@@ -10,7 +10,7 @@ import (
 	"formulary/internal/fault"
 )
 
-// AccessToken is what is known of an access token: the row, and what it hangs on.
+// AccessToken is an access token with its grant, application and user.
 type AccessToken struct {
 	Scopes      account.Scopes
 	CreatedAt   time.Time
@@ -24,10 +24,10 @@ type AccessToken struct {
 	ConsentLive bool // it exists and has not ended
 	PersonFound bool
 
-	Mark Generation // when this was true, for what is made of it
+	Mark Generation // for caches of derived values
 
-	appKey  string // the invalidation key of the application, and
-	appMark uint64 // its mark when this was read
+	appKey  string // the invalidation key of the application
+	appMark uint64 // its generation when this was read
 }
 
 const accessTokenSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent_id, t.app_id,
@@ -44,20 +44,20 @@ const accessTokenSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.co
 // maxAccessTokens is how many access tokens are kept in memory.
 const maxAccessTokens = 20_000
 
-// AccessToken looks an access token up, with all that decides whether it is good. An
-// unknown token is fault.NotFound. A cached value holds while neither its owner nor
-// its application changes.
+// AccessToken looks up an access token with all that decides whether it is valid. An
+// unknown token is fault.NotFound. A cached value is used until its owner or its
+// application changes.
 func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (_ AccessToken, err error) {
 	defer wrap(&err, "look up access token")
-	b, mark, ok := s.bearers.Get(key.Account, key.Hash)
+	b, mark, ok := s.accessTokens.Get(key.Account, key.Hash)
 	if ok {
 		if app, known := s.db.Generation(b.appKey); known && app == b.appMark {
 			return b, nil
 		}
 	}
-	// Which application it is shows only in the row, so the application's mark is
-	// taken after reading. A change in between has moved anyApp before it moved that
-	// mark: such a value is used once and not kept.
+	// Only the row names the application, so the application's generation is read after
+	// it. A change in between has changed anyApp's generation first: such a value is used
+	// once and not cached.
 	before, _ := s.db.Generation(anyApp)
 	b, err = s.readAccessToken(forCaller(ctx, key.Account), key)
 	if err != nil {
@@ -67,14 +67,14 @@ func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (_ Acces
 	app, known := s.db.Generation(b.appKey)
 	if after, _ := s.db.Generation(anyApp); known && mark.known && before == after {
 		b.appMark = app
-		// Marks only grow, so the sum differs once either has changed.
+		// Generations only grow, so the sum shows a change of either.
 		b.Mark = Generation{mark.number + app, true}
-		s.bearers.Put(key.Hash, mark, b, 1)
+		s.accessTokens.Put(key.Hash, mark, b, 1)
 	}
 	return b, nil
 }
 
-// readAccessToken is one statement, as it stands before every request.
+// readAccessToken runs one statement, because every request waits for it.
 func (s *Store) readAccessToken(ctx context.Context, key account.SecretRef) (AccessToken, error) {
 	var b AccessToken
 	var hash, scope string
@@ -95,7 +95,7 @@ func (s *Store) readAccessToken(ctx context.Context, key account.SecretRef) (Acc
 	return b, nil
 }
 
-// TokenGrant is what an exchange or a refresh leads to.
+// TokenGrant is the result of an exchange or a refresh.
 type TokenGrant struct {
 	Email  string
 	Scopes account.Scopes
@@ -135,10 +135,10 @@ var (
 	errRefresh = fault.New(fault.InvalidGrant, "The refresh token is not valid: unknown, expired, revoked or issued to another application.")
 )
 
-// ExchangeCode turns a code into tokens. The first statement decides the race: only
-// one caller can see the code unused. A second use ends what the first gave, if it
-// brings the redirect_uri and the verifier of the first: the code alone, which a
-// log or a browser's history may show, ends nothing.
+// ExchangeCode exchanges a code for tokens. The first statement decides the race: only one
+// caller can see the code unused. A second use ends the grant if it has the redirect_uri
+// and the verifier of the first. The code alone ends nothing, because logs and browser
+// histories may show it.
 func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, now time.Time) (_ TokenGrant, err error) {
 	defer wrap(&err, "exchange authorization code")
 	var grant TokenGrant
@@ -191,8 +191,8 @@ func replaceNotFound(err error, as error) error {
 	return err
 }
 
-// MaxTokens is how many access tokens of a grant live at once. Issuing another ends
-// the oldest.
+// MaxTokens is how many access tokens of a grant are valid at a time. Issuing another
+// revokes the oldest.
 const MaxTokens = 100
 
 // issuedToken is a new access token.
@@ -205,8 +205,9 @@ type issuedToken struct {
 	expiresAt time.Time
 }
 
-// insertAccess stores an access token. Tokens of a grant take slots in turn: whichever token had the slot is the oldest, and is replaced. The
-// caller has locked the consent's row by counting, so no two tokens get the same slot.
+// insertAccess stores an access token. Tokens of a grant take slots in turn: the token that
+// has the slot is the oldest and is replaced. The caller has locked the grant's row by
+// counting, so no two tokens get the same slot.
 func insertAccess(t db.Tx, a issuedToken, now time.Time) (replaced bool, err error) {
 	slot := 1 + a.number%MaxTokens
 	_, err = t.Exec(insertAccessSQL, a.secret.Account, a.secret.ID, a.secret.Hash, a.consentID, a.appID, a.scopes.String(), toMillis(now), toMillis(a.expiresAt), slot)
@@ -314,7 +315,7 @@ const (
 	refreshConsentSQL = `SELECT consent_id FROM refresh_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
 )
 
-// RefreshInfo is what introspection tells of a refresh token.
+// RefreshInfo is what introspection returns for a refresh token.
 type RefreshInfo struct {
 	Scopes    account.Scopes
 	Person    account.User
@@ -322,8 +323,8 @@ type RefreshInfo struct {
 	UsedAt    time.Time
 }
 
-// RefreshGrant names the grant of a refresh token of the application, whether it is
-// still good or not; fault.NotFound: there is no such token.
+// RefreshGrant returns the id of the grant of a refresh token of the application, valid or
+// not.
 func (s *Store) RefreshGrant(ctx context.Context, key account.SecretRef, appID string) (_ string, err error) {
 	defer wrap(&err, "look up refresh token")
 	var consent string
@@ -331,8 +332,8 @@ func (s *Store) RefreshGrant(ctx context.Context, key account.SecretRef, appID s
 	return consent, err
 }
 
-// RefreshInfo looks a refresh token of the application up; one that is not good
-// any more is fault.NotFound.
+// RefreshInfo looks up a refresh token of the application. One that is not valid any more
+// is fault.NotFound.
 func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID string, usedSince time.Time) (_ RefreshInfo, err error) {
 	defer wrap(&err, "introspect refresh token")
 	var info RefreshInfo
@@ -345,8 +346,7 @@ func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID st
 	return info, err
 }
 
-// RevokeAccess ends one access token of the application. That there is none is
-// no error.
+// RevokeAccess revokes an access token of the application. An unknown token is no error.
 func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID string) (err error) {
 	defer wrap(&err, "revoke access token")
 	return s.write(ctx, key.Account, func(t db.Tx) error {
@@ -355,8 +355,7 @@ func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID s
 	})
 }
 
-// RevokeRefresh ends a refresh token of the application and all that came from
-// the same consent.
+// RevokeRefresh revokes a refresh token of the application and its whole grant.
 func (s *Store) RevokeRefresh(ctx context.Context, key account.SecretRef, appID string, now time.Time) (err error) {
 	defer wrap(&err, "revoke refresh token")
 	return s.write(ctx, key.Account, func(t db.Tx) error {

@@ -12,7 +12,7 @@ import (
 	"formulary/internal/id"
 )
 
-// trashRetention is how long what was deleted can be brought back.
+// trashRetention is how long deleted data can be restored.
 const trashRetention = time.Hour
 
 const (
@@ -20,8 +20,8 @@ const (
 	untrashSQL    = `DELETE FROM trash WHERE account_id = $1 AND id = $2 AND content <> '' RETURNING form_id, content`
 	oldTrashSQL   = `SELECT account_id, id, form_id FROM trash WHERE deleted_at < $1 LIMIT $2`
 	emptyTrashSQL = `DELETE FROM trash WHERE account_id = $1 AND id = $2 AND deleted_at < $3`
-	// Without its content nothing can be brought back; the row stays until all that
-	// hangs on it is gone, also if that takes another start.
+	// Without its content a form cannot be restored. The row stays until everything that
+	// belongs to it is deleted, also if the process restarts.
 	claimTrashSQL = `UPDATE trash SET content = '' WHERE account_id = $1 AND id = $2 AND deleted_at < $3`
 	trashedSQL    = `SELECT content, deleted_at FROM trash WHERE account_id = $1 AND id >= $2 AND id < $3 AND content <> ''
 		ORDER BY deleted_at DESC LIMIT 20`
@@ -38,8 +38,8 @@ const (
 		(SELECT id FROM response WHERE account_id = $1 AND form_id = $2 LIMIT $3)`
 )
 
-// trashedForm is the row of a deleted form; what hangs on it stays where it is
-// until it is swept.
+// trashedForm is the row of a deleted form. What belongs to it stays in its tables until the
+// cleanup.
 type trashedForm struct {
 	Form           form.Form
 	Serial         int64
@@ -48,8 +48,8 @@ type trashedForm struct {
 	StoredBytes    int64
 }
 
-// DeleteForm removes a form with its responses; revision as in ChangeForm. Nobody
-// finds them any more, but for a while RestoreForm brings them back.
+// DeleteForm deletes a form with its responses; revision as in FormRevision. RestoreForm can
+// restore them for trashRetention.
 func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64, now time.Time) (err error) {
 	defer wrap(&err, "delete form")
 	return s.write(ctx, owner, func(t db.Tx) error {
@@ -81,13 +81,13 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 	})
 }
 
-// Deleted is a form that can still be brought back.
+// Deleted is a form that can still be restored.
 type Deleted struct {
 	form.Form
 	At time.Time
 }
 
-// DeletedForms are those of the last while, the latest first.
+// DeletedForms lists the forms that can be restored, the latest first.
 func (s *Store) DeletedForms(ctx context.Context, owner string) (_ []Deleted, err error) {
 	defer wrap(&err, "list deleted forms")
 	var list []Deleted
@@ -105,7 +105,7 @@ func (s *Store) DeletedForms(ctx context.Context, owner string) (_ []Deleted, er
 	return list, err
 }
 
-// RestoreForm brings back a form that was deleted a while ago.
+// RestoreForm undoes DeleteForm.
 func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.Time) (_ form.Form, err error) {
 	defer wrap(&err, "restore form")
 	if _, ok := id.Parse(id.Form, formID); !ok {
@@ -124,7 +124,7 @@ func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.
 		if err := gone.catchUp(t, owner); err != nil {
 			return err
 		}
-		// The account may be being deleted; its trash is the last to go.
+		// The account may be being deleted, and its trash goes last.
 		if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
 			return err
 		}
@@ -153,8 +153,8 @@ func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.
 	return gone.Form, err
 }
 
-// catchUp sees to it that what comes next comes after what is there, also where an
-// earlier version deleted the form, which noted no tick.
+// catchUp makes new responses sort after the existing ones, also if an earlier version,
+// which stored no tick, deleted the form.
 func (g *trashedForm) catchUp(t db.Tx, owner string) error {
 	var last int64
 	err := queryOne(t.Query, lastResponseSQL, []any{owner, g.Form.ID}, &last)
@@ -164,8 +164,8 @@ func (g *trashedForm) catchUp(t db.Tx, owner string) error {
 	return replaceNotFound(err, nil)
 }
 
-// DeleteResponsesWithUndo removes responses so that, for a while, RestoreResponses brings
-// them back.
+// DeleteResponsesWithUndo deletes responses that RestoreResponses can restore for
+// trashRetention.
 func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID string, ids []string, now time.Time) (_ int64, err error) {
 	defer wrap(&err, "move responses to trash")
 	return s.deleteResponses(ctx, owner, formID, ids, func(t db.Tx, r form.Response) error {
@@ -182,8 +182,7 @@ func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID strin
 	})
 }
 
-// DeletedResponses are the ids of those that can still be brought back, the latest
-// first.
+// DeletedResponses lists the ids of responses that can be restored, the latest first.
 func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) (_ []string, err error) {
 	defer wrap(&err, "list deleted responses")
 	var list []string
@@ -196,9 +195,8 @@ func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) (_ [
 	return list, err
 }
 
-// RestoreResponses brings back responses that were deleted a while ago, and says
-// how many still could be. They had their place before others, so what they chose
-// is theirs again, also where that is more than there was to have.
+// RestoreResponses undoes DeleteResponsesWithUndo and returns how many responses could be
+// restored. Option limits do not apply: they were submitted before others.
 func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids []string, now time.Time) (_ int64, err error) {
 	defer wrap(&err, "restore responses")
 	ids, err = responseIDs(formID, ids)
@@ -269,7 +267,7 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 	return n, nil
 }
 
-// emptyTrash removes for good what was deleted before.
+// emptyTrash deletes for good what was moved to the trash before a time.
 func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 	for {
 		type item struct{ owner, id, formID string }
@@ -289,7 +287,7 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 			if isForm {
 				sql = claimTrashSQL
 			}
-			// It may have been brought back since, and even deleted again.
+			// It may have been restored since, and even deleted again.
 			var n int64
 			err := s.db.Write(ctx, func(t db.Tx) (err error) {
 				n, err = t.Exec(sql, i.owner, i.id, toMillis(before))
@@ -305,7 +303,7 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 	}
 }
 
-// purgeForm removes what hangs on a deleted form, its responses some at a time.
+// purgeForm deletes what belongs to a deleted form, its responses in batches.
 func (s *Store) purgeForm(ctx context.Context, owner, id string) error {
 	for {
 		var n int64
