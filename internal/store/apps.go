@@ -49,14 +49,14 @@ const (
 		LEFT JOIN app_secret s ON s.account_id = app.account_id AND s.app_id = app.id WHERE app.id = $1`
 )
 
-// anyApp is the invalidation key that every change of an application moves, before
-// that of the application itself; Bearer says why.
+// anyApp is the invalidation key of all applications. It is invalidated before the key of
+// the changed application; Store.AccessToken says why.
 const anyApp = "apps"
 
 // appKey is the invalidation key of one application.
 func appKey(appID string) string { return "app/" + appID }
 
-// invalidateApps drops cached values that depend on the applications, and no others.
+// invalidateApps invalidates cached values that depend on the applications, and no others.
 func (s *Store) invalidateApps(ids ...string) {
 	for _, appID := range ids {
 		s.db.Invalidate(anyApp)
@@ -64,7 +64,7 @@ func (s *Store) invalidateApps(ids ...string) {
 	}
 }
 
-// writeApp is a transaction after which cached values of the application are dropped.
+// writeApp runs a transaction and invalidates cached values of the application.
 func (s *Store) writeApp(ctx context.Context, appID string, fn func(db.Tx) error) error {
 	err := s.db.Write(ctx, fn)
 	// Also after an error: it may not be known whether the transaction committed.
@@ -72,8 +72,8 @@ func (s *Store) writeApp(ctx context.Context, appID string, fn func(db.Tx) error
 	return err
 }
 
-// AddApp registers an application; secretHash is empty for a public one. With a
-// key in once, the same registration sent again returns the id of the first.
+// AddApp registers an application; secretHash is empty for a public one. With an
+// idempotency key, a repeated registration returns the id of the first.
 func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string, once IdempotencyKey) (earlier string, err error) {
 	defer wrap(&err, "add application")
 	err = s.db.Write(ctx, func(t db.Tx) (err error) {
@@ -100,7 +100,7 @@ func uriList(a account.Application) string {
 	return string(text)
 }
 
-// UpdateApp changes what an application is called and may do.
+// UpdateApp changes the name, redirect URIs and scopes of an application.
 func (s *Store) UpdateApp(ctx context.Context, a account.Application) (err error) {
 	defer wrap(&err, "update application")
 	return s.writeApp(ctx, a.ID, func(t db.Tx) error {
@@ -151,13 +151,13 @@ func (s *Store) Apps(ctx context.Context, owner string) (_ []account.Application
 	return apps, err
 }
 
-// AppWithOwner is an application and the address of the person who registered it.
+// AppWithOwner is an application and the email address of its owner.
 type AppWithOwner struct {
 	account.Application
 	Owner string
 }
 
-// AllApps lists every application, for the operator's command line.
+// AllApps lists every application, for the administrator's command line.
 func (s *Store) AllApps(ctx context.Context) (_ []AppWithOwner, err error) {
 	defer wrap(&err, "list all applications")
 	var apps []AppWithOwner
@@ -171,7 +171,7 @@ func (s *Store) AllApps(ctx context.Context) (_ []AppWithOwner, err error) {
 }
 
 // AppCredentials finds an application by its client_id alone, with the hashes of its
-// secrets: this is how it introduces itself. Disabled ones are returned too.
+// secrets, for client authentication. Disabled applications are returned too.
 func (s *Store) AppCredentials(ctx context.Context, appID string) (_ account.Application, _ []string, err error) {
 	defer wrap(&err, "read application credentials")
 	known, mark, ok := s.clients.Get(appKey(appID), appID)
@@ -200,13 +200,14 @@ func (s *Store) AppCredentials(ctx context.Context, appID string) (_ account.App
 	return a, hashes, err
 }
 
-// appCredentials is an application with the hashes of its secrets, which nobody changes.
+// appCredentials is an application with the hashes of its secrets. It is shared between
+// requests: do not modify it.
 type appCredentials struct {
 	app     account.Application
 	secrets []string
 }
 
-// size estimates what it takes in memory.
+// size estimates the memory of the credentials.
 func (c appCredentials) size() int64 {
 	size := 1024 + len(c.app.Name)
 	for _, uri := range c.app.RedirectURIs {
@@ -215,10 +216,10 @@ func (c appCredentials) size() int64 {
 	return int64(size)
 }
 
-// maxCredentials is how many bytes of applications are kept in memory.
+// maxCredentials is how many bytes of applications are cached.
 const maxCredentials = 4 << 20
 
-// SetAppDisabled switches an application, with all its tokens, off or on.
+// SetAppDisabled disables or enables an application with all its tokens.
 func (s *Store) SetAppDisabled(ctx context.Context, owner, appID string, disabled bool, now time.Time) (err error) {
 	defer wrap(&err, "disable application")
 	if _, ok := id.Parse(id.App, appID); !ok {
@@ -233,7 +234,7 @@ func (s *Store) SetAppDisabled(ctx context.Context, owner, appID string, disable
 	})
 }
 
-// DeleteApp removes an application; its tokens are dead with it.
+// DeleteApp deletes an application. Its tokens are no longer valid.
 func (s *Store) DeleteApp(ctx context.Context, owner, appID string) (err error) {
 	defer wrap(&err, "delete application")
 	if _, ok := id.Parse(id.App, appID); !ok {
@@ -248,12 +249,12 @@ func (s *Store) DeleteApp(ctx context.Context, owner, appID string) (err error) 
 	})
 }
 
-// AddSecret gives an application a second secret; the first stays alive until
-// it is dropped.
+// AddSecret adds a second secret to an application; the first stays valid until it is
+// deleted.
 func (s *Store) AddSecret(ctx context.Context, owner, appID, hash string, now time.Time) (err error) {
 	defer wrap(&err, "add client secret")
 	return s.writeApp(ctx, appID, func(t db.Tx) error {
-		// Writing the row keeps two rotations at once from each other.
+		// Locks the row against concurrent rotations.
 		if err := checkAffected(t.Exec(`UPDATE app SET name = name WHERE account_id = $1 AND id = $2`, owner, appID)); err != nil {
 			return err
 		}
@@ -269,7 +270,7 @@ func (s *Store) AddSecret(ctx context.Context, owner, appID, hash string, now ti
 	})
 }
 
-// DeleteSecret ends one secret of an application.
+// DeleteSecret deletes a secret of an application.
 func (s *Store) DeleteSecret(ctx context.Context, owner, appID, secret string) (err error) {
 	defer wrap(&err, "delete client secret")
 	if _, ok := id.Parse(id.Secret, secret); !ok {

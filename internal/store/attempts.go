@@ -15,8 +15,8 @@ type Attempt struct {
 	Until   time.Time
 }
 
-// maxAttempts bounds the rows. While there are more, wrong guesses count in memory
-// alone: a flood from very many addresses must not fill the database.
+// maxAttempts bounds the rows. While there are more, failed attempts are counted in memory
+// only: a flood from very many addresses must not fill the database.
 const maxAttempts = 100_000
 
 const (
@@ -27,12 +27,12 @@ const (
 	attemptCountSQL = `SELECT COUNT(*) FROM guess`
 )
 
-// attemptRows estimates how many rows there are: counted when guesses are read and after
-// every sweep, and raised by one with every guess.
+// attemptRows estimates how many rows there are: counted when attempts are read and after
+// every cleanup, and incremented with every attempt.
 type attemptRows struct{ n atomic.Int64 }
 
-// SaveAttempts stores one wrong guess, which costs the key so much of its allowance. It
-// returns when that is durable, so a crash does not give the guess back.
+// SaveAttempts stores a failed attempt, which uses cost of the key's allowance. It returns
+// when that is durable, so that a crash does not refund the attempt.
 func (s *Store) SaveAttempts(ctx context.Context, limiter, key string, cost time.Duration, now time.Time) (err error) {
 	defer wrap(&err, "save attempts")
 	if s.attempts.n.Add(1) > maxAttempts {
@@ -44,7 +44,7 @@ func (s *Store) SaveAttempts(ctx context.Context, limiter, key string, cost time
 	})
 }
 
-// Attempts lists what limiters have to know when the service starts.
+// Attempts lists the state that limiters load when the service starts.
 func (s *Store) Attempts(ctx context.Context, now time.Time) (_ []Attempt, err error) {
 	defer wrap(&err, "read attempts")
 	var list []Attempt

@@ -50,8 +50,8 @@ type backupLine struct {
 
 const backupFormat = "formulary-backup-1"
 
-// BackupFile writes a backup to a file that is there, whole and on disk, or not
-// at all.
+// BackupFile writes a backup to a file. Afterwards the file is complete and durable, or it
+// does not exist.
 func (s *Store) BackupFile(ctx context.Context, name string) (int64, error) {
 	file, err := os.CreateTemp(filepath.Dir(name), ".formulary-backup-*")
 	if err != nil {
@@ -109,7 +109,7 @@ func backupTable(t db.Tx, table string, lines *json.Encoder) (int64, error) {
 	var columns []string
 	sql, args := "SELECT * FROM "+table, []any(nil)
 	if table == "setting" {
-		// Secrets stay behind: the restored service makes its own.
+		// Without secrets: the restored service creates its own.
 		sql, args = sql+" WHERE name <> $1 AND name <> $2", []any{signingKey, previousSigning}
 	}
 	err := t.Query(sql, func(r db.Row) error {
@@ -135,8 +135,8 @@ func backupTable(t db.Tx, table string, lines *json.Encoder) (int64, error) {
 
 var errNotEmpty = errors.New("a backup can only be restored into an empty place; this one has data")
 
-// Restore reads a backup into an empty database: all of it, or nothing. A
-// backup of an older schema is brought up to date afterwards.
+// Restore reads a backup into an empty database in one transaction, then migrates it if
+// the backup has an older schema.
 func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 	zip, err := gzip.NewReader(bufio.NewReader(in))
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 		if some, err := hasUsers(t.Query); err != nil || some {
 			return errorWhen(err, some, errNotEmpty)
 		}
-		// serve may have left its own rows in an otherwise empty place.
+		// A server may have stored rows of its own in the empty database.
 		for _, table := range tables {
 			if table.since > head.Schema {
 				continue
@@ -236,8 +236,8 @@ func restoreRows(t db.Tx, lines *json.Decoder) (int64, error) {
 	}
 }
 
-// insertInto makes the statement for a table of the backup. Both names are
-// checked, as a file from outside is input like any other.
+// insertInto builds the statement for a table of the backup. The names are validated,
+// because the file is input.
 func insertInto(table string, columns []string) (string, error) {
 	known := false
 	for _, t := range tables {

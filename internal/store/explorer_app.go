@@ -10,8 +10,8 @@ import (
 	"formulary/internal/id"
 )
 
-// EnsureExplorerApp keeps the one application that belongs to the service itself: the
-// pages on which people try the API need a client_id to do the OAuth flow with.
+// EnsureExplorerApp registers the application of the service itself, unless it exists. The
+// API explorer needs its client_id for the OAuth flow.
 func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time.Time) (_ string, err error) {
 	defer wrap(&err, "ensure explorer application")
 	apps, err := s.Apps(ctx, noOwner)
@@ -30,7 +30,7 @@ func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time
 		Account: noOwner, ID: id.New(id.App, now), Name: "API page of this Formulary", Public: true,
 		RedirectURIs: []string{callback}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
-	// Two nodes that start at once keep the same one.
+	// Nodes that start at the same time use the same one.
 	earlier, err := s.AddApp(ctx, app, "", IdempotencyKey{App: "explorer", Key: "explorer"})
 	return cmp.Or(earlier, app.ID), err
 }

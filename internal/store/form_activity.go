@@ -10,7 +10,7 @@ import (
 	"formulary/internal/fault"
 )
 
-// Activity is when responses to a form came.
+// Activity is how many responses a form got, over time.
 type Activity struct {
 	Days map[string]int64 // by the day (UTC)
 	Last time.Time        // zero: none came
@@ -21,8 +21,8 @@ const (
 	tailSQL         = `SELECT submitted_at FROM response WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT 5000`
 )
 
-// FormActivity says for each form when its responses came. It reads what is summed
-// up already, and the times of what came after.
+// FormActivity returns the activity of forms. It reads their summaries, and the times of
+// the responses that these do not include yet.
 func (s *Store) FormActivity(ctx context.Context, owner string, forms []string) (_ map[string]Activity, err error) {
 	defer wrap(&err, "read form activity")
 	list := make(map[string]Activity, len(forms))

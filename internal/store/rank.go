@@ -22,7 +22,7 @@ const (
 		WHERE account_id = $1 AND list = $2 AND level = $3 AND block >= $4 AND block <= $5`
 )
 
-// rankMiss counts a serial that has no member, or none any more.
+// rankMiss counts a serial without a member.
 func rankMiss(t db.Tx, owner, list string, serial int64) error {
 	for level := int64(1); level <= rankLevels; level++ {
 		if _, err := t.Exec(missSQL, owner, list, level, serial>>(rankBits*level)); err != nil {
@@ -34,7 +34,7 @@ func rankMiss(t db.Tx, owner, list string, serial int64) error {
 
 const foundSQL = `UPDATE list_block SET missing = missing - 1 WHERE account_id = $1 AND list = $2 AND level = $3 AND block = $4`
 
-// rankFound takes back that a serial has no member.
+// rankFound undoes rankMiss.
 func rankFound(t db.Tx, owner, list string, serial int64) error {
 	for level := int64(1); level <= rankLevels; level++ {
 		if _, err := t.Exec(foundSQL, owner, list, level, serial>>(rankBits*level)); err != nil {

@@ -21,7 +21,7 @@ const (
 	endSessionsSQL     = `DELETE FROM session WHERE account_id = $1 AND id <> $2`
 )
 
-// AddSession signs a person in.
+// AddSession stores a new session.
 func (s *Store) AddSession(ctx context.Context, secret account.Secret, address, agent string, now time.Time) (err error) {
 	defer wrap(&err, "add session")
 	return s.db.Write(ctx, func(t db.Tx) error {
@@ -30,8 +30,7 @@ func (s *Store) AddSession(ctx context.Context, secret account.Secret, address, 
 	})
 }
 
-// Session returns the session that the key opens and the person behind it.
-// Whether it is still alive is for the caller to say.
+// Session returns a session and its user. The caller decides whether it has expired.
 func (s *Store) Session(ctx context.Context, key account.SecretRef) (_ account.Session, _ account.User, err error) {
 	defer wrap(&err, "read session")
 	session := account.Session{Account: key.Account, ID: key.ID}
@@ -47,7 +46,7 @@ func (s *Store) Session(ctx context.Context, key account.SecretRef) (_ account.S
 	return session, p, err
 }
 
-// Sessions lists where a person is signed in.
+// Sessions lists the active sessions of a user.
 func (s *Store) Sessions(ctx context.Context, owner string) (_ []account.Session, err error) {
 	defer wrap(&err, "list sessions")
 	var list []account.Session
@@ -62,7 +61,7 @@ func (s *Store) Sessions(ctx context.Context, owner string) (_ []account.Session
 	return list, err
 }
 
-// MarkSessionUsed remembers that a session was used.
+// MarkSessionUsed stores that a session was used.
 func (s *Store) MarkSessionUsed(ctx context.Context, owner, id string, now time.Time) (err error) {
 	defer wrap(&err, "mark session used")
 	return s.db.Write(ctx, func(t db.Tx) error {
@@ -71,7 +70,7 @@ func (s *Store) MarkSessionUsed(ctx context.Context, owner, id string, now time.
 	})
 }
 
-// EndSession signs a person out in one place.
+// EndSession ends one session.
 func (s *Store) EndSession(ctx context.Context, owner, id string) (err error) {
 	defer wrap(&err, "end session")
 	if !account.ValidSelector(id) {
@@ -80,8 +79,8 @@ func (s *Store) EndSession(ctx context.Context, owner, id string) (err error) {
 	return s.db.Write(ctx, func(t db.Tx) error { return checkAffected(t.Exec(endSessionSQL, owner, id)) })
 }
 
-// EndOtherSessions signs a person out everywhere but in one session, and forgets all
-// devices but one.
+// EndOtherSessions ends all sessions of a user but one, and deletes all known devices but
+// one.
 func (s *Store) EndOtherSessions(ctx context.Context, owner, keepSession, keepDevice string) (err error) {
 	defer wrap(&err, "end other sessions")
 	return s.db.Write(ctx, func(t db.Tx) error { return endSessions(t, owner, keepSession, keepDevice) })
@@ -107,7 +106,7 @@ const (
 	forgetDevicesSQL = `DELETE FROM device WHERE account_id = $1 AND id <> $2`
 )
 
-// KeepDevice remembers a device in which a person has just signed in.
+// KeepDevice stores a device from which a user has signed in.
 func (s *Store) KeepDevice(ctx context.Context, key account.SecretRef, now time.Time) (err error) {
 	defer wrap(&err, "keep device")
 	return s.db.Write(ctx, func(t db.Tx) error {

@@ -28,23 +28,23 @@ const (
 	dropSecretsSQL = `DELETE FROM setting WHERE name = $1 OR name = $2`
 )
 
-// previousKeyLife is how long the key before the last rotation still verifies: as long
-// as an open page can be submitted.
+// previousKeyLife is how long the previous key still verifies: as long as an open page can
+// be submitted.
 const previousKeyLife = IdempotencyKeyTTL
 
 // signingOwner is the invalidation key of the signing keys.
 const signingOwner = "setting/signing_key"
 
-// SigningKeys sign what pages carry along, the same on all nodes.
+// SigningKeys sign values that pages carry. All nodes use the same.
 type SigningKeys struct {
 	Current  []byte
 	Previous []byte    // verifies only, and
 	Until    time.Time // until then; nil and zero: there is none
 }
 
-// SigningKeys returns the keys in use, and makes the first one. Another node's
-// rotation is known as soon as other changes are. While the database is out of reach,
-// the keys known last are good.
+// SigningKeys returns the keys in use, and creates the first one. A rotation by another node
+// takes effect like other changes. While the database is unavailable, the last known keys
+// are used.
 func (s *Store) SigningKeys(ctx context.Context) (_ SigningKeys, err error) {
 	defer wrap(&err, "read signing keys")
 	keys, mark, ok := s.signing.Get(signingOwner, signingOwner)
@@ -92,8 +92,8 @@ func (s *Store) makeSigningKey(ctx context.Context) error {
 	})
 }
 
-// RotateSigningKey makes a new key. The one before it verifies until the returned
-// time; keys before that no longer do.
+// RotateSigningKey creates a new key. The previous one verifies until the returned time;
+// older ones no longer do.
 func (s *Store) RotateSigningKey(ctx context.Context, now time.Time) (_ time.Time, err error) {
 	defer wrap(&err, "rotate signing key")
 	until := now.Add(previousKeyLife)

@@ -8,11 +8,11 @@ import (
 	"formulary/internal/form"
 )
 
-// slugHold is how long a custom link that was given up is kept from other accounts: people
-// still have it, and must not end up at a stranger's form.
+// slugHold is how long a released custom link is kept from other accounts: respondents who
+// still have it must not get another owner's form.
 const slugHold = 30 * 24 * time.Hour
 
-// maxHeldSlugs is how many links an account can give up within that time.
+// maxHeldSlugs is how many links an account can release within that time.
 const maxHeldSlugs = 100
 
 const (
@@ -39,13 +39,13 @@ func errSlugTaken(slug string) error {
 }
 
 // changeSlug gives a form another custom link. The link of a form that was never published
-// is only checked: drafts claim none, so that nobody can hoard them.
+// is only checked: drafts claim none, so that links cannot be hoarded.
 func changeSlug(t db.Tx, owner string, f form.Form, to string, now time.Time) error {
 	if f.Slug == to {
 		return nil
 	}
 	if f.Version == 0 {
-		// A draft from before this was so may have one.
+		// A draft from an earlier version may have claimed one.
 		if _, err := t.Exec(dropSlugSQL, f.Slug, owner, f.ID); err != nil {
 			return err
 		}

@@ -46,7 +46,7 @@ func (s *Store) User(ctx context.Context, id string) (_ account.User, err error)
 	return queryUser(s.query(ctx), userSQL, id)
 }
 
-// UserByEmail finds an account by its address, in whatever letter case.
+// UserByEmail finds a user by email address, ignoring case.
 func (s *Store) UserByEmail(ctx context.Context, email string) (_ account.User, err error) {
 	defer wrap(&err, "find user by email")
 	if !account.IsSingleLine(email) {
@@ -67,7 +67,7 @@ func (s *Store) Users(ctx context.Context) (_ []account.User, err error) {
 	return people, err
 }
 
-// HasUsers says whether there is an account at all.
+// HasUsers says whether there is any user.
 func (s *Store) HasUsers(ctx context.Context) (_ bool, err error) {
 	defer wrap(&err, "look for users")
 	return hasUsers(s.query(ctx))
@@ -79,7 +79,7 @@ func hasUsers(q querier) (bool, error) {
 	return n > 0, err
 }
 
-// AddUser adds an account; the first one is the operator's.
+// AddUser adds a user; the first one is the administrator.
 func (s *Store) AddUser(ctx context.Context, p account.User) (_ account.User, err error) {
 	defer wrap(&err, "add user")
 	err = s.db.Exclusive(ctx, func(t db.Tx) error { return insertUser(t, &p) })
@@ -120,7 +120,7 @@ func (s *Store) SetProfile(ctx context.Context, owner, name, language, zone stri
 	return s.write(ctx, owner, func(t db.Tx) error { return checkAffected(t.Exec(setProfileSQL, owner, name, language, zone)) })
 }
 
-// SetEmail changes the address under which the person signs in.
+// SetEmail changes the email address with which the user signs in.
 func (s *Store) SetEmail(ctx context.Context, owner, email string) (err error) {
 	defer wrap(&err, "set email")
 	return s.write(ctx, owner, func(t db.Tx) error {
@@ -129,8 +129,8 @@ func (s *Store) SetEmail(ctx context.Context, owner, email string) (err error) {
 	})
 }
 
-// PasswordChange is a new password and what stays in place beside it. Everything
-// that could be in the hands of whoever knew the old password ends by default.
+// PasswordChange is a new password, and what stays valid. By default everything ends that
+// could be used by someone who knew the old password.
 type PasswordChange struct {
 	Owner       string
 	Hash        string
@@ -150,7 +150,7 @@ func setPassword(t db.Tx, c PasswordChange, now time.Time) error {
 	if err := checkAffected(t.Exec(setPasswordSQL, c.Owner, c.Hash)); err != nil {
 		return err
 	}
-	// Reset links were made for the old password.
+	// Reset links were issued for the old password.
 	if _, err := t.Exec(dropLinksSQL, c.Owner, resetLink); err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func setPassword(t db.Tx, c PasswordChange, now time.Time) error {
 	return err
 }
 
-// SetUserDisabled locks a person out, with their tokens, or lets them in.
+// SetUserDisabled disables or enables a user with all tokens.
 func (s *Store) SetUserDisabled(ctx context.Context, owner string, disabled bool, now time.Time) (err error) {
 	defer wrap(&err, "disable user")
 	return s.write(ctx, owner, func(t db.Tx) error {
