@@ -20,7 +20,7 @@ func TestBuilderPalette(t *testing.T) {
 	s := start(t)
 	b := openBuilder(t, s, "All kinds", "")
 	var want []string
-	for _, kind := range form.Kinds {
+	for _, kind := range form.Kinds() {
 		want = append(want, kind.Name())
 	}
 	type offer struct{ Name, Title string }

@@ -61,7 +61,7 @@ const visible = `(() => {
 // wordsOf are the words of a language, by what the page says in English.
 func wordsOf(t testing.TB, language string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("../internal/web/words/" + language + ".json")
+	text, err := os.ReadFile("../internal/web/locales/" + language + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestLongWords(t *testing.T) {
 	short := strings.Repeat("Weg", 13)
 	options := fmt.Sprintf(`"options": [{"value": "a", "label": "%[1]s"}, {"value": "b", "label": "%[1]s %[1]s"}]`, word)
 	var fields []string
-	for _, kind := range form.Kinds {
+	for _, kind := range form.Kinds() {
 		field := fmt.Sprintf(`"key": %q, "kind": %[1]q`, kind.Name())
 		for name, value := range map[string]string{
 			"placeholder": word, "unit": short, "low": short, "high": short, "expression": `"` + word + `"`,

@@ -32,8 +32,8 @@ type Application struct {
 // Check says what is wrong with a registration, field by field.
 func (a *Application) Check() error {
 	var details []fault.Detail
-	invalid := func(field, message string) {
-		details = append(details, fault.Detail{Field: field, Message: message})
+	invalid := func(field, format string, args ...any) {
+		details = append(details, fault.NewDetail(field, format, args...))
 	}
 	a.Name = norm.NFC.String(strings.TrimSpace(a.Name))
 	switch err := CheckAppName(a.Name); {
@@ -56,7 +56,7 @@ func (a *Application) Check() error {
 	}
 	for _, uri := range a.RedirectURIs {
 		if err := CheckRedirectURI(uri, a.Public); err != nil {
-			invalid("redirect_uri", err.Error()+" ("+uri+")")
+			invalid("redirect_uri", "%s (%s)", err, uri)
 			break
 		}
 	}

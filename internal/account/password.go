@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/crypto/argon2"
+
+	"formulary/internal/fault"
 )
 
 // Limits of a password, in characters.
@@ -45,11 +47,11 @@ const (
 func CheckPassword(password string, known ...string) error {
 	switch n := utf8.RuneCountInString(password); {
 	case n < MinPassword:
-		return fmt.Errorf("a password has at least %d characters", MinPassword)
+		return fault.Messagef("a password has at least %d characters", MinPassword)
 	case n > MaxPassword:
-		return fmt.Errorf("a password has at most %d characters", MaxPassword)
+		return fault.Messagef("a password has at most %d characters", MaxPassword)
 	case !utf8.ValidString(password):
-		return errors.New("the password is not valid text")
+		return fault.Messagef("the password is not valid text")
 	}
 	// The estimate grows with length; so many characters decide it.
 	guessed := []rune(password)
@@ -61,7 +63,7 @@ func CheckPassword(password string, known ...string) error {
 		pieces = append(append(pieces, k, local, strings.ReplaceAll(k, " ", "")), strings.FieldsFunc(k, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })...)
 	}
 	if estimateGuesses(string(guessed), pieces) < minGuesses {
-		return errors.New("this password is easy to guess; a few unrelated words make a good one")
+		return fault.Messagef("this password is easy to guess; a few unrelated words make a good one")
 	}
 	return nil
 }

@@ -1,13 +1,13 @@
 package account
 
 import (
-	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
+
+	"formulary/internal/fault"
 )
 
 // Limits of an application's registration.
@@ -21,59 +21,59 @@ const (
 // no scheme with a meaning in browsers can be registered.
 func CheckRedirectURI(uri string, public bool) error {
 	if uri == "" {
-		return errors.New("a redirect URI is needed")
+		return fault.Messagef("a redirect URI is needed")
 	}
 	if len(uri) > MaxRedirectLength {
-		return fmt.Errorf("a redirect URI has at most %d characters", MaxRedirectLength)
+		return fault.Messagef("a redirect URI has at most %d characters", MaxRedirectLength)
 	}
 	for _, r := range uri {
 		if r <= ' ' || r >= 0x7f || strings.ContainsRune(`\<>"^`+"`{|}", r) {
-			return errors.New("a redirect URI is plain ASCII; encode everything else with %")
+			return fault.Messagef("a redirect URI is plain ASCII; encode everything else with %")
 		}
 	}
 	if strings.Contains(uri, "*") {
-		return errors.New("a redirect URI has no wildcard: it is matched byte for byte")
+		return fault.Messagef("a redirect URI has no wildcard: it is matched byte for byte")
 	}
 	u, err := url.Parse(uri)
 	if err != nil || !u.IsAbs() {
-		return errors.New("a redirect URI is absolute, such as https://example.com/callback")
+		return fault.Messagef("a redirect URI is absolute, such as https://example.com/callback")
 	}
 	if strings.Contains(uri, "#") {
-		return errors.New("a redirect URI has no fragment after a #")
+		return fault.Messagef("a redirect URI has no fragment after a #")
 	}
 	if u.User != nil {
-		return errors.New("a redirect URI has no user name or password")
+		return fault.Messagef("a redirect URI has no user name or password")
 	}
 	if strings.Trim(strings.ToLower(u.Host), "abcdefghijklmnopqrstuvwxyz0123456789.-:[]") != "" {
-		return errors.New("the host of a redirect URI has letters, digits, dots and hyphens")
+		return fault.Messagef("the host of a redirect URI has letters, digits, dots and hyphens")
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return errors.New("the query of the redirect URI is malformed")
+		return fault.Messagef("the query of the redirect URI is malformed")
 	}
 	for _, name := range []string{"code", "state", "error", "error_description", "iss"} {
 		if query.Has(name) {
-			return fmt.Errorf("the query of the redirect URI may not have %q: we add it ourselves", name)
+			return fault.Messagef("the query of the redirect URI may not have %q: we add it ourselves", name)
 		}
 	}
 	switch {
 	case u.Scheme == "https":
 		if u.Hostname() == "" {
-			return errors.New("the redirect URI names no host")
+			return fault.Messagef("the redirect URI names no host")
 		}
 	case u.Scheme == "http":
 		if host := u.Hostname(); host != "localhost" && !isLoopback(host) {
-			return errors.New("http is only for this machine (127.0.0.1, [::1], localhost); use https")
+			return fault.Messagef("http is only for this machine (127.0.0.1, [::1], localhost); use https")
 		}
 	case strings.Contains(u.Scheme, "."):
 		if !public {
-			return errors.New("a scheme of one's own is for public (native) applications only")
+			return fault.Messagef("a scheme of one's own is for public (native) applications only")
 		}
 		if u.Opaque != "" || u.Host != "" && u.Path == "" {
-			return errors.New("a scheme of one's own is followed by a path, such as com.example.app:/callback")
+			return fault.Messagef("a scheme of one's own is followed by a path, such as com.example.app:/callback")
 		}
 	default:
-		return fmt.Errorf("the scheme %s is not allowed; use https", u.Scheme)
+		return fault.Messagef("the scheme %s is not allowed; use https", u.Scheme)
 	}
 	return nil
 }

@@ -1,14 +1,14 @@
 package account
 
 import (
-	"errors"
-	"fmt"
 	"net/mail"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"formulary/internal/fault"
 )
 
 // Roles of a person on this installation.
@@ -48,17 +48,17 @@ func (p User) DisplayName() string {
 func ParseEmail(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return "", errors.New("an e-mail address is needed")
+		return "", fault.Messagef("an e-mail address is needed")
 	}
 	if len(text) > MaxEmail || !IsSingleLine(text) {
-		return "", errors.New("this is not an e-mail address")
+		return "", fault.Messagef("this is not an e-mail address")
 	}
 	parsed, err := mail.ParseAddress(text)
 	if err != nil || parsed.Address != text || parsed.Name != "" || strings.ContainsAny(text, " ,<>\"") {
-		return "", errors.New("this is not an e-mail address")
+		return "", fault.Messagef("this is not an e-mail address")
 	}
 	if _, domain, _ := strings.Cut(text, "@"); strings.HasPrefix(domain, "[") {
-		return "", errors.New("this is not an e-mail address")
+		return "", fault.Messagef("this is not an e-mail address")
 	}
 	return text, nil
 }
@@ -73,10 +73,10 @@ func EmailKey(email string) string {
 func ParseName(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if !IsSingleLine(text) {
-		return "", errors.New("a name is one line of text")
+		return "", fault.Messagef("a name is one line of text")
 	}
 	if utf8.RuneCountInString(text) > MaxName {
-		return "", fmt.Errorf("a name has at most %d characters", MaxName)
+		return "", fault.Messagef("a name has at most %d characters", MaxName)
 	}
 	return text, nil
 }

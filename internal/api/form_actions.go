@@ -217,8 +217,9 @@ func (a *API) formSchema() typedOperation[formInput, map[string]any] {
 
 // kindNames are the values of a field's kind, for the document.
 func kindNames() []any {
-	names := make([]any, len(form.Kinds))
-	for i, k := range form.Kinds {
+	kinds := form.Kinds()
+	names := make([]any, len(kinds))
+	for i, k := range kinds {
 		names[i] = k.Name()
 	}
 	return names

@@ -82,8 +82,7 @@ func questionSummary(f *form.Field, t *form.QuestionStats) QuestionSummary {
 		t = &form.QuestionStats{}
 	}
 	out.Answered = t.Answered
-	how := form.KindOf(f.Kind).SummaryMode()
-	if (how == form.Average || how == form.AverageAndOptions) && t.Sum != nil {
+	if f.Traits().Summary.Averages() && t.Sum != nil {
 		average := t.Average()
 		out.Average = &average
 	}
@@ -96,7 +95,7 @@ func questionSummary(f *form.Field, t *form.QuestionStats) QuestionSummary {
 		if t.Answered > 0 {
 			count.Share = float64(c.Count) / float64(t.Answered)
 		}
-		if f.Kind == "ranking" && c.Count > 0 {
+		if f.Traits().Ordered && c.Count > 0 {
 			place := t.AveragePosition(c.Value)
 			count.AveragePlace = &place
 		}

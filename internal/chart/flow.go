@@ -91,7 +91,7 @@ func (f *flow) read(d *form.Definition) {
 func (f *flow) questions(page form.Page) string {
 	n := 0
 	for _, q := range page.Fields {
-		if q.HasAnswer() && q.IsVisible() && q.Kind != "calculated" {
+		if q.TakesAnswer() && q.IsVisible() {
 			n++
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -96,6 +97,9 @@ func Main() {
 type Tuning struct {
 	HashCost account.HashCost // of passwords
 	Drain    time.Duration    // see server.Config
+
+	// KindTemplates are those of kinds of question that a test adds; see web.Config.
+	KindTemplates fs.FS
 }
 
 // DefaultTuning is what the program uses.

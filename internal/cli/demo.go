@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	mathrand "math/rand/v2"
-	"strings"
 	"time"
 
 	"formulary/internal/account"
@@ -102,69 +101,15 @@ var demoNames = []string{"Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", 
 // demoAnswers makes up answers, in the shape that JSON has.
 func demoAnswers(d *form.Definition, dice *mathrand.Rand) map[string]any {
 	answers := map[string]any{}
-	name := demoNames[dice.IntN(len(demoNames))]
-	pick := func(options []form.Option) string {
-		// The first ones are liked more.
-		return options[min(dice.IntN(len(options)), dice.IntN(len(options)))].Value
-	}
+	sampler := form.Sampler{Name: demoNames[dice.IntN(len(demoNames))], Dice: dice}
 	for _, f := range d.Fields {
 		if !f.Required && dice.IntN(4) == 0 {
 			continue
 		}
-		words := demoAnswerTexts[f.Key]
-		switch f.Kind {
-		case "short_text", "long_text":
-			if answers[f.Key] = name; words != nil {
-				answers[f.Key] = words[dice.IntN(len(words))]
-			}
-		case "email":
-			answers[f.Key] = strings.ToLower(name) + "@example.com"
-		case "url":
-			answers[f.Key] = "https://example.com/" + strings.ToLower(name)
-		case "phone":
-			answers[f.Key] = fmt.Sprintf("+49 228 555 0%03d", dice.IntN(1000))
-		case "number":
-			least := 1.0
-			if f.Min != nil {
-				least = *f.Min
-			}
-			answers[f.Key] = least + float64(dice.IntN(4))
-		case "slider", "rating", "scale":
-			// Between the middle and the top.
-			span := int((*f.Max - *f.Min) / *f.Step)
-			answers[f.Key] = *f.Min + *f.Step*float64(max(dice.IntN(span+1), dice.IntN(span+1)))
-		case "yes_no":
-			answers[f.Key] = dice.IntN(4) > 0
-		case "consent":
-			answers[f.Key] = true
-		case "single_choice", "dropdown":
-			answers[f.Key] = pick(f.Options)
-		case "multiple_choice":
-			answers[f.Key] = []any{pick(f.Options), pick(f.Options)}
-		case "ranking":
-			var order []any
-			for _, i := range dice.Perm(len(f.Options)) {
-				order = append(order, f.Options[i].Value)
-			}
-			answers[f.Key] = order
-		case "matrix":
-			rows := map[string]any{}
-			for _, row := range f.Rows {
-				rows[row.Value] = pick(f.Options)
-			}
-			answers[f.Key] = rows
-		case "date":
-			answers[f.Key] = fmt.Sprintf("2027-%02d-%02d", 1+dice.IntN(12), 1+dice.IntN(28))
-		case "time":
-			answers[f.Key] = fmt.Sprintf("%02d:%02d", 8+dice.IntN(10), 15*dice.IntN(4))
-		case "datetime":
-			answers[f.Key] = fmt.Sprintf("2027-%02d-%02dT%02d:00", 1+dice.IntN(12), 1+dice.IntN(28), 8+dice.IntN(10))
-		case "name":
-			answers[f.Key] = map[string]any{"given": name, "family": "Example"}
-		case "address":
-			answers[f.Key] = map[string]any{"line1": fmt.Sprintf("Example Street %d", 1+dice.IntN(90)), "city": "Bonn", "postal_code": "53111", "country": "DE"}
-		case "country":
-			answers[f.Key] = []string{"DE", "FR", "PT", "TR", "US"}[dice.IntN(5)]
+		if texts := demoAnswerTexts[f.Key]; texts != nil && f.IsOpenText() {
+			answers[f.Key] = texts[dice.IntN(len(texts))]
+		} else if answer := f.Example(sampler); answer != nil {
+			answers[f.Key] = answer
 		}
 	}
 	return answers

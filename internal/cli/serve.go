@@ -193,7 +193,7 @@ func assemble(ctx context.Context, c serveCommand, t Tuning, s *store.Store, bas
 	people, err := web.New(web.Config{
 		Store: s, OAuth: authorization, Respond: responding, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), t.HashCost), BaseURL: base, Secure: secure,
 		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: programs.Document, Log: log, Now: now, Address: addresses.ClientIP,
-		Presses: presses, SigningKeys: s.SigningKeys,
+		Presses: presses, SigningKeys: s.SigningKeys, KindTemplates: t.KindTemplates,
 		AddressGuesses: guesses.address, AccountGuesses: guesses.account,
 	})
 	if err != nil {

@@ -127,7 +127,7 @@ var (
 	// ErrClosed is the cause of errors after Close.
 	ErrClosed = errors.New("the store is closed")
 	// ErrBusy refuses a write because too many are waiting.
-	ErrBusy = &fault.Error{Code: fault.DatabaseUnreachable, Message: "More is arriving than can be stored right now. Please try again in a moment.", RetryAfter: 1}
+	ErrBusy = fault.New(fault.DatabaseUnreachable, "More is arriving than can be stored right now. Please try again in a moment.").WithRetryAfter(1)
 )
 
 // Open opens a database as it is, without a look at its schema. An empty url means SQLite

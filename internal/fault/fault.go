@@ -54,9 +54,20 @@ type Detail struct {
 	Field   string `json:"field" doc:"Where in the input the problem is"`
 	Message string `json:"message" doc:"What is wrong with it"`
 
-	// Format and Args make the message, for pages that speak other languages.
-	Format string `json:"-"`
-	Args   []any  `json:"-"`
+	// Text is the message before it is rendered, for pages in other languages. Without
+	// one, they show the English message.
+	Text *Message `json:"-"`
+}
+
+// NewDetail says what is wrong with a field.
+func NewDetail(field, format string, args ...any) Detail {
+	return DetailOf(field, Messagef(format, args...))
+}
+
+// DetailOf is what an error says about a field.
+func DetailOf(field string, err error) Detail {
+	text := MessageOf(err)
+	return Detail{Field: field, Message: text.Error(), Text: text}
 }
 
 // Error is what a caller may know (Code, Message, Details) and what only the
@@ -66,6 +77,9 @@ type Error struct {
 	Message string
 	Details []Detail
 	Cause   error
+
+	// Text is the message before it is rendered, as in Detail.
+	Text *Message
 
 	// RetryAfter is in seconds; zero means that no Retry-After is sent.
 	RetryAfter int
@@ -96,7 +110,27 @@ func (e *Error) Is(target error) bool {
 
 // New makes an error that a caller may read.
 func New(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+	text := Messagef(format, args...)
+	return &Error{Code: code, Message: text.Error(), Text: text}
+}
+
+// WithCause adds what only the log may know. Like the other With methods it changes the
+// error, which must be new.
+func (e *Error) WithCause(cause error) *Error {
+	e.Cause = cause
+	return e
+}
+
+// WithAllow names the methods that a 405 would have taken.
+func (e *Error) WithAllow(methods string) *Error {
+	e.Allow = methods
+	return e
+}
+
+// WithRetryAfter tells the caller to come back after the given seconds.
+func (e *Error) WithRetryAfter(seconds int) *Error {
+	e.RetryAfter = seconds
+	return e
 }
 
 // NotFound is also the answer for what belongs to somebody else.
@@ -104,35 +138,29 @@ var NotFound = New(NotFoundInAccount, "There is no such resource in this account
 
 // InvalidField makes a 422001 about one field.
 func InvalidField(field, format string, args ...any) *Error {
-	return InvalidFields(Detail{Field: field, Message: fmt.Sprintf(format, args...)})
+	return InvalidFields(NewDetail(field, format, args...))
 }
 
 // InvalidFields makes a 422001 about several fields; the first names the problem.
 func InvalidFields(details ...Detail) *Error {
-	e := &Error{Code: Invalid, Message: "The input is not valid.", Details: details}
+	e := New(Invalid, "The input is not valid.")
 	if len(details) > 0 {
-		e.Message = fmt.Sprintf("%s: %s", details[0].Field, details[0].Message)
+		first := details[0]
+		e = New(Invalid, "%s: %s", first.Field, first.text())
 	}
+	e.Details = details
 	return e
 }
 
 // TooManyRequests tells the caller to come back after the given seconds.
 func TooManyRequests(seconds int) *Error {
-	return &Error{
-		Code:       RateLimited,
-		Message:    fmt.Sprintf("Too many requests. Please try again in %d seconds.", max(seconds, 1)),
-		RetryAfter: max(seconds, 1),
-	}
+	seconds = max(seconds, 1)
+	return New(RateLimited, "Too many requests. Please try again in %d seconds.", seconds).WithRetryAfter(seconds)
 }
 
 // DatabaseUnavailable is the answer while the database cannot be used.
 func DatabaseUnavailable(cause error) *Error {
-	return &Error{
-		Code:       DatabaseUnreachable,
-		Message:    "The service cannot reach its database right now. Please try again in a moment.",
-		Cause:      cause,
-		RetryAfter: 2,
-	}
+	return New(DatabaseUnreachable, "The service cannot reach its database right now. Please try again in a moment.").WithCause(cause).WithRetryAfter(2)
 }
 
 // ClientClosedRequest is the status of a request whose caller did not wait: nobody reads
@@ -145,7 +173,7 @@ func Wrap(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	return &Error{Code: Internal, Message: "Something went wrong on our side.", Cause: err}
+	return New(Internal, "Something went wrong on our side.").WithCause(err)
 }
 
 // OAuthName is the word of RFC 6749 that goes with the code in the answers of

@@ -1,7 +1,6 @@
 package form
 
 import (
-	"errors"
 	"maps"
 	"net/url"
 	"slices"
@@ -38,7 +37,7 @@ func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 	awaited := ""           // the page that was jumped to
 	for i := range l.steps {
 		f := &l.steps[i]
-		if f.pageBreak {
+		if f.traits.PageBreak {
 			if next != "" {
 				awaited, next = next, ""
 			}
@@ -58,7 +57,7 @@ func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 			e.Shown[f.Key] = true
 		}
 		switch {
-		case f.calculated:
+		case f.traits.Calculated:
 			l.calculate(f.Field, &e)
 		case f.asked:
 			if value, ok := sent[f.Key]; ok {
@@ -111,11 +110,7 @@ func (e *Evaluation) take(l *logic, f *step, value any) {
 }
 
 func (e *Evaluation) invalid(key string, err error) {
-	detail := fault.Detail{Field: key, Message: err.Error()}
-	if p, ok := errors.AsType[*AnswerError](err); ok {
-		detail.Format, detail.Args = p.Format, p.Args
-	}
-	e.Problems = append(e.Problems, detail)
+	e.Problems = append(e.Problems, fault.DetailOf(key, err))
 }
 
 // Validate is Evaluate for answers that are all there is: a key that the form does
@@ -128,9 +123,9 @@ func (d *Definition) Validate(sent map[string]any) (Evaluation, error) {
 			break
 		}
 		switch f := d.Field(key); {
-		case f == nil || !f.hasAnswer():
+		case f == nil || !f.HasAnswer():
 			unknown = append(unknown, key)
-		case f.Kind == (calculated{}).Name():
+		case f.Traits().Calculated:
 			e.invalid(key, errCalculated)
 		}
 	}
@@ -159,7 +154,7 @@ const maxUnknown = 100
 func (d *Definition) Revalidate(answers map[string]any) (Evaluation, error) {
 	given := maps.Clone(answers)
 	for key := range given {
-		if f := d.Field(key); f != nil && f.Kind == (calculated{}).Name() {
+		if f := d.Field(key); f != nil && f.Traits().Calculated {
 			delete(given, key)
 		}
 	}
@@ -171,7 +166,7 @@ func (d *Definition) Revalidate(answers map[string]any) (Evaluation, error) {
 func (d *Definition) ParseForm(in url.Values) map[string]any {
 	sent := map[string]any{}
 	for _, f := range d.Fields {
-		if !f.hasAnswer() {
+		if !f.HasAnswer() {
 			continue
 		}
 		if value := KindOf(f.Kind).ParseForm(f, in); value != nil {
@@ -203,16 +198,8 @@ func (d *Definition) Pages() []Page {
 
 // VisibleFields says whether anything of the page is shown.
 func (p Page) VisibleFields(e Evaluation) bool {
-	return slices.ContainsFunc(p.Fields, func(f *Field) bool { return e.Shown[f.Key] && !f.hiddenBy() })
+	return slices.ContainsFunc(p.Fields, func(f *Field) bool { return e.Shown[f.Key] && f.IsVisible() })
 }
-
-// hiddenBy says whether respondents never see the field.
-func (f *Field) hiddenBy() bool {
-	return f.Kind == (hidden{}).Name() || f.Kind == (calculated{}).Name() && f.Concealed
-}
-
-// IsVisible says whether respondents can see the field at all.
-func (f *Field) IsVisible() bool { return !f.hiddenBy() }
 
 // Schema is the JSON Schema of a response's answers. Conditions are not part of
 // it, so only what is always asked is required.
@@ -277,7 +264,7 @@ func FormValues(f *Field, answer any) url.Values {
 		return FormValues(f, StringSlice(a))
 	case []string:
 		for i, value := range a {
-			if f.Kind == (ranking{}).Name() {
+			if f.Traits().Ordered {
 				out.Set(f.Key+"."+value, strconv.Itoa(i+1))
 			} else {
 				out.Add(f.Key, own(value))

@@ -28,6 +28,5 @@ func (d *Definition) CheckSize(encoded []byte, answers map[string]any) error {
 			longest, length = f.Key, len(text)
 		}
 	}
-	p := errAnswersTooLong.(*AnswerError)
-	return fault.InvalidFields(fault.Detail{Field: longest, Message: p.Error(), Format: p.Format})
+	return fault.InvalidFields(fault.DetailOf(longest, errAnswersTooLong))
 }

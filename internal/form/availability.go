@@ -2,7 +2,6 @@ package form
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -36,7 +35,7 @@ var slugPattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 func (o *Availability) Normalize() error {
 	var details []fault.Detail
 	invalid := func(field, format string, args ...any) {
-		details = append(details, fault.Detail{Field: field, Message: fmt.Sprintf(format, args...)})
+		details = append(details, fault.NewDetail(field, format, args...))
 	}
 	o.Slug = strings.ToLower(strings.TrimSpace(o.Slug))
 	if o.Slug != "" && (len(o.Slug) < 3 || len(o.Slug) > 64 || !slugPattern.MatchString(o.Slug)) {
@@ -133,7 +132,7 @@ type Selection struct {
 func (d *Definition) Selections(answers map[string]any) []Selection {
 	var list []Selection
 	for _, f := range d.Fields {
-		if f.Options == nil || f.Rows != nil || f.Kind == (ranking{}).Name() {
+		if f.Options == nil || f.Rows != nil || f.Traits().Ordered {
 			continue
 		}
 		var values []string

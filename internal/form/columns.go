@@ -17,10 +17,10 @@ func Columns(versions []*Definition) []Column {
 	seen := map[[2]string]bool{}
 	for i := len(versions) - 1; i >= 0; i-- {
 		for _, f := range versions[i].Fields {
-			if !f.hasAnswer() {
+			if !f.HasAnswer() {
 				continue
 			}
-			parts := KindOf(f.Kind).Parts(f)
+			parts := f.Parts()
 			if parts == nil {
 				parts = []Option{{}}
 			}

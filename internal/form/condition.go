@@ -29,7 +29,7 @@ func (c *Condition) prepare(fields map[string]*Field) {
 		return
 	}
 	f := fields[c.Field]
-	c.ranked = f != nil && f.Kind == (ranking{}).Name()
+	c.ranked = f != nil && f.Traits().Ordered
 	c.lower, c.members = c.normalized()
 	c.ready = true
 	for _, part := range c.All {
@@ -62,12 +62,12 @@ const maxConditions = 10 // levels
 var ops = []string{"equals", "not_equals", "contains", "greater", "less", "at_least", "at_most", "answered", "not_answered"}
 
 // check says what is wrong with a condition on the fields that stand before it.
-func (c *Condition) check(before map[string]*Field, invalid func(format string, args ...any), depth int) {
+func (c *Condition) check(before map[string]*Field, problem func(format string, args ...any), depth int) {
 	if c == nil {
 		return
 	}
 	if depth > maxConditions {
-		invalid("conditions are nested more than %d levels deep", maxConditions)
+		problem("conditions are nested more than %d levels deep", maxConditions)
 		return
 	}
 	forms := 0
@@ -77,35 +77,35 @@ func (c *Condition) check(before map[string]*Field, invalid func(format string, 
 		}
 	}
 	if forms != 1 {
-		invalid("a condition has field and op, or all, or any, or not")
+		problem("a condition has field and op, or all, or any, or not")
 		return
 	}
 	for _, list := range [][]*Condition{c.All, c.Any} {
 		for _, part := range list {
 			if part == nil {
-				invalid("a condition is an object")
+				problem("a condition is an object")
 				return
 			}
-			part.check(before, invalid, depth+1)
+			part.check(before, problem, depth+1)
 		}
 	}
-	c.Not.check(before, invalid, depth+1)
+	c.Not.check(before, problem, depth+1)
 	if c.Field == "" && c.Op == "" {
 		return
 	}
 	if !slices.Contains(ops, c.Op) {
-		invalid("%q is not a comparison; there are %s", c.Op, strings.Join(ops, ", "))
+		problem("%q is not a comparison; there are %s", c.Op, strings.Join(ops, ", "))
 	}
 	f := before[c.Field]
 	if f == nil {
-		invalid("%q is not the key of an earlier field", c.Field)
+		problem("%q is not the key of an earlier field", c.Field)
 		return
 	}
-	if !f.hasAnswer() {
-		invalid("%q has no answer to compare with", c.Field)
+	if !f.HasAnswer() {
+		problem("%q has no answer to compare with", c.Field)
 	}
 	if c.Op != "answered" && c.Op != "not_answered" && c.Value == nil {
-		invalid("%s needs a value", c.Op)
+		problem("%s needs a value", c.Op)
 	}
 }
 

@@ -78,23 +78,6 @@ type Option struct {
 	Cap   int    `json:"cap,omitempty" minimum:"0" doc:"How many responses may choose it; 0: any number"`
 }
 
-// hasAnswer says whether the field has an answer at all.
-func (f *Field) hasAnswer() bool { return answerKinds[f.Kind] }
-
-// HasAnswer says whether the field has an answer at all.
-func (f *Field) HasAnswer() bool { return f.hasAnswer() }
-
-func (f *Field) isBreak() bool { return f.Kind == (pageBreak{}).Name() }
-
-// answerKinds are the kinds that have one.
-var answerKinds = func() map[string]bool {
-	kinds := map[string]bool{}
-	for _, k := range Kinds {
-		kinds[k.Name()] = k.Schema(&Field{}) != nil
-	}
-	return kinds
-}()
-
 var keyPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
 // maxDetails is how many mistakes in a definition are reported at once.
@@ -134,7 +117,7 @@ func (d *Definition) normalize() []fault.Detail {
 	names, ids := newKeys(), map[string]bool{}
 	for i, f := range d.Fields {
 		if f == nil {
-			return []fault.Detail{{Field: fmt.Sprintf("fields.%d", i), Message: "a field is an object"}}
+			return []fault.Detail{fault.NewDetail(fmt.Sprintf("fields.%d", i), "a field is an object")}
 		}
 		if f.Key != "" {
 			names.reserve(f.Key) // keys that are made up must keep clear of these
@@ -147,7 +130,7 @@ func (d *Definition) normalize() []fault.Detail {
 		}
 		place := fmt.Sprintf("fields.%d", i)
 		invalid := func(property, format string, args ...any) {
-			details = append(details, fault.Detail{Field: place + "." + property, Message: fmt.Sprintf(format, args...)})
+			details = append(details, fault.NewDetail(place+"."+property, format, args...))
 		}
 		kind := KindOf(f.Kind)
 		if kind == nil {
@@ -195,10 +178,10 @@ func (d *Definition) checkReferences() []fault.Detail {
 	terms := int64(0)
 	for i, f := range d.Fields {
 		invalid := func(property, format string, args ...any) {
-			details = append(details, fault.Detail{Field: fmt.Sprintf("fields.%d.%s", i, property), Message: fmt.Sprintf(format, args...)})
+			details = append(details, fault.NewDetail(fmt.Sprintf("fields.%d.%s", i, property), format, args...))
 		}
 		isText := false
-		if f.Kind == (calculated{}).Name() {
+		if f.Traits().Calculated {
 			formula, err := compileExpression(f.Expression, scope)
 			if err == nil {
 				err = checkComparisons(formula, scope)
@@ -259,7 +242,7 @@ func (f *Field) checkCommon(kind Kind, invalid func(property, format string, arg
 	}
 	checkOptions("options", f.Options, invalid)
 	checkOptions("rows", f.Rows, invalid)
-	if slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 }) && !slices.Contains(uses, "other") && f.Kind != (dropdown{}).Name() {
+	if slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 }) && !f.Traits().OptionLimits {
 		invalid("options", "a %s has no caps", f.Kind)
 	}
 }

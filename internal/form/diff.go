@@ -9,14 +9,48 @@ import (
 	"time"
 )
 
-// Diff says in lines what makes one plan another: what is new (+), gone (-)
-// or different (~). Fields are the same when their ids are.
-func Diff(before, after FormInput) []string {
-	var list []string
-	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+// Change is one difference between two states of a form. It is data rather than a text,
+// so that the builder can name things as its panel does.
+type Change struct {
+	Action     string   `json:"action"`               // added, removed, changed or reordered
+	Subject    string   `json:"subject"`              // field, ending, settings, or a property of the form
+	Key        string   `json:"key,omitempty"`        // of the field or ending
+	Properties []string `json:"properties,omitempty"` // of the field, ending or settings that differ
+	From       any      `json:"from,omitempty"`       // the property of the form before
+	To         any      `json:"to,omitempty"`
+}
+
+// String is a line as in a diff: what is new (+), gone (-) or different (~).
+func (c Change) String() string {
+	switch {
+	case c.Action == Added:
+		return fmt.Sprintf("+ %s %s", c.Subject, c.Key)
+	case c.Action == Removed:
+		return fmt.Sprintf("- %s %s", c.Subject, c.Key)
+	case c.Action == Reordered:
+		return fmt.Sprintf("~ the order of the %ss", c.Subject)
+	case c.Key != "":
+		return fmt.Sprintf("~ %s %s: %s", c.Subject, c.Key, strings.Join(c.Properties, ", "))
+	case c.Properties != nil:
+		return fmt.Sprintf("~ %s: %s", c.Subject, strings.Join(c.Properties, ", "))
+	}
+	return fmt.Sprintf("~ %s: %v → %v", c.Subject, quoteOrNone(c.From), quoteOrNone(c.To))
+}
+
+// What can have happened to something.
+const (
+	Added     = "added"
+	Removed   = "removed"
+	Changed   = "changed"
+	Reordered = "reordered"
+)
+
+// Diff is what makes one form another. Fields are the same if their ids are.
+func Diff(before, after FormInput) []Change {
+	var list []Change
 	changed := func(name string, from, to any) {
 		if from != to {
-			say("~ %s: %v → %v", name, quoteOrNone(from), quoteOrNone(to))
+			list = append(list, Change{Action: Changed, Subject: name, From: from, To: to})
 		}
 	}
 	changed("title", before.Title, after.Title)
@@ -30,7 +64,7 @@ func Diff(before, after FormInput) []string {
 	list = append(list, changedMembers("field", before.Definition.Fields, after.Definition.Fields, func(f *Field) (string, string) { return f.ID, f.Key })...)
 	list = append(list, changedMembers("ending", before.Definition.Endings, after.Definition.Endings, func(e *Ending) (string, string) { return e.Key, e.Key })...)
 	if names := changedProperties(before.Definition.Settings, after.Definition.Settings); len(names) > 0 {
-		say("~ settings: %s", strings.Join(names, ", "))
+		list = append(list, Change{Action: Changed, Subject: "settings", Properties: names})
 	}
 	return list
 }
@@ -52,8 +86,8 @@ func timeText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func changedMembers[T any](what string, before, after []T, name func(T) (id, key string)) []string {
-	var list []string
+func changedMembers[T any](subject string, before, after []T, name func(T) (id, key string)) []Change {
+	var list []Change
 	old := map[string]T{}
 	var order []string // of what stays, as it was
 	for _, m := range before {
@@ -65,13 +99,13 @@ func changedMembers[T any](what string, before, after []T, name func(T) (id, key
 		id, key := name(m)
 		was, known := old[id]
 		if !known {
-			list = append(list, fmt.Sprintf("+ %s %s", what, key))
+			list = append(list, Change{Action: Added, Subject: subject, Key: key})
 			continue
 		}
 		kept[id] = true
 		order = append(order, id)
 		if names := changedProperties(was, m); len(names) > 0 {
-			list = append(list, fmt.Sprintf("~ %s %s: %s", what, key, strings.Join(names, ", ")))
+			list = append(list, Change{Action: Changed, Subject: subject, Key: key, Properties: names})
 		}
 	}
 	var stayed []string
@@ -80,11 +114,11 @@ func changedMembers[T any](what string, before, after []T, name func(T) (id, key
 		if kept[id] {
 			stayed = append(stayed, id)
 		} else {
-			list = append(list, fmt.Sprintf("- %s %s", what, key))
+			list = append(list, Change{Action: Removed, Subject: subject, Key: key})
 		}
 	}
 	if !slices.Equal(stayed, order) {
-		list = append(list, fmt.Sprintf("~ the order of the %ss", what))
+		list = append(list, Change{Action: Reordered, Subject: subject})
 	}
 	return list
 }

@@ -30,7 +30,7 @@ type Settings struct {
 func (d *Definition) checkSettings() []fault.Detail {
 	if d.Settings.SubmitLabel = strings.TrimSpace(d.Settings.SubmitLabel); utf8.RuneCountInString(d.Settings.SubmitLabel) > 60 ||
 		strings.ContainsFunc(d.Settings.SubmitLabel, unicode.IsControl) {
-		return []fault.Detail{{Field: "settings.submit_label", Message: "one line of at most 60 characters"}}
+		return []fault.Detail{fault.NewDetail("settings.submit_label", "one line of at most 60 characters")}
 	}
 	return nil
 }
@@ -39,17 +39,17 @@ func (d *Definition) checkSettings() []fault.Detail {
 // come after every field, so they may speak of each.
 func (d *Definition) checkEndings(names *keySet, fields map[string]*Field) []fault.Detail {
 	if len(d.Endings) > maxEndings {
-		return []fault.Detail{{Field: "endings", Message: fmt.Sprintf("at most %d endings", maxEndings)}}
+		return []fault.Detail{fault.NewDetail("endings", "at most %d endings", maxEndings)}
 	}
 	var details []fault.Detail
 	given := map[string]bool{}
 	for i, e := range d.Endings {
 		place := fmt.Sprintf("endings.%d", i)
 		invalid := func(property, format string, args ...any) {
-			details = append(details, fault.Detail{Field: place + "." + property, Message: fmt.Sprintf(format, args...)})
+			details = append(details, fault.NewDetail(place+"."+property, format, args...))
 		}
 		if e == nil {
-			details = append(details, fault.Detail{Field: place, Message: "an ending is an object"})
+			details = append(details, fault.NewDetail(place, "an ending is an object"))
 			return details
 		}
 		if e.Key == "" {

@@ -12,6 +12,8 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
+
+	"formulary/internal/fault"
 )
 
 // Expressions work with numbers, texts and yes/no, by the keys of earlier
@@ -99,7 +101,7 @@ func tidy(n float64) float64 {
 // compileExpression reads an expression that may use the fields of the scope.
 func compileExpression(text string, scope *scope) (*formula, error) {
 	if len(text) > maxExpression {
-		return nil, fmt.Errorf("at most %d characters", maxExpression)
+		return nil, fault.Messagef("at most %d characters", maxExpression)
 	}
 	var bounds costChecker
 	options := []expr.Option{
@@ -115,12 +117,12 @@ func compileExpression(text string, scope *scope) (*formula, error) {
 	}
 	if invalid, ok := errors.AsType[*file.Error](err); ok {
 		if name, ok := strings.CutPrefix(invalid.Message, "unknown name "); ok {
-			return nil, fmt.Errorf("there is no earlier answer called %s", name)
+			return nil, fault.Messagef("there is no earlier answer called %s", name)
 		}
-		return nil, fmt.Errorf("this cannot be calculated from character %d on", invalid.Column+1)
+		return nil, fault.Messagef("this cannot be calculated from character %d on", invalid.Column+1)
 	}
 	if err != nil {
-		return nil, errors.New("this expression is too long or cannot be read")
+		return nil, fault.Messagef("this expression is too long or cannot be read")
 	}
 	switch kind := program.Node().Type(); {
 	case kind == nil:
@@ -129,7 +131,7 @@ func compileExpression(text string, scope *scope) (*formula, error) {
 	case kind.Kind() == reflect.Float64, kind.Kind() == reflect.Int:
 		return newFormula(program, false), nil
 	}
-	return nil, errors.New("an expression results in a number or in a text")
+	return nil, fault.Messagef("an expression results in a number or in a text")
 }
 
 // numericPatcher makes both ways of a choice numbers of the same kind, so that people need
@@ -170,10 +172,10 @@ type costChecker struct{ err error }
 func (b *costChecker) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.VariableDeclaratorNode, *ast.SequenceNode, *ast.PredicateNode, *ast.PointerNode:
-		b.err = errors.New("expressions have no variables of their own and no loops")
+		b.err = fault.Messagef("expressions have no variables of their own and no loops")
 	case *ast.BinaryNode:
 		if n.Operator == ".." || n.Operator == "matches" {
-			b.err = fmt.Errorf("expressions have no %s", n.Operator)
+			b.err = fault.Messagef("expressions have no %s", n.Operator)
 		}
 	}
 }
@@ -211,7 +213,7 @@ func (c *comparisons) check(answer, with ast.Node) {
 	if f == nil || f.Options == nil || f.Rows != nil || f.Other || hasOption(f.Options, text.Value) {
 		return
 	}
-	c.err = fmt.Errorf("%q is not the value of an answer to %s", text.Value, key.Value)
+	c.err = fault.Messagef("%q is not the value of an answer to %s", text.Value, key.Value)
 }
 
 // partsAs are the parts of an answer in the same kind of map.
@@ -234,7 +236,7 @@ func partsAs(parts map[string]any, like any) any {
 // zeroValue is what expressions see when a question is not answered: 0, an empty
 // text or an empty list.
 func zeroValue(f *Field) any {
-	switch KindOf(f.Kind).Schema(f)["type"] {
+	switch f.jsonType() {
 	case "number", "integer":
 		return 0.0
 	case "boolean":

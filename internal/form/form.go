@@ -3,7 +3,6 @@
 package form
 
 import (
-	"fmt"
 	"strings"
 	"time"
 	"unicode"
@@ -28,6 +27,9 @@ const (
 	Open   Status = "open"
 	Closed Status = "closed"
 )
+
+// Localize is the status in a message.
+func (s Status) Localize(word func(string) string) string { return word(string(s)) }
 
 // Form is a form as its owner sees it in a list.
 type Form struct {
@@ -76,7 +78,7 @@ const DefaultLanguage = "en"
 func (h *Header) Normalize() error {
 	var details []fault.Detail
 	invalid := func(field, format string, args ...any) {
-		details = append(details, fault.Detail{Field: field, Message: fmt.Sprintf(format, args...)})
+		details = append(details, fault.NewDetail(field, format, args...))
 	}
 	h.Title = strings.TrimSpace(h.Title)
 	switch n := utf8.RuneCountInString(h.Title); {

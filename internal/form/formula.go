@@ -108,7 +108,7 @@ func newScope(fields int) *scope {
 func (s *scope) add(f *Field, isText bool) {
 	s.fields[f.Key] = f
 	delete(s.zero, f.Key)
-	if f.Kind == (calculated{}).Name() {
+	if f.Traits().Calculated {
 		s.zero[f.Key] = 0.0
 		if isText {
 			s.zero[f.Key] = ""
@@ -130,7 +130,7 @@ func (s *scope) variables(text string) map[string]any {
 			start++
 			continue
 		}
-		if key := text[start:end]; s.fields[key] != nil && s.fields[key].hasAnswer() {
+		if key := text[start:end]; s.fields[key] != nil && s.fields[key].HasAnswer() {
 			env[key] = s.missing(key)
 		}
 		start = end

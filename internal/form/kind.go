@@ -1,15 +1,17 @@
 package form
 
 import (
-	"fmt"
 	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"formulary/internal/fault"
 )
 
-// Kind is a kind of question. Each is one file; the builder, the public page,
-// the check of an HTML post and of a JSON call, and the schema come from it.
+// Kind is a kind of question. Each is one file here and one template in
+// web/templates/kinds; everything else in the service reads what it needs from these
+// methods. Adding a kind means those two files and a line in builtinKinds.
 type Kind interface {
 	// Name is how definitions spell it.
 	Name() string
@@ -28,19 +30,8 @@ type Kind interface {
 	Validate(f *Field, value any) (any, error)
 	// Schema is the JSON Schema of an answer, or nil for what is not answered.
 	Schema(f *Field) map[string]any
-	// Parts are the columns that an answer fills in an export; nil is one.
-	Parts(f *Field) []Option
-	// SummaryMode is how many answers are summed up.
-	SummaryMode() SummaryMode
-}
-
-// FixedProperties are the properties of a kind that can have one value only, so that there is
-// nothing to choose.
-func FixedProperties(k Kind) []string {
-	if f, ok := k.(interface{ fixed() []string }); ok {
-		return f.fixed()
-	}
-	return []string{}
+	// Traits are the differences to a question that is answered with a line of text.
+	Traits() Traits
 }
 
 // KindInfo is what an owner reads when choosing a kind.
@@ -50,35 +41,8 @@ type KindInfo struct {
 	Group       string // Text, Numbers, Choices, Dates, People, Form
 }
 
-// SummaryMode is a way to sum up answers.
-type SummaryMode int
-
-const (
-	CountOnly         SummaryMode = iota // how many there are
-	CountOptions                         // how often each was chosen
-	Average                              // their average
-	AverageAndOptions                    // both
-)
-
-// What most kinds have in common; a kind embeds one of these.
-type (
-	words         struct{}
-	choices       struct{}
-	numbers       struct{}
-	numberChoices struct{}
-)
-
-func (words) Parts(*Field) []Option            { return nil }
-func (choices) Parts(*Field) []Option          { return nil }
-func (numbers) Parts(*Field) []Option          { return nil }
-func (numberChoices) Parts(*Field) []Option    { return nil }
-func (words) SummaryMode() SummaryMode         { return CountOnly }
-func (choices) SummaryMode() SummaryMode       { return CountOptions }
-func (numbers) SummaryMode() SummaryMode       { return Average }
-func (numberChoices) SummaryMode() SummaryMode { return AverageAndOptions }
-
-// Kinds lists every kind in the order in which people choose from them.
-var Kinds = []Kind{
+// builtinKinds are in the order in which people choose from them.
+var builtinKinds = []Kind{
 	shortText{}, longText{}, email{}, webAddress{}, phone{},
 	number{}, slider{}, rating{}, scale{},
 	yesNo{}, consent{},
@@ -88,27 +52,50 @@ var Kinds = []Kind{
 	hidden{}, calculated{}, statement{}, pageBreak{},
 }
 
-var kindsByName = func() map[string]Kind {
-	byName := map[string]Kind{}
-	for _, k := range Kinds {
-		byName[k.Name()] = k
-	}
-	return byName
-}()
-
-// KindOf finds a kind by its name, or returns nil.
-func KindOf(name string) Kind { return kindsByName[name] }
-
-// AnswerError is what is wrong with an answer, for respondents to read. The format is
-// English, and the key under which other languages have their own.
-type AnswerError struct {
-	Format string
-	Args   []any
+// kindEntry is a kind with what would otherwise be worked out for every answer.
+type kindEntry struct {
+	Kind
+	traits    Traits
+	hasAnswer bool
 }
 
-func answerError(format string, args ...any) error { return &AnswerError{format, args} }
+type kindRegistry struct {
+	list   []Kind
+	byName map[string]*kindEntry
+}
 
-func (p *AnswerError) Error() string { return fmt.Sprintf(p.Format, p.Args...) }
+var registry = newRegistry(builtinKinds)
+
+func newRegistry(kinds []Kind) *kindRegistry {
+	r := &kindRegistry{byName: map[string]*kindEntry{}}
+	for _, k := range kinds {
+		r.add(k)
+	}
+	return r
+}
+
+func (r *kindRegistry) add(k Kind) {
+	r.list = append(r.list, k)
+	r.byName[k.Name()] = &kindEntry{k, k.Traits(), k.Schema(&Field{}) != nil}
+}
+
+// Register adds a kind that is defined in another package. It must be called before
+// anything else in this package is used, for example in TestMain: the registry has no lock.
+func Register(k Kind) { registry.add(k) }
+
+// Kinds lists every kind in the order in which people choose from them.
+func Kinds() []Kind { return registry.list }
+
+// KindOf finds a kind by its name, or returns nil.
+func KindOf(name string) Kind {
+	if e := registry.byName[name]; e != nil {
+		return e.Kind
+	}
+	return nil
+}
+
+// answerError is what is wrong with an answer, for respondents to read.
+func answerError(format string, args ...any) error { return fault.Messagef(format, args...) }
 
 // What respondents read. One message, one place.
 var (

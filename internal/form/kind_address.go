@@ -1,9 +1,12 @@
 package form
 
-import "net/url"
+import (
+	"fmt"
+	"net/url"
+)
 
 // address is where a person lives, in parts.
-type address struct{ words }
+type address struct{}
 
 // AddressFields are the parts of an address; the page asks for them in this
 // order.
@@ -30,8 +33,16 @@ func (address) Validate(f *Field, value any) (any, error) {
 
 func (address) Schema(f *Field) map[string]any { return partsSchema(f, AddressFields, "line1", "city") }
 
-// Parts are those of an address.
-func (address) Parts(*Field) []Option { return partOptions(AddressFields) }
+func (address) Traits() Traits {
+	return Traits{
+		Parts: func(*Field) []Option { return partOptions(AddressFields) }, Countries: []string{"country"},
+		Group: true, Sketch: "address",
+		ExtraSize: func(*Field) int { return countriesSize },
+		Example: func(_ *Field, s Sampler) any {
+			return map[string]any{"line1": fmt.Sprintf("Example Street %d", 1+s.Dice.IntN(90)), "city": "Bonn", "postal_code": "53111", "country": "DE"}
+		},
+	}
+}
 
 // About is how owners know it.
 func (address) About() KindInfo { return KindInfo{"Address", "Street, town, country", "People"} }

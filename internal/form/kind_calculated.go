@@ -4,7 +4,7 @@ import "net/url"
 
 // calculated is a number or a text that the form works out of earlier answers;
 // nobody fills it in.
-type calculated struct{ numbers }
+type calculated struct{}
 
 func (calculated) Name() string                      { return "calculated" }
 func (calculated) Properties() []string              { return []string{"expression", "unit", "concealed"} }
@@ -30,6 +30,8 @@ func (calculated) Check(f *Field, invalid func(property, format string, args ...
 func (calculated) Schema(*Field) map[string]any {
 	return map[string]any{"type": []string{"number", "string"}, "readOnly": true}
 }
+
+func (calculated) Traits() Traits { return Traits{Summary: Average, Calculated: true, Script: true} }
 
 // About is how owners know it.
 func (calculated) About() KindInfo {

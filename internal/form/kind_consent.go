@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // consent is a box to tick under a text. Required, it must be ticked.
-type consent struct{ choices }
+type consent struct{}
 
 func (consent) Name() string                                             { return "consent" }
 func (consent) Properties() []string                                     { return []string{"text"} }
@@ -26,6 +26,17 @@ func (consent) Schema(f *Field) map[string]any {
 		return map[string]any{"type": "boolean", "const": true}
 	}
 	return map[string]any{"type": "boolean"}
+}
+
+func (consent) Traits() Traits {
+	return Traits{
+		Summary: CountOptions,
+		Options: func(*Field) []Option {
+			return []Option{{Value: "true", Label: "Agreed"}, {Value: "false", Label: "Not agreed"}}
+		},
+		Group: true, NoDefault: true, Sketch: "tick",
+		Example: func(*Field, Sampler) any { return true },
+	}
 }
 
 // About is how owners know it.

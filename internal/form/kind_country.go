@@ -7,7 +7,7 @@ import (
 )
 
 // country is one of the countries of ISO 3166, by its two letters.
-type country struct{ choices }
+type country struct{}
 
 func (country) Name() string                                             { return "country" }
 func (country) Properties() []string                                     { return []string{"placeholder"} }
@@ -34,6 +34,14 @@ func parseCountry(value any) (any, error) {
 		return nil, errCountry
 	}
 	return text, nil
+}
+
+func (country) Traits() Traits {
+	return Traits{
+		Summary: CountOptions, Countries: []string{""}, Sketch: "country",
+		ExtraSize: func(*Field) int { return countriesSize },
+		Example:   func(_ *Field, s Sampler) any { return []string{"DE", "FR", "PT", "TR", "US"}[s.Dice.IntN(5)] },
+	}
 }
 
 // About is how owners know it.

@@ -1,12 +1,13 @@
 package form
 
 import (
+	"fmt"
 	"net/url"
 	"time"
 )
 
 // date is a day of the calendar.
-type date struct{ words }
+type date struct{}
 
 func (date) Name() string                          { return "date" }
 func (date) Properties() []string                  { return []string{"earliest", "latest"} }
@@ -48,9 +49,9 @@ func parseMoment(f *Field, value any, format, said string, invalid error) (any, 
 	}
 	switch {
 	case f.Earliest != "" && text < f.Earliest:
-		return nil, answerError("not before %s", displayTime(f.Earliest, format, said))
+		return nil, answerError("not before %s", Moment{f.Earliest, format, said})
 	case f.Latest != "" && text > f.Latest:
-		return nil, answerError("not after %s", displayTime(f.Latest, format, said))
+		return nil, answerError("not after %s", Moment{f.Latest, format, said})
 	}
 	return text, nil
 }
@@ -61,6 +62,18 @@ const (
 	DisplayDate     = "2 January 2006"
 	DisplayDateTime = "2 January 2006, 15:04"
 )
+
+// Moment is a date or time in a message.
+type Moment struct {
+	Text          string
+	Layout        string // of the text
+	DisplayLayout string // how people write it, in English
+}
+
+// Localize writes it as people do.
+func (m Moment) Localize(word func(string) string) string {
+	return displayTime(m.Text, m.Layout, word(m.DisplayLayout))
+}
 
 // displayTime writes a date or time as people would.
 func displayTime(text, format, as string) string {
@@ -78,6 +91,15 @@ func checkMoments(f *Field, format string, invalid func(property, format string,
 	}
 	if f.Earliest != "" && f.Latest != "" && f.Earliest > f.Latest {
 		invalid("latest", "not before the earliest")
+	}
+}
+
+func (date) Traits() Traits {
+	return Traits{
+		Input: "date", TimeLayout: time.DateOnly, DisplayLayout: DisplayDate,
+		Example: func(_ *Field, s Sampler) any {
+			return fmt.Sprintf("2027-%02d-%02d", 1+s.Dice.IntN(12), 1+s.Dice.IntN(28))
+		},
 	}
 }
 

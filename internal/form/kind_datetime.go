@@ -1,9 +1,12 @@
 package form
 
-import "net/url"
+import (
+	"fmt"
+	"net/url"
+)
 
 // dateTime is a day and a time of day, where the person is.
-type dateTime struct{ words }
+type dateTime struct{}
 
 func (dateTime) Name() string                          { return "datetime" }
 func (dateTime) Properties() []string                  { return []string{"earliest", "latest"} }
@@ -19,6 +22,15 @@ func (dateTime) Validate(f *Field, value any) (any, error) {
 
 func (dateTime) Schema(*Field) map[string]any {
 	return map[string]any{"type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}T([01][0-9]|2[0-3]):[0-5][0-9]$"}
+}
+
+func (dateTime) Traits() Traits {
+	return Traits{
+		Input: "datetime-local", TimeLayout: dateTimeFormat, DisplayLayout: DisplayDateTime,
+		Example: func(_ *Field, s Sampler) any {
+			return fmt.Sprintf("2027-%02d-%02dT%02d:00", 1+s.Dice.IntN(12), 1+s.Dice.IntN(28), 8+s.Dice.IntN(10))
+		},
+	}
 }
 
 // About is how owners know it.

@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // dropdown is one of many answers, in a list that opens.
-type dropdown struct{ choices }
+type dropdown struct{}
 
 func (dropdown) Name() string                          { return "dropdown" }
 func (dropdown) Properties() []string                  { return []string{"options", "placeholder", "shuffle"} }
@@ -15,6 +15,10 @@ func (dropdown) Check(f *Field, invalid func(property, format string, args ...an
 
 func (dropdown) Validate(f *Field, value any) (any, error) { return validateSelection(f, value) }
 func (dropdown) Schema(f *Field) map[string]any            { return choiceSchema(f) }
+
+func (dropdown) Traits() Traits {
+	return Traits{Summary: CountOptions, OptionLimits: true, Sketch: "dropdown", Example: exampleOption}
+}
 
 // About is how owners know it.
 func (dropdown) About() KindInfo {

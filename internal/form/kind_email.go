@@ -7,7 +7,7 @@ import (
 )
 
 // email is an e-mail address.
-type email struct{ words }
+type email struct{}
 
 func (email) Name() string                                             { return "email" }
 func (email) Properties() []string                                     { return []string{"placeholder"} }
@@ -56,6 +56,14 @@ func plainWords(text string) bool {
 
 func (email) Schema(*Field) map[string]any {
 	return map[string]any{"type": "string", "format": "email", "maxLength": 254}
+}
+
+func (email) Traits() Traits {
+	return Traits{
+		Input:   "email",
+		Link:    func(address string) string { return "mailto:" + address },
+		Example: func(_ *Field, s Sampler) any { return strings.ToLower(s.Name) + "@example.com" },
+	}
 }
 
 // About is how owners know it.

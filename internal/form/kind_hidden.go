@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // hidden comes with the link, and the respondent does not see it.
-type hidden struct{ words }
+type hidden struct{}
 
 func (hidden) Name() string                                             { return "hidden" }
 func (hidden) Properties() []string                                     { return nil }
@@ -12,6 +12,8 @@ func (hidden) ParseForm(f *Field, in url.Values) any                    { return
 
 func (hidden) Validate(f *Field, value any) (any, error) { return shortText{}.Validate(f, value) }
 func (hidden) Schema(f *Field) map[string]any            { return textSchema(f, maxShortText) }
+
+func (hidden) Traits() Traits { return Traits{Hidden: true, Sketch: "link"} }
 
 // About is how owners know it.
 func (hidden) About() KindInfo { return KindInfo{"Hidden", "Comes with the link", "Form"} }

@@ -7,7 +7,7 @@ import (
 )
 
 // longText is a text of several lines.
-type longText struct{ words }
+type longText struct{}
 
 const maxLongText = 20_000
 
@@ -33,6 +33,10 @@ func (longText) Validate(f *Field, value any) (any, error) {
 }
 
 func (longText) Schema(f *Field) map[string]any { return textSchema(f, maxLongText) }
+
+func (longText) Traits() Traits {
+	return Traits{Multiline: true, Sketch: "lines", Example: exampleName}
+}
 
 // About is how owners know it.
 func (longText) About() KindInfo { return KindInfo{"Long text", "Several lines", "Text"} }

@@ -4,7 +4,7 @@ import "net/url"
 
 // matrix asks the same of several things: a row for each, one answer a row, or
 // several.
-type matrix struct{ choices }
+type matrix struct{}
 
 func (matrix) Name() string         { return "matrix" }
 func (matrix) Properties() []string { return []string{"rows", "options", "several"} }
@@ -127,8 +127,19 @@ func (matrix) Schema(f *Field) map[string]any {
 	return schema
 }
 
-// Parts are the rows.
-func (matrix) Parts(f *Field) []Option { return f.Rows }
+func (matrix) Traits() Traits {
+	return Traits{
+		Summary: CountOptions, List: true, Group: true, Sketch: "rows",
+		Parts: func(f *Field) []Option { return f.Rows },
+		Example: func(f *Field, s Sampler) any {
+			rows := map[string]any{}
+			for _, row := range f.Rows {
+				rows[row.Value] = s.pick(f.Options)
+			}
+			return rows
+		},
+	}
+}
 
 // About is how owners know it.
 func (matrix) About() KindInfo {

@@ -6,7 +6,7 @@ import (
 )
 
 // multipleChoice is any number of several answers.
-type multipleChoice struct{ choices }
+type multipleChoice struct{}
 
 func (multipleChoice) Name() string { return "multiple_choice" }
 func (multipleChoice) Properties() []string {
@@ -139,6 +139,13 @@ func (multipleChoice) Schema(f *Field) map[string]any {
 		schema["maxItems"] = *f.MaxPicks
 	}
 	return schema
+}
+
+func (multipleChoice) Traits() Traits {
+	return Traits{
+		Summary: CountOptions, List: true, OptionLimits: true, Group: true,
+		Example: func(f *Field, s Sampler) any { return []any{s.pick(f.Options), s.pick(f.Options)} },
+	}
 }
 
 // About is how owners know it.

@@ -8,7 +8,7 @@ import (
 )
 
 // name is what a person is called, in parts.
-type name struct{ words }
+type name struct{}
 
 // NameFields are the parts of a name; the page asks for them in this order.
 var NameFields = []string{"given", "family"}
@@ -94,9 +94,6 @@ func partsSchema(f *Field, parts []string, needed ...string) map[string]any {
 	return schema
 }
 
-// Parts are those of a name.
-func (name) Parts(*Field) []Option { return partOptions(NameFields) }
-
 func partOptions(parts []string) []Option {
 	options := make([]Option, len(parts))
 	for i, part := range parts {
@@ -109,6 +106,14 @@ func partOptions(parts []string) []Option {
 var partLabels = map[string]string{
 	"given": "First name", "family": "Last name",
 	"line1": "Street and number", "line2": "Second line", "city": "Town", "region": "Region", "postal_code": "Postal code", "country": "Country",
+}
+
+func (name) Traits() Traits {
+	return Traits{
+		Parts: func(*Field) []Option { return partOptions(NameFields) }, PartSeparator: " ",
+		Group: true, Sketch: "name",
+		Example: func(_ *Field, s Sampler) any { return map[string]any{"given": s.Name, "family": "Example"} },
+	}
 }
 
 // About is how owners know it.

@@ -10,7 +10,7 @@ import (
 )
 
 // number is any number, within limits.
-type number struct{ numbers }
+type number struct{}
 
 func (number) Name() string                          { return "number" }
 func (number) Properties() []string                  { return []string{"placeholder", "min", "max", "step", "unit"} }
@@ -90,11 +90,11 @@ func numberWithin(f *Field, value any) (any, error) {
 	}
 	switch {
 	case math.Abs(n) > maxMagnitude:
-		return nil, answerError("at most %s", formatNumber(maxMagnitude))
+		return nil, answerError("at most %s", Decimal(maxMagnitude))
 	case f.Min != nil && n < *f.Min:
-		return nil, answerError("at least %s", formatNumber(*f.Min))
+		return nil, answerError("at least %s", Decimal(*f.Min))
 	case f.Max != nil && n > *f.Max:
-		return nil, answerError("at most %s", formatNumber(*f.Max))
+		return nil, answerError("at most %s", Decimal(*f.Max))
 	}
 	if f.Step != nil {
 		from := 0.0
@@ -111,11 +111,19 @@ func numberWithin(f *Field, value any) (any, error) {
 
 // betweenSteps names the steps below and above a number that is none.
 func betweenSteps(f *Field, below, above float64) error {
-	exact := func(n float64) string { return formatNumber(math.Round(n*1e6) / 1e6) }
+	exact := func(n float64) Decimal { return Decimal(math.Round(n*1e6) / 1e6) }
 	if f.Max != nil && above > *f.Max {
 		return answerError("this is no step; try %s", exact(below))
 	}
 	return answerError("this is between two steps; try %s or %s", exact(below), exact(above))
+}
+
+// Decimal is a number in a message.
+type Decimal float64
+
+// Localize writes the decimal sign of the language.
+func (n Decimal) Localize(word func(string) string) string {
+	return strings.Replace(formatNumber(float64(n)), ".", word("."), 1)
 }
 
 func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
@@ -144,6 +152,16 @@ func numberSchema(f *Field) map[string]any {
 		schema["maximum"] = *f.Max
 	}
 	return schema
+}
+
+func (number) Traits() Traits {
+	return Traits{Summary: Average, Decimal: true, Example: func(f *Field, s Sampler) any {
+		least := 1.0
+		if f.Min != nil {
+			least = *f.Min
+		}
+		return least + float64(s.Dice.IntN(4))
+	}}
 }
 
 // About is how owners know it.

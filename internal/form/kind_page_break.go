@@ -4,7 +4,7 @@ import "net/url"
 
 // pageBreak begins a page; its label is the page's title, and its condition is
 // the page's.
-type pageBreak struct{ words }
+type pageBreak struct{}
 
 func (pageBreak) Name() string                                             { return "page_break" }
 func (pageBreak) Properties() []string                                     { return nil }
@@ -12,6 +12,8 @@ func (pageBreak) Check(*Field, func(property, format string, args ...any)) {}
 func (pageBreak) ParseForm(*Field, url.Values) any                         { return nil }
 func (pageBreak) Validate(*Field, any) (any, error)                        { return nil, nil }
 func (pageBreak) Schema(*Field) map[string]any                             { return nil }
+
+func (pageBreak) Traits() Traits { return Traits{PageBreak: true} }
 
 // About is how owners know it.
 func (pageBreak) About() KindInfo {

@@ -1,12 +1,13 @@
 package form
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 )
 
 // phone is a telephone number, as people write it.
-type phone struct{ words }
+type phone struct{}
 
 func (phone) Name() string                                             { return "phone" }
 func (phone) Properties() []string                                     { return []string{"placeholder"} }
@@ -43,6 +44,10 @@ func (phone) Validate(_ *Field, value any) (any, error) {
 
 func (phone) Schema(*Field) map[string]any {
 	return map[string]any{"type": "string", "pattern": `^\+?[0-9 \-./()]+$`, "maxLength": maxPhone}
+}
+
+func (phone) Traits() Traits {
+	return Traits{Example: func(_ *Field, s Sampler) any { return fmt.Sprintf("+49 228 555 0%03d", s.Dice.IntN(1000)) }}
 }
 
 // About is how owners know it.

@@ -7,7 +7,7 @@ import (
 )
 
 // ranking is all answers, in the order that the person likes them.
-type ranking struct{ choices }
+type ranking struct{}
 
 func (ranking) Name() string         { return "ranking" }
 func (ranking) Properties() []string { return []string{"options", "shuffle"} }
@@ -81,6 +81,21 @@ func (ranking) Schema(f *Field) map[string]any {
 	return map[string]any{
 		"type": "array", "uniqueItems": true, "minItems": len(f.Options), "maxItems": len(f.Options),
 		"items": map[string]any{"type": "string", "enum": optionValues(f.Options)},
+	}
+}
+
+func (ranking) Traits() Traits {
+	return Traits{
+		Summary: CountOptions, List: true, Ordered: true, Group: true, Sketch: "ranked",
+		// Each option has a list of places.
+		ExtraSize: func(f *Field) int { return len(f.Options) * len(f.Options) * 30 },
+		Example: func(f *Field, s Sampler) any {
+			var order []any
+			for _, i := range s.Dice.Perm(len(f.Options)) {
+				order = append(order, f.Options[i].Value)
+			}
+			return order
+		},
 	}
 }
 

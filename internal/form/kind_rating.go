@@ -3,11 +3,10 @@ package form
 import "net/url"
 
 // rating is a number of stars.
-type rating struct{ numberChoices }
+type rating struct{}
 
 func (rating) Name() string                          { return "rating" }
 func (rating) Properties() []string                  { return []string{"min", "max", "step", "low", "high"} }
-func (rating) fixed() []string                       { return []string{"min", "step"} }
 func (rating) ParseForm(f *Field, in url.Values) any { return formNumber(f, in) }
 
 // Check fixes what stars have in common: they start at one and are whole.
@@ -30,10 +29,26 @@ func (rating) Validate(f *Field, value any) (any, error) { return numberWithin(f
 
 func (rating) Schema(f *Field) map[string]any { return wholeSchema(f) }
 
+// wholeNumbers are the answers from one end to the other.
+func wholeNumbers(f *Field) []Option {
+	var list []Option
+	for n := *f.Min; n <= *f.Max; n++ {
+		list = append(list, Option{Value: formatNumber(n), Label: formatNumber(n)})
+	}
+	return list
+}
+
 func wholeSchema(f *Field) map[string]any {
 	schema := numberSchema(f)
 	schema["type"] = "integer"
 	return schema
+}
+
+func (rating) Traits() Traits {
+	return Traits{
+		Summary: AverageAndOptions, Chart: Histogram, Options: wholeNumbers, Fixed: []string{"min", "step"},
+		Group: true, Sketch: "stars", Example: exampleStep,
+	}
 }
 
 // About is how owners know it.

@@ -4,11 +4,10 @@ import "net/url"
 
 // scale is an opinion between two ends; from 0 to 10 it is the one of the net
 // promoter score.
-type scale struct{ numberChoices }
+type scale struct{}
 
 func (scale) Name() string                          { return "scale" }
 func (scale) Properties() []string                  { return []string{"min", "max", "step", "low", "high"} }
-func (scale) fixed() []string                       { return []string{"step"} }
 func (scale) ParseForm(f *Field, in url.Values) any { return formNumber(f, in) }
 
 func (scale) Check(f *Field, invalid func(property, format string, args ...any)) {
@@ -28,6 +27,13 @@ func (scale) Check(f *Field, invalid func(property, format string, args ...any))
 
 func (scale) Validate(f *Field, value any) (any, error) { return numberWithin(f, value) }
 func (scale) Schema(f *Field) map[string]any            { return wholeSchema(f) }
+
+func (scale) Traits() Traits {
+	return Traits{
+		Summary: AverageAndOptions, Chart: Histogram, Options: wholeNumbers, NPS: true, Fixed: []string{"step"},
+		Group: true, Sketch: "steps", Example: exampleStep,
+	}
+}
 
 // About is how owners know it.
 func (scale) About() KindInfo {

@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // shortText is one line.
-type shortText struct{ words }
+type shortText struct{}
 
 const maxShortText = 1000
 
@@ -36,6 +36,8 @@ func textSchema(f *Field, most int) map[string]any {
 	}
 	return schema
 }
+
+func (shortText) Traits() Traits { return Traits{Example: exampleName} }
 
 // About is how owners know it.
 func (shortText) About() KindInfo { return KindInfo{"Short text", "One line", "Text"} }

@@ -7,7 +7,7 @@ import (
 )
 
 // singleChoice is one of several answers, all in sight.
-type singleChoice struct{ choices }
+type singleChoice struct{}
 
 func (singleChoice) Name() string                          { return "single_choice" }
 func (singleChoice) Properties() []string                  { return []string{"options", "other", "shuffle"} }
@@ -88,6 +88,10 @@ func choiceSchema(f *Field) map[string]any {
 		return map[string]any{"type": "string", "minLength": 1, "maxLength": maxOther}
 	}
 	return map[string]any{"type": "string", "enum": optionValues(f.Options)}
+}
+
+func (singleChoice) Traits() Traits {
+	return Traits{Summary: CountOptions, OptionLimits: true, Group: true, Example: exampleOption}
 }
 
 // About is how owners know it.

@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // slider is a number that is chosen by moving along a line.
-type slider struct{ numberChoices }
+type slider struct{}
 
 func (slider) Name() string         { return "slider" }
 func (slider) Properties() []string { return []string{"min", "max", "step", "unit", "low", "high"} }
@@ -36,6 +36,10 @@ func fill(n **float64, value float64) {
 
 func (slider) Validate(f *Field, value any) (any, error) { return numberWithin(f, value) }
 func (slider) Schema(f *Field) map[string]any            { return numberSchema(f) }
+
+func (slider) Traits() Traits {
+	return Traits{Summary: AverageAndOptions, Chart: ColumnsIfMany, Script: true, Sketch: "track", Example: exampleStep}
+}
 
 // About is how owners know it.
 func (slider) About() KindInfo { return KindInfo{"Slider", "A number along a line", "Numbers"} }

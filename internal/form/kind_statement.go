@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // statement is a text between questions, in Markdown.
-type statement struct{ words }
+type statement struct{}
 
 func (statement) Name() string                      { return "statement" }
 func (statement) Properties() []string              { return []string{"text"} }
@@ -16,6 +16,8 @@ func (statement) Check(f *Field, invalid func(property, format string, args ...a
 		invalid("text", "a statement says something")
 	}
 }
+
+func (statement) Traits() Traits { return Traits{} }
 
 // About is how owners know it.
 func (statement) About() KindInfo { return KindInfo{"Statement", "A text between questions", "Form"} }

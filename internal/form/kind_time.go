@@ -1,9 +1,12 @@
 package form
 
-import "net/url"
+import (
+	"fmt"
+	"net/url"
+)
 
 // clock is a time of day.
-type clock struct{ words }
+type clock struct{}
 
 func (clock) Name() string                          { return "time" }
 func (clock) Properties() []string                  { return []string{"earliest", "latest"} }
@@ -19,6 +22,13 @@ func (clock) Validate(f *Field, value any) (any, error) {
 
 func (clock) Schema(*Field) map[string]any {
 	return map[string]any{"type": "string", "pattern": "^([01][0-9]|2[0-3]):[0-5][0-9]$"}
+}
+
+func (clock) Traits() Traits {
+	return Traits{
+		Input: "time", TimeLayout: clockFormat,
+		Example: func(_ *Field, s Sampler) any { return fmt.Sprintf("%02d:%02d", 8+s.Dice.IntN(10), 15*s.Dice.IntN(4)) },
+	}
 }
 
 // About is how owners know it.

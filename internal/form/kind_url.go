@@ -6,7 +6,7 @@ import (
 )
 
 // webAddress is the address of a page.
-type webAddress struct{ words }
+type webAddress struct{}
 
 func (webAddress) Name() string                                             { return "url" }
 func (webAddress) Properties() []string                                     { return []string{"placeholder"} }
@@ -43,6 +43,14 @@ func (webAddress) Validate(_ *Field, value any) (any, error) {
 
 func (webAddress) Schema(*Field) map[string]any {
 	return map[string]any{"type": "string", "format": "uri", "pattern": "^https?://", "maxLength": maxURL}
+}
+
+func (webAddress) Traits() Traits {
+	return Traits{
+		Input:   "url",
+		Link:    func(address string) string { return address },
+		Example: func(_ *Field, s Sampler) any { return "https://example.com/" + strings.ToLower(s.Name) },
+	}
 }
 
 // About is how owners know it.

@@ -3,7 +3,7 @@ package form
 import "net/url"
 
 // yesNo is a question with two answers.
-type yesNo struct{ choices }
+type yesNo struct{}
 
 func (yesNo) Name() string                                             { return "yes_no" }
 func (yesNo) Properties() []string                                     { return nil }
@@ -32,6 +32,15 @@ func formBoolean(f *Field, in url.Values) any {
 		return false
 	default:
 		return text
+	}
+}
+
+func (yesNo) Traits() Traits {
+	return Traits{
+		Summary: CountOptions,
+		Options: func(*Field) []Option { return []Option{{Value: "true", Label: "Yes"}, {Value: "false", Label: "No"}} },
+		Group:   true, Sketch: "pair",
+		Example: func(_ *Field, s Sampler) any { return s.Dice.IntN(4) > 0 },
 	}
 }
 

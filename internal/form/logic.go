@@ -25,10 +25,9 @@ type logic struct {
 // step is a field, and what there is to do with it for every response.
 type step struct {
 	*Field
-	kind       Kind
-	calculated bool
-	asked      bool
-	pageBreak  bool
+	kind   Kind
+	traits *Traits
+	asked  bool // has an answer
 }
 
 func (d *Definition) prepared() *logic {
@@ -42,12 +41,12 @@ func (d *Definition) prepared() *logic {
 		}
 		for _, f := range d.Fields {
 			l.fields[f.Key] = f
-			l.steps = append(l.steps, step{f, KindOf(f.Kind), f.Kind == (calculated{}).Name(), f.hasAnswer(), f.isBreak()})
+			l.steps = append(l.steps, step{f, KindOf(f.Kind), f.Traits(), f.HasAnswer()})
 			if l.everything != nil {
 				l.everything[f.Key] = true
 			}
 			l.capped = l.capped || slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 })
-			if f.Kind != (calculated{}).Name() {
+			if !f.Traits().Calculated {
 				scope.add(f, false)
 				continue
 			}

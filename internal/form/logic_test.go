@@ -146,7 +146,7 @@ func FuzzExpression(f *testing.F) {
 	scope, variables := newScope(len(d.Fields)), map[string]any{}
 	for _, field := range d.Fields {
 		scope.add(field, false)
-		if field.hasAnswer() {
+		if field.HasAnswer() {
 			variables[field.Key] = scope.missing(field.Key)
 		}
 	}

@@ -1,8 +1,8 @@
 package form
 
 import (
+	"cmp"
 	"strings"
-	"time"
 )
 
 // Piping: {{key}} in a label, a help text, a statement or an ending stands for
@@ -52,13 +52,13 @@ func pipeAt(text string) (key string, length int) {
 }
 
 // checkPipes says what is wrong with the references in a text.
-func checkPipes(text string, before map[string]*Field, invalid func(format string, args ...any)) {
+func checkPipes(text string, before map[string]*Field, problem func(format string, args ...any)) {
 	replacePipes(text, func(key string) string {
 		switch f := before[key]; {
 		case f == nil:
-			invalid("{{%s}} is not the key of an earlier field", key)
-		case !f.hasAnswer():
-			invalid("{{%s}} has no answer", key)
+			problem("{{%s}} is not the key of an earlier field", key)
+		case !f.HasAnswer():
+			problem("{{%s}} has no answer", key)
 		}
 		return ""
 	})
@@ -70,15 +70,12 @@ func checkPipes(text string, before map[string]*Field, invalid func(format strin
 func (f *Field) FormatAnswer(answer any, word func(string) string) string {
 	switch a := answer.(type) {
 	case string:
-		switch f.Kind {
-		case (date{}).Name():
-			return displayTime(a, time.DateOnly, word(DisplayDate))
-		case (dateTime{}).Name():
-			return displayTime(a, dateTimeFormat, word(DisplayDateTime))
+		if t := f.Traits(); t.DisplayLayout != "" {
+			return displayTime(a, t.TimeLayout, word(t.DisplayLayout))
 		}
 		return optionLabel(f.Options, a)
 	case float64:
-		text := strings.Replace(formatNumber(a), ".", word("."), 1)
+		text := Decimal(a).Localize(word)
 		if f.Unit != "" {
 			text += " " + f.Unit
 		}
@@ -94,7 +91,7 @@ func (f *Field) FormatAnswer(answer any, word func(string) string) string {
 		return f.FormatAnswer(StringSlice(a), word)
 	case map[string]any:
 		var parts []string
-		for _, part := range KindOf(f.Kind).Parts(f) {
+		for _, part := range f.Parts() {
 			value, ok := a[part.Value]
 			if !ok {
 				continue
@@ -105,11 +102,7 @@ func (f *Field) FormatAnswer(answer any, word func(string) string) string {
 			}
 			parts = append(parts, text)
 		}
-		separator := ", "
-		if f.Kind == (name{}).Name() {
-			separator = " "
-		}
-		return strings.Join(parts, separator)
+		return strings.Join(parts, cmp.Or(f.Traits().PartSeparator, ", "))
 	}
 	return ""
 }

@@ -9,7 +9,7 @@ import (
 // properties says how it is set.
 func TestKindsForOwners(t *testing.T) {
 	titles := map[string]bool{}
-	for _, k := range Kinds {
+	for _, k := range Kinds() {
 		about := k.About()
 		if about.Title == "" || about.Description == "" || about.Group == "" || titles[about.Title] {
 			t.Errorf("%s is known as %+v", k.Name(), about)
@@ -22,7 +22,7 @@ func TestKindsForOwners(t *testing.T) {
 		}
 	}
 	for _, p := range KindProperties {
-		if !slices.ContainsFunc(Kinds, func(k Kind) bool { return slices.Contains(k.Properties(), p.Name) }) {
+		if !slices.ContainsFunc(Kinds(), func(k Kind) bool { return slices.Contains(k.Properties(), p.Name) }) {
 			t.Errorf("nothing has %s", p.Name)
 		}
 	}

@@ -133,31 +133,28 @@ func EncodeText(text string) (string, error) {
 	return string(out), err
 }
 
-// Numeric says whether the field is answered with a number.
-func (f *Field) Numeric() bool {
-	kind, _ := KindOf(f.Kind).Schema(f)["type"].(string)
-	return kind == "number" || kind == "integer"
-}
-
 // JSON writes a value that came as text as an answer to the field is stored.
 func (f *Field) JSON(value string) (string, error) {
-	kind, _ := KindOf(f.Kind).Schema(f)["type"].(string)
 	switch {
-	case f.Numeric():
-		n, err := strconv.ParseFloat(value, 64)
-		if err != nil {
-			return "", err
-		}
-		text, err := json.Marshal(n)
-		return string(text), err
-	case kind == "boolean":
+	case f.IsNumeric():
+		return encodeNumber(value)
+	case f.IsBoolean():
 		yes, err := strconv.ParseBool(value)
 		return strconv.FormatBool(yes), err
 	}
-	if f.Kind == (calculated{}).Name() {
-		if n, err := (&Field{Kind: number{}.Name()}).JSON(value); err == nil {
+	if f.Traits().Calculated { // a number or a text
+		if n, err := encodeNumber(value); err == nil {
 			return n, nil
 		}
 	}
 	return EncodeText(value)
+}
+
+func encodeNumber(value string) (string, error) {
+	n, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(n)
+	return string(text), err
 }

@@ -79,7 +79,7 @@ func (s *Summary) Add(d *Definition, answers map[string]any, submitted time.Time
 
 func (t *QuestionStats) add(f *step, answer any, n int64) {
 	t.Answered += n
-	how := f.kind.SummaryMode()
+	how := f.traits.Summary
 	if number, ok := answer.(float64); ok && how != CountOnly {
 		if t.Sum == nil {
 			t.Sum = &ExactSum{}
@@ -87,7 +87,7 @@ func (t *QuestionStats) add(f *step, answer any, n int64) {
 		t.Sum.add(number, n)
 		t.Numbers += n
 	}
-	if how != CountOptions && how != AverageAndOptions {
+	if !how.CountsOptions() {
 		return
 	}
 	if t.Counts == nil {
@@ -110,13 +110,13 @@ func (t *QuestionStats) count(f *Field, row string, answer any, n int64) {
 	case []any:
 		t.count(f, row, StringSlice(a), n)
 	case []string:
-		options := newLookup(f.Options, len(a))
+		options, ordered := newLookup(f.Options, len(a)), f.Traits().Ordered
 		for place, value := range a {
 			if f.Other && options.find(value) < 0 {
 				value = OtherValue
 			}
 			count(t.Counts, row+value, n)
-			if f.Kind == (ranking{}).Name() {
+			if ordered {
 				if t.Places == nil {
 					t.Places = map[string]int64{}
 				}
@@ -205,7 +205,7 @@ func (t *QuestionStats) NPS() float64 {
 
 // IsNPS says whether the field's answers make a net promoter score.
 func (f *Field) IsNPS() bool {
-	return f.Kind == (scale{}).Name() && f.Min != nil && *f.Min == 0 && f.Max != nil && *f.Max == 10
+	return f.Traits().NPS && f.Min != nil && *f.Min == 0 && f.Max != nil && *f.Max == 10
 }
 
 // OptionCount is how often an answer was chosen.
@@ -217,8 +217,7 @@ type OptionCount struct {
 // OptionCounts are the counts of a question in the order of its options; what was
 // chosen and is no longer there comes last.
 func OptionCounts(f *Field, t *QuestionStats) []OptionCount {
-	how := KindOf(f.Kind).SummaryMode()
-	if how != CountOptions && how != AverageAndOptions {
+	if !f.Traits().Summary.CountsOptions() {
 		return nil
 	}
 	var list []OptionCount
@@ -258,7 +257,7 @@ func OptionCounts(f *Field, t *QuestionStats) []OptionCount {
 // FreeText is the part of an answer that nothing counts: all of a text, and what was
 // written instead of an option.
 func (f *Field) FreeText(answer any) any {
-	if KindOf(f.Kind).SummaryMode() == CountOnly {
+	if f.Traits().Summary == CountOnly {
 		return answer
 	}
 	var chosen []string
@@ -287,17 +286,8 @@ func sortByCount(a, b string) int {
 // optionsOf are the answers that there are to choose from, also where the
 // definition does not list them.
 func optionsOf(f *Field) []Option {
-	switch f.Kind {
-	case yesNo{}.Name():
-		return []Option{{Value: "true", Label: "Yes"}, {Value: "false", Label: "No"}}
-	case consent{}.Name():
-		return []Option{{Value: "true", Label: "Agreed"}, {Value: "false", Label: "Not agreed"}}
-	case rating{}.Name(), scale{}.Name():
-		var list []Option
-		for n := *f.Min; n <= *f.Max; n++ {
-			list = append(list, Option{Value: formatNumber(n), Label: formatNumber(n)})
-		}
-		return list
+	if options := f.Traits().Options; options != nil {
+		return options(f)
 	}
 	return f.Options
 }
@@ -309,7 +299,7 @@ func MergeQuestions(versions []*Definition) []*Field {
 	seen := map[string]bool{}
 	for i := len(versions) - 1; i >= 0; i-- {
 		for _, f := range versions[i].Fields {
-			if f.hasAnswer() && !seen[f.ID] {
+			if f.HasAnswer() && !seen[f.ID] {
 				seen[f.ID] = true
 				list = append(list, f)
 			}

@@ -21,7 +21,7 @@ func (d *Definition) checkTotals() []fault.Detail {
 			size = 0
 		}
 		if size += f.pageSize(); size > maxPageSize {
-			return []fault.Detail{{Field: fmt.Sprintf("fields.%d", i), Message: "the page has too many options, rows or countries; divide it with a page break"}}
+			return []fault.Detail{fault.NewDetail(fmt.Sprintf("fields.%d", i), "the page has too many options, rows or countries; divide it with a page break")}
 		}
 		comparisons += f.ShowIf.comparisons()
 		for _, jump := range f.Jumps {
@@ -32,7 +32,7 @@ func (d *Definition) checkTotals() []fault.Detail {
 		comparisons += e.ShowIf.comparisons()
 	}
 	if comparisons > maxComparisons {
-		return []fault.Detail{{Field: "fields", Message: fmt.Sprintf("a form has at most %d conditions", maxComparisons)}}
+		return []fault.Detail{fault.NewDetail("fields", "a form has at most %d conditions", maxComparisons)}
 	}
 	return nil
 }
@@ -69,8 +69,8 @@ func (f *Field) pageSize() int {
 	} else { // each cell has the labels of its row and column
 		size += len(f.Rows)*options + len(f.Options)*textLength(f.Rows) + controlSize*len(f.Rows)*len(f.Options)
 	}
-	if k, ok := KindOf(f.Kind).(interface{ listSize(*Field) int }); ok {
-		size += k.listSize(f)
+	if extra := f.Traits().ExtraSize; extra != nil {
+		size += extra(f)
 	}
 	return size
 }
@@ -85,9 +85,3 @@ func textLength(options []Option) int {
 
 // countriesSize is the HTML of a list of all countries.
 const countriesSize = 250 * 40
-
-func (country) listSize(*Field) int { return countriesSize }
-func (address) listSize(*Field) int { return countriesSize }
-
-// listSize is that of a list of places for each option.
-func (ranking) listSize(f *Field) int { return len(f.Options) * len(f.Options) * 30 }

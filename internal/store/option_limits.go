@@ -52,8 +52,7 @@ func claimOptions(t db.Tx, owner, formID string, caps map[option]int64, chosen [
 			return err
 		}
 		if n == 0 {
-			p := form.ErrOptionLimitReached.(*form.AnswerError)
-			return fault.InvalidFields(fault.Detail{Field: c.Key, Message: p.Error(), Format: p.Format})
+			return fault.InvalidFields(fault.DetailOf(c.Key, form.ErrOptionLimitReached))
 		}
 	}
 	return nil

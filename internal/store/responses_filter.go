@@ -119,7 +119,7 @@ func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditi
 func filterOf(versions []*form.Definition, id, part string, values ...string) AnswerFilter {
 	lists := slices.ContainsFunc(versions, func(d *form.Definition) bool {
 		return slices.ContainsFunc(d.Fields, func(f *form.Field) bool {
-			return f.ID == id && (f.Kind == "multiple_choice" || f.Kind == "ranking" || f.Kind == "matrix")
+			return f.ID == id && f.Traits().List
 		})
 	})
 	return AnswerFilter{places: answerPaths(versions, id), lists: lists, part: part, values: values}
@@ -172,12 +172,10 @@ func (s *Store) MatchLabels(ctx context.Context, owner, formID, text string, cou
 				options = append(options, quote(o.Value))
 			}
 		}
-		switch {
-		case f.Kind == "country":
-			add(f, "", codes)
-		case f.Kind == "address":
-			add(f, "country", codes)
-		case f.Rows == nil:
+		for _, part := range f.Traits().Countries {
+			add(f, part, codes)
+		}
+		if f.Rows == nil {
 			add(f, "", options)
 		}
 		for _, row := range f.Rows {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"formulary/internal/account"
+	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
 )
@@ -82,7 +83,7 @@ func (web *Handler) accountProblem(v *pageRequest, fill func(*accountPage), list
 	if fill != nil {
 		fill(p)
 	}
-	p.Errors = list
+	p.problems = list
 	return web.render(v, http.StatusUnprocessableEntity, "account", p)
 }
 
@@ -90,15 +91,15 @@ func (web *Handler) changeProfile(v *pageRequest) error {
 	list := problems{}
 	name, err := account.ParseName(v.field("name"))
 	if err != nil {
-		list["name"] = err.Error()
+		list["name"] = fault.MessageOf(err)
 	}
 	language, ok := form.ParseLanguage(v.field("language"))
 	if !ok {
-		list["language"] = "this is not a known language tag, such as en or pt-BR"
+		list["language"] = fault.Messagef("this is not a known language tag, such as en or pt-BR")
 	}
 	zone := strings.TrimSpace(v.field("time_zone"))
 	if !isZone(zone) {
-		list["time_zone"] = "this is not a time zone, such as Europe/Berlin"
+		list["time_zone"] = fault.Messagef("this is not a time zone, such as Europe/Berlin")
 	}
 	if len(list) > 0 {
 		return web.accountProblem(v, func(p *accountPage) {
@@ -111,13 +112,13 @@ func (web *Handler) changeProfile(v *pageRequest) error {
 	return web.redirect(v, "/account?saved=profile")
 }
 
-const wrongPassword = "The password is not right."
+var wrongPassword = fault.Messagef("The password is not right.")
 
 func (web *Handler) changeEmail(v *pageRequest) error {
 	fill := func(p *accountPage) { p.Email = v.field("email") }
 	email, err := account.ParseEmail(v.field("email"))
 	if err != nil {
-		return web.accountProblem(v, fill, problems{"email": err.Error()})
+		return web.accountProblem(v, fill, problems{"email": fault.MessageOf(err)})
 	}
 	right, err := web.confirmPassword(v, v.field("current"))
 	if err != nil {
@@ -152,7 +153,7 @@ func (web *Handler) changePassword(v *pageRequest) error {
 	}
 	password := v.field("password")
 	if err := account.CheckPassword(password, v.user.Email, v.user.Name); err != nil {
-		return web.accountProblem(v, nil, problems{"password": err.Error()})
+		return web.accountProblem(v, nil, problems{"password": fault.MessageOf(err)})
 	}
 	hash, err := web.Hasher.Hash(v.ctx(), password)
 	if err != nil {

@@ -146,7 +146,7 @@ func (web *Handler) applicationProblem(v *pageRequest, p *applicationPage, err e
 	if err != nil {
 		return err
 	}
-	p.Errors = list
+	p.problems = list
 	if posted := v.field("redirect_uris"); posted != "" {
 		p.URIs = posted
 	}

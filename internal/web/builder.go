@@ -36,17 +36,6 @@ type builderChoice struct {
 	Label string `json:"label"`
 }
 
-// builderKind is a kind of question as the builder offers it.
-type builderKind struct {
-	Name       string   `json:"name"`
-	Title      string   `json:"title"`
-	Hint       string   `json:"hint"`
-	Group      string   `json:"group"`
-	Properties []string `json:"properties"`
-	Fixed      []string `json:"fixed"`    // of them, those that have one value only
-	Answered   bool     `json:"answered"` // has an answer at all
-}
-
 // builderDraft is a form on its way between the builder and the store.
 type builderDraft struct {
 	ID          string            `json:"id"`
@@ -59,7 +48,7 @@ type builderDraft struct {
 	Fields      []*form.Field     `json:"fields"`
 	Endings     []*form.Ending    `json:"endings"`
 	Settings    form.Settings     `json:"settings"`
-	Changes     []string          `json:"changes"` // since the version that is published
+	Changes     []form.Change     `json:"changes"` // since the version that is published
 	Gone        map[string]string `json:"gone"`    // what it called the members that are not there any more, by their keys
 	UpdatedAt   time.Time         `json:"updated_at"`
 }
@@ -71,7 +60,7 @@ func (web *Handler) draftOf(v *pageRequest, f form.Form) (builderDraft, error) {
 	}
 	out := builderDraft{
 		ID: f.ID, Revision: f.Revision, Status: f.At(web.Now()).Status, Version: f.Version, Title: f.Title, Description: f.Description, Language: f.Language,
-		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []string{}, Gone: map[string]string{}, UpdatedAt: f.UpdatedAt,
+		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []form.Change{}, Gone: map[string]string{}, UpdatedAt: f.UpdatedAt,
 	}
 	if out.Endings == nil {
 		out.Endings = []*form.Ending{}
@@ -117,13 +106,8 @@ func (web *Handler) showBuilder(v *pageRequest) error {
 		return err
 	}
 	p.Data.Words = web.builderWords(web.languages.of(web.viewerLanguage(v)))
-	for _, k := range form.Kinds {
-		about := k.About()
-		properties := k.Properties()
-		if properties == nil {
-			properties = []string{}
-		}
-		p.Data.Kinds = append(p.Data.Kinds, builderKind{k.Name(), about.Title, about.Description, about.Group, properties, form.FixedProperties(k), k.Schema(&form.Field{}) != nil})
+	for _, k := range form.Kinds() {
+		p.Data.Kinds = append(p.Data.Kinds, newBuilderKind(k))
 	}
 	p.Data.Common, p.Data.Own = form.CommonProperties, form.KindProperties
 	for _, l := range formLanguages {
@@ -155,7 +139,7 @@ func (web *Handler) builderWords(all catalog) catalog {
 			}
 		}
 	}
-	for _, k := range form.Kinds {
+	for _, k := range form.Kinds() {
 		keep(k.About().Title, k.About().Description, k.About().Group)
 	}
 	for _, property := range slices.Concat(form.CommonProperties, form.KindProperties) {
@@ -175,7 +159,7 @@ func (web *Handler) saveDraft(v *pageRequest) error {
 	decoder := json.NewDecoder(v.r.Body)
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil {
-		return web.sendProblems(v, http.StatusBadRequest, &fault.Error{Code: fault.BadJSON, Message: "The draft cannot be read.", Cause: err})
+		return web.sendProblems(v, http.StatusBadRequest, fault.New(fault.BadJSON, "The draft cannot be read.").WithCause(err))
 	}
 	seen := v.r.Header.Get("If-Match")
 	revision, err := strconv.ParseInt(strings.Trim(seen, `"`), 10, 64)

@@ -8,14 +8,10 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
 
-	"formulary/internal/fault"
 	"formulary/internal/form"
 )
 
@@ -89,81 +85,8 @@ func (w catalog) translate(text string, args ...any) string {
 // Translate is say for templates.
 func (w catalog) Translate(text string, args ...any) string { return w.translate(text, args...) }
 
-var verb = regexp.MustCompile(`%[^a-zA-Z%]*[a-zA-Z]`)
-
-// translateMessage says a message that a rule made elsewhere, in English: as it stands, or
-// by the format that it was made with, with its values and what follows it in
-// brackets.
-func (w catalog) translateMessage(message string) string {
-	if own, ok := w[message]; ok {
-		return own
-	}
-	format, told := "", message
-	for text, own := range w {
-		// Most formats begin otherwise, which is quick to see.
-		begins := strings.IndexByte(text, '%')
-		if len(text) <= len(format) || begins < 0 || !strings.HasPrefix(message, text[:begins]) || !verb.MatchString(text) {
-			continue
-		}
-		if values, ok := valuesIn(message, verb.Split(text, -1)); ok {
-			args := make([]any, len(values))
-			for i, value := range values {
-				args[i] = w.translate(w.formatValue(value)) // also words, such as the status of a form
-			}
-			format, told = text, fmt.Sprintf(verb.ReplaceAllString(own, "%s"), args...)
-		}
-	}
-	if at := strings.LastIndex(message, " ("); format == "" && at > 0 {
-		return w.translateMessage(message[:at]) + message[at:]
-	}
-	return told
-}
-
-// translateProblem says what is wrong with an answer.
-func (w catalog) translateProblem(d fault.Detail) string {
-	if d.Format == "" {
-		return d.Message
-	}
-	args := slices.Clone(d.Args)
-	for i, arg := range args {
-		if text, ok := arg.(string); ok {
-			args[i] = w.formatValue(text)
-		}
-	}
-	return w.translate(d.Format, args...)
-}
-
-// formatValue writes a date or a number that stands in a message.
-func (w catalog) formatValue(text string) string {
-	for _, format := range []string{form.DisplayDate, form.DisplayDateTime} {
-		if t, err := time.Parse(format, text); err == nil {
-			return t.Format(w.translate(format))
-		}
-	}
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
-		return strings.Replace(text, ".", w.translate("."), 1)
-	}
-	return text
-}
-
-// valuesIn are what stands between the given parts of a message, if it has them.
-func valuesIn(message string, parts []string) ([]string, bool) {
-	rest, ok := strings.CutPrefix(message, parts[0])
-	var values []string
-	for i, part := range parts[1:] {
-		at := strings.Index(rest, part)
-		if i == len(parts)-2 {
-			at = len(strings.TrimSuffix(rest, part))
-			ok = ok && strings.HasSuffix(rest, part)
-		}
-		if !ok || at < 0 {
-			return nil, false
-		}
-		values = append(values, rest[:at])
-		rest = rest[at+len(part):]
-	}
-	return values, ok
-}
+// word looks a text up, for messages that render themselves.
+func (w catalog) word(text string) string { return w.translate(text) }
 
 // countriesIn are the countries by name.
 func (l languages) countriesIn(tag string) []hiddenInput {
@@ -208,16 +131,21 @@ func (l languages) country(tag, code string) string {
 
 // named is an answer with the name of a country in place of its code.
 func (l languages) named(tag string, f *form.Field, answer any) any {
-	switch a := answer.(type) {
-	case string:
-		if f.Kind == "country" {
-			return l.country(tag, a)
-		}
-	case map[string]any:
-		if code, ok := a["country"].(string); ok && f.Kind == "address" {
-			a = maps.Clone(a)
-			a["country"] = l.country(tag, code)
-			return a
+	if f == nil {
+		return answer
+	}
+	for _, part := range f.Traits().Countries {
+		switch a := answer.(type) {
+		case string:
+			if part == "" {
+				answer = l.country(tag, a)
+			}
+		case map[string]any:
+			if code, ok := a[part].(string); ok {
+				a = maps.Clone(a)
+				a[part] = l.country(tag, code)
+				answer = a
+			}
 		}
 	}
 	return answer

@@ -5,139 +5,79 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"formulary/internal/account"
+	"formulary/internal/fault"
 	"formulary/internal/form"
 )
 
 // The public page speaks these. English needs no words, but names of countries.
 var spoken = []string{"en", "de", "fr", "es", "pt", "tr", "ar"}
 
-// English texts stand where they are said, as strings of Go, of a template or of
-// a script.
-const quoted = `("(?:[^"\\]|\\.)*")`
-
-// source is where texts are said, and how: the pattern's group is the text.
-type source struct{ files, pattern string }
-
-var saidInPublic = []source{
-	{"templates/public.html", `\.Translate ` + quoted},
-	{"templates/ending.html", `\.Translate ` + quoted},
-	{"templates/closed.html", `\.Translate ` + quoted},
-	{"templates/kinds/*.html", `\.Translate ` + quoted},
-	{"public*.go", `words\.translate\(` + quoted},
-	{"../form/*.go", `\banswerError\(` + quoted},
-}
-
-var saidInConsole = []source{
-	{"templates/*.html", `\.(?:T|TRich) ` + quoted},
-	{"*.go", `web\.translateFor\(v, ` + quoted},
-	{"*.go", `\b[lp]\.T\(` + quoted},
-	{"*.go", `\b(?:title|Message): ` + quoted},
-	{"*.go", `\.(?:notice|title|Heading)(?:, p\.RequestID)? = ` + quoted},
-	{"*.go", `\bproblems\{"[^"]*": ` + quoted},
-	{"*.go", `\blist\["\w+"\] = ` + quoted},
-	{"*.go", `\bfault\.New\(fault\.\w+, ` + quoted},
-	{"*.go", `\bfault\.InvalidField\([^,]+, ` + quoted},
-	{"account.go", `wrongPassword = ` + quoted},
-	{"applications_test_flow.go", `t\.step\(` + quoted},
-	{"reference_errors.go", `\{fault\.\w+, ` + quoted},
-	{"static/builder*.js", `\bsay\(` + quoted},
-	{"static/builder*.js", `\blabel: ` + quoted},
-	{"../chart/*.go", `\b(?:word|count)\(` + quoted},
-	{"../form/describe.go", `(?:word\(|join\(c\.\w+, |": )` + quoted},
-	{"../form/summary.go", `Label: ` + quoted},
-
-	// What rules say about what people send.
-	{"../form/*.go", `\binvalid\((?:[\w.+"]+, )?("(?:[^"\\]|\\.)* (?:[^"\\]|\\.)*")`},
-	{"../form/*.go", `\bfault\.InvalidField\([^,]+, ` + quoted},
-	{"../form/*.go", `\bMessage: (?:fmt\.Sprintf\()?` + quoted},
-	{"../form/expression.go", `(?:errors\.New|fmt\.Errorf)\(` + quoted},
-	{"../account/application.go", `\binvalid\("\w+", ` + quoted},
-	{"../account/[pru]*.go", `(?:errors\.New|fmt\.Errorf)\(("(?:an?|the|this|http) (?:[^"\\]|\\.)*")`},
-	{"../store/*.go", `\bfault\.New\(fault\.(?:BadRequest|NotFoundInAccount|Forbidden|Conflict|FormNotOpen), ` + quoted},
-	{"../store/*.go", `\bfault\.InvalidField\([^,]+, ` + quoted},
-	{"../store/*.go", `\bMessage: ` + quoted},
-	{"../oauth/authorize.go", `(?:\berrorPage\(|fault\.New\(fault\.Forbidden, )` + quoted},
-	{"../fault/fault.go", `("[A-Z][^"]*\.")`},
-}
-
 var (
 	formatVerb = regexp.MustCompile(`%[^a-zA-Z%]*[a-zA-Z%]`)
 	scriptSlot = regexp.MustCompile(`\{\w+\}`)
 )
 
-// said collects texts, with the file that says each.
-func said(t *testing.T, sources []source) map[string]string {
+// shared are texts on public pages and in the workspace that no literal argument shows.
+var shared = []string{"Yes", "No", "Other", ".", form.DisplayDate, form.DisplayDateTime}
+
+// publicTexts are all texts of the form that respondents fill in.
+func publicTexts(t *testing.T) texts {
 	t.Helper()
-	texts := map[string]string{"Yes": "piping.go", "No": "piping.go", "Other": "summary.go", ".": "piping.go", form.DisplayDate: "piping.go", form.DisplayDateTime: "piping.go"}
-	for _, from := range sources {
-		files, err := filepath.Glob(from.files)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: no such files (%v)", from.files, err)
-		}
-		found, pattern := false, regexp.MustCompile(from.pattern)
-		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") {
-				continue
-			}
-			content, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, m := range pattern.FindAllStringSubmatch(string(content), -1) {
-				text, err := strconv.Unquote(m[1])
-				if err != nil {
-					t.Fatalf("%s: %s: %v", file, m[1], err)
-				}
-				if text != "" && text != "%s" {
-					texts[text] = file
-				}
-				found = true
-			}
-		}
-		if !found && strings.HasSuffix(from.files, ".go") {
-			t.Errorf("%s: nothing is said as %s any more", from.files, from.pattern)
-		}
+	list := texts{}
+	list.add("form", shared...)
+	for _, files := range []string{"templates/public.html", "templates/ending.html", "templates/closed.html", "templates/kinds/*.html"} {
+		list.addTemplates(t, files, "Translate")
 	}
-	return texts
+	list.addGo(t, "public*.go", goTexts{calls: map[string]int{"translate": 0}})
+	list.addGo(t, "../form/*.go", goTexts{calls: map[string]int{"answerError": 0}})
+	return list
 }
 
-// consoleTexts are all that the workspace can say.
-func consoleTexts(t *testing.T) map[string]string {
+// consoleTexts are all texts of the workspace.
+func consoleTexts(t *testing.T) texts {
 	t.Helper()
-	texts := said(t, saidInConsole)
-	add := func(from string, list ...string) {
-		for _, text := range list {
-			if text != "" {
-				texts[text] = from
-			}
-		}
-	}
-	for _, notices := range []map[string]string{accountNotices, applicationNotices, homeNotices, shareNotices} {
-		for _, text := range notices {
-			add("the notices", text)
-		}
-	}
+	list := texts{}
+	list.add("form", shared...)
+	list.addTemplates(t, "templates/*.html", "T", "TRich")
+	list.addScripts(t, "static/builder*.js")
+	list.addGo(t, "*.go", goTexts{
+		calls:  map[string]int{"T": 0, "translateFor": 1, "step": 0, "fault.New": 1, "fault.InvalidField": 1, "fault.Messagef": 0},
+		fields: []string{"title", "notice", "Heading"},
+		tables: []string{"accountNotices", "applicationNotices", "homeNotices", "shareNotices", "errorMeanings"},
+	})
+	list.addGo(t, "../chart/*.go", goTexts{calls: map[string]int{"word": 0, "count": 0}})
+	list.addGo(t, "../form/describe.go", goTexts{calls: map[string]int{"word": 0, "join": 1}, tables: []string{"operatorPhrases"}})
+	list.addGo(t, "../form/kind_*.go", goTexts{fields: []string{"Label"}})
+
+	// What rules say about what people send.
+	rules := map[string]int{"invalid": 1, "problem": 0, "fault.InvalidField": 1, "fault.NewDetail": 1, "fault.Messagef": 0, "fault.New": 1}
+	list.addGo(t, "../form/*.go", goTexts{calls: rules})
+	list.addGo(t, "../account/*.go", goTexts{calls: rules})
+	list.addGo(t, "../store/*.go", goTexts{calls: rules})
+	list.addGo(t, "../respond/*.go", goTexts{calls: rules})
+	list.addGo(t, "../oauth/authorize.go", goTexts{calls: map[string]int{"errorPage": 0, "fault.New": 1}})
+	list.addGo(t, "../fault/*.go", goTexts{calls: map[string]int{"New": 1}})
+
 	for _, scope := range account.ScopeList {
-		add("scope.go", scope.Description)
+		list.add("scope.go", scope.Description)
 	}
-	for _, kind := range form.Kinds {
+	for _, kind := range form.Kinds() {
 		about := kind.About()
-		add("kind "+kind.Name(), about.Title, about.Description, about.Group)
+		list.add("kind "+kind.Name(), about.Title, about.Description, about.Group)
 	}
 	for _, p := range slices.Concat(form.CommonProperties, form.KindProperties) {
-		add("property.go", p.Label, p.Help)
+		list.add("property.go", p.Label, p.Help)
 	}
 	for month := time.January; month <= time.December; month++ {
-		add("speech.go", month.String())
+		list.add("format.go", month.String())
 	}
-	add("form.go", string(form.Draft), string(form.Open), string(form.Closed))
-	return texts
+	list.add("form.go", string(form.Draft), string(form.Open), string(form.Closed))
+	return list
 }
 
 func TestWords(t *testing.T) {
@@ -145,7 +85,7 @@ func TestWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, console := said(t, saidInPublic), consoleTexts(t)
+	public, console := publicTexts(t), consoleTexts(t)
 	if len(public) < 40 || len(console) < 400 {
 		t.Fatalf("only %d and %d texts found: are they said in another way now?", len(public), len(console))
 	}
@@ -167,7 +107,7 @@ func TestWords(t *testing.T) {
 			if own, english := codes(all.countries[language]()), codes(all.countries["en"]()); !slices.Equal(own, english) {
 				t.Errorf("these countries have names: %v\nin English: %v", own, english)
 			}
-			texts := map[string]string{}
+			texts := texts{}
 			for text, file := range public {
 				texts[text] = file
 			}
@@ -193,7 +133,7 @@ func TestWords(t *testing.T) {
 
 // checkWords says what a language lacks, has without need or says with other
 // values. English has words only for what carries a remark.
-func checkWords(t *testing.T, list catalog, texts map[string]string, english bool) {
+func checkWords(t *testing.T, list catalog, texts texts, english bool) {
 	t.Helper()
 	for text, file := range texts {
 		own := list[text]
@@ -244,30 +184,32 @@ func TestLiteralTitles(t *testing.T) {
 	}
 }
 
-func TestRetell(t *testing.T) {
+func TestMessages(t *testing.T) {
 	w := catalog{
-		"at most %s": "höchstens %s", "at most %d characters": "höchstens %d Zeichen", "%q is taken": "%q ist vergeben",
-		"the scheme %s is not allowed; use https": "das Schema %s geht nicht; nehmen Sie https", "no": "nein",
-		"not before %s": "frühestens %s", ".": ",", "2 January 2006": "02.01.2006", "2 January 2006, 15:04": "02.01.2006, 15:04",
+		"at most %s": "höchstens %s", "at most %d characters": "höchstens %d Zeichen", "%q is taken": "%q ist vergeben", "The form is not %s.": "Das Formular ist nicht %s.",
+		"not before %s": "frühestens %s", ".": ",", "2 January 2006": "02.01.2006", "open": "geöffnet", "100%": "hundert Prozent",
 	}
-	for message, want := range map[string]string{
-		"no":                           "nein",
-		"at most 60 characters":        "höchstens 60 Zeichen",
-		"at most 1.5":                  "höchstens 1,5",
-		"not before 3 May 2026":        "frühestens 03.05.2026",
-		"not before 3 May 2026, 07:30": "frühestens 03.05.2026, 07:30",
-		"not before 07:30":             "frühestens 07:30",
-		`"summer" is taken`:            `"summer" ist vergeben`,
-		`"100%" is taken`:              `"100%" ist vergeben`,
-		"something else":               "something else",
-		"something else (at most)":     "something else (at most)",
-		"the scheme ftp is not allowed; use https (ftp://a)": "das Schema ftp geht nicht; nehmen Sie https (ftp://a)",
+	day := form.Moment{Text: "2026-05-03", Layout: time.DateOnly, DisplayLayout: form.DisplayDate}
+	for _, c := range []struct {
+		message       fault.Term
+		english, want string
+	}{
+		{fault.Messagef("100%"), "100%", "hundert Prozent"},
+		{fault.Messagef("at most %d characters", 60), "at most 60 characters", "höchstens 60 Zeichen"},
+		{fault.Messagef("at most %s", form.Decimal(1.5)), "at most 1.5", "höchstens 1,5"},
+		{fault.Messagef("not before %s", day), "not before 3 May 2026", "frühestens 03.05.2026"},
+		{fault.Messagef("%q is taken", "100%"), `"100%" is taken`, `"100%" ist vergeben`},
+		{fault.Messagef("something else"), "something else", "something else"},
+		{fault.New(fault.FormNotOpen, "The form is not %s.", form.Open), "The form is not open.", "Das Formular ist nicht geöffnet."},
+		{fault.InvalidField("slug", "%q is taken", "a"), `slug: "a" is taken`, `slug: "a" ist vergeben`},
+		{fault.NewDetail("uri", "%s (%s)", fault.Messagef("at most %d characters", 9), "x://y"), "at most 9 characters (x://y)", "höchstens 9 Zeichen (x://y)"},
+		{fault.Detail{Field: "a", Message: "without a format"}, "without a format", "without a format"},
 	} {
-		if got := w.translateMessage(message); got != want {
-			t.Errorf("%q is told as %q, want %q", message, got, want)
+		if got := c.message.Localize(w.word); got != c.want {
+			t.Errorf("%q is %q, want %q", c.english, got, c.want)
 		}
-		if got := catalog(nil).translateMessage(message); got != message {
-			t.Errorf("without words, %q is told as %q", message, got)
+		if got := c.message.Localize(catalog(nil).word); got != c.english {
+			t.Errorf("in English it is %q, want %q", got, c.english)
 		}
 	}
 }

@@ -173,14 +173,9 @@ func (web *Handler) translateError(v *pageRequest, err error) *fault.Error {
 	w := web.languages.of(web.viewerLanguage(v))
 	details := make([]fault.Detail, len(e.Details))
 	for i, d := range e.Details {
-		details[i] = fault.Detail{Field: d.Field, Message: w.translateMessage(d.Message)}
+		details[i] = fault.Detail{Field: d.Field, Message: d.Localize(w.word)}
 	}
-	if len(details) > 0 && e.Message == details[0].Field+": "+e.Details[0].Message {
-		e.Message = details[0].Field + ": " + details[0].Message
-	} else {
-		e.Message = w.translateMessage(e.Message)
-	}
-	e.Details = details
+	e.Message, e.Details = e.Localize(w.word), details
 	return &e
 }
 

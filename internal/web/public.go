@@ -138,7 +138,7 @@ type result struct {
 func (a *fillSession) calculatedValues(e form.Evaluation) map[string]result {
 	list := map[string]result{}
 	for _, f := range a.form.Definition.Fields {
-		if answer, ok := e.Answers[f.Key]; ok && f.Kind == "calculated" && f.IsVisible() {
+		if answer, ok := e.Answers[f.Key]; ok && f.Traits().Calculated && f.IsVisible() {
 			list[f.Key] = result{answer, a.formatAnswer(f, answer)}
 		}
 	}
@@ -277,7 +277,7 @@ func (web *Handler) renderPageWithError(v *pageRequest, a *fillSession, err erro
 }
 
 // firstProblem finds the first page on which something is wrong, and what.
-func (web *Handler) firstProblem(a *fillSession, pages []form.Page, details []fault.Detail) (int, problems) {
+func (web *Handler) firstProblem(a *fillSession, pages []form.Page, details []fault.Detail) (int, fieldErrors) {
 	wrong := map[string]fault.Detail{}
 	for _, d := range details {
 		if _, ok := wrong[d.Field]; !ok {
@@ -285,10 +285,10 @@ func (web *Handler) firstProblem(a *fillSession, pages []form.Page, details []fa
 		}
 	}
 	for i, page := range pages {
-		list := problems{}
+		list := fieldErrors{}
 		for _, f := range page.Fields {
 			if d, ok := wrong[f.Key]; ok {
-				list[f.Key] = a.words.translateProblem(d)
+				list[f.Key] = d.Localize(a.words.word)
 			}
 		}
 		if len(list) > 0 {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"formulary/internal/fault"
 	"formulary/internal/form"
@@ -73,13 +72,11 @@ func (a *fillSession) endingURL(e form.Evaluation) string {
 	return d.InterpolateURL(ending.Redirect, func(f *form.Field, key string) string {
 		return f.FormatAnswer(e.Answers[key], func(word string) string {
 			// Programs read numbers and dates as the API has them.
-			switch word {
+			switch t := f.Traits(); word {
 			case ".":
 				return word
-			case form.DisplayDate:
-				return time.DateOnly
-			case form.DisplayDateTime:
-				return "2006-01-02T15:04"
+			case t.DisplayLayout:
+				return t.TimeLayout
 			}
 			return a.words.translate(word)
 		})

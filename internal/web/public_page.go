@@ -22,7 +22,7 @@ type fillSession struct {
 	embedded bool
 	preview  bool       // by the owner, of the draft: nothing is stored
 	in       url.Values // what was sent so far
-	problems problems
+	problems fieldErrors
 	seen     map[string]bool // what was on the page before, when it is shown again
 	notice   string
 	named    func(f *form.Field, answer any) any // with the names of countries
@@ -167,7 +167,7 @@ type logic struct {
 
 type logicField struct {
 	Key    string          `json:"key"`
-	Kind   string          `json:"kind"`
+	Shape  string          `json:"shape,omitempty"` // how the script reads its controls; empty: as a text
 	ShowIf *form.Condition `json:"show_if,omitempty"`
 }
 
@@ -254,7 +254,7 @@ func (web *Handler) formPage(v *pageRequest, a *fillSession, number int) (*publi
 	p.Seen = strings.Join(keys, ",")
 	p.Kept = hiddenAnswers(d, a.in, here)
 	p.Logic = logicOf(d, p.Fields, e)
-	if p.Logic != nil || slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Kind == "slider" || q.Kind == "calculated" || q.Other }) || a.embedded {
+	if p.Logic != nil || slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Traits().Script || q.Other }) || a.embedded {
 		p.Script = "form.js"
 	}
 	return p, nil
@@ -282,7 +282,7 @@ func (a *fillSession) fillDefaults() {
 // localise writes a number that a program wrote as people do.
 func (a *fillSession) localise(key string) {
 	f := a.form.Definition.Field(key)
-	if f == nil || f.Kind != "number" || len(a.in[key]) != 1 {
+	if f == nil || !f.Traits().Decimal || len(a.in[key]) != 1 {
 		return
 	}
 	if _, err := strconv.ParseFloat(a.in[key][0], 64); err == nil {
@@ -295,7 +295,7 @@ func (a *fillSession) localise(key string) {
 func (a *fillSession) posted() map[string]any {
 	in := maps.Clone(a.in)
 	for _, f := range a.form.Definition.Fields {
-		if text := in.Get(f.Key); f.Kind == "number" && text != "" {
+		if text := in.Get(f.Key); f.Traits().Decimal && text != "" {
 			in[f.Key] = []string{form.NormalizeNumber(text, a.words.translate("."))}
 		}
 	}
@@ -311,9 +311,9 @@ func logicOf(d *form.Definition, list []*question, e form.Evaluation) *logic {
 	here, asked := map[string]bool{}, map[string]bool{}
 	for _, q := range list {
 		q.ShowIf.Fields(func(key string) { asked[key] = true })
-		here[q.Key] = q.Kind != "calculated"
-		if q.HasAnswer() && q.Kind != "calculated" || q.Maybe {
-			l.Fields = append(l.Fields, logicField{q.Key, q.Kind, q.ShowIf})
+		here[q.Key] = !q.Traits().Calculated
+		if q.TakesAnswer() || q.Maybe {
+			l.Fields = append(l.Fields, logicField{q.Key, controlShape(q.Field), q.ShowIf})
 		}
 	}
 	for key, answer := range e.Answers {
@@ -323,11 +323,32 @@ func logicOf(d *form.Definition, list []*question, e form.Evaluation) *logic {
 		}
 	}
 	for _, f := range d.Fields {
-		if f.Kind == "ranking" && asked[f.Key] {
+		if f.Traits().Ordered && asked[f.Key] {
 			l.Ranked = append(l.Ranked, f.Key)
 		}
 	}
 	return l
+}
+
+// controlShape says how the script reads the controls of a question.
+func controlShape(f *form.Field) string {
+	switch t := f.Traits(); {
+	case !f.TakesAnswer():
+		return ""
+	case f.Parts() != nil:
+		return "parts"
+	case t.Ordered:
+		return "places"
+	case t.List:
+		return "list"
+	case t.Decimal:
+		return "decimal"
+	case f.IsNumeric():
+		return "number"
+	case f.IsBoolean():
+		return "boolean"
+	}
+	return ""
 }
 
 // hiddenAnswers are those of questions that are not on the page.

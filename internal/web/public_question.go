@@ -98,8 +98,8 @@ const shortTextLength = 500
 
 // Limits says beforehand what would otherwise be refused.
 func (q *question) Limits() string {
-	number := func(n float64) string { return q.words.formatValue(strconv.FormatFloat(n, 'f', -1, 64)) }
-	switch f := q.Field; {
+	number := func(n float64) string { return form.Decimal(n).Localize(q.words.word) }
+	switch f, t := q.Field, q.Traits(); {
 	case f.MinPicks != nil && f.MaxPicks != nil && *f.MinPicks == *f.MaxPicks:
 		return q.words.translate("please choose %d", *f.MinPicks)
 	case f.MinPicks != nil && f.MaxPicks != nil:
@@ -108,13 +108,13 @@ func (q *question) Limits() string {
 		return q.words.translate("please choose at least %d", *f.MinPicks)
 	case f.MaxPicks != nil:
 		return q.words.translate("please choose at most %d", *f.MaxPicks)
-	case f.Kind == "number" && f.Min != nil && f.Max != nil:
+	case t.Decimal && f.Min != nil && f.Max != nil:
 		return q.words.translate("from %s to %s", number(*f.Min), number(*f.Max))
-	case f.Kind == "number" && f.Min != nil && *f.Min != 0:
+	case t.Decimal && f.Min != nil && *f.Min != 0:
 		return q.words.translate("at least %s", number(*f.Min))
-	case f.Kind == "number" && f.Max != nil:
+	case t.Decimal && f.Max != nil:
 		return q.words.translate("at most %s", number(*f.Max))
-	case f.Kind == "long_text" && f.MaxLength != nil && *f.MaxLength <= shortTextLength:
+	case t.Multiline && f.MaxLength != nil && *f.MaxLength <= shortTextLength:
 		return q.words.translate("at most %d characters", *f.MaxLength)
 	}
 	return ""
@@ -130,16 +130,6 @@ func (q *question) Number(n *float64) string {
 
 // Place numbers the places of a ranking from 1.
 func (q *question) Place(i int) string { return strconv.Itoa(i + 1) }
-
-// HasLabel says whether the question stands over one control, whose label it is;
-// otherwise it is the legend of a group.
-func (q *question) HasLabel() bool {
-	switch q.Kind {
-	case "short_text", "long_text", "email", "url", "phone", "number", "slider", "dropdown", "date", "time", "datetime", "country":
-		return true
-	}
-	return false
-}
 
 // question prepares one field.
 func (web *Handler) question(a *fillSession, field *form.Field, e form.Evaluation, pipes *form.Interpolator, full map[[2]string]bool, nonce string) (*question, error) {
@@ -160,10 +150,9 @@ func (web *Handler) question(a *fillSession, field *form.Field, e form.Evaluatio
 			return nil, err
 		}
 	}
-	switch field.Kind {
-	case "calculated":
+	if traits := field.Traits(); traits.Calculated {
 		q.Result = a.formatAnswer(field, e.Answers[field.Key])
-	case "country", "address":
+	} else if traits.Countries != nil {
 		q.countries = web.languages.countryOptions(a.form.Header.Language)
 	}
 	for _, o := range field.Options {

@@ -35,7 +35,7 @@ type layout struct {
 	Script string // one more script
 	Style  string // one more style sheet
 	Notice string // good news, said once
-	Errors problems
+	Errors fieldErrors
 
 	Public   bool   // a form, for everybody: nothing of the console around it
 	Language string // of a form's page; English when empty
@@ -48,6 +48,8 @@ type layout struct {
 	zone   string  // where the viewer is
 	title  string  // Title, before it is put into words
 	notice string  // Notice, before it is put into words
+
+	problems problems // Errors, before they are put into words
 
 	formAction string // where else the page's form may end
 	frames     string // sites that may show the page in a frame; * is any
@@ -80,7 +82,10 @@ func (l *layout) Sheet() string {
 type framed interface{ frame() *layout }
 
 // problems are messages by the field that they stand beside.
-type problems map[string]string
+type problems map[string]fault.Term
+
+// fieldErrors are problems in the language of the page.
+type fieldErrors map[string]string
 
 // newProblems takes the details out of an error about input; any other error is
 // returned as it is.
@@ -91,14 +96,15 @@ func newProblems(err error) (problems, error) {
 	}
 	list := problems{}
 	for _, d := range e.Details {
-		if list[d.Field] == "" {
-			list[d.Field] = d.Message
+		if list[d.Field] == nil {
+			list[d.Field] = d
 		}
 	}
 	return list, nil
 }
 
-func loadPages(static map[string]asset, base string) (pages, error) {
+// loadPages reads the templates; kinds has more of those in templates/kinds, or is nil.
+func loadPages(static map[string]asset, base string, kinds fs.FS) (pages, error) {
 	icon := func(name string) string {
 		return `<svg class="icon" aria-hidden="true"><use href="/static/icons.svg?v=` + static["icons.svg"].version + `#` + name + `"/></svg>`
 	}
@@ -119,7 +125,7 @@ func loadPages(static map[string]asset, base string) (pages, error) {
 		"browser":  browserName,
 		"through":  renderNested,
 		"sentence": sentence,
-		"problem": func(list problems, field string) template.HTML {
+		"problem": func(list fieldErrors, field string) template.HTML {
 			if list[field] == "" {
 				return ""
 			}
@@ -128,7 +134,7 @@ func loadPages(static map[string]asset, base string) (pages, error) {
 		},
 		// invalid ties an input to what is wrong with it, and brings the
 		// person there.
-		"invalid": func(list problems, field string) template.HTMLAttr {
+		"invalid": func(list fieldErrors, field string) template.HTMLAttr {
 			if list[field] == "" {
 				return ""
 			}
@@ -157,21 +163,44 @@ func loadPages(static map[string]asset, base string) (pages, error) {
 			return nil, err
 		}
 	}
-	return list, addKinds(list["public"])
+	return list, addKinds(list["public"], kinds)
 }
 
 // addKinds gives the page that asks a template for each kind of question. Other
 // pages do without them, as each page has its own copy of what it shares.
-func addKinds(public *template.Template) error {
-	if _, err := public.ParseFS(templateFiles, "templates/kinds/*.html"); err != nil {
-		return err
+func addKinds(public *template.Template, more fs.FS) error {
+	for _, files := range []fs.FS{templateFiles, more} {
+		if files == nil {
+			continue
+		}
+		if _, err := public.ParseFS(files, "templates/kinds/*.html"); err != nil {
+			return err
+		}
 	}
-	for _, kind := range form.Kinds {
-		if public.Lookup("kind-"+kind.Name()) == nil && kind.Name() != "page_break" {
+	for _, kind := range form.Kinds() {
+		if public.Lookup("kind-"+kind.Name()) == nil && !kind.Traits().PageBreak {
 			return fmt.Errorf("the kind %s has no template", kind.Name())
 		}
 	}
-	return nil
+	_, err := public.Parse(kindChooser(form.Kinds()))
+	return err
+}
+
+// kindChooser is the source of the template "kind", which leads to that of a question's
+// kind. The package escapes templates where they are called, so it needs their names
+// beforehand.
+func kindChooser(kinds []form.Kind) string {
+	var out strings.Builder
+	out.WriteString(`{{define "kind"}}`)
+	lead := "if"
+	for _, kind := range kinds {
+		if !kind.Traits().PageBreak {
+			fmt.Fprintf(&out, `{{%s eq .Kind %q}}{{template %q .}}`, lead, kind.Name(), "kind-"+kind.Name())
+			lead = "else if"
+		}
+	}
+	out.WriteString(`{{end}}{{end}}`)
+	return out.String()
 }
 
 // renderNested lists the whole numbers from one to another, for stars and scales.
@@ -236,9 +265,10 @@ func (web *Handler) render(v *pageRequest, status int, name string, p framed) er
 	if l.title != "" {
 		l.Title = l.T(l.title)
 	}
-	if !l.Public {
-		for field, message := range l.Errors {
-			l.Errors[field] = l.words.translateMessage(message)
+	if l.problems != nil {
+		l.Errors = fieldErrors{}
+		for field, message := range l.problems {
+			l.Errors[field] = message.Localize(l.words.word)
 		}
 	}
 	out, err := web.renderTemplate(name, p)

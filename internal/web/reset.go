@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"formulary/internal/account"
+	"formulary/internal/fault"
 )
 
 // resetPage sets a new password with a one-time link.
@@ -34,7 +35,7 @@ func (web *Handler) reset(v *pageRequest) error {
 	}
 	if err := account.CheckPassword(password, person.Email, person.Name); err != nil {
 		p := newReset(link, person)
-		p.Errors = problems{"password": err.Error()}
+		p.problems = problems{"password": fault.MessageOf(err)}
 		return web.render(v, http.StatusUnprocessableEntity, "reset", p)
 	}
 	hash, err := web.Hasher.Hash(v.ctx(), password)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
 )
@@ -122,7 +123,7 @@ func (web *Handler) showResponses(v *pageRequest) error {
 	p.Wide, p.Script = true, "responses.js"
 	filter, kept, err := web.responseQuery(v, f.ID)
 	if _, ok := errors.AsType[*store.FilterError](err); ok {
-		p.Errors, err = problems{"is": "This is not an answer to this question."}, nil
+		p.problems, err = problems{"is": fault.Messagef("This is not an answer to this question.")}, nil
 	}
 	if err != nil {
 		return err
@@ -198,8 +199,8 @@ func sortedBy(text string, fields []*form.Field) store.AnswerSort {
 	text, down := strings.CutPrefix(text, "-")
 	key, part, _ := strings.Cut(text, ".")
 	for _, f := range fields {
-		if f.Key == key && (part == "" || slices.ContainsFunc(form.KindOf(f.Kind).Parts(f), func(p form.Option) bool { return p.Value == part })) {
-			return store.AnswerSort{Key: key, Part: part, Numbers: f.Numeric(), Down: down}
+		if f.Key == key && (part == "" || slices.ContainsFunc(f.Parts(), func(p form.Option) bool { return p.Value == part })) {
+			return store.AnswerSort{Key: key, Part: part, Numbers: f.IsNumeric(), Down: down}
 		}
 	}
 	return store.AnswerSort{}
@@ -345,11 +346,8 @@ func (web *Handler) showResponse(v *pageRequest) error {
 		if a.Label == "" {
 			a.Label = field.Key
 		}
-		switch field.Kind {
-		case "url":
-			a.Link = a.Text
-		case "email":
-			a.Link = "mailto:" + a.Text
+		if link := field.Traits().Link; link != nil {
+			a.Link = link(a.Text)
 		}
 		p.Answers = append(p.Answers, a)
 	}

@@ -34,7 +34,7 @@ func (web *Handler) formatAnswer(v *pageRequest, f *form.Field, answer any) stri
 
 // countryName is a country in the language of who looks; f says whether it is one.
 func (web *Handler) countryName(v *pageRequest, f *form.Field, code string) string {
-	if f == nil || f.Kind != "country" {
+	if f == nil || !f.HasCountry("") {
 		return code
 	}
 	return web.languages.country(web.viewerLanguage(v), code)
@@ -42,7 +42,7 @@ func (web *Handler) countryName(v *pageRequest, f *form.Field, code string) stri
 
 // cell is an answer as the table shows it.
 func (web *Handler) cell(v *pageRequest, c form.Column, f *form.Field, answers map[string]any) string {
-	if f != nil && (f.Kind == "date" || f.Kind == "datetime") {
+	if f != nil && f.Traits().DisplayLayout != "" {
 		return web.formatAnswer(v, f, answers[f.Key])
 	}
 	return web.countryName(v, f, web.cellText(v, c.Cell(f, answers, true)))

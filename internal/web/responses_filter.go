@@ -1,7 +1,6 @@
 package web
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -19,20 +18,19 @@ type suggestion struct {
 	Answers []string
 }
 
-// inputType is the control that suits an answer, where it is not a line of text.
-var inputType = map[string]string{"date": "date", "time": "time", "datetime": "datetime-local"}
-
 // suggest says of each column what it may be filtered by.
 func (web *Handler) suggest(v *pageRequest, p *responsesPage, fields []*form.Field) {
 	lists := map[string]string{} // by the ids of the questions
 	types := map[string]string{}
 	for _, f := range fields {
-		types[f.ID] = inputType[f.Kind]
+		if t := f.Traits(); t.TimeLayout != "" {
+			types[f.ID] = t.Input
+		}
 		o := suggestion{ID: "offered-" + strconv.Itoa(len(p.Offered))}
 		for _, option := range f.Options {
 			o.Answers = append(o.Answers, option.Label)
 		}
-		if f.Kind == "yes_no" || f.Kind == "consent" {
+		if f.IsBoolean() {
 			o.Answers = []string{web.cellText(v, true), web.cellText(v, false)}
 		}
 		if len(o.Answers) > 0 && len(o.Answers) <= maxSuggestions {
@@ -50,8 +48,8 @@ func (web *Handler) displayValue(v *pageRequest, fields []*form.Field, where, is
 	key, _, _ := strings.Cut(where, ".")
 	for _, f := range fields {
 		switch {
-		case f.Key != key || inputType[f.Kind] != "":
-		case f.Kind == "yes_no" || f.Kind == "consent":
+		case f.Key != key || f.Traits().TimeLayout != "":
+		case f.IsBoolean():
 			if answer, err := strconv.ParseBool(is); err == nil {
 				return web.cellText(v, answer)
 			}
@@ -68,7 +66,7 @@ func filterPhrase(fields []*form.Field, where string) bool {
 	key, part, _ := strings.Cut(where, ".")
 	for _, f := range fields {
 		if f.Key == key {
-			return part != "country" && slices.Contains([]string{"short_text", "long_text", "email", "url", "phone", "name", "address", "hidden"}, f.Kind)
+			return f.IsOpenText() && !f.HasCountry(part)
 		}
 	}
 	return false
@@ -92,16 +90,16 @@ func (web *Handler) parseFilterValue(v *pageRequest, fields []*form.Field, where
 				return o.Value
 			}
 		}
-		switch f.Kind {
-		case "yes_no", "consent":
+		switch {
+		case f.IsBoolean():
 			for _, answer := range []bool{true, false} {
 				if same(web.cellText(v, answer)) {
 					return strconv.FormatBool(answer)
 				}
 			}
-		case "number", "slider", "calculated":
+		case f.IsNumeric() || f.Traits().Calculated:
 			return strings.Replace(is, web.translateFor(v, "."), ".", 1)
-		case "country":
+		case f.HasCountry(""):
 			for _, c := range web.languages.countriesIn(web.viewerLanguage(v)) {
 				if same(c.Value) {
 					return c.Name

@@ -48,18 +48,15 @@ type prefilled struct {
 // prefill is a question with what the link may bring along for it.
 func (web *Handler) prefill(v *pageRequest, f *form.Field) prefilled {
 	p := prefilled{Key: f.Key, Label: f.Label, Options: f.Options}
+	p.Type = f.Traits().Input
 	switch {
-	case f.Kind == "yes_no" || f.Kind == "consent":
+	case f.IsBoolean():
 		p.Options = []form.Option{{Value: "true", Label: web.translateFor(v, "Yes")}, {Value: "false", Label: web.translateFor(v, "No")}}
-	case f.Kind == "country":
+	case f.HasCountry(""):
 		for _, c := range web.languages.countriesIn(web.viewerLanguage(v)) {
 			p.Options = append(p.Options, form.Option{Value: c.Name, Label: c.Value})
 		}
-	case f.Kind == "date" || f.Kind == "time" || f.Kind == "email" || f.Kind == "url":
-		p.Type = f.Kind
-	case f.Kind == "datetime":
-		p.Type = "datetime-local"
-	case f.Numeric():
+	case f.IsNumeric():
 		p.Type = "number"
 		p.Min, p.Max, p.Step = f.Min, f.Max, f.Step
 	}
@@ -91,7 +88,7 @@ func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
 	if p.AnySite = f.Sites == form.AnySite; !p.AnySite {
 		p.Sites = strings.Join(strings.Fields(f.Sites), "\n")
 	}
-	p.Errors = list
+	p.problems = list
 	if v.r.PostForm.Has("slug") { // and not a button elsewhere on the page
 		p.Slug, p.OpensAt, p.ClosesAt, p.Limit, p.Sites = v.field("slug"), v.field("opens_at"), v.field("closes_at"), v.field("response_limit"), v.field("sites")
 		p.AnySite = v.field("any_site") != ""
@@ -100,7 +97,7 @@ func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
 	p.Inline = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, web.BaseURL, p.Address)
 	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, web.BaseURL, p.Address, web.translateFor(v, "Open the form"))
 	for _, field := range d.Fields {
-		if field.HasAnswer() && field.Kind != "calculated" && form.KindOf(field.Kind).Parts(field) == nil {
+		if field.TakesAnswer() && field.Parts() == nil {
 			p.Questions = append(p.Questions, web.prefill(v, field))
 		}
 	}

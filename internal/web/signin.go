@@ -76,7 +76,7 @@ func (web *Handler) signin(v *pageRequest) error {
 		}
 		p := web.signinForm(next)
 		p.Email = email
-		p.Errors = problems{"email": "The address or the password is not right."}
+		p.problems = problems{"email": fault.Messagef("The address or the password is not right.")}
 		return web.render(v, http.StatusUnauthorized, "signin", p)
 	}
 	try.succeed()

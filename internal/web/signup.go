@@ -84,20 +84,20 @@ func (web *Handler) setup(v *pageRequest) error {
 // register checks what a new person tells, adds them and signs them in.
 func (web *Handler) register(v *pageRequest, p *signupPage, add func(account.User) (account.User, error)) error {
 	p.Email, p.Name = v.field("email"), v.field("name")
-	p.Errors = problems{}
+	p.problems = problems{}
 	email, err := account.ParseEmail(p.Email)
 	if err != nil {
-		p.Errors["email"] = err.Error()
+		p.problems["email"] = fault.MessageOf(err)
 	}
 	name, err := account.ParseName(p.Name)
 	if err != nil {
-		p.Errors["name"] = err.Error()
+		p.problems["name"] = fault.MessageOf(err)
 	}
 	password := v.field("password")
 	if err := account.CheckPassword(password, p.Email, p.Name); err != nil {
-		p.Errors["password"] = err.Error()
+		p.problems["password"] = fault.MessageOf(err)
 	}
-	if len(p.Errors) > 0 {
+	if len(p.problems) > 0 {
 		return web.render(v, http.StatusUnprocessableEntity, "signup", p)
 	}
 	hash, err := web.Hasher.Hash(v.ctx(), password)
@@ -115,7 +115,7 @@ func (web *Handler) register(v *pageRequest, p *signupPage, add func(account.Use
 		Language: web.viewerLanguage(v), TimeZone: zone, Password: hash, CreatedAt: now,
 	})
 	if err != nil {
-		if p.Errors, err = newProblems(err); err != nil {
+		if p.problems, err = newProblems(err); err != nil {
 			return err
 		}
 		return web.render(v, http.StatusUnprocessableEntity, "signup", p)

@@ -118,18 +118,21 @@ func (web *Handler) responsesOverTime(p *summaryPage, s *form.Summary) {
 	p.Time = template.HTML(chart.Columns(points, p.T("Responses by day"), p.Decimal))
 }
 
+// maxBars is how many values are drawn one below the other where columns are as good.
+const maxBars = 12
+
 func (p *summaryPage) question(f *form.Field, t *form.QuestionStats) questionSummary {
-	q := questionSummary{Label: f.Label, Kind: form.KindOf(f.Kind).About().Title, Answered: t.Answered, Ranking: f.Kind == "ranking", Key: f.Key}
+	traits := f.Traits()
+	q := questionSummary{Label: f.Label, Kind: form.KindOf(f.Kind).About().Title, Answered: t.Answered, Ranking: traits.Ordered, Key: f.Key}
 	if q.Label == "" {
 		q.Label = f.Key
 	}
 	if t.Answered == 0 {
 		return q
 	}
-	how := form.KindOf(f.Kind).SummaryMode()
-	if (how == form.Average || how == form.AverageAndOptions) && t.Sum != nil {
+	if traits.Summary.Averages() && t.Sum != nil {
 		average, sum := t.Average(), t.Sum.Div(1)
-		if q.Average, q.Unit = &average, f.Unit; how == form.Average {
+		if q.Average, q.Unit = &average, f.Unit; traits.Summary == form.Average {
 			q.Sum = &sum
 		}
 	}
@@ -170,9 +173,9 @@ func (p *summaryPage) question(f *form.Field, t *form.QuestionStats) questionSum
 		passives := t.Counts["7"] + t.Counts["8"]
 		q.Chart = template.HTML(chart.NPS(nps, promoters, passives, t.Answered-promoters-passives, p.T("Net promoter score"), p.Decimal, func(word string) string { return p.T(word) })) +
 			template.HTML(chart.Histogram(points, q.Label, p.Decimal))
-	case f.Kind == "rating" || f.Kind == "scale":
+	case traits.Chart == form.Histogram:
 		q.Chart = template.HTML(chart.Histogram(points, q.Label, p.Decimal))
-	case f.Kind == "slider" && len(points) > 12:
+	case traits.Chart == form.ColumnsIfMany && len(points) > maxBars:
 		q.Chart, q.Rows = template.HTML(chart.Columns(points, q.Label, p.Decimal)), nil
 	case f.Rows != nil:
 		for from := 0; from < len(rows); {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -49,7 +50,8 @@ type Config struct {
 	Address        func(*http.Request) netip.Addr
 	// Presses limits what else an address does with forms that costs as much as a
 	// submission; nil: no limit.
-	Presses *limit.Limiter[netip.Addr]
+	Presses       *limit.Limiter[netip.Addr]
+	KindTemplates fs.FS // templates/kinds/*.html of kinds that tests register, or nil
 	// SigningKeys are those that sign what pages carry along; they rotate.
 	SigningKeys func(context.Context) (store.SigningKeys, error)
 }
@@ -185,7 +187,7 @@ func New(c Config) (*Handler, error) {
 	if web.static, err = loadStatic(); err != nil {
 		return nil, err
 	}
-	if web.pages, err = loadPages(web.static, c.BaseURL); err != nil {
+	if web.pages, err = loadPages(web.static, c.BaseURL, c.KindTemplates); err != nil {
 		return nil, err
 	}
 	if web.languages, err = loadCatalogs(); err != nil {
@@ -233,7 +235,7 @@ func (web *Handler) notFound(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = "none"
 	var err error = fault.New(fault.UnknownPath, "There is no page at this address.")
 	if _, pattern := web.paths.Handler(r); pattern != "" {
-		err = &fault.Error{Code: fault.MethodNotAllowed, Message: "This page cannot be used that way.", Allow: web.methodsFor(r)}
+		err = fault.New(fault.MethodNotAllowed, "This page cannot be used that way.").WithAllow(web.methodsFor(r))
 	}
 	// The error page has the menu of whoever is signed in.
 	v := &pageRequest{w: w, r: r}
@@ -307,20 +309,20 @@ func (web *Handler) enter(v *pageRequest, route route) error {
 	}
 	if v.r.Method == http.MethodPut {
 		if err := web.origins.Check(v.r); err != nil {
-			return &fault.Error{Code: fault.Forbidden, Message: "This was sent from another site.", Cause: err}
+			return fault.New(fault.Forbidden, "This was sent from another site.").WithCause(err)
 		}
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, route.maxBody)
 	}
 	if v.r.Method == http.MethodPost {
 		if err := web.origins.Check(v.r); err != nil {
-			return &fault.Error{Code: fault.Forbidden, Message: "This form was sent from another site.", Cause: err}
+			return fault.New(fault.Forbidden, "This form was sent from another site.").WithCause(err)
 		}
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, route.maxBody)
 		if err := v.r.ParseForm(); err != nil {
 			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 				return fault.New(fault.TooLarge, "That was more than this page can take.")
 			}
-			return &fault.Error{Code: fault.BadRequest, Message: "The form could not be read.", Cause: err}
+			return fault.New(fault.BadRequest, "The form could not be read.").WithCause(err)
 		}
 	}
 	if route.access == signedIn && v.user == nil {

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -62,10 +63,19 @@ func (b *lockedBuffer) String() string {
 // is ready.
 func Start(t testing.TB, place storetest.Place, flags ...string) *Service {
 	t.Helper()
-	return start(t, place, true, flags)
+	return start(t, place, fast, true, flags)
 }
 
-func start(t testing.TB, place storetest.Place, wait bool, flags []string) *Service {
+// StartWithKinds is Start for a service that has more kinds of question, with their
+// templates as templates/kinds/*.html.
+func StartWithKinds(t testing.TB, place storetest.Place, templates fs.FS) *Service {
+	t.Helper()
+	tuning := fast
+	tuning.KindTemplates = templates
+	return start(t, place, tuning, true, nil)
+}
+
+func start(t testing.TB, place storetest.Place, tuning cli.Tuning, wait bool, flags []string) *Service {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Service{t: t, Place: place, log: &lockedBuffer{}, stop: stop, done: make(chan int, 1)}
@@ -82,7 +92,7 @@ func start(t testing.TB, place storetest.Place, wait bool, flags []string) *Serv
 	address := make(chan [2]string, 1)
 	out := io.MultiWriter(writer, &addressFinder{found: address})
 	go func() {
-		code := fast.Run(ctx, append(s.args("serve", "--addr=127.0.0.1:0"), flags...), strings.NewReader(""), out, s.log)
+		code := tuning.Run(ctx, append(s.args("serve", "--addr=127.0.0.1:0"), flags...), strings.NewReader(""), out, s.log)
 		writer.Close()
 		s.done <- code
 	}()
@@ -211,7 +221,7 @@ func (s *Service) DataFile(name string) []byte {
 // client that knows its certificate.
 func StartTLS(t testing.TB, place storetest.Place, flags ...string) *Service {
 	t.Helper()
-	return start(t, place, false, flags)
+	return start(t, place, fast, false, flags)
 }
 
 // WaitFor asks again and again, and says whether it came true. It is for what a command

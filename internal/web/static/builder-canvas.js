@@ -1,7 +1,7 @@
 // The questions in place: the form as a page on which everything can be written.
 
 import { data, h, icon, make, mount, say, small, tool, wrong } from "./vdom.js";
-import { addOptions, change, changeOption, edit, examples, isExample, find, has, isBreak, isEnding, kindOf, numberOf, pageOf, put, settle, state, typeOf } from "./builder-state.js";
+import { addOptions, change, changeOption, edit, examples, isExample, find, has, isBreak, isEnding, kindOf, numberOf, pageOf, put, settle, state } from "./builder-state.js";
 import { logicOf, nameOf } from "./builder-logic.js";
 
 export const problemsOf = (uid) => state.problems.filter((p) => p.owner === uid);
@@ -58,34 +58,35 @@ const options = (f, list, look, focus) => h(`ul.options.${look}`, { "aria-label"
   f.other && h("li.faint", mark(), `${say("Other")} …`),
   h("li", { key: "add" }, addOption(f._uid, list, "here", focus, f[list]?.[most - 1]?._uid)));
 
-// How a question looks in essence; a new kind is a line to write on.
+// How a question looks in essence: as the server says by the name of a sketch, or else by
+// its properties.
 const drawn = (name, ...kids) => h(name, { "aria-hidden": "true" }, kids);
 const line = (words, more = "") => drawn(`div.line${more}`, words);
 const between = (low, high) => (low || high) && drawn("div.between", h("span", low), h("span", high));
 const pills = (list) => drawn("div.pills", list.map((words) => h("span", words)));
 const steps = ({ min, max }) => Array.from({ length: Math.min(11, max - min + 1) }, (_, i) => min + i);
-const pictures = {
-  long_text: (f) => line(f.placeholder, ".tall"),
-  yes_no: () => pills([say("Yes"), say("No")]),
-  consent: (f) => h("div.tick", mark(), text(f)),
-  rating: (f) => [drawn("div.stars-drawn", "★".repeat(Math.min(10, f.max ?? 5))), between(f.low, f.high)],
-  scale: (f) => [pills(steps({ min: 0, max: 10, ...f })), between(f.low, f.high)],
-  slider: (f) => [drawn("div.track", h("span")), between(f.low || `${f.min ?? 0}`, f.high || `${f.max ?? 100}`)],
+const sketches = {
+  lines: (f) => line(f.placeholder, ".tall"),
+  pair: () => pills([say("Yes"), say("No")]),
+  tick: (f) => h("div.tick", mark(), text(f)),
+  stars: (f) => [drawn("div.stars-drawn", "★".repeat(Math.min(10, f.max ?? 5))), between(f.low, f.high)],
+  steps: (f) => [pills(steps({ min: 0, max: 10, ...f })), between(f.low, f.high)],
+  track: (f) => [drawn("div.track", h("span")), between(f.low || `${f.min ?? 0}`, f.high || `${f.max ?? 100}`)],
   name: () => h("div.side", line(say("First name")), line(say("Last name"))),
   address: () => [line(say("Street and number")), h("div.side", line(say("Postal code")), line(say("Town")))],
   country: (f) => line(f.placeholder || say("Choose…"), ".opens"),
-  hidden: (f) => h("p.faint", say("Comes with the link"), " ", h("code", `?${f.key}=…`)),
-  matrix: (f, focus) => h("div.side", options(f, "rows", "plain", focus), options(f, "options", f.several ? "boxes" : "rounds", focus)),
-  ranking: (f, focus) => options(f, "options", "ranked", focus),
+  link: (f) => h("p.faint", say("Comes with the link"), " ", h("code", `?${f.key}=…`)),
+  rows: (f, focus) => h("div.side", options(f, "rows", "plain", focus), options(f, "options", f.several ? "boxes" : "rounds", focus)),
+  ranked: (f, focus) => options(f, "options", "ranked", focus),
   dropdown: (f, focus) => options(f, "options", "opens", focus),
 };
 function picture(f, focus) {
   const kind = kindOf(f);
-  if (pictures[f.kind]) return pictures[f.kind](f, focus);
-  if (has(kind, "options")) return options(f, "options", typeOf(kind) === "list" ? "boxes" : "rounds", focus);
+  if (sketches[kind.sketch]) return sketches[kind.sketch](f, focus);
+  if (has(kind, "options")) return options(f, "options", kind.type === "list" ? "boxes" : "rounds", focus);
   if (has(kind, "expression")) return h("p.sum", h("code", f.expression), " ", f.unit);
   if (has(kind, "text")) return text(f);
-  return h("div.with-unit", line(f.placeholder, ["number", "moment"].includes(typeOf(kind)) ? ".brief" : ""), f.unit && h("span.faint", f.unit));
+  return h("div.with-unit", line(f.placeholder, ["number", "moment"].includes(kind.type) ? ".brief" : ""), f.unit && h("span.faint", f.unit));
 }
 
 export const pageName = (uid) => say("Page {n}", { n: pageOf(uid) + 1 });

@@ -1,7 +1,7 @@
 // Logic in sentences: conditions and jumps, said and edited.
 
 import { h, quote, say, select, small, tool } from "./vdom.js";
-import { inputOf, isBreak, kindOf, numberOf, pageOf, state, typeOf } from "./builder-state.js";
+import { isBreak, kindOf, numberOf, pageOf, state } from "./builder-state.js";
 
 const comparing = {
   equals: say("is"), not_equals: say("is not"), contains: say("contains"), greater: say("is more than"), less: say("is less than"),
@@ -12,7 +12,7 @@ const same = ["equals", "not_equals"];
 const size = [...same, "greater", "less", "at_least", "at_most"];
 const ops = { choice: same, truth: same, list: ["contains"], thing: [], number: size, moment: size, text: [...same, "contains"], result: [...size, "contains"] };
 
-const typeFor = (field) => field ? typeOf(kindOf(field)) : "text";
+const typeFor = (field) => field ? kindOf(field).type : "text";
 const opsFor = (field) => [...ops[typeFor(field)], "answered", "not_answered"];
 const opWord = (field, op) => typeFor(field) === "moment" && moments[op] || comparing[op];
 const valued = (op) => !op.endsWith("answered");
@@ -71,7 +71,7 @@ function valueControl(c, field, set) {
     return select(c.value, choices, set, named);
   }
   const read = (text) => ["number", "result"].includes(type) && text.trim() && Number.isFinite(Number(text)) ? Number(text) : type === "number" ? undefined : text;
-  return h("input", { ...named, type: field ? inputOf(kindOf(field)) : "text", step: "any", value: c.value, oninput: (e) => set(read(e.target.value), "value") });
+  return h("input", { ...named, type: field ? kindOf(field).input : "text", step: "any", value: c.value, oninput: (e) => set(read(e.target.value), "value") });
 }
 
 const asked = (fields) => fields.filter((f) => kindOf(f).answered && f.key);

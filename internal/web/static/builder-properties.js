@@ -1,7 +1,7 @@
 // Properties: the server says which there are, this knows the ways of setting them.
 
 import { data, h, icon, say, select, small, tool } from "./vdom.js";
-import { change, changeOption, edit, find, has, inputOf, isBreak, isEnding, kindOf, kinds, numberOf, piped, put, rename, revalue, settle, state, toKind, typeOf } from "./builder-state.js";
+import { change, changeOption, edit, find, has, isBreak, isEnding, kindOf, kinds, numberOf, piped, put, rename, revalue, settle, state, toKind } from "./builder-state.js";
 import { conditionEditor, jumpsEditor, nameOf } from "./builder-logic.js";
 import { addOption, groupIcon, optionInput, problemsAt } from "./builder-canvas.js";
 
@@ -41,7 +41,7 @@ const ways = {
   number: (m, p, set) => frame(m, p, input("number", m[p.name], set)),
   whole: (m, p, set) => frame(m, p, input("number", m[p.name], (n, tag) => set(whole(n), tag), { step: 1 })),
   expression: (m, p, set) => frame(m, p, area(m[p.name], set, { class: "code", spellcheck: "false", dir: "ltr" })),
-  moment: (m, p, set) => frame(m, p, input(inputOf(kindOf(m)), m[p.name], set)),
+  moment: (m, p, set) => frame(m, p, input(kindOf(m).input, m[p.name], set)),
   switch: (m, p, set) => h("div.prop", { key: p.name }, tick(m[p.name], say(p.label), set), p.help && h("span.faint", say(p.help)), problemsAt(`${m._uid}.${p.name}`)),
   condition: (m, p, set) => group(m, p, conditionEditor({
     lead: isEnding(m) ? say("Show this ending when") : isBreak(m) ? say("Show this page when") : say("Show this question when"),
@@ -64,7 +64,7 @@ const ways = {
     const { _uid: uid, [p.name]: list = [] } = m;
     const kind = kindOf(m);
     const name = `${uid}.${p.name}`;
-    const capped = p.name === "options" && (has(kind, "other") || has(kind, "placeholder"));
+    const capped = p.name === "options" && kind.limits;
     const to = (o, i) => change(uid, (f) => {
       const rest = f[p.name].filter((x) => x._uid !== o._uid);
       f[p.name] = i === undefined ? rest : rest.toSpliced(i, 0, o);
@@ -90,8 +90,8 @@ const ways = {
   // A default is an answer; for what has parts, and for consent, there is none.
   answer(m, p, set) {
     const kind = kindOf(m);
-    const type = typeOf(kind);
-    if (type === "thing" || m.kind === "consent") return null;
+    const { type } = kind;
+    if (!kind.default) return null;
     const choices = m.options?.filter((o) => o.value).map((o) => [o.value, o.label]);
     const now = m.default ?? [];
     if (type === "list") {
@@ -104,7 +104,7 @@ const ways = {
     if (type === "truth") {
       return frame(m, p, select(m.default, [["", say("nothing")], [true, say("Yes")], [false, say("No")]], (v) => change(m._uid, (f) => { f.default = v ? v === "true" : undefined; })));
     }
-    return frame(m, p, m.kind === "long_text" ? area(m.default, set) : input(inputOf(kind), m.default, set));
+    return frame(m, p, kind.multiline ? area(m.default, set) : input(kind.input, m.default, set));
   },
 };
 
@@ -113,7 +113,7 @@ const draw = (m, p) => (ways[p.name === "key" ? "key" : p.input] ?? ways.text)(m
 
 // A question may become another kind as long as its answers stay what they are.
 function kindChoice(field) {
-  const sort = (k) => ({ text: k.name === "hidden" ? "" : "text", number: "number", choice: "choice", list: state.meta.version ? "" : "choice" })[typeOf(k)];
+  const sort = (k) => ({ text: k.hidden ? "" : "text", number: "number", choice: "choice", list: state.meta.version ? "" : "choice" })[k.type];
   const alike = data.kinds.filter((k) => sort(k) && sort(k) === sort(kindOf(field)));
   return alike.length > 1 && frame(field, { name: "kind", label: say("Kind") }, select(field.kind, alike.map((k) => [k.name, say(k.title)]), (name) => change(field._uid, (f) => toKind(f, kinds.get(name)))));
 }

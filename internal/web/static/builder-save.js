@@ -154,21 +154,19 @@ async function conflict(theirs) {
 }
 
 // What changes are about, in the words of the panel.
-const called = (names) => names.split(", ").map((name) => [...data.common, ...data.own].find((p) => p.name === name)?.label ?? {
+const called = (names) => names.map((name) => [...data.common, ...data.own].find((p) => p.name === name)?.label ?? {
   title: say("Title"), description: say("Description"), language: say("Language"), redirect: say("Or another page"), submit_label: say("Words on the last button"),
   hide_progress: say("Do not say how many pages there are"), ask_again: say("Offer to answer once more"),
 }[name] ?? name).map((name) => say(name)).join(", ");
 
-// The server says changes in lines such as "~ field size: label, help".
-function changeLine(line) {
-  const sign = { "+": say("New"), "-": say("Gone"), "~": say("Changed") }[line[0]];
-  const [, what, key, rest] = line.match(/^. (field|ending) (\w+)(?:: (.*))?$/) ?? [];
-  const [, name, value] = line.match(/^~ (\w+): (.*)$/s) ?? [];
-  const member = what && members().find((m) => m.key === key);
-  const words = what ? (member ? quote(nameOf(member)) : meta.gone[key] ? quote(meta.gone[key]) : key) + (rest ? `: ${called(rest)}` : "")
-    : name === "settings" ? called(value)
-    : name ? `${called(name)}: ${value.replace(/^none →/, `${say("nothing")} →`).replace(/→ none$/, `→ ${say("nothing")}`)}`
-    : line.endsWith("fields") ? say("The order of the questions") : say("The order of the endings");
+// changeLine shows a difference to what is published.
+function changeLine({ action, subject, key, properties, from, to }) {
+  const sign = { added: say("New"), removed: say("Gone") }[action] ?? say("Changed");
+  const member = members().find((m) => m.key === key);
+  const value = (v) => v === "" ? say("nothing") : typeof v === "string" ? quote(v) : v;
+  const words = action === "reordered" ? subject === "field" ? say("The order of the questions") : say("The order of the endings")
+    : key ? (member ? quote(nameOf(member)) : meta.gone[key] ? quote(meta.gone[key]) : key) + (properties ? `: ${called(properties)}` : "")
+    : properties ? called(properties) : `${called([subject])}: ${value(from)} → ${value(to)}`;
   return h("li", h("span.tag", sign), h("span", words));
 }
 
@@ -193,7 +191,7 @@ export async function publish(go) {
   const problem = await answer?.json().catch(() => null) ?? {};
   note(problem, state.form);
   await dialog(say("Not published"), [
-    h("p", problem.message ? say(problem.message) : say("The service cannot be reached. Please try again in a moment.")),
+    h("p", problem.message || say("The service cannot be reached. Please try again in a moment.")),
     h("ul.changes", state.problems.map((p) => h("li", icon("warn"), h("span", find(p.owner) && `${quote(nameOf(find(p.owner)))}: `, p.message)))),
   ], back);
   if (state.problems.length) go(state.problems[0].owner);

@@ -6,7 +6,7 @@ import { data, say } from "./vdom.js";
 export const kinds = new Map(data.kinds.map((kind) => [kind.name, kind]));
 export const kindOf = (field) => kinds.get(field.kind);
 export const has = (kind, name) => kind.properties.includes(name);
-export const isBreak = (field) => field.kind === "page_break";
+export const isBreak = (field) => Boolean(kindOf(field)?.break);
 export const isEnding = (member) => !member.kind;
 export const lists = ["options", "rows"];
 
@@ -251,12 +251,3 @@ export function toKind(field, kind) {
   field.kind = kind.name;
 }
 
-// typeOf is what an answer is. A new kind is known by its properties.
-export function typeOf(kind) {
-  if (!kind.answered) return "";
-  if (has(kind, "rows") || ["name", "address", "ranking"].includes(kind.name)) return "thing";
-  if (has(kind, "options")) return has(kind, "max_picks") ? "list" : "choice";
-  if (["yes_no", "consent"].includes(kind.name)) return "truth";
-  return has(kind, "step") ? "number" : has(kind, "earliest") ? "moment" : has(kind, "expression") ? "result" : "text";
-}
-export const inputOf = (kind) => typeOf(kind) === "number" ? "number" : { date: "date", time: "time", datetime: "datetime-local" }[kind.name] ?? "text";

@@ -92,7 +92,7 @@ const acts = {
   add,
   palette: () => openPalette(add),
   paletteAtEnd: () => openPalette(append),
-  addPage: () => append(kinds.get("page_break")),
+  addPage: () => append([...kinds.values()].find((kind) => kind.break)),
   addEnding: () => insert(beginEnding(), "", say("{kind} added", { kind: say("Ending") })),
   move: (uid, step) => move(uid, listOf(find(uid)).indexOf(find(uid)) + step),
   duplicate: (uid) => insert(twin(find(uid)), uid, say("Duplicated")),

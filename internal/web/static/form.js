@@ -1,10 +1,6 @@
 // What the server decides anyway, this shows earlier: questions that depend on
 // other answers of the same page come and go while people answer.
 
-const numbers = new Set(["number", "slider", "rating", "scale"]);
-const truths = new Set(["yes_no", "consent"]);
-const objects = new Set(["name", "address", "matrix"]);
-
 const ranked = new Set(); // keys of rankings, where the order matters
 const sameList = (a, b) => a.length === b.length && a.every((v, i) => v === b[i]);
 function same(answer, { field, value }) {
@@ -65,25 +61,25 @@ function canonical(text) {
 function answerTo(field, data) {
   const one = (data.get(field.key) ?? "").trim();
   const own = (value) => value === "_other" ? (data.get(`${field.key}.other`) ?? "").trim() : value;
-  if (objects.has(field.kind)) {
+  if (field.shape === "parts") {
     const given = [...data.entries()].some(([name, value]) => name.startsWith(`${field.key}.`) && value.trim() !== "");
     return given ? {} : undefined;
   }
-  if (field.kind === "ranking") {
+  if (field.shape === "places") {
     const start = `${field.key}.`;
     const all = [...data.entries()].filter(([name]) => name.startsWith(start));
     const places = all.filter(([, place]) => place !== "").sort((a, b) => a[1] - b[1]);
     const whole = places.length === all.length && new Set(places.map(([, place]) => place)).size === all.length;
     return whole && all.length ? places.map(([name]) => name.slice(start.length)) : undefined;
   }
-  if (field.kind === "multiple_choice") {
+  if (field.shape === "list") {
     const list = data.getAll(field.key).map(own).filter((value) => value !== "");
     return list.length ? list : undefined;
   }
   if (one === "" || data.get(`${field.key}.none`)) return undefined;
-  if (truths.has(field.kind)) return one === "true";
-  if (field.kind === "number") return Number(canonical(one));
-  if (numbers.has(field.kind)) return Number(one);
+  if (field.shape === "boolean") return one === "true";
+  if (field.shape === "decimal") return Number(canonical(one));
+  if (field.shape === "number") return Number(one);
   return own(one) || undefined;
 }
 
