@@ -178,26 +178,28 @@ func (s *Store) AppCredentials(ctx context.Context, appID string) (_ account.App
 	if ok {
 		return known.app, known.secrets, nil
 	}
-	a, err := account.Application{}, error(fault.NotFound)
 	if _, ok := id.Parse(id.App, appID); !ok {
-		return a, nil, err
+		return account.Application{}, nil, fault.NotFound
 	}
-	var hashes []string
-	if e := s.db.Query(ctx, appCredentialsSQL, func(r db.Row) error {
+	// The scan does not capture err: that would allocate on cache hits too.
+	var c appCredentials
+	found := false
+	if err := s.db.Query(ctx, appCredentialsSQL, func(r db.Row) (err error) {
 		var hash string
-		a, err = scanApp(r, &hash)
+		found = true
+		c.app, err = scanApp(r, &hash)
 		if hash != "" {
-			hashes = append(hashes, hash)
+			c.secrets = append(c.secrets, hash)
 		}
 		return err
-	}, appID); e != nil {
-		return a, nil, e
+	}, appID); err != nil {
+		return c.app, nil, err
 	}
-	if err == nil {
-		c := appCredentials{a, hashes}
-		s.clients.Put(appID, mark, c, c.size())
+	if !found {
+		return c.app, nil, fault.NotFound
 	}
-	return a, hashes, err
+	s.clients.Put(appID, mark, c, c.size())
+	return c.app, c.secrets, nil
 }
 
 // appCredentials is an application with the hashes of its secrets. It is shared between
