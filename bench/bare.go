@@ -18,15 +18,15 @@ import (
 	"time"
 )
 
-// answer is what Formulary said to a request, for the bare server to repeat.
+// answer is a response of Formulary, which the bare server replays.
 type answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// ask sends one request and returns the answer, which must be a success.
-func ask(ctx context.Context, addr string, request []byte) (answer, error) {
+// fetch sends one request and returns the response, which must be successful.
+func fetch(ctx context.Context, addr string, request []byte) (answer, error) {
 	dialer := net.Dialer{Timeout: dialLimit}
 	c, err := dialer.DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -56,7 +56,7 @@ func ask(ctx context.Context, addr string, request []byte) (answer, error) {
 	return answer{r.StatusCode, r.Header, body}, nil
 }
 
-// startBare starts the bare server: this program once more, with a flag.
+// startBare starts the bare server: this program with another flag.
 func startBare(ctx context.Context, answers map[string]answer) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -67,10 +67,10 @@ func startBare(ctx context.Context, answers map[string]answer) (*process, error)
 		return nil, fmt.Errorf("start bare: %w", err)
 	}
 	cmd := exec.Command(self, "-"+bareFlag)
-	// As many as the service takes for itself.
+	// The same GOMAXPROCS as the service chooses.
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0)+1))
-	// A line holds the answers; the pipe then stays open, so that its end tells
-	// the bare server that nobody needs it any more.
+	// The answers are one line. The pipe then stays open, so that the bare server exits
+	// when the benchmark does.
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start bare: %w", err)
@@ -97,11 +97,11 @@ func startBare(ctx context.Context, answers map[string]answer) (*process, error)
 	return p, nil
 }
 
-// serveBare is the other process: net/http and nothing else, which sends the
-// bytes that Formulary sent. What it costs is what no server in Go can avoid.
+// serveBare runs in the other process. It sends the same bytes as Formulary with
+// net/http and nothing else: the cost that no Go server can avoid.
 func serveBare(in io.Reader, out io.Writer) error {
-	lines := bufio.NewReader(in)
-	text, err := lines.ReadBytes('\n')
+	reader := bufio.NewReader(in)
+	text, err := reader.ReadBytes('\n')
 	if err != nil {
 		return fmt.Errorf("bare: %w", err)
 	}
@@ -114,9 +114,9 @@ func serveBare(in io.Reader, out io.Writer) error {
 		return fmt.Errorf("bare: %w", err)
 	}
 	fmt.Fprintln(out, listener.Addr())
-	server := &http.Server{Handler: repeat(answers), ReadHeaderTimeout: dialLimit}
+	server := &http.Server{Handler: replayHandler(answers), ReadHeaderTimeout: dialLimit}
 	go func() {
-		io.Copy(io.Discard, lines) // returns when the benchmark has gone
+		io.Copy(io.Discard, reader) // returns when the benchmark exits
 		server.Close()
 	}()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -125,7 +125,7 @@ func serveBare(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-func repeat(answers map[string]answer) http.Handler {
+func replayHandler(answers map[string]answer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a, ok := answers[r.Method+" "+r.RequestURI]
 		if !ok {
@@ -139,6 +139,6 @@ func repeat(answers map[string]answer) http.Handler {
 		}
 		maps.Copy(w.Header(), a.Header)
 		w.WriteHeader(a.Status)
-		w.Write(a.Body) // the benchmark counts what it does not get
+		w.Write(a.Body) // the benchmark counts missing responses
 	})
 }

@@ -14,78 +14,78 @@ const (
 	idleTime = 2 * time.Second
 )
 
-// site is Formulary on one engine, with its data.
-type site struct {
-	engine  string // as -engine has it
-	at      place
-	remove  func()
-	world   *world
-	closed  bool // the store of the world
-	service *process
-	admin   string // where it is profiled, if it is to be
-	works   []work
+// instance is Formulary on one engine, with its data.
+type instance struct {
+	engine    string // as in -engine
+	location  location
+	remove    func()
+	dataset   *dataset
+	closed    bool // the store of the dataset is closed
+	service   *process
+	admin     string // address of the profiler, or empty
+	workloads []workload
 }
 
-// name is what a report calls it.
-func (s *site) name() string { return formularyOn(s.world.store.Engine()) }
+// name returns the name in reports.
+func (s *instance) name() string { return formularyOn(s.dataset.store.Engine()) }
 
 func formularyOn(engine string) string { return "Formulary, " + engine }
 
-// rest is what a server takes before anybody asks it, and after many did.
-type rest struct {
+// footprint is what a server needs at startup, at rest and after load.
+type footprint struct {
 	name   string
-	binary int64 // bytes, as are the others
+	binary int64 // in bytes, like idle and loaded
 	start  span  // seconds
 	idle   span
-	loaded int64 // 0: it had no load
+	loaded int64 // 0: no load
 }
 
-// pageCosts compares the ends of a long list, in seconds of CPU.
+// pageCosts compares the first and last page of a long list, in CPU seconds.
 type pageCosts struct {
 	name        string
 	first, last float64
 }
 
-// newSite fills an empty database; close ends all of it.
-func (b *bench) newSite(ctx context.Context, engine, folder string) (s *site, err error) {
+// newInstance fills an empty database. The caller must close the instance.
+func (b *bench) newInstance(ctx context.Context, engine, folder string) (s *instance, err error) {
 	fmt.Fprintf(b.progress, "%s: filling the database\n", engine)
-	s = &site{engine: engine}
-	if s.at, s.remove, err = newPlace(ctx, engine, folder); err != nil {
+	s = &instance{engine: engine}
+	if s.location, s.remove, err = newLocation(ctx, engine, folder); err != nil {
 		return nil, err
 	}
-	if s.world, err = seed(ctx, s.at, (*world).fill); err != nil {
+	if s.dataset, err = seed(ctx, s.location, (*dataset).fill); err != nil {
 		s.remove()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *site) stop() {
+func (s *instance) stop() {
 	if s.service != nil {
 		s.service.stop()
 		s.service = nil
 	}
 }
 
-func (s *site) close() error {
+func (s *instance) close() error {
 	s.stop()
 	err := s.closeStore()
 	s.remove()
 	return err
 }
 
-// closeStore leaves the data to the service alone.
-func (s *site) closeStore() error {
+// closeStore closes the benchmark's own connection to the database.
+func (s *instance) closeStore() error {
 	if s.closed {
 		return nil
 	}
 	s.closed = true
-	return s.world.store.Close()
+	return s.dataset.store.Close()
 }
 
-// beside measures every server beside the others: all of them run, and they are
-// asked in turns.
-func (b *bench) beside(ctx context.Context, engines []string, folder string, r *report) (err error) {
+// compareServers measures all servers side by side: all of them run, and they are
+// loaded in turns.
+func (b *bench) compareServers(ctx context.Context, engines []string, folder string, r *report) (err error) {
 	peers, err := b.startPeers(ctx, folder)
 	defer func() {
 		for _, p := range peers {
@@ -95,43 +95,43 @@ func (b *bench) beside(ctx context.Context, engines []string, folder string, r *
 	if err != nil {
 		return err
 	}
-	var sites []*site
+	var instances []*instance
 	defer func() {
-		for _, s := range sites {
+		for _, s := range instances {
 			err = errors.Join(err, s.close())
 		}
 	}()
 	for _, engine := range engines {
-		s, err := b.newSite(ctx, engine, folder)
+		s, err := b.newInstance(ctx, engine, folder)
 		if err != nil {
 			return fmt.Errorf("%s: %w", engine, err)
 		}
-		sites = append(sites, s)
+		instances = append(instances, s)
 	}
 	if b.only != "start" {
-		if err := b.underLoad(ctx, sites, peers, r); err != nil {
+		if err := b.measureUnderLoad(ctx, instances, peers, r); err != nil {
 			return err
 		}
 	}
 	if !b.wants("start") {
 		return nil
 	}
-	return b.atRest(ctx, sites, peers, r)
+	return b.measureAtRest(ctx, instances, peers, r)
 }
 
-// underLoad measures whatever needs load.
-func (b *bench) underLoad(ctx context.Context, sites []*site, peers []*peer, r *report) (err error) {
-	for _, s := range sites {
-		if s.service, s.admin, err = b.serve(ctx, s.at); err != nil {
+// measureUnderLoad measures everything that needs load.
+func (b *bench) measureUnderLoad(ctx context.Context, instances []*instance, peers []*peer, r *report) (err error) {
+	for _, s := range instances {
+		if s.service, s.admin, err = b.serve(ctx, s.location); err != nil {
 			return err
 		}
-		if s.works, err = s.world.works(ctx, s.service.addr); err != nil {
+		if s.workloads, err = s.dataset.workloads(ctx, s.service.addr); err != nil {
 			return err
 		}
 	}
 	answers := map[string]answer{}
-	for _, w := range sites[0].works {
-		if answers[w.asks()], err = ask(ctx, sites[0].service.addr, w.sample); err != nil {
+	for _, w := range instances[0].workloads {
+		if answers[w.requestLine()], err = fetch(ctx, instances[0].service.addr, w.sample); err != nil {
 			return err
 		}
 	}
@@ -140,30 +140,30 @@ func (b *bench) underLoad(ctx context.Context, sites []*site, peers []*peer, r *
 		return err
 	}
 	defer bare.stop()
-	for i, w := range sites[0].works {
+	for i, w := range instances[0].workloads {
 		if !b.wants(w.name) {
 			continue
 		}
-		// Only its bytes matter to the bare server, so it can be asked the same.
-		entrants := []entrant{asking(bareName, bare, w.sample)}
-		for _, s := range sites {
-			entrants = append(entrants, entrant{s.name(), s.service, s.works[i].feeds})
+		// The bare server ignores tokens and IDs, so it gets the same request.
+		entrants := []entrant{newEntrant(bareName, bare, w.sample)}
+		for _, s := range instances {
+			entrants = append(entrants, entrant{s.name(), s.service, s.workloads[i].sources})
 		}
 		for _, p := range peers {
 			if request := p.requests[w.name]; request != nil {
-				entrants = append(entrants, asking(p.name, p.process, request))
+				entrants = append(entrants, newEntrant(p.name, p.process, request))
 			}
 		}
-		f, err := b.contest(ctx, w, entrants)
+		f, err := b.measureWorkload(ctx, w, entrants)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
-		r.works = append(r.works, f)
-		if err := b.profileWork(ctx, i, sites); err != nil {
+		r.workloads = append(r.workloads, f)
+		if err := b.profileWork(ctx, i, instances); err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 	}
-	for _, s := range sites {
+	for _, s := range instances {
 		if err := b.afterLoad(ctx, s, r); err != nil {
 			return err
 		}
@@ -173,19 +173,19 @@ func (b *bench) underLoad(ctx context.Context, sites []*site, peers []*peer, r *
 		if err != nil {
 			return err
 		}
-		r.rests = append(r.rests, rest{name: p.name, loaded: loaded})
+		r.footprints = append(r.footprints, footprint{name: p.name, loaded: loaded})
 	}
 	return nil
 }
 
-// afterLoad has the last of what a loaded service is measured for, and ends it.
-func (b *bench) afterLoad(ctx context.Context, s *site, r *report) error {
+// afterLoad does the last measurements of a loaded service and stops it.
+func (b *bench) afterLoad(ctx context.Context, s *instance, r *report) error {
 	if b.wants("pages") {
-		list, err := s.world.exchange(ctx, s.service.addr, s.world.many, 1)
+		list, err := s.dataset.exchange(ctx, s.service.addr, s.dataset.largeOwner, 1)
 		if err != nil {
 			return err
 		}
-		first, last, err := b.pages(ctx, s.service, list[0].Access)
+		first, last, err := b.measurePages(ctx, s.service, list[0].Access)
 		if err != nil {
 			return err
 		}
@@ -195,31 +195,31 @@ func (b *bench) afterLoad(ctx context.Context, s *site, r *report) error {
 	if err != nil {
 		return err
 	}
-	r.rests = append(r.rests, rest{name: s.name(), loaded: loaded})
+	r.footprints = append(r.footprints, footprint{name: s.name(), loaded: loaded})
 	s.stop()
 	return nil
 }
 
-// serve starts the service; admin is where it is profiled, if it is to be.
-func (b *bench) serve(ctx context.Context, at place) (service *process, admin string, err error) {
+// serve starts the service. admin is the address of its profiler, if profiles are
+// wanted.
+func (b *bench) serve(ctx context.Context, location location) (service *process, admin string, err error) {
 	if b.profiles != "" {
 		if admin, err = freeAddr(); err != nil {
 			return nil, "", err
 		}
 	}
-	service, _, err = startFormulary(ctx, b.binary, at, admin)
+	service, _, err = startFormulary(ctx, b.binary, location, admin)
 	return service, admin, err
 }
 
-// atRest measures starts, and a process that has nothing to do, on the data
-// that the load has left.
-func (b *bench) atRest(ctx context.Context, sites []*site, peers []*peer, r *report) error {
-	for _, s := range sites {
+// measureAtRest measures startup and idle memory, with the data that the load left.
+func (b *bench) measureAtRest(ctx context.Context, instances []*instance, peers []*peer, r *report) error {
+	for _, s := range instances {
 		if err := s.closeStore(); err != nil {
 			return err
 		}
-		err := b.restOf(ctx, r, s.name(), b.size, func(ctx context.Context) (*process, time.Duration, error) {
-			return startFormulary(ctx, b.binary, s.at, "")
+		err := b.measureFootprint(ctx, r, s.name(), b.size, func(ctx context.Context) (*process, time.Duration, error) {
+			return startFormulary(ctx, b.binary, s.location, "")
 		})
 		if err != nil {
 			return err
@@ -227,28 +227,28 @@ func (b *bench) atRest(ctx context.Context, sites []*site, peers []*peer, r *rep
 	}
 	for _, p := range peers {
 		p.process.stop()
-		if err := b.restOf(ctx, r, p.name, p.size, p.start); err != nil {
+		if err := b.measureFootprint(ctx, r, p.name, p.size, p.start); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// restOf measures one server at rest.
-func (b *bench) restOf(ctx context.Context, r *report, name string, binary int64, start func(context.Context) (*process, time.Duration, error)) error {
+// measureFootprint measures one server at rest.
+func (b *bench) measureFootprint(ctx context.Context, r *report, name string, binary int64, start func(context.Context) (*process, time.Duration, error)) error {
 	fmt.Fprintf(b.progress, "  Start and rest of %s\n", name)
-	i := slices.IndexFunc(r.rests, func(r rest) bool { return r.name == name })
+	i := slices.IndexFunc(r.footprints, func(r footprint) bool { return r.name == name })
 	if i < 0 {
-		i = len(r.rests)
-		r.rests = append(r.rests, rest{name: name})
+		i = len(r.footprints)
+		r.footprints = append(r.footprints, footprint{name: name})
 	}
-	var took, idle []float64
-	counted, err := b.calmest(starts, func() error {
-		before, err := elsewhere()
+	var startTimes, idleBytes []float64
+	selected, err := b.quietestRounds(starts, func() error {
+		before, err := cpuOfOthers()
 		if err != nil {
 			return err
 		}
-		began := time.Now()
+		startedAt := time.Now()
 		p, start, err := start(ctx)
 		if err != nil {
 			return err
@@ -263,18 +263,18 @@ func (b *bench) restOf(ctx context.Context, r *report, name string, binary int64
 		if err != nil {
 			return err
 		}
-		after, err := p.others()
+		after, err := p.otherCPU()
 		if err != nil {
 			return err
 		}
-		b.used.elsewhere += after - before
-		b.used.capacity += time.Since(began) * time.Duration(runtime.NumCPU())
-		took, idle = append(took, start.Seconds()), append(idle, float64(memory))
+		b.used.byOthers += after - before
+		b.used.capacity += time.Since(startedAt) * time.Duration(runtime.NumCPU())
+		startTimes, idleBytes = append(startTimes, start.Seconds()), append(idleBytes, float64(memory))
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	r.rests[i].binary, r.rests[i].start, r.rests[i].idle = binary, spanOf(those(took, counted)), spanOf(those(idle, counted))
+	r.footprints[i].binary, r.footprints[i].start, r.footprints[i].idle = binary, spanOf(pick(startTimes, selected)), spanOf(pick(idleBytes, selected))
 	return nil
 }

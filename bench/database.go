@@ -14,38 +14,38 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// postgresURL is the variable that names the PostgreSQL server to measure on.
+// postgresURL is the environment variable with the URL of the PostgreSQL server.
 const postgresURL = "FORMULARY_TEST_POSTGRES"
 
-// place is where one run has its data: all of it goes with the run.
-type place struct {
-	data string // folder
-	url  string // empty: SQLite in the folder
+// location is where a run stores its data, which is deleted afterwards.
+type location struct {
+	data string // directory
+	url  string // empty: SQLite in the directory
 	log  string // file
 }
 
-// newPlace makes an empty place for an engine; the function removes what is not
-// in the folder.
-func newPlace(ctx context.Context, engine, folder string) (place, func(), error) {
-	at := place{data: filepath.Join(folder, engine), log: filepath.Join(folder, engine+".log")}
+// newLocation creates an empty location for an engine. The function that it returns
+// deletes what is outside the folder.
+func newLocation(ctx context.Context, engine, folder string) (location, func(), error) {
+	location := location{data: filepath.Join(folder, engine), log: filepath.Join(folder, engine+".log")}
 	if engine == "sqlite" {
-		return at, func() {}, nil
+		return location, func() {}, nil
 	}
 	server := os.Getenv(postgresURL)
 	u, err := url.Parse(server)
 	if server == "" || err != nil {
-		return at, nil, errNoPostgres
+		return location, nil, errNoPostgres
 	}
 	schema := "bench_" + strings.ToLower(rand.Text()[:16])
 	if err := execute(ctx, server, "CREATE SCHEMA "+schema); err != nil {
-		return at, nil, fmt.Errorf("create schema: %w", err)
+		return location, nil, fmt.Errorf("create schema: %w", err)
 	}
 	query := u.Query()
 	query.Set("search_path", schema)
 	u.RawQuery = query.Encode()
-	at.url = u.String()
-	return at, func() {
-		// Also after Ctrl-C, when ctx has ended.
+	location.url = u.String()
+	return location, func() {
+		// Also after Ctrl-C, when ctx is canceled.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 		defer cancel()
 		if err := execute(ctx, server, "DROP SCHEMA "+schema+" CASCADE"); err != nil {
@@ -68,8 +68,8 @@ func execute(ctx context.Context, server, sql string) error {
 	return err
 }
 
-// backends are the processes of a PostgreSQL server on this machine, but for the
-// one that answers here.
+// backends returns the process IDs of the PostgreSQL server on this machine, except
+// that of its own connection.
 func backends(ctx context.Context, server string) ([]int, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

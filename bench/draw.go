@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Charts are SVG files that pages show as images, so what they look like in the
-// dark is in them.
+// Charts are SVG files that pages embed as images, so they contain their own styles for
+// dark mode.
 const (
 	drawStyle = `<style>text{font:12px system-ui,sans-serif;fill:#333}.quiet{fill:#667}.grid{stroke:#8886;fill:none}.mark{stroke:#333;stroke-width:1.5}` +
 		`@media(prefers-color-scheme:dark){text{fill:#ddd}.quiet{fill:#99a}.mark{stroke:#ddd}}</style>`
 	drawWidth = 860.0
 )
 
-// Mid-tones, which show on white and on black.
+// Medium tones, which are visible on white and black.
 var drawColors = []string{"#8a8f98", "#3b82c4", "#7a6fd0", "#d0703c", "#3f9b62", "#c2557f", "#a08a2d", "#4aa3b5"}
 
-// drawing is an SVG picture that is being made.
+// drawing builds an SVG image.
 type drawing struct{ strings.Builder }
 
 func (d *drawing) text(x, y float64, class, anchor, text string) {
@@ -35,24 +35,24 @@ func (d *drawing) finish(title string, height float64) string {
 		drawWidth, height, drawWidth, height, html.EscapeString(title), drawStyle, d.String())
 }
 
-// drawShares has a group of bars for each work: the rate of each server as a
-// share of the bare server's. A thin line is from the least to the most round, a
-// short upright one is the target on SQLite.
-func drawShares(works []figures) string {
+// drawShares draws a group of bars for each workload: the rate of each server as a
+// share of the bare server's. A thin line shows the range of the rounds, a short
+// vertical line the target on SQLite.
+func drawShares(workloads []figures) string {
 	const left, right, bar, gap, top = 230.0, 60.0, 14.0, 14.0, 54.0
 	var servers []string
-	most := 1.0
-	for _, f := range works {
+	maxShare := 1.0
+	for _, f := range workloads {
 		bare, _ := f.outcome(bareName)
 		for _, o := range f.outcomes {
 			if o.name != bareName && !slices.Contains(servers, o.name) {
 				servers = append(servers, o.name)
 			}
-			most = max(most, o.of(bare).most)
+			maxShare = max(maxShare, o.of(bare).max)
 		}
 	}
 	color := func(name string) string { return drawColors[(slices.Index(servers, name)+1)%len(drawColors)] }
-	at := func(share float64) float64 { return left + share/most*(drawWidth-left-right) }
+	xOf := func(share float64) float64 { return left + share/maxShare*(drawWidth-left-right) }
 	d := &drawing{}
 	d.text(4, 14, "", "start", "Requests a second, as a share of a bare net/http server that sends the same bytes")
 	x := 4.0
@@ -62,41 +62,41 @@ func drawShares(works []figures) string {
 		x += 40 + 7*float64(len(name))
 	}
 	y := top
-	for _, f := range works {
+	for _, f := range workloads {
 		bare, _ := f.outcome(bareName)
-		d.text(left-8, y+11, "", "end", f.work.title)
+		d.text(left-8, y+11, "", "end", f.workload.title)
 		for _, o := range f.outcomes {
 			if o.name == bareName {
 				continue
 			}
 			share := o.of(bare)
-			fmt.Fprintf(d, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`, left, y, at(share.median)-left, bar-2, color(o.name))
-			d.line("mark", at(share.least), y+bar/2-1, at(share.most), y+bar/2-1)
-			if o.name == formularyOn("SQLite") && f.work.target.sqlite > 0 {
-				d.line("mark", at(f.work.target.sqlite), y-2, at(f.work.target.sqlite), y+bar)
+			fmt.Fprintf(d, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`, left, y, xOf(share.median)-left, bar-2, color(o.name))
+			d.line("mark", xOf(share.min), y+bar/2-1, xOf(share.max), y+bar/2-1)
+			if o.name == formularyOn("SQLite") && f.workload.target.sqlite > 0 {
+				d.line("mark", xOf(f.workload.target.sqlite), y-2, xOf(f.workload.target.sqlite), y+bar)
 			}
-			d.text(at(share.most)+6, y+10, "quiet", "start", ratio(share.median))
+			d.text(xOf(share.max)+6, y+10, "quiet", "start", ratio(share.median))
 			y += bar
 		}
 		y += gap
 	}
 	d.line("grid", left, top-6, left, y-gap+6)
-	d.line("grid", at(1), top-6, at(1), y-gap+6)
-	d.text(at(1), y+4, "quiet", "middle", "bare")
+	d.line("grid", xOf(1), top-6, xOf(1), y-gap+6)
+	d.text(xOf(1), y+4, "quiet", "middle", "bare")
 	return d.finish("Share of the bare server's rate", y+14)
 }
 
-// drawGrowth has a line for each kind of request over the size of the database,
-// on logarithmic scales: what is flat costs the same however much there is.
+// drawGrowth draws a line for each kind of request over the size of the database, on
+// logarithmic scales. Flat lines mean constant cost.
 func drawGrowth(engine string, g *growthFigures) string {
 	const left, right, top, height = 70.0, 240.0, 40.0, 320.0
-	least, most := math.Inf(1), 0.0
+	lowest, highest := math.Inf(1), 0.0
 	for _, l := range g.lines {
 		for _, c := range l.costs {
-			least, most = min(least, c.rounds.least*1e6), max(most, c.rounds.most*1e6)
+			lowest, highest = min(lowest, c.rounds.min*1e6), max(highest, c.rounds.max*1e6)
 		}
 	}
-	low, high := math.Floor(math.Log10(least)*3)/3, math.Ceil(math.Log10(most)*3)/3
+	low, high := math.Floor(math.Log10(lowest)*3)/3, math.Ceil(math.Log10(highest)*3)/3
 	x := func(i int) float64 {
 		return left + float64(i)*(drawWidth-left-right)/max(1, float64(len(g.sizes)-1))
 	}
@@ -112,17 +112,17 @@ func drawGrowth(engine string, g *growthFigures) string {
 				continue
 			}
 			d.line("grid", left, y(value), x(len(g.sizes)-1), y(value))
-			d.text(left-8, y(value)+4, "quiet", "end", whole(value))
+			d.text(left-8, y(value)+4, "quiet", "end", formatInt(value))
 		}
 	}
 	for i, n := range g.sizes {
-		d.text(x(i), top+height+20, "quiet", "middle", whole(float64(n)))
+		d.text(x(i), top+height+20, "quiet", "middle", formatInt(float64(n)))
 	}
-	// Names stand beside the ends of their lines, with room between them.
+	// Names are placed next to the ends of their lines, at least 16 pixels apart.
 	names := slices.SortedFunc(slices.Values(g.lines), func(a, b growthLine) int {
 		return -int(math.Copysign(1, a.costs[len(a.costs)-1].cpu-b.costs[len(b.costs)-1].cpu))
 	})
-	beside := math.Inf(-1)
+	labelY := math.Inf(-1)
 	for _, l := range names {
 		i := slices.IndexFunc(g.lines, func(other growthLine) bool { return other.title == l.title })
 		color := drawColors[(i+1)%len(drawColors)]
@@ -130,12 +130,12 @@ func drawGrowth(engine string, g *growthFigures) string {
 		for j, c := range l.costs {
 			fmt.Fprintf(&path, "%c%.1f %.1f", "ML"[min(j, 1)], x(j), y(c.cpu*1e6))
 			fmt.Fprintf(d, `<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`, x(j), y(c.cpu*1e6), color)
-			fmt.Fprintf(d, `<path stroke="%s" d="M%.1f %.1fV%.1f"/>`, color, x(j), y(c.rounds.least*1e6), y(c.rounds.most*1e6))
+			fmt.Fprintf(d, `<path stroke="%s" d="M%.1f %.1fV%.1f"/>`, color, x(j), y(c.rounds.min*1e6), y(c.rounds.max*1e6))
 		}
 		fmt.Fprintf(d, `<path fill="none" stroke="%s" stroke-width="2" d="%s"/>`, color, path.String())
-		beside = max(beside+16, y(l.costs[len(l.costs)-1].cpu*1e6))
-		fmt.Fprintf(d, `<rect x="%.1f" y="%.1f" width="10" height="10" fill="%s"/>`, drawWidth-right+12, beside-5, color)
-		d.text(drawWidth-right+28, beside+4, "", "start", fmt.Sprintf("%s, ×%s", l.title, ratio(l.ratio())))
+		labelY = max(labelY+16, y(l.costs[len(l.costs)-1].cpu*1e6))
+		fmt.Fprintf(d, `<rect x="%.1f" y="%.1f" width="10" height="10" fill="%s"/>`, drawWidth-right+12, labelY-5, color)
+		d.text(drawWidth-right+28, labelY+4, "", "start", fmt.Sprintf("%s, ×%s", l.title, ratio(l.ratio())))
 	}
-	return d.finish("Growth on "+engine, max(top+height+30, beside+16))
+	return d.finish("Growth on "+engine, max(top+height+30, labelY+16))
 }

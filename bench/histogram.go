@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	// 32 steps for each doubling: a figure is right to about 3 %.
+	// 32 buckets per doubling: values are accurate to about 3 %.
 	stepBits = 5
 	steps    = 1 << stepBits
 )
 
-// histogram counts durations in steps that grow with the duration, so that it
-// has a fixed size whatever is counted.
+// histogram counts durations in buckets that grow with the duration, so its size is
+// fixed.
 type histogram [40 * steps]uint32
 
 func bucket(ns uint64) int {
@@ -33,14 +33,14 @@ func (h *histogram) add(other *histogram) {
 	}
 }
 
-// quantile is the duration that the share q of all did not exceed.
+// quantile returns the duration that the share q of all values did not exceed.
 func (h *histogram) quantile(q float64) time.Duration {
-	var all, seen float64
+	var total, sum float64
 	for _, n := range h {
-		all += float64(n)
+		total += float64(n)
 	}
 	for i, n := range h {
-		if seen += float64(n); seen > 0 && seen >= q*all {
+		if sum += float64(n); sum > 0 && sum >= q*total {
 			if i < steps {
 				return time.Duration(i)
 			}

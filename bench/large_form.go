@@ -12,41 +12,41 @@ import (
 )
 
 const (
-	fewResponses = 1_000 // of the smallest form
+	fewResponses = 1_000 // in the smallest form
 	fewRounds    = 8
 	feedPage     = 100
 	longFeedPage = 1_000
 	listPage     = 20
-	submissions  = 64 // that are not alike
+	submissions  = 64 // different ones
 )
 
-// millionFigures is what was measured on one form with very many responses.
+// millionFigures are the measurements on one form with very many responses.
 type millionFigures struct {
 	responses    int
 	storing      time.Duration
-	feedStart    cost // cpu at many connections, p50 at few
+	feedStart    cost // cpu with many connections, p50 with few
 	feedEnd      cost
 	list         cost // page 1
 	deepPage     int
 	deep         cost
-	csv          exportFigures // the middle one by time, with the largest peak
+	csv          exportFigures // median by time, with the highest peak
 	xlsx, jsonl  exportFigures
-	afterLoad    int64 // bytes in memory after all that reads
+	afterLoad    int64 // bytes after all reads
 	firstSummary time.Duration
 	summary      time.Duration
 }
 
-// engineFigures is what was measured on one engine alone. What was not asked for
-// is nil.
+// engineFigures are the measurements on one engine. Parts that were not selected are
+// nil.
 type engineFigures struct {
 	name    string
 	million *millionFigures
 	growth  *growthFigures
 }
 
-// alone measures what databases of several sizes cost on one engine, in fewer
-// rounds: there is much to measure, and what grows grows much.
-func (b *bench) alone(ctx context.Context, engine, folder string) (e engineFigures, err error) {
+// measureEngine measures databases of several sizes on one engine. It uses at most
+// fewRounds rounds, because there is much to measure and growth shows clearly.
+func (b *bench) measureEngine(ctx context.Context, engine, folder string) (e engineFigures, err error) {
 	defer func(rounds int) { b.rounds = rounds }(b.rounds)
 	b.rounds = min(b.rounds, fewRounds)
 	var surveys []*survey
@@ -56,7 +56,7 @@ func (b *bench) alone(ctx context.Context, engine, folder string) (e engineFigur
 		}
 	}()
 	for _, n := range b.sizes() {
-		fmt.Fprintf(b.progress, "%s: storing %s responses\n", engine, whole(float64(n)))
+		fmt.Fprintf(b.progress, "%s: storing %s responses\n", engine, formatInt(float64(n)))
 		s, err := newSurvey(ctx, engine, folder, n)
 		if err != nil {
 			return e, err
@@ -73,22 +73,22 @@ func (b *bench) alone(ctx context.Context, engine, folder string) (e engineFigur
 	if b.wants("million") {
 		largest := surveys[len(surveys)-1]
 		e.million = &millionFigures{responses: largest.responses, storing: largest.storing}
-		if err := b.reading(ctx, largest, &e); err != nil {
+		if err := b.measureReads(ctx, largest, &e); err != nil {
 			return e, fmt.Errorf("million: %w", err)
 		}
 	}
 	if b.wants("growth") {
-		if e.growth, err = b.grow(ctx, surveys); err != nil {
+		if e.growth, err = b.measureGrowth(ctx, surveys); err != nil {
 			return e, fmt.Errorf("growth: %w", err)
 		}
 	}
 	return e, nil
 }
 
-// survey is a database with one form that has been answered.
+// survey is a database with one form and its responses.
 type survey struct {
-	*world
-	at        place
+	*dataset
+	location  location
 	responses int
 	storing   time.Duration
 	remove    func()
@@ -100,15 +100,15 @@ func newSurvey(ctx context.Context, engine, folder string, responses int) (*surv
 		return nil, err
 	}
 	s := &survey{responses: responses}
-	if s.at, s.remove, err = newPlace(ctx, engine, folder); err != nil {
+	if s.location, s.remove, err = newLocation(ctx, engine, folder); err != nil {
 		return nil, err
 	}
-	if s.world, err = seed(ctx, s.at, (*world).fillSurvey); err != nil {
+	if s.dataset, err = seed(ctx, s.location, (*dataset).fillSurvey); err != nil {
 		s.remove()
 		return nil, err
 	}
 	start := time.Now()
-	if err := s.respond(ctx, responses); err != nil {
+	if err := s.addResponses(ctx, responses); err != nil {
 		return nil, fmt.Errorf("store responses: %w", errors.Join(err, s.close()))
 	}
 	s.storing = time.Since(start)
@@ -121,32 +121,32 @@ func (s *survey) close() error {
 	return err
 }
 
-// path is where the API has something of the form.
-func (s *survey) path(rest string) string { return "/api/v1/forms/" + s.form + rest }
+// path returns an API path of the form.
+func (s *survey) path(footprint string) string { return "/api/v1/forms/" + s.form + footprint }
 
-// reading measures all that reads the responses.
-func (b *bench) reading(ctx context.Context, s *survey, e *engineFigures) error {
-	service, admin, err := b.serve(ctx, s.at)
+// measureReads measures everything that reads responses.
+func (b *bench) measureReads(ctx context.Context, s *survey, e *engineFigures) error {
+	service, admin, err := b.serve(ctx, s.location)
 	if err != nil {
 		return err
 	}
 	defer service.stop()
-	list, err := s.exchange(ctx, service.addr, s.some, 1)
+	list, err := s.exchange(ctx, service.addr, s.smallOwner, 1)
 	if err != nil {
 		return err
 	}
 	token := list[0].Access
-	if err := b.summaries(ctx, s, service, token, e.million); err != nil {
+	if err := b.measureSummary(ctx, s, service, token, e.million); err != nil {
 		return fmt.Errorf("summary: %w", err)
 	}
-	// Before the load, so that its memory is not taken for that of the exports.
-	if err := b.exports(ctx, s, service, token, e.million); err != nil {
+	// Exports come before the load, whose memory would otherwise be attributed to them.
+	if err := b.measureExports(ctx, s, service, token, e.million); err != nil {
 		return err
 	}
-	if err := b.feeds(ctx, s, service, token, e.million); err != nil {
+	if err := b.measureFeed(ctx, s, service, token, e.million); err != nil {
 		return fmt.Errorf("feed: %w", err)
 	}
-	if err := b.lists(ctx, s, service, token, e.million); err != nil {
+	if err := b.measureList(ctx, s, service, token, e.million); err != nil {
 		return fmt.Errorf("list: %w", err)
 	}
 	if e.million.afterLoad, err = service.memory(); err != nil || admin == "" {
@@ -162,12 +162,12 @@ func (b *bench) reading(ctx context.Context, s *survey, e *engineFigures) error 
 	})
 }
 
-// summaries comes before all else, while the first one is still the first.
-func (b *bench) summaries(ctx context.Context, s *survey, service *process, token string, m *millionFigures) error {
+// measureSummary must run first, because the first summary is measured separately.
+func (b *bench) measureSummary(ctx context.Context, s *survey, service *process, token string, m *millionFigures) error {
 	fmt.Fprintln(b.progress, "  Summary")
 	request := get(s.path("/summary"), token)
 	start := time.Now()
-	a, err := ask(ctx, service.addr, request)
+	a, err := fetch(ctx, service.addr, request)
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (b *bench) summaries(ctx context.Context, s *survey, service *process, toke
 	if summary.Responses != s.responses {
 		return fmt.Errorf("it is of %d responses, not of %d", summary.Responses, s.responses)
 	}
-	costs, err := b.inTurns(ctx, 1, errand{service, [][]byte{request}})
+	costs, err := b.measureInterleaved(ctx, 1, requestSet{service, [][]byte{request}})
 	if err != nil {
 		return err
 	}
@@ -189,39 +189,39 @@ func (b *bench) summaries(ctx context.Context, s *survey, service *process, toke
 	return nil
 }
 
-// feeds compares the first page of the feed with the last full one.
-func (b *bench) feeds(ctx context.Context, s *survey, service *process, token string, m *millionFigures) error {
+// measureFeed compares the first page of the feed with the last full one.
+func (b *bench) measureFeed(ctx context.Context, s *survey, service *process, token string, m *millionFigures) error {
 	fmt.Fprintln(b.progress, "  First and last page of the feed")
-	cursors, err := s.walk(ctx, service.addr, token, s.responses-feedPage)
+	cursors, err := s.walkFeed(ctx, service.addr, token, s.responses-feedPage)
 	if err != nil {
 		return err
 	}
-	errands := []errand{{service, [][]byte{s.feed("", feedPage, token)}}, {service, [][]byte{s.feed(cursors[len(cursors)-1], feedPage, token)}}}
-	busy, err := b.inTurns(ctx, throughput, errands...)
+	requestSets := []requestSet{{service, [][]byte{s.feedRequest("", feedPage, token)}}, {service, [][]byte{s.feedRequest(cursors[len(cursors)-1], feedPage, token)}}}
+	manyConns, err := b.measureInterleaved(ctx, throughput, requestSets...)
 	if err != nil {
 		return err
 	}
-	calm, err := b.inTurns(ctx, latency, errands...)
+	fewConns, err := b.measureInterleaved(ctx, latency, requestSets...)
 	if err != nil {
 		return err
 	}
-	m.feedStart, m.feedEnd = cost{cpu: busy[0].cpu, p50: calm[0].p50}, cost{cpu: busy[1].cpu, p50: calm[1].p50}
+	m.feedStart, m.feedEnd = cost{cpu: manyConns[0].cpu, p50: fewConns[0].p50}, cost{cpu: manyConns[1].cpu, p50: fewConns[1].p50}
 	return nil
 }
 
-func (s *survey) feed(cursor string, limit int, token string) []byte {
+func (s *survey) feedRequest(cursor string, limit int, token string) []byte {
 	query := url.Values{"after": {cursor}, "limit": {fmt.Sprint(limit)}}
 	return get(s.path("/responses?"+query.Encode()), token)
 }
 
-// walk reads so many responses of the feed, as an application does, and returns
-// the cursors on its way: it is not for others to make them up. The first is that
-// of the beginning, the last is that of the responses after those.
-func (s *survey) walk(ctx context.Context, addr, token string, responses int) (cursors []string, err error) {
+// walkFeed reads the given number of responses from the feed, as an application does,
+// and returns the cursors: the first is empty, the last points behind the responses
+// read. Cursors are opaque, so the benchmark cannot compute them.
+func (s *survey) walkFeed(ctx context.Context, addr, token string, responses int) (cursors []string, err error) {
 	cursors = []string{""}
 	for responses > 0 {
 		limit := min(responses, longFeedPage)
-		a, err := ask(ctx, addr, s.feed(cursors[len(cursors)-1], limit, token))
+		a, err := fetch(ctx, addr, s.feedRequest(cursors[len(cursors)-1], limit, token))
 		if err != nil {
 			return nil, err
 		}
@@ -241,14 +241,14 @@ func (s *survey) walk(ctx context.Context, addr, token string, responses int) (c
 	return cursors, nil
 }
 
-// lists measures the first page of the list, and the one in its middle.
-func (b *bench) lists(ctx context.Context, s *survey, service *process, token string, m *millionFigures) error {
+// measureList measures the first and a middle page of the list.
+func (b *bench) measureList(ctx context.Context, s *survey, service *process, token string, m *millionFigures) error {
 	m.deepPage = s.responses / listPage / 2
-	fmt.Fprintf(b.progress, "  Page 1 and page %s of the list\n", whole(float64(m.deepPage)))
+	fmt.Fprintf(b.progress, "  Page 1 and page %s of the list\n", formatInt(float64(m.deepPage)))
 	first := s.path(fmt.Sprintf("/responses?per_page=%d", listPage))
-	costs, err := b.inTurns(ctx, throughput,
-		errand{service, [][]byte{get(first, token)}},
-		errand{service, [][]byte{get(fmt.Sprintf("%s&page=%d", first, m.deepPage), token)}})
+	costs, err := b.measureInterleaved(ctx, throughput,
+		requestSet{service, [][]byte{get(first, token)}},
+		requestSet{service, [][]byte{get(fmt.Sprintf("%s&page=%d", first, m.deepPage), token)}})
 	if err != nil {
 		return err
 	}
@@ -256,30 +256,29 @@ func (b *bench) lists(ctx context.Context, s *survey, service *process, token st
 	return nil
 }
 
-// exports reads every kind of file, the one that has targets several times.
-func (b *bench) exports(ctx context.Context, s *survey, service *process, token string, m *millionFigures) error {
+// measureExports reads every file format, the one with targets several times.
+func (b *bench) measureExports(ctx context.Context, s *survey, service *process, token string, m *millionFigures) error {
 	fmt.Fprintln(b.progress, "  Exports")
 	path, lines := s.path("/responses/export"), int64(s.responses)
 	var rounds []exportFigures
 	for range b.rounds {
-		f, err := b.export(ctx, service, path, token, "csv", lines+1) // with the header
+		f, err := b.export(ctx, service, exportRequest{path, token, "csv", lines + 1}) // with the header
 		if err != nil {
 			return err
 		}
 		rounds = append(rounds, f)
 	}
-	m.csv = middle(rounds)
+	m.csv = medianExport(rounds)
 	var err error
-	if m.xlsx, err = b.export(ctx, service, path, token, "xlsx", 0); err != nil {
+	if m.xlsx, err = b.export(ctx, service, exportRequest{path, token, "xlsx", 0}); err != nil {
 		return err
 	}
-	m.jsonl, err = b.export(ctx, service, path, token, "jsonl", lines)
+	m.jsonl, err = b.export(ctx, service, exportRequest{path, token, "jsonl", lines})
 	return err
 }
 
-// middle is the round that took neither long nor short, with the largest memory
-// of all.
-func middle(rounds []exportFigures) exportFigures {
+// medianExport returns the round with the median time and the highest peak of all.
+func medianExport(rounds []exportFigures) exportFigures {
 	sorted := slices.SortedFunc(slices.Values(rounds), func(a, b exportFigures) int { return int(a.took - b.took) })
 	f := sorted[len(sorted)/2]
 	f.rounds = span{f.took.Seconds(), sorted[0].took.Seconds(), sorted[len(sorted)-1].took.Seconds()}

@@ -23,8 +23,8 @@ func TestSurveyAnswers(t *testing.T) {
 	bytes := 0
 	const respondents = 1000
 	for n := range respondents {
-		sent := surveyAnswers(n)
-		e, err := d.Validate(sent)
+		given := surveyAnswers(n)
+		e, err := d.Validate(given)
 		if err != nil {
 			t.Fatalf("respondent %d: %v", n, err)
 		}
@@ -32,11 +32,11 @@ func TestSurveyAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatalf("respondent %d: %v", n, err)
 		}
-		// Lines of an export are counted.
+		// The benchmark counts the lines of exports.
 		if strings.Contains(string(text), `\n`) {
 			t.Errorf("respondent %d: an answer of several lines", n)
 		}
-		if !reflect.DeepEqual(sent, surveyAnswers(n)) {
+		if !reflect.DeepEqual(given, surveyAnswers(n)) {
 			t.Errorf("respondent %d does not answer the same twice", n)
 		}
 		bytes += len(text)
@@ -54,7 +54,7 @@ func TestSurveyAnswers(t *testing.T) {
 	}
 }
 
-// fakeProcess is one that only has an address.
+// fakeProcess is a process that has only an address.
 func fakeProcess(t *testing.T, answer http.HandlerFunc) *process {
 	server := httptest.NewServer(answer)
 	t.Cleanup(server.Close)
@@ -75,12 +75,12 @@ func TestWalk(t *testing.T) {
 		}
 		json.NewEncoder(w).Encode(map[string]any{"data": data, "next": fmt.Sprint(from + n)})
 	})
-	s := &survey{world: &world{form: "frm_1"}}
-	cursors, err := s.walk(t.Context(), p.addr, "token", stored-feedPage)
+	s := &survey{dataset: &dataset{form: "frm_1"}}
+	cursors, err := s.walkFeed(t.Context(), p.addr, "token", stored-feedPage)
 	if err != nil || !slices.Equal(cursors, []string{"", "1000", "2000", "2245"}) || !slices.Equal(sizes, []int{1000, 1000, 245}) {
 		t.Errorf("cursors %q after pages of %v: %v", cursors, sizes, err)
 	}
-	if _, err := s.walk(t.Context(), p.addr, "token", stored+1); err == nil {
+	if _, err := s.walkFeed(t.Context(), p.addr, "token", stored+1); err == nil {
 		t.Error("a feed that ends too early passes")
 	}
 }
@@ -115,9 +115,9 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-func TestMiddle(t *testing.T) {
+func TestMedianExport(t *testing.T) {
 	rounds := []exportFigures{{took: 9, cpu: 1, peak: 5}, {took: 2, cpu: 2, peak: 7}, {took: 4, cpu: 3, peak: 6}}
-	if got, want := middle(rounds), (exportFigures{took: 4, cpu: 3, peak: 7, rounds: span{4e-9, 2e-9, 9e-9}}); got != want {
+	if got, want := medianExport(rounds), (exportFigures{took: 4, cpu: 3, peak: 7, rounds: span{4e-9, 2e-9, 9e-9}}); got != want {
 		t.Errorf("%+v, not %+v", got, want)
 	}
 }
@@ -141,17 +141,17 @@ func TestMillionRows(t *testing.T) {
 	}{{&good, "yes"}, {&bad, "NO"}, {nil, ""}} {
 		var rows targetRows
 		rows.addMillion(engineFigures{name: "SQLite", million: c.figures})
-		judged := 0
+		checked := 0
 		for _, row := range rows {
 			if row[2] == "" {
 				continue
 			}
-			if judged++; row[3] != c.want {
+			if checked++; row[3] != c.want {
 				t.Errorf("%q, want %s", row, c.want)
 			}
 		}
-		if c.figures != nil && judged != 6 {
-			t.Errorf("%d targets in %q", judged, rows)
+		if c.figures != nil && checked != 6 {
+			t.Errorf("%d targets in %q", checked, rows)
 		}
 	}
 	var rows targetRows

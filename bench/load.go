@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// feed gives a connection its next request, or nil when there are no more. The
-// bytes are the feed's again at the next call.
-type feed func() []byte
+// source returns the next request of a connection, or nil at the end. The bytes are
+// valid until the next call.
+type source func() []byte
 
-// turns feeds a few requests again and again.
-func turns(requests [][]byte) feed {
+// cycle returns the requests in turn, without end.
+func cycle(requests [][]byte) source {
 	i := -1
 	return func() []byte {
 		i = (i + 1) % len(requests)
@@ -24,90 +24,90 @@ func turns(requests [][]byte) feed {
 	}
 }
 
-// tally is what a run has seen.
-type tally struct {
-	requests int64
-	errors   int64
-	said     string // the first answer that was no success
-	took     time.Duration
-	times    histogram
+// loadResult is the result of a run.
+type loadResult struct {
+	requests   int64
+	errors     int64
+	firstError string // first unsuccessful response
+	took       time.Duration
+	times      histogram
 }
 
-func (t *tally) rate() float64 { return float64(t.requests-t.errors) / t.took.Seconds() }
+func (t *loadResult) rate() float64 { return float64(t.requests-t.errors) / t.took.Seconds() }
 
-func (t *tally) add(other *tally) {
+func (t *loadResult) add(other *loadResult) {
 	t.requests += other.requests
 	t.errors += other.errors
 	t.took = max(t.took, other.took)
 	t.times.add(&other.times)
-	if t.said == "" {
-		t.said = other.said
+	if t.firstError == "" {
+		t.firstError = other.firstError
 	}
 }
 
 const (
 	dialLimit = 5 * time.Second
-	// answerLimit is how long after the end of a run the last answers may come.
+	// answerLimit is how long the last responses may take after the end of a run.
 	answerLimit = 10 * time.Second
 	maxAnswer   = 1 << 20
 )
 
-// run loads a server for a while, one connection per feed, each sending its next
-// request when the last one is answered. The load generator shares the machine
-// with the server, so it does as little as it can.
-func run(ctx context.Context, addr string, feeds []feed, length time.Duration) (*tally, error) {
-	conns := make([]net.Conn, 0, len(feeds))
-	hangUp := func() {
+// run loads a server with one connection per source. Each connection sends its next
+// request when the last one is answered. The load generator shares the machine with the
+// server, so it does as little work as possible.
+func run(ctx context.Context, addr string, sources []source, length time.Duration) (*loadResult, error) {
+	conns := make([]net.Conn, 0, len(sources))
+	closeAll := func() {
 		for _, c := range conns {
 			c.Close()
 		}
 	}
-	defer hangUp()
-	for range feeds {
+	defer closeAll()
+	for range sources {
 		c, err := net.DialTimeout("tcp", addr, dialLimit)
 		if err != nil {
 			return nil, fmt.Errorf("connect: %w", err)
 		}
 		conns = append(conns, c)
 	}
-	// Closing the connections is what ends the run early.
-	unhook := context.AfterFunc(ctx, hangUp)
-	defer unhook()
+	// Closing the connections ends the run early.
+	stopClosing := context.AfterFunc(ctx, closeAll)
+	defer stopClosing()
 
-	tallies := make([]tally, len(feeds))
-	errs := make([]error, len(feeds))
+	results := make([]loadResult, len(sources))
+	errs := make([]error, len(sources))
 	start := time.Now()
-	var running sync.WaitGroup
-	for i := range feeds {
-		running.Go(func() {
-			errs[i] = drive(conns[i], feeds[i], start, length, &tallies[i])
+	var workers sync.WaitGroup
+	for i := range sources {
+		workers.Go(func() {
+			errs[i] = drive(conns[i], sources[i], start, length, &results[i])
 		})
 	}
-	running.Wait()
+	workers.Wait()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("load: %w", err)
 	}
-	sum := &tally{}
-	for i := range tallies {
-		sum.add(&tallies[i])
+	total := &loadResult{}
+	for i := range results {
+		total.add(&results[i])
 	}
-	if sum.requests == 0 {
+	if total.requests == 0 {
 		return nil, errors.New("load: nothing was sent")
 	}
-	return sum, nil
+	return total, nil
 }
 
-// drive sends requests on one connection until the time is over.
-func drive(c net.Conn, next feed, start time.Time, length time.Duration, t *tally) error {
+// drive sends requests on one connection until the time is up.
+func drive(c net.Conn, next source, start time.Time, length time.Duration, t *loadResult) error {
 	if err := c.SetDeadline(start.Add(length + answerLimit)); err != nil {
 		return err
 	}
 	buffer := make([]byte, 16<<10)
-	sent := time.Since(start)
-	for sent < length {
+	sentAt := time.Since(start)
+	for sentAt < length {
 		request := next()
 		if request == nil {
 			break
@@ -119,60 +119,60 @@ func drive(c net.Conn, next feed, start time.Time, length time.Duration, t *tall
 		if err != nil {
 			return err
 		}
-		// The end of one request is the start of the next: one look at the
-		// clock for both.
+		// The end of a request is the start of the next, so the clock is read once per
+		// request.
 		now := time.Since(start)
 		t.requests++
-		t.times.count(now - sent)
+		t.times.count(now - sentAt)
 		if !ok {
 			if t.errors == 0 {
-				t.said = string(answer)
+				t.firstError = string(answer)
 			}
 			t.errors++
 		}
-		sent = now
+		sentAt = now
 	}
-	t.took = sent
+	t.took = sentAt
 	return nil
 }
 
 var (
-	blankLine = []byte("\r\n\r\n")
-	lengthIs  = []byte("\r\nContent-Length: ")
-	chunked   = []byte("\r\nTransfer-Encoding: chunked\r\n")
-	success   = []byte("HTTP/1.1 2")
+	blankLine     = []byte("\r\n\r\n")
+	contentLength = []byte("\r\nContent-Length: ")
+	chunked       = []byte("\r\nTransfer-Encoding: chunked\r\n")
+	success       = []byte("HTTP/1.1 2")
 )
 
-// readAnswer reads one answer, which must say where it ends, and whether it is a
-// success.
+// readAnswer reads one response, which must have a known length, and reports whether
+// its status is 2xx.
 func readAnswer(c net.Conn, buffer *[]byte) (ok bool, answer []byte, err error) {
 	b := *buffer
-	have, whole := 0, -1
-	for whole < 0 || have < whole {
-		if have == len(b) {
+	read, total := 0, -1
+	for total < 0 || read < total {
+		if read == len(b) {
 			b = append(b, make([]byte, len(b))...)
 			*buffer = b
 		}
-		n, err := c.Read(b[have:])
+		n, err := c.Read(b[read:])
 		if err != nil {
 			return false, nil, err
 		}
-		have += n
-		if whole < 0 {
-			if whole, err = wholeLength(b[:have]); err != nil {
+		read += n
+		if total < 0 {
+			if total, err = responseLength(b[:read]); err != nil {
 				return false, nil, err
 			}
 		}
 	}
-	if have > whole {
+	if read > total {
 		return false, nil, errors.New("more was answered than was asked for")
 	}
-	return bytes.HasPrefix(b, success), b[:have], nil
+	return bytes.HasPrefix(b, success), b[:read], nil
 }
 
-// wholeLength is how long an answer is with its head, or -1 while that cannot be
-// known yet.
-func wholeLength(b []byte) (int, error) {
+// responseLength returns the length of a response with its head, or -1 if more bytes
+// are needed to know it.
+func responseLength(b []byte) (int, error) {
 	head := bytes.Index(b, blankLine)
 	if head < 0 {
 		if len(b) > maxAnswer {
@@ -180,8 +180,8 @@ func wholeLength(b []byte) (int, error) {
 		}
 		return -1, nil
 	}
-	_, after, found := bytes.Cut(b[:head+2], lengthIs)
-	if !found {
+	_, after, ok := bytes.Cut(b[:head+2], contentLength)
+	if !ok {
 		if bytes.Contains(b[:head+2], chunked) {
 			return chunkedLength(b, head+len(blankLine))
 		}
@@ -195,25 +195,24 @@ func wholeLength(b []byte) (int, error) {
 	return head + len(blankLine) + n, nil
 }
 
-// chunkedLength is wholeLength for a body in chunks, which begins at an offset:
-// each says its length in a line of its own, and the last one is empty.
-func chunkedLength(b []byte, at int) (int, error) {
+// chunkedLength is responseLength for a chunked body that starts at an offset.
+func chunkedLength(b []byte, offset int) (int, error) {
 	for {
-		line := bytes.Index(b[at:], blankLine[:2])
+		line := bytes.Index(b[offset:], blankLine[:2])
 		if line < 0 {
 			if len(b) > 2*maxAnswer {
 				return 0, errors.New("an answer without an end")
 			}
 			return -1, nil
 		}
-		n, err := strconv.ParseUint(string(b[at:at+line]), 16, 31)
+		n, err := strconv.ParseUint(string(b[offset:offset+line]), 16, 31)
 		if err != nil || n > maxAnswer {
-			return 0, fmt.Errorf("a chunk of %.20q", b[at:at+line])
+			return 0, fmt.Errorf("a chunk of %.20q", b[offset:offset+line])
 		}
-		if at += line + int(n) + len(blankLine); n == 0 {
-			return at, nil
+		if offset += line + int(n) + len(blankLine); n == 0 {
+			return offset, nil
 		}
-		if at > len(b) {
+		if offset > len(b) {
 			return -1, nil
 		}
 	}

@@ -1,6 +1,6 @@
-// Command bench measures Formulary on both databases beside a bare net/http
-// server that sends the same bytes, and beside its peers. Each runs as a process
-// of its own on this machine; the load comes from here:
+// Command bench measures Formulary on both databases, next to a bare net/http server
+// that sends the same bytes and next to comparable products. Each server is a separate
+// process on this machine; the load comes from this program:
 //
 //	go run ./bench [-engine=sqlite|postgres|both] [-only=WORK] [-responses=N] [-peers=false] [-markdown FILE]
 package main
@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// bareFlag makes this program the bare server.
+	// bareFlag starts this program as the bare server.
 	bareFlag = "bare-server"
-	// runLimit bounds the whole run.
+	// runLimit is the timeout of the whole run.
 	runLimit = time.Hour
 )
 
@@ -46,10 +46,10 @@ func exit(err error) {
 	os.Exit(1)
 }
 
-// parts are what -only can choose.
+// parts are the values of -only.
 var parts = []string{"forms", "me", "exchange", "refresh", "introspect", "page", "feed", "submit", "pages", "start", "million", "growth"}
 
-// command reads the flags, measures, and reports.
+// command parses the flags, measures and reports.
 func command(ctx context.Context, args []string) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
@@ -98,20 +98,20 @@ func command(ctx context.Context, args []string) (err error) {
 	r := &report{bench: b, size: b.size}
 	start := time.Now()
 	if b.only != "million" && b.only != "growth" {
-		if err := b.beside(ctx, engines, folder, r); err != nil {
+		if err := b.compareServers(ctx, engines, folder, r); err != nil {
 			return err
 		}
 	}
 	if b.wants("million") || b.wants("growth") {
 		for _, engine := range engines {
-			e, err := b.alone(ctx, engine, folder)
+			e, err := b.measureEngine(ctx, engine, folder)
 			if err != nil {
 				return fmt.Errorf("%s: %w", engine, err)
 			}
 			r.engines = append(r.engines, e)
 		}
 	}
-	fmt.Print(r.write(aligned))
+	fmt.Print(r.render(textStyle))
 	fmt.Fprintf(b.progress, "\nmeasured in %s\n", time.Since(start).Round(time.Second))
 	if *markdown == "" {
 		return nil

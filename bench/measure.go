@@ -12,9 +12,9 @@ const (
 	throughput = 32 // connections
 	latency    = 4
 	warmUp     = time.Second
-	// fewest is how many one-time requests a run gets when nobody knows yet how
-	// fast the server is.
-	fewest = 6_000
+	// minRequests is the number of single-use requests that are prepared for a run
+	// while the speed of the server is unknown.
+	minRequests = 6_000
 )
 
 // bench is one run of the benchmark.
@@ -25,20 +25,19 @@ type bench struct {
 	rounds    int
 	only      string
 	responses int
-	peers     bool   // others beside
-	profiles  string // folder; empty: none
+	peers     bool   // measure other products too
+	profiles  string // directory; empty: no profiles
 	progress  io.Writer
 
-	used use // under load: figures of a busy machine say little
+	used machineUse // machine use under load; figures of a busy machine are unreliable
 }
 
 func (b *bench) wants(name string) bool { return b.only == "" || b.only == name }
 
-// once loads a process for one run; it also returns the CPU of a request, in
-// seconds.
-func (b *bench) once(ctx context.Context, p *process, feeds []feed, length time.Duration) (t *tally, cpu float64, err error) {
-	used, _, err := b.watch(ctx, p, func() (err error) {
-		t, err = run(ctx, p.addr, feeds, length)
+// loadOnce loads a process for one run. It also returns the CPU seconds per request.
+func (b *bench) loadOnce(ctx context.Context, p *process, sources []source, length time.Duration) (t *loadResult, cpu float64, err error) {
+	used, _, err := b.measureCPU(ctx, p, func() (err error) {
+		t, err = run(ctx, p.addr, sources, length)
 		return err
 	})
 	if err != nil {
@@ -47,11 +46,10 @@ func (b *bench) once(ctx context.Context, p *process, feeds []feed, length time.
 	return t, used.Seconds() / float64(t.requests), nil
 }
 
-// watch is how much CPU a process uses while it is made to work, with what its
-// database uses, and how long that takes. What the rest of the machine does
-// meanwhile is noted.
-func (b *bench) watch(ctx context.Context, p *process, work func() error) (cpu, took time.Duration, err error) {
-	helpersBefore, err := p.helpers(ctx)
+// measureCPU returns the CPU time that a process and its database use during work, and
+// how long work takes. It adds what the rest of the machine uses to b.used.
+func (b *bench) measureCPU(ctx context.Context, p *process, workload func() error) (cpu, took time.Duration, err error) {
+	databaseBefore, err := p.databaseCPU(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -59,12 +57,12 @@ func (b *bench) watch(ctx context.Context, p *process, work func() error) (cpu, 
 	if err != nil {
 		return 0, 0, err
 	}
-	othersBefore, err := p.others()
+	othersBefore, err := p.otherCPU()
 	if err != nil {
 		return 0, 0, err
 	}
 	start := time.Now()
-	if err := work(); err != nil {
+	if err := workload(); err != nil {
 		return 0, 0, err
 	}
 	took = time.Since(start)
@@ -72,79 +70,78 @@ func (b *bench) watch(ctx context.Context, p *process, work func() error) (cpu, 
 	if err != nil {
 		return 0, 0, err
 	}
-	othersAfter, err := p.others()
+	othersAfter, err := p.otherCPU()
 	if err != nil {
 		return 0, 0, err
 	}
-	helpersAfter, err := p.helpers(ctx)
+	databaseAfter, err := p.databaseCPU(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
-	var helped time.Duration
-	for pid, used := range helpersAfter {
-		helped += used - helpersBefore[pid]
+	var database time.Duration
+	for pid, used := range databaseAfter {
+		database += used - databaseBefore[pid]
 	}
-	b.used.elsewhere += othersAfter - othersBefore - helped
+	b.used.byOthers += othersAfter - othersBefore - database
 	b.used.capacity += took * time.Duration(runtime.NumCPU())
-	return cpuAfter - cpuBefore + helped, took, nil
+	return cpuAfter - cpuBefore + database, took, nil
 }
 
-// errand is a request that is asked again and again, or several that take turns.
-type errand struct {
+// requestSet is one or more requests that are repeated in turn.
+type requestSet struct {
 	to       *process
 	requests [][]byte
 }
 
-// cost is what a request takes, the median of the rounds.
+// cost is the cost of a request, as a median of the rounds.
 type cost struct {
-	cpu    float64 // seconds of the server
+	cpu    float64 // CPU seconds of the server
 	p50    time.Duration
 	rounds span // of cpu
 }
 
-// inTurns measures errands beside each other, so that a slow moment of the
-// machine meets all of them.
-func (b *bench) inTurns(ctx context.Context, connections int, errands ...errand) ([]cost, error) {
-	var cpus, waits [][]float64
+// measureInterleaved measures the sets in turn within each round, so that a slow phase
+// of the machine affects all of them.
+func (b *bench) measureInterleaved(ctx context.Context, connections int, requestSets ...requestSet) ([]cost, error) {
+	var cpus, p50s [][]float64
 	round := func(length time.Duration) error {
-		for i, e := range errands {
-			t, cpu, err := b.once(ctx, e.to, deal(e.requests, connections), length)
+		for i, e := range requestSets {
+			t, cpu, err := b.loadOnce(ctx, e.to, distribute(e.requests, connections), length)
 			if err != nil {
 				return err
 			}
 			if t.errors > 0 {
-				return fmt.Errorf("the service said: %.200s", t.said)
+				return fmt.Errorf("the service said: %.200s", t.firstError)
 			}
 			cpus[i] = append(cpus[i], cpu)
-			waits[i] = append(waits[i], float64(t.times.quantile(0.5)))
+			p50s[i] = append(p50s[i], float64(t.times.quantile(0.5)))
 		}
 		return nil
 	}
-	begin := func() { cpus, waits = make([][]float64, len(errands)), make([][]float64, len(errands)) }
-	begin()
-	if err := round(b.length / 2); err != nil { // to warm up
+	reset := func() { cpus, p50s = make([][]float64, len(requestSets)), make([][]float64, len(requestSets)) }
+	reset()
+	if err := round(b.length / 2); err != nil { // warm-up
 		return nil, err
 	}
-	begin()
-	counted, err := b.calmest(b.rounds, func() error { return round(b.length) })
+	reset()
+	selected, err := b.quietestRounds(b.rounds, func() error { return round(b.length) })
 	if err != nil {
 		return nil, err
 	}
-	costs := make([]cost, len(errands))
+	costs := make([]cost, len(requestSets))
 	for i := range costs {
-		cpu := those(cpus[i], counted)
-		costs[i] = cost{median(cpu), time.Duration(median(those(waits[i], counted))), spanOf(cpu)}
+		cpu := pick(cpus[i], selected)
+		costs[i] = cost{median(cpu), time.Duration(median(pick(p50s[i], selected))), spanOf(cpu)}
 	}
 	return costs, nil
 }
 
-// pages compares the CPU of the first page of a long list with that of the
-// last.
-func (b *bench) pages(ctx context.Context, service *process, token string) (first, last float64, err error) {
+// measurePages compares the CPU time of the first and the last page of a long list.
+func (b *bench) measurePages(ctx context.Context, service *process, token string) (first, last float64, err error) {
 	fmt.Fprintln(b.progress, "  Page 1 and page 500 of 10,000 forms")
-	costs, err := b.inTurns(ctx, throughput,
-		errand{service, [][]byte{get("/api/v1/forms?per_page=20", token)}},
-		errand{service, [][]byte{get("/api/v1/forms?per_page=20&page=500", token)}})
+	costs, err := b.measureInterleaved(ctx, throughput,
+		requestSet{service, [][]byte{get("/api/v1/forms?per_page=20", token)}},
+		requestSet{service, [][]byte{get("/api/v1/forms?per_page=20&page=500", token)}})
 	if err != nil {
 		return 0, 0, fmt.Errorf("pages: %w", err)
 	}

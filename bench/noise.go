@@ -6,30 +6,33 @@ import (
 	"time"
 )
 
-// use is what the rest of the machine did in a while, and how much it could have done.
-type use struct{ elsewhere, capacity time.Duration }
+// machineUse is the CPU time that other processes used, and the total that was
+// available.
+type machineUse struct{ byOthers, capacity time.Duration }
 
-func (u use) share() float64 { return float64(u.elsewhere) / float64(max(1, u.capacity)) }
+func (u machineUse) share() float64 { return float64(u.byOthers) / float64(max(1, u.capacity)) }
 
-func (u use) less(v use) use { return use{u.elsewhere - v.elsewhere, u.capacity - v.capacity} }
+func (u machineUse) minus(v machineUse) machineUse {
+	return machineUse{u.byOthers - v.byOthers, u.capacity - v.capacity}
+}
 
-// moreRounds is how many times the rounds that are wanted there are at most.
+// moreRounds limits the number of measured rounds, as a factor of those wanted.
 const moreRounds = 2
 
-// calmest measures rounds until as many as are wanted have been calm, or there is
-// no point in going on, and says which of them count: those in which others took least
-// of the machine.
-func (b *bench) calmest(want int, measure func() error) ([]int, error) {
-	var rounds []use
-	for calm := 0; calm < want && len(rounds) < moreRounds*want; {
+// quietestRounds measures until enough rounds were quiet or the limit is reached. It
+// returns the indexes of the wanted number of rounds in which other processes used the
+// least CPU.
+func (b *bench) quietestRounds(want int, measure func() error) ([]int, error) {
+	var rounds []machineUse
+	for quiet := 0; quiet < want && len(rounds) < moreRounds*want; {
 		before := b.used
 		if err := measure(); err != nil {
 			return nil, err
 		}
-		round := b.used.less(before)
+		round := b.used.minus(before)
 		rounds = append(rounds, round)
-		if round.share() <= maxElsewhere {
-			calm++
+		if round.share() <= maxOtherUse {
+			quiet++
 		}
 	}
 	order := make([]int, len(rounds))
@@ -38,16 +41,16 @@ func (b *bench) calmest(want int, measure func() error) ([]int, error) {
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(rounds[i].share(), rounds[j].share()) })
 	for _, i := range order[want:] {
-		b.used = b.used.less(rounds[i])
+		b.used = b.used.minus(rounds[i])
 	}
 	return order[:want], nil
 }
 
-// those are the figures of the rounds that count.
-func those(list []float64, rounds []int) []float64 {
-	chosen := make([]float64, len(rounds))
+// pick returns the values at the given indexes.
+func pick(list []float64, rounds []int) []float64 {
+	picked := make([]float64, len(rounds))
 	for i, round := range rounds {
-		chosen[i] = list[round]
+		picked[i] = list[round]
 	}
-	return chosen
+	return picked
 }

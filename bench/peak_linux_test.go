@@ -28,7 +28,7 @@ func TestPeak(t *testing.T) {
 	if err != nil || before < size {
 		t.Fatalf("the peak is %d: %v", before, err)
 	}
-	if err := p.forgetPeak(); err != nil {
+	if err := p.resetPeak(); err != nil {
 		t.Fatal(err)
 	}
 	if after, err := p.peak(); err != nil || after > before-size/2 {

@@ -17,8 +17,8 @@ const (
 	goOAuth2   = "go-oauth2, in memory"
 )
 
-// peer is a server of others that is measured beside Formulary, and what it is
-// asked, by the name of the work.
+// peer is another product that is measured too. Its requests are listed by the name of
+// the workload.
 type peer struct {
 	name     string
 	size     int64 // of its binary
@@ -27,39 +27,47 @@ type peer struct {
 	requests map[string][]byte
 }
 
-// startPeers builds, fills and starts the peers that take part in what is
-// measured; ctx ends them at the latest.
+// startPeers builds, fills and starts the peers that the selected workloads need. They
+// end with ctx at the latest.
 func (b *bench) startPeers(ctx context.Context, folder string) ([]*peer, error) {
 	var peers []*peer
 	for _, p := range []struct {
-		works []string
-		make  func(context.Context, string) (*peer, error)
+		workloads []string
+		create    func(context.Context, string) (*peer, error)
 	}{
 		{[]string{"forms", "submit", "start"}, newPocketBase},
 		{[]string{"exchange", "introspect", "start"}, newGoOAuth2},
 	} {
-		wanted := false
-		for _, work := range p.works {
-			wanted = wanted || b.wants(work)
+		isWanted := false
+		for _, workload := range p.workloads {
+			isWanted = isWanted || b.wants(workload)
 		}
-		if !wanted || !b.peers {
+		if !isWanted || !b.peers {
 			continue
 		}
-		made, err := p.make(ctx, folder)
+		peer, err := p.create(ctx, folder)
 		if err != nil {
 			return peers, err
 		}
-		fmt.Fprintf(b.progress, "%s is ready\n", made.name)
-		peers = append(peers, made)
+		fmt.Fprintf(b.progress, "%s is ready\n", peer.name)
+		peers = append(peers, peer)
 	}
 	return peers, nil
 }
 
-// serving builds a peer and says how it is started: with some arguments and an
-// address. It ends with its input, which ends with this program.
-func serving(ctx context.Context, folder, module, name, health string, args ...string) (*peer, string, error) {
-	binary := filepath.Join(folder, "peer-"+module)
-	size, err := build(ctx, filepath.Join("bench", "peers", module), binary)
+// peerSpec says how to build and start a peer.
+type peerSpec struct {
+	module string // directory below bench/peers
+	name   string
+	health string // path that answers when the peer is ready
+	args   []string
+}
+
+// newPeer builds a peer. It is started with its arguments and an address, and exits
+// when its standard input is closed, at the latest when this program exits.
+func newPeer(ctx context.Context, folder string, spec peerSpec) (*peer, string, error) {
+	binary := filepath.Join(folder, "peer-"+spec.module)
+	size, err := build(ctx, filepath.Join("bench", "peers", spec.module), binary)
 	if err != nil {
 		return nil, "", err
 	}
@@ -68,20 +76,20 @@ func serving(ctx context.Context, folder, module, name, health string, args ...s
 		if err != nil {
 			return nil, 0, err
 		}
-		cmd := exec.Command(binary, append(args, addr)...)
+		cmd := exec.Command(binary, append(spec.args, addr)...)
 		if _, err := cmd.StdinPipe(); err != nil {
 			return nil, 0, err
 		}
-		return launch(ctx, cmd, addr, health, binary+".log")
+		return launch(ctx, cmd, addr, spec.health, binary+".log")
 	}
-	return &peer{name: name, size: size, start: start}, binary, nil
+	return &peer{name: spec.name, size: size, start: start}, binary, nil
 }
 
-// newPocketBase has as many forms as Formulary, of the same two people, with an
-// index for the order in which they are asked for.
+// newPocketBase creates a PocketBase with the same number of forms and users as
+// Formulary, and an index for the requested order.
 func newPocketBase(ctx context.Context, folder string) (*peer, error) {
 	data := filepath.Join(folder, "pocketbase-data")
-	p, binary, err := serving(ctx, folder, "pocketbase", pocketBase, "/api/health", "serve", data)
+	p, binary, err := newPeer(ctx, folder, peerSpec{"pocketbase", pocketBase, "/api/health", []string{"serve", data}})
 	if err != nil {
 		return nil, err
 	}
@@ -99,10 +107,10 @@ func newPocketBase(ctx context.Context, folder string) (*peer, error) {
 	return p, err
 }
 
-// newGoOAuth2 issues tokens to an application itself, which is the least that it
-// can be asked for.
+// newGoOAuth2 creates a go-oauth2 server that issues tokens for client credentials, the
+// cheapest grant.
 func newGoOAuth2(ctx context.Context, folder string) (*peer, error) {
-	p, _, err := serving(ctx, folder, "oauth2", goOAuth2, "/healthz")
+	p, _, err := newPeer(ctx, folder, peerSpec{module: "oauth2", name: goOAuth2, health: "/healthz"})
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +120,7 @@ func newGoOAuth2(ctx context.Context, folder string) (*peer, error) {
 	issue := post("/token", url.Values{
 		"grant_type": {"client_credentials"}, "client_id": {"bench"}, "client_secret": {"secret"}, "scope": {"forms:read"},
 	})
-	a, err := ask(ctx, p.process.addr, issue)
+	a, err := fetch(ctx, p.process.addr, issue)
 	if err != nil {
 		return nil, err
 	}

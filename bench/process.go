@@ -18,22 +18,22 @@ import (
 const (
 	startLimit = 30 * time.Second
 	stopLimit  = 15 * time.Second
-	// tick is the unit of CPU time in /proc, the same on every Linux that Go
-	// runs on.
+	// tick is the unit of CPU time in /proc, which is the same on every Linux platform
+	// of Go.
 	tick = time.Second / 100
 )
 
-// process is a server that this benchmark started, and the only kind of process
-// that it ever ends.
+// process is a server that the benchmark started. The benchmark never ends other
+// processes.
 type process struct {
 	cmd    *exec.Cmd
 	addr   string
-	server string        // URL of the PostgreSQL server that works for it, or empty
-	ended  chan struct{} // closed when it has ended
-	unhook func() bool
+	server string        // URL of its PostgreSQL server, or empty
+	ended  chan struct{} // closed when the process has exited
+	detach func() bool
 }
 
-// startProcess starts a command that ends with ctx at the latest.
+// startProcess starts a command, which ends with ctx at the latest.
 func startProcess(ctx context.Context, cmd *exec.Cmd) (*process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -43,22 +43,21 @@ func startProcess(ctx context.Context, cmd *exec.Cmd) (*process, error) {
 	}
 	p := &process{cmd: cmd, ended: make(chan struct{})}
 	go func() {
-		cmd.Wait() // how it ended is of no interest: stop ends it by a signal
+		cmd.Wait() // the exit status is irrelevant: stop ends it with a signal
 		close(p.ended)
 	}()
-	p.unhook = context.AfterFunc(ctx, p.end)
+	p.detach = context.AfterFunc(ctx, p.end)
 	return p, nil
 }
 
-// stop ends the process and waits for it.
+// stop ends the process and waits until it has exited.
 func (p *process) stop() {
-	p.unhook()
+	p.detach()
 	p.end()
 }
 
-// end asks the process to stop, and insists after a while. The process package
-// of Go never signals one that has been waited for, so its number cannot be
-// somebody else's by then.
+// end sends SIGTERM, and SIGKILL after stopLimit. os.Process does not signal a process
+// that has been waited for, so a reused process ID is never hit.
 func (p *process) end() {
 	p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
@@ -69,8 +68,7 @@ func (p *process) end() {
 	}
 }
 
-// build makes a binary as it is released, from the module in a folder of this
-// repository.
+// build builds a release binary from a module of this repository, and returns its size.
 func build(ctx context.Context, module, binary string) (int64, error) {
 	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "formulary").Output()
 	if err != nil {
@@ -89,32 +87,32 @@ func build(ctx context.Context, module, binary string) (int64, error) {
 	return info.Size(), nil
 }
 
-// startFormulary starts the service and returns with its first answer, and how
-// long that took.
-func startFormulary(ctx context.Context, binary string, at place, admin string) (*process, time.Duration, error) {
+// startFormulary starts the service, waits for its first response and returns how long
+// that took.
+func startFormulary(ctx context.Context, binary string, location location, admin string) (*process, time.Duration, error) {
 	addr, err := freeAddr()
 	if err != nil {
 		return nil, 0, fmt.Errorf("start formulary: %w", err)
 	}
 	cmd := exec.Command(binary, "serve")
-	// What the caller has set for a Formulary of their own is not for this one.
+	// Ignore the caller's own settings for Formulary.
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "FORMULARY_") {
 			cmd.Env = append(cmd.Env, variable)
 		}
 	}
-	cmd.Env = append(cmd.Env, "FORMULARY_ADDR="+addr, "FORMULARY_DATA="+at.data, "FORMULARY_DATABASE_URL="+at.url,
+	cmd.Env = append(cmd.Env, "FORMULARY_ADDR="+addr, "FORMULARY_DATA="+location.data, "FORMULARY_DATABASE_URL="+location.url,
 		"FORMULARY_RATE_LIMIT=off", "FORMULARY_FORM_LIMIT=0", "FORMULARY_STORAGE_LIMIT=0", "FORMULARY_ADMIN_ADDR="+admin)
-	p, took, err := launch(ctx, cmd, addr, "/healthz", at.log)
+	p, took, err := launch(ctx, cmd, addr, "/healthz", location.log)
 	if err != nil {
 		return nil, 0, err
 	}
-	p.server = at.url
+	p.server = location.url
 	return p, took, nil
 }
 
-// launch starts a server that listens at an address and returns with its first
-// answer, and how long that took.
+// launch starts a server that listens at an address, waits for its first response and
+// returns how long that took.
 func launch(ctx context.Context, cmd *exec.Cmd, addr, health, logName string) (*process, time.Duration, error) {
 	name := filepath.Base(cmd.Path)
 	log, err := os.OpenFile(logName, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -129,19 +127,19 @@ func launch(ctx context.Context, cmd *exec.Cmd, addr, health, logName string) (*
 		return nil, 0, fmt.Errorf("start %s: %w", name, err)
 	}
 	p.addr = addr
-	if err := p.await(ctx, health); err != nil {
+	if err := p.waitUntilReady(ctx, health); err != nil {
 		p.stop()
 		return nil, 0, fmt.Errorf("start %s: %w; its log ends with:\n%s", name, err, tail(logName))
 	}
 	return p, time.Since(start), nil
 }
 
-// await asks until there is an answer.
-func (p *process) await(ctx context.Context, health string) error {
+// waitUntilReady polls until the server responds.
+func (p *process) waitUntilReady(ctx context.Context, health string) error {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	for {
-		_, err := ask(ctx, p.addr, get(health, ""))
+		_, err := fetch(ctx, p.addr, get(health, ""))
 		if err == nil {
 			return nil
 		}
@@ -155,7 +153,7 @@ func (p *process) await(ctx context.Context, health string) error {
 	}
 }
 
-// freeAddr is an address that nobody listened on a moment ago.
+// freeAddr returns an address with an unused port.
 func freeAddr() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -164,7 +162,7 @@ func freeAddr() (string, error) {
 	return l.Addr().String(), l.Close()
 }
 
-// tail is the last part of a file, for an error message.
+// tail returns the end of a file, for error messages.
 func tail(path string) string {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -173,32 +171,33 @@ func tail(path string) string {
 	return string(text[max(0, len(text)-2000):])
 }
 
-// cpu is how much processor time the process has used, in user and system.
-func (p *process) cpu() (time.Duration, error) { return cpuOf(p.cmd.Process.Pid) }
+// cpu returns the user and system time of the process.
+func (p *process) cpu() (time.Duration, error) { return readCPU(p.cmd.Process.Pid) }
 
-// helpers is how much the processes of its database have used, each by its number.
-func (p *process) helpers(ctx context.Context) (map[int]time.Duration, error) {
+// databaseCPU returns the CPU time of each PostgreSQL process that works for it, by
+// process ID.
+func (p *process) databaseCPU(ctx context.Context) (map[int]time.Duration, error) {
 	used := map[int]time.Duration{}
 	if p.server == "" {
 		return used, nil
 	}
 	pids, err := backends(ctx, p.server)
 	for _, pid := range pids {
-		// One that has ended meanwhile is of no interest.
-		if cpu, err := cpuOf(pid); err == nil {
+		// Skip processes that have exited.
+		if cpu, err := readCPU(pid); err == nil {
 			used[pid] = cpu
 		}
 	}
 	return used, err
 }
 
-func cpuOf(pid int) (time.Duration, error) {
+func readCPU(pid int) (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0, fmt.Errorf("CPU time: %w", err)
 	}
-	// The name in parentheses may hold anything; what follows is numbered from
-	// 3, and utime and stime are 14 and 15.
+	// The name in parentheses may contain anything. The fields after it count from 3;
+	// utime and stime are 14 and 15.
 	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 	if len(fields) < 13 {
 		return 0, errors.New("CPU time: /proc has another format")
@@ -208,10 +207,10 @@ func cpuOf(pid int) (time.Duration, error) {
 	return time.Duration(user+system) * tick, errors.Join(err1, err2)
 }
 
-// others is how much processor time everything but the process and this program
-// has used on the machine since it started.
-func (p *process) others() (time.Duration, error) {
-	all, err := elsewhere()
+// otherCPU returns the CPU time of all processes except this program and the measured
+// one, since boot.
+func (p *process) otherCPU() (time.Duration, error) {
+	all, err := cpuOfOthers()
 	if err != nil {
 		return 0, err
 	}
@@ -219,8 +218,8 @@ func (p *process) others() (time.Duration, error) {
 	return all - own, err
 }
 
-// elsewhere is how much everything but this program has used.
-func elsewhere() (time.Duration, error) {
+// cpuOfOthers returns the CPU time of all processes except this program, since boot.
+func cpuOfOthers() (time.Duration, error) {
 	text, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return 0, fmt.Errorf("CPU time: %w", err)
@@ -228,8 +227,8 @@ func elsewhere() (time.Duration, error) {
 	first, _, _ := strings.Cut(string(text), "\n")
 	var busy time.Duration
 	for i, field := range strings.Fields(first) {
-		// cpu, user, nice, system, idle, waiting, then what is busy again; the
-		// time of guests is in that of users already.
+		// The fields are cpu, user, nice, system, idle, iowait, irq, softirq, steal,
+		// guest. Guest time is included in user time.
 		if i == 0 || i == 4 || i == 5 || i > 8 {
 			continue
 		}
@@ -243,27 +242,27 @@ func elsewhere() (time.Duration, error) {
 	return busy - self, err
 }
 
-// memory is how much of the process is in memory, in bytes.
-func (p *process) memory() (int64, error) { return p.resident("VmRSS:") }
+// memory returns the resident memory in bytes.
+func (p *process) memory() (int64, error) { return p.residentBytes("VmRSS:") }
 
-// peak is the most of the process that was in memory since forgetPeak.
-func (p *process) peak() (int64, error) { return p.resident("VmHWM:") }
+// peak returns the highest resident memory since resetPeak, in bytes.
+func (p *process) peak() (int64, error) { return p.residentBytes("VmHWM:") }
 
-func (p *process) forgetPeak() error {
+func (p *process) resetPeak() error {
 	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0); err != nil {
 		return fmt.Errorf("memory: %w", err)
 	}
 	return nil
 }
 
-func (p *process) resident(name string) (int64, error) {
+func (p *process) residentBytes(name string) (int64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("memory: %w", err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, name); ok {
-			kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+		if footprint, ok := strings.CutPrefix(line, name); ok {
+			kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(footprint), "kB")), 10, 64)
 			return kib << 10, err
 		}
 	}

@@ -12,20 +12,20 @@ import (
 
 const profileLength = 5 * time.Second
 
-// profileWork keeps CPU profiles of the service under one work, if they are
+// profileWork writes CPU profiles of the service under one workload, if they are
 // wanted.
-func (b *bench) profileWork(ctx context.Context, work int, sites []*site) error {
-	for _, s := range sites {
+func (b *bench) profileWork(ctx context.Context, workload int, instances []*instance) error {
+	for _, s := range instances {
 		if s.admin == "" {
 			continue
 		}
-		w := s.works[work]
-		feeds, err := w.feeds(ctx, w.connections, 10*fewest)
+		w := s.workloads[workload]
+		sources, err := w.sources(ctx, w.connections, 10*minRequests)
 		if err != nil {
 			return err
 		}
 		err = b.profile(ctx, s.admin, fmt.Sprintf("%s-%s-%d", s.engine, w.name, w.connections), func(length time.Duration) error {
-			_, err := run(ctx, s.service.addr, feeds, length)
+			_, err := run(ctx, s.service.addr, sources, length)
 			return err
 		})
 		if err != nil {
@@ -35,12 +35,12 @@ func (b *bench) profileWork(ctx context.Context, work int, sites []*site) error 
 	return nil
 }
 
-// profile keeps a CPU profile of a service that is made to work for so long.
-func (b *bench) profile(ctx context.Context, admin, name string, work func(time.Duration) error) error {
-	worked := make(chan error, 1)
-	go func() { worked <- work(profileLength + time.Second) }()
+// profile writes a CPU profile of a service during work.
+func (b *bench) profile(ctx context.Context, admin, name string, workload func(time.Duration) error) error {
+	done := make(chan error, 1)
+	go func() { done <- workload(profileLength + time.Second) }()
 	text, err := fetchProfile(ctx, admin, profileLength)
-	if workErr := <-worked; err == nil {
+	if workErr := <-done; err == nil {
 		err = workErr
 	}
 	if err != nil {
@@ -49,7 +49,7 @@ func (b *bench) profile(ctx context.Context, admin, name string, work func(time.
 	return os.WriteFile(filepath.Join(b.profiles, name+".pprof"), text, 0o644)
 }
 
-// fetchProfile is what a service spends its CPU on for so long.
+// fetchProfile returns a CPU profile of the given length.
 func fetchProfile(ctx context.Context, admin string, length time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, length+startLimit)
 	defer cancel()
@@ -57,14 +57,14 @@ func fetchProfile(ctx context.Context, admin string, length time.Duration) ([]by
 	if err != nil {
 		return nil, err
 	}
-	answer, err := http.DefaultClient.Do(request)
+	res, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return nil, fmt.Errorf("profile: %w", err)
 	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(answer.Body, 64<<20))
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %.200s", answer.Status, text)
+	defer res.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(res.Body, 64<<20))
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %.200s", res.Status, text)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("profile: %w", err)

@@ -8,35 +8,35 @@ import (
 	"time"
 )
 
-// The targets that are not a share of another server's rate; those of Formulary
-// are on SQLite.
+// Targets other than shares of another server's rate. Those of Formulary apply to
+// SQLite.
 const (
 	maxStart     = 60 * time.Millisecond
 	maxIdle      = 30e6
 	maxBinary    = 25e6
 	maxPageRatio = 2.0
 	maxGrowth    = 1.3  // from the smallest database to the largest
-	maxElsewhere = 0.05 // beyond, the figures are of a busy machine
+	maxOtherUse  = 0.05 // above it, the machine is too busy for reliable figures
 )
 
-// report is what a run has found. What was not asked for is empty.
+// report is the result of a run. Parts that were not selected are empty.
 type report struct {
-	bench   *bench
-	works   []figures
-	pages   []pageCosts
-	rests   []rest
-	engines []engineFigures
-	size    int64
+	bench      *bench
+	workloads  []figures
+	pages      []pageCosts
+	footprints []footprint
+	engines    []engineFigures
+	size       int64
 }
 
-// style writes headings, tables and charts; the first row of a table is its head.
+// style renders headings, tables and charts. The first row of a table is its header.
 type style struct {
 	heading func(text string) string
 	table   func(rows [][]string) string
 	image   func(alt, file string) string
 }
 
-var aligned = style{
+var textStyle = style{
 	heading: func(text string) string { return "\n" + text + "\n\n" },
 	table: func(rows [][]string) string {
 		var b strings.Builder
@@ -50,7 +50,7 @@ var aligned = style{
 	image: func(string, string) string { return "" },
 }
 
-var marked = style{
+var markdownStyle = style{
 	heading: func(text string) string { return "\n## " + text + "\n\n" },
 	table: func(rows [][]string) string {
 		var b strings.Builder
@@ -65,17 +65,17 @@ var marked = style{
 	image: func(alt, file string) string { return fmt.Sprintf("![%s](%s/%s)\n\n", alt, imageFolder, file) },
 }
 
-// write is the whole report in one style.
-func (r *report) write(s style) string {
+// render returns the whole report in one style.
+func (r *report) render(s style) string {
 	var b strings.Builder
-	if len(r.works) > 0 {
+	if len(r.workloads) > 0 {
 		b.WriteString(s.heading("Side by side"))
 		b.WriteString(s.image("The rate of each server under each work, as a share of the bare server's", ratesImage))
 		b.WriteString(s.table(r.workRows()))
-		for _, f := range r.works {
+		for _, f := range r.workloads {
 			for _, o := range f.outcomes {
 				if o.errors > 0 {
-					fmt.Fprintf(&b, "\n%s, %s: %d answers were no success. The first was: %s\n", f.work.title, o.name, o.errors, oneLine(o.said))
+					fmt.Fprintf(&b, "\n%s, %s: %d answers were no success. The first was: %s\n", f.workload.title, o.name, o.errors, oneLine(o.firstError))
 				}
 			}
 		}
@@ -99,16 +99,16 @@ func (r *report) write(s style) string {
 
 func (r *report) workRows() [][]string {
 	rows := [][]string{{"work", "server", "req/s", "p50 ms", "p99 ms", "CPU µs/request", "of bare"}}
-	for _, f := range r.works {
+	for _, f := range r.workloads {
 		bare, _ := f.outcome(bareName)
-		title := f.work.title
+		title := f.workload.title
 		for _, o := range f.outcomes {
 			share := ""
 			if o.name != bareName {
-				share = within(o.of(bare), ratio)
+				share = formatSpan(o.of(bare), ratio)
 			}
 			rows = append(rows, []string{
-				title, o.name, within(spanOf(o.rates), whole), within(spanOf(o.p50s), millisOf), within(spanOf(o.p99s), millisOf), within(spanOf(o.cpus), micros), share,
+				title, o.name, formatSpan(spanOf(o.rates), formatInt), formatSpan(spanOf(o.p50s), millisOf), formatSpan(spanOf(o.p99s), millisOf), formatSpan(spanOf(o.cpus), micros), share,
 			})
 			title = ""
 		}
@@ -124,12 +124,12 @@ func (r *report) restRows() [][]string {
 		}
 		return megabytes(bytes)
 	}
-	for _, at := range r.rests {
+	for _, f := range r.footprints {
 		start, idle := "", ""
-		if at.start.median > 0 {
-			start, idle = within(at.start, milliseconds)+" ms", within(at.idle, megabytesOf)+" MB"
+		if f.start.median > 0 {
+			start, idle = formatSpan(f.start, milliseconds)+" ms", formatSpan(f.idle, megabytesOf)+" MB"
 		}
-		rows = append(rows, []string{at.name, size(at.binary), start, idle, size(at.loaded)})
+		rows = append(rows, []string{f.name, size(f.binary), start, idle, size(f.loaded)})
 	}
 	return rows
 }
@@ -137,20 +137,20 @@ func (r *report) restRows() [][]string {
 func growthRows(g *growthFigures) [][]string {
 	head := []string{"CPU µs of"}
 	for _, n := range g.sizes {
-		head = append(head, "at "+whole(float64(n)))
+		head = append(head, "at "+formatInt(float64(n)))
 	}
 	rows := [][]string{append(head, "last to first")}
 	for _, l := range g.lines {
 		row := []string{l.title}
 		for _, c := range l.costs {
-			row = append(row, within(c.rounds, micros))
+			row = append(row, formatSpan(c.rounds, micros))
 		}
 		rows = append(rows, append(row, ratio(l.ratio())))
 	}
 	return rows
 }
 
-// growthReasons says why what is not flat is not.
+// growthReasons explains the requests whose cost grows.
 func growthReasons(g *growthFigures) string {
 	var b strings.Builder
 	for _, l := range g.lines {
@@ -161,8 +161,8 @@ func growthReasons(g *growthFigures) string {
 	return b.String()
 }
 
-// whole writes a number with commas between thousands.
-func whole(f float64) string {
+// formatInt formats a rounded number with commas between thousands.
+func formatInt(f float64) string {
 	digits := strconv.FormatInt(int64(f+0.5), 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]
@@ -191,9 +191,9 @@ func milliseconds(seconds float64) string { return fmt.Sprintf("%.0f", seconds*1
 
 func ratio(f float64) string { return fmt.Sprintf("%.2f", f) }
 
-// within writes a median with the least and the most of its rounds.
-func within(s span, write func(float64) string) string {
-	return fmt.Sprintf("%s (%s–%s)", write(s.median), write(s.least), write(s.most))
+// formatSpan formats a median with the range of its rounds.
+func formatSpan(s span, format func(float64) string) string {
+	return fmt.Sprintf("%s (%s–%s)", format(s.median), format(s.min), format(s.max))
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", share*100) }

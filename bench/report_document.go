@@ -16,11 +16,11 @@ const (
 
 func growthImage(engine string) string { return "bench-growth-" + strings.ToLower(engine) + ".svg" }
 
-// save writes the report as a page, and its charts beside it.
+// save writes the report as a page, and its charts next to it.
 func (r *report) save(file string) error {
 	images := map[string]string{}
-	if len(r.works) > 0 {
-		images[ratesImage] = drawShares(r.works)
+	if len(r.workloads) > 0 {
+		images[ratesImage] = drawShares(r.workloads)
 	}
 	for _, e := range r.engines {
 		if e.growth != nil {
@@ -38,7 +38,7 @@ func (r *report) save(file string) error {
 	return nil
 }
 
-// document is the report as a page of its own.
+// document returns the report as a Markdown page.
 func (r *report) document() string {
 	return fmt.Sprintf(`# Benchmarks
 
@@ -74,5 +74,5 @@ were asked for on one connection.
 
 %[1]smake bench%[1]s measures again and writes this page; %[1]smake bench BENCH=-only=submit%[1]s measures one work.
 `, "`", runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, r.bench.rounds, r.bench.length,
-		throughput, latency, starts, whole(float64(r.bench.responses)), feedPage, listPage, places, maxGrowth, fewRounds, percent(maxElsewhere), moreRounds) + r.write(marked)
+		throughput, latency, starts, formatInt(float64(r.bench.responses)), feedPage, listPage, sampledPages, maxGrowth, fewRounds, percent(maxOtherUse), moreRounds) + r.render(markdownStyle)
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// measured is a report with a little of everything.
-func measured() *report {
+// sampleReport returns a report with some of everything.
+func sampleReport() *report {
 	sqlite := formularyOn("SQLite")
 	costs := func(list ...float64) []cost {
 		var costs []cost
@@ -23,18 +23,18 @@ func measured() *report {
 		return costs
 	}
 	return &report{
-		bench: &bench{rounds: 3, length: time.Second, responses: 10_000, used: use{3, 100}},
+		bench: &bench{rounds: 3, length: time.Second, responses: 10_000, used: machineUse{3, 100}},
 		size:  26e6,
-		works: []figures{{
-			work: work{title: "List <forms>", target: target{sqlite: 0.8, times: 30}},
+		workloads: []figures{{
+			workload: workload{title: "List <forms>", target: target{sqlite: 0.8, times: 30}},
 			outcomes: []outcome{
 				{name: bareName, rates: []float64{100, 200, 100}, cpus: []float64{1e-5}, p50s: []float64{1e-4}, p99s: []float64{1e-3}},
-				// Each round counts against its own: 0.9, 0.5, 0.85.
+				// Shares are computed round by round: 0.9, 0.5, 0.85.
 				{name: sqlite, rates: []float64{90, 100, 85}, cpus: []float64{2e-5}, p50s: []float64{1e-4}, p99s: []float64{1e-2}},
 				{name: pocketBase, rates: []float64{3, 4, 5}, cpus: []float64{1e-3}, p50s: []float64{1e-3}, p99s: []float64{1e-2}},
 			},
 		}},
-		rests: []rest{{name: sqlite, binary: 26e6, start: span{0.05, 0.04, 0.08}, idle: span{31e6, 30e6, 32e6}}},
+		footprints: []footprint{{name: sqlite, binary: 26e6, start: span{0.05, 0.04, 0.08}, idle: span{31e6, 30e6, 32e6}}},
 		engines: []engineFigures{{name: "SQLite", growth: &growthFigures{sizes: []int{1000, 10_000}, lines: []growthLine{
 			{"Flat", "never said", costs(1e-5, 1.1e-5)}, {"Steep", "it is far", costs(1e-5, 3e-5)},
 		}}}},
@@ -43,7 +43,7 @@ func measured() *report {
 
 func TestTargets(t *testing.T) {
 	var got []string
-	for _, row := range measured().targetTable()[1:] {
+	for _, row := range sampleReport().targetTable()[1:] {
 		got = append(got, strings.Join(row, "|"))
 	}
 	want := []string{
@@ -61,10 +61,11 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestErrorsReachNoTarget: what is answered wrongly is fast.
+// TestErrorsReachNoTarget: a workload with failed requests does not reach its target,
+// however fast it is.
 func TestErrorsReachNoTarget(t *testing.T) {
-	r := measured()
-	r.works[0].outcomes[1].errors = 1
+	r := sampleReport()
+	r.workloads[0].outcomes[1].errors = 1
 	if row := r.targetTable()[1]; row[3] != "NO" {
 		t.Errorf("%q with errors", row)
 	}
@@ -72,7 +73,7 @@ func TestErrorsReachNoTarget(t *testing.T) {
 
 func TestSave(t *testing.T) {
 	folder := t.TempDir()
-	if err := measured().save(filepath.Join(folder, "benchmarks.md")); err != nil {
+	if err := sampleReport().save(filepath.Join(folder, "benchmarks.md")); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(folder, "benchmarks.md"))
@@ -85,7 +86,7 @@ func TestSave(t *testing.T) {
 		}
 	}
 	if strings.Contains(string(page), "never said") {
-		t.Error("what is flat is explained")
+		t.Error("a flat line is explained")
 	}
 	for _, name := range []string{ratesImage, growthImage("SQLite")} {
 		file, err := os.Open(filepath.Join(folder, imageFolder, name))

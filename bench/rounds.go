@@ -7,35 +7,35 @@ import (
 	"time"
 )
 
-// bareName is the server that every other is held against.
+// bareName is the server that all others are compared with.
 const bareName = "bare net/http"
 
-// entrant is a server that takes part in a work.
+// entrant is a server that is measured under a workload.
 type entrant struct {
-	name  string
-	to    *process
-	feeds func(ctx context.Context, connections, want int) ([]feed, error)
+	name    string
+	to      *process
+	sources func(ctx context.Context, connections, want int) ([]source, error)
 }
 
-// asking is an entrant that is asked the same again and again.
-func asking(name string, to *process, request []byte) entrant {
-	return entrant{name, to, func(_ context.Context, connections, _ int) ([]feed, error) {
-		return deal([][]byte{request}, connections), nil
+// newEntrant returns an entrant that gets the same request repeatedly.
+func newEntrant(name string, to *process, request []byte) entrant {
+	return entrant{name, to, func(_ context.Context, connections, _ int) ([]source, error) {
+		return distribute([][]byte{request}, connections), nil
 	}}
 }
 
-// outcome is what one server did under one work, round by round.
+// outcome holds the results of one server under one workload, by round.
 type outcome struct {
 	name       string
-	rates      []float64 // requests a second
-	cpus       []float64 // seconds of CPU a request
+	rates      []float64 // requests per second
+	cpus       []float64 // CPU seconds per request
 	p50s, p99s []float64 // seconds
 	errors     int64
-	said       string
+	firstError string
 }
 
-// of holds an outcome against another, each round against the one beside it: a
-// slow moment of the machine meets both.
+// of returns the rates as shares of another's, round by round, because a slow phase of
+// the machine affects both.
 func (o outcome) of(other outcome) span {
 	ratios := make([]float64, min(len(o.rates), len(other.rates)))
 	for i := range ratios {
@@ -44,13 +44,13 @@ func (o outcome) of(other outcome) span {
 	return spanOf(ratios)
 }
 
-// figures are the outcomes of one work.
+// figures are the outcomes of one workload.
 type figures struct {
-	work     work
+	workload workload
 	outcomes []outcome
 }
 
-// outcome is that of one server, if it took part.
+// outcome returns the outcome of a server, if it was measured.
 func (f figures) outcome(name string) (outcome, bool) {
 	i := slices.IndexFunc(f.outcomes, func(o outcome) bool { return o.name == name })
 	if i < 0 {
@@ -59,28 +59,28 @@ func (f figures) outcome(name string) (outcome, bool) {
 	return f.outcomes[i], true
 }
 
-// calmPart is the part of a round that is spent on how long one waits.
+// calmPart is the divisor of the round length for measuring latency.
 const calmPart = 4
 
-// contest measures a work on several servers in turns.
-func (b *bench) contest(ctx context.Context, w work, entrants []entrant) (figures, error) {
+// measureWorkload measures a workload on several servers in turn.
+func (b *bench) measureWorkload(ctx context.Context, w workload, entrants []entrant) (figures, error) {
 	fmt.Fprintf(b.progress, "  %s\n", w.title)
-	f := figures{work: w, outcomes: make([]outcome, len(entrants))}
-	want := slices.Repeat([]int{fewest}, len(entrants))
-	load := func(i, connections int, length time.Duration) (*tally, float64, error) {
-		feeds, err := entrants[i].feeds(ctx, connections, want[i])
+	f := figures{workload: w, outcomes: make([]outcome, len(entrants))}
+	want := slices.Repeat([]int{minRequests}, len(entrants))
+	load := func(i, connections int, length time.Duration) (*loadResult, float64, error) {
+		sources, err := entrants[i].sources(ctx, connections, want[i])
 		if err != nil {
 			return nil, 0, err
 		}
-		t, cpu, err := b.once(ctx, entrants[i].to, feeds, length)
+		t, cpu, err := b.loadOnce(ctx, entrants[i].to, sources, length)
 		if err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", entrants[i].name, err)
 		}
 		o := &f.outcomes[i]
-		if o.errors += t.errors; o.said == "" {
-			o.said = t.said
+		if o.errors += t.errors; o.firstError == "" {
+			o.firstError = t.firstError
 		}
-		want[i] = max(fewest, int(1.3*t.rate()*b.length.Seconds()))
+		want[i] = max(minRequests, int(1.3*t.rate()*b.length.Seconds()))
 		return t, cpu, nil
 	}
 	for i, e := range entrants {
@@ -89,7 +89,7 @@ func (b *bench) contest(ctx context.Context, w work, entrants []entrant) (figure
 			return f, err
 		}
 	}
-	counted, err := b.calmest(b.rounds, func() error {
+	selected, err := b.quietestRounds(b.rounds, func() error {
 		for i := range entrants {
 			t, cpu, err := load(i, w.connections, b.length)
 			if err != nil {
@@ -97,8 +97,8 @@ func (b *bench) contest(ctx context.Context, w work, entrants []entrant) (figure
 			}
 			o := &f.outcomes[i]
 			o.rates, o.cpus = append(o.rates, t.rate()), append(o.cpus, cpu)
-			if w.calm != w.connections {
-				if t, _, err = load(i, w.calm, b.length/calmPart); err != nil {
+			if w.latencyConns != w.connections {
+				if t, _, err = load(i, w.latencyConns, b.length/calmPart); err != nil {
 					return err
 				}
 			}
@@ -112,17 +112,17 @@ func (b *bench) contest(ctx context.Context, w work, entrants []entrant) (figure
 	}
 	for i := range f.outcomes {
 		o := &f.outcomes[i]
-		o.rates, o.cpus, o.p50s, o.p99s = those(o.rates, counted), those(o.cpus, counted), those(o.p50s, counted), those(o.p99s, counted)
-		// What is no work of Formulary's must work, or the comparison is void.
+		o.rates, o.cpus, o.p50s, o.p99s = pick(o.rates, selected), pick(o.cpus, selected), pick(o.p50s, selected), pick(o.p99s, selected)
+		// If the bare server fails, the comparison is invalid.
 		if o.errors > 0 && o.name == bareName {
-			return f, fmt.Errorf("the bare server said: %.200s", o.said)
+			return f, fmt.Errorf("the bare server said: %.200s", o.firstError)
 		}
 	}
 	return f, nil
 }
 
-// span is the median of some rounds, with the least and the most of them.
-type span struct{ median, least, most float64 }
+// span is the median of the rounds with their minimum and maximum.
+type span struct{ median, min, max float64 }
 
 func spanOf(list []float64) span {
 	return span{median(list), slices.Min(list), slices.Max(list)}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ownCPU fails: the benchmark reads /proc and runs on Linux.
+// ownCPU fails: the benchmark reads /proc, so it runs only on Linux.
 func ownCPU() (time.Duration, error) {
 	return 0, errors.New("CPU time: this platform does not report it")
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ownCPU returns the processor time that this program has used.
+// ownCPU returns the CPU time of this program.
 func ownCPU() (time.Duration, error) {
 	var self syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &self); err != nil {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// growthFigures is what requests cost in databases of several sizes: each has so
-// many forms of one person, and as many responses to one form of another.
+// growthFigures is the cost of requests in databases of several sizes: each has that
+// many forms of one user, and as many responses to one form of another.
 type growthFigures struct {
 	sizes []int
 	lines []growthLine
@@ -16,14 +16,14 @@ type growthFigures struct {
 // growthLine is one kind of request, with its cost for each size.
 type growthLine struct {
 	title string
-	why   string // it may grow
+	why   string // why the cost may grow
 	costs []cost
 }
 
-// ratio is the cost in the largest database to that in the smallest.
+// ratio returns the cost in the largest database divided by that in the smallest.
 func (l growthLine) ratio() float64 { return l.costs[len(l.costs)-1].cpu / l.costs[0].cpu }
 
-// sizes are powers of ten, up to what -responses says.
+// sizes returns powers of ten up to -responses.
 func (b *bench) sizes() []int {
 	var sizes []int
 	for n := fewResponses; n < b.responses && b.wants("growth"); n *= 10 {
@@ -32,26 +32,27 @@ func (b *bench) sizes() []int {
 	return append(sizes, b.responses)
 }
 
-// places is how many places of a long list are asked for in turns.
-const places = 256
+// sampledPages is how many pages of a long list are requested in turn.
+const sampledPages = 256
 
-// spread are that many numbers from 0 up to n, with even steps between them.
-func spread(n int) []int {
-	list := make([]int, min(n, places))
+// evenlySpaced returns up to sampledPages numbers from 0 to n-1 at equal distances.
+func evenlySpaced(n int) []int {
+	list := make([]int, min(n, sampledPages))
 	for i := range list {
 		list[i] = i * n / len(list)
 	}
 	return list
 }
 
-// growing is a kind of request, for a database and the tokens of its two people.
-type growing struct {
+// growthRequest is a kind of request. forms and responses are the access tokens of the
+// two users.
+type growthRequest struct {
 	title, why string
 	requests   func(ctx context.Context, s *survey, service *process, forms, responses string) ([][]byte, error)
 }
 
-// growings has reading first: writing leaves more than there was.
-var growings = []growing{
+// growthRequests lists reads first, because writes change the size of the database.
+var growthRequests = []growthRequest{
 	{"List forms, page 1", "", func(_ context.Context, _ *survey, _ *process, forms, _ string) ([][]byte, error) {
 		return [][]byte{get("/api/v1/forms?per_page=20", forms)}, nil
 	}},
@@ -66,13 +67,13 @@ var growings = []growing{
 		return anyPage(s.path("/responses"), s.responses, responses), nil
 	}},
 	{"Feed, any page", "", func(ctx context.Context, s *survey, service *process, _, responses string) ([][]byte, error) {
-		cursors, err := s.walk(ctx, service.addr, responses, s.responses-feedPage)
+		cursors, err := s.walkFeed(ctx, service.addr, responses, s.responses-feedPage)
 		if err != nil {
 			return nil, err
 		}
 		var requests [][]byte
-		for _, i := range spread(len(cursors)) {
-			requests = append(requests, s.feed(cursors[i], feedPage, responses))
+		for _, i := range evenlySpaced(len(cursors)) {
+			requests = append(requests, s.feedRequest(cursors[i], feedPage, responses))
 		}
 		return requests, nil
 	}},
@@ -85,47 +86,47 @@ var growings = []growing{
 	}},
 }
 
-// anyPage asks for pages all over a list.
+// anyPage returns requests for pages all over a list.
 func anyPage(path string, length int, token string) [][]byte {
 	var requests [][]byte
-	for _, page := range spread(length / listPage) {
+	for _, page := range evenlySpaced(length / listPage) {
 		requests = append(requests, get(fmt.Sprintf("%s?per_page=%d&page=%d", path, listPage, page+1), token))
 	}
 	return requests
 }
 
-// grow measures every kind of request in all databases, in turns.
-func (b *bench) grow(ctx context.Context, surveys []*survey) (*growthFigures, error) {
+// measureGrowth measures every kind of request in all databases, in turn.
+func (b *bench) measureGrowth(ctx context.Context, surveys []*survey) (*growthFigures, error) {
 	g := &growthFigures{sizes: b.sizes()}
 	services := make([]*process, len(surveys))
 	tokens := make([][2]string, len(surveys))
 	for i, s := range surveys {
 		var err error
-		if services[i], _, err = startFormulary(ctx, b.binary, s.at, ""); err != nil {
+		if services[i], _, err = startFormulary(ctx, b.binary, s.location, ""); err != nil {
 			return nil, err
 		}
 		defer services[i].stop()
-		forms, err := s.exchange(ctx, services[i].addr, s.many, 1)
+		forms, err := s.exchange(ctx, services[i].addr, s.largeOwner, 1)
 		if err != nil {
 			return nil, err
 		}
-		responses, err := s.exchange(ctx, services[i].addr, s.some, 1)
+		responses, err := s.exchange(ctx, services[i].addr, s.smallOwner, 1)
 		if err != nil {
 			return nil, err
 		}
 		tokens[i] = [2]string{forms[0].Access, responses[0].Access}
 	}
-	for _, kind := range growings {
+	for _, kind := range growthRequests {
 		fmt.Fprintf(b.progress, "  %s, in databases of %d sizes\n", kind.title, len(surveys))
-		var errands []errand
+		var requestSets []requestSet
 		for i, s := range surveys {
 			requests, err := kind.requests(ctx, s, services[i], tokens[i][0], tokens[i][1])
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", kind.title, err)
 			}
-			errands = append(errands, errand{services[i], requests})
+			requestSets = append(requestSets, requestSet{services[i], requests})
 		}
-		costs, err := b.inTurns(ctx, throughput, errands...)
+		costs, err := b.measureInterleaved(ctx, throughput, requestSets...)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", kind.title, err)
 		}

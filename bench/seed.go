@@ -21,74 +21,74 @@ const (
 	refreshTokens = 64
 	redirectURI   = "https://app.example.com/callback"
 
-	seedWorkers = 64 // commits are shared by those who wait together
+	seedWorkers = 64 // concurrent writers share commits
 	codeBatch   = 2_000
 	codeLife    = 24 * time.Hour
 	batchLimit  = time.Minute
 )
 
-// world is what there is in the database: a person with some forms, one with
-// many, and an application that both have let in.
-type world struct {
-	store  *store.Store
-	app    account.Application
-	secret string
-	some   account.User
-	many   account.User
-	form   string // the id of an open form
-	survey string // and of one that has been answered
+// dataset is the content of the database: a user with some forms, one with many, and an
+// application that both authorized.
+type dataset struct {
+	store      *store.Store
+	app        account.Application
+	secret     string
+	smallOwner account.User
+	largeOwner account.User
+	form       string // ID of an open form
+	survey     string // ID of a form with responses
 }
 
-// seed fills an empty database. It goes through the store, as the service does.
-func seed(ctx context.Context, at place, fill func(*world, context.Context) error) (*world, error) {
-	s, err := store.Open(ctx, at.data, at.url)
+// seed fills an empty database through the store, as the service does.
+func seed(ctx context.Context, location location, fill func(*dataset, context.Context) error) (*dataset, error) {
+	s, err := store.Open(ctx, location.data, location.url)
 	if err != nil {
 		return nil, fmt.Errorf("seed: %w", err)
 	}
-	w := &world{store: s}
+	w := &dataset{store: s}
 	if err := fill(w, ctx); err != nil {
 		return nil, fmt.Errorf("seed: %w", errors.Join(err, s.Close()))
 	}
 	return w, nil
 }
 
-func (w *world) fill(ctx context.Context) error {
+func (w *dataset) fill(ctx context.Context) error {
 	var err error
-	if w.some, err = w.person(ctx, "some@example.com", someForms-1); err != nil {
+	if w.smallOwner, err = w.addUser(ctx, "some@example.com", someForms-1); err != nil {
 		return err
 	}
-	if err := w.publish(ctx, w.some, "Customer survey", surveyQuestions()); err != nil {
+	if err := w.publish(ctx, w.smallOwner, "Customer survey", surveyQuestions()); err != nil {
 		return err
 	}
-	if err := w.respond(ctx, fewResponses); err != nil {
+	if err := w.addResponses(ctx, fewResponses); err != nil {
 		return err
 	}
 	w.survey = w.form
-	if w.many, err = w.person(ctx, "many@example.com", manyForms); err != nil {
+	if w.largeOwner, err = w.addUser(ctx, "many@example.com", manyForms); err != nil {
 		return err
 	}
-	if err := w.register(ctx); err != nil {
+	if err := w.registerApp(ctx); err != nil {
 		return err
 	}
 	return w.publishOrder(ctx)
 }
 
-// register makes the application.
-func (w *world) register(ctx context.Context) error {
+// registerApp creates the application.
+func (w *dataset) registerApp(ctx context.Context) error {
 	now := time.Now()
 	var hash string
 	w.secret, hash = account.NewClientSecret()
 	w.app = account.Application{
-		Account: w.some.ID, ID: id.New(id.App, now), Name: "Benchmark",
+		Account: w.smallOwner.ID, ID: id.New(id.App, now), Name: "Benchmark",
 		RedirectURIs: []string{redirectURI}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
 	_, err := w.store.AddApp(ctx, w.app, hash, store.IdempotencyKey{})
 	return err
 }
 
-// publishOrder opens a form of a few questions.
-func (w *world) publishOrder(ctx context.Context) error {
-	return w.publish(ctx, w.many, "Order", &form.Definition{Fields: []*form.Field{
+// publishOrder publishes a form with five questions.
+func (w *dataset) publishOrder(ctx context.Context) error {
+	return w.publish(ctx, w.largeOwner, "Order", &form.Definition{Fields: []*form.Field{
 		{Kind: "short_text", Key: "name", Label: "Your name?", Required: true},
 		{Kind: "email", Key: "mail", Label: "Your e-mail?"},
 		{Kind: "scale", Key: "score", Label: "Would you tell a friend?"},
@@ -97,8 +97,8 @@ func (w *world) publishOrder(ctx context.Context) error {
 	}})
 }
 
-// publish opens a form, which is then the one of the world.
-func (w *world) publish(ctx context.Context, owner account.User, title string, d *form.Definition) error {
+// publish creates and publishes a form and makes it w.form.
+func (w *dataset) publish(ctx context.Context, owner account.User, title string, d *form.Definition) error {
 	if err := d.Normalize(); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (w *world) publish(ctx context.Context, owner account.User, title string, d
 	return err
 }
 
-func (w *world) person(ctx context.Context, email string, forms int64) (account.User, error) {
+func (w *dataset) addUser(ctx context.Context, email string, forms int64) (account.User, error) {
 	now := time.Now()
 	p, err := w.store.AddUser(ctx, account.User{
 		ID: id.New(id.User, now), Email: email, Name: "Ada Lovelace", Language: "en", CreatedAt: now,
@@ -119,12 +119,12 @@ func (w *world) person(ctx context.Context, email string, forms int64) (account.
 	if err != nil {
 		return p, err
 	}
-	var made atomic.Int64
+	var next atomic.Int64
 	errs := make([]error, seedWorkers)
-	var working sync.WaitGroup
+	var workers sync.WaitGroup
 	for i := range errs {
-		working.Go(func() {
-			for n := made.Add(1); n <= forms && errs[i] == nil; n = made.Add(1) {
+		workers.Go(func() {
+			for n := next.Add(1); n <= forms && errs[i] == nil; n = next.Add(1) {
 				head := form.Header{
 					Title:       fmt.Sprintf("Customer survey %d", n),
 					Description: "How content are you with our service, and what could be better?",
@@ -134,13 +134,13 @@ func (w *world) person(ctx context.Context, email string, forms int64) (account.
 			}
 		})
 	}
-	working.Wait()
+	workers.Wait()
 	return p, errors.Join(errs...)
 }
 
-// codes issues authorization codes, which otherwise takes a person each.
-func (w *world) codes(ctx context.Context, owner account.User, n int) ([]string, error) {
-	ticket := store.ConsentRequest{AppID: w.app.ID, RedirectURI: redirectURI, Scopes: account.DefaultScopes()}
+// issueCodes creates authorization codes directly. Otherwise each needs a consent.
+func (w *dataset) issueCodes(ctx context.Context, owner account.User, n int) ([]string, error) {
+	request := store.ConsentRequest{AppID: w.app.ID, RedirectURI: redirectURI, Scopes: account.DefaultScopes()}
 	texts := make([]string, 0, n)
 	for len(texts) < n {
 		now := time.Now()
@@ -149,34 +149,34 @@ func (w *world) codes(ctx context.Context, owner account.User, n int) ([]string,
 			batch[i] = account.NewSecret(account.Code, owner.ID, now)
 			texts = append(texts, batch[i].Text)
 		}
-		if err := w.addCodes(ctx, ticket, batch, now); err != nil {
+		if err := w.addCodes(ctx, request, batch, now); err != nil {
 			return nil, fmt.Errorf("issue codes: %w", err)
 		}
 	}
 	return texts, nil
 }
 
-func (w *world) addCodes(ctx context.Context, ticket store.ConsentRequest, batch []account.Secret, now time.Time) error {
+func (w *dataset) addCodes(ctx context.Context, request store.ConsentRequest, batch []account.Secret, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, batchLimit)
 	defer cancel()
-	return w.store.AddCodes(ctx, ticket, batch, now.Add(codeLife), now)
+	return w.store.AddCodes(ctx, request, batch, now.Add(codeLife), now)
 }
 
-// tokens are the two tokens of an exchange.
+// tokens is the body of a token response.
 type tokens struct {
 	Access  string `json:"access_token"`
 	Refresh string `json:"refresh_token"`
 }
 
-// exchange gets tokens from the running service, as an application does.
-func (w *world) exchange(ctx context.Context, addr string, owner account.User, n int) ([]tokens, error) {
-	codes, err := w.codes(ctx, owner, n)
+// exchange gets n pairs of tokens from the running service.
+func (w *dataset) exchange(ctx context.Context, addr string, owner account.User, n int) ([]tokens, error) {
+	codes, err := w.issueCodes(ctx, owner, n)
 	if err != nil {
 		return nil, err
 	}
 	list := make([]tokens, n)
 	for i, code := range codes {
-		a, err := ask(ctx, addr, w.exchangeRequest(code))
+		a, err := fetch(ctx, addr, w.exchangeRequest(code))
 		if err != nil {
 			return nil, fmt.Errorf("exchange: %w", err)
 		}

@@ -10,19 +10,19 @@ import (
 	"formulary/internal/id"
 )
 
-// addForms makes a person with very many forms. On PostgreSQL those of one person
-// wait for each other, so there all but the first are copies of it.
+// addForms creates a user with n forms. On PostgreSQL, inserts of one user wait for
+// each other, so there all but the first are copied.
 func (s *survey) addForms(ctx context.Context, n int) (err error) {
-	made := n
-	if s.at.url != "" {
-		made = 1
+	created := n
+	if s.location.url != "" {
+		created = 1
 	}
-	if s.many, err = s.person(ctx, "many@example.com", int64(made)); err != nil || made == n {
+	if s.largeOwner, err = s.addUser(ctx, "many@example.com", int64(created)); err != nil || created == n {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, s.at.url)
+	conn, err := pgx.Connect(ctx, s.location.url)
 	if err != nil {
 		return err
 	}
@@ -31,21 +31,21 @@ func (s *survey) addForms(ctx context.Context, n int) (err error) {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback(ctx) // after a commit it does nothing
-	// In the order of their serials, after the one that was made now.
-	ids := make([]string, n-made)
+	defer tx.Rollback(ctx) // no effect after a commit
+	// In the order of their serials, after the form that was just created.
+	ids := make([]string, n-created)
 	for i := range ids {
 		ids[i] = id.New(id.Form, time.Now().Add(time.Duration(i+1)*time.Millisecond))
 	}
-	for table, id := range map[string]string{"form": "id", "form_address": "address"} {
-		if err := copyRows(ctx, tx, table, id, s.many.ID, ids); err != nil {
+	for table, key := range map[string]string{"form": "id", "form_address": "address"} {
+		if err := (rowCopy{table: table, key: key, owner: s.largeOwner.ID, ids: ids}).run(ctx, tx); err != nil {
 			return fmt.Errorf("copy %s: %w", table, err)
 		}
 	}
-	if _, err := tx.Exec(ctx, "UPDATE account SET form_serial = $2, form_last_id = $3 WHERE id = $1", s.many.ID, n, ids[len(ids)-1]); err != nil {
+	if _, err := tx.Exec(ctx, "UPDATE account SET form_serial = $2, form_last_id = $3 WHERE id = $1", s.largeOwner.ID, n, ids[len(ids)-1]); err != nil {
 		return err
 	}
-	if _, err := tx.Exec(ctx, "UPDATE form_count SET n = $2 WHERE account_id = $1", s.many.ID, n); err != nil {
+	if _, err := tx.Exec(ctx, "UPDATE form_count SET n = $2 WHERE account_id = $1", s.largeOwner.ID, n); err != nil {
 		return err
 	}
 	if err := tx.Commit(ctx); err != nil {
@@ -55,9 +55,14 @@ func (s *survey) addForms(ctx context.Context, n int) (err error) {
 	return err
 }
 
-// copyRows copies the one row of an owner for each of the ids.
-func copyRows(ctx context.Context, tx pgx.Tx, table, key, owner string, ids []string) error {
-	rows, err := tx.Query(ctx, "SELECT * FROM "+table+" WHERE account_id = $1", owner)
+// rowCopy copies the only row of an owner in a table, once for each ID.
+type rowCopy struct {
+	table, key, owner string
+	ids               []string
+}
+
+func (r rowCopy) run(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, "SELECT * FROM "+r.table+" WHERE account_id = $1", r.owner)
 	if err != nil {
 		return err
 	}
@@ -71,12 +76,12 @@ func copyRows(ctx context.Context, tx pgx.Tx, table, key, owner string, ids []st
 	}
 	serial := int64(1)
 	values := make([]any, len(columns))
-	_, err = tx.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(len(ids), func(i int) ([]any, error) {
+	_, err = tx.CopyFrom(ctx, pgx.Identifier{r.table}, columns, pgx.CopyFromSlice(len(r.ids), func(i int) ([]any, error) {
 		serial++
 		for c, column := range columns {
 			switch column {
-			case key, "form_id":
-				values[c] = ids[i]
+			case r.key, "form_id":
+				values[c] = r.ids[i]
 			case "serial":
 				values[c] = serial
 			default:

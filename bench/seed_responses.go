@@ -16,24 +16,24 @@ import (
 )
 
 const (
-	// respondents answer at a time: twice what the store takes together, so that
-	// the next batch is there when it has finished one.
+	// respondents is the number of concurrent submissions: twice the batch size of the
+	// store, so that the next batch is complete when one is committed.
 	respondents = 512
-	// answeredFor is how long the form has been open: a long-lived survey, whose
-	// responses came day by day.
+	// answeredFor is how long the form has been open. Its responses are spread evenly
+	// over that time.
 	answeredFor = 365 * 24 * time.Hour
 )
 
-// fillSurvey makes a person with one form, which asks what surveys ask.
-func (w *world) fillSurvey(ctx context.Context) error {
+// fillSurvey creates a user with one published form.
+func (w *dataset) fillSurvey(ctx context.Context) error {
 	var err error
-	if w.some, err = w.person(ctx, "survey@example.com", 0); err != nil {
+	if w.smallOwner, err = w.addUser(ctx, "survey@example.com", 0); err != nil {
 		return err
 	}
-	if err := w.register(ctx); err != nil {
+	if err := w.registerApp(ctx); err != nil {
 		return err
 	}
-	return w.publish(ctx, w.some, "Customer survey", surveyQuestions())
+	return w.publish(ctx, w.smallOwner, "Customer survey", surveyQuestions())
 }
 
 func surveyQuestions() *form.Definition {
@@ -64,16 +64,16 @@ var (
 		"to it \"as promised\", thank you. We would like more examples for teams and schools – prices are fine.")
 )
 
-// surveyAnswers are those of respondent n, in the shape that JSON has. No two
-// are alike, and they are the same in every run.
+// surveyAnswers returns the answers of respondent n as decoded JSON. They differ
+// between respondents and are the same in every run.
 func surveyAnswers(n int) map[string]any {
 	random := rand.New(rand.NewPCG(uint64(n), 8))
-	one := func(list []string) string { return list[random.IntN(len(list))] }
-	given, family := one(givenNames), one(familyNames)
+	pickOne := func(list []string) string { return list[random.IntN(len(list))] }
+	given, family := pickOne(givenNames), pickOne(familyNames)
 	answers := map[string]any{
 		"name":  given + " " + family,
 		"mail":  fmt.Sprintf("respondent.%d@example.com", n),
-		"found": one([]string{"friend", "search", "fair", "press", "A colleague in another town"}),
+		"found": pickOne([]string{"friend", "search", "fair", "press", "A colleague in another town"}),
 		"score": float64(random.IntN(11)),
 		"again": random.IntN(3) > 0,
 	}
@@ -81,9 +81,9 @@ func surveyAnswers(n int) map[string]any {
 		answers["staff"] = float64(1 + random.IntN(5000))
 	}
 	var uses []any
-	for _, use := range []string{"forms", "exports", "webhooks", "reports", "api"} {
+	for _, machineUse := range []string{"forms", "exports", "webhooks", "reports", "api"} {
 		if random.IntN(2) == 0 {
-			uses = append(uses, use)
+			uses = append(uses, machineUse)
 		}
 	}
 	if uses != nil {
@@ -92,15 +92,15 @@ func surveyAnswers(n int) map[string]any {
 	if words := random.IntN(30); words > 8 {
 		remark := make([]string, words)
 		for i := range remark {
-			remark[i] = one(remarkWords)
+			remark[i] = pickOne(remarkWords)
 		}
 		answers["remark"] = strings.Join(remark, " ")
 	}
 	return answers
 }
 
-// surveySubmissions are requests of that many respondents.
-func (w *world) surveySubmissions(n int) ([][]byte, error) {
+// surveySubmissions returns the requests of n respondents.
+func (w *dataset) surveySubmissions(n int) ([][]byte, error) {
 	requests := make([][]byte, n)
 	for i := range requests {
 		text, err := json.Marshal(map[string]any{"answers": surveyAnswers(i)})
@@ -112,9 +112,9 @@ func (w *world) surveySubmissions(n int) ([][]byte, error) {
 	return requests, nil
 }
 
-// respond has the form answered n times, in the way of the service: each answer
-// is checked, and many wait together for their commit.
-func (w *world) respond(ctx context.Context, n int) error {
+// addResponses adds n responses to w.form as the service does: each is validated, and
+// concurrent ones share a commit.
+func (w *dataset) addResponses(ctx context.Context, n int) error {
 	f, err := w.store.PublicForm(ctx, w.form)
 	if err != nil {
 		return err
@@ -123,11 +123,11 @@ func (w *world) respond(ctx context.Context, n int) error {
 	defer cancel(nil)
 	opened := time.Now().Add(-answeredFor)
 	pace := answeredFor / time.Duration(n)
-	var taken atomic.Int64
-	var answering sync.WaitGroup
+	var next atomic.Int64
+	var workers sync.WaitGroup
 	for range respondents {
-		answering.Go(func() {
-			for i := int(taken.Add(1)); i <= n && ctx.Err() == nil; i = int(taken.Add(1)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)); i <= n && ctx.Err() == nil; i = int(next.Add(1)) {
 				e, err := f.Definition.Validate(surveyAnswers(i))
 				if err == nil {
 					_, err = w.store.SubmitResponse(ctx, store.Submission{
@@ -140,16 +140,16 @@ func (w *world) respond(ctx context.Context, n int) error {
 			}
 		})
 	}
-	answering.Wait()
+	workers.Wait()
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
-	return w.counted(ctx, n)
+	return w.checkCount(ctx, n)
 }
 
-// counted says whether the form has that many responses.
-func (w *world) counted(ctx context.Context, n int) error {
-	f, err := w.store.Form(ctx, w.some.ID, w.form)
+// checkCount fails unless the form has n responses.
+func (w *dataset) checkCount(ctx context.Context, n int) error {
+	f, err := w.store.Form(ctx, w.smallOwner.ID, w.form)
 	if err != nil {
 		return err
 	}

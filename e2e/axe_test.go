@@ -16,17 +16,17 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// addForms gives a person forms, as long as pages cannot do that.
+// addForms creates forms for a user directly in the database.
 func addForms(t testing.TB, s *clitest.Service, email string, heads ...form.Header) {
 	t.Helper()
 	ctx := context.Background()
 	db := storetest.Open(t, s.Place)
-	person, err := db.UserByEmail(ctx, email)
+	user, err := db.UserByEmail(ctx, email)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, head := range heads {
-		if _, err := db.CreateForm(ctx, person.ID, head, nil, time.Now()); err != nil {
+		if _, err := db.CreateForm(ctx, user.ID, head, nil, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -42,41 +42,41 @@ type axeFinding struct {
 	} `json:"nodes"`
 }
 
-// What axe looks for: all that the guidelines ask for, or only what differs
-// between colour schemes and screens.
+// Rules that axe checks: all success criteria, or only those that depend on the color
+// scheme and the size of the screen.
 const (
-	everyRule = `["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]`
-	lookRules = `{type: "rule", values: ["color-contrast", "target-size"]}`
+	allAxeRules    = `["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa"]`
+	visualAxeRules = `{type: "rule", values: ["color-contrast", "target-size"]}`
 )
 
-// The library that draws the API is not ours to judge.
+// The embedded API viewer is third-party code and not checked.
 const axeRun = `axe.run({exclude: ["#api"]}, {runOnly: %s})
 	.then((r) => ({violations: r.violations, passes: r.passes.length}))`
 
-// shownNodes is how many places are shown of what is wrong in many.
+// shownNodes limits the elements that are listed per violation.
 const shownNodes = 3
 
-// barriers lists what in the page keeps people out.
-func (b *tab) barriers() []string {
+// axeViolations returns the accessibility violations of the page.
+func (b *tab) axeViolations() []string {
 	b.t.Helper()
-	return b.barriersBy(everyRule)
+	return b.axeViolationsFor(allAxeRules)
 }
 
-func (b *tab) barriersBy(rules string) []string {
+func (b *tab) axeViolationsFor(rules string) []string {
 	b.t.Helper()
 	type result struct {
 		Violations []axeFinding `json:"violations"`
 		Passes     int          `json:"passes"`
 	}
-	if !ask(b, chromedp.Evaluate[bool](`"axe" in window`)) {
-		ask(b, chromedp.Evaluate[any](axeSource+"\nnull"))
+	if !run(b, chromedp.Evaluate[bool](`"axe" in window`)) {
+		run(b, chromedp.Evaluate[any](axeSource+"\nnull"))
 	}
-	found := ask(b, chromedp.Evaluate[result](fmt.Sprintf(axeRun, rules), chromedp.EvalAwaitPromise))
-	if found.Passes == 0 {
-		b.t.Errorf("%s: nothing was checked", b.at().Path)
+	checked := run(b, chromedp.Evaluate[result](fmt.Sprintf(axeRun, rules), chromedp.EvalAwaitPromise))
+	if checked.Passes == 0 {
+		b.t.Errorf("%s: nothing was checked", b.location().Path)
 	}
 	var list []string
-	for _, v := range found.Violations {
+	for _, v := range checked.Violations {
 		text := fmt.Sprintf("%s (%s): %s", v.ID, v.Impact, v.Help)
 		for i, n := range v.Nodes {
 			if i == shownNodes {
@@ -90,8 +90,8 @@ func (b *tab) barriersBy(rules string) []string {
 	return list
 }
 
-// The checker has to find what is wrong with a page that is wrong.
-func TestBarriers(t *testing.T) {
+// TestAxeViolations: the checker finds the violations of a bad page.
+func TestAxeViolations(t *testing.T) {
 	t.Parallel()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -101,21 +101,21 @@ func TestBarriers(t *testing.T) {
 	defer site.Close()
 	b := openTab(t, site.URL)
 	b.open("/")
-	found := strings.Join(b.barriers(), "\n")
+	violations := strings.Join(b.axeViolations(), "\n")
 	for _, id := range []string{"color-contrast", "label", "image-alt"} {
-		if !strings.Contains(found, id+" (") {
-			t.Errorf("%s was not found in:\n%s", id, found)
+		if !strings.Contains(violations, id+" (") {
+			t.Errorf("%s was not found in:\n%s", id, violations)
 		}
 	}
 }
 
-// view is a page as somebody sees it.
+// view is a page to check, and how to reach it.
 type view struct {
 	name   string
-	path   string // empty: it comes after the view before it
+	path   string // empty: continue from the previous view
 	status int
-	// then does something on the page before it is looked at.
-	then func(*tab)
+	// prepare, if set, does something on the page before the check.
+	prepare func(*tab)
 }
 
 func (v view) show(b *tab) {
@@ -123,21 +123,21 @@ func (v view) show(b *tab) {
 	if v.path != "" {
 		b.wantStatus(b.open(v.path), v.status)
 	}
-	if v.then != nil {
-		v.then(b)
+	if v.prepare != nil {
+		v.prepare(b)
 	}
 }
 
-// strangerViews are the pages for people who are not signed in.
-var strangerViews = []view{
+// anonymousViews are the pages for users who are not signed in.
+var anonymousViews = []view{
 	{name: "signin", path: "/signin", status: 200},
-	{name: "wrong password", path: "/signin", status: 200, then: func(b *tab) {
+	{name: "wrong password", path: "/signin", status: 200, prepare: func(b *tab) {
 		b.fill(`input[name="email"]`, ada)
 		b.fill(`input[name="password"]`, "not-her-password")
 		b.wantStatus(b.press(button("Sign in")), 401)
 	}},
 	{name: "signup", path: "/signup", status: 200},
-	{name: "weak password", path: "/signup", status: 200, then: func(b *tab) {
+	{name: "weak password", path: "/signup", status: 200, prepare: func(b *tab) {
 		b.fill(`input[name="email"]`, "grace@example.com")
 		b.fill(`input[name="password"]`, "password")
 		b.wantStatus(b.press(button("Sign up")), 422)
@@ -149,47 +149,47 @@ var strangerViews = []view{
 	{name: "API callback", path: "/docs/api/callback", status: 200},
 }
 
-// memberViews are the pages of somebody with the application and forms.
+// memberViews are the pages of a user with forms and the application.
 func memberViews(app application) []view {
 	return []view{
 		{name: "forms", path: "/", status: 200},
 		{name: "applications", path: "/applications", status: 200},
 		{name: "new application", path: "/applications/new", status: 200},
-		{name: "refused application", path: "/applications/new", status: 200, then: func(b *tab) {
+		{name: "refused application", path: "/applications/new", status: 200, prepare: func(b *tab) {
 			b.fill(`input[name="name"]`, "Shop")
 			b.fill(`textarea[name="redirect_uris"]`, "http://shop.example/")
-			b.wantStatus(b.press(button("Register")), 422)
+			b.wantStatus(b.press(button("Register application")), 422)
 		}},
 		{name: "application", path: "/applications/" + app.ID, status: 200},
-		{name: "application with a secret", path: "/applications/new", status: 200, then: func(b *tab) {
+		{name: "application with a secret", path: "/applications/new", status: 200, prepare: func(b *tab) {
 			b.fill(`input[name="name"]`, "Shop")
 			b.fill(`textarea[name="redirect_uris"]`, "https://shop.example/")
-			b.wantStatus(b.press(button("Register")), 200)
+			b.wantStatus(b.press(button("Register application")), 200)
 			b.shownSecret()
 		}},
-		{name: "consent", path: app.link("forms:read,forms:write,responses:read", "s"), status: 200},
+		{name: "consent", path: app.authorizePath("forms:read,forms:write,responses:read", "s"), status: 200},
 		{name: "connections", path: "/connections", status: 200},
 		{name: "account", path: "/account", status: 200},
-		{name: "refused address", path: "/account", status: 200, then: func(b *tab) {
-			b.fill(in("email", `[name="current"]`), "not-her-password")
-			b.wantStatus(b.press(button("Change the address")), 422)
+		{name: "refused address", path: "/account", status: 200, prepare: func(b *tab) {
+			b.fill(accountForm("email", `[name="current"]`), "not-her-password")
+			b.wantStatus(b.press(button("Change email")), 422)
 		}},
 	}
 }
 
-// wantAllAccessible looks at each page in each colour scheme. One tab sees them
-// all: pages must not depend on each other.
+// wantAllAccessible checks each page in each color scheme. The views share one tab, so
+// they must not depend on each other.
 func wantAllAccessible(t *testing.T, b *tab, views []view) {
 	t.Helper()
 	for _, v := range views {
 		t.Run(v.name, func(t *testing.T) {
-			one := *b
-			one.t = t
-			v.show(&one)
+			sub := *b
+			sub.t = t
+			v.show(&sub)
 			for _, scheme := range []string{"light", "dark"} {
-				one.prefer(scheme)
-				for _, barrier := range one.barriers() {
-					t.Errorf("%s, %s: %s", one.at().Path, scheme, barrier)
+				sub.setColorScheme(scheme)
+				for _, barrier := range sub.axeViolations() {
+					t.Errorf("%s, %s: %s", sub.location().Path, scheme, barrier)
 				}
 			}
 		})
@@ -199,7 +199,7 @@ func wantAllAccessible(t *testing.T, b *tab, views []view) {
 func TestAccessibleToStrangers(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--signup=open")
-	wantAllAccessible(t, openTab(t, s.URL), strangerViews)
+	wantAllAccessible(t, openTab(t, s.URL), anonymousViews)
 }
 
 func TestAccessibleAtFirst(t *testing.T) {
@@ -216,7 +216,7 @@ func TestAccessibleAtFirst(t *testing.T) {
 func TestAccessibleToNewcomers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	wantAllAccessible(t, visitor(t, s, ada), []view{
+	wantAllAccessible(t, signedInTab(t, s, ada), []view{
 		{name: "no forms", path: "/", status: 200},
 		{name: "no applications", path: "/applications", status: 200},
 		{name: "no connections", path: "/connections", status: 200},
@@ -226,35 +226,34 @@ func TestAccessibleToNewcomers(t *testing.T) {
 
 func TestAccessibleToMembers(t *testing.T) {
 	t.Parallel()
-	b, app := member(t)
+	b, app := newMember(t)
 	wantAllAccessible(t, b, memberViews(app))
 }
 
-// member is somebody with forms, an application and a connection to it.
-func member(t *testing.T) (*tab, application) {
+// newMember returns a signed-in user with forms, an application and access to it.
+func newMember(t *testing.T) (*tab, application) {
 	t.Helper()
 	s := start(t)
-	app := register(t, s)
+	app := registerApp(t, s)
 	s.Token(ada, app.App, "forms:read,responses:read")
 	addForms(t, s, ada,
 		form.Header{Title: "Summer party", Description: "Are you coming?", Language: "en"},
 		form.Header{Title: "Kundenumfrage", Language: "de"})
-	return visitor(t, s, ada, app.origin), app
+	return signedInTab(t, s, ada, app.origin), app
 }
 
-// On a small telephone nothing stands out to the side: a page scrolls in one
-// direction.
+// TestSmallScreen: on a small phone, no page scrolls sideways.
 func TestSmallScreen(t *testing.T) {
 	t.Parallel()
-	b, app := member(t)
+	b, app := newMember(t)
 	b.do(chromedp.EmulateViewport(360, 640))
 	for _, v := range memberViews(app) {
 		t.Run(v.name, func(t *testing.T) {
-			one := *b
-			one.t = t
-			v.show(&one)
-			if wide := ask(&one, chromedp.Evaluate[int](`document.documentElement.scrollWidth`)); wide > 360 {
-				t.Errorf("%s is %d pixels wide on a screen of 360", one.at().Path, wide)
+			sub := *b
+			sub.t = t
+			v.show(&sub)
+			if wide := run(&sub, chromedp.Evaluate[int](`document.documentElement.scrollWidth`)); wide > 360 {
+				t.Errorf("%s is %d pixels wide on a screen of 360", sub.location().Path, wide)
 			}
 		})
 	}

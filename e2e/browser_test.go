@@ -1,5 +1,4 @@
-// Package e2e uses the service as people do: in a real browser, through its
-// pages, with nothing else known about it.
+// Package e2e tests the service in a real browser, through its pages only.
 package e2e
 
 import (
@@ -25,21 +24,21 @@ import (
 	"formulary/internal/cli/clitest"
 )
 
-// patience is how long a page may take before a test gives up on it. It is
-// long because the race detector makes hashing a password slow.
-const patience = 30 * time.Second
+// waitTimeout is how long a page may take. It is long because the race detector slows
+// down password hashing.
+const waitTimeout = 30 * time.Second
 
-// browser is the one process that tests share; each tab has cookies of its own.
-// It draws no windows around its pages, which would be half of the time.
+// browser is the headless browser that all tests share. Each tab has its own cookies.
 var browser context.Context
 
-// window is a browser with windows, for those who need what only it does: drag, and
-// keep pages for those who go back. It is started by the first of them.
-var window func() (context.Context, error)
+// windowedBrowser starts a browser with windows on first use, for tests that need drag
+// and drop or the back/forward cache, which the headless shell lacks. It takes twice as
+// long.
+var windowedBrowser func() (context.Context, error)
 
-var windowed = []string{"TestBuilderMove", "TestStoredOnce", "TestBackAfterSignOut"}
+var windowedTests = []string{"TestBuilderMove", "TestStoredOnce", "TestBackAfterSignOut"}
 
-// axeSource is the accessibility checker, which runs inside a page.
+// axeSource is the source of the accessibility checker, which runs inside the page.
 var axeSource string
 
 func TestMain(m *testing.M) {
@@ -65,7 +64,7 @@ func withBrowser(run func() int) (int, error) {
 	}
 	defer end()
 	endWindow := func() {}
-	window = sync.OnceValues(func() (context.Context, error) {
+	windowedBrowser = sync.OnceValues(func() (context.Context, error) {
 		ctx, end, err := startBrowser("chromium", "chromium-browser", "google-chrome")
 		if err == nil {
 			endWindow = end
@@ -76,8 +75,7 @@ func withBrowser(run func() int) (int, error) {
 	return run(), nil
 }
 
-// startBrowser starts the first of the programs that is there, with a profile of
-// its own.
+// startBrowser starts the first of the programs that is installed, with a new profile.
 func startBrowser(names ...string) (ctx context.Context, end func(), err error) {
 	program := ""
 	for _, name := range names {
@@ -95,10 +93,10 @@ func startBrowser(names ...string) (ctx context.Context, end func(), err error) 
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(program), chromedp.UserDataDir(profile), chromedp.WindowSize(1200, 900),
 		chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Env("LANGUAGE=en"), // the order in which a date is typed
+		chromedp.Env("LANGUAGE=en"), // determines the order in which dates are typed
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("site-per-process", true),
-		// Whatever slips through finds no other host.
+		// No other host can be resolved.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"),
 	)
 	allocator, quitAll := chromedp.NewExecAllocator(context.Background(), options...)
@@ -115,75 +113,74 @@ func startBrowser(names ...string) (ctx context.Context, end func(), err error) 
 	return ctx, end, nil
 }
 
-// tab is one tab of somebody's browser. What goes wrong inside its pages fails
-// the test when it ends.
+// tab is a browser tab. Errors inside its pages fail the test when it ends.
 type tab struct {
-	t     testing.TB
-	ctx   context.Context
-	site  string // where paths begin
-	watch *watch
+	t       testing.TB
+	ctx     context.Context
+	site    string // base URL
+	monitor *monitor
 }
 
-// openTab opens a tab of a new person, who is signed in nowhere. Requests to
-// hosts other than the site and friends fail the test.
-func openTab(t testing.TB, site string, friends ...string) *tab {
+// openTab opens a tab without a session. Requests to hosts other than the site and
+// allowedHosts fail the test.
+func openTab(t testing.TB, site string, allowedHosts ...string) *tab {
 	t.Helper()
-	in := browser
-	if test, _, _ := strings.Cut(t.Name(), "/"); slices.Contains(windowed, test) {
+	parent := browser
+	if test, _, _ := strings.Cut(t.Name(), "/"); slices.Contains(windowedTests, test) {
 		var err error
-		if in, err = window(); err != nil {
+		if parent, err = windowedBrowser(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	ctx, closeTab := chromedp.NewContext(in, chromedp.WithNewBrowserContext())
+	ctx, closeTab := chromedp.NewContext(parent, chromedp.WithNewBrowserContext())
 	b := &tab{t: t, ctx: ctx, site: site}
-	b.watch = startWatch(t, ctx, append(friends, site))
+	b.monitor = startMonitor(t, ctx, append(allowedHosts, site))
 	t.Cleanup(func() {
-		b.wantQuiet()
+		b.wantNoProblems()
 		closeTab()
 	})
 	return b
 }
 
-// wantQuiet fails the test for all that went wrong inside the tab's pages.
-func (b *tab) wantQuiet() {
+// wantNoProblems fails the test for every problem inside the tab's pages.
+func (b *tab) wantNoProblems() {
 	b.t.Helper()
-	for _, problem := range b.watch.problems() {
+	for _, problem := range b.monitor.problems() {
 		b.t.Errorf("in the browser: %s", problem)
 	}
 }
 
-// do runs steps in the tab.
+// do runs actions in the tab.
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.t.Fatalf("%v\nat %s", err, b.describe())
 	}
 }
 
-// ask runs one action of the tab and returns what it found.
-func ask[T any](b *tab, action chromedp.Action[T]) T {
+// run runs an action in the tab and returns its result.
+func run[T any](b *tab, action chromedp.Action[T]) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
-	found, err := chromedp.Run(ctx, action)
+	result, err := chromedp.Run(ctx, action)
 	if err != nil {
 		b.t.Fatalf("%v\nat %s", err, b.describe())
 	}
-	return found
+	return result
 }
 
-// call sends a command to the browser's own interface.
-func call[P, R any](b *tab, command cdp.Command[P, R], params P) {
+// sendCommand sends a DevTools command.
+func sendCommand[P, R any](b *tab, command cdp.Command[P, R], params P) {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, command, params); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-// describe says what the tab shows, for the message of a failed test.
+// describe returns the URL and the text of the page, for failure messages.
 func (b *tab) describe() string {
 	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Second)
 	defer cancel()
@@ -192,27 +189,25 @@ func (b *tab) describe() string {
 	return where + "\n" + shown
 }
 
-// open goes to a path of the site, or to a whole address, and returns the
-// status.
+// open navigates to a path of the site or to a URL, and returns the status.
 func (b *tab) open(path string) int {
 	b.t.Helper()
 	if strings.HasPrefix(path, "/") {
 		path = b.site + path
 	}
-	return int(ask(b, chromedp.NavigateResponse(path)).Status)
+	return int(run(b, chromedp.NavigateResponse(path)).Status)
 }
 
-// press clicks what leads to another page, waits for that and returns the
-// status.
+// press clicks an element that loads another page, and returns the status of that page.
 func (b *tab) press(selector string) int {
 	b.t.Helper()
-	return b.leads(chromedp.Click(selector))
+	return b.navigate(chromedp.Click(selector))
 }
 
-// leads runs steps that end on another page and returns its status.
-func (b *tab) leads(steps ...chromedp.Action[chromedp.Void]) int {
+// navigate runs actions that load another page, and returns its status.
+func (b *tab) navigate(steps ...chromedp.Action[chromedp.Void]) int {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
 	response, err := chromedp.RunResponse(ctx, steps...)
 	if err != nil {
@@ -221,60 +216,60 @@ func (b *tab) leads(steps ...chromedp.Action[chromedp.Void]) int {
 	return int(response.Status)
 }
 
-// fill pastes into a field in place of what was there.
-func (b *tab) fill(selector, words string) {
+// fill replaces the content of an input.
+func (b *tab) fill(selector, text string) {
 	b.t.Helper()
 	b.do(chromedp.Focus(selector))
-	ask(b, chromedp.Evaluate[any](`document.activeElement.select(), null`))
-	call(b, input.InsertText, input.InsertTextParams{Text: words})
+	run(b, chromedp.Evaluate[any](`document.activeElement.select(), null`))
+	sendCommand(b, input.InsertText, input.InsertTextParams{Text: text})
 }
 
-// text is what a person reads in an element.
+// text returns the visible text of an element.
 func (b *tab) text(selector string) string {
 	b.t.Helper()
-	return ask(b, chromedp.Text(selector))
+	return run(b, chromedp.Text(selector))
 }
 
-// count is how many elements a CSS selector finds now.
+// count returns the number of elements that match a CSS selector.
 func (b *tab) count(selector string) int {
 	b.t.Helper()
-	return ask(b, chromedp.Evaluate[int](fmt.Sprintf("document.querySelectorAll(%q).length", selector)))
+	return run(b, chromedp.Evaluate[int](fmt.Sprintf("document.querySelectorAll(%q).length", selector)))
 }
 
-// wait waits until a condition in the page's JavaScript is true.
+// wait waits until a JavaScript expression is true.
 func (b *tab) wait(condition string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
 	var last error
-	if err := eventually(ctx, func() bool {
-		var yes bool
-		yes, last = chromedp.Run(ctx, chromedp.Evaluate[bool](condition))
-		return last == nil && yes
+	if err := waitUntil(ctx, func() bool {
+		var ok bool
+		ok, last = chromedp.Run(ctx, chromedp.Evaluate[bool](condition))
+		return last == nil && ok
 	}); err != nil {
-		b.t.Fatalf("this never came true: %s (%v)\nat %s", condition, last, b.describe())
+		b.t.Fatalf("timed out waiting for: %s (%v)\nat %s", condition, last, b.describe())
 	}
 }
 
-// at is where the tab is.
-func (b *tab) at() *url.URL {
+// location returns the URL of the page.
+func (b *tab) location() *url.URL {
 	b.t.Helper()
-	u, err := url.Parse(ask(b, chromedp.Location()))
+	u, err := url.Parse(run(b, chromedp.Location()))
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	return u
 }
 
-// wantPath fails the test unless the tab is at the path.
+// wantPath fails the test unless the page has the path.
 func (b *tab) wantPath(path string) {
 	b.t.Helper()
-	if got := b.at().Path; got != path {
+	if got := b.location().Path; got != path {
 		b.t.Fatalf("the browser is at %s, want %s:\n%s", got, path, b.describe())
 	}
 }
 
-// wantStatus fails the test unless the page came with the status.
+// wantStatus fails the test unless the status is as wanted.
 func (b *tab) wantStatus(got, want int) {
 	b.t.Helper()
 	if got != want {
@@ -282,34 +277,33 @@ func (b *tab) wantStatus(got, want int) {
 	}
 }
 
-// wantWords fails the test unless a person can read all the words in the page.
-func (b *tab) wantWords(words ...string) {
+// wantText fails the test unless the page shows all the texts.
+func (b *tab) wantText(texts ...string) {
 	b.t.Helper()
 	shown := b.text("body")
-	for _, w := range words {
-		if !strings.Contains(shown, w) {
-			b.t.Errorf("the page at %s does not say %q:\n%s", b.at(), w, shown)
+	for _, text := range texts {
+		if !strings.Contains(shown, text) {
+			b.t.Errorf("the page at %s does not show %q:\n%s", b.location(), text, shown)
 		}
 	}
 }
 
-// wantNoWords fails the test if any of the words is anywhere in the page, seen
-// or not.
-func (b *tab) wantNoWords(words ...string) {
+// wantNoText fails the test if the HTML of the page contains any of the texts.
+func (b *tab) wantNoText(texts ...string) {
 	b.t.Helper()
-	source := ask(b, chromedp.OuterHTML("html"))
-	for _, w := range words {
-		if strings.Contains(source, w) {
-			b.t.Errorf("the page at %s holds %q", b.at(), w)
+	source := run(b, chromedp.OuterHTML("html"))
+	for _, text := range texts {
+		if strings.Contains(source, text) {
+			b.t.Errorf("the page at %s contains %q", b.location(), text)
 		}
 	}
 }
 
-// button finds a button, and link a link, by the words on it.
-func button(words string) string { return fmt.Sprintf(`//button[normalize-space()=%q]`, words) }
-func link(words string) string   { return fmt.Sprintf(`//a[normalize-space()=%q]`, words) }
+// button and link return selectors for a button and a link by their text.
+func button(text string) string { return fmt.Sprintf(`//button[normalize-space()=%q]`, text) }
+func link(text string) string   { return fmt.Sprintf(`//a[normalize-space()=%q]`, text) }
 
-// signIn fills in the sign-in page that the tab shows.
+// signIn fills in and submits the sign-in page.
 func (b *tab) signIn(email string) {
 	b.t.Helper()
 	b.fill(`input[name="email"]`, email)
@@ -317,21 +311,21 @@ func (b *tab) signIn(email string) {
 	b.wantStatus(b.press(button("Sign in")), 200)
 }
 
-// visitor opens a tab in which the person is signed in and sees their forms.
-func visitor(t testing.TB, s *clitest.Service, email string, friends ...string) *tab {
+// signedInTab opens a tab, signs in the user and shows the list of forms.
+func signedInTab(t testing.TB, s *clitest.Service, email string, allowedHosts ...string) *tab {
 	t.Helper()
-	b := openTab(t, s.URL, friends...)
+	b := openTab(t, s.URL, allowedHosts...)
 	b.open("/signin")
 	b.signIn(email)
 	b.wantPath("/")
 	return b
 }
 
-// prefer makes the browser ask for a colour scheme, and for changes without
-// motion, so that colours are at once what they will be.
-func (b *tab) prefer(scheme string) {
+// setColorScheme sets the preferred color scheme. It also disables transitions, so that
+// colors change at once.
+func (b *tab) setColorScheme(scheme string) {
 	b.t.Helper()
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+	sendCommand(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme},
 			{Name: "prefers-reduced-motion", Value: "reduce"},
@@ -339,20 +333,20 @@ func (b *tab) prefer(scheme string) {
 	})
 }
 
-// inFront makes the tab the one that has the keyboard.
-func (b *tab) inFront() {
+// focusTab makes the tab behave as if it had the keyboard focus.
+func (b *tab) focusTab() {
 	b.t.Helper()
-	call(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	sendCommand(b, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 }
 
-// withoutScript switches JavaScript off.
-func (b *tab) withoutScript() {
+// disableScript disables JavaScript.
+func (b *tab) disableScript() {
 	b.t.Helper()
-	call(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+	sendCommand(b, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 }
 
-// onEveryPage runs a script before those of each page.
-func (b *tab) onEveryPage(script string) {
+// injectScript runs a script at the start of each page.
+func (b *tab) injectScript(script string) {
 	b.t.Helper()
-	call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+	sendCommand(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
 }

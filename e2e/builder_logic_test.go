@@ -17,52 +17,52 @@ const party = `{"fields": [
 	{"key": "guests", "kind": "number", "label": "How many of you?"},
 	{"key": "food", "kind": "single_choice", "label": "What do you eat?", "options": [{"value": "all", "label": "Everything"}, {"value": "vegan", "label": "Vegan"}]}]}`
 
-// Logic is made of sentences with something to choose in each place.
+// TestBuilderLogic: conditions and jumps are built from lists.
 func TestBuilderLogic(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openBuilder(t, s, "Party", party)
-	b.do(chromedp.Click(words(2)))
-	b.do(chromedp.Click(button("Only when…")))
-	b.pick(`.panel [aria-label="Answer"]`, "false")
-	b.pick(`.panel [aria-label="Comparison"]`, "not_equals")
+	b.do(chromedp.Click(labelInput(2)))
+	b.do(chromedp.Click(button("Add condition")))
+	b.pick(`.panel [aria-label="Value"]`, "false")
+	b.pick(`.panel [aria-label="Operator"]`, "not_equals")
 	b.waitStored("a condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[1].ShowIf, &form.Condition{Field: "coming", Op: "not_equals", Value: false})
 	})
-	b.pick(`.panel [aria-label="Comparison"]`, "equals")
-	b.pick(`.panel [aria-label="Answer"]`, "true")
+	b.pick(`.panel [aria-label="Operator"]`, "equals")
+	b.pick(`.panel [aria-label="Value"]`, "true")
 	b.waitStored("the other condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[1].ShowIf, &form.Condition{Field: "coming", Op: "equals", Value: true})
 	})
-	if got := b.text(question(2, ".logic-line")); got != "Shown when “Are you coming?” is Yes" {
+	if got := b.text(inQuestion(2, ".logic-line")); got != "Shown if “Are you coming?” is Yes" {
 		t.Errorf("the question says %q", got)
 	}
 
-	// Two conditions, then one of them again.
-	b.do(chromedp.Click(words(3)))
-	b.do(chromedp.Click(button("Only when…")))
+	// Two conditions, then one of them is removed.
+	b.do(chromedp.Click(labelInput(3)))
+	b.do(chromedp.Click(button("Add condition")))
 	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Question"]`, "guests")
-	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Comparison"]`, "at_least")
-	b.fill(`.panel .sentence li:nth-child(1) [aria-label="Answer"]`, "2")
-	b.do(chromedp.Click(button("and …")))
+	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Operator"]`, "at_least")
+	b.fill(`.panel .sentence li:nth-child(1) [aria-label="Value"]`, "2")
+	b.do(chromedp.Click(button("Add condition")))
 	b.pick(`.panel .sentence li:nth-child(2) [aria-label="Question"]`, "coming")
-	b.pick(`.panel [aria-label="How many"]`, "any")
+	b.pick(`.panel [aria-label="Match"]`, "any")
 	b.waitStored("two conditions", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[2].ShowIf, &form.Condition{Any: []*form.Condition{
 			{Field: "guests", Op: "at_least", Value: 2.0}, {Field: "coming", Op: "equals", Value: true}}})
 	})
-	b.do(chromedp.Click(`.panel .sentence li:nth-child(2) [aria-label="Remove this condition"]`))
+	b.do(chromedp.Click(`.panel .sentence li:nth-child(2) [aria-label="Remove condition"]`))
 	b.waitStored("one condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[2].ShowIf, &form.Condition{Field: "guests", Op: "at_least", Value: 2.0})
 	})
 
-	// Those who do not come are led to an ending of their own.
-	b.do(chromedp.Click(button("Add an ending")))
+	// A jump to an ending for those who do not come.
+	b.do(chromedp.Click(button("Add ending")))
 	b.wait(`document.activeElement.matches(".endings .asks textarea")`)
-	b.typeIn("What a pity")
-	b.do(chromedp.Click(words(1)))
-	b.do(chromedp.Click(button("Lead somewhere else…")))
-	b.pick(`.panel .jump [aria-label="Answer"]`, "false")
+	b.typeKeys("What a pity")
+	b.do(chromedp.Click(labelInput(1)))
+	b.do(chromedp.Click(button("Add jump")))
+	b.pick(`.panel .jump [aria-label="Value"]`, "false")
 	var to string
 	b.waitStored("a jump", func(d *form.Definition) bool {
 		if len(d.Endings) != 1 || d.Endings[0].Title != "What a pity" {
@@ -74,25 +74,25 @@ func TestBuilderLogic(t *testing.T) {
 	if to == "" || to == "ending" {
 		t.Errorf("the key of the ending is %q, want it made from its title", to)
 	}
-	b.wantWords("“Are you coming?” is No: go to Ending: What a pity")
+	b.wantText("If “Are you coming?” is No, go to Ending: What a pity")
 
-	// A renamed key is renamed wherever it is spoken of, values too.
+	// A changed key is changed in all conditions and jumps.
 	b.do(chromedp.Click(".panel details summary"))
 	b.fill("#p-key", "attends")
-	b.typeIn(kb.Tab)
+	b.typeKeys(kb.Tab)
 	b.waitStored("the new key", func(d *form.Definition) bool {
 		return d.Fields[0].Key == "attends" && d.Fields[1].ShowIf.Field == "attends" && d.Fields[0].Jumps[0].If.Field == "attends"
 	})
 
-	// Deleting what others speak of asks first.
-	b.tool(1, "Delete")
+	// Deleting a question that others depend on needs a confirmation.
+	b.clickTool(1, "Delete")
 	b.do(chromedp.WaitVisible("dialog form"))
-	b.wantWords("Others speak of it", "“How many of you?” is shown only by its answer")
-	b.do(chromedp.Click(button("Leave it as it is")))
+	b.wantText("This is used elsewhere in the form", "“How many of you?” has a condition that uses it")
+	b.do(chromedp.Click(button("Cancel")))
 	b.wait(`!document.querySelector("dialog")`)
 	b.wantShown("Are you coming?", "How many of you?", "What do you eat?")
-	b.tool(1, "Delete")
-	b.do(chromedp.Click(button("Remove these conditions")))
+	b.clickTool(1, "Delete")
+	b.do(chromedp.Click(button("Remove and continue")))
 	b.waitStored("two questions", func(d *form.Definition) bool {
 		return slices.Equal(labels(d), []string{"How many of you?", "What do you eat?"}) && d.Fields[0].ShowIf == nil && d.Fields[1].ShowIf != nil
 	})
@@ -101,43 +101,44 @@ func TestBuilderLogic(t *testing.T) {
 		return len(d.Fields) == 3 && len(d.Fields[0].Jumps) == 1 && d.Fields[1].ShowIf != nil && d.Fields[1].ShowIf.Field == "attends"
 	})
 
-	// The flow is drawn, and said in words.
+	// The flow is drawn and described in text.
 	b.wantStatus(b.press(link("Flow")), 200)
-	b.wantWords("In words", "Show “How many of you?” when", "go to")
+	b.wantText("Logic summary", "Show “How many of you?” if", "go to")
 	if b.count(".flow svg") != 1 {
 		t.Error("the flow is not drawn")
 	}
 }
 
-// The preview is the page that respondents will see, as it is now.
+// TestBuilderPreview: the preview is the public page of the current draft.
 func TestBuilderPreview(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openBuilder(t, s, "Party", party)
 	b.do(chromedp.Click(".tools .show"))
 	const inside = `document.querySelector(".preview iframe").contentDocument?.body`
-	says := func(text string) {
+	wantInPreview := func(text string) {
 		t.Helper()
 		b.wait(fmt.Sprintf(`(%s?.innerText ?? "").includes(%q)`, inside, text))
 	}
-	says("Are you coming?")
-	says("What do you eat?")
+	wantInPreview("Are you coming?")
+	wantInPreview("What do you eat?")
 	b.fill("#p-title", "Garden party")
 	b.waitStored("the title", func(*form.Definition) bool { return true })
-	says("Garden party")
+	wantInPreview("Garden party")
 	b.do(chromedp.Click(`.outline li:nth-child(2) .entry`))
 	b.wait(`document.activeElement.matches("[data-go], [data-card]")`)
 
-	// Nothing that is sent here is stored.
+	// Responses in the preview are not stored.
 	b.wait(inside + `.querySelector("button.primary") !== null`)
 	b.do(chromedp.Evaluate[chromedp.Void](inside + `.querySelector("button.primary").click()`))
-	says("Thank you")
-	b.desk.wantStored("/f/" + b.id)
-	b.do(chromedp.Click(`[aria-label="As on a phone"]`))
+	wantInPreview("Thank you")
+	b.ownerDB.wantStored("/f/" + b.id)
+	b.do(chromedp.Click(`[aria-label="Phone"]`))
 	b.wait(`document.querySelector(".preview iframe").clientWidth < 400`)
 }
 
-// Answers are put into calculations and texts from a list; nobody types their keys.
+// TestBuilderInsert: answers are inserted into formulas and texts from a list of
+// questions.
 func TestBuilderInsert(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -145,7 +146,7 @@ func TestBuilderInsert(t *testing.T) {
 		{"key": "guests", "kind": "number", "label": "How many of you?"},
 		{"key": "total", "kind": "calculated", "label": "Price", "expression": "0"}],
 		"endings": [{"key": "bye", "title": "Thank you", "text": "Until then."}]}`)
-	b.do(chromedp.Click(words(2)))
+	b.do(chromedp.Click(labelInput(2)))
 	b.pick(`.prop:has(#p-expression) .known`, "guests")
 	b.waitStored("the key in place of nothing", func(d *form.Definition) bool { return d.Fields[1].Expression == "guests" })
 	b.do(chromedp.Focus(`#p-expression`), chromedp.KeyEvent(kb.End), chromedp.KeyEvent(" * 25 + "))
@@ -153,6 +154,6 @@ func TestBuilderInsert(t *testing.T) {
 	b.waitStored("it once more", func(d *form.Definition) bool { return d.Fields[1].Expression == "guests * 25 + guests" })
 	b.pick(`.prop:has(#p-label) .known`, "guests")
 	b.waitStored("an answer in a text", func(d *form.Definition) bool { return d.Fields[1].Label == "Price{{guests}}" })
-	b.do(chromedp.Click(words(1)))
-	b.wait(`!document.querySelector(".known")`) // the first question cannot speak of later ones
+	b.do(chromedp.Click(labelInput(1)))
+	b.wait(`!document.querySelector(".known")`) // the first question has no earlier answers to insert
 }

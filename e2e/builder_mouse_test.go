@@ -13,8 +13,8 @@ import (
 	"formulary/internal/form"
 )
 
-// Every kind of question is in the palette, and can be added and saved as it comes
-// from there.
+// TestBuilderPalette: every kind of question is in the palette and can be added and
+// saved with its defaults.
 func TestBuilderPalette(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -23,21 +23,21 @@ func TestBuilderPalette(t *testing.T) {
 	for _, kind := range form.Kinds() {
 		want = append(want, kind.Name())
 	}
-	type offer struct{ Name, Title string }
-	offered := ask(b.tab, chromedp.Evaluate[[]offer](`JSON.parse(document.getElementById("data").textContent).kinds.map((k) => ({ Name: k.name, Title: k.title }))`))
+	type kindEntry struct{ Name, Title string }
+	kinds := run(b.tab, chromedp.Evaluate[[]kindEntry](`JSON.parse(document.getElementById("data").textContent).kinds.map((k) => ({ Name: k.name, Title: k.title }))`))
 	names, titles := []string{}, []string{}
-	for _, o := range offered {
+	for _, o := range kinds {
 		names, titles = append(names, o.Name), append(titles, o.Title)
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Fatalf("kinds of the page (-want +got):\n%s", diff)
 	}
-	shown := ask(b.tab, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".first .kind"), (e) => e.querySelector("span").firstChild.data)`))
+	shown := run(b.tab, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".first .kind"), (e) => e.querySelector("span").firstChild.data)`))
 	slices.Sort(shown)
 	if diff := cmp.Diff(slices.Sorted(slices.Values(titles)), shown); diff != "" {
 		t.Errorf("the empty form offers (-want +got):\n%s", diff)
 	}
-	for i, o := range offered {
+	for i, o := range kinds {
 		b.add(o.Title, "")
 		if got := b.count(".fields > li"); got != i+1 {
 			t.Fatalf("%d questions after adding %s", got, o.Name)
@@ -56,10 +56,10 @@ func TestBuilderPalette(t *testing.T) {
 
 	// The palette can be searched.
 	b.do(chromedp.Click(".more .primary"), chromedp.WaitVisible("dialog.palette"))
-	b.typeIn("rank")
+	b.typeKeys("rank")
 	b.wait(`document.querySelectorAll("dialog .kind").length === 1`)
-	b.wantWords("Ranking")
-	b.typeIn(kb.Enter)
+	b.wantText("Ranking")
+	b.typeKeys(kb.Enter)
 	b.waitStored("the ranking", func(d *form.Definition) bool {
 		return len(d.Fields) == len(want)+1 && d.Fields[len(want)].Kind == "ranking"
 	})
@@ -71,41 +71,41 @@ const fruit = `{"fields": [
 	{"key": "third", "kind": "short_text", "label": "Third"},
 	{"key": "fourth", "kind": "yes_no", "label": "Fourth"}]}`
 
-// What a question says is written where it stands, and is there after a reload.
+// TestBuilderEdit: texts are edited in place and are stored.
 func TestBuilderEdit(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openBuilder(t, s, "Fruit", fruit)
 	b.fill(".title", "Fruit of the year")
 	b.fill(".lead", "For the market")
-	b.fill(words(2), "Which fruit?")
+	b.fill(labelInput(2), "Which fruit?")
 	b.fill("#p-help", "The one that you like best")
-	b.do(chromedp.Click(`//section[@class="panel"]//label[contains(., "An answer is needed")]`))
-	b.fill(question(2, "li:nth-child(2) [data-option]"), "Plum")
-	b.typeIn(kb.Enter)
+	b.do(chromedp.Click(`//section[@class="panel"]//label[contains(., "Required")]`))
+	b.fill(inQuestion(2, "li:nth-child(2) [data-option]"), "Plum")
+	b.typeKeys(kb.Enter)
 	b.wait(`document.activeElement.matches("[data-option^=here]") && document.activeElement.value === ""`)
-	b.typeIn("Quince")
+	b.typeKeys("Quince")
 	b.wait(`document.querySelector(".help.write")?.value === "The one that you like best"`)
 	b.fill(".help.write", "The best one")
-	b.do(chromedp.Click(words(1)))
+	b.do(chromedp.Click(labelInput(1)))
 	want := `{"fields": [
 		{"key": "first", "kind": "short_text", "label": "First"},
 		{"key": "second", "kind": "single_choice", "label": "Which fruit?", "help": "The best one", "required": true,
 		 "options": [{"value": "apple", "label": "Apple"}, {"value": "pear", "label": "Plum"}, {"value": "quince", "label": "Quince"}]},
 		{"key": "third", "kind": "short_text", "label": "Third"},
 		{"key": "fourth", "kind": "yes_no", "label": "Fourth"}]}`
-	b.waitStored("the question", func(d *form.Definition) bool { return sameQuestions(d, asking(t, want)) })
+	b.waitStored("the question", func(d *form.Definition) bool { return sameQuestions(d, parseDefinition(t, want)) })
 
 	b.wantStatus(b.open("/forms/"+b.id+"/build"), 200)
 	b.wait(`document.querySelectorAll(".fields > li").length === 4`)
 	b.wantShown("First", "Which fruit?", "Third", "Fourth")
-	b.wantWords("Fruit of the year")
+	b.wantText("Fruit of the year")
 	type page struct {
 		Title, Description, Help string
 		Required                 int
 		Options                  []string
 	}
-	got := ask(b.tab, chromedp.Evaluate[page](`({ Title: document.querySelector(".title").value, Description: document.querySelector(".lead").value,
+	got := run(b.tab, chromedp.Evaluate[page](`({ Title: document.querySelector(".title").value, Description: document.querySelector(".lead").value,
 		Help: document.querySelector(".help.write").value, Required: document.querySelectorAll(".needed").length,
 		Options: Array.from(document.querySelectorAll("[data-option^=here]"), (e) => e.value) })`))
 	if diff := cmp.Diff(page{"Fruit of the year", "For the market", "The best one", 1, []string{"Apple", "Plum", "Quince"}}, got); diff != "" {
@@ -113,51 +113,52 @@ func TestBuilderEdit(t *testing.T) {
 	}
 }
 
-// sameQuestions says whether two drafts ask the same; ids do not count.
+// sameQuestions reports whether two drafts have the same fields, apart from their IDs.
 func sameQuestions(a, b *form.Definition) bool {
 	strip := func(d *form.Definition) (list []form.Field) {
 		for _, f := range d.Fields {
-			one := *f
-			one.ID = ""
-			list = append(list, one)
+			field := *f
+			field.ID = ""
+			list = append(list, field)
 		}
 		return list
 	}
 	return cmp.Equal(strip(a), strip(b))
 }
 
-// Questions are moved, copied and deleted, and everything can be taken back.
+// TestBuilderMove: questions are moved, duplicated and deleted, and every step can be
+// undone.
 func TestBuilderMove(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openBuilder(t, s, "Fruit", fruit)
-	b.do(chromedp.EmulateViewport(1280, 1600)) // all of it at once
-	b.tool(3, "Move up")
+	b.do(chromedp.EmulateViewport(1280, 1600)) // the whole form fits on the screen
+	b.clickTool(3, "Move up")
 	b.waitLabels("First", "Third", "Second", "Fourth")
-	b.tool(1, "Move down")
+	b.clickTool(1, "Move down")
 	b.waitLabels("Third", "First", "Second", "Fourth")
 	b.wantShown("Third", "First", "Second", "Fourth")
 
-	b.drag(question(4, ".handles .grip"), question(1, "article"), 4)
+	b.drag(inQuestion(4, ".handles .grip"), inQuestion(1, "article"), 4)
 	b.waitLabels("Fourth", "Third", "First", "Second")
 	b.drag(`.outline [data-sort="fields"] > li:nth-child(1) .grip`, `.outline [data-sort="fields"] > li:nth-child(3)`, -3)
 	b.waitLabels("Third", "First", "Fourth", "Second")
 	b.wantShown("Third", "First", "Fourth", "Second")
 
-	b.tool(4, "Duplicate")
+	b.clickTool(4, "Duplicate")
 	b.waitLabels("Third", "First", "Fourth", "Second", "Second")
-	d := b.stored()
+	d := b.readStored()
 	if a, c := d.Fields[3], d.Fields[4]; a.Key == c.Key || a.ID == c.ID || len(c.Options) != 2 {
 		t.Errorf("the copy is %+v", c)
 	}
-	b.tool(2, "Delete")
+	b.clickTool(2, "Delete")
 	b.waitLabels("Third", "Fourth", "Second", "Second")
 
-	back := []([]string){
+	undoSteps := []([]string){
 		{"Third", "First", "Fourth", "Second", "Second"}, {"Third", "First", "Fourth", "Second"}, {"Fourth", "Third", "First", "Second"},
 		{"Third", "First", "Second", "Fourth"}, {"First", "Third", "Second", "Fourth"}, {"First", "Second", "Third", "Fourth"},
 	}
-	for _, want := range back {
+	for _, want := range undoSteps {
 		b.do(chromedp.Click(`.tools [aria-label="Undo"]`))
 		b.wantShown(want...)
 	}
@@ -165,7 +166,7 @@ func TestBuilderMove(t *testing.T) {
 		t.Error("there is still something to undo")
 	}
 	b.waitLabels("First", "Second", "Third", "Fourth")
-	for range back {
+	for range undoSteps {
 		b.do(chromedp.Click(`.tools [aria-label="Redo"]`))
 	}
 	b.waitLabels("Third", "Fourth", "Second", "Second")
@@ -174,27 +175,27 @@ func TestBuilderMove(t *testing.T) {
 	b.wantShown("Third", "Fourth", "Second", "Second")
 }
 
-// drag takes hold of something and lets it go so many pixels below the top of
-// something else, or above its bottom if that is negative.
-func (b builder) drag(grip, onto string, below int) {
+// drag drags grip and drops it the given number of pixels below the top of another
+// element, or above its bottom if negative.
+func (b builder) drag(grip, onto string, offset int) {
 	b.t.Helper()
 	type spot struct{ FromX, FromY, ToX, ToY float64 }
 	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).closest("li").querySelector("textarea, button").focus()`, grip)))
 	b.do(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`))
-	at := ask(b.tab, chromedp.Evaluate[spot](fmt.Sprintf(`(() => {
+	points := run(b.tab, chromedp.Evaluate[spot](fmt.Sprintf(`(() => {
 		const from = document.querySelector(%q).getBoundingClientRect(), to = document.querySelector(%q).getBoundingClientRect();
 		return { FromX: from.x + from.width / 2, FromY: from.y + from.height / 2, ToX: to.x + 20, ToY: %[3]d < 0 ? to.bottom + %[3]d : to.y + %[3]d };
-	})()`, grip, onto, below)))
+	})()`, grip, onto, offset)))
 	mouse := func(kind input.DispatchMouseEventType, x, y float64, held int64) {
 		b.t.Helper()
-		call(b.tab, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: x, Y: y, Button: input.MouseButtonLeft, Buttons: held, ClickCount: 1})
+		sendCommand(b.tab, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: x, Y: y, Button: input.MouseButtonLeft, Buttons: held, ClickCount: 1})
 	}
-	mouse(chromedp.MouseMoved, at.FromX, at.FromY, 0)
-	mouse(chromedp.MousePressed, at.FromX, at.FromY, 1)
+	mouse(chromedp.MouseMoved, points.FromX, points.FromY, 0)
+	mouse(chromedp.MousePressed, points.FromX, points.FromY, 1)
 	b.wait(`document.querySelector(".lifted") !== null`)
-	mouse(chromedp.MouseMoved, at.FromX, (at.FromY+at.ToY)/2, 1)
-	mouse(chromedp.MouseMoved, at.ToX, at.ToY, 1)
+	mouse(chromedp.MouseMoved, points.FromX, (points.FromY+points.ToY)/2, 1)
+	mouse(chromedp.MouseMoved, points.ToX, points.ToY, 1)
 	b.wait(`document.querySelector("[data-drop]") !== null`)
-	mouse(chromedp.MouseReleased, at.ToX, at.ToY, 0)
+	mouse(chromedp.MouseReleased, points.ToX, points.ToY, 0)
 	b.wait(`document.querySelector(".lifted, [data-drop]") === null`)
 }

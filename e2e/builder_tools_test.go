@@ -19,8 +19,8 @@ import (
 	"formulary/internal/store"
 )
 
-// draft keeps a form that nobody has published and returns its id.
-func (d desk) draft(plan form.FormInput) string {
+// createDraft creates a form without publishing it and returns its ID.
+func (d ownerDB) createDraft(plan form.FormInput) string {
 	d.t.Helper()
 	if plan.Definition == nil {
 		plan.Definition = &form.Definition{Fields: []*form.Field{}}
@@ -35,53 +35,54 @@ func (d desk) draft(plan form.FormInput) string {
 	return f.ID
 }
 
-// builder is a tab in which a form is built.
+// builder is a tab with the form builder.
 type builder struct {
 	*tab
-	desk desk
-	id   string
+	ownerDB ownerDB
+	id      string
 }
 
-// openBuilder has Ada build a form that asks this; empty: nothing yet.
+// openBuilder creates a form and opens it in the builder. An empty definition creates a
+// form without questions.
 func openBuilder(t *testing.T, s *clitest.Service, title, definition string) builder {
 	t.Helper()
-	d := openDesk(t, s)
+	d := openOwnerDB(t, s)
 	plan := form.FormInput{Header: form.Header{Title: title, Language: "en"}, Availability: form.Availability{Sites: form.AnySite}}
 	if definition != "" {
-		plan.Definition = asking(t, definition)
+		plan.Definition = parseDefinition(t, definition)
 	}
-	b := builder{visitor(t, s, ada), d, d.draft(plan)}
-	b.inFront()
-	b.prefer("light")
+	b := builder{signedInTab(t, s, ada), d, d.createDraft(plan)}
+	b.focusTab()
+	b.setColorScheme("light")
 	b.wantStatus(b.open("/forms/"+b.id+"/build"), 200)
 	b.wait(`document.querySelector("#builder .tools") !== null`)
 	return b
 }
 
-// stored is the draft as it is kept.
-func (b builder) stored() *form.Definition {
+// readStored returns the stored draft.
+func (b builder) readStored() *form.Definition {
 	b.t.Helper()
-	d, err := b.desk.db.Draft(context.Background(), b.desk.owner, b.id)
+	d, err := b.ownerDB.db.Draft(context.Background(), b.ownerDB.owner, b.id)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	return d
 }
 
-// waitStored waits until what is kept is as it should be, and the page says that
-// it is.
-func (b builder) waitStored(what string, right func(*form.Definition) bool) {
+// waitStored waits until the stored draft is as wanted and the page shows that it is
+// saved.
+func (b builder) waitStored(what string, isWanted func(*form.Definition) bool) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
-	if err := eventually(ctx, func() bool { return right(b.stored()) }); err != nil {
-		text, _ := json.MarshalIndent(b.stored(), "", " ")
+	if err := waitUntil(ctx, func() bool { return isWanted(b.readStored()) }); err != nil {
+		text, _ := json.MarshalIndent(b.readStored(), "", " ")
 		b.t.Fatalf("%s was not stored; this was:\n%s\nat %s", what, text, b.describe())
 	}
-	b.wait(`/^(All changes saved|Saved. Live is still version \d+)$/.test(document.querySelector(".state.saved")?.innerText.trim())`)
+	b.wait(`/^(All changes saved|Draft saved. Version \d+ is live\.)$/.test(document.querySelector(".state.saved")?.innerText.trim())`)
 }
 
-// labels are the questions of a draft, in their order.
+// labels returns the labels of a draft's fields.
 func labels(d *form.Definition) []string {
 	list := []string{}
 	for _, f := range d.Fields {
@@ -90,34 +91,34 @@ func labels(d *form.Definition) []string {
 	return list
 }
 
-// waitLabels waits until just these questions are stored.
+// waitLabels waits until the stored draft has exactly these labels.
 func (b builder) waitLabels(want ...string) {
 	b.t.Helper()
 	b.waitStored(fmt.Sprintf("%q", want), func(d *form.Definition) bool { return slices.Equal(labels(d), want) })
 }
 
-// wantShown fails the test unless the page shows just these questions.
+// wantShown fails the test unless the builder shows exactly these labels.
 func (b builder) wantShown(want ...string) {
 	b.t.Helper()
-	if diff := cmp.Diff(want, b.shown()); diff != "" {
+	if diff := cmp.Diff(want, b.shownLabels()); diff != "" {
 		b.t.Errorf("questions (-want +got):\n%s", diff)
 	}
 }
 
-func (b builder) shown() []string {
+func (b builder) shownLabels() []string {
 	b.t.Helper()
-	return ask(b.tab, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".fields .asks textarea"), (e) => e.value)`))
+	return run(b.tab, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".fields .asks textarea"), (e) => e.value)`))
 }
 
-// question selects something in the question at a place, from 1.
-func question(place int, inside string) string {
-	return fmt.Sprintf(".fields > li:nth-child(%d) %s", place, inside)
+// inQuestion returns a selector for an element of the question at a position, from 1.
+func inQuestion(position int, inside string) string {
+	return fmt.Sprintf(".fields > li:nth-child(%d) %s", position, inside)
 }
 
-// words is where the question at a place is written.
-func words(place int) string { return question(place, ".asks textarea") }
+// labelInput returns a selector for the label of the question at a position.
+func labelInput(position int) string { return inQuestion(position, ".asks textarea") }
 
-// add chooses a kind from the palette and writes the question.
+// add adds a question from the palette and types its label.
 func (b builder) add(kind, label string) {
 	b.t.Helper()
 	if b.count(".fields") > 0 {
@@ -127,20 +128,20 @@ func (b builder) add(kind, label string) {
 		b.do(chromedp.Click(fmt.Sprintf(`//button[contains(@class, "kind")][span[text()=%q]]`, kind)))
 	}
 	b.wait(`document.activeElement.matches(".asks textarea") && !document.querySelector("dialog")`)
-	b.typeIn(label)
+	b.typeKeys(label)
 }
 
-// tool presses a button of the question at a place.
-func (b builder) tool(place int, name string) {
+// clickTool clicks a button of the question at a position.
+func (b builder) clickTool(position int, name string) {
 	b.t.Helper()
-	b.do(chromedp.Click(words(place)))
-	b.do(chromedp.Click(question(place, fmt.Sprintf(".handles [aria-label=%q]", name))))
+	b.do(chromedp.Click(labelInput(position)))
+	b.do(chromedp.Click(inQuestion(position, fmt.Sprintf(".handles [aria-label=%q]", name))))
 }
 
-// pick chooses in a list, as the browser reports it when a person does.
+// pick selects an option of a list and fires the same events as a user's choice.
 func (b *tab) pick(selector, value string) {
 	b.t.Helper()
-	if !ask(b, chromedp.Evaluate[bool](fmt.Sprintf(`(() => {
+	if !run(b, chromedp.Evaluate[bool](fmt.Sprintf(`(() => {
 		const list = document.querySelector(%q);
 		if (!Array.from(list.options, (o) => o.value).includes(%[2]q)) return false;
 		list.focus();
@@ -153,39 +154,39 @@ func (b *tab) pick(selector, value string) {
 	}
 }
 
-// asHardware makes key presses as a keyboard makes them: what a page does about
-// the key going down decides whether a character comes of it.
-func asHardware(p *input.DispatchKeyEventParams) {
+// asRawKey sends key presses like a keyboard does: the page can prevent the character
+// in its keydown handler.
+func asRawKey(p *input.DispatchKeyEventParams) {
 	if p.Type == input.DispatchKeyEventTypeKeyDown {
 		p.Type = input.DispatchKeyEventTypeRawKeyDown
 	}
 }
 
-// typeIn presses keys where the focus is.
-func (b *tab) typeIn(keys string, held ...chromedp.Modifier) {
+// typeKeys presses keys on the focused element.
+func (b *tab) typeKeys(keys string, held ...chromedp.Modifier) {
 	b.t.Helper()
-	b.do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(held...), asHardware))
+	b.do(chromedp.KeyEvent(keys, chromedp.KeyModifiers(held...), asRawKey))
 }
 
-// wantRefused fails the test unless calls to an address that ends so were refused
-// with the status; the browser's complaint about it is expected.
+// wantRefused fails the test unless a request to a URL with that ending got the status.
+// The browser's console error for it is then ignored.
 func (b *tab) wantRefused(ending string, status int) {
 	b.t.Helper()
-	if err := b.watch.readUp(); err != nil {
+	if err := b.monitor.drainConsole(); err != nil {
 		b.t.Fatal(err)
 	}
-	b.watch.mu.Lock()
-	defer b.watch.mu.Unlock()
-	before := len(b.watch.errors)
-	b.watch.errors = slices.DeleteFunc(b.watch.errors, func(m chromedp.ConsoleMessage) bool {
+	b.monitor.mu.Lock()
+	defer b.monitor.mu.Unlock()
+	before := len(b.monitor.errors)
+	b.monitor.errors = slices.DeleteFunc(b.monitor.errors, func(m chromedp.ConsoleMessage) bool {
 		return m.Source == "network" && strings.HasSuffix(m.URL, ending) && strings.Contains(m.Text, fmt.Sprintf("status of %d", status))
 	})
-	if len(b.watch.errors) == before {
+	if len(b.monitor.errors) == before {
 		b.t.Errorf("nothing at %s was refused with %d", ending, status)
 	}
 }
 
-// jsonOf writes something as JavaScript would.
+// jsonOf encodes a value as JSON.
 func jsonOf(value any) string {
 	text, err := json.Marshal(value)
 	if err != nil {

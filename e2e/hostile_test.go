@@ -19,18 +19,18 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// armed opens the trap in every page of the tab: sprung is there to be called,
-// and the content security policy is out of the way, so that the names have to
-// be harmless by themselves.
-func (b *tab) armed() {
+// armTrap defines window.sprung, which hostile texts call, on every page of the tab,
+// and disables the content security policy, so that escaping alone must protect the
+// page.
+func (b *tab) armTrap() {
 	b.t.Helper()
-	call(b, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
-	b.onEveryPage(`window.sprung = () => { console.error("a hostile name ran"); };`)
+	sendCommand(b, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
+	b.injectScript(`window.sprung = () => { console.error("a hostile name ran"); };`)
 }
 
-// lively lists what in a document could do something, or fetch something, that no
-// page of ours has.
-const lively = `(doc) => {
+// findActive is a JavaScript function that lists the elements of a document that could
+// run code or load resources, except those that our pages have.
+const findActive = `(doc) => {
 	const found = [], harmless = ["http:", "https:", "mailto:", "tel:"];
 	const active = "iframe, frame, frameset, object, embed, applet, math, video, audio, img, image, picture, style, base, marquee, foreignObject, animate, set, " +
 		"meta[http-equiv], body link, script:not([src], [type='application/json']), [srcdoc], [background], [style]";
@@ -52,50 +52,51 @@ const lively = `(doc) => {
 	return found;
 }`
 
-// wantInert fails the test if a name became an element or an attribute.
+// wantInert fails the test if a hostile text became an element or an attribute.
 func (b *tab) wantInert() {
 	b.t.Helper()
-	if found := ask(b, chromedp.Evaluate[[]string]("("+lively+")(document)")); len(found) > 0 {
-		b.t.Errorf("hostile elements at %s: %q", b.at().Path, found)
+	if active := run(b, chromedp.Evaluate[[]string]("("+findActive+")(document)")); len(active) > 0 {
+		b.t.Errorf("hostile elements at %s: %q", b.location().Path, active)
 	}
 }
 
-// wantLiteral fails the test unless the selected elements show just the names.
+// wantLiteral fails the test unless the selected elements show exactly the names.
 func (b *tab) wantLiteral(selector string, names ...string) {
 	b.t.Helper()
-	shown := ask(b, chromedp.Evaluate[[]string](fmt.Sprintf(`Array.from(document.querySelectorAll(%q), (e) => e.textContent)`, selector)))
-	have := map[string]bool{}
-	for _, words := range shown {
-		have[words] = true
+	shown := run(b, chromedp.Evaluate[[]string](fmt.Sprintf(`Array.from(document.querySelectorAll(%q), (e) => e.textContent)`, selector)))
+	isShown := map[string]bool{}
+	for _, text := range shown {
+		isShown[text] = true
 	}
 	for _, name := range names {
-		if !have[name] {
-			b.t.Errorf("%s does not show %q as it is", b.at().Path, name)
+		if !isShown[name] {
+			b.t.Errorf("%s does not show %q as it is", b.location().Path, name)
 		}
 	}
 }
 
-// The trap has to be able to spring, or the tests below show nothing.
+// TestTrap: hostile texts that are not escaped are detected. Otherwise the tests below
+// would show nothing.
 func TestTrap(t *testing.T) {
 	t.Parallel()
 	var name string
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'")
-		words := name
+		text := name
 		if r.URL.Path == "/frame" {
-			words = hostile[0]
+			text = hostile[0]
 		}
-		fmt.Fprint(w, `<!doctype html><link rel="icon" href="data:,"><main>`+words)
+		fmt.Fprint(w, `<!doctype html><link rel="icon" href="data:,"><main>`+text)
 	}))
 	defer site.Close()
 	for _, name = range []string{hostile[0], hostile[14], hostile[15], hostile[19], `<iframe src=/frame>`} {
 		ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
-		b := &tab{t: t, ctx: ctx, site: site.URL, watch: startWatch(t, ctx, []string{site.URL})}
-		b.armed()
+		b := &tab{t: t, ctx: ctx, site: site.URL, monitor: startMonitor(t, ctx, []string{site.URL})}
+		b.armTrap()
 		b.open("/")
-		if found := strings.Join(b.watch.problems(), "\n"); !strings.Contains(found, "a hostile name ran") {
-			t.Errorf("%s did not spring the trap: %q", name, found)
+		if problems := strings.Join(b.monitor.problems(), "\n"); !strings.Contains(problems, "a hostile name ran") {
+			t.Errorf("%s did not spring the trap: %q", name, problems)
 		}
 		closeTab()
 	}
@@ -107,11 +108,12 @@ func TestHostileNames(t *testing.T) {
 	const site = "https://shop.example"
 	ids := addApps(t, s.Place, site+"/callback", hostile)
 
-	// Allowing without the browser is faster, and is tested with it elsewhere.
-	person := s.Browser()
-	person.SignIn(ada)
-	b := visitor(t, s, ada)
-	b.armed()
+	// Allowing access without the browser is faster; other tests do it with the
+	// browser.
+	client := s.Browser()
+	client.SignIn(ada)
+	b := signedInTab(t, s, ada)
+	b.armTrap()
 	b.open("/applications")
 	b.wantLiteral("h2 a", hostile...)
 	b.wantInert()
@@ -119,7 +121,7 @@ func TestHostileNames(t *testing.T) {
 		b.wantStatus(b.open("/applications/"+ids[i]), 200)
 		b.wantLiteral("h1", name)
 		b.wantLiteral("title", name+" · Formulary")
-		if got := ask(b, chromedp.Value(`input[name="name"]`)); got != name {
+		if got := run(b, chromedp.Value(`input[name="name"]`)); got != name {
 			t.Errorf("the field holds %q, want %q", got, name)
 		}
 		b.wantInert()
@@ -127,27 +129,26 @@ func TestHostileNames(t *testing.T) {
 		b.open("/authorize?response_type=code&scope=forms:read&client_id=" + ids[i] + "&redirect_uri=" + site + "/callback")
 		b.wantLiteral("h1 strong", name)
 		b.wantInert()
-		person.Allow(clitest.App{ID: ids[i], Redirect: site + "/callback"}.AuthorizeURL("forms:read"))
+		client.Allow(clitest.App{ID: ids[i], Redirect: site + "/callback"}.AuthorizeURL("forms:read"))
 	}
 	b.open("/connections")
 	b.wantLiteral("h2", hostile...)
 	b.wantInert()
 }
 
-// addApps registers applications with names that no form would make it easy to
-// type.
+// addApps registers applications directly in the database.
 func addApps(t *testing.T, place storetest.Place, redirect string, names []string) (ids []string) {
 	t.Helper()
 	ctx := context.Background()
 	db := storetest.Open(t, place)
-	person, err := db.UserByEmail(ctx, ada)
+	user, err := db.UserByEmail(ctx, ada)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range names {
 		_, hash := account.NewClientSecret()
 		app := account.Application{
-			Account: person.ID, ID: id.New(id.App, time.Now()), Name: name,
+			Account: user.ID, ID: id.New(id.App, time.Now()), Name: name,
 			RedirectURIs: []string{redirect}, Scopes: account.DefaultScopes(), CreatedAt: time.Now(),
 		}
 		if err := app.Check(); err != nil {

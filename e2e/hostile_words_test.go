@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// hostile are names that try to become part of the page. Each calls sprung(),
-// should it ever run.
+// hostile are texts that try to become part of the page. Each calls sprung() if it
+// runs.
 var hostile = []string{
 	`<script>sprung()</script>`,
 	`</script><script>sprung()</script>`,
@@ -45,7 +45,7 @@ var hostile = []string{
 	`\u003cscript\u003esprung()\u003c/script\u003e`,
 }
 
-// moreHostile are as many again and more, for the pages that show a lot at a time.
+// moreHostile are further texts, for pages that show many at once.
 var moreHostile = slices.Concat(scripts, handlers, addresses, templates, markdowns, drawings, styles, spellings, alphabets, queries, escapes)
 
 var scripts = []string{
@@ -354,19 +354,19 @@ var escapes = []string{
 	strings.Repeat("\u200b", 20) + "x" + strings.Repeat("\ufeff", 20) + "y",
 }
 
-func everyHostile() []string { return slices.Concat(hostile, moreHostile) }
+func allHostile() []string { return slices.Concat(hostile, moreHostile) }
 
-// Each of them says something else.
-func TestHostileWordsDiffer(t *testing.T) {
+// TestHostileTextsDiffer: no hostile text is empty or listed twice.
+func TestHostileTextsDiffer(t *testing.T) {
 	t.Parallel()
-	seen := map[string]bool{}
-	for _, words := range everyHostile() {
-		if seen[words] || words == "" {
-			t.Errorf("%q is there twice", words)
+	isListed := map[string]bool{}
+	for _, text := range allHostile() {
+		if isListed[text] || text == "" {
+			t.Errorf("%q is empty or listed twice", text)
 		}
-		seen[words] = true
+		isListed[text] = true
 	}
-	if len(seen) < 200 {
-		t.Errorf("only %d of them", len(seen))
+	if len(isListed) < 200 {
+		t.Errorf("only %d texts", len(isListed))
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"formulary/internal/form"
 )
 
-// blog is a page on another site, with a form in it. Its host has another name
-// than the service's, so that browsers hold the two apart.
-func blog(t testing.TB, service, path string) string {
+// startBlog starts another site with a page that embeds a form. Its host name differs
+// from the service's, so that browsers isolate the two.
+func startBlog(t testing.TB, service, path string) string {
 	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -27,64 +27,65 @@ func blog(t testing.TB, service, path string) string {
 	return strings.Replace(site.URL, "127.0.0.1", "localhost", 1)
 }
 
-// frame finds the frame that shows a page of another site, once it is there.
-func (b *tab) frame(site, path string) *tab {
+// findFrame waits for the frame that shows a page of another site.
+func (b *tab) findFrame(site, path string) *tab {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
 	var id target.ID
-	var seen []string
-	if err := eventually(ctx, func() bool {
+	var frames []string
+	if err := waitUntil(ctx, func() bool {
 		list, err := chromedp.Targets(ctx)
 		if err != nil {
 			return false
 		}
-		seen = nil
+		frames = nil
 		for _, info := range list {
 			if info.Type == "iframe" && strings.HasPrefix(info.URL, site+path) {
 				id = info.TargetID
 			}
-			seen = append(seen, info.Type+" "+info.URL)
+			frames = append(frames, info.Type+" "+info.URL)
 		}
 		return id != ""
 	}); err != nil {
-		b.t.Fatalf("no frame shows %s; there are %q", path, seen)
+		b.t.Fatalf("no frame shows %s; there are %q", path, frames)
 	}
-	inside, leave := chromedp.NewContext(b.ctx, chromedp.WithTargetID(id), chromedp.WithDetachOnCancel())
-	b.t.Cleanup(leave)
-	f := &tab{t: b.t, ctx: inside, site: site, watch: startWatch(b.t, inside, []string{site})}
+	inside, detach := chromedp.NewContext(b.ctx, chromedp.WithTargetID(id), chromedp.WithDetachOnCancel())
+	b.t.Cleanup(detach)
+	f := &tab{t: b.t, ctx: inside, site: site, monitor: startMonitor(b.t, inside, []string{site})}
 	f.wait(`document.readyState === "complete"`)
 	return f
 }
 
-// frameHeight is how high the page makes the frame.
+// frameHeight is a JavaScript expression for the height of the frame.
 const frameHeight = `document.querySelector("iframe").getBoundingClientRect().height`
 
-// waitFits waits until what is in the frame can be seen without scrolling there,
-// and returns how high the frame is then.
-func (b *tab) waitFits(inside *tab) (height float64) {
+// waitForFit waits until the content of the frame fits without scrolling, and returns
+// the height of the frame.
+func (b *tab) waitForFit(inside *tab) (height float64) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
-	var needs float64
-	if err := eventually(ctx, func() bool {
-		height = ask(b, chromedp.Evaluate[float64](frameHeight))
-		needs = ask(inside, chromedp.Evaluate[float64](`document.documentElement.scrollHeight`))
-		return height >= needs && ask(inside, chromedp.Evaluate[bool](`document.documentElement.scrollHeight <= innerHeight`))
+	var contentHeight float64
+	if err := waitUntil(ctx, func() bool {
+		height = run(b, chromedp.Evaluate[float64](frameHeight))
+		contentHeight = run(inside, chromedp.Evaluate[float64](`document.documentElement.scrollHeight`))
+		return height >= contentHeight && run(inside, chromedp.Evaluate[bool](`document.documentElement.scrollHeight <= innerHeight`))
 	}); err != nil {
-		b.t.Fatalf("the frame is %v pixels high, what is in it %v:\n%s", height, needs, inside.describe())
+		b.t.Fatalf("the frame is %v pixels high, what is in it %v:\n%s", height, contentHeight, inside.describe())
 	}
 	return height
 }
 
-// guests asks about cake, of which there is a long list, and ends with a long story.
-func guests(t testing.TB) *form.Definition {
+// guestsForm is a form with a long list of options that depends on an answer, and a
+// long ending.
+func guestsForm(t testing.TB) *form.Definition {
 	t.Helper()
 	var cakes []string
 	for i := range 12 {
 		cakes = append(cakes, fmt.Sprintf(`{"label": "Cake number %d"}`, i))
 	}
-	return asking(t, `{"fields": [
+	return parseDefinition(t, `{"fields": [
 		{"key": "name", "kind": "short_text", "label": "Name", "required": true},
 		{"key": "cake", "kind": "yes_no", "label": "Cake?"},
 		{"key": "which", "kind": "multiple_choice", "label": "Which?", "options": [`+strings.Join(cakes, ", ")+`], "show_if": {"field": "cake", "op": "equals", "value": true}},
@@ -92,106 +93,106 @@ func guests(t testing.TB) *form.Definition {
 		"endings": [{"title": "See you, {{name}}", "text": "`+strings.Repeat(`Once upon a time there was a party.\n\n`, 20)+`"}]}`)
 }
 
-// On somebody's own page a form is as high as it needs to be, and works.
+// TestEmbed: an embedded form is as high as its content, and works.
 func TestEmbed(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	desk := openDesk(t, s)
-	plan := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: guests(t)}
+	ownerDB := openOwnerDB(t, s)
+	plan := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: guestsForm(t)}
 	plan.Sites = "*"
-	path := desk.publish(plan)
-	b := openTab(t, blog(t, s.URL, path), s.URL)
+	path := ownerDB.publish(plan)
+	b := openTab(t, startBlog(t, s.URL, path), s.URL)
 	b.wantStatus(b.open("/"), 200)
 	b.wait(`document.querySelector("iframe")?.title === "Guests"`)
-	f := b.frame(s.URL, path)
-	low := b.waitFits(f)
-	if got := ask(f, chromedp.Evaluate[string](`document.querySelector('input[name="name"]').value`)); got != "Ada" {
+	f := b.findFrame(s.URL, path)
+	initialHeight := b.waitForFit(f)
+	if got := run(f, chromedp.Evaluate[string](`document.querySelector('input[name="name"]').value`)); got != "Ada" {
 		t.Errorf("the form begins with %q", got)
 	}
 
-	// It grows and shrinks with the questions.
+	// The frame grows and shrinks with the questions.
 	f.choose("cake", "true")
-	f.waitAsked("name", "cake", "which")
-	b.wait(fmt.Sprintf(frameHeight+` >= %v`, low+300))
-	b.waitFits(f)
+	f.waitForQuestions("name", "cake", "which")
+	b.wait(fmt.Sprintf(frameHeight+` >= %v`, initialHeight+300))
+	b.waitForFit(f)
 	f.choose("cake", "false")
-	f.waitAsked("name", "cake")
-	b.wait(fmt.Sprintf(frameHeight+` <= %v`, low+20))
-	b.waitFits(f)
+	f.waitForQuestions("name", "cake")
+	b.wait(fmt.Sprintf(frameHeight+` <= %v`, initialHeight+20))
+	b.waitForFit(f)
 	f.choose("cake", "true")
-	f.waitAsked("name", "cake", "which")
-	b.wait(fmt.Sprintf(frameHeight+` >= %v`, low+300))
-	b.waitFits(f)
+	f.waitForQuestions("name", "cake", "which")
+	b.wait(fmt.Sprintf(frameHeight+` >= %v`, initialHeight+300))
+	b.waitForFit(f)
 	f.choose("which", "cake_number_3")
 
-	// What is wrong can be seen, wherever on the page around it that is.
+	// The first problem is scrolled into view, even in a long page around the frame.
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("h1").style.height = "3000px"`))
 	f.fill(`input[name="name"]`, " ")
-	f.wantStatus(f.pressAnyhow(), 422)
+	f.wantStatus(f.submitUnchecked(), 422)
 	b.wait(`Math.abs(document.querySelector("iframe").getBoundingClientRect().top) < innerHeight`)
 	f.wait(`document.activeElement?.name === "name"`)
 	f.fill(`input[name="name"]`, "Ada")
 	f.wantRefused("?embed=1", 422)
 	f.wantStatus(f.press(button("Next")), 200)
-	f.wantWords("Second page")
-	b.waitFits(f)
+	f.wantText("Second page")
+	b.waitForFit(f)
 	f.fill(`input[name="last"]`, "No")
-	f.wantStatus(f.press(button("Send")), 200)
+	f.wantStatus(f.press(button("Submit")), 200)
 	f.wantPath(path + "/done")
-	f.wantWords("See you, Ada")
-	b.waitFits(f)
-	if at := b.at(); at.Path != "/" {
-		t.Errorf("the page around it went to %s", at)
+	f.wantText("See you, Ada")
+	b.waitForFit(f)
+	if location := b.location(); location.Path != "/" {
+		t.Errorf("the page around it went to %s", location)
 	}
-	f.wantQuiet()
-	desk.wantStored(path, `{"name": "Ada", "cake": true, "which": ["cake_number_3"], "last": "No"}`)
+	f.wantNoProblems()
+	ownerDB.wantStored(path, `{"name": "Ada", "cake": true, "which": ["cake_number_3"], "last": "No"}`)
 }
 
-// Where an ending leads elsewhere, the whole page goes there, and not the frame.
-func TestEmbedLeadsOn(t *testing.T) {
+// TestEmbedRedirect: a redirect ending leaves the frame and loads in the whole page.
+func TestEmbedRedirect(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Frame-Options", "DENY")
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"><h1>Our shop greets %s`, r.URL.Query().Get("who"))
 	}))
-	t.Cleanup(elsewhere.Close)
-	plan := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: asking(t, `{"fields": [{"key": "name", "kind": "short_text", "label": "Name"}],
-		"endings": [{"redirect": "`+elsewhere.URL+`/?who={{name}}"}]}`)}
+	t.Cleanup(shop.Close)
+	plan := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: parseDefinition(t, `{"fields": [{"key": "name", "kind": "short_text", "label": "Name"}],
+		"endings": [{"redirect": "`+shop.URL+`/?who={{name}}"}]}`)}
 	plan.Sites = "*"
-	path := openDesk(t, s).publish(plan)
-	b := openTab(t, blog(t, s.URL, path), s.URL, elsewhere.URL)
+	path := openOwnerDB(t, s).publish(plan)
+	b := openTab(t, startBlog(t, s.URL, path), s.URL, shop.URL)
 	b.wantStatus(b.open("/"), 200)
 	b.wait(`document.querySelector("iframe")?.title === "Guests"`)
-	f := b.frame(s.URL, path)
+	f := b.findFrame(s.URL, path)
 	f.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("button.primary").click()`))
 	b.wait(`document.body?.innerText.includes("Our shop greets Ada")`)
 }
 
-// Sites that the owner did not choose show nothing of it.
+// TestEmbedRefused: sites that the owner did not allow cannot show the form.
 func TestEmbedRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	desk := openDesk(t, s)
+	ownerDB := openOwnerDB(t, s)
 	for name, sites := range map[string]string{"nobody": "", "somebody else": "https://friend.example"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			plan := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: guests(t)}
+			plan := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: guestsForm(t)}
 			plan.Sites = sites
-			desk := desk.in(t)
-			path := desk.publish(plan)
+			ownerDB := ownerDB.withT(t)
+			path := ownerDB.publish(plan)
 			ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 			defer closeTab()
-			host := blog(t, s.URL, path)
-			b := &tab{t: t, ctx: ctx, site: host, watch: startWatch(t, ctx, []string{host, s.URL})}
+			host := startBlog(t, s.URL, path)
+			b := &tab{t: t, ctx: ctx, site: host, monitor: startMonitor(t, ctx, []string{host, s.URL})}
 			b.wantStatus(b.open("/"), 200)
-			f := b.frame(s.URL, path)
+			f := b.findFrame(s.URL, path)
 			f.wait(`location.href === "chrome-error://chromewebdata/"`)
 			if f.count("form") != 0 {
 				t.Errorf("the frame shows a form:\n%s", f.describe())
 			}
-			if problems := strings.Join(b.watch.problems(), "\n"); !strings.Contains(problems, "frame-ancestors") {
+			if problems := strings.Join(b.monitor.problems(), "\n"); !strings.Contains(problems, "frame-ancestors") {
 				t.Errorf("the browser did not say that it refused: %q", problems)
 			}
 		})

@@ -43,17 +43,17 @@ const keyboardForm = `{"fields": [
 	{"key": "note", "kind": "statement", "label": "Nearly done", "text": "One more box."},
 	{"key": "rules", "kind": "consent", "label": "Rules", "text": "I have read them", "required": true}]}`
 
-// stop is a place where the Tab key stops, and what is typed there.
-type stop struct{ name, keys string }
+// tabStop is an element that the Tab key reaches, and the keys to press there.
+type tabStop struct{ name, keys string }
 
 const (
 	up, down, right      = kb.ArrowUp, kb.ArrowDown, kb.ArrowRight
 	tabKey, enter, space = kb.Tab, kb.Enter, " "
 )
 
-// stops are all of them, in the order in which they come. Some answers are wrong
-// at first, in ways that only the server knows.
-var stops = []stop{
+// tabStops lists all of them in order. Some answers are wrong at first, in ways that
+// only the server detects.
+var tabStops = []tabStop{
 	{"nick", "Ada"}, {"story", "Once" + enter + "upon"}, {"mail", "ada@example.com"}, {"site", "https://example.com"}, {"phone", "none of yours"}, {"age", "36"},
 	{"loud", right + right + right}, {"loud.none", ""}, {"soft", ""}, {"soft.none", ""},
 	{"stars", space + right}, {"likely", space + right + right}, {"shirt", space}, {"size", space + down}, {"drink", up}, {"drink.other", "Milk"},
@@ -71,17 +71,17 @@ const keyboardAnswers = `{"nick": "Ada", "story": "Once\nupon", "mail": "ada@exa
 	"days": {"fri": "noon", "sat": "night"}, "day": "2026-05-31", "hour": "17:30", "begin": "2026-06-01T09:15", "name": {"given": "Ada", "family": "Lovelace"},
 	"home": {"line1": "Street 1", "city": "Bonn", "postal_code": "53111", "country": "DE"}, "land": "FR", "source": "mail", "double": 72, "rules": true}`
 
-// focused is the name, or else the id, of what has the focus.
-func (b *tab) focused() string {
+// focusedName returns the name, the ID or the tag of the focused element.
+func (b *tab) focusedName() string {
 	b.t.Helper()
-	return ask(b, chromedp.Evaluate[string](`document.activeElement.name || document.activeElement.id || document.activeElement.localName`))
+	return run(b, chromedp.Evaluate[string](`document.activeElement.name || document.activeElement.id || document.activeElement.localName`))
 }
 
-// wantFocusSeen fails the test unless a line is drawn around what has the focus,
-// or around the words beside it.
-func (b *tab) wantFocusSeen() {
+// wantFocusVisible fails the test unless the focused element or its label has an
+// outline.
+func (b *tab) wantFocusVisible() {
 	b.t.Helper()
-	if !ask(b, chromedp.Evaluate[bool](`(() => {
+	if !run(b, chromedp.Evaluate[bool](`(() => {
 		const lined = (e) => {
 			const style = getComputedStyle(e);
 			return style.opacity !== "0" && style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1 && !/, 0\)$|\/ 0\)$|^transparent$/.test(style.outlineColor);
@@ -89,35 +89,35 @@ func (b *tab) wantFocusSeen() {
 		const e = document.activeElement;
 		return [e, e.nextElementSibling, e.closest("label")].some((place) => place && lined(place));
 	})()`)) {
-		b.t.Errorf("nobody sees that the focus is on %s", b.focused())
+		b.t.Errorf("the focus on %s is not visible", b.focusedName())
 	}
 }
 
-// tabTo presses Tab until the focus leaves where it is, which may be a control of
-// several parts, and wants it to arrive at a name.
+// tabTo presses Tab until the focus leaves the current control, which may have several
+// parts, and checks that it arrives at the named control.
 func (b *tab) tabTo(name string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
-	ask(b, chromedp.Evaluate[any](`window.was = document.activeElement, null`))
-	if err := eventually(ctx, func() bool {
+	run(b, chromedp.Evaluate[any](`window.was = document.activeElement, null`))
+	if err := waitUntil(ctx, func() bool {
 		b.do(chromedp.KeyEvent(tabKey))
-		return ask(b, chromedp.Evaluate[bool](`document.activeElement !== window.was`))
+		return run(b, chromedp.Evaluate[bool](`document.activeElement !== window.was`))
 	}); err != nil {
-		b.t.Fatalf("the focus stays on %s", b.focused())
+		b.t.Fatalf("the focus stays on %s", b.focusedName())
 	}
-	if got := b.focused(); got != name {
+	if got := b.focusedName(); got != name {
 		b.t.Fatalf("the focus is on %q, want %q", got, name)
 	}
-	b.wantFocusSeen()
+	b.wantFocusVisible()
 }
 
-// seek presses Tab until the focus is on a name.
-func (b *tab) seek(name string) {
+// tabToName presses Tab until the named control has the focus.
+func (b *tab) tabToName(name string) {
 	b.t.Helper()
 	for range 200 {
-		if b.focused() == name {
-			b.wantFocusSeen()
+		if b.focusedName() == name {
+			b.wantFocusVisible()
 			return
 		}
 		b.do(chromedp.KeyEvent(tabKey))
@@ -125,90 +125,90 @@ func (b *tab) seek(name string) {
 	b.t.Fatalf("the focus never comes to %q", name)
 }
 
-// enter types. A list takes letters that come more than a second apart, as on a busy
-// machine, for other words: there it tries again, after such a pause.
-func (b *tab) enter(keys string) {
+// typeRetrying types keys. On a busy machine, letters more than a second apart do not
+// select an option of a list, so it pauses and retries.
+func (b *tab) typeRetrying(keys string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
-	chosen := fmt.Sprintf(`document.activeElement.localName !== "select" || !/^[a-z]+$/i.test(%[1]q) || document.activeElement.selectedOptions[0].text.startsWith(%[1]q)`, keys)
-	for b.do(chromedp.KeyEvent(keys)); !ask(b, chromedp.Evaluate[bool](chosen)); b.do(chromedp.KeyEvent(keys)) {
+	isSelected := fmt.Sprintf(`document.activeElement.localName !== "select" || !/^[a-z]+$/i.test(%[1]q) || document.activeElement.selectedOptions[0].text.startsWith(%[1]q)`, keys)
+	for b.do(chromedp.KeyEvent(keys)); !run(b, chromedp.Evaluate[bool](isSelected)); b.do(chromedp.KeyEvent(keys)) {
 		select {
 		case <-ctx.Done():
-			b.t.Fatalf("%q is not found in %s", keys, b.focused())
+			b.t.Fatalf("%q is not found in %s", keys, b.focusedName())
 		case <-time.After(1100 * time.Millisecond):
 		}
 	}
 }
 
-// Somebody without a mouse answers every kind of question.
+// TestKeyboard: every kind of question can be answered with the keyboard.
 func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	desk := openDesk(t, s)
-	path := desk.publish(form.FormInput{Header: form.Header{Title: "Everything"}, Definition: asking(t, keyboardForm)})
+	ownerDB := openOwnerDB(t, s)
+	path := ownerDB.publish(form.FormInput{Header: form.Header{Title: "Everything"}, Definition: parseDefinition(t, keyboardForm)})
 	b := openTab(t, s.URL)
-	b.inFront()
+	b.focusTab()
 	b.wantStatus(b.open(path+"?source=mail"), 200)
 
-	// Send is at the end; the browser itself brings people back to what is missing.
-	b.seek("_go")
+	// The submit button is last. The browser moves the focus to the missing answer.
+	b.tabToName("_go")
 	b.do(chromedp.KeyEvent(enter))
 	b.wait(`document.activeElement.name === "nick"`)
-	b.wantFocusSeen()
-	ask(b, chromedp.Evaluate[any](`document.activeElement.blur(), null`))
+	b.wantFocusVisible()
+	run(b, chromedp.Evaluate[any](`document.activeElement.blur(), null`))
 
-	for i, at := range stops {
+	for i, current := range tabStops {
 		if i == 0 {
-			b.seek(at.name)
+			b.tabToName(current.name)
 		} else {
-			b.tabTo(at.name)
+			b.tabTo(current.name)
 		}
-		if at.keys != "" {
-			b.enter(at.keys)
+		if current.keys != "" {
+			b.typeRetrying(current.keys)
 		}
-		b.wantFocusSeen()
-		if at.name == "loud" {
+		b.wantFocusVisible()
+		if current.name == "loud" {
 			b.wait(`!document.querySelector('[name="loud.none"]').checked`)
 		}
 	}
-	if !ask(b, chromedp.Evaluate[bool](`document.querySelector('[name="soft.none"]').checked`)) {
+	if !run(b, chromedp.Evaluate[bool](`document.querySelector('[name="soft.none"]').checked`)) {
 		t.Error("a slider that was not moved has an answer")
 	}
 	b.tabTo("_go")
 
-	// After each thing that is wrong, the focus is there.
-	for _, wrong := range []struct {
-		key  string
-		mend func()
+	// After each refused submission, the first problem has the focus.
+	for _, problem := range []struct {
+		key string
+		fix func()
 	}{
 		{"phone", func() {
 			b.do(chromedp.KeyEvent("a", chromedp.KeyModifiers(chromedp.ModifierCtrl)), chromedp.KeyEvent("+49 228 1234"))
 		}},
 		{"rank", func() {
-			b.seek("rank.dance")
+			b.tabToName("rank.dance")
 			b.do(chromedp.KeyEvent(down))
 		}},
 		{"days", func() {
-			b.seek("days.sat")
+			b.tabToName("days.sat")
 			b.do(chromedp.KeyEvent(space + right))
 		}},
 	} {
-		b.wantStatus(b.leads(chromedp.KeyEvent(enter)), 422)
+		b.wantStatus(b.navigate(chromedp.KeyEvent(enter)), 422)
 		b.wantPath(path)
-		b.wait(fmt.Sprintf(`document.activeElement.closest(%q) !== null`, "#"+wrong.key))
-		b.wantFocusSeen()
-		described := ask(b, chromedp.Evaluate[string](`document.getElementById(`+fmt.Sprintf("%q", "problem-"+wrong.key)+`)?.innerText ?? ""`))
+		b.wait(fmt.Sprintf(`document.activeElement.closest(%q) !== null`, "#"+problem.key))
+		b.wantFocusVisible()
+		described := run(b, chromedp.Evaluate[string](`document.getElementById(`+fmt.Sprintf("%q", "problem-"+problem.key)+`)?.innerText ?? ""`))
 		if strings.TrimSpace(described) == "" {
-			t.Errorf("nothing says what is wrong with %s:\n%s", wrong.key, b.describe())
+			t.Errorf("nothing says what is wrong with %s:\n%s", problem.key, b.describe())
 		}
-		if !ask(b, chromedp.Evaluate[bool](fmt.Sprintf(`document.activeElement.getAttribute("aria-describedby").includes(%q)`, "problem-"+wrong.key))) {
-			t.Errorf("%s is not tied to what is wrong with it", wrong.key)
+		if !run(b, chromedp.Evaluate[bool](fmt.Sprintf(`document.activeElement.getAttribute("aria-describedby").includes(%q)`, "problem-"+problem.key))) {
+			t.Errorf("%s is not tied to what is wrong with it", problem.key)
 		}
-		wrong.mend()
-		b.seek("_go")
+		problem.fix()
+		b.tabToName("_go")
 	}
-	b.wantStatus(b.leads(chromedp.KeyEvent(space)), 200)
+	b.wantStatus(b.navigate(chromedp.KeyEvent(space)), 200)
 	b.wantPath(path + "/done")
-	desk.wantStored(path, keyboardAnswers)
+	ownerDB.wantStored(path, keyboardAnswers)
 }

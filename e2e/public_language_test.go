@@ -18,8 +18,8 @@ import (
 	"formulary/internal/form"
 )
 
-// alpha asks with each kind of question in words that are nobody's, so that all
-// other words on its pages are ours.
+// alpha is a form with each kind of question and meaningless texts, so that all other
+// texts on its pages are ours.
 const alpha = `{"fields": [
 	{"key": "nick", "kind": "short_text", "label": "Ω1", "help": "Ωα", "required": true, "min_length": 3},
 	{"key": "story", "kind": "long_text", "label": "Ω2", "max_length": 5}, {"key": "mail", "kind": "email", "label": "Ω3"}, {"key": "site", "kind": "url", "label": "Ω4"}, {"key": "phone", "kind": "phone", "label": "Ω5"},
@@ -39,11 +39,11 @@ const alpha = `{"fields": [
 	{"key": "two", "kind": "page_break", "label": "Ω27 {{shirt}}"}, {"key": "twice", "kind": "calculated", "label": "Ω28", "expression": "age * 2"}, {"key": "last", "kind": "short_text", "label": "Ω29"}],
 	"settings": {"ask_again": true}}`
 
-// wrongs are answers that only the server refuses, as a link would bring them.
+// wrongs are answers that only the server rejects, as a prefilled link.
 const wrongs = "?nick=A&story=123456&mail=nobody@nowhere&site=ftp://x&phone=none&age=7&old=9&loud=15&bring=a&most=a&most=b&rank.a=1&rank.b=1&days.r=a&drink=_other&day=2025-01-01&late=2027-01-01"
 
-// visible are all texts of the page that somebody reads or hears. Names of
-// countries are not among them.
+// visible is a JavaScript expression for all texts of the page that users read or hear,
+// without country names.
 const visible = `(() => {
 	const list = [document.title];
 	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -58,7 +58,7 @@ const visible = `(() => {
 	return list.map((text) => text.trim()).filter((text) => text !== "");
 })()`
 
-// wordsOf are the words of a language, by what the page says in English.
+// wordsOf returns the translations of a language, by English text.
 func wordsOf(t testing.TB, language string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("../internal/web/locales/" + language + ".json")
@@ -74,13 +74,13 @@ func wordsOf(t testing.TB, language string) map[string]string {
 
 var verb = regexp.MustCompile(`%[a-z]`)
 
-// saying finds something that the page says: with any values in it, at the
-// beginning of a sentence or not, but not within another word.
-func saying(text string) *regexp.Regexp {
+// phrasePattern matches a text on a page: with any values for its verbs, in upper or
+// lower case at the start, but not inside a word.
+func phrasePattern(text string) *regexp.Regexp {
 	var b strings.Builder
 	b.WriteString(`(^|\P{L})`)
 	size := 0
-	if !strings.HasPrefix(text, "%") { // which is a value
+	if !strings.HasPrefix(text, "%") { // starts with a value
 		var first rune
 		first, size = utf8.DecodeRuneInString(text)
 		fmt.Fprintf(&b, `[%c%c]`, unicode.ToLower(first), unicode.ToUpper(first))
@@ -95,39 +95,39 @@ func saying(text string) *regexp.Regexp {
 	return regexp.MustCompile(b.String())
 }
 
-func says(texts []string, text string) bool {
-	return slices.ContainsFunc(texts, saying(text).MatchString)
+func containsPhrase(texts []string, text string) bool {
+	return slices.ContainsFunc(texts, phrasePattern(text).MatchString)
 }
 
-// respondentViews are the pages that respondents of the form see.
+// respondentViews are the pages that respondents see.
 func respondentViews(path, closed, early string) []view {
-	leads := func(status int) func(b *tab) {
+	submit := func(status int) func(b *tab) {
 		return func(b *tab) {
 			b.t.Helper()
-			b.wantStatus(b.pressAnyhow(), status)
+			b.wantStatus(b.submitUnchecked(), status)
 		}
 	}
 	return []view{
 		{name: "first page", path: path + "?nick=Ωδε&shirt=true", status: 200},
-		{name: "last page", then: leads(200)},
-		{name: "look again", then: func(b *tab) {
+		{name: "last page", prepare: submit(200)},
+		{name: "look again", prepare: func(b *tab) {
 			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("[name=_once]").value = ""`))
-			leads(422)(b)
+			submit(422)(b)
 		}},
-		{name: "ending", then: leads(200)},
-		{name: "page with errors", path: path + wrongs, status: 200, then: leads(422)},
+		{name: "ending", prepare: submit(200)},
+		{name: "page with errors", path: path + wrongs, status: 200, prepare: submit(422)},
 		{name: "closed", path: closed, status: 409},
 		{name: "not open yet", path: early, status: 409},
 		{name: "embedded", path: path + "?embed=1", status: 200},
 	}
 }
 
-// A form's pages speak its language, and no other, and everybody can use them on
-// every screen.
+// TestLanguages: the pages of a form are completely in its language, accessible, and
+// fit on every screen.
 func TestLanguages(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	desk := openDesk(t, s)
+	ownerDB := openOwnerDB(t, s)
 	texts := map[string][]string{}
 	var mu sync.Mutex
 	languages := []string{"en", "de", "fr", "es", "pt", "tr", "ar"}
@@ -135,13 +135,13 @@ func TestLanguages(t *testing.T) {
 		for _, language := range languages {
 			t.Run(language, func(t *testing.T) {
 				t.Parallel()
-				desk := desk.in(t)
+				ownerDB := ownerDB.withT(t)
 				head := form.Header{Title: "Ω " + language, Description: "Ωω", Language: language}
-				path := desk.publish(form.FormInput{Header: head, Definition: asking(t, alpha)})
-				closed := desk.publish(form.FormInput{Header: head, Definition: asking(t, alpha)})
-				desk.close(closed)
-				early := desk.publish(form.FormInput{Header: head, Availability: form.Availability{OpensAt: time.Now().Add(time.Hour)}, Definition: asking(t, alpha)})
-				// The town that is left is the only one.
+				path := ownerDB.publish(form.FormInput{Header: head, Definition: parseDefinition(t, alpha)})
+				closed := ownerDB.publish(form.FormInput{Header: head, Definition: parseDefinition(t, alpha)})
+				ownerDB.close(closed)
+				early := ownerDB.publish(form.FormInput{Header: head, Availability: form.Availability{OpensAt: time.Now().Add(time.Hour)}, Definition: parseDefinition(t, alpha)})
+				// Use up the option limit of the first town.
 				if a := s.Call("POST", path, "", `{"answers": {"nick": "Ada", "town": "a"}}`); a.StatusCode != 201 {
 					t.Fatal(a.Text)
 				}
@@ -149,20 +149,20 @@ func TestLanguages(t *testing.T) {
 				var all []string
 				for _, v := range respondentViews(path, closed, early) {
 					v.show(b)
-					all = append(all, ask(b, chromedp.Evaluate[[]string](visible))...)
+					all = append(all, run(b, chromedp.Evaluate[[]string](visible))...)
 					want := "ltr"
 					if language == "ar" {
 						want = "rtl"
 					}
-					if got := ask(b, chromedp.Evaluate[string](`getComputedStyle(document.body).direction + " " + document.documentElement.lang`)); got != want+" "+language {
+					if got := run(b, chromedp.Evaluate[string](`getComputedStyle(document.body).direction + " " + document.documentElement.lang`)); got != want+" "+language {
 						t.Errorf("%s: direction and language are %s", v.name, got)
 					}
-					// Colours and sizes have no language.
+					// Colors and sizes do not depend on the language.
 					switch b.wantFits(v.name, 360); language {
 					case "en":
 						b.wantAccessible(v.name)
 					case "ar":
-						for _, barrier := range b.barriers() {
+						for _, barrier := range b.axeViolations() {
 							t.Errorf("%s: %s", v.name, barrier)
 						}
 					}
@@ -175,73 +175,74 @@ func TestLanguages(t *testing.T) {
 		}
 	})
 	for _, language := range languages[1:] {
-		own := wordsOf(t, language)
+		translations := wordsOf(t, language)
 		var values []string
-		for _, value := range own {
+		for _, value := range translations {
 			values = append(values, value)
 		}
-		met := 0
-		for english, value := range own {
-			if english == "." || !says(texts["en"], english) { // a point stands in every text
+		found := 0
+		for english, value := range translations {
+			if english == "." || !containsPhrase(texts["en"], english) { // a full stop is in every text
 				continue
 			}
-			met++
-			if !says(texts[language], value) {
-				t.Errorf("%s: nothing says %q, for %q", language, value, english)
+			found++
+			if !containsPhrase(texts[language], value) {
+				t.Errorf("%s: no text %q for %q", language, value, english)
 			}
-			if says(texts[language], english) && !says(values, english) {
-				t.Errorf("%s: something says %q", language, english)
+			if containsPhrase(texts[language], english) && !containsPhrase(values, english) {
+				t.Errorf("%s: %q is not translated", language, english)
 			}
 		}
-		if met < 35 {
-			t.Errorf("the English pages say only %d of the words", met)
+		if found < 35 {
+			t.Errorf("only %d of the translated texts are on the English pages", found)
 		}
-		// What has no words in the list would be found here.
+		// Texts without a translation are the same as in English.
 		for _, text := range texts["en"] {
 			bare := strings.Trim(text, "().… ")
-			if strings.ContainsFunc(bare, unicode.IsLetter) && !strings.Contains(bare, "Ω") && slices.Contains(texts[language], text) && !says(values, bare) {
+			if strings.ContainsFunc(bare, unicode.IsLetter) && !strings.Contains(bare, "Ω") && slices.Contains(texts[language], text) && !containsPhrase(values, bare) {
 				t.Errorf("%s: %q is as in English", language, text)
 			}
 		}
 	}
 }
 
-// standingOut names the innermost elements that do not fit on the screen.
+// standingOut is a JavaScript expression for the innermost elements that do not fit on
+// the screen.
 const standingOut = `Array.from(document.querySelectorAll("body *")).filter((e) => {
 	const out = (e) => e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1;
 	return out(e) && !e.closest(".unseen, .trap") && !Array.from(e.children).some(out);
 }).slice(0, 12).map((e) => e.localName + (e.name || e.id ? "#" + (e.name || e.id) : "") + (e.className ? "." + e.className : "") + " in " + (e.closest(".question")?.querySelector("[name]")?.name ?? "?")).join(", ")`
 
-// wantFits fails the test if the page has to be moved sideways on a screen.
+// wantFits fails the test if the page scrolls sideways on a screen of that width.
 func (b *tab) wantFits(name string, width int64) {
 	b.t.Helper()
 	b.do(chromedp.EmulateViewport(width, 800))
-	if wide := ask(b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > width {
-		b.t.Errorf("%s is %d pixels wide on a screen of %d; these stand out: %s", name, wide, width, ask(b, chromedp.Evaluate[string](standingOut)))
+	if wide := run(b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > width {
+		b.t.Errorf("%s is %d pixels wide on a screen of %d; these stand out: %s", name, wide, width, run(b, chromedp.Evaluate[string](standingOut)))
 	}
 }
 
-// wantAccessible looks at the page on a telephone and on a desk, by day and by night.
+// wantAccessible checks the page on a phone and a desktop, in light and dark mode.
 func (b *tab) wantAccessible(name string) {
 	b.t.Helper()
-	rules := everyRule
+	rules := allAxeRules
 	for _, width := range []int64{360, 1280} {
 		b.wantFits(name, width)
 		for _, scheme := range []string{"light", "dark"} {
-			b.prefer(scheme)
-			for _, barrier := range b.barriersBy(rules) {
+			b.setColorScheme(scheme)
+			for _, barrier := range b.axeViolationsFor(rules) {
 				b.t.Errorf("%s, %d pixels, %s: %s", name, width, scheme, barrier)
 			}
-			rules = lookRules
+			rules = visualAxeRules
 		}
 	}
 }
 
-// Words without an end stay on a telephone's screen.
+// TestLongWords: very long words do not make pages wider than a phone.
 func TestLongWords(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	desk := openDesk(t, s)
+	ownerDB := openOwnerDB(t, s)
 	word := strings.Repeat("Wanderweg", 20)
 	short := strings.Repeat("Weg", 13)
 	options := fmt.Sprintf(`"options": [{"value": "a", "label": "%[1]s"}, {"value": "b", "label": "%[1]s %[1]s"}]`, word)
@@ -271,22 +272,22 @@ func TestLongWords(t *testing.T) {
 	}
 	ending := fmt.Sprintf(`"endings": [{"title": %[1]q, "text": %[1]q}], "settings": {"submit_label": %[2]q, "ask_again": true}}`, word, short)
 	all := `{"fields": [` + strings.Join(fields, ",\n") + `], ` + ending
-	two := fmt.Sprintf(`{"fields": [{"kind": "statement", "text": %[1]q}, {"kind": "page_break", "label": %[1]q, "help": %[1]q}, {"key": "last", "kind": "short_text", "label": %[1]q}], `, word) + ending
+	twoPages := fmt.Sprintf(`{"fields": [{"kind": "statement", "text": %[1]q}, {"kind": "page_break", "label": %[1]q, "help": %[1]q}, {"key": "last", "kind": "short_text", "label": %[1]q}], `, word) + ending
 	for _, language := range []string{"de", "ar"} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
-			desk := desk.in(t)
+			ownerDB := ownerDB.withT(t)
 			head := form.Header{Title: word, Description: word, Language: language}
-			path := desk.publish(form.FormInput{Header: head, Definition: asking(t, all)})
-			pages := desk.publish(form.FormInput{Header: head, Definition: asking(t, two)})
-			closed := desk.publish(form.FormInput{Header: head, Definition: asking(t, all)})
-			desk.close(closed)
+			path := ownerDB.publish(form.FormInput{Header: head, Definition: parseDefinition(t, all)})
+			pages := ownerDB.publish(form.FormInput{Header: head, Definition: parseDefinition(t, twoPages)})
+			closed := ownerDB.publish(form.FormInput{Header: head, Definition: parseDefinition(t, all)})
+			ownerDB.close(closed)
 			b := openTab(t, s.URL)
 			for _, v := range []view{
 				{name: "first page", path: path, status: 200},
 				{name: "embedded", path: path + "?embed=1", status: 200},
-				{name: "page with errors", path: path, status: 200, then: func(b *tab) { b.wantStatus(b.pressAnyhow(), 422) }},
-				{name: "last page", path: pages, status: 200, then: func(b *tab) { b.wantStatus(b.pressAnyhow(), 200) }},
+				{name: "page with errors", path: path, status: 200, prepare: func(b *tab) { b.wantStatus(b.submitUnchecked(), 422) }},
+				{name: "last page", path: pages, status: 200, prepare: func(b *tab) { b.wantStatus(b.submitUnchecked(), 200) }},
 				{name: "ending", path: path + "/done", status: 200},
 				{name: "closed", path: closed, status: 409},
 			} {

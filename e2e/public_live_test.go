@@ -17,8 +17,8 @@ import (
 	"formulary/internal/form"
 )
 
-// wardrobe has questions that depend on others of the same page: colour on size,
-// size on shirt, and nuts on what somebody writes.
+// wardrobe has questions that depend on others on the same page: color on size, size on
+// shirt, and nuts on a text answer.
 const wardrobe = `{"fields": [
 	{"key": "shirt", "kind": "yes_no", "label": "A shirt?"},
 	{"key": "size", "kind": "single_choice", "label": "Which size?", "required": true, "options": [{"value": "s", "label": "Small"}, {"value": "m", "label": "Medium"}],
@@ -28,22 +28,22 @@ const wardrobe = `{"fields": [
 	{"key": "nuts", "kind": "multiple_choice", "label": "Which nuts?", "options": [{"value": "hazel", "label": "Hazelnuts"}, {"value": "wal", "label": "Walnuts"}],
 	 "show_if": {"field": "diet", "op": "contains", "value": "NUT"}}]}`
 
-// asked lists the questions that can be seen and answered now. One that can be
-// seen but not answered, or the other way round, is marked.
-const asked = `[...new Set(Array.from(document.querySelectorAll("form.answer [name]"), (e) => {
+// asked is a JavaScript expression for the questions that are visible and enabled.
+// Those that are only one of the two are marked.
+const shownQuestions = `[...new Set(Array.from(document.querySelectorAll("form.answer [name]"), (e) => {
 	if (e.type === "hidden" || e.type === "submit" || e.name.startsWith("_")) return "";
 	const seen = e.checkVisibility(), works = !e.matches(":disabled");
 	return seen && works ? e.name : seen ? e.name + " (disabled)" : works ? e.name + " (unseen)" : "";
 }).filter(Boolean))].join(" ")`
 
-// waitAsked waits until just these questions are asked.
-func (b *tab) waitAsked(names ...string) {
+// waitForQuestions waits until exactly these questions are shown.
+func (b *tab) waitForQuestions(names ...string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
 	var got string
-	if err := eventually(ctx, func() bool {
-		now, err := chromedp.Run(ctx, chromedp.Evaluate[string](asked))
+	if err := waitUntil(ctx, func() bool {
+		now, err := chromedp.Run(ctx, chromedp.Evaluate[string](shownQuestions))
 		if err == nil {
 			got = now
 		}
@@ -53,24 +53,24 @@ func (b *tab) waitAsked(names ...string) {
 	}
 }
 
-// choose clicks on an answer to choose from.
+// choose clicks an option.
 func (b *tab) choose(name, value string) {
 	b.t.Helper()
 	b.do(chromedp.Click(fmt.Sprintf(`input[name=%q][value=%q] + span`, name, value)))
 }
 
-// wantSent fails the test unless just these requests were made so far, besides
-// those for files that never change.
+// wantSent fails the test unless exactly these requests were sent so far, apart from
+// static files.
 func (b *tab) wantSent(want ...string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
 	var got []string
-	_ = eventually(ctx, func() bool {
-		b.watch.mu.Lock()
-		defer b.watch.mu.Unlock()
+	_ = waitUntil(ctx, func() bool {
+		b.monitor.mu.Lock()
+		defer b.monitor.mu.Unlock()
 		got = nil
-		for _, request := range b.watch.sent {
+		for _, request := range b.monitor.sent {
 			address, _, _ := strings.Cut(request, "?")
 			got = append(got, strings.Replace(address, b.site, "", 1))
 		}
@@ -81,93 +81,96 @@ func (b *tab) wantSent(want ...string) {
 	}
 }
 
-// Questions come and go as the person answers, without the server.
+// TestLiveConditions: questions are shown and hidden while the respondent answers,
+// without requests to the server.
 func TestLiveConditions(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	desk := openDesk(t, s)
-	path := desk.publish(form.FormInput{Header: form.Header{Title: "Party"}, Definition: asking(t, wardrobe)})
+	ownerDB := openOwnerDB(t, s)
+	path := ownerDB.publish(form.FormInput{Header: form.Header{Title: "Party"}, Definition: parseDefinition(t, wardrobe)})
 	b := openTab(t, s.URL)
 
 	b.wantStatus(b.open(path), 200)
-	b.waitAsked("shirt", "diet")
+	b.waitForQuestions("shirt", "diet")
 	b.choose("shirt", "true")
-	b.waitAsked("shirt", "size", "diet")
+	b.waitForQuestions("shirt", "size", "diet")
 	b.choose("size", "m")
-	b.waitAsked("shirt", "size", "colour", "diet")
+	b.waitForQuestions("shirt", "size", "colour", "diet")
 	b.fill(`input[name="colour"]`, "Red")
 	b.choose("size", "s")
-	b.waitAsked("shirt", "size", "diet")
+	b.waitForQuestions("shirt", "size", "diet")
 	b.choose("size", "m")
-	b.waitAsked("shirt", "size", "colour", "diet")
+	b.waitForQuestions("shirt", "size", "colour", "diet")
 
-	// Without its question, a question that depends on it goes too.
+	// Hiding a question hides those that depend on it.
 	b.choose("shirt", "false")
-	b.waitAsked("shirt", "diet")
+	b.waitForQuestions("shirt", "diet")
 	b.choose("shirt", "true")
-	b.waitAsked("shirt", "size", "colour", "diet")
+	b.waitForQuestions("shirt", "size", "colour", "diet")
 
-	// Every letter counts, in any case.
+	// Conditions on text ignore case and apply while typing.
 	b.do(chromedp.Focus(`input[name="diet"]`), chromedp.KeyEvent("Peanu"))
-	b.waitAsked("shirt", "size", "colour", "diet")
+	b.waitForQuestions("shirt", "size", "colour", "diet")
 	b.do(chromedp.KeyEvent("ts"))
-	b.waitAsked("shirt", "size", "colour", "diet", "nuts")
+	b.waitForQuestions("shirt", "size", "colour", "diet", "nuts")
 	b.choose("nuts", "wal")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path + "/done")
 	b.wantSent("GET "+path, "POST "+path, "GET "+path+"/done")
 
-	// What went away was not asked, whatever had been answered.
+	// Answers to hidden questions are not submitted.
 	b.wantStatus(b.open(path), 200)
 	b.choose("shirt", "true")
 	b.choose("size", "m")
 	b.fill(`input[name="colour"]`, "Blue")
 	b.choose("shirt", "false")
-	b.waitAsked("shirt", "diet")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.waitForQuestions("shirt", "diet")
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path + "/done")
-	desk.wantStored(path,
+	ownerDB.wantStored(path,
 		`{"shirt": true, "size": "m", "colour": "Red", "diet": "Peanuts", "nuts": ["wal"]}`,
 		`{"shirt": false}`)
 }
 
-// Without JavaScript the server brings each question up when it is due.
+// TestConditionsWithoutScript: without JavaScript, the server shows each question when
+// it is due.
 func TestConditionsWithoutScript(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	desk := openDesk(t, s)
-	path := desk.publish(form.FormInput{Header: form.Header{Title: "Party"}, Definition: asking(t, wardrobe)})
+	ownerDB := openOwnerDB(t, s)
+	path := ownerDB.publish(form.FormInput{Header: form.Header{Title: "Party"}, Definition: parseDefinition(t, wardrobe)})
 	b := openTab(t, s.URL)
-	b.withoutScript()
+	b.disableScript()
 
 	b.wantStatus(b.open(path), 200)
-	b.waitAsked("shirt", "diet")
+	b.waitForQuestions("shirt", "diet")
 	b.choose("shirt", "true")
-	b.waitAsked("shirt", "diet")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.waitForQuestions("shirt", "diet")
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path)
-	b.waitAsked("shirt", "size", "diet")
-	if at := b.focused(); at != "size" {
+	b.waitForQuestions("shirt", "size", "diet")
+	if at := b.focusedName(); at != "size" {
 		t.Errorf("the focus is on %q, want the new question", at)
 	}
 	b.choose("size", "m")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path)
-	b.waitAsked("shirt", "size", "colour", "diet")
+	b.waitForQuestions("shirt", "size", "colour", "diet")
 	b.fill(`input[name="colour"]`, "Red")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path + "/done")
 
-	// Taking an answer back takes along what hung on it.
+	// Changing an answer removes the answers that depended on it.
 	b.wantStatus(b.open(path+"?shirt=true&size=m&colour=Red"), 200)
-	b.waitAsked("shirt", "size", "colour", "diet")
+	b.waitForQuestions("shirt", "size", "colour", "diet")
 	b.choose("shirt", "false")
-	b.wantStatus(b.press(button("Send")), 200)
+	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path + "/done")
-	desk.wantStored(path, `{"shirt": true, "size": "m", "colour": "Red"}`, `{"shirt": false}`)
+	ownerDB.wantStored(path, `{"shirt": true, "size": "m", "colour": "Red"}`, `{"shirt": false}`)
 }
 
-// The page's own logic passes the cases that the server's passes.
+// TestSharedConditions: the condition logic of the page passes the same cases as the
+// server's.
 func TestSharedConditions(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../internal/form/testdata/conditions.json")
@@ -189,8 +192,8 @@ func TestSharedConditions(t *testing.T) {
 	s := start(t)
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open(publishForm(t, s, form.Header{Title: "Party"}, wardrobe)), 200)
-	// The module that the page itself runs.
-	got := ask(b, chromedp.Evaluate[[]bool](`import(document.querySelector('script[type="module"]').src).then(({ holds }) => {
+	// The module that the page itself uses.
+	got := run(b, chromedp.Evaluate[[]bool](`import(document.querySelector('script[type="module"]').src).then(({ holds }) => {
 		const shared = `+string(text)+`;
 		return shared.cases.map((c) => holds(c.if, shared.answers));
 	})`, chromedp.EvalAwaitPromise))
@@ -204,8 +207,8 @@ func TestSharedConditions(t *testing.T) {
 	}
 }
 
-// readings are answers of each kind, as a link would bring them, each with a
-// condition that holds of it and one that does not.
+// readings are answers of each kind as prefilled links, each with a condition that
+// matches and one that does not.
 var readings = []struct{ field, query, holds, not string }{
 	{`{"key": "a", "kind": "short_text"}`, "a=+Hello+", `{"field": "a", "op": "equals", "value": "Hello"}`, `{"field": "a", "op": "not_answered"}`},
 	{`{"key": "a", "kind": "short_text"}`, "a=++", `{"field": "a", "op": "not_answered"}`, `{"field": "a", "op": "answered"}`},
@@ -237,8 +240,8 @@ var readings = []struct{ field, query, holds, not string }{
 	{`{"key": "a", "kind": "hidden"}`, "a=mail", `{"field": "a", "op": "equals", "value": "mail"}`, `{"field": "a", "op": "not_answered"}`},
 }
 
-// The script reads the controls of each kind as the server does. Where they
-// differed, a question would be asked that nobody can see, for ever.
+// TestReadingsAgree: the script reads the controls of each kind as the server does. If
+// they disagreed, the server would wait for an answer to a hidden question.
 func TestReadingsAgree(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -285,7 +288,7 @@ func TestReadingsAgree(t *testing.T) {
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open(path+"?"+query.Encode()), 200)
 	const shown = `Array.from(document.querySelectorAll("[id^=q-]:not([hidden])"), (e) => e.id.slice(2)).sort()`
-	byScript := ask(b, chromedp.Evaluate[[]string](shown))
+	byScript := run(b, chromedp.Evaluate[[]string](shown))
 	slices.Sort(want)
 	for i, r := range readings {
 		yes, no := fmt.Sprintf("y%02d", i), fmt.Sprintf("n%02d", i)
@@ -296,17 +299,18 @@ func TestReadingsAgree(t *testing.T) {
 			t.Errorf("the script thinks that %s holds of %s, answered with %q", r.not, r.field, r.query)
 		}
 	}
-	// So they agree when the page is sent: it does not come back for more.
-	b.wantStatus(b.pressAnyhow(), 200)
+	// The server agrees, so the page is accepted.
+	b.wantStatus(b.submitUnchecked(), 200)
 	b.wantPath(path + "/done")
 }
 
-// What is calculated follows the answers, and questions follow it.
+// TestLiveResults: calculations follow the answers, and questions follow the
+// calculations.
 func TestLiveResults(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	desk := openDesk(t, s)
-	path := desk.publish(form.FormInput{Header: form.Header{Title: "Order", Language: "de"}, Definition: asking(t, `{"fields": [
+	ownerDB := openOwnerDB(t, s)
+	path := ownerDB.publish(form.FormInput{Header: form.Header{Title: "Order", Language: "de"}, Definition: parseDefinition(t, `{"fields": [
 		{"key": "pieces", "kind": "number", "label": "Pieces"},
 		{"key": "price", "kind": "calculated", "label": "Price", "expression": "pieces * 2.5", "unit": "€"},
 		{"key": "why", "kind": "short_text", "label": "So many?", "show_if": {"field": "price", "op": "at_least", "value": 10}}]}`)})
@@ -319,5 +323,5 @@ func TestLiveResults(t *testing.T) {
 	b.fill(`input[name="why"]`, "A party")
 	b.press(button("Absenden"))
 	b.wait(`location.pathname.endsWith("/done")`)
-	desk.wantStored(path, `{"pieces": 4, "price": 10, "why": "A party"}`)
+	ownerDB.wantStored(path, `{"pieces": 4, "price": 10, "why": "A party"}`)
 }

@@ -10,54 +10,54 @@ import (
 	"formulary/internal/form"
 )
 
-// back goes back as the browser's button does and waits until the tab is at a path.
-func (b *tab) back(path string) {
+// goBack goes back in the history and waits until the page has the path.
+func (b *tab) goBack(path string) {
 	b.t.Helper()
-	history := ask(b, chromedp.NavigationEntries())
-	call(b, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: history.Entries[history.CurrentIndex-1].ID})
+	history := run(b, chromedp.NavigationEntries())
+	sendCommand(b, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: history.Entries[history.CurrentIndex-1].ID})
 	b.wait(fmt.Sprintf(`location.pathname === %q && document.readyState === "complete"`, path))
 }
 
-// However often people press, what they answered is stored once.
+// TestStoredOnce: however often the user submits, the response is stored once.
 func TestStoredOnce(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	desk := openDesk(t, s)
+	ownerDB := openOwnerDB(t, s)
 	for _, test := range []struct {
 		name    string
 		prepare func(*tab)
 	}{
 		{"script", func(*tab) {}},
-		{"no script", (*tab).withoutScript},
-		// A page that listens for its end is not kept by the browser, which then
-		// asks for it again and fills in what was there.
-		{"forgotten", func(b *tab) { b.onEveryPage(`addEventListener("unload", () => {});`) }},
+		{"no script", (*tab).disableScript},
+		// A page with an unload handler is not in the back/forward cache: the browser
+		// requests it again and restores the inputs.
+		{"forgotten", func(b *tab) { b.injectScript(`addEventListener("unload", () => {});`) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			desk := desk.in(t)
-			path := desk.publish(form.FormInput{Header: form.Header{Title: "Once"}, Definition: asking(t, `{"fields": [{"key": "a", "kind": "short_text", "label": "Word", "required": true}]}`)})
+			ownerDB := ownerDB.withT(t)
+			path := ownerDB.publish(form.FormInput{Header: form.Header{Title: "Once"}, Definition: parseDefinition(t, `{"fields": [{"key": "a", "kind": "short_text", "label": "Word", "required": true}]}`)})
 			b := openTab(t, s.URL)
 			test.prepare(b)
 
 			b.wantStatus(b.open(path), 200)
 			b.fill(`input[name="a"]`, "one")
-			b.leads(chromedp.DoubleClick(button("Send")))
+			b.navigate(chromedp.DoubleClick(button("Submit")))
 			b.wait(`location.pathname.endsWith("/done")`)
-			desk.wantStored(path, `{"a": "one"}`)
+			ownerDB.wantStored(path, `{"a": "one"}`)
 
 			b.do(chromedp.Reload())
 			b.wantPath(path + "/done")
-			b.wantWords("Thank you")
-			desk.wantStored(path, `{"a": "one"}`)
+			b.wantText("Thank you")
+			ownerDB.wantStored(path, `{"a": "one"}`)
 
-			// The browser gives the page back as it was filled in.
-			b.back(path)
+			// The browser restores the page with its inputs.
+			b.goBack(path)
 			b.wait(`document.querySelector('input[name="a"]').value === "one"`)
-			ask(b, chromedp.Evaluate[any](`document.querySelector("button.primary").focus(), null`))
+			run(b, chromedp.Evaluate[any](`document.querySelector("button.primary").focus(), null`))
 			b.do(chromedp.KeyEvent(enter))
 			b.wait(`location.pathname.endsWith("/done")`)
-			desk.wantStored(path, `{"a": "one"}`)
+			ownerDB.wantStored(path, `{"a": "one"}`)
 		})
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"formulary/internal/form"
 )
 
-// teahouse has jumps over pages and to endings, texts that speak of answers,
-// something worked out, and an ending on another site.
-func teahouse(site string) string {
+// teahouseForm has jumps over pages and to endings, inserted answers, a calculation,
+// and a redirect to another site.
+func teahouseForm(site string) string {
 	return `{"fields": [
 	{"key": "who", "kind": "short_text", "label": "Who are you?", "required": true},
 	{"key": "what", "kind": "single_choice", "label": "What would you like?", "required": true,
@@ -30,33 +30,33 @@ func teahouse(site string) string {
 	"settings": {"submit_label": "Order", "ask_again": true}}`
 }
 
-// A form leads people over its pages by what they answer.
+// TestPages: jumps lead respondents over the pages, depending on their answers.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	desk := openDesk(t, s)
+	ownerDB := openOwnerDB(t, s)
 	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"><h1>Welcome to the shop, %s`, r.FormValue("who"))
 	}))
 	t.Cleanup(shop.Close)
-	path := desk.publish(form.FormInput{Header: form.Header{Title: "Teahouse"}, Definition: asking(t, teahouse(shop.URL))})
+	path := ownerDB.publish(form.FormInput{Header: form.Header{Title: "Teahouse"}, Definition: parseDefinition(t, teahouseForm(shop.URL))})
 	b := openTab(t, s.URL, shop.URL)
 
-	begin := func(who, what string) {
+	fillFirstPage := func(who, what string) {
 		t.Helper()
 		b.fill(`input[name="who"]`, who)
 		b.choose("what", what)
 	}
 
-	// Through all pages, with a look back.
+	// Through all pages, once back.
 	b.wantStatus(b.open(path), 200)
-	b.wantWords("Teahouse")
-	begin(`Ada & "Co"`, "tea")
+	b.wantText("Teahouse")
+	fillFirstPage(`Ada & "Co"`, "tea")
 	b.wantStatus(b.press(button("Next")), 200)
-	b.wantWords(`Green tea for Ada & "Co"`, `Just a moment, Ada & "Co".`, `How many cups, Ada & "Co"?`, "Page 2 of 3")
+	b.wantText(`Green tea for Ada & "Co"`, `Just a moment, Ada & "Co".`, `How many cups, Ada & "Co"?`, "Page 2 of 3")
 	b.wantStatus(b.press(button("Back")), 200)
-	if got := ask(b, chromedp.Value(`input[name="who"]`)); got != `Ada & "Co"` {
+	if got := run(b, chromedp.Value(`input[name="who"]`)); got != `Ada & "Co"` {
 		t.Errorf("after going back the field holds %q", got)
 	}
 	if b.count(`input[name="what"][value="tea"]:checked`) != 1 {
@@ -64,10 +64,10 @@ func TestPages(t *testing.T) {
 	}
 	b.fill(`input[name="who"]`, "Grace")
 	b.wantStatus(b.press(button("Next")), 200)
-	b.wantWords("Green tea for Grace")
+	b.wantText("Green tea for Grace")
 	b.fill(`input[name="cups"]`, "3")
 	b.wantStatus(b.press(button("Next")), 200)
-	b.wantWords("Your bill", "Page 3 of 3", "Is 7.5 € right, Grace?")
+	b.wantText("Your bill", "Page 3 of 3", "Is 7.5 € right, Grace?")
 	if got := b.text("output"); got != "7.5 €" {
 		t.Errorf("the price is %q", got)
 	}
@@ -76,77 +76,77 @@ func TestPages(t *testing.T) {
 	if got := b.text("h1"); got != "Enjoy it, Grace" {
 		t.Errorf("the ending says %q", got)
 	}
-	b.wantWords("You get Green tea for 7.5 €.")
+	b.wantText("You get Green tea for 7.5 €.")
 	if got := b.text("em"); got != "Green tea" {
 		t.Errorf("emphasised is %q", got)
 	}
 
-	// Once more, over a page: what lies between is not asked.
-	b.wantStatus(b.press(link("Answer once more")), 200)
+	// Another response with a jump over a page, which is not shown.
+	b.wantStatus(b.press(link("Submit another response")), 200)
 	b.wantPath(path)
-	if got := ask(b, chromedp.Value(`input[name="who"]`)); got != "" {
+	if got := run(b, chromedp.Value(`input[name="who"]`)); got != "" {
 		t.Errorf("the new sheet holds %q", got)
 	}
-	begin("Bob", "usual")
+	fillFirstPage("Bob", "usual")
 	b.wantStatus(b.press(button("Next")), 200)
-	b.wantWords("Your bill", "Page 2 of 2", "Is 2.5 € right, Bob?")
+	b.wantText("Your bill", "Page 2 of 2", "Is 2.5 € right, Bob?")
 	b.wantStatus(b.press(button("Back")), 200)
-	b.wantWords("Who are you?")
+	b.wantText("Who are you?")
 	b.wantStatus(b.press(button("Next")), 200)
 	b.fill(`input[name="tip"]`, "0.5")
 	b.wantStatus(b.press(button("Order")), 200)
-	b.wantWords("Enjoy it, Bob", "You get The usual for 2.5 €.")
+	b.wantText("Enjoy it, Bob", "You get The usual for 2.5 €.")
 
 	// Straight to an ending.
 	b.wantStatus(b.open(path), 200)
-	begin("Carol", "nothing")
+	fillFirstPage("Carol", "nothing")
 	b.press(`button.primary`)
 	b.wantPath(path + "/done")
-	b.wantWords("Goodbye, Carol")
+	b.wantText("Goodbye, Carol")
 
-	// And to another site, which the policy of every page on the way allows.
+	// To another site, which the content security policy of every page allows.
 	b.wantStatus(b.open(path), 200)
-	begin("Dan & Eve", "shop")
+	fillFirstPage("Dan & Eve", "shop")
 	b.wantStatus(b.press(`button.primary`), 200)
-	if at := b.at(); at.Scheme+"://"+at.Host != shop.URL || at.Path != "/welcome" || at.Query().Get("who") != "Dan & Eve" || at.Query().Get("from") != "form" {
-		t.Errorf("the browser is at %s, want the shop", at)
+	if location := b.location(); location.Scheme+"://"+location.Host != shop.URL || location.Path != "/welcome" || location.Query().Get("who") != "Dan & Eve" || location.Query().Get("from") != "form" {
+		t.Errorf("the browser is at %s, want the shop", location)
 	}
-	b.wantWords("Welcome to the shop, Dan & Eve")
+	b.wantText("Welcome to the shop, Dan & Eve")
 
-	desk.wantStored(path,
+	ownerDB.wantStored(path,
 		`{"who": "Grace", "what": "tea", "cups": 3, "price": 7.5}`,
 		`{"who": "Bob", "what": "usual", "price": 2.5, "tip": 0.5}`,
 		`{"who": "Carol", "what": "nothing"}`,
 		`{"who": "Dan & Eve", "what": "shop"}`)
 }
 
-// Loaded again, a page is the page that it was, with what came before it.
+// TestReloadedPage: reloading a page keeps the page and the earlier answers.
 func TestReloadedPage(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	desk := openDesk(t, s)
-	path := desk.publish(form.FormInput{Header: form.Header{Title: "Teahouse"}, Definition: asking(t, teahouse("https://shop.example"))})
+	ownerDB := openOwnerDB(t, s)
+	path := ownerDB.publish(form.FormInput{Header: form.Header{Title: "Teahouse"}, Definition: parseDefinition(t, teahouseForm("https://shop.example"))})
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open(path), 200)
 	b.fill(`input[name="who"]`, "Ada")
 	b.choose("what", "tea")
 	b.wantStatus(b.press(button("Next")), 200)
-	b.wantWords("Green tea for Ada")
-	b.leads(chromedp.Reload())
-	b.wantWords("Green tea for Ada", "Page 2 of 3")
+	b.wantText("Green tea for Ada")
+	b.navigate(chromedp.Reload())
+	b.wantText("Green tea for Ada", "Page 2 of 3")
 	b.fill(`input[name="cups"]`, "2")
 	b.press(button("Next"))
 	b.press(button("Order"))
 	b.wait(`location.pathname.endsWith("/done")`)
-	desk.wantStored(path, `{"who": "Ada", "what": "tea", "cups": 2, "price": 5}`)
+	ownerDB.wantStored(path, `{"who": "Ada", "what": "tea", "cups": 2, "price": 5}`)
 }
 
-// Who writes an answer of their own means it, and who thinks again does not.
-func TestOwnAnswer(t *testing.T) {
+// TestOtherAnswer: typing into "Other" selects it, and deselecting it drops the text.
+func TestOtherAnswer(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	desk := openDesk(t, s)
-	path := desk.publish(form.FormInput{Header: form.Header{Title: "Colours"}, Definition: asking(t, `{"fields": [
+	ownerDB := openOwnerDB(t, s)
+	path := ownerDB.publish(form.FormInput{Header: form.Header{Title: "Colours"}, Definition: parseDefinition(t, `{"fields": [
 		{"key": "one", "kind": "single_choice", "label": "One", "other": true, "options": [{"value": "red", "label": "Red"}]},
 		{"key": "some", "kind": "multiple_choice", "label": "Some", "other": true, "options": [{"value": "red", "label": "Red"}]},
 		{"key": "more", "kind": "multiple_choice", "label": "More", "other": true, "options": [{"value": "red", "label": "Red"}]}]}`)})
@@ -157,24 +157,25 @@ func TestOwnAnswer(t *testing.T) {
 		b.wait(`document.querySelector('input[name="` + key + `"][value="_other"]').checked`)
 	}
 	b.do(chromedp.Click(`input[name="more"][value="_other"]`))
-	b.press(button("Send"))
+	b.press(button("Submit"))
 	b.wait(`location.pathname.endsWith("/done")`)
-	desk.wantStored(path, `{"one": "green", "some": ["green"]}`)
+	ownerDB.wantStored(path, `{"one": "green", "some": ["green"]}`)
 }
 
-// A form that needs something from its link says so where it is not there.
+// TestMissingFromLink: a form that requires a value from its link says so if the value
+// is missing.
 func TestMissingFromLink(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	desk := openDesk(t, s)
-	path := desk.publish(form.FormInput{Header: form.Header{Title: "Survey"}, Definition: asking(t, `{"fields": [
+	ownerDB := openOwnerDB(t, s)
+	path := ownerDB.publish(form.FormInput{Header: form.Header{Title: "Survey"}, Definition: parseDefinition(t, `{"fields": [
 		{"key": "from", "kind": "hidden", "required": true}, {"key": "a", "kind": "short_text", "label": "Word"}]}`)})
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open(path), 200)
-	b.press(button("Send"))
-	b.wantWords("Something is missing that comes with the link to this form.")
+	b.press(button("Submit"))
+	b.wantText("This link is incomplete.")
 	b.wantStatus(b.open(path+"?from=mail"), 200)
-	b.press(button("Send"))
+	b.press(button("Submit"))
 	b.wait(`location.pathname.endsWith("/done")`)
-	desk.wantStored(path, `{"from": "mail"}`)
+	ownerDB.wantStored(path, `{"from": "mail"}`)
 }

@@ -17,7 +17,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// everyKind asks with each kind of question.
+// everyKind is a form with each kind of question.
 const everyKind = `{"fields": [
 	{"key": "nick", "kind": "short_text", "label": "Your nickname?", "required": true, "help": "As your friends call you"},
 	{"kind": "long_text", "label": "Story"}, {"kind": "email", "label": "Mail"}, {"kind": "url", "label": "Site"}, {"kind": "phone", "label": "Phone"},
@@ -33,31 +33,31 @@ const everyKind = `{"fields": [
 	{"kind": "hidden", "key": "source"}, {"kind": "statement", "label": "Nearly done", "text": "One more page."},
 	{"kind": "page_break", "label": "Second page"}, {"key": "last", "kind": "short_text", "label": "Anything else?"}]}`
 
-// desk is where the owner of forms works, beside the service.
-type desk struct {
+// ownerDB accesses the database directly as the owner of forms.
+type ownerDB struct {
 	t     testing.TB
 	db    *store.Store
 	owner string
 }
 
-func openDesk(t testing.TB, s *clitest.Service) desk {
+func openOwnerDB(t testing.TB, s *clitest.Service) ownerDB {
 	t.Helper()
 	db := storetest.Open(t, s.Place)
 	owner, err := db.UserByEmail(context.Background(), ada)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return desk{t, db, owner.ID}
+	return ownerDB{t, db, owner.ID}
 }
 
-// in is the same desk, for a part of the test.
-func (d desk) in(t testing.TB) desk {
+// withT returns a copy for a subtest.
+func (d ownerDB) withT(t testing.TB) ownerDB {
 	d.t = t
 	return d
 }
 
-// publish opens a form and returns its path.
-func (d desk) publish(plan form.FormInput) string {
+// publish creates and publishes a form and returns its path.
+func (d ownerDB) publish(plan form.FormInput) string {
 	d.t.Helper()
 	ctx := context.Background()
 	if err := plan.Normalize(); err != nil {
@@ -73,16 +73,16 @@ func (d desk) publish(plan form.FormInput) string {
 	return "/f/" + f.ID
 }
 
-// close takes no more answers.
-func (d desk) close(path string) {
+// close closes a form.
+func (d ownerDB) close(path string) {
 	d.t.Helper()
 	if _, err := d.db.CloseForm(context.Background(), d.owner, strings.TrimPrefix(path, "/f/"), 0, time.Now()); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-// stored are the answers to the form, the first ones first.
-func (d desk) stored(path string) []map[string]any {
+// readStored returns the answers of all responses, oldest first.
+func (d ownerDB) readStored(path string) []map[string]any {
 	d.t.Helper()
 	list, err := d.db.ResponsesAfter(context.Background(), d.owner, strings.TrimPrefix(path, "/f/"), "", 1000)
 	if err != nil {
@@ -99,8 +99,8 @@ func (d desk) stored(path string) []map[string]any {
 	return all
 }
 
-// wantStored fails the test unless just these answers are stored, as JSON.
-func (d desk) wantStored(path string, want ...string) {
+// wantStored fails the test unless exactly these answers (JSON) are stored.
+func (d ownerDB) wantStored(path string, want ...string) {
 	d.t.Helper()
 	all := []map[string]any{}
 	for _, text := range want {
@@ -110,13 +110,13 @@ func (d desk) wantStored(path string, want ...string) {
 		}
 		all = append(all, answers)
 	}
-	if diff := cmp.Diff(all, d.stored(path)); diff != "" {
+	if diff := cmp.Diff(all, d.readStored(path)); diff != "" {
 		d.t.Errorf("stored (-want +got):\n%s", diff)
 	}
 }
 
-// asking reads what a form asks.
-func asking(t testing.TB, definition string) *form.Definition {
+// parseDefinition parses a form definition.
+func parseDefinition(t testing.TB, definition string) *form.Definition {
 	t.Helper()
 	var d form.Definition
 	if err := json.Unmarshal([]byte(definition), &d); err != nil {
@@ -125,20 +125,21 @@ func asking(t testing.TB, definition string) *form.Definition {
 	return &d
 }
 
-// publishForm makes an open form beside the service and returns its path.
+// publishForm publishes a form directly in the database and returns its path.
 func publishForm(t testing.TB, s *clitest.Service, head form.Header, definition string) string {
 	t.Helper()
-	return openDesk(t, s).publish(form.FormInput{Header: head, Definition: asking(t, definition)})
+	return openOwnerDB(t, s).publish(form.FormInput{Header: head, Definition: parseDefinition(t, definition)})
 }
 
-// pressAnyhow goes on though the browser finds something missing.
-func (b *tab) pressAnyhow() int {
+// submitUnchecked submits the page without the browser's own validation.
+func (b *tab) submitUnchecked() int {
 	b.t.Helper()
 	b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("form").noValidate = true`))
 	return b.press(`button.primary`)
 }
 
-// The browser's own Back goes to the page before, with what was answered there.
+// TestBrowserBack: the back button of the browser shows the previous page with its
+// answers.
 func TestBrowserBack(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -150,45 +151,45 @@ func TestBrowserBack(t *testing.T) {
 	b.wantStatus(b.press(button("Next")), 200)
 	b.fill(`input[name="b"]`, "2,5")
 	b.wantStatus(b.press(button("Next")), 200)
-	b.wantWords("Third")
+	b.wantText("Third")
 	for _, word := range []string{"Second", "First"} {
 		b.do(chromedp.Evaluate[chromedp.Void](`setTimeout(() => history.back())`))
 		b.wait(`document.body?.innerText.includes("` + word + `")`)
 	}
 }
 
-// A respondent fills in a form of two pages, with and without JavaScript.
+// TestFillIn fills in a form with two pages, with and without JavaScript.
 func TestFillIn(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	all := openDesk(t, s)
+	all := openOwnerDB(t, s)
 	for _, test := range []struct {
 		name    string
 		prepare func(*tab)
-		ask     func(*tab) // brings up the question that depends on another
+		reveal  func(*tab) // shows the question that depends on another
 	}{
 		{"script", func(*tab) {}, func(*tab) {}},
-		{"no script", (*tab).withoutScript, func(b *tab) { b.wantStatus(b.press(button("Next")), 200) }},
+		{"no script", (*tab).disableScript, func(b *tab) { b.wantStatus(b.press(button("Next")), 200) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			desk := all.in(t)
-			path := desk.publish(form.FormInput{Header: form.Header{Title: "Party", Language: "en"}, Definition: asking(t, everyKind)})
+			ownerDB := all.withT(t)
+			path := ownerDB.publish(form.FormInput{Header: form.Header{Title: "Party", Language: "en"}, Definition: parseDefinition(t, everyKind)})
 			b := openTab(t, s.URL)
 			test.prepare(b)
 			b.wantStatus(b.open(path+"?source=mail"), 200)
 			b.fill(`input[name="nick"]`, "Ada")
 			b.choose("shirt", "true")
-			test.ask(b)
-			b.wantWords("Which size?")
+			test.reveal(b)
+			b.wantText("Which size?")
 			b.choose("size", "m")
 			b.wantStatus(b.press(button("Next")), 200)
-			b.wantWords("Second page", "Page 2 of 2")
+			b.wantText("Second page", "Page 2 of 2")
 			b.fill(`input[name="last"]`, "No")
-			b.wantStatus(b.press(button("Send")), 200)
+			b.wantStatus(b.press(button("Submit")), 200)
 			b.wantPath(path + "/done")
-			b.wantWords("Thank you")
-			desk.wantStored(path, `{"nick": "Ada", "shirt": true, "size": "m", "source": "mail", "last": "No"}`)
+			b.wantText("Thank you")
+			ownerDB.wantStored(path, `{"nick": "Ada", "shirt": true, "size": "m", "source": "mail", "last": "No"}`)
 		})
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"formulary/internal/form"
 )
 
-// heaviest is what a page of ten questions may weigh, in bytes, with its style and
-// its scripts, as if nothing were compressed.
-const heaviest = 30_000
+// maxPageBytes is the limit for a page of ten questions with its styles and scripts,
+// uncompressed.
+const maxPageBytes = 30_000
 
-// tenQuestions are as people ask them.
+// tenQuestions is a typical form.
 const tenQuestions = `{"fields": [
 	{"kind": "name", "label": "What is your name?", "required": true},
 	{"kind": "email", "label": "Your e-mail address", "help": "We write to you once, with the programme.", "required": true},
@@ -26,7 +26,7 @@ const tenQuestions = `{"fields": [
 	{"kind": "rating", "label": "How did you like the last party?"},
 	{"kind": "long_text", "label": "Is there anything else?"}]}`
 
-// A form comes quickly, also over a slow line.
+// TestPageWeight: a form loads quickly, even on a slow connection.
 func TestPageWeight(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -37,9 +37,9 @@ func TestPageWeight(t *testing.T) {
 		Name string  `json:"name"`
 		Size float64 `json:"decodedBodySize"`
 	}
-	parts := ask(b, chromedp.Evaluate[[]part](`[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map((e) => e.toJSON())`))
+	parts := run(b, chromedp.Evaluate[[]part](`[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map((e) => e.toJSON())`))
 	var sum float64
-	kinds := ""
+	names := ""
 	for _, p := range parts {
 		name, _, _ := strings.Cut(strings.TrimPrefix(p.Name, s.URL), "?")
 		t.Logf("%6.0f %s", p.Size, name)
@@ -47,15 +47,15 @@ func TestPageWeight(t *testing.T) {
 			t.Errorf("%s weighs nothing", name)
 		}
 		sum += p.Size
-		kinds += name + " "
+		names += name + " "
 	}
-	// What is not found is not weighed.
+	// Make sure that all parts were found.
 	for _, want := range []string{path, ".css", ".js"} {
-		if !strings.Contains(kinds, want) {
-			t.Errorf("there is no %s among %s", want, kinds)
+		if !strings.Contains(names, want) {
+			t.Errorf("there is no %s among %s", want, names)
 		}
 	}
-	if sum > heaviest {
-		t.Errorf("the page weighs %.0f bytes, more than %d", sum, heaviest)
+	if sum > maxPageBytes {
+		t.Errorf("the page weighs %.0f bytes, more than %d", sum, maxPageBytes)
 	}
 }

@@ -6,19 +6,19 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The API reference is read without JavaScript, and found through its own links; what
-// only JavaScript can do, trying calls, is not there then.
+// TestReferenceWithoutScript: the API reference works without JavaScript. Only the API
+// explorer, which needs it, is hidden.
 func TestReferenceWithoutScript(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openTab(t, s.URL)
-	b.withoutScript()
+	b.disableScript()
 	b.wantStatus(b.open("/docs/api"), 200)
-	b.wantWords("Authentication", "forms:read", "401005", "Create a form")
+	b.wantText("Authentication", "forms:read", "401005", "Create a form")
 	b.wantStatus(b.press(`.index a[href$="/createForm"]`), 200)
-	b.wantWords("Create a form", "/api/v1/forms", "forms:write", "Idempotency-Key", "1 to 200 characters", `"title": "Order"`, "422001", "show_if")
+	b.wantText("Create a form", "/api/v1/forms", "forms:write", "Idempotency-Key", "1 to 200 characters", `"title": "Order"`, "422001", "show_if")
 	b.do(chromedp.Click(`#body ~ table a[href="#Field"]`))
-	if got := b.at().Fragment; got != "Field" {
+	if got := b.location().Fragment; got != "Field" {
 		t.Errorf("the browser is at #%s", got)
 	}
 	b.do(chromedp.WaitNotVisible(`.try`))
@@ -26,12 +26,13 @@ func TestReferenceWithoutScript(t *testing.T) {
 	b.wantPath("/docs/api")
 }
 
-// On a telephone the list of operations is folded; it opens without JavaScript, too.
-func TestReferenceOnATelephone(t *testing.T) {
+// TestReferenceOnPhone: on a phone the list of operations is collapsed and opens
+// without JavaScript.
+func TestReferenceOnPhone(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openTab(t, s.URL)
-	b.withoutScript()
+	b.disableScript()
 	b.do(chromedp.EmulateViewport(360, 800))
 	b.wantStatus(b.open("/docs/api/listForms"), 200)
 	b.do(chromedp.WaitNotVisible(`.index a[href$="/readForm"]`), chromedp.Click(`.fold`))

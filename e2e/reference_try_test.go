@@ -9,22 +9,22 @@ import (
 	"formulary/internal/form"
 )
 
-// tried presses Send and returns what came of the call.
-func (b *tab) tried() string {
+// sendTryRequest presses Send and returns the response that the page shows.
+func (b *tab) sendTryRequest() string {
 	b.t.Helper()
-	b.do(chromedp.Click(button("Send")))
+	b.do(chromedp.Click(button("Send request")))
 	b.wait(`/^\d{3} /.test(document.querySelector(".try .result p").textContent)`)
 	return b.text(".try .result")
 }
 
-// allowed presses Allow Access, which leads back to the page by way of another.
-func (b *tab) allowed(path string) {
+// allowAccess presses Allow Access and waits for the redirects back to the page.
+func (b *tab) allowAccess(path string) {
 	b.t.Helper()
 	b.press(button("Allow Access"))
 	b.wait(`location.pathname === "` + path + `" && document.readyState === "complete"`)
 }
 
-// A person who has registered nothing tries the API on the page that explains it,
+// TestTryAPI: a user without an application tries the API on its reference page,
 // through the whole OAuth flow.
 func TestTryAPI(t *testing.T) {
 	t.Parallel()
@@ -33,80 +33,81 @@ func TestTryAPI(t *testing.T) {
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open("/docs/api"), 200)
 	b.do(chromedp.Click(".try summary"))
-	b.press(button("Allow it"))
+	b.press(button("Allow access"))
 	b.signIn(ada)
 	b.wantPath("/authorize")
-	b.wantWords("API page of this Formulary", ada, "See your forms")
-	b.allowed("/docs/api")
-	if said := b.tried(); !strings.HasPrefix(said, "200 ") || !strings.Contains(said, ada) {
-		t.Errorf("GET /api/v1/me shows %s", said)
+	b.wantText("API reference", ada, "View your forms")
+	b.allowAccess("/docs/api")
+	if result := b.sendTryRequest(); !strings.HasPrefix(result, "200 ") || !strings.Contains(result, ada) {
+		t.Errorf("GET /api/v1/me shows %s", result)
 	}
 
-	// It goes on with the next call, of which it knows the limits.
+	// The next request uses the same token, and shows validation errors.
 	b.press(`.index a[href$="/listForms"]`)
 	b.do(chromedp.SendKeys(`.try [name="per_page"]`, "1"))
-	if said := b.tried(); !strings.HasPrefix(said, "200 ") || !strings.Contains(said, "Summer party") {
-		t.Errorf("GET /api/v1/forms shows %s", said)
+	if result := b.sendTryRequest(); !strings.HasPrefix(result, "200 ") || !strings.Contains(result, "Summer party") {
+		t.Errorf("GET /api/v1/forms shows %s", result)
 	}
 	b.do(chromedp.SendKeys(`.try [name="per_page"]`, "000"))
-	if said := b.tried(); !strings.HasPrefix(said, "400 ") || !strings.Contains(said, "400001") {
-		t.Errorf("1000 on a page: %s", said)
+	if result := b.sendTryRequest(); !strings.HasPrefix(result, "400 ") || !strings.Contains(result, "400001") {
+		t.Errorf("1000 on a page: %s", result)
 	}
 	b.wantRefused("/api/v1/forms?per_page=1000", 400)
 
-	// What needs another scope says so, until that is allowed too.
+	// Requests that need another scope fail until it is allowed.
 	b.press(`.index a[href$="/createForm"]`)
-	if said := b.tried(); !strings.HasPrefix(said, "403 ") || !strings.Contains(said, "forms:write") {
-		t.Errorf("without the scope: %s", said)
+	if result := b.sendTryRequest(); !strings.HasPrefix(result, "403 ") || !strings.Contains(result, "forms:write") {
+		t.Errorf("without the scope: %s", result)
 	}
 	b.wantRefused("/api/v1/forms", 403)
-	b.do(chromedp.Click(button("Take it back")))
-	b.press(button("Allow it"))
-	b.wantWords("Create, change, publish and delete your forms")
-	b.allowed("/docs/api/createForm")
-	if said := b.tried(); !strings.HasPrefix(said, "201 ") || !strings.Contains(said, "Order") {
-		t.Errorf("POST /api/v1/forms shows %s", said)
+	b.do(chromedp.Click(button("Revoke access")))
+	b.press(button("Allow access"))
+	b.wantText("Create, edit, publish and delete your forms")
+	b.allowAccess("/docs/api/createForm")
+	if result := b.sendTryRequest(); !strings.HasPrefix(result, "201 ") || !strings.Contains(result, "Order") {
+		t.Errorf("POST /api/v1/forms shows %s", result)
 	}
-	b.do(chromedp.Click(button("Take it back")))
-	if said := b.tried(); !strings.HasPrefix(said, "401 ") || !strings.Contains(said, "401003") {
-		t.Errorf("without a token: %s", said)
+	b.do(chromedp.Click(button("Revoke access")))
+	if result := b.sendTryRequest(); !strings.HasPrefix(result, "401 ") || !strings.Contains(result, "401003") {
+		t.Errorf("without a token: %s", result)
 	}
 	b.wantRefused("/api/v1/forms", 401)
 }
 
-// Cancel brings the person back to the page, which says so.
+// TestTryAPICancel: Cancel returns to the page, which shows the error.
 func TestTryAPICancel(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	b := visitor(t, s, ada)
+	b := signedInTab(t, s, ada)
 	b.press(link("API"))
 	b.press(`.index a[href$="/listForms"]`)
 	b.do(chromedp.Click(".try summary"))
-	b.press(button("Allow it"))
+	b.press(button("Allow access"))
 	b.press(button("Cancel"))
 	b.wait(`location.pathname === "/docs/api/listForms" && document.readyState === "complete"`)
 	b.wait(`document.querySelector(".try .result p").textContent.startsWith("access_denied")`)
 }
 
-// Opened by hand, the page to which the answer comes explains itself.
+// TestTryAPICallback: the callback page explains itself when it is opened directly.
 func TestTryAPICallback(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open("/docs/api/callback?code=x&state=y"), 200)
-	b.wantWords("Nobody is waiting for this answer.")
+	b.wantText("This authorization has expired.")
 }
 
-// Where a browser keeps nothing, the reference is there without the trying.
+// TestReferenceWithoutStorage: without session storage, the reference works and the API
+// explorer is hidden.
 func TestReferenceWithoutStorage(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openTab(t, s.URL)
-	b.onEveryPage(`Object.defineProperty(window, "sessionStorage", { get() { throw new DOMException("not here", "SecurityError"); } });`)
+	b.injectScript(`Object.defineProperty(window, "sessionStorage", { get() { throw new DOMException("not here", "SecurityError"); } });`)
 	b.wantStatus(b.open("/docs/api/listForms"), 200)
 	b.wait(`document.readyState === "complete"`)
-	b.wantWords("per_page")
+	b.wantText("per_page")
 	if b.count(".try[hidden]") != 1 {
-		t.Error("trying is offered where it cannot work")
+		t.Error("the API explorer is shown although it cannot work")
 	}
 }

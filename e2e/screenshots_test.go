@@ -28,39 +28,38 @@ import (
 	"formulary/internal/web"
 )
 
-// gallery is where the pictures of the documents are; others are put aside, to be
-// looked at.
-var gallery, aside = filepath.Join("..", "docs", "images"), filepath.Join("..", ".cache", "screenshots")
+// imagesDir has the images of the documentation; other screenshots go to previewDir.
+var imagesDir, previewDir = filepath.Join("..", "docs", "images"), filepath.Join("..", ".cache", "screenshots")
 
-// alsoKept are pages whose pictures are kept in every variant.
-var alsoKept = []string{"home", "build", "summary", "public"}
+// alwaysKept are pages whose screenshots are in the repository in every variant.
+var alwaysKept = []string{"home", "build", "summary", "public"}
 
-// enoughBytes is what the kept pictures may weigh together.
-const enoughBytes = 4 << 20
+// maxImageBytes is the limit for all images in the repository.
+const maxImageBytes = 4 << 20
 
-// studio is a service with the data of a small cultural centre.
-type studio struct {
-	desk
-	s    *clitest.Service
-	now  time.Time
-	dice *rand.Rand
+// demoData is a service with the data of a small cultural center.
+type demoData struct {
+	ownerDB
+	s   *clitest.Service
+	now time.Time
+	rng *rand.Rand
 }
 
-// TestScreenshots writes pictures of the main pages: at a desk and on a telephone,
-// by day and by night.
+// TestScreenshots writes screenshots of the main pages: on a desktop and a phone, in
+// light and dark mode.
 func TestScreenshots(t *testing.T) {
-	kept := inDocuments(t)
-	for _, folder := range []string{gallery, aside} {
+	wanted := documentedImages(t)
+	for _, folder := range []string{imagesDir, previewDir} {
 		if err := os.MkdirAll(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	fresh, s := start(t), start(t)
-	w := studio{openDesk(t, s), s, time.Now(), rand.New(rand.NewPCG(7, 11))}
-	views := w.furnish()
-	newcomer := visitor(t, fresh, ada)
-	owner, stranger := visitor(t, s, ada, "https://newsletter.example"), openTab(t, s.URL)
-	owner.inFront()
+	emptyService, s := start(t), start(t)
+	w := demoData{openOwnerDB(t, s), s, time.Now(), rand.New(rand.NewPCG(7, 11))}
+	views := w.createData()
+	newcomer := signedInTab(t, emptyService, ada)
+	owner, stranger := signedInTab(t, s, ada, "https://newsletter.example"), openTab(t, s.URL)
+	owner.focusTab()
 	total := 0
 	for _, v := range append([]view{{name: "home-first", path: "/", status: 200}}, views...) {
 		b := owner
@@ -72,40 +71,40 @@ func TestScreenshots(t *testing.T) {
 		}
 		for _, width := range []int64{1280, 360} {
 			b.do(chromedp.EmulateViewport(width, map[int64]int64{1280: 860, 360: 740}[width], chromedp.EmulateScale(map[int64]float64{1280: 1, 360: 2}[width])))
-			b.prefer("light")
+			b.setColorScheme("light")
 			v.show(b)
 			for _, scheme := range []string{"light", "dark"} {
-				b.prefer(scheme)
+				b.setColorScheme(scheme)
 				b.wait(`document.fonts.status === "loaded" && Array.from(document.images).every((i) => i.complete)`)
 				name := fmt.Sprintf("%s-%d-%s.png", v.name, width, scheme)
-				folder := aside
-				if kept[name] || slices.Contains(alsoKept, v.name) {
-					folder = gallery
+				folder := previewDir
+				if wanted[name] || slices.Contains(alwaysKept, v.name) {
+					folder = imagesDir
 				}
-				delete(kept, name)
-				picture := small(t, ask(b, chromedp.CaptureScreenshot()))
+				delete(wanted, name)
+				picture := shrinkPNG(t, run(b, chromedp.CaptureScreenshot()))
 				if err := os.WriteFile(filepath.Join(folder, name), picture, 0o644); err != nil {
 					t.Fatal(err)
 				}
-				if folder == gallery {
+				if folder == imagesDir {
 					total += len(picture)
 				}
 				t.Logf("%7d %s", len(picture), filepath.Join(folder, name))
 			}
 		}
 	}
-	for name := range kept {
+	for name := range wanted {
 		t.Errorf("the documents show %s, which is not made", name)
 	}
-	if t.Logf("%d bytes are kept", total); total > enoughBytes {
-		t.Errorf("the pictures weigh %d bytes, more than %d", total, enoughBytes)
+	if t.Logf("%d bytes are kept", total); total > maxImageBytes {
+		t.Errorf("the pictures weigh %d bytes, more than %d", total, maxImageBytes)
 	}
 }
 
-// inDocuments are the pictures that the documents show.
-func inDocuments(t *testing.T) map[string]bool {
+// documentedImages returns the names of the images that the documentation shows.
+func documentedImages(t *testing.T) map[string]bool {
 	t.Helper()
-	found := map[string]bool{}
+	names := map[string]bool{}
 	for _, name := range []string{"README.md", filepath.Join("docs", "guide.md")} {
 		text, err := os.ReadFile(filepath.Join("..", name))
 		if err != nil {
@@ -113,48 +112,48 @@ func inDocuments(t *testing.T) map[string]bool {
 		}
 		for _, part := range strings.Split(string(text), "images/")[1:] {
 			if end := strings.Index(part, ".png"); end > 0 {
-				found[part[:end+4]] = true
+				names[part[:end+4]] = true
 			}
 		}
 	}
-	return found
+	return names
 }
 
-// small writes a picture with 256 colours: those that are most of it, and for the
-// rest the nearest of them.
-func small(t *testing.T, picture []byte) []byte {
+// shrinkPNG reduces an image to its 256 most frequent colors; other colors become the
+// nearest of them.
+func shrinkPNG(t *testing.T, picture []byte) []byte {
 	t.Helper()
 	full, err := png.Decode(bytes.NewReader(picture))
 	if err != nil {
 		t.Fatal(err)
 	}
 	box := full.Bounds()
-	often := map[color.RGBA]int{}
+	frequency := map[color.RGBA]int{}
 	at := func(x, y int) color.RGBA { return color.RGBAModel.Convert(full.At(x, y)).(color.RGBA) }
 	for y := box.Min.Y; y < box.Max.Y; y++ {
 		for x := box.Min.X; x < box.Max.X; x++ {
-			often[at(x, y)]++
+			frequency[at(x, y)]++
 		}
 	}
-	colours := make([]color.RGBA, 0, len(often))
-	for c := range often {
-		colours = append(colours, c)
+	colors := make([]color.RGBA, 0, len(frequency))
+	for c := range frequency {
+		colors = append(colors, c)
 	}
 	number := func(c color.RGBA) int { return int(c.R)<<16 | int(c.G)<<8 | int(c.B) }
-	slices.SortFunc(colours, func(a, b color.RGBA) int { return cmp.Or(often[b]-often[a], number(a)-number(b)) })
+	slices.SortFunc(colors, func(a, b color.RGBA) int { return cmp.Or(frequency[b]-frequency[a], number(a)-number(b)) })
 	palette := color.Palette{}
-	for _, c := range colours[:min(256, len(colours))] {
+	for _, c := range colors[:min(256, len(colors))] {
 		palette = append(palette, c)
 	}
-	place := map[color.RGBA]uint8{}
+	indexOf := map[color.RGBA]uint8{}
 	out := image.NewPaletted(box, palette)
 	for y := box.Min.Y; y < box.Max.Y; y++ {
 		for x := box.Min.X; x < box.Max.X; x++ {
 			c := at(x, y)
-			index, ok := place[c]
+			index, ok := indexOf[c]
 			if !ok {
 				index = uint8(palette.Index(c))
-				place[c] = index
+				indexOf[c] = index
 			}
 			out.SetColorIndex(x, y, index)
 		}
@@ -166,19 +165,19 @@ func small(t *testing.T, picture []byte) []byte {
 	return text.Bytes()
 }
 
-// furnish fills the service and returns what is to be seen of it.
-func (w studio) furnish() []view {
+// createData fills the service and returns the views to capture.
+func (w demoData) createData() []view {
 	w.t.Helper()
 	ctx := context.Background()
 	if err := w.db.SetProfile(ctx, w.owner, "Ada Lovelace", "en", "Europe/Berlin"); err != nil {
 		w.t.Fatal(err)
 	}
-	feedback := w.form("feedback", "", 60, 164, "open", w.customer)
-	w.form("rsvp", "Midsummer dinner", 58, 41, "closed", w.guest)
-	w.form("survey", "First aid, autumn course", 55, 46, "closed", w.pupil)
-	w.form("application", "", 33, 0, "draft", nil)
-	w.form("order", "", 30, 38, "open", w.orderer)
-	event := w.form("event", "Open studio day", 24, 57, "open", w.visitor)
+	feedback := w.createForm(demoForm{"feedback", "", 60, 164, "open", w.customer})
+	w.createForm(demoForm{"rsvp", "Midsummer dinner", 58, 41, "closed", w.guest})
+	w.createForm(demoForm{"survey", "First aid, autumn course", 55, 46, "closed", w.pupil})
+	w.createForm(demoForm{"application", "", 33, 0, "draft", nil})
+	w.createForm(demoForm{"order", "", 30, 38, "open", w.orderer})
+	event := w.createForm(demoForm{"event", "Open studio day", 24, 57, "open", w.visitor})
 	if _, err := w.db.UpdateForm(ctx, w.owner, store.FormRevision{ID: event}, func(p *form.FormInput) error {
 		p.Slug, p.ClosesAt, p.ResponseLimit = "open-studio", w.now.AddDate(0, 0, 20).Truncate(time.Hour), 120
 		return p.Normalize()
@@ -197,10 +196,10 @@ func (w studio) furnish() []view {
 	if err != nil || len(list) != 1 {
 		w.t.Fatalf("there is no such response: %v", err)
 	}
-	calls := func(b *tab) {
-		ctx, cancel := context.WithTimeout(b.ctx, patience)
+	waitForRequests := func(b *tab) {
+		ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 		defer cancel()
-		if err := eventually(ctx, func() bool {
+		if err := waitUntil(ctx, func() bool {
 			b.wantStatus(b.open("/applications/"+app.ID), 200)
 			return b.count(".calls tbody tr") > 4
 		}); err != nil {
@@ -209,7 +208,7 @@ func (w studio) furnish() []view {
 	}
 	return []view{
 		{name: "home", path: "/", status: 200},
-		{name: "build", path: "/forms/" + feedback + "/build", status: 200, then: func(b *tab) {
+		{name: "build", path: "/forms/" + feedback + "/build", status: 200, prepare: func(b *tab) {
 			b.wait(`document.querySelector("#builder .tools") !== null`)
 			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".fields > li:nth-child(7) .card").focus()`))
 			b.wait(`document.querySelector(".fields > li:nth-child(7) .chosen") !== null`)
@@ -220,7 +219,7 @@ func (w studio) furnish() []view {
 		{name: "responses", path: "/forms/" + feedback + "/responses", status: 200},
 		{name: "response", path: "/forms/" + feedback + "/responses/" + list[0].ID, status: 200},
 		{name: "summary", path: "/forms/" + feedback + "/summary", status: 200},
-		{name: "application", path: "/applications/" + app.ID, status: 200, then: calls},
+		{name: "application", path: "/applications/" + app.ID, status: 200, prepare: waitForRequests},
 		{name: "account", path: "/account", status: 200},
 		{name: "public", path: "/f/" + feedback + "?score=9&service=5&may_quote=true&praise=The+people.", status: 200},
 		{name: "consent", path: "/authorize?" + app.AuthorizeURL("forms:read,responses:read").Encode(), status: 200},
@@ -228,58 +227,68 @@ func (w studio) furnish() []view {
 	}
 }
 
-// form begins with a starter, so many days ago, and has as many people answer it.
-func (w studio) form(starter, title string, days, people int, status form.Status, answers func() map[string]any) string {
+// demoForm is a form to create from a template.
+type demoForm struct {
+	template string
+	title    string // empty: that of the template
+	days     int    // age of the form
+	people   int    // number of respondents
+	status   form.Status
+	answers  func() map[string]any
+}
+
+// createForm creates a form and its responses and returns its ID.
+func (w demoData) createForm(spec demoForm) string {
 	w.t.Helper()
 	ctx := context.Background()
-	plan, err := web.LoadTemplate("en", starter)
+	plan, err := web.LoadTemplate("en", spec.template)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	plan.Title = cmp.Or(title, plan.Title)
-	made := w.now.AddDate(0, 0, -days)
-	f, err := w.db.CreateFormFrom(ctx, w.owner, plan, store.IdempotencyKey{}, made)
+	plan.Title = cmp.Or(spec.title, plan.Title)
+	createdAt := w.now.AddDate(0, 0, -spec.days)
+	f, err := w.db.CreateFormFrom(ctx, w.owner, plan, store.IdempotencyKey{}, createdAt)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if status == form.Draft {
+	if spec.status == form.Draft {
 		return f.ID
 	}
-	if _, err := w.db.Publish(ctx, w.owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, made.Add(3*time.Hour)); err != nil {
+	if _, err := w.db.Publish(ctx, w.owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, createdAt.Add(3*time.Hour)); err != nil {
 		w.t.Fatal(err)
 	}
 	public, err := w.db.PublicForm(ctx, f.ID)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	open := days
-	if status == form.Closed {
-		open = days / 3
+	open := spec.days
+	if spec.status == form.Closed {
+		open = spec.days / 3
 	}
-	var moments []time.Time
-	for range people {
-		// Mostly in waves after a letter to everybody, and hardly at night.
-		day := w.dice.IntN(open)
-		if w.dice.IntN(3) > 0 {
-			day = (open * w.dice.IntN(4) / 4) + min(w.dice.IntN(5), w.dice.IntN(7))
+	var times []time.Time
+	for range spec.people {
+		// Mostly in waves after a newsletter, and never at night.
+		day := w.rng.IntN(open)
+		if w.rng.IntN(3) > 0 {
+			day = (open * w.rng.IntN(4) / 4) + min(w.rng.IntN(5), w.rng.IntN(7))
 		}
-		at := made.AddDate(0, 0, min(day, open-1)).Truncate(24 * time.Hour).Add(time.Duration(7*60+w.dice.IntN(15*60)) * time.Minute)
-		if at.Before(made.Add(4 * time.Hour)) {
-			at = made.Add(time.Duration(5+w.dice.IntN(9)) * time.Hour)
+		submittedAt := createdAt.AddDate(0, 0, min(day, open-1)).Truncate(24 * time.Hour).Add(time.Duration(7*60+w.rng.IntN(15*60)) * time.Minute)
+		if submittedAt.Before(createdAt.Add(4 * time.Hour)) {
+			submittedAt = createdAt.Add(time.Duration(5+w.rng.IntN(9)) * time.Hour)
 		}
-		moments = append(moments, at)
+		times = append(times, submittedAt)
 	}
-	slices.SortFunc(moments, time.Time.Compare)
+	slices.SortFunc(times, time.Time.Compare)
 	stored := 0
-	for _, at := range moments {
-		if at.After(w.now) {
+	for _, submittedAt := range times {
+		if submittedAt.After(w.now) {
 			continue
 		}
-		e := public.Definition.Evaluate(answers())
+		e := public.Definition.Evaluate(spec.answers())
 		if len(e.Problems) > 0 {
-			w.t.Fatalf("%s: %+v", starter, e.Problems)
+			w.t.Fatalf("%s: %+v", spec.template, e.Problems)
 		}
-		_, err := w.db.SubmitResponse(ctx, store.Submission{Form: public, Answers: e.Answers, Metadata: form.Metadata{Source: "page", Seconds: 35 + w.dice.Int64N(150)}, At: at})
+		_, err := w.db.SubmitResponse(ctx, store.Submission{Form: public, Answers: e.Answers, Metadata: form.Metadata{Source: "page", Seconds: 35 + w.rng.Int64N(150)}, At: submittedAt})
 		if err != nil && fault.Wrap(err).Code != fault.Invalid {
 			w.t.Fatal(err)
 		}
@@ -287,11 +296,11 @@ func (w studio) form(starter, title string, days, people int, status form.Status
 			stored++
 		}
 	}
-	if stored < people*2/3 {
-		w.t.Errorf("%s has only %d of %d responses", starter, stored, people)
+	if stored < spec.people*2/3 {
+		w.t.Errorf("%s has only %d of %d responses", spec.template, stored, spec.people)
 	}
-	if status == form.Closed {
-		if _, err := w.db.CloseForm(ctx, w.owner, f.ID, 0, made.AddDate(0, 0, open)); err != nil {
+	if spec.status == form.Closed {
+		if _, err := w.db.CloseForm(ctx, w.owner, f.ID, 0, createdAt.AddDate(0, 0, open)); err != nil {
 			w.t.Fatal(err)
 		}
 	}

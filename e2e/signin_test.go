@@ -18,7 +18,7 @@ import (
 
 const ada = "ada@example.com"
 
-// start runs a service with one account on SQLite.
+// start runs a service on SQLite with one user.
 func start(t testing.TB, flags ...string) *clitest.Service {
 	t.Helper()
 	s := clitest.Start(t, storetest.SQLite(t), flags...)
@@ -26,7 +26,7 @@ func start(t testing.TB, flags ...string) *clitest.Service {
 	return s
 }
 
-// finder looks for a pattern in what a command prints, while it runs.
+// finder is a writer that looks for a pattern in the output of a command while it runs.
 type finder struct {
 	pattern *regexp.Regexp
 	text    bytes.Buffer
@@ -38,14 +38,14 @@ func (f *finder) Write(p []byte) (int, error) {
 	if m := f.pattern.FindSubmatch(f.text.Bytes()); m != nil {
 		select {
 		case f.found <- string(m[1]):
-		default: // it was found before
+		default: // found before
 		}
 	}
 	return len(p), nil
 }
 
-// firstStart runs the service on an empty database and returns the set-up link
-// that it prints for its operator.
+// firstStart runs the service on an empty database and returns the setup link that it
+// prints.
 func firstStart(t *testing.T) (link string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -63,7 +63,7 @@ func firstStart(t *testing.T) (link string) {
 	})
 	select {
 	case link = <-out.found:
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		t.Fatal("serve printed no set-up link")
 	}
 	return link
@@ -76,32 +76,32 @@ func TestSetup(t *testing.T) {
 
 	b := openTab(t, site)
 	b.open("/signin")
-	b.wantWords("There is no account yet")
+	b.wantText("Formulary isn’t set up yet")
 
 	b.wantStatus(b.open(setup), 200)
-	b.wantWords("Welcome to Formulary")
+	b.wantText("Welcome to Formulary")
 	b.fill(`input[name="email"]`, ada)
 	b.fill(`input[name="name"]`, "Ada Lovelace")
 	b.fill(`input[name="password"]`, "password")
-	b.wantStatus(b.press(button("Create the account")), 422)
+	b.wantStatus(b.press(button("Create account")), 422)
 	if n := b.count(`input[name="password"][aria-invalid]`); n != 1 {
-		t.Errorf("a password that everybody guesses was not marked as wrong")
+		t.Errorf("a common password was not marked as wrong")
 	}
-	if got := ask(b, chromedp.Value(`input[name="email"]`)); got != ada {
+	if got := run(b, chromedp.Value(`input[name="email"]`)); got != ada {
 		t.Errorf("after a mistake the e-mail address is %q: it has to be typed again", got)
 	}
 	b.fill(`input[name="password"]`, clitest.Password)
-	b.wantStatus(b.press(button("Create the account")), 200)
+	b.wantStatus(b.press(button("Create account")), 200)
 	b.wantPath("/")
-	b.wantWords("Your first form", "Sign out")
+	b.wantText("Create your first form", "Sign out")
 
 	stranger := openTab(t, site)
 	if status := stranger.open(setup); status < 400 {
 		t.Errorf("the used set-up link is answered with %d", status)
 	}
-	stranger.wantNoWords(`action="/setup"`)
+	stranger.wantNoText(`action="/setup"`)
 	if words := stranger.text("main h1"); words == "" {
-		t.Error("the refusal is no page that a person can read")
+		t.Error("the error page has no heading")
 	}
 }
 
@@ -110,14 +110,15 @@ func TestSignin(t *testing.T) {
 	s := start(t)
 	b := openTab(t, s.URL)
 
-	// Somebody who is not signed in is asked to, and then gets what they wanted.
+	// A user who is not signed in is redirected to sign-in and then to the requested
+	// page.
 	b.open("/account")
 	b.wantPath("/signin")
 	b.fill(`input[name="email"]`, ada)
 	b.fill(`input[name="password"]`, "not-her-password")
 	b.wantStatus(b.press(button("Sign in")), 401)
-	b.wantWords("The address or the password is not right.")
-	if got := ask(b, chromedp.Value(`input[name="email"]`)); got != ada {
+	b.wantText("The email address or password is incorrect.")
+	if got := run(b, chromedp.Value(`input[name="email"]`)); got != ada {
 		t.Errorf("after a wrong password the address is %q, want it kept", got)
 	}
 	b.fill(`input[name="password"]`, clitest.Password)
@@ -130,26 +131,27 @@ func TestSignin(t *testing.T) {
 	b.wantPath("/signin")
 }
 
-// At a shared computer, the way back must not show what was there.
+// TestBackAfterSignOut: after sign-out, the back button does not show the previous
+// page.
 func TestBackAfterSignOut(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	b := visitor(t, s, ada)
+	b := signedInTab(t, s, ada)
 	b.press(link("Account"))
 	b.press(button("Sign out"))
-	here := b.at().String()
-	ask(b, chromedp.Evaluate[any](`history.back(), null`))
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	signInURL := b.location().String()
+	run(b, chromedp.Evaluate[any](`history.back(), null`))
+	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
-	if err := eventually(ctx, func() bool {
-		where, err := chromedp.Run(ctx, chromedp.Location())
-		return err == nil && where != here
+	if err := waitUntil(ctx, func() bool {
+		current, err := chromedp.Run(ctx, chromedp.Location())
+		return err == nil && current != signInURL
 	}); err != nil {
-		t.Fatalf("the way back leads nowhere: %v", err)
+		t.Fatalf("the browser does not go back: %v", err)
 	}
 	b.do(chromedp.WaitVisible("h1"))
 	b.wantPath("/signin")
-	b.wantNoWords(ada)
+	b.wantNoText(ada)
 }
 
 func TestSignup(t *testing.T) {
@@ -170,25 +172,25 @@ func TestSignup(t *testing.T) {
 	c := openTab(t, closed.URL)
 	c.wantStatus(c.open("/signup"), 404)
 	c.open("/signin")
-	c.wantNoWords("/signup")
+	c.wantNoText("/signup")
 }
 
-// The theme that a person chooses stays, against what the system prefers.
+// TestTheme: the chosen theme overrides the preference of the system on all pages.
 func TestTheme(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openTab(t, s.URL)
-	paper := chromedp.Evaluate[string](`getComputedStyle(document.body).backgroundColor`)
-	b.prefer("dark")
+	background := chromedp.Evaluate[string](`getComputedStyle(document.body).backgroundColor`)
+	b.setColorScheme("dark")
 	b.open("/signin")
-	dark := ask(b, paper)
+	dark := run(b, background)
 	b.do(chromedp.Click(`[data-theme-switch]`))
-	light := ask(b, paper)
+	light := run(b, background)
 	if light == dark {
-		t.Fatalf("the switch does not change the paper: %s", light)
+		t.Fatalf("the switch does not change the background: %s", light)
 	}
 	b.open("/signup")
-	if got := ask(b, paper); got != light {
-		t.Errorf("on the next page the paper is %s, want %s", got, light)
+	if got := run(b, background); got != light {
+		t.Errorf("on the next page the background is %s, want %s", got, light)
 	}
 }

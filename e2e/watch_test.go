@@ -17,27 +17,27 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// watch notes what must not happen in any page: an error in the console (also
-// what the content security policy refused), an exception that nobody caught, a
-// request to another host, a dialog.
-type watch struct {
+// monitor records what must not happen in any page: console errors (including
+// violations of the content security policy), uncaught exceptions, requests to other
+// hosts, dialogs.
+type monitor struct {
 	ctx context.Context
 
-	mu        sync.Mutex
-	errors    []chromedp.ConsoleMessage
-	strangers []string        // requests to hosts that are not ours
-	dialogs   []string        // what they said
-	sent      []string        // requests for pages and whatever scripts ask for
-	documents map[string]bool // addresses of whole pages
-	rounds    int             // how often the console was read to its end
+	mu              sync.Mutex
+	errors          []chromedp.ConsoleMessage
+	foreignRequests []string        // requests to other hosts
+	dialogs         []string        // their messages
+	sent            []string        // requests for pages and by scripts
+	documents       map[string]bool // URLs of whole pages
+	rounds          int             // how often endMarker was read
 }
 
-// mark is a console message of ours: everything before it has been read.
-const mark = "watch: read up to here"
+// endMarker is a console message of ours: everything before it has been read.
+const endMarker = "watch: read up to here"
 
-func startWatch(t testing.TB, ctx context.Context, hosts []string) *watch {
+func startMonitor(t testing.TB, ctx context.Context, hosts []string) *monitor {
 	t.Helper()
-	w := &watch{ctx: ctx, documents: map[string]bool{}}
+	w := &monitor{ctx: ctx, documents: map[string]bool{}}
 	console, requests := chromedp.Console(ctx), chromedp.Events(ctx, network.RequestWillBeSent)
 	dialogs := chromedp.Events(ctx, page.JavascriptDialogOpening)
 	go func() {
@@ -48,7 +48,7 @@ func startWatch(t testing.TB, ctx context.Context, hosts []string) *watch {
 			w.mu.Lock()
 			w.dialogs = append(w.dialogs, dialog.Message)
 			w.mu.Unlock()
-			// A page that waits for an answer would stop the test instead of failing it.
+			// An open dialog would block the test instead of failing it.
 			_, _ = chromedp.Call(ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
 		}
 	}()
@@ -71,7 +71,7 @@ func startWatch(t testing.TB, ctx context.Context, hosts []string) *watch {
 	return w
 }
 
-func (w *watch) request(r network.EventRequestWillBeSent, hosts []string) {
+func (w *monitor) request(r network.EventRequestWillBeSent, hosts []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if r.Type == network.ResourceTypeDocument {
@@ -84,37 +84,37 @@ func (w *watch) request(r network.EventRequestWillBeSent, hosts []string) {
 	if err == nil && (u.Scheme == "data" || u.Scheme == "about" || slices.Contains(hosts, u.Scheme+"://"+u.Host)) {
 		return
 	}
-	w.strangers = append(w.strangers, r.Request.URL)
+	w.foreignRequests = append(w.foreignRequests, r.Request.URL)
 }
 
-func (w *watch) message(m chromedp.ConsoleMessage) {
+func (w *monitor) message(m chromedp.ConsoleMessage) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case m.Text == mark:
+	case m.Text == endMarker:
 		w.rounds++
 	case m.Type == chromedp.ConsoleError, m.IsException():
 		w.errors = append(w.errors, m)
 	}
 }
 
-// problems reads the console to its end and says what is there.
-func (w *watch) problems() []string {
+// problems reads the console to its end and returns everything that went wrong.
+func (w *monitor) problems() []string {
 	var list []string
-	if err := w.readUp(); err != nil {
+	if err := w.drainConsole(); err != nil {
 		list = append(list, "the console was not read to its end: "+err.Error())
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, m := range w.errors {
-		// Chromium also reports the status of a whole page that is an error
-		// page on purpose; that status is for the test itself to judge.
+		// Chromium also reports the status of pages that are error pages on purpose.
+		// The tests check that status themselves.
 		if m.Source == "network" && w.documents[m.URL] && strings.Contains(m.Text, "responded with a status of") {
 			continue
 		}
 		list = append(list, fmt.Sprintf("%s (%s, line %d)", m, m.URL, m.Line+1))
 	}
-	for _, address := range w.strangers {
+	for _, address := range w.foreignRequests {
 		list = append(list, "a request to another host: "+address)
 	}
 	for _, words := range w.dialogs {
@@ -123,28 +123,28 @@ func (w *watch) problems() []string {
 	return list
 }
 
-// readUp waits until all that was said before now has been heard.
-func (w *watch) readUp() error {
-	ctx, cancel := context.WithTimeout(w.ctx, patience)
+// drainConsole waits until all console messages so far have been read.
+func (w *monitor) drainConsole() error {
+	ctx, cancel := context.WithTimeout(w.ctx, waitTimeout)
 	defer cancel()
 	w.mu.Lock()
 	before := w.rounds
 	w.mu.Unlock()
-	if _, err := chromedp.Run(ctx, chromedp.Evaluate[any](fmt.Sprintf("console.debug(%q), null", mark))); err != nil {
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[any](fmt.Sprintf("console.debug(%q), null", endMarker))); err != nil {
 		return err
 	}
-	return eventually(ctx, func() bool {
+	return waitUntil(ctx, func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return w.rounds > before
 	})
 }
 
-// eventually asks again until the answer is yes or the context ends.
-func eventually(ctx context.Context, yes func() bool) error {
+// waitUntil polls a condition until it is true or the context ends.
+func waitUntil(ctx context.Context, condition func() bool) error {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for !yes() {
+	for !condition() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -154,9 +154,9 @@ func eventually(ctx context.Context, yes func() bool) error {
 	return nil
 }
 
-// A watch that sees nothing would pass every test, so here it has to see each
-// kind of trouble.
-func TestWatch(t *testing.T) {
+// TestMonitor: the monitor detects each kind of problem. Otherwise it would pass every
+// test.
+func TestMonitor(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, policy, page, want string }{
 		{"nothing", "", "<p>Calm", ""},
@@ -181,12 +181,12 @@ func TestWatch(t *testing.T) {
 			defer site.Close()
 			ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 			defer closeTab()
-			w := startWatch(t, ctx, []string{site.URL})
-			b := &tab{t: t, ctx: ctx, site: site.URL, watch: w}
+			w := startMonitor(t, ctx, []string{site.URL})
+			b := &tab{t: t, ctx: ctx, site: site.URL, monitor: w}
 			b.open("/")
-			found := strings.Join(w.problems(), "\n")
-			if test.want == "" && found != "" || !strings.Contains(found, test.want) {
-				t.Errorf("the watch saw %q, want %q", found, test.want)
+			problems := strings.Join(w.problems(), "\n")
+			if test.want == "" && problems != "" || !strings.Contains(problems, test.want) {
+				t.Errorf("the monitor found %q, want %q", problems, test.want)
 			}
 		})
 	}

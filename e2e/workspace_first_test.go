@@ -10,11 +10,11 @@ import (
 	"formulary/internal/cli/clitest"
 )
 
-// fewActions is how much a newcomer should have to do until the first answer is
-// read: each page opened, each field filled in and each button pressed counts.
-const fewActions = 25
+// maxActions is how many actions a new user may need until the first response is shown.
+// Opening a page, filling in an input and pressing a button count as one each.
+const maxActions = 25
 
-// paste puts a text where the focus is, as from the clipboard.
+// paste pastes a text into the focused element.
 func (b *tab) paste(text string) {
 	b.t.Helper()
 	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(() => {
@@ -24,15 +24,15 @@ func (b *tab) paste(text string) {
 	})()`, text)))
 }
 
-// Somebody who has never seen the service comes from the set-up link to the first
-// answer without help and in a few steps.
+// TestFirstForm: a new user gets from the setup link to the first response without
+// help, in a few steps.
 func TestFirstForm(t *testing.T) {
 	t.Parallel()
 	setup := firstStart(t)
 	site, _, _ := strings.Cut(setup, "/setup")
-	b, guest := openTab(t, site), openTab(t, site)
-	b.prefer("light")
-	b.inFront()
+	b, respondent := openTab(t, site), openTab(t, site)
+	b.setColorScheme("light")
+	b.focusTab()
 	actions := 0
 	act := func(do func()) {
 		t.Helper()
@@ -56,8 +56,8 @@ func TestFirstForm(t *testing.T) {
 	fill(b, `input[name="email"]`, ada)
 	fill(b, `input[name="name"]`, "Ada Lovelace")
 	fill(b, `input[name="password"]`, clitest.Password)
-	press(b, button("Create the account"))
-	b.wantWords("Your first form")
+	press(b, button("Create account"))
+	b.wantText("Create your first form")
 	if n := b.count(".starters .starter"); n != 9 {
 		t.Errorf("%d ways to start, want a blank one and 8", n)
 	}
@@ -66,42 +66,42 @@ func TestFirstForm(t *testing.T) {
 	fill(b, ".title", "Cake sale")
 	click(`//button[contains(@class, "kind")][span[text()="Single choice"]]`)
 	b.wait(`document.activeElement.matches(".asks textarea")`)
-	act(func() { b.typeIn("Which cake would you like?") })
+	act(func() { b.typeKeys("Which cake would you like?") })
 	click(`[data-option^="here."]`)
 	act(func() { b.paste("Carrot cake\r\n  Cheesecake\r\n\r\nApple pie\n") })
-	b.wait(`document.querySelectorAll('[data-option^="here."]').length === 3`) // in place of the examples
+	b.wait(`document.querySelectorAll('[data-option^="here."]').length === 3`) // the pasted options replace the examples
 	click(".more .primary")
 	click(`//dialog//button[contains(@class, "kind")][span[text()="Short text"]]`)
 	b.wait(`document.activeElement.matches(".asks textarea")`)
-	act(func() { b.typeIn("Your name") })
+	act(func() { b.typeKeys("Your name") })
 	click(".tools .primary")
 	b.do(chromedp.WaitVisible("dialog form"))
-	b.wantWords("This is the first version.")
+	b.wantText("Anyone with the link will be able to respond.")
 	press(b, "dialog .primary")
-	b.wantWords("Cake sale", "open")
+	b.wantText("Cake sale", "Open")
 	address := b.text(".link code")
 	if !strings.HasPrefix(address, site+"/f/") {
 		t.Fatalf("the link is %q", address)
 	}
 	path := strings.TrimPrefix(address, site)
 
-	act(func() { guest.wantStatus(guest.open(address), 200) })
-	guest.wantWords("Cake sale", "Which cake would you like?", "Carrot cake", "Cheesecake", "Apple pie", "Your name")
-	guest.wantNoWords("Answer 1", "Answer 2")
-	act(func() { guest.choose("which_cake_would_you_like", "cheesecake") })
-	fill(guest, `input[name="your_name"]`, "Grace")
-	press(guest, button("Send"))
-	guest.wantPath(path + "/done")
-	guest.wantWords("Thank you")
+	act(func() { respondent.wantStatus(respondent.open(address), 200) })
+	respondent.wantText("Cake sale", "Which cake would you like?", "Carrot cake", "Cheesecake", "Apple pie", "Your name")
+	respondent.wantNoText("Option 1", "Option 2")
+	act(func() { respondent.choose("which_cake_would_you_like", "cheesecake") })
+	fill(respondent, `input[name="your_name"]`, "Grace")
+	press(respondent, button("Submit"))
+	respondent.wantPath(path + "/done")
+	respondent.wantText("Thank you")
 
 	press(b, `//nav[@class="tabs"]//a[contains(., "Responses")]`)
-	b.wantWords("Which cake would you like?", "Cheesecake", "Grace", "1 to 1 of 1")
+	b.wantText("Which cake would you like?", "Cheesecake", "Grace", "1–1 of 1")
 	press(b, "table.answers tbody th a")
-	b.wantWords("Cheesecake", "Grace", "version 1")
+	b.wantText("Cheesecake", "Grace", "version 1")
 	press(b, `//nav[@class="tabs"]//a[contains(., "Summary")]`)
-	b.wantWords("Responses: 1", "Which cake would you like?", "1 answered", "Cheesecake")
-	if actions > fewActions {
-		t.Errorf("it took %d actions, more than %d", actions, fewActions)
+	b.wantText("Responses: 1", "Which cake would you like?", "1 answer", "Cheesecake")
+	if actions > maxActions {
+		t.Errorf("it took %d actions, more than %d", actions, maxActions)
 	}
 	t.Logf("%d actions", actions)
 }

@@ -25,37 +25,39 @@ var (
 	songs = []string{"Dancing Queen, ABBA", "September, Earth, Wind & Fire", "Bésame mucho", "Murder on the Dancefloor", "Lambada", "Take on me"}
 )
 
-func (w studio) of(list []string) string { return list[w.dice.IntN(len(list))] }
+// pickOne returns a random element.
+func (w demoData) pickOne(list []string) string { return list[w.rng.IntN(len(list))] }
 
-// often picks from a list: the first ones more often.
-func (w studio) often(list ...string) string {
-	return list[min(w.dice.IntN(len(list)), w.dice.IntN(len(list)))]
+// pickWeighted returns a random element, earlier ones more often.
+func (w demoData) pickWeighted(list ...string) string {
+	return list[min(w.rng.IntN(len(list)), w.rng.IntN(len(list)))]
 }
 
-// chance is true so many times out of ten.
-func (w studio) chance(tenths int) bool { return w.dice.IntN(10) < tenths }
+// chance returns true with a probability of tenths out of 10.
+func (w demoData) chance(tenths int) bool { return w.rng.IntN(10) < tenths }
 
-func (w studio) person() (map[string]any, string) {
-	given, family := w.of(givenNames), w.of(familyName)
+func (w demoData) person() (map[string]any, string) {
+	given, family := w.pickOne(givenNames), w.pickOne(familyName)
 	return map[string]any{"given": given, "family": family}, strings.ToLower(given + "." + family + "@example.com")
 }
 
-// customer answers the customer feedback. What is not asked is left out later.
-func (w studio) customer() map[string]any {
+// customer returns answers to the customer feedback form. Answers to hidden questions
+// are dropped later.
+func (w demoData) customer() map[string]any {
 	_, mail := w.person()
-	score := []int{10, 9, 9, 10, 8, 8, 7, 9, 10, 6, 8, 5, 10, 3, 7}[w.dice.IntN(15)]
-	answers := map[string]any{"score": float64(score), "source": w.often("newsletter", "website", "poster")}
+	score := []int{10, 9, 9, 10, 8, 8, 7, 9, 10, 6, 8, 5, 10, 3, 7}[w.rng.IntN(15)]
+	answers := map[string]any{"score": float64(score), "source": w.pickWeighted("newsletter", "website", "poster")}
 	if w.chance(7) {
-		answers["criticism"], answers["missing"], answers["praise"] = w.of(troubles), w.of(wishes), w.of(praises)
+		answers["criticism"], answers["missing"], answers["praise"] = w.pickOne(troubles), w.pickOne(wishes), w.pickOne(praises)
 	}
 	if w.chance(6) {
 		answers["may_quote"] = true
 	}
 	if w.chance(6) {
-		answers["quoted_as"] = w.of(givenNames) + " " + w.of(familyName)[:1] + "."
+		answers["quoted_as"] = w.pickOne(givenNames) + " " + w.pickOne(familyName)[:1] + "."
 	}
 	if w.chance(8) {
-		first, second := w.often("information", "speed", "price", "quality", "support"), w.often("price", "support", "information")
+		first, second := w.pickWeighted("information", "speed", "price", "quality", "support"), w.pickWeighted("price", "support", "information")
 		picks := []any{first}
 		if second != first && w.chance(5) {
 			picks = append(picks, second)
@@ -63,37 +65,37 @@ func (w studio) customer() map[string]any {
 		answers["improve"] = picks
 	}
 	if w.chance(9) {
-		answers["service"] = float64(max(1, min(5, score/2+w.dice.IntN(2))))
+		answers["service"] = float64(max(1, min(5, score/2+w.rng.IntN(2))))
 	}
 	answers["may_contact"], answers["email"] = w.chance(6), mail
 	return answers
 }
 
-// guest answers the invitation.
-func (w studio) guest() map[string]any {
-	answers := map[string]any{"name": w.of(givenNames) + " " + w.of(familyName), "coming": w.chance(8), "regrets": "We are at the sea that week. Have a wonderful evening!", "people": float64(1 + w.dice.IntN(3)), "companions": w.of(givenNames)}
+// guest returns answers to the invitation.
+func (w demoData) guest() map[string]any {
+	answers := map[string]any{"name": w.pickOne(givenNames) + " " + w.pickOne(familyName), "coming": w.chance(8), "regrets": "We are at the sea that week. Have a wonderful evening!", "people": float64(1 + w.rng.IntN(3)), "companions": w.pickOne(givenNames)}
 	if w.chance(5) {
-		answers["food"] = []any{w.often("vegetarian", "vegan", "no_alcohol", "gluten_free")}
+		answers["food"] = []any{w.pickWeighted("vegetarian", "vegan", "no_alcohol", "gluten_free")}
 	}
 	if w.chance(7) {
-		answers["song"] = w.of(songs)
+		answers["song"] = w.pickOne(songs)
 	}
 	return answers
 }
 
-// pupil answers the survey about a course.
-func (w studio) pupil() map[string]any {
+// pupil returns answers to the course survey.
+func (w demoData) pupil() map[string]any {
 	rows := map[string]any{}
 	for _, row := range []string{"goals", "explained", "questions", "practice"} {
-		rows[row] = w.often("fully", "mostly", "partly", "hardly")
+		rows[row] = w.pickWeighted("fully", "mostly", "partly", "hardly")
 	}
 	order := []any{"exercises", "talks", "discussion", "material"}
 	if w.chance(5) {
-		w.dice.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		w.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 	}
 	answers := map[string]any{
-		"overall": float64(5 - min(w.dice.IntN(4), w.dice.IntN(4))), "trainer": float64(5 - min(w.dice.IntN(3), w.dice.IntN(4))), "statements": rows, "pace": w.often("right", "too_fast", "too_slow"),
-		"hours": float64(w.dice.IntN(6)), "helpful": order, "more_of": []any{w.often("examples", "one_to_one", "group_work", "theory")}, "to_change": w.of(wishes),
+		"overall": float64(5 - min(w.rng.IntN(4), w.rng.IntN(4))), "trainer": float64(5 - min(w.rng.IntN(3), w.rng.IntN(4))), "statements": rows, "pace": w.pickWeighted("right", "too_fast", "too_slow"),
+		"hours": float64(w.rng.IntN(6)), "helpful": order, "more_of": []any{w.pickWeighted("examples", "one_to_one", "group_work", "theory")}, "to_change": w.pickOne(wishes),
 	}
 	if w.chance(3) {
 		answers["comment"] = "Thank you. I would come again."
@@ -101,12 +103,12 @@ func (w studio) pupil() map[string]any {
 	return answers
 }
 
-// visitor signs up for the event.
-func (w studio) visitor() map[string]any {
+// visitor returns a registration for the event.
+func (w demoData) visitor() map[string]any {
 	name, mail := w.person()
 	answers := map[string]any{
-		"name": name, "email": mail, "participation": w.often("on_site", "on_site", "online"), "guests": float64(min(w.dice.IntN(4), w.dice.IntN(4))), "guest_names": w.of(givenNames) + " " + w.of(familyName),
-		"food": []any{w.often("everything", "vegetarian", "vegan")}, "workshop": w.often("none", "beginners", "none", "advanced"), "updates": w.chance(6),
+		"name": name, "email": mail, "participation": w.pickWeighted("on_site", "on_site", "online"), "guests": float64(min(w.rng.IntN(4), w.rng.IntN(4))), "guest_names": w.pickOne(givenNames) + " " + w.pickOne(familyName),
+		"food": []any{w.pickWeighted("everything", "vegetarian", "vegan")}, "workshop": w.pickWeighted("none", "beginners", "none", "advanced"), "updates": w.chance(6),
 	}
 	if w.chance(4) {
 		answers["question"] = "Will there be a recording?"
@@ -114,8 +116,8 @@ func (w studio) visitor() map[string]any {
 	return answers
 }
 
-// orderer buys something.
-func (w studio) orderer() map[string]any {
+// orderer returns an order.
+func (w demoData) orderer() map[string]any {
 	name, mail := w.person()
 	extras := []any{}
 	if w.chance(4) {
@@ -125,9 +127,9 @@ func (w studio) orderer() map[string]any {
 		extras = append(extras, "card")
 	}
 	answers := map[string]any{
-		"product": w.often("medium", "small", "large"), "quantity": float64(1 + min(w.dice.IntN(5), w.dice.IntN(5))), "card_text": "All the best from all of us!", "delivery": w.often("shipping", "collection"),
-		"address": map[string]any{"line1": fmt.Sprintf("Mill Lane %d", 1+w.dice.IntN(60)), "city": "Bonn", "postal_code": "53111", "country": "DE"}, "name": name, "email": mail,
-		"collect_at": w.now.AddDate(0, 0, 3+w.dice.IntN(9)).Format("2006-01-02") + "T16:30",
+		"product": w.pickWeighted("medium", "small", "large"), "quantity": float64(1 + min(w.rng.IntN(5), w.rng.IntN(5))), "card_text": "All the best from all of us!", "delivery": w.pickWeighted("shipping", "collection"),
+		"address": map[string]any{"line1": fmt.Sprintf("Mill Lane %d", 1+w.rng.IntN(60)), "city": "Bonn", "postal_code": "53111", "country": "DE"}, "name": name, "email": mail,
+		"collect_at": w.now.AddDate(0, 0, 3+w.rng.IntN(9)).Format("2006-01-02") + "T16:30",
 	}
 	if len(extras) > 0 {
 		answers["extras"] = extras

@@ -16,8 +16,8 @@ import (
 	"formulary/internal/store"
 )
 
-// answer has somebody answer a form, at a time of the past or now.
-func (d desk) answer(path string, answers map[string]any, at time.Time) string {
+// addResponse stores a response with the given time.
+func (d ownerDB) addResponse(path string, answers map[string]any, at time.Time) string {
 	d.t.Helper()
 	ctx := context.Background()
 	public, err := d.db.PublicForm(ctx, strings.TrimPrefix(path, "/f/"))
@@ -40,10 +40,10 @@ const poll = `{"fields": [
 	{"key": "mail", "kind": "email", "label": "Mail"},
 	{"key": "note", "kind": "long_text", "label": "Anything else?"}]}`
 
-// polled is a form with 60 responses, an hour apart: the odd ones are blue.
-func polled(d desk) (id string, from time.Time) {
+// createPoll publishes a form with 60 responses, one per hour. Odd ones chose blue.
+func createPoll(d ownerDB) (id string, from time.Time) {
 	d.t.Helper()
-	path := d.publish(form.FormInput{Header: form.Header{Title: "Poll", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: asking(d.t, poll)})
+	path := d.publish(form.FormInput{Header: form.Header{Title: "Poll", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: parseDefinition(d.t, poll)})
 	from = time.Date(2026, 3, 1, 0, 30, 0, 0, time.UTC)
 	for n := range 60 {
 		answers := map[string]any{"who": fmt.Sprintf("Person %02d", n), "colour": []string{"red", "blue"}[n%2], "stars": float64(n%5 + 1), "likely": float64(n % 11)}
@@ -54,28 +54,28 @@ func polled(d desk) (id string, from time.Time) {
 		if n == 7 {
 			answers["note"] = "=1+1, \"quoted\"\nand a second line"
 		}
-		d.answer(path, answers, from.Add(time.Duration(n)*time.Hour))
+		d.addResponse(path, answers, from.Add(time.Duration(n)*time.Hour))
 	}
 	return strings.TrimPrefix(path, "/f/"), from
 }
 
-// people are those whose responses the table shows.
-func (b *tab) people() []string {
+// shownPeople returns the names in the table of responses.
+func (b *tab) shownPeople() []string {
 	b.t.Helper()
-	return ask(b, chromedp.Evaluate[[]string](`(() => {
+	return run(b, chromedp.Evaluate[[]string](`(() => {
 		const at = Array.from(document.querySelectorAll(".answers thead > tr > *")).findIndex((e) => e.textContent === "Who?");
 		return Array.from(document.querySelectorAll(".answers tbody tr"), (row) => row.children[at].textContent);
 	})()`))
 }
 
-func persons(numbers ...int) (list []string) {
+func personNames(numbers ...int) (list []string) {
 	for _, n := range numbers {
 		list = append(list, fmt.Sprintf("Person %02d", n))
 	}
 	return list
 }
 
-// downTo counts from one number to another, in steps.
+// downTo returns the numbers from one to another in descending steps.
 func downTo(from, to, step int) (list []int) {
 	for n := from; n >= to; n -= step {
 		list = append(list, n)
@@ -85,7 +85,7 @@ func downTo(from, to, step int) (list []int) {
 
 func (b *tab) wantPeople(numbers ...int) {
 	b.t.Helper()
-	if diff := cmp.Diff(persons(numbers...), b.people()); diff != "" {
+	if diff := cmp.Diff(personNames(numbers...), b.shownPeople()); diff != "" {
 		b.t.Errorf("responses (-want +got):\n%s", diff)
 	}
 }
@@ -96,34 +96,34 @@ func TestResponses(t *testing.T) {
 		t.Run(fmt.Sprintf("script %t", script), func(t *testing.T) {
 			t.Parallel()
 			s := start(t)
-			d := openDesk(t, s)
-			id, _ := polled(d)
-			b := visitor(t, s, ada)
+			d := openOwnerDB(t, s)
+			id, _ := createPoll(d)
+			b := signedInTab(t, s, ada)
 			if !script {
-				b.withoutScript()
+				b.disableScript()
 			}
 			responses := "/forms/" + id + "/responses"
 			b.wantStatus(b.open(responses), 200)
-			b.wantWords("1 to 25 of 60")
+			b.wantText("1–25 of 60")
 			b.wantPeople(downTo(59, 35, 1)...)
 			b.wantStatus(b.press(link("Next")), 200)
 			b.wantPeople(downTo(34, 10, 1)...)
 			b.wantStatus(b.press(link("Next")), 200)
 			b.wantPeople(downTo(9, 0, 1)...)
-			b.wantWords("51 to 60 of 60")
+			b.wantText("51–60 of 60")
 			if b.count(`[rel="next"]`) != 0 {
 				t.Error("there is a page after the last")
 			}
 
-			// A click on a column sorts by it, another the other way round.
+			// A click on a column sorts by it; another reverses the order.
 			b.wantStatus(b.open(responses), 200)
 			b.wantStatus(b.press(`.answers thead a`), 200)
 			b.wantStatus(b.press(`.answers [aria-sort="ascending"] a`), 200)
 			if b.count(`.answers [aria-sort="descending"]`) != 1 {
-				t.Error("the second click does not turn the order around")
+				t.Error("the second click does not reverse the order")
 			}
 
-			// Filters are kept from page to page.
+			// Filters stay when the page changes.
 			menu := func(name string) { b.do(chromedp.Click(fmt.Sprintf(`//summary[normalize-space()=%q]`, name))) }
 			b.wantStatus(b.open(responses), 200)
 			menu("Filter")
@@ -131,17 +131,17 @@ func TestResponses(t *testing.T) {
 			b.fill(`[name="is"]`, "blue")
 			b.do(chromedp.SetValue(`[name="order"]`, "oldest"))
 			b.wantStatus(b.press(".filter > button"), 200)
-			b.wantWords("1 to 25 of 30")
+			b.wantText("1–25 of 30")
 			b.wantStatus(b.press(link("Next")), 200)
-			b.wantWords("26 to 30 of 30")
+			b.wantText("26–30 of 30")
 			b.wantPeople(51, 53, 55, 57, 59)
-			b.wantStatus(b.press(link("Show all")), 200)
-			b.wantWords("1 to 25 of 60")
+			b.wantStatus(b.press(link("Clear filters")), 200)
+			b.wantText("1–25 of 60")
 			menu("Filter")
 			b.do(chromedp.SetValue(`[name="where"]`, "stars"))
 			b.fill(`[name="is"]`, "many")
 			b.wantStatus(b.press(".filter > button"), 200)
-			b.wantWords("This is not an answer to this question.")
+			b.wantText("This value doesn’t match any answer to that question.")
 
 			b.wantStatus(b.open(responses), 200)
 			b.fill(`[name="search"]`, "second LINE")
@@ -149,92 +149,93 @@ func TestResponses(t *testing.T) {
 			b.wantPeople(7)
 			b.fill(`[name="search"]`, "nobody said this")
 			b.wantStatus(b.press(".filter > button"), 200)
-			b.wantWords("Nothing found")
+			b.wantText("No results")
 			b.wantStatus(b.open(responses), 200)
 			menu("Filter")
 			b.do(chromedp.SetValue(`[name="since"]`, "2026-03-02"), chromedp.SetValue(`[name="until"]`, "2026-03-02"))
 			b.wantStatus(b.press(".filter > button"), 200)
 			b.wantPeople(downTo(47, 24, 1)...)
 
-			// With JavaScript the filter offers what there is to choose from, and one tick
-			// is for all.
+			// With JavaScript, the filter suggests the options of the question, and one
+			// checkbox selects all rows.
 			if script {
 				b.wantStatus(b.open(responses), 200)
 				menu("Filter")
 				b.do(chromedp.Focus(`[name="where"]`), chromedp.SendKeys(`[name="where"]`, "Which c"))
-				offered := ask(b, chromedp.Evaluate[[]string](`Array.from(document.querySelector("[name=is]").list?.options ?? [], (o) => o.value)`))
-				if diff := cmp.Diff([]string{"Red", "Deep blue"}, offered); diff != "" {
+				suggestions := run(b, chromedp.Evaluate[[]string](`Array.from(document.querySelector("[name=is]").list?.options ?? [], (o) => o.value)`))
+				if diff := cmp.Diff([]string{"Red", "Deep blue"}, suggestions); diff != "" {
 					t.Errorf("offered (-want +got):\n%s", diff)
 				}
 				b.fill(`[name="is"]`, "Deep blue")
 				b.wantStatus(b.press(".filter > button"), 200)
-				b.wantWords("1 to 25 of 30")
+				b.wantText("1–25 of 30")
 				b.do(chromedp.Click(`.answers thead .tick input`))
 				if n := b.count(`.answers tbody .tick input:checked`); n != 25 {
 					t.Errorf("%d are ticked, want 25", n)
 				}
 				b.do(chromedp.Click(`.answers thead .tick input`))
-				b.wantStatus(b.press(button("Delete what is ticked")), 200)
-				b.wantWords("Nothing is ticked.", "1 to 25 of 30")
+				b.wantStatus(b.press(button("Delete selected")), 200)
+				b.wantText("Select at least one response.", "1–25 of 30")
 				b.wantStatus(b.open(responses+"?since=2026-03-02&until=2026-03-02"), 200)
 			}
 
-			// Columns are those that were ticked.
+			// The table shows the selected columns.
 			menu("Columns")
 			for _, key := range []string{"colour", "stars", "likely", "days"} {
 				b.do(chromedp.Click(fmt.Sprintf(`[name="column"][value=%q]`, key)))
 			}
 			b.do(chromedp.Click(`[name="column"][value="mail"]`))
 			b.wantStatus(b.press(".filter > button"), 200)
-			head := ask(b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".answers thead th"), (e) => e.textContent)`))
+			head := run(b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".answers thead th"), (e) => e.textContent)`))
 			if diff := cmp.Diff([]string{"Submitted", "Who?", "Mail"}, head); diff != "" {
 				t.Errorf("columns (-want +got):\n%s", diff)
 			}
 			b.wantPeople(downTo(47, 24, 1)...)
 
-			// Deleting what is ticked keeps the filter, and can be undone.
+			// Deleting the selected responses keeps the filter and can be undone.
 			b.do(chromedp.Click(`.answers tbody tr:nth-child(1) .tick input`), chromedp.Click(`.answers tbody tr:nth-child(3) .tick input`))
-			b.wantStatus(b.press(button("Delete what is ticked")), 200)
-			b.wantWords("2 responses are deleted.")
+			b.wantStatus(b.press(button("Delete selected")), 200)
+			b.wantText("2 responses deleted.")
 			b.wantPeople(append([]int{46}, downTo(44, 24, 1)...)...)
-			if n := len(d.stored("/f/" + id)); n != 58 {
+			if n := len(d.readStored("/f/" + id)); n != 58 {
 				t.Errorf("%d responses are stored, want 58", n)
 			}
 			b.wantStatus(b.press(button("Undo")), 200)
-			b.wantWords("They are back.", "1 to 25 of 60")
-			if n := len(d.stored("/f/" + id)); n != 60 {
+			b.wantText("Responses restored.", "1–25 of 60")
+			if n := len(d.readStored("/f/" + id)); n != 60 {
 				t.Errorf("%d responses are stored after undo, want 60", n)
 			}
 			b.wantPeople(downTo(59, 35, 1)...)
 
-			// One response, and from there to its neighbours.
+			// A single response and its neighbors.
 			b.wantStatus(b.press(".answers tbody tr:nth-child(2) th a"), 200)
-			b.wantWords("Person 58", "How good?", "version 1")
+			b.wantText("Person 58", "How good?", "version 1")
 			b.wantStatus(b.press(link("Older")), 200)
-			b.wantWords("Person 57", "Deep blue", "person57@example.com")
+			b.wantText("Person 57", "Deep blue", "person57@example.com")
 			b.wantStatus(b.press(link("Newer")), 200)
 			b.wantStatus(b.press(link("Newer")), 200)
-			b.wantWords("Person 59")
+			b.wantText("Person 59")
 			if b.count(`[rel="prev"]`) != 0 {
 				t.Error("there is a newer response than the newest")
 			}
 			b.wantStatus(b.press(`button.danger`), 200)
-			b.wantWords("deleted.", "1 to 25 of 59")
+			b.wantText("deleted.", "1–25 of 59")
 		})
 	}
 }
 
-// The files have just what the table shows, all pages of it.
+// TestExport: exports contain exactly the responses that the table shows, from all
+// pages.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	d := openDesk(t, s)
-	d.lives("America/New_York")
-	id, _ := polled(d)
-	b := visitor(t, s, ada)
+	d := openOwnerDB(t, s)
+	d.setTimeZone("America/New_York")
+	id, _ := createPoll(d)
+	b := signedInTab(t, s, ada)
 	get := func(kind string) string {
 		t.Helper()
-		return ask(b, chromedp.Evaluate[string](fmt.Sprintf(`fetch(Array.from(document.querySelectorAll("details.menu a")).find((a) => a.textContent === %q).href)
+		return run(b, chromedp.Evaluate[string](fmt.Sprintf(`fetch(Array.from(document.querySelectorAll("details.menu a")).find((a) => a.textContent === %q).href)
 			.then(async (r) => { if (!r.ok || !r.headers.get("Content-Disposition").startsWith("attachment")) throw new Error(r.status);
 				return Array.from(new Uint8Array(await r.arrayBuffer()), (n) => String.fromCharCode(n)).join(""); })`, kind), chromedp.EvalAwaitPromise))
 	}
@@ -246,35 +247,35 @@ func TestExport(t *testing.T) {
 		{"all", nil, downTo(59, 0, 1)},
 		{"an answer", url.Values{"where": {"colour"}, "is": {"blue"}}, downTo(59, 1, 2)},
 		{"words", url.Values{"search": {"person 1"}}, downTo(19, 10, 1)},
-		// A day in New York begins at five in the morning in Greenwich.
+		// A day in New York starts at 05:00 UTC.
 		{"a day", url.Values{"since": {"2026-03-01"}, "until": {"2026-03-01"}}, downTo(28, 5, 1)},
 		{"nothing", url.Values{"search": {"nobody said this"}}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			b := &tab{t, b.ctx, b.site, b.watch}
+			b := &tab{t, b.ctx, b.site, b.monitor}
 			b.wantStatus(b.open("/forms/"+id+"/responses?"+test.query.Encode()), 200)
 			rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(get("CSV"), "\u00ef\u00bb\u00bf"))).ReadAll()
 			if err != nil {
 				t.Fatal(err)
 			}
-			at := -1
+			column := -1
 			for i, label := range rows[0] {
 				if label == "Who?" {
-					at = i
+					column = i
 				}
 			}
-			if at < 0 {
+			if column < 0 {
 				t.Fatalf("no column for the question in %q", rows[0])
 			}
-			found := map[string]bool{}
+			names := map[string]bool{}
 			for _, row := range rows[1:] {
-				found[row[at]] = true
+				names[row[column]] = true
 			}
 			want := map[string]bool{}
-			for _, name := range persons(test.want...) {
+			for _, name := range personNames(test.want...) {
 				want[name] = true
 			}
-			if diff := cmp.Diff(want, found); diff != "" || len(rows)-1 != len(test.want) {
+			if diff := cmp.Diff(want, names); diff != "" || len(rows)-1 != len(test.want) {
 				t.Errorf("%d rows of CSV (-want +got):\n%s", len(rows)-1, diff)
 			}
 			if lines := strings.Count(get("JSON Lines"), "\n"); lines != len(test.want) {
@@ -287,33 +288,33 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// The page adds up to what the API says.
+// TestSummary: the page shows the same numbers as the API.
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	d := openDesk(t, s)
-	id, _ := polled(d)
+	d := openOwnerDB(t, s)
+	id, _ := createPoll(d)
 	app := s.AddApp(ada, "https://shop.example/callback")
 	token := s.Token(ada, app, "responses:read").Access
-	b := visitor(t, s, ada)
+	b := signedInTab(t, s, ada)
 	b.wantStatus(b.open("/forms/"+id+"/summary"), 200)
 	type count struct {
 		Label string
 		Count float64
 	}
-	type asked struct {
+	type questionSummary struct {
 		Key     string
 		Said    string
 		Choices []count
 	}
-	shown := ask(b, chromedp.Evaluate[[]asked](`Array.from(document.querySelectorAll(".question-summary"), (e) => ({
+	shown := run(b, chromedp.Evaluate[[]questionSummary](`Array.from(document.querySelectorAll(".question-summary"), (e) => ({
 		Key: e.id, Said: e.querySelector("p.faint").innerText,
 		Choices: Array.from(e.querySelectorAll("tbody tr"), (row) => ({ Label: row.children[0].textContent, Count: Number(row.children[1].textContent) })) }))`))
 	answer := s.Call("GET", "/api/v1/forms/"+id+"/summary", token, "")
 	if answer.StatusCode != 200 {
 		t.Fatalf("the API says %d: %s", answer.StatusCode, answer.Text)
 	}
-	b.wantWords(fmt.Sprintf("Responses: %v", answer.Body["responses"]))
+	b.wantText(fmt.Sprintf("Responses: %v", answer.Body["responses"]))
 	questions := answer.Body["questions"].([]any)
 	if len(questions) != 7 || len(shown) != len(questions) {
 		t.Fatalf("%d questions shown, %d in the API, want 7", len(shown), len(questions))
@@ -324,7 +325,7 @@ func TestSummary(t *testing.T) {
 		if page.Key != question["key"] {
 			t.Errorf("question %d is %s, in the API %s", i, page.Key, question["key"])
 		}
-		want := []string{fmt.Sprintf("%v answered", question["answered"])}
+		want := []string{fmt.Sprintf("%v answer", question["answered"])}
 		for _, name := range []string{"average", "nps"} {
 			if n, ok := question[name].(float64); ok {
 				want = append(want, strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", n), "0"), "."))
@@ -345,11 +346,11 @@ func TestSummary(t *testing.T) {
 			t.Errorf("%s (-API +page):\n%s", page.Key, diff)
 		}
 	}
-	days := ask(b, chromedp.Evaluate[map[string]float64](`Object.fromEntries(Array.from(document.querySelectorAll("#main > section:first-of-type tbody tr"), (row) => [row.querySelector("time").dateTime, Number(row.children[1].textContent)]))`))
+	days := run(b, chromedp.Evaluate[map[string]float64](`Object.fromEntries(Array.from(document.querySelectorAll("#main > section:first-of-type tbody tr"), (row) => [row.querySelector("time").dateTime, Number(row.children[1].textContent)]))`))
 	want := map[string]float64{}
 	for _, day := range answer.Body["days"].([]any) {
-		one := day.(map[string]any)
-		want[one["date"].(string)] = one["responses"].(float64)
+		entry := day.(map[string]any)
+		want[entry["date"].(string)] = entry["responses"].(float64)
 	}
 	if diff := cmp.Diff(want, days); diff != "" || len(days) != 3 {
 		t.Errorf("days (-API +page):\n%s", diff)

@@ -15,8 +15,8 @@ import (
 	"formulary/internal/form"
 )
 
-// offer is how a form is offered now.
-func (d desk) offer(path string) form.Availability {
+// availability returns the stored availability of a form.
+func (d ownerDB) availability(path string) form.Availability {
 	d.t.Helper()
 	f, err := d.db.Form(context.Background(), d.owner, strings.TrimPrefix(path, "/f/"))
 	if err != nil {
@@ -25,35 +25,35 @@ func (d desk) offer(path string) form.Availability {
 	return f.Availability
 }
 
-// lives says that Ada lives in Berlin, so that times have to be turned around.
-func (d desk) lives(zone string) {
+// setTimeZone sets the time zone of the owner.
+func (d ownerDB) setTimeZone(zone string) {
 	d.t.Helper()
 	if err := d.db.SetProfile(context.Background(), d.owner, "Ada", "en", zone); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-// How a form is offered is set on one page, which needs no JavaScript for it.
+// TestShare: availability is set on one page, with and without JavaScript.
 func TestShare(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, script := range []bool{true, false} {
 		t.Run(fmt.Sprintf("script %t", script), func(t *testing.T) {
 			t.Parallel()
-			d := openDesk(t, s)
-			d.lives("Europe/Berlin")
+			d := openOwnerDB(t, s)
+			d.setTimeZone("Europe/Berlin")
 			slug := fmt.Sprintf("fruit-%t", script)
-			b := visitor(t, s, ada)
+			b := signedInTab(t, s, ada)
 			if !script {
-				b.withoutScript()
+				b.disableScript()
 			}
-			id := d.draft(form.FormInput{Header: form.Header{Title: "Fruit", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: asking(t, fruit)})
+			id := d.createDraft(form.FormInput{Header: form.Header{Title: "Fruit", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: parseDefinition(t, fruit)})
 			share := "/forms/" + id + "/share"
 			b.wantStatus(b.open(share), 200)
-			b.wantWords("Not published yet")
+			b.wantText("Not published yet")
 			b.wantStatus(b.press(`form[action$="/publish"] button`), 200)
 			b.wantPath(share)
-			b.wantWords(s.URL+"/f/"+id, "open")
+			b.wantText(s.URL+"/f/"+id, "Open")
 			if b.count(`input[name="any_site"]:checked`) != 1 {
 				t.Error("at first not every site may show it")
 			}
@@ -65,7 +65,7 @@ func TestShare(t *testing.T) {
 			if b.count(`[name="slug"][aria-invalid]`) != 1 || b.count("#problem-slug") != 1 {
 				t.Error("nothing says what is wrong with the address")
 			}
-			if got := ask(b, chromedp.Value(`[name="response_limit"]`)); got != "70" {
+			if got := run(b, chromedp.Value(`[name="response_limit"]`)); got != "70" {
 				t.Errorf("after a mistake the limit is %q, want it kept", got)
 			}
 			set("slug", slug)
@@ -74,53 +74,53 @@ func TestShare(t *testing.T) {
 			b.do(chromedp.Click(`[name="any_site"]`))
 			set("sites", "https://blog.example:8443\nhttps://shop.example")
 			b.wantStatus(b.press(button("Save")), 200)
-			b.wantWords("Saved. It holds at once.", s.URL+"/f/"+slug)
+			b.wantText("Saved. Changes are live.", s.URL+"/f/"+slug)
 			want := form.Availability{
 				Slug: slug, ResponseLimit: 70, Sites: "https://blog.example:8443 https://shop.example",
 				OpensAt: time.Date(2020, 7, 1, 8, 0, 0, 0, time.UTC), ClosesAt: time.Date(2040, 1, 2, 17, 30, 0, 0, time.UTC),
 			}
-			got := d.offer(id)
+			got := d.availability(id)
 			got.OpensAt, got.ClosesAt = got.OpensAt.UTC(), got.ClosesAt.UTC()
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("stored (-want +got):\n%s", diff)
 			}
 			for name, want := range map[string]string{"opens_at": "2020-07-01T10:00", "closes_at": "2040-01-02T18:30", "sites": "https://blog.example:8443\nhttps://shop.example", "slug": slug} {
-				if got := ask(b, chromedp.Value(fmt.Sprintf(`[name=%q]`, name))); got != want {
+				if got := run(b, chromedp.Value(fmt.Sprintf(`[name=%q]`, name))); got != want {
 					t.Errorf("%s shows %q, want %q", name, got, want)
 				}
 			}
 			reader := openTab(t, s.URL)
 			reader.wantStatus(reader.open("/f/"+slug), 200)
-			reader.wantWords("First", "Second")
-			b.wantStatus(b.press(button("Close the form")), 200)
-			b.wantWords("The form is closed.", "closed")
+			reader.wantText("First", "Second")
+			b.wantStatus(b.press(button("Close form")), 200)
+			b.wantText("Form closed.", "Closed")
 			reader.wantStatus(reader.open("/f/"+slug), 409)
-			b.wantStatus(b.press(button("Open the form again")), 200)
-			b.wantWords("The form is open again.")
+			b.wantStatus(b.press(button("Reopen form")), 200)
+			b.wantText("Form reopened.")
 			reader.wantStatus(reader.open("/f/"+slug), 200)
 
-			// A link with answers, made by the page or by the server.
+			// A prefilled link, made by the page or by the server.
 			b.wantStatus(b.open(share), 200)
 			b.fill(`#prefill [name="first"]`, "Rosé & Ö?")
 			if script {
 				b.pick(`#prefill [name="second"]`, "pear")
 				b.wait(`!document.querySelector("#prefill .copy").hidden`)
-				made := b.text("#prefill code")
-				u, err := url.Parse(made)
+				prefilled := b.text("#prefill code")
+				u, err := url.Parse(prefilled)
 				if err != nil || u.Path != "/f/"+slug || u.Query().Encode() != (url.Values{"first": {"Rosé & Ö?"}, "second": {"pear"}}).Encode() {
-					t.Errorf("the link is %q (%v)", made, err)
+					t.Errorf("the link is %q (%v)", prefilled, err)
 				}
-				if got := ask(b, chromedp.Evaluate[string](`document.querySelector("#prefill [data-copy]").dataset.copy`)); got != made {
+				if got := run(b, chromedp.Evaluate[string](`document.querySelector("#prefill [data-copy]").dataset.copy`)); got != prefilled {
 					t.Errorf("copied is %q", got)
 				}
-				reader.wantStatus(reader.open(made), 200)
+				reader.wantStatus(reader.open(prefilled), 200)
 			} else {
 				b.do(chromedp.SetValue(`#prefill [name="second"]`, "pear"))
 				b.wantStatus(b.press("#prefill button:not([data-copy])"), 200)
 				b.wantPath("/f/" + slug)
 				reader = b
 			}
-			if got := ask(reader, chromedp.Value(`[name="first"]`)); got != "Rosé & Ö?" {
+			if got := run(reader, chromedp.Value(`[name="first"]`)); got != "Rosé & Ö?" {
 				t.Errorf("the link brings %q", got)
 			}
 			if reader.count(`[name="second"][value="pear"]:checked`) != 1 {
@@ -130,25 +130,25 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// The code to scan and the sample of the form on another site are there, also for
-// a form that only some sites may show.
+// TestShareSamples: the QR code and the samples of the embedded form are shown,
+// whatever sites are allowed.
 func TestShareSamples(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for name, sites := range map[string]string{"any site": form.AnySite, "one site": "https://shop.example", "no site": ""} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := openDesk(t, s).publish(form.FormInput{Header: form.Header{Title: "Fruit", Language: "en"}, Availability: form.Availability{Sites: sites}, Definition: asking(t, fruit)})
+			path := openOwnerDB(t, s).publish(form.FormInput{Header: form.Header{Title: "Fruit", Language: "en"}, Availability: form.Availability{Sites: sites}, Definition: parseDefinition(t, fruit)})
 			id := strings.TrimPrefix(path, "/f/")
-			b := visitor(t, s, ada)
-			b.inFront()
+			b := signedInTab(t, s, ada)
+			b.focusTab()
 			b.wantStatus(b.open("/forms/"+id+"/share"), 200)
 			b.wait(`(() => { const code = document.querySelector(".qr img"); return code.complete && code.naturalWidth > 0; })()`)
 			type file struct{ Type, Kept, Begins string }
 			for kind, want := range map[string]file{
 				"svg": {"image/svg+xml", "attachment", "<svg"}, "png": {"image/png", "attachment", "\x89PNG"},
 			} {
-				got := ask(b, chromedp.Evaluate[file](fmt.Sprintf(`fetch("/forms/%s/code/qr.%s?download=1").then(async (r) => ({
+				got := run(b, chromedp.Evaluate[file](fmt.Sprintf(`fetch("/forms/%s/code/qr.%s?download=1").then(async (r) => ({
 					Type: r.headers.get("Content-Type"), Kept: r.headers.get("Content-Disposition").split(";")[0],
 					Begins: String.fromCharCode(...new Uint8Array(await r.arrayBuffer()).slice(0, 4)) }))`, id, kind), chromedp.EvalAwaitPromise))
 				if kind == "png" {
@@ -158,11 +158,11 @@ func TestShareSamples(t *testing.T) {
 					t.Errorf("the %s is %+v, want %+v", kind, got, want)
 				}
 			}
-			b.wantWords(fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, s.URL, id))
+			b.wantText(fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, s.URL, id))
 			b.do(chromedp.Click("#main details summary"))
 			b.wait(`(document.querySelector(".sample iframe").contentDocument?.body?.innerText ?? "").includes("Second")`)
-			// By the keyboard: the sample above it is still finding its height, and a button that
-			// moves is easily missed.
+			// With the keyboard, because the button moves while the sample above it is
+			// resized.
 			b.do(chromedp.SendKeys("#popup > button", kb.Enter))
 			b.wait(`document.querySelector("#popup dialog").open && (document.querySelector("#popup iframe").contentDocument?.body?.innerText ?? "").includes("Second")`)
 			b.do(chromedp.Click("#popup dialog button"))

@@ -1,6 +1,6 @@
-# Where the tools are that tests use. To be sourced.
+# Finds the tools that tests use. To be sourced.
 
-# find_postgres prints the folder of initdb and pg_ctl.
+# find_postgres prints the directory of initdb and pg_ctl.
 find_postgres() {
   local dir
   for dir in $(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -Vr) $(dirname "$(command -v initdb 2>/dev/null || echo /nowhere/initdb)"); do
@@ -9,7 +9,7 @@ find_postgres() {
   return 1
 }
 
-# find_chromium prints the browser's path.
+# find_chromium prints the path of the browser.
 find_chromium() {
   local name
   for name in chromium chromium-browser google-chrome; do

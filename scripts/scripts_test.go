@@ -11,16 +11,16 @@ import (
 	"testing"
 )
 
-// room is a directory with a copy of the scripts, and programs that stand in for
-// those that the scripts call.
-type room struct {
+// sandbox is a directory with a copy of the scripts, and fake programs that the scripts
+// call.
+type sandbox struct {
 	t   *testing.T
 	dir string
 }
 
-func newRoom(t *testing.T) room {
+func newSandbox(t *testing.T) sandbox {
 	t.Helper()
-	r := room{t, t.TempDir()}
+	r := sandbox{t, t.TempDir()}
 	names, err := filepath.Glob("*")
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func newRoom(t *testing.T) room {
 	return r
 }
 
-func (r room) write(name, text string) {
+func (r sandbox) write(name, text string) {
 	r.t.Helper()
 	name = filepath.Join(r.dir, name)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
@@ -53,13 +53,13 @@ func (r room) write(name, text string) {
 	}
 }
 
-// program adds one to the search path. It counts its calls in NAME.calls.
-func (r room) program(name, script string) {
+// addProgram adds a fake program to the search path. It logs its calls to NAME.calls.
+func (r sandbox) addProgram(name, script string) {
 	r.t.Helper()
 	r.write(filepath.Join("bin", name), "#!/bin/sh\necho \"$@\" >>\""+filepath.Join(r.dir, name+".calls")+"\"\n"+script)
 }
 
-func (r room) calls(name string) int {
+func (r sandbox) countCalls(name string) int {
 	r.t.Helper()
 	text, err := os.ReadFile(filepath.Join(r.dir, name+".calls"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -68,8 +68,8 @@ func (r room) calls(name string) int {
 	return strings.Count(string(text), "\n")
 }
 
-// run returns what a script says and its status.
-func (r room) run(script string, args ...string) (string, int) {
+// run returns the output of a script and its exit status.
+func (r sandbox) run(script string, args ...string) (string, int) {
 	r.t.Helper()
 	cmd := exec.Command(filepath.Join(r.dir, "scripts", script), args...)
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Join(r.dir, "bin")+":"+os.Getenv("PATH"), "NEED_RETRY_SECONDS=0")
@@ -83,7 +83,9 @@ func (r room) run(script string, args ...string) (string, int) {
 	return string(out), 0
 }
 
-func TestNeed(t *testing.T) {
+// TestInstallTestDeps: failures of npm are shown, and network failures are retried
+// once.
+func TestInstallTestDeps(t *testing.T) {
 	const broken = "echo 'npm error code E404' >&2\necho 'npm error 404 Not Found: axe-core' >&2\nexit 1\n"
 	const offline = "echo 'npm error code ENOTFOUND' >&2\nexit 1\n"
 	for name, c := range map[string]struct {
@@ -99,30 +101,37 @@ func TestNeed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRoom(t)
-			r.program("npm", c.npm)
-			out, status := r.run("need", "axe")
-			if status != c.status || r.calls("npm") != c.calls || !strings.Contains(out, c.says) || c.says == "" && out != "" {
-				t.Errorf("status %d after %d calls:\n%s", status, r.calls("npm"), out)
+			r := newSandbox(t)
+			r.addProgram("npm", c.npm)
+			out, status := r.run("install-test-deps", "axe")
+			if status != c.status {
+				t.Errorf("status %d, want %d", status, c.status)
+			}
+			if got := r.countCalls("npm"); got != c.calls {
+				t.Errorf("%d calls of npm, want %d", got, c.calls)
+			}
+			if !strings.Contains(out, c.says) || c.says == "" && out != "" {
+				t.Errorf("the output is %q, want %q", out, c.says)
 			}
 		})
 	}
 }
 
-func TestNeedShowsWhyPackagesFail(t *testing.T) {
-	r := newRoom(t)
+// TestInstallShowsPackageErrors: the output of apt-get is shown if it fails.
+func TestInstallShowsPackageErrors(t *testing.T) {
+	r := newSandbox(t)
 	r.write("scripts/lib.sh", "find_postgres() { return 1; }\n")
-	r.program("sudo", "exec \"$@\"\n")
-	r.program("apt-get", "case \"$*\" in *install*) echo 'E: Unable to locate package postgresql'; exit 100 ;; esac\n")
-	out, status := r.run("need", "postgres")
-	if status != 100 || !strings.Contains(out, "E: Unable to locate package postgresql") || r.calls("apt-get") != 2 {
-		t.Errorf("status %d after %d calls:\n%s", status, r.calls("apt-get"), out)
+	r.addProgram("sudo", "exec \"$@\"\n")
+	r.addProgram("apt-get", "case \"$*\" in *install*) echo 'E: Unable to locate package postgresql'; exit 100 ;; esac\n")
+	out, status := r.run("install-test-deps", "postgres")
+	if status != 100 || !strings.Contains(out, "E: Unable to locate package postgresql") || r.countCalls("apt-get") != 2 {
+		t.Errorf("status %d after %d calls:\n%s", status, r.countCalls("apt-get"), out)
 	}
 }
 
 func TestVulncheck(t *testing.T) {
 	const unchecked = "NOTHING WAS CHECKED"
-	// go install puts a govulncheck in place that says what the case wants.
+	// The fake "go install" installs a govulncheck with the output of the case.
 	install := func(check string) string {
 		return "printf '%s\\n' '#!/bin/sh' '" + check + "' >\"$GOBIN/govulncheck\"\nchmod +x \"$GOBIN/govulncheck\"\n"
 	}
@@ -140,8 +149,8 @@ func TestVulncheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := newRoom(t)
-			r.program("go", c.golang)
+			r := newSandbox(t)
+			r.addProgram("go", c.golang)
 			for _, run := range []struct {
 				args   []string
 				status int
@@ -155,10 +164,11 @@ func TestVulncheck(t *testing.T) {
 	}
 }
 
-// A release that nobody could check is refused, unless that was asked for.
+// TestReleaseRefusesUnchecked: without a vulnerability check there is no release,
+// unless UNCHECKED=1 allows it.
 func TestReleaseRefusesUnchecked(t *testing.T) {
-	r := newRoom(t)
-	r.program("go", "case \"$1\" in install) exit 1 ;; esac\necho built >&2\nexit 9\n")
+	r := newSandbox(t)
+	r.addProgram("go", "case \"$1\" in install) exit 1 ;; esac\necho built >&2\nexit 9\n")
 	for _, args := range [][]string{{"init", "--quiet"}, {"add", "scripts"}, {"-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "--quiet", "-m", "test"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Dir = r.dir
@@ -171,7 +181,7 @@ func TestReleaseRefusesUnchecked(t *testing.T) {
 		t.Errorf("status %d:\n%s", status, out)
 	}
 	t.Setenv("UNCHECKED", "1")
-	// It comes as far as building, which this go refuses.
+	// The release gets as far as building, at which the fake go fails.
 	out, status = r.run("release")
 	if status != 9 || !strings.Contains(out, "NOTHING WAS CHECKED") || !strings.Contains(out, "building for linux/amd64") {
 		t.Errorf("with UNCHECKED=1: status %d:\n%s", status, out)

@@ -1,6 +1,6 @@
 import * as arctic from 'arctic'
 
-// Its generic client, with PKCE; the secret goes by HTTP Basic.
+// Generic client with PKCE. The secret is sent with HTTP Basic.
 export default async function ({ base, app, scopes, consent }) {
   const client = new arctic.OAuth2Client(app.client_id, app.client_secret, app.redirect_uri)
   const token = `${base}/api/oauth2/token`

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { OAuth2Client, OAuth2Fetch, generateCodeVerifier } from '@badgateway/oauth2-client'
 
-// Given the server alone, it discovers the addresses and how the secret is sent.
+// The client discovers the endpoints and the authentication method from the server's
+// metadata.
 export default async function ({ base, app, scopes, consent }) {
   const client = new OAuth2Client({ server: base, clientId: app.client_id, clientSecret: app.client_secret })
   const step = { redirectUri: app.redirect_uri, state: randomUUID(), codeVerifier: await generateCodeVerifier() }

@@ -1,10 +1,10 @@
-// Browser keeps cookies and follows no redirect by itself, so that whoever
-// holds it sees every step. One for each site: both of ours are on the same
-// host, where a real browser would mix their cookies.
+// Browser keeps cookies and does not follow redirects, so that the caller sees every
+// step. Use one per site: both sites are on the same host, where their cookies would
+// mix.
 export class Browser {
   #cookies = new Map()
 
-  // open gets the address, or posts the form to it.
+  // open gets the URL, or posts the form to it.
   async open(url, form) {
     const answer = await fetch(url, {
       method: form ? 'POST' : 'GET',

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import ClientOAuth2 from 'client-oauth2'
 
-// Its defaults: the secret by HTTP Basic, scopes joined by spaces, and the
-// refresh at the token address.
+// Defaults: HTTP Basic, scopes separated by spaces, refresh at the token endpoint.
 export default async function ({ base, app, scopes, consent }) {
   const client = new ClientOAuth2({
     clientId: app.client_id,

@@ -5,9 +5,9 @@ import { open } from './site.mjs'
 
 export const note = 'has no refresh: the documented request by hand'
 
-// Its handler for plain node, and its default separator of scopes, the comma.
-// The provider's name is in the path that it answers, /connect/formulary/callback,
-// which is the registered redirect URI.
+// Uses the handler for plain Node and the default scope separator, a comma. The path of
+// the registered redirect URI, /connect/formulary/callback, contains the provider's
+// name, as the library requires.
 export default async function ({ base, app, scopes, consent }) {
   const handler = grant.node({
     config: {

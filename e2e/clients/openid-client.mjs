@@ -1,10 +1,10 @@
 import * as client from 'openid-client'
 
-// The order of its quick start: discovery, PKCE, and the state beside it.
+// As in the quick start of the library: discovery, PKCE and state.
 export default async function ({ base, app, scopes, consent }) {
   const config = await client.discovery(new URL(base), app.client_id, app.client_secret, undefined, {
-    algorithm: 'oauth2', // the metadata of RFC 8414, not that of OpenID Connect
-    execute: [client.allowInsecureRequests], // plain http, which only loopback may speak
+    algorithm: 'oauth2', // metadata of RFC 8414 instead of OpenID Connect
+    execute: [client.allowInsecureRequests], // plain HTTP, which is allowed for loopback only
   })
   if (!config.serverMetadata().supportsPKCE()) throw new Error('the metadata does not tell of PKCE')
 

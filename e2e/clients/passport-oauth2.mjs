@@ -8,8 +8,8 @@ import { open } from './site.mjs'
 
 export const note = 'refresh by the node-oauth client inside it, as strategies do'
 
-// An express site with the two routes of the library's documentation, and a
-// browser that is sent from one to the other.
+// An Express site with the two routes of the library's documentation, and a browser
+// that is redirected between them.
 export default async function ({ base, app, scopes, consent }) {
   const strategy = new OAuth2Strategy({
     authorizationURL: `${base}/authorize`,
@@ -18,16 +18,16 @@ export default async function ({ base, app, scopes, consent }) {
     clientSecret: app.client_secret,
     callbackURL: app.redirect_uri,
     scope: scopes,
-    state: true, // kept in the session and compared by the library
+    state: true, // stored in the session and checked by the library
   }, (access, refresh, profile, done) => done(null, { access, refresh }))
   const own = new passport.Passport().use(strategy)
 
-  let came, failed
+  let user, failed
   const site = express()
   site.use(session({ secret: randomUUID(), resave: false, saveUninitialized: false }))
   site.get('/login', own.authenticate('oauth2', { session: false }))
   site.get(new URL(app.redirect_uri).pathname, own.authenticate('oauth2', { session: false }), (req, res) => {
-    came = req.user
+    user = req.user
     res.send('Welcome back')
   })
   site.use((error, req, res, next) => {
@@ -41,11 +41,11 @@ export default async function ({ base, app, scopes, consent }) {
     const away = await browser.open(new URL('/login', app.redirect_uri))
     const home = await browser.open(await consent(away.location))
     if (failed) throw failed
-    if (!came) throw new Error(`the callback was answered ${home.status}`)
+    if (!user) throw new Error(`the callback was answered ${home.status}`)
   } finally {
     await close()
   }
-  return { access: came.access, refreshed: await refresh(strategy, came.refresh) }
+  return { access: user.access, refreshed: await refresh(strategy, user.refresh) }
 }
 
 function refresh(strategy, token) {

@@ -1,11 +1,11 @@
 import { Browser } from './browser.mjs'
 
-// signIn returns the person's answer to every application that asks: a function
-// from the authorization address to where the person is sent back to.
+// signIn signs in a user and returns a function that allows access: it takes the
+// authorization URL and returns the redirect URL.
 export async function signIn(base, email, password) {
   const browser = new Browser()
-  const door = await browser.open(`${base}/signin`, { email, password, next: '/' })
-  if (door.status !== 303) throw new Error(`signing in was answered ${door.status}`)
+  const response = await browser.open(`${base}/signin`, { email, password, next: '/' })
+  if (response.status !== 303) throw new Error(`signing in was answered ${response.status}`)
 
   return async function consent(authorizationUrl) {
     const page = await browser.open(authorizationUrl)

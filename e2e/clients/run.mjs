@@ -1,7 +1,6 @@
-// Takes every library through the whole flow, and through two that fail, and runs
-// the generated clients.
-// The script beside this file starts Formulary and hands over, by environment,
-// where it is, who the person is and which application asks.
+// Runs every library through the whole flow and two failing ones, and runs the
+// generated clients. The script "run" in this directory starts Formulary and passes its
+// URL, the user and the application in environment variables.
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +16,7 @@ const libraries = {
   '@badgateway/oauth2-client': './badgateway-oauth2-client.mjs',
   arctic: './arctic.mjs',
 }
-// Compiled by the script beside this file.
+// Compiled by the script "run".
 const generated = {
   'Go client, oapi-codegen': ['./go/list'],
   'TypeScript client, openapi-fetch': [process.execPath, './ts/list.js'],
@@ -61,7 +60,7 @@ for (const [name, command] of Object.entries(generated)) {
 }
 const count = Object.keys(libraries).length + Object.keys(generated).length
 console.log(`${count - failed} passed, ${failed} failed`)
-// A library may leave a timer or a connection behind; the result is in.
+// Libraries may leave timers or connections open, so exit explicitly.
 process.exit(failed ? 1 : 0)
 
 async function check({ default: flow, reason, note }) {
@@ -70,7 +69,7 @@ async function check({ default: flow, reason, note }) {
   for (const token of [access, refreshed]) {
     await listed(fetch(`${base}/api/v1/forms`, { headers: { authorization: `Bearer ${token}` } }))
   }
-  // Some libraries also make the call.
+  // Some libraries also send the request.
   if (get) await listed(get(`${base}/api/v1/forms`))
 
   await fails('invalid_grant', reason, flow({ base, app, scopes, consent: withWrongCode }))
@@ -86,7 +85,7 @@ async function listed(call) {
   }
 }
 
-// fails holds where the library's own error names the reason that we sent.
+// fails checks that the library's own error contains the reason that the server sent.
 async function fails(want, reason, flow) {
   let error
   await flow.catch((caught) => { error = caught })
@@ -107,8 +106,8 @@ async function listsForms(command) {
   if (stdout.trim() !== title) throw new Error(`it lists ${JSON.stringify(stdout)}`)
 }
 
-// accessToken goes through the flow by hand, so that when this fails no library is
-// to blame.
+// accessToken runs the flow without a library, so that its failures cannot come from
+// one.
 async function accessToken(scope) {
   const { client_id, client_secret, redirect_uri } = app
   const ask = new URLSearchParams({ response_type: 'code', client_id, redirect_uri, scope })
@@ -121,14 +120,14 @@ async function accessToken(scope) {
   return access_token
 }
 
-// makeForm makes what the lists show.
+// makeForm creates the form that the lists show.
 async function makeForm() {
-  const made = await fetch(`${base}/api/v1/forms`, {
+  const res = await fetch(`${base}/api/v1/forms`, {
     method: 'POST',
     headers: { authorization: `Bearer ${await accessToken('forms:write')}`, 'content-type': 'application/json' },
     body: JSON.stringify({ title }),
   })
-  if (made.status !== 201) throw new Error(`the form was answered ${made.status} ${await made.text()}`)
+  if (res.status !== 201) throw new Error(`the form was answered ${res.status} ${await res.text()}`)
 }
 
 async function version(name) {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { AuthorizationCode } from 'simple-oauth2'
 
-// Its defaults: the secret by HTTP Basic, scopes joined by spaces. It is the
-// library with a setting for a refresh path, so it takes ours.
+// Defaults: HTTP Basic, scopes separated by spaces. This library has a setting for the
+// refresh path.
 export default async function ({ base, app, scopes, consent }) {
   const client = new AuthorizationCode({
     client: { id: app.client_id, secret: app.client_secret },

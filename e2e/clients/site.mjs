@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 
-// open listens where the redirect URI says that the application lives, and
-// returns what closes it again. It is for libraries that are a part of a site.
+// open listens at the redirect URI and returns a function that closes the server. It is
+// for libraries that are part of a web site.
 export async function open(redirectUri, handler) {
   const { hostname, port } = new URL(redirectUri)
   const server = createServer(handler).listen(Number(port), hostname)

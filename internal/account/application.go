@@ -13,23 +13,24 @@ import (
 // Limits of an application's registration.
 const (
 	MaxAppName = 100
-	MaxSecrets = 2 // the one in use and the one that replaces it
+	MaxSecrets = 2 // the current secret and its replacement
 )
 
-// Application is a third party that may ask people for access.
+// Application is a registered OAuth client.
 type Application struct {
-	Account      string // the person who registered it
-	ID           string // the client_id
+	Account      string // ID of the user who registered it
+	ID           string // client_id
 	Name         string
-	Public       bool // has no secret: a native or browser application
+	Public       bool // has no client secret, such as a native application
 	RedirectURIs []string
-	Scopes       Scopes // what it may ask for
-	SendIssuer   bool   // adds iss to its redirects (RFC 9207)
+	Scopes       Scopes // scopes that it may request
+	SendIssuer   bool   // add iss to redirects (RFC 9207)
 	CreatedAt    time.Time
 	Disabled     bool
 }
 
-// Check says what is wrong with a registration, field by field.
+// Check validates a registration and normalizes the name. The error lists the invalid
+// fields.
 func (a *Application) Check() error {
 	var details []fault.Detail
 	invalid := func(field, format string, args ...any) {
@@ -42,7 +43,7 @@ func (a *Application) Check() error {
 	case utf8.RuneCountInString(a.Name) > MaxAppName:
 		invalid("name", "use no more than 100 characters")
 	case err == errMixed:
-		invalid("name", "write each word of the name in one alphabet")
+		invalid("name", "use only one alphabet in each word of the name")
 	case err == errReserved:
 		invalid("name", "choose a name that does not look like part of Formulary")
 	case err != nil:
@@ -50,9 +51,9 @@ func (a *Application) Check() error {
 	}
 	switch n := len(a.RedirectURIs); {
 	case n == 0:
-		invalid("redirect_uri", "at least one redirect URI is needed")
+		invalid("redirect_uri", "enter at least one redirect URI")
 	case n > MaxRedirectURIs:
-		invalid("redirect_uri", "at most 20 redirect URIs")
+		invalid("redirect_uri", "enter no more than 20 redirect URIs")
 	}
 	for _, uri := range a.RedirectURIs {
 		if err := CheckRedirectURI(uri, a.Public); err != nil {
@@ -61,7 +62,7 @@ func (a *Application) Check() error {
 		}
 	}
 	if len(a.Scopes) == 0 {
-		invalid("scope", "at least one permission is needed")
+		invalid("scope", "select at least one scope")
 	}
 	if len(details) > 0 {
 		return fault.InvalidFields(details...)
@@ -69,7 +70,7 @@ func (a *Application) Check() error {
 	return nil
 }
 
-// AppSecret is one of an application's secrets, without its text.
+// AppSecret is the stored form of a client secret.
 type AppSecret struct {
 	ID        string
 	Hash      string

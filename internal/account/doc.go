@@ -1,4 +1,4 @@
-// Package account knows people, sessions, applications and their secrets: how
-// they are named, minted, hashed, compared and checked. It is pure: it holds
-// no state, reads no clock and touches no database.
+// Package account defines users, sessions, applications and their secrets: how they are
+// named, created, hashed, compared and validated. It holds no state, reads no clock and
+// uses no database.
 package account

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
+// TestAppNames shows which names are accepted, and why others are rejected.
 func TestAppNames(t *testing.T) {
 	for _, good := range []string{
 		"Café Müller", "Формы", "表单", "アンケート", "Google フォーム", "설문 조사", "Φόρμες", "نماذج", "طرح‌بندی", "हिन्दी क्‍ष", "טפסים", "แบบฟอร์ม", "Biểu mẫu",
@@ -36,38 +37,47 @@ func TestAppNames(t *testing.T) {
 			}
 		}
 	}
-	// Wherever a zero-width character is put, the name is refused.
+}
+
+// TestAppNamesWithInvisibleCharacters shows that a name with a zero-width character at any
+// position is rejected.
+func TestAppNamesWithInvisibleCharacters(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := []rune(rapid.SampledFrom([]string{"Formulary", "Reports", "Café"}).Draw(t, "name"))
 		at := rapid.IntRange(0, len(name)).Draw(t, "at")
 		hidden := rapid.SampledFrom([]rune{0x200b, 0x200c, 0x200d, 0x2060, 0xfeff, 0xad, 0x61c, 0x200e, 0x180e}).Draw(t, "hidden")
-		if spoiled := string(name[:at]) + string(hidden) + string(name[at:]); CheckAppName(spoiled) == nil {
-			t.Fatalf("%q was taken", spoiled)
-		}
-	})
-	// Any mix of look-alikes of the service's name is refused.
-	alike := map[rune][]rune{}
-	for from, to := range lookAlikes {
-		alike[to] = append(alike[to], from)
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		var name strings.Builder
-		for _, r := range "formulary" {
-			name.WriteRune(rapid.SampledFrom(append(alike[r], r)).Draw(t, "letter"))
-		}
-		if CheckAppName(name.String()) == nil || !isReserved(name.String()) || !isReserved(norm.NFD.String(name.String())) {
-			t.Fatalf("%q was taken", name.String())
+		if altered := string(name[:at]) + string(hidden) + string(name[at:]); CheckAppName(altered) == nil {
+			t.Fatalf("%q was accepted", altered)
 		}
 	})
 }
 
+// TestAppNamesThatLookLikeFormulary shows that any mix of look-alike characters of
+// Formulary is rejected.
+func TestAppNamesThatLookLikeFormulary(t *testing.T) {
+	similar := map[rune][]rune{}
+	for char, latin := range lookAlikes {
+		similar[latin] = append(similar[latin], char)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var name strings.Builder
+		for _, r := range "formulary" {
+			name.WriteRune(rapid.SampledFrom(append(similar[r], r)).Draw(t, "letter"))
+		}
+		if CheckAppName(name.String()) == nil || !isReserved(name.String()) || !isReserved(norm.NFD.String(name.String())) {
+			t.Fatalf("%q was accepted", name.String())
+		}
+	})
+}
+
+// FuzzAppName shows that an accepted name is a single line without the name Formulary.
 func FuzzAppName(f *testing.F) {
 	for _, seed := range []string{"Formulary", "Формы", "a\u200db", "\u0301", "🅵", strings.Repeat("x", 300)} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
 		if CheckAppName(name) == nil && (strings.Contains(strings.ToLower(name), "formulary") || !IsSingleLine(name)) {
-			t.Fatalf("%q was taken", name)
+			t.Fatalf("%q was accepted", name)
 		}
 	})
 }

@@ -22,12 +22,12 @@ const (
 	MaxPassword = 256
 )
 
-// minGuesses is the estimated number of tries, as a power of ten, that a password must
-// withstand. Two plain words come to 8.0 and a decorated one to 8.4, so this refuses
-// passwords such as correcthorse and Tr0ub4dor&3.
-const minGuesses = 8.5
+// minGuessesLog10 is the minimum of estimateGuessesLog10 for a valid password. Two common
+// words have 8.0 and one word with substituted characters 8.4, so it rejects passwords
+// such as correcthorse and Tr0ub4dor&3.
+const minGuessesLog10 = 8.5
 
-// HashCost is how much work argon2id does for one hash.
+// HashCost is the cost of one argon2id hash.
 type HashCost struct {
 	MemoryKiB uint32
 	Passes    uint32
@@ -42,48 +42,51 @@ const (
 	argonSaltLen = 16
 )
 
-// CheckPassword says why a password may not be used, or nil. What is known of
-// the person (address, name) counts as guessable.
-func CheckPassword(password string, known ...string) error {
+// CheckPassword returns an error if a password is too short, too long or too easy to guess.
+// personal is what attackers can know about the user, such as the email address and name.
+func CheckPassword(password string, personal ...string) error {
 	switch n := utf8.RuneCountInString(password); {
 	case n < MinPassword:
-		return fault.Messagef("a password has at least %d characters", MinPassword)
+		return fault.Messagef("use at least %d characters for the password", MinPassword)
 	case n > MaxPassword:
-		return fault.Messagef("a password has at most %d characters", MaxPassword)
+		return fault.Messagef("use %d characters or fewer for the password", MaxPassword)
 	case !utf8.ValidString(password):
-		return fault.Messagef("the password is not valid text")
+		return fault.Messagef("the password contains invalid characters")
 	}
-	// The estimate grows with length; so many characters decide it.
-	guessed := []rune(password)
-	guessed = guessed[:min(len(guessed), 64)]
-	pieces := []string{"formulary"}
-	for _, k := range known {
-		k = strings.ToLower(k)
-		local, _, _ := strings.Cut(k, "@")
-		pieces = append(append(pieces, k, local, strings.ReplaceAll(k, " ", "")), strings.FieldsFunc(k, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })...)
+	// 64 characters bound the time. More can only increase the estimate.
+	prefix := []rune(password)
+	prefix = prefix[:min(len(prefix), 64)]
+	known := []string{"formulary"}
+	for _, text := range personal {
+		text = strings.ToLower(text)
+		local, _, _ := strings.Cut(text, "@")
+		known = append(known, text, local, strings.ReplaceAll(text, " ", ""))
+		known = append(known, strings.FieldsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })...)
 	}
-	if estimateGuesses(string(guessed), pieces) < minGuesses {
-		return fault.Messagef("this password is easy to guess; a few unrelated words make a good one")
+	if estimateGuessesLog10(string(prefix), known) < minGuessesLog10 {
+		return fault.Messagef("this password is too easy to guess; try a few unrelated words")
 	}
 	return nil
 }
 
-// Hasher hashes passwords, a few at a time: each takes 19 MiB and about 30 ms
-// of a core, and a flood of sign-ins must not take the machine.
+// Hasher hashes passwords. At DefaultHashCost a hash takes 19 MiB and about 30 ms of a
+// core, so Hasher limits how many run at once: a flood of sign-ins must not take all
+// memory and CPU.
 type Hasher struct {
 	slots chan struct{}
 	cost  HashCost
-	decoy string
+	decoy string // hash of no password, for unknown users
 }
 
-// NewHasher allows so many hashes at once, each at the given cost.
-func NewHasher(atOnce int, cost HashCost) *Hasher {
-	h := &Hasher{slots: make(chan struct{}, atOnce), cost: cost}
+// NewHasher returns a Hasher that computes up to concurrency hashes at once.
+func NewHasher(concurrency int, cost HashCost) *Hasher {
+	h := &Hasher{slots: make(chan struct{}, concurrency), cost: cost}
 	h.decoy = cost.encode(make([]byte, argonSaltLen), make([]byte, argonKeyLen))
 	return h
 }
 
-func (h *Hasher) enter(ctx context.Context) error {
+// acquireSlot waits for a free slot. The caller frees it by receiving from slots.
+func (h *Hasher) acquireSlot(ctx context.Context) error {
 	select {
 	case h.slots <- struct{}{}:
 		return nil
@@ -92,9 +95,9 @@ func (h *Hasher) enter(ctx context.Context) error {
 	}
 }
 
-// Hash returns the text to store for a password.
+// Hash returns the encoded hash of a password, for storage.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
-	if err := h.enter(ctx); err != nil {
+	if err := h.acquireSlot(ctx); err != nil {
 		return "", err
 	}
 	defer func() { <-h.slots }()
@@ -103,30 +106,30 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return h.cost.encode(salt, h.cost.derive(password, salt)), nil
 }
 
-// Verify compares a password with a stored text, at the cost that the text names.
-// With an empty text, as for an unknown address, it does the same work and says no.
+// Verify compares a password with a stored hash, at the cost that the hash was made with.
+// If stored is empty, as for an unknown user, it takes the same time and returns false.
 func (h *Hasher) Verify(ctx context.Context, stored, password string) (bool, error) {
-	if err := h.enter(ctx); err != nil {
+	if err := h.acquireSlot(ctx); err != nil {
 		return false, err
 	}
 	defer func() { <-h.slots }()
-	known := stored != ""
-	if !known {
+	exists := stored != ""
+	if !exists {
 		stored = h.decoy
 	}
-	cost, salt, key, err := decode(stored)
+	cost, salt, key, err := decodeHash(stored)
 	if err != nil {
 		return false, err
 	}
-	same := subtle.ConstantTimeCompare(cost.derive(password, salt), key) == 1
-	return same && known, nil
+	equal := subtle.ConstantTimeCompare(cost.derive(password, salt), key) == 1
+	return equal && exists, nil
 }
 
 func (c HashCost) derive(password string, salt []byte) []byte {
 	return argon2.IDKey([]byte(password), salt, c.Passes, c.MemoryKiB, argonThreads, argonKeyLen)
 }
 
-// phcFormat is the PHC string format, up to the salt.
+// phcFormat is the start of a hash in the PHC string format, up to the salt.
 const phcFormat = "$argon2id$v=%d$m=%d,t=%d,p=%d$"
 
 func (c HashCost) encode(salt, key []byte) string {
@@ -134,10 +137,10 @@ func (c HashCost) encode(salt, key []byte) string {
 	return fmt.Sprintf(phcFormat, argon2.Version, c.MemoryKiB, c.Passes, argonThreads) + b64.EncodeToString(salt) + "$" + b64.EncodeToString(key)
 }
 
-// maxHashMemoryKiB bounds what a damaged row can make Verify allocate.
+// maxHashMemoryKiB bounds the memory that Verify allocates for a damaged row.
 const maxHashMemoryKiB = 1 << 20
 
-func decode(stored string) (cost HashCost, salt, key []byte, err error) {
+func decodeHash(stored string) (cost HashCost, salt, key []byte, err error) {
 	var version, threads int
 	if _, err := fmt.Sscanf(stored, phcFormat, &version, &cost.MemoryKiB, &cost.Passes, &threads); err != nil {
 		return cost, nil, nil, fmt.Errorf("stored password hash has an unknown format: %w", err)

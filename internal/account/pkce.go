@@ -5,15 +5,14 @@ import (
 	"encoding/base64"
 )
 
-// ValidChallenge says whether an S256 code challenge has the shape that a
-// SHA-256 in base64url has (RFC 7636).
+// ValidChallenge reports whether a text can be an S256 code challenge: a SHA-256 in
+// base64url (RFC 7636).
 func ValidChallenge(challenge string) bool {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(challenge)
 	return err == nil && len(raw) == sha256.Size
 }
 
-// ValidVerifier says whether a code verifier has 43 to 128 unreserved
-// characters.
+// ValidVerifier reports whether a code verifier has 43 to 128 unreserved characters.
 func ValidVerifier(verifier string) bool {
 	if len(verifier) < 43 || len(verifier) > 128 {
 		return false
@@ -29,7 +28,7 @@ func ValidVerifier(verifier string) bool {
 	return true
 }
 
-// Challenge is the S256 challenge of a verifier.
+// Challenge returns the S256 challenge of a verifier.
 func Challenge(verifier string) string {
 	return Hash(verifier)
 }

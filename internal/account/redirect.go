@@ -10,67 +10,67 @@ import (
 	"formulary/internal/fault"
 )
 
-// Limits of an application's registration.
+// Limits of the redirect URIs of an application.
 const (
 	MaxRedirectURIs   = 20
 	MaxRedirectLength = 2000
 )
 
-// CheckRedirectURI says why a URI may not be registered, or nil. Private-use
-// schemes (RFC 8252) are for public applications only and need a dot, so that
-// no scheme with a meaning in browsers can be registered.
+// CheckRedirectURI returns an error if a URI may not be registered. Only public
+// applications may use private-use schemes (RFC 8252). Such a scheme must contain a dot,
+// which excludes schemes that browsers interpret, such as javascript.
 func CheckRedirectURI(uri string, public bool) error {
 	if uri == "" {
-		return fault.Messagef("a redirect URI is needed")
+		return fault.Messagef("enter a redirect URI")
 	}
 	if len(uri) > MaxRedirectLength {
-		return fault.Messagef("a redirect URI has at most %d characters", MaxRedirectLength)
+		return fault.Messagef("a redirect URI can have up to %d characters", MaxRedirectLength)
 	}
 	for _, r := range uri {
 		if r <= ' ' || r >= 0x7f || strings.ContainsRune(`\<>"^`+"`{|}", r) {
-			return fault.Messagef("a redirect URI is plain ASCII; encode everything else with %")
+			return fault.Messagef("use only ASCII characters in a redirect URI; percent-encode the rest")
 		}
 	}
 	if strings.Contains(uri, "*") {
-		return fault.Messagef("a redirect URI has no wildcard: it is matched byte for byte")
+		return fault.Messagef("redirect URIs are matched exactly; remove the wildcard")
 	}
 	u, err := url.Parse(uri)
 	if err != nil || !u.IsAbs() {
-		return fault.Messagef("a redirect URI is absolute, such as https://example.com/callback")
+		return fault.Messagef("enter an absolute redirect URI, such as https://example.com/callback")
 	}
 	if strings.Contains(uri, "#") {
-		return fault.Messagef("a redirect URI has no fragment after a #")
+		return fault.Messagef("remove the fragment (#…) from the redirect URI")
 	}
 	if u.User != nil {
-		return fault.Messagef("a redirect URI has no user name or password")
+		return fault.Messagef("remove the user name and password from the redirect URI")
 	}
 	if strings.Trim(strings.ToLower(u.Host), "abcdefghijklmnopqrstuvwxyz0123456789.-:[]") != "" {
-		return fault.Messagef("the host of a redirect URI has letters, digits, dots and hyphens")
+		return fault.Messagef("the host of a redirect URI can only contain letters, numbers, dots and hyphens")
 	}
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
-		return fault.Messagef("the query of the redirect URI is malformed")
+		return fault.Messagef("the query string of the redirect URI is malformed")
 	}
 	for _, name := range []string{"code", "state", "error", "error_description", "iss"} {
 		if query.Has(name) {
-			return fault.Messagef("the query of the redirect URI may not have %q: we add it ourselves", name)
+			return fault.Messagef("remove %q from the query string of the redirect URI; Formulary adds it", name)
 		}
 	}
 	switch {
 	case u.Scheme == "https":
 		if u.Hostname() == "" {
-			return fault.Messagef("the redirect URI names no host")
+			return fault.Messagef("the redirect URI has no host")
 		}
 	case u.Scheme == "http":
 		if host := u.Hostname(); host != "localhost" && !isLoopback(host) {
-			return fault.Messagef("http is only for this machine (127.0.0.1, [::1], localhost); use https")
+			return fault.Messagef("use https; http is only allowed for 127.0.0.1, [::1] and localhost")
 		}
 	case strings.Contains(u.Scheme, "."):
 		if !public {
-			return fault.Messagef("a scheme of one's own is for public (native) applications only")
+			return fault.Messagef("custom schemes are only allowed for public applications")
 		}
 		if u.Opaque != "" || u.Host != "" && u.Path == "" {
-			return fault.Messagef("a scheme of one's own is followed by a path, such as com.example.app:/callback")
+			return fault.Messagef("add a path after the custom scheme, such as com.example.app:/callback")
 		}
 	default:
 		return fault.Messagef("the scheme %s is not allowed; use https", u.Scheme)
@@ -83,9 +83,9 @@ func isLoopback(host string) bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// RedirectMatches says whether a presented URI is one of the registered: byte for
-// byte, except that a public application's loopback IP literal may differ in
-// its port (RFC 8252 §7.3).
+// RedirectMatches reports whether uri is registered. URIs must be equal byte for byte, with
+// one exception: for a public application, the port of a loopback IP address may differ
+// (RFC 8252 §7.3).
 func RedirectMatches(registered []string, uri string, public bool) bool {
 	if slices.Contains(registered, uri) {
 		return true
@@ -93,15 +93,15 @@ func RedirectMatches(registered []string, uri string, public bool) bool {
 	if !public {
 		return false
 	}
-	bare, ok := withoutLoopbackPort(uri)
+	withoutPort, ok := withoutLoopbackPort(uri)
 	return ok && slices.ContainsFunc(registered, func(r string) bool {
 		b, ok := withoutLoopbackPort(r)
-		return ok && b == bare
+		return ok && b == withoutPort
 	})
 }
 
-// withoutLoopbackPort cuts the port out of http://127.0.0.1:port/… by text, so
-// that all other bytes still have to be equal.
+// withoutLoopbackPort removes the port from http://127.0.0.1:port/…. It works on the text
+// and not on a parsed URL, so that all other bytes stay the same.
 func withoutLoopbackPort(uri string) (string, bool) {
 	rest, ok := strings.CutPrefix(uri, "http://")
 	if !ok {
@@ -128,8 +128,8 @@ func withoutLoopbackPort(uri string) (string, bool) {
 	return "http://" + host + tail, true
 }
 
-// RedirectHost is what the consent page shows as the place that the person is
-// sent to.
+// RedirectHost returns the host of a redirect URI, or its scheme if there is no host. The
+// consent page shows it.
 func RedirectHost(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -141,8 +141,8 @@ func RedirectHost(uri string) string {
 	return u.Scheme + ":"
 }
 
-// RedirectSource is the source expression that lets a page's form end there
-// (Content-Security-Policy, form-action).
+// RedirectSource returns the Content-Security-Policy source expression for a redirect URI.
+// The consent page needs it in form-action.
 func RedirectSource(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -154,8 +154,8 @@ func RedirectSource(uri string) string {
 	return u.Scheme + ":"
 }
 
-// AddQuery appends parameters to a redirect URI and leaves its own bytes as
-// they are.
+// AddQuery appends parameters to a redirect URI, in the given order, and leaves the other
+// bytes unchanged.
 func AddQuery(uri string, params url.Values, order ...string) string {
 	var b strings.Builder
 	b.WriteString(uri)

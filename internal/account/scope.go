@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Scope is one permission that an application can be given.
+// Scope is one permission of a token.
 type Scope string
 
 const (
@@ -17,52 +17,51 @@ const (
 	WebhooksWrite  Scope = "webhooks:write"
 )
 
-// ScopeList lists every scope with the sentence that the consent page shows.
+// ScopeList lists all scopes with their descriptions on the consent page.
 var ScopeList = []struct {
 	Scope       Scope
 	Description string
 }{
-	{FormsRead, "See your forms"},
-	{FormsWrite, "Create, change, publish and delete your forms"},
-	{ResponsesRead, "Read and export the responses to your forms"},
-	{ResponsesWrite, "Submit responses for you, edit and delete responses"},
-	{WebhooksRead, "See the webhooks of your forms"},
-	{WebhooksWrite, "Add, change and remove webhooks"},
+	{FormsRead, "View your forms"},
+	{FormsWrite, "Create, edit, publish and delete your forms"},
+	{ResponsesRead, "View and export responses to your forms"},
+	{ResponsesWrite, "Submit, edit and delete responses on your behalf"},
+	{WebhooksRead, "View the webhooks of your forms"},
+	{WebhooksWrite, "Create, edit and delete webhooks"},
 }
 
-// Description is the scope in the words of the consent page.
+// Description returns the description of the scope on the consent page.
 func (s Scope) Description() string {
-	for _, known := range ScopeList {
-		if known.Scope == s {
-			return known.Description
+	for _, entry := range ScopeList {
+		if entry.Scope == s {
+			return entry.Description
 		}
 	}
 	return string(s)
 }
 
-// Scopes is a set of permissions in the order in which they were asked for.
+// Scopes is a set of scopes in the order in which they were requested.
 type Scopes []Scope
 
-// DefaultScopes is what an application gets that names none at registration.
+// DefaultScopes returns all scopes, the default for new applications.
 func DefaultScopes() Scopes {
 	all := make(Scopes, len(ScopeList))
-	for i, known := range ScopeList {
-		all[i] = known.Scope
+	for i, entry := range ScopeList {
+		all[i] = entry.Scope
 	}
 	return all
 }
 
-// ParseScopes reads scopes separated by commas or spaces; duplicates collapse.
-// The second result is the first unknown name, or empty.
-func ParseScopes(text string) (Scopes, string) {
-	var scopes Scopes
+// ParseScopes parses scopes separated by commas or spaces and drops duplicates. If a name
+// is unknown, it returns no scopes and that name.
+func ParseScopes(text string) (scopes Scopes, unknown string) {
 	for _, name := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 		s := Scope(name)
-		if !slices.ContainsFunc(ScopeList, func(known struct {
+		if !slices.ContainsFunc(ScopeList, func(entry struct {
 			Scope       Scope
 			Description string
 		}) bool {
-			return known.Scope == s
+			return entry.Scope == s
 		}) {
 			return nil, name
 		}
@@ -73,7 +72,7 @@ func ParseScopes(text string) (Scopes, string) {
 	return scopes, ""
 }
 
-// String joins the scopes by a comma, as every answer does.
+// String joins the scopes with commas, the format of all responses.
 func (s Scopes) String() string {
 	var b strings.Builder
 	for i, scope := range s {
@@ -85,7 +84,7 @@ func (s Scopes) String() string {
 	return b.String()
 }
 
-// Has says whether the scope is in the set.
+// Has reports whether the scope is in the set.
 func (s Scopes) Has(scope Scope) bool { return slices.Contains(s, scope) }
 
 // FirstNotIn returns the first scope that is not in the allowed set, or empty.
@@ -98,13 +97,13 @@ func (s Scopes) FirstNotIn(allowed Scopes) Scope {
 	return ""
 }
 
-// Intersect keeps what is also in the allowed set.
+// Intersect returns the scopes that are also in the allowed set.
 func (s Scopes) Intersect(allowed Scopes) Scopes {
-	var kept Scopes
+	var common Scopes
 	for _, scope := range s {
 		if allowed.Has(scope) {
-			kept = append(kept, scope)
+			common = append(common, scope)
 		}
 	}
-	return kept
+	return common
 }

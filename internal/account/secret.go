@@ -13,7 +13,7 @@ import (
 	"formulary/internal/id"
 )
 
-// Prefixes say what a leaked secret is, so that scanners can find it.
+// Prefixes of secrets. They let secret scanners find leaked secrets.
 const (
 	AccessToken       = "fma_"
 	RefreshToken      = "fmr_"
@@ -30,8 +30,8 @@ const (
 	selectorBytes = 12
 )
 
-// Secret is a freshly minted credential. Text goes to its holder and is never
-// stored; Account, ID and Hash are the row that recognises it.
+// Secret is a new credential. Text is sent to the client and never stored. Account, ID and
+// Hash are stored.
 type Secret struct {
 	Text    string
 	Account string
@@ -39,17 +39,17 @@ type Secret struct {
 	Hash    string
 }
 
-// SecretRef is what a presented credential claims to be: where to look for its row,
-// and the hash that the row must have.
+// SecretRef identifies the stored row of a credential: Account and ID are its key, and the
+// row must have the same Hash.
 type SecretRef struct {
 	Account string
 	ID      string
 	Hash    string
 }
 
-// NewSecret makes a credential that belongs to an account. Its text is the prefix
-// and base64url of: the account (16 bytes), a selector that sorts by time (12
-// bytes), and 256 random bits. The first two only say where to look.
+// NewSecret returns a new credential of an account. Its text is the prefix and the
+// base64url encoding of the account (16 bytes), a selector that sorts by time (12 bytes)
+// and 256 random bits. Account and selector only locate the row.
 func NewSecret(prefix, accountID string, now time.Time) Secret {
 	owner, _ := id.Parse(id.User, accountID)
 	var raw [16 + selectorBytes + randomBytes]byte
@@ -67,11 +67,11 @@ func NewSecret(prefix, accountID string, now time.Time) Secret {
 	}
 }
 
-// Ref is what the secret's holder will present.
+// Ref returns the reference that ParseSecret returns for the text of the secret.
 func (s Secret) Ref() SecretRef { return SecretRef{s.Account, s.ID, s.Hash} }
 
-// ParseSecret reads a credential made by Mint. A text of another kind, length or
-// spelling is not one.
+// ParseSecret parses a credential made by NewSecret. It returns false if the prefix, the
+// length or the encoding is wrong. It does not check whether the credential exists.
 func ParseSecret(prefix, text string) (SecretRef, bool) {
 	body, ok := strings.CutPrefix(text, prefix)
 	var raw [16 + selectorBytes + randomBytes]byte
@@ -88,7 +88,7 @@ func ParseSecret(prefix, text string) (SecretRef, bool) {
 	}, true
 }
 
-// NewClientSecret makes the secret of an application: 256 random bits.
+// NewClientSecret returns a new client secret with 256 random bits, and its hash.
 func NewClientSecret() (text, hash string) {
 	var raw [randomBytes]byte
 	rand.Read(raw[:])
@@ -96,20 +96,20 @@ func NewClientSecret() (text, hash string) {
 	return text, Hash(text)
 }
 
-// Hash is how every secret but a password is stored. 256 random bits cannot be
-// searched, so a fast hash is enough.
+// Hash returns the stored form of every secret except passwords. A fast hash is enough,
+// because 256 random bits cannot be guessed.
 func Hash(text string) string {
-	var room [128]byte // most secrets need no other
-	sum := sha256.Sum256(append(room[:0], text...))
-	return string(base64.RawURLEncoding.AppendEncode(room[:0], sum[:]))
+	var buf [128]byte // avoids an allocation for most secrets
+	sum := sha256.Sum256(append(buf[:0], text...))
+	return string(base64.RawURLEncoding.AppendEncode(buf[:0], sum[:]))
 }
 
-// EqualHash compares in constant time.
+// EqualHash compares two hashes in constant time.
 func EqualHash(a, b string) bool {
 	return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1
 }
 
-// ValidSelector says whether a text can be the ID of a secret's row.
+// ValidSelector reports whether a text can be the ID of a Secret.
 func ValidSelector(id string) bool {
 	raw, err := hex.DecodeString(id)
 	return err == nil && len(raw) == selectorBytes

@@ -11,77 +11,77 @@ import (
 	"formulary/internal/fault"
 )
 
-// Roles of a person on this installation.
+// Roles of a user on this installation.
 const (
-	RoleAdmin  = "operator" // made with the set-up link, or first on the command line
+	RoleAdmin  = "operator" // administrator: created with the setup link, or the first user on the command line
 	RoleMember = "member"
 )
 
-// Limits of what a person tells about themselves.
+// Limits of the profile of a user.
 const (
 	MaxEmail = 254
 	MaxName  = 200
 )
 
-// User is an account: somebody who owns forms and applications.
+// User is an account. It owns forms and applications.
 type User struct {
 	ID        string
 	Email     string
 	Name      string
 	Language  string
-	TimeZone  string // as in the IANA database; empty: UTC
+	TimeZone  string // name in the IANA database; empty: UTC
 	Role      string
-	Password  string // argon2id, never shown
+	Password  string // argon2id hash
 	CreatedAt time.Time
 	Disabled  bool
 }
 
-// DisplayName is how pages speak to the person.
-func (p User) DisplayName() string {
-	if p.Name != "" {
-		return p.Name
+// DisplayName returns the name of the user or, if there is none, the email address.
+func (u User) DisplayName() string {
+	if u.Name != "" {
+		return u.Name
 	}
-	return p.Email
+	return u.Email
 }
 
-// ParseEmail checks an address and returns it trimmed.
+// ParseEmail validates an email address and returns it without surrounding spaces.
 func ParseEmail(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
-		return "", fault.Messagef("an e-mail address is needed")
+		return "", fault.Messagef("enter an email address")
 	}
 	if len(text) > MaxEmail || !IsSingleLine(text) {
-		return "", fault.Messagef("this is not an e-mail address")
+		return "", fault.Messagef("enter an email address, such as name@example.com")
 	}
 	parsed, err := mail.ParseAddress(text)
 	if err != nil || parsed.Address != text || parsed.Name != "" || strings.ContainsAny(text, " ,<>\"") {
-		return "", fault.Messagef("this is not an e-mail address")
+		return "", fault.Messagef("enter an email address, such as name@example.com")
 	}
 	if _, domain, _ := strings.Cut(text, "@"); strings.HasPrefix(domain, "[") {
-		return "", fault.Messagef("this is not an e-mail address")
+		return "", fault.Messagef("enter an email address, such as name@example.com")
 	}
 	return text, nil
 }
 
-// EmailKey is the form of an address under which it is unique: letter case and
-// the way accents are encoded make no difference.
+// EmailKey returns the normalized form of an email address, which is unique per user.
+// Letter case and Unicode normalization make no difference.
 func EmailKey(email string) string {
 	return strings.ToLower(norm.NFKC.String(email))
 }
 
-// ParseName checks what a person wants to be called.
+// ParseName validates the name of a user and returns it without surrounding spaces.
 func ParseName(text string) (string, error) {
 	text = strings.TrimSpace(text)
 	if !IsSingleLine(text) {
-		return "", fault.Messagef("a name is one line of text")
+		return "", fault.Messagef("enter the name on one line")
 	}
 	if utf8.RuneCountInString(text) > MaxName {
-		return "", fault.Messagef("a name has at most %d characters", MaxName)
+		return "", fault.Messagef("use %d characters or fewer for the name", MaxName)
 	}
 	return text, nil
 }
 
-// Session is a person signed in on a device.
+// Session is a signed-in browser of a user.
 type Session struct {
 	Account   string
 	ID        string
@@ -92,16 +92,16 @@ type Session struct {
 	Agent     string
 }
 
-// How long a session lives without use, and at all.
+// Lifetimes of a session.
 const (
-	SessionIdle     = 14 * 24 * time.Hour
-	SessionAbsolute = 90 * 24 * time.Hour
+	SessionIdle     = 14 * 24 * time.Hour // after the last use
+	SessionAbsolute = 90 * 24 * time.Hour // after signing in
 )
 
-// DeviceIdle is how long a device is known after the last sign-in there.
+// DeviceIdle is how long a device is recognized after the last sign-in on it.
 const DeviceIdle = 400 * 24 * time.Hour
 
-// IsLive says whether the session still counts.
+// IsLive reports whether the session has not expired.
 func (s Session) IsLive(now time.Time) bool {
 	return now.Sub(s.UsedAt) < SessionIdle && now.Sub(s.CreatedAt) < SessionAbsolute
 }

@@ -44,7 +44,7 @@ func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope account.Sc
 	if scope != "" && !caller.Scopes.Has(scope) {
 		return caller, &fault.Error{
 			Code:      fault.MissingScope,
-			Message:   fmt.Sprintf("The access token lacks the scope %s.", scope),
+			Message:   fmt.Sprintf("The access token is missing the scope %s.", scope),
 			Challenge: fmt.Sprintf(`Bearer error="insufficient_scope", scope=%q`, scope),
 		}
 	}

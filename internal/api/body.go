@@ -35,7 +35,7 @@ const (
 // nesting) is an error that names the place.
 func readBody(w http.ResponseWriter, r *http.Request, most int64, into any) ([]byte, error) {
 	if !isJSON(r.Header.Get("Content-Type")) {
-		return nil, fault.New(fault.UnsupportedMedia, "The body must be sent as application/json.")
+		return nil, fault.New(fault.UnsupportedMedia, "Send the body as application/json.")
 	}
 	text, err := readAll(w, r, most)
 	if err != nil {
@@ -65,23 +65,23 @@ func readAll(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error)
 		text, err = io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, fault.New(fault.TooLarge, "The body is larger than %d KiB.", most>>10)
+		return nil, fault.New(fault.TooLarge, "The body is too large. The limit is %d KiB.", most>>10)
 	}
 	if err != nil {
-		return nil, &fault.Error{Code: fault.BadJSON, Message: "The body could not be read to its end.", Cause: err}
+		return nil, &fault.Error{Code: fault.BadJSON, Message: "The request ended before the whole body was received.", Cause: err}
 	}
 	return text, nil
 }
 
 func parseBody(text []byte, into any) error {
 	if len(bytes.TrimSpace(text)) == 0 {
-		return fault.New(fault.BadJSON, "The body is empty; a JSON object is expected.")
+		return fault.New(fault.BadJSON, "The body is empty. Send a JSON object.")
 	}
 	if first := bytes.TrimSpace(text)[0]; first == 'n' || first == '"' || first == '[' {
 		return fault.New(fault.BadJSON, "The body must be a JSON object.")
 	}
 	if isTooDeep(text) {
-		return fault.New(fault.BadJSON, "The body is nested more than %d levels deep.", maxDepth)
+		return fault.New(fault.BadJSON, "The body is nested too deeply. The limit is %d levels.", maxDepth)
 	}
 	err := json.Unmarshal(text, into, json.RejectUnknownMembers(true))
 	if err == nil {
@@ -91,12 +91,12 @@ func parseBody(text []byte, into any) error {
 		field := strings.Join(slices.Collect(semantic.JSONPointer.Tokens()), ".")
 		if errors.Is(err, json.ErrUnknownName) {
 			return &fault.Error{Code: fault.BadJSON, Message: fmt.Sprintf("Unknown field %q.", field),
-				Details: []fault.Detail{{Field: field, Message: "there is no such field"}}, Cause: err}
+				Details: []fault.Detail{{Field: field, Message: "unknown field"}}, Cause: err}
 		}
 		if field == "" {
 			return &fault.Error{Code: fault.BadJSON, Message: "The body must be a JSON object.", Cause: err}
 		}
-		invalid := fault.InvalidField(field, "%s is not what is expected here", kindName(semantic.JSONKind))
+		invalid := fault.InvalidField(field, "has the wrong type: %s", kindName(semantic.JSONKind))
 		invalid.Cause = err
 		return invalid
 	}
@@ -104,9 +104,9 @@ func parseBody(text []byte, into any) error {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		switch {
 		case errors.Is(err, jsontext.ErrDuplicateName):
-			message = fmt.Sprintf("The field %q is given twice.", syntax.JSONPointer.LastToken())
+			message = fmt.Sprintf("The field %q appears more than once.", syntax.JSONPointer.LastToken())
 		default:
-			message = fmt.Sprintf("The body is not valid JSON at byte %d.", syntax.ByteOffset)
+			message = fmt.Sprintf("The body is not valid JSON (at byte %d).", syntax.ByteOffset)
 		}
 	}
 	return &fault.Error{Code: fault.BadJSON, Message: message, Cause: err}
@@ -137,7 +137,7 @@ func rejectNull(text []byte) error {
 		}
 		if token.Kind() == 'n' && (depth == 1 || !inAnswers) {
 			field := strings.Join(slices.Collect(d.StackPointer().Tokens()), ".")
-			return fault.InvalidField(field, "null is not what is expected here; leave the field out")
+			return fault.InvalidField(field, "cannot be null; omit the field instead")
 		}
 	}
 }

@@ -25,7 +25,7 @@ func TestKeysToTheLetter(t *testing.T) {
 		w.is("no word of sites", w.Call("POST", "/api/v1/forms", w.ada, `{"title": "x"}`, "Idempotency-Key: s"), 409002)
 		w.is("a number", w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 1}}`, "Idempotency-Key: n"), 0)
 		reused := w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 2}}`, "Idempotency-Key: n")
-		if want := `{"errorCode":409002,"message":"This Idempotency-Key was already used with another body."}`; strings.TrimSpace(reused.Text) != want {
+		if want := `{"errorCode":409002,"message":"This Idempotency-Key was already used with a different request body."}`; strings.TrimSpace(reused.Text) != want {
 			t.Errorf("a key of another body says more than that: %s", reused.Text)
 		}
 		w.is("nearly the same", w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 1.00000000000000000001}}`, "Idempotency-Key: n"), 409002)

@@ -14,16 +14,16 @@ import (
 
 // Error is the body of every error under /api/v1.
 type Error struct {
-	ErrorCode int            `json:"errorCode" doc:"Six digits; the first three are the HTTP status" example:"404002"`
-	Message   string         `json:"message" doc:"What went wrong, for people" example:"There is no such resource in this account."`
-	Details   []fault.Detail `json:"details,omitempty" doc:"What is wrong, field by field, where input is at fault" nullable:"false"`
+	ErrorCode int            `json:"errorCode" doc:"Six digits. The first three are the HTTP status." example:"404002"`
+	Message   string         `json:"message" doc:"A readable description of the error" example:"Not found in this account."`
+	Details   []fault.Detail `json:"details,omitempty" doc:"Validation errors, one per field" nullable:"false"`
 }
 
 // OAuthError is the body of an error under /api/oauth2: the words of RFC 6749
 // beside our own.
 type OAuthError struct {
-	Name        string `json:"error" doc:"As in RFC 6749" example:"invalid_grant"`
-	Description string `json:"error_description" doc:"The same text as message"`
+	Name        string `json:"error" doc:"Error code defined in RFC 6749" example:"invalid_grant"`
+	Description string `json:"error_description" doc:"Same as message"`
 	Error
 }
 
@@ -47,7 +47,7 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case e.Code == fault.Internal:
 		id := h.Get("X-Request-Id")
-		message += " If it happens again, please quote " + id + "."
+		message += " If this continues, contact support with request ID " + id + "."
 		a.Log.Error("request failed", "error", err, "method", r.Method, "path", r.URL.Path, "request_id", id)
 	case e.Code == fault.DatabaseUnreachable:
 		a.Log.Error("database unreachable", "error", err, "method", r.Method, "path", r.URL.Path, "request_id", h.Get("X-Request-Id"))

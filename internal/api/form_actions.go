@@ -15,14 +15,14 @@ import (
 // FormDetail is a form with what it asks and how it is offered.
 type FormDetail struct {
 	Form
-	Fields        []*form.Field  `json:"fields" nullable:"false" doc:"What the draft asks; publishing shows it to people"`
-	Endings       []*form.Ending `json:"endings" nullable:"false" doc:"What people see after their last page"`
+	Fields        []*form.Field  `json:"fields" nullable:"false" doc:"The draft's questions. Respondents see them once the draft is published."`
+	Endings       []*form.Ending `json:"endings" nullable:"false" doc:"The pages respondents see after submitting"`
 	Settings      form.Settings  `json:"settings"`
-	Slug          string         `json:"slug" doc:"A readable address beside the id" example:"order"`
+	Slug          string         `json:"slug" doc:"Custom link: the last part of the public address" example:"order"`
 	OpensAt       *Timestamp     `json:"opens_at,omitempty"`
 	ClosesAt      *Timestamp     `json:"closes_at,omitempty"`
-	ResponseLimit int64          `json:"response_limit" doc:"0: none" example:"100"`
-	Sites         []string       `json:"sites" nullable:"false" doc:"Sites that may show the form in a frame and send answers to it; * is any"`
+	ResponseLimit int64          `json:"response_limit" doc:"Maximum number of responses; 0 for no limit" example:"100"`
+	Sites         []string       `json:"sites" nullable:"false" doc:"Sites that can embed the form and submit responses; * for any site"`
 }
 
 // withDefinition is the answer about one form.
@@ -51,13 +51,13 @@ func (a *API) formResponse(f form.Form, d *form.Definition) (*FormDetail, reply,
 // FormSettings is what a request may say of a form beside its questions; what is left
 // out stays. It is exported, as only such fields reach the document.
 type FormSettings struct {
-	Endings       []*form.Ending `json:"endings,omitempty" nullable:"false" maxItems:"50" doc:"What people see after their last page, all of it"`
+	Endings       []*form.Ending `json:"endings,omitempty" nullable:"false" maxItems:"50" doc:"The endings. Replaces the whole list."`
 	Settings      *form.Settings `json:"settings,omitempty"`
-	Slug          *string        `json:"slug,omitempty" maxLength:"64" doc:"A readable address; empty: none"`
-	OpensAt       *string        `json:"opens_at,omitempty" maxLength:"40" doc:"RFC 3339; empty: as soon as it is published"`
-	ClosesAt      *string        `json:"closes_at,omitempty" maxLength:"40" doc:"RFC 3339; empty: never"`
-	ResponseLimit *int64         `json:"response_limit,omitempty" minimum:"0" doc:"0: none"`
-	Sites         []string       `json:"sites,omitempty" nullable:"false" maxItems:"50" doc:"Sites that may show the form in a frame and send answers to it; * is any, and an empty list none"`
+	Slug          *string        `json:"slug,omitempty" maxLength:"64" doc:"Custom link; empty for none"`
+	OpensAt       *string        `json:"opens_at,omitempty" maxLength:"40" doc:"When the form opens (RFC 3339); empty to open on publishing"`
+	ClosesAt      *string        `json:"closes_at,omitempty" maxLength:"40" doc:"When the form closes (RFC 3339); empty for never"`
+	ResponseLimit *int64         `json:"response_limit,omitempty" minimum:"0" doc:"Maximum number of responses; 0 for no limit"`
+	Sites         []string       `json:"sites,omitempty" nullable:"false" maxItems:"50" doc:"Sites that can embed the form and submit responses; * for any site, an empty list for none"`
 }
 
 // applyTo puts it into the plan, which is checked as a whole then.
@@ -71,7 +71,7 @@ func (in *FormSettings) applyTo(p *form.FormInput) error {
 	if in.Sites != nil {
 		for _, site := range in.Sites {
 			if strings.ContainsAny(site, " \t\r\n") {
-				return fault.InvalidField("sites", "%q is not a site, such as https://example.com", site)
+				return fault.InvalidField("sites", "%q is not a valid site; use one such as https://example.com", site)
 			}
 		}
 		p.Sites = strings.Join(in.Sites, " ")
@@ -89,7 +89,7 @@ func (in *FormSettings) applyTo(p *form.FormInput) error {
 		}
 		t, err := time.Parse(time.RFC3339, *to.text)
 		if err != nil || t.Year() < 2000 || t.Year() > 9999 {
-			return fault.InvalidField(field, "a time such as 2026-05-31T17:30:00Z")
+			return fault.InvalidField(field, "use an RFC 3339 time, such as 2026-05-31T17:30:00Z")
 		}
 		*to.time = t.UTC().Truncate(time.Millisecond)
 	}
@@ -100,13 +100,13 @@ func (in *FormSettings) applyTo(p *form.FormInput) error {
 }
 
 type statusInput struct {
-	ID      string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag: only if nobody has changed it"`
+	ID      string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag. The request fails if the form has changed since."`
 }
 
 type publishInput struct {
 	statusInput
-	Key string `header:"Idempotency-Key" maxLength:"255" doc:"The same key makes one version, however often it is sent"`
+	Key string `header:"Idempotency-Key" maxLength:"255" doc:"Makes retries safe: requests with the same key publish one version"`
 }
 
 func (a *API) publishForm() typedOperation[publishInput, Form] {
@@ -115,7 +115,7 @@ func (a *API) publishForm() typedOperation[publishInput, Form] {
 			Method: "POST", Path: "/api/v1/forms/{id}/publish", ID: "publishForm", Tag: "Forms", Status: 201,
 			Scope:       account.FormsWrite,
 			Summary:     "Publish a form",
-			Description: "Makes the draft the next version and opens the form. Earlier responses keep the version that they answered.",
+			Description: "Publishes the draft as the next version and opens the form. Earlier responses keep their version.",
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.Conflict, fault.IdempotencyKeyReused, fault.QuotaReached, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *publishInput) (*Form, reply, error) {
@@ -133,7 +133,7 @@ func (a *API) closeForm() typedOperation[statusInput, Form] {
 			Method: "POST", Path: "/api/v1/forms/{id}/close", ID: "closeForm", Tag: "Forms", Status: 200,
 			Scope:       account.FormsWrite,
 			Summary:     "Close a form",
-			Description: "It takes no more responses until it is opened or published again.",
+			Description: "The form stops accepting responses until it is reopened or published again.",
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.Conflict, fault.FormNotOpen},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *statusInput) (*Form, reply, error) {
@@ -149,8 +149,8 @@ func (a *API) openForm() typedOperation[statusInput, Form] {
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/open", ID: "openForm", Tag: "Forms", Status: 200,
 			Scope:       account.FormsWrite,
-			Summary:     "Open a closed form again",
-			Description: "It takes responses to the version that was published last; the draft stays as it is.",
+			Summary:     "Reopen a form",
+			Description: "The form accepts responses to the last published version. The draft does not change.",
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.Conflict, fault.FormNotOpen, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *statusInput) (*Form, reply, error) {
@@ -162,8 +162,8 @@ func (a *API) openForm() typedOperation[statusInput, Form] {
 }
 
 type duplicateInput struct {
-	ID  string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Key string `header:"Idempotency-Key" maxLength:"255" doc:"The same key makes one copy, however often it is sent"`
+	ID  string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Key string `header:"Idempotency-Key" maxLength:"255" doc:"Makes retries safe: requests with the same key create one copy"`
 }
 
 func (a *API) duplicateForm() typedOperation[duplicateInput, FormDetail] {
@@ -171,8 +171,8 @@ func (a *API) duplicateForm() typedOperation[duplicateInput, FormDetail] {
 		operation{
 			Method: "POST", Path: "/api/v1/forms/{id}/duplicate", ID: "duplicateForm", Tag: "Forms", Status: 201,
 			Scope:       account.FormsWrite,
-			Summary:     "Copy a form",
-			Description: "A new draft that asks what the draft of this form asks. Responses and the slug stay where they are.",
+			Summary:     "Duplicate a form",
+			Description: "Creates a new draft from this form's draft. Responses and the custom link are not copied.",
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.IdempotencyKeyReused, fault.QuotaReached},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *duplicateInput) (*FormDetail, reply, error) {
@@ -193,8 +193,8 @@ func (a *API) formSchema() typedOperation[formInput, map[string]any] {
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/schema", ID: "formSchema", Tag: "Forms", Status: 200,
 			Scope:       account.FormsRead,
-			Summary:     "JSON Schema of the answers",
-			Description: "Of the published version, or of the draft before the first. Conditions are not part of it.",
+			Summary:     "Get the JSON Schema of the answers",
+			Description: "For the published version, or for the draft if the form has never been published. Conditions are not included.",
 			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *formInput) (*map[string]any, reply, error) {

@@ -19,19 +19,19 @@ type Form struct {
 	ID            string    `json:"id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Title         string    `json:"title" example:"Order"`
 	Description   string    `json:"description" example:"What would you like?"`
-	Language      string    `json:"language" doc:"BCP 47 tag" example:"en"`
+	Language      string    `json:"language" doc:"Language (BCP 47 tag)" example:"en"`
 	Status        string    `json:"status" enum:"draft,open,closed" example:"open"`
-	Version       int64     `json:"version" doc:"The published version; 0 before the first" example:"1"`
+	Version       int64     `json:"version" doc:"Published version; 0 if never published" example:"1"`
 	ResponseCount int64     `json:"response_count" example:"12"`
-	URL           string    `json:"url" format:"uri" doc:"The public page" example:"https://forms.example/f/frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	URL           string    `json:"url" format:"uri" doc:"Address of the public page" example:"https://forms.example/f/frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	CreatedAt     Timestamp `json:"created_at"`
 	UpdatedAt     Timestamp `json:"updated_at"`
 }
 
 // FormList is a page of forms.
 type FormList struct {
-	TotalItems int64  `json:"total_items" doc:"How many forms there are in all" example:"1"`
-	TotalPages int64  `json:"total_pages" doc:"How many pages of this size they fill"`
+	TotalItems int64  `json:"total_items" doc:"Total number of forms" example:"1"`
+	TotalPages int64  `json:"total_pages" doc:"Total number of pages"`
 	Data       []Form `json:"data" nullable:"false"`
 }
 
@@ -60,12 +60,12 @@ func revisionOf(ifMatch string) int64 {
 }
 
 type listFormsInput struct {
-	Page     int64  `query:"page" default:"1" minimum:"1" doc:"Which page; the first is 1" example:"1"`
-	PerPage  int64  `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"How many forms a page has" example:"20"`
-	Search   string `query:"search" maxLength:"200" doc:"Only forms whose title or description contains this, in any letter case"`
-	Status   string `query:"status" enum:"draft,open,closed" doc:"Only forms in this status"`
-	Language string `query:"language" maxLength:"35" doc:"Only forms in this language (BCP 47 tag)"`
-	Sort     string `query:"sort" default:"-created_at" enum:"created_at,-created_at,updated_at,-updated_at,title,-title" doc:"The order; - in front is descending"`
+	Page     int64  `query:"page" default:"1" minimum:"1" doc:"Page number, from 1" example:"1"`
+	PerPage  int64  `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"Forms per page" example:"20"`
+	Search   string `query:"search" maxLength:"200" doc:"Filter by text in the title or description (case-insensitive)"`
+	Status   string `query:"status" enum:"draft,open,closed" doc:"Filter by status"`
+	Language string `query:"language" maxLength:"35" doc:"Filter by language (BCP 47 tag)"`
+	Sort     string `query:"sort" default:"-created_at" enum:"created_at,-created_at,updated_at,-updated_at,title,-title" doc:"Sort order; prefix with - for descending"`
 }
 
 func (a *API) listForms() typedOperation[listFormsInput, FormList] {
@@ -74,7 +74,7 @@ func (a *API) listForms() typedOperation[listFormsInput, FormList] {
 			Method: "GET", Path: "/api/v1/forms", ID: "listForms", Tag: "Forms", Status: 200,
 			Scope:       account.FormsRead,
 			Summary:     "List forms",
-			Description: "The forms in the account, the newest first. Past the last page `data` is empty and the totals are right. The `Link` header names the first, previous, next and last page.",
+			Description: "Returns the forms in the account, newest first. Beyond the last page, `data` is empty. The `Link` header has the first, previous, next and last page.",
 			Errors:      []fault.Code{fault.BadQuery},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *listFormsInput) (*FormList, reply, error) {
@@ -87,7 +87,7 @@ func (a *API) listForms() typedOperation[listFormsInput, FormList] {
 			if in.Language != "" {
 				tag, ok := form.ParseLanguage(in.Language)
 				if !ok {
-					return nil, reply{}, badQuery("language", "is not a known language tag")
+					return nil, reply{}, badQuery("language", "is not a valid language tag")
 				}
 				in.Language = tag
 			}
@@ -153,14 +153,14 @@ func (in *listFormsInput) linkQuery() url.Values {
 type NewForm struct {
 	Title       string `json:"title" minLength:"1" maxLength:"200" example:"Order"`
 	Description string `json:"description,omitempty" maxLength:"5000" example:"What would you like?"`
-	Language    string `json:"language,omitempty" default:"en" doc:"BCP 47 tag" example:"en"`
+	Language    string `json:"language,omitempty" default:"en" doc:"Language (BCP 47 tag)" example:"en"`
 
-	Fields []*form.Field `json:"fields,omitempty" nullable:"false" maxItems:"500" doc:"What it asks"`
+	Fields []*form.Field `json:"fields,omitempty" nullable:"false" maxItems:"500" doc:"The questions"`
 	FormSettings
 }
 
 type createFormInput struct {
-	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"The same key with the same body makes one form, however often it is sent; it is remembered for 24 hours"`
+	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"Makes retries safe: requests with the same key and body create one form. Keys are kept for 24 hours."`
 	Sent string
 	Body NewForm
 }
@@ -171,7 +171,7 @@ func (a *API) createForm() typedOperation[createFormInput, FormDetail] {
 			Method: "POST", Path: "/api/v1/forms", ID: "createForm", Tag: "Forms", Status: 201, MaxBody: maxForm,
 			Scope:       account.FormsWrite,
 			Summary:     "Create a form",
-			Description: "The new form is a draft.",
+			Description: "Creates a draft.",
 			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.IdempotencyKeyReused, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *createFormInput) (*FormDetail, reply, error) {
@@ -195,7 +195,7 @@ func (a *API) createForm() typedOperation[createFormInput, FormDetail] {
 }
 
 type formInput struct {
-	ID string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	ID string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 }
 
 func (a *API) readForm() typedOperation[formInput, FormDetail] {
@@ -203,7 +203,7 @@ func (a *API) readForm() typedOperation[formInput, FormDetail] {
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}", ID: "readForm", Tag: "Forms", Status: 200,
 			Scope:       account.FormsRead,
-			Summary:     "Read a form",
+			Summary:     "Get a form",
 			Description: "Returns the settings and the questions of the draft.",
 			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
@@ -221,15 +221,15 @@ func (a *API) readForm() typedOperation[formInput, FormDetail] {
 type FormUpdate struct {
 	Title       *string `json:"title,omitempty" minLength:"1" maxLength:"200" example:"Order"`
 	Description *string `json:"description,omitempty" maxLength:"5000"`
-	Language    *string `json:"language,omitempty" doc:"BCP 47 tag" example:"pt-BR"`
+	Language    *string `json:"language,omitempty" doc:"Language (BCP 47 tag)" example:"pt-BR"`
 
-	Fields []*form.Field `json:"fields,omitempty" nullable:"false" maxItems:"500" doc:"What it asks, all of it; the published version stays as it is"`
+	Fields []*form.Field `json:"fields,omitempty" nullable:"false" maxItems:"500" doc:"The questions. Replaces the whole list; the published version does not change."`
 	FormSettings
 }
 
 type changeFormInput struct {
-	ID      string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag: change it only if nobody else has"`
+	ID      string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag. The request fails if the form has changed since."`
 	Body    FormUpdate
 }
 
@@ -238,7 +238,7 @@ func (a *API) changeForm() typedOperation[changeFormInput, FormDetail] {
 		operation{
 			Method: "PATCH", Path: "/api/v1/forms/{id}", ID: "changeForm", Tag: "Forms", Status: 200, MaxBody: maxForm,
 			Scope:       account.FormsWrite,
-			Summary:     "Change a form",
+			Summary:     "Update a form",
 			Description: "Changes only the properties in the body. With `If-Match`, the change is made only if the form still has this `ETag`.",
 			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.NotFoundInAccount, fault.Conflict, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
@@ -268,8 +268,8 @@ func setIfGiven[T any](field, value *T) {
 }
 
 type deleteFormInput struct {
-	ID      string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag: delete it only if nobody has changed it"`
+	ID      string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag. The request fails if the form has changed since."`
 }
 
 func (a *API) deleteForm() typedOperation[deleteFormInput, empty] {

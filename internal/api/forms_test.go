@@ -318,7 +318,7 @@ func TestIdempotency(t *testing.T) {
 		if one.StatusCode != 201 || two.StatusCode != 201 || one.Text != two.Text {
 			t.Errorf("%d %s\n%d %s", one.StatusCode, one.Text, two.StatusCode, two.Text)
 		}
-		w.is("another body", w.Call("POST", "/api/v1/forms", w.ada, `{"title": "Other"}`, "Idempotency-Key: k1"), 409002)
+		w.is("different request body", w.Call("POST", "/api/v1/forms", w.ada, `{"title": "Other"}`, "Idempotency-Key: k1"), 409002)
 		if bobs := w.Call("POST", "/api/v1/forms", w.bob, body, "Idempotency-Key: k1"); bobs.StatusCode != 201 || bobs.String("id") == one.String("id") {
 			t.Errorf("another account: %s", bobs.Text)
 		}

@@ -11,10 +11,10 @@ type User struct {
 	ID          string      `json:"id" example:"usr_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Email       string      `json:"email" format:"email" example:"ada@example.com"`
 	Name        string      `json:"name" example:"Ada"`
-	Language    string      `json:"language" doc:"BCP 47 tag" example:"en"`
+	Language    string      `json:"language" doc:"Language (BCP 47 tag)" example:"en"`
 	CreatedAt   Timestamp   `json:"created_at"`
-	Scope       string      `json:"scope" doc:"What this token may do, separated by commas" example:"forms:read,responses:read"`
-	Application Application `json:"application" doc:"Whom this token was given to"`
+	Scope       string      `json:"scope" doc:"Scopes of this token, separated by commas" example:"forms:read,responses:read"`
+	Application Application `json:"application" doc:"The application this token was issued to"`
 }
 
 // Application is the holder of a token.
@@ -27,8 +27,8 @@ func (a *API) me() typedOperation[empty, User] {
 	return typedOperation[empty, User]{
 		operation{
 			Method: "GET", Path: "/api/v1/me", ID: "me", Tag: "Account", Status: 200,
-			Summary:     "Who am I?",
-			Description: "Tells whether the token is valid, whose it is and what it may do. It needs no scope.",
+			Summary:     "Get the current user",
+			Description: "Returns the user and the scopes of the token. Works with any scope.",
 		},
 		func(_ context.Context, c *oauth.Principal, _ *empty) (*User, reply, error) {
 			holder := [2]string{c.User.ID, c.Token}

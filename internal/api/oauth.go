@@ -17,12 +17,12 @@ import (
 
 // Token is the answer of the token and the refresh endpoint.
 type Token struct {
-	AccessToken  string `json:"access_token" doc:"Bearer credential for API calls" example:"fma_…"`
-	RefreshToken string `json:"refresh_token" doc:"Gets a new access token" example:"fmr_…"`
+	AccessToken  string `json:"access_token" doc:"Access token to send with API requests" example:"fma_…"`
+	RefreshToken string `json:"refresh_token" doc:"Use it to get a new access token" example:"fmr_…"`
 	TokenType    string `json:"token_type" enum:"Bearer"`
-	ExpiresIn    int64  `json:"expires_in" doc:"Seconds that the access token lives" example:"3600"`
-	Scope        string `json:"scope" doc:"What was granted, separated by commas" example:"forms:read,responses:read"`
-	User         string `json:"user" format:"email" doc:"The account's e-mail address" example:"ada@example.com"`
+	ExpiresIn    int64  `json:"expires_in" doc:"Lifetime of the access token in seconds" example:"3600"`
+	Scope        string `json:"scope" doc:"Granted scopes, separated by commas" example:"forms:read,responses:read"`
+	User         string `json:"user" format:"email" doc:"Email address of the account" example:"ada@example.com"`
 }
 
 // The bodies of the OAuth endpoints, for the document. A client that
@@ -30,22 +30,22 @@ type Token struct {
 type (
 	tokenForm struct {
 		GrantType    string `json:"grant_type" enum:"authorization_code,refresh_token"`
-		Code         string `json:"code,omitempty" doc:"With authorization_code: what the redirect brought" example:"fmc_…"`
-		RedirectURI  string `json:"redirect_uri,omitempty" doc:"With authorization_code: the one of the authorization request" example:"https://app.example/callback"`
-		CodeVerifier string `json:"code_verifier,omitempty" minLength:"43" maxLength:"128" doc:"With PKCE"`
-		RefreshToken string `json:"refresh_token,omitempty" doc:"With refresh_token"`
-		Scope        string `json:"scope,omitempty" doc:"With refresh_token: fewer scopes than were granted"`
+		Code         string `json:"code,omitempty" doc:"Authorization code from the redirect (authorization_code only)" example:"fmc_…"`
+		RedirectURI  string `json:"redirect_uri,omitempty" doc:"Same redirect_uri as in the authorization request (authorization_code only)" example:"https://app.example/callback"`
+		CodeVerifier string `json:"code_verifier,omitempty" minLength:"43" maxLength:"128" doc:"Code verifier (PKCE only)"`
+		RefreshToken string `json:"refresh_token,omitempty" doc:"Refresh token (refresh_token only)"`
+		Scope        string `json:"scope,omitempty" doc:"Narrows the scopes of the new access token (refresh_token only)"`
 		ClientForm
 	}
 	refreshForm struct {
 		GrantType    string `json:"grant_type" enum:"refresh_token"`
 		RefreshToken string `json:"refresh_token" example:"fmr_…"`
-		Scope        string `json:"scope,omitempty" doc:"Fewer scopes than were granted"`
+		Scope        string `json:"scope,omitempty" doc:"Narrows the scopes of the new access token"`
 		ClientForm
 	}
 	tokenAndHint struct {
 		Token string `json:"token" example:"fma_…"`
-		Hint  string `json:"token_type_hint,omitempty" doc:"Ignored: the token says what it is"`
+		Hint  string `json:"token_type_hint,omitempty" doc:"Accepted and ignored"`
 		ClientForm
 	}
 )
@@ -55,21 +55,21 @@ type (
 type ClientForm struct {
 	_            struct{} `additionalProperties:"true"`
 	ClientID     string   `json:"client_id,omitempty" example:"app_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	ClientSecret string   `json:"client_secret,omitempty" doc:"Not for public applications" example:"fms_…"`
+	ClientSecret string   `json:"client_secret,omitempty" doc:"Omit for public applications" example:"fms_…"`
 }
 
 // Introspection is what RFC 7662 tells of a token. Only active is there when it
 // is not.
 type Introspection struct {
 	Active    bool   `json:"active" example:"true"`
-	Scope     string `json:"scope,omitempty" doc:"Separated by commas" example:"forms:read,responses:read"`
+	Scope     string `json:"scope,omitempty" doc:"Scopes, separated by commas" example:"forms:read,responses:read"`
 	ClientID  string `json:"client_id,omitempty" example:"app_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Username  string `json:"username,omitempty" doc:"The account's e-mail address" example:"ada@example.com"`
+	Username  string `json:"username,omitempty" doc:"Email address of the account" example:"ada@example.com"`
 	TokenType string `json:"token_type,omitempty" example:"Bearer"`
-	Exp       int64  `json:"exp,omitempty" doc:"When it ends, in Unix seconds" example:"1780252200"`
-	Iat       int64  `json:"iat,omitempty" doc:"When it was made, in Unix seconds" example:"1780248600"`
-	Sub       string `json:"sub,omitempty" doc:"The account's id" example:"usr_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Iss       string `json:"iss,omitempty" doc:"This service" example:"https://forms.example"`
+	Exp       int64  `json:"exp,omitempty" doc:"Expiry time in Unix seconds" example:"1780252200"`
+	Iat       int64  `json:"iat,omitempty" doc:"Time of issue in Unix seconds" example:"1780248600"`
+	Sub       string `json:"sub,omitempty" doc:"Account ID" example:"usr_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Iss       string `json:"iss,omitempty" doc:"The issuer: address of this service" example:"https://forms.example"`
 }
 
 // oauthErrors are those that every OAuth endpoint can answer with.
@@ -79,7 +79,7 @@ func (a *API) token() *operation {
 	return a.oauthOperation(operation{
 		Path: "/api/oauth2/token", ID: "token", MaxBody: maxOAuth, CORS: true,
 		Summary:     "Exchange an authorization code",
-		Description: "Also takes `grant_type=refresh_token`, for libraries that have one token address.",
+		Description: "Also accepts `grant_type=refresh_token`, for libraries that use a single token endpoint.",
 		Errors:      append([]fault.Code{fault.InvalidGrant, fault.UnsupportedGrant, fault.InvalidScope, fault.UnauthorizedClient}, oauthErrors...),
 		form:        reflect.TypeFor[tokenForm](), output: reflect.TypeFor[Token](),
 	}, func(w http.ResponseWriter, r *http.Request, in values) error {
@@ -97,7 +97,7 @@ func (a *API) refresh() *operation {
 	return a.oauthOperation(operation{
 		Path: "/api/oauth2/refresh", ID: "refresh", MaxBody: maxOAuth, CORS: true,
 		Summary:     "Refresh an access token",
-		Description: "An application with a secret keeps its refresh token; a public one gets a new one each time.",
+		Description: "Confidential applications keep their refresh token. Public applications get a new one each time.",
 		Errors:      append([]fault.Code{fault.InvalidGrant, fault.UnsupportedGrant, fault.InvalidScope, fault.UnauthorizedClient}, oauthErrors...),
 		form:        reflect.TypeFor[refreshForm](), output: reflect.TypeFor[Token](),
 	}, func(w http.ResponseWriter, r *http.Request, in values) error {
@@ -112,11 +112,11 @@ func unsupported(in values, takes string) error {
 	if in["grant_type"] == "" {
 		return missingParameter("grant_type")
 	}
-	return fault.New(fault.UnsupportedGrant, "grant_type here is one of: %s.", takes)
+	return fault.New(fault.UnsupportedGrant, "grant_type must be one of %s.", takes)
 }
 
 func missingParameter(field string) error {
-	return fault.New(fault.InvalidRequest, "%s is missing.", field)
+	return fault.New(fault.InvalidRequest, "%s is required.", field)
 }
 
 func (a *API) exchange(w http.ResponseWriter, r *http.Request, in values) error {
@@ -164,7 +164,7 @@ func (a *API) revoke() *operation {
 	return a.oauthOperation(operation{
 		Path: "/api/oauth2/revoke", ID: "revoke", MaxBody: maxOAuth, CORS: true,
 		Summary:     "Revoke a token",
-		Description: "RFC 7009. Revoking a refresh token ends its access tokens too. An unknown token is no error.",
+		Description: "RFC 7009. Revoking a refresh token also revokes its access tokens. Unknown tokens are ignored.",
 		Errors:      oauthErrors,
 		form:        reflect.TypeFor[tokenAndHint](),
 	}, func(w http.ResponseWriter, r *http.Request, in values) error {
@@ -186,8 +186,8 @@ func (a *API) revoke() *operation {
 func (a *API) introspect() *operation {
 	return a.oauthOperation(operation{
 		Path: "/api/oauth2/introspect", ID: "introspect", MaxBody: maxOAuth,
-		Summary:     "Ask about a token",
-		Description: "RFC 7662. An application learns about its own tokens; every other token is not active to it.",
+		Summary:     "Inspect a token",
+		Description: "RFC 7662. Applications can inspect only their own tokens; all other tokens are reported as inactive.",
 		Errors:      oauthErrors,
 		form:        reflect.TypeFor[tokenAndHint](), output: reflect.TypeFor[Introspection](),
 	}, func(w http.ResponseWriter, r *http.Request, in values) error {
@@ -250,12 +250,12 @@ func (a *API) oauthOperation(op operation, run func(http.ResponseWriter, *http.R
 // would end up in logs.
 func readForm(w http.ResponseWriter, r *http.Request, most int64) (values, error) {
 	if r.URL.RawQuery != "" {
-		return nil, fault.New(fault.InvalidRequest, "Parameters belong in the body, not in the address.")
+		return nil, fault.New(fault.InvalidRequest, "Send parameters in the body, not in the query string.")
 	}
 	const formType = "application/x-www-form-urlencoded"
 	if given := r.Header.Get("Content-Type"); given != formType {
 		if kind, _, err := mime.ParseMediaType(given); err != nil || kind != formType {
-			return nil, fault.New(fault.UnsupportedMedia, "The body must be sent as application/x-www-form-urlencoded.")
+			return nil, fault.New(fault.UnsupportedMedia, "Send the body as application/x-www-form-urlencoded.")
 		}
 	}
 	text, err := readAll(w, r, most)
@@ -278,10 +278,10 @@ func parseForm(text string) (values, error) {
 			value, err = url.QueryUnescape(value)
 		}
 		if err != nil || strings.Contains(pair, ";") {
-			return nil, fault.New(fault.InvalidRequest, "The body is malformed.")
+			return nil, fault.New(fault.InvalidRequest, "The body could not be parsed.")
 		}
 		if _, ok := in[name]; ok {
-			return nil, fault.New(fault.InvalidRequest, "%.40q is given more than once.", name)
+			return nil, fault.New(fault.InvalidRequest, "%.40q appears more than once.", name)
 		}
 		in[name] = value
 	}
@@ -289,9 +289,9 @@ func parseForm(text string) (values, error) {
 }
 
 var (
-	errNoSecret      = fault.New(fault.InvalidClient, "The application must authenticate with its client_secret.")
-	errAmbiguousAuth = fault.New(fault.InvalidRequest, "The application authenticates in the body or with HTTP Basic, not both.")
-	errBadHeader     = fault.New(fault.InvalidRequest, "The Authorization header here can only be HTTP Basic.")
+	errNoSecret      = fault.New(fault.InvalidClient, "This application must authenticate with its client_secret.")
+	errAmbiguousAuth = fault.New(fault.InvalidRequest, "Send client credentials in the body or with HTTP Basic, not both.")
+	errBadHeader     = fault.New(fault.InvalidRequest, "This endpoint only accepts HTTP Basic in the Authorization header.")
 )
 
 // client authenticates the application that is calling.

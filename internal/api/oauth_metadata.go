@@ -30,7 +30,7 @@ type Metadata struct {
 func (a *API) metadata() *operation {
 	return &operation{
 		Method: "GET", Path: "/.well-known/oauth-authorization-server", ID: "metadata", Tag: "OAuth 2.0", Open: true, Status: 200,
-		Summary: "Describe the authorization server", Description: "RFC 8414.",
+		Summary: "Get authorization server metadata", Description: "RFC 8414.",
 		CORS: true, output: reflect.TypeFor[Metadata](),
 		serve: func(a *API, w http.ResponseWriter, r *http.Request) error {
 			withSecret := []string{"client_secret_post", "client_secret_basic"}

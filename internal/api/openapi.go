@@ -30,17 +30,17 @@ func buildDocument(operations []*operation) []byte {
 		Info: &huma.Info{
 			Title:   "Formulary",
 			Version: "1",
-			Description: "Forms, their responses, and the OAuth 2.0 flow that lets an application act for a person.\n\n" +
-				"Errors are `{\"errorCode\": …, \"message\": …}`; the HTTP status is `errorCode / 1000`.",
+			Description: "Manage forms and responses, and let applications act on a user's behalf through OAuth 2.0.\n\n" +
+				"Errors look like `{\"errorCode\": …, \"message\": …}`. The HTTP status is `errorCode / 1000`.",
 			Contact: &huma.Contact{Name: "The administrator of this installation"},
 		},
 		Servers: []*huma.Server{{URL: "/"}},
 		Tags: []*huma.Tag{
-			{Name: "Account", Description: "Whose token this is"},
-			{Name: "Forms", Description: "The forms in the account"},
-			{Name: "Responses", Description: "What people answered"},
-			{Name: "OAuth 2.0", Description: "From an authorization code to tokens and back"},
-			{Name: "Document", Description: "The API in its own words"},
+			{Name: "Account", Description: "The user behind an access token"},
+			{Name: "Forms", Description: "Create, edit, publish and delete forms"},
+			{Name: "Responses", Description: "Read, submit, export and summarize responses"},
+			{Name: "OAuth 2.0", Description: "Get, refresh, inspect and revoke tokens"},
+			{Name: "OpenAPI", Description: "The OpenAPI description of this API"},
 		},
 		Components: &huma.Components{
 			Schemas: schemas,
@@ -78,7 +78,7 @@ func buildDocument(operations []*operation) []byte {
 		case "DELETE":
 			item.Delete = described
 		default:
-			panic("no place in the document for " + op.Method)
+			panic("unsupported method in the API document: " + op.Method)
 		}
 	}
 	// The kinds are not in a type's tags, but in a list of their own.
@@ -126,7 +126,7 @@ func (op *operation) describe(schemas huma.Registry) *huma.Operation {
 			"application/x-www-form-urlencoded": {Schema: schemas.Schema(op.form, false, op.ID)},
 		}}
 	}
-	success := &huma.Response{Description: "Done"}
+	success := &huma.Response{Description: "Success"}
 	if op.output != nil {
 		success.Content = jsonContent(schemas.Schema(op.output, true, op.ID))
 	}
@@ -171,12 +171,12 @@ func (op *operation) headers() map[string]*huma.Param {
 	h := map[string]*huma.Param{}
 	switch op.ID {
 	case "listForms", "listResponses", "listVersions":
-		h["Link"] = &huma.Param{Description: "First, previous, next and last page (RFC 8288)", Schema: text}
+		h["Link"] = &huma.Param{Description: "Links to the first, previous, next and last page (RFC 8288)", Schema: text}
 	case "createForm", "duplicateForm":
-		h["Location"] = &huma.Param{Description: "The form's address in the API", Schema: text}
+		h["Location"] = &huma.Param{Description: "API address of the new form", Schema: text}
 		fallthrough
 	case "readForm", "changeForm", "publishForm", "closeForm", "openForm":
-		h["ETag"] = &huma.Param{Description: "For If-Match", Schema: text}
+		h["ETag"] = &huma.Param{Description: "Send it as If-Match to detect conflicting changes", Schema: text}
 	}
 	return h
 }
@@ -215,8 +215,8 @@ func jsonContent(schema *huma.Schema) map[string]*huma.MediaType {
 
 func (a *API) openAPI() *operation {
 	return &operation{
-		Method: "GET", Path: "/api/v1/openapi.json", ID: "openapi", Tag: "Document", Open: true, Status: 200,
-		Summary: "This document", Description: "The OpenAPI document of this API.", CORS: true, output: reflect.TypeFor[map[string]any](),
+		Method: "GET", Path: "/api/v1/openapi.json", ID: "openapi", Tag: "OpenAPI", Open: true, Status: 200,
+		Summary: "Get the OpenAPI document", Description: "The OpenAPI document of this API.", CORS: true, output: reflect.TypeFor[map[string]any](),
 		serve: func(a *API, w http.ResponseWriter, r *http.Request) error {
 			w.Header().Set("Cache-Control", "public, max-age=300")
 			compress.Vary(w.Header())

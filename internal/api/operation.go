@@ -163,7 +163,7 @@ func newInputReader(t reflect.Type, maxBody int64) reader {
 			}
 		}
 		if p.in == "" {
-			panic(fmt.Sprintf("%s.%s has no place in a request", t, f.Name))
+			panic(fmt.Sprintf("%s.%s has no request location tag", t, f.Name))
 		}
 		// A query that nobody reads may be anything.
 		asks = asks || p.in == "query"
@@ -182,7 +182,7 @@ func newInputReader(t reflect.Type, maxBody int64) reader {
 		if asks && r.URL.RawQuery != "" {
 			var err error
 			if query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
-				return fault.New(fault.BadQuery, "The query string is malformed.")
+				return fault.New(fault.BadQuery, "The query string could not be parsed.")
 			}
 			if r.Method == http.MethodDelete { // what was meant to choose must not be passed over
 				if err := rejectUnknown(params, query); err != nil {
@@ -213,7 +213,7 @@ func rejectUnknown(params []parameter, query url.Values) error {
 			return p.in == "query" && (p.name == name && !p.deepObject || p.deepObject && p.objectKey(name) != "")
 		})
 		if !known {
-			return badQuery(name, "is not a parameter here")
+			return badQuery(name, "is not a supported parameter")
 		}
 	}
 	return nil
@@ -250,7 +250,7 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values)
 		return p.readDeepObject(field, query)
 	}
 	if len(values) > 1 {
-		return p.invalid("is given more than once")
+		return p.invalid("appears more than once")
 	}
 	text := p.fallback
 	// Of a list to choose from, nothing is as good as not being asked.
@@ -260,11 +260,11 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values)
 	if !p.number {
 		switch {
 		case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
-			return p.invalid("is not valid text")
+			return p.invalid("is not valid UTF-8 text")
 		case p.length > 0 && utf8.RuneCountInString(text) > p.length:
-			return p.invalid("has more than %d characters", p.length)
+			return p.invalid("is too long; the limit is %d characters", p.length)
 		case text != "" && p.enum != nil && !containsString(p.enum, text):
-			return p.invalid("is one of %s", strings.Join(p.enum, ", "))
+			return p.invalid("must be one of %s", strings.Join(p.enum, ", "))
 		}
 		switch {
 		case !p.optional:
@@ -278,9 +278,9 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values)
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || strings.HasPrefix(text, "+") || n < p.minimum || p.maximum > 0 && n > p.maximum {
 		if p.maximum > 0 {
-			return p.invalid("is a whole number from %d to %d", p.minimum, p.maximum)
+			return p.invalid("must be a whole number from %d to %d", p.minimum, p.maximum)
 		}
-		return p.invalid("is a whole number from %d", p.minimum)
+		return p.invalid("must be a whole number of at least %d", p.minimum)
 	}
 	field.SetInt(n)
 	return nil
@@ -306,13 +306,13 @@ func (p *parameter) readDeepObject(field reflect.Value, query url.Values) error 
 		key := p.objectKey(name)
 		switch {
 		case key == "":
-			return badQuery(name, "is not a parameter here")
+			return badQuery(name, "is not a supported parameter")
 		case len(values) > 1:
-			return p.invalid("has %q more than once", key)
+			return p.invalid("contains %q more than once", key)
 		case !utf8.ValidString(key + values[0]), strings.ContainsRune(key+values[0], 0):
-			return p.invalid("is not valid text")
+			return p.invalid("is not valid UTF-8 text")
 		case utf8.RuneCountInString(values[0]) > p.length:
-			return p.invalid("has more than %d characters", p.length)
+			return p.invalid("is too long; the limit is %d characters", p.length)
 		}
 		found[key] = values[0]
 	}

@@ -21,7 +21,7 @@ import (
 type Response struct {
 	ID          string           `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	FormID      string           `json:"form_id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Version     int64            `json:"version" doc:"The version of the form that was answered" example:"1"`
+	Version     int64            `json:"version" doc:"Version of the form the response belongs to" example:"1"`
 	SubmittedAt Timestamp        `json:"submitted_at"`
 	Answers     RawAnswers       `json:"answers"`
 	Metadata    ResponseMetadata `json:"metadata"`
@@ -35,7 +35,7 @@ func (a RawAnswers) MarshalJSON() ([]byte, error) { return a, nil }
 
 // Schema describes it in the document.
 func (RawAnswers) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: "object", Description: "By the key of the question", AdditionalProperties: true, Examples: []any{map[string]any{"drink": "Tea"}}}
+	return &huma.Schema{Type: "object", Description: "Answers by question key", AdditionalProperties: true, Examples: []any{map[string]any{"drink": "Tea"}}}
 }
 
 // ResponseMetadata is how a response came: JSON as it is stored.
@@ -49,7 +49,7 @@ func (ResponseMetadata) Schema(huma.Registry) *huma.Schema {
 	schemas := huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)
 	schemas.Schema(reflect.TypeFor[form.Metadata](), true, "Metadata")
 	described := schemas.Map()["Metadata"] // in place: OAuth has the name
-	described.Description = "How it came"
+	described.Description = "How the response was submitted"
 	return described
 }
 
@@ -67,7 +67,7 @@ func responses(list []form.Response) []Response {
 
 // Submission is a set of answers.
 type Submission struct {
-	Answers map[string]any `json:"answers" nullable:"false" doc:"By the key of the question" example:"{\"drink\": \"Tea\"}"`
+	Answers map[string]any `json:"answers" nullable:"false" doc:"Answers by question key" example:"{\"drink\": \"Tea\"}"`
 }
 
 // SubmitResult says that a response is stored.
@@ -77,13 +77,13 @@ type SubmitResult struct {
 }
 
 type submitInput struct {
-	ID   string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"The same key with the same body is one response, however often it is sent"`
+	ID   string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Key  string `header:"Idempotency-Key" maxLength:"255" doc:"Makes retries safe: requests with the same key and body store one response"`
 	Sent string
 	Body Submission
 }
 
-var errNoAnswers = fault.InvalidField("answers", "is missing")
+var errNoAnswers = fault.InvalidField("answers", "is required")
 
 var submitErrors = []fault.Code{fault.BadQuery, fault.BadJSON, fault.NotFoundInAccount, fault.IdempotencyKeyReused, fault.FormNotOpen, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid}
 
@@ -93,7 +93,7 @@ func (a *API) addResponse() typedOperation[submitInput, SubmitResult] {
 			Method: "POST", Path: "/api/v1/forms/{id}/responses", ID: "addResponse", Tag: "Responses", Status: 201, MaxBody: maxAnswers,
 			Scope:       account.ResponsesWrite,
 			Summary:     "Submit a response",
-			Description: "On the owner's behalf. The answer is sent when the response is on disk.",
+			Description: "Submits a response on the owner's behalf. Returns once the response has been written to disk.",
 			Errors:      submitErrors,
 		},
 		func(ctx context.Context, c *oauth.Principal, in *submitInput) (*SubmitResult, reply, error) {
@@ -147,8 +147,8 @@ func (a *API) submitPublicly() typedOperation[submitInput, SubmitResult] {
 	return typedOperation[submitInput, SubmitResult]{
 		operation{
 			Method: "POST", Path: publicPath, ID: "submitPublicly", Tag: "Responses", Status: 201, MaxBody: maxAnswers, Open: true,
-			Summary:     "Submit a response as anybody",
-			Description: "For sites that draw the form themselves. The same address takes the posts of the form's own page.",
+			Summary:     "Submit a response without signing in",
+			Description: "For sites that render the form themselves. The form's own page posts to the same address.",
 			Errors:      submitErrors,
 		},
 		func(ctx context.Context, _ *oauth.Principal, in *submitInput) (*SubmitResult, reply, error) {
@@ -186,19 +186,19 @@ func submitResult(r form.Response) []byte {
 // ResponseList is a page of responses, or of the feed: the page has the totals,
 // the feed has next and more.
 type ResponseList struct {
-	TotalItems *int64     `json:"total_items,omitempty" doc:"With page: how many responses there are in all" example:"12"`
-	TotalPages *int64     `json:"total_pages,omitempty" doc:"With page: how many pages of this size they fill" example:"1"`
+	TotalItems *int64     `json:"total_items,omitempty" doc:"Total number of responses (only with page)" example:"12"`
+	TotalPages *int64     `json:"total_pages,omitempty" doc:"Total number of pages (only with page)" example:"1"`
 	Data       []Response `json:"data" nullable:"false"`
-	Next       *string    `json:"next,omitempty" doc:"With after: the cursor of what comes next"`
-	More       *bool      `json:"more,omitempty" doc:"With after: whether there is more already"`
+	Next       *string    `json:"next,omitempty" doc:"Cursor of the next page (only with after)"`
+	More       *bool      `json:"more,omitempty" doc:"Whether more responses are available (only with after)"`
 }
 
 type listResponsesInput struct {
-	ID      string  `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Page    int64   `query:"page" default:"1" minimum:"1" doc:"Which page; the newest responses are on the first" example:"1"`
-	PerPage int64   `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"How many responses a page has" example:"20"`
-	After   *string `query:"after" maxLength:"64" doc:"Read the feed, oldest first, from this cursor on; empty: from the beginning"`
-	Limit   int64   `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"How many responses of the feed at most; large ones come in smaller pages, so go by more"`
+	ID      string  `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Page    int64   `query:"page" default:"1" minimum:"1" doc:"Page number, from 1, newest responses first" example:"1"`
+	PerPage int64   `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"Responses per page" example:"20"`
+	After   *string `query:"after" maxLength:"64" doc:"Cursor: return the responses after this point, oldest first. Empty starts at the beginning."`
+	Limit   int64   `query:"limit" default:"100" minimum:"1" maximum:"1000" doc:"Maximum number of responses to return from the feed. Pages with large responses are shorter, so rely on more."`
 	filterInput
 }
 
@@ -208,8 +208,8 @@ func (a *API) listResponses() typedOperation[listResponsesInput, ResponseList] {
 			Method: "GET", Path: "/api/v1/forms/{id}/responses", ID: "listResponses", Tag: "Responses", Status: 200,
 			Scope:   account.ResponsesRead,
 			Summary: "List responses",
-			Description: "By page, the newest first; or, with `after`, as a feed: the oldest first, each response exactly once, " +
-				"also while others are being written, at the same cost at any depth. Both take the same filters.",
+			Description: "Returns pages, newest first. With `after`, returns a feed, oldest first: every response exactly once, " +
+				"even while new ones arrive, and equally fast at any depth. Both accept the same filters.",
 			Errors: []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *listResponsesInput) (*ResponseList, reply, error) {
@@ -236,8 +236,8 @@ func (a *API) listResponses() typedOperation[listResponsesInput, ResponseList] {
 }
 
 type responseInput struct {
-	ID       string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Response string `path:"response" doc:"The response's id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	ID       string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Response string `path:"response" doc:"Response ID" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 }
 
 func (a *API) readResponse() typedOperation[responseInput, Response] {
@@ -245,7 +245,7 @@ func (a *API) readResponse() typedOperation[responseInput, Response] {
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/responses/{response}", ID: "readResponse", Tag: "Responses", Status: 200,
 			Scope:       account.ResponsesRead,
-			Summary:     "Read a response",
+			Summary:     "Get a response",
 			Description: "Returns the answers and how the response was submitted.",
 			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
@@ -274,12 +274,12 @@ func (a *API) deleteResponse() typedOperation[responseInput, empty] {
 
 // ResponseUpdate is other answers for a response; what is left out stays.
 type ResponseUpdate struct {
-	Answers map[string]any `json:"answers" nullable:"false" doc:"By the key of the question; null takes an answer away" example:"{\"drink\": \"Coffee\"}"`
+	Answers map[string]any `json:"answers" nullable:"false" doc:"Answers by question key; null removes an answer" example:"{\"drink\": \"Coffee\"}"`
 }
 
 type changeResponseInput struct {
-	ID       string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Response string `path:"response" doc:"The response's id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	ID       string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Response string `path:"response" doc:"Response ID" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Body     ResponseUpdate
 }
 
@@ -288,8 +288,8 @@ func (a *API) changeResponse() typedOperation[changeResponseInput, Response] {
 		operation{
 			Method: "PATCH", Path: "/api/v1/forms/{id}/responses/{response}", ID: "changeResponse", Tag: "Responses", Status: 200, MaxBody: maxAnswers,
 			Scope:       account.ResponsesWrite,
-			Summary:     "Change a response",
-			Description: "Answers are checked against the version of the form that was answered.",
+			Summary:     "Update a response",
+			Description: "Answers are validated against the response's form version.",
 			Errors:      []fault.Code{fault.BadJSON, fault.NotFoundInAccount, fault.Conflict, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *changeResponseInput) (*Response, reply, error) {
@@ -321,9 +321,9 @@ type DeleteResult struct {
 }
 
 type deleteResponsesInput struct {
-	ID string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	ID string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	filterInput
-	All string `query:"all" enum:"true" doc:"Must be true to delete every response, without a filter"`
+	All string `query:"all" enum:"true" doc:"Must be true to delete all responses without a filter"`
 }
 
 func (a *API) deleteResponses() typedOperation[deleteResponsesInput, DeleteResult] {
@@ -331,8 +331,8 @@ func (a *API) deleteResponses() typedOperation[deleteResponsesInput, DeleteResul
 		operation{
 			Method: "DELETE", Path: "/api/v1/forms/{id}/responses", ID: "deleteResponses", Tag: "Responses", Status: 200,
 			Scope:       account.ResponsesWrite,
-			Summary:     "Delete the responses that a filter chooses",
-			Description: "Some at a time: when the request breaks off, those that are gone are gone, and it can be sent again.",
+			Summary:     "Delete responses by filter",
+			Description: "Deletes in batches. If the request is interrupted, deleted responses stay deleted; send it again to continue.",
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *deleteResponsesInput) (*DeleteResult, reply, error) {
@@ -344,7 +344,7 @@ func (a *API) deleteResponses() typedOperation[deleteResponsesInput, DeleteResul
 				return nil, reply{}, err
 			}
 			if len(in.linkQuery()) == 0 && in.All == "" {
-				return nil, reply{}, badQuery("all", "must be true to delete every response; otherwise give a filter")
+				return nil, reply{}, badQuery("all", "must be true to delete all responses; otherwise add a filter")
 			}
 			n, err := a.Store.DeleteResponses(ctx, c.Owner(), in.ID, filter)
 			return &DeleteResult{n}, reply{}, err

@@ -14,9 +14,9 @@ import (
 )
 
 type exportInput struct {
-	ID     string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Format string `query:"format" default:"csv" enum:"csv,xlsx,jsonl" doc:"The kind of file" example:"csv"`
-	Header string `query:"header" default:"labels" enum:"labels,keys" doc:"Whether the header row and chosen answers are the form's labels or its keys and values"`
+	ID     string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Format string `query:"format" default:"csv" enum:"csv,xlsx,jsonl" doc:"File format" example:"csv"`
+	Header string `query:"header" default:"labels" enum:"labels,keys" doc:"Use labels, or keys and option values, in the header row and cells"`
 	filterInput
 }
 
@@ -26,8 +26,8 @@ func (a *API) exportResponses() *operation {
 	op := &operation{
 		Method: "GET", Path: "/api/v1/forms/{id}/responses/export", ID: "exportResponses", Tag: "Responses", Status: 200, CORS: true,
 		Scope:       account.ResponsesRead,
-		Summary:     "Export responses as a file",
-		Description: "Streamed, the oldest first. In CSV, a text that a spreadsheet would run as a formula has a ' in front.",
+		Summary:     "Export responses",
+		Description: "Streams the file, oldest first. In CSV, text that a spreadsheet would run as a formula is prefixed with '.",
 		Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
 		input:       reflect.TypeFor[exportInput](),
 	}

@@ -51,7 +51,7 @@ func (a *API) responsesAfter(ctx context.Context, owner, formID, text string) (s
 		}
 	}
 	if _, ok := id.Parse(id.Response, string(raw)); err != nil || !ok {
-		return "", badQuery("after", "is not a cursor of ours")
+		return "", badQuery("after", "is not a valid cursor")
 	}
 	return string(raw), nil
 }

@@ -14,11 +14,11 @@ import (
 
 // filterInput chooses responses; list, export and deletion share it.
 type filterInput struct {
-	Since   string            `query:"since" maxLength:"40" doc:"Only responses submitted at this time (RFC 3339) or later" example:"2026-05-31T00:00:00Z"`
-	Until   string            `query:"until" maxLength:"40" doc:"Only responses submitted before this time (RFC 3339)"`
-	Search  string            `query:"search" maxLength:"200" doc:"Only responses with this text in an answer or in the label of an option that was chosen, in any letter case"`
-	Version int64             `query:"version" default:"0" minimum:"0" doc:"Only responses to this version of the form"`
-	Answers map[string]string `query:"answers" maxLength:"1000" doc:"answers[key]=value: only responses with this answer to a question; one of several counts, and key.part names a part or row"`
+	Since   string            `query:"since" maxLength:"40" doc:"Submitted at or after this time (RFC 3339)" example:"2026-05-31T00:00:00Z"`
+	Until   string            `query:"until" maxLength:"40" doc:"Submitted before this time (RFC 3339)"`
+	Search  string            `query:"search" maxLength:"200" doc:"Filter by text in an answer or in the label of a chosen option (case-insensitive)"`
+	Version int64             `query:"version" default:"0" minimum:"0" doc:"Filter by form version"`
+	Answers map[string]string `query:"answers" maxLength:"1000" doc:"Filter by answer: answers[key]=value. For a multiple-choice question one matching option is enough; use key.part for part of an answer or a matrix row."`
 }
 
 func wholeNumber(text string) (int64, bool) {
@@ -43,7 +43,7 @@ func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) 
 		// A plus sign that was not escaped arrives as a space.
 		t, err := time.Parse(time.RFC3339, strings.Replace(to.text, " ", "+", 1))
 		if err != nil {
-			return out, badQuery(field, "is a time such as 2026-05-31T17:30:00Z")
+			return out, badQuery(field, "must be an RFC 3339 time, such as 2026-05-31T17:30:00Z")
 		}
 		*to.time = toMillis(t)
 	}

@@ -114,7 +114,7 @@ func TestExport(t *testing.T) {
 		if err != nil || len(rows) != 4 || file.Header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.Contains(file.Header.Get("Content-Disposition"), ".csv") {
 			t.Fatalf("%v %v\n%s", err, file.Header, file.Text)
 		}
-		if got := strings.Join(rows[0], "|"); got != "Response|Submitted at|Version|Who?: First name|Who?: Last name|Food|Guests|'=Song|Coming?|Would you?|Days: Saturday|Order|Cost" {
+		if got := strings.Join(rows[0], "|"); got != "Response ID|Submitted at|Version|Who?: First name|Who?: Last name|Food|Guests|'=Song|Coming?|Would you?|Days: Saturday|Order|Cost" {
 			t.Errorf("header %s", got)
 		}
 		if got := strings.Join(rows[1], "|"); got != sent[0].String("id")+"|"+sent[0].String("submitted_at")+"|1|Ada|Lovelace|Rice; Soup|2|'=1+1|true|10|Morning|X; Y|5" {

@@ -140,7 +140,7 @@ func TestSubmit(t *testing.T) {
 				t.Errorf("32 at once: %d %s", a.StatusCode, a.Text)
 			}
 		}
-		w.is("another body", submit(`{"name": "Twice"}`, "Idempotency-Key: k"), 409002)
+		w.is("different request body", submit(`{"name": "Twice"}`, "Idempotency-Key: k"), 409002)
 		// Nothing of it is Bob's.
 		w.is("Bob submits", w.Call("POST", path+"/responses", w.bob, `{"answers": {"name": "Bob"}}`), 404002)
 		w.is("Bob reads", w.Call("GET", path+"/responses/"+one.String("id"), w.bob, ""), 404002)

@@ -75,7 +75,7 @@ func isCanonical(u *url.URL) bool {
 func (a *API) unknownPath(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = "none"
 	allowAnyOrigin(w, r, strings.HasPrefix(r.URL.Path, "/api/v1/"))
-	a.WriteError(w, r, fault.New(fault.UnknownPath, "There is nothing at this path."))
+	a.WriteError(w, r, fault.New(fault.UnknownPath, "No endpoint exists at this path."))
 }
 
 func (rt *route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +98,7 @@ func (rt *route) serve(w http.ResponseWriter, r *http.Request) error {
 		preflight(w, rt.allow)
 		return nil
 	}
-	return &fault.Error{Code: fault.MethodNotAllowed, Message: "This path takes " + rt.allow + ".", Allow: rt.allow}
+	return &fault.Error{Code: fault.MethodNotAllowed, Message: "Method not allowed. Use " + rt.allow + ".", Allow: rt.allow}
 }
 
 // allowAnyOrigin opens an answer to pages of every site. No cookie counts here,

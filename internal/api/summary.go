@@ -15,8 +15,8 @@ import (
 // Summary is what all responses to a form amount to.
 type Summary struct {
 	Responses int64             `json:"responses" example:"12"`
-	Days      []DayCount        `json:"days" nullable:"false" doc:"Responses by the day (UTC) on which they came, where there were any"`
-	Questions []QuestionSummary `json:"questions" nullable:"false" doc:"In the order of the published version"`
+	Days      []DayCount        `json:"days" nullable:"false" doc:"Responses per day (UTC); days without responses are left out"`
+	Questions []QuestionSummary `json:"questions" nullable:"false" doc:"Questions in the order of the published version"`
 }
 
 // DayCount is how many responses came on a day.
@@ -30,20 +30,20 @@ type QuestionSummary struct {
 	Key      string        `json:"key" example:"drink"`
 	Kind     string        `json:"kind" example:"single_choice"`
 	Label    string        `json:"label" example:"Which drink?"`
-	Answered int64         `json:"answered" doc:"How many responses answer it" example:"12"`
-	Average  *float64      `json:"average,omitempty" doc:"Of numbers"`
-	NPS      *float64      `json:"nps,omitempty" doc:"The net promoter score of a scale from 0 to 10, from -100 to 100"`
-	Choices  []ChoiceCount `json:"choices,omitempty" nullable:"false" doc:"How often each answer was chosen"`
+	Answered int64         `json:"answered" doc:"Number of responses with an answer to this question" example:"12"`
+	Average  *float64      `json:"average,omitempty" doc:"Numeric questions only"`
+	NPS      *float64      `json:"nps,omitempty" doc:"Net Promoter Score of a 0–10 scale, from -100 to 100"`
+	Choices  []ChoiceCount `json:"choices,omitempty" nullable:"false" doc:"How often each option was chosen"`
 }
 
 // ChoiceCount is how often an answer was chosen.
 type ChoiceCount struct {
-	Row          string   `json:"row,omitempty" doc:"Of a matrix"`
-	Value        string   `json:"value" doc:"_other are the answers in people's own words" example:"tea"`
+	Row          string   `json:"row,omitempty" doc:"Row of a matrix"`
+	Value        string   `json:"value" doc:"Option value; _other for free-text answers" example:"tea"`
 	Label        string   `json:"label" example:"Tea"`
 	Count        int64    `json:"count" example:"9"`
-	Share        float64  `json:"share" doc:"Of the responses that answer the question, from 0 to 1" example:"0.75"`
-	AveragePlace *float64 `json:"average_place,omitempty" doc:"In a ranking; 1 is the first"`
+	Share        float64  `json:"share" doc:"Share of the responses with an answer, from 0 to 1" example:"0.75"`
+	AveragePlace *float64 `json:"average_place,omitempty" doc:"Average position in a ranking; 1 is first"`
 }
 
 func (a *API) summary() typedOperation[formInput, Summary] {
@@ -51,8 +51,8 @@ func (a *API) summary() typedOperation[formInput, Summary] {
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/summary", ID: "readSummary", Tag: "Responses", Status: 200,
 			Scope:       account.ResponsesRead,
-			Summary:     "Sum up the responses",
-			Description: "Exact at the moment of the request. What was counted before is not read again.",
+			Summary:     "Get a summary",
+			Description: "Exact at the time of the request. Earlier responses are not counted again.",
 			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *formInput) (*Summary, reply, error) {

@@ -16,14 +16,14 @@ type Version struct {
 	Version     int64     `json:"version" example:"1"`
 	Title       string    `json:"title" example:"Order"`
 	Description string    `json:"description" example:"What would you like?"`
-	Language    string    `json:"language" doc:"BCP 47 tag" example:"en"`
+	Language    string    `json:"language" doc:"Language (BCP 47 tag)" example:"en"`
 	PublishedAt Timestamp `json:"published_at"`
 }
 
 // VersionList is a page of versions.
 type VersionList struct {
-	TotalItems int64     `json:"total_items" doc:"How many versions there are in all"`
-	TotalPages int64     `json:"total_pages" doc:"How many pages of this size they fill"`
+	TotalItems int64     `json:"total_items" doc:"Total number of versions"`
+	TotalPages int64     `json:"total_pages" doc:"Total number of pages"`
 	Data       []Version `json:"data" nullable:"false"`
 }
 
@@ -40,9 +40,9 @@ func version(v store.Version) Version {
 }
 
 type listVersionsInput struct {
-	ID      string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Page    int64  `query:"page" default:"1" minimum:"1" doc:"Which page; the newest versions are on the first" example:"1"`
-	PerPage int64  `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"How many versions a page has" example:"20"`
+	ID      string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Page    int64  `query:"page" default:"1" minimum:"1" doc:"Page number, from 1, newest versions first" example:"1"`
+	PerPage int64  `query:"per_page" default:"20" minimum:"1" maximum:"200" doc:"Versions per page" example:"20"`
 }
 
 func (a *API) listVersions() typedOperation[listVersionsInput, VersionList] {
@@ -50,7 +50,7 @@ func (a *API) listVersions() typedOperation[listVersionsInput, VersionList] {
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/versions", ID: "listVersions", Tag: "Forms", Status: 200,
 			Scope:       account.FormsRead,
-			Summary:     "List what was published of a form",
+			Summary:     "List versions",
 			Description: "Lists the published versions, the newest first.",
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
 		},
@@ -70,8 +70,8 @@ func (a *API) listVersions() typedOperation[listVersionsInput, VersionList] {
 }
 
 type versionInput struct {
-	ID      string `path:"id" doc:"The form's id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Version string `path:"version" doc:"The version's number" example:"1"`
+	ID      string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Version string `path:"version" doc:"Version number" example:"1"`
 }
 
 func (a *API) readVersion() typedOperation[versionInput, VersionDetail] {
@@ -79,7 +79,7 @@ func (a *API) readVersion() typedOperation[versionInput, VersionDetail] {
 		operation{
 			Method: "GET", Path: "/api/v1/forms/{id}/versions/{version}", ID: "readVersion", Tag: "Forms", Status: 200,
 			Scope:       account.FormsRead,
-			Summary:     "Read what a version of a form asked",
+			Summary:     "Get a version",
 			Description: "Returns the questions of one published version.",
 			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},

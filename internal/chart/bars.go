@@ -1,84 +1,91 @@
 package chart
 
-// Row is an answer and how often it was given. Share is its part of one, 0 where
-// there is nothing to be a part of.
+// Row is one bar: an answer and how often it was given.
 type Row struct {
 	Label string
 	Value float64
-	Share float64
-	Note  string // a remark below
+	Share float64 // of all responses, between 0 and 1; 0 if there is no total
+	Note  string  // shown below the bar
 }
 
 const maxRows = 50
 
-// Bars are answers below each other, each with its label over a bar. A bar shows
-// its share of the whole; where no row has one, it is compared with the longest.
-func Bars(rows []Row, title string, number func(float64) string) string {
-	const line, thick, below, remark, gap = 17.0, 7.0, 12.0, 17.0, 13.0
-	if number == nil {
-		number = plain
+// Bars draws horizontal bars below each other, each with its label above it. The length of
+// a bar is its share. If no row has a share, it is relative to the largest value.
+func Bars(rows []Row, title string, formatNumber func(float64) string) string {
+	const labelHeight, barHeight, moreHeight, noteHeight, gap = 17.0, 7.0, 12.0, 17.0, 13.0
+	if formatNumber == nil {
+		formatNumber = formatPlain
 	}
-	more := max(0, len(rows)-maxRows)
-	shown := make([]Row, 0, maxRows)
+	omitted := max(0, len(rows)-maxRows)
+	visible := make([]Row, 0, maxRows)
 	var points []Point
-	var values, shares, whole float64 // the widest of them, and the most
-	shared := false
+	var valueWidth, shareWidth, largest float64
+	hasShares := false
 	height := 0.0
-	for _, row := range rows[:len(rows)-more] {
+	for _, row := range rows[:len(rows)-omitted] {
 		row.Value, row.Share = clampFinite(row.Value), min(clampFinite(row.Share), 1)
-		shown = append(shown, row)
+		visible = append(visible, row)
 		points = append(points, Point{row.Label, row.Value})
-		shared = shared || row.Share > 0
-		whole = max(whole, row.Value)
-		values = max(values, measure(number(row.Value), textSize))
-		shares = max(shares, measure(percent(row.Share, number), textSize))
-		height += line + thick + gap
+		hasShares = hasShares || row.Share > 0
+		largest = max(largest, row.Value)
+		valueWidth = max(valueWidth, measure(formatNumber(row.Value), textSize))
+		shareWidth = max(shareWidth, measure(formatPercent(row.Share, formatNumber), textSize))
+		height += labelHeight + barHeight + gap
 		if row.Note != "" {
-			height += remark
+			height += noteHeight
 		}
 	}
-	values, shares = min(values, 110), min(shares, 60)
-	if !shared {
-		shares = -10
+	valueWidth, shareWidth = min(valueWidth, 110), min(shareWidth, 60)
+	if !hasShares {
+		shareWidth = -10
 	}
-	if more > 0 {
-		height += below + gap
+	if omitted > 0 {
+		height += moreHeight + gap
 	}
-	d := draw("chart-bars", width, max(height-gap, 1)+1, wide, title, joinList(points, number), isRTL(labelsOf(title, points)...))
+	d := newDrawing(drawingOptions{
+		class:  "chart-bars",
+		width:  width,
+		height: max(height-gap, 1) + 1,
+		size:   fullWidth,
+		title:  title,
+		desc:   describePoints(points, formatNumber),
+		rtl:    isRTL(titleAndLabels(title, points)...),
+	})
 	y := 0.0
-	for _, row := range shown {
-		value, share := number(row.Value), percent(row.Share, number)
-		part := row.Share
+	for _, row := range visible {
+		value, share := formatNumber(row.Value), formatPercent(row.Share, formatNumber)
+		fraction := row.Share
 		tip := row.Label + ": " + value
 		switch {
-		case shared:
+		case hasShares:
 			tip += " (" + share + ")"
-		case whole > 0:
-			part = row.Value / whole
+		case largest > 0:
+			fraction = row.Value / largest
 		}
 		if row.Note != "" {
 			tip += " – " + row.Note
 		}
 		d.group("chart-mark", tip, func() {
-			d.text("chart-strong", 0, y+line-6, textSize, start, cut(row.Label, textSize, width-values-shares-22))
-			d.text("chart-strong", width-shares-10, y+line-6, textSize, end, cut(value, textSize, values))
-			if shared {
-				d.text("chart-text", width, y+line-6, textSize, end, cut(share, textSize, shares))
+			d.text(textLine{class: "chart-strong", x: 0, y: y + labelHeight - 6, size: textSize, anchor: start, text: truncate(row.Label, textSize, width-valueWidth-shareWidth-22)})
+			d.text(textLine{class: "chart-strong", x: width - shareWidth - 10, y: y + labelHeight - 6, size: textSize, anchor: end, text: truncate(value, textSize, valueWidth)})
+			if hasShares {
+				d.text(textLine{class: "chart-text", x: width, y: y + labelHeight - 6, size: textSize, anchor: end, text: truncate(share, textSize, shareWidth)})
 			}
-			d.rect("chart-track", 0, y+line, width, thick, thick/2)
-			if part > 0 {
-				d.rect("chart-bar", 0, y+line, max(width*part, thick), thick, thick/2)
+			d.rect("chart-track", box{x: 0, y: y + labelHeight, w: width, h: barHeight, radius: barHeight / 2})
+			if fraction > 0 {
+				d.rect("chart-bar", box{x: 0, y: y + labelHeight, w: max(width*fraction, barHeight), h: barHeight, radius: barHeight / 2})
 			}
-			y += line + thick
+			y += labelHeight + barHeight
 			if row.Note != "" {
-				d.line("chart-text", 0, y+5, smallSize, start, under, cut(row.Note, smallSize, width))
-				y += remark
+				d.text(textLine{class: "chart-text", x: 0, y: y + 5, size: smallSize, anchor: start, dy: dyBelow, text: truncate(row.Note, smallSize, width)})
+				y += noteHeight
 			}
 		})
 		y += gap
 	}
-	if more > 0 {
-		d.text("chart-text", 0, y+11, smallSize, start, "and "+number(float64(more))+" more")
+	if omitted > 0 {
+		d.text(textLine{class: "chart-text", x: 0, y: y + 11, size: smallSize, anchor: start, text: "and " + formatNumber(float64(omitted)) + " more"})
 	}
 	return d.end()
 }

@@ -4,7 +4,7 @@ import "slices"
 
 const maxColumns = 60
 
-// span is what one column stands for: a point, or several neighbours together.
+// span holds the labels of the first and last point of a column.
 type span struct{ first, last string }
 
 func (s span) String() string {
@@ -14,8 +14,9 @@ func (s span) String() string {
 	return s.first + " – " + s.last
 }
 
-// mergeColumns adds up neighbours until there are at most so many. All groups are of a
-// size but the first, so that the newest days never look poor for being few.
+// mergeColumns adds up neighboring points until there are at most limit columns. All
+// columns have the same number of points except the first, which can have fewer: a last
+// column with fewer days would look like a drop.
 func mergeColumns(points []Point, limit int) ([]Point, []span) {
 	size := max(1, (len(points)+limit-1)/limit)
 	var sums []Point
@@ -29,70 +30,79 @@ func mergeColumns(points []Point, limit int) ([]Point, []span) {
 			sum.Value += p.Value
 		}
 		sums = append(sums, sum)
-		spans = append(spans, span{tidy(group[0].Label), tidy(group[len(group)-1].Label)})
+		spans = append(spans, span{cleanLine(group[0].Label), cleanLine(group[len(group)-1].Label)})
 	}
 	return sums, spans
 }
 
-// Columns are values over time, from the first to the last. Of more than sixty,
-// neighbours are added up and share a column.
-func Columns(points []Point, title string, number func(float64) string) string {
+// Columns draws values over time, from the first to the last. More than 60 points are
+// merged into fewer columns.
+func Columns(points []Point, title string, formatNumber func(float64) string) string {
 	const top = 9.0
-	if number == nil {
-		number = plain
+	if formatNumber == nil {
+		formatNumber = formatPlain
 	}
 	sums, spans := mergeColumns(clampPoints(points), maxColumns)
-	peak := highest(sums)
+	peak := maxPointValue(sums)
 	base := 113.0
 	if peak == 0 {
-		base = 33 // nothing needs no room
+		base = 33 // without columns, no height is needed
 	}
-	marks := ticks(peak, wholeNumbers(sums))
+	tickValues := roundTicks(peak, areIntegers(sums))
 	gutter := 0.0
-	for _, mark := range marks {
-		gutter = max(gutter, measure(number(mark), smallSize))
+	for _, tick := range tickValues {
+		gutter = max(gutter, measure(formatNumber(tick), smallSize))
 	}
 	gutter = min(gutter, 110) + 7
-	room := width - gutter
+	plotWidth := width - gutter
 
-	d := draw("chart-columns", width, base+20, wide, title, joinList(labeled(sums, spans), number), isRTL(labelsOf(title, points)...))
+	d := newDrawing(drawingOptions{
+		class:  "chart-columns",
+		width:  width,
+		height: base + 20,
+		size:   fullWidth,
+		title:  title,
+		desc:   describePoints(withSpans(sums, spans), formatNumber),
+		rtl:    isRTL(titleAndLabels(title, points)...),
+	})
 	y := func(v float64) float64 {
 		if peak == 0 {
 			return base
 		}
 		return base - (base-top)*(v/peak)
 	}
-	for _, mark := range marks {
-		if mark > 0 {
-			d.path("chart-grid", "M", 0.0, y(mark), "L", room, y(mark))
+	for _, tick := range tickValues {
+		if tick > 0 {
+			d.path("chart-grid", "M", 0.0, y(tick), "L", plotWidth, y(tick))
 		}
-		d.line("chart-text", room+7, y(mark), smallSize, start, amid, cut(number(mark), smallSize, gutter))
+		d.text(textLine{class: "chart-text", x: plotWidth + 7, y: y(tick), size: smallSize, anchor: start, dy: dyCenter, text: truncate(formatNumber(tick), smallSize, gutter)})
 	}
-	slot := room / float64(max(len(sums), 1))
-	bar := min(slot*.78, 34)
+	slotWidth := plotWidth / float64(max(len(sums), 1))
+	barWidth := min(slotWidth*.78, 34)
 	for i, sum := range sums {
-		x := slot * float64(i)
-		d.group("chart-mark", spans[i].String()+": "+number(sum.Value), func() {
-			d.rect("chart-hit", x, top, slot, base-top, 0)
-			d.column("chart-bar", x+(slot-bar)/2, base, bar, tall(base-y(sum.Value), sum.Value))
+		x := slotWidth * float64(i)
+		d.group("chart-mark", spans[i].String()+": "+formatNumber(sum.Value), func() {
+			d.rect("chart-hit", box{x: x, y: top, w: slotWidth, h: base - top})
+			d.column("chart-bar", x+(slotWidth-barWidth)/2, base, barWidth, columnHeight(base-y(sum.Value), sum.Value))
 		})
 	}
-	d.path("chart-axis", "M", 0.0, base, "L", room, base)
-	for _, l := range axisLabels(spans, slot, room) {
-		d.line("chart-text", l.x, base+7, smallSize, l.anchor, under, l.text)
+	d.path("chart-axis", "M", 0.0, base, "L", plotWidth, base)
+	for _, l := range axisLabels(spans, slotWidth, plotWidth) {
+		d.text(textLine{class: "chart-text", x: l.x, y: base + 7, size: smallSize, anchor: l.anchor, dy: dyBelow, text: l.text})
 	}
 	return d.end()
 }
 
-// tall is the height of a column; what is not nothing can be seen.
-func tall(h, value float64) float64 {
+// columnHeight returns at least 1 for values above 0, so that small columns are visible.
+func columnHeight(h, value float64) float64 {
 	if value > 0 {
 		return max(h, 1)
 	}
 	return 0
 }
 
-func labeled(sums []Point, spans []span) []Point {
+// withSpans returns the points with their spans as labels.
+func withSpans(sums []Point, spans []span) []Point {
 	list := slices.Clone(sums)
 	for i := range list {
 		list[i].Label = spans[i].String()
@@ -106,43 +116,43 @@ type axisLabel struct {
 	text   string
 }
 
-// axisLabels are as many as stand beside each other, up to five: the first and the
-// last, and some evenly between them.
-func axisLabels(spans []span, slot, room float64) []axisLabel {
+// axisLabels returns up to five labels that do not overlap: the first, the last, and some
+// evenly spaced between them.
+func axisLabels(spans []span, slotWidth, plotWidth float64) []axisLabel {
 	const gap = 12
 	if len(spans) == 1 {
-		return []axisLabel{{slot / 2, middle, cut(spans[0].String(), smallSize, room)}}
+		return []axisLabel{{slotWidth / 2, middle, truncate(spans[0].String(), smallSize, plotWidth)}}
 	}
 	for n := min(5, len(spans)); n >= 2; n-- {
 		labels := make([]axisLabel, n)
-		edge, fits := -float64(gap), true
+		rightEdge, fits := -float64(gap), true
 		for i := range n {
-			at := i * (len(spans) - 1) / (n - 1)
-			l := axisLabel{slot * (float64(at) + .5), middle, spans[at].first}
-			wide := measure(l.text, smallSize)
-			left := l.x - wide/2
+			index := i * (len(spans) - 1) / (n - 1)
+			l := axisLabel{slotWidth * (float64(index) + .5), middle, spans[index].first}
+			labelWidth := measure(l.text, smallSize)
+			left := l.x - labelWidth/2
 			if i == n-1 {
-				l.text = spans[at].last
-				wide = measure(l.text, smallSize)
-				left = l.x - wide/2
+				l.text = spans[index].last
+				labelWidth = measure(l.text, smallSize)
+				left = l.x - labelWidth/2
 			}
 			switch {
 			case left < 0:
 				l.x, l.anchor, left = 0, start, 0
-			case left+wide > room:
-				l.x, l.anchor, left = room, end, room-wide
+			case left+labelWidth > plotWidth:
+				l.x, l.anchor, left = plotWidth, end, plotWidth-labelWidth
 			}
-			fits = fits && left >= edge+gap
-			edge = left + wide
+			fits = fits && left >= rightEdge+gap
+			rightEdge = left + labelWidth
 			labels[i] = l
 		}
 		if fits {
 			return labels
 		}
 		if n == 2 {
-			labels[0].x, labels[0].anchor, labels[1].x, labels[1].anchor = 0, start, room, end
+			labels[0].x, labels[0].anchor, labels[1].x, labels[1].anchor = 0, start, plotWidth, end
 			for i := range labels {
-				labels[i].text = cut(labels[i].text, smallSize, (room-gap)/2)
+				labels[i].text = truncate(labels[i].text, smallSize, (plotWidth-gap)/2)
 			}
 			return labels
 		}
@@ -150,45 +160,53 @@ func axisLabels(spans []span, slot, room float64) []axisLabel {
 	return nil
 }
 
-// Histogram is how often each value of a scale was chosen: the values below, how
-// often above. There are no ticks, for every column says what it is.
-func Histogram(points []Point, title string, number func(float64) string) string {
+// Histogram draws how often each value of a scale was chosen. The values are below the
+// columns and the counts above them, so there are no ticks.
+func Histogram(points []Point, title string, formatNumber func(float64) string) string {
 	const top, base, height = 22.0, 113.0, 134.0
-	if number == nil {
-		number = plain
+	if formatNumber == nil {
+		formatNumber = formatPlain
 	}
 	sums, spans := mergeColumns(clampPoints(points), maxColumns)
-	peak := highest(sums)
-	d := draw("chart-histogram", width, height, wide, title, joinList(labeled(sums, spans), number), isRTL(labelsOf(title, points)...))
-	slot := float64(width) / float64(max(len(sums), 1))
-	slot = min(slot, 64)
-	from := (width - slot*float64(len(sums))) / 2
-	bar := min(slot*.72, 40)
-	values, labels := true, 1
+	peak := maxPointValue(sums)
+	d := newDrawing(drawingOptions{
+		class:  "chart-histogram",
+		width:  width,
+		height: height,
+		size:   fullWidth,
+		title:  title,
+		desc:   describePoints(withSpans(sums, spans), formatNumber),
+		rtl:    isRTL(titleAndLabels(title, points)...),
+	})
+	slotWidth := float64(width) / float64(max(len(sums), 1))
+	slotWidth = min(slotWidth, 64)
+	left := (width - slotWidth*float64(len(sums))) / 2
+	barWidth := min(slotWidth*.72, 40)
+	showValues, labelEvery := true, 1
 	for i, sum := range sums {
-		values = values && measure(number(sum.Value), smallSize) <= slot
-		// A label that is wider than its column takes the room of its neighbours.
-		for labels < len(sums) && measure(spans[i].first, textSize) > slot*float64(labels)-3 && slot*float64(labels) < 40 {
-			labels++
+		showValues = showValues && measure(formatNumber(sum.Value), smallSize) <= slotWidth
+		// If labels are wider than their columns, only every second (third, …) is shown.
+		for labelEvery < len(sums) && measure(spans[i].first, textSize) > slotWidth*float64(labelEvery)-3 && slotWidth*float64(labelEvery) < 40 {
+			labelEvery++
 		}
 	}
 	for i, sum := range sums {
-		x := from + slot*float64(i)
+		x := left + slotWidth*float64(i)
 		h := 0.0
 		if peak > 0 {
-			h = tall((base-top)*(sum.Value/peak), sum.Value)
+			h = columnHeight((base-top)*(sum.Value/peak), sum.Value)
 		}
-		d.group("chart-mark", spans[i].String()+": "+number(sum.Value), func() {
-			d.rect("chart-hit", x, 0, slot, height, 0)
-			d.column("chart-bar", x+(slot-bar)/2, base, bar, h)
-			if values && sum.Value > 0 {
-				d.text("chart-text", x+slot/2, base-h-5, smallSize, middle, number(sum.Value))
+		d.group("chart-mark", spans[i].String()+": "+formatNumber(sum.Value), func() {
+			d.rect("chart-hit", box{x: x, y: 0, w: slotWidth, h: height})
+			d.column("chart-bar", x+(slotWidth-barWidth)/2, base, barWidth, h)
+			if showValues && sum.Value > 0 {
+				d.text(textLine{class: "chart-text", x: x + slotWidth/2, y: base - h - 5, size: smallSize, anchor: middle, text: formatNumber(sum.Value)})
 			}
-			if i%labels == 0 {
-				d.line("chart-strong", x+slot/2, base+6, textSize, middle, under, cut(spans[i].first, textSize, slot*float64(labels)-3))
+			if i%labelEvery == 0 {
+				d.text(textLine{class: "chart-strong", x: x + slotWidth/2, y: base + 6, size: textSize, anchor: middle, dy: dyBelow, text: truncate(spans[i].first, textSize, slotWidth*float64(labelEvery)-3)})
 			}
 		})
 	}
-	d.path("chart-axis", "M", from, base, "L", width-from, base)
+	d.path("chart-axis", "M", left, base, "L", width-left, base)
 	return d.end()
 }

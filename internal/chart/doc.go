@@ -1,39 +1,39 @@
-// Package chart draws: what answers amount to, and how the pages of a form follow.
-// A drawing is SVG to be put into a page as it is. It holds no style and no script,
-// so a strict content security policy has nothing to refuse, and the same input
-// always gives the same bytes.
+// Package chart draws charts of the responses to a form, and the flow of its pages, as
+// SVG. A drawing can be inserted into an HTML page. It contains no style and no script,
+// so it works under a strict Content-Security-Policy. The same input always gives the
+// same bytes.
 //
-// Drawings are 320 units wide (a spark is 120) and scale to the room they get. Text
-// is measured at sizes that are legible on the narrowest telephone; a style sheet
-// may set it smaller where there is more room, never larger. All text is escaped and
-// kept whole in a <title> where it is cut. A drawing whose title reads from right to
-// left is mirrored, columns and all; it says its own direction, because text-anchor
-// depends on it.
+// Drawings are 320 units wide (sparklines 120) and scale to their container. Text is
+// measured at font sizes that are legible on the narrowest phones. A style sheet may set
+// smaller sizes where there is more space, never larger ones. All text is escaped. Where
+// a text is truncated, a <title> contains the full text. A drawing whose title is in a
+// right-to-left script is mirrored. It sets its own direction attribute, because
+// text-anchor depends on the direction.
 //
-// Colours come from classes; without a style sheet everything is drawn in the
-// colour of the text around it.
+// Colors come from CSS classes. Without a style sheet, everything has the color of the
+// surrounding text.
 //
-//	chart          every drawing; and chart-spark, chart-columns, chart-histogram,
-//	               chart-bars, chart-nps, chart-flow after what it is
-//	chart-mark     a group of a column or a bar with its tooltip, to point at
-//	chart-hit      what is there to be pointed at, though not seen
-//	chart-bar      a column, the filled part of a bar
-//	chart-track    the whole of which a bar is a part
-//	chart-line     a line through values
-//	chart-area     what is under the line
-//	chart-dot      the last value of a line; both ends of a jump
-//	chart-axis     the base line
-//	chart-grid     lines at round values
-//	chart-text     quiet words: ticks, shares, remarks
-//	chart-strong   words that count: labels, values, titles of pages
-//	chart-figure   one number, large
+//	chart          every drawing, together with chart-spark, chart-columns, chart-histogram,
+//	               chart-bars, chart-nps or chart-flow
+//	chart-mark     group of a column or bar with its tooltip
+//	chart-hit      invisible area that shows the tooltip
+//	chart-bar      column; filled part of a bar
+//	chart-track    background of a bar, its full length
+//	chart-line     line of a line chart
+//	chart-area     area below the line
+//	chart-dot      last value of a line; start and end of a jump
+//	chart-axis     base line
+//	chart-grid     grid lines
+//	chart-text     secondary text: ticks, shares, notes
+//	chart-strong   primary text: labels, values, page titles
+//	chart-figure   one large number
 //	chart-good     promoters
 //	chart-middle   passives
 //	chart-bad      detractors
-//	chart-node     the box of a page; with chart-maybe when it has a condition
-//	chart-end      the box of an ending
-//	chart-station  a group of a box and its words; chart-exit of the words of a jump
-//	chart-edge     the way to the next page
-//	chart-jump     the way of a jump
-//	chart-head     the head of its arrow
+//	chart-node     box of a page; with chart-maybe if it has a condition
+//	chart-end      box of an ending
+//	chart-station  group of a box and its text; chart-exit: text of a jump
+//	chart-edge     arrow to the next page
+//	chart-jump     line of a jump
+//	chart-head     arrowhead
 package chart

@@ -10,62 +10,64 @@ import (
 
 // node is a box of the flow: a page or an ending.
 type node struct {
-	key    string
-	title  string
-	note   string
-	when   string // the sentence of its condition
-	ending bool
-	exits  []edge
-	hidden int  // exits that there was no room for
-	onward bool // whether the next station may follow
-	after  bool // an ending that the last page may lead to without a jump
-	lines  struct{ title, note, when []string }
-	y, h   float64
-	entry  float64 // where jumps arrive
+	key           string
+	title         string
+	note          string
+	condition     string // the condition as a sentence; empty: none
+	ending        bool
+	edges         []edge
+	hiddenEdges   int                                       // jumps beyond maxEdges
+	continues     bool                                      // false if the page always jumps
+	afterLastPage bool                                      // an ending that can follow the last page without a jump
+	lines         struct{ title, note, condition []string } // wrapped texts
+	y, h          float64
+	entryY        float64 // y coordinate at which jumps arrive
 }
 
 // edge is a jump out of a page.
 type edge struct {
-	to    int
-	text  string
-	lines []string
+	to    int      // index of the target node
+	text  string   // the condition as a sentence
+	lines []string // text, wrapped
 	y     float64
 }
 
-const maxExits = 12 // of one page
+// maxEdges is the maximum number of jumps that are drawn for one page.
+const maxEdges = 12
 
-// Flow shows how the pages of a form follow: one box below the other, an arrow to
-// the next, and at the side the jumps, each from the line that says when it is
-// taken. Endings come last. word puts the words of it into a language.
-func Flow(d *form.Definition, word func(string) string) string {
-	if word == nil {
-		word = same
+// Flow draws the pages, conditions and jumps of a form. Each page is a box with an arrow
+// to the next one. Jumps run along the side, each from the line with its condition.
+// Endings come last. translate translates the texts of the drawing; nil: English.
+func Flow(d *form.Definition, translate func(string) string) string {
+	if translate == nil {
+		translate = identity
 	}
-	f := &flow{word: word}
+	f := &flow{translate: translate}
 	if d == nil {
 		d = &form.Definition{}
 	}
-	f.read(d)
+	f.readDefinition(d)
 	f.layOut()
 	return f.draw()
 }
 
+// flow is a flow chart while it is laid out and drawn.
 type flow struct {
-	word     func(string) string
-	stations []*node
-	pages    int
-	lanes    []lane
-	x, w     float64 // of every box
-	height   float64
+	translate func(string) string
+	nodes     []*node // pages, then endings
+	pages     int     // how many of the nodes are pages
+	lanes     []lane
+	x, w      float64 // position and width of every box
+	height    float64
 }
 
-// count says a number in words that have a place for it.
-func (f *flow) count(text string, n int) string {
-	return strings.ReplaceAll(f.word(text), "%d", strconv.Itoa(n))
+// formatCount translates a text and replaces %d by a number.
+func (f *flow) formatCount(text string, n int) string {
+	return strings.ReplaceAll(f.translate(text), "%d", strconv.Itoa(n))
 }
 
-func (f *flow) read(d *form.Definition) {
-	// A draft may still have holes.
+func (f *flow) readDefinition(d *form.Definition) {
+	// Drafts can contain nil fields and endings.
 	d = &form.Definition{
 		Fields:  slices.DeleteFunc(slices.Clone(d.Fields), func(q *form.Field) bool { return q == nil }),
 		Endings: slices.DeleteFunc(slices.Clone(d.Endings), func(e *form.Ending) bool { return e == nil }),
@@ -73,14 +75,14 @@ func (f *flow) read(d *form.Definition) {
 	pages := d.Pages()
 	f.pages = len(pages)
 	for i, page := range pages {
-		s := &node{onward: true, title: f.count("Page %d", i+1), note: f.questions(page)}
+		n := &node{continues: true, title: f.formatCount("Page %d", i+1), note: f.describeQuestionCount(page)}
 		if page.Break != nil {
-			s.key, s.when = page.Break.Key, f.sentence(d, page.Break.ShowIf)
+			n.key, n.condition = page.Break.Key, f.describeCondition(d, page.Break.ShowIf)
 			if page.Break.Label != "" {
-				s.title = withoutPiping(d, page.Break.Label)
+				n.title = withoutPiping(d, page.Break.Label)
 			}
 		}
-		f.stations = append(f.stations, s)
+		f.nodes = append(f.nodes, n)
 	}
 	f.readEndings(d)
 	for i, page := range pages {
@@ -88,7 +90,7 @@ func (f *flow) read(d *form.Definition) {
 	}
 }
 
-func (f *flow) questions(page form.Page) string {
+func (f *flow) describeQuestionCount(page form.Page) string {
 	n := 0
 	for _, q := range page.Fields {
 		if q.TakesAnswer() && q.IsVisible() {
@@ -97,38 +99,38 @@ func (f *flow) questions(page form.Page) string {
 	}
 	switch n {
 	case 0:
-		return f.word("No questions")
+		return f.translate("No questions")
 	case 1:
-		return f.word("1 question")
+		return f.translate("1 question")
 	}
-	return f.count("%d questions", n)
+	return f.formatCount("%d questions", n)
 }
 
-// readEndings adds the endings, and the words that every form has where none of its
-// own would be shown.
+// readEndings adds the endings, and the default ending if a response can match none of
+// them.
 func (f *flow) readEndings(d *form.Definition) {
-	open := true // whether somebody may still be without an ending
+	reachable := true // whether no unconditional ending came before
 	for _, e := range d.Endings {
-		s := &node{key: e.Key, title: withoutPiping(d, e.Title), note: withoutPiping(d, e.Redirect), when: f.sentence(d, e.ShowIf), ending: true, after: open}
-		if s.title == "" {
-			s.title = f.word("End")
+		n := &node{key: e.Key, title: withoutPiping(d, e.Title), note: withoutPiping(d, e.Redirect), condition: f.describeCondition(d, e.ShowIf), ending: true, afterLastPage: reachable}
+		if n.title == "" {
+			n.title = f.translate("End")
 		}
-		open = open && e.ShowIf != nil
-		f.stations = append(f.stations, s)
+		reachable = reachable && e.ShowIf != nil
+		f.nodes = append(f.nodes, n)
 	}
-	if open {
-		s := &node{title: f.word("End"), ending: true, after: true}
+	if reachable {
+		n := &node{title: f.translate("End"), ending: true, afterLastPage: true}
 		if len(d.Endings) > 0 {
-			s.when = f.word("Otherwise")
+			n.condition = f.translate("Otherwise")
 		}
-		f.stations = append(f.stations, s)
+		f.nodes = append(f.nodes, n)
 	}
 }
 
-// readJumps adds the ways out of a page, in the order in which they are tried; after
-// one that is always taken there is no other.
+// readJumps adds the jumps of page i in the order in which they are evaluated. It ignores
+// those after an unconditional jump, because they are never taken.
 func (f *flow) readJumps(d *form.Definition, i int, page form.Page) {
-	s := f.stations[i]
+	n := f.nodes[i]
 	fields := page.Fields
 	if page.Break != nil {
 		fields = slices.Concat([]*form.Field{page.Break}, fields)
@@ -138,85 +140,85 @@ func (f *flow) readJumps(d *form.Definition, i int, page form.Page) {
 			if jump == nil || jump.To == "" {
 				continue
 			}
-			to := slices.IndexFunc(f.stations, func(s *node) bool { return s.key == jump.To })
+			to := slices.IndexFunc(f.nodes, func(n *node) bool { return n.key == jump.To })
 			if to <= i {
 				continue
 			}
-			when := jump.If
-			if q.ShowIf != nil && q != page.Break { // a question that is not asked leads nowhere
-				when = q.ShowIf
+			condition := jump.If
+			if q.ShowIf != nil && q != page.Break { // a hidden question does not jump
+				condition = q.ShowIf
 				if jump.If != nil {
-					when = &form.Condition{All: []*form.Condition{q.ShowIf, jump.If}}
+					condition = &form.Condition{All: []*form.Condition{q.ShowIf, jump.If}}
 				}
 			}
-			text := f.sentence(d, when)
-			if when == nil {
-				text, s.onward = f.word("Always"), false
+			text := f.describeCondition(d, condition)
+			if condition == nil {
+				text, n.continues = f.translate("Always"), false
 			}
-			if len(s.exits) < maxExits {
-				s.exits = append(s.exits, edge{to: to, text: text})
+			if len(n.edges) < maxEdges {
+				n.edges = append(n.edges, edge{to: to, text: text})
 			} else {
-				s.hidden++
+				n.hiddenEdges++
 			}
-			if when == nil {
+			if condition == nil {
 				return
 			}
 		}
 	}
 }
 
-func (f *flow) sentence(d *form.Definition, c *form.Condition) string {
+func (f *flow) describeCondition(d *form.Definition, c *form.Condition) string {
 	if c == nil {
 		return ""
 	}
-	return f.word("If") + " " + withoutPiping(d, d.DescribeCondition(c, f.word))
+	return f.translate("If") + " " + withoutPiping(d, d.DescribeCondition(c, f.translate))
 }
 
-// withoutPiping is a text with its places for answers left open.
+// withoutPiping returns a text with each inserted answer replaced by an ellipsis.
 func withoutPiping(d *form.Definition, text string) string {
-	return tidy(d.Interpolate(text, func(*form.Field, string) string { return "…" }))
+	return cleanLine(d.Interpolate(text, func(*form.Field, string) string { return "…" }))
 }
 
-// texts are what tells the direction of the drawing: the words of the page before
-// those of the form.
-func (f *flow) texts() []string {
-	list := []string{f.word("How the pages follow")}
-	for _, s := range f.stations {
-		list = append(list, s.title)
+// directionTexts returns the texts that decide the direction of the drawing. The language
+// of the reader comes before that of the form.
+func (f *flow) directionTexts() []string {
+	list := []string{f.translate("Form flow")}
+	for _, n := range f.nodes {
+		list = append(list, n.title)
 	}
 	return list
 }
 
-// describe is the flow in words.
+// describe returns the flow as text, for screen readers.
 func (f *flow) describe() string {
 	var parts []string
-	for i, s := range f.stations {
+	for i, n := range f.nodes {
 		var next []string
-		for _, e := range s.exits {
-			next = append(next, f.stations[e.to].title+" ("+e.text+")")
+		for _, e := range n.edges {
+			next = append(next, f.nodes[e.to].title+" ("+e.text+")")
 		}
-		for _, to := range f.following(i) {
-			next = append(next, f.stations[to].title)
+		for _, to := range f.successors(i) {
+			next = append(next, f.nodes[to].title)
 		}
 		if len(next) > 0 {
-			parts = append(parts, s.title+" → "+strings.Join(next, ", "))
+			parts = append(parts, n.title+" → "+strings.Join(next, ", "))
 		}
 	}
 	return strings.Join(parts, "; ")
 }
 
-// following are the stations that may come after one without a jump: the next page,
-// or the endings that await those who come to the end.
-func (f *flow) following(i int) []int {
+// successors returns the nodes that can follow node i without a jump: the next page, or
+// the endings after the last page.
+func (f *flow) successors(i int) []int {
 	switch {
-	case !f.stations[i].onward:
+	case !f.nodes[i].continues:
 		return nil
 	case i+1 < f.pages:
 		return []int{i + 1}
 	}
 	var list []int
-	for to := f.pages; to < len(f.stations); to++ {
-		if f.stations[to].after {
+	for to := f.pages; to < len(f.nodes); to++ {
+		if f.nodes[to].afterLastPage {
 			list = append(list, to)
 		}
 	}

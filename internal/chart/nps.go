@@ -2,15 +2,14 @@ package chart
 
 import "math"
 
-// NPS is a net promoter score in large figures over a bar of who made it, from
-// those who would not recommend to those who would.
-func NPS(score float64, promoters, passives, detractors int64, title string, number func(float64) string, word func(string) string) string {
-	const bar, thick, height = 58.0, 12.0, 108.0
-	if number == nil {
-		number = plain
+// NPS draws a net promoter score above a bar of detractors, passives and promoters.
+func NPS(score float64, promoters, passives, detractors int64, title string, formatNumber func(float64) string, translate func(string) string) string {
+	const barTop, barHeight, height = 58.0, 12.0, 108.0
+	if formatNumber == nil {
+		formatNumber = formatPlain
 	}
-	if word == nil {
-		word = same
+	if translate == nil {
+		translate = identity
 	}
 	parts := []struct {
 		class, name string
@@ -18,62 +17,72 @@ func NPS(score float64, promoters, passives, detractors int64, title string, num
 		x           float64
 		anchor      string
 	}{
-		{"chart-bad", word("Detractors"), clampFinite(float64(detractors)), 0, start},
-		{"chart-middle", word("Passives"), clampFinite(float64(passives)), width / 2, middle},
-		{"chart-good", word("Promoters"), clampFinite(float64(promoters)), width, end},
+		{"chart-bad", translate("Detractors"), clampFinite(float64(detractors)), 0, start},
+		{"chart-middle", translate("Passives"), clampFinite(float64(passives)), width / 2, middle},
+		{"chart-good", translate("Promoters"), clampFinite(float64(promoters)), width, end},
 	}
-	all := parts[0].count + parts[1].count + parts[2].count
+	total := parts[0].count + parts[1].count + parts[2].count
 	var points []Point
 	for _, part := range parts {
 		points = append(points, Point{part.name, part.count})
 	}
-	figure := scored(score, number)
-	if all == 0 {
-		figure = "–"
+	scoreText := formatScore(score, formatNumber)
+	if total == 0 {
+		scoreText = "–"
 	}
-	d := draw("chart-nps", width, height, wide, title, figure+"; "+joinList(points, number), isRTL(title, parts[0].name))
-	d.text("chart-figure", 0, 41, figureSize, start, figure)
-	d.rect("chart-track", 0, bar, width, thick, 2)
+	d := newDrawing(drawingOptions{
+		class:  "chart-nps",
+		width:  width,
+		height: height,
+		size:   fullWidth,
+		title:  title,
+		desc:   scoreText + "; " + describePoints(points, formatNumber),
+		rtl:    isRTL(title, parts[0].name),
+	})
+	d.text(textLine{class: "chart-figure", x: 0, y: 41, size: figureSize, anchor: start, text: scoreText})
+	d.rect("chart-track", box{x: 0, y: barTop, w: width, h: barHeight, radius: 2})
 	const gap = 2.0
-	x, shown := 0.0, 0.0
+	x, visibleParts := 0.0, 0.0
 	for _, part := range parts {
 		if part.count > 0 {
-			shown++
+			visibleParts++
 		}
 	}
 	for _, part := range parts {
 		share := 0.0
-		if all > 0 {
-			share = part.count / all
+		if total > 0 {
+			share = part.count / total
 		}
-		d.group("chart-mark", part.name+": "+number(part.count)+" ("+percent(share, number)+")", func() {
+		d.group("chart-mark", part.name+": "+formatNumber(part.count)+" ("+formatPercent(share, formatNumber)+")", func() {
 			if part.count > 0 {
-				w := (width - gap*(shown-1)) * share
-				d.rect(part.class, x, bar, max(w, 1), thick, 2)
+				w := (width - gap*(visibleParts-1)) * share
+				d.rect(part.class, box{x: x, y: barTop, w: max(w, 1), h: barHeight, radius: 2})
 				x += w + gap
 			}
-			if all > 0 {
-				d.line("chart-strong", part.x, bar+thick+7, textSize, part.anchor, under, percent(share, number))
+			if total > 0 {
+				d.text(textLine{class: "chart-strong", x: part.x, y: barTop + barHeight + 7, size: textSize, anchor: part.anchor, dy: dyBelow, text: formatPercent(share, formatNumber)})
 			}
-			d.text("chart-text", part.x, bar+thick+34, smallSize, part.anchor, cut(part.name, smallSize, width/3))
+			d.text(textLine{class: "chart-text", x: part.x, y: barTop + barHeight + 34, size: smallSize, anchor: part.anchor, text: truncate(part.name, smallSize, width/3)})
 		})
 	}
 	return d.end()
 }
 
-// scored writes a score with its sign, which number may not know how to.
-func scored(score float64, number func(float64) string) string {
+// formatScore formats a score with a plus or minus sign. formatNumber gets only positive
+// numbers.
+func formatScore(score float64, formatNumber func(float64) string) string {
 	if math.IsNaN(score) {
 		score = 0
 	}
 	score = max(-100, min(100, score))
 	switch {
 	case score > 0:
-		return "+" + number(score)
+		return "+" + formatNumber(score)
 	case score < 0:
-		return "−" + number(-score)
+		return "−" + formatNumber(-score)
 	}
-	return number(0)
+	return formatNumber(0)
 }
 
-func same(text string) string { return text }
+// identity is the translation for callers that pass none.
+func identity(text string) string { return text }

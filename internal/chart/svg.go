@@ -7,18 +7,19 @@ import (
 	"strings"
 )
 
-// width is that of every drawing but a spark, in units of its viewBox.
+// width is the width of every drawing except sparklines, in viewBox units.
 const width = 320
 
-// Sizes of text, in the same units.
+// Font sizes in viewBox units.
 const (
 	textSize   = 13
 	smallSize  = 12
 	figureSize = 44
 )
 
-// paint is how a class looks without a style sheet.
-var paint = map[string]string{
+// defaultAttributes are the presentation attributes of each class. They apply where no
+// style sheet overrides them.
+var defaultAttributes = map[string]string{
 	"chart-hit":    `fill="none" pointer-events="all"`,
 	"chart-bar":    `fill="currentColor"`,
 	"chart-track":  `fill="currentColor" fill-opacity=".1"`,
@@ -40,36 +41,44 @@ var paint = map[string]string{
 	"chart-head":   `fill="currentColor"`,
 }
 
-// Where a text stands from its place, in the direction of the drawing.
+// Values of text-anchor. They follow the direction of the drawing.
 const (
 	start  = "start"
 	middle = "middle"
 	end    = "end"
 )
 
-// drawing is an SVG in the making. It is drawn from left to right; one that reads
-// from right to left is mirrored on the way out.
+// drawing builds an SVG. Coordinates are given for left-to-right; if rtl is set, they are
+// mirrored when they are written.
 type drawing struct {
-	b       strings.Builder
-	rtl     bool
-	breadth float64
+	b         strings.Builder
+	rtl       bool
+	viewWidth float64
 }
 
-func draw(class string, breadth, height float64, size, title, desc string, rtl bool) *drawing {
-	d := &drawing{rtl: rtl, breadth: breadth}
+type drawingOptions struct {
+	class         string
+	width, height float64
+	size          string // width and height attributes of the SVG element
+	title, desc   string
+	rtl           bool
+}
+
+func newDrawing(o drawingOptions) *drawing {
+	d := &drawing{rtl: o.rtl, viewWidth: o.width}
 	direction := "ltr"
-	if rtl {
+	if o.rtl {
 		direction = "rtl"
 	}
-	d.b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" class="chart ` + class + `" role="img" viewBox="0 0 ` + unit(breadth) + " " + unit(height) +
-		`" ` + size + ` preserveAspectRatio="xMidYMid meet" direction="` + direction + `">`)
-	d.textElement("title", title)
-	d.textElement("desc", desc)
+	d.b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" class="chart ` + o.class + `" role="img" viewBox="0 0 ` + formatCoordinate(o.width) + " " + formatCoordinate(o.height) +
+		`" ` + o.size + ` preserveAspectRatio="xMidYMid meet" direction="` + direction + `">`)
+	d.textElement("title", o.title)
+	d.textElement("desc", o.desc)
 	return d
 }
 
-// wide is the size of a drawing that takes the room it gets.
-const wide = `width="100%"`
+// fullWidth makes a drawing as wide as its container.
+const fullWidth = `width="100%"`
 
 func (d *drawing) end() string {
 	d.b.WriteString("</svg>")
@@ -77,90 +86,97 @@ func (d *drawing) end() string {
 }
 
 func (d *drawing) textElement(element, text string) {
-	d.b.WriteString("<" + element + ">" + escape(tidy(text)) + "</" + element + ">")
+	d.b.WriteString("<" + element + ">" + escape(cleanLine(text)) + "</" + element + ">")
 }
 
-// group puts what is drawn together, with a tooltip.
-func (d *drawing) group(class, tip string, inside func()) {
+// group writes a group with a tooltip. The content function draws what is inside.
+func (d *drawing) group(class, tip string, content func()) {
 	d.b.WriteString(`<g class="` + class + `">`)
 	d.textElement("title", tip)
-	inside()
+	content()
 	d.b.WriteString("</g>")
 }
 
-// open begins an element of a class; a second class says more of the first.
-func (d *drawing) open(element, class string) {
+// openElement starts an element with the default attributes of its first class.
+func (d *drawing) openElement(element, class string) {
 	first, _, _ := strings.Cut(class, " ")
-	d.b.WriteString("<" + element + ` class="` + class + `" ` + paint[first])
+	d.b.WriteString("<" + element + ` class="` + class + `" ` + defaultAttributes[first])
 }
 
-func (d *drawing) set(name string, value float64) {
-	d.b.WriteString(" " + name + `="` + unit(value) + `"`)
+func (d *drawing) setAttribute(name string, value float64) {
+	d.b.WriteString(" " + name + `="` + formatCoordinate(value) + `"`)
 }
 
-func (d *drawing) rect(class string, x, y, w, h, radius float64) {
+// box is the position and size of a rectangle with rounded corners.
+type box struct{ x, y, w, h, radius float64 }
+
+func (d *drawing) rect(class string, b box) {
 	if d.rtl {
-		x = d.breadth - x - w
+		b.x = d.viewWidth - b.x - b.w
 	}
-	d.open("rect", class)
-	d.set("x", x)
-	d.set("y", y)
-	d.set("width", max(w, 0))
-	d.set("height", max(h, 0))
-	if radius > 0 {
-		d.set("rx", radius)
+	d.openElement("rect", class)
+	d.setAttribute("x", b.x)
+	d.setAttribute("y", b.y)
+	d.setAttribute("width", max(b.w, 0))
+	d.setAttribute("height", max(b.h, 0))
+	if b.radius > 0 {
+		d.setAttribute("rx", b.radius)
 	}
 	d.b.WriteString("/>")
 }
 
 func (d *drawing) circle(class string, x, y, radius float64) {
-	d.open("circle", class)
-	d.set("cx", d.x(x))
-	d.set("cy", y)
-	d.set("r", radius)
+	d.openElement("circle", class)
+	d.setAttribute("cx", d.x(x))
+	d.setAttribute("cy", y)
+	d.setAttribute("r", radius)
 	d.b.WriteString("/>")
 }
 
-// Where a line stands from its height, in its own size, so that it stays there when
-// a style sheet sets it smaller.
+// Values of textLine.dy. They are relative to the font size, so that a text keeps its
+// place if a style sheet sets it smaller.
 const (
-	on    = "0"
-	amid  = ".35em"
-	under = ".8em"
+	dyCenter = ".35em"
+	dyBelow  = ".8em"
 )
 
-// text writes one line that stands on its height.
-func (d *drawing) text(class string, x, y, size float64, anchor, text string) {
-	d.line(class, x, y, size, anchor, on, text)
+// textLine is one line of text.
+type textLine struct {
+	class      string
+	x, y, size float64
+	anchor     string
+	dy         string // empty: the baseline is at y
+	text       string
 }
 
-// line writes one line. What reads in another direction than the drawing is kept
-// apart from it.
-func (d *drawing) line(class string, x, y, size float64, anchor, from, text string) {
-	if text = tidy(text); text == "" {
+// text writes one line. It isolates text that runs in another direction than the drawing.
+func (d *drawing) text(l textLine) {
+	text := cleanLine(l.text)
+	if text == "" {
 		return
 	}
-	switch way := textDirection(text); {
-	case way == 0 && d.rtl:
-		text = "\u2066" + text + "\u2069" // +42% is not %42+
-	case way != 0 && (way < 0) != d.rtl:
+	switch direction := textDirection(text); {
+	case direction == 0 && d.rtl:
+		text = "\u2066" + text + "\u2069" // left-to-right, or +42% would become %42+
+	case direction != 0 && (direction < 0) != d.rtl:
 		text = "\u2068" + text + "\u2069"
 	}
-	d.open("text", class)
-	d.set("x", d.x(x))
-	d.set("y", y)
-	d.set("font-size", size)
-	if from != on {
-		d.b.WriteString(` dy="` + from + `"`)
+	d.openElement("text", l.class)
+	d.setAttribute("x", d.x(l.x))
+	d.setAttribute("y", l.y)
+	d.setAttribute("font-size", l.size)
+	if l.dy != "" {
+		d.b.WriteString(` dy="` + l.dy + `"`)
 	}
-	d.b.WriteString(` text-anchor="` + anchor + `">` + escape(text) + "</text>")
+	d.b.WriteString(` text-anchor="` + l.anchor + `">` + escape(text) + "</text>")
 }
 
-// path draws along steps such as "M", x, y; letters are followed by pairs.
+// path writes a path from steps such as "M", x, y. A step is a command letter or a
+// coordinate; x and y alternate.
 func (d *drawing) path(class string, steps ...any) {
-	d.open("path", class)
+	d.openElement("path", class)
 	d.b.WriteString(` d="`)
-	first, across := true, true
+	first, isX := true, true
 	for _, step := range steps {
 		switch v := step.(type) {
 		case string:
@@ -170,32 +186,33 @@ func (d *drawing) path(class string, steps ...any) {
 			if !first {
 				d.b.WriteByte(' ')
 			}
-			if across {
+			if isX {
 				v = d.x(v)
 			}
-			d.b.WriteString(unit(v))
-			first, across = false, !across
+			d.b.WriteString(formatCoordinate(v))
+			first, isX = false, !isX
 		}
 	}
 	d.b.WriteString(`"/>`)
 }
 
-// column is a rectangle that stands on its base, its shoulders round.
+// column draws a rectangle that stands on base and has round upper corners.
 func (d *drawing) column(class string, x, base, w, h float64) {
 	r := min(2, w/3, h)
 	top := base - h
 	d.path(class, "M", x, base, "L", x, top+r, "Q", x, top, x+r, top, "L", x+w-r, top, "Q", x+w, top, x+w, top+r, "L", x+w, base, "Z")
 }
 
+// x mirrors an x coordinate if the drawing is right-to-left.
 func (d *drawing) x(v float64) float64 {
 	if d.rtl {
-		return d.breadth - v
+		return d.viewWidth - v
 	}
 	return v
 }
 
-// unit writes a coordinate; a hundredth is finer than any screen.
-func unit(v float64) string {
+// formatCoordinate formats a coordinate with two decimals, finer than any screen.
+func formatCoordinate(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "0"
 	}
@@ -208,6 +225,6 @@ func unit(v float64) string {
 
 func escape(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a Builder takes everything
+	_ = xml.EscapeText(&b, []byte(text)) // writing to a Builder cannot fail
 	return b.String()
 }

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// rtlRanges are the scripts that read from right to left.
+// rtlRanges are the right-to-left scripts.
 var rtlRanges = []*unicode.RangeTable{
 	unicode.Arabic, unicode.Hebrew, unicode.Syriac, unicode.Thaana, unicode.Nko, unicode.Adlam,
 	unicode.Samaritan, unicode.Mandaic, unicode.Hanifi_Rohingya,
 }
 
-// textDirection is 1 for a text that reads from left to right, -1 for the other way, and 0
-// for one of digits and signs alone, which follows what is around it.
+// textDirection returns 1 if the first letter is of a left-to-right script, -1 if it is of
+// a right-to-left script, and 0 if the text has no letters.
 func textDirection(text string) int {
 	for _, r := range text {
 		switch {
@@ -27,19 +27,20 @@ func textDirection(text string) int {
 	return 0
 }
 
-// isRTL says whether a drawing reads from right to left: by the first of its
-// texts that says so, the title before all.
+// isRTL reports whether a drawing is right-to-left. The first text that contains letters
+// decides.
 func isRTL(texts ...string) bool {
 	for _, text := range texts {
-		if way := textDirection(text); way != 0 {
-			return way < 0
+		if direction := textDirection(text); direction != 0 {
+			return direction < 0
 		}
 	}
 	return false
 }
 
-// tidy makes one line of a text, without what would reorder the text around it.
-func tidy(text string) string {
+// cleanLine returns the text on one line, with runs of spaces collapsed and without
+// bidirectional control characters, which could reorder neighboring text.
+func cleanLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069', r == '\u200e', r == '\u200f':
@@ -52,8 +53,8 @@ func tidy(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == ' ' }), " ")
 }
 
-// measure is about how wide a text is. Nobody knows the reader's font here, so it
-// is on the wide side of the usual ones.
+// measure estimates the width of a text. The font of the reader is unknown, so the
+// estimate is on the wide side of common fonts.
 func measure(text string, size float64) float64 {
 	ems := 0.0
 	for _, r := range text {
@@ -62,9 +63,10 @@ func measure(text string, size float64) float64 {
 	return ems * size
 }
 
+// charWidth returns the width of a character in em.
 func charWidth(r rune) float64 {
 	switch {
-	case joins(r), r >= 0x300 && unicode.Is(unicode.Cf, r):
+	case isCombining(r), r >= 0x300 && unicode.Is(unicode.Cf, r):
 		return 0
 	case r >= 0x1100 && r <= 0x115f, r >= 0x2e80 && r <= 0xa4cf, r >= 0xac00 && r <= 0xd7a3,
 		r >= 0xf900 && r <= 0xfaff, r >= 0xfe30 && r <= 0xfe6f, r >= 0xff00 && r <= 0xff60, r >= 0x20000 && r <= 0x3ffff:
@@ -85,57 +87,57 @@ func charWidth(r rune) float64 {
 	return .8
 }
 
-// joins says whether a rune belongs to the one before it.
-func joins(r rune) bool {
+// isCombining reports whether a rune is displayed together with the rune before it.
+func isCombining(r rune) bool {
 	return r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me, unicode.Mc) || r == '\u200d' || r >= 0x1f3fb && r <= 0x1f3ff
 }
 
-// cut shortens a text to a width and says so with …
-func cut(text string, size, room float64) string {
-	text = tidy(text)
-	if measure(text, size) <= room {
+// truncate shortens a text to maxWidth and marks the cut with an ellipsis.
+func truncate(text string, size, maxWidth float64) string {
+	text = cleanLine(text)
+	if measure(text, size) <= maxWidth {
 		return text
 	}
-	room -= charWidth('…') * size
-	used, at := 0.0, 0
+	maxWidth -= charWidth('…') * size
+	used, cutAt := 0.0, 0
 	for i, r := range text {
-		// Only before a character of its own, so that none loses its accents.
-		if !joins(r) && !strings.HasSuffix(text[:i], "\u200d") {
-			at = i
+		// Never cut between a character and its combining marks.
+		if !isCombining(r) && !strings.HasSuffix(text[:i], "\u200d") {
+			cutAt = i
 		}
-		if used += charWidth(r) * size; used > room {
+		if used += charWidth(r) * size; used > maxWidth {
 			break
 		}
 	}
-	return strings.TrimRight(text[:at], " ") + "…"
+	return strings.TrimRight(text[:cutAt], " ") + "…"
 }
 
-// wrap breaks a text into lines of a width, at most so many; the last is cut.
-func wrap(text string, size, room float64, most int) []string {
+// wrap breaks a text into up to maxLines lines of maxWidth. The last line is truncated.
+func wrap(text string, size, maxWidth float64, maxLines int) []string {
 	var lines []string
-	rest := tidy(text)
+	rest := cleanLine(text)
 	for rest != "" {
-		if len(lines) == most-1 || measure(rest, size) <= room {
-			return append(lines, cut(rest, size, room))
+		if len(lines) == maxLines-1 || measure(rest, size) <= maxWidth {
+			return append(lines, truncate(rest, size, maxWidth))
 		}
-		at, used := 0, 0.0
+		breakAt, used := 0, 0.0
 		for i, r := range rest {
 			before, _ := utf8.DecodeLastRuneInString(rest[:i])
-			if i > 0 && !joins(r) && (r == ' ' || before == '-' || charWidth(r) > 1 && charWidth(r) < 1.1) {
-				at = i
+			if i > 0 && !isCombining(r) && (r == ' ' || before == '-' || charWidth(r) > 1 && charWidth(r) < 1.1) {
+				breakAt = i
 			}
-			if used += charWidth(r) * size; used > room {
+			if used += charWidth(r) * size; used > maxWidth {
 				break
 			}
 		}
-		if at == 0 { // one long word
-			at = len(strings.TrimSuffix(cut(rest, size, room), "…"))
-			if at == 0 || at > len(rest) {
-				return append(lines, cut(rest, size, room))
+		if breakAt == 0 { // a word that is longer than a line
+			breakAt = len(strings.TrimSuffix(truncate(rest, size, maxWidth), "…"))
+			if breakAt == 0 || breakAt > len(rest) {
+				return append(lines, truncate(rest, size, maxWidth))
 			}
 		}
-		lines = append(lines, strings.TrimSpace(rest[:at]))
-		rest = strings.TrimSpace(rest[at:])
+		lines = append(lines, strings.TrimSpace(rest[:breakAt]))
+		rest = strings.TrimSpace(rest[breakAt:])
 	}
 	return lines
 }

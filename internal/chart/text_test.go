@@ -6,36 +6,39 @@ import (
 	"testing"
 )
 
-func TestCut(t *testing.T) {
-	if got := cut("short", 10, 100); got != "short" {
-		t.Errorf("what fits is %q", got)
+// TestTruncate shows that a truncated text fits and is never cut within a character.
+func TestTruncate(t *testing.T) {
+	if got := truncate("short", 10, 100); got != "short" {
+		t.Errorf("text that fits was changed to %q", got)
 	}
 	for _, text := range []string{strings.Repeat("word ", 40), strings.Repeat("漢字", 40), strings.Repeat("é", 80), strings.Repeat("👩‍🚒", 30), "e\u0301" + strings.Repeat("\u0301", 300)} {
-		for room := 0.0; room < 120; room++ {
-			got := cut(text, 10, room)
+		for maxWidth := 0.0; maxWidth < 120; maxWidth++ {
+			got := truncate(text, 10, maxWidth)
 			if got == text {
 				continue
 			}
-			rest := strings.TrimSuffix(got, "…")
-			if !strings.HasPrefix(text, rest) || measure(rest, 10) > room {
-				t.Fatalf("%q in %v is %q", text, room, got)
+			head := strings.TrimSuffix(got, "…")
+			if !strings.HasPrefix(text, head) || measure(head, 10) > maxWidth {
+				t.Fatalf("%q at width %v: got %q", text, maxWidth, got)
 			}
-			if next := []rune(text[len(rest):]); joins(next[0]) || strings.HasSuffix(rest, "\u200d") {
+			if next := []rune(text[len(head):]); isCombining(next[0]) || strings.HasSuffix(head, "\u200d") {
 				t.Fatalf("%q is cut within a character: %q", text, got)
 			}
 		}
 	}
-	if latin, cjk := cut(strings.Repeat("a", 90), 10, 100), cut(strings.Repeat("漢", 90), 10, 100); len([]rune(latin)) <= len([]rune(cjk)) {
+	if latin, cjk := truncate(strings.Repeat("a", 90), 10, 100), truncate(strings.Repeat("漢", 90), 10, 100); len([]rune(latin)) <= len([]rune(cjk)) {
 		t.Errorf("%q is not longer than %q", latin, cjk)
 	}
 }
 
+// TestWrap shows where lines break: at spaces, between CJK characters, and within words
+// that are longer than a line.
 func TestWrap(t *testing.T) {
 	for _, c := range []struct {
-		text string
-		room float64
-		most int
-		want []string
+		text     string
+		maxWidth float64
+		maxLines int
+		want     []string
 	}{
 		{"", 100, 2, nil},
 		{"one two", 100, 2, []string{"one two"}},
@@ -44,24 +47,30 @@ func TestWrap(t *testing.T) {
 		{"漢字漢字漢字", 42, 3, []string{"漢字漢字", "漢字"}},
 		{"incomprehensibility", 60, 9, []string{"incompreh", "ensibility"}},
 	} {
-		got := wrap(c.text, 10, c.room, c.most)
+		got := wrap(c.text, 10, c.maxWidth, c.maxLines)
 		if !slices.Equal(got, c.want) {
-			t.Errorf("%q: %q, not %q", c.text, got, c.want)
+			t.Errorf("%q: got %q, want %q", c.text, got, c.want)
 		}
 	}
 }
 
+// TestDirection shows that the first text with letters decides the direction, and that
+// text in the other direction is isolated.
 func TestDirection(t *testing.T) {
 	rows := []Row{{"نعم", 3, .75, ""}, {"Maybe", 1, .25, ""}}
-	svg := Bars(rows, "هل تأتي؟", plain)
-	if !strings.Contains(svg, `direction="rtl"`) || !strings.Contains(svg, "\u2068Maybe\u2069") || !strings.Contains(svg, `<rect class="chart-bar" fill="currentColor" x="80"`) {
-		t.Errorf("not mirrored: %s", svg)
+	svg := Bars(rows, "هل تأتي؟", formatPlain)
+	for _, want := range []string{`direction="rtl"`, "\u2068Maybe\u2069", `<rect class="chart-bar" fill="currentColor" x="80"`} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("right-to-left title: no %s in %s", want, svg)
+		}
 	}
-	svg = Bars(rows, "Will you come?", plain)
-	if !strings.Contains(svg, `direction="ltr"`) || !strings.Contains(svg, "\u2068نعم\u2069") {
-		t.Errorf("mirrored: %s", svg)
+	svg = Bars(rows, "Will you come?", formatPlain)
+	for _, want := range []string{`direction="ltr"`, "\u2068نعم\u2069"} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("left-to-right title: no %s in %s", want, svg)
+		}
 	}
-	if svg := Bars(rows, "2026", plain); !strings.Contains(svg, `direction="rtl"`) {
-		t.Error("a title without letters decides")
+	if svg := Bars(rows, "2026", formatPlain); !strings.Contains(svg, `direction="rtl"`) {
+		t.Error("a title without letters decided the direction")
 	}
 }

@@ -10,30 +10,34 @@ import (
 	"strings"
 )
 
-// notHTTP are the answers of net/http to what is not HTTP, before the service
-// hears of it.
-var notHTTP = []int{http.StatusBadRequest, http.StatusExpectationFailed, http.StatusRequestHeaderFieldsTooLarge, http.StatusNotImplemented, http.StatusHTTPVersionNotSupported}
+// protocolErrors are the statuses with which net/http itself rejects malformed
+// requests, before a handler runs.
+var protocolErrors = []int{http.StatusBadRequest, http.StatusExpectationFailed, http.StatusRequestHeaderFieldsTooLarge, http.StatusNotImplemented, http.StatusHTTPVersionNotSupported}
 
-// alsoHers are pages that do nothing for somebody else without saying so: she
-// may be connected to the same application, and nothing chosen is nothing done.
-var alsoHers = []string{"POST /connections/{id}/disconnect", "POST /forms/{id}/responses/delete"}
+// harmlessRoutes succeed for a user who does not own the resource, without effect: she
+// may be connected to the same application, and an empty selection deletes nothing.
+var harmlessRoutes = []string{"POST /connections/{id}/disconnect", "POST /forms/{id}/responses/delete"}
 
-// check says what is wrong with an answer.
-func (w *world) check(r *request, a answer) error {
-	if a.header.Get("X-Request-Id") == "" { // which the service gives to everything
-		if (r.odd || r.cut) && (a.status == 0 || slices.Contains(notHTTP, a.status) || r.method == http.MethodOptions) {
+// check returns what is wrong with the answer to a request.
+func (w *fixture) check(r *request, a answer) error {
+	isValidHTTP := !r.malformed && !r.truncated
+	if a.header.Get("X-Request-Id") == "" { // the service sets it on every response
+		isHTTPError := a.status == 0 || slices.Contains(protocolErrors, a.status) || r.method == http.MethodOptions
+		if !isValidHTTP && isHTTPError {
 			return nil
 		}
-		return fmt.Errorf("the service did not answer (%v)", a.err)
+		return fmt.Errorf("the request did not reach the service (%v)", a.err)
 	}
-	if a.err != nil && !r.odd && !r.cut {
+	if a.err != nil && isValidHTTP {
 		return a.err
 	}
-	if a.status >= 500 && !(a.status == http.StatusNotImplemented && r.path[len(r.path)-1] == "oembed") { // as oEmbed has it for formats
-		return errors.New("the service's fault")
+	// oEmbed defines 501 for unknown formats.
+	isUnknownFormat := a.status == http.StatusNotImplemented && r.path[len(r.path)-1] == "oembed"
+	if a.status >= 500 && !isUnknownFormat {
+		return errors.New("internal server error")
 	}
-	if a.status == 499 && !r.cut {
-		return errors.New("the service believes that the caller left")
+	if a.status == 499 && !r.truncated {
+		return errors.New("the service reports that the client disconnected")
 	}
 	if err := w.checkOwner(r, a); err != nil {
 		return err
@@ -48,34 +52,37 @@ func (w *world) check(r *request, a answer) error {
 	return w.checkDocument(r, a, kind)
 }
 
-// checkOwner looks for what belongs to somebody else, and at answers that depend
-// on who asks.
-func (w *world) checkOwner(r *request, a answer) error {
+// checkOwner fails if the answer contains data of another user, or if its status does
+// not fit the caller's access.
+func (w *fixture) checkOwner(r *request, a answer) error {
 	for _, c := range []*caller{w.ada, w.bea, w.cleo, w.dora} {
-		if c.mark != r.as.mark && strings.Contains(a.text, c.mark) {
-			return fmt.Errorf("%s sees what belongs to %s", r.as.name, c.name)
+		if c.marker != r.as.marker && strings.Contains(a.text, c.marker) {
+			return fmt.Errorf("%s gets data of %s", r.as.name, c.name)
 		}
 	}
-	if !r.secured || r.moved {
+	if !r.secured || r.skipAccessCheck {
 		return nil
 	}
 	want := 0
+	hasSession := r.as.header != "" && r.as.header != "Authorization"
+	isRoute := strings.Contains(r.name, " ") // "GET /path"; operations have a name
 	switch {
-	case r.as.header != "Authorization" && r.as.header != "" || r.as == w.nobody && strings.Contains(r.name, " "):
-		// A page: strangers are sent to sign in, and of others' forms there are none.
-		if (r.as == w.nobody || r.as.mark == "") && a.status < 400 && a.status != http.StatusSeeOther {
-			return fmt.Errorf("%s gets in", r.as.name)
+	case hasSession || r.as == w.anonymous && isRoute:
+		// A page: anonymous callers are redirected to sign-in, and forms of other users
+		// are not found.
+		if (r.as == w.anonymous || r.as.marker == "") && a.status < 400 && a.status != http.StatusSeeOther {
+			return fmt.Errorf("%s gets access", r.as.name)
 		}
-		if r.as == w.beaPages && strings.Contains(r.name, "{id}") && !slices.Contains(alsoHers, r.name) && a.status < 400 {
-			return errors.New("somebody else's, and it is there")
+		if r.as == w.beaBrowser && strings.Contains(r.name, "{id}") && !slices.Contains(harmlessRoutes, r.name) && a.status < 400 {
+			return errors.New("access to another user's resource")
 		}
-	case r.as.mark == "":
+	case r.as.marker == "":
 		want = http.StatusUnauthorized
-	case r.as == w.small[r.scope]:
+	case r.as == w.lackingScope[r.scope]:
 		want = http.StatusForbidden
 	case r.as == w.bea && slices.Contains(r.path, "forms") && len(r.params) > 0:
 		if a.status < 400 {
-			return errors.New("somebody else's, and it is there")
+			return errors.New("access to another user's resource")
 		}
 	}
 	if want != 0 && a.status != want {
@@ -84,17 +91,17 @@ func (w *world) checkOwner(r *request, a answer) error {
 	return nil
 }
 
-// checkDocument holds the answer against the document, if it is one for
-// programs.
-func (w *world) checkDocument(r *request, a answer, kind string) error {
+// checkDocument validates the answer against the OpenAPI document, if the request is
+// one of the API.
+func (w *fixture) checkDocument(r *request, a answer, kind string) error {
 	u, err := url.ParseRequestURI(r.target())
 	if err != nil {
-		return fmt.Errorf("the service understood an address that is none: %w", err)
+		return fmt.Errorf("the service accepted an invalid URL: %w", err)
 	}
-	pages := u.Path == "/.well-known/security.txt" || u.Path == "/.well-known/change-password"
-	programs := strings.HasPrefix(u.Path, "/api/") || u.Path == "/api" || strings.HasPrefix(u.Path, "/.well-known/") && !pages ||
+	isPage := u.Path == "/.well-known/security.txt" || u.Path == "/.well-known/change-password"
+	isAPI := strings.HasPrefix(u.Path, "/api/") || u.Path == "/api" || strings.HasPrefix(u.Path, "/.well-known/") && !isPage ||
 		strings.HasPrefix(u.Path, "/f/") && r.method == http.MethodPost && strings.HasPrefix(r.get("Content-Type"), "application/json")
-	if !programs || r.method == http.MethodOptions || r.cut {
+	if !isAPI || r.method == http.MethodOptions || r.truncated {
 		return nil
 	}
 	method := r.method
@@ -106,7 +113,7 @@ func (w *world) checkDocument(r *request, a answer, kind string) error {
 		return nil
 	}
 	if w.doc.Operation(method, u.Path) == nil && a.status != http.StatusNotFound && a.status != http.StatusMethodNotAllowed {
-		return fmt.Errorf("no operation, and %d", a.status)
+		return fmt.Errorf("unknown operation answered with %d", a.status)
 	}
 	if err := w.doc.Check(method, u.Path, a.status, kind, []byte(a.text)); err != nil {
 		return err

@@ -14,48 +14,47 @@ import (
 	"time"
 )
 
-// named is a value with its name, in a query, a header or a form.
-type named struct {
+// param is a name and value of a query, a header or a form.
+type param struct {
 	name, value string
-	raw         bool // sent as it stands, not percent-encoded
+	raw         bool // sent as is, without percent-encoding
 }
 
-// request is a request on its way to being spoilt: valid to begin with, and in
-// parts, so that one of them can be replaced.
+// request is a valid request in parts, of which the generator replaces one or two.
 type request struct {
-	name   string // of the operation or the page, for the report
+	name   string // operation or route, for the report
 	method string
-	path   []string // its segments, as they are sent
-	params []int    // which of them are parameters
-	query  []named
-	header []named
-	form   []named // a body as pages and OAuth send it; nil: none
-	json   any     // a body as programs send it; nil: none
-	body   string  // a body that is neither
+	path   []string // segments, as sent
+	params []int    // indexes of the segments that are parameters
+	query  []param
+	header []param
+	form   []param // form body; nil: none
+	json   any     // JSON body; nil: none
+	body   string  // any other body
 	as     *caller
-	pool   []string // for the last parameter: each can be used up once
-	rare   bool     // costs the service much, such as hashing a password
+	pool   []string // values for the last parameter that each work once
+	rare   bool     // sent rarely because it costs the service much, such as hashing a password
 
-	secured bool   // needs a token or a session
-	scope   string // that the token must have
-	moved   bool   // it is no longer sure whom and what the request is for
-	odd     bool   // net/http itself may refuse it
-	cut     bool   // ends sooner than it says
+	secured         bool   // needs a token or a session
+	scope           string // required scope
+	skipAccessCheck bool   // mutated so that the expected access is unknown
+	malformed       bool   // net/http itself may reject it
+	truncated       bool   // shorter than it announces
 }
 
-// copy leaves the valid request as it is.
+// copy returns a copy whose slices can be changed.
 func (r *request) copy() *request {
 	c := *r
 	c.path = append([]string(nil), r.path...)
-	c.query = append([]named(nil), r.query...)
-	c.header = append([]named(nil), r.header...)
+	c.query = append([]param(nil), r.query...)
+	c.header = append([]param(nil), r.header...)
 	if r.form != nil {
-		c.form = append([]named{}, r.form...)
+		c.form = append([]param{}, r.form...)
 	}
 	return &c
 }
 
-// set gives a header, in the place of one of that name.
+// set sets a header, replacing one of the same name.
 func (r *request) set(name, value string) {
 	for i := range r.header {
 		if strings.EqualFold(r.header[i].name, name) {
@@ -63,7 +62,7 @@ func (r *request) set(name, value string) {
 			return
 		}
 	}
-	r.header = append(r.header, named{name: name, value: value})
+	r.header = append(r.header, param{name: name, value: value})
 }
 
 func (r *request) get(name string) string {
@@ -83,7 +82,7 @@ func (r *request) target() string {
 	return target
 }
 
-func encodePairs(pairs []named) string {
+func encodePairs(pairs []param) string {
 	var parts []string
 	for _, p := range pairs {
 		if p.raw {
@@ -95,8 +94,9 @@ func encodePairs(pairs []named) string {
 	return strings.Join(parts, "&")
 }
 
-// bytes are what goes over the line. net/http would refuse to send some of it.
-func (r *request) bytes(host string) ([]byte, error) {
+// encode returns the request as bytes, because net/http would refuse to send some of
+// them.
+func (r *request) encode(host string) ([]byte, error) {
 	body := r.body
 	if body == "" && r.form != nil {
 		body = encodePairs(r.form)
@@ -120,45 +120,45 @@ func (r *request) bytes(host string) ([]byte, error) {
 		fmt.Fprintf(&out, "%s: %s\r\n", h.name, h.value)
 	}
 	out.WriteString("\r\n")
-	// A little less than what the service reads of a head.
+	// The service reads at most 32 KB of a request head.
 	if _, err := url.ParseRequestURI(r.target()); err != nil || out.Len() > 30<<10 || strings.ContainsAny(r.target(), " \t\r\n\x00\x7f") {
-		r.odd = true
+		r.malformed = true
 	}
 	out.WriteString(body)
 	return out.Bytes(), nil
 }
 
-// line is a connection to the service that is kept while it is good.
-type line struct {
+// rawConn is a connection to the service that is reused until an error.
+type rawConn struct {
 	address string
 	conn    net.Conn
 	read    *bufio.Reader
 }
 
-func (l *line) close() {
+func (l *rawConn) close() {
 	if l.conn != nil {
 		l.conn.Close()
 		l.conn = nil
 	}
 }
 
-// send sends a request and reads the answer. On a line that was kept, the other
-// side may have hung up meanwhile: then it dials again.
-func (l *line) send(r *request, raw []byte) answer {
-	kept := l.conn != nil
-	a := l.try(r, raw)
-	if kept && errors.Is(a.err, errHungUp) {
-		a = l.try(r, raw)
+// send sends a request and reads the answer. If the server has closed a reused
+// connection, it dials once more.
+func (l *rawConn) send(r *request, raw []byte) answer {
+	reused := l.conn != nil
+	a := l.sendOnce(r, raw)
+	if reused && errors.Is(a.err, errNoAnswer) {
+		a = l.sendOnce(r, raw)
 	}
-	if r.odd || r.cut || a.err != nil {
-		l.close() // what follows such a request on its line is not sure
+	if r.malformed || r.truncated || a.err != nil {
+		l.close() // later requests on this connection could be misread
 	}
 	return a
 }
 
-var errHungUp = errors.New("no answer")
+var errNoAnswer = errors.New("no answer")
 
-func (l *line) try(r *request, raw []byte) answer {
+func (l *rawConn) sendOnce(r *request, raw []byte) answer {
 	if l.conn == nil {
 		conn, err := net.Dial("tcp", l.address)
 		if err != nil {
@@ -166,37 +166,37 @@ func (l *line) try(r *request, raw []byte) answer {
 		}
 		l.conn, l.read = conn, bufio.NewReader(conn)
 	}
-	l.conn.SetDeadline(time.Now().Add(patience))
-	// An answer may come before all was sent, so sending does not hold up
-	// reading; the connection is closed where the rest is not wanted.
+	l.conn.SetDeadline(time.Now().Add(waitTimeout))
+	// Write in a goroutine: an answer may arrive before the body is sent, and the
+	// server may close the connection without reading the rest.
 	sent := make(chan error, 1)
 	go func(conn net.Conn) {
 		_, err := conn.Write(raw)
-		if r.cut && err == nil {
+		if r.truncated && err == nil {
 			err = conn.(*net.TCPConn).CloseWrite()
 		}
 		sent <- err
 	}(l.conn)
-	a, keep := l.answer(r.method)
+	a, keep := l.readAnswer(r.method)
 	if !keep {
 		l.close()
 	}
-	if err := <-sent; err != nil && a.err != nil && !errors.Is(a.err, errHungUp) {
+	if err := <-sent; err != nil && a.err != nil && !errors.Is(a.err, errNoAnswer) {
 		a.err = fmt.Errorf("%w; sending: %w", a.err, err)
 	}
 	return a
 }
 
-func (l *line) answer(method string) (a answer, keep bool) {
+func (l *rawConn) readAnswer(method string) (a answer, keep bool) {
 	for {
 		res, err := http.ReadResponse(l.read, &http.Request{Method: method})
 		if err != nil {
-			return answer{err: fmt.Errorf("%w: %w", errHungUp, err)}, false
+			return answer{err: fmt.Errorf("%w: %w", errNoAnswer, err)}, false
 		}
 		text, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		if res.StatusCode < 200 && err == nil {
-			continue // go on, it says
+			continue // 100 Continue
 		}
 		return answer{status: res.StatusCode, header: res.Header, text: string(text), err: err}, err == nil && !res.Close
 	}

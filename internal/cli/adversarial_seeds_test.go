@@ -18,23 +18,22 @@ import (
 	"formulary/internal/cli/clitest"
 )
 
-// add takes a valid request up, so many times as it should be sent more often
-// than others.
-func (w *world) add(times int, r *request) {
+// add adds a valid request to the seeds, several times if it should be sent more often.
+func (w *fixture) add(times int, r *request) {
 	for range times {
 		w.seeds = append(w.seeds, r)
 	}
 }
 
-// operations are the valid requests that the document describes. Of what is new
-// in it, somebody must say here what is valid.
-func (w *world) operations() {
+// addOperations adds a valid request for each operation of the OpenAPI document. It
+// fails for new parameters and bodies without a valid value here.
+func (w *fixture) addOperations() {
 	w.t.Helper()
 	for _, path := range slices.Sorted(maps.Keys(w.doc.Paths.Map())) {
 		item := w.doc.Paths.Value(path).Operations()
 		for _, method := range slices.Sorted(maps.Keys(item)) {
 			op := item[method]
-			r := &request{name: op.OperationID, method: method, as: w.nobody}
+			r := &request{name: op.OperationID, method: method, as: w.anonymous}
 			// Other operations take the secret of an application, or nothing.
 			if scopes, ok := (*op.Security)[0]["oauth2"]; ok {
 				r.secured, r.as = true, w.ada
@@ -57,9 +56,9 @@ func (w *world) operations() {
 	}
 }
 
-// fillPath puts what there is in the place of parameters: what a request would
-// spoil for all others is something else.
-func (w *world) fillPath(r *request, path string) {
+// fillPath replaces the parameters of a path by IDs. Requests that would change or
+// delete a form for the others get a spare one.
+func (w *fixture) fillPath(r *request, path string) {
 	r.path = strings.Split(path, "/")
 	for i, segment := range r.path {
 		if !strings.HasPrefix(segment, "{") {
@@ -68,12 +67,12 @@ func (w *world) fillPath(r *request, path string) {
 		r.params = append(r.params, i)
 		switch segment {
 		case "{id}":
-			r.path[i] = w.asked
+			r.path[i] = w.liveForm
 			switch r.name {
 			case "changeForm", "publishForm", "closeForm", "openForm", "deleteResponses":
-				r.path[i] = w.draft
+				r.path[i] = w.editForm
 			case "deleteForm":
-				r.path[i], r.pool = w.spares[0], w.spares
+				r.path[i], r.pool = w.spareForms[0], w.spareForms
 			}
 		case "{response}":
 			r.path[i] = w.responses[0]
@@ -93,93 +92,93 @@ var validParameter = map[string]string{
 	"If-Match": "*", "after": "",
 }
 
-func (w *world) fillParameters(r *request, op *openapi3.Operation) {
+func (w *fixture) fillParameters(r *request, op *openapi3.Operation) {
 	for _, ref := range op.Parameters {
 		p := ref.Value
-		value, known := validParameter[p.Name]
+		value, ok := validParameter[p.Name]
 		if enum := p.Schema.Value.Enum; len(enum) > 0 {
-			value, known = fmt.Sprint(enum[0]), true
+			value, ok = fmt.Sprint(enum[0]), true
 		}
 		name := p.Name
 		if name == "Idempotency-Key" {
-			value, known = r.name, true
+			value, ok = r.name, true
 		}
 		if p.Schema.Value.Type.Is("object") {
-			name, value, known = name+"[nick]", "Ada", true
+			name, value, ok = name+"[nick]", "Ada", true
 		}
 		switch {
 		case p.In == "path":
-		case !known:
+		case !ok:
 			w.t.Fatalf("%s: what is a valid %s?", r.name, p.Name)
 		case p.In == "query":
-			r.query = append(r.query, named{name: name, value: value})
+			r.query = append(r.query, param{name: name, value: value})
 		case p.In == "header":
-			r.header = append(r.header, named{name: name, value: value})
+			r.header = append(r.header, param{name: name, value: value})
 		}
 	}
 }
 
-func (w *world) validBody(schema string) any {
-	text, known := map[string]string{"NewForm": everything, "FormUpdate": everything, "Submission": fmt.Sprintf(everyAnswer, "once"), "ResponseUpdate": fmt.Sprintf(everyAnswer, "again")}[schema]
+func (w *fixture) validBody(schema string) any {
+	text, ok := map[string]string{"NewForm": everything, "FormUpdate": everything, "Submission": fmt.Sprintf(everyAnswer, "once"), "ResponseUpdate": fmt.Sprintf(everyAnswer, "again")}[schema]
 	var body any
-	if err := json.Unmarshal([]byte(text), &body); err != nil || !known {
+	if err := json.Unmarshal([]byte(text), &body); err != nil || !ok {
 		w.t.Fatalf("what is a valid %q? %v", schema, err)
 	}
 	return body
 }
 
-// addForms are the bodies of OAuth, one for each grant.
-func (w *world) addForms(r *request, schema *openapi3.Schema) {
+// addForms adds the form bodies of OAuth, one per grant type.
+func (w *fixture) addForms(r *request, schema *openapi3.Schema) {
 	r.set("Content-Type", "application/x-www-form-urlencoded")
 	grants := []any{""}
 	if p := schema.Properties["grant_type"]; p != nil {
 		grants = p.Value.Enum
 	}
 	for _, grant := range grants {
-		valid := map[string]string{"client_id": w.app.ID, "client_secret": w.app.Secret, "token": w.disposable, "token_type_hint": "access_token", "grant_type": fmt.Sprint(grant)}
+		valid := map[string]string{"client_id": w.app.ID, "client_secret": w.app.Secret, "token": w.revocableToken, "token_type_hint": "access_token", "grant_type": fmt.Sprint(grant)}
 		if grant == "authorization_code" {
-			valid["code"], valid["redirect_uri"] = w.code, w.app.Redirect
+			valid["code"], valid["redirect_uri"] = w.authCode, w.app.Redirect
 		} else {
-			valid["refresh_token"], valid["scope"] = w.refresh, "forms:read"
+			valid["refresh_token"], valid["scope"] = w.refreshToken, "forms:read"
 		}
-		one := r.copy()
-		one.form = []named{}
+		seed := r.copy()
+		seed.form = []param{}
 		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
-			if value, has := valid[name]; has {
-				one.form = append(one.form, named{name: name, value: value})
+			if value, ok := valid[name]; ok {
+				seed.form = append(seed.form, param{name: name, value: value})
 			}
 		}
-		w.add(3, one)
+		w.add(3, seed)
 	}
 }
 
-// mostAlike is how many of the same forms on pages are enough.
-const mostAlike = 4
+// maxSeedsPerRoute bounds the seeds of one route.
+const maxSeedsPerRoute = 4
 
 var routePattern = regexp.MustCompile(`\{"((?:GET|POST|PUT) /[^"]*)", (anyone|signedIn),`)
 
-// pages are the valid requests of browsers: every page, and every form on it.
-func (w *world) pages() {
+// addPages adds the valid requests of browsers: every page, and every form on it.
+func (w *fixture) addPages() {
 	w.t.Helper()
 	source, err := os.ReadFile("../web/web.go")
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	routes := http.NewServeMux()
-	missing, alike := map[string]bool{}, map[string]int{}
+	missing, seedsPerRoute := map[string]bool{}, map[string]int{}
 	access := map[string]string{}
 	for _, m := range routePattern.FindAllStringSubmatch(string(source), -1) {
 		routes.HandleFunc(m[1], func(http.ResponseWriter, *http.Request) {})
 		missing[m[1]], access[m[1]] = true, m[2]
 	}
-	take := func(method, address string, form []named, as *caller) *request {
+	addSeed := func(method, address string, form []param, as *caller) *request {
 		u, err := url.Parse(address)
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		_, pattern := routes.Handler(&http.Request{Method: method, URL: u, Host: "x"})
 		if pattern == "" {
-			w.t.Fatalf("%s %s is on a page, and leads nowhere", method, address)
+			w.t.Fatalf("%s %s is linked from a page but has no route", method, address)
 		}
 		delete(missing, pattern)
 		r := &request{name: pattern, method: method, path: strings.Split(u.EscapedPath(), "/"), form: form, as: as, secured: access[pattern] == "signedIn"}
@@ -191,7 +190,7 @@ func (w *world) pages() {
 		}
 		query := u.Query()
 		for _, name := range slices.Sorted(maps.Keys(query)) {
-			r.query = append(r.query, named{name: name, value: query.Get(name)})
+			r.query = append(r.query, param{name: name, value: query.Get(name)})
 		}
 		times := 1
 		switch {
@@ -200,14 +199,14 @@ func (w *world) pages() {
 		case method == "POST" && (pattern == "POST /signin" || pattern == "POST /signup" || pattern == "POST /setup" || pattern == "POST /reset"):
 			r.rare = true
 		case method == "POST" && (strings.HasPrefix(pattern, "POST /account/") && pattern != "POST /account/profile" || pattern == "POST /signout"):
-			// This would end Cleo's time here.
+			// This would end Cleo's session.
 			r.as, r.rare = w.dora, true
 		case pattern == "POST /forms/{id}/delete":
 			r.path[2] = w.cleoSpare
 		case pattern == "POST /applications/{id}/delete" || pattern == "POST /applications/{id}/disable":
 			r.path[2] = w.cleoSpareApp
 		}
-		if alike[pattern]++; alike[pattern] > mostAlike {
+		if seedsPerRoute[pattern]++; seedsPerRoute[pattern] > maxSeedsPerRoute {
 			return r
 		}
 		if form != nil {
@@ -221,72 +220,73 @@ func (w *world) pages() {
 		"/?search=a&status=open&sort=title&page=1", form + "/build", form + "/preview", form + "/flow", form + "/share", form + "/code/qr.png?download=1", form + "/code/qr.svg?download=1", form + "/summary",
 		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse,
 		"/account", "/account/download", "/applications", "/applications/new", "/applications/" + w.cleoApp, "/connections",
-		"/authorize?" + w.ask, "/f/" + w.cleoForm + "?nick=Ada&age=3&bring=cake&name.given=Ada&embed=1", "/f/" + w.cleoForm + "/done?ending=x",
+		"/authorize?" + w.authorizeQuery, "/f/" + w.cleoForm + "?nick=Ada&age=3&bring=cake&name.given=Ada&embed=1", "/f/" + w.cleoForm + "/done?ending=x",
 		"/docs/api", "/docs/api/listForms", "/docs/api/callback?code=x&state=y", "/static/public.css", "/favicon.ico", "/embed.js", "/.well-known/change-password",
 		"/oembed?format=json&maxwidth=100&maxheight=100&url=" + url.QueryEscape(w.service.URL+"/f/"+w.cleoForm),
 	} {
-		w.walk(take, take("GET", page, nil, w.cleo))
+		w.crawl(addSeed, addSeed("GET", page, nil, w.cleo))
 	}
-	// By these, whoever is signed in would no longer be.
-	for _, page := range []string{"/signin?next=/account", "/signup?next=/", "/setup?token=x", "/reset?token=" + w.reset} {
-		w.walk(take, take("GET", page, nil, w.nobody))
+	// Signing in or up would replace the session of the caller.
+	for _, page := range []string{"/signin?next=/account", "/signup?next=/", "/setup?token=x", "/reset?token=" + w.resetToken} {
+		w.crawl(addSeed, addSeed("GET", page, nil, w.anonymous))
 	}
 	for range 40 {
-		page := w.open(&request{method: "GET", path: []string{"", "f", w.cleoForm}, as: w.nobody})
+		page := w.mustSend(&request{method: "GET", path: []string{"", "f", w.cleoForm}, as: w.anonymous})
 		w.nonces = append(w.nonces, nonceControl.FindStringSubmatch(page.text)[1])
 	}
-	if !w.answered && w.number == 0 {
-		w.t.Error("no form is answered to its end")
+	if !w.finishedForm && w.number == 0 {
+		w.t.Error("no form was filled in to its ending")
 	}
-	// What no page has in its first state.
+	// Actions that no page offers in its initial state.
 	for _, extra := range []struct {
 		method, path string
-		form         []named
+		form         []param
 	}{
-		{"POST", "/forms/" + w.cleoSpare + "/restore", []named{}},
-		{"POST", form + "/responses/restore", []named{{name: "response", value: w.cleoResponse}}},
-		{"POST", form + "/open", []named{}},
-		{"POST", form + "/publish", []named{}},
-		{"POST", "/applications/" + w.cleoSpareApp + "/enable", []named{}},
-		{"POST", "/applications/" + w.cleoApp + "/try", []named{}},
-		{"POST", "/applications/" + w.cleoApp + "/secrets/x/drop", []named{}},
-		{"POST", "/account/sessions/x/end", []named{}},
-		{"POST", "/account/sessions/end-others", []named{}},
+		{"POST", "/forms/" + w.cleoSpare + "/restore", []param{}},
+		{"POST", form + "/responses/restore", []param{{name: "response", value: w.cleoResponse}}},
+		{"POST", form + "/open", []param{}},
+		{"POST", form + "/publish", []param{}},
+		{"POST", "/applications/" + w.cleoSpareApp + "/enable", []param{}},
+		{"POST", "/applications/" + w.cleoApp + "/try", []param{}},
+		{"POST", "/applications/" + w.cleoApp + "/secrets/x/drop", []param{}},
+		{"POST", "/account/sessions/x/end", []param{}},
+		{"POST", "/account/sessions/end-others", []param{}},
 	} {
-		take(extra.method, extra.path, extra.form, w.cleo)
+		addSeed(extra.method, extra.path, extra.form, w.cleo)
 	}
-	take("POST", "/setup", []named{{name: "token", value: "x"}, {name: "email", value: w.email("new")}, {name: "name", value: "N"}, {name: "password", value: clitest.Password}}, w.nobody)
-	draft := take("PUT", form+"/draft", nil, w.cleo)
+	addSeed("POST", "/setup", []param{{name: "token", value: "x"}, {name: "email", value: w.email("new")}, {name: "name", value: "N"}, {name: "password", value: clitest.Password}}, w.anonymous)
+	draft := addSeed("PUT", form+"/draft", nil, w.cleo)
 	draft.json = w.validBody("NewForm")
 	draft.json.(map[string]any)["endings"] = []any{map[string]any{"key": "farewell", "title": "Bye", "text": "Done", "redirect": "https://example.com", "show_if": map[string]any{"field": "age", "op": "less", "value": 3}}}
 	draft.json.(map[string]any)["settings"] = map[string]any{"ask_again": true, "hide_progress": true, "submit_label": "Go"}
 	draft.set("Content-Type", "application/json")
 	w.add(10, draft)
-	if a := w.open(draft); w.number == 0 && a.status != http.StatusOK {
+	if a := w.mustSend(draft); w.number == 0 && a.status != http.StatusOK {
 		w.t.Errorf("the draft is not valid to begin with: %s", a)
 	}
 	for pattern := range missing {
-		w.t.Errorf("nothing hostile is sent to %s", pattern)
+		w.t.Errorf("no seed for %s", pattern)
 	}
 }
 
-type taker func(method, address string, form []named, as *caller) *request
+type seedAdder func(method, address string, form []param, as *caller) *request
 
-// walk opens a page and takes up its forms. Those of respondents lead to more.
-func (w *world) walk(take taker, r *request) {
+// crawl opens a page and adds its forms as seeds. Public forms have more pages, which
+// it follows.
+func (w *fixture) crawl(addSeed seedAdder, r *request) {
 	w.t.Helper()
 	for range 4 {
-		page := w.open(r)
+		page := w.mustSend(r)
 		if strings.HasPrefix(page.header.Get("Location"), "/f/") {
-			w.answered = true
+			w.finishedForm = true
 		}
 		var next *request
-		for _, f := range forms(page.text) {
+		for _, f := range parseForms(page.text) {
 			if f.method == "GET" {
-				take("GET", f.action+"?"+encodePairs(f.controls), nil, r.as)
+				addSeed("GET", f.action+"?"+encodePairs(f.controls), nil, r.as)
 				continue
 			}
-			next = take("POST", f.action, f.controls, r.as)
+			next = addSeed("POST", f.action, f.controls, r.as)
 		}
 		if nonce := nonceControl.FindStringSubmatch(page.text); nonce == nil {
 			return
@@ -297,28 +297,28 @@ func (w *world) walk(take taker, r *request) {
 
 var nonceControl = regexp.MustCompile(`name="_once" value="([^"]+)"`)
 
-// open sends a valid request.
-func (w *world) open(r *request) answer {
+// mustSend sends a valid request, which must not fail.
+func (w *fixture) mustSend(r *request) answer {
 	w.t.Helper()
 	r = r.copy()
 	if name, value := r.as.credential(); name != "" {
 		r.set(name, value)
 	}
-	raw, err := r.bytes(w.line.address)
+	raw, err := r.encode(w.rawConn.address)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	a := w.line.send(r, raw)
+	a := w.rawConn.send(r, raw)
 	if a.err != nil || a.status >= 500 {
 		w.t.Fatalf("%s: %s", raw, a)
 	}
 	return a
 }
 
-// pageForm is a form as a page has it, filled in.
+// pageForm is an HTML form of a page, filled in.
 type pageForm struct {
 	method, action string
-	controls       []named
+	controls       []param
 }
 
 var (
@@ -329,21 +329,21 @@ var (
 
 var validControl = map[string]string{"email": "new@example.com", "number": "5", "decimal": "5", "range": "5", "date": "2026-05-01", "time": "12:30", "datetime-local": "2026-05-01T12:30", "url": "https://example.com", "tel": "+49 228 123456", "password": clitest.Password}
 
-func forms(page string) []pageForm {
+func parseForms(page string) []pageForm {
 	attributes := func(tag string) map[string]string {
-		found := map[string]string{}
+		attrs := map[string]string{}
 		for _, m := range attribute.FindAllStringSubmatch(tag, -1) {
-			found[m[1]] = html.UnescapeString(m[2])
+			attrs[m[1]] = html.UnescapeString(m[2])
 		}
-		return found
+		return attrs
 	}
 	var list []pageForm
 	for _, m := range formTag.FindAllStringSubmatch(page, -1) {
-		about := attributes(m[1])
-		if about["data-path"] != "" {
-			continue // calls that a script sends; the document has them
+		formAttrs := attributes(m[1])
+		if formAttrs["data-path"] != "" {
+			continue // sent by a script; these operations come from the document
 		}
-		f := pageForm{method: strings.ToUpper(about["method"]), action: about["action"], controls: []named{}}
+		f := pageForm{method: strings.ToUpper(formAttrs["method"]), action: formAttrs["action"], controls: []param{}}
 		for _, c := range control.FindAllStringSubmatch(m[2], -1) {
 			a := attributes(c[2])
 			value := a["value"]
@@ -356,8 +356,8 @@ func forms(page string) []pageForm {
 			if value == "" && (c[1] == "textarea" || a["type"] == "" || a["type"] == "text") && c[1] != "select" && c[1] != "button" && a["name"] != "_website" {
 				value = "words"
 			}
-			if name := a["name"]; name != "" && !slices.ContainsFunc(f.controls, func(p named) bool { return p.name == name }) {
-				f.controls = append(f.controls, named{name: name, value: value})
+			if name := a["name"]; name != "" && !slices.ContainsFunc(f.controls, func(p param) bool { return p.name == name }) {
+				f.controls = append(f.controls, param{name: name, value: value})
 			}
 		}
 		list = append(list, f)

@@ -21,27 +21,27 @@ import (
 )
 
 const (
-	// hostileSeed and hostileRequests are named by the environment: a seed sends
-	// the same requests again, and "make hostile" sends many more.
+	// Environment variables: the same seed repeats the same requests, and "make
+	// hostile" sends many more.
 	hostileSeed     = "HOSTILE_SEED"
 	hostileRequests = "HOSTILE_REQUESTS"
 
-	hostileLines = 4    // at once, on each engine
-	roundLength  = 5000 // requests for which a world is good
-	mostFailures = 12
-	// mostMemory is what the service may hold at any time. It is far less; this
-	// finds what grows with the number of requests.
-	mostMemory = 400 << 20
-	// With so many requests, something hostile comes to every place.
-	everywhere = 100_000
+	hostileConns       = 4    // concurrent connections per database engine
+	requestsPerFixture = 5000 // after so many requests the fixture is worn out
+	maxFailures        = 12
+	// maxMemory is far above normal use: it detects memory that grows with the number
+	// of requests.
+	maxMemory = 400 << 20
+	// With so many requests, every target should have been mutated.
+	fullCoverage = 100_000
 )
 
-// Whatever is sent into every parameter, header and field, by whomever: it is
-// answered as the document says, nobody sees what belongs to others, and the
-// service is as well afterwards as before.
+// TestHostileInput sends mutated requests to every parameter, header and field, as
+// different users. Each is answered as the OpenAPI document says, shows no data of
+// other users, and leaves the service healthy.
 func TestHostileInput(t *testing.T) {
 	t.Parallel()
-	seed, requests := setting(t, hostileSeed, 1), setting(t, hostileRequests, 6000)
+	seed, requests := envInt(t, hostileSeed, 1), envInt(t, hostileRequests, 6000)
 	file, err := os.Open("../../docs/openapi.json")
 	if err != nil {
 		t.Fatal(err)
@@ -54,40 +54,40 @@ func TestHostileInput(t *testing.T) {
 	t.Logf("%s=%d %s=%d", hostileSeed, seed, hostileRequests, requests)
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		clitest.Command(t, place, clitest.Password+"\n", "user", "add", ada, "--password-stdin")
-		// Who is asked for secrets limits guesses by address; so that most are
-		// read at all, each request says that it comes from another one.
+		// Attempts at passwords and secrets are limited by client address. Each request
+		// claims another address, so that most of them are processed.
 		p := launch(t, place, "env", "FORMULARY_SIGNUP=open", "FORMULARY_TRUSTED_PROXIES=127.0.0.0/8", "FORMULARY_LOG=text")
-		h := &hostile{t: t, program: p, statuses: map[int]int{}, reached: map[string]bool{}, places: map[string]bool{}}
+		h := &hostileRun{t: t, program: p, statuses: map[int]int{}, covered: map[string]bool{}, targets: map[string]bool{}}
 		start := time.Now()
-		left := requests / 2
-		for round := 0; left > 0 && h.failures.Load() < mostFailures; round++ {
-			n := min(left, roundLength)
-			left -= n
-			h.round(newWorld(t, clitest.Connect(t, place, p.url), doc, round), uint64(seed), n)
+		remaining := requests / 2
+		for round := 0; remaining > 0 && h.failures.Load() < maxFailures; round++ {
+			n := min(remaining, requestsPerFixture)
+			remaining -= n
+			h.round(newFixture(t, clitest.Connect(t, place, p.url), doc, round), uint64(seed), n)
 		}
 		took := time.Since(start)
-		p.eventually("ready", func() bool { return p.get("/readyz", "").status == http.StatusOK })
-		now, most := memory(t, p)
-		if most > mostMemory {
-			t.Errorf("the service held %d MB", most>>20)
+		p.waitUntil("ready", func() bool { return p.get("/readyz", "").status == http.StatusOK })
+		currentMemory, peakMemory := processMemory(t, p)
+		if peakMemory > maxMemory {
+			t.Errorf("the service used up to %d MB", peakMemory>>20)
 		}
 		p.stop()
 		h.readLog()
-		spared := slices.DeleteFunc(slices.Sorted(maps.Keys(h.places)), func(place string) bool { return h.reached[place] })
-		if requests >= everywhere && len(spared) > 0 && h.failures.Load() == 0 {
-			t.Errorf("nothing hostile came to %d of %d places, among them %q", len(spared), len(h.places), spared[:min(len(spared), 10)])
+		uncovered := slices.DeleteFunc(slices.Sorted(maps.Keys(h.targets)), func(target string) bool { return h.covered[target] })
+		if requests >= fullCoverage && len(uncovered) > 0 && h.failures.Load() == 0 {
+			t.Errorf("%d of %d targets were never mutated, among them %q", len(uncovered), len(h.targets), uncovered[:min(len(uncovered), 10)])
 		}
 		t.Logf("%d requests in %v; answers by status: %v", h.sent.Load(), took.Round(time.Millisecond), h.statuses)
-		figure(t, "hostile requests", "%d, into %d of %d parameters, headers and fields: no answer that the document does not have, no panic; memory at most %d MB, %d MB in the end",
-			h.sent.Load(), len(h.places)-len(spared), len(h.places), most>>20, now>>20)
+		reportFigure(t, "hostile requests", "%d, into %d of %d parameters, headers and fields: no answer that the document does not have, no panic; memory at most %d MB, %d MB in the end",
+			h.sent.Load(), len(h.targets)-len(uncovered), len(h.targets), peakMemory>>20, currentMemory>>20)
 	})
 }
 
-func setting(t *testing.T, name string, usual int) int {
+func envInt(t *testing.T, name string, defaultValue int) int {
 	t.Helper()
 	text := os.Getenv(name)
 	if text == "" {
-		return usual
+		return defaultValue
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -96,8 +96,8 @@ func setting(t *testing.T, name string, usual int) int {
 	return n
 }
 
-// hostile is a run against one service.
-type hostile struct {
+// hostileRun is a run against one service.
+type hostileRun struct {
 	t        *testing.T
 	program  *program
 	sent     atomic.Int64
@@ -105,51 +105,51 @@ type hostile struct {
 
 	mu       sync.Mutex
 	statuses map[int]int
-	places   map[string]bool // where something hostile should go
-	reached  map[string]bool
+	targets  map[string]bool // parts of requests that should be mutated
+	covered  map[string]bool
 }
 
-// round sends so many requests, on several lines at once. What a line sends
-// depends on the seed alone; ids and secrets are others each time.
-func (h *hostile) round(w *world, seed uint64, requests int) {
+// round sends requests on several connections at once. What a connection sends depends
+// on the seed only, except for IDs and secrets.
+func (h *hostileRun) round(w *fixture, seed uint64, requests int) {
 	names := w.names()
-	places, err := w.places()
+	targets, err := w.targets()
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	for _, place := range places {
-		h.places[place] = true
+	for _, target := range targets {
+		h.targets[target] = true
 	}
-	before := maps.Clone(h.reached)
-	var all sync.WaitGroup
-	for i := range hostileLines {
-		all.Go(func() {
-			g := &generator{Rand: rand.New(rand.NewPCG(seed, uint64(w.number*hostileLines+i))), world: w, names: names, reached: maps.Clone(before)}
+	before := maps.Clone(h.covered)
+	var wg sync.WaitGroup
+	for i := range hostileConns {
+		wg.Go(func() {
+			g := &generator{Rand: rand.New(rand.NewPCG(seed, uint64(w.number*hostileConns+i))), fixture: w, names: names, covered: maps.Clone(before)}
 			defer func() {
 				h.mu.Lock()
 				defer h.mu.Unlock()
-				maps.Copy(h.reached, g.reached)
+				maps.Copy(h.covered, g.covered)
 			}()
-			l := &line{address: w.line.address}
+			l := &rawConn{address: w.rawConn.address}
 			defer l.close()
-			for n := range requests / hostileLines {
-				if h.failures.Load() >= mostFailures {
+			for n := range requests / hostileConns {
+				if h.failures.Load() >= maxFailures {
 					return
 				}
-				h.one(g, l, fmt.Sprintf("round %d, line %d, request %d", w.number, i, n))
+				h.sendNext(g, l, fmt.Sprintf("round %d, line %d, request %d", w.number, i, n))
 			}
 		})
 	}
-	all.Wait()
+	wg.Wait()
 }
 
-func (h *hostile) one(g *generator, l *line, where string) {
+func (h *hostileRun) sendNext(g *generator, l *rawConn, where string) {
 	r, err := g.next()
 	if err != nil {
 		h.t.Error(err)
 		return
 	}
-	raw, err := r.bytes(l.address)
+	raw, err := r.encode(l.address)
 	if err != nil {
 		h.t.Error(err)
 		return
@@ -159,13 +159,13 @@ func (h *hostile) one(g *generator, l *line, where string) {
 	h.mu.Lock()
 	h.statuses[a.status]++
 	h.mu.Unlock()
-	if err := g.world.check(r, a); err != nil && h.failures.Add(1) <= mostFailures {
-		h.t.Errorf("%s: %s by %s: %v\nanswer: %s\nrequest: %.1200q\n%s", where, r.name, r.as.name, err, a, raw, keep(raw))
+	if err := g.fixture.check(r, a); err != nil && h.failures.Add(1) <= maxFailures {
+		h.t.Errorf("%s: %s by %s: %v\nanswer: %s\nrequest: %.1200q\n%s", where, r.name, r.as.name, err, a, raw, saveRequest(raw))
 	}
 }
 
-// keep writes a request to a file, from which it can be sent again.
-func keep(raw []byte) string {
+// saveRequest writes a request to a file for replay.
+func saveRequest(raw []byte) string {
 	file, err := os.CreateTemp("", "formulary-hostile-*.http")
 	if err != nil {
 		return err.Error()
@@ -174,11 +174,11 @@ func keep(raw []byte) string {
 	if _, err := file.Write(raw); err != nil {
 		return err.Error()
 	}
-	return "all of it is in " + file.Name()
+	return "the whole request is in " + file.Name()
 }
 
-// names are all that the document and the pages call anything.
-func (w *world) names() []string {
+// names returns all names that the document and the pages use.
+func (w *fixture) names() []string {
 	all := map[string]bool{}
 	for _, schema := range w.doc.Components.Schemas {
 		for name := range schema.Value.Properties {
@@ -193,8 +193,8 @@ func (w *world) names() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// readLog looks for what the service itself calls its fault.
-func (h *hostile) readLog() {
+// readLog fails for errors and panics in the log of the service.
+func (h *hostileRun) readLog() {
 	h.t.Helper()
 	file, err := os.Open(h.program.log)
 	if err != nil {
@@ -203,10 +203,10 @@ func (h *hostile) readLog() {
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 16<<20)
-	for found := 0; lines.Scan() && found < mostFailures; {
+	for problems := 0; lines.Scan() && problems < maxFailures; {
 		if text := lines.Text(); strings.Contains(text, "level=ERROR") || strings.Contains(text, "panic") {
 			h.t.Errorf("in the log: %.3000s", text)
-			found++
+			problems++
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -216,8 +216,8 @@ func (h *hostile) readLog() {
 
 var memoryLine = regexp.MustCompile(`(?m)^Vm(RSS|HWM):\s+(\d+) kB$`)
 
-// memory is what the service holds in memory now, and held at most.
-func memory(t *testing.T, p *program) (now, most int) {
+// processMemory returns the resident memory of the service, current and peak.
+func processMemory(t *testing.T, p *program) (current, peak int) {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
@@ -229,10 +229,10 @@ func memory(t *testing.T, p *program) (now, most int) {
 			t.Fatal(err)
 		}
 		if m[1] == "RSS" {
-			now = kilobytes << 10
+			current = kilobytes << 10
 		} else {
-			most = kilobytes << 10
+			peak = kilobytes << 10
 		}
 	}
-	return now, most
+	return current, peak
 }

@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// texts are what somebody might write who means no good, or whose program is
-// broken.
-var texts = []string{
+// hostileTexts are inputs of attackers and broken clients.
+var hostileTexts = []string{
 	"", " ", "\t", "\x00", "a\x00b", "\x01\x02\x1b[31m\x7f", "\r\nSet-Cookie: a=b", "\n\n", "\u0085\u2028\u2029",
 	"\xff\xfe", "\xc0\xaf", "\xed\xa0\x80", "abc\xf0\x9f", "\xf4\x90\x80\x80", "\ufeff", "\ufffd", "\uffff",
 	"0", "-1", "1", "+1", "01", "1.5", "1e3", "1e400", "-1e400", "NaN", "Infinity", "-Infinity", "0x10", "1_000", "٣", "½",
@@ -32,8 +31,8 @@ var texts = []string{
 	"forms:read", "forms:read,forms:read", "forms:read forms:write,admin", ",", "allow", "deny", "back", "next", "S256", "plain", "code", "token",
 }
 
-// long texts cost most to send, and so are seldom sent.
-func (g *generator) long() string {
+// longText returns a long text. It is rarely used because sending it costs most.
+func (g *generator) longText() string {
 	unit := pick(g, []string{"a", "ä", "\x00", "'", "(", "<b>", "{{", "%41", "a ", "1", "\u0301", "-", "/", "a,", "😀"})
 	size := pick(g, []int{300, 1001, 4097, 20_001, 64 << 10})
 	if g.Float64() < 0.02 {
@@ -45,7 +44,7 @@ func (g *generator) long() string {
 func (g *generator) text() string {
 	switch n := g.IntN(100); {
 	case n < 4:
-		return g.long()
+		return g.longText()
 	case n < 10: // any bytes
 		b := make([]byte, g.IntN(40))
 		for i := range b {
@@ -59,20 +58,20 @@ func (g *generator) text() string {
 		}
 		return b.String()
 	case n < 26:
-		return pick(g, texts) + pick(g, texts)
+		return pick(g, hostileTexts) + pick(g, hostileTexts)
 	case n < 32:
-		return strings.Repeat(pick(g, texts), 2+g.IntN(20))
+		return strings.Repeat(pick(g, hostileTexts), 2+g.IntN(20))
 	}
-	return pick(g, texts)
+	return pick(g, hostileTexts)
 }
 
-var numbers = []string{
+var hostileNumbers = []string{
 	"0", "-0", "1", "-1", "0.1", "1e400", "-1e400", "1e308", "-1.7976931348623157e308", "5e-324", "1e-400", "9007199254740993", "9223372036854775807", "9223372036854775808",
 	"-9223372036854775809", "18446744073709551616", "2147483648", "-2147483649", "0.30000000000000004", "1e15", "1E+2", "123456789012345678901234567890", "01", "+1", ".5", "1.", "NaN", "Infinity", "0x1",
 }
 
-// wrong is JSON that belongs nowhere, or nearly.
-func (g *generator) wrong() string {
+// hostileJSON returns JSON that is invalid or that no operation expects.
+func (g *generator) hostileJSON() string {
 	depth := pick(g, []int{3, 40, 63, 64, 65, 200, 1000, 9000, 10_000})
 	nested := func(open, middle, end string) string {
 		return strings.Repeat(open, depth) + middle + strings.Repeat(end, depth)
@@ -95,32 +94,32 @@ func (g *generator) wrong() string {
 	case 7:
 		return pick(g, []string{`{"a":1,"a":2}`, `{"":""}`, `{"__proto__":{}}`, `{"field":"nick"}`, `{"all":[],"any":[]}`, `{"not":null}`, `{"$ref":"#"}`, `[[]]`, `[{}]`, `[null]`, `["",""]`, `["a","a"]`})
 	case 8:
-		return g.quoted(g.text())
+		return g.quote(g.text())
 	case 9:
-		return pick(g, numbers)
+		return pick(g, hostileNumbers)
 	}
 	return pick(g, []string{"null", "true", "false", "[]", "{}", "", "tru", "//", "undefined", `""`, "{", "]", ","})
 }
 
-// like is a hostile value of the same type as the one that it replaces, so that
-// it gets further than one of another.
-func (g *generator) like(value any) string {
+// valueLike returns a hostile value, mostly of the same JSON type as the original, so
+// that it passes the first checks.
+func (g *generator) valueLike(value any) string {
 	if g.Float64() < 0.35 {
-		return g.wrong()
+		return g.hostileJSON()
 	}
 	switch value.(type) {
 	case string:
-		return g.quoted(g.text())
+		return g.quote(g.text())
 	case float64:
-		return pick(g, numbers)
+		return pick(g, hostileNumbers)
 	case bool:
 		return pick(g, []string{"true", "false"})
 	}
-	return g.wrong()
+	return g.hostileJSON()
 }
 
-// quoted is a text in JSON. What is not UTF-8 stays so.
-func (g *generator) quoted(text string) string {
+// quote returns a text as a JSON string. Invalid UTF-8 is kept.
+func (g *generator) quote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for i := range len(text) {
@@ -138,25 +137,24 @@ func (g *generator) quoted(text string) string {
 	return b.String()
 }
 
-// strange are pieces of an address that are not what percent-encoding makes.
-var strange = []string{
+// oddSegments are path segments that percent-encoding would not produce.
+var oddSegments = []string{
 	"%", "%2", "%zz", "%00", "%0d%0aX:%20y", "%2e%2e%2f", "..", ".", "%2F", "%252e", "%c0%af", "%ff", "%u0041", ";a=b", "*", "a%20b", "+", "~", "%ed%a0%80", "a/../b", "a//b", "/", "\\", "\xff", "é", " ", "?", "#x", "[", "|", "^", "`", "{", "<", "\"", ":", "@",
 }
 
 func pick[T any](g *generator, list []T) T { return list[g.IntN(len(list))] }
 
-// generator makes one hostile request after the other, the same ones for the
-// same seed.
+// generator produces hostile requests, the same ones for the same seed.
 type generator struct {
 	*rand.Rand
-	world *world
-	names []string // of everything that the document has
+	fixture *fixture
+	names   []string // every name in the document and the pages
 
-	reached map[string]bool // places that something hostile went into
+	covered map[string]bool // targets that were mutated
 }
 
-// address is somewhere on the way of nobody else, so that guesses at secrets are
-// not limited before they are read.
-func (g *generator) address() string {
+// randomIP returns a client address that no other request uses, so that attempts at
+// secrets are not limited before they are processed.
+func (g *generator) randomIP() string {
 	return "2001:db8:" + strconv.FormatUint(uint64(g.Uint32()&0xffff), 16) + ":" + strconv.FormatUint(uint64(g.Uint32()&0xffff), 16) + "::1"
 }

@@ -12,7 +12,7 @@ import (
 	"formulary/internal/cli/clitest"
 )
 
-// everything asks with each kind of question, and with every property of one.
+// everything is a form with each kind of question and each property.
 const everything = `{"title": "Everything", "description": "All *kinds*", "language": "en", "fields": [
 	{"key": "nick", "kind": "short_text", "label": "Your nickname?", "required": true, "help": "As your friends call you", "placeholder": "Max", "min_length": 1, "max_length": 80},
 	{"key": "story", "kind": "long_text", "label": "Story"}, {"key": "mail", "kind": "email", "label": "Mail"}, {"key": "site", "kind": "url", "label": "Site"}, {"key": "phone", "kind": "phone", "label": "Phone"},
@@ -37,96 +37,99 @@ const everyAnswer = `{"answers": {"nick": "Ada", "story": "%s", "mail": "a@examp
 	"shirt": true, "rules": true, "size": "s", "bring": ["cake"], "town": "bonn", "rank": ["talk", "dance"], "days": {"fri": ["noon"]}, "day": "2026-05-01", "hour": "12:30", "start": "2026-05-01T12:30",
 	"name": {"given": "Ada", "family": "Lovelace"}, "address": {"line1": "Street 1", "city": "Bonn", "postal_code": "53111", "country": "DE"}, "country": "DE", "source": "mail", "last": "No"}}`
 
-// caller is somebody who sends requests, by a token or a session.
+// caller sends requests with a token, a session or neither.
 type caller struct {
 	name   string
-	header string // empty: by nothing
+	header string // empty: anonymous
 	value  string
-	mark   string // in what belongs to them alone
+	marker string // text that only this user's data contains
 }
 
 func (c *caller) credential() (name, value string) { return c.header, c.value }
 
-// world is what a round of requests works on: people, their forms and
-// applications. It is made anew for each round, as requests wear it out.
-type world struct {
+// fixture is the data of a round: users, their forms and applications. Each round
+// creates a new one, because requests use it up.
+type fixture struct {
 	t       *testing.T
 	service *clitest.Service
 	doc     *clitest.Document
-	line    *line
+	rawConn *rawConn
 	number  int
 	seeds   []*request
-	nonces  []string // of open pages of the form that is asked
+	nonces  []string // of open pages of the public form
 
-	nobody, ada, bea, beaPages, cleo, dora  *caller
-	small                                   map[string]*caller // by the scope that they lack
-	app                                     clitest.App        // lets everybody in
-	asked, draft                            string             // forms of Ada: one to answer, one to change
-	spares, responses                       []string           // of Ada, to delete
-	cleoForm, cleoSpare, cleoResponse       string
-	answered                                bool // a form, page by page
-	reset, cleoSpareApp                     string
-	cleoApp, refresh, disposable, code, ask string
+	anonymous, ada, bea, beaBrowser, cleo, dora *caller
+	lackingScope                                map[string]*caller // by the scope that the token lacks
+	app                                         clitest.App        // all users authorize it
+	liveForm, editForm                          string             // of Ada: one to answer, one to change
+	spareForms, responses                       []string           // of Ada, to delete
+	cleoForm, cleoSpare, cleoResponse           string
+	cleoApp, cleoSpareApp                       string
+	resetToken, refreshToken, revocableToken    string
+	authCode, authorizeQuery                    string
+	finishedForm                                bool // a public form was filled in to its ending
 }
 
 const allScopes = "forms:read,forms:write,responses:read,responses:write"
 
-func newWorld(t *testing.T, s *clitest.Service, doc *clitest.Document, number int) *world {
+func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number int) *fixture {
 	t.Helper()
-	w := &world{t: t, service: s, doc: doc, line: &line{address: strings.TrimPrefix(s.URL, "http://")}, number: number, nobody: &caller{name: "nobody"}, small: map[string]*caller{}}
-	defer w.line.close()
+	w := &fixture{t: t, service: s, doc: doc, rawConn: &rawConn{address: strings.TrimPrefix(s.URL, "http://")}, number: number, anonymous: &caller{name: "nobody"}, lackingScope: map[string]*caller{}}
+	defer w.rawConn.close()
 	owner := w.email("owner")
 	w.signUp("owner")
 	w.app = s.AddApp(owner, "https://app.example.com/cb")
 	var adaBrowser *clitest.Browser
-	w.ada, adaBrowser = w.applicant("ada")
+	w.ada, adaBrowser = w.addOwner("ada")
 	for lacks, scope := range map[string]string{"forms:read": "forms:write", "forms:write": "forms:read", "responses:read": "responses:write", "responses:write": "responses:read"} {
-		w.small[lacks] = w.let("ada with "+scope, adaBrowser, scope, w.ada.mark)
+		w.lackingScope[lacks] = w.authorize("ada with "+scope, adaBrowser, scope, w.ada.marker)
 	}
-	// What is exchanged, refreshed and revoked is apart from what Ada calls with.
-	enter := func() clitest.Token {
+	// Tokens that are exchanged, refreshed and revoked are separate from Ada's API
+	// token.
+	newToken := func() clitest.Token {
 		return s.Exchange(w.app, adaBrowser.Allow(w.app.AuthorizeURL("forms:read")).Query().Get("code"))
 	}
-	w.refresh, w.disposable = enter().Refresh, enter().Access
-	w.code = adaBrowser.Allow(w.app.AuthorizeURL("forms:read")).Query().Get("code")
-	w.ask = w.app.AuthorizeURL("forms:read,responses:read").Encode() + "&state=x&code_challenge=&code_challenge_method="
-	w.asked, w.draft = w.form(w.ada, "", true), w.form(w.ada, "", true)
-	w.spares = []string{w.form(w.ada, " "+w.ada.mark, false)}
-	for len(w.spares) < 8 {
-		w.spares = append(w.spares, s.Call("POST", "/api/v1/forms/"+w.spares[0]+"/duplicate", w.token(w.ada), "").String("id"))
+	w.refreshToken, w.revocableToken = newToken().Refresh, newToken().Access
+	w.authCode = adaBrowser.Allow(w.app.AuthorizeURL("forms:read")).Query().Get("code")
+	w.authorizeQuery = w.app.AuthorizeURL("forms:read,responses:read").Encode() + "&state=x&code_challenge=&code_challenge_method="
+	w.liveForm, w.editForm = w.createForm(w.ada, "", true), w.createForm(w.ada, "", true)
+	w.spareForms = []string{w.createForm(w.ada, " "+w.ada.marker, false)}
+	for len(w.spareForms) < 8 {
+		w.spareForms = append(w.spareForms, s.Call("POST", "/api/v1/forms/"+w.spareForms[0]+"/duplicate", w.token(w.ada), "").String("id"))
 	}
 	for range 8 {
-		w.responses = append(w.responses, w.respond(w.ada, w.asked))
+		w.responses = append(w.responses, w.addResponse(w.ada, w.liveForm))
 	}
-	w.respond(w.ada, w.draft)
+	w.addResponse(w.ada, w.editForm)
 
-	w.bea, w.beaPages = w.applicantWithPages("bea")
-	w.respond(w.bea, w.form(w.bea, "", true))
-	var cleoCalls *caller
-	cleoCalls, w.cleo = w.applicantWithPages("cleo")
-	w.cleoForm, w.cleoSpare = w.form(cleoCalls, "", true), w.form(cleoCalls, " "+w.cleo.mark, false)
-	w.cleoResponse = w.respond(cleoCalls, w.cleoForm)
-	w.respond(cleoCalls, w.cleoForm)
+	w.bea, w.beaBrowser = w.addOwnerWithBrowser("bea")
+	w.addResponse(w.bea, w.createForm(w.bea, "", true))
+	var cleoAPI *caller
+	cleoAPI, w.cleo = w.addOwnerWithBrowser("cleo")
+	w.cleoForm, w.cleoSpare = w.createForm(cleoAPI, "", true), w.createForm(cleoAPI, " "+w.cleo.marker, false)
+	w.cleoResponse = w.addResponse(cleoAPI, w.cleoForm)
+	w.addResponse(cleoAPI, w.cleoForm)
 	w.cleoApp = s.AddApp(w.email("cleo"), "https://cleo.example.com/cb").ID
 	w.cleoSpareApp = s.AddApp(w.email("cleo"), "https://cleo.example.com/cb").ID
-	_, w.dora = w.applicantWithPages("dora")
-	_, w.reset, _ = strings.Cut(strings.TrimSpace(s.Command("", "user", "reset", w.email("dora"))), "token=")
+	_, w.dora = w.addOwnerWithBrowser("dora")
+	_, w.resetToken, _ = strings.Cut(strings.TrimSpace(s.Command("", "user", "reset", w.email("dora"))), "token=")
 
-	w.operations()
+	w.addOperations()
 	for _, r := range slices.Compact(slices.Clone(w.seeds)) {
-		// What is refused as it is would be refused for the same reason when spoilt.
-		if a := w.open(r); number == 0 && a.status >= 300 {
+		// A seed that is rejected unchanged would be rejected for the same reason after
+		// a mutation.
+		if a := w.mustSend(r); number == 0 && a.status >= 300 {
 			t.Errorf("%s %s is not valid to begin with: %s", r.method, r.target(), a)
 		}
 	}
-	w.pages()
+	w.addPages()
 	return w
 }
 
-func (w *world) email(name string) string { return fmt.Sprintf("%s%d@example.com", name, w.number) }
+func (w *fixture) email(name string) string { return fmt.Sprintf("%s%d@example.com", name, w.number) }
 
-// signUp makes an account and opens a browser in which its owner is signed in.
-func (w *world) signUp(name string) *clitest.Browser {
+// signUp creates an account and returns a browser that is signed in to it.
+func (w *fixture) signUp(name string) *clitest.Browser {
 	w.t.Helper()
 	b := w.service.Browser()
 	p := b.PostAs(w.t, fmt.Sprintf("2001:db8:ffff:%x::1", w.number), "/signup", url.Values{"email": {w.email(name)}, "name": {name}, "password": {clitest.Password}})
@@ -136,16 +139,16 @@ func (w *world) signUp(name string) *clitest.Browser {
 	return b
 }
 
-// applicant is a new person who lets an application do everything.
-func (w *world) applicant(name string) (*caller, *clitest.Browser) {
+// addOwner creates a user and authorizes the application for all scopes.
+func (w *fixture) addOwner(name string) (*caller, *clitest.Browser) {
 	w.t.Helper()
 	b := w.signUp(name)
-	return w.let(name, b, allScopes, "mark"+rand.Text()), b
+	return w.authorize(name, b, allScopes, "mark"+rand.Text()), b
 }
 
-func (w *world) applicantWithPages(name string) (calls, pages *caller) {
+func (w *fixture) addOwnerWithBrowser(name string) (api, browser *caller) {
 	w.t.Helper()
-	calls, b := w.applicant(name)
+	api, b := w.addOwner(name)
 	base, err := url.Parse(w.service.URL)
 	if err != nil {
 		w.t.Fatal(err)
@@ -154,25 +157,25 @@ func (w *world) applicantWithPages(name string) (calls, pages *caller) {
 	for _, c := range b.Jar.Cookies(base) {
 		cookies = append(cookies, c.Name+"="+c.Value)
 	}
-	return calls, &caller{name: name + " in a browser", header: "Cookie", value: strings.Join(cookies, "; "), mark: calls.mark}
+	return api, &caller{name: name + " in a browser", header: "Cookie", value: strings.Join(cookies, "; "), marker: api.marker}
 }
 
-func (w *world) let(name string, b *clitest.Browser, scope, mark string) *caller {
+func (w *fixture) authorize(name string, b *clitest.Browser, scope, marker string) *caller {
 	w.t.Helper()
 	token := w.service.Exchange(w.app, b.Allow(w.app.AuthorizeURL(scope)).Query().Get("code")).Access
-	return &caller{name: name, header: "Authorization", value: "Bearer " + token, mark: mark}
+	return &caller{name: name, header: "Authorization", value: "Bearer " + token, marker: marker}
 }
 
-func (w *world) token(c *caller) string { return strings.TrimPrefix(c.value, "Bearer ") }
+func (w *fixture) token(c *caller) string { return strings.TrimPrefix(c.value, "Bearer ") }
 
-// form makes a form that asks everything.
-func (w *world) form(c *caller, addition string, open bool) string {
+// createForm creates a form with every kind of question.
+func (w *fixture) createForm(c *caller, addition string, open bool) string {
 	w.t.Helper()
-	made := w.service.Call("POST", "/api/v1/forms", w.token(c), strings.Replace(everything, "Everything", "Everything"+addition, 1))
-	if made.StatusCode != http.StatusCreated {
-		w.t.Fatalf("make a form: %d %s", made.StatusCode, made.Text)
+	created := w.service.Call("POST", "/api/v1/forms", w.token(c), strings.Replace(everything, "Everything", "Everything"+addition, 1))
+	if created.StatusCode != http.StatusCreated {
+		w.t.Fatalf("make a form: %d %s", created.StatusCode, created.Text)
 	}
-	id := made.String("id")
+	id := created.String("id")
 	if open {
 		if a := w.service.Call("POST", "/api/v1/forms/"+id+"/publish", w.token(c), ""); a.StatusCode != http.StatusCreated {
 			w.t.Fatalf("publish: %d %s", a.StatusCode, a.Text)
@@ -181,30 +184,31 @@ func (w *world) form(c *caller, addition string, open bool) string {
 	return id
 }
 
-// respond adds a response that only its owner may see.
-func (w *world) respond(c *caller, form string) string {
+// addResponse adds a response that contains the owner's marker.
+func (w *fixture) addResponse(c *caller, form string) string {
 	w.t.Helper()
-	a := w.service.Call("POST", "/api/v1/forms/"+form+"/responses", w.token(c), fmt.Sprintf(everyAnswer, c.mark))
+	a := w.service.Call("POST", "/api/v1/forms/"+form+"/responses", w.token(c), fmt.Sprintf(everyAnswer, c.marker))
 	if a.StatusCode != http.StatusCreated {
 		w.t.Fatalf("respond: %d %s", a.StatusCode, a.Text)
 	}
 	return a.String("id")
 }
 
-// sender is who sends a request: mostly the one for whom it is valid.
-func (w *world) sender(g *generator, seed *request) *caller {
-	// Each cookie is made wrong, the session's and the device's.
-	wrong := &caller{name: "somebody unknown", header: seed.as.header, value: strings.ReplaceAll(seed.as.value, ";", "x;") + "x"}
-	others := []*caller{w.nobody, wrong, w.bea}
+// chooseCaller returns who sends a request: in seven of ten cases the caller for whom
+// it is valid.
+func (w *fixture) chooseCaller(g *generator, seed *request) *caller {
+	// Both cookies are invalid: the session's and the device's.
+	invalid := &caller{name: "somebody unknown", header: seed.as.header, value: strings.ReplaceAll(seed.as.value, ";", "x;") + "x"}
+	others := []*caller{w.anonymous, invalid, w.bea}
 	switch {
 	case seed.as == w.dora:
-		others = []*caller{w.nobody, wrong} // nobody else's session is to end
+		others = []*caller{w.anonymous, invalid} // the request would end the session of another user
 	case seed.as.header == "Cookie":
-		others = []*caller{w.nobody, wrong, w.beaPages}
+		others = []*caller{w.anonymous, invalid, w.beaBrowser}
 	case !seed.secured:
-		others = []*caller{w.nobody, w.ada, w.bea, w.dora}
+		others = []*caller{w.anonymous, w.ada, w.bea, w.dora}
 	case seed.scope != "":
-		others = append(others, w.small[seed.scope])
+		others = append(others, w.lackingScope[seed.scope])
 	}
 	if g.Float64() < 0.7 {
 		return seed.as

@@ -15,25 +15,25 @@ import (
 )
 
 type appCommands struct {
-	Add          appAdd          `cmd:"" help:"Register an application; its secret is shown once."`
+	Add          appAdd          `cmd:"" help:"Register an application. Its secret is shown only once."`
 	List         appList         `cmd:"" help:"List applications."`
-	Disable      appDisable      `cmd:"" help:"Switch an application and its tokens off."`
-	Enable       appEnable       `cmd:"" help:"Switch an application on again."`
-	Delete       appDelete       `cmd:"" help:"Delete an application with its tokens."`
-	RotateSecret appRotateSecret `cmd:"" help:"Give an application a new secret; the old one works until it is dropped."`
+	Disable      appDisable      `cmd:"" help:"Disable an application and its tokens."`
+	Enable       appEnable       `cmd:"" help:"Enable an application."`
+	Delete       appDelete       `cmd:"" help:"Delete an application and its tokens."`
+	RotateSecret appRotateSecret `cmd:"" help:"Add a new client secret. The old one works until you delete it."`
 }
 
 type appAdd struct {
-	Name        string   `arg:"" help:"What people are asked to trust."`
-	Owner       string   `required:"" env:"FORMULARY_APP_OWNER" help:"E-mail address of the person who registers it." placeholder:"EMAIL"`
-	RedirectURI []string `required:"" env:"FORMULARY_APP_REDIRECT_URI" sep:"none" help:"Where people are sent back to; may be repeated." placeholder:"URI"`
-	Scope       []string `env:"FORMULARY_APP_SCOPE" help:"What it may ask for; may be repeated. All scopes by default." placeholder:"SCOPE"`
-	Public      bool     `env:"FORMULARY_APP_PUBLIC" help:"It has no secret: it runs in browsers or on devices, and uses PKCE."`
-	Iss         bool     `env:"FORMULARY_APP_ISS" help:"Add iss to its redirects (RFC 9207)."`
-	JSON        bool     `env:"FORMULARY_JSON" help:"Print JSON."`
+	Name        string   `arg:"" help:"Name shown on the consent page."`
+	Owner       string   `required:"" env:"FORMULARY_APP_OWNER" help:"Email address of the owner." placeholder:"EMAIL"`
+	RedirectURI []string `required:"" env:"FORMULARY_APP_REDIRECT_URI" sep:"none" help:"Redirect URI; repeat for more than one." placeholder:"URI"`
+	Scope       []string `env:"FORMULARY_APP_SCOPE" help:"Scope the application can request; repeat for more than one. Default: all scopes." placeholder:"SCOPE"`
+	Public      bool     `env:"FORMULARY_APP_PUBLIC" help:"Public application (browser or device): no secret, PKCE required."`
+	Iss         bool     `env:"FORMULARY_APP_ISS" help:"Add the iss parameter to redirects (RFC 9207)."`
+	JSON        bool     `env:"FORMULARY_JSON" help:"Print as JSON."`
 }
 
-// appAnswer is what app add and rotate-secret print with --json.
+// appAnswer is the JSON output of app add and rotate-secret.
 type appAnswer struct {
 	ClientID     string   `json:"client_id"`
 	ClientSecret string   `json:"client_secret,omitempty"`
@@ -43,8 +43,8 @@ type appAnswer struct {
 	Public       bool     `json:"public"`
 }
 
-func (a appAdd) Run(ctx context.Context, place Storage, io streams) error {
-	return withUser(ctx, place, a.Owner, func(s *store.Store, p account.User) error {
+func (a appAdd) Run(ctx context.Context, storage Storage, io streams) error {
+	return withUser(ctx, storage, a.Owner, func(s *store.Store, p account.User) error {
 		now := time.Now()
 		app := account.Application{
 			Account: p.ID, ID: id.New(id.App, now), Name: a.Name, Public: a.Public,
@@ -53,7 +53,7 @@ func (a appAdd) Run(ctx context.Context, place Storage, io streams) error {
 		if len(a.Scope) > 0 {
 			var unknown string
 			if app.Scopes, unknown = account.ParseScopes(strings.Join(a.Scope, ",")); unknown != "" {
-				return fmt.Errorf("%s is not a scope; there are %s", unknown, account.DefaultScopes())
+				return fmt.Errorf("unknown scope %s; use one of %s", unknown, account.DefaultScopes())
 			}
 		}
 		if err := app.Check(); err != nil {
@@ -76,15 +76,15 @@ func printApp(io streams, app account.Application, secret string, asJSON bool) e
 	}
 	fmt.Fprintf(io.out, "%s\nclient_id      %s\n", app.Name, app.ID)
 	if secret != "" {
-		fmt.Fprintf(io.out, "client_secret  %s\n\nThe secret is shown this once.\n", secret)
+		fmt.Fprintf(io.out, "client_secret  %s\n\nCopy the secret now. It is not shown again.\n", secret)
 	}
 	return nil
 }
 
 type appList struct{}
 
-func (appList) Run(ctx context.Context, place Storage, io streams) error {
-	s, err := place.open(ctx)
+func (appList) Run(ctx context.Context, storage Storage, io streams) error {
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,23 +94,23 @@ func (appList) Run(ctx context.Context, place Storage, io streams) error {
 		return err
 	}
 	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tNAME\tOWNER\tKIND\tSTATE\tREDIRECT URIS")
+	fmt.Fprintln(table, "ID\tNAME\tOWNER\tTYPE\tSTATUS\tREDIRECT URIS")
 	for _, a := range apps {
-		kind, state := "secret", "on"
+		kind, state := "confidential", "enabled"
 		if a.Public {
 			kind = "public"
 		}
 		if a.Disabled {
-			state = "off"
+			state = "disabled"
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", a.ID, a.Name, a.Owner, kind, state, strings.Join(a.RedirectURIs, " "))
 	}
 	return table.Flush()
 }
 
-// withApp opens the store and finds an application by its id, whoever owns it.
-func withApp(ctx context.Context, place Storage, id string, do func(*store.Store, account.Application) error) error {
-	s, err := place.open(ctx)
+// withApp opens the store and finds an application of any owner by its client ID.
+func withApp(ctx context.Context, storage Storage, id string, do func(*store.Store, account.Application) error) error {
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func withApp(ctx context.Context, place Storage, id string, do func(*store.Store
 	app, _, err := s.AppCredentials(ctx, id)
 	if err != nil {
 		if fault.Wrap(err).Code == fault.NotFoundInAccount {
-			return fmt.Errorf("there is no application %s", id)
+			return fmt.Errorf("application %s not found", id)
 		}
 		return err
 	}
@@ -126,37 +126,44 @@ func withApp(ctx context.Context, place Storage, id string, do func(*store.Store
 }
 
 type appDisable struct {
-	ID string `arg:"" help:"client_id."`
+	ID string `arg:"" help:"client_id of the application."`
 }
 
-func (a appDisable) Run(ctx context.Context, place Storage, io streams) error {
-	return switchApp(ctx, place, io, a.ID, true, "Disabled")
+func (a appDisable) Run(ctx context.Context, storage Storage, io streams) error {
+	return switchApp(ctx, storage, io, appSwitch{a.ID, true, "Disabled"})
 }
 
 type appEnable struct {
-	ID string `arg:"" help:"client_id."`
+	ID string `arg:"" help:"client_id of the application."`
 }
 
-func (a appEnable) Run(ctx context.Context, place Storage, io streams) error {
-	return switchApp(ctx, place, io, a.ID, false, "Enabled")
+func (a appEnable) Run(ctx context.Context, storage Storage, io streams) error {
+	return switchApp(ctx, storage, io, appSwitch{a.ID, false, "Enabled"})
 }
 
-func switchApp(ctx context.Context, place Storage, io streams, id string, disabled bool, done string) error {
-	return withApp(ctx, place, id, func(s *store.Store, app account.Application) error {
-		if err := s.SetAppDisabled(ctx, app.Account, app.ID, disabled, time.Now()); err != nil {
+// appSwitch is the new state of an application, and how to report it.
+type appSwitch struct {
+	id       string
+	disabled bool
+	verb     string
+}
+
+func switchApp(ctx context.Context, storage Storage, io streams, to appSwitch) error {
+	return withApp(ctx, storage, to.id, func(s *store.Store, app account.Application) error {
+		if err := s.SetAppDisabled(ctx, app.Account, app.ID, to.disabled, time.Now()); err != nil {
 			return err
 		}
-		fmt.Fprintf(io.out, "%s %s.\n", done, app.Name)
+		fmt.Fprintf(io.out, "%s %s.\n", to.verb, app.Name)
 		return nil
 	})
 }
 
 type appDelete struct {
-	ID string `arg:"" help:"client_id."`
+	ID string `arg:"" help:"client_id of the application."`
 }
 
-func (a appDelete) Run(ctx context.Context, place Storage, io streams) error {
-	return withApp(ctx, place, a.ID, func(s *store.Store, app account.Application) error {
+func (a appDelete) Run(ctx context.Context, storage Storage, io streams) error {
+	return withApp(ctx, storage, a.ID, func(s *store.Store, app account.Application) error {
 		if err := s.DeleteApp(ctx, app.Account, app.ID); err != nil {
 			return err
 		}
@@ -166,15 +173,15 @@ func (a appDelete) Run(ctx context.Context, place Storage, io streams) error {
 }
 
 type appRotateSecret struct {
-	ID   string `arg:"" help:"client_id."`
-	Drop bool   `env:"FORMULARY_APP_DROP" help:"Drop the old secret instead: only the newest works from now on."`
-	JSON bool   `env:"FORMULARY_JSON" help:"Print JSON."`
+	ID   string `arg:"" help:"client_id of the application."`
+	Drop bool   `env:"FORMULARY_APP_DROP" help:"Delete the old secret, so that only the newest one works."`
+	JSON bool   `env:"FORMULARY_JSON" help:"Print as JSON."`
 }
 
-func (a appRotateSecret) Run(ctx context.Context, place Storage, io streams) error {
-	return withApp(ctx, place, a.ID, func(s *store.Store, app account.Application) error {
+func (a appRotateSecret) Run(ctx context.Context, storage Storage, io streams) error {
+	return withApp(ctx, storage, a.ID, func(s *store.Store, app account.Application) error {
 		if app.Public {
-			return fmt.Errorf("%s is public and has no secret", app.Name)
+			return fmt.Errorf("%s is a public application and has no secret", app.Name)
 		}
 		if a.Drop {
 			return deleteOldSecret(ctx, s, app, io)
@@ -186,7 +193,7 @@ func (a appRotateSecret) Run(ctx context.Context, place Storage, io streams) err
 		if err := printApp(io, app, text, a.JSON); err != nil || a.JSON {
 			return err
 		}
-		fmt.Fprintf(io.out, "The old secret still works. When the new one is in place: formulary app rotate-secret --drop %s\n", app.ID)
+		fmt.Fprintf(io.out, "Both secrets work. When the new one is in use, delete the old one: formulary app rotate-secret --drop %s\n", app.ID)
 		return nil
 	})
 }
@@ -197,13 +204,13 @@ func deleteOldSecret(ctx context.Context, s *store.Store, app account.Applicatio
 		return err
 	}
 	if len(secrets) < 2 {
-		return fmt.Errorf("%s has one secret; there is no old one to drop", app.Name)
+		return fmt.Errorf("%s has only one secret", app.Name)
 	}
 	for _, old := range secrets[:len(secrets)-1] {
 		if err := s.DeleteSecret(ctx, app.Account, app.ID, old.ID); err != nil {
 			return err
 		}
 	}
-	fmt.Fprintln(io.out, "The old secret no longer works.")
+	fmt.Fprintln(io.out, "Old secret deleted.")
 	return nil
 }

@@ -10,34 +10,34 @@ import (
 	"formulary/internal/store"
 )
 
-// attemptLimits are the limits on wrong passwords and client secrets. Nodes count together,
-// and what was counted survives a restart.
+// attemptLimits limit attempts with wrong passwords and client secrets. All nodes share
+// the counts, which survive a restart.
 type attemptLimits struct {
 	address *limit.Limiter[netip.Addr]
 	account *limit.Limiter[string]
 	client  *limit.Limiter[api.ClientAttempt]
 }
 
-// newAttemptLimits makes the limits with what the database knows of earlier guesses.
-func newAttemptLimits(ctx context.Context, s *store.Store, shared *limit.Cluster, now func() time.Time) (attemptLimits, error) {
+// newAttemptLimits restores the counts that the database has.
+func newAttemptLimits(ctx context.Context, s *store.Store, cluster *limit.Cluster, now func() time.Time) (attemptLimits, error) {
 	const address, account, client = "address guess", "account guess", "client guess"
-	g := attemptLimits{
-		limit.New[netip.Addr](attemptsPerAddress, attemptWindow, now).Join(shared, address).Persist(address, s.SaveAttempts),
-		limit.New[string](attemptsPerAccount, attemptWindow, now).Join(shared, account).Persist(account, s.SaveAttempts),
-		limit.New[api.ClientAttempt](attemptsPerClient, attemptWindow, now).Join(shared, client).Persist(client, s.SaveAttempts),
+	limits := attemptLimits{
+		limit.New[netip.Addr](attemptsPerAddress, attemptWindow, now).Join(cluster, address).Persist(address, s.SaveAttempts),
+		limit.New[string](attemptsPerAccount, attemptWindow, now).Join(cluster, account).Persist(account, s.SaveAttempts),
+		limit.New[api.ClientAttempt](attemptsPerClient, attemptWindow, now).Join(cluster, client).Persist(client, s.SaveAttempts),
 	}
-	restore := map[string]func(string, time.Time) error{address: g.address.Restore, account: g.account.Restore, client: g.client.Restore}
+	restore := map[string]func(string, time.Time) error{address: limits.address.Restore, account: limits.account.Restore, client: limits.client.Restore}
 	list, err := s.Attempts(ctx, now())
 	if err != nil {
-		return g, err
+		return limits, err
 	}
-	for _, known := range list {
-		// A newer version may have kept what this one does not know.
-		if set := restore[known.Limiter]; set != nil {
-			if err := set(known.Key, known.Until); err != nil {
-				return g, err
+	for _, saved := range list {
+		// A newer version may have saved limits that this one does not have.
+		if set := restore[saved.Limiter]; set != nil {
+			if err := set(saved.Key, saved.Until); err != nil {
+				return limits, err
 			}
 		}
 	}
-	return g, nil
+	return limits, nil
 }

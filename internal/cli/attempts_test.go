@@ -8,8 +8,8 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// kill -9 gives no guess back: neither at passwords nor at client secrets. A device
-// that is known stays known.
+// TestGuessesSurviveKill: kill -9 resets neither the limit on passwords nor the one on
+// client secrets, and known devices stay known.
 func TestGuessesSurviveKill(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
@@ -18,15 +18,15 @@ func TestGuessesSurviveKill(t *testing.T) {
 		p := launchWith(t, place, nil, flags...)
 		s := clitest.Connect(t, place, p.url)
 		app := s.AddApp("ada@example.com", "https://app.example.com/cb")
-		known := s.Browser()
-		known.SignIn("ada@example.com")
-		right := url.Values{"email": {"ada@example.com"}, "password": {clitest.Password}}
-		wrong := url.Values{"email": {"ada@example.com"}, "password": {"wrong"}}
-		secret := app.Refresh("x")
-		secret.Set("client_secret", "fms_wrong")
+		knownDevice := s.Browser()
+		knownDevice.SignIn("ada@example.com")
+		valid := url.Values{"email": {"ada@example.com"}, "password": {clitest.Password}}
+		invalid := url.Values{"email": {"ada@example.com"}, "password": {"wrong"}}
+		refresh := app.Refresh("x")
+		refresh.Set("client_secret", "fms_wrong")
 		guess := func(p *program) (password, client int) {
 			s := clitest.Connect(t, place, p.url)
-			return s.Browser().PostAs(t, "192.0.2.1", "/signin", wrong).StatusCode, s.Form("/api/oauth2/refresh", secret, "X-Forwarded-For: 192.0.2.9").StatusCode
+			return s.Browser().PostAs(t, "192.0.2.1", "/signin", invalid).StatusCode, s.Form("/api/oauth2/refresh", refresh, "X-Forwarded-For: 192.0.2.9").StatusCode
 		}
 		passwords, clients := 0, 0
 		count := func(p *program) (limited bool) {
@@ -39,7 +39,7 @@ func TestGuessesSurviveKill(t *testing.T) {
 			}
 			return password == 429 && client == 429
 		}
-		// A few guesses, a kill, and on until there is no allowance left.
+		// Some attempts and a kill, then on until both limits are reached.
 		for range 7 {
 			count(p)
 		}
@@ -62,17 +62,18 @@ func TestGuessesSurviveKill(t *testing.T) {
 				break
 			}
 		}
-		// The allowance grows back at 10 and 30 in 15 minutes, so a slow machine sees a
-		// few more. If a kill gave guesses back, there would be 35 and 60 or more.
+		// The limits refill at 10 and 30 attempts in 15 minutes, so a slow machine
+		// allows a few more. If a kill reset the counts, there would be at least 35 and
+		// 60.
 		if passwords < 10 || passwords > 17 || clients < 30 || clients > 42 {
-			t.Errorf("%d passwords and %d client secrets were tried over 5 lives of the service; the limits are 10 and 30", passwords, clients)
+			t.Errorf("%d passwords and %d client secrets were checked by 5 runs of the service; the limits are 10 and 30", passwords, clients)
 		}
 		s = clitest.Connect(t, place, p.url)
-		if got := s.Browser().PostAs(t, "192.0.2.2", "/signin", right).StatusCode; got != 429 {
+		if got := s.Browser().PostAs(t, "192.0.2.2", "/signin", valid).StatusCode; got != 429 {
 			t.Errorf("a stranger with the right password: %d", got)
 		}
-		known.URL = p.url
-		if got := known.PostAs(t, "192.0.2.1", "/signin", right).StatusCode; got != 303 {
+		knownDevice.URL = p.url
+		if got := knownDevice.PostAs(t, "192.0.2.1", "/signin", valid).StatusCode; got != 303 {
 			t.Errorf("the known device after kills: %d", got)
 		}
 	})

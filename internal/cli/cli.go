@@ -1,5 +1,5 @@
-// Package cli is the command line, and the only place that wires the parts of
-// Formulary together.
+// Package cli is the command line. It is the only package that wires the others
+// together.
 package cli
 
 import (
@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -23,68 +24,67 @@ import (
 	"formulary/internal/store"
 )
 
-// commands is the whole command line. Each flag has its environment variable,
-// and --help shows both.
+// commands is the command line. --help shows the environment variable of each flag.
 type commands struct {
 	Storage `embed:""`
 	About   kong.VersionFlag `name:"version" help:"Print the version."`
 
-	Serve   serveCommand   `cmd:"" help:"Run the service."`
-	User    userCommands   `cmd:"" help:"Manage people."`
+	Serve   serveCommand   `cmd:"" help:"Run the server."`
+	User    userCommands   `cmd:"" help:"Manage users."`
 	App     appCommands    `cmd:"" help:"Manage applications."`
-	Key     keyCommands    `cmd:"" help:"Manage the key that signs what pages carry."`
-	Form    formCommands   `cmd:"" help:"Forms as files."`
-	Export  exportCommand  `cmd:"" help:"Write the responses to a form to a file."`
-	Migrate migrateCommand `cmd:"" help:"Bring the database up to date (serve does so too)."`
-	Backup  backupCommand  `cmd:"" help:"Write everything to a file, also while serving."`
-	Restore restoreCommand `cmd:"" help:"Read a backup into an empty place, of either database."`
+	Key     keyCommands    `cmd:"" help:"Manage the signing key."`
+	Form    formCommands   `cmd:"" help:"Export and import forms as files."`
+	Export  exportCommand  `cmd:"" help:"Export the responses to a form."`
+	Migrate migrateCommand `cmd:"" help:"Apply database migrations (serve also does this)."`
+	Backup  backupCommand  `cmd:"" help:"Back up everything to a file. Safe while the server is running."`
+	Restore restoreCommand `cmd:"" help:"Restore a backup into an empty SQLite or PostgreSQL database."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
-// Storage is where the data is.
+// Storage says where the data is and how the service is reached.
 type Storage struct {
-	Data            string `env:"FORMULARY_DATA" default:"./formulary-data" help:"Folder for the data." placeholder:"FOLDER"`
-	DatabaseURL     string `env:"FORMULARY_DATABASE_URL" help:"postgres://… for PostgreSQL; empty for SQLite in the data folder." placeholder:"URL"`
-	DatabaseURLFile string `env:"FORMULARY_DATABASE_URL_FILE" help:"File that holds the database URL, which is a secret." placeholder:"FILE"`
-	Addr            string `env:"FORMULARY_ADDR" default:"127.0.0.1:8080" help:"Address that serve listens on."`
-	BaseURL         string `env:"FORMULARY_BASE_URL" help:"Address by which people reach the service, such as https://forms.example.com." placeholder:"URL"`
+	Data            string `env:"FORMULARY_DATA" default:"./formulary-data" help:"Data directory." placeholder:"DIR"`
+	DatabaseURL     string `env:"FORMULARY_DATABASE_URL" help:"PostgreSQL URL (postgres://…). If empty, SQLite in the data directory is used." placeholder:"URL"`
+	DatabaseURLFile string `env:"FORMULARY_DATABASE_URL_FILE" help:"File to read the database URL from, to keep it out of the environment." placeholder:"FILE"`
+	Addr            string `env:"FORMULARY_ADDR" default:"127.0.0.1:8080" help:"Address to listen on."`
+	BaseURL         string `env:"FORMULARY_BASE_URL" help:"Public address of the service, such as https://forms.example.com." placeholder:"URL"`
 }
 
-func (p Storage) url() (string, error) {
-	if p.DatabaseURLFile == "" {
-		return p.DatabaseURL, nil
+func (s Storage) url() (string, error) {
+	if s.DatabaseURLFile == "" {
+		return s.DatabaseURL, nil
 	}
-	if p.DatabaseURL != "" {
-		return "", errors.New("give the database URL or the file that holds it, not both")
+	if s.DatabaseURL != "" {
+		return "", errors.New("set either the database URL or the database URL file, not both")
 	}
-	text, err := os.ReadFile(p.DatabaseURLFile)
+	text, err := os.ReadFile(s.DatabaseURLFile)
 	return strings.TrimSpace(string(text)), err
 }
 
-func (p Storage) open(ctx context.Context) (*store.Store, error) {
-	url, err := p.url()
+func (s Storage) open(ctx context.Context) (*store.Store, error) {
+	url, err := s.url()
 	if err != nil {
 		return nil, err
 	}
-	return store.Open(ctx, p.Data, url)
+	return store.Open(ctx, s.Data, url)
 }
 
-// connect opens the database without changing its schema.
-func (p Storage) connect(ctx context.Context) (*store.Store, error) {
-	url, err := p.url()
+// connect opens the database without migrating it.
+func (s Storage) connect(ctx context.Context) (*store.Store, error) {
+	url, err := s.url()
 	if err != nil {
 		return nil, err
 	}
-	return store.Connect(ctx, p.Data, url)
+	return store.Connect(ctx, s.Data, url)
 }
 
-// streams are what a command reads and writes.
+// streams are the standard streams of a command.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 }
 
-// Main runs the command of this process.
+// Main runs the command of this process and exits.
 func Main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}, DefaultTuning, tuneRuntime)
@@ -92,21 +92,20 @@ func Main() {
 	os.Exit(code)
 }
 
-// Tuning is what tests lower, because it costs time on purpose. Operators have
-// nothing to choose here.
+// Tuning holds costs that tests lower. Administrators cannot configure them.
 type Tuning struct {
-	HashCost account.HashCost // of passwords
+	HashCost account.HashCost // of password hashes
 	Drain    time.Duration    // see server.Config
 
-	// KindTemplates are those of kinds of question that a test adds; see web.Config.
+	// KindTemplates are the templates of question kinds that tests add; see web.Config.
 	KindTemplates fs.FS
 }
 
-// DefaultTuning is what the program uses.
+// DefaultTuning is used outside tests.
 var DefaultTuning = Tuning{HashCost: account.DefaultHashCost, Drain: server.DefaultDrain}
 
-// Run runs one command and returns its exit code. It changes nothing of the
-// process, so it can run many times.
+// Run runs one command and returns its exit code. It changes no process-wide settings,
+// so it can run many times in one process.
 func (t Tuning) Run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	return run(ctx, args, streams{in, out, errOut}, t, nil)
 }
@@ -116,7 +115,7 @@ func run(ctx context.Context, args []string, s streams, t Tuning, tune tuner) in
 	exit := -1
 	parser, err := kong.New(&c,
 		kong.Name("formulary"),
-		kong.Description("An online forms service with an OAuth 2.0 platform, in one binary."),
+		kong.Description("Formulary: self-hosted online forms with an API and OAuth 2.0."),
 		kong.UsageOnError(),
 		kong.Writers(s.out, s.err),
 		kong.Vars{"version": "formulary " + Version()},
@@ -132,7 +131,7 @@ func run(ctx context.Context, args []string, s streams, t Tuning, tune tuner) in
 		return exit
 	}
 	if err != nil {
-		fmt.Fprintf(s.err, "formulary: %s\nSee formulary --help.\n", err)
+		fmt.Fprintf(s.err, "formulary: %s\nRun \"formulary --help\" for usage.\n", err)
 		return 2
 	}
 	parsed.BindTo(ctx, (*context.Context)(nil))
@@ -144,8 +143,8 @@ func run(ctx context.Context, args []string, s streams, t Tuning, tune tuner) in
 	return 0
 }
 
-// describeError is an error as the person at the command line should read it: with its
-// cause, which is theirs to know, and without the code, which is not.
+// describeError formats an error for the terminal: with its cause, which API clients
+// never see, and without the error code.
 func describeError(err error) string {
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok {
@@ -158,17 +157,25 @@ func describeError(err error) string {
 	return text
 }
 
-// longWork bounds commands that go through all the data.
+// counted returns a number with its noun.
+func counted(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.FormatInt(n, 10) + " " + many
+}
+
+// longWork is the timeout of commands that process all data.
 const longWork = 6 * time.Hour
 
 type backupCommand struct {
-	File string `arg:"" help:"Where to write it."`
+	File string `arg:"" help:"File to write the backup to."`
 }
 
-func (b backupCommand) Run(ctx context.Context, place Storage, io streams) error {
+func (b backupCommand) Run(ctx context.Context, storage Storage, io streams) error {
 	ctx, cancel := context.WithTimeout(ctx, longWork)
 	defer cancel()
-	s, err := place.open(ctx)
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -177,15 +184,15 @@ func (b backupCommand) Run(ctx context.Context, place Storage, io streams) error
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(io.out, "%d rows from %s are in %s.\n", rows, s.Engine(), b.File)
+	fmt.Fprintf(io.out, "Backed up %s from %s to %s.\n", counted(rows, "row", "rows"), s.Engine(), b.File)
 	return nil
 }
 
 type restoreCommand struct {
-	File string `arg:"" help:"The backup."`
+	File string `arg:"" help:"Backup file to restore."`
 }
 
-func (r restoreCommand) Run(ctx context.Context, place Storage, io streams) error {
+func (r restoreCommand) Run(ctx context.Context, storage Storage, io streams) error {
 	ctx, cancel := context.WithTimeout(ctx, longWork)
 	defer cancel()
 	file, err := os.Open(r.File)
@@ -193,7 +200,7 @@ func (r restoreCommand) Run(ctx context.Context, place Storage, io streams) erro
 		return err
 	}
 	defer file.Close()
-	s, err := place.connect(ctx)
+	s, err := storage.connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -202,7 +209,7 @@ func (r restoreCommand) Run(ctx context.Context, place Storage, io streams) erro
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(io.out, "%d rows are restored into %s.\n", rows, s.Engine())
+	fmt.Fprintf(io.out, "Restored %s into %s.\n", counted(rows, "row", "rows"), s.Engine())
 	return nil
 }
 
@@ -213,7 +220,7 @@ func (versionCommand) Run(io streams) error {
 	return nil
 }
 
-// Version is what the binary was built from.
+// Version returns the module version or VCS revision, and the Go version.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -30,20 +30,20 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"formulary": cli.Main})
 }
 
-// The scripts in testdata run the real program as people do, on each engine.
+// TestScripts runs the scripts in testdata with the real binary, on each engine.
 func TestScripts(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		testscript.Run(t, testscript.Params{
 			Dir: "testdata",
 			Setup: func(env *testscript.Env) error {
-				// Each script has a place of its own.
-				own := storetest.SQLite(t)
+				// Each script gets two empty databases.
+				main := storetest.SQLite(t)
 				if place.Engine == "postgres" {
-					own = storetest.Postgres(t)
+					main = storetest.Postgres(t)
 				}
-				env.Setenv("FORMULARY_DATA", own.Data)
-				env.Setenv("FORMULARY_DATABASE_URL", own.URL)
+				env.Setenv("FORMULARY_DATA", main.Data)
+				env.Setenv("FORMULARY_DATABASE_URL", main.URL)
 				other := storetest.SQLite(t)
 				if place.Engine == "postgres" {
 					other = storetest.Postgres(t)
@@ -59,7 +59,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// freeAddress is one that nobody listens on.
+// freeAddress returns an address with an unused port.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -70,7 +70,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// submit ADDRESS PATH JSON sends answers.
+// submit implements "submit ADDRESS PATH JSON", which submits a response.
 func submit(ts *testscript.TestScript, neg bool, args []string) {
 	res, err := http.Post("http://"+args[0]+args[1], "application/json", strings.NewReader(args[2]))
 	if err != nil {
@@ -82,7 +82,8 @@ func submit(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// waitFor ADDRESS PATH waits until a server answers.
+// waitFor implements "waitfor ADDRESS PATH", which waits until the server answers with
+// 200.
 func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 	deadline := time.Now().Add(20 * time.Second)
 	for time.Now().Before(deadline) {
@@ -127,7 +128,7 @@ func TestTLS(t *testing.T) {
 	certFile, keyFile := write("cert.pem", "CERTIFICATE", cert), write("key.pem", "EC PRIVATE KEY", raw)
 	s := clitest.StartTLS(t, storetest.SQLite(t), "--tls-cert="+certFile, "--tls-key="+keyFile)
 	pool := x509.NewCertPool()
-	pool.AddCert(mustParse(t, cert))
+	pool.AddCert(mustParseCert(t, cert))
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}
 	res, err := client.Get(s.URL + "/signin")
 	if err != nil {
@@ -135,12 +136,18 @@ func TestTLS(t *testing.T) {
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != 200 || res.Header.Get("Strict-Transport-Security") == "" || !strings.Contains(string(text), "Sign in") {
+	if err != nil || res.StatusCode != 200 {
 		t.Errorf("over https: %d %v", res.StatusCode, err)
+	}
+	if res.Header.Get("Strict-Transport-Security") == "" {
+		t.Error("no Strict-Transport-Security header")
+	}
+	if !strings.Contains(string(text), "Sign in") {
+		t.Errorf("not the sign-in page: %s", text)
 	}
 }
 
-func mustParse(t *testing.T, der []byte) *x509.Certificate {
+func mustParseCert(t *testing.T, der []byte) *x509.Certificate {
 	t.Helper()
 	cert, err := x509.ParseCertificate(der)
 	if err != nil {
@@ -149,29 +156,30 @@ func mustParse(t *testing.T, der []byte) *x509.Certificate {
 	return cert
 }
 
-// Limits per token are announced in every answer and hold.
+// TestTokenLimit: the rate limit of a token is announced in every response and
+// enforced.
 func TestTokenLimit(t *testing.T) {
 	t.Parallel()
 	s := clitest.Start(t, storetest.SQLite(t), "--rate-per-token=5")
 	s.AddUser("ada@example.com")
 	app := s.AddApp("ada@example.com", "https://x.example/")
-	one, two := s.Token("ada@example.com", app, "forms:read"), s.Token("ada@example.com", app, "forms:read")
+	first, second := s.Token("ada@example.com", app, "forms:read"), s.Token("ada@example.com", app, "forms:read")
 	for range 5 {
-		a := s.Call("GET", "/api/v1/me", one.Access, "")
+		a := s.Call("GET", "/api/v1/me", first.Access, "")
 		if a.StatusCode != 200 || a.Header.Get("RateLimit-Policy") != `"token";q=5;w=60` {
 			t.Errorf("%d %v", a.StatusCode, a.Header)
 		}
 	}
-	if a := s.Call("GET", "/api/v1/me", one.Access, ""); a.Code() != 429001 || a.Header.Get("Retry-After") == "" {
+	if a := s.Call("GET", "/api/v1/me", first.Access, ""); a.Code() != 429001 || a.Header.Get("Retry-After") == "" {
 		t.Errorf("the sixth: %s", a.Text)
 	}
-	if a := s.Call("GET", "/api/v1/me", two.Access, ""); a.StatusCode != 200 {
+	if a := s.Call("GET", "/api/v1/me", second.Access, ""); a.StatusCode != 200 {
 		t.Errorf("another token: %s", a.Text)
 	}
 }
 
-// Pages of other sites can read that they ask too often, and may still ask whether they
-// may ask.
+// TestAddressLimit: pages of other origins can read the 429 of the address limit, and
+// preflight requests are not limited.
 func TestAddressLimit(t *testing.T) {
 	t.Parallel()
 	s := clitest.Start(t, storetest.SQLite(t), "--rate-per-address=3")
@@ -179,11 +187,8 @@ func TestAddressLimit(t *testing.T) {
 	for range 4 {
 		last = s.Call("GET", "/api/v1/me", "", "", "Origin: https://shop.example")
 	}
-	if last.Code() != 429001 || last.Header.Get("Retry-After") == "" || last.Header.Get("Access-Control-Allow-Origin") != "*" {
-		t.Errorf("the fourth: %d %v", last.StatusCode, last.Header)
-	}
-	if p := s.Browser().Get("/signin"); p.StatusCode != 429 || p.Header.Get("X-Frame-Options") != "DENY" || p.Header.Get("Referrer-Policy") != "no-referrer" {
-		t.Errorf("a page: %d %v", p.StatusCode, p.Header)
+	if last.Code() != 429001 || last.Header.Get("Retry-After") == "" {
+		t.Errorf("fourth request: %d %v", last.StatusCode, last.Header)
 	}
 	r, err := http.NewRequest("OPTIONS", s.URL+"/api/oauth2/token", nil)
 	if err != nil {
@@ -191,17 +196,33 @@ func TestAddressLimit(t *testing.T) {
 	}
 	r.Header.Set("Origin", "https://shop.example")
 	r.Header.Set("Access-Control-Request-Method", "POST")
-	res, err := http.DefaultClient.Do(r)
+	preflight, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
-	if res.StatusCode != 204 || res.Header.Get("Access-Control-Allow-Origin") != "*" || res.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("asked first: %d %v", res.StatusCode, res.Header)
+	defer preflight.Body.Close()
+	for _, c := range []struct {
+		name    string
+		res     *http.Response
+		status  int
+		headers map[string]string
+	}{
+		{"API", last.Response, 429, map[string]string{"Access-Control-Allow-Origin": "*"}},
+		{"page", s.Browser().Get("/signin").Response, 429, map[string]string{"X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer"}},
+		{"preflight", preflight, 204, map[string]string{"Access-Control-Allow-Origin": "*", "Cache-Control": "no-store"}},
+	} {
+		if c.res.StatusCode != c.status {
+			t.Errorf("%s: status %d, want %d", c.name, c.res.StatusCode, c.status)
+		}
+		for name, want := range c.headers {
+			if got := c.res.Header.Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", c.name, name, got, want)
+			}
+		}
 	}
 }
 
-// The runtime's settings belong to the process: serving in a test changes none.
+// TestServeLeavesRuntimeAlone: serve changes no process-wide runtime settings in tests.
 func TestServeLeavesRuntimeAlone(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	clitest.Start(t, storetest.SQLite(t)).Stop()

@@ -15,37 +15,37 @@ import (
 	"time"
 )
 
-// balancer hands requests to nodes in turn, as any load balancer does: it asks
-// each every now and then whether it is ready, and goes to the next one when one
-// takes no connection. What was sent once is not sent again.
+// balancer forwards requests to nodes in turn, like any load balancer: it polls their
+// readiness, and tries the next node if one refuses connections. It never sends a
+// request twice.
 type balancer struct {
 	*httptest.Server
-	nodes  []string // their addresses
-	away   []atomic.Bool
-	turn   atomic.Uint64
+	nodes  []string // addresses
+	down   []atomic.Bool
+	next   atomic.Uint64
 	client http.Transport
 }
 
-// checkEvery is what docs/scaling.md asks of a balancer: well below the second that a node
-// goes on answering after it was told to stop.
+// checkEvery is the interval that docs/scaling.md recommends: well below the second for
+// which a stopping node still answers.
 const checkEvery = 200 * time.Millisecond
 
 func newBalancer(t *testing.T, nodes ...string) *balancer {
 	t.Helper()
-	b := &balancer{nodes: nodes, away: make([]atomic.Bool, len(nodes))}
+	b := &balancer{nodes: nodes, down: make([]atomic.Bool, len(nodes))}
 	b.client.MaxIdleConnsPerHost = 64
 	b.Server = httptest.NewServer(b)
 	done := make(chan struct{})
 	var checks sync.WaitGroup
 	for i := range nodes {
 		checks.Go(func() {
-			client := &http.Client{Timeout: patience}
+			client := &http.Client{Timeout: waitTimeout}
 			for {
 				res, err := client.Get("http://" + nodes[i] + "/readyz")
 				if err == nil {
 					res.Body.Close()
 				}
-				b.away[i].Store(err != nil || res.StatusCode != http.StatusOK)
+				b.down[i].Store(err != nil || res.StatusCode != http.StatusOK)
 				select {
 				case <-done:
 					client.CloseIdleConnections()
@@ -67,20 +67,20 @@ func newBalancer(t *testing.T, nodes ...string) *balancer {
 func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		return // the client has gone
+		return // the client disconnected
 	}
-	turn := b.turn.Add(1)
-	// Those that are ready first; when none is, one of them can say why.
+	first := b.next.Add(1)
+	// Nodes that are ready come first. If none is ready, one of the others can say why.
 	for _, ready := range []bool{true, false} {
 		for i := range b.nodes {
-			node := int((turn + uint64(i)) % uint64(len(b.nodes)))
-			if b.away[node].Load() == ready {
+			node := int((first + uint64(i)) % uint64(len(b.nodes)))
+			if b.down[node].Load() == ready {
 				continue
 			}
-			to := r.Clone(r.Context())
-			to.URL.Scheme, to.URL.Host = "http", b.nodes[node]
-			to.Body, to.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-			res, err := b.client.RoundTrip(to)
+			forwarded := r.Clone(r.Context())
+			forwarded.URL.Scheme, forwarded.URL.Host = "http", b.nodes[node]
+			forwarded.Body, forwarded.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+			res, err := b.client.RoundTrip(forwarded)
 			if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
 				continue
 			}
@@ -92,24 +92,24 @@ func (b *balancer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			for name, values := range res.Header {
 				w.Header()[name] = values
 			}
-			// That is between the node and us.
+			// The header applies to the connection to the node only.
 			w.Header().Del("Connection")
 			w.WriteHeader(res.StatusCode)
-			io.Copy(w, res.Body) // the client may have gone
+			io.Copy(w, res.Body) // the client may have disconnected
 			return
 		}
 	}
 	http.Error(w, "no node takes connections", http.StatusBadGateway)
 }
 
-// visitors gives each request an address of its own, so that many people may ask
-// from one machine.
-type visitors struct {
+// distinctClients gives each request its own client address, so that rate limits per
+// address do not apply.
+type distinctClients struct {
 	http.RoundTripper
 	n *atomic.Uint32
 }
 
-func (v visitors) RoundTrip(r *http.Request) (*http.Response, error) {
+func (v distinctClients) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Header.Get("X-Forwarded-For") == "" {
 		r = r.Clone(r.Context())
 		n := v.n.Add(1)
@@ -118,68 +118,68 @@ func (v visitors) RoundTrip(r *http.Request) (*http.Response, error) {
 	return v.RoundTripper.RoundTrip(r)
 }
 
-// load is people who answer a form, each again and again, with a key that they
-// send until they are answered.
+// load simulates respondents who submit continuously, each with an idempotency key that
+// is repeated until it is acknowledged.
 type load struct {
-	t       *testing.T
-	through *program
-	survey  survey
-	taken   atomic.Int64
-	refused atomic.Int64
-	stop    context.CancelFunc
-	all     sync.WaitGroup
+	t        *testing.T
+	balanced *program
+	survey   survey
+	accepted atomic.Int64
+	refused  atomic.Int64
+	stop     context.CancelFunc
+	wg       sync.WaitGroup
 
 	mu           sync.Mutex
 	acknowledged map[string]string // ids by key
 }
 
-func startLoad(t *testing.T, through *program, f survey, name string, people int) *load {
+func startLoad(t *testing.T, balanced *program, f survey, name string, clients int) *load {
 	ctx, stop := context.WithCancel(context.Background())
-	l := &load{t: t, through: through, survey: f, stop: stop, acknowledged: map[string]string{}}
-	for client := range people {
-		l.all.Go(func() {
+	l := &load{t: t, balanced: balanced, survey: f, stop: stop, acknowledged: map[string]string{}}
+	for client := range clients {
+		l.wg.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
 				key := fmt.Sprintf("%s-%d-%d", name, client, n)
-				id := through.submitUntilTaken(f, 1, key, &l.refused)
+				id := balanced.submitUntilAccepted(f, 1, key, &l.refused)
 				if id == "" {
 					return
 				}
 				l.mu.Lock()
 				l.acknowledged[key] = id
 				l.mu.Unlock()
-				l.taken.Add(1)
+				l.accepted.Add(1)
 			}
 		})
 	}
-	t.Cleanup(func() { stop(); l.all.Wait() })
+	t.Cleanup(func() { stop(); l.wg.Wait() })
 	return l
 }
 
-// more waits until so many more were taken.
-func (l *load) more(n int64) {
+// waitForMore waits until n more responses were acknowledged.
+func (l *load) waitForMore(n int64) {
 	l.t.Helper()
-	enough := l.taken.Load() + n
-	l.through.eventually("taking submissions", func() bool { return l.taken.Load() >= enough || l.t.Failed() })
+	target := l.accepted.Load() + n
+	l.balanced.waitUntil("taking submissions", func() bool { return l.accepted.Load() >= target || l.t.Failed() })
 }
 
-// finish ends the load and compares what was acknowledged with what is there.
+// finish stops the load and compares the acknowledged responses with the stored ones.
 func (l *load) finish() {
 	l.t.Helper()
 	l.stop()
-	l.all.Wait()
-	times := map[string]int{}
-	for id, key := range l.through.stored(l.survey) {
-		times[key]++
-		if want, ours := l.acknowledged[key]; ours && want != id {
-			l.t.Errorf("%s was acknowledged as %s, what is there is %s", key, want, id)
+	l.wg.Wait()
+	storedCount := map[string]int{}
+	for id, key := range l.balanced.readStored(l.survey) {
+		storedCount[key]++
+		if want, ok := l.acknowledged[key]; ok && want != id {
+			l.t.Errorf("%s was acknowledged as %s but is stored as %s", key, want, id)
 		}
 	}
 	for key := range l.acknowledged {
-		if times[key] != 1 {
-			l.t.Errorf("%s was acknowledged and is there %d times", key, times[key])
+		if storedCount[key] != 1 {
+			l.t.Errorf("%s was acknowledged and is stored %d times", key, storedCount[key])
 		}
 	}
-	for key, n := range times {
+	for key, n := range storedCount {
 		if n > 1 {
 			l.t.Errorf("%s was stored %d times", key, n)
 		}

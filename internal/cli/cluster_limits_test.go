@@ -8,27 +8,27 @@ import (
 	"time"
 )
 
-// limits: what one node lets through counts on the other.
-func (n *nodes) limits(t *testing.T) {
-	n.heard(t) // B was deaf before
+// checkLimits: requests on one node count against the limits of the other.
+func (n *nodes) checkLimits(t *testing.T) {
+	n.waitForSync(t) // earlier steps interrupted B's notifications
 	token := n.token(t, ada, n.app).Access
 	guess := url.Values{"email": {"nobody@example.com"}, "password": {"not-the-one"}}
-	somebody := n.over(t) // somebody else each time, so that the account is what counts
-	notes := 0
+	client := n.viaBalancer(t) // another client address each time, so that only the limit of the account applies
+	submitted := 0
 	for _, limit := range []struct {
 		name   string
 		quota  int
 		window time.Duration
 		ask    func(*program) answer
 	}{
-		{"requests of a token", tokenQuota, time.Minute, with(token)},
+		{"requests of a token", tokenQuota, time.Minute, getMe(token)},
 		{"submissions of an address", respondentQuota, time.Minute, func(p *program) answer {
-			notes++
-			return p.post(n.f.page, submission(fmt.Sprint("limits-", notes)), "X-Forwarded-For: 192.0.2.1")
+			submitted++
+			return p.post(n.f.page, submission(fmt.Sprint("limits-", submitted)), "X-Forwarded-For: 192.0.2.1")
 		}},
 		{"guesses at an account", 10, 15 * time.Minute, func(p *program) answer {
-			somebody.url = p.url
-			return somebody.form("/signin", guess)
+			client.url = p.url
+			return client.form("/signin", guess)
 		}},
 	} {
 		passes := func(p *program) bool {
@@ -39,55 +39,55 @@ func (n *nodes) limits(t *testing.T) {
 			}
 			return a.status != http.StatusTooManyRequests
 		}
-		begun, passed := time.Now(), 0
+		startedAt, passed := time.Now(), 0
 		for passes(n.a) {
 			passed++
 		}
-		n.heard(t)
-		// B has seen none of them, and lets through what time has brought back.
+		n.waitForSync(t)
+		// B saw none of the requests, and allows only what has refilled since.
 		for range limit.quota {
 			if passes(n.b) {
 				passed++
 			}
 		}
-		most := limit.quota + 1 + int(time.Since(begun)*time.Duration(limit.quota)/limit.window)
+		maxPassed := limit.quota + 1 + int(time.Since(startedAt)*time.Duration(limit.quota)/limit.window)
 		t.Logf("%s: on A, then on B, %d passed; the limit is %d", limit.name, passed, limit.quota)
-		if passed < limit.quota || passed > most {
+		if passed < limit.quota || passed > maxPassed {
 			t.Errorf("%s: %d passed, the limit is %d", limit.name, passed, limit.quota)
 		}
 	}
-	// How exact it is when nobody waits for anybody is worth knowing; how fast the
-	// machine is decides.
+	// Without waiting for synchronization, the number depends on the speed of the
+	// machine. It is only logged.
 	busy := n.token(t, ada, n.app).Access
-	begun, passed := time.Now(), 0
+	startedAt, passed := time.Now(), 0
 	for i := range 2 * tokenQuota {
-		if with(busy)([]*program{n.a, n.b}[i%2]).status == http.StatusOK {
+		if getMe(busy)([]*program{n.a, n.b}[i%2]).status == http.StatusOK {
 			passed++
 		}
 	}
-	t.Logf("%d requests in turn in %v: %d passed; the limit is %d", 2*tokenQuota, time.Since(begun).Round(time.Millisecond), passed, tokenQuota)
+	t.Logf("%d requests in turn in %v: %d passed; the limit is %d", 2*tokenQuota, time.Since(startedAt).Round(time.Millisecond), passed, tokenQuota)
 }
 
-// heard waits until B has heard what happened on A until now: messages keep their
-// order.
-func (n *nodes) heard(t *testing.T) {
+// waitForSync waits until B has processed all messages that A sent so far. Messages
+// arrive in order.
+func (n *nodes) waitForSync(t *testing.T) {
 	t.Helper()
-	const more, enough, rounds = 4, 20, 30
+	const requestsPerPoll, minSeen, pollsPerToken = 4, 20, 30
 	var token string
-	asked := 0
-	n.b.eventually("hearing", func() bool {
-		if asked%rounds == 0 {
-			token, asked = n.token(t, ada, n.app).Access, 0
+	polls := 0
+	n.b.waitUntil("hearing", func() bool {
+		if polls%pollsPerToken == 0 {
+			token, polls = n.token(t, ada, n.app).Access, 0
 		}
-		for range more {
-			with(token)(n.a)
+		for range requestsPerPoll {
+			getMe(token)(n.a)
 		}
-		asked++
-		a := with(token)(n.b)
+		polls++
+		a := getMe(token)(n.b)
 		var left, reset int
 		if _, err := fmt.Sscanf(a.header.Get("RateLimit"), `"token";r=%d;t=%d`, &left, &reset); err != nil {
 			t.Fatalf("%v: %s", err, a)
 		}
-		return left < tokenQuota-asked-enough
+		return left < tokenQuota-polls-minSeen
 	})
 }

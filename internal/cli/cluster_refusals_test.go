@@ -11,111 +11,112 @@ import (
 	"formulary/internal/cli/clitest"
 )
 
-// refusals: what ends on A has ended on B.
-func (n *nodes) refusals(t *testing.T) {
-	for range times(1, 10) {
-		n.refuse(t, "is refused on B", 100*time.Millisecond, func() {})
+// checkRefusals: access that ends on A ends on B too.
+func (n *nodes) checkRefusals(t *testing.T) {
+	for range shortOrFull(1, 10) {
+		n.checkRevocations(t, "is refused on B", 100*time.Millisecond, func() {})
 	}
 }
 
-// cutOff: also when B's listening connection has just been broken.
-func (n *nodes) cutOff(t *testing.T) {
-	for range times(1, 10) {
-		n.refuse(t, "is refused on B, which was just cut off", time.Second, func() {
+// checkCutListener: the same after B's listening connection was terminated.
+func (n *nodes) checkCutListener(t *testing.T) {
+	for range shortOrFull(1, 10) {
+		n.checkRevocations(t, "is refused on B, which was just cut off", time.Second, func() {
 			n.db.primary.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'node_b listening'`)
 		})
 	}
 }
 
-// deaf: also while B hears nothing and does not know it: its listening connection
-// is there, and nothing comes.
-func (n *nodes) deaf(t *testing.T) {
-	var stopped []int
+// checkHungListener: the same while B's listening connection hangs: it is open, but
+// nothing arrives.
+func (n *nodes) checkHungListener(t *testing.T) {
+	var paused []int
 	defer func() {
-		for _, pid := range stopped {
-			_ = sendSignal(pid, resumeSignal) // it may have been given up
+		for _, pid := range paused {
+			_ = sendSignal(pid, resumeSignal) // B may have closed it
 		}
 	}()
-	// Those that are stopped already are there until they can go.
+	// Backends that are stopped already remain listed.
 	const listening = `SELECT COALESCE((SELECT pid FROM pg_stat_activity WHERE application_name = 'node_b listening'
 		AND state = 'idle' AND query <> '' ORDER BY backend_start DESC LIMIT 1), 0)`
 	hang := func() {
 		t.Helper()
 		var pid int
-		n.b.eventually("listening", func() bool { pid = n.db.primary.number(listening); return pid != 0 })
-		if slices.Contains(stopped, pid) {
-			return // it has not found out yet
+		n.b.waitUntil("listening", func() bool { pid = n.db.primary.queryInt(listening); return pid != 0 })
+		if slices.Contains(paused, pid) {
+			return // B has not noticed yet
 		}
 		if err := sendSignal(pid, pauseSignal); err != nil {
 			t.Fatal(err)
 		}
-		stopped = append(stopped, pid)
+		paused = append(paused, pid)
 	}
-	for range times(1, 5) {
-		n.refuse(t, "is refused on B, whose listening connection hangs", time.Second, hang)
+	for range shortOrFull(1, 5) {
+		n.checkRevocations(t, "is refused on B, whose listening connection hangs", time.Second, hang)
 	}
 }
 
-// refuse ends things on A, each after before, and waits until B refuses them.
-func (n *nodes) refuse(t *testing.T, where string, promised time.Duration, before func()) {
+// checkRevocations ends access on A, each time after calling before, and measures how
+// soon B refuses.
+func (n *nodes) checkRevocations(t *testing.T, where string, limit time.Duration, before func()) {
 	bob := fmt.Sprintf("bob-%d@example.com", time.Now().UnixNano())
 	clitest.Command(t, n.place, clitest.Password+"\n", "user", "add", bob, "--password-stdin")
-	signed := n.a.form("/signin", url.Values{"email": {bob}, "password": {clitest.Password}})
-	bobs := (&http.Response{Header: signed.header}).Cookies()
-	if signed.status != http.StatusSeeOther || len(bobs) == 0 {
-		t.Fatalf("sign in: %s", signed)
+	signIn := n.a.form("/signin", url.Values{"email": {bob}, "password": {clitest.Password}})
+	bobCookies := (&http.Response{Header: signIn.header}).Cookies()
+	if signIn.status != http.StatusSeeOther || len(bobCookies) == 0 {
+		t.Fatalf("sign in: %s", signIn)
 	}
-	off := n.addApp(t)
-	revoked, disabled, deleted := n.token(t, ada, n.app).Access, n.token(t, ada, off).Access, n.token(t, bob, n.app).Access
+	disabledApp := n.addApp(t)
+	revoked, disabled, deleted := n.token(t, ada, n.app).Access, n.token(t, ada, disabledApp).Access, n.token(t, bob, n.app).Access
 	form := "/api/v1/forms/" + n.f.id
-	for _, end := range []struct {
-		name   string
-		ask    func(*program) answer
-		change func() answer
-		status int // of the change
-		code   int // on B, from then on
+	for _, change := range []struct {
+		name    string
+		request func(*program) answer
+		apply   func() answer
+		status  int // status of the change
+		code    int // error code on B afterwards
 	}{
 		{"a form closed", func(p *program) answer { return p.get(n.f.page, "") }, func() answer {
 			return n.a.post(form+"/close", "", "Authorization: Bearer "+n.f.token)
 		}, 200, 409000},
-		{"a token revoked", with(revoked), func() answer {
+		{"a token revoked", getMe(revoked), func() answer {
 			return n.a.form("/api/oauth2/revoke", n.app.Authenticate(url.Values{"token": {revoked}}))
 		}, 200, 401001},
-		{"an application disabled", with(disabled), func() answer {
-			return n.a.form("/applications/"+off.ID+"/disable", nil, n.f.ada...)
+		{"an application disabled", getMe(disabled), func() answer {
+			return n.a.form("/applications/"+disabledApp.ID+"/disable", nil, n.f.ownerCookies...)
 		}, 303, 401001},
-		{"a person deleted", with(deleted), func() answer {
-			return n.a.form("/account/delete", url.Values{"current": {clitest.Password}}, bobs...)
+		{"a person deleted", getMe(deleted), func() answer {
+			return n.a.form("/account/delete", url.Values{"current": {clitest.Password}}, bobCookies...)
 		}, 303, 401006},
 	} {
-		// Some times, so that whatever B keeps it has.
+		// Several times, so that B has cached whatever it caches.
 		for range 3 {
-			if a := end.ask(n.b); a.err != nil || a.status != http.StatusOK {
-				t.Fatalf("before %s: %s", end.name, a)
+			if a := change.request(n.b); a.err != nil || a.status != http.StatusOK {
+				t.Fatalf("before %s: %s", change.name, a)
 			}
 		}
 		before()
-		if a := end.change(); a.err != nil || a.status != end.status {
-			t.Fatalf("%s: %s", end.name, a)
+		if a := change.apply(); a.err != nil || a.status != change.status {
+			t.Fatalf("%s: %s", change.name, a)
 		}
-		begun := time.Now()
+		startedAt := time.Now()
 		var a answer
-		n.b.eventually("refusing on B after "+end.name, func() bool {
-			a = end.ask(n.b)
+		n.b.waitUntil("refusing on B after "+change.name, func() bool {
+			a = change.request(n.b)
 			return a.status != http.StatusOK
 		})
-		n.within(t, end.name+" on A "+where, begun, promised)
-		if a.status != end.code/1000 || a.Code != 0 && a.Code != end.code {
-			t.Errorf("%s: B says %s", end.name, a)
+		n.recordDelay(t, change.name+" on A "+where, startedAt, limit)
+		if a.status != change.code/1000 || a.Code != 0 && a.Code != change.code {
+			t.Errorf("%s: B says %s", change.name, a)
 		}
 	}
 	if a := n.a.post(form+"/open", "", "Authorization: Bearer "+n.f.token); a.status != http.StatusOK {
 		t.Fatalf("open again: %s", a)
 	}
-	n.b.eventually("open on B", func() bool { return n.b.get(n.f.page, "").status == http.StatusOK })
+	n.b.waitUntil("open on B", func() bool { return n.b.get(n.f.page, "").status == http.StatusOK })
 }
 
-// with asks who is behind a token.
-func with(token string) func(*program) answer {
+// getMe returns a request for the user of a token.
+func getMe(token string) func(*program) answer {
 	return func(p *program) answer { return p.get("/api/v1/me", token) }
 }

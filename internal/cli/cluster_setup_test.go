@@ -14,39 +14,39 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// pair is a PostgreSQL that takes writes and another that follows it: what the
-// first one acknowledges is on the disk of both.
-type pair struct {
-	t              *testing.T
-	primary, other *cluster
-	urls           string // of both, for a program that finds the one that takes writes
+// postgresPair is a PostgreSQL primary with a synchronous standby: acknowledged commits
+// are on the disk of both.
+type postgresPair struct {
+	t                *testing.T
+	primary, standby *postgresServer
+	urls             string // both hosts; clients connect to the primary
 }
 
-func newPair(t *testing.T) *pair {
+func newPostgresPair(t *testing.T) *postgresPair {
 	t.Helper()
-	p := &pair{t: t, primary: newCluster(t), other: newPlace(t)}
-	p.urls = fmt.Sprintf("postgres://formulary@127.0.0.1:%s,127.0.0.1:%s/postgres?sslmode=disable&target_session_attrs=read-write", p.primary.port, p.other.port)
+	p := &postgresPair{t: t, primary: newPostgresServer(t), standby: newPostgresDir(t)}
+	p.urls = fmt.Sprintf("postgres://formulary@127.0.0.1:%s,127.0.0.1:%s/postgres?sslmode=disable&target_session_attrs=read-write", p.primary.port, p.standby.port)
 	p.primary.start()
-	p.follow()
+	p.rebuildStandby()
 	return p
 }
 
-// follow makes the other one, anew, one that follows, and then waits for it with
-// every commit.
-func (p *pair) follow() {
+// rebuildStandby makes the standby a new copy of the primary, on which every commit
+// then waits.
+func (p *postgresPair) rebuildStandby() {
 	p.t.Helper()
-	if err := os.RemoveAll(p.other.data()); err != nil {
+	if err := os.RemoveAll(p.standby.data()); err != nil {
 		p.t.Fatal(err)
 	}
-	slot := "follows_" + p.other.port
-	backup := p.other.command("pg_basebackup", "-D", p.other.data(), "-h", "127.0.0.1", "-p", p.primary.port, "-U", "formulary",
+	slot := "follows_" + p.standby.port
+	backup := p.standby.command("pg_basebackup", "-D", p.standby.data(), "-h", "127.0.0.1", "-p", p.primary.port, "-U", "formulary",
 		"-R", "-C", "-S", slot, "-c", "fast", "--no-sync")
 	if out, err := backup.CombinedOutput(); err != nil {
 		p.t.Fatalf("pg_basebackup: %v\n%s", err, out)
 	}
-	// Of a primary that was itself waiting, the copy must not wait for anybody.
+	// The copy must not wait for a standby of its own.
 	settings := "\nsynchronous_standby_names = ''\nwal_retrieve_retry_interval = 200ms\n"
-	file, err := os.OpenFile(filepath.Join(p.other.data(), "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	file, err := os.OpenFile(filepath.Join(p.standby.data(), "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -54,22 +54,22 @@ func (p *pair) follow() {
 	if _, err := file.WriteString(settings); err != nil {
 		p.t.Fatal(err)
 	}
-	p.other.start()
+	p.standby.start()
 	p.primary.exec("ALTER SYSTEM SET synchronous_standby_names = '*'")
 	p.primary.exec("SELECT pg_reload_conf()")
-	p.primary.eventually("followed", "SELECT COUNT(*) FROM pg_stat_replication WHERE sync_state = 'sync'", 1)
+	p.primary.waitUntil("followed", "SELECT COUNT(*) FROM pg_stat_replication WHERE sync_state = 'sync'", 1)
 }
 
-// promote lets the other one take writes from now on.
-func (p *pair) promote() {
+// promote makes the standby the primary.
+func (p *postgresPair) promote() {
 	p.t.Helper()
-	p.other.exec("SELECT pg_promote(true, 60)")
-	p.primary, p.other = p.other, p.primary
+	p.standby.exec("SELECT pg_promote(true, 60)")
+	p.primary, p.standby = p.standby, p.primary
 }
 
-func (c *cluster) connect() *pgx.Conn {
+func (c *postgresServer) connect() *pgx.Conn {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, c.url)
 	if err != nil {
@@ -78,9 +78,9 @@ func (c *cluster) connect() *pgx.Conn {
 	return conn
 }
 
-func (c *cluster) exec(sql string, args ...any) {
+func (c *postgresServer) exec(sql string, args ...any) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	conn := c.connect()
 	defer conn.Close(ctx)
@@ -89,10 +89,10 @@ func (c *cluster) exec(sql string, args ...any) {
 	}
 }
 
-// number is the answer to a question.
-func (c *cluster) number(sql string, args ...any) int {
+// queryInt runs a query that returns one number.
+func (c *postgresServer) queryInt(sql string, args ...any) int {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
 	defer cancel()
 	conn := c.connect()
 	defer conn.Close(ctx)
@@ -103,21 +103,21 @@ func (c *cluster) number(sql string, args ...any) int {
 	return n
 }
 
-func (c *cluster) eventually(what, sql string, want int) {
+func (c *postgresServer) waitUntil(what, sql string, want int) {
 	c.t.Helper()
-	for deadline := time.Now().Add(patience); c.number(sql) != want; time.Sleep(pause) {
+	for deadline := time.Now().Add(waitTimeout); c.queryInt(sql) != want; time.Sleep(pollInterval) {
 		if time.Now().After(deadline) {
-			c.t.Fatalf("not %s after %v", what, patience)
+			c.t.Fatalf("not %s after %v", what, waitTimeout)
 		}
 	}
 }
 
-// signal reaches the server and every process of it: those of a server that is
-// killed, or that hangs, must not go on by themselves.
-func (c *cluster) signal(signal syscall.Signal) {
+// signal signals the server and all its child processes. Otherwise the children of a
+// killed or paused server would continue.
+func (c *postgresServer) signal(signal syscall.Signal) {
 	c.t.Helper()
 	server := c.cmd.Process.Pid
-	// The server first: it could make more of them.
+	// The parent first, because it could start more children.
 	if err := sendSignal(server, signal); err != nil {
 		c.t.Fatal(err)
 	}
@@ -128,13 +128,13 @@ func (c *cluster) signal(signal syscall.Signal) {
 	}
 }
 
-// kill is kill -9 for the server and all its processes.
-func (c *cluster) kill() {
+// kill sends SIGKILL to the server and its child processes.
+func (c *postgresServer) kill() {
 	c.t.Helper()
 	list := children(c.t, c.cmd.Process.Pid)
 	c.stop(syscall.SIGKILL)
 	for _, child := range list {
-		// It may have followed its server by itself.
+		// The child may have exited with its parent.
 		_ = sendSignal(child, syscall.SIGKILL)
 	}
 }
@@ -149,7 +149,7 @@ func children(t *testing.T, parent int) []int {
 	for _, name := range stats {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			continue // it has ended
+			continue // the process has exited
 		}
 		// pid (name) state parent …
 		_, after, _ := strings.Cut(string(text), ") ")

@@ -22,78 +22,78 @@ import (
 )
 
 const (
-	tokenQuota      = 200 // a minute, over all nodes
+	tokenQuota      = 200 // requests per minute over all nodes
 	respondentQuota = 60
-	// headroom is by how much a busy machine may miss what is promised, once.
+	// headroom is the factor by which a single measurement may exceed its limit on a
+	// busy machine.
 	headroom = 4
 )
 
-// nodes are two Formularies on a PostgreSQL that is two, behind a load balancer.
+// nodes are two Formulary nodes on a replicated PostgreSQL, behind a load balancer.
 type nodes struct {
 	t        *testing.T
-	db       *pair
+	db       *postgresPair
 	place    storetest.Place
 	addrs    [2]string
 	a, b     *program
 	balancer *balancer
-	through  *program // the way over the balancer, each time as somebody else
+	balanced *program // client of the balancer, with a new address for each request
 	f        survey
 	store    *store.Store
 	app      clitest.App
-	promises []*promise
+	delays   []*delay
 }
 
-// promise is something that is said to happen within a time, and how long it took
-// each time.
-type promise struct {
-	what   string
-	within time.Duration
-	took   []time.Duration
+// delay is something that must happen within a time, and the times measured.
+type delay struct {
+	name  string
+	limit time.Duration
+	took  []time.Duration
 }
 
-// Several nodes are one service.
+// TestNodes: several nodes act as one service.
 func TestNodes(t *testing.T) {
 	t.Parallel()
-	n := &nodes{t: t, db: newPair(t)}
+	n := &nodes{t: t, db: newPostgresPair(t)}
 	n.place = storetest.Place{Engine: "postgres", Data: t.TempDir(), URL: n.db.urls}
 	for i := range n.addrs {
-		n.addrs[i] = "127.0.0.1:" + quietPort(t)
+		n.addrs[i] = "127.0.0.1:" + stablePort(t)
 	}
 	n.balancer = newBalancer(t, n.addrs[:]...)
-	n.through = &program{t: t, url: n.balancer.URL, client: &http.Client{
-		Transport: visitors{&http.Transport{MaxIdleConnsPerHost: 64}, new(atomic.Uint32)}, Timeout: patience,
+	n.balanced = &program{t: t, url: n.balancer.URL, client: &http.Client{
+		Transport: distinctClients{&http.Transport{MaxIdleConnsPerHost: 64}, new(atomic.Uint32)}, Timeout: waitTimeout,
 	}}
 	for _, step := range []struct {
 		name string
 		run  func(*nodes, *testing.T)
 	}{
-		{"migration", (*nodes).migration},
-		{"codes", (*nodes).codes},
-		{"refusals", (*nodes).refusals},
-		{"deaf", (*nodes).deaf},
-		{"cut off", (*nodes).cutOff},
-		{"sessions", (*nodes).sessions},
-		{"limits", (*nodes).limits},
-		{"restarts", (*nodes).restarts},
-		{"killed", (*nodes).killed},
-		{"hung", (*nodes).hung},
-		{"hung for ever", (*nodes).hungForEver},
+		{"migration", (*nodes).checkMigration},
+		{"codes", (*nodes).checkCodes},
+		{"refusals", (*nodes).checkRefusals},
+		{"deaf", (*nodes).checkHungListener},
+		{"cut off", (*nodes).checkCutListener},
+		{"sessions", (*nodes).checkSessions},
+		{"limits", (*nodes).checkLimits},
+		{"restarts", (*nodes).checkRestarts},
+		{"killed", (*nodes).checkPrimaryKilled},
+		{"hung", (*nodes).checkPrimaryHangs},
+		{"hung for ever", (*nodes).checkPrimaryHangsForever},
 	} {
-		if step.name == "hung for ever" && !long {
-			continue // it takes its time, and make faults takes it
+		if step.name == "hung for ever" && !fullRun {
+			continue // slow; only "make faults" runs it
 		}
-		begun := time.Now()
+		startedAt := time.Now()
 		if !t.Run(step.name, func(t *testing.T) { step.run(n, t) }) || t.Failed() {
-			t.Fatal("what follows needs this")
+			t.Fatal("later steps depend on this one")
 		}
-		t.Logf("%s took %v", step.name, time.Since(begun).Round(time.Millisecond))
+		t.Logf("%s took %v", step.name, time.Since(startedAt).Round(time.Millisecond))
 	}
 	n.a.stop()
 	n.b.stop()
-	n.kept()
+	n.reportDelays()
 }
 
-// launch starts a node where it has its place.
+// launch starts node i at its address.
 func (n *nodes) launch(i int) *program {
 	name := string(rune('a' + i))
 	place := n.place
@@ -102,60 +102,60 @@ func (n *nodes) launch(i int) *program {
 		fmt.Sprint("--rate-per-token=", tokenQuota), fmt.Sprint("--rate-per-respondent=", respondentQuota))
 }
 
-// over is the way over the balancer, for one test.
-func (n *nodes) over(t *testing.T) *program {
-	through := *n.through
-	through.t = t
-	return &through
+// viaBalancer returns a client of the balancer for one subtest.
+func (n *nodes) viaBalancer(t *testing.T) *program {
+	balanced := *n.balanced
+	balanced.t = t
+	return &balanced
 }
 
-// within notes how long something took, and fails when it took much longer than is
-// promised.
-func (n *nodes) within(t *testing.T, what string, begun time.Time, promised time.Duration) {
+// recordDelay records how long something took since startedAt, and fails if it took far
+// longer than the limit.
+func (n *nodes) recordDelay(t *testing.T, name string, startedAt time.Time, limit time.Duration) {
 	t.Helper()
-	took := time.Since(begun)
-	if took > headroom*promised {
-		t.Errorf("%s: %v, promised are %v", what, took, promised)
+	took := time.Since(startedAt)
+	if took > headroom*limit {
+		t.Errorf("%s: %v, promised are %v", name, took, limit)
 	}
-	i := slices.IndexFunc(n.promises, func(p *promise) bool { return p.what == what })
+	i := slices.IndexFunc(n.delays, func(p *delay) bool { return p.name == name })
 	if i < 0 {
-		i = len(n.promises)
-		n.promises = append(n.promises, &promise{what: what, within: promised})
+		i = len(n.delays)
+		n.delays = append(n.delays, &delay{name: name, limit: limit})
 	}
-	n.promises[i].took = append(n.promises[i].took, took)
+	n.delays[i].took = append(n.delays[i].took, took)
 }
 
-// kept says how the promises were kept. Where there is time for it they were looked at
-// several times, and hold as they are.
-func (n *nodes) kept() {
-	for _, p := range n.promises {
+// reportDelays reports the delays. In the full run, which measures each several times,
+// the medians must be within the limits.
+func (n *nodes) reportDelays() {
+	for _, p := range n.delays {
 		slices.Sort(p.took)
-		middle, longest := p.took[len(p.took)/2], p.took[len(p.took)-1]
-		if long && middle > p.within {
-			n.t.Errorf("%s: %v, promised are %v", p.what, middle, p.within)
+		medianDelay, longest := p.took[len(p.took)/2], p.took[len(p.took)-1]
+		if fullRun && medianDelay > p.limit {
+			n.t.Errorf("%s: %v, promised are %v", p.name, medianDelay, p.limit)
 		}
-		result := fmt.Sprintf("promised within %v: %v", p.within, middle.Round(100*time.Microsecond))
+		result := fmt.Sprintf("promised within %v: %v", p.limit, medianDelay.Round(100*time.Microsecond))
 		if n := len(p.took); n > 1 {
 			result += fmt.Sprintf(" (the median of %d), %v (the longest)", n, longest.Round(100*time.Microsecond))
 		}
-		figure(n.t, "two nodes: "+p.what, "%s", result)
+		reportFigure(n.t, "two nodes: "+p.name, "%s", result)
 	}
 }
 
-// A migration that is killed half-way has not happened; two nodes that start at
-// once run it once.
-func (n *nodes) migration(t *testing.T) {
+// checkMigration: a migration that is killed halfway leaves nothing behind, and two
+// nodes that start at once run it once.
+func (n *nodes) checkMigration(t *testing.T) {
 	db := n.db.primary
-	const gate = 4711
+	const lockID = 4711
 	for _, sql := range []string{
-		fmt.Sprintf(`CREATE FUNCTION wait_at_gate() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(%d); END $$`, gate),
+		fmt.Sprintf(`CREATE FUNCTION wait_at_gate() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock(%d); END $$`, lockID),
 		`CREATE EVENT TRIGGER gate ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION wait_at_gate()`,
 	} {
 		db.exec(sql)
 	}
-	keeper := db.connect()
-	defer keeper.Close(context.Background())
-	if _, err := keeper.Exec(context.Background(), "SELECT pg_advisory_lock($1)", gate); err != nil {
+	lockHolder := db.connect()
+	defer lockHolder.Close(context.Background())
+	if _, err := lockHolder.Exec(context.Background(), "SELECT pg_advisory_lock($1)", lockID); err != nil {
 		t.Fatal(err)
 	}
 	file, err := build()
@@ -167,12 +167,12 @@ func (n *nodes) migration(t *testing.T) {
 	if err := migrate.Start(); err != nil {
 		t.Fatal(err)
 	}
-	db.eventually("half-way", fmt.Sprintf("SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = %d AND NOT granted", gate), 1)
+	db.waitUntil("half-way", fmt.Sprintf("SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = %d AND NOT granted", lockID), 1)
 	migrate.Process.Kill()
 	migrate.Wait()
-	keeper.Close(context.Background())
-	db.eventually("rid of the transaction", "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()", 0)
-	if tables := db.number("SELECT COUNT(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"); tables != 0 {
+	lockHolder.Close(context.Background())
+	db.waitUntil("rid of the transaction", "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()", 0)
+	if tables := db.queryInt("SELECT COUNT(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"); tables != 0 {
 		t.Errorf("a migration that was killed left %d tables", tables)
 	}
 	db.exec("DROP EVENT TRIGGER gate")
@@ -184,13 +184,13 @@ func (n *nodes) migration(t *testing.T) {
 	if n.t.Failed() {
 		t.FailNow()
 	}
-	if twice := db.number("SELECT COUNT(*) FROM (SELECT name FROM migration GROUP BY name HAVING COUNT(*) > 1) AS twice"); twice != 0 {
-		t.Errorf("%d migrations ran twice", twice)
+	if duplicates := db.queryInt("SELECT COUNT(*) FROM (SELECT name FROM migration GROUP BY name HAVING COUNT(*) > 1) AS twice"); duplicates != 0 {
+		t.Errorf("%d migrations ran twice", duplicates)
 	}
-	if apps := db.number("SELECT COUNT(*) FROM app"); apps != 1 {
+	if apps := db.queryInt("SELECT COUNT(*) FROM app"); apps != 1 {
 		t.Errorf("two nodes that start at once made %d applications for the API page", apps)
 	}
-	// What the tests after this need.
+	// The later steps need these.
 	n.f = openSurvey(n.t, n.place, 0)
 	n.store = storetest.Open(n.t, n.place)
 	n.app = n.addApp(t)
@@ -199,34 +199,34 @@ func (n *nodes) migration(t *testing.T) {
 func (n *nodes) addApp(t *testing.T) clitest.App {
 	t.Helper()
 	app := clitest.App{Redirect: "https://nodes.example.com/cb"}
-	said := clitest.Command(t, n.place, "", "app", "add", "Nodes", "--owner="+ada, "--redirect-uri="+app.Redirect, "--json")
-	if err := json.Unmarshal([]byte(said), &app); err != nil {
+	output := clitest.Command(t, n.place, "", "app", "add", "Nodes", "--owner="+ada, "--redirect-uri="+app.Redirect, "--json")
+	if err := json.Unmarshal([]byte(output), &app); err != nil {
 		t.Fatal(err)
 	}
 	return app
 }
 
-// codes issues codes for an application to act for somebody.
-func (n *nodes) issue(t *testing.T, email string, app clitest.App, many int) []account.Secret {
+// issueCodes creates authorization codes for an application and a user.
+func (n *nodes) issueCodes(t *testing.T, email string, app clitest.App, count int) []account.Secret {
 	t.Helper()
 	ctx, now := context.Background(), time.Now()
-	person, err := n.store.UserByEmail(ctx, email)
+	user, err := n.store.UserByEmail(ctx, email)
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes := make([]account.Secret, many)
+	codes := make([]account.Secret, count)
 	for i := range codes {
-		codes[i] = account.NewSecret(account.Code, person.ID, now)
+		codes[i] = account.NewSecret(account.Code, user.ID, now)
 	}
-	ticket := store.ConsentRequest{AppID: app.ID, RedirectURI: app.Redirect, Scopes: account.DefaultScopes()}
-	if err := n.store.AddCodes(ctx, ticket, codes, now.Add(time.Hour), now); err != nil {
+	request := store.ConsentRequest{AppID: app.ID, RedirectURI: app.Redirect, Scopes: account.DefaultScopes()}
+	if err := n.store.AddCodes(ctx, request, codes, now.Add(time.Hour), now); err != nil {
 		t.Fatal(err)
 	}
 	return codes
 }
 
-// redeem exchanges a code at a node.
-func redeem(p *program, app clitest.App, code string) (answer, clitest.Token) {
+// exchangeCode exchanges a code at a node.
+func exchangeCode(p *program, app clitest.App, code string) (answer, clitest.Token) {
 	a := p.form("/api/oauth2/token", app.Exchange(code))
 	var token clitest.Token
 	if a.err == nil {
@@ -237,14 +237,14 @@ func redeem(p *program, app clitest.App, code string) (answer, clitest.Token) {
 
 func (n *nodes) token(t *testing.T, email string, app clitest.App) clitest.Token {
 	t.Helper()
-	a, token := redeem(n.a, app, n.issue(t, email, app, 1)[0].Text)
+	a, token := exchangeCode(n.a, app, n.issueCodes(t, email, app, 1)[0].Text)
 	if a.err != nil || a.status != http.StatusOK {
 		t.Fatalf("no token: %s", a)
 	}
 	return token
 }
 
-// form posts fields, as somebody who is signed in where there are cookies.
+// form posts a form, with the cookies of a session if given.
 func (p *program) form(path string, fields url.Values, cookies ...*http.Cookie) answer {
 	r, err := http.NewRequest(http.MethodPost, p.url+path, strings.NewReader(fields.Encode()))
 	if err == nil {
@@ -256,7 +256,7 @@ func (p *program) form(path string, fields url.Values, cookies ...*http.Cookie) 
 	return p.do(r, err)
 }
 
-// page opens a page as somebody who is signed in.
+// page requests a page with the cookies of a session.
 func (p *program) page(path string, cookies []*http.Cookie) answer {
 	r, err := http.NewRequest(http.MethodGet, p.url+path, nil)
 	if err == nil {
@@ -267,23 +267,23 @@ func (p *program) page(path string, cookies []*http.Cookie) answer {
 	return p.do(r, err)
 }
 
-// A code that is redeemed on both nodes at once is redeemed once.
-func (n *nodes) codes(t *testing.T) {
+// checkCodes: a code that is exchanged on both nodes at once succeeds on one of them.
+func (n *nodes) checkCodes(t *testing.T) {
 	const races, atOnce = 1000, 8
 	codes := make(chan string, races)
-	for _, code := range n.issue(t, ada, n.app, races) {
+	for _, code := range n.issueCodes(t, ada, n.app, races) {
 		codes <- code.Text
 	}
 	close(codes)
 	var won [2]atomic.Int64
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for range atOnce {
-		all.Go(func() {
+		wg.Go(func() {
 			for code := range codes {
 				var answers [2]answer
 				var both sync.WaitGroup
 				for i, node := range []*program{n.a, n.b} {
-					both.Go(func() { answers[i], _ = redeem(node, n.app, code) })
+					both.Go(func() { answers[i], _ = exchangeCode(node, n.app, code) })
 				}
 				both.Wait()
 				winners := 0
@@ -293,23 +293,22 @@ func (n *nodes) codes(t *testing.T) {
 						winners++
 						won[i].Add(1)
 					case a.err != nil || a.Code != 400102:
-						t.Errorf("the loser is told: %s", a)
+						t.Errorf("the loser got: %s", a)
 					}
 				}
 				if winners != 1 {
-					t.Errorf("%d of two won", winners)
+					t.Errorf("%d of two exchanges succeeded", winners)
 				}
 			}
 		})
 	}
-	all.Wait()
-	figure(t, "a code redeemed on two nodes at once", "%d of %d times one won: %d on A, %d on B",
+	wg.Wait()
+	reportFigure(t, "a code redeemed on two nodes at once", "%d of %d times one won: %d on A, %d on B",
 		won[0].Load()+won[1].Load(), races, won[0].Load(), won[1].Load())
 }
 
-// sessions: who signed in anywhere is signed in everywhere, until they sign out
-// anywhere.
-func (n *nodes) sessions(t *testing.T) {
+// checkSessions: a session works on every node until the user signs out on any of them.
+func (n *nodes) checkSessions(t *testing.T) {
 	a := n.a.form("/signin", url.Values{"email": {ada}, "password": {clitest.Password}})
 	cookies := (&http.Response{Header: a.header}).Cookies()
 	if a.err != nil || a.status != http.StatusSeeOther || len(cookies) == 0 {
@@ -323,22 +322,22 @@ func (n *nodes) sessions(t *testing.T) {
 	if a := n.b.form("/signout", nil, cookies...); a.status != http.StatusSeeOther {
 		t.Fatalf("sign out on B: %s", a)
 	}
-	begun := time.Now()
-	n.a.eventually("signed out", func() bool { return n.a.page("/account", cookies).status != http.StatusOK })
-	n.within(t, "signed out on B, on A", begun, 100*time.Millisecond)
+	startedAt := time.Now()
+	n.a.waitUntil("signed out", func() bool { return n.a.page("/account", cookies).status != http.StatusOK })
+	n.recordDelay(t, "signed out on B, on A", startedAt, 100*time.Millisecond)
 }
 
-// restarts: both nodes are restarted, one after the other, and nobody notices.
-func (n *nodes) restarts(t *testing.T) {
-	through := n.over(t)
-	load := startLoad(t, through, n.f, "restarts", submitters)
+// checkRestarts restarts both nodes, one after the other, under load. No request fails.
+func (n *nodes) checkRestarts(t *testing.T) {
+	balanced := n.viaBalancer(t)
+	load := startLoad(t, balanced, n.f, "restarts", submitters)
 	var pages atomic.Int64
 	ctx, stop := context.WithCancel(context.Background())
 	var readers sync.WaitGroup
 	for range 2 {
 		readers.Go(func() {
 			for ctx.Err() == nil {
-				if a := through.get(n.f.page, ""); a.err != nil || a.status != http.StatusOK {
+				if a := balanced.get(n.f.page, ""); a.err != nil || a.status != http.StatusOK {
 					t.Errorf("a reader got %s", a)
 					return
 				}
@@ -346,8 +345,8 @@ func (n *nodes) restarts(t *testing.T) {
 			}
 		})
 	}
-	// Applications read, each time with another token so that none has too many; and
-	// one goes on and on.
+	// Applications read with several tokens, so that none exceeds its limit. Others
+	// refresh continuously.
 	tokens := make([]clitest.Token, 20)
 	for i := range tokens {
 		tokens[i] = n.token(t, ada, n.app)
@@ -355,21 +354,21 @@ func (n *nodes) restarts(t *testing.T) {
 	var read, refreshed atomic.Int64
 	readers.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			if a := with(tokens[i%len(tokens)].Access)(through); a.err != nil || a.status != http.StatusOK && a.status != http.StatusTooManyRequests {
+			if a := getMe(tokens[i%len(tokens)].Access)(balanced); a.err != nil || a.status != http.StatusOK && a.status != http.StatusTooManyRequests {
 				t.Errorf("an application got %s", a)
 				return
 			}
 			read.Add(1)
 		}
 	})
-	// One grant has at most 100 live access tokens and 120 refreshes a minute.
-	renewing := make([]clitest.Token, 10)
-	for i := range renewing {
-		renewing[i] = n.token(t, ada, n.app)
+	// A grant has at most 100 live access tokens and 120 refreshes per minute.
+	refreshing := make([]clitest.Token, 10)
+	for i := range refreshing {
+		refreshing[i] = n.token(t, ada, n.app)
 	}
 	readers.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			a := through.form("/api/oauth2/refresh", n.app.Refresh(renewing[i%len(renewing)].Refresh))
+			a := balanced.form("/api/oauth2/refresh", n.app.Refresh(refreshing[i%len(refreshing)].Refresh))
 			switch {
 			case a.err == nil && a.status == http.StatusOK:
 				refreshed.Add(1)
@@ -380,12 +379,12 @@ func (n *nodes) restarts(t *testing.T) {
 			}
 		}
 	})
-	load.more(someAnswers)
+	load.waitForMore(someAnswers)
 	for i, node := range []**program{&n.a, &n.b} {
 		(*node).stop()
 		*node = n.launch(i)
-		through.eventually("back behind the balancer", func() bool { return !n.balancer.away[i].Load() })
-		load.more(someAnswers)
+		balanced.waitUntil("back behind the balancer", func() bool { return !n.balancer.down[i].Load() })
+		load.waitForMore(someAnswers)
 	}
 	stop()
 	readers.Wait()
@@ -393,6 +392,6 @@ func (n *nodes) restarts(t *testing.T) {
 	if refused := load.refused.Load(); refused > 0 {
 		t.Errorf("%d submissions were refused", refused)
 	}
-	figure(t, "two nodes restarted in turn, under load", "none of %d submissions, %d pages, %d calls and %d refreshes failed",
-		load.taken.Load(), pages.Load(), read.Load(), refreshed.Load())
+	reportFigure(t, "two nodes restarted in turn, under load", "none of %d submissions, %d pages, %d calls and %d refreshes failed",
+		load.accepted.Load(), pages.Load(), read.Load(), refreshed.Load())
 }

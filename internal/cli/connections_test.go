@@ -10,8 +10,8 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Idle sockets of one address, more than the service has room for, keep nobody else
-// out: not from a page, not from the API, not from the probes.
+// TestIdleSockets: idle connections of one address, more than the service allows in
+// total, do not keep others from pages, the API or the probes.
 func TestIdleSockets(t *testing.T) {
 	s := clitest.Start(t, storetest.SQLite(t), "--max-connections=100", "--max-connections-per-address=100")
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.2")}}
@@ -34,9 +34,9 @@ func TestIdleSockets(t *testing.T) {
 		}
 	}
 	if !strings.Contains(s.Log(), `level=WARN msg="connection limit reached`) {
-		t.Errorf("the log says nothing of it:\n%s", s.Log())
+		t.Errorf("the log does not mention the limit:\n%s", s.Log())
 	}
 	for _, c := range idle {
-		c.Close() // a stop gives sockets that never spoke some seconds to begin
+		c.Close() // otherwise shutdown waits some seconds for their first request
 	}
 }

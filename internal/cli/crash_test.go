@@ -14,109 +14,108 @@ import (
 
 const (
 	clients = 32
-	// mostAnswers is how many answers a round lets through before the kill, at
-	// most: enough that the kill meets every stage of a commit.
-	mostAnswers = 400
+	// maxAnswersBeforeKill bounds the responses of a round. It is high enough that
+	// kills hit every stage of a commit.
+	maxAnswersBeforeKill = 400
 )
 
-// Whatever was answered with 201 is there, whole and exactly once, however often
-// the service is killed in the middle of its work, and it is soon back.
+// TestKilled: after any number of kills under load, every response that was answered
+// with 201 is stored exactly once, and the service is ready soon after a start.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		f := openSurvey(t, place, 0)
 		acknowledged := map[string]string{}
 		var starts []time.Duration
-		kills := times(50, 500)
+		kills := shortOrFull(50, 500)
 		for round := range kills {
 			p := launch(t, place)
-			starts = append(starts, p.took)
+			starts = append(starts, p.readyAfter)
 			for id, note := range p.submitUntilKilled(f, round) {
-				if earlier, twice := acknowledged[id]; twice {
+				if earlier, ok := acknowledged[id]; ok {
 					t.Errorf("%s was acknowledged for %s and for %s", id, earlier, note)
 				}
 				acknowledged[id] = note
 			}
 		}
 		p := launch(t, place)
-		starts = append(starts, p.took)
-		found := p.stored(f)
+		starts = append(starts, p.readyAfter)
+		storedNotes := p.readStored(f)
 		p.stop()
 		for id, note := range acknowledged {
-			if kept, ok := found[id]; !ok || kept != note {
-				t.Errorf("%s was acknowledged for %q, what is there is %q", id, note, kept)
+			if stored, ok := storedNotes[id]; !ok || stored != note {
+				t.Errorf("%s was acknowledged for %q, but stored is %q", id, note, stored)
 			}
 		}
-		// What was stored and not acknowledged was on its way at a kill.
+		// Responses that are stored but not acknowledged were in flight at a kill.
 		notes := map[string]bool{}
-		for id, note := range found {
+		for id, note := range storedNotes {
 			if notes[note] {
 				t.Errorf("%s was stored twice", note)
 			}
 			notes[note] = true
 			var round, client, n int
 			if _, err := fmt.Sscanf(note, "%d-%d-%d", &round, &client, &n); err != nil {
-				t.Errorf("%s is %q, which nobody sent", id, note)
+				t.Errorf("%s is %q, which no client sent", id, note)
 			}
 		}
-		if extra := len(found) - len(acknowledged); extra > kills*clients {
+		if extra := len(storedNotes) - len(acknowledged); extra > kills*clients {
 			t.Errorf("%d were stored and not acknowledged, %d clients cannot have sent so many in %d rounds", extra, clients, kills)
 		}
-		// Some of them may be late because the machine was busy with others: it is
-		// the one in the middle that counts.
+		// A single start may be slow on a busy machine, so the median counts.
 		slices.Sort(starts)
-		if usual := starts[len(starts)/2]; usual > readyLimit {
-			t.Errorf("usually ready after %v, which is more than %v", usual, readyLimit)
+		if medianStart := starts[len(starts)/2]; medianStart > readyLimit {
+			t.Errorf("usually ready after %v, which is more than %v", medianStart, readyLimit)
 		}
-		figure(t, fmt.Sprintf("%d × kill -9", kills), "%d acknowledged, all there once; ready again after %v (median), %v (longest)",
+		reportFigure(t, fmt.Sprintf("%d × kill -9", kills), "%d acknowledged, all there once; ready again after %v (median), %v (longest)",
 			len(acknowledged), starts[len(starts)/2].Round(time.Millisecond), starts[len(starts)-1].Round(time.Millisecond))
 	})
 }
 
-// submitUntilKilled submits from all sides, kills the program after some
-// answers, and returns what was acknowledged: the notes by id.
+// submitUntilKilled submits from many clients, kills the program after some responses,
+// and returns the acknowledged notes by response ID.
 func (p *program) submitUntilKilled(f survey, round int) map[string]string {
 	p.t.Helper()
 	acknowledged := map[string]string{}
-	most := 1 + rand.IntN(mostAnswers)
-	enough := make(chan struct{})
+	maxAnswers := 1 + rand.IntN(maxAnswersBeforeKill)
+	enoughAnswers := make(chan struct{})
 	var mu sync.Mutex
-	dark := false // without power, nobody acknowledges anything
-	var all sync.WaitGroup
+	powerLost := false // after a power loss, nothing counts as acknowledged
+	var wg sync.WaitGroup
 	for client := range clients {
-		all.Go(func() {
+		wg.Go(func() {
 			for n := 0; ; n++ {
 				note := fmt.Sprintf("%d-%d-%d", round, client, n)
 				a := p.post(f.page, submission(note))
 				if a.err != nil || p.beforeKill != nil && a.unavailable() == "" {
-					return // killed, or about to be; half an answer is no acknowledgement
+					return // killed, or about to be; a partial response is no acknowledgement
 				}
 				if a.status != http.StatusCreated {
 					p.t.Errorf("%s: %s", note, a)
 					return
 				}
 				mu.Lock()
-				if !dark {
+				if !powerLost {
 					acknowledged[a.ID] = note
 				}
-				if len(acknowledged) == most && !dark {
-					close(enough)
+				if len(acknowledged) == maxAnswers && !powerLost {
+					close(enoughAnswers)
 				}
 				mu.Unlock()
 			}
 		})
 	}
 	ended := make(chan struct{})
-	go func() { all.Wait(); close(ended) }()
+	go func() { wg.Wait(); close(ended) }()
 	select {
-	case <-enough:
+	case <-enoughAnswers:
 	case <-ended:
-		p.t.Errorf("the service ended by itself\n%s", p.lastWords())
-	case <-time.After(patience):
-		p.t.Errorf("the service does not take submissions\n%s", p.lastWords())
+		p.t.Errorf("the service ended by itself\n%s", p.logTail())
+	case <-time.After(waitTimeout):
+		p.t.Errorf("the service does not take submissions\n%s", p.logTail())
 	}
 	mu.Lock()
-	dark = p.beforeKill != nil
+	powerLost = p.beforeKill != nil
 	mu.Unlock()
 	p.kill()
 	<-ended

@@ -16,7 +16,7 @@ import (
 	"formulary/internal/web"
 )
 
-// demoForms are what the demo has, the oldest first, with how many people answered.
+// demoForms are the forms of the demo, oldest first, with their number of responses.
 var demoForms = []struct {
 	language, name string
 	responses      int
@@ -25,21 +25,21 @@ var demoForms = []struct {
 	{"en", "bug", 12, true}, {"de", "survey", 24, true}, {"en", "rsvp", 18, true}, {"en", "order", 0, false}, {"en", "event", 31, true}, {"en", "feedback", 64, true},
 }
 
-// demo fills an empty database and prints how to look at it.
+// demo fills an empty database and prints the credentials.
 func demo(ctx context.Context, s *store.Store, base string, io streams, cost account.HashCost) error {
 	password := rand.Text()[:16]
-	person, err := addUser(ctx, s, newUser{"demo@formulary.example", "Demo", "en", password, cost})
+	user, err := addUser(ctx, s, newUser{"demo@formulary.example", "Demo", "en", password, cost})
 	if err != nil {
 		return err
 	}
 	now := time.Now()
 	for i := range demoForms {
-		if err := demoForm(ctx, s, person.ID, i, now); err != nil {
+		if err := demoForm(ctx, s, user.ID, i, now); err != nil {
 			return err
 		}
 	}
 	app := account.Application{
-		Account: person.ID, ID: id.New(id.App, now), Name: "Demo application",
+		Account: user.ID, ID: id.New(id.App, now), Name: "Demo application",
 		RedirectURIs: []string{"http://127.0.0.1:9090/callback"}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
 	secret, hash := account.NewClientSecret()
@@ -47,49 +47,49 @@ func demo(ctx context.Context, s *store.Store, base string, io streams, cost acc
 		return err
 	}
 	fmt.Fprintf(io.out, `
-Demo data is in place. Sign in at %s/signin
-  e-mail    %s
+Demo data added. Sign in at %s/signin
+  email     %s
   password  %s
-An application to try the API with, returning to %s
+Demo application (redirects to %s)
   client_id      %s
   client_secret  %s
 
-`, base, person.Email, password, app.RedirectURIs[0], app.ID, secret)
+`, base, user.Email, password, app.RedirectURIs[0], app.ID, secret)
 	return nil
 }
 
-// demoDays is how far back the first answers are.
+// demoDays is the age of the oldest responses.
 const demoDays = 28
 
 func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time.Time) error {
-	wanted := demoForms[i]
-	plan, err := web.LoadTemplate(wanted.language, wanted.name)
+	spec := demoForms[i]
+	plan, err := web.LoadTemplate(spec.language, spec.name)
 	if err != nil {
 		return err
 	}
-	made := now.Add(-demoDays*24*time.Hour - time.Duration(len(demoForms)-i)*26*time.Hour)
-	f, err := s.CreateFormFrom(ctx, owner, plan, store.IdempotencyKey{}, made)
-	if err != nil || !wanted.publish {
+	createdAt := now.Add(-demoDays*24*time.Hour - time.Duration(len(demoForms)-i)*26*time.Hour)
+	f, err := s.CreateFormFrom(ctx, owner, plan, store.IdempotencyKey{}, createdAt)
+	if err != nil || !spec.publish {
 		return err
 	}
-	if _, err := s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, made); err != nil {
+	if _, err := s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, createdAt); err != nil {
 		return err
 	}
 	public, err := s.PublicForm(ctx, f.ID)
 	if err != nil {
 		return err
 	}
-	for n := range wanted.responses {
-		// More of them lately than at first.
-		age := time.Duration(float64(demoDays*24*time.Hour) * math.Pow(float64(wanted.responses-n)/float64(wanted.responses), 1.6))
-		dice := mathrand.New(mathrand.NewPCG(uint64(i), uint64(n)))
-		e := public.Definition.Evaluate(demoAnswers(public.Definition, dice))
-		at := store.Submission{Form: public, Answers: e.Answers, Metadata: form.Metadata{Source: "page", Seconds: 20 + dice.Int64N(120)}, At: now.Add(-age)}
-		// Who left out what is needed did not send.
+	for n := range spec.responses {
+		// Responses become more frequent towards the present.
+		age := time.Duration(float64(demoDays*24*time.Hour) * math.Pow(float64(spec.responses-n)/float64(spec.responses), 1.6))
+		rng := mathrand.New(mathrand.NewPCG(uint64(i), uint64(n)))
+		e := public.Definition.Evaluate(demoAnswers(public.Definition, rng))
+		submission := store.Submission{Form: public, Answers: e.Answers, Metadata: form.Metadata{Source: "page", Seconds: 20 + rng.Int64N(120)}, At: now.Add(-age)}
+		// A respondent cannot submit without the required answers.
 		if len(e.Problems) > 0 {
 			continue
 		}
-		if _, err := s.SubmitResponse(ctx, at); err != nil && fault.Wrap(err).Code != fault.Invalid {
+		if _, err := s.SubmitResponse(ctx, submission); err != nil && fault.Wrap(err).Code != fault.Invalid {
 			return err
 		}
 	}
@@ -98,16 +98,16 @@ func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time
 
 var demoNames = []string{"Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Radia", "Tim", "Margaret", "Dennis", "Frances", "Ken"}
 
-// demoAnswers makes up answers, in the shape that JSON has.
-func demoAnswers(d *form.Definition, dice *mathrand.Rand) map[string]any {
+// demoAnswers makes up answers as decoded JSON.
+func demoAnswers(d *form.Definition, rng *mathrand.Rand) map[string]any {
 	answers := map[string]any{}
-	sampler := form.Sampler{Name: demoNames[dice.IntN(len(demoNames))], Dice: dice}
+	sampler := form.Sampler{Name: demoNames[rng.IntN(len(demoNames))], Dice: rng}
 	for _, f := range d.Fields {
-		if !f.Required && dice.IntN(4) == 0 {
+		if !f.Required && rng.IntN(4) == 0 {
 			continue
 		}
 		if texts := demoAnswerTexts[f.Key]; texts != nil && f.IsOpenText() {
-			answers[f.Key] = texts[dice.IntN(len(texts))]
+			answers[f.Key] = texts[rng.IntN(len(texts))]
 		} else if answer := f.Example(sampler); answer != nil {
 			answers[f.Key] = answer
 		}

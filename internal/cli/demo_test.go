@@ -7,26 +7,26 @@ import (
 	"formulary/internal/web"
 )
 
-// Questions of the demo that ask for words get some that answer them, and no words
-// are left over.
-func TestDemoWords(t *testing.T) {
-	left := maps.Clone(demoAnswerTexts)
-	for _, wanted := range demoForms {
-		if !wanted.publish {
+// TestDemoAnswers: each long text question of the demo has answers, and no answers are
+// unused.
+func TestDemoAnswers(t *testing.T) {
+	unused := maps.Clone(demoAnswerTexts)
+	for _, spec := range demoForms {
+		if !spec.publish {
 			continue
 		}
-		plan, err := web.LoadTemplate(wanted.language, wanted.name)
+		plan, err := web.LoadTemplate(spec.language, spec.name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, f := range plan.Definition.Fields {
 			if f.Kind == "long_text" && demoAnswerTexts[f.Key] == nil {
-				t.Errorf("%s: %s has no words", wanted.name, f.Key)
+				t.Errorf("%s: %s has no words", spec.name, f.Key)
 			}
-			delete(left, f.Key)
+			delete(unused, f.Key)
 		}
 	}
-	for key := range left {
-		t.Errorf("nobody asks for %s", key)
+	for key := range unused {
+		t.Errorf("no question for %s", key)
 	}
 }

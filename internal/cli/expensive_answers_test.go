@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// answerFamilies are submissions as JSON, which anybody can send.
+// answerFamilies are JSON submissions, which anyone can send.
 func answerFamilies() []family {
 	return []family{
-		{name: "lists", make: expensiveLists},
-		{name: "choices", make: expensiveChoices},
-		{name: "unknown", make: expensiveUnknown},
-		{name: "deep", make: expensiveDeep},
-		{name: "expressions", make: expensiveExpressions},
-		{name: "conditions", make: expensiveConditions},
-		{name: "numbers", make: expensiveNumbers},
-		{name: "intake", make: expensiveIntake, beside: crowd},
+		{name: "lists", build: expensiveLists},
+		{name: "choices", build: expensiveChoices},
+		{name: "unknown", build: expensiveUnknown},
+		{name: "deep", build: expensiveDeep},
+		{name: "expressions", build: expensiveExpressions},
+		{name: "conditions", build: expensiveConditions},
+		{name: "numbers", build: expensiveNumbers},
+		{name: "intake", build: expensiveIntake, background: attackFromMany},
 	}
 }
 
-// distinct are texts of the given prefix that fill so many bytes of JSON.
-func distinct(prefix string, size int) []any {
+// distinctTexts returns different texts with a prefix that take size bytes as JSON.
+func distinctTexts(prefix string, size int) []any {
 	var list []any
 	for i := 0; size > 0; i++ {
 		text := prefix + strconv.FormatInt(int64(i), 36)
@@ -33,22 +33,22 @@ func distinct(prefix string, size int) []any {
 	return list
 }
 
-// Long lists for each kind that takes a list or an object, and for those that
-// do not.
-func expensiveLists(w *costWorld) []costly {
-	id := w.open(map[string]any{"title": "Lists", "fields": []any{
+// expensiveLists sends long lists to each kind of question that accepts a list or an
+// object, and to kinds that do not.
+func expensiveLists(w *costFixture) []costlyRequest {
+	id := w.publishForm(map[string]any{"title": "Lists", "fields": []any{
 		question("mc", "multiple_choice", "options", options(200), "other", true),
 		question("strict", "multiple_choice", "options", options(200)),
 		question("rank", "ranking", "options", options(50)),
 		question("grid", "matrix", "rows", options(100), "options", options(80), "several", true),
 		question("name", "name"), question("address", "address"), question("text", "long_text"), question("one", "single_choice", "options", options(200), "other", true),
 	}})
-	var all []costly
-	for _, size := range w.sizes() {
-		words := distinct("w", size)
+	var all []costlyRequest
+	for _, size := range w.bodySizes() {
+		words := distinctTexts("w", size)
 		same := slices.Repeat([]any{"o199"}, size/7)
 		object := map[string]any{}
-		for _, word := range distinct("p", size-size/4) {
+		for _, word := range distinctTexts("p", size-size/4) {
 			object[word.(string)] = 0
 		}
 		grid := map[string]any{}
@@ -71,17 +71,17 @@ func expensiveLists(w *costWorld) []costly {
 			"list for a text":   {"text": words},
 			"object for choice": {"one": object},
 		} {
-			all = append(all, submits(fmt.Sprintf("%s, %d KB", name, size>>10), id, answers))
+			all = append(all, submitRequest(fmt.Sprintf("%s, %d KB", name, size>>10), id, answers))
 		}
-		in := url.Values{"mc": slices.Repeat([]string{"_other"}, size/2/10), "mc.other": {strings.Repeat("x", size/2)}, "_page": {"0"}, "_go": {"look"}}
-		all = append(all, posts(fmt.Sprintf("other ticked often, %d KB", size>>10), id, in))
+		controls := url.Values{"mc": slices.Repeat([]string{"_other"}, size/2/10), "mc.other": {strings.Repeat("x", size/2)}, "_page": {"0"}, "_go": {"look"}}
+		all = append(all, postRequest(fmt.Sprintf("other ticked often, %d KB", size>>10), id, controls))
 	}
 	return all
 }
 
-// Every option of questions with many, in the worst order.
-func expensiveChoices(w *costWorld) []costly {
-	id, n := w.largest(w.some(1000, 300), func(n int) map[string]any {
+// expensiveChoices selects every option of questions with many, in random order.
+func expensiveChoices(w *costFixture) []costlyRequest {
+	id, n := w.publishLargest(w.scaled(1000, 300), func(n int) map[string]any {
 		fields := []any{}
 		for i := range 7 {
 			fields = append(fields, question(fmt.Sprintf("m%d", i), "multiple_choice", "options", options(n)))
@@ -89,57 +89,59 @@ func expensiveChoices(w *costWorld) []costly {
 		return map[string]any{"title": "Choices", "fields": fields}
 	})
 	answers := map[string]any{}
-	var backwards []any
+	var values []any
 	for i := range n {
-		backwards = append(backwards, fmt.Sprintf("o%d", n-1-i))
+		values = append(values, fmt.Sprintf("o%d", n-1-i))
 	}
-	in := url.Values{"_page": {"0"}, "_go": {"look"}}
+	controls := url.Values{"_page": {"0"}, "_go": {"look"}}
 	for i := range 7 {
 		key := fmt.Sprintf("m%d", i)
-		w.rand.Shuffle(len(backwards), func(a, b int) { backwards[a], backwards[b] = backwards[b], backwards[a] })
-		answers[key] = slices.Clone(backwards)
-		for _, value := range backwards {
-			in.Add(key, value.(string))
+		w.rand.Shuffle(len(values), func(a, b int) { values[a], values[b] = values[b], values[a] })
+		answers[key] = slices.Clone(values)
+		for _, value := range values {
+			controls.Add(key, value.(string))
 		}
 	}
-	return []costly{submits("all options", id, answers), posts("all options, look", id, in)}
+	return []costlyRequest{submitRequest("all options", id, answers), postRequest("all options, look", id, controls)}
 }
 
-// Keys that the form does not have: each is a detail of the answer.
-func expensiveUnknown(w *costWorld) []costly {
+// expensiveUnknown sends keys that the form does not have. The error response lists
+// each.
+func expensiveUnknown(w *costFixture) []costlyRequest {
 	fields := []any{}
 	for i := range 500 {
 		fields = append(fields, question(fmt.Sprintf("f%d", i), "yes_no", "required", true))
 	}
-	id := w.open(map[string]any{"title": "Unknown", "fields": fields})
-	var all []costly
-	for _, size := range w.sizes() {
+	id := w.publishForm(map[string]any{"title": "Unknown", "fields": fields})
+	var all []costlyRequest
+	for _, size := range w.bodySizes() {
 		answers := map[string]any{}
-		for _, key := range distinct("k", size*3/4) {
+		for _, key := range distinctTexts("k", size*3/4) {
 			answers[key.(string)] = 0
 		}
-		all = append(all, submits(fmt.Sprintf("unknown keys, %d KB", size>>10), id, answers))
+		all = append(all, submitRequest(fmt.Sprintf("unknown keys, %d KB", size>>10), id, answers))
 		long := map[string]any{}
 		for i := range 100 {
 			long[strconv.Itoa(i)+strings.Repeat("k", size/101)] = 0
 		}
-		all = append(all, submits(fmt.Sprintf("long unknown keys, %d KB", size>>10), id, long))
+		all = append(all, submitRequest(fmt.Sprintf("long unknown keys, %d KB", size>>10), id, long))
 	}
 	return all
 }
 
-// Values that are deep, wide, or repeat a long path to every member.
-func expensiveDeep(w *costWorld) []costly {
-	id := w.open(map[string]any{"title": "Deep", "fields": []any{question("a", "long_text"), question("m", "matrix", "rows", options(2), "options", options(2))}})
-	var all []costly
-	for _, size := range w.sizes() {
+// expensiveDeep sends values that are deep, wide, or that have a long path for every
+// member.
+func expensiveDeep(w *costFixture) []costlyRequest {
+	id := w.publishForm(map[string]any{"title": "Deep", "fields": []any{question("a", "long_text"), question("m", "matrix", "rows", options(2), "options", options(2))}})
+	var all []costlyRequest
+	for _, size := range w.bodySizes() {
 		nulls := strings.TrimSuffix(strings.Repeat("null,", size/10), ",")
-		nest := strings.Repeat("[", 55)
-		shut := strings.Repeat("]", 55)
+		open := strings.Repeat("[", 55)
+		close := strings.Repeat("]", 55)
 		for name, body := range map[string]string{
 			"nulls under a long key": `{"answers":{"` + strings.Repeat("k", size/2-60) + `":[` + nulls + `]}}`,
-			"nulls, deep":            `{"answers":{"a":` + nest + nulls + shut + `}}`,
-			"deep lists":             `{"answers":{"a":[` + strings.TrimSuffix(strings.Repeat(nest+shut+",", size/111), ",") + `]}}`,
+			"nulls, deep":            `{"answers":{"a":` + open + nulls + close + `}}`,
+			"deep lists":             `{"answers":{"a":[` + strings.TrimSuffix(strings.Repeat(open+close+",", size/111), ",") + `]}}`,
 			"too deep":               `{"answers":{"a":` + strings.Repeat("[", size-60) + `}}`,
 			"empty objects":          `{"answers":{"a":[` + strings.TrimSuffix(strings.Repeat("{},", size/3-30), ",") + `]}}`,
 			"escapes":                `{"answers":{"a":"` + strings.Repeat(`\u00e9`, size/6-30) + `"}}`,
@@ -147,19 +149,19 @@ func expensiveDeep(w *costWorld) []costly {
 			"duplicate key":          `{"answers":{` + strings.TrimSuffix(strings.Repeat(`"a":1,`, size/6-30), ",") + `}}`,
 			"unknown member":         `{"` + strings.Repeat("x", size-40) + `":1}`,
 		} {
-			all = append(all, costly{name: fmt.Sprintf("%s, %d KB", name, size>>10), method: "POST", path: "/f/" + id, kind: jsonType, body: body})
-			// The same, written so that no quicker reader takes it.
+			all = append(all, costlyRequest{name: fmt.Sprintf("%s, %d KB", name, size>>10), method: "POST", path: "/f/" + id, contentType: jsonType, body: body})
+			// The escape keeps the body from the fast parser.
 			body = strings.Replace(body, `"answers"`, `"\u0061nswers"`, 1)
-			all = append(all, costly{name: fmt.Sprintf("%s, escaped, %d KB", name, size>>10), method: "POST", path: "/f/" + id, kind: jsonType, body: body})
+			all = append(all, costlyRequest{name: fmt.Sprintf("%s, escaped, %d KB", name, size>>10), method: "POST", path: "/f/" + id, contentType: jsonType, body: body})
 		}
 	}
 	return all
 }
 
-// Calculated fields that grow, repeat and depend on each other.
-func expensiveExpressions(w *costWorld) []costly {
+// expensiveExpressions uses calculations that grow, repeat and depend on each other.
+func expensiveExpressions(w *costFixture) []costlyRequest {
 	long := strings.Repeat("x", 19_000)
-	var all []costly
+	var all []costlyRequest
 	for _, f := range []struct {
 		name       string
 		expression func(i int) string
@@ -178,23 +180,23 @@ func expensiveExpressions(w *costWorld) []costly {
 			return strings.TrimSuffix(strings.Repeat(`indexOf(t, "`+strings.Repeat("x", 20)+`y") + `, 20), " + ")
 		}},
 	} {
-		id, _ := w.largest(w.some(240, 60), func(n int) map[string]any {
+		id, _ := w.publishLargest(w.scaled(240, 60), func(n int) map[string]any {
 			fields := []any{question("t", "long_text")}
 			for i := range n {
 				fields = append(fields, question(fmt.Sprintf("c%d", i), "calculated", "concealed", i%2 == 0, "expression", f.expression(i)))
 			}
 			return map[string]any{"title": "Expressions", "fields": fields}
 		})
-		all = append(all, submits(f.name, id, map[string]any{"t": long}))
-		in := url.Values{"t": {long}, "_page": {"0"}}
-		for _, turn := range []string{"look", "next"} {
-			in.Set("_go", turn)
-			all = append(all, posts(f.name+", "+turn, id, in))
+		all = append(all, submitRequest(f.name, id, map[string]any{"t": long}))
+		controls := url.Values{"t": {long}, "_page": {"0"}}
+		for _, action := range []string{"look", "next"} {
+			controls.Set("_go", action)
+			all = append(all, postRequest(f.name+", "+action, id, controls))
 		}
-		all = append(all, gets(f.name+", page", "/f/"+id+"?t=x", asNobody))
+		all = append(all, getRequest(f.name+", page", "/f/"+id+"?t=x", anonymous))
 	}
-	// Each expression sees every earlier question, whatever it uses.
-	id, _ := w.largest(w.some(60, 10), func(n int) map[string]any {
+	// Each expression can refer to every earlier question.
+	id, _ := w.publishLargest(w.scaled(60, 10), func(n int) map[string]any {
 		fields := []any{question("t", "long_text")}
 		for i := range n {
 			fields = append(fields, question(fmt.Sprintf("m%d", i), "matrix", "rows", options(100), "options", options(1)))
@@ -204,105 +206,105 @@ func expensiveExpressions(w *costWorld) []costly {
 		}
 		return map[string]any{"title": "Expressions", "fields": fields}
 	})
-	return append(all, submits("many questions", id, map[string]any{"t": "x"}),
-		posts("many questions, look", id, url.Values{"_page": {"0"}, "_go": {"look"}}), gets("many questions, schema", "/api/v1/forms/"+id+"/schema", asToken))
+	return append(all, submitRequest("many questions", id, map[string]any{"t": "x"}),
+		postRequest("many questions, look", id, url.Values{"_page": {"0"}, "_go": {"look"}}), getRequest("many questions, schema", "/api/v1/forms/"+id+"/schema", withToken))
 }
 
-// Hundreds of conditions on one long answer.
-func expensiveConditions(w *costWorld) []costly {
+// expensiveConditions evaluates hundreds of conditions on one long answer.
+func expensiveConditions(w *costFixture) []costlyRequest {
 	long := strings.Repeat("Äx", 9_500)
-	var picked []any
-	ticked := url.Values{}
+	var selected []any
+	selectedForm := url.Values{}
 	for i := range 200 {
-		picked = append(picked, fmt.Sprintf("o%d", i))
-		ticked.Add("t", fmt.Sprintf("o%d", i))
+		selected = append(selected, fmt.Sprintf("o%d", i))
+		selectedForm.Add("t", fmt.Sprintf("o%d", i))
 	}
-	var all []costly
+	var all []costlyRequest
 	for _, c := range []struct {
-		name   string
-		first  map[string]any
-		op     string
-		value  any
-		answer any
-		posted url.Values
-		most   int
+		name          string
+		first         map[string]any
+		op            string
+		value         any
+		answer        any
+		controls      url.Values
+		maxConditions int
 	}{
-		{"contains", question("t", "long_text"), "contains", "äxy", long, url.Values{"t": {long}}, w.some(3000, 600)},
-		{"equals", question("t", "long_text"), "equals", "x", long, url.Values{"t": {long}}, w.some(3000, 600)},
-		{"lists", question("t", "multiple_choice", "options", options(200)), "equals", append([]any{"other"}, picked[1:]...), picked, ticked, w.some(100, 40)},
+		{"contains", question("t", "long_text"), "contains", "äxy", long, url.Values{"t": {long}}, w.scaled(3000, 600)},
+		{"equals", question("t", "long_text"), "equals", "x", long, url.Values{"t": {long}}, w.scaled(3000, 600)},
+		{"lists", question("t", "multiple_choice", "options", options(200)), "equals", append([]any{"other"}, selected[1:]...), selected, selectedForm, w.scaled(100, 40)},
 	} {
-		id, _ := w.largest(c.most, func(n int) map[string]any {
+		id, _ := w.publishLargest(c.maxConditions, func(n int) map[string]any {
 			fields := []any{c.first}
-			for from := 0; from < n; from += 12 { // several for each question
+			for from := 0; from < n; from += 12 { // 12 conditions per question
 				condition := map[string]any{"field": "t", "op": c.op, "value": c.value}
 				fields = append(fields, question(fmt.Sprintf("f%d", from), "short_text", "show_if", map[string]any{"any": slices.Repeat([]any{condition}, min(12, n-from))}))
 			}
 			return map[string]any{"title": "Conditions", "fields": fields}
 		})
-		c.posted.Set("_page", "0")
-		for _, turn := range []string{"look", "next"} {
-			c.posted.Set("_go", turn)
-			all = append(all, posts(c.name+", "+turn, id, c.posted))
+		c.controls.Set("_page", "0")
+		for _, action := range []string{"look", "next"} {
+			c.controls.Set("_go", action)
+			all = append(all, postRequest(c.name+", "+action, id, c.controls))
 		}
-		all = append(all, submits(c.name, id, map[string]any{"t": c.answer}))
+		all = append(all, submitRequest(c.name, id, map[string]any{"t": c.answer}))
 	}
 	return all
 }
 
-// Texts that are hard to read as numbers, dates or addresses.
-func expensiveNumbers(w *costWorld) []costly {
+// expensiveNumbers sends texts that are hard to parse as numbers, dates or addresses.
+func expensiveNumbers(w *costFixture) []costlyRequest {
 	kinds := []string{"number", "slider", "rating", "date", "time", "datetime", "email", "url", "phone", "country"}
 	var fields []any
 	for _, kind := range kinds {
-		more := []any{}
+		properties := []any{}
 		if kind == "number" {
-			more = []any{"step", 0.0001}
+			properties = []any{"step", 0.0001}
 		}
-		fields = append(fields, question(kind, kind, more...))
+		fields = append(fields, question(kind, kind, properties...))
 	}
-	id := w.open(map[string]any{"title": "Numbers", "fields": fields})
-	var all []costly
-	for _, size := range w.sizes() {
+	id := w.publishForm(map[string]any{"title": "Numbers", "fields": fields})
+	var all []costlyRequest
+	for _, size := range w.bodySizes() {
 		digits := strings.Repeat("7", size-200)
 		for name, value := range map[string]string{"digits": digits, "fraction": "0." + digits, "exponent": "1e" + digits, "zeros": "0." + strings.Repeat("0", size-210) + "1"} {
-			all = append(all, costly{name: fmt.Sprintf("%s, %d KB", name, size>>10), method: "POST", path: "/f/" + id, kind: jsonType, body: `{"answers":{"number":` + value + `}}`})
+			all = append(all, costlyRequest{name: fmt.Sprintf("%s, %d KB", name, size>>10), method: "POST", path: "/f/" + id, contentType: jsonType, body: `{"answers":{"number":` + value + `}}`})
 		}
 		for _, text := range []string{"1.111.", "1,", "٣", "a@a.", "https://a/", "+49 ", "2026-01-01", " "} {
-			in := url.Values{"_page": {"0"}, "_go": {"look"}}
+			controls := url.Values{"_page": {"0"}, "_go": {"look"}}
 			answers := map[string]any{}
 			for _, kind := range kinds {
 				value := strings.Repeat(text, size/len(kinds)/len(url.QueryEscape(text))-20)
-				in.Set(kind, value)
+				controls.Set(kind, value)
 				answers[kind] = value
 			}
-			all = append(all, posts(fmt.Sprintf("%q in every kind, %d KB", text, size>>10), id, in), submits(fmt.Sprintf("%q in every kind as JSON, %d KB", text, size>>10), id, answers))
+			all = append(all, postRequest(fmt.Sprintf("%q in every kind, %d KB", text, size>>10), id, controls), submitRequest(fmt.Sprintf("%q in every kind as JSON, %d KB", text, size>>10), id, answers))
 		}
 	}
 	return all
 }
 
-// Many large submissions at once, which wait for the writer together.
-func expensiveIntake(w *costWorld) []costly {
+// expensiveIntake sends many large submissions at once, which wait in the write queue.
+func expensiveIntake(w *costFixture) []costlyRequest {
 	var fields []any
 	for i := range 50 {
 		fields = append(fields, question(fmt.Sprintf("t%d", i), "long_text"))
 	}
-	id := w.open(map[string]any{"title": "Intake", "fields": fields})
-	var all []costly
-	for _, size := range w.sizes() {
+	id := w.publishForm(map[string]any{"title": "Intake", "fields": fields})
+	var all []costlyRequest
+	for _, size := range w.bodySizes() {
 		answers := map[string]any{}
 		for i := range 50 {
 			answers[fmt.Sprintf("t%d", i)] = strings.Repeat("x", min(19_000, size/51))
 		}
-		all = append(all, submits(fmt.Sprintf("stored, %d KB", size>>10), id, answers))
-		keyed := submits(fmt.Sprintf("with a key, %d KB", size>>10), id, answers)
+		all = append(all, submitRequest(fmt.Sprintf("stored, %d KB", size>>10), id, answers))
+		keyed := submitRequest(fmt.Sprintf("with a key, %d KB", size>>10), id, answers)
 		keyed.header = map[string]string{"Idempotency-Key": strings.Repeat("k", 250) + strconv.Itoa(size%1000)}
 		all = append(all, keyed)
 	}
 	return all
 }
 
-// crowd sends the requests on many connections at once.
-func crowd(w *costWorld, requests []costly, until <-chan struct{}) {
-	w.attackWith(w.some(100, 8), requests, until)
+// attackFromMany sends the requests on many connections at once.
+func attackFromMany(w *costFixture, requests []costlyRequest, until <-chan struct{}) {
+	w.attackWith(w.scaled(100, 8), requests, until)
 }

@@ -7,28 +7,27 @@ import (
 	"strings"
 )
 
-// ownerFamilies are requests of somebody with an account.
+// ownerFamilies are requests of a user with an account.
 func ownerFamilies() []family {
 	return []family{
-		{name: "definitions", make: expensiveDefinitions},
-		{name: "drafts", make: expensiveDrafts},
-		{name: "versions", make: expensiveVersions},
-		{name: "filters", make: expensiveFilters},
-		{name: "searches", make: expensiveSearches},
-		{name: "large", make: expensiveLarge, downloads: true},
-		{name: "words", make: expensiveWords},
-		{name: "exports", make: expensiveExports, downloads: true},
-		{name: "workspace", make: expensiveWorkspace},
+		{name: "definitions", build: expensiveDefinitions},
+		{name: "drafts", build: expensiveDrafts},
+		{name: "versions", build: expensiveVersions},
+		{name: "filters", build: expensiveFilters},
+		{name: "searches", build: expensiveSearches},
+		{name: "large", build: expensiveLarge, downloads: true},
+		{name: "words", build: expensiveWords},
+		{name: "exports", build: expensiveExports, downloads: true},
+		{name: "workspace", build: expensiveWorkspace},
 	}
 }
 
-// hostileDefinitions are bodies of up to 1 MB that describe a form; most are
-// refused in the end.
-func hostileDefinitions(w *costWorld) map[string]string {
+// hostileDefinitions are form definitions of up to 1 MB. Most are rejected.
+func hostileDefinitions(w *costFixture) map[string]string {
 	all := map[string]string{}
-	for _, size := range w.sizes() {
-		repeat := func(part string, room int) string {
-			return strings.TrimSuffix(strings.Repeat(part+",", room/(len(part)+1)), ",")
+	for _, size := range w.bodySizes() {
+		repeat := func(element string, size int) string {
+			return strings.TrimSuffix(strings.Repeat(element+",", size/(len(element)+1)), ",")
 		}
 		field := func(key, rest string) string {
 			return `{"kind":"short_text","key":"` + key + `","label":"x"` + rest + `}`
@@ -75,32 +74,32 @@ func defaultWords(size int) string {
 	return out.String()[1:]
 }
 
-// Definitions that are refused, or that are dear to check.
-func expensiveDefinitions(w *costWorld) []costly {
-	id := w.draft(map[string]any{"title": "Draft", "fields": []any{question("a", "short_text")}})
-	var all []costly
+// expensiveDefinitions sends definitions that are rejected or costly to validate.
+func expensiveDefinitions(w *costFixture) []costlyRequest {
+	id := w.createForm(map[string]any{"title": "Draft", "fields": []any{question("a", "short_text")}})
+	var all []costlyRequest
 	for name, body := range hostileDefinitions(w) {
-		all = append(all, costly{name: name, method: "PATCH", path: "/api/v1/forms/" + id, as: asToken, kind: jsonType, body: body})
+		all = append(all, costlyRequest{name: name, method: "PATCH", path: "/api/v1/forms/" + id, as: withToken, contentType: jsonType, body: body})
 	}
 	return all
 }
 
-// The same through the builder, whose answers are translated.
-func expensiveDrafts(w *costWorld) []costly {
-	id := w.draft(map[string]any{"title": "Draft", "fields": []any{question("a", "short_text")}})
-	var all []costly
+// expensiveDrafts sends the same through the builder, whose errors are translated.
+func expensiveDrafts(w *costFixture) []costlyRequest {
+	id := w.createForm(map[string]any{"title": "Draft", "fields": []any{question("a", "short_text")}})
+	var all []costlyRequest
 	for name, body := range hostileDefinitions(w) {
 		if strings.Contains(name, "sites") {
-			continue // which the builder does not send
+			continue // the builder does not send sites
 		}
-		all = append(all, costly{name: name, method: "PUT", path: "/forms/" + id + "/draft", as: asSession, kind: jsonType, body: body})
+		all = append(all, costlyRequest{name: name, method: "PUT", path: "/forms/" + id + "/draft", as: withSession, contentType: jsonType, body: body})
 	}
 	nested := `{"title":"T","fields":[{"kind":"short_text","show_if":` + strings.Repeat(`{"not":`, 4_000) + `{"field":"a"}` + strings.Repeat(`}`, 4_000) + `}]}`
-	return append(all, costly{name: "deep conditions, 28 KB", method: "PUT", path: "/forms/" + id + "/draft", as: asSession, kind: jsonType, body: nested})
+	return append(all, costlyRequest{name: "deep conditions, 28 KB", method: "PUT", path: "/forms/" + id + "/draft", as: withSession, contentType: jsonType, body: nested})
 }
 
-// large is a definition near the limit of its size, others for each number.
-func large(number, n int) map[string]any {
+// largeDefinition returns a definition near the size limit, different for each number.
+func largeDefinition(number, n int) map[string]any {
 	fields := []any{question("t", "long_text")}
 	for i := range n {
 		fields = append(fields, question(fmt.Sprintf("v%d_%d", number, i), "calculated", "expression", "len(t)"+strings.Repeat(" + 1", 80)))
@@ -111,41 +110,41 @@ func large(number, n int) map[string]any {
 	return map[string]any{"title": fmt.Sprintf("Version %d", number), "fields": fields}
 }
 
-// A form with many large versions, read in every way that needs them.
-func expensiveVersions(w *costWorld) []costly {
-	id, n := w.largest(w.some(240, 60), func(n int) map[string]any { return large(0, n) })
-	for number := range w.some(19, 3) {
-		w.call("PATCH", "/api/v1/forms/"+id, encoded(w.t, large(number+1, n*9/10)))
-		w.call("POST", "/api/v1/forms/"+id+"/publish", "")
+// expensiveVersions reads a form with many large versions in every way that needs them.
+func expensiveVersions(w *costFixture) []costlyRequest {
+	id, n := w.publishLargest(w.scaled(240, 60), func(n int) map[string]any { return largeDefinition(0, n) })
+	for number := range w.scaled(19, 3) {
+		w.mustCall("PATCH", "/api/v1/forms/"+id, mustJSON(w.t, largeDefinition(number+1, n*9/10)))
+		w.mustCall("POST", "/api/v1/forms/"+id+"/publish", "")
 	}
 	w.fill(id, 20, func(int) map[string]any { return map[string]any{"t": "hello"} })
 	api, pages := "/api/v1/forms/"+id, "/forms/"+id
-	return []costly{
-		gets("summary", api+"/summary", asToken),
-		gets("list", api+"/responses", asToken),
-		gets("feed", api+"/responses?after=", asToken),
-		gets("search", api+"/responses?search=o1", asToken),
-		gets("filter", api+"/responses?answers%5Bt%5D=hello", asToken),
-		gets("export", api+"/responses/export?format=csv", asToken),
-		gets("versions", api+"/versions?per_page=200", asToken),
-		gets("summary page", pages+"/summary", asSession),
-		gets("responses page", pages+"/responses", asSession),
-		gets("responses page, search", pages+"/responses?search=o1", asSession),
-		gets("responses page, sorted", pages+"/responses?by=t", asSession),
-		gets("builder", pages+"/build", asSession),
-		posts("earlier version", id, url.Values{"_version": {"1"}, "_page": {"0"}, "_go": {"look"}, "t": {"x"}}),
-		{name: "publish unchanged", method: "POST", path: api + "/publish", as: asToken},
+	return []costlyRequest{
+		getRequest("summary", api+"/summary", withToken),
+		getRequest("list", api+"/responses", withToken),
+		getRequest("feed", api+"/responses?after=", withToken),
+		getRequest("search", api+"/responses?search=o1", withToken),
+		getRequest("filter", api+"/responses?answers%5Bt%5D=hello", withToken),
+		getRequest("export", api+"/responses/export?format=csv", withToken),
+		getRequest("versions", api+"/versions?per_page=200", withToken),
+		getRequest("summary page", pages+"/summary", withSession),
+		getRequest("responses page", pages+"/responses", withSession),
+		getRequest("responses page, search", pages+"/responses?search=o1", withSession),
+		getRequest("responses page, sorted", pages+"/responses?by=t", withSession),
+		getRequest("builder", pages+"/build", withSession),
+		postRequest("earlier version", id, url.Values{"_version": {"1"}, "_page": {"0"}, "_go": {"look"}, "t": {"x"}}),
+		{name: "publish unchanged", method: "POST", path: api + "/publish", as: withToken},
 	}
 }
 
-// Filters by very many answers, each time others.
-func expensiveFilters(w *costWorld) []costly {
+// expensiveFilters filters by very many answers, different ones each time.
+func expensiveFilters(w *costFixture) []costlyRequest {
 	fields := []any{question("t", "short_text"), question("mc", "multiple_choice", "options", options(200))}
 	for i := range 20 {
 		fields = append(fields, question(fmt.Sprintf("m%d", i), "matrix", "rows", options(100), "options", options(3), "several", i%2 == 0))
 	}
-	id := w.open(map[string]any{"title": "Filters", "fields": fields})
-	w.fill(id, w.some(2000, 20), func(i int) map[string]any {
+	id := w.publishForm(map[string]any{"title": "Filters", "fields": fields})
+	w.fill(id, w.scaled(2000, 20), func(i int) map[string]any {
 		return map[string]any{"t": fmt.Sprint(i), "mc": []any{"o1", "o2"}, "m0": map[string]any{"o1": []any{"o1"}}}
 	})
 	query := func(n int) string {
@@ -156,61 +155,61 @@ func expensiveFilters(w *costWorld) []costly {
 		return out.String()
 	}
 	api := "/api/v1/forms/" + id
-	all := []costly{
-		gets("one value", api+"/responses?answers%5Bt%5D=7", asToken),
-		gets("many deep pages", api+"/responses?page=90&per_page=20&search=1", asToken),
+	all := []costlyRequest{
+		getRequest("one value", api+"/responses?answers%5Bt%5D=7", withToken),
+		getRequest("many deep pages", api+"/responses?page=90&per_page=20&search=1", withToken),
 	}
 	for _, n := range []int{5, 10, 1050} {
-		for range w.some(4, 1) {
-			kept := query(n)
+		for range w.scaled(4, 1) {
+			filters := query(n)
 			all = append(all,
-				gets(fmt.Sprintf("list, %d filters", n), api+"/responses?per_page=200"+kept, asToken),
-				gets(fmt.Sprintf("feed, %d filters", n), api+"/responses?after=&limit=1000"+kept, asToken),
-				gets(fmt.Sprintf("export, %d filters", n), api+"/responses/export?format=jsonl"+kept, asToken))
+				getRequest(fmt.Sprintf("list, %d filters", n), api+"/responses?per_page=200"+filters, withToken),
+				getRequest(fmt.Sprintf("feed, %d filters", n), api+"/responses?after=&limit=1000"+filters, withToken),
+				getRequest(fmt.Sprintf("export, %d filters", n), api+"/responses/export?format=jsonl"+filters, withToken))
 		}
 	}
-	for i := range w.some(150, 5) { // each is another statement
-		all = append(all, gets("other filters", api+"/responses?per_page=1"+query(1+i%10), asToken))
+	for i := range w.scaled(150, 5) { // each is a different SQL statement
+		all = append(all, getRequest("other filters", api+"/responses?per_page=1"+query(1+i%10), withToken))
 	}
 	return all
 }
 
-// Searches in long answers that nearly match everywhere.
-func expensiveSearches(w *costWorld) []costly {
-	id := w.open(map[string]any{"title": "Searches", "fields": []any{question("t", "long_text"), question("n", "number"), question("mc", "multiple_choice", "options", options(1000))}})
-	w.fill(id, w.some(1000, 10), func(i int) map[string]any {
+// expensiveSearches searches long answers that almost match everywhere.
+func expensiveSearches(w *costFixture) []costlyRequest {
+	id := w.publishForm(map[string]any{"title": "Searches", "fields": []any{question("t", "long_text"), question("n", "number"), question("mc", "multiple_choice", "options", options(1000))}})
+	w.fill(id, w.scaled(1000, 10), func(i int) map[string]any {
 		return map[string]any{"t": strings.Repeat("aÄ", 2000) + fmt.Sprint(i), "n": i, "mc": []any{"o1"}}
 	})
-	for i := range w.some(200, 3) {
-		w.draft(map[string]any{"title": fmt.Sprint("Form ", i), "description": strings.Repeat("aÄ", 2_400), "fields": []any{}})
+	for i := range w.scaled(200, 3) {
+		w.createForm(map[string]any{"title": fmt.Sprint("Form ", i), "description": strings.Repeat("aÄ", 2_400), "fields": []any{}})
 	}
-	var all []costly
+	var all []costlyRequest
 	for name, text := range map[string]string{
 		"nearly": strings.Repeat("aä", 99) + "b", "wildcards": strings.Repeat("%", 190), "underscores": strings.Repeat("_", 190), "options": "o", "quotes": strings.Repeat(`"`, 190), "nothing": "zzz",
 	} {
 		query := "search=" + url.QueryEscape(text)
 		all = append(all,
-			gets(name+", list", "/api/v1/forms/"+id+"/responses?"+query, asToken),
-			gets(name+", feed", "/api/v1/forms/"+id+"/responses?after=&"+query, asToken),
-			gets(name+", page", "/forms/"+id+"/responses?"+query, asSession),
-			gets(name+", forms", "/api/v1/forms?"+query, asToken),
-			gets(name+", home", "/?"+query, asSession))
+			getRequest(name+", list", "/api/v1/forms/"+id+"/responses?"+query, withToken),
+			getRequest(name+", feed", "/api/v1/forms/"+id+"/responses?after=&"+query, withToken),
+			getRequest(name+", page", "/forms/"+id+"/responses?"+query, withSession),
+			getRequest(name+", forms", "/api/v1/forms?"+query, withToken),
+			getRequest(name+", home", "/?"+query, withSession))
 	}
 	return append(all,
-		gets("sorted by a text", "/forms/"+id+"/responses?by=t", asSession),
-		gets("sorted by a number", "/forms/"+id+"/responses?by=-n", asSession),
-		costly{name: "deletion of what nothing matches", method: "DELETE", path: "/api/v1/forms/" + id + "/responses?search=" + url.QueryEscape(strings.Repeat("aä", 99)+"b"), as: asToken},
-		gets("long text contains", "/forms/"+id+"/responses?where=t&is="+url.QueryEscape(strings.Repeat("aä", 900)+"b"), asSession))
+		getRequest("sorted by a text", "/forms/"+id+"/responses?by=t", withSession),
+		getRequest("sorted by a number", "/forms/"+id+"/responses?by=-n", withSession),
+		costlyRequest{name: "deletion of what nothing matches", method: "DELETE", path: "/api/v1/forms/" + id + "/responses?search=" + url.QueryEscape(strings.Repeat("aä", 99)+"b"), as: withToken},
+		getRequest("long text contains", "/forms/"+id+"/responses?where=t&is="+url.QueryEscape(strings.Repeat("aä", 900)+"b"), withSession))
 }
 
-// Responses as large as they can be, many in one answer.
-func expensiveLarge(w *costWorld) []costly {
+// expensiveLarge reads many responses of maximum size at once.
+func expensiveLarge(w *costFixture) []costlyRequest {
 	var fields []any
 	for i := range 13 {
 		fields = append(fields, question(fmt.Sprintf("t%d", i), "long_text"))
 	}
-	id := w.open(map[string]any{"title": "Large", "fields": fields})
-	w.fill(id, w.some(200, 5), func(int) map[string]any {
+	id := w.publishForm(map[string]any{"title": "Large", "fields": fields})
+	w.fill(id, w.scaled(200, 5), func(int) map[string]any {
 		answers := map[string]any{}
 		for i := range 13 {
 			answers[fmt.Sprintf("t%d", i)] = strings.Repeat("x", 19_900)
@@ -218,40 +217,40 @@ func expensiveLarge(w *costWorld) []costly {
 		return answers
 	})
 	api, pages := "/api/v1/forms/"+id, "/forms/"+id
-	return []costly{
-		gets("list", api+"/responses?per_page=200", asToken),
-		gets("feed", api+"/responses?after=&limit=1000", asToken),
-		gets("page", pages+"/responses", asSession),
-		gets("summary", pages+"/summary", asSession),
-		gets("csv", api+"/responses/export?format=csv", asToken),
-		gets("xlsx", api+"/responses/export?format=xlsx", asToken),
+	return []costlyRequest{
+		getRequest("list", api+"/responses?per_page=200", withToken),
+		getRequest("feed", api+"/responses?after=&limit=1000", withToken),
+		getRequest("page", pages+"/responses", withSession),
+		getRequest("summary", pages+"/summary", withSession),
+		getRequest("csv", api+"/responses/export?format=csv", withToken),
+		getRequest("xlsx", api+"/responses/export?format=xlsx", withToken),
 	}
 }
 
-// Own words beside the options, other ones in each response: all are counted.
-func expensiveWords(w *costWorld) []costly {
+// expensiveWords counts free text answers that differ in each response.
+func expensiveWords(w *costFixture) []costlyRequest {
 	var fields []any
 	for i := range 20 {
 		fields = append(fields, question(fmt.Sprintf("o%d", i), "single_choice", "options", options(2), "other", true))
 	}
-	id := w.open(map[string]any{"title": "Words", "fields": fields})
-	w.fill(id, w.some(1000, 20), func(n int) map[string]any {
+	id := w.publishForm(map[string]any{"title": "Words", "fields": fields})
+	w.fill(id, w.scaled(1000, 20), func(n int) map[string]any {
 		answers := map[string]any{}
 		for i := range 20 {
 			answers[fmt.Sprintf("o%d", i)] = fmt.Sprintf("%d %d ", n, i) + strings.Repeat("x", 480)
 		}
 		return answers
 	})
-	return []costly{
-		gets("summary", "/api/v1/forms/"+id+"/summary", asToken), gets("summary page", "/forms/"+id+"/summary", asSession),
-		submits("one more", id, map[string]any{"o0": strings.Repeat("y", 480)}), gets("summary after one more", "/api/v1/forms/"+id+"/summary", asToken),
-		{name: "publish", method: "POST", path: "/api/v1/forms/" + id + "/publish", as: asToken},
+	return []costlyRequest{
+		getRequest("summary", "/api/v1/forms/"+id+"/summary", withToken), getRequest("summary page", "/forms/"+id+"/summary", withSession),
+		submitRequest("one more", id, map[string]any{"o0": strings.Repeat("y", 480)}), getRequest("summary after one more", "/api/v1/forms/"+id+"/summary", withToken),
+		{name: "publish", method: "POST", path: "/api/v1/forms/" + id + "/publish", as: withToken},
 	}
 }
 
-// wide opens a form whose responses have as many columns as can be.
-func (w *costWorld) wide() string {
-	id, _ := w.largest(w.some(60, 5), func(n int) map[string]any {
+// publishWideForm publishes a form with as many columns as possible.
+func (w *costFixture) publishWideForm() string {
+	id, _ := w.publishLargest(w.scaled(60, 5), func(n int) map[string]any {
 		fields := []any{question("t", "long_text")}
 		for i := range n {
 			fields = append(fields, question(fmt.Sprintf("m%d", i), "matrix", "rows", options(100), "options", options(2)))
@@ -261,60 +260,60 @@ func (w *costWorld) wide() string {
 	return id
 }
 
-// Exports of definitions with very many columns.
-func expensiveExports(w *costWorld) []costly {
-	id := w.wide()
-	w.fill(id, w.some(200, 20), func(int) map[string]any { return map[string]any{"t": strings.Repeat("=x", 200)} })
-	var all []costly
+// expensiveExports exports forms with very many columns.
+func expensiveExports(w *costFixture) []costlyRequest {
+	id := w.publishWideForm()
+	w.fill(id, w.scaled(200, 20), func(int) map[string]any { return map[string]any{"t": strings.Repeat("=x", 200)} })
+	var all []costlyRequest
 	for _, format := range []string{"csv", "xlsx", "jsonl"} {
 		all = append(all,
-			gets(format, "/api/v1/forms/"+id+"/responses/export?format="+format, asToken),
-			gets(format+" by page", "/forms/"+id+"/responses/export?format="+format, asSession))
+			getRequest(format, "/api/v1/forms/"+id+"/responses/export?format="+format, withToken),
+			getRequest(format+" by page", "/forms/"+id+"/responses/export?format="+format, withSession))
 	}
-	if !w.small { // it holds what every other family made
-		all = append(all, gets("account", "/account/download", asSession))
+	if !w.small { // the download contains the data of every other family
+		all = append(all, getRequest("account", "/account/download", withSession))
 	}
 	return all
 }
 
-// Pages of the workspace for a form with very many columns.
-func expensiveWorkspace(w *costWorld) []costly {
-	id := w.wide()
+// expensiveWorkspace opens the workspace pages of a form with very many columns.
+func expensiveWorkspace(w *costFixture) []costlyRequest {
+	id := w.publishWideForm()
 	w.fill(id, 30, func(int) map[string]any {
 		return map[string]any{"t": strings.Repeat("x", 2000), "m0": map[string]any{"o1": "o1"}}
 	})
-	flow, _ := w.largest(w.some(240, 40), func(n int) map[string]any {
-		steps := []any{question("a", "yes_no")}
+	flow, _ := w.publishLargest(w.scaled(240, 40), func(n int) map[string]any {
+		fields := []any{question("a", "yes_no")}
 		jump := map[string]any{"to": "bye", "if": map[string]any{"field": "a", "op": "answered"}}
 		for i := range n {
-			steps = append(steps, question(fmt.Sprintf("p%d", i), "page_break"), question(fmt.Sprintf("q%d", i), "yes_no", "jumps", []any{jump}))
+			fields = append(fields, question(fmt.Sprintf("p%d", i), "page_break"), question(fmt.Sprintf("q%d", i), "yes_no", "jumps", []any{jump}))
 		}
-		return map[string]any{"title": "Flow", "fields": steps, "endings": []any{map[string]any{"key": "bye", "title": "Bye"}}}
+		return map[string]any{"title": "Flow", "fields": fields, "endings": []any{map[string]any{"key": "bye", "title": "Bye"}}}
 	})
 	pages := "/forms/" + id
 	var columns strings.Builder
 	for i := 0; columns.Len() < 24<<10; i++ {
 		fmt.Fprintf(&columns, "&column=m%d.o%d", i%60, i/60%100)
 	}
-	all := []costly{
-		gets("all columns", pages+"/responses?"+columns.String()[1:], asSession),
-		gets("long column", pages+"/responses?column="+strings.Repeat("x", 24<<10), asSession),
-		gets("long search", pages+"/responses?search="+strings.Repeat("x", 24<<10), asSession),
-		gets("deleted", pages+"/responses?deleted="+strings.Repeat("x,", 12<<10), asSession),
-		gets("preview page", pages+"/preview?page=0", asSession),
-		gets("flow", "/forms/"+flow+"/flow", asSession),
-		gets("next", "/signin?next=/"+strings.Repeat("x", 24<<10), asNobody),
+	all := []costlyRequest{
+		getRequest("all columns", pages+"/responses?"+columns.String()[1:], withSession),
+		getRequest("long column", pages+"/responses?column="+strings.Repeat("x", 24<<10), withSession),
+		getRequest("long search", pages+"/responses?search="+strings.Repeat("x", 24<<10), withSession),
+		getRequest("deleted", pages+"/responses?deleted="+strings.Repeat("x,", 12<<10), withSession),
+		getRequest("preview page", pages+"/preview?page=0", withSession),
+		getRequest("flow", "/forms/"+flow+"/flow", withSession),
+		getRequest("next", "/signin?next=/"+strings.Repeat("x", 24<<10), anonymous),
 	}
 	restored, uris := url.Values{}, url.Values{"name": {"App"}, "scope": slices.Repeat([]string{"forms:read"}, 800), "redirect_uris": {strings.Repeat("https://a.example/\n", 2_000)}}
 	for i := range 1_200 {
 		restored.Add("response", fmt.Sprintf("rsp_01k9z8m7q3e4r5t6y7v8w9%04d", i))
 	}
 	all = append(all,
-		costly{name: "restore", method: "POST", path: pages + "/responses/restore", as: asSession, kind: formType, body: restored.Encode()},
-		costly{name: "application", method: "POST", path: "/applications", as: asSession, kind: formType, body: uris.Encode()},
-		costly{name: "sites", method: "POST", path: pages + "/share", as: asSession, kind: formType, body: url.Values{"slug": {"x"}, "sites": {strings.Repeat("https://a.example ", 3_000)}}.Encode()})
+		costlyRequest{name: "restore", method: "POST", path: pages + "/responses/restore", as: withSession, contentType: formType, body: restored.Encode()},
+		costlyRequest{name: "application", method: "POST", path: "/applications", as: withSession, contentType: formType, body: uris.Encode()},
+		costlyRequest{name: "sites", method: "POST", path: pages + "/share", as: withSession, contentType: formType, body: url.Values{"slug": {"x"}, "sites": {strings.Repeat("https://a.example ", 3_000)}}.Encode()})
 	for _, page := range []string{"/responses", "/summary", "/build", "/share", "/flow", "/preview", "/code/qr.png", "/code/qr.svg"} {
-		all = append(all, gets(page, pages+page, asSession))
+		all = append(all, getRequest(page, pages+page, withSession))
 	}
 	return all
 }

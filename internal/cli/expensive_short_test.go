@@ -8,86 +8,87 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Bounds of the short version. They are generous: what they find grows faster
-// than its input.
+// Limits of the short version. They are generous and detect cost that grows faster than
+// the input.
 const (
-	// Bytes allocated for a request, client included: for any, and for each byte
-	// sent or answered.
+	// Bytes allocated by client and server: a base amount, plus an amount per byte sent
+	// or received.
 	allocatedAny  = 32 << 20
 	allocatedEach = 80
-	// Bytes of an answer, for any request and for each byte sent.
+	// Bytes of a response: a base amount, plus an amount per byte sent.
 	answeredAny  = 3 << 20
 	answeredEach = 12
 )
 
-// countExpensive is the short version: every family in this process, with bytes
-// counted and no clock.
+// countExpensive is the short version: every family runs in this process, and bytes are
+// counted instead of time.
 func countExpensive(t *testing.T, place storetest.Place, list []family, seed uint64) {
-	w := newCostWorld(t, place)
+	w := newCostFixture(t, place)
 	w.small = true
 	s := clitest.Start(t, place, "--rate-limit=off", "--signup=open")
 	for _, f := range list {
 		t.Run(f.name, func(t *testing.T) {
-			world := *w
-			world.t, world.base, world.rand = t, s.URL, generatorOf(seed, f.name)
-			requests := f.make(&world)
-			if f.beside != nil {
-				world.countBeside(f, requests)
+			fixture := *w
+			fixture.t, fixture.base, fixture.rand = t, s.URL, newRandom(seed, f.name)
+			requests := f.build(&fixture)
+			if f.background != nil {
+				fixture.countWithBackground(f, requests)
 			}
 			for _, r := range requests {
-				world.count(f, r)
+				fixture.countRequest(f, r)
 			}
 		})
 	}
 }
 
-// count sends a request and checks what it allocated and what it was answered. What
-// is made once, such as a compiled form, is not counted: then the second time is.
-func (w *costWorld) count(f family, r costly) {
+// countRequest sends a request and checks the bytes that it allocated and received. If
+// the first attempt is expensive, the second one counts, so that one-time work such as
+// compiling a form is ignored.
+func (w *costFixture) countRequest(f family, r costlyRequest) {
 	w.t.Helper()
-	var out sent
-	spent := 0
+	var out outcome
+	spentBytes := 0
 	for range 2 {
-		before := allocated()
+		before := allocatedBytes()
 		out = w.send(r)
-		spent = allocated() - before
-		if spent <= allocatedAny {
+		spentBytes = allocatedBytes() - before
+		if spentBytes <= allocatedAny {
 			break
 		}
 	}
 	if out.err != nil || out.status >= 500 {
 		w.t.Errorf("%s: %d %v", r.name, out.status, out.err)
 	}
-	if bound := answeredAny + answeredEach*out.bytes; !f.downloads && out.answered > bound {
-		w.t.Errorf("%s: %d bytes sent, %s answered", r.name, out.bytes, megabytes(out.answered))
+	if bound := answeredAny + answeredEach*out.bytes; !f.downloads && out.responseBytes > bound {
+		w.t.Errorf("%s: %d bytes sent, %s answered", r.name, out.bytes, megabytes(out.responseBytes))
 	}
-	if bound := allocatedAny + allocatedEach*(out.bytes+out.answered); spent > bound {
-		w.t.Errorf("%s: %d bytes sent, %d answered, %s allocated, at most %s", r.name, out.bytes, out.answered, megabytes(spent), megabytes(bound))
+	if bound := allocatedAny + allocatedEach*(out.bytes+out.responseBytes); spentBytes > bound {
+		w.t.Errorf("%s: %d bytes sent, %d answered, %s allocated, at most %s", r.name, out.bytes, out.responseBytes, megabytes(spentBytes), megabytes(bound))
 	}
 }
 
-// countBeside checks that a stranger is served while connections are held.
-func (w *costWorld) countBeside(f family, requests []costly) {
+// countWithBackground checks that a stranger is served during the background activity.
+func (w *costFixture) countWithBackground(f family, requests []costlyRequest) {
 	w.t.Helper()
-	until, over := make(chan struct{}), make(chan struct{})
-	before := allocated()
+	stop, finished := make(chan struct{}), make(chan struct{})
+	before := allocatedBytes()
 	go func() {
-		defer close(over)
-		f.beside(w, requests, until)
+		defer close(finished)
+		f.background(w, requests, stop)
 	}()
-	if waits := w.probe(0); len(waits.failed) > 0 {
-		w.t.Errorf("a stranger's requests failed: %q", waits.failed)
+	if strangerWaits := w.measureStranger(0); len(strangerWaits.failed) > 0 {
+		w.t.Errorf("a stranger's requests failed: %q", strangerWaits.failed)
 	}
-	close(until)
-	<-over
-	// Each sign-in takes 19 MiB for its hash.
-	if spent := allocated() - before; len(requests) == 0 && spent > (minRounds+1)*20<<20+allocatedAny {
-		w.t.Errorf("%s allocated", megabytes(spent))
+	close(stop)
+	<-finished
+	// Each sign-in allocates 19 MiB for its hash.
+	if spentBytes := allocatedBytes() - before; len(requests) == 0 && spentBytes > (minRounds+1)*20<<20+allocatedAny {
+		w.t.Errorf("%s allocated", megabytes(spentBytes))
 	}
 }
 
-// allocated is how many bytes the process has allocated so far.
-func allocated() int {
+// allocatedBytes returns the bytes that the process has allocated so far.
+func allocatedBytes() int {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	return int(stats.TotalAlloc)

@@ -12,96 +12,97 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// The second part of "make hostile" sends requests that are valid or nearly so
-// and built to cost much: long lists, wide and deep values, pipes, expressions,
-// filters, searches, versions, abandoned readers, idle sockets, against forms
-// built to make them dearer. Each family is a class of such requests.
+// The second part of "make hostile" sends requests that are valid or almost valid and
+// designed to be expensive: long lists, wide and deep values, pipes, expressions,
+// filters, searches, versions, abandoned requests and idle connections, on forms that
+// make them more expensive. Each family is a class of such requests.
 //
-//	make hostile HOSTILE=0                      every family, no malformed requests
-//	make hostile HOSTILE=0 EXPENSIVE=pipes,lists  only these
+//	make hostile HOSTILE=0                        every family, no malformed requests
+//	make hostile HOSTILE=0 EXPENSIVE=pipes,lists  only these families
 //
-// EXPENSIVE ("all" or names separated by commas) chooses the full version: the
-// program runs as a process of its own, and its CPU time, its memory and the
-// waits of a stranger are measured. They need a quiet machine. Without it, as in
-// "make test", the service runs in the test's process with smaller inputs, and
-// bytes are counted instead: those allocated and those answered.
+// If EXPENSIVE is set ("all" or names separated by commas), the full version runs: the
+// server is a separate process, and its CPU time, its memory and the waiting time of a
+// stranger are measured. It needs an idle machine. Otherwise, as in "make test", the
+// server runs in the test process with smaller inputs, and only allocated and received
+// bytes are counted.
 const (
 	expensiveFamilies = "EXPENSIVE"
 
-	// mostCPU is what a request may cost for each 100 KB that it sends; one that
-	// sends less counts as 100 KB.
-	mostCPU  = 250 * time.Millisecond
+	// maxCPU is the CPU time that a request may cost for each 100 KB sent. Smaller
+	// requests count as 100 KB.
+	maxCPU   = 250 * time.Millisecond
 	cpuBytes = 100 << 10
-	// mostKept is the memory that may remain over that of an idle server.
-	mostKept = 64 << 20
-	// mostWait is how long a stranger may wait, in the median.
-	mostWait = 500 * time.Millisecond
+	// maxRetained is the memory that may remain above that of an idle server.
+	maxRetained = 64 << 20
+	// maxWait is the median time that a stranger may wait.
+	maxWait = 500 * time.Millisecond
 )
 
-// costly is one request that is meant to be expensive.
-type costly struct {
-	name   string // of the variant, for the report
-	method string
-	path   string
-	as     identity
-	kind   string // content type
-	body   string
-	header map[string]string
-	cut    bool // the client closes the connection as soon as it has sent
+// costlyRequest is a request that is designed to be expensive.
+type costlyRequest struct {
+	name        string // variant, for the report
+	method      string
+	path        string
+	as          identity
+	contentType string
+	body        string
+	header      map[string]string
+	abandoned   bool // the client disconnects after sending
 }
 
-// identity says how a request authenticates.
+// identity is how a request authenticates.
 type identity int
 
 const (
-	asNobody identity = iota
-	asToken
-	asSession
+	anonymous identity = iota
+	withToken
+	withSession
 )
 
 // family is a class of expensive requests.
 type family struct {
 	name string
-	// make builds the forms and returns the requests to send.
-	make func(w *costWorld) []costly
-	// downloads says that requests ask for all that is stored: what they are
-	// answered counts as sent.
+	// build creates the forms and returns the requests.
+	build func(w *costFixture) []costlyRequest
+	// downloads is true for requests that read all stored data: the bytes received
+	// count as sent.
 	downloads bool
-	// limited keeps the server's default rate limits, which others run without.
+	// limited keeps the default rate limits; other families run without.
 	limited bool
-	// files, if set, is how many files and connections the server may have open.
+	// files, if set, is the limit of open files and connections of the server.
 	files int
-	// beside runs during the stranger's probe in place of the requests.
-	beside func(w *costWorld, requests []costly, until <-chan struct{})
+	// background replaces the attack during the stranger's requests.
+	background func(w *costFixture, requests []costlyRequest, until <-chan struct{})
 }
 
-// families is every class there is.
+// families returns all families.
 func families() []family {
 	return slices.Concat(answerFamilies(), pageFamilies(), ownerFamilies(), lineFamilies())
 }
 
-// No request costs more than its size justifies, and strangers notice none.
+// TestExpensiveRequests: no request costs more than its size justifies, and other users
+// are not affected.
 func TestExpensiveRequests(t *testing.T) {
-	chosen, seed := os.Getenv(expensiveFamilies), setting(t, hostileSeed, 1)
+	selected, seed := os.Getenv(expensiveFamilies), envInt(t, hostileSeed, 1)
 	list := families()
-	if chosen != "" && chosen != "all" {
-		names := strings.Split(chosen, ",")
+	if selected != "" && selected != "all" {
+		names := strings.Split(selected, ",")
 		list = slices.DeleteFunc(list, func(f family) bool { return !slices.Contains(names, f.name) })
 		if len(list) != len(names) {
-			t.Fatalf("%s=%s: the families are %s", expensiveFamilies, chosen, familyNames())
+			t.Fatalf("%s=%s: the families are %s", expensiveFamilies, selected, familyNames())
 		}
 	}
-	// One engine after the other, and beside no other test: what is measured is
-	// the whole process.
+	// The engines run one after the other and not in parallel with other tests, because
+	// the whole process is measured.
 	for _, engine := range []struct {
-		name  string
-		place func(testing.TB) storetest.Place
+		name     string
+		newPlace func(testing.TB) storetest.Place
 	}{{"sqlite", storetest.SQLite}, {"postgres", storetest.Postgres}} {
 		t.Run(engine.name, func(t *testing.T) {
-			if chosen == "" {
-				countExpensive(t, engine.place(t), list, uint64(seed))
+			if selected == "" {
+				countExpensive(t, engine.newPlace(t), list, uint64(seed))
 			} else {
-				measureExpensive(t, engine.place(t), list, uint64(seed))
+				measureExpensive(t, engine.newPlace(t), list, uint64(seed))
 			}
 		})
 	}
@@ -115,8 +116,8 @@ func familyNames() string {
 	return strings.Join(names, ", ")
 }
 
-// generatorOf makes the random choices of one family depend on the seed alone.
-func generatorOf(seed uint64, name string) *rand.Rand {
+// newRandom makes the random choices of a family depend only on the seed.
+func newRandom(seed uint64, name string) *rand.Rand {
 	var sum uint64
 	for _, c := range []byte(name) {
 		sum = sum*31 + uint64(c)

@@ -18,16 +18,16 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// requestLimit is how long an expensive request may take before it is given up.
+// requestLimit is the timeout of an expensive request.
 const requestLimit = 20 * time.Second
 
-// costWorld is what expensive requests work on: an account that attacks, and a
+// costFixture is the data that expensive requests use: an attacker's account, and a
 // stranger with a small open form.
-type costWorld struct {
+type costFixture struct {
 	t     *testing.T
 	rand  *rand.Rand
-	small bool   // the short version: fewer and smaller requests
-	base  string // address of the server, which may change between families
+	small bool   // short version: fewer and smaller requests
+	base  string // URL of the server, which changes between families
 
 	app     clitest.App
 	token   string // of the attacker
@@ -40,14 +40,14 @@ type costWorld struct {
 
 const stranger = "bea@example.com"
 
-// newCostWorld makes the accounts in an empty place.
-func newCostWorld(t *testing.T, place storetest.Place) *costWorld {
+// newCostFixture creates the accounts in an empty database.
+func newCostFixture(t *testing.T, place storetest.Place) *costFixture {
 	t.Helper()
 	s := clitest.Start(t, place)
 	defer s.Stop()
 	s.Command(clitest.Password+"\n", "user", "add", ada, "--language=de", "--password-stdin")
 	s.AddUser(stranger)
-	w := &costWorld{t: t, app: s.AddApp(ada, "https://app.example.com/cb"), client: clientFrom("127.0.0.1")}
+	w := &costFixture{t: t, app: s.AddApp(ada, "https://app.example.com/cb"), client: clientFrom("127.0.0.1")}
 	b := s.Browser()
 	b.SignIn(ada)
 	token := s.Exchange(w.app, b.Allow(w.app.AuthorizeURL(allScopes)).Query().Get("code"))
@@ -60,13 +60,13 @@ func newCostWorld(t *testing.T, place storetest.Place) *costWorld {
 		w.cookie += c.Name + "=" + c.Value + "; "
 	}
 	w.base = s.URL
-	strangers := *w
-	strangers.token = s.Token(stranger, w.app, allScopes).Access
-	w.public = strangers.open(map[string]any{"title": "Order", "fields": []any{question("note", "long_text")}})
+	strangerFixture := *w
+	strangerFixture.token = s.Token(stranger, w.app, allScopes).Access
+	w.public = strangerFixture.publishForm(map[string]any{"title": "Order", "fields": []any{question("note", "long_text")}})
 	return w
 }
 
-// clientFrom is a client with a loopback address of its own.
+// clientFrom returns a client that connects from a loopback address.
 func clientFrom(address string) *http.Client {
 	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}, Timeout: requestLimit}
 	return &http.Client{
@@ -76,17 +76,17 @@ func clientFrom(address string) *http.Client {
 	}
 }
 
-// sent is what became of a request.
-type sent struct {
-	status   int
-	bytes    int // sent
-	answered int // bytes of the body
-	took     time.Duration
-	err      error
+// outcome is the result of a request.
+type outcome struct {
+	status        int
+	bytes         int // sent
+	responseBytes int // length of the body
+	took          time.Duration
+	err           error
 }
 
-// raw is a request as it goes over the line.
-func (w *costWorld) raw(c costly) []byte {
+// encode returns a request as bytes.
+func (w *costFixture) encode(c costlyRequest) []byte {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s %s HTTP/1.1\r\nHost: %s\r\n", c.method, c.path, strings.TrimPrefix(w.base, "http://"))
 	for name, value := range w.headers(c) {
@@ -96,16 +96,16 @@ func (w *costWorld) raw(c costly) []byte {
 	return out.Bytes()
 }
 
-func (w *costWorld) headers(c costly) map[string]string {
+func (w *costFixture) headers(c costlyRequest) map[string]string {
 	all := map[string]string{}
 	switch c.as {
-	case asToken:
+	case withToken:
 		all["Authorization"] = "Bearer " + w.token
-	case asSession:
+	case withSession:
 		all["Cookie"] = strings.TrimSuffix(w.cookie, "; ")
 	}
-	if c.kind != "" {
-		all["Content-Type"] = c.kind
+	if c.contentType != "" {
+		all["Content-Type"] = c.contentType
 	}
 	for name, value := range c.header {
 		all[name] = value
@@ -113,57 +113,57 @@ func (w *costWorld) headers(c costly) map[string]string {
 	return all
 }
 
-// send sends a request and throws the answer away.
-func (w *costWorld) send(c costly) sent {
+// send sends a request and discards the body of the response.
+func (w *costFixture) send(c costlyRequest) outcome {
 	start := time.Now()
-	if c.cut {
+	if c.abandoned {
 		return w.abandon(c)
 	}
-	r, err := http.NewRequest(c.method, w.base+strings.ReplaceAll(c.path, hereInQuery, url.QueryEscape(w.base)), strings.NewReader(c.body))
+	r, err := http.NewRequest(c.method, w.base+strings.ReplaceAll(c.path, serverInQuery, url.QueryEscape(w.base)), strings.NewReader(c.body))
 	if err != nil {
 		w.t.Fatalf("%s: %v", c.name, err)
 	}
-	out := sent{bytes: len(c.path) + len(c.body)}
+	out := outcome{bytes: len(c.path) + len(c.body)}
 	for name, value := range w.headers(c) {
 		r.Header.Set(name, value)
 		out.bytes += len(name) + len(value)
 	}
 	res, err := w.client.Do(r)
 	if err != nil {
-		return sent{bytes: out.bytes, took: time.Since(start), err: err}
+		return outcome{bytes: out.bytes, took: time.Since(start), err: err}
 	}
 	defer res.Body.Close()
 	n, err := io.Copy(io.Discard, res.Body)
-	out.status, out.answered, out.took, out.err = res.StatusCode, int(n), time.Since(start), err
+	out.status, out.responseBytes, out.took, out.err = res.StatusCode, int(n), time.Since(start), err
 	return out
 }
 
 // abandon sends a request and closes the connection without reading.
-func (w *costWorld) abandon(c costly) sent {
-	raw := w.raw(c)
+func (w *costFixture) abandon(c costlyRequest) outcome {
+	raw := w.encode(c)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(w.base, "http://"))
 	if err != nil {
-		return sent{err: err}
+		return outcome{err: err}
 	}
 	defer conn.Close()
 	_, err = conn.Write(raw)
-	// Long enough for the server to begin; the answer is not read.
+	// Enough time for the server to start working on the request.
 	time.Sleep(20 * time.Millisecond)
-	return sent{bytes: len(raw), err: err}
+	return outcome{bytes: len(raw), err: err}
 }
 
-// call is for building: the answer must be a success.
-func (w *costWorld) call(method, path, body string) map[string]any {
+// mustCall calls the API, which must succeed.
+func (w *costFixture) mustCall(method, path, body string) map[string]any {
 	w.t.Helper()
-	out, status := w.try(method, path, body)
+	out, status := w.callAPI(method, path, body)
 	if status >= 300 {
 		w.t.Fatalf("%s %s: %d %.600s", method, path, status, fmt.Sprint(out))
 	}
 	return out
 }
 
-// try calls the API with the attacker's token.
-func (w *costWorld) try(method, path, body string) (out map[string]any, status int) {
+// callAPI calls the API with the attacker's token.
+func (w *costFixture) callAPI(method, path, body string) (out map[string]any, status int) {
 	w.t.Helper()
 	r, err := http.NewRequest(method, w.base+path, strings.NewReader(body))
 	if err != nil {
@@ -182,33 +182,33 @@ func (w *costWorld) try(method, path, body string) (out map[string]any, status i
 	if err != nil {
 		w.t.Fatalf("%s %s: %v", method, path, err)
 	}
-	json.Unmarshal(text, &out) // there may be none
+	json.Unmarshal(text, &out) // the body may be empty
 	return out, res.StatusCode
 }
 
-// draft makes a form from a definition and returns its id.
-func (w *costWorld) draft(definition map[string]any) string {
+// createForm creates a form and returns its ID.
+func (w *costFixture) createForm(definition map[string]any) string {
 	w.t.Helper()
-	return w.call("POST", "/api/v1/forms", encoded(w.t, definition))["id"].(string)
+	return w.mustCall("POST", "/api/v1/forms", mustJSON(w.t, definition))["id"].(string)
 }
 
-// open makes a form and publishes it.
-func (w *costWorld) open(definition map[string]any) string {
+// publishForm creates and publishes a form.
+func (w *costFixture) publishForm(definition map[string]any) string {
 	w.t.Helper()
-	id := w.draft(definition)
-	w.call("POST", "/api/v1/forms/"+id+"/publish", "")
+	id := w.createForm(definition)
+	w.mustCall("POST", "/api/v1/forms/"+id+"/publish", "")
 	return id
 }
 
-// largest opens the largest form of a series that the service accepts, and returns
-// how large that is: a limit at saving is as good as one at answering.
-func (w *costWorld) largest(most int, definition func(n int) map[string]any) (id string, n int) {
+// publishLargest publishes the largest form of a series that the service accepts, and
+// returns its size. A limit on the definition is as good as one on requests.
+func (w *costFixture) publishLargest(maxSize int, definition func(n int) map[string]any) (id string, n int) {
 	w.t.Helper()
-	for n = most; n > 0; n = n * 3 / 4 {
-		out, status := w.try("POST", "/api/v1/forms", encoded(w.t, definition(n)))
+	for n = maxSize; n > 0; n = n * 3 / 4 {
+		out, status := w.callAPI("POST", "/api/v1/forms", mustJSON(w.t, definition(n)))
 		if status == http.StatusCreated {
 			id = out["id"].(string)
-			_, status = w.try("POST", "/api/v1/forms/"+id+"/publish", "")
+			_, status = w.callAPI("POST", "/api/v1/forms/"+id+"/publish", "")
 		}
 		if status == http.StatusCreated {
 			return id, n
@@ -217,20 +217,20 @@ func (w *costWorld) largest(most int, definition func(n int) map[string]any) (id
 			w.t.Fatalf("make a form: %d %v", status, out)
 		}
 	}
-	w.t.Fatal("the service accepts not even the smallest form")
+	w.t.Fatal("the service rejects even the smallest form")
 	return "", 0
 }
 
-// fill stores n responses to a form, several at a time.
-func (w *costWorld) fill(id string, n int, answers func(i int) map[string]any) {
+// fill stores n responses to a form, eight at a time.
+func (w *costFixture) fill(id string, n int, answers func(i int) map[string]any) {
 	w.t.Helper()
 	next := make(chan int)
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for range 8 {
-		all.Go(func() {
+		wg.Go(func() {
 			for i := range next {
-				body := encoded(w.t, map[string]any{"answers": answers(i)})
-				out := w.send(costly{name: "fill", method: "POST", path: "/api/v1/forms/" + id + "/responses", as: asToken, kind: jsonType, body: body})
+				body := mustJSON(w.t, map[string]any{"answers": answers(i)})
+				out := w.send(costlyRequest{name: "fill", method: "POST", path: "/api/v1/forms/" + id + "/responses", as: withToken, contentType: jsonType, body: body})
 				if out.status != http.StatusCreated {
 					w.t.Errorf("store a response: %d %v", out.status, out.err)
 				}
@@ -241,11 +241,11 @@ func (w *costWorld) fill(id string, n int, answers func(i int) map[string]any) {
 		next <- i
 	}
 	close(next)
-	all.Wait()
+	wg.Wait()
 }
 
-// page opens a public page and returns the controls that a post carries along.
-func (w *costWorld) page(id string) url.Values {
+// openControls opens a public page and returns its hidden inputs.
+func (w *costFixture) openControls(id string) url.Values {
 	w.t.Helper()
 	p := &program{t: w.t, url: w.base, client: w.client}
 	controls, err := p.openPage("/f/" + id)
@@ -256,15 +256,15 @@ func (w *costWorld) page(id string) url.Values {
 }
 
 const (
-	// hereInQuery stands for the server's own address in a query.
-	hereInQuery = "%7Bhere%7D"
+	// serverInQuery is replaced by the URL of the server.
+	serverInQuery = "%7Bhere%7D"
 
 	jsonType = "application/json"
 	formType = "application/x-www-form-urlencoded"
 )
 
-// encoded is a value as JSON, without escapes that only HTML needs.
-func encoded(t *testing.T, value any) string {
+// mustJSON encodes a value without HTML escapes.
+func mustJSON(t *testing.T, value any) string {
 	t.Helper()
 	var out strings.Builder
 	e := json.NewEncoder(&out)
@@ -275,7 +275,7 @@ func encoded(t *testing.T, value any) string {
 	return strings.TrimSpace(out.String())
 }
 
-// question is a field; more are its other properties, name and value in turn.
+// question returns a field. more holds names and values of other properties in turn.
 func question(key, kind string, more ...any) map[string]any {
 	f := map[string]any{"key": key, "kind": kind, "label": key}
 	for i := 0; i+1 < len(more); i += 2 {
@@ -284,7 +284,7 @@ func question(key, kind string, more ...any) map[string]any {
 	return f
 }
 
-// options are n options o0, o1, ….
+// options returns n options o0, o1 and so on.
 func options(n int) []any {
 	list := make([]any, n)
 	for i := range list {
@@ -293,35 +293,35 @@ func options(n int) []any {
 	return list
 }
 
-// submits is a JSON submission by anybody.
-func submits(name, id string, answers any) costly {
+// submitRequest returns an anonymous JSON submission.
+func submitRequest(name, id string, answers any) costlyRequest {
 	text, err := json.Marshal(map[string]any{"answers": answers})
 	if err != nil {
 		panic(err)
 	}
-	return costly{name: name, method: "POST", path: "/f/" + id, kind: jsonType, body: string(text)}
+	return costlyRequest{name: name, method: "POST", path: "/f/" + id, contentType: jsonType, body: string(text)}
 }
 
-// posts is a post of a form's page.
-func posts(name, id string, controls url.Values) costly {
-	return costly{name: name, method: "POST", path: "/f/" + id, kind: formType, body: controls.Encode()}
+// postRequest returns a post of a form's page.
+func postRequest(name, id string, controls url.Values) costlyRequest {
+	return costlyRequest{name: name, method: "POST", path: "/f/" + id, contentType: formType, body: controls.Encode()}
 }
 
-// gets is a request without a body.
-func gets(name, path string, as identity) costly {
-	return costly{name: name, method: "GET", path: path, as: as}
+// getRequest returns a GET request.
+func getRequest(name, path string, as identity) costlyRequest {
+	return costlyRequest{name: name, method: "GET", path: path, as: as}
 }
 
-// sizes are how many bytes bodies have, up to just under the limit of a body.
-func (w *costWorld) sizes() []int {
+// bodySizes returns the sizes of bodies to try, up to just below the limit.
+func (w *costFixture) bodySizes() []int {
 	if w.small {
 		return []int{24 << 10}
 	}
 	return []int{100 << 10, 1<<20 - 4<<10}
 }
 
-// some is how many of something to make: fewer in the short version.
-func (w *costWorld) some(many, few int) int {
+// scaled returns many, or few in the short version.
+func (w *costFixture) scaled(many, few int) int {
 	if w.small {
 		return few
 	}

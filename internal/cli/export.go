@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,26 +10,30 @@ import (
 	"time"
 
 	"formulary/internal/export"
+	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
 )
 
 type exportCommand struct {
-	Form   string `arg:"" help:"Id or slug of the form."`
-	Format string `env:"FORMULARY_EXPORT_FORMAT" enum:"csv,xlsx,jsonl" default:"csv" help:"The kind of file (csv, xlsx, jsonl)."`
-	Header string `env:"FORMULARY_EXPORT_HEADER" enum:"labels,keys" default:"labels" help:"What the header row has (labels, keys)."`
-	Output string `short:"o" env:"FORMULARY_EXPORT_OUTPUT" default:"-" help:"The file; - is standard output." placeholder:"FILE"`
+	Form   string `arg:"" help:"Form ID or custom link."`
+	Format string `env:"FORMULARY_EXPORT_FORMAT" enum:"csv,xlsx,jsonl" default:"csv" help:"File format (csv, xlsx, jsonl)."`
+	Header string `env:"FORMULARY_EXPORT_HEADER" enum:"labels,keys" default:"labels" help:"Header row: question labels or keys (labels, keys)."`
+	Output string `short:"o" env:"FORMULARY_EXPORT_OUTPUT" default:"-" help:"Output file; - for standard output." placeholder:"FILE"`
 }
 
-func (c exportCommand) Run(ctx context.Context, place Storage, streams streams) error {
+func (c exportCommand) Run(ctx context.Context, storage Storage, streams streams) error {
 	ctx, cancel := context.WithTimeout(ctx, longWork)
 	defer cancel()
-	s, err := place.open(ctx)
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	public, err := s.PublicForm(ctx, c.Form)
+	if errors.Is(err, fault.NotFound) {
+		return fmt.Errorf("form %s not found", c.Form)
+	}
 	if err != nil {
 		return err
 	}
@@ -56,12 +61,12 @@ func (c exportCommand) Run(ctx context.Context, place Storage, streams streams) 
 	err = writeFile(c.Output, func(out io.Writer) error { return table.Responses(out, each) })
 	bar.end()
 	if err == nil {
-		fmt.Fprintf(streams.err, "%d responses are in %s.\n", bar.done, c.Output)
+		fmt.Fprintf(streams.err, "Exported %s to %s.\n", counted(bar.done, "response", "responses"), c.Output)
 	}
 	return err
 }
 
-// writeFile makes a file that is there, whole and on disk, or not at all.
+// writeFile creates a file completely, synced to disk, or not at all.
 func writeFile(name string, write func(io.Writer) error) error {
 	file, err := os.CreateTemp(filepath.Dir(name), ".formulary-export-*")
 	if err != nil {
@@ -81,12 +86,12 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return os.Rename(file.Name(), name)
 }
 
-// progress shows on a terminal how far something is; elsewhere it shows nothing.
+// progress draws a progress bar if the output is a terminal.
 type progress struct {
-	out   io.Writer // nil: not shown
-	done  int64
-	total int64
-	shown time.Time
+	out     io.Writer // nil: not a terminal
+	done    int64
+	total   int64
+	drawnAt time.Time
 }
 
 func newProgress(out io.Writer, total int64) *progress {
@@ -103,23 +108,23 @@ const barWidth = 30
 
 func (p *progress) step() {
 	p.done++
-	if p.out == nil || p.done%1000 != 0 || time.Since(p.shown) < 100*time.Millisecond {
+	if p.out == nil || p.done%1000 != 0 || time.Since(p.drawnAt) < 100*time.Millisecond {
 		return
 	}
-	p.shown = time.Now()
+	p.drawnAt = time.Now()
 	p.draw()
 }
 
 func (p *progress) draw() {
-	share := min(float64(p.done)/float64(p.total), 1)
+	fraction := min(float64(p.done)/float64(p.total), 1)
 	bar := make([]rune, barWidth)
 	for i := range bar {
 		bar[i] = '░'
-		if i < int(share*barWidth) {
+		if i < int(fraction*barWidth) {
 			bar[i] = '█'
 		}
 	}
-	fmt.Fprintf(p.out, "\r%s %3.0f %%  %d of %d", string(bar), share*100, p.done, max(p.done, p.total))
+	fmt.Fprintf(p.out, "\r%s %3.0f %%  %d of %d", string(bar), fraction*100, p.done, max(p.done, p.total))
 }
 
 func (p *progress) end() {

@@ -14,8 +14,8 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// A backup that is taken while submissions arrive has everything that was
-// acknowledged before it began, whole, and can be read into either database.
+// TestBackupUnderLoad: a backup that is taken under load contains every response that
+// was acknowledged before it started, and can be restored to either database.
 func TestBackupUnderLoad(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
@@ -24,9 +24,9 @@ func TestBackupUnderLoad(t *testing.T) {
 		acknowledged := map[string]string{}
 		var mu sync.Mutex
 		done := make(chan struct{})
-		var all sync.WaitGroup
+		var wg sync.WaitGroup
 		for client := range 8 {
-			all.Go(func() {
+			wg.Go(func() {
 				for n := 0; ; n++ {
 					select {
 					case <-done:
@@ -45,61 +45,61 @@ func TestBackupUnderLoad(t *testing.T) {
 				}
 			})
 		}
-		known := func() map[string]string {
+		snapshot := func() map[string]string {
 			mu.Lock()
 			defer mu.Unlock()
 			return maps.Clone(acknowledged)
 		}
-		p.eventually("taking submissions", func() bool { return len(known()) > times(200, 5000) })
-		type copied struct {
+		p.waitUntil("taking submissions", func() bool { return len(snapshot()) > shortOrFull(200, 5000) })
+		type backupRun struct {
 			file   string
 			before map[string]string
 			took   time.Duration
 		}
-		var copies []copied
-		for n := range times(1, 5) {
-			c := copied{file: filepath.Join(t.TempDir(), fmt.Sprintf("backup-%d", n)), before: known()}
+		var backups []backupRun
+		for n := range shortOrFull(1, 5) {
+			c := backupRun{file: filepath.Join(t.TempDir(), fmt.Sprintf("backup-%d", n)), before: snapshot()}
 			start := time.Now()
 			command(t, place, "backup", c.file)
 			c.took = time.Since(start)
-			copies = append(copies, c)
+			backups = append(backups, c)
 		}
 		close(done)
-		all.Wait()
+		wg.Wait()
 		p.stop()
-		other := map[string]func(testing.TB) storetest.Place{"sqlite": storetest.Postgres, "postgres": storetest.SQLite}[place.Engine]
-		for _, c := range copies {
-			elsewhere := other(t)
-			command(t, elsewhere, "restore", c.file)
-			q := launch(t, elsewhere)
-			found := q.stored(f)
+		newOtherPlace := map[string]func(testing.TB) storetest.Place{"sqlite": storetest.Postgres, "postgres": storetest.SQLite}[place.Engine]
+		for _, c := range backups {
+			target := newOtherPlace(t)
+			command(t, target, "restore", c.file)
+			restored := launch(t, target)
+			storedNotes := restored.readStored(f)
 			for id, note := range c.before {
-				if found[id] != note {
-					t.Errorf("%s was acknowledged for %s before the backup, in which it is %q", id, note, found[id])
+				if storedNotes[id] != note {
+					t.Errorf("%s was acknowledged for %s before the backup, which has %q", id, note, storedNotes[id])
 				}
 			}
-			for id, note := range found {
+			for id, note := range storedNotes {
 				if acknowledged[id] != note {
-					t.Errorf("%s is in the backup with %q, which nobody was told of", id, note)
+					t.Errorf("%s is in the backup with %q, which was not acknowledged", id, note)
 				}
 			}
-			q.stop()
-			figure(t, "backup under load, read into the other database", "%d acknowledged before it began, all there among %d; taken in %v",
-				len(c.before), len(found), c.took.Round(time.Millisecond))
+			restored.stop()
+			reportFigure(t, "backup under load, read into the other database", "%d acknowledged before it began, all there among %d; taken in %v",
+				len(c.before), len(storedNotes), c.took.Round(time.Millisecond))
 		}
 	})
 }
 
-// command runs the released program once.
-func command(t *testing.T, place storetest.Place, words ...string) {
+// command runs a command of the release build.
+func command(t *testing.T, place storetest.Place, args ...string) {
 	t.Helper()
 	file, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(file, words...)
+	cmd := exec.Command(file, args...)
 	cmd.Env = append(os.Environ(), "FORMULARY_DATA="+place.Data, "FORMULARY_DATABASE_URL="+place.URL)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", words, err, out)
+		t.Fatalf("%v: %v\n%s", args, err, out)
 	}
 }

@@ -8,21 +8,21 @@ import (
 	"testing"
 )
 
-// long says whether there is time: make faults does everything as often as it
-// takes to be believed, the usual run a short form of it.
-var long = os.Getenv("FORMULARY_FAULTS") != ""
+// fullRun is set by "make faults", which repeats everything often enough for reliable
+// figures. Other runs use a short form.
+var fullRun = os.Getenv("FORMULARY_FAULTS") != ""
 
-// times is how often something is done.
-func times(short, many int) int {
-	if long {
-		return many
+// shortOrFull returns how often to do something.
+func shortOrFull(short, full int) int {
+	if fullRun {
+		return full
 	}
 	return short
 }
 
-// figure is a line of the table in docs/reliability.md: what was done to the
-// service, and what came of it.
-func figure(t *testing.T, fault, format string, args ...any) {
+// reportFigure logs a row of the table in docs/reliability.md: the fault and its
+// outcome.
+func reportFigure(t *testing.T, fault, format string, args ...any) {
 	t.Helper()
 	engine := "SQLite"
 	if name := strings.ToLower(t.Name()); strings.Contains(name, "postgres") || strings.Contains(name, "nodes") || strings.Contains(name, "standby") {
@@ -31,8 +31,8 @@ func figure(t *testing.T, fault, format string, args ...any) {
 	t.Logf("FIGURE | %s | %s | %s |", fault, engine, fmt.Sprintf(format, args...))
 }
 
-// resident is the memory of the process in MB.
-func (p *program) resident() int {
+// residentMB returns the resident memory of the process in MB.
+func (p *program) residentMB() int {
 	p.t.Helper()
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/status")
 	if err != nil {

@@ -26,28 +26,28 @@ import (
 
 const (
 	submitters = 8
-	// someAnswers are waited for before the next thing happens.
+	// someAnswers is how many responses to wait for before the next event.
 	someAnswers = 100
 )
 
-// While PostgreSQL is away, however it went, submissions are refused with
-// 503001; when it is back, so is the service, by itself. Clients that send the
-// same key until they are answered make one response each time.
+// TestPostgresStops: while PostgreSQL is down, for whatever reason, submissions are
+// refused with 503001. The service recovers by itself. Clients that repeat an
+// idempotency key until they get an answer create one response per key.
 func TestPostgresStops(t *testing.T) {
 	t.Parallel()
-	server := newCluster(t)
+	server := newPostgresServer(t)
 	server.start()
 	place := storetest.Place{Engine: "postgres", Data: t.TempDir(), URL: server.url}
 	f := openSurvey(t, place, 0)
 	p := launch(t, place)
 
-	var taken, refused atomic.Int64
+	var accepted, refused atomic.Int64
 	done := make(chan struct{})
 	acknowledged := make([]map[string]string, submitters) // ids by key
-	var all sync.WaitGroup
+	var wg sync.WaitGroup
 	for client := range submitters {
 		acknowledged[client] = map[string]string{}
-		all.Go(func() {
+		wg.Go(func() {
 			for n := 0; ; n++ {
 				select {
 				case <-done:
@@ -55,42 +55,42 @@ func TestPostgresStops(t *testing.T) {
 				default:
 				}
 				key := fmt.Sprintf("%d-%d", client, n)
-				id := p.submitUntilTaken(f, client, key, &refused)
+				id := p.submitUntilAccepted(f, client, key, &refused)
 				if id == "" {
 					return
 				}
 				acknowledged[client][key] = id
-				taken.Add(1)
+				accepted.Add(1)
 			}
 		})
 	}
-	finish := sync.OnceFunc(func() { close(done); all.Wait() })
+	finish := sync.OnceFunc(func() { close(done); wg.Wait() })
 	t.Cleanup(finish)
-	more := func(what string, counter *atomic.Int64, n int64) {
+	waitForMore := func(what string, counter *atomic.Int64, n int64) {
 		t.Helper()
-		enough := counter.Load() + n
-		p.eventually(what, func() bool { return counter.Load() >= enough || t.Failed() })
+		target := counter.Load() + n
+		p.waitUntil(what, func() bool { return counter.Load() >= target || t.Failed() })
 	}
-	resets := times(5, 50)
+	resets := shortOrFull(5, 50)
 	for range resets {
-		server.reset()
-		more("taking submissions after its connections were reset", &taken, someAnswers/5)
+		server.terminateConnections()
+		waitForMore("taking submissions after its connections were reset", &accepted, someAnswers/5)
 	}
-	figure(t, fmt.Sprintf("%d × all connections to PostgreSQL reset", resets), "%d submissions taken meanwhile, %d refused with 503 and sent again", taken.Load(), refused.Load())
-	for _, way := range []struct {
+	reportFigure(t, fmt.Sprintf("%d × all connections to PostgreSQL reset", resets), "%d submissions taken meanwhile, %d refused with 503 and sent again", accepted.Load(), refused.Load())
+	for _, shutdown := range []struct {
 		name   string
 		signal os.Signal
 	}{
 		{"fast", syscall.SIGINT}, {"immediate", syscall.SIGQUIT}, {"killed", syscall.SIGKILL},
 	} {
-		more("taking submissions before PostgreSQL is stopped", &taken, someAnswers)
+		waitForMore("taking submissions before PostgreSQL is stopped", &accepted, someAnswers)
 		controls, err := p.openPage(f.page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		server.stop(way.signal)
-		more("refusing while PostgreSQL is away ("+way.name+")", &refused, someAnswers)
-		p.eventually("saying that it is not ready ("+way.name+")", func() bool {
+		server.stop(shutdown.signal)
+		waitForMore("refusing while PostgreSQL is away ("+shutdown.name+")", &refused, someAnswers)
+		p.waitUntil("saying that it is not ready ("+shutdown.name+")", func() bool {
 			return p.get("/readyz", "").status == http.StatusServiceUnavailable
 		})
 		if a := p.get("/healthz", ""); a.status != http.StatusOK {
@@ -100,56 +100,56 @@ func TestPostgresStops(t *testing.T) {
 			t.Errorf("the page while PostgreSQL is away: %s", a)
 		}
 		server.start()
-		more("taking submissions again ("+way.name+")", &taken, someAnswers)
+		waitForMore("taking submissions again ("+shutdown.name+")", &accepted, someAnswers)
 		if t.Failed() {
 			break
 		}
 	}
 	finish()
-	p.eventually("ready again", func() bool { return p.get("/readyz", "").status == http.StatusOK })
+	p.waitUntil("ready again", func() bool { return p.get("/readyz", "").status == http.StatusOK })
 
-	found := map[string]string{} // ids by key
-	for id, key := range p.stored(f) {
-		if earlier, twice := found[key]; twice {
+	storedNotes := map[string]string{} // ids by key
+	for id, key := range p.readStored(f) {
+		if earlier, ok := storedNotes[key]; ok {
 			t.Errorf("%s made %s and %s", key, earlier, id)
 		}
-		found[key] = id
+		storedNotes[key] = id
 	}
 	keys := 0
 	for _, ids := range acknowledged {
 		keys += len(ids)
 		for key, id := range ids {
-			if found[key] != id {
-				t.Errorf("%s was acknowledged as %s, what is there is %q", key, id, found[key])
+			if storedNotes[key] != id {
+				t.Errorf("%s was acknowledged as %s, but stored is %q", key, id, storedNotes[key])
 			}
 		}
 	}
-	if len(found) != keys {
-		t.Errorf("%d keys made %d responses", keys, len(found))
+	if len(storedNotes) != keys {
+		t.Errorf("%d keys made %d responses", keys, len(storedNotes))
 	}
 	p.stop()
-	figure(t, "PostgreSQL stopped (fast, immediate, kill -9) and started", "%d keys made %d responses; %d refusals with 503 meanwhile", keys, len(found), refused.Load())
+	reportFigure(t, "PostgreSQL stopped (fast, immediate, kill -9) and started", "%d keys made %d responses; %d refusals with 503 meanwhile", keys, len(storedNotes), refused.Load())
 }
 
-// submitUntilTaken sends a submission with its key until it is acknowledged, and
-// returns its id; or nothing, when there is no use in going on.
-// Half of the clients are anybody, the others are the owner's application.
-func (p *program) submitUntilTaken(f survey, client int, key string, refused *atomic.Int64) string {
+// submitUntilAccepted repeats a submission with its key until it is acknowledged, and
+// returns the response ID, or "" if the test has failed. Odd clients submit
+// anonymously, even ones with the owner's token.
+func (p *program) submitUntilAccepted(f survey, client int, key string, refused *atomic.Int64) string {
 	path, headers := f.page, []string{"Idempotency-Key: " + key}
 	if client%2 == 0 {
 		path, headers = f.path, append(headers, "Authorization: Bearer "+f.token)
 	}
-	for deadline := time.Now().Add(2 * patience); ; time.Sleep(pause) {
+	for deadline := time.Now().Add(2 * waitTimeout); ; time.Sleep(pollInterval) {
 		a := p.post(path, submission(key), headers...)
 		if a.err == nil && a.status == http.StatusCreated {
 			return a.ID
 		}
-		if wrong := a.unavailable(); wrong != "" {
-			p.t.Errorf("%s: %s\n%s", key, wrong, p.lastWords())
+		if problem := a.unavailable(); problem != "" {
+			p.t.Errorf("%s: %s\n%s", key, problem, p.logTail())
 			return ""
 		}
 		if refused.Add(1); time.Now().After(deadline) {
-			p.t.Errorf("%s was never taken\n%s", key, p.lastWords())
+			p.t.Errorf("%s was never taken\n%s", key, p.logTail())
 		}
 		if p.t.Failed() {
 			return ""
@@ -157,22 +157,22 @@ func (p *program) submitUntilTaken(f survey, client int, key string, refused *at
 	}
 }
 
-// cluster is a PostgreSQL of a test's own, which can be stopped. It waits for the
-// disk before it says that something is there, as PostgreSQL does by itself.
-type cluster struct {
-	t    *testing.T
-	bin  string
-	dir  string
-	url  string
-	port string
-	as   *syscall.SysProcAttr
-	cmd  *exec.Cmd
-	over chan struct{} // closed when the process has ended
+// postgresServer is a PostgreSQL server of one test, which can be stopped. As by
+// default, commits wait for the disk.
+type postgresServer struct {
+	t           *testing.T
+	bin         string
+	dir         string
+	url         string
+	port        string
+	sysProcAttr *syscall.SysProcAttr
+	cmd         *exec.Cmd
+	exited      chan struct{} // closed when the process has exited
 }
 
-func newCluster(t *testing.T) *cluster {
+func newPostgresServer(t *testing.T) *postgresServer {
 	t.Helper()
-	c := newPlace(t)
+	c := newPostgresDir(t)
 	init := c.command("initdb", "-D", c.data(), "-U", "formulary", "-A", "trust", "-E", "UTF8", "--no-sync")
 	if out, err := init.CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
@@ -180,11 +180,11 @@ func newCluster(t *testing.T) *cluster {
 	return c
 }
 
-// newPlace is where a cluster goes, without one.
-func newPlace(t *testing.T) *cluster {
+// newPostgresDir returns a server whose data directory is empty.
+func newPostgresDir(t *testing.T) *postgresServer {
 	t.Helper()
-	c := &cluster{t: t, bin: findPostgres(t), as: diesWithTest(syscall.SIGQUIT), port: quietPort(t)}
-	// Not t.TempDir, into whose parent nobody else may look.
+	c := &postgresServer{t: t, bin: findPostgres(t), sysProcAttr: diesWithTest(syscall.SIGQUIT), port: stablePort(t)}
+	// Not t.TempDir, because other users cannot access its parent.
 	var err error
 	if c.dir, err = os.MkdirTemp("", "formulary-postgres."); err != nil {
 		t.Fatal(err)
@@ -197,10 +197,11 @@ func newPlace(t *testing.T) *cluster {
 			t.Error(err)
 		}
 	})
-	// PostgreSQL refuses to run as root, so root hands it to an ordinary user.
+	// PostgreSQL refuses to run as root, so tests that run as root start it as another
+	// user.
 	if os.Getuid() == 0 {
 		uid, gid := ordinaryUser(t)
-		runAs(c.as, uid, gid)
+		runAs(c.sysProcAttr, uid, gid)
 		if err := os.Chown(c.dir, int(uid), int(gid)); err != nil {
 			t.Fatal(err)
 		}
@@ -209,38 +210,39 @@ func newPlace(t *testing.T) *cluster {
 	return c
 }
 
-func (c *cluster) data() string { return filepath.Join(c.dir, "data") }
+func (c *postgresServer) data() string { return filepath.Join(c.dir, "data") }
 
-func (c *cluster) command(name string, args ...string) *exec.Cmd {
+func (c *postgresServer) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(c.bin, name), args...)
-	cmd.Dir, cmd.Env, cmd.SysProcAttr = c.dir, append(os.Environ(), "HOME="+c.dir), c.as
+	cmd.Dir, cmd.Env, cmd.SysProcAttr = c.dir, append(os.Environ(), "HOME="+c.dir), c.sysProcAttr
 	return cmd
 }
 
-// start runs the server until it takes connections. After a kill the children of
-// the last one may be there for a moment; until then it ends at once.
-func (c *cluster) start() {
+// start runs the server and waits until it accepts connections. After a kill, children
+// of the old server may remain for a short time, during which a new one exits
+// immediately.
+func (c *postgresServer) start() {
 	c.t.Helper()
 	log, err := os.OpenFile(filepath.Join(c.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	defer log.Close()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(pause) {
+	for deadline := time.Now().Add(waitTimeout); time.Now().Before(deadline); time.Sleep(pollInterval) {
 		if c.cmd == nil {
 			c.cmd = c.command("postgres", "-D", c.data(), "-p", c.port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+c.dir)
 			c.cmd.Stdout, c.cmd.Stderr = log, log
 			if err := c.cmd.Start(); err != nil {
 				c.t.Fatal(err)
 			}
-			c.over = make(chan struct{})
-			go func(cmd *exec.Cmd, over chan struct{}) { cmd.Wait(); close(over) }(c.cmd, c.over)
+			c.exited = make(chan struct{})
+			go func(cmd *exec.Cmd, exited chan struct{}) { cmd.Wait(); close(exited) }(c.cmd, c.exited)
 		}
-		if c.takes() {
+		if c.acceptsConnections() {
 			return
 		}
 		select {
-		case <-c.over:
+		case <-c.exited:
 			c.cmd = nil
 		default:
 		}
@@ -249,8 +251,8 @@ func (c *cluster) start() {
 	c.t.Fatalf("PostgreSQL does not start\n%s", text[max(0, len(text)-4000):])
 }
 
-// takes says whether the server takes connections.
-func (c *cluster) takes() bool {
+// acceptsConnections reports whether a client can connect.
+func (c *postgresServer) acceptsConnections() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, c.url)
@@ -261,8 +263,8 @@ func (c *cluster) takes() bool {
 	return true
 }
 
-// reset ends everybody's connections.
-func (c *cluster) reset() {
+// terminateConnections ends all client connections.
+func (c *postgresServer) terminateConnections() {
 	c.t.Helper()
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, c.url)
@@ -275,24 +277,24 @@ func (c *cluster) reset() {
 	}
 }
 
-// stop ends the server: SIGINT is a fast shutdown, SIGQUIT an immediate one,
-// SIGKILL is none at all.
-func (c *cluster) stop(signal os.Signal) {
+// stop ends the server: SIGINT is a fast shutdown, SIGQUIT an immediate one, SIGKILL
+// none.
+func (c *postgresServer) stop(signal os.Signal) {
 	c.t.Helper()
 	if err := c.cmd.Process.Signal(signal); err != nil {
 		c.t.Errorf("stop PostgreSQL: %v", err)
 	}
 	select {
-	case <-c.over:
-	case <-time.After(patience):
+	case <-c.exited:
+	case <-time.After(waitTimeout):
 		c.t.Errorf("PostgreSQL does not end with %v", signal)
 		c.cmd.Process.Kill()
-		<-c.over
+		<-c.exited
 	}
 	c.cmd = nil
 }
 
-// findPostgres is the folder of the newest server, as in scripts/lib.sh.
+// findPostgres returns the directory of the newest server, as scripts/lib.sh does.
 func findPostgres(t *testing.T) string {
 	t.Helper()
 	version := func(dir string) int {
@@ -337,9 +339,9 @@ func ordinaryUser(t *testing.T) (uid, gid uint32) {
 	return 0, 0
 }
 
-// quietPort is one that nobody listens on, below those that the system gives to
-// connections: it must still be free when the server comes back to it.
-func quietPort(t *testing.T) string {
+// stablePort returns an unused port below the ephemeral range, so that it is still free
+// after a restart of the server.
+func stablePort(t *testing.T) string {
 	t.Helper()
 	for range 100 {
 		port := strconv.Itoa(20_000 + rand.IntN(10_000))

@@ -17,19 +17,19 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// ownDisk is an ext4 of its own in a file, mounted over a data folder; this takes
+// loopDisk is an ext4 file system in a file, mounted over a data directory. It needs
 // root and a loop device.
-type ownDisk struct {
+type loopDisk struct {
 	t     *testing.T
 	image string
 	place storetest.Place
-	form  survey // that is there at first
+	form  survey // created in advance
 }
 
-func newOwnDisk(t *testing.T) *ownDisk {
+func newLoopDisk(t *testing.T) *loopDisk {
 	t.Helper()
-	d := &ownDisk{t: t, image: filepath.Join(t.TempDir(), "disk"), place: storetest.SQLite(t)}
-	// Made elsewhere: this process must hold nothing of the disk.
+	d := &loopDisk{t: t, image: filepath.Join(t.TempDir(), "disk"), place: storetest.SQLite(t)}
+	// Created elsewhere, so that this process has no open files on the disk.
 	seed := storetest.SQLite(t)
 	d.form = openSurvey(t, seed, 0)
 	if err := os.WriteFile(d.image, nil, 0o600); err != nil {
@@ -46,70 +46,70 @@ func newOwnDisk(t *testing.T) *ownDisk {
 	return d
 }
 
-func (d *ownDisk) run(words ...string) {
+func (d *loopDisk) run(args ...string) {
 	d.t.Helper()
-	if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
-		d.t.Fatalf("%s: %v\n%s", strings.Join(words, " "), err, out)
+	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+		d.t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }
 
-func (d *ownDisk) mount() {
+func (d *loopDisk) mount() {
 	d.t.Helper()
 	d.run("mount", "-o", "loop,errors=remount-ro", d.image, d.place.Data)
 }
-func (d *ownDisk) unmount() { d.t.Helper(); d.run("umount", d.place.Data) }
+func (d *loopDisk) unmount() { d.t.Helper(); d.run("umount", d.place.Data) }
 
-// cut takes the power away: what the file system has not brought to its disk is
-// lost, as `xfs_io -x -c shutdown` does it.
-func (d *ownDisk) cut() {
+// powerOff shuts the file system down without flushing its log, like a power loss.
+// `xfs_io -x -c shutdown` does the same.
+func (d *loopDisk) powerOff() {
 	d.t.Helper()
-	folder, err := os.Open(d.place.Data)
+	dir, err := os.Open(d.place.Data)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	defer folder.Close()
-	const goingDown, withoutLog = 0x8004587d, 2
-	how := uint32(withoutLog)
-	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, folder.Fd(), goingDown, uintptr(unsafe.Pointer(&how))); errno != 0 {
+	defer dir.Close()
+	const ioctlShutdown, flagNoLogFlush = 0x8004587d, 2
+	flags := uint32(flagNoLogFlush)
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, dir.Fd(), ioctlShutdown, uintptr(unsafe.Pointer(&flags))); errno != 0 {
 		d.t.Fatalf("shut the file system down: %v", errno)
 	}
 }
 
-// After a power cut, everything that was acknowledged is on the disk.
+// TestPowerCut: after a power loss, every acknowledged response is on the disk.
 func TestPowerCut(t *testing.T) {
-	d := newOwnDisk(t)
+	d := newLoopDisk(t)
 	f := d.form
 	acknowledged := map[string]string{}
 	const cuts = 20
 	for round := range cuts {
 		p := launch(t, d.place)
-		p.beforeKill = d.cut
+		p.beforeKill = d.powerOff
 		maps.Copy(acknowledged, p.submitUntilKilled(f, round))
 		d.unmount()
 		d.mount()
 	}
 	p := launch(t, d.place)
-	found := p.stored(f)
+	storedNotes := p.readStored(f)
 	for id, note := range acknowledged {
-		if found[id] != note {
-			t.Errorf("%s was acknowledged for %s, what is there is %q", id, note, found[id])
+		if storedNotes[id] != note {
+			t.Errorf("%s was acknowledged for %s, but stored is %q", id, note, storedNotes[id])
 		}
 	}
 	p.stop()
-	figure(t, fmt.Sprintf("%d × power cut (ext4 shut down without its log)", cuts), "%d acknowledged, none lost; %d stored", len(acknowledged), len(found))
+	reportFigure(t, fmt.Sprintf("%d × power cut (ext4 shut down without its log)", cuts), "%d acknowledged, none lost; %d stored", len(acknowledged), len(storedNotes))
 }
 
-// On a disk that has turned read-only, reading goes on and writing is refused;
-// once it is repaired, everything is there.
+// TestReadOnlyDisk: on a disk that became read-only, reads work and writes are refused.
+// After a repair, everything is still there.
 func TestReadOnlyDisk(t *testing.T) {
-	d := newOwnDisk(t)
+	d := newLoopDisk(t)
 	f := d.form
 	p := launch(t, d.place)
-	taken := map[string]string{}
+	accepted := map[string]string{}
 	for n := range 200 {
 		note := fmt.Sprintf("before-%d", n)
 		a := p.post(f.page, submission(note))
-		taken[a.ID] = note
+		accepted[a.ID] = note
 	}
 	device, err := exec.Command("findmnt", "-n", "-o", "SOURCE", d.place.Data).Output()
 	if err != nil {
@@ -122,8 +122,8 @@ func TestReadOnlyDisk(t *testing.T) {
 	refused := 0
 	for n := range 100 {
 		a := p.post(f.page, submission(fmt.Sprintf("during-%d", n)))
-		if wrong := a.unavailable(); wrong != "" {
-			t.Fatalf("on a disk that is read-only: %s", wrong)
+		if problem := a.unavailable(); problem != "" {
+			t.Fatalf("on a disk that is read-only: %s", problem)
 		}
 		refused++
 	}
@@ -132,17 +132,17 @@ func TestReadOnlyDisk(t *testing.T) {
 			t.Errorf("%s on a disk that is read-only: %s", path, a)
 		}
 	}
-	if found := p.stored(f); len(found) != len(taken) {
-		t.Errorf("%d responses can be read, want %d", len(found), len(taken))
+	if storedNotes := p.readStored(f); len(storedNotes) != len(accepted) {
+		t.Errorf("%d responses can be read, want %d", len(storedNotes), len(accepted))
 	}
 	p.kill()
 	d.unmount()
-	exec.Command("e2fsck", "-p", "-f", d.image).Run() // it ends with 1 when it mended something
+	exec.Command("e2fsck", "-p", "-f", d.image).Run() // it exits with 1 if it repaired something
 	d.mount()
 	p = launch(t, d.place)
-	if found := p.stored(f); !maps.Equal(found, taken) {
-		t.Errorf("after the repair %d responses are there, want %d", len(found), len(taken))
+	if storedNotes := p.readStored(f); !maps.Equal(storedNotes, accepted) {
+		t.Errorf("after the repair %d responses are there, want %d", len(storedNotes), len(accepted))
 	}
 	p.stop()
-	figure(t, "disk turned read-only", "%d refused with 503, all %d earlier ones readable meanwhile and there after the repair", refused, len(taken))
+	reportFigure(t, "disk turned read-only", "%d refused with 503, all %d earlier ones readable meanwhile and there after the repair", refused, len(accepted))
 }

@@ -24,18 +24,17 @@ import (
 )
 
 const (
-	// readyLimit is how soon the service takes requests after its start.
+	// readyLimit is how soon the service must be ready after a start.
 	readyLimit = 2 * time.Second
-	// patience bounds waiting for what has no time of its own, so that a test
-	// ends with words rather than with the timeout of all tests.
-	patience = 90 * time.Second
-	// pause is how often a condition is looked at.
-	pause = 5 * time.Millisecond
+	// waitTimeout bounds waiting without a limit of its own, so that a test fails with
+	// a message instead of the timeout of all tests.
+	waitTimeout = 90 * time.Second
+	// pollInterval is how often a condition is checked.
+	pollInterval = 5 * time.Millisecond
 )
 
-// build makes the program as it is released, without the race detector, once
-// for all tests. It lies beside the program of the scripts, in a folder that
-// goes when the tests end.
+// build builds the release binary once for all tests, without the race detector, into
+// the directory of the testscript binary, which is removed when the tests end.
 var build = sync.OnceValues(func() (string, error) {
 	scripts, err := exec.LookPath("formulary")
 	if err != nil {
@@ -48,29 +47,29 @@ var build = sync.OnceValues(func() (string, error) {
 	return file, nil
 })
 
-// program is the service as a process of its own, which can be killed.
+// program is the service as a separate process, which can be killed.
 type program struct {
-	t      *testing.T
-	cmd    *exec.Cmd
-	url    string
-	took   time.Duration // from its start until it was ready
-	client *http.Client
-	log    string
-	ended  bool
+	t          *testing.T
+	cmd        *exec.Cmd
+	url        string
+	readyAfter time.Duration // time from start to ready
+	client     *http.Client
+	log        string
+	ended      bool
 
-	beforeKill func() // what else happens at that moment
+	beforeKill func() // called by kill
 }
 
-var saidAddress = regexp.MustCompile(`^Formulary is at \S+ \(.*listening on ([^)]+)\)`)
+var addressLine = regexp.MustCompile(`^Formulary is running at \S+ \(.*listening on ([^)]+)\)`)
 
-// launch runs the program and waits until it is ready; around are the words of
-// a command that ends by becoming the program.
-func launch(t *testing.T, place storetest.Place, around ...string) *program {
+// launch runs the program and waits until it is ready. wrapper is a command that
+// executes its arguments.
+func launch(t *testing.T, place storetest.Place, wrapper ...string) *program {
 	t.Helper()
-	return launchWith(t, place, around, "--addr=127.0.0.1:0", "--rate-limit=off")
+	return launchWith(t, place, wrapper, "--addr=127.0.0.1:0", "--rate-limit=off")
 }
 
-func launchWith(t *testing.T, place storetest.Place, around []string, flags ...string) *program {
+func launchWith(t *testing.T, place storetest.Place, wrapper []string, flags ...string) *program {
 	t.Helper()
 	file, err := build()
 	if err != nil {
@@ -78,11 +77,11 @@ func launchWith(t *testing.T, place storetest.Place, around []string, flags ...s
 	}
 	p := &program{t: t, log: filepath.Join(t.TempDir(), "log"), client: &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
-		Timeout:       patience,
+		Timeout:       waitTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
-	words := slices.Concat(around, []string{file, "serve"}, flags)
-	p.cmd = exec.Command(words[0], words[1:]...)
+	args := slices.Concat(wrapper, []string{file, "serve"}, flags)
+	p.cmd = exec.Command(args[0], args[1:]...)
 	p.cmd.Env = append(os.Environ(), "FORMULARY_DATA="+place.Data, "FORMULARY_DATABASE_URL="+place.URL)
 	p.cmd.SysProcAttr = diesWithTest(syscall.SIGKILL)
 	log, err := os.Create(p.log)
@@ -100,20 +99,20 @@ func launchWith(t *testing.T, place storetest.Place, around []string, flags ...s
 		t.Fatal(err)
 	}
 	t.Cleanup(p.kill)
-	stuck := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
-	defer stuck.Stop()
+	watchdog := time.AfterFunc(waitTimeout, func() { p.cmd.Process.Kill() })
+	defer watchdog.Stop()
 	line, err := bufio.NewReader(out).ReadString('\n')
-	said := saidAddress.FindStringSubmatch(line)
-	if err != nil || said == nil {
-		t.Fatalf("serve said %q (%v)\n%s", line, err, p.lastWords())
+	match := addressLine.FindStringSubmatch(line)
+	if err != nil || match == nil {
+		t.Fatalf("serve said %q (%v)\n%s", line, err, p.logTail())
 	}
-	p.url = "http://" + said[1]
-	p.eventually("ready", func() bool { return p.get("/readyz", "").status == http.StatusOK })
-	p.took = time.Since(start)
+	p.url = "http://" + match[1]
+	p.waitUntil("ready", func() bool { return p.get("/readyz", "").status == http.StatusOK })
+	p.readyAfter = time.Since(start)
 	return p
 }
 
-// kill ends the process as kill -9 does. Doing it twice changes nothing.
+// kill ends the process like kill -9. A second call does nothing.
 func (p *program) kill() {
 	if p.ended {
 		return
@@ -127,7 +126,7 @@ func (p *program) kill() {
 	p.client.CloseIdleConnections()
 }
 
-// stop ends the process as an operator does, and it must end well.
+// stop ends the process with SIGTERM and checks its exit code.
 func (p *program) stop() {
 	p.t.Helper()
 	p.client.CloseIdleConnections()
@@ -135,15 +134,15 @@ func (p *program) stop() {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		p.t.Error(err)
 	}
-	stuck := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
-	defer stuck.Stop()
+	watchdog := time.AfterFunc(waitTimeout, func() { p.cmd.Process.Kill() })
+	defer watchdog.Stop()
 	if err := p.cmd.Wait(); err != nil {
-		p.t.Errorf("serve ended with %v\n%s", err, p.lastWords())
+		p.t.Errorf("serve ended with %v\n%s", err, p.logTail())
 	}
 }
 
-// lastWords is the end of the program's log.
-func (p *program) lastWords() string {
+// logTail returns the end of the program's log.
+func (p *program) logTail() string {
 	text, err := os.ReadFile(p.log)
 	if err != nil {
 		return err.Error()
@@ -151,17 +150,17 @@ func (p *program) lastWords() string {
 	return string(text[max(0, len(text)-4000):])
 }
 
-// eventually looks at a condition until it holds.
-func (p *program) eventually(what string, holds func() bool) {
+// waitUntil polls a condition. what describes it in the failure message.
+func (p *program) waitUntil(what string, condition func() bool) {
 	p.t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(pause) {
+	for deadline := time.Now().Add(waitTimeout); !condition(); time.Sleep(pollInterval) {
 		if time.Now().After(deadline) {
-			p.t.Fatalf("not %s after %v\n%s", what, patience, p.lastWords())
+			p.t.Fatalf("not %s after %v\n%s", what, waitTimeout, p.logTail())
 		}
 	}
 }
 
-// answer is what the service said, or why nothing was heard.
+// answer is an HTTP response, or the error instead.
 type answer struct {
 	status int
 	header http.Header
@@ -193,7 +192,7 @@ func (p *program) do(r *http.Request, err error) answer {
 	return a
 }
 
-// get reads with an access token, or without.
+// get sends a GET request, with an access token if it is not empty.
 func (p *program) get(path, token string) answer {
 	r, err := http.NewRequest(http.MethodGet, p.url+path, nil)
 	if err == nil && token != "" {
@@ -202,7 +201,7 @@ func (p *program) get(path, token string) answer {
 	return p.do(r, err)
 }
 
-// post sends JSON; header lines are "Name: value".
+// post sends JSON. headers have the form "Name: value".
 func (p *program) post(path, body string, headers ...string) answer {
 	r, err := http.NewRequest(http.MethodPost, p.url+path, strings.NewReader(body))
 	if err == nil {
@@ -217,7 +216,7 @@ func (p *program) post(path, body string, headers ...string) answer {
 
 var hiddenControl = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
 
-// openPage is what a browser has of the form once its page is open.
+// openPage opens a form and returns its hidden inputs.
 func (p *program) openPage(path string) (url.Values, error) {
 	a := p.get(path, "")
 	controls := url.Values{}
@@ -230,7 +229,7 @@ func (p *program) openPage(path string) (url.Values, error) {
 	return controls, nil
 }
 
-// sendPage sends an open page as a browser does.
+// sendPage submits an open page.
 func (p *program) sendPage(path string, controls url.Values, note string) answer {
 	fields := maps.Clone(controls)
 	fields.Set("note", note)
@@ -241,8 +240,8 @@ func (p *program) sendPage(path string, controls url.Values, note string) answer
 	return p.do(r, err)
 }
 
-// unavailable says what is wrong with an answer that should tell a program to
-// come back later, or nothing.
+// unavailable returns "" if the answer is a proper 503 with Retry-After, otherwise the
+// answer as text.
 func (a answer) unavailable() string {
 	if a.err != nil || a.Code != 503001 || a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
 		return a.String()
@@ -250,7 +249,7 @@ func (a answer) unavailable() string {
 	return ""
 }
 
-// unavailablePage says whether a person was told to come back later.
+// unavailablePage reports whether the answer is a 503 page with Retry-After.
 func (a answer) unavailablePage() bool {
 	return a.err == nil && a.status == http.StatusServiceUnavailable && a.header.Get("Retry-After") != "" &&
 		strings.HasPrefix(a.header.Get("Content-Type"), "text/html") && strings.Contains(a.text, "<h1>")
@@ -258,18 +257,18 @@ func (a answer) unavailablePage() bool {
 
 // survey is an open form with one question, "note".
 type survey struct {
-	id    string
-	page  string         // where anybody answers
-	path  string         // where its owner's application answers and reads
-	token string         // of that application, which may do everything
-	more  []string       // tokens of other times that it was let in
-	ada   []*http.Cookie // of the owner's browser
+	id           string
+	page         string         // path of the public page
+	path         string         // path of the responses in the API
+	token        string         // access token with all scopes
+	extraTokens  []string       // of further grants
+	ownerCookies []*http.Cookie // session of the owner
 }
 
 const ada = "ada@example.com"
 
-// openSurvey makes it in an empty place, with so many more tokens.
-func openSurvey(t *testing.T, place storetest.Place, more int) survey {
+// openSurvey creates the form in an empty database, with extra more tokens.
+func openSurvey(t *testing.T, place storetest.Place, extra int) survey {
 	t.Helper()
 	s := clitest.Start(t, place)
 	defer s.Stop()
@@ -277,36 +276,36 @@ func openSurvey(t *testing.T, place storetest.Place, more int) survey {
 	app := s.AddApp(ada, "https://app.example.com/cb")
 	b := s.Browser()
 	b.SignIn(ada)
-	enter := func() string {
+	newToken := func() string {
 		to := b.Allow(app.AuthorizeURL("forms:read,forms:write,responses:read,responses:write"))
 		return s.Exchange(app, to.Query().Get("code")).Access
 	}
-	token := enter()
-	made := s.Call("POST", "/api/v1/forms", token, `{"title": "Order", "language": "en", "fields": [{"key": "note", "kind": "long_text", "label": "What else?"}]}`)
-	id := made.String("id")
+	token := newToken()
+	created := s.Call("POST", "/api/v1/forms", token, `{"title": "Order", "language": "en", "fields": [{"key": "note", "kind": "long_text", "label": "What else?"}]}`)
+	id := created.String("id")
 	if a := s.Call("POST", "/api/v1/forms/"+id+"/publish", token, ""); a.StatusCode != http.StatusCreated {
-		t.Fatalf("publish: %d %s, made as %s", a.StatusCode, a.Text, made.Text)
+		t.Fatalf("publish: %d %s, made as %s", a.StatusCode, a.Text, created.Text)
 	}
 	base, err := url.Parse(s.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := survey{id: id, page: "/f/" + id, path: "/api/v1/forms/" + id + "/responses", token: token, ada: b.Jar.Cookies(base)}
-	for range more {
-		f.more = append(f.more, enter())
+	f := survey{id: id, page: "/f/" + id, path: "/api/v1/forms/" + id + "/responses", token: token, ownerCookies: b.Jar.Cookies(base)}
+	for range extra {
+		f.extraTokens = append(f.extraTokens, newToken())
 	}
 	return f
 }
 
-// submission is a body with one answer.
+// submission returns a JSON body with one answer.
 func submission(note string) string { return `{"answers": {"note": "` + note + `"}}` }
 
-// stored reads every response through the feed: the notes by id. Each must be
-// there once, whole, and counted.
-func (p *program) stored(f survey) map[string]string {
+// readStored reads every response through the feed and returns the notes by response
+// ID. Each response must appear once, and their number must match the count.
+func (p *program) readStored(f survey) map[string]string {
 	p.t.Helper()
-	found := map[string]string{}
-	after, deadline := "", time.Now().Add(patience)
+	storedNotes := map[string]string{}
+	after, deadline := "", time.Now().Add(waitTimeout)
 	for {
 		var feed struct {
 			Data []struct {
@@ -318,27 +317,27 @@ func (p *program) stored(f survey) map[string]string {
 		}
 		a := p.get(f.path+"?limit=1000&after="+url.QueryEscape(after), f.token)
 		if err := json.Unmarshal([]byte(a.text), &feed); err != nil || a.err != nil || a.status != http.StatusOK {
-			p.t.Fatalf("feed: %s %v\n%s", a, err, p.lastWords())
+			p.t.Fatalf("feed: %s %v\n%s", a, err, p.logTail())
 		}
 		for _, r := range feed.Data {
-			if _, twice := found[r.ID]; twice {
+			if _, ok := storedNotes[r.ID]; ok {
 				p.t.Errorf("%s is in the feed twice", r.ID)
 			}
-			found[r.ID] = r.Answers.Note
+			storedNotes[r.ID] = r.Answers.Note
 		}
 		if after = feed.Next; feed.More {
 			continue
 		}
-		// A database that outlived the program may still be finishing what
-		// it was told last.
-		counted := p.count(f)
-		if counted == len(found) {
-			return found
+		// The database may still be committing the last transactions of a program that
+		// was killed.
+		count := p.count(f)
+		if count == len(storedNotes) {
+			return storedNotes
 		}
 		if time.Now().After(deadline) {
-			p.t.Fatalf("the count says %d, the feed has %d", counted, len(found))
+			p.t.Fatalf("the count says %d, the feed has %d", count, len(storedNotes))
 		}
-		time.Sleep(pause)
+		time.Sleep(pollInterval)
 	}
 }
 

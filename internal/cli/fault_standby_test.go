@@ -12,14 +12,14 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// With a synchronous standby that is away, nothing is acknowledged: neither the first
-// request with a key, whose commit is cut off while it waits for the standby, nor the
-// same key again, which finds the row that the cut-off commit left on the primary.
-// When the primary is then lost and the standby promoted, everything that was
-// acknowledged is there.
+// TestStandbyAway: while the synchronous standby is down, nothing is acknowledged.
+// Neither the first request with a key, whose commit is canceled while it waits for the
+// standby, nor its repetition, which finds the row that the canceled commit left on the
+// primary. After the primary is lost and the standby promoted, every acknowledged
+// response is there.
 func TestStandbyAway(t *testing.T) {
 	t.Parallel()
-	db := newPair(t)
+	db := newPostgresPair(t)
 	place := storetest.Place{Engine: "postgres", Data: t.TempDir(), URL: db.urls}
 	f := openSurvey(t, place, 0)
 	p := launch(t, place)
@@ -31,7 +31,7 @@ func TestStandbyAway(t *testing.T) {
 	}
 	acknowledged[before.ID] = "before"
 
-	const keys = 6 // at each entrance
+	const keys = 6 // per way to submit
 	pages := make([]url.Values, keys)
 	for i := range pages {
 		var err error
@@ -43,58 +43,58 @@ func TestStandbyAway(t *testing.T) {
 	if draft.status != http.StatusCreated {
 		t.Fatalf("a draft: %s", draft)
 	}
-	db.other.stop(syscall.SIGINT)
+	db.standby.stop(syscall.SIGINT)
 
 	for round := range 2 {
 		var mu sync.Mutex
-		var all sync.WaitGroup
-		record := func(name, note string, a answer, stored bool) {
+		var wg sync.WaitGroup
+		record := func(name, note string, a answer, acknowledged bool) {
 			mu.Lock()
 			defer mu.Unlock()
-			if stored {
+			if acknowledged {
 				t.Errorf("round %d, %s %s was acknowledged without the standby: %s", round, name, note, a)
 			}
 		}
 		for i := range keys {
 			note := fmt.Sprint("json ", i)
-			all.Go(func() {
+			wg.Go(func() {
 				a := p.post(f.page, submission(note), "Idempotency-Key: "+note)
 				record("public JSON", note, a, a.status != http.StatusServiceUnavailable)
 			})
-			all.Go(func() {
+			wg.Go(func() {
 				a := p.post(f.path, submission(note), "Idempotency-Key: "+note, "Authorization: Bearer "+f.token)
 				record("API", note, a, a.status != http.StatusServiceUnavailable)
 			})
-			all.Go(func() {
+			wg.Go(func() {
 				a := p.sendPage(f.page, pages[i], fmt.Sprint("page ", i))
 				record("page", fmt.Sprint(i), a, a.status != http.StatusServiceUnavailable)
 			})
 		}
-		all.Go(func() {
+		wg.Go(func() {
 			a := p.post("/api/v1/forms", `{"title": "Created"}`, "Idempotency-Key: created", "Authorization: Bearer "+f.token)
 			record("creating a form", "", a, a.status != http.StatusServiceUnavailable)
 		})
-		all.Go(func() {
+		wg.Go(func() {
 			a := p.patch("/api/v1/forms/"+draft.ID, `{"title": "After"}`, f.token)
 			record("changing a form", "", a, a.status != http.StatusServiceUnavailable)
 		})
-		all.Wait()
+		wg.Wait()
 	}
-	if n := db.primary.number("SELECT COUNT(*) FROM response"); n < 2 {
-		t.Errorf("the primary has %d responses: no commit was cut off, so this test shows nothing", n)
+	if n := db.primary.queryInt("SELECT COUNT(*) FROM response"); n < 2 {
+		t.Errorf("the primary has %d responses: no commit was canceled, so this test shows nothing", n)
 	}
 
 	db.primary.kill()
-	db.other.start()
+	db.standby.start()
 	db.promote()
-	p.eventually("ready again", func() bool { return p.get("/readyz", "").status == http.StatusOK })
-	found := p.stored(f)
+	p.waitUntil("ready again", func() bool { return p.get("/readyz", "").status == http.StatusOK })
+	storedNotes := p.readStored(f)
 	for id, note := range acknowledged {
-		if found[id] != note {
-			t.Errorf("%s was acknowledged for %s, what is there is %q", id, note, found[id])
+		if storedNotes[id] != note {
+			t.Errorf("%s was acknowledged for %s, but stored is %q", id, note, storedNotes[id])
 		}
 	}
-	// The same keys again, now that a commit can be durable, store each once.
+	// Now that commits can be durable, each key stores one response.
 	for i := range keys {
 		note := fmt.Sprint("json ", i)
 		first := p.post(f.page, submission(note), "Idempotency-Key: "+note)
@@ -104,7 +104,7 @@ func TestStandbyAway(t *testing.T) {
 		}
 	}
 	p.stop()
-	figure(t, "synchronous standby stopped, keys repeated, primary lost", "%d keys refused twice with 503, none acknowledged, none lost", 3*keys+2)
+	reportFigure(t, "synchronous standby stopped, keys repeated, primary lost", "%d keys refused twice with 503, none acknowledged, none lost", 3*keys+2)
 }
 
 func (p *program) patch(path, body, token string) answer {

@@ -19,14 +19,13 @@ import (
 )
 
 type formCommands struct {
-	Export formExport `cmd:"" help:"Print a form as a file that form apply reads."`
-	Apply  formApply  `cmd:"" help:"Make a form what a file says, or make a new one."`
+	Export formExport `cmd:"" help:"Print a form as JSON for form apply."`
+	Apply  formApply  `cmd:"" help:"Create or update a form from a file."`
 }
 
-// formFile is a form as a file: its draft and how it is offered, without its
-// responses.
+// formFile is a form as a file: its draft and availability, without responses.
 type formFile struct {
-	Formulary     int            `json:"formulary"` // of the format
+	Formulary     int            `json:"formulary"` // version of the file format
 	ID            string         `json:"id,omitempty"`
 	Title         string         `json:"title"`
 	Description   string         `json:"description"`
@@ -57,8 +56,8 @@ func newFormFile(f form.Form, d *form.Definition) formFile {
 	return out
 }
 
-// plan is what the file says, checked.
-func (f formFile) plan() (form.FormInput, error) {
+// toInput converts the file to a validated form input.
+func (f formFile) toInput() (form.FormInput, error) {
 	p := form.FormInput{
 		Header:       form.Header{Title: f.Title, Description: f.Description, Language: f.Language},
 		Availability: form.Availability{Slug: f.Slug, ResponseLimit: f.ResponseLimit, Sites: strings.Join(f.Sites, " ")},
@@ -77,24 +76,24 @@ func (f formFile) plan() (form.FormInput, error) {
 	return p, p.Normalize()
 }
 
-// parseTime reads a time; an empty text is none.
+// parseTime parses RFC 3339. An empty text is the zero time.
 func parseTime(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		return t, fmt.Errorf("%q is not a time such as 2026-05-31T17:30:00Z", text)
+		return t, fmt.Errorf("%q is not an RFC 3339 time, such as 2026-05-31T17:30:00Z", text)
 	}
 	return t.UTC().Truncate(time.Millisecond), nil
 }
 
 type formExport struct {
-	Form string `arg:"" help:"Id or slug of the form."`
+	Form string `arg:"" help:"Form ID or custom link."`
 }
 
-func (c formExport) Run(ctx context.Context, place Storage, io streams) error {
-	s, err := place.open(ctx)
+func (c formExport) Run(ctx context.Context, storage Storage, io streams) error {
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,11 +108,11 @@ func (c formExport) Run(ctx context.Context, place Storage, io streams) error {
 	return out.Encode(newFormFile(f, d))
 }
 
-// findForm finds a form by id or slug, whoever owns it.
+// findForm finds a form of any owner by ID or slug.
 func findForm(ctx context.Context, s *store.Store, address string) (form.Form, *form.Definition, error) {
 	public, err := s.PublicForm(ctx, address)
 	if errors.Is(err, fault.NotFound) {
-		return form.Form{}, nil, fmt.Errorf("there is no form %s", address)
+		return form.Form{}, nil, fmt.Errorf("form %s not found", address)
 	}
 	if err != nil {
 		return form.Form{}, nil, err
@@ -127,58 +126,65 @@ func findForm(ctx context.Context, s *store.Store, address string) (form.Form, *
 }
 
 type formApply struct {
-	File    string `arg:"" help:"The file; - reads from standard input."`
-	Owner   string `required:"" env:"FORMULARY_FORM_OWNER" help:"E-mail address of the person whose form it is." placeholder:"EMAIL"`
-	DryRun  bool   `env:"FORMULARY_DRY_RUN" help:"Only say what would change."`
-	Publish bool   `env:"FORMULARY_PUBLISH" help:"Publish it then."`
+	File    string `arg:"" help:"File to read; - for standard input."`
+	Owner   string `required:"" env:"FORMULARY_FORM_OWNER" help:"Email address of the form's owner." placeholder:"EMAIL"`
+	DryRun  bool   `env:"FORMULARY_DRY_RUN" help:"Show what would change without saving."`
+	Publish bool   `env:"FORMULARY_PUBLISH" help:"Publish the form after saving."`
 }
 
-func (c formApply) Run(ctx context.Context, place Storage, io streams) error {
+func (c formApply) Run(ctx context.Context, storage Storage, io streams) error {
 	file, err := c.read(io)
 	if err != nil {
 		return err
 	}
-	plan, err := file.plan()
+	input, err := file.toInput()
 	if err != nil {
 		return describeProblems(err)
 	}
-	return withUser(ctx, place, c.Owner, func(s *store.Store, p account.User) error {
+	return withUser(ctx, storage, c.Owner, func(s *store.Store, p account.User) error {
 		f, before, err := currentForm(ctx, s, p.ID, file.ID)
 		if err != nil {
 			return err
 		}
-		changes := form.Diff(before, plan)
+		changes := form.Diff(before, input)
 		for _, line := range changes {
 			fmt.Fprintln(io.out, line)
 		}
 		if c.DryRun {
-			fmt.Fprintln(io.out, map[bool]string{true: "A new form would be made.", false: f.ID + " would be changed."}[f.ID == ""])
+			switch {
+			case f.ID == "":
+				fmt.Fprintln(io.out, "Would create a new form.")
+			case len(changes) == 0:
+				fmt.Fprintf(io.out, "%s is up to date.\n", f.ID)
+			default:
+				fmt.Fprintf(io.out, "Would update %s.\n", f.ID)
+			}
 			return nil
 		}
 		now := time.Now()
 		switch {
 		case f.ID == "":
-			if f, err = s.CreateFormFrom(ctx, p.ID, plan, store.IdempotencyKey{}, now); err == nil {
-				fmt.Fprintln(io.out, f.ID, "is made.")
+			if f, err = s.CreateFormFrom(ctx, p.ID, input, store.IdempotencyKey{}, now); err == nil {
+				fmt.Fprintf(io.out, "Created %s.\n", f.ID)
 			}
 		case len(changes) == 0:
-			fmt.Fprintln(io.out, f.ID, "is already so.")
+			fmt.Fprintf(io.out, "%s is up to date.\n", f.ID)
 		default:
-			f, err = s.UpdateForm(ctx, p.ID, store.FormRevision{ID: f.ID, Revision: f.Revision}, func(to *form.FormInput) error { *to = plan; return nil }, now)
+			f, err = s.UpdateForm(ctx, p.ID, store.FormRevision{ID: f.ID, Revision: f.Revision}, func(to *form.FormInput) error { *to = input; return nil }, now)
 			if err == nil {
-				fmt.Fprintln(io.out, f.ID, "is changed.")
+				fmt.Fprintf(io.out, "Updated %s.\n", f.ID)
 			}
 		}
 		if err == nil && c.Publish {
 			if f, err = s.Publish(ctx, p.ID, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, now); err == nil {
-				fmt.Fprintf(io.out, "Version %d is published.\n", f.Version)
+				fmt.Fprintf(io.out, "Published version %d.\n", f.Version)
 			}
 		}
 		return describeProblems(err)
 	})
 }
 
-// currentForm is what there is of a form, or nothing of one that is not there.
+// currentForm returns the form with its draft, or an empty one if it does not exist.
 func currentForm(ctx context.Context, s *store.Store, owner, id string) (form.Form, form.FormInput, error) {
 	empty := form.FormInput{Definition: &form.Definition{}}
 	f, err := s.Form(ctx, owner, id)
@@ -207,15 +213,15 @@ func (c formApply) read(io streams) (formFile, error) {
 	}
 	file := formFile{Sites: []string{form.AnySite}}
 	if err := strict.Unmarshal(text.Bytes(), &file, strict.RejectUnknownMembers(true)); err != nil {
-		return file, fmt.Errorf("%s is not a form: %w", c.File, err)
+		return file, fmt.Errorf("%s is not a valid form file: %w", c.File, err)
 	}
 	if file.Formulary != formFileFormat {
-		return file, fmt.Errorf("%s does not say \"formulary\": %d, the format of files that this version reads", c.File, formFileFormat)
+		return file, fmt.Errorf("%s has an unsupported format; \"formulary\" must be %d", c.File, formFileFormat)
 	}
 	return file, nil
 }
 
-// describeProblems names each field that is wrong.
+// describeProblems lists each invalid field on its own line.
 func describeProblems(err error) error {
 	e, ok := errors.AsType[*fault.Error](err)
 	if !ok || len(e.Details) == 0 {

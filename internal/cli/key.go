@@ -7,13 +7,13 @@ import (
 )
 
 type keyCommands struct {
-	Rotate keyRotate `cmd:"" help:"Make a new signing key. The previous one verifies for 24 more hours."`
+	Rotate keyRotate `cmd:"" help:"Create a new signing key. The previous key stays valid for 24 hours."`
 }
 
 type keyRotate struct{}
 
-func (keyRotate) Run(ctx context.Context, place Storage, io streams) error {
-	s, err := place.open(ctx)
+func (keyRotate) Run(ctx context.Context, storage Storage, io streams) error {
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -22,6 +22,6 @@ func (keyRotate) Run(ctx context.Context, place Storage, io streams) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(io.out, "New signing key in use. The previous key verifies until %s.\n", until.UTC().Format(time.RFC3339))
+	fmt.Fprintf(io.out, "New signing key in use. The previous key stays valid until %s.\n", until.UTC().Format(time.RFC3339))
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineMemory returns how much memory the machine has, or 0 if that is not known.
+// machineMemory returns the physical memory in bytes, or 0 if it is unknown.
 func machineMemory() uint64 {
 	name := "hw.physmem"
 	if runtime.GOOS == "darwin" {

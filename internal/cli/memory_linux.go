@@ -2,7 +2,7 @@ package cli
 
 import "golang.org/x/sys/unix"
 
-// machineMemory returns how much memory the machine has, or 0 if that is not known.
+// machineMemory returns the physical memory in bytes, or 0 if it is unknown.
 func machineMemory() uint64 {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {

@@ -2,5 +2,5 @@
 
 package cli
 
-// machineMemory returns 0: it is not known how much memory the machine has.
+// machineMemory returns 0: the physical memory is unknown.
 func machineMemory() uint64 { return 0 }

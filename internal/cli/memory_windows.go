@@ -6,13 +6,13 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// memoryStatus is MEMORYSTATUSEX.
+// memoryStatus is the MEMORYSTATUSEX structure of Windows.
 type memoryStatus struct {
 	length, load                                                                     uint32
 	total, free, totalPage, freePage, totalVirtual, freeVirtual, freeExtendedVirtual uint64
 }
 
-// machineMemory returns how much memory the machine has, or 0 if that is not known.
+// machineMemory returns the physical memory in bytes, or 0 if it is unknown.
 func machineMemory() uint64 {
 	status := memoryStatus{length: uint32(unsafe.Sizeof(memoryStatus{}))}
 	call := windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")

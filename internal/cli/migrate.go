@@ -6,13 +6,13 @@ import (
 )
 
 type migrateCommand struct {
-	Distributed bool `help:"Also spread the tables over the machines of the database, by account (PostgreSQL with Citus)."`
+	Distributed bool `help:"Also distribute tables by account (PostgreSQL with Citus)."`
 }
 
-func (c migrateCommand) Run(ctx context.Context, place Storage, io streams) error {
+func (c migrateCommand) Run(ctx context.Context, storage Storage, io streams) error {
 	ctx, cancel := context.WithTimeout(ctx, longWork)
 	defer cancel()
-	s, err := place.connect(ctx)
+	s, err := storage.connect(ctx)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (c migrateCommand) Run(ctx context.Context, place Storage, io streams) erro
 		fmt.Fprintln(io.out, "spread", name)
 	}
 	if err == nil && len(moved) == 0 {
-		fmt.Fprintln(io.out, "Every table is spread already.")
+		fmt.Fprintln(io.out, "All tables are already distributed.")
 	}
 	return err
 }

@@ -4,5 +4,5 @@ package cli_test
 
 import "syscall"
 
-// diesWithTest does nothing: only Linux ends a child with its parent.
+// diesWithTest does nothing: only Linux can end a child with its parent.
 func diesWithTest(syscall.Signal) *syscall.SysProcAttr { return &syscall.SysProcAttr{} }

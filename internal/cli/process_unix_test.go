@@ -4,12 +4,12 @@ package cli_test
 
 import "syscall"
 
-// These signals stop a process and let it continue.
+// Signals that pause and resume a process.
 const pauseSignal, resumeSignal = syscall.SIGSTOP, syscall.SIGCONT
 
 func sendSignal(pid int, signal syscall.Signal) error { return syscall.Kill(pid, signal) }
 
-// runAs makes a child run as another user.
+// runAs makes a child process run as another user.
 func runAs(child *syscall.SysProcAttr, uid, gid uint32) {
 	child.Credential = &syscall.Credential{Uid: uid, Gid: gid}
 }

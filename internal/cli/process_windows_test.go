@@ -2,7 +2,7 @@ package cli_test
 
 import "syscall"
 
-// Windows has no signals that stop a process; tests that use them fail there.
+// Windows cannot pause processes with signals; tests that need it fail there.
 const pauseSignal, resumeSignal = syscall.Signal(0), syscall.Signal(0)
 
 func sendSignal(int, syscall.Signal) error { return syscall.EWINDOWS }

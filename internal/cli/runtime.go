@@ -13,30 +13,32 @@ import (
 	"strings"
 )
 
-// tuner adjusts the Go runtime for serving. Its settings belong to the whole
-// process, so Main passes a real one, once, and tests that serve many times in
-// one process pass none.
+// tuner adjusts the Go runtime for serving. Runtime settings apply to the whole
+// process: Main passes tuneRuntime, and tests, which serve many times in one process,
+// pass nil.
 type tuner func(*slog.Logger)
 
 const (
-	// The live heap is small, so collecting seldom costs little memory.
+	// The live heap is small, so collecting rarely costs little memory.
 	servingGCPercent = 400
 
-	// Part of the limit that remains for SQLite's memory, which the Go runtime
-	// does not manage, and on a machine for other programs and the file cache.
+	// Percentage of the available memory that the Go runtime may use. The rest is for
+	// SQLite, which the runtime does not manage, and on a machine also for other
+	// programs and the file cache.
 	containerPercent = 90
 	machinePercent   = 75
-	// Below this the garbage collector would run all the time.
+	// Below this limit the garbage collector would run all the time.
 	minMemoryLimit = 64 << 20
 )
 
-// tuneRuntime sets what the environment does not: GOGC, GOMAXPROCS, GOMEMLIMIT.
+// tuneRuntime sets GC percentage, GOMAXPROCS and memory limit, unless the environment
+// does.
 func tuneRuntime(log *slog.Logger) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(servingGCPercent)
 	}
-	// A goroutine that waits for the disk keeps its processor, so there is one
-	// more of them than the machine has.
+	// A goroutine that waits for the disk blocks its processor, so use one more than
+	// the machine has.
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	}
@@ -51,9 +53,8 @@ func tuneRuntime(log *slog.Logger) {
 	log.Info("runtime", "gomaxprocs", runtime.GOMAXPROCS(0), "memory_limit", debug.SetMemoryLimit(-1), "memory_limit_from", source)
 }
 
-// memoryLimit returns how many bytes the Go runtime should stay below, and where
-// that comes from: the limit of the container, or what the machine has (0 if that
-// is not known).
+// memoryLimit returns the memory limit for the Go runtime in bytes, and whether it
+// comes from the container or the machine. A machine size of 0 is unknown.
 func memoryLimit(root fs.FS, machine uint64) (bytes int64, source string) {
 	container := cgroupLimit(root)
 	switch {
@@ -67,18 +68,19 @@ func memoryLimit(root fs.FS, machine uint64) (bytes int64, source string) {
 	return max(bytes, minMemoryLimit), source
 }
 
-// noLimit is more than any cgroup says: version 1 says nearly 2⁶³ for none.
+// noLimit means that there is no limit. It is above every value in a cgroup: version 1
+// uses almost 2⁶³ for "no limit".
 const noLimit = uint64(math.MaxUint64)
 
-// cgroupLimit returns the least memory limit of the groups that this process is
-// in, on Linux. A container may see its own group as the root or under the host's
-// name, so every group on the path counts, and those that cannot be read do not.
+// cgroupLimit returns the lowest memory limit of the cgroups of this process, on Linux.
+// A container sees its cgroup as the root or under the host's name, so every group on
+// the path is tried, and unreadable ones are skipped.
 func cgroupLimit(root fs.FS) uint64 {
 	text, err := fs.ReadFile(root, "proc/self/cgroup")
 	if err != nil {
 		return noLimit
 	}
-	least := noLimit
+	lowest := noLimit
 	for line := range strings.Lines(string(text)) {
 		// hierarchy:controllers:path
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
@@ -87,26 +89,26 @@ func cgroupLimit(root fs.FS) uint64 {
 		}
 		switch {
 		case parts[0] == "0" && parts[1] == "":
-			least = min(least, groupLimit(root, "sys/fs/cgroup", parts[2], "memory.max"))
+			lowest = min(lowest, groupLimit(root, "sys/fs/cgroup", parts[2], "memory.max"))
 		case slices.Contains(strings.Split(parts[1], ","), "memory"):
-			least = min(least, groupLimit(root, "sys/fs/cgroup/memory", parts[2], "memory.limit_in_bytes"))
+			lowest = min(lowest, groupLimit(root, "sys/fs/cgroup/memory", parts[2], "memory.limit_in_bytes"))
 		}
 	}
-	return least
+	return lowest
 }
 
-// groupLimit returns the least limit of a group and its parents.
+// groupLimit returns the lowest limit of a group and its parents.
 func groupLimit(root fs.FS, mount, group, file string) uint64 {
-	least := noLimit
+	lowest := noLimit
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {
 		if text, err := fs.ReadFile(root, path.Join(mount, group, file)); err == nil {
-			// "max" is no number, and no limit.
+			// "max" does not parse and means no limit.
 			if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil && n > 0 && n < math.MaxInt64/2 {
-				least = min(least, n)
+				lowest = min(lowest, n)
 			}
 		}
 		if group == "/" {
-			return least
+			return lowest
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
-	_ "time/tzdata" // people have time zones, machines may have no list of them
+	_ "time/tzdata" // time zones, for machines that have no database of them
 
 	"formulary/internal/account"
 	"formulary/internal/api"
@@ -27,41 +27,41 @@ import (
 )
 
 type serveCommand struct {
-	AccessTokenTTL    time.Duration `env:"FORMULARY_ACCESS_TOKEN_TTL" default:"1h" help:"How long an access token lives."`
-	CodeTTL           time.Duration `env:"FORMULARY_CODE_TTL" default:"60s" help:"How long an authorization code lives."`
-	RefreshIdle       time.Duration `env:"FORMULARY_REFRESH_IDLE" default:"2160h" help:"A refresh token ends after so long without use."`
-	Signup            string        `env:"FORMULARY_SIGNUP" enum:"open,closed" default:"closed" help:"Whether strangers can make an account (open, closed)."`
-	TrustedProxies    []string      `env:"FORMULARY_TRUSTED_PROXIES" help:"Addresses and networks whose X-Forwarded-For is believed." placeholder:"NETWORK"`
-	AdminAddr         string        `env:"FORMULARY_ADMIN_ADDR" help:"Address for metrics and pprof; empty: off." placeholder:"ADDR"`
-	Log               string        `env:"FORMULARY_LOG" enum:"text,json" default:"text" help:"How the log is written (text, json)."`
-	RateLimit         string        `env:"FORMULARY_RATE_LIMIT" enum:"on,off" default:"on" help:"Limit requests (on, off). Guessing at passwords and secrets is always limited."`
-	RatePerToken      int           `env:"FORMULARY_RATE_PER_TOKEN" default:"6000" help:"Requests per minute with the access tokens of one grant, all together."`
-	RatePerAddress    int           `env:"FORMULARY_RATE_PER_ADDRESS" default:"12000" help:"Requests a minute of one address."`
-	RatePerRespondent int           `env:"FORMULARY_RATE_PER_RESPONDENT" default:"120" help:"Submissions a minute of one address."`
-	FormLimit         int64         `env:"FORMULARY_FORM_LIMIT" default:"10000" help:"Forms per account; 0: no limit."`
-	VersionLimit      int64         `env:"FORMULARY_VERSION_LIMIT" default:"500" help:"Published versions per form; 0: no limit."`
-	StorageLimit      byteSize      `env:"FORMULARY_STORAGE_LIMIT" default:"10GB" help:"Storage per account, such as 500MB or 10GB; 0: no limit." placeholder:"SIZE"`
-	MaxConnections    int           `env:"FORMULARY_MAX_CONNECTIONS" default:"0" help:"Open connections at most; 0: derived from the limit of open files." placeholder:"N"`
-	MaxPerAddress     int           `name:"max-connections-per-address" env:"FORMULARY_MAX_CONNECTIONS_PER_ADDRESS" default:"0" help:"Open connections of one address at most; 0: a quarter of all." placeholder:"N"`
-	TLSCert           string        `name:"tls-cert" env:"FORMULARY_TLS_CERT" help:"Certificate chain (PEM); with it the service speaks https." placeholder:"FILE"`
-	TLSKey            string        `name:"tls-key" env:"FORMULARY_TLS_KEY" help:"Private key of the certificate (PEM)." placeholder:"FILE"`
-	SecurityContact   string        `env:"FORMULARY_SECURITY_CONTACT" help:"Where to report a vulnerability, for /.well-known/security.txt (mailto: or https: URL)." placeholder:"URL"`
-	SecurityPolicy    string        `env:"FORMULARY_SECURITY_POLICY" help:"Page with the security policy, for the same file (https: URL)." placeholder:"URL"`
-	Demo              bool          `env:"FORMULARY_DEMO" help:"Fill an empty database with a demo account, forms and an application."`
+	AccessTokenTTL    time.Duration `env:"FORMULARY_ACCESS_TOKEN_TTL" default:"1h" help:"Access token lifetime."`
+	CodeTTL           time.Duration `env:"FORMULARY_CODE_TTL" default:"60s" help:"Authorization code lifetime."`
+	RefreshIdle       time.Duration `env:"FORMULARY_REFRESH_IDLE" default:"2160h" help:"Refresh tokens expire after this long without use."`
+	Signup            string        `env:"FORMULARY_SIGNUP" enum:"open,closed" default:"closed" help:"Whether anyone can sign up (open, closed)."`
+	TrustedProxies    []string      `env:"FORMULARY_TRUSTED_PROXIES" help:"Proxy addresses and networks whose X-Forwarded-For header is trusted." placeholder:"NETWORK"`
+	AdminAddr         string        `env:"FORMULARY_ADMIN_ADDR" help:"Address for metrics and pprof; empty to disable." placeholder:"ADDR"`
+	Log               string        `env:"FORMULARY_LOG" enum:"text,json" default:"text" help:"Log format (text, json)."`
+	RateLimit         string        `env:"FORMULARY_RATE_LIMIT" enum:"on,off" default:"on" help:"Rate limiting (on, off). Password and secret attempts are always limited."`
+	RatePerToken      int           `env:"FORMULARY_RATE_PER_TOKEN" default:"6000" help:"Requests per minute for all access tokens of one grant."`
+	RatePerAddress    int           `env:"FORMULARY_RATE_PER_ADDRESS" default:"12000" help:"Requests per minute per IP address."`
+	RatePerRespondent int           `env:"FORMULARY_RATE_PER_RESPONDENT" default:"120" help:"Form submissions per minute per IP address."`
+	FormLimit         int64         `env:"FORMULARY_FORM_LIMIT" default:"10000" help:"Forms per account; 0 for no limit."`
+	VersionLimit      int64         `env:"FORMULARY_VERSION_LIMIT" default:"500" help:"Published versions per form; 0 for no limit."`
+	StorageLimit      byteSize      `env:"FORMULARY_STORAGE_LIMIT" default:"10GB" help:"Storage per account, such as 500MB or 10GB; 0 for no limit." placeholder:"SIZE"`
+	MaxConnections    int           `env:"FORMULARY_MAX_CONNECTIONS" default:"0" help:"Maximum number of open connections; 0 to derive it from the open file limit." placeholder:"N"`
+	MaxPerAddress     int           `name:"max-connections-per-address" env:"FORMULARY_MAX_CONNECTIONS_PER_ADDRESS" default:"0" help:"Maximum number of open connections per IP address; 0 for a quarter of all." placeholder:"N"`
+	TLSCert           string        `name:"tls-cert" env:"FORMULARY_TLS_CERT" help:"TLS certificate chain (PEM). Enables https." placeholder:"FILE"`
+	TLSKey            string        `name:"tls-key" env:"FORMULARY_TLS_KEY" help:"TLS private key (PEM)." placeholder:"FILE"`
+	SecurityContact   string        `env:"FORMULARY_SECURITY_CONTACT" help:"Contact for vulnerability reports in /.well-known/security.txt (mailto: or https: URL)." placeholder:"URL"`
+	SecurityPolicy    string        `env:"FORMULARY_SECURITY_POLICY" help:"Security policy page in /.well-known/security.txt (https: URL)." placeholder:"URL"`
+	Demo              bool          `env:"FORMULARY_DEMO" help:"Add a demo account with forms and an application if the database is empty."`
 }
 
 const (
 	setupTTL        = 7 * 24 * time.Hour
 	cleanupInterval = 10 * time.Minute
-	closeInterval   = 15 * time.Second // lists by status close what is due themselves
+	closeInterval   = 15 * time.Second // lists by status close expired forms themselves
 
-	// Guesses at a secret: so many wrong ones at once, then one in a while.
+	// Limits on wrong passwords and secrets: this many per window, which refill evenly.
 	attemptWindow      = 15 * time.Minute
 	attemptsPerAddress = 30
 	attemptsPerAccount = 10
 	attemptsPerClient  = 30
 
-	// refreshPerGrant is how many tokens one grant gets per minute.
+	// refreshPerGrant is how many tokens a grant can refresh per minute.
 	refreshPerGrant = 120
 )
 
@@ -74,62 +74,63 @@ func (c serveCommand) check() error {
 		return err
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
-		return errors.New("a TLS certificate and its key go together")
+		return errors.New("set both the TLS certificate and the TLS key")
 	}
 	for name, d := range map[string]time.Duration{
-		"access token TTL": c.AccessTokenTTL, "code TTL": c.CodeTTL, "refresh idle time": c.RefreshIdle,
+		"access token TTL": c.AccessTokenTTL, "authorization code TTL": c.CodeTTL, "refresh idle time": c.RefreshIdle,
 	} {
 		if d < time.Second {
-			return fmt.Errorf("the %s is at least a second", name)
+			return fmt.Errorf("the %s must be at least one second", name)
 		}
 	}
 	if c.FormLimit < 0 || c.VersionLimit < 0 {
-		return errors.New("a limit must be 0 (no limit) or more")
+		return errors.New("a form or version limit must be 0 (no limit) or more")
 	}
 	if c.RatePerToken < 1 || c.RatePerAddress < 1 || c.RatePerRespondent < 1 {
-		return errors.New("a rate is at least one request a minute; FORMULARY_RATE_LIMIT=off switches limits off")
+		return errors.New("a rate limit must be at least 1 request per minute; to turn limits off, set FORMULARY_RATE_LIMIT=off")
 	}
 	if c.MaxConnections < 0 || c.MaxPerAddress < 0 {
-		return errors.New("a limit of connections is at least 1; 0 derives it from the limit of open files")
+		return errors.New("a connection limit must be at least 1, or 0 to derive it from the open file limit")
 	}
 	return nil
 }
 
-// Run serves until ctx ends.
-func (c serveCommand) Run(ctx context.Context, place Storage, io streams, t Tuning, tune tuner) error {
+// Run serves until ctx is canceled.
+func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tuning, tune tuner) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	addresses, err := server.ParseTrustedProxies(c.TrustedProxies)
+	clientIPs, err := server.ParseTrustedProxies(c.TrustedProxies)
 	if err != nil {
 		return err
 	}
 	log, logEnd := server.NewLog(io.err, c.Log == "json", slog.LevelInfo)
 	defer logEnd.Close()
-	// Before the store is opened: the number of its readers follows GOMAXPROCS.
+	// Before the store opens, because its number of readers depends on GOMAXPROCS.
 	if tune != nil {
 		tune(log)
 	}
-	s, err := place.open(ctx)
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	s.SetQuotas(store.Quotas{Forms: c.FormLimit, Versions: c.VersionLimit, Bytes: int64(c.StorageLimit)})
-	listener, err := net.Listen("tcp", place.Addr)
+	listener, err := net.Listen("tcp", storage.Addr)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
-	base, err := baseURL(place.BaseURL, listener.Addr(), c.TLSCert != "")
+	base, err := baseURL(storage.BaseURL, listener.Addr(), c.TLSCert != "")
 	if err != nil {
 		return err
 	}
-	var shared *limit.Cluster
+	var cluster *limit.Cluster
 	if s.MultiNode() {
-		shared = limit.NewCluster()
+		cluster = limit.NewCluster()
 	}
-	config, err := assemble(ctx, c, t, s, base, addresses, shared, log)
+	d := dependencies{tuning: t, store: s, base: base, clientIPs: clientIPs, cluster: cluster, log: log}
+	config, err := c.assemble(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -137,64 +138,74 @@ func (c serveCommand) Run(ctx context.Context, place Storage, io streams, t Tuni
 	if err != nil {
 		return err
 	}
-	if err := c.greet(ctx, s, base, listener.Addr(), io, t); err != nil {
+	if err := c.greet(ctx, d, listener.Addr(), io); err != nil {
 		return err
 	}
 	work, stop := context.WithCancel(ctx)
 	defer stop()
 	go runCleanup(work, s, c.RefreshIdle, log)
-	if shared != nil {
-		go s.Exchange(work, shared.Pending(), shared.Outgoing, shared.Receive)
+	if cluster != nil {
+		go s.Exchange(work, cluster.Pending(), cluster.Outgoing, cluster.Receive)
 	}
 	if c.AdminAddr != "" {
 		if err := serveAdmin(work, c.AdminAddr, config.Metrics, log); err != nil {
 			return err
 		}
 	}
-	// What starting up needed is given back to the system, once it is quiet.
+	// Return the memory that was needed only during startup to the system.
 	time.AfterFunc(time.Second, debug.FreeOSMemory)
 	err = service.Serve(ctx)
 	log.Info("stopped")
 	return err
 }
 
-// actionsPerSubmission is how many presses of a form's buttons, and looks at its
-// calculations while typing, are allowed for each submission.
+// actionsPerSubmission is how many form actions (next, back, live calculations) are
+// allowed per submission.
 const actionsPerSubmission = 5
 
-// assemble makes the parts and puts them together.
-func assemble(ctx context.Context, c serveCommand, t Tuning, s *store.Store, base string, addresses server.ClientIPs, shared *limit.Cluster, log *slog.Logger) (server.Config, error) {
+// dependencies are what serve opens before it builds the handlers.
+type dependencies struct {
+	tuning    Tuning
+	store     *store.Store
+	base      string // base URL
+	clientIPs server.ClientIPs
+	cluster   *limit.Cluster // nil for a single node
+	log       *slog.Logger
+}
+
+// assemble builds the API and web handlers and the configuration of the server.
+func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Config, error) {
 	now := time.Now
-	secure := strings.HasPrefix(base, "https:")
-	explorer, err := s.EnsureExplorerApp(ctx, base+web.ExplorerCallbackPath, now())
+	secure := strings.HasPrefix(d.base, "https:")
+	explorer, err := d.store.EnsureExplorerApp(ctx, d.base+web.ExplorerCallbackPath, now())
 	if err != nil {
 		return server.Config{}, err
 	}
-	var tokens, refreshes *limit.Limiter[string]
-	var perAddress, submissions, presses *limit.Limiter[netip.Addr]
+	var perGrant, refreshesPerGrant *limit.Limiter[string]
+	var perAddress, submissions, actions *limit.Limiter[netip.Addr]
 	if c.RateLimit == "on" {
-		submissions = limit.New[netip.Addr](c.RatePerRespondent, time.Minute, now).Join(shared, "respondent")
-		presses = limit.New[netip.Addr](actionsPerSubmission*c.RatePerRespondent, time.Minute, now).Join(shared, "press")
-		tokens = limit.New[string](c.RatePerToken, time.Minute, now).Join(shared, "token")
-		refreshes = limit.New[string](refreshPerGrant, time.Minute, now).Join(shared, "refresh")
-		perAddress = limit.New[netip.Addr](c.RatePerAddress, time.Minute, now).Join(shared, "address")
+		submissions = limit.New[netip.Addr](c.RatePerRespondent, time.Minute, now).Join(d.cluster, "respondent")
+		actions = limit.New[netip.Addr](actionsPerSubmission*c.RatePerRespondent, time.Minute, now).Join(d.cluster, "press")
+		perGrant = limit.New[string](c.RatePerToken, time.Minute, now).Join(d.cluster, "token")
+		refreshesPerGrant = limit.New[string](refreshPerGrant, time.Minute, now).Join(d.cluster, "refresh")
+		perAddress = limit.New[netip.Addr](c.RatePerAddress, time.Minute, now).Join(d.cluster, "address")
 	}
-	authorization := oauth.New(s, base, oauth.Lifetimes{Code: c.CodeTTL, Access: c.AccessTokenTTL, RefreshIdle: c.RefreshIdle}, refreshes, now)
-	guesses, err := newAttemptLimits(ctx, s, shared, now)
+	authorization := oauth.New(d.store, d.base, oauth.Lifetimes{Code: c.CodeTTL, Access: c.AccessTokenTTL, RefreshIdle: c.RefreshIdle}, refreshesPerGrant, now)
+	attempts, err := newAttemptLimits(ctx, d.store, d.cluster, now)
 	if err != nil {
 		return server.Config{}, err
 	}
-	responding := respond.New(respond.Config{Store: s, Submissions: submissions, Now: now})
-	programs := api.New(api.Config{
-		Store: s, OAuth: authorization, Respond: responding, BaseURL: base, Log: log, Now: now, Tokens: tokens,
-		Guesses: guesses.client,
-		Address: addresses.ClientIP,
+	responses := respond.New(respond.Config{Store: d.store, Submissions: submissions, Now: now})
+	apiHandler := api.New(api.Config{
+		Store: d.store, OAuth: authorization, Respond: responses, BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
+		Guesses: attempts.client,
+		Address: d.clientIPs.ClientIP,
 	})
-	people, err := web.New(web.Config{
-		Store: s, OAuth: authorization, Respond: responding, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), t.HashCost), BaseURL: base, Secure: secure,
-		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: programs.Document, Log: log, Now: now, Address: addresses.ClientIP,
-		Presses: presses, SigningKeys: s.SigningKeys, KindTemplates: t.KindTemplates,
-		AddressGuesses: guesses.address, AccountGuesses: guesses.account,
+	webHandler, err := web.New(web.Config{
+		Store: d.store, OAuth: authorization, Respond: responses, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), d.tuning.HashCost), BaseURL: d.base, Secure: secure,
+		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: apiHandler.Document, Log: d.log, Now: now, Address: d.clientIPs.ClientIP,
+		Presses: actions, SigningKeys: d.store.SigningKeys, KindTemplates: d.tuning.KindTemplates,
+		AddressGuesses: attempts.address, AccountGuesses: attempts.account,
 	})
 	if err != nil {
 		return server.Config{}, err
@@ -202,31 +213,31 @@ func assemble(ctx context.Context, c serveCommand, t Tuning, s *store.Store, bas
 	return server.Config{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if api.Handles(r) {
-				programs.ServeHTTP(w, r)
+				apiHandler.ServeHTTP(w, r)
 			} else {
-				people.ServeHTTP(w, r)
+				webHandler.ServeHTTP(w, r)
 			}
 		}),
 		Fail: func(w http.ResponseWriter, r *http.Request, err error) {
 			if api.Handles(r) {
-				programs.WriteError(w, r, err)
+				apiHandler.WriteError(w, r, err)
 			} else {
-				people.Fail(w, r, err)
+				webHandler.Fail(w, r, err)
 			}
 		},
-		Ready: s.Ready, Log: log, Secure: secure, Addresses: perAddress, Address: addresses.ClientIP, Metrics: server.NewMetrics(),
-		CertFile: c.TLSCert, KeyFile: c.TLSKey, Drain: t.Drain,
-		MaxConnections: c.MaxConnections, MaxPerAddress: c.MaxPerAddress, Trusted: addresses.Trusts,
+		Ready: d.store.Ready, Log: d.log, Secure: secure, Addresses: perAddress, Address: d.clientIPs.ClientIP, Metrics: server.NewMetrics(),
+		CertFile: c.TLSCert, KeyFile: c.TLSKey, Drain: d.tuning.Drain,
+		MaxConnections: c.MaxConnections, MaxPerAddress: c.MaxPerAddress, Trusted: d.clientIPs.Trusts,
 	}, nil
 }
 
-// baseURL is the address by which people reach the service. It comes from the
-// configuration, never from a request, which anybody can write.
+// baseURL returns the public URL of the service. It comes from the configuration, never
+// from a request, whose headers cannot be trusted.
 func baseURL(configured string, listening net.Addr, tls bool) (string, error) {
 	if configured != "" {
 		u, err := url.Parse(configured)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
-			return "", fmt.Errorf("the base URL %q must look like https://forms.example.com", configured)
+			return "", fmt.Errorf("the base URL %q is not valid; use one such as https://forms.example.com", configured)
 		}
 		return u.Scheme + "://" + u.Host, nil
 	}
@@ -244,56 +255,57 @@ func baseURL(configured string, listening net.Addr, tls bool) (string, error) {
 	return scheme + "://" + net.JoinHostPort(host, port), nil
 }
 
-// greet tells the operator where the service is and, while there is no account,
-// how to make the first.
-func (c serveCommand) greet(ctx context.Context, s *store.Store, base string, addr net.Addr, io streams, t Tuning) error {
-	fmt.Fprintf(io.out, "Formulary is at %s (%s, listening on %s)\n", base, s.Engine(), addr)
-	some, err := s.HasUsers(ctx)
+// greet prints the address of the service and, if there is no account yet, the setup
+// link.
+func (c serveCommand) greet(ctx context.Context, d dependencies, addr net.Addr, io streams) error {
+	fmt.Fprintf(io.out, "Formulary is running at %s (%s, listening on %s)\n", d.base, d.store.Engine(), addr)
+	hasUsers, err := d.store.HasUsers(ctx)
 	if err != nil {
 		return err
 	}
 	if c.Demo {
-		if some {
+		if hasUsers {
 			fmt.Fprintln(io.out, "The database is not empty, so no demo data was added.")
 			return nil
 		}
-		return demo(ctx, s, base, io, t.HashCost)
+		return demo(ctx, d.store, d.base, io, d.tuning.HashCost)
 	}
-	if some {
+	if hasUsers {
 		return nil
 	}
-	link, err := s.NewSetupLink(ctx, time.Now(), setupTTL)
+	link, err := d.store.NewSetupLink(ctx, time.Now(), setupTTL)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(io.out, "\nThere is no account yet. Make the first one here, once:\n%s/setup?token=%s\n\n", base, link)
+	fmt.Fprintf(io.out, "\nNo accounts yet. Create the first one with this one-time link:\n%s/setup?token=%s\n\n", d.base, link)
 	return nil
 }
 
-// runCleanup removes now and then what nobody can use any more.
+// runCleanup deletes expired data every 10 minutes and closes expired forms every 15
+// seconds.
 func runCleanup(ctx context.Context, s *store.Store, refreshIdle time.Duration, log *slog.Logger) {
-	tick := time.NewTicker(cleanupInterval)
-	defer tick.Stop()
-	due := time.NewTicker(closeInterval)
-	defer due.Stop()
+	cleanup := time.NewTicker(cleanupInterval)
+	defer cleanup.Stop()
+	closing := time.NewTicker(closeInterval)
+	defer closing.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-cleanup.C:
 			if err := s.Cleanup(ctx, time.Now(), refreshIdle); err != nil && ctx.Err() == nil {
-				log.Error("sweep failed", "error", err)
+				log.Error("cleanup failed", "error", err)
 			}
-		case <-due.C:
+		case <-closing.C:
 			if err := s.CloseExpiredForms(ctx, time.Now()); err != nil && ctx.Err() == nil {
-				log.Error("closing forms failed", "error", err)
+				log.Error("could not close expired forms", "error", err)
 			}
 		}
 	}
 }
 
-// serveAdmin shows metrics and profiles on an address of their own, which is
-// the operator's to protect.
+// serveAdmin serves metrics and profiles on a separate address, which the administrator
+// must protect.
 func serveAdmin(ctx context.Context, addr string, metrics *server.Metrics, log *slog.Logger) error {
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -309,9 +321,9 @@ func serveAdmin(ctx context.Context, addr string, metrics *server.Metrics, log *
 	context.AfterFunc(ctx, func() { admin.Close() })
 	go func() {
 		if err := admin.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("admin server ended", "error", err)
+			log.Error("admin server stopped", "error", err)
 		}
 	}()
-	log.Info("admin", "address", listener.Addr().String())
+	log.Info("admin server started", "address", listener.Addr().String())
 	return nil
 }

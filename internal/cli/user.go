@@ -18,41 +18,41 @@ import (
 )
 
 type userCommands struct {
-	Add     userAdd     `cmd:"" help:"Add a person. The first one is the operator."`
-	List    userList    `cmd:"" help:"List people."`
-	Delete  userDelete  `cmd:"" help:"Delete a person with all forms, responses and applications."`
-	Disable userDisable `cmd:"" help:"Lock a person out, with all sessions and tokens."`
-	Enable  userEnable  `cmd:"" help:"Let a person in again."`
-	Reset   userReset   `cmd:"" help:"Print a one-time link to a new password."`
+	Add     userAdd     `cmd:"" help:"Add a user. The first one is the administrator."`
+	List    userList    `cmd:"" help:"List users."`
+	Delete  userDelete  `cmd:"" help:"Delete a user and all their forms, responses and applications."`
+	Disable userDisable `cmd:"" help:"Disable a user. Ends their sessions and tokens."`
+	Enable  userEnable  `cmd:"" help:"Enable a user."`
+	Reset   userReset   `cmd:"" help:"Print a one-time password reset link."`
 
 	Password userPassword `cmd:"" help:"Set a new password. Ends all sessions and disconnects all apps."`
 }
 
-// resetTTL is how long the link of user reset works.
+// resetTTL is how long a reset link is valid.
 const resetTTL = 24 * time.Hour
 
 type userAdd struct {
-	Email         string `arg:"" help:"E-mail address."`
+	Email         string `arg:"" help:"Email address."`
 	PasswordStdin bool   `required:"" env:"FORMULARY_PASSWORD_STDIN" help:"Read the password from standard input."`
-	Name          string `env:"FORMULARY_USER_NAME" help:"What the person is called."`
+	Name          string `env:"FORMULARY_USER_NAME" help:"Name of the user."`
 	Language      string `env:"FORMULARY_USER_LANGUAGE" default:"en" help:"Language tag, such as en or pt-BR."`
 }
 
-func (u userAdd) Run(ctx context.Context, place Storage, io streams, t Tuning) error {
+func (u userAdd) Run(ctx context.Context, storage Storage, io streams, t Tuning) error {
 	password, err := readPassword(io.in)
 	if err != nil {
 		return err
 	}
-	s, err := place.open(ctx)
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	person, err := addUser(ctx, s, newUser{u.Email, u.Name, u.Language, password, t.HashCost})
+	user, err := addUser(ctx, s, newUser{u.Email, u.Name, u.Language, password, t.HashCost})
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(io.out, "Added %s (%s, %s).\n", person.Email, person.ID, person.Role)
+	fmt.Fprintf(io.out, "Added %s (%s, %s).\n", user.Email, user.ID, user.Role)
 	return nil
 }
 
@@ -64,7 +64,7 @@ func readPassword(in io.Reader) (string, error) {
 	return strings.TrimRight(line, "\r\n"), nil
 }
 
-// newUser is an account to add.
+// newUser is the input of addUser.
 type newUser struct {
 	email, name, language, password string
 
@@ -83,7 +83,7 @@ func addUser(ctx context.Context, s *store.Store, n newUser) (account.User, erro
 	}
 	var ok bool
 	if p.Language, ok = form.ParseLanguage(n.language); !ok {
-		return p, fmt.Errorf("%q is not a known language tag", n.language)
+		return p, fmt.Errorf("%q is not a valid language tag", n.language)
 	}
 	if err := account.CheckPassword(n.password, p.Email, p.Name); err != nil {
 		return p, err
@@ -96,19 +96,19 @@ func addUser(ctx context.Context, s *store.Store, n newUser) (account.User, erro
 
 type userList struct{}
 
-func (userList) Run(ctx context.Context, place Storage, io streams) error {
-	s, err := place.open(ctx)
+func (userList) Run(ctx context.Context, storage Storage, io streams) error {
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	people, err := s.Users(ctx)
+	users, err := s.Users(ctx)
 	if err != nil {
 		return err
 	}
 	table := tabwriter.NewWriter(io.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "EMAIL\tNAME\tROLE\tSTATE\tSINCE\tID")
-	for _, p := range people {
+	fmt.Fprintln(table, "EMAIL\tNAME\tROLE\tSTATUS\tCREATED\tID")
+	for _, p := range users {
 		state := "active"
 		if p.Disabled {
 			state = "disabled"
@@ -118,87 +118,94 @@ func (userList) Run(ctx context.Context, place Storage, io streams) error {
 	return table.Flush()
 }
 
-// withUser opens the store and finds somebody by their address.
-func withUser(ctx context.Context, place Storage, email string, do func(*store.Store, account.User) error) error {
-	s, err := place.open(ctx)
+// withUser opens the store and finds a user by email address.
+func withUser(ctx context.Context, storage Storage, email string, do func(*store.Store, account.User) error) error {
+	s, err := storage.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	person, err := findUser(ctx, s, email)
+	user, err := findUser(ctx, s, email)
 	if err != nil {
 		return err
 	}
-	return do(s, person)
+	return do(s, user)
 }
 
 func findUser(ctx context.Context, s *store.Store, email string) (account.User, error) {
-	person, err := s.UserByEmail(ctx, email)
+	user, err := s.UserByEmail(ctx, email)
 	if errors.Is(err, fault.NotFound) {
-		return person, fmt.Errorf("there is nobody with the address %s", email)
+		return user, fmt.Errorf("no user has the email address %s", email)
 	}
-	return person, err
+	return user, err
 }
 
 type userDelete struct {
-	Email string `arg:"" help:"E-mail address."`
-	Yes   bool   `env:"FORMULARY_YES" help:"Yes, delete everything of this person for good."`
+	Email string `arg:"" help:"Email address."`
+	Yes   bool   `env:"FORMULARY_YES" help:"Confirm permanent deletion."`
 }
 
-func (u userDelete) Run(ctx context.Context, place Storage, io streams) error {
+func (u userDelete) Run(ctx context.Context, storage Storage, io streams) error {
 	if !u.Yes {
-		return errors.New("this deletes everything of that person for good; add --yes to do it")
+		return errors.New("this permanently deletes the user and all their data; add --yes to confirm")
 	}
-	return withUser(ctx, place, u.Email, func(s *store.Store, p account.User) error {
+	return withUser(ctx, storage, u.Email, func(s *store.Store, p account.User) error {
 		complete, err := s.DeleteUser(ctx, p.ID, time.Now())
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(io.out, "Deleted %s.\n", p.Email)
 		if !complete {
-			fmt.Fprintln(io.out, "The running server removes the rest of the data within 10 minutes.")
+			fmt.Fprintln(io.out, "The running server deletes the remaining data within 10 minutes.")
 		}
 		return nil
 	})
 }
 
 type userDisable struct {
-	Email string `arg:"" help:"E-mail address."`
+	Email string `arg:"" help:"Email address."`
 }
 
-func (u userDisable) Run(ctx context.Context, place Storage, io streams) error {
-	return setDisabled(ctx, place, io, u.Email, true, "Disabled")
+func (u userDisable) Run(ctx context.Context, storage Storage, io streams) error {
+	return switchUser(ctx, storage, io, userSwitch{u.Email, true, "Disabled"})
 }
 
 type userEnable struct {
-	Email string `arg:"" help:"E-mail address."`
+	Email string `arg:"" help:"Email address."`
 }
 
-func (u userEnable) Run(ctx context.Context, place Storage, io streams) error {
-	return setDisabled(ctx, place, io, u.Email, false, "Enabled")
+func (u userEnable) Run(ctx context.Context, storage Storage, io streams) error {
+	return switchUser(ctx, storage, io, userSwitch{u.Email, false, "Enabled"})
 }
 
-func setDisabled(ctx context.Context, place Storage, io streams, email string, disabled bool, done string) error {
-	return withUser(ctx, place, email, func(s *store.Store, p account.User) error {
-		if err := s.SetUserDisabled(ctx, p.ID, disabled, time.Now()); err != nil {
+// userSwitch is the new state of a user, and how to report it.
+type userSwitch struct {
+	email    string
+	disabled bool
+	verb     string
+}
+
+func switchUser(ctx context.Context, storage Storage, io streams, to userSwitch) error {
+	return withUser(ctx, storage, to.email, func(s *store.Store, p account.User) error {
+		if err := s.SetUserDisabled(ctx, p.ID, to.disabled, time.Now()); err != nil {
 			return err
 		}
-		fmt.Fprintf(io.out, "%s %s.\n", done, p.Email)
+		fmt.Fprintf(io.out, "%s %s.\n", to.verb, p.Email)
 		return nil
 	})
 }
 
 type userPassword struct {
-	Email         string `arg:"" help:"E-mail address."`
+	Email         string `arg:"" help:"Email address."`
 	PasswordStdin bool   `required:"" env:"FORMULARY_PASSWORD_STDIN" help:"Read the password from standard input."`
 }
 
-func (u userPassword) Run(ctx context.Context, place Storage, io streams, t Tuning) error {
+func (u userPassword) Run(ctx context.Context, storage Storage, io streams, t Tuning) error {
 	password, err := readPassword(io.in)
 	if err != nil {
 		return err
 	}
-	return withUser(ctx, place, u.Email, func(s *store.Store, p account.User) error {
+	return withUser(ctx, storage, u.Email, func(s *store.Store, p account.User) error {
 		if err := account.CheckPassword(password, p.Email, p.Name); err != nil {
 			return err
 		}
@@ -209,26 +216,26 @@ func (u userPassword) Run(ctx context.Context, place Storage, io streams, t Tuni
 		if err := s.SetPassword(ctx, store.PasswordChange{Owner: p.ID, Hash: hash}, time.Now()); err != nil {
 			return err
 		}
-		fmt.Fprintf(io.out, "Changed the password of %s. All sessions ended and all apps are disconnected.\n", p.Email)
+		fmt.Fprintf(io.out, "Changed the password of %s. All sessions were ended and all apps disconnected.\n", p.Email)
 		return nil
 	})
 }
 
 type userReset struct {
-	Email string `arg:"" help:"E-mail address."`
+	Email string `arg:"" help:"Email address."`
 }
 
-func (u userReset) Run(ctx context.Context, place Storage, io streams) error {
-	return withUser(ctx, place, u.Email, func(s *store.Store, p account.User) error {
+func (u userReset) Run(ctx context.Context, storage Storage, io streams) error {
+	return withUser(ctx, storage, u.Email, func(s *store.Store, p account.User) error {
 		link, err := s.NewResetLink(ctx, p.ID, time.Now(), resetTTL)
 		if err != nil {
 			return err
 		}
-		base := place.BaseURL
+		base := storage.BaseURL
 		if base == "" {
-			base = "http://" + place.Addr
+			base = "http://" + storage.Addr
 		}
-		fmt.Fprintf(io.out, "One-time link to a new password for %s, valid for 24 hours. Using it ends all sessions and disconnects all apps:\n%s/reset?token=%s\n", p.Email, strings.TrimSuffix(base, "/"), link)
+		fmt.Fprintf(io.out, "Password reset link for %s (works once, expires in 24 hours). Using it ends all sessions and disconnects all apps:\n%s/reset?token=%s\n", p.Email, strings.TrimSuffix(base, "/"), link)
 		return nil
 	})
 }

@@ -1,10 +1,10 @@
-// Package compress sends answers with gzip to clients that accept it.
+// Package compress compresses HTTP responses with gzip for clients that accept it.
 //
-// A route asks for it by name; nothing is compressed by default. The length of a
-// compressed answer tells whether two parts of it are alike, so an answer that holds a
-// secret and also something that another site can choose would give the secret away,
-// byte by byte (BREACH). Answers with tickets, tokens, codes, links that sign somebody
-// in, or client secrets are therefore never compressed.
+// Routes opt in; nothing is compressed by default. The reason is the BREACH attack: the
+// length of a compressed response reveals whether two parts of it are equal. If a
+// response contains a secret and text that an attacker can choose, the attacker can guess
+// the secret byte by byte. So responses with consent requests, tokens, codes, sign-in
+// links or client secrets are never compressed.
 package compress
 
 import (
@@ -13,36 +13,37 @@ import (
 	"strings"
 )
 
-// Accepted says whether a client wants gzip (RFC 9110, section 12.5.3). One that
-// ranks the plain answer higher gets that.
+// Accepted reports whether the client accepts gzip (RFC 9110, section 12.5.3) and does
+// not prefer an uncompressed response.
 func Accepted(h http.Header) bool {
 	lines := h["Accept-Encoding"]
 	if len(lines) == 0 {
 		return false
 	}
-	zipped, plain, any := -1.0, -1.0, -1.0
+	gzipQ, identityQ, wildcardQ := -1.0, -1.0, -1.0
 	for _, line := range lines {
 		for part := range strings.SplitSeq(line, ",") {
 			coding, parameters, _ := strings.Cut(part, ";")
 			coding = strings.TrimSpace(coding)
-			switch q := quality(parameters); {
+			switch q := parseQuality(parameters); {
 			case strings.EqualFold(coding, "gzip") || strings.EqualFold(coding, "x-gzip"):
-				zipped = q
+				gzipQ = q
 			case strings.EqualFold(coding, "identity"):
-				plain = q
+				identityQ = q
 			case coding == "*":
-				any = q
+				wildcardQ = q
 			}
 		}
 	}
-	if zipped < 0 {
-		zipped = any
+	if gzipQ < 0 {
+		gzipQ = wildcardQ
 	}
-	return zipped > 0 && zipped >= plain
+	return gzipQ > 0 && gzipQ >= identityQ
 }
 
-// quality reads q=0.5; one that cannot be read rules the coding out.
-func quality(parameters string) float64 {
+// parseQuality parses the weight of a coding, such as q=0.5. It returns 1 without a
+// weight, and 0, which excludes the coding, for an invalid one.
+func parseQuality(parameters string) float64 {
 	parameters = strings.TrimSpace(parameters)
 	if parameters == "" {
 		return 1
@@ -55,27 +56,27 @@ func quality(parameters string) float64 {
 	return q
 }
 
-// varies never changes, so it is made once.
-var varies = []string{"Accept-Encoding"}
+// varyHeader is the value of the Vary header, allocated once.
+var varyHeader = []string{"Accept-Encoding"}
 
-// Vary tells caches that the answer depends on what the client accepts.
+// Vary tells caches that the response depends on Accept-Encoding.
 func Vary(h http.Header) {
 	if len(h["Vary"]) == 0 {
-		h["Vary"] = varies
+		h["Vary"] = varyHeader
 	} else {
-		h.Add("Vary", varies[0])
+		h.Add("Vary", varyHeader[0])
 	}
 }
 
-// compressible says whether a type of content is worth compressing. Streams of events
-// are not: each must leave at once, and they are short.
-func compressible(contentType string) bool {
-	kind, _, _ := strings.Cut(contentType, ";")
-	switch kind = strings.ToLower(strings.TrimSpace(kind)); kind {
+// isCompressible reports whether a content type is worth compressing. Event streams are
+// not: events are short, and each must be sent at once.
+func isCompressible(contentType string) bool {
+	mediaType, _, _ := strings.Cut(contentType, ";")
+	switch mediaType = strings.ToLower(strings.TrimSpace(mediaType)); mediaType {
 	case "text/event-stream":
 		return false
 	case "application/json", "application/javascript", "application/x-ndjson", "application/jsonl", "image/svg+xml":
 		return true
 	}
-	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json")
+	return strings.HasPrefix(mediaType, "text/") || strings.HasSuffix(mediaType, "+json")
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
+// TestAccepted shows how Accept-Encoding is read.
 func TestAccepted(t *testing.T) {
 	for line, want := range map[string]bool{
 		"": false, "gzip": true, "GZip": true, "x-gzip": true, "gzip, deflate, br, zstd": true, "br": false, "br;q=1.0, gzip;q=0.8, *;q=0.1": true,
@@ -25,16 +26,17 @@ func TestAccepted(t *testing.T) {
 			h.Set("Accept-Encoding", line)
 		}
 		if Accepted(h) != want {
-			t.Errorf("%q: %v", line, !want)
+			t.Errorf("%q: got %v, want %v", line, !want, want)
 		}
 	}
 	if !Accepted(http.Header{"Accept-Encoding": {"br", "gzip"}}) {
-		t.Error("the second line is not read")
+		t.Error("the second Accept-Encoding header is ignored")
 	}
 }
 
-// answer serves a request by a handler whose answers may be compressed.
-func answer(handler http.HandlerFunc, method string, header ...string) *http.Response {
+// serve sends a request to a handler whose responses may be compressed. Request headers
+// are given as names and values in turn.
+func serve(handler http.HandlerFunc, method string, header ...string) *http.Response {
 	r := httptest.NewRequest(method, "/", nil)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
@@ -49,22 +51,23 @@ func answer(handler http.HandlerFunc, method string, header ...string) *http.Res
 	return rec.Result()
 }
 
-func unzip(t testing.TB, from io.Reader) string {
+func gunzip(t testing.TB, from io.Reader) string {
 	t.Helper()
-	zip, err := gzip.NewReader(from)
+	gz, err := gzip.NewReader(from)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := io.ReadAll(zip)
+	text, err := io.ReadAll(gz)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
+// TestWriter shows which responses are compressed, and that the body is the same.
 func TestWriter(t *testing.T) {
 	long := strings.Repeat("all work and no play ", 100)
-	short := long[:least-1]
+	short := long[:minSize-1]
 	send := func(body string, header ...string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
@@ -74,10 +77,10 @@ func TestWriter(t *testing.T) {
 			io.WriteString(w, body)
 		}
 	}
-	inPieces := func(w http.ResponseWriter, r *http.Request) {
+	inParts := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-		for piece := range strings.SplitSeq(long, "no") {
-			io.WriteString(w, piece)
+		for part := range strings.SplitSeq(long, "no") {
+			io.WriteString(w, part)
 			io.WriteString(w, "no")
 		}
 	}
@@ -104,60 +107,64 @@ func TestWriter(t *testing.T) {
 		header  []string
 		body    string
 		status  int
-		zipped  bool
+		gzipped bool
 	}{
-		"asked for":           {send(long), "GET", accept, long, 200, true},
-		"not asked for":       {send(long), "GET", nil, long, 200, false},
+		"accepted":            {send(long), "GET", accept, long, 200, true},
+		"not accepted":        {send(long), "GET", nil, long, 200, false},
 		"refused":             {send(long), "GET", []string{"Accept-Encoding", "gzip;q=0, *"}, long, 200, false},
 		"short":               {send(short), "GET", accept, short, 200, false},
-		"just long enough":    {send(short + "!"), "GET", accept, short + "!", 200, true},
-		"in pieces":           {inPieces, "GET", accept, long + "no", 200, true},
-		"whole":               {whole(long), "GET", accept, long, 200, true},
-		"whole and short":     {whole(short), "GET", accept, short, 200, false},
+		"minimum size":        {send(short + "!"), "GET", accept, short + "!", 200, true},
+		"several writes":      {inParts, "GET", accept, long + "no", 200, true},
+		"Whole":               {whole(long), "GET", accept, long, 200, true},
+		"Whole, short":        {whole(short), "GET", accept, short, 200, false},
 		"empty":               {send(""), "GET", accept, "", 200, false},
 		"HEAD":                {status(200), "HEAD", accept, "", 200, false},
 		"range":               {send(long), "GET", append([]string{"Range", "bytes=0-9"}, accept...), long, 200, false},
 		"partial":             {send(long, "Content-Range", "bytes 0-9/10"), "GET", accept, long, 200, false},
 		"not modified":        {status(304), "GET", accept, "", 304, false},
 		"no content":          {status(204), "GET", accept, "", 204, false},
-		"encoded already":     {send(long, "Content-Encoding", "br"), "GET", accept, long, 200, false},
+		"already encoded":     {send(long, "Content-Encoding", "br"), "GET", accept, long, 200, false},
 		"strong ETag":         {send(long, "ETag", `"5"`), "GET", accept, long, 200, false},
 		"weak ETag":           {send(long, "ETag", `W/"5"`), "GET", accept, long, 200, true},
-		"a picture":           {send(long, "Content-Type", "image/png"), "GET", accept, long, 200, false},
-		"a drawing":           {send(long, "Content-Type", "image/svg+xml"), "GET", accept, long, 200, true},
-		"a zip file":          {send(long, "Content-Type", "application/zip"), "GET", accept, long, 200, false},
-		"events":              {send(long, "Content-Type", "text/event-stream"), "GET", accept, long, 200, false},
-		"of unknown type":     {send(long, "Content-Type", ""), "GET", accept, long, 200, false},
-		"its length was told": {send(long, "Content-Length", strconv.Itoa(len(long))), "GET", accept, long, 200, true},
+		"PNG":                 {send(long, "Content-Type", "image/png"), "GET", accept, long, 200, false},
+		"SVG":                 {send(long, "Content-Type", "image/svg+xml"), "GET", accept, long, 200, true},
+		"ZIP":                 {send(long, "Content-Type", "application/zip"), "GET", accept, long, 200, false},
+		"event stream":        {send(long, "Content-Type", "text/event-stream"), "GET", accept, long, 200, false},
+		"no content type":     {send(long, "Content-Type", ""), "GET", accept, long, 200, false},
+		"with Content-Length": {send(long, "Content-Length", strconv.Itoa(len(long))), "GET", accept, long, 200, true},
 	} {
-		res := answer(c.handler, c.method, c.header...)
-		if got := res.Header.Get("Content-Encoding") == "gzip"; got != c.zipped || res.StatusCode != c.status || res.Header.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("%s: %d %v", name, res.StatusCode, res.Header)
+		res := serve(c.handler, c.method, c.header...)
+		if res.StatusCode != c.status || res.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s: status %d, headers %v", name, res.StatusCode, res.Header)
+		}
+		if got := res.Header.Get("Content-Encoding") == "gzip"; got != c.gzipped {
+			t.Errorf("%s: compressed is %v, want %v", name, got, c.gzipped)
 			continue
 		}
 		var body string
-		if c.zipped {
+		if c.gzipped {
 			if length := res.Header.Get("Content-Length"); length == strconv.Itoa(len(c.body)) {
-				t.Errorf("%s: the length is that of the plain body", name)
+				t.Errorf("%s: Content-Length is that of the uncompressed body", name)
 			}
-			body = unzip(t, res.Body)
+			body = gunzip(t, res.Body)
 		} else {
 			text, _ := io.ReadAll(res.Body)
 			body = string(text)
 		}
 		if body != c.body {
-			t.Errorf("%s: %q", name, body)
+			t.Errorf("%s: got body %q", name, body)
 		}
 	}
 }
 
-// What was flushed can be read before there is more, and an event stream is left alone.
+// TestFlush shows that flushed bytes can be read before the handler writes more, and that
+// event streams are not compressed.
 func TestFlush(t *testing.T) {
-	for _, kind := range []string{"text/csv", "text/event-stream"} {
+	for _, contentType := range []string{"text/csv", "text/event-stream"} {
 		more := make(chan bool)
 		server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 			w := For(rw, r)
-			w.Header().Set("Content-Type", kind)
+			w.Header().Set("Content-Type", contentType)
 			for range 3 {
 				io.WriteString(w, "piece\n")
 				if err := http.NewResponseController(w).Flush(); err != nil {
@@ -179,9 +186,9 @@ func TestFlush(t *testing.T) {
 		}
 		defer res.Body.Close()
 		var body io.Reader = res.Body
-		if zipped := res.Header.Get("Content-Encoding") == "gzip"; zipped != (kind == "text/csv") {
-			t.Errorf("%s: %v", kind, res.Header)
-		} else if zipped {
+		if gzipped := res.Header.Get("Content-Encoding") == "gzip"; gzipped != (contentType == "text/csv") {
+			t.Errorf("%s: %v", contentType, res.Header)
+		} else if gzipped {
 			if body, err = gzip.NewReader(res.Body); err != nil {
 				t.Fatal(err)
 			}
@@ -189,18 +196,19 @@ func TestFlush(t *testing.T) {
 		for range 3 {
 			piece := make([]byte, 6)
 			if _, err := io.ReadFull(body, piece); err != nil || string(piece) != "piece\n" {
-				t.Fatalf("%s: %q %v", kind, piece, err)
+				t.Fatalf("%s: %q %v", contentType, piece, err)
 			}
 			more <- true
 		}
 		if rest, err := io.ReadAll(body); err != nil || len(rest) > 0 {
-			t.Errorf("%s: %q %v", kind, rest, err)
+			t.Errorf("%s: %q %v", contentType, rest, err)
 		}
 	}
 }
 
-// An answer that broke off does not look complete.
-func TestBrokenOff(t *testing.T) {
+// TestInterruptedResponse shows that a response without Close does not look complete, and
+// that Close sends nothing if nothing was written.
+func TestInterruptedResponse(t *testing.T) {
 	rec := httptest.NewRecorder()
 	r := httptest.NewRequest("GET", "/", nil)
 	r.Header.Set("Accept-Encoding", "gzip")
@@ -208,31 +216,38 @@ func TestBrokenOff(t *testing.T) {
 	w.Header().Set("Content-Type", "text/csv")
 	io.WriteString(w, strings.Repeat("row\n", 10_000))
 	w.FlushError()
-	zip, err := gzip.NewReader(rec.Body)
+	gz, err := gzip.NewReader(rec.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadAll(zip); err != io.ErrUnexpectedEOF {
-		t.Errorf("read to its end: %v", err)
+	if _, err := io.ReadAll(gz); err != io.ErrUnexpectedEOF {
+		t.Errorf("reading the interrupted response: got error %v, want unexpected EOF", err)
 	}
-	// Before anything was sent, an error can still be told.
+	// Nothing was sent, so the handler can still send an error.
 	rec = httptest.NewRecorder()
 	w = For(rec, r)
 	w.Header().Set("Content-Type", "application/json")
 	if w.Close(); rec.Body.Len() > 0 || rec.Flushed || rec.Header().Get("Content-Encoding") != "" {
-		t.Error("nothing was written, and something was sent")
+		t.Error("Close sent something although nothing was written")
 	}
 }
 
-func TestKeep(t *testing.T) {
+// TestContent shows that cached bodies are compressed once, and only if that saves bytes.
+func TestContent(t *testing.T) {
 	plain := []byte(strings.Repeat("all work and no play ", 100))
 	c := Keep(plain)
 	packed := c.Packed()
-	if unzip(t, bytes.NewReader(packed)) != string(plain) || &c.Packed()[0] != &packed[0] || int64(len(plain)+len(packed)) > c.Cost() {
-		t.Error("it is not kept")
+	if gunzip(t, bytes.NewReader(packed)) != string(plain) {
+		t.Error("the compressed content differs from the plain content")
 	}
-	if Keep(plain[:least-1]).Packed() != nil {
-		t.Error("what is short is packed")
+	if &c.Packed()[0] != &packed[0] {
+		t.Error("the second call compressed again")
+	}
+	if size := int64(len(plain) + len(packed)); size > c.Cost() {
+		t.Errorf("the content takes %d bytes, more than its cost of %d", size, c.Cost())
+	}
+	if Keep(plain[:minSize-1]).Packed() != nil {
+		t.Error("content below minSize was compressed")
 	}
 	random := make([]byte, 4096)
 	for i, x := 0, uint32(1); i < len(random); i++ {
@@ -240,50 +255,58 @@ func TestKeep(t *testing.T) {
 		random[i] = byte(x >> 24)
 	}
 	if Keep(random).Packed() != nil || Split.Packed(KeepSplit(random, nil), nil) != nil {
-		t.Error("what does not shrink is packed")
+		t.Error("content that does not shrink was compressed")
 	}
 }
 
-// A page in parts is what it is whole, and neither its length nor anything around the
-// secret depends on the secret.
+// TestSplit shows that the parts decompress to the whole page, and that neither the length
+// nor the bytes around the secret depend on the secret.
 func TestSplit(t *testing.T) {
 	word := rapid.SampledFrom([]string{"<p class=question>", "</p>\n", "label", "größe", "_once", " "})
 	rapid.Check(t, func(t *rapid.T) {
+		// rapid prefers short slices, so they are repeated: only pages of minSize or more
+		// are compressed.
 		text := func(name string) []byte {
-			return []byte(strings.Join(rapid.SliceOfN(word, 0, 2000).Draw(t, name), ""))
+			part := strings.Join(rapid.SliceOfN(word, 1, 200).Draw(t, name), "")
+			return []byte(strings.Repeat(part, rapid.IntRange(minSize, 2*minSize).Draw(t, name+" repeated")/len(part)+1))
 		}
 		s := KeepSplit(text("head"), text("tail"))
 		secrets := rapid.SliceOfN(rapid.Byte(), 40, 40)
-		one, other := secrets.Draw(t, "one"), secrets.Draw(t, "other")
-		a, b := s.Packed(one), s.Packed(other)
+		secretA, secretB := secrets.Draw(t, "secretA"), secrets.Draw(t, "secretB")
+		a, b := s.Packed(secretA), s.Packed(secretB)
 		if a == nil {
-			return // not worth it
+			t.Fatal("the page was not compressed")
 		}
-		if got := unzipAll(t, bytes.Join(a, nil)); got != string(s.Head)+string(one)+string(s.Tail) {
-			t.Fatalf("%q", got)
+		if got := gunzipSingle(t, bytes.Join(a, nil)); got != string(s.Head)+string(secretA)+string(s.Tail) {
+			t.Fatalf("decompressed to %q", got)
 		}
-		if !bytes.Equal(a[0], b[0]) || !bytes.Equal(a[2], b[2]) || len(a[1]) != len(b[1]) || len(a[3]) != len(b[3]) {
-			t.Fatal("the secret shows in what is around it")
+		if !bytes.Equal(a[0], b[0]) || !bytes.Equal(a[2], b[2]) {
+			t.Fatal("the bytes around the secret depend on the secret")
+		}
+		if len(a[1]) != len(b[1]) || len(a[3]) != len(b[3]) {
+			t.Fatal("the length depends on the secret")
 		}
 	})
 }
 
-func unzipAll(t *rapid.T, text []byte) string {
+// gunzipSingle decompresses text, which must be one gzip member: browsers read only one.
+func gunzipSingle(t *rapid.T, text []byte) string {
 	in := bytes.NewReader(text)
-	zip, err := gzip.NewReader(in)
+	gz, err := gzip.NewReader(in)
 	if err != nil {
 		t.Fatal(err)
 	}
-	zip.Multistream(false) // browsers read one member
-	out, err := io.ReadAll(zip)
+	gz.Multistream(false)
+	out, err := io.ReadAll(gz)
 	if err != nil || in.Len() > 0 {
-		t.Fatalf("%v, %d bytes are left", err, in.Len())
+		t.Fatalf("error %v, %d bytes after the first member", err, in.Len())
 	}
 	return string(out)
 }
 
-// A client that does not ask pays nothing.
-func TestPlainCostsNothing(t *testing.T) {
+// TestIdentityDoesNotAllocate shows that a request without Accept-Encoding costs no
+// allocation.
+func TestIdentityDoesNotAllocate(t *testing.T) {
 	rec := httptest.NewRecorder()
 	r := httptest.NewRequest("GET", "/", nil)
 	if n := testing.AllocsPerRun(100, func() {
@@ -296,7 +319,7 @@ func TestPlainCostsNothing(t *testing.T) {
 	}
 }
 
-func BenchmarkNotAsked(b *testing.B) {
+func BenchmarkIdentity(b *testing.B) {
 	rec, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil)
 	h := rec.Header()
 	for b.Loop() {

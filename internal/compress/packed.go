@@ -11,114 +11,115 @@ import (
 	"sync"
 )
 
-// Content is an answer that is kept and sent many times. It is compressed once, when
-// somebody first asks for that.
+// Content is a cached response body. It is compressed once, at the first call of Packed.
 type Content struct {
-	plain  []byte
-	packed func() []byte
+	plain      []byte
+	compressed func() []byte
 }
 
-// Keep prepares content.
+// Keep returns a Content with the given body.
 func Keep(plain []byte) *Content {
-	return &Content{plain, sync.OnceValue(func() []byte { return pack(plain) })}
+	return &Content{plain, sync.OnceValue(func() []byte { return compressBytes(plain) })}
 }
 
-// Cost is how much memory the content takes at most, for caches.
+// Cost returns the maximum memory of the content in bytes, for the limits of caches.
 func (c *Content) Cost() int64 { return 2 * int64(len(c.plain)) }
 
-// Packed is the content with gzip; nil if it is not worth it.
+// Packed returns the content compressed with gzip, or nil if that does not pay off.
 func (c *Content) Packed() []byte {
-	if len(c.plain) < least {
+	if len(c.plain) < minSize {
 		return nil
 	}
-	return c.packed()
+	return c.compressed()
 }
 
-// pack compresses, unless that saves nothing.
-func pack(plain []byte) []byte {
+// compressBytes compresses plain. It returns nil if the result is not smaller.
+func compressBytes(plain []byte) []byte {
 	var out bytes.Buffer
-	zip := gzip.NewWriter(&out)
-	zip.Write(plain) // a buffer takes everything
-	zip.Close()
+	gz := gzip.NewWriter(&out)
+	gz.Write(plain) // writing to a buffer cannot fail
+	gz.Close()
 	if out.Len() >= len(plain) {
 		return nil
 	}
 	return bytes.Clone(out.Bytes())
 }
 
-// Split is a page that is kept but for a secret in its middle, which differs each time.
-// The parts around it are compressed once, each by itself; the secret is put between
-// them as it is. So it is never compressed together with anything, and the length of
-// the page does not depend on it.
+// Split is a cached page with a secret in its middle that differs in each response. The
+// parts before and after it are compressed once, each by itself, and the secret is
+// inserted uncompressed. So the secret is never compressed together with other text, and
+// the length of the page does not depend on it.
 type Split struct {
 	Head, Tail []byte
-	packed     func() *packedSplit
+	compressed func() *compressedSplit
 }
 
-type packedSplit struct {
-	head, tail []byte // parts of one deflate stream, with the header of gzip
-	sum        uint32 // CRC-32 of the head as it is plain
+type compressedSplit struct {
+	head, tail []byte // parts of one deflate stream; head starts with the gzip header
+	headCRC    uint32 // CRC-32 of the uncompressed head
 }
 
-// KeepSplit prepares a page.
+// KeepSplit returns a Split with the given parts before and after the secret.
 func KeepSplit(head, tail []byte) Split {
-	return Split{head, tail, sync.OnceValue(func() *packedSplit { return packSplit(head, tail) })}
+	return Split{head, tail, sync.OnceValue(func() *compressedSplit { return compressSplit(head, tail) })}
 }
 
-// Cost is how much memory the page takes at most, for caches.
+// Cost returns the maximum memory of the page in bytes, for the limits of caches.
 func (s Split) Cost() int64 { return 2 * int64(len(s.Head)+len(s.Tail)) }
 
-// gzipHeader is that of a stream without a name or a time (RFC 1952).
+// gzipHeader is the header of a gzip stream without file name and time (RFC 1952).
 var gzipHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}
 
-func packSplit(head, tail []byte) *packedSplit {
-	if len(head)+len(tail) < least {
+// compressSplit compresses head and tail. It returns nil if the result is not smaller.
+func compressSplit(head, tail []byte) *compressedSplit {
+	if len(head)+len(tail) < minSize {
 		return nil
 	}
 	out := bytes.NewBuffer(bytes.Clone(gzipHeader))
-	// flate.NewWriter fails only for a level that does not exist, and a buffer takes
-	// everything. Flushing ends the head at a byte; the tail is made by a compressor
-	// that knows nothing of the head, so it refers to nothing before itself.
-	zip, _ := flate.NewWriter(out, flate.DefaultCompression)
-	zip.Write(head)
-	zip.Flush()
-	middle := out.Len()
-	zip.Reset(out)
-	zip.Write(tail)
-	zip.Close()
+	// No errors: the level is valid, and writing to a buffer cannot fail. Flush ends the
+	// head at a byte boundary. Reset clears the window, so that the tail contains no
+	// references to the head.
+	gz, _ := flate.NewWriter(out, flate.DefaultCompression)
+	gz.Write(head)
+	gz.Flush()
+	headEnd := out.Len()
+	gz.Reset(out)
+	gz.Write(tail)
+	gz.Close()
 	if out.Len() >= len(head)+len(tail) {
 		return nil
 	}
-	whole := bytes.Clone(out.Bytes())
-	return &packedSplit{whole[:middle:middle], whole[middle:], crc32.ChecksumIEEE(head)}
+	stream := bytes.Clone(out.Bytes())
+	return &compressedSplit{stream[:headEnd:headEnd], stream[headEnd:], crc32.ChecksumIEEE(head)}
 }
 
-// maxStored is how much a stored block of deflate holds.
-const maxStored = 1<<16 - 1
+// maxStoredBlock is the maximum size of a stored (uncompressed) block in deflate.
+const maxStoredBlock = 1<<16 - 1
 
-// Packed is the page with gzip and the secret in its place, in parts; nil if it is not
-// worth it.
+// Packed returns the page with the secret, compressed with gzip, in parts to be written
+// one after the other. It returns nil if compression does not pay off.
 func (s Split) Packed(secret []byte) [][]byte {
-	if len(secret) > maxStored {
+	if len(secret) > maxStoredBlock {
 		return nil
 	}
-	packed := s.packed()
-	if packed == nil {
+	split := s.compressed()
+	if split == nil {
 		return nil
 	}
-	// A stored block: not the last one, type 0, its length and the complement of that.
-	stored := make([]byte, 0, 5+len(secret))
-	stored = binary.LittleEndian.AppendUint16(append(stored, 0), uint16(len(secret)))
-	stored = binary.LittleEndian.AppendUint16(stored, ^uint16(len(secret)))
-	stored = append(stored, secret...)
-	sum := crc32.Update(crc32.Update(packed.sum, crc32.IEEETable, secret), crc32.IEEETable, s.Tail)
-	end := binary.LittleEndian.AppendUint32(make([]byte, 0, 8), sum)
-	end = binary.LittleEndian.AppendUint32(end, uint32(len(s.Head)+len(secret)+len(s.Tail)))
-	return [][]byte{packed.head, stored, packed.tail, end}
+	// The header of a stored block: a zero byte (not the last block, type 0), the length
+	// and its complement.
+	block := make([]byte, 0, 5+len(secret))
+	block = binary.LittleEndian.AppendUint16(append(block, 0), uint16(len(secret)))
+	block = binary.LittleEndian.AppendUint16(block, ^uint16(len(secret)))
+	block = append(block, secret...)
+	crc := crc32.Update(crc32.Update(split.headCRC, crc32.IEEETable, secret), crc32.IEEETable, s.Tail)
+	trailer := binary.LittleEndian.AppendUint32(make([]byte, 0, 8), crc)
+	trailer = binary.LittleEndian.AppendUint32(trailer, uint32(len(s.Head)+len(secret)+len(s.Tail)))
+	return [][]byte{split.head, block, split.tail, trailer}
 }
 
-// SetHeader says that the body is compressed, and how long it is.
+// SetHeader sets the headers of a compressed body of the given length.
 func SetHeader(h http.Header, length int) {
-	h["Content-Encoding"] = encoded
+	h["Content-Encoding"] = gzipEncoding
 	h["Content-Length"] = []string{strconv.Itoa(length)}
 }

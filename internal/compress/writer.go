@@ -8,30 +8,30 @@ import (
 	"sync"
 )
 
-// least is from how many bytes on compression is worth it: less fits into one packet
-// anyway.
-const least = 1 << 10
+// minSize is the size in bytes from which bodies are compressed. Smaller ones fit into one
+// packet anyway.
+const minSize = 1 << 10
 
-// Writer compresses an answer as it is written, if its type and size are worth it.
-// What is flushed reaches the client. Answers that have no body, are a range, are
-// encoded already or carry a strong ETag pass through unchanged: a strong ETag names
-// exact bytes, and API clients send it back in If-Match.
+// Writer compresses a response while it is written, if its type and size make that
+// worthwhile. Flushed bytes reach the client at once. It does not change responses that
+// have no body, are ranges, have a Content-Encoding or have a strong ETag: a strong ETag
+// identifies exact bytes, and API clients send it back in If-Match.
 type Writer struct {
 	http.ResponseWriter
-	status int
-	begun  bool         // the header is sent
-	held   []byte       // the beginning of the body, until its size decides
-	zip    *gzip.Writer // nil: the answer passes through
+	status     int
+	headerSent bool
+	buffered   []byte       // start of the body, until minSize is reached
+	gz         *gzip.Writer // nil: the response is not compressed
 }
 
-// For returns a writer for a route whose answers may be compressed; nil if this client
-// gets them plain.
+// For returns a Writer for a route whose responses may be compressed, or nil if this
+// request gets an uncompressed response. It sets the Vary header in both cases.
 func For(w http.ResponseWriter, r *http.Request) *Writer {
 	Vary(w.Header())
 	return Private(w, r)
 }
 
-// Private is For without a Vary header, for answers that no cache may store.
+// Private is For without the Vary header, for responses that caches must not store.
 func Private(w http.ResponseWriter, r *http.Request) *Writer {
 	if r.Method == http.MethodHead || len(r.Header["Range"]) > 0 || !Accepted(r.Header) {
 		return nil
@@ -39,31 +39,33 @@ func Private(w http.ResponseWriter, r *http.Request) *Writer {
 	return &Writer{ResponseWriter: w}
 }
 
-// zips are at the fastest level: lists and exports are made anew for each request.
-var zips = sync.Pool{New: func() any {
-	zip, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
+// gzipWriters compress at the fastest level, because lists and exports are compressed for
+// each request.
+var gzipWriters = sync.Pool{New: func() any {
+	gz, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	if err != nil {
-		panic(err) // the level exists
+		panic(err) // not possible: the level is valid
 	}
-	return zip
+	return gz
 }}
 
-// Unwrap lets http.ResponseController through.
+// Unwrap implements the interface that http.ResponseController uses.
 func (w *Writer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// WriteHeader waits for the body to show its size, if that may decide.
+// WriteHeader delays the header until the size of the body is known to reach minSize, or
+// sends it at once if the response cannot be compressed.
 func (w *Writer) WriteHeader(status int) {
-	if w.begun || status < 200 {
+	if w.headerSent || status < 200 {
 		w.ResponseWriter.WriteHeader(status)
 		return
 	}
-	if w.status = status; !w.suitable() {
-		w.begin(false)
+	if w.status = status; !w.canCompress() {
+		w.sendHeader(false)
 	}
 }
 
-// suitable says whether an answer may be compressed, but for its size.
-func (w *Writer) suitable() bool {
+// canCompress reports whether the status and headers allow compression.
+func (w *Writer) canCompress() bool {
 	h := w.Header()
 	switch {
 	case w.status == http.StatusNoContent, w.status == http.StatusNotModified, w.status == http.StatusPartialContent:
@@ -74,98 +76,99 @@ func (w *Writer) suitable() bool {
 	if tag := h.Get("ETag"); tag != "" && tag[0] == '"' {
 		return false
 	}
-	return compressible(h.Get("Content-Type"))
+	return isCompressible(h.Get("Content-Type"))
 }
 
-// begin sends the header.
-func (w *Writer) begin(zipped bool) {
-	w.begun = true
-	if zipped {
+// sendHeader sends the header. If compress is set, the body is compressed from here on.
+func (w *Writer) sendHeader(compress bool) {
+	w.headerSent = true
+	if compress {
 		h := w.Header()
 		delete(h, "Content-Length")
-		h["Content-Encoding"] = encoded
-		w.zip = zips.Get().(*gzip.Writer)
-		w.zip.Reset(w.ResponseWriter)
+		h["Content-Encoding"] = gzipEncoding
+		w.gz = gzipWriters.Get().(*gzip.Writer)
+		w.gz.Reset(w.ResponseWriter)
 	}
 	w.ResponseWriter.WriteHeader(w.status)
 }
 
-var encoded = []string{"gzip"}
+// gzipEncoding is the value of the Content-Encoding header, allocated once.
+var gzipEncoding = []string{"gzip"}
 
 func (w *Writer) Write(p []byte) (int, error) {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	if !w.begun && len(w.held)+len(p) < least {
-		w.held = append(w.held, p...)
+	if !w.headerSent && len(w.buffered)+len(p) < minSize {
+		w.buffered = append(w.buffered, p...)
 		return len(p), nil
 	}
-	if !w.begun {
-		w.begin(true)
-		if _, err := w.zip.Write(w.held); err != nil {
+	if !w.headerSent {
+		w.sendHeader(true)
+		if _, err := w.gz.Write(w.buffered); err != nil {
 			return 0, err
 		}
-		w.held = nil
+		w.buffered = nil
 	}
-	if w.zip != nil {
-		return w.zip.Write(p)
+	if w.gz != nil {
+		return w.gz.Write(p)
 	}
 	return w.ResponseWriter.Write(p)
 }
 
-// FlushError sends what was written so far. A stream that is flushed is compressed
-// whatever its size, as nobody knows how long it will be.
+// FlushError sends everything that was written so far; http.ResponseController calls it.
+// It starts compression below minSize too, because the final size is unknown.
 func (w *Writer) FlushError() error {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
 	}
-	if !w.begun {
-		w.begin(true)
-		if _, err := w.zip.Write(w.held); err != nil {
+	if !w.headerSent {
+		w.sendHeader(true)
+		if _, err := w.gz.Write(w.buffered); err != nil {
 			return err
 		}
-		w.held = nil
+		w.buffered = nil
 	}
-	if w.zip != nil {
-		if err := w.zip.Flush(); err != nil {
+	if w.gz != nil {
+		if err := w.gz.Flush(); err != nil {
 			return err
 		}
 	}
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// Whole writes a complete answer. The compressor is free again before the network is
-// waited for.
+// Whole writes a complete response. It returns the compressor to the pool before it writes
+// to the network, which can be slow.
 func (w *Writer) Whole(status int, body []byte) {
 	h := w.Header()
-	if w.status = status; len(body) >= least && w.suitable() {
+	if w.status = status; len(body) >= minSize && w.canCompress() {
 		var out bytes.Buffer
 		out.Grow(len(body) / 4)
-		zip := zips.Get().(*gzip.Writer)
-		zip.Reset(&out)
-		zip.Write(body) // a buffer takes everything
-		zip.Close()
-		zips.Put(zip)
-		h["Content-Encoding"] = encoded
+		gz := gzipWriters.Get().(*gzip.Writer)
+		gz.Reset(&out)
+		gz.Write(body) // writing to a buffer cannot fail
+		gz.Close()
+		gzipWriters.Put(gz)
+		h["Content-Encoding"] = gzipEncoding
 		body = out.Bytes()
 	}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	w.begin(false)
-	w.ResponseWriter.Write(body) // the client may have gone
+	w.sendHeader(false)
+	w.ResponseWriter.Write(body) // an error means that the client has disconnected
 }
 
-// Close ends an answer that was written to its end. It must not be called for one that
-// broke off, which would then look complete.
+// Close ends the response. Call it only after the complete response was written: an
+// interrupted response would otherwise look complete to the client.
 func (w *Writer) Close() error {
 	switch {
-	case w.zip != nil:
-		err := w.zip.Close()
-		zips.Put(w.zip)
-		w.zip = nil
+	case w.gz != nil:
+		err := w.gz.Close()
+		gzipWriters.Put(w.gz)
+		w.gz = nil
 		return err
-	case w.status != 0 && !w.begun:
-		w.begin(false)
-		_, err := w.ResponseWriter.Write(w.held)
+	case w.status != 0 && !w.headerSent:
+		w.sendHeader(false)
+		_, err := w.ResponseWriter.Write(w.buffered)
 		return err
 	}
 	return nil

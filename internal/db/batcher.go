@@ -47,7 +47,7 @@ const (
 	panicked             // the same, and this caller has to pass the panic on
 )
 
-var errAborted = errors.New("the batch panicked for another caller")
+var errAborted = errors.New("the batch was abandoned before this write finished")
 
 // NewWaiter returns a Waiter for one call of Submit.
 func NewWaiter() Waiter { return make(Waiter, 1) }

@@ -121,13 +121,13 @@ const maxPrepared = 256 << 10
 
 var (
 	// ErrStop is returned by a scan function that wants no more rows.
-	ErrStop = errors.New("enough rows")
+	ErrStop = errors.New("stop iteration")
 	// ErrUnique is the violation of a primary key or a unique index.
 	ErrUnique = errors.New("unique constraint violated")
 	// ErrClosed is the cause of errors after Close.
 	ErrClosed = errors.New("the store is closed")
 	// ErrBusy refuses a write because too many are waiting.
-	ErrBusy = fault.New(fault.DatabaseUnreachable, "More is arriving than can be stored right now. Please try again in a moment.").WithRetryAfter(1)
+	ErrBusy = fault.New(fault.DatabaseUnreachable, "The service is busy. Try again in a few seconds.").WithRetryAfter(1)
 )
 
 // Open opens a database as it is, without a look at its schema. An empty url means SQLite

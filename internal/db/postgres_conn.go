@@ -138,7 +138,7 @@ const (
 
 func (r *pgRow) Scan(dest ...any) error {
 	if len(dest) != len(r.values) {
-		return fmt.Errorf("%d columns for %d destinations", len(r.values), len(dest))
+		return fmt.Errorf("expected %d columns, got %d", len(dest), len(r.values))
 	}
 	for i, d := range dest {
 		value := r.values[i]
@@ -156,7 +156,7 @@ func (r *pgRow) Scan(dest ...any) error {
 			err = fmt.Errorf("cannot scan into %T", d)
 		}
 		if _, ok := d.(*any); value == nil && !ok {
-			err = errors.New("value is NULL")
+			err = errors.New("unexpected NULL")
 		}
 		if err != nil {
 			return fmt.Errorf("column %s: %w", r.fields[i].Name, err)

@@ -47,7 +47,7 @@ func TestRowsOfPostgres(t *testing.T) {
 	var text string
 	var wrong float64
 	for name, dest := range map[string][]any{
-		"column note": {&n, &is, &text}, "column is": {&n, &n, &note}, "column n": {&wrong, &is, &note}, "3 columns": {&n},
+		"column note": {&n, &is, &text}, "column is": {&n, &n, &note}, "column n": {&wrong, &is, &note}, "got 3": {&n},
 	} {
 		if err := r.Scan(dest...); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)

@@ -65,7 +65,7 @@ func openPostgres(address string) (*postgres, error) {
 	}
 	if err != nil {
 		// The parser's error can quote the password.
-		return nil, errors.New("the database URL cannot be read; it looks like postgres://user:password@host:5432/name")
+		return nil, errors.New("the database URL is not valid; use postgres://user:password@host:5432/name")
 	}
 	config.ConnectTimeout = dialLimit
 	dialer := &net.Dialer{Timeout: dialLimit, KeepAlive: 10 * time.Second, Control: userTimeout}
@@ -92,7 +92,7 @@ func poolSize(address string) (string, int, error) {
 	}
 	size, err := strconv.Atoi(values.Get(name))
 	if err == nil && size < 1 {
-		err = errors.New(name + " is less than 1")
+		err = errors.New(name + " must be at least 1")
 	}
 	values.Del(name)
 	return before + "?" + values.Encode(), size, err

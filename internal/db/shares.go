@@ -40,7 +40,7 @@ const readLimit = 10 * time.Second
 // reserved. More are refused as too many requests.
 const MaxWaiting = 256
 
-var errTooSlow = fault.New(fault.DatabaseUnreachable, "This request takes too long. Narrow it, for example to a shorter period.").WithRetryAfter(1)
+var errTooSlow = fault.New(fault.DatabaseUnreachable, "This request takes too long. Narrow it down, for example to a shorter period.").WithRetryAfter(1)
 
 // shares admit work to a number of connections.
 type shares struct {

@@ -48,7 +48,7 @@ const (
 // and synchronous=FULL, commits survive a power cut.
 func openSQLite(dir string) (*sqlite, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("make data folder: %w", err)
+		return nil, fmt.Errorf("create data directory: %w", err)
 	}
 	readers := max(8, 2*runtime.GOMAXPROCS(0))
 	db := &sqlite{
@@ -220,7 +220,7 @@ func (c *sqliteConn) prepare(sql string) (*sqlite3.Stmt, error) {
 	}
 	if strings.TrimSpace(tail) != "" {
 		stmt.Close()
-		return nil, fmt.Errorf("more than one statement: %s", sql)
+		return nil, fmt.Errorf("expected one statement: %s", sql)
 	}
 	c.prepared[sql] = stmt
 	c.length += len(sql)
@@ -240,7 +240,7 @@ func (c *sqliteConn) Query(sql string, scan func(Row) error, args ...any) error 
 		return sqliteError(fmt.Errorf("prepare statement: %w", err))
 	}
 	if stmt.Busy() {
-		return fmt.Errorf("statement runs inside itself: %s", sql)
+		return fmt.Errorf("statement is already running: %s", sql)
 	}
 	for i, arg := range args {
 		switch v := arg.(type) {

@@ -35,21 +35,21 @@ func openGenerationsFile(dir string) (*os.File, error) {
 	name := filepath.Join(dir, generationsFile)
 	end, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open generations: %w", err)
+		return nil, fmt.Errorf("open generation file: %w", err)
 	}
 	defer end.Close()
 	info, err := end.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("extend generations: %w", err)
+		return nil, fmt.Errorf("resize generation file: %w", err)
 	}
 	if missing := generationsSize - info.Size(); missing > 0 {
 		if _, err := end.Write(make([]byte, missing)); err != nil {
-			return nil, fmt.Errorf("extend generations: %w", err)
+			return nil, fmt.Errorf("resize generation file: %w", err)
 		}
 	}
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
-		return nil, fmt.Errorf("open generations: %w", err)
+		return nil, fmt.Errorf("open generation file: %w", err)
 	}
 	return file, nil
 }

@@ -25,7 +25,7 @@ func openGenerations(dir string) (generations, error) {
 	defer file.Close() // the mapping stays
 	memory, err := unix.Mmap(int(file.Fd()), 0, generationsSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
-		return nil, fmt.Errorf("map generations: %w", err)
+		return nil, fmt.Errorf("map generation file: %w", err)
 	}
 	// A mapping starts at a page boundary, so its numbers are aligned.
 	return &mappedGenerations{unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&memory[0])), generationsCount)}, nil

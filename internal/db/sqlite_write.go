@@ -107,7 +107,7 @@ func (c *sqliteConn) commit(group []*sqliteWrite) {
 	c.commitWith(group, c.runInSavepoint)
 }
 
-var errMember = errors.New("a write of the batch failed")
+var errMember = errors.New("another write in the batch failed")
 
 // commitWith says whether every write of the batch was run.
 func (c *sqliteConn) commitWith(group []*sqliteWrite, run func(*sqliteWrite) error) bool {

@@ -36,7 +36,7 @@ func Send(w http.ResponseWriter, r *http.Request, log *slog.Logger, file File, w
 	case !out.started:
 		return err
 	case r.Context().Err() == nil: // otherwise the client disconnected
-		log.Error("a file broke off", "error", err, "name", file.Name)
+		log.Error("download interrupted", "error", err, "name", file.Name)
 	}
 	panic(http.ErrAbortHandler)
 }

@@ -11,19 +11,19 @@ import (
 
 var responseHeader = []string{"id", "time", "name", "email", "rating", "score", "again", "remarks"}
 
-// responses are rows as most are: eight short cells, no two rows alike, so that
-// compression is not flattered.
+// responses returns n typical rows: eight short cells each, all different so that they
+// do not compress unrealistically well.
 func responses(n int) [][]any {
 	random := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields("very good thank you the queue was long, staff friendly; would come again maybe not room cold coffee fine")
-	at := time.Date(2026, 9, 21, 14, 13, 20, 123e6, time.UTC)
+	submittedAt := time.Date(2026, 9, 21, 14, 13, 20, 123e6, time.UTC)
 	rows := make([][]any, n)
 	for i := range rows {
-		at = at.Add(time.Duration(random.IntN(1e12)))
-		one, two := words[random.IntN(len(words))], words[random.IntN(len(words))]
+		submittedAt = submittedAt.Add(time.Duration(random.IntN(1e12)))
+		word1, word2 := words[random.IntN(len(words))], words[random.IntN(len(words))]
 		rows[i] = []any{
-			fmt.Sprintf("r_%011x", random.Uint64()>>20), at, one + " " + two, fmt.Sprintf("%s.%d@example.org", two, random.IntN(1000)),
-			int64(random.IntN(5) + 1), float64(random.IntN(1000)) / 8, random.IntN(2) == 0, strings.Join([]string{two, one, two}, " "),
+			fmt.Sprintf("r_%011x", random.Uint64()>>20), submittedAt, word1 + " " + word2, fmt.Sprintf("%s.%d@example.org", word2, random.IntN(1000)),
+			int64(random.IntN(5) + 1), float64(random.IntN(1000)) / 8, random.IntN(2) == 0, strings.Join([]string{word2, word1, word2}, " "),
 		}
 	}
 	return rows

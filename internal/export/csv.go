@@ -10,11 +10,10 @@ import (
 
 type csvWriter struct{ stream }
 
-// NewCSV writes RFC 4180: UTF-8 without a byte order mark, lines that end in
-// CRLF. Times are RFC 3339 in UTC. A text that a spreadsheet could take for a
-// formula has a single quote in front, and so has one that starts with such a
-// quote; hence to read a text back, take one leading quote away if there is
-// one. Numbers are written as they are.
+// NewCSV writes RFC 4180: UTF-8 without a byte order mark, CRLF line endings. Times are
+// RFC 3339 in UTC, numbers are written unchanged. Text that a spreadsheet could read as
+// a formula gets a leading single quote, and so does text that already starts with one:
+// to decode a cell, strip one leading quote if present.
 func NewCSV(out io.Writer, header []string) (Writer, error) {
 	if len(header) == 0 {
 		return nil, errNoColumns
@@ -53,7 +52,7 @@ func (w *csvWriter) Row(cells []any) error {
 		}
 	}
 	if w.width == 1 && len(b) == len(w.buf) {
-		b = append(b, `""`...) // readers skip an empty line
+		b = append(b, `""`...) // many readers skip empty lines
 	}
 	return w.commit(append(b, '\r', '\n'))
 }
@@ -66,38 +65,38 @@ func (w *csvWriter) Close() error {
 	return nil
 }
 
-// What a byte asks of the field that it is in.
+// Treatment that a byte requires for the field that contains it.
 const (
-	fieldQuotes = 1 << iota // it stands in quotes
-	fieldUTF8               // its encoding is checked
+	fieldQuotes = 1 << iota // quote the field
+	fieldUTF8               // check the encoding of the field
 )
 
-// fieldBytes says it for every byte. The semicolon and the tab ask for quotes
-// too: where a spreadsheet also separates by them, what follows would be a cell
-// of its own, and perhaps a formula.
-var fieldBytes = func() (asks [256]byte) {
+// fieldBytes maps each byte to the treatment of its field. Semicolons and tabs are
+// quoted too: spreadsheets that also split at them would read the rest as a separate
+// cell, possibly a formula.
+var fieldBytes = func() (treatment [256]byte) {
 	for _, c := range []byte(",;\t\r\n\"") {
-		asks[c] = fieldQuotes
+		treatment[c] = fieldQuotes
 	}
-	for c := utf8.RuneSelf; c < len(asks); c++ {
-		asks[c] = fieldUTF8
+	for c := utf8.RuneSelf; c < len(treatment); c++ {
+		treatment[c] = fieldUTF8
 	}
-	return asks
+	return treatment
 }()
 
 func appendField(b []byte, text string) []byte {
 	if text == "" {
 		return b
 	}
-	var asks byte
+	var treatment byte
 	for i := range len(text) {
-		asks |= fieldBytes[text[i]]
+		treatment |= fieldBytes[text[i]]
 	}
-	if asks&fieldUTF8 != 0 && !utf8.ValidString(text) {
-		text = string([]rune(text)) // U+FFFD for each byte that is none of UTF-8
+	if treatment&fieldUTF8 != 0 && !utf8.ValidString(text) {
+		text = string([]rune(text)) // U+FFFD for each byte that is not valid UTF-8
 	}
 	guard := text[0] == '\'' || looksLikeFormula(text)
-	if asks&fieldQuotes == 0 {
+	if treatment&fieldQuotes == 0 {
 		if guard {
 			b = append(b, '\'')
 		}

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// unguard is how a reader takes the guard off.
+// unguard decodes a text cell as NewCSV documents.
 func unguard(text string) string { return strings.TrimPrefix(text, "'") }
 
 func csvOf(t testing.TB, header []string, rows ...[]any) string {
@@ -62,21 +62,22 @@ func TestCSVHeaderIsGuarded(t *testing.T) {
 	}
 }
 
-// Readers skip an empty line, so an empty cell alone in its row is not one.
+// TestCSVSingleColumn: an empty cell that is alone in its row is written as "", because
+// many readers skip empty lines.
 func TestCSVSingleColumn(t *testing.T) {
 	if got, want := csvOf(t, []string{""}, []any{nil}, []any{""}, []any{math.NaN()}, []any{"x"}), "\"\"\r\n\"\"\r\n\"\"\r\n\"\"\r\nx\r\n"; got != want {
 		t.Errorf("%q, not %q", got, want)
 	}
 }
 
-// readCSV reads RFC 4180 and nothing else. Unlike encoding/csv it keeps what is
-// in quotes to the letter.
+// readCSV is a strict RFC 4180 reader. Unlike encoding/csv it does not change line
+// breaks inside quotes.
 func readCSV(text string) (rows [][]string, err error) {
 	for text != "" {
 		var row []string
 		for {
 			var field string
-			if rest, quoted := strings.CutPrefix(text, `"`); quoted {
+			if rest, isQuoted := strings.CutPrefix(text, `"`); isQuoted {
 				text = rest
 				for {
 					part, rest, ok := strings.Cut(text, `"`)
@@ -112,10 +113,11 @@ func readCSV(text string) (rows [][]string, err error) {
 	return rows, nil
 }
 
-// fatal is what tests, fuzz tests and properties have in common.
+// fatal is the part of *testing.T and *rapid.T that the checks need.
 type fatal interface{ Fatalf(string, ...any) }
 
-// checkCSV writes a table, reads it in two ways and compares the cells.
+// checkCSV writes a table, reads it with readCSV and encoding/csv, and compares the
+// cells.
 func checkCSV(t fatal, header []string, rows ...[]any) {
 	var out bytes.Buffer
 	w, err := NewCSV(&out, header)
@@ -135,34 +137,34 @@ func checkCSV(t fatal, header []string, rows ...[]any) {
 	if err := w.Close(); err != nil {
 		t.Fatalf("%v", err)
 	}
-	exact, err := readCSV(out.String())
+	strictRows, err := readCSV(out.String())
 	if err != nil {
 		t.Fatalf("not RFC 4180: %v\n%q", err, out.String())
 	}
-	usual, err := csv.NewReader(&out).ReadAll()
+	stdRows, err := csv.NewReader(&out).ReadAll()
 	if err != nil {
 		t.Fatalf("encoding/csv: %v", err)
 	}
-	if len(exact) != len(table) || len(usual) != len(table) {
-		t.Fatalf("%d rows became %d, or %d for encoding/csv", len(table), len(exact), len(usual))
+	if len(strictRows) != len(table) || len(stdRows) != len(table) {
+		t.Fatalf("wrote %d rows, read %d (readCSV) and %d (encoding/csv)", len(table), len(strictRows), len(stdRows))
 	}
 	for i, cells := range table {
-		if len(exact[i]) != len(cells) {
-			t.Fatalf("row %d: %d cells became %d", i, len(cells), len(exact[i]))
+		if len(strictRows[i]) != len(cells) {
+			t.Fatalf("row %d: %d cells became %d", i, len(cells), len(strictRows[i]))
 		}
 		for j, cell := range cells {
-			if want := strings.ReplaceAll(exact[i][j], "\r\n", "\n"); usual[i][j] != want {
-				t.Fatalf("row %d: encoding/csv reads %q, not %q", i, usual[i][j], want)
+			if want := strings.ReplaceAll(strictRows[i][j], "\r\n", "\n"); stdRows[i][j] != want {
+				t.Fatalf("row %d: encoding/csv reads %q, not %q", i, stdRows[i][j], want)
 			}
-			checkField(t, cell, exact[i][j])
+			checkField(t, cell, strictRows[i][j])
 			if _, isText := cell.(string); isText {
-				checkSafe(t, usual[i][j])
+				checkSafe(t, stdRows[i][j])
 			}
 		}
 	}
 }
 
-// checkField compares what was read with the cell that was written.
+// checkField compares a decoded cell with the value that was written.
 func checkField(t fatal, cell any, got string) {
 	ok := false
 	switch v := cell.(type) {
@@ -171,31 +173,31 @@ func checkField(t fatal, cell any, got string) {
 	case string:
 		ok = unguard(got) == string([]rune(v))
 	case float64:
-		back, err := strconv.ParseFloat(got, 64)
+		parsed, err := strconv.ParseFloat(got, 64)
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			ok = got == ""
 		} else {
-			ok = err == nil && back == v
+			ok = err == nil && parsed == v
 		}
 	case int64:
 		ok = got == fmt.Sprint(v)
 	case bool:
 		ok = got == fmt.Sprint(v)
 	case time.Time:
-		back, err := time.Parse("2006-01-02T15:04:05.000Z", got)
-		ok = err == nil && back.Equal(v.Truncate(time.Millisecond))
+		parsed, err := time.Parse("2006-01-02T15:04:05.000Z", got)
+		ok = err == nil && parsed.Equal(v.Truncate(time.Millisecond))
 	}
 	if !ok {
 		t.Fatalf("%#v is read as %q", cell, got)
 	}
 }
 
-// checkSafe looks at a cell as a spreadsheet does. It knows nothing of how the
-// guard decides.
+// checkSafe fails if a spreadsheet would evaluate the cell. It does not share code with
+// looksLikeFormula.
 func checkSafe(t fatal, cell string) {
 	bare := []rune(strings.TrimLeft(cell, " \n\v\f\u00a0\u2003\u3000\""))
 	if len(bare) > 0 && slices.Contains([]rune("=+-@\t\r＝＋－＠"), bare[0]) {
-		t.Fatalf("%q would run", cell)
+		t.Fatalf("%q would be evaluated as a formula", cell)
 	}
 }
 
@@ -220,7 +222,7 @@ func TestCSVRoundTrip(t *testing.T) {
 	})
 }
 
-// Rows must not tear where the buffer is emptied.
+// TestCSVLong: rows survive the flushes of the buffer unchanged.
 func TestCSVLong(t *testing.T) {
 	var rows [][]any
 	for i := range 2000 {
@@ -234,8 +236,8 @@ func FuzzCSV(f *testing.F) {
 	for _, text := range []string{"", "x", "a,b", "\"", "'", "'=1", "=1+1", " \t-1", "\r\n@x", "＝1", "\xff\xfe", "\x00+1", "a;=1", "\u200b=cmd|' /C calc'!A0"} {
 		f.Add(text, text, 1.5, int64(-3))
 	}
-	f.Fuzz(func(t *testing.T, name, text string, number float64, whole int64) {
-		checkCSV(t, []string{name, text, name}, []any{text, number, whole}, []any{nil, text, name}, []any{whole, true, text})
+	f.Fuzz(func(t *testing.T, name, text string, number float64, integer int64) {
+		checkCSV(t, []string{name, text, name}, []any{text, number, integer}, []any{nil, text, name}, []any{integer, true, text})
 		checkCSV(t, []string{name}, []any{text}, []any{number})
 	})
 }

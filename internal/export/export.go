@@ -1,6 +1,6 @@
-// Package export writes tables as files that spreadsheets open: CSV and XLSX.
-// Rows go in one by one and bytes come out as they come, so that a table of
-// millions of rows takes as much memory as a table of ten.
+// Package export writes tables as CSV, XLSX and JSON Lines files.
+//
+// Rows are streamed, so memory use does not depend on the number of rows.
 package export
 
 import (
@@ -10,55 +10,55 @@ import (
 	"time"
 )
 
-// Writer takes a table row by row. A cell is nil, string, float64, int64, bool
-// or time.Time. What a format cannot say is an empty cell: NaN, infinities and
-// years outside 0 to 9999.
+// Writer writes a table row by row. A cell is nil, string, float64, int64, bool or
+// time.Time. Values that the format cannot represent become empty cells: NaN,
+// infinities and years outside 0 to 9999.
 type Writer interface {
-	// Row takes as many cells as the header has and does not keep them. A row
-	// that is refused (its width, the type of a cell) leaves the file as it
-	// was; after a failure to write, every call returns that failure.
+	// Row writes one row. It needs as many cells as the header and does not retain
+	// them. A rejected row (wrong width or cell type) leaves the file unchanged. After
+	// a write error, every call returns that error.
 	Row(cells []any) error
-	// Close ends the file; without it the file is not whole. It does not close
-	// the underlying writer.
+	// Close completes the file, which is invalid without it. It does not close the
+	// underlying writer.
 	Close() error
 }
 
-// flushAt is how many bytes gather before they are written.
+// flushAt is the number of buffered bytes at which a flush happens.
 const flushAt = 64 << 10
 
 var (
 	errClosed    = errors.New("the table is closed")
-	errNoColumns = errors.New("a table needs a column")
+	errNoColumns = errors.New("a table needs at least one column")
 )
 
-// stream is what the formats share: one buffer, used again and again, in front
-// of what is written to.
+// stream is the buffered output that all formats share. The buffer is reused for every
+// row.
 type stream struct {
 	out   io.Writer
 	buf   []byte
 	width int
-	err   error // why nothing can be written any more
+	err   error // sticky: the first write error, or errClosed
 }
 
-// checkRow says whether cells can be the next row.
+// checkRow reports why cells cannot be the next row.
 func (s *stream) checkRow(cells []any) error {
 	if s.err != nil {
 		return s.err
 	}
 	if len(cells) != s.width {
-		return fmt.Errorf("a row of %d cells in a table of %d columns", len(cells), s.width)
+		return fmt.Errorf("row has %d cells, table has %d columns", len(cells), s.width)
 	}
 	for i, cell := range cells {
 		switch cell.(type) {
 		case nil, string, float64, int64, bool, time.Time:
 		default:
-			return fmt.Errorf("column %d: a cell cannot be a %T", i+1, cell)
+			return fmt.Errorf("column %d: unsupported cell type %T", i+1, cell)
 		}
 	}
 	return nil
 }
 
-// commit takes the buffer back after a row, and empties it when it is full.
+// commit stores the buffer after a row was appended and flushes it if it is full.
 func (s *stream) commit(b []byte) error {
 	s.buf = b
 	if len(b) < flushAt {

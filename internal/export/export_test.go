@@ -21,7 +21,7 @@ func TestTablesNeedColumns(t *testing.T) {
 	}
 }
 
-// A row that is refused must leave no trace.
+// TestRefusedRows: a rejected row leaves no trace in the file.
 func TestRefusedRows(t *testing.T) {
 	for name, open := range formats {
 		table := func(refused ...[]any) string {
@@ -40,8 +40,8 @@ func TestRefusedRows(t *testing.T) {
 			}
 			return out.String()
 		}
-		clean := table()
-		if got := table([]any{}, []any{"x"}, []any{"x", "y", "z"}, []any{"x", 1}, []any{"x", []byte("y")}, []any{"x", new(string)}); got != clean {
+		want := table()
+		if got := table([]any{}, []any{"x"}, []any{"x", "y", "z"}, []any{"x", 1}, []any{"x", []byte("y")}, []any{"x", new(string)}); got != want {
 			t.Errorf("%s: refused rows show in the file", name)
 		}
 	}
@@ -57,59 +57,61 @@ func TestClosed(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		whole := out.Len()
-		if w.Row([]any{"x"}) == nil || w.Close() == nil || out.Len() != whole {
+		size := out.Len()
+		if w.Row([]any{"x"}) == nil || w.Close() == nil || out.Len() != size {
 			t.Errorf("%s: a closed file was written to", name)
 		}
 	}
 }
 
-// brittle takes some bytes and then fails.
-type brittle struct{ left int }
+// limitedWriter fails after left bytes.
+type limitedWriter struct{ left int }
 
-var errBrittle = errors.New("the disk is full")
+var errDiskFull = errors.New("the disk is full")
 
-func (b *brittle) Write(p []byte) (int, error) {
+func (b *limitedWriter) Write(p []byte) (int, error) {
 	if b.left -= len(p); b.left < 0 {
-		return 0, errBrittle
+		return 0, errDiskFull
 	}
 	return len(p), nil
 }
 
-// Wherever writing fails, somebody is told, and told again by Close.
+// TestFailures: Row and Close report a write error wherever it happens, and keep
+// reporting it.
 func TestFailures(t *testing.T) {
-	noise := responses(4096)
+	rows := responses(4096)
 	for name, open := range formats {
-		for _, room := range []int{0, 100, 70_000, 150_000} {
-			w, err := open(&brittle{room}, responseHeader)
-			for i := 0; err == nil && i < len(noise); i++ {
-				err = w.Row(noise[i])
+		for _, capacity := range []int{0, 100, 70_000, 150_000} {
+			w, err := open(&limitedWriter{capacity}, responseHeader)
+			for i := 0; err == nil && i < len(rows); i++ {
+				err = w.Row(rows[i])
 			}
 			if w == nil {
-				t.Fatalf("%s fails before it has anything to write: %v", name, err)
+				t.Fatalf("%s fails before the first write: %v", name, err)
 			}
-			if err != nil && !errors.Is(w.Row(noise[0]), errBrittle) {
-				t.Errorf("%s, room for %d: a row was taken after %v", name, room, err)
+			if err != nil && !errors.Is(w.Row(rows[0]), errDiskFull) {
+				t.Errorf("%s, capacity %d: Row succeeded after %v", name, capacity, err)
 			}
-			if err := w.Close(); !errors.Is(err, errBrittle) {
-				t.Errorf("%s, room for %d: closed with %v", name, room, err)
+			if err := w.Close(); !errors.Is(err, errDiskFull) {
+				t.Errorf("%s, capacity %d: Close returned %v", name, capacity, err)
 			}
 		}
 	}
 }
 
-// writes notes how much comes at once.
-type writes struct{ sizes []int }
+// writeSizes records the size of each write.
+type writeSizes struct{ sizes []int }
 
-func (w *writes) Write(p []byte) (int, error) {
+func (w *writeSizes) Write(p []byte) (int, error) {
 	w.sizes = append(w.sizes, len(p))
 	return len(p), nil
 }
 
-// Rows go out in large pieces, and while they come.
+// TestWritesAreLarge: rows are written while they arrive, in blocks of at least flushAt
+// bytes.
 func TestWritesAreLarge(t *testing.T) {
 	for name, open := range formats {
-		var out writes
+		var out writeSizes
 		w, err := open(&out, responseHeader)
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +127,7 @@ func TestWritesAreLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(out.sizes) < 3 {
-			t.Fatalf("%s: all came at the end: %v", name, out.sizes)
+			t.Fatalf("%s: everything was written at the end: %v", name, out.sizes)
 		}
 		for _, size := range out.sizes[:len(out.sizes)-1] {
 			if size < flushAt || size > 2*flushAt {
@@ -153,13 +155,13 @@ func TestNumbers(t *testing.T) {
 }
 
 func TestTimes(t *testing.T) {
-	east := time.FixedZone("", 5*3600+1800)
+	zone := time.FixedZone("", 5*3600+1800)
 	for _, c := range []struct {
 		at   time.Time
 		want string
 	}{
 		{time.Date(2026, 1, 2, 3, 4, 5, 6_999_999, time.UTC), "2026-01-02T03:04:05.006Z"},
-		{time.Date(2026, 1, 1, 1, 0, 0, 0, east), "2025-12-31T19:30:00.000Z"},
+		{time.Date(2026, 1, 1, 1, 0, 0, 0, zone), "2025-12-31T19:30:00.000Z"},
 		{time.Date(1969, 12, 31, 23, 59, 59, 999e6, time.UTC), "1969-12-31T23:59:59.999Z"},
 		{time.Time{}, "0001-01-01T00:00:00.000Z"},
 		{time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC), "9999-12-31T23:59:59.999Z"},
@@ -178,23 +180,23 @@ func TestFormulaLike(t *testing.T) {
 		" =1", "\n=1", "\r\n=1", "  \t x", `"=1"`, "'=1", `"'" =1`, "\u00a0=1", "\u3000＝1", "\ufeff=1", "\u200b=1", "\x00=1", "\u0085=1", "“=1”",
 	} {
 		if !looksLikeFormula(text) {
-			t.Errorf("%q passes for a text", text)
+			t.Errorf("%q is not recognized as a formula", text)
 		}
 	}
 	for _, text := range []string{
 		"", "x", "1-1", "a=1", "x\t=1", "'", `"`, "'tis", `"so"`, " x", "\n", "5 = 5", "é=1", "日本＝", "_=1", "\u2212", "(=1)", "ada@example.org", strings.Repeat(" ", 1000),
 	} {
 		if looksLikeFormula(text) {
-			t.Errorf("%q passes for a formula", text)
+			t.Errorf("%q is taken for a formula", text)
 		}
 	}
 }
 
-// What is alive must not grow with the rows.
+// TestMemory: live memory does not grow with the number of rows.
 func TestMemory(t *testing.T) {
-	noise := responses(1024)
+	rows := responses(1024)
 	for name, open := range formats {
-		alive := func() uint64 {
+		heapAlloc := func() uint64 {
 			runtime.GC()
 			var stats runtime.MemStats
 			runtime.ReadMemStats(&stats)
@@ -204,18 +206,18 @@ func TestMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		write := func(rows int) {
-			for i := range rows {
-				if err := w.Row(noise[i%len(noise)][:2]); err != nil {
+		write := func(n int) {
+			for i := range n {
+				if err := w.Row(rows[i%len(rows)][:2]); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		write(1000)
-		before := alive()
+		before := heapAlloc()
 		write(300_000)
-		if after := alive(); after > before+2<<20 {
-			t.Errorf("%s: %d bytes more are alive after 300,000 rows", name, after-before)
+		if after := heapAlloc(); after > before+2<<20 {
+			t.Errorf("%s: heap grew by %d bytes after 300,000 rows", name, after-before)
 		}
 		if err := w.Close(); err != nil {
 			t.Error(err)
@@ -223,7 +225,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// A row leaves nothing for the collector.
+// TestRowsDoNotAllocate: writing a row allocates nothing.
 func TestRowsDoNotAllocate(t *testing.T) {
 	row := []any{"plain", `it "is", so`, "=1", "naïve，＝", "a & b_c", 1.25, int64(-7), true, nil, time.Unix(1_790_000_000, 0)}
 	for name, open := range formats {

@@ -5,26 +5,26 @@ import (
 	"unicode/utf8"
 )
 
-// looksLikeFormula says whether a spreadsheet could take a text for a formula: it
-// starts with a sign that starts one, in ASCII or full width, or does once the
-// program has trimmed what programs trim. A tab or a carriage return in front
-// counts by itself, since it can move what follows into a cell of its own.
+// looksLikeFormula reports whether a spreadsheet could read text as a formula: it
+// starts with a formula character (ASCII or full width), possibly after characters that
+// spreadsheets trim. A leading tab or carriage return counts too, because it can move
+// the rest into a separate cell.
 func looksLikeFormula(text string) bool {
 	for _, r := range text {
 		switch r {
 		case '=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠':
 			return true
 		}
-		if !trimmed(r) {
+		if !isTrimmed(r) {
 			return false
 		}
 	}
 	return false
 }
 
-// trimmed says whether some program drops a character from the front of a cell:
-// spaces, line breaks, quotes, and what cannot be seen. Rather one too many.
-func trimmed(r rune) bool {
+// isTrimmed reports whether some spreadsheet drops r from the start of a cell: spaces,
+// line breaks, quotes and invisible characters. False positives are harmless.
+func isTrimmed(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r <= ' ' || r == '"' || r == '\'' || r == 0x7f
 	}

@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// appendFloat writes the shortest decimal that reads back as v. As in
-// JavaScript, only what is very large or very small has an exponent.
+// appendFloat writes the shortest decimal that parses back to v. As in JavaScript, only
+// numbers below 1e-6 or from 1e21 on have an exponent.
 func appendFloat(b []byte, v float64) []byte {
-	size := math.Abs(v)
+	abs := math.Abs(v)
 	switch {
-	case size < 1e15 && v == math.Trunc(v):
+	case abs < 1e15 && v == math.Trunc(v):
 		return strconv.AppendInt(b, int64(v), 10)
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return b
-	case size < 1e-6 || size >= 1e21:
+	case abs < 1e-6 || abs >= 1e21:
 		return strconv.AppendFloat(b, v, 'e', -1, 64)
 	}
 	return strconv.AppendFloat(b, v, 'f', -1, 64)
 }
 
-// appendTime writes a time as RFC 3339 has it, in UTC, to the millisecond. By
-// hand, because a layout costs as much as all other cells of a row.
+// appendTime writes t as RFC 3339 in UTC with milliseconds. It is hand-written because
+// time.Format costs as much as all other cells of a row.
 func appendTime(b []byte, t time.Time) []byte {
 	t = t.UTC()
 	year, month, day := t.Date()
-	if !isFinite(year) {
+	if !hasFourDigits(year) {
 		return b
 	}
 	hour, minute, second := t.Clock()
@@ -48,8 +48,8 @@ func appendTime(b []byte, t time.Time) []byte {
 	return append(b, 'Z')
 }
 
-// appendPair writes a number as two digits.
+// appendPair writes n, which is below 100, as two digits.
 func appendPair(b []byte, n int) []byte { return append(b, '0'+byte(n/10), '0'+byte(n%10)) }
 
-// isFinite says whether four digits write a year.
-func isFinite(year int) bool { return year >= 0 && year <= 9999 }
+// hasFourDigits reports whether RFC 3339 can represent the year.
+func hasFourDigits(year int) bool { return year >= 0 && year <= 9999 }

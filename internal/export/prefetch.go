@@ -2,23 +2,23 @@ package export
 
 import "formulary/internal/form"
 
-// So many responses, or so many bytes of them, are parsed at a time while others are
-// written.
+// Responses are parsed in blocks of at most so many responses or bytes, while the block
+// before is written.
 const (
 	blockSize  = 256
 	blockBytes = 1 << 20
 )
 
-// block is some responses and, once they were read, their answers.
+// block is a batch of responses with their parsed answers.
 type block struct {
 	list    []form.Response
-	answers []map[string]any // used again and again
+	answers []map[string]any // reused by later blocks
 	bytes   int
 	err     error
 }
 
-// read reads the answers.
-func (b *block) read() {
+// parse fills answers. It stops at the first error.
+func (b *block) parse() {
 	for len(b.answers) < len(b.list) {
 		b.answers = append(b.answers, map[string]any{})
 	}
@@ -30,52 +30,53 @@ func (b *block) read() {
 	}
 }
 
-// prefetch writes the responses that each goes through: the answers of some are
-// read, which is half of the work, while those before them are written.
+// prefetch passes every response of each to write, with its answers. A second goroutine
+// parses the next block while this one writes: parsing is half of the work.
 func prefetch(each func(func(form.Response) error) error, write func(form.Response, map[string]any) error) error {
-	unread, read := make(chan *block), make(chan *block, 1)
-	defer close(unread)
+	toParse, parsed := make(chan *block), make(chan *block, 1)
+	defer close(toParse)
 	go func() {
-		for b := range unread {
-			b.read()
-			read <- b
+		for b := range toParse {
+			b.parse()
+			parsed <- b
 		}
 	}()
-	gathered, reading := &block{}, false
-	// turn hands on what was gathered, and writes what was handed on before.
-	turn := func() error {
-		before := &block{}
-		if reading {
-			before = <-read
+	pending, isParsing := &block{}, false
+	// advance sends the pending block to the parser, then writes the block that was
+	// sent before.
+	advance := func() error {
+		previous := &block{}
+		if isParsing {
+			previous = <-parsed
 		}
-		unread <- gathered
-		gathered, reading = before, true
-		for i, r := range before.list {
-			if before.err != nil {
-				return before.err
+		toParse <- pending
+		pending, isParsing = previous, true
+		for i, r := range previous.list {
+			if previous.err != nil {
+				return previous.err
 			}
-			if err := write(r, before.answers[i]); err != nil {
+			if err := write(r, previous.answers[i]); err != nil {
 				return err
 			}
 		}
-		if before.bytes > blockBytes {
-			before.answers = nil // rather than keeping what large responses took
+		if previous.bytes > blockBytes {
+			previous.answers = nil // free the maps that large responses filled
 		}
-		clear(before.list)
-		before.list, before.bytes = before.list[:0], 0
+		clear(previous.list)
+		previous.list, previous.bytes = previous.list[:0], 0
 		return nil
 	}
 	err := each(func(r form.Response) error {
-		gathered.list = append(gathered.list, r)
-		gathered.bytes += len(r.JSON)
-		if len(gathered.list) < blockSize && gathered.bytes < blockBytes {
+		pending.list = append(pending.list, r)
+		pending.bytes += len(r.JSON)
+		if len(pending.list) < blockSize && pending.bytes < blockBytes {
 			return nil
 		}
-		return turn()
+		return advance()
 	})
-	for range 2 { // what was gathered last, and what was being read
+	for range 2 { // the pending block, then the one being parsed
 		if err == nil {
-			err = turn()
+			err = advance()
 		}
 	}
 	return err

@@ -9,9 +9,9 @@ import (
 	"formulary/internal/form"
 )
 
-// some goes through n responses, each with its number as the answer; from broken
-// on they cannot be read.
-func some(n, broken int) func(func(form.Response) error) error {
+// numbered yields n responses whose answer is their number. From index broken on, their
+// JSON is invalid.
+func numbered(n, broken int) func(func(form.Response) error) error {
 	return func(fn func(form.Response) error) error {
 		for i := range n {
 			text := fmt.Sprintf(`{"n": %d}`, i)
@@ -26,10 +26,10 @@ func some(n, broken int) func(func(form.Response) error) error {
 	}
 }
 
-func TestReadAhead(t *testing.T) {
+func TestPrefetch(t *testing.T) {
 	for _, n := range []int{0, 1, blockSize - 1, blockSize, blockSize + 1, 5*blockSize + 7} {
 		var got []int64
-		err := prefetch(some(n, n), func(r form.Response, answers map[string]any) error {
+		err := prefetch(numbered(n, n), func(r form.Response, answers map[string]any) error {
 			if len(answers) != 1 || answers["n"] != float64(r.Serial) {
 				t.Fatalf("response %d has the answers %v", r.Serial, answers)
 			}
@@ -42,19 +42,19 @@ func TestReadAhead(t *testing.T) {
 	}
 }
 
-func TestReadAheadFails(t *testing.T) {
-	wrote := 0
-	count := func(form.Response, map[string]any) error { wrote++; return nil }
-	if err := prefetch(some(3*blockSize, 2*blockSize+5), count); err == nil || wrote < blockSize || wrote > 2*blockSize+5 {
-		t.Errorf("what cannot be read: %v after %d", err, wrote)
+func TestPrefetchErrors(t *testing.T) {
+	written := 0
+	count := func(form.Response, map[string]any) error { written++; return nil }
+	if err := prefetch(numbered(3*blockSize, 2*blockSize+5), count); err == nil || written < blockSize || written > 2*blockSize+5 {
+		t.Errorf("invalid answers: error %v after %d rows", err, written)
 	}
-	full := errors.New("full")
-	if err := prefetch(some(10*blockSize, 10*blockSize), func(form.Response, map[string]any) error { return full }); err != full {
-		t.Errorf("what cannot be written: %v", err)
+	errFull := errors.New("full")
+	if err := prefetch(numbered(10*blockSize, 10*blockSize), func(form.Response, map[string]any) error { return errFull }); err != errFull {
+		t.Errorf("write error: got %v", err)
 	}
-	gone := errors.New("gone")
-	err := prefetch(func(fn func(form.Response) error) error { fn(form.Response{JSON: "{}"}); return gone }, count)
-	if err != gone {
-		t.Errorf("what cannot be gone through: %v", err)
+	errSource := errors.New("gone")
+	err := prefetch(func(fn func(form.Response) error) error { fn(form.Response{JSON: "{}"}); return errSource }, count)
+	if err != errSource {
+		t.Errorf("error of the source: got %v", err)
 	}
 }

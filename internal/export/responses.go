@@ -9,20 +9,20 @@ import (
 	"formulary/internal/form"
 )
 
-// Format is a kind of file.
+// Format is a file format.
 type Format struct {
 	Name string
-	Type string // as in Content-Type
+	Type string // media type
 }
 
-// Formats are the kinds of files that there are.
+// Formats lists the supported formats.
 var Formats = []Format{
 	{"csv", "text/csv; charset=utf-8"},
 	{"xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
 	{"jsonl", "application/jsonl"},
 }
 
-// ParseFormat is the one with the name; false: there is none.
+// ParseFormat returns the format of that name.
 func ParseFormat(name string) (Format, bool) {
 	i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })
 	if i < 0 {
@@ -31,15 +31,15 @@ func ParseFormat(name string) (Format, bool) {
 	return Formats[i], true
 }
 
-// Table says what a file of responses looks like.
+// Table describes a file of responses.
 type Table struct {
 	Format   string
-	Labels   bool               // the form's labels, for people; otherwise its keys
-	Versions []*form.Definition // what each version of the form asked
-	Only     []string           // keys of the columns that are wanted; empty: all
+	Labels   bool               // headers and options by label instead of key
+	Versions []*form.Definition // definitions of all versions, in order
+	Only     []string           // keys of the columns to write; empty means all
 }
 
-// line is a response in a file of JSON Lines.
+// line is one response in a JSON Lines file.
 type line struct {
 	ID          string          `json:"id"`
 	FormID      string          `json:"form_id"`
@@ -49,19 +49,19 @@ type line struct {
 	Metadata    json.RawMessage `json:"metadata"`
 }
 
-// Responses writes the responses that each goes through. It keeps none of them.
+// Responses writes the responses that each yields. It retains none of them.
 func (t Table) Responses(out io.Writer, each func(func(form.Response) error) error) error {
 	if t.Format == "jsonl" {
-		return t.lines(out, each)
+		return t.writeLines(out, each)
 	}
 	columns := slices.DeleteFunc(form.Columns(t.Versions), func(c form.Column) bool {
 		return len(t.Only) > 0 && !slices.Contains(t.Only, c.Key)
 	})
 	header := []string{"id", "submitted_at", "version"}
 	if t.Labels {
-		header = []string{"Response", "Submitted at", "Version"}
+		header = []string{"Response ID", "Submitted at", "Version"}
 		if t.Format == "xlsx" {
-			header[1] += " (UTC)" // which a cell with a time cannot say
+			header[1] += " (UTC)" // cells with a time have no time zone
 		}
 	}
 	for _, c := range columns {
@@ -79,7 +79,7 @@ func (t Table) Responses(out io.Writer, each func(func(form.Response) error) err
 	if err != nil {
 		return err
 	}
-	fields := make([][]*form.Field, len(t.Versions)) // of each version, by the column
+	fields := make([][]*form.Field, len(t.Versions)) // by version and column
 	for i, d := range t.Versions {
 		byID := d.ByID()
 		for _, c := range columns {
@@ -89,12 +89,12 @@ func (t Table) Responses(out io.Writer, each func(func(form.Response) error) err
 	cells := make([]any, len(header))
 	err = prefetch(each, func(r form.Response, answers map[string]any) error {
 		if int(r.Version) > len(fields) {
-			return nil // published and answered since the file was begun
+			return nil // submitted to a version that was published after the export started
 		}
-		asked := fields[r.Version-1]
+		versionFields := fields[r.Version-1]
 		cells = append(cells[:0], r.ID, r.SubmittedAt, r.Version)
 		for i, c := range columns {
-			cells = append(cells, c.Cell(asked[i], answers, t.Labels))
+			cells = append(cells, c.Cell(versionFields[i], answers, t.Labels))
 		}
 		return w.Row(cells)
 	})
@@ -104,12 +104,12 @@ func (t Table) Responses(out io.Writer, each func(func(form.Response) error) err
 	return w.Close()
 }
 
-func (t Table) lines(out io.Writer, each func(func(form.Response) error) error) error {
+func (t Table) writeLines(out io.Writer, each func(func(form.Response) error) error) error {
 	buffer := bufio.NewWriterSize(out, 64<<10)
-	lines := json.NewEncoder(buffer)
-	lines.SetEscapeHTML(false)
+	encoder := json.NewEncoder(buffer)
+	encoder.SetEscapeHTML(false)
 	err := each(func(r form.Response) error {
-		return lines.Encode(line{
+		return encoder.Encode(line{
 			r.ID, r.FormID, r.Version, string(form.AppendTime(nil, r.SubmittedAt)),
 			json.RawMessage(r.JSON), json.RawMessage(r.Metadata),
 		})

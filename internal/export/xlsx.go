@@ -9,32 +9,30 @@ import (
 	"strconv"
 )
 
-// What the format allows on a sheet.
+// Limits of the format.
 const (
 	sheetRows    = 1 << 20
 	sheetColumns = 1 << 14
 )
 
-// xlsxWriter writes the parts of a workbook one after the other into a zip
-// archive: first those that are always the same, then the sheets, and on Close
-// those that list the sheets.
+// xlsxWriter writes the parts of a workbook into a zip archive: first the constant
+// parts, then the sheets, and on Close the parts that list the sheets.
 type xlsxWriter struct {
-	stream  // into the sheet that is open
+	stream  // writes to the current sheet
 	file    *bufio.Writer
 	archive *zip.Writer
 	header  []any
-	columns []string // their letters
-	rowsMax int      // how many rows a sheet takes, its header among them; at least 2
-	rows    int      // on the sheet that is open
+	columns []string // column letters
+	rowsMax int      // rows per sheet including the header; at least 2
+	rows    int      // rows on the current sheet
 	sheets  int
 }
 
-// NewXLSX writes a workbook whose sheets are named Responses, Responses 2 and
-// so on: where a sheet is full the next one goes on, with the header repeated.
-// Texts are strings and never formulas; they are cut at what a cell takes,
-// their line breaks are line feeds, and characters that XML forbids are left
-// out. Times are in UTC, in cells that are formatted as such; those before
-// March 1900, which spreadsheets count in different ways, are RFC 3339 texts.
+// NewXLSX writes a workbook with sheets named Responses, Responses 2 and so on. When a
+// sheet is full, the next one repeats the header. Text is stored as strings, never as
+// formulas: cut to the length of a cell, with line feeds as line breaks and without
+// characters that XML forbids. Times are UTC in cells with a date format. Times before
+// March 1900, which spreadsheets count in different ways, are RFC 3339 strings.
 func NewXLSX(out io.Writer, header []string) (Writer, error) {
 	w, err := newXLSX(out, header)
 	if err != nil {
@@ -48,7 +46,7 @@ func newXLSX(out io.Writer, header []string) (*xlsxWriter, error) {
 		return nil, errNoColumns
 	}
 	if len(header) > sheetColumns {
-		return nil, fmt.Errorf("a sheet has at most %d columns, not %d", sheetColumns, len(header))
+		return nil, fmt.Errorf("a sheet can have up to %d columns, got %d", sheetColumns, len(header))
 	}
 	file := bufio.NewWriterSize(out, flushAt)
 	w := &xlsxWriter{
@@ -65,15 +63,16 @@ func newXLSX(out io.Writer, header []string) (*xlsxWriter, error) {
 	}
 	compressor, err := flate.NewWriter(nil, flate.BestSpeed)
 	if err != nil {
-		return nil, fmt.Errorf("make compressor: %w", err)
+		return nil, fmt.Errorf("create compressor: %w", err)
 	}
-	// One is enough for all parts: the archive ends one before the next begins.
+	// All parts share one compressor, because the archive closes a part before it opens
+	// the next.
 	w.archive.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) {
 		compressor.Reset(to)
 		return compressor, nil
 	})
-	w.part("_rels/.rels", partRelationships)
-	w.part("xl/styles.xml", partStyles)
+	w.writePart("_rels/.rels", partRelationships)
+	w.writePart("xl/styles.xml", partStyles)
 	w.beginSheet()
 	if w.err != nil {
 		return nil, w.err
@@ -92,15 +91,15 @@ func (w *xlsxWriter) Row(cells []any) error {
 			return w.err
 		}
 	}
-	return w.row(cells, stylePlain)
+	return w.appendRow(cells, stylePlain)
 }
 
-// row writes cells whose texts have a style.
-func (w *xlsxWriter) row(cells []any, style byte) error {
+// appendRow writes a row. The style applies to text cells.
+func (w *xlsxWriter) appendRow(cells []any, style byte) error {
 	b := append(w.buf, `<row r="`...)
-	at := len(b)
+	start := len(b)
 	b = strconv.AppendInt(b, int64(w.rows)+1, 10)
-	number := b[at:]
+	number := b[start:]
 	b = append(b, `">`...)
 	for i, cell := range cells {
 		b = appendCell(b, w.columns[i], number, cell, style)
@@ -109,7 +108,7 @@ func (w *xlsxWriter) row(cells []any, style byte) error {
 	return w.commit(append(b, `</row>`...))
 }
 
-// beginSheet opens the next sheet and writes its header. A failure is kept.
+// beginSheet opens the next sheet and writes its header. Errors are stored in w.err.
 func (w *xlsxWriter) beginSheet() {
 	if w.err != nil {
 		return
@@ -121,7 +120,7 @@ func (w *xlsxWriter) beginSheet() {
 		return
 	}
 	w.buf = append(w.buf, sheetStart(w.sheets == 1)...)
-	w.row(w.header, styleHeader)
+	w.appendRow(w.header, styleHeader)
 }
 
 func (w *xlsxWriter) endSheet() {
@@ -129,32 +128,32 @@ func (w *xlsxWriter) endSheet() {
 	w.flush()
 }
 
-// Close writes what lists the sheets, and the directory of the archive.
+// Close writes the parts that list the sheets, and the directory of the archive.
 func (w *xlsxWriter) Close() error {
 	if w.err != nil {
 		return w.err
 	}
 	w.endSheet()
-	w.part("xl/workbook.xml", workbook(w.sheets))
-	w.part("xl/_rels/workbook.xml.rels", workbookRelationships(w.sheets))
-	w.part("[Content_Types].xml", contentTypes(w.sheets))
+	w.writePart("xl/workbook.xml", workbook(w.sheets))
+	w.writePart("xl/_rels/workbook.xml.rels", workbookRelationships(w.sheets))
+	w.writePart("[Content_Types].xml", contentTypes(w.sheets))
 	if w.err != nil {
 		return w.err
 	}
 	if err := w.archive.Close(); err != nil {
-		w.err = fmt.Errorf("end archive: %w", err)
+		w.err = fmt.Errorf("close archive: %w", err)
 		return w.err
 	}
 	if err := w.file.Flush(); err != nil {
-		w.err = fmt.Errorf("end archive: %w", err)
+		w.err = fmt.Errorf("close archive: %w", err)
 		return w.err
 	}
 	w.err = errClosed
 	return nil
 }
 
-// part writes a whole part of the archive. A failure is kept.
-func (w *xlsxWriter) part(path, content string) {
+// writePart writes a complete part of the archive. Errors are stored in w.err.
+func (w *xlsxWriter) writePart(path, content string) {
 	to := w.create(path)
 	if w.err != nil {
 		return
@@ -164,15 +163,15 @@ func (w *xlsxWriter) part(path, content string) {
 	}
 }
 
-// create opens a part of the archive, which ends the one before. A failure is
-// kept.
+// create opens a part of the archive, which closes the previous one. Errors are stored
+// in w.err.
 func (w *xlsxWriter) create(path string) io.Writer {
 	if w.err != nil {
 		return nil
 	}
 	to, err := w.archive.CreateHeader(&zip.FileHeader{Name: path, Method: zip.Deflate})
 	if err != nil {
-		w.err = fmt.Errorf("begin %s: %w", path, err)
+		w.err = fmt.Errorf("start %s: %w", path, err)
 	}
 	return to
 }

@@ -8,11 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// cellUnits is how much text a cell takes, in units of UTF-16.
+// cellUnits is the maximum length of a cell in UTF-16 code units.
 const cellUnits = 32767
 
-// appendCell writes a cell, or nothing for an empty one. Only texts take the
-// style.
+// appendCell writes a cell, or nothing if it is empty. The style applies to text only.
 func appendCell(b []byte, column string, row []byte, cell any, style byte) []byte {
 	switch v := cell.(type) {
 	case string:
@@ -54,8 +53,8 @@ func appendCellStart(b []byte, column string, row []byte, style byte) []byte {
 	return b
 }
 
-// appendTextCell writes a string. One that looks like a formula is marked as
-// quoted, so that it stays a string when a person edits the cell.
+// appendTextCell writes a string. Text that looks like a formula gets the quoted style,
+// so that it stays text when a user edits the cell.
 func appendTextCell(b []byte, column string, row []byte, text string, style byte) []byte {
 	text, escape := cellText(text)
 	if text == "" {
@@ -74,19 +73,19 @@ func appendTextCell(b []byte, column string, row []byte, text string, style byte
 	return append(b, `</t></is></c>`...)
 }
 
-// Spreadsheets number days so that day 61 is 1 March 1900. Before it some count
-// a 29 February that was not.
+// Spreadsheets number days so that 61 is 1 March 1900. Lower numbers are ambiguous:
+// some spreadsheets count a 29 February 1900, which did not exist.
 const (
 	firstDay = 61
 	epochDay = 25569 // 1 January 1970
 	dayMilli = 24 * 60 * 60 * 1000
 )
 
-// appendTimeCell writes a time in UTC as its day and the part of the day that
-// has passed. Ten digits of that hold a millisecond; the last is rounded up,
-// since many readers cut the rest of a millisecond off.
+// appendTimeCell writes a UTC time as a day number with ten decimals, which is enough
+// for milliseconds. The last digit is rounded up, because many readers truncate to
+// milliseconds.
 func appendTimeCell(b []byte, column string, row []byte, t time.Time) []byte {
-	if !isFinite(t.Year()) {
+	if !hasFourDigits(t.Year()) {
 		return b
 	}
 	milli := t.UnixMilli() + epochDay*dayMilli
@@ -97,64 +96,65 @@ func appendTimeCell(b []byte, column string, row []byte, t time.Time) []byte {
 	b = append(b, `><v>`...)
 	b = strconv.AppendInt(b, milli/dayMilli, 10)
 	if milli %= dayMilli; milli > 0 {
-		at := len(b)
+		point := len(b)
 		b = strconv.AppendInt(b, 1e10+(milli*1e10+dayMilli-1)/dayMilli, 10)
-		b[at] = '.' // in place of the leading 1, which kept the zeros after it
+		b[point] = '.' // replaces the leading 1, which preserved the zeros
 	}
 	return append(b, `</v></c>`...)
 }
 
-// What a byte asks of the text that it is in.
+// Treatment that a byte requires for the text that contains it.
 const (
-	textEscape = 1 << iota // it may have to be escaped
-	textBreak              // it may be a line break to write otherwise
-	textClean              // it may be forbidden, or not be UTF-8
+	textEscape = 1 << iota // may need escaping
+	textBreak              // may be a line break to normalize
+	textClean              // may be forbidden in XML or invalid UTF-8
 )
 
-var textBytes = func() (asks [256]byte) {
-	for c := range asks {
+var textBytes = func() (treatment [256]byte) {
+	for c := range treatment {
 		if c < ' ' || c >= utf8.RuneSelf {
-			asks[c] = textClean
+			treatment[c] = textClean
 		}
 	}
-	asks['\t'], asks['\n'], asks['\r'] = 0, 0, textBreak
+	treatment['\t'], treatment['\n'], treatment['\r'] = 0, 0, textBreak
 	for _, c := range []byte("&<>_") {
-		asks[c] = textEscape
+		treatment[c] = textEscape
 	}
-	return asks
+	return treatment
 }()
 
 var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// cellText makes a text one that a cell can hold, and says whether it may have
-// something to escape.
+// cellText makes text fit for a cell. escape is true if the result may need XML
+// escaping.
 func cellText(text string) (_ string, escape bool) {
-	var asks byte
+	var treatment byte
 	for i := range len(text) {
-		asks |= textBytes[text[i]]
+		treatment |= textBytes[text[i]]
 	}
-	if asks&textBreak != 0 {
+	if treatment&textBreak != 0 {
 		text = lineFeeds.Replace(text)
 	}
-	if asks&textClean != 0 {
-		text = strings.Map(allowed, text)
+	if treatment&textClean != 0 {
+		text = strings.Map(dropForbidden, text)
 	}
-	return cut(text, cellUnits), asks&textEscape != 0
+	return truncate(text, cellUnits), treatment&textEscape != 0
 }
 
-// allowed maps what XML 1.0 forbids to nothing. What is not UTF-8 comes as
-// U+FFFD and stays that.
-func allowed(r rune) rune {
+// dropForbidden is a strings.Map function that drops characters that XML 1.0 forbids.
+// Invalid UTF-8 arrives as U+FFFD and is kept.
+func dropForbidden(r rune) rune {
 	if r < ' ' && r != '\t' && r != '\n' || r == 0xfffe || r == 0xffff {
 		return -1
 	}
 	return r
 }
 
-// cut shortens a text to at most so many units of UTF-16, between characters.
-func cut(text string, units int) string {
+// truncate shortens text to at most units UTF-16 code units, without splitting a
+// character.
+func truncate(text string, units int) string {
 	if len(text) <= units {
-		return text // no character has more units than bytes
+		return text // a character never has more UTF-16 units than UTF-8 bytes
 	}
 	for i, r := range text {
 		units--
@@ -168,35 +168,35 @@ func cut(text string, units int) string {
 	return text
 }
 
-// appendEscaped writes a text as XML. Spreadsheets read _x0041_ as the letter
-// A, so an underscore that begins such a thing is itself written as one.
+// appendEscaped writes text as XML. Spreadsheets decode _x0041_ to A, so an underscore
+// that starts such a sequence is escaped too.
 func appendEscaped(b []byte, text string) []byte {
 	done := 0
 	for i := range len(text) {
-		var instead string
+		var replacement string
 		switch text[i] {
 		case '&':
-			instead = "&amp;"
+			replacement = "&amp;"
 		case '<':
-			instead = "&lt;"
+			replacement = "&lt;"
 		case '>':
-			instead = "&gt;"
+			replacement = "&gt;"
 		case '_':
 			if !looksLikeEscape(text[i:]) {
 				continue
 			}
-			instead = "_x005F_"
+			replacement = "_x005F_"
 		default:
 			continue
 		}
 		b = append(b, text[done:i]...)
-		b = append(b, instead...)
+		b = append(b, replacement...)
 		done = i + 1
 	}
 	return append(b, text[done:]...)
 }
 
-// looksLikeEscape says whether a text starts like _x0041_.
+// looksLikeEscape reports whether text starts with a sequence such as _x0041_.
 func looksLikeEscape(text string) bool {
 	if len(text) < 7 || text[1] != 'x' || text[6] != '_' {
 		return false

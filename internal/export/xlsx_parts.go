@@ -16,10 +16,10 @@ const (
 	typeSpreadsheet = "application/vnd.openxmlformats-officedocument.spreadsheetml."
 )
 
-// Styles of cells, by their place in partStyles.
+// Cell styles: indexes into cellXfs of partStyles.
 const (
 	stylePlain  = 0
-	styleQuoted = 1 // or'ed to the plain and the header's style
+	styleQuoted = 1 // combined with stylePlain or styleHeader
 	styleHeader = 2
 	styleTime   = 4
 )
@@ -47,7 +47,7 @@ const partRelationships = xmlStart + `<Relationships xmlns="` + spacePackRel + `
 	`<Relationship Id="rId1" Type="` + spaceRel + `/officeDocument" Target="xl/workbook.xml"/>` +
 	`</Relationships>`
 
-// sheetStart is a sheet up to its first row, which stays in sight. The columns
+// sheetStart returns the XML of a sheet up to its first row, which is frozen. Columns
 // are wide enough for a time.
 func sheetStart(first bool) string {
 	selected := ""
@@ -64,7 +64,7 @@ func sheetStart(first bool) string {
 
 const sheetEnd = `</sheetData></worksheet>`
 
-// sheetPath is where sheet n (from 1) is in the archive.
+// sheetPath returns the path of sheet n (from 1) in the archive.
 func sheetPath(n int) string { return fmt.Sprintf("xl/worksheets/sheet%d.xml", n) }
 
 func sheetName(n int) string {
@@ -74,7 +74,7 @@ func sheetName(n int) string {
 	return fmt.Sprintf("Responses %d", n)
 }
 
-// workbook lists the sheets; relationship rId n is sheet n.
+// workbook lists the sheets. Relationship rId<n> is sheet n.
 func workbook(sheets int) string {
 	var b strings.Builder
 	b.WriteString(xmlStart + `<workbook xmlns="` + spaceMain + `" xmlns:r="` + spaceRel + `">` +
@@ -111,7 +111,7 @@ func contentTypes(sheets int) string {
 	return b.String()
 }
 
-// columnLetters names a column as spreadsheets do: A to Z, AA to ZZ, AAA.
+// columnLetters returns the name of column i (from 0): A to Z, AA to ZZ, AAA.
 func columnLetters(i int) string {
 	letters := ""
 	for i++; i > 0; i = (i - 1) / 26 {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// What a small reader of workbooks needs to know of the format.
+// XML structures that the reader of workbooks needs.
 type (
 	xmlCell struct {
 		Ref   string `xml:"r,attr"`
@@ -74,16 +74,16 @@ type (
 	}
 )
 
-// sheet is one as a person sees it.
+// sheet is a decoded sheet.
 type sheet struct {
 	name string
 	xml  xmlSheet
 	rows [][]any
 }
 
-// readXLSX opens a workbook the way programs do: from the relationships of the
-// package to the workbook, and from there to the sheets and styles. Every part
-// must have a type, and the archive nothing beside.
+// readXLSX reads a workbook as spreadsheets do: from the package relationships to the
+// workbook, and from there to the sheets and styles. It fails if a part has no content
+// type or is not referenced.
 func readXLSX(t fatal, data []byte) []sheet {
 	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -99,8 +99,8 @@ func readXLSX(t fatal, data []byte) []sheet {
 		if err != nil {
 			t.Fatalf("%s: %v", file.Name, err)
 		}
-		if _, twice := parts[file.Name]; twice {
-			t.Fatalf("%s is there twice", file.Name)
+		if _, exists := parts[file.Name]; exists {
+			t.Fatalf("%s is in the archive twice", file.Name)
 		}
 		parts[file.Name] = content
 	}
@@ -116,40 +116,40 @@ func readXLSX(t fatal, data []byte) []sheet {
 	}
 	var types xmlTypes
 	read("[Content_Types].xml", &types)
-	typed := func(name, kind string) {
+	requireType := func(name, kind string) {
 		for _, o := range types.Overrides {
 			if o.Part == "/"+name && o.Type == "application/vnd.openxmlformats-officedocument.spreadsheetml."+kind+"+xml" {
 				return
 			}
 		}
-		t.Fatalf("%s is not said to be a %s", name, kind)
+		t.Fatalf("%s does not have the content type %s", name, kind)
 	}
-	var root, below xmlRelationships
+	var root, bookRels xmlRelationships
 	read("_rels/.rels", &root)
 	if len(root.List) != 1 || path.Base(root.List[0].Type) != "officeDocument" {
 		t.Fatalf("the package relates to %v", root.List)
 	}
 	bookPath := root.List[0].Target
-	typed(bookPath, "sheet.main")
+	requireType(bookPath, "sheet.main")
 	var book xmlBook
 	read(bookPath, &book)
-	read(path.Join(path.Dir(bookPath), "_rels", path.Base(bookPath)+".rels"), &below)
+	read(path.Join(path.Dir(bookPath), "_rels", path.Base(bookPath)+".rels"), &bookRels)
 	targets := map[string]string{}
 	var styles xmlStyles
-	for _, r := range below.List {
+	for _, r := range bookRels.List {
 		target := path.Join(path.Dir(bookPath), r.Target)
 		targets[r.ID] = target
 		if path.Base(r.Type) == "styles" {
-			typed(target, "styles")
+			requireType(target, "styles")
 			read(target, &styles)
 		}
 	}
 	var sheets []sheet
-	for _, s := range book.Sheets {
-		one := sheet{name: s.Name}
-		typed(targets[s.ID], "worksheet")
-		read(targets[s.ID], &one.xml)
-		for i, row := range one.xml.Rows {
+	for _, info := range book.Sheets {
+		decoded := sheet{name: info.Name}
+		requireType(targets[info.ID], "worksheet")
+		read(targets[info.ID], &decoded.xml)
+		for i, row := range decoded.xml.Rows {
 			if row.Number != i+1 {
 				t.Fatalf("row %d says that it is %d", i+1, row.Number)
 			}
@@ -164,17 +164,18 @@ func readXLSX(t fatal, data []byte) []sheet {
 				}
 				cells = append(cells, cellValue(t, c, styles))
 			}
-			one.rows = append(one.rows, cells)
+			decoded.rows = append(decoded.rows, cells)
 		}
-		sheets = append(sheets, one)
+		sheets = append(sheets, decoded)
 	}
 	if len(parts) > 0 {
-		t.Fatalf("nothing leads to %d parts", len(parts))
+		t.Fatalf("%d parts are not referenced", len(parts))
 	}
 	return sheets
 }
 
-// columnOf is the column, from 0, of a cell that must be in a row.
+// columnOf returns the column (from 0) of a cell reference, which must be in the given
+// row.
 func columnOf(t fatal, ref string, row int) int {
 	letters, ok := strings.CutSuffix(ref, strconv.Itoa(row))
 	column := 0
@@ -188,7 +189,7 @@ func columnOf(t fatal, ref string, row int) int {
 	return column - 1
 }
 
-var code = regexp.MustCompile(`_x[0-9a-fA-F]{4}_`)
+var escapeSequence = regexp.MustCompile(`_x[0-9a-fA-F]{4}_`)
 
 func cellValue(t fatal, c xmlCell, styles xmlStyles) any {
 	if c.Style >= len(styles.Cells) {
@@ -200,7 +201,7 @@ func cellValue(t fatal, c xmlCell, styles xmlStyles) any {
 		if c.Text.Space != "preserve" {
 			t.Fatalf("%s does not preserve spaces", c.Ref)
 		}
-		text := code.ReplaceAllStringFunc(c.Text.Value, func(code string) string {
+		text := escapeSequence.ReplaceAllStringFunc(c.Text.Value, func(code string) string {
 			unit, _ := strconv.ParseUint(code[2:6], 16, 16)
 			return string(rune(unit))
 		})

@@ -61,17 +61,17 @@ func TestXLSXCells(t *testing.T) {
 	}
 }
 
-// The serial numbers of days, as spreadsheets show them.
+// TestXLSXSerials checks the day numbers that are written for times.
 func TestXLSXSerials(t *testing.T) {
-	for want, at := range map[string]time.Time{
+	for want, instant := range map[string]time.Time{
 		"61":               time.Date(1900, 3, 1, 0, 0, 0, 0, time.UTC),
 		"25569":            time.Unix(0, 0),
 		"36526.5000000000": time.Date(2000, 1, 1, 12, 0, 0, 0, time.UTC),
 		"45351.0000000116": time.Date(2024, 2, 29, 0, 0, 0, 1e6, time.UTC),
 		"45351.9999999885": time.Date(2024, 2, 29, 23, 59, 59, 999_999_999, time.UTC),
 	} {
-		if got := string(appendTimeCell(nil, "B", []byte("7"), at.UTC())); got != `<c r="B7" s="4"><v>`+want+`</v></c>` {
-			t.Errorf("%v is %s, not %s", at, got, want)
+		if got := string(appendTimeCell(nil, "B", []byte("7"), instant.UTC())); got != `<c r="B7" s="4"><v>`+want+`</v></c>` {
+			t.Errorf("%v is %s, not %s", instant, got, want)
 		}
 	}
 }
@@ -103,7 +103,8 @@ func TestXLSXHeader(t *testing.T) {
 	}
 }
 
-// A full sheet goes on on the next, and never before there is a row for it.
+// TestXLSXSheets: rows beyond a full sheet continue on the next, which is created only
+// for a row.
 func TestXLSXSheets(t *testing.T) {
 	for rows, want := range map[int][]int{0: {1}, 1: {2}, 4: {5}, 5: {5, 2}, 8: {5, 5}, 9: {5, 5, 2}, 50: {5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 3}} {
 		var table [][]any
@@ -122,7 +123,7 @@ func TestXLSXSheets(t *testing.T) {
 				t.Errorf("the header of %s is %v", s.name, s.rows[0])
 			}
 			if s.xml.View.Selected != (i == 0) {
-				t.Errorf("%s is selected: %v; what is typed goes to all that are", s.name, s.xml.View.Selected)
+				t.Errorf("%s is selected: %v; input would go to all selected sheets", s.name, s.xml.View.Selected)
 			}
 			for _, cells := range s.rows[1:] {
 				if !slices.Equal(cells, []any{float64(n), fmt.Sprintf("row %d", n)}) {
@@ -137,7 +138,8 @@ func TestXLSXSheets(t *testing.T) {
 	}
 }
 
-// A row that is refused where a sheet is full does not begin the next.
+// TestXLSXRefusedRowBeginsNoSheet: a rejected row after a full sheet does not create
+// the next sheet.
 func TestXLSXRefusedRowBeginsNoSheet(t *testing.T) {
 	var out bytes.Buffer
 	w, err := newXLSX(&out, []string{"a"})
@@ -149,7 +151,7 @@ func TestXLSXRefusedRowBeginsNoSheet(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.Row([]any{1}) == nil {
-		t.Error("an int was taken")
+		t.Error("an int was accepted")
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -166,7 +168,7 @@ func TestXLSXColumns(t *testing.T) {
 		}
 	}
 	if w, err := NewXLSX(io.Discard, make([]string, sheetColumns+1)); err == nil || w != nil {
-		t.Error("16,385 columns were taken")
+		t.Error("16,385 columns were accepted")
 	}
 	header := make([]string, sheetColumns)
 	header[sheetColumns-1] = "last"
@@ -175,8 +177,7 @@ func TestXLSXColumns(t *testing.T) {
 	}
 }
 
-// FuzzXLSX: whatever the text, the file is XML and gives back what a cell can
-// hold of it.
+// FuzzXLSX: any text produces valid XML that reads back as the text a cell can hold.
 func FuzzXLSX(f *testing.F) {
 	for _, text := range []string{"", "x", "<&>", "_x0041_x0042_", "_x00\x0041_", "\x00", "\r\n\r", "\xff\xfe", "\ufffe\uffff", "=1+1", "]]>", "😀", "\u2028\u0085"} {
 		f.Add(text, 1.5, int64(0))
@@ -205,17 +206,17 @@ func FuzzXLSX(f *testing.F) {
 		if len(sheets) != 2 {
 			t.Fatalf("%d sheets", len(sheets))
 		}
-		textIs := func(got any) {
+		checkText := func(got any) {
 			if got != want && !(got == nil && want == "") {
 				t.Fatalf("%q is read as %q", text, got)
 			}
 		}
 		row := sheets[0].rows[1]
-		textIs(sheets[0].rows[0][0])
-		textIs(sheets[1].rows[0][0])
-		textIs(row[0])
+		checkText(sheets[0].rows[0][0])
+		checkText(sheets[1].rows[0][0])
+		checkText(row[0])
 		if want != "" {
-			textIs(sheets[1].rows[1][3])
+			checkText(sheets[1].rows[1][3])
 		}
 		if finite := !math.IsNaN(number) && !math.IsInf(number, 0); finite && row[1] != number || !finite && row[1] != nil {
 			t.Fatalf("%v is read as %v", number, row[1])

@@ -51,8 +51,8 @@ const (
 
 // Detail says what is wrong with one field of the input.
 type Detail struct {
-	Field   string `json:"field" doc:"Where in the input the problem is"`
-	Message string `json:"message" doc:"What is wrong with it"`
+	Field   string `json:"field" doc:"Field the error refers to"`
+	Message string `json:"message" doc:"What is wrong and how to fix it"`
 
 	// Text is the message before it is rendered, for pages in other languages. Without
 	// one, they show the English message.
@@ -134,7 +134,7 @@ func (e *Error) WithRetryAfter(seconds int) *Error {
 }
 
 // NotFound is also the answer for what belongs to somebody else.
-var NotFound = New(NotFoundInAccount, "There is no such resource in this account.")
+var NotFound = New(NotFoundInAccount, "Not found in this account.")
 
 // InvalidField makes a 422001 about one field.
 func InvalidField(field, format string, args ...any) *Error {
@@ -143,7 +143,7 @@ func InvalidField(field, format string, args ...any) *Error {
 
 // InvalidFields makes a 422001 about several fields; the first names the problem.
 func InvalidFields(details ...Detail) *Error {
-	e := New(Invalid, "The input is not valid.")
+	e := New(Invalid, "Some values are not valid.")
 	if len(details) > 0 {
 		first := details[0]
 		e = New(Invalid, "%s: %s", first.Field, first.text())
@@ -154,13 +154,15 @@ func InvalidFields(details ...Detail) *Error {
 
 // TooManyRequests tells the caller to come back after the given seconds.
 func TooManyRequests(seconds int) *Error {
-	seconds = max(seconds, 1)
-	return New(RateLimited, "Too many requests. Please try again in %d seconds.", seconds).WithRetryAfter(seconds)
+	if seconds <= 1 {
+		return New(RateLimited, "Too many requests. Try again in 1 second.").WithRetryAfter(1)
+	}
+	return New(RateLimited, "Too many requests. Try again in %d seconds.", seconds).WithRetryAfter(seconds)
 }
 
 // DatabaseUnavailable is the answer while the database cannot be used.
 func DatabaseUnavailable(cause error) *Error {
-	return New(DatabaseUnreachable, "The service cannot reach its database right now. Please try again in a moment.").WithCause(cause).WithRetryAfter(2)
+	return New(DatabaseUnreachable, "The service is temporarily unavailable. Try again in a moment.").WithCause(cause).WithRetryAfter(2)
 }
 
 // ClientClosedRequest is the status of a request whose caller did not wait: nobody reads

@@ -39,22 +39,22 @@ func (o *Availability) Normalize() error {
 	}
 	o.Slug = strings.ToLower(strings.TrimSpace(o.Slug))
 	if o.Slug != "" && (len(o.Slug) < 3 || len(o.Slug) > 64 || !slugPattern.MatchString(o.Slug)) {
-		invalid("slug", "3 to 64 lower-case letters, digits and hyphens between them, such as summer-party")
+		invalid("slug", "use 3 to 64 lowercase letters, numbers and hyphens, such as summer-party; do not start or end with a hyphen")
 	}
 	if !o.OpensAt.IsZero() && !o.ClosesAt.IsZero() && !o.OpensAt.Before(o.ClosesAt) {
-		invalid("closes_at", "after it opens")
+		invalid("closes_at", "choose a time after the opening time")
 	}
 	if o.ResponseLimit < 0 || o.ResponseLimit > maxLimit {
-		invalid("response_limit", "a number from 0, for none, to %d", maxLimit)
+		invalid("response_limit", "enter a number up to %d, or 0 for no limit", maxLimit)
 	}
 	sites := strings.Fields(o.Sites)
 	if len(sites) > maxSites {
-		invalid("sites", "at most %d sites", maxSites)
+		invalid("sites", "add no more than %d sites", maxSites)
 	}
 	for i, site := range sites {
 		origin, ok := originOf(site)
 		if !ok && site != AnySite {
-			invalid("sites", "%q is not a site, such as https://example.com", site)
+			invalid("sites", "%q is not a valid site; enter one such as https://example.com", site)
 		}
 		if ok {
 			sites[i] = origin
@@ -104,9 +104,9 @@ func (d *FormInput) Normalize() error {
 
 // Metadata is how a response came.
 type Metadata struct {
-	Source   string `json:"source,omitempty" enum:"page,json,api" doc:"The form's own page, JSON from another site, or the API" example:"page"`
-	Seconds  int64  `json:"seconds,omitempty" doc:"How long the page was open" example:"42"`
-	EditedAt string `json:"edited_at,omitempty" format:"date-time" doc:"When it was changed last"`
+	Source   string `json:"source,omitempty" enum:"page,json,api" doc:"How the response was submitted: on the form's page, as JSON from another site, or through the API" example:"page"`
+	Seconds  int64  `json:"seconds,omitempty" doc:"Seconds the form was open" example:"42"`
+	EditedAt string `json:"edited_at,omitempty" format:"date-time" doc:"When it was last changed"`
 }
 
 // Encode writes the metadata as it is stored. Most have a source and nothing else.
@@ -163,4 +163,4 @@ func (d *Definition) Selections(answers map[string]any) []Selection {
 func (d *Definition) HasOptionLimits() bool { return d.prepared().capped }
 
 // ErrOptionLimitReached is the problem of an option that has been chosen often enough.
-var ErrOptionLimitReached = answerError("this is no longer available")
+var ErrOptionLimitReached = answerError("this option is no longer available; choose another one")

@@ -67,7 +67,7 @@ func (c *Condition) check(before map[string]*Field, problem func(format string, 
 		return
 	}
 	if depth > maxConditions {
-		problem("conditions are nested more than %d levels deep", maxConditions)
+		problem("conditions can be nested up to %d levels", maxConditions)
 		return
 	}
 	forms := 0
@@ -77,13 +77,13 @@ func (c *Condition) check(before map[string]*Field, problem func(format string, 
 		}
 	}
 	if forms != 1 {
-		problem("a condition has field and op, or all, or any, or not")
+		problem("a condition must have field and op, or one of all, any and not")
 		return
 	}
 	for _, list := range [][]*Condition{c.All, c.Any} {
 		for _, part := range list {
 			if part == nil {
-				problem("a condition is an object")
+				problem("a condition must be an object")
 				return
 			}
 			part.check(before, problem, depth+1)
@@ -94,18 +94,18 @@ func (c *Condition) check(before map[string]*Field, problem func(format string, 
 		return
 	}
 	if !slices.Contains(ops, c.Op) {
-		problem("%q is not a comparison; there are %s", c.Op, strings.Join(ops, ", "))
+		problem("%q is not an operator; use one of %s", c.Op, strings.Join(ops, ", "))
 	}
 	f := before[c.Field]
 	if f == nil {
-		problem("%q is not the key of an earlier field", c.Field)
+		problem("%q is not the key of an earlier question", c.Field)
 		return
 	}
 	if !f.HasAnswer() {
-		problem("%q has no answer to compare with", c.Field)
+		problem("%q has no answer, so it cannot be used in a condition", c.Field)
 	}
 	if c.Op != "answered" && c.Op != "not_answered" && c.Value == nil {
-		problem("%s needs a value", c.Op)
+		problem("%s requires a value", c.Op)
 	}
 }
 

@@ -28,7 +28,7 @@ const (
 // Definition is what a form asks.
 type Definition struct {
 	Fields   []*Field  `json:"fields" nullable:"false" maxItems:"500" doc:"The questions, in order"`
-	Endings  []*Ending `json:"endings,omitempty" nullable:"false" maxItems:"50" doc:"What people see after their last page"`
+	Endings  []*Ending `json:"endings,omitempty" nullable:"false" maxItems:"50" doc:"The pages respondents see after submitting"`
 	Settings Settings  `json:"settings,omitzero"`
 
 	logic logic
@@ -38,15 +38,15 @@ type Definition struct {
 // properties after show_if mean something depends on its kind; one that does not
 // is an error, so that a mistake is never silently dropped.
 type Field struct {
-	ID       string     `json:"id,omitempty" doc:"Ours; stays when the key changes"`
-	Key      string     `json:"key,omitempty" pattern:"^[a-z][a-z0-9_]{0,63}$" doc:"How answers name it; made from the label when left out" example:"drink"`
-	Kind     string     `json:"kind" doc:"The kind of question" example:"short_text"`
-	Label    string     `json:"label,omitempty" maxLength:"1000" doc:"The question" example:"Which drink?"`
-	Help     string     `json:"help,omitempty" maxLength:"2000" doc:"A remark under it"`
+	ID       string     `json:"id,omitempty" doc:"ID set by Formulary; does not change when the key does"`
+	Key      string     `json:"key,omitempty" pattern:"^[a-z][a-z0-9_]{0,63}$" doc:"Identifies the field in answers; derived from the label if omitted" example:"drink"`
+	Kind     string     `json:"kind" doc:"Question type" example:"short_text"`
+	Label    string     `json:"label,omitempty" maxLength:"1000" doc:"Question text" example:"Which drink?"`
+	Help     string     `json:"help,omitempty" maxLength:"2000" doc:"Help text shown below the question"`
 	Required bool       `json:"required,omitempty" example:"true"`
-	Default  any        `json:"default,omitempty" doc:"An answer to start from"`
-	ShowIf   *Condition `json:"show_if,omitempty" doc:"When the question is asked; always, when left out"`
-	Jumps    []*Jump    `json:"jumps,omitempty" nullable:"false" maxItems:"50" doc:"Where the page leads, if not to the next"`
+	Default  any        `json:"default,omitempty" doc:"Default answer"`
+	ShowIf   *Condition `json:"show_if,omitempty" doc:"Condition for showing the question; always shown if omitted"`
+	Jumps    []*Jump    `json:"jumps,omitempty" nullable:"false" maxItems:"50" doc:"Jumps: where respondents go after this page instead of the next one"`
 
 	Placeholder string   `json:"placeholder,omitempty" maxLength:"200"`
 	MinLength   *int     `json:"min_length,omitempty"`
@@ -55,27 +55,27 @@ type Field struct {
 	Max         *float64 `json:"max,omitempty"`
 	Step        *float64 `json:"step,omitempty"`
 	Unit        string   `json:"unit,omitempty" maxLength:"40"`
-	Low         string   `json:"low,omitempty" maxLength:"100" doc:"Words for the low end of a scale"`
-	High        string   `json:"high,omitempty" maxLength:"100" doc:"Words for the high end of a scale"`
+	Low         string   `json:"low,omitempty" maxLength:"100" doc:"Label of the low end"`
+	High        string   `json:"high,omitempty" maxLength:"100" doc:"Label of the high end"`
 	Options     []Option `json:"options,omitempty" nullable:"false" maxItems:"1000"`
 	Rows        []Option `json:"rows,omitempty" nullable:"false" maxItems:"1000"`
-	Other       bool     `json:"other,omitempty" doc:"People may write an answer of their own"`
-	Shuffle     bool     `json:"shuffle,omitempty" doc:"Each respondent sees another order"`
-	Several     bool     `json:"several,omitempty" doc:"More than one answer in a row"`
+	Other       bool     `json:"other,omitempty" doc:"Allow a free-text “Other” answer"`
+	Shuffle     bool     `json:"shuffle,omitempty" doc:"Show the options in random order"`
+	Several     bool     `json:"several,omitempty" doc:"Allow several answers per row"`
 	MinPicks    *int     `json:"min_picks,omitempty"`
 	MaxPicks    *int     `json:"max_picks,omitempty"`
 	Earliest    string   `json:"earliest,omitempty"`
 	Latest      string   `json:"latest,omitempty"`
-	Text        string   `json:"text,omitempty" maxLength:"20000" doc:"Markdown"`
-	Expression  string   `json:"expression,omitempty" maxLength:"1000" doc:"What a calculated field works out, by the keys of earlier fields"`
-	Concealed   bool     `json:"concealed,omitempty" doc:"Do not show what was calculated"`
+	Text        string   `json:"text,omitempty" maxLength:"20000" doc:"Text in Markdown"`
+	Expression  string   `json:"expression,omitempty" maxLength:"1000" doc:"Formula that uses the keys of earlier fields"`
+	Concealed   bool     `json:"concealed,omitempty" doc:"Hide the result from respondents"`
 }
 
 // Option is one of several answers to choose from.
 type Option struct {
-	Value string `json:"value,omitempty" maxLength:"200" doc:"How answers name it; made from the label when left out"`
+	Value string `json:"value,omitempty" maxLength:"200" doc:"Identifies the option in answers; derived from the label if omitted"`
 	Label string `json:"label" maxLength:"1000"`
-	Cap   int    `json:"cap,omitempty" minimum:"0" doc:"How many responses may choose it; 0: any number"`
+	Cap   int    `json:"cap,omitempty" minimum:"0" doc:"How many responses can choose this option; 0 for no limit"`
 }
 
 var keyPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
@@ -88,7 +88,7 @@ const maxDetails = 100
 // what refers to another field finds it in a map.
 func (d *Definition) Normalize() error {
 	if len(d.Fields) > MaxFields {
-		return fault.InvalidField("fields", "at most %d fields", MaxFields)
+		return fault.InvalidField("fields", "add no more than %d questions", MaxFields)
 	}
 	if err := d.checkLength(); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (d *Definition) checkLength() error {
 		return err
 	}
 	if len(text) > MaxDefinition {
-		return fault.InvalidField("fields", "a definition has at most %d KiB", MaxDefinition>>10)
+		return fault.InvalidField("fields", "the form is too large; the limit is %d KiB", MaxDefinition>>10)
 	}
 	return nil
 }
@@ -117,7 +117,7 @@ func (d *Definition) normalize() []fault.Detail {
 	names, ids := newKeys(), map[string]bool{}
 	for i, f := range d.Fields {
 		if f == nil {
-			return []fault.Detail{fault.NewDetail(fmt.Sprintf("fields.%d", i), "a field is an object")}
+			return []fault.Detail{fault.NewDetail(fmt.Sprintf("fields.%d", i), "a field must be an object")}
 		}
 		if f.Key != "" {
 			names.reserve(f.Key) // keys that are made up must keep clear of these
@@ -134,12 +134,12 @@ func (d *Definition) normalize() []fault.Detail {
 		}
 		kind := KindOf(f.Kind)
 		if kind == nil {
-			invalid("kind", "%q is not a kind of question", f.Kind)
+			invalid("kind", "%q is not a question type", f.Kind)
 			continue
 		}
 		f.name(names, invalid)
 		if before[f.Key] != nil {
-			invalid("key", "%q is the key of another field", f.Key)
+			invalid("key", "%q is already the key of another question", f.Key)
 		}
 		if f.ID == "" || ids[f.ID] || !keyPattern.MatchString(f.ID) {
 			f.ID = "f" + strings.ToLower(rand.Text()[:12])
@@ -192,7 +192,7 @@ func (d *Definition) checkReferences() []fault.Detail {
 				invalid("expression", "%s", err)
 			}
 			if terms > maxAllTerms {
-				invalid("expression", "the expressions of a form can have at most %d terms in total", maxAllTerms)
+				invalid("expression", "the formulas of a form can have up to %d terms in total", maxAllTerms)
 				return details
 			}
 		}
@@ -211,7 +211,7 @@ func (f *Field) name(names *keySet, invalid func(property, format string, args .
 		f.Key = names.free(slug(f.Label, f.Kind))
 	}
 	if !keyPattern.MatchString(f.Key) {
-		invalid("key", "a key is a lower-case letter, then up to 63 letters, digits or _")
+		invalid("key", "use up to 64 lowercase letters, numbers and underscores, starting with a letter")
 	}
 }
 
@@ -225,25 +225,25 @@ func (f *Field) checkCommon(kind Kind, invalid func(property, format string, arg
 		{"unit", f.Unit, 40, true}, {"low", f.Low, 100, true}, {"high", f.High, 100, true}, {"text", f.Text, maxStatement, false},
 	} {
 		if n := utf8.RuneCountInString(p.text); n > p.most {
-			invalid(p.name, "at most %d characters", p.most)
+			invalid(p.name, "enter no more than %d characters", p.most)
 		}
 		if strings.ContainsFunc(p.text, forbiddenInText) || p.line && strings.ContainsFunc(p.text, unicode.IsControl) {
-			invalid(p.name, "no control characters")
+			invalid(p.name, "remove control characters")
 		}
 	}
 	if f.Required && kind.Schema(f) == nil {
-		invalid("required", "a %s has no answer", f.Kind)
+		invalid("required", "a %s has no answer, so it cannot be required", f.Kind)
 	}
 	uses := kind.Properties()
 	for _, name := range f.properties() {
 		if !slices.Contains(uses, name) {
-			invalid(name, "a %s has no such property", f.Kind)
+			invalid(name, "%s does not have this property", f.Kind)
 		}
 	}
 	checkOptions("options", f.Options, invalid)
 	checkOptions("rows", f.Rows, invalid)
 	if slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 }) && !f.Traits().OptionLimits {
-		invalid("options", "a %s has no caps", f.Kind)
+		invalid("options", "limits on options are not available for %s", f.Kind)
 	}
 }
 
@@ -284,7 +284,7 @@ func (f *Field) properties() []string {
 
 func checkOptions(property string, options []Option, invalid func(property, format string, args ...any)) {
 	if len(options) > MaxOptions {
-		invalid(property, "at most %d", MaxOptions)
+		invalid(property, "add no more than %d", MaxOptions)
 		return
 	}
 	names := newKeys()
@@ -302,19 +302,19 @@ func checkOptions(property string, options []Option, invalid func(property, form
 			o.Label = o.Value
 		}
 		if o.Label == "" || utf8.RuneCountInString(o.Label) > maxLabel || strings.ContainsFunc(o.Label, unicode.IsControl) {
-			invalid(place+".label", "one line of text")
+			invalid(place+".label", "use one line of text")
 		}
 		if o.Value == "" {
 			o.Value = names.free(slug(o.Label, "option"))
 		}
 		if utf8.RuneCountInString(o.Value) > maxValue || strings.ContainsFunc(o.Value, unicode.IsControl) {
-			invalid(place+".value", "one line of at most %d characters", maxValue)
+			invalid(place+".value", "use one line of up to %d characters", maxValue)
 		}
 		if o.Cap < 0 || o.Cap > 0 && property == "rows" {
-			invalid(place+".cap", "a number of responses, or 0 for any")
+			invalid(place+".cap", "enter a number of responses, or 0 for no limit")
 		}
 		if seen[o.Value] {
-			invalid(place+".value", "%q is there twice", o.Value)
+			invalid(place+".value", "%q appears more than once", o.Value)
 		}
 		seen[o.Value] = true
 	}

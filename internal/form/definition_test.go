@@ -174,9 +174,9 @@ func TestNearestAnswers(t *testing.T) {
 		value any
 		want  string
 	}{
-		{"n", 6.0, "this is between two steps; try 5 or 9"}, {"n", 9.5, "this is no step; try 9"}, {"small", 0.25, "this is between two steps; try 0.2 or 0.3"},
-		{"small", -0.05, "this is between two steps; try -0.1 or 0"}, {"day", "2020-01-01", "not before 2 January 2020"},
-		{"start", "2021-01-01T00:00", "not after 31 December 2020, 18:00"}, {"hour", "07:00", "not before 08:00"},
+		{"n", 6.0, "enter a nearby value, such as 5 or 9"}, {"n", 9.5, "enter a nearby value, such as 9"}, {"small", 0.25, "enter a nearby value, such as 0.2 or 0.3"},
+		{"small", -0.05, "enter a nearby value, such as -0.1 or 0"}, {"day", "2020-01-01", "enter 2 January 2020 or later"},
+		{"start", "2021-01-01T00:00", "enter 31 December 2020, 18:00 or earlier"}, {"hour", "07:00", "enter 08:00 or later"},
 	} {
 		_, err := d.check(map[string]any{c.key: c.value})
 		if got := fault.Wrap(err).Details; len(got) != 1 || got[0].Message != c.want {

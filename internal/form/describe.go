@@ -7,7 +7,7 @@ import (
 
 // operatorPhrases are the comparisons as people say them.
 var operatorPhrases = map[string]string{
-	"equals": "is", "not_equals": "is not", "contains": "contains", "greater": "is more than", "less": "is less than",
+	"equals": "is", "not_equals": "is not", "contains": "contains", "greater": "is greater than", "less": "is less than",
 	"at_least": "is at least", "at_most": "is at most", "answered": "is answered", "not_answered": "is not answered",
 }
 

@@ -28,7 +28,7 @@ func (c Change) String() string {
 	case c.Action == Removed:
 		return fmt.Sprintf("- %s %s", c.Subject, c.Key)
 	case c.Action == Reordered:
-		return fmt.Sprintf("~ the order of the %ss", c.Subject)
+		return fmt.Sprintf("~ order of %ss", c.Subject)
 	case c.Key != "":
 		return fmt.Sprintf("~ %s %s: %s", c.Subject, c.Key, strings.Join(c.Properties, ", "))
 	case c.Properties != nil:

@@ -11,26 +11,26 @@ import (
 
 // Ending is what people see after their last page: some words, or another site.
 type Ending struct {
-	Key      string     `json:"key,omitempty" pattern:"^[a-z][a-z0-9_]{0,63}$" doc:"How jumps name it; made from the title when left out"`
+	Key      string     `json:"key,omitempty" pattern:"^[a-z][a-z0-9_]{0,63}$" doc:"Identifies the ending in jumps; derived from the title if omitted"`
 	Title    string     `json:"title,omitempty" maxLength:"200"`
-	Text     string     `json:"text,omitempty" maxLength:"20000" doc:"Markdown"`
-	Redirect string     `json:"redirect,omitempty" maxLength:"2000" doc:"Address of a page to go to instead"`
-	ShowIf   *Condition `json:"show_if,omitempty" doc:"The first ending whose condition holds is shown, unless a jump led to another"`
+	Text     string     `json:"text,omitempty" maxLength:"20000" doc:"Text in Markdown"`
+	Redirect string     `json:"redirect,omitempty" maxLength:"2000" doc:"Redirect to this address instead of showing the ending"`
+	ShowIf   *Condition `json:"show_if,omitempty" doc:"Condition. Respondents see the first ending whose condition is true, unless a jump leads elsewhere."`
 }
 
 const maxEndings = 50
 
 // Settings are what a version of a form has beside its questions.
 type Settings struct {
-	SubmitLabel  string `json:"submit_label,omitempty" maxLength:"60" doc:"The words on the last button"`
-	HideProgress bool   `json:"hide_progress,omitempty" doc:"Do not say how many pages there are"`
-	AskAgain     bool   `json:"ask_again,omitempty" doc:"Offer to answer once more"`
+	SubmitLabel  string `json:"submit_label,omitempty" maxLength:"60" doc:"Text of the submit button"`
+	HideProgress bool   `json:"hide_progress,omitempty" doc:"Hide the progress indicator"`
+	AskAgain     bool   `json:"ask_again,omitempty" doc:"Show a link to submit another response"`
 }
 
 func (d *Definition) checkSettings() []fault.Detail {
 	if d.Settings.SubmitLabel = strings.TrimSpace(d.Settings.SubmitLabel); utf8.RuneCountInString(d.Settings.SubmitLabel) > 60 ||
 		strings.ContainsFunc(d.Settings.SubmitLabel, unicode.IsControl) {
-		return []fault.Detail{fault.NewDetail("settings.submit_label", "one line of at most 60 characters")}
+		return []fault.Detail{fault.NewDetail("settings.submit_label", "use one line of up to 60 characters")}
 	}
 	return nil
 }
@@ -39,7 +39,7 @@ func (d *Definition) checkSettings() []fault.Detail {
 // come after every field, so they may speak of each.
 func (d *Definition) checkEndings(names *keySet, fields map[string]*Field) []fault.Detail {
 	if len(d.Endings) > maxEndings {
-		return []fault.Detail{fault.NewDetail("endings", "at most %d endings", maxEndings)}
+		return []fault.Detail{fault.NewDetail("endings", "add no more than %d endings", maxEndings)}
 	}
 	var details []fault.Detail
 	given := map[string]bool{}
@@ -49,7 +49,7 @@ func (d *Definition) checkEndings(names *keySet, fields map[string]*Field) []fau
 			details = append(details, fault.NewDetail(place+"."+property, format, args...))
 		}
 		if e == nil {
-			details = append(details, fault.NewDetail(place, "an ending is an object"))
+			details = append(details, fault.NewDetail(place, "an ending must be an object"))
 			return details
 		}
 		if e.Key == "" {
@@ -57,20 +57,20 @@ func (d *Definition) checkEndings(names *keySet, fields map[string]*Field) []fau
 			given[e.Key] = false
 		}
 		if !keyPattern.MatchString(e.Key) {
-			invalid("key", "a key is a lower-case letter, then up to 63 letters, digits or _")
+			invalid("key", "use up to 64 lowercase letters, numbers and underscores, starting with a letter")
 		}
 		if given[e.Key] || fields[e.Key] != nil {
-			invalid("key", "%q is the key of something else", e.Key)
+			invalid("key", "%q is already used as a key", e.Key)
 		}
 		given[e.Key] = true
 		if utf8.RuneCountInString(e.Title) > MaxTitle || strings.ContainsFunc(e.Title, unicode.IsControl) {
-			invalid("title", "one line of at most %d characters", MaxTitle)
+			invalid("title", "use one line of up to %d characters", MaxTitle)
 		}
 		if utf8.RuneCountInString(e.Text) > maxStatement || strings.ContainsFunc(e.Text, forbiddenInText) {
-			invalid("text", "at most %d characters, none of them control characters", maxStatement)
+			invalid("text", "use %d characters or fewer, without control characters", maxStatement)
 		}
 		if e.Redirect != "" && !isPageTarget(e.Redirect) {
-			invalid("redirect", "the address of a page, such as https://example.com/thanks")
+			invalid("redirect", "enter a full address, such as https://example.com/thanks")
 		}
 		e.ShowIf.check(fields, func(format string, args ...any) { invalid("show_if", format, args...) }, 0)
 		for property, text := range map[string]string{"title": e.Title, "text": e.Text, "redirect": e.Redirect} {

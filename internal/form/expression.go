@@ -101,7 +101,7 @@ func tidy(n float64) float64 {
 // compileExpression reads an expression that may use the fields of the scope.
 func compileExpression(text string, scope *scope) (*formula, error) {
 	if len(text) > maxExpression {
-		return nil, fault.Messagef("at most %d characters", maxExpression)
+		return nil, fault.Messagef("enter no more than %d characters", maxExpression)
 	}
 	var bounds costChecker
 	options := []expr.Option{
@@ -117,12 +117,12 @@ func compileExpression(text string, scope *scope) (*formula, error) {
 	}
 	if invalid, ok := errors.AsType[*file.Error](err); ok {
 		if name, ok := strings.CutPrefix(invalid.Message, "unknown name "); ok {
-			return nil, fault.Messagef("there is no earlier answer called %s", name)
+			return nil, fault.Messagef("%q is not the key of an earlier question", name)
 		}
-		return nil, fault.Messagef("this cannot be calculated from character %d on", invalid.Column+1)
+		return nil, fault.Messagef("the formula has an error at character %d", invalid.Column+1)
 	}
 	if err != nil {
-		return nil, fault.Messagef("this expression is too long or cannot be read")
+		return nil, fault.Messagef("the formula is too long or not valid")
 	}
 	switch kind := program.Node().Type(); {
 	case kind == nil:
@@ -131,7 +131,7 @@ func compileExpression(text string, scope *scope) (*formula, error) {
 	case kind.Kind() == reflect.Float64, kind.Kind() == reflect.Int:
 		return newFormula(program, false), nil
 	}
-	return nil, fault.Messagef("an expression results in a number or in a text")
+	return nil, fault.Messagef("the result of a formula must be a number or text")
 }
 
 // numericPatcher makes both ways of a choice numbers of the same kind, so that people need
@@ -172,10 +172,10 @@ type costChecker struct{ err error }
 func (b *costChecker) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.VariableDeclaratorNode, *ast.SequenceNode, *ast.PredicateNode, *ast.PointerNode:
-		b.err = fault.Messagef("expressions have no variables of their own and no loops")
+		b.err = fault.Messagef("formulas cannot use variables or loops")
 	case *ast.BinaryNode:
 		if n.Operator == ".." || n.Operator == "matches" {
-			b.err = fault.Messagef("expressions have no %s", n.Operator)
+			b.err = fault.Messagef("formulas cannot use %s", n.Operator)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func (c *comparisons) check(answer, with ast.Node) {
 	if f == nil || f.Options == nil || f.Rows != nil || f.Other || hasOption(f.Options, text.Value) {
 		return
 	}
-	c.err = fault.Messagef("%q is not the value of an answer to %s", text.Value, key.Value)
+	c.err = fault.Messagef("%q is not the value of an option in %s", text.Value, key.Value)
 }
 
 // partsAs are the parts of an answer in the same kind of map.

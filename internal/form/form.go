@@ -83,21 +83,21 @@ func (h *Header) Normalize() error {
 	h.Title = strings.TrimSpace(h.Title)
 	switch n := utf8.RuneCountInString(h.Title); {
 	case n == 0:
-		invalid("title", "a form needs a title")
+		invalid("title", "enter a title")
 	case n > MaxTitle:
-		invalid("title", "at most %d characters", MaxTitle)
+		invalid("title", "enter no more than %d characters", MaxTitle)
 	case !strings.ContainsFunc(h.Title, func(r rune) bool { return unicode.IsPrint(r) && !unicode.IsSpace(r) }):
-		invalid("title", "a title can be seen")
+		invalid("title", "use at least one visible character in the title")
 	case strings.ContainsFunc(h.Title, unicode.IsControl):
-		invalid("title", "one line of text, without control characters")
+		invalid("title", "use one line of text, without control characters")
 	}
 	switch n := utf8.RuneCountInString(h.Description); {
 	case n > MaxDescription:
-		invalid("description", "at most %d characters", MaxDescription)
+		invalid("description", "enter no more than %d characters", MaxDescription)
 	case strings.ContainsFunc(h.Description, func(r rune) bool {
 		return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 	}):
-		invalid("description", "no control characters other than line breaks and tabs")
+		invalid("description", "remove control characters other than line breaks and tabs")
 	}
 	if h.Language == "" {
 		h.Language = DefaultLanguage
@@ -105,7 +105,7 @@ func (h *Header) Normalize() error {
 	if tag, ok := ParseLanguage(h.Language); ok {
 		h.Language = tag
 	} else {
-		invalid("language", "%q is not a known language tag, such as en or pt-BR", h.Language)
+		invalid("language", "%q is not a valid language tag; use one such as en or pt-BR", h.Language)
 	}
 	if len(details) > 0 {
 		return fault.InvalidFields(details...)

@@ -4,8 +4,8 @@ package form
 // an ending. The first jump of the page whose condition holds is taken; what lies
 // between is not asked.
 type Jump struct {
-	If *Condition `json:"if,omitempty" doc:"When the jump is taken; always, when left out"`
-	To string     `json:"to" doc:"Key of a later page break, or of an ending"`
+	If *Condition `json:"if,omitempty" doc:"Condition for the jump; always taken if omitted"`
+	To string     `json:"to" doc:"Key of a later page break or an ending"`
 }
 
 const maxJumps = 50
@@ -15,17 +15,17 @@ const maxJumps = 50
 // up to this one.
 func (f *Field) checkJumps(i int, known map[string]*Field, targets map[string]int, invalid func(property, format string, args ...any)) {
 	if len(f.Jumps) > maxJumps {
-		invalid("jumps", "at most %d", maxJumps)
+		invalid("jumps", "add no more than %d", maxJumps)
 		return
 	}
 	for _, jump := range f.Jumps {
 		if jump == nil {
-			invalid("jumps", "a jump is an object")
+			invalid("jumps", "a jump must be an object")
 			return
 		}
 		jump.If.check(known, func(format string, args ...any) { invalid("jumps", format, args...) }, 0)
 		if targets[jump.To] <= i {
-			invalid("jumps", "%q is not the key of a later page or of an ending", jump.To)
+			invalid("jumps", "%q is not the key of a later page or an ending", jump.To)
 		}
 	}
 }

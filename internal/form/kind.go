@@ -99,14 +99,14 @@ func answerError(format string, args ...any) error { return fault.Messagef(forma
 
 // What respondents read. One message, one place.
 var (
-	errText     = answerError("a text is expected")
-	errNumber   = answerError("a number is expected")
-	errBoolean  = answerError("yes or no is expected")
-	errList     = answerError("a list is expected")
-	errObject   = answerError("an object is expected")
-	errRequired = answerError("an answer is needed")
-	errUnknown  = answerError("the form has no such question")
-	errControl  = answerError("this contains characters that cannot be shown")
+	errText     = answerError("enter some text")
+	errNumber   = answerError("enter a number")
+	errBoolean  = answerError("choose yes or no")
+	errList     = answerError("provide a list")
+	errObject   = answerError("provide an object")
+	errRequired = answerError("answer this question")
+	errUnknown  = answerError("this question is not part of the form")
+	errControl  = answerError("remove characters that cannot be displayed")
 )
 
 // asText reads a trimmed text; an empty one is no answer.
@@ -154,21 +154,31 @@ func lengthWithin(f *Field, text string, most int) error {
 		most = *f.MaxLength
 	}
 	if n > most {
-		return answerError("at most %d characters", most)
+		return tooLong(most)
 	}
 	if f.MinLength != nil && n < *f.MinLength {
-		return answerError("at least %d characters", *f.MinLength)
+		if *f.MinLength == 1 {
+			return answerError("enter at least 1 character")
+		}
+		return answerError("enter at least %d characters", *f.MinLength)
 	}
 	return nil
+}
+
+func tooLong(most int) error {
+	if most == 1 {
+		return answerError("enter no more than 1 character")
+	}
+	return answerError("enter no more than %d characters", most)
 }
 
 // checkLengths checks the limits themselves.
 func checkLengths(f *Field, most int, invalid func(property, format string, args ...any)) {
 	if f.MaxLength != nil && (*f.MaxLength < 1 || *f.MaxLength > most) {
-		invalid("max_length", "a number from 1 to %d", most)
+		invalid("max_length", "enter a number from 1 to %d", most)
 	}
 	if f.MinLength != nil && (*f.MinLength < 0 || f.MaxLength != nil && *f.MinLength > *f.MaxLength || *f.MinLength > most) {
-		invalid("min_length", "a number from 0 to the maximum")
+		invalid("min_length", "enter a number from 0 to the maximum")
 	}
 }
 

@@ -45,4 +45,6 @@ func (address) Traits() Traits {
 }
 
 // About is how owners know it.
-func (address) About() KindInfo { return KindInfo{"Address", "Street, town, country", "People"} }
+func (address) About() KindInfo {
+	return KindInfo{"Address", "Street, city, postal code and country", "Contact details"}
+}

@@ -11,19 +11,19 @@ func (calculated) Properties() []string              { return []string{"expressi
 func (calculated) ParseForm(*Field, url.Values) any  { return nil }
 func (calculated) Validate(*Field, any) (any, error) { return nil, errCalculated }
 
-var errCalculated = answerError("this is worked out by the form")
+var errCalculated = answerError("this answer is calculated and cannot be set")
 
 // Check sees only that there is something; what it says is checked with the
 // fields before it.
 func (calculated) Check(f *Field, invalid func(property, format string, args ...any)) {
 	if f.Expression == "" {
-		invalid("expression", "a calculated field needs an expression, such as price * 2")
+		invalid("expression", "add a formula, such as price * 2")
 	}
 	if f.Required {
-		invalid("required", "a calculated field is not answered by anybody")
+		invalid("required", "respondents do not answer calculations; remove this property")
 	}
 	if f.Default != nil {
-		invalid("default", "a calculated field is not answered by anybody")
+		invalid("default", "respondents do not answer calculations; remove this property")
 	}
 }
 
@@ -35,5 +35,5 @@ func (calculated) Traits() Traits { return Traits{Summary: Average, Calculated: 
 
 // About is how owners know it.
 func (calculated) About() KindInfo {
-	return KindInfo{"Calculated", "Worked out from other answers", "Form"}
+	return KindInfo{"Calculation", "Calculated from other answers", "Layout and logic"}
 }

@@ -40,4 +40,6 @@ func (consent) Traits() Traits {
 }
 
 // About is how owners know it.
-func (consent) About() KindInfo { return KindInfo{"Consent", "A box to tick under a text", "Choices"} }
+func (consent) About() KindInfo {
+	return KindInfo{"Consent", "A checkbox with text to agree to", "Choices"}
+}

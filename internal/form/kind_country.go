@@ -19,7 +19,7 @@ func (country) Schema(*Field) map[string]any {
 	return map[string]any{"type": "string", "pattern": "^[A-Z]{2}$"}
 }
 
-var errCountry = answerError("this is not a country, such as DE")
+var errCountry = answerError("use a two-letter country code, such as DE")
 
 func parseCountry(value any) (any, error) {
 	text, err := asLine(value)
@@ -45,4 +45,4 @@ func (country) Traits() Traits {
 }
 
 // About is how owners know it.
-func (country) About() KindInfo { return KindInfo{"Country", "One of the countries", "People"} }
+func (country) About() KindInfo { return KindInfo{"Country", "Choose a country", "Contact details"} }

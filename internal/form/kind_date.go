@@ -3,6 +3,7 @@ package form
 import (
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -29,9 +30,9 @@ const (
 )
 
 var (
-	errDate     = answerError("this is not a date, such as 2026-05-31")
-	errClock    = answerError("this is not a time, such as 17:30")
-	errDateTime = answerError("this is not a date and time, such as 2026-05-31T17:30")
+	errDate     = answerError("enter a date, such as 2026-05-31")
+	errClock    = answerError("enter a time, such as 17:30")
+	errDateTime = answerError("enter a date and time, such as 2026-05-31T17:30")
 )
 
 // parseMoment reads a date or time in the one spelling that sorts as text.
@@ -49,9 +50,9 @@ func parseMoment(f *Field, value any, format, said string, invalid error) (any, 
 	}
 	switch {
 	case f.Earliest != "" && text < f.Earliest:
-		return nil, answerError("not before %s", Moment{f.Earliest, format, said})
+		return nil, answerError("enter %s or later", Moment{f.Earliest, format, said})
 	case f.Latest != "" && text > f.Latest:
-		return nil, answerError("not after %s", Moment{f.Latest, format, said})
+		return nil, answerError("enter %s or earlier", Moment{f.Latest, format, said})
 	}
 	return text, nil
 }
@@ -83,14 +84,17 @@ func displayTime(text, format, as string) string {
 	return text
 }
 
+// layoutLetters writes a layout of Go in letters: YYYY-MM-DD.
+var layoutLetters = strings.NewReplacer("2006", "YYYY", "01", "MM", "02", "DD", "15", "HH", "04", "MM")
+
 func checkMoments(f *Field, format string, invalid func(property, format string, args ...any)) {
 	for name, text := range map[string]string{"earliest": f.Earliest, "latest": f.Latest} {
 		if t, err := time.Parse(format, text); text != "" && (err != nil || t.Format(format) != text) {
-			invalid(name, "written as %s", format)
+			invalid(name, "use the format %s", layoutLetters.Replace(format))
 		}
 	}
 	if f.Earliest != "" && f.Latest != "" && f.Earliest > f.Latest {
-		invalid("latest", "not before the earliest")
+		invalid("latest", "choose a date on or after the earliest")
 	}
 }
 
@@ -104,4 +108,4 @@ func (date) Traits() Traits {
 }
 
 // About is how owners know it.
-func (date) About() KindInfo { return KindInfo{"Date", "A day of the calendar", "Dates"} }
+func (date) About() KindInfo { return KindInfo{"Date", "A calendar date", "Date and time"} }

@@ -34,4 +34,6 @@ func (dateTime) Traits() Traits {
 }
 
 // About is how owners know it.
-func (dateTime) About() KindInfo { return KindInfo{"Date and time", "A day and a time", "Dates"} }
+func (dateTime) About() KindInfo {
+	return KindInfo{"Date and time", "A date with a time", "Date and time"}
+}

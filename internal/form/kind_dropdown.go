@@ -22,5 +22,5 @@ func (dropdown) Traits() Traits {
 
 // About is how owners know it.
 func (dropdown) About() KindInfo {
-	return KindInfo{"Dropdown", "One of many, in a list that opens", "Choices"}
+	return KindInfo{"Dropdown", "Choose one option from a list", "Choices"}
 }

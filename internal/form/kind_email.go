@@ -14,7 +14,7 @@ func (email) Properties() []string                                     { return 
 func (email) Check(*Field, func(property, format string, args ...any)) {}
 func (email) ParseForm(f *Field, in url.Values) any                    { return formValue(f, in) }
 
-var errEmail = answerError("this is not an e-mail address")
+var errEmail = answerError("enter an email address, such as name@example.com")
 
 func (email) Validate(_ *Field, value any) (any, error) {
 	text, err := asLine(value)
@@ -67,4 +67,4 @@ func (email) Traits() Traits {
 }
 
 // About is how owners know it.
-func (email) About() KindInfo { return KindInfo{"E-mail", "An address that is checked", "Text"} }
+func (email) About() KindInfo { return KindInfo{"Email", "A valid email address", "Contact details"} }

@@ -16,4 +16,6 @@ func (hidden) Schema(f *Field) map[string]any            { return textSchema(f, 
 func (hidden) Traits() Traits { return Traits{Hidden: true, Sketch: "link"} }
 
 // About is how owners know it.
-func (hidden) About() KindInfo { return KindInfo{"Hidden", "Comes with the link", "Form"} }
+func (hidden) About() KindInfo {
+	return KindInfo{"Hidden field", "Set by the link", "Layout and logic"}
+}

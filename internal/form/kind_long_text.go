@@ -39,4 +39,4 @@ func (longText) Traits() Traits {
 }
 
 // About is how owners know it.
-func (longText) About() KindInfo { return KindInfo{"Long text", "Several lines", "Text"} }
+func (longText) About() KindInfo { return KindInfo{"Long text", "Several lines of text", "Text"} }

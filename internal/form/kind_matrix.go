@@ -13,10 +13,10 @@ const maxRows = 100
 
 func (matrix) Check(f *Field, invalid func(property, format string, args ...any)) {
 	if len(f.Rows) == 0 || len(f.Rows) > maxRows {
-		invalid("rows", "1 to %d rows", maxRows)
+		invalid("rows", "add 1 to %d rows", maxRows)
 	}
 	if len(f.Options) == 0 || len(f.Options) > maxRows {
-		invalid("options", "1 to %d columns", maxRows)
+		invalid("options", "add 1 to %d columns", maxRows)
 	}
 }
 
@@ -44,8 +44,8 @@ func (matrix) ParseForm(f *Field, in url.Values) any {
 }
 
 var (
-	errRow  = answerError("there is no such row")
-	errRows = answerError("each row needs an answer")
+	errRow  = answerError("this row does not exist")
+	errRows = answerError("answer every row")
 )
 
 func (matrix) Validate(f *Field, value any) (any, error) {
@@ -63,7 +63,7 @@ func (matrix) Validate(f *Field, value any) (any, error) {
 		}
 		list, _ := cell.([]any)
 		if len(list) > len(f.Options) {
-			return nil, answerError("please choose at most %d", len(f.Options))
+			return nil, tooManyPicks(len(f.Options))
 		}
 		cells += max(1, len(list))
 	}
@@ -143,5 +143,5 @@ func (matrix) Traits() Traits {
 
 // About is how owners know it.
 func (matrix) About() KindInfo {
-	return KindInfo{"Matrix", "The same answers for several rows", "Choices"}
+	return KindInfo{"Matrix", "Rate several rows on the same options", "Choices"}
 }

@@ -20,10 +20,10 @@ func (multipleChoice) Check(f *Field, invalid func(property, format string, args
 		most++
 	}
 	if f.MaxPicks != nil && (*f.MaxPicks < 1 || *f.MaxPicks > most) {
-		invalid("max_picks", "a number from 1 to %d", most)
+		invalid("max_picks", "enter a number from 1 to %d", most)
 	}
 	if f.MinPicks != nil && (*f.MinPicks < 0 || *f.MinPicks > most || f.MaxPicks != nil && *f.MinPicks > *f.MaxPicks) {
-		invalid("min_picks", "a number from 0 to the maximum")
+		invalid("min_picks", "enter a number from 0 to the maximum")
 	}
 }
 
@@ -59,7 +59,7 @@ func (multipleChoice) Validate(f *Field, value any) (any, error) {
 		most++
 	}
 	if len(list) > most {
-		return nil, answerError("please choose at most %d", most)
+		return nil, tooManyPicks(most)
 	}
 	chosen, err := validateSelections(f, newLookup(f.Options, len(list)), list)
 	if err != nil {
@@ -69,11 +69,18 @@ func (multipleChoice) Validate(f *Field, value any) (any, error) {
 	case n == 0:
 		return nil, nil
 	case f.MinPicks != nil && n < *f.MinPicks:
-		return nil, answerError("please choose at least %d", *f.MinPicks)
+		return nil, answerError("choose at least %d options", *f.MinPicks)
 	case f.MaxPicks != nil && n > *f.MaxPicks:
-		return nil, answerError("please choose at most %d", *f.MaxPicks)
+		return nil, tooManyPicks(*f.MaxPicks)
 	}
 	return chosen, nil
+}
+
+func tooManyPicks(most int) error {
+	if most == 1 {
+		return answerError("choose up to 1 option")
+	}
+	return answerError("choose up to %d options", most)
 }
 
 // validateSelections are the chosen values in the order of the form, each once, and last
@@ -150,5 +157,5 @@ func (multipleChoice) Traits() Traits {
 
 // About is how owners know it.
 func (multipleChoice) About() KindInfo {
-	return KindInfo{"Multiple choice", "Any number of answers", "Choices"}
+	return KindInfo{"Multiple choice", "Choose one or more options", "Choices"}
 }

@@ -27,8 +27,8 @@ func (name) Schema(f *Field) map[string]any { return partsSchema(f, NameFields, 
 const maxPart = 200
 
 var (
-	errPart  = answerError("there is no such part")
-	errParts = answerError("a part is missing")
+	errPart  = answerError("this part does not exist")
+	errParts = answerError("complete all required parts")
 )
 
 // formParts reads key.part for each part.
@@ -65,7 +65,7 @@ func partsOf(value any, parts []string, required bool, needed ...string) (any, e
 			return nil, err
 		}
 		if utf8.RuneCountInString(text) > maxPart {
-			return nil, answerError("at most %d characters", maxPart)
+			return nil, tooLong(maxPart)
 		}
 		if text != "" {
 			answer[part] = text
@@ -105,7 +105,7 @@ func partOptions(parts []string) []Option {
 // partLabels are what people call the parts of names and addresses.
 var partLabels = map[string]string{
 	"given": "First name", "family": "Last name",
-	"line1": "Street and number", "line2": "Second line", "city": "Town", "region": "Region", "postal_code": "Postal code", "country": "Country",
+	"line1": "Street address", "line2": "Address line 2", "city": "Town or city", "region": "State or region", "postal_code": "Postal code", "country": "Country",
 }
 
 func (name) Traits() Traits {
@@ -117,4 +117,4 @@ func (name) Traits() Traits {
 }
 
 // About is how owners know it.
-func (name) About() KindInfo { return KindInfo{"Name", "First and last name", "People"} }
+func (name) About() KindInfo { return KindInfo{"Name", "First and last name", "Contact details"} }

@@ -90,11 +90,11 @@ func numberWithin(f *Field, value any) (any, error) {
 	}
 	switch {
 	case math.Abs(n) > maxMagnitude:
-		return nil, answerError("at most %s", Decimal(maxMagnitude))
+		return nil, answerError("enter a number of %s or less", Decimal(maxMagnitude))
 	case f.Min != nil && n < *f.Min:
-		return nil, answerError("at least %s", Decimal(*f.Min))
+		return nil, answerError("enter a number of %s or more", Decimal(*f.Min))
 	case f.Max != nil && n > *f.Max:
-		return nil, answerError("at most %s", Decimal(*f.Max))
+		return nil, answerError("enter a number of %s or less", Decimal(*f.Max))
 	}
 	if f.Step != nil {
 		from := 0.0
@@ -113,9 +113,9 @@ func numberWithin(f *Field, value any) (any, error) {
 func betweenSteps(f *Field, below, above float64) error {
 	exact := func(n float64) Decimal { return Decimal(math.Round(n*1e6) / 1e6) }
 	if f.Max != nil && above > *f.Max {
-		return answerError("this is no step; try %s", exact(below))
+		return answerError("enter a nearby value, such as %s", exact(below))
 	}
-	return answerError("this is between two steps; try %s or %s", exact(below), exact(above))
+	return answerError("enter a nearby value, such as %s or %s", exact(below), exact(above))
 }
 
 // Decimal is a number in a message.
@@ -132,14 +132,14 @@ func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64)
 func checkRange(f *Field, invalid func(property, format string, args ...any)) {
 	for name, n := range map[string]*float64{"min": f.Min, "max": f.Max, "step": f.Step} {
 		if n != nil && (math.IsNaN(*n) || math.Abs(*n) > maxMagnitude) {
-			invalid(name, "a number of at most %d", int64(maxMagnitude))
+			invalid(name, "enter a number no higher than %d", int64(maxMagnitude))
 		}
 	}
 	if f.Min != nil && f.Max != nil && *f.Min > *f.Max {
-		invalid("max", "not below the minimum")
+		invalid("max", "enter a number no lower than the minimum")
 	}
 	if f.Step != nil && *f.Step <= 0 {
-		invalid("step", "more than 0")
+		invalid("step", "enter a number greater than 0")
 	}
 }
 
@@ -165,4 +165,6 @@ func (number) Traits() Traits {
 }
 
 // About is how owners know it.
-func (number) About() KindInfo { return KindInfo{"Number", "Any number, within limits", "Numbers"} }
+func (number) About() KindInfo {
+	return KindInfo{"Number", "A number, with optional limits", "Numbers"}
+}

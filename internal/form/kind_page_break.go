@@ -17,5 +17,5 @@ func (pageBreak) Traits() Traits { return Traits{PageBreak: true} }
 
 // About is how owners know it.
 func (pageBreak) About() KindInfo {
-	return KindInfo{"New page", "What follows is on the next page", "Form"}
+	return KindInfo{"Page break", "Start a new page", "Layout and logic"}
 }

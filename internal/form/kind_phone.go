@@ -16,7 +16,7 @@ func (phone) ParseForm(f *Field, in url.Values) any                    { return 
 
 const maxPhone = 40 // bytes
 
-var errPhone = answerError("this is not a telephone number")
+var errPhone = answerError("enter a phone number, such as +44 20 7946 0123")
 
 func (phone) Validate(_ *Field, value any) (any, error) {
 	text, err := asLine(value)
@@ -51,4 +51,4 @@ func (phone) Traits() Traits {
 }
 
 // About is how owners know it.
-func (phone) About() KindInfo { return KindInfo{"Telephone", "A number to call", "Text"} }
+func (phone) About() KindInfo { return KindInfo{"Phone number", "A phone number", "Contact details"} }

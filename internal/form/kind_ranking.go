@@ -16,7 +16,7 @@ const maxRanked = 50
 
 func (ranking) Check(f *Field, invalid func(property, format string, args ...any)) {
 	if len(f.Options) < 2 || len(f.Options) > maxRanked {
-		invalid("options", "2 to %d things to put in order", maxRanked)
+		invalid("options", "add 2 to %d options to rank", maxRanked)
 	}
 }
 
@@ -50,7 +50,7 @@ func (ranking) ParseForm(f *Field, in url.Values) any {
 	return list
 }
 
-var errRanking = answerError("give each a place of its own")
+var errRanking = answerError("give each option a different rank")
 
 func (ranking) Validate(f *Field, value any) (any, error) {
 	list, ok := value.([]any)
@@ -100,4 +100,4 @@ func (ranking) Traits() Traits {
 }
 
 // About is how owners know it.
-func (ranking) About() KindInfo { return KindInfo{"Ranking", "Put in order", "Choices"} }
+func (ranking) About() KindInfo { return KindInfo{"Ranking", "Rank options in order", "Choices"} }

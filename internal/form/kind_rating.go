@@ -15,13 +15,13 @@ func (rating) Check(f *Field, invalid func(property, format string, args ...any)
 	fill(&f.Step, 1)
 	fill(&f.Max, 5)
 	if *f.Min != 1 {
-		invalid("min", "a rating starts at 1")
+		invalid("min", "a rating starts at 1; set the minimum to 1")
 	}
 	if *f.Step != 1 {
-		invalid("step", "a rating is whole")
+		invalid("step", "a rating uses whole numbers; leave the step at 1")
 	}
 	if *f.Max < 2 || *f.Max > 10 || *f.Max != float64(int(*f.Max)) {
-		invalid("max", "a whole number from 2 to 10")
+		invalid("max", "enter a whole number from 2 to 10")
 	}
 }
 
@@ -52,4 +52,4 @@ func (rating) Traits() Traits {
 }
 
 // About is how owners know it.
-func (rating) About() KindInfo { return KindInfo{"Stars", "How good it was", "Numbers"} }
+func (rating) About() KindInfo { return KindInfo{"Rating", "A star rating", "Numbers"} }

@@ -15,13 +15,13 @@ func (scale) Check(f *Field, invalid func(property, format string, args ...any))
 	fill(&f.Step, 1)
 	fill(&f.Max, 10)
 	if *f.Min != 0 && *f.Min != 1 {
-		invalid("min", "a scale starts at 0 or 1")
+		invalid("min", "a scale starts at 0 or 1; set the minimum to one of these")
 	}
 	if *f.Step != 1 {
-		invalid("step", "a scale is whole")
+		invalid("step", "a scale uses whole numbers; leave the step at 1")
 	}
 	if *f.Max < 2 || *f.Max > 10 || *f.Max != float64(int(*f.Max)) {
-		invalid("max", "a whole number from 2 to 10")
+		invalid("max", "enter a whole number from 2 to 10")
 	}
 }
 
@@ -37,5 +37,5 @@ func (scale) Traits() Traits {
 
 // About is how owners know it.
 func (scale) About() KindInfo {
-	return KindInfo{"Opinion scale", "From 0 to 10, as for the net promoter score", "Numbers"}
+	return KindInfo{"Opinion scale", "A scale from 0 to 10, used for NPS", "Numbers"}
 }

@@ -40,4 +40,4 @@ func textSchema(f *Field, most int) map[string]any {
 func (shortText) Traits() Traits { return Traits{Example: exampleName} }
 
 // About is how owners know it.
-func (shortText) About() KindInfo { return KindInfo{"Short text", "One line", "Text"} }
+func (shortText) About() KindInfo { return KindInfo{"Short text", "A single line of text", "Text"} }

@@ -26,16 +26,16 @@ const otherValue = "_other"
 const maxOther = 500
 
 var (
-	errChoice = answerError("this is not one of the answers to choose from")
-	errOther  = answerError("please say which")
+	errChoice = answerError("choose one of the options")
+	errOther  = answerError("enter your answer for “Other”")
 )
 
 func checkHasOptions(f *Field, invalid func(property, format string, args ...any)) {
 	if len(f.Options) == 0 {
-		invalid("options", "at least one answer to choose from")
+		invalid("options", "add at least one option")
 	}
 	if hasOption(f.Options, otherValue) {
-		invalid("options", "%q has a meaning of its own", otherValue)
+		invalid("options", "%q is reserved; choose another value", otherValue)
 	}
 }
 
@@ -78,7 +78,7 @@ func freeText(f *Field, text string) (any, error) {
 	case text == "":
 		return nil, errOther
 	case utf8.RuneCountInString(text) > maxOther:
-		return nil, answerError("at most %d characters", maxOther)
+		return nil, tooLong(maxOther)
 	}
 	return text, nil
 }
@@ -96,5 +96,5 @@ func (singleChoice) Traits() Traits {
 
 // About is how owners know it.
 func (singleChoice) About() KindInfo {
-	return KindInfo{"Single choice", "One answer, all in sight", "Choices"}
+	return KindInfo{"Single choice", "Choose one option", "Choices"}
 }

@@ -24,7 +24,7 @@ func (slider) Check(f *Field, invalid func(property, format string, args ...any)
 	fill(&f.Step, 1)
 	checkRange(f, invalid)
 	if *f.Step > 0 && (*f.Max-*f.Min) / *f.Step > 10_000 {
-		invalid("step", "at most 10,000 steps from one end to the other")
+		invalid("step", "use a larger step; a slider can have up to 10,000 steps")
 	}
 }
 
@@ -42,4 +42,4 @@ func (slider) Traits() Traits {
 }
 
 // About is how owners know it.
-func (slider) About() KindInfo { return KindInfo{"Slider", "A number along a line", "Numbers"} }
+func (slider) About() KindInfo { return KindInfo{"Slider", "A number chosen on a slider", "Numbers"} }

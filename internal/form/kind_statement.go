@@ -13,11 +13,13 @@ func (statement) Schema(*Field) map[string]any      { return nil }
 
 func (statement) Check(f *Field, invalid func(property, format string, args ...any)) {
 	if f.Label == "" && f.Text == "" {
-		invalid("text", "a statement says something")
+		invalid("text", "enter a heading or some text")
 	}
 }
 
 func (statement) Traits() Traits { return Traits{} }
 
 // About is how owners know it.
-func (statement) About() KindInfo { return KindInfo{"Statement", "A text between questions", "Form"} }
+func (statement) About() KindInfo {
+	return KindInfo{"Statement", "Text or a heading between questions", "Layout and logic"}
+}

@@ -23,7 +23,7 @@ func (webAddress) ParseForm(f *Field, in url.Values) any {
 
 const maxURL = 2000 // bytes
 
-var errURL = answerError("this is not a web address, such as https://example.com")
+var errURL = answerError("enter a web address, such as https://example.com")
 
 func (webAddress) Validate(_ *Field, value any) (any, error) {
 	text, err := asLine(value)
@@ -54,4 +54,4 @@ func (webAddress) Traits() Traits {
 }
 
 // About is how owners know it.
-func (webAddress) About() KindInfo { return KindInfo{"Web address", "A link", "Text"} }
+func (webAddress) About() KindInfo { return KindInfo{"Website", "A website or link", "Text"} }

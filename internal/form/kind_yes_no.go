@@ -45,4 +45,4 @@ func (yesNo) Traits() Traits {
 }
 
 // About is how owners know it.
-func (yesNo) About() KindInfo { return KindInfo{"Yes or no", "Two answers", "Choices"} }
+func (yesNo) About() KindInfo { return KindInfo{"Yes or no", "A yes or no answer", "Choices"} }

@@ -24,7 +24,7 @@ func parseAnswers(text string, into map[string]any) error {
 	return nil
 }
 
-var errJSON = errors.New("stored answers are not JSON")
+var errJSON = errors.New("stored answers are not valid JSON")
 
 // parser reads JSON that we wrote, or that PostgreSQL wrote of it.
 type parser struct {

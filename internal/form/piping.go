@@ -56,9 +56,9 @@ func checkPipes(text string, before map[string]*Field, problem func(format strin
 	replacePipes(text, func(key string) string {
 		switch f := before[key]; {
 		case f == nil:
-			problem("{{%s}} is not the key of an earlier field", key)
+			problem("{{%s}} is not the key of an earlier question", key)
 		case !f.HasAnswer():
-			problem("{{%s}} has no answer", key)
+			problem("{{%s}} has no answer to insert", key)
 		}
 		return ""
 	})

@@ -34,7 +34,7 @@ func (r Response) Answers() (map[string]any, error) {
 func (r Response) AnswersInto(answers map[string]any) error {
 	clear(answers)
 	if err := parseAnswers(r.JSON, answers); err != nil {
-		return fmt.Errorf("answers of %s: %w", r.ID, err)
+		return fmt.Errorf("decode answers of %s: %w", r.ID, err)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (d *Definition) Encode(answers map[string]any) ([]byte, error) {
 		}
 		out = append(append(append(out, '"'), f.Key...), '"', ':')
 		if out, err = appendAnswer(out, answer); err != nil {
-			return nil, fmt.Errorf("write the answer to %s: %w", f.Key, err)
+			return nil, fmt.Errorf("encode answer to %s: %w", f.Key, err)
 		}
 	}
 	return append(out, '}'), nil
@@ -124,7 +124,7 @@ func appendAnswer(out []byte, answer any) ([]byte, error) {
 		}
 		return append(out, '}'), nil
 	}
-	return nil, fmt.Errorf("%T is not an answer", answer)
+	return nil, fmt.Errorf("unsupported answer type %T", answer)
 }
 
 // EncodeText writes a text as answers have it.

@@ -21,7 +21,7 @@ func (d *Definition) checkTotals() []fault.Detail {
 			size = 0
 		}
 		if size += f.pageSize(); size > maxPageSize {
-			return []fault.Detail{fault.NewDetail(fmt.Sprintf("fields.%d", i), "the page has too many options, rows or countries; divide it with a page break")}
+			return []fault.Detail{fault.NewDetail(fmt.Sprintf("fields.%d", i), "the page has too many options, rows or countries; split it with a page break")}
 		}
 		comparisons += f.ShowIf.comparisons()
 		for _, jump := range f.Jumps {
@@ -32,7 +32,7 @@ func (d *Definition) checkTotals() []fault.Detail {
 		comparisons += e.ShowIf.comparisons()
 	}
 	if comparisons > maxComparisons {
-		return []fault.Detail{fault.NewDetail("fields", "a form has at most %d conditions", maxComparisons)}
+		return []fault.Detail{fault.NewDetail("fields", "add no more than %d conditions", maxComparisons)}
 	}
 	return nil
 }

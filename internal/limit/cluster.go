@@ -5,130 +5,129 @@ import (
 	"encoding/json"
 )
 
-// Cluster lets the limiters of several nodes count together. Each node goes on
-// deciding by itself, without asking anybody, and tells the others what it let
-// through; what they let through counts here as if it had happened here. So a
-// node is behind by as long as a message takes, and by no more: what slipped
-// through in that time is paid back by waiting longer.
+// Cluster synchronizes the limiters of several nodes. Each node decides alone, without a
+// round trip, and sends the events that it allowed to the other nodes, which count them
+// like their own. While a message is on its way, the nodes together can allow more than
+// the quota. The excess delays the next allowed event.
 type Cluster struct {
-	self    string
+	nodeID  string
 	members map[string]sharedLimiter
-	wake    chan struct{}
+	pending chan struct{}
 }
 
-// sharedLimiter is a limiter whatever its keys are.
+// sharedLimiter is a Limiter without its key type.
 type sharedLimiter interface {
-	drain(each func(key any, n int))
+	drain(visit func(key any, n int))
 	receive(key json.RawMessage, n int) error
 }
 
-// NewCluster makes a node's end of the exchange.
+// NewCluster returns the Cluster of this node.
 func NewCluster() *Cluster {
-	return &Cluster{self: rand.Text(), members: map[string]sharedLimiter{}, wake: make(chan struct{}, 1)}
+	return &Cluster{nodeID: rand.Text(), members: map[string]sharedLimiter{}, pending: make(chan struct{}, 1)}
 }
 
-// Join makes a limiter count together with those of the same name on other
-// nodes; with a nil Shared it stays alone. It is called before the limiter is
-// used, and returns it. Keys travel as JSON.
-func (l *Limiter[K]) Join(with *Cluster, name string) *Limiter[K] {
-	if with != nil && l != nil {
-		l.shared = with
-		with.members[name] = l
+// Join synchronizes the limiter with the limiters of the same name on other nodes, and
+// returns it. If cluster is nil, the limiter counts only on this node. Call Join before
+// the limiter is used. Keys are sent as JSON.
+func (l *Limiter[K]) Join(cluster *Cluster, name string) *Limiter[K] {
+	if cluster != nil && l != nil {
+		l.cluster = cluster
+		cluster.members[name] = l
 	}
 	return l
 }
 
-// Pending has a value when there is something to say.
-func (s *Cluster) Pending() <-chan struct{} { return s.wake }
+// Pending receives a value when there are messages to send: call Outgoing then.
+func (s *Cluster) Pending() <-chan struct{} { return s.pending }
 
 func (s *Cluster) signalPending() {
 	select {
-	case s.wake <- struct{}{}:
-	default: // it is about to be told
+	case s.pending <- struct{}{}:
+	default: // a signal is pending already
 	}
 }
 
-// message is what one node tells the others of one limiter.
+// message lists the events that one node has counted in one limiter.
 type message struct {
 	From  string  `json:"from"`
 	Name  string  `json:"name"`
-	Taken []usage `json:"taken"`
+	Usage []usage `json:"taken"`
 }
 
-// usage is how many events of a key were used, or given back.
+// usage is the number of events of a key. It is negative after refunds.
 type usage struct {
 	Key json.RawMessage `json:"key"`
 	N   int             `json:"n"`
 }
 
-// messageSize keeps a message below what PostgreSQL takes in one NOTIFY (8000).
-const messageSize = 7000
+// maxMessageBytes keeps messages below the limit of NOTIFY in PostgreSQL, 8,000 bytes.
+const maxMessageBytes = 7000
 
-// Outgoing returns what happened here since it was last asked.
+// Outgoing returns the messages for other nodes: the events since the last call.
 func (s *Cluster) Outgoing() []string {
 	var messages []string
 	for name, l := range s.members {
-		m := message{From: s.self, Name: name}
+		m := message{From: s.nodeID, Name: name}
 		size := 0
 		send := func() {
-			if text, err := json.Marshal(m); err == nil && len(m.Taken) > 0 {
+			if text, err := json.Marshal(m); err == nil && len(m.Usage) > 0 {
 				messages = append(messages, string(text))
 			}
-			m.Taken, size = nil, 0
+			m.Usage, size = nil, 0
 		}
 		l.drain(func(key any, n int) {
 			text, err := json.Marshal(key)
 			if err != nil {
-				return // keys are addresses and names, which can always be written
+				return // not possible: keys are addresses and names
 			}
-			const around = 64 // field names, and those of the message
-			if size += len(text) + around; size > messageSize {
+			const overhead = 64 // bytes of the JSON names and punctuation around a key
+			if size += len(text) + overhead; size > maxMessageBytes {
 				send()
-				size = len(text) + around
+				size = len(text) + overhead
 			}
-			m.Taken = append(m.Taken, usage{text, n})
+			m.Usage = append(m.Usage, usage{text, n})
 		})
 		send()
 	}
 	return messages
 }
 
-// Receive counts what another node said. What cannot be read, as from a newer
-// program, is left out.
+// Receive counts the events in a message of another node. It ignores the node's own
+// messages and those that it cannot parse, such as messages of a newer version.
 func (s *Cluster) Receive(text string) {
 	var m message
-	if json.Unmarshal([]byte(text), &m) != nil || m.From == s.self {
+	if json.Unmarshal([]byte(text), &m) != nil || m.From == s.nodeID {
 		return
 	}
 	l, ok := s.members[m.Name]
 	if !ok {
 		return
 	}
-	for _, t := range m.Taken {
-		if l.receive(t.Key, t.N) != nil {
+	for _, u := range m.Usage {
+		if l.receive(u.Key, u.N) != nil {
 			return
 		}
 	}
 }
 
-// drain hands out what was taken, and forgets it.
-func (l *Limiter[K]) drain(each func(key any, n int)) {
+// drain calls visit for every key with events that were not sent yet, and clears them.
+func (l *Limiter[K]) drain(visit func(key any, n int)) {
 	for i := range l.shards {
 		s := &l.shards[i]
 		s.mu.Lock()
-		list := s.untold
-		s.untold = nil
+		list := s.unsent
+		s.unsent = nil
 		s.mu.Unlock()
 		for key, n := range list {
 			if n != 0 {
-				each(key, n)
+				visit(key, n)
 			}
 		}
 	}
 }
 
-// receive counts what was taken elsewhere, also beyond the allowance: then it takes
-// longer until there is some again.
+// receive counts events of another node, even if they exceed the quota: the next event is
+// then allowed later.
 func (l *Limiter[K]) receive(text json.RawMessage, n int) error {
 	var key K
 	if err := json.Unmarshal(text, &key); err != nil {
@@ -138,18 +137,18 @@ func (l *Limiter[K]) receive(text json.RawMessage, n int) error {
 	now := l.now().UnixNano()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(key, max(s.full[key], now)+int64(n)*int64(l.step), now)
+	s.set(key, max(s.fullAt[key], now)+int64(n)*int64(l.eventCost), now)
 	return nil
 }
 
-// countElsewhere remembers an event for the other nodes; the shard is locked.
-func (l *Limiter[K]) countElsewhere(s *shard[K], key K, n int) {
-	if l.shared == nil {
+// queueUsage records events to be sent to the other nodes. The caller holds s.mu.
+func (l *Limiter[K]) queueUsage(s *shard[K], key K, n int) {
+	if l.cluster == nil {
 		return
 	}
-	if s.untold == nil {
-		s.untold = map[K]int{}
+	if s.unsent == nil {
+		s.unsent = map[K]int{}
 	}
-	s.untold[key] += n
-	l.shared.signalPending()
+	s.unsent[key] += n
+	l.cluster.signalPending()
 }

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// pass carries what is said on one node to all of them, as the database does.
-func pass(nodes ...*Cluster) (messages int) {
+// exchangeMessages delivers the messages of each node to all nodes, like NOTIFY does, and
+// returns their number.
+func exchangeMessages(nodes ...*Cluster) (messages int) {
 	for _, from := range nodes {
 		for _, m := range from.Outgoing() {
 			messages++
@@ -20,81 +21,84 @@ func pass(nodes ...*Cluster) (messages int) {
 	return messages
 }
 
-func TestShared(t *testing.T) {
+// TestClusterSharesUsage shows that two nodes share the quota of a key, per limiter.
+func TestClusterSharesUsage(t *testing.T) {
 	now := time.Unix(1_790_000_000, 0)
 	clock := func() time.Time { return now }
 	a, b := NewCluster(), NewCluster()
-	onA := New[string](10, time.Minute, clock).Join(a, "x")
-	onB := New[string](10, time.Minute, clock).Join(b, "x")
+	limiterA := New[string](10, time.Minute, clock).Join(a, "x")
+	limiterB := New[string](10, time.Minute, clock).Join(b, "x")
 	other := New[string](10, time.Minute, clock).Join(b, "y")
 	for range 6 {
-		onA.Allow("k")
+		limiterA.Allow("k")
 	}
 	select {
 	case <-a.Pending():
 	default:
-		t.Error("something happened and nobody is told")
+		t.Error("no message is pending after an event")
 	}
-	pass(a, b)
-	if left, _, ok := onB.Allow("k"); !ok || left != 3 {
-		t.Errorf("after six elsewhere and one here there are %d left", left)
+	exchangeMessages(a, b)
+	if remaining, _, ok := limiterB.Allow("k"); !ok || remaining != 3 {
+		t.Errorf("after 6 events on A and 1 on B: %d remaining, want 3", remaining)
 	}
-	onB.Refund("k")
-	if n := pass(a, b); n != 0 {
-		t.Errorf("one taken and given back makes %d messages", n)
+	limiterB.Refund("k")
+	if n := exchangeMessages(a, b); n != 0 {
+		t.Errorf("an event and its refund made %d messages, want 0", n)
 	}
-	// Both at once let more through than there is; later it is paid back.
+	// Without messages in between, both nodes together allow 14 of 10. The excess of 4
+	// delays the next event: one event refills in 6 seconds.
 	for range 4 {
-		onA.Allow("k")
-		onB.Allow("k")
+		limiterA.Allow("k")
+		limiterB.Allow("k")
 	}
-	pass(a, b)
-	if wait := onA.RetryAfter("k"); wait != 30*time.Second || onB.RetryAfter("k") != wait {
-		t.Errorf("after 14 of 10 the wait is %v and %v", wait, onB.RetryAfter("k"))
+	exchangeMessages(a, b)
+	if wait := limiterA.RetryAfter("k"); wait != 30*time.Second || limiterB.RetryAfter("k") != wait {
+		t.Errorf("after 14 of 10 events: wait %v on A and %v on B, want 30s", wait, limiterB.RetryAfter("k"))
 	}
-	if _, _, ok := other.Allow("k"); !ok || onB.RetryAfter("l") != 0 {
-		t.Error("another limiter, or another key, was counted along")
+	if _, _, ok := other.Allow("k"); !ok || limiterB.RetryAfter("l") != 0 {
+		t.Error("another limiter or another key was affected")
 	}
-	for _, wrong := range []string{"", "{}", `{"name":"x","taken":[{"key":3,"n":1}]}`, `{"name":"z","taken":[{"key":"k","n":1}]}`} {
-		a.Receive(wrong)
+	for _, invalid := range []string{"", "{}", `{"name":"x","taken":[{"key":3,"n":1}]}`, `{"name":"z","taken":[{"key":"k","n":1}]}`} {
+		a.Receive(invalid)
 	}
-	if wait := onA.RetryAfter("k"); wait != 30*time.Second {
-		t.Errorf("nonsense was counted: %v", wait)
+	if wait := limiterA.RetryAfter("k"); wait != 30*time.Second {
+		t.Errorf("invalid messages were counted: wait %v", wait)
 	}
-	// Alone, nothing gathers.
-	alone := New[string](10, time.Minute, clock).Join(nil, "x")
-	alone.Allow("k")
-	if alone.shards[0].untold != nil || alone.shared != nil {
-		t.Error("a limiter that nobody shares keeps what nobody asks for")
+	// Without a cluster, no events are queued.
+	single := New[string](10, time.Minute, clock).Join(nil, "x")
+	single.Allow("k")
+	if single.shards[0].unsent != nil || single.cluster != nil {
+		t.Error("a limiter without a cluster queues events")
 	}
 }
 
-// Many keys are told in several messages, none too long.
-func TestSharedMany(t *testing.T) {
+// TestClusterSplitsMessages shows that many keys are sent in several messages, each below
+// the limit of NOTIFY.
+func TestClusterSplitsMessages(t *testing.T) {
 	type pair struct {
 		Address netip.Addr
 		Name    string
 	}
 	a, b := NewCluster(), NewCluster()
-	onA := New[pair](10, time.Minute, time.Now).Join(a, "x")
-	onB := New[pair](10, time.Minute, time.Now).Join(b, "x")
+	limiterA := New[pair](10, time.Minute, time.Now).Join(a, "x")
+	limiterB := New[pair](10, time.Minute, time.Now).Join(b, "x")
 	key := func(i int) pair {
 		return pair{netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), fmt.Sprint("app_", i)}
 	}
 	const keys = 1000
 	for i := range keys {
-		onA.Allow(key(i))
+		limiterA.Allow(key(i))
 	}
 	messages := a.Outgoing()
 	for _, m := range messages {
 		if len(m) > 7900 {
-			t.Errorf("a message has %d bytes", len(m))
+			t.Errorf("a message has %d bytes, want at most 7900", len(m))
 		}
 		b.Receive(m)
 	}
 	for i := range keys {
-		if left, _, _ := onB.Allow(key(i)); left != 8 {
-			t.Fatalf("%v has %d left", key(i), left)
+		if remaining, _, _ := limiterB.Allow(key(i)); remaining != 8 {
+			t.Fatalf("%v: %d remaining, want 8", key(i), remaining)
 		}
 	}
 	t.Logf("%d keys in %d messages", keys, len(messages))

@@ -1,5 +1,5 @@
-// Package limit counts what somebody may do in a span of time: requests of a
-// token or an address, and guesses at a secret.
+// Package limit implements rate limits: requests per token or address, and attempts to
+// guess a secret.
 package limit
 
 import (
@@ -8,43 +8,43 @@ import (
 	"time"
 )
 
-// Limiter allows each key so many events in a window. The allowance refills
-// evenly, so that a full window may come at once and the rate holds after it
-// (the generic cell rate algorithm: one number is all that is kept per key).
-// A nil Limiter allows everything.
+// Limiter allows each key a quota of events per window. It implements the generic cell
+// rate algorithm (GCRA): the allowance refills evenly, so a key can use the whole quota
+// at once and then gets one event per window/quota. It stores one number per key. A nil
+// Limiter allows everything.
 type Limiter[K comparable] struct {
-	quota  int
-	window time.Duration
-	step   time.Duration // what one event costs
-	now    func() time.Time
-	seed   maphash.Seed
-	shards [shardCount]shard[K]
-	shared *Cluster    // nil: this node counts alone
-	name   string      // of what is kept
-	keep   PersistFunc // nil: nothing survives a restart
+	quota     int
+	window    time.Duration
+	eventCost time.Duration // time in which one event refills
+	now       func() time.Time
+	seed      maphash.Seed
+	shards    [shardCount]shard[K]
+	cluster   *Cluster    // nil: this node counts alone
+	name      string      // name of the limiter for persist
+	persist   PersistFunc // nil: nothing survives a restart
 }
 
 const (
 	shardCount = 64
-	// pruneAt is when a shard first looks for keys that it can forget.
-	pruneAt = 1024
+	// minPruneSize is the number of keys at which a shard first deletes unused ones.
+	minPruneSize = 1024
 )
 
 type shard[K comparable] struct {
-	mu     sync.Mutex
-	full   map[K]int64 // when the key's allowance is whole again, in nanoseconds
-	untold map[K]int   // what the other nodes have not heard of
-	prune  int
+	mu        sync.Mutex
+	fullAt    map[K]int64 // when the quota of a key is full again, in Unix nanoseconds
+	unsent    map[K]int   // events not yet sent to the other nodes
+	pruneSize int         // number of keys at which to prune next
 }
 
-// New allows quota events in each window.
+// New returns a limiter that allows quota events per window and key.
 func New[K comparable](quota int, window time.Duration, now func() time.Time) *Limiter[K] {
-	return &Limiter[K]{quota: quota, window: window, step: window / time.Duration(quota), now: now, seed: maphash.MakeSeed()}
+	return &Limiter[K]{quota: quota, window: window, eventCost: window / time.Duration(quota), now: now, seed: maphash.MakeSeed()}
 }
 
-// Allow uses one event of the key's allowance. It returns how many are left, and
-// for how long to wait when there was none.
-func (l *Limiter[K]) Allow(key K) (left int, wait time.Duration, ok bool) {
+// Allow counts one event of the key. It returns the number of events remaining or, if
+// the quota is used up, false and how long to wait.
+func (l *Limiter[K]) Allow(key K) (remaining int, wait time.Duration, ok bool) {
 	if l == nil {
 		return 0, 0, true
 	}
@@ -52,17 +52,18 @@ func (l *Limiter[K]) Allow(key K) (left int, wait time.Duration, ok bool) {
 	now := l.now().UnixNano()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	full := max(s.full[key], now)
-	if over := full + int64(l.step) - now - int64(l.window); over > 0 {
-		return 0, time.Duration(over), false
+	fullAt := max(s.fullAt[key], now)
+	if excess := fullAt + int64(l.eventCost) - now - int64(l.window); excess > 0 {
+		return 0, time.Duration(excess), false
 	}
-	full += int64(l.step)
-	s.put(key, full, now)
-	l.countElsewhere(s, key, 1)
-	return int((int64(l.window) - (full - now)) / int64(l.step)), 0, true
+	fullAt += int64(l.eventCost)
+	s.set(key, fullAt, now)
+	l.queueUsage(s, key, 1)
+	return int((int64(l.window) - (fullAt - now)) / int64(l.eventCost)), 0, true
 }
 
-// Refund gives an event back, as when a guess turned out right.
+// Refund takes back an event that Allow has counted, such as an attempt at a password
+// that turned out to be correct.
 func (l *Limiter[K]) Refund(key K) {
 	if l == nil {
 		return
@@ -70,13 +71,14 @@ func (l *Limiter[K]) Refund(key K) {
 	s := l.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if full, ok := s.full[key]; ok {
-		s.full[key] = full - int64(l.step)
-		l.countElsewhere(s, key, -1)
+	if fullAt, ok := s.fullAt[key]; ok {
+		s.fullAt[key] = fullAt - int64(l.eventCost)
+		l.queueUsage(s, key, -1)
 	}
 }
 
-// RetryAfter is for how long the key has used its allowance up; zero: it has not.
+// RetryAfter returns how long the key has to wait until its next event is allowed; 0: it
+// is allowed now. It counts nothing.
 func (l *Limiter[K]) RetryAfter(key K) time.Duration {
 	if l == nil {
 		return 0
@@ -85,32 +87,33 @@ func (l *Limiter[K]) RetryAfter(key K) time.Duration {
 	now := l.now().UnixNano()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return time.Duration(max(0, s.full[key]+int64(l.step)-now-int64(l.window)))
+	return time.Duration(max(0, s.fullAt[key]+int64(l.eventCost)-now-int64(l.window)))
 }
 
 func (l *Limiter[K]) shard(key K) *shard[K] {
 	return &l.shards[maphash.Comparable(l.seed, key)%shardCount]
 }
 
-// put keeps the shard small: keys whose allowance is whole again are as good as
-// unknown.
-func (s *shard[K]) put(key K, full, now int64) {
-	if s.full == nil {
-		s.full, s.prune = map[K]int64{}, pruneAt
+// set stores the value of a key. To bound the memory, it deletes keys whose quota is full
+// again: they are treated like unknown keys. The caller holds s.mu.
+func (s *shard[K]) set(key K, fullAt, now int64) {
+	if s.fullAt == nil {
+		s.fullAt, s.pruneSize = map[K]int64{}, minPruneSize
 	}
-	s.full[key] = full
-	if len(s.full) < s.prune {
+	s.fullAt[key] = fullAt
+	if len(s.fullAt) < s.pruneSize {
 		return
 	}
-	for k, whole := range s.full {
-		if whole <= now {
-			delete(s.full, k)
+	for k, at := range s.fullAt {
+		if at <= now {
+			delete(s.fullAt, k)
 		}
 	}
-	s.prune = max(pruneAt, 2*len(s.full))
+	s.pruneSize = max(minPruneSize, 2*len(s.fullAt))
 }
 
-// RetryAfterSeconds rounds a wait up, for Retry-After.
+// RetryAfterSeconds returns the value of the Retry-After header for a wait: seconds,
+// rounded up, at least 1.
 func RetryAfterSeconds(wait time.Duration) int {
 	return max(1, int((wait+time.Second-1)/time.Second))
 }

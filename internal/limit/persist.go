@@ -6,31 +6,33 @@ import (
 	"time"
 )
 
-// PersistFunc stores one event durably: it costs the key of the named limiter so much.
+// PersistFunc durably stores one event of a key in the named limiter. The event moves
+// the time at which the quota of the key is full again by cost.
 type PersistFunc func(ctx context.Context, limiter, key string, cost time.Duration, now time.Time) error
 
-// Persist makes the limiter keep what Record is told, under a name. It is called
-// before the limiter is used, and returns it.
-func (l *Limiter[K]) Persist(name string, keep PersistFunc) *Limiter[K] {
-	l.name, l.keep = name, keep
+// Persist makes Record store events with persist, under the name of the limiter, and
+// returns the limiter. Call it before the limiter is used.
+func (l *Limiter[K]) Persist(name string, persist PersistFunc) *Limiter[K] {
+	l.name, l.persist = name, persist
 	return l
 }
 
-// Record keeps an event that Take has counted. Only what must survive a restart is
-// recorded, such as a guess that turned out wrong. It returns when the event is
-// durable, so a caller that answers afterwards cannot be made to forget it.
+// Record stores an event that Allow has counted, so that it survives a restart. Use it for
+// events such as wrong passwords. It returns when the event is durable: a caller that
+// responds after that cannot lose the event.
 func (l *Limiter[K]) Record(ctx context.Context, key K) error {
-	if l == nil || l.keep == nil {
+	if l == nil || l.persist == nil {
 		return nil
 	}
 	text, err := json.Marshal(key)
 	if err != nil {
 		return err
 	}
-	return l.keep(ctx, l.name, string(text), l.step, l.now())
+	return l.persist(ctx, l.name, string(text), l.eventCost, l.now())
 }
 
-// Restore sets when the allowance of a stored key is whole again.
+// Restore loads a stored key. until is the time at which its quota is full again. A later
+// time that the limiter already has stays.
 func (l *Limiter[K]) Restore(text string, until time.Time) error {
 	var key K
 	if err := json.Unmarshal([]byte(text), &key); err != nil {
@@ -39,6 +41,6 @@ func (l *Limiter[K]) Restore(text string, until time.Time) error {
 	s := l.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(key, max(s.full[key], until.UnixNano()), l.now().UnixNano())
+	s.set(key, max(s.fullAt[key], until.UnixNano()), l.now().UnixNano())
 	return nil
 }

@@ -14,132 +14,133 @@ import (
 	"formulary/internal/store"
 )
 
-// maxQuery bounds an authorization request, which is kept while the person
-// decides.
-const maxQuery = 16 << 10
+// maxQueryBytes bounds an authorization request, which is stored while the user decides.
+const maxQueryBytes = 16 << 10
 
-// Request is an authorization request that may be put to a person.
+// Request is a valid authorization request, for which the user can be asked for consent.
 type Request struct {
 	App         account.Application
 	RedirectURI string
 	Scopes      account.Scopes
-	State       *string
-	Challenge   string
+	State       *string // nil: none was sent
+	Challenge   string  // PKCE; empty: none was sent
 }
 
-// RedirectError is an error that goes back to the application: the person's
-// browser is sent to To.
+// RedirectError is an error for the application: the browser is redirected to To, which
+// contains the error code.
 type RedirectError struct {
 	To    string
 	Error string
 }
 
-// Parse checks an authorization request. An error is for the person to read,
-// and the browser must not be sent anywhere; a *Redirected goes back to the
-// application.
+// Parse validates an authorization request. If it returns an error, show it to the user
+// and do not redirect: the redirect URI cannot be trusted. If it returns a RedirectError,
+// redirect the browser to the application.
 func (s *Service) Parse(ctx context.Context, rawQuery string) (Request, *RedirectError, error) {
 	var req Request
-	if len(rawQuery) > maxQuery {
+	if len(rawQuery) > maxQueryBytes {
 		return req, nil, errorPage("The request is too long.")
 	}
-	query, broken := parseQuery(rawQuery)
+	query, queryErr := parseQuery(rawQuery)
 	for _, name := range []string{"client_id", "redirect_uri"} {
 		switch n := len(query[name]); {
 		case n > 1:
-			return req, nil, errorPage("The request names %s more than once.", name)
+			return req, nil, errorPage("The request contains %s more than once.", name)
 		case n == 0 || query.Get(name) == "":
-			return req, nil, errorPage("The request does not name %s.", name)
+			return req, nil, errorPage("The request is missing %s.", name)
 		}
 	}
 	app, _, err := s.store.AppCredentials(ctx, query.Get("client_id"))
 	if errors.Is(err, fault.NotFound) {
-		return req, nil, errorPage("There is no application with this client_id.")
+		return req, nil, errorPage("No application has this client_id.")
 	}
 	if err != nil {
 		return req, nil, err
 	}
 	if app.Disabled {
-		return req, nil, errorPage("The application %q has been switched off.", app.Name)
+		return req, nil, errorPage("The application %q is disabled.", app.Name)
 	}
 	req.App, req.RedirectURI = app, query.Get("redirect_uri")
 	if !account.RedirectMatches(app.RedirectURIs, req.RedirectURI, app.Public) {
-		return req, nil, errorPage("The address to return to (redirect_uri) is not registered for the application %q.", app.Name)
+		return req, nil, errorPage("The redirect_uri is not registered for the application %q.", app.Name)
 	}
-	// From here on the application may be told itself.
+	// The redirect URI is valid, so further errors are sent to the application.
 	if states := query["state"]; len(states) == 1 {
 		req.State = &states[0]
 	}
 	fail := func(code, format string, args ...any) (Request, *RedirectError, error) {
 		return req, s.redirectDenied(req, code, fmt.Sprintf(format, args...)), nil
 	}
-	if broken != nil {
-		return fail("invalid_request", "the query is malformed")
+	if queryErr != nil {
+		return fail("invalid_request", "the query string is malformed")
 	}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		if len(query[name]) > 1 {
-			return fail("invalid_request", "%s is given more than once", printable(name))
+			return fail("invalid_request", "%s appears more than once", printable(name))
 		}
 	}
 	switch query.Get("response_type") {
 	case "code":
 	case "":
-		return fail("invalid_request", "response_type is missing; it is always code")
+		return fail("invalid_request", "response_type is required; use code")
 	default:
-		return fail("unsupported_response_type", "response_type is always code")
+		return fail("unsupported_response_type", "response_type must be code")
 	}
 	scopes, unknown := account.ParseScopes(query.Get("scope"))
 	switch {
 	case unknown != "":
-		return fail("invalid_scope", "%s is not a scope", printable(unknown))
+		return fail("invalid_scope", "unknown scope: %s", printable(unknown))
 	case len(scopes) == 0:
-		return fail("invalid_scope", "scope is missing")
+		return fail("invalid_scope", "scope is required")
 	}
-	if beyond := scopes.FirstNotIn(app.Scopes); beyond != "" {
-		return fail("invalid_scope", "the application is not registered for %s", beyond)
+	if notAllowed := scopes.FirstNotIn(app.Scopes); notAllowed != "" {
+		return fail("invalid_scope", "the application is not registered for %s", notAllowed)
 	}
 	req.Scopes = scopes
 	req.Challenge = query.Get("code_challenge")
 	method := query.Get("code_challenge_method")
 	switch {
 	case req.Challenge == "" && method != "":
-		return fail("invalid_request", "code_challenge_method without a code_challenge")
+		return fail("invalid_request", "code_challenge_method requires a code_challenge")
 	case req.Challenge == "" && app.Public:
-		return fail("invalid_request", "a public application needs a code_challenge (PKCE)")
+		return fail("invalid_request", "public applications must send a code_challenge (PKCE)")
 	case req.Challenge == "":
 	case method != "S256":
-		return fail("invalid_request", "code_challenge_method is always S256")
+		return fail("invalid_request", "code_challenge_method must be S256")
 	case !account.ValidChallenge(req.Challenge):
-		return fail("invalid_request", "code_challenge is not the SHA-256 of a verifier in base64url")
+		return fail("invalid_request", "code_challenge must be the base64url-encoded SHA-256 of the code_verifier")
 	}
 	return req, nil, nil
 }
 
-// parseQuery is url.ParseQuery that takes a semicolon for what it is: a state
-// may have one.
+// parseQuery is like url.ParseQuery, but accepts semicolons: the state may contain them.
+// It returns all valid parameters together with the last error.
 func parseQuery(raw string) (url.Values, error) {
 	query := url.Values{}
-	var broken error
+	var queryErr error
 	for part := range strings.SplitSeq(raw, "&") {
 		if part == "" {
 			continue
 		}
 		name, value, _ := strings.Cut(part, "=")
-		name, wrongName := url.QueryUnescape(name)
-		value, wrongValue := url.QueryUnescape(value)
-		if err := errors.Join(wrongName, wrongValue); err != nil {
-			broken = err
+		name, nameErr := url.QueryUnescape(name)
+		value, valueErr := url.QueryUnescape(value)
+		if err := errors.Join(nameErr, valueErr); err != nil {
+			queryErr = err
 			continue
 		}
 		query.Add(name, value)
 	}
-	return query, broken
+	return query, queryErr
 }
 
+// errorPage returns an error that is shown to the user as a page.
 func errorPage(format string, args ...any) error {
 	return fault.New(fault.BadRequest, format, args...)
 }
 
-// printable keeps what RFC 6749 lets into error_description.
+// printable shortens a text and replaces the characters that RFC 6749 does not allow in
+// error_description.
 func printable(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r < 0x20 || r > 0x7e || r == '"' || r == '\\' {
@@ -158,6 +159,8 @@ func (s *Service) redirectDenied(req Request, code, description string) *Redirec
 	return &RedirectError{s.redirectURL(req, params), code}
 }
 
+// redirectURL adds the parameters, the state and, if the application wants it, iss to the
+// redirect URI.
 func (s *Service) redirectURL(req Request, params url.Values) string {
 	if req.State != nil {
 		params.Set("state", *req.State)
@@ -168,8 +171,8 @@ func (s *Service) redirectURL(req Request, params url.Values) string {
 	return account.AddQuery(req.RedirectURI, params, "code", "error", "error_description", "state", "iss")
 }
 
-// BeginConsent keeps the request while the person decides, and returns the ticket that
-// their answer must bring.
+// BeginConsent stores the request while the user decides. It returns the consent request
+// key, which the browser must send to CompleteConsent.
 func (s *Service) BeginConsent(ctx context.Context, owner string, req Request) (string, error) {
 	now := s.now()
 	secret := account.NewSecret(account.ConsentRequestKey, owner, now)
@@ -179,47 +182,49 @@ func (s *Service) BeginConsent(ctx context.Context, owner string, req Request) (
 	return secret.Text, err
 }
 
-var errNoConsentRequest = fault.New(fault.Forbidden, "This answer does not belong to a question that you were asked. Please start again from the application.")
+var errNoConsentRequest = fault.New(fault.Forbidden, "This request has expired. Go back to the app and start again.")
 
-// CompleteConsent takes the person's answer and returns where to send the browser.
-func (s *Service) CompleteConsent(ctx context.Context, owner, ticket string, allow bool) (string, error) {
-	key, ok := account.ParseSecret(account.ConsentRequestKey, ticket)
+// CompleteConsent stores the decision of the user and returns the URL to redirect the
+// browser to. It accepts each consent request key once, and only from the user it was
+// made for.
+func (s *Service) CompleteConsent(ctx context.Context, owner, requestKey string, allow bool) (string, error) {
+	key, ok := account.ParseSecret(account.ConsentRequestKey, requestKey)
 	if !ok || key.Account != owner {
 		return "", errNoConsentRequest
 	}
 	now := s.now()
 	if !allow {
-		asked, err := s.store.DenyConsent(ctx, key, now)
+		consent, err := s.store.DenyConsent(ctx, key, now)
 		if err != nil {
 			return "", err
 		}
-		req, err := s.revalidate(ctx, asked)
+		req, err := s.revalidate(ctx, consent)
 		if err != nil {
 			return "", err
 		}
-		return s.redirectDenied(req, "access_denied", "the person refused").To, nil
+		return s.redirectDenied(req, "access_denied", "the user denied access").To, nil
 	}
 	code := account.NewSecret(account.Code, owner, now)
-	asked, err := s.store.AllowConsent(ctx, key, code, now.Add(s.life.Code), now)
+	consent, err := s.store.AllowConsent(ctx, key, code, now.Add(s.lifetimes.Code), now)
 	if err != nil {
 		return "", err
 	}
-	req, err := s.revalidate(ctx, asked)
+	req, err := s.revalidate(ctx, consent)
 	if err != nil {
 		return "", err
 	}
 	return s.redirectURL(req, url.Values{"code": {code.Text}}), nil
 }
 
-// revalidate brings a ticket back together with its application, which may have been
-// switched off or changed while the person was deciding.
-func (s *Service) revalidate(ctx context.Context, t store.ConsentRequest) (Request, error) {
-	app, _, err := s.store.AppCredentials(ctx, t.AppID)
+// revalidate turns a stored consent request into a Request. The application may have been
+// disabled or changed while the user was deciding.
+func (s *Service) revalidate(ctx context.Context, c store.ConsentRequest) (Request, error) {
+	app, _, err := s.store.AppCredentials(ctx, c.AppID)
 	if errors.Is(err, fault.NotFound) || err == nil && app.Disabled {
-		return Request{}, errorPage("The application has been switched off meanwhile.")
+		return Request{}, errorPage("This application has been disabled.")
 	}
-	if err == nil && !account.RedirectMatches(app.RedirectURIs, t.RedirectURI, app.Public) {
-		err = errorPage("The address to return to (redirect_uri) is no longer registered for the application %q.", app.Name)
+	if err == nil && !account.RedirectMatches(app.RedirectURIs, c.RedirectURI, app.Public) {
+		err = errorPage("The redirect_uri is no longer registered for the application %q.", app.Name)
 	}
-	return Request{App: app, RedirectURI: t.RedirectURI, Scopes: t.Scopes, State: t.State, Challenge: t.Challenge}, err
+	return Request{App: app, RedirectURI: c.RedirectURI, Scopes: c.Scopes, State: c.State, Challenge: c.Challenge}, err
 }

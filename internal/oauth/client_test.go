@@ -8,25 +8,25 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// An unmodified client library goes through the whole flow: it finds out by
-// itself how to authenticate, joins scopes by spaces, and refreshes at the token
-// address.
+// TestStandardClient runs the whole flow with golang.org/x/oauth2, unmodified. The library
+// detects how to authenticate, joins scopes with spaces, and refreshes at the token
+// endpoint.
 func TestStandardClient(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	runOnEachStore(t, func(t *testing.T, f *fixture) {
 		config := &oauth2.Config{
-			ClientID: w.app.ID, ClientSecret: w.app.Secret, RedirectURL: callback, Scopes: []string{"forms:read", "responses:read"},
-			Endpoint: oauth2.Endpoint{AuthURL: w.URL + "/authorize", TokenURL: w.URL + "/api/oauth2/token"},
+			ClientID: f.app.ID, ClientSecret: f.app.Secret, RedirectURL: callback, Scopes: []string{"forms:read", "responses:read"},
+			Endpoint: oauth2.Endpoint{AuthURL: f.URL + "/authorize", TokenURL: f.URL + "/api/oauth2/token"},
 		}
 		ctx := context.Background()
-		b := w.signedIn(ada)
+		b := f.signIn(ada)
 		verifier := oauth2.GenerateVerifier()
-		at := config.AuthCodeURL("state-1", oauth2.S256ChallengeOption(verifier))
-		p := b.Get(at[len(w.URL):])
+		authURL := config.AuthCodeURL("state-1", oauth2.S256ChallengeOption(verifier))
+		p := b.Get(authURL[len(f.URL):])
 		if p.StatusCode != 200 {
-			t.Fatalf("authorization address: %d", p.StatusCode)
+			t.Fatalf("authorization endpoint: %d", p.StatusCode)
 		}
-		ask := p.Request.URL.Query()
-		to := b.Allow(ask)
+		query := p.Request.URL.Query()
+		to := b.Allow(query)
 		if to.Query().Get("state") != "state-1" {
 			t.Errorf("redirected to %s", to)
 		}
@@ -34,10 +34,12 @@ func TestStandardClient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if token.Extra("user") != ada || token.Extra("scope") != "forms:read,responses:read" || token.Type() != "Bearer" {
-			t.Errorf("token of %v for %v", token.Extra("user"), token.Extra("scope"))
+		for name, want := range map[string]string{"user": ada, "scope": "forms:read,responses:read", "token_type": "Bearer"} {
+			if got := token.Extra(name); got != want {
+				t.Errorf("%s is %v, want %s", name, got, want)
+			}
 		}
-		res, err := config.Client(ctx, token).Get(w.URL + "/api/v1/forms")
+		res, err := config.Client(ctx, token).Get(f.URL + "/api/v1/forms")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,24 +47,24 @@ func TestStandardClient(t *testing.T) {
 		if res.StatusCode != 200 {
 			t.Errorf("list forms: %d", res.StatusCode)
 		}
-		// An expired token makes the library refresh before the next call.
-		old := *token
-		old.Expiry = time.Now().Add(-time.Minute)
-		renewed, err := config.TokenSource(ctx, &old).Token()
+		// The library refreshes an expired token before the next request.
+		expired := *token
+		expired.Expiry = time.Now().Add(-time.Minute)
+		refreshed, err := config.TokenSource(ctx, &expired).Token()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if renewed.AccessToken == token.AccessToken || renewed.RefreshToken != token.RefreshToken {
-			t.Error("the refresh gave the same access token or another refresh token")
+		if refreshed.AccessToken == token.AccessToken || refreshed.RefreshToken != token.RefreshToken {
+			t.Error("the refresh returned the same access token or another refresh token")
 		}
-		if got := w.alive(renewed.AccessToken); got != 0 {
+		if got := f.tokenErrorCode(refreshed.AccessToken); got != 0 {
 			t.Errorf("the refreshed token: %d", got)
 		}
-		// Its errors can be read by the library.
+		// The library understands our errors.
 		if _, err := config.Exchange(ctx, "nonsense"); err == nil {
 			t.Error("a wrong code was exchanged")
 		} else if e, ok := err.(*oauth2.RetrieveError); !ok || e.ErrorCode != "invalid_grant" {
-			t.Errorf("error of the library: %v", err)
+			t.Errorf("got error %v, want invalid_grant", err)
 		}
 	})
 }

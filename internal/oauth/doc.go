@@ -1,8 +1,8 @@
-// Package oauth holds the rules of the authorization server: what an
-// authorization request must look like, how a code becomes tokens, how tokens
-// are refreshed, revoked, introspected and checked. It knows no HTTP.
+// Package oauth implements the rules of the OAuth 2.0 authorization server: it validates
+// authorization requests, exchanges codes for tokens, and refreshes, revokes, introspects
+// and checks tokens. It does not depend on HTTP.
 //
-// It is our own because the interface differs from every library just where a
-// library decides: comma-separated scopes, the user in the token answer, a
-// refresh address of its own, a refresh token that stays the same.
+// We do not use a library, because our interface differs where libraries decide: scopes
+// are separated by commas, the token response contains the user, refresh has its own
+// endpoint, and refresh tokens stay the same.
 package oauth

@@ -11,9 +11,10 @@ import (
 	"formulary/internal/cli/clitest"
 )
 
-func TestResource(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		token := w.Token(ada, w.app, "responses:read")
+// TestBearerToken covers lines 84 to 86 and 89 to 92: how the API reads the bearer token.
+func TestBearerToken(t *testing.T) {
+	runOnEachStore(t, func(t *testing.T, f *fixture) {
+		token := f.Token(ada, f.app, "responses:read")
 		for _, c := range []struct {
 			name    string
 			headers []string
@@ -24,8 +25,8 @@ func TestResource(t *testing.T) {
 			{"85 Basic", []string{"Authorization: Basic eDp5"}, 401004},
 			{"85 the token alone", []string{"Authorization: " + token.Access}, 401004},
 			{"86 unknown", []string{"Authorization: Bearer nonsense"}, 401001},
-			{"86 nothing behind it", []string{"Authorization: Bearer"}, 401001},
-			{"86 nothing but a space", []string{"Authorization: Bearer "}, 401001},
+			{"86 no token", []string{"Authorization: Bearer"}, 401001},
+			{"86 only a space", []string{"Authorization: Bearer "}, 401001},
 			{"86 altered", []string{"Authorization: Bearer " + token.Access[:len(token.Access)-3] + "AbC"}, 401001},
 			{"86 longer", []string{"Authorization: Bearer " + token.Access + "A"}, 401001},
 			{"86 two tokens", []string{"Authorization: Bearer " + token.Access + " " + token.Access}, 401001},
@@ -33,7 +34,7 @@ func TestResource(t *testing.T) {
 			{"89 BEARER", []string{"Authorization: BEARER  " + token.Access}, 0},
 			{"91 two headers", []string{"Authorization: Bearer " + token.Access, "Authorization: Bearer " + token.Access}, 401001},
 		} {
-			a := w.Call("GET", "/api/v1/me", "", "", c.headers...)
+			a := f.Call("GET", "/api/v1/me", "", "", c.headers...)
 			if a.Code() != c.code {
 				t.Errorf("%s: %d, want %d", c.name, a.Code(), c.code)
 			}
@@ -41,130 +42,138 @@ func TestResource(t *testing.T) {
 				t.Errorf("%s: status %d, WWW-Authenticate %q", c.name, a.StatusCode, a.Header.Get("WWW-Authenticate"))
 			}
 		}
-		// 90: the token anywhere else is not there.
-		if got := w.Call("GET", "/api/v1/me?access_token="+token.Access, "", "").Code(); got != 401003 {
+		// 90: the token is read from the header only.
+		if got := f.Call("GET", "/api/v1/me?access_token="+token.Access, "", "").Code(); got != 401003 {
 			t.Errorf("90 in the query: %d", got)
 		}
-		if got := w.Form("/api/v1/forms", url.Values{"access_token": {token.Access}}).Code(); got != 401003 {
+		if got := f.Form("/api/v1/forms", url.Values{"access_token": {token.Access}}).Code(); got != 401003 {
 			t.Errorf("90 in the body: %d", got)
 		}
-		// 92: the scope is named.
-		a := w.Call("GET", "/api/v1/forms", token.Access, "")
+		// 92: the error names the missing scope.
+		a := f.Call("GET", "/api/v1/forms", token.Access, "")
 		if a.StatusCode != 403 || a.Code() != 403001 || !strings.Contains(a.String("message"), "forms:read") {
 			t.Errorf("92 %s", a.Text)
 		}
 	})
 }
 
-// 87: an expired token; and the order of the checks.
+// TestAccessExpiry covers line 87: an expired token gives 401005, before a missing scope
+// and before a deleted user are checked.
 func TestAccessExpiry(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		token := w.Token(ada, w.app, "responses:read")
+	runOnEachStore(t, func(t *testing.T, f *fixture) {
+		token := f.Token(ada, f.app, "responses:read")
 		if token.Expires != 1 {
 			t.Errorf("expires_in is %d", token.Expires)
 		}
-		clitest.WaitFor(func() bool { return w.alive(token.Access) != 0 })
-		a := w.Call("GET", "/api/v1/forms", token.Access, "")
+		clitest.WaitFor(func() bool { return f.tokenErrorCode(token.Access) != 0 })
+		a := f.Call("GET", "/api/v1/forms", token.Access, "")
 		if a.Code() != 401005 || a.StatusCode != 401 || !strings.HasPrefix(a.Header.Get("WWW-Authenticate"), "Bearer") {
-			t.Errorf("87 expired: %d (before 403001)", a.Code())
+			t.Errorf("87 expired and without the scope: %d", a.Code())
 		}
-		w.Command("", "user", "delete", ada, "--yes")
-		if got := w.soon(token.Access, 401005); got != 401005 {
+		f.Command("", "user", "delete", ada, "--yes")
+		if got := f.waitForTokenErrorCode(token.Access, 401005); got != 401005 {
 			t.Errorf("87 expired and deleted: %d", got)
 		}
 	}, "--access-token-ttl=1s")
 }
 
+// TestRevokeAndIntrospect covers lines 93 to 96.
 func TestRevokeAndIntrospect(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	runOnEachStore(t, func(t *testing.T, f *fixture) {
 		const revoke, introspect = "/api/oauth2/revoke", "/api/oauth2/introspect"
-		b := w.signedIn(ada)
-		fresh := func() clitest.Token {
-			return w.Exchange(w.app, w.code(b, w.app.AuthorizeURL("forms:read,responses:read")))
+		b := f.signIn(ada)
+		newToken := func() clitest.Token {
+			return f.Exchange(f.app, f.obtainCode(b, f.app.AuthorizeURL("forms:read,responses:read")))
 		}
-		other := w.AddApp(bob, callback)
-		of := func(app clitest.App, token string) url.Values { return app.Authenticate(url.Values{"token": {token}}) }
+		other := f.AddApp(bob, callback)
+		tokenForm := func(app clitest.App, token string) url.Values { return app.Authenticate(url.Values{"token": {token}}) }
 
-		// 96: what introspection says.
-		token := fresh()
-		a := w.Form(introspect, of(w.app, token.Access))
-		if a.Body["active"] != true || a.String("scope") != "forms:read,responses:read" || a.String("client_id") != w.app.ID ||
-			a.String("username") != ada || a.String("token_type") != "Bearer" || !strings.HasPrefix(a.String("sub"), "usr_") {
-			t.Errorf("96 access token: %s", a.Text)
+		// 96: the fields of an introspection response.
+		token := newToken()
+		a := f.Form(introspect, tokenForm(f.app, token.Access))
+		for name, want := range map[string]any{
+			"active": true, "scope": "forms:read,responses:read", "client_id": f.app.ID, "username": ada, "token_type": "Bearer",
+		} {
+			if got := a.Body[name]; got != want {
+				t.Errorf("96 access token: %s is %v, want %v", name, got, want)
+			}
 		}
-		if life := a.Body["exp"].(float64) - a.Body["iat"].(float64); life != 3600 {
-			t.Errorf("96 lives %v s", life)
+		if !strings.HasPrefix(a.String("sub"), "usr_") {
+			t.Errorf("96 access token: sub is %q", a.String("sub"))
 		}
-		if a := w.Form(introspect, of(w.app, token.Refresh)); a.Body["active"] != true {
+		if lifetime := a.Body["exp"].(float64) - a.Body["iat"].(float64); lifetime != 3600 {
+			t.Errorf("96 access token: lifetime is %v s, want 3600", lifetime)
+		}
+		if a := f.Form(introspect, tokenForm(f.app, token.Refresh)); a.Body["active"] != true {
 			t.Errorf("96 refresh token: %s", a.Text)
 		}
-		inactive := func(name string, app clitest.App, token string) {
+		expectInactive := func(name string, app clitest.App, token string) {
 			t.Helper()
-			if a := w.Form(introspect, of(app, token)); a.StatusCode != 200 || a.Text != `{"active":false}` {
+			if a := f.Form(introspect, tokenForm(app, token)); a.StatusCode != 200 || a.Text != `{"active":false}` {
 				t.Errorf("96 %s: %d %s", name, a.StatusCode, a.Text)
 			}
 		}
-		inactive("garbage", w.app, "garbage")
-		inactive("another client's access token", other, token.Access)
-		inactive("another client's refresh token", other, token.Refresh)
+		expectInactive("garbage", f.app, "garbage")
+		expectInactive("another client's access token", other, token.Access)
+		expectInactive("another client's refresh token", other, token.Refresh)
 		for _, path := range []string{revoke, introspect} {
-			w.is("96 without authentication", w.Form(path, url.Values{"token": {token.Access}}), 401, 401101, "invalid_client")
-			w.is("96 without a secret", w.Form(path, url.Values{"token": {token.Access}, "client_id": {w.app.ID}}), 401, 401101, "invalid_client")
-			w.invalid("96 without a token", w.Form(path, w.app.Authenticate(url.Values{})))
+			f.expectError("96 without authentication", f.Form(path, url.Values{"token": {token.Access}}), 401, 401101, "invalid_client")
+			f.expectError("96 without a secret", f.Form(path, url.Values{"token": {token.Access}, "client_id": {f.app.ID}}), 401, 401101, "invalid_client")
+			f.expectInvalidRequest("96 without a token", f.Form(path, f.app.Authenticate(url.Values{})))
 		}
-		w.is("96 a public application", w.Form(introspect, of(w.public, token.Access)), 401, 401101, "invalid_client")
-		// 95: another client's token.
-		if a := w.Form(revoke, of(other, token.Access)); a.StatusCode != 200 || w.alive(token.Access) != 0 {
-			t.Errorf("95 %d, then %d", a.StatusCode, w.alive(token.Access))
+		f.expectError("96 a public application", f.Form(introspect, tokenForm(f.public, token.Access)), 401, 401101, "invalid_client")
+		// 95: revoking the token of another application does nothing.
+		if a := f.Form(revoke, tokenForm(other, token.Access)); a.StatusCode != 200 || f.tokenErrorCode(token.Access) != 0 {
+			t.Errorf("95 %d, then %d", a.StatusCode, f.tokenErrorCode(token.Access))
 		}
-		w.Form(revoke, of(other, token.Refresh))
-		w.MustToken(w.Form(refreshPath, w.app.Refresh(token.Refresh)))
-		// 94: an unknown token.
-		if a := w.Form(revoke, of(w.app, "fma_unknown")); a.StatusCode != 200 || a.Text != "" {
+		f.Form(revoke, tokenForm(other, token.Refresh))
+		f.MustToken(f.Form(refreshPath, f.app.Refresh(token.Refresh)))
+		// 94: revoking an unknown token is no error.
+		if a := f.Form(revoke, tokenForm(f.app, "fma_unknown")); a.StatusCode != 200 || a.Text != "" {
 			t.Errorf("94 %d %q", a.StatusCode, a.Text)
 		}
-		// An access token goes alone.
-		w.Form(revoke, of(w.app, token.Access))
-		if got := w.alive(token.Access); got != 401001 {
+		// Revoking an access token keeps the refresh token.
+		f.Form(revoke, tokenForm(f.app, token.Access))
+		if got := f.tokenErrorCode(token.Access); got != 401001 {
 			t.Errorf("revoked access token: %d", got)
 		}
-		again := w.MustToken(w.Form(refreshPath, w.app.Refresh(token.Refresh)))
-		// 93: a refresh token takes its access tokens along.
-		w.Form(revoke, of(w.app, token.Refresh))
-		if got := w.alive(again.Access); got != 401001 {
+		refreshed := f.MustToken(f.Form(refreshPath, f.app.Refresh(token.Refresh)))
+		// 93: revoking a refresh token revokes its access tokens.
+		f.Form(revoke, tokenForm(f.app, token.Refresh))
+		if got := f.tokenErrorCode(refreshed.Access); got != 401001 {
 			t.Errorf("93 access token of a revoked refresh token: %d", got)
 		}
-		inactive("revoked access token", w.app, again.Access)
-		inactive("revoked refresh token", w.app, token.Refresh)
-		w.grant("93 the refresh token", w.Form(refreshPath, w.app.Refresh(token.Refresh)))
-		// A public application revokes its own.
-		own := w.publicToken(b)
-		w.Form(revoke, of(w.public, own.Refresh))
-		if got := w.alive(own.Access); got != 401001 {
-			t.Errorf("public application revoked: %d", got)
+		expectInactive("revoked access token", f.app, refreshed.Access)
+		expectInactive("revoked refresh token", f.app, token.Refresh)
+		f.expectInvalidGrant("93 the refresh token", f.Form(refreshPath, f.app.Refresh(token.Refresh)))
+		// A public application can revoke its own tokens.
+		public := f.obtainPublicToken(b)
+		f.Form(revoke, tokenForm(f.public, public.Refresh))
+		if got := f.tokenErrorCode(public.Access); got != 401001 {
+			t.Errorf("token revoked by a public application: %d", got)
 		}
 	})
 }
 
-// 97: the metadata is true in every field.
+// TestMetadata covers line 97: every field of the metadata is correct.
 func TestMetadata(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		a := w.Call("GET", "/.well-known/oauth-authorization-server", "", "")
-		if a.String("issuer") != w.URL {
+	runOnEachStore(t, func(t *testing.T, f *fixture) {
+		a := f.Call("GET", "/.well-known/oauth-authorization-server", "", "")
+		if a.String("issuer") != f.URL {
 			t.Errorf("issuer %q", a.String("issuer"))
 		}
-		local := func(field string) string {
-			path, ok := strings.CutPrefix(a.String(field), w.URL)
+		pathOf := func(field string) string {
+			path, ok := strings.CutPrefix(a.String(field), f.URL)
 			if !ok {
 				t.Errorf("%s is %q", field, a.String(field))
 			}
 			return path
 		}
-		b := w.signedIn(ada)
-		if p := b.Get(local("authorization_endpoint") + "?" + w.app.AuthorizeURL("forms:read").Encode()); p.StatusCode != 200 {
+		b := f.signIn(ada)
+		if p := b.Get(pathOf("authorization_endpoint") + "?" + f.app.AuthorizeURL("forms:read").Encode()); p.StatusCode != 200 {
 			t.Errorf("authorization_endpoint: %d", p.StatusCode)
 		}
-		if p := b.Get(local("service_documentation")); p.StatusCode != 200 {
+		if p := b.Get(pathOf("service_documentation")); p.StatusCode != 200 {
 			t.Errorf("service_documentation: %d", p.StatusCode)
 		}
 		list := func(field string) []string {
@@ -174,11 +183,11 @@ func TestMetadata(t *testing.T) {
 			}
 			return values
 		}
-		auth := func(field, path string) {
+		testAuthMethods := func(field, path string) {
 			for _, method := range list(field) {
-				var answer clitest.Answer
-				token := w.Exchange(w.app, w.code(b, w.app.AuthorizeURL("forms:read")))
-				app, header := w.app, []string(nil)
+				var result clitest.Answer
+				token := f.Exchange(f.app, f.obtainCode(b, f.app.AuthorizeURL("forms:read")))
+				app, header := f.app, []string(nil)
 				switch method {
 				case "client_secret_post":
 				case "client_secret_basic":
@@ -187,25 +196,25 @@ func TestMetadata(t *testing.T) {
 					header = []string{"Authorization: " + r.Header.Get("Authorization")}
 					app.Secret = ""
 				case "none":
-					app, token = w.public, w.publicToken(b)
+					app, token = f.public, f.obtainPublicToken(b)
 				default:
-					t.Errorf("%s: %q is not known", field, method)
+					t.Errorf("%s: no test for %q", field, method)
 				}
 				if path == tokenPath {
-					answer = w.Form(path, app.Refresh(token.Refresh), header...)
+					result = f.Form(path, app.Refresh(token.Refresh), header...)
 				} else {
-					answer = w.Form(path, app.Authenticate(url.Values{"token": {token.Access}}), header...)
+					result = f.Form(path, app.Authenticate(url.Values{"token": {token.Access}}), header...)
 				}
-				if answer.StatusCode != 200 {
-					t.Errorf("%s: %s gives %d %s", field, method, answer.StatusCode, answer.Text)
+				if result.StatusCode != 200 {
+					t.Errorf("%s: %s gives %d %s", field, method, result.StatusCode, result.Text)
 				}
 			}
 		}
-		auth("token_endpoint_auth_methods_supported", local("token_endpoint"))
-		auth("revocation_endpoint_auth_methods_supported", local("revocation_endpoint"))
-		auth("introspection_endpoint_auth_methods_supported", local("introspection_endpoint"))
-		every := w.AddApp(ada, callback)
-		if p := b.Get("/authorize?" + every.AuthorizeURL(strings.Join(list("scopes_supported"), " ")).Encode()); p.StatusCode != 200 {
+		testAuthMethods("token_endpoint_auth_methods_supported", pathOf("token_endpoint"))
+		testAuthMethods("revocation_endpoint_auth_methods_supported", pathOf("revocation_endpoint"))
+		testAuthMethods("introspection_endpoint_auth_methods_supported", pathOf("introspection_endpoint"))
+		allScopes := f.AddApp(ada, callback)
+		if p := b.Get("/authorize?" + allScopes.AuthorizeURL(strings.Join(list("scopes_supported"), " ")).Encode()); p.StatusCode != 200 {
 			t.Errorf("scopes_supported: %d", p.StatusCode)
 		}
 		for field, want := range map[string][]string{
@@ -217,22 +226,22 @@ func TestMetadata(t *testing.T) {
 			}
 		}
 		if len(a.Body) != 14 {
-			t.Errorf("%d fields, of which not all are tested", len(a.Body))
+			t.Errorf("the metadata has %d fields; this test covers 14", len(a.Body))
 		}
 	})
 }
 
-// 98: iss only where it is switched on. 6, 7: what cannot be registered. 100:
-// two secrets at once, and the flags of cookies.
+// TestRegistration covers lines 6 and 7 (which redirect URIs can be registered), 98 (iss
+// is sent only if the application wants it) and 100 (an application can have two secrets).
 func TestRegistration(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		b := w.signedIn(ada)
-		with9207 := w.AddApp(ada, callback, "--iss")
-		if got := b.Allow(with9207.AuthorizeURL("forms:read")).Query().Get("iss"); got != w.URL {
+	runOnEachStore(t, func(t *testing.T, f *fixture) {
+		b := f.signIn(ada)
+		issApp := f.AddApp(ada, callback, "--iss")
+		if got := b.Allow(issApp.AuthorizeURL("forms:read")).Query().Get("iss"); got != f.URL {
 			t.Errorf("98 iss is %q", got)
 		}
-		to := w.refused(b, "98 iss with an error", with9207.AuthorizeURL("no").Encode(), "invalid_scope")
-		if to.Query().Get("iss") != w.URL {
+		to := f.expectRedirectError(b, "98 iss with an error", issApp.AuthorizeURL("no").Encode(), "invalid_scope")
+		if to.Query().Get("iss") != f.URL {
 			t.Errorf("98 error without iss: %s", to)
 		}
 		for _, uri := range []string{
@@ -255,45 +264,59 @@ func TestRegistration(t *testing.T) {
 			t.Errorf("6 a native scheme: %d", p.StatusCode)
 		}
 
-		// 100: both secrets live until the old one is dropped.
-		token := w.Exchange(w.app, w.code(b, w.app.AuthorizeURL("forms:read")))
+		// 100: both secrets work until the old one is deleted.
+		token := f.Exchange(f.app, f.obtainCode(b, f.app.AuthorizeURL("forms:read")))
 		var rotated clitest.App
-		if err := json.Unmarshal([]byte(w.Command("", "app", "rotate-secret", w.app.ID, "--json")), &rotated); err != nil {
+		if err := json.Unmarshal([]byte(f.Command("", "app", "rotate-secret", f.app.ID, "--json")), &rotated); err != nil {
 			t.Fatal(err)
 		}
-		old := func() clitest.Answer { return w.Form(refreshPath, w.app.Refresh(token.Refresh)) }
-		w.MustToken(old())
-		w.MustToken(w.Form(refreshPath, rotated.Refresh(token.Refresh)))
-		w.Command("", "app", "rotate-secret", w.app.ID, "--drop")
-		clitest.WaitFor(func() bool { return old().StatusCode != http.StatusOK })
-		w.is("100 the old secret", old(), 401, 401101, "invalid_client")
-		w.MustToken(w.Form(refreshPath, rotated.Refresh(token.Refresh)))
+		refreshWithOldSecret := func() clitest.Answer { return f.Form(refreshPath, f.app.Refresh(token.Refresh)) }
+		f.MustToken(refreshWithOldSecret())
+		f.MustToken(f.Form(refreshPath, rotated.Refresh(token.Refresh)))
+		f.Command("", "app", "rotate-secret", f.app.ID, "--drop")
+		clitest.WaitFor(func() bool { return refreshWithOldSecret().StatusCode != http.StatusOK })
+		f.expectError("100 the old secret", refreshWithOldSecret(), 401, 401101, "invalid_client")
+		f.MustToken(f.Form(refreshPath, rotated.Refresh(token.Refresh)))
 
-		// An application that is no longer registered for what it was granted.
-		if p := b.Post("/applications/"+w.app.ID, url.Values{"name": {"X"}, "redirect_uris": {callback}, "scope": {"webhooks:read"}}); p.StatusCode != 303 {
+		// The application is no longer registered for the granted scopes.
+		if p := b.Post("/applications/"+f.app.ID, url.Values{"name": {"X"}, "redirect_uris": {callback}, "scope": {"webhooks:read"}}); p.StatusCode != 303 {
 			t.Fatalf("change the scopes: %d\n%s", p.StatusCode, p.Text)
 		}
-		w.is("scopes taken back", w.Form(refreshPath, rotated.Refresh(token.Refresh)), 400, 400105, "unauthorized_client")
+		f.expectError("scopes removed from the application", f.Form(refreshPath, rotated.Refresh(token.Refresh)), 400, 400105, "unauthorized_client")
 	})
 }
 
+// TestCookies covers line 100: the attributes of cookies over HTTP.
 func TestCookies(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		p := w.Browser().Post("/signin", url.Values{"email": {ada}, "password": {clitest.Password}})
+	runOnEachStore(t, func(t *testing.T, f *fixture) {
+		p := f.Browser().Post("/signin", url.Values{"email": {ada}, "password": {clitest.Password}})
 		for _, c := range p.Cookies() {
-			if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Secure || c.Path != "/" || c.Domain != "" {
-				t.Errorf("100 on http: %+v", c)
+			want := cookieAttributes{Path: "/", HTTPOnly: true, SameSite: http.SameSiteLaxMode}
+			if got := attributesOf(c); got != want {
+				t.Errorf("100 over HTTP: %s has %+v, want %+v", c.Name, got, want)
 			}
 		}
 		if n := len(p.Cookies()); n != 2 {
-			t.Errorf("100 %d cookies, want those of the session and the device", n)
+			t.Errorf("100 %d cookies, want 2: session and device", n)
 		}
 	})
 }
 
+// cookieAttributes are the attributes of a cookie that protect it.
+type cookieAttributes struct {
+	Path, Domain     string
+	HTTPOnly, Secure bool
+	SameSite         http.SameSite
+}
+
+func attributesOf(c *http.Cookie) cookieAttributes {
+	return cookieAttributes{c.Path, c.Domain, c.HttpOnly, c.Secure, c.SameSite}
+}
+
+// TestSecureCookies covers line 100: the attributes of cookies over HTTPS.
 func TestSecureCookies(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		r, err := http.NewRequest("POST", w.Local+"/signin", strings.NewReader(url.Values{"email": {ada}, "password": {clitest.Password}}.Encode()))
+	runOnEachStore(t, func(t *testing.T, f *fixture) {
+		r, err := http.NewRequest("POST", f.Local+"/signin", strings.NewReader(url.Values{"email": {ada}, "password": {clitest.Password}}.Encode()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -304,13 +327,16 @@ func TestSecureCookies(t *testing.T) {
 		}
 		defer res.Body.Close()
 		for i, c := range res.Cookies() {
-			want := []string{"__Host-formulary", "__Host-formulary-device"}[i]
-			if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || !c.Secure || c.Name != want || c.Path != "/" || c.Domain != "" {
-				t.Errorf("100 on https: %+v", c)
+			if want := []string{"__Host-formulary", "__Host-formulary-device"}[i]; c.Name != want {
+				t.Errorf("100 over HTTPS: the cookie is called %s, want %s", c.Name, want)
+			}
+			want := cookieAttributes{Path: "/", HTTPOnly: true, Secure: true, SameSite: http.SameSiteLaxMode}
+			if got := attributesOf(c); got != want {
+				t.Errorf("100 over HTTPS: %s has %+v, want %+v", c.Name, got, want)
 			}
 		}
 		if res.Header.Get("Strict-Transport-Security") == "" {
-			t.Error("no Strict-Transport-Security on https")
+			t.Error("no Strict-Transport-Security over HTTPS")
 		}
 	}, "--base-url=https://forms.example.com")
 }

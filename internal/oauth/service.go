@@ -10,56 +10,61 @@ import (
 	"formulary/internal/store"
 )
 
-// Lifetimes of what the server hands out.
+// Lifetimes are the lifetimes of codes and tokens.
 type Lifetimes struct {
 	Code        time.Duration
 	Access      time.Duration
-	RefreshIdle time.Duration // a refresh token ends after so long without use
+	RefreshIdle time.Duration // a refresh token expires after this time without use
 }
 
-// consentRequestTTL is how long a person may look at the consent page.
+// consentRequestTTL is how long a user can take to decide on the consent page.
 const consentRequestTTL = 15 * time.Minute
 
 // Service is the authorization server.
 type Service struct {
-	store   *store.Store
-	issuer  string
-	life    Lifetimes
-	now     func() time.Time
-	refresh *limit.Limiter[string]
+	store          *store.Store
+	issuer         string
+	lifetimes      Lifetimes
+	now            func() time.Time
+	refreshLimiter *limit.Limiter[string]
 }
 
-// New makes the authorization server; issuer is the address of the service, and
-// refreshes limits how often one grant gets new tokens (nil: no limit).
-func New(s *store.Store, issuer string, life Lifetimes, refreshes *limit.Limiter[string], now func() time.Time) *Service {
-	return &Service{s, issuer, life, now, refreshes}
+// New returns the authorization server. issuer is the URL of the service. refreshLimiter
+// limits how often the tokens of one grant are refreshed; nil: no limit.
+func New(s *store.Store, issuer string, lifetimes Lifetimes, refreshLimiter *limit.Limiter[string], now func() time.Time) *Service {
+	return &Service{s, issuer, lifetimes, now, refreshLimiter}
 }
 
-// Issuer is the address by which the authorization server is known.
+// Issuer returns the issuer identifier of the authorization server, a URL.
 func (s *Service) Issuer() string { return s.issuer }
 
-// Principal is who stands behind a valid access token.
+// Principal is the user and application of a valid access token.
 type Principal struct {
-	User   account.User // who acts; data goes by Owner
+	User   account.User // who acts; for access to data, use Owner
 	Scopes account.Scopes
 	App    struct{ ID, Name, Owner string }
-	Token  string // names the token; not the token itself
-	Grant  string // names what the user granted; all of its tokens share limits
+	Token  string // ID of the token, not the secret
+	Grant  string // ID of the grant; all its tokens share one rate limit
 	Mark   store.Generation
 }
 
-// Owner is the account whose data the token gives access to. For now it is always the
-// user's own.
+// Owner returns the ID of the account whose data the token gives access to. Today it is
+// always the user's own account.
 func (c *Principal) Owner() string { return c.User.ID }
 
-// usedStep is how exactly "last used" is kept: a read must not cost a write.
-const usedStep = time.Minute
+// lastUsedPrecision is the precision of "last used" times. It bounds the writes that
+// reads cause.
+const lastUsedPrecision = time.Minute
 
-// usedStep of a refresh token is also small beside its life without use.
-func (s *Service) usedStep() time.Duration { return min(usedStep, s.life.RefreshIdle/100) }
+// refreshUsedPrecision is lastUsedPrecision, but at most 1% of the idle lifetime of refresh
+// tokens.
+func (s *Service) refreshUsedPrecision() time.Duration {
+	return min(lastUsedPrecision, s.lifetimes.RefreshIdle/100)
+}
 
-// Authenticate says who is behind an access token, or why nobody is: 401001, 401005,
-// 401006, in this order.
+// Authenticate returns the principal of an access token. Otherwise it returns one of the
+// errors 401001 (invalid), 401005 (expired) and 401006 (user not found), in this order of
+// precedence.
 func (s *Service) Authenticate(ctx context.Context, token string) (Principal, error) {
 	var c Principal
 	key, ok := account.ParseSecret(account.AccessToken, token)
@@ -68,11 +73,11 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Principal, er
 	}
 	b, err := s.store.AccessToken(ctx, key)
 	if err != nil {
-		return c, firstNonEmpty(err, errInvalidToken)
+		return c, replaceNotFound(err, errInvalidToken)
 	}
 	now := s.now()
-	// A deleted account takes its consents and applications with it, so it is
-	// told from a revoked token by the person alone.
+	// Deleting a user deletes their grants and applications too. So a missing grant means
+	// that the token was revoked only if the user exists.
 	if b.PersonFound && (!b.ConsentLive || !b.AppLive || b.Person.Disabled) {
 		return c, errInvalidToken
 	}
@@ -82,7 +87,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Principal, er
 	if !b.PersonFound {
 		return c, errUserNotFound
 	}
-	if now.Sub(b.ConsentUsed) >= usedStep {
+	if now.Sub(b.ConsentUsed) >= lastUsedPrecision {
 		if err := s.store.MarkGrantUsed(ctx, key, b.ConsentID, now); err != nil && fault.Wrap(err).Code != fault.DatabaseUnreachable {
 			return c, err
 		}
@@ -99,5 +104,5 @@ var (
 		Challenge: `Bearer error="invalid_token", error_description="User not found"`}
 )
 
-// InvalidToken is the answer to a token that cannot be one.
+// InvalidToken returns the error for a malformed access token.
 func InvalidToken() error { return errInvalidToken }

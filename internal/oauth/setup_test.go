@@ -10,8 +10,8 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// The tests of this package are the authorization server's checklist, line by
-// line, against the running service. The number in a name is the line's.
+// The tests of this package run the checklist of the authorization server, line by line,
+// against a running service. Numbers in failure messages are lines of the checklist.
 
 const (
 	ada = "ada@example.com"
@@ -21,116 +21,126 @@ const (
 	native   = "http://127.0.0.1/cb"
 )
 
-// world is a service with two people and two applications: one with a secret
-// that may read, and a public one.
-type world struct {
+// fixture is a running service with two users and two applications: one with a secret and
+// the read scopes, and a public one.
+type fixture struct {
 	*clitest.Service
 	t      *testing.T
 	app    clitest.App
 	public clitest.App
 }
 
-func each(t *testing.T, test func(t *testing.T, w *world), flags ...string) {
+// runOnEachStore runs the test with a new service on each database engine. The flags are
+// passed to the serve command.
+func runOnEachStore(t *testing.T, test func(t *testing.T, f *fixture), flags ...string) {
 	t.Helper()
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		w := &world{Service: clitest.Start(t, place, flags...), t: t}
-		w.AddUser(ada)
-		w.AddUser(bob)
-		w.app = w.AddApp(ada, callback, "--scope=forms:read", "--scope=responses:read")
-		w.public = w.AddApp(ada, native, "--public")
-		test(t, w)
+		f := &fixture{Service: clitest.Start(t, place, flags...), t: t}
+		f.AddUser(ada)
+		f.AddUser(bob)
+		f.app = f.AddApp(ada, callback, "--scope=forms:read", "--scope=responses:read")
+		f.public = f.AddApp(ada, native, "--public")
+		test(t, f)
 	})
 }
 
-// signedIn is a browser in which somebody is signed in.
-func (w *world) signedIn(email string) *clitest.Browser {
-	w.t.Helper()
-	b := w.Browser()
+// signIn returns a browser in which the user is signed in.
+func (f *fixture) signIn(email string) *clitest.Browser {
+	f.t.Helper()
+	b := f.Browser()
 	b.SignIn(email)
 	return b
 }
 
-// code lets a person allow the application and returns the code.
-func (w *world) code(b *clitest.Browser, query url.Values) string {
-	w.t.Helper()
+// obtainCode allows the authorization request in the browser and returns the code.
+func (f *fixture) obtainCode(b *clitest.Browser, query url.Values) string {
+	f.t.Helper()
 	return b.Allow(query).Query().Get("code")
 }
 
-// page checks that an authorization request ends in a local page.
-func (w *world) page(b *clitest.Browser, name, rawQuery string) {
-	w.t.Helper()
+// expectErrorPage checks that an authorization request shows an error page and does not
+// redirect.
+func (f *fixture) expectErrorPage(b *clitest.Browser, name, rawQuery string) {
+	f.t.Helper()
 	p := b.Get("/authorize?" + rawQuery)
 	if p.StatusCode != http.StatusBadRequest || p.Header.Get("Location") != "" {
-		w.t.Errorf("%s: got %d to %q, want a 400 page", name, p.StatusCode, p.Header.Get("Location"))
+		f.t.Errorf("%s: got %d to %q, want a 400 page", name, p.StatusCode, p.Header.Get("Location"))
 	}
 	if !strings.Contains(p.Text, "<h1>") {
-		w.t.Errorf("%s: the page has no words for people", name)
+		f.t.Errorf("%s: the page has no heading", name)
 	}
 }
 
-// refused checks that an authorization request goes back with an error.
-func (w *world) refused(b *clitest.Browser, name, rawQuery, want string) *url.URL {
-	w.t.Helper()
+// expectRedirectError checks that an authorization request redirects to the application
+// with an error. It returns the redirect URL.
+func (f *fixture) expectRedirectError(b *clitest.Browser, name, rawQuery, want string) *url.URL {
+	f.t.Helper()
 	p := b.Get("/authorize?" + rawQuery)
 	to, err := p.Location()
 	if err != nil || p.StatusCode != http.StatusSeeOther {
-		w.t.Errorf("%s: got %d (%v), want a redirect", name, p.StatusCode, err)
+		f.t.Errorf("%s: got %d (%v), want a redirect", name, p.StatusCode, err)
 		return &url.URL{}
 	}
 	if to.Query().Get("error") != want || to.Query().Has("code") || to.Query().Get("error_description") == "" {
-		w.t.Errorf("%s: redirected to %s, want error=%s and no code", name, to, want)
+		f.t.Errorf("%s: redirected to %s, want error=%s and no code", name, to, want)
 	}
 	return to
 }
 
-// is checks an answer of an OAuth endpoint, in both vocabularies.
-func (w *world) is(name string, a clitest.Answer, status, code int, word string) {
-	w.t.Helper()
-	if a.StatusCode != status || a.Code() != code || a.String("error") != word {
-		w.t.Errorf("%s: got %d %d %q, want %d %d %q\n%s", name, a.StatusCode, a.Code(), a.String("error"), status, code, word, a.Text)
+// expectError checks the error of an OAuth endpoint: its status, our error code, and the
+// error of RFC 6749.
+func (f *fixture) expectError(name string, a clitest.Answer, status, code int, oauthError string) {
+	f.t.Helper()
+	if a.StatusCode != status || a.Code() != code || a.String("error") != oauthError {
+		f.t.Errorf("%s: got %d %d %q, want %d %d %q\n%s", name, a.StatusCode, a.Code(), a.String("error"), status, code, oauthError, a.Text)
 	}
 	if a.String("error_description") == "" || a.String("message") == "" {
-		w.t.Errorf("%s: no words in %s", name, a.Text)
+		f.t.Errorf("%s: no description in %s", name, a.Text)
 	}
 	if a.Header.Get("Cache-Control") != "no-store" {
-		w.t.Errorf("%s: Cache-Control is %q", name, a.Header.Get("Cache-Control"))
+		f.t.Errorf("%s: Cache-Control is %q", name, a.Header.Get("Cache-Control"))
 	}
 }
 
-func (w *world) grant(name string, a clitest.Answer) {
-	w.t.Helper()
-	w.is(name, a, 400, 400102, "invalid_grant")
+func (f *fixture) expectInvalidGrant(name string, a clitest.Answer) {
+	f.t.Helper()
+	f.expectError(name, a, 400, 400102, "invalid_grant")
 }
 
-func (w *world) invalid(name string, a clitest.Answer) {
-	w.t.Helper()
-	w.is(name, a, 400, 400101, "invalid_request")
+func (f *fixture) expectInvalidRequest(name string, a clitest.Answer) {
+	f.t.Helper()
+	f.expectError(name, a, 400, 400101, "invalid_request")
 }
 
-// alive says whether an access token works, or with which code it does not.
-func (w *world) alive(token string) int {
-	w.t.Helper()
-	return w.Call("GET", "/api/v1/me", token, "").Code()
+// tokenErrorCode calls the API with an access token and returns the error code, or 0 if
+// the token works.
+func (f *fixture) tokenErrorCode(token string) int {
+	f.t.Helper()
+	return f.Call("GET", "/api/v1/me", token, "").Code()
 }
 
-// soon is alive after a command, which is another process: on PostgreSQL the service
-// hears of what it did a moment later.
-func (w *world) soon(token string, want int) (got int) {
-	w.t.Helper()
-	clitest.WaitFor(func() bool { got = w.alive(token); return got == want })
+// waitForTokenErrorCode waits until the token has the error code, and returns the last
+// code. Use it after commands: they run in another process, and on PostgreSQL the service
+// sees their changes only after a notification.
+func (f *fixture) waitForTokenErrorCode(token string, want int) (got int) {
+	f.t.Helper()
+	clitest.WaitFor(func() bool { got = f.tokenErrorCode(token); return got == want })
 	return got
 }
 
-// off returns when the service has heard that an application was switched off.
-func (w *world) off(b *clitest.Browser, ask url.Values) {
-	w.t.Helper()
-	if !clitest.WaitFor(func() bool { return b.Get("/authorize?"+ask.Encode()).StatusCode == http.StatusBadRequest }) {
-		w.t.Error("an application that is switched off may ask all the same")
+// waitUntilDisabled waits until the service rejects authorization requests of an
+// application that a command has disabled.
+func (f *fixture) waitUntilDisabled(b *clitest.Browser, query url.Values) {
+	f.t.Helper()
+	if !clitest.WaitFor(func() bool { return b.Get("/authorize?"+query.Encode()).StatusCode == http.StatusBadRequest }) {
+		f.t.Error("authorization requests of a disabled application are accepted")
 	}
 }
 
-func with(values url.Values, changes ...string) url.Values {
+// withValues returns a copy of values with changes, given as names and new values in turn.
+// An empty new value removes the parameter.
+func withValues(values url.Values, changes ...string) url.Values {
 	changed := url.Values{}
 	for name, list := range values {
 		changed[name] = append([]string(nil), list...)

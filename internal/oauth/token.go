@@ -11,26 +11,26 @@ import (
 	"formulary/internal/store"
 )
 
-// Token is the answer of an exchange or a refresh.
+// Token is the result of Exchange and Refresh.
 type Token struct {
 	Access    string
 	Refresh   string
 	ExpiresIn int64 // seconds
 	Scopes    account.Scopes
-	User      string // the e-mail address of the account
+	User      string // email address of the account
 }
 
-var errClient = fault.New(fault.InvalidClient, "The client_id or the client_secret is not right.")
+var errClient = fault.New(fault.InvalidClient, "The client_id or client_secret is incorrect.")
 
-// decoyHash is compared with for applications that do not exist, so that they
-// take as long as those that do.
+// decoyHash is compared if the application does not exist, so that the response time does
+// not reveal whether it does.
 var decoyHash = account.Hash("")
 
-var errDisabled = fault.New(fault.InvalidGrant, "The application has been switched off.")
+var errDisabled = fault.New(fault.InvalidGrant, "The application is disabled.")
 
-// AuthenticateClient finds the application behind a client_id and its secret. A
-// public application has none, and must not send one. One that is switched off
-// is still who it is; it only gets nothing.
+// AuthenticateClient returns the application with the given client_id and secret. Public
+// applications have no secret and must not send one. Disabled applications are
+// authenticated too, but Exchange, Refresh and Introspect give them nothing.
 func (s *Service) AuthenticateClient(ctx context.Context, id, secret string) (account.Application, error) {
 	app, hashes, err := s.store.AppCredentials(ctx, id)
 	if err != nil && !errors.Is(err, fault.NotFound) {
@@ -42,125 +42,125 @@ func (s *Service) AuthenticateClient(ctx context.Context, id, secret string) (ac
 	if len(hashes) == 0 {
 		hashes = []string{decoyHash}
 	}
-	presented, right := account.Hash(secret), false
+	presentedHash, isCorrect := account.Hash(secret), false
 	for _, hash := range hashes {
-		if account.EqualHash(hash, presented) {
-			right = true
+		if account.EqualHash(hash, presentedHash) {
+			isCorrect = true
 		}
 	}
-	if err != nil || !right || secret == "" || app.Public {
+	if err != nil || !isCorrect || secret == "" || app.Public {
 		return account.Application{}, errClient
 	}
 	return app, nil
 }
 
-// Exchange turns an authorization code into tokens.
+// Exchange exchanges an authorization code for tokens.
 func (s *Service) Exchange(ctx context.Context, app account.Application, code, redirectURI, verifier string) (Token, error) {
 	if app.Disabled {
 		return Token{}, errDisabled
 	}
 	key, ok := account.ParseSecret(account.Code, code)
 	if !ok {
-		return Token{}, fault.New(fault.InvalidGrant, "This is not an authorization code of ours.")
+		return Token{}, fault.New(fault.InvalidGrant, "The authorization code is invalid.")
 	}
 	r := store.CodeExchange{Code: key, AppID: app.ID, RedirectURI: redirectURI}
 	if verifier != "" {
 		if !account.ValidVerifier(verifier) {
-			return Token{}, fault.New(fault.InvalidGrant, "code_verifier must be 43 to 128 letters, digits or -._~")
+			return Token{}, fault.New(fault.InvalidGrant, "code_verifier must be 43 to 128 characters: letters, digits and -._~")
 		}
 		r.Challenge = account.Challenge(verifier)
 	}
-	// Such a value matches nothing that was registered, and not every database
-	// would take it.
+	// Such a value cannot have been registered, and PostgreSQL does not accept NUL
+	// characters.
 	if !account.IsSingleLine(redirectURI) {
-		return Token{}, fault.New(fault.InvalidGrant, "redirect_uri is not the one of the authorization request.")
+		return Token{}, fault.New(fault.InvalidGrant, "redirect_uri does not match the authorization request.")
 	}
 	now := s.now()
 	r.Access = account.NewSecret(account.AccessToken, key.Account, now)
 	r.Refresh = account.NewSecret(account.RefreshToken, key.Account, now)
-	r.ExpiresAt = now.Add(s.life.Access)
+	r.ExpiresAt = now.Add(s.lifetimes.Access)
 	grant, err := s.store.ExchangeCode(ctx, r, now)
 	if err != nil {
 		return Token{}, err
 	}
-	return s.token(r.Access.Text, r.Refresh.Text, grant), nil
+	return s.newToken(r.Access.Text, r.Refresh.Text, grant), nil
 }
 
-func (s *Service) token(access, refresh string, grant store.TokenGrant) Token {
+func (s *Service) newToken(access, refresh string, grant store.TokenGrant) Token {
 	return Token{
-		Access: access, Refresh: refresh, ExpiresIn: int64(s.life.Access / time.Second),
+		Access: access, Refresh: refresh, ExpiresIn: int64(s.lifetimes.Access / time.Second),
 		Scopes: grant.Scopes, User: grant.Email,
 	}
 }
 
-// Refresh issues a new access token. The refresh token stays the same for an
-// application with a secret: clients store it once. A public one gets a new
-// refresh token each time. scope, if not empty, narrows the new access token.
+// Refresh issues a new access token. For an application with a secret the refresh token
+// stays the same: clients store it once. A public application gets a new refresh token
+// each time. If scope is not empty, the new access token is limited to it.
 func (s *Service) Refresh(ctx context.Context, app account.Application, refreshToken, scope string) (Token, error) {
 	if app.Disabled {
 		return Token{}, errDisabled
 	}
 	key, ok := account.ParseSecret(account.RefreshToken, refreshToken)
 	if !ok {
-		return Token{}, fault.New(fault.InvalidGrant, "This is not a refresh token of ours.")
+		return Token{}, fault.New(fault.InvalidGrant, "The refresh token is invalid.")
 	}
 	if err := s.limitRefresh(ctx, key, app.ID); err != nil {
 		return Token{}, err
 	}
-	asked, unknown := account.ParseScopes(scope)
+	requested, unknown := account.ParseScopes(scope)
 	if unknown != "" {
-		return Token{}, fault.New(fault.InvalidScope, "%s is not a scope.", printable(unknown))
+		return Token{}, fault.New(fault.InvalidScope, "Unknown scope: %s.", printable(unknown))
 	}
 	choose := func(granted account.Scopes) (account.Scopes, error) {
 		granted = granted.Intersect(app.Scopes)
 		if len(granted) == 0 {
 			return nil, fault.New(fault.UnauthorizedClient, "The application is no longer registered for any of the granted scopes.")
 		}
-		if len(asked) == 0 {
+		if len(requested) == 0 {
 			return granted, nil
 		}
-		if beyond := asked.FirstNotIn(granted); beyond != "" {
-			return nil, fault.New(fault.InvalidScope, "%s was not granted.", beyond)
+		if notAllowed := requested.FirstNotIn(granted); notAllowed != "" {
+			return nil, fault.New(fault.InvalidScope, "The scope %s was not granted.", notAllowed)
 		}
-		return asked, nil
+		return requested, nil
 	}
 	now := s.now()
 	r := store.RefreshRequest{
-		Token: key, AppID: app.ID, Access: account.NewSecret(account.AccessToken, key.Account, now), ExpiresAt: now.Add(s.life.Access),
-		Scopes: choose, UsedSince: now.Add(-s.life.RefreshIdle), UsedStep: s.usedStep(),
+		Token: key, AppID: app.ID, Access: account.NewSecret(account.AccessToken, key.Account, now), ExpiresAt: now.Add(s.lifetimes.Access),
+		Scopes: choose, UsedSince: now.Add(-s.lifetimes.RefreshIdle), UsedStep: s.refreshUsedPrecision(),
 	}
-	answered := refreshToken
+	returnedToken := refreshToken
 	if app.Public {
 		secret := account.NewSecret(account.RefreshToken, key.Account, now)
-		r.Next, answered = &secret, secret.Text
+		r.Next, returnedToken = &secret, secret.Text
 	}
 	grant, err := s.store.Refresh(ctx, r, now)
 	if err != nil {
 		return Token{}, err
 	}
-	return s.token(r.Access.Text, answered, grant), nil
+	return s.newToken(r.Access.Text, returnedToken, grant), nil
 }
 
-// limitRefresh counts a refresh against its grant. It reads which one that is outside
-// the writing transaction, so that a flood of refused requests holds up no writer. An
-// unknown token counts for nobody, and is refused soon.
+// limitRefresh counts a refresh against the rate limit of its grant. It looks up the grant
+// outside the write transaction, so that refused requests do not block writers. Unknown
+// tokens are not counted; the caller rejects them.
 func (s *Service) limitRefresh(ctx context.Context, key account.SecretRef, appID string) error {
-	if s.refresh == nil {
+	if s.refreshLimiter == nil {
 		return nil
 	}
 	grant, err := s.store.RefreshGrant(ctx, key, appID)
 	if err != nil {
-		return firstNonEmpty(err, nil)
+		return replaceNotFound(err, nil)
 	}
-	if _, wait, ok := s.refresh.Allow(grant); !ok {
+	if _, wait, ok := s.refreshLimiter.Allow(grant); !ok {
 		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
 	return nil
 }
 
-// Revoke ends a token of the application (RFC 7009). A refresh token takes its
-// access tokens along. What is not the application's own is left alone, and
-// that is no error.
+// Revoke revokes a token of the application (RFC 7009). Revoking a refresh token revokes
+// its access tokens too. Tokens of other applications and unknown tokens are ignored
+// without an error.
 func (s *Service) Revoke(ctx context.Context, app account.Application, token string) error {
 	if key, ok := account.ParseSecret(account.AccessToken, token); ok {
 		return s.store.RevokeAccess(ctx, key, app.ID)
@@ -171,7 +171,7 @@ func (s *Service) Revoke(ctx context.Context, app account.Application, token str
 	return nil
 }
 
-// TokenInfo is what introspection tells (RFC 7662); nil means not active.
+// TokenInfo is the result of introspection (RFC 7662).
 type TokenInfo struct {
 	Scopes    account.Scopes
 	Email     string
@@ -180,11 +180,13 @@ type TokenInfo struct {
 	CreatedAt time.Time
 	ExpiresAt time.Time
 
-	Hash string           // of an access token, and
-	Mark store.Generation // when this was true of it, for what is made of it
+	// For caches; only set for access tokens.
+	Hash string           // hash of the token
+	Mark store.Generation // cache generation in which the result is valid
 }
 
-// Introspect tells an application about a token of its own.
+// Introspect returns information about a token of the application, or nil if the token is
+// not active or belongs to another application.
 func (s *Service) Introspect(ctx context.Context, app account.Application, token string) (*TokenInfo, error) {
 	now := s.now()
 	if app.Disabled {
@@ -193,7 +195,7 @@ func (s *Service) Introspect(ctx context.Context, app account.Application, token
 	if key, ok := account.ParseSecret(account.AccessToken, token); ok {
 		b, err := s.store.AccessToken(ctx, key)
 		if err != nil {
-			return nil, firstNonEmpty(err, nil)
+			return nil, replaceNotFound(err, nil)
 		}
 		if b.App.ID != app.ID || !b.AppLive || !b.ConsentLive || !b.PersonFound || b.Person.Disabled || !now.Before(b.ExpiresAt) {
 			return nil, nil
@@ -201,33 +203,33 @@ func (s *Service) Introspect(ctx context.Context, app account.Application, token
 		return &TokenInfo{b.Scopes, b.Person.Email, b.Person.ID, "Bearer", b.CreatedAt, b.ExpiresAt, key.Hash, b.Mark}, nil
 	}
 	if key, ok := account.ParseSecret(account.RefreshToken, token); ok {
-		info, err := s.store.RefreshInfo(ctx, key, app.ID, now.Add(-s.life.RefreshIdle))
+		info, err := s.store.RefreshInfo(ctx, key, app.ID, now.Add(-s.lifetimes.RefreshIdle))
 		if err != nil {
-			return nil, firstNonEmpty(err, nil)
+			return nil, replaceNotFound(err, nil)
 		}
 		return &TokenInfo{
 			Scopes: info.Scopes, Email: info.Person.Email, UserID: info.Person.ID, Kind: "refresh_token",
-			CreatedAt: info.CreatedAt, ExpiresAt: info.UsedAt.Add(s.life.RefreshIdle),
+			CreatedAt: info.CreatedAt, ExpiresAt: info.UsedAt.Add(s.lifetimes.RefreshIdle),
 		}, nil
 	}
 	return nil, nil
 }
 
-// firstNonEmpty replaces "not found" and passes every other error on.
-func firstNonEmpty(err, replacement error) error {
+// replaceNotFound returns the replacement for fault.NotFound, and other errors unchanged.
+func replaceNotFound(err, replacement error) error {
 	if errors.Is(err, fault.NotFound) {
 		return replacement
 	}
 	return err
 }
 
-// ConnectedApps lists the applications that can act for a person now.
+// ConnectedApps lists the applications that have access to the account.
 func (s *Service) ConnectedApps(ctx context.Context, owner string) ([]store.ConnectedApp, error) {
 	now := s.now()
-	return s.store.ConnectedApps(ctx, owner, now.Add(-s.life.RefreshIdle), now.Add(-s.life.Code))
+	return s.store.ConnectedApps(ctx, owner, now.Add(-s.lifetimes.RefreshIdle), now.Add(-s.lifetimes.Code))
 }
 
-// Disconnect ends all that an application holds of a person.
+// Disconnect revokes all grants, codes and tokens of the application for the account.
 func (s *Service) Disconnect(ctx context.Context, owner, appID string) error {
 	return s.store.Disconnect(ctx, owner, appID, s.now())
 }

@@ -15,25 +15,28 @@ import (
 
 const tokenPath = "/api/oauth2/token"
 
+// TestToken covers lines 37 to 50, 52 to 54 and 56 to 59 of the checklist: the token
+// endpoint.
 func TestToken(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		b := w.signedIn(ada)
-		fresh := func() string { return w.code(b, w.app.AuthorizeURL("forms:read,responses:read")) }
+	runOnEachStore(t, func(t *testing.T, f *fixture) {
+		b := f.signIn(ada)
+		newCode := func() string { return f.obtainCode(b, f.app.AuthorizeURL("forms:read,responses:read")) }
 
-		// 37, 38: exactly six fields.
-		a := w.Form(tokenPath, w.app.Exchange(fresh()))
-		token := w.MustToken(a)
-		if len(a.Body) != 6 || token.Type != "Bearer" || token.Expires != 3600 || token.Scope != "forms:read,responses:read" || token.User != ada {
-			t.Errorf("37 got %s", a.Text)
+		// 37, 38: the response has exactly six fields.
+		a := f.Form(tokenPath, f.app.Exchange(newCode()))
+		token := f.MustToken(a)
+		want := clitest.Token{Access: token.Access, Refresh: token.Refresh, Type: "Bearer", Expires: 3600, Scope: "forms:read,responses:read", User: ada}
+		if token != want || len(a.Body) != 6 {
+			t.Errorf("37 got %s, want %+v", a.Text, want)
 		}
 		if a.Header.Get("Cache-Control") != "no-store" || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
 			t.Errorf("38 headers: %v", a.Header)
 		}
-		if w.alive(token.Access) != 0 {
+		if f.tokenErrorCode(token.Access) != 0 {
 			t.Error("37 the token does not work")
 		}
-		// 57: 256 random bits behind each prefix.
-		for prefix, secret := range map[string]string{"fma_": token.Access, "fmr_": token.Refresh, "fms_": w.app.Secret, "fmc_": fresh()} {
+		// 57: secrets have a prefix and at least 256 bits.
+		for prefix, secret := range map[string]string{"fma_": token.Access, "fmr_": token.Refresh, "fms_": f.app.Secret, "fmc_": newCode()} {
 			body, ok := strings.CutPrefix(secret, prefix)
 			raw, err := base64.RawURLEncoding.DecodeString(body)
 			if !ok || err != nil || len(raw) < 32 {
@@ -41,146 +44,149 @@ func TestToken(t *testing.T) {
 			}
 		}
 		// 39: GET.
-		if a := w.Call("GET", tokenPath, "", ""); a.StatusCode != 405 || a.Code() != 405001 || a.Header.Get("Allow") != "POST" {
+		if a := f.Call("GET", tokenPath, "", ""); a.StatusCode != 405 || a.Code() != 405001 || a.Header.Get("Allow") != "POST" {
 			t.Errorf("39 GET: %d %s", a.StatusCode, a.Text)
 		}
-		// 40: other content types; nothing is consumed.
-		code := fresh()
-		for _, kind := range []string{"application/json", "multipart/form-data; boundary=x", "text/plain", ""} {
-			r, err := http.NewRequest("POST", w.URL+tokenPath, strings.NewReader(w.app.Exchange(code).Encode()))
+		// 40: other content types are rejected and do not use up the code.
+		code := newCode()
+		for _, contentType := range []string{"application/json", "multipart/form-data; boundary=x", "text/plain", ""} {
+			r, err := http.NewRequest("POST", f.URL+tokenPath, strings.NewReader(f.app.Exchange(code).Encode()))
 			if err != nil {
 				t.Fatal(err)
 			}
-			r.Header.Set("Content-Type", kind)
-			w.is("40 as "+kind, w.Do(r), 415, 415001, "invalid_request")
+			r.Header.Set("Content-Type", contentType)
+			f.expectError("40 as "+contentType, f.Do(r), 415, 415001, "invalid_request")
 		}
-		// 41: nothing is read from the query.
-		w.invalid("41 all in the query", w.Form(tokenPath+"?"+w.app.Exchange(code).Encode(), nil))
-		w.invalid("41 secret in the query", w.Form(tokenPath+"?client_secret="+w.app.Secret, with(w.app.Exchange(code), "client_secret", "")))
-		// 42: a field twice.
-		for name := range w.app.Exchange(code) {
-			twice := w.app.Exchange(code)
+		// 41: parameters in the query are ignored.
+		f.expectInvalidRequest("41 all in the query", f.Form(tokenPath+"?"+f.app.Exchange(code).Encode(), nil))
+		f.expectInvalidRequest("41 secret in the query", f.Form(tokenPath+"?client_secret="+f.app.Secret, withValues(f.app.Exchange(code), "client_secret", "")))
+		// 42: repeated parameters.
+		for name := range f.app.Exchange(code) {
+			twice := f.app.Exchange(code)
 			twice.Add(name, "again")
-			w.invalid("42 "+name+" twice", w.Form(tokenPath, twice))
+			f.expectInvalidRequest("42 "+name+" twice", f.Form(tokenPath, twice))
 		}
-		// 43: each missing field.
-		for name := range w.app.Exchange(code) {
-			w.invalid("43 without "+name, w.Form(tokenPath, with(w.app.Exchange(code), name, "")))
+		// 43: missing parameters.
+		for name := range f.app.Exchange(code) {
+			f.expectInvalidRequest("43 without "+name, f.Form(tokenPath, withValues(f.app.Exchange(code), name, "")))
 		}
-		// 44: other grants.
+		// 44: other grant types.
 		for _, grant := range []string{"password", "client_credentials", "implicit", "urn:ietf:params:oauth:grant-type:device_code"} {
-			w.is("44 "+grant, w.Form(tokenPath, with(w.app.Exchange(code), "grant_type", grant)), 400, 400103, "unsupported_grant_type")
+			f.expectError("44 "+grant, f.Form(tokenPath, withValues(f.app.Exchange(code), "grant_type", grant)), 400, 400103, "unsupported_grant_type")
 		}
-		// 45, 46: a wrong secret and an unknown client look the same.
-		wrong := w.Form(tokenPath, with(w.app.Exchange(code), "client_secret", "fms_wrong"))
-		w.is("45 wrong secret", wrong, 401, 401101, "invalid_client")
-		unknown := w.Form(tokenPath, with(w.app.Exchange(code), "client_id", "app_01k9z8m7q3e4r5t6y7v8w9x0a1"))
-		w.is("46 unknown client", unknown, 401, 401101, "invalid_client")
+		// 45, 46: a wrong secret and an unknown client get the same response.
+		wrong := f.Form(tokenPath, withValues(f.app.Exchange(code), "client_secret", "fms_wrong"))
+		f.expectError("45 wrong secret", wrong, 401, 401101, "invalid_client")
+		unknown := f.Form(tokenPath, withValues(f.app.Exchange(code), "client_id", "app_01k9z8m7q3e4r5t6y7v8w9x0a1"))
+		f.expectError("46 unknown client", unknown, 401, 401101, "invalid_client")
 		if wrong.Text != unknown.Text {
 			t.Errorf("46 %s is not %s", unknown.Text, wrong.Text)
 		}
-		w.is("46 no client id", w.Form(tokenPath, with(w.app.Exchange(code), "client_id", "\x00\xff")), 401, 401101, "invalid_client")
-		basic := func(user, password string) string {
+		f.expectError("46 invalid client ID", f.Form(tokenPath, withValues(f.app.Exchange(code), "client_id", "\x00\xff")), 401, 401101, "invalid_client")
+		basicAuth := func(user, password string) string {
 			return "Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
 		}
-		bare := with(w.app.Exchange(code), "client_id", "", "client_secret", "")
-		wrongBasic := w.Form(tokenPath, bare, basic(w.app.ID, "fms_wrong"))
-		w.is("45 wrong Basic", wrongBasic, 401, 401101, "invalid_client")
-		if !strings.HasPrefix(wrongBasic.Header.Get("WWW-Authenticate"), "Basic ") {
-			t.Errorf("45 WWW-Authenticate is %q", wrongBasic.Header.Get("WWW-Authenticate"))
+		noClient := withValues(f.app.Exchange(code), "client_id", "", "client_secret", "")
+		wrongBasicAuth := f.Form(tokenPath, noClient, basicAuth(f.app.ID, "fms_wrong"))
+		f.expectError("45 wrong Basic", wrongBasicAuth, 401, 401101, "invalid_client")
+		if !strings.HasPrefix(wrongBasicAuth.Header.Get("WWW-Authenticate"), "Basic ") {
+			t.Errorf("45 WWW-Authenticate is %q", wrongBasicAuth.Header.Get("WWW-Authenticate"))
 		}
-		// 48: both ways at once.
-		w.invalid("48 Basic and body", w.Form(tokenPath, w.app.Exchange(code), basic(w.app.ID, w.app.Secret)))
-		w.invalid("48 Basic and another client_id", w.Form(tokenPath, with(bare, "client_id", w.public.ID), basic(w.app.ID, w.app.Secret)))
-		w.invalid("48 Bearer", w.Form(tokenPath, w.app.Exchange(code), "Authorization: Bearer x"))
+		// 48: two authentication methods at once.
+		f.expectInvalidRequest("48 Basic and body", f.Form(tokenPath, f.app.Exchange(code), basicAuth(f.app.ID, f.app.Secret)))
+		f.expectInvalidRequest("48 Basic and another client_id", f.Form(tokenPath, withValues(noClient, "client_id", f.public.ID), basicAuth(f.app.ID, f.app.Secret)))
+		f.expectInvalidRequest("48 Bearer", f.Form(tokenPath, f.app.Exchange(code), "Authorization: Bearer x"))
 		// 59: too large.
-		w.is("59 large body", w.Form(tokenPath, with(w.app.Exchange(code), "padding", strings.Repeat("x", 70_000))), 413, 413001, "invalid_request")
-		// 49, 47: after all that, the code is still good, and Basic works.
-		w.MustToken(w.Form(tokenPath, bare, basic(w.app.ID, w.app.Secret)))
+		f.expectError("59 large body", f.Form(tokenPath, withValues(f.app.Exchange(code), "padding", strings.Repeat("x", 70_000))), 413, 413001, "invalid_request")
+		// 47, 49: the failed requests did not use up the code, and Basic works.
+		f.MustToken(f.Form(tokenPath, noClient, basicAuth(f.app.ID, f.app.Secret)))
 
-		// 50, 52, 53.
-		w.grant("50 garbage", w.Form(tokenPath, w.app.Exchange("garbage")))
-		w.grant("50 access token as code", w.Form(tokenPath, w.app.Exchange(token.Access)))
-		code = fresh()
-		altered := code[:len(code)-4] + map[bool]string{true: "AAAA", false: "BBBB"}[!strings.HasSuffix(code, "AAAA")]
-		w.grant("50 altered code", w.Form(tokenPath, w.app.Exchange(altered)))
-		other := w.AddApp(bob, callback)
-		w.grant("52 another client's code", w.Form(tokenPath, other.Exchange(code)))
-		w.grant("53 other redirect_uri", w.Form(tokenPath, with(w.app.Exchange(code), "redirect_uri", "https://app.example.com/other")))
-		w.grant("53 no database takes it", w.Form(tokenPath, with(w.app.Exchange(code), "redirect_uri", "\x00")))
-		// 58: scope here has no meaning.
-		if got := w.MustToken(w.Form(tokenPath, with(w.app.Exchange(code), "scope", "forms:write"))); got.Scope != "forms:read,responses:read" {
+		// 50, 52, 53: invalid codes and redirect URIs.
+		f.expectInvalidGrant("50 garbage", f.Form(tokenPath, f.app.Exchange("garbage")))
+		f.expectInvalidGrant("50 access token as code", f.Form(tokenPath, f.app.Exchange(token.Access)))
+		code = newCode()
+		altered := code[:len(code)-4] + "AAAA"
+		if altered == code {
+			altered = code[:len(code)-4] + "BBBB"
+		}
+		f.expectInvalidGrant("50 altered code", f.Form(tokenPath, f.app.Exchange(altered)))
+		other := f.AddApp(bob, callback)
+		f.expectInvalidGrant("52 another client's code", f.Form(tokenPath, other.Exchange(code)))
+		f.expectInvalidGrant("53 other redirect_uri", f.Form(tokenPath, withValues(f.app.Exchange(code), "redirect_uri", "https://app.example.com/other")))
+		f.expectInvalidGrant("53 redirect_uri with NUL", f.Form(tokenPath, withValues(f.app.Exchange(code), "redirect_uri", "\x00")))
+		// 58: scope is ignored.
+		if got := f.MustToken(f.Form(tokenPath, withValues(f.app.Exchange(code), "scope", "forms:write"))); got.Scope != "forms:read,responses:read" {
 			t.Errorf("58 granted %q", got.Scope)
 		}
-		// 54: replay kills what the first use gave; another client's replay does not.
-		code = fresh()
-		first := w.Exchange(w.app, code)
-		w.grant("54 replay by another client", w.Form(tokenPath, other.Exchange(code)))
-		if w.alive(first.Access) != 0 {
-			t.Error("54 another client's replay ended the token")
+		// 54: replay of a code revokes its tokens; replay by another application does not.
+		code = newCode()
+		first := f.Exchange(f.app, code)
+		f.expectInvalidGrant("54 replay by another client", f.Form(tokenPath, other.Exchange(code)))
+		if f.tokenErrorCode(first.Access) != 0 {
+			t.Error("54 replay by another client revoked the token")
 		}
-		w.grant("54 replay", w.Form(tokenPath, w.app.Exchange(code)))
-		if got := w.alive(first.Access); got != 401001 {
+		f.expectInvalidGrant("54 replay", f.Form(tokenPath, f.app.Exchange(code)))
+		if got := f.tokenErrorCode(first.Access); got != 401001 {
 			t.Errorf("54 the first access token gives %d", got)
 		}
-		w.grant("54 the first refresh token", w.Form("/api/oauth2/refresh", w.app.Refresh(first.Refresh)))
-		// 56: withdrawn before the exchange.
-		code = fresh()
-		if p := b.Post("/connections/"+w.app.ID+"/disconnect", nil); p.StatusCode != 303 {
+		f.expectInvalidGrant("54 the first refresh token", f.Form("/api/oauth2/refresh", f.app.Refresh(first.Refresh)))
+		// 56: the application is disconnected before the exchange.
+		code = newCode()
+		if p := b.Post("/connections/"+f.app.ID+"/disconnect", nil); p.StatusCode != 303 {
 			t.Fatalf("56 disconnect: %d", p.StatusCode)
 		}
-		w.grant("56 withdrawn", w.Form(tokenPath, w.app.Exchange(code)))
+		f.expectInvalidGrant("56 disconnected", f.Form(tokenPath, f.app.Exchange(code)))
 	})
 }
 
-// 51: an expired code.
+// TestCodeExpiry covers line 51: codes expire.
 func TestCodeExpiry(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		code := w.code(w.signedIn(ada), w.app.AuthorizeURL("forms:read"))
+	runOnEachStore(t, func(t *testing.T, f *fixture) {
+		code := f.obtainCode(f.signIn(ada), f.app.AuthorizeURL("forms:read"))
 		issued := time.Now()
-		// A wrong redirect_uri does not use the code up, so this only waits; not so often
-		// that the limit of requests has something to say.
+		// A wrong redirect_uri does not use up the code. Requests every 10 ms stay below the
+		// rate limit.
 		for ; time.Since(issued) < 1100*time.Millisecond; time.Sleep(10 * time.Millisecond) {
-			w.grant("51 while waiting", w.Form(tokenPath, with(w.app.Exchange(code), "redirect_uri", "https://app.example.com/other")))
+			f.expectInvalidGrant("51 while waiting", f.Form(tokenPath, withValues(f.app.Exchange(code), "redirect_uri", "https://app.example.com/other")))
 		}
-		w.grant("51 expired", w.Form(tokenPath, w.app.Exchange(code)))
+		f.expectInvalidGrant("51 expired", f.Form(tokenPath, f.app.Exchange(code)))
 	}, "--code-ttl=1s")
 }
 
-// 55: of many at once, exactly one.
+// TestCodeRace covers line 55: of many concurrent exchanges of a code, one succeeds.
 func TestCodeRace(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		b := w.signedIn(ada)
+	runOnEachStore(t, func(t *testing.T, f *fixture) {
+		b := f.signIn(ada)
 		for range 5 {
-			code := w.code(b, w.app.AuthorizeURL("forms:read"))
-			answers := make([]clitest.Answer, 32)
-			var all sync.WaitGroup
-			for i := range answers {
-				all.Go(func() { answers[i] = w.Form(tokenPath, w.app.Exchange(code)) })
+			code := f.obtainCode(b, f.app.AuthorizeURL("forms:read"))
+			results := make([]clitest.Answer, 32)
+			var requests sync.WaitGroup
+			for i := range results {
+				requests.Go(func() { results[i] = f.Form(tokenPath, f.app.Exchange(code)) })
 			}
-			all.Wait()
-			won := 0
-			for _, a := range answers {
+			requests.Wait()
+			succeeded := 0
+			for _, a := range results {
 				if a.StatusCode == 200 {
-					won++
+					succeeded++
 				} else {
-					w.grant("55 the others", a)
+					f.expectInvalidGrant("55 other exchanges", a)
 				}
 			}
-			if won != 1 {
-				t.Errorf("55 %d won", won)
+			if succeeded != 1 {
+				t.Errorf("55 %d exchanges succeeded, want 1", succeeded)
 			}
 		}
 	})
 }
 
-// 61: guessing secrets is limited, and only for the one who guesses.
+// TestSecretGuessing covers line 61: guessing secrets is limited per client address.
 func TestSecretGuessing(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		body := with(w.app.Refresh("x"), "client_secret", "fms_guess")
+	runOnEachStore(t, func(t *testing.T, f *fixture) {
+		body := withValues(f.app.Refresh("x"), "client_secret", "fms_guess")
 		limited := false
 		for range 100 {
-			a := w.Form("/api/oauth2/refresh", body, "X-Forwarded-For: 192.0.2.1")
+			a := f.Form("/api/oauth2/refresh", body, "X-Forwarded-For: 192.0.2.1")
 			if a.StatusCode == 429 {
 				limited = true
 				if a.Header.Get("Retry-After") == "" || a.Code() != 429001 {
@@ -188,48 +194,49 @@ func TestSecretGuessing(t *testing.T) {
 				}
 				break
 			}
-			w.is("61 guess", a, 401, 401101, "invalid_client")
+			f.expectError("61 guess", a, 401, 401101, "invalid_client")
 		}
 		if !limited {
-			t.Error("61 a hundred guesses and no limit")
+			t.Error("61 no limit after 100 guesses")
 		}
-		a := w.Form("/api/oauth2/refresh", w.app.Refresh("x"), "X-Forwarded-For: 192.0.2.2")
-		w.grant("61 another address", a)
+		a := f.Form("/api/oauth2/refresh", f.app.Refresh("x"), "X-Forwarded-For: 192.0.2.2")
+		f.expectInvalidGrant("61 another address", a)
 	}, "--trusted-proxies=127.0.0.1")
 }
 
-// 99: a dump of the database and of the log holds no secret.
+// TestNoSecretAtRest covers line 99: neither a backup of the database nor the log contains
+// a secret.
 func TestNoSecretAtRest(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		b := w.signedIn(ada)
-		code := w.code(b, w.app.AuthorizeURL("forms:read"))
-		token := w.Exchange(w.app, code)
-		renewed := w.MustToken(w.Form("/api/oauth2/refresh", w.app.Refresh(token.Refresh)))
-		w.Call("GET", "/api/v1/me?access_token="+renewed.Access, renewed.Access, "")
-		ticket := b.ConsentRequest(w.app.AuthorizeURL("forms:read"))
-		base, _ := url.Parse(w.URL)
+	runOnEachStore(t, func(t *testing.T, f *fixture) {
+		b := f.signIn(ada)
+		code := f.obtainCode(b, f.app.AuthorizeURL("forms:read"))
+		token := f.Exchange(f.app, code)
+		refreshed := f.MustToken(f.Form("/api/oauth2/refresh", f.app.Refresh(token.Refresh)))
+		f.Call("GET", "/api/v1/me?access_token="+refreshed.Access, refreshed.Access, "")
+		ticket := b.ConsentRequest(f.app.AuthorizeURL("forms:read"))
+		base, _ := url.Parse(f.URL)
 		secrets := []string{
-			clitest.Password, code, token.Access, token.Refresh, renewed.Access, w.app.Secret, ticket,
+			clitest.Password, code, token.Access, token.Refresh, refreshed.Access, f.app.Secret, ticket,
 		}
 		for _, cookie := range b.Jar.Cookies(base) {
 			secrets = append(secrets, cookie.Value)
 		}
 		file := t.TempDir() + "/dump"
-		w.Command("", "backup", file)
-		w.Stop()
-		dump := unpack(t, file)
-		if w.Place.Engine == "sqlite" {
-			dump = append(dump, w.DataFile("formulary.db")...)
+		f.Command("", "backup", file)
+		f.Stop()
+		dump := readGzip(t, file)
+		if f.Place.Engine == "sqlite" {
+			dump = append(dump, f.DataFile("formulary.db")...)
 		}
 		if !bytes.Contains(dump, []byte(ada)) {
-			t.Fatal("99 the dump does not even hold the account")
+			t.Fatal("99 the backup does not contain the account")
 		}
 		for _, secret := range secrets {
 			if bytes.Contains(dump, []byte(secret)) {
-				t.Errorf("99 the database holds %.8s…", secret)
+				t.Errorf("99 the database contains %.8s…", secret)
 			}
-			if strings.Contains(w.Log(), secret) {
-				t.Errorf("99 the log holds %.8s…", secret)
+			if strings.Contains(f.Log(), secret) {
+				t.Errorf("99 the log contains %.8s…", secret)
 			}
 		}
 	})

@@ -13,32 +13,33 @@ import (
 	"time"
 )
 
-// certificateCheck is how often, at most, handshakes look whether the files of
-// the certificate have changed.
-const certificateCheck = 2 * time.Second
+// certificateCheckInterval is the minimum time between two checks of the certificate
+// files. TLS handshakes trigger the checks.
+const certificateCheckInterval = 2 * time.Second
 
-// certificate is a TLS certificate that follows its files: once they are replaced
-// on disk, new connections get the new one. A pair that cannot be used, such as
-// one of which only half is written, leaves the old certificate in place.
+// certificate is a TLS certificate that is reloaded when its files change on disk. New
+// connections then get the new certificate. If the new files are unusable, such as half
+// written ones, the old certificate stays in use.
 type certificate struct {
 	certFile, keyFile string
 	log               *slog.Logger
 	now               func() time.Time
 	current           atomic.Pointer[tls.Certificate]
 
-	mu      sync.Mutex
-	checked time.Time
-	loaded  certificateFiles  // what current was read from
-	refused *certificateFiles // what was last warned about; nil: nothing
+	mu          sync.Mutex
+	checkedAt   time.Time
+	loadedFiles certificateFiles  // the files that current was read from
+	failedFiles *certificateFiles // the last files that could not be loaded; nil: none
 }
 
-// certificateFiles identify the contents of the files without reading them.
+// certificateFiles describes the two files, so that a change is noticed without reading
+// them. The description of a missing file is nil.
 type certificateFiles struct {
 	cert, key os.FileInfo
 }
 
 func newCertificate(certFile, keyFile string, log *slog.Logger, now func() time.Time) (*certificate, error) {
-	c := &certificate{certFile: certFile, keyFile: keyFile, log: log, now: now, checked: now()}
+	c := &certificate{certFile: certFile, keyFile: keyFile, log: log, now: now, checkedAt: now()}
 	files, err := c.stat()
 	if err == nil {
 		err = c.load(files)
@@ -49,21 +50,21 @@ func newCertificate(certFile, keyFile string, log *slog.Logger, now func() time.
 	return c, nil
 }
 
-// get is for tls.Config.GetCertificate.
+// get implements tls.Config.GetCertificate.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-	// One handshake looks at the files, the others do not wait for it.
+	// TryLock: one handshake checks the files, concurrent ones do not wait for it.
 	if c.mu.TryLock() {
-		if now := c.now(); now.Sub(c.checked) >= certificateCheck {
-			c.checked = now
-			c.follow(false)
+		if now := c.now(); now.Sub(c.checkedAt) >= certificateCheckInterval {
+			c.checkedAt = now
+			c.reload(false)
 		}
 		c.mu.Unlock()
 	}
 	return c.current.Load(), nil
 }
 
-// reloadOnHangup reads the files again on SIGHUP, where the platform has it,
-// until ctx ends.
+// reloadOnHangup reloads the files on every SIGHUP until ctx ends. Platforms without
+// SIGHUP never send it.
 func (c *certificate) reloadOnHangup(ctx context.Context) {
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
@@ -74,18 +75,18 @@ func (c *certificate) reloadOnHangup(ctx context.Context) {
 			return
 		case <-hangup:
 			c.mu.Lock()
-			c.follow(true)
+			c.reload(true)
 			c.mu.Unlock()
 		}
 	}
 }
 
-// follow loads the files if they changed, or in any case when asked to. It warns
-// once for each broken pair, and tries it again until it is complete.
-func (c *certificate) follow(always bool) {
+// reload loads the files if they changed or force is set. It logs one warning for each
+// unusable pair and retries the pair on the next call. The caller holds mu.
+func (c *certificate) reload(force bool) {
 	files, err := c.stat()
 	if err == nil {
-		if !always && files.same(c.loaded) {
+		if !force && files.equal(c.loadedFiles) {
 			return
 		}
 		err = c.load(files)
@@ -93,13 +94,13 @@ func (c *certificate) follow(always bool) {
 	if err == nil {
 		leaf := c.current.Load().Leaf
 		c.log.Info("TLS certificate reloaded", "serial", leaf.SerialNumber.Text(16), "not_after", leaf.NotAfter)
-		c.refused = nil
+		c.failedFiles = nil
 		return
 	}
-	if always || c.refused == nil || !files.same(*c.refused) {
-		c.log.Warn("TLS certificate not reloaded, the old one stays in use", "error", err)
+	if force || c.failedFiles == nil || !files.equal(*c.failedFiles) {
+		c.log.Warn("could not reload TLS certificate, keeping the old one", "error", err)
 	}
-	c.refused = &files
+	c.failedFiles = &files
 }
 
 func (c *certificate) load(files certificateFiles) error {
@@ -108,29 +109,28 @@ func (c *certificate) load(files certificateFiles) error {
 		return err
 	}
 	c.current.Store(&pair)
-	c.loaded = files
+	c.loadedFiles = files
 	return nil
 }
 
-// stat describes the files; one that is missing is nil.
+// stat describes the files. It describes the other file even if one is missing.
 func (c *certificate) stat() (files certificateFiles, err error) {
-	var err2 error
+	var keyErr error
 	files.cert, err = os.Stat(c.certFile)
-	files.key, err2 = os.Stat(c.keyFile)
+	files.key, keyErr = os.Stat(c.keyFile)
 	if err == nil {
-		err = err2
+		err = keyErr
 	}
 	return files, err
 }
 
-func (f certificateFiles) same(other certificateFiles) bool {
-	return sameFile(f.cert, other.cert) && sameFile(f.key, other.key)
+func (f certificateFiles) equal(other certificateFiles) bool {
+	return isSameContent(f.cert, other.cert) && isSameContent(f.key, other.key)
 }
 
-// sameFile says whether two descriptions are of the same contents: a link that
-// leads elsewhere now, a file that was renamed to this name and one that was
-// written to all differ.
-func sameFile(a, b os.FileInfo) bool {
+// isSameContent reports whether two descriptions are of the same file with the same
+// content. It notices a changed symlink target, a renamed file and an overwritten file.
+func isSameContent(a, b os.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}

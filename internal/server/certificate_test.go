@@ -25,7 +25,8 @@ import (
 	"time"
 )
 
-// tlsServer is a running server with a certificate, a clock and a log of its own.
+// tlsServer is a running TLS server whose certificate files, clock and log the test
+// controls.
 type tlsServer struct {
 	t     *testing.T
 	dir   string
@@ -34,6 +35,7 @@ type tlsServer struct {
 	log   safeBuffer
 }
 
+// safeBuffer is a buffer for concurrent use.
 type safeBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -54,7 +56,7 @@ func (b *safeBuffer) count(part string) int {
 func startTLS(t *testing.T) *tlsServer {
 	t.Helper()
 	f := &tlsServer{t: t, dir: t.TempDir()}
-	f.write("cert.pem", "key.pem", 1)
+	f.writeKeyPair("cert.pem", "key.pem", 1)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +73,7 @@ func startTLS(t *testing.T) *tlsServer {
 		t.Fatal(err)
 	}
 	s.certificate.now = func() time.Time { return time.Unix(f.clock.Load(), 0) }
-	s.certificate.checked = s.certificate.now()
+	s.certificate.checkedAt = s.certificate.now()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx) }()
@@ -86,8 +88,8 @@ func startTLS(t *testing.T) *tlsServer {
 
 func (f *tlsServer) path(name string) string { return filepath.Join(f.dir, name) }
 
-// write makes a certificate with a serial number, and its key.
-func (f *tlsServer) write(certName, keyName string, serial int64) {
+// writeKeyPair writes a new certificate with the given serial number, and its key.
+func (f *tlsServer) writeKeyPair(certName, keyName string, serial int64) {
 	f.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -105,11 +107,11 @@ func (f *tlsServer) write(certName, keyName string, serial int64) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	f.put(certName, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}))
-	f.put(keyName, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: raw}))
+	f.writeFile(certName, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}))
+	f.writeFile(keyName, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: raw}))
 }
 
-func (f *tlsServer) put(name string, text []byte) {
+func (f *tlsServer) writeFile(name string, text []byte) {
 	f.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(f.path(name)), 0o700); err != nil {
 		f.t.Fatal(err)
@@ -126,15 +128,16 @@ func (f *tlsServer) rename(from, to string) {
 	}
 }
 
-func (f *tlsServer) link(to, name string) {
+// link atomically replaces the file name by a symlink to target.
+func (f *tlsServer) link(target, name string) {
 	f.t.Helper()
-	if err := os.Symlink(to, f.path("new link")); err != nil {
+	if err := os.Symlink(target, f.path("new link")); err != nil {
 		f.t.Fatal(err)
 	}
 	f.rename("new link", name)
 }
 
-// serial connects and returns the serial number of the certificate that it got.
+// serial connects to the server and returns the serial number of its certificate.
 func (f *tlsServer) serial() int64 {
 	f.t.Helper()
 	conn, err := tls.Dial("tcp", f.addr, &tls.Config{InsecureSkipVerify: true})
@@ -145,115 +148,122 @@ func (f *tlsServer) serial() int64 {
 	return conn.ConnectionState().PeerCertificates[0].SerialNumber.Int64()
 }
 
-func (f *tlsServer) want(serial int64, after string) {
+func (f *tlsServer) expectSerial(want int64, step string) {
 	f.t.Helper()
-	if got := f.serial(); got != serial {
-		f.t.Errorf("after %s the certificate is number %d, not %d", after, got, serial)
+	if got := f.serial(); got != want {
+		f.t.Errorf("%s: certificate has serial %d, want %d", step, got, want)
 	}
 }
 
-// later lets the time pass after which the files are looked at again.
-func (f *tlsServer) later() { f.clock.Add(int64(certificateCheck / time.Second)) }
+// passCheckInterval advances the clock so that the next handshake checks the files.
+func (f *tlsServer) passCheckInterval() { f.clock.Add(int64(certificateCheckInterval / time.Second)) }
 
-func TestCertificateFollowsItsFiles(t *testing.T) {
+// TestCertificateReload shows that new files are used, whether they were renamed into
+// place, overwritten or linked, and only after the check interval.
+func TestCertificateReload(t *testing.T) {
 	f := startTLS(t)
-	f.want(1, "the start")
+	f.expectSerial(1, "start")
 
-	f.write("next cert", "next key", 2)
+	f.writeKeyPair("next cert", "next key", 2)
 	f.rename("next cert", "cert.pem")
 	f.rename("next key", "key.pem")
-	f.want(1, "renaming, before the files are looked at")
-	f.later()
-	f.want(2, "renaming")
+	f.expectSerial(1, "renamed, before the next check")
+	f.passCheckInterval()
+	f.expectSerial(2, "renamed")
 
-	f.write("cert.pem", "key.pem", 3)
-	f.later()
-	f.want(3, "writing over the files")
+	f.writeKeyPair("cert.pem", "key.pem", 3)
+	f.passCheckInterval()
+	f.expectSerial(3, "overwritten")
 
-	// certbot's way: live/ has links to what archive/ keeps.
-	f.write("archive/cert4", "archive/key4", 4)
+	// certbot: live/ has symlinks to the files in archive/.
+	f.writeKeyPair("archive/cert4", "archive/key4", 4)
 	f.link("archive/cert4", "cert.pem")
 	f.link("archive/key4", "key.pem")
-	f.later()
-	f.want(4, "links")
-	f.write("archive/cert5", "archive/key5", 5)
+	f.passCheckInterval()
+	f.expectSerial(4, "new symlinks")
+	f.writeKeyPair("archive/cert5", "archive/key5", 5)
 	f.link("archive/cert5", "cert.pem")
 	f.link("archive/key5", "key.pem")
-	f.later()
-	f.want(5, "links that lead elsewhere")
+	f.passCheckInterval()
+	f.expectSerial(5, "changed symlinks")
 	if n := f.log.count("TLS certificate reloaded"); n != 4 {
-		t.Errorf("the log tells of %d reloads, not 4", n)
+		t.Errorf("the log has %d reloads, want 4", n)
 	}
-	f.later()
-	f.want(5, "nothing")
+	f.passCheckInterval()
+	f.expectSerial(5, "unchanged")
 	if n := f.log.count("level=WARN"); n != 0 {
-		t.Errorf("%d warnings", n)
+		t.Errorf("the log has %d warnings, want 0", n)
 	}
 }
 
-func TestBrokenCertificateLeavesTheOldOne(t *testing.T) {
+// TestInvalidCertificateKeepsOldOne shows that the old certificate stays in use while the
+// new files are incomplete, and that each unusable pair is logged once.
+func TestInvalidCertificateKeepsOldOne(t *testing.T) {
 	f := startTLS(t)
-	refused := 0
-	keeps := func(after string) {
+	warnings := 0
+	expectOldCertificate := func(step string) {
 		t.Helper()
-		refused++
-		// Looked at twice, warned about once.
+		warnings++
+		// Two checks, one warning.
 		for range 2 {
-			f.later()
-			f.want(1, after)
+			f.passCheckInterval()
+			f.expectSerial(1, step)
 		}
-		if n := f.log.count("TLS certificate not reloaded"); n != refused {
-			t.Errorf("after %s the log has %d warnings, not %d", after, n, refused)
+		if n := f.log.count("could not reload TLS certificate"); n != warnings {
+			t.Errorf("%s: the log has %d warnings, want %d", step, n, warnings)
 		}
 	}
-	f.write("next cert", "next key", 2)
-	whole, err := os.ReadFile(f.path("next cert"))
+	f.writeKeyPair("next cert", "next key", 2)
+	cert, err := os.ReadFile(f.path("next cert"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.put("cert.pem", whole[:len(whole)/2])
-	keeps("half a certificate")
-	f.put("cert.pem", nil)
-	keeps("an empty certificate")
-	f.put("cert.pem", whole)
-	keeps("a certificate with the key of another")
+	f.writeFile("cert.pem", cert[:len(cert)/2])
+	expectOldCertificate("half a certificate")
+	f.writeFile("cert.pem", nil)
+	expectOldCertificate("an empty certificate")
+	f.writeFile("cert.pem", cert)
+	expectOldCertificate("the key of another certificate")
 	if err := os.Remove(f.path("key.pem")); err != nil {
 		t.Fatal(err)
 	}
-	keeps("a missing key")
+	expectOldCertificate("a missing key")
 	if err := os.Remove(f.path("cert.pem")); err != nil {
 		t.Fatal(err)
 	}
-	keeps("missing files")
-	f.put("cert.pem", whole)
+	expectOldCertificate("missing files")
+	f.writeFile("cert.pem", cert)
 	f.rename("next key", "key.pem")
-	f.later()
-	f.want(2, "the whole pair")
+	f.passCheckInterval()
+	f.expectSerial(2, "complete pair")
 }
 
+// TestCertificateReloadsOnHangup shows that SIGHUP reloads the files at once.
 func TestCertificateReloadsOnHangup(t *testing.T) {
 	f := startTLS(t)
-	self, err := os.FindProcess(os.Getpid())
+	process, err := os.FindProcess(os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.want(1, "the start") // it serves, and so it listens to signals soon
-	// The default of SIGHUP would end this process.
+	f.expectSerial(1, "start")
+	// Without a handler, SIGHUP would end this process. The server may not have
+	// registered its own handler yet.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
-	f.write("next cert", "next key", 2)
+	f.writeKeyPair("next cert", "next key", 2)
 	f.rename("next cert", "cert.pem")
 	f.rename("next key", "key.pem")
 	for deadline := time.Now().Add(20 * time.Second); f.serial() != 2; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the old certificate is still in use")
 		}
-		if err := self.Signal(syscall.SIGHUP); err != nil {
+		if err := process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func TestCertificateMustBeGoodAtStart(t *testing.T) {
+// TestCertificateRequiredAtStart shows that New fails if the files cannot be read.
+func TestCertificateRequiredAtStart(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -261,6 +271,6 @@ func TestCertificateMustBeGoodAtStart(t *testing.T) {
 	defer listener.Close()
 	_, err = New(listener, Config{Log: slog.New(slog.DiscardHandler), Metrics: NewMetrics(), CertFile: "missing", KeyFile: "missing"})
 	if err == nil || !strings.Contains(err.Error(), "TLS certificate") {
-		t.Errorf("without its files: %v", err)
+		t.Errorf("missing files: got error %v", err)
 	}
 }

@@ -7,14 +7,15 @@ import (
 	"strings"
 )
 
-// ClientIPs finds out where requests come from. Behind a proxy that is the last
-// address in X-Forwarded-For that is not a trusted proxy's; whatever stands
-// before it was written by somebody who need not be believed.
+// ClientIPs determines the client address of requests. For a request from a trusted
+// proxy, that is the last address in X-Forwarded-For that is not a trusted proxy itself.
+// Clients can forge all entries before that one, so they are ignored.
 type ClientIPs struct {
 	trusted []netip.Prefix
 }
 
-// ParseTrustedProxies reads addresses and networks, such as 10.0.0.0/8.
+// ParseTrustedProxies parses IP addresses and networks, such as 10.0.0.0/8. It skips
+// empty entries.
 func ParseTrustedProxies(list []string) (ClientIPs, error) {
 	var a ClientIPs
 	for _, text := range list {
@@ -26,7 +27,7 @@ func ParseTrustedProxies(list []string) (ClientIPs, error) {
 		if err != nil {
 			addr, err := netip.ParseAddr(text)
 			if err != nil {
-				return a, fmt.Errorf("%q is not an address or a network", text)
+				return a, fmt.Errorf("%q is not an IP address or network", text)
 			}
 			prefix = netip.PrefixFrom(addr, addr.BitLen())
 		}
@@ -35,7 +36,7 @@ func ParseTrustedProxies(list []string) (ClientIPs, error) {
 	return a, nil
 }
 
-// ClientIP is the address that a request comes from.
+// ClientIP returns the address that a request comes from.
 func (a ClientIPs) ClientIP(r *http.Request) netip.Addr {
 	port, err := netip.ParseAddrPort(r.RemoteAddr)
 	addr := port.Addr().Unmap()
@@ -56,7 +57,7 @@ func (a ClientIPs) ClientIP(r *http.Request) netip.Addr {
 	return addr
 }
 
-// Trusts says whether an address is a trusted proxy's.
+// Trusts reports whether addr belongs to a trusted proxy.
 func (a ClientIPs) Trusts(addr netip.Addr) bool {
 	for _, prefix := range a.trusted {
 		if prefix.Contains(addr) {

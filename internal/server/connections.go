@@ -19,18 +19,18 @@ import (
 	"formulary/internal/limit"
 )
 
-// connections is a listener that bounds how many connections are open, in total and
-// per address. At a bound it closes connections on which no request is running, and
-// only when there are none does it refuse the new one. So idle sockets, however
-// many, never keep anybody out.
+// connections is a listener that limits the number of open connections, in total and
+// per address. At a limit it closes connections that have no request running, and it
+// refuses the new connection only if there are none. So idle connections can never
+// lock other clients out.
 type connections struct {
 	net.Listener
-	total      int
-	perAddress int
-	trusted    func(netip.Addr) bool // exempt from perAddress, and closed last
-	log        *slog.Logger
-	counts     *connectionCounts
-	now        func() time.Time
+	maxTotal      int
+	maxPerAddress int
+	isTrusted     func(netip.Addr) bool // trusted proxies have no maxPerAddress and are closed last
+	log           *slog.Logger
+	counts        *connectionCounts
+	now           func() time.Time
 
 	refusals, evictions, failures throttle
 
@@ -39,43 +39,46 @@ type connections struct {
 	groups map[groupKey]map[*conn]bool
 }
 
-// connectionCounts is what the metrics show of connections.
+// connectionCounts holds the connection counters for the metrics.
 type connectionCounts struct {
 	open, evicted, refusedAddress, refusedTotal, acceptErrors atomic.Int64
 }
 
-// groupKey is whose connections count together: an IPv4 address, an IPv6 /64, or a
-// trusted proxy.
+// groupKey identifies the connections that share a limit: those of an IPv4 address, of
+// an IPv6 /64, or of a trusted proxy.
 type groupKey struct {
 	network netip.Addr
 	proxy   bool
 }
 
-// conn is an accepted connection. Its state changes with every request, so it is an
-// atomic rather than a part of what connections locks.
+// conn is an accepted connection.
 type conn struct {
 	net.Conn
-	of   *connections
-	from groupKey
-	// idle is since when no request is running, in Unix nanoseconds; zero: one is.
-	idle atomic.Int64
-	gone bool // no longer counted; locked by of.mu
+	listener *connections
+	groupKey groupKey
+	// idleSince is the time since which no request has been running, in Unix
+	// nanoseconds. It is 0 while a request runs, and evicted once the connection has been
+	// chosen to be closed. It changes with every request, so it is an atomic: locking
+	// connections.mu each time would be slow.
+	idleSince atomic.Int64
+	removed   bool // no longer counted; guarded by listener.mu
 }
 
-// evicted is the idle of a connection that is being closed to make room.
+// evicted is the idleSince of a connection that is being closed to make room.
 const evicted = -1
 
-// batch is how many of n connections are closed at once to make room, so that looking
-// for them is paid for by several new ones.
-func batch(n int) int { return max(1, n/32) }
+// evictionBatch returns how many of n connections to close when a limit is reached. A
+// search for idle connections is expensive, so one search makes room for several new
+// connections.
+func evictionBatch(n int) int { return max(1, n/32) }
 
 func newConnections(l net.Listener, c Config, counts *connectionCounts) *connections {
 	total := c.MaxConnections
-	files, known := openFileLimit()
+	files, limitKnown := openFileLimit()
 	if total <= 0 {
-		total = connectionsFor(files, known)
-	} else if known && uint64(total) >= files {
-		c.Log.Warn("more connections are allowed than the process may have open files", "connections", total, "files", files)
+		total = defaultMaxConnections(files, limitKnown)
+	} else if limitKnown && uint64(total) >= files {
+		c.Log.Warn("connection limit exceeds open file limit", "connections", total, "files", files)
 	}
 	perAddress := c.MaxPerAddress
 	if perAddress <= 0 {
@@ -86,35 +89,35 @@ func newConnections(l net.Listener, c Config, counts *connectionCounts) *connect
 		trusted = func(netip.Addr) bool { return false }
 	}
 	return &connections{
-		Listener: l, total: total, perAddress: perAddress, trusted: trusted, log: c.Log, counts: counts, now: time.Now,
+		Listener: l, maxTotal: total, maxPerAddress: perAddress, isTrusted: trusted, log: c.Log, counts: counts, now: time.Now,
 		groups: map[groupKey]map[*conn]bool{},
 	}
 }
 
 const (
-	// maxDefaultConnections is the default where files are plenty: an idle connection costs
-	// some 20 KB of memory.
+	// maxDefaultConnections bounds the default where the limit of open files is high: an
+	// idle connection takes about 20 KB of memory.
 	maxDefaultConnections = 8192
 	minReservedFiles      = 64 // files for the database, the log and outgoing connections
 	minConnections        = 16
 )
 
-// connectionsFor derives the default total from how many files may be open. A quarter
-// of them stays free for everything else.
-func connectionsFor(files uint64, known bool) int {
-	if !known {
+// defaultMaxConnections derives the default of MaxConnections from the limit of open
+// files. It leaves a quarter of the files, and at least minReservedFiles, for other uses.
+func defaultMaxConnections(files uint64, limitKnown bool) int {
+	if !limitKnown {
 		return maxDefaultConnections
 	}
 	files = min(files, 1<<20)
 	return min(max(int(files)-max(int(files)/4, minReservedFiles), minConnections), maxDefaultConnections)
 }
 
-// Accept waits for a connection that may stay.
+// Accept returns the next connection that is within the limits. It closes the others.
 func (l *connections) Accept() (net.Conn, error) {
 	for {
 		raw, err := l.Listener.Accept()
 		if err != nil {
-			l.failed(err)
+			l.handleAcceptError(err)
 			return nil, err
 		}
 		if c := l.admit(raw); c != nil {
@@ -124,9 +127,9 @@ func (l *connections) Accept() (net.Conn, error) {
 	}
 }
 
-// failed reports an accept error, after which net/http waits and tries again. When
-// the process has too many open files, closing idle connections helps.
-func (l *connections) failed(err error) {
+// handleAcceptError logs an accept error, after which net/http waits and tries again. If
+// the process has too many open files, it also closes idle connections.
+func (l *connections) handleAcceptError(err error) {
 	if errors.Is(err, net.ErrClosed) {
 		return
 	}
@@ -134,82 +137,83 @@ func (l *connections) failed(err error) {
 	closed := 0
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		l.mu.Lock()
-		list := l.evictFromLargest(batch(l.total))
+		list := l.evictFromLargest(evictionBatch(l.maxTotal))
 		l.mu.Unlock()
 		closed = len(list)
 		closeAll(list)
 	}
-	if held, ok := l.failures.allow(l.now()); ok {
-		l.log.Warn("accept failed", "error", err, "idle_closed", closed, "unreported", held)
+	if suppressed, ok := l.failures.allow(l.now()); ok {
+		l.log.Warn("accept failed", "error", err, "idle_closed", closed, "unreported", suppressed)
 	}
 }
 
-// admit counts a connection, making room if there is none; nil: it is refused.
+// admit counts a new connection and closes idle ones if a limit is reached. It returns
+// nil if the connection must be refused.
 func (l *connections) admit(raw net.Conn) *conn {
-	c := &conn{Conn: raw, of: l, from: l.keyOf(raw.RemoteAddr())}
-	c.idle.Store(l.now().UnixNano())
+	c := &conn{Conn: raw, listener: l, groupKey: l.groupKeyOf(raw.RemoteAddr())}
+	c.idleSince.Store(l.now().UnixNano())
 	l.mu.Lock()
-	group := l.groups[c.from]
-	var room []*conn
-	if !c.from.proxy && len(group) >= l.perAddress {
-		room = l.evictFrom(group, batch(l.perAddress))
-		if len(room) == 0 {
+	group := l.groups[c.groupKey]
+	var toClose []*conn
+	if !c.groupKey.proxy && len(group) >= l.maxPerAddress {
+		toClose = l.evictFrom(group, evictionBatch(l.maxPerAddress))
+		if len(toClose) == 0 {
 			l.mu.Unlock()
 			l.counts.refusedAddress.Add(1)
-			l.refused(c, "address limit", l.perAddress)
+			l.logRefusal(c, "address limit", l.maxPerAddress)
 			return nil
 		}
 	}
-	if l.open >= l.total {
-		more := l.evictFromLargest(batch(l.total))
+	if l.open >= l.maxTotal {
+		more := l.evictFromLargest(evictionBatch(l.maxTotal))
 		if len(more) == 0 {
 			l.mu.Unlock()
 			l.counts.refusedTotal.Add(1)
-			l.refused(c, "total limit", l.total)
+			l.logRefusal(c, "total limit", l.maxTotal)
 			return nil
 		}
-		room = append(room, more...)
+		toClose = append(toClose, more...)
 	}
-	if group = l.groups[c.from]; group == nil {
+	if group = l.groups[c.groupKey]; group == nil {
 		group = map[*conn]bool{}
-		l.groups[c.from] = group
+		l.groups[c.groupKey] = group
 	}
 	group[c] = true
 	l.open++
 	l.counts.open.Store(int64(l.open))
 	l.mu.Unlock()
-	if len(room) > 0 {
-		if held, ok := l.evictions.allow(l.now()); ok {
-			l.log.Warn("connection limit reached, idle connections closed", "address", room[0].from.network.String(), "closed", len(room), "unreported", held)
+	if len(toClose) > 0 {
+		if suppressed, ok := l.evictions.allow(l.now()); ok {
+			l.log.Warn("connection limit reached, idle connections closed", "address", toClose[0].groupKey.network.String(), "closed", len(toClose), "unreported", suppressed)
 		}
-		closeAll(room)
+		closeAll(toClose)
 	}
 	return c
 }
 
-func (l *connections) refused(c *conn, reason string, most int) {
-	if held, ok := l.refusals.allow(l.now()); ok {
-		l.log.Warn("connection refused", "address", c.from.network.String(), "reason", reason, "limit", most, "unreported", held)
+func (l *connections) logRefusal(c *conn, reason string, bound int) {
+	if suppressed, ok := l.refusals.allow(l.now()); ok {
+		l.log.Warn("connection refused", "address", c.groupKey.network.String(), "reason", reason, "limit", bound, "unreported", suppressed)
 	}
 }
 
-func (l *connections) keyOf(remote net.Addr) groupKey {
+func (l *connections) groupKeyOf(remote net.Addr) groupKey {
 	tcp, ok := remote.(*net.TCPAddr)
 	if !ok {
 		return groupKey{}
 	}
 	addr := tcp.AddrPort().Addr().Unmap().WithZone("")
-	if l.trusted(addr) {
+	if l.isTrusted(addr) {
 		return groupKey{addr, true}
 	}
 	return groupKey{limit.ClientNetwork(addr), false}
 }
 
-// evictFrom takes up to n idle connections out of a group, those that have been idle
-// for longest. The caller closes them once the lock is free.
+// evictFrom removes up to n idle connections from a group, the longest idle first. The
+// caller holds mu, and closes the connections after releasing it.
 func (l *connections) evictFrom(group map[*conn]bool, n int) []*conn {
 	var list []*conn
-	for _, c := range longestIdle(group) {
+	for _, c := range listIdle(group) {
 		if len(list) == n {
 			break
 		}
@@ -220,12 +224,13 @@ func (l *connections) evictFrom(group map[*conn]bool, n int) []*conn {
 	return list
 }
 
-// evictFromLargest takes up to n idle connections, each from whoever has the most
-// connections then, and from trusted proxies last.
+// evictFromLargest removes up to n idle connections, each from the group that has the
+// most connections at that point; trusted proxies come last. The caller holds mu, and
+// closes the connections after releasing it.
 func (l *connections) evictFromLargest(n int) []*conn {
 	var all candidates
 	for key, group := range l.groups {
-		if idle := longestIdle(group); len(idle) > 0 {
+		if idle := listIdle(group); len(idle) > 0 {
 			all = append(all, candidate{key.proxy, len(group), idle})
 		}
 	}
@@ -248,10 +253,11 @@ func (l *connections) evictFromLargest(n int) []*conn {
 	return list
 }
 
-// evict takes a connection out of the count, unless a request has begun on it.
+// evict removes a connection from the count. It returns false if a request has started
+// on the connection.
 func (l *connections) evict(c *conn) bool {
-	since := c.idle.Load()
-	if since <= 0 || !c.idle.CompareAndSwap(since, evicted) {
+	since := c.idleSince.Load()
+	if since <= 0 || !c.idleSince.CompareAndSwap(since, evicted) {
 		return false
 	}
 	l.remove(c)
@@ -260,13 +266,13 @@ func (l *connections) evict(c *conn) bool {
 }
 
 func (l *connections) remove(c *conn) {
-	if c.gone {
+	if c.removed {
 		return
 	}
-	c.gone = true
-	group := l.groups[c.from]
+	c.removed = true
+	group := l.groups[c.groupKey]
 	if delete(group, c); len(group) == 0 {
-		delete(l.groups, c.from)
+		delete(l.groups, c.groupKey)
 	}
 	l.open--
 	l.counts.open.Store(int64(l.open))
@@ -278,19 +284,19 @@ func closeAll(list []*conn) {
 	}
 }
 
-// longestIdle lists the idle connections of a group, the oldest first.
-func longestIdle(group map[*conn]bool) []*conn {
-	type at struct {
+// listIdle returns the idle connections of a group, the longest idle first.
+func listIdle(group map[*conn]bool) []*conn {
+	type idleConn struct {
 		c     *conn
 		since int64
 	}
-	var idle []at
+	var idle []idleConn
 	for c := range group {
-		if since := c.idle.Load(); since > 0 {
-			idle = append(idle, at{c, since})
+		if since := c.idleSince.Load(); since > 0 {
+			idle = append(idle, idleConn{c, since})
 		}
 	}
-	slices.SortFunc(idle, func(a, b at) int { return cmp.Compare(a.since, b.since) })
+	slices.SortFunc(idle, func(a, b idleConn) int { return cmp.Compare(a.since, b.since) })
 	list := make([]*conn, len(idle))
 	for i := range idle {
 		list[i] = idle[i].c
@@ -298,7 +304,8 @@ func longestIdle(group map[*conn]bool) []*conn {
 	return list
 }
 
-// candidates is a heap of groups that have idle connections.
+// candidates is a heap of groups that have idle connections. The first is the group to
+// evict from next.
 type candidates []candidate
 
 type candidate struct {
@@ -322,42 +329,45 @@ func (c *candidates) Pop() any {
 	return last
 }
 
-// state learns from net/http whether a request is running on a connection. One that
-// has not sent its header yet counts as idle.
-func (l *connections) state(of net.Conn, state http.ConnState) {
-	if encrypted, ok := of.(*tls.Conn); ok {
-		of = encrypted.NetConn()
+// trackState implements http.Server.ConnState: it records whether a request is running on
+// a connection. A connection whose client has not sent a complete
+// request header counts as idle.
+func (l *connections) trackState(raw net.Conn, state http.ConnState) {
+	if tlsConn, ok := raw.(*tls.Conn); ok {
+		raw = tlsConn.NetConn()
 	}
-	c, ok := of.(*conn)
+	c, ok := raw.(*conn)
 	if !ok {
 		return
 	}
 	switch state {
 	case http.StateActive, http.StateHijacked:
-		if since := c.idle.Load(); since > 0 {
-			c.idle.CompareAndSwap(since, 0)
+		if since := c.idleSince.Load(); since > 0 {
+			c.idleSince.CompareAndSwap(since, 0)
 		}
 	case http.StateIdle:
-		c.idle.CompareAndSwap(0, l.now().UnixNano())
+		c.idleSince.CompareAndSwap(0, l.now().UnixNano())
 	}
 }
 
-// Close gives the place of the connection to others.
+// Close closes the connection and stops counting it.
 func (c *conn) Close() error {
-	c.of.mu.Lock()
-	c.of.remove(c)
-	c.of.mu.Unlock()
+	c.listener.mu.Lock()
+	c.listener.remove(c)
+	c.listener.mu.Unlock()
 	return c.Conn.Close()
 }
 
-// CloseWrite lets a client that is still sending read the answer: net/http looks for
-// this method before it closes such a connection.
+// CloseWrite closes the sending side. net/http calls it, if the method exists, before it
+// closes a connection whose client is still sending: the client can then read the
+// response.
 func (c *conn) CloseWrite() error {
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite()
+	if closer, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return closer.CloseWrite()
 	}
 	return nil
 }
 
-// ReadFrom lets files go from disk to network inside the system, as without conn.
+// ReadFrom keeps sendfile available: io.Copy to the inner connection lets the kernel copy
+// files to the network.
 func (c *conn) ReadFrom(r io.Reader) (int64, error) { return io.Copy(c.Conn, r) }

@@ -22,24 +22,25 @@ import (
 	"time"
 )
 
-// patience bounds what a test waits for; it is never reached when all is well.
-const patience = 20 * time.Second
+// testTimeout bounds every wait. Only failing tests reach it.
+const testTimeout = 20 * time.Second
 
-// dialFrom opens a connection from an address of this machine.
+// dialFrom opens a connection from a loopback address of this machine.
 func dialFrom(t *testing.T, from, url string) net.Conn {
 	t.Helper()
-	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: patience}
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: testTimeout}
 	c, err := dialer.Dial("tcp", strings.TrimPrefix(strings.TrimPrefix(url, "http://"), "https://"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(time.Now().Add(testTimeout))
 	t.Cleanup(func() { c.Close() })
 	return c
 }
 
-// askOn sends a request on a connection and returns the status; zero: it was closed.
-func askOn(c net.Conn, path string) int {
+// getStatus sends a request on a connection and returns the status, or 0 if the server
+// closed the connection.
+func getStatus(c net.Conn, path string) int {
 	fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path)
 	res, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
@@ -50,91 +51,103 @@ func askOn(c net.Conn, path string) int {
 	return res.StatusCode
 }
 
-// waitFor waits until a condition holds.
-func waitFor(t *testing.T, what string, condition func() bool) {
+// waitFor waits until the condition is true. The goal describes it.
+func waitFor(t *testing.T, goal string, condition func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); !condition(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(testTimeout); !condition(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("still not: %s", what)
+			t.Fatalf("timed out waiting until %s", goal)
 		}
 	}
 }
 
-func TestIdleConnectionsLockNobodyOut(t *testing.T) {
+// TestIdleConnectionsMakeRoom shows that hundreds of idle connections from one address
+// lock out neither new clients nor the idle connection of another address.
+func TestIdleConnectionsMakeRoom(t *testing.T) {
 	var counts *connectionCounts
-	url, log, stop := start(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "ok") }, func(c *Config) {
+	url, log, stop := startServer(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "ok") }, func(c *Config) {
 		c.MaxConnections, c.MaxPerAddress = 64, 64
 		counts = &c.Metrics.connections
 	})
-	// Somebody else has a connection that is idle between two requests.
+	// Another client keeps a connection open between two requests.
 	other := dialFrom(t, "127.0.0.3", url)
-	if got := askOn(other, "/"); got != 200 {
-		t.Fatalf("before: %d", got)
+	if got := getStatus(other, "/"); got != 200 {
+		t.Fatalf("before the flood: status %d", got)
 	}
 	var idle []net.Conn
 	for range 300 {
 		idle = append(idle, dialFrom(t, "127.0.0.2", url))
 	}
-	if got := askOn(dialFrom(t, "127.0.0.1", url), "/"); got != 200 {
-		t.Errorf("a new connection from another address: %d", got)
+	if got := getStatus(dialFrom(t, "127.0.0.1", url), "/"); got != 200 {
+		t.Errorf("new connection from another address: status %d", got)
 	}
-	if got := askOn(other, "/"); got != 200 {
-		t.Errorf("an idle connection of an address that has one: %d", got)
+	if got := getStatus(other, "/"); got != 200 {
+		t.Errorf("only connection of another address: status %d", got)
 	}
 	if open := counts.open.Load(); open > 64 {
-		t.Errorf("%d connections are open", open)
+		t.Errorf("%d connections are open, want at most 64", open)
 	}
-	if counts.evicted.Load() < 300-64 || counts.refusedTotal.Load()+counts.refusedAddress.Load() > 0 {
-		t.Errorf("%d were closed, %d and %d refused", counts.evicted.Load(), counts.refusedAddress.Load(), counts.refusedTotal.Load())
+	if n := counts.evicted.Load(); n < 300-64 {
+		t.Errorf("%d idle connections were closed, want at least %d", n, 300-64)
+	}
+	if n := counts.refusedTotal.Load() + counts.refusedAddress.Load(); n > 0 {
+		t.Errorf("%d connections were refused, want 0", n)
 	}
 	for _, c := range idle {
 		c.Close()
 	}
 	stop()
-	if n := strings.Count(log.String(), "level=WARN msg=\"connection limit reached"); n < 1 || n > 3 || !strings.Contains(log.String(), "address=127.0.0.2") {
-		t.Errorf("%d warnings:\n%s", n, log)
+	if n := strings.Count(log.String(), "level=WARN msg=\"connection limit reached"); n < 1 || n > 3 {
+		t.Errorf("%d warnings, want 1 to 3:\n%s", n, log)
+	}
+	if !strings.Contains(log.String(), "address=127.0.0.2") {
+		t.Errorf("the log does not name the address:\n%s", log)
 	}
 }
 
-// busy starts requests that run until release is closed, and waits until all do.
-func busy(t *testing.T, url, from string, n int, running func() int) (statuses chan int) {
+// startBusyRequests starts n requests that block in a blockingHandler, and returns when
+// all of them are running. Their statuses are sent to the channel.
+func startBusyRequests(t *testing.T, url, from string, n int, running func() int) (statuses chan int) {
 	t.Helper()
 	statuses = make(chan int, n)
 	before := running()
 	for range n {
 		c := dialFrom(t, from, url)
-		go func() { statuses <- askOn(c, "/busy") }()
+		go func() { statuses <- getStatus(c, "/busy") }()
 	}
-	waitFor(t, "all requests are running", func() bool { return running() == before+n })
+	waitFor(t, "all requests run", func() bool { return running() == before+n })
 	return statuses
 }
 
-type gate struct {
+// blockingHandler blocks requests of /busy until release is closed.
+type blockingHandler struct {
 	mu      sync.Mutex
 	running int
 	release chan struct{}
 }
 
-func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *blockingHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/busy" {
-		g.mu.Lock()
-		g.running++
-		g.mu.Unlock()
-		<-g.release
+		h.mu.Lock()
+		h.running++
+		h.mu.Unlock()
+		<-h.release
 	}
 	io.WriteString(w, "ok")
 }
 
-func (g *gate) count() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.running
+func (h *blockingHandler) count() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.running
 }
 
-func TestConnectionsOfOneAddress(t *testing.T) {
-	g := &gate{release: make(chan struct{})}
+// TestConnectionLimitPerAddress shows that an address at its limit is refused only while
+// all its connections are busy, and that trusted proxies have no such limit.
+func TestConnectionLimitPerAddress(t *testing.T) {
+	h := &blockingHandler{release: make(chan struct{})}
 	var counts *connectionCounts
-	url, log, stop := start(t, g.ServeHTTP, func(c *Config) {
+	url, log, stop := startServer(t, h.ServeHTTP, func(c *Config) {
 		c.MaxConnections, c.MaxPerAddress = 100, 8
 		proxies, err := ParseTrustedProxies([]string{"127.0.0.4"})
 		if err != nil {
@@ -143,123 +156,131 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 		c.Trusted = proxies.Trusts
 		counts = &c.Metrics.connections
 	})
-	statuses := busy(t, url, "127.0.0.2", 8, g.count)
-	// The ninth is refused, as requests are running on the others.
+	statuses := startBusyRequests(t, url, "127.0.0.2", 8, h.count)
+	// All 8 connections are busy, so others are refused.
 	for range 20 {
-		if got := askOn(dialFrom(t, "127.0.0.2", url), "/"); got != 0 {
-			t.Errorf("beyond the limit: %d", got)
+		if got := getStatus(dialFrom(t, "127.0.0.2", url), "/"); got != 0 {
+			t.Errorf("over the limit: status %d, want a closed connection", got)
 		}
 	}
-	if got := askOn(dialFrom(t, "127.0.0.1", url), "/"); got != 200 {
-		t.Errorf("from another address: %d", got)
+	if got := getStatus(dialFrom(t, "127.0.0.1", url), "/"); got != 200 {
+		t.Errorf("from another address: status %d", got)
 	}
-	proxied := busy(t, url, "127.0.0.4", 20, g.count) // a trusted proxy has no limit
-	close(g.release)
+	proxied := startBusyRequests(t, url, "127.0.0.4", 20, h.count)
+	close(h.release)
 	for range 8 {
 		if got := <-statuses; got != 200 {
-			t.Errorf("within the limit: %d", got)
+			t.Errorf("within the limit: status %d", got)
 		}
 	}
 	for range 20 {
 		if got := <-proxied; got != 200 {
-			t.Errorf("through the proxy: %d", got)
+			t.Errorf("through the proxy: status %d", got)
 		}
 	}
-	// They are idle now, so a new one takes the place of the oldest.
-	waitFor(t, "there is room again", func() bool { return askOn(dialFrom(t, "127.0.0.2", url), "/") == 200 })
-	if counts.refusedAddress.Load() < 20 || counts.refusedTotal.Load() != 0 {
-		t.Errorf("%d and %d were refused", counts.refusedAddress.Load(), counts.refusedTotal.Load())
+	// The connections are idle now, so a new one replaces the oldest.
+	waitFor(t, "a new connection is accepted", func() bool { return getStatus(dialFrom(t, "127.0.0.2", url), "/") == 200 })
+	if byAddress, byTotal := counts.refusedAddress.Load(), counts.refusedTotal.Load(); byAddress < 20 || byTotal != 0 {
+		t.Errorf("refused at the address limit: %d, want 20 or more; at the total limit: %d, want 0", byAddress, byTotal)
 	}
 	stop()
 	if n := strings.Count(log.String(), `level=WARN msg="connection refused" address=127.0.0.2 reason="address limit" limit=8`); n < 1 || n > 3 {
-		t.Errorf("%d warnings:\n%s", n, log)
+		t.Errorf("%d warnings, want 1 to 3:\n%s", n, log)
 	}
 }
 
-func TestTotalConnections(t *testing.T) {
-	g := &gate{release: make(chan struct{})}
+// TestConnectionLimitTotal shows that a connection over the total limit is refused while
+// all connections are busy, and that the metrics count it.
+func TestConnectionLimitTotal(t *testing.T) {
+	h := &blockingHandler{release: make(chan struct{})}
 	var metrics *Metrics
-	url, _, _ := start(t, g.ServeHTTP, func(c *Config) {
+	url, _, _ := startServer(t, h.ServeHTTP, func(c *Config) {
 		c.MaxConnections, c.MaxPerAddress = 10, 10
 		metrics = c.Metrics
 	})
-	first := busy(t, url, "127.0.0.2", 5, g.count)
-	second := busy(t, url, "127.0.0.3", 5, g.count)
-	if got := askOn(dialFrom(t, "127.0.0.1", url), "/"); got != 0 {
-		t.Errorf("with requests on every connection: %d", got)
+	first := startBusyRequests(t, url, "127.0.0.2", 5, h.count)
+	second := startBusyRequests(t, url, "127.0.0.3", 5, h.count)
+	if got := getStatus(dialFrom(t, "127.0.0.1", url), "/"); got != 0 {
+		t.Errorf("over the limit: status %d, want a closed connection", got)
 	}
 	page := httptest.NewRecorder()
 	metrics.Handler().ServeHTTP(page, httptest.NewRequest("GET", "/metrics", nil))
 	for _, want := range []string{"formulary_connections_open 10\n", "formulary_connections_refused_total{limit=\"total\"} 1\n", "formulary_connections_refused_total{limit=\"address\"} 0\n", "formulary_accept_errors_total 0\n", "formulary_connections_idle_closed_total 0\n"} {
 		if !strings.Contains(page.Body.String(), want) {
-			t.Errorf("the metrics lack %s", want)
+			t.Errorf("metrics do not contain %s", want)
 		}
 	}
-	close(g.release)
+	close(h.release)
 	for range 5 {
 		if a, b := <-first, <-second; a != 200 || b != 200 {
-			t.Errorf("answered %d and %d", a, b)
+			t.Errorf("within the limit: statuses %d and %d", a, b)
 		}
 	}
-	waitFor(t, "there is room again", func() bool { return askOn(dialFrom(t, "127.0.0.1", url), "/") == 200 })
+	waitFor(t, "a new connection is accepted", func() bool { return getStatus(dialFrom(t, "127.0.0.1", url), "/") == 200 })
 }
 
-// With TLS, net/http knows the connection by another name.
+// TestIdleConnectionsWithTLS shows that busy and idle are distinguished with TLS too, where
+// net/http reports the state of the *tls.Conn around our connection.
 func TestIdleConnectionsWithTLS(t *testing.T) {
-	model := httptest.NewTLSServer(nil)
-	defer model.Close()
-	key, err := x509.MarshalPKCS8PrivateKey(model.TLS.Certificates[0].PrivateKey)
+	certSource := httptest.NewTLSServer(nil)
+	defer certSource.Close()
+	key, err := x509.MarshalPKCS8PrivateKey(certSource.TLS.Certificates[0].PrivateKey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
-	certFile, keyFile := filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	for file, block := range map[string]*pem.Block{
-		certFile: {Type: "CERTIFICATE", Bytes: model.Certificate().Raw}, keyFile: {Type: "PRIVATE KEY", Bytes: key},
+		certFile: {Type: "CERTIFICATE", Bytes: certSource.Certificate().Raw}, keyFile: {Type: "PRIVATE KEY", Bytes: key},
 	} {
 		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	g := &gate{release: make(chan struct{})}
+	h := &blockingHandler{release: make(chan struct{})}
 	var counts *connectionCounts
-	url, _, _ := start(t, g.ServeHTTP, func(c *Config) {
+	url, _, _ := startServer(t, h.ServeHTTP, func(c *Config) {
 		c.MaxConnections, c.MaxPerAddress, c.CertFile, c.KeyFile = 10, 10, certFile, keyFile
 		counts = &c.Metrics.connections
 	})
-	secure := func(from string) net.Conn {
+	dialTLS := func(from string) net.Conn {
 		return tls.Client(dialFrom(t, from, url), &tls.Config{InsecureSkipVerify: true})
 	}
 	running := make(chan int, 1)
-	c := secure("127.0.0.2")
-	go func() { running <- askOn(c, "/busy") }()
-	waitFor(t, "the request is running", func() bool { return g.count() == 1 })
+	c := dialTLS("127.0.0.2")
+	go func() { running <- getStatus(c, "/busy") }()
+	waitFor(t, "the request runs", func() bool { return h.count() == 1 })
 	for range 30 {
-		dialFrom(t, "127.0.0.2", url) // never begins its handshake
+		dialFrom(t, "127.0.0.2", url) // never starts its handshake
 	}
-	if got := askOn(secure("127.0.0.1"), "/"); got != 200 {
-		t.Errorf("from another address: %d", got)
+	if got := getStatus(dialTLS("127.0.0.1"), "/"); got != 200 {
+		t.Errorf("from another address: status %d", got)
 	}
-	close(g.release)
-	if got := <-running; got != 200 || counts.evicted.Load() < 20 {
-		t.Errorf("the running request: %d; %d idle ones were closed", got, counts.evicted.Load())
+	close(h.release)
+	if got := <-running; got != 200 {
+		t.Errorf("the running request: status %d", got)
+	}
+	if n := counts.evicted.Load(); n < 20 {
+		t.Errorf("%d idle connections were closed, want at least 20", n)
 	}
 }
 
-// tired is a listener that cannot accept for a while.
-type tired struct {
+// failingListener is a listener whose next calls of Accept fail with EMFILE.
+type failingListener struct {
 	net.Listener
-	errs int
+	failures int // how many calls
 }
 
-func (l *tired) Accept() (net.Conn, error) {
-	if l.errs > 0 {
-		l.errs--
+func (l *failingListener) Accept() (net.Conn, error) {
+	if l.failures > 0 {
+		l.failures--
 		return nil, &net.OpError{Op: "accept", Net: "tcp", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
 	}
 	return l.Listener.Accept()
 }
 
+// TestAcceptErrors shows that running out of files closes idle connections, and that the
+// errors are counted and logged once per interval.
 func TestAcceptErrors(t *testing.T) {
 	inner, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -268,7 +289,7 @@ func TestAcceptErrors(t *testing.T) {
 	defer inner.Close()
 	var out strings.Builder
 	now := time.Unix(1_790_000_000, 0)
-	l := newConnections(&tired{Listener: inner}, Config{MaxConnections: 4, Log: slog.New(slog.NewTextHandler(&out, nil))}, &connectionCounts{})
+	l := newConnections(&failingListener{Listener: inner}, Config{MaxConnections: 4, Log: slog.New(slog.NewTextHandler(&out, nil))}, &connectionCounts{})
 	l.now = func() time.Time { return now }
 	client, err := net.Dial("tcp", inner.Addr().String())
 	if err != nil {
@@ -278,43 +299,48 @@ func TestAcceptErrors(t *testing.T) {
 	if _, err := l.Accept(); err != nil {
 		t.Fatal(err)
 	}
-	l.Listener.(*tired).errs = 5
+	l.Listener.(*failingListener).failures = 5
 	for range 5 {
 		if _, err := l.Accept(); !errors.Is(err, syscall.EMFILE) {
 			t.Fatalf("accept: %v", err)
 		}
 	}
-	// The one idle connection was closed for it, and one line tells of the errors.
-	if l.open != 0 || l.counts.acceptErrors.Load() != 5 || strings.Count(out.String(), "level=WARN msg=\"accept failed\"") != 1 {
-		t.Errorf("%d open, %d errors:\n%s", l.open, l.counts.acceptErrors.Load(), out.String())
+	if l.open != 0 {
+		t.Errorf("%d connections are open; the idle one was not closed", l.open)
+	}
+	if n := l.counts.acceptErrors.Load(); n != 5 {
+		t.Errorf("%d errors were counted, want 5", n)
+	}
+	if n := strings.Count(out.String(), "level=WARN msg=\"accept failed\""); n != 1 {
+		t.Errorf("%d log lines, want 1:\n%s", n, out.String())
 	}
 	now = now.Add(throttleInterval)
-	l.Listener.(*tired).errs = 1
+	l.Listener.(*failingListener).failures = 1
 	l.Accept()
 	if !strings.Contains(out.String(), "unreported=4") {
-		t.Errorf("later:\n%s", out.String())
+		t.Errorf("the second log line does not count the suppressed errors:\n%s", out.String())
 	}
 	l.Close()
-	l.Accept() // a listener that was closed is no news
+	l.Accept() // fails with net.ErrClosed
 	if l.counts.acceptErrors.Load() != 6 {
-		t.Error("closing counts as an error")
+		t.Error("closing the listener was counted as an error")
 	}
 }
 
-// The address with the most connections loses its oldest idle ones, and proxies are
-// the last to.
-func TestWhoIsEvicted(t *testing.T) {
-	at := int64(1)
+// TestEvictionOrder shows that the group with the most connections loses its longest idle
+// ones first, and that trusted proxies come last.
+func TestEvictionOrder(t *testing.T) {
+	clock := int64(1)
 	l := &connections{groups: map[groupKey]map[*conn]bool{}, counts: &connectionCounts{}}
 	add := func(address string, proxy bool, idle bool) *conn {
-		c := &conn{of: l, from: groupKey{netip.MustParseAddr(address), proxy}}
-		if at++; idle {
-			c.idle.Store(at)
+		c := &conn{listener: l, groupKey: groupKey{netip.MustParseAddr(address), proxy}}
+		if clock++; idle {
+			c.idleSince.Store(clock)
 		}
-		if l.groups[c.from] == nil {
-			l.groups[c.from] = map[*conn]bool{}
+		if l.groups[c.groupKey] == nil {
+			l.groups[c.groupKey] = map[*conn]bool{}
 		}
-		l.groups[c.from][c] = true
+		l.groups[c.groupKey][c] = true
 		l.open++
 		return c
 	}
@@ -330,19 +356,24 @@ func TestWhoIsEvicted(t *testing.T) {
 	}
 	for i, want := range []*conn{many[1], many[2], many[3], many[4]} {
 		if got := l.evictFromLargest(1); len(got) != 1 || got[0] != want {
-			t.Errorf("step %d took another", i)
+			t.Errorf("step %d evicted another connection", i)
 		}
 	}
-	if got := l.evictFromLargest(4); len(got) != 4 || l.groups[few[0].from] != nil || got[3] != proxied[0] {
-		t.Errorf("then %d", len(got))
+	// What is left: one idle connection of many, two of few, and the proxy's.
+	if got := l.evictFromLargest(4); len(got) != 4 || got[3] != proxied[0] {
+		t.Errorf("%d more were evicted, want 4, the last one a proxy's", len(got))
 	}
-	if l.open != 9 || len(l.groups[many[0].from]) != 1 || l.evict(many[0]) {
-		t.Error("a connection with a request on it was taken")
+	if l.groups[few[0].groupKey] != nil {
+		t.Error("the proxy lost a connection before the smallest group was empty")
+	}
+	if l.open != 9 || len(l.groups[many[0].groupKey]) != 1 || l.evict(many[0]) {
+		t.Error("a connection with a running request was evicted")
 	}
 }
 
-func TestConnectionKeys(t *testing.T) {
-	l := &connections{trusted: func(a netip.Addr) bool { return a == netip.MustParseAddr("2001:db8::9") }}
+// TestGroupKeyOf shows which addresses share a limit.
+func TestGroupKeyOf(t *testing.T) {
+	l := &connections{isTrusted: func(a netip.Addr) bool { return a == netip.MustParseAddr("2001:db8::9") }}
 	for text, want := range map[string]groupKey{
 		"192.0.2.7":            {netip.MustParseAddr("192.0.2.7"), false},
 		"::ffff:192.0.2.7":     {netip.MustParseAddr("192.0.2.7"), false},
@@ -351,40 +382,43 @@ func TestConnectionKeys(t *testing.T) {
 		"2001:db8::9":          {netip.MustParseAddr("2001:db8::9"), true},
 		"2001:db8::8":          {netip.MustParseAddr("2001:db8::"), false},
 	} {
-		if got := l.keyOf(&net.TCPAddr{IP: net.ParseIP(text), Port: 1}); got != want {
-			t.Errorf("%s counts as %v", text, got)
+		if got := l.groupKeyOf(&net.TCPAddr{IP: net.ParseIP(text), Port: 1}); got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
 		}
 	}
 }
 
-func TestDefaultConnections(t *testing.T) {
+// TestDefaultMaxConnections shows the default for several limits of open files.
+func TestDefaultMaxConnections(t *testing.T) {
 	for files, want := range map[uint64]int{0: minConnections, 100: 36, 300: 225, 1024: 768, 1 << 20: maxDefaultConnections, 1<<64 - 1: maxDefaultConnections} {
-		if got := connectionsFor(files, true); got != want {
-			t.Errorf("with %d files: %d connections", files, got)
+		if got := defaultMaxConnections(files, true); got != want {
+			t.Errorf("%d files: %d connections, want %d", files, got, want)
 		}
 	}
-	if got := connectionsFor(0, false); got != maxDefaultConnections {
-		t.Errorf("with no known limit: %d", got)
+	if got := defaultMaxConnections(0, false); got != maxDefaultConnections {
+		t.Errorf("limit of files unknown: %d connections", got)
 	}
 }
 
-// A client that is still sending when it is answered can read the answer.
-func TestAnswerBeforeTheBodyIsSent(t *testing.T) {
-	url, _, _ := start(t, func(w http.ResponseWriter, r *http.Request) {
+// TestResponseBeforeBodyIsSent shows that a client that is still sending its body can read
+// the response.
+func TestResponseBeforeBodyIsSent(t *testing.T) {
+	url, _, _ := startServer(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
 		w.WriteHeader(http.StatusRequestEntityTooLarge)
 	}, nil)
 	c := dialFrom(t, "127.0.0.1", url)
 	go func() {
 		fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", 64<<20)
-		io.CopyN(c, zeroes{}, 64<<20)
+		io.CopyN(c, zeroReader{}, 64<<20)
 	}()
 	res, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil || res.StatusCode != http.StatusRequestEntityTooLarge {
-		t.Errorf("%v %v", res, err)
+		t.Errorf("got %v (%v), want status 413", res, err)
 	}
 }
 
-type zeroes struct{}
+// zeroReader is an endless body.
+type zeroReader struct{}
 
-func (zeroes) Read(p []byte) (int, error) { return len(p), nil }
+func (zeroReader) Read(p []byte) (int, error) { return len(p), nil }

@@ -2,5 +2,5 @@
 
 package server
 
-// openFileLimit is unknown where the system has no such limit.
+// openFileLimit returns false: this system has no such limit.
 func openFileLimit() (uint64, bool) { return 0, false }

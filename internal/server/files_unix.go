@@ -4,8 +4,8 @@ package server
 
 import "syscall"
 
-// openFileLimit is how many files the process may have open, sockets included. Go
-// raises the soft limit to the hard one when it starts.
+// openFileLimit returns how many files the process may have open, sockets included. The
+// Go runtime raises the soft limit to the hard limit at start.
 func openFileLimit() (uint64, bool) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur == 0 {

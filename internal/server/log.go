@@ -9,80 +9,81 @@ import (
 	"time"
 )
 
-// NewLog writes lines of text or JSON to out. Lines are gathered for a moment, as
-// a write for each request costs more than many a request; errors go out at
-// once. Close writes what is left.
+// NewLog returns a logger that writes text or JSON lines to out. Lines are buffered for
+// up to logFlushInterval, because one write system call per request costs more than a
+// short request itself. Warnings and errors are written at once. Close writes the rest.
 func NewLog(out io.Writer, asJSON bool, level slog.Level) (*slog.Logger, io.Closer) {
-	gathered := &bufferedWriter{out: bufio.NewWriterSize(out, 64<<10), ended: make(chan struct{}), done: make(chan struct{})}
+	buffered := &bufferedWriter{out: bufio.NewWriterSize(out, 64<<10), stop: make(chan struct{}), stopped: make(chan struct{})}
 	options := &slog.HandlerOptions{Level: level}
-	var handler slog.Handler = slog.NewTextHandler(gathered, options)
+	var handler slog.Handler = slog.NewTextHandler(buffered, options)
 	if asJSON {
-		handler = slog.NewJSONHandler(gathered, options)
+		handler = slog.NewJSONHandler(buffered, options)
 	}
-	go gathered.flushPeriodically()
-	return slog.New(flushOnError{handler, gathered}), gathered
+	go buffered.flushPeriodically()
+	return slog.New(flushOnError{handler, buffered}), buffered
 }
 
-const logDelay = 100 * time.Millisecond
+const logFlushInterval = 100 * time.Millisecond
 
+// bufferedWriter buffers writes and flushes them every logFlushInterval.
 type bufferedWriter struct {
-	mu    sync.Mutex
-	out   *bufio.Writer
-	ended chan struct{}
-	done  chan struct{}
-	once  sync.Once
+	mu      sync.Mutex
+	out     *bufio.Writer
+	stop    chan struct{}
+	stopped chan struct{}
+	once    sync.Once
 }
 
-func (g *bufferedWriter) Write(p []byte) (int, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.out.Write(p)
+func (w *bufferedWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.Write(p)
 }
 
-func (g *bufferedWriter) flush() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.out.Flush()
+func (w *bufferedWriter) flush() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.Flush()
 }
 
-func (g *bufferedWriter) flushPeriodically() {
-	defer close(g.done)
-	tick := time.NewTicker(logDelay)
+func (w *bufferedWriter) flushPeriodically() {
+	defer close(w.stopped)
+	tick := time.NewTicker(logFlushInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			g.flush()
-		case <-g.ended:
+			w.flush()
+		case <-w.stop:
 			return
 		}
 	}
 }
 
-func (g *bufferedWriter) Close() error {
-	g.once.Do(func() { close(g.ended) })
-	<-g.done
-	return g.flush()
+func (w *bufferedWriter) Close() error {
+	w.once.Do(func() { close(w.stop) })
+	<-w.stopped
+	return w.flush()
 }
 
-// flushOnError flushes after warnings and errors.
+// flushOnError is a handler that flushes the buffer after warnings and errors.
 type flushOnError struct {
 	slog.Handler
-	gather *bufferedWriter
+	writer *bufferedWriter
 }
 
-func (u flushOnError) Handle(ctx context.Context, r slog.Record) error {
-	err := u.Handler.Handle(ctx, r)
+func (h flushOnError) Handle(ctx context.Context, r slog.Record) error {
+	err := h.Handler.Handle(ctx, r)
 	if r.Level >= slog.LevelWarn {
-		u.gather.flush()
+		h.writer.flush()
 	}
 	return err
 }
 
-func (u flushOnError) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return flushOnError{u.Handler.WithAttrs(attrs), u.gather}
+func (h flushOnError) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return flushOnError{h.Handler.WithAttrs(attrs), h.writer}
 }
 
-func (u flushOnError) WithGroup(name string) slog.Handler {
-	return flushOnError{u.Handler.WithGroup(name), u.gather}
+func (h flushOnError) WithGroup(name string) slog.Handler {
+	return flushOnError{h.Handler.WithGroup(name), h.writer}
 }

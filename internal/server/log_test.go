@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,54 +10,64 @@ import (
 	"testing"
 )
 
-// A request is logged as it ended: one whose client left is no success, and an answer
-// that broke off says so.
-func TestLogOfUnfinishedRequests(t *testing.T) {
-	var left context.CancelFunc
-	url, log, stop := start(t, func(w http.ResponseWriter, r *http.Request) {
+// TestLogAbortedRequests shows that a request whose client disconnected is logged as 499,
+// and that a response that was cut off has aborted=true.
+func TestLogAbortedRequests(t *testing.T) {
+	var disconnect context.CancelFunc
+	url, log, stop := startServer(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/left":
-			left()
+		case "/disconnected":
+			disconnect()
 			<-r.Context().Done()
-		case "/broken":
+		case "/partial":
 			io.WriteString(w, "half")
 			panic(http.ErrAbortHandler)
-		case "/silent":
+		case "/empty":
 			panic(http.ErrAbortHandler)
 		}
 	}, nil)
-	var gone context.Context
-	gone, left = context.WithCancel(context.Background())
-	defer left()
-	r, err := http.NewRequestWithContext(gone, "GET", url+"/left", nil)
+	var ctx context.Context
+	ctx, disconnect = context.WithCancel(context.Background())
+	defer disconnect()
+	r, err := http.NewRequestWithContext(ctx, "GET", url+"/disconnected", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := http.DefaultClient.Do(r); err == nil {
-		t.Error("answered")
+		t.Error("the canceled request got a response")
 	}
-	for _, path := range []string{"/broken", "/silent"} {
+	for _, path := range []string{"/partial", "/empty"} {
 		if res, err := http.Get(url + path); err == nil {
 			if _, err := io.ReadAll(res.Body); err == nil {
-				t.Errorf("%s looks complete", path)
+				t.Errorf("%s: the response looks complete", path)
 			}
 			res.Body.Close()
 		}
 	}
-	get(t, url+"/whole")
+	get(t, url+"/complete")
 	stop()
-	for path, want := range map[string]string{"/left": "499", "/broken": "200", "/silent": "499", "/whole": "200"} {
+	for _, want := range []struct {
+		path    string
+		status  int
+		aborted bool
+	}{
+		{"/disconnected", 499, false},
+		{"/partial", 200, true},
+		{"/empty", 499, true},
+		{"/complete", 200, false},
+	} {
+		logged := false
 		for line := range strings.Lines(log.String()) {
-			if !strings.Contains(line, "path="+path+" ") {
+			if !strings.Contains(line, "path="+want.path+" ") {
 				continue
 			}
-			if !strings.Contains(line, "status="+want+" ") || strings.Contains(line, "aborted=true") != (path == "/broken" || path == "/silent") {
-				t.Error(line)
+			logged = true
+			if !strings.Contains(line, fmt.Sprintf("status=%d ", want.status)) || strings.Contains(line, "aborted=true") != want.aborted {
+				t.Errorf("want status %d and aborted=%t: %s", want.status, want.aborted, line)
 			}
-			want = ""
 		}
-		if want != "" {
-			t.Errorf("%s is not in the log:\n%s", path, log)
+		if !logged {
+			t.Errorf("%s is not in the log:\n%s", want.path, log)
 		}
 	}
 	if strings.Contains(log.String(), "ERROR") {
@@ -64,15 +75,15 @@ func TestLogOfUnfinishedRequests(t *testing.T) {
 	}
 }
 
-// A path cannot make a line look like two.
-func TestLogLine(t *testing.T) {
+// TestLogEscapesPath shows that a line break in a path does not start a new log line.
+func TestLogEscapesPath(t *testing.T) {
 	var addresses ClientIPs
 	var out strings.Builder
-	log, end := NewLog(&out, false, 0)
+	log, closer := NewLog(&out, false, 0)
 	s := &Server{Config: Config{Log: log, Address: addresses.ClientIP, Fail: func(http.ResponseWriter, *http.Request, error) {}}}
 	r := httptest.NewRequest("GET", "/a%0Ab", nil)
 	s.middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(204) })).ServeHTTP(httptest.NewRecorder(), r)
-	end.Close()
+	closer.Close()
 	if strings.Count(out.String(), "\n") != 1 || !strings.Contains(out.String(), `level=INFO msg=request method=GET path="/a\nb" status=204 bytes=0 took=`) {
 		t.Errorf("%q", out.String())
 	}

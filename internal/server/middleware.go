@@ -14,12 +14,12 @@ import (
 	"formulary/internal/limit"
 )
 
-// statusRecorder remembers what was answered.
+// statusRecorder records the status and size of the response.
 type statusRecorder struct {
 	http.ResponseWriter
 	status int
 	bytes  int64
-	id     [1]string // of the request, as a header has it
+	id     [1]string // request ID; an array, so that the header value needs no allocation
 }
 
 func (r *statusRecorder) WriteHeader(status int) {
@@ -38,10 +38,10 @@ func (r *statusRecorder) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap lets http.ResponseController through.
+// Unwrap implements the interface that http.ResponseController uses.
 func (r *statusRecorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// These headers never differ, so they are made once.
+// Header values that are the same in every response, allocated once.
 var (
 	nosniffHeader = []string{"nosniff"}
 	closeHeader   = []string{"close"}
@@ -49,15 +49,16 @@ var (
 	denyAllPolicy = []string{"default-src 'none'; frame-ancestors 'none'"}
 )
 
-// middleware is what every request passes through, from the outside in.
+// middleware wraps the handler of every request. It sets the common headers, recovers
+// from panics, counts and logs, answers health probes and applies the rate limit.
 func (s *Server) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		rec := &statusRecorder{ResponseWriter: w, id: [1]string{requestID()}}
+		rec := &statusRecorder{ResponseWriter: w, id: [1]string{newRequestID()}}
 		h := w.Header()
 		h["X-Request-Id"] = rec.id[:]
 		h["X-Content-Type-Options"] = nosniffHeader
-		h["Content-Security-Policy"] = denyAllPolicy // pages say more
+		h["Content-Security-Policy"] = denyAllPolicy // pages replace it
 		if s.Secure {
 			h["Strict-Transport-Security"] = hstsHeader
 		}
@@ -68,17 +69,17 @@ func (s *Server) middleware(next http.Handler) http.Handler {
 			p := recover()
 			aborted := p == http.ErrAbortHandler
 			if p != nil && !aborted {
-				s.recovered(rec, r, p)
+				s.handlePanic(rec, r, p)
 			}
-			s.finish(rec, r, start, aborted)
+			s.recordRequest(rec, r, start, aborted)
 			if aborted {
-				panic(p) // net/http ends the connection
+				panic(p) // makes net/http close the connection
 			}
 		}()
-		if s.health(rec, r) {
+		if s.serveHealth(rec, r) {
 			return
 		}
-		if err := s.limit(rec, r); err != nil {
+		if err := s.checkRateLimit(rec, r); err != nil {
 			s.Fail(rec, r, err)
 			return
 		}
@@ -86,8 +87,9 @@ func (s *Server) middleware(next http.Handler) http.Handler {
 	})
 }
 
-// recovered answers for a handler that fell over, if nothing was sent yet.
-func (s *Server) recovered(rec *statusRecorder, r *http.Request, p any) {
+// handlePanic logs a panic of a handler. It answers with an error if no response was
+// sent yet.
+func (s *Server) handlePanic(rec *statusRecorder, r *http.Request, p any) {
 	s.Log.Error("panic", "value", fmt.Sprint(p), "method", r.Method, "path", r.URL.Path, "stack", string(debug.Stack()))
 	if s.Metrics != nil {
 		s.Metrics.panics.Add(1)
@@ -97,9 +99,9 @@ func (s *Server) recovered(rec *statusRecorder, r *http.Request, p any) {
 	}
 }
 
-// finish counts and logs a request. One whose client left before anything was sent is
-// a 499; an answer that broke off is marked as aborted.
-func (s *Server) finish(rec *statusRecorder, r *http.Request, start time.Time, aborted bool) {
+// recordRequest counts and logs a request. If the client disconnected before anything
+// was sent, the status is 499. A response that was cut off is logged with aborted=true.
+func (s *Server) recordRequest(rec *statusRecorder, r *http.Request, start time.Time, aborted bool) {
 	took := time.Since(start)
 	if rec.status == 0 && (aborted || r.Context().Err() != nil) {
 		rec.status = fault.ClientClosedRequest
@@ -113,10 +115,10 @@ func (s *Server) finish(rec *statusRecorder, r *http.Request, start time.Time, a
 	if !s.Log.Enabled(r.Context(), slog.LevelInfo) {
 		return
 	}
-	// A record without a program counter: looking up the caller costs as much as
-	// writing the line. The path alone, as a query can carry a code or a secret.
-	line := slog.NewRecord(start.Add(took), slog.LevelInfo, "request", 0)
-	line.AddAttrs(
+	// The record has no program counter, because looking up the caller costs as much as
+	// writing the line. The query is left out, because it can contain codes and secrets.
+	record := slog.NewRecord(start.Add(took), slog.LevelInfo, "request", 0)
+	record.AddAttrs(
 		slog.String("method", r.Method),
 		slog.String("path", r.URL.Path),
 		slog.Int("status", rec.status),
@@ -126,13 +128,14 @@ func (s *Server) finish(rec *statusRecorder, r *http.Request, start time.Time, a
 		slog.String("id", rec.id[0]),
 	)
 	if aborted {
-		line.AddAttrs(slog.Bool("aborted", true))
+		record.AddAttrs(slog.Bool("aborted", true))
 	}
-	s.Log.Handler().Handle(r.Context(), line) // a log that cannot be written cannot say so
+	s.Log.Handler().Handle(r.Context(), record) // a failing log cannot be reported
 }
 
-// health answers the probes: /healthz is alive, /readyz can do its work.
-func (s *Server) health(w http.ResponseWriter, r *http.Request) bool {
+// serveHealth answers /healthz (the process runs) and /readyz (it can serve requests).
+// It returns false for other paths.
+func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) bool {
 	status, text := http.StatusOK, "ok\n"
 	switch r.URL.Path {
 	case "/healthz":
@@ -151,27 +154,27 @@ func (s *Server) health(w http.ResponseWriter, r *http.Request) bool {
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	w.Write([]byte(text)) // the prober may have gone
+	w.Write([]byte(text)) // an error means that the client has disconnected
 	return true
 }
 
-// limit counts requests by address, but for those that only ask whether they may be
-// sent.
-func (s *Server) limit(w http.ResponseWriter, r *http.Request) error {
+// checkRateLimit counts a request against its client address. CORS preflight requests
+// do not count.
+func (s *Server) checkRateLimit(w http.ResponseWriter, r *http.Request) error {
 	if s.Addresses == nil || r.Method == http.MethodOptions {
 		return nil
 	}
-	left, wait, ok := s.Addresses.Allow(limit.ClientNetwork(s.Address(r)))
-	s.Addresses.SetHeader(w.Header(), "address", left, wait)
+	remaining, wait, ok := s.Addresses.Allow(limit.ClientNetwork(s.Address(r)))
+	s.Addresses.SetHeader(w.Header(), "address", remaining, wait)
 	if !ok {
 		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
 	return nil
 }
 
-// requestID names a request in logs. It is no secret, so it need not be as hard to
-// guess as one.
-func requestID() string {
+// newRequestID returns a random ID of 24 hexadecimal digits. The ID is not a secret, so
+// math/rand is enough.
+func newRequestID() string {
 	var raw [12]byte
 	var text [2 * len(raw)]byte
 	binary.LittleEndian.PutUint64(raw[:], rand.Uint64())

@@ -1,6 +1,5 @@
-// Package server listens, and puts around whatever it serves what every request
-// needs: limits, an id, a log line, metrics, recovery, and an end that fails
-// nobody.
+// Package server is the HTTP server: listener, TLS and connection limits; middleware with
+// rate limit, request ID, log, metrics and panic recovery; and graceful shutdown.
 package server
 
 import (
@@ -17,38 +16,39 @@ import (
 	"formulary/internal/limit"
 )
 
-// Config is what a server is made of.
+// Config configures a Server.
 type Config struct {
 	Handler http.Handler
-	// Fail writes an error in the manner of the floor that the path belongs to.
+	// Fail writes an error as JSON or as a page, depending on the path.
 	Fail func(http.ResponseWriter, *http.Request, error)
-	// Ready says whether requests can be answered: /readyz asks it.
+	// Ready returns an error while requests cannot be served. /readyz calls it.
 	Ready func(context.Context) error
 	Log   *slog.Logger
-	// Secure says that people reach the service by https.
+	// Secure is set if clients reach the service over HTTPS, here or at a proxy.
 	Secure bool
-	// Addresses limits the requests of each address; nil: no limit.
+	// Addresses limits the requests per client address; nil: no limit.
 	Addresses *limit.Limiter[netip.Addr]
-	Address   func(*http.Request) netip.Addr
-	Metrics   *Metrics
+	// Address returns the client address of a request.
+	Address func(*http.Request) netip.Addr
+	Metrics *Metrics // nil: no metrics
 
-	// MaxConnections bounds the open connections; zero: as many as open files allow.
+	// MaxConnections limits the open connections; 0: derived from the limit of open files.
 	MaxConnections int
-	// MaxPerAddress bounds those of one address (IPv6: of one /64); zero: a quarter of
-	// all.
+	// MaxPerAddress limits the open connections per IPv4 address or IPv6 /64; 0: a quarter
+	// of MaxConnections.
 	MaxPerAddress int
-	// Trusted says whether an address is a trusted proxy, which has no bound of its
-	// own; nil: none is.
+	// Trusted reports whether an address is a trusted proxy, to which MaxPerAddress does
+	// not apply; nil: there are no trusted proxies.
 	Trusted func(netip.Addr) bool
 
-	CertFile, KeyFile string
+	CertFile, KeyFile string // PEM files; empty: no TLS
 
-	// Drain is how long open connections get, at the end, to learn that they should
-	// close.
+	// Drain is how long the server still answers on open connections after it has stopped
+	// listening. Each response tells its client to close the connection.
 	Drain time.Duration
 }
 
-// Server is a running service.
+// Server serves HTTP on one listener.
 type Server struct {
 	Config
 	http     *http.Server
@@ -58,37 +58,38 @@ type Server struct {
 	certificate *certificate // nil without TLS
 }
 
-// Limits of one connection. Downloads extend their own write deadline as they go.
+// Limits of one connection. Downloads extend their write deadline while they make progress.
 const (
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 30 * time.Second // header and body
 	writeTimeout      = 120 * time.Second
 	idleTimeout       = 120 * time.Second
-	maxHeader         = 32 << 10
-	stopLimit         = 30 * time.Second
+	maxHeaderBytes    = 32 << 10
+	shutdownTimeout   = 30 * time.Second
 
-	// DefaultDrain covers several checks of a load balancer, also on a busy machine.
+	// DefaultDrain is long enough for several checks of a load balancer, even if the
+	// machine is busy.
 	DefaultDrain = time.Second
 )
 
-// New makes a server; requests are answered from Serve on.
+// New returns a server. It answers requests once Serve is called.
 func New(listener net.Listener, c Config) (*Server, error) {
 	counts := &connectionCounts{}
 	if c.Metrics != nil {
 		counts = &c.Metrics.connections
 	}
-	bounded := newConnections(listener, c, counts)
-	s := &Server{Config: c, listener: bounded}
+	connListener := newConnections(listener, c, counts)
+	s := &Server{Config: c, listener: connListener}
 	s.http = &http.Server{
 		Handler:           s.middleware(c.Handler),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeader,
-		ConnState:         bounded.state,
-		// TLS handshakes that fail, and the like: anybody can cause those. Accept errors
-		// are logged by connections.
+		MaxHeaderBytes:    maxHeaderBytes,
+		ConnState:         connListener.trackState,
+		// Debug level, because clients can cause these errors, such as failed TLS handshakes.
+		// Accept errors are logged by connections.
 		ErrorLog: slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
 	}
 	if c.CertFile != "" {
@@ -101,36 +102,38 @@ func New(listener net.Listener, c Config) (*Server, error) {
 	return s, nil
 }
 
-// Serve answers requests until ctx ends, then finishes what is running. While
-// it drains, every answer tells its connection to close, so that no client
-// sends into a connection that is about to go.
+// Serve answers requests until ctx ends. Then it stops listening, waits for Drain, and
+// finishes the running requests within shutdownTimeout. While it drains, every response
+// has "Connection: close", so that no client sends a request on a connection that is
+// about to be closed.
 func (s *Server) Serve(ctx context.Context) error {
 	if s.certificate != nil {
-		served, end := context.WithCancel(context.WithoutCancel(ctx))
-		defer end()
-		go s.certificate.reloadOnHangup(served)
+		// Reload until Serve returns: handshakes continue while the server drains.
+		reloadCtx, stopReload := context.WithCancel(context.WithoutCancel(ctx))
+		defer stopReload()
+		go s.certificate.reloadOnHangup(reloadCtx)
 	}
-	failed := make(chan error, 1)
+	serveErr := make(chan error, 1)
 	go func() {
 		if s.CertFile != "" {
-			failed <- s.http.ServeTLS(s.listener, "", "")
+			serveErr <- s.http.ServeTLS(s.listener, "", "")
 		} else {
-			failed <- s.http.Serve(s.listener)
+			serveErr <- s.http.Serve(s.listener)
 		}
 	}()
 	select {
-	case err := <-failed:
+	case err := <-serveErr:
 		return err
 	case <-ctx.Done():
 	}
 	s.stopping.Store(true)
 	s.listener.Close()
-	// http.Server calls a listener that was closed under it an error.
-	<-failed
+	// Serve returns an error because the listener was closed; that is expected.
+	<-serveErr
 	time.Sleep(s.Drain)
-	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+	shutdownCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
-	if err := s.http.Shutdown(stop); err != nil {
+	if err := s.http.Shutdown(shutdownCtx); err != nil {
 		return errors.Join(err, s.http.Close())
 	}
 	return nil

@@ -22,9 +22,9 @@ import (
 	"formulary/internal/limit"
 )
 
-// start runs a server around a handler and returns its address, its log, and a
-// function that stops it and waits.
-func start(t *testing.T, handler http.HandlerFunc, change func(*Config)) (string, *bytes.Buffer, func()) {
+// startServer runs a server with the handler and returns its URL, its log, and a function
+// that stops the server and waits until it has ended. The log is complete after that.
+func startServer(t *testing.T, handler http.HandlerFunc, configure func(*Config)) (string, *bytes.Buffer, func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -32,7 +32,7 @@ func start(t *testing.T, handler http.HandlerFunc, change func(*Config)) (string
 	}
 	var addresses ClientIPs
 	out := &bytes.Buffer{}
-	log, logEnd := NewLog(out, false, slog.LevelInfo)
+	log, logCloser := NewLog(out, false, slog.LevelInfo)
 	config := Config{
 		Handler: handler, Log: log, Address: addresses.ClientIP, Metrics: NewMetrics(),
 		Ready: func(context.Context) error { return nil },
@@ -41,8 +41,8 @@ func start(t *testing.T, handler http.HandlerFunc, change func(*Config)) (string
 			fmt.Fprint(w, fault.Wrap(err).Message)
 		},
 	}
-	if change != nil {
-		change(&config)
+	if configure != nil {
+		configure(&config)
 	}
 	s, err := New(listener, config)
 	if err != nil {
@@ -58,7 +58,7 @@ func start(t *testing.T, handler http.HandlerFunc, change func(*Config)) (string
 			if err := <-done; err != nil {
 				t.Errorf("serve: %v", err)
 			}
-			logEnd.Close()
+			logCloser.Close()
 		})
 	}
 	t.Cleanup(stop)
@@ -79,39 +79,39 @@ func get(t *testing.T, url string) (*http.Response, string) {
 	return res, string(text)
 }
 
-// A stop under load fails no request: what was accepted is answered, and
-// clients that come back are refused at the door, not in the middle.
+// TestGracefulStop shows that stopping under load fails no accepted request. Later
+// requests fail when they connect, never in the middle.
 func TestGracefulStop(t *testing.T) {
 	var started atomic.Int64
-	url, _, stop := start(t, func(w http.ResponseWriter, r *http.Request) {
+	url, _, stop := startServer(t, func(w http.ResponseWriter, r *http.Request) {
 		started.Add(1)
 		time.Sleep(2 * time.Millisecond)
-		io.WriteString(w, "whole answer")
+		io.WriteString(w, "complete response")
 	}, nil)
-	var failed, answered atomic.Int64
-	var all sync.WaitGroup
+	var failed, completed atomic.Int64
+	var clients sync.WaitGroup
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}
 	for range 32 {
-		all.Go(func() {
+		clients.Go(func() {
 			for {
 				res, err := client.Get(url)
 				var refused *net.OpError
 				if errors.As(err, &refused) && refused.Op == "dial" {
-					return // the door is closed
+					return // the listener is closed
 				}
 				if err != nil {
 					failed.Add(1)
-					t.Errorf("failed: %v", err)
+					t.Errorf("request failed: %v", err)
 					return
 				}
 				text, err := io.ReadAll(res.Body)
 				res.Body.Close()
-				if err != nil || string(text) != "whole answer" {
+				if err != nil || string(text) != "complete response" {
 					failed.Add(1)
-					t.Errorf("half an answer: %q (%v)", text, err)
+					t.Errorf("incomplete response: %q (%v)", text, err)
 					return
 				}
-				answered.Add(1)
+				completed.Add(1)
 			}
 		})
 	}
@@ -119,100 +119,112 @@ func TestGracefulStop(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	stop()
-	all.Wait()
-	if failed.Load() > 0 || answered.Load() != started.Load() {
-		t.Errorf("%d failed, %d answered of %d", failed.Load(), answered.Load(), started.Load())
+	clients.Wait()
+	if failed.Load() > 0 || completed.Load() != started.Load() {
+		t.Errorf("%d requests failed, %d completed of %d", failed.Load(), completed.Load(), started.Load())
 	}
 }
 
-func TestAround(t *testing.T) {
-	url, log, stop := start(t, func(w http.ResponseWriter, r *http.Request) {
+// TestMiddleware shows what every response has: headers, a request ID, a log line without
+// the query, and an error response after a panic.
+func TestMiddleware(t *testing.T) {
+	url, log, stop := startServer(t, func(w http.ResponseWriter, r *http.Request) {
 		r.Pattern = "/pattern"
 		switch r.URL.Path {
 		case "/panic":
-			panic("at the disco")
-		case "/late":
-			io.WriteString(w, "begun")
-			panic("too late")
+			panic("panic value")
+		case "/panic-after-write":
+			io.WriteString(w, "started")
+			panic("second panic value")
 		}
 	}, nil)
 	res, text := get(t, url+"/panic?secret=1")
-	if res.StatusCode != 500 || strings.Contains(text, "disco") {
+	if res.StatusCode != 500 || strings.Contains(text, "panic value") {
 		t.Errorf("panic: %d %q", res.StatusCode, text)
 	}
-	get(t, url+"/late")
+	get(t, url+"/panic-after-write")
 	res, _ = get(t, url+"/")
 	for name, want := range map[string]string{
 		"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 	} {
 		if got := res.Header.Get(name); got != want {
-			t.Errorf("%s is %q", name, got)
+			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
 	id := res.Header.Get("X-Request-Id")
 	other, _ := get(t, url+"/")
 	if len(id) != 24 || other.Header.Get("X-Request-Id") == id {
-		t.Errorf("request ids %q and %q", id, other.Header.Get("X-Request-Id"))
+		t.Errorf("request IDs %q and %q", id, other.Header.Get("X-Request-Id"))
 	}
-	for path, want := range map[string]int{"/healthz": 200, "/readyz": 200} {
-		if res, _ := get(t, url+path); res.StatusCode != want {
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if res, _ := get(t, url+path); res.StatusCode != 200 {
 			t.Errorf("%s: %d", path, res.StatusCode)
 		}
 	}
 	stop()
-	for _, want := range []string{"status=500", "path=/panic", "at the disco", "id=" + id, "address=127.0.0.1", "too late"} {
+	for _, want := range []string{"status=500", "path=/panic", "panic value", "id=" + id, "address=127.0.0.1", "second panic value"} {
 		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log lacks %s", want)
+			t.Errorf("the log does not contain %s", want)
 		}
 	}
 	if strings.Contains(log.String(), "secret=1") {
-		t.Error("the log holds a query")
+		t.Error("the log contains a query")
 	}
 }
 
+// TestReadiness shows that /readyz follows Config.Ready and does not reveal the error.
 func TestReadiness(t *testing.T) {
-	var away atomic.Bool
-	url, _, _ := start(t, func(http.ResponseWriter, *http.Request) {}, func(c *Config) {
+	var unavailable atomic.Bool
+	url, _, _ := startServer(t, func(http.ResponseWriter, *http.Request) {}, func(c *Config) {
 		c.Ready = func(context.Context) error {
-			if away.Load() {
-				return errors.New("the wire is cut")
+			if unavailable.Load() {
+				return errors.New("internal reason")
 			}
 			return nil
 		}
 	})
-	away.Store(true)
+	unavailable.Store(true)
 	res, text := get(t, url+"/readyz")
-	if res.StatusCode != 503 || strings.Contains(text, "wire") {
+	if res.StatusCode != 503 || strings.Contains(text, "internal reason") {
 		t.Errorf("not ready: %d %q", res.StatusCode, text)
 	}
-	away.Store(false)
+	unavailable.Store(false)
 	if res, _ := get(t, url+"/readyz"); res.StatusCode != 200 {
 		t.Errorf("ready again: %d", res.StatusCode)
 	}
 }
 
+// TestAddressLimit shows the rate limit per address and its headers. Health probes are
+// exempt.
 func TestAddressLimit(t *testing.T) {
-	url, _, _ := start(t, func(http.ResponseWriter, *http.Request) {}, func(c *Config) {
+	url, _, _ := startServer(t, func(http.ResponseWriter, *http.Request) {}, func(c *Config) {
 		c.Addresses = limit.New[netip.Addr](3, time.Minute, time.Now)
 	})
 	for i := range 3 {
 		res, _ := get(t, url)
-		if res.StatusCode != 200 || res.Header.Get("RateLimit-Policy") != `"address";q=3;w=60` || res.Header.Get("RateLimit") != fmt.Sprintf(`"address";r=%d;t=0`, 2-i) {
-			t.Errorf("request %d: %d %v", i, res.StatusCode, res.Header)
+		if res.StatusCode != 200 {
+			t.Errorf("request %d: status %d", i, res.StatusCode)
+		}
+		for name, want := range map[string]string{
+			"RateLimit-Policy": `"address";q=3;w=60`, "RateLimit": fmt.Sprintf(`"address";r=%d;t=0`, 2-i),
+		} {
+			if got := res.Header.Get(name); got != want {
+				t.Errorf("request %d: %s is %s, want %s", i, name, got, want)
+			}
 		}
 	}
 	res, _ := get(t, url)
 	if res.StatusCode != 429 || !strings.HasPrefix(res.Header.Get("RateLimit"), `"address";r=0;t=`) {
-		t.Errorf("the fourth: %d %v", res.StatusCode, res.Header)
+		t.Errorf("fourth request: status %d, headers %v", res.StatusCode, res.Header)
 	}
 	if res, _ := get(t, url+"/healthz"); res.StatusCode != 200 {
-		t.Errorf("a probe was limited: %d", res.StatusCode)
+		t.Errorf("health probe: status %d", res.StatusCode)
 	}
 }
 
-// What does not fit, or does not come, ends in a 4xx or a closed connection.
+// TestBadRequests shows that malformed and oversized requests get a 4xx.
 func TestBadRequests(t *testing.T) {
-	url, _, _ := start(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }, nil)
+	url, _, _ := startServer(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(io.Discard, r.Body) }, nil)
 	for name, request := range map[string]string{
 		"huge header":       "GET / HTTP/1.1\r\nHost: x\r\nX-Large: " + strings.Repeat("x", 64<<10) + "\r\n\r\n",
 		"huge request line": "GET /" + strings.Repeat("x", 64<<10) + " HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -227,23 +239,24 @@ func TestBadRequests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conn.SetDeadline(time.Now().Add(20 * time.Second))
+		conn.SetDeadline(time.Now().Add(testTimeout))
 		go io.WriteString(conn, request)
-		answer := make([]byte, 12)
-		if _, err := io.ReadFull(conn, answer); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 4") {
-			t.Errorf("%s: %q (%v)", name, answer, err)
+		statusLine := make([]byte, 12)
+		if _, err := io.ReadFull(conn, statusLine); err != nil || !strings.HasPrefix(string(statusLine), "HTTP/1.1 4") {
+			t.Errorf("%s: got %q (%v), want a 4xx", name, statusLine, err)
 		}
 		conn.Close()
 	}
 }
 
-func TestAddresses(t *testing.T) {
+// TestClientIP shows which address of X-Forwarded-For counts.
+func TestClientIP(t *testing.T) {
 	proxies, err := ParseTrustedProxies([]string{"10.0.0.0/8", " 192.0.2.1", "::1", ""})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ remote, forwarded, want string }{
-		{"203.0.113.5:1", "1.2.3.4", "203.0.113.5"}, // a stranger is not believed
+		{"203.0.113.5:1", "1.2.3.4", "203.0.113.5"}, // not a trusted proxy
 		{"10.1.1.1:1", "1.2.3.4", "1.2.3.4"},
 		{"10.1.1.1:1", "9.9.9.9, 1.2.3.4, 192.0.2.1", "1.2.3.4"},
 		{"10.1.1.1:1", "", "10.1.1.1"},
@@ -261,11 +274,13 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s for %q: %s, want %s", c.remote, c.forwarded, got, c.want)
 		}
 	}
-	if _, err := ParseTrustedProxies([]string{"everybody"}); err == nil {
-		t.Error("nonsense is trusted")
+	if _, err := ParseTrustedProxies([]string{"nonsense"}); err == nil {
+		t.Error("an invalid address was accepted")
 	}
 }
 
+// TestMetricLabelsAreBounded shows that clients cannot create labels with unknown methods
+// and paths.
 func TestMetricLabelsAreBounded(t *testing.T) {
 	m := NewMetrics()
 	for i := range 100 {
@@ -281,8 +296,8 @@ func TestMetricLabelsAreBounded(t *testing.T) {
 	}
 }
 
-// What Prometheus reads: each family is described once, buckets add up, and every
-// line is a name, labels and a number.
+// TestMetricsFormat shows that the output is valid for Prometheus: every line is a comment
+// or a name, labels and a number, and buckets are cumulative.
 func TestMetricsFormat(t *testing.T) {
 	m := NewMetrics()
 	r := httptest.NewRequest("GET", "/", nil)
@@ -296,18 +311,18 @@ func TestMetricsFormat(t *testing.T) {
 	line := regexp.MustCompile(`^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{([a-z]+="[^"]*",?)+\})? [0-9.e+-]+)$`)
 	for part := range strings.Lines(text) {
 		if !line.MatchString(strings.TrimSuffix(part, "\n")) {
-			t.Errorf("%q is not a metric", part)
+			t.Errorf("invalid line: %q", part)
 		}
 	}
-	const of = `method="GET",route="/forms/{id}",status="200"`
+	const labels = `method="GET",route="/forms/{id}",status="200"`
 	for _, want := range []string{
-		`formulary_http_request_seconds_bucket{` + of + `,le="0.0005"} 1`, `formulary_http_request_seconds_bucket{` + of + `,le="0.005"} 3`,
-		`formulary_http_request_seconds_bucket{` + of + `,le="10"} 3`, `formulary_http_request_seconds_bucket{` + of + `,le="+Inf"} 4`,
-		`formulary_http_request_seconds_sum{` + of + `} 60.008001`, `formulary_http_request_seconds_count{` + of + `} 4`,
+		`formulary_http_request_seconds_bucket{` + labels + `,le="0.0005"} 1`, `formulary_http_request_seconds_bucket{` + labels + `,le="0.005"} 3`,
+		`formulary_http_request_seconds_bucket{` + labels + `,le="10"} 3`, `formulary_http_request_seconds_bucket{` + labels + `,le="+Inf"} 4`,
+		`formulary_http_request_seconds_sum{` + labels + `} 60.008001`, `formulary_http_request_seconds_count{` + labels + `} 4`,
 		"formulary_panics_total 0", "process_resident_memory_bytes ", "go_goroutines ",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("there is no %s in\n%s", want, text)
+			t.Errorf("missing %s in\n%s", want, text)
 		}
 	}
 }

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// What a handler flushes reaches the client while the handler still runs, whatever
-// its size. Live streams depend on it.
-func TestFlushReachesTheClient(t *testing.T) {
+// TestFlushReachesClient shows that flushed bytes of any size reach the client while the
+// handler still runs. Live streams depend on it.
+func TestFlushReachesClient(t *testing.T) {
 	release := make(chan struct{})
-	url, _, _ := start(t, func(w http.ResponseWriter, r *http.Request) {
+	url, _, _ := startServer(t, func(w http.ResponseWriter, r *http.Request) {
 		n, err := strconv.Atoi(strings.Trim(r.URL.Path, "/"))
 		if err != nil {
 			t.Error(err)
@@ -25,8 +25,8 @@ func TestFlushReachesTheClient(t *testing.T) {
 		<-release
 		w.Write([]byte("end"))
 	}, nil)
-	// net/http writes through a buffer of 4,096 bytes, which the headers and the
-	// framing of a chunk share with the body.
+	// The sizes are around 4,096 bytes, the size of the buffer in net/http that headers,
+	// chunk framing and body share.
 	for n := 3000; n <= 4200; n++ {
 		res, err := http.Get(url + "/" + strconv.Itoa(n))
 		if err != nil {

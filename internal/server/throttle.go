@@ -5,24 +5,25 @@ import (
 	"time"
 )
 
-// throttle lets one log line through in each interval, so that an attack does not
-// fill the log.
+// throttle allows one log line per throttleInterval, so that an attack does not fill the
+// log.
 type throttle struct {
-	mu   sync.Mutex
-	next time.Time
-	held int
+	mu         sync.Mutex
+	next       time.Time
+	suppressed int
 }
 
 const throttleInterval = 10 * time.Second
 
-// allow says whether to log now, and how many events went unreported before.
-func (t *throttle) allow(now time.Time) (held int, ok bool) {
+// allow reports whether to log now, and how many events were suppressed since the last
+// log line.
+func (t *throttle) allow(now time.Time) (suppressed int, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now.Before(t.next) {
-		t.held++
+		t.suppressed++
 		return 0, false
 	}
-	held, t.held, t.next = t.held, 0, now.Add(throttleInterval)
-	return held, true
+	suppressed, t.suppressed, t.next = t.suppressed, 0, now.Add(throttleInterval)
+	return suppressed, true
 }

@@ -265,7 +265,7 @@ func (s *Store) AddSecret(ctx context.Context, owner, appID, hash string, now ti
 			return err
 		}
 		if n >= account.MaxSecrets {
-			return fault.InvalidField("secret", "two secrets are alive already; drop the old one first")
+			return fault.InvalidField("secret", "this application already has two secrets; delete one before adding another")
 		}
 		_, err := t.Exec(insertSecretSQL, owner, appID, id.New(id.Secret, now), hash, toMillis(now))
 		return err

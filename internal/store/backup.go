@@ -133,23 +133,23 @@ func backupTable(t db.Tx, table string, lines *json.Encoder) (int64, error) {
 	return rows, err
 }
 
-var errNotEmpty = errors.New("a backup can only be restored into an empty place; this one has data")
+var errNotEmpty = errors.New("the target is not empty; restore into an empty database")
 
 // Restore reads a backup into an empty database in one transaction, then migrates it if
 // the backup has an older schema.
 func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 	zip, err := gzip.NewReader(bufio.NewReader(in))
 	if err != nil {
-		return 0, fmt.Errorf("this is not a backup: %w", err)
+		return 0, fmt.Errorf("not a backup file: %w", err)
 	}
 	lines := json.NewDecoder(zip)
 	lines.UseNumber()
 	var head backupLine
 	if err := lines.Decode(&head); err != nil || head.Format != backupFormat {
-		return 0, errors.New("this is not a backup of Formulary")
+		return 0, errors.New("not a Formulary backup")
 	}
 	if head.Schema < 1 || head.Schema > len(migrations()) {
-		return 0, fmt.Errorf("the backup has schema %d; this program knows up to %d", head.Schema, len(migrations()))
+		return 0, fmt.Errorf("the backup uses schema %d, but this version supports up to %d; upgrade Formulary first", head.Schema, len(migrations()))
 	}
 	if err := s.checkEmpty(ctx, head.Schema); err != nil {
 		return 0, err
@@ -207,12 +207,12 @@ func restoreRows(t db.Tx, lines *json.Decoder) (int64, error) {
 	for {
 		var line backupLine
 		if err := lines.Decode(&line); err != nil {
-			return 0, fmt.Errorf("the backup is cut short or damaged: %w", err)
+			return 0, fmt.Errorf("the backup is incomplete or damaged: %w", err)
 		}
 		switch {
 		case line.End:
 			if line.Rows != rows {
-				return 0, fmt.Errorf("the backup says it has %d rows, but %d were found", line.Rows, rows)
+				return 0, fmt.Errorf("the backup is incomplete: expected %d rows, found %d", line.Rows, rows)
 			}
 			return rows, nil
 		case line.Table != "":
@@ -223,7 +223,7 @@ func restoreRows(t db.Tx, lines *json.Decoder) (int64, error) {
 			width = len(line.Columns)
 		default:
 			if insert == "" || len(line.Row) != width {
-				return 0, errors.New("the backup is damaged: a row does not fit its table")
+				return 0, errors.New("the backup is damaged: a row does not match its table")
 			}
 			if err := plain(line.Row); err != nil {
 				return 0, err
@@ -244,12 +244,12 @@ func insertInto(table string, columns []string) (string, error) {
 		known = known || t.name == table
 	}
 	if !known {
-		return "", fmt.Errorf("the backup has a table %q that is not known", table)
+		return "", fmt.Errorf("the backup contains an unknown table %q", table)
 	}
 	places := make([]string, len(columns))
 	for i, c := range columns {
 		if !columnName.MatchString(c) {
-			return "", fmt.Errorf("the backup has a column %q that cannot be", c)
+			return "", fmt.Errorf("the backup contains an unknown column %q", c)
 		}
 		places[i] = fmt.Sprintf("$%d", i+1)
 	}

@@ -10,6 +10,9 @@ import (
 	"formulary/internal/id"
 )
 
+// explorerName is shown on the consent page.
+const explorerName = "API reference"
+
 // EnsureExplorerApp registers the application of the service itself, unless it exists. The
 // API explorer needs its client_id for the OAuth flow.
 func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time.Time) (_ string, err error) {
@@ -20,14 +23,14 @@ func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time
 	}
 	if len(apps) > 0 {
 		app := apps[0]
-		if slices.Equal(app.RedirectURIs, []string{callback}) && len(app.Scopes) == len(account.ScopeList) {
+		if app.Name == explorerName && slices.Equal(app.RedirectURIs, []string{callback}) && len(app.Scopes) == len(account.ScopeList) {
 			return app.ID, nil
 		}
-		app.RedirectURIs, app.Scopes = []string{callback}, account.DefaultScopes()
+		app.Name, app.RedirectURIs, app.Scopes = explorerName, []string{callback}, account.DefaultScopes()
 		return app.ID, s.UpdateApp(ctx, app)
 	}
 	app := account.Application{
-		Account: noOwner, ID: id.New(id.App, now), Name: "API page of this Formulary", Public: true,
+		Account: noOwner, ID: id.New(id.App, now), Name: explorerName, Public: true,
 		RedirectURIs: []string{callback}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
 	// Nodes that start at the same time use the same one.

@@ -122,7 +122,7 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.Form
 				return err
 			}
 			made, err = readForm(t.Query, owner, earlier)
-			return replaceNotFound(err, fault.New(fault.NotFoundInAccount, "What this Idempotency-Key made has been deleted since."))
+			return replaceNotFound(err, fault.New(fault.NotFoundInAccount, "The object created with this Idempotency-Key has been deleted."))
 		}
 		if err := s.quotas.allowForm(t, owner); err != nil {
 			return err

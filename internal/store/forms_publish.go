@@ -125,11 +125,11 @@ func (s *Store) publish(ctx context.Context, owner string, p publication, now ti
 		}
 		switch {
 		case len(p.definition.Fields) == 0:
-			return fault.InvalidField("fields", "a form without a question cannot be published")
+			return fault.InvalidField("fields", "add at least one question before you publish")
 		case f.ResponseLimit > 0 && f.ResponseCount >= f.ResponseLimit:
-			return fault.InvalidField("response_limit", "the form has all the responses that it may have")
+			return fault.InvalidField("response_limit", "the form has reached its response limit; raise the limit first")
 		case !f.ClosesAt.IsZero() && !now.Before(f.ClosesAt):
-			return fault.InvalidField("closes_at", "the form's closing date has passed")
+			return fault.InvalidField("closes_at", "the form's closing date has passed; change or remove it first")
 		}
 		same, err := isPublished(t.Query, owner, f, p.text)
 		if err != nil {
@@ -211,11 +211,14 @@ func (s *Store) setStatus(ctx context.Context, owner string, target FormRevision
 		}
 		switch {
 		case f.At(now).Status != from:
-			return fault.New(fault.FormNotOpen, "The form is not %s.", from)
+			if from == form.Closed {
+				return fault.New(fault.FormNotOpen, "The form is not closed.")
+			}
+			return errNotOpen
 		case to == form.Open && f.ResponseLimit > 0 && f.ResponseCount >= f.ResponseLimit:
-			return fault.InvalidField("response_limit", "the form has all the responses that it may have")
+			return fault.InvalidField("response_limit", "the form has reached its response limit; raise the limit first")
 		case to == form.Open && f.At(now).Status != f.Status, to == form.Open && !f.ClosesAt.IsZero() && !now.Before(f.ClosesAt):
-			return fault.InvalidField("closes_at", "the form's closing date has passed")
+			return fault.InvalidField("closes_at", "the form's closing date has passed; change or remove it first")
 		}
 		return setStatusIn(t, owner, &f, to, now)
 	})

@@ -134,7 +134,7 @@ func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now
 	return f, err
 }
 
-var errConflict = fault.New(fault.Conflict, "The form was changed meanwhile. Read it again, then repeat the change.")
+var errConflict = fault.New(fault.Conflict, "The form has changed since you read it. Fetch it again and repeat your change.")
 
 // lockForm increments the revision and holds the form's row until the transaction ends.
 // A revision other than zero must be the form's.

@@ -62,7 +62,7 @@ func (s *Store) AddConsentRequest(ctx context.Context, secret account.Secret, ti
 	})
 }
 
-var errConsentRequest = fault.New(fault.Forbidden, "This page has expired or was answered already. Please start again from the application.")
+var errConsentRequest = fault.New(fault.Forbidden, "This request has expired or was already answered. Go back to the app and start again.")
 
 func useConsentRequest(t db.Tx, key account.SecretRef, now time.Time) (ConsentRequest, error) {
 	var ticket ConsentRequest

@@ -73,7 +73,7 @@ func (o IdempotencyKey) resource(q querier, sql, owner string) (id string, err e
 		return "", err
 	}
 	if o.Hash != "" && hash != o.Hash {
-		return "", fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was already used with another body.")
+		return "", fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was already used with a different request body.")
 	}
 	return id, nil
 }

@@ -79,7 +79,7 @@ func (s *Store) migrateTo(ctx context.Context, version int) ([]string, error) {
 			return err
 		}
 		if int(at) > len(list) {
-			return fmt.Errorf("the database is at schema %d, newer than the %d that is wanted", at, len(list))
+			return fmt.Errorf("the database schema (%d) is newer than this version supports (%d); upgrade Formulary", at, len(list))
 		}
 		if err := s.checkUpgradable(t, at); err != nil {
 			return err

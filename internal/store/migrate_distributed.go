@@ -34,12 +34,12 @@ const (
 	dropLocalCopy = `SELECT truncate_local_data_after_distributing_table($1)`
 )
 
-var errNotCitus = errors.New("this database cannot spread tables over machines: it has no create_distributed_table, which the Citus extension brings (CREATE EXTENSION citus)")
+var errNotCitus = errors.New("this database cannot distribute tables: the Citus extension is not installed (CREATE EXTENSION citus)")
 
 // orderedSchema replaced the table of responses, which is impossible once it is sharded.
 const orderedSchema = 6
 
-var errDistributeTooEarly = errors.New("the tables were spread over machines before schema 6 and cannot be upgraded in place; back up with the earlier version, restore into an empty database and run migrate --distributed again")
+var errDistributeTooEarly = errors.New("the tables were distributed before schema 6 and cannot be upgraded in place; back up with the earlier version, restore into an empty database and run migrate --distributed again")
 
 // checkUpgradable refuses an upgrade that distributed tables do not allow.
 func (s *Store) checkUpgradable(t db.Tx, at int64) error {
@@ -54,7 +54,7 @@ func (s *Store) checkUpgradable(t db.Tx, at int64) error {
 	return errorWhen(err, spread > 0, errDistributeTooEarly)
 }
 
-var errServing = errors.New("stop all servers first: readers of the feed can miss responses that are stored while a table is moved")
+var errServing = errors.New("stop all servers first: the feed can miss responses that are stored while a table is moved")
 
 // Distribute shards the tables over the machines of the database and returns the names of
 // those that it moved. Each is moved in a transaction of its own: if it is interrupted, the
@@ -90,7 +90,7 @@ func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 			return t.Query(dropLocalCopy, ignore, table)
 		})
 		if err != nil {
-			return fmt.Errorf("spread %s: %w", table, err)
+			return fmt.Errorf("distribute %s: %w", table, err)
 		}
 		if did {
 			moved = append(moved, table)

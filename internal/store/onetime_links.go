@@ -28,7 +28,7 @@ const (
 // noOwner owns the setup link, which exists before the first account.
 var noOwner = id.UUID{}.String(id.User)
 
-var errLink = fault.New(fault.BadRequest, "This link has been used already or is no longer valid.")
+var errLink = fault.New(fault.BadRequest, "This link has expired or was already used.")
 
 // NewSetupLink creates the secret of a setup link and ends earlier ones. Once there is an
 // account it fails.

@@ -140,7 +140,7 @@ func (q *quotas) of(owner string) *knownUsage {
 
 func (q *quotas) take(u *knownUsage, n int64) error {
 	if u.bytes+n > q.Bytes {
-		return fault.New(fault.QuotaReached, "The account has reached its storage limit of %s. Delete forms or responses that are no longer needed.", FormatBytes(q.Bytes))
+		return fault.New(fault.QuotaReached, "The account has reached its storage limit of %s. Delete forms or responses you no longer need.", FormatBytes(q.Bytes))
 	}
 	u.bytes += n
 	return nil
@@ -159,7 +159,7 @@ func (q *quotas) allowForm(t db.Tx, owner string) error {
 		return err
 	}
 	if forms+trashed >= q.Forms {
-		return fault.New(fault.QuotaReached, "The account has reached its limit of %d forms. Deleted forms count for an hour.", q.Forms)
+		return fault.New(fault.QuotaReached, "The account has reached its limit of %d forms. Deleted forms count for one hour.", q.Forms)
 	}
 	return nil
 }
@@ -167,7 +167,7 @@ func (q *quotas) allowForm(t db.Tx, owner string) error {
 // allowVersion checks that a form may have one more version.
 func (q *quotas) allowVersion(version int64) error {
 	if q.Versions > 0 && version >= q.Versions {
-		return fault.New(fault.QuotaReached, "The form has reached its limit of %d versions. Duplicate it to go on.", q.Versions)
+		return fault.New(fault.QuotaReached, "The form has reached its limit of %d versions. Duplicate the form to continue.", q.Versions)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ type AnswerSort struct {
 const MaxSorted = 20_000
 
 // ErrTooManyToSort is returned for more than MaxSorted responses.
-var ErrTooManyToSort = errors.New("too many responses to be sorted by an answer")
+var ErrTooManyToSort = errors.New("too many responses to sort by an answer")
 
 const (
 	answerSQL   = `answers -> CAST(? AS TEXT)`
@@ -87,7 +87,7 @@ func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditi
 		return nil, nil
 	}
 	if len(conditions) > MaxAnswerFilters {
-		return nil, &FilterError{"answers", "has more than " + strconv.Itoa(MaxAnswerFilters) + " conditions"}
+		return nil, &FilterError{"answers", "has too many conditions; the limit is " + strconv.Itoa(MaxAnswerFilters)}
 	}
 	versions, err := s.Definitions(ctx, owner, formID)
 	if err != nil {
@@ -105,11 +105,11 @@ func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditi
 			}
 		}
 		if asked == nil || strings.ContainsAny(part, pathSigns) {
-			return nil, &FilterError{"answers[" + name + "]", "is not a question of the form"}
+			return nil, &FilterError{"answers[" + name + "]", "is not a question in this form"}
 		}
 		text, err := asked.JSON(conditions[name])
 		if err != nil {
-			return nil, &FilterError{"answers[" + name + "]", "is not an answer to this question"}
+			return nil, &FilterError{"answers[" + name + "]", "does not match any answer to this question"}
 		}
 		list = append(list, filterOf(versions, asked.ID, part, text))
 	}

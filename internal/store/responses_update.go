@@ -52,7 +52,7 @@ func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKe
 	}
 }
 
-var errResponseChanged = fault.New(fault.Conflict, "The response was changed meanwhile. Read it again, then repeat the change.")
+var errResponseChanged = fault.New(fault.Conflict, "The response has changed since you read it. Fetch it again and repeat your change.")
 
 // changedResponse computes the new response.
 func (s *Store) changedResponse(ctx context.Context, owner string, before form.Response, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (form.Response, error) {

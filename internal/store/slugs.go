@@ -57,7 +57,7 @@ func changeSlug(t db.Tx, owner string, f form.Form, to string, now time.Time) er
 			return err
 		}
 		if held >= maxHeldSlugs {
-			return fault.New(fault.QuotaReached, "The account has given up %d custom links within 30 days. Keep this one for now.", maxHeldSlugs)
+			return fault.New(fault.QuotaReached, "The account has changed or removed %d custom links in the last 30 days. Keep this one for now.", maxHeldSlugs)
 		}
 		if _, err := t.Exec(releaseSlugSQL, f.Slug, owner, f.ID, toMillis(now)); err != nil {
 			return err

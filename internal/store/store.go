@@ -96,7 +96,7 @@ func (s *Store) Ready(ctx context.Context) error {
 		return err
 	}
 	if want := len(migrations()); at < want {
-		return fault.DatabaseUnavailable(fmt.Errorf("schema is at version %d, this program needs %d", at, want))
+		return fault.DatabaseUnavailable(fmt.Errorf("the database schema is at version %d, but this version needs %d", at, want))
 	}
 	return nil
 }

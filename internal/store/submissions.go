@@ -170,8 +170,8 @@ func (s *Store) countBatch(batch []*pendingSubmission, sums map[string]*storedSu
 }
 
 var (
-	errRetrySingly = errors.New("there is nobody to be stored with")
-	errDuplicate   = errors.New("this was sent before")
+	errRetrySingly = errors.New("no batch to join")
+	errDuplicate   = errors.New("duplicate submission")
 )
 
 // storeBatch stores a batch with one transaction per owner, so that a transaction stays on

@@ -131,8 +131,8 @@ const (
 )
 
 var (
-	errCode    = fault.New(fault.InvalidGrant, "The authorization code is not valid: unknown, expired, used, or issued for another application, redirect_uri or code_challenge.")
-	errRefresh = fault.New(fault.InvalidGrant, "The refresh token is not valid: unknown, expired, revoked or issued to another application.")
+	errCode    = fault.New(fault.InvalidGrant, "The authorization code is invalid, expired, already used, or was issued for another application, redirect_uri or code_challenge.")
+	errRefresh = fault.New(fault.InvalidGrant, "The refresh token is invalid, expired, revoked, or was issued to another application.")
 )
 
 // ExchangeCode exchanges a code for tokens. The first statement decides the race: only one

@@ -101,7 +101,7 @@ func insertUser(t db.Tx, p *account.User) error {
 
 func takenEmail(err error) error {
 	if errors.Is(err, db.ErrUnique) {
-		return fault.InvalidField("email", "there is already an account with this e-mail address")
+		return fault.InvalidField("email", "an account with this email address already exists")
 	}
 	return err
 }

@@ -38,12 +38,12 @@ var commonZones = []string{
 }
 
 var accountNotices = map[string]string{
-	"profile":  "Your profile is saved.",
-	"email":    "Your e-mail address is changed.",
-	"password": "Password changed. You are signed out everywhere else.",
-	"apps":     "Password changed. You are signed out everywhere else, and all apps are disconnected.",
-	"session":  "That session has ended.",
-	"sessions": "You are signed out everywhere else.",
+	"profile":  "Profile saved.",
+	"email":    "Email address changed.",
+	"password": "Password changed. You have been signed out of all other sessions.",
+	"apps":     "Password changed. You have been signed out of all other sessions, and all apps were disconnected.",
+	"session":  "Signed out of that session.",
+	"sessions": "Signed out of all other sessions.",
 }
 
 func (web *Handler) accountPage(v *pageRequest) (*accountPage, error) {
@@ -95,11 +95,11 @@ func (web *Handler) changeProfile(v *pageRequest) error {
 	}
 	language, ok := form.ParseLanguage(v.field("language"))
 	if !ok {
-		list["language"] = fault.Messagef("this is not a known language tag, such as en or pt-BR")
+		list["language"] = fault.Messagef("enter a valid language tag, such as en or pt-BR")
 	}
 	zone := strings.TrimSpace(v.field("time_zone"))
 	if !isZone(zone) {
-		list["time_zone"] = fault.Messagef("this is not a time zone, such as Europe/Berlin")
+		list["time_zone"] = fault.Messagef("enter a valid time zone, such as Europe/Berlin")
 	}
 	if len(list) > 0 {
 		return web.accountProblem(v, func(p *accountPage) {
@@ -112,7 +112,7 @@ func (web *Handler) changeProfile(v *pageRequest) error {
 	return web.redirect(v, "/account?saved=profile")
 }
 
-var wrongPassword = fault.Messagef("The password is not right.")
+var wrongPassword = fault.Messagef("The password is incorrect.")
 
 func (web *Handler) changeEmail(v *pageRequest) error {
 	fill := func(p *accountPage) { p.Email = v.field("email") }

@@ -43,7 +43,7 @@ func problem(t *testing.T, name string, p clitest.Page) {
 
 func TestSetup(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
-		if p := s.Browser().Get("/signin"); !strings.Contains(p.Text, "set-up link") {
+		if p := s.Browser().Get("/signin"); !strings.Contains(p.Text, "setup link") {
 			t.Error("the sign-in page does not say how to begin")
 		}
 		store := storetest.Open(t, s.Place)
@@ -239,7 +239,7 @@ func TestAccount(t *testing.T) {
 		// Sessions: listed, and each can be ended; not those of others.
 		p := b.Get("/account")
 		end := sessionEnd.FindStringSubmatch(p.Text)
-		if end == nil || strings.Count(p.Text, "this one") != 1 {
+		if end == nil || strings.Count(p.Text, "this device") != 1 {
 			t.Fatalf("the sessions are not listed:\n%s", p.Text)
 		}
 		status(t, "somebody else's session", bobs.Post(end[1], nil), 404)

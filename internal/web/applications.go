@@ -54,7 +54,7 @@ func (web *Handler) listApplications(v *pageRequest) error {
 	}
 	p := &applicationsPage{layout{title: "Applications", Here: "applications"}, apps}
 	if v.r.URL.Query().Get("saved") == "deleted" {
-		p.notice = "The application is deleted."
+		p.notice = "Application deleted."
 	}
 	return web.render(v, http.StatusOK, "applications", p)
 }
@@ -154,12 +154,12 @@ func (web *Handler) applicationProblem(v *pageRequest, p *applicationPage, err e
 }
 
 var applicationNotices = map[string]string{
-	"created":  "The application is registered.",
-	"already":  "The application was registered already. If you missed its secret, add another one below.",
-	"changed":  "The application is saved.",
-	"dropped":  "That secret no longer works.",
-	"disabled": "The application is switched off, and so are its tokens.",
-	"enabled":  "The application is switched on again.",
+	"created":  "Application registered.",
+	"already":  "This application is already registered. If you did not copy its secret, add a new one below.",
+	"changed":  "Changes saved.",
+	"dropped":  "Secret deleted.",
+	"disabled": "Application disabled. Its tokens no longer work.",
+	"enabled":  "Application enabled.",
 }
 
 func (web *Handler) showApplication(v *pageRequest) error {
@@ -196,7 +196,7 @@ func (web *Handler) rotateSecret(v *pageRequest) error {
 		return err
 	}
 	if app.Public {
-		return fault.New(fault.BadRequest, "A public application has no secret.")
+		return fault.New(fault.BadRequest, "Public applications have no client secret.")
 	}
 	text, hash := account.NewClientSecret()
 	if err := web.Store.AddSecret(v.ctx(), v.user.ID, app.ID, hash, web.Now()); err != nil {

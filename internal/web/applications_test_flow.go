@@ -93,7 +93,7 @@ func (t *testFlow) run() bool {
 		"code_challenge": {account.Challenge(verifier)}, "code_challenge_method": {"S256"},
 	}.Encode()
 	var code string
-	if !t.step("Send the person to the authorization page", "GET "+base+"/authorize?"+query, func() (any, error) {
+	if !t.step("Redirect the user to the authorization page", "GET "+base+"/authorize?"+query, func() (any, error) {
 		request, refused, err := t.web.OAuth.Parse(ctx, query)
 		if err != nil {
 			return nil, err
@@ -130,7 +130,7 @@ func (t *testFlow) run() bool {
 	}) {
 		return false
 	}
-	if !t.step("Ask who the token is for", "GET "+base+"/api/v1/me", func() (any, error) {
+	if !t.step("Get the current user", "GET "+base+"/api/v1/me", func() (any, error) {
 		caller, err := t.web.OAuth.Authenticate(ctx, token.Access)
 		return map[string]string{"id": caller.User.ID, "email": caller.User.Email, "scope": caller.Scopes.String()}, err
 	}) {
@@ -155,7 +155,7 @@ func (t *testFlow) run() bool {
 	}) {
 		return false
 	}
-	return t.step("Give everything back", "POST "+base+"/api/oauth2/revoke -d token="+masked(token.Refresh), func() (any, error) {
+	return t.step("Revoke the tokens", "POST "+base+"/api/oauth2/revoke -d token="+masked(token.Refresh), func() (any, error) {
 		return "200", t.web.OAuth.Revoke(ctx, t.app, token.Refresh)
 	})
 }

@@ -159,7 +159,7 @@ func (web *Handler) saveDraft(v *pageRequest) error {
 	decoder := json.NewDecoder(v.r.Body)
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&in); err != nil {
-		return web.sendProblems(v, http.StatusBadRequest, fault.New(fault.BadJSON, "The draft cannot be read.").WithCause(err))
+		return web.sendProblems(v, http.StatusBadRequest, fault.New(fault.BadJSON, "The draft could not be read. Reload the page and try again.").WithCause(err))
 	}
 	seen := v.r.Header.Get("If-Match")
 	revision, err := strconv.ParseInt(strings.Trim(seen, `"`), 10, 64)

@@ -50,7 +50,7 @@ func consoleTexts(t *testing.T) texts {
 		fields: []string{"title", "notice", "Heading"},
 		tables: []string{"accountNotices", "applicationNotices", "homeNotices", "shareNotices", "errorMeanings"},
 	})
-	list.addGo(t, "../chart/*.go", goTexts{calls: map[string]int{"word": 0, "count": 0}})
+	list.addGo(t, "../chart/*.go", goTexts{calls: map[string]int{"translate": 0}})
 	list.addGo(t, "../form/describe.go", goTexts{calls: map[string]int{"word": 0, "join": 1}, tables: []string{"operatorPhrases"}})
 	list.addGo(t, "../form/kind_*.go", goTexts{fields: []string{"Label"}})
 
@@ -77,7 +77,9 @@ func consoleTexts(t *testing.T) texts {
 	for month := time.January; month <= time.December; month++ {
 		list.add("format.go", month.String())
 	}
-	list.add("form.go", string(form.Draft), string(form.Open), string(form.Closed))
+	for _, text := range statusWords {
+		list.add("format.go", text)
+	}
 	return list
 }
 

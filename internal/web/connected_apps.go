@@ -19,9 +19,9 @@ func (web *Handler) listConnections(v *pageRequest) error {
 	if err != nil {
 		return err
 	}
-	p := &connectionsPage{layout{title: "Connected applications", Here: "connections"}, list}
+	p := &connectionsPage{layout{title: "Connected apps", Here: "connections"}, list}
 	if v.r.URL.Query().Get("saved") == "disconnected" {
-		p.notice = "The application is disconnected; its tokens no longer work."
+		p.notice = "Disconnected. The app no longer has access to your account."
 	}
 	return web.render(v, http.StatusOK, "connected-apps", p)
 }

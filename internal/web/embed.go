@@ -59,7 +59,7 @@ func (web *Handler) oEmbed(v *pageRequest) error {
 	address, ok := strings.CutPrefix(query.Get("url"), web.BaseURL+"/f/")
 	address, _, _ = strings.Cut(address, "?")
 	if !ok || strings.Contains(address, "/") {
-		return fault.New(fault.UnknownPath, "That is not the address of a form here.")
+		return fault.New(fault.UnknownPath, "No form exists at this address.")
 	}
 	f, err := web.Store.PublicForm(v.ctx(), address)
 	if err != nil {

@@ -34,7 +34,7 @@ func (web *Handler) showFlow(v *pageRequest) error {
 	}
 	for _, field := range d.Fields {
 		if field.ShowIf != nil {
-			p.Sentences = append(p.Sentences, web.translateFor(v, "Show %s when %s.", name(field), d.DescribeCondition(field.ShowIf, word)))
+			p.Sentences = append(p.Sentences, web.translateFor(v, "Show %s if %s.", name(field), d.DescribeCondition(field.ShowIf, word)))
 		}
 		for _, jump := range field.Jumps {
 			to := jump.To
@@ -46,7 +46,7 @@ func (web *Handler) showFlow(v *pageRequest) error {
 					to = word("“") + ending.Title + word("”")
 				}
 			}
-			p.Sentences = append(p.Sentences, web.translateFor(v, "After the page with %s, go to %s when %s.", name(field), to, d.DescribeCondition(jump.If, word)))
+			p.Sentences = append(p.Sentences, web.translateFor(v, "After the page with %s, go to %s if %s.", name(field), to, d.DescribeCondition(jump.If, word)))
 		}
 	}
 	return web.render(v, http.StatusOK, "flow", p)

@@ -101,7 +101,7 @@ func LoadTemplate(language, name string) (form.FormInput, error) {
 	}
 	plan, ok := all.plan(language, name)
 	if !ok {
-		return plan, fmt.Errorf("there is no form %s in %s to start from", name, language)
+		return plan, fmt.Errorf("template %s does not exist in %s", name, language)
 	}
 	return plan, plan.Normalize()
 }

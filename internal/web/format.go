@@ -162,10 +162,12 @@ func (l *layout) Ago(t time.Time) string {
 // Badge says where a form stands: also that it is published and not open yet.
 func (l *layout) Badge(f form.Form) template.HTML {
 	if f.Status == form.Open && time.Now().Before(f.OpensAt) {
-		return tag("span.tag", l.T("opens %s", l.DateTime(f.OpensAt)))
+		return tag("span.tag", l.T("Opens %s", l.DateTime(f.OpensAt)))
 	}
-	return tag("span.tag "+string(f.Status), l.T(string(f.Status)))
+	return tag("span.tag "+string(f.Status), l.T(statusWords[f.Status]))
 }
+
+var statusWords = map[form.Status]string{form.Draft: "Draft", form.Open: "Open", form.Closed: "Closed"}
 
 // translateError is an error in the words of whoever looks.
 func (web *Handler) translateError(v *pageRequest, err error) *fault.Error {

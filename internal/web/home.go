@@ -43,7 +43,7 @@ type listedForm struct {
 var homeSorts = map[string]store.FormSort{"": store.NewestFirst, "changed": "-updated_at", "title": "title", "oldest": "created_at"}
 
 var homeNotices = map[string]string{
-	"restored": "The form is back.",
+	"restored": "Form restored.",
 }
 
 func (web *Handler) home(v *pageRequest) error {
@@ -135,7 +135,7 @@ func (web *Handler) createForm(v *pageRequest) error {
 	if name := v.field("starter"); name != "" {
 		var ok bool
 		if plan, ok = web.starters.plan(language, name); !ok {
-			return fault.New(fault.NotFoundInAccount, "There is no such form to start from.")
+			return fault.New(fault.NotFoundInAccount, "That template doesn’t exist.")
 		}
 	}
 	if err := plan.Normalize(); err != nil {

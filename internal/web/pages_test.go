@@ -114,7 +114,7 @@ func TestApplications(t *testing.T) {
 		status(t, "a second secret", b.Post("/applications/"+id+"/secrets", nil), 200)
 		problem(t, "a third secret", b.Post("/applications/"+id+"/secrets", nil))
 		status(t, "switch off", b.Post("/applications/"+id+"/disable", nil), 303)
-		if p := b.Get("/applications/" + id); !strings.Contains(p.Text, "Switch on") {
+		if p := b.Get("/applications/" + id); !strings.Contains(p.Text, "Enable") {
 			t.Error("it is not shown as off")
 		}
 		status(t, "switch on", b.Post("/applications/"+id+"/enable", nil), 303)
@@ -137,13 +137,13 @@ func TestConnections(t *testing.T) {
 		app := s.AddApp(ada, "https://app.example/cb")
 		b := s.Browser()
 		b.SignIn(ada)
-		if p := b.Get("/connections"); !strings.Contains(p.Text, "Nobody but you") {
+		if p := b.Get("/connections"); !strings.Contains(p.Text, "No connected apps") {
 			t.Error("no empty state")
 		}
 		token := s.Exchange(app, b.Allow(app.AuthorizeURL("forms:read")).Query().Get("code"))
 		s.Exchange(app, b.Allow(app.AuthorizeURL("responses:read,forms:read")).Query().Get("code"))
 		p := b.Get("/connections")
-		if strings.Count(p.Text, "/disconnect") != 1 || strings.Count(p.Text, "See your forms") != 1 || !strings.Contains(p.Text, "Read and export") || !strings.Contains(p.Text, "last used") {
+		if strings.Count(p.Text, "/disconnect") != 1 || strings.Count(p.Text, "View your forms") != 1 || !strings.Contains(p.Text, "View and export") || !strings.Contains(p.Text, "last used") {
 			t.Errorf("what is connected:\n%s", p.Text)
 		}
 		status(t, "disconnect", b.Post("/connections/"+app.ID+"/disconnect", nil), 303)

@@ -30,7 +30,7 @@ const (
 // sooner waits for so long.
 const minFillTime = time.Second
 
-var errNoForm = fault.New(fault.NotFoundInAccount, "There is no form at this address. It may have been removed, or a part of the link is missing.")
+var errNoForm = fault.New(fault.NotFoundInAccount, "We can’t find this form. It may have been deleted, or the link may be incomplete.")
 
 // publicForm finds the form, as it was published last. It is the visit's own: that may
 // go on with an earlier version.
@@ -217,7 +217,7 @@ func (web *Handler) finish(v *pageRequest, a *fillSession, e form.Evaluation, nu
 		return web.redirect(v, a.address("/done"))
 	case !ours:
 		a.in.Del(keyControl)
-		a.notice = a.words.translate("Please look over your answers, then send them.")
+		a.notice = a.words.translate("Check your answers, then submit them.")
 		return web.renderPage(v, http.StatusUnprocessableEntity, a, number)
 	}
 	if err := web.Respond.Admit(web.Address(v.r), nil); err != nil {
@@ -243,7 +243,7 @@ func (web *Handler) finish(v *pageRequest, a *fillSession, e form.Evaluation, nu
 	case code == fault.IdempotencyKeyReused:
 		// Sent, gone back, changed and sent again: those are other answers.
 		a.in.Del(keyControl)
-		a.notice = a.words.translate("Please look over your answers, then send them.")
+		a.notice = a.words.translate("Check your answers, then submit them.")
 		return web.renderPage(v, http.StatusUnprocessableEntity, a, number)
 	case code == fault.Invalid:
 		if at, list := web.firstProblem(a, a.form.Definition.Pages(), fault.Wrap(err).Details); list != nil {
@@ -265,12 +265,12 @@ func (web *Handler) renderPageWithError(v *pageRequest, a *fillSession, err erro
 	}
 	if e.Code == fault.QuotaReached {
 		web.Log.Warn("quota reached", "account", a.form.Owner, "form", a.form.ID)
-		a.notice = a.words.translate("This form can’t take more responses at the moment. Your answers are still here.")
+		a.notice = a.words.translate("This form can’t accept more responses right now. Your answers are still here.")
 	} else if e.Code == fault.DatabaseUnreachable {
-		web.Log.Error("answers could not be stored", "error", err, "path", v.r.URL.Path, "request_id", v.w.Header().Get("X-Request-Id"))
-		a.notice = a.words.translate("Your answers could not be stored just now. They are all still here: please send them again in a moment.")
+		web.Log.Error("could not store response", "error", err, "path", v.r.URL.Path, "request_id", v.w.Header().Get("X-Request-Id"))
+		a.notice = a.words.translate("We couldn’t save your response. Your answers are still here. Submit them again in a moment.")
 	} else {
-		a.notice = a.words.translate("A lot is arriving from your network. Your answers are all still here: please send them again in a moment.")
+		a.notice = a.words.translate("There are too many responses from your network right now. Your answers are still here. Submit them again in a minute.")
 	}
 	a.in = v.r.PostForm
 	return web.renderPage(v, e.Code.Status(), a, a.page())

@@ -21,7 +21,7 @@ type closedPage struct {
 
 func (web *Handler) closed(v *pageRequest, f store.PublicForm) error {
 	a := web.newFillSession(v, f)
-	p := &closedPage{layout: a.layout(), Heading: f.Header.Title, Text: a.words.translate("This form is closed and takes no more answers.")}
+	p := &closedPage{layout: a.layout(), Heading: f.Header.Title, Text: a.words.translate("This form is closed and no longer accepts responses.")}
 	if web.Now().Before(f.Offer.OpensAt) && f.Status == form.Open {
 		p.Text = a.words.translate("This form opens on %s.", web.opening(v, f, a.words))
 	}
@@ -127,7 +127,7 @@ func (web *Handler) loadSubmitted(v *pageRequest, f *store.PublicForm, r form.Re
 func (web *Handler) endingPage(a *fillSession, e form.Evaluation) (*endingPage, error) {
 	d := a.form.Definition
 	p := &endingPage{layout: a.layout(), Heading: a.words.translate("Thank you"), Words: a.words}
-	text := a.words.translate("Your answers have arrived.")
+	text := a.words.translate("Your response has been submitted.")
 	if ending := d.EndingOf(e); ending != nil && (ending.Title != "" || ending.Text != "") {
 		pipes := a.pipes(e)
 		p.Heading = pipes.Text(ending.Title, nil)

@@ -153,7 +153,7 @@ func (p *publicPage) Translate(text string, args ...any) string {
 
 // Send is what the last button says.
 func (p *publicPage) Send() string {
-	return cmp.Or(p.form.Definition.Settings.SubmitLabel, p.fillSession.words.translate("Send"))
+	return cmp.Or(p.form.Definition.Settings.SubmitLabel, p.fillSession.words.translate("Submit"))
 }
 
 type hiddenInput struct{ Name, Value string }
@@ -249,7 +249,7 @@ func (web *Handler) formPage(v *pageRequest, a *fillSession, number int) (*publi
 		}
 	}
 	if len(a.problems) > 0 && p.Alert == "" && !slices.ContainsFunc(p.Fields, func(q *question) bool { return q.Error != "" }) {
-		p.Alert = a.words.translate("Something is missing that comes with the link to this form. Please open it by the link that you were given.")
+		p.Alert = a.words.translate("This link is incomplete. Open the form again with the full link you were given.")
 	}
 	p.Seen = strings.Join(keys, ",")
 	p.Kept = hiddenAnswers(d, a.in, here)

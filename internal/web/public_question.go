@@ -101,21 +101,30 @@ func (q *question) Limits() string {
 	number := func(n float64) string { return form.Decimal(n).Localize(q.words.word) }
 	switch f, t := q.Field, q.Traits(); {
 	case f.MinPicks != nil && f.MaxPicks != nil && *f.MinPicks == *f.MaxPicks:
-		return q.words.translate("please choose %d", *f.MinPicks)
+		if *f.MinPicks == 1 {
+			return q.words.translate("choose 1 option")
+		}
+		return q.words.translate("choose %d options", *f.MinPicks)
 	case f.MinPicks != nil && f.MaxPicks != nil:
-		return q.words.translate("please choose %d to %d", *f.MinPicks, *f.MaxPicks)
+		return q.words.translate("choose %d to %d options", *f.MinPicks, *f.MaxPicks)
 	case f.MinPicks != nil && *f.MinPicks > 1:
-		return q.words.translate("please choose at least %d", *f.MinPicks)
+		return q.words.translate("choose at least %d options", *f.MinPicks)
 	case f.MaxPicks != nil:
-		return q.words.translate("please choose at most %d", *f.MaxPicks)
+		if *f.MaxPicks == 1 {
+			return q.words.translate("choose up to 1 option")
+		}
+		return q.words.translate("choose up to %d options", *f.MaxPicks)
 	case t.Decimal && f.Min != nil && f.Max != nil:
-		return q.words.translate("from %s to %s", number(*f.Min), number(*f.Max))
+		return q.words.translate("enter a number from %s to %s", number(*f.Min), number(*f.Max))
 	case t.Decimal && f.Min != nil && *f.Min != 0:
-		return q.words.translate("at least %s", number(*f.Min))
+		return q.words.translate("enter a number of %s or more", number(*f.Min))
 	case t.Decimal && f.Max != nil:
-		return q.words.translate("at most %s", number(*f.Max))
+		return q.words.translate("enter a number of %s or less", number(*f.Max))
 	case t.Multiline && f.MaxLength != nil && *f.MaxLength <= shortTextLength:
-		return q.words.translate("at most %d characters", *f.MaxLength)
+		if *f.MaxLength == 1 {
+			return q.words.translate("enter no more than 1 character")
+		}
+		return q.words.translate("enter no more than %d characters", *f.MaxLength)
 	}
 	return ""
 }

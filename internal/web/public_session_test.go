@@ -115,7 +115,7 @@ func TestLimitsAreSaid(t *testing.T) {
 		_, id := asker(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "multiple_choice", "min_picks": 2, "max_picks": 2, `+two+`}, {"key": "b", "kind": "multiple_choice", "min_picks": 1, "max_picks": 2, `+two+`},
 			{"key": "c", "kind": "multiple_choice", "max_picks": 1, `+two+`}, {"key": "n", "kind": "number", "min": 1.5, "max": 9}, {"key": "m", "kind": "number", "min": 18}, {"key": "l", "kind": "long_text", "max_length": 50}, {"key": "none", "kind": "number"}]}`)
 		p := s.Browser().Get("/f/" + id)
-		has(t, p, `id="limits-a">Please choose 2.<`, "Please choose 1 to 2.", "Please choose at most 1.", "From 1.5 to 9.", "At least 18.", "At most 50 characters.", `aria-describedby="limits-n"`, "!limits-none")
+		has(t, p, `id="limits-a">Choose 2 options.<`, "Choose 1 to 2 options.", "Choose up to 1 option.", "Enter a number from 1.5 to 9.", "Enter a number of 18 or more.", "Enter no more than 50 characters.", `aria-describedby="limits-n"`, "!limits-none")
 	})
 }
 
@@ -126,7 +126,7 @@ func TestHiddenAtTheEnd(t *testing.T) {
 		r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
 		r.page = r.b.Get(r.path)
 		r.send("next", "a", "x")
-		r.sees(422, "Something is missing that comes with the link", `value="x"`)
+		r.sees(422, "This link is incomplete", `value="x"`)
 		r.page = r.b.Get(r.path + "?ref=mail")
 		r.send("next", "a", "x")
 		r.sees(303)
@@ -172,7 +172,7 @@ func TestSpam(t *testing.T) {
 		r.sees(303)
 		// Without a page of ours, or with one of another form, answers are shown again.
 		r.page = r.b.Post(r.path, url.Values{"a": {"direct"}, "_seen": {"a"}})
-		r.sees(422, "Please look over your answers", `value="direct"`)
+		r.sees(422, "Check your answers", `value="direct"`)
 		other := publish(t, s, token, `{"title": "Other", "fields": [{"key": "a", "kind": "short_text"}]}`)
 		nonce := regexp.MustCompile(`name="_once" value="([^"]+)"`)
 		theirs := nonce.FindStringSubmatch(r.b.Get("/f/" + other).Text)[1]
@@ -215,7 +215,7 @@ func TestRespondentLimit(t *testing.T) {
 		r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
 		r.page = r.b.Get(r.path)
 		r.send("next", "a", "typed")
-		r.sees(429, `value="typed"`, "all still here")
+		r.sees(429, `value="typed"`, "still here")
 		if r.page.Header.Get("Retry-After") == "" {
 			t.Error("no Retry-After")
 		}
@@ -322,7 +322,7 @@ func TestShuffleAndCaps(t *testing.T) {
 		// Who began before it was gone is told, and keeps the rest.
 		r.page = began
 		r.send("next", "b", "last", "a", "v07")
-		r.sees(422, "This is no longer available.", `value="v07" checked`)
+		r.sees(422, "This option is no longer available; choose another one.", `value="v07" checked`)
 	})
 }
 

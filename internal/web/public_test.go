@@ -80,7 +80,7 @@ func TestPublicForm(t *testing.T) {
 			t.Errorf("the page weighs %d bytes with its style sheet", weight)
 		}
 		r.send("next", "name", "")
-		r.sees(422, "An answer is needed.", `aria-invalid="true"`, "autofocus")
+		r.sees(422, "Answer this question.", `aria-invalid="true"`, "autofocus")
 		r.send("next", "name", "Ada", "more", "true")
 		r.sees(200, "The second page", "Page 2 of 2", `id="q-size" hidden disabled`)
 		// Back, and what was answered is still there.
@@ -163,7 +163,7 @@ func TestDatesInWords(t *testing.T) {
 		r.page = r.b.Get(r.path)
 		r.sees(200, `data-decimal=","`, `!type="number"`) // or browsers would drop the comma
 		r.send("next", "day", "2026-11-30", "n", "1,2")
-		r.sees(422, "Frühestens 01.12.2026.", "versuchen Sie 1 oder 1,5.")
+		r.sees(422, "Geben Sie 01.12.2026 oder später ein.", "zum Beispiel 1 oder 1,5.")
 		r.send("next", "day", "2026-12-05", "n", "1,5", "land", "AT", "home.city", "Bonn", "home.country", "DE")
 		r.sees(200, "Am 05.12.2026, 1,5 Stunden, aus Österreich: Bonn, Deutschland?")
 		r.send("next", "ok", "true")
@@ -187,7 +187,7 @@ func TestDatesInWords(t *testing.T) {
 			t.Errorf("stored %v", got)
 		}
 		r.page = r.b.Get("/f/nowhere-at-all")
-		r.sees(404, "There is no form at this address")
+		r.sees(404, "We can’t find this form")
 	})
 }
 

@@ -43,7 +43,7 @@ func TestStorageLimit(t *testing.T) {
 			fields.Set(control[1], control[2])
 		}
 		sent := b.Post("/f/"+made.String("id"), fields)
-		if sent.StatusCode != http.StatusConflict || !strings.Contains(sent.Text, "can’t take more responses") || !strings.Contains(sent.Text, note) {
+		if sent.StatusCode != http.StatusConflict || !strings.Contains(sent.Text, "can’t accept more responses") || !strings.Contains(sent.Text, note) {
 			t.Errorf("the page: %d %.500s", sent.StatusCode, sent.Text)
 		}
 		if a := s.Call("POST", "/api/v1/forms", token, `{"title": "Second"}`); a.StatusCode != http.StatusCreated {

@@ -46,7 +46,7 @@ func readReference(text []byte, base string) (*reference, error) {
 	for path, methods := range d.Paths {
 		for method, op := range methods {
 			if len(op.Tags) != 1 || groups[op.Tags[0]] == nil {
-				return nil, fmt.Errorf("the API document has %s in no group", op.ID)
+				return nil, fmt.Errorf("the API document has %s without a group", op.ID)
 			}
 			g := groups[op.Tags[0]]
 			o := d.operation(base, strings.ToUpper(method), path, op)
@@ -94,7 +94,7 @@ func (web *Handler) showOperation(v *pageRequest) error {
 	}
 	o := ref.byID[v.r.PathValue("operation")]
 	if o == nil {
-		return fault.New(fault.UnknownPath, "There is no page at this address.")
+		return fault.New(fault.UnknownPath, "We can’t find this page. Check the address, or go back to your forms.")
 	}
 	return web.explainError(v, o.Summary+" · API", o)
 }
@@ -163,7 +163,7 @@ func (p *referencePage) Limits(f apiField) []string {
 	s := f.limits
 	switch {
 	case s.Minimum != nil && s.Maximum != nil:
-		list = append(list, p.T("from %s to %s", number(s.Minimum), number(s.Maximum)))
+		list = append(list, p.T("%s to %s|limits", number(s.Minimum), number(s.Maximum)))
 	case s.Minimum != nil:
 		list = append(list, p.T("at least %s", number(s.Minimum)))
 	case s.Maximum != nil:
@@ -173,10 +173,10 @@ func (p *referencePage) Limits(f apiField) []string {
 	case s.MinLength > 0 && s.MaxLength > 0:
 		list = append(list, p.T("%d to %d characters", s.MinLength, s.MaxLength))
 	case s.MaxLength > 0:
-		list = append(list, p.T("at most %d characters", s.MaxLength))
+		list = append(list, p.T("up to %d characters", s.MaxLength))
 	}
 	if s.MaxItems > 0 {
-		list = append(list, p.T("at most %d entries", s.MaxItems))
+		list = append(list, p.T("up to %d items", s.MaxItems))
 	}
 	return list
 }

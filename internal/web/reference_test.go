@@ -88,11 +88,11 @@ func TestReference(t *testing.T) {
 			}
 			switch {
 			case op.Security == nil:
-				wants = append(wants, "Needs no token.")
+				wants = append(wants, "No authentication required.")
 			case len(op.Security[0]["oauth2"]) == 0:
-				wants = append(wants, "its scopes do not matter")
+				wants = append(wants, "with any scope")
 			default:
-				wants = append(wants, "Needs the scope <code>"+op.Security[0]["oauth2"][0]+"</code>")
+				wants = append(wants, "Requires scope <code>"+op.Security[0]["oauth2"][0]+"</code>")
 			}
 			for _, want := range wants {
 				if !strings.Contains(words, want) {
@@ -155,7 +155,7 @@ func TestReferenceInGerman(t *testing.T) {
 	b.SignIn(ada)
 	status(t, "language", b.Post("/account/profile", url.Values{"name": {"Ada"}, "language": {"de"}, "time_zone": {"UTC"}}), 303)
 	p := b.Get("/docs/api/listForms")
-	for _, want := range []string{`<html lang="de"`, `<h1 lang="en">List forms</h1>`, "Braucht den Scope", "höchstens 200 Zeichen", "von 1 bis 200", "Das Access-Token ist abgelaufen"} {
+	for _, want := range []string{`<html lang="de"`, `<h1 lang="en">List forms</h1>`, "Erfordert den Scope", "bis zu 200 Zeichen", "1 bis 200", "Das Access-Token ist abgelaufen"} {
 		if !strings.Contains(p.Text, want) {
 			t.Errorf("the page lacks %q", want)
 		}

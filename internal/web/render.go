@@ -112,7 +112,7 @@ func loadPages(static map[string]asset, base string, kinds fs.FS) (pages, error)
 		"static": func(name string) (string, error) {
 			a, ok := static[name]
 			if !ok {
-				return "", fmt.Errorf("no static file %s", name)
+				return "", fmt.Errorf("static file %s not found", name)
 			}
 			return "/static/" + name + "?v=" + a.version, nil
 		},
@@ -179,7 +179,7 @@ func addKinds(public *template.Template, more fs.FS) error {
 	}
 	for _, kind := range form.Kinds() {
 		if public.Lookup("kind-"+kind.Name()) == nil && !kind.Traits().PageBreak {
-			return fmt.Errorf("the kind %s has no template", kind.Name())
+			return fmt.Errorf("question type %s has no template", kind.Name())
 		}
 	}
 	_, err := public.Parse(kindChooser(form.Kinds()))
@@ -286,7 +286,7 @@ const maxPage = 16 << 20
 // pageBuffer takes a page up to maxPage.
 type pageBuffer struct{ bytes.Buffer }
 
-var errPageTooLarge = fault.New(fault.TooLarge, "This page is too large to show.")
+var errPageTooLarge = fault.New(fault.TooLarge, "This page is too large to display.")
 
 func (b *pageBuffer) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > maxPage {

@@ -123,7 +123,7 @@ func (web *Handler) showResponses(v *pageRequest) error {
 	p.Wide, p.Script = true, "responses.js"
 	filter, kept, err := web.responseQuery(v, f.ID)
 	if _, ok := errors.AsType[*store.FilterError](err); ok {
-		p.problems, err = problems{"is": fault.Messagef("This is not an answer to this question.")}, nil
+		p.problems, err = problems{"is": fault.Messagef("This value doesn’t match any answer to that question.")}, nil
 	}
 	if err != nil {
 		return err
@@ -186,9 +186,11 @@ func (web *Handler) showResponses(v *pageRequest) error {
 	}
 	switch v.r.URL.Query().Get("done") {
 	case "restored":
-		p.notice = "They are back."
+		p.notice = "Responses restored."
+	case "restored-one":
+		p.notice = "Response restored."
 	case "nothing":
-		p.notice = "Nothing is ticked."
+		p.notice = "Select at least one response."
 	}
 	return web.render(v, http.StatusOK, "responses", p)
 }
@@ -379,8 +381,13 @@ func (web *Handler) deleteResponses(v *pageRequest) error {
 
 func (web *Handler) restoreResponses(v *pageRequest) error {
 	id := v.r.PathValue("id")
-	if _, err := web.Store.RestoreResponses(v.ctx(), v.owner(), id, v.r.PostForm["response"], web.Now()); err != nil {
+	n, err := web.Store.RestoreResponses(v.ctx(), v.owner(), id, v.r.PostForm["response"], web.Now())
+	if err != nil {
 		return err
 	}
-	return web.redirect(v, "/forms/"+id+"/responses?done=restored")
+	done := "restored"
+	if n == 1 {
+		done = "restored-one"
+	}
+	return web.redirect(v, "/forms/"+id+"/responses?done="+done)
 }

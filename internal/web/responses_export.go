@@ -30,7 +30,7 @@ func (web *Handler) exportResponses(v *pageRequest) error {
 	id := v.r.PathValue("id")
 	filter, kept, err := web.responseQuery(v, id)
 	if _, ok := errors.AsType[*store.FilterError](err); ok {
-		return fault.New(fault.BadRequest, "This is not an answer to this question.")
+		return fault.New(fault.BadRequest, "This value doesn’t match any answer to that question.")
 	}
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func (web *Handler) exportResponses(v *pageRequest) error {
 	}
 	format, ok := export.ParseFormat(v.r.URL.Query().Get("format"))
 	if !ok {
-		return fault.New(fault.BadRequest, "There is no such kind of file.")
+		return fault.New(fault.BadRequest, "That export format isn’t supported.")
 	}
 	table := export.Table{Format: format.Name, Labels: true, Versions: versions, Only: kept["column"]}
 	return download.Send(v.w, v.r, web.Log, download.File{Name: fileName(f.Title, id) + "." + format.Name, MediaType: format.Type}, func(out io.Writer) error {

@@ -116,7 +116,7 @@ func (web *Handler) describeFilter(v *pageRequest, p *responsesPage) {
 		p.Told = append(p.Told, web.translateFor(v, "From")+" "+p.Since)
 	}
 	if p.Until != "" {
-		p.Told = append(p.Told, web.translateFor(v, "Until")+" "+p.Until)
+		p.Told = append(p.Told, web.translateFor(v, "To")+" "+p.Until)
 	}
 	for _, c := range p.Columns {
 		if c.Key == p.Where && p.Is != "" {

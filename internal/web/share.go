@@ -64,7 +64,7 @@ func (web *Handler) prefill(v *pageRequest, f *form.Field) prefilled {
 }
 
 var shareNotices = map[string]string{
-	"saved": "Saved. It holds at once.", "saved, and closed": "Saved. The form is closed: open it again when it is to take responses.", "published": "It is published: this is its link.", "closed": "The form is closed.", "opened": "The form is open again.",
+	"saved": "Saved. Changes are live.", "saved, and closed": "Saved. This form is closed. Reopen it to accept responses.", "published": "Published. Share this link to collect responses.", "closed": "Form closed.", "opened": "Form reopened.",
 }
 
 func (web *Handler) showShare(v *pageRequest) error { return web.sharing(v, http.StatusOK, nil) }
@@ -95,7 +95,7 @@ func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
 	}
 	p.Address = strings.TrimPrefix(p.Link, web.BaseURL+"/f/")
 	p.Inline = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, web.BaseURL, p.Address)
-	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, web.BaseURL, p.Address, web.translateFor(v, "Open the form"))
+	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, web.BaseURL, p.Address, web.translateFor(v, "Open form"))
 	for _, field := range d.Fields {
 		if field.TakesAnswer() && field.Parts() == nil {
 			p.Questions = append(p.Questions, web.prefill(v, field))
@@ -129,7 +129,7 @@ func (web *Handler) changeAvailability(v *pageRequest) error {
 		if text := strings.TrimSpace(v.field("response_limit")); text != "" {
 			n, err := strconv.ParseInt(text, 10, 64)
 			if err != nil {
-				return fault.InvalidField("response_limit", "a whole number, or nothing")
+				return fault.InvalidField("response_limit", "enter a whole number or leave this blank")
 			}
 			p.ResponseLimit = n
 		}
@@ -138,7 +138,7 @@ func (web *Handler) changeAvailability(v *pageRequest) error {
 			if text := v.field(name); text != "" {
 				t, err := time.ParseInLocation("2006-01-02T15:04", text, zoneOf(v.user.TimeZone))
 				if err != nil {
-					return fault.InvalidField(name, "a day and a time")
+					return fault.InvalidField(name, "enter a date and time")
 				}
 				*to = t.UTC()
 			}
@@ -187,7 +187,7 @@ func (web *Handler) qrCode(v *pageRequest) error {
 		v.w.Write(out.Bytes())
 		return nil
 	}
-	return fault.New(fault.UnknownPath, "There is no file at this address.")
+	return fault.New(fault.UnknownPath, "File not found.")
 }
 
 // qrSVG draws the dark modules as one path, with the quiet zone around them.

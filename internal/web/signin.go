@@ -49,7 +49,7 @@ func (web *Handler) showSignin(v *pageRequest) error {
 	}
 	p := web.signinForm(next)
 	if !some {
-		p.notice = "There is no account yet. Open the set-up link that the server printed when it started."
+		p.notice = "Formulary isn’t set up yet. Open the setup link in the server log to create the first account."
 	}
 	return web.render(v, http.StatusOK, "signin", p)
 }
@@ -76,7 +76,7 @@ func (web *Handler) signin(v *pageRequest) error {
 		}
 		p := web.signinForm(next)
 		p.Email = email
-		p.problems = problems{"email": fault.Messagef("The address or the password is not right.")}
+		p.problems = problems{"email": fault.Messagef("The email address or password is incorrect.")}
 		return web.render(v, http.StatusUnauthorized, "signin", p)
 	}
 	try.succeed()

@@ -20,7 +20,7 @@ type signupPage struct {
 	Next   string
 }
 
-var errClosed = fault.New(fault.UnknownPath, "Accounts on this installation are made by its operator.")
+var errClosed = fault.New(fault.UnknownPath, "Sign-up is closed. Ask your administrator for an account.")
 
 // maySignUp says whether strangers can make an account. The first is the
 // operator's, by the set-up link.
@@ -30,7 +30,7 @@ func (web *Handler) maySignUp(v *pageRequest) error {
 	}
 	some, err := web.Store.HasUsers(v.ctx())
 	if err == nil && !some {
-		return fault.New(fault.UnknownPath, "This installation is not set up yet. Its operator has the link to begin with.")
+		return fault.New(fault.UnknownPath, "Formulary isn’t set up yet. Your administrator has the setup link.")
 	}
 	return err
 }

@@ -72,7 +72,7 @@ func newAsset(name string, content []byte) asset {
 func (web *Handler) serveStatic(v *pageRequest) error {
 	a, ok := web.static[v.r.PathValue("file")]
 	if !ok {
-		return fault.New(fault.UnknownPath, "There is no file at this address.")
+		return fault.New(fault.UnknownPath, "File not found.")
 	}
 	return a.serve(v)
 }

@@ -233,9 +233,9 @@ func (web *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // notFound answers where there is no page, or not for the method.
 func (web *Handler) notFound(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = "none"
-	var err error = fault.New(fault.UnknownPath, "There is no page at this address.")
+	var err error = fault.New(fault.UnknownPath, "We can’t find this page. Check the address, or go back to your forms.")
 	if _, pattern := web.paths.Handler(r); pattern != "" {
-		err = fault.New(fault.MethodNotAllowed, "This page cannot be used that way.").WithAllow(web.methodsFor(r))
+		err = fault.New(fault.MethodNotAllowed, "This page doesn’t support that request. Go back and try again.").WithAllow(web.methodsFor(r))
 	}
 	// The error page has the menu of whoever is signed in.
 	v := &pageRequest{w: w, r: r}
@@ -309,20 +309,20 @@ func (web *Handler) enter(v *pageRequest, route route) error {
 	}
 	if v.r.Method == http.MethodPut {
 		if err := web.origins.Check(v.r); err != nil {
-			return fault.New(fault.Forbidden, "This was sent from another site.").WithCause(err)
+			return fault.New(fault.Forbidden, "For your security, this request was blocked because it came from another site. Reload the page and try again.").WithCause(err)
 		}
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, route.maxBody)
 	}
 	if v.r.Method == http.MethodPost {
 		if err := web.origins.Check(v.r); err != nil {
-			return fault.New(fault.Forbidden, "This form was sent from another site.").WithCause(err)
+			return fault.New(fault.Forbidden, "For your security, this request was blocked because it came from another site. Reload the page and try again.").WithCause(err)
 		}
 		v.r.Body = http.MaxBytesReader(v.w, v.r.Body, route.maxBody)
 		if err := v.r.ParseForm(); err != nil {
 			if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-				return fault.New(fault.TooLarge, "That was more than this page can take.")
+				return fault.New(fault.TooLarge, "That request is too large. Shorten it and try again.")
 			}
-			return fault.New(fault.BadRequest, "The form could not be read.").WithCause(err)
+			return fault.New(fault.BadRequest, "The request could not be read. Reload the page and try again.").WithCause(err)
 		}
 	}
 	if route.access == signedIn && v.user == nil {
@@ -372,21 +372,21 @@ func (web *Handler) fail(v *pageRequest, err error) {
 	p := errorPage{Message: web.translateError(v, err).Message, Code: int(e.Code)}
 	switch e.Code.Status() {
 	case http.StatusNotFound:
-		p.Heading = "Nothing here"
+		p.Heading = "Page not found"
 	case http.StatusForbidden:
-		p.Heading = "That did not go through"
+		p.Heading = "Request blocked"
 	case http.StatusTooManyRequests:
-		p.Heading = "A little slower, please"
+		p.Heading = "Too many requests"
 	case http.StatusInternalServerError:
-		p.Heading, p.RequestID = "That was our fault", id
+		p.Heading, p.RequestID = "Something went wrong", id
 	case http.StatusServiceUnavailable:
-		p.Heading, p.RequestID = "Back in a moment", id
+		p.Heading, p.RequestID = "Temporarily unavailable", id
 	default:
-		p.Heading = "This request does not work"
+		p.Heading = "This request can’t be completed"
 	}
 	p.title = p.Heading
 	if err := web.render(v, e.Code.Status(), "error", &p); err != nil {
-		web.Log.Error("error page failed", "error", err, "request_id", id)
+		web.Log.Error("could not render error page", "error", err, "request_id", id)
 	}
 }
 

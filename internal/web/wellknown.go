@@ -24,13 +24,13 @@ type SecurityContact struct {
 // Check returns an error unless both URLs may stand in security.txt.
 func (s SecurityContact) Check() error {
 	if s.Contact == "" && s.Policy != "" {
-		return errors.New("a security policy needs a security contact beside it (FORMULARY_SECURITY_CONTACT)")
+		return errors.New("a security policy needs a security contact; set FORMULARY_SECURITY_CONTACT")
 	}
 	if s.Contact != "" && !isMailto(s.Contact) && !isHTTPS(s.Contact) {
-		return fmt.Errorf("the security contact %q must look like mailto:security@example.com or https://example.com/report", s.Contact)
+		return fmt.Errorf("the security contact %q is not valid; use one such as mailto:security@example.com or https://example.com/report", s.Contact)
 	}
 	if s.Policy != "" && !isHTTPS(s.Policy) {
-		return fmt.Errorf("the security policy %q must look like https://example.com/policy", s.Policy)
+		return fmt.Errorf("the security policy %q is not valid; use one such as https://example.com/policy", s.Policy)
 	}
 	return nil
 }
@@ -61,7 +61,7 @@ const securityTxtLife = 180 * 24 * time.Hour
 
 func (web *Handler) securityTxt(v *pageRequest) error {
 	if web.Security.Contact == "" {
-		return fault.New(fault.UnknownPath, "There is no page at this address.")
+		return fault.New(fault.UnknownPath, "We can’t find this page. Check the address, or go back to your forms.")
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "Contact: %s\n", web.Security.Contact)

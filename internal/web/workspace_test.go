@@ -33,7 +33,7 @@ func TestWorkspace(t *testing.T) {
 		s.AddUser(ada)
 		b := s.Browser()
 		b.SignIn(ada)
-		has(t, b.Get("/"), "Your first form", "Customer feedback", "Bug report")
+		has(t, b.Get("/"), "Create your first form", "Customer feedback", "Bug report")
 		made := b.Post("/forms", url.Values{"starter": {"feedback"}})
 		found := formPath.FindStringSubmatch(made.Header.Get("Location"))
 		if made.StatusCode != 303 || found == nil {
@@ -41,11 +41,11 @@ func TestWorkspace(t *testing.T) {
 		}
 		id := found[1]
 		base := "/forms/" + id
-		has(t, b.Get(base+"/build"), `id="data"`, "net promoter", "<noscript>")
-		has(t, b.Get(base+"/flow"), "<svg", "In words", "when")
+		has(t, b.Get(base+"/build"), `id="data"`, "NPS", "<noscript>")
+		has(t, b.Get(base+"/flow"), "<svg", "Logic summary", " if ")
 		has(t, b.Get(base+"/share"), "Not published yet")
 		has(t, b.Get(base+"/responses"), "No responses yet")
-		has(t, b.Get(base+"/summary"), "Nothing to sum up yet")
+		has(t, b.Get(base+"/summary"), "No responses yet")
 		preview := b.Get(base + "/preview")
 		if has(t, preview, `action="`+base+`/preview"`); preview.Header.Get("X-Frame-Options") != "" || !strings.Contains(preview.Header.Get("Content-Security-Policy"), "frame-ancestors 'self'") {
 			t.Errorf("the preview cannot be framed by ourselves: %v", preview.Header)
@@ -53,7 +53,7 @@ func TestWorkspace(t *testing.T) {
 		if p := b.Post(base+"/publish", nil); p.Header.Get("Location") != base+"/share" {
 			t.Fatalf("publish: %d %s", p.StatusCode, p.Text)
 		}
-		has(t, b.Get(base+"/share"), s.URL+"/f/"+id, "qr.svg", "embed.js", "A link with answers in it")
+		has(t, b.Get(base+"/share"), s.URL+"/f/"+id, "qr.svg", "embed.js", "Prefilled link")
 
 		// How it is offered.
 		status(t, "offer", b.Post(base+"/share", url.Values{"slug": {"How-Was-It"}, "response_limit": {"100"}, "closes_at": {"2099-05-31T17:30"}, "sites": {"https://a.example\nhttps://b.example"}}), 303)
@@ -93,17 +93,17 @@ func TestWorkspace(t *testing.T) {
 		}
 		has(t, b.Get("/"), "<strong>30</strong>", "just now", "chart-spark")
 		first := b.Get(base + "/responses")
-		has(t, first, "1 to 25 of 30", sent[29], "!"+sent[0])
-		has(t, b.Get(base+"/responses?page=2"), "26 to 30 of 30", sent[0])
+		has(t, first, "1–25 of 30", sent[29], "!"+sent[0])
+		has(t, b.Get(base+"/responses?page=2"), "26–30 of 30", sent[0])
 		has(t, b.Get(base+"/responses?order=oldest"), sent[0], "!"+sent[29])
 		// Sorted by an answer, as numbers, both ways; a column says how.
 		up, down := b.Get(base+"/responses?by=score"), b.Get(base+"/responses?by=-score")
 		has(t, up, `aria-sort="ascending"`, "by=-score", sent[0], "!"+sent[10])
 		has(t, down, `aria-sort="descending"`, sent[10], "!"+sent[0])
-		has(t, b.Get(base+"/responses?where=score&is=10"), "1 to 2 of 2", sent[10], sent[21], "!"+sent[11])
-		has(t, b.Get(base+"/responses?where=score&is=ten"), "not an answer")
-		has(t, b.Get(base+"/responses?search=nobody"), "Nothing found")
-		has(t, b.Get(base+"/responses?since=2099-01-01"), "Nothing found")
+		has(t, b.Get(base+"/responses?where=score&is=10"), "1–2 of 2", sent[10], sent[21], "!"+sent[11])
+		has(t, b.Get(base+"/responses?where=score&is=ten"), "match any answer")
+		has(t, b.Get(base+"/responses?search=nobody"), "No results")
+		has(t, b.Get(base+"/responses?since=2099-01-01"), "No results")
 		has(t, b.Get(base+"/responses/"+sent[5]), sent[4], sent[6], ">5<")
 		file := b.Get(base + "/responses/export?format=csv&where=score&is=10")
 		if lines := strings.Count(file.Text, "\r\n"); lines != 3 || !strings.Contains(file.Header.Get("Content-Disposition"), `filename="Customer feedback.csv"`) {
@@ -114,11 +114,11 @@ func TestWorkspace(t *testing.T) {
 		// Deleted, and back.
 		gone := b.Post(base+"/responses/delete", url.Values{"response": {sent[29], sent[28]}})
 		page := b.Get(gone.Header.Get("Location"))
-		has(t, page, "2 responses are deleted", "1 to 25 of 28", "Undo")
+		has(t, page, "2 responses deleted", "1–25 of 28", "Undo")
 		// Also for who has looked elsewhere meanwhile.
-		has(t, b.Get(base+"/responses"), "2 responses were deleted in the last hour", `name="response" value="`+sent[28]+`"`, "Bring back")
+		has(t, b.Get(base+"/responses"), "You can still restore 2 responses deleted in the last hour", `name="response" value="`+sent[28]+`"`, "Restore")
 		b.Post(base+"/responses/restore", url.Values{"response": {sent[29], sent[28]}})
-		has(t, b.Get(base+"/responses"), "1 to 25 of 30", "!in the last hour")
+		has(t, b.Get(base+"/responses"), "1–25 of 30", "!in the last hour")
 		file = b.Get(base + "/responses/export?format=csv&column=score")
 		if head, _, _ := strings.Cut(file.Text, "\r\n"); strings.Count(head, ",") != 3 {
 			t.Errorf("one column is %s", head)
@@ -127,31 +127,31 @@ func TestWorkspace(t *testing.T) {
 		// A form that is closed says so when something else of it is changed.
 		status(t, "close", b.Post(base+"/close", nil), 303)
 		b.Post(base+"/share", url.Values{"slug": {"how-was-it"}, "closes_at": {"2099-06-30T17:30"}})
-		has(t, b.Get(base+"/share?done=saved"), "The form is closed: open it again")
+		has(t, b.Get(base+"/share?done=saved"), "This form is closed. Reopen it")
 		status(t, "open again", b.Post(base+"/open", nil), 303)
-		has(t, b.Get(base+"/share?done=saved"), "It holds at once")
+		has(t, b.Get(base+"/share?done=saved"), "Changes are live")
 		sum := b.Get(base + "/summary")
-		has(t, sum, "Responses: 30", "30 answered", "NPS", "<svg", "As a table")
+		has(t, sum, "Responses: 30", "30 answers", "NPS", "<svg", "Show as table")
 
 		// Copied, closed, opened, deleted, and back.
 		copied := b.Post(base+"/duplicate", nil).Header.Get("Location")
 		has(t, b.Get(copied), "Customer feedback (copy)")
-		has(t, b.Get(b.Post(base+"/close", nil).Header.Get("Location")), "The form is closed.", "Open the form again")
-		has(t, b.Get(b.Post(base+"/open", nil).Header.Get("Location")), "The form is open again.")
+		has(t, b.Get(b.Post(base+"/close", nil).Header.Get("Location")), "Form closed.", "Reopen form")
+		has(t, b.Get(b.Post(base+"/open", nil).Header.Get("Location")), "Form reopened.")
 		// What refuses to open keeps how it is offered.
 		b.Post(base+"/share", url.Values{"slug": {"how-was-it"}, "response_limit": {"30"}, "sites": {"https://shop.example"}})
 		refused := b.Post(base+"/open", nil)
 		has(t, refused, `value="how-was-it"`, `value="30"`, "https://shop.example")
 		b.Post(base+"/share", url.Values{"slug": {"how-was-it"}, "any_site": {"yes"}})
-		has(t, b.Get(b.Post(base+"/open", nil).Header.Get("Location")), "The form is open again.")
+		has(t, b.Get(b.Post(base+"/open", nil).Header.Get("Location")), "Form reopened.")
 		home := b.Get(b.Post(base+"/delete", nil).Header.Get("Location"))
-		has(t, home, "Deleted in the last hour", base+"/restore")
+		has(t, home, "Recently deleted", base+"/restore")
 		has(t, b.Get("/?search=nothing"), base+"/restore") // wherever one goes meanwhile
 		status(t, "its page", b.Get("/f/how-was-it"), 404)
-		has(t, b.Get(b.Post(base+"/restore", nil).Header.Get("Location")), "The form is back.")
+		has(t, b.Get(b.Post(base+"/restore", nil).Header.Get("Location")), "Form restored.")
 		status(t, "its page", b.Get("/f/how-was-it"), 200)
 		has(t, b.Get("/?search=feedback&status=open&sort=title"), id, "!(copy)")
-		has(t, b.Get("/?search=nothing"), "Nothing found")
+		has(t, b.Get("/?search=nothing"), "No results")
 
 		// Everything as one file.
 		archive := b.Get("/account/download").Text
@@ -184,7 +184,7 @@ func TestWorkspace(t *testing.T) {
 				t.Errorf("Bob does %s: %d", path, p.StatusCode)
 			}
 		}
-		has(t, bob.Get("/"), "Your first form")
+		has(t, bob.Get("/"), "Create your first form")
 	})
 }
 
@@ -244,7 +244,7 @@ func TestTryApplication(t *testing.T) {
 		b := s.Browser()
 		b.SignIn(ada)
 		tried := b.Post("/applications/"+app.ID+"/try", nil)
-		has(t, tried, "The whole flow works", "303 https://x.example/cb?code=fmc_", "&#34;user&#34;: &#34;"+ada, "Give everything back", "!"+app.Secret)
+		has(t, tried, "The OAuth flow works", "303 https://x.example/cb?code=fmc_", "&#34;user&#34;: &#34;"+ada, "Revoke the tokens", "!"+app.Secret)
 		if full := regexp.MustCompile(`fm[acr]_[A-Za-z0-9_-]{20,}`).FindString(tried.Text); full != "" {
 			t.Errorf("a whole secret is shown: %s", full)
 		}
@@ -277,7 +277,7 @@ func TestSummaryParts(t *testing.T) {
 		}
 		b := s.Browser()
 		b.SignIn(ada)
-		has(t, b.Get("/forms/"+sums+"/summary"), "average <strong>2.75</strong> · in all <strong>5.5</strong> pieces")
+		has(t, b.Get("/forms/"+sums+"/summary"), "average <strong>2.75</strong> · total <strong>5.5</strong> pieces")
 		has(t, b.Get("/forms/"+id+"/summary"), "<h3>The food</h3>", "<h3>The bus</h3>", "The bus: Bad")
 		s.Call("PATCH", "/api/v1/forms/"+id, token, definition(`{"value": "food", "label": "The food"}`))
 		s.Call("POST", "/api/v1/forms/"+id+"/publish", token, "")
@@ -315,7 +315,7 @@ func TestTimeZone(t *testing.T) {
 		if a := s.Call("GET", "/api/v1/forms/"+id, token, ""); a.String("opens_at") != "2050-01-02T00:00:00.000Z" {
 			t.Errorf("nine in Tokyo is %s", a.Text)
 		}
-		has(t, b.Get("/"), `<span class="tag">opens 2 January 2050, 09:00</span>`)
+		has(t, b.Get("/"), `<span class="tag">Opens 2 January 2050, 09:00</span>`)
 		has(t, b.Get("/f/"+id), "This form opens on 2 January 2050, 09:00 JST.")
 	})
 }
@@ -339,11 +339,11 @@ func TestShownAnswers(t *testing.T) {
 		b := s.Browser()
 		b.SignIn(ada)
 		base := "/forms/" + id
-		has(t, b.Get(base+"/responses"), "Green Tea", "Germany", "North Macedonia", "1 to 2 of 2")
+		has(t, b.Get(base+"/responses"), "Green Tea", "Germany", "North Macedonia", "1–2 of 2")
 		for query, of := range map[string]string{
-			"where=drink&is=green+tea": "1 to 2 of 2", "where=drink&is=t": "1 to 2 of 2", "where=coming&is=Yes": "1 to 1 of 1", "where=coming&is=false": "1 to 1 of 1",
-			"where=from&is=Germany": "1 to 1 of 1", "where=from&is=DE": "1 to 1 of 1", "where=from&is=France": "Nothing found",
-			"search=green+tea": "1 to 2 of 2", "search=MACEDONIA": "1 to 1 of 1", "search=coffee": "Nothing found",
+			"where=drink&is=green+tea": "1–2 of 2", "where=drink&is=t": "1–2 of 2", "where=coming&is=Yes": "1–1 of 1", "where=coming&is=false": "1–1 of 1",
+			"where=from&is=Germany": "1–1 of 1", "where=from&is=DE": "1–1 of 1", "where=from&is=France": "No results",
+			"search=green+tea": "1–2 of 2", "search=MACEDONIA": "1–1 of 1", "search=coffee": "No results",
 		} {
 			has(t, b.Get(base+"/responses?"+query), of)
 		}
@@ -381,7 +381,7 @@ func TestSummaryLeadsOn(t *testing.T) {
 		base := "/forms/" + id
 		summary := b.Get(base + "/summary")
 		has(t, summary, ">Person No6</a>", ">Person No2</a>", "!Person No1", ">Juice 6</a>", "!Juice 1", "!>Tea, Juice", ">7 November 2026</a>")
-		for label, of := range map[string]string{"Tea": "1 to 7 of 7", "The bus: Bad": "1 to 3 of 3"} {
+		for label, of := range map[string]string{"Tea": "1–7 of 7", "The bus: Bad": "1–3 of 3"} {
 			link := regexp.MustCompile(`<a href="([^"]+)">` + label + `</a>`).FindStringSubmatch(summary.Text)
 			if link == nil {
 				t.Fatalf("%s leads nowhere", label)
@@ -392,11 +392,11 @@ func TestSummaryLeadsOn(t *testing.T) {
 			}
 			has(t, b.Get(html.UnescapeString(link[1])), of, `name="is" value="`+answer+`"`)
 		}
-		has(t, b.Get(base+"/responses?where=who.family&is=nO3"), "1 to 1 of 1 · Who?: Last name: nO3", `<option value="who.family" selected>Who?: `)
-		has(t, b.Get(base+"/responses?where=who.family&is=o%25"), "Nothing found")
-		has(t, b.Get(base+"/responses?where=on&is=2026-11-03"), "1 to 1 of 1", "3 November 2026", `data-type="date" selected>When?`)
+		has(t, b.Get(base+"/responses?where=who.family&is=nO3"), "1–1 of 1 · Who?: Last name: nO3", `<option value="who.family" selected>Who?: `)
+		has(t, b.Get(base+"/responses?where=who.family&is=o%25"), "No results")
+		has(t, b.Get(base+"/responses?where=on&is=2026-11-03"), "1–1 of 1", "3 November 2026", `data-type="date" selected>When?`)
 		unticked := b.Post(base+"/responses/delete", url.Values{"kept": {"where=who.family&is=No3"}})
-		has(t, b.Get(unticked.Header.Get("Location")), "Nothing is ticked.", "1 to 1 of 1")
+		has(t, b.Get(unticked.Header.Get("Location")), "Select at least one response.", "1–1 of 1")
 	})
 }
 

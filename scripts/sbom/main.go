@@ -1,6 +1,6 @@
-// Command sbom prints what a Go binary is made of as a CycloneDX document. It
-// reads what the Go tool has built into the binary, so it needs neither the
-// sources nor the network, and the same binary always gives the same document:
+// Command sbom prints the modules of a Go binary as a CycloneDX document. It reads the
+// build information in the binary, so it needs neither the sources nor the network, and
+// its output depends on the binary only:
 //
 //	go run ./scripts/sbom BINARY
 package main
@@ -38,13 +38,13 @@ func command(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	lines := json.NewEncoder(out)
-	lines.SetIndent("", "  ")
-	lines.SetEscapeHTML(false)
-	return lines.Encode(describe(info, fmt.Sprintf("%x", sha256.Sum256(binary))))
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(describe(info, fmt.Sprintf("%x", sha256.Sum256(binary))))
 }
 
-// document is the part of CycloneDX 1.6 that says something about a binary of Go.
+// document is the part of CycloneDX 1.6 that applies to Go binaries.
 type document struct {
 	Format       string       `json:"bomFormat"`
 	Spec         string       `json:"specVersion"`
@@ -83,8 +83,9 @@ type dependency struct {
 	DependsOn []string `json:"dependsOn,omitempty"`
 }
 
-// describe lists the modules in a binary. Go does not tell which of them needs
-// which, so all are under the binary; the standard library is one of them.
+// describe lists the modules of a binary. The build information has no dependency
+// graph, so all modules, including the standard library, are direct dependencies of the
+// binary.
 func describe(info *debug.BuildInfo, sum string) document {
 	main := module("application", &info.Main)
 	main.Hashes = []hash{{"SHA-256", sum}}
@@ -97,19 +98,20 @@ func describe(info *debug.BuildInfo, sum string) document {
 		components = append(components, module("library", m))
 	}
 	slices.SortFunc(components, func(a, b component) int { return strings.Compare(a.Ref, b.Ref) })
-	on := dependency{Ref: main.Ref}
+	root := dependency{Ref: main.Ref}
 	dependencies := []dependency{}
 	for _, c := range components {
-		on.DependsOn = append(on.DependsOn, c.Ref)
+		root.DependsOn = append(root.DependsOn, c.Ref)
 		dependencies = append(dependencies, dependency{Ref: c.Ref})
 	}
 	return document{
 		Format: "CycloneDX", Spec: "1.6", Version: 1, Metadata: metadata{main},
-		Components: components, Dependencies: append([]dependency{on}, dependencies...),
+		Components: components, Dependencies: append([]dependency{root}, dependencies...),
 	}
 }
 
-// module is a component by the name that databases of vulnerabilities know.
+// module returns the component of a module, with the package URL that vulnerability
+// databases use.
 func module(kind string, m *debug.Module) component {
 	if m.Replace != nil {
 		m = m.Replace

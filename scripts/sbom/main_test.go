@@ -47,9 +47,9 @@ func TestBinary(t *testing.T) {
 		}
 	}
 	if first.String() != second.String() || !json.Valid([]byte(first.String())) {
-		t.Error("not the same document twice")
+		t.Error("two runs produced different documents")
 	}
 	if err := command([]string{"main.go"}, &first); err == nil {
-		t.Error("a text passes for a binary")
+		t.Error("a text file was accepted as a binary")
 	}
 }

@@ -1,6 +1,6 @@
-// Command oauth2 is an authorization server of go-oauth2, with its tokens in
-// memory, for the benchmark to compare with. It issues tokens at /token, checks
-// them at /check, and ends with its input:
+// Command oauth2 is an authorization server built with go-oauth2, with its tokens in
+// memory, for the benchmark. It issues tokens at /token, checks them at /check, and
+// exits when its standard input is closed:
 //
 //	oauth2 ADDRESS
 package main
@@ -60,7 +60,7 @@ func serve(args []string) error {
 		})
 	})
 	go func() {
-		io.Copy(io.Discard, os.Stdin) // returns when the benchmark has gone
+		io.Copy(io.Discard, os.Stdin) // returns when the benchmark exits
 		os.Exit(0)
 	}()
 	listener := http.Server{Addr: args[0], ReadHeaderTimeout: 5 * time.Second}

@@ -1,10 +1,10 @@
-// Command pocketbase is PocketBase as a Go module, with data like Formulary's, for
-// the benchmark to compare with:
+// Command pocketbase is PocketBase as a Go module, with the same data as Formulary,
+// for the benchmark:
 //
 //	pocketbase seed FOLDER           fills an empty folder and prints a bearer token
-//	pocketbase serve FOLDER ADDRESS  serves it until its input ends
+//	pocketbase serve FOLDER ADDRESS  serves it until its standard input is closed
 //
-// Everything but the data is as it is out of the box.
+// Everything except the data is the default.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 
 	"github.com/pocketbase/pocketbase/apis"
 	"github.com/pocketbase/pocketbase/core"
-	_ "github.com/pocketbase/pocketbase/migrations" // its own tables
+	_ "github.com/pocketbase/pocketbase/migrations" // creates the system tables
 )
 
 const (
@@ -43,10 +43,10 @@ func command(args []string) error {
 		return seed(app)
 	case args[0] == "serve" && len(args) == 3:
 		go func() {
-			io.Copy(io.Discard, os.Stdin) // returns when the benchmark has gone
+			io.Copy(io.Discard, os.Stdin) // returns when the benchmark exits
 			os.Exit(0)
 		}()
-		// The installer would look for a browser.
+		// Disable the installer, which opens a browser.
 		app.OnServe().BindFunc(func(e *core.ServeEvent) error {
 			e.InstallerFunc = nil
 			return e.Next()
@@ -56,8 +56,8 @@ func command(args []string) error {
 	return fmt.Errorf("what is %q?", args)
 }
 
-// seed makes two people with forms, which only their owner can list, and an open
-// collection of answers, in which anybody can create records.
+// seed creates two users with forms, which only their owner can list, and a collection
+// of answers in which anyone can create records.
 func seed(app core.App) error {
 	if err := app.RunAllMigrations(); err != nil {
 		return err
@@ -67,8 +67,8 @@ func seed(app core.App) error {
 		return err
 	}
 	forms := core.NewBaseCollection("forms")
-	owned := "owner = @request.auth.id"
-	forms.ListRule = &owned
+	ownersOnly := "owner = @request.auth.id"
+	forms.ListRule = &ownersOnly
 	forms.Fields.Add(
 		&core.RelationField{Name: "owner", CollectionId: users.Id, Required: true, MaxSelect: 1},
 		&core.TextField{Name: "title", Required: true},
@@ -84,13 +84,13 @@ func seed(app core.App) error {
 		return err
 	}
 	answers := core.NewBaseCollection("answers")
-	anybody := ""
-	answers.CreateRule = &anybody
-	most := 10.0
+	anyone := ""
+	answers.CreateRule = &anyone
+	maxScore := 10.0
 	answers.Fields.Add(
 		&core.TextField{Name: "name", Required: true},
 		&core.EmailField{Name: "mail"},
-		&core.NumberField{Name: "score", Max: &most},
+		&core.NumberField{Name: "score", Max: &maxScore},
 		&core.SelectField{Name: "size", Values: []string{"small", "medium", "large"}},
 		&core.TextField{Name: "remark"},
 		&core.AutodateField{Name: "created", OnCreate: true},
@@ -98,14 +98,14 @@ func seed(app core.App) error {
 	if err := app.Save(answers); err != nil {
 		return err
 	}
-	some, err := person(app, users, forms, "some@example.com", someForms)
+	smallOwner, err := addUser(app, users, forms, "some@example.com", someForms)
 	if err != nil {
 		return err
 	}
-	if _, err := person(app, users, forms, "many@example.com", manyForms); err != nil {
+	if _, err := addUser(app, users, forms, "many@example.com", manyForms); err != nil {
 		return err
 	}
-	token, err := some.NewAuthToken()
+	token, err := smallOwner.NewAuthToken()
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func seed(app core.App) error {
 	return nil
 }
 
-func person(app core.App, users, forms *core.Collection, email string, n int) (*core.Record, error) {
+func addUser(app core.App, users, forms *core.Collection, email string, n int) (*core.Record, error) {
 	p := core.NewRecord(users)
 	p.SetEmail(email)
 	p.SetRandomPassword()

@@ -11,15 +11,14 @@ import (
 	"time"
 )
 
-// Browser is a person's browser: it keeps cookies and does not follow
-// redirects by itself.
+// Browser keeps cookies and does not follow redirects.
 type Browser struct {
 	*http.Client
 	t   testing.TB
 	URL string
 }
 
-// Browser opens a new browser, in which nobody is signed in.
+// Browser returns a new browser without a session.
 func (s *Service) Browser() *Browser {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
@@ -32,20 +31,20 @@ func (s *Service) Browser() *Browser {
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// Page is an answer with its body read.
+// Page is an HTTP response with its body.
 type Page struct {
 	*http.Response
 	Text string
 }
 
-// Get opens a page of the service.
+// Get requests a page.
 func (b *Browser) Get(path string) Page {
 	b.t.Helper()
 	res, err := b.Client.Get(b.URL + path)
 	return read(b.t, res, err)
 }
 
-// Put sends JSON as a page's own code does.
+// Put sends JSON as the scripts of a page do.
 func (b *Browser) Put(path, revision, body string) Page {
 	b.t.Helper()
 	r, err := http.NewRequest(http.MethodPut, b.URL+path, strings.NewReader(body))
@@ -58,7 +57,7 @@ func (b *Browser) Put(path, revision, body string) Page {
 	return read(b.t, res, err)
 }
 
-// Post sends a form to the service.
+// Post submits an HTML form.
 func (b *Browser) Post(path string, fields url.Values) Page {
 	b.t.Helper()
 	res, err := b.Client.PostForm(b.URL+path, fields)
@@ -78,7 +77,7 @@ func read(t testing.TB, res *http.Response, err error) Page {
 	return Page{res, string(text)}
 }
 
-// SignIn signs a person with Password in.
+// SignIn signs in the user with Password.
 func (b *Browser) SignIn(email string) {
 	b.t.Helper()
 	if p := b.Post("/signin", url.Values{"email": {email}, "password": {Password}}); p.StatusCode != http.StatusSeeOther {
@@ -88,7 +87,7 @@ func (b *Browser) SignIn(email string) {
 
 var ticketField = regexp.MustCompile(`name="ticket" value="([^"]+)"`)
 
-// ConsentRequest opens a consent page and returns its ticket.
+// ConsentRequest opens a consent page and returns the ID of its consent request.
 func (b *Browser) ConsentRequest(query url.Values) string {
 	b.t.Helper()
 	p := b.Get("/authorize?" + query.Encode())
@@ -99,7 +98,7 @@ func (b *Browser) ConsentRequest(query url.Values) string {
 	return m[1]
 }
 
-// Allow goes through consent and returns where the browser is sent.
+// Allow grants access on the consent page and returns the redirect URI with the code.
 func (b *Browser) Allow(query url.Values) *url.URL {
 	b.t.Helper()
 	p := b.Post("/authorize", url.Values{"ticket": {b.ConsentRequest(query)}, "answer": {"allow"}})
@@ -110,13 +109,13 @@ func (b *Browser) Allow(query url.Values) *url.URL {
 	return to
 }
 
-// PostFrom sends a form as a page of another site, or of our own, would.
+// PostFrom submits an HTML form with an Origin header.
 func (b *Browser) PostFrom(t testing.TB, origin, path string, fields url.Values) Page {
 	t.Helper()
 	return b.postWith(t, path, fields, "Origin", origin)
 }
 
-// PostAs sends a form from another address, for services behind a proxy.
+// PostAs submits an HTML form with the client address in X-Forwarded-For.
 func (b *Browser) PostAs(t testing.TB, address, path string, fields url.Values) Page {
 	t.Helper()
 	return b.postWith(t, path, fields, "X-Forwarded-For", address)

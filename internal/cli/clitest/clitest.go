@@ -1,5 +1,5 @@
-// Package clitest runs the whole service for a test, through the command line
-// that people use, and speaks to it as people, applications and operators do.
+// Package clitest runs the whole service for a test, through the command line, and acts
+// on it as a user, an application or an administrator.
 package clitest
 
 import (
@@ -22,21 +22,22 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Password is good enough for every account of a test.
+// Password is strong enough for every test account.
 const Password = "quiet-otter-paints-7-doors"
 
-// fast is for tests: a hash in microseconds, and no client that needs time to hang up.
-var fast = cli.Tuning{HashCost: account.HashCost{MemoryKiB: 64, Passes: 1}, Drain: time.Millisecond}
+// testTuning saves time: hashing takes microseconds, and shutdown does not wait for
+// clients.
+var testTuning = cli.Tuning{HashCost: account.HashCost{MemoryKiB: 64, Passes: 1}, Drain: time.Millisecond}
 
 // Service is a running Formulary.
 type Service struct {
 	t     testing.TB
 	Place storetest.Place
-	URL   string // as people know it
-	Local string // as this machine reaches it
-	Out   string // what serve said when it started
+	URL   string // base URL
+	Local string // URL of the address that the service listens on
+	Out   string // output of serve, set when the test ends
 
-	client *http.Client // checks every answer of the API
+	client *http.Client // validates every API response
 	log    *lockedBuffer
 	stop   context.CancelFunc
 	done   chan int
@@ -59,18 +60,17 @@ func (b *lockedBuffer) String() string {
 	return b.b.String()
 }
 
-// Start runs "formulary serve" with more flags on a free port and waits until it
-// is ready.
+// Start runs "formulary serve" on a free port and waits until it is ready.
 func Start(t testing.TB, place storetest.Place, flags ...string) *Service {
 	t.Helper()
-	return start(t, place, fast, true, flags)
+	return start(t, place, testTuning, true, flags)
 }
 
-// StartWithKinds is Start for a service that has more kinds of question, with their
-// templates as templates/kinds/*.html.
+// StartWithKinds is Start for a service with additional question kinds, whose templates
+// are templates/kinds/*.html.
 func StartWithKinds(t testing.TB, place storetest.Place, templates fs.FS) *Service {
 	t.Helper()
-	tuning := fast
+	tuning := testTuning
 	tuning.KindTemplates = templates
 	return start(t, place, tuning, true, nil)
 }
@@ -80,14 +80,14 @@ func start(t testing.TB, place storetest.Place, tuning cli.Tuning, wait bool, fl
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Service{t: t, Place: place, log: &lockedBuffer{}, stop: stop, done: make(chan int, 1)}
 	reader, writer := io.Pipe()
-	said := make(chan string, 1)
+	output := make(chan string, 1)
 	go func() {
 		var text strings.Builder
 		lines := bufio.NewScanner(reader)
 		for lines.Scan() {
 			text.WriteString(lines.Text() + "\n")
 		}
-		said <- text.String()
+		output <- text.String()
 	}()
 	address := make(chan [2]string, 1)
 	out := io.MultiWriter(writer, &addressFinder{found: address})
@@ -100,7 +100,7 @@ func start(t testing.TB, place storetest.Place, tuning cli.Tuning, wait bool, fl
 	case found := <-address:
 		s.URL, s.Local = found[0], "http://"+found[1]
 	case code := <-s.done:
-		t.Fatalf("serve ended with %d before it was ready:\n%s%s", code, <-said, s.log)
+		t.Fatalf("serve ended with %d before it was ready:\n%s%s", code, <-output, s.log)
 	case <-time.After(30 * time.Second):
 		t.Fatalf("serve did not start:\n%s", s.log)
 	}
@@ -110,28 +110,28 @@ func start(t testing.TB, place storetest.Place, tuning cli.Tuning, wait bool, fl
 	}
 	t.Cleanup(func() {
 		s.Stop()
-		s.Out = <-said
+		s.Out = <-output
 	})
 	return s
 }
 
-// Connect is a service that runs already, in another process.
+// Connect returns a service that runs in another process.
 func Connect(t testing.TB, place storetest.Place, address string) *Service {
 	return &Service{t: t, Place: place, URL: address, Local: address, client: checkedClient(t, address)}
 }
 
 func checkedClient(t testing.TB, base string) *http.Client {
-	return &http.Client{Transport: &checked{t: t, base: base}, Timeout: 30 * time.Second, CheckRedirect: noRedirect}
+	return &http.Client{Transport: &checkedTransport{t: t, base: base}, Timeout: 30 * time.Second, CheckRedirect: noRedirect}
 }
 
-// addressFinder watches for the line that says where the service is.
+// addressFinder reads the address of the service from the output of serve.
 type addressFinder struct {
 	text  bytes.Buffer
 	found chan [2]string
 	done  bool
 }
 
-var addressLine = regexp.MustCompile(`(?m)^Formulary is at (\S+) .*listening on ([^)]+)\)$`)
+var addressLine = regexp.MustCompile(`(?m)^Formulary is running at (\S+) .*listening on ([^)]+)\)$`)
 
 func (f *addressFinder) Write(p []byte) (int, error) {
 	f.text.Write(p)
@@ -157,7 +157,7 @@ func (s *Service) waitReady() {
 	s.t.Fatalf("the service at %s is not ready:\n%s", s.URL, s.log)
 }
 
-// Stop ends the service as SIGTERM would and checks that it ended well.
+// Stop ends the service as SIGTERM does and checks its exit code.
 func (s *Service) Stop() {
 	s.t.Helper()
 	if s.stop == nil {
@@ -175,39 +175,38 @@ func (s *Service) Stop() {
 	}
 }
 
-// Log is what the service has written to its log so far.
+// Log returns the log of the service so far.
 func (s *Service) Log() string { return s.log.String() }
 
 func (s *Service) args(command ...string) []string {
 	return append(command, "--data="+s.Place.Data, "--database-url="+s.Place.URL)
 }
 
-// Command runs a command beside the service and returns what it printed; it must
+// Command runs a command on the service's database and returns its output. It must
 // succeed.
 func (s *Service) Command(stdin string, command ...string) string {
 	s.t.Helper()
 	return Command(s.t, s.Place, stdin, command...)
 }
 
-// Command runs a command on a place and returns what it printed; it must
-// succeed.
+// Command runs a command on a database and returns its output. It must succeed.
 func Command(t testing.TB, place storetest.Place, stdin string, command ...string) string {
 	t.Helper()
 	var out, errOut bytes.Buffer
 	args := append(command, "--data="+place.Data, "--database-url="+place.URL)
-	if code := fast.Run(context.Background(), args, strings.NewReader(stdin), &out, &errOut); code != 0 {
+	if code := testTuning.Run(context.Background(), args, strings.NewReader(stdin), &out, &errOut); code != 0 {
 		t.Fatalf("formulary %s: exit %d\n%s%s", strings.Join(command, " "), code, out.String(), errOut.String())
 	}
 	return out.String()
 }
 
-// AddUser makes an account with Password.
+// AddUser creates a user with Password.
 func (s *Service) AddUser(email string) {
 	s.t.Helper()
 	s.Command(Password+"\n", "user", "add", email, "--password-stdin")
 }
 
-// DataFile reads a file of the data folder.
+// DataFile reads a file of the data directory.
 func (s *Service) DataFile(name string) []byte {
 	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.Place.Data, name))
@@ -217,18 +216,19 @@ func (s *Service) DataFile(name string) []byte {
 	return text
 }
 
-// StartTLS is Start for a service that speaks https itself; the test brings a
-// client that knows its certificate.
+// StartTLS is Start for a service with its own certificate. The caller needs a client
+// that trusts it.
 func StartTLS(t testing.TB, place storetest.Place, flags ...string) *Service {
 	t.Helper()
-	return start(t, place, fast, false, flags)
+	return start(t, place, testTuning, false, flags)
 }
 
-// WaitFor asks again and again, and says whether it came true. It is for what a command
-// did, which is another process: on PostgreSQL the service hears of it a moment later.
-func WaitFor(holds func() bool) bool {
+// WaitFor polls for up to 5 seconds and reports whether the condition became true. Use
+// it after commands: they run in another process, whose changes a service on PostgreSQL
+// sees a few milliseconds later.
+func WaitFor(condition func() bool) bool {
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if holds() {
+		if condition() {
 			return true
 		}
 	}

@@ -17,15 +17,15 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Document is the service's OpenAPI document, against which answers are held.
+// Document is the service's OpenAPI document. It validates API responses.
 type Document struct {
 	*openapi3.T
 
 	mu       sync.Mutex
-	compiler *jsonschema.Compiler // has each schema once: preparing one is slow
+	compiler *jsonschema.Compiler // compiles each schema once, because that is slow
 }
 
-// ReadDocument reads a document, which must itself be valid.
+// ReadDocument parses and validates a document.
 func ReadDocument(r io.Reader) (*Document, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -39,22 +39,22 @@ func ReadDocument(r io.Reader) (*Document, error) {
 	if err := doc.Validate(loader.Context); err != nil {
 		return nil, fmt.Errorf("the document is not valid: %w", err)
 	}
-	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
 	}
 	d := &Document{T: doc, compiler: jsonschema.NewCompiler()}
 	d.compiler.AssertFormat()
-	return d, d.compiler.AddResource(documentName, whole)
+	return d, d.compiler.AddResource(documentName, root)
 }
 
 const documentName = "openapi.json"
 
-// schema is the one at a place in the document.
-func (d *Document) schema(place ...string) (*jsonschema.Schema, error) {
+// schema compiles the schema at a path in the document.
+func (d *Document) schema(path ...string) (*jsonschema.Schema, error) {
 	escape := strings.NewReplacer("~", "~0", "/", "~1")
 	pointer := documentName + "#"
-	for _, name := range place {
+	for _, name := range path {
 		pointer += "/" + url.PathEscape(escape.Replace(name))
 	}
 	d.mu.Lock()
@@ -62,20 +62,20 @@ func (d *Document) schema(place ...string) (*jsonschema.Schema, error) {
 	return d.compiler.Compile(pointer)
 }
 
-// Check says how an answer differs from what the document has for it. What is no
-// operation is answered with an error, whose body the document has too.
+// Check reports how a response differs from the document. Requests without an operation
+// must get an error response, whose schema is in the document too.
 func (d *Document) Check(method, path string, status int, contentType string, body []byte) error {
-	place := []string{"components", "schemas", "Error"}
+	schemaPath := []string{"components", "schemas", "Error"}
 	if strings.HasPrefix(path, "/api/oauth2/") {
-		place[2] = "OAuthError"
+		schemaPath[2] = "OAuthError"
 	}
-	if template, op := d.find(method, path); op != nil {
-		said := op.Responses.Status(status)
-		if said == nil {
+	if template, op := d.findOperation(method, path); op != nil {
+		response := op.Responses.Status(status)
+		if response == nil {
 			return fmt.Errorf("the document has no status %d", status)
 		}
-		media := said.Value.Content.Get("application/json")
-		if media == nil && said.Value.Content.Get(contentType) != nil {
+		media := response.Value.Content.Get("application/json")
+		if media == nil && response.Value.Content.Get(contentType) != nil {
 			return nil // a file
 		}
 		if media == nil {
@@ -84,7 +84,7 @@ func (d *Document) Check(method, path string, status int, contentType string, bo
 			}
 			return nil
 		}
-		place = []string{"paths", template, strings.ToLower(method), "responses", strconv.Itoa(status), "content", "application/json", "schema"}
+		schemaPath = []string{"paths", template, strings.ToLower(method), "responses", strconv.Itoa(status), "content", "application/json", "schema"}
 	}
 	if kind, _, err := mime.ParseMediaType(contentType); err != nil || kind != "application/json" {
 		return fmt.Errorf("%d is sent as %q", status, contentType)
@@ -93,7 +93,7 @@ func (d *Document) Check(method, path string, status int, contentType string, bo
 	if err != nil {
 		return fmt.Errorf("%d is not JSON: %w", status, err)
 	}
-	schema, err := d.schema(place...)
+	schema, err := d.schema(schemaPath...)
 	if err != nil {
 		return err
 	}
@@ -105,23 +105,23 @@ func (d *Document) Check(method, path string, status int, contentType string, bo
 
 // Operation returns the operation of a method and path, or nil.
 func (d *Document) Operation(method, path string) *openapi3.Operation {
-	_, op := d.find(method, path)
+	_, op := d.findOperation(method, path)
 	return op
 }
 
-// checked is a transport that holds every answer of the API against the
-// service's own OpenAPI document: an answer that the document does not have
-// fails the test, whatever the test was about.
-type checked struct {
+// checkedTransport validates every API response against the service's own OpenAPI
+// document. A response that does not conform fails the test, whatever the test is
+// about.
+type checkedTransport struct {
 	t    testing.TB
 	base string
 	once sync.Once
 	doc  *Document
 }
 
-func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil || !strings.HasPrefix(r.URL.String(), c.base) || !forPrograms(r) || r.Method == http.MethodHead || r.Method == http.MethodOptions {
+	if err != nil || !strings.HasPrefix(r.URL.String(), c.base) || !isAPIRequest(r) || r.Method == http.MethodHead || r.Method == http.MethodOptions {
 		return res, err
 	}
 	body, err := io.ReadAll(res.Body)
@@ -138,7 +138,7 @@ func (c *checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-func forPrograms(r *http.Request) bool {
+func isAPIRequest(r *http.Request) bool {
 	path := r.URL.Path
 	if path == "/.well-known/security.txt" || path == "/.well-known/change-password" {
 		return false
@@ -147,7 +147,7 @@ func forPrograms(r *http.Request) bool {
 		strings.HasPrefix(path, "/f/") && r.Header.Get("Content-Type") == "application/json"
 }
 
-func (c *checked) load() {
+func (c *checkedTransport) load() {
 	res, err := http.Get(c.base + "/api/v1/openapi.json")
 	if err != nil {
 		c.t.Errorf("read the document: %v", err)
@@ -159,21 +159,21 @@ func (c *checked) load() {
 		c.t.Errorf("read the document: %v", err)
 		return
 	}
-	if c.doc, err = parsed.document(text); err != nil {
+	if c.doc, err = documentsByText.get(text); err != nil {
 		c.t.Error(err)
 	}
 }
 
-// documents are those of the services of a test program. Mostly it is one and the
-// same, and parsing it takes longer than many a test.
-type documents struct {
+// documentCache holds the parsed documents of a test binary. Usually there is only one,
+// and parsing it takes longer than many tests.
+type documentCache struct {
 	mu     sync.Mutex
 	byText map[string]*Document
 }
 
-var parsed = documents{byText: map[string]*Document{}}
+var documentsByText = documentCache{byText: map[string]*Document{}}
 
-func (d *documents) document(text []byte) (*Document, error) {
+func (d *documentCache) get(text []byte) (*Document, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if doc := d.byText[string(text)]; doc != nil {
@@ -186,20 +186,19 @@ func (d *documents) document(text []byte) (*Document, error) {
 	return doc, err
 }
 
-// find returns the operation of a method and path, or nil, and its path as the
-// document has it. A path that is spelt
-// out goes before one with a parameter in its place.
-func (d *Document) find(method, path string) (template string, op *openapi3.Operation) {
+// findOperation returns the operation of a method and path, or nil, and the path as in
+// the document. Literal segments take precedence over parameters.
+func (d *Document) findOperation(method, path string) (template string, op *openapi3.Operation) {
 	segments := strings.Split(path, "/")
 	fewest := len(segments)
 next:
 	for candidate := range d.Paths.Map() {
-		wanted := strings.Split(candidate, "/")
-		if len(wanted) != len(segments) {
+		pattern := strings.Split(candidate, "/")
+		if len(pattern) != len(segments) {
 			continue
 		}
 		parameters := 0
-		for i, want := range wanted {
+		for i, want := range pattern {
 			switch {
 			case strings.HasPrefix(want, "{"):
 				parameters++
@@ -214,28 +213,28 @@ next:
 	if template == "" {
 		return "", nil
 	}
-	return template, d.Paths.Value(template).Operations()[method] // nil for a method that nobody knows
+	return template, d.Paths.Value(template).Operations()[method] // nil for other methods
 }
 
-// Answer is what the API said.
+// Answer is a response of the API.
 type Answer struct {
 	Page
 	Body map[string]any
 }
 
-// Code is the errorCode, or 0.
+// Code returns the errorCode, or 0.
 func (a Answer) Code() int {
 	code, _ := a.Body["errorCode"].(float64)
 	return int(code)
 }
 
-// String returns a field of the answer that is text.
+// String returns a string field of the body.
 func (a Answer) String(field string) string {
 	text, _ := a.Body[field].(string)
 	return text
 }
 
-// Call sends a request to the API: body is JSON, header lines are "Name: value".
+// Call sends a request to the API. body is JSON; headers have the form "Name: value".
 func (s *Service) Call(method, path, token, body string, headers ...string) Answer {
 	s.t.Helper()
 	r, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))

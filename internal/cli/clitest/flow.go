@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// App is a registered application.
+// App holds the credentials of a registered application.
 type App struct {
 	ID     string `json:"client_id"`
 	Secret string `json:"client_secret"`
@@ -15,7 +15,7 @@ type App struct {
 	Redirect string
 }
 
-// AddApp registers an application; more flags may name scopes or make it public.
+// AddApp registers an application. More flags can set scopes or make it public.
 func (s *Service) AddApp(owner, redirect string, flags ...string) App {
 	s.t.Helper()
 	args := append([]string{"app", "add", "Test application", "--owner=" + owner, "--redirect-uri=" + redirect, "--json"}, flags...)
@@ -26,12 +26,12 @@ func (s *Service) AddApp(owner, redirect string, flags ...string) App {
 	return app
 }
 
-// AuthorizeURL is an authorization request of the application.
+// AuthorizeURL returns the query of an authorization request.
 func (a App) AuthorizeURL(scope string) url.Values {
 	return url.Values{"response_type": {"code"}, "client_id": {a.ID}, "redirect_uri": {a.Redirect}, "scope": {scope}}
 }
 
-// Token is the answer of the token endpoint.
+// Token is the body of a token response.
 type Token struct {
 	Access  string `json:"access_token"`
 	Refresh string `json:"refresh_token"`
@@ -41,7 +41,7 @@ type Token struct {
 	User    string `json:"user"`
 }
 
-// Token signs a person in and goes through the whole flow for the application.
+// Token signs in a user and completes the authorization code flow for the application.
 func (s *Service) Token(email string, app App, scope string) Token {
 	s.t.Helper()
 	b := s.Browser()
@@ -64,12 +64,12 @@ func (s *Service) Form(path string, fields url.Values, headers ...string) Answer
 	return s.Do(r)
 }
 
-// Exchange is the body that exchanges a code.
+// Exchange returns the body of a token request with a code.
 func (a App) Exchange(code string) url.Values {
 	return a.Authenticate(url.Values{"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {a.Redirect}})
 }
 
-// Refresh is the body that refreshes.
+// Refresh returns the body of a refresh request.
 func (a App) Refresh(refresh string) url.Values {
 	return a.Authenticate(url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}})
 }
@@ -83,13 +83,13 @@ func (a App) Authenticate(fields url.Values) url.Values {
 	return fields
 }
 
-// Exchange turns a code into tokens.
+// Exchange exchanges a code for tokens.
 func (s *Service) Exchange(app App, code string) Token {
 	s.t.Helper()
 	return s.MustToken(s.Form("/api/oauth2/token", app.Exchange(code)))
 }
 
-// MustToken reads the answer of the token endpoint, which must be a success.
+// MustToken parses a token response, which must be successful.
 func (s *Service) MustToken(a Answer) Token {
 	s.t.Helper()
 	var token Token

@@ -6,7 +6,7 @@ import { logicOf, nameOf } from "./builder-logic.js";
 
 export const problemsOf = (uid) => state.problems.filter((p) => p.owner === uid);
 export const problemsAt = (at, id) => state.problems.filter((p) => p.at === at).map((p) => wrong(p.message, id));
-export const groupIcon = (kind) => icon({ Text: "g-text", Numbers: "g-number", Choices: "g-choice", Dates: "g-date", People: "g-person" }[kind.group] ?? "g-form");
+export const groupIcon = (kind) => icon({ Text: "g-text", Numbers: "g-number", Choices: "g-choice", "Date and time": "g-date", "Contact details": "g-person" }[kind.group] ?? "g-form");
 
 const write = (name, label, value, set, { lines, onenter, ...props } = {}) => h(`textarea.write.${name}`, {
   rows: 1, dir: "auto", "aria-label": label, placeholder: label, value, ...props,
@@ -26,7 +26,7 @@ export function optionInput(uid, list, o, place, focus) {
   };
   const label = (words, tag) => changeOption(uid, list, o._uid, (x) => { x.label = words; }, tag);
   return h("textarea.write", {
-    rows: 1, dir: "auto", maxlength: 1000, "data-option": `${place}.${o._uid}`, "aria-label": say("Answer"), placeholder: say("Answer"), value: o.label,
+    rows: 1, dir: "auto", maxlength: 1000, "data-option": `${place}.${o._uid}`, "aria-label": say("Option"), placeholder: say("Option"), value: o.label,
     oninput: (e) => label(e.target.value.replace(/\s/g, " "), "label"), // also what came out of two columns
     onfocus: (e) => { if (isExample(find(uid)[list], list, o._uid)) e.target.select(); },
     onblur: () => settle(uid, list, o._uid),
@@ -47,7 +47,7 @@ export function optionInput(uid, list, o, place, focus) {
     },
   });
 }
-export const addOption = (uid, list, place, focus, after) => small("plus", list === "rows" ? say("Add a row") : say("Add an answer"), () =>
+export const addOption = (uid, list, place, focus, after) => small("plus", list === "rows" ? say("Add row") : say("Add option"), () =>
   focus(`[data-option="${place}.${addOptions(uid, list, after, [""])}"]`));
 
 const most = 20; // options in place; all are in the panel
@@ -73,9 +73,9 @@ const sketches = {
   steps: (f) => [pills(steps({ min: 0, max: 10, ...f })), between(f.low, f.high)],
   track: (f) => [drawn("div.track", h("span")), between(f.low || `${f.min ?? 0}`, f.high || `${f.max ?? 100}`)],
   name: () => h("div.side", line(say("First name")), line(say("Last name"))),
-  address: () => [line(say("Street and number")), h("div.side", line(say("Postal code")), line(say("Town")))],
-  country: (f) => line(f.placeholder || say("Choose…"), ".opens"),
-  link: (f) => h("p.faint", say("Comes with the link"), " ", h("code", `?${f.key}=…`)),
+  address: () => [line(say("Street address")), h("div.side", line(say("Postal code")), line(say("Town or city")))],
+  country: (f) => line(f.placeholder || say("Select…"), ".opens"),
+  link: (f) => h("p.faint", say("Set by the link"), " ", h("code", `?${f.key}=…`)),
   rows: (f, focus) => h("div.side", options(f, "rows", "plain", focus), options(f, "options", f.several ? "boxes" : "rounds", focus)),
   ranked: (f, focus) => options(f, "options", "ranked", focus),
   dropdown: (f, focus) => options(f, "options", "opens", focus),
@@ -97,13 +97,13 @@ function card(m, acts) {
   const chosen = state.chosen === uid;
   const problems = problemsOf(uid);
   const what = isEnding(m) ? say("Ending") : isBreak(m) ? pageName(uid) : say(kind.title);
-  const asks = isEnding(m) ? ["title", "heading", say("Title of the ending")] : isBreak(m) ? ["label", "heading", say("Title of the page, or nothing")]
-    : ["label", "asked", kind.answered ? say("What do you want to ask?") : say("Heading, or nothing")];
+  const asks = isEnding(m) ? ["title", "heading", say("Ending title")] : isBreak(m) ? ["label", "heading", say("Page title (optional)")]
+    : ["label", "asked", kind.answered ? say("Question") : say("Heading (optional)")];
   return h(isBreak(m) ? "li.break" : "li", { key: uid, "data-uid": uid },
     h(`article.card${chosen ? ".chosen" : ""}${problems.length ? ".bad" : ""}`, { tabindex: 0, "data-card": uid, "aria-label": `${what}: ${nameOf(m)}` },
       h("div.over", kind?.answered && h("span.nr", numberOf(m)), isBreak(m) ? h("strong", what) : [kind ? groupIcon(kind) : icon("flag"), h("span", what)]),
-      h("div.asks", writeOf(m, ...asks, { maxlength: 1000, onenter: () => acts.enter(uid) }), m.required && h("span.needed", { title: say("An answer is needed") }, "*")),
-      m.help && writeOf(m, "help", "help", say("Help"), { lines: true }),
+      h("div.asks", writeOf(m, ...asks, { maxlength: 1000, onenter: () => acts.enter(uid) }), m.required && h("span.needed", { title: say("Required") }, "*")),
+      m.help && writeOf(m, "help", "help", say("Help text"), { lines: true }),
       isEnding(m) ? m.redirect ? h("p.faint", `→ ${m.redirect}`) : text(m) : !isBreak(m) && h("div.picture", picture(m, acts.focus)),
       logicOf(m).map((words) => h("p.logic-line", icon("branch"), h("span", words))),
       problems.map((p) => wrong(p.message)),
@@ -111,7 +111,7 @@ function card(m, acts) {
         h("span.tool.grip", { "data-drag": uid, title: say("Drag to move") }, icon("drag")),
         tool("up", say("Move up"), () => acts.move(uid, -1)), tool("down", say("Move down"), () => acts.move(uid, 1)),
         tool("copy", say("Duplicate"), () => acts.duplicate(uid)), tool("trash", say("Delete"), () => acts.remove(uid))),
-      chosen && kind && tool("plus", say("Add a question after this one"), acts.palette, { class: "insert", key: "insert" })));
+      chosen && kind && tool("plus", say("Add question below"), acts.palette, { class: "insert", key: "insert" })));
 }
 
 // A card is drawn again only when something that it shows has changed.
@@ -128,12 +128,12 @@ export function canvas(acts) {
   const list = (name, label) => form[name].length > 0 && h("ol", { key: name, "data-sort": name, "aria-label": label, class: name }, form[name].map((m) => cached(m, acts)));
   return h("section.canvas", { key: "canvas", "aria-label": say("Questions") },
     h("header.leaf-head", { "data-uid": "form" },
-      whole("title", "title", say("Title of the form"), { maxlength: 200 }), whole("description", "lead", say("A few words about it, or nothing"), { lines: true }), problemsAt("form.fields")),
-    list("fields", say("Questions")) || h("div.first", h("h2", say("What would you like to ask first?")), h("p.faint", say("Choose a kind of question. You can change everything later.")), kindList(acts.add)),
+      whole("title", "title", say("Form title"), { maxlength: 200 }), whole("description", "lead", say("Description (optional)"), { lines: true }), problemsAt("form.fields")),
+    list("fields", say("Questions")) || h("div.first", h("h2", say("Add your first question")), h("p.faint", say("Choose a question type. You can edit everything later.")), kindList(acts.add)),
     form.fields.length > 0 && h("div.more", { key: "more" },
-      h("button.primary", { onclick: acts.paletteAtEnd }, icon("plus"), say("Add a question")), h("button", { onclick: acts.addPage }, icon("page"), say("Add a page")),
-      h("button", { onclick: acts.addEnding }, icon("flag"), say("Add an ending"))),
-    list("endings", say("Endings")) || form.fields.length > 0 && h("p.faint", say("At the end people read “Thank you”. Add an ending to say something of your own.")));
+      h("button.primary", { onclick: acts.paletteAtEnd }, icon("plus"), say("Add question")), h("button", { onclick: acts.addPage }, icon("page"), say("Add page")),
+      h("button", { onclick: acts.addEnding }, icon("flag"), say("Add ending"))),
+    list("endings", say("Endings")) || form.fields.length > 0 && h("p.faint", say("Respondents see “Thank you” at the end. Add an ending to show your own message.")));
 }
 
 // The palette: the kinds of question, to choose from.
@@ -146,16 +146,16 @@ function kindList(choose, search = "") {
   return h("div.kinds", { key: "kinds" },
     [...groups].map(([group, list]) => h("section", { key: group }, h("h3", say(group)), h("ul", list.map((k) => h("li", { key: k.name },
       h("button.kind", { onclick: () => choose(k) }, groupIcon(k), h("span", say(k.title), h("small", say(k.hint))))))))),
-    !groups.size && h("p.faint", say("Nothing is called that.")));
+    !groups.size && h("p.faint", say("No question types match your search.")));
 }
 
 export function openPalette(choose) {
-  const box = document.body.appendChild(make(h("dialog.palette", { "aria-label": say("Add a question") })));
+  const box = document.body.appendChild(make(h("dialog.palette", { "aria-label": say("Add question") })));
   const draw = mount(box);
   const pick = (kind) => { box.close(); choose(kind); };
   const show = (search) => draw([
     h("div.pair", { key: "top" },
-      h("input", { type: "search", "aria-label": say("Search the kinds"), placeholder: say("Search the kinds"), value: search, oninput: (e) => show(e.target.value) }),
+      h("input", { type: "search", "aria-label": say("Search question types"), placeholder: say("Search question types"), value: search, oninput: (e) => show(e.target.value) }),
       tool("close", say("Close"), () => box.close())),
     kindList(pick, search),
   ]);

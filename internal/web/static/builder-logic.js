@@ -4,10 +4,10 @@ import { h, quote, say, select, small, tool } from "./vdom.js";
 import { isBreak, kindOf, numberOf, pageOf, state } from "./builder-state.js";
 
 const comparing = {
-  equals: say("is"), not_equals: say("is not"), contains: say("contains"), greater: say("is more than"), less: say("is less than"),
+  equals: say("is"), not_equals: say("is not"), contains: say("contains"), greater: say("is greater than"), less: say("is less than"),
   at_least: say("is at least"), at_most: say("is at most"), answered: say("is answered"), not_answered: say("is not answered"),
 };
-const moments = { greater: say("is after"), less: say("is before"), at_least: say("is not before"), at_most: say("is not after") };
+const moments = { greater: say("is after"), less: say("is before"), at_least: say("is on or after"), at_most: say("is on or before") };
 const same = ["equals", "not_equals"];
 const size = [...same, "greater", "less", "at_least", "at_most"];
 const ops = { choice: same, truth: same, list: ["contains"], thing: [], number: size, moment: size, text: [...same, "contains"], result: [...size, "contains"] };
@@ -47,9 +47,9 @@ function unreached(m) {
 }
 
 export const logicOf = (m) => [
-  unreached(m) && say("Nobody gets here: an ending before it is for everybody. Give that one a condition, or move it down."),
-  m.show_if && say("Shown when {condition}", { condition: sentence(m.show_if) }),
-  ...(m.jumps ?? []).map((jump) => say("{condition}: go to {target}", { condition: sentence(jump.if), target: targetName(jump.to) })),
+  unreached(m) && say("No respondent can reach this ending, because an ending above it has no condition. Add a condition to that ending or move it down."),
+  m.show_if && say("Shown if {condition}", { condition: sentence(m.show_if) }),
+  ...(m.jumps ?? []).map((jump) => jump.if ? say("If {condition}, go to {target}", { condition: sentence(jump.if), target: targetName(jump.to) }) : say("Go to {target}", { target: targetName(jump.to) })),
 ].filter(Boolean);
 
 function simple(c) {
@@ -63,11 +63,11 @@ const compareWith = (field, op = opsFor(field)[0], value = firstValue(field)) =>
 
 function valueControl(c, field, set) {
   const type = typeFor(field);
-  const named = { "aria-label": say("Answer") };
+  const named = { "aria-label": say("Value") };
   if (type === "truth") return select(c.value, [[true, say("Yes")], [false, say("No")]], (v) => set(v === "true"), named);
   if (type === "choice" || type === "list") {
     const choices = field.options.filter((o) => o.value).map((o) => [o.value, short(o.label)]);
-    if (!choices.some(([v]) => v === c.value)) choices.unshift([c.value, c.value || say("Choose…")]);
+    if (!choices.some(([v]) => v === c.value)) choices.unshift([c.value, c.value || say("Select…")]);
     return select(c.value, choices, set, named);
   }
   const read = (text) => ["number", "result"].includes(type) && text.trim() && Number.isFinite(Number(text)) ? Number(text) : type === "number" ? undefined : text;
@@ -79,18 +79,18 @@ const asked = (fields) => fields.filter((f) => kindOf(f).answered && f.key);
 export function conditionEditor({ lead, empty = say("Always"), condition, before, set }) {
   const known = asked(before);
   if (!condition) {
-    return known.length ? h("p.always", h("span", empty), small("branch", say("Only when…"), () => set(compareWith(known.at(-1)))))
-      : h("p.faint", say("Answers to earlier questions can decide this."));
+    return known.length ? h("p.always", h("span", empty), small("branch", say("Add condition"), () => set(compareWith(known.at(-1)))))
+      : h("p.faint", say("Add a question before this one to create a condition."));
   }
   const list = condition.all ?? condition.any ?? [condition];
   if (!list.length || !list.every(simple)) {
-    return h("div.sentence", h("p", lead, " ", sentence(condition)), h("p.faint", say("This condition was made elsewhere and is kept as it is.")),
-      small("", say("Replace it"), () => set()));
+    return h("div.sentence", h("p", lead, " ", sentence(condition)), h("p.faint", say("This condition was created through the API and can’t be edited here.")),
+      small("", say("Replace condition"), () => set()));
   }
   const mode = condition.any ? "any" : "all";
   const swap = (i, c, tag) => set(together(mode, list.toSpliced(i, 1, ...c ? [c] : [])), tag && `${tag}${i}`);
   return h("div.sentence",
-    h("p", lead, " ", list.length > 1 && select(mode, [["all", say("all of these hold")], ["any", say("one of these holds")]], (m) => set({ [m]: list }), { "aria-label": say("How many") })),
+    h("p", lead, " ", list.length > 1 && select(mode, [["all", say("all of these are true")], ["any", say("any of these is true")]], (m) => set({ [m]: list }), { "aria-label": say("Match") })),
     h("ul", list.map((c, i) => {
       const field = byKey(c.field);
       const choices = known.map((f) => [f.key, `${numberOf(f)}. ${nameOf(f)}`]);
@@ -98,11 +98,11 @@ export function conditionEditor({ lead, empty = say("Always"), condition, before
       return h("li", { key: i },
         select(c.field, choices, (key) => swap(i, compareWith(byKey(key))), { "aria-label": say("Question") }),
         h("div.pair",
-          select(c.op, (field ? opsFor(field) : [c.op]).map((op) => [op, opWord(field, op)]), (op) => swap(i, compareWith(field, op, c.value)), { "aria-label": say("Comparison") }),
+          select(c.op, (field ? opsFor(field) : [c.op]).map((op) => [op, opWord(field, op)]), (op) => swap(i, compareWith(field, op, c.value)), { "aria-label": say("Operator") }),
           valued(c.op) && valueControl(c, field, (value, tag) => swap(i, { field: c.field, op: c.op, value }, tag)),
-          tool("close", say("Remove this condition"), () => swap(i))));
+          tool("close", say("Remove condition"), () => swap(i))));
     })),
-    known.length > 0 && small("plus", mode === "all" ? say("and …") : say("or …"), () => set({ [mode]: [...list, compareWith(known.at(-1))] })));
+    known.length > 0 && small("plus", say("Add condition"), () => set({ [mode]: [...list, compareWith(known.at(-1))] })));
 }
 
 export function jumpsEditor(field, set) {
@@ -111,18 +111,18 @@ export function jumpsEditor(field, set) {
   const before = fields.slice(0, at + 1);
   const jumps = field.jumps ?? [];
   const targets = [...fields.slice(at + 1).filter(isBreak), ...endings].filter((m) => m.key).map((m) => [m.key, targetName(m.key)]);
-  if (!targets.length && !jumps.length) return h("p.faint", say("Add another page or an ending to lead people there."));
+  if (!targets.length && !jumps.length) return h("p.faint", say("Add another page or an ending to jump to."));
   const swap = (i, jump, tag) => set(jumps.toSpliced(i, 1, ...jump ? [jump] : []), tag && `${tag}${i}`);
   return [
     jumps.map((jump, i) => h("div.jump", { key: i },
       conditionEditor({
-        lead: say("After this page, when"), empty: say("After this page, always"), condition: jump.if, before,
+        lead: say("After this page, if"), empty: say("After this page, always"), condition: jump.if, before,
         set: (c, tag) => swap(i, { ...c && { if: c }, to: jump.to }, tag),
       }),
       h("div.pair", h("span", say("go to")),
-        select(jump.to, targets.some(([key]) => key === jump.to) ? targets : [[jump.to, targetName(jump.to)], ...targets], (to) => swap(i, { ...jump, to }), { "aria-label": say("Where to") }),
-        tool("close", say("Remove this jump"), () => swap(i))))),
-    targets.length > 0 && small("branch", say("Lead somewhere else…"), () =>
+        select(jump.to, targets.some(([key]) => key === jump.to) ? targets : [[jump.to, targetName(jump.to)], ...targets], (to) => swap(i, { ...jump, to }), { "aria-label": say("Destination") }),
+        tool("close", say("Remove jump"), () => swap(i))))),
+    targets.length > 0 && small("branch", say("Add jump"), () =>
       set([...jumps, { ...asked(before).length && { if: compareWith(asked(before).at(-1)) }, to: targets[0][0] }])),
   ];
 }

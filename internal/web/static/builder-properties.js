@@ -14,11 +14,11 @@ function inserting(m, p) {
   const code = p.input === "expression";
   const known = (fields.includes(m) ? fields.slice(0, fields.indexOf(m)) : endings.includes(m) ? fields : []).filter((f) => kindOf(f).answered);
   if (!known.length || !code && (!piped.includes(p.name) || p.name === "help")) return null;
-  return select("", [["", say("Insert an answer")], ...known.map((f) => [f.key, `${numberOf(f) ? `${numberOf(f)}. ` : ""}${nameOf(f)}`])], (key) => {
+  return select("", [["", say("Insert answer")], ...known.map((f) => [f.key, `${numberOf(f) ? `${numberOf(f)}. ` : ""}${nameOf(f)}`])], (key) => {
     const { value, selectionStart: from, selectionEnd: to } = document.getElementById(`p-${p.name}`);
     const words = code ? key : `{{${key}}}`;
     change(m._uid, (x) => put(x, p.name, code && value.trim() === "0" ? words : value.slice(0, from) + words + value.slice(to)));
-  }, { class: "known", "aria-label": say("Insert an answer") });
+  }, { class: "known", "aria-label": say("Insert answer") });
 }
 
 function frame(m, p, control) {
@@ -44,7 +44,7 @@ const ways = {
   moment: (m, p, set) => frame(m, p, input(kindOf(m).input, m[p.name], set)),
   switch: (m, p, set) => h("div.prop", { key: p.name }, tick(m[p.name], say(p.label), set), p.help && h("span.faint", say(p.help)), problemsAt(`${m._uid}.${p.name}`)),
   condition: (m, p, set) => group(m, p, conditionEditor({
-    lead: isEnding(m) ? say("Show this ending when") : isBreak(m) ? say("Show this page when") : say("Show this question when"),
+    lead: isEnding(m) ? say("Show this ending if") : isBreak(m) ? say("Show this page if") : say("Show this question if"),
     condition: m[p.name], before: isEnding(m) ? state.form.fields : state.form.fields.slice(0, state.form.fields.indexOf(m)), set,
   })),
   jumps: (m, p, set) => group(m, p, jumpsEditor(m, (list, tag) => set(list.length ? list : undefined, tag))),
@@ -82,9 +82,9 @@ const ways = {
             mine._auto = false;
             revalue(field, p.name, mine, target.value.trim(), form);
           }) })),
-          capped && h("label", say("At most so often"), input("number", o.cap, (n) => changeOption(uid, p.name, o._uid, (x) => put(x, "cap", whole(n) || undefined), "cap"), { min: 0, step: 1 })))))),
+          capped && h("label", say("Limit"), input("number", o.cap, (n) => changeOption(uid, p.name, o._uid, (x) => put(x, "cap", whole(n) || undefined), "cap"), { min: 0, step: 1 })))))),
       h("div.pair", addOption(uid, p.name, "panel", focus),
-        small("", capped ? say("Values and limits") : say("Values"), () => { opened.delete(name) || opened.add(name); focus(); }, { "aria-expanded": `${opened.has(name)}` })));
+        small("", capped ? say("Values and limits") : say("Edit values"), () => { opened.delete(name) || opened.add(name); focus(); }, { "aria-expanded": `${opened.has(name)}` })));
   },
 
   // A default is an answer; for what has parts, and for consent, there is none.
@@ -100,9 +100,9 @@ const ways = {
         set(next.length ? next : undefined);
       })));
     }
-    if (type === "choice") return frame(m, p, select(m.default, [["", say("nothing")], ...choices], set));
+    if (type === "choice") return frame(m, p, select(m.default, [["", say("none")], ...choices], set));
     if (type === "truth") {
-      return frame(m, p, select(m.default, [["", say("nothing")], [true, say("Yes")], [false, say("No")]], (v) => change(m._uid, (f) => { f.default = v ? v === "true" : undefined; })));
+      return frame(m, p, select(m.default, [["", say("none")], [true, say("Yes")], [false, say("No")]], (v) => change(m._uid, (f) => { f.default = v ? v === "true" : undefined; })));
     }
     return frame(m, p, kind.multiline ? area(m.default, set) : input(kind.input, m.default, set));
   },
@@ -115,7 +115,7 @@ const draw = (m, p) => (ways[p.name === "key" ? "key" : p.input] ?? ways.text)(m
 function kindChoice(field) {
   const sort = (k) => ({ text: k.hidden ? "" : "text", number: "number", choice: "choice", list: state.meta.version ? "" : "choice" })[k.type];
   const alike = data.kinds.filter((k) => sort(k) && sort(k) === sort(kindOf(field)));
-  return alike.length > 1 && frame(field, { name: "kind", label: say("Kind") }, select(field.kind, alike.map((k) => [k.name, say(k.title)]), (name) => change(field._uid, (f) => toKind(f, kinds.get(name)))));
+  return alike.length > 1 && frame(field, { name: "kind", label: say("Question type") }, select(field.kind, alike.map((k) => [k.name, say(k.title)]), (name) => change(field._uid, (f) => toKind(f, kinds.get(name)))));
 }
 
 const title = (mark, name, hint) => h("header", { key: "head" }, h("h2", mark, name), h("p.faint", hint));
@@ -137,10 +137,10 @@ function fieldPanel(field) {
 function endingPanel(e) {
   const one = (name, way, label, help) => draw(e, { name, input: way, label, help });
   return [
-    title(icon("flag"), say("Ending"), say("The first ending whose condition holds is shown, unless a jump led to another.")),
-    one("title", "text", say("Title")), one("text", "lines", say("Text"), say("Markdown; {{key}} is an answer")),
-    one("redirect", "text", say("Or another page"), say("An address to go to instead, such as https://example.com/thanks")),
-    one("show_if", "condition", say("Shown")), advanced(one("key", "text", say("Key"), say("How jumps name it"))),
+    title(icon("flag"), say("Ending"), say("Respondents see the first ending whose condition is true, unless a jump sends them to another one.")),
+    one("title", "text", say("Title")), one("text", "lines", say("Text"), say("Markdown supported. Use {{key}} to insert an answer.")),
+    one("redirect", "text", say("Redirect to"), say("Redirect to this address instead of showing a message, such as https://example.com/thanks")),
+    one("show_if", "condition", say("Visibility")), advanced(one("key", "text", say("Key"), say("Identifies this ending in jumps and in the API"))),
   ];
 }
 
@@ -151,11 +151,11 @@ function formPanel({ form }) {
   const languages = data.languages.map((l) => [l.value, l.label]);
   if (!languages.some(([tag]) => tag === form.language)) languages.push([form.language, form.language]);
   return [
-    title(icon("gear"), say("The form"), say("Choose a question to set what belongs to it.")),
+    title(icon("gear"), say("Form settings"), say("Select a question to edit its settings.")),
     one("title", ways.text, say("Title")), one("description", ways.lines, say("Description")),
-    one("language", (x, p, set) => frame(x, p, select(form.language, languages, set)), say("Language"), say("In which the form’s own buttons and messages speak")),
-    one("submit_label", ways.text, say("Words on the last button")),
-    one("hide_progress", ways.switch, say("Do not say how many pages there are")), one("ask_again", ways.switch, say("Offer to answer once more")),
+    one("language", (x, p, set) => frame(x, p, select(form.language, languages, set)), say("Language"), say("Used for buttons and messages on the form")),
+    one("submit_label", ways.text, say("Submit button text")),
+    one("hide_progress", ways.switch, say("Hide progress")), one("ask_again", ways.switch, say("Allow another response")),
   ];
 }
 

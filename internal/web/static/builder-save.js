@@ -13,7 +13,7 @@ let tries = 0;
 let draw, refresh;
 
 // What is saved is one thing, what respondents see another.
-const rest = () => meta.version && meta.changes.length ? say("Saved. Live is still version {n}", { n: meta.version }) : say("All changes saved");
+const rest = () => meta.version && meta.changes.length ? say("Draft saved. Version {n} is live.", { n: meta.version }) : say("All changes saved");
 
 export const status = { kind: "saved", text: rest() };
 function tell(kind, text) {
@@ -85,10 +85,10 @@ async function send() {
       method: "PUT", redirect: "manual", body: outward(form), headers: { "Content-Type": "application/json", "If-Match": `"${meta.revision}"` },
     });
   } catch {
-    return again(say("Not saved: offline, trying again"));
+    return again(say("Not saved: you’re offline. Retrying…"));
   }
-  if (answer.type === "opaqueredirect") return tell("signin", say("Not saved: please sign in again"));
-  if (answer.status >= 500 || answer.status === 429) return again(say("Not saved: the service does not answer, trying again"));
+  if (answer.type === "opaqueredirect") return tell("signin", say("Not saved: sign in again"));
+  if (answer.status >= 500 || answer.status === 429) return again(say("Not saved: the server isn’t responding. Retrying…"));
   const body = await answer.json().catch(() => ({}));
   tries = 0;
   if (body.theirs) return conflict(body.theirs);
@@ -107,7 +107,7 @@ function again(text) {
 function refused(body, form) {
   note(body, form);
   const n = state.problems.length;
-  tell("problem", n > 1 ? say("Not saved: {n} problems", { n }) : n ? say("Not saved: 1 problem") : `${say("Not saved")}: ${body.message ? say(body.message) : say("This form is no longer there.")}`);
+  tell("problem", n > 1 ? say("Not saved: {n} problems to fix", { n }) : n ? say("Not saved: 1 problem to fix") : `${say("Not saved")}: ${body.message ? say(body.message) : say("This form has been deleted.")}`);
 }
 
 // Paths are like fields.3.options.0.label.
@@ -136,14 +136,14 @@ function merge(clean, sent) {
 }
 
 async function conflict(theirs) {
-  tell("conflict", say("Not saved: somebody else has changed this form"));
-  const about = (form) => h("dd", say("“{title}”, {n} questions", { title: form.title, n: form.fields.length }));
+  tell("conflict", say("Not saved: this form was changed elsewhere"));
+  const about = (form) => h("dd", form.fields.length === 1 ? say("“{title}”, 1 question", { title: form.title }) : say("“{title}”, {n} questions", { title: form.title, n: form.fields.length }));
   const time = new Date(theirs.updated_at ?? Date.now()).toLocaleTimeString();
   let choice = "";
-  while (!choice) choice = await dialog(say("Somebody else has changed this form"), [
-    h("p", say("While you worked here, it was saved from another window or by another program. Only one of the two can stay.")),
-    h("dl", h("dt", say("Theirs, at {time}", { time })), about(theirs), h("dt", say("Yours, as you see it here")), about(state.form)),
-  ], [["mine", say("Keep mine"), { class: "primary" }], ["theirs", say("Take theirs")]]);
+  while (!choice) choice = await dialog(say("This form was changed elsewhere"), [
+    h("p", say("This form was saved in another window or by an app while you were editing. Choose which version to keep.")),
+    h("dl", h("dt", say("Saved elsewhere at {time}", { time })), about(theirs), h("dt", say("Your version")), about(state.form)),
+  ], [["mine", say("Keep my version"), { class: "primary" }], ["theirs", say("Use their version")]]);
   head(theirs);
   if (choice === "mine") return schedule(0);
   replace(theirs);
@@ -155,32 +155,32 @@ async function conflict(theirs) {
 
 // What changes are about, in the words of the panel.
 const called = (names) => names.map((name) => [...data.common, ...data.own].find((p) => p.name === name)?.label ?? {
-  title: say("Title"), description: say("Description"), language: say("Language"), redirect: say("Or another page"), submit_label: say("Words on the last button"),
-  hide_progress: say("Do not say how many pages there are"), ask_again: say("Offer to answer once more"),
+  title: say("Title"), description: say("Description"), language: say("Language"), redirect: say("Redirect to"), submit_label: say("Submit button text"),
+  hide_progress: say("Hide progress"), ask_again: say("Allow another response"),
 }[name] ?? name).map((name) => say(name)).join(", ");
 
 // changeLine shows a difference to what is published.
 function changeLine({ action, subject, key, properties, from, to }) {
-  const sign = { added: say("New"), removed: say("Gone") }[action] ?? say("Changed");
+  const sign = { added: say("Added"), removed: say("Removed") }[action] ?? say("Edited");
   const member = members().find((m) => m.key === key);
-  const value = (v) => v === "" ? say("nothing") : typeof v === "string" ? quote(v) : v;
-  const words = action === "reordered" ? subject === "field" ? say("The order of the questions") : say("The order of the endings")
+  const value = (v) => v === "" ? say("none") : typeof v === "string" ? quote(v) : v;
+  const words = action === "reordered" ? subject === "field" ? say("Order of the questions") : say("Order of the endings")
     : key ? (member ? quote(nameOf(member)) : meta.gone[key] ? quote(meta.gone[key]) : key) + (properties ? `: ${called(properties)}` : "")
     : properties ? called(properties) : `${called([subject])}: ${value(from)} → ${value(to)}`;
   return h("li", h("span.tag", sign), h("span", words));
 }
 
 export async function publish(go) {
-  const back = [["", say("Back to the form")]];
+  const back = [["", say("Back to form")]];
   if (!(await flush())) {
-    await dialog(say("Not yet"), h("p", `${status.text}. ${say("Publishing takes what is saved.")}`), back);
+    await dialog(say("Not ready to publish"), h("p", `${status.text.replace(/([^.…])$/, "$1.")} ${say("Save your changes before you publish.")}`), back);
     if (state.problems.length) go(state.problems[0].owner);
     return;
   }
   const { version: n, changes, id } = state.meta;
-  const body = !n ? h("p", say("This is the first version. From then on everybody who has its address can answer."))
-    : changes.length ? [h("p", say("Since version {n}:", { n })), h("ul.changes", changes.map(changeLine))] : h("p", say("Nothing has changed since version {n}.", { n }));
-  const choice = await dialog(say("Publish this form"), body, [["publish", say("Publish"), { class: "primary", disabled: n > 0 && !changes.length }], ["", say("Not now")]]);
+  const body = !n ? h("p", say("Anyone with the link will be able to respond."))
+    : changes.length ? [h("p", say("Changes since version {n}:", { n })), h("ul.changes", changes.map(changeLine))] : h("p", say("No changes since version {n}.", { n }));
+  const choice = await dialog(say("Publish form"), body, [["publish", say("Publish"), { class: "primary", disabled: n > 0 && !changes.length }], ["", say("Cancel")]]);
   if (choice !== "publish") return;
   const answer = await fetch(`/forms/${id}/publish`, { method: "POST", redirect: "manual" }).catch(() => null);
   if (answer?.type === "opaqueredirect") {
@@ -191,7 +191,7 @@ export async function publish(go) {
   const problem = await answer?.json().catch(() => null) ?? {};
   note(problem, state.form);
   await dialog(say("Not published"), [
-    h("p", problem.message || say("The service cannot be reached. Please try again in a moment.")),
+    h("p", problem.message || say("Can’t reach the server. Check your connection and try again.")),
     h("ul.changes", state.problems.map((p) => h("li", icon("warn"), h("span", find(p.owner) && `${quote(nameOf(find(p.owner)))}: `, p.message)))),
   ], back);
   if (state.problems.length) go(state.problems[0].owner);

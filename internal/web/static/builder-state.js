@@ -207,7 +207,7 @@ export async function guarded(how, ask) {
   return true;
 }
 
-const example = (list, n) => list === "rows" ? say("Row {n}", { n }) : say("Answer {n}", { n });
+const example = (list, n) => list === "rows" ? say("Row {n}", { n }) : say("Option {n}", { n });
 // examples are the options that a question began with, as long as nobody has touched them.
 export const isExample = (all, list, uid) => all.some((o, i) => o._uid === uid && o._auto && o.label === example(list, i + 1));
 export const examples = (all, list) => all.every((o, i) => o.label === example(list, i + 1)) ? all.map((o) => o._uid) : [];
@@ -219,7 +219,7 @@ export function begin(kind) {
   const field = { id, _uid: id, _auto: true, key: unused(kind.name, keys()), kind: kind.name };
   for (const list of ["options", "rows"]) if (has(kind, list)) field[list] = [1, 2].map((n) => option(example(list, n)));
   if (has(kind, "expression")) field.expression = "0";
-  if (has(kind, "text") && !kind.answered) field.text = say("Write something here.");
+  if (has(kind, "text") && !kind.answered) field.text = say("Add your text here.");
   return field;
 }
 export const beginEnding = () => ({ _uid: random("e"), _auto: true, key: unused("ending", keys()), title: say("Thank you") });

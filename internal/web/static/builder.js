@@ -65,11 +65,11 @@ const add = (kind) => addAfter(state.chosen)(kind);
 const append = addAfter("");
 
 async function referring(broken) {
-  const how = { show_if: say("is shown only by its answer"), jumps: say("leads on by it, or to it"), expression: say("calculates with it") };
-  const lines = new Set(broken.map((d) => `${quote(nameOf(d.member))} ${how[d.how] ?? say("repeats its answer")}`));
-  return await dialog(say("Others speak of it"), [
-    h("p", say("After this change they could not know the answer:")), h("ul.changes", [...lines].map((line) => h("li", icon("branch"), h("span", line)))),
-  ], [["yes", say("Remove these conditions"), { class: "danger" }], ["", say("Leave it as it is"), { autofocus: true }]]) === "yes";
+  const how = { show_if: say("has a condition that uses it"), jumps: say("has a jump that uses it"), expression: say("uses it in a calculation") };
+  const lines = new Set(broken.map((d) => `${quote(nameOf(d.member))} ${how[d.how] ?? say("inserts its answer in its text")}`));
+  return await dialog(say("This is used elsewhere in the form"), [
+    h("p", say("If you continue, these references are removed:")), h("ul.changes", [...lines].map((line) => h("li", icon("branch"), h("span", line)))),
+  ], [["yes", say("Remove and continue"), { class: "danger" }], ["", say("Cancel"), { autofocus: true }]]) === "yes";
 }
 
 // To nowhere is away.
@@ -83,7 +83,7 @@ async function move(uid, to) {
   const member = find(uid);
   const list = listOf(member);
   if (to < 0 || to >= list.length || list[to] === member || !(await place(member, to))) return;
-  announce(say("Moved to place {n} of {all}", { n: to + 1, all: list.length }));
+  announce(say("Moved to position {n} of {all}", { n: to + 1, all: list.length }));
   card(uid).scrollIntoView({ block: "nearest" });
 }
 
@@ -102,7 +102,7 @@ const acts = {
     const next = list[at + 1] ?? list[at - 1];
     if (!(await place(find(uid)))) return;
     goTo(next?._uid ?? "form");
-    announce(say("Deleted. Undo brings it back."));
+    announce(say("Deleted. You can undo this."));
   },
   // Enter in a question goes on to its answers.
   enter: (uid) => card(uid).querySelector("[data-option]")?.focus(),
@@ -116,7 +116,7 @@ function step(from, to, said) {
   card(state.chosen).scrollIntoView({ block: "nearest" });
 }
 const undo = () => step(past, future, say("Undone"));
-const redo = () => step(future, past, say("Done again"));
+const redo = () => step(future, past, say("Redone"));
 
 function tools() {
   const off = (list) => ({ "aria-disabled": list.length ? null : "true" });
@@ -147,7 +147,7 @@ function outline() {
     h("ol", { key: "fields", "data-sort": "fields" }, fields.map((f) => isBreak(f) ? entry(f._uid, icon("page"), pageName(f._uid) + (f.label ? `: ${f.label}` : ""), f)
       : entry(f._uid, numberOf(f) || groupIcon(kindOf(f)), f.label || say(kindOf(f).title), f))),
     h("ol", { key: "endings", "data-sort": "endings" }, endings.map((e) => entry(e._uid, icon("flag"), e.title || say("Ending"), e))),
-    small("plus", say("Add a question"), acts.paletteAtEnd));
+    small("plus", say("Add question"), acts.paletteAtEnd));
 }
 
 // The preview is the public page of the saved draft.
@@ -167,8 +167,8 @@ function showPreview(again) {
 function preview() {
   const size = (name, label) => tool(name, label, () => { width = name; draw(); }, { "aria-pressed": `${width === name}` });
   return h(`section.preview${width === "phone" ? ".phone" : ""}`, { key: "preview", "aria-label": say("Preview") },
-    h("div.pair", h("span.faint", say("As people will see it. Nothing that you send here is stored.")),
-      size("desk", say("As on a desk")), size("phone", say("As on a phone")), tool("again", say("From the start of this page"), () => showPreview(true))),
+    h("div.pair", h("span.faint", say("This is what respondents see. Test responses are not saved.")),
+      size("desk", say("Desktop")), size("phone", say("Phone")), tool("again", say("Reload preview"), () => showPreview(true))),
     h("iframe", { title: say("Preview") }));
 }
 
@@ -180,7 +180,7 @@ function panes() {
     showPreview(true);
     if (name === "questions") card(state.chosen).scrollIntoView({ block: "center" });
   } }, icon(mark), h("span", label));
-  return h("div.panes", { key: "panes", role: "group", "aria-label": say("Panes") },
+  return h("div.panes", { key: "panes", role: "group", "aria-label": say("Views") },
     one("questions", "g-form", say("Questions")), one("properties", "gear", say("Properties")), one("preview", "eye", say("Preview")));
 }
 
