@@ -11,6 +11,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/store"
 )
 
@@ -78,7 +79,7 @@ func (w *dataset) registerApp(ctx context.Context) error {
 	var hash string
 	w.secret, hash = account.NewClientSecret()
 	w.app = account.Application{
-		Account: w.smallOwner.ID, ID: account.NewID(account.AppPrefix, now), Name: "Benchmark",
+		Account: w.smallOwner.ID, ID: id.New(id.App, now), Name: "Benchmark",
 		RedirectURIs: []string{redirectURI}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
 	_, err := w.store.AddApp(ctx, w.app, hash, store.IdempotencyKey{})
@@ -101,19 +102,19 @@ func (w *dataset) publish(ctx context.Context, owner account.User, title string,
 	if err := d.Normalize(); err != nil {
 		return err
 	}
-	f, err := w.store.CreateForm(ctx, owner.ID, form.Header{Title: title, Language: "en"}, d, store.IdempotencyKey{}, time.Now())
+	f, err := w.store.CreateForm(ctx, owner.ID, form.Header{Title: title, Language: "en"}, d, time.Now())
 	if err != nil {
 		return err
 	}
 	w.form = f.ID
-	_, err = w.store.Publish(ctx, owner.ID, f.ID, 0, store.IdempotencyKey{}, time.Now())
+	_, err = w.store.Publish(ctx, owner.ID, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, time.Now())
 	return err
 }
 
 func (w *dataset) addUser(ctx context.Context, email string, forms int64) (account.User, error) {
 	now := time.Now()
 	p, err := w.store.AddUser(ctx, account.User{
-		ID: account.NewID(account.UserPrefix, now), Email: email, Name: "Ada Lovelace", Language: "en", CreatedAt: now,
+		ID: id.New(id.User, now), Email: email, Name: "Ada Lovelace", Language: "en", CreatedAt: now,
 	})
 	if err != nil {
 		return p, err
@@ -129,7 +130,7 @@ func (w *dataset) addUser(ctx context.Context, email string, forms int64) (accou
 					Description: "How content are you with our service, and what could be better?",
 					Language:    "en",
 				}
-				_, errs[i] = w.store.CreateForm(ctx, p.ID, head, nil, store.IdempotencyKey{}, time.Now())
+				_, errs[i] = w.store.CreateForm(ctx, p.ID, head, nil, time.Now())
 			}
 		})
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"formulary/internal/account"
+	"formulary/internal/id"
 )
 
 // addForms creates a user with n forms. On PostgreSQL, inserts of one user wait for
@@ -35,7 +35,7 @@ func (s *survey) addForms(ctx context.Context, n int) (err error) {
 	// In the order of their serials, after the form that was just created.
 	ids := make([]string, n-created)
 	for i := range ids {
-		ids[i] = account.NewID(account.FormPrefix, time.Now().Add(time.Duration(i+1)*time.Millisecond))
+		ids[i] = id.New(id.Form, time.Now().Add(time.Duration(i+1)*time.Millisecond))
 	}
 	for table, key := range map[string]string{"form": "id", "form_address": "address"} {
 		if err := (rowCopy{table: table, key: key, owner: s.largeOwner.ID, ids: ids}).run(ctx, tx); err != nil {

@@ -13,7 +13,6 @@ import (
 
 	"formulary/internal/cli/clitest"
 	"formulary/internal/form"
-	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
 
@@ -27,7 +26,7 @@ func addForms(t testing.TB, s *clitest.Service, email string, heads ...form.Head
 		t.Fatal(err)
 	}
 	for _, head := range heads {
-		if _, err := db.CreateForm(ctx, user.ID, head, nil, store.IdempotencyKey{}, time.Now()); err != nil {
+		if _, err := db.CreateForm(ctx, user.ID, head, nil, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 	}

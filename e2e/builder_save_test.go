@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"formulary/internal/form"
+	"formulary/internal/store"
 )
 
 // TestBuilderProblems: validation errors are shown next to the question.
@@ -64,7 +65,7 @@ func TestBuilderProblems(t *testing.T) {
 // changeElsewhere changes the draft as another window or an API client would.
 func (b builder) changeElsewhere(title string) {
 	b.t.Helper()
-	_, err := b.ownerDB.db.UpdateForm(context.Background(), b.ownerDB.owner, b.id, 0, func(p *form.FormInput) error {
+	_, err := b.ownerDB.db.UpdateForm(context.Background(), b.ownerDB.owner, store.FormRevision{ID: b.id}, func(p *form.FormInput) error {
 		p.Title = title
 		p.Definition.Fields = append(p.Definition.Fields, &form.Field{Kind: "email", Label: "From " + title})
 		return p.Normalize()

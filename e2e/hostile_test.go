@@ -14,6 +14,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/cli/clitest"
+	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -147,7 +148,7 @@ func addApps(t *testing.T, place storetest.Place, redirect string, names []strin
 	for _, name := range names {
 		_, hash := account.NewClientSecret()
 		app := account.Application{
-			Account: user.ID, ID: account.NewID(account.AppPrefix, time.Now()), Name: name,
+			Account: user.ID, ID: id.New(id.App, time.Now()), Name: name,
 			RedirectURIs: []string{redirect}, Scopes: account.DefaultScopes(), CreatedAt: time.Now(),
 		}
 		if err := app.Check(); err != nil {

@@ -67,7 +67,7 @@ func (d ownerDB) publish(plan form.FormInput) string {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if _, err := d.db.Publish(ctx, d.owner, f.ID, 0, store.IdempotencyKey{}, time.Now()); err != nil {
+	if _, err := d.db.Publish(ctx, d.owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, time.Now()); err != nil {
 		d.t.Fatal(err)
 	}
 	return "/f/" + f.ID

@@ -178,7 +178,7 @@ func (w demoData) createData() []view {
 	w.createForm(demoForm{"application", "", 33, 0, "draft", nil})
 	w.createForm(demoForm{"order", "", 30, 38, "open", w.orderer})
 	event := w.createForm(demoForm{"event", "Open studio day", 24, 57, "open", w.visitor})
-	if _, err := w.db.UpdateForm(ctx, w.owner, event, 0, func(p *form.FormInput) error {
+	if _, err := w.db.UpdateForm(ctx, w.owner, store.FormRevision{ID: event}, func(p *form.FormInput) error {
 		p.Slug, p.ClosesAt, p.ResponseLimit = "open-studio", w.now.AddDate(0, 0, 20).Truncate(time.Hour), 120
 		return p.Normalize()
 	}, w.now.Add(-50*time.Hour)); err != nil {
@@ -192,7 +192,7 @@ func (w demoData) createData() []view {
 	for _, path := range []string{"/forms?per_page=20", "/forms/" + feedback, "/forms/" + feedback + "/responses?per_page=50", "/forms/" + feedback + "/summary", "/forms/frm_00000000000000000000000000"} {
 		w.s.Call("GET", "/api/v1"+path, token, "")
 	}
-	list, _, err := w.db.Responses(ctx, w.owner, feedback, store.ResponseFilter{Search: "workshop"}, 1, 0)
+	list, _, err := w.db.Responses(ctx, w.owner, feedback, store.ResponseFilter{Search: "workshop"}, store.Page{Limit: 1})
 	if err != nil || len(list) != 1 {
 		w.t.Fatalf("there is no such response: %v", err)
 	}
@@ -254,7 +254,7 @@ func (w demoData) createForm(spec demoForm) string {
 	if spec.status == form.Draft {
 		return f.ID
 	}
-	if _, err := w.db.Publish(ctx, w.owner, f.ID, 0, store.IdempotencyKey{}, createdAt.Add(3*time.Hour)); err != nil {
+	if _, err := w.db.Publish(ctx, w.owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, createdAt.Add(3*time.Hour)); err != nil {
 		w.t.Fatal(err)
 	}
 	public, err := w.db.PublicForm(ctx, f.ID)

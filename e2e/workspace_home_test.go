@@ -38,7 +38,7 @@ func createForms(d ownerDB) (ids map[string]string) {
 	}
 	ctx := context.Background()
 	for _, title := range []string{"Apple day", "Cherry survey"} {
-		if _, err := d.db.Publish(ctx, d.owner, ids[title], 0, store.IdempotencyKey{}, time.Now()); err != nil {
+		if _, err := d.db.Publish(ctx, d.owner, store.FormRevision{ID: ids[title]}, store.IdempotencyKey{}, time.Now()); err != nil {
 			d.t.Fatal(err)
 		}
 	}

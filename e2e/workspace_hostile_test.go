@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"formulary/internal/form"
+	"formulary/internal/store"
 )
 
 // acceptedTextsFor returns the hostile texts that a place in a form accepts.
@@ -154,7 +155,7 @@ func TestHostileWorkspace(t *testing.T) {
 	b.wantIncluded(".answers tbody td", cells, slices.DeleteFunc(slices.Clone(answers), func(text string) bool { return len([]rune(text)) > 110 }))
 
 	// The builder renders in the browser, and lists the changes.
-	if _, err := d.db.UpdateForm(context.Background(), d.owner, id, 0, func(p *form.FormInput) error {
+	if _, err := d.db.UpdateForm(context.Background(), d.owner, store.FormRevision{ID: id}, func(p *form.FormInput) error {
 		for _, f := range p.Definition.Fields[:100] {
 			f.Help = f.Label
 		}

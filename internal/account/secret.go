@@ -9,6 +9,8 @@ import (
 	"encoding/hex"
 	"strings"
 	"time"
+
+	"formulary/internal/id"
 )
 
 // Prefixes of secrets. They let secret scanners find leaked secrets.
@@ -49,7 +51,7 @@ type SecretRef struct {
 // base64url encoding of the account (16 bytes), a selector that sorts by time (12 bytes)
 // and 256 random bits. Account and selector only locate the row.
 func NewSecret(prefix, accountID string, now time.Time) Secret {
-	owner, _ := ParseID(UserPrefix, accountID)
+	owner, _ := id.Parse(id.User, accountID)
 	var raw [16 + selectorBytes + randomBytes]byte
 	rand.Read(raw[16:])
 	copy(raw[:16], owner[:])
@@ -80,7 +82,7 @@ func ParseSecret(prefix, text string) (SecretRef, bool) {
 		return SecretRef{}, false
 	}
 	return SecretRef{
-		Account: UUID(raw[:16]).String(UserPrefix),
+		Account: id.UUID(raw[:16]).String(id.User),
 		ID:      hex.EncodeToString(raw[16 : 16+selectorBytes]),
 		Hash:    Hash(text),
 	}, true

@@ -120,7 +120,7 @@ func (a *API) publishForm() typedOperation[publishInput, Form] {
 		},
 		func(ctx context.Context, c *oauth.Principal, in *publishInput) (*Form, reply, error) {
 			once := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash("publish " + in.ID)}
-			f, err := a.Store.Publish(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), once, a.Now())
+			f, err := a.Store.Publish(ctx, c.Owner(), store.FormRevision{ID: in.ID, Revision: revisionOf(in.IfMatch)}, once, a.Now())
 			out := a.form(f)
 			return &out, reply{ETag: etag(f.Revision)}, err
 		},

@@ -100,7 +100,7 @@ func (a *API) listForms() typedOperation[listFormsInput, FormList] {
 				}
 			}
 			filter := store.FormFilter{Status: in.Status, Language: in.Language, Search: in.Search}
-			forms, total, err := a.Store.Forms(ctx, c.Owner(), filter, store.FormSort(in.Sort), page.perPage, page.offset())
+			forms, total, err := a.Store.Forms(ctx, c.Owner(), filter, store.FormSort(in.Sort), store.Page{Limit: page.perPage, Offset: page.offset()})
 			if err != nil {
 				return nil, reply{}, err
 			}
@@ -252,7 +252,7 @@ func (a *API) changeForm() typedOperation[changeFormInput, FormDetail] {
 				}
 				return in.Body.applyTo(p)
 			}
-			f, err := a.Store.UpdateForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), change, a.Now())
+			f, err := a.Store.UpdateForm(ctx, c.Owner(), store.FormRevision{ID: in.ID, Revision: revisionOf(in.IfMatch)}, change, a.Now())
 			if err != nil {
 				return nil, reply{}, err
 			}

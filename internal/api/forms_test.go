@@ -267,7 +267,7 @@ func TestDeepPages(t *testing.T) {
 		ctx := context.Background()
 		var ids []string // the oldest first
 		for i := range 700 {
-			f, err := s.CreateForm(ctx, person.ID, form.Header{Title: fmt.Sprint(i), Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
+			f, err := s.CreateForm(ctx, person.ID, form.Header{Title: fmt.Sprint(i), Language: "en"}, nil, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -279,7 +279,7 @@ func TestDeepPages(t *testing.T) {
 		check := func() {
 			t.Helper()
 			for page := 1; page <= len(ids)/50+1; page++ {
-				forms, total, err := s.Forms(ctx, person.ID, store.FormFilter{}, store.NewestFirst, 50, int64(page-1)*50)
+				forms, total, err := s.Forms(ctx, person.ID, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 50, Offset: int64(page-1) * 50})
 				if err != nil || total != int64(len(ids)) {
 					t.Fatalf("page %d: %v, %d in all of %d", page, err, total, len(ids))
 				}

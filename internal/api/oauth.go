@@ -10,6 +10,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 	"formulary/internal/limit"
 	"formulary/internal/oauth"
 )
@@ -365,9 +366,9 @@ func unescape(text string) string {
 }
 
 // attemptName bounds what a stranger can make us remember.
-func attemptName(id string) string {
-	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+func attemptName(clientID string) string {
+	if _, ok := id.Parse(id.App, clientID); !ok {
 		return "unknown"
 	}
-	return id
+	return clientID
 }

@@ -221,7 +221,7 @@ func (a *API) listResponses() typedOperation[listResponsesInput, ResponseList] {
 				return a.feed(ctx, c.Owner(), in, filter)
 			}
 			page := pagination{in.Page, in.PerPage}
-			list, total, err := a.Store.Responses(ctx, c.Owner(), in.ID, filter, page.perPage, page.offset())
+			list, total, err := a.Store.Responses(ctx, c.Owner(), in.ID, filter, store.Page{Limit: page.perPage, Offset: page.offset()})
 			if errors.Is(err, store.ErrPageTooLarge) {
 				return nil, reply{}, badQuery("per_page", "is too large for the size of these responses; use fewer per page, the feed or an export")
 			}
@@ -308,7 +308,7 @@ func (a *API) changeResponse() typedOperation[changeResponseInput, Response] {
 				e, err := d.Revalidate(answers)
 				return e.Answers, err
 			}
-			r, err := a.Store.UpdateResponse(ctx, c.Owner(), in.ID, in.Response, change, a.Now())
+			r, err := a.Store.UpdateResponse(ctx, c.Owner(), store.ResponseKey{FormID: in.ID, ID: in.Response}, change, a.Now())
 			out := response(r)
 			return &out, reply{}, err
 		},

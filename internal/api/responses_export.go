@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"formulary/internal/account"
+	"formulary/internal/download"
 	"formulary/internal/export"
 	"formulary/internal/fault"
 	"formulary/internal/form"
@@ -56,7 +57,7 @@ func (a *API) exportResponses() *operation {
 		}
 		table := export.Table{Format: in.Format, Labels: in.Header != "keys", Versions: versions}
 		format, _ := export.ParseFormat(in.Format) // it is one of the enumeration
-		return export.StreamFile(w, r, in.ID+"."+in.Format, format.Type, a.Log, func(out io.Writer) error {
+		return download.Send(w, r, a.Log, download.File{Name: in.ID + "." + in.Format, MediaType: format.Type}, func(out io.Writer) error {
 			return table.Responses(out, func(fn func(form.Response) error) error {
 				return a.Store.StreamResponses(ctx, caller.Owner(), in.ID, filter, fn)
 			})

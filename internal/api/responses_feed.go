@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"formulary/internal/account"
+	"formulary/internal/id"
 	"formulary/internal/store"
 )
 
@@ -17,7 +17,7 @@ func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, fi
 	if err != nil {
 		return nil, reply{}, err
 	}
-	list, more, err := a.Store.Feed(ctx, owner, in.ID, filter, after, in.Limit)
+	list, more, err := a.Store.Feed(ctx, owner, in.ID, filter, store.FeedPage{After: after, Limit: in.Limit})
 	if err != nil {
 		return nil, reply{}, err
 	}
@@ -35,7 +35,7 @@ func cursor(id string) string {
 }
 
 // startCursor is below the ids of all responses.
-var startCursor = account.FirstID(account.ResponsePrefix, time.UnixMilli(0))
+var startCursor = id.First(id.Response, time.UnixMilli(0))
 
 // responsesAfter is the id that a cursor stands for. Cursors of earlier versions have the
 // serial of the response.
@@ -50,7 +50,7 @@ func (a *API) responsesAfter(ctx context.Context, owner, formID, text string) (s
 			return cmp.Or(id, startCursor), err
 		}
 	}
-	if _, ok := account.ParseID(account.ResponsePrefix, string(raw)); err != nil || !ok {
+	if _, ok := id.Parse(id.Response, string(raw)); err != nil || !ok {
 		return "", badQuery("after", "is not a valid cursor")
 	}
 	return string(raw), nil

@@ -10,6 +10,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 	"formulary/internal/store"
 )
 
@@ -46,7 +47,7 @@ func (a appAdd) Run(ctx context.Context, storage Storage, io streams) error {
 	return withUser(ctx, storage, a.Owner, func(s *store.Store, p account.User) error {
 		now := time.Now()
 		app := account.Application{
-			Account: p.ID, ID: account.NewID(account.AppPrefix, now), Name: a.Name, Public: a.Public,
+			Account: p.ID, ID: id.New(id.App, now), Name: a.Name, Public: a.Public,
 			RedirectURIs: a.RedirectURI, Scopes: account.DefaultScopes(), SendIssuer: a.Iss, CreatedAt: now,
 		}
 		if len(a.Scope) > 0 {

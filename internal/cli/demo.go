@@ -11,6 +11,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/web"
 )
@@ -38,7 +39,7 @@ func demo(ctx context.Context, s *store.Store, base string, io streams, cost acc
 		}
 	}
 	app := account.Application{
-		Account: user.ID, ID: account.NewID(account.AppPrefix, now), Name: "Demo application",
+		Account: user.ID, ID: id.New(id.App, now), Name: "Demo application",
 		RedirectURIs: []string{"http://127.0.0.1:9090/callback"}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
 	secret, hash := account.NewClientSecret()
@@ -71,7 +72,7 @@ func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time
 	if err != nil || !spec.publish {
 		return err
 	}
-	if _, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, createdAt); err != nil {
+	if _, err := s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, createdAt); err != nil {
 		return err
 	}
 	public, err := s.PublicForm(ctx, f.ID)

@@ -170,13 +170,13 @@ func (c formApply) Run(ctx context.Context, storage Storage, io streams) error {
 		case len(changes) == 0:
 			fmt.Fprintf(io.out, "%s is up to date.\n", f.ID)
 		default:
-			f, err = s.UpdateForm(ctx, p.ID, f.ID, f.Revision, func(to *form.FormInput) error { *to = input; return nil }, now)
+			f, err = s.UpdateForm(ctx, p.ID, store.FormRevision{ID: f.ID, Revision: f.Revision}, func(to *form.FormInput) error { *to = input; return nil }, now)
 			if err == nil {
 				fmt.Fprintf(io.out, "Updated %s.\n", f.ID)
 			}
 		}
 		if err == nil && c.Publish {
-			if f, err = s.Publish(ctx, p.ID, f.ID, 0, store.IdempotencyKey{}, now); err == nil {
+			if f, err = s.Publish(ctx, p.ID, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, now); err == nil {
 				fmt.Fprintf(io.out, "Published version %d.\n", f.Version)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/store"
 )
 
@@ -72,7 +73,7 @@ type newUser struct {
 
 func addUser(ctx context.Context, s *store.Store, n newUser) (account.User, error) {
 	now := time.Now()
-	p := account.User{ID: account.NewID(account.UserPrefix, now), CreatedAt: now}
+	p := account.User{ID: id.New(id.User, now), CreatedAt: now}
 	var err error
 	if p.Email, err = account.ParseEmail(n.email); err != nil {
 		return p, err

@@ -76,13 +76,14 @@ func (s *Service) Exchange(ctx context.Context, app account.Application, code, r
 		return Token{}, fault.New(fault.InvalidGrant, "redirect_uri does not match the authorization request.")
 	}
 	now := s.now()
-	access := account.NewSecret(account.AccessToken, key.Account, now)
-	refresh := account.NewSecret(account.RefreshToken, key.Account, now)
-	grant, err := s.store.ExchangeCode(ctx, r, access, refresh, now.Add(s.lifetimes.Access), now)
+	r.Access = account.NewSecret(account.AccessToken, key.Account, now)
+	r.Refresh = account.NewSecret(account.RefreshToken, key.Account, now)
+	r.ExpiresAt = now.Add(s.lifetimes.Access)
+	grant, err := s.store.ExchangeCode(ctx, r, now)
 	if err != nil {
 		return Token{}, err
 	}
-	return s.newToken(access.Text, refresh.Text, grant), nil
+	return s.newToken(r.Access.Text, r.Refresh.Text, grant), nil
 }
 
 func (s *Service) newToken(access, refresh string, grant store.TokenGrant) Token {
@@ -124,18 +125,20 @@ func (s *Service) Refresh(ctx context.Context, app account.Application, refreshT
 		return requested, nil
 	}
 	now := s.now()
-	access := account.NewSecret(account.AccessToken, key.Account, now)
+	r := store.RefreshRequest{
+		Token: key, AppID: app.ID, Access: account.NewSecret(account.AccessToken, key.Account, now), ExpiresAt: now.Add(s.lifetimes.Access),
+		Scopes: choose, UsedSince: now.Add(-s.lifetimes.RefreshIdle), UsedStep: s.refreshUsedPrecision(),
+	}
 	returnedToken := refreshToken
-	var next *account.Secret
 	if app.Public {
 		secret := account.NewSecret(account.RefreshToken, key.Account, now)
-		next, returnedToken = &secret, secret.Text
+		r.Next, returnedToken = &secret, secret.Text
 	}
-	grant, err := s.store.Refresh(ctx, key, app, access, next, choose, now.Add(-s.lifetimes.RefreshIdle), now.Add(s.lifetimes.Access), now, s.refreshUsedPrecision())
+	grant, err := s.store.Refresh(ctx, r, now)
 	if err != nil {
 		return Token{}, err
 	}
-	return s.newToken(access.Text, returnedToken, grant), nil
+	return s.newToken(r.Access.Text, returnedToken, grant), nil
 }
 
 // limitRefresh counts a refresh against the rate limit of its grant. It looks up the grant

@@ -11,6 +11,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/limit"
 	"formulary/internal/respond"
 	"formulary/internal/store"
@@ -39,7 +40,7 @@ func each(t *testing.T, test func(t *testing.T, f *fixture)) {
 func openForm(t *testing.T, s *store.Store) *store.PublicForm {
 	t.Helper()
 	now := time.Now()
-	owner, err := s.AddUser(ctx, account.User{ID: account.NewID(account.UserPrefix, now), Email: "ada@example.com", Language: "en", Password: "not a hash", CreatedAt: now})
+	owner, err := s.AddUser(ctx, account.User{ID: id.New(id.User, now), Email: "ada@example.com", Language: "en", Password: "not a hash", CreatedAt: now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,11 +51,11 @@ func openForm(t *testing.T, s *store.Store) *store.PublicForm {
 	if err := d.Normalize(); err != nil {
 		t.Fatal(err)
 	}
-	made, err := s.CreateForm(ctx, owner.ID, form.Header{Title: "Order", Language: "en"}, &d, store.IdempotencyKey{}, now)
+	made, err := s.CreateForm(ctx, owner.ID, form.Header{Title: "Order", Language: "en"}, &d, now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Publish(ctx, owner.ID, made.ID, 0, store.IdempotencyKey{}, now); err != nil {
+	if _, err := s.Publish(ctx, owner.ID, store.FormRevision{ID: made.ID}, store.IdempotencyKey{}, now); err != nil {
 		t.Fatal(err)
 	}
 	return publicForm(t, s, made.ID)

@@ -2,39 +2,17 @@ package store_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 	"time"
 
-	"formulary/internal/fault"
+	"formulary/internal/db"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
 
 // endlessSQL reads until it is interrupted.
 const endlessSQL = `WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT (x + 1) % 1000 FROM n) SELECT CAST(COUNT(*) AS TEXT) FROM n`
-
-// A read ends when its caller has gone.
-func TestReadsAreInterrupted(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		for range 20 { // more than there are connections
-			gone, leave := context.WithCancel(ctx)
-			result := make(chan error, 1)
-			go func() {
-				_, err := s.Rows(gone, 1, endlessSQL)
-				result <- err
-			}()
-			leave()
-			if err := <-result; !errors.Is(err, context.Canceled) {
-				t.Fatalf("a read whose caller has gone: %v", err)
-			}
-		}
-		if err := s.Ready(ctx); err != nil {
-			t.Errorf("afterwards: %v", err)
-		}
-	})
-}
 
 // However many slow reads one account begins, other accounts, respondents, sign-in and
 // health checks get a connection.
@@ -84,30 +62,6 @@ func TestOneAccountCannotOccupyAll(t *testing.T) {
 	})
 }
 
-// Requests of one account that wait for the database are counted; those past the bound are
-// refused at once.
-func TestWaitingIsBounded(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		reading, leave := context.WithCancel(store.ForAccount(ctx, "usr_greedy"))
-		var all sync.WaitGroup
-		refused := make(chan struct{})
-		var once sync.Once
-		for range 2 * store.MaxWaiting {
-			all.Go(func() {
-				for reading.Err() == nil {
-					if _, err := s.Rows(reading, 1, endlessSQL); fault.Wrap(err).Code == fault.RateLimited {
-						once.Do(func() { close(refused) })
-						return
-					}
-				}
-			})
-		}
-		<-refused
-		leave()
-		all.Wait()
-	})
-}
-
 // However many respondents come at once to a node that knows nothing yet, none is refused.
 func TestCrowdOfRespondents(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
@@ -115,7 +69,7 @@ func TestCrowdOfRespondents(t *testing.T) {
 		fresh := storetest.Open(t, place)
 		fresh.SetQuotas(store.Quotas{Bytes: 1 << 30})
 		var all sync.WaitGroup
-		for n := range 2 * store.MaxWaiting {
+		for n := range 2 * db.MaxWaiting {
 			all.Go(func() {
 				p, err := fresh.PublicForm(ctx, f.ID)
 				if err == nil {

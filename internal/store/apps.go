@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 )
 
 const appColumns = `app.account_id, app.id, app.name, app.public, app.redirect_uris, app.scope, app.send_issuer, app.created_at, app.disabled_at`
 
-func scanApp(r row, more ...any) (account.Application, error) {
+func scanApp(r db.Row, more ...any) (account.Application, error) {
 	var a account.Application
 	var uris, scope string
 	var created, disabled int64
@@ -47,33 +49,34 @@ const (
 		LEFT JOIN app_secret s ON s.account_id = app.account_id AND s.app_id = app.id WHERE app.id = $1`
 )
 
-// anyApp is the invalidation key that every change of an application moves, before
-// that of the application itself; Bearer says why.
+// anyApp is the invalidation key of all applications. It is invalidated before the key of
+// the changed application; Store.AccessToken says why.
 const anyApp = "apps"
 
 // appKey is the invalidation key of one application.
-func appKey(id string) string { return "app/" + id }
+func appKey(appID string) string { return "app/" + appID }
 
-// invalidateApps drops cached values that depend on the applications, and no others.
+// invalidateApps invalidates cached values that depend on the applications, and no others.
 func (s *Store) invalidateApps(ids ...string) {
-	for _, id := range ids {
+	for _, appID := range ids {
 		s.db.Invalidate(anyApp)
-		s.db.Invalidate(appKey(id))
+		s.db.Invalidate(appKey(appID))
 	}
 }
 
-// writeApp is a transaction after which cached values of the application are dropped.
-func (s *Store) writeApp(ctx context.Context, id string, fn func(tx) error) error {
+// writeApp runs a transaction and invalidates cached values of the application.
+func (s *Store) writeApp(ctx context.Context, appID string, fn func(db.Tx) error) error {
 	err := s.db.Write(ctx, fn)
 	// Also after an error: it may not be known whether the transaction committed.
-	s.invalidateApps(id)
+	s.invalidateApps(appID)
 	return err
 }
 
-// AddApp registers an application; secretHash is empty for a public one. With a
-// key in once, the same registration sent again returns the id of the first.
+// AddApp registers an application; secretHash is empty for a public one. With an
+// idempotency key, a repeated registration returns the id of the first.
 func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string, once IdempotencyKey) (earlier string, err error) {
-	err = s.db.Write(ctx, func(t tx) (err error) {
+	defer wrap(&err, "add application")
+	err = s.db.Write(ctx, func(t db.Tx) (err error) {
 		if earlier, err = once.claim(t, a.Account, a.ID, a.CreatedAt); err != nil || earlier != "" {
 			return err
 		}
@@ -83,7 +86,7 @@ func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash st
 		if secretHash == "" {
 			return nil
 		}
-		_, err = t.Exec(insertSecretSQL, a.Account, a.ID, account.NewID(account.SecretPrefix, a.CreatedAt), secretHash, toMillis(a.CreatedAt))
+		_, err = t.Exec(insertSecretSQL, a.Account, a.ID, id.New(id.Secret, a.CreatedAt), secretHash, toMillis(a.CreatedAt))
 		return err
 	})
 	return earlier, err
@@ -97,36 +100,38 @@ func uriList(a account.Application) string {
 	return string(text)
 }
 
-// UpdateApp changes what an application is called and may do.
-func (s *Store) UpdateApp(ctx context.Context, a account.Application) error {
-	return s.writeApp(ctx, a.ID, func(t tx) error {
+// UpdateApp changes the name, redirect URIs and scopes of an application.
+func (s *Store) UpdateApp(ctx context.Context, a account.Application) (err error) {
+	defer wrap(&err, "update application")
+	return s.writeApp(ctx, a.ID, func(t db.Tx) error {
 		return checkAffected(t.Exec(updateAppSQL, a.Account, a.ID, a.Name, uriList(a), a.Scopes.String(), a.SendIssuer))
 	})
 }
 
 // App returns an application of the owner and its secrets.
-func (s *Store) App(ctx context.Context, owner, id string) (account.Application, []account.AppSecret, error) {
+func (s *Store) App(ctx context.Context, owner, appID string) (_ account.Application, _ []account.AppSecret, err error) {
+	defer wrap(&err, "read application")
 	a, err := account.Application{}, error(fault.NotFound)
-	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+	if _, ok := id.Parse(id.App, appID); !ok {
 		return a, nil, err
 	}
 	var secrets []account.AppSecret
-	e := s.db.Read(ctx, func(t tx) error {
+	e := s.db.Read(ctx, func(t db.Tx) error {
 		secrets = nil
-		if e := t.Query(appSQL, func(r row) error {
+		if e := t.Query(appSQL, func(r db.Row) error {
 			a, err = scanApp(r)
 			return err
-		}, owner, id); e != nil || err != nil {
+		}, owner, appID); e != nil || err != nil {
 			return e
 		}
-		return t.Query(secretsSQL, func(r row) error {
+		return t.Query(secretsSQL, func(r db.Row) error {
 			var secret account.AppSecret
 			var created int64
 			err := r.Scan(&secret.ID, &secret.Hash, &created)
 			secret.CreatedAt = fromMillis(created)
 			secrets = append(secrets, secret)
 			return err
-		}, owner, id)
+		}, owner, appID)
 	})
 	if e != nil {
 		return a, nil, e
@@ -135,9 +140,10 @@ func (s *Store) App(ctx context.Context, owner, id string) (account.Application,
 }
 
 // Apps lists the applications of the owner, the newest first.
-func (s *Store) Apps(ctx context.Context, owner string) ([]account.Application, error) {
+func (s *Store) Apps(ctx context.Context, owner string) (_ []account.Application, err error) {
+	defer wrap(&err, "list applications")
 	var apps []account.Application
-	err := s.db.Query(ctx, appsSQL, func(r row) error {
+	err = s.db.Query(ctx, appsSQL, func(r db.Row) error {
 		a, err := scanApp(r)
 		apps = append(apps, a)
 		return err
@@ -145,16 +151,17 @@ func (s *Store) Apps(ctx context.Context, owner string) ([]account.Application, 
 	return apps, err
 }
 
-// AppWithOwner is an application and the address of the person who registered it.
+// AppWithOwner is an application and the email address of its owner.
 type AppWithOwner struct {
 	account.Application
 	Owner string
 }
 
-// AllApps lists every application, for the operator's command line.
-func (s *Store) AllApps(ctx context.Context) ([]AppWithOwner, error) {
+// AllApps lists every application, for the administrator's command line.
+func (s *Store) AllApps(ctx context.Context) (_ []AppWithOwner, err error) {
+	defer wrap(&err, "list all applications")
 	var apps []AppWithOwner
-	err := s.db.Query(ctx, allAppsSQL, func(r row) error {
+	err = s.db.Query(ctx, allAppsSQL, func(r db.Row) error {
 		var owner string
 		a, err := scanApp(r, &owner)
 		apps = append(apps, AppWithOwner{a, owner})
@@ -164,41 +171,45 @@ func (s *Store) AllApps(ctx context.Context) ([]AppWithOwner, error) {
 }
 
 // AppCredentials finds an application by its client_id alone, with the hashes of its
-// secrets: this is how it introduces itself. Disabled ones are returned too.
-func (s *Store) AppCredentials(ctx context.Context, id string) (account.Application, []string, error) {
-	known, mark, ok := s.clients.Get(appKey(id), id)
+// secrets, for client authentication. Disabled applications are returned too.
+func (s *Store) AppCredentials(ctx context.Context, appID string) (_ account.Application, _ []string, err error) {
+	defer wrap(&err, "read application credentials")
+	known, mark, ok := s.clients.Get(appKey(appID), appID)
 	if ok {
 		return known.app, known.secrets, nil
 	}
-	a, err := account.Application{}, error(fault.NotFound)
-	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
-		return a, nil, err
+	if _, ok := id.Parse(id.App, appID); !ok {
+		return account.Application{}, nil, fault.NotFound
 	}
-	var hashes []string
-	if e := s.db.Query(ctx, appCredentialsSQL, func(r row) error {
+	// The scan does not capture err: that would allocate on cache hits too.
+	var c appCredentials
+	found := false
+	if err := s.db.Query(ctx, appCredentialsSQL, func(r db.Row) (err error) {
 		var hash string
-		a, err = scanApp(r, &hash)
+		found = true
+		c.app, err = scanApp(r, &hash)
 		if hash != "" {
-			hashes = append(hashes, hash)
+			c.secrets = append(c.secrets, hash)
 		}
 		return err
-	}, id); e != nil {
-		return a, nil, e
+	}, appID); err != nil {
+		return c.app, nil, err
 	}
-	if err == nil {
-		c := appCredentials{a, hashes}
-		s.clients.Put(id, mark, c, c.size())
+	if !found {
+		return c.app, nil, fault.NotFound
 	}
-	return a, hashes, err
+	s.clients.Put(appID, mark, c, c.size())
+	return c.app, c.secrets, nil
 }
 
-// appCredentials is an application with the hashes of its secrets, which nobody changes.
+// appCredentials is an application with the hashes of its secrets. It is shared between
+// requests: do not modify it.
 type appCredentials struct {
 	app     account.Application
 	secrets []string
 }
 
-// size estimates what it takes in memory.
+// size estimates the memory of the credentials.
 func (c appCredentials) size() int64 {
 	size := 1024 + len(c.app.Name)
 	for _, uri := range c.app.RedirectURIs {
@@ -207,64 +218,68 @@ func (c appCredentials) size() int64 {
 	return int64(size)
 }
 
-// maxCredentials is how many bytes of applications are kept in memory.
+// maxCredentials is how many bytes of applications are cached.
 const maxCredentials = 4 << 20
 
-// SetAppDisabled switches an application, with all its tokens, off or on.
-func (s *Store) SetAppDisabled(ctx context.Context, owner, id string, disabled bool, now time.Time) error {
-	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+// SetAppDisabled disables or enables an application with all its tokens.
+func (s *Store) SetAppDisabled(ctx context.Context, owner, appID string, disabled bool, now time.Time) (err error) {
+	defer wrap(&err, "disable application")
+	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.writeApp(ctx, id, func(t tx) error {
+	return s.writeApp(ctx, appID, func(t db.Tx) error {
 		var since int64
 		if disabled {
 			since = toMillis(now)
 		}
-		return checkAffected(t.Exec(setAppDisableSQL, owner, id, since))
+		return checkAffected(t.Exec(setAppDisableSQL, owner, appID, since))
 	})
 }
 
-// DeleteApp removes an application; its tokens are dead with it.
-func (s *Store) DeleteApp(ctx context.Context, owner, id string) error {
-	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+// DeleteApp deletes an application. Its tokens are no longer valid.
+func (s *Store) DeleteApp(ctx context.Context, owner, appID string) (err error) {
+	defer wrap(&err, "delete application")
+	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.writeApp(ctx, id, func(t tx) error {
-		if err := checkAffected(t.Exec(deleteAppSQL, owner, id)); err != nil {
+	return s.writeApp(ctx, appID, func(t db.Tx) error {
+		if err := checkAffected(t.Exec(deleteAppSQL, owner, appID)); err != nil {
 			return err
 		}
-		_, err := t.Exec(deleteSecretsSQL, owner, id)
+		_, err := t.Exec(deleteSecretsSQL, owner, appID)
 		return err
 	})
 }
 
-// AddSecret gives an application a second secret; the first stays alive until
-// it is dropped.
-func (s *Store) AddSecret(ctx context.Context, owner, id, hash string, now time.Time) error {
-	return s.writeApp(ctx, id, func(t tx) error {
-		// Writing the row keeps two rotations at once from each other.
-		if err := checkAffected(t.Exec(`UPDATE app SET name = name WHERE account_id = $1 AND id = $2`, owner, id)); err != nil {
+// AddSecret adds a second secret to an application; the first stays valid until it is
+// deleted.
+func (s *Store) AddSecret(ctx context.Context, owner, appID, hash string, now time.Time) (err error) {
+	defer wrap(&err, "add client secret")
+	return s.writeApp(ctx, appID, func(t db.Tx) error {
+		// Locks the row against concurrent rotations.
+		if err := checkAffected(t.Exec(`UPDATE app SET name = name WHERE account_id = $1 AND id = $2`, owner, appID)); err != nil {
 			return err
 		}
 		n := 0
-		if err := t.Query(secretsSQL, func(row) error { n++; return nil }, owner, id); err != nil {
+		if err := t.Query(secretsSQL, func(db.Row) error { n++; return nil }, owner, appID); err != nil {
 			return err
 		}
 		if n >= account.MaxSecrets {
 			return fault.InvalidField("secret", "this application already has two secrets; delete one before adding another")
 		}
-		_, err := t.Exec(insertSecretSQL, owner, id, account.NewID(account.SecretPrefix, now), hash, toMillis(now))
+		_, err := t.Exec(insertSecretSQL, owner, appID, id.New(id.Secret, now), hash, toMillis(now))
 		return err
 	})
 }
 
-// DeleteSecret ends one secret of an application.
-func (s *Store) DeleteSecret(ctx context.Context, owner, id, secret string) error {
-	if _, ok := account.ParseID(account.SecretPrefix, secret); !ok {
+// DeleteSecret deletes a secret of an application.
+func (s *Store) DeleteSecret(ctx context.Context, owner, appID, secret string) (err error) {
+	defer wrap(&err, "delete client secret")
+	if _, ok := id.Parse(id.Secret, secret); !ok {
 		return fault.NotFound
 	}
-	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.writeApp(ctx, id, func(t tx) error { return checkAffected(t.Exec(deleteSecretSQL, owner, id, secret)) })
+	return s.writeApp(ctx, appID, func(t db.Tx) error { return checkAffected(t.Exec(deleteSecretSQL, owner, appID, secret)) })
 }

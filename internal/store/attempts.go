@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"formulary/internal/db"
 )
 
 // Attempt is the stored state of one key of a limiter: when its allowance is whole again.
@@ -13,8 +15,8 @@ type Attempt struct {
 	Until   time.Time
 }
 
-// maxAttempts bounds the rows. While there are more, wrong guesses count in memory
-// alone: a flood from very many addresses must not fill the database.
+// maxAttempts bounds the rows. While there are more, failed attempts are counted in memory
+// only: a flood from very many addresses must not fill the database.
 const maxAttempts = 100_000
 
 const (
@@ -25,26 +27,28 @@ const (
 	attemptCountSQL = `SELECT COUNT(*) FROM guess`
 )
 
-// attemptRows estimates how many rows there are: counted when guesses are read and after
-// every sweep, and raised by one with every guess.
+// attemptRows estimates how many rows there are: counted when attempts are read and after
+// every cleanup, and incremented with every attempt.
 type attemptRows struct{ n atomic.Int64 }
 
-// SaveAttempts stores one wrong guess, which costs the key so much of its allowance. It
-// returns when that is durable, so a crash does not give the guess back.
-func (s *Store) SaveAttempts(ctx context.Context, limiter, key string, cost time.Duration, now time.Time) error {
-	if s.guesses.n.Add(1) > maxAttempts {
+// SaveAttempts stores a failed attempt, which uses cost of the key's allowance. It returns
+// when that is durable, so that a crash does not refund the attempt.
+func (s *Store) SaveAttempts(ctx context.Context, limiter, key string, cost time.Duration, now time.Time) (err error) {
+	defer wrap(&err, "save attempts")
+	if s.attempts.n.Add(1) > maxAttempts {
 		return nil
 	}
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(saveAttemptSQL, limiter, key, toMillis(now.Add(cost)), toMillis(now), cost.Milliseconds())
 		return err
 	})
 }
 
-// Attempts lists what limiters have to know when the service starts.
-func (s *Store) Attempts(ctx context.Context, now time.Time) ([]Attempt, error) {
+// Attempts lists the state that limiters load when the service starts.
+func (s *Store) Attempts(ctx context.Context, now time.Time) (_ []Attempt, err error) {
+	defer wrap(&err, "read attempts")
 	var list []Attempt
-	err := s.db.Query(ctx, attemptsSQL, func(r row) error {
+	err = s.db.Query(ctx, attemptsSQL, func(r db.Row) error {
 		var g Attempt
 		var until int64
 		err := r.Scan(&g.Limiter, &g.Key, &until)
@@ -62,7 +66,7 @@ func (s *Store) countAttempts(ctx context.Context) error {
 	var n int64
 	err := queryOne(s.query(ctx), attemptCountSQL, nil, &n)
 	if err == nil {
-		s.guesses.n.Store(n)
+		s.attempts.n.Store(n)
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/db"
 	"formulary/internal/fault"
 )
 
@@ -49,8 +50,8 @@ type backupLine struct {
 
 const backupFormat = "formulary-backup-1"
 
-// BackupFile writes a backup to a file that is there, whole and on disk, or not
-// at all.
+// BackupFile writes a backup to a file. Afterwards the file is complete and durable, or it
+// does not exist.
 func (s *Store) BackupFile(ctx context.Context, name string) (int64, error) {
 	file, err := os.CreateTemp(filepath.Dir(name), ".formulary-backup-*")
 	if err != nil {
@@ -84,7 +85,7 @@ func (s *Store) Backup(ctx context.Context, out io.Writer) (int64, error) {
 		return 0, err
 	}
 	var rows int64
-	err = s.db.Read(ctx, func(t tx) error {
+	err = s.db.Read(ctx, func(t db.Tx) error {
 		for _, table := range tables {
 			n, err := backupTable(t, table.name, lines)
 			if err != nil {
@@ -103,15 +104,15 @@ func (s *Store) Backup(ctx context.Context, out io.Writer) (int64, error) {
 	return rows, zip.Close()
 }
 
-func backupTable(t tx, table string, lines *json.Encoder) (int64, error) {
+func backupTable(t db.Tx, table string, lines *json.Encoder) (int64, error) {
 	var rows int64
 	var columns []string
 	sql, args := "SELECT * FROM "+table, []any(nil)
 	if table == "setting" {
-		// Secrets stay behind: the restored service makes its own.
+		// Without secrets: the restored service creates its own.
 		sql, args = sql+" WHERE name <> $1 AND name <> $2", []any{signingKey, previousSigning}
 	}
-	err := t.Query(sql, func(r row) error {
+	err := t.Query(sql, func(r db.Row) error {
 		if columns == nil {
 			columns = r.Columns()
 			if err := lines.Encode(backupLine{Table: table, Columns: columns}); err != nil {
@@ -134,8 +135,8 @@ func backupTable(t tx, table string, lines *json.Encoder) (int64, error) {
 
 var errNotEmpty = errors.New("the target is not empty; restore into an empty database")
 
-// Restore reads a backup into an empty database: all of it, or nothing. A
-// backup of an older schema is brought up to date afterwards.
+// Restore reads a backup into an empty database in one transaction, then migrates it if
+// the backup has an older schema.
 func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 	zip, err := gzip.NewReader(bufio.NewReader(in))
 	if err != nil {
@@ -154,11 +155,11 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 		return 0, err
 	}
 	var rows int64
-	err = s.db.Exclusive(ctx, func(t tx) error {
+	err = s.db.Exclusive(ctx, func(t db.Tx) error {
 		if some, err := hasUsers(t.Query); err != nil || some {
-			return nullIfEmpty(err, some, errNotEmpty)
+			return errorWhen(err, some, errNotEmpty)
 		}
-		// serve may have left its own rows in an otherwise empty place.
+		// A server may have stored rows of its own in the empty database.
 		for _, table := range tables {
 			if table.since > head.Schema {
 				continue
@@ -199,7 +200,7 @@ func (s *Store) checkEmpty(ctx context.Context, schema int) error {
 
 var columnName = regexp.MustCompile(`^[a-z_]+$`)
 
-func restoreRows(t tx, lines *json.Decoder) (int64, error) {
+func restoreRows(t db.Tx, lines *json.Decoder) (int64, error) {
 	var rows int64
 	var insert string
 	var width int
@@ -235,8 +236,8 @@ func restoreRows(t tx, lines *json.Decoder) (int64, error) {
 	}
 }
 
-// insertInto makes the statement for a table of the backup. Both names are
-// checked, as a file from outside is input like any other.
+// insertInto builds the statement for a table of the backup. The names are validated,
+// because the file is input.
 func insertInto(table string, columns []string) (string, error) {
 	known := false
 	for _, t := range tables {

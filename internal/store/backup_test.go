@@ -18,6 +18,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -30,7 +31,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 		now := time.Now()
 		for _, public := range []bool{false, true} {
 			app := account.Application{
-				Account: p.ID, ID: account.NewID(account.AppPrefix, now), Name: "Ünï <b>", Public: public,
+				Account: p.ID, ID: id.New(id.App, now), Name: "Ünï <b>", Public: public,
 				RedirectURIs: []string{"https://x/?a=1", "https://y/"}, Scopes: account.DefaultScopes(), SendIssuer: !public, CreatedAt: now,
 			}
 			if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {
@@ -38,7 +39,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 			}
 		}
 		for _, title := range []string{"one", `quotes " ' \ and ✓`, "line\u2028break"} {
-			if _, err := s.CreateForm(ctx, p.ID, form.Header{Title: title, Description: "a\nb\t", Language: "de"}, nil, store.IdempotencyKey{}, now); err != nil {
+			if _, err := s.CreateForm(ctx, p.ID, form.Header{Title: title, Description: "a\nb\t", Language: "de"}, nil, now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -52,7 +53,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 					return
 				default:
 				}
-				if _, err := s.CreateForm(ctx, other.ID, form.Header{Title: "meanwhile", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err != nil {
+				if _, err := s.CreateForm(ctx, other.ID, form.Header{Title: "meanwhile", Language: "en"}, nil, time.Now()); err != nil {
 					t.Error(err)
 					return
 				}
@@ -88,12 +89,12 @@ func TestBackupAcrossEngines(t *testing.T) {
 			if diff := cmp.Diff(lines(t, packed), lines(t, again.Bytes())); diff != "" {
 				t.Errorf("the backup of the restored is another:\n%s", diff)
 			}
-			forms, total, err := restored.Forms(ctx, p.ID, store.FormFilter{}, store.NewestFirst, 10, 0)
+			forms, total, err := restored.Forms(ctx, p.ID, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 10})
 			if err != nil || total != 3 || len(forms) != 3 || forms[1].Title != `quotes " ' \ and ✓` {
 				t.Errorf("%d forms of %d (%v)", len(forms), total, err)
 			}
 			// And it lives on.
-			if _, err := restored.CreateForm(ctx, p.ID, form.Header{Title: "after", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err != nil {
+			if _, err := restored.CreateForm(ctx, p.ID, form.Header{Title: "after", Language: "en"}, nil, time.Now()); err != nil {
 				t.Error(err)
 			}
 			if _, err := restored.Restore(ctx, bytes.NewReader(packed)); err == nil {

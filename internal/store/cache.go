@@ -5,28 +5,26 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"formulary/internal/db"
 )
 
-// allOwners stands for all owners where a change touches more than one, as that
-// of an application does.
-const allOwners = ""
-
-// write is a transaction after which cached values of the owner hold no longer.
-func (s *Store) write(ctx context.Context, owner string, fn func(tx) error) error {
+// write runs a transaction and invalidates cached values of the owner.
+func (s *Store) write(ctx context.Context, owner string, fn func(db.Tx) error) error {
 	err := s.db.Write(ctx, fn)
-	// After an error too: whether it was committed may not be known.
+	// Also after an error: it may not be known whether the transaction committed.
 	s.db.Invalidate(owner)
 	return err
 }
 
-// responsesOf marks what changes with every response to a form of the owner, and
-// with nothing else: values that show no counts live on.
+// responsesOf is the invalidation key of the responses to an owner's forms. Values that
+// show no counts do not depend on it.
 func responsesOf(owner string) string { return "responses/" + owner }
 
-// Cache keeps values that were read from the store, for as long as nothing of
-// their owner changes. What this process changes it knows at once, and so it does
-// of others on the same data folder; of what another node on PostgreSQL changes it
-// hears a moment later. A node that does not hear the others keeps nothing.
+// Cache keeps values that were read from the store until data of their owner changes.
+// Changes of this process, and of others on the same data directory, are known at once;
+// those of other nodes on PostgreSQL within milliseconds. A node that cannot listen to
+// the others caches nothing.
 type Cache[K comparable, V any] struct {
 	store   *Store
 	most    int64
@@ -41,33 +39,32 @@ type cached[V any] struct {
 	read  time.Time
 }
 
-// Generation is the state of an owner's data at some moment.
+// Generation identifies the state of an owner's data.
 type Generation struct {
 	number uint64
 	known  bool
 }
 
-// cacheLife bounds how long a value is kept without being read again, for the
-// case that a process is killed between its commit and telling of it.
+// cacheLife bounds how long a value is cached, in case a process is killed between its
+// commit and the invalidation.
 const cacheLife = time.Second
 
-// soonLife is the same where a node may be told nothing, as when a connection
-// hangs. One value may be made of another: two together are younger than a second.
-const soonLife = 450 * time.Millisecond
+// clusterCacheLife is the same for several nodes, where invalidation can be late because
+// a connection hangs. A value can be derived from another cached one: together they are
+// younger than a second.
+const clusterCacheLife = 450 * time.Millisecond
 
-// NewCache keeps values of at most the given size in all; what a value's size
-// is, Put says.
+// NewCache returns a cache that is bounded by the sum of the sizes given to Put.
 func NewCache[K comparable, V any](s *Store, most int64) *Cache[K, V] {
 	return &Cache[K, V]{store: s, most: most}
 }
 
-// NewCacheWithCounts is NewCache for values that show how many responses there
-// are.
+// NewCacheWithCounts is NewCache for values that also depend on responses.
 func NewCacheWithCounts[K comparable, V any](s *Store, most int64) *Cache[K, V] {
 	return &Cache[K, V]{store: s, most: most, counts: true}
 }
 
-// Get returns the value of a key, if it still holds. The mark is for Put, with
+// Get returns the value of a key if it is still valid. The generation is for Put, with
 // what is read from the store after this call.
 func (c *Cache[K, V]) Get(owner string, key K) (value V, mark Generation, ok bool) {
 	mark.number, mark.known = c.store.db.Generation(owner)
@@ -75,7 +72,7 @@ func (c *Cache[K, V]) Get(owner string, key K) (value V, mark Generation, ok boo
 		return value, mark, false
 	}
 	if c.counts {
-		// Marks only grow, so the sum tells a change of either.
+		// Generations only grow, so the sum shows a change of either.
 		more, _ := c.store.db.Generation(responsesOf(owner))
 		mark.number += more
 	}
@@ -83,7 +80,7 @@ func (c *Cache[K, V]) Get(owner string, key K) (value V, mark Generation, ok boo
 	return value, mark, ok
 }
 
-// GetAt is Get for a value that is made of another, which was read at the mark.
+// GetAt is Get for a value that is derived from another, which was read at mark.
 func (c *Cache[K, V]) GetAt(mark Generation, key K) (value V, ok bool) {
 	found, ok := c.entries.Load(key)
 	if !ok || !mark.known {
@@ -92,7 +89,7 @@ func (c *Cache[K, V]) GetAt(mark Generation, key K) (value V, ok bool) {
 	entry := found.(*cached[V])
 	life := cacheLife
 	if !c.store.db.HasInstantInvalidation() {
-		life = soonLife
+		life = clusterCacheLife
 	}
 	if entry.mark != mark || time.Since(entry.read) > life {
 		c.entries.CompareAndDelete(key, found)
@@ -101,14 +98,14 @@ func (c *Cache[K, V]) GetAt(mark Generation, key K) (value V, ok bool) {
 	return entry.value, true
 }
 
-// Put keeps a value that was read after the mark was taken.
+// Put caches a value that was read after Get returned mark.
 func (c *Cache[K, V]) Put(key K, mark Generation, value V, size int64) {
 	// One value must not displace most others.
 	if !mark.known || size > c.most/2 {
 		return
 	}
-	// Forgetting everything now and then is simpler than knowing what was used
-	// last, and as good where reading again is cheap.
+	// Clearing a full cache is simpler than LRU, and as good where reading again is
+	// cheap.
 	if c.size.Add(size) > c.most {
 		c.entries.Clear()
 		c.size.Store(size)
@@ -116,10 +113,10 @@ func (c *Cache[K, V]) Put(key K, mark Generation, value V, size int64) {
 	c.entries.Store(key, &cached[V]{value, mark, time.Now()})
 }
 
-// Delete drops a value.
+// Delete removes a value.
 func (c *Cache[K, V]) Delete(key K) { c.entries.Delete(key) }
 
-// Len is how many values are kept.
+// Len returns the number of cached values.
 func (c *Cache[K, V]) Len() int {
 	n := 0
 	c.entries.Range(func(any, any) bool { n++; return true })

@@ -57,7 +57,7 @@ func TestCache(t *testing.T) {
 		}
 		for name, change := range map[string]func(*store.Store) error{
 			"a new form": func(s *store.Store) error {
-				_, err := s.CreateForm(ctx, ada, form.Header{Title: "x", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
+				_, err := s.CreateForm(ctx, ada, form.Header{Title: "x", Language: "en"}, nil, time.Now())
 				return err
 			},
 			"a new address":     func(s *store.Store) error { return s.SetEmail(ctx, ada, "ada@other.example") },

@@ -7,16 +7,16 @@ import (
 	"formulary/internal/account"
 )
 
-// spentRetention is how long what has ended is kept, so that an expired token is
-// still told from an unknown one and a code's second use is still noticed.
+// spentRetention is how long expired rows are kept, so that an expired token can be told
+// from an unknown one and a second use of a code is noticed.
 const spentRetention = 30 * 24 * time.Hour
 
 // expiredTokenRetention is how long an expired access token is answered with 401005. After
 // that it is unknown (401001), and clients refresh at either.
 const expiredTokenRetention = 7 * 24 * time.Hour
 
-// cleanupBatch is how many rows one transaction removes, so that no request waits
-// for long behind it.
+// cleanupBatch is how many rows one transaction deletes, so that no request waits long for
+// it.
 const cleanupBatch = 500
 
 // byID ends a statement that removes rows of a table keyed by account and id.
@@ -39,14 +39,15 @@ var cleanupSQL = []struct {
 		(SELECT account_id, app_id, key FROM idempotency WHERE created_at < $1` + byID, IdempotencyKeyTTL},
 }
 
-// Swept when nobody has used them for longer than a refresh token lives.
+// Deleted when they were unused for longer than the lifetime of a refresh token.
 const (
 	cleanupRefreshSQL = `DELETE FROM refresh_token WHERE (account_id, id) IN (SELECT account_id, id FROM refresh_token WHERE used_at < $1` + byID
 	cleanupGrantSQL   = `DELETE FROM consent WHERE (account_id, id) IN (SELECT account_id, id FROM consent WHERE used_at < $1` + byID
 )
 
-// Cleanup removes what nobody can use any more, a few rows at a time.
-func (s *Store) Cleanup(ctx context.Context, now time.Time, refreshIdle time.Duration) error {
+// Cleanup deletes expired rows, in small batches.
+func (s *Store) Cleanup(ctx context.Context, now time.Time, refreshIdle time.Duration) (err error) {
+	defer wrap(&err, "clean up")
 	if err := s.finishErasures(ctx); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func TestClose(t *testing.T) {
 				for first := true; ; first = false {
 					_, err := add(s, p, n)
 					if n%2 == 0 {
-						_, err = s.CreateForm(ctx, ada.ID, form.Header{Title: "x", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
+						_, err = s.CreateForm(ctx, ada.ID, form.Header{Title: "x", Language: "en"}, nil, time.Now())
 					}
 					if err != nil {
 						if first || fault.Wrap(err).Code != fault.DatabaseUnreachable {
@@ -45,7 +45,7 @@ func TestClose(t *testing.T) {
 			t.Error(err)
 		}
 		running.Wait()
-		if _, _, err := s.Forms(ctx, ada.ID, store.FormFilter{}, store.NewestFirst, 20, 0); fault.Wrap(err).Code != fault.DatabaseUnreachable {
+		if _, _, err := s.Forms(ctx, ada.ID, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 20}); fault.Wrap(err).Code != fault.DatabaseUnreachable {
 			t.Errorf("after the end: %v", err)
 		}
 		if err := s.Close(); err != nil {

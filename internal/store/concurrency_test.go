@@ -3,7 +3,6 @@ package store_test
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -51,7 +50,7 @@ func TestRestoreWhileSweeping(t *testing.T) {
 		}
 		both.Wait()
 		for _, p := range all {
-			list, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, responses, 0)
+			list, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, store.Page{Limit: responses})
 			if back[p.ID] && (err != nil || total != responses || len(list) != responses) {
 				t.Errorf("a form is back with %d of its %d responses (%v)", len(list), total, err)
 			}
@@ -105,7 +104,7 @@ func TestDeletePersonWhileSubmitting(t *testing.T) {
 
 func rename(t *testing.T, s *store.Store, owner, id, title string) form.Form {
 	t.Helper()
-	f, err := s.UpdateForm(ctx, owner, id, 0, func(p *form.FormInput) error { p.Title = title; return nil }, time.Now())
+	f, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: id}, func(p *form.FormInput) error { p.Title = title; return nil }, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +123,7 @@ func TestPublishOnce(t *testing.T) {
 			for i := range got {
 				both.Go(func() {
 					var err error
-					if got[i], err = s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{App: "app", Key: fmt.Sprint(n), Hash: "h"}, time.Now()); err != nil {
+					if got[i], err = s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{App: "app", Key: fmt.Sprint(n), Hash: "h"}, time.Now()); err != nil {
 						t.Error(err)
 					}
 				})
@@ -152,7 +151,7 @@ func TestRestoreFills(t *testing.T) {
 			}
 			return s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"c": value}, At: time.Now()})
 		}
-		if _, err := s.UpdateForm(ctx, owner, p.ID, 0, func(plan *form.FormInput) error { plan.ResponseLimit = 2; return nil }, now); err != nil {
+		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error { plan.ResponseLimit = 2; return nil }, now); err != nil {
 			t.Fatal(err)
 		}
 		first, err := choose("a")
@@ -184,223 +183,15 @@ func TestCloseAllDue(t *testing.T) {
 		now := time.Now()
 		for range 130 {
 			p := opened(t, s, owner, small)
-			if _, err := s.UpdateForm(ctx, owner, p.ID, 0, func(plan *form.FormInput) error { plan.ClosesAt = now.Add(time.Minute); return nil }, now); err != nil {
+			if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error { plan.ClosesAt = now.Add(time.Minute); return nil }, now); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if err := s.CloseExpiredForms(ctx, now.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
-		if _, total, err := s.Forms(ctx, owner, store.FormFilter{Status: "open"}, store.NewestFirst, 20, 0); err != nil || total != 0 {
+		if _, total, err := s.Forms(ctx, owner, store.FormFilter{Status: "open"}, store.NewestFirst, store.Page{Limit: 20}); err != nil || total != 0 {
 			t.Errorf("%d are still open (%v)", total, err)
 		}
 	})
-}
-
-// A number is found, however the database writes it.
-func TestNumbersAreFound(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		now := time.Now()
-		for _, number := range []float64{0.0000001, 12.5, 1e15} {
-			p := opened(t, s, owner, small)
-			if _, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"n": number}, At: now}); err != nil {
-				t.Fatal(err)
-			}
-			filters, err := s.AnswerFilters(ctx, owner, p.ID, map[string]string{"n": fmt.Sprint(number)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{Answers: filters}, 10, 0); err != nil || total != 1 {
-				t.Errorf("%v is found %d times (%v)", number, total, err)
-			}
-		}
-	})
-}
-
-// What is found by its label is found where so many options were called by so many
-// keys that naming all would be too much for a database.
-func TestSearchAmongManyOptions(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		var options []string
-		for n := range form.MaxOptions {
-			options = append(options, fmt.Sprintf(`{"value": "v%d", "label": "Thing %d"}`, n, n))
-		}
-		keyed := func(things, other string) string {
-			return fmt.Sprintf(`{"fields": [{"id": "f1", "key": %q, "kind": "dropdown", "options": [%s]}, {"id": "f2", "key": %q, "kind": "short_text"}]}`,
-				things, strings.Join(options, ", "), other)
-		}
-		p := opened(t, s, owner, keyed("a", "b"))
-		for n := range 40 {
-			things, other := "a", "b"
-			if n%2 == 0 {
-				things, other = "b", "a"
-			}
-			p = published(t, s, p, keyed(things, other))
-		}
-		if _, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"a": "v7"}, At: time.Now()}); err != nil {
-			t.Fatal(err)
-		}
-		for search, want := range map[string]int64{"thing": 1, "thing 7": 1, "thing 8": 0} {
-			meant, err := s.MatchLabels(ctx, owner, p.ID, search, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{Search: search, Meant: meant}, 10, 0); err != nil || total != want {
-				t.Errorf("%q is found %d times (%v)", search, total, err)
-			}
-		}
-	})
-}
-
-// published is a form with a new definition.
-func published(t *testing.T, s *store.Store, p *store.PublicForm, definition string) *store.PublicForm {
-	t.Helper()
-	now := time.Now()
-	if _, err := s.UpdateForm(ctx, p.Owner, p.ID, 0, func(plan *form.FormInput) error {
-		plan.Definition = define(t, definition)
-		return plan.Normalize()
-	}, now); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Publish(ctx, p.Owner, p.ID, 0, store.IdempotencyKey{}, now); err != nil {
-		t.Fatal(err)
-	}
-	p, err := s.PublicForm(ctx, p.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-// An option that gets a cap later counts those who chose it before, whatever the
-// question was called then.
-func TestCapCountsBefore(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		p := opened(t, s, owner, `{"fields": [{"id": "f1", "key": "c", "kind": "single_choice", "other": true, "options": [{"value": "a"}, {"value": "b"}]}]}`)
-		for _, value := range []string{"a", "a", "c", "b"} {
-			if _, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"c": value}, At: time.Now()}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		p = published(t, s, p, `{"fields": [{"id": "f1", "key": "drink", "kind": "single_choice", "options": [{"value": "a", "cap": 2}, {"value": "b", "cap": 2}, {"value": "c", "cap": 1}]}]}`)
-		full, err := s.OptionsAtLimit(ctx, p)
-		if err != nil || len(full) != 1 || !full[[2]string{"f1", "a"}] {
-			t.Errorf("full are %v (%v)", full, err)
-		}
-	})
-}
-
-// How a question is asked may change; what is counted stays true.
-func TestSummaryAcrossVersions(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		p := opened(t, s, owner, `{"fields": [{"id": "r", "key": "r", "kind": "ranking", "options": [{"value": "a"}, {"value": "b"}]}, {"id": "x", "key": "x", "kind": "short_text"}]}`)
-		for range 9 {
-			if _, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"r": []string{"a", "b"}, "x": "hello"}, At: time.Now()}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if _, err := s.UpdateForm(ctx, owner, p.ID, 0, func(plan *form.FormInput) error {
-			plan.Definition = define(t, `{"fields": [{"id": "r", "key": "r", "kind": "ranking", "options": [{"value": "a"}, {"value": "b"}, {"value": "c"}]}, {"id": "x", "key": "x", "kind": "number"}]}`)
-			return plan.Normalize()
-		}, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Publish(ctx, owner, p.ID, 0, store.IdempotencyKey{}, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		p, err := s.PublicForm(ctx, p.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"r": []string{"c", "a", "b"}, "x": 10.0}, At: time.Now()}); err != nil {
-			t.Fatal(err)
-		}
-		sum, err := s.Summary(ctx, owner, p.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r := sum.Fields["r"]; r.AveragePosition("c") != 1 || r.AveragePosition("a") != 1.1 || r.Counts["c"] != 1 || r.Counts["b"] != 10 {
-			t.Errorf("%+v", r)
-		}
-		if x := sum.Fields["x"]; x.Average() != 10 || x.Answered != 10 {
-			t.Errorf("%+v", x)
-		}
-
-		// What an earlier version wrote down is not gone by.
-		if err := s.Exec(ctx, `UPDATE form_summary SET summary = '{"responses": 77, "days": {}, "fields": {}}', serial = 10 WHERE account_id = $1`, owner); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Exec(ctx, `INSERT INTO form_summary (account_id, form_id, serial, edits, summary)
-			SELECT $1, $2, 10, 0, '{"responses": 77, "days": {}, "fields": {}}' WHERE NOT EXISTS (SELECT 1 FROM form_summary WHERE account_id = $1)`, owner, p.ID); err != nil {
-			t.Fatal(err)
-		}
-		if sum, err := s.Summary(ctx, owner, p.ID); err != nil || sum.Responses != 10 {
-			t.Errorf("%d responses (%v)", sum.Responses, err)
-		}
-		list, _, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, 1, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.DeleteResponse(ctx, owner, p.ID, list[0].ID); err != nil {
-			t.Fatal(err)
-		}
-		if sum, err := s.Summary(ctx, owner, p.ID); err != nil || sum.Responses != 9 || sum.Fields["r"].Counts["c"] != 0 {
-			t.Errorf("%+v (%v)", sum, err)
-		}
-	})
-}
-
-// Addresses that nobody visits any more are not remembered for ever, nor is every
-// filter that somebody ever asked for.
-func TestNothingGrows(t *testing.T) {
-	s := storetest.Open(t, storetest.SQLite(t))
-	owner := person(t, s, "ada@example.com").ID
-	p := opened(t, s, owner, small)
-	for n := range 50 {
-		slug := fmt.Sprintf("slug-%d", n)
-		if _, err := s.UpdateForm(ctx, owner, p.ID, 0, func(plan *form.FormInput) error { plan.Slug = slug; return nil }, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.PublicForm(ctx, slug); err != nil {
-			t.Fatal(err)
-		}
-		if n > 0 {
-			if _, err := s.PublicForm(ctx, fmt.Sprintf("slug-%d", n-1)); !errors.Is(err, fault.NotFound) {
-				t.Errorf("an address of before: %v", err)
-			}
-		}
-	}
-	if n := s.Addresses(); n != 2 { // its id and its slug
-		t.Errorf("%d addresses are remembered", n)
-	}
-	for n := range 700 {
-		since := time.Unix(int64(n), 0)
-		filter := store.ResponseFilter{Since: since, Search: "x"}
-		for range n % 10 {
-			more, err := s.AnswerFilters(ctx, owner, p.ID, map[string]string{"n": "1"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			filter.Answers = append(filter.Answers, more...)
-		}
-		if n%3 == 0 {
-			filter.Until = since
-		}
-		if n%7 == 0 {
-			filter.Version = 1
-		}
-		if _, _, err := s.Responses(ctx, owner, p.ID, filter, 10, 0); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Exec(ctx, fmt.Sprintf("DELETE FROM trash WHERE account_id = 'nobody' AND deleted_at = %d %600s", n, "")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := s.Prepared(); n > store.MaxPrepared {
-		t.Errorf("%d bytes of statements are kept", n)
-	}
 }

@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"formulary/internal/account"
+	"formulary/internal/id"
 )
 
 // explorerName is shown on the consent page.
 const explorerName = "API reference"
 
-// EnsureExplorerApp keeps the one application that belongs to the service itself: the
-// pages on which people try the API need a client_id to do the OAuth flow with.
-func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time.Time) (string, error) {
+// EnsureExplorerApp registers the application of the service itself, unless it exists. The
+// API explorer needs its client_id for the OAuth flow.
+func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time.Time) (_ string, err error) {
+	defer wrap(&err, "ensure explorer application")
 	apps, err := s.Apps(ctx, noOwner)
 	if err != nil {
 		return "", err
@@ -28,10 +30,10 @@ func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time
 		return app.ID, s.UpdateApp(ctx, app)
 	}
 	app := account.Application{
-		Account: noOwner, ID: account.NewID(account.AppPrefix, now), Name: explorerName, Public: true,
+		Account: noOwner, ID: id.New(id.App, now), Name: explorerName, Public: true,
 		RedirectURIs: []string{callback}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
-	// Two nodes that start at once keep the same one.
+	// Nodes that start at the same time use the same one.
 	earlier, err := s.AddApp(ctx, app, "", IdempotencyKey{App: "explorer", Key: "explorer"})
 	return cmp.Or(earlier, app.ID), err
 }

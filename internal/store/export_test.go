@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"formulary/internal/db"
 )
 
 // MigrateTo brings the schema to an earlier version, for tests of upgrades.
@@ -16,7 +18,7 @@ func Schemas() int { return len(migrations()) }
 
 // Exec runs any statement, for tests that prepare what no method makes any more.
 func (s *Store) Exec(ctx context.Context, sql string, args ...any) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(sql, args...)
 		return err
 	})
@@ -25,7 +27,7 @@ func (s *Store) Exec(ctx context.Context, sql string, args ...any) error {
 // Rows reads texts, for such tests.
 func (s *Store) Rows(ctx context.Context, columns int, sql string, args ...any) ([][]string, error) {
 	var list [][]string
-	err := s.query(ctx)(sql, func(r row) error {
+	err := s.query(ctx)(sql, func(r db.Row) error {
 		texts, dest := make([]string, columns), make([]any, columns)
 		for i := range texts {
 			dest[i] = &texts[i]
@@ -36,25 +38,11 @@ func (s *Store) Rows(ctx context.Context, columns int, sql string, args ...any) 
 	return list, err
 }
 
-// MaxPrepared is how much SQL a connection keeps prepared.
-const MaxPrepared = maxPrepared
-
-// Prepared is how much the writer has, on SQLite.
-func (s *Store) Prepared() (bytes int) {
-	for sql := range s.db.(*sqlite).writer.prepared {
-		bytes += len(sql)
-	}
-	return bytes
-}
-
 // Addresses is of how many forms the address is remembered.
 func (s *Store) Addresses() int64 { return s.owners.n.Load() }
 
-// SoonLife is how long what was read is kept without being read again.
-const SoonLife = soonLife
-
-// MaxWaiting is how many requests of one account can wait for the database.
-const MaxWaiting = maxWaiting
+// ClusterCacheLife is how long what was read is kept without being read again.
+const ClusterCacheLife = clusterCacheLife
 
 // DeleteAccountOnly is a DeletePerson that was killed before it removed the data.
 func (s *Store) DeleteAccountOnly(ctx context.Context, owner string, now time.Time) error {
@@ -64,17 +52,14 @@ func (s *Store) DeleteAccountOnly(ctx context.Context, owner string, now time.Ti
 // Listen begins to listen for changes, as a server does.
 func (s *Store) Listen() { s.db.Generation("") }
 
-// MarkSlot is which invalidation counter a key shares with others.
-var MarkSlot = generationSlot
+// MaxAttempts bounds the stored guesses, and SetGuessRows says how many there seem to be.
+const MaxAttempts = maxAttempts
 
-// MaxGuesses bounds the stored guesses, and SetGuessRows says how many there seem to be.
-const MaxGuesses = maxAttempts
+func (s *Store) SetAttemptRows(n int64) { s.attempts.n.Store(n) }
 
-func (s *Store) SetGuessRows(n int64) { s.guesses.n.Store(n) }
-
-// IntakeBytes is how many bytes the queue of submissions takes; ReserveIntake and
+// SubmissionQueueBytes is how many bytes the queue of submissions takes; ReserveIntake and
 // ReleaseIntake are what a submission of so many bytes does.
-const IntakeBytes = submissionQueueBytes
+const SubmissionQueueBytes = submissionQueueBytes
 
-func (s *Store) ReserveIntake(n int64) bool { return s.submissions.reserve(n) }
-func (s *Store) ReleaseIntake(n int64)      { s.submissions.release(n) }
+func (s *Store) ReserveSubmission(n int64) bool { return s.submissions.reserve(n) }
+func (s *Store) ReleaseSubmission(n int64)      { s.submissions.release(n) }

@@ -28,7 +28,7 @@ func TestFeedIsBoundedInBytes(t *testing.T) {
 		var got []string
 		pages := 0
 		for after, more := "", true; more; pages++ {
-			list, rest, err := s.Feed(ctx, owner, f.ID, store.ResponseFilter{}, after, 1000)
+			list, rest, err := s.Feed(ctx, owner, f.ID, store.ResponseFilter{}, store.FeedPage{After: after, Limit: 1000})
 			if err != nil || len(list) == 0 {
 				t.Fatalf("after %d: %d responses, %v", len(got), len(list), err)
 			}
@@ -44,10 +44,10 @@ func TestFeedIsBoundedInBytes(t *testing.T) {
 			t.Errorf("%d pages have %d responses of %d, or another order", pages, len(got), n)
 		}
 		for name, filter := range map[string]store.ResponseFilter{"newest": {}, "oldest": {Oldest: true}, "search": {Search: "xx"}} {
-			if list, total, err := s.Responses(ctx, owner, f.ID, filter, 25, 0); err != nil || len(list) != 25 || total != n {
+			if list, total, err := s.Responses(ctx, owner, f.ID, filter, store.Page{Limit: 25}); err != nil || len(list) != 25 || total != n {
 				t.Errorf("%s: a page has %d of %d, %v", name, len(list), total, err)
 			}
-			if _, _, err := s.Responses(ctx, owner, f.ID, filter, n, 0); !errors.Is(err, store.ErrPageTooLarge) {
+			if _, _, err := s.Responses(ctx, owner, f.ID, filter, store.Page{Limit: n}); !errors.Is(err, store.ErrPageTooLarge) {
 				t.Errorf("%s: a page of 10 MB: %v", name, err)
 			}
 		}

@@ -6,10 +6,11 @@ import (
 	"errors"
 	"time"
 
+	"formulary/internal/db"
 	"formulary/internal/fault"
 )
 
-// Activity is when responses to a form came.
+// Activity is how many responses a form got, over time.
 type Activity struct {
 	Days map[string]int64 // by the day (UTC)
 	Last time.Time        // zero: none came
@@ -20,11 +21,12 @@ const (
 	tailSQL         = `SELECT submitted_at FROM response WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT 5000`
 )
 
-// FormActivity says for each form when its responses came. It reads what is summed
-// up already, and the times of what came after.
-func (s *Store) FormActivity(ctx context.Context, owner string, forms []string) (map[string]Activity, error) {
+// FormActivity returns the activity of forms. It reads their summaries, and the times of
+// the responses that these do not include yet.
+func (s *Store) FormActivity(ctx context.Context, owner string, forms []string) (_ map[string]Activity, err error) {
+	defer wrap(&err, "read form activity")
 	list := make(map[string]Activity, len(forms))
-	err := s.db.Read(ctx, func(t tx) error {
+	err = s.db.Read(ctx, func(t db.Tx) error {
 		for _, id := range forms {
 			a := Activity{Days: map[string]int64{}}
 			var serial, edits, last int64
@@ -46,7 +48,7 @@ func (s *Store) FormActivity(ctx context.Context, owner string, forms []string) 
 				}
 				a.Days = kept.Days
 			}
-			if err := t.Query(tailSQL, func(r row) error {
+			if err := t.Query(tailSQL, func(r db.Row) error {
 				var submitted int64
 				err := r.Scan(&submitted)
 				a.Days[fromMillis(submitted).Format(time.DateOnly)]++

@@ -5,15 +5,16 @@ import (
 	"context"
 	"time"
 
-	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 )
 
 const formColumns = `id, title, description, language, status, version, revision, response_count, created_at, updated_at,
 	slug, opens_at, closes_at, response_limit, sites`
 
-func scanForm(r row) (form.Form, error) {
+func scanForm(r db.Row) (form.Form, error) {
 	var f form.Form
 	var status string
 	var created, updated, opens, closes int64
@@ -27,22 +28,24 @@ func scanForm(r row) (form.Form, error) {
 const formSQL = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1 AND id = $2`
 
 // Form returns one form of the owner.
-func (s *Store) Form(ctx context.Context, owner, id string) (form.Form, error) {
-	return readForm(s.query(ctx), owner, id)
+func (s *Store) Form(ctx context.Context, owner, formID string) (_ form.Form, err error) {
+	defer wrap(&err, "read form")
+	return readForm(s.query(ctx), owner, formID)
 }
 
 // FormDraft returns one form of the owner and the definition being worked on.
-func (s *Store) FormDraft(ctx context.Context, owner, id string) (form.Form, *form.Definition, error) {
-	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
+func (s *Store) FormDraft(ctx context.Context, owner, formID string) (_ form.Form, _ *form.Definition, err error) {
+	defer wrap(&err, "read form draft")
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return form.Form{}, nil, fault.NotFound
 	}
 	f, err := form.Form{}, error(fault.NotFound)
 	var text string
 	var drafted bool
-	if e := s.db.QueryBatch(ctx, statement{formSQL, []any{owner, id}, func(r row) error {
+	if e := s.db.QueryBatch(ctx, db.Statement{SQL: formSQL, Args: []any{owner, formID}, Scan: func(r db.Row) error {
 		f, err = scanForm(r)
 		return err
-	}}, scanInto(&drafted, draftSQL, []any{owner, id}, &text)); e != nil || err != nil {
+	}}, scanInto(&drafted, draftSQL, []any{owner, formID}, &text)); e != nil || err != nil {
 		return f, nil, cmp.Or(e, err)
 	}
 	if !drafted {
@@ -52,15 +55,15 @@ func (s *Store) FormDraft(ctx context.Context, owner, id string) (form.Form, *fo
 	return f, d, err
 }
 
-func readForm(q querier, owner, id string) (form.Form, error) {
-	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
+func readForm(q querier, owner, formID string) (form.Form, error) {
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return form.Form{}, fault.NotFound
 	}
 	f, err := form.Form{}, error(fault.NotFound)
-	if e := q(formSQL, func(r row) error {
+	if e := q(formSQL, func(r db.Row) error {
 		f, err = scanForm(r)
 		return err
-	}, owner, id); e != nil {
+	}, owner, formID); e != nil {
 		return f, e
 	}
 	return f, err
@@ -79,18 +82,20 @@ const (
 		ON CONFLICT (account_id, status, language) DO UPDATE SET n = form_count.n + excluded.n`
 )
 
-// formList names the forms of an account in list_block.
+// formList is the name of the list of an account's forms in list_block.
 const formList = "forms"
 
-// CreateForm adds a draft that is offered to everybody, with what it asks if that
-// is known; once as in CreatePlan.
-func (s *Store) CreateForm(ctx context.Context, owner string, head form.Header, d *form.Definition, once IdempotencyKey, now time.Time) (form.Form, error) {
-	return s.CreateFormFrom(ctx, owner, form.FormInput{Header: head, Availability: form.Availability{Sites: form.AnySite}, Definition: d}, once, now)
+// CreateForm adds a draft that any site may embed. Without a definition it has no
+// questions yet.
+func (s *Store) CreateForm(ctx context.Context, owner string, head form.Header, d *form.Definition, now time.Time) (form.Form, error) {
+	input := form.FormInput{Header: head, Availability: form.Availability{Sites: form.AnySite}, Definition: d}
+	return s.CreateFormFrom(ctx, owner, input, IdempotencyKey{}, now)
 }
 
-// CreateFormFrom adds a draft. With a key in once, the same request asked again
-// returns the form that the first one made.
-func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.FormInput, once IdempotencyKey, now time.Time) (form.Form, error) {
+// CreateFormFrom adds a draft. With an idempotency key, a repeated request returns the
+// form that the first one made.
+func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.FormInput, once IdempotencyKey, now time.Time) (_ form.Form, err error) {
+	defer wrap(&err, "create form")
 	var made form.Form
 	var draft string
 	if plan.Definition != nil {
@@ -102,15 +107,15 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.Form
 	if err := s.reserve(ctx, owner, int64(len(draft))); err != nil && !s.isRepeated(ctx, owner, once) {
 		return made, err
 	}
-	err := s.write(ctx, owner, func(t tx) error {
+	err = s.write(ctx, owner, func(t db.Tx) error {
 		var serial int64
 		var last string
-		// This also makes creations in one account wait for each other.
+		// This locks the account's row, so creations in one account run one by one.
 		if err := queryOne(t.Query, nextFormSQL, []any{owner}, &serial, &last); err != nil {
 			return err
 		}
-		id, created := account.NextID(account.FormPrefix, now, last)
-		if earlier, err := once.claim(t, owner, id, now); err != nil {
+		formID, created := id.Next(id.Form, now, last)
+		if earlier, err := once.claim(t, owner, formID, now); err != nil {
 			return err
 		} else if earlier != "" {
 			if err := rankMiss(t, owner, formList, serial); err != nil {
@@ -123,13 +128,13 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.Form
 			return err
 		}
 		made = form.Form{
-			ID: id, Title: plan.Title, Description: plan.Description, Language: plan.Language,
+			ID: formID, Title: plan.Title, Description: plan.Description, Language: plan.Language,
 			Status: form.Draft, Revision: 1, CreatedAt: created, UpdatedAt: created, Availability: plan.Availability,
 		}
-		if _, err := t.Exec(lastFormSQL, owner, id); err != nil {
+		if _, err := t.Exec(lastFormSQL, owner, formID); err != nil {
 			return err
 		}
-		if _, err := t.Exec(insertFormSQL, owner, id, serial, plan.Title, plan.Description, plan.Language,
+		if _, err := t.Exec(insertFormSQL, owner, formID, serial, plan.Title, plan.Description, plan.Language,
 			string(form.Draft), toMillis(created), form.SearchKey(plan.Title), searchKey(plan.Header),
 			plan.Slug, toMillis(plan.OpensAt), toMillis(plan.ClosesAt), plan.ResponseLimit, plan.Sites, len(draft)); err != nil {
 			return err
@@ -137,16 +142,16 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.Form
 		if _, err := t.Exec(countFormSQL, owner, string(form.Draft), plan.Language, 1); err != nil {
 			return err
 		}
-		if _, err := t.Exec(addressFormSQL, id, owner, id); err != nil {
+		if _, err := t.Exec(addressFormSQL, formID, owner, formID); err != nil {
 			return err
 		}
-		if err := checkSlug(t, owner, id, plan.Slug, now); err != nil {
+		if err := checkSlug(t, owner, formID, plan.Slug, now); err != nil {
 			return err
 		}
 		if plan.Definition == nil {
 			return nil
 		}
-		_, err := t.Exec(saveDraftSQL, owner, id, draft)
+		_, err := t.Exec(saveDraftSQL, owner, formID, draft)
 		return err
 	})
 	return made, err
@@ -154,7 +159,7 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.Form
 
 func searchKey(h form.Header) string { return form.SearchKey(h.Title + "\n" + h.Description) }
 
-// ofFormSQL removes what hangs on a form.
+// ofFormSQL deletes the rows that belong to a form.
 var ofFormSQL = []string{
 	formTrashSQL,
 	`DELETE FROM form_draft WHERE account_id = $1 AND form_id = $2`,
@@ -168,7 +173,7 @@ var ofFormSQL = []string{
 // FormSort is an order of the list of forms, as the API spells it.
 type FormSort string
 
-// NewestFirst is the order when none is asked for.
+// NewestFirst is the default order.
 const NewestFirst FormSort = "-created_at"
 
 const filteredFormsSQL = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1` + formFilter + ` ORDER BY `
@@ -205,49 +210,49 @@ const (
 
 // Forms returns a page of the owner's forms and how many there are in all. In
 // the usual order and without a filter every page costs about the same.
-func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort FormSort, limit, offset int64) ([]form.Form, int64, error) {
+func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort FormSort, page Page) (_ []form.Form, _ int64, err error) {
+	defer wrap(&err, "list forms")
 	var forms []form.Form
 	var total int64
-	collect := func(r row) error {
+	collect := func(r db.Row) error {
 		f, err := scanForm(r)
 		forms = append(forms, f)
 		return err
 	}
 	sought := ""
-	count := statement{countFormsSQL, []any{owner, filter.Status, filter.Language}, func(r row) error {
+	count := db.Statement{SQL: countFormsSQL, Args: []any{owner, filter.Status, filter.Language}, Scan: func(r db.Row) error {
 		err := r.Scan(&total)
-		forms = make([]form.Form, 0, max(0, min(limit, total-offset)))
+		forms = make([]form.Form, 0, max(0, min(page.Limit, total-page.Offset)))
 		return err
 	}}
 	if filter.Search != "" {
 		sought = form.SearchKey(filter.Search)
-		count.sql, count.args = searchedFormsSQL, append(count.args, sought)
+		count.SQL, count.Args = searchedFormsSQL, append(count.Args, sought)
 	}
-	var err error
 	switch {
 	case filter != (FormFilter{}) || sort != NewestFirst:
-		args := []any{owner, filter.Status, filter.Language, sought, limit, offset}
-		err = s.db.QueryBatch(ctx, count, statement{formSorts[sort], args, collect})
-	case offset < rankBlock:
-		err = s.db.QueryBatch(ctx, count, statement{newestFormsSQL, []any{owner, limit, offset}, collect})
+		args := []any{owner, filter.Status, filter.Language, sought, page.Limit, page.Offset}
+		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: formSorts[sort], Args: args, Scan: collect})
+	case page.Offset < rankBlock:
+		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: newestFormsSQL, Args: []any{owner, page.Limit, page.Offset}, Scan: collect})
 	default:
-		err = s.db.Read(ctx, func(t tx) error {
-			if err := t.Query(count.sql, count.scan, count.args...); err != nil || offset >= total {
+		err = s.db.Read(ctx, func(t db.Tx) error {
+			if err := t.Query(count.SQL, count.Scan, count.Args...); err != nil || page.Offset >= total {
 				return err
 			}
-			return deepFormPage(t, owner, limit, offset, collect)
+			return deepFormPage(t, owner, page, collect)
 		})
 	}
 	return forms, total, err
 }
 
-// deepFormPage reads a page far down the list.
-func deepFormPage(t tx, owner string, limit, offset int64, collect func(row) error) error {
+// deepFormPage reads a page at a large offset.
+func deepFormPage(t db.Tx, owner string, page Page, collect func(db.Row) error) error {
 	var top int64
 	if err := queryOne(t.Query, formSerialSQL, []any{owner}, &top); err != nil {
 		return err
 	}
-	serial, skip, found, err := rankSeek(t, owner, formList, top, offset)
+	serial, skip, found, err := rankSeek(t, owner, formList, top, page.Offset)
 	if err != nil || !found {
 		return err
 	}
@@ -255,5 +260,5 @@ func deepFormPage(t tx, owner string, limit, offset int64, collect func(row) err
 	if err := queryOne(t.Query, formAtSQL, []any{owner, serial, skip}, &first); err != nil {
 		return err
 	}
-	return t.Query(formsFromSQL, collect, owner, first, limit)
+	return t.Query(formsFromSQL, collect, owner, first, page.Limit)
 }

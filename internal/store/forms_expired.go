@@ -5,13 +5,14 @@ import (
 	"errors"
 	"time"
 
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
 
 const (
-	// expiredFormsSQL looks at all accounts. It is for the background: where accounts are spread
-	// over machines, it needs every one of them.
+	// expiredFormsSQL reads all accounts, and so all machines of a sharded database. It is
+	// for background work only.
 	expiredFormsSQL   = `SELECT account_id, id FROM form WHERE closes_at > 0 AND closes_at <= $1 AND status = 'open' LIMIT $2`
 	expiredFormsOfSQL = `SELECT account_id, id FROM form WHERE account_id = $3 AND closes_at > 0 AND closes_at <= $1 AND status = 'open' LIMIT $2`
 )
@@ -21,21 +22,23 @@ const closeBatch = 100
 // expiredForm is an open form whose closing date has passed.
 type expiredForm struct{ owner, id string }
 
-// CloseExpiredForms closes the forms of all accounts whose closing date has passed. Respondents
-// cannot submit to them anyway; this is for lists and counts.
-func (s *Store) CloseExpiredForms(ctx context.Context, now time.Time) error {
+// CloseExpiredForms closes the forms of all accounts whose closing date has passed. They
+// accept no responses anyway; this is for lists and counts.
+func (s *Store) CloseExpiredForms(ctx context.Context, now time.Time) (err error) {
+	defer wrap(&err, "close expired forms")
 	return s.closeExpired(ctx, now, expiredFormsSQL, toMillis(now), closeBatch)
 }
 
-// CloseExpiredFormsOf closes those of one account, before its forms are listed by their status.
-func (s *Store) CloseExpiredFormsOf(ctx context.Context, owner string, now time.Time) error {
+// CloseExpiredFormsOf closes those of one account, before its forms are listed by status.
+func (s *Store) CloseExpiredFormsOf(ctx context.Context, owner string, now time.Time) (err error) {
+	defer wrap(&err, "close expired forms of account")
 	return s.closeExpired(ctx, now, expiredFormsOfSQL, toMillis(now), closeBatch, owner)
 }
 
 func (s *Store) closeExpired(ctx context.Context, now time.Time, sql string, args ...any) error {
 	for {
 		var due []expiredForm
-		err := s.db.Query(ctx, sql, func(r row) error {
+		err := s.db.Query(ctx, sql, func(r db.Row) error {
 			var f expiredForm
 			err := r.Scan(&f.owner, &f.id)
 			due = append(due, f)
@@ -56,7 +59,7 @@ func (s *Store) closeExpired(ctx context.Context, now time.Time, sql string, arg
 }
 
 func (s *Store) closeIfExpired(ctx context.Context, f expiredForm, now time.Time) error {
-	return s.write(ctx, f.owner, func(t tx) error {
+	return s.write(ctx, f.owner, func(t db.Tx) error {
 		locked, err := lockForm(t, f.owner, f.id, 0)
 		if err != nil || locked.Status != form.Open || locked.At(now).Status == form.Open {
 			return err

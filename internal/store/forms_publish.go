@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -25,16 +23,11 @@ const (
 	insertVersionSQL    = `INSERT INTO form_version (account_id, form_id, version, title, description, language, definition, published_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 	statusSQL = `UPDATE form SET status = $3, updated_at = $4 WHERE account_id = $1 AND id = $2`
-	publicSQL = `SELECT f.account_id, f.id, f.status, f.version, COALESCE(v.title, f.title), COALESCE(v.description, f.description),
-		COALESCE(v.language, f.language), f.slug, f.opens_at, f.closes_at, f.response_limit, f.sites
-		FROM form_address a JOIN form f ON f.account_id = a.account_id AND f.id = a.form_id
-		LEFT JOIN form_version v ON v.account_id = f.account_id AND v.form_id = f.id AND v.version = f.version
-		WHERE a.address = $1 AND a.account_id = $2 AND f.account_id = $2 AND a.released_at = 0`
-	ownerSQL = `SELECT account_id FROM form_address WHERE address = $1 AND released_at = 0`
 )
 
-// Draft is the definition that the owner is working on.
-func (s *Store) Draft(ctx context.Context, owner, id string) (*form.Definition, error) {
+// Draft returns the definition that the owner is editing.
+func (s *Store) Draft(ctx context.Context, owner, id string) (_ *form.Definition, err error) {
+	defer wrap(&err, "read draft")
 	return readDraft(s.query(ctx), owner, id)
 }
 
@@ -50,7 +43,7 @@ func readDraft(q querier, owner, id string) (*form.Definition, error) {
 	return parseDefinition(text)
 }
 
-// noDraft is the draft of a form that asks nothing yet.
+// noDraft is the draft of a form without questions.
 func noDraft() *form.Definition { return &form.Definition{Fields: []*form.Field{}} }
 
 func parseDefinition(text string) (*form.Definition, error) {
@@ -70,18 +63,19 @@ func encodeDraft(d *form.Definition) (string, error) {
 }
 
 // Publish makes the draft the version that respondents see, and opens the form; once as
-// in CreatePlan. A draft that is the same as the published version makes no new one, and
+// in CreateFormFrom. A draft that is the same as the published version makes no new one, and
 // still opens a closed form. The draft is read and encoded before the transaction.
-func (s *Store) Publish(ctx context.Context, owner, id string, revision int64, once IdempotencyKey, now time.Time) (form.Form, error) {
-	return retryConflict(revision, func() (form.Form, error) {
-		f, d, err := s.FormDraft(ctx, owner, id)
+func (s *Store) Publish(ctx context.Context, owner string, target FormRevision, once IdempotencyKey, now time.Time) (_ form.Form, err error) {
+	defer wrap(&err, "publish form")
+	return retryConflict(target.Revision, func() (form.Form, error) {
+		f, d, err := s.FormDraft(ctx, owner, target.ID)
 		if err != nil {
 			return f, err
 		}
 		// Options with a limit are counted from the summary. Bringing it up to date here
 		// leaves little of that to the transaction.
 		if d.HasOptionLimits() {
-			if _, err := s.Summary(ctx, owner, id); err != nil {
+			if _, err := s.Summary(ctx, owner, target.ID); err != nil {
 				return f, err
 			}
 		}
@@ -94,11 +88,11 @@ func (s *Store) Publish(ctx context.Context, owner, id string, revision int64, o
 				return f, err
 			}
 		}
-		return s.publish(ctx, owner, publication{read: f, revision: revision, definition: d, text: draft, once: once}, now)
+		return s.publish(ctx, owner, publication{read: f, revision: target.Revision, definition: d, text: draft, once: once}, now)
 	})
 }
 
-// publication is a draft on its way to becoming a version.
+// publication is a draft that is about to be published.
 type publication struct {
 	read       form.Form // as it was when the draft was read
 	revision   int64     // that the caller insists on; 0: any
@@ -109,9 +103,9 @@ type publication struct {
 
 func (s *Store) publish(ctx context.Context, owner string, p publication, now time.Time) (form.Form, error) {
 	var f form.Form
-	err := s.write(ctx, owner, func(t tx) error {
+	err := s.write(ctx, owner, func(t db.Tx) error {
 		id := p.read.ID
-		// Before the key is claimed, for a form that is not there has none.
+		// Before the key is claimed: a form that does not exist claims none.
 		if _, err := readForm(t.Query, owner, id); err != nil {
 			return err
 		}
@@ -160,7 +154,7 @@ func (s *Store) publish(ctx context.Context, owner string, p publication, now ti
 }
 
 // addVersion stores the draft as the form's next version and opens the form.
-func (s *Store) addVersion(t tx, owner string, f *form.Form, p publication, now time.Time) error {
+func (s *Store) addVersion(t db.Tx, owner string, f *form.Form, p publication, now time.Time) error {
 	f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1))
 	if err := queryOne(t.Query, publishSQL, []any{owner, f.ID, toMillis(f.UpdatedAt)}, &f.Version); err != nil {
 		return err
@@ -191,21 +185,28 @@ func isPublished(q querier, owner string, f form.Form, draft string) (bool, erro
 	return err == nil && same, replaceNotFound(err, nil)
 }
 
-// CloseForm ends the taking of responses, until the form is opened again.
-func (s *Store) CloseForm(ctx context.Context, owner, id string, revision int64, now time.Time) (form.Form, error) {
-	return s.setStatus(ctx, owner, id, revision, form.Open, form.Closed, now)
+// CloseForm stops accepting responses until the form is reopened.
+func (s *Store) CloseForm(ctx context.Context, owner, id string, revision int64, now time.Time) (_ form.Form, err error) {
+	defer wrap(&err, "close form")
+	return s.setStatus(ctx, owner, FormRevision{ID: id, Revision: revision}, form.Closed, now)
 }
 
-// ReopenForm takes responses again, to the version that was published last.
-func (s *Store) ReopenForm(ctx context.Context, owner, id string, revision int64, now time.Time) (form.Form, error) {
-	return s.setStatus(ctx, owner, id, revision, form.Closed, form.Open, now)
+// ReopenForm accepts responses to the live version again.
+func (s *Store) ReopenForm(ctx context.Context, owner, id string, revision int64, now time.Time) (_ form.Form, err error) {
+	defer wrap(&err, "reopen form")
+	return s.setStatus(ctx, owner, FormRevision{ID: id, Revision: revision}, form.Open, now)
 }
 
-func (s *Store) setStatus(ctx context.Context, owner, id string, revision int64, from, to form.Status, now time.Time) (form.Form, error) {
+// setStatus closes a form that is open, or opens one that is closed.
+func (s *Store) setStatus(ctx context.Context, owner string, target FormRevision, to form.Status, now time.Time) (form.Form, error) {
+	from := form.Open
+	if to == form.Open {
+		from = form.Closed
+	}
 	var f form.Form
-	err := s.write(ctx, owner, func(t tx) error {
+	err := s.write(ctx, owner, func(t db.Tx) error {
 		var err error
-		if f, err = lockForm(t, owner, id, revision); err != nil {
+		if f, err = lockForm(t, owner, target.ID, target.Revision); err != nil {
 			return err
 		}
 		switch {
@@ -224,8 +225,8 @@ func (s *Store) setStatus(ctx context.Context, owner, id string, revision int64,
 	return f, err
 }
 
-// setStatusIn gives a form that is locked another status.
-func setStatusIn(t tx, owner string, f *form.Form, to form.Status, now time.Time) error {
+// setStatusIn changes the status of a form that the transaction has locked.
+func setStatusIn(t db.Tx, owner string, f *form.Form, to form.Status, now time.Time) error {
 	f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1))
 	if _, err := t.Exec(statusSQL, owner, f.ID, string(to), toMillis(f.UpdatedAt)); err != nil {
 		return err
@@ -233,9 +234,10 @@ func setStatusIn(t tx, owner string, f *form.Form, to form.Status, now time.Time
 	return recount(t, owner, f, to)
 }
 
-// DuplicateForm makes a draft that asks what another one asks; once as in
-// CreatePlan.
-func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once IdempotencyKey, now time.Time) (form.Form, error) {
+// DuplicateForm creates a draft with the questions and settings of another form; once as
+// in CreateFormFrom.
+func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once IdempotencyKey, now time.Time) (_ form.Form, err error) {
+	defer wrap(&err, "duplicate form")
 	f, err := s.Form(ctx, owner, id)
 	if err != nil {
 		return f, err
@@ -257,7 +259,7 @@ func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once Idempo
 const copySuffix = " (copy)"
 
 // recount moves a form from one status to another in the counts.
-func recount(t tx, owner string, f *form.Form, to form.Status) error {
+func recount(t db.Tx, owner string, f *form.Form, to form.Status) error {
 	if f.Status == to {
 		return nil
 	}
@@ -270,119 +272,3 @@ func recount(t tx, owner string, f *form.Form, to form.Status) error {
 }
 
 var errNotOpen = fault.New(fault.FormNotOpen, "The form is not open.")
-
-// PublicForm is a form as respondents see it. Many share it: it is not to be changed.
-type PublicForm struct {
-	Owner      string
-	ID         string
-	Status     form.Status
-	Version    int64
-	Header     form.Header
-	Offer      form.Availability
-	Definition *form.Definition
-
-	Mark Generation // when this was true, for what is made of it
-}
-
-// IsOpenAt says whether the form takes responses at the moment.
-func (p *PublicForm) IsOpenAt(now time.Time) bool {
-	return p.Status == form.Open && (p.Offer.ClosesAt.IsZero() || now.Before(p.Offer.ClosesAt)) && !now.Before(p.Offer.OpensAt)
-}
-
-// publicBytes is how many bytes of forms are kept ready for respondents, and maxAddresses
-// how many addresses of forms are known.
-const (
-	publicBytes  = 16 << 20
-	maxAddresses = 10_000
-)
-
-// size estimates what the form takes in memory.
-func (p *PublicForm) size() int64 {
-	return 1024 + int64(len(p.Header.Title)+len(p.Header.Description)+len(p.Offer.Sites)) + p.Definition.Size()
-}
-
-// PublicForm finds a form by its id or slug alone: what was published last.
-// Before the first time it is not open and asks nothing.
-func (s *Store) PublicForm(ctx context.Context, address string) (*PublicForm, error) {
-	if owner, ok := s.owners.of(address); ok {
-		p, mark, ok := s.public.Get(owner, address)
-		if ok {
-			return p, nil
-		}
-		p, err := s.readPublicForm(ctx, owner, address, mark)
-		if !errors.Is(err, fault.NotFound) {
-			if err == nil {
-				s.public.Put(address, mark, p, p.size())
-			}
-			return p, err
-		}
-		s.owners.forget(address) // it may have become somebody else's
-	}
-	if address == "" || len(address) > maxAddress || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, fault.NotFound
-	}
-	var owner string
-	if err := queryOne(s.query(ctx), ownerSQL, []any{address}, &owner); err != nil {
-		return nil, err
-	}
-	p, err := s.readPublicForm(ctx, owner, address, Generation{})
-	if err == nil {
-		s.owners.keep(address, owner)
-	}
-	return p, err
-}
-
-// addresses remember whose form is at which address, of so many that they need no
-// more room than the forms that are kept ready.
-type addresses struct {
-	owners sync.Map
-	n      atomic.Int64
-}
-
-func (a *addresses) of(address string) (owner string, ok bool) {
-	known, ok := a.owners.Load(address)
-	if ok {
-		owner = known.(string)
-	}
-	return owner, ok
-}
-
-func (a *addresses) keep(address, owner string) {
-	if _, known := a.owners.Swap(address, owner); !known && a.n.Add(1) > maxAddresses {
-		a.owners.Clear()
-		a.n.Store(0)
-	}
-}
-
-func (a *addresses) forget(address string) {
-	if _, known := a.owners.LoadAndDelete(address); known {
-		a.n.Add(-1)
-	}
-}
-
-const maxAddress = 64
-
-// readPublicForm reads a form whose owner is known, so that the database knows on
-// which machine to look.
-func (s *Store) readPublicForm(ctx context.Context, owner, address string, mark Generation) (*PublicForm, error) {
-	ctx = forRespondents(ctx, owner)
-	p := &PublicForm{Mark: mark}
-	var status string
-	var opens, closes int64
-	err := queryOne(s.query(ctx), publicSQL, []any{address, owner}, &p.Owner, &p.ID, &status, &p.Version, &p.Header.Title, &p.Header.Description, &p.Header.Language,
-		&p.Offer.Slug, &opens, &closes, &p.Offer.ResponseLimit, &p.Offer.Sites)
-	if err != nil {
-		return nil, err
-	}
-	p.Offer.OpensAt, p.Offer.ClosesAt = fromMillis(opens), fromMillis(closes)
-	p.Status = form.Status(status)
-	if p.Version == 0 {
-		p.Definition = &form.Definition{Fields: []*form.Field{}}
-		return p, nil
-	}
-	// A version never changes: what it asks is read and understood once.
-	if p.Definition, err = s.Definition(ctx, p.Owner, p.ID, p.Version); err != nil {
-		return nil, err
-	}
-	return p, nil
-}

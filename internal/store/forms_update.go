@@ -5,7 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"formulary/internal/account"
+	"formulary/internal/db"
+	"formulary/internal/id"
+
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -22,17 +24,24 @@ const (
 // between reading and locking it.
 const maxUpdateTries = 5
 
-// UpdateForm applies change to a form's plan; the published version stays as it is. A
-// revision other than zero must still be the form's, or the result is 409001.
-// change checks the plan and may run several times. It runs outside of any transaction,
+// FormRevision names a form and the revision that it must still have; 0: any.
+type FormRevision struct {
+	ID       string
+	Revision int64
+}
+
+// UpdateForm applies change to a form's input; the published version stays as it is. If the
+// form has another revision than the target, the result is 409001.
+// change validates the input and may run several times. It runs outside of any transaction,
 // so that an expensive or refused change keeps no other writer waiting.
-func (s *Store) UpdateForm(ctx context.Context, owner, id string, revision int64, change func(*form.FormInput) error, now time.Time) (form.Form, error) {
-	return retryConflict(revision, func() (form.Form, error) {
-		f, d, err := s.FormDraft(ctx, owner, id)
+func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevision, change func(*form.FormInput) error, now time.Time) (_ form.Form, err error) {
+	defer wrap(&err, "update form")
+	return retryConflict(target.Revision, func() (form.Form, error) {
+		f, d, err := s.FormDraft(ctx, owner, target.ID)
 		if err != nil {
 			return f, err
 		}
-		if revision != 0 && f.Revision != revision {
+		if target.Revision != 0 && f.Revision != target.Revision {
 			return f, errConflict
 		}
 		c := formChange{before: f}
@@ -57,8 +66,8 @@ func (s *Store) UpdateForm(ctx context.Context, owner, id string, revision int64
 	})
 }
 
-// retryConflict runs try again while somebody else changed the form first, unless the
-// caller insists on a revision.
+// retryConflict runs try again while another request changed the form first, unless the
+// caller requires a revision.
 func retryConflict(revision int64, try func() (form.Form, error)) (form.Form, error) {
 	for n := 1; ; n++ {
 		f, err := try()
@@ -78,10 +87,10 @@ type formChange struct {
 }
 
 // applyChange stores a change if the form still has the revision that it was made for.
-// A change of nothing is committed too: the caller is told that it is stored.
+// A change of nothing is committed too, because the caller reports it as stored.
 func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now time.Time) (form.Form, error) {
 	var f form.Form
-	err := s.write(ctx, owner, func(t tx) error {
+	err := s.write(ctx, owner, func(t db.Tx) error {
 		var err error
 		if f, err = touchForm(t, owner, c.before.ID, c.before.Revision); err != nil {
 			return err
@@ -129,8 +138,8 @@ var errConflict = fault.New(fault.Conflict, "The form has changed since you read
 
 // lockForm increments the revision and holds the form's row until the transaction ends.
 // A revision other than zero must be the form's.
-func lockForm(t tx, owner, id string, revision int64) (form.Form, error) {
-	f, err := lockFormForDelete(t, lockFormSQL, owner, id)
+func lockForm(t db.Tx, owner, formID string, revision int64) (form.Form, error) {
+	f, err := lockFormForDelete(t, lockFormSQL, owner, formID)
 	if err == nil && revision != 0 && f.Revision != revision+1 {
 		return f, errConflict
 	}
@@ -138,23 +147,23 @@ func lockForm(t tx, owner, id string, revision int64) (form.Form, error) {
 }
 
 // touchForm is lockForm without a new revision.
-func touchForm(t tx, owner, id string, revision int64) (form.Form, error) {
-	f, err := lockFormForDelete(t, touchFormSQL, owner, id)
+func touchForm(t db.Tx, owner, formID string, revision int64) (form.Form, error) {
+	f, err := lockFormForDelete(t, touchFormSQL, owner, formID)
 	if err == nil && f.Revision != revision {
 		return f, errConflict
 	}
 	return f, err
 }
 
-func lockFormForDelete(t tx, sql, owner, id string) (form.Form, error) {
+func lockFormForDelete(t db.Tx, sql, owner, formID string) (form.Form, error) {
 	f, err := form.Form{}, error(fault.NotFound)
-	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return f, err
 	}
-	if e := t.Query(sql, func(r row) error {
+	if e := t.Query(sql, func(r db.Row) error {
 		f, err = scanForm(r)
 		return err
-	}, owner, id); e != nil {
+	}, owner, formID); e != nil {
 		return f, e
 	}
 	return f, err

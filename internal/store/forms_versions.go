@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"time"
 
-	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 )
 
-// Version is what a form was when it was published.
+// Version is a published version of a form.
 type Version struct {
 	Number      int64
 	Head        form.Header
@@ -28,15 +29,15 @@ const (
 	definitionSQL = `SELECT definition FROM form_version WHERE account_id = $1 AND form_id = $2 AND version = $3`
 )
 
-// Versions are what was published of a form, the newest first, and how many there
-// are.
-func (s *Store) Versions(ctx context.Context, owner, formID string, limit, offset int64) ([]Version, int64, error) {
+// Versions lists the versions of a form, the newest first, and returns how many there are.
+func (s *Store) Versions(ctx context.Context, owner, formID string, limit, offset int64) (_ []Version, _ int64, err error) {
+	defer wrap(&err, "list versions")
 	f, err := s.Form(ctx, owner, formID)
 	if err != nil || offset >= f.Version {
 		return nil, f.Version, err
 	}
 	var list []Version
-	err = s.db.Query(ctx, versionsSQL, func(r row) error {
+	err = s.db.Query(ctx, versionsSQL, func(r db.Row) error {
 		var v Version
 		var published int64
 		err := r.Scan(&v.Number, &v.Head.Title, &v.Head.Description, &v.Head.Language, &published)
@@ -47,15 +48,16 @@ func (s *Store) Versions(ctx context.Context, owner, formID string, limit, offse
 	return list, f.Version, err
 }
 
-// Version is one of them, with what it asked.
-func (s *Store) Version(ctx context.Context, owner, formID string, number int64) (Version, error) {
+// Version returns a version with its definition.
+func (s *Store) Version(ctx context.Context, owner, formID string, number int64) (_ Version, err error) {
+	defer wrap(&err, "read version")
 	var v Version
-	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return v, fault.NotFound
 	}
 	var published int64
 	var text string
-	err := queryOne(s.query(ctx), versionSQL, []any{owner, formID, number}, &v.Number, &v.Head.Title, &v.Head.Description, &v.Head.Language, &published, &text)
+	err = queryOne(s.query(ctx), versionSQL, []any{owner, formID, number}, &v.Number, &v.Head.Title, &v.Head.Description, &v.Head.Language, &published, &text)
 	if err != nil {
 		return v, err
 	}
@@ -64,8 +66,9 @@ func (s *Store) Version(ctx context.Context, owner, formID string, number int64)
 	return v, err
 }
 
-// Definition is what a version asked. It never changes, so it is read once.
-func (s *Store) Definition(ctx context.Context, owner, formID string, version int64) (*form.Definition, error) {
+// Definition returns the definition of a version. It never changes, so it is cached.
+func (s *Store) Definition(ctx context.Context, owner, formID string, version int64) (_ *form.Definition, err error) {
+	defer wrap(&err, "read definition")
 	return s.definitions.of(s.query(attributed(ctx, owner)), owner, formID, version)
 }
 
@@ -75,7 +78,8 @@ const allDefinitionsSQL = `SELECT definition FROM form_version WHERE account_id 
 // what was answered. They have no endings and settings and are not for evaluation: versions
 // share the fields that they have in common, so that many versions of a large form take
 // little more memory than one.
-func (s *Store) Definitions(ctx context.Context, owner, formID string) ([]*form.Definition, error) {
+func (s *Store) Definitions(ctx context.Context, owner, formID string) (_ []*form.Definition, err error) {
+	defer wrap(&err, "read definitions")
 	f, err := s.Form(ctx, owner, formID)
 	if err != nil {
 		return nil, err
@@ -86,7 +90,7 @@ func (s *Store) Definitions(ctx context.Context, owner, formID string) ([]*form.
 	}
 	fields := fieldsByText{}
 	list := make([]*form.Definition, 0, f.Version)
-	err = s.db.Query(ctx, allDefinitionsSQL, func(r row) error {
+	err = s.db.Query(ctx, allDefinitionsSQL, func(r db.Row) error {
 		var text string
 		if err := r.Scan(&text); err != nil {
 			return err
@@ -105,7 +109,7 @@ func (s *Store) Definitions(ctx context.Context, owner, formID string) ([]*form.
 	return list, nil
 }
 
-// fieldsByText are fields by their JSON: what several versions ask is parsed once.
+// fieldsByText are fields by their JSON, so that a field of several versions is parsed once.
 type fieldsByText map[string]*form.Field
 
 func (known fieldsByText) parse(text string) (*form.Definition, error) {
@@ -130,7 +134,7 @@ func (known fieldsByText) parse(text string) (*form.Definition, error) {
 	return d, nil
 }
 
-// size estimates what the fields take in memory.
+// size estimates the fields' memory.
 func (known fieldsByText) size() int64 {
 	var size int64
 	for text := range known {
@@ -139,8 +143,7 @@ func (known fieldsByText) size() int64 {
 	return size
 }
 
-// definitions keeps what versions ask. A version never changes, so nothing is ever
-// invalidated.
+// definitions caches definitions of versions, which never change.
 type definitions struct {
 	recent *lruCache[definitionKey, *form.Definition]
 }

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 )
 
-// ConsentRequest is what a person is asked on the consent page. It is kept here, not in
-// the page, so that the answer cannot change the question.
+// ConsentRequest is what the consent page asks. It is stored here and not in the page, so
+// that the request cannot be changed by the answer.
 type ConsentRequest struct {
 	AppID       string
 	RedirectURI string
@@ -50,9 +52,10 @@ const (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 )
 
-// AddConsentRequest remembers what a person is being asked.
-func (s *Store) AddConsentRequest(ctx context.Context, secret account.Secret, ticket ConsentRequest, expires time.Time) error {
-	return s.db.Write(ctx, func(t tx) error {
+// AddConsentRequest stores a request until the user decides.
+func (s *Store) AddConsentRequest(ctx context.Context, secret account.Secret, ticket ConsentRequest, expires time.Time) (err error) {
+	defer wrap(&err, "add consent request")
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(insertConsentRequestSQL, secret.Account, secret.ID, secret.Hash, ticket.AppID, ticket.RedirectURI,
 			ticket.Scopes.String(), encodeState(ticket.State), ticket.Challenge, toMillis(expires))
 		return err
@@ -61,7 +64,7 @@ func (s *Store) AddConsentRequest(ctx context.Context, secret account.Secret, ti
 
 var errConsentRequest = fault.New(fault.Forbidden, "This request has expired or was already answered. Go back to the app and start again.")
 
-func useConsentRequest(t tx, key account.SecretRef, now time.Time) (ConsentRequest, error) {
+func useConsentRequest(t db.Tx, key account.SecretRef, now time.Time) (ConsentRequest, error) {
 	var ticket ConsentRequest
 	var scope, state string
 	err := queryOne(t.Query, useConsentRequestSQL, []any{key.Account, key.ID, key.Hash, toMillis(now)},
@@ -77,20 +80,22 @@ func useConsentRequest(t tx, key account.SecretRef, now time.Time) (ConsentReque
 	return ticket, err
 }
 
-// DenyConsent spends a ticket with a no.
-func (s *Store) DenyConsent(ctx context.Context, key account.SecretRef, now time.Time) (ConsentRequest, error) {
+// DenyConsent ends a consent request without a grant.
+func (s *Store) DenyConsent(ctx context.Context, key account.SecretRef, now time.Time) (_ ConsentRequest, err error) {
+	defer wrap(&err, "deny consent")
 	var ticket ConsentRequest
-	err := s.db.Write(ctx, func(t tx) (err error) {
+	err = s.db.Write(ctx, func(t db.Tx) (err error) {
 		ticket, err = useConsentRequest(t, key, now)
 		return err
 	})
 	return ticket, err
 }
 
-// AllowConsent spends a ticket with a yes: the consent and its code are there with it.
-func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, code account.Secret, expires, now time.Time) (ConsentRequest, error) {
+// AllowConsent ends a consent request and stores the grant and its code.
+func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, code account.Secret, expires, now time.Time) (_ ConsentRequest, err error) {
+	defer wrap(&err, "allow consent")
 	var ticket ConsentRequest
-	err := s.db.Write(ctx, func(t tx) (err error) {
+	err = s.db.Write(ctx, func(t db.Tx) (err error) {
 		if ticket, err = useConsentRequest(t, key, now); err != nil {
 			return err
 		}
@@ -99,8 +104,8 @@ func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, code ac
 	return ticket, err
 }
 
-func insertCode(t tx, ticket ConsentRequest, code account.Secret, expires, now time.Time) error {
-	consent := account.NewID(account.ConsentPrefix, now)
+func insertCode(t db.Tx, ticket ConsentRequest, code account.Secret, expires, now time.Time) error {
+	consent := id.New(id.Consent, now)
 	if _, err := t.Exec(insertGrantSQL, code.Account, consent, ticket.AppID, ticket.Scopes.String(), toMillis(now)); err != nil {
 		return err
 	}
@@ -109,10 +114,10 @@ func insertCode(t tx, ticket ConsentRequest, code account.Secret, expires, now t
 	return err
 }
 
-// AddCodes issues codes as if the person had allowed each of them: for the
-// benchmark, which has no person.
-func (s *Store) AddCodes(ctx context.Context, ticket ConsentRequest, codes []account.Secret, expires, now time.Time) error {
-	return s.db.Write(ctx, func(t tx) error {
+// AddCodes issues codes as if the user had allowed each of them. It is for the benchmark.
+func (s *Store) AddCodes(ctx context.Context, ticket ConsentRequest, codes []account.Secret, expires, now time.Time) (err error) {
+	defer wrap(&err, "add authorization codes")
+	return s.db.Write(ctx, func(t db.Tx) error {
 		for _, code := range codes {
 			if err := insertCode(t, ticket, code, expires, now); err != nil {
 				return err
@@ -122,7 +127,7 @@ func (s *Store) AddCodes(ctx context.Context, ticket ConsentRequest, codes []acc
 	})
 }
 
-// ConnectedApp is an application that a person has let in.
+// ConnectedApp is an application with access to an account.
 type ConnectedApp struct {
 	App    account.Application
 	Scopes account.Scopes // of all its consents together
@@ -141,12 +146,12 @@ const (
 	markGrantUsedSQL = `UPDATE consent SET used_at = $3 WHERE account_id = $1 AND id = $2 AND used_at < $3`
 )
 
-// ConnectedApps lists the applications that can act for the owner: consents used
-// since the first time, and those given since the second, whose code may still
-// be redeemed.
-func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, givenSince time.Time) ([]ConnectedApp, error) {
+// ConnectedApps lists the applications with access to the owner's account: grants used
+// since usedSince, and those given since givenSince, whose code may still be exchanged.
+func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, givenSince time.Time) (_ []ConnectedApp, err error) {
+	defer wrap(&err, "list connected apps")
 	var list []ConnectedApp
-	err := s.db.Query(ctx, connectedAppsSQL, func(r row) error {
+	err = s.db.Query(ctx, connectedAppsSQL, func(r db.Row) error {
 		var scope string
 		var since, used int64
 		app, err := scanApp(r, &scope, &since, &used)
@@ -166,19 +171,20 @@ func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, give
 	return list, err
 }
 
-// Disconnect ends everything that an application holds of the owner.
-func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Time) error {
-	if _, ok := account.ParseID(account.AppPrefix, appID); !ok {
+// Disconnect ends all grants of an application by the owner.
+func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Time) (err error) {
+	defer wrap(&err, "disconnect app")
+	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.write(ctx, owner, func(t tx) error { return checkAffected(t.Exec(disconnectSQL, owner, appID, toMillis(now))) })
+	return s.write(ctx, owner, func(t db.Tx) error { return checkAffected(t.Exec(disconnectSQL, owner, appID, toMillis(now))) })
 }
 
-// MarkGrantUsed remembers that an application acted for the owner, with the
-// token.
-func (s *Store) MarkGrantUsed(ctx context.Context, token account.SecretRef, consent string, now time.Time) error {
-	defer s.bearers.Delete(token.Hash)
-	return s.db.Write(ctx, func(t tx) error {
+// MarkGrantUsed stores that an application used its access.
+func (s *Store) MarkGrantUsed(ctx context.Context, token account.SecretRef, consent string, now time.Time) (err error) {
+	defer wrap(&err, "mark grant used")
+	defer s.accessTokens.Delete(token.Hash)
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(markGrantUsedSQL, token.Account, consent, toMillis(now))
 		return err
 	})

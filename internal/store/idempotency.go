@@ -4,11 +4,12 @@ import (
 	"context"
 	"time"
 
+	"formulary/internal/db"
 	"formulary/internal/fault"
 )
 
-// IdempotencyKey makes a creation happen once, however often it is asked for. It comes
-// from the Idempotency-Key of a request; the zero value changes nothing.
+// IdempotencyKey makes a request create something only once, however often it is repeated.
+// It comes from the Idempotency-Key header; the zero value has no effect.
 type IdempotencyKey struct {
 	App  string // keys of two applications never meet
 	Key  string
@@ -29,7 +30,7 @@ const (
 		RETURNING hash, resource_id`
 )
 
-// isRepeated says whether something was made with the key before.
+// isRepeated says whether the key was used before.
 func (s *Store) isRepeated(ctx context.Context, owner string, once IdempotencyKey) bool {
 	if once.Key == "" {
 		return false
@@ -38,16 +39,16 @@ func (s *Store) isRepeated(ctx context.Context, owner string, once IdempotencyKe
 	return err == nil
 }
 
-// claim takes the key for the resource about to be made, or returns the id of
-// the one that was made with it before.
-func (o IdempotencyKey) claim(t tx, owner, id string, now time.Time) (earlier string, err error) {
+// claim stores the key for the resource about to be created, or returns the id of the one
+// that was created with it.
+func (o IdempotencyKey) claim(t db.Tx, owner, id string, now time.Time) (earlier string, err error) {
 	if o.Key == "" {
 		return "", nil
 	}
 	return o.claimKey(t, owner, id, now)
 }
 
-func (o IdempotencyKey) claimKey(t tx, owner, id string, now time.Time) (earlier string, err error) {
+func (o IdempotencyKey) claimKey(t db.Tx, owner, id string, now time.Time) (earlier string, err error) {
 	n, err := t.Exec(claimKeySQL, owner, o.App, o.Key, o.Hash, id, toMillis(now))
 	if err != nil || n == 1 {
 		return "", err
@@ -55,14 +56,14 @@ func (o IdempotencyKey) claimKey(t tx, owner, id string, now time.Time) (earlier
 	return o.confirm(t, owner)
 }
 
-// firstResult is the id of what was made with the key. Reading it does not show that it is
-// durable: confirm does.
+// firstResult returns the id of what was created with the key. That it can be read does not
+// mean that it is durable: see confirm.
 func (o IdempotencyKey) firstResult(q querier, owner string) (id string, err error) {
 	return o.resource(q, keySQL, owner)
 }
 
-// confirm is earlier in a transaction whose commit shows that the key is durable.
-func (o IdempotencyKey) confirm(t tx, owner string) (id string, err error) {
+// confirm is firstResult in a transaction whose commit makes the key durable.
+func (o IdempotencyKey) confirm(t db.Tx, owner string) (id string, err error) {
 	return o.resource(t.Query, confirmKeySQL, owner)
 }
 

@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -23,7 +25,7 @@ func newApp(t *testing.T, s *store.Store, owner string) account.Application {
 	t.Helper()
 	now := time.Now()
 	app := account.Application{
-		Account: owner, ID: account.NewID(account.AppPrefix, now), Name: "App",
+		Account: owner, ID: id.New(id.App, now), Name: "App",
 		RedirectURIs: []string{redirect}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
 	if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {
@@ -40,7 +42,9 @@ func granted(t *testing.T, s *store.Store, owner string, app account.Application
 	if err := s.AddCodes(ctx, store.ConsentRequest{AppID: app.ID, RedirectURI: redirect, Scopes: app.Scopes}, []account.Secret{code}, now.Add(time.Hour), now); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ExchangeCode(ctx, store.CodeExchange{Code: code.Ref(), AppID: app.ID, RedirectURI: redirect}, a, r, now.Add(time.Hour), now); err != nil {
+	if _, err := s.ExchangeCode(ctx, store.CodeExchange{
+		Code: code.Ref(), AppID: app.ID, RedirectURI: redirect, Access: a, Refresh: r, ExpiresAt: now.Add(time.Hour),
+	}, now); err != nil {
 		t.Fatal(err)
 	}
 	return a.Ref(), r.Ref()
@@ -50,7 +54,10 @@ func refreshed(s *store.Store, refresh account.SecretRef, app account.Applicatio
 	now := time.Now()
 	access := mint(account.AccessToken, refresh.Account)
 	all := func(granted account.Scopes) (account.Scopes, error) { return granted, nil }
-	_, err := s.Refresh(ctx, refresh, app, access, nil, all, now.Add(-time.Hour), now.Add(time.Hour), now, time.Minute)
+	_, err := s.Refresh(ctx, store.RefreshRequest{
+		Token: refresh, AppID: app.ID, Access: access, ExpiresAt: now.Add(time.Hour),
+		Scopes: all, UsedSince: now.Add(-time.Hour), UsedStep: time.Minute,
+	}, now)
 	return access.Ref(), err
 }
 
@@ -75,14 +82,14 @@ func kept(t *testing.T, s *store.Store, key account.SecretRef) store.AccessToken
 // and from those of the people: counters are shared out by a hash.
 func apart(t *testing.T, s *store.Store, owner string, n int, people ...string) []account.Application {
 	t.Helper()
-	taken := map[uint32]bool{store.MarkSlot("apps"): true}
+	taken := map[uint32]bool{db.GenerationSlot("apps"): true}
 	for _, id := range people {
-		taken[store.MarkSlot(id)] = true
+		taken[db.GenerationSlot(id)] = true
 	}
 	var list []account.Application
 	for len(list) < n {
 		app := newApp(t, s, owner)
-		if slot := store.MarkSlot("app/" + app.ID); !taken[slot] {
+		if slot := db.GenerationSlot("app/" + app.ID); !taken[slot] {
 			taken[slot] = true
 			list = append(list, app)
 		}
@@ -96,7 +103,7 @@ func TestAppInvalidation(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
 		beside := storetest.Open(t, place)
 		ada, bob := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
-		for store.MarkSlot(ada) == store.MarkSlot(bob) {
+		for db.GenerationSlot(ada) == db.GenerationSlot(bob) {
 			bob = person(t, s, fmt.Sprint(time.Now().UnixNano(), "@example.com")).ID
 		}
 		apps := apart(t, s, bob, 2, ada, bob)
@@ -284,7 +291,7 @@ func TestGuesses(t *testing.T) {
 			t.Errorf("%v guesses left (%v)", rows, err)
 		}
 		// Beyond the bound nothing is stored.
-		s.SetGuessRows(store.MaxGuesses)
+		s.SetAttemptRows(store.MaxAttempts)
 		if err := s.SaveAttempts(ctx, "l", "flood", time.Minute, now); err != nil {
 			t.Fatal(err)
 		}

@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// lruCache keeps the values that were used last, up to a number of bytes.
+// lruCache keeps the most recently used values, bounded in bytes.
 type lruCache[K comparable, V any] struct {
 	limit int64
 
 	mu      sync.Mutex
 	bytes   int64
-	entries map[K]*list.Element // of *recentEntry
+	entries map[K]*list.Element // of *lruEntry
 	order   *list.List          // the most recently used first
 }
 
@@ -36,7 +36,7 @@ func (r *lruCache[K, V]) get(key K) (value V, ok bool) {
 	return element.Value.(*lruEntry[K, V]).value, true
 }
 
-// put keeps a value that takes so many bytes, unless it would displace most others.
+// put caches a value of size bytes unless it would displace most others.
 func (r *lruCache[K, V]) put(key K, value V, size int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/db"
 	"formulary/internal/fault"
 )
 
@@ -45,29 +46,30 @@ const (
 	insertMigrationSQL = `INSERT INTO migration (version, name, applied_at) VALUES ($1, $2, $3)`
 )
 
-// SchemaVersion is how many migrations the database has seen.
-func (s *Store) SchemaVersion(ctx context.Context) (int, error) {
+// SchemaVersion returns how many migrations have run.
+func (s *Store) SchemaVersion(ctx context.Context) (_ int, err error) {
+	defer wrap(&err, "read schema version")
 	var n int64
-	err := queryOne(s.query(ctx), schemaVersionSQL, nil, &n)
+	err = queryOne(s.query(ctx), schemaVersionSQL, nil, &n)
 	return int(n), err
 }
 
-// Migrate brings the schema up to date and returns the names of what it ran.
-// It is one transaction: a migration that is killed half-way has not happened.
+// Migrate brings the schema up to date and returns the names of the migrations that it ran.
+// They run in one transaction: if it is killed, none has.
 func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 	return s.migrateTo(ctx, len(migrations()))
 }
 
 func (s *Store) migrateTo(ctx context.Context, version int) ([]string, error) {
 	list := migrations()[:version]
-	// Nothing to do is the common case, and needs no lock.
+	// Usually the schema is up to date, which needs no lock to know.
 	if n, err := s.SchemaVersion(ctx); err == nil && n == len(list) {
 		return nil, nil
 	} else if errors.Is(err, fault.DatabaseUnavailable(nil)) {
 		return nil, err
 	}
 	var ran []string
-	err := s.db.Exclusive(ctx, func(t tx) error {
+	err := s.db.Exclusive(ctx, func(t db.Tx) error {
 		ran = nil
 		if _, err := t.Exec(createMigrationSQL); err != nil {
 			return err

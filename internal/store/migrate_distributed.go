@@ -4,19 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"formulary/internal/db"
 )
 
-// How the tables lie when one machine is not enough for PostgreSQL, and an
-// extension such as Citus spreads them over several. What an account owns lies
-// together, found by account_id. What is looked up without knowing the account,
-// or for all of them, is small and lies on every machine.
+// How tables are sharded when one machine is not enough for PostgreSQL, by an extension
+// such as Citus. Rows of an account are together on one machine, by account_id. Tables that
+// are read without knowing the account, or for all accounts, are small, and every machine
+// has a copy.
 
-// replicated are the tables of which each machine has a copy: account is found by
-// its e-mail address, app and app_secret by the client_id, form_address by the
-// address of a form, guess by what was guessed at.
+// replicated are the tables of which every machine has a copy: account is read by email
+// address, app and app_secret by client_id, form_address by the address of a form, guess by
+// limiter and key.
 var replicated = []string{"migration", "setting", "account", "app", "app_secret", "form_address", "account_purge", "guess"}
 
-// distributed are the tables that are spread by account_id.
+// distributed are the tables that are sharded by account_id.
 var distributed = []string{
 	"session", "device", "link", "ticket", "consent", "code", "access_token", "refresh_token", "idempotency",
 	"form", "form_count", "list_block", "form_draft", "form_version", "response", "form_summary", "option_count",
@@ -30,20 +32,17 @@ const (
 	distributeSQL    = `SELECT create_distributed_table($1, 'account_id', colocate_with => $2)`
 	// Distributing copies the rows; the old copy stays on the coordinator until this.
 	dropLocalCopy = `SELECT truncate_local_data_after_distributing_table($1)`
-	// Every node that serves holds a shared lock on its listening connection (holdServingSQL).
-	holdServingSQL  = `SELECT pg_try_advisory_lock_shared(1718579821, hashtext(current_schema()))`
-	noNodeServesSQL = `SELECT CASE WHEN pg_try_advisory_xact_lock(1718579821, hashtext(current_schema())) THEN 1 ELSE 0 END`
 )
 
 var errNotCitus = errors.New("this database cannot distribute tables: the Citus extension is not installed (CREATE EXTENSION citus)")
 
-// orderedSchema replaced the table of responses, which cannot be done while it is spread.
+// orderedSchema replaced the table of responses, which is impossible once it is sharded.
 const orderedSchema = 6
 
 var errDistributeTooEarly = errors.New("the tables were distributed before schema 6 and cannot be upgraded in place; back up with the earlier version, restore into an empty database and run migrate --distributed again")
 
 // checkUpgradable refuses an upgrade that distributed tables do not allow.
-func (s *Store) checkUpgradable(t tx, at int64) error {
+func (s *Store) checkUpgradable(t db.Tx, at int64) error {
 	if at == 0 || at >= orderedSchema || !s.MultiNode() {
 		return nil
 	}
@@ -52,14 +51,14 @@ func (s *Store) checkUpgradable(t tx, at int64) error {
 		return err
 	}
 	err := queryOne(t.Query, isDistributedSQL, []any{"response"}, &spread)
-	return nullIfEmpty(err, spread > 0, errDistributeTooEarly)
+	return errorWhen(err, spread > 0, errDistributeTooEarly)
 }
 
 var errServing = errors.New("stop all servers first: the feed can miss responses that are stored while a table is moved")
 
-// Distribute spreads the tables over the machines of the database and returns the
-// names of those that it moved. Each is moved in a transaction of its own: ended
-// half-way it goes on where it stopped.
+// Distribute shards the tables over the machines of the database and returns the names of
+// those that it moved. Each is moved in a transaction of its own: if it is interrupted, the
+// next run continues.
 func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 	if !s.MultiNode() {
 		return nil, errNotCitus
@@ -74,18 +73,17 @@ func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 	var moved []string
 	move := func(table, sql string, args ...any) error {
 		did := false
-		err := s.db.Exclusive(ctx, func(t tx) error {
+		err := s.db.Exclusive(ctx, func(t db.Tx) error {
 			did = false
 			var n int64
 			if err := queryOne(t.Query, isDistributedSQL, []any{table}, &n); err != nil || n > 0 {
 				return err
 			}
-			var alone int64
-			if err := queryOne(t.Query, noNodeServesSQL, nil, &alone); err != nil || alone == 0 {
-				return nullIfEmpty(err, alone == 0, errServing)
+			if alone, err := db.NoNodeServes(t); err != nil || !alone {
+				return errorWhen(err, !alone, errServing)
 			}
 			did = true
-			ignore := func(row) error { return nil }
+			ignore := func(db.Row) error { return nil }
 			if err := t.Query(sql, ignore, append([]any{table}, args...)...); err != nil {
 				return err
 			}
@@ -104,8 +102,7 @@ func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 			return moved, err
 		}
 	}
-	// What lies together is found together: a transaction of one account stays on
-	// one machine.
+	// Colocated, so that a transaction of one account stays on one machine.
 	for i, table := range distributed {
 		with := distributed[0]
 		if i == 0 {

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 )
 
 // Kinds of one-time links.
@@ -23,32 +25,34 @@ const (
 		WHERE account_id = $1 AND id = $2 AND kind = $3 AND hash = $4 AND used_at = 0 AND expires_at > $5`
 )
 
-// noOwner owns the set-up link: it is there before the first account.
-var noOwner = account.UUID{}.String(account.UserPrefix)
+// noOwner owns the setup link, which exists before the first account.
+var noOwner = id.UUID{}.String(id.User)
 
 var errLink = fault.New(fault.BadRequest, "This link has expired or was already used.")
 
-// NewSetupLink makes the secret of the set-up link and ends earlier ones. Once
-// there is an account it is refused.
-func (s *Store) NewSetupLink(ctx context.Context, now time.Time, ttl time.Duration) (string, error) {
+// NewSetupLink creates the secret of a setup link and ends earlier ones. Once there is an
+// account it fails.
+func (s *Store) NewSetupLink(ctx context.Context, now time.Time, ttl time.Duration) (_ string, err error) {
+	defer wrap(&err, "create setup link")
 	secret := account.NewSecret(account.OneTimeLinkKey, noOwner, now)
-	err := s.db.Write(ctx, func(t tx) error {
+	err = s.db.Write(ctx, func(t db.Tx) error {
 		if some, err := hasUsers(t.Query); err != nil || some {
-			return nullIfEmpty(err, some, errLink)
+			return errorWhen(err, some, errLink)
 		}
 		return insertLink(t, secret, setupLink, now.Add(ttl))
 	})
 	return secret.Text, err
 }
 
-// NewResetLink makes the secret of a link to a new password.
-func (s *Store) NewResetLink(ctx context.Context, owner string, now time.Time, ttl time.Duration) (string, error) {
+// NewResetLink creates the secret of a reset link.
+func (s *Store) NewResetLink(ctx context.Context, owner string, now time.Time, ttl time.Duration) (_ string, err error) {
+	defer wrap(&err, "create reset link")
 	secret := account.NewSecret(account.OneTimeLinkKey, owner, now)
-	err := s.db.Write(ctx, func(t tx) error { return insertLink(t, secret, resetLink, now.Add(ttl)) })
+	err = s.db.Write(ctx, func(t db.Tx) error { return insertLink(t, secret, resetLink, now.Add(ttl)) })
 	return secret.Text, err
 }
 
-func insertLink(t tx, secret account.Secret, kind string, expires time.Time) error {
+func insertLink(t db.Tx, secret account.Secret, kind string, expires time.Time) error {
 	if _, err := t.Exec(dropLinksSQL, secret.Account, kind); err != nil {
 		return err
 	}
@@ -56,21 +60,24 @@ func insertLink(t tx, secret account.Secret, kind string, expires time.Time) err
 	return err
 }
 
-func nullIfEmpty(err error, when bool, then error) error {
+// errorWhen returns then if there is no error and the condition holds.
+func errorWhen(err error, when bool, then error) error {
 	if err == nil && when {
 		return then
 	}
 	return err
 }
 
-// CheckSetupLink says whether the set-up link can still be used.
-func (s *Store) CheckSetupLink(ctx context.Context, text string, now time.Time) error {
-	_, err := s.checkLink(ctx, text, setupLink, now)
+// CheckSetupLink says whether the setup link can still be used.
+func (s *Store) CheckSetupLink(ctx context.Context, text string, now time.Time) (err error) {
+	defer wrap(&err, "check setup link")
+	_, err = s.checkLink(ctx, text, setupLink, now)
 	return err
 }
 
-// CheckResetLink says whose password the link would change.
-func (s *Store) CheckResetLink(ctx context.Context, text string, now time.Time) (account.User, error) {
+// CheckResetLink returns the user whose password the link can change.
+func (s *Store) CheckResetLink(ctx context.Context, text string, now time.Time) (_ account.User, err error) {
+	defer wrap(&err, "check reset link")
 	key, err := s.checkLink(ctx, text, resetLink, now)
 	if err != nil {
 		return account.User{}, err
@@ -91,20 +98,21 @@ func (s *Store) checkLink(ctx context.Context, text, kind string, now time.Time)
 	return key, err
 }
 
-func spendLink(t tx, text, kind string, now time.Time) (account.SecretRef, error) {
+func spendLink(t db.Tx, text, kind string, now time.Time) (account.SecretRef, error) {
 	key, ok := account.ParseSecret(account.OneTimeLinkKey, text)
 	if !ok {
 		return key, errLink
 	}
 	n, err := t.Exec(spendLinkSQL, key.Account, key.ID, kind, key.Hash, toMillis(now))
-	return key, nullIfEmpty(err, n == 0, errLink)
+	return key, errorWhen(err, n == 0, errLink)
 }
 
-// CreateFirstUser makes the first account with the set-up link.
-func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User, now time.Time) (account.User, error) {
-	err := s.db.Exclusive(ctx, func(t tx) error {
+// CreateFirstUser creates the first account with the setup link.
+func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User, now time.Time) (_ account.User, err error) {
+	defer wrap(&err, "create first user")
+	err = s.db.Exclusive(ctx, func(t db.Tx) error {
 		if some, err := hasUsers(t.Query); err != nil || some {
-			return nullIfEmpty(err, some, errLink)
+			return errorWhen(err, some, errLink)
 		}
 		if _, err := spendLink(t, link, setupLink, now); err != nil {
 			return err
@@ -114,14 +122,15 @@ func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User
 	return p, err
 }
 
-// ResetPassword sets a new password with a reset link. Whoever needs one may have lost
-// control of the account, so all sessions, devices and grants end.
-func (s *Store) ResetPassword(ctx context.Context, link, hash string, now time.Time) error {
+// ResetPassword sets a new password with a reset link. The user may have lost control of
+// the account, so all sessions, devices and grants end.
+func (s *Store) ResetPassword(ctx context.Context, link, hash string, now time.Time) (err error) {
+	defer wrap(&err, "reset password")
 	key, ok := account.ParseSecret(account.OneTimeLinkKey, link)
 	if !ok {
 		return errLink
 	}
-	return s.write(ctx, key.Account, func(t tx) error {
+	return s.write(ctx, key.Account, func(t db.Tx) error {
 		if _, err := spendLink(t, link, resetLink, now); err != nil {
 			return err
 		}

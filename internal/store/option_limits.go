@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -19,10 +20,10 @@ const (
 	optionsSQL    = `SELECT field_id, value, n FROM option_count WHERE account_id = $1 AND form_id = $2`
 )
 
-// option is one of a field's, by the field's id and its value.
+// option identifies an option by the field's id and the option's value.
 type option [2]string
 
-// optionLimits are the caps of a definition's options, of those that have one.
+// optionLimits returns the limits of a definition's options.
 func optionLimits(d *form.Definition) map[option]int64 {
 	if !d.HasOptionLimits() {
 		return nil
@@ -38,9 +39,9 @@ func optionLimits(d *form.Definition) map[option]int64 {
 	return caps
 }
 
-// claimOptions counts options that have a cap; one that is full is refused. The caps
-// are those of the version that is published, whichever version was answered.
-func claimOptions(t tx, owner, formID string, caps map[option]int64, chosen []form.Selection) error {
+// claimOptions counts selected options that have a limit, and fails for one that reached
+// it. The limits are those of the live version, whichever version was answered.
+func claimOptions(t db.Tx, owner, formID string, caps map[option]int64, chosen []form.Selection) error {
 	for _, c := range chosen {
 		most := caps[option{c.FieldID, c.Value}]
 		if most == 0 {
@@ -57,8 +58,8 @@ func claimOptions(t tx, owner, formID string, caps map[option]int64, chosen []fo
 	return nil
 }
 
-// releaseOptions takes back what a response counted for.
-func releaseOptions(t tx, owner, formID string, chosen []form.Selection) error {
+// releaseOptions undoes claimOptions.
+func releaseOptions(t db.Tx, owner, formID string, chosen []form.Selection) error {
 	for _, c := range chosen {
 		if _, err := t.Exec(giveOptionSQL, owner, formID, c.FieldID, c.Value); err != nil {
 			return err
@@ -67,11 +68,16 @@ func releaseOptions(t tx, owner, formID string, chosen []form.Selection) error {
 	return nil
 }
 
-// updateOptionCounts takes back what some responses chose, and counts what others do;
-// capped: only as long as there is some left. Where one becomes another, what it
-// goes on choosing stays as it is.
-func (s *Store) updateOptionCounts(t tx, owner, formID string, gone, came []form.Response, capped bool) error {
-	if len(gone)+len(came) == 0 {
+// optionChange is a change of the responses that option counts count.
+type optionChange struct {
+	gone, came    []form.Response
+	enforceLimits bool // refuse what goes past a limit
+}
+
+// updateOptionCounts releases the options that some responses selected, and claims those
+// of others. An option that both selected keeps its count.
+func (s *Store) updateOptionCounts(t db.Tx, owner, formID string, change optionChange) error {
+	if len(change.gone)+len(change.came) == 0 {
 		return nil
 	}
 	var version int64
@@ -86,7 +92,7 @@ func (s *Store) updateOptionCounts(t tx, owner, formID string, gone, came []form
 	if caps == nil {
 		return nil
 	}
-	if !capped {
+	if !change.enforceLimits {
 		for o := range caps {
 			caps[o] = math.MaxInt64
 		}
@@ -101,11 +107,11 @@ func (s *Store) updateOptionCounts(t tx, owner, formID string, gone, came []form
 		}
 		return all, nil
 	}
-	give, err := chosen(gone)
+	give, err := chosen(change.gone)
 	if err != nil {
 		return err
 	}
-	take, err := chosen(came)
+	take, err := chosen(change.came)
 	if err != nil {
 		return err
 	}
@@ -121,7 +127,7 @@ func (s *Store) updateOptionCounts(t tx, owner, formID string, gone, came []form
 	return claimOptions(t, owner, formID, caps, take)
 }
 
-func (s *Store) selectedOptions(t tx, owner string, r form.Response) ([]form.Selection, error) {
+func (s *Store) selectedOptions(t db.Tx, owner string, r form.Response) ([]form.Selection, error) {
 	d, err := s.definitions.of(t.Query, owner, r.FormID, r.Version)
 	if err != nil {
 		return nil, err
@@ -130,9 +136,9 @@ func (s *Store) selectedOptions(t tx, owner string, r form.Response) ([]form.Sel
 	return d.Selections(answers), err
 }
 
-// recountOptions counts the options that the definition caps among all responses
-// there are. The form is locked meanwhile. Without caps it costs nothing.
-func (s *Store) recountOptions(t tx, owner, formID string, d *form.Definition) error {
+// recountOptions counts the options with limits among all responses. The caller has locked
+// the form. Without limits it costs nothing.
+func (s *Store) recountOptions(t db.Tx, owner, formID string, d *form.Definition) error {
 	if _, err := t.Exec(dropCountsSQL, owner, formID); err != nil {
 		return err
 	}
@@ -155,15 +161,16 @@ func (s *Store) recountOptions(t tx, owner, formID string, d *form.Definition) e
 	return t.ExecEach(setOptionSQL, []any{owner, formID}, rows)
 }
 
-// OptionsAtLimit are the options of a form, by field id and value, that have been
-// chosen as often as they may.
-func (s *Store) OptionsAtLimit(ctx context.Context, p *PublicForm) (map[[2]string]bool, error) {
+// OptionsAtLimit returns the options of a form, by field id and value, that reached their
+// limit.
+func (s *Store) OptionsAtLimit(ctx context.Context, p *PublicForm) (_ map[[2]string]bool, err error) {
+	defer wrap(&err, "read options at their limit")
 	caps := optionLimits(p.Definition)
 	if caps == nil {
 		return nil, nil
 	}
 	full := map[[2]string]bool{}
-	err := s.db.Query(attributed(ctx, p.Owner), optionsSQL, func(r row) error {
+	err = s.db.Query(attributed(ctx, p.Owner), optionsSQL, func(r db.Row) error {
 		var o option
 		var n int64
 		err := r.Scan(&o[0], &o[1], &n)

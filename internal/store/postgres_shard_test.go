@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
@@ -47,46 +45,6 @@ func TestOneTransactionPerOwner(t *testing.T) {
 	}
 }
 
-// After all connections were broken, as by a failover, reads succeed at once.
-func TestReadsSurviveBrokenConnections(t *testing.T) {
-	t.Parallel()
-	place := storetest.Postgres(t)
-	name := "broken_" + t.Name()
-	place.URL += "&application_name=" + name
-	s := storetest.Open(t, place)
-	owner := person(t, s, "ada@example.com").ID
-	f := opened(t, s, owner, small)
-	conn, err := pgx.Connect(ctx, strings.Replace(place.URL, "pool_max_conns=8&", "", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
-	for round := range 5 {
-		var all sync.WaitGroup
-		for range 8 { // so that several connections are idle
-			all.Go(func() { s.Form(ctx, owner, f.ID) })
-		}
-		all.Wait()
-		if _, err := conn.Exec(ctx, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()`, name); err != nil {
-			t.Fatal(err)
-		}
-		for range 4 {
-			all.Go(func() {
-				if _, err := s.Form(ctx, owner, f.ID); err != nil {
-					t.Errorf("round %d, one statement: %v", round, err)
-				}
-				if _, _, err := s.FormDraft(ctx, owner, f.ID); err != nil {
-					t.Errorf("round %d, several: %v", round, err)
-				}
-				if _, _, err := s.Responses(ctx, owner, f.ID, store.ResponseFilter{Search: "x"}, 10, 0); err != nil {
-					t.Errorf("round %d, a transaction: %v", round, err)
-				}
-			})
-		}
-		all.Wait()
-	}
-}
-
 // Lists by status close what is due of their own account only, without a look at others.
 func TestCloseDueOf(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
@@ -94,7 +52,7 @@ func TestCloseDueOf(t *testing.T) {
 		due := func(email string) (owner, id string) {
 			owner = person(t, s, email).ID
 			id = opened(t, s, owner, small).ID
-			if _, err := s.UpdateForm(ctx, owner, id, 0, func(p *form.FormInput) error { p.ClosesAt = now.Add(time.Hour); return nil }, now); err != nil {
+			if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: id}, func(p *form.FormInput) error { p.ClosesAt = now.Add(time.Hour); return nil }, now); err != nil {
 				t.Fatal(err)
 			}
 			return owner, id
@@ -105,7 +63,7 @@ func TestCloseDueOf(t *testing.T) {
 			t.Fatal(err)
 		}
 		for owner, want := range map[string]int64{ada: 1, bob: 0} {
-			if _, n, err := s.Forms(ctx, owner, store.FormFilter{Status: "closed"}, store.NewestFirst, 1, 0); err != nil || n != want {
+			if _, n, err := s.Forms(ctx, owner, store.FormFilter{Status: "closed"}, store.NewestFirst, store.Page{Limit: 1}); err != nil || n != want {
 				t.Errorf("%d forms of %s are closed, want %d (%v)", n, owner, want, err)
 			}
 		}
@@ -117,7 +75,7 @@ func TestIntakeCountsBytes(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
 		f := opened(t, s, owner, textForm)
-		if !s.ReserveIntake(store.IntakeBytes - 100) {
+		if !s.ReserveSubmission(store.SubmissionQueueBytes - 100) {
 			t.Fatal("an empty queue is full")
 		}
 		_, err := addText(t, s, f, strings.Repeat("x", 200))
@@ -127,7 +85,7 @@ func TestIntakeCountsBytes(t *testing.T) {
 		if _, err := addText(t, s, f, "short"); err != nil {
 			t.Errorf("into what is left: %v", err)
 		}
-		s.ReleaseIntake(store.IntakeBytes - 100)
+		s.ReleaseSubmission(store.SubmissionQueueBytes - 100)
 		if _, err := addText(t, s, f, strings.Repeat("x", 200)); err != nil {
 			t.Errorf("into an empty queue: %v", err)
 		}

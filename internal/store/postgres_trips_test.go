@@ -13,6 +13,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -25,12 +26,12 @@ func TestRoundTrips(t *testing.T) {
 	place.URL = countTrips(t, place.URL, &trips)
 	s := storetest.Open(t, place)
 	ada := person(t, s, "ada@example.com")
-	f, err := s.CreateForm(ctx, ada.ID, form.Header{Title: "x", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
+	f, err := s.CreateForm(ctx, ada.ID, form.Header{Title: "x", Language: "en"}, nil, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	app := account.Application{
-		Account: ada.ID, ID: account.NewID(account.AppPrefix, time.Now()), Name: "App",
+		Account: ada.ID, ID: id.New(id.App, time.Now()), Name: "App",
 		RedirectURIs: []string{"https://x/"}, Scopes: account.DefaultScopes(), CreatedAt: time.Now(),
 	}
 	if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {
@@ -42,7 +43,9 @@ func TestRoundTrips(t *testing.T) {
 	if err := s.AddCodes(ctx, ticket, []account.Secret{code}, later, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.ExchangeCode(ctx, store.CodeExchange{Code: keyOf(code), AppID: app.ID, RedirectURI: "https://x/"}, access, refresh, later, time.Now()); err != nil {
+	if _, err := s.ExchangeCode(ctx, store.CodeExchange{
+		Code: keyOf(code), AppID: app.ID, RedirectURI: "https://x/", Access: access, Refresh: refresh, ExpiresAt: later,
+	}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	session := mint(account.SessionKey, ada.ID)
@@ -51,20 +54,29 @@ func TestRoundTrips(t *testing.T) {
 	}
 	reads := map[string]func() error{}
 	for name, read := range map[string]func() error{
-		"who is behind a token":    func() error { _, err := s.AccessToken(ctx, keyOf(access)); return err },
-		"who is behind a session":  func() error { _, _, err := s.Session(ctx, keyOf(session)); return err },
-		"an application":           func() error { _, _, err := s.AppCredentials(ctx, app.ID); return err },
-		"a page of forms":          func() error { return third(s.Forms(ctx, ada.ID, store.FormFilter{}, store.NewestFirst, 20, 0)) },
-		"a filtered page of forms": func() error { return third(s.Forms(ctx, ada.ID, store.FormFilter{Status: "draft"}, "title", 20, 0)) },
-		"a form":                   func() error { _, _, err := s.FormDraft(ctx, ada.ID, f.ID); return err },
-		"a form for respondents":   func() error { _, err := s.PublicForm(ctx, f.ID); return err },
-		"a page of responses":      func() error { return third(s.Responses(ctx, ada.ID, f.ID, store.ResponseFilter{}, 20, 0)) },
-		"the feed":                 func() error { _, _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, "", 100); return err },
+		"who is behind a token":   func() error { _, err := s.AccessToken(ctx, keyOf(access)); return err },
+		"who is behind a session": func() error { _, _, err := s.Session(ctx, keyOf(session)); return err },
+		"an application":          func() error { _, _, err := s.AppCredentials(ctx, app.ID); return err },
+		"a page of forms": func() error {
+			return third(s.Forms(ctx, ada.ID, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 20}))
+		},
+		"a filtered page of forms": func() error {
+			return third(s.Forms(ctx, ada.ID, store.FormFilter{Status: "draft"}, "title", store.Page{Limit: 20}))
+		},
+		"a form":                 func() error { _, _, err := s.FormDraft(ctx, ada.ID, f.ID); return err },
+		"a form for respondents": func() error { _, err := s.PublicForm(ctx, f.ID); return err },
+		"a page of responses": func() error {
+			return third(s.Responses(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.Page{Limit: 20}))
+		},
+		"the feed": func() error {
+			_, _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.FeedPage{After: "", Limit: 100})
+			return err
+		},
 		"the feed, with a token that is known": func() error {
 			if _, err := s.AccessToken(ctx, keyOf(access)); err != nil {
 				return err
 			}
-			_, _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, "", 100)
+			_, _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.FeedPage{After: "", Limit: 100})
 			return err
 		},
 	} {
@@ -89,7 +101,7 @@ func TestRoundTrips(t *testing.T) {
 	// After a pause everything is read again: what was kept, too. A connection that
 	// listens says a word of its own now and then.
 	for deadline := time.Now().Add(20 * time.Second); len(reads) > 0 && time.Now().Before(deadline); {
-		time.Sleep(store.SoonLife + 10*time.Millisecond)
+		time.Sleep(store.ClusterCacheLife + 10*time.Millisecond)
 		for name, read := range reads {
 			before := trips.Load()
 			if err := read(); err != nil {

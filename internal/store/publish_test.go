@@ -18,7 +18,7 @@ func TestPublishUnchanged(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
 		first := current(t, s, owner, opened(t, s, owner, small).ID)
-		again, err := s.Publish(ctx, owner, first.ID, 0, store.IdempotencyKey{}, time.Now())
+		again, err := s.Publish(ctx, owner, store.FormRevision{ID: first.ID}, store.IdempotencyKey{}, time.Now())
 		if err != nil || again.Version != 1 || again.Revision != first.Revision || again.Status != form.Open {
 			t.Fatalf("published again: %+v, %v", again, err)
 		}
@@ -26,15 +26,15 @@ func TestPublishUnchanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reopened, err := s.Publish(ctx, owner, first.ID, closed.Revision, store.IdempotencyKey{}, time.Now())
+		reopened, err := s.Publish(ctx, owner, store.FormRevision{ID: first.ID, Revision: closed.Revision}, store.IdempotencyKey{}, time.Now())
 		if err != nil || reopened.Version != 1 || reopened.Status != form.Open || reopened.Revision != closed.Revision+1 {
 			t.Fatalf("published while closed: %+v, %v", reopened, err)
 		}
-		if _, total, err := s.Forms(ctx, owner, store.FormFilter{Status: "open"}, store.NewestFirst, 10, 0); err != nil || total != 1 {
+		if _, total, err := s.Forms(ctx, owner, store.FormFilter{Status: "open"}, store.NewestFirst, store.Page{Limit: 10}); err != nil || total != 1 {
 			t.Errorf("%d forms count as open, %v", total, err)
 		}
 		rename(t, s, owner, first.ID, "Another title")
-		changed, err := s.Publish(ctx, owner, first.ID, 0, store.IdempotencyKey{}, time.Now())
+		changed, err := s.Publish(ctx, owner, store.FormRevision{ID: first.ID}, store.IdempotencyKey{}, time.Now())
 		if err != nil || changed.Version != 2 {
 			t.Errorf("published with another title: %+v, %v", changed, err)
 		}
@@ -57,10 +57,10 @@ func TestChangeRefused(t *testing.T) {
 		owner := person(t, s, "ada@example.com").ID
 		f := current(t, s, owner, opened(t, s, owner, small).ID)
 		refusal := errors.New("refused")
-		if _, err := s.UpdateForm(ctx, owner, f.ID, 0, func(*form.FormInput) error { return refusal }, time.Now()); !errors.Is(err, refusal) {
+		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID}, func(*form.FormInput) error { return refusal }, time.Now()); !errors.Is(err, refusal) {
 			t.Errorf("refused: %v", err)
 		}
-		same, err := s.UpdateForm(ctx, owner, f.ID, f.Revision, func(*form.FormInput) error { return nil }, time.Now())
+		same, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID, Revision: f.Revision}, func(*form.FormInput) error { return nil }, time.Now())
 		if err != nil || same.Revision != f.Revision || !same.UpdatedAt.Equal(f.UpdatedAt) {
 			t.Errorf("changed nothing: %+v, %v", same, err)
 		}
@@ -68,7 +68,7 @@ func TestChangeRefused(t *testing.T) {
 		if moved.Revision != f.Revision+1 {
 			t.Errorf("revision %d became %d", f.Revision, moved.Revision)
 		}
-		_, err = s.UpdateForm(ctx, owner, f.ID, f.Revision, func(*form.FormInput) error {
+		_, err = s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID, Revision: f.Revision}, func(*form.FormInput) error {
 			t.Error("a change of an old revision was computed")
 			return nil
 		}, time.Now())
@@ -85,7 +85,7 @@ func TestChangeOutsideTheTransaction(t *testing.T) {
 		owner := person(t, s, "ada@example.com").ID
 		f := opened(t, s, owner, small)
 		runs := 0
-		changed, err := s.UpdateForm(ctx, owner, f.ID, 0, func(p *form.FormInput) error {
+		changed, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID}, func(p *form.FormInput) error {
 			if runs++; runs == 1 {
 				// With a writer held by this change, this would wait for ever.
 				rename(t, s, owner, f.ID, "Theirs")
@@ -96,7 +96,7 @@ func TestChangeOutsideTheTransaction(t *testing.T) {
 		if err != nil || runs != 2 || changed.Title != "Theirs and ours" {
 			t.Errorf("after %d runs the title is %q, %v", runs, changed.Title, err)
 		}
-		_, err = s.UpdateForm(ctx, owner, f.ID, 0, func(p *form.FormInput) error {
+		_, err = s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID}, func(p *form.FormInput) error {
 			p.Title = strings.Repeat("x", 10) + rename(t, s, owner, f.ID, time.Now().String()).Title
 			return nil
 		}, time.Now())

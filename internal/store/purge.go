@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
+	"formulary/internal/db"
 	"formulary/internal/fault"
 )
 
-// ownedSQL removes what a deleted account owned and what is small. The rest is removed by
-// purgeSQL, some rows at a time. Access tokens stay until they are swept, so that their
-// bearers learn that the user is gone (401006); those that were revoked before stay
-// unknown (401001).
+// ownedSQL deletes the small tables of a deleted account. The rest is deleted by purgeSQL in
+// batches. Access tokens stay until the cleanup, so that clients learn that the user is
+// deleted (401006); those that were revoked before stay unknown (401001).
 var ownedSQL = []string{
 	// First, since storing a response and publishing hold the form's row: what follows
 	// finds everything that they leave.
@@ -31,8 +31,7 @@ var ownedSQL = []string{
 	dropIDAddressesSQL,
 }
 
-// purgeSQL removes at most $2 rows of one table at a time, so that no other writer waits
-// for long.
+// purgeSQL deletes at most $2 rows of a table, so that no other writer waits long.
 var purgeSQL = []string{
 	`DELETE FROM response WHERE account_id = $1 AND (form_id, id) IN (SELECT form_id, id FROM response WHERE account_id = $1 LIMIT $2)`,
 	`DELETE FROM idempotency WHERE account_id = $1 AND (app_id, key) IN (SELECT app_id, key FROM idempotency WHERE account_id = $1 LIMIT $2)`,
@@ -55,9 +54,10 @@ const (
 )
 
 // DeleteUser removes an account and everything that it owns. With complete, the data is
-// gone from the files of SQLite too; otherwise the account is gone, and Sweep removes what
-// is left of its data.
+// gone from the files of SQLite too; otherwise the account is gone, and Cleanup deletes the
+// rest of its data.
 func (s *Store) DeleteUser(ctx context.Context, owner string, now time.Time) (complete bool, err error) {
+	defer wrap(&err, "delete user")
 	if err := s.deleteAccount(ctx, owner, now); err != nil {
 		return false, err
 	}
@@ -69,12 +69,12 @@ func (s *Store) DeleteUser(ctx context.Context, owner string, now time.Time) (co
 	return true, nil
 }
 
-// deleteAccount removes the account and notes that its data has to follow.
+// deleteAccount deletes the account and stores that its data must be deleted.
 func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) error {
 	var apps []string
-	err := s.write(ctx, owner, func(t tx) error {
+	err := s.write(ctx, owner, func(t db.Tx) error {
 		apps = nil
-		if err := t.Query(appIDsSQL, func(r row) error {
+		if err := t.Query(appIDsSQL, func(r db.Row) error {
 			var id string
 			err := r.Scan(&id)
 			apps = append(apps, id)
@@ -101,7 +101,7 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 	return err
 }
 
-// erase removes what a deleted account has left.
+// erase deletes the data of a deleted account.
 func (s *Store) erase(ctx context.Context, owner string) error {
 	for _, sql := range purgeSQL {
 		if err := s.eraseRows(ctx, sql, owner); err != nil {
@@ -111,7 +111,7 @@ func (s *Store) erase(ctx context.Context, owner string) error {
 	if err := s.db.Scrub(ctx); err != nil {
 		return err
 	}
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(endErasureSQL, owner)
 		return err
 	})
@@ -120,7 +120,7 @@ func (s *Store) erase(ctx context.Context, owner string) error {
 // finishErasures completes deletions that were interrupted.
 func (s *Store) finishErasures(ctx context.Context) error {
 	var owners []string
-	err := s.db.Query(ctx, erasuresSQL, func(r row) error {
+	err := s.db.Query(ctx, erasuresSQL, func(r db.Row) error {
 		var owner string
 		err := r.Scan(&owner)
 		owners = append(owners, owner)
@@ -130,7 +130,7 @@ func (s *Store) finishErasures(ctx context.Context) error {
 		return err
 	}
 	for _, owner := range owners {
-		// A database that is busy is tried again at the next sweep.
+		// If the database is busy, the next cleanup tries again.
 		if err := s.erase(ctx, owner); err != nil && fault.Wrap(err).Code != fault.DatabaseUnreachable {
 			return err
 		}
@@ -147,7 +147,7 @@ const eraseBatch = 100
 func (s *Store) eraseRows(ctx context.Context, sql, owner string) error {
 	for {
 		var n int64
-		err := s.db.Write(ctx, func(t tx) (err error) {
+		err := s.db.Write(ctx, func(t db.Tx) (err error) {
 			if err := checkAffected(t.Exec(holdErasureSQL, owner)); err != nil {
 				return err
 			}
@@ -164,7 +164,7 @@ func (s *Store) eraseRows(ctx context.Context, sql, owner string) error {
 func (s *Store) repeat(ctx context.Context, sql string, first any) error {
 	for {
 		var n int64
-		err := s.db.Write(ctx, func(t tx) (err error) {
+		err := s.db.Write(ctx, func(t db.Tx) (err error) {
 			n, err = t.Exec(sql, first, cleanupBatch)
 			return err
 		})

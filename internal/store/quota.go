@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"formulary/internal/db"
 	"formulary/internal/fault"
 )
 
@@ -21,8 +22,7 @@ type Usage struct {
 	Bytes int64
 }
 
-// responseOverhead is what a response takes beside its answers and metadata: its key,
-// its version and its time.
+// responseOverhead is the size of a response's key, version and time.
 const responseOverhead = 100
 
 // responseBytes is what a response counts for. It goes by the values, not by their JSON,
@@ -67,11 +67,12 @@ func (s *Store) SetQuotas(q Quotas) { s.quotas.Quotas = q }
 func (s *Store) Quotas() Quotas { return s.quotas.Quotas }
 
 // Usage is what an account has stored. It reads a row for each of its forms.
-func (s *Store) Usage(ctx context.Context, owner string) (Usage, error) {
+func (s *Store) Usage(ctx context.Context, owner string) (_ Usage, err error) {
+	defer wrap(&err, "read usage")
 	var u Usage
 	var forms, trash, trashed int64
 	var found bool
-	err := s.db.QueryBatch(ctx,
+	err = s.db.QueryBatch(ctx,
 		scanInto(&found, formsStoredSQL, []any{owner}, &forms),
 		scanInto(&found, trashStoredSQL, []any{owner}, &trash),
 		scanInto(&found, countFormsSQL, []any{owner, "", ""}, &u.Forms),
@@ -81,9 +82,8 @@ func (s *Store) Usage(ctx context.Context, owner string) (Usage, error) {
 	return u, err
 }
 
-// quotas enforces Quotas. How much an account has stored is read now and then and added to
-// in between, so an account can exceed its limit by what arrives within usageFresh on
-// several nodes.
+// quotas enforces Quotas. An account's usage is read every usageFresh and estimated in
+// between, so an account can exceed its limit by what other nodes store in that time.
 type quotas struct {
 	Quotas
 	mu    sync.Mutex
@@ -125,7 +125,7 @@ func (s *Store) reserve(ctx context.Context, owner string, n int64) error {
 	return q.take(u, n)
 }
 
-// of is what is known of an owner; nothing yet is a reading of long ago.
+// of returns the known usage of an owner; without one, a reading that is out of date.
 func (q *quotas) of(owner string) *knownUsage {
 	u := q.known[owner]
 	if u == nil {
@@ -147,7 +147,7 @@ func (q *quotas) take(u *knownUsage, n int64) error {
 }
 
 // allowForm checks, in the transaction that adds it, that an account may have one more form.
-func (q *quotas) allowForm(t tx, owner string) error {
+func (q *quotas) allowForm(t db.Tx, owner string) error {
 	if q.Forms == 0 {
 		return nil
 	}

@@ -1,10 +1,6 @@
 package store_test
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +45,7 @@ func TestUsage(t *testing.T) {
 		if with < empty+10_000 || with > empty+11_000 {
 			t.Errorf("a response of 10,000 bytes takes %d", with-empty)
 		}
-		if _, err := s.UpdateResponse(ctx, owner, f.ID, r.ID, func(*form.Definition, map[string]any) (map[string]any, error) {
+		if _, err := s.UpdateResponse(ctx, owner, store.ResponseKey{FormID: f.ID, ID: r.ID}, func(*form.Definition, map[string]any) (map[string]any, error) {
 			return map[string]any{"text": "short"}, nil
 		}, time.Now()); err != nil {
 			t.Fatal(err)
@@ -107,28 +103,28 @@ func TestQuotas(t *testing.T) {
 			}
 		}
 		rename(t, s, owner, f.ID, "Second")
-		if _, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, time.Now()); err != nil {
+		if _, err := s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		rename(t, s, owner, f.ID, "Third")
-		_, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, time.Now())
+		_, err := s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, time.Now())
 		refused("a third version", err)
 
 		for range 2 {
-			if _, err := s.CreateForm(ctx, owner, form.Header{Title: "More", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err != nil {
+			if _, err := s.CreateForm(ctx, owner, form.Header{Title: "More", Language: "en"}, nil, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, err = s.CreateForm(ctx, owner, form.Header{Title: "Too many", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
+		_, err = s.CreateForm(ctx, owner, form.Header{Title: "Too many", Language: "en"}, nil, time.Now())
 		refused("a fourth form", err)
-		list, _, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, 1, 0)
+		list, _, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := s.DeleteForm(ctx, owner, list[0].ID, 0, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		_, err = s.CreateForm(ctx, owner, form.Header{Title: "Too many", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
+		_, err = s.CreateForm(ctx, owner, form.Header{Title: "Too many", Language: "en"}, nil, time.Now())
 		refused("a form in place of a recently deleted one", err)
 
 		for n := 0; ; n++ {
@@ -158,164 +154,6 @@ func TestQuotas(t *testing.T) {
 	})
 }
 
-// A custom link belongs to a published form. Given up, it is kept from other accounts for
-// 30 days.
-func TestSlugsAreHeld(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner, other := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
-		slug := func(owner string, f form.Form, slug string, now time.Time) error {
-			_, err := s.UpdateForm(ctx, owner, f.ID, 0, func(p *form.FormInput) error { p.Slug = slug; return nil }, now)
-			return err
-		}
-		draft := func(owner string) form.Form {
-			t.Helper()
-			var d form.Definition
-			d.Fields = append(d.Fields, &form.Field{Kind: "short_text", Label: "Name"})
-			if err := d.Normalize(); err != nil {
-				t.Fatal(err)
-			}
-			f, err := s.CreateForm(ctx, owner, form.Header{Title: "Party", Language: "en"}, &d, store.IdempotencyKey{}, time.Now())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return f
-		}
-		publish := func(owner string, f form.Form, now time.Time) error {
-			_, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, now)
-			return err
-		}
-		now := time.Now()
-		squatter, mine := draft(other), draft(owner)
-		if err := slug(other, squatter, "summer-party", now); err != nil {
-			t.Fatal(err)
-		}
-		if err := slug(owner, mine, "summer-party", now); err != nil {
-			t.Errorf("a draft keeps a link from others: %v", err)
-		}
-		if err := publish(owner, mine, now); err != nil {
-			t.Fatal(err)
-		}
-		if p, err := s.PublicForm(ctx, "summer-party"); err != nil || p.ID != mine.ID {
-			t.Errorf("the link leads to %+v, %v", p, err)
-		}
-		if err := publish(other, squatter, now); fault.Wrap(err).Code != fault.Invalid {
-			t.Errorf("publishing with a taken link: %v", err)
-		}
-		if err := s.DeleteForm(ctx, owner, mine.ID, 0, now); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.PublicForm(ctx, "summer-party"); fault.Wrap(err).Code != fault.NotFoundInAccount {
-			t.Errorf("the link of a deleted form: %v", err)
-		}
-		if err := publish(other, squatter, now.Add(29*24*time.Hour)); fault.Wrap(err).Code != fault.Invalid {
-			t.Errorf("after 29 days: %v", err)
-		}
-		again := draft(owner)
-		if err := slug(owner, again, "summer-party", now); err != nil {
-			t.Errorf("its own account: %v", err)
-		}
-		if err := publish(owner, again, now); err != nil {
-			t.Errorf("its own account: %v", err)
-		}
-		if _, err := s.DeleteUser(ctx, owner, now); err != nil {
-			t.Fatal(err)
-		}
-		if err := publish(other, squatter, now.Add(time.Hour)); fault.Wrap(err).Code != fault.Invalid {
-			t.Errorf("an hour after the account was deleted: %v", err)
-		}
-		if err := publish(other, squatter, now.Add(31*24*time.Hour)); err != nil {
-			t.Errorf("after 31 days: %v", err)
-		}
-	})
-}
-
-// Once an account is deleted, none of its answers is left in the database's files. On
-// PostgreSQL that is so once it has vacuumed, so only the rows are looked for.
-func TestDeletedAccountsLeaveNothing(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f := opened(t, s, owner, textForm)
-		for n := range 600 { // more than one batch
-			if _, err := addText(t, s, f, fmt.Sprintf("confidential-%d %s", n, strings.Repeat("padding ", 50))); err != nil {
-				t.Fatal(err)
-			}
-		}
-		list, _, err := s.Responses(ctx, owner, f.ID, store.ResponseFilter{}, 3, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.DeleteResponsesWithUndo(ctx, owner, f.ID, []string{list[0].ID}, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Summary(ctx, owner, f.ID); err != nil {
-			t.Fatal(err)
-		}
-		if place.Engine == "sqlite" && fragments(t, place) == 0 {
-			t.Fatal("the answers are not in the files as text: this test shows nothing")
-		}
-		complete, err := s.DeleteUser(ctx, owner, time.Now())
-		if err != nil || !complete {
-			t.Fatal(complete, err)
-		}
-		if n := fragments(t, place); n != 0 {
-			t.Errorf("%d fragments of answers are left in the files", n)
-		}
-		for _, table := range []string{"response", "trash", "form_version", "form_draft", "form_summary", "account_purge"} {
-			rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM `+table)
-			if err != nil || rows[0][0] != "0" {
-				t.Errorf("%s rows of %s are left, %v", rows[0][0], table, err)
-			}
-		}
-	})
-}
-
-// A deletion that was interrupted is completed by the next sweep.
-func TestInterruptedDeletion(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f := opened(t, s, owner, textForm)
-		for range 5 {
-			if _, err := addText(t, s, f, "text"); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := s.DeleteAccountOnly(ctx, owner, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.User(ctx, owner); fault.Wrap(err).Code != fault.NotFoundInAccount {
-			t.Errorf("the account: %v", err)
-		}
-		if err := s.Cleanup(ctx, time.Now(), time.Hour); err != nil {
-			t.Fatal(err)
-		}
-		rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM response`)
-		if err != nil || rows[0][0] != "0" {
-			t.Errorf("%v responses are left, %v", rows, err)
-		}
-	})
-}
-
-// fragments counts traces of the answers of TestDeletedAccountsLeaveNothing.
-func fragments(t *testing.T, place storetest.Place) int {
-	t.Helper()
-	if place.Engine != "sqlite" {
-		return 0
-	}
-	files, err := filepath.Glob(filepath.Join(place.Data, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, name := range files {
-		content, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n += bytes.Count(content, []byte("confidential-"))
-	}
-	return n
-}
-
 // At the storage limit, what adds nothing still works: a repeated key, and publishing what
 // is published already.
 func TestFullAccountRepeats(t *testing.T) {
@@ -336,7 +174,8 @@ func TestFullAccountRepeats(t *testing.T) {
 		if err := d.Normalize(); err != nil {
 			t.Fatal(err)
 		}
-		made, err := s.CreateForm(ctx, owner, form.Header{Title: "Once", Language: "en"}, &d, created, time.Now())
+		input := form.FormInput{Header: form.Header{Title: "Once", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: &d}
+		made, err := s.CreateFormFrom(ctx, owner, input, created, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,45 +183,17 @@ func TestFullAccountRepeats(t *testing.T) {
 		if again, err := submit(); err != nil || again.ID != first.ID {
 			t.Errorf("a repeated submission: %+v, %v", again, err)
 		}
-		if again, err := s.CreateForm(ctx, owner, form.Header{Title: "Once", Language: "en"}, &d, created, time.Now()); err != nil || again.ID != made.ID {
+		if again, err := s.CreateFormFrom(ctx, owner, input, created, time.Now()); err != nil || again.ID != made.ID {
 			t.Errorf("a repeated creation: %+v, %v", again, err)
 		}
 		if _, err := s.CloseForm(ctx, owner, f.ID, 0, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if again, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, time.Now()); err != nil || again.Status != form.Open {
+		if again, err := s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, time.Now()); err != nil || again.Status != form.Open {
 			t.Errorf("publishing the same: %+v, %v", again, err)
 		}
 		if _, err := addText(t, s, f, "more"); fault.Wrap(err).Code != fault.QuotaReached {
 			t.Errorf("something new: %v", err)
-		}
-	})
-}
-
-// A draft has no custom link, also not after it was deleted and restored; its page is found
-// by the form's id.
-func TestDraftsClaimNothing(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f, err := s.CreateForm(ctx, owner, form.Header{Title: "Party", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, slug := range []string{"first-link", "second-link"} {
-			changed, err := s.UpdateForm(ctx, owner, f.ID, 0, func(p *form.FormInput) error { p.Slug = slug; return nil }, time.Now())
-			if err != nil || changed.Address() != f.ID {
-				t.Errorf("the address of a draft is %s, %v", changed.Address(), err)
-			}
-			if err := s.DeleteForm(ctx, owner, f.ID, 0, time.Now()); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := s.RestoreForm(ctx, owner, f.ID, time.Now()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		rows, err := s.Rows(ctx, 1, `SELECT address FROM form_address WHERE address <> form_id`)
-		if err != nil || len(rows) != 0 {
-			t.Errorf("a draft has claimed %v, %v", rows, err)
 		}
 	})
 }

@@ -1,5 +1,7 @@
 package store
 
+import "formulary/internal/db"
+
 // A list is read by page number, and page 500 must not cost 500 times page 1.
 // So the members of a list have serial numbers, given in turn and never again.
 // Where none is missing, the member at any offset is found by subtraction. What
@@ -20,8 +22,8 @@ const (
 		WHERE account_id = $1 AND list = $2 AND level = $3 AND block >= $4 AND block <= $5`
 )
 
-// rankMiss counts a serial that has no member, or none any more.
-func rankMiss(t tx, owner, list string, serial int64) error {
+// rankMiss counts a serial without a member.
+func rankMiss(t db.Tx, owner, list string, serial int64) error {
 	for level := int64(1); level <= rankLevels; level++ {
 		if _, err := t.Exec(missSQL, owner, list, level, serial>>(rankBits*level)); err != nil {
 			return err
@@ -32,8 +34,8 @@ func rankMiss(t tx, owner, list string, serial int64) error {
 
 const foundSQL = `UPDATE list_block SET missing = missing - 1 WHERE account_id = $1 AND list = $2 AND level = $3 AND block = $4`
 
-// rankFound takes back that a serial has no member.
-func rankFound(t tx, owner, list string, serial int64) error {
+// rankFound undoes rankMiss.
+func rankFound(t db.Tx, owner, list string, serial int64) error {
 	for level := int64(1); level <= rankLevels; level++ {
 		if _, err := t.Exec(foundSQL, owner, list, level, serial>>(rankBits*level)); err != nil {
 			return err
@@ -45,12 +47,12 @@ func rankFound(t tx, owner, list string, serial int64) error {
 // rankSeek finds where the member at the offset is, counted from the newest,
 // whose serial is at most top: skip that many members, fewer than rankBlock,
 // going down from serial. found is false past the end of the list.
-func rankSeek(t tx, owner, list string, top, offset int64) (serial, skip int64, found bool, err error) {
+func rankSeek(t db.Tx, owner, list string, top, offset int64) (serial, skip int64, found bool, err error) {
 	low, high := int64(1), top
 	for level := int64(rankLevels); level >= 1; level-- {
 		shift := rankBits * level
 		missing := map[int64]int64{}
-		if err := t.Query(missingSQL, func(r row) error {
+		if err := t.Query(missingSQL, func(r db.Row) error {
 			var block, n int64
 			err := r.Scan(&block, &n)
 			missing[block] = n

@@ -5,10 +5,11 @@ import (
 	"sync"
 	"time"
 
-	"formulary/internal/account"
+	"formulary/internal/db"
+	"formulary/internal/id"
 )
 
-// RequestLogEntry is something that an application asked of the API.
+// RequestLogEntry is an API request of an application.
 type RequestLogEntry struct {
 	Method    string
 	Path      string
@@ -32,9 +33,8 @@ const (
 	deleteRequestsSQL = `DELETE FROM app_call WHERE account_id = $1 AND app_id = $2 AND id <= $3`
 )
 
-// requestLog gathers what applications ask, and now and then writes the last of it
-// down: nobody waits for that, and a busy application writes no more than a quiet
-// one.
+// requestLog keeps the last requests of applications in memory and writes them in the
+// background, at most as many for a busy application as for an idle one.
 type requestLog struct {
 	mu     sync.Mutex
 	recent map[[2]string]*ring // by owner and id of the application
@@ -42,13 +42,13 @@ type requestLog struct {
 	closed bool
 }
 
-// ring keeps the last calls of one application.
+// ring keeps the last requests of one application.
 type ring struct {
 	list [maxLoggedRequests]RequestLogEntry
 	n    int
 }
 
-// LogRequest remembers a call of an application.
+// LogRequest adds a request of an application. It does not wait for the database.
 func (s *Store) LogRequest(owner, app string, c RequestLogEntry) {
 	l := &s.calls
 	l.mu.Lock()
@@ -75,20 +75,20 @@ func (s *Store) LogRequest(owner, app string, c RequestLogEntry) {
 	}
 }
 
-// writeRequestLog writes down what has gathered. What cannot be written is no loss
-// that anybody must hear of.
+// writeRequestLog stores the requests in memory. Errors are ignored: the log is best
+// effort.
 func (s *Store) writeRequestLog() {
 	s.calls.mu.Lock()
 	recent := s.calls.recent
 	s.calls.recent, s.calls.timer = nil, nil
 	s.calls.mu.Unlock()
 	for of, r := range recent {
-		s.db.Write(context.Background(), func(t tx) error {
+		s.db.Write(context.Background(), func(t db.Tx) error {
 			rows := make([][]any, 0, maxLoggedRequests)
 			last := ""
 			for i := max(0, r.n-maxLoggedRequests); i < r.n; i++ {
 				c := r.list[i%maxLoggedRequests]
-				last, _ = account.NextID("cal_", c.At, last)
+				last, _ = id.Next(id.Request, c.At, last)
 				rows = append(rows, []any{last, c.Method, c.Path, c.Status, int64(c.Took), c.RequestID, toMillis(c.At)})
 			}
 			if err := t.ExecEach(insertRequestSQL, []any{of[0], of[1]}, rows); err != nil {
@@ -104,7 +104,7 @@ func (s *Store) writeRequestLog() {
 	}
 }
 
-// closeRequestLog writes down what is left.
+// closeRequestLog stores what is left.
 func (s *Store) closeRequestLog() {
 	s.calls.mu.Lock()
 	s.calls.closed = true
@@ -115,11 +115,12 @@ func (s *Store) closeRequestLog() {
 	s.writeRequestLog()
 }
 
-// RecentRequests are the last calls of an application of the owner, the newest first.
-func (s *Store) RecentRequests(ctx context.Context, owner, app string) ([]RequestLogEntry, error) {
+// RecentRequests lists the last requests of an application of the owner, the newest first.
+func (s *Store) RecentRequests(ctx context.Context, owner, app string) (_ []RequestLogEntry, err error) {
+	defer wrap(&err, "read recent requests")
 	s.writeRequestLog() // so that what was just asked is there
 	var list []RequestLogEntry
-	err := s.db.Query(ctx, requestsSQL, func(r row) error {
+	err = s.db.Query(ctx, requestsSQL, func(r db.Row) error {
 		var c RequestLogEntry
 		var took, called int64
 		err := r.Scan(&c.Method, &c.Path, &c.Status, &took, &c.RequestID, &called)

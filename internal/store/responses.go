@@ -6,9 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 )
 
 const (
@@ -26,11 +27,10 @@ const (
 		stored_bytes = CASE WHEN stored_bytes > $4 THEN stored_bytes - $4 ELSE 0 END WHERE account_id = $1 AND id = $2`
 )
 
-// Within a form, ids rise with the serials, and the table is in the order of ids.
-// Every 64th response is found by its serial too, and from there it is a few steps
-// to any other.
+// Within a form, ids grow with serials, and the table is ordered by id. An index on every
+// 64th serial leads close to any other.
 const (
-	cursorGenerationSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial > $3 AND serial % 64 = 0
+	idAboveSerialSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial > $3 AND serial % 64 = 0
 		ORDER BY serial LIMIT 1`
 	afterSerialSQL = `id > COALESCE((SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial <= $3 AND serial % 64 = 0
 		ORDER BY serial DESC LIMIT 1), '') AND serial > $3`
@@ -39,15 +39,15 @@ const (
 // lastID is greater than every id.
 const lastID = "~"
 
-// cursorGeneration is an id that no response up to the serial has reached, and few after
-// it are below.
-func cursorGeneration(q querier, owner, formID string, serial int64) (string, error) {
+// idAboveSerial returns an id greater than those of all responses up to a serial, and of
+// few others.
+func idAboveSerial(q querier, owner, formID string, serial int64) (string, error) {
 	id := lastID
-	err := queryOne(q, cursorGenerationSQL, []any{owner, formID, serial}, &id)
+	err := queryOne(q, idAboveSerialSQL, []any{owner, formID, serial}, &id)
 	return id, replaceNotFound(err, nil)
 }
 
-func scanResponse(r row, formID string) (form.Response, error) {
+func scanResponse(r db.Row, formID string) (form.Response, error) {
 	out := form.Response{FormID: formID}
 	var submitted int64
 	err := r.Scan(&out.ID, &out.Version, &out.Serial, &submitted, &out.JSON, &out.Metadata)
@@ -56,7 +56,6 @@ func scanResponse(r row, formID string) (form.Response, error) {
 }
 
 // collectResponses runs a query for responses.
-// collectResponses reads a page of responses.
 func collectResponses(q querier, formID, sql string, args ...any) ([]form.Response, error) {
 	var list []form.Response
 	err := q(sql, gatherPage(&list, formID), args...)
@@ -70,10 +69,10 @@ const maxPageBytes = 8 << 20
 // ErrPageTooLarge says that a page would have more.
 var ErrPageTooLarge = errors.New("the responses on one page are too large")
 
-// gatherPage is gatherInto for a page.
-func gatherPage(list *[]form.Response, formID string) func(row) error {
+// gatherPage is gatherInto with the bound of a page.
+func gatherPage(list *[]form.Response, formID string) func(db.Row) error {
 	gather, bytes := gatherInto(list, formID), 0
-	return func(r row) error {
+	return func(r db.Row) error {
 		if err := gather(r); err != nil {
 			return err
 		}
@@ -84,8 +83,8 @@ func gatherPage(list *[]form.Response, formID string) func(row) error {
 	}
 }
 
-func gatherInto(list *[]form.Response, formID string) func(row) error {
-	return func(r row) error {
+func gatherInto(list *[]form.Response, formID string) func(db.Row) error {
+	return func(r db.Row) error {
 		out, err := scanResponse(r, formID)
 		*list = append(*list, out)
 		return err
@@ -93,117 +92,127 @@ func gatherInto(list *[]form.Response, formID string) func(row) error {
 }
 
 // Response returns one response to a form of the owner.
-func (s *Store) Response(ctx context.Context, owner, formID, id string) (form.Response, error) {
-	return readResponse(s.query(attributed(ctx, owner)), owner, formID, id)
+func (s *Store) Response(ctx context.Context, owner, formID, responseID string) (_ form.Response, err error) {
+	defer wrap(&err, "read response")
+	return readResponse(s.query(attributed(ctx, owner)), owner, formID, responseID)
 }
 
-func readResponse(q querier, owner, formID, id string) (form.Response, error) {
-	if !areIDs(formID, id) {
+func readResponse(q querier, owner, formID, responseID string) (form.Response, error) {
+	if !areIDs(formID, responseID) {
 		return form.Response{}, fault.NotFound
 	}
-	list, err := collectResponses(q, formID, responseSQL, owner, formID, id)
+	list, err := collectResponses(q, formID, responseSQL, owner, formID, responseID)
 	if err != nil || len(list) == 0 {
-		return form.Response{}, nullIfEmpty(err, len(list) == 0, fault.NotFound)
+		return form.Response{}, errorWhen(err, len(list) == 0, fault.NotFound)
 	}
 	return list[0], nil
 }
 
-func areIDs(formID, id string) bool {
-	_, okForm := account.ParseID(account.FormPrefix, formID)
-	_, ok := account.ParseID(account.ResponsePrefix, id)
+func areIDs(formID, responseID string) bool {
+	_, okForm := id.Parse(id.Form, formID)
+	_, ok := id.Parse(id.Response, responseID)
 	return ok && okForm
 }
 
-// responseIDs leaves out what cannot be the id of a response: nothing has it, and
-// PostgreSQL takes no text that is not valid.
+// responseIDs removes what cannot be the id of a response. PostgreSQL would fail on text
+// that is not valid.
 func responseIDs(formID string, ids []string) ([]string, error) {
-	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return nil, fault.NotFound
 	}
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !areIDs(formID, id) }), nil
+	return slices.DeleteFunc(slices.Clone(ids), func(responseID string) bool { return !areIDs(formID, responseID) }), nil
 }
 
-// ResponsesAfter returns responses in the order in which they were stored, those
-// after an id; empty: from the first on. It costs the same at any depth.
-func (s *Store) ResponsesAfter(ctx context.Context, owner, formID, id string, limit int64) ([]form.Response, error) {
-	return collectResponses(s.query(ctx), formID, responsesSQL, owner, formID, id, limit)
+// ResponsesAfter returns the responses after an id in the order of storing; empty: from the
+// first on. It costs the same at any depth.
+func (s *Store) ResponsesAfter(ctx context.Context, owner, formID, responseID string, limit int64) (_ []form.Response, err error) {
+	defer wrap(&err, "read responses")
+	return collectResponses(s.query(ctx), formID, responsesSQL, owner, formID, responseID, limit)
 }
 
-// ResponseAt is the id of the last response up to a serial; empty: there is none.
-func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int64) (id string, err error) {
-	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
+// ResponseAt returns the id of the last response up to a serial; empty: there is none.
+func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int64) (responseID string, err error) {
+	defer wrap(&err, "find response by serial")
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return "", fault.NotFound
 	}
-	err = s.db.Read(ctx, func(t tx) error {
-		id = ""
-		list, err := clampSerial(t.Query, owner, formID, serial, 1, 0)
+	err = s.db.Read(ctx, func(t db.Tx) error {
+		responseID = ""
+		list, err := responsesDownFrom(t.Query, owner, formID, serial, Page{Limit: 1})
 		for _, r := range list {
-			id = r.ID
+			responseID = r.ID
 		}
 		return err
 	})
-	return id, err
+	return responseID, err
 }
 
-// clampSerial reads responses down from a serial.
-func clampSerial(q querier, owner, formID string, serial, limit, skip int64) ([]form.Response, error) {
-	below, err := cursorGeneration(q, owner, formID, serial)
+// responsesDownFrom reads responses from a serial down.
+func responsesDownFrom(q querier, owner, formID string, serial int64, page Page) ([]form.Response, error) {
+	below, err := idAboveSerial(q, owner, formID, serial)
 	if err != nil {
 		return nil, err
 	}
-	return collectResponses(q, formID, newestResponsesSQL, owner, formID, below, serial, limit, skip)
+	return collectResponses(q, formID, newestResponsesSQL, owner, formID, below, serial, page.Limit, page.Offset)
 }
 
-// feedBytes bounds one page of the feed: with large responses it has fewer than were
-// asked for.
+// feedBytes bounds one page of the feed: with large responses it has fewer than its limit.
 const feedBytes = 4 << 20
 
-// Feed is ResponsesAfter for a form that must be there, of what the filter chooses. more
-// says whether there are others after these.
-func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, after string, limit int64) (list []form.Response, more bool, err error) {
-	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
+// FeedPage is a part of the feed.
+type FeedPage struct {
+	After string // id of the last response of the page before; empty: from the first on
+	Limit int64
+}
+
+// Feed is ResponsesAfter with a filter, and an error for a form that does not exist. more
+// says whether others follow.
+func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, page FeedPage) (list []form.Response, more bool, err error) {
+	defer wrap(&err, "read feed")
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return nil, false, fault.NotFound
 	}
 	var total, top int64
 	var found bool
-	// One more than asked for tells whether there is more.
-	sql, args := responsesSQL, []any{owner, formID, after, limit + 1}
+	// One more than the limit shows whether others follow.
+	sql, args := responsesSQL, []any{owner, formID, page.After, page.Limit + 1}
 	if !filter.empty() {
-		sql, args = filter.after(owner, formID, s.db, after, limit+1)
+		sql, args = filter.after(owner, formID, s.db, page.After, page.Limit+1)
 	}
 	bytes := 0
 	err = s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
-		statement{sql, args, func(r row) error {
-			if int64(len(list)) == limit || bytes >= feedBytes {
+		db.Statement{SQL: sql, Args: args, Scan: func(r db.Row) error {
+			if int64(len(list)) == page.Limit || bytes >= feedBytes {
 				more = true
-				return errStopIteration
+				return db.ErrStop
 			}
 			response, err := scanResponse(r, formID)
 			list, bytes = append(list, response), bytes+len(response.JSON)
 			return err
 		}})
-	return list, more, nullIfEmpty(err, !found, fault.NotFound)
+	return list, more, errorWhen(err, !found, fault.NotFound)
 }
 
 // Responses returns a page of a form's responses, the newest first, and how many
 // there are in all. Without a filter every page costs about the same. With
 // ErrPageTooLarge come the first ones of the page.
-func (s *Store) Responses(ctx context.Context, owner, formID string, filter ResponseFilter, limit, offset int64) ([]form.Response, int64, error) {
+func (s *Store) Responses(ctx context.Context, owner, formID string, filter ResponseFilter, page Page) (_ []form.Response, _ int64, err error) {
+	defer wrap(&err, "list responses")
 	var list []form.Response
 	var total int64
-	if _, ok := account.ParseID(account.FormPrefix, formID); !ok {
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return nil, 0, fault.NotFound
 	}
 	byTime := filter.empty() && filter.By.Key == ""
-	if byTime && !filter.Oldest && offset < rankBlock {
-		// So near the top there is nothing to look up first.
+	if byTime && !filter.Oldest && page.Offset < rankBlock {
+		// Such a small offset needs no rank lookup.
 		var top int64
 		var found bool
 		err := s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
-			statement{newestResponsesSQL, []any{owner, formID, lastID, int64(math.MaxInt64), limit, offset}, gatherPage(&list, formID)})
-		return list, total, nullIfEmpty(err, !found, fault.NotFound)
+			db.Statement{SQL: newestResponsesSQL, Args: []any{owner, formID, lastID, int64(math.MaxInt64), page.Limit, page.Offset}, Scan: gatherPage(&list, formID)})
+		return list, total, errorWhen(err, !found, fault.NotFound)
 	}
-	err := s.db.Read(ctx, func(t tx) error {
+	err = s.db.Read(ctx, func(t db.Tx) error {
 		list = nil
 		var top int64
 		if err := queryOne(t.Query, countResponsesSQL, []any{owner, formID}, &total, &top); err != nil {
@@ -214,23 +223,23 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 		}
 		if !byTime {
 			var err error
-			list, total, err = s.filtered(t, owner, formID, filter, limit, offset)
+			list, total, err = s.filtered(t, owner, formID, filter, page)
 			return err
 		}
-		if offset >= total {
+		if page.Offset >= total {
 			return nil
 		}
 		if filter.Oldest {
-			// The same page counted from the other end, the other way round.
-			limit = min(limit, total-offset)
-			offset = total - offset - limit
+			// The same page counted from the other end, and reversed.
+			page.Limit = min(page.Limit, total-page.Offset)
+			page.Offset = total - page.Offset - page.Limit
 			defer func() { slices.Reverse(list) }()
 		}
-		serial, skip, found, err := rankSeek(t, owner, formID, top, offset)
+		serial, skip, found, err := rankSeek(t, owner, formID, top, page.Offset)
 		if err != nil || !found {
 			return err
 		}
-		list, err = clampSerial(t.Query, owner, formID, serial, limit, skip)
+		list, err = responsesDownFrom(t.Query, owner, formID, serial, Page{Limit: page.Limit, Offset: skip})
 		return err
 	})
 	return list, total, err
@@ -241,9 +250,9 @@ const (
 	olderSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND id < $3 ORDER BY id DESC LIMIT 1`
 )
 
-// Neighbors returns the ids of the responses that came just after and just before;
-// empty where there is none.
+// Neighbors returns the ids of the next and the previous response; empty if there is none.
 func (s *Store) Neighbors(ctx context.Context, owner string, r form.Response) (newer, older string, err error) {
+	defer wrap(&err, "find neighbors of response")
 	at := []any{owner, r.FormID, r.ID}
 	if err := replaceNotFound(queryOne(s.query(ctx), newerSQL, at, &newer), nil); err != nil {
 		return "", "", err
@@ -252,20 +261,22 @@ func (s *Store) Neighbors(ctx context.Context, owner string, r form.Response) (n
 }
 
 // DeleteResponse removes one response.
-func (s *Store) DeleteResponse(ctx context.Context, owner, formID, id string) error {
-	if !areIDs(formID, id) {
+func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID string) (err error) {
+	defer wrap(&err, "delete response")
+	if !areIDs(formID, responseID) {
 		return fault.NotFound
 	}
-	n, err := s.deleteResponses(ctx, owner, formID, []string{id}, nil)
+	n, err := s.deleteResponses(ctx, owner, formID, []string{responseID}, nil)
 	return checkAffected(n, err)
 }
 
-// DeleteResponses removes the responses that the filter chooses, some at a time,
-// and returns how many there were. What arrives meanwhile may be among them.
-func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filter ResponseFilter) (int64, error) {
+// DeleteResponses deletes the responses that the filter selects, in batches, and returns
+// how many there were. Responses that arrive while it runs may be among them.
+func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filter ResponseFilter) (_ int64, err error) {
+	defer wrap(&err, "delete responses")
 	var all int64
 	for {
-		list, _, err := s.Responses(ctx, owner, formID, filter, deleteBatch, 0)
+		list, _, err := s.Responses(ctx, owner, formID, filter, Page{Limit: deleteBatch})
 		if err != nil {
 			return all, err
 		}
@@ -288,17 +299,16 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 // submission waits for long behind it.
 const deleteBatch = 200
 
-// deleteResponses removes responses; keep, unless it is nil, is shown each.
-func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string, keep func(tx, form.Response) error) (int64, error) {
+// deleteResponses deletes responses. If keep is not nil it gets each of them first.
+func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string, keep func(db.Tx, form.Response) error) (int64, error) {
 	ids, err := responseIDs(formID, ids)
 	if err != nil {
 		return 0, err
 	}
 	var n int64
-	err = s.write(ctx, responsesOf(owner), func(t tx) error {
+	err = s.write(ctx, responsesOf(owner), func(t db.Tx) error {
 		n = 0
-		// The form's row first, as everywhere: two that wait for each other
-		// would wait for ever.
+		// The form's row first, as everywhere, so that two transactions cannot deadlock.
 		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
 		}
@@ -332,7 +342,7 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 		if err := s.subtract(t, owner, formID, gone, nil); err != nil {
 			return err
 		}
-		return s.updateOptionCounts(t, owner, formID, gone, nil, true)
+		return s.updateOptionCounts(t, owner, formID, optionChange{gone: gone, enforceLimits: true})
 	})
 	return n, err
 }

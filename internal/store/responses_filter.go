@@ -9,10 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/db"
 	"formulary/internal/form"
 )
 
-// ResponseFilter chooses responses; empty fields choose all.
+// ResponseFilter selects responses; empty fields select all.
 type ResponseFilter struct {
 	Since   time.Time      // not before this moment
 	Until   time.Time      // before this moment
@@ -24,8 +25,8 @@ type ResponseFilter struct {
 	By      AnswerSort
 }
 
-// AnswerSort sorts a page of responses by what was answered to a question, those
-// without an answer last; without a key they are sorted by time.
+// AnswerSort sorts responses by the answer to a question, those without an answer last;
+// without a key they are sorted by time.
 type AnswerSort struct {
 	Key     string
 	Part    string // such as the family name; empty: the answer itself
@@ -33,11 +34,11 @@ type AnswerSort struct {
 	Down    bool   // the greatest first
 }
 
-// MaxSorted is how many responses are sorted by an answer at most: their order is
-// not kept anywhere, so each page reads them all.
+// MaxSorted bounds how many responses are sorted by an answer. There is no index for that,
+// so each page reads them all.
 const MaxSorted = 20_000
 
-// ErrTooManyToSort says that there are more than that.
+// ErrTooManyToSort is returned for more than MaxSorted responses.
 var ErrTooManyToSort = errors.New("too many responses to sort by an answer")
 
 const (
@@ -46,13 +47,13 @@ const (
 	partTextSQL = `answers -> CAST(? AS TEXT) ->> CAST(? AS TEXT)`
 )
 
-// asNumber is a JSON value as a number; NULL: it is none.
+// asNumber is an expression for a JSON value as a number; NULL if it is none.
 func asNumber(json string) string {
 	text := `CAST(` + json + ` AS TEXT)`
 	return `CASE WHEN SUBSTR(` + text + `, 1, 1) IN ('"', '[', '{', 't', 'f') THEN NULL ELSE CAST(` + text + ` AS DOUBLE PRECISION) END`
 }
 
-// AnswerFilter chooses the responses with a certain answer to a question.
+// AnswerFilter selects responses by the answer to a question.
 type AnswerFilter struct {
 	places []answerPath
 	lists  bool     // answers may be lists, and one of a list counts as the answer
@@ -61,13 +62,13 @@ type AnswerFilter struct {
 	within string   // in their place: a text that the answer has in it, in any letter case
 }
 
-// Within chooses the responses whose answer has the text in it.
+// Within selects responses whose answer contains the text.
 func (a AnswerFilter) Within(text string) AnswerFilter {
 	a.within = text
 	return a
 }
 
-// MaxAnswerFilters is how many there may be at once.
+// MaxAnswerFilters bounds the answer filters of one request.
 const MaxAnswerFilters = 10
 
 // FilterError is a condition on answers that the form's questions do not allow.
@@ -75,12 +76,13 @@ type FilterError struct{ Name, Message string }
 
 func (m *FilterError) Error() string { return m.Name + " " + m.Message }
 
-// pathSigns make a path of the name of a part, in SQLite's eyes.
+// pathSigns have a meaning in SQLite's JSON paths.
 const pathSigns = `$"\`
 
-// AnswerFilters reads conditions on answers, by key or key.part: what kind of
-// answer a value is, the form's questions know.
-func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditions map[string]string) ([]AnswerFilter, error) {
+// AnswerFilters parses conditions on answers, by key or key.part. The form's questions
+// decide how a value is parsed.
+func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditions map[string]string) (_ []AnswerFilter, err error) {
+	defer wrap(&err, "read answer filters")
 	if len(conditions) == 0 {
 		return nil, nil
 	}
@@ -123,16 +125,17 @@ func filterOf(versions []*form.Definition, id, part string, values ...string) An
 	return AnswerFilter{places: answerPaths(versions, id), lists: lists, part: part, values: values}
 }
 
-// A search can mean so many answers beside its words.
+// A search can match so many labels.
 const (
 	maxMatches    = 40   // questions, or rows of them
 	maxMatchLists = 40   // answers to a question where they may be lists
 	maxAllMatches = 1000 // answers in all, once for each place where they may be
 )
 
-// MatchLabels are the answers whose words have the text in them, though not in the way in
-// which they are stored: options have labels, and countries have names.
-func (s *Store) MatchLabels(ctx context.Context, owner, formID, text string, countries map[string]string) ([]AnswerFilter, error) {
+// MatchLabels returns filters for answers that are displayed with the text but stored
+// otherwise: options have labels, and countries have names.
+func (s *Store) MatchLabels(ctx context.Context, owner, formID, text string, countries map[string]string) (_ []AnswerFilter, err error) {
+	defer wrap(&err, "match labels")
 	if text == "" {
 		return nil, nil
 	}
@@ -182,7 +185,7 @@ func (s *Store) MatchLabels(ctx context.Context, owner, formID, text string, cou
 	return list, nil
 }
 
-// quote writes a text as it is stored.
+// quote encodes a text as it is stored.
 func quote(text string) string {
 	quoted, err := form.EncodeText(text)
 	if err != nil {
@@ -191,19 +194,19 @@ func quote(text string) string {
 	return quoted
 }
 
-// after reads what the filter chooses in the order of storing, those after an id.
-func (f ResponseFilter) after(owner, formID string, db engine, id string, limit int64) (string, []any) {
+// after returns SQL for the responses of the filter after an id, in the order of storing.
+func (f ResponseFilter) after(owner, formID string, db db.DB, id string, limit int64) (string, []any) {
 	where, args := f.where(owner, formID, db)
 	n := len(args)
 	return `SELECT ` + responseColumns + where + ` AND id > $` + strconv.Itoa(n+1) + ` ORDER BY id LIMIT $` + strconv.Itoa(n+2), append(args, id, limit)
 }
 
-// filtered reads a page of what the filter chooses. Counting reads every response
-// of the form that the span of time leaves.
-func (s *Store) filtered(t tx, owner, formID string, filter ResponseFilter, limit, offset int64) ([]form.Response, int64, error) {
+// filtered reads a page of the responses of the filter. Counting reads every response of
+// the form within the filter's time span.
+func (s *Store) filtered(t db.Tx, owner, formID string, filter ResponseFilter, page Page) ([]form.Response, int64, error) {
 	where, args := filter.where(owner, formID, s.db)
 	var total int64
-	if err := queryOne(t.Query, `SELECT COUNT(*)`+where, args, &total); err != nil || offset >= total {
+	if err := queryOne(t.Query, `SELECT COUNT(*)`+where, args, &total); err != nil || page.Offset >= total {
 		return nil, total, err
 	}
 	if filter.By.Key != "" && total > MaxSorted {
@@ -218,12 +221,12 @@ func (s *Store) filtered(t tx, owner, formID string, filter ResponseFilter, limi
 	for i := range strings.Count(order, "?") {
 		args = append(args, path[i%len(path)])
 	}
-	page := sorted + ` LIMIT $` + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
-	list, err := collectResponses(t.Query, formID, `SELECT `+responseColumns+where+page, append(args, limit, offset)...)
+	limited := sorted + ` LIMIT $` + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
+	list, err := collectResponses(t.Query, formID, `SELECT `+responseColumns+where+limited, append(args, page.Limit, page.Offset)...)
 	return list, total, err
 }
 
-func (f ResponseFilter) order(db engine) string {
+func (f ResponseFilter) order(db db.DB) string {
 	newest := `id DESC`
 	if f.Oldest {
 		newest = `id`
@@ -245,24 +248,24 @@ func (f ResponseFilter) order(db engine) string {
 	return ` ORDER BY CASE WHEN ` + text + ` IS NULL THEN 1 ELSE 0 END, ` + value + `, ` + newest
 }
 
-// So many responses, or so many bytes of answers, are read at a time for an export. The
-// first chunk is small; the next are as long as the size of the last ones suggests.
+// Bounds of the chunks that an export reads. The first chunk is small; the size of its
+// responses decides how long the next ones are.
 const (
 	exportFirst = 100
 	exportChunk = 2000
 	exportBytes = 8 << 20
 )
 
-// StreamResponses goes through the responses that the filter chooses, the oldest
-// first, some at a time: the next are read while fn has the last ones. Memory does
-// not grow with their number.
-func (s *Store) StreamResponses(ctx context.Context, owner, formID string, filter ResponseFilter, fn func(form.Response) error) error {
+// StreamResponses calls fn for the responses of the filter, the oldest first. It reads them
+// in chunks, the next one while fn gets the last, so memory does not grow with their number.
+func (s *Store) StreamResponses(ctx context.Context, owner, formID string, filter ResponseFilter, fn func(form.Response) error) (err error) {
+	defer wrap(&err, "stream responses")
 	if _, err := s.Form(ctx, owner, formID); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	// Two chunks go to and fro: one is read while the other is used.
+	// Two buffers: one is filled while the other is used.
 	chunks, used := make(chan []form.Response, 1), make(chan []form.Response, 2)
 	used <- make([]form.Response, 0, exportChunk)
 	used <- make([]form.Response, 0, exportChunk)
@@ -311,17 +314,16 @@ func (s *Store) StreamResponses(ctx context.Context, owner, formID string, filte
 	return failed
 }
 
-// gatherSome reads until exportBytes is reached, and says whether it was: then there may be
-// more.
+// gatherSome reads until exportBytes is reached. full says that it was, so there may be more.
 func (s *Store) gatherSome(ctx context.Context, list *[]form.Response, formID, sql string, args []any) (full bool, bytes int, err error) {
 	gather := gatherInto(list, formID)
-	err = s.db.Query(ctx, sql, func(r row) error {
+	err = s.db.Query(ctx, sql, func(r db.Row) error {
 		if err := gather(r); err != nil {
 			return err
 		}
 		if bytes += len((*list)[len(*list)-1].JSON); bytes >= exportBytes {
 			full = true
-			return errStopIteration
+			return db.ErrStop
 		}
 		return nil
 	}, args...)

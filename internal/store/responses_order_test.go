@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"formulary/internal/account"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -90,7 +90,7 @@ func TestOrderWithoutMarks(t *testing.T) {
 		}
 		slices.Reverse(ids)
 		for offset := 0; offset < len(ids); offset += 10 {
-			page, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, 10, int64(offset))
+			page, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, store.Page{Limit: 10, Offset: int64(offset)})
 			if got := idsOf(page); err != nil || total != int64(len(ids)) || !slices.Equal(got, ids[offset:min(offset+10, len(ids))]) {
 				t.Fatalf("at %d: %v of %d (%v)", offset, got, total, err)
 			}
@@ -113,30 +113,30 @@ func TestUpgradeOfMixedUp(t *testing.T) {
 			}
 		}
 		// As schema 5 had them: the methods of today know later columns.
-		id := account.NewID(account.FormPrefix, time.Now())
+		formID := id.New(id.Form, time.Now())
 		execute(`INSERT INTO form (account_id, id, serial, title, description, language, status, version, created_at, updated_at, title_key, search_key)
-			VALUES ($1, $2, 1, 'Order', '', 'en', 'open', 1, 1, 1, 'order', 'order')`, owner, id)
+			VALUES ($1, $2, 1, 'Order', '', 'en', 'open', 1, 1, 1, 'order', 'order')`, owner, formID)
 		execute(`INSERT INTO form_version (account_id, form_id, version, title, description, language, definition, published_at)
-			VALUES ($1, $2, 1, 'Order', '', 'en', $3, 1)`, owner, id, small)
-		execute("INSERT INTO form_address (address, account_id, form_id) VALUES ($2, $1, $2)", owner, id)
+			VALUES ($1, $2, 1, 'Order', '', 'en', $3, 1)`, owner, formID, small)
+		execute("INSERT INTO form_address (address, account_id, form_id) VALUES ($2, $1, $2)", owner, formID)
 		ahead := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
 		var ids []string
 		for i := range n {
 			at := ahead.Add(time.Duration(i) * time.Millisecond)
-			ids = append(ids, account.NewID(account.ResponsePrefix, at))
+			ids = append(ids, id.New(id.Response, at))
 			// Two nodes, of which one is late: 2, 1, 4, 3, ...
 			execute("INSERT INTO response (account_id, form_id, id, serial, version, submitted_at, answers, metadata) VALUES ($1, $2, $3, $4, 1, $5, $6, '{}')",
-				owner, id, ids[i], int64(i^1)+1, at.UnixMilli(), `{"n":1}`)
+				owner, formID, ids[i], int64(i^1)+1, at.UnixMilli(), `{"n":1}`)
 		}
-		execute("UPDATE form SET response_serial = $3, response_count = $3 WHERE account_id = $1 AND id = $2", owner, id, int64(n))
-		execute("INSERT INTO form_summary (account_id, form_id, serial, edits, summary) VALUES ($1, $2, 77, 0, '')", owner, id)
+		execute("UPDATE form SET response_serial = $3, response_count = $3 WHERE account_id = $1 AND id = $2", owner, formID, int64(n))
+		execute("INSERT INTO form_summary (account_id, form_id, serial, edits, summary) VALUES ($1, $2, 77, 0, '')", owner, formID)
 
-		execute("INSERT INTO trash (account_id, id, form_id, content, deleted_at) VALUES ($1, $2, $3, '{}', 0)", owner, account.NewID(account.ResponsePrefix, ahead), id)
+		execute("INSERT INTO trash (account_id, id, form_id, content, deleted_at) VALUES ($1, $2, $3, '{}', 0)", owner, id.New(id.Response, ahead), formID)
 
 		if _, err := s.Migrate(ctx); err != nil {
 			t.Fatal(err)
 		}
-		p, err := s.PublicForm(ctx, id)
+		p, err := s.PublicForm(ctx, formID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,7 +151,7 @@ func TestUpgradeOfMixedUp(t *testing.T) {
 		ids = append(ids, next.ID)
 		var got []string
 		for after := ""; ; {
-			list, err := s.ResponsesAfter(ctx, owner, id, after, 7)
+			list, err := s.ResponsesAfter(ctx, owner, formID, after, 7)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -163,7 +163,7 @@ func TestUpgradeOfMixedUp(t *testing.T) {
 		if !slices.Equal(got, ids) {
 			t.Errorf("read %d of %d, or not in order", len(got), len(ids))
 		}
-		if sum, err := s.Summary(ctx, owner, id); err != nil || sum.Responses != n+1 {
+		if sum, err := s.Summary(ctx, owner, formID); err != nil || sum.Responses != n+1 {
 			t.Errorf("the summary counts %d (%v)", sum.Responses, err)
 		}
 	})

@@ -6,28 +6,28 @@ import (
 	"strconv"
 	"strings"
 
-	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/form"
+	"formulary/internal/id"
 )
 
 func (f ResponseFilter) empty() bool {
 	return f.Since.IsZero() && f.Until.IsZero() && f.Search == "" && f.Version == 0 && len(f.Answers) == 0
 }
 
-// where is the condition of the filter, made of the constants below, and the
-// values for it. Ids begin with the time of submission, so the key of the table
-// also finds a span of time.
-func (f ResponseFilter) where(owner, formID string, db engine) (string, []any) {
+// where returns the filter's condition, made of the constants below, and its arguments. Ids
+// begin with the time of submission, so the primary key also serves time spans.
+func (f ResponseFilter) where(owner, formID string, db db.DB) (string, []any) {
 	sql, args := ` FROM response WHERE account_id = $1 AND form_id = $2`, []any{owner, formID}
 	add := func(condition string, values ...any) {
 		sql += numbered(condition, len(args)+1)
 		args = append(args, values...)
 	}
 	if !f.Since.IsZero() {
-		add(` AND id >= ?`, account.FirstID(account.ResponsePrefix, f.Since))
+		add(` AND id >= ?`, id.First(id.Response, f.Since))
 	}
 	if !f.Until.IsZero() {
-		add(` AND id < ?`, account.FirstID(account.ResponsePrefix, f.Until))
+		add(` AND id < ?`, id.First(id.Response, f.Until))
 	}
 	if f.Version != 0 {
 		add(` AND version = ?`, f.Version)
@@ -62,13 +62,13 @@ func numbered(sql string, first int) string {
 	}
 }
 
-// writtenAnswers are characters that JSON writes otherwise, or writes itself: between them
-// a text is in the answers only if it is in their JSON.
+// writtenAnswers are characters that JSON escapes or uses itself. A text without them is in
+// the answers only if it is in their JSON.
 const writtenAnswers = `"\<>&,:[]{}` + "\u2028\u2029"
 
-// searchCondition is true of responses with the text in an answer. Most have it not even in
-// their JSON, which is quick to see.
-func searchCondition(text string, db engine) (string, []any) {
+// searchCondition selects responses with the text in an answer. Most do not have it in their
+// JSON either, which is quick to check.
+func searchCondition(text string, db db.DB) (string, []any) {
 	sought := db.Lower(`CAST(? AS TEXT)`)
 	sql, args := db.JSONContains(`answers`, sought), []any{text}
 	if strings.ContainsAny(text, writtenAnswers) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
@@ -77,8 +77,8 @@ func searchCondition(text string, db engine) (string, []any) {
 	return `(STRPOS(` + db.Lower(`CAST(answers AS TEXT)`) + `, ` + sought + `) > 0 AND ` + sql + `)`, append(args, text)
 }
 
-// condition is true of responses with the answer, or with a list that has it.
-func (a AnswerFilter) condition(db engine) (string, []any) {
+// condition selects responses with the answer, or with a list that contains it.
+func (a AnswerFilter) condition(db db.DB) (string, []any) {
 	answer, text, path := answerSQL, asTextSQL, []any{}
 	if a.part != "" {
 		answer, text, path = answer+` -> CAST(? AS TEXT)`, partTextSQL, []any{a.part}
@@ -103,7 +103,7 @@ func (a AnswerFilter) condition(db engine) (string, []any) {
 			sql = `STRPOS(` + db.Lower(text) + `, ` + db.Lower(`CAST(? AS TEXT)`) + `) > 0`
 			values = append(append(append(values, p.key), path...), a.within)
 		} else if n, err := strconv.ParseFloat(a.values[0], 64); err == nil {
-			// Each database writes numbers in its own way.
+			// The databases format numbers differently.
 			is(asNumber(answer)+` = CAST(CAST(? AS TEXT) AS DOUBLE PRECISION)`, strconv.FormatFloat(n, 'g', -1, 64))
 		} else {
 			texts := make([]any, len(a.values))
@@ -126,18 +126,17 @@ func (a AnswerFilter) condition(db engine) (string, []any) {
 	return `(` + strings.Join(either, `) OR (`) + `)`, args
 }
 
-// answerPath is where the answers to a question are: under its key, in the versions that
-// called it so. Where no other question ever had the key, to is 0.
+// answerPath is where answers to a question are: under a key, in the versions in which the
+// question had it. If no other question ever had the key, to is 0.
 type answerPath struct {
 	key      string
 	from, to int64
 }
 
-// maxAnswerPaths is how often a question may take a key from another one and give it back
-// before that is forgotten.
+// maxAnswerPaths bounds how many changes of a question's key are considered.
 const maxAnswerPaths = 50
 
-// answerPaths are the places of a question.
+// answerPaths returns where the answers to a question are.
 func answerPaths(versions []*form.Definition, id string) []answerPath {
 	others := map[string]bool{} // keys of other questions
 	var list []answerPath

@@ -6,11 +6,12 @@ import (
 	"errors"
 	"time"
 
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
 
-// storedBytes is what responses count for together.
+// storedBytes is what responses count for in the account's storage.
 func storedBytes(list ...form.Response) (int64, error) {
 	var n int64
 	for _, r := range list {
@@ -23,12 +24,18 @@ func storedBytes(list ...form.Response) (int64, error) {
 	return n, nil
 }
 
+// ResponseKey names a response to a form.
+type ResponseKey struct {
+	FormID, ID string
+}
+
 // UpdateResponse replaces the answers of a response. change returns the new ones, checked
 // against the version that was answered. It runs outside of any transaction, and again if
 // the response was changed before the transaction locked it.
-func (s *Store) UpdateResponse(ctx context.Context, owner, formID, id string, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (form.Response, error) {
+func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKey, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (_ form.Response, err error) {
+	defer wrap(&err, "update response")
 	for n := 1; ; n++ {
-		before, err := s.Response(ctx, owner, formID, id)
+		before, err := s.Response(ctx, owner, key.FormID, key.ID)
 		if err != nil {
 			return form.Response{}, err
 		}
@@ -47,7 +54,7 @@ func (s *Store) UpdateResponse(ctx context.Context, owner, formID, id string, ch
 
 var errResponseChanged = fault.New(fault.Conflict, "The response has changed since you read it. Fetch it again and repeat your change.")
 
-// changedResponse computes what a response becomes.
+// changedResponse computes the new response.
 func (s *Store) changedResponse(ctx context.Context, owner string, before form.Response, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (form.Response, error) {
 	after := before
 	d, err := s.Definition(ctx, owner, before.FormID, before.Version)
@@ -78,7 +85,7 @@ func (s *Store) changedResponse(ctx context.Context, owner string, before form.R
 	return after, err
 }
 
-// replaceResponse stores what a response became, if it still is what it was.
+// replaceResponse stores the new response unless another request changed the old one.
 func (s *Store) replaceResponse(ctx context.Context, owner string, before, after form.Response) error {
 	was, err := storedBytes(before)
 	if err != nil {
@@ -88,7 +95,7 @@ func (s *Store) replaceResponse(ctx context.Context, owner string, before, after
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, responsesOf(owner), func(t tx) error {
+	return s.write(ctx, responsesOf(owner), func(t db.Tx) error {
 		// The form's row first, as everywhere, so that two transactions cannot deadlock.
 		if err := checkAffected(t.Exec(dropCountSQL, owner, before.FormID, 0, was-becomes)); err != nil {
 			return err
@@ -106,6 +113,8 @@ func (s *Store) replaceResponse(ctx context.Context, owner string, before, after
 		if err := s.subtract(t, owner, before.FormID, []form.Response{before}, []form.Response{after}); err != nil {
 			return err
 		}
-		return s.updateOptionCounts(t, owner, before.FormID, []form.Response{before}, []form.Response{after}, true)
+		return s.updateOptionCounts(t, owner, before.FormID, optionChange{
+			gone: []form.Response{before}, came: []form.Response{after}, enforceLimits: true,
+		})
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
 )
 
@@ -20,21 +21,22 @@ const (
 	endSessionsSQL     = `DELETE FROM session WHERE account_id = $1 AND id <> $2`
 )
 
-// AddSession signs a person in.
-func (s *Store) AddSession(ctx context.Context, secret account.Secret, address, agent string, now time.Time) error {
-	return s.db.Write(ctx, func(t tx) error {
+// AddSession stores a new session.
+func (s *Store) AddSession(ctx context.Context, secret account.Secret, address, agent string, now time.Time) (err error) {
+	defer wrap(&err, "add session")
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(insertSessionSQL, secret.Account, secret.ID, secret.Hash, toMillis(now), address, agent)
 		return err
 	})
 }
 
-// Session returns the session that the key opens and the person behind it.
-// Whether it is still alive is for the caller to say.
-func (s *Store) Session(ctx context.Context, key account.SecretRef) (account.Session, account.User, error) {
+// Session returns a session and its user. The caller decides whether it has expired.
+func (s *Store) Session(ctx context.Context, key account.SecretRef) (_ account.Session, _ account.User, err error) {
+	defer wrap(&err, "read session")
 	session := account.Session{Account: key.Account, ID: key.ID}
 	var p account.User
 	var created, used, joined, disabled int64
-	err := queryOne(s.query(forCaller(ctx, key.Account)), sessionSQL, []any{key.Account, key.ID}, &session.Hash, &created, &used,
+	err = queryOne(s.query(forCaller(ctx, key.Account)), sessionSQL, []any{key.Account, key.ID}, &session.Hash, &created, &used,
 		&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &joined, &disabled, &p.TimeZone)
 	if err == nil && !account.EqualHash(session.Hash, key.Hash) {
 		err = fault.NotFound
@@ -44,10 +46,11 @@ func (s *Store) Session(ctx context.Context, key account.SecretRef) (account.Ses
 	return session, p, err
 }
 
-// Sessions lists where a person is signed in.
-func (s *Store) Sessions(ctx context.Context, owner string) ([]account.Session, error) {
+// Sessions lists the active sessions of a user.
+func (s *Store) Sessions(ctx context.Context, owner string) (_ []account.Session, err error) {
+	defer wrap(&err, "list sessions")
 	var list []account.Session
-	err := s.db.Query(ctx, sessionsSQL, func(r row) error {
+	err = s.db.Query(ctx, sessionsSQL, func(r db.Row) error {
 		session := account.Session{Account: owner}
 		var created, used int64
 		err := r.Scan(&session.ID, &created, &used, &session.Address, &session.Agent)
@@ -58,29 +61,32 @@ func (s *Store) Sessions(ctx context.Context, owner string) ([]account.Session, 
 	return list, err
 }
 
-// MarkSessionUsed remembers that a session was used.
-func (s *Store) MarkSessionUsed(ctx context.Context, owner, id string, now time.Time) error {
-	return s.db.Write(ctx, func(t tx) error {
+// MarkSessionUsed stores that a session was used.
+func (s *Store) MarkSessionUsed(ctx context.Context, owner, id string, now time.Time) (err error) {
+	defer wrap(&err, "mark session used")
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(markSessionUsedSQL, owner, id, toMillis(now))
 		return err
 	})
 }
 
-// EndSession signs a person out in one place.
-func (s *Store) EndSession(ctx context.Context, owner, id string) error {
+// EndSession ends one session.
+func (s *Store) EndSession(ctx context.Context, owner, id string) (err error) {
+	defer wrap(&err, "end session")
 	if !account.ValidSelector(id) {
 		return fault.NotFound
 	}
-	return s.db.Write(ctx, func(t tx) error { return checkAffected(t.Exec(endSessionSQL, owner, id)) })
+	return s.db.Write(ctx, func(t db.Tx) error { return checkAffected(t.Exec(endSessionSQL, owner, id)) })
 }
 
-// EndOtherSessions signs a person out everywhere but in one session, and forgets all
-// devices but one.
-func (s *Store) EndOtherSessions(ctx context.Context, owner, keepSession, keepDevice string) error {
-	return s.db.Write(ctx, func(t tx) error { return endSessions(t, owner, keepSession, keepDevice) })
+// EndOtherSessions ends all sessions of a user but one, and deletes all known devices but
+// one.
+func (s *Store) EndOtherSessions(ctx context.Context, owner, keepSession, keepDevice string) (err error) {
+	defer wrap(&err, "end other sessions")
+	return s.db.Write(ctx, func(t db.Tx) error { return endSessions(t, owner, keepSession, keepDevice) })
 }
 
-func endSessions(t tx, owner, keepSession, keepDevice string) error {
+func endSessions(t db.Tx, owner, keepSession, keepDevice string) error {
 	if _, err := t.Exec(endSessionsSQL, owner, keepSession); err != nil {
 		return err
 	}
@@ -100,9 +106,10 @@ const (
 	forgetDevicesSQL = `DELETE FROM device WHERE account_id = $1 AND id <> $2`
 )
 
-// KeepDevice remembers a device in which a person has just signed in.
-func (s *Store) KeepDevice(ctx context.Context, key account.SecretRef, now time.Time) error {
-	return s.db.Write(ctx, func(t tx) error {
+// KeepDevice stores a device from which a user has signed in.
+func (s *Store) KeepDevice(ctx context.Context, key account.SecretRef, now time.Time) (err error) {
+	defer wrap(&err, "keep device")
+	return s.db.Write(ctx, func(t db.Tx) error {
 		if _, err := t.Exec(keepDeviceSQL, key.Account, key.ID, key.Hash, toMillis(now)); err != nil {
 			return err
 		}
@@ -112,9 +119,10 @@ func (s *Store) KeepDevice(ctx context.Context, key account.SecretRef, now time.
 }
 
 // KnowsDevice says whether the key is that of a known device of its account.
-func (s *Store) KnowsDevice(ctx context.Context, key account.SecretRef, now time.Time) (bool, error) {
+func (s *Store) KnowsDevice(ctx context.Context, key account.SecretRef, now time.Time) (_ bool, err error) {
+	defer wrap(&err, "look up device")
 	var hash string
-	err := queryOne(s.query(ctx), deviceSQL, []any{key.Account, key.ID, toMillis(now.Add(-account.DeviceIdle))}, &hash)
+	err = queryOne(s.query(ctx), deviceSQL, []any{key.Account, key.ID, toMillis(now.Add(-account.DeviceIdle))}, &hash)
 	if errors.Is(err, fault.NotFound) {
 		return false, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/db"
 	"formulary/internal/fault"
 )
 
@@ -27,29 +28,30 @@ const (
 	dropSecretsSQL = `DELETE FROM setting WHERE name = $1 OR name = $2`
 )
 
-// previousKeyLife is how long the key before the last rotation still verifies: as long
-// as an open page can be submitted.
+// previousKeyLife is how long the previous key still verifies: as long as an open page can
+// be submitted.
 const previousKeyLife = IdempotencyKeyTTL
 
 // signingOwner is the invalidation key of the signing keys.
 const signingOwner = "setting/signing_key"
 
-// SigningKeys sign what pages carry along, the same on all nodes.
+// SigningKeys sign values that pages carry. All nodes use the same.
 type SigningKeys struct {
 	Current  []byte
 	Previous []byte    // verifies only, and
 	Until    time.Time // until then; nil and zero: there is none
 }
 
-// SigningKeys returns the keys in use, and makes the first one. Another node's
-// rotation is known as soon as other changes are. While the database is out of reach,
-// the keys known last are good.
-func (s *Store) SigningKeys(ctx context.Context) (SigningKeys, error) {
+// SigningKeys returns the keys in use, and creates the first one. A rotation by another node
+// takes effect like other changes. While the database is unavailable, the last known keys
+// are used.
+func (s *Store) SigningKeys(ctx context.Context) (_ SigningKeys, err error) {
+	defer wrap(&err, "read signing keys")
 	keys, mark, ok := s.signing.Get(signingOwner, signingOwner)
 	if ok {
 		return keys, nil
 	}
-	keys, err := s.readSigningKeys(ctx)
+	keys, err = s.readSigningKeys(ctx)
 	if err == nil && keys.Current == nil {
 		if err = s.makeSigningKey(ctx); err == nil {
 			keys, err = s.readSigningKeys(ctx)
@@ -68,7 +70,7 @@ func (s *Store) SigningKeys(ctx context.Context) (SigningKeys, error) {
 
 func (s *Store) readSigningKeys(ctx context.Context) (SigningKeys, error) {
 	var keys SigningKeys
-	err := s.db.Query(ctx, signingKeysSQL, func(r row) (err error) {
+	err := s.db.Query(ctx, signingKeysSQL, func(r db.Row) (err error) {
 		var name, value string
 		if err := r.Scan(&name, &value); err != nil {
 			return err
@@ -84,17 +86,18 @@ func (s *Store) readSigningKeys(ctx context.Context) (SigningKeys, error) {
 }
 
 func (s *Store) makeSigningKey(ctx context.Context) error {
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(keepSettingSQL, signingKey, newSigningKey())
 		return err
 	})
 }
 
-// RotateSigningKey makes a new key. The one before it verifies until the returned
-// time; keys before that no longer do.
-func (s *Store) RotateSigningKey(ctx context.Context, now time.Time) (time.Time, error) {
+// RotateSigningKey creates a new key. The previous one verifies until the returned time;
+// older ones no longer do.
+func (s *Store) RotateSigningKey(ctx context.Context, now time.Time) (_ time.Time, err error) {
+	defer wrap(&err, "rotate signing key")
 	until := now.Add(previousKeyLife)
-	err := s.write(ctx, signingOwner, func(t tx) error {
+	err = s.write(ctx, signingOwner, func(t db.Tx) error {
 		var old string
 		err := queryOne(t.Query, settingSQL, []any{signingKey}, &old)
 		if err != nil && !errors.Is(err, fault.NotFound) {

@@ -3,15 +3,16 @@ package store
 import (
 	"time"
 
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
 
-// slugHold is how long a custom link that was given up is kept from other accounts: people
-// still have it, and must not end up at a stranger's form.
+// slugHold is how long a released custom link is kept from other accounts: respondents who
+// still have it must not get another owner's form.
 const slugHold = 30 * 24 * time.Hour
 
-// maxHeldSlugs is how many links an account can give up within that time.
+// maxHeldSlugs is how many links an account can release within that time.
 const maxHeldSlugs = 100
 
 const (
@@ -38,13 +39,13 @@ func errSlugTaken(slug string) error {
 }
 
 // changeSlug gives a form another custom link. The link of a form that was never published
-// is only checked: drafts claim none, so that nobody can hoard them.
-func changeSlug(t tx, owner string, f form.Form, to string, now time.Time) error {
+// is only checked: drafts claim none, so that links cannot be hoarded.
+func changeSlug(t db.Tx, owner string, f form.Form, to string, now time.Time) error {
 	if f.Slug == to {
 		return nil
 	}
 	if f.Version == 0 {
-		// A draft from before this was so may have one.
+		// A draft from an earlier version may have claimed one.
 		if _, err := t.Exec(dropSlugSQL, f.Slug, owner, f.ID); err != nil {
 			return err
 		}
@@ -66,26 +67,26 @@ func changeSlug(t tx, owner string, f form.Form, to string, now time.Time) error
 }
 
 // claimSlug makes a custom link lead to the form.
-func claimSlug(t tx, owner, id, slug string, now time.Time) error {
+func claimSlug(t db.Tx, owner, id, slug string, now time.Time) error {
 	if slug == "" {
 		return nil
 	}
 	n, err := t.Exec(claimSlugSQL, slug, owner, id, toMillis(now.Add(-slugHold)))
-	return nullIfEmpty(err, n == 0, errSlugTaken(slug))
+	return errorWhen(err, n == 0, errSlugTaken(slug))
 }
 
 // checkSlug says whether a form could claim a custom link.
-func checkSlug(t tx, owner, id, slug string, now time.Time) error {
+func checkSlug(t db.Tx, owner, id, slug string, now time.Time) error {
 	if slug == "" {
 		return nil
 	}
 	var n int64
 	err := queryOne(t.Query, slugTakenSQL, []any{slug, owner, id, toMillis(now.Add(-slugHold))}, &n)
-	return nullIfEmpty(err, n > 0, errSlugTaken(slug))
+	return errorWhen(err, n > 0, errSlugTaken(slug))
 }
 
 // releaseAddresses ends the addresses of a deleted form.
-func releaseAddresses(t tx, owner, id string, now time.Time) error {
+func releaseAddresses(t db.Tx, owner, id string, now time.Time) error {
 	if _, err := t.Exec(releaseSlugsSQL, owner, id, toMillis(now)); err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -30,7 +31,7 @@ func person(t *testing.T, s *store.Store, email string) account.User {
 	t.Helper()
 	now := time.Now()
 	p, err := s.AddUser(ctx, account.User{
-		ID: account.NewID(account.UserPrefix, now), Email: email, Language: "en", Password: "not a hash", CreatedAt: now,
+		ID: id.New(id.User, now), Email: email, Language: "en", Password: "not a hash", CreatedAt: now,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,7 @@ func TestPeople(t *testing.T) {
 			t.Errorf("roles %s and %s", first.Role, second.Role)
 		}
 		now := time.Now()
-		_, err := s.AddUser(ctx, account.User{ID: account.NewID(account.UserPrefix, now), Email: "aDA@example.COM", CreatedAt: now})
+		_, err := s.AddUser(ctx, account.User{ID: id.New(id.User, now), Email: "aDA@example.COM", CreatedAt: now})
 		if fault.Wrap(err).Code != fault.Invalid {
 			t.Errorf("the same address again: %v", err)
 		}
@@ -93,7 +94,7 @@ func TestWritersAtOnce(t *testing.T) {
 		for i := range 200 {
 			all.Go(func() {
 				if i%3 == 0 {
-					if err := s.DeleteForm(ctx, owner, account.NewID(account.FormPrefix, time.Now()), 0, time.Now()); !errors.Is(err, fault.NotFound) {
+					if err := s.DeleteForm(ctx, owner, id.New(id.Form, time.Now()), 0, time.Now()); !errors.Is(err, fault.NotFound) {
 						t.Errorf("delete nothing: %v", err)
 					}
 					return
@@ -101,12 +102,12 @@ func TestWritersAtOnce(t *testing.T) {
 				if i%3 == 1 {
 					gone, cancel := context.WithCancel(ctx)
 					cancel()
-					if _, err := s.CreateForm(gone, owner, form.Header{Title: "never", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err == nil {
+					if _, err := s.CreateForm(gone, owner, form.Header{Title: "never", Language: "en"}, nil, time.Now()); err == nil {
 						t.Error("a form for a caller who had gone")
 					}
 					return
 				}
-				f, err := s.CreateForm(ctx, owner, form.Header{Title: fmt.Sprint(i), Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
+				f, err := s.CreateForm(ctx, owner, form.Header{Title: fmt.Sprint(i), Language: "en"}, nil, time.Now())
 				if err != nil {
 					t.Error(err)
 					return
@@ -117,7 +118,7 @@ func TestWritersAtOnce(t *testing.T) {
 			})
 		}
 		all.Wait()
-		forms, total, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, 1000, 0)
+		forms, total, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 1000})
 		if err != nil || int(total) != len(made) || len(forms) != len(made) {
 			t.Fatalf("%d made, %d listed, %d counted (%v)", len(made), len(forms), total, err)
 		}
@@ -134,7 +135,7 @@ func TestWritersAtOnce(t *testing.T) {
 func TestPanicInWrite(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
-		f, err := s.CreateForm(ctx, owner, form.Header{Title: "kept", Language: "en"}, nil, store.IdempotencyKey{}, time.Now())
+		f, err := s.CreateForm(ctx, owner, form.Header{Title: "kept", Language: "en"}, nil, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,13 +145,13 @@ func TestPanicInWrite(t *testing.T) {
 					t.Error("the panic was swallowed")
 				}
 			}()
-			s.UpdateForm(ctx, owner, f.ID, 0, func(*form.FormInput) error { panic("in the middle") }, time.Now())
+			s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID}, func(*form.FormInput) error { panic("in the middle") }, time.Now())
 		}()
 		after, err := s.Form(ctx, owner, f.ID)
 		if err != nil || after != f {
 			t.Errorf("after the panic: %+v (%v)", after, err)
 		}
-		if _, err := s.CreateForm(ctx, owner, form.Header{Title: "next", Language: "en"}, nil, store.IdempotencyKey{}, time.Now()); err != nil {
+		if _, err := s.CreateForm(ctx, owner, form.Header{Title: "next", Language: "en"}, nil, time.Now()); err != nil {
 			t.Errorf("the writer is dead: %v", err)
 		}
 	})
@@ -180,7 +181,7 @@ func TestSweep(t *testing.T) {
 		p := person(t, s, "ada@example.com")
 		now := time.Now()
 		app := account.Application{
-			Account: p.ID, ID: account.NewID(account.AppPrefix, now), Name: "App",
+			Account: p.ID, ID: id.New(id.App, now), Name: "App",
 			RedirectURIs: []string{"https://x/"}, Scopes: account.DefaultScopes(), CreatedAt: now,
 		}
 		if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {
@@ -194,8 +195,8 @@ func TestSweep(t *testing.T) {
 			}
 			access, refresh := account.NewSecret(account.AccessToken, p.ID, made), account.NewSecret(account.RefreshToken, p.ID, made)
 			key, _ := account.ParseSecret(account.Code, code.Text)
-			r := store.CodeExchange{Code: key, AppID: app.ID, RedirectURI: "https://x/"}
-			if _, err := s.ExchangeCode(ctx, r, access, refresh, made.Add(time.Hour), made); err != nil {
+			r := store.CodeExchange{Code: key, AppID: app.ID, RedirectURI: "https://x/", Access: access, Refresh: refresh, ExpiresAt: made.Add(time.Hour)}
+			if _, err := s.ExchangeCode(ctx, r, made); err != nil {
 				t.Fatal(err)
 			}
 			key, _ = account.ParseSecret(account.AccessToken, access.Text)

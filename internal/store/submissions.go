@@ -11,17 +11,19 @@ import (
 	"time"
 
 	"formulary/internal/account"
+
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 )
 
-// Submission is a response on its way into the store: answers that were checked
-// against a version of the form.
+// Submission is a new response: answers that were validated against a version of the form.
 type Submission struct {
 	Form     *PublicForm
 	Answers  map[string]any
 	Metadata form.Metadata
-	Once     IdempotencyKey // with a key, sent again it is the response that the first sending made; without a hash, the answers must be the same
+	Once     IdempotencyKey // a repeated submission returns the first response; without a hash, the answers must be the same
 	At       time.Time
 }
 
@@ -37,22 +39,21 @@ const (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 )
 
-// pendingSubmission is a submission and who waits for it.
+// pendingSubmission is a submission whose caller waits.
 type pendingSubmission struct {
 	Submission
 	text, metadata string
 	size           int64 // as the account's storage counts it
 	response       form.Response
-	filled         bool // with it the form had all that it may have
+	filled         bool // it reached the form's response limit
 	err            error
-	waiter
+	db.Waiter
 }
 
-var errBusy = fault.New(fault.DatabaseUnreachable, "The service is busy. Try again in a few seconds.").WithRetryAfter(1)
-
 // SubmitResponse stores a submission and returns when it is on disk.
-func (s *Store) SubmitResponse(ctx context.Context, in Submission) (form.Response, error) {
-	w := &pendingSubmission{Submission: in, waiter: newWaiter()}
+func (s *Store) SubmitResponse(ctx context.Context, in Submission) (_ form.Response, err error) {
+	defer wrap(&err, "submit response")
+	w := &pendingSubmission{Submission: in, Waiter: db.NewWaiter()}
 	text, err := in.Form.Definition.Encode(in.Answers)
 	if err != nil {
 		return form.Response{}, err
@@ -69,7 +70,7 @@ func (s *Store) SubmitResponse(ctx context.Context, in Submission) (form.Respons
 	}
 	w.size = responseBytes(in.Answers, w.metadata)
 	if err := s.reserve(forRespondents(ctx, in.Form.Owner), in.Form.Owner, w.size); err != nil {
-		// Repeating what was stored is no more than that.
+		// A repeated submission stores nothing more.
 		if r, found, lookup := s.FindSubmission(ctx, in.Form.Owner, in.Form.ID, w.Once); found && fault.Wrap(err).Code == fault.QuotaReached {
 			return r, lookup
 		}
@@ -81,68 +82,68 @@ func (s *Store) SubmitResponse(ctx context.Context, in Submission) (form.Respons
 	return w.response, w.err
 }
 
-// enqueue stores a submission with others. Once queued it is not abandoned: the
-// caller must learn whether it holds.
+// enqueue stores a submission in a batch. A queued submission is not abandoned when ctx
+// ends: the caller must learn whether it is stored.
 func (s *Store) enqueue(ctx context.Context, w *pendingSubmission) error {
 	s.submissions.start.Do(s.openSubmissions)
 	s.submissions.stop.RLock()
 	defer s.submissions.stop.RUnlock()
 	if s.submissions.ended {
-		return fault.DatabaseUnavailable(errClosed)
+		return fault.DatabaseUnavailable(db.ErrClosed)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	size := int64(len(w.text) + len(w.metadata))
 	if !s.submissions.reserve(size) {
-		return errBusy
+		return db.ErrBusy
 	}
 	defer s.submissions.release(size)
-	return s.shardFor(w.Form.Owner).submit(w)
+	return s.shardFor(w.Form.Owner).Submit(w)
 }
 
-// shardFor is always the same for an owner, so that submissions to one form are batched and
-// do not wait for each other in the database.
-func (s *Store) shardFor(owner string) *batcher[*pendingSubmission] {
-	lanes := s.submissions.lanes
-	if len(lanes) == 1 {
-		return lanes[0]
+// shardFor returns the same shard for all forms of an owner, so that submissions to one
+// form are batched and do not wait for each other's locks.
+func (s *Store) shardFor(owner string) *db.Batcher[*pendingSubmission] {
+	shards := s.submissions.shards
+	if len(shards) == 1 {
+		return shards[0]
 	}
 	h := fnv.New32a()
 	h.Write([]byte(owner))
-	return lanes[h.Sum32()%uint32(len(lanes))]
+	return shards[h.Sum32()%uint32(len(shards))]
 }
 
 func (s *Store) openSubmissions() {
-	s.submissions.lanes = make([]*batcher[*pendingSubmission], s.db.WriteShards())
-	for i := range s.submissions.lanes {
+	batching := s.db.Batching()
+	s.submissions.shards = make([]*db.Batcher[*pendingSubmission], batching.Shards)
+	for i := range s.submissions.shards {
 		sums := map[string]*storedSummary{}
-		s.submissions.lanes[i] = &batcher[*pendingSubmission]{
-			most: submissionQueueLength, size: submissionBatch, yieldFirst: !s.db.InProcess(), thread: s.db.InProcess(),
-			work:       s.storeBatch,
-			afterBatch: func(batch []*pendingSubmission) { s.countBatch(batch, sums) },
+		s.submissions.shards[i] = &db.Batcher[*pendingSubmission]{
+			MaxWaiting: submissionQueueLength, MaxBatch: submissionBatch, YieldFirst: batching.YieldFirst, Thread: batching.Thread,
+			Run:        s.storeBatch,
+			AfterBatch: func(batch []*pendingSubmission) { s.countBatch(batch, sums) },
 		}
 	}
 }
 
 func (s *Store) closeSubmissions() {
 	s.submissions.start.Do(func() {})
-	s.submissions.stop.Lock() // waits for those who are at it
+	s.submissions.stop.Lock() // waits for running submissions
 	defer s.submissions.stop.Unlock()
 	s.submissions.ended = true
-	for _, lane := range s.submissions.lanes {
-		lane.close()
+	for _, shard := range s.submissions.shards {
+		shard.Close()
 	}
 }
 
-// Summaries that a lane keeps up to date in memory: so many, and so many bytes of JSON on
-// all lanes together.
+// Bounds of the summaries that shards keep up to date in memory.
 const (
-	maxSummaries    = 256
-	maxSummaryBytes = 4 << 20
+	maxSummaries    = 256     // of one shard
+	maxSummaryBytes = 4 << 20 // of JSON, of all shards
 )
 
-// countBatch counts what was just stored. Nobody waits for that.
+// countBatch adds stored submissions to the summaries, after their callers were answered.
 func (s *Store) countBatch(batch []*pendingSubmission, sums map[string]*storedSummary) {
 	var of string
 	var sum *storedSummary
@@ -163,7 +164,7 @@ func (s *Store) countBatch(batch []*pendingSubmission, sums map[string]*storedSu
 			bytes += sum.bytes
 		}
 	}
-	if len(sums) > maxSummaries || bytes > maxSummaryBytes/len(s.submissions.lanes) {
+	if len(sums) > maxSummaries || bytes > maxSummaryBytes/len(s.submissions.shards) {
 		clear(sums)
 	}
 }
@@ -173,12 +174,11 @@ var (
 	errDuplicate   = errors.New("duplicate submission")
 )
 
-// storeBatch stores a batch with one transaction per owner: where accounts are spread over
-// several machines, a transaction then stays on one of them. The owners' transactions run
-// at the same time; on SQLite they share one commit.
+// storeBatch stores a batch with one transaction per owner, so that a transaction stays on
+// one machine of a sharded database. The transactions run concurrently; on SQLite they
+// share one commit.
 func (s *Store) storeBatch(batch []*pendingSubmission) {
-	// Sorted the same way on every node, so that two transactions never wait for each
-	// other's locks.
+	// Every node sorts in the same way, so that transactions cannot deadlock.
 	slices.SortStableFunc(batch, func(a, b *pendingSubmission) int {
 		return cmp.Or(cmp.Compare(a.Form.Owner, b.Form.Owner), cmp.Compare(a.Form.ID, b.Form.ID))
 	})
@@ -216,7 +216,7 @@ func (s *Store) storeGroup(group []*pendingSubmission) {
 	ctx := forRespondents(context.Background(), owner)
 	err := errRetrySingly
 	if len(group) > 1 {
-		err = s.db.Write(ctx, func(t tx) error { return s.storeForms(t, group) })
+		err = s.db.Write(ctx, func(t db.Tx) error { return s.storeForms(t, group) })
 	}
 	full := false
 	for _, w := range group {
@@ -238,10 +238,10 @@ func isUnavailable(err error) bool {
 	return err != nil && fault.Wrap(err).Code == fault.DatabaseUnreachable
 }
 
-// storeSingle stores one submission, or finds the response that its first sending
-// made.
+// storeSingle stores one submission, or finds the response of the first submission with
+// the same key.
 func (s *Store) storeSingle(ctx context.Context, w *pendingSubmission) error {
-	err := s.db.Write(ctx, func(t tx) error { return s.storeForm(t, []*pendingSubmission{w}) })
+	err := s.db.Write(ctx, func(t db.Tx) error { return s.storeForm(t, []*pendingSubmission{w}) })
 	if err == nil || isUnavailable(err) {
 		return err
 	}
@@ -252,9 +252,10 @@ func (s *Store) storeSingle(ctx context.Context, w *pendingSubmission) error {
 	return err
 }
 
-// FindSubmission finds the response that was stored with the key before, and returns once that is
-// durable: its first commit may have been cut off while it waited for a standby.
+// FindSubmission finds the response that was stored with the key, and returns when it is
+// durable: its commit may have been interrupted while it waited for a standby.
 func (s *Store) FindSubmission(ctx context.Context, owner, formID string, once IdempotencyKey) (r form.Response, found bool, err error) {
+	defer wrap(&err, "find submission")
 	if once.Key == "" {
 		return r, false, nil
 	}
@@ -262,7 +263,7 @@ func (s *Store) FindSubmission(ctx context.Context, owner, formID string, once I
 	if _, err := once.firstResult(s.query(ctx), owner); err != nil {
 		return r, false, replaceNotFound(err, nil)
 	}
-	err = s.db.Write(ctx, func(t tx) error {
+	err = s.db.Write(ctx, func(t db.Tx) error {
 		id, err := once.confirm(t, owner)
 		if err != nil {
 			return err
@@ -274,7 +275,7 @@ func (s *Store) FindSubmission(ctx context.Context, owner, formID string, once I
 }
 
 // storeForms stores submissions that are sorted by their forms.
-func (s *Store) storeForms(t tx, batch []*pendingSubmission) error {
+func (s *Store) storeForms(t db.Tx, batch []*pendingSubmission) error {
 	for from := 0; from < len(batch); {
 		to := from + 1
 		for to < len(batch) && batch[to].Form.ID == batch[from].Form.ID {
@@ -288,9 +289,9 @@ func (s *Store) storeForms(t tx, batch []*pendingSubmission) error {
 	return nil
 }
 
-// storeForm stores submissions to one form. They get the form's next serials and
-// ticks, so their ids sort as they are stored, whichever node stores them.
-func (s *Store) storeForm(t tx, list []*pendingSubmission) error {
+// storeForm stores submissions to one form. They get the form's next serials and ticks,
+// so their ids sort in the order of storing, on any node.
+func (s *Store) storeForm(t db.Tx, list []*pendingSubmission) error {
 	form := list[0].Form
 	now := slices.MaxFunc(list, func(a, b *pendingSubmission) int { return a.At.Compare(b.At) }).At
 	n := int64(len(list))
@@ -298,7 +299,7 @@ func (s *Store) storeForm(t tx, list []*pendingSubmission) error {
 	for _, w := range list {
 		size += w.size
 	}
-	last, err := s.reserveSerials(t, form, n, size, now)
+	last, err := reserveSerials(t, form, n, size, now)
 	if err != nil {
 		return replaceNotFound(err, errNotOpen)
 	}
@@ -309,17 +310,17 @@ func (s *Store) storeForm(t tx, list []*pendingSubmission) error {
 		}
 	}
 	caps := optionLimits(published)
-	// Made in one piece: this is where most of what the store does happens.
+	// Allocated at once: this is the hottest path of the store.
 	const columns = 6
 	rows := make([][]any, n)
 	cells := make([]any, 0, columns*n)
 	moments := make([]int64, n)
 	for i, w := range list {
 		before := n - 1 - int64(i)
-		w.response = newResponse(w, last.serial-before, account.Tick(last.tick-before))
+		w.response = newResponse(w, last.serial-before, id.Tick(last.tick-before))
 		r := &w.response
 		if earlier, err := w.Once.claim(t, form.Owner, r.ID, w.At); err != nil || earlier != "" {
-			return nullIfEmpty(err, earlier != "", errDuplicate)
+			return errorWhen(err, earlier != "", errDuplicate)
 		}
 		if caps != nil {
 			if err := claimOptions(t, form.Owner, form.ID, caps, w.Form.Definition.Selections(w.Answers)); err != nil {
@@ -340,35 +341,27 @@ func (s *Store) storeForm(t tx, list []*pendingSubmission) error {
 	return nil
 }
 
-// serialRange is where a response goes: the form has that version, serial and tick, and is
-// full with it or not.
+// serialRange is the end of a range of serials and ticks, and the state of the form after
+// it: its version, and whether it reached the response limit.
 type serialRange struct{ version, serial, tick, full int64 }
 
-// reserveSerials counts n responses of so many bytes that are about to be stored, if the form is
-// open for them, and returns the seat of the last.
-func (s *Store) reserveSerials(t tx, form *PublicForm, n, size int64, now time.Time) (serialRange, error) {
+// reserveSerials counts n responses of size bytes that are about to be stored, if the form
+// accepts them.
+func reserveSerials(t db.Tx, form *PublicForm, n, size int64, now time.Time) (serialRange, error) {
 	var last serialRange
-	args := []any{form.Owner, form.ID, n, toMillis(now), int64(account.NewTick(now)), size}
-	dest := []any{&last.version, &last.serial, &last.tick, &last.full}
-	if !s.db.InProcess() {
-		err := queryOne(t.Query, nextReturnedSQL, args, dest...)
-		return last, err
-	}
-	// Reading what was just written is less to SQLite than returning it.
-	err := checkAffected(t.Exec(nextResponseSQL, args...))
-	if err == nil {
-		err = queryOne(t.Query, nextReadSQL, args[:2], dest...)
-	}
+	next := db.Update{Returning: nextReturnedSQL, Update: nextResponseSQL, Select: nextReadSQL, Keys: 2}
+	args := []any{form.Owner, form.ID, n, toMillis(now), int64(id.NewTick(now)), size}
+	err := checkAffected(t.UpdateRow(next, args, &last.version, &last.serial, &last.tick, &last.full))
 	return last, err
 }
 
-func newResponse(w *pendingSubmission, serial int64, tick account.Tick) form.Response {
-	id, at := tick.ID(account.ResponsePrefix)
+func newResponse(w *pendingSubmission, serial int64, tick id.Tick) form.Response {
+	id, at := tick.ID(id.Response)
 	return form.Response{ID: id, FormID: w.Form.ID, Serial: serial, Version: w.Form.Version, SubmittedAt: at, JSON: w.text, Metadata: w.metadata}
 }
 
-// closeFull closes a form that has all the responses that it may have.
-func closeFull(t tx, owner, formID string, now time.Time) error {
+// closeFull closes a form that reached its response limit.
+func closeFull(t db.Tx, owner, formID string, now time.Time) error {
 	f, err := lockForm(t, owner, formID, 0)
 	if err != nil {
 		return err

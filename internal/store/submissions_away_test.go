@@ -5,16 +5,17 @@ import (
 	"errors"
 	"testing"
 
+	"formulary/internal/db"
 	"formulary/internal/fault"
 )
 
 // leaving is a database that refuses a batch and then goes away.
 type leaving struct {
-	engine
+	db.DB
 	writes int
 }
 
-func (l *leaving) Write(context.Context, func(tx) error) error {
+func (l *leaving) Write(context.Context, func(db.Tx) error) error {
 	if l.writes++; l.writes == 1 {
 		return errDuplicate
 	}
@@ -26,15 +27,15 @@ func (l *leaving) Invalidate(string) {}
 // A batch of which each is tried alone asks a database that is away once, not once
 // for each.
 func TestBatchWhileAway(t *testing.T) {
-	db := &leaving{}
-	s := &Store{db: db}
+	gone := &leaving{}
+	s := &Store{db: gone}
 	batch := make([]*pendingSubmission, 100)
 	for i := range batch {
-		batch[i] = &pendingSubmission{Submission: Submission{Form: &PublicForm{}}, waiter: newWaiter()}
+		batch[i] = &pendingSubmission{Submission: Submission{Form: &PublicForm{}}, Waiter: db.NewWaiter()}
 	}
 	s.storeBatch(batch)
-	if db.writes != 2 {
-		t.Errorf("asked %d times", db.writes)
+	if gone.writes != 2 {
+		t.Errorf("asked %d times", gone.writes)
 	}
 	for _, w := range batch {
 		if fault.Wrap(w.err).Code != fault.DatabaseUnreachable {

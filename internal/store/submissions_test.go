@@ -14,9 +14,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/ncruces/go-sqlite3"
 
-	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -36,11 +36,11 @@ func define(t *testing.T, text string) *form.Definition {
 // opened makes a form that takes responses.
 func opened(t *testing.T, s *store.Store, owner, definition string) *store.PublicForm {
 	t.Helper()
-	f, err := s.CreateForm(ctx, owner, form.Header{Title: "Order", Language: "en"}, define(t, definition), store.IdempotencyKey{}, time.Now())
+	f, err := s.CreateForm(ctx, owner, form.Header{Title: "Order", Language: "en"}, define(t, definition), time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Publish(ctx, owner, f.ID, 0, store.IdempotencyKey{}, time.Now()); err != nil {
+	if _, err := s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	p, err := s.PublicForm(ctx, f.ID)
@@ -78,7 +78,7 @@ func TestSummaryIsExact(t *testing.T) {
 					case 3:
 						err = other.DeleteResponse(ctx, owner, p.ID, r.ID)
 					case 7:
-						_, err = s.UpdateResponse(ctx, owner, p.ID, r.ID, func(*form.Definition, map[string]any) (map[string]any, error) {
+						_, err = s.UpdateResponse(ctx, owner, store.ResponseKey{FormID: p.ID, ID: r.ID}, func(*form.Definition, map[string]any) (map[string]any, error) {
 							return map[string]any{"c": "b"}, nil
 						}, time.Now())
 					case 11:
@@ -281,11 +281,11 @@ func TestCloseDue(t *testing.T) {
 		owner := person(t, s, "ada@example.com").ID
 		p := opened(t, s, owner, small)
 		soon := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
-		if _, err := s.UpdateForm(ctx, owner, p.ID, 0, func(plan *form.FormInput) error { plan.ClosesAt = soon; return nil }, time.Now()); err != nil {
+		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error { plan.ClosesAt = soon; return nil }, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		count := func(status form.Status) int64 {
-			_, n, err := s.Forms(ctx, owner, store.FormFilter{Status: string(status)}, store.NewestFirst, 1, 0)
+			_, n, err := s.Forms(ctx, owner, store.FormFilter{Status: string(status)}, store.NewestFirst, store.Page{Limit: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -315,12 +315,12 @@ func TestPrivateFiles(t *testing.T) {
 }
 
 // Ids say when a response came, so they find spans of time.
-func TestFirstID(t *testing.T) {
+func TestFirstSortsBefore(t *testing.T) {
 	now := time.Now()
 	for _, d := range []time.Duration{0, time.Millisecond, time.Hour, 1e6 * time.Hour} {
-		id := account.NewID(account.ResponsePrefix, now.Add(d))
-		if first := account.FirstID(account.ResponsePrefix, now.Add(d)); first > id || account.FirstID(account.ResponsePrefix, now.Add(d+time.Millisecond)) <= id {
-			t.Error(fmt.Sprint(first, " ", id))
+		made := id.New(id.Response, now.Add(d))
+		if first := id.First(id.Response, now.Add(d)); first > made || id.First(id.Response, now.Add(d+time.Millisecond)) <= made {
+			t.Error(fmt.Sprint(first, " ", made))
 		}
 	}
 }

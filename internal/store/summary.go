@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 )
@@ -15,10 +16,10 @@ const (
 	addSummarySQL = `INSERT INTO form_summary (account_id, form_id, serial, edits, summary) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (account_id, form_id) DO UPDATE SET serial = excluded.serial, summary = excluded.summary
 		WHERE form_summary.serial = $6 AND form_summary.edits = excluded.edits`
-	// Counting an edit also keeps others from the row until the end.
+	// Counting an edit also locks the row.
 	editSummarySQL = `INSERT INTO form_summary (account_id, form_id, serial, edits, summary) VALUES ($1, $2, 0, 1, '')
 		ON CONFLICT (account_id, form_id) DO UPDATE SET edits = form_summary.edits + 1 RETURNING serial, edits, summary`
-	// Of responses that are counted in, nothing else matters.
+	// The columns that a summary needs.
 	summaryProgressSQL = `SELECT version, serial, submitted_at, answers FROM response
 		WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT 5000`
 	setSummarySQL = `UPDATE form_summary SET serial = $3, summary = $4 WHERE account_id = $1 AND form_id = $2`
@@ -31,7 +32,7 @@ const (
 	summaryRetention     = 500  // so many are worth writing down by who reads them
 )
 
-// storedSummary is a summary as it is written down: of the responses up to a serial.
+// storedSummary is a summary of the responses up to a serial, as it is stored.
 type storedSummary struct {
 	serial, edits int64
 	written       int64 // the serial that is written down
@@ -39,8 +40,7 @@ type storedSummary struct {
 	summary       *form.Summary
 }
 
-// read understands what is written down. Where that was counted in another way, it
-// begins anew.
+// read parses a stored summary. One of an earlier format is started over.
 func (k *storedSummary) read(text string) error {
 	k.written, k.bytes = k.serial, len(text)
 	k.summary = form.NewSummary()
@@ -59,7 +59,7 @@ func (k *storedSummary) read(text string) error {
 	return nil
 }
 
-// readSummary reads what is written down.
+// readSummary reads the stored summary.
 func readSummary(q querier, owner, formID string) (storedSummary, error) {
 	var kept storedSummary
 	var text string
@@ -70,9 +70,9 @@ func readSummary(q querier, owner, formID string) (storedSummary, error) {
 	return kept, kept.read(text)
 }
 
-// notSummarized are the next responses after a serial.
+// notSummarized returns the next responses after a serial.
 func notSummarized(q querier, owner, formID string, serial int64) (list []form.Response, err error) {
-	err = q(summaryProgressSQL, func(r row) error {
+	err = q(summaryProgressSQL, func(r db.Row) error {
 		out := form.Response{FormID: formID}
 		var submitted int64
 		err := r.Scan(&out.Version, &out.Serial, &submitted, &out.JSON)
@@ -83,9 +83,10 @@ func notSummarized(q querier, owner, formID string, serial int64) (list []form.R
 	return list, err
 }
 
-// Summary is what all responses to a form amount to. It reads only those that
-// were not counted before.
-func (s *Store) Summary(ctx context.Context, owner, formID string) (*form.Summary, error) {
+// Summary returns the summary of all responses to a form. It reads only responses that the
+// stored summary does not include.
+func (s *Store) Summary(ctx context.Context, owner, formID string) (_ *form.Summary, err error) {
+	defer wrap(&err, "summarize form")
 	if _, err := s.Form(ctx, owner, formID); err != nil {
 		return nil, err
 	}
@@ -97,13 +98,13 @@ func (s *Store) Summary(ctx context.Context, owner, formID string) (*form.Summar
 	}
 }
 
-// applyNew counts the next responses in, and writes that down if they are many.
+// applyNew adds the next responses, and stores the summary if they are many.
 func (s *Store) applyNew(ctx context.Context, owner, formID string) (storedSummary, int, error) {
 	var kept storedSummary
 	var list []form.Response
 	var count, top int64
-	// One snapshot: what was edited is seen with its edit, or not at all.
-	err := s.db.Read(ctx, func(t tx) error {
+	// One snapshot, so that an edited response and its edit count are seen together.
+	err := s.db.Read(ctx, func(t db.Tx) error {
 		var err error
 		if kept, err = readSummary(t.Query, owner, formID); err != nil {
 			return err
@@ -129,12 +130,12 @@ func (s *Store) applyNew(ctx context.Context, owner, formID string) (storedSumma
 	if len(list) < summaryRetention {
 		return kept, len(list), nil
 	}
-	// Where it does not hold, the next turn reads what does.
+	// If it is out of date, the next round reads the new one.
 	_, err = s.writeSummary(ctx, owner, formID, &kept)
 	return kept, len(list), err
 }
 
-// updateSummary is the summary as a transaction sees it.
+// updateSummary returns the summary as a transaction sees it.
 func (s *Store) updateSummary(q querier, owner, formID string) (*form.Summary, error) {
 	kept, err := readSummary(q, owner, formID)
 	for n := summaryChunk; err == nil && n == summaryChunk; {
@@ -165,9 +166,9 @@ func (s *Store) add(q querier, owner string, to *form.Summary, r form.Response, 
 	return err
 }
 
-// subtract takes responses out of what is kept about their form, and puts those into
-// it that they became. The form is locked.
-func (s *Store) subtract(t tx, owner, formID string, gone, came []form.Response) error {
+// subtract removes responses from the summary of their form and adds those that replace
+// them. The caller has locked the form.
+func (s *Store) subtract(t db.Tx, owner, formID string, gone, came []form.Response) error {
 	var kept storedSummary
 	var text string
 	if err := queryOne(t.Query, editSummarySQL, []any{owner, formID}, &kept.serial, &kept.edits, &text); err != nil {
@@ -200,10 +201,10 @@ func (s *Store) subtract(t tx, owner, formID string, gone, came []form.Response)
 	return err
 }
 
-// countInTransaction counts a response in that was just stored, without reading it again,
-// and returns the sum; nil: nobody counts along. That holds as long as responses
-// come one after the other; where somebody else stores some too, or changes one,
-// what is written down is read anew.
+// countInTransaction adds a response that was just stored, without reading it again, and
+// returns the summary; nil: none is kept in memory. That works while serials are
+// consecutive. If another node stores responses, or one is edited, the stored summary is
+// read again.
 func (s *Store) countInTransaction(sum *storedSummary, w *pendingSubmission) *storedSummary {
 	ctx, serial := context.Background(), w.response.Serial
 	switch {
@@ -213,7 +214,7 @@ func (s *Store) countInTransaction(sum *storedSummary, w *pendingSubmission) *st
 		if serial-sum.written < summaryWriteInterval {
 			return sum
 		}
-		// Who asks for the summary counts too; a failure shows there.
+		// Ignored: Summary counts too, and returns the error.
 		if ok, err := s.writeSummary(ctx, w.Form.Owner, w.Form.ID, sum); err != nil || !ok {
 			return nil
 		}
@@ -227,15 +228,15 @@ func (s *Store) countInTransaction(sum *storedSummary, w *pendingSubmission) *st
 	return sum
 }
 
-// writeSummary writes down how far was counted, and says whether that holds: where
-// somebody was faster, or something was changed, it does not.
+// writeSummary stores the summary, and says whether it did: not if another request stored a
+// newer one, or a response was edited.
 func (s *Store) writeSummary(ctx context.Context, owner, formID string, k *storedSummary) (bool, error) {
 	text, err := json.Marshal(k.summary)
 	if err != nil {
 		return false, err
 	}
 	var n int64
-	err = s.db.Write(ctx, func(t tx) (err error) {
+	err = s.db.Write(ctx, func(t db.Tx) (err error) {
 		n, err = t.Exec(addSummarySQL, owner, formID, k.serial, k.edits, string(text), k.written)
 		return err
 	})

@@ -6,10 +6,11 @@ import (
 	"time"
 
 	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
 )
 
-// AccessToken is what is known of an access token: the row, and what it hangs on.
+// AccessToken is an access token with its grant, application and user.
 type AccessToken struct {
 	Scopes      account.Scopes
 	CreatedAt   time.Time
@@ -23,10 +24,10 @@ type AccessToken struct {
 	ConsentLive bool // it exists and has not ended
 	PersonFound bool
 
-	Mark Generation // when this was true, for what is made of it
+	Mark Generation // for caches of derived values
 
-	appKey  string // the invalidation key of the application, and
-	appMark uint64 // its mark when this was read
+	appKey  string // the invalidation key of the application
+	appMark uint64 // its generation when this was read
 }
 
 const accessTokenSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent_id, t.app_id,
@@ -43,21 +44,22 @@ const accessTokenSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.co
 // maxAccessTokens is how many access tokens are kept in memory.
 const maxAccessTokens = 20_000
 
-// AccessToken looks an access token up, with all that decides whether it is good. An
-// unknown token is fault.NotFound. A cached value holds while neither its owner nor
-// its application changes.
-func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (AccessToken, error) {
-	b, mark, ok := s.bearers.Get(key.Account, key.Hash)
+// AccessToken looks up an access token with all that decides whether it is valid. An
+// unknown token is fault.NotFound. A cached value is used until its owner or its
+// application changes.
+func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (_ AccessToken, err error) {
+	defer wrap(&err, "look up access token")
+	b, mark, ok := s.accessTokens.Get(key.Account, key.Hash)
 	if ok {
 		if app, known := s.db.Generation(b.appKey); known && app == b.appMark {
 			return b, nil
 		}
 	}
-	// Which application it is shows only in the row, so the application's mark is
-	// taken after reading. A change in between has moved anyApp before it moved that
-	// mark: such a value is used once and not kept.
+	// Only the row names the application, so the application's generation is read after
+	// it. A change in between has changed anyApp's generation first: such a value is used
+	// once and not cached.
 	before, _ := s.db.Generation(anyApp)
-	b, err := s.readAccessToken(forCaller(ctx, key.Account), key)
+	b, err = s.readAccessToken(forCaller(ctx, key.Account), key)
 	if err != nil {
 		return b, err
 	}
@@ -65,14 +67,14 @@ func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (AccessT
 	app, known := s.db.Generation(b.appKey)
 	if after, _ := s.db.Generation(anyApp); known && mark.known && before == after {
 		b.appMark = app
-		// Marks only grow, so the sum differs once either has changed.
+		// Generations only grow, so the sum shows a change of either.
 		b.Mark = Generation{mark.number + app, true}
-		s.bearers.Put(key.Hash, mark, b, 1)
+		s.accessTokens.Put(key.Hash, mark, b, 1)
 	}
 	return b, nil
 }
 
-// readAccessToken is one statement, as it stands before every request.
+// readAccessToken runs one statement, because every request waits for it.
 func (s *Store) readAccessToken(ctx context.Context, key account.SecretRef) (AccessToken, error) {
 	var b AccessToken
 	var hash, scope string
@@ -93,18 +95,22 @@ func (s *Store) readAccessToken(ctx context.Context, key account.SecretRef) (Acc
 	return b, nil
 }
 
-// TokenGrant is what an exchange or a refresh leads to.
+// TokenGrant is the result of an exchange or a refresh.
 type TokenGrant struct {
 	Email  string
 	Scopes account.Scopes
 }
 
-// CodeExchange is a code with all that must match what it was issued for.
+// CodeExchange is a code with all that must match what it was issued for, and the tokens
+// that it is exchanged for.
 type CodeExchange struct {
 	Code        account.SecretRef
 	AppID       string
 	RedirectURI string
 	Challenge   string // of the presented verifier; empty without one
+
+	Access, Refresh account.Secret
+	ExpiresAt       time.Time // of the access token
 }
 
 const (
@@ -129,14 +135,15 @@ var (
 	errRefresh = fault.New(fault.InvalidGrant, "The refresh token is invalid, expired, revoked, or was issued to another application.")
 )
 
-// ExchangeCode turns a code into tokens. The first statement decides the race: only
-// one caller can see the code unused. A second use ends what the first gave, if it
-// brings the redirect_uri and the verifier of the first: the code alone, which a
-// log or a browser's history may show, ends nothing.
-func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, access, refresh account.Secret, expires, now time.Time) (TokenGrant, error) {
+// ExchangeCode exchanges a code for tokens. The first statement decides the race: only one
+// caller can see the code unused. A second use ends the grant if it has the redirect_uri
+// and the verifier of the first. The code alone ends nothing, because logs and browser
+// histories may show it.
+func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, now time.Time) (_ TokenGrant, err error) {
+	defer wrap(&err, "exchange authorization code")
 	var grant TokenGrant
 	var replayed bool
-	err := s.db.Write(forCaller(ctx, r.Code.Account), func(t tx) error {
+	err = s.db.Write(forCaller(ctx, r.Code.Account), func(t db.Tx) error {
 		grant, replayed = TokenGrant{}, false
 		var consent, scope string
 		owner := r.Code.Account
@@ -160,10 +167,10 @@ func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, access, refres
 		if err := queryOne(t.Query, grantEmailSQL, []any{owner}, &grant.Email); err != nil {
 			return replaceNotFound(err, errCode)
 		}
-		if _, err := insertAccess(t, access, consent, r.AppID, issued, grant.Scopes, expires, now); err != nil {
+		if _, err := insertAccess(t, issuedToken{r.Access, consent, r.AppID, issued, grant.Scopes, r.ExpiresAt}, now); err != nil {
 			return err
 		}
-		return insertRefresh(t, refresh, consent, r.AppID, now)
+		return insertRefresh(t, r.Refresh, consent, r.AppID, now)
 	})
 	if replayed || isUncertain(err) {
 		s.db.Invalidate(r.Code.Account)
@@ -184,20 +191,30 @@ func replaceNotFound(err error, as error) error {
 	return err
 }
 
-// MaxTokens is how many access tokens of a grant live at once. Issuing another ends
-// the oldest.
+// MaxTokens is how many access tokens of a grant are valid at a time. Issuing another
+// revokes the oldest.
 const MaxTokens = 100
 
-// insertAccess stores the access token that is the issued-th of its grant. Tokens take
-// slots in turn: whichever token had the slot is the oldest, and is replaced. The
-// caller has locked the consent's row by counting, so no two tokens get the same slot.
-func insertAccess(t tx, secret account.Secret, consent, app string, issued int64, scopes account.Scopes, expires, now time.Time) (replaced bool, err error) {
-	slot := 1 + issued%MaxTokens
-	_, err = t.Exec(insertAccessSQL, secret.Account, secret.ID, secret.Hash, consent, app, scopes.String(), toMillis(now), toMillis(expires), slot)
-	return issued >= MaxTokens, err // the first ones find their slots empty
+// issuedToken is a new access token.
+type issuedToken struct {
+	secret    account.Secret
+	consentID string
+	appID     string
+	number    int64 // which one of its grant it is, from 1
+	scopes    account.Scopes
+	expiresAt time.Time
 }
 
-func insertRefresh(t tx, secret account.Secret, consent, app string, now time.Time) error {
+// insertAccess stores an access token. Tokens of a grant take slots in turn: the token that
+// has the slot is the oldest and is replaced. The caller has locked the grant's row by
+// counting, so no two tokens get the same slot.
+func insertAccess(t db.Tx, a issuedToken, now time.Time) (replaced bool, err error) {
+	slot := 1 + a.number%MaxTokens
+	_, err = t.Exec(insertAccessSQL, a.secret.Account, a.secret.ID, a.secret.Hash, a.consentID, a.appID, a.scopes.String(), toMillis(now), toMillis(a.expiresAt), slot)
+	return a.number >= MaxTokens, err // the first ones find their slots empty
+}
+
+func insertRefresh(t db.Tx, secret account.Secret, consent, app string, now time.Time) error {
 	_, err := t.Exec(insertRefreshSQL, secret.Account, secret.ID, secret.Hash, consent, app, toMillis(now))
 	return err
 }
@@ -215,19 +232,31 @@ const (
 	rotateRefreshSQL = `UPDATE refresh_token SET used_at = $3, rotated_at = $3 WHERE account_id = $1 AND id = $2 AND rotated_at = 0`
 )
 
-// Refresh issues a new access token. choose picks its scopes from those of the
-// consent. That the token was used is written when it was not within usedStep.
-// With next, the refresh token is replaced by it, and using the old
-// one once more ends the whole family.
-func (s *Store) Refresh(ctx context.Context, key account.SecretRef, app account.Application, access account.Secret, next *account.Secret,
-	choose func(account.Scopes) (account.Scopes, error), usedSince, expires, now time.Time, usedStep time.Duration) (TokenGrant, error) {
+// RefreshRequest asks for a new access token.
+type RefreshRequest struct {
+	Token     account.SecretRef // the refresh token
+	AppID     string
+	Access    account.Secret
+	ExpiresAt time.Time       // of the access token
+	Next      *account.Secret // replaces the refresh token; nil: it stays
+	// Scopes picks the scopes of the access token from those of the grant.
+	Scopes    func(granted account.Scopes) (account.Scopes, error)
+	UsedSince time.Time     // a refresh token that was not used since has expired
+	UsedStep  time.Duration // how exactly its last use is stored
+}
+
+// Refresh issues a new access token. Using a refresh token that was replaced ends the
+// grant and all of its tokens.
+func (s *Store) Refresh(ctx context.Context, r RefreshRequest, now time.Time) (_ TokenGrant, err error) {
+	defer wrap(&err, "refresh access token")
+	key := r.Token
 	var grant TokenGrant
 	var reused, removed bool
-	err := s.db.Write(forCaller(ctx, key.Account), func(t tx) error {
+	err = s.db.Write(forCaller(ctx, key.Account), func(t db.Tx) error {
 		grant, reused, removed = TokenGrant{}, false, false
 		var consent, scope string
 		var rotated, used int64
-		err := queryOne(t.Query, refreshSQL, []any{key.Account, key.ID, key.Hash, app.ID, toMillis(usedSince)},
+		err := queryOne(t.Query, refreshSQL, []any{key.Account, key.ID, key.Hash, r.AppID, toMillis(r.UsedSince)},
 			&consent, &rotated, &used, &scope, &grant.Email)
 		if err != nil {
 			return replaceNotFound(err, errRefresh)
@@ -241,20 +270,20 @@ func (s *Store) Refresh(ctx context.Context, key account.SecretRef, app account.
 			return end()
 		}
 		granted, _ := account.ParseScopes(scope)
-		if grant.Scopes, err = choose(granted); err != nil {
+		if grant.Scopes, err = r.Scopes(granted); err != nil {
 			return err
 		}
-		stale := now.Sub(fromMillis(used)) >= usedStep
-		if next == nil && stale {
+		stale := now.Sub(fromMillis(used)) >= r.UsedStep
+		if r.Next == nil && stale {
 			_, err = t.Exec(touchRefreshSQL, key.Account, key.ID, toMillis(now))
-		} else if next != nil {
+		} else if r.Next != nil {
 			var n int64
 			// Another request may have rotated it since it was read.
 			if n, err = t.Exec(rotateRefreshSQL, key.Account, key.ID, toMillis(now)); err == nil && n == 0 {
 				return end()
 			}
 			if err == nil {
-				err = insertRefresh(t, *next, consent, app.ID, now)
+				err = insertRefresh(t, *r.Next, consent, r.AppID, now)
 			}
 		}
 		if err != nil {
@@ -264,7 +293,7 @@ func (s *Store) Refresh(ctx context.Context, key account.SecretRef, app account.
 		if err := queryOne(t.Query, countIssuedSQL, []any{key.Account, consent, toMillis(now)}, &issued); err != nil {
 			return replaceNotFound(err, errRefresh)
 		}
-		removed, err = insertAccess(t, access, consent, app.ID, issued, grant.Scopes, expires, now)
+		removed, err = insertAccess(t, issuedToken{r.Access, consent, r.AppID, issued, grant.Scopes, r.ExpiresAt}, now)
 		return err
 	})
 	if reused || removed || isUncertain(err) {
@@ -286,7 +315,7 @@ const (
 	refreshConsentSQL = `SELECT consent_id FROM refresh_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
 )
 
-// RefreshInfo is what introspection tells of a refresh token.
+// RefreshInfo is what introspection returns for a refresh token.
 type RefreshInfo struct {
 	Scopes    account.Scopes
 	Person    account.User
@@ -294,40 +323,42 @@ type RefreshInfo struct {
 	UsedAt    time.Time
 }
 
-// RefreshGrant names the grant of a refresh token of the application, whether it is
-// still good or not; fault.NotFound: there is no such token.
-func (s *Store) RefreshGrant(ctx context.Context, key account.SecretRef, appID string) (string, error) {
+// RefreshGrant returns the id of the grant of a refresh token of the application, valid or
+// not.
+func (s *Store) RefreshGrant(ctx context.Context, key account.SecretRef, appID string) (_ string, err error) {
+	defer wrap(&err, "look up refresh token")
 	var consent string
-	err := queryOne(s.query(ctx), refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent)
+	err = queryOne(s.query(ctx), refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent)
 	return consent, err
 }
 
-// RefreshInfo looks a refresh token of the application up; one that is not good
-// any more is fault.NotFound.
-func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID string, usedSince time.Time) (RefreshInfo, error) {
+// RefreshInfo looks up a refresh token of the application. One that is not valid any more
+// is fault.NotFound.
+func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID string, usedSince time.Time) (_ RefreshInfo, err error) {
+	defer wrap(&err, "introspect refresh token")
 	var info RefreshInfo
 	var consent, scope string
 	var created, used int64
-	err := queryOne(s.query(ctx), refreshInfoSQL, []any{key.Account, key.ID, key.Hash, appID, toMillis(usedSince)},
+	err = queryOne(s.query(ctx), refreshInfoSQL, []any{key.Account, key.ID, key.Hash, appID, toMillis(usedSince)},
 		&consent, &created, &used, &scope, &info.Person.ID, &info.Person.Email)
 	info.Scopes, _ = account.ParseScopes(scope)
 	info.CreatedAt, info.UsedAt = fromMillis(created), fromMillis(used)
 	return info, err
 }
 
-// RevokeAccess ends one access token of the application. That there is none is
-// no error.
-func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID string) error {
-	return s.write(ctx, key.Account, func(t tx) error {
+// RevokeAccess revokes an access token of the application. An unknown token is no error.
+func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID string) (err error) {
+	defer wrap(&err, "revoke access token")
+	return s.write(ctx, key.Account, func(t db.Tx) error {
 		_, err := t.Exec(deleteAccessSQL, key.Account, key.ID, key.Hash, appID)
 		return err
 	})
 }
 
-// RevokeRefresh ends a refresh token of the application and all that came from
-// the same consent.
-func (s *Store) RevokeRefresh(ctx context.Context, key account.SecretRef, appID string, now time.Time) error {
-	return s.write(ctx, key.Account, func(t tx) error {
+// RevokeRefresh revokes a refresh token of the application and its whole grant.
+func (s *Store) RevokeRefresh(ctx context.Context, key account.SecretRef, appID string, now time.Time) (err error) {
+	defer wrap(&err, "revoke refresh token")
+	return s.write(ctx, key.Account, func(t db.Tx) error {
 		var consent string
 		if err := queryOne(t.Query, refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent); err != nil {
 			return replaceNotFound(err, nil)

@@ -3,14 +3,16 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
-	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/id"
 )
 
-// trashRetention is how long what was deleted can be brought back.
+// trashRetention is how long deleted data can be restored.
 const trashRetention = time.Hour
 
 const (
@@ -18,8 +20,8 @@ const (
 	untrashSQL    = `DELETE FROM trash WHERE account_id = $1 AND id = $2 AND content <> '' RETURNING form_id, content`
 	oldTrashSQL   = `SELECT account_id, id, form_id FROM trash WHERE deleted_at < $1 LIMIT $2`
 	emptyTrashSQL = `DELETE FROM trash WHERE account_id = $1 AND id = $2 AND deleted_at < $3`
-	// Without its content nothing can be brought back; the row stays until all that
-	// hangs on it is gone, also if that takes another start.
+	// Without its content a form cannot be restored. The row stays until everything that
+	// belongs to it is deleted, also if the process restarts.
 	claimTrashSQL = `UPDATE trash SET content = '' WHERE account_id = $1 AND id = $2 AND deleted_at < $3`
 	trashedSQL    = `SELECT content, deleted_at FROM trash WHERE account_id = $1 AND id >= $2 AND id < $3 AND content <> ''
 		ORDER BY deleted_at DESC LIMIT 20`
@@ -36,8 +38,8 @@ const (
 		(SELECT id FROM response WHERE account_id = $1 AND form_id = $2 LIMIT $3)`
 )
 
-// trashedForm is the row of a deleted form; what hangs on it stays where it is
-// until it is swept.
+// trashedForm is the row of a deleted form. What belongs to it stays in its tables until the
+// cleanup.
 type trashedForm struct {
 	Form           form.Form
 	Serial         int64
@@ -46,10 +48,11 @@ type trashedForm struct {
 	StoredBytes    int64
 }
 
-// DeleteForm removes a form with its responses; revision as in ChangeForm. Nobody
-// finds them any more, but for a while RestoreForm brings them back.
-func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64, now time.Time) error {
-	return s.write(ctx, owner, func(t tx) error {
+// DeleteForm deletes a form with its responses; revision as in FormRevision. RestoreForm can
+// restore them for trashRetention.
+func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64, now time.Time) (err error) {
+	defer wrap(&err, "delete form")
+	return s.write(ctx, owner, func(t db.Tx) error {
 		f, err := lockForm(t, owner, id, revision)
 		if err != nil {
 			return err
@@ -78,16 +81,17 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 	})
 }
 
-// Deleted is a form that can still be brought back.
+// Deleted is a form that can still be restored.
 type Deleted struct {
 	form.Form
 	At time.Time
 }
 
-// DeletedForms are those of the last while, the latest first.
-func (s *Store) DeletedForms(ctx context.Context, owner string) ([]Deleted, error) {
+// DeletedForms lists the forms that can be restored, the latest first.
+func (s *Store) DeletedForms(ctx context.Context, owner string) (_ []Deleted, err error) {
+	defer wrap(&err, "list deleted forms")
 	var list []Deleted
-	err := s.db.Query(ctx, trashedSQL, func(r row) error {
+	err = s.db.Query(ctx, trashedSQL, func(r db.Row) error {
 		var content string
 		var deleted int64
 		if err := r.Scan(&content, &deleted); err != nil {
@@ -97,19 +101,20 @@ func (s *Store) DeletedForms(ctx context.Context, owner string) ([]Deleted, erro
 		err := json.Unmarshal([]byte(content), &gone)
 		list = append(list, Deleted{gone.Form, fromMillis(deleted)})
 		return err
-	}, owner, account.FormPrefix, account.FormPrefix+lastID)
+	}, owner, id.Form, id.Form+lastID)
 	return list, err
 }
 
-// RestoreForm brings back a form that was deleted a while ago.
-func (s *Store) RestoreForm(ctx context.Context, owner, id string, now time.Time) (form.Form, error) {
-	if _, ok := account.ParseID(account.FormPrefix, id); !ok {
+// RestoreForm undoes DeleteForm.
+func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.Time) (_ form.Form, err error) {
+	defer wrap(&err, "restore form")
+	if _, ok := id.Parse(id.Form, formID); !ok {
 		return form.Form{}, fault.NotFound // responses are in the trash too
 	}
 	var gone trashedForm
-	err := s.write(ctx, owner, func(t tx) error {
-		var formID, content string
-		if err := queryOne(t.Query, untrashSQL, []any{owner, id}, &formID, &content); err != nil {
+	err = s.write(ctx, owner, func(t db.Tx) error {
+		var parent, content string
+		if err := queryOne(t.Query, untrashSQL, []any{owner, formID}, &parent, &content); err != nil {
 			return err
 		}
 		if err := json.Unmarshal([]byte(content), &gone); err != nil {
@@ -119,25 +124,25 @@ func (s *Store) RestoreForm(ctx context.Context, owner, id string, now time.Time
 		if err := gone.catchUp(t, owner); err != nil {
 			return err
 		}
-		// The account may be being deleted; its trash is the last to go.
+		// The account may be being deleted, and its trash goes last.
 		if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
 			return err
 		}
 		if f.Version > 0 {
 			// Another form of the owner may have the custom link by now.
-			if err := claimSlug(t, owner, id, f.Slug, now); fault.Wrap(err).Code == fault.Invalid {
+			if err := claimSlug(t, owner, formID, f.Slug, now); fault.Wrap(err).Code == fault.Invalid {
 				f.Slug = ""
 			} else if err != nil {
 				return err
 			}
 		}
-		if _, err := t.Exec(restoreFormSQL, owner, id, gone.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
+		if _, err := t.Exec(restoreFormSQL, owner, formID, gone.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
 			f.ResponseCount, gone.ResponseSerial, gone.ResponseTick, toMillis(f.CreatedAt), toMillis(f.UpdatedAt), form.SearchKey(f.Title),
 			searchKey(form.Header{Title: f.Title, Description: f.Description}), f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites, gone.StoredBytes); err != nil {
 			return err
 		}
 		gone.Form = f
-		if _, err := t.Exec(addressFormSQL, id, owner, id); err != nil {
+		if _, err := t.Exec(addressFormSQL, formID, owner, formID); err != nil {
 			return err
 		}
 		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, 1); err != nil {
@@ -148,21 +153,22 @@ func (s *Store) RestoreForm(ctx context.Context, owner, id string, now time.Time
 	return gone.Form, err
 }
 
-// catchUp sees to it that what comes next comes after what is there, also where an
-// earlier version deleted the form, which noted no tick.
-func (g *trashedForm) catchUp(t tx, owner string) error {
+// catchUp makes new responses sort after the existing ones, also if an earlier version,
+// which stored no tick, deleted the form.
+func (g *trashedForm) catchUp(t db.Tx, owner string) error {
 	var last int64
 	err := queryOne(t.Query, lastResponseSQL, []any{owner, g.Form.ID}, &last)
 	if err == nil {
-		g.ResponseTick = max(g.ResponseTick, int64(account.NewTick(fromMillis(last+1))))
+		g.ResponseTick = max(g.ResponseTick, int64(id.NewTick(fromMillis(last+1))))
 	}
 	return replaceNotFound(err, nil)
 }
 
-// DeleteResponsesWithUndo removes responses so that, for a while, RestoreResponses brings
-// them back.
-func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID string, ids []string, now time.Time) (int64, error) {
-	return s.deleteResponses(ctx, owner, formID, ids, func(t tx, r form.Response) error {
+// DeleteResponsesWithUndo deletes responses that RestoreResponses can restore for
+// trashRetention.
+func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID string, ids []string, now time.Time) (_ int64, err error) {
+	defer wrap(&err, "move responses to trash")
+	return s.deleteResponses(ctx, owner, formID, ids, func(t db.Tx, r form.Response) error {
 		content, err := json.Marshal(r)
 		if err != nil {
 			return err
@@ -176,11 +182,11 @@ func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID strin
 	})
 }
 
-// DeletedResponses are the ids of those that can still be brought back, the latest
-// first.
-func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) ([]string, error) {
+// DeletedResponses lists the ids of responses that can be restored, the latest first.
+func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) (_ []string, err error) {
+	defer wrap(&err, "list deleted responses")
 	var list []string
-	err := s.db.Query(ctx, trashedOfSQL, func(r row) error {
+	err = s.db.Query(ctx, trashedOfSQL, func(r db.Row) error {
 		var id string
 		err := r.Scan(&id)
 		list = append(list, id)
@@ -189,17 +195,17 @@ func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) ([]s
 	return list, err
 }
 
-// RestoreResponses brings back responses that were deleted a while ago, and says
-// how many still could be. They had their place before others, so what they chose
-// is theirs again, also where that is more than there was to have.
-func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids []string, now time.Time) (int64, error) {
-	ids, err := responseIDs(formID, ids)
+// RestoreResponses undoes DeleteResponsesWithUndo and returns how many responses could be
+// restored. Option limits do not apply: they were submitted before others.
+func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids []string, now time.Time) (_ int64, err error) {
+	defer wrap(&err, "restore responses")
+	ids, err = responseIDs(formID, ids)
 	if err != nil {
 		return 0, err
 	}
 	var n int64
 	var full bool
-	err = s.write(ctx, responsesOf(owner), func(t tx) error {
+	err = s.write(ctx, responsesOf(owner), func(t db.Tx) error {
 		n, full = 0, false
 		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
@@ -208,7 +214,7 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		for _, id := range ids {
 			var of, content string
 			err := queryOne(t.Query, untrashSQL, []any{owner, id}, &of, &content)
-			if err == fault.NotFound {
+			if errors.Is(err, fault.NotFound) {
 				continue
 			}
 			if err != nil {
@@ -240,7 +246,7 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		if err := s.subtract(t, owner, formID, nil, back); err != nil {
 			return err
 		}
-		if err := s.updateOptionCounts(t, owner, formID, nil, back, false); err != nil {
+		if err := s.updateOptionCounts(t, owner, formID, optionChange{came: back}); err != nil {
 			return err
 		}
 		f, err := readForm(t.Query, owner, formID)
@@ -261,12 +267,12 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 	return n, nil
 }
 
-// emptyTrash removes for good what was deleted before.
+// emptyTrash deletes for good what was moved to the trash before a time.
 func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 	for {
 		type item struct{ owner, id, formID string }
 		var old []item
-		err := s.db.Query(ctx, oldTrashSQL, func(r row) error {
+		err := s.db.Query(ctx, oldTrashSQL, func(r db.Row) error {
 			var i item
 			err := r.Scan(&i.owner, &i.id, &i.formID)
 			old = append(old, i)
@@ -277,13 +283,13 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 		}
 		for _, i := range old {
 			sql := emptyTrashSQL
-			_, isForm := account.ParseID(account.FormPrefix, i.id)
+			_, isForm := id.Parse(id.Form, i.id)
 			if isForm {
 				sql = claimTrashSQL
 			}
-			// It may have been brought back since, and even deleted again.
+			// It may have been restored since, and even deleted again.
 			var n int64
-			err := s.db.Write(ctx, func(t tx) (err error) {
+			err := s.db.Write(ctx, func(t db.Tx) (err error) {
 				n, err = t.Exec(sql, i.owner, i.id, toMillis(before))
 				return err
 			})
@@ -297,11 +303,11 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 	}
 }
 
-// purgeForm removes what hangs on a deleted form, its responses some at a time.
+// purgeForm deletes what belongs to a deleted form, its responses in batches.
 func (s *Store) purgeForm(ctx context.Context, owner, id string) error {
 	for {
 		var n int64
-		err := s.db.Write(ctx, func(t tx) (err error) {
+		err := s.db.Write(ctx, func(t db.Tx) (err error) {
 			n, err = t.Exec(someResponsesSQL, owner, id, eraseBatch)
 			return err
 		})
@@ -312,7 +318,7 @@ func (s *Store) purgeForm(ctx context.Context, owner, id string) error {
 			break
 		}
 	}
-	return s.db.Write(ctx, func(t tx) error {
+	return s.db.Write(ctx, func(t db.Tx) error {
 		for _, sql := range ofFormSQL {
 			if _, err := t.Exec(sql, owner, id); err != nil {
 				return err

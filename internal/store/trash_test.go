@@ -19,7 +19,7 @@ func TestUndo(t *testing.T) {
 		owner, other := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
 		now := time.Now()
 		p := opened(t, s, owner, small)
-		if _, err := s.UpdateForm(ctx, owner, p.ID, 0, func(plan *form.FormInput) error { plan.Slug = "mine"; return nil }, now); err != nil {
+		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error { plan.Slug = "mine"; return nil }, now); err != nil {
 			t.Fatal(err)
 		}
 		opened(t, s, owner, small)
@@ -32,7 +32,7 @@ func TestUndo(t *testing.T) {
 			ids = append(ids, r.ID)
 		}
 		all := func() string {
-			list, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, 10, 0)
+			list, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, store.Page{Limit: 10})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,7 +71,7 @@ func TestUndo(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, err := range map[string]error{
-			"deleting": second(s.DeleteResponsesWithUndo(ctx, owner, "frm_\xff", ids, now)), "changing": second(s.UpdateResponse(ctx, owner, p.ID+"\xff", ids[1], nil, now)), "bringing back": second(s.RestoreResponses(ctx, owner, "\x00", ids, now)),
+			"deleting": second(s.DeleteResponsesWithUndo(ctx, owner, "frm_\xff", ids, now)), "changing": second(s.UpdateResponse(ctx, owner, store.ResponseKey{FormID: p.ID + "\xff", ID: ids[1]}, nil, now)), "bringing back": second(s.RestoreResponses(ctx, owner, "\x00", ids, now)),
 			"a form by bad text": second(s.RestoreForm(ctx, owner, "\xff", time.Now())), "a response as a form": second(s.RestoreForm(ctx, owner, ids[0], time.Now())),
 		} {
 			if !errors.Is(err, fault.NotFound) {
@@ -92,14 +92,14 @@ func TestUndo(t *testing.T) {
 		for what, err := range map[string]error{
 			"form": second(s.Form(ctx, owner, p.ID)), "page": second(s.PublicForm(ctx, p.ID)), "page by slug": second(s.PublicForm(ctx, "mine")),
 			"response": second(s.Response(ctx, owner, p.ID, ids[0])), "summary": second(s.Summary(ctx, owner, p.ID)), "version": second(s.Version(ctx, owner, p.ID, 1)),
-			"submission": second(add(s, p, 9)), "change": second(s.UpdateForm(ctx, owner, p.ID, 0, func(*form.FormInput) error { return nil }, now)),
+			"submission": second(add(s, p, 9)), "change": second(s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(*form.FormInput) error { return nil }, now)),
 			"somebody else's undo": second(s.RestoreForm(ctx, other, p.ID, time.Now())),
 		} {
 			if code := fault.Wrap(err).Code; code != fault.NotFoundInAccount && code != fault.FormNotOpen {
 				t.Errorf("%s of a deleted form: %v", what, err)
 			}
 		}
-		if _, total, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, 10, 0); err != nil || total != 1 {
+		if _, total, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 10}); err != nil || total != 1 {
 			t.Errorf("%d forms are left (%v)", total, err)
 		}
 		bin, err := s.DeletedForms(ctx, owner)
@@ -115,7 +115,7 @@ func TestUndo(t *testing.T) {
 		if _, err := s.PublicForm(ctx, "mine"); err != nil {
 			t.Errorf("its slug: %v", err)
 		}
-		forms, total, err := s.Forms(ctx, owner, store.FormFilter{Status: "open"}, store.NewestFirst, 10, 0)
+		forms, total, err := s.Forms(ctx, owner, store.FormFilter{Status: "open"}, store.NewestFirst, store.Page{Limit: 10})
 		if err != nil || total != 2 || len(forms) != 2 || forms[1].ID != p.ID {
 			t.Errorf("%d forms, %v (%v)", total, forms, err)
 		}
@@ -192,7 +192,7 @@ func TestOldestFirstAndBeside(t *testing.T) {
 		}
 		for _, filter := range []store.ResponseFilter{{Oldest: true}, {Oldest: true, Version: 1}} {
 			for offset, want := range map[int64][]string{0: ids[:3], 3: ids[3:6], 6: ids[6:], 7: nil} {
-				list, total, err := s.Responses(ctx, owner, p.ID, filter, 3, offset)
+				list, total, err := s.Responses(ctx, owner, p.ID, filter, store.Page{Limit: 3, Offset: offset})
 				if err != nil || total != 7 || len(list) != len(want) {
 					t.Fatalf("%d of %d from %d (%v)", len(list), total, offset, err)
 				}

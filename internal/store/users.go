@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"formulary/internal/account"
+	"formulary/internal/db"
 	"formulary/internal/fault"
 )
 
 const userColumns = `id, email, name, language, role, password, created_at, disabled_at, time_zone`
 
-func scanUser(r row) (account.User, error) {
+func scanUser(r db.Row) (account.User, error) {
 	var p account.User
 	var created, disabled int64
 	err := r.Scan(&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &created, &disabled, &p.TimeZone)
@@ -21,7 +22,7 @@ func scanUser(r row) (account.User, error) {
 
 func queryUser(q querier, sql string, args ...any) (account.User, error) {
 	p, err := account.User{}, error(fault.NotFound)
-	if e := q(sql, func(r row) error {
+	if e := q(sql, func(r db.Row) error {
 		p, err = scanUser(r)
 		return err
 	}, args...); e != nil {
@@ -40,12 +41,14 @@ const (
 )
 
 // User returns an account by its id.
-func (s *Store) User(ctx context.Context, id string) (account.User, error) {
+func (s *Store) User(ctx context.Context, id string) (_ account.User, err error) {
+	defer wrap(&err, "read user")
 	return queryUser(s.query(ctx), userSQL, id)
 }
 
-// UserByEmail finds an account by its address, in whatever letter case.
-func (s *Store) UserByEmail(ctx context.Context, email string) (account.User, error) {
+// UserByEmail finds a user by email address, ignoring case.
+func (s *Store) UserByEmail(ctx context.Context, email string) (_ account.User, err error) {
+	defer wrap(&err, "find user by email")
 	if !account.IsSingleLine(email) {
 		return account.User{}, fault.NotFound
 	}
@@ -53,9 +56,10 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (account.User, er
 }
 
 // Users lists all accounts, the oldest first.
-func (s *Store) Users(ctx context.Context) ([]account.User, error) {
+func (s *Store) Users(ctx context.Context) (_ []account.User, err error) {
+	defer wrap(&err, "list users")
 	var people []account.User
-	err := s.db.Query(ctx, usersSQL, func(r row) error {
+	err = s.db.Query(ctx, usersSQL, func(r db.Row) error {
 		p, err := scanUser(r)
 		people = append(people, p)
 		return err
@@ -63,8 +67,9 @@ func (s *Store) Users(ctx context.Context) ([]account.User, error) {
 	return people, err
 }
 
-// HasUsers says whether there is an account at all.
-func (s *Store) HasUsers(ctx context.Context) (bool, error) {
+// HasUsers says whether there is any user.
+func (s *Store) HasUsers(ctx context.Context) (_ bool, err error) {
+	defer wrap(&err, "look for users")
 	return hasUsers(s.query(ctx))
 }
 
@@ -74,13 +79,14 @@ func hasUsers(q querier) (bool, error) {
 	return n > 0, err
 }
 
-// AddUser adds an account; the first one is the operator's.
-func (s *Store) AddUser(ctx context.Context, p account.User) (account.User, error) {
-	err := s.db.Exclusive(ctx, func(t tx) error { return insertUser(t, &p) })
+// AddUser adds a user; the first one is the administrator.
+func (s *Store) AddUser(ctx context.Context, p account.User) (_ account.User, err error) {
+	defer wrap(&err, "add user")
+	err = s.db.Exclusive(ctx, func(t db.Tx) error { return insertUser(t, &p) })
 	return p, err
 }
 
-func insertUser(t tx, p *account.User) error {
+func insertUser(t db.Tx, p *account.User) error {
 	some, err := hasUsers(t.Query)
 	if err != nil {
 		return err
@@ -94,7 +100,7 @@ func insertUser(t tx, p *account.User) error {
 }
 
 func takenEmail(err error) error {
-	if errors.Is(err, errUnique) {
+	if errors.Is(err, db.ErrUnique) {
 		return fault.InvalidField("email", "an account with this email address already exists")
 	}
 	return err
@@ -109,20 +115,22 @@ const (
 )
 
 // SetProfile changes name, language and time zone.
-func (s *Store) SetProfile(ctx context.Context, owner, name, language, zone string) error {
-	return s.write(ctx, owner, func(t tx) error { return checkAffected(t.Exec(setProfileSQL, owner, name, language, zone)) })
+func (s *Store) SetProfile(ctx context.Context, owner, name, language, zone string) (err error) {
+	defer wrap(&err, "set profile")
+	return s.write(ctx, owner, func(t db.Tx) error { return checkAffected(t.Exec(setProfileSQL, owner, name, language, zone)) })
 }
 
-// SetEmail changes the address under which the person signs in.
-func (s *Store) SetEmail(ctx context.Context, owner, email string) error {
-	return s.write(ctx, owner, func(t tx) error {
+// SetEmail changes the email address with which the user signs in.
+func (s *Store) SetEmail(ctx context.Context, owner, email string) (err error) {
+	defer wrap(&err, "set email")
+	return s.write(ctx, owner, func(t db.Tx) error {
 		n, err := t.Exec(setEmailSQL, owner, email, account.EmailKey(email))
 		return checkAffected(n, takenEmail(err))
 	})
 }
 
-// PasswordChange is a new password and what stays in place beside it. Everything
-// that could be in the hands of whoever knew the old password ends by default.
+// PasswordChange is a new password, and what stays valid. By default everything ends that
+// could be used by someone who knew the old password.
 type PasswordChange struct {
 	Owner       string
 	Hash        string
@@ -133,15 +141,16 @@ type PasswordChange struct {
 
 // SetPassword changes the password and ends sessions, known devices and grants as
 // the change says.
-func (s *Store) SetPassword(ctx context.Context, c PasswordChange, now time.Time) error {
-	return s.write(ctx, c.Owner, func(t tx) error { return setPassword(t, c, now) })
+func (s *Store) SetPassword(ctx context.Context, c PasswordChange, now time.Time) (err error) {
+	defer wrap(&err, "set password")
+	return s.write(ctx, c.Owner, func(t db.Tx) error { return setPassword(t, c, now) })
 }
 
-func setPassword(t tx, c PasswordChange, now time.Time) error {
+func setPassword(t db.Tx, c PasswordChange, now time.Time) error {
 	if err := checkAffected(t.Exec(setPasswordSQL, c.Owner, c.Hash)); err != nil {
 		return err
 	}
-	// Reset links were made for the old password.
+	// Reset links were issued for the old password.
 	if _, err := t.Exec(dropLinksSQL, c.Owner, resetLink); err != nil {
 		return err
 	}
@@ -152,9 +161,10 @@ func setPassword(t tx, c PasswordChange, now time.Time) error {
 	return err
 }
 
-// SetUserDisabled locks a person out, with their tokens, or lets them in.
-func (s *Store) SetUserDisabled(ctx context.Context, owner string, disabled bool, now time.Time) error {
-	return s.write(ctx, owner, func(t tx) error {
+// SetUserDisabled disables or enables a user with all tokens.
+func (s *Store) SetUserDisabled(ctx context.Context, owner string, disabled bool, now time.Time) (err error) {
+	defer wrap(&err, "disable user")
+	return s.write(ctx, owner, func(t db.Tx) error {
 		var since int64
 		if disabled {
 			since = toMillis(now)

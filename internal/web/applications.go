@@ -7,6 +7,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 	"formulary/internal/store"
 )
 
@@ -100,7 +101,7 @@ func registration(v *pageRequest, app *account.Application) {
 func (web *Handler) createApplication(v *pageRequest) error {
 	now := web.Now()
 	app := account.Application{
-		Account: v.user.ID, ID: account.NewID(account.AppPrefix, now), Public: v.field("kind") == "public", CreatedAt: now,
+		Account: v.user.ID, ID: id.New(id.App, now), Public: v.field("kind") == "public", CreatedAt: now,
 	}
 	registration(v, &app)
 	nonce := v.field("nonce")

@@ -137,7 +137,7 @@ func (t *testFlow) run() bool {
 		return false
 	}
 	if t.app.Scopes.Has(account.FormsRead) && !t.step("List forms", "GET "+base+"/api/v1/forms?per_page=3", func() (any, error) {
-		forms, total, err := t.web.Store.Forms(ctx, t.v.owner(), store.FormFilter{}, store.NewestFirst, 3, 0)
+		forms, total, err := t.web.Store.Forms(ctx, t.v.owner(), store.FormFilter{}, store.NewestFirst, store.Page{Limit: 3})
 		titles := []string{}
 		for _, f := range forms {
 			titles = append(titles, f.Title)

@@ -174,7 +174,7 @@ func (web *Handler) saveDraft(v *pageRequest) error {
 		}
 		return p.Normalize()
 	}
-	f, err := web.Store.UpdateForm(v.ctx(), v.owner(), v.r.PathValue("id"), revision, change, web.Now())
+	f, err := web.Store.UpdateForm(v.ctx(), v.owner(), store.FormRevision{ID: v.r.PathValue("id"), Revision: revision}, change, web.Now())
 	if code := fault.Wrap(err).Code; err != nil && (code == fault.Invalid || code == fault.Conflict) {
 		return web.sendProblems(v, code.Status(), fault.Wrap(err))
 	}
@@ -227,7 +227,7 @@ func (web *Handler) sendJSON(v *pageRequest, status int, body any) error {
 // publishForm opens the form with its draft.
 func (web *Handler) publishForm(v *pageRequest) error {
 	id := v.r.PathValue("id")
-	_, err := web.Store.Publish(v.ctx(), v.owner(), id, 0, store.IdempotencyKey{}, web.Now())
+	_, err := web.Store.Publish(v.ctx(), v.owner(), store.FormRevision{ID: id}, store.IdempotencyKey{}, web.Now())
 	if fault.Wrap(err).Code == fault.Invalid && err != nil {
 		return web.sendProblems(v, http.StatusUnprocessableEntity, fault.Wrap(err))
 	}

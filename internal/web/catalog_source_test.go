@@ -242,7 +242,7 @@ func sourceFiles(t *testing.T, pattern string) []string {
 // Messages must keep their format: a literal with a text that is already rendered cannot be
 // translated.
 func TestMessagesHaveFormats(t *testing.T) {
-	for _, files := range []string{"*.go", "../form/*.go", "../account/*.go", "../store/*.go", "../respond/*.go"} {
+	for _, files := range []string{"*.go", "../form/*.go", "../account/*.go", "../store/*.go", "../db/*.go", "../respond/*.go"} {
 		for _, file := range sourceFiles(t, files) {
 			content, err := os.ReadFile(file)
 			if err != nil {

@@ -59,6 +59,7 @@ func consoleTexts(t *testing.T) texts {
 	list.addGo(t, "../form/*.go", goTexts{calls: rules})
 	list.addGo(t, "../account/*.go", goTexts{calls: rules})
 	list.addGo(t, "../store/*.go", goTexts{calls: rules})
+	list.addGo(t, "../db/*.go", goTexts{calls: rules})
 	list.addGo(t, "../respond/*.go", goTexts{calls: rules})
 	list.addGo(t, "../oauth/authorize.go", goTexts{calls: map[string]int{"errorPage": 0, "fault.New": 1}})
 	list.addGo(t, "../fault/*.go", goTexts{calls: map[string]int{"New": 1}})

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"net/http"
 
-	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 	"formulary/internal/store"
 )
 
@@ -27,12 +27,12 @@ func (web *Handler) listConnections(v *pageRequest) error {
 }
 
 func (web *Handler) disconnect(v *pageRequest) error {
-	id := v.r.PathValue("id")
-	if _, ok := account.ParseID(account.AppPrefix, id); !ok {
+	appID := v.r.PathValue("id")
+	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
 	// Pressed twice, it is disconnected all the same.
-	if err := web.OAuth.Disconnect(v.ctx(), v.user.ID, id); err != nil && !errors.Is(err, fault.NotFound) {
+	if err := web.OAuth.Disconnect(v.ctx(), v.user.ID, appID); err != nil && !errors.Is(err, fault.NotFound) {
 		return err
 	}
 	return web.redirect(v, "/connections?saved=disconnected")

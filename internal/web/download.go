@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"formulary/internal/download"
 	"formulary/internal/export"
 	"formulary/internal/form"
 	"formulary/internal/store"
@@ -19,7 +20,7 @@ func (web *Handler) downloadAccount(v *pageRequest) error {
 	if err != nil {
 		return err
 	}
-	return export.StreamFile(v.w, v.r, "formulary.zip", "application/zip", web.Log, func(out io.Writer) error {
+	return download.Send(v.w, v.r, web.Log, download.File{Name: "formulary.zip", MediaType: "application/zip"}, func(out io.Writer) error {
 		archive := zip.NewWriter(out)
 		// Everything of an account can be much: time matters more than the last bytes.
 		archive.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) { return flate.NewWriter(to, flate.BestSpeed) })
@@ -48,7 +49,7 @@ func (web *Handler) writeAccount(v *pageRequest, out *zip.Writer, apps any) erro
 	}
 	const some = 100
 	for offset := int64(0); ; offset += some {
-		forms, _, err := web.Store.Forms(v.ctx(), p.ID, store.FormFilter{}, "created_at", some, offset)
+		forms, _, err := web.Store.Forms(v.ctx(), p.ID, store.FormFilter{}, "created_at", store.Page{Limit: some, Offset: offset})
 		if err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ func (web *Handler) home(v *pageRequest) error {
 			return err
 		}
 	}
-	forms, total, err := web.Store.Forms(v.ctx(), v.owner(), store.FormFilter{Status: p.Status, Search: p.Search}, sort, homePage, (page-1)*homePage)
+	forms, total, err := web.Store.Forms(v.ctx(), v.owner(), store.FormFilter{Status: p.Status, Search: p.Search}, sort, store.Page{Limit: homePage, Offset: (page - 1) * homePage})
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func TestNobodyComparesKinds(t *testing.T) {
 	name := `["'](` + strings.Join(names, "|") + `)["']`
 	compared := regexp.MustCompile(`(?i)\bkind(\.name)?\b\)? *(===?|!==?) *` + name + `|eq \.Kind ` + name + `|switch [\w.]*\.Kind \{|\w+\{\}\)?\.Name\(\)`)
 	for _, pattern := range []string{
-		"*.go", "static/*.js", "templates/*.html", "../api/*.go", "../store/*.go", "../respond/*.go", "../export/*.go", "../chart/*.go", "../cli/*.go", "../form/*.go",
+		"*.go", "static/*.js", "templates/*.html", "../api/*.go", "../store/*.go", "../db/*.go", "../respond/*.go", "../export/*.go", "../chart/*.go", "../cli/*.go", "../form/*.go",
 	} {
 		for _, file := range sourceFiles(t, pattern) {
 			content, err := os.ReadFile(file)

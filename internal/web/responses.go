@@ -139,12 +139,12 @@ func (web *Handler) showResponses(v *pageRequest) error {
 	fields := form.MergeQuestions(versions)
 	filter.By = sortedBy(kept.Get("by"), fields)
 	offset := (page - 1) * responsesPerPage
-	list, total, err := web.Store.Responses(v.ctx(), v.owner(), f.ID, filter, responsesPerPage, offset)
+	list, total, err := web.Store.Responses(v.ctx(), v.owner(), f.ID, filter, store.Page{Limit: responsesPerPage, Offset: offset})
 	if errors.Is(err, store.ErrTooManyToSort) {
 		p.TooMany = store.MaxSorted
 		filter.By = store.AnswerSort{}
 		kept.Del("by")
-		list, total, err = web.Store.Responses(v.ctx(), v.owner(), f.ID, filter, responsesPerPage, offset)
+		list, total, err = web.Store.Responses(v.ctx(), v.owner(), f.ID, filter, store.Page{Limit: responsesPerPage, Offset: offset})
 	}
 	if err != nil {
 		return err

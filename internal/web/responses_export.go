@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"formulary/internal/download"
 	"formulary/internal/export"
 	"formulary/internal/fault"
 	"formulary/internal/form"
@@ -47,7 +48,7 @@ func (web *Handler) exportResponses(v *pageRequest) error {
 		return fault.New(fault.BadRequest, "That export format isn’t supported.")
 	}
 	table := export.Table{Format: format.Name, Labels: true, Versions: versions, Only: kept["column"]}
-	return export.StreamFile(v.w, v.r, fileName(f.Title, id)+"."+format.Name, format.Type, web.Log, func(out io.Writer) error {
+	return download.Send(v.w, v.r, web.Log, download.File{Name: fileName(f.Title, id) + "." + format.Name, MediaType: format.Type}, func(out io.Writer) error {
 		return table.Responses(out, func(fn func(form.Response) error) error {
 			return web.Store.StreamResponses(v.ctx(), v.owner(), id, filter, fn)
 		})

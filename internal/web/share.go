@@ -15,6 +15,7 @@ import (
 
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/store"
 )
 
 // sharePage is how a form reaches people.
@@ -119,7 +120,7 @@ func (web *Handler) askedQuestions(v *pageRequest, f form.Form) (*form.Definitio
 // changeAvailability takes how the form is offered.
 func (web *Handler) changeAvailability(v *pageRequest) error {
 	id := v.r.PathValue("id")
-	_, err := web.Store.UpdateForm(v.ctx(), v.owner(), id, 0, func(p *form.FormInput) error {
+	_, err := web.Store.UpdateForm(v.ctx(), v.owner(), store.FormRevision{ID: id}, func(p *form.FormInput) error {
 		p.Slug = v.field("slug")
 		if p.Sites = strings.Join(strings.Fields(v.field("sites")), " "); v.field("any_site") != "" {
 			p.Sites = form.AnySite

@@ -5,6 +5,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/id"
 	"formulary/internal/limit"
 )
 
@@ -110,7 +111,7 @@ func (web *Handler) register(v *pageRequest, p *signupPage, add func(account.Use
 	}
 	now := web.Now()
 	person, err := add(account.User{
-		ID: account.NewID(account.UserPrefix, now), Email: email, Name: name,
+		ID: id.New(id.User, now), Email: email, Name: name,
 		Language: web.viewerLanguage(v), TimeZone: zone, Password: hash, CreatedAt: now,
 	})
 	if err != nil {

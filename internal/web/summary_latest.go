@@ -20,7 +20,7 @@ type latestAnswer struct {
 // latestAnswers are the last answers in words, by the ids of their questions: what cannot
 // be counted can be read.
 func (web *Handler) latestAnswers(v *pageRequest, formID string) (map[string][]latestAnswer, error) {
-	list, _, err := web.Store.Responses(v.ctx(), v.owner(), formID, store.ResponseFilter{}, latestScan, 0)
+	list, _, err := web.Store.Responses(v.ctx(), v.owner(), formID, store.ResponseFilter{}, store.Page{Limit: latestScan})
 	if err != nil && !errors.Is(err, store.ErrPageTooLarge) { // the newest of them are enough
 		return nil, err
 	}

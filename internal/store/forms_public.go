@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+)
+
+const (
+	publicSQL = `SELECT f.account_id, f.id, f.status, f.version, COALESCE(v.title, f.title), COALESCE(v.description, f.description),
+		COALESCE(v.language, f.language), f.slug, f.opens_at, f.closes_at, f.response_limit, f.sites
+		FROM form_address a JOIN form f ON f.account_id = a.account_id AND f.id = a.form_id
+		LEFT JOIN form_version v ON v.account_id = f.account_id AND v.form_id = f.id AND v.version = f.version
+		WHERE a.address = $1 AND a.account_id = $2 AND f.account_id = $2 AND a.released_at = 0`
+	ownerSQL = `SELECT account_id FROM form_address WHERE address = $1 AND released_at = 0`
+
+	publicBytes  = 16 << 20 // of cached forms
+	maxAddresses = 10_000   // whose owner is cached
+	maxAddress   = 64       // bytes
+)
+
+// PublicForm is a form as respondents see it. It is shared between requests: do not
+// modify it.
+type PublicForm struct {
+	Owner      string
+	ID         string
+	Status     form.Status
+	Version    int64
+	Header     form.Header
+	Offer      form.Availability
+	Definition *form.Definition
+
+	Mark Generation // for caches of derived values
+}
+
+// IsOpenAt says whether the form accepts responses at that time.
+func (p *PublicForm) IsOpenAt(now time.Time) bool {
+	return p.Status == form.Open && (p.Offer.ClosesAt.IsZero() || now.Before(p.Offer.ClosesAt)) && !now.Before(p.Offer.OpensAt)
+}
+
+// size estimates the form's memory.
+func (p *PublicForm) size() int64 {
+	return 1024 + int64(len(p.Header.Title)+len(p.Header.Description)+len(p.Offer.Sites)) + p.Definition.Size()
+}
+
+// addresses caches the owner of the form at an address.
+type addresses struct {
+	owners sync.Map
+	n      atomic.Int64
+}
+
+func (a *addresses) of(address string) (owner string, ok bool) {
+	known, ok := a.owners.Load(address)
+	if ok {
+		owner = known.(string)
+	}
+	return owner, ok
+}
+
+func (a *addresses) keep(address, owner string) {
+	if _, known := a.owners.Swap(address, owner); !known && a.n.Add(1) > maxAddresses {
+		a.owners.Clear()
+		a.n.Store(0)
+	}
+}
+
+func (a *addresses) forget(address string) {
+	if _, known := a.owners.LoadAndDelete(address); known {
+		a.n.Add(-1)
+	}
+}
+
+// readPublicForm reads a form whose owner is known, which a sharded database needs to find
+// it on one machine.
+func (s *Store) readPublicForm(ctx context.Context, owner, address string, mark Generation) (*PublicForm, error) {
+	ctx = forRespondents(ctx, owner)
+	p := &PublicForm{Mark: mark}
+	var status string
+	var opens, closes int64
+	err := queryOne(s.query(ctx), publicSQL, []any{address, owner}, &p.Owner, &p.ID, &status, &p.Version, &p.Header.Title, &p.Header.Description, &p.Header.Language,
+		&p.Offer.Slug, &opens, &closes, &p.Offer.ResponseLimit, &p.Offer.Sites)
+	if err != nil {
+		return nil, err
+	}
+	p.Offer.OpensAt, p.Offer.ClosesAt = fromMillis(opens), fromMillis(closes)
+	p.Status = form.Status(status)
+	if p.Version == 0 {
+		p.Definition = &form.Definition{Fields: []*form.Field{}}
+		return p, nil
+	}
+	// A version never changes, so its definition is parsed once.
+	if p.Definition, err = s.Definition(ctx, p.Owner, p.ID, p.Version); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// PublicForm finds the live version of a form by its id or slug alone. A form that was
+// never published is not open and has no questions.
+func (s *Store) PublicForm(ctx context.Context, address string) (_ *PublicForm, err error) {
+	defer wrap(&err, "read public form")
+	if owner, ok := s.owners.of(address); ok {
+		p, mark, ok := s.public.Get(owner, address)
+		if ok {
+			return p, nil
+		}
+		p, err := s.readPublicForm(ctx, owner, address, mark)
+		if !errors.Is(err, fault.NotFound) {
+			if err == nil {
+				s.public.Put(address, mark, p, p.size())
+			}
+			return p, err
+		}
+		s.owners.forget(address) // another owner may have it now
+	}
+	if address == "" || len(address) > maxAddress || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, fault.NotFound
+	}
+	var owner string
+	if err := queryOne(s.query(ctx), ownerSQL, []any{address}, &owner); err != nil {
+		return nil, err
+	}
+	p, err := s.readPublicForm(ctx, owner, address, Generation{})
+	if err == nil {
+		s.owners.keep(address, owner)
+	}
+	return p, err
+}

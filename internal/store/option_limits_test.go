@@ -1,0 +1,49 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+// published is a form with a new definition.
+func published(t *testing.T, s *store.Store, p *store.PublicForm, definition string) *store.PublicForm {
+	t.Helper()
+	now := time.Now()
+	if _, err := s.UpdateForm(ctx, p.Owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error {
+		plan.Definition = define(t, definition)
+		return plan.Normalize()
+	}, now); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Publish(ctx, p.Owner, store.FormRevision{ID: p.ID}, store.IdempotencyKey{}, now); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.PublicForm(ctx, p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// An option that gets a cap later counts those who chose it before, whatever the
+// question was called then.
+func TestCapCountsBefore(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		p := opened(t, s, owner, `{"fields": [{"id": "f1", "key": "c", "kind": "single_choice", "other": true, "options": [{"value": "a"}, {"value": "b"}]}]}`)
+		for _, value := range []string{"a", "a", "c", "b"} {
+			if _, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"c": value}, At: time.Now()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p = published(t, s, p, `{"fields": [{"id": "f1", "key": "drink", "kind": "single_choice", "options": [{"value": "a", "cap": 2}, {"value": "b", "cap": 2}, {"value": "c", "cap": 1}]}]}`)
+		full, err := s.OptionsAtLimit(ctx, p)
+		if err != nil || len(full) != 1 || !full[[2]string{"f1", "a"}] {
+			t.Errorf("full are %v (%v)", full, err)
+		}
+	})
+}

@@ -1,0 +1,102 @@
+package store_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"formulary/internal/fault"
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+// Once an account is deleted, none of its answers is left in the database's files. On
+// PostgreSQL that is so once it has vacuumed, so only the rows are looked for.
+func TestDeletedAccountsLeaveNothing(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		f := opened(t, s, owner, textForm)
+		for n := range 600 { // more than one batch
+			if _, err := addText(t, s, f, fmt.Sprintf("confidential-%d %s", n, strings.Repeat("padding ", 50))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list, _, err := s.Responses(ctx, owner, f.ID, store.ResponseFilter{}, store.Page{Limit: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.DeleteResponsesWithUndo(ctx, owner, f.ID, []string{list[0].ID}, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Summary(ctx, owner, f.ID); err != nil {
+			t.Fatal(err)
+		}
+		if place.Engine == "sqlite" && fragments(t, place) == 0 {
+			t.Fatal("the answers are not in the files as text: this test shows nothing")
+		}
+		complete, err := s.DeleteUser(ctx, owner, time.Now())
+		if err != nil || !complete {
+			t.Fatal(complete, err)
+		}
+		if n := fragments(t, place); n != 0 {
+			t.Errorf("%d fragments of answers are left in the files", n)
+		}
+		for _, table := range []string{"response", "trash", "form_version", "form_draft", "form_summary", "account_purge"} {
+			rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM `+table)
+			if err != nil || rows[0][0] != "0" {
+				t.Errorf("%s rows of %s are left, %v", rows[0][0], table, err)
+			}
+		}
+	})
+}
+
+// A deletion that was interrupted is completed by the next sweep.
+func TestInterruptedDeletion(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		f := opened(t, s, owner, textForm)
+		for range 5 {
+			if _, err := addText(t, s, f, "text"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.DeleteAccountOnly(ctx, owner, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.User(ctx, owner); fault.Wrap(err).Code != fault.NotFoundInAccount {
+			t.Errorf("the account: %v", err)
+		}
+		if err := s.Cleanup(ctx, time.Now(), time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM response`)
+		if err != nil || rows[0][0] != "0" {
+			t.Errorf("%v responses are left, %v", rows, err)
+		}
+	})
+}
+
+// fragments counts traces of the answers of TestDeletedAccountsLeaveNothing.
+func fragments(t *testing.T, place storetest.Place) int {
+	t.Helper()
+	if place.Engine != "sqlite" {
+		return 0
+	}
+	files, err := filepath.Glob(filepath.Join(place.Data, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += bytes.Count(content, []byte("confidential-"))
+	}
+	return n
+}

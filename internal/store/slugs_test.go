@@ -1,0 +1,136 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/store/storetest"
+)
+
+// A custom link belongs to a published form. Given up, it is kept from other accounts for
+// 30 days.
+func TestSlugsAreHeld(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner, other := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
+		slug := func(owner string, f form.Form, slug string, now time.Time) error {
+			_, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID}, func(p *form.FormInput) error { p.Slug = slug; return nil }, now)
+			return err
+		}
+		draft := func(owner string) form.Form {
+			t.Helper()
+			var d form.Definition
+			d.Fields = append(d.Fields, &form.Field{Kind: "short_text", Label: "Name"})
+			if err := d.Normalize(); err != nil {
+				t.Fatal(err)
+			}
+			f, err := s.CreateForm(ctx, owner, form.Header{Title: "Party", Language: "en"}, &d, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		publish := func(owner string, f form.Form, now time.Time) error {
+			_, err := s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, now)
+			return err
+		}
+		now := time.Now()
+		squatter, mine := draft(other), draft(owner)
+		if err := slug(other, squatter, "summer-party", now); err != nil {
+			t.Fatal(err)
+		}
+		if err := slug(owner, mine, "summer-party", now); err != nil {
+			t.Errorf("a draft keeps a link from others: %v", err)
+		}
+		if err := publish(owner, mine, now); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := s.PublicForm(ctx, "summer-party"); err != nil || p.ID != mine.ID {
+			t.Errorf("the link leads to %+v, %v", p, err)
+		}
+		if err := publish(other, squatter, now); fault.Wrap(err).Code != fault.Invalid {
+			t.Errorf("publishing with a taken link: %v", err)
+		}
+		if err := s.DeleteForm(ctx, owner, mine.ID, 0, now); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.PublicForm(ctx, "summer-party"); fault.Wrap(err).Code != fault.NotFoundInAccount {
+			t.Errorf("the link of a deleted form: %v", err)
+		}
+		if err := publish(other, squatter, now.Add(29*24*time.Hour)); fault.Wrap(err).Code != fault.Invalid {
+			t.Errorf("after 29 days: %v", err)
+		}
+		again := draft(owner)
+		if err := slug(owner, again, "summer-party", now); err != nil {
+			t.Errorf("its own account: %v", err)
+		}
+		if err := publish(owner, again, now); err != nil {
+			t.Errorf("its own account: %v", err)
+		}
+		if _, err := s.DeleteUser(ctx, owner, now); err != nil {
+			t.Fatal(err)
+		}
+		if err := publish(other, squatter, now.Add(time.Hour)); fault.Wrap(err).Code != fault.Invalid {
+			t.Errorf("an hour after the account was deleted: %v", err)
+		}
+		if err := publish(other, squatter, now.Add(31*24*time.Hour)); err != nil {
+			t.Errorf("after 31 days: %v", err)
+		}
+	})
+}
+
+// A draft has no custom link, also not after it was deleted and restored; its page is found
+// by the form's id.
+func TestDraftsClaimNothing(t *testing.T) {
+	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+		owner := person(t, s, "ada@example.com").ID
+		f, err := s.CreateForm(ctx, owner, form.Header{Title: "Party", Language: "en"}, nil, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, slug := range []string{"first-link", "second-link"} {
+			changed, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID}, func(p *form.FormInput) error { p.Slug = slug; return nil }, time.Now())
+			if err != nil || changed.Address() != f.ID {
+				t.Errorf("the address of a draft is %s, %v", changed.Address(), err)
+			}
+			if err := s.DeleteForm(ctx, owner, f.ID, 0, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.RestoreForm(ctx, owner, f.ID, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows, err := s.Rows(ctx, 1, `SELECT address FROM form_address WHERE address <> form_id`)
+		if err != nil || len(rows) != 0 {
+			t.Errorf("a draft has claimed %v, %v", rows, err)
+		}
+	})
+}
+
+// Addresses that forms no longer have are not remembered.
+func TestFormerAddressesAreForgotten(t *testing.T) {
+	s := storetest.Open(t, storetest.SQLite(t))
+	owner := person(t, s, "ada@example.com").ID
+	p := opened(t, s, owner, small)
+	for n := range 50 {
+		slug := fmt.Sprintf("slug-%d", n)
+		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error { plan.Slug = slug; return nil }, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.PublicForm(ctx, slug); err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			if _, err := s.PublicForm(ctx, fmt.Sprintf("slug-%d", n-1)); !errors.Is(err, fault.NotFound) {
+				t.Errorf("an address of before: %v", err)
+			}
+		}
+	}
+	if n := s.Addresses(); n != 2 { // its id and its slug
+		t.Errorf("%d addresses are remembered", n)
+	}
+}

@@ -1,5 +1,0 @@
-//go:build !unix
-
-package store
-
-func openGenerations(dir string) (generations, error) { return openFileGenerations(dir) }
