@@ -20,7 +20,7 @@ var (
 // the name whether to allow access, so it must not look like Formulary itself, and it must
 // be what it looks like.
 func CheckAppName(name string) error {
-	if err := CheckVisible(name); err != nil {
+	if err := CheckUnambiguous(name); err != nil {
 		return err
 	}
 	if isReserved(name) {
@@ -29,9 +29,9 @@ func CheckAppName(name string) error {
 	return nil
 }
 
-// CheckVisible returns an error if a text can differ from what it looks like: because it
+// CheckUnambiguous returns an error if a text can differ from what it looks like: because it
 // has invisible characters, or words that mix alphabets.
-func CheckVisible(text string) error {
+func CheckUnambiguous(text string) error {
 	if !IsTrustworthyName(text) || hasInvisible([]rune(norm.NFC.String(text))) {
 		return errInvisible
 	}

@@ -27,8 +27,8 @@ type Config struct {
 	Now     func() time.Time
 	// Tokens limits the requests with the tokens of each grant; nil: no limit.
 	Tokens *limit.Limiter[string]
-	// Guesses limits wrong client secrets by address and application.
-	Guesses *limit.Limiter[ClientAttempt]
+	// ClientAttempts limits wrong client secrets by address and application.
+	ClientAttempts *limit.Limiter[ClientAttempt]
 	// Address is where a request comes from.
 	Address func(*http.Request) netip.Addr
 }
@@ -95,7 +95,7 @@ func New(c Config) *API {
 	a.mux = a.newMux()
 	// Nobody reads it while the service starts.
 	a.document = sync.OnceValue(func() []byte { return buildDocument(a.operations) })
-	a.cachedDocument = sync.OnceValue(func() *compress.Content { return compress.Keep(a.document()) })
+	a.cachedDocument = sync.OnceValue(func() *compress.Content { return compress.NewContent(a.document()) })
 	return a
 }
 

@@ -24,7 +24,7 @@ func (op *operation) answer(a *API, w http.ResponseWriter, r *http.Request) erro
 	if !op.zipped {
 		return op.serve(a, w, r)
 	}
-	zipped := compress.Private(w, r) // no cache stores answers, but for the document
+	zipped := compress.NewPrivateWriter(w, r) // no cache stores answers, but for the document
 	if zipped == nil {
 		return op.serve(a, w, r)
 	}

@@ -108,8 +108,8 @@ var (
 	noCacheHeader = []string{"no-cache"}
 )
 
-// maxInlineBody is up to which length net/http finds out the length by itself, for less.
-const maxInlineBody = 2048
+// maxUnsizedBody is up to which length net/http finds out the length by itself, for less.
+const maxUnsizedBody = 2048
 
 func writeBytes(w http.ResponseWriter, status int, text []byte) {
 	h := w.Header()
@@ -118,7 +118,7 @@ func writeBytes(w http.ResponseWriter, status int, text []byte) {
 		zipped.Whole(status, text)
 		return
 	}
-	if len(text) > maxInlineBody {
+	if len(text) > maxUnsizedBody {
 		h["Content-Length"] = []string{strconv.Itoa(len(text))}
 	}
 	w.WriteHeader(status)
@@ -128,7 +128,7 @@ func writeBytes(w http.ResponseWriter, status int, text []byte) {
 // writeCached writes an answer that is kept, compressed once for all who accept that.
 func writeCached(w http.ResponseWriter, status int, kept *compress.Content, text []byte) {
 	if _, ok := w.(*compress.Writer); ok {
-		if packed := kept.Packed(); packed != nil {
+		if packed := kept.Gzip(); packed != nil {
 			h := w.Header()
 			h["Content-Type"] = jsonType
 			compress.SetHeader(h, len(packed))

@@ -37,7 +37,7 @@ func (a *API) withDefinition(ctx context.Context, owner string, f form.Form) (*F
 func (a *API) formResponse(f form.Form, d *form.Definition) (*FormDetail, reply, error) {
 	out := &FormDetail{
 		Form: a.form(f), Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Slug: f.Slug,
-		OpensAt: timestampSchema(f.OpensAt), ClosesAt: timestampSchema(f.ClosesAt), ResponseLimit: f.ResponseLimit, Sites: strings.Fields(f.Sites),
+		OpensAt: optionalTimestamp(f.OpensAt), ClosesAt: optionalTimestamp(f.ClosesAt), ResponseLimit: f.ResponseLimit, Sites: strings.Fields(f.Sites),
 	}
 	if out.Endings == nil {
 		out.Endings = []*form.Ending{}

@@ -112,7 +112,7 @@ func (a *API) listForms() typedOperation[listFormsInput, FormList] {
 			// Searches and pages past the end are endless, and rarely asked twice; a
 			// status can end at any moment.
 			if in.Search == "" && in.Status == "" && len(forms) > 0 {
-				rendered.Cached = compress.Keep(rendered.Body)
+				rendered.Cached = compress.NewContent(rendered.Body)
 				a.formPages.Put(asked, mark, rendered, rendered.Cached.Cost()+int64(len(rendered.Link)+pageOverhead))
 			}
 			return out, rendered, nil

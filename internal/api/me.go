@@ -32,14 +32,14 @@ func (a *API) me() typedOperation[empty, User] {
 		},
 		func(_ context.Context, c *oauth.Principal, _ *empty) (*User, reply, error) {
 			holder := [2]string{c.User.ID, c.Token}
-			rendered, ok := a.users.GetAt(c.Mark, holder)
+			rendered, ok := a.users.GetAt(c.Generation, holder)
 			if !ok {
 				rendered.Body = encode(User{
 					ID: c.User.ID, Email: c.User.Email, Name: c.User.Name, Language: c.User.Language,
 					CreatedAt: Timestamp(c.User.CreatedAt), Scope: c.Scopes.String(),
 					Application: Application{c.App.ID, c.App.Name},
 				})
-				a.users.Put(holder, c.Mark, rendered, int64(len(rendered.Body)+pageOverhead))
+				a.users.Put(holder, c.Generation, rendered, int64(len(rendered.Body)+pageOverhead))
 			}
 			return nil, rendered, nil
 		},

@@ -218,13 +218,13 @@ func (a *API) introspect() *operation {
 // tokenInfo is what an application is told of a token that is good.
 func (a *API) tokenInfo(app account.Application, info *oauth.TokenInfo) []byte {
 	about := [2]string{app.ID, info.Hash}
-	text, ok := a.introspected.GetAt(info.Mark, about)
+	text, ok := a.introspected.GetAt(info.Generation, about)
 	if !ok {
 		text = encode(Introspection{
 			Active: true, Scope: info.Scopes.String(), ClientID: app.ID, Username: info.Email, TokenType: info.Kind,
 			Exp: info.ExpiresAt.Unix(), Iat: info.CreatedAt.Unix(), Sub: info.UserID, Iss: a.OAuth.Issuer(),
 		})
-		a.introspected.Put(about, info.Mark, text, int64(len(text)+pageOverhead))
+		a.introspected.Put(about, info.Generation, text, int64(len(text)+pageOverhead))
 	}
 	return text
 }
@@ -315,7 +315,7 @@ func (a *API) client(r *http.Request, in values) (account.Application, error) {
 		return account.Application{}, missingClient(in)
 	}
 	guess := ClientAttempt{limit.ClientNetwork(a.Address(r)), attemptName(id)}
-	if wait := a.Guesses.RetryAfter(guess); secret != "" && wait > 0 {
+	if wait := a.ClientAttempts.RetryAfter(guess); secret != "" && wait > 0 {
 		return account.Application{}, fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
 	app, err := a.OAuth.AuthenticateClient(r.Context(), id, secret)
@@ -324,10 +324,10 @@ func (a *API) client(r *http.Request, in values) (account.Application, error) {
 		// Right secrets are not counted, so that a busy application is never
 		// held up; of many wrong ones at once, those past the limit learn
 		// nothing.
-		if _, wait, ok := a.Guesses.Allow(guess); !ok {
+		if _, wait, ok := a.ClientAttempts.Allow(guess); !ok {
 			return account.Application{}, fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 		}
-		if err := a.Guesses.Record(r.Context(), guess); err != nil {
+		if err := a.ClientAttempts.Record(r.Context(), guess); err != nil {
 			return account.Application{}, err
 		}
 	}

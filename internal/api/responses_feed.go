@@ -13,7 +13,7 @@ import (
 
 // feed answers with what came after a cursor, the oldest first.
 func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, filter store.ResponseFilter) (*ResponseList, reply, error) {
-	after, err := a.responsesAfter(ctx, owner, in.ID, *in.After)
+	after, err := a.cursorID(ctx, owner, in.ID, *in.After)
 	if err != nil {
 		return nil, reply{}, err
 	}
@@ -37,9 +37,9 @@ func cursor(id string) string {
 // startCursor is below the ids of all responses.
 var startCursor = id.First(id.Response, time.UnixMilli(0))
 
-// responsesAfter is the id that a cursor stands for. Cursors of earlier versions have the
+// cursorID is the id that a cursor stands for. Cursors of earlier versions have the
 // serial of the response.
-func (a *API) responsesAfter(ctx context.Context, owner, formID, text string) (string, error) {
+func (a *API) cursorID(ctx context.Context, owner, formID, text string) (string, error) {
 	if text == "" {
 		return startCursor, nil
 	}

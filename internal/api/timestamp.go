@@ -21,8 +21,8 @@ func (Timestamp) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: "string", Format: "date-time"}
 }
 
-// timestampSchema is nil for no time at all.
-func timestampSchema(t time.Time) *Timestamp {
+// optionalTimestamp is nil for no time at all.
+func optionalTimestamp(t time.Time) *Timestamp {
 	if t.IsZero() {
 		return nil
 	}

@@ -22,9 +22,9 @@ type attemptLimits struct {
 func newAttemptLimits(ctx context.Context, s *store.Store, cluster *limit.Cluster, now func() time.Time) (attemptLimits, error) {
 	const address, account, client = "address guess", "account guess", "client guess"
 	limits := attemptLimits{
-		limit.New[netip.Addr](attemptsPerAddress, attemptWindow, now).Join(cluster, address).Persist(address, s.SaveAttempts),
-		limit.New[string](attemptsPerAccount, attemptWindow, now).Join(cluster, account).Persist(account, s.SaveAttempts),
-		limit.New[api.ClientAttempt](attemptsPerClient, attemptWindow, now).Join(cluster, client).Persist(client, s.SaveAttempts),
+		limit.New[netip.Addr](attemptsPerAddress, attemptWindow, now).Join(cluster, address).Persist(address, s.SaveAttempt),
+		limit.New[string](attemptsPerAccount, attemptWindow, now).Join(cluster, account).Persist(account, s.SaveAttempt),
+		limit.New[api.ClientAttempt](attemptsPerClient, attemptWindow, now).Join(cluster, client).Persist(client, s.SaveAttempt),
 	}
 	restore := map[string]func(string, time.Time) error{address: limits.address.Restore, account: limits.account.Restore, client: limits.client.Restore}
 	list, err := s.Attempts(ctx, now())

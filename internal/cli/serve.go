@@ -198,14 +198,14 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 	responses := respond.New(respond.Config{Store: d.store, Submissions: submissions, Now: now})
 	apiHandler := api.New(api.Config{
 		Store: d.store, OAuth: authorization, Respond: responses, BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
-		Guesses: attempts.client,
-		Address: d.clientIPs.ClientIP,
+		ClientAttempts: attempts.client,
+		Address:        d.clientIPs.ClientIP,
 	})
 	webHandler, err := web.New(web.Config{
 		Store: d.store, OAuth: authorization, Respond: responses, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), d.tuning.HashCost), BaseURL: d.base, Secure: secure,
 		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: apiHandler.Document, Log: d.log, Now: now, Address: d.clientIPs.ClientIP,
-		Presses: actions, SigningKeys: d.store.SigningKeys, KindTemplates: d.tuning.KindTemplates,
-		AddressGuesses: attempts.address, AccountGuesses: attempts.account,
+		Actions: actions, SigningKeys: d.store.SigningKeys, KindTemplates: d.tuning.KindTemplates,
+		AddressAttempts: attempts.address, AccountAttempts: attempts.account,
 	})
 	if err != nil {
 		return server.Config{}, err
@@ -218,16 +218,16 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 				webHandler.ServeHTTP(w, r)
 			}
 		}),
-		Fail: func(w http.ResponseWriter, r *http.Request, err error) {
+		WriteError: func(w http.ResponseWriter, r *http.Request, err error) {
 			if api.Handles(r) {
 				apiHandler.WriteError(w, r, err)
 			} else {
 				webHandler.Fail(w, r, err)
 			}
 		},
-		Ready: d.store.Ready, Log: d.log, Secure: secure, Addresses: perAddress, Address: d.clientIPs.ClientIP, Metrics: server.NewMetrics(),
+		Ready: d.store.Ready, Log: d.log, Secure: secure, AddressLimiter: perAddress, ClientIP: d.clientIPs.ClientIP, Metrics: server.NewMetrics(),
 		CertFile: c.TLSCert, KeyFile: c.TLSKey, Drain: d.tuning.Drain,
-		MaxConnections: c.MaxConnections, MaxPerAddress: c.MaxPerAddress, Trusted: d.clientIPs.Trusts,
+		MaxConnections: c.MaxConnections, MaxPerAddress: c.MaxPerAddress, Trusted: d.clientIPs.IsTrusted,
 	}, nil
 }
 

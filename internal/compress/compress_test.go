@@ -42,7 +42,7 @@ func serve(handler http.HandlerFunc, method string, header ...string) *http.Resp
 		r.Header.Set(header[i], header[i+1])
 	}
 	rec := httptest.NewRecorder()
-	if w := For(rec, r); w != nil {
+	if w := NewWriter(rec, r); w != nil {
 		handler(w, r)
 		w.Close()
 	} else {
@@ -163,7 +163,7 @@ func TestFlush(t *testing.T) {
 	for _, contentType := range []string{"text/csv", "text/event-stream"} {
 		more := make(chan bool)
 		server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-			w := For(rw, r)
+			w := NewWriter(rw, r)
 			w.Header().Set("Content-Type", contentType)
 			for range 3 {
 				io.WriteString(w, "piece\n")
@@ -212,7 +212,7 @@ func TestInterruptedResponse(t *testing.T) {
 	rec := httptest.NewRecorder()
 	r := httptest.NewRequest("GET", "/", nil)
 	r.Header.Set("Accept-Encoding", "gzip")
-	w := For(rec, r)
+	w := NewWriter(rec, r)
 	w.Header().Set("Content-Type", "text/csv")
 	io.WriteString(w, strings.Repeat("row\n", 10_000))
 	w.FlushError()
@@ -225,7 +225,7 @@ func TestInterruptedResponse(t *testing.T) {
 	}
 	// Nothing was sent, so the handler can still send an error.
 	rec = httptest.NewRecorder()
-	w = For(rec, r)
+	w = NewWriter(rec, r)
 	w.Header().Set("Content-Type", "application/json")
 	if w.Close(); rec.Body.Len() > 0 || rec.Flushed || rec.Header().Get("Content-Encoding") != "" {
 		t.Error("Close sent something although nothing was written")
@@ -235,18 +235,18 @@ func TestInterruptedResponse(t *testing.T) {
 // TestContent shows that cached bodies are compressed once, and only if that saves bytes.
 func TestContent(t *testing.T) {
 	plain := []byte(strings.Repeat("all work and no play ", 100))
-	c := Keep(plain)
-	packed := c.Packed()
+	c := NewContent(plain)
+	packed := c.Gzip()
 	if gunzip(t, bytes.NewReader(packed)) != string(plain) {
 		t.Error("the compressed content differs from the plain content")
 	}
-	if &c.Packed()[0] != &packed[0] {
+	if &c.Gzip()[0] != &packed[0] {
 		t.Error("the second call compressed again")
 	}
 	if size := int64(len(plain) + len(packed)); size > c.Cost() {
 		t.Errorf("the content takes %d bytes, more than its cost of %d", size, c.Cost())
 	}
-	if Keep(plain[:minSize-1]).Packed() != nil {
+	if NewContent(plain[:minSize-1]).Gzip() != nil {
 		t.Error("content below minSize was compressed")
 	}
 	random := make([]byte, 4096)
@@ -254,7 +254,7 @@ func TestContent(t *testing.T) {
 		x = x*1664525 + 1013904223
 		random[i] = byte(x >> 24)
 	}
-	if Keep(random).Packed() != nil || Split.Packed(KeepSplit(random, nil), nil) != nil {
+	if NewContent(random).Gzip() != nil || Split.Gzip(NewSplit(random, nil), nil) != nil {
 		t.Error("content that does not shrink was compressed")
 	}
 }
@@ -270,10 +270,10 @@ func TestSplit(t *testing.T) {
 			part := strings.Join(rapid.SliceOfN(word, 1, 200).Draw(t, name), "")
 			return []byte(strings.Repeat(part, rapid.IntRange(minSize, 2*minSize).Draw(t, name+" repeated")/len(part)+1))
 		}
-		s := KeepSplit(text("head"), text("tail"))
+		s := NewSplit(text("head"), text("tail"))
 		secrets := rapid.SliceOfN(rapid.Byte(), 40, 40)
 		secretA, secretB := secrets.Draw(t, "secretA"), secrets.Draw(t, "secretB")
-		a, b := s.Packed(secretA), s.Packed(secretB)
+		a, b := s.Gzip(secretA), s.Gzip(secretB)
 		if a == nil {
 			t.Fatal("the page was not compressed")
 		}
@@ -311,7 +311,7 @@ func TestIdentityDoesNotAllocate(t *testing.T) {
 	r := httptest.NewRequest("GET", "/", nil)
 	if n := testing.AllocsPerRun(100, func() {
 		delete(rec.Header(), "Vary")
-		if For(rec, r) != nil {
+		if NewWriter(rec, r) != nil {
 			t.Error("compressed")
 		}
 	}); n > 0 {
@@ -324,7 +324,7 @@ func BenchmarkIdentity(b *testing.B) {
 	h := rec.Header()
 	for b.Loop() {
 		delete(h, "Vary")
-		For(rec, r)
+		NewWriter(rec, r)
 	}
 }
 
@@ -335,6 +335,6 @@ func BenchmarkWhole(b *testing.B) {
 	for b.Loop() {
 		rec := httptest.NewRecorder()
 		rec.Header().Set("Content-Type", "application/json")
-		For(rec, r).Whole(200, body)
+		NewWriter(rec, r).Whole(200, body)
 	}
 }

@@ -24,15 +24,15 @@ type Writer struct {
 	gz         *gzip.Writer // nil: the response is not compressed
 }
 
-// For returns a Writer for a route whose responses may be compressed, or nil if this
+// NewWriter returns a Writer for a route whose responses may be compressed, or nil if this
 // request gets an uncompressed response. It sets the Vary header in both cases.
-func For(w http.ResponseWriter, r *http.Request) *Writer {
+func NewWriter(w http.ResponseWriter, r *http.Request) *Writer {
 	Vary(w.Header())
-	return Private(w, r)
+	return NewPrivateWriter(w, r)
 }
 
-// Private is For without the Vary header, for responses that caches must not store.
-func Private(w http.ResponseWriter, r *http.Request) *Writer {
+// NewPrivateWriter is For without the Vary header, for responses that caches must not store.
+func NewPrivateWriter(w http.ResponseWriter, r *http.Request) *Writer {
 	if r.Method == http.MethodHead || len(r.Header["Range"]) > 0 || !Accepted(r.Header) {
 		return nil
 	}

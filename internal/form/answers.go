@@ -196,8 +196,8 @@ func (d *Definition) Pages() []Page {
 	return pages
 }
 
-// VisibleFields says whether anything of the page is shown.
-func (p Page) VisibleFields(e Evaluation) bool {
+// IsVisible says whether anything of the page is shown.
+func (p Page) IsVisible(e Evaluation) bool {
 	return slices.ContainsFunc(p.Fields, func(f *Field) bool { return e.Shown[f.Key] && f.IsVisible() })
 }
 

@@ -28,8 +28,8 @@ func (b *budget) take(work int64) bool {
 	return true
 }
 
-// costOf is how much text a value has, in bytes.
-func costOf(value any) int64 {
+// textBytes is how much text a value has, in bytes.
+func textBytes(value any) int64 {
 	switch v := value.(type) {
 	case string:
 		return int64(len(v))
@@ -48,7 +48,7 @@ func costOf(value any) int64 {
 	case map[string][]string:
 		size := int64(32 * len(v))
 		for part, list := range v {
-			size += int64(len(part)) + costOf(list)
+			size += int64(len(part)) + textBytes(list)
 		}
 		return size
 	}

@@ -69,7 +69,7 @@ func (d *Definition) checkEndings(names *keySet, fields map[string]*Field) []fau
 		if utf8.RuneCountInString(e.Text) > maxStatement || strings.ContainsFunc(e.Text, forbiddenInText) {
 			invalid("text", "use %d characters or fewer, without control characters", maxStatement)
 		}
-		if e.Redirect != "" && !isPageTarget(e.Redirect) {
+		if e.Redirect != "" && !isSafeRedirect(e.Redirect) {
 			invalid("redirect", "enter a full address, such as https://example.com/thanks")
 		}
 		e.ShowIf.check(fields, func(format string, args ...any) { invalid("show_if", format, args...) }, 0)
@@ -80,9 +80,9 @@ func (d *Definition) checkEndings(names *keySet, fields map[string]*Field) []fau
 	return details
 }
 
-// isPageTarget refuses what is not the address of a page, and one whose host could
+// isSafeRedirect refuses what is not the address of a page, and one whose host could
 // come out of an answer. The host ends up in a header, so its syntax is strict.
-func isPageTarget(address string) bool {
+func isSafeRedirect(address string) bool {
 	if len(address) > maxURL || strings.ContainsFunc(address, unicode.IsControl) {
 		return false
 	}

@@ -31,16 +31,16 @@ const (
 // functions are those of the library that expressions may call.
 var functions = []string{"abs", "ceil", "floor", "min", "max", "len", "int", "float", "lower", "upper", "hasPrefix", "hasSuffix", "indexOf"}
 
-// namedFunctions are functions that are more useful to forms than those of the library.
-var namedFunctions = []expr.Option{
-	expr.Function("string", func(args ...any) (any, error) { return displayNumber(args[0]), nil }, new(func(any) string)),
+// customFunctions are functions that are more useful to forms than those of the library.
+var customFunctions = []expr.Option{
+	expr.Function("string", func(args ...any) (any, error) { return displayText(args[0]), nil }, new(func(any) string)),
 	expr.Function("trim", trimmed, new(func(string) string), new(func(string, string) string)),
 	expr.Function("round", rounded,
 		new(func(float64) float64), new(func(int) float64), new(func(float64, int) float64), new(func(int, int) float64)),
 }
 
-// displayNumber is a value as a text; what is missing, or no number at all, is an empty one.
-func displayNumber(value any) string {
+// displayText is a value as a text; what is missing, or no number at all, is an empty one.
+func displayText(value any) string {
 	switch v := value.(type) {
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -107,7 +107,7 @@ func compileExpression(text string, scope *scope) (*formula, error) {
 	options := []expr.Option{
 		expr.Env(scope.variables(text)), expr.DisableAllBuiltins(), expr.MaxNodes(maxTerms), expr.Patch(&bounds), expr.Patch(&numericPatcher{}), expr.Optimize(false),
 	}
-	options = append(options, namedFunctions...)
+	options = append(options, customFunctions...)
 	for _, name := range functions {
 		options = append(options, expr.EnableBuiltin(name))
 	}
@@ -252,8 +252,8 @@ func zeroValue(f *Field) any {
 	return ""
 }
 
-// withinBounds is a number that can be stored, or nil.
-func withinBounds(n float64) any {
+// storableNumber is a number that can be stored, or nil.
+func storableNumber(n float64) any {
 	if math.IsNaN(n) || math.Abs(n) > maxMagnitude {
 		return nil
 	}

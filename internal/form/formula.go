@@ -26,18 +26,18 @@ type formula struct {
 // maxDisplayNumber is how many characters a number has at most.
 const maxDisplayNumber = 400
 
-// functionCosts is how much slower a function is than joining texts: upper and lower
+// slowFunctionFactor is how much slower a function is than joining texts: upper and lower
 // look each character up.
-const functionCosts = 8
+const slowFunctionFactor = 8
 
 func newFormula(program *vm.Program, isText bool) *formula {
 	f := &formula{program: program, isText: isText, weights: map[string]int64{}}
-	f.cost(program.Node(), 0)
+	f.addCost(program.Node(), 0)
 	return f
 }
 
-// cost adds the cost of a node that has so many operations above it.
-func (f *formula) cost(node ast.Node, above int64) {
+// addCost adds the cost of a node that has so many operations above it.
+func (f *formula) addCost(node ast.Node, above int64) {
 	f.terms++
 	f.fixed++
 	switch n := node.(type) {
@@ -46,41 +46,41 @@ func (f *formula) cost(node ast.Node, above int64) {
 	case *ast.StringNode:
 		f.fixed += above * int64(len(n.Value))
 	case *ast.UnaryNode:
-		f.cost(n.Node, above+1)
+		f.addCost(n.Node, above+1)
 	case *ast.BinaryNode:
-		f.cost(n.Left, above+1)
-		f.cost(n.Right, above+1)
+		f.addCost(n.Left, above+1)
+		f.addCost(n.Right, above+1)
 	case *ast.ChainNode:
-		f.cost(n.Node, above)
+		f.addCost(n.Node, above)
 	case *ast.MemberNode:
-		f.cost(n.Node, above)
-		f.cost(n.Property, above+1)
+		f.addCost(n.Node, above)
+		f.addCost(n.Property, above+1)
 	case *ast.SliceNode:
-		f.cost(n.Node, above)
+		f.addCost(n.Node, above)
 		for _, end := range []ast.Node{n.From, n.To} {
 			if end != nil {
-				f.cost(end, above+1)
+				f.addCost(end, above+1)
 			}
 		}
 	case *ast.CallNode:
 		f.fixed += maxDisplayNumber * (above + 1)
-		f.totalCost(n.Arguments, above+functionCosts)
+		f.addCosts(n.Arguments, above+slowFunctionFactor)
 	case *ast.BuiltinNode:
-		f.totalCost(n.Arguments, above+functionCosts)
+		f.addCosts(n.Arguments, above+slowFunctionFactor)
 	case *ast.ConditionalNode:
-		f.totalCost([]ast.Node{n.Cond, n.Exp1, n.Exp2}, above)
+		f.addCosts([]ast.Node{n.Cond, n.Exp1, n.Exp2}, above)
 	case *ast.ArrayNode:
-		f.totalCost(n.Nodes, above+1)
+		f.addCosts(n.Nodes, above+1)
 	case *ast.MapNode:
-		f.totalCost(n.Pairs, above+1)
+		f.addCosts(n.Pairs, above+1)
 	case *ast.PairNode:
-		f.totalCost([]ast.Node{n.Key, n.Value}, above)
+		f.addCosts([]ast.Node{n.Key, n.Value}, above)
 	}
 }
 
-func (f *formula) totalCost(nodes []ast.Node, above int64) {
+func (f *formula) addCosts(nodes []ast.Node, above int64) {
 	for _, node := range nodes {
-		f.cost(node, above)
+		f.addCost(node, above)
 	}
 }
 
@@ -88,7 +88,7 @@ func (f *formula) totalCost(nodes []ast.Node, above int64) {
 func (f *formula) work(env map[string]any) int64 {
 	work := f.fixed
 	for key, weight := range f.weights {
-		work += weight * costOf(env[key])
+		work += weight * textBytes(env[key])
 	}
 	return work
 }
@@ -198,9 +198,9 @@ func (c *calculation) run(f *formula, b *budget) any {
 	}
 	switch r := result.(type) {
 	case float64:
-		return withinBounds(tidy(r))
+		return storableNumber(tidy(r))
 	case int:
-		return withinBounds(float64(r))
+		return storableNumber(float64(r))
 	case string:
 		text, err := asText(r)
 		if err != nil || text == "" {

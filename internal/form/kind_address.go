@@ -8,17 +8,17 @@ import (
 // address is where a person lives, in parts.
 type address struct{}
 
-// AddressFields are the parts of an address; the page asks for them in this
+// AddressParts are the parts of an address; the page asks for them in this
 // order.
-var AddressFields = []string{"line1", "line2", "city", "region", "postal_code", "country"}
+var AddressParts = []string{"line1", "line2", "city", "region", "postal_code", "country"}
 
 func (address) Name() string                                             { return "address" }
 func (address) Properties() []string                                     { return nil }
 func (address) Check(*Field, func(property, format string, args ...any)) {}
-func (address) ParseForm(f *Field, in url.Values) any                    { return formParts(f, in, AddressFields) }
+func (address) ParseForm(f *Field, in url.Values) any                    { return formParts(f, in, AddressParts) }
 
 func (address) Validate(f *Field, value any) (any, error) {
-	answer, err := partsOf(value, AddressFields, f.Required, "line1", "city")
+	answer, err := partsOf(value, AddressParts, f.Required, "line1", "city")
 	if err != nil || answer == nil {
 		return nil, err
 	}
@@ -31,11 +31,11 @@ func (address) Validate(f *Field, value any) (any, error) {
 	return parts, nil
 }
 
-func (address) Schema(f *Field) map[string]any { return partsSchema(f, AddressFields, "line1", "city") }
+func (address) Schema(f *Field) map[string]any { return partsSchema(f, AddressParts, "line1", "city") }
 
 func (address) Traits() Traits {
 	return Traits{
-		Parts: func(*Field) []Option { return partOptions(AddressFields) }, Countries: []string{"country"},
+		Parts: func(*Field) []Option { return partOptions(AddressParts) }, Countries: []string{"country"},
 		Group: true, Sketch: "address",
 		ExtraSize: func(*Field) int { return countriesSize },
 		Example: func(_ *Field, s Sampler) any {

@@ -10,19 +10,19 @@ import (
 // name is what a person is called, in parts.
 type name struct{}
 
-// NameFields are the parts of a name; the page asks for them in this order.
-var NameFields = []string{"given", "family"}
+// NameParts are the parts of a name; the page asks for them in this order.
+var NameParts = []string{"given", "family"}
 
 func (name) Name() string                                             { return "name" }
 func (name) Properties() []string                                     { return nil }
 func (name) Check(*Field, func(property, format string, args ...any)) {}
-func (name) ParseForm(f *Field, in url.Values) any                    { return formParts(f, in, NameFields) }
+func (name) ParseForm(f *Field, in url.Values) any                    { return formParts(f, in, NameParts) }
 
 func (name) Validate(f *Field, value any) (any, error) {
-	return partsOf(value, NameFields, f.Required, "given", "family")
+	return partsOf(value, NameParts, f.Required, "given", "family")
 }
 
-func (name) Schema(f *Field) map[string]any { return partsSchema(f, NameFields, "given", "family") }
+func (name) Schema(f *Field) map[string]any { return partsSchema(f, NameParts, "given", "family") }
 
 const maxPart = 200
 
@@ -110,7 +110,7 @@ var partLabels = map[string]string{
 
 func (name) Traits() Traits {
 	return Traits{
-		Parts: func(*Field) []Option { return partOptions(NameFields) }, PartSeparator: " ",
+		Parts: func(*Field) []Option { return partOptions(NameParts) }, PartSeparator: " ",
 		Group: true, Sketch: "name",
 		Example: func(_ *Field, s Sampler) any { return map[string]any{"given": s.Name, "family": "Example"} },
 	}

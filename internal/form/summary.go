@@ -244,7 +244,7 @@ func OptionCounts(f *Field, t *QuestionStats) []OptionCount {
 	if f.Other {
 		add("", OtherValue, "Other")
 	}
-	for _, name := range slices.SortedFunc(maps.Keys(t.Counts), sortByCount) {
+	for _, name := range slices.SortedFunc(maps.Keys(t.Counts), compareValues) {
 		if row, value, ok := strings.Cut(name, "\t"); ok {
 			add(row, value, optionLabel(f.Options, value))
 		} else {
@@ -273,8 +273,8 @@ func (f *Field) FreeText(answer any) any {
 	return slices.DeleteFunc(chosen, func(text string) bool { return hasOption(f.Options, text) })
 }
 
-// sortByCount has numbers in their order, and other texts in theirs.
-func sortByCount(a, b string) int {
+// compareValues has numbers in their order, and other texts in theirs.
+func compareValues(a, b string) int {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
 	if errX != nil || errY != nil {

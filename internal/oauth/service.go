@@ -40,12 +40,12 @@ func (s *Service) Issuer() string { return s.issuer }
 
 // Principal is the user and application of a valid access token.
 type Principal struct {
-	User   account.User // who acts; for access to data, use Owner
-	Scopes account.Scopes
-	App    struct{ ID, Name, Owner string }
-	Token  string // ID of the token, not the secret
-	Grant  string // ID of the grant; all its tokens share one rate limit
-	Mark   store.Generation
+	User       account.User // who acts; for access to data, use Owner
+	Scopes     account.Scopes
+	App        struct{ ID, Name, Owner string }
+	Token      string // ID of the token, not the secret
+	Grant      string // ID of the grant; all its tokens share one rate limit
+	Generation store.Generation
 }
 
 // Owner returns the ID of the account whose data the token gives access to. Today it is
@@ -78,21 +78,21 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Principal, er
 	now := s.now()
 	// Deleting a user deletes their grants and applications too. So a missing grant means
 	// that the token was revoked only if the user exists.
-	if b.PersonFound && (!b.ConsentLive || !b.AppLive || b.Person.Disabled) {
+	if b.UserFound && (!b.GrantLive || !b.AppLive || b.User.Disabled) {
 		return c, errInvalidToken
 	}
 	if !now.Before(b.ExpiresAt) {
 		return c, errExpiredToken
 	}
-	if !b.PersonFound {
+	if !b.UserFound {
 		return c, errUserNotFound
 	}
 	if now.Sub(b.ConsentUsed) >= lastUsedPrecision {
-		if err := s.store.MarkGrantUsed(ctx, key, b.ConsentID, now); err != nil && fault.Wrap(err).Code != fault.DatabaseUnreachable {
+		if err := s.store.MarkGrantUsed(ctx, key, b.GrantID, now); err != nil && fault.Wrap(err).Code != fault.DatabaseUnreachable {
 			return c, err
 		}
 	}
-	return Principal{User: b.Person, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.ConsentID, Mark: b.Mark}, nil
+	return Principal{User: b.User, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.GrantID, Generation: b.Generation}, nil
 }
 
 var (

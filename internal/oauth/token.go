@@ -181,8 +181,8 @@ type TokenInfo struct {
 	ExpiresAt time.Time
 
 	// For caches; only set for access tokens.
-	Hash string           // hash of the token
-	Mark store.Generation // cache generation in which the result is valid
+	Hash       string           // hash of the token
+	Generation store.Generation // cache generation in which the result is valid
 }
 
 // Introspect returns information about a token of the application, or nil if the token is
@@ -197,10 +197,10 @@ func (s *Service) Introspect(ctx context.Context, app account.Application, token
 		if err != nil {
 			return nil, replaceNotFound(err, nil)
 		}
-		if b.App.ID != app.ID || !b.AppLive || !b.ConsentLive || !b.PersonFound || b.Person.Disabled || !now.Before(b.ExpiresAt) {
+		if b.App.ID != app.ID || !b.AppLive || !b.GrantLive || !b.UserFound || b.User.Disabled || !now.Before(b.ExpiresAt) {
 			return nil, nil
 		}
-		return &TokenInfo{b.Scopes, b.Person.Email, b.Person.ID, "Bearer", b.CreatedAt, b.ExpiresAt, key.Hash, b.Mark}, nil
+		return &TokenInfo{b.Scopes, b.User.Email, b.User.ID, "Bearer", b.CreatedAt, b.ExpiresAt, key.Hash, b.Generation}, nil
 	}
 	if key, ok := account.ParseSecret(account.RefreshToken, token); ok {
 		info, err := s.store.RefreshInfo(ctx, key, app.ID, now.Add(-s.lifetimes.RefreshIdle))

@@ -125,7 +125,7 @@ func (s *Service) Submit(ctx context.Context, in Submission) (form.Response, err
 	if err != nil {
 		return form.Response{}, fmt.Errorf("validate answers: %w", err)
 	}
-	r, err := s.store.SubmitResponse(ctx, store.Submission{Form: in.Form, Answers: e.Answers, Metadata: in.Metadata, Once: key, At: in.At})
+	r, err := s.store.SubmitResponse(ctx, store.Submission{Form: in.Form, Answers: e.Answers, Metadata: in.Metadata, Key: key, At: in.At})
 	if err != nil {
 		return form.Response{}, fmt.Errorf("store response: %w", err)
 	}

@@ -64,10 +64,10 @@ func startTLS(t *testing.T) *tlsServer {
 	f.addr = listener.Addr().String()
 	var addresses ClientIPs
 	s, err := New(listener, Config{
-		Handler: http.NotFoundHandler(), Log: slog.New(slog.NewTextHandler(&f.log, nil)), Address: addresses.ClientIP, Metrics: NewMetrics(),
-		Ready:    func(context.Context) error { return nil },
-		Fail:     func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(500) },
-		CertFile: f.path("cert.pem"), KeyFile: f.path("key.pem"),
+		Handler: http.NotFoundHandler(), Log: slog.New(slog.NewTextHandler(&f.log, nil)), ClientIP: addresses.ClientIP, Metrics: NewMetrics(),
+		Ready:      func(context.Context) error { return nil },
+		WriteError: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(500) },
+		CertFile:   f.path("cert.pem"), KeyFile: f.path("key.pem"),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func ParseTrustedProxies(list []string) (ClientIPs, error) {
 func (a ClientIPs) ClientIP(r *http.Request) netip.Addr {
 	port, err := netip.ParseAddrPort(r.RemoteAddr)
 	addr := port.Addr().Unmap()
-	if err != nil || len(a.trusted) == 0 || !a.Trusts(addr) {
+	if err != nil || len(a.trusted) == 0 || !a.IsTrusted(addr) {
 		return addr
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
@@ -50,15 +50,15 @@ func (a ClientIPs) ClientIP(r *http.Request) netip.Addr {
 			return addr
 		}
 		addr = hop.Unmap()
-		if !a.Trusts(addr) {
+		if !a.IsTrusted(addr) {
 			return addr
 		}
 	}
 	return addr
 }
 
-// Trusts reports whether addr belongs to a trusted proxy.
-func (a ClientIPs) Trusts(addr netip.Addr) bool {
+// IsTrusted reports whether addr belongs to a trusted proxy.
+func (a ClientIPs) IsTrusted(addr netip.Addr) bool {
 	for _, prefix := range a.trusted {
 		if prefix.Contains(addr) {
 			return true

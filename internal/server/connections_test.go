@@ -153,7 +153,7 @@ func TestConnectionLimitPerAddress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Trusted = proxies.Trusts
+		c.Trusted = proxies.IsTrusted
 		counts = &c.Metrics.connections
 	})
 	statuses := startBusyRequests(t, url, "127.0.0.2", 8, h.count)

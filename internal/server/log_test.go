@@ -80,7 +80,7 @@ func TestLogEscapesPath(t *testing.T) {
 	var addresses ClientIPs
 	var out strings.Builder
 	log, closer := NewLog(&out, false, 0)
-	s := &Server{Config: Config{Log: log, Address: addresses.ClientIP, Fail: func(http.ResponseWriter, *http.Request, error) {}}}
+	s := &Server{Config: Config{Log: log, ClientIP: addresses.ClientIP, WriteError: func(http.ResponseWriter, *http.Request, error) {}}}
 	r := httptest.NewRequest("GET", "/a%0Ab", nil)
 	s.middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(204) })).ServeHTTP(httptest.NewRecorder(), r)
 	closer.Close()

@@ -80,7 +80,7 @@ func (s *Server) middleware(next http.Handler) http.Handler {
 			return
 		}
 		if err := s.checkRateLimit(rec, r); err != nil {
-			s.Fail(rec, r, err)
+			s.WriteError(rec, r, err)
 			return
 		}
 		next.ServeHTTP(rec, r)
@@ -95,7 +95,7 @@ func (s *Server) handlePanic(rec *statusRecorder, r *http.Request, p any) {
 		s.Metrics.panics.Add(1)
 	}
 	if rec.status == 0 {
-		s.Fail(rec, r, fmt.Errorf("panic: %v", p))
+		s.WriteError(rec, r, fmt.Errorf("panic: %v", p))
 	}
 }
 
@@ -124,7 +124,7 @@ func (s *Server) recordRequest(rec *statusRecorder, r *http.Request, start time.
 		slog.Int("status", rec.status),
 		slog.Int64("bytes", rec.bytes),
 		slog.Duration("took", took),
-		slog.String("address", s.Address(r).String()),
+		slog.String("address", s.ClientIP(r).String()),
 		slog.String("id", rec.id[0]),
 	)
 	if aborted {
@@ -161,11 +161,11 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) bool {
 // checkRateLimit counts a request against its client address. CORS preflight requests
 // do not count.
 func (s *Server) checkRateLimit(w http.ResponseWriter, r *http.Request) error {
-	if s.Addresses == nil || r.Method == http.MethodOptions {
+	if s.AddressLimiter == nil || r.Method == http.MethodOptions {
 		return nil
 	}
-	remaining, wait, ok := s.Addresses.Allow(limit.ClientNetwork(s.Address(r)))
-	s.Addresses.SetHeader(w.Header(), "address", remaining, wait)
+	remaining, wait, ok := s.AddressLimiter.Allow(limit.ClientNetwork(s.ClientIP(r)))
+	s.AddressLimiter.SetHeader(w.Header(), "address", remaining, wait)
 	if !ok {
 		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}

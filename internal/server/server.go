@@ -19,18 +19,18 @@ import (
 // Config configures a Server.
 type Config struct {
 	Handler http.Handler
-	// Fail writes an error as JSON or as a page, depending on the path.
-	Fail func(http.ResponseWriter, *http.Request, error)
+	// WriteError writes an error as JSON or as a page, depending on the path.
+	WriteError func(http.ResponseWriter, *http.Request, error)
 	// Ready returns an error while requests cannot be served. /readyz calls it.
 	Ready func(context.Context) error
 	Log   *slog.Logger
 	// Secure is set if clients reach the service over HTTPS, here or at a proxy.
 	Secure bool
-	// Addresses limits the requests per client address; nil: no limit.
-	Addresses *limit.Limiter[netip.Addr]
-	// Address returns the client address of a request.
-	Address func(*http.Request) netip.Addr
-	Metrics *Metrics // nil: no metrics
+	// AddressLimiter limits the requests per client address; nil: no limit.
+	AddressLimiter *limit.Limiter[netip.Addr]
+	// ClientIP returns the client address of a request.
+	ClientIP func(*http.Request) netip.Addr
+	Metrics  *Metrics // nil: no metrics
 
 	// MaxConnections limits the open connections; 0: derived from the limit of open files.
 	MaxConnections int

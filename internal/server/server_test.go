@@ -34,9 +34,9 @@ func startServer(t *testing.T, handler http.HandlerFunc, configure func(*Config)
 	out := &bytes.Buffer{}
 	log, logCloser := NewLog(out, false, slog.LevelInfo)
 	config := Config{
-		Handler: handler, Log: log, Address: addresses.ClientIP, Metrics: NewMetrics(),
+		Handler: handler, Log: log, ClientIP: addresses.ClientIP, Metrics: NewMetrics(),
 		Ready: func(context.Context) error { return nil },
-		Fail: func(w http.ResponseWriter, r *http.Request, err error) {
+		WriteError: func(w http.ResponseWriter, r *http.Request, err error) {
 			w.WriteHeader(fault.Wrap(err).Code.Status())
 			fmt.Fprint(w, fault.Wrap(err).Message)
 		},
@@ -198,7 +198,7 @@ func TestReadiness(t *testing.T) {
 // exempt.
 func TestAddressLimit(t *testing.T) {
 	url, _, _ := startServer(t, func(http.ResponseWriter, *http.Request) {}, func(c *Config) {
-		c.Addresses = limit.New[netip.Addr](3, time.Minute, time.Now)
+		c.AddressLimiter = limit.New[netip.Addr](3, time.Minute, time.Now)
 	})
 	for i := range 3 {
 		res, _ := get(t, url)

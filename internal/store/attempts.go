@@ -31,9 +31,9 @@ const (
 // every cleanup, and incremented with every attempt.
 type attemptRows struct{ n atomic.Int64 }
 
-// SaveAttempts stores a failed attempt, which uses cost of the key's allowance. It returns
+// SaveAttempt stores a failed attempt, which uses cost of the key's allowance. It returns
 // when that is durable, so that a crash does not refund the attempt.
-func (s *Store) SaveAttempts(ctx context.Context, limiter, key string, cost time.Duration, now time.Time) (err error) {
+func (s *Store) SaveAttempt(ctx context.Context, limiter, key string, cost time.Duration, now time.Time) (err error) {
 	defer wrap(&err, "save attempts")
 	if s.attempts.n.Add(1) > maxAttempts {
 		return nil

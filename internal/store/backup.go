@@ -151,7 +151,7 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 	if head.Schema < 1 || head.Schema > len(migrations()) {
 		return 0, fmt.Errorf("the backup uses schema %d, but this version supports up to %d; upgrade Formulary first", head.Schema, len(migrations()))
 	}
-	if err := s.checkEmpty(ctx, head.Schema); err != nil {
+	if err := s.migrateEmpty(ctx, head.Schema); err != nil {
 		return 0, err
 	}
 	var rows int64
@@ -182,8 +182,8 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 	return rows, err
 }
 
-// checkEmpty brings an empty database to the schema that the backup has.
-func (s *Store) checkEmpty(ctx context.Context, schema int) error {
+// migrateEmpty brings an empty database to the schema that the backup has.
+func (s *Store) migrateEmpty(ctx context.Context, schema int) error {
 	at, err := s.SchemaVersion(ctx)
 	if err != nil && fault.Wrap(err).Code == fault.DatabaseUnreachable {
 		return err

@@ -64,6 +64,6 @@ func (s *Store) closeIfExpired(ctx context.Context, f expiredForm, now time.Time
 		if err != nil || locked.Status != form.Open || locked.At(now).Status == form.Open {
 			return err
 		}
-		return setStatusIn(t, f.owner, &locked, form.Closed, now)
+		return updateStatus(t, f.owner, &locked, form.Closed, now)
 	})
 }

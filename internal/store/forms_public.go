@@ -36,7 +36,7 @@ type PublicForm struct {
 	Offer      form.Availability
 	Definition *form.Definition
 
-	Mark Generation // for caches of derived values
+	Generation Generation // for caches of derived values
 }
 
 // IsOpenAt says whether the form accepts responses at that time.
@@ -80,7 +80,7 @@ func (a *addresses) forget(address string) {
 // it on one machine.
 func (s *Store) readPublicForm(ctx context.Context, owner, address string, mark Generation) (*PublicForm, error) {
 	ctx = forRespondents(ctx, owner)
-	p := &PublicForm{Mark: mark}
+	p := &PublicForm{Generation: mark}
 	var status string
 	var opens, closes int64
 	err := queryOne(s.query(ctx), publicSQL, []any{address, owner}, &p.Owner, &p.ID, &status, &p.Version, &p.Header.Title, &p.Header.Description, &p.Header.Language,

@@ -143,7 +143,7 @@ func (s *Store) publish(ctx context.Context, owner string, p publication, now ti
 			if _, err := t.Exec(bumpRevisionSQL, owner, id); err != nil {
 				return err
 			}
-			return setStatusIn(t, owner, &f, form.Open, now)
+			return updateStatus(t, owner, &f, form.Open, now)
 		}
 		if err := s.quotas.allowVersion(f.Version); err != nil {
 			return err
@@ -220,13 +220,13 @@ func (s *Store) setStatus(ctx context.Context, owner string, target FormRevision
 		case to == form.Open && f.At(now).Status != f.Status, to == form.Open && !f.ClosesAt.IsZero() && !now.Before(f.ClosesAt):
 			return fault.InvalidField("closes_at", "the form's closing date has passed; change or remove it first")
 		}
-		return setStatusIn(t, owner, &f, to, now)
+		return updateStatus(t, owner, &f, to, now)
 	})
 	return f, err
 }
 
-// setStatusIn changes the status of a form that the transaction has locked.
-func setStatusIn(t db.Tx, owner string, f *form.Form, to form.Status, now time.Time) error {
+// updateStatus changes the status of a form that the transaction has locked.
+func updateStatus(t db.Tx, owner string, f *form.Form, to form.Status, now time.Time) error {
 	f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1))
 	if _, err := t.Exec(statusSQL, owner, f.ID, string(to), toMillis(f.UpdatedAt)); err != nil {
 		return err

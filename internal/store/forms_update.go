@@ -127,7 +127,7 @@ func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now
 			return err
 		}
 		if f.Status == form.Open && f.ResponseLimit > 0 && f.ResponseCount >= f.ResponseLimit {
-			return setStatusIn(t, owner, &f, form.Closed, now) // the new limit is reached already
+			return updateStatus(t, owner, &f, form.Closed, now) // the new limit is reached already
 		}
 		return nil
 	})
@@ -139,7 +139,7 @@ var errConflict = fault.New(fault.Conflict, "The form has changed since you read
 // lockForm increments the revision and holds the form's row until the transaction ends.
 // A revision other than zero must be the form's.
 func lockForm(t db.Tx, owner, formID string, revision int64) (form.Form, error) {
-	f, err := lockFormForDelete(t, lockFormSQL, owner, formID)
+	f, err := lockFormWith(t, lockFormSQL, owner, formID)
 	if err == nil && revision != 0 && f.Revision != revision+1 {
 		return f, errConflict
 	}
@@ -148,14 +148,14 @@ func lockForm(t db.Tx, owner, formID string, revision int64) (form.Form, error) 
 
 // touchForm is lockForm without a new revision.
 func touchForm(t db.Tx, owner, formID string, revision int64) (form.Form, error) {
-	f, err := lockFormForDelete(t, touchFormSQL, owner, formID)
+	f, err := lockFormWith(t, touchFormSQL, owner, formID)
 	if err == nil && f.Revision != revision {
 		return f, errConflict
 	}
 	return f, err
 }
 
-func lockFormForDelete(t db.Tx, sql, owner, formID string) (form.Form, error) {
+func lockFormWith(t db.Tx, sql, owner, formID string) (form.Form, error) {
 	f, err := form.Form{}, error(fault.NotFound)
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return f, err

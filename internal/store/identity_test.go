@@ -69,7 +69,7 @@ func kept(t *testing.T, s *store.Store, key account.SecretRef) store.AccessToken
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Mark != (store.Generation{}) {
+		if b.Generation != (store.Generation{}) {
 			return b
 		}
 		time.Sleep(time.Millisecond)
@@ -124,14 +124,14 @@ func TestAppInvalidation(t *testing.T) {
 					t.Fatalf("%s %s: %v", name, where, err)
 				}
 				for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-					if kept(t, s, through).Mark != before.Mark {
+					if kept(t, s, through).Generation != before.Generation {
 						break
 					}
 					if place.Engine == "sqlite" || where == "here" || time.Now().After(deadline) {
 						t.Fatalf("%s %s: what depends on the application is kept", name, where)
 					}
 				}
-				if kept(t, s, unrelated).Mark != beforeOther.Mark {
+				if kept(t, s, unrelated).Generation != beforeOther.Generation {
 					t.Errorf("%s %s: a token of another application is dropped", name, where)
 				}
 				if _, after, _ := pages.Get(ada, "page"); after != page {
@@ -266,7 +266,7 @@ func TestGuesses(t *testing.T) {
 		for i := range 20 {
 			by := []*store.Store{s, beside}[i%2]
 			all.Go(func() {
-				if err := by.SaveAttempts(ctx, "l", "k", time.Minute, now); err != nil {
+				if err := by.SaveAttempt(ctx, "l", "k", time.Minute, now); err != nil {
 					t.Error(err)
 				}
 			})
@@ -278,7 +278,7 @@ func TestGuesses(t *testing.T) {
 		}
 		// A later guess starts from now, not from when the last one was paid for.
 		later := now.Add(time.Hour)
-		if err := s.SaveAttempts(ctx, "l", "k", time.Minute, later); err != nil {
+		if err := s.SaveAttempt(ctx, "l", "k", time.Minute, later); err != nil {
 			t.Fatal(err)
 		}
 		if list, err := s.Attempts(ctx, later); err != nil || len(list) != 1 || list[0].Until.UnixMilli() != later.Add(time.Minute).UnixMilli() {
@@ -292,7 +292,7 @@ func TestGuesses(t *testing.T) {
 		}
 		// Beyond the bound nothing is stored.
 		s.SetAttemptRows(store.MaxAttempts)
-		if err := s.SaveAttempts(ctx, "l", "flood", time.Minute, now); err != nil {
+		if err := s.SaveAttempt(ctx, "l", "flood", time.Minute, now); err != nil {
 			t.Fatal(err)
 		}
 		if rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM guess`); err != nil || rows[0][0] != "0" {

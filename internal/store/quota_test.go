@@ -162,7 +162,7 @@ func TestFullAccountRepeats(t *testing.T) {
 		f := opened(t, s, owner, textForm)
 		once := store.IdempotencyKey{App: "public/" + f.ID, Key: "key", Hash: "h"}
 		submit := func() (form.Response, error) {
-			return s.SubmitResponse(ctx, store.Submission{Form: f, Answers: map[string]any{"text": "x"}, At: time.Now(), Once: once})
+			return s.SubmitResponse(ctx, store.Submission{Form: f, Answers: map[string]any{"text": "x"}, At: time.Now(), Key: once})
 		}
 		first, err := submit()
 		if err != nil {

@@ -62,16 +62,16 @@ func numbered(sql string, first int) string {
 	}
 }
 
-// writtenAnswers are characters that JSON escapes or uses itself. A text without them is in
+// jsonEscapedChars are characters that JSON escapes or uses itself. A text without them is in
 // the answers only if it is in their JSON.
-const writtenAnswers = `"\<>&,:[]{}` + "\u2028\u2029"
+const jsonEscapedChars = `"\<>&,:[]{}` + "\u2028\u2029"
 
 // searchCondition selects responses with the text in an answer. Most do not have it in their
 // JSON either, which is quick to check.
 func searchCondition(text string, db db.DB) (string, []any) {
 	sought := db.Lower(`CAST(? AS TEXT)`)
 	sql, args := db.JSONContains(`answers`, sought), []any{text}
-	if strings.ContainsAny(text, writtenAnswers) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
+	if strings.ContainsAny(text, jsonEscapedChars) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
 		return sql, args
 	}
 	return `(STRPOS(` + db.Lower(`CAST(answers AS TEXT)`) + `, ` + sought + `) > 0 AND ` + sql + `)`, append(args, text)

@@ -23,7 +23,7 @@ type Submission struct {
 	Form     *PublicForm
 	Answers  map[string]any
 	Metadata form.Metadata
-	Once     IdempotencyKey // a repeated submission returns the first response; without a hash, the answers must be the same
+	Key      IdempotencyKey // a repeated submission returns the first response; without a hash, the answers must be the same
 	At       time.Time
 }
 
@@ -65,13 +65,13 @@ func (s *Store) SubmitResponse(ctx context.Context, in Submission) (_ form.Respo
 		return form.Response{}, err
 	}
 	w.text = string(text)
-	if w.Once.Key != "" && w.Once.Hash == "" {
-		w.Once.Hash = account.Hash(w.text)
+	if w.Key.Key != "" && w.Key.Hash == "" {
+		w.Key.Hash = account.Hash(w.text)
 	}
 	w.size = responseBytes(in.Answers, w.metadata)
 	if err := s.reserve(forRespondents(ctx, in.Form.Owner), in.Form.Owner, w.size); err != nil {
 		// A repeated submission stores nothing more.
-		if r, found, lookup := s.FindSubmission(ctx, in.Form.Owner, in.Form.ID, w.Once); found && fault.Wrap(err).Code == fault.QuotaReached {
+		if r, found, lookup := s.FindSubmission(ctx, in.Form.Owner, in.Form.ID, w.Key); found && fault.Wrap(err).Code == fault.QuotaReached {
 			return r, lookup
 		}
 		return form.Response{}, err
@@ -245,7 +245,7 @@ func (s *Store) storeSingle(ctx context.Context, w *pendingSubmission) error {
 	if err == nil || isUnavailable(err) {
 		return err
 	}
-	if r, found, lookup := s.FindSubmission(ctx, w.Form.Owner, w.Form.ID, w.Once); found || lookup != nil {
+	if r, found, lookup := s.FindSubmission(ctx, w.Form.Owner, w.Form.ID, w.Key); found || lookup != nil {
 		w.response = r
 		return lookup
 	}
@@ -319,7 +319,7 @@ func (s *Store) storeForm(t db.Tx, list []*pendingSubmission) error {
 		before := n - 1 - int64(i)
 		w.response = newResponse(w, last.serial-before, id.Tick(last.tick-before))
 		r := &w.response
-		if earlier, err := w.Once.claim(t, form.Owner, r.ID, w.At); err != nil || earlier != "" {
+		if earlier, err := w.Key.claim(t, form.Owner, r.ID, w.At); err != nil || earlier != "" {
 			return errorWhen(err, earlier != "", errDuplicate)
 		}
 		if caps != nil {
@@ -366,5 +366,5 @@ func closeFull(t db.Tx, owner, formID string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return setStatusIn(t, owner, &f, form.Closed, now)
+	return updateStatus(t, owner, &f, form.Closed, now)
 }

@@ -245,7 +245,7 @@ func TestBatchMates(t *testing.T) {
 						t.Errorf("to a closed form: %v", err)
 					}
 				case 1:
-					r, err := s.SubmitResponse(ctx, store.Submission{Form: good, Answers: map[string]any{}, At: time.Now(), Once: store.IdempotencyKey{App: "x", Key: "same", Hash: "h"}})
+					r, err := s.SubmitResponse(ctx, store.Submission{Form: good, Answers: map[string]any{}, At: time.Now(), Key: store.IdempotencyKey{App: "x", Key: "same", Hash: "h"}})
 					if ids.Store(r.ID, true); err != nil {
 						t.Error(err)
 					}

@@ -27,9 +27,9 @@ const (
 
 const (
 	summaryChunk         = 5000 // responses counted in at a time, as countedSQL and tailSQL have it
-	summaryInterval      = 1000 // responses after which counting along begins
+	minBatchedResponses  = 1000 // responses after which counting along begins
 	summaryWriteInterval = 5000 // responses after which that is written down
-	summaryRetention     = 500  // so many are worth writing down by who reads them
+	minSummaryWrite      = 500  // so many are worth writing down by who reads them
 )
 
 // storedSummary is a summary of the responses up to a serial, as it is stored.
@@ -127,7 +127,7 @@ func (s *Store) applyNew(ctx context.Context, owner, formID string) (storedSumma
 	if len(list) < summaryChunk {
 		kept.serial = top // also when the last ones are gone again
 	}
-	if len(list) < summaryRetention {
+	if len(list) < minSummaryWrite {
 		return kept, len(list), nil
 	}
 	// If it is out of date, the next round reads the new one.
@@ -220,7 +220,7 @@ func (s *Store) countInTransaction(sum *storedSummary, w *pendingSubmission) *st
 		}
 	case sum != nil && serial > sum.serial:
 		return nil
-	case sum == nil && serial%summaryInterval == 0:
+	case sum == nil && serial%minBatchedResponses == 0:
 		if kept, n, err := s.applyNew(ctx, w.Form.Owner, w.Form.ID); err == nil && n < summaryChunk {
 			return &kept
 		}

@@ -15,16 +15,16 @@ type AccessToken struct {
 	Scopes      account.Scopes
 	CreatedAt   time.Time
 	ExpiresAt   time.Time
-	ConsentID   string
+	GrantID     string
 	ConsentUsed time.Time
 	App         struct{ ID, Name, Owner string }
-	Person      account.User
+	User        account.User
 
-	AppLive     bool // it exists and is not disabled
-	ConsentLive bool // it exists and has not ended
-	PersonFound bool
+	AppLive   bool // it exists and is not disabled
+	GrantLive bool // it exists and has not ended
+	UserFound bool
 
-	Mark Generation // for caches of derived values
+	Generation Generation // for caches of derived values
 
 	appKey  string // the invalidation key of the application
 	appMark uint64 // its generation when this was read
@@ -68,7 +68,7 @@ func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (_ Acces
 	if after, _ := s.db.Generation(anyApp); known && mark.known && before == after {
 		b.appMark = app
 		// Generations only grow, so the sum shows a change of either.
-		b.Mark = Generation{mark.number + app, true}
+		b.Generation = Generation{mark.number + app, true}
 		s.accessTokens.Put(key.Hash, mark, b, 1)
 	}
 	return b, nil
@@ -79,9 +79,9 @@ func (s *Store) readAccessToken(ctx context.Context, key account.SecretRef) (Acc
 	var b AccessToken
 	var hash, scope string
 	var created, expires, used, ended, appDisabled, joined, disabled int64
-	err := queryOne(s.query(ctx), accessTokenSQL, []any{key.Account, key.ID}, &hash, &scope, &created, &expires, &b.ConsentID, &b.App.ID,
+	err := queryOne(s.query(ctx), accessTokenSQL, []any{key.Account, key.ID}, &hash, &scope, &created, &expires, &b.GrantID, &b.App.ID,
 		&used, &ended, &b.App.Name, &b.App.Owner, &appDisabled,
-		&b.Person.ID, &b.Person.Email, &b.Person.Name, &b.Person.Language, &joined, &disabled)
+		&b.User.ID, &b.User.Email, &b.User.Name, &b.User.Language, &joined, &disabled)
 	if err != nil {
 		return b, err
 	}
@@ -90,8 +90,8 @@ func (s *Store) readAccessToken(ctx context.Context, key account.SecretRef) (Acc
 	}
 	b.Scopes, _ = account.ParseScopes(scope)
 	b.CreatedAt, b.ExpiresAt, b.ConsentUsed = fromMillis(created), fromMillis(expires), fromMillis(used)
-	b.ConsentLive, b.AppLive, b.PersonFound = ended == 0, appDisabled == 0, b.Person.ID != ""
-	b.Person.CreatedAt, b.Person.Disabled = fromMillis(joined), disabled != 0
+	b.GrantLive, b.AppLive, b.UserFound = ended == 0, appDisabled == 0, b.User.ID != ""
+	b.User.CreatedAt, b.User.Disabled = fromMillis(joined), disabled != 0
 	return b, nil
 }
 

@@ -34,7 +34,7 @@ func (p *consentPage) describe(owner account.User) {
 		p.Registrant = owner.Name
 	}
 	_, p.Domain, _ = strings.Cut(owner.Email, "@")
-	if account.CheckVisible(p.Domain) != nil {
+	if account.CheckUnambiguous(p.Domain) != nil {
 		p.Domain = strings.Trim(strconv.QuoteToASCII(p.Domain), `"`)
 	}
 }
@@ -71,7 +71,7 @@ func (web *Handler) authorize(v *pageRequest) error {
 	return web.render(v, http.StatusOK, "consent", p)
 }
 
-func (web *Handler) completeConsent(v *pageRequest) error {
+func (web *Handler) answerConsent(v *pageRequest) error {
 	to, err := web.OAuth.CompleteConsent(v.ctx(), v.user.ID, v.field("ticket"), v.field("answer") == "allow")
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func (web *Handler) compress(v *pageRequest, route route) {
 	}
 	if v.user != nil {
 		compress.Vary(v.w.Header())
-	} else if zipped := compress.For(v.w, v.r); zipped != nil {
+	} else if zipped := compress.NewWriter(v.w, v.r); zipped != nil {
 		v.w = zipped
 	}
 }

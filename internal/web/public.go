@@ -64,7 +64,7 @@ func (web *Handler) showForm(v *pageRequest) error {
 	query := v.r.URL.RawQuery
 	plain := query == "" || query == embedQuery
 	if plain {
-		if b, ok := web.begun.GetAt(f.Mark, firstPageKey(f, query)); ok {
+		if b, ok := web.begun.GetAt(f.Generation, firstPageKey(f, query)); ok {
 			return web.serveFirstPage(v, f, b)
 		}
 	}
@@ -75,7 +75,7 @@ func (web *Handler) showForm(v *pageRequest) error {
 			return err
 		}
 		if size := b.size(); size <= maxFirstPages/4 {
-			web.begun.Put(firstPageKey(f, query), f.Mark, b, size)
+			web.begun.Put(firstPageKey(f, query), f.Generation, b, size)
 		}
 		return web.serveFirstPage(v, f, b)
 	}
@@ -100,7 +100,7 @@ func (web *Handler) showForm(v *pageRequest) error {
 // is made for one person. They have an allowance of their own, as people who type
 // should not use up their submissions.
 func (web *Handler) limitAction(v *pageRequest) error {
-	if _, wait, ok := web.Presses.Allow(limit.ClientNetwork(web.Address(v.r))); !ok {
+	if _, wait, ok := web.Actions.Allow(limit.ClientNetwork(web.Address(v.r))); !ok {
 		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
 	return nil
@@ -177,7 +177,7 @@ func (web *Handler) handlePage(v *pageRequest, a *fillSession, finish func(e for
 	}
 	if at, list := web.firstProblem(a, so, e.Problems); list != nil {
 		a.problems = list
-		if !pages[at].VisibleFields(e) {
+		if !pages[at].IsVisible(e) {
 			at = number // nothing of it can be seen
 		}
 		return web.renderPage(v, http.StatusUnprocessableEntity, a, at)
@@ -301,7 +301,7 @@ func (web *Handler) firstProblem(a *fillSession, pages []form.Page, details []fa
 // after is the next page that is shown; before is the one that was.
 func after(pages []form.Page, e form.Evaluation, number int) (int, bool) {
 	for i := number + 1; i < len(pages); i++ {
-		if pages[i].VisibleFields(e) {
+		if pages[i].IsVisible(e) {
 			return i, true
 		}
 	}
@@ -310,7 +310,7 @@ func after(pages []form.Page, e form.Evaluation, number int) (int, bool) {
 
 func before(pages []form.Page, e form.Evaluation, number int) int {
 	for i := number - 1; i >= 0; i-- {
-		if pages[i].VisibleFields(e) {
+		if pages[i].IsVisible(e) {
 			return i
 		}
 	}

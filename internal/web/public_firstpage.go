@@ -50,18 +50,18 @@ func (web *Handler) renderFirstPage(v *pageRequest, a *fillSession) (b firstPage
 	}
 	b.policy = []string{policy(p.frame())}
 	head, tail, _ := bytes.Cut(page, []byte(web.nonceHere))
-	b.page = compress.KeepSplit(bytes.Clone(head), bytes.Clone(tail)) // without the room that the buffer had left
+	b.page = compress.NewSplit(bytes.Clone(head), bytes.Clone(tail)) // without the room that the buffer had left
 	return b, nil
 }
 
 // serveFirstPage shows the first page.
 func (web *Handler) serveFirstPage(v *pageRequest, f store.PublicForm, b firstPage) error {
 	frameable(v, f.Offer)
-	v.w.Header()["Cache-Control"] = historyState
+	v.w.Header()["Cache-Control"] = privateNoCacheHeader
 	compress.Vary(v.w.Header())
 	nonce := web.nonce(v.ctx(), f.ID)
 	if v.r.Method == http.MethodGet && len(v.r.Header["Range"]) == 0 && compress.Accepted(v.r.Header) {
-		if parts := b.page.Packed(nonce); parts != nil {
+		if parts := b.page.Gzip(nonce); parts != nil {
 			v.w.Header()["Content-Encoding"] = zipped
 			web.send(v, http.StatusOK, b.policy, parts...)
 			return nil

@@ -171,9 +171,9 @@ type logicField struct {
 	ShowIf *form.Condition `json:"show_if,omitempty"`
 }
 
-// historyState lets the browser's own Back show a page again, which with no-store it
+// privateNoCacheHeader lets the browser's own Back show a page again, which with no-store it
 // would have to send for once more.
-var historyState = []string{"private, no-cache"}
+var privateNoCacheHeader = []string{"private, no-cache"}
 
 func (web *Handler) renderPage(v *pageRequest, status int, a *fillSession, number int) error {
 	p, err := web.formPage(v, a, number)
@@ -181,7 +181,7 @@ func (web *Handler) renderPage(v *pageRequest, status int, a *fillSession, numbe
 		return err
 	}
 	frameable(v, a.form.Offer)
-	v.w.Header()["Cache-Control"] = historyState
+	v.w.Header()["Cache-Control"] = privateNoCacheHeader
 	return web.render(v, status, "public", p)
 }
 
@@ -204,7 +204,7 @@ func (web *Handler) formPage(v *pageRequest, a *fillSession, number int) (*publi
 	_, more := after(pages, e, number)
 	p.Last, p.First = !more, number == before(pages, e, number)
 	for i, page := range pages {
-		if page.VisibleFields(e) || i == number {
+		if page.IsVisible(e) || i == number {
 			p.Steps++
 			if i == number {
 				p.Step = p.Steps

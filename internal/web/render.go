@@ -123,7 +123,7 @@ func loadPages(static map[string]asset, base string, kinds fs.FS) (pages, error)
 		"tag":      tag,
 		"inline":   inline,
 		"browser":  browserName,
-		"through":  renderNested,
+		"through":  wholeNumbers,
 		"sentence": sentence,
 		"problem": func(list fieldErrors, field string) template.HTML {
 			if list[field] == "" {
@@ -203,8 +203,8 @@ func kindChooser(kinds []form.Kind) string {
 	return out.String()
 }
 
-// renderNested lists the whole numbers from one to another, for stars and scales.
-func renderNested(from, to *float64) []int {
+// wholeNumbers lists the whole numbers from one to another, for stars and scales.
+func wholeNumbers(from, to *float64) []int {
 	var list []int
 	for n := int(*from); n <= int(*to); n++ {
 		list = append(list, n)

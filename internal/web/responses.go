@@ -108,7 +108,7 @@ func (web *Handler) responseQuery(v *pageRequest, formID string) (store.Response
 	where, asked := kept.Get("where"), form.MergeQuestions(versions)
 	is := web.parseFilterValue(v, asked, where, kept.Get("is"))
 	filter.Answers, err = web.Store.AnswerFilters(v.ctx(), v.owner(), formID, map[string]string{where: is})
-	if err == nil && filterPhrase(asked, where) {
+	if err == nil && isFreeText(asked, where) {
 		filter.Answers[0] = filter.Answers[0].Within(is)
 	}
 	return filter, kept, err

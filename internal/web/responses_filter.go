@@ -60,9 +60,9 @@ func (web *Handler) displayValue(v *pageRequest, fields []*form.Field, where, is
 	return is
 }
 
-// filterPhrase says whether a question is answered in people's own words, of which a part
+// isFreeText says whether a question is answered in people's own words, of which a part
 // is enough to find them.
-func filterPhrase(fields []*form.Field, where string) bool {
+func isFreeText(fields []*form.Field, where string) bool {
 	key, part, _ := strings.Cut(where, ".")
 	for _, f := range fields {
 		if f.Key == key {

@@ -27,10 +27,10 @@ func (web *Handler) cookieName() string {
 func (web *Handler) deviceCookie() string { return web.cookieName() + "-device" }
 
 func (web *Handler) setCookie(v *pageRequest, value string, lives time.Duration) {
-	web.setSessionCookie(v, web.cookieName(), value, lives)
+	web.setNamedCookie(v, web.cookieName(), value, lives)
 }
 
-func (web *Handler) setSessionCookie(v *pageRequest, name, value string, lives time.Duration) {
+func (web *Handler) setNamedCookie(v *pageRequest, name, value string, lives time.Duration) {
 	c := &http.Cookie{
 		Name: name, Value: value, Path: "/",
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: web.Secure,
@@ -139,6 +139,6 @@ func (web *Handler) keepDevice(v *pageRequest, owner string) error {
 			keys = append(keys, other)
 		}
 	}
-	web.setSessionCookie(v, web.deviceCookie(), strings.Join(keys, "."), account.DeviceIdle)
+	web.setNamedCookie(v, web.deviceCookie(), strings.Join(keys, "."), account.DeviceIdle)
 	return nil
 }

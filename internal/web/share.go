@@ -75,7 +75,7 @@ func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
 	if err != nil {
 		return err
 	}
-	d, err := web.askedQuestions(v, f)
+	d, err := web.currentDefinition(v, f)
 	if err != nil {
 		return err
 	}
@@ -109,8 +109,8 @@ func (web *Handler) sharing(v *pageRequest, status int, list problems) error {
 	return web.render(v, status, "share", p)
 }
 
-// askedQuestions is what respondents are asked: what was published, or else the draft.
-func (web *Handler) askedQuestions(v *pageRequest, f form.Form) (*form.Definition, error) {
+// currentDefinition is what respondents are asked: what was published, or else the draft.
+func (web *Handler) currentDefinition(v *pageRequest, f form.Form) (*form.Definition, error) {
 	if f.Version == 0 {
 		return web.Store.Draft(v.ctx(), v.owner(), f.ID)
 	}

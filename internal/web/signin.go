@@ -145,11 +145,11 @@ func (web *Handler) attemptSignin(v *pageRequest, email, owner string) (attempt,
 func (web *Handler) attempt(guessed string, address netip.Addr) (attempt, error) {
 	try := attempt{web, account.Hash(guessed), address} // hashed: in bounded space
 	if address.IsValid() {
-		if _, wait, ok := web.AddressGuesses.Allow(address); !ok {
+		if _, wait, ok := web.AddressAttempts.Allow(address); !ok {
 			return try, fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 		}
 	}
-	if _, wait, ok := web.AccountGuesses.Allow(try.guessed); !ok {
+	if _, wait, ok := web.AccountAttempts.Allow(try.guessed); !ok {
 		return try, fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
 	return try, nil
@@ -157,16 +157,16 @@ func (web *Handler) attempt(guessed string, address netip.Addr) (attempt, error)
 
 // succeed gives the attempt back.
 func (a attempt) succeed() {
-	a.web.AccountGuesses.Refund(a.guessed)
+	a.web.AccountAttempts.Refund(a.guessed)
 	if a.address.IsValid() {
-		a.web.AddressGuesses.Refund(a.address)
+		a.web.AddressAttempts.Refund(a.address)
 	}
 }
 
 // fail makes the attempt count across restarts; call it before answering.
 func (a attempt) fail(ctx context.Context) error {
-	if err := a.web.AccountGuesses.Record(ctx, a.guessed); err != nil || !a.address.IsValid() {
+	if err := a.web.AccountAttempts.Record(ctx, a.guessed); err != nil || !a.address.IsValid() {
 		return err
 	}
-	return a.web.AddressGuesses.Record(ctx, a.address)
+	return a.web.AddressAttempts.Record(ctx, a.address)
 }

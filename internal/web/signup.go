@@ -47,7 +47,7 @@ func (web *Handler) signup(v *pageRequest) error {
 	if err := web.maySignUp(v); err != nil {
 		return err
 	}
-	if _, wait, ok := web.AddressGuesses.Allow(limit.ClientNetwork(web.Address(v.r))); !ok {
+	if _, wait, ok := web.AddressAttempts.Allow(limit.ClientNetwork(web.Address(v.r))); !ok {
 		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
 	return web.register(v, newSignup(v.field("next")), func(person account.User) (account.User, error) {

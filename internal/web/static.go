@@ -64,7 +64,7 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 func newAsset(name string, content []byte) asset {
 	sum := sha256.Sum256(content)
 	return asset{
-		content: content, kept: compress.Keep(content),
+		content: content, kept: compress.NewContent(content),
 		kind: mime.TypeByExtension(path.Ext(name)), version: hex.EncodeToString(sum[:6]),
 	}
 }
@@ -91,7 +91,7 @@ func (a asset) serve(v *pageRequest) error {
 	compress.Vary(h)
 	content, tag := a.content, `"`+a.version+`"`
 	if compress.Accepted(v.r.Header) {
-		if packed := a.kept.Packed(); packed != nil {
+		if packed := a.kept.Gzip(); packed != nil {
 			content, tag = packed, `"`+a.version+`-gzip"`
 			h["Content-Encoding"] = zipped
 		}

@@ -45,12 +45,12 @@ type Config struct {
 	Log      *slog.Logger
 	Now      func() time.Time
 	// Guesses at passwords, by address and by account.
-	AddressGuesses *limit.Limiter[netip.Addr]
-	AccountGuesses *limit.Limiter[string]
-	Address        func(*http.Request) netip.Addr
-	// Presses limits what else an address does with forms that costs as much as a
+	AddressAttempts *limit.Limiter[netip.Addr]
+	AccountAttempts *limit.Limiter[string]
+	Address         func(*http.Request) netip.Addr
+	// Actions limits what else an address does with forms that costs as much as a
 	// submission; nil: no limit.
-	Presses       *limit.Limiter[netip.Addr]
+	Actions       *limit.Limiter[netip.Addr]
 	KindTemplates fs.FS // templates/kinds/*.html of kinds that tests register, or nil
 	// SigningKeys are those that sign what pages carry along; they rotate.
 	SigningKeys func(context.Context) (store.SigningKeys, error)
@@ -140,7 +140,7 @@ var routes = []route{
 	{"GET /.well-known/change-password", anyone, noBody, (*Handler).changePasswordAddress},
 
 	{"GET /authorize", anyone, noBody, (*Handler).authorize},
-	{"POST /authorize", signedIn, maxPost, (*Handler).completeConsent},
+	{"POST /authorize", signedIn, maxPost, (*Handler).answerConsent},
 
 	{"GET /account", signedIn, noBody, (*Handler).showAccount},
 	{"POST /account/profile", signedIn, maxPost, (*Handler).changeProfile},

@@ -17,16 +17,16 @@ type Content struct {
 	compressed func() []byte
 }
 
-// Keep returns a Content with the given body.
-func Keep(plain []byte) *Content {
+// NewContent returns a Content with the given body.
+func NewContent(plain []byte) *Content {
 	return &Content{plain, sync.OnceValue(func() []byte { return compressBytes(plain) })}
 }
 
 // Cost returns the maximum memory of the content in bytes, for the limits of caches.
 func (c *Content) Cost() int64 { return 2 * int64(len(c.plain)) }
 
-// Packed returns the content compressed with gzip, or nil if that does not pay off.
-func (c *Content) Packed() []byte {
+// Gzip returns the content compressed with gzip, or nil if that does not pay off.
+func (c *Content) Gzip() []byte {
 	if len(c.plain) < minSize {
 		return nil
 	}
@@ -59,8 +59,8 @@ type compressedSplit struct {
 	headCRC    uint32 // CRC-32 of the uncompressed head
 }
 
-// KeepSplit returns a Split with the given parts before and after the secret.
-func KeepSplit(head, tail []byte) Split {
+// NewSplit returns a Split with the given parts before and after the secret.
+func NewSplit(head, tail []byte) Split {
 	return Split{head, tail, sync.OnceValue(func() *compressedSplit { return compressSplit(head, tail) })}
 }
 
@@ -96,9 +96,9 @@ func compressSplit(head, tail []byte) *compressedSplit {
 // maxStoredBlock is the maximum size of a stored (uncompressed) block in deflate.
 const maxStoredBlock = 1<<16 - 1
 
-// Packed returns the page with the secret, compressed with gzip, in parts to be written
+// Gzip returns the page with the secret, compressed with gzip, in parts to be written
 // one after the other. It returns nil if compression does not pay off.
-func (s Split) Packed(secret []byte) [][]byte {
+func (s Split) Gzip(secret []byte) [][]byte {
 	if len(secret) > maxStoredBlock {
 		return nil
 	}
