@@ -38,6 +38,7 @@ var plan = map[string][]string{
 	"internal/fault":           {},
 	"bench":                    {"account", "form", "id", "store"},
 	"scripts/sbom":             {},
+	"scripts/vet":              {},
 }
 
 // outsiders are libraries that belong in one room each.

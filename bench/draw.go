@@ -137,5 +137,5 @@ func drawGrowth(engine string, g *growthFigures) string {
 		fmt.Fprintf(d, `<rect x="%.1f" y="%.1f" width="10" height="10" fill="%s"/>`, drawWidth-right+12, labelY-5, color)
 		d.text(drawWidth-right+28, labelY+4, "", "start", fmt.Sprintf("%s, ×%s", l.title, ratio(l.ratio())))
 	}
-	return d.finish("Growth on "+engine, max(top+height+30, labelY+16))
+	return d.finish("Scaling on "+engine, max(top+height+30, labelY+16))
 }

@@ -69,7 +69,7 @@ var markdownStyle = style{
 func (r *report) render(s style) string {
 	var b strings.Builder
 	if len(r.workloads) > 0 {
-		b.WriteString(s.heading("Side by side"))
+		b.WriteString(s.heading("Comparison"))
 		b.WriteString(s.image("The rate of each server under each work, as a share of the bare server's", ratesImage))
 		b.WriteString(s.table(r.workRows()))
 		for _, f := range r.workloads {
@@ -86,13 +86,13 @@ func (r *report) render(s style) string {
 	}
 	for _, e := range r.engines {
 		if g := e.growth; g != nil {
-			b.WriteString(s.heading("Growth on " + e.name))
+			b.WriteString(s.heading("Scaling on " + e.name))
 			b.WriteString(s.image("CPU of a request in databases of several sizes on "+e.name, growthImage(e.name)))
 			b.WriteString(s.table(growthRows(g)))
 			b.WriteString(growthReasons(g))
 		}
 	}
-	b.WriteString(s.heading("Targets and other figures"))
+	b.WriteString(s.heading("Targets"))
 	b.WriteString(s.table(r.targetTable()))
 	return b.String()
 }

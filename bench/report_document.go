@@ -42,37 +42,38 @@ func (r *report) save(file string) error {
 func (r *report) document() string {
 	return fmt.Sprintf(`# Benchmarks
 
-Formulary on SQLite and on PostgreSQL, a bare %[1]snet/http%[1]s server and two peers ran as processes of their own on one
-machine, which also made the load: %[2]d cores, %[3]s, %[4]s/%[5]s. They were asked in turns, in %[6]d rounds of %[7]s after
-a warm-up; figures are medians, with the least and the most of the rounds behind them. Where others used more than
-%[17]s of the machine in a round, which a virtual one cannot keep from them, another was measured, up to %[18]d times as many;
-the calmest count. A share is that of the rate in a round to the bare server's in the same round.
+All servers (Formulary on SQLite and PostgreSQL, a bare %[1]snet/http%[1]s server and two peers) ran as separate processes on one
+machine, which also generated the load: %[2]d cores, %[3]s, %[4]s/%[5]s. They were measured in turns, in %[6]d rounds of %[7]s
+after a warm-up. Figures are medians, followed by the minimum and maximum of the rounds. If other processes used more than
+%[17]s of the machine in a round, which cannot be prevented on a virtual machine, another round was measured, up to %[18]d times as
+many; the rounds with the least interference count. A share compares the rate in a round with that of the bare server in the
+same round.
 
-- The **bare server** sends the very headers and bytes that Formulary sends and does nothing else: it is the limit. Both
-  let Go use one processor more than the machine has.
-- **Formulary** is as it is out of the box, but for rate limits, which are off: every request is logged, and tokens and
-  responses are on disk when they are answered.
-- **PocketBase** v0.36.8 lists 20 of as many forms by a bearer token and a rule that lets owners see their own, newest
-  first, with an index for that; and it creates records with the same five answers. It is as it is out of the box, so
-  what it answers is not on disk yet (%[1]ssynchronous=NORMAL%[1]s).
-- **go-oauth2** v4.5.4 has its tokens in memory. It issues one by client credentials where Formulary exchanges a code,
-  and checks one where Formulary introspects.
+- The **bare server** sends the same headers and bytes as Formulary and does nothing else: it is the upper limit. Both let
+  Go use one processor more than the machine has.
+- **Formulary** has its default configuration, except that rate limits are off: every request is logged, and tokens and
+  responses are on disk before they are acknowledged.
+- **PocketBase** v0.36.8 lists 20 of the same number of forms with a bearer token and a rule that shows owners their own
+  forms, newest first, with an index for that order. It creates records with the same five answers. It has its default
+  configuration, so acknowledged records are not yet on disk (%[1]ssynchronous=NORMAL%[1]s).
+- **go-oauth2** v4.5.4 keeps its tokens in memory. It issues tokens by client credentials where Formulary exchanges a code,
+  and checks them where Formulary introspects.
 
-Rates and CPU are at %[8]d connections, p50 and p99 at %[9]d, but for submissions, which say their own. CPU is the user and
-system time of the server's process and of its PostgreSQL. Start (the median of %[10]d) and memory at rest are with the data
-that the load has left. A megabyte is a million bytes.
+Rates and CPU are measured with %[8]d connections, p50 and p99 with %[9]d, except for submissions, which state their own. CPU is
+the user and system time of the server process and of its PostgreSQL. Start (median of %[10]d) and memory at rest are measured
+with the data that the load has left. A megabyte is a million bytes.
 
-Growth: each database has so many forms of one person, and as many responses to one form of another. "Any page" asks for
-%[14]d pages all over the list, in turns. What is beyond %[15]g times is explained below its table. Here and with one large
-form there are at most %[16]d rounds.
+Scaling: each database has the given number of forms of one user, and the same number of responses to one form of another
+user. "Any page" requests %[14]d pages spread over the list, in turns. Growth beyond %[15]g times is explained below its table.
+Here and with one large form there are at most %[16]d rounds.
 
-The form with %[11]s responses asks eight questions and was answered over a year. Pages of the feed have %[12]d
-responses, those of lists %[13]d. The export as CSV was read to its end and thrown away as often as there are rounds:
-the time is the median, the memory is the most that the server process ever had meanwhile; it had only summed up
-before. The other files were read once. The first summary counts in what nobody has counted yet; the others
-were asked for on one connection.
+The form with %[11]s responses has eight questions and responses spread over a year. Pages of the feed have %[12]d
+responses, pages of lists %[13]d. The CSV export was read to its end and discarded once per round: the time is the median, and
+the memory is the peak of the server process during the exports, after it had only computed summaries. The other files were
+read once. The first summary includes responses that were not counted before; the other summaries were requested on one
+connection.
 
-%[1]smake bench%[1]s measures again and writes this page; %[1]smake bench BENCH=-only=submit%[1]s measures one work.
+%[1]smake bench%[1]s repeats the measurement and writes this page; %[1]smake bench BENCH=-only=submit%[1]s measures one workload.
 `, "`", runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, r.bench.rounds, r.bench.length,
 		throughput, latency, starts, formatInt(float64(r.bench.responses)), feedPage, listPage, sampledPages, maxGrowth, fewRounds, percent(maxOtherUse), moreRounds) + r.render(markdownStyle)
 }

@@ -56,14 +56,14 @@ var growthRequests = []growthRequest{
 	{"List forms, page 1", "", func(_ context.Context, _ *survey, _ *process, forms, _ string) ([][]byte, error) {
 		return [][]byte{get("/api/v1/forms?per_page=20", forms)}, nil
 	}},
-	{"List forms, any page", "the first pages are read at once, while those far down a long list are found first, by a few rows of counts; all pages of a small list are in memory besides",
+	{"List forms, any page", "pages deep in a long list are located first, by reading a few rows of counts; all pages of a small list are cached",
 		func(_ context.Context, s *survey, _ *process, forms, _ string) ([][]byte, error) {
 			return anyPage("/api/v1/forms", s.responses, forms), nil
 		}},
 	{"Show a form", "", func(_ context.Context, s *survey, _ *process, _, _ string) ([][]byte, error) {
 		return [][]byte{get(s.public(), "")}, nil
 	}},
-	{"List responses, any page", "pages far down a long list are found first, by a few rows of counts", func(_ context.Context, s *survey, _ *process, _, responses string) ([][]byte, error) {
+	{"List responses, any page", "pages deep in a long list are located first, by reading a few rows of counts", func(_ context.Context, s *survey, _ *process, _, responses string) ([][]byte, error) {
 		return anyPage(s.path("/responses"), s.responses, responses), nil
 	}},
 	{"Feed, any page", "", func(ctx context.Context, s *survey, service *process, _, responses string) ([][]byte, error) {

@@ -87,7 +87,7 @@ func TestApplicationWithSecret(t *testing.T) {
 	}
 
 	// Both secrets work until the old one is deleted.
-	old := b.text(".lines .faint")
+	old := b.text(".lines .muted")
 	b.wantStatus(b.press(button("Add secret")), 200)
 	second := b.shownSecret()
 	wantClient := func(secret, want string) {

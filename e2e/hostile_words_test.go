@@ -144,7 +144,7 @@ var addresses = []string{
 	`<a target=_blank href=http://stranger.example/>x</a>`,
 	`<area href=javascript:sprung()>`,
 	`<form action=javascript:sprung()><button>x</button></form>`,
-	`<form action=http://stranger.example/><input name=_once></form>`,
+	`<form action=http://stranger.example/><input name=_key></form>`,
 	`<button formaction=javascript:sprung()>x</button>`,
 	`<input type=submit formaction=//stranger.example/>`,
 	`<isindex action=javascript:sprung() type=submit>`,

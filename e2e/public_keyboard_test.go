@@ -152,7 +152,7 @@ func TestKeyboard(t *testing.T) {
 	b.wantStatus(b.open(path+"?source=mail"), 200)
 
 	// The submit button is last. The browser moves the focus to the missing answer.
-	b.tabToName("_go")
+	b.tabToName("_action")
 	b.do(chromedp.KeyEvent(enter))
 	b.wait(`document.activeElement.name === "nick"`)
 	b.wantFocusVisible()
@@ -175,7 +175,7 @@ func TestKeyboard(t *testing.T) {
 	if !run(b, chromedp.Evaluate[bool](`document.querySelector('[name="soft.none"]').checked`)) {
 		t.Error("a slider that was not moved has an answer")
 	}
-	b.tabTo("_go")
+	b.tabTo("_action")
 
 	// After each refused submission, the first problem has the focus.
 	for _, problem := range []struct {
@@ -206,7 +206,7 @@ func TestKeyboard(t *testing.T) {
 			t.Errorf("%s is not tied to what is wrong with it", problem.key)
 		}
 		problem.fix()
-		b.tabToName("_go")
+		b.tabToName("_action")
 	}
 	b.wantStatus(b.navigate(chromedp.KeyEvent(space)), 200)
 	b.wantPath(path + "/done")

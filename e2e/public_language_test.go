@@ -111,7 +111,7 @@ func respondentViews(path, closed, early string) []view {
 		{name: "first page", path: path + "?nick=Ωδε&shirt=true", status: 200},
 		{name: "last page", prepare: submit(200)},
 		{name: "look again", prepare: func(b *tab) {
-			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("[name=_once]").value = ""`))
+			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("[name=_key]").value = ""`))
 			submit(422)(b)
 		}},
 		{name: "ending", prepare: submit(200)},
@@ -210,7 +210,7 @@ func TestLanguages(t *testing.T) {
 // the screen.
 const standingOut = `Array.from(document.querySelectorAll("body *")).filter((e) => {
 	const out = (e) => e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1;
-	return out(e) && !e.closest(".unseen, .trap") && !Array.from(e.children).some(out);
+	return out(e) && !e.closest(".visually-hidden, .trap") && !Array.from(e.children).some(out);
 }).slice(0, 12).map((e) => e.localName + (e.name || e.id ? "#" + (e.name || e.id) : "") + (e.className ? "." + e.className : "") + " in " + (e.closest(".question")?.querySelector("[name]")?.name ?? "?")).join(", ")`
 
 // wantFits fails the test if the page scrolls sideways on a screen of that width.

@@ -33,7 +33,7 @@ const wardrobe = `{"fields": [
 const shownQuestions = `[...new Set(Array.from(document.querySelectorAll("form.answer [name]"), (e) => {
 	if (e.type === "hidden" || e.type === "submit" || e.name.startsWith("_")) return "";
 	const seen = e.checkVisibility(), works = !e.matches(":disabled");
-	return seen && works ? e.name : seen ? e.name + " (disabled)" : works ? e.name + " (unseen)" : "";
+	return seen && works ? e.name : seen ? e.name + " (disabled)" : works ? e.name + " (visually-hidden)" : "";
 }).filter(Boolean))].join(" ")`
 
 // waitForQuestions waits until exactly these questions are shown.

@@ -116,7 +116,7 @@ func wantGoodPage(t *testing.T, b *tab, v view) {
 // wider than the screen.
 const standOut = `Array.from(document.querySelectorAll("body *")).filter((e) => {
 	const out = (e) => e.getBoundingClientRect().right > innerWidth + 1;
-	return out(e) && !e.closest(".unseen, .wide, .tabs, pre") && !Array.from(e.children).some(out);
+	return out(e) && !e.closest(".visually-hidden, .wide, .tabs, pre") && !Array.from(e.children).some(out);
 }).slice(0, 8).map((e) => e.localName + "." + (e.getAttribute("class") ?? "")).join(", ")`
 
 func wantLightPage(t *testing.T, b *tab) {

@@ -308,7 +308,7 @@ func TestSummary(t *testing.T) {
 		Choices []count
 	}
 	shown := run(b, chromedp.Evaluate[[]questionSummary](`Array.from(document.querySelectorAll(".question-summary"), (e) => ({
-		Key: e.id, Said: e.querySelector("p.faint").innerText,
+		Key: e.id, Said: e.querySelector("p.muted").innerText,
 		Choices: Array.from(e.querySelectorAll("tbody tr"), (row) => ({ Label: row.children[0].textContent, Count: Number(row.children[1].textContent) })) }))`))
 	answer := s.Call("GET", "/api/v1/forms/"+id+"/summary", token, "")
 	if answer.StatusCode != 200 {

@@ -30,7 +30,7 @@
 //	chart-good     promoters
 //	chart-middle   passives
 //	chart-bad      detractors
-//	chart-node     box of a page; with chart-maybe if it has a condition
+//	chart-node     box of a page; with chart-conditional if it has a condition
 //	chart-end      box of an ending
 //	chart-station  group of a box and its text; chart-exit: text of a jump
 //	chart-edge     arrow to the next page

@@ -156,7 +156,7 @@ func (f *flow) drawNode(d *drawing, n *node) {
 		class, radius = "chart-end", min(n.h/2, 22)
 	}
 	if n.condition != "" {
-		class += " chart-maybe"
+		class += " chart-conditional"
 	}
 	tip := n.title
 	if n.note != "" {

@@ -44,7 +44,7 @@ func TestFlow(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := parseDrawing(t, Flow(d, nil))
-	s.expectClasses(t, "boxes", map[string]int{"chart-node": 5, "chart-end": 3, "chart-maybe": 2})
+	s.expectClasses(t, "boxes", map[string]int{"chart-node": 5, "chart-end": 3, "chart-conditional": 2})
 	// The third jump comes after an unconditional one, so it is not drawn.
 	s.expectClasses(t, "jumps", map[string]int{"chart-jump": 2, "chart-exit": 2})
 	// Three pages have an arrow to the next page (one page always jumps), and the last page

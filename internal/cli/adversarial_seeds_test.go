@@ -295,7 +295,7 @@ func (w *fixture) crawl(addSeed seedAdder, r *request) {
 	}
 }
 
-var nonceControl = regexp.MustCompile(`name="_once" value="([^"]+)"`)
+var nonceControl = regexp.MustCompile(`name="_key" value="([^"]+)"`)
 
 // mustSend sends a valid request, which must not fail.
 func (w *fixture) mustSend(r *request) answer {

@@ -17,7 +17,7 @@ func (g *generator) next() (*request, error) {
 	}
 	r := seed.copy()
 	for i := range r.form {
-		if r.form[i].name == "_once" {
+		if r.form[i].name == "_key" {
 			r.form[i].value = pick(g, g.fixture.nonces)
 		}
 	}

@@ -73,7 +73,7 @@ func expensiveLists(w *costFixture) []costlyRequest {
 		} {
 			all = append(all, submitRequest(fmt.Sprintf("%s, %d KB", name, size>>10), id, answers))
 		}
-		controls := url.Values{"mc": slices.Repeat([]string{"_other"}, size/2/10), "mc.other": {strings.Repeat("x", size/2)}, "_page": {"0"}, "_go": {"look"}}
+		controls := url.Values{"mc": slices.Repeat([]string{"_other"}, size/2/10), "mc.other": {strings.Repeat("x", size/2)}, "_page": {"0"}, "_action": {"look"}}
 		all = append(all, postRequest(fmt.Sprintf("other ticked often, %d KB", size>>10), id, controls))
 	}
 	return all
@@ -93,7 +93,7 @@ func expensiveChoices(w *costFixture) []costlyRequest {
 	for i := range n {
 		values = append(values, fmt.Sprintf("o%d", n-1-i))
 	}
-	controls := url.Values{"_page": {"0"}, "_go": {"look"}}
+	controls := url.Values{"_page": {"0"}, "_action": {"look"}}
 	for i := range 7 {
 		key := fmt.Sprintf("m%d", i)
 		w.rand.Shuffle(len(values), func(a, b int) { values[a], values[b] = values[b], values[a] })
@@ -190,7 +190,7 @@ func expensiveExpressions(w *costFixture) []costlyRequest {
 		all = append(all, submitRequest(f.name, id, map[string]any{"t": long}))
 		controls := url.Values{"t": {long}, "_page": {"0"}}
 		for _, action := range []string{"look", "next"} {
-			controls.Set("_go", action)
+			controls.Set("_action", action)
 			all = append(all, postRequest(f.name+", "+action, id, controls))
 		}
 		all = append(all, getRequest(f.name+", page", "/f/"+id+"?t=x", anonymous))
@@ -207,7 +207,7 @@ func expensiveExpressions(w *costFixture) []costlyRequest {
 		return map[string]any{"title": "Expressions", "fields": fields}
 	})
 	return append(all, submitRequest("many questions", id, map[string]any{"t": "x"}),
-		postRequest("many questions, look", id, url.Values{"_page": {"0"}, "_go": {"look"}}), getRequest("many questions, schema", "/api/v1/forms/"+id+"/schema", withToken))
+		postRequest("many questions, look", id, url.Values{"_page": {"0"}, "_action": {"look"}}), getRequest("many questions, schema", "/api/v1/forms/"+id+"/schema", withToken))
 }
 
 // expensiveConditions evaluates hundreds of conditions on one long answer.
@@ -243,7 +243,7 @@ func expensiveConditions(w *costFixture) []costlyRequest {
 		})
 		c.controls.Set("_page", "0")
 		for _, action := range []string{"look", "next"} {
-			c.controls.Set("_go", action)
+			c.controls.Set("_action", action)
 			all = append(all, postRequest(c.name+", "+action, id, c.controls))
 		}
 		all = append(all, submitRequest(c.name, id, map[string]any{"t": c.answer}))
@@ -270,7 +270,7 @@ func expensiveNumbers(w *costFixture) []costlyRequest {
 			all = append(all, costlyRequest{name: fmt.Sprintf("%s, %d KB", name, size>>10), method: "POST", path: "/f/" + id, contentType: jsonType, body: `{"answers":{"number":` + value + `}}`})
 		}
 		for _, text := range []string{"1.111.", "1,", "٣", "a@a.", "https://a/", "+49 ", "2026-01-01", " "} {
-			controls := url.Values{"_page": {"0"}, "_go": {"look"}}
+			controls := url.Values{"_page": {"0"}, "_action": {"look"}}
 			answers := map[string]any{}
 			for _, kind := range kinds {
 				value := strings.Repeat(text, size/len(kinds)/len(url.QueryEscape(text))-20)

@@ -132,7 +132,7 @@ func expensiveVersions(w *costFixture) []costlyRequest {
 		getRequest("responses page, search", pages+"/responses?search=o1", withSession),
 		getRequest("responses page, sorted", pages+"/responses?by=t", withSession),
 		getRequest("builder", pages+"/build", withSession),
-		postRequest("earlier version", id, url.Values{"_version": {"1"}, "_page": {"0"}, "_go": {"look"}, "t": {"x"}}),
+		postRequest("earlier version", id, url.Values{"_version": {"1"}, "_page": {"0"}, "_action": {"look"}, "t": {"x"}}),
 		{name: "publish unchanged", method: "POST", path: api + "/publish", as: withToken},
 	}
 }

@@ -45,9 +45,9 @@ func expensivePipes(w *costFixture) []costlyRequest {
 	var all []costlyRequest
 	for name, id := range map[string]string{"labels": labels, "statements": statements, "heading": heading} {
 		for _, action := range []string{"next", "look", "back"} {
-			all = append(all, postRequest(name+", "+action, id, url.Values{"t": {long}, "_page": {"0"}, "_seen": {"t"}, "_go": {action}}))
+			all = append(all, postRequest(name+", "+action, id, url.Values{"t": {long}, "_page": {"0"}, "_shown": {"t"}, "_action": {action}}))
 		}
-		all = append(all, postRequest(name+", second page", id, url.Values{"t": {long}, "_page": {"1"}, "_seen": {""}, "_go": {"next"}}))
+		all = append(all, postRequest(name+", second page", id, url.Values{"t": {long}, "_page": {"1"}, "_shown": {""}, "_action": {"next"}}))
 	}
 	for name, ending := range map[string]struct{ property, start, pipe string }{
 		"ending's text":  {"text", "", "{{t}} "},
@@ -62,7 +62,7 @@ func expensivePipes(w *costFixture) []costlyRequest {
 		})
 		controls := w.openControls(id)
 		controls.Set("t", long)
-		preview := url.Values{"t": {long}, "_page": {"0"}, "_seen": {"t"}, "_go": {"next"}}
+		preview := url.Values{"t": {long}, "_page": {"0"}, "_shown": {"t"}, "_action": {"next"}}
 		all = append(all, postRequest(name, id, controls),
 			costlyRequest{name: name + ", preview", method: "POST", path: "/forms/" + id + "/preview", as: withSession, contentType: formType, body: preview.Encode()})
 	}
@@ -88,8 +88,8 @@ func expensiveMatrices(w *costFixture) []costlyRequest {
 		getRequest("page", "/f/"+id, anonymous),
 		getRequest("page with a query", "/f/"+id+"?m0=o1", anonymous),
 		getRequest("page that differs", "/f/"+shuffled, anonymous),
-		postRequest("page again", id, url.Values{"_page": {"0"}, "_go": {"next"}}),
-		postRequest("look", id, url.Values{"_page": {"0"}, "_go": {"look"}, "m0.o1": {"o1"}}),
+		postRequest("page again", id, url.Values{"_page": {"0"}, "_action": {"next"}}),
+		postRequest("look", id, url.Values{"_page": {"0"}, "_action": {"look"}, "m0.o1": {"o1"}}),
 	}
 }
 
@@ -112,7 +112,7 @@ func expensiveCountries(w *costFixture) []costlyRequest {
 		all = append(all,
 			getRequest(kind+", page", "/f/"+id, anonymous),
 			getRequest(kind+", page with a query", "/f/"+id+"?c0=DE", anonymous),
-			postRequest(kind+", page again", id, url.Values{"_page": {"0"}, "_go": {"next"}}))
+			postRequest(kind+", page again", id, url.Values{"_page": {"0"}, "_action": {"next"}}))
 	}
 	return all
 }
@@ -139,12 +139,12 @@ func expensiveControls(w *costFixture) []costlyRequest {
 		}
 		for name, c := range map[string]struct{ id, body string }{
 			"names, defaults":     {defaultsForm, names.String()},
-			"names":               {plainForm, "_page=0&_go=next" + names.String()},
-			"seen":                {plainForm, "_page=0&_go=next&_seen=" + strings.Repeat(",", size-40)},
-			"kept parts":          {pagedForm, "_page=1&_go=back" + parts.String()},
-			"kept values":         {pagedForm, "_page=1&_go=back" + strings.Repeat("&b=x", size/4-20)},
-			"one name often":      {plainForm, "_page=0&_go=next" + strings.Repeat("&f0", size/3-20)},
-			"percent":             {plainForm, "_page=0&_go=look&f0=" + strings.Repeat("%41", size/3-20)},
+			"names":               {plainForm, "_page=0&_action=next" + names.String()},
+			"seen":                {plainForm, "_page=0&_action=next&_shown=" + strings.Repeat(",", size-40)},
+			"kept parts":          {pagedForm, "_page=1&_action=back" + parts.String()},
+			"kept values":         {pagedForm, "_page=1&_action=back" + strings.Repeat("&b=x", size/4-20)},
+			"one name often":      {plainForm, "_page=0&_action=next" + strings.Repeat("&f0", size/3-20)},
+			"percent":             {plainForm, "_page=0&_action=look&f0=" + strings.Repeat("%41", size/3-20)},
 			"broken percent":      {plainForm, strings.Repeat("%4&", size/3-20)},
 			"names, no page":      {plainForm, names.String()},
 			"page breaks, number": {pagedForm, "_page=" + strings.Repeat("9", size-40)},

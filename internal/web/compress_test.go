@@ -114,14 +114,14 @@ func TestSecretsAreNotCompressed(t *testing.T) {
 		check(stranger, "GET", "/f/"+form+"?name=Ada", nil, 200)
 		_, page := stranger.do("GET", "/f/"+form, nil, "Accept-Encoding", "identity")
 		once := nonceOf(t, string(page))
-		check(stranger, "POST", "/f/"+form, url.Values{"_once": {once}, "_page": {"0"}, "_go": {"next"}}, 200)
+		check(stranger, "POST", "/f/"+form, url.Values{"_key": {once}, "_page": {"0"}, "_action": {"next"}}, 200)
 		check(stranger, "GET", "/nonsense", nil, 404)
 	})
 }
 
 func nonceOf(t *testing.T, page string) string {
 	t.Helper()
-	m := regexp.MustCompile(`name="_once" value="([^"]+)"`).FindStringSubmatch(page)
+	m := regexp.MustCompile(`name="_key" value="([^"]+)"`).FindStringSubmatch(page)
 	if m == nil {
 		t.Fatalf("no nonce in\n%s", page)
 	}

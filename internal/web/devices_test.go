@@ -179,14 +179,14 @@ func TestKeyRotate(t *testing.T) {
 		_, id := asker(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "short_text"}]}`)
 		b, path := s.Browser(), "/f/"+id
 		nonce := func() string {
-			return regexp.MustCompile(`name="_once" value="([^"]+)"`).FindStringSubmatch(b.Get(path).Text)[1]
+			return regexp.MustCompile(`name="_key" value="([^"]+)"`).FindStringSubmatch(b.Get(path).Text)[1]
 		}
 		before := nonce()
 		if out := s.Command("", "key", "rotate"); !strings.Contains(out, "New signing key") {
 			t.Errorf("rotate says %s", out)
 		}
 		sent := func(nonce string) clitest.Page {
-			return b.Post(path, url.Values{"a": {"x"}, "_seen": {"a"}, "_once": {nonce}})
+			return b.Post(path, url.Values{"a": {"x"}, "_shown": {"a"}, "_key": {nonce}})
 		}
 		if p := sent(before); p.StatusCode != 303 {
 			t.Errorf("a page from before the rotation: %d\n%s", p.StatusCode, p.Text)

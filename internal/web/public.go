@@ -19,9 +19,9 @@ import (
 // Names of the page's own controls; a field's key cannot begin so.
 const (
 	pageControl     = "_page"    // the number of the page that was filled in
-	shownControl    = "_seen"    // the keys that were on it
-	actionControl   = "_go"      // next, back, look
-	keyControl      = "_once"    // the nonce
+	shownControl    = "_shown"   // the keys that were on it
+	actionControl   = "_action"  // next, back, look
+	keyControl      = "_key"     // the nonce
 	versionControl  = "_version" // of the form that was asked
 	honeypotControl = "_website" // people do not see it, and so leave it empty
 )

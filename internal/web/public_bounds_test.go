@@ -18,12 +18,12 @@ func TestPressesAreLimited(t *testing.T) {
 		b, path := s.Browser(), "/f/"+id
 		for i := range 10 { // five for each of the two submissions
 			press := []string{"look", "next", "back"}[i%3]
-			if p := b.Post(path, url.Values{"_go": {press}, "n": {"4"}, "_seen": {"n,sum"}, "_page": {"0"}}); p.StatusCode != 200 {
+			if p := b.Post(path, url.Values{"_action": {press}, "n": {"4"}, "_shown": {"n,sum"}, "_page": {"0"}}); p.StatusCode != 200 {
 				t.Fatalf("%s, number %d: %d %s", press, i, p.StatusCode, p.Text)
 			}
 		}
 		for _, press := range []string{"look", "next", "back"} {
-			p := b.Post(path, url.Values{"_go": {press}, "n": {"4"}})
+			p := b.Post(path, url.Values{"_action": {press}, "n": {"4"}})
 			status(t, press, p, 429)
 			if p.Header.Get("Retry-After") == "" {
 				t.Errorf("%s: when to come again is not said", press)

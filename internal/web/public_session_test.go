@@ -171,12 +171,12 @@ func TestSpam(t *testing.T) {
 		r.send("next", "a", "buy", "_website", "https://spam.example")
 		r.sees(303)
 		// Without a page of ours, or with one of another form, answers are shown again.
-		r.page = r.b.Post(r.path, url.Values{"a": {"direct"}, "_seen": {"a"}})
+		r.page = r.b.Post(r.path, url.Values{"a": {"direct"}, "_shown": {"a"}})
 		r.sees(422, "Check your answers", `value="direct"`)
 		other := publish(t, s, token, `{"title": "Other", "fields": [{"key": "a", "kind": "short_text"}]}`)
-		nonce := regexp.MustCompile(`name="_once" value="([^"]+)"`)
+		nonce := regexp.MustCompile(`name="_key" value="([^"]+)"`)
 		theirs := nonce.FindStringSubmatch(r.b.Get("/f/" + other).Text)[1]
-		r.page = r.b.Post(r.path, url.Values{"a": {"x"}, "_seen": {"a"}, "_once": {theirs}})
+		r.page = r.b.Post(r.path, url.Values{"a": {"x"}, "_shown": {"a"}, "_key": {theirs}})
 		r.sees(422)
 		if n := count(); n != 0.0 {
 			t.Errorf("%v responses", n)
@@ -340,9 +340,9 @@ func TestConcealedResult(t *testing.T) {
 			{"key": "c", "kind": "short_text", "label": "What?", "show_if": {"all": [{"field": "b", "op": "equals", "value": true}, {"not": {"field": "half", "op": "greater", "value": 5}}]}}]}`)
 		b := s.Browser()
 		path := "/f/" + id
-		page := b.Post(path, url.Values{"a": {"2"}, "_page": {"0"}, "_seen": {"a,half"}, "_version": {"1"}})
+		page := b.Post(path, url.Values{"a": {"2"}, "_page": {"0"}, "_shown": {"a,half"}, "_version": {"1"}})
 		has(t, page, "More?", `"half":1`, "!47119", "!score")
-		looked := b.Post(path, url.Values{"a": {"3"}, "_page": {"0"}, "_go": {"look"}})
+		looked := b.Post(path, url.Values{"a": {"3"}, "_page": {"0"}, "_action": {"look"}})
 		has(t, looked, `"half":{"value":1.5,"text":"1.5"}`, "!score")
 		if looked.StatusCode != 200 || looked.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%d %v", looked.StatusCode, looked.Header)

@@ -34,7 +34,7 @@ var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value=
 // send presses a button with what the page carries along and what is filled in.
 func (r *respondent) send(press string, fill ...string) {
 	r.t.Helper()
-	fields := url.Values{"_go": {press}}
+	fields := url.Values{"_action": {press}}
 	for _, m := range hiddenField.FindAllStringSubmatch(r.page.Text, -1) {
 		fields.Add(html.UnescapeString(m[1]), html.UnescapeString(m[2]))
 	}
@@ -129,8 +129,8 @@ func TestPublicForm(t *testing.T) {
 		}
 		// Hostile posts end in a page, never in a failure.
 		for _, fields := range []url.Values{
-			{}, {"_page": {"99"}}, {"_page": {"-1"}}, {"_page": {"x"}, "_seen": {strings.Repeat("x,", 5000)}}, {"name": {"\x00"}, "_go": {"next"}},
-			{"name": {"\xff"}, "_once": {"\x00"}}, {"name": {"a", "b"}, "_once": {strings.Repeat("o", 500)}, "_seen": {"name,more"}},
+			{}, {"_page": {"99"}}, {"_page": {"-1"}}, {"_page": {"x"}, "_shown": {strings.Repeat("x,", 5000)}}, {"name": {"\x00"}, "_action": {"next"}},
+			{"name": {"\xff"}, "_key": {"\x00"}}, {"name": {"a", "b"}, "_key": {strings.Repeat("o", 500)}, "_shown": {"name,more"}},
 		} {
 			if p := r.b.Post(path, fields); p.StatusCode >= 500 {
 				t.Errorf("%v: %d", fields, p.StatusCode)
@@ -211,7 +211,7 @@ func TestLastOneSentTwice(t *testing.T) {
 		}
 		late.send("next", "who", "Bob")
 		late.sees(409, "!See you")
-		late.page = late.b.Post(r.path, url.Values{"_once": {"\x00"}, "_go": {"next"}})
+		late.page = late.b.Post(r.path, url.Values{"_key": {"\x00"}, "_action": {"next"}})
 		late.sees(409)
 		r.page = first
 		r.send("next", "who", "Somebody else")

@@ -38,7 +38,7 @@ func TestStorageLimit(t *testing.T) {
 		}
 		b := s.Browser()
 		page := b.Get("/f/" + made.String("id"))
-		fields := url.Values{"note": {note}, "_go": {"next"}}
+		fields := url.Values{"note": {note}, "_action": {"next"}}
 		for _, control := range hiddenField.FindAllStringSubmatch(page.Text, -1) {
 			fields.Set(control[1], control[2])
 		}

@@ -229,7 +229,7 @@ func TestDraft(t *testing.T) {
 		// The page of respondents stays as it was published; the preview is ahead.
 		has(t, b.Get("/f/"+id), "Who?", "!Mail")
 		has(t, b.Get("/forms/"+id+"/preview"), "Mail", "!Who?")
-		end := b.Post("/forms/"+id+"/preview", url.Values{"mail": {"a@b.c"}, "_seen": {"mail"}, "_go": {"next"}})
+		end := b.Post("/forms/"+id+"/preview", url.Values{"mail": {"a@b.c"}, "_shown": {"mail"}, "_action": {"next"}})
 		if has(t, end, "Thank you"); end.StatusCode != 200 {
 			t.Errorf("the end of the preview: %d", end.StatusCode)
 		}

@@ -83,11 +83,11 @@ func TestNewKind(t *testing.T) {
 		b.SignIn(owner)
 		page := b.Get("/f/" + id)
 		contains(t, "the public page", page.Text, `<label for="wall">`, `<input type="color" value="" id="wall" name="wall" required>`)
-		once := regexp.MustCompile(`name="_once" value="([^"]+)"`).FindStringSubmatch(page.Text)
+		once := regexp.MustCompile(`name="_key" value="([^"]+)"`).FindStringSubmatch(page.Text)
 		if once == nil {
 			t.Fatalf("no nonce on the page:\n%s", page.Text)
 		}
-		answer := url.Values{"_page": {"0"}, "_seen": {"wall"}, "_version": {"1"}, "_once": {once[1]}, "_go": {"next"}}
+		answer := url.Values{"_page": {"0"}, "_shown": {"wall"}, "_version": {"1"}, "_key": {once[1]}, "_action": {"next"}}
 		answer.Set("wall", "red")
 		contains(t, "a wrong answer", b.Post("/f/"+id, answer).Text, "This is not a color, such as #1a2b3c.")
 		answer.Set("wall", "#ff0000")

@@ -54,8 +54,8 @@ const most = 20; // options in place; all are in the panel
 const mark = (words) => h("span.mark", { "aria-hidden": "true" }, words);
 const options = (f, list, look, focus) => h(`ul.options.${look}`, { "aria-label": say(data.own.find((p) => p.name === list).label) },
   f[list]?.slice(0, most).map((o, i) => h("li", { key: o._uid }, mark(look === "ranked" && i + 1), optionInput(f._uid, list, o, "here", focus))),
-  f[list]?.length > most && h("li.faint", say("and {n} more", { n: f[list].length - most })),
-  f.other && h("li.faint", mark(), `${say("Other")} …`),
+  f[list]?.length > most && h("li.muted", say("and {n} more", { n: f[list].length - most })),
+  f.other && h("li.muted", mark(), `${say("Other")} …`),
   h("li", { key: "add" }, addOption(f._uid, list, "here", focus, f[list]?.[most - 1]?._uid)));
 
 // How a question looks in essence: as the server says by the name of a sketch, or else by
@@ -75,7 +75,7 @@ const sketches = {
   name: () => h("div.side", line(say("First name")), line(say("Last name"))),
   address: () => [line(say("Street address")), h("div.side", line(say("Postal code")), line(say("Town or city")))],
   country: (f) => line(f.placeholder || say("Select…"), ".opens"),
-  link: (f) => h("p.faint", say("Set by the link"), " ", h("code", `?${f.key}=…`)),
+  link: (f) => h("p.muted", say("Set by the link"), " ", h("code", `?${f.key}=…`)),
   rows: (f, focus) => h("div.side", options(f, "rows", "plain", focus), options(f, "options", f.several ? "boxes" : "rounds", focus)),
   ranked: (f, focus) => options(f, "options", "ranked", focus),
   dropdown: (f, focus) => options(f, "options", "opens", focus),
@@ -86,7 +86,7 @@ function picture(f, focus) {
   if (has(kind, "options")) return options(f, "options", kind.type === "list" ? "boxes" : "rounds", focus);
   if (has(kind, "expression")) return h("p.sum", h("code", f.expression), " ", f.unit);
   if (has(kind, "text")) return text(f);
-  return h("div.with-unit", line(f.placeholder, ["number", "moment"].includes(kind.type) ? ".brief" : ""), f.unit && h("span.faint", f.unit));
+  return h("div.with-unit", line(f.placeholder, ["number", "moment"].includes(kind.type) ? ".brief" : ""), f.unit && h("span.muted", f.unit));
 }
 
 export const pageName = (uid) => say("Page {n}", { n: pageOf(uid) + 1 });
@@ -104,7 +104,7 @@ function card(m, acts) {
       h("div.over", kind?.answered && h("span.nr", numberOf(m)), isBreak(m) ? h("strong", what) : [kind ? groupIcon(kind) : icon("flag"), h("span", what)]),
       h("div.asks", writeOf(m, ...asks, { maxlength: 1000, onenter: () => acts.enter(uid) }), m.required && h("span.needed", { title: say("Required") }, "*")),
       m.help && writeOf(m, "help", "help", say("Help text"), { lines: true }),
-      isEnding(m) ? m.redirect ? h("p.faint", `→ ${m.redirect}`) : text(m) : !isBreak(m) && h("div.picture", picture(m, acts.focus)),
+      isEnding(m) ? m.redirect ? h("p.muted", `→ ${m.redirect}`) : text(m) : !isBreak(m) && h("div.picture", picture(m, acts.focus)),
       logicOf(m).map((words) => h("p.logic-line", icon("branch"), h("span", words))),
       problems.map((p) => wrong(p.message)),
       h("div.handles", { key: "handles" },
@@ -129,11 +129,11 @@ export function canvas(acts) {
   return h("section.canvas", { key: "canvas", "aria-label": say("Questions") },
     h("header.leaf-head", { "data-uid": "form" },
       whole("title", "title", say("Form title"), { maxlength: 200 }), whole("description", "lead", say("Description (optional)"), { lines: true }), problemsAt("form.fields")),
-    list("fields", say("Questions")) || h("div.first", h("h2", say("Add your first question")), h("p.faint", say("Choose a question type. You can edit everything later.")), kindList(acts.add)),
+    list("fields", say("Questions")) || h("div.first", h("h2", say("Add your first question")), h("p.muted", say("Choose a question type. You can edit everything later.")), kindList(acts.add)),
     form.fields.length > 0 && h("div.more", { key: "more" },
       h("button.primary", { onclick: acts.paletteAtEnd }, icon("plus"), say("Add question")), h("button", { onclick: acts.addPage }, icon("page"), say("Add page")),
       h("button", { onclick: acts.addEnding }, icon("flag"), say("Add ending"))),
-    list("endings", say("Endings")) || form.fields.length > 0 && h("p.faint", say("Respondents see “Thank you” at the end. Add an ending to show your own message.")));
+    list("endings", say("Endings")) || form.fields.length > 0 && h("p.muted", say("Respondents see “Thank you” at the end. Add an ending to show your own message.")));
 }
 
 // The palette: the kinds of question, to choose from.
@@ -146,7 +146,7 @@ function kindList(choose, search = "") {
   return h("div.kinds", { key: "kinds" },
     [...groups].map(([group, list]) => h("section", { key: group }, h("h3", say(group)), h("ul", list.map((k) => h("li", { key: k.name },
       h("button.kind", { onclick: () => choose(k) }, groupIcon(k), h("span", say(k.title), h("small", say(k.hint))))))))),
-    !groups.size && h("p.faint", say("No question types match your search.")));
+    !groups.size && h("p.muted", say("No question types match your search.")));
 }
 
 export function openPalette(choose) {

@@ -80,11 +80,11 @@ export function conditionEditor({ lead, empty = say("Always"), condition, before
   const known = asked(before);
   if (!condition) {
     return known.length ? h("p.always", h("span", empty), small("branch", say("Add condition"), () => set(compareWith(known.at(-1)))))
-      : h("p.faint", say("Add a question before this one to create a condition."));
+      : h("p.muted", say("Add a question before this one to create a condition."));
   }
   const list = condition.all ?? condition.any ?? [condition];
   if (!list.length || !list.every(simple)) {
-    return h("div.sentence", h("p", lead, " ", sentence(condition)), h("p.faint", say("This condition was created through the API and can’t be edited here.")),
+    return h("div.sentence", h("p", lead, " ", sentence(condition)), h("p.muted", say("This condition was created through the API and can’t be edited here.")),
       small("", say("Replace condition"), () => set()));
   }
   const mode = condition.any ? "any" : "all";
@@ -111,7 +111,7 @@ export function jumpsEditor(field, set) {
   const before = fields.slice(0, at + 1);
   const jumps = field.jumps ?? [];
   const targets = [...fields.slice(at + 1).filter(isBreak), ...endings].filter((m) => m.key).map((m) => [m.key, targetName(m.key)]);
-  if (!targets.length && !jumps.length) return h("p.faint", say("Add another page or an ending to jump to."));
+  if (!targets.length && !jumps.length) return h("p.muted", say("Add another page or an ending to jump to."));
   const swap = (i, jump, tag) => set(jumps.toSpliced(i, 1, ...jump ? [jump] : []), tag && `${tag}${i}`);
   return [
     jumps.map((jump, i) => h("div.jump", { key: i },

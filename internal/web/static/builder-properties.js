@@ -25,7 +25,7 @@ function frame(m, p, control) {
   const id = `p-${p.name}`;
   const problems = problemsAt(`${m._uid}.${p.name}`, `${id}-wrong`);
   Object.assign(control.props, { id, "aria-describedby": `${id}-help ${id}-wrong`, "aria-invalid": problems.length ? "true" : null });
-  return h("div.prop", { key: p.name }, h("label", { for: id }, say(p.label)), control, inserting(m, p), p.help && h("span.faint", { id: `${id}-help` }, say(p.help)), problems);
+  return h("div.prop", { key: p.name }, h("label", { for: id }, say(p.label)), control, inserting(m, p), p.help && h("span.muted", { id: `${id}-help` }, say(p.help)), problems);
 }
 const group = (m, p, ...body) => h("fieldset.prop", { key: p.name }, h("legend", say(p.label)), body, problemsAt(`${m._uid}.${p.name}`));
 
@@ -42,7 +42,7 @@ const ways = {
   whole: (m, p, set) => frame(m, p, input("number", m[p.name], (n, tag) => set(whole(n), tag), { step: 1 })),
   expression: (m, p, set) => frame(m, p, area(m[p.name], set, { class: "code", spellcheck: "false", dir: "ltr" })),
   moment: (m, p, set) => frame(m, p, input(kindOf(m).input, m[p.name], set)),
-  switch: (m, p, set) => h("div.prop", { key: p.name }, tick(m[p.name], say(p.label), set), p.help && h("span.faint", say(p.help)), problemsAt(`${m._uid}.${p.name}`)),
+  switch: (m, p, set) => h("div.prop", { key: p.name }, tick(m[p.name], say(p.label), set), p.help && h("span.muted", say(p.help)), problemsAt(`${m._uid}.${p.name}`)),
   condition: (m, p, set) => group(m, p, conditionEditor({
     lead: isEnding(m) ? say("Show this ending if") : isBreak(m) ? say("Show this page if") : say("Show this question if"),
     condition: m[p.name], before: isEnding(m) ? state.form.fields : state.form.fields.slice(0, state.form.fields.indexOf(m)), set,
@@ -70,7 +70,7 @@ const ways = {
       f[p.name] = i === undefined ? rest : rest.toSpliced(i, 0, o);
     });
     const off = (is) => is ? { "aria-disabled": "true", onclick: null } : null;
-    return group(m, p, p.help && h("span.faint", say(p.help)),
+    return group(m, p, p.help && h("span.muted", say(p.help)),
       h("ul.list", list.map((o, i) => h("li", { key: o._uid },
         h("div.pair", optionInput(uid, p.name, o, "panel", focus), tool("up", say("Move up"), () => to(o, i - 1), off(!i)),
           tool("down", say("Move down"), () => to(o, i + 1), off(i === list.length - 1)), tool("close", say("Remove"), () => to(o))),
@@ -118,7 +118,7 @@ function kindChoice(field) {
   return alike.length > 1 && frame(field, { name: "kind", label: say("Question type") }, select(field.kind, alike.map((k) => [k.name, say(k.title)]), (name) => change(field._uid, (f) => toKind(f, kinds.get(name)))));
 }
 
-const title = (mark, name, hint) => h("header", { key: "head" }, h("h2", mark, name), h("p.faint", hint));
+const title = (mark, name, hint) => h("header", { key: "head" }, h("h2", mark, name), h("p.muted", hint));
 const advanced = (...props) => h("details", { key: "advanced" }, h("summary", say("Advanced")), props);
 
 function fieldPanel(field) {

@@ -136,7 +136,7 @@ function entry(uid, mark, words, m) {
   return h(m && isBreak(m) ? "li.page" : "li", { key: uid },
     h("button.entry", { "data-go": uid, "aria-current": state.chosen === uid ? "true" : null, onclick: () => goTo(uid) },
       h("span.mark", { "aria-hidden": "true" }, mark), h("span.words", words),
-      logic && h("span.sign", { title: logic }, icon("branch"), h("span.unseen", logic)), problem && h("span.sign.bad", { title: problem.message }, icon("warn"), h("span.unseen", problem.message))),
+      logic && h("span.sign", { title: logic }, icon("branch"), h("span.visually-hidden", logic)), problem && h("span.sign.bad", { title: problem.message }, icon("warn"), h("span.visually-hidden", problem.message))),
     m && h("span.grip", { "data-drag": uid, title: say("Drag to move") }, icon("drag")));
 }
 
@@ -167,7 +167,7 @@ function showPreview(again) {
 function preview() {
   const size = (name, label) => tool(name, label, () => { width = name; draw(); }, { "aria-pressed": `${width === name}` });
   return h(`section.preview${width === "phone" ? ".phone" : ""}`, { key: "preview", "aria-label": say("Preview") },
-    h("div.pair", h("span.faint", say("This is what respondents see. Test responses are not saved.")),
+    h("div.pair", h("span.muted", say("This is what respondents see. Test responses are not saved.")),
       size("desk", say("Desktop")), size("phone", say("Phone")), tool("again", say("Reload preview"), () => showPreview(true))),
     h("iframe", { title: say("Preview") }));
 }

@@ -48,7 +48,7 @@ async function copy(event) {
 // sent once more without a change, it is stored once. A page that answers what was
 // sent needs none of it: the browser asks for it again by sending the same.
 function sameSheet() {
-  const once = document.querySelector("form[data-first] > input[name=_once]");
+  const once = document.querySelector("form[data-first] > input[name=_key]");
   if (!once) return;
   if (history.state?.once) once.value = history.state.once;
   else history.replaceState({ once: once.value }, "");

@@ -85,7 +85,7 @@ function answerTo(field, data) {
 
 // watch returns what to do when answers come from elsewhere.
 function watch(form, logic) {
-  const seen = form.elements.namedItem("_seen");
+  const seen = form.elements.namedItem("_shown");
   for (const key of logic.ranked ?? []) ranked.add(key);
   const apply = () => {
     const answers = { ...logic.answers };
@@ -121,7 +121,7 @@ function watchResults(form, logic, apply) {
   const look = async () => {
     const turn = ++asked;
     const data = new URLSearchParams(new FormData(form));
-    data.set("_go", "look");
+    data.set("_action", "look");
     const answer = await fetch(form.getAttribute("action"), { method: "POST", body: data }).catch(() => null);
     if (!answer?.ok) return;
     const found = await answer.json();

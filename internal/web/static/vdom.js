@@ -7,7 +7,7 @@ export const data = JSON.parse(document.getElementById("data").textContent);
 export const quote = (text) => say("“") + text + say("”");
 export const say = (text, values = {}) => (data.words?.[text] ?? text).replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
 
-// h("p.faint", { id }, "text"): properties may be left out; what is falsy is not there.
+// h("p.muted", { id }, "text"): properties may be left out; what is falsy is not there.
 export function h(name, ...kids) {
   const [tag, ...classes] = name.split(".");
   const given = kids[0]?.constructor === Object && !kids[0].tag ? kids.shift() : {};
@@ -98,7 +98,7 @@ export function dialog(title, body, buttons) {
   });
 }
 
-const live = document.body.appendChild(make(h("p.unseen", { role: "status" })));
+const live = document.body.appendChild(make(h("p.visually-hidden", { role: "status" })));
 export const announce = (text) => { live.textContent = text; };
 
 export const wrong = (message, id) => h("p.wrong", { id }, icon("warn"), h("span", message[0].toUpperCase(), message.slice(1).replace(/([^.])$/, "$1.")));
