@@ -50,8 +50,12 @@ func TestScripts(t *testing.T) {
 				}
 				env.Setenv("OTHER_DATA", other.Data)
 				env.Setenv("OTHER_URL", other.URL)
-				env.Setenv("ADDR", freeAddress(t))
-				env.Setenv("ADMIN", freeAddress(t))
+				address, admin := freeAddress(t), freeAddress(t)
+				for admin == address {
+					admin = freeAddress(t)
+				}
+				env.Setenv("ADDR", address)
+				env.Setenv("ADMIN", admin)
 				return nil
 			},
 			Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "submit": submit},
