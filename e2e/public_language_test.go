@@ -61,7 +61,7 @@ const visible = `(() => {
 // wordsOf returns the translations of a language, by English text.
 func wordsOf(t testing.TB, language string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("../internal/web/locales/" + language + ".json")
+	text, err := os.ReadFile("../internal/web/page/locales/" + language + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}

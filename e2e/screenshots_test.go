@@ -25,7 +25,7 @@ import (
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
-	"formulary/internal/web"
+	"formulary/internal/web/workspace"
 )
 
 // imagesDir has the images of the documentation; other screenshots go to previewDir.
@@ -241,7 +241,7 @@ type demoForm struct {
 func (w demoData) createForm(spec demoForm) string {
 	w.t.Helper()
 	ctx := context.Background()
-	plan, err := web.LoadTemplate("en", spec.template)
+	plan, err := workspace.LoadTemplate("en", spec.template)
 	if err != nil {
 		w.t.Fatal(err)
 	}

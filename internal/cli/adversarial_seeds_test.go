@@ -160,7 +160,7 @@ var routePattern = regexp.MustCompile(`\{"((?:GET|POST|PUT) /[^"]*)", (anyone|si
 // addPages adds the valid requests of browsers: every page, and every form on it.
 func (w *fixture) addPages() {
 	w.t.Helper()
-	source, err := os.ReadFile("../web/web.go")
+	source, err := os.ReadFile("../web/routes.go")
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -13,34 +13,6 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-const (
-	ada = "ada@example.com"
-	bob = "bob@example.com"
-)
-
-func each(t *testing.T, test func(t *testing.T, s *clitest.Service), flags ...string) {
-	t.Helper()
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) { test(t, clitest.Start(t, place, flags...)) })
-}
-
-// status checks that a page answered as expected.
-func status(t *testing.T, name string, p clitest.Page, want int) {
-	t.Helper()
-	if p.StatusCode != want {
-		t.Errorf("%s: %d, want %d (%s)\n%s", name, p.StatusCode, want, p.Header.Get("Location"), p.Text)
-	}
-}
-
-// problem checks that a form came back with words about what is wrong.
-func problem(t *testing.T, name string, p clitest.Page) {
-	t.Helper()
-	status(t, name, p, 422)
-	if !strings.Contains(p.Text, `class="problem"`) {
-		t.Errorf("%s: no problem is shown", name)
-	}
-}
-
 func TestSetup(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		if p := s.Browser().Get("/signin"); !strings.Contains(p.Text, "setup link") {
@@ -275,5 +247,24 @@ func TestAccount(t *testing.T) {
 		status(t, "after it", fresh.Get("/account"), 303)
 		status(t, "signing in after it", s.Browser().Post("/signin", url.Values{"email": {"ada@new.example"}, "password": {"third time lucky 3"}}), 401)
 		status(t, "others are still there", bobs.Get("/account"), 200)
+	})
+}
+
+// Password managers find the page on which a password is changed.
+func TestChangePasswordAddress(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		b := s.Browser()
+		for _, who := range []string{"a stranger", ada} {
+			p := b.Get("/.well-known/change-password")
+			status(t, who, p, 303)
+			if p.Header.Get("Location") != "/account#password" {
+				t.Errorf("%s is sent to %s", who, p.Header.Get("Location"))
+			}
+			b.SignIn(ada)
+		}
+		if p := b.Get("/account"); !strings.Contains(p.Text, `action="/account/password" id="password"`) {
+			t.Error("the account page has no element for the password")
+		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 // into the controls of other pages.
 func TestBodyLimits(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
-		_, id := asker(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "long_text"}]}`)
+		_, id := publishAsAda(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "long_text"}]}`)
 		b := s.Browser()
 		b.SignIn(ada)
 		const some, much = 70 << 10, 1<<20 + 1

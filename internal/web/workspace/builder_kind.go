@@ -1,0 +1,73 @@
+package workspace
+
+import (
+	"slices"
+
+	"formulary/internal/form"
+)
+
+// builderKind is a question type in the builder. It has everything that the scripts need
+// to know, so that they never compare names of types.
+type builderKind struct {
+	Name       string   `json:"name"`
+	Title      string   `json:"title"`
+	Hint       string   `json:"hint"`
+	Group      string   `json:"group"`
+	Properties []string `json:"properties"`
+	Fixed      []string `json:"fixed"`    // properties with only one possible value
+	Answered   bool     `json:"answered"` // responses have an answer to it
+	Type       string   `json:"type"`     // of an answer: text, number, moment, truth, choice, list, result, thing
+	Input      string   `json:"input"`    // type of an HTML input for an answer
+	Multiline  bool     `json:"multiline,omitempty"`
+	Hidden     bool     `json:"hidden,omitempty"` // from respondents
+	Break      bool     `json:"break,omitempty"`  // begins a page
+	Limits     bool     `json:"limits,omitempty"` // options may have a limit
+	Default    bool     `json:"default,omitempty"`
+	Sketch     string   `json:"sketch,omitempty"` // name of its drawing; empty: depends on its properties
+}
+
+func newBuilderKind(k form.Kind) builderKind {
+	about, t, f := k.About(), k.Traits(), &form.Field{Kind: k.Name()}
+	b := builderKind{
+		Name: k.Name(), Title: about.Title, Hint: about.Description, Group: about.Group, Properties: emptyIfNil(k.Properties()), Fixed: emptyIfNil(t.Fixed),
+		Answered: f.HasAnswer(), Type: answerType(k), Input: "text", Multiline: t.Multiline, Hidden: t.Hidden, Break: t.PageBreak, Limits: t.OptionLimits, Sketch: t.Sketch,
+	}
+	b.Default = b.Type != "thing" && !t.NoDefault
+	switch b.Type {
+	case "number":
+		b.Input = "number"
+	case "moment":
+		b.Input = t.Input
+	}
+	return b
+}
+
+// answerType says how the builder compares an answer with a value.
+func answerType(k form.Kind) string {
+	switch t, f := k.Traits(), (&form.Field{Kind: k.Name()}); {
+	case !f.HasAnswer():
+		return ""
+	case t.Parts != nil || t.Ordered: // several answers in one
+		return "thing"
+	case slices.Contains(k.Properties(), "options") && t.List:
+		return "list"
+	case slices.Contains(k.Properties(), "options"):
+		return "choice"
+	case f.IsBoolean():
+		return "truth"
+	case f.IsNumeric():
+		return "number"
+	case t.TimeLayout != "":
+		return "moment"
+	case t.Calculated:
+		return "result"
+	}
+	return "text"
+}
+
+func emptyIfNil(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}

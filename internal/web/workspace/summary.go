@@ -1,0 +1,205 @@
+package workspace
+
+import (
+	"html/template"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"formulary/internal/chart"
+	"formulary/internal/form"
+	"formulary/internal/web/page"
+)
+
+// summaryPage shows charts and totals of all responses.
+type summaryPage struct {
+	formLayout
+	Responses int64
+	Days      []dayCount
+	OverTime  template.HTML
+	Questions []questionSummary
+	country   func(f *form.Field, code string) string
+}
+
+type dayCount struct {
+	Date  string // for programs
+	Day   string
+	Count int64
+}
+
+// questionSummary is a chart of the answers to one question, and its data.
+type questionSummary struct {
+	Label    string
+	Kind     string
+	Answered int64
+	Average  *float64
+	Sum      *float64
+	Unit     string
+	NPS      *float64
+	Chart    template.HTML
+	Parts    []partSummary // instead of Chart, one for each row of a matrix
+	Rows     []countRow
+	Ranking  bool
+	Latest   []latestAnswer
+	Key      string
+}
+
+type partSummary struct {
+	Label string
+	Chart template.HTML
+}
+
+type countRow struct {
+	Row, Label string
+	Link       string // to the responses with this answer, or empty
+	Count      int64
+	Share      float64
+	Place      float64
+}
+
+// ShowSummary shows the summary of all versions of a form.
+func (pages *Pages) ShowSummary(req *page.Request) error {
+	f, err := pages.Store.Form(req.Context(), req.Owner(), req.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	s, err := pages.Store.Summary(req.Context(), req.Owner(), f.ID)
+	if err != nil {
+		return err
+	}
+	versions, err := pages.Store.Definitions(req.Context(), req.Owner(), f.ID)
+	if err != nil {
+		return err
+	}
+	p := &summaryPage{formLayout: pages.newFormLayout(f, "summary"), Responses: s.Responses}
+	pages.Site.SetLanguage(req, &p.Layout)
+	p.country = func(f *form.Field, code string) string { return pages.countryName(req, f, code) }
+	latest, err := pages.latestAnswers(req, f.ID)
+	if err != nil {
+		return err
+	}
+	p.addDays(s)
+	for _, field := range form.MergeQuestions(versions) {
+		stats := s.Fields[field.ID]
+		if stats == nil {
+			stats = &form.QuestionStats{}
+		}
+		q := p.summarize(field, stats)
+		q.Latest = latest[field.ID]
+		p.Questions = append(p.Questions, q)
+	}
+	return pages.templates.Render(req, http.StatusOK, "summary", p)
+}
+
+// addDays adds the chart of all days from the first response to the last, and the days
+// with responses for the table. Days are in UTC.
+func (p *summaryPage) addDays(s *form.Summary) {
+	days := slices.Sorted(maps.Keys(s.Days))
+	if len(days) == 0 {
+		return
+	}
+	day, err := time.Parse(time.DateOnly, days[0])
+	if err != nil {
+		return
+	}
+	const maxDays = 20_000 // in the chart
+	var points []chart.Point
+	for n := 0; n < maxDays; n++ {
+		text := day.Format(time.DateOnly)
+		points = append(points, chart.Point{Label: p.Day(day), Value: float64(s.Days[text])})
+		if s.Days[text] > 0 {
+			p.Days = append(p.Days, dayCount{text, p.Date(day), s.Days[text]})
+		}
+		if text >= days[len(days)-1] {
+			break
+		}
+		day = day.AddDate(0, 0, 1)
+	}
+	p.OverTime = template.HTML(chart.Columns(points, p.T("Responses by day"), p.Decimal))
+}
+
+// maxBars is the largest number of values that are drawn as bars if columns would do.
+const maxBars = 12
+
+func (p *summaryPage) summarize(f *form.Field, t *form.QuestionStats) questionSummary {
+	traits := f.Traits()
+	q := questionSummary{Label: f.Label, Kind: form.KindOf(f.Kind).About().Title, Answered: t.Answered, Ranking: traits.Ordered, Key: f.Key}
+	if q.Label == "" {
+		q.Label = f.Key
+	}
+	if t.Answered == 0 {
+		return q
+	}
+	if traits.Summary.Averages() && t.Sum != nil {
+		average, sum := t.Average(), t.Sum.Div(1)
+		if q.Average, q.Unit = &average, f.Unit; traits.Summary == form.Average {
+			q.Sum = &sum
+		}
+	}
+	var rows []chart.Row
+	var points []chart.Point
+	for _, c := range form.OptionCounts(f, t) {
+		row := countRow{Label: p.T(c.Label), Count: c.Count, Share: float64(c.Count) / float64(t.Answered)}
+		if f.Options != nil && c.Value != form.OtherValue {
+			row.Label = c.Label // as the owner wrote it
+		}
+		row.Label = p.country(f, row.Label)
+		row.Row = c.Row // which may exist in an earlier version only
+		for _, r := range f.Rows {
+			if r.Value == c.Row {
+				row.Row = r.Label
+			}
+		}
+		if q.Ranking {
+			if c.Count == 0 {
+				continue // no respondent has seen it yet
+			}
+			row.Place = t.AveragePosition(c.Value)
+		}
+		if c.Count > 0 && c.Value != form.OtherValue {
+			row.Link = p.linkToResponses(f, c)
+		}
+		q.Rows = append(q.Rows, row)
+		rows = append(rows, chart.Row{Label: row.Label, Value: float64(row.Count), Share: row.Share})
+		points = append(points, chart.Point{Label: row.Label, Value: float64(row.Count)})
+	}
+	switch {
+	case q.Ranking:
+		slices.SortStableFunc(q.Rows, func(a, b countRow) int { return int((a.Place - b.Place) * 1e6) })
+	case f.IsNPS():
+		nps := t.NPS()
+		q.NPS = &nps
+		promoters := t.Counts["9"] + t.Counts["10"]
+		passives := t.Counts["7"] + t.Counts["8"]
+		q.Chart = template.HTML(chart.NPS(nps, promoters, passives, t.Answered-promoters-passives, p.T("Net Promoter Score"), p.Decimal, func(text string) string { return p.T(text) })) +
+			template.HTML(chart.Histogram(points, q.Label, p.Decimal))
+	case traits.Chart == form.Histogram:
+		q.Chart = template.HTML(chart.Histogram(points, q.Label, p.Decimal))
+	case traits.Chart == form.ColumnsIfMany && len(points) > maxBars:
+		q.Chart, q.Rows = template.HTML(chart.Columns(points, q.Label, p.Decimal)), nil
+	case f.Rows != nil:
+		for from := 0; from < len(rows); {
+			to := from + 1
+			for to < len(rows) && q.Rows[to].Row == q.Rows[from].Row {
+				to++
+			}
+			label := q.Rows[from].Row
+			q.Parts = append(q.Parts, partSummary{label, template.HTML(chart.Bars(rows[from:to], label, p.Decimal))})
+			from = to
+		}
+	case len(rows) > 0:
+		q.Chart = template.HTML(chart.Bars(rows, q.Label, p.Decimal))
+	}
+	return q
+}
+
+// linkToResponses is the address of the table of responses with an answer.
+func (p *summaryPage) linkToResponses(f *form.Field, c form.OptionCount) string {
+	where := f.Key
+	if c.Row != "" {
+		where += "." + c.Row
+	}
+	return "/forms/" + p.Form.ID + "/responses?" + url.Values{"where": {where}, "is": {c.Value}}.Encode()
+}
