@@ -28,15 +28,15 @@ type Languages struct {
 	options   map[string]func() template.HTML
 }
 
-// consoleLanguages are the languages that the whole workspace is translated to.
-var consoleLanguages = map[string]bool{"en": true, "de": true}
+// workspaceLanguages are the languages that the whole workspace is translated to.
+var workspaceLanguages = map[string]bool{"en": true, "de": true}
 
 // FormLanguages are the tags and names of the languages that public pages are translated
 // to. Forms in other languages are possible through the API.
 var FormLanguages = [][2]string{{"en", "English"}, {"de", "Deutsch"}, {"fr", "Français"}, {"es", "Español"}, {"pt", "Português"}, {"tr", "Türkçe"}, {"ar", "العربية"}}
 
 // loadLanguages reads the texts of public pages (de.json), those of the workspace
-// (console.de.json) and the names of countries (countries.de.json).
+// (workspace.de.json) and the names of countries (countries.de.json).
 func loadLanguages() (Languages, error) {
 	all := Languages{map[string]Catalog{}, map[string]func() []Country{}, map[string]func() template.HTML{}}
 	names, err := fs.Glob(localeFiles, "locales/*.json")

@@ -38,8 +38,8 @@ func publicTexts(t *testing.T) texts {
 	return list
 }
 
-// consoleTexts are all texts of the workspace.
-func consoleTexts(t *testing.T) texts {
+// workspaceTexts are all texts of the workspace.
+func workspaceTexts(t *testing.T) texts {
 	t.Helper()
 	list := texts{}
 	list.add("form", shared...)
@@ -95,9 +95,9 @@ func TestWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	public, console := publicTexts(t), consoleTexts(t)
-	if len(public) < 40 || len(console) < 400 {
-		t.Fatalf("only %d and %d texts found: are texts translated in another way now?", len(public), len(console))
+	public, workspace := publicTexts(t), workspaceTexts(t)
+	if len(public) < 40 || len(workspace) < 400 {
+		t.Fatalf("only %d and %d texts found: are texts translated in another way now?", len(public), len(workspace))
 	}
 	if len(all.countries["en"]()) < 200 {
 		t.Fatalf("English has only %d countries", len(all.countries["en"]()))
@@ -121,8 +121,8 @@ func TestWords(t *testing.T) {
 			for text, file := range public {
 				texts[text] = file
 			}
-			if consoleLanguages[language] {
-				for text, file := range console {
+			if workspaceLanguages[language] {
+				for text, file := range workspace {
 					texts[text] = file
 				}
 			}
@@ -134,7 +134,7 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s.json is not in the list of languages", language)
 		}
 	}
-	for language := range consoleLanguages {
+	for language := range workspaceLanguages {
 		if !slices.Contains(languages, language) {
 			t.Errorf("the workspace is translated to %s, which is not in the list of languages", language)
 		}

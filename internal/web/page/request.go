@@ -51,7 +51,7 @@ func (req *Request) Language() string {
 	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	base, _, _ = strings.Cut(base, ",")
 	base, _, _ = strings.Cut(base, ";")
-	if consoleLanguages[base] {
+	if workspaceLanguages[base] {
 		return base
 	}
 	return "en"

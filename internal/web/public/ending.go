@@ -18,7 +18,7 @@ type endingPage struct {
 	page.Layout
 	Heading string
 	Text    template.HTML
-	Words   page.Catalog
+	Catalog page.Catalog
 	Again   string // address to submit another response, or empty
 	Next    string // address of the redirect, for a link out of the frame
 }
@@ -101,7 +101,7 @@ func (pages *Pages) loadSubmitted(req *page.Request, f *store.PublicForm, r form
 
 func (pages *Pages) newEndingPage(s *fillSession, e form.Evaluation) (*endingPage, error) {
 	d := s.form.Definition
-	p := &endingPage{Layout: s.layout(), Heading: s.catalog.Translate("Thank you"), Words: s.catalog}
+	p := &endingPage{Layout: s.layout(), Heading: s.catalog.Translate("Thank you"), Catalog: s.catalog}
 	text := s.catalog.Translate("Your response has been submitted.")
 	if ending := d.EndingOf(e); ending != nil && (ending.Title != "" || ending.Text != "") {
 		texts := s.interpolator(e)
