@@ -23,7 +23,7 @@ func TestApplications(t *testing.T) {
 		if strings.Count(p.Text, "fms_") < 1 || strings.Contains(p.Text, "<script>alert") {
 			t.Error("the secret is not shown, or the name is not escaped")
 		}
-		// Sending the form again registers nothing more, and shows no secret.
+		// Posting the form again registers nothing more, and shows no secret.
 		again := b.Post("/applications", register)
 		status(t, "again", again, 303)
 		id := strings.TrimSuffix(strings.TrimPrefix(again.Header.Get("Location"), "/applications/"), "?saved=already")
@@ -60,7 +60,7 @@ func TestApplications(t *testing.T) {
 		status(t, "switch on", b.Post("/applications/"+id+"/enable", nil), 303)
 		status(t, "delete", b.Post("/applications/"+id+"/delete", nil), 303)
 		status(t, "after it", b.Get("/applications/"+id), 404)
-		// Nobody can register it again: its old tokens must stay dead.
+		// It cannot be registered again, which would revive its tokens.
 		if p := b.Post("/applications", url.Values{"id": {id}, "name": {"X"}, "redirect_uris": {"https://a.example/"}, "scope": {"forms:read"}}); strings.Contains(p.Text, id) {
 			t.Error("a deleted application came back")
 		}

@@ -9,8 +9,7 @@ import (
 	"formulary/internal/cli/clitest"
 )
 
-// Saving a draft returns its problems, and the stored draft if somebody else has saved
-// since.
+// Saving a draft returns its problems, or the stored draft after a conflict.
 func TestDraft(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		s.AddUser(ada)

@@ -57,14 +57,14 @@ func TestKnownDevices(t *testing.T) {
 		for i := range 40 {
 			signIn(stranger, "192.0.2."+string(rune('2'+i%8)), wrong)
 		}
-		// From the owner's own address, too.
+		// From the address of the user, too.
 		for range 40 {
 			signIn(stranger, "192.0.2.1", url.Values{"email": {"nobody@example.com"}, "password": {"wrong"}})
 		}
 		if got := signIn(s.Browser(), "192.0.2.200", right); got != 429 {
 			t.Errorf("a stranger with the right password: %d", got)
 		}
-		// A device of somebody else is a stranger, with or without an account's name in it.
+		// The device of another user is a stranger, and so is a forged one.
 		bobs := s.Browser()
 		bobs.PostAs(t, "192.0.2.201", "/signin", url.Values{"email": {bob}, "password": {clitest.Password}})
 		if got := signIn(bobs, "192.0.2.201", right); got != 429 {

@@ -8,8 +8,8 @@ import (
 	"formulary/internal/cli/clitest"
 )
 
-// survey has two pages; the second is for those who want more, and has a
-// question that another one on the same page brings up.
+// survey has two pages. The second has a condition, and on it a question that depends on
+// another one.
 const survey = `{"title": "Survey <b>", "description": "Two pages", "language": "he", "fields": [
 	{"key": "name", "kind": "short_text", "label": "Your name?", "required": true},
 	{"key": "more", "kind": "yes_no", "label": "More questions?"},
@@ -37,11 +37,11 @@ func TestPublicForm(t *testing.T) {
 		r.sees(422, "Answer this question.", `aria-invalid="true"`, "autofocus")
 		r.send("next", "name", "Ada", "more", "true")
 		r.sees(200, "The second page", "Page 2 of 2", `id="q-size" hidden disabled`)
-		// Back, and what was answered is still there.
+		// The back button keeps the answers.
 		r.send("back")
 		r.sees(200, `value="Ada"`, `value="true" checked`)
 		r.send("next", "name", "Ada", "more", "true")
-		// An answer brings up a question on the same page.
+		// An answer makes another question on the same page appear.
 		r.send("next", "shirt", "true")
 		r.sees(200, "Which size", "!problem-size", `id="q-size">`)
 		r.send("next", "shirt", "true")
@@ -55,7 +55,7 @@ func TestPublicForm(t *testing.T) {
 		if done := r.b.Get(r.page.Header.Get("Location")); !strings.Contains(done.Text, "Thank you") {
 			t.Errorf("after sending: %s", done.Text)
 		}
-		// Sending it again, as a double click or a reload does, stores nothing more.
+		// Submitting again, as a double click or a reload does, stores nothing more.
 		r.page = last
 		r.send("next", "shirt", "true", "size", "m")
 		r.sees(303)
@@ -75,14 +75,14 @@ func TestPublicForm(t *testing.T) {
 		if answers := stored()[1].(map[string]any)["answers"].(map[string]any); len(answers) != 2 {
 			t.Errorf("stored %v", answers)
 		}
-		// As JSON, by anybody.
+		// Everybody can submit as JSON.
 		if a := s.Call("POST", path, "", `{"answers": {"name": "Eve"}}`); a.StatusCode != 201 || !strings.HasPrefix(a.String("id"), "rsp_") {
 			t.Errorf("public JSON: %s", a.Text)
 		}
 		if a := s.Call("POST", path, "", `{"answers": {"nam": "Eve"}}`); a.Code() != 422001 {
 			t.Errorf("public JSON: %s", a.Text)
 		}
-		// Hostile posts end in a page, never in a failure.
+		// Invalid requests get a page, never a server error.
 		for _, fields := range []url.Values{
 			{}, {"_page": {"99"}}, {"_page": {"-1"}}, {"_page": {"x"}, "_shown": {strings.Repeat("x,", 5000)}}, {"name": {"\x00"}, "_action": {"next"}},
 			{"name": {"\xff"}, "_key": {"\x00"}}, {"name": {"a", "b"}, "_key": {strings.Repeat("o", 500)}, "_shown": {"name,more"}},
@@ -103,8 +103,8 @@ func TestPublicForm(t *testing.T) {
 	})
 }
 
-// Dates and numbers are said as the form's language writes them; a page that is
-// called with answers gets them as programs do.
+// Dates and numbers are formatted for the form's language on pages, and as in the API in
+// redirects.
 func TestDatesInWords(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		s.AddUser(ada)
@@ -127,7 +127,7 @@ func TestDatesInWords(t *testing.T) {
 			t.Errorf("leads to %s", to)
 		}
 
-		// What programs write is shown as people do, and read as such on every page.
+		// Numbers from the link and defaults are shown in the notation of the form's language.
 		kilo := publish(t, s, token, `{"title": "Kilo", "language": "de", "fields": [{"key": "kg", "kind": "number"}, {"key": "p", "kind": "page_break"}, {"key": "eur", "kind": "number", "default": 0.125}, {"key": "at", "kind": "url"}]}`)
 		r = &respondent{t: t, b: s.Browser(), path: "/f/" + kilo}
 		r.page = r.b.Get(r.path + "?kg=1.234")

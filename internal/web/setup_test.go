@@ -23,7 +23,7 @@ func each(t *testing.T, test func(t *testing.T, s *clitest.Service), flags ...st
 	storetest.Each(t, func(t *testing.T, place storetest.Place) { test(t, clitest.Start(t, place, flags...)) })
 }
 
-// status checks that a page answered as expected.
+// status checks the status of a page.
 func status(t *testing.T, name string, p clitest.Page, want int) {
 	t.Helper()
 	if p.StatusCode != want {

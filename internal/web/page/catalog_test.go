@@ -45,7 +45,7 @@ func workspaceTexts(t *testing.T) texts {
 	list.add("form", shared...)
 	list.addScripts(t, "static/builder*.js")
 	tables := map[string][]string{
-		"identity": {"accountNotices", "applicationNotices"}, "workspace": {"homeNotices", "shareNotices"}, "reference": {"errorMeanings"},
+		"identity": {"accountNotices", "applicationNotices"}, "workspace": {"homeNotices", "responsesNotices", "shareNotices"}, "reference": {"errorMeanings"},
 	}
 	for _, folder := range webPackages(t) {
 		if files := "../" + folder + "/templates/*.html"; folder != "." {

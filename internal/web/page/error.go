@@ -21,8 +21,8 @@ type errorPage struct {
 // Fail sends an error as a page. It is the only function that does.
 func (s *Site) Fail(req *Request, err error) {
 	e := fault.Wrap(err)
-	// If the client disconnected, the request failed because of that, and nobody reads
-	// the response.
+	// If the client disconnected, the request failed for that reason, and there is no one to
+	// send an error to.
 	if req.Context().Err() != nil && (e.Code.Status() >= 500 || errors.Is(err, context.Canceled)) {
 		req.W.WriteHeader(fault.ClientClosedRequest)
 		return

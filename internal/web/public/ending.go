@@ -58,7 +58,7 @@ func (s *fillSession) endingURL(e form.Evaluation) string {
 }
 
 // ShowEnding shows the ending. It contains answers only if the link is signed, so that
-// nobody else can read them.
+// others cannot read them.
 func (pages *Pages) ShowEnding(req *page.Request) error {
 	f, err := pages.publicForm(req)
 	if err != nil {

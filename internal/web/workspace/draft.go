@@ -73,7 +73,7 @@ func memberNames(d *form.Definition) map[string]string {
 }
 
 // SaveDraft saves the draft of the builder. Problems are returned for each field; if
-// somebody else has saved since, the stored draft is returned.
+// another user or window has saved since, the stored draft is returned.
 func (pages *Pages) SaveDraft(req *page.Request) error {
 	var in builderDraft
 	decoder := json.NewDecoder(req.Body)

@@ -58,6 +58,12 @@ type responseRow struct {
 	Cells       []string
 }
 
+var responsesNotices = map[string]string{
+	"restored":     "Responses restored.",
+	"restored-one": "Response restored.",
+	"nothing":      "Select at least one response.",
+}
+
 // Query is the filter of the table.
 func (p *responsesPage) Query() string { return p.Kept.Encode() }
 
@@ -70,48 +76,13 @@ func (p *responsesPage) Export(format string) string {
 	return "/forms/" + p.Form.ID + "/responses/export?" + query.Encode()
 }
 
-// responseQuery reads the filter of the table from the address. It also returns the part
-// of the query that links keep.
-func (pages *Pages) responseQuery(req *page.Request, formID string) (store.ResponseFilter, url.Values, error) {
-	query := req.URL.Query()
-	kept := url.Values{}
-	for _, name := range []string{"search", "since", "until", "where", "is", "order", "by", "column"} {
-		for _, value := range query[name] {
-			if value = searchText(value); value != "" {
-				kept.Add(name, value)
-			}
-		}
+// link is the address of another page of the table.
+func (p *responsesPage) link(number int64) string {
+	query := url.Values{"page": {strconv.FormatInt(number, 10)}}
+	for name, values := range p.Kept {
+		query[name] = values
 	}
-	filter := store.ResponseFilter{Search: kept.Get("search"), Oldest: kept.Get("order") == "oldest"}
-	zone := page.LoadZone(req.User.TimeZone)
-	if day, err := time.ParseInLocation(time.DateOnly, kept.Get("since"), zone); err == nil {
-		filter.Since = day
-	}
-	if day, err := time.ParseInLocation(time.DateOnly, kept.Get("until"), zone); err == nil {
-		filter.Until = day.AddDate(0, 0, 1) // including the day
-	}
-	names := map[string]string{}
-	for _, c := range pages.Site.Languages.Countries(req.Language()) {
-		names[c.Code] = c.Name
-	}
-	var err error
-	if filter.Meant, err = pages.Store.MatchLabels(req.Context(), req.Owner(), formID, filter.Search, names); err != nil {
-		return filter, kept, err
-	}
-	if kept.Get("where") == "" || kept.Get("is") == "" {
-		return filter, kept, nil
-	}
-	versions, err := pages.Store.Definitions(req.Context(), req.Owner(), formID)
-	if err != nil {
-		return filter, kept, err
-	}
-	where, asked := kept.Get("where"), form.MergeQuestions(versions)
-	is := pages.parseFilterValue(req, asked, where, kept.Get("is"))
-	filter.Answers, err = pages.Store.AnswerFilters(req.Context(), req.Owner(), formID, map[string]string{where: is})
-	if err == nil && isFreeText(asked, where) {
-		filter.Answers[0] = filter.Answers[0].Within(is)
-	}
-	return filter, kept, err
+	return "/forms/" + p.Form.ID + "/responses?" + query.Encode()
 }
 
 // ShowResponses shows the table of responses.
@@ -167,63 +138,17 @@ func (pages *Pages) ShowResponses(req *page.Request) error {
 	}
 	pages.suggest(req, p, fields)
 	pages.describeFilter(req, p)
-	link := func(to int64) string {
-		query := url.Values{"page": {strconv.FormatInt(to, 10)}}
-		for name, values := range kept {
-			query[name] = values
-		}
-		return "/forms/" + f.ID + "/responses?" + query.Encode()
-	}
 	if number > 1 {
-		p.Prev = link(number - 1)
+		p.Prev = p.link(number - 1)
 	}
 	if offset+responsesPerPage < total {
-		p.Next = link(number + 1)
+		p.Next = p.link(number + 1)
 	}
 	if deleted := req.URL.Query().Get("deleted"); deleted != "" {
 		p.Deleted = strings.Split(deleted, ",")
 	} else if p.Restorable, err = pages.Store.DeletedResponses(req.Context(), req.Owner(), f.ID); err != nil {
 		return err
 	}
-	switch req.URL.Query().Get("done") {
-	case "restored":
-		p.NoticeKey = "Responses restored."
-	case "restored-one":
-		p.NoticeKey = "Response restored."
-	case "nothing":
-		p.NoticeKey = "Select at least one response."
-	}
+	p.NoticeKey = responsesNotices[req.URL.Query().Get("done")]
 	return pages.templates.Render(req, http.StatusOK, "responses", p)
-}
-
-// responseRows fills the columns that are shown.
-func (pages *Pages) responseRows(req *page.Request, p *responsesPage, versions []*form.Definition, list []form.Response) error {
-	columns := form.Columns(versions)
-	shown := p.chosenColumns(columns)
-	if len(shown) == 0 && len(versions) > 0 {
-		shown = defaultColumns(columns, versions[len(versions)-1].ByID())
-	}
-	unsorted := p.unsorted()
-	for _, c := range columns {
-		column := responseColumn{Column: c, Shown: shown[c.Key]}
-		if column.Shown {
-			p.sorting(&column, unsorted)
-		}
-		p.Columns = append(p.Columns, column)
-	}
-	for _, r := range list {
-		answers, err := r.Answers()
-		if err != nil {
-			return err
-		}
-		fields := versions[r.Version-1].ByID()
-		row := responseRow{ID: r.ID, SubmittedAt: r.SubmittedAt}
-		for _, c := range p.Columns {
-			if c.Shown {
-				row.Cells = append(row.Cells, pages.cell(req, c.Column, fields[c.ID], answers))
-			}
-		}
-		p.Rows = append(p.Rows, row)
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"formulary/internal/form"
 	"formulary/internal/store"
+	"formulary/internal/web/page"
 )
 
 // sortedBy reads the order of the table: the key of a question, with a minus for
@@ -85,4 +86,36 @@ func defaultColumns(columns []form.Column, fields map[string]*form.Field) map[st
 		}
 	}
 	return shown
+}
+
+// responseRows fills the columns that are shown.
+func (pages *Pages) responseRows(req *page.Request, p *responsesPage, versions []*form.Definition, list []form.Response) error {
+	columns := form.Columns(versions)
+	shown := p.chosenColumns(columns)
+	if len(shown) == 0 && len(versions) > 0 {
+		shown = defaultColumns(columns, versions[len(versions)-1].ByID())
+	}
+	unsorted := p.unsorted()
+	for _, c := range columns {
+		column := responseColumn{Column: c, Shown: shown[c.Key]}
+		if column.Shown {
+			p.sorting(&column, unsorted)
+		}
+		p.Columns = append(p.Columns, column)
+	}
+	for _, r := range list {
+		answers, err := r.Answers()
+		if err != nil {
+			return err
+		}
+		fields := versions[r.Version-1].ByID()
+		row := responseRow{ID: r.ID, SubmittedAt: r.SubmittedAt}
+		for _, c := range p.Columns {
+			if c.Shown {
+				row.Cells = append(row.Cells, pages.cell(req, c.Column, fields[c.ID], answers))
+			}
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return nil
 }

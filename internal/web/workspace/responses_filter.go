@@ -1,15 +1,62 @@
 package workspace
 
 import (
+	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"formulary/internal/form"
+	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
 
 // The filter compares an answer with a value. Users enter the value as the table shows
 // it, or choose one of the suggestions.
+
+// responseQuery reads the filter of the table from the address. It also returns the part
+// of the query that links keep.
+func (pages *Pages) responseQuery(req *page.Request, formID string) (store.ResponseFilter, url.Values, error) {
+	query := req.URL.Query()
+	kept := url.Values{}
+	for _, name := range []string{"search", "since", "until", "where", "is", "order", "by", "column"} {
+		for _, value := range query[name] {
+			if value = searchText(value); value != "" {
+				kept.Add(name, value)
+			}
+		}
+	}
+	filter := store.ResponseFilter{Search: kept.Get("search"), Oldest: kept.Get("order") == "oldest"}
+	zone := page.LoadZone(req.User.TimeZone)
+	if day, err := time.ParseInLocation(time.DateOnly, kept.Get("since"), zone); err == nil {
+		filter.Since = day
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, kept.Get("until"), zone); err == nil {
+		filter.Until = day.AddDate(0, 0, 1) // including the day
+	}
+	names := map[string]string{}
+	for _, c := range pages.Site.Languages.Countries(req.Language()) {
+		names[c.Code] = c.Name
+	}
+	var err error
+	if filter.Meant, err = pages.Store.MatchLabels(req.Context(), req.Owner(), formID, filter.Search, names); err != nil {
+		return filter, kept, err
+	}
+	if kept.Get("where") == "" || kept.Get("is") == "" {
+		return filter, kept, nil
+	}
+	versions, err := pages.Store.Definitions(req.Context(), req.Owner(), formID)
+	if err != nil {
+		return filter, kept, err
+	}
+	where, fields := kept.Get("where"), form.MergeQuestions(versions)
+	is := pages.parseFilterValue(req, fields, where, kept.Get("is"))
+	filter.Answers, err = pages.Store.AnswerFilters(req.Context(), req.Owner(), formID, map[string]string{where: is})
+	if err == nil && isFreeText(fields, where) {
+		filter.Answers[0] = filter.Answers[0].Within(is)
+	}
+	return filter, kept, err
+}
 
 const maxSuggestions = 60 // options of a question
 
