@@ -49,6 +49,9 @@ var accountNotices = map[string]string{
 
 func (pages *Pages) newAccountPage(req *page.Request) (*accountPage, error) {
 	sessions, err := pages.Store.Sessions(req.Context(), req.User.ID)
+	if err != nil {
+		return nil, err
+	}
 	p := &accountPage{
 		Layout: page.Layout{TitleKey: "Account", Section: "account"},
 		Name:   req.User.Name, Language: req.User.Language, Languages: page.FormLanguages, TimeZone: req.User.TimeZone, Zones: commonZones, Email: req.User.Email, Current: req.Session.ID,
@@ -57,9 +60,6 @@ func (pages *Pages) newAccountPage(req *page.Request) (*accountPage, error) {
 		if s.IsLive(pages.Now()) {
 			p.Sessions = append(p.Sessions, s)
 		}
-	}
-	if err != nil {
-		return p, err
 	}
 	p.Quotas = pages.Store.Quotas()
 	p.Usage, err = pages.Store.Usage(req.Context(), req.User.ID)
