@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"html/template"
 	"maps"
 	"net/http"
@@ -123,25 +124,34 @@ func (p *summaryPage) addDays(s *form.Summary) {
 // maxBars is the largest number of values that are drawn as bars if columns would do.
 const maxBars = 12
 
-func (p *summaryPage) summarize(f *form.Field, t *form.QuestionStats) questionSummary {
+func (p *summaryPage) summarize(f *form.Field, stats *form.QuestionStats) questionSummary {
 	traits := f.Traits()
-	q := questionSummary{Label: f.Label, Kind: form.KindOf(f.Kind).About().Title, Answered: t.Answered, Ranking: traits.Ordered, Key: f.Key}
-	if q.Label == "" {
-		q.Label = f.Key
+	q := questionSummary{
+		Label: cmp.Or(f.Label, f.Key), Kind: form.KindOf(f.Kind).About().Title, Answered: stats.Answered, Ranking: traits.Ordered, Key: f.Key,
 	}
-	if t.Answered == 0 {
+	if stats.Answered == 0 {
 		return q
 	}
-	if traits.Summary.Averages() && t.Sum != nil {
-		average, sum := t.Average(), t.Sum.Div(1)
+	if traits.Summary.Averages() && stats.Sum != nil {
+		average, sum := stats.Average(), stats.Sum.Div(1)
 		if q.Average, q.Unit = &average, f.Unit; traits.Summary == form.Average {
 			q.Sum = &sum
 		}
 	}
-	var rows []chart.Row
-	var points []chart.Point
-	for _, c := range form.OptionCounts(f, t) {
-		row := countRow{Label: p.T(c.Label), Count: c.Count, Share: float64(c.Count) / float64(t.Answered)}
+	q.Rows = p.countRows(f, stats)
+	p.addChart(&q, f, stats)
+	return q
+}
+
+// countRows returns how often each option was chosen.
+func (p *summaryPage) countRows(f *form.Field, stats *form.QuestionStats) []countRow {
+	ranking := f.Traits().Ordered
+	var rows []countRow
+	for _, c := range form.OptionCounts(f, stats) {
+		if ranking && c.Count == 0 {
+			continue // no respondent has seen it yet
+		}
+		row := countRow{Label: p.T(c.Label), Count: c.Count, Share: float64(c.Count) / float64(stats.Answered)}
 		if f.Options != nil && c.Value != form.OtherValue {
 			row.Label = c.Label // as the owner wrote it
 		}
@@ -152,47 +162,51 @@ func (p *summaryPage) summarize(f *form.Field, t *form.QuestionStats) questionSu
 				row.Row = r.Label
 			}
 		}
-		if q.Ranking {
-			if c.Count == 0 {
-				continue // no respondent has seen it yet
-			}
-			row.Place = t.AveragePosition(c.Value)
+		if ranking {
+			row.Place = stats.AveragePosition(c.Value)
 		}
 		if c.Count > 0 && c.Value != form.OtherValue {
 			row.Link = p.linkToResponses(f, c)
 		}
-		q.Rows = append(q.Rows, row)
-		rows = append(rows, chart.Row{Label: row.Label, Value: float64(row.Count), Share: row.Share})
-		points = append(points, chart.Point{Label: row.Label, Value: float64(row.Count)})
+		rows = append(rows, row)
 	}
-	switch {
+	return rows
+}
+
+// addChart draws the counts in the way that suits the question type.
+func (p *summaryPage) addChart(q *questionSummary, f *form.Field, stats *form.QuestionStats) {
+	bars, points := make([]chart.Row, len(q.Rows)), make([]chart.Point, len(q.Rows))
+	for i, row := range q.Rows {
+		bars[i] = chart.Row{Label: row.Label, Value: float64(row.Count), Share: row.Share}
+		points[i] = chart.Point{Label: row.Label, Value: float64(row.Count)}
+	}
+	switch traits := f.Traits(); {
 	case q.Ranking:
 		slices.SortStableFunc(q.Rows, func(a, b countRow) int { return int((a.Place - b.Place) * 1e6) })
 	case f.IsNPS():
-		nps := t.NPS()
+		nps := stats.NPS()
 		q.NPS = &nps
-		promoters := t.Counts["9"] + t.Counts["10"]
-		passives := t.Counts["7"] + t.Counts["8"]
-		q.Chart = template.HTML(chart.NPS(nps, promoters, passives, t.Answered-promoters-passives, p.T("Net Promoter Score"), p.Decimal, func(text string) string { return p.T(text) })) +
+		promoters := stats.Counts["9"] + stats.Counts["10"]
+		passives := stats.Counts["7"] + stats.Counts["8"]
+		q.Chart = template.HTML(chart.NPS(nps, promoters, passives, stats.Answered-promoters-passives, p.T("Net Promoter Score"), p.Decimal, func(text string) string { return p.T(text) })) +
 			template.HTML(chart.Histogram(points, q.Label, p.Decimal))
 	case traits.Chart == form.Histogram:
 		q.Chart = template.HTML(chart.Histogram(points, q.Label, p.Decimal))
 	case traits.Chart == form.ColumnsIfMany && len(points) > maxBars:
 		q.Chart, q.Rows = template.HTML(chart.Columns(points, q.Label, p.Decimal)), nil
 	case f.Rows != nil:
-		for from := 0; from < len(rows); {
+		for from := 0; from < len(bars); {
+			label := q.Rows[from].Row
 			to := from + 1
-			for to < len(rows) && q.Rows[to].Row == q.Rows[from].Row {
+			for to < len(bars) && q.Rows[to].Row == label {
 				to++
 			}
-			label := q.Rows[from].Row
-			q.Parts = append(q.Parts, partSummary{label, template.HTML(chart.Bars(rows[from:to], label, p.Decimal))})
+			q.Parts = append(q.Parts, partSummary{label, template.HTML(chart.Bars(bars[from:to], label, p.Decimal))})
 			from = to
 		}
-	case len(rows) > 0:
-		q.Chart = template.HTML(chart.Bars(rows, q.Label, p.Decimal))
+	case len(bars) > 0:
+		q.Chart = template.HTML(chart.Bars(bars, q.Label, p.Decimal))
 	}
-	return q
 }
 
 // linkToResponses is the address of the table of responses with an answer.
