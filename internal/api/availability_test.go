@@ -15,10 +15,10 @@ func TestOffer(t *testing.T) {
 		path := w.open(w.ada, order)
 		id := strings.TrimPrefix(path, "/api/v1/forms/")
 		answer := `{"answers": {"email": "a@b.c"}}`
-		// A readable address, in place of the id where people see it.
-		named := w.Call("PATCH", path, w.ada, `{"slug": "Summer-Party"}`)
-		if named.String("slug") != "summer-party" || named.String("url") != w.URL+"/f/summer-party" {
-			t.Errorf("named: %s", named.Text)
+		// Links use the custom link instead of the ID.
+		updated := w.Call("PATCH", path, w.ada, `{"slug": "Summer-Party"}`)
+		if updated.String("slug") != "summer-party" || updated.String("url") != w.URL+"/f/summer-party" {
+			t.Errorf("named: %s", updated.Text)
 		}
 		w.is("submitted by slug", w.Call("POST", "/f/summer-party", "", answer), 0)
 		w.is("submitted by id", w.Call("POST", "/f/"+id, "", answer), 0)
@@ -31,7 +31,7 @@ func TestOffer(t *testing.T) {
 		w.is("but not from its owner", w.Call("PATCH", path, w.ada, `{"slug": "summer-party"}`), 0)
 		w.is("who gives it up again", w.Call("PATCH", path, w.ada, `{"slug": ""}`), 0)
 
-		// Dates, which hold at once.
+		// Dates take effect immediately.
 		soon := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 		past := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
 		dated := w.Call("PATCH", path, w.ada, `{"opens_at": "`+soon+`"}`)
@@ -50,7 +50,7 @@ func TestOffer(t *testing.T) {
 		w.is("without a date", w.Call("PATCH", path, w.ada, `{"closes_at": ""}`), 0)
 		w.is("open again", w.Call("POST", "/f/"+id, "", answer), 0)
 
-		// Close and open without a new version.
+		// Close and reopen without a new version.
 		w.is("close", w.Call("POST", path+"/close", w.ada, ""), 0)
 		w.is("closed", w.Call("POST", "/f/"+id, "", answer), 409003)
 		opened := w.Call("POST", path+"/open", w.ada, "")
@@ -61,7 +61,8 @@ func TestOffer(t *testing.T) {
 	})
 }
 
-// A form takes as many responses as it may, however many arrive at once.
+// A form accepts exactly as many responses as its limit, even if they arrive at the
+// same time.
 func TestResponseLimit(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		path := w.open(w.ada, order)
@@ -99,7 +100,7 @@ func TestResponseLimit(t *testing.T) {
 		w.is("one more", w.Call("POST", public, "", `{"answers": {"email": "a@b.c"}}`), 0)
 		w.is("and no more", w.Call("POST", public, "", `{"answers": {"email": "a@b.c"}}`), 409003)
 
-		// So is one that gets a limit which it has reached.
+		// A new limit that is already reached closes the form too.
 		w.Call("PATCH", path, w.ada, `{"response_limit": 9}`)
 		w.is("opened", w.Call("POST", path+"/open", w.ada, ""), 0)
 		if f := w.Call("PATCH", path, w.ada, `{"response_limit": 3}`); f.String("status") != "closed" {
@@ -108,14 +109,15 @@ func TestResponseLimit(t *testing.T) {
 	})
 }
 
-// An option is chosen as often as it may be; deleting a response gives it back.
+// An option can be chosen up to its limit; deleting a response makes it available
+// again.
 func TestOptionCaps(t *testing.T) {
 	const slots = `{"title": "Slots", "fields": [{"key": "when", "kind": "single_choice", "required": true, "options": [{"value": "am", "label": "Morning"%s}, {"value": "pm", "label": "Afternoon"}]}]}`
 	each(t, func(t *testing.T, w *world) {
 		path := w.open(w.ada, fmt.Sprintf(slots, ""))
 		public := "/f/" + strings.TrimPrefix(path, "/api/v1/forms/")
 		first := w.Call("POST", public, "", `{"answers": {"when": "am"}}`)
-		// The cap comes later: what was chosen before counts.
+		// A limit that is set later counts earlier responses.
 		var f struct{ Fields []map[string]any }
 		if err := json.Unmarshal([]byte(w.Call("GET", path, w.ada, "").Text), &f); err != nil {
 			t.Fatal(err)
@@ -162,11 +164,11 @@ func TestSites(t *testing.T) {
 		path := w.open(w.ada, order)
 		public := "/f/" + strings.TrimPrefix(path, "/api/v1/forms/")
 		allowed := func(origin string) string {
-			asked := w.Call("OPTIONS", public, "", "", "Origin: "+origin, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type,idempotency-key")
+			preflight := w.Call("OPTIONS", public, "", "", "Origin: "+origin, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type,idempotency-key")
 			sent := w.Call("POST", public, "", `{"answers": {"email": "a@b.c"}}`, "Origin: "+origin)
-			if asked.StatusCode != http.StatusNoContent || sent.StatusCode != 201 || asked.Header.Get("Access-Control-Allow-Origin") != sent.Header.Get("Access-Control-Allow-Origin") ||
-				!strings.Contains(asked.Header.Get("Access-Control-Allow-Headers"), "Idempotency-Key") || sent.Header.Get("Vary") != "Origin" {
-				t.Errorf("%d %v\n%d %v", asked.StatusCode, asked.Header, sent.StatusCode, sent.Header)
+			if preflight.StatusCode != http.StatusNoContent || sent.StatusCode != 201 || preflight.Header.Get("Access-Control-Allow-Origin") != sent.Header.Get("Access-Control-Allow-Origin") ||
+				!strings.Contains(preflight.Header.Get("Access-Control-Allow-Headers"), "Idempotency-Key") || sent.Header.Get("Vary") != "Origin" {
+				t.Errorf("%d %v\n%d %v", preflight.StatusCode, preflight.Header, sent.StatusCode, sent.Header)
 			}
 			return sent.Header.Get("Access-Control-Allow-Origin")
 		}

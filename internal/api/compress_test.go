@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// zipped asks for gzip and unpacks nothing by itself.
-func (w *world) zipped(method, path, token string, form url.Values, header ...string) (*http.Response, []byte) {
+// getGzip requests gzip and does not decompress the response.
+func (w *world) getGzip(method, path, token string, form url.Values, header ...string) (*http.Response, []byte) {
 	w.t.Helper()
 	r, err := http.NewRequest(method, w.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -57,15 +57,16 @@ func TestCompressedAnswers(t *testing.T) {
 			"/api/v1/forms?per_page=20": true, "/api/v1/forms?search=form": true, "/api/v1/openapi.json": true,
 			path + "/responses?after=": true, path + "/responses": true, path + "/responses/export?format=csv": true, path + "/responses/export?format=jsonl": true,
 			path + "/versions/1": true, path + "/responses/export?format=xlsx": false, "/api/v1/forms?per_page=1": false, "/api/v1/me": false,
-			// A strong ETag, which clients send back, is for the plain bytes.
+			// Clients send strong ETags back, and those identify the uncompressed
+			// bytes.
 			path:                              false,
 			"/api/v1/forms?page=0":            false,
 			"/api/v1/nonsense":                false,
 			"/api/v1/forms?per_page=20&page=": false,
 		} {
-			for range 2 { // the second time from a cache, where there is one
-				res, text := w.zipped("GET", path, w.ada, nil)
-				plain, want := w.zipped("GET", path, w.ada, nil, "Accept-Encoding", "identity")
+			for range 2 { // the second one may come from a cache
+				res, text := w.getGzip("GET", path, w.ada, nil)
+				plain, want := w.getGzip("GET", path, w.ada, nil, "Accept-Encoding", "identity")
 				if got := res.Header.Get("Content-Encoding") == "gzip"; got != compressed || plain.Header.Get("Content-Encoding") != "" {
 					t.Errorf("%s: %d %v", path, res.StatusCode, res.Header)
 					continue
@@ -83,7 +84,7 @@ func TestCompressedAnswers(t *testing.T) {
 						t.Errorf("%s differs when it is compressed (%v)", path, err)
 					}
 				}
-				head, body := w.zipped("HEAD", path, w.ada, nil)
+				head, body := w.getGzip("HEAD", path, w.ada, nil)
 				if head.StatusCode != plain.StatusCode || len(body) > 0 || head.Header.Get("Content-Encoding") != "" {
 					t.Errorf("HEAD %s: %d %v", path, head.StatusCode, head.Header)
 				}
@@ -92,7 +93,7 @@ func TestCompressedAnswers(t *testing.T) {
 	})
 }
 
-// What the OAuth endpoints say is never compressed, however long it is.
+// Responses of OAuth endpoints are never compressed, however long they are.
 func TestTokensAreNotCompressed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		b := w.Browser()
@@ -100,7 +101,7 @@ func TestTokensAreNotCompressed(t *testing.T) {
 		code := b.Allow(w.app.AuthorizeURL("forms:read")).Query().Get("code")
 		check := func(path string, form url.Values) []byte {
 			t.Helper()
-			res, text := w.zipped("POST", path, "", form)
+			res, text := w.getGzip("POST", path, "", form)
 			if res.Header.Get("Content-Encoding") != "" || res.StatusCode != 200 {
 				t.Errorf("%s: %d %v", path, res.StatusCode, res.Header)
 			}

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// What the contract says about small things, to the letter.
+// Details of the API contract.
 
-// Whatever creates takes a key, and the same key with another body is refused, however
-// small the difference.
+// Every create request accepts an idempotency key. Using it again with a different body
+// is an error, however small the difference.
 func TestKeysToTheLetter(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		path := w.open(w.ada, `{"title": "Keys", "fields": [{"key": "n", "kind": "number"}]}`)
@@ -32,7 +32,7 @@ func TestKeysToTheLetter(t *testing.T) {
 	})
 }
 
-// What is missing, null or beyond what is exact is refused.
+// Missing values, null, and numbers that cannot be represented exactly are rejected.
 func TestBodiesToTheLetter(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		path := w.open(w.ada, `{"title": "Bodies", "fields": [{"key": "n", "kind": "number"}]}`)
@@ -61,7 +61,7 @@ func TestBodiesToTheLetter(t *testing.T) {
 	})
 }
 
-// A form whose closing date has passed is closed in every list and count.
+// A form whose closing date has passed is closed in all lists and counts.
 func TestClosedByDate(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		path := w.open(w.ada, `{"title": "Closing", "fields": [{"key": "n", "kind": "number"}]}`)
@@ -79,7 +79,7 @@ func TestClosedByDate(t *testing.T) {
 			if time.Since(closes) > 10*time.Second {
 				t.Fatal("it does not close")
 			}
-			time.Sleep(10 * time.Millisecond) // or there are too many requests
+			time.Sleep(10 * time.Millisecond) // stay below the rate limit
 		}
 		var open, closed float64
 		fmt.Sscan(before, &open, &closed)

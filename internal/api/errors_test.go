@@ -15,7 +15,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Paths, methods and origins: what is the same for every route.
+// Paths, methods and CORS headers, which work the same for every route.
 func TestRoutes(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		for _, path := range []string{
@@ -31,7 +31,8 @@ func TestRoutes(t *testing.T) {
 			w.is(path, w.Do(r), 404001)
 		}
 		id := w.create(w.ada, "Form")
-		// Escapes are undone in parameters and in fixed parts, but for a slash.
+		// Escapes are decoded in parameters and in fixed parts of a path, except for a
+		// slash.
 		for path, code := range map[string]int{
 			"/api/v1/%66orms": 0, "/api/v1/forms/%2e%2e": 404002, "/api/v1/forms/a%20b": 404002, "/api/v1/forms/a%25b": 404002,
 			"/api/v1/forms/a%2Fb": 404001, "/api/v1/forms/a%2fresponses": 404001, "/api/v1/forms/..": 404001, "/api/v1/forms/.": 404001,
@@ -52,7 +53,7 @@ func TestRoutes(t *testing.T) {
 				t.Errorf("%s %s: Allow is %q", c.method, c.path, got)
 			}
 		}
-		// A query that says nothing to the operation is no mistake, whatever it is.
+		// Operations without query parameters ignore the query.
 		for path, code := range map[string]int{"/api/v1/me": 0, "/api/v1/forms/" + id: 0, "/api/v1/forms/" + id + "/summary": 0, "/api/v1/forms": 400001} {
 			if a := w.Call("GET", path+"?a%zz;b", w.ada, ""); a.Code() != code {
 				t.Errorf("%s with a broken query: %d %s", path, a.StatusCode, a.Text)
@@ -62,7 +63,7 @@ func TestRoutes(t *testing.T) {
 		if head.StatusCode != 200 || head.Text != "" || head.Header.Get("Link") == "" {
 			t.Errorf("HEAD: %d %q", head.StatusCode, head.Text)
 		}
-		// CORS: any origin, without credentials; the pages never.
+		// CORS: the API allows any origin, without credentials; pages allow none.
 		for path, open := range map[string]bool{
 			"/api/v1/me": true, "/api/v1/forms/" + id: true, "/api/v1/nonsense": true, "/api/oauth2/token": true, "/api/oauth2/refresh": true,
 			"/api/oauth2/revoke": true, "/api/oauth2/introspect": false,
@@ -90,7 +91,7 @@ func TestRoutes(t *testing.T) {
 	})
 }
 
-// Two people × every route × every method: nothing of the other is ever seen.
+// Two users × every route × every method: no user can see data of the other.
 func TestMatrix(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		doc := document(t, w.Service)
@@ -120,7 +121,7 @@ func TestMatrix(t *testing.T) {
 						}
 						want := 404002
 						if method == "DELETE" && strings.HasSuffix(path, "/responses") && strings.Contains(query, "sort") {
-							want = 400001 // before anything is looked for
+							want = 400001 // validation comes before the lookup
 						}
 						if target != path && find(doc, path, method) && a.Code() != want && method != "HEAD" {
 							t.Errorf("%s %s: %d, want %d", method, target, a.Code(), want)
@@ -141,7 +142,7 @@ func TestMatrix(t *testing.T) {
 		for _, odd := range []string{"frm_", "x", "%00", "frm_%ff", id + "0", strings.ToUpper(id), "frm_zzzzzzzzzzzzzzzzzzzzzzzzzz"} {
 			w.is("odd id "+odd, w.Call("GET", "/api/v1/forms/"+odd, w.ada, ""), 404002)
 		}
-		// The console, by the other person's ids.
+		// The workspace with IDs of the other user.
 		b := w.Browser()
 		b.SignIn(bob)
 		for _, page := range []string{"/applications/" + w.app.ID} {
@@ -173,7 +174,7 @@ func document(t *testing.T, s *clitest.Service) *openapi3.T {
 	return doc
 }
 
-// The document in docs is the one that the service shows.
+// docs/openapi.json is up to date.
 func TestDocumentIsCommitted(t *testing.T) {
 	t.Parallel()
 	s := clitest.Start(t, storetest.SQLite(t))

@@ -15,8 +15,8 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Our own fault is 500001 with an id to quote, and no internals; the cause is in
-// the log.
+// An internal error is 500001 with a request ID and without internals; the log has the
+// cause.
 func TestInternalError(t *testing.T) {
 	t.Parallel()
 	place := storetest.Postgres(t)
@@ -51,7 +51,7 @@ func TestInternalError(t *testing.T) {
 			t.Errorf("the log does not say why %s failed", id)
 		}
 	}
-	// A page says the same to a person.
+	// The error page shows the same request ID.
 	b := w.Browser()
 	b.SignIn(ada)
 	p := b.Get("/")
@@ -72,18 +72,18 @@ func withoutPool(t *testing.T, address string) string {
 	return u.String()
 }
 
-// While the database is away the answer is 503001 with Retry-After, and
-// /readyz says so; when it is back, so is the service.
+// Without a database, requests fail with 503001 and Retry-After, and /readyz reports
+// it. When the database is back, the service recovers.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	place := storetest.Postgres(t)
-	line := newLine(t, place.URL)
-	place.URL = line.url
+	proxy := newProxy(t, place.URL)
+	place.URL = proxy.url
 	w := &world{Service: clitest.Start(t, place), t: t}
 	w.AddUser(ada)
 	token := w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
 
-	line.cut()
+	proxy.interrupt()
 	a := w.Call("GET", "/api/v1/forms", token.Access, "")
 	w.is("away", a, 503001)
 	if a.Header.Get("Retry-After") == "" || strings.Contains(a.Text, "connect") {
@@ -100,7 +100,7 @@ func TestDatabaseAway(t *testing.T) {
 	if p := w.Browser().Get("/healthz"); p.StatusCode != 200 {
 		t.Errorf("/healthz while away: %d", p.StatusCode)
 	}
-	line.mend()
+	proxy.start()
 	deadline := time.Now().Add(20 * time.Second)
 	for w.Browser().Get("/readyz").StatusCode != 200 {
 		if time.Now().After(deadline) {
@@ -110,18 +110,18 @@ func TestDatabaseAway(t *testing.T) {
 	w.is("back", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 0)
 }
 
-// A database that hangs, and still takes what is sent to it, holds no request for
-// ever: each ends in 503001, and then the service comes back.
+// If the database accepts requests but does not respond, every request ends with
+// 503001, and the service recovers afterwards.
 func TestDatabaseHangs(t *testing.T) {
 	t.Parallel()
 	place := storetest.Postgres(t)
-	line := newLine(t, place.URL)
-	place.URL = line.url
+	proxy := newProxy(t, place.URL)
+	place.URL = proxy.url
 	w := &world{Service: clitest.Start(t, place), t: t}
 	w.AddUser(ada)
 	token := w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
 
-	line.gate.Lock()
+	proxy.gate.Lock()
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
@@ -130,7 +130,7 @@ func TestDatabaseHangs(t *testing.T) {
 		})
 	}
 	all.Wait()
-	line.gate.Unlock()
+	proxy.gate.Unlock()
 	deadline := time.Now().Add(20 * time.Second)
 	for w.Call("GET", "/api/v1/me", token.Access, "").StatusCode != 200 {
 		if time.Now().After(deadline) {
@@ -139,8 +139,8 @@ func TestDatabaseHangs(t *testing.T) {
 	}
 }
 
-// line is the wire between the service and its database, which can be cut.
-type line struct {
+// proxy forwards connections to the database and can interrupt them.
+type proxy struct {
 	t      *testing.T
 	url    string
 	server string
@@ -148,25 +148,25 @@ type line struct {
 	mu     sync.Mutex
 	listen net.Listener
 	open   map[net.Conn]bool
-	gate   sync.RWMutex // held while nothing passes
+	gate   sync.RWMutex // locked while data must not pass
 }
 
-func newLine(t *testing.T, address string) *line {
+func newProxy(t *testing.T, address string) *proxy {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &line{t: t, server: u.Host, addr: "127.0.0.1:0", open: map[net.Conn]bool{}}
-	l.mend()
+	l := &proxy{t: t, server: u.Host, addr: "127.0.0.1:0", open: map[net.Conn]bool{}}
+	l.start()
 	l.addr = l.listen.Addr().String()
 	u.Host = l.addr
 	l.url = u.String()
-	t.Cleanup(l.cut)
+	t.Cleanup(l.interrupt)
 	return l
 }
 
-func (l *line) mend() {
+func (l *proxy) start() {
 	l.t.Helper()
 	listen, err := net.Listen("tcp", l.addr)
 	if err != nil {
@@ -181,12 +181,12 @@ func (l *line) mend() {
 			if err != nil {
 				return
 			}
-			go l.join(c)
+			go l.connect(c)
 		}
 	}()
 }
 
-func (l *line) join(c net.Conn) {
+func (l *proxy) connect(c net.Conn) {
 	s, err := net.Dial("tcp", l.server)
 	if err != nil {
 		c.Close()
@@ -195,11 +195,11 @@ func (l *line) join(c net.Conn) {
 	l.mu.Lock()
 	l.open[c], l.open[s] = true, true
 	l.mu.Unlock()
-	go l.pass(s, c)
-	l.pass(c, s)
+	go l.forward(s, c)
+	l.forward(c, s)
 }
 
-func (l *line) pass(to, from net.Conn) {
+func (l *proxy) forward(to, from net.Conn) {
 	defer to.Close()
 	buffer := make([]byte, 32<<10)
 	for {
@@ -216,7 +216,7 @@ func (l *line) pass(to, from net.Conn) {
 	}
 }
 
-func (l *line) cut() {
+func (l *proxy) interrupt() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listen.Close()

@@ -26,7 +26,7 @@ func TestMe(t *testing.T) {
 			!strings.HasPrefix(a.String("id"), "usr_") || app["client_id"] != w.app.ID || app["name"] != "Test application" {
 			t.Errorf("me is %s", a.Text)
 		}
-		if made, err := time.Parse(time.RFC3339, a.String("created_at")); err != nil || !strings.HasSuffix(a.String("created_at"), "Z") || time.Since(made) > time.Hour {
+		if created, err := time.Parse(time.RFC3339, a.String("created_at")); err != nil || !strings.HasSuffix(a.String("created_at"), "Z") || time.Since(created) > time.Hour {
 			t.Errorf("created_at is %s", a.String("created_at"))
 		}
 	})
@@ -34,24 +34,24 @@ func TestMe(t *testing.T) {
 
 func TestFormLife(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		made := w.Call("POST", "/api/v1/forms", w.ada, `{"title": " Ordør ✓ ", "description": "a\nb", "language": "PT-br"}`)
-		id := made.String("id")
+		created := w.Call("POST", "/api/v1/forms", w.ada, `{"title": " Ordør ✓ ", "description": "a\nb", "language": "PT-br"}`)
+		id := created.String("id")
 		path := "/api/v1/forms/" + id
-		if made.StatusCode != 201 || made.String("title") != "Ordør ✓" || made.String("language") != "pt-BR" || made.String("status") != "draft" ||
-			made.Header.Get("Location") != w.URL+path || made.Header.Get("ETag") == "" || made.String("url") != w.URL+"/f/"+id ||
-			len(id) != 30 || !strings.HasPrefix(id, "frm_") || made.String("created_at") != made.String("updated_at") {
-			t.Errorf("created %v %s", made.Header, made.Text)
+		if created.StatusCode != 201 || created.String("title") != "Ordør ✓" || created.String("language") != "pt-BR" || created.String("status") != "draft" ||
+			created.Header.Get("Location") != w.URL+path || created.Header.Get("ETag") == "" || created.String("url") != w.URL+"/f/"+id ||
+			len(id) != 30 || !strings.HasPrefix(id, "frm_") || created.String("created_at") != created.String("updated_at") {
+			t.Errorf("created %v %s", created.Header, created.Text)
 		}
 		read := w.Call("GET", path, w.ada, "")
-		if read.Text != made.Text || read.Header.Get("ETag") != made.Header.Get("ETag") {
-			t.Errorf("read %s\nmade %s", read.Text, made.Text)
+		if read.Text != created.Text || read.Header.Get("ETag") != created.Header.Get("ETag") {
+			t.Errorf("read %s\nmade %s", read.Text, created.Text)
 		}
-		changed := w.Call("PATCH", path, w.ada, `{"title": "Order"}`, "If-Match: "+made.Header.Get("ETag"))
-		if changed.String("title") != "Order" || changed.String("description") != "a\nb" || changed.String("updated_at") <= made.String("updated_at") ||
-			changed.Header.Get("ETag") == made.Header.Get("ETag") {
+		changed := w.Call("PATCH", path, w.ada, `{"title": "Order"}`, "If-Match: "+created.Header.Get("ETag"))
+		if changed.String("title") != "Order" || changed.String("description") != "a\nb" || changed.String("updated_at") <= created.String("updated_at") ||
+			changed.Header.Get("ETag") == created.Header.Get("ETag") {
 			t.Errorf("changed %s", changed.Text)
 		}
-		for _, stale := range []string{made.Header.Get("ETag"), `"999"`, `W/` + changed.Header.Get("ETag"), "nonsense", `""`} {
+		for _, stale := range []string{created.Header.Get("ETag"), `"999"`, `W/` + changed.Header.Get("ETag"), "nonsense", `""`} {
 			w.is("PATCH with If-Match "+stale, w.Call("PATCH", path, w.ada, `{"title": "X"}`, "If-Match: "+stale), 409001)
 			w.is("DELETE with If-Match "+stale, w.Call("DELETE", path, w.ada, "", "If-Match: "+stale), 409001)
 		}
@@ -210,9 +210,9 @@ func TestListChoices(t *testing.T) {
 		w.create(w.ada, "apple", "description", "100% fruit_juice", "language", "en")
 		banana := w.create(w.ada, "Banana", "description", `back\slash`, "language", "en")
 		cherry := w.create(w.ada, "cherry", "language", "pt-BR")
-		// Later by the clock, too, which may stand still from one call to the next.
-		made := w.Call("GET", "/api/v1/forms/"+cherry, w.ada, "").String("updated_at")
-		for n, changed := 0, ""; changed <= made && n < 1000; n++ {
+		// Wait for the clock, which may not advance between two requests.
+		created := w.Call("GET", "/api/v1/forms/"+cherry, w.ada, "").String("updated_at")
+		for n, changed := 0, ""; changed <= created && n < 1000; n++ {
 			changed = w.Call("PATCH", "/api/v1/forms/"+banana, w.ada, fmt.Sprintf(`{"description": "changed last, back\\slash %d"}`, n)).String("updated_at")
 		}
 		for query, want := range map[string]string{
@@ -255,8 +255,8 @@ func TestListChoices(t *testing.T) {
 	})
 }
 
-// Pages far down the list are found through the counts in list_block, which
-// must hold whatever is added and deleted.
+// Pages far down the list are located with the counts in list_block, which must stay
+// correct after insertions and deletions.
 func TestDeepPages(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		s := storetest.Open(t, w.Place)
@@ -265,7 +265,7 @@ func TestDeepPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx := context.Background()
-		var ids []string // the oldest first
+		var ids []string // oldest first
 		for i := range 700 {
 			f, err := s.CreateForm(ctx, person.ID, form.Header{Title: fmt.Sprint(i), Language: "en"}, nil, time.Now())
 			if err != nil {
@@ -294,8 +294,8 @@ func TestDeepPages(t *testing.T) {
 			}
 		}
 		check()
-		// Delete a whole block, every third, and both ends.
-		var kept []string
+		// Delete a whole block, every third form, and both ends.
+		var remaining []string
 		for i, id := range ids {
 			if i >= 130 && i < 400 || i%3 == 0 || i < 5 || i > 690 {
 				if err := s.DeleteForm(ctx, person.ID, id, 0, time.Now()); err != nil {
@@ -303,9 +303,9 @@ func TestDeepPages(t *testing.T) {
 				}
 				continue
 			}
-			kept = append(kept, id)
+			remaining = append(remaining, id)
 		}
-		ids = kept
+		ids = remaining
 		check()
 	})
 }

@@ -30,7 +30,7 @@ var guests = []string{
 	`{"food": ["soup"], "guests": 0.2, "song": "100% _sure_", "coming": true, "nps": 9, "day": {"sat": "pm"}}`,
 }
 
-// fill makes the party form and sends what the guests say.
+// fill creates the party form and submits the responses of the guests.
 func (w *world) fill() (path string, sent []clitest.Answer) {
 	w.t.Helper()
 	path = w.open(w.ada, party)
@@ -88,7 +88,7 @@ func TestResponseFilters(t *testing.T) {
 		if !strings.Contains(link, "answers%5Bcoming%5D=true&page=2&per_page=1>; rel=\"next\"") {
 			t.Errorf("Link is %s", link)
 		}
-		// Deleting by filter takes what the filter shows, and nothing without one.
+		// Deletion by filter deletes what the filter selects, and requires one.
 		w.is("delete without a filter", w.Call("DELETE", path+"/responses", w.ada, ""), 400001)
 		if a := w.Call("DELETE", path+"/responses?answers[coming]=true", w.ada, ""); a.Body["deleted"] != 2.0 {
 			t.Errorf("deleted: %s", a.Text)
@@ -96,7 +96,7 @@ func TestResponseFilters(t *testing.T) {
 		if a := w.Call("GET", path+"/responses", w.ada, ""); a.Body["total_items"] != 1.0 {
 			t.Errorf("left: %s", a.Text)
 		}
-		// What is misspelled chooses nothing, and so deletes nothing.
+		// A misspelled filter is an error, so it deletes nothing.
 		for _, query := range []string{"version=1&answer[coming]=true", "until=2100-01-01T00:00:00Z&serach=x", "all=true&x=", "version=1&answers=x"} {
 			w.is(query, w.Call("DELETE", path+"/responses?"+query, w.ada, ""), 400001)
 		}
@@ -147,8 +147,8 @@ func TestExport(t *testing.T) {
 		w.is("no such format", w.Call("GET", path+"/responses/export?format=pdf", w.ada, ""), 400001)
 		w.is("Bob", w.Call("GET", path+"/responses/export", w.bob, ""), 404002)
 		w.is("without the scope", w.Call("GET", path+"/responses/export", w.Token(ada, w.app, "forms:read").Access, ""), 403001)
-		// What a later version no longer asks is still in the file, and a key that
-		// changed is one column.
+		// An export contains questions that a later version removed, and a renamed key
+		// stays one column.
 		var f struct{ Fields []map[string]any }
 		if err := json.Unmarshal([]byte(w.Call("GET", path, w.ada, "").Text), &f); err != nil {
 			t.Fatal(err)
@@ -213,7 +213,7 @@ func TestSummary(t *testing.T) {
 			t.Errorf("%s", sum.Text)
 		}
 		w.is("Bob", w.Call("GET", path+"/summary", w.bob, ""), 404002)
-		// What is changed or deleted counts no longer.
+		// Edited and deleted answers no longer count.
 		w.is("deleted", w.Call("DELETE", path+"/responses/"+sent[1].String("id"), w.ada, ""), 0)
 		w.is("changed", w.Call("PATCH", path+"/responses/"+sent[0].String("id"), w.ada, `{"answers": {"coming": false}}`), 0)
 		sum = w.Call("GET", path+"/summary", w.ada, "")

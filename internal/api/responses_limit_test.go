@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The rate limit comes before the body: what is refused costs nothing but its headers, and
-// a body that cannot be read counts too. Applications have a limit of their own.
+// The rate limit comes before the body: rejected requests cost only their headers, and
+// unreadable bodies count too. Applications have a separate limit.
 func TestSubmissionLimit(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		path := w.open(w.ada, `{"title": "T", "fields": [{"key": "a", "kind": "short_text"}]}`)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A search looks into answers, and not at how they are written down; a choice is that
-// very choice. What is deleted by a filter is what the filter finds.
+// A search matches the content of answers and not their encoding; a choice matches
+// exactly. Deletion by filter deletes what the filter finds.
 func TestWhatIsFound(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		path := w.open(w.ada, `{"title": "Sought", "fields": [{"key": "email", "kind": "short_text"}, {"key": "n", "kind": "number"}, {"key": "who", "kind": "name"},
@@ -29,7 +29,7 @@ func TestWhatIsFound(t *testing.T) {
 			"answers[multi]=a": 1, "answers[multi]=A": 2, "answers[multi]=b": 1, "answers[multi]=,": 0, "answers[multi]=, ": 0, "answers[multi]=a,b": 1,
 			"answers[grid.r1]=x": 1, "answers[grid.r1]=X": 1, "answers[grid.r1]=,": 0, "answers[n]=7": 1, "answers[n]=4": 0, "answers[who.given]=Ada": 1, "answers[email]=one": 1,
 		} {
-			// Names and values as a careful client writes them.
+			// Names and values with all special characters escaped.
 			values := url.Values{}
 			for i := range query {
 				if query[i] == '=' {
@@ -59,17 +59,17 @@ func TestWhatIsFound(t *testing.T) {
 	})
 }
 
-// A question is the same whatever it is called; another question with its key of
-// before is another.
+// A question with a new key is still the same question; another question that reuses
+// its old key is not.
 func TestFoundAcrossKeys(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		const asked = `{"title": "Renamed", "fields": [{"id": "f1", "key": "%s", "kind": "short_text"}, {"id": "f2", "key": "%s", "kind": "short_text"}]}`
-		path := w.open(w.ada, fmt.Sprintf(asked, "q", "other"))
+		const definition = `{"title": "Renamed", "fields": [{"id": "f1", "key": "%s", "kind": "short_text"}, {"id": "f2", "key": "%s", "kind": "short_text"}]}`
+		path := w.open(w.ada, fmt.Sprintf(definition, "q", "other"))
 		send := func(key string) {
 			w.is("send", w.Call("POST", path+"/responses", w.ada, fmt.Sprintf(`{"answers": {%q: "a"}}`, key)), 0)
 		}
 		publish := func(first, second string) {
-			w.is("rename", w.Call("PATCH", path, w.ada, fmt.Sprintf(asked, first, second)), 0)
+			w.is("rename", w.Call("PATCH", path, w.ada, fmt.Sprintf(definition, first, second)), 0)
 			w.is("publish", w.Call("POST", path+"/publish", w.ada, ""), 0)
 		}
 		send("q")
@@ -84,7 +84,7 @@ func TestFoundAcrossKeys(t *testing.T) {
 		}
 		found("r", 3)
 		found("q", 3)
-		publish("r", "q") // the other question is called q now
+		publish("r", "q") // the other question has the key q now
 		send("q")
 		found("r", 3)
 		found("q", 1)

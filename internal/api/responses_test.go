@@ -19,14 +19,14 @@ const order = `{"title": "Order", "fields": [
 	{"key": "size", "kind": "single_choice", "label": "Which size?", "options": [{"value": "s", "label": "Small"}, {"value": "m", "label": "Medium"}],
 	 "show_if": {"field": "shirt", "op": "equals", "value": true}, "required": true}]}`
 
-// open makes a form that asks, and publishes it.
+// open creates and publishes a form.
 func (w *world) open(token, body string) string {
 	w.t.Helper()
-	made := w.Call("POST", "/api/v1/forms", token, body)
-	if made.StatusCode != 201 {
-		w.t.Fatalf("create: %s", made.Text)
+	created := w.Call("POST", "/api/v1/forms", token, body)
+	if created.StatusCode != 201 {
+		w.t.Fatalf("create: %s", created.Text)
 	}
-	path := "/api/v1/forms/" + made.String("id")
+	path := "/api/v1/forms/" + created.String("id")
 	if p := w.Call("POST", path+"/publish", token, ""); p.StatusCode != 201 || p.Body["version"] != 1.0 || p.String("status") != "open" {
 		w.t.Fatalf("publish: %d %s", p.StatusCode, p.Text)
 	}
@@ -35,16 +35,16 @@ func (w *world) open(token, body string) string {
 
 func TestFormWithFields(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		made := w.Call("POST", "/api/v1/forms", w.ada, order)
-		path := "/api/v1/forms/" + made.String("id")
-		fields, _ := made.Body["fields"].([]any)
-		if made.StatusCode != 201 || len(fields) != 3 {
-			t.Fatalf("created: %s", made.Text)
+		created := w.Call("POST", "/api/v1/forms", w.ada, order)
+		path := "/api/v1/forms/" + created.String("id")
+		fields, _ := created.Body["fields"].([]any)
+		if created.StatusCode != 201 || len(fields) != 3 {
+			t.Fatalf("created: %s", created.Text)
 		}
-		if read := w.Call("GET", path, w.ada, ""); read.Text != made.Text {
+		if read := w.Call("GET", path, w.ada, ""); read.Text != created.Text {
 			t.Errorf("read %s", read.Text)
 		}
-		// Ids are ours and stay when the key changes.
+		// The service assigns IDs, and they stay when the key changes.
 		first := fields[0].(map[string]any)
 		changed := w.Call("PATCH", path, w.ada, fmt.Sprintf(`{"fields": [{"id": %q, "key": "mail", "kind": "email", "label": "Mail"}]}`, first["id"]))
 		now, _ := changed.Body["fields"].([]any)
@@ -108,12 +108,12 @@ func TestSubmit(t *testing.T) {
 		if string(answers) != `{"email":"a@b.c","shirt":true,"size":"m"}` || read.Body["version"] != 1.0 || read.String("form_id") != path[len("/api/v1/forms/"):] {
 			t.Errorf("read: %s", read.Text)
 		}
-		// What is not asked is not stored.
+		// Answers to hidden questions are not stored.
 		two := submit(`{"email": "a@b.c", "shirt": false, "size": "m"}`)
 		if read := w.Call("GET", path+"/responses/"+two.String("id"), w.ada, ""); strings.Contains(read.Text, "size") {
 			t.Errorf("stored: %s", read.Text)
 		}
-		// Editing the draft never touches the open form; publishing does.
+		// Editing the draft does not change the published form; publishing does.
 		w.Call("PATCH", path, w.ada, `{"fields": [{"key": "name", "kind": "short_text", "required": true}]}`)
 		w.is("the published questions", submit(`{"email": "c@d.e"}`), 0)
 		if p := w.Call("POST", path+"/publish", w.ada, ""); p.Body["version"] != 2.0 {
@@ -124,11 +124,11 @@ func TestSubmit(t *testing.T) {
 		if f := w.Call("GET", path, w.ada, ""); f.Body["response_count"] != 4.0 {
 			t.Errorf("response_count: %s", f.Text)
 		}
-		// The list in memory learns of it too.
+		// The cached list is invalidated too.
 		if l := w.Call("GET", "/api/v1/forms?status=open", w.ada, ""); l.Body["total_items"] != 1.0 || !strings.Contains(l.Text, `"response_count":4`) {
 			t.Errorf("list: %s", l.Text)
 		}
-		// Once, however often.
+		// The same submission is stored once, however often it is sent.
 		sent := make([]clitest.Answer, 32)
 		var all sync.WaitGroup
 		for i := range sent {
@@ -141,7 +141,7 @@ func TestSubmit(t *testing.T) {
 			}
 		}
 		w.is("different request body", submit(`{"name": "Twice"}`, "Idempotency-Key: k"), 409002)
-		// Nothing of it is Bob's.
+		// Bob has no access to any of it.
 		w.is("Bob submits", w.Call("POST", path+"/responses", w.bob, `{"answers": {"name": "Bob"}}`), 404002)
 		w.is("Bob reads", w.Call("GET", path+"/responses/"+one.String("id"), w.bob, ""), 404002)
 		w.is("Bob lists", w.Call("GET", path+"/responses", w.bob, ""), 404002)
@@ -160,8 +160,7 @@ func TestSubmit(t *testing.T) {
 	})
 }
 
-// The feed gives every response exactly once, in one order, also while others
-// are being written.
+// The feed returns every response exactly once, in a stable order, even during writes.
 func TestFeed(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		path := w.open(w.ada, `{"title": "Feed", "fields": [{"key": "n", "kind": "number"}]}`)
@@ -193,7 +192,7 @@ func TestFeed(t *testing.T) {
 			}
 			select {
 			case <-done:
-				finished = true // one more round may bring the last
+				finished = true // read once more: the last responses may be new
 			default:
 			}
 		}
@@ -208,19 +207,19 @@ func TestFeed(t *testing.T) {
 		for _, bad := range []string{"x", "cw", "c3g!"} {
 			w.is("cursor "+bad, w.Call("GET", path+"/responses?after="+bad, w.ada, ""), 400001)
 		}
-		// Cursors of earlier versions go on where they were: after the 150th.
+		// Cursors of earlier versions still work: this one is after the 150th response.
 		old := base64.RawURLEncoding.EncodeToString([]byte("s" + strconv.FormatInt(150, 36)))
 		if a := w.Call("GET", path+"/responses?limit=1000&after="+old, w.ada, ""); len(a.Body["data"].([]any)) != 50 || a.String("next") != next {
 			t.Errorf("after an old cursor: %s", a.Text)
 		}
-		// One who comes before the first response misses none.
+		// A client that starts before the first response misses none.
 		early := w.open(w.ada, `{"title": "Early", "fields": [{"key": "n", "kind": "number"}]}`)
 		start := w.Call("GET", early+"/responses?after=", w.ada, "").String("next")
 		w.is("submit", w.Call("POST", early+"/responses", w.ada, `{"answers": {"n": 1}}`), 0)
 		if a := w.Call("GET", early+"/responses?after="+start, w.ada, ""); start == "" || len(a.Body["data"].([]any)) != 1 {
 			t.Errorf("from %q: %s", start, a.Text)
 		}
-		// By page, the newest first.
+		// Pages start with the newest response.
 		page := w.Call("GET", path+"/responses?per_page=30&page=7", w.ada, "")
 		if page.Body["total_items"] != 200.0 || page.Body["total_pages"] != 7.0 || len(page.Body["data"].([]any)) != 20 || !strings.Contains(page.Header.Get("Link"), `rel="prev"`) {
 			t.Errorf("page 7: %v of %v", page.Body["total_items"], page.Body["total_pages"])
@@ -230,25 +229,25 @@ func TestFeed(t *testing.T) {
 		if last != first {
 			t.Errorf("the last of the pages is %v, the first of the feed %v", last, first)
 		}
-		// Pages and feed agree also after deletions.
-		var kept []string
+		// Pages and feed return the same responses after deletions.
+		var remaining []string
 		for i, r := range w.Call("GET", path+"/responses?limit=1000&after=", w.ada, "").Body["data"].([]any) {
 			id := r.(map[string]any)["id"].(string)
 			if i%3 == 0 || i > 20 && i < 90 {
 				w.is("delete", w.Call("DELETE", path+"/responses/"+id, w.ada, ""), 0)
 				continue
 			}
-			kept = append(kept, id)
+			remaining = append(remaining, id)
 		}
 		var paged []string
-		for n := 1; n <= len(kept)/10+1; n++ {
+		for n := 1; n <= len(remaining)/10+1; n++ {
 			for _, r := range w.Call("GET", fmt.Sprintf("%s/responses?per_page=10&page=%d", path, n), w.ada, "").Body["data"].([]any) {
 				paged = append(paged, r.(map[string]any)["id"].(string))
 			}
 		}
 		slices.Reverse(paged)
-		if !slices.Equal(paged, kept) {
-			t.Errorf("after deletions the pages have %d responses, the feed %d, or another order", len(paged), len(kept))
+		if !slices.Equal(paged, remaining) {
+			t.Errorf("after deletions the pages have %d responses, the feed %d, or another order", len(paged), len(remaining))
 		}
 	})
 }

@@ -15,7 +15,7 @@ const (
 	callback = "https://app.example.com/cb"
 )
 
-// world is a service with two people, each with a token that may do all.
+// fixture is a service with two users, each with a token that has all scopes.
 type world struct {
 	*clitest.Service
 	t        *testing.T
@@ -38,7 +38,7 @@ func each(t *testing.T, test func(t *testing.T, w *world), flags ...string) {
 	})
 }
 
-// create makes a form and returns its id.
+// create creates a form and returns its ID.
 func (w *world) create(token, title string, more ...string) string {
 	w.t.Helper()
 	fields := map[string]string{"title": title}
@@ -56,7 +56,7 @@ func (w *world) create(token, title string, more ...string) string {
 	return a.String("id")
 }
 
-// is checks the code of an answer, and that its status is the same.
+// is checks the error code of a response, and that its status matches.
 func (w *world) is(name string, a clitest.Answer, code int) {
 	w.t.Helper()
 	if a.Code() != code || code != 0 && a.StatusCode != code/1000 || code == 0 && a.StatusCode >= 400 {
@@ -64,7 +64,7 @@ func (w *world) is(name string, a clitest.Answer, code int) {
 	}
 }
 
-// titles are those of the forms on a page.
+// titles returns the titles of the forms on a page.
 func titles(a clitest.Answer) []string {
 	list := []string{}
 	for _, f := range a.Body["data"].([]any) {

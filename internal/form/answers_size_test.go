@@ -8,7 +8,7 @@ import (
 	"formulary/internal/form"
 )
 
-// Answers that are too long together are refused at the longest of them.
+// If the answers are too long in total, the error names the longest one.
 func TestAnswersTooLong(t *testing.T) {
 	d := &form.Definition{Fields: []*form.Field{{Key: "a", Kind: "long_text"}, {Key: "b", Kind: "long_text"}}}
 	for _, c := range []struct {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Metadata reads back as it was written, whichever way it is.
+// Encoded metadata decodes to the same value.
 func TestMetadata(t *testing.T) {
 	for _, m := range []Metadata{{}, {Source: "json"}, {Source: "api"}, {Source: "page", Seconds: 42}, {Source: "json", EditedAt: "2026-05-31T17:30:00Z"}} {
 		text, err := m.Encode()

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// ranking is all answers, in the order that the person likes them.
+// ranking is all options in the order that the respondent prefers.
 type ranking struct{}
 
 func (ranking) Name() string         { return "ranking" }
@@ -20,8 +20,8 @@ func (ranking) Check(f *Field, invalid func(property, format string, args ...any
 	}
 }
 
-// ParseForm reads a place for each option (key.value), which works without
-// JavaScript, or the values in order (key).
+// ParseForm reads a rank for each option (key.value), which works without JavaScript,
+// or the values in order (key).
 func (ranking) ParseForm(f *Field, in url.Values) any {
 	var list []any
 	for _, value := range in[f.Key] {
@@ -87,7 +87,7 @@ func (ranking) Schema(f *Field) map[string]any {
 func (ranking) Traits() Traits {
 	return Traits{
 		Summary: CountOptions, List: true, Ordered: true, Group: true, Sketch: "ranked",
-		// Each option has a list of places.
+		// Each option has a select with all ranks.
 		ExtraSize: func(f *Field) int { return len(f.Options) * len(f.Options) * 30 },
 		Example: func(f *Field, s Sampler) any {
 			var order []any
@@ -99,5 +99,4 @@ func (ranking) Traits() Traits {
 	}
 }
 
-// About is how owners know it.
 func (ranking) About() KindInfo { return KindInfo{"Ranking", "Rank options in order", "Choices"} }

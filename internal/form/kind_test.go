@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// A kind says everything that the rest of the service asks of it, and its parts agree with
-// each other. The template and the sketch are checked in package web.
+// Every kind implements what the service needs, and its parts are consistent. Package
+// web checks the template and the sketch.
 func TestKindsAreComplete(t *testing.T) {
 	d := define(t, sample)
 	for _, k := range Kinds() {
@@ -46,14 +46,14 @@ func TestKindsAreComplete(t *testing.T) {
 				t.Errorf("a time has a layout and a control: %q %q", traits.TimeLayout, traits.Input)
 			}
 			if traits.Calculated || traits.Hidden {
-				return // no respondent types an answer
+				return // respondents do not enter an answer
 			}
 			checkExample(t, k, f)
 		})
 	}
 }
 
-// checkExample sends an answer through the page and back.
+// checkExample converts an example answer to form values and back.
 func checkExample(t *testing.T, k Kind, f *Field) {
 	t.Helper()
 	example := f.Example(Sampler{Name: "Ada", Dice: rand.New(rand.NewPCG(1, 2))})

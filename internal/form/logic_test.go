@@ -11,7 +11,7 @@ import (
 	"formulary/internal/fault"
 )
 
-// order is a form with pages to jump over, endings and things worked out.
+// order is a form with jumps, endings and calculations.
 const order = `{"fields": [
 	{"kind": "single_choice", "key": "what", "options": [{"value": "tea"}, {"value": "cake"}, {"value": "nothing"}],
 	 "jumps": [{"if": {"field": "what", "op": "equals", "value": "nothing"}, "to": "bye"}, {"if": {"field": "what", "op": "equals", "value": "cake"}, "to": "cakes"}]},
@@ -42,10 +42,10 @@ func TestJumpsAndEndings(t *testing.T) {
 		}
 	}
 	if _, err := d.Validate(map[string]any{"what": "tea"}); err == nil || fault.Wrap(err).Details[0].Field != "leaf" {
-		t.Errorf("what is not jumped over is asked: %v", err)
+		t.Errorf("a page that is not skipped is not required: %v", err)
 	}
 	if required := d.Schema()["required"].([]string); len(required) != 0 {
-		t.Errorf("behind a jump nothing is always asked: %v", required)
+		t.Errorf("questions after a jump are required: %v", required)
 	}
 	changed, err := d.Revalidate(map[string]any{"what": "cake", "pieces": 2.0, "price": 20.0, "size": "big"})
 	if err != nil || changed.Answers["price"] != 5.0 || changed.Answers["size"] != "small" {
@@ -96,7 +96,7 @@ func TestReferenceMistakes(t *testing.T) {
 	}
 }
 
-// Lists are equal whatever their order, but for rankings, which are about it.
+// Lists are equal regardless of order, except for rankings.
 func TestEqualLists(t *testing.T) {
 	d := define(t, `{"fields": [{"key": "r", "kind": "ranking", "options": [{"value": "a"}, {"value": "b"}]}, {"key": "m", "kind": "multiple_choice", "options": [{"value": "a"}, {"value": "b"}]},
 		{"key": "first", "kind": "short_text", "show_if": {"field": "r", "op": "equals", "value": ["a", "b"]}},
@@ -135,8 +135,8 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// Whatever an expression is, reading it ends, and running it gives a number, a
-// short text or nothing.
+// Compiling any expression terminates, and running it results in a number, a short text
+// or nil.
 func FuzzExpression(f *testing.F) {
 	for _, text := range []string{`n * 2`, `t + "x"`, `b ? 1 : "x"`, `l[0]`, `who.given`, `"a" in l`, `n ?? 1`, `t matches "a+"`, `1..9`, `filter(l, # == "a")`, `-n ** 2 % 3`} {
 		f.Add(text)
@@ -180,13 +180,13 @@ func FuzzExpression(f *testing.F) {
 func TestPiping(t *testing.T) {
 	d := define(t, order)
 	answers := map[string]any{"who": map[string]any{"given": "Ada", "family": "L"}, "leaf": "<green>", "price": 2.5}
-	say := func(f *Field, key string) string {
+	format := func(f *Field, key string) string {
 		return f.FormatAnswer(answers[key], func(word string) string { return word })
 	}
 	for text, want := range map[string]string{
 		"Who gets {{ leaf }}?": "Who gets <green>?", "{{who}}": "Ada L", "{{price}} {{size}}.": "2.5 .", "{{7*7}} {{}} {{ UPPER }}": "{{7*7}} {{}} {{ UPPER }}",
 	} {
-		if got := d.Interpolate(text, say); got != want {
+		if got := d.Interpolate(text, format); got != want {
 			t.Errorf("%q is %q", text, got)
 		}
 	}
@@ -200,13 +200,13 @@ func TestPiping(t *testing.T) {
 		"day": {"2026-05-31", "31 May 2026"}, "start": {"2026-05-03T07:30", "3 May 2026, 07:30"}, "hour": {"07:30", "07:30"},
 	} {
 		if got := sampled.Field(key).FormatAnswer(c.answer, func(word string) string { return word }); got != c.want {
-			t.Errorf("%s is said as %q", key, got)
+			t.Errorf("%s is formatted as %q", key, got)
 		}
 	}
 }
 
-// What Filled writes into the controls, Posted reads back.
-func TestFilled(t *testing.T) {
+// ParseForm reads back what FormValues writes.
+func TestFormValues(t *testing.T) {
 	d := define(t, sample)
 	answers := map[string]any{
 		"your_nickname": "Ada", "terms": true, "age": 36.5, "shirt": false, "tags": []any{"a", "mine"}, "order": []any{"y", "x"}, "size": "m",
@@ -220,9 +220,9 @@ func TestFilled(t *testing.T) {
 	}
 }
 
-// What was published before something was refused goes on as it did.
-func TestOldComparison(t *testing.T) {
-	var d Definition // as the store reads it, without checking it again
+// A form published before a check existed keeps working.
+func TestPublishedComparisonKeepsWorking(t *testing.T) {
+	var d Definition // as the store reads it, without validation
 	if err := json.Unmarshal([]byte(`{"fields": [{"key": "kind", "kind": "dropdown", "options": [{"value": "gold"}]}, {"key": "c", "kind": "calculated", "expression": "kind == \"tin\" ? 1 : 2"}]}`), &d); err != nil {
 		t.Fatal(err)
 	}
@@ -231,8 +231,8 @@ func TestOldComparison(t *testing.T) {
 	}
 }
 
-// Numbers are read as people write them.
-func TestCanonical(t *testing.T) {
+// Numbers can be typed in several notations.
+func TestNormalizeNumber(t *testing.T) {
 	for _, c := range []struct{ text, sign, want string }{
 		{"12,50", ",", "12.50"}, {"12.50", ",", "12.50"}, {"1.234,50", ",", "1234.50"}, {"1,234.50", ",", "1234.50"}, {"1.234", ",", "1234"}, {"1,234", ",", "1.234"}, {"1.234.567", ",", "1234567"},
 		{"12,50", ".", "12.50"}, {"12.50", ".", "12.50"}, {"1,234", ".", "1234"}, {"1.234", ".", "1.234"}, {"1,234,567.8", ".", "1234567.8"}, {"-1,5", ".", "-1.5"}, {"−5", ".", "-5"},
@@ -260,7 +260,7 @@ func TestSummary(t *testing.T) {
 		text, _ := json.Marshal(s)
 		t.Errorf("%s", text)
 	}
-	// It survives being written down, and taking away is exact.
+	// A summary survives encoding, and subtraction is exact.
 	text, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Every kind can be chosen and set in the builder: it has words, and each of its
-// properties says how it is set.
+// The builder can offer every kind: it has a title, and each of its properties has an
+// input.
 func TestKindsForOwners(t *testing.T) {
 	titles := map[string]bool{}
 	for _, k := range Kinds() {

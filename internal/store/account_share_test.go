@@ -11,10 +11,10 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// endlessSQL reads until it is interrupted.
+// endlessSQL runs until it is interrupted.
 const endlessSQL = `WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT (x + 1) % 1000 FROM n) SELECT CAST(COUNT(*) AS TEXT) FROM n`
 
-// However many slow reads one account begins, other accounts, respondents, sign-in and
+// However many slow reads one account starts, other accounts, respondents, sign-in and
 // health checks get a connection.
 func TestOneAccountCannotOccupyAll(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
@@ -24,7 +24,8 @@ func TestOneAccountCannotOccupyAll(t *testing.T) {
 		var slow sync.WaitGroup
 		for range 40 {
 			slow.Go(func() {
-				// On PostgreSQL a statement ends after its time limit, on SQLite after readLimit.
+				// PostgreSQL ends a statement after its own time limit, SQLite after
+				// readLimit.
 				for reading.Err() == nil {
 					s.Rows(reading, 1, endlessSQL)
 				}
@@ -62,7 +63,7 @@ func TestOneAccountCannotOccupyAll(t *testing.T) {
 	})
 }
 
-// However many respondents come at once to a node that knows nothing yet, none is refused.
+// A node with empty caches serves many concurrent respondents without rejecting any.
 func TestCrowdOfRespondents(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
 		f := opened(t, s, person(t, s, "ada@example.com").ID, small)

@@ -73,7 +73,7 @@ func (s *Store) writeApp(ctx context.Context, appID string, fn func(db.Tx) error
 }
 
 // AddApp registers an application; secretHash is empty for a public one. With an
-// idempotency key, a repeated registration returns the id of the first.
+// idempotency key, a repeated registration returns the ID of the first.
 func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string, once IdempotencyKey) (earlier string, err error) {
 	defer wrap(&err, "add application")
 	err = s.db.Write(ctx, func(t db.Tx) (err error) {
@@ -139,7 +139,7 @@ func (s *Store) App(ctx context.Context, owner, appID string) (_ account.Applica
 	return a, secrets, err
 }
 
-// Apps lists the applications of the owner, the newest first.
+// Apps lists the applications of the owner, newest first.
 func (s *Store) Apps(ctx context.Context, owner string) (_ []account.Application, err error) {
 	defer wrap(&err, "list applications")
 	var apps []account.Application
@@ -218,7 +218,7 @@ func (c appCredentials) size() int64 {
 	return int64(size)
 }
 
-// maxCredentials is how many bytes of applications are cached.
+// maxCredentials limits the cache of applications, in bytes.
 const maxCredentials = 4 << 20
 
 // SetAppDisabled disables or enables an application with all its tokens.
@@ -251,8 +251,8 @@ func (s *Store) DeleteApp(ctx context.Context, owner, appID string) (err error) 
 	})
 }
 
-// AddSecret adds a second secret to an application; the first stays valid until it is
-// deleted.
+// AddSecret adds a second secret to an application; the first one stays valid until it
+// is deleted.
 func (s *Store) AddSecret(ctx context.Context, owner, appID, hash string, now time.Time) (err error) {
 	defer wrap(&err, "add client secret")
 	return s.writeApp(ctx, appID, func(t db.Tx) error {

@@ -23,7 +23,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// A backup of either engine restores into either, to the last row.
+// A backup of either engine can be restored into either, with every row.
 func TestBackupAcrossEngines(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		p := person(t, s, "ada@example.com")
@@ -43,7 +43,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// Writers go on while the backup is made.
+		// Writes continue during the backup.
 		stop := make(chan struct{})
 		var writing sync.WaitGroup
 		writing.Go(func() {
@@ -93,7 +93,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 			if err != nil || total != 3 || len(forms) != 3 || forms[1].Title != `quotes " ' \ and ✓` {
 				t.Errorf("%d forms of %d (%v)", len(forms), total, err)
 			}
-			// And it lives on.
+			// The restored database accepts writes.
 			if _, err := restored.CreateForm(ctx, p.ID, form.Header{Title: "after", Language: "en"}, nil, time.Now()); err != nil {
 				t.Error(err)
 			}
@@ -104,9 +104,8 @@ func TestBackupAcrossEngines(t *testing.T) {
 	})
 }
 
-// lines are a backup's rows, as text without the header, which has a time in it.
-// The order of rows in a table is the engine's own, so they are sorted by cmp
-// through a set.
+// lines counts the rows of a backup by their text. It omits the header, which contains
+// a time, and ignores the order of rows, which depends on the engine.
 func lines(t *testing.T, packed []byte) map[string]int {
 	t.Helper()
 	zip, err := gzip.NewReader(bytes.NewReader(packed))

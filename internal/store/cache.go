@@ -21,8 +21,8 @@ func (s *Store) write(ctx context.Context, owner string, fn func(db.Tx) error) e
 // show no counts do not depend on it.
 func responsesOf(owner string) string { return "responses/" + owner }
 
-// Cache keeps values that were read from the store until data of their owner changes.
-// Changes of this process, and of others on the same data directory, are known at once;
+// Cache contains values read from the store until data of their owner changes. Changes
+// by this process, and by others on the same data directory, take effect immediately;
 // those of other nodes on PostgreSQL within milliseconds. A node that cannot listen to
 // the others caches nothing.
 type Cache[K comparable, V any] struct {
@@ -45,16 +45,16 @@ type Generation struct {
 	known  bool
 }
 
-// cacheLife bounds how long a value is cached, in case a process is killed between its
-// commit and the invalidation.
+// cacheLife limits the age of a value, in case a process is killed between its commit
+// and the invalidation.
 const cacheLife = time.Second
 
-// clusterCacheLife is the same for several nodes, where invalidation can be late because
-// a connection hangs. A value can be derived from another cached one: together they are
-// younger than a second.
+// clusterCacheLife is cacheLife for several nodes, where invalidation can be late
+// because a connection hangs. A value can be derived from another cached one, so the
+// sum of both must stay below a second.
 const clusterCacheLife = 450 * time.Millisecond
 
-// NewCache returns a cache that is bounded by the sum of the sizes given to Put.
+// NewCache returns a cache whose total size, as given to Put, is limited.
 func NewCache[K comparable, V any](s *Store, most int64) *Cache[K, V] {
 	return &Cache[K, V]{store: s, most: most}
 }
@@ -64,8 +64,8 @@ func NewCacheWithCounts[K comparable, V any](s *Store, most int64) *Cache[K, V] 
 	return &Cache[K, V]{store: s, most: most, counts: true}
 }
 
-// Get returns the value of a key if it is still valid. The generation is for Put, with
-// what is read from the store after this call.
+// Get returns the value of a key if it is still valid. Pass the generation to Put with
+// a value that is read from the store after this call.
 func (c *Cache[K, V]) Get(owner string, key K) (value V, mark Generation, ok bool) {
 	mark.number, mark.known = c.store.db.Generation(owner)
 	if !mark.known {
@@ -80,7 +80,7 @@ func (c *Cache[K, V]) Get(owner string, key K) (value V, mark Generation, ok boo
 	return value, mark, ok
 }
 
-// GetAt is Get for a value that is derived from another, which was read at mark.
+// GetAt is Get for a value derived from another one, which was read at the generation.
 func (c *Cache[K, V]) GetAt(mark Generation, key K) (value V, ok bool) {
 	found, ok := c.entries.Load(key)
 	if !ok || !mark.known {
@@ -98,7 +98,7 @@ func (c *Cache[K, V]) GetAt(mark Generation, key K) (value V, ok bool) {
 	return entry.value, true
 }
 
-// Put caches a value that was read after Get returned mark.
+// Put caches a value that was read after Get returned the generation.
 func (c *Cache[K, V]) Put(key K, mark Generation, value V, size int64) {
 	// One value must not displace most others.
 	if !mark.known || size > c.most/2 {

@@ -9,9 +9,8 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// A cached value holds until something of its owner changes: here, or through
-// another opening of the same place, as a command beside the server is, or another
-// node.
+// A cached value is valid until data of its owner changes, here, in another process on
+// the same database (such as a command), or on another node.
 func TestCache(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
 		beside := storetest.Open(t, place)
@@ -20,8 +19,8 @@ func TestCache(t *testing.T) {
 
 		put := func() (at store.Generation) {
 			t.Helper()
-			// A node begins to listen with the first question, and values age: it
-			// may take some turns until one stays.
+			// A node starts to listen with its first request, and values expire: it may
+			// take several attempts until one stays.
 			for range 10_000 {
 				_, mark, _ := cache.Get(ada, "key")
 				cache.Put("key", mark, "value", 1)
@@ -42,8 +41,8 @@ func TestCache(t *testing.T) {
 				t.Errorf("still there after %s", after)
 			}
 		}
-		// heard waits until a change on another node is known. A value may be gone
-		// before, by its age, so it is the mark that tells.
+		// waitForChange waits until a change on another node is known. The value may
+		// expire before, so it compares generations.
 		heard := func(since store.Generation) {
 			t.Helper()
 			for deadline := time.Now().Add(10 * time.Second); place.Engine == "postgres"; time.Sleep(time.Millisecond) {
@@ -75,7 +74,7 @@ func TestCache(t *testing.T) {
 			heard(before)
 			gone(name + " elsewhere")
 		}
-		// What was read before a change must not be kept after it.
+		// A value that was read before a change must not be cached after it.
 		_, before, _ := cache.Get(ada, "key")
 		if err := s.SetProfile(ctx, ada, "Ada", "de", ""); err != nil {
 			t.Fatal(err)
@@ -86,7 +85,7 @@ func TestCache(t *testing.T) {
 		put()
 		cache.Delete("key")
 		gone("forgetting")
-		// It never grows past its size.
+		// The cache never exceeds its size.
 		for i := range 1000 {
 			_, mark, _ := cache.Get(ada, "key")
 			cache.Put(string(rune('a'+i%26))+time.Now().String(), mark, "x", 10)
@@ -97,7 +96,7 @@ func TestCache(t *testing.T) {
 	})
 }
 
-// Also the value that nobody has changed is read again after a while.
+// Values expire even if nothing changes.
 func TestCacheAges(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite(t))

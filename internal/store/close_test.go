@@ -11,7 +11,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Closing lets those finish who are at it, and tells those who come later.
+// Close waits for running writes, and later writes get an error.
 func TestClose(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
 		s := storetest.Open(t, place)

@@ -13,9 +13,9 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// What happens meanwhile does no harm: each test here is two things at once.
+// Each test here runs two operations at the same time.
 
-// A form that is brought back while the trash is emptied is whole, or it is gone.
+// A form that is restored while the trash is emptied is either complete or deleted.
 func TestRestoreWhileSweeping(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -64,7 +64,7 @@ func TestRestoreWhileSweeping(t *testing.T) {
 	})
 }
 
-// Nothing of an account outlives it, also what is stored while it is deleted.
+// Deleting an account deletes everything, including what is stored at the same time.
 func TestDeletePersonWhileSubmitting(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		for n := range 5 {
@@ -111,13 +111,13 @@ func rename(t *testing.T, s *store.Store, owner, id, title string) form.Form {
 	return f
 }
 
-// Requests that publish with one key at the same time get the same answer.
+// Concurrent requests with the same idempotency key get the same result.
 func TestPublishOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
 		for n := range 10 {
 			f := opened(t, s, owner, small)
-			rename(t, s, owner, f.ID, fmt.Sprintf("Order %d", n)) // so that there is something to publish
+			rename(t, s, owner, f.ID, fmt.Sprintf("Order %d", n)) // without a change there is nothing to publish
 			var both sync.WaitGroup
 			var got [4]form.Form
 			for i := range got {
@@ -138,7 +138,8 @@ func TestPublishOnce(t *testing.T) {
 	})
 }
 
-// What comes back takes its place, and where that was the last one, the form is full.
+// A restored response counts against the response limit, and closes the form if it
+// reaches it.
 func TestRestoreFills(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID

@@ -10,8 +10,8 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// A page of the feed is bounded in bytes, and an export reads by bytes too: with large
-// responses both still return each one once, in order.
+// Pages of the feed and chunks of an export are limited in bytes: with large responses,
+// both still return each response once, in order.
 func TestFeedIsBoundedInBytes(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID

@@ -33,7 +33,7 @@ func (s *Store) Form(ctx context.Context, owner, formID string) (_ form.Form, er
 	return readForm(s.query(ctx), owner, formID)
 }
 
-// FormDraft returns one form of the owner and the definition being worked on.
+// FormDraft returns one form of the owner with its draft.
 func (s *Store) FormDraft(ctx context.Context, owner, formID string) (_ form.Form, _ *form.Definition, err error) {
 	defer wrap(&err, "read form draft")
 	if _, ok := id.Parse(id.Form, formID); !ok {
@@ -85,15 +85,14 @@ const (
 // formList is the name of the list of an account's forms in list_block.
 const formList = "forms"
 
-// CreateForm adds a draft that any site may embed. Without a definition it has no
-// questions yet.
+// CreateForm adds a draft that any site may embed. d may be nil.
 func (s *Store) CreateForm(ctx context.Context, owner string, head form.Header, d *form.Definition, now time.Time) (form.Form, error) {
 	input := form.FormInput{Header: head, Availability: form.Availability{Sites: form.AnySite}, Definition: d}
 	return s.CreateFormFrom(ctx, owner, input, IdempotencyKey{}, now)
 }
 
 // CreateFormFrom adds a draft. With an idempotency key, a repeated request returns the
-// form that the first one made.
+// form that the first one created.
 func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.FormInput, once IdempotencyKey, now time.Time) (_ form.Form, err error) {
 	defer wrap(&err, "create form")
 	var made form.Form
@@ -110,7 +109,8 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.Form
 	err = s.write(ctx, owner, func(t db.Tx) error {
 		var serial int64
 		var last string
-		// This locks the account's row, so creations in one account run one by one.
+		// This locks the account's row, so forms of an account are created one at a
+		// time.
 		if err := queryOne(t.Query, nextFormSQL, []any{owner}, &serial, &last); err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ var ofFormSQL = []string{
 	`DELETE FROM list_block WHERE account_id = $1 AND list = $2`,
 }
 
-// FormSort is an order of the list of forms, as the API spells it.
+// FormSort is an order of the list of forms, as in the API.
 type FormSort string
 
 // NewestFirst is the default order.
@@ -180,7 +180,7 @@ const filteredFormsSQL = `SELECT ` + formColumns + ` FROM form WHERE account_id 
 
 const formFilter = ` AND ($2 = '' OR status = $2) AND ($3 = '' OR language = $3) AND ($4 = '' OR STRPOS(search_key, $4) > 0)`
 
-// Ids sort by creation, so they stand for created_at and break ties.
+// IDs sort by creation time, so they stand for created_at and break ties.
 var formSorts = map[FormSort]string{
 	"created_at":  filteredFormsSQL + `id LIMIT $5 OFFSET $6`,
 	"-created_at": filteredFormsSQL + `id DESC LIMIT $5 OFFSET $6`,
@@ -190,7 +190,7 @@ var formSorts = map[FormSort]string{
 	"-title":      filteredFormsSQL + `title_key DESC, id DESC LIMIT $5 OFFSET $6`,
 }
 
-// FormFilter chooses forms; empty fields choose all.
+// FormFilter selects forms; empty fields select all.
 type FormFilter struct {
 	Status   string
 	Language string
@@ -208,8 +208,8 @@ const (
 	formsFromSQL   = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1 AND id <= $2 ORDER BY id DESC LIMIT $3`
 )
 
-// Forms returns a page of the owner's forms and how many there are in all. In
-// the usual order and without a filter every page costs about the same.
+// Forms returns a page of the owner's forms and their total number. In the default
+// order and without a filter, every page costs about the same.
 func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort FormSort, page Page) (_ []form.Form, _ int64, err error) {
 	defer wrap(&err, "list forms")
 	var forms []form.Form

@@ -13,8 +13,8 @@ import (
 	"formulary/internal/id"
 )
 
-// ConsentRequest is what the consent page asks. It is stored here and not in the page, so
-// that the request cannot be changed by the answer.
+// ConsentRequest is a pending authorization request. It is stored here and not in the
+// page, so that the decision cannot alter it.
 type ConsentRequest struct {
 	AppID       string
 	RedirectURI string
@@ -23,7 +23,8 @@ type ConsentRequest struct {
 	Challenge   string
 }
 
-// The state may be any bytes, which not every database takes as text.
+// encodeState escapes the state, which may contain any bytes; not every database
+// accepts those as text.
 func encodeState(state *string) string {
 	if state == nil {
 		return ""
@@ -114,7 +115,7 @@ func insertCode(t db.Tx, ticket ConsentRequest, code account.Secret, expires, no
 	return err
 }
 
-// AddCodes issues codes as if the user had allowed each of them. It is for the benchmark.
+// AddCodes issues codes as if the user had allowed each of them, for the benchmark.
 func (s *Store) AddCodes(ctx context.Context, ticket ConsentRequest, codes []account.Secret, expires, now time.Time) (err error) {
 	defer wrap(&err, "add authorization codes")
 	return s.db.Write(ctx, func(t db.Tx) error {
@@ -130,7 +131,7 @@ func (s *Store) AddCodes(ctx context.Context, ticket ConsentRequest, codes []acc
 // ConnectedApp is an application with access to an account.
 type ConnectedApp struct {
 	App    account.Application
-	Scopes account.Scopes // of all its consents together
+	Scopes account.Scopes // of all its grants together
 	Since  time.Time
 	Used   time.Time
 }

@@ -34,7 +34,7 @@ func newApp(t *testing.T, s *store.Store, owner string) account.Application {
 	return app
 }
 
-// granted lets an application in and returns its access and refresh token.
+// granted connects an application and returns its access and refresh token.
 func granted(t *testing.T, s *store.Store, owner string, app account.Application) (access, refresh account.SecretRef) {
 	t.Helper()
 	now := time.Now()
@@ -61,7 +61,8 @@ func refreshed(s *store.Store, refresh account.SecretRef, app account.Applicatio
 	return access.Ref(), err
 }
 
-// kept reads a token until the store keeps it, and returns it with its mark.
+// cachedToken reads a token until the store caches it, and returns it with its
+// generation.
 func kept(t *testing.T, s *store.Store, key account.SecretRef) store.AccessToken {
 	t.Helper()
 	for range 10_000 {
@@ -78,8 +79,8 @@ func kept(t *testing.T, s *store.Store, key account.SecretRef) store.AccessToken
 	return store.AccessToken{}
 }
 
-// apart returns n applications whose invalidation counters differ from each other's
-// and from those of the people: counters are shared out by a hash.
+// distinctApps returns n applications whose generation counters differ from each other
+// and from those of the users: counters are assigned by hash.
 func apart(t *testing.T, s *store.Store, owner string, n int, people ...string) []account.Application {
 	t.Helper()
 	taken := map[uint32]bool{db.GenerationSlot("apps"): true}
@@ -97,8 +98,8 @@ func apart(t *testing.T, s *store.Store, owner string, n int, people ...string) 
 	return list
 }
 
-// A change of an application invalidates what depends on it and nothing else: here and
-// through another opening of the same database.
+// A change of an application invalidates only what depends on it, here and in another
+// process on the same database.
 func TestAppInvalidation(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
 		beside := storetest.Open(t, place)
@@ -139,7 +140,7 @@ func TestAppInvalidation(t *testing.T) {
 				}
 			}
 		}
-		// Deleting the owner of the application, too.
+		// Deleting the owner of the application invalidates it too.
 		before, _, known := pages.Get(ada, "page")
 		_, page, _ := pages.Get(ada, "page")
 		if _, err := s.DeleteUser(ctx, bob, time.Now()); err != nil {
@@ -157,8 +158,8 @@ func TestAppInvalidation(t *testing.T) {
 	})
 }
 
-// A grant has so many access tokens and no more, however many are asked for at once;
-// the oldest end.
+// A grant has at most MaxTokens access tokens, even if many are requested at the same
+// time; the oldest are revoked.
 func TestTokenCap(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		ada := person(t, s, "ada@example.com").ID
@@ -192,7 +193,7 @@ func TestTokenCap(t *testing.T) {
 		if _, err := s.AccessToken(ctx, first); !errors.Is(err, fault.NotFound) {
 			t.Errorf("the oldest token: %v", err)
 		}
-		// One more ends the oldest of those that are left, at once.
+		// One more revokes the oldest remaining token immediately.
 		var last []account.SecretRef
 		for range store.MaxTokens {
 			key, err := refreshed(s, refresh, app)
@@ -213,7 +214,7 @@ func TestTokenCap(t *testing.T) {
 				t.Errorf("token %d of the newest ones: %v", i, err)
 			}
 		}
-		// Another grant is not touched.
+		// Other grants are not affected.
 		other, _ := granted(t, s, ada, app)
 		if _, err := s.AccessToken(ctx, other); err != nil {
 			t.Error(err)
@@ -221,7 +222,7 @@ func TestTokenCap(t *testing.T) {
 	})
 }
 
-// Known devices are bounded; the ones unused for longest are forgotten.
+// The number of known devices is limited; those unused for longest are deleted.
 func TestDevices(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		ada := person(t, s, "ada@example.com").ID
@@ -257,7 +258,7 @@ func TestDevices(t *testing.T) {
 	})
 }
 
-// Wrong guesses add up across nodes and are swept once they no longer count.
+// Failed attempts add up across nodes, and are deleted once they no longer count.
 func TestGuesses(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
 		beside := storetest.Open(t, place)
@@ -276,7 +277,7 @@ func TestGuesses(t *testing.T) {
 		if err != nil || len(list) != 1 || list[0].Limiter != "l" || list[0].Key != "k" || list[0].Until.UnixMilli() != now.Add(20*time.Minute).UnixMilli() {
 			t.Errorf("20 guesses of a minute: %v (%v)", list, err)
 		}
-		// A later guess starts from now, not from when the last one was paid for.
+		// A later attempt counts from now, not from the end of the previous one.
 		later := now.Add(time.Hour)
 		if err := s.SaveAttempt(ctx, "l", "k", time.Minute, later); err != nil {
 			t.Fatal(err)
@@ -290,7 +291,7 @@ func TestGuesses(t *testing.T) {
 		if rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM guess`); err != nil || rows[0][0] != "0" {
 			t.Errorf("%v guesses left (%v)", rows, err)
 		}
-		// Beyond the bound nothing is stored.
+		// Above the limit, nothing is stored.
 		s.SetAttemptRows(store.MaxAttempts)
 		if err := s.SaveAttempt(ctx, "l", "flood", time.Minute, now); err != nil {
 			t.Fatal(err)
@@ -301,8 +302,8 @@ func TestGuesses(t *testing.T) {
 	})
 }
 
-// Rotation is known to other nodes without a restart, and the key before the last
-// verifies no longer.
+// Other nodes use a rotated key without a restart, and the key before the previous one
+// no longer verifies.
 func TestSigningKeys(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
 		beside := storetest.Open(t, place)
@@ -333,8 +334,8 @@ func TestSigningKeys(t *testing.T) {
 	})
 }
 
-// A backup holds no signing key, and whoever restores one, also one of an earlier
-// version that does, gets a key of their own.
+// A backup contains no signing key. Restoring one creates a new key, even from a backup
+// of an earlier version that contains one.
 func TestBackupLeavesSigningKey(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
 		person(t, s, "ada@example.com")
@@ -368,7 +369,7 @@ func TestBackupLeavesSigningKey(t *testing.T) {
 				t.Errorf("the backup holds %s", row[0])
 			}
 		}
-		// As earlier versions wrote it.
+		// As written by earlier versions.
 		held := strings.Replace(string(text), `{"row":["other","stays"]}`, `{"row":["signing_key","b2xk"]}`, 1)
 		for name, backup := range map[string]string{"new": string(text), "old": held} {
 			var packed bytes.Buffer

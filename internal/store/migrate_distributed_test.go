@@ -11,9 +11,8 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// noted stands for the extension: the functions that Citus has, which note what
-// they are asked and refuse what Citus refuses, a unique index without the column
-// that a table is spread by.
+// fakeCitusSQL creates the functions of Citus. They record their calls, and reject what
+// Citus rejects: a unique index without the distribution column.
 const noted = `
 CREATE TABLE pg_dist_partition (logicalrelid regclass PRIMARY KEY, by text, beside text);
 CREATE TABLE truncated (t regclass PRIMARY KEY);
@@ -32,7 +31,7 @@ BEGIN
 	INSERT INTO pg_dist_partition VALUES (t, by, colocate_with);
 END $$`
 
-// owned are the tables whose key begins with account_id.
+// ownedTablesSQL lists the tables whose primary key starts with account_id.
 const owned = `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
 	JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
 	WHERE i.indisprimary AND c.relnamespace = current_schema()::regnamespace AND a.attname = 'account_id' ORDER BY 1`
@@ -65,13 +64,13 @@ func TestDistribute(t *testing.T) {
 	if _, err := conn.Exec(ctx, noted); err != nil {
 		t.Fatal(err)
 	}
-	// A node that serves keeps the tables where they are.
+	// A running node prevents distribution.
 	node := storetest.Open(t, place)
 	locks := func() string {
 		return list(`SELECT COUNT(*)::text FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND objid = hashtext(current_schema())::oid`)[0]
 	}
 	for locks() != "1" {
-		node.Listen() // until it does
+		node.Listen() // until it listens
 	}
 	if _, err := s.Distribute(ctx); err == nil || !strings.Contains(err.Error(), "stop all servers") {
 		t.Errorf("beside a node that serves: %v", err)
@@ -83,7 +82,7 @@ func TestDistribute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Every table has its place.
+	// Every table is distributed or replicated.
 	slices.Sort(moved)
 	slices.Sort(all)
 	if !slices.Equal(moved, all) {
@@ -92,8 +91,8 @@ func TestDistribute(t *testing.T) {
 	if copies := list(`SELECT t::text FROM truncated ORDER BY 1`); !slices.Equal(copies, all) {
 		t.Errorf("the old copies of %v were removed, the tables are %v", copies, all)
 	}
-	// What an account owns is spread by it, all in the same way; applications act
-	// for people whom their owner does not know.
+	// Data of an account is distributed by account_id and colocated. Applications are
+	// used by other accounts, so they are replicated.
 	by := list(`SELECT logicalrelid::text FROM pg_dist_partition WHERE by = 'account_id' ORDER BY 1`)
 	want := slices.DeleteFunc(list(owned), func(name string) bool { return name == "app" || name == "app_secret" || name == "account_purge" })
 	if !slices.Equal(by, want) {
@@ -113,7 +112,8 @@ func TestDistribute(t *testing.T) {
 	}
 }
 
-// A database that was distributed before schema 6 is left as it is, with advice.
+// A database that was distributed before schema 6 is not changed, and the error
+// explains why.
 func TestUpgradeDistributedEarly(t *testing.T) {
 	t.Parallel()
 	place := storetest.Postgres(t)

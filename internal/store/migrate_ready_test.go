@@ -9,7 +9,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// A node goes on when another one has brought a newer schema, and is not ready
+// A node keeps running when another one has migrated to a newer schema. It is not ready
 // while the schema is older than it needs.
 func TestReadyWithOtherSchema(t *testing.T) {
 	t.Parallel()

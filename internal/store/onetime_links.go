@@ -30,8 +30,8 @@ var noOwner = id.UUID{}.String(id.User)
 
 var errLink = fault.New(fault.BadRequest, "This link has expired or was already used.")
 
-// NewSetupLink creates the secret of a setup link and ends earlier ones. Once there is an
-// account it fails.
+// NewSetupLink creates the secret of a setup link and invalidates earlier ones. It
+// fails if there is an account already.
 func (s *Store) NewSetupLink(ctx context.Context, now time.Time, ttl time.Duration) (_ string, err error) {
 	defer wrap(&err, "create setup link")
 	secret := account.NewSecret(account.OneTimeLinkKey, noOwner, now)
@@ -60,7 +60,7 @@ func insertLink(t db.Tx, secret account.Secret, kind string, expires time.Time) 
 	return err
 }
 
-// errorWhen returns then if there is no error and the condition holds.
+// errorWhen returns then if err is nil and the condition is true.
 func errorWhen(err error, when bool, then error) error {
 	if err == nil && when {
 		return then
@@ -68,7 +68,7 @@ func errorWhen(err error, when bool, then error) error {
 	return err
 }
 
-// CheckSetupLink says whether the setup link can still be used.
+// CheckSetupLink returns an error if the setup link cannot be used any more.
 func (s *Store) CheckSetupLink(ctx context.Context, text string, now time.Time) (err error) {
 	defer wrap(&err, "check setup link")
 	_, err = s.checkLink(ctx, text, setupLink, now)

@@ -20,10 +20,10 @@ const (
 	optionsSQL    = `SELECT field_id, value, n FROM option_count WHERE account_id = $1 AND form_id = $2`
 )
 
-// option identifies an option by the field's id and the option's value.
+// option identifies an option by field ID and option value.
 type option [2]string
 
-// optionLimits returns the limits of a definition's options.
+// optionLimits returns the option limits of a definition.
 func optionLimits(d *form.Definition) map[option]int64 {
 	if !d.HasOptionLimits() {
 		return nil
@@ -39,8 +39,8 @@ func optionLimits(d *form.Definition) map[option]int64 {
 	return caps
 }
 
-// claimOptions counts selected options that have a limit, and fails for one that reached
-// it. The limits are those of the live version, whichever version was answered.
+// claimOptions counts selected options that have a limit, and fails if one reached it.
+// The limits of the live version apply, whichever version was answered.
 func claimOptions(t db.Tx, owner, formID string, caps map[option]int64, chosen []form.Selection) error {
 	for _, c := range chosen {
 		most := caps[option{c.FieldID, c.Value}]
@@ -68,14 +68,14 @@ func releaseOptions(t db.Tx, owner, formID string, chosen []form.Selection) erro
 	return nil
 }
 
-// optionChange is a change of the responses that option counts count.
+// optionChange describes which responses change the counts of options.
 type optionChange struct {
 	gone, came    []form.Response
-	enforceLimits bool // refuse what goes past a limit
+	enforceLimits bool // fail if a limit would be exceeded
 }
 
-// updateOptionCounts releases the options that some responses selected, and claims those
-// of others. An option that both selected keeps its count.
+// updateOptionCounts releases the options selected in some responses and claims those
+// selected in others. An option that both selected keeps its count.
 func (s *Store) updateOptionCounts(t db.Tx, owner, formID string, change optionChange) error {
 	if len(change.gone)+len(change.came) == 0 {
 		return nil
@@ -136,8 +136,8 @@ func (s *Store) selectedOptions(t db.Tx, owner string, r form.Response) ([]form.
 	return d.Selections(answers), err
 }
 
-// recountOptions counts the options with limits among all responses. The caller has locked
-// the form. Without limits it costs nothing.
+// recountOptions counts the options with limits in all responses. The caller has locked
+// the form. It does nothing if there are no limits.
 func (s *Store) recountOptions(t db.Tx, owner, formID string, d *form.Definition) error {
 	if _, err := t.Exec(dropCountsSQL, owner, formID); err != nil {
 		return err
@@ -161,8 +161,8 @@ func (s *Store) recountOptions(t db.Tx, owner, formID string, d *form.Definition
 	return t.ExecEach(setOptionSQL, []any{owner, formID}, rows)
 }
 
-// OptionsAtLimit returns the options of a form, by field id and value, that reached their
-// limit.
+// OptionsAtLimit returns the options of a form that reached their limit, by field ID
+// and value.
 func (s *Store) OptionsAtLimit(ctx context.Context, p *PublicForm) (_ map[[2]string]bool, err error) {
 	defer wrap(&err, "read options at their limit")
 	caps := optionLimits(p.Definition)

@@ -9,7 +9,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// published is a form with a new definition.
+// published publishes a new definition and returns the form.
 func published(t *testing.T, s *store.Store, p *store.PublicForm, definition string) *store.PublicForm {
 	t.Helper()
 	now := time.Now()
@@ -29,8 +29,8 @@ func published(t *testing.T, s *store.Store, p *store.PublicForm, definition str
 	return p
 }
 
-// An option that gets a cap later counts those who chose it before, whatever the
-// question was called then.
+// An option limit that is added later counts earlier responses, whatever key the
+// question had then.
 func TestCapCountsBefore(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID

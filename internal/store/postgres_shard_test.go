@@ -13,13 +13,13 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Submissions to forms of several owners that arrive together are stored in one transaction
-// per owner, so that each stays on one machine.
+// Concurrent submissions to forms of several owners are stored in one transaction per
+// owner, so that each uses one shard.
 func TestOneTransactionPerOwner(t *testing.T) {
 	t.Parallel()
 	place := storetest.Postgres(t)
 	s := storetest.Open(t, place)
-	const owners, each = 40, 6 // more owners than there are lanes
+	const owners, each = 40, 6 // more owners than shards
 	var forms []*store.PublicForm
 	for i := range owners {
 		forms = append(forms, opened(t, s, person(t, s, fmt.Sprintf("owner%d@example.com", i)).ID, small))
@@ -45,7 +45,8 @@ func TestOneTransactionPerOwner(t *testing.T) {
 	}
 }
 
-// Lists by status close what is due of their own account only, without a look at others.
+// Listing forms by status closes expired forms of the own account only, without reading
+// other accounts.
 func TestCloseDueOf(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		now := time.Now()
@@ -70,7 +71,7 @@ func TestCloseDueOf(t *testing.T) {
 	})
 }
 
-// The queue of submissions counts bytes: when it is full, callers are told to come back.
+// The submission queue is limited in bytes: when it is full, callers are told to retry.
 func TestIntakeCountsBytes(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID

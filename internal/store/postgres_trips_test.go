@@ -18,7 +18,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// What is read for every request takes one round trip to PostgreSQL.
+// What every request reads takes one round trip to PostgreSQL.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	place := storetest.Postgres(t)
@@ -80,9 +80,9 @@ func TestRoundTrips(t *testing.T) {
 			return err
 		},
 	} {
-		// The first times it is prepared; a connection that was idle for a second,
-		// as on a busy machine, is asked whether it is there; and nothing is kept
-		// until the store hears of changes.
+		// The first reads prepare statements, a connection that was idle for a second
+		// is pinged, and nothing is cached until the store listens. So the fewest round
+		// trips count.
 		fewest := int64(100)
 		for deadline := time.Now().Add(10 * time.Second); fewest > 1 && time.Now().Before(deadline); {
 			before := trips.Load()
@@ -91,15 +91,15 @@ func TestRoundTrips(t *testing.T) {
 			}
 			fewest = min(fewest, trips.Load()-before)
 		}
-		// What is kept in memory may be known already.
+		// Cached values may need none.
 		if fewest > 1 {
 			t.Errorf("%s takes %d round trips", name, fewest)
 		}
 		reads[name] = read
 	}
-	delete(reads, "the feed, with a token that is known") // after a pause it is not
-	// After a pause everything is read again: what was kept, too. A connection that
-	// listens says a word of its own now and then.
+	delete(reads, "the feed, with a token that is known") // not cached any more after a pause
+	// After a pause, cached values are read again too. The listening connection sends
+	// messages of its own.
 	for deadline := time.Now().Add(20 * time.Second); len(reads) > 0 && time.Now().Before(deadline); {
 		time.Sleep(store.ClusterCacheLife + 10*time.Millisecond)
 		for name, read := range reads {
@@ -120,7 +120,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-// Submissions that come while others are stored are stored together.
+// Submissions that arrive while others are stored are batched.
 func TestSubmissionsAreBatched(t *testing.T) {
 	t.Parallel()
 	place := storetest.Postgres(t)
@@ -142,7 +142,7 @@ func TestSubmissionsAreBatched(t *testing.T) {
 	come.Wait()
 	letGo()
 	all.Wait()
-	// Each row knows the transaction that made it.
+	// Each row has the ID of the transaction that inserted it.
 	rows, err := s.Rows(ctx, 2, "SELECT CAST(COUNT(*) AS TEXT), CAST(COUNT(DISTINCT CAST(xmin AS TEXT)) AS TEXT) FROM response")
 	if err != nil {
 		t.Fatal(err)
@@ -158,11 +158,11 @@ func keyOf(s account.Secret) account.SecretRef {
 	return account.SecretRef{Account: s.Account, ID: s.ID, Hash: s.Hash}
 }
 
-// third is the error of what returns three things.
+// third returns the third of three results.
 func third[A any](_ A, _ int64, err error) error { return err }
 
-// countTrips puts a proxy before the server that counts how often it says that it
-// is ready for the next question. One connection, so that nothing else is counted.
+// countTrips starts a proxy that counts how often the server is ready for the next
+// query. It uses one connection, so that nothing else is counted.
 func countTrips(t *testing.T, server string, trips *atomic.Int64) string {
 	t.Helper()
 	u, err := url.Parse(server)
@@ -197,7 +197,7 @@ func countTrips(t *testing.T, server string, trips *atomic.Int64) string {
 	return u.String()
 }
 
-// forward passes messages on: a byte that says what it is, its length, its body.
+// forward forwards messages: a type byte, the length, and the body.
 func forward(to io.Writer, from io.Reader, trips *atomic.Int64) {
 	for {
 		head := make([]byte, 5)

@@ -12,8 +12,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Publishing a draft that is the published version already makes no new version, and
-// still opens a closed form.
+// Publishing an unchanged draft creates no new version, but opens a closed form.
 func TestPublishUnchanged(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -50,8 +49,8 @@ func current(t *testing.T, s *store.Store, owner, id string) form.Form {
 	return f
 }
 
-// A change that is refused, and one that changes nothing, leave the revision alone; one
-// for an old revision is refused before it is computed.
+// Invalid changes and empty changes keep the revision. A change for an old revision is
+// rejected before it is computed.
 func TestChangeRefused(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -78,8 +77,8 @@ func TestChangeRefused(t *testing.T) {
 	})
 }
 
-// Computing a change holds no lock: somebody else can write meanwhile, and the change is
-// then computed again on what they left.
+// Computing a change takes no lock: another request can write at the same time, and the
+// change is computed again from its result.
 func TestChangeOutsideTheTransaction(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -87,7 +86,7 @@ func TestChangeOutsideTheTransaction(t *testing.T) {
 		runs := 0
 		changed, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID}, func(p *form.FormInput) error {
 			if runs++; runs == 1 {
-				// With a writer held by this change, this would wait for ever.
+				// If this change held the writer, this would wait forever.
 				rename(t, s, owner, f.ID, "Theirs")
 			}
 			p.Title += " and ours"

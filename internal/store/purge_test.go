@@ -14,8 +14,8 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Once an account is deleted, none of its answers is left in the database's files. On
-// PostgreSQL that is so once it has vacuumed, so only the rows are looked for.
+// After an account is deleted, the database files contain none of its answers.
+// PostgreSQL erases them when it vacuums, so only rows are checked there.
 func TestDeletedAccountsLeaveNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -54,7 +54,7 @@ func TestDeletedAccountsLeaveNothing(t *testing.T) {
 	})
 }
 
-// A deletion that was interrupted is completed by the next sweep.
+// The next cleanup completes an interrupted deletion.
 func TestInterruptedDeletion(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID

@@ -27,8 +27,8 @@ func used(t *testing.T, s *store.Store, owner string) int64 {
 	return u.Bytes
 }
 
-// What an account stores is counted in the transactions that change it, and deleting gives
-// it back once it cannot be restored any more.
+// Usage is counted in the transactions that change it. Deleted data counts until it
+// cannot be restored any more.
 func TestUsage(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -90,7 +90,8 @@ func TestUsage(t *testing.T) {
 	})
 }
 
-// Each quota is refused with 409004, and only for the account that has reached it.
+// Exceeding any quota results in 409004, and affects only the account that has reached
+// it.
 func TestQuotas(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		s.SetQuotas(store.Quotas{Forms: 3, Versions: 2, Bytes: 100_000})
@@ -154,8 +155,8 @@ func TestQuotas(t *testing.T) {
 	})
 }
 
-// At the storage limit, what adds nothing still works: a repeated key, and publishing what
-// is published already.
+// At the storage limit, operations that add nothing still work: a repeated key, and
+// publishing an unchanged draft.
 func TestFullAccountRepeats(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -198,7 +199,7 @@ func TestFullAccountRepeats(t *testing.T) {
 	})
 }
 
-// Deleting gives back exactly what storing counted, whatever a database makes of numbers.
+// A deletion subtracts exactly what was added, however a database formats numbers.
 func TestUsageOfNumbers(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID

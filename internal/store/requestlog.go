@@ -20,8 +20,8 @@ type RequestLogEntry struct {
 }
 
 const (
-	maxLoggedRequests  = 50          // of each application
-	requestLogInterval = time.Second // how often they are written down
+	maxLoggedRequests  = 50          // per application
+	requestLogInterval = time.Second // how often they are stored
 )
 
 const (
@@ -33,11 +33,11 @@ const (
 	deleteRequestsSQL = `DELETE FROM app_call WHERE account_id = $1 AND app_id = $2 AND id <= $3`
 )
 
-// requestLog keeps the last requests of applications in memory and writes them in the
-// background, at most as many for a busy application as for an idle one.
+// requestLog buffers the last requests of applications and stores them in the
+// background. A busy application costs no more than an idle one.
 type requestLog struct {
 	mu     sync.Mutex
-	recent map[[2]string]*ring // by owner and id of the application
+	recent map[[2]string]*ring // by owner and application ID
 	timer  *time.Timer
 	closed bool
 }
@@ -104,7 +104,7 @@ func (s *Store) writeRequestLog() {
 	}
 }
 
-// closeRequestLog stores what is left.
+// closeRequestLog stores the remaining requests.
 func (s *Store) closeRequestLog() {
 	s.calls.mu.Lock()
 	s.calls.closed = true
@@ -115,10 +115,10 @@ func (s *Store) closeRequestLog() {
 	s.writeRequestLog()
 }
 
-// RecentRequests lists the last requests of an application of the owner, the newest first.
+// RecentRequests lists the last requests of an application of the owner, newest first.
 func (s *Store) RecentRequests(ctx context.Context, owner, app string) (_ []RequestLogEntry, err error) {
 	defer wrap(&err, "read recent requests")
-	s.writeRequestLog() // so that what was just asked is there
+	s.writeRequestLog() // include the latest requests
 	var list []RequestLogEntry
 	err = s.db.Query(ctx, requestsSQL, func(r db.Row) error {
 		var c RequestLogEntry

@@ -11,7 +11,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// A number is found, however the database writes it.
+// A filter finds numbers however the database formats them.
 func TestNumbersAreFound(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -32,8 +32,8 @@ func TestNumbersAreFound(t *testing.T) {
 	})
 }
 
-// What is found by its label is found where so many options were called by so many
-// keys that naming all would be too much for a database.
+// A search by label works with so many options and keys that a condition for each would
+// be too much for a database.
 func TestSearchAmongManyOptions(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID

@@ -11,8 +11,8 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Whatever the clocks of the nodes say, ids rise in the order of storing, and so a
-// reader of the feed gets every response once, from wherever it goes on.
+// IDs increase in the order of storing even if the clocks of nodes differ, so a reader
+// of the feed gets every response once, wherever it resumes.
 func TestOrderAcrossClocks(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -56,8 +56,8 @@ func idsOf(list []form.Response) []string {
 	return ids
 }
 
-// Every 64th response is found by its serial; where just those are gone, the others
-// are still all found, on every page and from every place of the feed.
+// Every 64th response is indexed by its serial. If just these are deleted, all others
+// are still found, on every page and from every position of the feed.
 func TestOrderWithoutMarks(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -98,8 +98,8 @@ func TestOrderWithoutMarks(t *testing.T) {
 	})
 }
 
-// A database from before, in which ids and serials did not rise together, is put in
-// order: what was there is read once, and what comes then comes after it.
+// A database of an earlier version, in which IDs and serials did not increase together,
+// is reordered: existing responses are read once, and new ones come after them.
 func TestUpgradeOfMixedUp(t *testing.T) {
 	const before, n = 5, 150
 	t.Parallel()
@@ -112,7 +112,7 @@ func TestUpgradeOfMixedUp(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// As schema 5 had them: the methods of today know later columns.
+		// Inserted with the columns of schema 5; current methods use later columns.
 		formID := id.New(id.Form, time.Now())
 		execute(`INSERT INTO form (account_id, id, serial, title, description, language, status, version, created_at, updated_at, title_key, search_key)
 			VALUES ($1, $2, 1, 'Order', '', 'en', 'open', 1, 1, 1, 'order', 'order')`, owner, formID)
@@ -124,7 +124,7 @@ func TestUpgradeOfMixedUp(t *testing.T) {
 		for i := range n {
 			at := ahead.Add(time.Duration(i) * time.Millisecond)
 			ids = append(ids, id.New(id.Response, at))
-			// Two nodes, of which one is late: 2, 1, 4, 3, ...
+			// Two nodes, one of them late: 2, 1, 4, 3, ...
 			execute("INSERT INTO response (account_id, form_id, id, serial, version, submitted_at, answers, metadata) VALUES ($1, $2, $3, $4, 1, $5, $6, '{}')",
 				owner, formID, ids[i], int64(i^1)+1, at.UnixMilli(), `{"n":1}`)
 		}
@@ -140,7 +140,7 @@ func TestUpgradeOfMixedUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Its serial would be that of another one.
+		// Its serial would collide with another one.
 		if kept, err := s.Rows(ctx, 1, "SELECT id FROM trash"); err != nil || len(kept) != 0 {
 			t.Errorf("in the trash: %v (%v)", kept, err)
 		}
@@ -169,8 +169,8 @@ func TestUpgradeOfMixedUp(t *testing.T) {
 	})
 }
 
-// A form that an earlier version deleted, without a note of its tick, goes on after
-// what it has.
+// A form that an earlier version deleted, without storing its tick, continues after its
+// existing responses when it is restored.
 func TestOrderOfRestored(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID

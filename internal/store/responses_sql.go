@@ -15,8 +15,9 @@ func (f ResponseFilter) empty() bool {
 	return f.Since.IsZero() && f.Until.IsZero() && f.Search == "" && f.Version == 0 && len(f.Answers) == 0
 }
 
-// where returns the filter's condition, made of the constants below, and its arguments. Ids
-// begin with the time of submission, so the primary key also serves time spans.
+// where returns the condition of the filter, composed of the constants below, and its
+// arguments. IDs start with the time of submission, so the primary key also serves time
+// ranges.
 func (f ResponseFilter) where(owner, formID string, db db.DB) (string, []any) {
 	sql, args := ` FROM response WHERE account_id = $1 AND form_id = $2`, []any{owner, formID}
 	add := func(condition string, values ...any) {
@@ -48,7 +49,7 @@ func (f ResponseFilter) where(owner, formID string, db db.DB) (string, []any) {
 	return sql, args
 }
 
-// numbered writes each ? of the SQL as a parameter with its number, from first on.
+// numbered replaces each ? in the SQL by a numbered parameter, starting at first.
 func numbered(sql string, first int) string {
 	var out strings.Builder
 	for {
@@ -62,12 +63,12 @@ func numbered(sql string, first int) string {
 	}
 }
 
-// jsonEscapedChars are characters that JSON escapes or uses itself. A text without them is in
-// the answers only if it is in their JSON.
+// jsonEscapedChars are characters that JSON escapes or uses as syntax. A text without
+// them can only be in the answers if it is in their JSON.
 const jsonEscapedChars = `"\<>&,:[]{}` + "\u2028\u2029"
 
-// searchCondition selects responses with the text in an answer. Most do not have it in their
-// JSON either, which is quick to check.
+// searchCondition selects responses with the text in an answer. Most do not contain it
+// in their JSON either, which is quick to check.
 func searchCondition(text string, db db.DB) (string, []any) {
 	sought := db.Lower(`CAST(? AS TEXT)`)
 	sql, args := db.JSONContains(`answers`, sought), []any{text}
@@ -88,7 +89,7 @@ func (a AnswerFilter) condition(db db.DB) (string, []any) {
 	for _, p := range a.places {
 		var sql string
 		var values []any
-		// is adds a condition on the answer, which may look at it more than once.
+		// is adds a condition on the answer, which may occur several times in it.
 		is := func(condition string, with ...any) {
 			if sql != "" {
 				sql += ` OR `
@@ -126,17 +127,17 @@ func (a AnswerFilter) condition(db db.DB) (string, []any) {
 	return `(` + strings.Join(either, `) OR (`) + `)`, args
 }
 
-// answerPath is where answers to a question are: under a key, in the versions in which the
-// question had it. If no other question ever had the key, to is 0.
+// answerPath is a key under which answers to a question are stored, and the versions in
+// which the question had it. If no other question ever had the key, to is 0.
 type answerPath struct {
 	key      string
 	from, to int64
 }
 
-// maxAnswerPaths bounds how many changes of a question's key are considered.
+// maxAnswerPaths limits how many changes of a question's key are considered.
 const maxAnswerPaths = 50
 
-// answerPaths returns where the answers to a question are.
+// answerPaths returns the keys under which the answers to a question are stored.
 func answerPaths(versions []*form.Definition, id string) []answerPath {
 	others := map[string]bool{} // keys of other questions
 	var list []answerPath

@@ -12,8 +12,8 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// A custom link belongs to a published form. Given up, it is kept from other accounts for
-// 30 days.
+// Only a published form claims its custom link. After it is released, other accounts
+// cannot claim it for 30 days.
 func TestSlugsAreHeld(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner, other := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
@@ -83,8 +83,8 @@ func TestSlugsAreHeld(t *testing.T) {
 	})
 }
 
-// A draft has no custom link, also not after it was deleted and restored; its page is found
-// by the form's id.
+// A draft claims no custom link, not even after it was deleted and restored; its page
+// is found by ID.
 func TestDraftsClaimNothing(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -111,7 +111,7 @@ func TestDraftsClaimNothing(t *testing.T) {
 	})
 }
 
-// Addresses that forms no longer have are not remembered.
+// Addresses that forms no longer have are removed from the cache.
 func TestFormerAddressesAreForgotten(t *testing.T) {
 	s := storetest.Open(t, storetest.SQLite(t))
 	owner := person(t, s, "ada@example.com").ID
@@ -130,7 +130,7 @@ func TestFormerAddressesAreForgotten(t *testing.T) {
 			}
 		}
 	}
-	if n := s.Addresses(); n != 2 { // its id and its slug
+	if n := s.Addresses(); n != 2 { // its ID and its custom link
 		t.Errorf("%d addresses are remembered", n)
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// everyones are the statements on data of all accounts: background work that no request
-// waits for.
+// allAccounts are the statements on data of all accounts: background work that no
+// request waits for.
 var everyones = []string{"cleanup.go", "backup.go", "expiredFormsSQL", "oldTrashSQL"}
 
-// outermost is a statement without what is in parentheses.
+// outermost removes everything in parentheses from a statement.
 func outermost(sql string) string {
 	var out strings.Builder
 	depth := 0
@@ -35,8 +35,8 @@ func outermost(sql string) string {
 	return out.String()
 }
 
-// A statement on data of an account names the account in its outermost condition, so that a
-// database that is spread over machines runs it on one of them.
+// A statement on data of an account names the account in its outermost condition, so
+// that a distributed database runs it on one shard.
 func TestStatementsNameTheAccount(t *testing.T) {
 	uses := regexp.MustCompile(`(?:FROM|JOIN|UPDATE|INTO)\s+(` + strings.Join(distributed, "|") + `)\b`)
 	names := regexp.MustCompile(`account_id = \$\d`)
@@ -70,7 +70,7 @@ func TestStatementsNameTheAccount(t *testing.T) {
 			seen++
 			checked := outermost(sql)
 			if !whole.MatchString(sql) {
-				checked = sql // a condition with a subquery: its statement is checked by itself
+				checked = sql // a condition with a subquery, whose statement is checked separately
 			}
 			if !names.MatchString(checked) && !inserts.MatchString(sql) {
 				t.Errorf("%s: this names no account:\n%s", name, sql)

@@ -68,7 +68,7 @@ func TestPeople(t *testing.T) {
 	})
 }
 
-// Many first people at once: one becomes the operator.
+// If several first users are added at the same time, one becomes the administrator.
 func TestOneOperator(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		var all sync.WaitGroup
@@ -83,8 +83,7 @@ func TestOneOperator(t *testing.T) {
 	})
 }
 
-// Writers at once are committed in groups; one that fails takes only itself
-// back.
+// Concurrent writes share commits; one that fails rolls back only itself.
 func TestWritersAtOnce(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -130,8 +129,8 @@ func TestWritersAtOnce(t *testing.T) {
 	})
 }
 
-// A panic inside a transaction reaches its caller, undoes its work and leaves
-// the writer alive.
+// A panic inside a transaction reaches its caller, rolls back, and does not break the
+// writer.
 func TestPanicInWrite(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -157,7 +156,7 @@ func TestPanicInWrite(t *testing.T) {
 	})
 }
 
-// Two nodes that start at once, and one that starts again.
+// Two nodes start at the same time, and one starts again.
 func TestMigrateAtOnce(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
@@ -218,7 +217,7 @@ func TestSweep(t *testing.T) {
 				t.Errorf("swept too early: %v", err)
 			}
 		}
-		// The consent of two months ago is gone, those of today are not.
+		// The grant of two months ago is deleted, those of today are not.
 		if list, err := s.ConnectedApps(ctx, p.ID, time.Time{}, time.Time{}); err != nil || len(list) != 1 || now.Sub(list[0].Since) > 3*time.Hour {
 			t.Errorf("connections %+v (%v)", list, err)
 		}

@@ -9,7 +9,7 @@ import (
 	"formulary/internal/fault"
 )
 
-// leaving is a database that refuses a batch and then goes away.
+// unavailableDB rejects a batch and is unavailable afterwards.
 type leaving struct {
 	db.DB
 	writes int
@@ -24,8 +24,8 @@ func (l *leaving) Write(context.Context, func(db.Tx) error) error {
 
 func (l *leaving) Invalidate(string) {}
 
-// A batch of which each is tried alone asks a database that is away once, not once
-// for each.
+// A batch whose members are retried separately asks an unavailable database once, not
+// once per member.
 func TestBatchWhileAway(t *testing.T) {
 	gone := &leaving{}
 	s := &Store{db: gone}

@@ -33,7 +33,7 @@ func define(t *testing.T, text string) *form.Definition {
 	return &d
 }
 
-// opened makes a form that takes responses.
+// opened creates a form that accepts responses.
 func opened(t *testing.T, s *store.Store, owner, definition string) *store.PublicForm {
 	t.Helper()
 	f, err := s.CreateForm(ctx, owner, form.Header{Title: "Order", Language: "en"}, define(t, definition), time.Now())
@@ -57,13 +57,12 @@ func add(s *store.Store, p *store.PublicForm, n int) (form.Response, error) {
 	return s.SubmitResponse(ctx, store.Submission{Form: p, Answers: answers, At: time.Now()})
 }
 
-// While others write, change and delete, the summary is what counting everything
-// again would say.
+// While responses are added, edited and deleted, the summary equals a full recount.
 func TestSummaryIsExact(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
 		p := opened(t, s, owner, small)
-		other := storetest.Open(t, place) // as another node
+		other := storetest.Open(t, place) // acts as another node
 		var all sync.WaitGroup
 		const writers, rounds = 8, 720
 		for w := range writers {
@@ -103,7 +102,7 @@ func TestSummaryIsExact(t *testing.T) {
 	})
 }
 
-// recount reads all responses to a form and sums them up.
+// recount summarizes all responses to a form.
 func recount(t *testing.T, s *store.Store, p *store.PublicForm) *form.Summary {
 	t.Helper()
 	sum := form.NewSummary()
@@ -130,8 +129,8 @@ func isSummary(t *testing.T, s *store.Store, p *store.PublicForm, want *form.Sum
 	}
 }
 
-// What is counted along while responses come, of every shape of answer, is what
-// reading them says; also when one is deleted as soon as it is there.
+// The summary that is updated in memory, for every type of answer, equals a full
+// recount, even if a response is deleted right after it was stored.
 func TestCountedAlong(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		p := opened(t, s, person(t, s, "ada@example.com").ID, `{"fields": [{"key": "text", "kind": "short_text"}, {"key": "n", "kind": "number"}, {"key": "yes", "kind": "yes_no"},
@@ -168,7 +167,7 @@ func TestCountedAlong(t *testing.T) {
 	})
 }
 
-// hold keeps everybody else from storing responses, until it is let go.
+// blockWrites prevents everyone else from storing responses until release is called.
 func hold(t *testing.T, place storetest.Place) (letGo func()) {
 	t.Helper()
 	if place.Engine == "sqlite" {
@@ -191,8 +190,8 @@ func hold(t *testing.T, place storetest.Place) (letGo func()) {
 	return func() { conn.Close(ctx) }
 }
 
-// More than can be stored is sent away at once; what waits is stored, and nothing
-// is lost of what was acknowledged.
+// Submissions above the capacity are rejected immediately; queued ones are stored, and
+// no acknowledged one is lost.
 func TestOverload(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -214,7 +213,7 @@ func TestOverload(t *testing.T) {
 				}
 			})
 		}
-		// Those who are sent away learn it while the database still hangs.
+		// Rejected callers get the error while the database is still blocked.
 		for shed.Load() == 0 {
 			time.Sleep(time.Millisecond)
 		}
@@ -227,7 +226,7 @@ func TestOverload(t *testing.T) {
 	})
 }
 
-// One that cannot be stored fails alone, whoever is in the batch with it.
+// A submission that cannot be stored fails alone; the rest of its batch is stored.
 func TestBatchMates(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -275,7 +274,7 @@ func TestBatchMates(t *testing.T) {
 	})
 }
 
-// A closing date closes, also in counts.
+// A form whose closing date has passed is closed in lists and counts.
 func TestCloseDue(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -300,7 +299,7 @@ func TestCloseDue(t *testing.T) {
 	})
 }
 
-// What SQLite puts beside the database can be read by its owner alone.
+// Only the owner can read the files of SQLite.
 func TestPrivateFiles(t *testing.T) {
 	t.Parallel()
 	place := storetest.SQLite(t)
@@ -314,7 +313,7 @@ func TestPrivateFiles(t *testing.T) {
 	}
 }
 
-// Ids say when a response came, so they find spans of time.
+// IDs start with the time of the response, so they can be used for time ranges.
 func TestFirstSortsBefore(t *testing.T) {
 	now := time.Now()
 	for _, d := range []time.Duration{0, time.Millisecond, time.Hour, 1e6 * time.Hour} {

@@ -26,21 +26,21 @@ const (
 )
 
 const (
-	summaryChunk         = 5000 // responses counted in at a time, as countedSQL and tailSQL have it
-	minBatchedResponses  = 1000 // responses after which counting along begins
-	summaryWriteInterval = 5000 // responses after which that is written down
-	minSummaryWrite      = 500  // so many are worth writing down by who reads them
+	summaryChunk         = 5000 // responses added at a time, also in countedSQL and tailSQL
+	minBatchedResponses  = 1000 // responses after which the summary is updated in memory
+	summaryWriteInterval = 5000 // responses after which that summary is stored
+	minSummaryWrite      = 500  // responses after which a reader stores the summary
 )
 
 // storedSummary is a summary of the responses up to a serial, as it is stored.
 type storedSummary struct {
 	serial, edits int64
-	written       int64 // the serial that is written down
-	bytes         int   // of the summary as JSON, when it was last read or written
+	written       int64 // last stored serial
+	bytes         int   // size of the JSON when it was last read or written
 	summary       *form.Summary
 }
 
-// read parses a stored summary. One of an earlier format is started over.
+// read parses a stored summary. A summary of an earlier format starts from zero.
 func (k *storedSummary) read(text string) error {
 	k.written, k.bytes = k.serial, len(text)
 	k.summary = form.NewSummary()
@@ -103,7 +103,7 @@ func (s *Store) applyNew(ctx context.Context, owner, formID string) (storedSumma
 	var kept storedSummary
 	var list []form.Response
 	var count, top int64
-	// One snapshot, so that an edited response and its edit count are seen together.
+	// One snapshot, so that an edited response and its edit count are consistent.
 	err := s.db.Read(ctx, func(t db.Tx) error {
 		var err error
 		if kept, err = readSummary(t.Query, owner, formID); err != nil {
@@ -125,12 +125,12 @@ func (s *Store) applyNew(ctx context.Context, owner, formID string) (storedSumma
 		kept.serial = r.Serial
 	}
 	if len(list) < summaryChunk {
-		kept.serial = top // also when the last ones are gone again
+		kept.serial = top // even if the last ones were deleted
 	}
 	if len(list) < minSummaryWrite {
 		return kept, len(list), nil
 	}
-	// If it is out of date, the next round reads the new one.
+	// If it is outdated, the next round reads the new one.
 	_, err = s.writeSummary(ctx, owner, formID, &kept)
 	return kept, len(list), err
 }
@@ -201,10 +201,10 @@ func (s *Store) subtract(t db.Tx, owner, formID string, gone, came []form.Respon
 	return err
 }
 
-// countInTransaction adds a response that was just stored, without reading it again, and
-// returns the summary; nil: none is kept in memory. That works while serials are
-// consecutive. If another node stores responses, or one is edited, the stored summary is
-// read again.
+// countInTransaction adds a response that was just stored, without reading it again,
+// and returns the summary, or nil if none is in memory. That works while serials are
+// consecutive. If another node stores responses, or one is edited, the stored summary
+// is read again.
 func (s *Store) countInTransaction(sum *storedSummary, w *pendingSubmission) *storedSummary {
 	ctx, serial := context.Background(), w.response.Serial
 	switch {
@@ -214,7 +214,7 @@ func (s *Store) countInTransaction(sum *storedSummary, w *pendingSubmission) *st
 		if serial-sum.written < summaryWriteInterval {
 			return sum
 		}
-		// Ignored: Summary counts too, and returns the error.
+		// Ignored: Summary does the same, and returns the error.
 		if ok, err := s.writeSummary(ctx, w.Form.Owner, w.Form.ID, sum); err != nil || !ok {
 			return nil
 		}
@@ -228,8 +228,8 @@ func (s *Store) countInTransaction(sum *storedSummary, w *pendingSubmission) *st
 	return sum
 }
 
-// writeSummary stores the summary, and says whether it did: not if another request stored a
-// newer one, or a response was edited.
+// writeSummary stores the summary and reports whether it did: not if another request
+// stored a newer one, or a response was edited.
 func (s *Store) writeSummary(ctx context.Context, owner, formID string, k *storedSummary) (bool, error) {
 	text, err := json.Marshal(k.summary)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// How a question is asked may change; what is counted stays true.
+// The type of a question may change; the counts stay correct.
 func TestSummaryAcrossVersions(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner := person(t, s, "ada@example.com").ID
@@ -46,7 +46,7 @@ func TestSummaryAcrossVersions(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 
-		// What an earlier version wrote down is not gone by.
+		// A summary of an earlier format is not used.
 		if err := s.Exec(ctx, `UPDATE form_summary SET summary = '{"responses": 77, "days": {}, "fields": {}}', serial = 10 WHERE account_id = $1`, owner); err != nil {
 			t.Fatal(err)
 		}

@@ -20,14 +20,14 @@ type AccessToken struct {
 	App         struct{ ID, Name, Owner string }
 	User        account.User
 
-	AppLive   bool // it exists and is not disabled
-	GrantLive bool // it exists and has not ended
+	AppLive   bool // exists and is not disabled
+	GrantLive bool // exists and is not revoked
 	UserFound bool
 
 	Generation Generation // for caches of derived values
 
-	appKey  string // the invalidation key of the application
-	appMark uint64 // its generation when this was read
+	appKey  string // invalidation key of the application
+	appMark uint64 // generation of the application when this was read
 }
 
 const accessTokenSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent_id, t.app_id,
@@ -41,12 +41,12 @@ const accessTokenSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.co
 	LEFT JOIN account a ON a.id = t.account_id
 	WHERE t.account_id = $1 AND t.id = $2`
 
-// maxAccessTokens is how many access tokens are kept in memory.
+// maxAccessTokens limits the cache of access tokens.
 const maxAccessTokens = 20_000
 
-// AccessToken looks up an access token with all that decides whether it is valid. An
-// unknown token is fault.NotFound. A cached value is used until its owner or its
-// application changes.
+// AccessToken looks up an access token with everything that decides whether it is
+// valid. An unknown token is fault.NotFound. A cached value is used until its owner or
+// its application changes.
 func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (_ AccessToken, err error) {
 	defer wrap(&err, "look up access token")
 	b, mark, ok := s.accessTokens.Get(key.Account, key.Hash)
@@ -101,13 +101,13 @@ type TokenGrant struct {
 	Scopes account.Scopes
 }
 
-// CodeExchange is a code with all that must match what it was issued for, and the tokens
-// that it is exchanged for.
+// CodeExchange is a code with everything that must match the request it was issued for,
+// and the tokens to issue.
 type CodeExchange struct {
 	Code        account.SecretRef
 	AppID       string
 	RedirectURI string
-	Challenge   string // of the presented verifier; empty without one
+	Challenge   string // of the presented verifier; empty: none
 
 	Access, Refresh account.Secret
 	ExpiresAt       time.Time // of the access token
@@ -181,7 +181,7 @@ func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, now time.Time)
 	return grant, err
 }
 
-// isUncertain says whether a transaction that failed may have been committed.
+// isUncertain reports whether a failed transaction may have been committed.
 func isUncertain(err error) bool { return err != nil && fault.Wrap(err).Code.Status() >= 500 }
 
 func replaceNotFound(err error, as error) error {
@@ -191,7 +191,7 @@ func replaceNotFound(err error, as error) error {
 	return err
 }
 
-// MaxTokens is how many access tokens of a grant are valid at a time. Issuing another
+// MaxTokens is the maximum number of valid access tokens of a grant. Issuing another
 // revokes the oldest.
 const MaxTokens = 100
 
@@ -200,13 +200,13 @@ type issuedToken struct {
 	secret    account.Secret
 	consentID string
 	appID     string
-	number    int64 // which one of its grant it is, from 1
+	number    int64 // sequence number within its grant, from 1
 	scopes    account.Scopes
 	expiresAt time.Time
 }
 
-// insertAccess stores an access token. Tokens of a grant take slots in turn: the token that
-// has the slot is the oldest and is replaced. The caller has locked the grant's row by
+// insertAccess stores an access token. Tokens of a grant take slots in turn: the token
+// in the slot is the oldest and is replaced. The caller has locked the grant's row by
 // counting, so no two tokens get the same slot.
 func insertAccess(t db.Tx, a issuedToken, now time.Time) (replaced bool, err error) {
 	slot := 1 + a.number%MaxTokens
@@ -232,17 +232,17 @@ const (
 	rotateRefreshSQL = `UPDATE refresh_token SET used_at = $3, rotated_at = $3 WHERE account_id = $1 AND id = $2 AND rotated_at = 0`
 )
 
-// RefreshRequest asks for a new access token.
+// RefreshRequest is a request for a new access token.
 type RefreshRequest struct {
 	Token     account.SecretRef // the refresh token
 	AppID     string
 	Access    account.Secret
 	ExpiresAt time.Time       // of the access token
 	Next      *account.Secret // replaces the refresh token; nil: it stays
-	// Scopes picks the scopes of the access token from those of the grant.
+	// Scopes chooses the scopes of the access token from those of the grant.
 	Scopes    func(granted account.Scopes) (account.Scopes, error)
-	UsedSince time.Time     // a refresh token that was not used since has expired
-	UsedStep  time.Duration // how exactly its last use is stored
+	UsedSince time.Time     // a refresh token unused since then has expired
+	UsedStep  time.Duration // precision of the stored time of use
 }
 
 // Refresh issues a new access token. Using a refresh token that was replaced ends the
@@ -315,7 +315,7 @@ const (
 	refreshConsentSQL = `SELECT consent_id FROM refresh_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
 )
 
-// RefreshInfo is what introspection returns for a refresh token.
+// RefreshInfo describes a refresh token for introspection.
 type RefreshInfo struct {
 	Scopes    account.Scopes
 	Person    account.User
@@ -323,7 +323,7 @@ type RefreshInfo struct {
 	UsedAt    time.Time
 }
 
-// RefreshGrant returns the id of the grant of a refresh token of the application, valid or
+// RefreshGrant returns the grant ID of a refresh token of the application, valid or
 // not.
 func (s *Store) RefreshGrant(ctx context.Context, key account.SecretRef, appID string) (_ string, err error) {
 	defer wrap(&err, "look up refresh token")
@@ -332,8 +332,8 @@ func (s *Store) RefreshGrant(ctx context.Context, key account.SecretRef, appID s
 	return consent, err
 }
 
-// RefreshInfo looks up a refresh token of the application. One that is not valid any more
-// is fault.NotFound.
+// RefreshInfo looks up a refresh token of the application. A token that is no longer
+// valid is fault.NotFound.
 func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID string, usedSince time.Time) (_ RefreshInfo, err error) {
 	defer wrap(&err, "introspect refresh token")
 	var info RefreshInfo
@@ -346,7 +346,8 @@ func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID st
 	return info, err
 }
 
-// RevokeAccess revokes an access token of the application. An unknown token is no error.
+// RevokeAccess revokes an access token of the application. An unknown token is not an
+// error.
 func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID string) (err error) {
 	defer wrap(&err, "revoke access token")
 	return s.write(ctx, key.Account, func(t db.Tx) error {

@@ -20,8 +20,8 @@ const (
 	untrashSQL    = `DELETE FROM trash WHERE account_id = $1 AND id = $2 AND content <> '' RETURNING form_id, content`
 	oldTrashSQL   = `SELECT account_id, id, form_id FROM trash WHERE deleted_at < $1 LIMIT $2`
 	emptyTrashSQL = `DELETE FROM trash WHERE account_id = $1 AND id = $2 AND deleted_at < $3`
-	// Without its content a form cannot be restored. The row stays until everything that
-	// belongs to it is deleted, also if the process restarts.
+	// Without its content, a form cannot be restored. The row stays until everything
+	// that belongs to it is deleted, even if the process restarts.
 	claimTrashSQL = `UPDATE trash SET content = '' WHERE account_id = $1 AND id = $2 AND deleted_at < $3`
 	trashedSQL    = `SELECT content, deleted_at FROM trash WHERE account_id = $1 AND id >= $2 AND id < $3 AND content <> ''
 		ORDER BY deleted_at DESC LIMIT 20`
@@ -38,8 +38,8 @@ const (
 		(SELECT id FROM response WHERE account_id = $1 AND form_id = $2 LIMIT $3)`
 )
 
-// trashedForm is the row of a deleted form. What belongs to it stays in its tables until the
-// cleanup.
+// trashedForm is the row of a deleted form. Its responses and versions stay in their
+// tables until the cleanup.
 type trashedForm struct {
 	Form           form.Form
 	Serial         int64
@@ -87,7 +87,7 @@ type Deleted struct {
 	At time.Time
 }
 
-// DeletedForms lists the forms that can be restored, the latest first.
+// DeletedForms lists the forms that can be restored, latest first.
 func (s *Store) DeletedForms(ctx context.Context, owner string) (_ []Deleted, err error) {
 	defer wrap(&err, "list deleted forms")
 	var list []Deleted
@@ -109,7 +109,7 @@ func (s *Store) DeletedForms(ctx context.Context, owner string) (_ []Deleted, er
 func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.Time) (_ form.Form, err error) {
 	defer wrap(&err, "restore form")
 	if _, ok := id.Parse(id.Form, formID); !ok {
-		return form.Form{}, fault.NotFound // responses are in the trash too
+		return form.Form{}, fault.NotFound // the trash contains responses too
 	}
 	var gone trashedForm
 	err = s.write(ctx, owner, func(t db.Tx) error {
@@ -124,12 +124,12 @@ func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.
 		if err := gone.catchUp(t, owner); err != nil {
 			return err
 		}
-		// The account may be being deleted, and its trash goes last.
+		// The account may be in deletion, and its trash is deleted last.
 		if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
 			return err
 		}
 		if f.Version > 0 {
-			// Another form of the owner may have the custom link by now.
+			// Another form of the owner may have the custom link now.
 			if err := claimSlug(t, owner, formID, f.Slug, now); fault.Wrap(err).Code == fault.Invalid {
 				f.Slug = ""
 			} else if err != nil {
@@ -153,7 +153,7 @@ func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.
 	return gone.Form, err
 }
 
-// catchUp makes new responses sort after the existing ones, also if an earlier version,
+// catchUp makes new responses sort after the existing ones, even if an earlier version,
 // which stored no tick, deleted the form.
 func (g *trashedForm) catchUp(t db.Tx, owner string) error {
 	var last int64
@@ -182,7 +182,7 @@ func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID strin
 	})
 }
 
-// DeletedResponses lists the ids of responses that can be restored, the latest first.
+// DeletedResponses lists the IDs of responses that can be restored, latest first.
 func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) (_ []string, err error) {
 	defer wrap(&err, "list deleted responses")
 	var list []string
@@ -195,8 +195,8 @@ func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) (_ [
 	return list, err
 }
 
-// RestoreResponses undoes DeleteResponsesWithUndo and returns how many responses could be
-// restored. Option limits do not apply: they were submitted before others.
+// RestoreResponses undoes DeleteResponsesWithUndo and returns the number of restored
+// responses. Option limits do not apply: these responses were submitted before others.
 func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids []string, now time.Time) (_ int64, err error) {
 	defer wrap(&err, "restore responses")
 	ids, err = responseIDs(formID, ids)
@@ -267,7 +267,7 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 	return n, nil
 }
 
-// emptyTrash deletes for good what was moved to the trash before a time.
+// emptyTrash permanently deletes what was moved to the trash before a time.
 func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 	for {
 		type item struct{ owner, id, formID string }

@@ -13,7 +13,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// What is deleted is gone for everybody, and comes back as it was.
+// Deleted data is not visible anywhere, and is restored unchanged.
 func TestUndo(t *testing.T) {
 	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
 		owner, other := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
@@ -60,7 +60,7 @@ func TestUndo(t *testing.T) {
 			t.Errorf("brought back twice: %d (%v)", n, err)
 		}
 
-		// What is no id is nothing, and not an error of the database.
+		// Invalid IDs are ignored, and cause no database error.
 		if n, err := s.DeleteResponsesWithUndo(ctx, owner, p.ID, []string{"\xff", "\x00", "", p.ID}, now); err != nil || n != 0 {
 			t.Errorf("%d that do not exist deleted (%v)", n, err)
 		}
@@ -108,7 +108,7 @@ func TestUndo(t *testing.T) {
 			t.Errorf("in the bin: %+v, of somebody else: %v (%v)", bin, theirs, err)
 		}
 		back, err := s.RestoreForm(ctx, owner, p.ID, time.Now())
-		before.Revision++ // deleting is a change too
+		before.Revision++ // deleting counts as a change
 		if err != nil || back != before || all() != whole {
 			t.Errorf("back is %+v\nit was  %+v (%v)", back, before, err)
 		}
@@ -120,7 +120,8 @@ func TestUndo(t *testing.T) {
 			t.Errorf("%d forms, %v (%v)", total, forms, err)
 		}
 
-		// After a while it is gone for good, with all that hangs on it.
+		// After the retention time it is deleted permanently, with everything that
+		// belongs to it.
 		if err := s.DeleteForm(ctx, owner, p.ID, 0, now); err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +168,7 @@ func TestCalls(t *testing.T) {
 		if calls, err := s.RecentRequests(ctx, "usr_other", "app_x"); err != nil || len(calls) != 0 {
 			t.Errorf("somebody else sees %d calls (%v)", len(calls), err)
 		}
-		// What was noted last is there after the end.
+		// Close stores the last logged requests.
 		s.LogRequest(owner, "app_y", store.RequestLogEntry{Method: "POST", Path: "/last", Status: 201, At: now.Add(time.Second)})
 		if err := s.Close(); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// manyResponsesSQL fills the table of responses as schema 5 has it.
+// manyResponsesSQL inserts responses with the columns of schema 5.
 var manyResponsesSQL = map[string]string{
 	"sqlite":   `'{"n": ' || i || '}'`,
 	"postgres": `CAST('{"n": ' || i || '}' AS JSONB)`,
@@ -26,8 +26,8 @@ const (
 	migrateHere   = "FORMULARY_TEST_MIGRATE"
 )
 
-// An upgrade that is killed has not happened: whatever was there before it is there
-// after, as often as it takes, and then all of it is in the new schema.
+// An upgrade that is killed has no effect: all data is unchanged, and a later upgrade
+// migrates all of it.
 func TestUpgradeKilled(t *testing.T) {
 	if data, here := os.LookupEnv(migrateHere); here {
 		migrateIn(t, data, os.Getenv(migrateHere+"_URL"))
@@ -35,7 +35,7 @@ func TestUpgradeKilled(t *testing.T) {
 	}
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		const from = 5 // the next one moves all responses to another table
+		const from = 5 // the next migration moves all responses to another table
 		s := leftAt(t, place, from)
 		err := s.Exec(ctx, fmt.Sprintf(`INSERT INTO response (account_id, form_id, serial, id, version, submitted_at, answers, metadata)
 			WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < %d)
@@ -76,7 +76,7 @@ func TestUpgradeKilled(t *testing.T) {
 	})
 }
 
-// migrateIn is the process that is killed.
+// migrateIn runs in the process that is killed.
 func migrateIn(t *testing.T, data, url string) {
 	s, err := store.Connect(ctx, data, url)
 	if err != nil {
@@ -89,8 +89,8 @@ func migrateIn(t *testing.T, data, url string) {
 	}
 }
 
-// killedAfter upgrades in a process of its own, and kills it when it has been at it
-// for so long; it says whether that was necessary.
+// killedAfter upgrades in a separate process and kills it after the delay. It reports
+// whether the process was still running.
 func killedAfter(t *testing.T, place storetest.Place, patience time.Duration) bool {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestUpgradeKilled$")

@@ -18,7 +18,7 @@ var columnsSQL = map[string]string{
 		WHERE table_schema = current_schema() AND table_name <> 'migration' ORDER BY table_name, ordinal_position`,
 }
 
-// filling is a value for a column of a type, as SQL.
+// filling returns a value of the column's type, as SQL.
 func filling(column, kind string) string {
 	switch kind {
 	case "BIGINT":
@@ -31,7 +31,7 @@ func filling(column, kind string) string {
 	return "'" + column + " kept'"
 }
 
-// leftAt is a database of an earlier schema.
+// leftAt creates a database with an earlier schema.
 func leftAt(t *testing.T, place storetest.Place, version int) *store.Store {
 	t.Helper()
 	s, err := store.Connect(ctx, place.Data, place.URL)
@@ -45,8 +45,7 @@ func leftAt(t *testing.T, place storetest.Place, version int) *store.Store {
 	return s
 }
 
-// Whatever schema a database was left at, and whatever is in each of its tables, is
-// there after the upgrade.
+// Upgrading from any earlier schema, with data in every table, keeps all data.
 func TestUpgrade(t *testing.T) {
 	for from := 1; from < store.Schemas(); from++ {
 		t.Run(fmt.Sprintf("from %d", from), func(t *testing.T) {

@@ -55,7 +55,7 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (_ account.User, 
 	return queryUser(s.query(ctx), userByEmailSQL, account.EmailKey(email))
 }
 
-// Users lists all accounts, the oldest first.
+// Users lists all accounts, oldest first.
 func (s *Store) Users(ctx context.Context) (_ []account.User, err error) {
 	defer wrap(&err, "list users")
 	var people []account.User
@@ -67,7 +67,7 @@ func (s *Store) Users(ctx context.Context) (_ []account.User, err error) {
 	return people, err
 }
 
-// HasUsers says whether there is any user.
+// HasUsers reports whether any user exists.
 func (s *Store) HasUsers(ctx context.Context) (_ bool, err error) {
 	defer wrap(&err, "look for users")
 	return hasUsers(s.query(ctx))
@@ -129,18 +129,18 @@ func (s *Store) SetEmail(ctx context.Context, owner, email string) (err error) {
 	})
 }
 
-// PasswordChange is a new password, and what stays valid. By default everything ends that
-// could be used by someone who knew the old password.
+// PasswordChange is a new password, and what stays valid. By default, everything that
+// someone with the old password could use is revoked.
 type PasswordChange struct {
 	Owner       string
 	Hash        string
-	KeepSession string // this session stays signed in; empty: none does
-	KeepDevice  string // this device stays known; empty: none does
+	KeepSession string // this session stays signed in; empty: none
+	KeepDevice  string // this device stays known; empty: none
 	KeepGrants  bool   // applications stay connected
 }
 
-// SetPassword changes the password and ends sessions, known devices and grants as
-// the change says.
+// SetPassword changes the password and ends sessions, known devices and grants
+// according to the change.
 func (s *Store) SetPassword(ctx context.Context, c PasswordChange, now time.Time) (err error) {
 	defer wrap(&err, "set password")
 	return s.write(ctx, c.Owner, func(t db.Tx) error { return setPassword(t, c, now) })
