@@ -30,8 +30,7 @@ type OAuthError struct {
 // WriteError writes an error. All errors under /api are written here.
 func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	e := fault.Wrap(err)
-	// If the client disconnected, the failure is not ours, and nobody reads the
-	// response.
+	// If the client disconnected, the failure is not ours, and the response is not read.
 	if r.Context().Err() != nil && (e.Code.Status() >= 500 || errors.Is(err, context.Canceled)) {
 		w.WriteHeader(fault.ClientClosedRequest)
 		return

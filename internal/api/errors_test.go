@@ -17,7 +17,7 @@ import (
 
 // Paths, methods and CORS headers, which work the same for every route.
 func TestRoutes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		for _, path := range []string{
 			"/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/me", "/api/v1/me/", "/api/v1/forms/", "/api/v1//forms", "/api/v1/forms/x/y", "/api/oauth2",
 			"/api/oauth2/authorize", "/api/v1/../v1/me", "/.well-known/openid-configuration", "/api/v1/Forms",
@@ -28,7 +28,7 @@ func TestRoutes(t *testing.T) {
 			}
 			r.URL.Path = path
 			r.Header.Set("Authorization", "Bearer "+w.ada)
-			w.is(path, w.Do(r), 404001)
+			w.expectCode(path, w.Do(r), 404001)
 		}
 		id := w.create(w.ada, "Form")
 		// Escapes are decoded in parameters and in fixed parts of a path, except for a
@@ -37,7 +37,7 @@ func TestRoutes(t *testing.T) {
 			"/api/v1/%66orms": 0, "/api/v1/forms/%2e%2e": 404002, "/api/v1/forms/a%20b": 404002, "/api/v1/forms/a%25b": 404002,
 			"/api/v1/forms/a%2Fb": 404001, "/api/v1/forms/a%2fresponses": 404001, "/api/v1/forms/..": 404001, "/api/v1/forms/.": 404001,
 		} {
-			w.is(path, w.Call("GET", path, w.ada, ""), code)
+			w.expectCode(path, w.Call("GET", path, w.ada, ""), code)
 		}
 		for _, c := range []struct{ method, path, allow string }{
 			{"POST", "/api/v1/me", "GET, HEAD"},
@@ -48,7 +48,7 @@ func TestRoutes(t *testing.T) {
 			{"OPTIONS", "/api/oauth2/introspect", "POST"},
 		} {
 			a := w.Call(c.method, c.path, w.ada, "")
-			w.is(c.method+" "+c.path, a, 405001)
+			w.expectCode(c.method+" "+c.path, a, 405001)
 			if got := a.Header.Get("Allow"); got != c.allow {
 				t.Errorf("%s %s: Allow is %q", c.method, c.path, got)
 			}
@@ -70,10 +70,10 @@ func TestRoutes(t *testing.T) {
 		} {
 			a := w.Call("GET", path, "", "", "Origin: https://elsewhere.example")
 			if got := a.Header.Get("Access-Control-Allow-Origin") == "*"; got != open || a.Header.Get("Access-Control-Allow-Credentials") != "" {
-				t.Errorf("%s is open: %v, want %v", path, got, open)
+				t.Errorf("%s allows other origins: %v, want %v", path, got, open)
 			}
 			if got := strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "X-Request-Id"); got != open {
-				t.Errorf("%s shows its headers: %v, want %v", path, got, open)
+				t.Errorf("%s exposes its headers: %v, want %v", path, got, open)
 			}
 			if !open || path == "/api/v1/nonsense" {
 				continue
@@ -85,7 +85,7 @@ func TestRoutes(t *testing.T) {
 		}
 		for _, path := range []string{"/signin", "/authorize", "/docs/api"} {
 			if p := w.Browser().Get(path); p.Header.Get("Access-Control-Allow-Origin") != "" {
-				t.Errorf("%s is open to other origins", path)
+				t.Errorf("%s allows other origins", path)
 			}
 		}
 	})
@@ -93,7 +93,7 @@ func TestRoutes(t *testing.T) {
 
 // Two users × every route × every method: no user can see data of the other.
 func TestMatrix(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		doc := document(t, w.Service)
 		const secret = "Only Ada's eyes"
 		id := w.create(w.ada, secret, "description", secret)
@@ -117,7 +117,7 @@ func TestMatrix(t *testing.T) {
 						a := w.Call(method, target+query, w.bob, body, "If-Match: "+ifMatch)
 						tried++
 						if strings.Contains(a.Text, secret) || strings.Contains(a.Text, ada) || target != path && strings.Contains(a.Text, id) {
-							t.Errorf("%s %s shows Bob what is Ada's: %s", method, target, a.Text)
+							t.Errorf("%s %s shows data of Ada to Bob: %s", method, target, a.Text)
 						}
 						want := 404002
 						if method == "DELETE" && strings.HasSuffix(path, "/responses") && strings.Contains(query, "sort") {
@@ -140,7 +140,7 @@ func TestMatrix(t *testing.T) {
 			t.Errorf("Ada sees Bob's form: %s", a.Text)
 		}
 		for _, odd := range []string{"frm_", "x", "%00", "frm_%ff", id + "0", strings.ToUpper(id), "frm_zzzzzzzzzzzzzzzzzzzzzzzzzz"} {
-			w.is("odd id "+odd, w.Call("GET", "/api/v1/forms/"+odd, w.ada, ""), 404002)
+			w.expectCode("invalid ID "+odd, w.Call("GET", "/api/v1/forms/"+odd, w.ada, ""), 404002)
 		}
 		// The workspace with IDs of the other user.
 		b := w.Browser()
@@ -190,7 +190,7 @@ func TestDocumentIsCommitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(committed), shown.Text); diff != "" {
-		t.Errorf("docs/openapi.json is not what the service shows; 'make document' writes it anew:\n%s", diff)
+		t.Errorf("docs/openapi.json is outdated; run 'make document':\n%s", diff)
 	}
 	doc := document(t, s)
 	if err := doc.Validate(context.Background()); err != nil {
@@ -202,7 +202,7 @@ func TestDocumentIsCommitted(t *testing.T) {
 	for _, path := range []string{"/api/oauth2/token", "/api/oauth2/refresh", "/api/oauth2/revoke", "/api/oauth2/introspect"} {
 		body := doc.Paths.Value(path).Post.RequestBody.Value.Content.Get("application/x-www-form-urlencoded").Schema.Value
 		if body.Properties["client_id"] == nil || body.Properties["client_secret"] == nil {
-			t.Errorf("%s: the document does not say how to authenticate", path)
+			t.Errorf("%s: the document does not describe its authentication", path)
 		}
 	}
 	ids := map[string]bool{}

@@ -19,13 +19,13 @@ import (
 // cause.
 func TestInternalError(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	w := &world{Service: clitest.Start(t, place), t: t}
+	storage := storetest.Postgres(t)
+	w := &fixture{Service: clitest.Start(t, storage), t: t}
 	w.AddUser(ada)
 	token := w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
 	w.create(token.Access, "Before")
 	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, withoutPool(t, place.URL))
+	conn, err := pgx.Connect(ctx, withoutPool(t, storage.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,14 +33,14 @@ func TestInternalError(t *testing.T) {
 	if _, err := conn.Exec(ctx, "ALTER TABLE form RENAME TO elsewhere"); err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range []clitest.Answer{
+	for _, a := range []clitest.Response{
 		w.Call("GET", "/api/v1/forms", token.Access, ""),
 		w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`),
 	} {
-		w.is("our fault", a, 500001)
+		w.expectCode("internal error", a, 500001)
 		id := a.Header.Get("X-Request-Id")
 		if len(id) < 16 || !strings.Contains(a.String("message"), id) {
-			t.Errorf("no id to quote in %s", a.Text)
+			t.Errorf("no request ID in %s", a.Text)
 		}
 		for _, internal := range []string{"relation", "SQL", "form\"", "42P01"} {
 			if strings.Contains(a.Text, internal) {
@@ -48,7 +48,7 @@ func TestInternalError(t *testing.T) {
 			}
 		}
 		if !strings.Contains(w.Log(), id) || !strings.Contains(w.Log(), "42P01") {
-			t.Errorf("the log does not say why %s failed", id)
+			t.Errorf("the log has no cause of %s", id)
 		}
 	}
 	// The error page shows the same request ID.
@@ -56,7 +56,7 @@ func TestInternalError(t *testing.T) {
 	b.SignIn(ada)
 	p := b.Get("/")
 	if p.StatusCode != 500 || !strings.Contains(p.Text, p.Header.Get("X-Request-Id")) || strings.Contains(p.Text, "42P01") {
-		t.Errorf("the page: %d %s", p.StatusCode, p.Text)
+		t.Errorf("error page: %d %s", p.StatusCode, p.Text)
 	}
 }
 
@@ -74,50 +74,50 @@ func withoutPool(t *testing.T, address string) string {
 
 // Without a database, requests fail with 503001 and Retry-After, and /readyz reports
 // it. When the database is back, the service recovers.
-func TestDatabaseAway(t *testing.T) {
+func TestDatabaseUnavailable(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	proxy := newProxy(t, place.URL)
-	place.URL = proxy.url
-	w := &world{Service: clitest.Start(t, place), t: t}
+	storage := storetest.Postgres(t)
+	proxy := newProxy(t, storage.URL)
+	storage.URL = proxy.url
+	w := &fixture{Service: clitest.Start(t, storage), t: t}
 	w.AddUser(ada)
 	token := w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
 
 	proxy.interrupt()
 	a := w.Call("GET", "/api/v1/forms", token.Access, "")
-	w.is("away", a, 503001)
+	w.expectCode("without a database", a, 503001)
 	if a.Header.Get("Retry-After") == "" || strings.Contains(a.Text, "connect") {
-		t.Errorf("503001 says %v %s", a.Header, a.Text)
+		t.Errorf("response with 503001: %v %s", a.Header, a.Text)
 	}
-	w.is("away, writing", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 503001)
+	w.expectCode("writing without a database", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 503001)
 	oauth := w.Form("/api/oauth2/refresh", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token.Refresh}, "client_id": {"app_01k9z8m7q3e4r5t6y7v8w9x0a1"}, "client_secret": {"x"}})
 	if oauth.Code() != 503001 || oauth.String("error") != "temporarily_unavailable" {
-		t.Errorf("OAuth while away: %s", oauth.Text)
+		t.Errorf("OAuth without a database: %s", oauth.Text)
 	}
 	if p := w.Browser().Get("/readyz"); p.StatusCode != 503 {
-		t.Errorf("/readyz while away: %d", p.StatusCode)
+		t.Errorf("/readyz without a database: %d", p.StatusCode)
 	}
 	if p := w.Browser().Get("/healthz"); p.StatusCode != 200 {
-		t.Errorf("/healthz while away: %d", p.StatusCode)
+		t.Errorf("/healthz without a database: %d", p.StatusCode)
 	}
 	proxy.start()
 	deadline := time.Now().Add(20 * time.Second)
 	for w.Browser().Get("/readyz").StatusCode != 200 {
 		if time.Now().After(deadline) {
-			t.Fatal("the service did not come back")
+			t.Fatal("the service did not recover")
 		}
 	}
-	w.is("back", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 0)
+	w.expectCode("after recovery", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 0)
 }
 
 // If the database accepts requests but does not respond, every request ends with
 // 503001, and the service recovers afterwards.
 func TestDatabaseHangs(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	proxy := newProxy(t, place.URL)
-	place.URL = proxy.url
-	w := &world{Service: clitest.Start(t, place), t: t}
+	storage := storetest.Postgres(t)
+	proxy := newProxy(t, storage.URL)
+	storage.URL = proxy.url
+	w := &fixture{Service: clitest.Start(t, storage), t: t}
 	w.AddUser(ada)
 	token := w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
 
@@ -125,8 +125,8 @@ func TestDatabaseHangs(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			w.is("hung, reading", w.Call("GET", "/api/v1/forms", token.Access, ""), 503001)
-			w.is("hung, writing", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 503001)
+			w.expectCode("reading while the database hangs", w.Call("GET", "/api/v1/forms", token.Access, ""), 503001)
+			w.expectCode("writing while the database hangs", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 503001)
 		})
 	}
 	all.Wait()
@@ -134,7 +134,7 @@ func TestDatabaseHangs(t *testing.T) {
 	deadline := time.Now().Add(20 * time.Second)
 	for w.Call("GET", "/api/v1/me", token.Access, "").StatusCode != 200 {
 		if time.Now().After(deadline) {
-			t.Fatal("the service did not come back")
+			t.Fatal("the service did not recover")
 		}
 	}
 }

@@ -108,11 +108,11 @@ func FuzzForm(f *testing.F) {
 			twice = twice || len(list) > 1
 		}
 		if (err != nil) != (wrong != nil || twice) {
-			t.Fatalf("%q: %v, where url says %v", text, err, wrong)
+			t.Fatalf("%q: %v, package url returns %v", text, err, wrong)
 		}
 		for name, list := range want {
 			if err == nil && (got[name] != list[0] || len(got) != len(want)) {
-				t.Fatalf("%q: %v, where url says %v", text, got, want)
+				t.Fatalf("%q: %v, package url returns %v", text, got, want)
 			}
 		}
 	})

@@ -151,7 +151,7 @@ func newInputReader(t reflect.Type, maxBody int64) reader {
 		case "Body":
 			body = f.Index[0]
 			continue
-		case "Sent": // the body as it was sent
+		case "Sent": // the unparsed body
 			sent = f.Index[0]
 			continue
 		}

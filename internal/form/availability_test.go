@@ -11,7 +11,7 @@ func TestMetadata(t *testing.T) {
 		text, err := m.Encode()
 		var back Metadata
 		if err != nil || json.Unmarshal([]byte(text), &back) != nil || back != m {
-			t.Errorf("%+v is %s, which is %+v (%v)", m, text, back, err)
+			t.Errorf("%+v is encoded as %s and decoded as %+v (%v)", m, text, back, err)
 		}
 	}
 }

@@ -32,8 +32,8 @@ func Columns(versions []*Definition) []Column {
 				if c.Label == "" {
 					c.Label = c.Key
 				}
-				if place := [2]string{c.ID, c.part}; !seen[place] {
-					seen[place] = true
+				if column := [2]string{c.ID, c.part}; !seen[column] {
+					seen[column] = true
 					list = append(list, c)
 				}
 			}

@@ -127,9 +127,9 @@ func (d *Definition) normalize() []fault.Detail {
 		if len(details) >= maxDetails {
 			return details
 		}
-		place := fmt.Sprintf("fields.%d", i)
+		path := fmt.Sprintf("fields.%d", i)
 		invalid := func(property, format string, args ...any) {
-			details = append(details, fault.NewDetail(place+"."+property, format, args...))
+			details = append(details, fault.NewDetail(path+"."+property, format, args...))
 		}
 		kind := KindOf(f.Kind)
 		if kind == nil {
@@ -295,25 +295,25 @@ func checkOptions(property string, options []Option, invalid func(property, form
 	seen := map[string]bool{}
 	for i := range options {
 		o := &options[i]
-		place := property + "." + strconv.Itoa(i)
+		path := property + "." + strconv.Itoa(i)
 		o.Label = strings.TrimSpace(o.Label)
 		if o.Label == "" {
 			o.Label = o.Value
 		}
 		if o.Label == "" || utf8.RuneCountInString(o.Label) > maxLabel || strings.ContainsFunc(o.Label, unicode.IsControl) {
-			invalid(place+".label", "use one line of text")
+			invalid(path+".label", "use one line of text")
 		}
 		if o.Value == "" {
 			o.Value = names.free(slug(o.Label, "option"))
 		}
 		if utf8.RuneCountInString(o.Value) > maxValue || strings.ContainsFunc(o.Value, unicode.IsControl) {
-			invalid(place+".value", "use one line of up to %d characters", maxValue)
+			invalid(path+".value", "use one line of up to %d characters", maxValue)
 		}
 		if o.Cap < 0 || o.Cap > 0 && property == "rows" {
-			invalid(place+".cap", "enter a number of responses, or 0 for no limit")
+			invalid(path+".cap", "enter a number of responses, or 0 for no limit")
 		}
 		if seen[o.Value] {
-			invalid(place+".value", "%q appears more than once", o.Value)
+			invalid(path+".value", "%q appears more than once", o.Value)
 		}
 		seen[o.Value] = true
 	}

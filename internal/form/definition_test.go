@@ -79,7 +79,7 @@ func TestEveryKindIsSampled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if after, _ := json.Marshal(d); string(before) != string(after) {
-		t.Errorf("cleaned twice:\n%s\n%s", before, after)
+		t.Errorf("normalized twice:\n%s\n%s", before, after)
 	}
 }
 
@@ -158,7 +158,7 @@ func TestAnswers(t *testing.T) {
 			_, err := d.check(sent)
 			e := fault.Wrap(err)
 			if err == nil || e.Code != fault.Invalid || e.Details[0].Field != key {
-				t.Errorf("%s: %v is taken (%v)", key, value, err)
+				t.Errorf("%s: %v is accepted (%v)", key, value, err)
 			}
 		}
 	}
@@ -257,16 +257,16 @@ func TestParseForm(t *testing.T) {
 	// Text for "other" counts even if the box beside it is not checked.
 	in["tags"] = []string{"a"}
 	if got, err := d.check(d.ParseForm(in)); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("not ticked: %v (%v)", got, err)
+		t.Errorf("text for other, not checked: %v (%v)", got, err)
 	}
 	choice := &Field{Key: "c", Kind: "single_choice", Other: true, Options: []Option{{Value: "a"}}}
 	for own, want := range map[string]any{"mine": "mine", " ": nil} {
 		if got := KindOf(choice.Kind).ParseForm(choice, url.Values{"c.other": {own}}); got != want {
-			t.Errorf("%q not ticked: %v", own, got)
+			t.Errorf("%q, other not checked: %v", own, got)
 		}
 	}
 	if got := KindOf(choice.Kind).ParseForm(choice, url.Values{"c": {"a"}, "c.other": {"mine"}}); got != "a" {
-		t.Errorf("ticked beside: %v", got)
+		t.Errorf("checked together with an option: %v", got)
 	}
 	for _, bad := range []url.Values{{"age": {"old"}}, {"shirt": {"maybe"}}, {"tags": {"_other"}}, {"order.x": {"1"}, "order.y": {"1"}}, {"order.x": {"1"}}, {"terms": {"no"}}} {
 		for _, key := range []string{"your_nickname", "terms"} {
@@ -275,7 +275,7 @@ func TestParseForm(t *testing.T) {
 			}
 		}
 		if got, err := d.check(d.ParseForm(bad)); err == nil {
-			t.Errorf("%v is taken as %v", bad, got)
+			t.Errorf("%v is accepted as %v", bad, got)
 		}
 	}
 }

@@ -45,12 +45,12 @@ func (d *Definition) checkEndings(names *keySet, fields map[string]*Field) []fau
 	var details []fault.Detail
 	given := map[string]bool{}
 	for i, e := range d.Endings {
-		place := fmt.Sprintf("endings.%d", i)
+		path := fmt.Sprintf("endings.%d", i)
 		invalid := func(property, format string, args ...any) {
-			details = append(details, fault.NewDetail(place+"."+property, format, args...))
+			details = append(details, fault.NewDetail(path+"."+property, format, args...))
 		}
 		if e == nil {
-			details = append(details, fault.NewDetail(place, "an ending must be an object"))
+			details = append(details, fault.NewDetail(path, "an ending must be an object"))
 			return details
 		}
 		if e.Key == "" {

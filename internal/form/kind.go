@@ -10,7 +10,7 @@ import (
 )
 
 // Kind is a question type. Each has one file here and one template in
-// web/templates/kinds; all other code asks these methods. Adding a kind means those two
+// web/templates/kinds; all other code uses these methods. Adding a kind means those two
 // files and a line in builtinKinds.
 type Kind interface {
 	// Name is the name of the kind in definitions.
@@ -39,7 +39,7 @@ type Kind interface {
 type KindInfo struct {
 	Title       string
 	Description string
-	Group       string // Text, Numbers, Choices, Dates, People, Form
+	Group       string // heading in the list of kinds, such as Text
 }
 
 // builtinKinds are in the order in which the builder lists them.

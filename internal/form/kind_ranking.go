@@ -30,20 +30,20 @@ func (ranking) ParseForm(f *Field, in url.Values) any {
 	if list != nil {
 		return list
 	}
-	places := map[string]int{}
+	ranks := map[string]int{}
 	for _, value := range optionValues(f.Options) {
-		if place, err := strconv.Atoi(in.Get(f.Key + "." + value)); err == nil {
-			places[value] = place
+		if rank, err := strconv.Atoi(in.Get(f.Key + "." + value)); err == nil {
+			ranks[value] = rank
 		}
 	}
-	if len(places) == 0 {
+	if len(ranks) == 0 {
 		return nil
 	}
 	order := optionValues(f.Options)
-	slices.SortStableFunc(order, func(a, b string) int { return places[a] - places[b] })
+	slices.SortStableFunc(order, func(a, b string) int { return ranks[a] - ranks[b] })
 	for i, value := range order {
-		if i > 0 && places[value] == places[order[i-1]] || places[value] == 0 {
-			return "tie" // for Answer to refuse
+		if i > 0 && ranks[value] == ranks[order[i-1]] || ranks[value] == 0 {
+			return "tie" // rejected by Validate
 		}
 		list = append(list, value)
 	}
@@ -63,15 +63,15 @@ func (ranking) Validate(f *Field, value any) (any, error) {
 	if len(list) != len(f.Options) {
 		return nil, errRanking
 	}
-	options, placed := newLookup(f.Options, len(list)), make([]bool, len(f.Options))
+	options, ranked := newLookup(f.Options, len(list)), make([]bool, len(f.Options))
 	order := make([]string, 0, len(list))
 	for _, v := range list {
 		text, ok := v.(string)
 		at := options.find(text)
-		if !ok || at < 0 || placed[at] {
+		if !ok || at < 0 || ranked[at] {
 			return nil, errRanking
 		}
-		placed[at] = true
+		ranked[at] = true
 		order = append(order, text)
 	}
 	return order, nil

@@ -49,7 +49,7 @@ func TestJumpsAndEndings(t *testing.T) {
 	}
 	changed, err := d.Revalidate(map[string]any{"what": "cake", "pieces": 2.0, "price": 20.0, "size": "big"})
 	if err != nil || changed.Answers["price"] != 5.0 || changed.Answers["size"] != "small" {
-		t.Errorf("calculated anew: %v (%v)", changed.Answers, err)
+		t.Errorf("calculated again: %v (%v)", changed.Answers, err)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestFormValues(t *testing.T) {
 	for key, answer := range answers {
 		f := d.Field(key)
 		if got := KindOf(f.Kind).ParseForm(f, FormValues(f, answer)); !reflect.DeepEqual(got, answer) {
-			t.Errorf("%s: %v comes back as %v", key, answer, got)
+			t.Errorf("%s: %v is read back as %v", key, answer, got)
 		}
 	}
 }
@@ -254,11 +254,28 @@ func TestSummary(t *testing.T) {
 	once, _ := json.Marshal(s)
 	s.Add(d, second, day, 1)
 	of := func(key string) *QuestionStats { return s.Fields[d.Field(key).ID] }
-	if s.Responses != 2 || s.Days["2026-06-01"] != 2 || of("nps").NPS() != 0 || of("age").Average() != 0.15000000000000002 ||
-		of("tags").Counts["a"] != 2 || of("tags").Counts["_other"] != 1 || of("grid").Counts["r1\tgood"] != 1 || of("order").Counts["x"] != 2 || of("order").AveragePosition("x") != 2 || of("order").AveragePosition("y") != 1 ||
-		of("shirt").Counts["true"] != 1 || of("land").Counts["DE"] != 1 || of("grid").Answered != 1 {
-		text, _ := json.Marshal(s)
-		t.Errorf("%s", text)
+	type number struct {
+		name      string
+		got, want float64
+	}
+	for _, n := range []number{
+		{"responses", float64(s.Responses), 2},
+		{"responses of the day", float64(s.Days["2026-06-01"]), 2},
+		{"nps", of("nps").NPS(), 0},
+		{"average age", of("age").Average(), 0.15000000000000002},
+		{"tag a", float64(of("tags").Counts["a"]), 2},
+		{"other tags", float64(of("tags").Counts["_other"]), 1},
+		{"good in row 1", float64(of("grid").Counts["r1\tgood"]), 1},
+		{"grids", float64(of("grid").Answered), 1},
+		{"rankings with x", float64(of("order").Counts["x"]), 2},
+		{"position of x", of("order").AveragePosition("x"), 2},
+		{"position of y", of("order").AveragePosition("y"), 1},
+		{"shirts", float64(of("shirt").Counts["true"]), 1},
+		{"Germany", float64(of("land").Counts["DE"]), 1},
+	} {
+		if n.got != n.want {
+			t.Errorf("%s: %v, want %v", n.name, n.got, n.want)
+		}
 	}
 	// A summary survives encoding, and subtraction is exact.
 	text, err := json.Marshal(s)
@@ -271,7 +288,7 @@ func TestSummary(t *testing.T) {
 	}
 	read.Add(d, second, day, -1)
 	if text, _ := json.Marshal(&read); string(text) != string(once) {
-		t.Errorf("taken away: %s\nbefore:     %s", text, once)
+		t.Errorf("after subtraction: %s\nbefore:            %s", text, once)
 	}
 }
 
@@ -288,8 +305,11 @@ func TestColumns(t *testing.T) {
 	}
 	answers := map[string]any{"grid": map[string]any{"r1": "g"}, "email": "a@b.c"}
 	fields := now.ByID()
-	if columns[0].Cell(fields["f3"], answers, true) != "Good" || columns[0].Cell(fields["f3"], answers, false) != "g" ||
-		columns[1].Cell(old.ByID()["f1"], map[string]any{"mail": "old@b.c"}, true) != "old@b.c" || columns[2].Cell(fields["f2"], answers, true) != nil {
-		t.Error("cells")
+	cells := []any{
+		columns[0].Cell(fields["f3"], answers, true), columns[0].Cell(fields["f3"], answers, false),
+		columns[1].Cell(old.ByID()["f1"], map[string]any{"mail": "old@b.c"}, true), columns[2].Cell(fields["f2"], answers, true),
+	}
+	if want := []any{"Good", "g", "old@b.c", nil}; !reflect.DeepEqual(cells, want) {
+		t.Errorf("cells %v, want %v", cells, want)
 	}
 }

@@ -12,18 +12,18 @@ func TestKindsForOwners(t *testing.T) {
 	for _, k := range Kinds() {
 		about := k.About()
 		if about.Title == "" || about.Description == "" || about.Group == "" || titles[about.Title] {
-			t.Errorf("%s is known as %+v", k.Name(), about)
+			t.Errorf("%s has the info %+v", k.Name(), about)
 		}
 		titles[about.Title] = true
 		for _, name := range k.Properties() {
 			if !slices.ContainsFunc(KindProperties, func(p Property) bool { return p.Name == name && p.Label != "" && p.Input != "" }) {
-				t.Errorf("%s of %s cannot be set", name, k.Name())
+				t.Errorf("%s of %s has no input", name, k.Name())
 			}
 		}
 	}
 	for _, p := range KindProperties {
 		if !slices.ContainsFunc(Kinds(), func(k Kind) bool { return slices.Contains(k.Properties(), p.Name) }) {
-			t.Errorf("nothing has %s", p.Name)
+			t.Errorf("no kind has %s", p.Name)
 		}
 	}
 }

@@ -13,10 +13,10 @@ import (
 // Summary contains the totals of many responses. Responses can be added and subtracted,
 // so it stays current without reading all of them again. Sums are exact.
 type Summary struct {
-	Format    int64                     `json:"format"` // how it is counted
+	Format    int64                     `json:"format"` // value of summaryFormat
 	Responses int64                     `json:"responses"`
 	Days      map[string]int64          `json:"days"`   // number of responses by UTC day
-	Fields    map[string]*QuestionStats `json:"fields"` // by the id of the field
+	Fields    map[string]*QuestionStats `json:"fields"` // by field ID
 
 	day  time.Time // day of the last response added
 	name string    // that day as text
@@ -25,10 +25,10 @@ type Summary struct {
 // QuestionStats are the totals of one question.
 type QuestionStats struct {
 	Answered int64            `json:"answered"`
-	Counts   map[string]int64 `json:"counts,omitempty"` // by value; row and value of a matrix with a tab between
-	Places   map[string]int64 `json:"places,omitempty"` // of a ranking: the sum of a value's places
+	Counts   map[string]int64 `json:"counts,omitempty"` // by value; for a matrix by row, tab and value
+	Places   map[string]int64 `json:"places,omitempty"` // for a ranking: sum of the ranks by value
 	Numbers  int64            `json:"numbers,omitempty"`
-	Sum      *ExactSum        `json:"sum,omitempty"` // of so many numbers
+	Sum      *ExactSum        `json:"sum,omitempty"` // sum of the numeric answers
 }
 
 // Average returns the average of the numeric answers.
@@ -112,7 +112,7 @@ func (t *QuestionStats) count(f *Field, row string, answer any, n int64) {
 		t.count(f, row, StringSlice(a), n)
 	case []string:
 		options, ordered := newLookup(f.Options, len(a)), f.Traits().Ordered
-		for place, value := range a {
+		for position, value := range a {
 			if f.Other && options.find(value) < 0 {
 				value = OtherValue
 			}
@@ -121,7 +121,7 @@ func (t *QuestionStats) count(f *Field, row string, answer any, n int64) {
 				if t.Places == nil {
 					t.Places = map[string]int64{}
 				}
-				count(t.Places, value, n*int64(place+1))
+				count(t.Places, value, n*int64(position+1))
 			}
 		}
 	case map[string]any:

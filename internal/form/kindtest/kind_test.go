@@ -64,8 +64,8 @@ func TestMain(m *testing.M) {
 const owner = "ada@example.com"
 
 func TestNewKind(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		s := clitest.StartWithKinds(t, place, templates)
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		s := clitest.StartWithKinds(t, storage, templates)
 		s.AddUser(owner)
 		token := s.Token(owner, s.AddApp(owner, "https://app.example/cb"), "forms:read,forms:write,responses:read,responses:write").Access
 		made := s.Call("POST", "/api/v1/forms", token, `{"title": "Paint", "fields": [{"kind": "color", "key": "wall", "label": "Which color?", "required": true}]}`)
