@@ -12,8 +12,8 @@ import (
 	"formulary/internal/cli/clitest"
 )
 
-// everything is a form with each kind of question and each property.
-const everything = `{"title": "Everything", "description": "All *kinds*", "language": "en", "fields": [
+// everyKindForm is a form with each kind of question and each property.
+const everyKindForm = `{"title": "Everything", "description": "All *kinds*", "language": "en", "fields": [
 	{"key": "nick", "kind": "short_text", "label": "Your nickname?", "required": true, "help": "As your friends call you", "placeholder": "Max", "min_length": 1, "max_length": 80},
 	{"key": "story", "kind": "long_text", "label": "Story"}, {"key": "mail", "kind": "email", "label": "Mail"}, {"key": "site", "kind": "url", "label": "Site"}, {"key": "phone", "kind": "phone", "label": "Phone"},
 	{"key": "age", "kind": "number", "label": "Age", "unit": "years", "min": 0, "max": 150, "step": 1}, {"key": "loud", "kind": "slider", "label": "Loud", "default": 5},
@@ -171,7 +171,7 @@ func (w *fixture) token(c *caller) string { return strings.TrimPrefix(c.value, "
 // createForm creates a form with every kind of question.
 func (w *fixture) createForm(c *caller, addition string, open bool) string {
 	w.t.Helper()
-	created := w.service.Call("POST", "/api/v1/forms", w.token(c), strings.Replace(everything, "Everything", "Everything"+addition, 1))
+	created := w.service.Call("POST", "/api/v1/forms", w.token(c), strings.Replace(everyKindForm, "Everything", "Everything"+addition, 1))
 	if created.StatusCode != http.StatusCreated {
 		w.t.Fatalf("make a form: %d %s", created.StatusCode, created.Text)
 	}

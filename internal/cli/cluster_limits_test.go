@@ -19,14 +19,14 @@ func (n *nodes) checkLimits(t *testing.T) {
 		name   string
 		quota  int
 		window time.Duration
-		ask    func(*program) answer
+		ask    func(*program) httpResponse
 	}{
 		{"requests of a token", tokenQuota, time.Minute, getMe(token)},
-		{"submissions of an address", respondentQuota, time.Minute, func(p *program) answer {
+		{"submissions of an address", respondentQuota, time.Minute, func(p *program) httpResponse {
 			submitted++
 			return p.post(n.f.page, submission(fmt.Sprint("limits-", submitted)), "X-Forwarded-For: 192.0.2.1")
 		}},
-		{"guesses at an account", 10, 15 * time.Minute, func(p *program) answer {
+		{"guesses at an account", 10, 15 * time.Minute, func(p *program) httpResponse {
 			client.url = p.url
 			return client.form("/signin", guess)
 		}},

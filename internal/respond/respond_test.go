@@ -31,8 +31,8 @@ type fixture struct {
 func each(t *testing.T, test func(t *testing.T, f *fixture)) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		s := storetest.Open(t, place)
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		s := storetest.Open(t, storage)
 		test(t, &fixture{t, s, respond.New(respond.Config{Store: s, Now: time.Now}), openForm(t, s)})
 	})
 }

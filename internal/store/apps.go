@@ -74,10 +74,10 @@ func (s *Store) writeApp(ctx context.Context, appID string, fn func(db.Tx) error
 
 // AddApp registers an application; secretHash is empty for a public one. With an
 // idempotency key, a repeated registration returns the ID of the first.
-func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string, once IdempotencyKey) (earlier string, err error) {
+func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string, key IdempotencyKey) (earlier string, err error) {
 	defer wrap(&err, "add application")
 	err = s.db.Write(ctx, func(t db.Tx) (err error) {
-		if earlier, err = once.claim(t, a.Account, a.ID, a.CreatedAt); err != nil || earlier != "" {
+		if earlier, err = key.claim(t, a.Account, a.ID, a.CreatedAt); err != nil || earlier != "" {
 			return err
 		}
 		if _, err := t.Exec(insertAppSQL, a.Account, a.ID, a.Name, a.Public, uriList(a), a.Scopes.String(), a.SendIssuer, toMillis(a.CreatedAt)); err != nil {
@@ -174,7 +174,7 @@ func (s *Store) AllApps(ctx context.Context) (_ []AppWithOwner, err error) {
 // secrets, for client authentication. Disabled applications are returned too.
 func (s *Store) AppCredentials(ctx context.Context, appID string) (_ account.Application, _ []string, err error) {
 	defer wrap(&err, "read application credentials")
-	known, mark, ok := s.clients.Get(appKey(appID), appID)
+	known, generation, ok := s.clients.Get(appKey(appID), appID)
 	if ok {
 		return known.app, known.secrets, nil
 	}
@@ -198,7 +198,7 @@ func (s *Store) AppCredentials(ctx context.Context, appID string) (_ account.App
 	if !found {
 		return c.app, nil, fault.NotFound
 	}
-	s.clients.Put(appID, mark, c, c.size())
+	s.clients.Put(appID, generation, c, c.size())
 	return c.app, c.secrets, nil
 }
 

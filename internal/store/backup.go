@@ -156,8 +156,8 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 	}
 	var rows int64
 	err = s.db.Exclusive(ctx, func(t db.Tx) error {
-		if some, err := hasUsers(t.Query); err != nil || some {
-			return errorWhen(err, some, errNotEmpty)
+		if exists, err := hasUsers(t.Query); err != nil || exists {
+			return errorWhen(err, exists, errNotEmpty)
 		}
 		// A running server may have stored rows of its own in the empty database.
 		for _, table := range tables {
@@ -246,14 +246,14 @@ func insertInto(table string, columns []string) (string, error) {
 	if !known {
 		return "", fmt.Errorf("the backup contains an unknown table %q", table)
 	}
-	places := make([]string, len(columns))
+	placeholders := make([]string, len(columns))
 	for i, c := range columns {
 		if !columnName.MatchString(c) {
 			return "", fmt.Errorf("the backup contains an unknown column %q", c)
 		}
-		places[i] = fmt.Sprintf("$%d", i+1)
+		placeholders[i] = fmt.Sprintf("$%d", i+1)
 	}
-	return "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.Join(places, ", ") + ")", nil
+	return "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.Join(placeholders, ", ") + ")", nil
 }
 
 // plain converts JSON numbers back to integers.

@@ -42,11 +42,11 @@ func (s *Store) FormActivity(ctx context.Context, owner string, forms []string) 
 				return err
 			}
 			if text != "" {
-				var kept struct{ Days map[string]int64 }
-				if err := json.Unmarshal([]byte(text), &kept); err != nil {
+				var stored struct{ Days map[string]int64 }
+				if err := json.Unmarshal([]byte(text), &stored); err != nil {
 					return err
 				}
-				a.Days = kept.Days
+				a.Days = stored.Days
 			}
 			if err := t.Query(tailSQL, func(r db.Row) error {
 				var submitted int64

@@ -78,9 +78,9 @@ func (a *addresses) forget(address string) {
 
 // readPublicForm reads a form of a known owner, which a distributed database needs to
 // find it on one shard.
-func (s *Store) readPublicForm(ctx context.Context, owner, address string, mark Generation) (*PublicForm, error) {
+func (s *Store) readPublicForm(ctx context.Context, owner, address string, generation Generation) (*PublicForm, error) {
 	ctx = forRespondents(ctx, owner)
-	p := &PublicForm{Generation: mark}
+	p := &PublicForm{Generation: generation}
 	var status string
 	var opens, closes int64
 	err := queryOne(s.query(ctx), publicSQL, []any{address, owner}, &p.Owner, &p.ID, &status, &p.Version, &p.Header.Title, &p.Header.Description, &p.Header.Language,
@@ -106,14 +106,14 @@ func (s *Store) readPublicForm(ctx context.Context, owner, address string, mark 
 func (s *Store) PublicForm(ctx context.Context, address string) (_ *PublicForm, err error) {
 	defer wrap(&err, "read public form")
 	if owner, ok := s.owners.of(address); ok {
-		p, mark, ok := s.public.Get(owner, address)
+		p, generation, ok := s.public.Get(owner, address)
 		if ok {
 			return p, nil
 		}
-		p, err := s.readPublicForm(ctx, owner, address, mark)
+		p, err := s.readPublicForm(ctx, owner, address, generation)
 		if !errors.Is(err, fault.NotFound) {
 			if err == nil {
-				s.public.Put(address, mark, p, p.size())
+				s.public.Put(address, generation, p, p.size())
 			}
 			return p, err
 		}

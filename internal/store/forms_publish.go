@@ -66,7 +66,7 @@ func encodeDraft(d *form.Definition) (string, error) {
 // idempotency key works as in CreateFormFrom. A draft that equals the published version
 // creates no new version, but still opens a closed form. The draft is read and encoded
 // before the transaction.
-func (s *Store) Publish(ctx context.Context, owner string, target FormRevision, once IdempotencyKey, now time.Time) (_ form.Form, err error) {
+func (s *Store) Publish(ctx context.Context, owner string, target FormRevision, key IdempotencyKey, now time.Time) (_ form.Form, err error) {
 	defer wrap(&err, "publish form")
 	return retryConflict(target.Revision, func() (form.Form, error) {
 		f, d, err := s.FormDraft(ctx, owner, target.ID)
@@ -84,12 +84,12 @@ func (s *Store) Publish(ctx context.Context, owner string, target FormRevision, 
 		if err != nil {
 			return f, err
 		}
-		if err := s.reserve(ctx, owner, int64(len(draft))); err != nil && !s.isRepeated(ctx, owner, once) {
+		if err := s.reserve(ctx, owner, int64(len(draft))); err != nil && !s.isRepeated(ctx, owner, key) {
 			if same, lookup := isPublished(s.query(ctx), owner, f, draft); lookup != nil || !same {
 				return f, err
 			}
 		}
-		return s.publish(ctx, owner, publication{read: f, revision: target.Revision, definition: d, text: draft, once: once}, now)
+		return s.publish(ctx, owner, publication{read: f, revision: target.Revision, definition: d, text: draft, key: key}, now)
 	})
 }
 
@@ -99,7 +99,7 @@ type publication struct {
 	revision   int64     // required by the caller; 0: any
 	definition *form.Definition
 	text       string
-	once       IdempotencyKey
+	key        IdempotencyKey
 }
 
 func (s *Store) publish(ctx context.Context, owner string, p publication, now time.Time) (form.Form, error) {
@@ -111,7 +111,7 @@ func (s *Store) publish(ctx context.Context, owner string, p publication, now ti
 		if _, err := readForm(t.Query, owner, id); err != nil {
 			return err
 		}
-		earlier, err := p.once.claim(t, owner, id, now)
+		earlier, err := p.key.claim(t, owner, id, now)
 		if err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func updateStatus(t db.Tx, owner string, f *form.Form, to form.Status, now time.
 
 // DuplicateForm creates a draft with the questions and settings of another form. The
 // idempotency key works as in CreateFormFrom.
-func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once IdempotencyKey, now time.Time) (_ form.Form, err error) {
+func (s *Store) DuplicateForm(ctx context.Context, owner, id string, key IdempotencyKey, now time.Time) (_ form.Form, err error) {
 	defer wrap(&err, "duplicate form")
 	f, err := s.Form(ctx, owner, id)
 	if err != nil {
@@ -249,12 +249,12 @@ func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once Idempo
 		return f, err
 	}
 	title := f.Title
-	if cut := []rune(title); len(cut) > form.MaxTitle-len(copySuffix) {
-		title = string(cut[:form.MaxTitle-len(copySuffix)])
+	if runes := []rune(title); len(runes) > form.MaxTitle-len(copySuffix) {
+		title = string(runes[:form.MaxTitle-len(copySuffix)])
 	}
-	plan := form.FormInput{Header: form.Header{Title: title + copySuffix, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d}
-	plan.Slug = ""
-	return s.CreateFormFrom(ctx, owner, plan, once, now)
+	input := form.FormInput{Header: form.Header{Title: title + copySuffix, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d}
+	input.Slug = ""
+	return s.CreateFormFrom(ctx, owner, input, key, now)
 }
 
 // copySuffix is appended to the title of a copy.

@@ -48,15 +48,15 @@ func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevisio
 		if c.draft, err = encodeDraft(d); err != nil {
 			return f, err
 		}
-		c.plan = form.FormInput{Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d}
-		if err := change(&c.plan); err != nil {
+		c.input = form.FormInput{Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d}
+		if err := change(&c.input); err != nil {
 			return f, err
 		}
-		after, err := encodeDraft(c.plan.Definition)
+		after, err := encodeDraft(c.input.Definition)
 		if err != nil {
 			return f, err
 		}
-		c.asksOther = after != c.draft
+		c.definitionChanged = after != c.draft
 		c.growth = int64(len(after) - len(c.draft))
 		c.draft = after
 		if err := s.reserve(ctx, owner, c.growth); err != nil {
@@ -79,11 +79,11 @@ func retryConflict(revision int64, try func() (form.Form, error)) (form.Form, er
 
 // formChange is a change that was validated against one revision of the form.
 type formChange struct {
-	before    form.Form
-	plan      form.FormInput
-	draft     string // the definition to store
-	asksOther bool   // the definition differs from the stored one
-	growth    int64  // bytes that the draft grows by
+	before            form.Form
+	input             form.FormInput
+	draft             string // the definition to store
+	definitionChanged bool   // the definition differs from the stored one
+	growth            int64  // bytes that the draft grows by
 }
 
 // applyChange stores a change if the form still has the revision it was computed for.
@@ -95,12 +95,12 @@ func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now
 		if f, err = touchForm(t, owner, c.before.ID, c.before.Revision); err != nil {
 			return err
 		}
-		plan := c.plan
+		input := c.input
 		head := form.Header{Title: f.Title, Description: f.Description, Language: f.Language}
-		if !c.asksOther && plan.Header == head && plan.Availability == f.Availability {
+		if !c.definitionChanged && input.Header == head && input.Availability == f.Availability {
 			return nil
 		}
-		if c.asksOther {
+		if c.definitionChanged {
 			if _, err := t.Exec(saveDraftSQL, owner, f.ID, c.draft); err != nil {
 				return err
 			}
@@ -108,21 +108,21 @@ func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now
 				return err
 			}
 		}
-		if plan.Language != f.Language {
+		if input.Language != f.Language {
 			if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
 				return err
 			}
-			if _, err := t.Exec(countFormSQL, owner, string(f.Status), plan.Language, 1); err != nil {
+			if _, err := t.Exec(countFormSQL, owner, string(f.Status), input.Language, 1); err != nil {
 				return err
 			}
 		}
-		if err := changeSlug(t, owner, f, plan.Slug, now); err != nil {
+		if err := changeSlug(t, owner, f, input.Slug, now); err != nil {
 			return err
 		}
-		f.Title, f.Description, f.Language, f.Availability = plan.Title, plan.Description, plan.Language, plan.Availability
+		f.Title, f.Description, f.Language, f.Availability = input.Title, input.Description, input.Language, input.Availability
 		f.Revision++
 		f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1)) // strictly increasing, even within one millisecond
-		if _, err := t.Exec(updateFormSQL, owner, f.ID, f.Title, f.Description, f.Language, toMillis(f.UpdatedAt), form.SearchKey(f.Title), searchKey(plan.Header),
+		if _, err := t.Exec(updateFormSQL, owner, f.ID, f.Title, f.Description, f.Language, toMillis(f.UpdatedAt), form.SearchKey(f.Title), searchKey(input.Header),
 			f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites); err != nil {
 			return err
 		}

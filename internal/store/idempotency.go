@@ -31,11 +31,11 @@ const (
 )
 
 // isRepeated reports whether the key was used before.
-func (s *Store) isRepeated(ctx context.Context, owner string, once IdempotencyKey) bool {
-	if once.Key == "" {
+func (s *Store) isRepeated(ctx context.Context, owner string, key IdempotencyKey) bool {
+	if key.Key == "" {
 		return false
 	}
-	_, err := once.firstResult(s.query(ctx), owner)
+	_, err := key.firstResult(s.query(ctx), owner)
 	return err == nil
 }
 

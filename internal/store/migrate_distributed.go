@@ -73,17 +73,17 @@ func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 	}
 	var moved []string
 	move := func(table, sql string, args ...any) error {
-		did := false
+		isMoved := false
 		err := s.db.Exclusive(ctx, func(t db.Tx) error {
-			did = false
+			isMoved = false
 			var n int64
 			if err := queryOne(t.Query, isDistributedSQL, []any{table}, &n); err != nil || n > 0 {
 				return err
 			}
-			if alone, err := db.NoNodeServes(t); err != nil || !alone {
-				return errorWhen(err, !alone, errServing)
+			if idle, err := db.NoNodeServes(t); err != nil || !idle {
+				return errorWhen(err, !idle, errServing)
 			}
-			did = true
+			isMoved = true
 			ignore := func(db.Row) error { return nil }
 			if err := t.Query(sql, ignore, append([]any{table}, args...)...); err != nil {
 				return err
@@ -93,7 +93,7 @@ func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return fmt.Errorf("distribute %s: %w", table, err)
 		}
-		if did {
+		if isMoved {
 			moved = append(moved, table)
 		}
 		return nil

@@ -13,7 +13,7 @@ import (
 
 // fakeCitusSQL creates the functions of Citus. They record their calls, and reject what
 // Citus rejects: a unique index without the distribution column.
-const noted = `
+const fakeCitusSQL = `
 CREATE TABLE pg_dist_partition (logicalrelid regclass PRIMARY KEY, by text, beside text);
 CREATE TABLE truncated (t regclass PRIMARY KEY);
 CREATE FUNCTION truncate_local_data_after_distributing_table(t regclass) RETURNS void LANGUAGE plpgsql AS $$
@@ -32,18 +32,18 @@ BEGIN
 END $$`
 
 // ownedTablesSQL lists the tables whose primary key starts with account_id.
-const owned = `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+const ownedTablesSQL = `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
 	JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
 	WHERE i.indisprimary AND c.relnamespace = current_schema()::regnamespace AND a.attname = 'account_id' ORDER BY 1`
 
 func TestDistribute(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	s := storetest.Open(t, place)
+	storage := storetest.Postgres(t)
+	s := storetest.Open(t, storage)
 	if _, err := s.Distribute(ctx); err == nil || !strings.Contains(err.Error(), "Citus") {
 		t.Errorf("without the extension: %v", err)
 	}
-	conn, err := pgx.Connect(ctx, strings.Replace(place.URL, "pool_max_conns=8&", "", 1))
+	conn, err := pgx.Connect(ctx, strings.Replace(storage.URL, "pool_max_conns=8&", "", 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,11 +61,11 @@ func TestDistribute(t *testing.T) {
 		return names
 	}
 	all := list(`SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`)
-	if _, err := conn.Exec(ctx, noted); err != nil {
+	if _, err := conn.Exec(ctx, fakeCitusSQL); err != nil {
 		t.Fatal(err)
 	}
 	// A running node prevents distribution.
-	node := storetest.Open(t, place)
+	node := storetest.Open(t, storage)
 	locks := func() string {
 		return list(`SELECT COUNT(*)::text FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND objid = hashtext(current_schema())::oid`)[0]
 	}
@@ -73,7 +73,7 @@ func TestDistribute(t *testing.T) {
 		node.Listen() // until it listens
 	}
 	if _, err := s.Distribute(ctx); err == nil || !strings.Contains(err.Error(), "stop all servers") {
-		t.Errorf("beside a node that serves: %v", err)
+		t.Errorf("while a node is running: %v", err)
 	}
 	node.Close()
 	for locks() != "0" {
@@ -94,12 +94,12 @@ func TestDistribute(t *testing.T) {
 	// Data of an account is distributed by account_id and colocated. Applications are
 	// used by other accounts, so they are replicated.
 	by := list(`SELECT logicalrelid::text FROM pg_dist_partition WHERE by = 'account_id' ORDER BY 1`)
-	want := slices.DeleteFunc(list(owned), func(name string) bool { return name == "app" || name == "app_secret" || name == "account_purge" })
+	want := slices.DeleteFunc(list(ownedTablesSQL), func(name string) bool { return name == "app" || name == "app_secret" || name == "account_purge" })
 	if !slices.Equal(by, want) {
-		t.Errorf("spread by account: %v\nowned by one: %v", by, want)
+		t.Errorf("distributed by account: %v\nowned by an account: %v", by, want)
 	}
-	if beside := list(`SELECT DISTINCT beside FROM pg_dist_partition WHERE by <> '' ORDER BY 1`); !slices.Equal(beside, []string{"none", "session"}) {
-		t.Errorf("they lie beside %v", beside)
+	if colocation := list(`SELECT DISTINCT beside FROM pg_dist_partition WHERE by <> '' ORDER BY 1`); !slices.Equal(colocation, []string{"none", "session"}) {
+		t.Errorf("colocated with %v", colocation)
 	}
 	if again, err := s.Distribute(ctx); err != nil || len(again) != 0 {
 		t.Errorf("a second time: %v %v", again, err)
@@ -108,7 +108,7 @@ func TestDistribute(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rest, err := s.Distribute(ctx); err != nil || !slices.Equal(rest, []string{"response"}) {
-		t.Errorf("after half of it: %v %v", rest, err)
+		t.Errorf("after an interruption: %v %v", rest, err)
 	}
 }
 
@@ -116,14 +116,14 @@ func TestDistribute(t *testing.T) {
 // explains why.
 func TestUpgradeDistributedEarly(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	s := leftAt(t, place, 5)
-	conn, err := pgx.Connect(ctx, strings.Replace(place.URL, "pool_max_conns=8&", "", 1))
+	storage := storetest.Postgres(t)
+	s := openAtSchema(t, storage, 5)
+	conn, err := pgx.Connect(ctx, strings.Replace(storage.URL, "pool_max_conns=8&", "", 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, noted+`; INSERT INTO pg_dist_partition VALUES ('response'::regclass, 'account_id', '')`); err != nil {
+	if _, err := conn.Exec(ctx, fakeCitusSQL+`; INSERT INTO pg_dist_partition VALUES ('response'::regclass, 'account_id', '')`); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Migrate(ctx); err == nil || !strings.Contains(err.Error(), "back up") {
@@ -138,6 +138,6 @@ func TestDistributeSQLite(t *testing.T) {
 	t.Parallel()
 	var s *store.Store = storetest.Open(t, storetest.SQLite(t))
 	if _, err := s.Distribute(ctx); err == nil {
-		t.Error("SQLite was spread over machines")
+		t.Error("SQLite was distributed")
 	}
 }

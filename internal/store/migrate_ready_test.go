@@ -13,9 +13,9 @@ import (
 // while the schema is older than it needs.
 func TestReadyWithOtherSchema(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	s := storetest.Open(t, place)
-	conn, err := pgx.Connect(ctx, strings.Replace(place.URL, "pool_max_conns=8&", "", 1))
+	storage := storetest.Postgres(t)
+	s := storetest.Open(t, storage)
+	conn, err := pgx.Connect(ctx, strings.Replace(storage.URL, "pool_max_conns=8&", "", 1))
 	if err != nil {
 		t.Fatal(err)
 	}

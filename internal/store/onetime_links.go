@@ -36,8 +36,8 @@ func (s *Store) NewSetupLink(ctx context.Context, now time.Time, ttl time.Durati
 	defer wrap(&err, "create setup link")
 	secret := account.NewSecret(account.OneTimeLinkKey, noOwner, now)
 	err = s.db.Write(ctx, func(t db.Tx) error {
-		if some, err := hasUsers(t.Query); err != nil || some {
-			return errorWhen(err, some, errLink)
+		if exists, err := hasUsers(t.Query); err != nil || exists {
+			return errorWhen(err, exists, errLink)
 		}
 		return insertLink(t, secret, setupLink, now.Add(ttl))
 	})
@@ -111,8 +111,8 @@ func spendLink(t db.Tx, text, kind string, now time.Time) (account.SecretRef, er
 func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User, now time.Time) (_ account.User, err error) {
 	defer wrap(&err, "create first user")
 	err = s.db.Exclusive(ctx, func(t db.Tx) error {
-		if some, err := hasUsers(t.Query); err != nil || some {
-			return errorWhen(err, some, errLink)
+		if exists, err := hasUsers(t.Query); err != nil || exists {
+			return errorWhen(err, exists, errLink)
 		}
 		if _, err := spendLink(t, link, setupLink, now); err != nil {
 			return err

@@ -28,26 +28,26 @@ func optionLimits(d *form.Definition) map[option]int64 {
 	if !d.HasOptionLimits() {
 		return nil
 	}
-	caps := map[option]int64{}
+	limits := map[option]int64{}
 	for _, f := range d.Fields {
 		for _, o := range f.Options {
 			if o.Cap > 0 {
-				caps[option{f.ID, o.Value}] = int64(o.Cap)
+				limits[option{f.ID, o.Value}] = int64(o.Cap)
 			}
 		}
 	}
-	return caps
+	return limits
 }
 
 // claimOptions counts selected options that have a limit, and fails if one reached it.
 // The limits of the live version apply, whichever version was answered.
-func claimOptions(t db.Tx, owner, formID string, caps map[option]int64, chosen []form.Selection) error {
+func claimOptions(t db.Tx, owner, formID string, limits map[option]int64, chosen []form.Selection) error {
 	for _, c := range chosen {
-		most := caps[option{c.FieldID, c.Value}]
-		if most == 0 {
+		limit := limits[option{c.FieldID, c.Value}]
+		if limit == 0 {
 			continue
 		}
-		n, err := t.Exec(takeOptionSQL, owner, formID, c.FieldID, c.Value, most)
+		n, err := t.Exec(takeOptionSQL, owner, formID, c.FieldID, c.Value, limit)
 		if err != nil {
 			return err
 		}
@@ -70,14 +70,14 @@ func releaseOptions(t db.Tx, owner, formID string, chosen []form.Selection) erro
 
 // optionChange describes which responses change the counts of options.
 type optionChange struct {
-	gone, came    []form.Response
-	enforceLimits bool // fail if a limit would be exceeded
+	removed, added []form.Response
+	enforceLimits  bool // fail if a limit would be exceeded
 }
 
 // updateOptionCounts releases the options selected in some responses and claims those
 // selected in others. An option that both selected keeps its count.
 func (s *Store) updateOptionCounts(t db.Tx, owner, formID string, change optionChange) error {
-	if len(change.gone)+len(change.came) == 0 {
+	if len(change.removed)+len(change.added) == 0 {
 		return nil
 	}
 	var version int64
@@ -88,13 +88,13 @@ func (s *Store) updateOptionCounts(t db.Tx, owner, formID string, change optionC
 	if err != nil {
 		return err
 	}
-	caps := optionLimits(published)
-	if caps == nil {
+	limits := optionLimits(published)
+	if limits == nil {
 		return nil
 	}
 	if !change.enforceLimits {
-		for o := range caps {
-			caps[o] = math.MaxInt64
+		for o := range limits {
+			limits[o] = math.MaxInt64
 		}
 	}
 	chosen := func(list []form.Response) (all []form.Selection, err error) {
@@ -107,24 +107,24 @@ func (s *Store) updateOptionCounts(t db.Tx, owner, formID string, change optionC
 		}
 		return all, nil
 	}
-	give, err := chosen(change.gone)
+	released, err := chosen(change.removed)
 	if err != nil {
 		return err
 	}
-	take, err := chosen(change.came)
+	claimed, err := chosen(change.added)
 	if err != nil {
 		return err
 	}
-	for i := 0; i < len(take); i++ {
-		if same := slices.IndexFunc(give, func(c form.Selection) bool { return c.FieldID == take[i].FieldID && c.Value == take[i].Value }); same >= 0 {
-			give, take = slices.Delete(give, same, same+1), slices.Delete(take, i, i+1)
+	for i := 0; i < len(claimed); i++ {
+		if same := slices.IndexFunc(released, func(c form.Selection) bool { return c.FieldID == claimed[i].FieldID && c.Value == claimed[i].Value }); same >= 0 {
+			released, claimed = slices.Delete(released, same, same+1), slices.Delete(claimed, i, i+1)
 			i--
 		}
 	}
-	if err := releaseOptions(t, owner, formID, give); err != nil {
+	if err := releaseOptions(t, owner, formID, released); err != nil {
 		return err
 	}
-	return claimOptions(t, owner, formID, caps, take)
+	return claimOptions(t, owner, formID, limits, claimed)
 }
 
 func (s *Store) selectedOptions(t db.Tx, owner string, r form.Response) ([]form.Selection, error) {
@@ -142,19 +142,19 @@ func (s *Store) recountOptions(t db.Tx, owner, formID string, d *form.Definition
 	if _, err := t.Exec(dropCountsSQL, owner, formID); err != nil {
 		return err
 	}
-	caps := optionLimits(d)
-	if caps == nil {
+	limits := optionLimits(d)
+	if limits == nil {
 		return nil
 	}
 	sum, err := s.updateSummary(t.Query, owner, formID)
 	if err != nil {
 		return err
 	}
-	rows := make([][]any, 0, len(caps))
-	for o := range caps {
+	rows := make([][]any, 0, len(limits))
+	for o := range limits {
 		var n int64
-		if tally := sum.Fields[o[0]]; tally != nil {
-			n = tally.Counts[o[1]]
+		if stats := sum.Fields[o[0]]; stats != nil {
+			n = stats.Counts[o[1]]
 		}
 		rows = append(rows, []any{o[0], o[1], n})
 	}
@@ -165,8 +165,8 @@ func (s *Store) recountOptions(t db.Tx, owner, formID string, d *form.Definition
 // and value.
 func (s *Store) OptionsAtLimit(ctx context.Context, p *PublicForm) (_ map[[2]string]bool, err error) {
 	defer wrap(&err, "read options at their limit")
-	caps := optionLimits(p.Definition)
-	if caps == nil {
+	limits := optionLimits(p.Definition)
+	if limits == nil {
 		return nil, nil
 	}
 	full := map[[2]string]bool{}
@@ -174,7 +174,7 @@ func (s *Store) OptionsAtLimit(ctx context.Context, p *PublicForm) (_ map[[2]str
 		var o option
 		var n int64
 		err := r.Scan(&o[0], &o[1], &n)
-		if most := caps[o]; most > 0 && n >= most {
+		if limit := limits[o]; limit > 0 && n >= limit {
 			full[o] = true
 		}
 		return err

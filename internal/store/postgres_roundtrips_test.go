@@ -13,7 +13,6 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/form"
-	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -21,59 +20,43 @@ import (
 // What every request reads takes one round trip to PostgreSQL.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
+	storage := storetest.Postgres(t)
 	var trips atomic.Int64
-	place.URL = countTrips(t, place.URL, &trips)
-	s := storetest.Open(t, place)
-	ada := person(t, s, "ada@example.com")
+	storage.URL = countTrips(t, storage.URL, &trips)
+	s := storetest.Open(t, storage)
+	ada := addUser(t, s, "ada@example.com")
 	f, err := s.CreateForm(ctx, ada.ID, form.Header{Title: "x", Language: "en"}, nil, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	app := account.Application{
-		Account: ada.ID, ID: id.New(id.App, time.Now()), Name: "App",
-		RedirectURIs: []string{"https://x/"}, Scopes: account.DefaultScopes(), CreatedAt: time.Now(),
-	}
-	if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {
-		t.Fatal(err)
-	}
-	code, access, refresh := mint(account.Code, ada.ID), mint(account.AccessToken, ada.ID), mint(account.RefreshToken, ada.ID)
-	ticket := store.ConsentRequest{AppID: app.ID, RedirectURI: "https://x/", Scopes: account.DefaultScopes()}
-	later := time.Now().Add(time.Hour)
-	if err := s.AddCodes(ctx, ticket, []account.Secret{code}, later, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.ExchangeCode(ctx, store.CodeExchange{
-		Code: keyOf(code), AppID: app.ID, RedirectURI: "https://x/", Access: access, Refresh: refresh, ExpiresAt: later,
-	}, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	session := mint(account.SessionKey, ada.ID)
+	app := newApp(t, s, ada.ID)
+	access, _ := connectApp(t, s, ada.ID, app)
+	session := account.NewSecret(account.SessionKey, ada.ID, time.Now())
 	if err := s.AddSession(ctx, session, "", "", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	reads := map[string]func() error{}
 	for name, read := range map[string]func() error{
-		"who is behind a token":   func() error { _, err := s.AccessToken(ctx, keyOf(access)); return err },
-		"who is behind a session": func() error { _, _, err := s.Session(ctx, keyOf(session)); return err },
+		"who is behind a token":   func() error { _, err := s.AccessToken(ctx, access); return err },
+		"who is behind a session": func() error { _, _, err := s.Session(ctx, session.Ref()); return err },
 		"an application":          func() error { _, _, err := s.AppCredentials(ctx, app.ID); return err },
 		"a page of forms": func() error {
-			return third(s.Forms(ctx, ada.ID, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 20}))
+			return thirdError(s.Forms(ctx, ada.ID, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 20}))
 		},
 		"a filtered page of forms": func() error {
-			return third(s.Forms(ctx, ada.ID, store.FormFilter{Status: "draft"}, "title", store.Page{Limit: 20}))
+			return thirdError(s.Forms(ctx, ada.ID, store.FormFilter{Status: "draft"}, "title", store.Page{Limit: 20}))
 		},
 		"a form":                 func() error { _, _, err := s.FormDraft(ctx, ada.ID, f.ID); return err },
 		"a form for respondents": func() error { _, err := s.PublicForm(ctx, f.ID); return err },
 		"a page of responses": func() error {
-			return third(s.Responses(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.Page{Limit: 20}))
+			return thirdError(s.Responses(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.Page{Limit: 20}))
 		},
 		"the feed": func() error {
 			_, _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.FeedPage{After: "", Limit: 100})
 			return err
 		},
 		"the feed, with a token that is known": func() error {
-			if _, err := s.AccessToken(ctx, keyOf(access)); err != nil {
+			if _, err := s.AccessToken(ctx, access); err != nil {
 				return err
 			}
 			_, _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.FeedPage{After: "", Limit: 100})
@@ -109,7 +92,7 @@ func TestRoundTrips(t *testing.T) {
 			}
 			switch took := trips.Load() - before; {
 			case took == 0:
-				t.Fatalf("%s is known after a pause, too", name)
+				t.Fatalf("%s is still cached after a pause", name)
 			case took == 1:
 				delete(reads, name)
 			}
@@ -123,43 +106,37 @@ func TestRoundTrips(t *testing.T) {
 // Submissions that arrive while others are stored are batched.
 func TestSubmissionsAreBatched(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	s := storetest.Open(t, place)
-	owner := person(t, s, "ada@example.com").ID
-	p := opened(t, s, owner, small)
-	letGo := hold(t, place)
-	const people = 200
+	storage := storetest.Postgres(t)
+	s := storetest.Open(t, storage)
+	owner := addUser(t, s, "ada@example.com").ID
+	p := openForm(t, s, owner, small)
+	release := blockWrites(t, storage)
+	const users = 200
 	var come, all sync.WaitGroup
-	come.Add(people)
-	for i := range people {
+	come.Add(users)
+	for i := range users {
 		all.Go(func() {
 			come.Done()
-			if _, err := add(s, p, i); err != nil {
+			if _, err := submit(s, p, i); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	come.Wait()
-	letGo()
+	release()
 	all.Wait()
 	// Each row has the ID of the transaction that inserted it.
 	rows, err := s.Rows(ctx, 2, "SELECT CAST(COUNT(*) AS TEXT), CAST(COUNT(DISTINCT CAST(xmin AS TEXT)) AS TEXT) FROM response")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if commits, err := strconv.Atoi(rows[0][1]); rows[0][0] != strconv.Itoa(people) || err != nil || commits > people/2 {
+	if commits, err := strconv.Atoi(rows[0][1]); rows[0][0] != strconv.Itoa(users) || err != nil || commits > users/2 {
 		t.Errorf("%s responses in %s transactions (%v)", rows[0][0], rows[0][1], err)
 	}
 }
 
-func mint(kind, owner string) account.Secret { return account.NewSecret(kind, owner, time.Now()) }
-
-func keyOf(s account.Secret) account.SecretRef {
-	return account.SecretRef{Account: s.Account, ID: s.ID, Hash: s.Hash}
-}
-
-// third returns the third of three results.
-func third[A any](_ A, _ int64, err error) error { return err }
+// thirdError returns the third of three results.
+func thirdError[A any](_ A, _ int64, err error) error { return err }
 
 // countTrips starts a proxy that counts how often the server is ready for the next
 // query. It uses one connection, so that nothing else is counted.

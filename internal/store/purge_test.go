@@ -17,9 +17,9 @@ import (
 // After an account is deleted, the database files contain none of its answers.
 // PostgreSQL erases them when it vacuums, so only rows are checked there.
 func TestDeletedAccountsLeaveNothing(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f := opened(t, s, owner, textForm)
+	forEachEngine(t, func(t *testing.T, s *store.Store, storage storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		f := openForm(t, s, owner, textForm)
 		for n := range 600 { // more than one batch
 			if _, err := addText(t, s, f, fmt.Sprintf("confidential-%d %s", n, strings.Repeat("padding ", 50))); err != nil {
 				t.Fatal(err)
@@ -35,14 +35,14 @@ func TestDeletedAccountsLeaveNothing(t *testing.T) {
 		if _, err := s.Summary(ctx, owner, f.ID); err != nil {
 			t.Fatal(err)
 		}
-		if place.Engine == "sqlite" && fragments(t, place) == 0 {
-			t.Fatal("the answers are not in the files as text: this test shows nothing")
+		if storage.Engine == "sqlite" && fragments(t, storage) == 0 {
+			t.Fatal("the files do not contain the answers as text, so this test cannot work")
 		}
 		complete, err := s.DeleteUser(ctx, owner, time.Now())
 		if err != nil || !complete {
 			t.Fatal(complete, err)
 		}
-		if n := fragments(t, place); n != 0 {
+		if n := fragments(t, storage); n != 0 {
 			t.Errorf("%d fragments of answers are left in the files", n)
 		}
 		for _, table := range []string{"response", "trash", "form_version", "form_draft", "form_summary", "account_purge"} {
@@ -56,9 +56,9 @@ func TestDeletedAccountsLeaveNothing(t *testing.T) {
 
 // The next cleanup completes an interrupted deletion.
 func TestInterruptedDeletion(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f := opened(t, s, owner, textForm)
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		f := openForm(t, s, owner, textForm)
 		for range 5 {
 			if _, err := addText(t, s, f, "text"); err != nil {
 				t.Fatal(err)
@@ -81,12 +81,12 @@ func TestInterruptedDeletion(t *testing.T) {
 }
 
 // fragments counts traces of the answers of TestDeletedAccountsLeaveNothing.
-func fragments(t *testing.T, place storetest.Place) int {
+func fragments(t *testing.T, storage storetest.Storage) int {
 	t.Helper()
-	if place.Engine != "sqlite" {
+	if storage.Engine != "sqlite" {
 		return 0
 	}
-	files, err := filepath.Glob(filepath.Join(place.Data, "*"))
+	files, err := filepath.Glob(filepath.Join(storage.Data, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -316,15 +316,15 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
 		}
-		var gone []form.Response
+		var removed []form.Response
 		for _, id := range ids {
 			list, err := collectResponses(t.Query, formID, deleteResponseSQL, owner, formID, id)
 			if err != nil {
 				return err
 			}
-			gone = append(gone, list...)
+			removed = append(removed, list...)
 		}
-		for _, r := range gone {
+		for _, r := range removed {
 			if err := rankMiss(t, owner, formID, r.Serial); err != nil {
 				return err
 			}
@@ -335,18 +335,18 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 				return err
 			}
 		}
-		n = int64(len(gone))
-		size, err := storedBytes(gone...)
+		n = int64(len(removed))
+		size, err := storedBytes(removed...)
 		if err != nil {
 			return err
 		}
 		if _, err := t.Exec(dropCountSQL, owner, formID, n, size); err != nil {
 			return err
 		}
-		if err := s.subtract(t, owner, formID, gone, nil); err != nil {
+		if err := s.subtract(t, owner, formID, removed, nil); err != nil {
 			return err
 		}
-		return s.updateOptionCounts(t, owner, formID, optionChange{gone: gone, enforceLimits: true})
+		return s.updateOptionCounts(t, owner, formID, optionChange{removed: removed, enforceLimits: true})
 	})
 	return n, err
 }

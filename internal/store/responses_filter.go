@@ -55,7 +55,7 @@ func asNumber(json string) string {
 
 // AnswerFilter selects responses by the answer to a question.
 type AnswerFilter struct {
-	places []answerPath
+	paths  []answerPath
 	lists  bool     // answers may be lists; one matching element is enough
 	part   string   // such as the row of a matrix; empty: the whole answer
 	values []string // as JSON; any of them matches
@@ -96,22 +96,22 @@ func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditi
 	var list []AnswerFilter
 	for _, name := range slices.Sorted(maps.Keys(conditions)) { // sorted, so that equal conditions result in equal SQL
 		key, part, _ := strings.Cut(name, ".")
-		var asked *form.Field
+		var question *form.Field
 		for _, d := range versions {
 			for _, f := range d.Fields {
 				if f.Key == key && f.HasAnswer() {
-					asked = f
+					question = f
 				}
 			}
 		}
-		if asked == nil || strings.ContainsAny(part, pathSigns) {
+		if question == nil || strings.ContainsAny(part, pathSigns) {
 			return nil, &FilterError{"answers[" + name + "]", "is not a question in this form"}
 		}
-		text, err := asked.JSON(conditions[name])
+		text, err := question.JSON(conditions[name])
 		if err != nil {
 			return nil, &FilterError{"answers[" + name + "]", "does not match any answer to this question"}
 		}
-		list = append(list, filterOf(versions, asked.ID, part, text))
+		list = append(list, filterOf(versions, question.ID, part, text))
 	}
 	return list, nil
 }
@@ -122,7 +122,7 @@ func filterOf(versions []*form.Definition, id, part string, values ...string) An
 			return f.ID == id && f.Traits().List
 		})
 	})
-	return AnswerFilter{places: answerPaths(versions, id), lists: lists, part: part, values: values}
+	return AnswerFilter{paths: answerPaths(versions, id), lists: lists, part: part, values: values}
 }
 
 // Limits of the labels that a search can match.
@@ -145,18 +145,18 @@ func (s *Store) MatchLabels(ctx context.Context, owner, formID, text string, cou
 	}
 	var list []AnswerFilter
 	has := func(words string) bool { return strings.Contains(form.SearchKey(words), form.SearchKey(text)) }
-	left := maxAllMatches
+	remaining := maxAllMatches
 	add := func(f *form.Field, part string, values []string) {
 		if len(values) == 0 || len(list) == maxMatches || strings.ContainsAny(part, pathSigns) {
 			return
 		}
-		meant := filterOf(versions, f.ID, part, values...)
-		most := left / len(meant.places)
-		if meant.lists {
-			most = min(most, maxMatchLists)
+		filter := filterOf(versions, f.ID, part, values...)
+		limit := remaining / len(filter.paths)
+		if filter.lists {
+			limit = min(limit, maxMatchLists)
 		}
-		if meant.values = values[:min(len(values), most)]; len(meant.values) > 0 {
-			list, left = append(list, meant), left-len(meant.values)*len(meant.places)
+		if filter.values = values[:min(len(values), limit)]; len(filter.values) > 0 {
+			list, remaining = append(list, filter), remaining-len(filter.values)*len(filter.paths)
 		}
 	}
 	var codes []string
@@ -189,7 +189,7 @@ func (s *Store) MatchLabels(ctx context.Context, owner, formID, text string, cou
 func quote(text string) string {
 	quoted, err := form.EncodeText(text)
 	if err != nil {
-		return `""` // which nobody answers
+		return `""` // matches no answer
 	}
 	return quoted
 }

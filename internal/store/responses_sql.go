@@ -70,12 +70,12 @@ const jsonEscapedChars = `"\<>&,:[]{}` + "\u2028\u2029"
 // searchCondition selects responses with the text in an answer. Most do not contain it
 // in their JSON either, which is quick to check.
 func searchCondition(text string, db db.DB) (string, []any) {
-	sought := db.Lower(`CAST(? AS TEXT)`)
-	sql, args := db.JSONContains(`answers`, sought), []any{text}
+	lowered := db.Lower(`CAST(? AS TEXT)`)
+	sql, args := db.JSONContains(`answers`, lowered), []any{text}
 	if strings.ContainsAny(text, jsonEscapedChars) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
 		return sql, args
 	}
-	return `(STRPOS(` + db.Lower(`CAST(answers AS TEXT)`) + `, ` + sought + `) > 0 AND ` + sql + `)`, append(args, text)
+	return `(STRPOS(` + db.Lower(`CAST(answers AS TEXT)`) + `, ` + lowered + `) > 0 AND ` + sql + `)`, append(args, text)
 }
 
 // condition selects responses with the answer, or with a list that contains it.
@@ -86,7 +86,7 @@ func (a AnswerFilter) condition(db db.DB) (string, []any) {
 	}
 	var either []string
 	var args []any
-	for _, p := range a.places {
+	for _, p := range a.paths {
 		var sql string
 		var values []any
 		// is adds a condition on the answer, which may occur several times in it.

@@ -87,18 +87,18 @@ func (s *Store) changedResponse(ctx context.Context, owner string, before form.R
 
 // replaceResponse stores the new response unless another request changed the old one.
 func (s *Store) replaceResponse(ctx context.Context, owner string, before, after form.Response) error {
-	was, err := storedBytes(before)
+	oldBytes, err := storedBytes(before)
 	if err != nil {
 		return err
 	}
-	becomes, err := storedBytes(after)
+	newBytes, err := storedBytes(after)
 	if err != nil {
 		return err
 	}
 	return s.write(ctx, responsesOf(owner), func(t db.Tx) error {
 		// Lock the form's row first, as everywhere, so that transactions cannot
 		// deadlock.
-		if err := checkAffected(t.Exec(dropCountSQL, owner, before.FormID, 0, was-becomes)); err != nil {
+		if err := checkAffected(t.Exec(dropCountSQL, owner, before.FormID, 0, oldBytes-newBytes)); err != nil {
 			return err
 		}
 		stored, err := readResponse(t.Query, owner, before.FormID, before.ID)
@@ -115,7 +115,7 @@ func (s *Store) replaceResponse(ctx context.Context, owner string, before, after
 			return err
 		}
 		return s.updateOptionCounts(t, owner, before.FormID, optionChange{
-			gone: []form.Response{before}, came: []form.Response{after}, enforceLimits: true,
+			removed: []form.Response{before}, added: []form.Response{after}, enforceLimits: true,
 		})
 	})
 }

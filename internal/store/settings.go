@@ -47,7 +47,7 @@ type SigningKeys struct {
 // are used.
 func (s *Store) SigningKeys(ctx context.Context) (_ SigningKeys, err error) {
 	defer wrap(&err, "read signing keys")
-	keys, mark, ok := s.signing.Get(signingOwner, signingOwner)
+	keys, generation, ok := s.signing.Get(signingOwner, signingOwner)
 	if ok {
 		return keys, nil
 	}
@@ -64,7 +64,7 @@ func (s *Store) SigningKeys(ctx context.Context) (_ SigningKeys, err error) {
 		return keys, err
 	}
 	s.lastSigning.Store(&keys)
-	s.signing.Put(signingOwner, mark, keys, 1)
+	s.signing.Put(signingOwner, generation, keys, 1)
 	return keys, nil
 }
 

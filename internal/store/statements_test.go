@@ -14,7 +14,7 @@ import (
 
 // allAccounts are the statements on data of all accounts: background work that no
 // request waits for.
-var everyones = []string{"cleanup.go", "backup.go", "expiredFormsSQL", "oldTrashSQL"}
+var allAccounts = []string{"cleanup.go", "backup.go", "expiredFormsSQL", "oldTrashSQL"}
 
 // outermost removes everything in parentheses from a statement.
 func outermost(sql string) string {
@@ -48,7 +48,7 @@ func TestStatementsNameTheAccount(t *testing.T) {
 	}
 	seen := 0
 	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") || slices.Contains(everyones, name) {
+		if strings.HasSuffix(name, "_test.go") || slices.Contains(allAccounts, name) {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
@@ -56,7 +56,7 @@ func TestStatementsNameTheAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if spec, ok := n.(*ast.ValueSpec); ok && slices.Contains(everyones, spec.Names[0].Name) {
+			if spec, ok := n.(*ast.ValueSpec); ok && slices.Contains(allAccounts, spec.Names[0].Name) {
 				return false
 			}
 			text, ok := n.(*ast.BasicLit)
@@ -73,13 +73,13 @@ func TestStatementsNameTheAccount(t *testing.T) {
 				checked = sql // a condition with a subquery, whose statement is checked separately
 			}
 			if !names.MatchString(checked) && !inserts.MatchString(sql) {
-				t.Errorf("%s: this names no account:\n%s", name, sql)
+				t.Errorf("%s: this statement does not name the account:\n%s", name, sql)
 			}
 			return true
 		})
 	}
 	if seen < 50 {
-		t.Errorf("only %d statements were looked at", seen)
+		t.Errorf("only %d statements were checked", seen)
 	}
 	t.Logf("%d statements name the account", seen)
 }

@@ -256,17 +256,17 @@ func (s *Store) storeSingle(ctx context.Context, w *pendingSubmission) error {
 
 // FindSubmission finds the response that was stored with the key, and returns when it
 // is durable: its commit may have been interrupted while it waited for a standby.
-func (s *Store) FindSubmission(ctx context.Context, owner, formID string, once IdempotencyKey) (r form.Response, found bool, err error) {
+func (s *Store) FindSubmission(ctx context.Context, owner, formID string, key IdempotencyKey) (r form.Response, found bool, err error) {
 	defer wrap(&err, "find submission")
-	if once.Key == "" {
+	if key.Key == "" {
 		return r, false, nil
 	}
 	ctx = attributed(ctx, owner)
-	if _, err := once.firstResult(s.query(ctx), owner); err != nil {
+	if _, err := key.firstResult(s.query(ctx), owner); err != nil {
 		return r, false, replaceNotFound(err, nil)
 	}
 	err = s.db.Write(ctx, func(t db.Tx) error {
-		id, err := once.confirm(t, owner)
+		id, err := key.confirm(t, owner)
 		if err != nil {
 			return err
 		}
@@ -311,12 +311,12 @@ func (s *Store) storeForm(t db.Tx, list []*pendingSubmission) error {
 			return err
 		}
 	}
-	caps := optionLimits(published)
+	limits := optionLimits(published)
 	// One allocation: this is the hottest path of the store.
 	const columns = 6
 	rows := make([][]any, n)
 	cells := make([]any, 0, columns*n)
-	moments := make([]int64, n)
+	times := make([]int64, n)
 	for i, w := range list {
 		before := n - 1 - int64(i)
 		w.response = newResponse(w, last.serial-before, id.Tick(last.tick-before))
@@ -324,13 +324,13 @@ func (s *Store) storeForm(t db.Tx, list []*pendingSubmission) error {
 		if earlier, err := w.Key.claim(t, form.Owner, r.ID, w.At); err != nil || earlier != "" {
 			return errorWhen(err, earlier != "", errDuplicate)
 		}
-		if caps != nil {
-			if err := claimOptions(t, form.Owner, form.ID, caps, w.Form.Definition.Selections(w.Answers)); err != nil {
+		if limits != nil {
+			if err := claimOptions(t, form.Owner, form.ID, limits, w.Form.Definition.Selections(w.Answers)); err != nil {
 				return err
 			}
 		}
-		moments[i] = toMillis(r.SubmittedAt)
-		cells = append(cells, &r.ID, &r.Serial, &r.Version, &moments[i], &r.JSON, &r.Metadata)
+		times[i] = toMillis(r.SubmittedAt)
+		cells = append(cells, &r.ID, &r.Serial, &r.Version, &times[i], &r.JSON, &r.Metadata)
 		rows[i] = cells[i*columns:][:columns]
 	}
 	if err := t.ExecEach(insertResponseSQL, []any{form.Owner, form.ID}, rows); err != nil {

@@ -26,8 +26,8 @@ type AccessToken struct {
 
 	Generation Generation // for caches of derived values
 
-	appKey  string // invalidation key of the application
-	appMark uint64 // generation of the application when this was read
+	appKey        string // invalidation key of the application
+	appGeneration uint64 // generation of the application when this was read
 }
 
 const accessTokenSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent_id, t.app_id,
@@ -49,9 +49,9 @@ const maxAccessTokens = 20_000
 // its application changes.
 func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (_ AccessToken, err error) {
 	defer wrap(&err, "look up access token")
-	b, mark, ok := s.accessTokens.Get(key.Account, key.Hash)
+	b, generation, ok := s.accessTokens.Get(key.Account, key.Hash)
 	if ok {
-		if app, known := s.db.Generation(b.appKey); known && app == b.appMark {
+		if app, known := s.db.Generation(b.appKey); known && app == b.appGeneration {
 			return b, nil
 		}
 	}
@@ -65,11 +65,11 @@ func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (_ Acces
 	}
 	b.appKey = appKey(b.App.ID)
 	app, known := s.db.Generation(b.appKey)
-	if after, _ := s.db.Generation(anyApp); known && mark.known && before == after {
-		b.appMark = app
+	if after, _ := s.db.Generation(anyApp); known && generation.known && before == after {
+		b.appGeneration = app
 		// Generations only grow, so the sum shows a change of either.
-		b.Generation = Generation{mark.number + app, true}
-		s.accessTokens.Put(key.Hash, mark, b, 1)
+		b.Generation = Generation{generation.number + app, true}
+		s.accessTokens.Put(key.Hash, generation, b, 1)
 	}
 	return b, nil
 }
@@ -145,32 +145,32 @@ func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, now time.Time)
 	var replayed bool
 	err = s.db.Write(forCaller(ctx, r.Code.Account), func(t db.Tx) error {
 		grant, replayed = TokenGrant{}, false
-		var consent, scope string
+		var grantID, scope string
 		owner := r.Code.Account
-		err := queryOne(t.Query, useCodeSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge, toMillis(now)}, &consent)
+		err := queryOne(t.Query, useCodeSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge, toMillis(now)}, &grantID)
 		if errors.Is(err, fault.NotFound) {
-			if err := queryOne(t.Query, usedCodeSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge}, &consent); err != nil {
+			if err := queryOne(t.Query, usedCodeSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge}, &grantID); err != nil {
 				return replaceNotFound(err, errCode)
 			}
 			replayed = true
-			_, err := t.Exec(endGrantSQL, owner, consent, toMillis(now))
+			_, err := t.Exec(endGrantSQL, owner, grantID, toMillis(now))
 			return err
 		}
 		if err != nil {
 			return err
 		}
 		var issued int64
-		if err := queryOne(t.Query, issueFirstSQL, []any{owner, consent, toMillis(now)}, &scope, &issued); err != nil {
+		if err := queryOne(t.Query, issueFirstSQL, []any{owner, grantID, toMillis(now)}, &scope, &issued); err != nil {
 			return replaceNotFound(err, errCode)
 		}
 		grant.Scopes, _ = account.ParseScopes(scope)
 		if err := queryOne(t.Query, grantEmailSQL, []any{owner}, &grant.Email); err != nil {
 			return replaceNotFound(err, errCode)
 		}
-		if _, err := insertAccess(t, issuedToken{r.Access, consent, r.AppID, issued, grant.Scopes, r.ExpiresAt}, now); err != nil {
+		if _, err := insertAccess(t, issuedToken{r.Access, grantID, r.AppID, issued, grant.Scopes, r.ExpiresAt}, now); err != nil {
 			return err
 		}
-		return insertRefresh(t, r.Refresh, consent, r.AppID, now)
+		return insertRefresh(t, r.Refresh, grantID, r.AppID, now)
 	})
 	if replayed || isUncertain(err) {
 		s.db.Invalidate(r.Code.Account)
@@ -214,8 +214,8 @@ func insertAccess(t db.Tx, a issuedToken, now time.Time) (replaced bool, err err
 	return a.number >= MaxTokens, err // the first ones find their slots empty
 }
 
-func insertRefresh(t db.Tx, secret account.Secret, consent, app string, now time.Time) error {
-	_, err := t.Exec(insertRefreshSQL, secret.Account, secret.ID, secret.Hash, consent, app, toMillis(now))
+func insertRefresh(t db.Tx, secret account.Secret, grantID, app string, now time.Time) error {
+	_, err := t.Exec(insertRefreshSQL, secret.Account, secret.ID, secret.Hash, grantID, app, toMillis(now))
 	return err
 }
 
@@ -254,16 +254,16 @@ func (s *Store) Refresh(ctx context.Context, r RefreshRequest, now time.Time) (_
 	var reused, removed bool
 	err = s.db.Write(forCaller(ctx, key.Account), func(t db.Tx) error {
 		grant, reused, removed = TokenGrant{}, false, false
-		var consent, scope string
+		var grantID, scope string
 		var rotated, used int64
 		err := queryOne(t.Query, refreshSQL, []any{key.Account, key.ID, key.Hash, r.AppID, toMillis(r.UsedSince)},
-			&consent, &rotated, &used, &scope, &grant.Email)
+			&grantID, &rotated, &used, &scope, &grant.Email)
 		if err != nil {
 			return replaceNotFound(err, errRefresh)
 		}
 		end := func() error {
 			reused = true
-			_, err := t.Exec(endGrantSQL, key.Account, consent, toMillis(now))
+			_, err := t.Exec(endGrantSQL, key.Account, grantID, toMillis(now))
 			return err
 		}
 		if rotated != 0 {
@@ -283,17 +283,17 @@ func (s *Store) Refresh(ctx context.Context, r RefreshRequest, now time.Time) (_
 				return end()
 			}
 			if err == nil {
-				err = insertRefresh(t, *r.Next, consent, r.AppID, now)
+				err = insertRefresh(t, *r.Next, grantID, r.AppID, now)
 			}
 		}
 		if err != nil {
 			return err
 		}
 		var issued int64
-		if err := queryOne(t.Query, countIssuedSQL, []any{key.Account, consent, toMillis(now)}, &issued); err != nil {
+		if err := queryOne(t.Query, countIssuedSQL, []any{key.Account, grantID, toMillis(now)}, &issued); err != nil {
 			return replaceNotFound(err, errRefresh)
 		}
-		removed, err = insertAccess(t, issuedToken{r.Access, consent, r.AppID, issued, grant.Scopes, r.ExpiresAt}, now)
+		removed, err = insertAccess(t, issuedToken{r.Access, grantID, r.AppID, issued, grant.Scopes, r.ExpiresAt}, now)
 		return err
 	})
 	if reused || removed || isUncertain(err) {
@@ -311,14 +311,14 @@ const (
 		JOIN account a ON a.id = r.account_id
 		WHERE r.account_id = $1 AND r.id = $2 AND r.hash = $3 AND r.app_id = $4
 		AND r.used_at > $5 AND r.rotated_at = 0 AND c.ended_at = 0 AND a.disabled_at = 0`
-	deleteAccessSQL   = `DELETE FROM access_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
-	refreshConsentSQL = `SELECT consent_id FROM refresh_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
+	deleteAccessSQL = `DELETE FROM access_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
+	refreshGrantSQL = `SELECT consent_id FROM refresh_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
 )
 
 // RefreshInfo describes a refresh token for introspection.
 type RefreshInfo struct {
 	Scopes    account.Scopes
-	Person    account.User
+	User      account.User
 	CreatedAt time.Time
 	UsedAt    time.Time
 }
@@ -327,9 +327,9 @@ type RefreshInfo struct {
 // not.
 func (s *Store) RefreshGrant(ctx context.Context, key account.SecretRef, appID string) (_ string, err error) {
 	defer wrap(&err, "look up refresh token")
-	var consent string
-	err = queryOne(s.query(ctx), refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent)
-	return consent, err
+	var grantID string
+	err = queryOne(s.query(ctx), refreshGrantSQL, []any{key.Account, key.ID, key.Hash, appID}, &grantID)
+	return grantID, err
 }
 
 // RefreshInfo looks up a refresh token of the application. A token that is no longer
@@ -337,10 +337,10 @@ func (s *Store) RefreshGrant(ctx context.Context, key account.SecretRef, appID s
 func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID string, usedSince time.Time) (_ RefreshInfo, err error) {
 	defer wrap(&err, "introspect refresh token")
 	var info RefreshInfo
-	var consent, scope string
+	var grantID, scope string
 	var created, used int64
 	err = queryOne(s.query(ctx), refreshInfoSQL, []any{key.Account, key.ID, key.Hash, appID, toMillis(usedSince)},
-		&consent, &created, &used, &scope, &info.Person.ID, &info.Person.Email)
+		&grantID, &created, &used, &scope, &info.User.ID, &info.User.Email)
 	info.Scopes, _ = account.ParseScopes(scope)
 	info.CreatedAt, info.UsedAt = fromMillis(created), fromMillis(used)
 	return info, err
@@ -360,11 +360,11 @@ func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID s
 func (s *Store) RevokeRefresh(ctx context.Context, key account.SecretRef, appID string, now time.Time) (err error) {
 	defer wrap(&err, "revoke refresh token")
 	return s.write(ctx, key.Account, func(t db.Tx) error {
-		var consent string
-		if err := queryOne(t.Query, refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent); err != nil {
+		var grantID string
+		if err := queryOne(t.Query, refreshGrantSQL, []any{key.Account, key.ID, key.Hash, appID}, &grantID); err != nil {
 			return replaceNotFound(err, nil)
 		}
-		_, err := t.Exec(endGrantSQL, key.Account, consent, toMillis(now))
+		_, err := t.Exec(endGrantSQL, key.Account, grantID, toMillis(now))
 		return err
 	})
 }

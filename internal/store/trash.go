@@ -57,15 +57,15 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 		if err != nil {
 			return err
 		}
-		gone := trashedForm{Form: f}
-		if err := queryOne(t.Query, formSerialsSQL, []any{owner, id}, &gone.Serial, &gone.ResponseSerial, &gone.ResponseTick, &gone.StoredBytes); err != nil {
+		trashed := trashedForm{Form: f}
+		if err := queryOne(t.Query, formSerialsSQL, []any{owner, id}, &trashed.Serial, &trashed.ResponseSerial, &trashed.ResponseTick, &trashed.StoredBytes); err != nil {
 			return err
 		}
-		content, err := json.Marshal(gone)
+		content, err := json.Marshal(trashed)
 		if err != nil {
 			return err
 		}
-		if _, err := t.Exec(trashSQL, owner, id, id, string(content), toMillis(now), gone.StoredBytes); err != nil {
+		if _, err := t.Exec(trashSQL, owner, id, id, string(content), toMillis(now), trashed.StoredBytes); err != nil {
 			return err
 		}
 		if _, err := t.Exec(deleteFormSQL, owner, id); err != nil {
@@ -77,7 +77,7 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
 			return err
 		}
-		return rankMiss(t, owner, formList, gone.Serial)
+		return rankMiss(t, owner, formList, trashed.Serial)
 	})
 }
 
@@ -97,9 +97,9 @@ func (s *Store) DeletedForms(ctx context.Context, owner string) (_ []Deleted, er
 		if err := r.Scan(&content, &deleted); err != nil {
 			return err
 		}
-		var gone trashedForm
-		err := json.Unmarshal([]byte(content), &gone)
-		list = append(list, Deleted{gone.Form, fromMillis(deleted)})
+		var trashed trashedForm
+		err := json.Unmarshal([]byte(content), &trashed)
+		list = append(list, Deleted{trashed.Form, fromMillis(deleted)})
 		return err
 	}, owner, id.Form, id.Form+lastID)
 	return list, err
@@ -111,17 +111,17 @@ func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return form.Form{}, fault.NotFound // the trash contains responses too
 	}
-	var gone trashedForm
+	var trashed trashedForm
 	err = s.write(ctx, owner, func(t db.Tx) error {
 		var parent, content string
 		if err := queryOne(t.Query, untrashSQL, []any{owner, formID}, &parent, &content); err != nil {
 			return err
 		}
-		if err := json.Unmarshal([]byte(content), &gone); err != nil {
+		if err := json.Unmarshal([]byte(content), &trashed); err != nil {
 			return err
 		}
-		f := gone.Form
-		if err := gone.catchUp(t, owner); err != nil {
+		f := trashed.Form
+		if err := trashed.catchUp(t, owner); err != nil {
 			return err
 		}
 		// The account may be in deletion, and its trash is deleted last.
@@ -136,21 +136,21 @@ func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.
 				return err
 			}
 		}
-		if _, err := t.Exec(restoreFormSQL, owner, formID, gone.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
-			f.ResponseCount, gone.ResponseSerial, gone.ResponseTick, toMillis(f.CreatedAt), toMillis(f.UpdatedAt), form.SearchKey(f.Title),
-			searchKey(form.Header{Title: f.Title, Description: f.Description}), f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites, gone.StoredBytes); err != nil {
+		if _, err := t.Exec(restoreFormSQL, owner, formID, trashed.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
+			f.ResponseCount, trashed.ResponseSerial, trashed.ResponseTick, toMillis(f.CreatedAt), toMillis(f.UpdatedAt), form.SearchKey(f.Title),
+			searchKey(form.Header{Title: f.Title, Description: f.Description}), f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites, trashed.StoredBytes); err != nil {
 			return err
 		}
-		gone.Form = f
+		trashed.Form = f
 		if _, err := t.Exec(addressFormSQL, formID, owner, formID); err != nil {
 			return err
 		}
 		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, 1); err != nil {
 			return err
 		}
-		return rankFound(t, owner, formList, gone.Serial)
+		return rankFound(t, owner, formList, trashed.Serial)
 	})
-	return gone.Form, err
+	return trashed.Form, err
 }
 
 // catchUp makes new responses sort after the existing ones, even if an earlier version,
@@ -210,7 +210,7 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
 		}
-		var back []form.Response
+		var restored []form.Response
 		for _, id := range ids {
 			var of, content string
 			err := queryOne(t.Query, untrashSQL, []any{owner, id}, &of, &content)
@@ -233,20 +233,20 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 			if err := rankFound(t, owner, formID, r.Serial); err != nil {
 				return err
 			}
-			back = append(back, r)
+			restored = append(restored, r)
 		}
-		n = int64(len(back))
-		size, err := storedBytes(back...)
+		n = int64(len(restored))
+		size, err := storedBytes(restored...)
 		if err != nil {
 			return err
 		}
 		if _, err := t.Exec(dropCountSQL, owner, formID, -n, -size); err != nil {
 			return err
 		}
-		if err := s.subtract(t, owner, formID, nil, back); err != nil {
+		if err := s.subtract(t, owner, formID, nil, restored); err != nil {
 			return err
 		}
-		if err := s.updateOptionCounts(t, owner, formID, optionChange{came: back}); err != nil {
+		if err := s.updateOptionCounts(t, owner, formID, optionChange{added: restored}); err != nil {
 			return err
 		}
 		f, err := readForm(t.Query, owner, formID)

@@ -40,7 +40,7 @@ const (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 )
 
-// User returns an account by its id.
+// User returns an account by ID.
 func (s *Store) User(ctx context.Context, id string) (_ account.User, err error) {
 	defer wrap(&err, "read user")
 	return queryUser(s.query(ctx), userSQL, id)
@@ -58,13 +58,13 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (_ account.User, 
 // Users lists all accounts, oldest first.
 func (s *Store) Users(ctx context.Context) (_ []account.User, err error) {
 	defer wrap(&err, "list users")
-	var people []account.User
+	var users []account.User
 	err = s.db.Query(ctx, usersSQL, func(r db.Row) error {
 		p, err := scanUser(r)
-		people = append(people, p)
+		users = append(users, p)
 		return err
 	})
-	return people, err
+	return users, err
 }
 
 // HasUsers reports whether any user exists.
@@ -87,12 +87,12 @@ func (s *Store) AddUser(ctx context.Context, p account.User) (_ account.User, er
 }
 
 func insertUser(t db.Tx, p *account.User) error {
-	some, err := hasUsers(t.Query)
+	exists, err := hasUsers(t.Query)
 	if err != nil {
 		return err
 	}
 	p.Role = account.RoleMember
-	if !some {
+	if !exists {
 		p.Role = account.RoleAdmin
 	}
 	_, err = t.Exec(insertUserSQL, p.ID, p.Email, account.EmailKey(p.Email), p.Name, p.Language, p.Role, p.Password, toMillis(p.CreatedAt), p.TimeZone)

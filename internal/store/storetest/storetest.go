@@ -11,25 +11,25 @@ import (
 )
 
 // Storage is an empty database for one test.
-type Place = dbtest.Storage
+type Storage = dbtest.Storage
 
 // Each runs a test on every engine, in parallel.
-func Each(t *testing.T, test func(t *testing.T, place Place)) {
+func Each(t *testing.T, test func(t *testing.T, storage Storage)) {
 	t.Helper()
 	dbtest.Each(t, test)
 }
 
 // SQLite returns an empty data directory.
-func SQLite(t testing.TB) Place { return dbtest.SQLite(t) }
+func SQLite(t testing.TB) Storage { return dbtest.SQLite(t) }
 
 // Postgres returns an empty schema in the test server.
-func Postgres(t testing.TB) Place {
+func Postgres(t testing.TB) Storage {
 	t.Helper()
 	return dbtest.Postgres(t)
 }
 
 // Open opens the store and migrates it.
-func Open(t testing.TB, p Place) *store.Store {
+func Open(t testing.TB, p Storage) *store.Store {
 	t.Helper()
 	s, err := store.Open(context.Background(), p.Data, p.URL)
 	if err != nil {
