@@ -76,12 +76,7 @@ func withoutPool(t *testing.T, address string) string {
 // it. When the database is back, the service recovers.
 func TestDatabaseUnavailable(t *testing.T) {
 	t.Parallel()
-	storage := storetest.Postgres(t)
-	proxy := newProxy(t, storage.URL)
-	storage.URL = proxy.url
-	w := &fixture{Service: clitest.Start(t, storage), t: t}
-	w.AddUser(ada)
-	token := w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
+	w, proxy, token := startWithProxy(t)
 
 	proxy.interrupt()
 	a := w.Call("GET", "/api/v1/forms", token.Access, "")
@@ -114,12 +109,7 @@ func TestDatabaseUnavailable(t *testing.T) {
 // 503001, and the service recovers afterwards.
 func TestDatabaseHangs(t *testing.T) {
 	t.Parallel()
-	storage := storetest.Postgres(t)
-	proxy := newProxy(t, storage.URL)
-	storage.URL = proxy.url
-	w := &fixture{Service: clitest.Start(t, storage), t: t}
-	w.AddUser(ada)
-	token := w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
+	w, proxy, token := startWithProxy(t)
 
 	proxy.gate.Lock()
 	var all sync.WaitGroup
@@ -137,6 +127,18 @@ func TestDatabaseHangs(t *testing.T) {
 			t.Fatal("the service did not recover")
 		}
 	}
+}
+
+// startWithProxy starts a service that reaches its database through a proxy, and returns a
+// token for it.
+func startWithProxy(t *testing.T) (*fixture, *proxy, clitest.Token) {
+	t.Helper()
+	storage := storetest.Postgres(t)
+	proxy := newProxy(t, storage.URL)
+	storage.URL = proxy.url
+	w := &fixture{Service: clitest.Start(t, storage), t: t}
+	w.AddUser(ada)
+	return w, proxy, w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
 }
 
 // proxy forwards connections to the database and can interrupt them.

@@ -70,7 +70,8 @@ func (w *fixture) checkOwner(r *request, a httpResponse) error {
 	case hasSession || r.as == w.anonymous && isRoute:
 		// A page: anonymous callers are redirected to sign-in, and forms of other users
 		// are not found.
-		if (r.as == w.anonymous || r.as.marker == "") && a.status < 400 && a.status != http.StatusSeeOther {
+		isSignedIn := r.as != w.anonymous && r.as.marker != ""
+		if !isSignedIn && a.status < 400 && a.status != http.StatusSeeOther {
 			return fmt.Errorf("%s gets access", r.as.name)
 		}
 		if r.as == w.beaBrowser && strings.Contains(r.name, "{id}") && !slices.Contains(harmlessRoutes, r.name) && a.status < 400 {

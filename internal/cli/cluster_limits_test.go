@@ -34,10 +34,11 @@ func (n *nodes) checkLimits(t *testing.T) {
 		passes := func(p *program) bool {
 			t.Helper()
 			a := limit.ask(p)
-			if a.err != nil || a.status >= 500 || a.status == http.StatusTooManyRequests && a.header.Get("Retry-After") == "" {
+			isLimited := a.status == http.StatusTooManyRequests
+			if a.err != nil || a.status >= 500 || isLimited && a.header.Get("Retry-After") == "" {
 				t.Fatalf("%s: %s", limit.name, a)
 			}
-			return a.status != http.StatusTooManyRequests
+			return !isLimited
 		}
 		startedAt, passed := time.Now(), 0
 		for passes(n.a) {

@@ -243,16 +243,20 @@ func (p *program) sendPage(path string, controls url.Values, note string) httpRe
 // unavailable returns "" if the response is a proper 503 with Retry-After, otherwise the
 // response as text.
 func (a httpResponse) unavailable() string {
-	if a.err != nil || a.Code != 503001 || a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
+	if a.Code != 503001 || !a.isRetryable() {
 		return a.String()
 	}
 	return ""
 }
 
+// isRetryable reports whether the response is a 503 with Retry-After.
+func (a httpResponse) isRetryable() bool {
+	return a.err == nil && a.status == http.StatusServiceUnavailable && a.header.Get("Retry-After") != ""
+}
+
 // unavailablePage reports whether the response is a 503 page with Retry-After.
 func (a httpResponse) unavailablePage() bool {
-	return a.err == nil && a.status == http.StatusServiceUnavailable && a.header.Get("Retry-After") != "" &&
-		strings.HasPrefix(a.header.Get("Content-Type"), "text/html") && strings.Contains(a.text, "<h1>")
+	return a.isRetryable() && strings.HasPrefix(a.header.Get("Content-Type"), "text/html") && strings.Contains(a.text, "<h1>")
 }
 
 // survey is an open form with one question, "note".

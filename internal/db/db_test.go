@@ -62,7 +62,11 @@ func TestUpdateRow(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			if found := changed == 1; found != (want != "") || name != want || found && got != id {
+			var wantChanged, wantID int64
+			if want != "" {
+				wantChanged, wantID = 1, id
+			}
+			if changed != wantChanged || got != wantID || name != want {
 				t.Errorf("row %d: %d changed, now %d %q", id, changed, got, name)
 			}
 		}

@@ -22,8 +22,11 @@ func TestPoolSize(t *testing.T) {
 		"postgres://x@one:1/db?pool_max_conns=2&application_name=%": {"", 0, false},
 	} {
 		rest, size, err := poolSize(address)
-		if (err == nil) != want.ok || want.ok && (rest != want.rest || size != want.size) {
-			t.Errorf("%s: %s %d %v", address, rest, size, err)
+		if (err == nil) != want.ok {
+			t.Errorf("%s: %v", address, err)
+		}
+		if err == nil && (rest != want.rest || size != want.size) {
+			t.Errorf("%s: %s %d", address, rest, size)
 		}
 	}
 }

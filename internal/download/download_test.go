@@ -48,8 +48,12 @@ func TestSend(t *testing.T) {
 			if err != c.err {
 				t.Errorf("returned %v, want %v", err, c.err)
 			}
-			if sent := w.Header().Get("Content-Disposition"); (sent == "") != (c.err != nil) || c.err == nil && sent != "attachment; filename*=utf-8''%C3%BC.csv" {
-				t.Errorf("Content-Disposition: %q", sent)
+			disposition := "attachment; filename*=utf-8''%C3%BC.csv"
+			if c.err != nil {
+				disposition = ""
+			}
+			if got := w.Header().Get("Content-Disposition"); got != disposition {
+				t.Errorf("Content-Disposition: %q, want %q", got, disposition)
 			}
 		})
 	}

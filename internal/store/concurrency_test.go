@@ -104,7 +104,12 @@ func TestDeleteUserDuringSubmissions(t *testing.T) {
 
 func rename(t *testing.T, s *store.Store, owner, id, title string) form.Form {
 	t.Helper()
-	f, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: id}, func(p *form.FormInput) error { p.Title = title; return nil }, time.Now())
+	return updateForm(t, s, owner, id, func(f *form.FormInput) { f.Title = title })
+}
+
+func updateForm(t *testing.T, s *store.Store, owner, id string, change func(*form.FormInput)) form.Form {
+	t.Helper()
+	f, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: id}, func(f *form.FormInput) error { change(f); return nil }, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,9 +157,7 @@ func TestRestoreReachesResponseLimit(t *testing.T) {
 			}
 			return s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"c": value}, At: time.Now()})
 		}
-		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(input *form.FormInput) error { input.ResponseLimit = 2; return nil }, now); err != nil {
-			t.Fatal(err)
-		}
+		updateForm(t, s, owner, p.ID, func(f *form.FormInput) { f.ResponseLimit = 2 })
 		first, err := choose("a")
 		if err != nil {
 			t.Fatal(err)
@@ -184,9 +187,7 @@ func TestCloseManyExpiredForms(t *testing.T) {
 		now := time.Now()
 		for range 130 {
 			p := openForm(t, s, owner, small)
-			if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(input *form.FormInput) error { input.ClosesAt = now.Add(time.Minute); return nil }, now); err != nil {
-				t.Fatal(err)
-			}
+			updateForm(t, s, owner, p.ID, func(f *form.FormInput) { f.ClosesAt = now.Add(time.Minute) })
 		}
 		if err := s.CloseExpiredForms(ctx, now.Add(time.Hour)); err != nil {
 			t.Fatal(err)

@@ -43,11 +43,7 @@ func TestDistribute(t *testing.T) {
 	if _, err := s.Distribute(ctx); err == nil || !strings.Contains(err.Error(), "Citus") {
 		t.Errorf("without the extension: %v", err)
 	}
-	conn, err := pgx.Connect(ctx, strings.Replace(storage.URL, "pool_max_conns=8&", "", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
+	conn := connectPostgres(t, storage)
 	list := func(sql string) []string {
 		t.Helper()
 		rows, err := conn.Query(ctx, sql)
@@ -118,11 +114,7 @@ func TestUpgradeDistributedEarly(t *testing.T) {
 	t.Parallel()
 	storage := storetest.Postgres(t)
 	s := openAtSchema(t, storage, 5)
-	conn, err := pgx.Connect(ctx, strings.Replace(storage.URL, "pool_max_conns=8&", "", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
+	conn := connectPostgres(t, storage)
 	if _, err := conn.Exec(ctx, fakeCitusSQL+`; INSERT INTO pg_dist_partition VALUES ('response'::regclass, 'account_id', '')`); err != nil {
 		t.Fatal(err)
 	}

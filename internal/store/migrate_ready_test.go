@@ -1,10 +1,7 @@
 package store_test
 
 import (
-	"strings"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"formulary/internal/store/storetest"
 )
@@ -15,11 +12,7 @@ func TestReadyWithOtherSchema(t *testing.T) {
 	t.Parallel()
 	storage := storetest.Postgres(t)
 	s := storetest.Open(t, storage)
-	conn, err := pgx.Connect(ctx, strings.Replace(storage.URL, "pool_max_conns=8&", "", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
+	conn := connectPostgres(t, storage)
 	for _, step := range []struct {
 		sql   string
 		ready bool

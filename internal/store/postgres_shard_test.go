@@ -53,9 +53,7 @@ func TestCloseExpiredFormsOf(t *testing.T) {
 		due := func(email string) (owner, id string) {
 			owner = addUser(t, s, email).ID
 			id = openForm(t, s, owner, small).ID
-			if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: id}, func(p *form.FormInput) error { p.ClosesAt = now.Add(time.Hour); return nil }, now); err != nil {
-				t.Fatal(err)
-			}
+			updateForm(t, s, owner, id, func(f *form.FormInput) { f.ClosesAt = now.Add(time.Hour) })
 			return owner, id
 		}
 		ada, _ := due("ada@example.com")

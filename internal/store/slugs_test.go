@@ -118,9 +118,7 @@ func TestReleasedAddressesLeaveCache(t *testing.T) {
 	p := openForm(t, s, owner, small)
 	for n := range 50 {
 		slug := fmt.Sprintf("slug-%d", n)
-		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(input *form.FormInput) error { input.Slug = slug; return nil }, time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		updateForm(t, s, owner, p.ID, func(f *form.FormInput) { f.Slug = slug })
 		if _, err := s.PublicForm(ctx, slug); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
@@ -25,6 +27,28 @@ func forEachEngine(t *testing.T, test func(t *testing.T, s *store.Store, storage
 	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
 		test(t, storetest.Open(t, storage), storage)
 	})
+}
+
+// connectPostgres opens a connection beside those of the store. pgx does not know
+// parameters of the pool.
+func connectPostgres(t *testing.T, storage storetest.Storage) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(ctx, strings.Replace(storage.URL, "pool_max_conns=8&", "", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(ctx) })
+	return conn
+}
+
+// tableRows returns the number of rows of a table.
+func tableRows(t *testing.T, s *store.Store, table string) string {
+	t.Helper()
+	rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM `+table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[0][0]
 }
 
 func addUser(t *testing.T, s *store.Store, email string) account.User {

@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/ncruces/go-sqlite3"
 
 	"formulary/internal/fault"
@@ -180,10 +178,7 @@ func blockWrites(t *testing.T, storage storetest.Storage) (release func()) {
 		}
 		return func() { conn.Close() }
 	}
-	conn, err := pgx.Connect(ctx, strings.Replace(storage.URL, "pool_max_conns=8&", "", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := connectPostgres(t, storage)
 	if _, err := conn.Exec(ctx, "BEGIN; LOCK TABLE form IN EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
@@ -281,9 +276,7 @@ func TestCloseExpiredForms(t *testing.T) {
 		owner := addUser(t, s, "ada@example.com").ID
 		p := openForm(t, s, owner, small)
 		soon := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
-		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(input *form.FormInput) error { input.ClosesAt = soon; return nil }, time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		updateForm(t, s, owner, p.ID, func(f *form.FormInput) { f.ClosesAt = soon })
 		count := func(status form.Status) int64 {
 			_, n, err := s.Forms(ctx, owner, store.FormFilter{Status: string(status)}, store.NewestFirst, store.Page{Limit: 1})
 			if err != nil {

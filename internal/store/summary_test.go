@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"formulary/internal/form"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -20,19 +19,7 @@ func TestSummaryAcrossVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(input *form.FormInput) error {
-			input.Definition = define(t, `{"fields": [{"id": "r", "key": "r", "kind": "ranking", "options": [{"value": "a"}, {"value": "b"}, {"value": "c"}]}, {"id": "x", "key": "x", "kind": "number"}]}`)
-			return input.Normalize()
-		}, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Publish(ctx, owner, store.FormRevision{ID: p.ID}, store.IdempotencyKey{}, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		p, err := s.PublicForm(ctx, p.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p = republish(t, s, p, `{"fields": [{"id": "r", "key": "r", "kind": "ranking", "options": [{"value": "a"}, {"value": "b"}, {"value": "c"}]}, {"id": "x", "key": "x", "kind": "number"}]}`)
 		if _, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"r": []string{"c", "a", "b"}, "x": 10.0}, At: time.Now()}); err != nil {
 			t.Fatal(err)
 		}

@@ -19,9 +19,7 @@ func TestRestoreDeleted(t *testing.T) {
 		owner, other := addUser(t, s, "ada@example.com").ID, addUser(t, s, "bob@example.com").ID
 		now := time.Now()
 		p := openForm(t, s, owner, small)
-		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(input *form.FormInput) error { input.Slug = "mine"; return nil }, now); err != nil {
-			t.Fatal(err)
-		}
+		updateForm(t, s, owner, p.ID, func(f *form.FormInput) { f.Slug = "mine" })
 		openForm(t, s, owner, small)
 		var ids []string
 		for i := range 5 {
@@ -103,8 +101,11 @@ func TestRestoreDeleted(t *testing.T) {
 			t.Errorf("%d forms are left (%v)", total, err)
 		}
 		deleted, err := s.DeletedForms(ctx, owner)
-		if err != nil || len(deleted) != 1 || deleted[0].ID != p.ID || deleted[0].Title != before.Title {
-			t.Errorf("deleted forms: %+v (%v)", deleted, err)
+		if err != nil || len(deleted) != 1 {
+			t.Fatalf("deleted forms: %+v (%v)", deleted, err)
+		}
+		if deleted[0].ID != p.ID || deleted[0].Title != before.Title {
+			t.Errorf("deleted form %s %q, want %s %q", deleted[0].ID, deleted[0].Title, p.ID, before.Title)
 		}
 		if others, err := s.DeletedForms(ctx, other); err != nil || len(others) != 0 {
 			t.Errorf("deleted forms of another user: %v (%v)", others, err)

@@ -121,7 +121,9 @@ type checkedTransport struct {
 
 func (c *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil || !strings.HasPrefix(r.URL.String(), c.base) || !isAPIRequest(r) || r.Method == http.MethodHead || r.Method == http.MethodOptions {
+	hasBody := r.Method != http.MethodHead && r.Method != http.MethodOptions
+	isChecked := hasBody && isAPIRequest(r) && strings.HasPrefix(r.URL.String(), c.base)
+	if err != nil || !isChecked {
 		return res, err
 	}
 	body, err := io.ReadAll(res.Body)
