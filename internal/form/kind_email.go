@@ -33,14 +33,14 @@ func isEmail(text string) bool {
 		return false
 	}
 	// Nearly all addresses are simple, and do not need the full grammar.
-	if local, domain, ok := strings.Cut(text, "@"); ok && plainWords(local) && plainWords(domain) {
+	if local, domain, ok := strings.Cut(text, "@"); ok && isDotAtom(local) && isDotAtom(domain) {
 		return true
 	}
 	parsed, err := mail.ParseAddress(text)
 	return err == nil && parsed.Address == text && !strings.ContainsAny(text, " ,<>\"")
 }
 
-func plainWords(text string) bool {
+func isDotAtom(text string) bool {
 	last := byte('.')
 	for i := range len(text) {
 		c := text[i]

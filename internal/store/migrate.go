@@ -55,7 +55,7 @@ func (s *Store) SchemaVersion(ctx context.Context) (_ int, err error) {
 }
 
 // Migrate updates the schema and returns the names of the migrations that it ran. They
-// run in one transaction: if the process is killed, none of them has.
+// run in one transaction: if the process is killed, none of them takes effect.
 func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 	return s.migrateTo(ctx, len(migrations()))
 }

@@ -124,7 +124,7 @@ func (s *Store) reserve(ctx context.Context, owner string, n int64) error {
 	return q.take(u, n)
 }
 
-// of returns the known usage of an owner, or an outdated one if it is unknown.
+// of returns the known usage of an owner. A new one is outdated, so it is read first.
 func (q *quotas) of(owner string) *knownUsage {
 	u := q.known[owner]
 	if u == nil {

@@ -33,8 +33,8 @@ const (
 	deleteRequestsSQL = `DELETE FROM app_call WHERE account_id = $1 AND app_id = $2 AND id <= $3`
 )
 
-// requestLog buffers the last requests of applications and stores them in the
-// background. A busy application costs no more than an idle one.
+// requestLog buffers the last requests of applications and stores them in the background:
+// at most maxLoggedRequests per application and interval.
 type requestLog struct {
 	mu     sync.Mutex
 	recent map[[2]string]*ring // by owner and application ID
@@ -50,7 +50,7 @@ type ring struct {
 
 // LogRequest adds a request of an application. It does not wait for the database.
 func (s *Store) LogRequest(owner, app string, c RequestLogEntry) {
-	l := &s.calls
+	l := &s.requestLog
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -78,10 +78,10 @@ func (s *Store) LogRequest(owner, app string, c RequestLogEntry) {
 // writeRequestLog stores the requests in memory. Errors are ignored: the log is best
 // effort.
 func (s *Store) writeRequestLog() {
-	s.calls.mu.Lock()
-	recent := s.calls.recent
-	s.calls.recent, s.calls.timer = nil, nil
-	s.calls.mu.Unlock()
+	s.requestLog.mu.Lock()
+	recent := s.requestLog.recent
+	s.requestLog.recent, s.requestLog.timer = nil, nil
+	s.requestLog.mu.Unlock()
 	for of, r := range recent {
 		s.db.Write(context.Background(), func(t db.Tx) error {
 			rows := make([][]any, 0, maxLoggedRequests)
@@ -106,12 +106,12 @@ func (s *Store) writeRequestLog() {
 
 // closeRequestLog stores the remaining requests.
 func (s *Store) closeRequestLog() {
-	s.calls.mu.Lock()
-	s.calls.closed = true
-	if s.calls.timer != nil && s.calls.timer.Stop() {
+	s.requestLog.mu.Lock()
+	s.requestLog.closed = true
+	if s.requestLog.timer != nil && s.requestLog.timer.Stop() {
 		s.background.Done()
 	}
-	s.calls.mu.Unlock()
+	s.requestLog.mu.Unlock()
 	s.writeRequestLog()
 }
 

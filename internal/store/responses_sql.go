@@ -89,8 +89,8 @@ func (a AnswerFilter) condition(db db.DB) (string, []any) {
 	for _, p := range a.paths {
 		var sql string
 		var values []any
-		// is adds a condition on the answer, which may occur several times in it.
-		is := func(condition string, with ...any) {
+		// add adds a condition, in which the answer may occur several times.
+		add := func(condition string, with ...any) {
 			if sql != "" {
 				sql += ` OR `
 			}
@@ -105,18 +105,18 @@ func (a AnswerFilter) condition(db db.DB) (string, []any) {
 			values = append(append(append(values, p.key), path...), a.within)
 		} else if n, err := strconv.ParseFloat(a.values[0], 64); err == nil {
 			// The databases format numbers differently.
-			is(asNumber(answer)+` = CAST(CAST(? AS TEXT) AS DOUBLE PRECISION)`, strconv.FormatFloat(n, 'g', -1, 64))
+			add(asNumber(answer)+` = CAST(CAST(? AS TEXT) AS DOUBLE PRECISION)`, strconv.FormatFloat(n, 'g', -1, 64))
 		} else {
 			texts := make([]any, len(a.values))
 			for i, value := range a.values {
 				texts[i] = value
 			}
-			is(`CAST(`+answer+` AS TEXT) IN (?`+strings.Repeat(`, ?`, len(texts)-1)+`)`, texts...)
+			add(`CAST(`+answer+` AS TEXT) IN (?`+strings.Repeat(`, ?`, len(texts)-1)+`)`, texts...)
 		}
 		for _, value := range a.values {
 			var text string
 			if a.lists && a.within == "" && json.Unmarshal([]byte(value), &text) == nil {
-				is(db.JSONArrayHas(answer), text)
+				add(db.JSONArrayHas(answer), text)
 			}
 		}
 		if p.to != 0 {

@@ -32,7 +32,7 @@ type Store struct {
 	definitions definitions
 	versions    *lruCache[definitionKey, []*form.Definition]
 	submissions submissionQueue
-	calls       requestLog
+	requestLog  requestLog
 	quotas      quotas
 	background  sync.WaitGroup
 }
