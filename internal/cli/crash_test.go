@@ -64,7 +64,7 @@ func TestKilled(t *testing.T) {
 		}
 		// A single start may be slow on a busy machine, so the median counts.
 		slices.Sort(starts)
-		if medianStart := starts[len(starts)/2]; medianStart > readyLimit {
+		if medianStart := starts[len(starts)/2]; fullRun && medianStart > readyLimit {
 			t.Errorf("usually ready after %v, which is more than %v", medianStart, readyLimit)
 		}
 		reportFigure(t, fmt.Sprintf("%d × kill -9", kills), "%d acknowledged, all there once; ready again after %v (median), %v (longest)",
