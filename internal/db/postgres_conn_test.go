@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// What the server does not know of an address is taken out of it.
+// Parameters of the pool, which the server does not know, are removed from a URL.
 func TestPoolSize(t *testing.T) {
 	for address, want := range map[string]struct {
 		rest string
@@ -31,7 +31,7 @@ func TestPoolSize(t *testing.T) {
 	}
 }
 
-// A column that does not fit is said, never passed over.
+// A column that does not fit its destination is an error.
 func TestRowsOfPostgres(t *testing.T) {
 	r := &pgRow{
 		[]pgconn.FieldDescription{{Name: "n", DataTypeOID: pgInt8}, {Name: "is", DataTypeOID: pgBool}, {Name: "note"}},

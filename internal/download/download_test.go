@@ -12,8 +12,8 @@ import (
 	"formulary/internal/download"
 )
 
-// A file arrives whole, or the client can tell: an error before the first chunk is left
-// to the caller, a later one aborts the connection.
+// A file arrives completely, or the client can detect that it does not: an error before
+// the first chunk is returned to the caller, a later one aborts the connection.
 func TestSend(t *testing.T) {
 	failed := errors.New("failed")
 	for name, c := range map[string]struct {
