@@ -74,7 +74,7 @@ const allScopes = "forms:read,forms:write,responses:read,responses:write"
 
 func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number int) *fixture {
 	t.Helper()
-	w := &fixture{t: t, service: s, doc: doc, rawConn: &rawConn{address: strings.TrimPrefix(s.URL, "http://")}, number: number, anonymous: &caller{name: "nobody"}, lackingScope: map[string]*caller{}}
+	w := &fixture{t: t, service: s, doc: doc, rawConn: &rawConn{address: strings.TrimPrefix(s.URL, "http://")}, number: number, anonymous: &caller{name: "anonymous"}, lackingScope: map[string]*caller{}}
 	defer w.rawConn.close()
 	owner := w.email("owner")
 	w.signUp("owner")
@@ -198,7 +198,7 @@ func (w *fixture) addResponse(c *caller, form string) string {
 // it is valid.
 func (w *fixture) chooseCaller(g *generator, seed *request) *caller {
 	// Both cookies are invalid: the session's and the device's.
-	invalid := &caller{name: "somebody unknown", header: seed.as.header, value: strings.ReplaceAll(seed.as.value, ";", "x;") + "x"}
+	invalid := &caller{name: "invalid caller", header: seed.as.header, value: strings.ReplaceAll(seed.as.value, ";", "x;") + "x"}
 	others := []*caller{w.anonymous, invalid, w.bea}
 	switch {
 	case seed.as == w.dora:

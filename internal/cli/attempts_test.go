@@ -24,13 +24,13 @@ func TestAttemptsSurviveKill(t *testing.T) {
 		invalid := url.Values{"email": {"ada@example.com"}, "password": {"wrong"}}
 		refresh := app.Refresh("x")
 		refresh.Set("client_secret", "fms_wrong")
-		guess := func(p *program) (password, client int) {
+		attempt := func(p *program) (password, client int) {
 			s := clitest.Connect(t, storage, p.url)
 			return s.Browser().PostAs(t, "192.0.2.1", "/signin", invalid).StatusCode, s.Form("/api/oauth2/refresh", refresh, "X-Forwarded-For: 192.0.2.9").StatusCode
 		}
 		passwords, clients := 0, 0
 		count := func(p *program) (limited bool) {
-			password, client := guess(p)
+			password, client := attempt(p)
 			if password == 401 {
 				passwords++
 			}

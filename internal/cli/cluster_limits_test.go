@@ -12,7 +12,7 @@ import (
 func (n *nodes) checkLimits(t *testing.T) {
 	n.waitForSync(t) // earlier steps interrupted B's notifications
 	token := n.token(t, ada, n.app).Access
-	guess := url.Values{"email": {"nobody@example.com"}, "password": {"not-the-one"}}
+	attempt := url.Values{"email": {"nobody@example.com"}, "password": {"not-the-one"}}
 	client := n.viaBalancer(t) // another client address each time, so that only the limit of the account applies
 	submitted := 0
 	for _, limit := range []struct {
@@ -26,9 +26,9 @@ func (n *nodes) checkLimits(t *testing.T) {
 			submitted++
 			return p.post(n.f.page, submission(fmt.Sprint("limits-", submitted)), "X-Forwarded-For: 192.0.2.1")
 		}},
-		{"guesses at an account", 10, 15 * time.Minute, func(p *program) httpResponse {
+		{"attempts at an account", 10, 15 * time.Minute, func(p *program) httpResponse {
 			client.url = p.url
-			return client.form("/signin", guess)
+			return client.form("/signin", attempt)
 		}},
 	} {
 		passes := func(p *program) bool {

@@ -85,7 +85,7 @@ func (n *nodes) checkRevocations(t *testing.T, where string, limit time.Duration
 		{"an application disabled", getMe(disabled), func() httpResponse {
 			return n.a.form("/applications/"+disabledApp.ID+"/disable", nil, n.f.ownerCookies...)
 		}, 303, 401001},
-		{"a person deleted", getMe(deleted), func() httpResponse {
+		{"a user deleted", getMe(deleted), func() httpResponse {
 			return n.a.form("/account/delete", url.Values{"current": {clitest.Password}}, bobCookies...)
 		}, 303, 401006},
 	} {

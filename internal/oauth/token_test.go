@@ -194,10 +194,10 @@ func TestSecretGuessing(t *testing.T) {
 				}
 				break
 			}
-			f.expectError("61 guess", a, 401, 401101, "invalid_client")
+			f.expectError("61 wrong secret", a, 401, 401101, "invalid_client")
 		}
 		if !limited {
-			t.Error("61 no limit after 100 guesses")
+			t.Error("61 no limit after 100 attempts")
 		}
 		a := f.Form("/api/oauth2/refresh", f.app.Refresh("x"), "X-Forwarded-For: 192.0.2.2")
 		f.expectInvalidGrant("61 another address", a)
