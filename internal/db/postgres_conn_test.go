@@ -40,8 +40,11 @@ func TestRowsOfPostgres(t *testing.T) {
 	var n int64
 	var is bool
 	var note any = "before"
-	if err := r.Scan(&n, &is, &note); err != nil || n != 12 || !is || note != nil {
-		t.Errorf("%d %v %v: %v", n, is, note, err)
+	if err := r.Scan(&n, &is, &note); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := [3]any{n, is, note}, [3]any{int64(12), true, nil}; got != want {
+		t.Errorf("scanned %v, want %v", got, want)
 	}
 	var every [3]any
 	if err := r.Scan(&every[0], &every[1], &every[2]); err != nil || every != [3]any{int64(12), true, nil} {
