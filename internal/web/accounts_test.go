@@ -18,7 +18,7 @@ func TestSetup(t *testing.T) {
 		if p := s.Browser().Get("/signin"); !strings.Contains(p.Text, "setup link") {
 			t.Error("the sign-in page does not say how to begin")
 		}
-		store := storetest.Open(t, s.Place)
+		store := storetest.Open(t, s.Storage)
 		link, err := store.NewSetupLink(t.Context(), time.Now(), time.Hour)
 		if err != nil {
 			t.Fatal(err)

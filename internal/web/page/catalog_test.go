@@ -58,7 +58,7 @@ func workspaceTexts(t *testing.T) texts {
 		})
 	}
 	list.addGo(t, "../../chart/*.go", goTexts{calls: map[string]int{"translate": 0, "formatCount": 0}})
-	list.addGo(t, "../../form/describe.go", goTexts{calls: map[string]int{"word": 0, "join": 1}, tables: []string{"operatorPhrases"}})
+	list.addGo(t, "../../form/describe.go", goTexts{calls: map[string]int{"translate": 0, "join": 1}, tables: []string{"operatorPhrases"}})
 	list.addGo(t, "../../form/kind_*.go", goTexts{fields: []string{"Label"}})
 
 	// Messages about invalid input.

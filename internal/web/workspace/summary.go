@@ -188,7 +188,8 @@ func (p *summaryPage) addChart(q *questionSummary, f *form.Field, stats *form.Qu
 		q.NPS = &nps
 		promoters := stats.Counts["9"] + stats.Counts["10"]
 		passives := stats.Counts["7"] + stats.Counts["8"]
-		q.Chart = template.HTML(chart.NPS(nps, promoters, passives, stats.Answered-promoters-passives, p.T("Net Promoter Score"), p.Decimal, func(text string) string { return p.T(text) })) +
+		score := chart.Score{Value: nps, Promoters: promoters, Passives: passives, Detractors: stats.Answered - promoters - passives}
+		q.Chart = template.HTML(chart.NPS(score, p.T("Net Promoter Score"), p.Decimal, func(text string) string { return p.T(text) })) +
 			template.HTML(chart.Histogram(points, q.Label, p.Decimal))
 	case traits.Chart == form.Histogram:
 		q.Chart = template.HTML(chart.Histogram(points, q.Label, p.Decimal))
