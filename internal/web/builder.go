@@ -25,10 +25,10 @@ type builderPage struct {
 type builderData struct {
 	Draft    builderDraft    `json:"draft"`
 	Kinds    []builderKind   `json:"kinds"`
-	Common   []form.Property `json:"common"`
-	Own      []form.Property `json:"own"`
+	Common   []form.Property `json:"common_properties"`
+	Own      []form.Property `json:"kind_properties"`
 	Language []builderChoice `json:"languages"`
-	Words    catalog         `json:"words"` // the builder's words in the owner's language, by the English ones
+	Words    catalog         `json:"translations"` // the builder's texts in the owner's language, by the English ones
 }
 
 type builderChoice struct {
@@ -48,8 +48,8 @@ type builderDraft struct {
 	Fields      []*form.Field     `json:"fields"`
 	Endings     []*form.Ending    `json:"endings"`
 	Settings    form.Settings     `json:"settings"`
-	Changes     []form.Change     `json:"changes"` // since the version that is published
-	Gone        map[string]string `json:"gone"`    // what it called the members that are not there any more, by their keys
+	Changes     []form.Change     `json:"changes"`        // since the version that is published
+	Gone        map[string]string `json:"removed_labels"` // labels of removed fields and endings, by their keys
 	UpdatedAt   time.Time         `json:"updated_at"`
 }
 
@@ -116,7 +116,7 @@ func (web *Handler) showBuilder(v *pageRequest) error {
 	return web.render(v, http.StatusOK, "builder", p)
 }
 
-var builderText = regexp.MustCompile(`say\("([^"]+)"`)
+var builderText = regexp.MustCompile(`\bt\("([^"]+)"`)
 
 // builderWords are the words that the builder can say, out of all there are: those
 // in its own scripts, and of the kinds and their properties.
@@ -133,7 +133,7 @@ func (web *Handler) builderWords(all catalog) catalog {
 		}
 	}
 	for name, file := range web.static {
-		if strings.HasPrefix(name, "builder") {
+		if strings.HasPrefix(name, "builder") || name == "vdom.js" {
 			for _, found := range builderText.FindAllSubmatch(file.content, -1) {
 				keep(string(found[1]))
 			}
@@ -193,7 +193,7 @@ type draftProblem struct {
 	Code    int            `json:"code"`
 	Message string         `json:"message"`
 	Details []fault.Detail `json:"details"`
-	Theirs  *builderDraft  `json:"theirs,omitempty"` // what is stored, when somebody else has changed it
+	Theirs  *builderDraft  `json:"stored_draft,omitempty"` // if it was changed elsewhere
 }
 
 func (web *Handler) sendProblems(v *pageRequest, status int, e *fault.Error) error {

@@ -45,6 +45,7 @@ func consoleTexts(t *testing.T) texts {
 	list.add("form", shared...)
 	list.addTemplates(t, "templates/*.html", "T", "TRich")
 	list.addScripts(t, "static/builder*.js")
+	list.addScripts(t, "static/vdom.js")
 	list.addGo(t, "*.go", goTexts{
 		calls:  map[string]int{"T": 0, "translateFor": 1, "step": 0, "fault.New": 1, "fault.InvalidField": 1, "fault.Messagef": 0},
 		fields: []string{"title", "notice", "Heading"},

@@ -132,7 +132,7 @@ func (web *Handler) createForm(v *pageRequest) error {
 		Header: form.Header{Title: cmp.Or(v.field("title"), web.translateFor(v, "Untitled form")), Language: language}, Availability: form.Availability{Sites: form.AnySite},
 		Definition: &form.Definition{Fields: []*form.Field{}},
 	}
-	if name := v.field("starter"); name != "" {
+	if name := v.field("template"); name != "" {
 		var ok bool
 		if plan, ok = web.starters.plan(language, name); !ok {
 			return fault.New(fault.NotFoundInAccount, "That template doesn’t exist.")

@@ -34,7 +34,7 @@ func TestWorkspace(t *testing.T) {
 		b := s.Browser()
 		b.SignIn(ada)
 		has(t, b.Get("/"), "Create your first form", "Customer feedback", "Bug report")
-		made := b.Post("/forms", url.Values{"starter": {"feedback"}})
+		made := b.Post("/forms", url.Values{"template": {"feedback"}})
 		found := formPath.FindStringSubmatch(made.Header.Get("Location"))
 		if made.StatusCode != 303 || found == nil {
 			t.Fatalf("%d %v", made.StatusCode, made.Header)
@@ -91,7 +91,7 @@ func TestWorkspace(t *testing.T) {
 			}
 			sent = append(sent, a.String("id"))
 		}
-		has(t, b.Get("/"), "<strong>30</strong>", "just now", "chart-spark")
+		has(t, b.Get("/"), "<strong>30</strong>", "just now", "chart-sparkline")
 		first := b.Get(base + "/responses")
 		has(t, first, "1–25 of 30", sent[29], "!"+sent[0])
 		has(t, b.Get(base+"/responses?page=2"), "26–30 of 30", sent[0])
@@ -215,7 +215,7 @@ func TestDraft(t *testing.T) {
 			t.Errorf("%d %v", code, wrong)
 		}
 		code, late := save("1", `{"title": "Late", "language": "en", "fields": []}`)
-		if code != 409 || late["theirs"].(map[string]any)["title"] != "Mine" {
+		if code != 409 || late["stored_draft"].(map[string]any)["title"] != "Mine" {
 			t.Errorf("%d %v", code, late)
 		}
 		if code, out := save("2", `{"nonsense": 1}`); code != 400 {
@@ -308,7 +308,7 @@ func TestTimeZone(t *testing.T) {
 		status(t, "a zone", b.Post("/account/profile", url.Values{"name": {"Ada"}, "language": {"en"}, "time_zone": {"Asia/Tokyo"}}), 303)
 		has(t, b.Get("/account"), `value="Asia/Tokyo"`)
 		status(t, "no zone", b.Post("/account/profile", url.Values{"name": {"Ada"}, "language": {"en"}, "time_zone": {"Nowhere/Here"}}), 422)
-		id := formPath.FindStringSubmatch(b.Post("/forms", url.Values{"starter": {"feedback"}}).Header.Get("Location"))[1]
+		id := formPath.FindStringSubmatch(b.Post("/forms", url.Values{"template": {"feedback"}}).Header.Get("Location"))[1]
 		b.Post("/forms/"+id+"/publish", nil)
 		b.Post("/forms/"+id+"/share", url.Values{"opens_at": {"2050-01-02T09:00"}, "any_site": {"1"}})
 		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read").Access
