@@ -69,7 +69,7 @@ func TestRecentRequests(t *testing.T) {
 	rows := run(b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".request-log tbody tr"), (row) => Array.from(row.children, (e) => e.textContent).slice(1, 3).join(" "))`))
 	want := []string{
 		fmt.Sprintf("GET /api/v1/forms/frm_00000000000000000000000000 %d", notFound.StatusCode),
-		"GET /api/v1/forms?per_page=3 200",
+		"GET /api/v1/forms 200",
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {
 		t.Errorf("requests (-want +got):\n%s", diff)

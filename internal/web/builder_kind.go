@@ -14,7 +14,7 @@ type builderKind struct {
 	Hint       string   `json:"description"`
 	Group      string   `json:"group"`
 	Properties []string `json:"properties"`
-	Fixed      []string `json:"fixed"` // of them, those that have one value only
+	Fixed      []string `json:"fixed,omitempty"` // properties with only one value
 	Answered   bool     `json:"has_answer"`
 	Type       string   `json:"type"`  // what an answer is: text, number, date, boolean, choice, list, calculated, composite
 	Input      string   `json:"input"` // type of an HTML input for an answer
@@ -29,7 +29,7 @@ type builderKind struct {
 func newBuilderKind(k form.Kind) builderKind {
 	about, t, f := k.About(), k.Traits(), &form.Field{Kind: k.Name()}
 	b := builderKind{
-		Name: k.Name(), Title: about.Title, Hint: about.Description, Group: about.Group, Properties: emptyIfNil(k.Properties()), Fixed: emptyIfNil(t.Fixed),
+		Name: k.Name(), Title: about.Title, Hint: about.Description, Group: about.Group, Properties: emptyIfNil(k.Properties()), Fixed: t.Fixed,
 		Answered: f.HasAnswer(), Type: answerType(k), Input: "text", Multiline: t.Multiline, Hidden: t.Hidden, Break: t.PageBreak, Limits: t.OptionLimits, Sketch: t.Sketch,
 	}
 	b.Default = b.Type != "composite" && !t.NoDefault

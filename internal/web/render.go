@@ -73,7 +73,7 @@ func (l *layout) Sheet() string {
 	case l.Public:
 		return "public.css"
 	case l.Style == "builder.css":
-		return "workspace.css"
+		return "builder-base.css"
 	}
 	return "formulary.css"
 }

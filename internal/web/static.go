@@ -49,8 +49,8 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 	}
 	// The one style sheet, without what some pages have no use for.
 	for name, layers := range map[string][]string{
-		"public.css":    {"workspace", "charts"},
-		"workspace.css": {"form", "charts"},
+		"public.css":       {"workspace", "pages", "charts"},
+		"builder-base.css": {"tables", "form", "pages", "charts"},
 	} {
 		css := list["formulary.css"].content
 		for _, layer := range layers {

@@ -140,7 +140,7 @@ function fieldPanel(field) {
   const section = (name) => common.filter((p) => sectionOf(p) === name).map((p) => editorFor(field, p));
   return [
     panelHeader(groupIcon(kind), t(kind.title), t(kind.description)), kindSelect(field),
-    section("first"), data.kind_properties.filter((p) => hasProperty(kind, p.name) && !kind.fixed.includes(p.name)).map((p) => editorFor(field, p)), section("last"),
+    section("first"), data.kind_properties.filter((p) => hasProperty(kind, p.name) && !kind.fixed?.includes(p.name)).map((p) => editorFor(field, p)), section("last"),
     h("div.logic", { key: "logic" }, h("h3", icon("branch"), t("Logic")), section("logic")), advanced(section("advanced")),
   ];
 }

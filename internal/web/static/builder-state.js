@@ -259,7 +259,7 @@ export function addOptions(uid, list, afterUid, labels, replacedUids = []) {
 
 // convertKind changes the kind of a question and keeps the properties that both have.
 export function convertKind(field, kind) {
-  const sharedNames = ["id", "_uid", "_auto", "key", "label", "help", "required", "show_if", "jumps", ...kind.properties.filter((name) => !kind.fixed.includes(name))];
+  const sharedNames = ["id", "_uid", "_auto", "key", "label", "help", "required", "show_if", "jumps", ...kind.properties.filter((name) => !kind.fixed?.includes(name))];
   for (const name of Object.keys(field)) if (!sharedNames.includes(name)) delete field[name];
   field.kind = kind.name;
 }
