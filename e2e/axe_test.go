@@ -20,7 +20,7 @@ import (
 func addForms(t testing.TB, s *clitest.Service, email string, heads ...form.Header) {
 	t.Helper()
 	ctx := context.Background()
-	db := storetest.Open(t, s.Place)
+	db := storetest.Open(t, s.Storage)
 	user, err := db.UserByEmail(ctx, email)
 	if err != nil {
 		t.Fatal(err)

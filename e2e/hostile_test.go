@@ -104,7 +104,7 @@ func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	const site = "https://shop.example"
-	ids := addApps(t, s.Place, site+"/callback", hostile)
+	ids := addApps(t, s.Storage, site+"/callback", hostile)
 
 	// Allowing access without the browser is faster; other tests do it with the
 	// browser.
@@ -135,7 +135,7 @@ func TestHostileNames(t *testing.T) {
 }
 
 // addApps registers applications directly in the database.
-func addApps(t *testing.T, place storetest.Place, redirect string, names []string) (ids []string) {
+func addApps(t *testing.T, place storetest.Storage, redirect string, names []string) (ids []string) {
 	t.Helper()
 	ctx := context.Background()
 	db := storetest.Open(t, place)

@@ -42,7 +42,7 @@ type ownerDB struct {
 
 func openOwnerDB(t testing.TB, s *clitest.Service) ownerDB {
 	t.Helper()
-	db := storetest.Open(t, s.Place)
+	db := storetest.Open(t, s.Storage)
 	owner, err := db.UserByEmail(context.Background(), ada)
 	if err != nil {
 		t.Fatal(err)

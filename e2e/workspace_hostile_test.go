@@ -220,7 +220,7 @@ func TestHostileApplications(t *testing.T) {
 	if len(selected) < 10 {
 		t.Fatalf("only %d names", len(selected))
 	}
-	ids := addApps(t, s.Place, "https://shop.example/callback", selected)
+	ids := addApps(t, s.Storage, "https://shop.example/callback", selected)
 	b := signedInTab(t, s, ada)
 	b.detectScripts()
 	for i, text := range selected {

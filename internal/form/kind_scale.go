@@ -2,8 +2,8 @@ package form
 
 import "net/url"
 
-// scale is an opinion between two ends; from 0 to 10 it is the one of the net
-// promoter score.
+// scale is an integer between two labeled ends. From 0 to 10 it measures a Net Promoter
+// Score.
 type scale struct{}
 
 func (scale) Name() string                          { return "scale" }
@@ -35,7 +35,6 @@ func (scale) Traits() Traits {
 	}
 }
 
-// About is how owners know it.
 func (scale) About() KindInfo {
 	return KindInfo{"Opinion scale", "A scale from 0 to 10, used for NPS", "Numbers"}
 }

@@ -1,7 +1,7 @@
 package form
 
-// Property is something that an owner can set of a field. The builder makes its
-// panel of these: a kind names those that it uses, and each says how it is set.
+// Property is a property of a field that owners can set. The builder creates its panel
+// from these: a kind names the properties it uses, and each defines its input.
 type Property struct {
 	Name  string `json:"name"`
 	Label string `json:"label"`
@@ -9,7 +9,7 @@ type Property struct {
 	Input string `json:"input"` // the editor: text, textarea, number, integer, checkbox, options, date, expression, default, condition, jumps
 }
 
-// CommonProperties are the properties that every field has.
+// CommonProperties apply to every field.
 var CommonProperties = []Property{
 	{"label", "Question", "", "text"},
 	{"help", "Help text", "Shown below the question", "textarea"},
@@ -20,8 +20,7 @@ var CommonProperties = []Property{
 	{"jumps", "After this page", "Send respondents to another page or ending", "jumps"},
 }
 
-// KindProperties are the properties that only some kinds have, in the order in which owners
-// set them.
+// KindProperties apply to some kinds, in the order of the builder's panel.
 var KindProperties = []Property{
 	{"text", "Text", "Markdown supported", "textarea"},
 	{"options", "Options", "One per line. Paste a list to add several at once.", "options"},

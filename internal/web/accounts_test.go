@@ -21,7 +21,7 @@ const (
 func each(t *testing.T, test func(t *testing.T, s *clitest.Service), flags ...string) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) { test(t, clitest.Start(t, place, flags...)) })
+	storetest.Each(t, func(t *testing.T, place storetest.Storage) { test(t, clitest.Start(t, place, flags...)) })
 }
 
 // status checks that a page answered as expected.
@@ -46,7 +46,7 @@ func TestSetup(t *testing.T) {
 		if p := s.Browser().Get("/signin"); !strings.Contains(p.Text, "setup link") {
 			t.Error("the sign-in page does not say how to begin")
 		}
-		store := storetest.Open(t, s.Place)
+		store := storetest.Open(t, s.Storage)
 		link, err := store.NewSetupLink(t.Context(), time.Now(), time.Hour)
 		if err != nil {
 			t.Fatal(err)

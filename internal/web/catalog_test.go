@@ -52,7 +52,7 @@ func consoleTexts(t *testing.T) texts {
 		tables: []string{"accountNotices", "applicationNotices", "homeNotices", "shareNotices", "errorMeanings"},
 	})
 	list.addGo(t, "../chart/*.go", goTexts{calls: map[string]int{"translate": 0, "formatCount": 0}})
-	list.addGo(t, "../form/describe.go", goTexts{calls: map[string]int{"word": 0, "join": 1}, tables: []string{"operatorPhrases"}})
+	list.addGo(t, "../form/describe.go", goTexts{calls: map[string]int{"translate": 0, "join": 1}, tables: []string{"operatorPhrases"}})
 	list.addGo(t, "../form/kind_*.go", goTexts{fields: []string{"Label"}})
 
 	// What rules say about what people send.

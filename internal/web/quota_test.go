@@ -14,7 +14,7 @@ import (
 // respondents get their answers back, and programs get 409004.
 func TestStorageLimit(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+	storetest.Each(t, func(t *testing.T, place storetest.Storage) {
 		s := clitest.Start(t, place, "--storage-limit=40kB", "--form-limit=2")
 		s.AddUser("ada@example.com")
 		app := s.AddApp("ada@example.com", "http://127.0.0.1:9/cb")

@@ -171,7 +171,8 @@ func (p *summaryPage) question(f *form.Field, t *form.QuestionStats) questionSum
 		q.NPS = &nps
 		promoters := t.Counts["9"] + t.Counts["10"]
 		passives := t.Counts["7"] + t.Counts["8"]
-		q.Chart = template.HTML(chart.NPS(nps, promoters, passives, t.Answered-promoters-passives, p.T("Net Promoter Score"), p.Decimal, func(word string) string { return p.T(word) })) +
+		score := chart.Score{Value: nps, Promoters: promoters, Passives: passives, Detractors: t.Answered - promoters - passives}
+		q.Chart = template.HTML(chart.NPS(score, p.T("Net Promoter Score"), p.Decimal, func(word string) string { return p.T(word) })) +
 			template.HTML(chart.Histogram(points, q.Label, p.Decimal))
 	case traits.Chart == form.Histogram:
 		q.Chart = template.HTML(chart.Histogram(points, q.Label, p.Decimal))

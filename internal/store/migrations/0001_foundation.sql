@@ -1,7 +1,7 @@
--- One text for both engines. It is SQLite's spelling; the PostgreSQL engine
--- drops WITHOUT ROWID and reads COLLATE BINARY as COLLATE "C".
+-- One SQL text for both engines, in SQLite's dialect: the PostgreSQL engine removes
+-- WITHOUT ROWID and replaces COLLATE BINARY with COLLATE "C".
 -- Times are Unix milliseconds; 0 means "not yet" or "never".
--- Everything that an account owns has a key that starts with account_id.
+-- The primary key of everything that an account owns starts with account_id.
 
 CREATE TABLE account (
   id          TEXT COLLATE BINARY NOT NULL PRIMARY KEY,
@@ -13,7 +13,7 @@ CREATE TABLE account (
   password    TEXT NOT NULL,
   created_at  BIGINT NOT NULL,
   disabled_at BIGINT NOT NULL DEFAULT 0,
-  -- the newest form's number and id: both only grow, so they order the list
+  -- serial and ID of the newest form; both only increase, so that lists can be ordered by them
   form_serial  BIGINT NOT NULL DEFAULT 0,
   form_last_id TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
@@ -29,7 +29,7 @@ CREATE TABLE session (
   PRIMARY KEY (account_id, id)
 ) WITHOUT ROWID;
 
--- One-time links: set-up (of no account yet) and a new password.
+-- One-time links for setting up the service (no account yet) and for password resets.
 CREATE TABLE link (
   account_id TEXT COLLATE BINARY NOT NULL,
   id         TEXT COLLATE BINARY NOT NULL,
@@ -63,7 +63,7 @@ CREATE TABLE app_secret (
   PRIMARY KEY (account_id, app_id, id)
 ) WITHOUT ROWID;
 
--- What the person is looking at on the consent page: the post cannot change it.
+-- The authorization request that a consent page shows. The submitted page cannot change it.
 CREATE TABLE ticket (
   account_id   TEXT COLLATE BINARY NOT NULL,
   id           TEXT COLLATE BINARY NOT NULL,
@@ -78,8 +78,8 @@ CREATE TABLE ticket (
   PRIMARY KEY (account_id, id)
 ) WITHOUT ROWID;
 
--- One person's yes to one application. Codes and tokens hang on it and are dead
--- when it has ended.
+-- A grant: one user has allowed one application access. Codes and tokens belong to a
+-- grant and are invalid once it has ended.
 CREATE TABLE consent (
   account_id  TEXT COLLATE BINARY NOT NULL,
   id          TEXT COLLATE BINARY NOT NULL,
@@ -152,8 +152,7 @@ CREATE UNIQUE INDEX form_by_serial ON form (account_id, serial, id);
 CREATE INDEX form_by_update ON form (account_id, updated_at, id);
 CREATE INDEX form_by_title ON form (account_id, title_key, id);
 
--- How many forms there are, by what they can be filtered by: totals are sums of
--- a few rows, never a scan.
+-- The number of forms by status and language, so that totals need no scan.
 CREATE TABLE form_count (
   account_id TEXT COLLATE BINARY NOT NULL,
   status     TEXT NOT NULL,
@@ -162,8 +161,8 @@ CREATE TABLE form_count (
   PRIMARY KEY (account_id, status, language)
 ) WITHOUT ROWID;
 
--- How many serials of a list have no member, in each block of 128, 128² and
--- 128³: a page far down the list is found with a few rows (see rank.go).
+-- The number of unused serials of a list in each block of 128, 128² and 128³. Finding a
+-- page at any depth reads only a few rows (see rank.go).
 CREATE TABLE list_block (
   account_id TEXT COLLATE BINARY NOT NULL,
   list       TEXT COLLATE BINARY NOT NULL,

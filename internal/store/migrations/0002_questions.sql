@@ -1,7 +1,6 @@
--- What forms ask, and what people answered.
+-- Form definitions and responses.
 
--- The definition that its owner is working on. Its own table, so that lists of
--- forms stay small.
+-- The draft of a form. It has a table of its own so that listing forms does not read it.
 CREATE TABLE form_draft (
   account_id TEXT COLLATE BINARY NOT NULL,
   form_id    TEXT COLLATE BINARY NOT NULL,
@@ -9,7 +8,7 @@ CREATE TABLE form_draft (
   PRIMARY KEY (account_id, form_id)
 ) WITHOUT ROWID;
 
--- What was published: never changed, so that each response can be read with the
+-- Published versions. They never change, so that each response can be shown with the
 -- questions that it answers.
 CREATE TABLE form_version (
   account_id   TEXT COLLATE BINARY NOT NULL,
@@ -23,9 +22,9 @@ CREATE TABLE form_version (
   PRIMARY KEY (account_id, form_id, version)
 ) WITHOUT ROWID;
 
--- Respondents know a form by its address alone, which leads to its owner. A table
--- and not an index of form: with an index by id, PostgreSQL would read one
--- account's list by walking over everybody's forms.
+-- Finds the owner of a form by its public address. This is a table rather than an index on
+-- form: with an index by ID, PostgreSQL would read the forms of all accounts to list those
+-- of one.
 CREATE TABLE form_address (
   address    TEXT COLLATE BINARY NOT NULL PRIMARY KEY,
   account_id TEXT COLLATE BINARY NOT NULL,
@@ -36,10 +35,9 @@ INSERT INTO form_address (address, account_id, form_id) SELECT id, account_id, i
 
 ALTER TABLE form ADD COLUMN response_serial BIGINT NOT NULL DEFAULT 0;
 
--- The serial is given while the form's row is locked, so within a form it grows
--- in the order of the commits: a reader that remembers the last one it saw
--- misses none. The table is kept in this order, so that reading many responses
--- is reading on.
+-- The serial is assigned while the form's row is locked, so that within a form it increases
+-- in commit order, and a reader that continues after the last serial misses nothing. The
+-- table has the same order, so that reading many responses is sequential.
 CREATE TABLE response (
   account_id   TEXT COLLATE BINARY NOT NULL,
   form_id      TEXT COLLATE BINARY NOT NULL,

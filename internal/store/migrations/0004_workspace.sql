@@ -1,9 +1,9 @@
--- What owners see of their work.
+-- Time zone, recently deleted data, and the request log of applications.
 
--- The zone in which times are shown; empty: UTC.
+-- The time zone in which times are shown; empty: UTC.
 ALTER TABLE account ADD COLUMN time_zone TEXT NOT NULL DEFAULT '';
 
--- What was deleted a short while ago, as JSON, so that it can be brought back.
+-- Recently deleted forms and responses, as JSON, so that they can be restored.
 CREATE TABLE trash (
   account_id TEXT COLLATE BINARY NOT NULL,
   id         TEXT COLLATE BINARY NOT NULL,
@@ -14,7 +14,7 @@ CREATE TABLE trash (
 ) WITHOUT ROWID;
 CREATE INDEX trash_by_age ON trash (deleted_at);
 
--- The last calls of each application, for whoever registered it.
+-- The latest API requests of each application, shown to its developer.
 CREATE TABLE app_call (
   account_id TEXT COLLATE BINARY NOT NULL,
   app_id     TEXT COLLATE BINARY NOT NULL,

@@ -1,5 +1,5 @@
--- Turned around: a consent is looked up by its id before every request, and an index
--- that begins like the key tempted PostgreSQL, before it has statistics, to read all
--- consents of an account instead.
+-- app_id comes first now. Every request looks up a grant by its primary key; while
+-- PostgreSQL had no statistics, it used the index that also started with account_id
+-- instead, and read all grants of the account.
 DROP INDEX consent_by_app;
 CREATE INDEX consent_by_app ON consent (app_id, account_id);

@@ -1,8 +1,8 @@
--- Responses are kept in the order of their ids, and their ids rise with their
--- serials: one tree finds a response, a span of time, a page and what came after.
+-- Responses are stored in the order of their IDs, which increase with their serials. One
+-- index finds a response, a period of time, a page, and everything after a response.
 
--- The moment of the last response, in 4096ths of a millisecond. The next one gets a
--- later one, whatever the clock of its node says, so its id is greater.
+-- The time of the last response, in 1/4096 milliseconds. The next response always gets a
+-- later one, even if the clock of its node is behind, so that its ID is greater.
 ALTER TABLE form ADD COLUMN response_tick BIGINT NOT NULL DEFAULT 0;
 
 CREATE TABLE response_in_order (
@@ -21,13 +21,13 @@ INSERT INTO response_in_order (account_id, form_id, id, serial, version, submitt
 DROP TABLE response;
 ALTER TABLE response_in_order RENAME TO response;
 
--- Where clocks differed or went back, ids and serials did not rise together: there
--- the same serials are given out again, and what was summed up is summed up anew.
+-- Where clocks differed or were set back, IDs and serials are not in the same order. Those
+-- forms get their serials assigned again and their summaries calculated again.
 CREATE TABLE mixed_up AS SELECT DISTINCT account_id, form_id FROM
   (SELECT account_id, form_id, serial, LAG(serial) OVER (PARTITION BY account_id, form_id ORDER BY id) AS before FROM response) AS r
   WHERE serial < before;
--- The nth id gets the nth serial. Each has a table with a key, so that finding one
--- does not take longer the more there are.
+-- The nth ID gets the nth serial. Both lists are tables with a primary key, so that each
+-- lookup is fast.
 CREATE TABLE nth_serial (
   account_id TEXT COLLATE BINARY NOT NULL, form_id TEXT COLLATE BINARY NOT NULL, n BIGINT NOT NULL, serial BIGINT NOT NULL,
   PRIMARY KEY (account_id, form_id, n)
@@ -46,11 +46,11 @@ UPDATE response SET serial = (SELECT s.serial FROM nth_serial AS s WHERE s.accou
 DROP TABLE nth_serial;
 DROP TABLE nth_id;
 DELETE FROM form_summary WHERE (account_id, form_id) IN (SELECT account_id, form_id FROM mixed_up);
--- Responses in the trash have the serials of before.
+-- Recently deleted responses have the old serials.
 DELETE FROM trash WHERE id <> form_id AND (account_id, form_id) IN (SELECT account_id, form_id FROM mixed_up);
 DROP TABLE mixed_up;
 
--- Every 64th response is also found by its serial.
+-- Every 64th response can also be found by its serial.
 CREATE INDEX response_by_serial ON response (account_id, form_id, serial) WHERE serial % 64 = 0;
 
 UPDATE form SET response_tick = COALESCE((SELECT (MAX(submitted_at) + 1) * 4096 FROM response

@@ -22,7 +22,7 @@ import (
 const requestLimit = 20 * time.Second
 
 // costFixture is the data that expensive requests use: an attacker's account, and a
-// stranger with a small open form.
+// bystander with a small open form.
 type costFixture struct {
 	t     *testing.T
 	rand  *rand.Rand
@@ -33,20 +33,20 @@ type costFixture struct {
 	token   string // of the attacker
 	refresh string
 	cookie  string // of the attacker's session
-	public  string // the stranger's form
+	public  string // the bystander's form
 
 	client *http.Client
 }
 
-const stranger = "bea@example.com"
+const bystander = "bea@example.com"
 
 // newCostFixture creates the accounts in an empty database.
-func newCostFixture(t *testing.T, place storetest.Place) *costFixture {
+func newCostFixture(t *testing.T, storage storetest.Storage) *costFixture {
 	t.Helper()
-	s := clitest.Start(t, place)
+	s := clitest.Start(t, storage)
 	defer s.Stop()
 	s.Command(clitest.Password+"\n", "user", "add", ada, "--language=de", "--password-stdin")
-	s.AddUser(stranger)
+	s.AddUser(bystander)
 	w := &costFixture{t: t, app: s.AddApp(ada, "https://app.example.com/cb"), client: clientFrom("127.0.0.1")}
 	b := s.Browser()
 	b.SignIn(ada)
@@ -60,9 +60,9 @@ func newCostFixture(t *testing.T, place storetest.Place) *costFixture {
 		w.cookie += c.Name + "=" + c.Value + "; "
 	}
 	w.base = s.URL
-	strangerFixture := *w
-	strangerFixture.token = s.Token(stranger, w.app, allScopes).Access
-	w.public = strangerFixture.publishForm(map[string]any{"title": "Order", "fields": []any{question("note", "long_text")}})
+	bystanderFixture := *w
+	bystanderFixture.token = s.Token(bystander, w.app, allScopes).Access
+	w.public = bystanderFixture.publishForm(map[string]any{"title": "Order", "fields": []any{question("note", "long_text")}})
 	return w
 }
 

@@ -13,76 +13,59 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/form"
-	"formulary/internal/id"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
 
-// What is read for every request takes one round trip to PostgreSQL.
+// What every request reads takes one round trip to PostgreSQL.
 func TestRoundTrips(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
+	storage := storetest.Postgres(t)
 	var trips atomic.Int64
-	place.URL = countTrips(t, place.URL, &trips)
-	s := storetest.Open(t, place)
-	ada := person(t, s, "ada@example.com")
+	storage.URL = countTrips(t, storage.URL, &trips)
+	s := storetest.Open(t, storage)
+	ada := addUser(t, s, "ada@example.com")
 	f, err := s.CreateForm(ctx, ada.ID, form.Header{Title: "x", Language: "en"}, nil, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	app := account.Application{
-		Account: ada.ID, ID: id.New(id.App, time.Now()), Name: "App",
-		RedirectURIs: []string{"https://x/"}, Scopes: account.DefaultScopes(), CreatedAt: time.Now(),
-	}
-	if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {
-		t.Fatal(err)
-	}
-	code, access, refresh := mint(account.Code, ada.ID), mint(account.AccessToken, ada.ID), mint(account.RefreshToken, ada.ID)
-	ticket := store.ConsentRequest{AppID: app.ID, RedirectURI: "https://x/", Scopes: account.DefaultScopes()}
-	later := time.Now().Add(time.Hour)
-	if err := s.AddCodes(ctx, ticket, []account.Secret{code}, later, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.ExchangeCode(ctx, store.CodeExchange{
-		Code: keyOf(code), AppID: app.ID, RedirectURI: "https://x/", Access: access, Refresh: refresh, ExpiresAt: later,
-	}, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	session := mint(account.SessionKey, ada.ID)
+	app := newApp(t, s, ada.ID)
+	access, _ := connectApp(t, s, ada.ID, app)
+	session := account.NewSecret(account.SessionKey, ada.ID, time.Now())
 	if err := s.AddSession(ctx, session, "", "", time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	reads := map[string]func() error{}
 	for name, read := range map[string]func() error{
-		"who is behind a token":   func() error { _, err := s.AccessToken(ctx, keyOf(access)); return err },
-		"who is behind a session": func() error { _, _, err := s.Session(ctx, keyOf(session)); return err },
+		"who is behind a token":   func() error { _, err := s.AccessToken(ctx, access); return err },
+		"who is behind a session": func() error { _, _, err := s.Session(ctx, session.Ref()); return err },
 		"an application":          func() error { _, _, err := s.AppCredentials(ctx, app.ID); return err },
 		"a page of forms": func() error {
-			return third(s.Forms(ctx, ada.ID, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 20}))
+			return thirdError(s.Forms(ctx, ada.ID, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 20}))
 		},
 		"a filtered page of forms": func() error {
-			return third(s.Forms(ctx, ada.ID, store.FormFilter{Status: "draft"}, "title", store.Page{Limit: 20}))
+			return thirdError(s.Forms(ctx, ada.ID, store.FormFilter{Status: "draft"}, "title", store.Page{Limit: 20}))
 		},
 		"a form":                 func() error { _, _, err := s.FormDraft(ctx, ada.ID, f.ID); return err },
 		"a form for respondents": func() error { _, err := s.PublicForm(ctx, f.ID); return err },
 		"a page of responses": func() error {
-			return third(s.Responses(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.Page{Limit: 20}))
+			return thirdError(s.Responses(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.Page{Limit: 20}))
 		},
 		"the feed": func() error {
 			_, _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.FeedPage{After: "", Limit: 100})
 			return err
 		},
 		"the feed, with a token that is known": func() error {
-			if _, err := s.AccessToken(ctx, keyOf(access)); err != nil {
+			if _, err := s.AccessToken(ctx, access); err != nil {
 				return err
 			}
 			_, _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.FeedPage{After: "", Limit: 100})
 			return err
 		},
 	} {
-		// The first times it is prepared; a connection that was idle for a second,
-		// as on a busy machine, is asked whether it is there; and nothing is kept
-		// until the store hears of changes.
+		// The first reads prepare statements, a connection that was idle for a second
+		// is pinged, and nothing is cached until the store listens. So the fewest round
+		// trips count.
 		fewest := int64(100)
 		for deadline := time.Now().Add(10 * time.Second); fewest > 1 && time.Now().Before(deadline); {
 			before := trips.Load()
@@ -91,15 +74,15 @@ func TestRoundTrips(t *testing.T) {
 			}
 			fewest = min(fewest, trips.Load()-before)
 		}
-		// What is kept in memory may be known already.
+		// Cached values may need none.
 		if fewest > 1 {
 			t.Errorf("%s takes %d round trips", name, fewest)
 		}
 		reads[name] = read
 	}
-	delete(reads, "the feed, with a token that is known") // after a pause it is not
-	// After a pause everything is read again: what was kept, too. A connection that
-	// listens says a word of its own now and then.
+	delete(reads, "the feed, with a token that is known") // not cached any more after a pause
+	// After a pause, cached values are read again too. The listening connection sends
+	// messages of its own.
 	for deadline := time.Now().Add(20 * time.Second); len(reads) > 0 && time.Now().Before(deadline); {
 		time.Sleep(store.ClusterCacheLife + 10*time.Millisecond)
 		for name, read := range reads {
@@ -109,7 +92,7 @@ func TestRoundTrips(t *testing.T) {
 			}
 			switch took := trips.Load() - before; {
 			case took == 0:
-				t.Fatalf("%s is known after a pause, too", name)
+				t.Fatalf("%s is still cached after a pause", name)
 			case took == 1:
 				delete(reads, name)
 			}
@@ -120,49 +103,43 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-// Submissions that come while others are stored are stored together.
+// Submissions that arrive while others are stored are batched.
 func TestSubmissionsAreBatched(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	s := storetest.Open(t, place)
-	owner := person(t, s, "ada@example.com").ID
-	p := opened(t, s, owner, small)
-	letGo := hold(t, place)
-	const people = 200
+	storage := storetest.Postgres(t)
+	s := storetest.Open(t, storage)
+	owner := addUser(t, s, "ada@example.com").ID
+	p := openForm(t, s, owner, small)
+	release := blockWrites(t, storage)
+	const users = 200
 	var come, all sync.WaitGroup
-	come.Add(people)
-	for i := range people {
+	come.Add(users)
+	for i := range users {
 		all.Go(func() {
 			come.Done()
-			if _, err := add(s, p, i); err != nil {
+			if _, err := submit(s, p, i); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	come.Wait()
-	letGo()
+	release()
 	all.Wait()
-	// Each row knows the transaction that made it.
+	// Each row has the ID of the transaction that inserted it.
 	rows, err := s.Rows(ctx, 2, "SELECT CAST(COUNT(*) AS TEXT), CAST(COUNT(DISTINCT CAST(xmin AS TEXT)) AS TEXT) FROM response")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if commits, err := strconv.Atoi(rows[0][1]); rows[0][0] != strconv.Itoa(people) || err != nil || commits > people/2 {
+	if commits, err := strconv.Atoi(rows[0][1]); rows[0][0] != strconv.Itoa(users) || err != nil || commits > users/2 {
 		t.Errorf("%s responses in %s transactions (%v)", rows[0][0], rows[0][1], err)
 	}
 }
 
-func mint(kind, owner string) account.Secret { return account.NewSecret(kind, owner, time.Now()) }
+// thirdError returns the third of three results.
+func thirdError[A any](_ A, _ int64, err error) error { return err }
 
-func keyOf(s account.Secret) account.SecretRef {
-	return account.SecretRef{Account: s.Account, ID: s.ID, Hash: s.Hash}
-}
-
-// third is the error of what returns three things.
-func third[A any](_ A, _ int64, err error) error { return err }
-
-// countTrips puts a proxy before the server that counts how often it says that it
-// is ready for the next question. One connection, so that nothing else is counted.
+// countTrips starts a proxy that counts how often the server is ready for the next
+// query. It uses one connection, so that nothing else is counted.
 func countTrips(t *testing.T, server string, trips *atomic.Int64) string {
 	t.Helper()
 	u, err := url.Parse(server)
@@ -197,7 +174,7 @@ func countTrips(t *testing.T, server string, trips *atomic.Int64) string {
 	return u.String()
 }
 
-// forward passes messages on: a byte that says what it is, its length, its body.
+// forward forwards messages: a type byte, the length, and the body.
 func forward(to io.Writer, from io.Reader, trips *atomic.Int64) {
 	for {
 		head := make([]byte, 5)

@@ -9,37 +9,37 @@ import (
 	"formulary/internal/fault"
 )
 
-// leaving is a database that refuses a batch and then goes away.
-type leaving struct {
+// unavailableDB rejects a batch and is unavailable afterwards.
+type unavailableDB struct {
 	db.DB
 	writes int
 }
 
-func (l *leaving) Write(context.Context, func(db.Tx) error) error {
+func (l *unavailableDB) Write(context.Context, func(db.Tx) error) error {
 	if l.writes++; l.writes == 1 {
 		return errDuplicate
 	}
 	return fault.DatabaseUnavailable(errors.New("gone"))
 }
 
-func (l *leaving) Invalidate(string) {}
+func (l *unavailableDB) Invalidate(string) {}
 
-// A batch of which each is tried alone asks a database that is away once, not once
-// for each.
-func TestBatchWhileAway(t *testing.T) {
-	gone := &leaving{}
-	s := &Store{db: gone}
+// A batch whose members are retried separately asks an unavailable database once, not
+// once per member.
+func TestBatchWhileUnavailable(t *testing.T) {
+	fake := &unavailableDB{}
+	s := &Store{db: fake}
 	batch := make([]*pendingSubmission, 100)
 	for i := range batch {
 		batch[i] = &pendingSubmission{Submission: Submission{Form: &PublicForm{}}, Waiter: db.NewWaiter()}
 	}
 	s.storeBatch(batch)
-	if gone.writes != 2 {
-		t.Errorf("asked %d times", gone.writes)
+	if fake.writes != 2 {
+		t.Errorf("%d writes", fake.writes)
 	}
 	for _, w := range batch {
 		if fault.Wrap(w.err).Code != fault.DatabaseUnreachable {
-			t.Fatalf("told: %v", w.err)
+			t.Fatalf("error of a caller: %v", w.err)
 		}
 	}
 }

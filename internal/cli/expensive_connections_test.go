@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// lineFamilies are about request heads, OAuth, sign-in and connections.
-func lineFamilies() []family {
+// connectionFamilies are about request heads, OAuth, sign-in and connections.
+func connectionFamilies() []family {
 	return []family{
 		{name: "headers", build: expensiveHeaders},
 		{name: "oauth", build: expensiveOAuth},
 		{name: "tokens", build: expensiveTokens, limited: true},
 		{name: "passwords", build: expensivePasswords},
 		{name: "abandoned", build: expensiveAbandoned},
-		{name: "idle", build: noRequests, background: idleSockets, files: 1024},
+		{name: "idle", build: noRequests, background: idleConnections, files: 1024},
 		{name: "slow", build: noRequests, background: slowBodies, files: 1024},
 	}
 }
@@ -95,7 +95,7 @@ func expensiveOAuth(w *costFixture) []costlyRequest {
 		}
 	}
 	for name, query := range map[string]url.Values{"state": longState, "scopes": scopes, "unknown scopes": unknown} {
-		all = append(all, getRequest("authorize, "+name, "/authorize?"+query.Encode(), withSession), getRequest("authorize, stranger, "+name, "/authorize?"+query.Encode(), anonymous))
+		all = append(all, getRequest("authorize, "+name, "/authorize?"+query.Encode(), withSession), getRequest("authorize, bystander, "+name, "/authorize?"+query.Encode(), anonymous))
 	}
 	return append(all, getRequest("document", "/api/v1/openapi.json", anonymous), getRequest("reference", "/docs/api", anonymous), getRequest("metadata", "/.well-known/oauth-authorization-server", anonymous))
 }
@@ -142,9 +142,9 @@ func expensiveAbandoned(w *costFixture) []costlyRequest {
 	return all
 }
 
-// idleSockets opens more connections from one address than the server has file
+// idleConnections opens more connections from one address than the server has file
 // descriptors, and sends nothing or part of a head.
-func idleSockets(w *costFixture, _ []costlyRequest, until <-chan struct{}) {
+func idleConnections(w *costFixture, _ []costlyRequest, until <-chan struct{}) {
 	holdConnections(w, w.scaled(1200, 60), until, func(i int, conn net.Conn) {
 		if i%2 == 1 {
 			fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: x\r\nX-Part: ")

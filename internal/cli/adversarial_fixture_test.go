@@ -12,8 +12,8 @@ import (
 	"formulary/internal/cli/clitest"
 )
 
-// everything is a form with each kind of question and each property.
-const everything = `{"title": "Everything", "description": "All *kinds*", "language": "en", "fields": [
+// everyKindForm is a form with each kind of question and each property.
+const everyKindForm = `{"title": "Everything", "description": "All *kinds*", "language": "en", "fields": [
 	{"key": "nick", "kind": "short_text", "label": "Your nickname?", "required": true, "help": "As your friends call you", "placeholder": "Max", "min_length": 1, "max_length": 80},
 	{"key": "story", "kind": "long_text", "label": "Story"}, {"key": "mail", "kind": "email", "label": "Mail"}, {"key": "site", "kind": "url", "label": "Site"}, {"key": "phone", "kind": "phone", "label": "Phone"},
 	{"key": "age", "kind": "number", "label": "Age", "unit": "years", "min": 0, "max": 150, "step": 1}, {"key": "loud", "kind": "slider", "label": "Loud", "default": 5},
@@ -74,7 +74,7 @@ const allScopes = "forms:read,forms:write,responses:read,responses:write"
 
 func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number int) *fixture {
 	t.Helper()
-	w := &fixture{t: t, service: s, doc: doc, rawConn: &rawConn{address: strings.TrimPrefix(s.URL, "http://")}, number: number, anonymous: &caller{name: "nobody"}, lackingScope: map[string]*caller{}}
+	w := &fixture{t: t, service: s, doc: doc, rawConn: &rawConn{address: strings.TrimPrefix(s.URL, "http://")}, number: number, anonymous: &caller{name: "anonymous"}, lackingScope: map[string]*caller{}}
 	defer w.rawConn.close()
 	owner := w.email("owner")
 	w.signUp("owner")
@@ -171,7 +171,7 @@ func (w *fixture) token(c *caller) string { return strings.TrimPrefix(c.value, "
 // createForm creates a form with every kind of question.
 func (w *fixture) createForm(c *caller, addition string, open bool) string {
 	w.t.Helper()
-	created := w.service.Call("POST", "/api/v1/forms", w.token(c), strings.Replace(everything, "Everything", "Everything"+addition, 1))
+	created := w.service.Call("POST", "/api/v1/forms", w.token(c), strings.Replace(everyKindForm, "Everything", "Everything"+addition, 1))
 	if created.StatusCode != http.StatusCreated {
 		w.t.Fatalf("make a form: %d %s", created.StatusCode, created.Text)
 	}
@@ -198,7 +198,7 @@ func (w *fixture) addResponse(c *caller, form string) string {
 // it is valid.
 func (w *fixture) chooseCaller(g *generator, seed *request) *caller {
 	// Both cookies are invalid: the session's and the device's.
-	invalid := &caller{name: "somebody unknown", header: seed.as.header, value: strings.ReplaceAll(seed.as.value, ";", "x;") + "x"}
+	invalid := &caller{name: "invalid caller", header: seed.as.header, value: strings.ReplaceAll(seed.as.value, ";", "x;") + "x"}
 	others := []*caller{w.anonymous, invalid, w.bea}
 	switch {
 	case seed.as == w.dora:

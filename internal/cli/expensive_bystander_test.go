@@ -10,38 +10,38 @@ import (
 	"formulary/internal/cli/clitest"
 )
 
-// waitTimes are the response times of a stranger's requests.
+// waitTimes are the response times of a bystander's requests.
 type waitTimes struct {
 	page, signIn, submission []time.Duration
 	failed                   []string
 }
 
 // minRounds is the minimum number of rounds, and the number of failures after which the
-// stranger gives up.
+// bystander gives up.
 const minRounds = 5
 
-// maxRounds keeps one stranger below the 120 submissions per minute of one address.
+// maxRounds keeps one bystander below the 120 submissions per minute of one address.
 const maxRounds = 100
 
-// strangerPause keeps a stranger within the rate limit of respondents.
-const strangerPause = 20 * time.Millisecond
+// bystanderPause keeps a bystander within the rate limit of respondents.
+const bystanderPause = 20 * time.Millisecond
 
-// strangers counts strangers. Each gets its own address, because one address would
+// bystanders counts bystanders. Each gets its own address, because one address would
 // exceed the rate limit.
-var strangers atomic.Int64
+var bystanders atomic.Int64
 
-// measureStranger lets a user with another account and address open a page, sign in and
+// measureBystander lets a user with another account and address open a page, sign in and
 // submit for some time, each time on a new connection.
-func (w *costFixture) measureStranger(duration time.Duration) waitTimes {
-	stranger := *w
-	n := strangers.Add(1)
-	stranger.client = clientFrom(fmt.Sprintf("127.0.%d.%d", 1+n/250%250, 1+n%250))
-	stranger.client.Transport.(*http.Transport).DisableKeepAlives = true
+func (w *costFixture) measureBystander(duration time.Duration) waitTimes {
+	bystander := *w
+	n := bystanders.Add(1)
+	bystander.client = clientFrom(fmt.Sprintf("127.0.%d.%d", 1+n/250%250, 1+n%250))
+	bystander.client.Transport.(*http.Transport).DisableKeepAlives = true
 	var all waitTimes
 	deadline := time.Now().Add(duration)
 	for round := 0; (round < minRounds || round < maxRounds && time.Now().Before(deadline)) && len(all.failed) < minRounds; round++ {
-		stranger.visitOnce(&all)
-		time.Sleep(strangerPause)
+		bystander.visitOnce(&all)
+		time.Sleep(bystanderPause)
 	}
 	return all
 }

@@ -18,8 +18,8 @@ var protocolErrors = []int{http.StatusBadRequest, http.StatusExpectationFailed, 
 // may be connected to the same application, and an empty selection deletes nothing.
 var harmlessRoutes = []string{"POST /connections/{id}/disconnect", "POST /forms/{id}/responses/delete"}
 
-// check returns what is wrong with the answer to a request.
-func (w *fixture) check(r *request, a answer) error {
+// check returns what is wrong with the response to a request.
+func (w *fixture) check(r *request, a httpResponse) error {
 	isValidHTTP := !r.malformed && !r.truncated
 	if a.header.Get("X-Request-Id") == "" { // the service sets it on every response
 		isHTTPError := a.status == 0 || slices.Contains(protocolErrors, a.status) || r.method == http.MethodOptions
@@ -52,9 +52,9 @@ func (w *fixture) check(r *request, a answer) error {
 	return w.checkDocument(r, a, kind)
 }
 
-// checkOwner fails if the answer contains data of another user, or if its status does
+// checkOwner fails if the response contains data of another user, or if its status does
 // not fit the caller's access.
-func (w *fixture) checkOwner(r *request, a answer) error {
+func (w *fixture) checkOwner(r *request, a httpResponse) error {
 	for _, c := range []*caller{w.ada, w.bea, w.cleo, w.dora} {
 		if c.marker != r.as.marker && strings.Contains(a.text, c.marker) {
 			return fmt.Errorf("%s gets data of %s", r.as.name, c.name)
@@ -70,7 +70,8 @@ func (w *fixture) checkOwner(r *request, a answer) error {
 	case hasSession || r.as == w.anonymous && isRoute:
 		// A page: anonymous callers are redirected to sign-in, and forms of other users
 		// are not found.
-		if (r.as == w.anonymous || r.as.marker == "") && a.status < 400 && a.status != http.StatusSeeOther {
+		isSignedIn := r.as != w.anonymous && r.as.marker != ""
+		if !isSignedIn && a.status < 400 && a.status != http.StatusSeeOther {
 			return fmt.Errorf("%s gets access", r.as.name)
 		}
 		if r.as == w.beaBrowser && strings.Contains(r.name, "{id}") && !slices.Contains(harmlessRoutes, r.name) && a.status < 400 {
@@ -91,9 +92,9 @@ func (w *fixture) checkOwner(r *request, a answer) error {
 	return nil
 }
 
-// checkDocument validates the answer against the OpenAPI document, if the request is
+// checkDocument validates the response against the OpenAPI document, if the request is
 // one of the API.
-func (w *fixture) checkDocument(r *request, a answer, kind string) error {
+func (w *fixture) checkDocument(r *request, a httpResponse, kind string) error {
 	u, err := url.ParseRequestURI(r.target())
 	if err != nil {
 		return fmt.Errorf("the service accepted an invalid URL: %w", err)
