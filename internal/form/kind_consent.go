@@ -34,7 +34,7 @@ func (consent) Traits() Traits {
 		Options: func(*Field) []Option {
 			return []Option{{Value: "true", Label: "Agreed"}, {Value: "false", Label: "Not agreed"}}
 		},
-		Group: true, NoDefault: true, Sketch: "tick",
+		Group: true, NoDefault: true, Sketch: "checkbox",
 		Example: func(*Field, Sampler) any { return true },
 	}
 }

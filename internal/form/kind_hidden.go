@@ -13,7 +13,7 @@ func (hidden) ParseForm(f *Field, in url.Values) any                    { return
 func (hidden) Validate(f *Field, value any) (any, error) { return shortText{}.Validate(f, value) }
 func (hidden) Schema(f *Field) map[string]any            { return textSchema(f, maxShortText) }
 
-func (hidden) Traits() Traits { return Traits{Hidden: true, Sketch: "link"} }
+func (hidden) Traits() Traits { return Traits{Hidden: true, Sketch: "hidden"} }
 
 func (hidden) About() KindInfo {
 	return KindInfo{"Hidden field", "Set by the link", "Layout and logic"}

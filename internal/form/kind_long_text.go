@@ -35,7 +35,7 @@ func (longText) Validate(f *Field, value any) (any, error) {
 func (longText) Schema(f *Field) map[string]any { return textSchema(f, maxLongText) }
 
 func (longText) Traits() Traits {
-	return Traits{Multiline: true, Sketch: "lines", Example: exampleName}
+	return Traits{Multiline: true, Sketch: "textarea", Example: exampleName}
 }
 
 func (longText) About() KindInfo { return KindInfo{"Long text", "Several lines of text", "Text"} }

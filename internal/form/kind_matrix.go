@@ -128,7 +128,7 @@ func (matrix) Schema(f *Field) map[string]any {
 
 func (matrix) Traits() Traits {
 	return Traits{
-		Summary: CountOptions, List: true, Group: true, Sketch: "rows",
+		Summary: CountOptions, List: true, Group: true, Sketch: "matrix",
 		Parts: func(f *Field) []Option { return f.Rows },
 		Example: func(f *Field, s Sampler) any {
 			rows := map[string]any{}

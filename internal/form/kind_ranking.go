@@ -86,7 +86,7 @@ func (ranking) Schema(f *Field) map[string]any {
 
 func (ranking) Traits() Traits {
 	return Traits{
-		Summary: CountOptions, List: true, Ordered: true, Group: true, Sketch: "ranked",
+		Summary: CountOptions, List: true, Ordered: true, Group: true, Sketch: "ranking",
 		// Each option has a select with all ranks.
 		ExtraSize: func(f *Field) int { return len(f.Options) * len(f.Options) * 30 },
 		Example: func(f *Field, s Sampler) any {

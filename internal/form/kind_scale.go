@@ -31,7 +31,7 @@ func (scale) Schema(f *Field) map[string]any            { return wholeSchema(f) 
 func (scale) Traits() Traits {
 	return Traits{
 		Summary: AverageAndOptions, Chart: Histogram, Options: wholeNumbers, NPS: true, Fixed: []string{"step"},
-		Group: true, Sketch: "steps", Example: exampleStep,
+		Group: true, Sketch: "scale", Example: exampleStep,
 	}
 }
 

@@ -38,7 +38,7 @@ func (slider) Validate(f *Field, value any) (any, error) { return numberWithin(f
 func (slider) Schema(f *Field) map[string]any            { return numberSchema(f) }
 
 func (slider) Traits() Traits {
-	return Traits{Summary: AverageAndOptions, Chart: ColumnsIfMany, Script: true, Sketch: "track", Example: exampleStep}
+	return Traits{Summary: AverageAndOptions, Chart: ColumnsIfMany, Script: true, Sketch: "slider", Example: exampleStep}
 }
 
 func (slider) About() KindInfo { return KindInfo{"Slider", "A number chosen on a slider", "Numbers"} }

@@ -39,7 +39,7 @@ func (yesNo) Traits() Traits {
 	return Traits{
 		Summary: CountOptions,
 		Options: func(*Field) []Option { return []Option{{Value: "true", Label: "Yes"}, {Value: "false", Label: "No"}} },
-		Group:   true, Sketch: "pair",
+		Group:   true, Sketch: "yes_no",
 		Example: func(_ *Field, s Sampler) any { return s.Dice.IntN(4) > 0 },
 	}
 }

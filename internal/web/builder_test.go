@@ -35,7 +35,7 @@ func TestDraft(t *testing.T) {
 			t.Errorf("%d %v", code, wrong)
 		}
 		code, late := save("1", `{"title": "Late", "language": "en", "fields": []}`)
-		if code != 409 || late["theirs"].(map[string]any)["title"] != "Mine" {
+		if code != 409 || late["stored_draft"].(map[string]any)["title"] != "Mine" {
 			t.Errorf("%d %v", code, late)
 		}
 		if code, out := save("2", `{"nonsense": 1}`); code != 400 {

@@ -30,7 +30,7 @@ func TestTimeZone(t *testing.T) {
 		status(t, "a zone", b.Post("/account/profile", url.Values{"name": {"Ada"}, "language": {"en"}, "time_zone": {"Asia/Tokyo"}}), 303)
 		has(t, b.Get("/account"), `value="Asia/Tokyo"`)
 		status(t, "no zone", b.Post("/account/profile", url.Values{"name": {"Ada"}, "language": {"en"}, "time_zone": {"Nowhere/Here"}}), 422)
-		id := formPath.FindStringSubmatch(b.Post("/forms", url.Values{"starter": {"feedback"}}).Header.Get("Location"))[1]
+		id := formPath.FindStringSubmatch(b.Post("/forms", url.Values{"template": {"feedback"}}).Header.Get("Location"))[1]
 		b.Post("/forms/"+id+"/publish", nil)
 		b.Post("/forms/"+id+"/share", url.Values{"opens_at": {"2050-01-02T09:00"}, "any_site": {"1"}})
 		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read").Access

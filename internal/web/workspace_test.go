@@ -45,7 +45,7 @@ func TestWorkspace(t *testing.T) {
 func (j *journey) createAndPublish() {
 	t, b := j.t, j.b
 	has(t, b.Get("/"), "Create your first form", "Customer feedback", "Bug report")
-	made := b.Post("/forms", url.Values{"starter": {"feedback"}})
+	made := b.Post("/forms", url.Values{"template": {"feedback"}})
 	found := formPath.FindStringSubmatch(made.Header.Get("Location"))
 	if made.StatusCode != 303 || found == nil {
 		t.Fatalf("%d %v", made.StatusCode, made.Header)
@@ -115,7 +115,7 @@ func (j *journey) submitResponses() {
 
 func (j *journey) readResponses() {
 	t, b, sent := j.t, j.b, j.sent
-	has(t, b.Get("/"), "<strong>30</strong>", "just now", "chart-spark")
+	has(t, b.Get("/"), "<strong>30</strong>", "just now", "chart-sparkline")
 	has(t, b.Get(j.base+"/summary"), "Responses: 30", "30 answers", "NPS", "<svg", "Show as table")
 	has(t, b.Get(j.base+"/responses/"+sent[5]), sent[4], sent[6], ">5<")
 	for query, texts := range map[string][]string{

@@ -206,9 +206,9 @@ func walkCommands(node parse.Node, visit func(*parse.CommandNode)) {
 	}
 }
 
-// saidInScript finds a text in a script. The builder page finds the translations for its
+// scriptText matches a text in a script. The builder page finds the translations for its
 // scripts in the same way.
-var saidInScript = regexp.MustCompile(`\bsay\(("(?:[^"\\]|\\.)*")`)
+var scriptText = regexp.MustCompile(`\bt\(("(?:[^"\\]|\\.)*")`)
 
 // addScripts collects the texts of scripts.
 func (l texts) addScripts(t *testing.T, files string) {
@@ -218,7 +218,7 @@ func (l texts) addScripts(t *testing.T, files string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range saidInScript.FindAllSubmatch(content, -1) {
+		for _, m := range scriptText.FindAllSubmatch(content, -1) {
 			text, err := strconv.Unquote(string(m[1]))
 			if err != nil {
 				t.Fatalf("%s: %s: %v", file, m[1], err)

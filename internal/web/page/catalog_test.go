@@ -44,6 +44,7 @@ func workspaceTexts(t *testing.T) texts {
 	list := texts{}
 	list.add("form", shared...)
 	list.addScripts(t, "static/builder*.js")
+	list.addScripts(t, "static/vdom.js")
 	tables := map[string][]string{
 		"identity": {"accountNotices", "applicationNotices"}, "workspace": {"homeNotices", "responsesNotices", "shareNotices"}, "reference": {"errorMeanings"},
 	}

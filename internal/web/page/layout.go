@@ -58,7 +58,7 @@ func (l *Layout) StyleSheet() string {
 	case l.Public:
 		return "public.css"
 	case l.Style == "builder.css":
-		return "desk.css"
+		return "builder-base.css"
 	}
 	return "formulary.css"
 }

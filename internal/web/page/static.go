@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,8 +52,8 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 	}
 	// Style sheets without the layers that some pages do not need.
 	for name, layers := range map[string][]string{
-		"public.css": {"workspace", "charts"},
-		"desk.css":   {"form", "charts"},
+		"public.css":       {"workspace", "pages", "charts"},
+		"builder-base.css": {"tables", "form", "pages", "charts"},
 	} {
 		css := list["formulary.css"].content
 		for _, layer := range layers {
@@ -71,11 +72,12 @@ func newAsset(name string, content []byte) asset {
 	}
 }
 
-// Scripts returns the scripts whose names start with prefix, minified.
-func (s *Site) Scripts(prefix string) iter.Seq[[]byte] {
+// Scripts returns the scripts whose names start with one of the prefixes, minified.
+func (s *Site) Scripts(prefixes ...string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for name, file := range s.static {
-			if strings.HasPrefix(name, prefix) && path.Ext(name) == ".js" && !yield(file.content) {
+			matches := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+			if matches && path.Ext(name) == ".js" && !yield(file.content) {
 				return
 			}
 		}

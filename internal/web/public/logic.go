@@ -56,7 +56,7 @@ func controlShape(f *form.Field) string {
 	case f.Parts() != nil:
 		return "parts"
 	case t.Ordered:
-		return "places"
+		return "ranking"
 	case t.List:
 		return "list"
 	case t.Decimal:

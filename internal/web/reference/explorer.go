@@ -19,7 +19,7 @@ type explorerRequest struct {
 	Operation *apiOperation
 }
 
-// ExplorerRequest is the argument of the template "try".
+// ExplorerRequest is the argument of the template "explorer".
 func (p *referencePage) ExplorerRequest(o *apiOperation) explorerRequest {
 	return explorerRequest{p, o}
 }

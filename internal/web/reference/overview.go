@@ -83,7 +83,7 @@ type (
 	}
 )
 
-// FieldList is the argument of the template "fields".
+// FieldList is the argument of the template "field-table".
 func (p *referencePage) FieldList(sent bool, fields ...[]apiField) fieldList {
 	return fieldList{p, sent, slices.Concat(fields...)}
 }
@@ -91,7 +91,7 @@ func (p *referencePage) FieldList(sent bool, fields ...[]apiField) fieldList {
 // FieldType is the argument of the template "type".
 func (p *referencePage) FieldType(f apiField) fieldType { return fieldType{p, f} }
 
-// ErrorList is the argument of the template "errors".
+// ErrorList is the argument of the template "error-table".
 func (p *referencePage) ErrorList(errors []apiError) errorList { return errorList{p, errors} }
 
 // Limits describes the valid values of a field.

@@ -20,10 +20,10 @@ type builderPage struct {
 type builderData struct {
 	Draft    builderDraft    `json:"draft"`
 	Kinds    []builderKind   `json:"kinds"`
-	Common   []form.Property `json:"common"`
-	Own      []form.Property `json:"own"`
+	Common   []form.Property `json:"common_properties"`
+	Own      []form.Property `json:"kind_properties"`
 	Language []builderChoice `json:"languages"`
-	Words    page.Catalog    `json:"words"` // translations of the builder's texts
+	Words    page.Catalog    `json:"translations"` // translations of the builder's texts
 }
 
 type builderChoice struct {
@@ -53,7 +53,7 @@ func (pages *Pages) ShowBuilder(req *page.Request) error {
 	return pages.templates.Render(req, http.StatusOK, "builder", p)
 }
 
-var builderText = regexp.MustCompile(`say\("([^"]+)"`)
+var builderText = regexp.MustCompile(`\bt\("([^"]+)"`)
 
 // builderWords selects the translations that the builder needs: those of texts in its
 // scripts, of question types and of their properties.
@@ -69,7 +69,7 @@ func (pages *Pages) builderWords(all page.Catalog) page.Catalog {
 			}
 		}
 	}
-	for script := range pages.Site.Scripts("builder") {
+	for script := range pages.Site.Scripts("builder", "vdom") {
 		for _, found := range builderText.FindAllSubmatch(script, -1) {
 			add(string(found[1]))
 		}

@@ -11,16 +11,16 @@ import (
 type builderKind struct {
 	Name       string   `json:"name"`
 	Title      string   `json:"title"`
-	Hint       string   `json:"hint"`
+	Hint       string   `json:"description"`
 	Group      string   `json:"group"`
 	Properties []string `json:"properties"`
-	Fixed      []string `json:"fixed"`    // properties with only one possible value
-	Answered   bool     `json:"answered"` // responses have an answer to it
-	Type       string   `json:"type"`     // of an answer: text, number, moment, truth, choice, list, result, thing
-	Input      string   `json:"input"`    // type of an HTML input for an answer
+	Fixed      []string `json:"fixed,omitempty"` // properties with only one possible value
+	Answered   bool     `json:"has_answer"`
+	Type       string   `json:"type"`  // of an answer: text, number, date, boolean, choice, list, calculated, composite
+	Input      string   `json:"input"` // type of an HTML input for an answer
 	Multiline  bool     `json:"multiline,omitempty"`
 	Hidden     bool     `json:"hidden,omitempty"` // from respondents
-	Break      bool     `json:"break,omitempty"`  // begins a page
+	Break      bool     `json:"page_break,omitempty"`
 	Limits     bool     `json:"limits,omitempty"` // options may have a limit
 	Default    bool     `json:"default,omitempty"`
 	Sketch     string   `json:"sketch,omitempty"` // name of its drawing; empty: depends on its properties
@@ -29,14 +29,14 @@ type builderKind struct {
 func newBuilderKind(k form.Kind) builderKind {
 	about, t, f := k.About(), k.Traits(), &form.Field{Kind: k.Name()}
 	b := builderKind{
-		Name: k.Name(), Title: about.Title, Hint: about.Description, Group: about.Group, Properties: emptyIfNil(k.Properties()), Fixed: emptyIfNil(t.Fixed),
+		Name: k.Name(), Title: about.Title, Hint: about.Description, Group: about.Group, Properties: emptyIfNil(k.Properties()), Fixed: t.Fixed,
 		Answered: f.HasAnswer(), Type: answerType(k), Input: "text", Multiline: t.Multiline, Hidden: t.Hidden, Break: t.PageBreak, Limits: t.OptionLimits, Sketch: t.Sketch,
 	}
-	b.Default = b.Type != "thing" && !t.NoDefault
+	b.Default = b.Type != "composite" && !t.NoDefault
 	switch b.Type {
 	case "number":
 		b.Input = "number"
-	case "moment":
+	case "date":
 		b.Input = t.Input
 	}
 	return b
@@ -47,20 +47,20 @@ func answerType(k form.Kind) string {
 	switch t, f := k.Traits(), (&form.Field{Kind: k.Name()}); {
 	case !f.HasAnswer():
 		return ""
-	case t.Parts != nil || t.Ordered: // several answers in one
-		return "thing"
+	case t.Parts != nil || t.Ordered: // several values
+		return "composite"
 	case slices.Contains(k.Properties(), "options") && t.List:
 		return "list"
 	case slices.Contains(k.Properties(), "options"):
 		return "choice"
 	case f.IsBoolean():
-		return "truth"
+		return "boolean"
 	case f.IsNumeric():
 		return "number"
 	case t.TimeLayout != "":
-		return "moment"
+		return "date"
 	case t.Calculated:
-		return "result"
+		return "calculated"
 	}
 	return "text"
 }

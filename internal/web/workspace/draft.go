@@ -25,8 +25,8 @@ type builderDraft struct {
 	Fields      []*form.Field     `json:"fields"`
 	Endings     []*form.Ending    `json:"endings"`
 	Settings    form.Settings     `json:"settings"`
-	Changes     []form.Change     `json:"changes"` // since the live version
-	Gone        map[string]string `json:"gone"`    // names of removed questions and endings, by key
+	Changes     []form.Change     `json:"changes"`        // since the live version
+	Removed     map[string]string `json:"removed_labels"` // labels of removed questions and endings, by key
 	UpdatedAt   time.Time         `json:"updated_at"`
 }
 
@@ -37,7 +37,7 @@ func (pages *Pages) newBuilderDraft(req *page.Request, f form.Form) (builderDraf
 	}
 	out := builderDraft{
 		ID: f.ID, Revision: f.Revision, Status: f.At(pages.Now()).Status, Version: f.Version, Title: f.Title, Description: f.Description, Language: f.Language,
-		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []form.Change{}, Gone: map[string]string{}, UpdatedAt: f.UpdatedAt,
+		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []form.Change{}, Removed: map[string]string{}, UpdatedAt: f.UpdatedAt,
 	}
 	if out.Endings == nil {
 		out.Endings = []*form.Ending{}
@@ -53,9 +53,9 @@ func (pages *Pages) newBuilderDraft(req *page.Request, f form.Form) (builderDraf
 	if changes := form.Diff(form.FormInput{Header: published.Head, Definition: published.Definition}, draft); changes != nil {
 		out.Changes = changes
 	}
-	out.Gone = memberNames(published.Definition)
+	out.Removed = memberNames(published.Definition)
 	for key := range memberNames(d) {
-		delete(out.Gone, key)
+		delete(out.Removed, key)
 	}
 	return out, nil
 }
@@ -113,7 +113,7 @@ type draftError struct {
 	Code    int            `json:"code"`
 	Message string         `json:"message"`
 	Details []fault.Detail `json:"details"`
-	Theirs  *builderDraft  `json:"theirs,omitempty"` // the stored draft, after a conflict
+	Stored  *builderDraft  `json:"stored_draft,omitempty"` // after a conflict
 }
 
 func (pages *Pages) sendDraftError(req *page.Request, status int, e *fault.Error) error {
@@ -128,7 +128,7 @@ func (pages *Pages) sendDraftError(req *page.Request, status int, e *fault.Error
 		if err != nil {
 			return err
 		}
-		out.Theirs = &stored
+		out.Stored = &stored
 	}
 	return req.SendJSON(status, out)
 }

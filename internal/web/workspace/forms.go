@@ -18,7 +18,7 @@ func (pages *Pages) CreateForm(req *page.Request) error {
 		Availability: form.Availability{Sites: form.AnySite},
 		Definition:   &form.Definition{Fields: []*form.Field{}},
 	}
-	if name := req.Field("starter"); name != "" {
+	if name := req.Field("template"); name != "" {
 		var ok bool
 		if input, ok = pages.formTemplates.newForm(language, name); !ok {
 			return fault.New(fault.NotFoundInAccount, "That template doesn’t exist.")

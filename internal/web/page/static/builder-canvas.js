@@ -1,177 +1,189 @@
-// The questions in place: the form as a page on which everything can be written.
+// The canvas: the form as a page on which all texts are edited in place.
 
-import { data, h, icon, make, mount, say, small, tool, wrong } from "./vdom.js";
-import { addOptions, change, changeOption, edit, examples, isExample, find, has, isBreak, isEnding, kindOf, numberOf, pageOf, put, settle, state } from "./builder-state.js";
-import { logicOf, nameOf } from "./builder-logic.js";
+import { createNode, data, h, icon, iconButton, linkButton, mount, problemText, t } from "./vdom.js";
+import {
+  addOptions, assignAutoKey, edit, exampleUids, findMember, hasProperty, isEnding, isExample, isPageBreak, kindOf, pageIndexOf, questionNumber,
+  setProperty, state, updateMember, updateOption,
+} from "./builder-state.js";
+import { describeLogic, displayName } from "./builder-logic.js";
 
-export const problemsOf = (uid) => state.problems.filter((p) => p.owner === uid);
-export const problemsAt = (at, id) => state.problems.filter((p) => p.at === at).map((p) => wrong(p.message, id));
-export const groupIcon = (kind) => icon({ Text: "g-text", Numbers: "g-number", Choices: "g-choice", "Date and time": "g-date", "Contact details": "g-person" }[kind.group] ?? "g-form");
+export const problemsOf = (uid) => state.problems.filter((p) => p.uid === uid);
+export const problemsAt = (path, id) => state.problems.filter((p) => p.path === path).map((p) => problemText(p.message, id));
 
-const write = (name, label, value, set, { lines, onenter, ...props } = {}) => h(`textarea.write.${name}`, {
+const groupIcons = { Text: "g-text", Numbers: "g-number", Choices: "g-choice", "Date and time": "g-date", "Contact details": "g-person" };
+export const groupIcon = (kind) => icon(groupIcons[kind.group] ?? "g-form");
+
+// inlineInput is a text area that looks like the text itself.
+const inlineInput = (className, label, value, onText, { multiline, onenter, ...props } = {}) => h(`textarea.inline-input.${className}`, {
   rows: 1, dir: "auto", "aria-label": label, placeholder: label, value, ...props,
-  oninput: (e) => set(lines ? e.target.value : e.target.value.replace(/\s*\n\s*/g, " ")),
-  onkeydown: (e) => { if (!lines && e.key === "Enter" && !e.isComposing) { e.preventDefault(); onenter?.(); } },
+  oninput: (e) => onText(multiline ? e.target.value : e.target.value.replace(/\s*\n\s*/g, " ")),
+  onkeydown: (e) => { if (!multiline && e.key === "Enter" && !e.isComposing) { e.preventDefault(); onenter?.(); } },
 });
-const writeOf = (m, property, name, label, props) =>
-  write(name, label, m[property], (text) => change(m._uid, (x) => put(x, property, text), property), { onblur: () => settle(m._uid), ...props });
-const text = (m) => writeOf(m, "text", "prose", say("Text"), { lines: true });
+const memberInput = (member, property, className, label, props) =>
+  inlineInput(className, label, member[property], (text) => updateMember(member._uid, (m) => setProperty(m, property, text), property), { onblur: () => assignAutoKey(member._uid), ...props });
+const textInput = (member) => memberInput(member, "text", "prose", t("Text"), { multiline: true });
 
-// Enter adds an option, Backspace takes an empty one away, a pasted list is many.
-export function optionInput(uid, list, o, place, focus) {
-  const at = (id) => focus(`[data-option="${place}.${id}"]`);
-  const beside = (step) => {
-    const all = find(uid)[list];
-    return all[all.findIndex((x) => x._uid === o._uid) + step]?._uid;
+// optionInput edits the label of an option on the canvas or in the panel. Enter adds an
+// option, Backspace removes an empty one, and a pasted list becomes several options.
+export function optionInput(uid, list, option, area, focus) {
+  const focusOption = (optionUid) => focus(`[data-option="${area}.${optionUid}"]`);
+  const neighbor = (step) => {
+    const options = findMember(uid)[list];
+    return options[options.findIndex((o) => o._uid === option._uid) + step]?._uid;
   };
-  const label = (words, tag) => changeOption(uid, list, o._uid, (x) => { x.label = words; }, tag);
-  return h("textarea.write", {
-    rows: 1, dir: "auto", maxlength: 1000, "data-option": `${place}.${o._uid}`, "aria-label": say("Option"), placeholder: say("Option"), value: o.label,
-    oninput: (e) => label(e.target.value.replace(/\s/g, " "), "label"), // also what came out of two columns
-    onfocus: (e) => { if (isExample(find(uid)[list], list, o._uid)) e.target.select(); },
-    onblur: () => settle(uid, list, o._uid),
+  const setLabel = (text, tag) => updateOption(uid, list, option._uid, (o) => { o.label = text; }, tag);
+  return h("textarea.inline-input", {
+    rows: 1, dir: "auto", maxlength: 1000, "data-option": `${area}.${option._uid}`, "aria-label": t("Option"), placeholder: t("Option"), value: option.label,
+    oninput: (e) => setLabel(e.target.value.replace(/\s/g, " "), "label"), // tabs from spreadsheets become spaces
+    onfocus: (e) => { if (isExample(findMember(uid)[list], list, option._uid)) e.target.select(); },
+    onblur: () => assignAutoKey(uid, list, option._uid),
     onpaste(e) {
       const lines = e.clipboardData.getData("text").split("\n").map((line) => line.replace(/\s+/g, " ").trim()).filter(Boolean);
       if (lines.length < 2) return;
       e.preventDefault();
-      const instead = examples(find(uid)[list], list);
-      if (!e.target.value.trim()) label(lines.shift());
-      at(addOptions(uid, list, o._uid, lines, instead));
+      const replacedUids = exampleUids(findMember(uid)[list], list);
+      if (!e.target.value.trim()) setLabel(lines.shift());
+      focusOption(addOptions(uid, list, option._uid, lines, replacedUids));
     },
     onkeydown(e) {
-      const to = { ArrowUp: beside(-1), ArrowDown: beside(1), Backspace: !e.target.value && (beside(-1) ?? beside(1)), Enter: "new" }[e.key];
-      if (!to || e.altKey || e.isComposing) return;
+      const target = { ArrowUp: neighbor(-1), ArrowDown: neighbor(1), Backspace: !e.target.value && (neighbor(-1) ?? neighbor(1)), Enter: "new" }[e.key];
+      if (!target || e.altKey || e.isComposing) return;
       e.preventDefault();
-      if (e.key === "Backspace") change(uid, (f) => { f[list] = f[list].filter((x) => x._uid !== o._uid); });
-      at(e.key === "Enter" ? addOptions(uid, list, o._uid, [""]) : to);
+      if (e.key === "Backspace") updateMember(uid, (f) => { f[list] = f[list].filter((o) => o._uid !== option._uid); });
+      focusOption(e.key === "Enter" ? addOptions(uid, list, option._uid, [""]) : target);
     },
   });
 }
-export const addOption = (uid, list, place, focus, after) => small("plus", list === "rows" ? say("Add row") : say("Add option"), () =>
-  focus(`[data-option="${place}.${addOptions(uid, list, after, [""])}"]`));
+export const addOptionButton = (uid, list, area, focus, afterUid) => linkButton("plus", list === "rows" ? t("Add row") : t("Add option"), () =>
+  focus(`[data-option="${area}.${addOptions(uid, list, afterUid, [""])}"]`));
 
-const most = 20; // options in place; all are in the panel
-const mark = (words) => h("span.mark", { "aria-hidden": "true" }, words);
-const options = (f, list, look, focus) => h(`ul.options.${look}`, { "aria-label": say(data.own.find((p) => p.name === list).label) },
-  f[list]?.slice(0, most).map((o, i) => h("li", { key: o._uid }, mark(look === "ranked" && i + 1), optionInput(f._uid, list, o, "here", focus))),
-  f[list]?.length > most && h("li.muted", say("and {n} more", { n: f[list].length - most })),
-  f.other && h("li.muted", mark(), `${say("Other")} …`),
-  h("li", { key: "add" }, addOption(f._uid, list, "here", focus, f[list]?.[most - 1]?._uid)));
+const maxShownOptions = 20; // the panel shows all
+const marker = (text) => h("span.marker", { "aria-hidden": "true" }, text);
+const optionList = (f, list, style, focus) => h(`ul.options.${style}`, { "aria-label": t(data.kind_properties.find((p) => p.name === list).label) },
+  f[list]?.slice(0, maxShownOptions).map((o, i) => h("li", { key: o._uid }, marker(style === "ranked" && i + 1), optionInput(f._uid, list, o, "canvas", focus))),
+  f[list]?.length > maxShownOptions && h("li.muted", t("and {n} more", { n: f[list].length - maxShownOptions })),
+  f.other && h("li.muted", marker(), `${t("Other")} …`),
+  h("li", { key: "add" }, addOptionButton(f._uid, list, "canvas", focus, f[list]?.[maxShownOptions - 1]?._uid)));
 
-// How a question looks in essence: as the server says by the name of a sketch, or else by
-// its properties.
-const drawn = (name, ...kids) => h(name, { "aria-hidden": "true" }, kids);
-const line = (words, more = "") => drawn(`div.line${more}`, words);
-const between = (low, high) => (low || high) && drawn("div.between", h("span", low), h("span", high));
-const pills = (list) => drawn("div.pills", list.map((words) => h("span", words)));
-const steps = ({ min, max }) => Array.from({ length: Math.min(11, max - min + 1) }, (_, i) => min + i);
+// A sketch shows roughly what the question looks like: the one that the kind names, or one
+// by its properties.
+const decorative = (name, ...children) => h(name, { "aria-hidden": "true" }, children);
+const sketchInput = (text, classes = "") => decorative(`div.sketch-input${classes}`, text);
+const scaleLabels = (low, high) => (low || high) && decorative("div.scale-labels", h("span", low), h("span", high));
+const pills = (texts) => decorative("div.pills", texts.map((text) => h("span", text)));
+const scaleSteps = ({ min, max }) => Array.from({ length: Math.min(11, max - min + 1) }, (_, i) => min + i);
 const sketches = {
-  lines: (f) => line(f.placeholder, ".tall"),
-  pair: () => pills([say("Yes"), say("No")]),
-  tick: (f) => h("div.tick", mark(), text(f)),
-  stars: (f) => [drawn("div.stars-drawn", "★".repeat(Math.min(10, f.max ?? 5))), between(f.low, f.high)],
-  steps: (f) => [pills(steps({ min: 0, max: 10, ...f })), between(f.low, f.high)],
-  track: (f) => [drawn("div.track", h("span")), between(f.low || `${f.min ?? 0}`, f.high || `${f.max ?? 100}`)],
-  name: () => h("div.side", line(say("First name")), line(say("Last name"))),
-  address: () => [line(say("Street address")), h("div.side", line(say("Postal code")), line(say("Town or city")))],
-  country: (f) => line(f.placeholder || say("Select…"), ".opens"),
-  link: (f) => h("p.muted", say("Set by the link"), " ", h("code", `?${f.key}=…`)),
-  rows: (f, focus) => h("div.side", options(f, "rows", "plain", focus), options(f, "options", f.several ? "boxes" : "rounds", focus)),
-  ranked: (f, focus) => options(f, "options", "ranked", focus),
-  dropdown: (f, focus) => options(f, "options", "opens", focus),
+  textarea: (f) => sketchInput(f.placeholder, ".tall"),
+  yes_no: () => pills([t("Yes"), t("No")]),
+  checkbox: (f) => h("div.sketch-checkbox", marker(), textInput(f)),
+  stars: (f) => [decorative("div.sketch-stars", "★".repeat(Math.min(10, f.max ?? 5))), scaleLabels(f.low, f.high)],
+  scale: (f) => [pills(scaleSteps({ min: 0, max: 10, ...f })), scaleLabels(f.low, f.high)],
+  slider: (f) => [decorative("div.sketch-slider", h("span")), scaleLabels(f.low || `${f.min ?? 0}`, f.high || `${f.max ?? 100}`)],
+  name: () => h("div.sketch-columns", sketchInput(t("First name")), sketchInput(t("Last name"))),
+  address: () => [sketchInput(t("Street address")), h("div.sketch-columns", sketchInput(t("Postal code")), sketchInput(t("Town or city")))],
+  country: (f) => sketchInput(f.placeholder || t("Select…"), ".dropdown"),
+  hidden: (f) => h("p.muted", t("Set by the link"), " ", h("code", `?${f.key}=…`)),
+  matrix: (f, focus) => h("div.sketch-columns", optionList(f, "rows", "plain", focus), optionList(f, "options", f.several ? "checkboxes" : "radios", focus)),
+  ranking: (f, focus) => optionList(f, "options", "ranked", focus),
+  dropdown: (f, focus) => optionList(f, "options", "dropdown", focus),
 };
-function picture(f, focus) {
+function sketchOf(f, focus) {
   const kind = kindOf(f);
   if (sketches[kind.sketch]) return sketches[kind.sketch](f, focus);
-  if (has(kind, "options")) return options(f, "options", kind.type === "list" ? "boxes" : "rounds", focus);
-  if (has(kind, "expression")) return h("p.sum", h("code", f.expression), " ", f.unit);
-  if (has(kind, "text")) return text(f);
-  return h("div.with-unit", line(f.placeholder, ["number", "moment"].includes(kind.type) ? ".brief" : ""), f.unit && h("span.muted", f.unit));
+  if (hasProperty(kind, "options")) return optionList(f, "options", kind.type === "list" ? "checkboxes" : "radios", focus);
+  if (hasProperty(kind, "expression")) return h("p.formula", h("code", f.expression), " ", f.unit);
+  if (hasProperty(kind, "text")) return textInput(f);
+  return h("div.with-unit", sketchInput(f.placeholder, ["number", "date"].includes(kind.type) ? ".short" : ""), f.unit && h("span.muted", f.unit));
 }
 
-export const pageName = (uid) => say("Page {n}", { n: pageOf(uid) + 1 });
+export const pageName = (uid) => t("Page {n}", { n: pageIndexOf(uid) + 1 });
 
-function card(m, acts) {
-  const uid = m._uid;
-  const kind = kindOf(m);
-  const chosen = state.chosen === uid;
+function memberCard(member, actions) {
+  const uid = member._uid;
+  const kind = kindOf(member);
+  const isSelected = state.selectedId === uid;
   const problems = problemsOf(uid);
-  const what = isEnding(m) ? say("Ending") : isBreak(m) ? pageName(uid) : say(kind.title);
-  const asks = isEnding(m) ? ["title", "heading", say("Ending title")] : isBreak(m) ? ["label", "heading", say("Page title (optional)")]
-    : ["label", "asked", kind.answered ? say("Question") : say("Heading (optional)")];
-  return h(isBreak(m) ? "li.break" : "li", { key: uid, "data-uid": uid },
-    h(`article.card${chosen ? ".chosen" : ""}${problems.length ? ".bad" : ""}`, { tabindex: 0, "data-card": uid, "aria-label": `${what}: ${nameOf(m)}` },
-      h("div.over", kind?.answered && h("span.nr", numberOf(m)), isBreak(m) ? h("strong", what) : [kind ? groupIcon(kind) : icon("flag"), h("span", what)]),
-      h("div.asks", writeOf(m, ...asks, { maxlength: 1000, onenter: () => acts.enter(uid) }), m.required && h("span.needed", { title: say("Required") }, "*")),
-      m.help && writeOf(m, "help", "help", say("Help text"), { lines: true }),
-      isEnding(m) ? m.redirect ? h("p.muted", `→ ${m.redirect}`) : text(m) : !isBreak(m) && h("div.picture", picture(m, acts.focus)),
-      logicOf(m).map((words) => h("p.logic-line", icon("branch"), h("span", words))),
-      problems.map((p) => wrong(p.message)),
-      h("div.handles", { key: "handles" },
-        h("span.tool.grip", { "data-drag": uid, title: say("Drag to move") }, icon("drag")),
-        tool("up", say("Move up"), () => acts.move(uid, -1)), tool("down", say("Move down"), () => acts.move(uid, 1)),
-        tool("copy", say("Duplicate"), () => acts.duplicate(uid)), tool("trash", say("Delete"), () => acts.remove(uid))),
-      chosen && kind && tool("plus", say("Add question below"), acts.palette, { class: "insert", key: "insert" })));
+  const typeName = isEnding(member) ? t("Ending") : isPageBreak(member) ? pageName(uid) : t(kind.title);
+  const label = isEnding(member) ? ["title", "heading", t("Ending title")] : isPageBreak(member) ? ["label", "heading", t("Page title (optional)")]
+    : ["label", "question-label", kind.has_answer ? t("Question") : t("Heading (optional)")];
+  return h(isPageBreak(member) ? "li.page-break" : "li", { key: uid, "data-uid": uid },
+    h(`article.question-card${isSelected ? ".selected" : ""}${problems.length ? ".invalid" : ""}`, { tabindex: 0, "data-card": uid, "aria-label": `${typeName}: ${displayName(member)}` },
+      h("div.card-header", kind?.has_answer && h("span.question-number", questionNumber(member)),
+        isPageBreak(member) ? h("strong", typeName) : [kind ? groupIcon(kind) : icon("flag"), h("span", typeName)]),
+      h("div.label-row", memberInput(member, ...label, { maxlength: 1000, onenter: () => actions.focusFirstOption(uid) }), member.required && h("span.required-mark", { title: t("Required") }, "*")),
+      member.help && memberInput(member, "help", "help", t("Help text"), { multiline: true }),
+      isEnding(member) ? member.redirect ? h("p.muted", `→ ${member.redirect}`) : textInput(member) : !isPageBreak(member) && h("div.sketch", sketchOf(member, actions.focus)),
+      describeLogic(member).map((text) => h("p.logic-note", icon("branch"), h("span", text))),
+      problems.map((p) => problemText(p.message)),
+      h("div.card-actions", { key: "actions" },
+        h("span.icon-button.drag-handle", { "data-drag": uid, title: t("Drag to move") }, icon("drag")),
+        iconButton("up", t("Move up"), () => actions.move(uid, -1)), iconButton("down", t("Move down"), () => actions.move(uid, 1)),
+        iconButton("copy", t("Duplicate"), () => actions.duplicate(uid)), iconButton("trash", t("Delete"), () => actions.remove(uid))),
+      isSelected && kind && iconButton("plus", t("Add question below"), actions.openPalette, { class: "insert-button", key: "insert" })));
 }
 
-// A card is drawn again only when something that it shows has changed.
-const cards = new Map();
-function cached(m, acts) {
-  const sign = JSON.stringify([m, logicOf(m), numberOf(m), pageOf(m._uid), state.chosen === m._uid, problemsOf(m._uid)]);
-  if (cards.get(m._uid)?.sign !== sign) cards.set(m._uid, { sign, card: card(m, acts) });
-  return cards.get(m._uid).card;
+// A card is rendered again only if something that it shows has changed.
+const cardCache = new Map();
+function cachedCard(member, actions) {
+  const signature = JSON.stringify([member, describeLogic(member), questionNumber(member), pageIndexOf(member._uid), state.selectedId === member._uid, problemsOf(member._uid)]);
+  if (cardCache.get(member._uid)?.signature !== signature) cardCache.set(member._uid, { signature, card: memberCard(member, actions) });
+  return cardCache.get(member._uid).card;
 }
 
-export function canvas(acts) {
+export function canvas(actions) {
   const { form } = state;
-  const whole = (name, look, label, props) => [write(look, label, form[name], (words) => edit((f) => { f[name] = words; }, `form.${name}`), props), problemsAt(`form.${name}`)];
-  const list = (name, label) => form[name].length > 0 && h("ol", { key: name, "data-sort": name, "aria-label": label, class: name }, form[name].map((m) => cached(m, acts)));
-  return h("section.canvas", { key: "canvas", "aria-label": say("Questions") },
-    h("header.leaf-head", { "data-uid": "form" },
-      whole("title", "title", say("Form title"), { maxlength: 200 }), whole("description", "lead", say("Description (optional)"), { lines: true }), problemsAt("form.fields")),
-    list("fields", say("Questions")) || h("div.first", h("h2", say("Add your first question")), h("p.muted", say("Choose a question type. You can edit everything later.")), kindList(acts.add)),
-    form.fields.length > 0 && h("div.more", { key: "more" },
-      h("button.primary", { onclick: acts.paletteAtEnd }, icon("plus"), say("Add question")), h("button", { onclick: acts.addPage }, icon("page"), say("Add page")),
-      h("button", { onclick: acts.addEnding }, icon("flag"), say("Add ending"))),
-    list("endings", say("Endings")) || form.fields.length > 0 && h("p.muted", say("Respondents see “Thank you” at the end. Add an ending to show your own message.")));
+  const formInput = (name, className, label, props) =>
+    [inlineInput(className, label, form[name], (text) => edit((f) => { f[name] = text; }, `form.${name}`), props), problemsAt(`form.${name}`)];
+  const cardList = (name, label) => form[name].length > 0
+    && h("ol", { key: name, "data-sortable": name, "aria-label": label, class: name }, form[name].map((m) => cachedCard(m, actions)));
+  return h("section.canvas", { key: "canvas", "aria-label": t("Questions") },
+    h("header.canvas-header", { "data-uid": "form" },
+      formInput("title", "title", t("Form title"), { maxlength: 200 }), formInput("description", "lead", t("Description (optional)"), { multiline: true }), problemsAt("form.fields")),
+    cardList("fields", t("Questions"))
+      || h("div.empty-form", h("h2", t("Add your first question")), h("p.muted", t("Choose a question type. You can edit everything later.")), kindList(actions.add)),
+    form.fields.length > 0 && h("div.add-buttons", { key: "add" },
+      h("button.primary", { onclick: actions.openPaletteAtEnd }, icon("plus"), t("Add question")), h("button", { onclick: actions.addPage }, icon("page"), t("Add page")),
+      h("button", { onclick: actions.addEnding }, icon("flag"), t("Add ending"))),
+    cardList("endings", t("Endings")) || form.fields.length > 0 && h("p.muted", t("Respondents see “Thank you” at the end. Add an ending to show your own message.")));
 }
 
-// The palette: the kinds of question, to choose from.
-const named = (k, search) => say(k.title).toLowerCase().startsWith(search.trim().toLowerCase());
-const found = (search) => data.kinds.filter((k) => [k.title, k.hint, say(k.title), say(k.hint)].some((text) => text.toLowerCase().includes(search.trim().toLowerCase())));
+// The palette lists the question types.
+const normalize = (text) => text.trim().toLowerCase();
+const titleStartsWith = (kind, search) => t(kind.title).toLowerCase().startsWith(normalize(search));
+const searchKinds = (search) => data.kinds.filter((kind) =>
+  [kind.title, kind.description, t(kind.title), t(kind.description)].some((text) => text.toLowerCase().includes(normalize(search))));
 
-// kindList shows kinds in their groups.
-function kindList(choose, search = "") {
-  const groups = Map.groupBy(found(search), (k) => k.group);
+function kindList(onSelect, search = "") {
+  const groups = Map.groupBy(searchKinds(search), (kind) => kind.group);
   return h("div.kinds", { key: "kinds" },
-    [...groups].map(([group, list]) => h("section", { key: group }, h("h3", say(group)), h("ul", list.map((k) => h("li", { key: k.name },
-      h("button.kind", { onclick: () => choose(k) }, groupIcon(k), h("span", say(k.title), h("small", say(k.hint))))))))),
-    !groups.size && h("p.muted", say("No question types match your search.")));
+    [...groups].map(([group, list]) => h("section", { key: group }, h("h3", t(group)), h("ul", list.map((kind) => h("li", { key: kind.name },
+      h("button.kind", { onclick: () => onSelect(kind) }, groupIcon(kind), h("span", t(kind.title), h("small", t(kind.description))))))))),
+    !groups.size && h("p.muted", t("No question types match your search.")));
 }
 
-export function openPalette(choose) {
-  const box = document.body.appendChild(make(h("dialog.palette", { "aria-label": say("Add question") })));
-  const draw = mount(box);
-  const pick = (kind) => { box.close(); choose(kind); };
-  const show = (search) => draw([
-    h("div.pair", { key: "top" },
-      h("input", { type: "search", "aria-label": say("Search question types"), placeholder: say("Search question types"), value: search, oninput: (e) => show(e.target.value) }),
-      tool("close", say("Close"), () => box.close())),
-    kindList(pick, search),
+export function openPalette(onSelect) {
+  const dialog = document.body.appendChild(createNode(h("dialog.palette", { "aria-label": t("Add question") })));
+  const render = mount(dialog);
+  const selectKind = (kind) => { dialog.close(); onSelect(kind); };
+  const show = (search) => render([
+    h("div.inline-row", { key: "search" },
+      h("input", { type: "search", "aria-label": t("Search question types"), placeholder: t("Search question types"), value: search, oninput: (e) => show(e.target.value) }),
+      iconButton("close", t("Close"), () => dialog.close())),
+    kindList(selectKind, search),
   ]);
-  // Arrows go through what can be chosen; Enter takes the best that is found.
-  box.onkeydown = (e) => {
-    const all = [...box.querySelectorAll("input, .kind")];
-    const at = all.indexOf(document.activeElement);
+  // Arrow keys move through the list; Enter in the search selects the best match.
+  dialog.onkeydown = (e) => {
+    const stops = [...dialog.querySelectorAll("input, .kind")];
+    const index = stops.indexOf(document.activeElement);
     const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
-    const list = found(all[0].value);
-    if (step) all[Math.max(0, Math.min(all.length - 1, at + step))].focus();
-    else if (e.key === "Enter" && at === 0 && list.length) pick(list.find((k) => named(k, all[0].value)) ?? list[0]);
+    const matches = searchKinds(stops[0].value);
+    if (step) stops[Math.max(0, Math.min(stops.length - 1, index + step))].focus();
+    else if (e.key === "Enter" && index === 0 && matches.length) selectKind(matches.find((kind) => titleStartsWith(kind, stops[0].value)) ?? matches[0]);
     else return;
     e.preventDefault();
   };
-  box.onclick = (e) => { if (e.target === box) box.close(); };
-  box.onclose = () => box.remove();
+  dialog.onclick = (e) => { if (e.target === dialog) dialog.close(); };
+  dialog.onclose = () => dialog.remove();
   show("");
-  box.showModal();
+  dialog.showModal();
 }

@@ -1,198 +1,207 @@
-// Saving: by itself, soon after the last change, and again until it is done. Then
-// publishing, when asked to.
+// Saving and publishing. Drafts are saved automatically soon after the last edit, and
+// failed attempts are repeated.
 
-import { data, dialog, h, icon, quote, say } from "./vdom.js";
-import { find, lists, members, outward, replace, state } from "./builder-state.js";
-import { nameOf } from "./builder-logic.js";
+import { data, h, icon, quote, showDialog, t } from "./vdom.js";
+import { findMember, membersOf, optionLists, replaceDraft, serialize, state } from "./builder-state.js";
+import { displayName } from "./builder-logic.js";
 
 const { meta } = state;
 let timer = 0;
-let sending = null; // the promise of what is on its way
-let saved = 0; // the last edit that is
-let tries = 0;
-let draw, refresh;
+let saving = null; // promise of the request in progress
+let savedEditCount = 0;
+let failedAttempts = 0;
+let render, reloadPreview;
 
-// What is saved is one thing, what respondents see another.
-const rest = () => meta.version && meta.changes.length ? say("Draft saved. Version {n} is live.", { n: meta.version }) : say("All changes saved");
+const savedText = () => meta.version && meta.changes.length ? t("Draft saved. Version {n} is live.", { n: meta.version }) : t("All changes saved");
 
-export const status = { kind: "saved", text: rest() };
-function tell(kind, text) {
-  Object.assign(status, { kind, text });
-  draw(true);
+export const saveStatus = { kind: "saved", text: savedText() };
+function setStatus(kind, text) {
+  Object.assign(saveStatus, { kind, text });
+  render(true);
 }
-const done = () => { refresh(); tell("saved", rest()); };
-const unsaved = () => state.edits !== saved;
+const showSaved = () => { reloadPreview(); setStatus("saved", savedText()); };
+const hasUnsavedEdits = () => state.editCount !== savedEditCount;
 
-// What could not be saved stays in this window, until it is.
-const shelf = `draft of ${meta.id}`;
-function shelve() {
+// Edits that could not be saved are kept for this window in session storage.
+const stashKey = `draft of ${meta.id}`;
+function stashDraft() {
   try {
-    if (unsaved()) sessionStorage.setItem(shelf, JSON.stringify({ revision: meta.revision, form: outward(state.form) }));
-    else sessionStorage.removeItem(shelf);
-  } catch { /* there is no such place */ }
+    if (hasUnsavedEdits()) sessionStorage.setItem(stashKey, JSON.stringify({ revision: meta.revision, form: serialize(state.form) }));
+    else sessionStorage.removeItem(stashKey);
+  } catch { /* no session storage */ }
 }
-function unshelve() {
+function restoreDraft() {
   try {
-    const { revision, form } = JSON.parse(sessionStorage.getItem(shelf)) ?? {};
+    const { revision, form } = JSON.parse(sessionStorage.getItem(stashKey)) ?? {};
     if (revision !== meta.revision) return;
-    replace(JSON.parse(form));
-    schedule(0);
-  } catch { /* nothing that could be taken up again */ }
+    replaceDraft(JSON.parse(form));
+    scheduleSave(0);
+  } catch { /* no session storage, or an unreadable draft */ }
 }
 
-export function schedule(wait = 700) {
+export function scheduleSave(delay = 700) {
   clearTimeout(timer);
-  timer = setTimeout(save, wait);
-  if (status.kind === "saved") tell("saving", say("Saving…"));
+  timer = setTimeout(save, delay);
+  if (saveStatus.kind === "saved") setStatus("saving", t("Saving…"));
 }
 
-// flush saves now what is not saved yet, and promises whether all is.
+// flush saves unsaved edits now and resolves to whether everything is saved.
 async function flush() {
-  await sending;
-  if (unsaved()) await save();
-  return !unsaved();
+  await saving;
+  if (hasUnsavedEdits()) await save();
+  return !hasUnsavedEdits();
 }
 
-const leaving = () => { saved = state.edits; };
+const discardUnsaved = () => { savedEditCount = state.editCount; };
 
-export function start(views) {
-  [draw, refresh] = views;
-  for (const event of ["online", "focus"]) addEventListener(event, () => { if (["offline", "signin"].includes(status.kind)) schedule(0); });
-  addEventListener("beforeunload", (event) => { if (unsaved()) event.preventDefault(); });
-  addEventListener("pagehide", shelve);
-  document.addEventListener("visibilitychange", () => { if (document.hidden && unsaved()) save(); });
-  unshelve();
+export function startSaving(renderBuilder, onSaved) {
+  [render, reloadPreview] = [renderBuilder, onSaved];
+  for (const event of ["online", "focus"]) addEventListener(event, () => { if (["offline", "signin"].includes(saveStatus.kind)) scheduleSave(0); });
+  addEventListener("beforeunload", (event) => { if (hasUnsavedEdits()) event.preventDefault(); });
+  addEventListener("pagehide", stashDraft);
+  document.addEventListener("visibilitychange", () => { if (document.hidden && hasUnsavedEdits()) save(); });
+  restoreDraft();
 }
 
 async function save() {
   clearTimeout(timer);
-  if (sending) return sending;
-  const { edits } = state;
-  sending = send().finally(() => { sending = null; });
-  await sending;
-  if (state.edits !== edits && ["saved", "problem"].includes(status.kind)) schedule();
+  if (saving) return saving;
+  const { editCount } = state;
+  saving = sendDraft().finally(() => { saving = null; });
+  await saving;
+  if (state.editCount !== editCount && ["saved", "problem"].includes(saveStatus.kind)) scheduleSave();
 }
 
-async function send() {
-  const { edits } = state;
+async function sendDraft() {
+  const { editCount } = state;
   const form = structuredClone(state.form);
-  // An answer that is not written yet is not sent.
-  for (const f of form.fields) for (const list of lists) if (f[list]) f[list] = f[list].filter((o) => o.label.trim() || o.value);
-  tell("saving", say("Saving…"));
-  let answer;
+  // Options without a label are still being written.
+  for (const f of form.fields) for (const list of optionLists) if (f[list]) f[list] = f[list].filter((o) => o.label.trim() || o.value);
+  setStatus("saving", t("Saving…"));
+  let response;
   try {
-    answer = await fetch(`/forms/${meta.id}/draft`, {
-      method: "PUT", redirect: "manual", body: outward(form), headers: { "Content-Type": "application/json", "If-Match": `"${meta.revision}"` },
+    response = await fetch(`/forms/${meta.id}/draft`, {
+      method: "PUT", redirect: "manual", body: serialize(form), headers: { "Content-Type": "application/json", "If-Match": `"${meta.revision}"` },
     });
   } catch {
-    return again(say("Not saved: you’re offline. Retrying…"));
+    return retryLater(t("Not saved: you’re offline. Retrying…"));
   }
-  if (answer.type === "opaqueredirect") return tell("signin", say("Not saved: sign in again"));
-  if (answer.status >= 500 || answer.status === 429) return again(say("Not saved: the server isn’t responding. Retrying…"));
-  const body = await answer.json().catch(() => ({}));
-  tries = 0;
-  if (body.theirs) return conflict(body.theirs);
-  if (!answer.ok) return refused(body, form);
+  if (response.type === "opaqueredirect") return setStatus("signin", t("Not saved: sign in again"));
+  if (response.status >= 500 || response.status === 429) return retryLater(t("Not saved: the server isn’t responding. Retrying…"));
+  const body = await response.json().catch(() => ({}));
+  failedAttempts = 0;
+  if (body.stored_draft) return resolveConflict(body.stored_draft);
+  if (!response.ok) return showProblems(body, form);
   state.problems = [];
-  saved = edits;
-  merge(body, form);
-  done();
+  savedEditCount = editCount;
+  mergeSaved(body, form);
+  showSaved();
 }
 
-function again(text) {
-  tell("offline", text);
-  schedule(Math.min(30000, 1500 * 2 ** tries++));
+function retryLater(text) {
+  setStatus("offline", text);
+  scheduleSave(Math.min(30000, 1500 * 2 ** failedAttempts++));
 }
 
-function refused(body, form) {
-  note(body, form);
+function showProblems(body, form) {
+  mapProblems(body, form);
   const n = state.problems.length;
-  tell("problem", n > 1 ? say("Not saved: {n} problems to fix", { n }) : n ? say("Not saved: 1 problem to fix") : `${say("Not saved")}: ${body.message ? say(body.message) : say("This form has been deleted.")}`);
+  setStatus("problem", n > 1 ? t("Not saved: {n} problems to fix", { n }) : n ? t("Not saved: 1 problem to fix")
+    : `${t("Not saved")}: ${body.message ? t(body.message) : t("This form has been deleted.")}`);
 }
 
-// Paths are like fields.3.options.0.label.
-function note(body, form) {
+// mapProblems finds the members of validation errors, whose paths are like
+// fields.3.options.0.label.
+function mapProblems(body, form) {
   state.problems = (body.details ?? []).map(({ field, message }) => {
-    const [list, i, name, n, part] = field.split(".");
+    const [list, i, property, n, optionProperty] = field.split(".");
     const member = /^(fields|endings)$/.test(list) && form[list][i];
-    const option = member?.[name]?.[n]?._uid;
-    return { owner: member?._uid ?? "form", at: option ? `${option}.${part}` : member ? `${member._uid}.${name}` : `form.${field.split(".").at(-1)}`, message: say(message) };
+    const optionUid = member?.[property]?.[n]?._uid;
+    const path = optionUid ? `${optionUid}.${optionProperty}` : member ? `${member._uid}.${property}` : `form.${field.split(".").at(-1)}`;
+    return { uid: member?._uid ?? "form", path, message: t(message) };
   });
 }
 
-// The server fills in where nothing was; it is taken where still nothing is.
-const blank = (value) => value === undefined || value === "";
-function fillIn(mine, sent, clean = {}) {
-  for (const name in clean) if (mine && typeof clean[name] !== "object" && blank(sent[name]) && blank(mine[name])) mine[name] = clean[name];
+// mergeSaved takes over what the server filled in, such as keys, if it is still empty here.
+const isBlank = (value) => value === undefined || value === "";
+function fillBlanks(local, sent, stored = {}) {
+  for (const name in stored) {
+    if (local && typeof stored[name] !== "object" && isBlank(sent[name]) && isBlank(local[name])) local[name] = stored[name];
+  }
 }
-function head({ revision, version, changes, gone }) { Object.assign(meta, { revision, version, changes, gone }); }
-function merge(clean, sent) {
-  head(clean);
-  for (const name of ["fields", "endings"]) sent[name].forEach((was, i) => {
-    const mine = find(was._uid);
-    fillIn(mine, was, clean[name][i]);
-    for (const list of lists) was[list]?.forEach((o, n) => fillIn(mine?.[list]?.find((x) => x._uid === o._uid), o, clean[name][i][list]?.[n]));
+function mergeSaved(stored, sent) {
+  updateMeta(stored);
+  for (const name of ["fields", "endings"]) sent[name].forEach((sentMember, i) => {
+    const local = findMember(sentMember._uid);
+    const storedMember = stored[name][i];
+    fillBlanks(local, sentMember, storedMember);
+    for (const list of optionLists) {
+      sentMember[list]?.forEach((option, n) => fillBlanks(local?.[list]?.find((o) => o._uid === option._uid), option, storedMember[list]?.[n]));
+    }
   });
 }
+function updateMeta({ revision, version, changes, removed_labels }) { Object.assign(meta, { revision, version, changes, removed_labels }); }
 
-async function conflict(theirs) {
-  tell("conflict", say("Not saved: this form was changed elsewhere"));
-  const about = (form) => h("dd", form.fields.length === 1 ? say("“{title}”, 1 question", { title: form.title }) : say("“{title}”, {n} questions", { title: form.title, n: form.fields.length }));
-  const time = new Date(theirs.updated_at ?? Date.now()).toLocaleTimeString();
+async function resolveConflict(remoteDraft) {
+  setStatus("conflict", t("Not saved: this form was changed elsewhere"));
+  const description = (form) => h("dd", form.fields.length === 1 ? t("“{title}”, 1 question", { title: form.title })
+    : t("“{title}”, {n} questions", { title: form.title, n: form.fields.length }));
+  const time = new Date(remoteDraft.updated_at ?? Date.now()).toLocaleTimeString();
   let choice = "";
-  while (!choice) choice = await dialog(say("This form was changed elsewhere"), [
-    h("p", say("This form was saved in another window or by an app while you were editing. Choose which version to keep.")),
-    h("dl", h("dt", say("Saved elsewhere at {time}", { time })), about(theirs), h("dt", say("Your version")), about(state.form)),
-  ], [["mine", say("Keep my version"), { class: "primary" }], ["theirs", say("Use their version")]]);
-  head(theirs);
-  if (choice === "mine") return schedule(0);
-  replace(theirs);
-  leaving();
+  while (!choice) choice = await showDialog(t("This form was changed elsewhere"), [
+    h("p", t("This form was saved in another window or by an app while you were editing. Choose which version to keep.")),
+    h("dl", h("dt", t("Saved elsewhere at {time}", { time })), description(remoteDraft), h("dt", t("Your version")), description(state.form)),
+  ], [["local", t("Keep my version"), { class: "primary" }], ["remote", t("Use their version")]]);
+  updateMeta(remoteDraft);
+  if (choice === "local") return scheduleSave(0);
+  replaceDraft(remoteDraft);
+  discardUnsaved();
   state.problems = [];
-  draw();
-  done();
+  render();
+  showSaved();
 }
 
-// What changes are about, in the words of the panel.
-const called = (names) => names.map((name) => [...data.common, ...data.own].find((p) => p.name === name)?.label ?? {
-  title: say("Title"), description: say("Description"), language: say("Language"), redirect: say("Redirect to"), submit_label: say("Submit button text"),
-  hide_progress: say("Hide progress"), ask_again: say("Allow another response"),
-}[name] ?? name).map((name) => say(name)).join(", ");
+// propertyLabels names properties as the panel does.
+const propertyLabels = (names) => names.map((name) => [...data.common_properties, ...data.kind_properties].find((p) => p.name === name)?.label ?? {
+  title: t("Title"), description: t("Description"), language: t("Language"), redirect: t("Redirect to"), submit_label: t("Submit button text"),
+  hide_progress: t("Hide progress"), ask_again: t("Allow another response"),
+}[name] ?? name).map((label) => t(label)).join(", ");
 
-// changeLine shows a difference to what is published.
-function changeLine({ action, subject, key, properties, from, to }) {
-  const sign = { added: say("Added"), removed: say("Removed") }[action] ?? say("Edited");
-  const member = members().find((m) => m.key === key);
-  const value = (v) => v === "" ? say("none") : typeof v === "string" ? quote(v) : v;
-  const words = action === "reordered" ? subject === "field" ? say("Order of the questions") : say("Order of the endings")
-    : key ? (member ? quote(nameOf(member)) : meta.gone[key] ? quote(meta.gone[key]) : key) + (properties ? `: ${called(properties)}` : "")
-    : properties ? called(properties) : `${called([subject])}: ${value(from)} → ${value(to)}`;
-  return h("li", h("span.tag", sign), h("span", words));
+// changeItem describes a change since the published version.
+function changeItem({ action, subject, key, properties, from, to }) {
+  const actionLabel = { added: t("Added"), removed: t("Removed") }[action] ?? t("Edited");
+  const member = membersOf().find((m) => m.key === key);
+  const removedLabel = meta.removed_labels[key];
+  const displayValue = (value) => value === "" ? t("none") : typeof value === "string" ? quote(value) : value;
+  const text = action === "reordered" ? subject === "field" ? t("Order of the questions") : t("Order of the endings")
+    : key ? (member ? quote(displayName(member)) : removedLabel ? quote(removedLabel) : key) + (properties ? `: ${propertyLabels(properties)}` : "")
+    : properties ? propertyLabels(properties) : `${propertyLabels([subject])}: ${displayValue(from)} → ${displayValue(to)}`;
+  return h("li", h("span.tag", actionLabel), h("span", text));
 }
 
-export async function publish(go) {
-  const back = [["", say("Back to form")]];
+export async function publish(goTo) {
+  const backButton = [["", t("Back to form")]];
   if (!(await flush())) {
-    await dialog(say("Not ready to publish"), h("p", `${status.text.replace(/([^.…])$/, "$1.")} ${say("Save your changes before you publish.")}`), back);
-    if (state.problems.length) go(state.problems[0].owner);
+    await showDialog(t("Not ready to publish"), h("p", `${saveStatus.text.replace(/([^.…])$/, "$1.")} ${t("Save your changes before you publish.")}`), backButton);
+    if (state.problems.length) goTo(state.problems[0].uid);
     return;
   }
   const { version: n, changes, id } = state.meta;
-  const body = !n ? h("p", say("Anyone with the link will be able to respond."))
-    : changes.length ? [h("p", say("Changes since version {n}:", { n })), h("ul.changes", changes.map(changeLine))] : h("p", say("No changes since version {n}.", { n }));
-  const choice = await dialog(say("Publish form"), body, [["publish", say("Publish"), { class: "primary", disabled: n > 0 && !changes.length }], ["", say("Cancel")]]);
+  const body = !n ? h("p", t("Anyone with the link will be able to respond."))
+    : changes.length ? [h("p", t("Changes since version {n}:", { n })), h("ul.changes", changes.map(changeItem))] : h("p", t("No changes since version {n}.", { n }));
+  const choice = await showDialog(t("Publish form"), body, [["publish", t("Publish"), { class: "primary", disabled: n > 0 && !changes.length }], ["", t("Cancel")]]);
   if (choice !== "publish") return;
-  const answer = await fetch(`/forms/${id}/publish`, { method: "POST", redirect: "manual" }).catch(() => null);
-  if (answer?.type === "opaqueredirect") {
-    leaving();
+  const response = await fetch(`/forms/${id}/publish`, { method: "POST", redirect: "manual" }).catch(() => null);
+  if (response?.type === "opaqueredirect") {
+    discardUnsaved();
     location.assign(`/forms/${id}/share`);
     return;
   }
-  const problem = await answer?.json().catch(() => null) ?? {};
-  note(problem, state.form);
-  await dialog(say("Not published"), [
-    h("p", problem.message || say("Can’t reach the server. Check your connection and try again.")),
-    h("ul.changes", state.problems.map((p) => h("li", icon("warn"), h("span", find(p.owner) && `${quote(nameOf(find(p.owner)))}: `, p.message)))),
-  ], back);
-  if (state.problems.length) go(state.problems[0].owner);
+  const error = await response?.json().catch(() => null) ?? {};
+  mapProblems(error, state.form);
+  await showDialog(t("Not published"), [
+    h("p", error.message || t("Can’t reach the server. Check your connection and try again.")),
+    h("ul.changes", state.problems.map((p) => h("li", icon("warn"), h("span", findMember(p.uid) && `${quote(displayName(findMember(p.uid)))}: `, p.message)))),
+  ], backButton);
+  if (state.problems.length) goTo(state.problems[0].uid);
 }

@@ -1,253 +1,265 @@
-// The draft and what can be done to it. Every change goes through edit, so every
-// change can be undone and is saved.
+// The draft and its operations. All changes go through edit, so that they can be undone
+// and are saved. A member is a question or an ending.
 
-import { data, say } from "./vdom.js";
+import { data, t } from "./vdom.js";
 
 export const kinds = new Map(data.kinds.map((kind) => [kind.name, kind]));
 export const kindOf = (field) => kinds.get(field.kind);
-export const has = (kind, name) => kind.properties.includes(name);
-export const isBreak = (field) => Boolean(kindOf(field)?.break);
+export const hasProperty = (kind, name) => kind.properties.includes(name);
+export const isPageBreak = (field) => Boolean(kindOf(field)?.page_break);
 export const isEnding = (member) => !member.kind;
-export const lists = ["options", "rows"];
+export const optionLists = ["options", "rows"];
 
-const random = (letter) => letter + Array.from(crypto.getRandomValues(new Uint8Array(12)), (n) => "abcdefghijklmnopqrstuvwxyz234567"[n & 31]).join("");
+const randomId = (prefix) => prefix + Array.from(crypto.getRandomValues(new Uint8Array(12)), (n) => "abcdefghijklmnopqrstuvwxyz234567"[n & 31]).join("");
 
-// What begins with _ never leaves the page. _auto: the key or value follows the words.
-export const outward = (form) => JSON.stringify(form, (name, value) => name === "_uid" || name === "_auto" ? undefined : value);
+// serialize leaves out _uid, which identifies an item on this page, and _auto, which means
+// that its key or value is made from its text.
+export const serialize = (form) => JSON.stringify(form, (name, value) => name === "_uid" || name === "_auto" ? undefined : value);
 
-function take({ title, description, language, fields, endings, settings }) {
+function loadDraft({ title, description, language, fields, endings, settings }) {
   const form = structuredClone({ title, description, language, fields, endings, settings });
   for (const f of form.fields) {
     f._uid = f.id;
-    for (const list of lists) for (const o of f[list] ?? []) o._uid = random("o");
+    for (const list of optionLists) for (const o of f[list] ?? []) o._uid = randomId("o");
   }
-  for (const e of form.endings) e._uid = random("e");
+  for (const e of form.endings) e._uid = randomId("e");
   return form;
 }
 
 export const state = {
-  form: take(data.draft),
-  meta: data.draft, // for id, revision, version and changes
-  chosen: "form", // or the _uid of a question or an ending
-  problems: [], // what the server would not take: {owner, at, message}
-  edits: 0,
+  form: loadDraft(data.draft),
+  meta: data.draft, // id, revision, version and changes
+  selectedId: "form", // or the _uid of a member
+  problems: [], // validation errors of the server: {uid, path, message}
+  editCount: 0,
 };
 
-let changed = () => {};
-export const onChange = (listener) => { changed = () => { state.edits++; listener(); }; };
+let notifyChange = () => {};
+export const onChange = (listener) => { notifyChange = () => { state.editCount++; listener(); }; };
 
-// History: whole drafts, because they are small and then nothing can be forgotten.
-export const past = [];
-export const future = [];
-let burst = "";
-let last = 0;
-const snapshot = () => ({ form: JSON.stringify(state.form), chosen: state.chosen });
+// The history stores whole drafts, because they are small.
+const historyLimit = 200;
+const mergeWindow = 1000; // milliseconds
+export const undoStack = [];
+export const redoStack = [];
+let lastTag = "";
+let lastEditAt = 0;
+const snapshot = () => ({ form: JSON.stringify(state.form), selectedId: state.selectedId });
 
-// Edits with the same tag in quick succession are one step.
-export function edit(how, tag = "") {
+// edit changes the draft. Edits with the same tag in quick succession are one undo step.
+export function edit(mutate, tag = "") {
   const now = Date.now();
-  if (!tag || tag !== burst || now - last > 1000) past.push(snapshot());
-  if (past.length > 200) past.shift();
-  [burst, last] = [tag, now];
-  future.length = 0;
-  how(state.form);
-  changed();
+  if (!tag || tag !== lastTag || now - lastEditAt > mergeWindow) undoStack.push(snapshot());
+  if (undoStack.length > historyLimit) undoStack.shift();
+  [lastTag, lastEditAt] = [tag, now];
+  redoStack.length = 0;
+  mutate(state.form);
+  notifyChange();
 }
 
-export function travel(from, to) {
+export function applyHistory(from, to) {
   const step = from.pop();
   if (!step) return false;
   to.push(snapshot());
   state.form = JSON.parse(step.form);
-  state.chosen = [step.chosen, state.chosen].find((uid) => find(uid)) ?? "form";
-  burst = "";
-  changed();
+  state.selectedId = [step.selectedId, state.selectedId].find((uid) => findMember(uid)) ?? "form";
+  lastTag = "";
+  notifyChange();
   return true;
 }
 
-// replace takes somebody else's draft in place of this one; undo brings it back.
-export function replace(draft) {
-  past.push(snapshot());
-  state.edits++;
-  state.form = take(draft);
-  if (!find(state.chosen)) state.chosen = "form";
+// replaceDraft loads another draft. Undo restores the current one.
+export function replaceDraft(draft) {
+  undoStack.push(snapshot());
+  state.editCount++;
+  state.form = loadDraft(draft);
+  if (!findMember(state.selectedId)) state.selectedId = "form";
 }
 
-export const members = (form = state.form) => [...form.fields, ...form.endings];
-const byUid = (list, uid) => list.find((m) => m._uid === uid);
-export const find = (uid, form) => byUid(members(form), uid);
+export const membersOf = (form = state.form) => [...form.fields, ...form.endings];
+const findByUid = (list, uid) => list.find((item) => item._uid === uid);
+export const findMember = (uid, form) => findByUid(membersOf(form), uid);
 export const listOf = (member, form = state.form) => isEnding(member) ? form.endings : form.fields;
-export const change = (uid, how, tag) => edit((form) => how(find(uid, form)), tag && `${uid}.${tag}`);
-export const changeOption = (uid, list, id, how, tag) => change(uid, (f) => how(byUid(f[list], id)), tag && `${id}.${tag}`);
+export const updateMember = (uid, mutate, tag) => edit((form) => mutate(findMember(uid, form)), tag && `${uid}.${tag}`);
+export const updateOption = (uid, list, optionUid, mutate, tag) =>
+  updateMember(uid, (f) => mutate(findByUid(f[list], optionUid)), tag && `${optionUid}.${tag}`);
 
-// put sets a property; what is empty is left out.
-export function put(member, name, value) {
+// setProperty sets a property, or deletes it if the value is empty.
+export function setProperty(member, name, value) {
   if (value === undefined || value === "" || value === false) delete member[name];
   else member[name] = value;
 }
 
-// Pages and questions, as respondents count them.
-let counts = {};
-function count() {
-  if (counts.edits === state.edits) return counts;
-  counts = { edits: state.edits, pages: new Map([["form", 0]]), numbers: new Map(), page: 0, number: 0 };
+// Page and question numbers, as respondents see them. They are cached until the next edit.
+let numbering = {};
+function computeNumbering() {
+  if (numbering.editCount === state.editCount) return numbering;
+  numbering = { editCount: state.editCount, pages: new Map([["form", 0]]), questions: new Map(), pageCount: 0, questionCount: 0 };
   for (const f of state.form.fields) {
-    counts.pages.set(f._uid, counts.page += isBreak(f));
-    if (kindOf(f).answered) counts.numbers.set(f._uid, ++counts.number);
+    numbering.pages.set(f._uid, numbering.pageCount += isPageBreak(f));
+    if (kindOf(f).has_answer) numbering.questions.set(f._uid, ++numbering.questionCount);
   }
-  return counts;
+  return numbering;
 }
-export const pageOf = (uid) => count().pages.get(uid) ?? count().page;
-export const numberOf = (field) => count().numbers.get(field._uid) ?? 0;
+export const pageIndexOf = (uid) => computeNumbering().pages.get(uid) ?? computeNumbering().pageCount;
+export const questionNumber = (field) => computeNumbering().questions.get(field._uid) ?? 0;
 
-// Keys and values are made as the server would, but when the words stand.
-const slug = (text, otherwise) => text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase().replaceAll("ß", "ss").replaceAll("ı", "i")
-  .replace(/^[^a-z]+/, "").replace(/[^a-z0-9]+/g, "_").slice(0, 40).replace(/_+$/, "") || otherwise;
-function unused(key, taken) {
-  let name = key;
-  for (let n = 2; taken.includes(name); n++) name = `${key}_${n}`;
+// Keys and values are made from texts as on the server.
+const slug = (text, fallback) => text.normalize("NFKD").replace(/[\u0300-\u036f]/g, "").toLowerCase().replaceAll("ß", "ss").replaceAll("ı", "i")
+  .replace(/^[^a-z]+/, "").replace(/[^a-z0-9]+/g, "_").slice(0, 40).replace(/_+$/, "") || fallback;
+function uniqueName(base, taken) {
+  let name = base;
+  for (let n = 2; taken.includes(name); n++) name = `${base}_${n}`;
   return name;
 }
-const keys = (but) => members().filter((m) => m._uid !== but).map((m) => m.key);
+const usedKeys = (exceptUid) => membersOf().filter((m) => m._uid !== exceptUid).map((m) => m.key);
 
-// settle belongs to the step before.
-export function settle(uid, list, id) {
-  const m = find(uid);
-  const o = list && byUid(m?.[list] ?? [], id);
-  const it = list ? o : m;
-  if (!it?._auto) return;
-  const was = it.key ?? it.value;
-  if (!list) rename(m, unused(slug(m.label ?? m.title ?? "", m.kind ?? "ending"), keys(uid)));
-  else revalue(m, list, o, o.label.trim() && unused(slug(o.label, "option"), m[list].filter((x) => x !== o).map((x) => x.value)));
-  if ((it.key ?? it.value) !== was) changed();
+// assignAutoKey updates the key of a member or the value of an option after its text was
+// edited. It belongs to the previous undo step.
+export function assignAutoKey(uid, list, optionUid) {
+  const member = findMember(uid);
+  const option = list && findByUid(member?.[list] ?? [], optionUid);
+  const item = list ? option : member;
+  if (!item?._auto) return;
+  const old = item.key ?? item.value;
+  if (!list) renameKey(member, uniqueName(slug(member.label ?? member.title ?? "", member.kind ?? "ending"), usedKeys(uid)));
+  else renameValue(member, list, option, option.label.trim() && uniqueName(slug(option.label, "option"), member[list].filter((o) => o !== option).map((o) => o.value)));
+  if ((item.key ?? item.value) !== old) notifyChange();
 }
 
-const pipe = /\{\{\s*([a-z][a-z0-9_]*)\s*\}\}/g;
-export const piped = ["label", "help", "text", "title", "redirect"];
-const inPipes = (text, replace) => text.replace(pipe, (all, key) => replace(key) ?? all);
-const inExpression = (text, replace) => text.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_]\w*/g, (word) => replace(word) ?? word);
+// Piping: {{key}} in a text inserts an answer.
+export const pipedProperties = ["label", "help", "text", "title", "redirect"];
+const replacePipes = (text, replacement) => text.replace(/\{\{\s*([a-z][a-z0-9_]*)\s*\}\}/g, (match, key) => replacement(key) ?? match);
+const replaceIdentifiers = (formula, replacement) => formula.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_]\w*/g, (token) => replacement(token) ?? token);
 
-// rename gives a member another key and takes along what speaks of it.
-export function rename(member, key, form = state.form) {
-  const was = member.key;
+// renameKey changes the key of a member in all references to it.
+export function renameKey(member, key, form = state.form) {
+  const old = member.key;
   member.key = key;
-  if (!was || was === key) return;
-  for (const m of members(form)) {
-    for (const c of comparisons(m)) if (c.field === was) c.field = key;
-    for (const jump of m.jumps ?? []) if (jump.to === was) jump.to = key;
-    for (const name of piped) if (m[name]) m[name] = inPipes(m[name], (found) => found === was ? `{{${key}}}` : null);
-    if (m.expression) m.expression = inExpression(m.expression, (word) => word === was ? key : null);
+  if (!old || old === key) return;
+  for (const m of membersOf(form)) {
+    for (const c of comparisonsOf(m)) if (c.field === old) c.field = key;
+    for (const jump of m.jumps ?? []) if (jump.to === old) jump.to = key;
+    for (const name of pipedProperties) if (m[name]) m[name] = replacePipes(m[name], (found) => found === old ? `{{${key}}}` : null);
+    if (m.expression) m.expression = replaceIdentifiers(m.expression, (found) => found === old ? key : null);
   }
 }
 
-// revalue does the same for an option.
-export function revalue(field, list, o, value, form = state.form) {
-  const was = o.value;
-  put(o, "value", value);
-  if (!was || !value || list !== "options") return;
-  for (const m of members(form)) for (const c of comparisons(m)) if (c.field === field.key && c.value === was) c.value = value;
-  if (field.default) field.default = Array.isArray(field.default) ? field.default.map((v) => v === was ? value : v) : field.default === was ? value : field.default;
+// renameValue changes the value of an option in all references to it.
+export function renameValue(field, list, option, value, form = state.form) {
+  const old = option.value;
+  setProperty(option, "value", value);
+  if (!old || !value || list !== "options") return;
+  for (const m of membersOf(form)) for (const c of comparisonsOf(m)) if (c.field === field.key && c.value === old) c.value = value;
+  if (field.default) field.default = Array.isArray(field.default) ? field.default.map((v) => v === old ? value : v) : field.default === old ? value : field.default;
 }
 
-function* leaves(c) {
-  if (c?.field) yield c;
-  for (const part of [...c?.all ?? [], ...c?.any ?? [], ...c?.not ? [c.not] : []]) yield* leaves(part);
+// comparisonsIn yields the comparisons inside a condition.
+function* comparisonsIn(condition) {
+  if (condition?.field) yield condition;
+  for (const part of [...condition?.all ?? [], ...condition?.any ?? [], ...condition?.not ? [condition.not] : []]) yield* comparisonsIn(part);
 }
-function* comparisons(member) {
-  yield* leaves(member.show_if);
-  for (const jump of member.jumps ?? []) yield* leaves(jump.if);
+function* comparisonsOf(member) {
+  yield* comparisonsIn(member.show_if);
+  for (const jump of member.jumps ?? []) yield* comparisonsIn(jump.if);
 }
 
-// dangling lists what speaks of something that is gone or comes too late.
-function dangling(form, known) {
-  const list = [];
-  const order = new Map(form.fields.map((f, i) => [f.key, i]));
-  members(form).forEach((member, i) => {
-    const check = (how, key, until = i) => { if (!(order.get(key) < until)) list.push({ member, how, key }); };
-    for (const c of leaves(member.show_if)) check("show_if", c.field);
+// findBrokenReferences lists references to members that do not exist or come too late.
+function findBrokenReferences(form, knownKeys) {
+  const broken = [];
+  const position = new Map(form.fields.map((f, i) => [f.key, i]));
+  membersOf(form).forEach((member, i) => {
+    const check = (property, key, before = i) => { if (!(position.get(key) < before)) broken.push({ member, property, key }); };
+    for (const c of comparisonsIn(member.show_if)) check("show_if", c.field);
     for (const jump of member.jumps ?? []) {
-      for (const c of leaves(jump.if)) check("jumps", c.field, i + 1);
-      if (!(order.get(jump.to) > i) && !form.endings.some((e) => e.key === jump.to)) list.push({ member, how: "jumps", key: jump.to });
+      for (const c of comparisonsIn(jump.if)) check("jumps", c.field, i + 1);
+      if (!(position.get(jump.to) > i) && !form.endings.some((e) => e.key === jump.to)) broken.push({ member, property: "jumps", key: jump.to });
     }
-    for (const name of piped) inPipes(member[name] ?? "", (key) => check(name, key));
-    inExpression(member.expression ?? "", (word) => { if (known.includes(word)) check("expression", word); });
+    for (const name of pipedProperties) replacePipes(member[name] ?? "", (key) => check(name, key));
+    replaceIdentifiers(member.expression ?? "", (name) => { if (knownKeys.includes(name)) check("expression", name); });
   });
-  return list;
+  return broken;
 }
 
-function without(c, key) {
-  if (!c || c.field) return c?.field === key ? undefined : c;
-  if (c.not) return without(c.not, key) && { not: without(c.not, key) };
-  const name = c.all ? "all" : "any";
-  const rest = c[name].map((part) => without(part, key)).filter(Boolean);
-  return rest.length > 1 ? { [name]: rest } : rest[0];
+function withoutKey(condition, key) {
+  if (!condition || condition.field) return condition?.field === key ? undefined : condition;
+  if (condition.not) return withoutKey(condition.not, key) && { not: withoutKey(condition.not, key) };
+  const mode = condition.all ? "all" : "any";
+  const parts = condition[mode].map((part) => withoutKey(part, key)).filter(Boolean);
+  return parts.length > 1 ? { [mode]: parts } : parts[0];
 }
 
-// A jump whose condition is forgotten goes too: otherwise everybody would jump.
-function forget({ member, how, key }) {
-  if (how === "show_if") put(member, how, without(member.show_if, key));
-  else if (how === "expression") member.expression = inExpression(member.expression, (word) => word === key ? "0" : null);
-  else if (how !== "jumps") put(member, how, inPipes(member[how], (found) => found === key ? "" : null));
+// A jump that loses its whole condition is removed too: otherwise every respondent would
+// jump.
+function removeReference({ member, property, key }) {
+  if (property === "show_if") setProperty(member, property, withoutKey(member.show_if, key));
+  else if (property === "expression") member.expression = replaceIdentifiers(member.expression, (found) => found === key ? "0" : null);
+  else if (property !== "jumps") setProperty(member, property, replacePipes(member[property], (found) => found === key ? "" : null));
   else {
-    const rest = member.jumps.filter((jump) => jump.to !== key && (!jump.if || without(jump.if, key)));
-    for (const jump of rest) put(jump, "if", without(jump.if, key));
-    put(member, how, rest.length ? rest : undefined);
+    const jumps = member.jumps.filter((jump) => jump.to !== key && (!jump.if || withoutKey(jump.if, key)));
+    for (const jump of jumps) setProperty(jump, "if", withoutKey(jump.if, key));
+    setProperty(member, property, jumps.length ? jumps : undefined);
   }
 }
 
-// guarded asks before a change that leaves others speaking of what is gone.
-export async function guarded(how, ask) {
-  const known = keys();
-  const same = (d) => `${d.member._uid} ${d.how} ${d.key}`;
-  const before = dangling(state.form, known).map(same);
-  const broken = (form) => { how(form); return dangling(form, known).filter((d) => !before.includes(same(d))); };
-  const trial = broken(structuredClone(state.form));
-  if (trial.length && !(await ask(trial))) return false;
-  edit((form) => broken(form).forEach(forget));
+// editWithReferenceCheck asks for confirmation if a change breaks references, and removes
+// those references.
+export async function editWithReferenceCheck(mutate, confirm) {
+  const knownKeys = usedKeys();
+  const identity = (reference) => `${reference.member._uid} ${reference.property} ${reference.key}`;
+  const brokenBefore = findBrokenReferences(state.form, knownKeys).map(identity);
+  const mutateAndFindBroken = (form) => {
+    mutate(form);
+    return findBrokenReferences(form, knownKeys).filter((reference) => !brokenBefore.includes(identity(reference)));
+  };
+  const broken = mutateAndFindBroken(structuredClone(state.form));
+  if (broken.length && !(await confirm(broken))) return false;
+  edit((form) => mutateAndFindBroken(form).forEach(removeReference));
   return true;
 }
 
-const example = (list, n) => list === "rows" ? say("Row {n}", { n }) : say("Option {n}", { n });
-// examples are the options that a question began with, as long as nobody has touched them.
-export const isExample = (all, list, uid) => all.some((o, i) => o._uid === uid && o._auto && o.label === example(list, i + 1));
-export const examples = (all, list) => all.every((o, i) => o.label === example(list, i + 1)) ? all.map((o) => o._uid) : [];
-const option = (label) => ({ _uid: random("o"), _auto: true, label });
+// Example options are those that a new question starts with, until they are edited.
+const exampleLabel = (list, n) => list === "rows" ? t("Row {n}", { n }) : t("Option {n}", { n });
+export const isExample = (options, list, uid) => options.some((o, i) => o._uid === uid && o._auto && o.label === exampleLabel(list, i + 1));
+export const exampleUids = (options, list) => options.every((o, i) => o.label === exampleLabel(list, i + 1)) ? options.map((o) => o._uid) : [];
+const newOption = (label) => ({ _uid: randomId("o"), _auto: true, label });
 
-// begin makes a question that can be saved at once.
-export function begin(kind) {
-  const id = random("f");
-  const field = { id, _uid: id, _auto: true, key: unused(kind.name, keys()), kind: kind.name };
-  for (const list of ["options", "rows"]) if (has(kind, list)) field[list] = [1, 2].map((n) => option(example(list, n)));
-  if (has(kind, "expression")) field.expression = "0";
-  if (has(kind, "text") && !kind.answered) field.text = say("Add your text here.");
+// newField returns a question that is valid without further edits.
+export function newField(kind) {
+  const id = randomId("f");
+  const field = { id, _uid: id, _auto: true, key: uniqueName(kind.name, usedKeys()), kind: kind.name };
+  for (const list of optionLists) if (hasProperty(kind, list)) field[list] = [1, 2].map((n) => newOption(exampleLabel(list, n)));
+  if (hasProperty(kind, "expression")) field.expression = "0";
+  if (hasProperty(kind, "text") && !kind.has_answer) field.text = t("Add your text here.");
   return field;
 }
-export const beginEnding = () => ({ _uid: random("e"), _auto: true, key: unused("ending", keys()), title: say("Thank you") });
+export const newEnding = () => ({ _uid: randomId("e"), _auto: true, key: uniqueName("ending", usedKeys()), title: t("Thank you") });
 
-// twin is a copy with a name of its own.
-export function twin(member) {
-  const _uid = random("f");
-  const copy = { ...structuredClone(member), _uid, _auto: true, key: unused(member.key, keys()) };
+// cloneMember returns a copy with its own key.
+export function cloneMember(member) {
+  const _uid = randomId("f");
+  const copy = { ...structuredClone(member), _uid, _auto: true, key: uniqueName(member.key, usedKeys()) };
   if (member.id) copy.id = _uid;
-  for (const list of lists) for (const o of copy[list] ?? []) o._uid = random("o");
+  for (const list of optionLists) for (const o of copy[list] ?? []) o._uid = randomId("o");
   return copy;
 }
 
-export function addOptions(uid, list, after, labels, instead = []) {
-  const fresh = labels.map(option);
-  change(uid, (f) => {
-    const all = f[list] ??= [];
-    all.splice(after ? all.findIndex((o) => o._uid === after) + 1 : all.length, 0, ...fresh);
-    f[list] = all.filter((o) => !instead.includes(o._uid));
+// addOptions inserts options after one of them, or at the end, in place of the replaced
+// ones. It returns the uid of the last new option.
+export function addOptions(uid, list, afterUid, labels, replacedUids = []) {
+  const added = labels.map(newOption);
+  updateMember(uid, (f) => {
+    const options = f[list] ??= [];
+    options.splice(afterUid ? options.findIndex((o) => o._uid === afterUid) + 1 : options.length, 0, ...added);
+    f[list] = options.filter((o) => !replacedUids.includes(o._uid));
   });
-  for (const o of fresh) settle(uid, list, o._uid);
-  return fresh.at(-1)._uid;
+  for (const o of added) assignAutoKey(uid, list, o._uid);
+  return added.at(-1)._uid;
 }
 
-// toKind turns a question into another kind and keeps what that has, too.
-export function toKind(field, kind) {
-  const keep = ["id", "_uid", "_auto", "key", "label", "help", "required", "show_if", "jumps", ...kind.properties.filter((name) => !kind.fixed.includes(name))];
-  for (const name of Object.keys(field)) if (!keep.includes(name)) delete field[name];
+// convertKind changes the kind of a question and keeps the properties that both have.
+export function convertKind(field, kind) {
+  const sharedNames = ["id", "_uid", "_auto", "key", "label", "help", "required", "show_if", "jumps", ...kind.properties.filter((name) => !kind.fixed?.includes(name))];
+  for (const name of Object.keys(field)) if (!sharedNames.includes(name)) delete field[name];
   field.kind = kind.name;
 }
-

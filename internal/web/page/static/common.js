@@ -1,5 +1,8 @@
-// Where the browser keeps nothing for us, a theme lasts as long as the page.
-function kept(theme) {
+// Loaded by every page.
+
+// storedTheme reads the chosen theme, or stores it if one is given. Without local storage
+// a theme lasts until the next page.
+function storedTheme(theme) {
   try {
     if (theme) localStorage.setItem("theme", theme);
     return localStorage.getItem("theme");
@@ -8,53 +11,53 @@ function kept(theme) {
   }
 }
 
-// Runs before the first paint: a theme that was chosen must not flash.
-const chosen = kept();
-if (chosen) document.documentElement.dataset.theme = chosen;
+// The theme is set before the first paint, so that the page does not flash.
+const theme = storedTheme();
+if (theme) document.documentElement.dataset.theme = theme;
 
 const isDark = () => document.documentElement.dataset.theme
   ? document.documentElement.dataset.theme === "dark"
   : matchMedia("(prefers-color-scheme: dark)").matches;
 
 function switchTheme() {
-  const next = isDark() ? "light" : "dark";
-  document.documentElement.dataset.theme = next;
-  kept(next);
+  const newTheme = isDark() ? "light" : "dark";
+  document.documentElement.dataset.theme = newTheme;
+  storedTheme(newTheme);
 }
 
-// A second click must not send a form again while the first is on its way.
-function sendOnce(event) {
+// A second click must not submit a form again while the first request is running.
+function submitOnce(event) {
   const form = event.target;
-  // What a control cannot read, such as half a date, would not arrive at all.
-  const unread = [...form.elements].find((control) => control.validity?.badInput);
-  if (unread && event.submitter?.value !== "back") {
-    unread.reportValidity();
+  // Browsers do not submit a value that they cannot parse, such as half a date.
+  const unparsed = [...form.elements].find((control) => control.validity?.badInput);
+  if (unparsed && event.submitter?.value !== "back") {
+    unparsed.reportValidity();
     return event.preventDefault();
   }
-  if (form.dataset.sent) event.preventDefault();
-  form.dataset.sent = "yes";
+  if (form.dataset.submitted) event.preventDefault();
+  form.dataset.submitted = "yes";
 }
 
 async function copy(event) {
   const button = event.currentTarget;
   const label = button.querySelector("span");
-  const words = label.textContent;
+  const text = label.textContent;
   await navigator.clipboard.writeText(button.dataset.copy);
   label.textContent = button.dataset.copied ?? "Copied";
-  setTimeout(() => { label.textContent = words; }, 1500);
+  setTimeout(() => { label.textContent = text; }, 1500);
 }
 
-// On the way back, a page that the browser had to ask for again is the same sheet:
-// sent once more without a change, it is stored once. A page that answers what was
-// sent needs none of it: the browser asks for it again by sending the same.
-function sameSheet() {
-  const once = document.querySelector("form[data-first] > input[name=_key]");
-  if (!once) return;
-  if (history.state?.once) once.value = history.state.once;
-  else history.replaceState({ once: once.value }, "");
+// After going back, a page that the browser loads again gets its earlier idempotency key,
+// so that submitting it again does not store a second response. A page that answers a POST
+// needs no such key: the browser repeats the same request.
+function restoreKey() {
+  const input = document.querySelector("form[data-fresh] > input[name=_key]");
+  if (!input) return;
+  if (history.state?.key) input.value = history.state.key;
+  else history.replaceState({ key: input.value }, "");
 }
 
-// A menu closes when one goes on elsewhere.
+// Menus close on a click elsewhere and on Escape.
 function closeMenus(event) {
   for (const menu of document.querySelectorAll("details.menu[open]")) {
     if (event.type === "keydown" && menu.contains(document.activeElement)) menu.querySelector("summary").focus();
@@ -65,18 +68,18 @@ addEventListener("click", closeMenus);
 addEventListener("keydown", (event) => { if (event.key === "Escape") closeMenus(event); });
 
 addEventListener("DOMContentLoaded", () => {
-  sameSheet();
-  // Where one is stands in sight, also where the others do not fit beside it.
-  for (const here of document.querySelectorAll("nav [aria-current]")) here.scrollIntoView({ block: "nearest", inline: "center" });
+  restoreKey();
+  // Navigation that is wider than the screen scrolls to the current entry.
+  for (const entry of document.querySelectorAll("nav [aria-current]")) entry.scrollIntoView({ block: "nearest", inline: "center" });
   for (const button of document.querySelectorAll("[data-theme-switch]")) {
     button.hidden = false;
     button.addEventListener("click", switchTheme);
   }
-  for (const form of document.querySelectorAll("form[method=post]")) form.addEventListener("submit", sendOnce);
-  // What is wrong is said by the form, beside the question and in its language, and
-  // not by the browser in its own.
-  for (const form of document.querySelectorAll("form.answer")) form.noValidate = true;
-  for (const zone of document.querySelectorAll("[data-zone]")) zone.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  for (const form of document.querySelectorAll("form[method=post]")) form.addEventListener("submit", submitOnce);
+  // The server shows problems next to the question and in the language of the form, which
+  // may differ from that of the browser.
+  for (const form of document.querySelectorAll("form.public-form")) form.noValidate = true;
+  for (const input of document.querySelectorAll("[data-time-zone]")) input.value = Intl.DateTimeFormat().resolvedOptions().timeZone;
   for (const button of document.querySelectorAll("[data-copy]")) {
     if (!navigator.clipboard) break;
     button.hidden = false;
@@ -84,7 +87,7 @@ addEventListener("DOMContentLoaded", () => {
   }
 });
 
-// A page that comes back out of the browser's memory can be sent again.
+// A page from the back/forward cache can be submitted again.
 addEventListener("pageshow", () => {
-  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  for (const form of document.querySelectorAll("form[data-submitted]")) delete form.dataset.submitted;
 });

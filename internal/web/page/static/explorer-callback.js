@@ -1,24 +1,24 @@
-// The person is back from the authorization page. What is left to do is what every
-// application does: see that the answer is ours, and exchange the code.
-const answer = new URLSearchParams(location.search);
-const asked = JSON.parse(sessionStorage.getItem("api.asked") ?? "null");
-sessionStorage.removeItem("api.asked");
+// The redirect URI of the API explorer: checks the state and exchanges the code for a
+// token, as every OAuth application does.
+const params = new URLSearchParams(location.search);
+const pending = JSON.parse(sessionStorage.getItem("api.authorization") ?? "null");
+sessionStorage.removeItem("api.authorization");
 
-async function exchange() {
-  const given = await fetch("/api/oauth2/token", { method: "POST", body: new URLSearchParams({
-    grant_type: "authorization_code", code: answer.get("code"), redirect_uri: asked.callback,
-    client_id: asked.client, code_verifier: asked.verifier,
+async function exchangeCode() {
+  const response = await fetch("/api/oauth2/token", { method: "POST", body: new URLSearchParams({
+    grant_type: "authorization_code", code: params.get("code"), redirect_uri: pending.redirectUri,
+    client_id: pending.clientId, code_verifier: pending.verifier,
   }) });
-  const said = await given.json();
-  if (given.ok) sessionStorage.setItem("api.token", JSON.stringify({ token: said.access_token, scope: said.scope }));
-  else sessionStorage.setItem("api.refusal", `${said.error}: ${said.error_description}`);
+  const body = await response.json();
+  if (response.ok) sessionStorage.setItem("api.token", JSON.stringify({ token: body.access_token, scope: body.scope }));
+  else sessionStorage.setItem("api.error", `${body.error}: ${body.error_description}`);
 }
 
-if (!asked || asked.state !== answer.get("state")) {
-  const result = document.querySelector("#result");
-  result.textContent = result.dataset.nobody;
+if (!pending || pending.state !== params.get("state")) {
+  const message = document.querySelector("#message");
+  message.textContent = message.dataset.expired;
 } else {
-  if (answer.has("error")) sessionStorage.setItem("api.refusal", `${answer.get("error")}: ${answer.get("error_description") ?? ""}`);
-  else await exchange();
-  location.replace(`${asked.back}#try`);
+  if (params.has("error")) sessionStorage.setItem("api.error", `${params.get("error")}: ${params.get("error_description") ?? ""}`);
+  else await exchangeCode();
+  location.replace(`${pending.returnPath}#try`);
 }

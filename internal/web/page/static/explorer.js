@@ -1,105 +1,105 @@
-// Calls of the API, tried by whoever reads about them. The token comes the way that
-// every application gets one, and is known to this tab only.
-const place = document.querySelector(".try");
-const form = place?.querySelector("form");
-const words = form?.dataset;
+// The API explorer sends requests from the reference. It gets its access token through the
+// OAuth flow, as every application does, and keeps it in this tab only.
+const explorer = document.querySelector(".explorer");
+const form = explorer?.querySelector("form");
+const config = form?.dataset;
 
-const held = () => JSON.parse(sessionStorage.getItem("api.token") ?? "null");
+const storedToken = () => JSON.parse(sessionStorage.getItem("api.token") ?? "null");
 
-function show() {
-  const token = held();
-  for (const part of form.querySelectorAll("[data-with]")) part.hidden = !token;
-  for (const part of form.querySelectorAll("[data-without]")) part.hidden = Boolean(token);
+function updateTokenControls() {
+  const token = storedToken();
+  for (const el of form.querySelectorAll("[data-with-token]")) el.hidden = !token;
+  for (const el of form.querySelectorAll("[data-without-token]")) el.hidden = Boolean(token);
 }
 
-function say(line, body = "") {
+function showResult(message, body = "") {
   const result = form.querySelector(".result");
-  result.querySelector("p").textContent = line;
-  const text = result.querySelector("pre");
-  text.textContent = body;
-  text.hidden = !body;
+  result.querySelector("p").textContent = message;
+  const pre = result.querySelector("pre");
+  pre.textContent = body;
+  pre.hidden = !body;
 }
 
-const base64 = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-const random = () => base64(crypto.getRandomValues(new Uint8Array(32)));
+const base64url = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+const randomString = () => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
-// What was allowed before is asked for again, as the new token takes its place.
-function scopes() {
-  const all = new Set((held()?.scope ?? "").split(",").concat(words.scope.split(",")));
-  all.delete("");
-  return all.size ? [...all].join(",") : "forms:read";
+// The new token replaces the current one, so it requests the scopes of that one as well.
+function requestedScopes() {
+  const scopes = new Set((storedToken()?.scope ?? "").split(",").concat(config.scope.split(",")));
+  scopes.delete("");
+  return scopes.size ? [...scopes].join(",") : "forms:read";
 }
 
-async function allow() {
-  if (!crypto.subtle) return say(words.insecure);
-  const verifier = random();
-  const state = random();
-  const challenge = base64(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier))));
-  sessionStorage.setItem("api.asked", JSON.stringify({ verifier, state, client: words.client, callback: words.callback, back: location.pathname }));
+async function authorize() {
+  if (!crypto.subtle) return showResult(config.insecure);
+  const verifier = randomString();
+  const state = randomString();
+  const challenge = base64url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier))));
+  sessionStorage.setItem("api.authorization", JSON.stringify({ verifier, state, clientId: config.clientId, redirectUri: config.redirectUri, returnPath: location.pathname }));
   location.assign("/authorize?" + new URLSearchParams({
-    response_type: "code", client_id: words.client, redirect_uri: words.callback, scope: scopes(), state,
+    response_type: "code", client_id: config.clientId, redirect_uri: config.redirectUri, scope: requestedScopes(), state,
     code_challenge: challenge, code_challenge_method: "S256",
   }));
 }
 
-async function forget() {
-  const { token } = held();
+async function revoke() {
+  const { token } = storedToken();
   sessionStorage.removeItem("api.token");
-  show();
-  say("");
-  await fetch("/api/oauth2/revoke", { method: "POST", body: new URLSearchParams({ token, client_id: words.client }) });
+  updateTokenControls();
+  showResult("");
+  await fetch("/api/oauth2/revoke", { method: "POST", body: new URLSearchParams({ token, client_id: config.clientId }) });
 }
 
-function request() {
-  let path = words.path;
+// buildRequest returns the arguments of fetch.
+function buildRequest() {
+  let path = config.path;
   const query = new URLSearchParams();
   const headers = {};
   let body;
-  for (const field of form.querySelectorAll("[data-in]")) {
-    const { name, value } = field;
-    if (field.dataset.in === "path") path = path.replace(`{${name}}`, encodeURIComponent(value));
-    else if (field.dataset.in === "body") {
+  for (const input of form.querySelectorAll("[data-in]")) {
+    const { name, value } = input;
+    if (input.dataset.in === "path") path = path.replace(`{${name}}`, encodeURIComponent(value));
+    else if (input.dataset.in === "body") {
       body = value;
       headers["Content-Type"] = "application/json";
-    } else if (value && field.dataset.in === "query") query.append(name, value);
+    } else if (value && input.dataset.in === "query") query.append(name, value);
     else if (value) headers[name] = value;
   }
-  const token = words.open ? null : held()?.token;
+  const token = config.noAuth ? null : storedToken()?.token;
   if (token) headers.Authorization = `Bearer ${token}`;
-  return [path + (query.size ? `?${query}` : ""), { method: words.method, headers, body, credentials: "omit" }];
+  return [path + (query.size ? `?${query}` : ""), { method: config.method, headers, body, credentials: "omit" }];
 }
 
-const longest = 20_000;
+const maxShownLength = 20_000;
 
-function readable(type, text) {
-  if (!type?.includes("json")) return text.slice(0, longest);
+function formatBody(contentType, text) {
+  if (!contentType?.includes("json")) return text.slice(0, maxShownLength);
   try {
-    return JSON.stringify(JSON.parse(text), null, 2).slice(0, longest);
+    return JSON.stringify(JSON.parse(text), null, 2).slice(0, maxShownLength);
   } catch {
-    return text.slice(0, longest); // lines of JSON
+    return text.slice(0, maxShownLength); // JSON Lines
   }
 }
 
-async function send(event) {
+async function sendRequest(event) {
   event.preventDefault();
-  say(words.sending);
-  const begun = performance.now();
+  showResult(config.sending);
+  const startedAt = performance.now();
   try {
-    const answer = await fetch(...request());
-    const text = await answer.text();
-    say(`${answer.status} · ${Math.round(performance.now() - begun)} ms`, readable(answer.headers.get("Content-Type"), text));
-    if (answer.status === 401) {
+    const response = await fetch(...buildRequest());
+    const text = await response.text();
+    showResult(`${response.status} · ${Math.round(performance.now() - startedAt)} ms`, formatBody(response.headers.get("Content-Type"), text));
+    if (response.status === 401) {
       sessionStorage.removeItem("api.token");
-      show();
+      updateTokenControls();
     }
   } catch {
-    say(words.away);
+    showResult(config.unreachable);
   }
 }
 
-// Where nothing is kept for a tab, nobody comes back with a token: the reference is
-// then as it is without JavaScript.
-function keeps() {
+// Without session storage the OAuth flow cannot finish, so the explorer stays hidden.
+function hasSessionStorage() {
   try {
     return Boolean(sessionStorage);
   } catch {
@@ -107,14 +107,14 @@ function keeps() {
   }
 }
 
-if (form && keeps()) {
-  place.hidden = false;
-  place.open = location.hash === "#try" || Boolean(held());
-  show();
-  form.querySelector("button[data-without]")?.addEventListener("click", allow);
-  form.querySelector("button[data-with]")?.addEventListener("click", forget);
-  form.addEventListener("submit", send);
-  const refusal = sessionStorage.getItem("api.refusal");
-  sessionStorage.removeItem("api.refusal");
-  if (refusal) say(refusal);
+if (form && hasSessionStorage()) {
+  explorer.hidden = false;
+  explorer.open = location.hash === "#try" || Boolean(storedToken());
+  updateTokenControls();
+  form.querySelector("button[data-without-token]")?.addEventListener("click", authorize);
+  form.querySelector("button[data-with-token]")?.addEventListener("click", revoke);
+  form.addEventListener("submit", sendRequest);
+  const error = sessionStorage.getItem("api.error");
+  sessionStorage.removeItem("api.error");
+  if (error) showResult(error);
 }

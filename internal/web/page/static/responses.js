@@ -1,27 +1,25 @@
-// The filter asks for an answer by what suits the question: a list of what there is to
-// choose from, or a date.
-const where = document.querySelector("select[name=where]");
-const is = document.querySelector("input[name=is]");
+// The input of the filter matches the selected question: a list of its options, or a date.
+const questionSelect = document.querySelector("select[name=where]");
+const answerInput = document.querySelector("input[name=is]");
 
-function suit() {
-  const { type = "text", list = "" } = where.selectedOptions[0].dataset;
-  is.type = type;
-  is.setAttribute("list", list);
+function updateAnswerInput() {
+  const { type = "text", list = "" } = questionSelect.selectedOptions[0].dataset;
+  answerInput.type = type;
+  answerInput.setAttribute("list", list);
 }
 
-if (where) {
-  suit();
-  where.addEventListener("change", () => {
-    is.value = "";
-    suit();
+if (questionSelect) {
+  updateAnswerInput();
+  questionSelect.addEventListener("change", () => {
+    answerInput.value = "";
+    updateAnswerInput();
   });
 }
 
-// One tick for all.
-const all = document.querySelector("[data-all]");
-if (all) {
-  all.hidden = false;
-  all.addEventListener("change", (event) => {
-    for (const box of document.querySelectorAll("input[name=response]")) box.checked = event.target.checked;
+const selectAll = document.querySelector("[data-select-all]");
+if (selectAll) {
+  selectAll.hidden = false;
+  selectAll.addEventListener("change", (event) => {
+    for (const checkbox of document.querySelectorAll("input[name=response]")) checkbox.checked = event.target.checked;
   });
 }

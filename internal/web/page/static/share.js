@@ -1,15 +1,17 @@
-// The link with answers in it grows while they are filled in.
-const maker = document.getElementById("prefill");
-if (maker) {
-  const line = maker.querySelector(".copy");
-  const show = () => {
-    const link = new URL(maker.dataset.address);
-    for (const [name, value] of new FormData(maker)) if (value && maker.elements[name].validity.valid) link.searchParams.set(name, value);
-    line.hidden = !link.search;
-    line.querySelector("code").textContent = link;
-    line.querySelector("button").dataset.copy = link;
+// The prefilled link updates while its answers are filled in.
+const prefillForm = document.getElementById("prefill");
+if (prefillForm) {
+  const copyField = prefillForm.querySelector(".copy-field");
+  const updateLink = () => {
+    const link = new URL(prefillForm.dataset.link);
+    for (const [name, value] of new FormData(prefillForm)) {
+      if (value && prefillForm.elements[name].validity.valid) link.searchParams.set(name, value);
+    }
+    copyField.hidden = !link.search;
+    copyField.querySelector("code").textContent = link;
+    copyField.querySelector("button").dataset.copy = link;
   };
-  maker.addEventListener("input", show);
-  maker.addEventListener("change", (event) => event.target.reportValidity());
-  maker.addEventListener("submit", (event) => event.preventDefault());
+  prefillForm.addEventListener("input", updateLink);
+  prefillForm.addEventListener("change", (event) => event.target.reportValidity());
+  prefillForm.addEventListener("submit", (event) => event.preventDefault());
 }

@@ -29,11 +29,12 @@ type monitor struct {
 	dialogs         []string        // their messages
 	sent            []string        // requests for pages and by scripts
 	documents       map[string]bool // URLs of whole pages
-	rounds          int             // how often endMarker was read
+	endMarkers      int             // number of end markers read
 }
 
-// endMarker is a console message of ours: everything before it has been read.
-const endMarker = "watch: read up to here"
+// endMarker is a console message of the monitor. When it has been read, all earlier
+// messages have been read too.
+const endMarker = "monitor: end marker"
 
 func startMonitor(t testing.TB, ctx context.Context, hosts []string) *monitor {
 	t.Helper()
@@ -81,10 +82,11 @@ func (w *monitor) request(r network.EventRequestWillBeSent, hosts []string) {
 		w.sent = append(w.sent, r.Request.Method+" "+r.Request.URL)
 	}
 	u, err := url.Parse(r.Request.URL)
-	if err == nil && (u.Scheme == "data" || u.Scheme == "about" || slices.Contains(hosts, u.Scheme+"://"+u.Host)) {
-		return
+	isLocal := err == nil && (u.Scheme == "data" || u.Scheme == "about")
+	isAllowed := err == nil && slices.Contains(hosts, u.Scheme+"://"+u.Host)
+	if !isLocal && !isAllowed {
+		w.foreignRequests = append(w.foreignRequests, r.Request.URL)
 	}
-	w.foreignRequests = append(w.foreignRequests, r.Request.URL)
 }
 
 func (w *monitor) message(m chromedp.ConsoleMessage) {
@@ -92,7 +94,7 @@ func (w *monitor) message(m chromedp.ConsoleMessage) {
 	defer w.mu.Unlock()
 	switch {
 	case m.Text == endMarker:
-		w.rounds++
+		w.endMarkers++
 	case m.Type == chromedp.ConsoleError, m.IsException():
 		w.errors = append(w.errors, m)
 	}
@@ -114,11 +116,11 @@ func (w *monitor) problems() []string {
 		}
 		list = append(list, fmt.Sprintf("%s (%s, line %d)", m, m.URL, m.Line+1))
 	}
-	for _, address := range w.foreignRequests {
-		list = append(list, "a request to another host: "+address)
+	for _, requestURL := range w.foreignRequests {
+		list = append(list, "a request to another host: "+requestURL)
 	}
-	for _, words := range w.dialogs {
-		list = append(list, "a dialog: "+words)
+	for _, message := range w.dialogs {
+		list = append(list, "a dialog: "+message)
 	}
 	return list
 }
@@ -128,7 +130,7 @@ func (w *monitor) drainConsole() error {
 	ctx, cancel := context.WithTimeout(w.ctx, waitTimeout)
 	defer cancel()
 	w.mu.Lock()
-	before := w.rounds
+	before := w.endMarkers
 	w.mu.Unlock()
 	if _, err := chromedp.Run(ctx, chromedp.Evaluate[any](fmt.Sprintf("console.debug(%q), null", endMarker))); err != nil {
 		return err
@@ -136,19 +138,19 @@ func (w *monitor) drainConsole() error {
 	return waitUntil(ctx, func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return w.rounds > before
+		return w.endMarkers > before
 	})
 }
 
-// waitUntil polls a condition until it is true or the context ends.
+// waitUntil polls a condition until it is true or the context ends. The pauses grow, so
+// that tests that wait for long leave the processor to the others.
 func waitUntil(ctx context.Context, condition func() bool) error {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
+	const maxPause = 50 * time.Millisecond
+	for pause := 5 * time.Millisecond; !condition(); pause = min(2*pause, maxPause) {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-tick.C:
+		case <-time.After(pause):
 		}
 	}
 	return nil
@@ -159,14 +161,14 @@ func waitUntil(ctx context.Context, condition func() bool) error {
 func TestMonitor(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, policy, page, want string }{
-		{"nothing", "", "<p>Calm", ""},
+		{"nothing", "", "<p>Text", ""},
 		{"console", "", "<script>console.error('ouch')</script>", "ouch"},
 		{"exception", "", "<script>missing()</script>", "missing is not defined"},
-		{"rejection", "", "<script>Promise.reject(new Error('broken word'))</script>", "broken word"},
+		{"rejection", "", "<script>Promise.reject(new Error('rejected promise'))</script>", "rejected promise"},
 		{"policy", "script-src 'none'", "<script>1</script>", "Content Security Policy"},
-		{"stranger", "", "<img src='http://stranger.example/dot.png' alt=''>", "http://stranger.example/dot.png"},
+		{"other host", "", "<img src='http://stranger.example/dot.png' alt=''>", "http://stranger.example/dot.png"},
 		{"dialog", "", "<script>alert('look here')</script>", "a dialog: look here"},
-		{"lost file", "", "<img src='/lost.png' alt=''>", "404"},
+		{"missing file", "", "<img src='/lost.png' alt=''>", "404"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -114,7 +114,7 @@ var handlers = []string{
 	`<div contenteditable autofocus onfocus=sprung()>x</div>`,
 	`<div tabindex=0 autofocus onfocusin=sprung()>x</div>`,
 	`<div onpointerover=sprung()>x</div>`,
-	`<p onanimationstart=sprung() class=maybe>x</p>`,
+	`<p onanimationstart=sprung() class=conditional>x</p>`,
 	`<b ontransitionend=sprung()>x</b>`,
 	`<input type=image src=x onerror=sprung()>`,
 	`<input oninvalid=sprung() required>`,
@@ -125,7 +125,7 @@ var handlers = []string{
 	`" onerror=sprung() x="`,
 	`' autofocus onfocus=sprung() x='`,
 	`x onfocus=sprung() autofocus`,
-	`x" style="animation-name:arrive" onanimationstart="sprung()`,
+	`x" style="animation-name:fade-in" onanimationstart="sprung()`,
 	`"/><svg/onload=sprung()>`,
 	`'"><svg/onload=sprung()>`,
 }
