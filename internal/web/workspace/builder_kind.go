@@ -9,27 +9,27 @@ import (
 // builderKind is a question type in the builder. It has everything that the scripts need
 // to know, so that they never compare names of types.
 type builderKind struct {
-	Name       string   `json:"name"`
-	Title      string   `json:"title"`
-	Hint       string   `json:"description"`
-	Group      string   `json:"group"`
-	Properties []string `json:"properties"`
-	Fixed      []string `json:"fixed,omitempty"` // properties with only one possible value
-	Answered   bool     `json:"has_answer"`
-	Type       string   `json:"type"`  // of an answer: text, number, date, boolean, choice, list, calculated, composite
-	Input      string   `json:"input"` // type of an HTML input for an answer
-	Multiline  bool     `json:"multiline,omitempty"`
-	Hidden     bool     `json:"hidden,omitempty"` // from respondents
-	Break      bool     `json:"page_break,omitempty"`
-	Limits     bool     `json:"limits,omitempty"` // options may have a limit
-	Default    bool     `json:"default,omitempty"`
-	Sketch     string   `json:"sketch,omitempty"` // name of its drawing; empty: depends on its properties
+	Name        string   `json:"name"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Group       string   `json:"group"`
+	Properties  []string `json:"properties"`
+	Fixed       []string `json:"fixed,omitempty"` // properties with only one possible value
+	Answered    bool     `json:"has_answer"`
+	Type        string   `json:"type"`  // of an answer: text, number, date, boolean, choice, list, calculated, composite
+	Input       string   `json:"input"` // type of an HTML input for an answer
+	Multiline   bool     `json:"multiline,omitempty"`
+	Hidden      bool     `json:"hidden,omitempty"` // from respondents
+	Break       bool     `json:"page_break,omitempty"`
+	Limits      bool     `json:"limits,omitempty"` // options may have a limit
+	Default     bool     `json:"default,omitempty"`
+	Sketch      string   `json:"sketch,omitempty"` // name of its drawing; empty: depends on its properties
 }
 
 func newBuilderKind(k form.Kind) builderKind {
 	about, t, f := k.About(), k.Traits(), &form.Field{Kind: k.Name()}
 	b := builderKind{
-		Name: k.Name(), Title: about.Title, Hint: about.Description, Group: about.Group, Properties: emptyIfNil(k.Properties()), Fixed: t.Fixed,
+		Name: k.Name(), Title: about.Title, Description: about.Description, Group: about.Group, Properties: emptyIfNil(k.Properties()), Fixed: t.Fixed,
 		Answered: f.HasAnswer(), Type: answerType(k), Input: "text", Multiline: t.Multiline, Hidden: t.Hidden, Break: t.PageBreak, Limits: t.OptionLimits, Sketch: t.Sketch,
 	}
 	b.Default = b.Type != "composite" && !t.NoDefault
