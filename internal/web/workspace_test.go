@@ -150,6 +150,7 @@ func (j *journey) deleteAndRestoreResponses() {
 	has(t, b.Get(j.base+"/responses"), "You can still restore 2 responses deleted in the last hour", `name="response" value="`+sent[28]+`"`, "Restore")
 	b.Post(j.base+"/responses/restore", url.Values{"response": {sent[29], sent[28]}})
 	has(t, b.Get(j.base+"/responses"), "1–25 of 30", "!in the last hour")
+	has(t, b.Get(j.base+"/summary"), "Responses: 30", "30 answers")
 }
 
 func (j *journey) closeAndReopen() {
