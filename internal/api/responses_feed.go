@@ -17,19 +17,16 @@ func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, fi
 	if err != nil {
 		return nil, reply{}, err
 	}
-	list, more, err := a.Store.Feed(ctx, owner, in.ID, filter, store.FeedPage{After: after, Limit: in.Limit})
+	page, err := a.Store.Feed(ctx, owner, in.ID, filter, store.FeedPage{After: after, Limit: in.Limit})
 	if err != nil {
 		return nil, reply{}, err
 	}
-	if n := len(list); n > 0 {
-		after = list[n-1].ID
-	}
-	next := cursor(after)
-	return &ResponseList{Data: responses(list), Next: &next, More: &more}, reply{}, nil
+	next := cursor(page.Next)
+	return &ResponseList{Data: responses(page.Responses), Next: &next, More: &page.More}, reply{}, nil
 }
 
-// cursor is the id of the last response that was read. It is opaque, so that nobody
-// counts on what is in it.
+// cursor is the position of the last response that was read, spelled as the id of a
+// response. It is opaque, so that nobody counts on what is in it.
 func cursor(id string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(id))
 }
