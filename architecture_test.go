@@ -23,6 +23,7 @@ var plan = map[string][]string{
 	"internal/web":             {"account", "chart", "compress", "download", "export", "fault", "form", "id", "limit", "oauth", "respond", "store"},
 	"internal/respond":         {"account", "fault", "form", "limit", "store"},
 	"internal/oauth":           {"account", "fault", "limit", "store"},
+	"internal/webhook":         {"fault"},
 	"internal/store":           {"account", "db", "fault", "form", "id"},
 	"internal/store/storetest": {"db/dbtest", "store"},
 	"internal/db":              {"fault"},
@@ -43,13 +44,14 @@ var plan = map[string][]string{
 
 // outsiders are libraries that belong in one room each.
 var outsiders = map[string][]string{
-	"net/http":                      {"cli", "cli/clitest", "server", "api", "web", "compress", "download", "bench"},
+	"net/http":                      {"cli", "cli/clitest", "server", "api", "web", "compress", "download", "webhook", "bench"},
 	"github.com/ncruces/go-sqlite3": {"db"},
 	"github.com/jackc/pgx/v5":       {"db", "db/dbtest", "bench"},
 	"database/sql":                  {},
 	"html/template":                 {"web"},
 	"github.com/alecthomas/kong":    {"cli"},
 	"github.com/danielgtaylor/huma": {"api"},
+	"code.dny.dev/ssrf":             {"webhook"},
 }
 
 func TestHouse(t *testing.T) {
