@@ -29,6 +29,7 @@ var allowedImports = map[string][]string{
 	"internal/web/workspace":   {"chart", "download", "export", "fault", "form", "store", "web/page"},
 	"internal/respond":         {"account", "fault", "form", "limit", "store"},
 	"internal/oauth":           {"account", "fault", "limit", "store"},
+	"internal/webhook":         {"fault"},
 	"internal/store":           {"account", "db", "fault", "form", "id"},
 	"internal/store/storetest": {"db/dbtest", "store"},
 	"internal/db":              {"fault"},
@@ -50,7 +51,7 @@ var allowedImports = map[string][]string{
 // libraryUsers lists the packages that may import a library.
 var libraryUsers = map[string][]string{
 	"net/http": {
-		"cli", "cli/clitest", "server", "api", "compress", "download", "bench",
+		"cli", "cli/clitest", "server", "api", "compress", "download", "webhook", "bench",
 		"web", "web/identity", "web/page", "web/public", "web/reference", "web/workspace",
 	},
 	"html/template":                 {"web/identity", "web/page", "web/public", "web/reference", "web/workspace"},
@@ -59,6 +60,7 @@ var libraryUsers = map[string][]string{
 	"database/sql":                  {},
 	"github.com/alecthomas/kong":    {"cli"},
 	"github.com/danielgtaylor/huma": {"api"},
+	"code.dny.dev/ssrf":             {"webhook"},
 }
 
 func TestImports(t *testing.T) {

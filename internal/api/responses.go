@@ -263,7 +263,7 @@ func (a *API) deleteResponse() typedOperation[responseInput, empty] {
 			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *responseInput) (*empty, reply, error) {
-			return nil, reply{}, a.Store.DeleteResponse(ctx, c.Owner(), in.ID, in.Response)
+			return nil, reply{}, a.Store.DeleteResponse(ctx, c.Owner(), in.ID, in.Response, a.Now())
 		},
 	}
 }
@@ -342,7 +342,7 @@ func (a *API) deleteResponses() typedOperation[deleteResponsesInput, DeleteResul
 			if len(in.linkQuery()) == 0 && in.All == "" {
 				return nil, reply{}, badQuery("all", "must be true to delete all responses; otherwise add a filter")
 			}
-			n, err := a.Store.DeleteResponses(ctx, c.Owner(), in.ID, filter)
+			n, err := a.Store.DeleteResponses(ctx, c.Owner(), in.ID, filter, a.Now())
 			return &DeleteResult{n}, reply{}, err
 		},
 	}

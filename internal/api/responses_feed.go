@@ -17,19 +17,16 @@ func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, fi
 	if err != nil {
 		return nil, reply{}, err
 	}
-	list, more, err := a.Store.Feed(ctx, owner, in.ID, filter, store.FeedPage{After: after, Limit: in.Limit})
+	page, err := a.Store.Feed(ctx, owner, in.ID, filter, store.FeedPage{After: after, Limit: in.Limit})
 	if err != nil {
 		return nil, reply{}, err
 	}
-	if n := len(list); n > 0 {
-		after = list[n-1].ID
-	}
-	next := cursor(after)
-	return &ResponseList{Data: responses(list), Next: &next, More: &more}, reply{}, nil
+	next := cursor(page.Next)
+	return &ResponseList{Data: responses(page.Responses), Next: &next, More: &page.More}, reply{}, nil
 }
 
-// cursor encodes the ID of the last response that was read. It is opaque, so that
-// clients do not depend on its content.
+// cursor encodes the position of the last response that was read, in the form of a
+// response ID. It is opaque, so that clients do not depend on its content.
 func cursor(id string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(id))
 }

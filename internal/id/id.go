@@ -15,6 +15,9 @@ const (
 	App      = "app_"
 	Form     = "frm_"
 	Response = "rsp_"
+	Webhook  = "whk_"
+	Delivery = "dlv_"
+	Event    = "evt_"
 )
 
 // Prefixes of IDs that stay in the database or appear only in the workspace.
@@ -90,6 +93,11 @@ func (t Tick) ID(prefix string) (string, time.Time) {
 	binary.BigEndian.PutUint16(u[6:], uint16(t&(1<<tickBits-1)))
 	putTime(&u, int64(t>>tickBits))
 	return u.String(prefix), u.Time()
+}
+
+// TickOf returns the tick of an ID that Tick.ID made.
+func TickOf(u UUID) Tick {
+	return Tick(u.Time().UnixMilli()<<tickBits | int64(binary.BigEndian.Uint16(u[6:])&(1<<tickBits-1)))
 }
 
 // First returns the smallest ID of a time: IDs from it on are of that time or later.

@@ -28,16 +28,17 @@ func TestFeedIsBoundedInBytes(t *testing.T) {
 		var got []string
 		pages := 0
 		for after, more := "", true; more; pages++ {
-			list, rest, err := s.Feed(ctx, owner, f.ID, store.ResponseFilter{}, store.FeedPage{After: after, Limit: 1000})
+			page, err := s.Feed(ctx, owner, f.ID, store.ResponseFilter{}, store.FeedPage{After: after, Limit: 1000})
+			list := page.Responses
 			if err != nil || len(list) == 0 {
 				t.Fatalf("after %d: %d responses, %v", len(got), len(list), err)
 			}
 			if len(list)*length > 5<<20 {
 				t.Errorf("a page of %d responses", len(list))
 			}
-			more = rest
+			more, after = page.More, page.Next
 			for _, r := range list {
-				got, after = append(got, r.ID), r.ID
+				got = append(got, r.ID)
 			}
 		}
 		if strings.Join(got, " ") != strings.Join(want, " ") || pages < 2 {

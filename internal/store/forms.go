@@ -168,6 +168,9 @@ var ofFormSQL = []string{
 	`DELETE FROM form_summary WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM option_count WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM list_block WHERE account_id = $1 AND list = $2`,
+	`DELETE FROM webhook WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM delivery WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM form_event WHERE account_id = $1 AND form_id = $2`,
 }
 
 // FormSort is an order of the list of forms, as in the API.

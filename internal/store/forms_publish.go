@@ -173,6 +173,13 @@ func (s *Store) addVersion(t db.Tx, owner string, f *form.Form, p publication, n
 	if err := s.recountOptions(t, owner, f.ID, p.definition); err != nil {
 		return err
 	}
+	events := []newEvent{{kind: FormPublished, version: f.Version}}
+	if f.Status != form.Open {
+		events = append(events, newEvent{kind: FormOpened, version: f.Version})
+	}
+	if err := addEvents(t, owner, f.ID, now, events...); err != nil {
+		return err
+	}
 	return recount(t, owner, f, form.Open)
 }
 
@@ -231,6 +238,13 @@ func (s *Store) setStatus(ctx context.Context, owner string, target FormRevision
 func updateStatus(t db.Tx, owner string, f *form.Form, to form.Status, now time.Time) error {
 	f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1))
 	if _, err := t.Exec(statusSQL, owner, f.ID, string(to), toMillis(f.UpdatedAt)); err != nil {
+		return err
+	}
+	kind := FormClosed
+	if to == form.Open {
+		kind = FormOpened
+	}
+	if err := addEvents(t, owner, f.ID, now, newEvent{kind: kind, version: f.Version}); err != nil {
 		return err
 	}
 	return recount(t, owner, f, to)

@@ -15,14 +15,14 @@ import (
 
 // replicated are the tables that every machine has a copy of: account is read by email
 // address, app and app_secret by client_id, form_address by the address of a form,
-// guess by limiter and key.
-var replicated = []string{"migration", "setting", "account", "app", "app_secret", "form_address", "account_purge", "guess"}
+// guess by limiter and key, delivery_lease and delivery_node by nodes.
+var replicated = []string{"migration", "setting", "account", "app", "app_secret", "form_address", "account_purge", "guess", "delivery_lease", "delivery_node"}
 
 // distributed are the tables that are sharded by account_id.
 var distributed = []string{
 	"session", "device", "link", "ticket", "consent", "code", "access_token", "refresh_token", "idempotency",
 	"form", "form_count", "list_block", "form_draft", "form_version", "response", "form_summary", "option_count",
-	"trash", "app_call",
+	"trash", "app_call", "form_event", "webhook", "delivery",
 }
 
 const (

@@ -52,14 +52,14 @@ func TestRoundTrips(t *testing.T) {
 			return thirdError(s.Responses(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.Page{Limit: 20}))
 		},
 		"the feed": func() error {
-			_, _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.FeedPage{After: "", Limit: 100})
+			_, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.FeedPage{After: "", Limit: 100})
 			return err
 		},
 		"the feed, with a token that is known": func() error {
 			if _, err := s.AccessToken(ctx, access); err != nil {
 				return err
 			}
-			_, _, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.FeedPage{After: "", Limit: 100})
+			_, err := s.Feed(ctx, ada.ID, f.ID, store.ResponseFilter{}, store.FeedPage{After: "", Limit: 100})
 			return err
 		},
 	} {

@@ -28,6 +28,7 @@ var ownedSQL = []string{
 	`DELETE FROM app WHERE account_id = $1`,
 	`DELETE FROM app_call WHERE account_id = $1`,
 	`DELETE FROM form_count WHERE account_id = $1`,
+	`DELETE FROM webhook WHERE account_id = $1`,
 	dropIDAddressesSQL,
 }
 
@@ -43,6 +44,10 @@ var purgeSQL = []string{
 	`DELETE FROM form_draft WHERE account_id = $1 AND form_id IN (SELECT form_id FROM form_draft WHERE account_id = $1 LIMIT $2)`,
 	`DELETE FROM list_block WHERE account_id = $1
 		AND (list, level, block) IN (SELECT list, level, block FROM list_block WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM form_event WHERE account_id = $1
+		AND (form_id, position) IN (SELECT form_id, position FROM form_event WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM delivery WHERE account_id = $1
+		AND (form_id, webhook_id, position) IN (SELECT form_id, webhook_id, position FROM delivery WHERE account_id = $1 LIMIT $2)`,
 }
 
 const (

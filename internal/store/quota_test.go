@@ -56,7 +56,7 @@ func TestUsage(t *testing.T) {
 		if _, err := addText(t, s, f, strings.Repeat("y", 5000)); err != nil {
 			t.Fatal(err)
 		}
-		if n, err := s.DeleteResponses(ctx, owner, f.ID, store.ResponseFilter{}); err != nil || n != 2 {
+		if n, err := s.DeleteResponses(ctx, owner, f.ID, store.ResponseFilter{}, time.Now()); err != nil || n != 2 {
 			t.Fatal(n, err)
 		}
 		if left := usedBytes(t, s, owner); left != empty {
@@ -141,7 +141,7 @@ func TestQuotas(t *testing.T) {
 		if _, err := addText(t, s, others, strings.Repeat("x", 9000)); err != nil {
 			t.Errorf("another account: %v", err)
 		}
-		if _, err := s.DeleteResponses(ctx, owner, f.ID, store.ResponseFilter{}); err != nil {
+		if _, err := s.DeleteResponses(ctx, owner, f.ID, store.ResponseFilter{}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -210,7 +210,7 @@ func TestUsageOfNumbers(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := s.DeleteResponses(ctx, owner, f.ID, store.ResponseFilter{}); err != nil {
+		if _, err := s.DeleteResponses(ctx, owner, f.ID, store.ResponseFilter{}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		if after := usedBytes(t, s, owner); after != before {

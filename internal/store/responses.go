@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 
 	"formulary/internal/db"
 	"formulary/internal/fault"
@@ -47,10 +48,11 @@ func idAboveSerial(q querier, owner, formID string, serial int64) (string, error
 	return id, replaceNotFound(err, nil)
 }
 
-func scanResponse(r db.Row, formID string) (form.Response, error) {
+// scanResponse reads responseColumns, and other columns after them.
+func scanResponse(r db.Row, formID string, more ...any) (form.Response, error) {
 	out := form.Response{FormID: formID}
 	var submitted int64
-	err := r.Scan(&out.ID, &out.Version, &out.Serial, &submitted, &out.JSON, &out.Metadata)
+	err := r.Scan(append([]any{&out.ID, &out.Version, &out.Serial, &submitted, &out.JSON, &out.Metadata}, more...)...)
 	out.SubmittedAt = fromMillis(submitted)
 	return out, err
 }
@@ -156,44 +158,6 @@ func responsesDownFrom(q querier, owner, formID string, serial int64, page Page)
 	return collectResponses(q, formID, newestResponsesSQL, owner, formID, below, serial, page.Limit, page.Offset)
 }
 
-// feedBytes limits one page of the feed: with large responses it has fewer than its
-// limit.
-const feedBytes = 4 << 20
-
-// FeedPage selects a page of the feed.
-type FeedPage struct {
-	After string // ID of the last response of the previous page; empty: start
-	Limit int64
-}
-
-// Feed is ResponsesAfter with a filter, and an error if the form does not exist. more
-// reports whether others follow.
-func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, page FeedPage) (list []form.Response, more bool, err error) {
-	defer wrap(&err, "read feed")
-	if _, ok := id.Parse(id.Form, formID); !ok {
-		return nil, false, fault.NotFound
-	}
-	var total, top int64
-	var found bool
-	// One more than the limit shows whether others follow.
-	sql, args := responsesSQL, []any{owner, formID, page.After, page.Limit + 1}
-	if !filter.empty() {
-		sql, args = filter.after(owner, formID, s.db, page.After, page.Limit+1)
-	}
-	bytes := 0
-	err = s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top),
-		db.Statement{SQL: sql, Args: args, Scan: func(r db.Row) error {
-			if int64(len(list)) == page.Limit || bytes >= feedBytes {
-				more = true
-				return db.ErrStop
-			}
-			response, err := scanResponse(r, formID)
-			list, bytes = append(list, response), bytes+len(response.JSON)
-			return err
-		}})
-	return list, more, errorWhen(err, !found, fault.NotFound)
-}
-
 // Responses returns a page of a form's responses, newest first, and their total number.
 // Without a filter every page costs about the same. With ErrPageTooLarge, it returns
 // the first responses of the page.
@@ -263,18 +227,18 @@ func (s *Store) Neighbors(ctx context.Context, owner string, r form.Response) (n
 }
 
 // DeleteResponse deletes one response.
-func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID string) (err error) {
+func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID string, now time.Time) (err error) {
 	defer wrap(&err, "delete response")
 	if !areIDs(formID, responseID) {
 		return fault.NotFound
 	}
-	n, err := s.deleteResponses(ctx, owner, formID, []string{responseID}, nil)
+	n, err := s.deleteResponses(ctx, owner, formID, []string{responseID}, now, nil)
 	return checkAffected(n, err)
 }
 
 // DeleteResponses deletes the responses that the filter selects, in batches, and
 // returns their number. It may include responses that arrive while it runs.
-func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filter ResponseFilter) (_ int64, err error) {
+func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filter ResponseFilter, now time.Time) (_ int64, err error) {
 	defer wrap(&err, "delete responses")
 	var all int64
 	for {
@@ -289,7 +253,7 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 		for i, r := range list {
 			ids[i] = r.ID
 		}
-		n, err := s.deleteResponses(ctx, owner, formID, ids, nil)
+		n, err := s.deleteResponses(ctx, owner, formID, ids, now, nil)
 		all += n
 		if err != nil {
 			return all, err
@@ -303,7 +267,7 @@ const deleteBatch = 200
 
 // deleteResponses deletes responses. If keep is not nil, it is called with each of them
 // first.
-func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string, keep func(db.Tx, form.Response) error) (int64, error) {
+func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string, now time.Time, keep func(db.Tx, form.Response) error) (int64, error) {
 	ids, err := responseIDs(formID, ids)
 	if err != nil {
 		return 0, err
@@ -341,6 +305,9 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 			return err
 		}
 		if _, err := t.Exec(dropCountSQL, owner, formID, n, size); err != nil {
+			return err
+		}
+		if err := addEvents(t, owner, formID, now, responseEvents(ResponseDeleted, removed)...); err != nil {
 			return err
 		}
 		if err := s.subtract(t, owner, formID, removed, nil); err != nil {

@@ -74,7 +74,7 @@ func TestOrderWithoutIndexedSerials(t *testing.T) {
 			}
 			if r.Serial%64 != 0 && r.Serial != 399 {
 				left = append(left, r)
-			} else if err := s.DeleteResponse(ctx, owner, p.ID, r.ID); err != nil {
+			} else if err := s.DeleteResponse(ctx, owner, p.ID, r.ID, time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}

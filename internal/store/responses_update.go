@@ -43,10 +43,14 @@ func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKe
 		if err != nil {
 			return form.Response{}, err
 		}
-		if err := s.reserve(ctx, owner, int64(len(after.JSON)-len(before.JSON))); err != nil {
+		growth, err := s.eventGrowth(ctx, owner, key.FormID)
+		if err != nil {
 			return form.Response{}, err
 		}
-		if err = s.replaceResponse(ctx, owner, before, after); n == maxUpdateTries || !errors.Is(err, errResponseChanged) {
+		if err := s.reserve(ctx, owner, growth+int64(len(after.JSON)-len(before.JSON))); err != nil {
+			return form.Response{}, err
+		}
+		if err = s.replaceResponse(ctx, owner, before, after, now); n == maxUpdateTries || !errors.Is(err, errResponseChanged) {
 			return after, err
 		}
 	}
@@ -86,7 +90,7 @@ func (s *Store) changedResponse(ctx context.Context, owner string, before form.R
 }
 
 // replaceResponse stores the new response unless another request changed the old one.
-func (s *Store) replaceResponse(ctx context.Context, owner string, before, after form.Response) error {
+func (s *Store) replaceResponse(ctx context.Context, owner string, before, after form.Response, now time.Time) error {
 	oldBytes, err := storedBytes(before)
 	if err != nil {
 		return err
@@ -109,6 +113,9 @@ func (s *Store) replaceResponse(ctx context.Context, owner string, before, after
 			return errResponseChanged
 		}
 		if _, err := t.Exec(changeResponseSQL, owner, before.FormID, before.ID, after.JSON, after.Metadata); err != nil {
+			return err
+		}
+		if err := addEvents(t, owner, before.FormID, now, responseEvents(ResponseUpdated, []form.Response{after})...); err != nil {
 			return err
 		}
 		if err := s.subtract(t, owner, before.FormID, []form.Response{before}, []form.Response{after}); err != nil {

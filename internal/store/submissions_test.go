@@ -73,7 +73,7 @@ func TestSummaryIsExact(t *testing.T) {
 					}
 					switch i % 16 {
 					case 3:
-						err = other.DeleteResponse(ctx, owner, p.ID, r.ID)
+						err = other.DeleteResponse(ctx, owner, p.ID, r.ID, time.Now())
 					case 7:
 						_, err = s.UpdateResponse(ctx, owner, store.ResponseKey{FormID: p.ID, ID: r.ID}, func(*form.Definition, map[string]any) (map[string]any, error) {
 							return map[string]any{"c": "b"}, nil
@@ -151,7 +151,7 @@ func TestSummaryInMemory(t *testing.T) {
 					}
 					r, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: e.Answers, At: time.Now()})
 					if err == nil && w == 0 && i == 5 {
-						err = s.DeleteResponse(ctx, p.Owner, p.ID, r.ID)
+						err = s.DeleteResponse(ctx, p.Owner, p.ID, r.ID, time.Now())
 					}
 					if err != nil {
 						t.Error(err)

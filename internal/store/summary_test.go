@@ -54,7 +54,7 @@ func TestSummaryAcrossVersions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.DeleteResponse(ctx, owner, p.ID, list[0].ID); err != nil {
+		if err := s.DeleteResponse(ctx, owner, p.ID, list[0].ID, time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		if sum, err := s.Summary(ctx, owner, p.ID); err != nil || sum.Responses != 9 || sum.Fields["r"].Counts["c"] != 0 {

@@ -33,6 +33,7 @@ const (
 		(account_id, id, serial, title, description, language, status, version, revision, response_count, response_serial, response_tick,
 		 created_at, updated_at, title_key, search_key, slug, opens_at, closes_at, response_limit, sites, stored_bytes)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`
+	markRestoredSQL  = `UPDATE response SET restored = $4 WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	holdAccountSQL   = `UPDATE account SET form_serial = form_serial WHERE id = $1`
 	someResponsesSQL = `DELETE FROM response WHERE account_id = $1 AND form_id = $2 AND id IN
 		(SELECT id FROM response WHERE account_id = $1 AND form_id = $2 LIMIT $3)`
@@ -168,7 +169,7 @@ func (g *trashedForm) catchUp(t db.Tx, owner string) error {
 // trashRetention.
 func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID string, ids []string, now time.Time) (_ int64, err error) {
 	defer wrap(&err, "move responses to trash")
-	return s.deleteResponses(ctx, owner, formID, ids, func(t db.Tx, r form.Response) error {
+	return s.deleteResponses(ctx, owner, formID, ids, now, func(t db.Tx, r form.Response) error {
 		content, err := json.Marshal(r)
 		if err != nil {
 			return err
@@ -210,6 +211,10 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
 		}
+		positions, err := drawPositions(t, owner, formID, len(ids), now)
+		if err != nil {
+			return err
+		}
 		var restored []form.Response
 		for _, id := range ids {
 			var of, content string
@@ -230,6 +235,9 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 			if _, err := t.Exec(insertResponseSQL, owner, formID, r.ID, r.Serial, r.Version, toMillis(r.SubmittedAt), r.JSON, r.Metadata); err != nil {
 				return err
 			}
+			if _, err := t.Exec(markRestoredSQL, owner, formID, r.ID, positions[len(restored)]); err != nil {
+				return err
+			}
 			if err := rankFound(t, owner, formID, r.Serial); err != nil {
 				return err
 			}
@@ -242,6 +250,13 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		}
 		if _, err := t.Exec(dropCountSQL, owner, formID, -n, -size); err != nil {
 			return err
+		}
+		if some, err := hasWebhooks(t.Query, owner, formID); err != nil {
+			return err
+		} else if some {
+			if err := insertEvents(t, owner, formID, positions, responseEvents(ResponseRestored, restored)); err != nil {
+				return err
+			}
 		}
 		if err := s.subtract(t, owner, formID, nil, restored); err != nil {
 			return err

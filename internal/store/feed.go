@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"strconv"
+
+	"formulary/internal/db"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/id"
+)
+
+// The feed has the responses of a form in the order of their positions: that of their
+// creation, which is their id, or that of their last restoration. A reader may have passed
+// the id of a deleted response before it was restored.
+const (
+	feedSQL = `SELECT ` + responseColumns + ` FROM response
+		WHERE account_id = $1 AND form_id = $2 AND restored = '' AND id > $3 ORDER BY id LIMIT $4`
+	// The index on restored is partial: only with the second condition can it be used.
+	feedRestoredSQL = `SELECT ` + responseColumns + `, restored FROM response
+		WHERE account_id = $1 AND form_id = $2 AND restored > $3 AND restored <> '' ORDER BY restored LIMIT $4`
+)
+
+// feedBytes bounds one page of the feed: with large responses it has fewer than its limit.
+const feedBytes = 4 << 20
+
+// FeedPage is a part of the feed.
+type FeedPage struct {
+	After string // as in FeedResult; empty: from the first response on
+	Limit int64
+}
+
+// FeedResult is a page of the feed.
+type FeedResult struct {
+	Responses []form.Response
+	Next      string // After of the next page, spelled as the id of a response
+	More      bool   // others follow
+}
+
+// fed is a response and its position in the feed.
+type fed struct {
+	form.Response
+	position string
+}
+
+// Feed returns each response to a form once, in the order in which they were stored or
+// restored. It costs the same at any depth.
+func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseFilter, page FeedPage) (_ FeedResult, err error) {
+	defer wrap(&err, "read feed")
+	if _, ok := id.Parse(id.Form, formID); !ok {
+		return FeedResult{}, fault.NotFound
+	}
+	var total, top int64
+	var found bool
+	// One more than the limit shows whether others follow.
+	stored := db.Statement{SQL: feedSQL, Args: []any{owner, formID, page.After, page.Limit + 1}}
+	restored := db.Statement{SQL: feedRestoredSQL, Args: []any{owner, formID, feedPosition(page.After), page.Limit + 1}}
+	if !filter.empty() {
+		stored.SQL, stored.Args = filter.afterIn(owner, formID, s.db, feedOrder{columns: responseColumns, condition: ` AND restored = ''`, key: `id`}, page.After, page.Limit+1)
+		restored.SQL, restored.Args = filter.afterIn(owner, formID, s.db, feedOrder{columns: responseColumns + `, restored`, condition: ` AND restored <> ''`, key: `restored`}, feedPosition(page.After), page.Limit+1)
+	}
+	var byID, byRestoration ordered[fed]
+	stored.Scan = gatherFeed(&byID, page.Limit, func(r db.Row) (fed, error) {
+		response, err := scanResponse(r, formID)
+		return fed{response, feedPosition(response.ID)}, err
+	})
+	restored.Scan = gatherFeed(&byRestoration, page.Limit, func(r db.Row) (f fed, err error) {
+		f.Response, err = scanResponse(r, formID, &f.position)
+		return f, err
+	})
+	if err := s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top), stored, restored); err != nil || !found {
+		return FeedResult{}, errorWhen(err, !found, fault.NotFound)
+	}
+	out := FeedResult{Next: page.After}
+	var list []fed
+	list, out.More = mergeByPosition(byID, byRestoration, page.Limit, func(f fed) string { return f.position })
+	out.Responses = make([]form.Response, len(list))
+	for i, f := range list {
+		out.Responses[i], out.Next = f.Response, id.Response+f.position
+	}
+	return out, nil
+}
+
+// feedPosition is the position in the id of a response.
+func feedPosition(responseID string) string {
+	return responseID[min(len(id.Response), len(responseID)):]
+}
+
+// gatherFeed collects up to limit responses of about feedBytes.
+func gatherFeed(into *ordered[fed], limit int64, scan func(db.Row) (fed, error)) func(db.Row) error {
+	bytes := 0
+	return func(r db.Row) error {
+		if int64(len(into.list)) == limit || bytes >= feedBytes {
+			into.more = true
+			return db.ErrStop
+		}
+		f, err := scan(r)
+		into.list, bytes = append(into.list, f), bytes+len(f.JSON)
+		return err
+	}
+}
+
+// feedOrder is one of the two orders that make the feed.
+type feedOrder struct {
+	columns, condition, key string // SQL
+}
+
+// afterIn returns SQL for the responses of the filter that follow a key in an order.
+func (f ResponseFilter) afterIn(owner, formID string, db db.DB, order feedOrder, key string, limit int64) (string, []any) {
+	where, args := f.where(owner, formID, db)
+	n := len(args)
+	return `SELECT ` + order.columns + where + order.condition + ` AND ` + order.key + ` > $` + strconv.Itoa(n+1) +
+		` ORDER BY ` + order.key + ` LIMIT $` + strconv.Itoa(n+2), append(args, key, limit)
+}
