@@ -12,6 +12,7 @@ import (
 
 	"formulary/internal/compress"
 	"formulary/internal/limit"
+	"formulary/internal/live"
 	"formulary/internal/oauth"
 	"formulary/internal/respond"
 	"formulary/internal/store"
@@ -22,6 +23,7 @@ type Config struct {
 	Store   *store.Store
 	OAuth   *oauth.Service
 	Respond *respond.Service
+	Live    *live.Service // its events are of EncodeEvent
 	BaseURL string
 	Log     *slog.Logger
 	Now     func() time.Time
@@ -121,6 +123,7 @@ func (a *API) table() []*operation {
 		newOperation(a.addResponse()),
 		newOperation(a.deleteResponses()),
 		a.exportResponses(),
+		a.liveResponses(),
 		newOperation(a.readResponse()),
 		newOperation(a.changeResponse()),
 		newOperation(a.deleteResponse()),

@@ -1,0 +1,40 @@
+package store
+
+import (
+	"context"
+
+	"formulary/internal/fault"
+	"formulary/internal/id"
+)
+
+const feedEndSQL = `SELECT response_tick FROM form WHERE account_id = $1 AND id = $2`
+
+// FeedEnd returns a cursor after everything that is in the feed of a form now. Whatever is
+// stored or restored later follows it.
+func (s *Store) FeedEnd(ctx context.Context, owner, formID string) (_ string, err error) {
+	defer wrap(&err, "find end of feed")
+	if _, ok := id.Parse(id.Form, formID); !ok {
+		return "", fault.NotFound
+	}
+	var tick int64
+	if err := queryOne(s.query(ctx), feedEndSQL, []any{owner, formID}, &tick); err != nil {
+		return "", err
+	}
+	return id.Tick(tick + 1).First(id.Response), nil
+}
+
+// ResponsesGeneration returns a number that differs once a form of the owner, or a
+// response to one, may have changed; false if that cannot be known without a query.
+func (s *Store) ResponsesGeneration(owner string) (uint64, bool) {
+	all, ok := s.db.Generation(owner)
+	responses, _ := s.db.Generation(responsesOf(owner))
+	return all + responses, ok
+}
+
+// TokenGeneration returns the present generation of what decides whether an access token
+// is valid. It is the one in AccessToken until something changes.
+func (s *Store) TokenGeneration(owner, appID string) Generation {
+	all, ok := s.db.Generation(owner)
+	app, _ := s.db.Generation(appKey(appID))
+	return Generation{all + app, ok}
+}
