@@ -20,7 +20,8 @@ const (
 
 // Source is a stream of server-sent events.
 type Source interface {
-	// Ready returns a channel that is closed when there may be more. Call it before Next.
+	// Ready returns a channel from which can be received when there may be more. Call it
+	// before Next.
 	Ready() <-chan struct{}
 	// Next returns events that are valid until the next call, or none.
 	Next(context.Context) ([][]byte, error)

@@ -38,3 +38,27 @@ func (s *Store) TokenGeneration(owner, appID string) Generation {
 	app, _ := s.db.Generation(appKey(appID))
 	return Generation{all + app, ok}
 }
+
+const (
+	formResponsesSQL = `SELECT response_count, response_tick FROM form WHERE account_id = $1 AND id = $2`
+	allResponsesSQL  = `SELECT CAST(COALESCE(SUM(response_count), 0) AS BIGINT), COALESCE(MAX(response_tick), 0) FROM form WHERE account_id = $1`
+)
+
+// ResponseActivity differs once responses were stored, deleted or restored.
+type ResponseActivity struct {
+	Count int64 // of responses
+	tick  int64 // of the last one
+}
+
+// ResponseActivity reads the activity of one form, or of all forms of the owner if formID
+// is empty.
+func (s *Store) ResponseActivity(ctx context.Context, owner, formID string) (a ResponseActivity, err error) {
+	defer wrap(&err, "read activity")
+	if formID == "" {
+		return a, queryOne(s.query(ctx), allResponsesSQL, []any{owner}, &a.Count, &a.tick)
+	}
+	if _, ok := id.Parse(id.Form, formID); !ok {
+		return a, fault.NotFound
+	}
+	return a, queryOne(s.query(ctx), formResponsesSQL, []any{owner, formID}, &a.Count, &a.tick)
+}

@@ -29,6 +29,7 @@ const (
 func (web *Handler) routes() []route {
 	return []route{
 		{"GET /{$}", signedIn, noBody, web.workspace.Home},
+		{"GET /live", signedIn, noBody, web.workspace.Live},
 
 		{"POST /forms", signedIn, maxPost, web.workspace.CreateForm},
 		{"POST /forms/{id}/duplicate", signedIn, maxPost, web.workspace.DuplicateForm},

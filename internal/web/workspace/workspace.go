@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/live"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -20,6 +21,9 @@ type Config struct {
 	Site  *page.Site
 	Store *store.Store
 	Now   func() time.Time
+	// Sessions and Streams are for pages that show new responses without reloading.
+	Sessions *page.Sessions
+	Streams  *live.Service
 	// ShowPreview shows a draft as respondents would see it. The public pages implement
 	// it, so that the preview cannot differ from the form.
 	ShowPreview func(*page.Request, store.PublicForm) error
