@@ -48,8 +48,8 @@ function mergeRows(body, fresh) {
 
 function announce(count) {
   if (count === 0 || stream.role !== "status") return;
-  const { one, several } = stream.dataset;
-  stream.textContent = count === 1 ? one : several.replace("{n}", count);
+  const { single, plural } = stream.dataset;
+  stream.textContent = count === 1 ? single : plural.replace("{n}", count);
 }
 
 function show(page) {
