@@ -52,7 +52,7 @@ func (s *Service) Events(client *http.Client, path, token string, headers ...str
 	if kind := res.Header.Get("Content-Type"); res.StatusCode != 200 || kind != "text/event-stream" {
 		s.t.Fatalf("GET %s: %d, %s", path, res.StatusCode, kind)
 	}
-	e := &EventStream{t: s.t, Header: res.Header, events: make(chan Event, 100_000), cancel: cancel}
+	e := &EventStream{t: s.t, Header: res.Header, events: make(chan Event, 1000), cancel: cancel}
 	go e.read(bufio.NewReader(res.Body))
 	s.t.Cleanup(cancel)
 	return e

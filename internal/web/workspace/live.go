@@ -12,7 +12,7 @@ import (
 
 // sessionInterval is how often a stream checks that its session has not ended. What it
 // sends has no content: pages read that with requests of their own.
-const sessionInterval = 15 * time.Second
+const sessionInterval = 5 * time.Second
 
 // liveAddress is the stream for pages that show a number of responses to a form.
 func liveAddress(formID string, count int64) string {
