@@ -26,33 +26,36 @@ type fixture struct {
 
 func forEachEngine(t *testing.T, test func(t *testing.T, w *fixture)) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
-		w := &fixture{t: t, store: storetest.Open(t, storage)}
-		ctx := t.Context()
-		user, err := w.store.AddUser(ctx, account.User{
-			ID: id.New(id.User, time.Now()), Email: "ada@example.com", Language: "en", Password: "not a hash", CreatedAt: time.Now(),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var d form.Definition
-		if err := json.Unmarshal([]byte(`{"fields": [{"key": "n", "kind": "number"}]}`), &d); err != nil {
-			t.Fatal(err)
-		}
-		f, err := w.store.CreateForm(ctx, user.ID, form.Header{Title: "Numbers", Language: "en"}, &d, time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.store.Publish(ctx, user.ID, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, time.Now()); err != nil {
-			t.Fatal(err)
-		}
-		if w.form, err = w.store.PublicForm(ctx, f.ID); err != nil {
-			t.Fatal(err)
-		}
-		w.live = live.New(live.Config{Store: w.store, Log: slog.New(slog.DiscardHandler), Encode: func(_ string, r form.Response) []byte { return []byte(r.ID) }})
-		t.Cleanup(w.live.Close)
-		test(t, w)
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) { test(t, newFixture(t, storage)) })
+}
+
+func newFixture(t *testing.T, storage storetest.Storage) *fixture {
+	t.Helper()
+	w := &fixture{t: t, store: storetest.Open(t, storage)}
+	ctx := t.Context()
+	user, err := w.store.AddUser(ctx, account.User{
+		ID: id.New(id.User, time.Now()), Email: "ada@example.com", Language: "en", Password: "not a hash", CreatedAt: time.Now(),
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d form.Definition
+	if err := json.Unmarshal([]byte(`{"fields": [{"key": "n", "kind": "number"}]}`), &d); err != nil {
+		t.Fatal(err)
+	}
+	f, err := w.store.CreateForm(ctx, user.ID, form.Header{Title: "Numbers", Language: "en"}, &d, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.store.Publish(ctx, user.ID, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if w.form, err = w.store.PublicForm(ctx, f.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.live = live.New(live.Config{Store: w.store, Log: slog.New(slog.DiscardHandler), Encode: func(_ string, r form.Response) []byte { return []byte(r.ID) }})
+	t.Cleanup(w.live.Close)
+	return w
 }
 
 func (w *fixture) submit(n int) (ids []string) {
@@ -193,6 +196,26 @@ func TestChanges(t *testing.T) {
 		}
 		if _, err := w.live.Changes(ctx, w.form.Owner, "session", "frm_x"); err == nil {
 			t.Error("an unknown form has a stream")
+		}
+	})
+}
+
+// Responses that another node, or another process on the data directory, stores arrive too.
+func TestOtherNode(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		w := newFixture(t, storage)
+		other := storetest.Open(t, storage)
+		r := w.open("")
+		defer r.Close()
+		ids := w.submit(1)
+		w.expect("own response", w.read(r, 1), ids)
+		w.store = other
+		ids = w.submit(1)
+		started := time.Now()
+		w.expect("response of another node", w.read(r, 1), ids)
+		if took := time.Since(started); took > 3*time.Second {
+			t.Errorf("after %v", took)
 		}
 	})
 }
