@@ -16,13 +16,14 @@ import (
 // one way, down; what is not listed here is a door that does not exist.
 var plan = map[string][]string{
 	".":                        {"cli"},
-	"internal/cli":             {"account", "api", "export", "fault", "form", "id", "limit", "oauth", "respond", "server", "store", "web"},
+	"internal/cli":             {"account", "api", "delivery", "export", "fault", "form", "id", "limit", "oauth", "respond", "server", "store", "web", "webhook"},
 	"internal/cli/clitest":     {"account", "cli", "store/storetest"},
 	"internal/server":          {"fault", "limit"},
-	"internal/api":             {"account", "compress", "download", "export", "fault", "form", "id", "limit", "oauth", "respond", "store"},
+	"internal/api":             {"account", "compress", "delivery", "download", "export", "fault", "form", "id", "limit", "oauth", "respond", "store"},
 	"internal/web":             {"account", "chart", "compress", "download", "export", "fault", "form", "id", "limit", "oauth", "respond", "store"},
 	"internal/respond":         {"account", "fault", "form", "limit", "store"},
 	"internal/oauth":           {"account", "fault", "limit", "store"},
+	"internal/delivery":        {"account", "fault", "form", "id", "store", "webhook"},
 	"internal/webhook":         {"fault"},
 	"internal/store":           {"account", "db", "fault", "form", "id"},
 	"internal/store/storetest": {"db/dbtest", "store"},

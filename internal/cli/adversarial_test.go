@@ -56,7 +56,8 @@ func TestHostileInput(t *testing.T) {
 		clitest.Command(t, place, clitest.Password+"\n", "user", "add", ada, "--password-stdin")
 		// Attempts at passwords and secrets are limited by client address. Each request
 		// claims another address, so that most of them are processed.
-		p := launch(t, place, "env", "FORMULARY_SIGNUP=open", "FORMULARY_TRUSTED_PROXIES=127.0.0.0/8", "FORMULARY_LOG=text")
+		p := launch(t, place, "env", "FORMULARY_SIGNUP=open", "FORMULARY_TRUSTED_PROXIES=127.0.0.0/8", "FORMULARY_LOG=text",
+			"FORMULARY_WEBHOOK_ALLOW=127.0.0.0/8", "FORMULARY_SECRET_KEY=a-secret-key-of-more-than-32-characters")
 		h := &hostileRun{t: t, program: p, statuses: map[int]int{}, covered: map[string]bool{}, targets: map[string]bool{}}
 		start := time.Now()
 		remaining := requests / 2

@@ -62,7 +62,7 @@ type fixture struct {
 	lackingScope                                map[string]*caller // by the scope that the token lacks
 	app                                         clitest.App        // all users authorize it
 	liveForm, editForm                          string             // of Ada: one to answer, one to change
-	spareForms, responses                       []string           // of Ada, to delete
+	spareForms, responses, webhooks             []string           // of Ada, to delete
 	cleoForm, cleoSpare, cleoResponse           string
 	cleoApp, cleoSpareApp                       string
 	resetToken, refreshToken, revocableToken    string
@@ -70,7 +70,7 @@ type fixture struct {
 	finishedForm                                bool // a public form was filled in to its ending
 }
 
-const allScopes = "forms:read,forms:write,responses:read,responses:write"
+const allScopes = "forms:read,forms:write,responses:read,responses:write,webhooks:read,webhooks:write"
 
 func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number int) *fixture {
 	t.Helper()
@@ -81,7 +81,7 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 	w.app = s.AddApp(owner, "https://app.example.com/cb")
 	var adaBrowser *clitest.Browser
 	w.ada, adaBrowser = w.addOwner("ada")
-	for lacks, scope := range map[string]string{"forms:read": "forms:write", "forms:write": "forms:read", "responses:read": "responses:write", "responses:write": "responses:read"} {
+	for lacks, scope := range map[string]string{"forms:read": "forms:write", "forms:write": "forms:read", "responses:read": "responses:write", "responses:write": "responses:read", "webhooks:read": "webhooks:write", "webhooks:write": "webhooks:read"} {
 		w.lackingScope[lacks] = w.authorize("ada with "+scope, adaBrowser, scope, w.ada.marker)
 	}
 	// Tokens that are exchanged, refreshed and revoked are separate from Ada's API
@@ -96,6 +96,9 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 	w.spareForms = []string{w.createForm(w.ada, " "+w.ada.marker, false)}
 	for len(w.spareForms) < 8 {
 		w.spareForms = append(w.spareForms, s.Call("POST", "/api/v1/forms/"+w.spareForms[0]+"/duplicate", w.token(w.ada), "").String("id"))
+	}
+	for range 8 {
+		w.webhooks = append(w.webhooks, w.addWebhook(w.ada, w.liveForm))
 	}
 	for range 8 {
 		w.responses = append(w.responses, w.addResponse(w.ada, w.liveForm))
@@ -190,6 +193,18 @@ func (w *fixture) addResponse(c *caller, form string) string {
 	a := w.service.Call("POST", "/api/v1/forms/"+form+"/responses", w.token(c), fmt.Sprintf(everyAnswer, c.marker))
 	if a.StatusCode != http.StatusCreated {
 		w.t.Fatalf("respond: %d %s", a.StatusCode, a.Text)
+	}
+	return a.String("id")
+}
+
+// validWebhook is the body of a webhook whose receiver is down.
+const validWebhook = `{"url": "http://127.0.0.1:1/hook", "events": ["response.created", "form.closed"], "active": true, "strict_order": false}`
+
+func (w *fixture) addWebhook(c *caller, form string) string {
+	w.t.Helper()
+	a := w.service.Call("POST", "/api/v1/forms/"+form+"/webhooks", w.token(c), validWebhook)
+	if a.StatusCode != http.StatusCreated {
+		w.t.Fatalf("add webhook: %d %s", a.StatusCode, a.Text)
 	}
 	return a.String("id")
 }

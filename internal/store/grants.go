@@ -177,7 +177,20 @@ func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Ti
 	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.write(ctx, owner, func(t db.Tx) error { return checkAffected(t.Exec(disconnectSQL, owner, appID, toMillis(now))) })
+	return s.write(ctx, owner, func(t db.Tx) error {
+		if err := checkAffected(t.Exec(disconnectSQL, owner, appID, toMillis(now))); err != nil {
+			return err
+		}
+		return endGrantWebhooks(t, owner, now)
+	})
+}
+
+// endGrant ends one grant and pauses its webhooks.
+func endGrant(t db.Tx, owner, grant string, now time.Time) error {
+	if _, err := t.Exec(endGrantSQL, owner, grant, toMillis(now)); err != nil {
+		return err
+	}
+	return endGrantWebhooks(t, owner, now)
 }
 
 // MarkGrantUsed stores that an application used its access.

@@ -14,7 +14,7 @@ import (
 
 // everyones are the statements on data of all accounts: background work that no request
 // waits for.
-var everyones = []string{"cleanup.go", "backup.go", "expiredFormsSQL", "oldTrashSQL"}
+var everyones = []string{"cleanup.go", "backup.go", "expiredFormsSQL", "oldTrashSQL", "webhookAccountsSQL", "oldEventFormsSQL"}
 
 // outermost is a statement without what is in parentheses.
 func outermost(sql string) string {
