@@ -340,6 +340,9 @@ func (r *runner) commit(ctx context.Context) {
 		return
 	}
 	position, replayed := r.live.reached(), r.replay.reached()
+	if r.replay.isDone() {
+		replayed = r.replay.until
+	}
 	moved := position != r.live.position || replayed != r.replay.position
 	// A position alone is worth a commit only when there is time for it.
 	if len(r.finished) == 0 && r.disable == "" && !(moved && len(r.sent) == 0) {
@@ -348,9 +351,6 @@ func (r *runner) commit(ctx context.Context) {
 	c := store.DeliveryCommit{
 		Key: r.hook.WebhookKey, From: r.live.position, Position: position, FailingSince: r.failing, Disable: r.disable,
 		ReplayFrom: r.replay.position, ReplayPosition: replayed, ReplayUntil: r.replay.until, Trim: rand.IntN(100) < len(r.finished),
-	}
-	if r.replay.isDone() {
-		c.ReplayPosition = r.replay.until
 	}
 	for _, it := range r.finished {
 		it.Stored = it.Stored || it.window == &r.replay
@@ -361,7 +361,7 @@ func (r *runner) commit(ctx context.Context) {
 		r.committing = []*item{}
 	}
 	r.disable = ""
-	r.live.target, r.replay.target = position, c.ReplayPosition
+	r.live.target, r.replay.target = position, replayed
 	go func() { r.committed <- r.d.store(ctx, r.owner.id, c) }()
 }
 
@@ -404,7 +404,7 @@ func (r *runner) applied(err error) {
 		delete(r.trying, it.Position)
 	}
 	r.live.advance()
-	if r.replay.advance(); r.replay.isDone() {
+	if r.replay.advance(); r.replay.until != "" && r.replay.position == r.replay.until {
 		r.replay, r.hook.ReplayUntil = window{ended: true}, ""
 	}
 }
