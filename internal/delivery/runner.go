@@ -133,7 +133,7 @@ func (r *runner) run() {
 // begin reads what is needed before the first request.
 func (r *runner) begin(ctx context.Context) {
 	r.live = window{read: r.hook.Position, position: r.hook.Position, target: r.hook.Position}
-	r.replay = window{read: r.hook.ReplayPosition, position: r.hook.ReplayPosition, until: r.hook.ReplayUntil, ended: r.hook.ReplayUntil == ""}
+	r.beginReplay(r.hook)
 	// What was stored ahead of the position, before a restart, is not sent again.
 	known, err := r.d.Store.DeliveriesAfter(ctx, r.owner.id, r.hook.WebhookKey, r.hook.Position, maxWindow)
 	if err != nil {
@@ -141,6 +141,11 @@ func (r *runner) begin(ctx context.Context) {
 	}
 	r.live.known = known
 	r.openSecrets()
+}
+
+func (r *runner) beginReplay(w store.ActiveWebhook) {
+	from := w.ReplayPosition
+	r.replay = window{read: from, position: from, target: from, until: w.ReplayUntil, ended: w.ReplayUntil == ""}
 }
 
 // secretLost is why a webhook is disabled whose secret was encrypted with another key.
@@ -182,11 +187,10 @@ func (r *runner) take() {
 		r.d.readAgain(r.owner)
 	} else {
 		r.pending = latest.Pending
-		if until := latest.ReplayUntil; until != "" && (until != r.hook.ReplayUntil || latest.ReplayPosition != r.replay.position) {
-			r.replay = window{read: latest.ReplayPosition, position: latest.ReplayPosition, target: latest.ReplayPosition, until: until}
-		}
 	}
-	latest.ReplayUntil = r.replay.until
+	if latest.Replays != r.hook.Replays {
+		r.beginReplay(latest.ActiveWebhook)
+	}
 	r.hook = latest.ActiveWebhook
 	r.live.ended = false
 	r.nextRetry = time.Time{} // due ones are read again
@@ -350,7 +354,7 @@ func (r *runner) commit(ctx context.Context) {
 	}
 	c := store.DeliveryCommit{
 		Key: r.hook.WebhookKey, From: r.live.position, Position: position, FailingSince: r.failing, Disable: r.disable,
-		ReplayFrom: r.replay.position, ReplayPosition: replayed, ReplayUntil: r.replay.until, Trim: rand.IntN(100) < len(r.finished),
+		Replay: r.hook.Replays, ReplayPosition: replayed, ReplayUntil: r.replay.until, Trim: rand.IntN(100) < len(r.finished),
 	}
 	for _, it := range r.finished {
 		it.Stored = it.Stored || it.window == &r.replay
@@ -361,6 +365,9 @@ func (r *runner) commit(ctx context.Context) {
 		r.committing = []*item{}
 	}
 	r.disable = ""
+	if replayed == r.replay.until {
+		c.ReplayUntil = ""
+	}
 	r.live.target, r.replay.target = position, replayed
 	go func() { r.committed <- r.d.store(ctx, r.owner.id, c) }()
 }
@@ -405,7 +412,7 @@ func (r *runner) applied(err error) {
 	}
 	r.live.advance()
 	if r.replay.advance(); r.replay.until != "" && r.replay.position == r.replay.until {
-		r.replay, r.hook.ReplayUntil = window{ended: true}, ""
+		r.replay = window{ended: true, position: r.replay.position, target: r.replay.position}
 	}
 }
 

@@ -143,22 +143,21 @@ func (s *Store) DeliveriesAfter(ctx context.Context, owner string, key WebhookKe
 
 // DeliveryCommit is what a dispatcher has done for a webhook.
 type DeliveryCommit struct {
-	Key WebhookKey
-	// The webhook moves from From to Position, and its replay from ReplayFrom to
-	// ReplayPosition, unless the replay was replaced. ReplayUntil is the end of the replay.
-	From, Position             string
-	ReplayFrom, ReplayPosition string
-	ReplayUntil                string
-	FailingSince               time.Time
-	Disable                    string // why the webhook is disabled; empty: it is not
-	Deliveries                 []Delivery
-	Trim                       bool // remove ended deliveries beyond those that are kept
+	Key            WebhookKey
+	From, Position string // where the webhook was, and where it is now
+	// The same of a replay, unless another one was asked for since. Until is empty when it
+	// has ended.
+	Replay                      int64 // as Webhook.Replays
+	ReplayPosition, ReplayUntil string
+	FailingSince                time.Time
+	Disable                     string // why the webhook is disabled; empty: it is not
+	Deliveries                  []Delivery
+	Trim                        bool // remove ended deliveries beyond those that are kept
 }
 
 const commitWebhookSQL = `UPDATE webhook SET position = $5, failing_since = $6,
 	status = CASE WHEN $7 <> '' THEN 'disabled' ELSE status END, disabled_reason = CASE WHEN $7 <> '' THEN $7 ELSE disabled_reason END,
-	replay_until = CASE WHEN replay_position = $8 AND replay_until = $10 AND $9 >= $10 THEN '' ELSE replay_until END,
-	replay_position = CASE WHEN replay_position = $8 AND replay_until = $10 THEN $9 ELSE replay_position END
+	replay_position = CASE WHEN replays = $8 THEN $9 ELSE replay_position END, replay_until = CASE WHEN replays = $8 THEN $10 ELSE replay_until END
 	WHERE account_id = $1 AND form_id = $2 AND id = $3 AND position = $4`
 
 // ErrPositionMoved says that another dispatcher has moved the webhook, or that the webhook
@@ -181,7 +180,7 @@ func (s *Store) CommitDeliveries(ctx context.Context, owner string, c DeliveryCo
 func (s *Store) commitDeliveries(ctx context.Context, owner string, c DeliveryCommit, replace bool) error {
 	return s.db.Write(ctx, func(t db.Tx) error {
 		n, err := t.Exec(commitWebhookSQL, owner, c.Key.FormID, c.Key.ID, c.From, c.Position, toMillis(c.FailingSince), c.Disable,
-			c.ReplayFrom, c.ReplayPosition, c.ReplayUntil)
+			c.Replay, c.ReplayPosition, c.ReplayUntil)
 		if err != nil || n == 0 {
 			return errorWhen(err, n == 0, ErrPositionMoved)
 		}

@@ -55,8 +55,9 @@ type Webhook struct {
 
 	// Position is up to where every event is delivered or pending.
 	Position string
-	// Replay is delivered again, up to its last position; empty: nothing is.
+	// What is between these positions is delivered again; until is empty: nothing is.
 	ReplayPosition, ReplayUntil string
+	Replays                     int64 // how often a replay was asked for
 	// FailingSince is when the first attempt failed since the last success.
 	FailingSince time.Time
 }
@@ -66,7 +67,7 @@ type Webhook struct {
 const webhookColumns = `w.form_id, w.id, w.url, w.events, w.strict_order,
 	CASE WHEN w.status = 'active' AND w.app_id <> '' AND NOT EXISTS (SELECT 1 FROM app WHERE app.id = w.app_id AND app.disabled_at = 0) THEN 'paused' ELSE w.status END,
 	w.disabled_reason, w.app_id, w.grant_id, w.secret, w.old_secret, w.old_secret_until, w.created_at, w.updated_at,
-	w.position, w.replay_position, w.replay_until, w.failing_since,
+	w.position, w.replay_position, w.replay_until, w.replays, w.failing_since,
 	(SELECT COUNT(*) FROM delivery d WHERE d.account_id = $1 AND d.form_id = w.form_id AND d.webhook_id = w.id AND d.status = 'pending')`
 
 const (
@@ -85,7 +86,7 @@ const (
 	deleteDeliveriesSQL = `DELETE FROM delivery WHERE account_id = $1 AND form_id = $2 AND webhook_id = $3`
 	// Events of a form without webhooks are of no use.
 	deleteEventsSQL  = `DELETE FROM form_event WHERE account_id = $1 AND form_id = $2`
-	replayWebhookSQL = `UPDATE webhook SET replay_position = $4, replay_until = CASE WHEN position > $4 THEN position ELSE '' END, updated_at = $5
+	replayWebhookSQL = `UPDATE webhook SET replays = replays + 1, replay_position = $4, replay_until = CASE WHEN position > $4 THEN position ELSE '' END, updated_at = $5
 		WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	pauseWebhooksSQL = `UPDATE webhook SET status = 'paused', updated_at = $2 WHERE account_id = $1 AND status = 'active'
 		AND grant_id IN (SELECT id FROM consent WHERE account_id = $1 AND ended_at > 0)`
@@ -96,7 +97,7 @@ func scanWebhook(r db.Row, more ...any) (Webhook, error) {
 	var events, status string
 	var oldUntil, created, updated, failing int64
 	err := r.Scan(append([]any{&w.FormID, &w.ID, &w.URL, &events, &w.StrictOrder, &status, &w.DisabledReason, &w.AppID, &w.GrantID,
-		&w.Secret, &w.OldSecret, &oldUntil, &created, &updated, &w.Position, &w.ReplayPosition, &w.ReplayUntil, &failing, &w.Pending}, more...)...)
+		&w.Secret, &w.OldSecret, &oldUntil, &created, &updated, &w.Position, &w.ReplayPosition, &w.ReplayUntil, &w.Replays, &failing, &w.Pending}, more...)...)
 	w.Status, w.Events = WebhookStatus(status), parseEvents(events)
 	w.OldSecretUntil, w.CreatedAt, w.UpdatedAt, w.FailingSince = fromMillis(oldUntil), fromMillis(created), fromMillis(updated), fromMillis(failing)
 	return w, err
