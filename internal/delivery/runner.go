@@ -61,6 +61,7 @@ const (
 	pageSize     = 256
 	maxWindow    = 2 * pageSize // events after the first that is not delivered
 	retryPage    = 64
+	trimEvery    = 500 // deliveries, on average
 )
 
 // reading is a webhook as it was read from the store.
@@ -354,7 +355,7 @@ func (r *runner) commit(ctx context.Context) {
 	}
 	c := store.DeliveryCommit{
 		Key: r.hook.WebhookKey, From: r.live.position, Position: position, FailingSince: r.failing, Disable: r.disable,
-		Replay: r.hook.Replays, ReplayPosition: replayed, ReplayUntil: r.replay.until, Trim: rand.IntN(100) < len(r.finished),
+		Replay: r.hook.Replays, ReplayPosition: replayed, ReplayUntil: r.replay.until, Trim: rand.IntN(trimEvery) < len(r.finished),
 	}
 	for _, it := range r.finished {
 		it.Stored = it.Stored || it.window == &r.replay
