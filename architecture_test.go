@@ -12,15 +12,21 @@ import (
 	"testing"
 )
 
-// plan is the house: which of our packages each may import. A request travels
-// one way, down; what is not listed here is a door that does not exist.
-var plan = map[string][]string{
+// allowedImports lists, for each package, the packages of this module that it may import,
+// relative to internal/. Requests pass through them in one direction, so there are no
+// cycles, and a package that is not listed cannot be reached.
+var allowedImports = map[string][]string{
 	".":                        {"cli"},
-	"internal/cli":             {"account", "api", "delivery", "export", "fault", "form", "id", "limit", "oauth", "respond", "server", "store", "web", "webhook"},
+	"internal/cli":             {"account", "api", "delivery", "export", "fault", "form", "id", "limit", "oauth", "respond", "server", "store", "web", "web/reference", "web/workspace", "webhook"},
 	"internal/cli/clitest":     {"account", "cli", "store/storetest"},
 	"internal/server":          {"fault", "limit"},
 	"internal/api":             {"account", "compress", "delivery", "download", "export", "fault", "form", "id", "limit", "oauth", "respond", "store"},
-	"internal/web":             {"account", "chart", "compress", "download", "export", "fault", "form", "id", "limit", "oauth", "respond", "store"},
+	"internal/web":             {"account", "compress", "fault", "limit", "oauth", "respond", "store", "web/identity", "web/page", "web/public", "web/reference", "web/workspace"},
+	"internal/web/identity":    {"account", "fault", "form", "id", "limit", "oauth", "store", "web/page"},
+	"internal/web/page":        {"account", "compress", "fault", "form", "store"},
+	"internal/web/public":      {"compress", "fault", "form", "limit", "respond", "store", "web/page"},
+	"internal/web/reference":   {"account", "fault", "form", "web/page"},
+	"internal/web/workspace":   {"chart", "download", "export", "fault", "form", "store", "web/page"},
 	"internal/respond":         {"account", "fault", "form", "limit", "store"},
 	"internal/oauth":           {"account", "fault", "limit", "store"},
 	"internal/delivery":        {"account", "fault", "form", "id", "store", "webhook"},
@@ -43,20 +49,23 @@ var plan = map[string][]string{
 	"scripts/vet":              {},
 }
 
-// outsiders are libraries that belong in one room each.
-var outsiders = map[string][]string{
-	"net/http":                      {"cli", "cli/clitest", "server", "api", "web", "compress", "download", "webhook", "bench"},
+// libraryUsers lists the packages that may import a library.
+var libraryUsers = map[string][]string{
+	"net/http": {
+		"cli", "cli/clitest", "server", "api", "compress", "download", "webhook", "bench",
+		"web", "web/identity", "web/page", "web/public", "web/reference", "web/workspace",
+	},
+	"html/template":                 {"web/identity", "web/page", "web/public", "web/reference", "web/workspace"},
 	"github.com/ncruces/go-sqlite3": {"db"},
 	"github.com/jackc/pgx/v5":       {"db", "db/dbtest", "bench"},
 	"database/sql":                  {},
-	"html/template":                 {"web"},
 	"github.com/alecthomas/kong":    {"cli"},
 	"github.com/danielgtaylor/huma": {"api"},
 	"code.dny.dev/ssrf":             {"webhook"},
 }
 
-func TestHouse(t *testing.T) {
-	seen := map[string]bool{}
+func TestImports(t *testing.T) {
+	found := map[string]bool{}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -65,45 +74,50 @@ func TestHouse(t *testing.T) {
 			return filepath.SkipDir
 		}
 		if _, err := os.Stat(filepath.Join(path, "go.mod")); d.IsDir() && err == nil && path != "." {
-			return filepath.SkipDir // a module of its own is another house
+			return filepath.SkipDir // another module
 		}
 		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return nil
 		}
-		room := filepath.ToSlash(filepath.Dir(path))
-		seen[room] = true
-		allowed, ok := plan[room]
-		if !ok {
-			t.Errorf("%s: the plan has no such room", room)
+		folder := filepath.ToSlash(filepath.Dir(path))
+		found[folder] = true
+		if _, ok := allowedImports[folder]; !ok {
+			t.Errorf("package %s is not in allowedImports", folder)
 			return nil
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			return err
-		}
-		for _, spec := range file.Imports {
-			name, err := strconv.Unquote(spec.Path.Value)
-			if err != nil {
-				return err
-			}
-			if own, ok := strings.CutPrefix(name, "formulary/internal/"); ok && !slices.Contains(allowed, own) {
-				t.Errorf("%s imports %s, which the plan does not allow", path, own)
-			}
-			for outsider, rooms := range outsiders {
-				in := name == outsider || strings.HasPrefix(name, outsider+"/")
-				if in && !slices.Contains(rooms, strings.TrimPrefix(room, "internal/")) {
-					t.Errorf("%s imports %s, which belongs in %v", path, name, rooms)
-				}
-			}
-		}
-		return nil
+		return checkImports(t, path, folder)
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for room := range plan {
-		if !seen[room] {
-			t.Errorf("the plan has %s, the house does not", room)
+	for folder := range allowedImports {
+		if !found[folder] {
+			t.Errorf("package %s is in allowedImports and does not exist", folder)
 		}
 	}
+}
+
+// checkImports checks the imports of one file.
+func checkImports(t *testing.T, path, folder string) error {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	if err != nil {
+		return err
+	}
+	for _, spec := range file.Imports {
+		name, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return err
+		}
+		if own, ok := strings.CutPrefix(name, "formulary/internal/"); ok && !slices.Contains(allowedImports[folder], own) {
+			t.Errorf("%s imports %s, which allowedImports does not list", path, own)
+		}
+		for library, users := range libraryUsers {
+			in := name == library || strings.HasPrefix(name, library+"/")
+			if in && !slices.Contains(users, strings.TrimPrefix(folder, "internal/")) {
+				t.Errorf("%s imports %s, which only %v may import", path, name, users)
+			}
+		}
+	}
+	return nil
 }

@@ -18,58 +18,58 @@ import (
 	"time"
 )
 
-// answer is a response of Formulary, which the bare server replays.
-type answer struct {
+// savedResponse is a response of Formulary, which the bare server replays.
+type savedResponse struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
 // fetch sends one request and returns the response, which must be successful.
-func fetch(ctx context.Context, addr string, request []byte) (answer, error) {
+func fetch(ctx context.Context, addr string, request []byte) (savedResponse, error) {
 	dialer := net.Dialer{Timeout: dialLimit}
 	c, err := dialer.DialContext(ctx, "tcp", addr)
 	if err != nil {
-		return answer{}, fmt.Errorf("ask: %w", err)
+		return savedResponse{}, fmt.Errorf("fetch: %w", err)
 	}
 	defer c.Close()
-	if err := c.SetDeadline(time.Now().Add(answerLimit)); err != nil {
-		return answer{}, fmt.Errorf("ask: %w", err)
+	if err := c.SetDeadline(time.Now().Add(responseTimeout)); err != nil {
+		return savedResponse{}, fmt.Errorf("fetch: %w", err)
 	}
 	if _, err := c.Write(request); err != nil {
-		return answer{}, fmt.Errorf("ask: %w", err)
+		return savedResponse{}, fmt.Errorf("fetch: %w", err)
 	}
 	r, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
-		return answer{}, fmt.Errorf("ask: %w", err)
+		return savedResponse{}, fmt.Errorf("fetch: %w", err)
 	}
 	defer r.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxAnswer))
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxResponse))
 	if err != nil {
-		return answer{}, fmt.Errorf("ask: %w", err)
+		return savedResponse{}, fmt.Errorf("fetch: %w", err)
 	}
 	if r.StatusCode/100 != 2 {
 		line, _, _ := bytes.Cut(request, []byte("\r\n"))
-		return answer{}, fmt.Errorf("%s was answered with %s: %s", line, r.Status, body)
+		return savedResponse{}, fmt.Errorf("%s resulted in %s: %s", line, r.Status, body)
 	}
 	r.Header.Del("Date") // net/http sends its own
-	return answer{r.StatusCode, r.Header, body}, nil
+	return savedResponse{r.StatusCode, r.Header, body}, nil
 }
 
 // startBare starts the bare server: this program with another flag.
-func startBare(ctx context.Context, answers map[string]answer) (*process, error) {
+func startBare(ctx context.Context, responses map[string]savedResponse) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("start bare: %w", err)
 	}
-	text, err := json.Marshal(answers)
+	text, err := json.Marshal(responses)
 	if err != nil {
 		return nil, fmt.Errorf("start bare: %w", err)
 	}
 	cmd := exec.Command(self, "-"+bareFlag)
 	// The same GOMAXPROCS as the service chooses.
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0)+1))
-	// The answers are one line. The pipe then stays open, so that the bare server exits
+	// The responses are one line. The pipe then stays open, so that the bare server exits
 	// when the benchmark does.
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -105,8 +105,8 @@ func serveBare(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("bare: %w", err)
 	}
-	var answers map[string]answer
-	if err := json.Unmarshal(text, &answers); err != nil {
+	var responses map[string]savedResponse
+	if err := json.Unmarshal(text, &responses); err != nil {
 		return fmt.Errorf("bare: %w", err)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -114,7 +114,7 @@ func serveBare(in io.Reader, out io.Writer) error {
 		return fmt.Errorf("bare: %w", err)
 	}
 	fmt.Fprintln(out, listener.Addr())
-	server := &http.Server{Handler: replayHandler(answers), ReadHeaderTimeout: dialLimit}
+	server := &http.Server{Handler: replayHandler(responses), ReadHeaderTimeout: dialLimit}
 	go func() {
 		io.Copy(io.Discard, reader) // returns when the benchmark exits
 		server.Close()
@@ -125,9 +125,9 @@ func serveBare(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-func replayHandler(answers map[string]answer) http.Handler {
+func replayHandler(responses map[string]savedResponse) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		a, ok := answers[r.Method+" "+r.RequestURI]
+		a, ok := responses[r.Method+" "+r.RequestURI]
 		if !ok {
 			http.NotFound(w, r)
 			return

@@ -129,13 +129,13 @@ func (b *bench) measureUnderLoad(ctx context.Context, instances []*instance, pee
 			return err
 		}
 	}
-	answers := map[string]answer{}
+	responses := map[string]savedResponse{}
 	for _, w := range instances[0].workloads {
-		if answers[w.requestLine()], err = fetch(ctx, instances[0].service.addr, w.sample); err != nil {
+		if responses[w.requestLine()], err = fetch(ctx, instances[0].service.addr, w.sample); err != nil {
 			return err
 		}
 	}
-	bare, err := startBare(ctx, answers)
+	bare, err := startBare(ctx, responses)
 	if err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func (s *survey) close() error {
 }
 
 // path returns an API path of the form.
-func (s *survey) path(footprint string) string { return "/api/v1/forms/" + s.form + footprint }
+func (s *survey) path(suffix string) string { return "/api/v1/forms/" + s.form + suffix }
 
 // measureReads measures everything that reads responses.
 func (b *bench) measureReads(ctx context.Context, s *survey, e *engineFigures) error {

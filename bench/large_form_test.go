@@ -37,7 +37,7 @@ func TestSurveyAnswers(t *testing.T) {
 			t.Errorf("respondent %d: an answer of several lines", n)
 		}
 		if !reflect.DeepEqual(given, surveyAnswers(n)) {
-			t.Errorf("respondent %d does not answer the same twice", n)
+			t.Errorf("answers of respondent %d differ between runs", n)
 		}
 		bytes += len(text)
 		for key := range e.Answers {
@@ -55,8 +55,8 @@ func TestSurveyAnswers(t *testing.T) {
 }
 
 // fakeProcess is a process that has only an address.
-func fakeProcess(t *testing.T, answer http.HandlerFunc) *process {
-	server := httptest.NewServer(answer)
+func fakeProcess(t *testing.T, handler http.HandlerFunc) *process {
+	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	return &process{addr: strings.TrimPrefix(server.URL, "http://")}
 }

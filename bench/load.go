@@ -47,9 +47,9 @@ func (t *loadResult) add(other *loadResult) {
 
 const (
 	dialLimit = 5 * time.Second
-	// answerLimit is how long the last responses may take after the end of a run.
-	answerLimit = 10 * time.Second
-	maxAnswer   = 1 << 20
+	// responseTimeout is how long the last responses may take after the end of a run.
+	responseTimeout = 10 * time.Second
+	maxResponse     = 1 << 20
 )
 
 // run loads a server with one connection per source. Each connection sends its next
@@ -102,7 +102,7 @@ func run(ctx context.Context, addr string, sources []source, length time.Duratio
 
 // drive sends requests on one connection until the time is up.
 func drive(c net.Conn, next source, start time.Time, length time.Duration, t *loadResult) error {
-	if err := c.SetDeadline(start.Add(length + answerLimit)); err != nil {
+	if err := c.SetDeadline(start.Add(length + responseTimeout)); err != nil {
 		return err
 	}
 	buffer := make([]byte, 16<<10)
@@ -115,7 +115,7 @@ func drive(c net.Conn, next source, start time.Time, length time.Duration, t *lo
 		if _, err := c.Write(request); err != nil {
 			return err
 		}
-		ok, answer, err := readAnswer(c, &buffer)
+		ok, response, err := readResponse(c, &buffer)
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func drive(c net.Conn, next source, start time.Time, length time.Duration, t *lo
 		t.times.count(now - sentAt)
 		if !ok {
 			if t.errors == 0 {
-				t.firstError = string(answer)
+				t.firstError = string(response)
 			}
 			t.errors++
 		}
@@ -143,9 +143,9 @@ var (
 	success       = []byte("HTTP/1.1 2")
 )
 
-// readAnswer reads one response, which must have a known length, and reports whether
+// readResponse reads one response, which must have a known length, and reports whether
 // its status is 2xx.
-func readAnswer(c net.Conn, buffer *[]byte) (ok bool, answer []byte, err error) {
+func readResponse(c net.Conn, buffer *[]byte) (ok bool, response []byte, err error) {
 	b := *buffer
 	read, total := 0, -1
 	for total < 0 || read < total {
@@ -175,8 +175,8 @@ func readAnswer(c net.Conn, buffer *[]byte) (ok bool, answer []byte, err error) 
 func responseLength(b []byte) (int, error) {
 	head := bytes.Index(b, blankLine)
 	if head < 0 {
-		if len(b) > maxAnswer {
-			return 0, errors.New("an answer without an end")
+		if len(b) > maxResponse {
+			return 0, errors.New("a response without an end")
 		}
 		return -1, nil
 	}
@@ -185,11 +185,11 @@ func responseLength(b []byte) (int, error) {
 		if bytes.Contains(b[:head+2], chunked) {
 			return chunkedLength(b, head+len(blankLine))
 		}
-		return 0, fmt.Errorf("an answer without Content-Length: %.80q", b)
+		return 0, fmt.Errorf("a response without Content-Length: %.80q", b)
 	}
 	digits, _, _ := bytes.Cut(after, blankLine[:2])
 	n, err := strconv.Atoi(string(digits))
-	if err != nil || n < 0 || n > maxAnswer {
+	if err != nil || n < 0 || n > maxResponse {
 		return 0, fmt.Errorf("Content-Length: %.20q", digits)
 	}
 	return head + len(blankLine) + n, nil
@@ -200,13 +200,13 @@ func chunkedLength(b []byte, offset int) (int, error) {
 	for {
 		line := bytes.Index(b[offset:], blankLine[:2])
 		if line < 0 {
-			if len(b) > 2*maxAnswer {
-				return 0, errors.New("an answer without an end")
+			if len(b) > 2*maxResponse {
+				return 0, errors.New("a response without an end")
 			}
 			return -1, nil
 		}
 		n, err := strconv.ParseUint(string(b[offset:offset+line]), 16, 31)
-		if err != nil || n > maxAnswer {
+		if err != nil || n > maxResponse {
 			return 0, fmt.Errorf("a chunk of %.20q", b[offset:offset+line])
 		}
 		if offset += line + int(n) + len(blankLine); n == 0 {

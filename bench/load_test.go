@@ -19,7 +19,7 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-func TestReadAnswer(t *testing.T) {
+func TestReadResponse(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		parts []string
@@ -50,7 +50,7 @@ func TestReadAnswer(t *testing.T) {
 			if len(c.parts) == 1 {
 				buffer = make([]byte, 1024)
 			}
-			ok, _, err := readAnswer(client, &buffer)
+			ok, _, err := readResponse(client, &buffer)
 			if ok != c.ok || (err != nil) != c.fails {
 				t.Errorf("ok %v, error %v", ok, err)
 			}

@@ -59,7 +59,7 @@ func (b *bench) startPeers(ctx context.Context, folder string) ([]*peer, error) 
 type peerSpec struct {
 	module string // directory below bench/peers
 	name   string
-	health string // path that answers when the peer is ready
+	health string // path that responds when the peer is ready
 	args   []string
 }
 

@@ -147,7 +147,7 @@ func (p *process) waitUntilReady(ctx context.Context, health string) error {
 		case <-p.ended:
 			return errors.New("it ended at once")
 		case <-ctx.Done():
-			return fmt.Errorf("no answer: %w", err)
+			return fmt.Errorf("no response: %w", err)
 		case <-time.After(200 * time.Microsecond):
 		}
 	}
@@ -261,10 +261,10 @@ func (p *process) residentBytes(name string) (int64, error) {
 		return 0, fmt.Errorf("memory: %w", err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if footprint, ok := strings.CutPrefix(line, name); ok {
-			kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(footprint), "kB")), 10, 64)
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
 			return kib << 10, err
 		}
 	}
-	return 0, errors.New("memory: /proc does not tell")
+	return 0, errors.New("memory: not found in /proc")
 }

@@ -75,7 +75,7 @@ func (r *report) render(s style) string {
 		for _, f := range r.workloads {
 			for _, o := range f.outcomes {
 				if o.errors > 0 {
-					fmt.Fprintf(&b, "\n%s, %s: %d answers were no success. The first was: %s\n", f.workload.title, o.name, o.errors, oneLine(o.firstError))
+					fmt.Fprintf(&b, "\n%s, %s: %d requests failed. First response: %s\n", f.workload.title, o.name, o.errors, oneLine(o.firstError))
 				}
 			}
 		}

@@ -59,8 +59,8 @@ func (f figures) outcome(name string) (outcome, bool) {
 	return f.outcomes[i], true
 }
 
-// calmPart is the divisor of the round length for measuring latency.
-const calmPart = 4
+// latencyPart is the divisor of the round length for measuring latency.
+const latencyPart = 4
 
 // measureWorkload measures a workload on several servers in turn.
 func (b *bench) measureWorkload(ctx context.Context, w workload, entrants []entrant) (figures, error) {
@@ -98,7 +98,7 @@ func (b *bench) measureWorkload(ctx context.Context, w workload, entrants []entr
 			o := &f.outcomes[i]
 			o.rates, o.cpus = append(o.rates, t.rate()), append(o.cpus, cpu)
 			if w.latencyConns != w.connections {
-				if t, _, err = load(i, w.latencyConns, b.length/calmPart); err != nil {
+				if t, _, err = load(i, w.latencyConns, b.length/latencyPart); err != nil {
 					return err
 				}
 			}

@@ -81,9 +81,9 @@ func surveyAnswers(n int) map[string]any {
 		answers["staff"] = float64(1 + random.IntN(5000))
 	}
 	var uses []any
-	for _, machineUse := range []string{"forms", "exports", "webhooks", "reports", "api"} {
+	for _, use := range []string{"forms", "exports", "webhooks", "reports", "api"} {
 		if random.IntN(2) == 0 {
-			uses = append(uses, machineUse)
+			uses = append(uses, use)
 		}
 	}
 	if uses != nil {

@@ -30,7 +30,7 @@ type target struct {
 	times    float64 // multiple of PocketBase's rate, on SQLite
 }
 
-// requestLine returns method and path, by which the bare server finds its answer.
+// requestLine returns method and path, by which the bare server finds its response.
 func (w workload) requestLine() string {
 	line, _, _ := bytes.Cut(w.sample, []byte(" HTTP/1.1"))
 	return string(line)

@@ -92,7 +92,7 @@ func TestSessions(t *testing.T) {
 	b, second, third := signedInTab(t, s, ada), signedInTab(t, s, ada), signedInTab(t, s, ada)
 	wantSessions := func(want int) {
 		t.Helper()
-		if got := b.count(".lines > li"); got != want {
+		if got := b.count(".divided-list > li"); got != want {
 			t.Fatalf("%d sessions are listed, want %d:\n%s", got, want, b.describe())
 		}
 	}

@@ -31,7 +31,7 @@ func clientError(t testing.TB, s *clitest.Service, id, secret string) string {
 // shownSecret returns the client secret that the page shows once.
 func (b *tab) shownSecret() string {
 	b.t.Helper()
-	secret := b.text(".once code")
+	secret := b.text(".new-secret code")
 	if !strings.HasPrefix(secret, "fms_") {
 		b.t.Fatalf("the page shows %q as the secret", secret)
 	}
@@ -87,7 +87,7 @@ func TestApplicationWithSecret(t *testing.T) {
 	}
 
 	// Both secrets work until the old one is deleted.
-	old := b.text(".lines .muted")
+	old := b.text(".divided-list .muted")
 	b.wantStatus(b.press(button("Add secret")), 200)
 	second := b.shownSecret()
 	wantClient := func(secret, want string) {
@@ -121,7 +121,7 @@ func TestApplicationWithSecret(t *testing.T) {
 	if n := b.count(`details[open]`); n != 0 {
 		t.Error("deleting needs no confirmation")
 	}
-	b.do(chromedp.Click(`details.sure summary`))
+	b.do(chromedp.Click(`details.confirm summary`))
 	b.wantStatus(b.press(button("Delete application")), 200)
 	b.wantPath("/applications")
 	b.wantText("Application deleted.", "No applications yet")
@@ -175,7 +175,7 @@ func TestCopy(t *testing.T) {
 	b.newApplication("Shop", "https://shop.example/callback")
 	b.press(button("Register application"))
 	secret := b.shownSecret()
-	b.do(chromedp.Click(`.once button`), chromedp.WaitReady(`//button[normalize-space()="Copied"]`))
+	b.do(chromedp.Click(`.new-secret button`), chromedp.WaitReady(`//button[normalize-space()="Copied"]`))
 	if got := run(b, chromedp.Evaluate[string](`window.copied`)); got != secret {
 		t.Errorf("copied %q, want the secret", got)
 	}

@@ -96,6 +96,9 @@ func startBrowser(names ...string) (ctx context.Context, end func(), err error) 
 		chromedp.Env("LANGUAGE=en"), // determines the order in which dates are typed
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 		chromedp.Flag("site-per-process", true),
+		// Pages live too short for spare processes and optimized machine code.
+		chromedp.Flag("disable-features", "Translate,SpareRendererForSitePerProcess"),
+		chromedp.Flag("js-flags", "--no-turbofan"),
 		// No other host can be resolved.
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost"),
 	)

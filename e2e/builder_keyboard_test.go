@@ -17,7 +17,8 @@ func (b *tab) wantFocus(after string) {
 		const e = document.activeElement;
 		if (!e || e === document.body || e === document.documentElement) return false;
 		const box = e.getBoundingClientRect();
-		return box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight;
+		const hasSize = box.width > 0 && box.height > 0, isOnScreen = box.bottom > 0 && box.top < innerHeight;
+		return hasSize && isOnScreen;
 	})()`)) {
 		b.t.Fatalf("after %s the focus is lost: %s\nat %s", after, b.focusedName(), b.describe())
 	}
@@ -46,7 +47,7 @@ func (b builder) tabUntil(selector string, held ...chromedp.Modifier) {
 // waitForLabelInput waits until the focus is in the label of a question.
 func (b builder) waitForLabelInput() {
 	b.t.Helper()
-	b.wait(`document.activeElement.matches(".fields .asks textarea") && !document.querySelector("dialog")`)
+	b.wait(`document.activeElement.matches(".fields .label-row textarea") && !document.querySelector("dialog")`)
 	b.wantFocus("adding")
 }
 
@@ -69,7 +70,7 @@ func TestBuilderKeyboard(t *testing.T) {
 	b.pressKeys("Enter", kb.Enter)
 	b.waitForLabelInput()
 	b.pressKeys("typing", "Second")
-	b.tabUntil(".insert")
+	b.tabUntil(".insert-button")
 	b.pressKeys("Space", " ")
 	b.wait(`document.activeElement.matches("dialog input")`)
 	b.pressKeys("arrows", kb.ArrowDown+kb.ArrowDown+kb.ArrowUp)
@@ -118,7 +119,7 @@ func TestBuilderKeyboard(t *testing.T) {
 		before := b.shownLabels()
 		b.tabUntil(fmt.Sprintf("[aria-label=%q]", name))
 		b.pressKeys(name, " ")
-		b.wait(fmt.Sprintf(`JSON.stringify(Array.from(document.querySelectorAll(".fields .asks textarea"), (e) => e.value)) !== %q`, jsonOf(before)))
+		b.wait(fmt.Sprintf(`JSON.stringify(Array.from(document.querySelectorAll(".fields .label-row textarea"), (e) => e.value)) !== %q`, jsonOf(before)))
 		b.wantFocus(name)
 	}
 
@@ -134,7 +135,7 @@ func TestBuilderKeyboard(t *testing.T) {
 		return false
 	})
 
-	for !run(b.tab, chromedp.Evaluate[bool](`document.activeElement.matches(".tools .primary")`)) {
+	for !run(b.tab, chromedp.Evaluate[bool](`document.activeElement.matches(".toolbar .primary")`)) {
 		b.pressKeys("Shift+Tab", kb.Tab, chromedp.ModifierShift)
 	}
 	b.typeKeys(kb.Enter)

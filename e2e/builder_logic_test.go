@@ -12,7 +12,7 @@ import (
 	"formulary/internal/form"
 )
 
-const party = `{"fields": [
+const partyForm = `{"fields": [
 	{"key": "coming", "kind": "yes_no", "label": "Are you coming?"},
 	{"key": "guests", "kind": "number", "label": "How many of you?"},
 	{"key": "food", "kind": "single_choice", "label": "What do you eat?", "options": [{"value": "all", "label": "Everything"}, {"value": "vegan", "label": "Vegan"}]}]}`
@@ -21,7 +21,7 @@ const party = `{"fields": [
 func TestBuilderLogic(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	b := openBuilder(t, s, "Party", party)
+	b := openBuilder(t, s, "Party", partyForm)
 	b.do(chromedp.Click(labelInput(2)))
 	b.do(chromedp.Click(button("Add condition")))
 	b.pick(`.panel [aria-label="Value"]`, "false")
@@ -34,31 +34,31 @@ func TestBuilderLogic(t *testing.T) {
 	b.waitStored("the other condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[1].ShowIf, &form.Condition{Field: "coming", Op: "equals", Value: true})
 	})
-	if got := b.text(inQuestion(2, ".logic-line")); got != "Shown if “Are you coming?” is Yes" {
+	if got := b.text(inQuestion(2, ".logic-note")); got != "Shown if “Are you coming?” is Yes" {
 		t.Errorf("the question says %q", got)
 	}
 
 	// Two conditions, then one of them is removed.
 	b.do(chromedp.Click(labelInput(3)))
 	b.do(chromedp.Click(button("Add condition")))
-	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Question"]`, "guests")
-	b.pick(`.panel .sentence li:nth-child(1) [aria-label="Operator"]`, "at_least")
-	b.fill(`.panel .sentence li:nth-child(1) [aria-label="Value"]`, "2")
+	b.pick(`.panel .condition li:nth-child(1) [aria-label="Question"]`, "guests")
+	b.pick(`.panel .condition li:nth-child(1) [aria-label="Operator"]`, "at_least")
+	b.fill(`.panel .condition li:nth-child(1) [aria-label="Value"]`, "2")
 	b.do(chromedp.Click(button("Add condition")))
-	b.pick(`.panel .sentence li:nth-child(2) [aria-label="Question"]`, "coming")
+	b.pick(`.panel .condition li:nth-child(2) [aria-label="Question"]`, "coming")
 	b.pick(`.panel [aria-label="Match"]`, "any")
 	b.waitStored("two conditions", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[2].ShowIf, &form.Condition{Any: []*form.Condition{
 			{Field: "guests", Op: "at_least", Value: 2.0}, {Field: "coming", Op: "equals", Value: true}}})
 	})
-	b.do(chromedp.Click(`.panel .sentence li:nth-child(2) [aria-label="Remove condition"]`))
+	b.do(chromedp.Click(`.panel .condition li:nth-child(2) [aria-label="Remove condition"]`))
 	b.waitStored("one condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[2].ShowIf, &form.Condition{Field: "guests", Op: "at_least", Value: 2.0})
 	})
 
 	// A jump to an ending for those who do not come.
 	b.do(chromedp.Click(button("Add ending")))
-	b.wait(`document.activeElement.matches(".endings .asks textarea")`)
+	b.wait(`document.activeElement.matches(".endings .label-row textarea")`)
 	b.typeKeys("What a pity")
 	b.do(chromedp.Click(labelInput(1)))
 	b.do(chromedp.Click(button("Add jump")))
@@ -96,9 +96,13 @@ func TestBuilderLogic(t *testing.T) {
 	b.waitStored("two questions", func(d *form.Definition) bool {
 		return slices.Equal(labels(d), []string{"How many of you?", "What do you eat?"}) && d.Fields[0].ShowIf == nil && d.Fields[1].ShowIf != nil
 	})
-	b.do(chromedp.Click(`.tools [aria-label="Undo"]`))
-	b.waitStored("all as it was", func(d *form.Definition) bool {
-		return len(d.Fields) == 3 && len(d.Fields[0].Jumps) == 1 && d.Fields[1].ShowIf != nil && d.Fields[1].ShowIf.Field == "attends"
+	b.do(chromedp.Click(`.toolbar [aria-label="Undo"]`))
+	b.waitStored("the original form", func(d *form.Definition) bool {
+		if len(d.Fields) != 3 {
+			return false
+		}
+		condition := d.Fields[1].ShowIf
+		return len(d.Fields[0].Jumps) == 1 && condition != nil && condition.Field == "attends"
 	})
 
 	// The flow is drawn and described in text.
@@ -113,8 +117,8 @@ func TestBuilderLogic(t *testing.T) {
 func TestBuilderPreview(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	b := openBuilder(t, s, "Party", party)
-	b.do(chromedp.Click(".tools .show"))
+	b := openBuilder(t, s, "Party", partyForm)
+	b.do(chromedp.Click(".toolbar .preview-toggle"))
 	const inside = `document.querySelector(".preview iframe").contentDocument?.body`
 	wantInPreview := func(text string) {
 		t.Helper()
@@ -125,8 +129,8 @@ func TestBuilderPreview(t *testing.T) {
 	b.fill("#p-title", "Garden party")
 	b.waitStored("the title", func(*form.Definition) bool { return true })
 	wantInPreview("Garden party")
-	b.do(chromedp.Click(`.outline li:nth-child(2) .entry`))
-	b.wait(`document.activeElement.matches("[data-go], [data-card]")`)
+	b.do(chromedp.Click(`.outline li:nth-child(2) .outline-entry`))
+	b.wait(`document.activeElement.matches("[data-outline], [data-card]")`)
 
 	// Responses in the preview are not stored.
 	b.wait(inside + `.querySelector("button.primary") !== null`)
@@ -147,13 +151,13 @@ func TestBuilderInsert(t *testing.T) {
 		{"key": "total", "kind": "calculated", "label": "Price", "expression": "0"}],
 		"endings": [{"key": "bye", "title": "Thank you", "text": "Until then."}]}`)
 	b.do(chromedp.Click(labelInput(2)))
-	b.pick(`.prop:has(#p-expression) .known`, "guests")
-	b.waitStored("the key in place of nothing", func(d *form.Definition) bool { return d.Fields[1].Expression == "guests" })
+	b.pick(`.property:has(#p-expression) .insert-answer`, "guests")
+	b.waitStored("the key instead of 0", func(d *form.Definition) bool { return d.Fields[1].Expression == "guests" })
 	b.do(chromedp.Focus(`#p-expression`), chromedp.KeyEvent(kb.End), chromedp.KeyEvent(" * 25 + "))
-	b.pick(`.prop:has(#p-expression) .known`, "guests")
-	b.waitStored("it once more", func(d *form.Definition) bool { return d.Fields[1].Expression == "guests * 25 + guests" })
-	b.pick(`.prop:has(#p-label) .known`, "guests")
+	b.pick(`.property:has(#p-expression) .insert-answer`, "guests")
+	b.waitStored("the key twice", func(d *form.Definition) bool { return d.Fields[1].Expression == "guests * 25 + guests" })
+	b.pick(`.property:has(#p-label) .insert-answer`, "guests")
 	b.waitStored("an answer in a text", func(d *form.Definition) bool { return d.Fields[1].Label == "Price{{guests}}" })
 	b.do(chromedp.Click(labelInput(1)))
-	b.wait(`!document.querySelector(".known")`) // the first question has no earlier answers to insert
+	b.wait(`!document.querySelector(".insert-answer")`) // the first question has no earlier answers to insert
 }

@@ -26,24 +26,24 @@ func TestBuilderPalette(t *testing.T) {
 	type kindEntry struct{ Name, Title string }
 	kinds := run(b.tab, chromedp.Evaluate[[]kindEntry](`JSON.parse(document.getElementById("data").textContent).kinds.map((k) => ({ Name: k.name, Title: k.title }))`))
 	names, titles := []string{}, []string{}
-	for _, o := range kinds {
-		names, titles = append(names, o.Name), append(titles, o.Title)
+	for _, kind := range kinds {
+		names, titles = append(names, kind.Name), append(titles, kind.Title)
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Fatalf("kinds of the page (-want +got):\n%s", diff)
 	}
-	shown := run(b.tab, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".first .kind"), (e) => e.querySelector("span").firstChild.data)`))
+	shown := run(b.tab, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".empty-form .kind"), (e) => e.querySelector("span").firstChild.data)`))
 	slices.Sort(shown)
 	if diff := cmp.Diff(slices.Sorted(slices.Values(titles)), shown); diff != "" {
 		t.Errorf("the empty form offers (-want +got):\n%s", diff)
 	}
-	for i, o := range kinds {
-		b.add(o.Title, "")
+	for i, kind := range kinds {
+		b.add(kind.Title, "")
 		if got := b.count(".fields > li"); got != i+1 {
-			t.Fatalf("%d questions after adding %s", got, o.Name)
+			t.Fatalf("%d questions after adding %s", got, kind.Name)
 		}
-		if got := b.text(".panel h2"); got != o.Title {
-			t.Errorf("the panel is about %q, want %q", got, o.Title)
+		if got := b.text(".panel h2"); got != kind.Title {
+			t.Errorf("the panel is about %q, want %q", got, kind.Title)
 		}
 	}
 	b.waitStored("a question of each kind", func(d *form.Definition) bool {
@@ -55,7 +55,7 @@ func TestBuilderPalette(t *testing.T) {
 	})
 
 	// The palette can be searched.
-	b.do(chromedp.Click(".more .primary"), chromedp.WaitVisible("dialog.palette"))
+	b.do(chromedp.Click(".add-buttons .primary"), chromedp.WaitVisible("dialog.palette"))
 	b.typeKeys("rank")
 	b.wait(`document.querySelectorAll("dialog .kind").length === 1`)
 	b.wantText("Ranking")
@@ -65,7 +65,7 @@ func TestBuilderPalette(t *testing.T) {
 	})
 }
 
-const fruit = `{"fields": [
+const fruitForm = `{"fields": [
 	{"key": "first", "kind": "short_text", "label": "First"},
 	{"key": "second", "kind": "single_choice", "label": "Second", "options": [{"value": "apple", "label": "Apple"}, {"value": "pear", "label": "Pear"}]},
 	{"key": "third", "kind": "short_text", "label": "Third"},
@@ -75,7 +75,7 @@ const fruit = `{"fields": [
 func TestBuilderEdit(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	b := openBuilder(t, s, "Fruit", fruit)
+	b := openBuilder(t, s, "Fruit", fruitForm)
 	b.fill(".title", "Fruit of the year")
 	b.fill(".lead", "For the market")
 	b.fill(labelInput(2), "Which fruit?")
@@ -83,10 +83,10 @@ func TestBuilderEdit(t *testing.T) {
 	b.do(chromedp.Click(`//section[@class="panel"]//label[contains(., "Required")]`))
 	b.fill(inQuestion(2, "li:nth-child(2) [data-option]"), "Plum")
 	b.typeKeys(kb.Enter)
-	b.wait(`document.activeElement.matches("[data-option^=here]") && document.activeElement.value === ""`)
+	b.wait(`document.activeElement.matches("[data-option^=canvas]") && document.activeElement.value === ""`)
 	b.typeKeys("Quince")
-	b.wait(`document.querySelector(".help.write")?.value === "The one that you like best"`)
-	b.fill(".help.write", "The best one")
+	b.wait(`document.querySelector(".help.inline-input")?.value === "The one that you like best"`)
+	b.fill(".help.inline-input", "The best one")
 	b.do(chromedp.Click(labelInput(1)))
 	want := `{"fields": [
 		{"key": "first", "kind": "short_text", "label": "First"},
@@ -106,8 +106,8 @@ func TestBuilderEdit(t *testing.T) {
 		Options                  []string
 	}
 	got := run(b.tab, chromedp.Evaluate[page](`({ Title: document.querySelector(".title").value, Description: document.querySelector(".lead").value,
-		Help: document.querySelector(".help.write").value, Required: document.querySelectorAll(".needed").length,
-		Options: Array.from(document.querySelectorAll("[data-option^=here]"), (e) => e.value) })`))
+		Help: document.querySelector(".help.inline-input").value, Required: document.querySelectorAll(".required-mark").length,
+		Options: Array.from(document.querySelectorAll("[data-option^=canvas]"), (e) => e.value) })`))
 	if diff := cmp.Diff(page{"Fruit of the year", "For the market", "The best one", 1, []string{"Apple", "Plum", "Quince"}}, got); diff != "" {
 		t.Errorf("after a reload (-want +got):\n%s", diff)
 	}
@@ -131,7 +131,7 @@ func sameQuestions(a, b *form.Definition) bool {
 func TestBuilderMove(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	b := openBuilder(t, s, "Fruit", fruit)
+	b := openBuilder(t, s, "Fruit", fruitForm)
 	b.do(chromedp.EmulateViewport(1280, 1600)) // the whole form fits on the screen
 	b.clickTool(3, "Move up")
 	b.waitLabels("First", "Third", "Second", "Fourth")
@@ -139,9 +139,9 @@ func TestBuilderMove(t *testing.T) {
 	b.waitLabels("Third", "First", "Second", "Fourth")
 	b.wantShown("Third", "First", "Second", "Fourth")
 
-	b.drag(inQuestion(4, ".handles .grip"), inQuestion(1, "article"), 4)
+	b.drag(inQuestion(4, ".card-actions .drag-handle"), inQuestion(1, "article"), 4)
 	b.waitLabels("Fourth", "Third", "First", "Second")
-	b.drag(`.outline [data-sort="fields"] > li:nth-child(1) .grip`, `.outline [data-sort="fields"] > li:nth-child(3)`, -3)
+	b.drag(`.outline [data-sortable="fields"] > li:nth-child(1) .drag-handle`, `.outline [data-sortable="fields"] > li:nth-child(3)`, -3)
 	b.waitLabels("Third", "First", "Fourth", "Second")
 	b.wantShown("Third", "First", "Fourth", "Second")
 
@@ -159,15 +159,15 @@ func TestBuilderMove(t *testing.T) {
 		{"Third", "First", "Second", "Fourth"}, {"First", "Third", "Second", "Fourth"}, {"First", "Second", "Third", "Fourth"},
 	}
 	for _, want := range undoSteps {
-		b.do(chromedp.Click(`.tools [aria-label="Undo"]`))
+		b.do(chromedp.Click(`.toolbar [aria-label="Undo"]`))
 		b.wantShown(want...)
 	}
-	if b.count(`.tools [aria-label="Undo"][aria-disabled="true"]`) != 1 {
+	if b.count(`.toolbar [aria-label="Undo"][aria-disabled="true"]`) != 1 {
 		t.Error("there is still something to undo")
 	}
 	b.waitLabels("First", "Second", "Third", "Fourth")
 	for range undoSteps {
-		b.do(chromedp.Click(`.tools [aria-label="Redo"]`))
+		b.do(chromedp.Click(`.toolbar [aria-label="Redo"]`))
 	}
 	b.waitLabels("Third", "Fourth", "Second", "Second")
 	b.wantStatus(b.open("/forms/"+b.id+"/build"), 200)
@@ -175,27 +175,27 @@ func TestBuilderMove(t *testing.T) {
 	b.wantShown("Third", "Fourth", "Second", "Second")
 }
 
-// drag drags grip and drops it the given number of pixels below the top of another
+// drag drags a handle and drops it the given number of pixels below the top of another
 // element, or above its bottom if negative.
-func (b builder) drag(grip, onto string, offset int) {
+func (b builder) drag(handle, onto string, offset int) {
 	b.t.Helper()
 	type spot struct{ FromX, FromY, ToX, ToY float64 }
-	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).closest("li").querySelector("textarea, button").focus()`, grip)))
+	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelector(%q).closest("li").querySelector("textarea, button").focus()`, handle)))
 	b.do(chromedp.Evaluate[chromedp.Void](`scrollTo(0, 0)`))
 	points := run(b.tab, chromedp.Evaluate[spot](fmt.Sprintf(`(() => {
 		const from = document.querySelector(%q).getBoundingClientRect(), to = document.querySelector(%q).getBoundingClientRect();
 		return { FromX: from.x + from.width / 2, FromY: from.y + from.height / 2, ToX: to.x + 20, ToY: %[3]d < 0 ? to.bottom + %[3]d : to.y + %[3]d };
-	})()`, grip, onto, offset)))
+	})()`, handle, onto, offset)))
 	mouse := func(kind input.DispatchMouseEventType, x, y float64, held int64) {
 		b.t.Helper()
 		sendCommand(b.tab, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: x, Y: y, Button: input.MouseButtonLeft, Buttons: held, ClickCount: 1})
 	}
 	mouse(chromedp.MouseMoved, points.FromX, points.FromY, 0)
 	mouse(chromedp.MousePressed, points.FromX, points.FromY, 1)
-	b.wait(`document.querySelector(".lifted") !== null`)
+	b.wait(`document.querySelector(".dragging") !== null`)
 	mouse(chromedp.MouseMoved, points.FromX, (points.FromY+points.ToY)/2, 1)
 	mouse(chromedp.MouseMoved, points.ToX, points.ToY, 1)
 	b.wait(`document.querySelector("[data-drop]") !== null`)
 	mouse(chromedp.MouseReleased, points.ToX, points.ToY, 0)
-	b.wait(`document.querySelector(".lifted, [data-drop]") === null`)
+	b.wait(`document.querySelector(".dragging, [data-drop]") === null`)
 }

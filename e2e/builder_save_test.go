@@ -21,18 +21,18 @@ func TestBuilderProblems(t *testing.T) {
 	b.add("Short text", "First")
 	b.add("Single choice", "Which fruit?")
 	b.waitLabels("First", "Which fruit?")
-	b.do(chromedp.Click(`.panel .list li:nth-child(1) [aria-label="Remove"]`))
-	b.do(chromedp.Click(`.panel .list li:nth-child(1) [aria-label="Remove"]`))
-	b.wait(`document.querySelector(".state.problem")?.innerText.includes("Not saved: 1 problem to fix")`)
-	b.wait(`document.querySelector(".fields > li:nth-child(2) .card.bad .wrong") !== null`)
-	problem := b.text(inQuestion(2, ".wrong"))
+	b.do(chromedp.Click(`.panel .option-list li:nth-child(1) [aria-label="Remove"]`))
+	b.do(chromedp.Click(`.panel .option-list li:nth-child(1) [aria-label="Remove"]`))
+	b.wait(`document.querySelector(".save-status.problem")?.innerText.includes("Not saved: 1 problem to fix")`)
+	b.wait(`document.querySelector(".fields > li:nth-child(2) .question-card.invalid .problem-text") !== null`)
+	problem := b.text(inQuestion(2, ".problem-text"))
 	if !strings.Contains(problem, "option") && !strings.Contains(problem, "answer") {
 		t.Errorf("the question says %q, want something about its options", problem)
 	}
-	if got := b.text(".panel .wrong"); got != problem {
+	if got := b.text(".panel .problem-text"); got != problem {
 		t.Errorf("the panel says %q, the question %q", got, problem)
 	}
-	if b.count(".outline .sign.bad") != 1 {
+	if b.count(".outline .entry-flag.invalid") != 1 {
 		t.Error("the outline does not show where the problem is")
 	}
 	b.wantRefused("/draft", 422)
@@ -45,13 +45,13 @@ func TestBuilderProblems(t *testing.T) {
 	b.wantRefused("/draft", 422)
 
 	b.do(chromedp.Click(labelInput(2)))
-	b.do(chromedp.Click(inQuestion(2, ".options .small")))
-	b.wait(`document.activeElement.matches("[data-option^=here]")`)
+	b.do(chromedp.Click(inQuestion(2, ".options .link-button")))
+	b.wait(`document.activeElement.matches("[data-option^=canvas]")`)
 	b.typeKeys("Apple")
 	b.waitStored("the option", func(d *form.Definition) bool {
 		return len(d.Fields[1].Options) == 1 && d.Fields[1].Options[0].Label == "Apple"
 	})
-	if b.count(".wrong, .bad") != 0 {
+	if b.count(".problem-text, .invalid") != 0 {
 		t.Error("the problem is still shown")
 	}
 	b.monitor.mu.Lock()
@@ -89,7 +89,7 @@ func TestBuilderConflict(t *testing.T) {
 		{"Use their version", "Theirs", []string{"First", "Second", "Third", "Fourth", "From Theirs"}},
 	} {
 		t.Run(test.choice, func(t *testing.T) {
-			b := openBuilder(t, s, "Fruit", fruit)
+			b := openBuilder(t, s, "Fruit", fruitForm)
 			b.changeElsewhere("Theirs")
 			b.fill(labelInput(1), "Mine")
 			b.do(chromedp.WaitVisible("dialog form"))
@@ -120,10 +120,10 @@ func TestBuilderConflict(t *testing.T) {
 func TestBuilderPublish(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	b := openBuilder(t, s, "Fruit", fruit)
+	b := openBuilder(t, s, "Fruit", fruitForm)
 	publish := func() {
 		t.Helper()
-		b.do(chromedp.Click(".tools .primary"), chromedp.WaitVisible("dialog form"))
+		b.do(chromedp.Click(".toolbar .primary"), chromedp.WaitVisible("dialog form"))
 	}
 	publish()
 	b.wantText("Anyone with the link will be able to respond.")
@@ -177,14 +177,14 @@ func TestBuilderUnsavedChanges(t *testing.T) {
 		{"key": "n", "kind": "number", "label": "How many?"}, {"key": "total", "kind": "calculated", "label": "Price", "expression": "n * 2"}]}`)
 	b.do(chromedp.Click(labelInput(2)))
 	b.fill("#p-expression", "n *")
-	const refused = `document.querySelector(".state")?.innerText.trim() === "Not saved: 1 problem to fix"`
+	const refused = `document.querySelector(".save-status")?.innerText.trim() === "Not saved: 1 problem to fix"`
 	b.wait(refused)
 	b.fill(labelInput(1), "How many of them?")
 	b.wait(refused)
 	b.wantStatus(b.open("/forms/"+b.id+"/share"), 200)
 	b.monitor.mu.Lock()
 	if len(b.monitor.dialogs) != 1 {
-		t.Errorf("asked before leaving: %v", b.monitor.dialogs)
+		t.Errorf("dialogs before leaving: %v, want one", b.monitor.dialogs)
 	}
 	b.monitor.dialogs = nil // the monitor accepted the dialog
 	b.monitor.mu.Unlock()

@@ -20,15 +20,15 @@ import (
 )
 
 // createDraft creates a form without publishing it and returns its ID.
-func (d ownerDB) createDraft(plan form.FormInput) string {
+func (d ownerDB) createDraft(in form.FormInput) string {
 	d.t.Helper()
-	if plan.Definition == nil {
-		plan.Definition = &form.Definition{Fields: []*form.Field{}}
+	if in.Definition == nil {
+		in.Definition = &form.Definition{Fields: []*form.Field{}}
 	}
-	if err := plan.Normalize(); err != nil {
+	if err := in.Normalize(); err != nil {
 		d.t.Fatalf("%v %+v", err, fault.Wrap(err).Details)
 	}
-	f, err := d.db.CreateFormFrom(context.Background(), d.owner, plan, store.IdempotencyKey{}, time.Now())
+	f, err := d.db.CreateFormFrom(context.Background(), d.owner, in, store.IdempotencyKey{}, time.Now())
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -47,15 +47,15 @@ type builder struct {
 func openBuilder(t *testing.T, s *clitest.Service, title, definition string) builder {
 	t.Helper()
 	d := openOwnerDB(t, s)
-	plan := form.FormInput{Header: form.Header{Title: title, Language: "en"}, Availability: form.Availability{Sites: form.AnySite}}
+	in := form.FormInput{Header: form.Header{Title: title, Language: "en"}, Availability: form.Availability{Sites: form.AnySite}}
 	if definition != "" {
-		plan.Definition = parseDefinition(t, definition)
+		in.Definition = parseDefinition(t, definition)
 	}
-	b := builder{signedInTab(t, s, ada), d, d.createDraft(plan)}
+	b := builder{signedInTab(t, s, ada), d, d.createDraft(in)}
 	b.focusTab()
 	b.setColorScheme("light")
 	b.wantStatus(b.open("/forms/"+b.id+"/build"), 200)
-	b.wait(`document.querySelector("#builder .tools") !== null`)
+	b.wait(`document.querySelector("#builder .toolbar") !== null`)
 	return b
 }
 
@@ -79,7 +79,7 @@ func (b builder) waitStored(what string, isWanted func(*form.Definition) bool) {
 		text, _ := json.MarshalIndent(b.readStored(), "", " ")
 		b.t.Fatalf("%s was not stored; this was:\n%s\nat %s", what, text, b.describe())
 	}
-	b.wait(`/^(All changes saved|Draft saved. Version \d+ is live\.)$/.test(document.querySelector(".state.saved")?.innerText.trim())`)
+	b.wait(`/^(All changes saved|Draft saved. Version \d+ is live\.)$/.test(document.querySelector(".save-status.saved")?.innerText.trim())`)
 }
 
 // labels returns the labels of a draft's fields.
@@ -107,7 +107,7 @@ func (b builder) wantShown(want ...string) {
 
 func (b builder) shownLabels() []string {
 	b.t.Helper()
-	return run(b.tab, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".fields .asks textarea"), (e) => e.value)`))
+	return run(b.tab, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".fields .label-row textarea"), (e) => e.value)`))
 }
 
 // inQuestion returns a selector for an element of the question at a position, from 1.
@@ -116,18 +116,18 @@ func inQuestion(position int, inside string) string {
 }
 
 // labelInput returns a selector for the label of the question at a position.
-func labelInput(position int) string { return inQuestion(position, ".asks textarea") }
+func labelInput(position int) string { return inQuestion(position, ".label-row textarea") }
 
 // add adds a question from the palette and types its label.
 func (b builder) add(kind, label string) {
 	b.t.Helper()
 	if b.count(".fields") > 0 {
-		b.do(chromedp.Click(".more .primary"))
+		b.do(chromedp.Click(".add-buttons .primary"))
 		b.do(chromedp.Click(fmt.Sprintf(`//dialog//button[contains(@class, "kind")][span[text()=%q]]`, kind)))
 	} else {
 		b.do(chromedp.Click(fmt.Sprintf(`//button[contains(@class, "kind")][span[text()=%q]]`, kind)))
 	}
-	b.wait(`document.activeElement.matches(".asks textarea") && !document.querySelector("dialog")`)
+	b.wait(`document.activeElement.matches(".label-row textarea") && !document.querySelector("dialog")`)
 	b.typeKeys(label)
 }
 
@@ -135,7 +135,7 @@ func (b builder) add(kind, label string) {
 func (b builder) clickTool(position int, name string) {
 	b.t.Helper()
 	b.do(chromedp.Click(labelInput(position)))
-	b.do(chromedp.Click(inQuestion(position, fmt.Sprintf(".handles [aria-label=%q]", name))))
+	b.do(chromedp.Click(inQuestion(position, fmt.Sprintf(".card-actions [aria-label=%q]", name))))
 }
 
 // pick selects an option of a list and fires the same events as a user's choice.

@@ -19,13 +19,12 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// armTrap defines window.sprung, which hostile texts call, on every page of the tab,
-// and disables the content security policy, so that escaping alone must protect the
-// page.
-func (b *tab) armTrap() {
+// detectScripts reports hostile texts that run as scripts: they call window.sprung. It
+// also disables the content security policy, so that escaping alone must protect the page.
+func (b *tab) detectScripts() {
 	b.t.Helper()
 	sendCommand(b, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
-	b.injectScript(`window.sprung = () => { console.error("a hostile name ran"); };`)
+	b.injectScript(`window.sprung = () => { console.error("a hostile text ran"); };`)
 }
 
 // findActive is a JavaScript function that lists the elements of a document that could
@@ -35,19 +34,18 @@ const findActive = `(doc) => {
 	const active = "iframe, frame, frameset, object, embed, applet, math, video, audio, img, image, picture, style, base, marquee, foreignObject, animate, set, " +
 		"meta[http-equiv], body link, script:not([src], [type='application/json']), [srcdoc], [background], [style]";
 	for (const e of doc.querySelectorAll("*")) {
-		const acts = Array.from(e.attributes, ({ name, value }) => {
+		const activeAttributes = Array.from(e.attributes, ({ name, value }) => {
 			if (name.startsWith("on")) return name;
 			if (!["href", "xlink:href", "src", "action", "formaction", "data", "poster", "srcset", "ping"].includes(name)) return "";
 			const { protocol, host } = new URL(value, doc.baseURI);
 			if (!harmless.includes(protocol)) return name + "=" + value;
-			// A link may lead away; all else is ours.
+			// Only links may point to other hosts.
 			return e.localName !== "a" && host !== doc.location.host ? name + "=" + value : "";
 		}).filter(Boolean);
-		// The owner sees the form in a frame, and its link as a picture; the sample of
-		// the pop-up styles itself.
-		const ours = e.matches("#popup > dialog, #popup > dialog > button") ||
+		// Our own frames, QR codes and the sample of the pop-up, which has inline styles.
+		const isOurs = e.matches("#popup > dialog, #popup > dialog > button") ||
 			e.matches("iframe, img") && /^\/(f|forms)\/frm_/.test(new URL(e.src, doc.baseURI).pathname);
-		if (acts.length || e.matches(active) && !ours) found.push(e.localName + " " + acts.join(" "));
+		if (activeAttributes.length || e.matches(active) && !isOurs) found.push(e.localName + " " + activeAttributes.join(" "));
 	}
 	return found;
 }`
@@ -75,9 +73,9 @@ func (b *tab) wantLiteral(selector string, names ...string) {
 	}
 }
 
-// TestTrap: hostile texts that are not escaped are detected. Otherwise the tests below
+// TestDetectScripts: hostile texts that are not escaped are detected. Otherwise the tests below
 // would show nothing.
-func TestTrap(t *testing.T) {
+func TestDetectScripts(t *testing.T) {
 	t.Parallel()
 	var name string
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -93,10 +91,10 @@ func TestTrap(t *testing.T) {
 	for _, name = range []string{hostile[0], hostile[14], hostile[15], hostile[19], `<iframe src=/frame>`} {
 		ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 		b := &tab{t: t, ctx: ctx, site: site.URL, monitor: startMonitor(t, ctx, []string{site.URL})}
-		b.armTrap()
+		b.detectScripts()
 		b.open("/")
-		if problems := strings.Join(b.monitor.problems(), "\n"); !strings.Contains(problems, "a hostile name ran") {
-			t.Errorf("%s did not spring the trap: %q", name, problems)
+		if problems := strings.Join(b.monitor.problems(), "\n"); !strings.Contains(problems, "a hostile text ran") {
+			t.Errorf("%s was not detected: %q", name, problems)
 		}
 		closeTab()
 	}
@@ -106,14 +104,14 @@ func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	const site = "https://shop.example"
-	ids := addApps(t, s.Place, site+"/callback", hostile)
+	ids := addApps(t, s.Storage, site+"/callback", hostile)
 
 	// Allowing access without the browser is faster; other tests do it with the
 	// browser.
 	client := s.Browser()
 	client.SignIn(ada)
 	b := signedInTab(t, s, ada)
-	b.armTrap()
+	b.detectScripts()
 	b.open("/applications")
 	b.wantLiteral("h2 a", hostile...)
 	b.wantInert()
@@ -122,7 +120,7 @@ func TestHostileNames(t *testing.T) {
 		b.wantLiteral("h1", name)
 		b.wantLiteral("title", name+" · Formulary")
 		if got := run(b, chromedp.Value(`input[name="name"]`)); got != name {
-			t.Errorf("the field holds %q, want %q", got, name)
+			t.Errorf("the field contains %q, want %q", got, name)
 		}
 		b.wantInert()
 
@@ -137,7 +135,7 @@ func TestHostileNames(t *testing.T) {
 }
 
 // addApps registers applications directly in the database.
-func addApps(t *testing.T, place storetest.Place, redirect string, names []string) (ids []string) {
+func addApps(t *testing.T, place storetest.Storage, redirect string, names []string) (ids []string) {
 	t.Helper()
 	ctx := context.Background()
 	db := storetest.Open(t, place)

@@ -94,7 +94,7 @@ func meErrorCode(t testing.TB, s *clitest.Service, token string) int {
 // policy of the consent page must allow the redirect to the application.
 func TestAuthorize(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+	storetest.Each(t, func(t *testing.T, place storetest.Storage) {
 		s := clitest.Start(t, place)
 		s.AddUser(ada)
 		app := registerApp(t, s)

@@ -98,9 +98,9 @@ func TestEmbed(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	ownerDB := openOwnerDB(t, s)
-	plan := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: guestsForm(t)}
-	plan.Sites = "*"
-	path := ownerDB.publish(plan)
+	in := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: guestsForm(t)}
+	in.Sites = "*"
+	path := ownerDB.publish(in)
 	b := openTab(t, startBlog(t, s.URL, path), s.URL)
 	b.wantStatus(b.open("/"), 200)
 	b.wait(`document.querySelector("iframe")?.title === "Guests"`)
@@ -158,10 +158,10 @@ func TestEmbedRedirect(t *testing.T) {
 		fmt.Fprintf(w, `<!doctype html><html lang="en"><title>Shop</title><link rel="icon" href="data:,"><h1>Our shop greets %s`, r.URL.Query().Get("who"))
 	}))
 	t.Cleanup(shop.Close)
-	plan := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: parseDefinition(t, `{"fields": [{"key": "name", "kind": "short_text", "label": "Name"}],
+	in := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: parseDefinition(t, `{"fields": [{"key": "name", "kind": "short_text", "label": "Name"}],
 		"endings": [{"redirect": "`+shop.URL+`/?who={{name}}"}]}`)}
-	plan.Sites = "*"
-	path := openOwnerDB(t, s).publish(plan)
+	in.Sites = "*"
+	path := openOwnerDB(t, s).publish(in)
 	b := openTab(t, startBlog(t, s.URL, path), s.URL, shop.URL)
 	b.wantStatus(b.open("/"), 200)
 	b.wait(`document.querySelector("iframe")?.title === "Guests"`)
@@ -175,13 +175,13 @@ func TestEmbedRefused(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	ownerDB := openOwnerDB(t, s)
-	for name, sites := range map[string]string{"nobody": "", "somebody else": "https://friend.example"} {
+	for name, sites := range map[string]string{"no site": "", "another site": "https://friend.example"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			plan := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: guestsForm(t)}
-			plan.Sites = sites
+			in := form.FormInput{Header: form.Header{Title: "Guests"}, Definition: guestsForm(t)}
+			in.Sites = sites
 			ownerDB := ownerDB.withT(t)
-			path := ownerDB.publish(plan)
+			path := ownerDB.publish(in)
 			ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 			defer closeTab()
 			host := startBlog(t, s.URL, path)

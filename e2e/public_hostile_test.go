@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// enough is the number of hostile texts that each place must accept; a few are
+	// minAccepted is the number of hostile texts that each place must accept; a few are
 	// rejected.
-	enough = 150
-	// batch is the number of texts that are checked at once.
-	batch = 75
+	minAccepted = 150
+	// batchSize is the number of texts that are checked at once.
+	batchSize = 75
 )
 
 // acceptedTexts returns the hostile texts that a place accepts.
@@ -26,7 +26,7 @@ func acceptedTexts(t testing.TB, place string, isAccepted func(text string) bool
 	t.Helper()
 	list := slices.DeleteFunc(allHostile(), func(text string) bool { return !isAccepted(text) })
 	t.Logf("%s: %d of %d are accepted", place, len(list), len(allHostile()))
-	if len(list) < enough {
+	if len(list) < minAccepted {
 		t.Errorf("%s: only %d are accepted", place, len(list))
 	}
 	return list
@@ -39,8 +39,8 @@ func formInput(head form.Header, fields ...*form.Field) form.FormInput {
 
 // isValidField reports whether a form can have the field.
 func isValidField(f form.Field) bool {
-	plan := formInput(form.Header{Title: "T"}, &f)
-	return plan.Normalize() == nil
+	in := formInput(form.Header{Title: "T"}, &f)
+	return in.Normalize() == nil
 }
 
 // leafTexts is a JavaScript function that returns the texts of a document's leaf
@@ -82,28 +82,28 @@ func TestHostileForms(t *testing.T) {
 	s := start(t)
 	all := openOwnerDB(t, s)
 	for name, check := range map[string]func(*testing.T, ownerDB, *tab){
-		"heads": hostileHeads, "questions": hostileQuestions, "answers": hostileAnswers, "links": hostileLinks,
+		"heads": hostileHeaders, "questions": hostileQuestions, "answers": hostileAnswers, "links": hostileLinks,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := openTab(t, s.URL)
-			b.armTrap()
+			b.detectScripts()
 			check(t, all.withT(t), b)
 		})
 	}
 }
 
-// hostileHeads publishes a form per title, with the same text as description and
+// hostileHeaders publishes a form per title, with the same text as description and
 // ending, and loads many of them at once in frames.
-func hostileHeads(t *testing.T, d ownerDB, b *tab) {
+func hostileHeaders(t *testing.T, d ownerDB, b *tab) {
 	isValidHead := func(h form.Header) bool {
-		plan := formInput(h)
-		return plan.Normalize() == nil
+		in := formInput(h)
+		return in.Normalize() == nil
 	}
 	isValidEnding := func(e form.Ending) bool {
-		plan := formInput(form.Header{Title: "T"})
-		plan.Definition.Endings = []*form.Ending{&e}
-		return plan.Normalize() == nil
+		in := formInput(form.Header{Title: "T"})
+		in.Definition.Endings = []*form.Ending{&e}
+		return in.Normalize() == nil
 	}
 	accepted := acceptedTexts(t, "titles", func(text string) bool { return isValidHead(form.Header{Title: text}) })
 	descriptions := toSet(acceptedTexts(t, "descriptions", func(text string) bool { return isValidHead(form.Header{Title: "T", Description: text}) }))
@@ -120,10 +120,10 @@ func hostileHeads(t *testing.T, d ownerDB, b *tab) {
 	}
 	paths := map[string]string{}
 	for _, text := range titles {
-		plan := formInput(form.Header{Title: text, Description: "None"}, &form.Field{Kind: "short_text", Label: "Question"})
+		in := formInput(form.Header{Title: text, Description: "None"}, &form.Field{Kind: "short_text", Label: "Question"})
 		ending := form.Ending{Title: "Thanks"}
 		if descriptions[text] {
-			plan.Header.Description = text
+			in.Header.Description = text
 		}
 		if thanks[text] {
 			ending.Title = text
@@ -131,19 +131,19 @@ func hostileHeads(t *testing.T, d ownerDB, b *tab) {
 		if texts[text] {
 			ending.Text = text
 		}
-		plan.Definition.Endings = []*form.Ending{&ending}
-		paths[text] = d.publish(plan)
+		in.Definition.Endings = []*form.Ending{&ending}
+		paths[text] = d.publish(in)
 	}
 	b.wantStatus(b.open(paths[titles[0]]), 200)
-	for list := range slices.Chunk(titles, batch) {
+	for list := range slices.Chunk(titles, batchSize) {
 		var addresses []string
 		for _, text := range list {
 			addresses = append(addresses, paths[text], paths[text]+"/done")
 		}
 		for i, page := range b.frames(addresses) {
 			text, ending := list[i/2], i%2 == 1
-			if len(page.Lively) > 0 {
-				t.Errorf("%s, titled %q, has %q", addresses[i], text, page.Lively)
+			if len(page.Active) > 0 {
+				t.Errorf("%s, titled %q, has %q", addresses[i], text, page.Active)
 			}
 			wantVerbatim(t, "the title", toSet([]string{page.Title}), text)
 			if !ending || thanks[text] {
@@ -159,7 +159,7 @@ func hostileHeads(t *testing.T, d ownerDB, b *tab) {
 // framed is the content of a page in a frame.
 type framed struct {
 	Title, Heading, Lead string
-	Lively               []string
+	Active               []string
 }
 
 // frames loads pages of the site in frames.
@@ -169,13 +169,13 @@ func (b *tab) frames(addresses []string) []framed {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	pages := run(b, chromedp.Evaluate[[]framed](fmt.Sprintf(`Promise.all(%s.map((address) => new Promise((done) => {
-		const frame = document.createElement("iframe"), lively = %s;
+	pages := run(b, chromedp.Evaluate[[]framed](fmt.Sprintf(`Promise.all(%s.map((url) => new Promise((resolve) => {
+		const frame = document.createElement("iframe"), findActive = %s;
 		frame.onload = () => {
 			const doc = frame.contentDocument, text = (selector) => doc.querySelector(selector)?.textContent.trim() ?? "";
-			done({ Title: doc.title.trim(), Heading: text("h1"), Lead: text(".lead"), Lively: lively(doc) });
+			resolve({ Title: doc.title.trim(), Heading: text("h1"), Lead: text(".lead"), Active: findActive(doc) });
 		};
-		frame.src = address;
+		frame.src = url;
 		document.body.append(frame);
 	}))).finally(() => document.querySelectorAll("iframe").forEach((frame) => frame.remove()))`, list, findActive), chromedp.EvalAwaitPromise))
 	if len(pages) != len(addresses) {
@@ -192,7 +192,7 @@ func hostileQuestions(t *testing.T, d ownerDB, b *tab) {
 		return isValidField(form.Field{Kind: "dropdown", Options: []form.Option{{Value: text, Label: text}}})
 	}))
 	texts := toSet(acceptedTexts(t, "statements", func(text string) bool { return isValidField(form.Field{Kind: "statement", Text: text}) }))
-	for list := range slices.Chunk(labels, batch) {
+	for list := range slices.Chunk(labels, batchSize) {
 		var fields []*form.Field
 		var options []form.Option
 		var literal []string
@@ -244,7 +244,7 @@ func hostileAnswers(t *testing.T, d ownerDB, b *tab) {
 		_, err := form.KindOf("short_text").Validate(&form.Field{}, text)
 		return err == nil
 	})
-	for list := range slices.Chunk(answers, batch) {
+	for list := range slices.Chunk(answers, batchSize) {
 		query := url.Values{}
 		var first, second []*form.Field
 		var ending strings.Builder
@@ -262,9 +262,9 @@ func hostileAnswers(t *testing.T, d ownerDB, b *tab) {
 		}
 		first = append(first, &form.Field{Key: "must", Kind: "short_text", Label: "Must", Required: true}, &form.Field{Kind: "page_break", Label: "{{a00}}", Help: "{{a01}}"})
 		second = append(second, &form.Field{Key: "last", Kind: "short_text", Label: "Last", ShowIf: &form.Condition{Field: "a00", Op: "equals", Value: list[0]}})
-		plan := formInput(form.Header{Title: "Answers"}, slices.Concat(first, second)...)
-		plan.Definition.Endings = []*form.Ending{{Title: "{{a00}}", Text: ending.String()}}
-		path := d.publish(plan)
+		in := formInput(form.Header{Title: "Answers"}, slices.Concat(first, second)...)
+		in.Definition.Endings = []*form.Ending{{Title: "{{a00}}", Text: ending.String()}}
+		path := d.publish(in)
 
 		b.wantStatus(b.open(path+"?"+query.Encode()), 200)
 		b.wantInert()

@@ -82,12 +82,14 @@ func (b *tab) focusedName() string {
 func (b *tab) wantFocusVisible() {
 	b.t.Helper()
 	if !run(b, chromedp.Evaluate[bool](`(() => {
-		const lined = (e) => {
-			const style = getComputedStyle(e);
-			return style.opacity !== "0" && style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1 && !/, 0\)$|\/ 0\)$|^transparent$/.test(style.outlineColor);
+		const hasOutline = (e) => {
+			const { opacity, outlineStyle, outlineWidth, outlineColor } = getComputedStyle(e);
+			const isDrawn = outlineStyle !== "none" && parseFloat(outlineWidth) >= 1;
+			const isTransparent = opacity === "0" || /, 0\)$|\/ 0\)$|^transparent$/.test(outlineColor);
+			return isDrawn && !isTransparent;
 		};
 		const e = document.activeElement;
-		return [e, e.nextElementSibling, e.closest("label")].some((place) => place && lined(place));
+		return [e, e.nextElementSibling, e.closest("label")].some((candidate) => candidate && hasOutline(candidate));
 	})()`)) {
 		b.t.Errorf("the focus on %s is not visible", b.focusedName())
 	}
@@ -99,10 +101,10 @@ func (b *tab) tabTo(name string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
-	run(b, chromedp.Evaluate[any](`window.was = document.activeElement, null`))
+	run(b, chromedp.Evaluate[any](`window.lastFocused = document.activeElement, null`))
 	if err := waitUntil(ctx, func() bool {
 		b.do(chromedp.KeyEvent(tabKey))
-		return run(b, chromedp.Evaluate[bool](`document.activeElement !== window.was`))
+		return run(b, chromedp.Evaluate[bool](`document.activeElement !== window.lastFocused`))
 	}); err != nil {
 		b.t.Fatalf("the focus stays on %s", b.focusedName())
 	}
@@ -200,10 +202,10 @@ func TestKeyboard(t *testing.T) {
 		b.wantFocusVisible()
 		described := run(b, chromedp.Evaluate[string](`document.getElementById(`+fmt.Sprintf("%q", "problem-"+problem.key)+`)?.innerText ?? ""`))
 		if strings.TrimSpace(described) == "" {
-			t.Errorf("nothing says what is wrong with %s:\n%s", problem.key, b.describe())
+			t.Errorf("the problem of %s is not shown:\n%s", problem.key, b.describe())
 		}
 		if !run(b, chromedp.Evaluate[bool](fmt.Sprintf(`document.activeElement.getAttribute("aria-describedby").includes(%q)`, "problem-"+problem.key))) {
-			t.Errorf("%s is not tied to what is wrong with it", problem.key)
+			t.Errorf("%s is not described by its problem", problem.key)
 		}
 		problem.fix()
 		b.tabToName("_action")

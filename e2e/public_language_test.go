@@ -18,9 +18,9 @@ import (
 	"formulary/internal/form"
 )
 
-// alpha is a form with each kind of question and meaningless texts, so that all other
+// symbolForm is a form with each kind of question and meaningless texts, so that all other
 // texts on its pages are ours.
-const alpha = `{"fields": [
+const symbolForm = `{"fields": [
 	{"key": "nick", "kind": "short_text", "label": "Ω1", "help": "Ωα", "required": true, "min_length": 3},
 	{"key": "story", "kind": "long_text", "label": "Ω2", "max_length": 5}, {"key": "mail", "kind": "email", "label": "Ω3"}, {"key": "site", "kind": "url", "label": "Ω4"}, {"key": "phone", "kind": "phone", "label": "Ω5"},
 	{"key": "age", "kind": "number", "label": "Ω6", "unit": "Ω", "min": 18, "max": 99}, {"key": "old", "kind": "number", "label": "Ω7", "max": 3}, {"key": "loud", "kind": "slider", "label": "Ω8", "step": 10},
@@ -39,18 +39,18 @@ const alpha = `{"fields": [
 	{"key": "two", "kind": "page_break", "label": "Ω27 {{shirt}}"}, {"key": "twice", "kind": "calculated", "label": "Ω28", "expression": "age * 2"}, {"key": "last", "kind": "short_text", "label": "Ω29"}],
 	"settings": {"ask_again": true}}`
 
-// wrongs are answers that only the server rejects, as a prefilled link.
-const wrongs = "?nick=A&story=123456&mail=nobody@nowhere&site=ftp://x&phone=none&age=7&old=9&loud=15&bring=a&most=a&most=b&rank.a=1&rank.b=1&days.r=a&drink=_other&day=2025-01-01&late=2027-01-01"
+// invalidAnswers are answers that only the server rejects, as a prefilled link.
+const invalidAnswers = "?nick=A&story=123456&mail=nobody@nowhere&site=ftp://x&phone=none&age=7&old=9&loud=15&bring=a&most=a&most=b&rank.a=1&rank.b=1&days.r=a&drink=_other&day=2025-01-01&late=2027-01-01"
 
-// visible is a JavaScript expression for all texts of the page that users read or hear,
+// visibleTexts is a JavaScript expression for all texts of the page that users read or hear,
 // without country names.
-const visible = `(() => {
+const visibleTexts = `(() => {
 	const list = [document.title];
 	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	while (walk.nextNode()) {
-		const at = walk.currentNode;
-		if (at.parentElement.closest("script, style, [aria-hidden=true], option[value]:not([value=''])") && !at.parentElement.closest("[name=town]")) continue;
-		list.push(at.data);
+		const node = walk.currentNode;
+		if (node.parentElement.closest("script, style, [aria-hidden=true], option[value]:not([value=''])") && !node.parentElement.closest("[name=town]")) continue;
+		list.push(node.data);
 	}
 	for (const e of document.querySelectorAll("[aria-label], [title], [placeholder], [alt]")) {
 		for (const name of ["aria-label", "title", "placeholder", "alt"]) list.push(e.getAttribute(name) ?? "");
@@ -58,10 +58,10 @@ const visible = `(() => {
 	return list.map((text) => text.trim()).filter((text) => text !== "");
 })()`
 
-// wordsOf returns the translations of a language, by English text.
-func wordsOf(t testing.TB, language string) map[string]string {
+// readTranslations returns the translations of a language, by English text.
+func readTranslations(t testing.TB, language string) map[string]string {
 	t.Helper()
-	text, err := os.ReadFile("../internal/web/locales/" + language + ".json")
+	text, err := os.ReadFile("../internal/web/page/locales/" + language + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func respondentViews(path, closed, early string) []view {
 			submit(422)(b)
 		}},
 		{name: "ending", prepare: submit(200)},
-		{name: "page with errors", path: path + wrongs, status: 200, prepare: submit(422)},
+		{name: "page with errors", path: path + invalidAnswers, status: 200, prepare: submit(422)},
 		{name: "closed", path: closed, status: 409},
 		{name: "not open yet", path: early, status: 409},
 		{name: "embedded", path: path + "?embed=1", status: 200},
@@ -137,10 +137,10 @@ func TestLanguages(t *testing.T) {
 				t.Parallel()
 				ownerDB := ownerDB.withT(t)
 				head := form.Header{Title: "Ω " + language, Description: "Ωω", Language: language}
-				path := ownerDB.publish(form.FormInput{Header: head, Definition: parseDefinition(t, alpha)})
-				closed := ownerDB.publish(form.FormInput{Header: head, Definition: parseDefinition(t, alpha)})
+				path := ownerDB.publish(form.FormInput{Header: head, Definition: parseDefinition(t, symbolForm)})
+				closed := ownerDB.publish(form.FormInput{Header: head, Definition: parseDefinition(t, symbolForm)})
 				ownerDB.close(closed)
-				early := ownerDB.publish(form.FormInput{Header: head, Availability: form.Availability{OpensAt: time.Now().Add(time.Hour)}, Definition: parseDefinition(t, alpha)})
+				early := ownerDB.publish(form.FormInput{Header: head, Availability: form.Availability{OpensAt: time.Now().Add(time.Hour)}, Definition: parseDefinition(t, symbolForm)})
 				// Use up the option limit of the first town.
 				if a := s.Call("POST", path, "", `{"answers": {"nick": "Ada", "town": "a"}}`); a.StatusCode != 201 {
 					t.Fatal(a.Text)
@@ -149,7 +149,7 @@ func TestLanguages(t *testing.T) {
 				var all []string
 				for _, v := range respondentViews(path, closed, early) {
 					v.show(b)
-					all = append(all, run(b, chromedp.Evaluate[[]string](visible))...)
+					all = append(all, run(b, chromedp.Evaluate[[]string](visibleTexts))...)
 					want := "ltr"
 					if language == "ar" {
 						want = "rtl"
@@ -162,8 +162,8 @@ func TestLanguages(t *testing.T) {
 					case "en":
 						b.wantAccessible(v.name)
 					case "ar":
-						for _, barrier := range b.axeViolations() {
-							t.Errorf("%s: %s", v.name, barrier)
+						for _, violation := range b.axeViolations() {
+							t.Errorf("%s: %s", v.name, violation)
 						}
 					}
 				}
@@ -175,7 +175,7 @@ func TestLanguages(t *testing.T) {
 		}
 	})
 	for _, language := range languages[1:] {
-		translations := wordsOf(t, language)
+		translations := readTranslations(t, language)
 		var values []string
 		for _, value := range translations {
 			values = append(values, value)
@@ -199,26 +199,28 @@ func TestLanguages(t *testing.T) {
 		// Texts without a translation are the same as in English.
 		for _, text := range texts["en"] {
 			bare := strings.Trim(text, "().… ")
-			if strings.ContainsFunc(bare, unicode.IsLetter) && !strings.Contains(bare, "Ω") && slices.Contains(texts[language], text) && !containsPhrase(values, bare) {
+			isOurs := strings.ContainsFunc(bare, unicode.IsLetter) && !strings.Contains(bare, "Ω")
+			isUnchanged := slices.Contains(texts[language], text)
+			if isOurs && isUnchanged && !containsPhrase(values, bare) {
 				t.Errorf("%s: %q is as in English", language, text)
 			}
 		}
 	}
 }
 
-// standingOut is a JavaScript expression for the innermost elements that do not fit on
+// overflowingInForm is a JavaScript expression for the innermost elements that do not fit on
 // the screen.
-const standingOut = `Array.from(document.querySelectorAll("body *")).filter((e) => {
+const overflowingInForm = `Array.from(document.querySelectorAll("body *")).filter((e) => {
 	const out = (e) => e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1;
-	return out(e) && !e.closest(".visually-hidden, .trap") && !Array.from(e.children).some(out);
+	return out(e) && !e.closest(".visually-hidden, .offscreen") && !Array.from(e.children).some(out);
 }).slice(0, 12).map((e) => e.localName + (e.name || e.id ? "#" + (e.name || e.id) : "") + (e.className ? "." + e.className : "") + " in " + (e.closest(".question")?.querySelector("[name]")?.name ?? "?")).join(", ")`
 
 // wantFits fails the test if the page scrolls sideways on a screen of that width.
 func (b *tab) wantFits(name string, width int64) {
 	b.t.Helper()
 	b.do(chromedp.EmulateViewport(width, 800))
-	if wide := run(b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); wide > width {
-		b.t.Errorf("%s is %d pixels wide on a screen of %d; these stand out: %s", name, wide, width, run(b, chromedp.Evaluate[string](standingOut)))
+	if pageWidth := run(b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); pageWidth > width {
+		b.t.Errorf("%s is %d pixels wide on a screen of %d; too wide are: %s", name, pageWidth, width, run(b, chromedp.Evaluate[string](overflowingInForm)))
 	}
 }
 
@@ -230,8 +232,8 @@ func (b *tab) wantAccessible(name string) {
 		b.wantFits(name, width)
 		for _, scheme := range []string{"light", "dark"} {
 			b.setColorScheme(scheme)
-			for _, barrier := range b.axeViolationsFor(rules) {
-				b.t.Errorf("%s, %d pixels, %s: %s", name, width, scheme, barrier)
+			for _, violation := range b.axeViolationsFor(rules) {
+				b.t.Errorf("%s, %d pixels, %s: %s", name, width, scheme, violation)
 			}
 			rules = visualAxeRules
 		}

@@ -17,9 +17,9 @@ import (
 	"formulary/internal/form"
 )
 
-// wardrobe has questions that depend on others on the same page: color on size, size on
+// wardrobeForm has questions that depend on others on the same page: color on size, size on
 // shirt, and nuts on a text answer.
-const wardrobe = `{"fields": [
+const wardrobeForm = `{"fields": [
 	{"key": "shirt", "kind": "yes_no", "label": "A shirt?"},
 	{"key": "size", "kind": "single_choice", "label": "Which size?", "required": true, "options": [{"value": "s", "label": "Small"}, {"value": "m", "label": "Medium"}],
 	 "show_if": {"field": "shirt", "op": "equals", "value": true}},
@@ -28,12 +28,12 @@ const wardrobe = `{"fields": [
 	{"key": "nuts", "kind": "multiple_choice", "label": "Which nuts?", "options": [{"value": "hazel", "label": "Hazelnuts"}, {"value": "wal", "label": "Walnuts"}],
 	 "show_if": {"field": "diet", "op": "contains", "value": "NUT"}}]}`
 
-// asked is a JavaScript expression for the questions that are visible and enabled.
-// Those that are only one of the two are marked.
-const shownQuestions = `[...new Set(Array.from(document.querySelectorAll("form.answer [name]"), (e) => {
+// shownQuestions is a JavaScript expression for the questions that are visible and
+// enabled. Those that are only one of the two are marked.
+const shownQuestions = `[...new Set(Array.from(document.querySelectorAll("form.public-form [name]"), (e) => {
 	if (e.type === "hidden" || e.type === "submit" || e.name.startsWith("_")) return "";
-	const seen = e.checkVisibility(), works = !e.matches(":disabled");
-	return seen && works ? e.name : seen ? e.name + " (disabled)" : works ? e.name + " (visually-hidden)" : "";
+	const isVisible = e.checkVisibility(), isEnabled = !e.matches(":disabled");
+	return isVisible && isEnabled ? e.name : isVisible ? e.name + " (disabled)" : isEnabled ? e.name + " (invisible)" : "";
 }).filter(Boolean))].join(" ")`
 
 // waitForQuestions waits until exactly these questions are shown.
@@ -49,7 +49,7 @@ func (b *tab) waitForQuestions(names ...string) {
 		}
 		return got == strings.Join(names, " ")
 	}); err != nil {
-		b.t.Fatalf("asked are %q, want %q\nat %s", got, names, b.describe())
+		b.t.Fatalf("the questions are %q, want %q\nat %s", got, names, b.describe())
 	}
 }
 
@@ -71,8 +71,8 @@ func (b *tab) wantSent(want ...string) {
 		defer b.monitor.mu.Unlock()
 		got = nil
 		for _, request := range b.monitor.sent {
-			address, _, _ := strings.Cut(request, "?")
-			got = append(got, strings.Replace(address, b.site, "", 1))
+			withoutQuery, _, _ := strings.Cut(request, "?")
+			got = append(got, strings.Replace(withoutQuery, b.site, "", 1))
 		}
 		return len(got) >= len(want)
 	})
@@ -87,7 +87,7 @@ func TestLiveConditions(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	ownerDB := openOwnerDB(t, s)
-	path := ownerDB.publish(form.FormInput{Header: form.Header{Title: "Party"}, Definition: parseDefinition(t, wardrobe)})
+	path := ownerDB.publish(form.FormInput{Header: form.Header{Title: "Party"}, Definition: parseDefinition(t, wardrobeForm)})
 	b := openTab(t, s.URL)
 
 	b.wantStatus(b.open(path), 200)
@@ -138,7 +138,7 @@ func TestConditionsWithoutScript(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	ownerDB := openOwnerDB(t, s)
-	path := ownerDB.publish(form.FormInput{Header: form.Header{Title: "Party"}, Definition: parseDefinition(t, wardrobe)})
+	path := ownerDB.publish(form.FormInput{Header: form.Header{Title: "Party"}, Definition: parseDefinition(t, wardrobeForm)})
 	b := openTab(t, s.URL)
 	b.disableScript()
 
@@ -149,7 +149,7 @@ func TestConditionsWithoutScript(t *testing.T) {
 	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path)
 	b.waitForQuestions("shirt", "size", "diet")
-	// The new question has autofocus, which a browser applies after it has drawn the page.
+	// The new question has autofocus, which browsers apply after rendering.
 	b.wait(`(document.activeElement.name || document.activeElement.id) === "size"`)
 	b.choose("size", "m")
 	b.wantStatus(b.press(button("Submit")), 200)
@@ -190,25 +190,25 @@ func TestSharedConditions(t *testing.T) {
 	}
 	s := start(t)
 	b := openTab(t, s.URL)
-	b.wantStatus(b.open(publishForm(t, s, form.Header{Title: "Party"}, wardrobe)), 200)
+	b.wantStatus(b.open(publishForm(t, s, form.Header{Title: "Party"}, wardrobeForm)), 200)
 	// The module that the page itself uses.
-	got := run(b, chromedp.Evaluate[[]bool](`import(document.querySelector('script[type="module"]').src).then(({ holds }) => {
+	got := run(b, chromedp.Evaluate[[]bool](`import(document.querySelector('script[type="module"]').src).then(({ matches }) => {
 		const shared = `+string(text)+`;
-		return shared.cases.map((c) => holds(c.if, shared.answers));
+		return shared.cases.map((c) => matches(c.if, shared.answers));
 	})`, chromedp.EvalAwaitPromise))
 	if len(got) != len(shared.Cases) {
 		t.Fatalf("%d results of %d cases", len(got), len(shared.Cases))
 	}
 	for i, c := range shared.Cases {
 		if got[i] != c.Holds {
-			t.Errorf("%s holds: %v, want %v", c.If, got[i], c.Holds)
+			t.Errorf("%s matches: %v, want %v", c.If, got[i], c.Holds)
 		}
 	}
 }
 
-// readings are answers of each kind as prefilled links, each with a condition that
+// readCases are answers of each kind as prefilled links, each with a condition that
 // matches and one that does not.
-var readings = []struct{ field, query, holds, not string }{
+var readCases = []struct{ field, query, matching, notMatching string }{
 	{`{"key": "a", "kind": "short_text"}`, "a=+Hello+", `{"field": "a", "op": "equals", "value": "Hello"}`, `{"field": "a", "op": "not_answered"}`},
 	{`{"key": "a", "kind": "short_text"}`, "a=++", `{"field": "a", "op": "not_answered"}`, `{"field": "a", "op": "answered"}`},
 	{`{"key": "a", "kind": "long_text"}`, "a=one%0Atwo", `{"field": "a", "op": "contains", "value": "TWO"}`, `{"field": "a", "op": "equals", "value": "one"}`},
@@ -239,22 +239,22 @@ var readings = []struct{ field, query, holds, not string }{
 	{`{"key": "a", "kind": "hidden"}`, "a=mail", `{"field": "a", "op": "equals", "value": "mail"}`, `{"field": "a", "op": "not_answered"}`},
 }
 
-// TestReadingsAgree: the script reads the controls of each kind as the server does. If
+// TestScriptReadsLikeServer: the script reads the controls of each kind as the server does. If
 // they disagreed, the server would wait for an answer to a hidden question.
-func TestReadingsAgree(t *testing.T) {
+func TestScriptReadsLikeServer(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	var fields, want []string
 	query := url.Values{}
 	covered := map[string]bool{}
-	for i, r := range readings {
+	for i, r := range readCases {
 		key := fmt.Sprintf("a%02d", i)
 		rename := func(text string) string {
 			return strings.ReplaceAll(strings.ReplaceAll(text, `"key": "a"`, `"key": "`+key+`"`), `"field": "a"`, `"field": "`+key+`"`)
 		}
 		fields = append(fields, rename(r.field),
-			fmt.Sprintf(`{"key": "y%02d", "kind": "short_text", "show_if": %s}`, i, rename(r.holds)),
-			fmt.Sprintf(`{"key": "n%02d", "kind": "short_text", "show_if": %s}`, i, rename(r.not)))
+			fmt.Sprintf(`{"key": "y%02d", "kind": "short_text", "show_if": %s}`, i, rename(r.matching)),
+			fmt.Sprintf(`{"key": "n%02d", "kind": "short_text", "show_if": %s}`, i, rename(r.notMatching)))
 		values, err := url.ParseQuery(r.query)
 		if err != nil {
 			t.Fatal(err)
@@ -271,7 +271,7 @@ func TestReadingsAgree(t *testing.T) {
 	}
 	for _, kind := range form.Kinds() {
 		if (&form.Field{Kind: kind.Name()}).HasAnswer() && !covered[kind.Name()] && !kind.Traits().Calculated {
-			t.Errorf("no answer of the kind %s is read", kind.Name())
+			t.Errorf("there is no case for the kind %s", kind.Name())
 		}
 	}
 	path := publishForm(t, s, form.Header{Title: "Everything"}, `{"fields": [`+strings.Join(fields, ",\n")+`]}`)
@@ -281,7 +281,7 @@ func TestReadingsAgree(t *testing.T) {
 		byServer = append(byServer, m[1])
 	}
 	if diff := cmp.Diff(want, byServer); diff != "" {
-		t.Errorf("asked by the server (-want +got):\n%s", diff)
+		t.Errorf("shown by the server (-want +got):\n%s", diff)
 	}
 
 	b := openTab(t, s.URL)
@@ -289,13 +289,13 @@ func TestReadingsAgree(t *testing.T) {
 	const shown = `Array.from(document.querySelectorAll("[id^=q-]:not([hidden])"), (e) => e.id.slice(2)).sort()`
 	byScript := run(b, chromedp.Evaluate[[]string](shown))
 	slices.Sort(want)
-	for i, r := range readings {
+	for i, r := range readCases {
 		yes, no := fmt.Sprintf("y%02d", i), fmt.Sprintf("n%02d", i)
 		if !slices.Contains(byScript, yes) {
-			t.Errorf("the script does not see that %s holds of %s, answered with %q", r.holds, r.field, r.query)
+			t.Errorf("in the script %s does not match %s, answered with %q", r.matching, r.field, r.query)
 		}
 		if slices.Contains(byScript, no) {
-			t.Errorf("the script thinks that %s holds of %s, answered with %q", r.not, r.field, r.query)
+			t.Errorf("in the script %s matches %s, answered with %q", r.notMatching, r.field, r.query)
 		}
 	}
 	// The server agrees, so the page is accepted.

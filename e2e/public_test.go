@@ -42,7 +42,7 @@ type ownerDB struct {
 
 func openOwnerDB(t testing.TB, s *clitest.Service) ownerDB {
 	t.Helper()
-	db := storetest.Open(t, s.Place)
+	db := storetest.Open(t, s.Storage)
 	owner, err := db.UserByEmail(context.Background(), ada)
 	if err != nil {
 		t.Fatal(err)
@@ -57,13 +57,13 @@ func (d ownerDB) withT(t testing.TB) ownerDB {
 }
 
 // publish creates and publishes a form and returns its path.
-func (d ownerDB) publish(plan form.FormInput) string {
+func (d ownerDB) publish(in form.FormInput) string {
 	d.t.Helper()
 	ctx := context.Background()
-	if err := plan.Normalize(); err != nil {
+	if err := in.Normalize(); err != nil {
 		d.t.Fatalf("%v %+v", err, fault.Wrap(err).Details)
 	}
-	f, err := d.db.CreateFormFrom(ctx, d.owner, plan, store.IdempotencyKey{}, time.Now())
+	f, err := d.db.CreateFormFrom(ctx, d.owner, in, store.IdempotencyKey{}, time.Now())
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -152,9 +152,9 @@ func TestBrowserBack(t *testing.T) {
 	b.fill(`input[name="b"]`, "2,5")
 	b.wantStatus(b.press(button("Next")), 200)
 	b.wantText("Third")
-	for _, word := range []string{"Second", "First"} {
+	for _, label := range []string{"Second", "First"} {
 		b.do(chromedp.Evaluate[chromedp.Void](`setTimeout(() => history.back())`))
-		b.wait(`document.body?.innerText.includes("` + word + `")`)
+		b.wait(`document.body?.innerText.includes("` + label + `")`)
 	}
 }
 

@@ -44,7 +44,7 @@ func TestPageWeight(t *testing.T) {
 		name, _, _ := strings.Cut(strings.TrimPrefix(p.Name, s.URL), "?")
 		t.Logf("%6.0f %s", p.Size, name)
 		if p.Size == 0 {
-			t.Errorf("%s weighs nothing", name)
+			t.Errorf("%s has no size", name)
 		}
 		sum += p.Size
 		names += name + " "
@@ -56,6 +56,6 @@ func TestPageWeight(t *testing.T) {
 		}
 	}
 	if sum > maxPageBytes {
-		t.Errorf("the page weighs %.0f bytes, more than %d", sum, maxPageBytes)
+		t.Errorf("the page has %.0f bytes, more than %d", sum, maxPageBytes)
 	}
 }

@@ -21,8 +21,8 @@ func TestReferenceWithoutScript(t *testing.T) {
 	if got := b.location().Fragment; got != "Field" {
 		t.Errorf("the browser is at #%s", got)
 	}
-	b.do(chromedp.WaitNotVisible(`.try`))
-	b.wantStatus(b.press(`.trail a[href="/docs/api"]`), 200)
+	b.do(chromedp.WaitNotVisible(`.explorer`))
+	b.wantStatus(b.press(`.breadcrumb a[href="/docs/api"]`), 200)
 	b.wantPath("/docs/api")
 }
 
@@ -35,7 +35,7 @@ func TestReferenceOnPhone(t *testing.T) {
 	b.disableScript()
 	b.do(chromedp.EmulateViewport(360, 800))
 	b.wantStatus(b.open("/docs/api/listForms"), 200)
-	b.do(chromedp.WaitNotVisible(`.index a[href$="/readForm"]`), chromedp.Click(`.fold`))
+	b.do(chromedp.WaitNotVisible(`.index a[href$="/readForm"]`), chromedp.Click(`.index-toggle`))
 	b.wantStatus(b.press(`.index a[href$="/readForm"]`), 200)
 	b.wantPath("/docs/api/readForm")
 }

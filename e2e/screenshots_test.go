@@ -25,7 +25,7 @@ import (
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
-	"formulary/internal/web"
+	"formulary/internal/web/workspace"
 )
 
 // imagesDir has the images of the documentation; other screenshots go to previewDir.
@@ -57,7 +57,7 @@ func TestScreenshots(t *testing.T) {
 	emptyService, s := start(t), start(t)
 	w := demoData{openOwnerDB(t, s), s, time.Now(), rand.New(rand.NewPCG(7, 11))}
 	views := w.createData()
-	newcomer := signedInTab(t, emptyService, ada)
+	newUser := signedInTab(t, emptyService, ada)
 	owner, stranger := signedInTab(t, s, ada, "https://newsletter.example"), openTab(t, s.URL)
 	owner.focusTab()
 	total := 0
@@ -65,7 +65,7 @@ func TestScreenshots(t *testing.T) {
 		b := owner
 		switch v.name {
 		case "home-first":
-			b = newcomer
+			b = newUser
 		case "public", "signin":
 			b = stranger
 		}
@@ -96,8 +96,8 @@ func TestScreenshots(t *testing.T) {
 	for name := range wanted {
 		t.Errorf("the documents show %s, which is not made", name)
 	}
-	if t.Logf("%d bytes are kept", total); total > maxImageBytes {
-		t.Errorf("the pictures weigh %d bytes, more than %d", total, maxImageBytes)
+	if t.Logf("%d bytes in the repository", total); total > maxImageBytes {
+		t.Errorf("the images have %d bytes, more than %d", total, maxImageBytes)
 	}
 }
 
@@ -201,18 +201,18 @@ func (w demoData) createData() []view {
 		defer cancel()
 		if err := waitUntil(ctx, func() bool {
 			b.wantStatus(b.open("/applications/"+app.ID), 200)
-			return b.count(".calls tbody tr") > 4
+			return b.count(".request-log tbody tr") > 4
 		}); err != nil {
-			b.t.Fatal("the calls are not listed")
+			b.t.Fatal("the requests are not listed")
 		}
 	}
 	return []view{
 		{name: "home", path: "/", status: 200},
 		{name: "build", path: "/forms/" + feedback + "/build", status: 200, prepare: func(b *tab) {
-			b.wait(`document.querySelector("#builder .tools") !== null`)
-			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".fields > li:nth-child(7) .card").focus()`))
-			b.wait(`document.querySelector(".fields > li:nth-child(7) .chosen") !== null`)
-			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".chosen").scrollIntoView({ block: "center" })`))
+			b.wait(`document.querySelector("#builder .toolbar") !== null`)
+			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".fields > li:nth-child(7) .question-card").focus()`))
+			b.wait(`document.querySelector(".fields > li:nth-child(7) .selected") !== null`)
+			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".selected").scrollIntoView({ block: "center" })`))
 		}},
 		{name: "flow", path: "/forms/" + event + "/flow", status: 200},
 		{name: "share", path: "/forms/" + event + "/share", status: 200},
@@ -241,13 +241,13 @@ type demoForm struct {
 func (w demoData) createForm(spec demoForm) string {
 	w.t.Helper()
 	ctx := context.Background()
-	plan, err := web.LoadTemplate("en", spec.template)
+	in, err := workspace.LoadTemplate("en", spec.template)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	plan.Title = cmp.Or(spec.title, plan.Title)
+	in.Title = cmp.Or(spec.title, in.Title)
 	createdAt := w.now.AddDate(0, 0, -spec.days)
-	f, err := w.db.CreateFormFrom(ctx, w.owner, plan, store.IdempotencyKey{}, createdAt)
+	f, err := w.db.CreateFormFrom(ctx, w.owner, in, store.IdempotencyKey{}, createdAt)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func TestSetup(t *testing.T) {
 		t.Errorf("the used set-up link is answered with %d", status)
 	}
 	stranger.wantNoText(`action="/setup"`)
-	if words := stranger.text("main h1"); words == "" {
+	if heading := stranger.text("main h1"); heading == "" {
 		t.Error("the error page has no heading")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
 
 	"formulary/internal/form"
 )
@@ -30,7 +31,7 @@ func TestTryApplication(t *testing.T) {
 			b.wantText("No requests yet.")
 			b.wantStatus(b.press(button("Try it")), 200)
 			b.wantText("The OAuth flow works")
-			steps := run(b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".steps-tried h2"), (e) => (e.querySelector("use").href.baseVal.endsWith("#check") ? "" : "failed: ") + e.innerText.trim())`))
+			steps := run(b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".test-steps h2"), (e) => (e.querySelector("use").href.baseVal.endsWith("#check") ? "" : "failed: ") + e.innerText.trim())`))
 			want := "Redirect the user to the authorization page, Exchange the code for tokens, Get the current user, List forms, Refresh the access token, Revoke the tokens"
 			if got := strings.Join(steps, ", "); got != want {
 				t.Errorf("the steps are %q, want %q", got, want)
@@ -48,7 +49,7 @@ func TestTryApplication(t *testing.T) {
 	}
 }
 
-func TestLastCalls(t *testing.T) {
+func TestRecentRequests(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	app := s.AddApp(ada, "https://shop.example/callback")
@@ -61,13 +62,17 @@ func TestLastCalls(t *testing.T) {
 	// Requests are logged with a short delay.
 	if err := waitUntil(ctx, func() bool {
 		b.wantStatus(b.open("/applications/"+app.ID), 200)
-		return b.count(".calls tbody tr") == 2
+		return b.count(".request-log tbody tr") == 2
 	}); err != nil {
-		t.Fatalf("the calls are not listed:\n%s", b.describe())
+		t.Fatalf("the requests are not listed:\n%s", b.describe())
 	}
-	rows := run(b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".calls tbody tr"), (row) => Array.from(row.children, (e) => e.textContent).slice(1, 3).join(" "))`))
-	if len(rows) != 2 || rows[0] != fmt.Sprintf("GET /api/v1/forms/frm_00000000000000000000000000 %d", notFound.StatusCode) || !strings.HasPrefix(rows[1], "GET /api/v1/forms") || !strings.HasSuffix(rows[1], " 200") {
-		t.Errorf("the last calls are %q", rows)
+	rows := run(b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".request-log tbody tr"), (row) => Array.from(row.children, (e) => e.textContent).slice(1, 3).join(" "))`))
+	want := []string{
+		fmt.Sprintf("GET /api/v1/forms/frm_00000000000000000000000000 %d", notFound.StatusCode),
+		"GET /api/v1/forms 200",
+	}
+	if diff := cmp.Diff(want, rows); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 	b.wantText(notFound.Header.Get("X-Request-Id"))
 }
@@ -77,7 +82,7 @@ func TestTimeZone(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	d := openOwnerDB(t, s)
-	path := d.publish(form.FormInput{Header: form.Header{Title: "Poll", Language: "en"}, Definition: parseDefinition(t, poll)})
+	path := d.publish(form.FormInput{Header: form.Header{Title: "Poll", Language: "en"}, Definition: parseDefinition(t, pollForm)})
 	d.addResponse(path, map[string]any{"who": "Grace"}, time.Date(2026, 7, 1, 23, 15, 0, 0, time.UTC))
 	b := signedInTab(t, s, ada)
 	responses := strings.Replace(path, "/f/", "/forms/", 1) + "/responses"
@@ -109,13 +114,13 @@ func TestDownload(t *testing.T) {
 	b := signedInTab(t, s, ada)
 	b.open("/account")
 	type file struct {
-		Type, Kept, Text string
+		Type, Disposition, Text string
 	}
 	got := run(b, chromedp.Evaluate[file](`fetch(Array.from(document.querySelectorAll("a")).find((a) => a.textContent === "Download").href).then(async (r) => ({
-		Type: r.headers.get("Content-Type"), Kept: r.headers.get("Content-Disposition"),
+		Type: r.headers.get("Content-Type"), Disposition: r.headers.get("Content-Disposition"),
 		Text: Array.from(new Uint8Array(await r.arrayBuffer()), (n) => String.fromCharCode(n)).join("") }))`, chromedp.EvalAwaitPromise))
-	if got.Type != "application/zip" || !strings.HasPrefix(got.Kept, "attachment") {
-		t.Errorf("it comes as %s, %s", got.Type, got.Kept)
+	if got.Type != "application/zip" || !strings.HasPrefix(got.Disposition, "attachment") {
+		t.Errorf("it comes as %s, %s", got.Type, got.Disposition)
 	}
 	content := make([]byte, 0, len(got.Text))
 	for _, r := range got.Text {

@@ -18,9 +18,9 @@ const maxActions = 25
 func (b *tab) paste(text string) {
 	b.t.Helper()
 	b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`(() => {
-		const brought = new DataTransfer();
-		brought.setData("text/plain", %q);
-		document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData: brought, bubbles: true, cancelable: true }));
+		const data = new DataTransfer();
+		data.setData("text/plain", %q);
+		document.activeElement.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
 	})()`, text)))
 }
 
@@ -47,9 +47,9 @@ func TestFirstForm(t *testing.T) {
 		t.Helper()
 		act(func() { b.do(chromedp.Click(selector)) })
 	}
-	fill := func(b *tab, selector, words string) {
+	fill := func(b *tab, selector, text string) {
 		t.Helper()
-		act(func() { b.fill(selector, words) })
+		act(func() { b.fill(selector, text) })
 	}
 
 	act(func() { b.wantStatus(b.open(setup), 200) })
@@ -58,28 +58,28 @@ func TestFirstForm(t *testing.T) {
 	fill(b, `input[name="password"]`, clitest.Password)
 	press(b, button("Create account"))
 	b.wantText("Create your first form")
-	if n := b.count(".starters .starter"); n != 9 {
-		t.Errorf("%d ways to start, want a blank one and 8", n)
+	if n := b.count(".template-list .template-button"); n != 9 {
+		t.Errorf("%d buttons for new forms, want a blank form and 8 templates", n)
 	}
-	press(b, ".starter.blank")
-	b.wait(`document.querySelectorAll(".first .kind").length > 20`)
+	press(b, ".template-button.blank")
+	b.wait(`document.querySelectorAll(".empty-form .kind").length > 20`)
 	fill(b, ".title", "Cake sale")
 	click(`//button[contains(@class, "kind")][span[text()="Single choice"]]`)
-	b.wait(`document.activeElement.matches(".asks textarea")`)
+	b.wait(`document.activeElement.matches(".label-row textarea")`)
 	act(func() { b.typeKeys("Which cake would you like?") })
-	click(`[data-option^="here."]`)
+	click(`[data-option^="canvas."]`)
 	act(func() { b.paste("Carrot cake\r\n  Cheesecake\r\n\r\nApple pie\n") })
-	b.wait(`document.querySelectorAll('[data-option^="here."]').length === 3`) // the pasted options replace the examples
-	click(".more .primary")
+	b.wait(`document.querySelectorAll('[data-option^="canvas."]').length === 3`) // the pasted options replace the examples
+	click(".add-buttons .primary")
 	click(`//dialog//button[contains(@class, "kind")][span[text()="Short text"]]`)
-	b.wait(`document.activeElement.matches(".asks textarea")`)
+	b.wait(`document.activeElement.matches(".label-row textarea")`)
 	act(func() { b.typeKeys("Your name") })
-	click(".tools .primary")
+	click(".toolbar .primary")
 	b.do(chromedp.WaitVisible("dialog form"))
 	b.wantText("Anyone with the link will be able to respond.")
 	press(b, "dialog .primary")
 	b.wantText("Cake sale", "Open")
-	address := b.text(".link code")
+	address := b.text(".share-link code")
 	if !strings.HasPrefix(address, site+"/f/") {
 		t.Fatalf("the link is %q", address)
 	}
@@ -96,7 +96,7 @@ func TestFirstForm(t *testing.T) {
 
 	press(b, `//nav[@class="tabs"]//a[contains(., "Responses")]`)
 	b.wantText("Which cake would you like?", "Cheesecake", "Grace", "1–1 of 1")
-	press(b, "table.answers tbody th a")
+	press(b, "table.response-table tbody th a")
 	b.wantText("Cheesecake", "Grace", "version 1")
 	press(b, `//nav[@class="tabs"]//a[contains(., "Summary")]`)
 	b.wantText("Responses: 1", "Which cake would you like?", "1 answer", "Cheesecake")

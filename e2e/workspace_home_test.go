@@ -34,7 +34,7 @@ func createForms(d ownerDB) (ids map[string]string) {
 	d.t.Helper()
 	ids = map[string]string{}
 	for _, title := range []string{"Apple day", "Cherry survey", "Banana order"} {
-		ids[title] = d.createDraft(form.FormInput{Header: form.Header{Title: title, Language: "en"}, Definition: parseDefinition(d.t, fruit)})
+		ids[title] = d.createDraft(form.FormInput{Header: form.Header{Title: title, Language: "en"}, Definition: parseDefinition(d.t, fruitForm)})
 	}
 	ctx := context.Background()
 	for _, title := range []string{"Apple day", "Cherry survey"} {
@@ -104,7 +104,7 @@ func TestHome(t *testing.T) {
 			if got := b.listedTitles(); len(got) != 3 {
 				t.Errorf("after deleting one there are %q", got)
 			}
-			b.wantStatus(b.press(".bin button"), 200)
+			b.wantStatus(b.press(".recently-deleted button"), 200)
 			b.wantText("Form restored.", "Apple day")
 			if got := b.listedTitles(); len(got) != 4 {
 				t.Errorf("after undoing there are %q", got)
@@ -148,15 +148,15 @@ func TestTemplates(t *testing.T) {
 	type template struct {
 		Name, Title string
 	}
-	all := run(b, chromedp.Evaluate[[]template](`Array.from(document.querySelectorAll(".starters [name=starter]"), (e) => ({ Name: e.value, Title: e.parentElement.querySelector("strong").textContent }))`))
+	all := run(b, chromedp.Evaluate[[]template](`Array.from(document.querySelectorAll(".template-list [name=template]"), (e) => ({ Name: e.value, Title: e.parentElement.querySelector("strong").textContent }))`))
 	if len(all) != 8 {
-		t.Fatalf("%d starters, want 8: %v", len(all), all)
+		t.Fatalf("%d templates, want 8: %v", len(all), all)
 	}
 	for _, template := range all {
 		b.wantStatus(b.open("/"), 200)
-		menu := ".starters"
+		menu := ".template-list"
 		if b.count(menu) == 0 {
-			menu = ".menu.new"
+			menu = ".menu.new-form"
 			b.do(chromedp.Click(menu + " summary"))
 		}
 		b.wantStatus(b.press(fmt.Sprintf(`%s input[value=%q] + button`, menu, template.Name)), 200)
@@ -164,7 +164,7 @@ func TestTemplates(t *testing.T) {
 		if got := run(b, chromedp.Value(".title")); got != template.Title {
 			t.Errorf("%s is called %q, want %q", template.Name, got, template.Title)
 		}
-		b.do(chromedp.Click(".tools .primary"), chromedp.WaitVisible("dialog form"))
+		b.do(chromedp.Click(".toolbar .primary"), chromedp.WaitVisible("dialog form"))
 		b.wantStatus(b.press("dialog .primary"), 200)
 		b.wantText(template.Title, "Open")
 	}

@@ -21,14 +21,14 @@ func acceptedTextsFor(t testing.TB, place string, put func(*form.FormInput, stri
 	t.Helper()
 	var list []string
 	for _, text := range allHostile() {
-		plan := form.FormInput{Header: form.Header{Title: "T", Language: "en"}, Definition: &form.Definition{Fields: []*form.Field{{Kind: "short_text", Label: "L"}}}}
-		put(&plan, text)
-		if plan.Normalize() == nil {
+		in := form.FormInput{Header: form.Header{Title: "T", Language: "en"}, Definition: &form.Definition{Fields: []*form.Field{{Kind: "short_text", Label: "L"}}}}
+		put(&in, text)
+		if in.Normalize() == nil {
 			list = append(list, text)
 		}
 	}
 	if len(list) < 150 {
-		t.Errorf("only %d hostile words can be %s", len(list), place)
+		t.Errorf("only %d hostile texts can be %s", len(list), place)
 	}
 	return list
 }
@@ -75,8 +75,8 @@ func createHostileForm(d ownerDB) (id, response string, labels, answers []string
 	options := acceptedTextsFor(d.t, "an option", func(p *form.FormInput, text string) {
 		p.Definition.Fields[0] = &form.Field{Kind: "dropdown", Label: "L", Options: []form.Option{{Label: text}}}
 	})
-	plan := form.FormInput{Header: form.Header{Title: hostile[0], Description: hostile[1], Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: &form.Definition{}}
-	add := func(f *form.Field) { plan.Definition.Fields = append(plan.Definition.Fields, f) }
+	in := form.FormInput{Header: form.Header{Title: hostile[0], Description: hostile[1], Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: &form.Definition{}}
+	add := func(f *form.Field) { in.Definition.Fields = append(in.Definition.Fields, f) }
 	all := map[string]any{}
 	for i, text := range labels {
 		f := &form.Field{Key: fmt.Sprintf("q%d", i), Kind: "short_text", Label: text}
@@ -103,8 +103,8 @@ func createHostileForm(d ownerDB) (id, response string, labels, answers []string
 		add(&form.Field{Key: kind, Kind: kind, Label: kind, Options: slices.Clone(list)})
 	}
 	add(&form.Field{Key: "grid", Kind: "matrix", Label: hostile[2], Rows: slices.Clone(list[:20]), Options: slices.Clone(list[20:25])})
-	plan.Definition.Endings = []*form.Ending{{Key: "away", Title: hostile[3], Text: hostile[4]}}
-	path := d.publish(plan)
+	in.Definition.Endings = []*form.Ending{{Key: "away", Title: hostile[3], Text: hostile[4]}}
+	path := d.publish(in)
 	all["dropdown"], all["grid"] = "v3", map[string]any{"v1": "v21"}
 	allValues := []string{}
 	for _, o := range list {
@@ -124,7 +124,7 @@ func TestHostileWorkspace(t *testing.T) {
 	id, response, labels, answers := createHostileForm(d)
 	page := "/forms/" + id
 	b := signedInTab(t, s, ada)
-	b.armTrap()
+	b.detectScripts()
 	b.focusTab()
 	b.setColorScheme("light")
 
@@ -149,10 +149,10 @@ func TestHostileWorkspace(t *testing.T) {
 			query += fmt.Sprintf("&column=q%d", i)
 		}
 		b.wantStatus(b.open(page+"/responses"+query), 200)
-		cells = append(cells, b.readTexts(".answers tbody td")...)
+		cells = append(cells, b.readTexts(".response-table tbody td")...)
 		b.wantInert()
 	}
-	b.wantIncluded(".answers tbody td", cells, slices.DeleteFunc(slices.Clone(answers), func(text string) bool { return len([]rune(text)) > 110 }))
+	b.wantIncluded(".response-table tbody td", cells, slices.DeleteFunc(slices.Clone(answers), func(text string) bool { return len([]rune(text)) > 110 }))
 
 	// The builder renders in the browser, and lists the changes.
 	if _, err := d.db.UpdateForm(context.Background(), d.owner, store.FormRevision{ID: id}, func(p *form.FormInput) error {
@@ -165,15 +165,15 @@ func TestHostileWorkspace(t *testing.T) {
 	}
 	b.wantStatus(b.open(page+"/build"), 200)
 	b.wait(`document.querySelectorAll(".fields > li").length > 200`)
-	b.wantShownVerbatim(".fields .asks textarea", labels)
+	b.wantShownVerbatim(".fields .label-row textarea", labels)
 	for _, index := range []int{1, 10, 19, len(labels) + 9} { // with jumps, with conditions, with options
-		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelectorAll(".outline [data-go]")[%d].click()`, index)))
-		b.wait(fmt.Sprintf(`document.querySelectorAll(".outline [data-go]")[%d].matches("[aria-current]")`, index))
+		b.do(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelectorAll(".outline [data-outline]")[%d].click()`, index)))
+		b.wait(fmt.Sprintf(`document.querySelectorAll(".outline [data-outline]")[%d].matches("[aria-current]")`, index))
 		b.wantInert()
 	}
-	b.do(chromedp.Click(".tools .show"))
-	b.wait(`(document.querySelector(".preview iframe").contentDocument?.querySelectorAll("form.answer .question").length ?? 0) > 0`)
-	b.do(chromedp.Click(".tools .primary"), chromedp.WaitVisible("dialog .changes li"))
+	b.do(chromedp.Click(".toolbar .preview-toggle"))
+	b.wait(`(document.querySelector(".preview iframe").contentDocument?.querySelectorAll("form.public-form .question").length ?? 0) > 0`)
+	b.do(chromedp.Click(".toolbar .primary"), chromedp.WaitVisible("dialog .changes li"))
 	b.wantInert()
 	b.typeKeys(kb.Escape)
 }
@@ -188,7 +188,7 @@ func TestHostileTitles(t *testing.T) {
 		d.createDraft(form.FormInput{Header: form.Header{Title: text, Description: "D", Language: "en"}})
 	}
 	b := signedInTab(t, s, ada)
-	b.armTrap()
+	b.detectScripts()
 	slices.Reverse(titles)
 	for number := 1; len(titles) > 0; number++ {
 		b.wantStatus(b.open(fmt.Sprintf("/?page=%d", number)), 200)
@@ -220,16 +220,16 @@ func TestHostileApplications(t *testing.T) {
 	if len(selected) < 10 {
 		t.Fatalf("only %d names", len(selected))
 	}
-	ids := addApps(t, s.Place, "https://shop.example/callback", selected)
+	ids := addApps(t, s.Storage, "https://shop.example/callback", selected)
 	b := signedInTab(t, s, ada)
-	b.armTrap()
+	b.detectScripts()
 	for i, text := range selected {
 		b.wantStatus(b.open("/applications/"+ids[i]), 200)
 		b.wantShownVerbatim("h1", []string{text})
 		b.wantInert()
 		b.wantStatus(b.press(button("Try it")), 200)
 		b.wantText("The OAuth flow works")
-		b.wantShownVerbatim(".trail a", []string{text})
+		b.wantShownVerbatim(".breadcrumb a", []string{text})
 		b.wantInert()
 	}
 }

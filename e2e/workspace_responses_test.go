@@ -31,7 +31,7 @@ func (d ownerDB) addResponse(path string, answers map[string]any, at time.Time) 
 	return r.ID
 }
 
-const poll = `{"fields": [
+const pollForm = `{"fields": [
 	{"key": "who", "kind": "short_text", "label": "Who?"},
 	{"key": "colour", "kind": "single_choice", "label": "Which colour?", "options": [{"value": "red", "label": "Red"}, {"value": "blue", "label": "Deep blue"}]},
 	{"key": "stars", "kind": "rating", "label": "How good?"},
@@ -43,7 +43,7 @@ const poll = `{"fields": [
 // createPoll publishes a form with 60 responses, one per hour. Odd ones chose blue.
 func createPoll(d ownerDB) (id string, from time.Time) {
 	d.t.Helper()
-	path := d.publish(form.FormInput{Header: form.Header{Title: "Poll", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: parseDefinition(d.t, poll)})
+	path := d.publish(form.FormInput{Header: form.Header{Title: "Poll", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: parseDefinition(d.t, pollForm)})
 	from = time.Date(2026, 3, 1, 0, 30, 0, 0, time.UTC)
 	for n := range 60 {
 		answers := map[string]any{"who": fmt.Sprintf("Person %02d", n), "colour": []string{"red", "blue"}[n%2], "stars": float64(n%5 + 1), "likely": float64(n % 11)}
@@ -63,8 +63,8 @@ func createPoll(d ownerDB) (id string, from time.Time) {
 func (b *tab) shownPeople() []string {
 	b.t.Helper()
 	return run(b, chromedp.Evaluate[[]string](`(() => {
-		const at = Array.from(document.querySelectorAll(".answers thead > tr > *")).findIndex((e) => e.textContent === "Who?");
-		return Array.from(document.querySelectorAll(".answers tbody tr"), (row) => row.children[at].textContent);
+		const column = Array.from(document.querySelectorAll(".response-table thead > tr > *")).findIndex((e) => e.textContent === "Who?");
+		return Array.from(document.querySelectorAll(".response-table tbody tr"), (row) => row.children[column].textContent);
 	})()`))
 }
 
@@ -117,9 +117,9 @@ func TestResponses(t *testing.T) {
 
 			// A click on a column sorts by it; another reverses the order.
 			b.wantStatus(b.open(responses), 200)
-			b.wantStatus(b.press(`.answers thead a`), 200)
-			b.wantStatus(b.press(`.answers [aria-sort="ascending"] a`), 200)
-			if b.count(`.answers [aria-sort="descending"]`) != 1 {
+			b.wantStatus(b.press(`.response-table thead a`), 200)
+			b.wantStatus(b.press(`.response-table [aria-sort="ascending"] a`), 200)
+			if b.count(`.response-table [aria-sort="descending"]`) != 1 {
 				t.Error("the second click does not reverse the order")
 			}
 
@@ -164,16 +164,16 @@ func TestResponses(t *testing.T) {
 				b.do(chromedp.Focus(`[name="where"]`), chromedp.SendKeys(`[name="where"]`, "Which c"))
 				suggestions := run(b, chromedp.Evaluate[[]string](`Array.from(document.querySelector("[name=is]").list?.options ?? [], (o) => o.value)`))
 				if diff := cmp.Diff([]string{"Red", "Deep blue"}, suggestions); diff != "" {
-					t.Errorf("offered (-want +got):\n%s", diff)
+					t.Errorf("suggestions (-want +got):\n%s", diff)
 				}
 				b.fill(`[name="is"]`, "Deep blue")
 				b.wantStatus(b.press(".filter > button"), 200)
 				b.wantText("1–25 of 30")
-				b.do(chromedp.Click(`.answers thead .tick input`))
-				if n := b.count(`.answers tbody .tick input:checked`); n != 25 {
-					t.Errorf("%d are ticked, want 25", n)
+				b.do(chromedp.Click(`.response-table thead .select-cell input`))
+				if n := b.count(`.response-table tbody .select-cell input:checked`); n != 25 {
+					t.Errorf("%d are selected, want 25", n)
 				}
-				b.do(chromedp.Click(`.answers thead .tick input`))
+				b.do(chromedp.Click(`.response-table thead .select-cell input`))
 				b.wantStatus(b.press(button("Delete selected")), 200)
 				b.wantText("Select at least one response.", "1–25 of 30")
 				b.wantStatus(b.open(responses+"?since=2026-03-02&until=2026-03-02"), 200)
@@ -186,14 +186,14 @@ func TestResponses(t *testing.T) {
 			}
 			b.do(chromedp.Click(`[name="column"][value="mail"]`))
 			b.wantStatus(b.press(".filter > button"), 200)
-			head := run(b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".answers thead th"), (e) => e.textContent)`))
+			head := run(b, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".response-table thead th"), (e) => e.textContent)`))
 			if diff := cmp.Diff([]string{"Submitted", "Who?", "Mail"}, head); diff != "" {
 				t.Errorf("columns (-want +got):\n%s", diff)
 			}
 			b.wantPeople(downTo(47, 24, 1)...)
 
 			// Deleting the selected responses keeps the filter and can be undone.
-			b.do(chromedp.Click(`.answers tbody tr:nth-child(1) .tick input`), chromedp.Click(`.answers tbody tr:nth-child(3) .tick input`))
+			b.do(chromedp.Click(`.response-table tbody tr:nth-child(1) .select-cell input`), chromedp.Click(`.response-table tbody tr:nth-child(3) .select-cell input`))
 			b.wantStatus(b.press(button("Delete selected")), 200)
 			b.wantText("2 responses deleted.")
 			b.wantPeople(append([]int{46}, downTo(44, 24, 1)...)...)
@@ -208,7 +208,7 @@ func TestResponses(t *testing.T) {
 			b.wantPeople(downTo(59, 35, 1)...)
 
 			// A single response and its neighbors.
-			b.wantStatus(b.press(".answers tbody tr:nth-child(2) th a"), 200)
+			b.wantStatus(b.press(".response-table tbody tr:nth-child(2) th a"), 200)
 			b.wantText("Person 58", "How good?", "version 1")
 			b.wantStatus(b.press(link("Older")), 200)
 			b.wantText("Person 57", "Deep blue", "person57@example.com")
@@ -246,7 +246,7 @@ func TestExport(t *testing.T) {
 	}{
 		{"all", nil, downTo(59, 0, 1)},
 		{"an answer", url.Values{"where": {"colour"}, "is": {"blue"}}, downTo(59, 1, 2)},
-		{"words", url.Values{"search": {"person 1"}}, downTo(19, 10, 1)},
+		{"search", url.Values{"search": {"person 1"}}, downTo(19, 10, 1)},
 		// A day in New York starts at 05:00 UTC.
 		{"a day", url.Values{"since": {"2026-03-01"}, "until": {"2026-03-01"}}, downTo(28, 5, 1)},
 		{"nothing", url.Values{"search": {"nobody said this"}}, nil},
@@ -304,11 +304,11 @@ func TestSummary(t *testing.T) {
 	}
 	type questionSummary struct {
 		Key     string
-		Said    string
+		Text    string
 		Choices []count
 	}
 	shown := run(b, chromedp.Evaluate[[]questionSummary](`Array.from(document.querySelectorAll(".question-summary"), (e) => ({
-		Key: e.id, Said: e.querySelector("p.muted").innerText,
+		Key: e.id, Text: e.querySelector("p.muted").innerText,
 		Choices: Array.from(e.querySelectorAll("tbody tr"), (row) => ({ Label: row.children[0].textContent, Count: Number(row.children[1].textContent) })) }))`))
 	answer := s.Call("GET", "/api/v1/forms/"+id+"/summary", token, "")
 	if answer.StatusCode != 200 {
@@ -331,9 +331,9 @@ func TestSummary(t *testing.T) {
 				want = append(want, strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%.2f", n), "0"), "."))
 			}
 		}
-		for _, words := range want {
-			if !strings.Contains(page.Said, words) {
-				t.Errorf("%s: the page says %q, want %q in it", page.Key, page.Said, words)
+		for _, text := range want {
+			if !strings.Contains(page.Text, text) {
+				t.Errorf("%s: the page says %q, want %q in it", page.Key, page.Text, text)
 			}
 		}
 		choices := []count{}

@@ -47,7 +47,7 @@ func TestShare(t *testing.T) {
 			if !script {
 				b.disableScript()
 			}
-			id := d.createDraft(form.FormInput{Header: form.Header{Title: "Fruit", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: parseDefinition(t, fruit)})
+			id := d.createDraft(form.FormInput{Header: form.Header{Title: "Fruit", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: parseDefinition(t, fruitForm)})
 			share := "/forms/" + id + "/share"
 			b.wantStatus(b.open(share), 200)
 			b.wantText("Not published yet")
@@ -55,7 +55,7 @@ func TestShare(t *testing.T) {
 			b.wantPath(share)
 			b.wantText(s.URL+"/f/"+id, "Open")
 			if b.count(`input[name="any_site"]:checked`) != 1 {
-				t.Error("at first not every site may show it")
+				t.Error("a new form cannot be embedded by any site")
 			}
 
 			set := func(name, value string) { b.do(chromedp.SetValue(fmt.Sprintf(`[name=%q]`, name), value)) }
@@ -63,7 +63,7 @@ func TestShare(t *testing.T) {
 			set("response_limit", "70")
 			b.wantStatus(b.press(button("Save")), 422)
 			if b.count(`[name="slug"][aria-invalid]`) != 1 || b.count("#problem-slug") != 1 {
-				t.Error("nothing says what is wrong with the address")
+				t.Error("the problem with the custom link is not shown")
 			}
 			if got := run(b, chromedp.Value(`[name="response_limit"]`)); got != "70" {
 				t.Errorf("after a mistake the limit is %q, want it kept", got)
@@ -104,7 +104,7 @@ func TestShare(t *testing.T) {
 			b.fill(`#prefill [name="first"]`, "Rosé & Ö?")
 			if script {
 				b.pick(`#prefill [name="second"]`, "pear")
-				b.wait(`!document.querySelector("#prefill .copy").hidden`)
+				b.wait(`!document.querySelector("#prefill .copy-field").hidden`)
 				prefilled := b.text("#prefill code")
 				u, err := url.Parse(prefilled)
 				if err != nil || u.Path != "/f/"+slug || u.Query().Encode() != (url.Values{"first": {"Rosé & Ö?"}, "second": {"pear"}}).Encode() {
@@ -121,10 +121,10 @@ func TestShare(t *testing.T) {
 				reader = b
 			}
 			if got := run(reader, chromedp.Value(`[name="first"]`)); got != "Rosé & Ö?" {
-				t.Errorf("the link brings %q", got)
+				t.Errorf("the link prefills %q", got)
 			}
 			if reader.count(`[name="second"][value="pear"]:checked`) != 1 {
-				t.Error("the link does not bring the choice")
+				t.Error("the link does not prefill the choice")
 			}
 		})
 	}
@@ -138,21 +138,21 @@ func TestShareSamples(t *testing.T) {
 	for name, sites := range map[string]string{"any site": form.AnySite, "one site": "https://shop.example", "no site": ""} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := openOwnerDB(t, s).publish(form.FormInput{Header: form.Header{Title: "Fruit", Language: "en"}, Availability: form.Availability{Sites: sites}, Definition: parseDefinition(t, fruit)})
+			path := openOwnerDB(t, s).publish(form.FormInput{Header: form.Header{Title: "Fruit", Language: "en"}, Availability: form.Availability{Sites: sites}, Definition: parseDefinition(t, fruitForm)})
 			id := strings.TrimPrefix(path, "/f/")
 			b := signedInTab(t, s, ada)
 			b.focusTab()
 			b.wantStatus(b.open("/forms/"+id+"/share"), 200)
 			b.wait(`(() => { const code = document.querySelector(".qr img"); return code.complete && code.naturalWidth > 0; })()`)
-			type file struct{ Type, Kept, Begins string }
+			type file struct{ Type, Disposition, Start string }
 			for kind, want := range map[string]file{
 				"svg": {"image/svg+xml", "attachment", "<svg"}, "png": {"image/png", "attachment", "\x89PNG"},
 			} {
 				got := run(b, chromedp.Evaluate[file](fmt.Sprintf(`fetch("/forms/%s/code/qr.%s?download=1").then(async (r) => ({
-					Type: r.headers.get("Content-Type"), Kept: r.headers.get("Content-Disposition").split(";")[0],
-					Begins: String.fromCharCode(...new Uint8Array(await r.arrayBuffer()).slice(0, 4)) }))`, id, kind), chromedp.EvalAwaitPromise))
+					Type: r.headers.get("Content-Type"), Disposition: r.headers.get("Content-Disposition").split(";")[0],
+					Start: String.fromCharCode(...new Uint8Array(await r.arrayBuffer()).slice(0, 4)) }))`, id, kind), chromedp.EvalAwaitPromise))
 				if kind == "png" {
-					want.Begins = "\u0089PNG"
+					want.Start = "\u0089PNG"
 				}
 				if got != want {
 					t.Errorf("the %s is %+v, want %+v", kind, got, want)

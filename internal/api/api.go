@@ -1,5 +1,5 @@
-// Package api is the interface for applications: /api/v1, whose operations are
-// typed and make the OpenAPI document, and /api/oauth2 beside it.
+// Package api is the interface for applications: /api/v1, whose typed operations also
+// generate the OpenAPI document, and /api/oauth2.
 package api
 
 import (
@@ -18,7 +18,7 @@ import (
 	"formulary/internal/store"
 )
 
-// Config is what the API is made of.
+// Config contains the parts that the API depends on.
 type Config struct {
 	Store   *store.Store
 	OAuth   *oauth.Service
@@ -28,21 +28,21 @@ type Config struct {
 	BaseURL  string
 	Log      *slog.Logger
 	Now      func() time.Time
-	// Tokens limits the requests with the tokens of each grant; nil: no limit.
+	// Tokens limits requests per grant; nil: no limit.
 	Tokens *limit.Limiter[string]
 	// ClientAttempts limits wrong client secrets by address and application.
 	ClientAttempts *limit.Limiter[ClientAttempt]
-	// Address is where a request comes from.
+	// Address returns the client address of a request.
 	Address func(*http.Request) netip.Addr
 }
 
-// ClientAttempt is who tries secrets of which application.
+// ClientAttempt identifies who tries secrets of which application.
 type ClientAttempt struct {
 	Address netip.Addr
 	Client  string
 }
 
-// API answers everything under /api/ and the metadata document.
+// API handles everything under /api/ and the metadata document.
 type API struct {
 	Config
 	operations     []*operation
@@ -55,34 +55,33 @@ type API struct {
 	introspected *store.Cache[[2]string, []byte] // by application and hash of the token
 }
 
-// Pages have the files that browsers and security researchers look for.
+// Files that browsers and security researchers request. Package web serves them.
 const (
 	securityText   = "/.well-known/security.txt"
 	changePassword = "/.well-known/change-password"
 )
 
-// Handles says whether a request is for a program to answer, not for a page.
+// Handles reports whether the API handles a request, rather than the pages.
 func Handles(r *http.Request) bool {
 	path := r.URL.Path
 	if path == securityText || path == changePassword {
-		return false // among the pages
+		return false // served by the pages
 	}
 	if path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/.well-known/") {
 		return true
 	}
-	// A public form takes answers from its page, and as JSON from elsewhere;
-	// browsers ask first whether they may send that.
+	// A public form accepts form posts from its page, and JSON from other sites.
+	// Browsers send a preflight request before the latter.
 	return strings.HasPrefix(path, "/f/") && (r.Method == http.MethodOptions ||
 		r.Method == http.MethodPost && !isFormEncoded(r.Header.Get("Content-Type")))
 }
 
-// isFormEncoded says whether a body is what a page of ours sends.
+// isFormEncoded reports whether the content type is that of an HTML form post.
 func isFormEncoded(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, ";")
 	return strings.EqualFold(strings.TrimSpace(kind), "application/x-www-form-urlencoded")
 }
 
-// New builds the API from its operations.
 func New(c Config) *API {
 	a := &API{
 		Config:    c,
@@ -93,19 +92,19 @@ func New(c Config) *API {
 	}
 	a.operations = a.table()
 	for _, op := range a.operations {
-		op.zipped = compressible(op.ID)
+		op.compressible = compressible(op.ID)
 	}
 	a.mux = a.newMux()
-	// Nobody reads it while the service starts.
+	// Generated on first use, which keeps the start fast.
 	a.document = sync.OnceValue(func() []byte { return buildDocument(a.operations) })
 	a.cachedDocument = sync.OnceValue(func() *compress.Content { return compress.NewContent(a.document()) })
 	return a
 }
 
-// Document is the OpenAPI document.
+// Document returns the OpenAPI document.
 func (a *API) Document() []byte { return a.document() }
 
-// table is every operation there is, in the order of the reference.
+// table lists all operations, in the order of the reference.
 func (a *API) table() []*operation {
 	return []*operation{
 		newOperation(a.me()),

@@ -13,7 +13,8 @@ import (
 	"formulary/internal/store"
 )
 
-// bearer reads the token from the Authorization header, and from nowhere else.
+// bearer returns the token in the Authorization header, the only place where it is
+// accepted.
 func bearer(headers []string) (string, error) {
 	if len(headers) > 1 {
 		return "", oauth.InvalidToken()
@@ -28,7 +29,7 @@ func bearer(headers []string) (string, error) {
 	return strings.TrimSpace(token), nil
 }
 
-// authorize says who is calling and whether they may do this.
+// authorize authenticates the token and checks that it has the scope.
 func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope account.Scope) (oauth.Principal, error) {
 	token, err := bearer(r.Header["Authorization"])
 	if err != nil {
@@ -55,8 +56,8 @@ func missingScope(scope account.Scope) error {
 	}
 }
 
-// limitGrant counts a request against its grant: more tokens of one grant do not make
-// more requests.
+// limitGrant counts a request against its grant, so that more tokens do not mean more
+// requests.
 func (a *API) limitGrant(w http.ResponseWriter, grant string) error {
 	if a.Tokens == nil {
 		return nil
@@ -69,7 +70,7 @@ func (a *API) limitGrant(w http.ResponseWriter, grant string) error {
 	return nil
 }
 
-// statusOf is the HTTP status of a request that ends with status, or with an error.
+// statusOf returns the HTTP status of a request that ends with status or with err.
 func statusOf(status int, err error) int {
 	if err != nil {
 		return fault.Wrap(err).Code.Status()
@@ -77,15 +78,15 @@ func statusOf(status int, err error) int {
 	return status
 }
 
-// logRequest stores a request that has ended, for the developer of the application.
-func (a *API) logRequest(c *oauth.Principal, w http.ResponseWriter, r *http.Request, status int, begun time.Time) {
+// logRequest adds a finished request to the log of its application.
+func (a *API) logRequest(c *oauth.Principal, w http.ResponseWriter, r *http.Request, status int, started time.Time) {
 	if c.App.Owner == "" {
-		return // the token is not valid, so the application is not known
+		return // without a valid token, the application is unknown
 	}
 	if status >= 500 && r.Context().Err() != nil {
 		status = fault.ClientClosedRequest
 	}
 	a.Store.LogRequest(c.App.Owner, c.App.ID, store.RequestLogEntry{
-		Method: r.Method, Path: r.URL.EscapedPath(), Status: int64(status), Took: a.Now().Sub(begun), RequestID: w.Header().Get("X-Request-Id"), At: begun,
+		Method: r.Method, Path: r.URL.EscapedPath(), Status: int64(status), Took: a.Now().Sub(started), RequestID: w.Header().Get("X-Request-Id"), At: started,
 	})
 }

@@ -10,61 +10,62 @@ import (
 	"time"
 )
 
-func TestOffer(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		path := w.open(w.ada, order)
+func TestAvailability(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		path := w.openForm(w.ada, order)
 		id := strings.TrimPrefix(path, "/api/v1/forms/")
 		answer := `{"answers": {"email": "a@b.c"}}`
-		// A readable address, in place of the id where people see it.
-		named := w.Call("PATCH", path, w.ada, `{"slug": "Summer-Party"}`)
-		if named.String("slug") != "summer-party" || named.String("url") != w.URL+"/f/summer-party" {
-			t.Errorf("named: %s", named.Text)
+		// Links use the custom link instead of the ID.
+		updated := w.Call("PATCH", path, w.ada, `{"slug": "Summer-Party"}`)
+		if updated.String("slug") != "summer-party" || updated.String("url") != w.URL+"/f/summer-party" {
+			t.Errorf("with a custom link: %s", updated.Text)
 		}
-		w.is("submitted by slug", w.Call("POST", "/f/summer-party", "", answer), 0)
-		w.is("submitted by id", w.Call("POST", "/f/"+id, "", answer), 0)
+		w.expectCode("submitted by slug", w.Call("POST", "/f/summer-party", "", answer), 0)
+		w.expectCode("submitted by id", w.Call("POST", "/f/"+id, "", answer), 0)
 		other := w.create(w.bob, "Bob's")
-		w.is("a slug that is taken", w.Call("PATCH", "/api/v1/forms/"+other, w.bob, `{"slug": "summer-party"}`), 422001)
-		w.is("a slug that is none", w.Call("PATCH", path, w.ada, `{"slug": "a b"}`), 422001)
-		w.is("no slug", w.Call("PATCH", path, w.ada, `{"slug": ""}`), 0)
-		w.is("the slug is gone", w.Call("POST", "/f/summer-party", "", answer), 404002)
-		w.is("and held back from others", w.Call("PATCH", "/api/v1/forms/"+other, w.bob, `{"slug": "summer-party"}`), 422001)
-		w.is("but not from its owner", w.Call("PATCH", path, w.ada, `{"slug": "summer-party"}`), 0)
-		w.is("who gives it up again", w.Call("PATCH", path, w.ada, `{"slug": ""}`), 0)
+		w.expectCode("a custom link in use", w.Call("PATCH", "/api/v1/forms/"+other, w.bob, `{"slug": "summer-party"}`), 422001)
+		w.expectCode("an invalid custom link", w.Call("PATCH", path, w.ada, `{"slug": "a b"}`), 422001)
+		w.expectCode("remove the custom link", w.Call("PATCH", path, w.ada, `{"slug": ""}`), 0)
+		w.expectCode("the custom link is released", w.Call("POST", "/f/summer-party", "", answer), 404002)
+		w.expectCode("claimed by another account", w.Call("PATCH", "/api/v1/forms/"+other, w.bob, `{"slug": "summer-party"}`), 422001)
+		w.expectCode("claimed again by its owner", w.Call("PATCH", path, w.ada, `{"slug": "summer-party"}`), 0)
+		w.expectCode("release the option", w.Call("PATCH", path, w.ada, `{"slug": ""}`), 0)
 
-		// Dates, which hold at once.
+		// Dates take effect immediately.
 		soon := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 		past := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
 		dated := w.Call("PATCH", path, w.ada, `{"opens_at": "`+soon+`"}`)
 		if !strings.HasPrefix(dated.String("opens_at"), strings.TrimSuffix(soon, "Z")) {
-			t.Errorf("dated: %s", dated.Text)
+			t.Errorf("with dates: %s", dated.Text)
 		}
-		w.is("not yet", w.Call("POST", "/f/"+id, "", answer), 409003)
-		w.is("closes before it opens", w.Call("PATCH", path, w.ada, `{"closes_at": "`+past+`"}`), 422001)
-		w.is("not a time", w.Call("PATCH", path, w.ada, `{"closes_at": "tomorrow"}`), 422001)
+		w.expectCode("before the opening date", w.Call("POST", "/f/"+id, "", answer), 409003)
+		w.expectCode("closes before it opens", w.Call("PATCH", path, w.ada, `{"closes_at": "`+past+`"}`), 422001)
+		w.expectCode("not a time", w.Call("PATCH", path, w.ada, `{"closes_at": "tomorrow"}`), 422001)
 		closed := w.Call("PATCH", path, w.ada, `{"opens_at": "", "closes_at": "`+past+`"}`)
 		if closed.String("status") != "closed" || closed.Body["opens_at"] != nil {
-			t.Errorf("past its date: %s", closed.Text)
+			t.Errorf("after its closing date: %s", closed.Text)
 		}
-		w.is("too late", w.Call("POST", "/f/"+id, "", answer), 409003)
-		w.is("opening what is past its date", w.Call("POST", path+"/open", w.ada, ""), 422001)
-		w.is("without a date", w.Call("PATCH", path, w.ada, `{"closes_at": ""}`), 0)
-		w.is("open again", w.Call("POST", "/f/"+id, "", answer), 0)
+		w.expectCode("after the closing date", w.Call("POST", "/f/"+id, "", answer), 409003)
+		w.expectCode("open after the closing date", w.Call("POST", path+"/open", w.ada, ""), 422001)
+		w.expectCode("without a date", w.Call("PATCH", path, w.ada, `{"closes_at": ""}`), 0)
+		w.expectCode("open again", w.Call("POST", "/f/"+id, "", answer), 0)
 
-		// Close and open without a new version.
-		w.is("close", w.Call("POST", path+"/close", w.ada, ""), 0)
-		w.is("closed", w.Call("POST", "/f/"+id, "", answer), 409003)
+		// Close and reopen without a new version.
+		w.expectCode("close", w.Call("POST", path+"/close", w.ada, ""), 0)
+		w.expectCode("closed", w.Call("POST", "/f/"+id, "", answer), 409003)
 		opened := w.Call("POST", path+"/open", w.ada, "")
 		if opened.String("status") != "open" || opened.Body["version"] != 1.0 {
 			t.Errorf("opened: %s", opened.Text)
 		}
-		w.is("opening what is open", w.Call("POST", path+"/open", w.ada, ""), 409003)
+		w.expectCode("open an open form", w.Call("POST", path+"/open", w.ada, ""), 409003)
 	})
 }
 
-// A form takes as many responses as it may, however many arrive at once.
+// A form accepts exactly as many responses as its limit, even if they arrive at the
+// same time.
 func TestResponseLimit(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		path := w.open(w.ada, order)
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		path := w.openForm(w.ada, order)
 		w.Call("PATCH", path, w.ada, `{"response_limit": 7}`)
 		public := "/f/" + strings.TrimPrefix(path, "/api/v1/forms/")
 		var stored, refused int
@@ -87,43 +88,43 @@ func TestResponseLimit(t *testing.T) {
 		}
 		all.Wait()
 		f := w.Call("GET", path, w.ada, "")
-		if stored != 7 || refused != 13 || f.String("status") != "closed" || f.Body["response_count"] != 7.0 {
-			t.Errorf("%d stored, %d refused, %s", stored, refused, f.Text)
-		}
+		w.expectEqual("stored and rejected", []int{stored, refused}, []int{7, 13})
+		w.expectFields("form at its limit", f, map[string]any{"status": "closed", "response_count": 7.0})
 		if list := w.Call("GET", "/api/v1/forms?status=closed", w.ada, ""); list.Body["total_items"] != 1.0 {
 			t.Errorf("not counted as closed: %s", list.Text)
 		}
-		w.is("opening what is full", w.Call("POST", path+"/open", w.ada, ""), 422001)
+		w.expectCode("open a form at its limit", w.Call("POST", path+"/open", w.ada, ""), 422001)
 		w.Call("PATCH", path, w.ada, `{"response_limit": 8}`)
-		w.is("opened with more room", w.Call("POST", path+"/open", w.ada, ""), 0)
-		w.is("one more", w.Call("POST", public, "", `{"answers": {"email": "a@b.c"}}`), 0)
-		w.is("and no more", w.Call("POST", public, "", `{"answers": {"email": "a@b.c"}}`), 409003)
+		w.expectCode("open after raising the limit", w.Call("POST", path+"/open", w.ada, ""), 0)
+		w.expectCode("submit up to the limit", w.Call("POST", public, "", `{"answers": {"email": "a@b.c"}}`), 0)
+		w.expectCode("submit above the limit", w.Call("POST", public, "", `{"answers": {"email": "a@b.c"}}`), 409003)
 
-		// So is one that gets a limit which it has reached.
+		// A new limit that is already reached closes the form too.
 		w.Call("PATCH", path, w.ada, `{"response_limit": 9}`)
-		w.is("opened", w.Call("POST", path+"/open", w.ada, ""), 0)
+		w.expectCode("opened", w.Call("POST", path+"/open", w.ada, ""), 0)
 		if f := w.Call("PATCH", path, w.ada, `{"response_limit": 3}`); f.String("status") != "closed" {
 			t.Errorf("over its limit: %s", f.Text)
 		}
 	})
 }
 
-// An option is chosen as often as it may be; deleting a response gives it back.
-func TestOptionCaps(t *testing.T) {
+// An option can be chosen up to its limit; deleting a response makes it available
+// again.
+func TestOptionLimits(t *testing.T) {
 	const slots = `{"title": "Slots", "fields": [{"key": "when", "kind": "single_choice", "required": true, "options": [{"value": "am", "label": "Morning"%s}, {"value": "pm", "label": "Afternoon"}]}]}`
-	each(t, func(t *testing.T, w *world) {
-		path := w.open(w.ada, fmt.Sprintf(slots, ""))
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		path := w.openForm(w.ada, fmt.Sprintf(slots, ""))
 		public := "/f/" + strings.TrimPrefix(path, "/api/v1/forms/")
 		first := w.Call("POST", public, "", `{"answers": {"when": "am"}}`)
-		// The cap comes later: what was chosen before counts.
+		// A limit that is set later counts earlier responses.
 		var f struct{ Fields []map[string]any }
 		if err := json.Unmarshal([]byte(w.Call("GET", path, w.ada, "").Text), &f); err != nil {
 			t.Fatal(err)
 		}
 		f.Fields[0]["options"] = []map[string]any{{"value": "am", "label": "Morning", "cap": 3}, {"value": "pm", "label": "Afternoon"}}
 		body, _ := json.Marshal(map[string]any{"fields": f.Fields})
-		w.is("a cap", w.Call("PATCH", path, w.ada, string(body)), 0)
-		w.is("published", w.Call("POST", path+"/publish", w.ada, ""), 0)
+		w.expectCode("set the limit", w.Call("PATCH", path, w.ada, string(body)), 0)
+		w.expectCode("published", w.Call("POST", path+"/publish", w.ada, ""), 0)
 		var taken sync.WaitGroup
 		var mu sync.Mutex
 		stored := 0
@@ -141,16 +142,16 @@ func TestOptionCaps(t *testing.T) {
 		}
 		taken.Wait()
 		if stored != 2 {
-			t.Errorf("%d stored beside the first", stored)
+			t.Errorf("%d stored in addition to the first", stored)
 		}
-		w.is("the other option", w.Call("POST", public, "", `{"answers": {"when": "pm"}}`), 0)
+		w.expectCode("the other option", w.Call("POST", public, "", `{"answers": {"when": "pm"}}`), 0)
 		moved := w.Call("POST", public, "", `{"answers": {"when": "pm"}}`).String("id")
-		w.is("moved to what is full", w.Call("PATCH", path+"/responses/"+moved, w.ada, `{"answers": {"when": "am"}}`), 422001)
-		w.is("deleted", w.Call("DELETE", path+"/responses/"+first.String("id"), w.ada, ""), 0)
-		w.is("moved to what is free", w.Call("PATCH", path+"/responses/"+moved, w.ada, `{"answers": {"when": "am"}}`), 0)
-		w.is("full again", w.Call("POST", public, "", `{"answers": {"when": "am"}}`), 422001)
-		w.is("moved away", w.Call("PATCH", path+"/responses/"+moved, w.ada, `{"answers": {"when": "pm"}}`), 0)
-		w.is("free again", w.Call("POST", public, "", `{"answers": {"when": "am"}}`), 0)
+		w.expectCode("change to an option at its limit", w.Call("PATCH", path+"/responses/"+moved, w.ada, `{"answers": {"when": "am"}}`), 422001)
+		w.expectCode("deleted", w.Call("DELETE", path+"/responses/"+first.String("id"), w.ada, ""), 0)
+		w.expectCode("change to an available option", w.Call("PATCH", path+"/responses/"+moved, w.ada, `{"answers": {"when": "am"}}`), 0)
+		w.expectCode("at the limit again", w.Call("POST", public, "", `{"answers": {"when": "am"}}`), 422001)
+		w.expectCode("change to another option", w.Call("PATCH", path+"/responses/"+moved, w.ada, `{"answers": {"when": "pm"}}`), 0)
+		w.expectCode("available again", w.Call("POST", public, "", `{"answers": {"when": "am"}}`), 0)
 		if f := w.Call("GET", path, w.ada, ""); f.Body["response_count"] != 5.0 {
 			t.Errorf("%s", f.Text)
 		}
@@ -158,68 +159,72 @@ func TestOptionCaps(t *testing.T) {
 }
 
 func TestSites(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		path := w.open(w.ada, order)
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		path := w.openForm(w.ada, order)
 		public := "/f/" + strings.TrimPrefix(path, "/api/v1/forms/")
 		allowed := func(origin string) string {
-			asked := w.Call("OPTIONS", public, "", "", "Origin: "+origin, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type,idempotency-key")
+			preflight := w.Call("OPTIONS", public, "", "", "Origin: "+origin, "Access-Control-Request-Method: POST", "Access-Control-Request-Headers: content-type,idempotency-key")
 			sent := w.Call("POST", public, "", `{"answers": {"email": "a@b.c"}}`, "Origin: "+origin)
-			if asked.StatusCode != http.StatusNoContent || sent.StatusCode != 201 || asked.Header.Get("Access-Control-Allow-Origin") != sent.Header.Get("Access-Control-Allow-Origin") ||
-				!strings.Contains(asked.Header.Get("Access-Control-Allow-Headers"), "Idempotency-Key") || sent.Header.Get("Vary") != "Origin" {
-				t.Errorf("%d %v\n%d %v", asked.StatusCode, asked.Header, sent.StatusCode, sent.Header)
-			}
-			return sent.Header.Get("Access-Control-Allow-Origin")
+			w.expectStatus("preflight", preflight, http.StatusNoContent)
+			w.expectStatus("submission", sent, 201)
+			w.expectHeader("preflight", preflight.Header, "Access-Control-Allow-Headers", "Idempotency-Key")
+			w.expectEqual("Vary", sent.Header.Get("Vary"), "Origin")
+			allowed := sent.Header.Get("Access-Control-Allow-Origin")
+			w.expectEqual("allowed origin of the preflight", preflight.Header.Get("Access-Control-Allow-Origin"), allowed)
+			return allowed
 		}
 		if got := allowed("https://any.example"); got != "https://any.example" {
 			t.Errorf("by default: %q", got)
 		}
 		chosen := w.Call("PATCH", path, w.ada, `{"sites": ["https://Mine.example/", "http://localhost:3000"]}`)
 		if got, _ := json.Marshal(chosen.Body["sites"]); string(got) != `["http://localhost:3000","https://mine.example"]` {
-			t.Errorf("chosen: %s", chosen.Text)
+			t.Errorf("allowed sites: %s", chosen.Text)
 		}
 		if allowed("https://mine.example") != "https://mine.example" || allowed("https://any.example") != "" || allowed("null") != "" {
-			t.Error("not as chosen")
+			t.Error("CORS headers for a site that is not allowed")
 		}
 		bad := w.Call("POST", public, "", `{"answers": {}}`, "Origin: https://mine.example")
 		if bad.Code() != 422001 || bad.Header.Get("Access-Control-Allow-Origin") != "https://mine.example" {
 			t.Errorf("an error that the page cannot read: %v", bad.Header)
 		}
-		w.is("none", w.Call("PATCH", path, w.ada, `{"sites": []}`), 0)
+		w.expectCode("allow no site", w.Call("PATCH", path, w.ada, `{"sites": []}`), 0)
 		if allowed("https://mine.example") != "" {
-			t.Error("none may, one does")
+			t.Error("no site is allowed, but one can submit")
 		}
 		for _, site := range []string{"example.com", "https://a.example/path", "javascript:x", "https://a b.example", "https://x.example; script-src *", "https://*.example"} {
 			body, _ := json.Marshal(map[string]any{"sites": []string{site}})
-			w.is(site, w.Call("PATCH", path, w.ada, string(body)), 422001)
+			w.expectCode(site, w.Call("PATCH", path, w.ada, string(body)), 422001)
 		}
 	})
 }
 
 func TestVersionsAndCopies(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		path := w.open(w.ada, order)
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		path := w.openForm(w.ada, order)
 		w.Call("PATCH", path, w.ada, `{"title": "Order 2", "slug": "order", "fields": [{"key": "email", "kind": "email"}], "endings": [{"title": "Bye"}], "settings": {"submit_label": "Go"}}`)
-		w.is("published again", w.Call("POST", path+"/publish", w.ada, ""), 0)
+		w.expectCode("published again", w.Call("POST", path+"/publish", w.ada, ""), 0)
 		list := w.Call("GET", path+"/versions?per_page=1", w.ada, "")
 		newest := list.Body["data"].([]any)[0].(map[string]any)
-		if list.Body["total_items"] != 2.0 || list.Body["total_pages"] != 2.0 || newest["version"] != 2.0 || newest["title"] != "Order 2" || !strings.Contains(list.Header.Get("Link"), `rel="next"`) {
-			t.Errorf("versions: %s", list.Text)
-		}
+		w.expectFields("versions", list, map[string]any{"total_items": 2.0, "total_pages": 2.0})
+		w.expectEqual("newest version", []any{newest["version"], newest["title"]}, []any{2.0, "Order 2"})
+		w.expectHeader("versions", list.Header, "Link", `rel="next"`)
 		first := w.Call("GET", path+"/versions/1", w.ada, "")
 		if len(first.Body["fields"].([]any)) != 3 || first.String("title") != "Order" || len(first.Body["endings"].([]any)) != 0 {
 			t.Errorf("the first version: %s", first.Text)
 		}
 		for _, odd := range []string{"0", "3", "x", "01", "-1", "99999999999999999999"} {
-			w.is("version "+odd, w.Call("GET", path+"/versions/"+odd, w.ada, ""), 404002)
+			w.expectCode("version "+odd, w.Call("GET", path+"/versions/"+odd, w.ada, ""), 404002)
 		}
 		copied := w.Call("POST", path+"/duplicate", w.ada, "", "Idempotency-Key: once")
 		again := w.Call("POST", path+"/duplicate", w.ada, "", "Idempotency-Key: once")
-		if copied.StatusCode != 201 || copied.String("title") != "Order 2 (copy)" || copied.String("status") != "draft" || copied.String("slug") != "" ||
-			len(copied.Body["fields"].([]any)) != 1 || copied.Body["settings"].(map[string]any)["submit_label"] != "Go" || again.String("id") != copied.String("id") ||
-			copied.Header.Get("Location") != w.URL+"/api/v1/forms/"+copied.String("id") {
-			t.Errorf("copied: %s\nagain: %s", copied.Text, again.Text)
-		}
+		w.expectStatus("copy", copied, 201)
+		w.expectFields("copy", copied, map[string]any{"title": "Order 2 (copy)", "status": "draft"})
+		w.expectEqual("custom link of the copy", copied.String("slug"), "")
+		w.expectEqual("questions of the copy", len(copied.Body["fields"].([]any)), 1)
+		w.expectEqual("settings of the copy", copied.Body["settings"].(map[string]any)["submit_label"], "Go")
+		w.expectEqual("Location", copied.Header.Get("Location"), w.URL+"/api/v1/forms/"+copied.String("id"))
+		w.expectEqual("repeated request", again.String("id"), copied.String("id"))
 		long := w.create(w.ada, strings.Repeat("ü", 200))
-		w.is("a copy of a long title", w.Call("POST", "/api/v1/forms/"+long+"/duplicate", w.ada, ""), 0)
+		w.expectCode("a copy of a long title", w.Call("POST", "/api/v1/forms/"+long+"/duplicate", w.ada, ""), 0)
 	})
 }

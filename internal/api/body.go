@@ -16,7 +16,7 @@ import (
 	"formulary/internal/fault"
 )
 
-// How many bytes the body of a request may have.
+// Maximum sizes of request bodies, in bytes.
 const (
 	maxForm    = 1 << 20
 	maxAnswers = 1 << 20
@@ -27,25 +27,25 @@ const (
 const (
 	maxDepth = 64
 
-	// Of a body up to this size, its length is believed before it is there.
+	// smallBody is the size up to which Content-Length is trusted for allocation.
 	smallBody = 16 << 10
 )
 
-// readBody reads a JSON body strictly: what encoding/json would let pass (keys
-// given twice or in another letter case, unknown fields, broken UTF-8, endless
-// nesting) is an error that names the place.
-func readBody(w http.ResponseWriter, r *http.Request, most int64, into any) ([]byte, error) {
+// readBody parses a JSON body strictly. Duplicate keys, wrong case, unknown fields,
+// invalid UTF-8 and deep nesting, which encoding/json accepts, are errors that name the
+// position.
+func readBody(w http.ResponseWriter, r *http.Request, maxBytes int64, into any) ([]byte, error) {
 	if !isJSON(r.Header.Get("Content-Type")) {
 		return nil, fault.New(fault.UnsupportedMedia, "Send the body as application/json.")
 	}
-	text, err := readAll(w, r, most)
+	text, err := readAll(w, r, maxBytes)
 	if err != nil {
 		return nil, err
 	}
 	return text, parseBody(text, into)
 }
 
-// isJSON knows the type as nearly everybody writes it at a glance.
+// isJSON has a fast path for the usual spelling of the content type.
 func isJSON(media string) bool {
 	if media == "application/json" {
 		return true
@@ -54,19 +54,19 @@ func isJSON(media string) bool {
 	return err == nil && kind == "application/json"
 }
 
-func readAll(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
+func readAll(w http.ResponseWriter, r *http.Request, maxBytes int64) ([]byte, error) {
 	var text []byte
 	var err error
-	if 0 < r.ContentLength && r.ContentLength <= min(most, smallBody) {
+	if 0 < r.ContentLength && r.ContentLength <= min(maxBytes, smallBody) {
 		text = make([]byte, r.ContentLength)
 		if _, err = io.ReadFull(r.Body, text); err == nil {
-			r.Body.Close() // net/http need not look whether there is more
+			r.Body.Close() // tell net/http that nothing remains to be read
 		}
 	} else {
-		text, err = io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+		text, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBytes))
 	}
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return nil, fault.New(fault.TooLarge, "The body is too large. The limit is %d KiB.", most>>10)
+		return nil, fault.New(fault.TooLarge, "The body is too large. The limit is %d KiB.", maxBytes>>10)
 	}
 	if err != nil {
 		return nil, &fault.Error{Code: fault.BadJSON, Message: "The request ended before the whole body was received.", Cause: err}
@@ -113,9 +113,9 @@ func parseBody(text []byte, into any) error {
 	return &fault.Error{Code: fault.BadJSON, Message: message, Cause: err}
 }
 
-// rejectNull refuses null: a field without a value is left out. Only inside answers
-// does null have a meaning. The path of a null is built for the error alone, as
-// building it for each null would copy long names over and over.
+// rejectNull rejects null outside of answers: clients omit fields without a value. It
+// builds the path of a null only for the error, because doing so for each would copy
+// long names repeatedly.
 func rejectNull(text []byte) error {
 	if !bytes.Contains(text, []byte("null")) {
 		return nil
@@ -162,10 +162,10 @@ func kindName(k jsontext.Kind) string {
 }
 
 // isTooDeep counts brackets outside of strings. It runs before the parser, which
-// would recurse.
+// recurses.
 func isTooDeep(text []byte) bool {
 	if bytes.Count(text, []byte{'{'})+bytes.Count(text, []byte{'['}) <= maxDepth {
-		return false // wherever they are
+		return false // too few brackets in total
 	}
 	depth, inString := 0, false
 	for i := 0; i < len(text); i++ {

@@ -9,7 +9,7 @@ import (
 	"formulary/internal/fault"
 )
 
-// One reader reads every body, and it reads submissions strictly.
+// Submissions use the same strict parser as all other bodies.
 func TestParseSubmission(t *testing.T) {
 	accepted := map[string]map[string]any{
 		`{"answers":{}}`: {},
@@ -45,7 +45,7 @@ func TestParseSubmission(t *testing.T) {
 	}
 }
 
-// null is allowed among answers, wherever else it stands it is named.
+// null is allowed inside answers. Anywhere else, the error names its position.
 func TestParseNull(t *testing.T) {
 	for text, field := range map[string]string{
 		`{"title": null}`:                          "title",

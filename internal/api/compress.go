@@ -6,10 +6,10 @@ import (
 	"formulary/internal/compress"
 )
 
-// compressible lists the operations whose answers may be sent with gzip. Others are
-// not: an answer that carries a secret must never be compressed (package compress says
-// why), and one that is missing here only costs bytes. So nothing under /api/oauth2
-// belongs here, nor an operation that shows a secret once.
+// compressible reports whether responses of the operation may be compressed. One that
+// contains a secret must never be (see package compress), so nothing under /api/oauth2
+// is listed, nor an operation that shows a secret once. A missing entry only costs
+// bandwidth.
 func compressible(id string) bool {
 	switch id {
 	case "listForms", "formSchema", "listVersions", "readVersion",
@@ -19,20 +19,20 @@ func compressible(id string) bool {
 	return false
 }
 
-// answer serves the operation, compressed where that is allowed and asked for.
+// answer serves the operation, compressed if that is allowed and accepted.
 func (op *operation) answer(a *API, w http.ResponseWriter, r *http.Request) error {
-	if !op.zipped {
+	if !op.compressible {
 		return op.serve(a, w, r)
 	}
-	zipped := compress.NewPrivateWriter(w, r) // no cache stores answers, but for the document
-	if zipped == nil {
+	compressed := compress.NewPrivateWriter(w, r) // responses are not cached, except for the OpenAPI document
+	if compressed == nil {
 		return op.serve(a, w, r)
 	}
-	// An answer that breaks off panics or returns an error. It is not closed, so that
-	// it does not look complete.
-	if err := op.serve(a, zipped, r); err != nil {
+	// An aborted response panics or returns an error. It must not be closed, because it
+	// would look complete.
+	if err := op.serve(a, compressed, r); err != nil {
 		return err
 	}
-	zipped.Close() // the caller may have gone
+	compressed.Close() // fails only if the client is gone
 	return nil
 }

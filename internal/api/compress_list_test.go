@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The operations whose answers may be compressed are these. Whoever adds one makes
-// sure that its answers carry no secret.
+// These operations may be compressed. Before adding one, make sure that its responses
+// contain no secret.
 func TestCompressibleOperations(t *testing.T) {
 	want := []string{"listForms", "formSchema", "listVersions", "readVersion", "listResponses", "exportResponses", "readSummary", "openapi"}
 	var got []string

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// zipped asks for gzip and unpacks nothing by itself.
-func (w *world) zipped(method, path, token string, form url.Values, header ...string) (*http.Response, []byte) {
+// getGzip requests gzip and does not decompress the response.
+func (w *fixture) getGzip(method, path, token string, form url.Values, header ...string) (*http.Response, []byte) {
 	w.t.Helper()
 	r, err := http.NewRequest(method, w.URL+path, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -41,38 +41,41 @@ func (w *world) zipped(method, path, token string, form url.Values, header ...st
 	return res, text
 }
 
-func TestCompressedAnswers(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestCompression(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		for i := range 20 {
 			w.create(w.ada, fmt.Sprintf("Form %d", i))
 		}
 		form := w.create(w.ada, "Order")
 		path := "/api/v1/forms/" + form
-		w.is("questions", w.Call("PATCH", path, w.ada, `{"fields": [{"key": "remark", "kind": "long_text", "label": "Remark", "help": "`+strings.Repeat("What we should know. ", 60)+`"}]}`), 0)
-		w.is("publish", w.Call("POST", path+"/publish", w.ada, ""), 0)
+		w.expectCode("questions", w.Call("PATCH", path, w.ada, `{"fields": [{"key": "remark", "kind": "long_text", "label": "Remark", "help": "`+strings.Repeat("What we should know. ", 60)+`"}]}`), 0)
+		w.expectCode("publish", w.Call("POST", path+"/publish", w.ada, ""), 0)
 		for i := range 30 {
-			w.is("submit", w.Call("POST", path+"/responses", w.ada, fmt.Sprintf(`{"answers": {"remark": "number %d, all work and no play makes Jack a dull boy"}}`, i)), 0)
+			w.expectCode("submit", w.Call("POST", path+"/responses", w.ada, fmt.Sprintf(`{"answers": {"remark": "number %d, all work and no play makes Jack a dull boy"}}`, i)), 0)
 		}
 		for path, compressed := range map[string]bool{
 			"/api/v1/forms?per_page=20": true, "/api/v1/forms?search=form": true, "/api/v1/openapi.json": true,
 			path + "/responses?after=": true, path + "/responses": true, path + "/responses/export?format=csv": true, path + "/responses/export?format=jsonl": true,
 			path + "/versions/1": true, path + "/responses/export?format=xlsx": false, "/api/v1/forms?per_page=1": false, "/api/v1/me": false,
-			// A strong ETag, which clients send back, is for the plain bytes.
+			// Clients send strong ETags back, and those identify the uncompressed
+			// bytes.
 			path:                              false,
 			"/api/v1/forms?page=0":            false,
 			"/api/v1/nonsense":                false,
 			"/api/v1/forms?per_page=20&page=": false,
 		} {
-			for range 2 { // the second time from a cache, where there is one
-				res, text := w.zipped("GET", path, w.ada, nil)
-				plain, want := w.zipped("GET", path, w.ada, nil, "Accept-Encoding", "identity")
+			for range 2 { // the second one may come from a cache
+				res, text := w.getGzip("GET", path, w.ada, nil)
+				plain, want := w.getGzip("GET", path, w.ada, nil, "Accept-Encoding", "identity")
 				if got := res.Header.Get("Content-Encoding") == "gzip"; got != compressed || plain.Header.Get("Content-Encoding") != "" {
 					t.Errorf("%s: %d %v", path, res.StatusCode, res.Header)
 					continue
 				}
-				if res.Header.Get("Vary") != plain.Header.Get("Vary") ||
-					compressed && !strings.Contains(res.Header.Get("Cache-Control"), "no-store") && res.Header.Get("Vary") != "Accept-Encoding" || res.Header.Get("ETag") != plain.Header.Get("ETag") {
-					t.Errorf("%s: %v and %v", path, res.Header, plain.Header)
+				for _, header := range []string{"Vary", "ETag"} {
+					w.expectEqual(path+": "+header, res.Header.Get(header), plain.Header.Get(header))
+				}
+				if compressed && !strings.Contains(res.Header.Get("Cache-Control"), "no-store") {
+					w.expectEqual(path+": Vary", res.Header.Get("Vary"), "Accept-Encoding")
 				}
 				if compressed {
 					zip, err := gzip.NewReader(bytes.NewReader(text))
@@ -83,7 +86,7 @@ func TestCompressedAnswers(t *testing.T) {
 						t.Errorf("%s differs when it is compressed (%v)", path, err)
 					}
 				}
-				head, body := w.zipped("HEAD", path, w.ada, nil)
+				head, body := w.getGzip("HEAD", path, w.ada, nil)
 				if head.StatusCode != plain.StatusCode || len(body) > 0 || head.Header.Get("Content-Encoding") != "" {
 					t.Errorf("HEAD %s: %d %v", path, head.StatusCode, head.Header)
 				}
@@ -92,15 +95,15 @@ func TestCompressedAnswers(t *testing.T) {
 	})
 }
 
-// What the OAuth endpoints say is never compressed, however long it is.
+// Responses of OAuth endpoints are never compressed, however long they are.
 func TestTokensAreNotCompressed(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		b := w.Browser()
 		b.SignIn(ada)
 		code := b.Allow(w.app.AuthorizeURL("forms:read")).Query().Get("code")
 		check := func(path string, form url.Values) []byte {
 			t.Helper()
-			res, text := w.zipped("POST", path, "", form)
+			res, text := w.getGzip("POST", path, "", form)
 			if res.Header.Get("Content-Encoding") != "" || res.StatusCode != 200 {
 				t.Errorf("%s: %d %v", path, res.StatusCode, res.Header)
 			}

@@ -19,27 +19,25 @@ type Error struct {
 	Details   []fault.Detail `json:"details,omitempty" doc:"Validation errors, one per field" nullable:"false"`
 }
 
-// OAuthError is the body of an error under /api/oauth2: the words of RFC 6749
-// beside our own.
+// OAuthError is the body of an error under /api/oauth2: the fields of RFC 6749 and our
+// own.
 type OAuthError struct {
 	Name        string `json:"error" doc:"Error code defined in RFC 6749" example:"invalid_grant"`
 	Description string `json:"error_description" doc:"Same as message"`
 	Error
 }
 
-// WriteError writes an error. It is the only place under /api that does.
+// WriteError writes an error. All errors under /api are written here.
 func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	e := fault.Wrap(err)
-	// Whatever failed because the caller left is no failure of ours, and nobody reads
-	// the answer.
+	// If the client disconnected, the failure is not ours, and the response is not read.
 	if r.Context().Err() != nil && (e.Code.Status() >= 500 || errors.Is(err, context.Canceled)) {
 		w.WriteHeader(fault.ClientClosedRequest)
 		return
 	}
 	message := e.Message
 	h := w.Header()
-	// Also what is refused on the way here, such as too many requests, is for the
-	// pages of every site to read.
+	// Errors of middleware, such as rate limits, need CORS headers too.
 	handler, _ := a.mux.Handler(r)
 	if found, ok := handler.(*route); ok {
 		allowAnyOrigin(w, r, found.cors)
@@ -72,7 +70,7 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	writeJSON(w, e.Code.Status(), out)
 }
 
-// toASCII keeps what RFC 6749 lets into error_description.
+// toASCII replaces the characters that RFC 6749 does not allow in error_description.
 func toASCII(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -96,44 +94,45 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 func encode(body any) []byte {
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // the types of our answers can be written
+		panic(err) // cannot happen: all response types can be encoded
 	}
 	return text
 }
 
-// These headers never differ, so they are made once.
+// These headers never change, so they are allocated once.
 var (
 	jsonType      = []string{"application/json"}
 	noStoreHeader = []string{"no-store"}
 	noCacheHeader = []string{"no-cache"}
 )
 
-// maxUnsizedBody is up to which length net/http finds out the length by itself, for less.
+// maxUnsizedBody is the length up to which net/http sets Content-Length itself, at a
+// lower cost.
 const maxUnsizedBody = 2048
 
 func writeBytes(w http.ResponseWriter, status int, text []byte) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
-	if zipped, ok := w.(*compress.Writer); ok {
-		zipped.Whole(status, text)
+	if compressed, ok := w.(*compress.Writer); ok {
+		compressed.Whole(status, text)
 		return
 	}
 	if len(text) > maxUnsizedBody {
 		h["Content-Length"] = []string{strconv.Itoa(len(text))}
 	}
 	w.WriteHeader(status)
-	w.Write(text) // the caller may have gone: nothing to do about it
+	w.Write(text) // fails only if the client is gone
 }
 
-// writeCached writes an answer that is kept, compressed once for all who accept that.
-func writeCached(w http.ResponseWriter, status int, kept *compress.Content, text []byte) {
+// writeCached writes a cached response, which is compressed once for all clients.
+func writeCached(w http.ResponseWriter, status int, cached *compress.Content, text []byte) {
 	if _, ok := w.(*compress.Writer); ok {
-		if packed := kept.Gzip(); packed != nil {
+		if packed := cached.Gzip(); packed != nil {
 			h := w.Header()
 			h["Content-Type"] = jsonType
 			compress.SetHeader(h, len(packed))
 			w.WriteHeader(status)
-			w.Write(packed) // the caller may have gone
+			w.Write(packed) // fails only if the client is gone
 			return
 		}
 	}

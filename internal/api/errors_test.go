@@ -15,9 +15,9 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Paths, methods and origins: what is the same for every route.
+// Paths, methods and CORS headers, which work the same for every route.
 func TestRoutes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		for _, path := range []string{
 			"/api", "/api/", "/api/v1", "/api/v1/", "/api/v2/me", "/api/v1/me/", "/api/v1/forms/", "/api/v1//forms", "/api/v1/forms/x/y", "/api/oauth2",
 			"/api/oauth2/authorize", "/api/v1/../v1/me", "/.well-known/openid-configuration", "/api/v1/Forms",
@@ -28,15 +28,16 @@ func TestRoutes(t *testing.T) {
 			}
 			r.URL.Path = path
 			r.Header.Set("Authorization", "Bearer "+w.ada)
-			w.is(path, w.Do(r), 404001)
+			w.expectCode(path, w.Do(r), 404001)
 		}
 		id := w.create(w.ada, "Form")
-		// Escapes are undone in parameters and in fixed parts, but for a slash.
+		// Escapes are decoded in parameters and in fixed parts of a path, except for a
+		// slash.
 		for path, code := range map[string]int{
 			"/api/v1/%66orms": 0, "/api/v1/forms/%2e%2e": 404002, "/api/v1/forms/a%20b": 404002, "/api/v1/forms/a%25b": 404002,
 			"/api/v1/forms/a%2Fb": 404001, "/api/v1/forms/a%2fresponses": 404001, "/api/v1/forms/..": 404001, "/api/v1/forms/.": 404001,
 		} {
-			w.is(path, w.Call("GET", path, w.ada, ""), code)
+			w.expectCode(path, w.Call("GET", path, w.ada, ""), code)
 		}
 		for _, c := range []struct{ method, path, allow string }{
 			{"POST", "/api/v1/me", "GET, HEAD"},
@@ -47,12 +48,12 @@ func TestRoutes(t *testing.T) {
 			{"OPTIONS", "/api/oauth2/introspect", "POST"},
 		} {
 			a := w.Call(c.method, c.path, w.ada, "")
-			w.is(c.method+" "+c.path, a, 405001)
+			w.expectCode(c.method+" "+c.path, a, 405001)
 			if got := a.Header.Get("Allow"); got != c.allow {
 				t.Errorf("%s %s: Allow is %q", c.method, c.path, got)
 			}
 		}
-		// A query that says nothing to the operation is no mistake, whatever it is.
+		// Operations without query parameters ignore the query.
 		for path, code := range map[string]int{"/api/v1/me": 0, "/api/v1/forms/" + id: 0, "/api/v1/forms/" + id + "/summary": 0, "/api/v1/forms": 400001} {
 			if a := w.Call("GET", path+"?a%zz;b", w.ada, ""); a.Code() != code {
 				t.Errorf("%s with a broken query: %d %s", path, a.StatusCode, a.Text)
@@ -62,17 +63,17 @@ func TestRoutes(t *testing.T) {
 		if head.StatusCode != 200 || head.Text != "" || head.Header.Get("Link") == "" {
 			t.Errorf("HEAD: %d %q", head.StatusCode, head.Text)
 		}
-		// CORS: any origin, without credentials; the pages never.
+		// CORS: the API allows any origin, without credentials; pages allow none.
 		for path, open := range map[string]bool{
 			"/api/v1/me": true, "/api/v1/forms/" + id: true, "/api/v1/nonsense": true, "/api/oauth2/token": true, "/api/oauth2/refresh": true,
 			"/api/oauth2/revoke": true, "/api/oauth2/introspect": false,
 		} {
 			a := w.Call("GET", path, "", "", "Origin: https://elsewhere.example")
 			if got := a.Header.Get("Access-Control-Allow-Origin") == "*"; got != open || a.Header.Get("Access-Control-Allow-Credentials") != "" {
-				t.Errorf("%s is open: %v, want %v", path, got, open)
+				t.Errorf("%s allows other origins: %v, want %v", path, got, open)
 			}
 			if got := strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "X-Request-Id"); got != open {
-				t.Errorf("%s shows its headers: %v, want %v", path, got, open)
+				t.Errorf("%s exposes its headers: %v, want %v", path, got, open)
 			}
 			if !open || path == "/api/v1/nonsense" {
 				continue
@@ -84,15 +85,15 @@ func TestRoutes(t *testing.T) {
 		}
 		for _, path := range []string{"/signin", "/authorize", "/docs/api"} {
 			if p := w.Browser().Get(path); p.Header.Get("Access-Control-Allow-Origin") != "" {
-				t.Errorf("%s is open to other origins", path)
+				t.Errorf("%s allows other origins", path)
 			}
 		}
 	})
 }
 
-// Two people × every route × every method: nothing of the other is ever seen.
+// Two users × every route × every method: no user can see data of the other.
 func TestMatrix(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		doc := document(t, w.Service)
 		const secret = "Only Ada's eyes"
 		id := w.create(w.ada, secret, "description", secret)
@@ -120,11 +121,11 @@ func TestMatrix(t *testing.T) {
 						a := w.Call(method, target+query, w.bob, body, "If-Match: "+ifMatch)
 						tried++
 						if strings.Contains(a.Text, secret) || strings.Contains(a.Text, ada) || target != path && strings.Contains(a.Text, id) {
-							t.Errorf("%s %s shows Bob what is Ada's: %s", method, target, a.Text)
+							t.Errorf("%s %s shows data of Ada to Bob: %s", method, target, a.Text)
 						}
 						want := 404002
 						if method == "DELETE" && strings.HasSuffix(path, "/responses") && strings.Contains(query, "sort") {
-							want = 400001 // before anything is looked for
+							want = 400001 // validation comes before the lookup
 						}
 						if target != path && find(doc, path, method) && a.Code() != want && method != "HEAD" {
 							t.Errorf("%s %s: %d, want %d", method, target, a.Code(), want)
@@ -143,9 +144,9 @@ func TestMatrix(t *testing.T) {
 			t.Errorf("Ada sees Bob's form: %s", a.Text)
 		}
 		for _, odd := range []string{"frm_", "x", "%00", "frm_%ff", id + "0", strings.ToUpper(id), "frm_zzzzzzzzzzzzzzzzzzzzzzzzzz"} {
-			w.is("odd id "+odd, w.Call("GET", "/api/v1/forms/"+odd, w.ada, ""), 404002)
+			w.expectCode("invalid ID "+odd, w.Call("GET", "/api/v1/forms/"+odd, w.ada, ""), 404002)
 		}
-		// The console, by the other person's ids.
+		// The workspace with IDs of the other user.
 		b := w.Browser()
 		b.SignIn(bob)
 		for _, page := range []string{"/applications/" + w.app.ID} {
@@ -177,7 +178,7 @@ func document(t *testing.T, s *clitest.Service) *openapi3.T {
 	return doc
 }
 
-// The document in docs is the one that the service shows.
+// docs/openapi.json is up to date.
 func TestDocumentIsCommitted(t *testing.T) {
 	t.Parallel()
 	s := clitest.Start(t, storetest.SQLite(t))
@@ -193,7 +194,7 @@ func TestDocumentIsCommitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(committed), shown.Text); diff != "" {
-		t.Errorf("docs/openapi.json is not what the service shows; 'make document' writes it anew:\n%s", diff)
+		t.Errorf("docs/openapi.json is outdated; run 'make document':\n%s", diff)
 	}
 	doc := document(t, s)
 	if err := doc.Validate(context.Background()); err != nil {
@@ -205,7 +206,7 @@ func TestDocumentIsCommitted(t *testing.T) {
 	for _, path := range []string{"/api/oauth2/token", "/api/oauth2/refresh", "/api/oauth2/revoke", "/api/oauth2/introspect"} {
 		body := doc.Paths.Value(path).Post.RequestBody.Value.Content.Get("application/x-www-form-urlencoded").Schema.Value
 		if body.Properties["client_id"] == nil || body.Properties["client_secret"] == nil {
-			t.Errorf("%s: the document does not say how to authenticate", path)
+			t.Errorf("%s: the document does not describe its authentication", path)
 		}
 	}
 	ids := map[string]bool{}

@@ -15,17 +15,17 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Our own fault is 500001 with an id to quote, and no internals; the cause is in
-// the log.
+// An internal error is 500001 with a request ID and without internals; the log has the
+// cause.
 func TestInternalError(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	w := &world{Service: clitest.Start(t, place), t: t}
+	storage := storetest.Postgres(t)
+	w := &fixture{Service: clitest.Start(t, storage), t: t}
 	w.AddUser(ada)
 	token := w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
 	w.create(token.Access, "Before")
 	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, withoutPool(t, place.URL))
+	conn, err := pgx.Connect(ctx, withoutPool(t, storage.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,14 +33,14 @@ func TestInternalError(t *testing.T) {
 	if _, err := conn.Exec(ctx, "ALTER TABLE form RENAME TO elsewhere"); err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range []clitest.Answer{
+	for _, a := range []clitest.Response{
 		w.Call("GET", "/api/v1/forms", token.Access, ""),
 		w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`),
 	} {
-		w.is("our fault", a, 500001)
+		w.expectCode("internal error", a, 500001)
 		id := a.Header.Get("X-Request-Id")
 		if len(id) < 16 || !strings.Contains(a.String("message"), id) {
-			t.Errorf("no id to quote in %s", a.Text)
+			t.Errorf("no request ID in %s", a.Text)
 		}
 		for _, internal := range []string{"relation", "SQL", "form\"", "42P01"} {
 			if strings.Contains(a.Text, internal) {
@@ -48,15 +48,15 @@ func TestInternalError(t *testing.T) {
 			}
 		}
 		if !strings.Contains(w.Log(), id) || !strings.Contains(w.Log(), "42P01") {
-			t.Errorf("the log does not say why %s failed", id)
+			t.Errorf("the log has no cause of %s", id)
 		}
 	}
-	// A page says the same to a person.
+	// The error page shows the same request ID.
 	b := w.Browser()
 	b.SignIn(ada)
 	p := b.Get("/")
 	if p.StatusCode != 500 || !strings.Contains(p.Text, p.Header.Get("X-Request-Id")) || strings.Contains(p.Text, "42P01") {
-		t.Errorf("the page: %d %s", p.StatusCode, p.Text)
+		t.Errorf("error page: %d %s", p.StatusCode, p.Text)
 	}
 }
 
@@ -72,75 +72,77 @@ func withoutPool(t *testing.T, address string) string {
 	return u.String()
 }
 
-// While the database is away the answer is 503001 with Retry-After, and
-// /readyz says so; when it is back, so is the service.
-func TestDatabaseAway(t *testing.T) {
+// Without a database, requests fail with 503001 and Retry-After, and /readyz reports
+// it. When the database is back, the service recovers.
+func TestDatabaseUnavailable(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	line := newLine(t, place.URL)
-	place.URL = line.url
-	w := &world{Service: clitest.Start(t, place), t: t}
-	w.AddUser(ada)
-	token := w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
+	w, proxy, token := startWithProxy(t)
 
-	line.cut()
+	proxy.interrupt()
 	a := w.Call("GET", "/api/v1/forms", token.Access, "")
-	w.is("away", a, 503001)
+	w.expectCode("without a database", a, 503001)
 	if a.Header.Get("Retry-After") == "" || strings.Contains(a.Text, "connect") {
-		t.Errorf("503001 says %v %s", a.Header, a.Text)
+		t.Errorf("response with 503001: %v %s", a.Header, a.Text)
 	}
-	w.is("away, writing", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 503001)
+	w.expectCode("writing without a database", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 503001)
 	oauth := w.Form("/api/oauth2/refresh", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token.Refresh}, "client_id": {"app_01k9z8m7q3e4r5t6y7v8w9x0a1"}, "client_secret": {"x"}})
 	if oauth.Code() != 503001 || oauth.String("error") != "temporarily_unavailable" {
-		t.Errorf("OAuth while away: %s", oauth.Text)
+		t.Errorf("OAuth without a database: %s", oauth.Text)
 	}
 	if p := w.Browser().Get("/readyz"); p.StatusCode != 503 {
-		t.Errorf("/readyz while away: %d", p.StatusCode)
+		t.Errorf("/readyz without a database: %d", p.StatusCode)
 	}
 	if p := w.Browser().Get("/healthz"); p.StatusCode != 200 {
-		t.Errorf("/healthz while away: %d", p.StatusCode)
+		t.Errorf("/healthz without a database: %d", p.StatusCode)
 	}
-	line.mend()
+	proxy.start()
 	deadline := time.Now().Add(20 * time.Second)
 	for w.Browser().Get("/readyz").StatusCode != 200 {
 		if time.Now().After(deadline) {
-			t.Fatal("the service did not come back")
+			t.Fatal("the service did not recover")
 		}
 	}
-	w.is("back", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 0)
+	w.expectCode("after recovery", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 0)
 }
 
-// A database that hangs, and still takes what is sent to it, holds no request for
-// ever: each ends in 503001, and then the service comes back.
+// If the database accepts requests but does not respond, every request ends with
+// 503001, and the service recovers afterwards.
 func TestDatabaseHangs(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	line := newLine(t, place.URL)
-	place.URL = line.url
-	w := &world{Service: clitest.Start(t, place), t: t}
-	w.AddUser(ada)
-	token := w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
+	w, proxy, token := startWithProxy(t)
 
-	line.gate.Lock()
+	proxy.gate.Lock()
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			w.is("hung, reading", w.Call("GET", "/api/v1/forms", token.Access, ""), 503001)
-			w.is("hung, writing", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 503001)
+			w.expectCode("reading while the database hangs", w.Call("GET", "/api/v1/forms", token.Access, ""), 503001)
+			w.expectCode("writing while the database hangs", w.Call("POST", "/api/v1/forms", token.Access, `{"title": "x"}`), 503001)
 		})
 	}
 	all.Wait()
-	line.gate.Unlock()
+	proxy.gate.Unlock()
 	deadline := time.Now().Add(20 * time.Second)
 	for w.Call("GET", "/api/v1/me", token.Access, "").StatusCode != 200 {
 		if time.Now().After(deadline) {
-			t.Fatal("the service did not come back")
+			t.Fatal("the service did not recover")
 		}
 	}
 }
 
-// line is the wire between the service and its database, which can be cut.
-type line struct {
+// startWithProxy starts a service that reaches its database through a proxy, and returns a
+// token for it.
+func startWithProxy(t *testing.T) (*fixture, *proxy, clitest.Token) {
+	t.Helper()
+	storage := storetest.Postgres(t)
+	proxy := newProxy(t, storage.URL)
+	storage.URL = proxy.url
+	w := &fixture{Service: clitest.Start(t, storage), t: t}
+	w.AddUser(ada)
+	return w, proxy, w.Token(ada, w.AddApp(ada, callback), "forms:read,forms:write")
+}
+
+// proxy forwards connections to the database and can interrupt them.
+type proxy struct {
 	t      *testing.T
 	url    string
 	server string
@@ -148,25 +150,25 @@ type line struct {
 	mu     sync.Mutex
 	listen net.Listener
 	open   map[net.Conn]bool
-	gate   sync.RWMutex // held while nothing passes
+	gate   sync.RWMutex // locked while data must not pass
 }
 
-func newLine(t *testing.T, address string) *line {
+func newProxy(t *testing.T, address string) *proxy {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &line{t: t, server: u.Host, addr: "127.0.0.1:0", open: map[net.Conn]bool{}}
-	l.mend()
+	l := &proxy{t: t, server: u.Host, addr: "127.0.0.1:0", open: map[net.Conn]bool{}}
+	l.start()
 	l.addr = l.listen.Addr().String()
 	u.Host = l.addr
 	l.url = u.String()
-	t.Cleanup(l.cut)
+	t.Cleanup(l.interrupt)
 	return l
 }
 
-func (l *line) mend() {
+func (l *proxy) start() {
 	l.t.Helper()
 	listen, err := net.Listen("tcp", l.addr)
 	if err != nil {
@@ -181,12 +183,12 @@ func (l *line) mend() {
 			if err != nil {
 				return
 			}
-			go l.join(c)
+			go l.connect(c)
 		}
 	}()
 }
 
-func (l *line) join(c net.Conn) {
+func (l *proxy) connect(c net.Conn) {
 	s, err := net.Dial("tcp", l.server)
 	if err != nil {
 		c.Close()
@@ -195,11 +197,11 @@ func (l *line) join(c net.Conn) {
 	l.mu.Lock()
 	l.open[c], l.open[s] = true, true
 	l.mu.Unlock()
-	go l.pass(s, c)
-	l.pass(c, s)
+	go l.forward(s, c)
+	l.forward(c, s)
 }
 
-func (l *line) pass(to, from net.Conn) {
+func (l *proxy) forward(to, from net.Conn) {
 	defer to.Close()
 	buffer := make([]byte, 32<<10)
 	for {
@@ -216,7 +218,7 @@ func (l *line) pass(to, from net.Conn) {
 	}
 }
 
-func (l *line) cut() {
+func (l *proxy) interrupt() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.listen.Close()

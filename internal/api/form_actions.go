@@ -12,7 +12,7 @@ import (
 	"formulary/internal/store"
 )
 
-// FormDetail is a form with what it asks and how it is offered.
+// FormDetail is a form with its definition and availability.
 type FormDetail struct {
 	Form
 	Fields        []*form.Field  `json:"fields" nullable:"false" doc:"The draft's questions. Respondents see them once the draft is published."`
@@ -25,7 +25,7 @@ type FormDetail struct {
 	Sites         []string       `json:"sites" nullable:"false" doc:"Sites that can embed the form and submit responses; * for any site"`
 }
 
-// withDefinition is the answer about one form.
+// withDefinition returns the response for one form.
 func (a *API) withDefinition(ctx context.Context, owner string, f form.Form) (*FormDetail, reply, error) {
 	d, err := a.Store.Draft(ctx, owner, f.ID)
 	if err != nil {
@@ -48,8 +48,9 @@ func (a *API) formResponse(f form.Form, d *form.Definition) (*FormDetail, reply,
 	return out, reply{ETag: etag(f.Revision)}, nil
 }
 
-// FormSettings is what a request may say of a form beside its questions; what is left
-// out stays. It is exported, as only such fields reach the document.
+// FormSettings are the settings of a form beside its questions; omitted fields stay
+// unchanged. It is exported because only exported fields appear in the OpenAPI
+// document.
 type FormSettings struct {
 	Endings       []*form.Ending `json:"endings,omitempty" nullable:"false" maxItems:"50" doc:"The endings. Replaces the whole list."`
 	Settings      *form.Settings `json:"settings,omitempty"`
@@ -60,7 +61,7 @@ type FormSettings struct {
 	Sites         []string       `json:"sites,omitempty" nullable:"false" maxItems:"50" doc:"Sites that can embed the form and submit responses; * for any site, an empty list for none"`
 }
 
-// applyTo puts it into the plan, which is checked as a whole then.
+// applyTo copies the given settings to p. Callers normalize the whole afterwards.
 func (in *FormSettings) applyTo(p *form.FormInput) error {
 	if in.Endings != nil {
 		p.Definition.Endings = in.Endings
@@ -119,46 +120,48 @@ func (a *API) publishForm() typedOperation[publishInput, Form] {
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.Conflict, fault.IdempotencyKeyReused, fault.QuotaReached, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *publishInput) (*Form, reply, error) {
-			once := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash("publish " + in.ID)}
-			f, err := a.Store.Publish(ctx, c.Owner(), store.FormRevision{ID: in.ID, Revision: revisionOf(in.IfMatch)}, once, a.Now())
-			out := a.form(f)
-			return &out, reply{ETag: etag(f.Revision)}, err
+			key := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash("publish " + in.ID)}
+			f, err := a.Store.Publish(ctx, c.Owner(), store.FormRevision{ID: in.ID, Revision: revisionOf(in.IfMatch)}, key, a.Now())
+			return a.formStatus(f, err)
 		},
 	}
+}
+
+// statusOperation completes an operation that opens or closes a form with one call of the
+// store.
+func (a *API) statusOperation(op operation, change func(ctx context.Context, owner, id string, revision int64, now time.Time) (form.Form, error)) typedOperation[statusInput, Form] {
+	return typedOperation[statusInput, Form]{
+		op,
+		func(ctx context.Context, c *oauth.Principal, in *statusInput) (*Form, reply, error) {
+			f, err := change(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), a.Now())
+			return a.formStatus(f, err)
+		},
+	}
+}
+
+func (a *API) formStatus(f form.Form, err error) (*Form, reply, error) {
+	out := a.form(f)
+	return &out, reply{ETag: etag(f.Revision)}, err
 }
 
 func (a *API) closeForm() typedOperation[statusInput, Form] {
-	return typedOperation[statusInput, Form]{
-		operation{
-			Method: "POST", Path: "/api/v1/forms/{id}/close", ID: "closeForm", Tag: "Forms", Status: 200,
-			Scope:       account.FormsWrite,
-			Summary:     "Close a form",
-			Description: "The form stops accepting responses until it is reopened or published again.",
-			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.Conflict, fault.FormNotOpen},
-		},
-		func(ctx context.Context, c *oauth.Principal, in *statusInput) (*Form, reply, error) {
-			f, err := a.Store.CloseForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), a.Now())
-			out := a.form(f)
-			return &out, reply{ETag: etag(f.Revision)}, err
-		},
-	}
+	return a.statusOperation(operation{
+		Method: "POST", Path: "/api/v1/forms/{id}/close", ID: "closeForm", Tag: "Forms", Status: 200,
+		Scope:       account.FormsWrite,
+		Summary:     "Close a form",
+		Description: "The form stops accepting responses until it is reopened or published again.",
+		Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.Conflict, fault.FormNotOpen},
+	}, a.Store.CloseForm)
 }
 
 func (a *API) openForm() typedOperation[statusInput, Form] {
-	return typedOperation[statusInput, Form]{
-		operation{
-			Method: "POST", Path: "/api/v1/forms/{id}/open", ID: "openForm", Tag: "Forms", Status: 200,
-			Scope:       account.FormsWrite,
-			Summary:     "Reopen a form",
-			Description: "The form accepts responses to the last published version. The draft does not change.",
-			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.Conflict, fault.FormNotOpen, fault.Invalid},
-		},
-		func(ctx context.Context, c *oauth.Principal, in *statusInput) (*Form, reply, error) {
-			f, err := a.Store.ReopenForm(ctx, c.Owner(), in.ID, revisionOf(in.IfMatch), a.Now())
-			out := a.form(f)
-			return &out, reply{ETag: etag(f.Revision)}, err
-		},
-	}
+	return a.statusOperation(operation{
+		Method: "POST", Path: "/api/v1/forms/{id}/open", ID: "openForm", Tag: "Forms", Status: 200,
+		Scope:       account.FormsWrite,
+		Summary:     "Reopen a form",
+		Description: "The form accepts responses to the last published version. The draft does not change.",
+		Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.Conflict, fault.FormNotOpen, fault.Invalid},
+	}, a.Store.ReopenForm)
 }
 
 type duplicateInput struct {
@@ -176,13 +179,13 @@ func (a *API) duplicateForm() typedOperation[duplicateInput, FormDetail] {
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.IdempotencyKeyReused, fault.QuotaReached},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *duplicateInput) (*FormDetail, reply, error) {
-			once := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash("duplicate " + in.ID)}
-			made, err := a.Store.DuplicateForm(ctx, c.Owner(), in.ID, once, a.Now())
+			key := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash("duplicate " + in.ID)}
+			created, err := a.Store.DuplicateForm(ctx, c.Owner(), in.ID, key, a.Now())
 			if err != nil {
 				return nil, reply{}, err
 			}
-			out, rep, err := a.withDefinition(ctx, c.Owner(), made)
-			rep.Location = a.BaseURL + "/api/v1/forms/" + made.ID
+			out, rep, err := a.withDefinition(ctx, c.Owner(), created)
+			rep.Location = a.BaseURL + "/api/v1/forms/" + created.ID
 			return out, rep, err
 		},
 	}
@@ -215,7 +218,7 @@ func (a *API) formSchema() typedOperation[formInput, map[string]any] {
 	}
 }
 
-// kindNames are the values of a field's kind, for the document.
+// kindNames are the values of a field's kind, for the OpenAPI document.
 func kindNames() []any {
 	kinds := form.Kinds()
 	names := make([]any, len(kinds))

@@ -14,7 +14,7 @@ import (
 	"formulary/internal/store"
 )
 
-// Form is a form as lists show it.
+// Form is a form without its definition, as in lists.
 type Form struct {
 	ID            string    `json:"id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Title         string    `json:"title" example:"Order"`
@@ -46,7 +46,7 @@ func (a *API) form(f form.Form) Form {
 
 func etag(revision int64) string { return `"` + strconv.FormatInt(revision, 10) + `"` }
 
-// revisionOf reads If-Match: 0 takes any revision, -1 can be none.
+// revisionOf parses If-Match: 0 matches any revision, -1 matches none.
 func revisionOf(ifMatch string) int64 {
 	ifMatch = strings.TrimSpace(ifMatch)
 	if ifMatch == "" || ifMatch == "*" {
@@ -78,8 +78,8 @@ func (a *API) listForms() typedOperation[listFormsInput, FormList] {
 			Errors:      []fault.Code{fault.BadQuery},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *listFormsInput) (*FormList, reply, error) {
-			asked := formPageKey{c.Owner(), *in}
-			rendered, mark, ok := a.formPages.Get(c.Owner(), asked)
+			pageKey := formPageKey{c.Owner(), *in}
+			rendered, generation, ok := a.formPages.Get(c.Owner(), pageKey)
 			if ok {
 				return nil, rendered, nil
 			}
@@ -109,47 +109,48 @@ func (a *API) listForms() typedOperation[listFormsInput, FormList] {
 				out.Data[i] = a.form(f)
 			}
 			rendered = reply{Body: encode(out), Link: page.link(a.BaseURL+"/api/v1/forms", in.linkQuery(), total)}
-			// Searches and pages past the end are endless, and rarely asked twice; a
-			// status can end at any moment.
+			// Only plain pages are cached: searches and pages past the end are
+			// unlimited in number and rarely repeated, and the status of a form can
+			// change with time.
 			if in.Search == "" && in.Status == "" && len(forms) > 0 {
 				rendered.Cached = compress.NewContent(rendered.Body)
-				a.formPages.Put(asked, mark, rendered, rendered.Cached.Cost()+int64(len(rendered.Link)+pageOverhead))
+				a.formPages.Put(pageKey, generation, rendered, rendered.Cached.Cost()+int64(len(rendered.Link)+pageOverhead))
 			}
 			return out, rendered, nil
 		},
 	}
 }
 
-// formPageKey names a page of somebody's forms.
+// formPageKey identifies a page of an account's forms.
 type formPageKey struct {
 	owner string
 	query listFormsInput
 }
 
 const (
-	// maxFormPages is how many bytes of rendered pages are kept.
+	// maxFormPages limits the cache of rendered pages, in bytes.
 	maxFormPages = 16 << 20
-	// maxUsers is how many bytes of answers to "who am I" are.
+	// maxUsers limits the cache of responses of /api/v1/me, in bytes.
 	maxUsers = 4 << 20
-	// pageOverhead is what keeping one costs beside its text.
+	// pageOverhead is the memory of a cache entry beside its text.
 	pageOverhead = 512
 )
 
-// linkQuery is the part of the query that the links of a list repeat.
+// linkQuery returns the part of the query that pagination links repeat.
 func (in *listFormsInput) linkQuery() url.Values {
-	kept := url.Values{}
+	query := url.Values{}
 	for _, p := range [][2]string{{"search", in.Search}, {"status", in.Status}, {"language", in.Language}} {
 		if p[1] != "" {
-			kept.Set(p[0], p[1])
+			query.Set(p[0], p[1])
 		}
 	}
 	if in.Sort != string(store.NewestFirst) {
-		kept.Set("sort", in.Sort)
+		query.Set("sort", in.Sort)
 	}
-	return kept
+	return query
 }
 
-// NewForm is what a form is made from.
+// NewForm is the input for creating a form.
 type NewForm struct {
 	Title       string `json:"title" minLength:"1" maxLength:"200" example:"Order"`
 	Description string `json:"description,omitempty" maxLength:"5000" example:"What would you like?"`
@@ -175,7 +176,7 @@ func (a *API) createForm() typedOperation[createFormInput, FormDetail] {
 			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.IdempotencyKeyReused, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *createFormInput) (*FormDetail, reply, error) {
-			once := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash(in.Sent)}
+			key := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash(in.Sent)}
 			plan := form.FormInput{
 				Header:       form.Header{Title: in.Body.Title, Description: in.Body.Description, Language: in.Body.Language},
 				Availability: form.Availability{Sites: form.AnySite}, Definition: &form.Definition{Fields: in.Body.Fields},
@@ -183,12 +184,12 @@ func (a *API) createForm() typedOperation[createFormInput, FormDetail] {
 			if err := in.Body.applyTo(&plan); err != nil {
 				return nil, reply{}, err
 			}
-			made, err := a.Store.CreateFormFrom(ctx, c.Owner(), plan, once, a.Now())
+			created, err := a.Store.CreateFormFrom(ctx, c.Owner(), plan, key, a.Now())
 			if err != nil {
 				return nil, reply{}, err
 			}
-			out, rep, err := a.withDefinition(ctx, c.Owner(), made)
-			rep.Location = a.BaseURL + "/api/v1/forms/" + made.ID
+			out, rep, err := a.withDefinition(ctx, c.Owner(), created)
+			rep.Location = a.BaseURL + "/api/v1/forms/" + created.ID
 			return out, rep, err
 		},
 	}
@@ -217,7 +218,7 @@ func (a *API) readForm() typedOperation[formInput, FormDetail] {
 	}
 }
 
-// FormUpdate is what to change of a form; what is left out stays.
+// FormUpdate contains the changes to a form; omitted fields stay unchanged.
 type FormUpdate struct {
 	Title       *string `json:"title,omitempty" minLength:"1" maxLength:"200" example:"Order"`
 	Description *string `json:"description,omitempty" maxLength:"5000"`

@@ -17,54 +17,62 @@ import (
 )
 
 func TestMe(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		narrow := w.Token(ada, w.app, "webhooks:read")
 		a := w.Call("GET", "/api/v1/me", narrow.Access, "")
-		w.is("me needs no scope", a, 0)
+		w.expectCode("me needs no scope", a, 0)
 		app := a.Body["application"].(map[string]any)
-		if a.String("email") != ada || a.String("scope") != "webhooks:read" || a.String("language") != "en" ||
-			!strings.HasPrefix(a.String("id"), "usr_") || app["client_id"] != w.app.ID || app["name"] != "Test application" {
-			t.Errorf("me is %s", a.Text)
+		w.expectFields("/me", a, map[string]any{"email": ada, "scope": "webhooks:read", "language": "en"})
+		w.expectEqual("application", []any{app["client_id"], app["name"]}, []any{w.app.ID, "Test application"})
+		if !strings.HasPrefix(a.String("id"), "usr_") {
+			t.Errorf("id is %q", a.String("id"))
 		}
-		if made, err := time.Parse(time.RFC3339, a.String("created_at")); err != nil || !strings.HasSuffix(a.String("created_at"), "Z") || time.Since(made) > time.Hour {
+		if created, err := time.Parse(time.RFC3339, a.String("created_at")); err != nil || !strings.HasSuffix(a.String("created_at"), "Z") || time.Since(created) > time.Hour {
 			t.Errorf("created_at is %s", a.String("created_at"))
 		}
 	})
 }
 
-func TestFormLife(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		made := w.Call("POST", "/api/v1/forms", w.ada, `{"title": " Ordør ✓ ", "description": "a\nb", "language": "PT-br"}`)
-		id := made.String("id")
+func TestFormLifecycle(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		created := w.Call("POST", "/api/v1/forms", w.ada, `{"title": " Ordør ✓ ", "description": "a\nb", "language": "PT-br"}`)
+		id := created.String("id")
 		path := "/api/v1/forms/" + id
-		if made.StatusCode != 201 || made.String("title") != "Ordør ✓" || made.String("language") != "pt-BR" || made.String("status") != "draft" ||
-			made.Header.Get("Location") != w.URL+path || made.Header.Get("ETag") == "" || made.String("url") != w.URL+"/f/"+id ||
-			len(id) != 30 || !strings.HasPrefix(id, "frm_") || made.String("created_at") != made.String("updated_at") {
-			t.Errorf("created %v %s", made.Header, made.Text)
+		w.expectStatus("created", created, 201)
+		w.expectFields("created", created, map[string]any{
+			"title": "Ordør ✓", "language": "pt-BR", "status": "draft",
+			"url": w.URL + "/f/" + id, "updated_at": created.String("created_at"),
+		})
+		w.expectEqual("Location", created.Header.Get("Location"), w.URL+path)
+		if created.Header.Get("ETag") == "" {
+			t.Errorf("no ETag in %v", created.Header)
+		}
+		if len(id) != 30 || !strings.HasPrefix(id, "frm_") {
+			t.Errorf("id is %q", id)
 		}
 		read := w.Call("GET", path, w.ada, "")
-		if read.Text != made.Text || read.Header.Get("ETag") != made.Header.Get("ETag") {
-			t.Errorf("read %s\nmade %s", read.Text, made.Text)
+		if read.Text != created.Text || read.Header.Get("ETag") != created.Header.Get("ETag") {
+			t.Errorf("read %s\ncreated %s", read.Text, created.Text)
 		}
-		changed := w.Call("PATCH", path, w.ada, `{"title": "Order"}`, "If-Match: "+made.Header.Get("ETag"))
-		if changed.String("title") != "Order" || changed.String("description") != "a\nb" || changed.String("updated_at") <= made.String("updated_at") ||
-			changed.Header.Get("ETag") == made.Header.Get("ETag") {
-			t.Errorf("changed %s", changed.Text)
+		changed := w.Call("PATCH", path, w.ada, `{"title": "Order"}`, "If-Match: "+created.Header.Get("ETag"))
+		w.expectFields("changed", changed, map[string]any{"title": "Order", "description": "a\nb"})
+		if changed.String("updated_at") <= created.String("updated_at") || changed.Header.Get("ETag") == created.Header.Get("ETag") {
+			t.Errorf("the time or the ETag did not change: %s", changed.Text)
 		}
-		for _, stale := range []string{made.Header.Get("ETag"), `"999"`, `W/` + changed.Header.Get("ETag"), "nonsense", `""`} {
-			w.is("PATCH with If-Match "+stale, w.Call("PATCH", path, w.ada, `{"title": "X"}`, "If-Match: "+stale), 409001)
-			w.is("DELETE with If-Match "+stale, w.Call("DELETE", path, w.ada, "", "If-Match: "+stale), 409001)
+		for _, stale := range []string{created.Header.Get("ETag"), `"999"`, `W/` + changed.Header.Get("ETag"), "nonsense", `""`} {
+			w.expectCode("PATCH with If-Match "+stale, w.Call("PATCH", path, w.ada, `{"title": "X"}`, "If-Match: "+stale), 409001)
+			w.expectCode("DELETE with If-Match "+stale, w.Call("DELETE", path, w.ada, "", "If-Match: "+stale), 409001)
 		}
 		if got := w.Call("GET", path, w.ada, ""); got.Text != changed.Text || got.Header.Get("ETag") != changed.Header.Get("ETag") {
-			t.Errorf("a refused change left its mark: %s", got.Text)
+			t.Errorf("a rejected change had an effect: %s", got.Text)
 		}
 		same := w.Call("PATCH", path, w.ada, `{"title": "Order"}`)
 		if same.Header.Get("ETag") != changed.Header.Get("ETag") || same.Text != changed.Text {
-			t.Errorf("a change that changes nothing: %s", same.Text)
+			t.Errorf("an empty change: %s", same.Text)
 		}
-		w.is("PATCH with null", w.Call("PATCH", path, w.ada, `{"title": null}`), 422001)
-		w.is("PATCH with *", w.Call("PATCH", path, w.ada, `{"description": "", "language": "de"}`, "If-Match: *"), 0)
-		w.is("invalid PATCH", w.Call("PATCH", path, w.ada, `{"title": ""}`), 422001)
+		w.expectCode("PATCH with null", w.Call("PATCH", path, w.ada, `{"title": null}`), 422001)
+		w.expectCode("PATCH with *", w.Call("PATCH", path, w.ada, `{"description": "", "language": "de"}`, "If-Match: *"), 0)
+		w.expectCode("invalid PATCH", w.Call("PATCH", path, w.ada, `{"title": ""}`), 422001)
 		if got := w.Call("GET", "/api/v1/forms?language=de", w.ada, ""); got.Body["total_items"] != 1.0 {
 			t.Errorf("after a change of language: %s", got.Text)
 		}
@@ -76,7 +84,7 @@ func TestFormLife(t *testing.T) {
 			t.Errorf("deleted: %d %q", gone.StatusCode, gone.Text)
 		}
 		for _, method := range []string{"GET", "DELETE"} {
-			w.is(method+" of what is gone", w.Call(method, path, w.ada, ""), 404002)
+			w.expectCode(method+" of what is gone", w.Call(method, path, w.ada, ""), 404002)
 		}
 		if got := w.Call("GET", "/api/v1/forms", w.ada, ""); got.Body["total_items"] != 0.0 || got.Body["total_pages"] != 0.0 || got.Header.Get("Link") != "" {
 			t.Errorf("empty list: %s", got.Text)
@@ -85,7 +93,7 @@ func TestFormLife(t *testing.T) {
 }
 
 func TestFormInput(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		for _, c := range []struct {
 			body  string
 			code  int
@@ -129,7 +137,7 @@ func TestFormInput(t *testing.T) {
 		} {
 			name := c.body[:min(len(c.body), 60)]
 			a := w.Call("POST", "/api/v1/forms", w.ada, c.body)
-			w.is(name, a, c.code)
+			w.expectCode(name, a, c.code)
 			if c.field != "" {
 				details, _ := a.Body["details"].([]any)
 				if len(details) == 0 || details[0].(map[string]any)["field"] != c.field {
@@ -138,33 +146,34 @@ func TestFormInput(t *testing.T) {
 			}
 		}
 		for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "application/xml", "nonsense/"} {
-			w.is("as "+kind, w.Call("POST", "/api/v1/forms", w.ada, ``, "Content-Type: "+kind), 415001)
+			w.expectCode("as "+kind, w.Call("POST", "/api/v1/forms", w.ada, ``, "Content-Type: "+kind), 415001)
 		}
-		w.is("with a charset", w.Call("POST", "/api/v1/forms", w.ada, ``, "Content-Type: application/json; charset=utf-8"), 400002)
+		w.expectCode("with a charset", w.Call("POST", "/api/v1/forms", w.ada, ``, "Content-Type: application/json; charset=utf-8"), 400002)
 		if a := w.Call("GET", "/api/v1/forms", w.ada, ""); a.Body["total_items"] != 2.0 {
-			t.Errorf("what was refused was stored: %v forms", a.Body["total_items"])
+			t.Errorf("rejected forms were stored: %v", a.Body["total_items"])
 		}
 	})
 }
 
-func TestListPaging(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestListPagination(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		for i := range 45 {
 			w.create(w.ada, fmt.Sprintf("Form %02d", i))
 		}
 		w.create(w.bob, "Bob's")
-		list := func(query string) clitest.Answer {
+		list := func(query string) clitest.Response {
 			t.Helper()
 			a := w.Call("GET", "/api/v1/forms"+query, w.ada, "")
-			w.is(query, a, 0)
+			w.expectCode(query, a, 0)
 			if a.Body["total_items"] != 45.0 {
 				t.Errorf("%s: total_items is %v", query, a.Body["total_items"])
 			}
 			return a
 		}
 		first := list("")
-		if got := titles(first); len(got) != 20 || got[0] != "Form 44" || got[19] != "Form 25" || first.Body["total_pages"] != 3.0 {
-			t.Errorf("page 1 is %v of %v", got, first.Body["total_pages"])
+		w.expectFields("page 1", first, map[string]any{"total_pages": 3.0})
+		if got := titles(first); len(got) != 20 || got[0] != "Form 44" || got[19] != "Form 25" {
+			t.Errorf("page 1 is %v", got)
 		}
 		if got := first.Header.Get("Link"); got != fmt.Sprintf(`<%[1]s?page=1&per_page=20>; rel="first", <%[1]s?page=2&per_page=20>; rel="next", <%[1]s?page=3&per_page=20>; rel="last"`, w.URL+"/api/v1/forms") {
 			t.Errorf("Link of page 1: %s", got)
@@ -199,20 +208,20 @@ func TestListPaging(t *testing.T) {
 			"per_page=0", "per_page=201", "per_page=-5", "per_page=", "per_page=99999999999999999999", "page=+1%20", "page=0x1", "page=%2B1",
 			"sort=name", "sort=-", "status=gone", "language=xx-nonsense", "search=%ff", "search=" + strings.Repeat("x", 201),
 		} {
-			w.is(bad, w.Call("GET", "/api/v1/forms?"+bad, w.ada, ""), 400001)
+			w.expectCode(bad, w.Call("GET", "/api/v1/forms?"+bad, w.ada, ""), 400001)
 		}
 	})
 }
 
-func TestListChoices(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+func TestListFilters(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		w.create(w.ada, "Ärger", "description", "Zorn und MEHR", "language", "de")
 		w.create(w.ada, "apple", "description", "100% fruit_juice", "language", "en")
 		banana := w.create(w.ada, "Banana", "description", `back\slash`, "language", "en")
 		cherry := w.create(w.ada, "cherry", "language", "pt-BR")
-		// Later by the clock, too, which may stand still from one call to the next.
-		made := w.Call("GET", "/api/v1/forms/"+cherry, w.ada, "").String("updated_at")
-		for n, changed := 0, ""; changed <= made && n < 1000; n++ {
+		// Wait for the clock, which may not advance between two requests.
+		created := w.Call("GET", "/api/v1/forms/"+cherry, w.ada, "").String("updated_at")
+		for n, changed := 0, ""; changed <= created && n < 1000; n++ {
 			changed = w.Call("PATCH", "/api/v1/forms/"+banana, w.ada, fmt.Sprintf(`{"description": "changed last, back\\slash %d"}`, n)).String("updated_at")
 		}
 		for query, want := range map[string]string{
@@ -250,38 +259,38 @@ func TestListChoices(t *testing.T) {
 		}
 		link := w.Call("GET", "/api/v1/forms?search=a&sort=title&language=en&status=draft&per_page=1", w.ada, "").Header.Get("Link")
 		if !strings.Contains(link, "language=en&search=a&sort=title&status=draft&page=2&per_page=1") {
-			t.Errorf("the links forget the filter: %s", link)
+			t.Errorf("the links lose the filter: %s", link)
 		}
 	})
 }
 
-// Pages far down the list are found through the counts in list_block, which
-// must hold whatever is added and deleted.
+// Pages far down the list are located with the counts in list_block, which must stay
+// correct after insertions and deletions.
 func TestDeepPages(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		s := storetest.Open(t, w.Place)
-		person, err := s.UserByEmail(context.Background(), ada)
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		s := storetest.Open(t, w.Storage)
+		user, err := s.UserByEmail(context.Background(), ada)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx := context.Background()
-		var ids []string // the oldest first
+		var ids []string // oldest first
 		for i := range 700 {
-			f, err := s.CreateForm(ctx, person.ID, form.Header{Title: fmt.Sprint(i), Language: "en"}, nil, time.Now())
+			f, err := s.CreateForm(ctx, user.ID, form.Header{Title: fmt.Sprint(i), Language: "en"}, nil, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}
 			ids = append(ids, f.ID)
 		}
 		if !slices.IsSorted(ids) {
-			t.Fatal("ids do not sort by creation")
+			t.Fatal("IDs do not sort by creation time")
 		}
 		check := func() {
 			t.Helper()
 			for page := 1; page <= len(ids)/50+1; page++ {
-				forms, total, err := s.Forms(ctx, person.ID, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 50, Offset: int64(page-1) * 50})
+				forms, total, err := s.Forms(ctx, user.ID, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 50, Offset: int64(page-1) * 50})
 				if err != nil || total != int64(len(ids)) {
-					t.Fatalf("page %d: %v, %d in all of %d", page, err, total, len(ids))
+					t.Fatalf("page %d: %v, total %d, want %d", page, err, total, len(ids))
 				}
 				for i, f := range forms {
 					if want := ids[len(ids)-1-(page-1)*50-i]; f.ID != want {
@@ -294,36 +303,38 @@ func TestDeepPages(t *testing.T) {
 			}
 		}
 		check()
-		// Delete a whole block, every third, and both ends.
-		var kept []string
+		// Delete a whole block, every third form, and both ends.
+		var remaining []string
 		for i, id := range ids {
-			if i >= 130 && i < 400 || i%3 == 0 || i < 5 || i > 690 {
-				if err := s.DeleteForm(ctx, person.ID, id, 0, time.Now()); err != nil {
+			inBlock := i >= 130 && i < 400
+			atEnd := i < 5 || i > 690
+			if inBlock || atEnd || i%3 == 0 {
+				if err := s.DeleteForm(ctx, user.ID, id, 0, time.Now()); err != nil {
 					t.Fatal(err)
 				}
 				continue
 			}
-			kept = append(kept, id)
+			remaining = append(remaining, id)
 		}
-		ids = kept
+		ids = remaining
 		check()
 	})
 }
 
 func TestIdempotency(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		const body = `{"title": "Once"}`
 		one := w.Call("POST", "/api/v1/forms", w.ada, body, "Idempotency-Key: k1")
 		two := w.Call("POST", "/api/v1/forms", w.ada, body, "Idempotency-Key: k1")
 		if one.StatusCode != 201 || two.StatusCode != 201 || one.Text != two.Text {
 			t.Errorf("%d %s\n%d %s", one.StatusCode, one.Text, two.StatusCode, two.Text)
 		}
-		w.is("different request body", w.Call("POST", "/api/v1/forms", w.ada, `{"title": "Other"}`, "Idempotency-Key: k1"), 409002)
+		w.expectCode("different request body", w.Call("POST", "/api/v1/forms", w.ada, `{"title": "Other"}`, "Idempotency-Key: k1"), 409002)
 		if bobs := w.Call("POST", "/api/v1/forms", w.bob, body, "Idempotency-Key: k1"); bobs.StatusCode != 201 || bobs.String("id") == one.String("id") {
 			t.Errorf("another account: %s", bobs.Text)
 		}
-		w.is("a key too long", w.Call("POST", "/api/v1/forms", w.ada, body, "Idempotency-Key: "+strings.Repeat("k", 256)), 400001)
-		answers := make([]clitest.Answer, 32)
+		w.expectCode("a key too long", w.Call("POST", "/api/v1/forms", w.ada, body, "Idempotency-Key: "+strings.Repeat("k", 256)), 400001)
+		answers := make([]clitest.Response, 32)
 		var all sync.WaitGroup
 		for i := range answers {
 			all.Go(func() { answers[i] = w.Call("POST", "/api/v1/forms", w.ada, body, "Idempotency-Key: k2") })

@@ -37,7 +37,7 @@ func FuzzAuthorizationHeader(f *testing.F) {
 	})
 }
 
-// The arithmetic of pages is held against numbers without an end.
+// The arithmetic of pagination is compared with big integers.
 func FuzzPaging(f *testing.F) {
 	f.Add(int64(1), int64(20), int64(45))
 	f.Add(int64(1)<<62, int64(200), int64(0))
@@ -48,7 +48,11 @@ func FuzzPaging(f *testing.F) {
 		}
 		p := pagination{page, perPage}
 		exact := new(big.Int).Mul(big.NewInt(page-1), big.NewInt(perPage))
-		if exact.IsInt64() && exact.Int64() != p.offset() || !exact.IsInt64() && p.offset() < 1<<62 {
+		isCorrect := p.offset() >= 1<<62 // past every end
+		if exact.IsInt64() {
+			isCorrect = p.offset() == exact.Int64()
+		}
+		if !isCorrect {
 			t.Fatalf("offset of page %d × %d is %d", page, perPage, p.offset())
 		}
 		pages := new(big.Int).Div(new(big.Int).Add(big.NewInt(total), big.NewInt(perPage-1)), big.NewInt(perPage))
@@ -65,8 +69,7 @@ func FuzzPaging(f *testing.F) {
 	})
 }
 
-// The body reader accepts only what is valid JSON, and reads it as the standard
-// library does.
+// The body parser accepts only valid JSON, and reads it like the standard library.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
 		`{"title": "x"}`, `{"title": "x", "title": "y"}`, `{"Title": "x"}`, "{\"title\": \"\xff\"}", `{"title": null}`, `{"title": "\ud800"}`,
@@ -96,7 +99,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// A form body reads as package url reads it, except that nothing may be there twice.
+// A form body is parsed like package url does, except that duplicate fields are errors.
 func FuzzForm(f *testing.F) {
 	for _, text := range []string{"", "a=1&b=2", "a=1&a=2", "a", "=", "&&a=%41+b&", "a=%zz", "a;b=1", "%61=1&a=2", "a=1;2", "a==&b=%26"} {
 		f.Add(text)
@@ -109,11 +112,11 @@ func FuzzForm(f *testing.F) {
 			twice = twice || len(list) > 1
 		}
 		if (err != nil) != (wrong != nil || twice) {
-			t.Fatalf("%q: %v, where url says %v", text, err, wrong)
+			t.Fatalf("%q: %v, package url returns %v", text, err, wrong)
 		}
 		for name, list := range want {
 			if err == nil && (got[name] != list[0] || len(got) != len(want)) {
-				t.Fatalf("%q: %v, where url says %v", text, got, want)
+				t.Fatalf("%q: %v, package url returns %v", text, got, want)
 			}
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"formulary/internal/oauth"
 )
 
-// User is the account behind a token, and what the token is.
+// User is the user of a token, with information about the token.
 type User struct {
 	ID          string      `json:"id" example:"usr_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Email       string      `json:"email" format:"email" example:"ada@example.com"`
@@ -17,7 +17,7 @@ type User struct {
 	Application Application `json:"application" doc:"The application this token was issued to"`
 }
 
-// Application is the holder of a token.
+// Application is the application that a token was issued to.
 type Application struct {
 	ClientID string `json:"client_id" example:"app_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Name     string `json:"name" example:"Reports"`

@@ -15,7 +15,7 @@ import (
 	"formulary/internal/oauth"
 )
 
-// Token is the answer of the token and the refresh endpoint.
+// Token is the response of the token and refresh endpoints.
 type Token struct {
 	AccessToken  string `json:"access_token" doc:"Access token to send with API requests" example:"fma_…"`
 	RefreshToken string `json:"refresh_token" doc:"Use it to get a new access token" example:"fmr_…"`
@@ -25,8 +25,8 @@ type Token struct {
 	User         string `json:"user" format:"email" doc:"Email address of the account" example:"ada@example.com"`
 }
 
-// The bodies of the OAuth endpoints, for the document. A client that
-// authenticates with HTTP Basic leaves client_id and client_secret out.
+// Bodies of the OAuth endpoints, for the OpenAPI document. Clients that authenticate
+// with HTTP Basic omit client_id and client_secret.
 type (
 	tokenForm struct {
 		GrantType    string `json:"grant_type" enum:"authorization_code,refresh_token"`
@@ -50,16 +50,16 @@ type (
 	}
 )
 
-// ClientForm is how an application authenticates in a body; exported, as only
-// such fields reach the document.
+// ClientForm contains the credentials of an application in a body. It is exported
+// because only exported fields appear in the OpenAPI document.
 type ClientForm struct {
 	_            struct{} `additionalProperties:"true"`
 	ClientID     string   `json:"client_id,omitempty" example:"app_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	ClientSecret string   `json:"client_secret,omitempty" doc:"Omit for public applications" example:"fms_…"`
 }
 
-// Introspection is what RFC 7662 tells of a token. Only active is there when it
-// is not.
+// Introspection describes a token as in RFC 7662. If the token is not active, only
+// active is set.
 type Introspection struct {
 	Active    bool   `json:"active" example:"true"`
 	Scope     string `json:"scope,omitempty" doc:"Scopes, separated by commas" example:"forms:read,responses:read"`
@@ -72,7 +72,7 @@ type Introspection struct {
 	Iss       string `json:"iss,omitempty" doc:"The issuer: address of this service" example:"https://forms.example"`
 }
 
-// oauthErrors are those that every OAuth endpoint can answer with.
+// oauthErrors are possible on every OAuth endpoint.
 var oauthErrors = []fault.Code{fault.InvalidRequest, fault.InvalidClient, fault.TooLarge, fault.UnsupportedMedia}
 
 func (a *API) token() *operation {
@@ -108,11 +108,11 @@ func (a *API) refresh() *operation {
 	})
 }
 
-func unsupported(in values, takes string) error {
+func unsupported(in values, supported string) error {
 	if in["grant_type"] == "" {
 		return missingParameter("grant_type")
 	}
-	return fault.New(fault.UnsupportedGrant, "grant_type must be one of %s.", takes)
+	return fault.New(fault.UnsupportedGrant, "grant_type must be one of %s.", supported)
 }
 
 func missingParameter(field string) error {
@@ -196,7 +196,7 @@ func (a *API) introspect() *operation {
 			return err
 		}
 		if app.Public {
-			// Anybody can claim to be a public application.
+			// Public applications have no secret, so any client can pretend to be one.
 			return errNoSecret
 		}
 		if in["token"] == "" {
@@ -215,7 +215,7 @@ func (a *API) introspect() *operation {
 	})
 }
 
-// tokenInfo is what an application is told of a token that is good.
+// tokenInfo returns what an application may know about an active token.
 func (a *API) tokenInfo(app account.Application, info *oauth.TokenInfo) []byte {
 	about := [2]string{app.ID, info.Hash}
 	text, ok := a.introspected.GetAt(info.Generation, about)
@@ -229,10 +229,10 @@ func (a *API) tokenInfo(app account.Application, info *oauth.TokenInfo) []byte {
 	return text
 }
 
-// values are the fields of a form body, each of which is there once.
+// values are the fields of a form body. Each occurs once.
 type values map[string]string
 
-// oauthOperation wraps what all OAuth endpoints have in common.
+// oauthOperation adds what all OAuth endpoints have in common.
 func (a *API) oauthOperation(op operation, run func(http.ResponseWriter, *http.Request, values) error) *operation {
 	op.Method, op.Tag, op.Open, op.Status = "POST", "OAuth 2.0", true, 200
 	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) error {
@@ -246,9 +246,9 @@ func (a *API) oauthOperation(op operation, run func(http.ResponseWriter, *http.R
 	return &op
 }
 
-// readForm reads a form body. Nothing is taken from the query, where secrets
-// would end up in logs.
-func readForm(w http.ResponseWriter, r *http.Request, most int64) (values, error) {
+// readForm reads a form body. It ignores the query, because secrets there would end up
+// in logs.
+func readForm(w http.ResponseWriter, r *http.Request, maxBytes int64) (values, error) {
 	if r.URL.RawQuery != "" {
 		return nil, fault.New(fault.InvalidRequest, "Send parameters in the body, not in the query string.")
 	}
@@ -258,14 +258,14 @@ func readForm(w http.ResponseWriter, r *http.Request, most int64) (values, error
 			return nil, fault.New(fault.UnsupportedMedia, "Send the body as application/x-www-form-urlencoded.")
 		}
 	}
-	text, err := readAll(w, r, most)
+	text, err := readAll(w, r, maxBytes)
 	if err != nil {
 		return nil, err
 	}
 	return parseForm(string(text))
 }
 
-// parseForm reads what url.ParseQuery reads, with each field there once at most.
+// parseForm is like url.ParseQuery, but rejects duplicate fields.
 func parseForm(text string) (values, error) {
 	in := values{}
 	for pair := range strings.SplitSeq(text, "&") {
@@ -294,7 +294,7 @@ var (
 	errBadHeader     = fault.New(fault.InvalidRequest, "This endpoint only accepts HTTP Basic in the Authorization header.")
 )
 
-// client authenticates the application that is calling.
+// client authenticates the application.
 func (a *API) client(r *http.Request, in values) (account.Application, error) {
 	id, secret := in["client_id"], in["client_secret"]
 	basic := len(r.Header["Authorization"]) > 0
@@ -314,20 +314,19 @@ func (a *API) client(r *http.Request, in values) (account.Application, error) {
 		}
 		return account.Application{}, missingClient(in)
 	}
-	guess := ClientAttempt{limit.ClientNetwork(a.Address(r)), attemptName(id)}
-	if wait := a.ClientAttempts.RetryAfter(guess); secret != "" && wait > 0 {
+	attempt := ClientAttempt{limit.ClientNetwork(a.Address(r)), attemptName(id)}
+	if wait := a.ClientAttempts.RetryAfter(attempt); secret != "" && wait > 0 {
 		return account.Application{}, fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
 	app, err := a.OAuth.AuthenticateClient(r.Context(), id, secret)
 	wrong := err != nil && fault.Wrap(err).Code == fault.InvalidClient
 	if wrong && secret != "" {
-		// Right secrets are not counted, so that a busy application is never
-		// held up; of many wrong ones at once, those past the limit learn
-		// nothing.
-		if _, wait, ok := a.ClientAttempts.Allow(guess); !ok {
+		// Correct secrets are not counted, so a busy application is never delayed. Of
+		// many concurrent wrong ones, those past the limit learn nothing.
+		if _, wait, ok := a.ClientAttempts.Allow(attempt); !ok {
 			return account.Application{}, fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 		}
-		if err := a.ClientAttempts.Record(r.Context(), guess); err != nil {
+		if err := a.ClientAttempts.Record(r.Context(), attempt); err != nil {
 			return account.Application{}, err
 		}
 	}
@@ -340,8 +339,8 @@ func (a *API) client(r *http.Request, in values) (account.Application, error) {
 	return app, err
 }
 
-// missingClient tells an exchange, where client_id is one more field that is
-// missing, from the rest, where nobody has introduced themselves.
+// missingClient distinguishes a code exchange, where client_id is one more missing
+// field, from other requests, which are not authenticated.
 func missingClient(in values) error {
 	if slices.Contains([]string{"authorization_code", "refresh_token"}, in["grant_type"]) {
 		return missingParameter("client_id")
@@ -349,15 +348,15 @@ func missingClient(in values) error {
 	return errNoSecret
 }
 
-// basicChallenge adds what RFC 6749 wants where HTTP Basic was used.
+// basicChallenge adds the header that RFC 6749 requires if HTTP Basic was used.
 func basicChallenge(e *fault.Error) error {
 	with := *e
 	with.Challenge = `Basic realm="Formulary", charset="UTF-8"`
 	return &with
 }
 
-// unescape undoes the form encoding that RFC 6749 §2.3.1 puts under Basic.
-// Many clients leave it out; our ids and secrets read the same either way.
+// unescape decodes the form encoding that RFC 6749 §2.3.1 requires inside HTTP Basic.
+// Many clients omit it; our IDs and secrets are the same either way.
 func unescape(text string) string {
 	if plain, err := url.QueryUnescape(text); err == nil {
 		return plain
@@ -365,7 +364,7 @@ func unescape(text string) string {
 	return text
 }
 
-// attemptName bounds what a stranger can make us remember.
+// attemptName limits the memory that unauthenticated clients can make us use.
 func attemptName(clientID string) string {
 	if _, ok := id.Parse(id.App, clientID); !ok {
 		return "unknown"

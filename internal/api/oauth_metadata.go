@@ -9,7 +9,7 @@ import (
 	"formulary/internal/account"
 )
 
-// Metadata is the authorization server's description of itself (RFC 8414).
+// Metadata describes the authorization server (RFC 8414).
 type Metadata struct {
 	Issuer               string   `json:"issuer" example:"https://forms.example"`
 	Authorization        string   `json:"authorization_endpoint" example:"https://forms.example/authorize"`

@@ -17,8 +17,8 @@ import (
 	"formulary/internal/fault"
 )
 
-// buildDocument makes the OpenAPI 3.1 document from the operations' types. Addresses
-// in it are relative, so that it is the same on every installation.
+// buildDocument generates the OpenAPI 3.1 document from the types of the operations.
+// URLs in it are relative, so that it is the same on every installation.
 func buildDocument(operations []*operation) []byte {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	scopes := map[string]string{}
@@ -67,7 +67,8 @@ func buildDocument(operations []*operation) []byte {
 			doc.Paths[op.Path] = item
 		}
 		described := op.describe(schemas)
-		// An object of JSON has no order, and readers want ours.
+		// JSON objects are unordered, so the reference needs the order of the
+		// operations.
 		described.Extensions = map[string]any{"x-order": place}
 		switch op.Method {
 		case "GET":
@@ -82,11 +83,11 @@ func buildDocument(operations []*operation) []byte {
 			panic("unsupported method in the API document: " + op.Method)
 		}
 	}
-	// The kinds are not in a type's tags, but in a list of their own.
+	// Names of kinds are not in a struct tag.
 	schemas.Map()["Field"].Properties["kind"].Enum = kindNames()
 	text, err := json.Marshal(doc)
 	if err != nil {
-		panic(err) // the document is made of our own types
+		panic(err) // cannot happen: the document consists of our own types
 	}
 	var out bytes.Buffer
 	if err := json.Indent(&out, text, "", "  "); err != nil {
@@ -117,7 +118,7 @@ func (op *operation) describe(schemas huma.Registry) *huma.Operation {
 	case op.form != nil:
 		d.Security = []map[string][]string{{clientScheme: {}}, {}}
 	default:
-		d.Security = []map[string][]string{{}} // anonymous
+		d.Security = []map[string][]string{{}} // no authentication
 	}
 	if op.input != nil {
 		op.describeInput(d, schemas)
@@ -166,7 +167,7 @@ func (op *operation) describeInput(d *huma.Operation, schemas huma.Registry) {
 	}
 }
 
-// headers are those of a successful answer.
+// headers returns the headers of a successful response.
 func (op *operation) headers() map[string]*huma.Param {
 	text := &huma.Schema{Type: "string"}
 	h := map[string]*huma.Param{}
@@ -184,8 +185,7 @@ func (op *operation) headers() map[string]*huma.Param {
 	return h
 }
 
-// describeErrors lists the codes of each status that the operation can answer
-// with.
+// describeErrors lists the error codes of each status that the operation can return.
 func (op *operation) describeErrors(d *huma.Operation, schemas huma.Registry) {
 	codes := append(slices.Clone(op.Errors), fault.RateLimited, fault.Internal, fault.DatabaseUnreachable)
 	if !op.Open {

@@ -18,8 +18,7 @@ import (
 	"formulary/internal/store"
 )
 
-// operation is one method of one path: what the document says of it, and what
-// it does.
+// operation is one method of one path, with its documentation and its handler.
 type operation struct {
 	Method      string
 	Path        string
@@ -27,25 +26,25 @@ type operation struct {
 	Summary     string
 	Description string
 	Tag         string
-	Scope       account.Scope // what the token must allow; empty: any token
+	Scope       account.Scope // required scope; empty: any token
 	Open        bool          // needs no token
 	CORS        bool
-	Status      int          // of success
-	Errors      []fault.Code // beside those that every operation can have
-	MaxBody     int64        // how many bytes a request's body may have; 0: it has none
+	Status      int          // HTTP status of success
+	Errors      []fault.Code // beside those that are possible everywhere
+	MaxBody     int64        // maximum size of the request body in bytes; 0: no body
 
-	input  reflect.Type // parameters and body
-	form   reflect.Type // body sent as application/x-www-form-urlencoded
-	output reflect.Type // body of the answer
-	media  []string     // types of an answer that is not JSON
-	zipped bool         // its answers may be compressed
-	serve  func(a *API, w http.ResponseWriter, r *http.Request) error
+	input        reflect.Type // parameters and body
+	form         reflect.Type // body sent as application/x-www-form-urlencoded
+	output       reflect.Type // body of the response
+	media        []string     // content types of responses that are not JSON
+	compressible bool         // responses may be compressed
+	serve        func(a *API, w http.ResponseWriter, r *http.Request) error
 }
 
-// reply is what a typed operation returns beside its body.
+// reply is the part of a response beside its typed body.
 type reply struct {
-	Body     []byte            // the body as it was rendered before, in place of the typed one
-	Cached   *compress.Content // Body again, if it is kept for others
+	Body     []byte            // rendered body, instead of the typed one
+	Cached   *compress.Content // Body as stored in a cache
 	ETag     string
 	Location string
 	Link     string
@@ -58,7 +57,7 @@ type typedOperation[In, Out any] struct {
 	run func(ctx context.Context, caller *oauth.Principal, in *In) (*Out, reply, error)
 }
 
-// newOperation makes a typed operation one that can be served.
+// newOperation converts a typed operation into one that can be served.
 func newOperation[In, Out any](t typedOperation[In, Out]) *operation {
 	op := t.operation
 	op.CORS = !op.Open
@@ -70,10 +69,10 @@ func newOperation[In, Out any](t typedOperation[In, Out]) *operation {
 	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
 		var caller oauth.Principal
 		if !op.Open {
-			begun := a.Now()
+			started := a.Now()
 			var err error
 			caller, err = a.authorize(w, r, op.Scope)
-			defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), begun) }()
+			defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), started) }()
 			if err != nil {
 				return err
 			}
@@ -117,21 +116,21 @@ func newOperation[In, Out any](t typedOperation[In, Out]) *operation {
 	return &op
 }
 
-// empty is the input of an operation without parameters and the output of one
-// without a body.
+// empty is the input of operations without parameters and the output of those without a
+// body.
 type empty struct{}
 
 var privateNoStoreHeader = []string{"private, no-store"}
 
-// parameter is a field of an input struct that comes from the path, the query
-// or a header. Its tags say the rules, and the document repeats them.
+// parameter is a field of an input struct that comes from the path, the query or a
+// header. Its tags define the validation rules, which the OpenAPI document shows.
 type parameter struct {
 	index      []int
 	in         string // path, query, header
 	name       string
-	header     string // as requests have it
+	header     string // canonical name of the header
 	number     bool
-	optional   bool // a *string: nil when it was not sent
+	optional   bool // a *string: nil if it is missing
 	deepObject bool // a map: name[key]=value
 	fallback   string
 	minimum    int64
@@ -142,16 +141,17 @@ type parameter struct {
 
 type reader func(in reflect.Value, w http.ResponseWriter, r *http.Request) error
 
-// newInputReader prepares the reading of an input type, whose body may have so many bytes.
+// newInputReader prepares reading an input type, whose body may have up to maxBody
+// bytes.
 func newInputReader(t reflect.Type, maxBody int64) reader {
 	var params []parameter
-	body, sent, asks := -1, -1, false
+	body, sent, hasQuery := -1, -1, false
 	for _, f := range inputFields(t) {
 		switch f.Name {
 		case "Body":
 			body = f.Index[0]
 			continue
-		case "Sent": // the body as it was sent
+		case "Sent": // the unparsed body
 			sent = f.Index[0]
 			continue
 		}
@@ -165,8 +165,8 @@ func newInputReader(t reflect.Type, maxBody int64) reader {
 		if p.in == "" {
 			panic(fmt.Sprintf("%s.%s has no request location tag", t, f.Name))
 		}
-		// A query that nobody reads may be anything.
-		asks = asks || p.in == "query"
+		// Operations without query parameters ignore the query.
+		hasQuery = hasQuery || p.in == "query"
 		p.minimum, p.maximum = tagNumber(f, "minimum"), tagNumber(f, "maximum")
 		p.length = int(tagNumber(f, "maxLength"))
 		if enum := f.Tag.Get("enum"); enum != "" {
@@ -179,12 +179,12 @@ func newInputReader(t reflect.Type, maxBody int64) reader {
 	}
 	return func(in reflect.Value, w http.ResponseWriter, r *http.Request) error {
 		var query url.Values
-		if asks && r.URL.RawQuery != "" {
+		if hasQuery && r.URL.RawQuery != "" {
 			var err error
 			if query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
 				return fault.New(fault.BadQuery, "The query string could not be parsed.")
 			}
-			if r.Method == http.MethodDelete { // what was meant to choose must not be passed over
+			if r.Method == http.MethodDelete { // an ignored filter would delete too much
 				if err := rejectUnknown(params, query); err != nil {
 					return err
 				}
@@ -214,7 +214,7 @@ func newInputReader(t reflect.Type, maxBody int64) reader {
 	}
 }
 
-// rejectUnknown refuses a query with a name that no parameter has.
+// rejectUnknown returns an error if the query has an unknown parameter.
 func rejectUnknown(params []parameter, query url.Values) error {
 	for name := range query {
 		known := slices.ContainsFunc(params, func(p parameter) bool {
@@ -227,7 +227,7 @@ func rejectUnknown(params []parameter, query url.Values) error {
 	return nil
 }
 
-// inputFields are the fields of an input type, with those of what it embeds.
+// inputFields returns the fields of an input type, including those of embedded structs.
 func inputFields(t reflect.Type) []reflect.StructField {
 	var list []reflect.StructField
 	for _, f := range reflect.VisibleFields(t) {
@@ -261,7 +261,7 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values)
 		return p.invalid("appears more than once")
 	}
 	text := p.fallback
-	// Of a list to choose from, nothing is as good as not being asked.
+	// An empty value of an enumeration means that it is missing.
 	if len(values) == 1 && (values[0] != "" || p.enum == nil) {
 		text = values[0]
 	}
@@ -278,7 +278,7 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values)
 		case !p.optional:
 			field.SetString(text)
 		case len(values) == 1:
-			given := text // its address leaves, not that of every text
+			given := text // a copy, so that only this variable escapes to the heap
 			field.Set(reflect.ValueOf(&given))
 		}
 		return nil
@@ -294,11 +294,11 @@ func (p *parameter) read(field reflect.Value, r *http.Request, query url.Values)
 	return nil
 }
 
-// objectKey is the key in name[key].
+// objectKey returns the key in name[key].
 func (p *parameter) objectKey(name string) string {
-	rest, begins := strings.CutPrefix(name, p.name+"[")
-	key, ends := strings.CutSuffix(rest, "]")
-	if !begins || !ends {
+	rest, hasPrefix := strings.CutPrefix(name, p.name+"[")
+	key, hasSuffix := strings.CutSuffix(rest, "]")
+	if !hasPrefix || !hasSuffix {
 		return ""
 	}
 	return key

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// pagination is which page of a list is wanted.
+// pagination selects a page of a list.
 type pagination struct {
 	page, perPage int64
 }
 
-// offset is how many members come before the page; a page too far to count is
-// past every end.
+// offset returns the number of members before the page. If it would overflow, the page
+// is past every end.
 func (p pagination) offset() int64 {
 	if p.page-1 > math.MaxInt64/p.perPage {
 		return math.MaxInt64
@@ -21,7 +21,7 @@ func (p pagination) offset() int64 {
 	return (p.page - 1) * p.perPage
 }
 
-// pages is how many pages a list of so many members has.
+// pages returns the number of pages of a list with total members.
 func (p pagination) pages(total int64) int64 {
 	pages := total / p.perPage
 	if total%p.perPage != 0 {
@@ -30,17 +30,17 @@ func (p pagination) pages(total int64) int64 {
 	return pages
 }
 
-// link is the Link header (RFC 8288): first, prev, next and last, as far as
-// there are such pages.
+// link returns the Link header (RFC 8288): first, prev, next and last, as far as these
+// pages exist.
 func (p pagination) link(base string, query url.Values, total int64) string {
 	last := p.pages(total)
 	if last == 0 {
 		return ""
 	}
 	var b strings.Builder
-	kept := ""
+	prefix := ""
 	if len(query) > 0 {
-		kept = query.Encode() + "&"
+		prefix = query.Encode() + "&"
 	}
 	add := func(rel string, page int64) {
 		if b.Len() > 0 {
@@ -49,7 +49,7 @@ func (p pagination) link(base string, query url.Values, total int64) string {
 		b.WriteByte('<')
 		b.WriteString(base)
 		b.WriteByte('?')
-		b.WriteString(kept)
+		b.WriteString(prefix)
 		b.WriteString("page=")
 		b.WriteString(strconv.FormatInt(page, 10))
 		b.WriteString("&per_page=")

@@ -17,7 +17,7 @@ import (
 	"formulary/internal/store"
 )
 
-// Response is what somebody answered.
+// Response is what one respondent submitted.
 type Response struct {
 	ID          string           `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	FormID      string           `json:"form_id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
@@ -27,28 +27,24 @@ type Response struct {
 	Metadata    ResponseMetadata `json:"metadata"`
 }
 
-// RawAnswers are JSON as it is stored.
+// RawAnswers are answers in their stored JSON form.
 type RawAnswers json.RawMessage
 
-// MarshalJSON writes it.
 func (a RawAnswers) MarshalJSON() ([]byte, error) { return a, nil }
 
-// Schema describes it in the document.
 func (RawAnswers) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: "object", Description: "Answers by question key", AdditionalProperties: true, Examples: []any{map[string]any{"drink": "Tea"}}}
 }
 
-// ResponseMetadata is how a response came: JSON as it is stored.
+// ResponseMetadata describes where a response came from, in its stored JSON form.
 type ResponseMetadata json.RawMessage
 
-// MarshalJSON writes it.
 func (d ResponseMetadata) MarshalJSON() ([]byte, error) { return d, nil }
 
-// Schema describes it in the document.
 func (ResponseMetadata) Schema(huma.Registry) *huma.Schema {
 	schemas := huma.NewMapRegistry("#/", huma.DefaultSchemaNamer)
 	schemas.Schema(reflect.TypeFor[form.Metadata](), true, "Metadata")
-	described := schemas.Map()["Metadata"] // in place: OAuth has the name
+	described := schemas.Map()["Metadata"] // inline, because OAuth uses the name
 	described.Description = "How the response was submitted"
 	return described
 }
@@ -65,12 +61,11 @@ func responses(list []form.Response) []Response {
 	return out
 }
 
-// Submission is a set of answers.
 type Submission struct {
 	Answers map[string]any `json:"answers" nullable:"false" doc:"Answers by question key" example:"{\"drink\": \"Tea\"}"`
 }
 
-// SubmitResult says that a response is stored.
+// SubmitResult confirms that a response is stored.
 type SubmitResult struct {
 	ID          string    `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	SubmittedAt Timestamp `json:"submitted_at"`
@@ -97,7 +92,7 @@ func (a *API) addResponse() typedOperation[submitInput, SubmitResult] {
 			Errors:      submitErrors,
 		},
 		func(ctx context.Context, c *oauth.Principal, in *submitInput) (*SubmitResult, reply, error) {
-			// Somebody else's form is not there, open or not.
+			// A form of another account is not found, open or not.
 			if _, err := a.Store.Form(ctx, c.Owner(), in.ID); err != nil {
 				return nil, reply{}, err
 			}
@@ -106,11 +101,11 @@ func (a *API) addResponse() typedOperation[submitInput, SubmitResult] {
 	}
 }
 
-// publicPath is where anybody submits.
+// publicPath is the path for submissions without a token.
 const publicPath = "/f/{id}"
 
-// forOrigins lets the pages of the sites that the form's owner chose read the
-// answer, and limits what one address sends.
+// forOrigins adds CORS headers for the sites that the owner allows, and the rate limit
+// per address.
 func (a *API) forOrigins(op *operation) *operation {
 	serve := op.serve
 	op.serve = func(_ *API, w http.ResponseWriter, r *http.Request) error {
@@ -125,7 +120,7 @@ func (a *API) forOrigins(op *operation) *operation {
 	return op
 }
 
-// allowOrigin says which site may read the answer, as the form's owner chose.
+// allowOrigin lets a site read the response if the owner of the form allows it.
 func (a *API) allowOrigin(w http.ResponseWriter, r *http.Request) error {
 	origin := r.Header.Get("Origin")
 	if origin == "" {
@@ -175,7 +170,8 @@ func (a *API) submit(ctx context.Context, in *submitInput, source, sender string
 	return nil, reply{Body: submitResult(r)}, nil
 }
 
-// submitResult writes a Receipt. By hand, as it is most of what a busy form answers.
+// submitResult encodes a SubmitResult. It is written by hand because busy forms return
+// little else.
 func submitResult(r form.Response) []byte {
 	out := make([]byte, 0, 96)
 	out = append(append(out, `{"id":"`...), r.ID...)
@@ -183,8 +179,8 @@ func submitResult(r form.Response) []byte {
 	return append(out, `"}`...)
 }
 
-// ResponseList is a page of responses, or of the feed: the page has the totals,
-// the feed has next and more.
+// ResponseList is a page of responses or of the feed. Pages have totals; the feed has
+// next and more.
 type ResponseList struct {
 	TotalItems *int64     `json:"total_items,omitempty" doc:"Total number of responses (only with page)" example:"12"`
 	TotalPages *int64     `json:"total_pages,omitempty" doc:"Total number of pages (only with page)" example:"1"`
@@ -272,7 +268,7 @@ func (a *API) deleteResponse() typedOperation[responseInput, empty] {
 	}
 }
 
-// ResponseUpdate is other answers for a response; what is left out stays.
+// ResponseUpdate contains new answers for a response; omitted answers stay unchanged.
 type ResponseUpdate struct {
 	Answers map[string]any `json:"answers" nullable:"false" doc:"Answers by question key; null removes an answer" example:"{\"drink\": \"Coffee\"}"`
 }
@@ -298,7 +294,7 @@ func (a *API) changeResponse() typedOperation[changeResponseInput, Response] {
 			}
 			change := func(d *form.Definition, answers map[string]any) (map[string]any, error) {
 				for key, value := range in.Body.Answers {
-					// What the form does not ask is refused below.
+					// Unknown keys are rejected below.
 					if value == nil && d.Field(key) != nil {
 						delete(answers, key)
 					} else {
@@ -315,7 +311,7 @@ func (a *API) changeResponse() typedOperation[changeResponseInput, Response] {
 	}
 }
 
-// DeleteResult is how many responses were deleted.
+// DeleteResult is the number of deleted responses.
 type DeleteResult struct {
 	Deleted int64 `json:"deleted"`
 }

@@ -20,8 +20,7 @@ type exportInput struct {
 	filterInput
 }
 
-// exportResponses streams: what is read from the store is on its way to the
-// reader before the next is read.
+// exportResponses streams: rows are sent before the next ones are read from the store.
 func (a *API) exportResponses() *operation {
 	op := &operation{
 		Method: "GET", Path: "/api/v1/forms/{id}/responses/export", ID: "exportResponses", Tag: "Responses", Status: 200, CORS: true,
@@ -36,9 +35,9 @@ func (a *API) exportResponses() *operation {
 	}
 	read := newInputReader(op.input, op.MaxBody)
 	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
-		begun := a.Now()
+		started := a.Now()
 		caller, err := a.authorize(w, r, op.Scope)
-		defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), begun) }()
+		defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), started) }()
 		if err != nil {
 			return err
 		}
@@ -56,7 +55,7 @@ func (a *API) exportResponses() *operation {
 			return err
 		}
 		table := export.Table{Format: in.Format, Labels: in.Header != "keys", Versions: versions}
-		format, _ := export.ParseFormat(in.Format) // it is one of the enumeration
+		format, _ := export.ParseFormat(in.Format) // validated by the enumeration
 		return download.Send(w, r, a.Log, download.File{Name: in.ID + "." + in.Format, MediaType: format.Type}, func(out io.Writer) error {
 			return table.Responses(out, func(fn func(form.Response) error) error {
 				return a.Store.StreamResponses(ctx, caller.Owner(), in.ID, filter, fn)

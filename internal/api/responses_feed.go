@@ -11,7 +11,7 @@ import (
 	"formulary/internal/store"
 )
 
-// feed answers with what came after a cursor, the oldest first.
+// feed returns the responses after a cursor, oldest first.
 func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, filter store.ResponseFilter) (*ResponseList, reply, error) {
 	after, err := a.cursorID(ctx, owner, in.ID, *in.After)
 	if err != nil {
@@ -25,17 +25,17 @@ func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, fi
 	return &ResponseList{Data: responses(page.Responses), Next: &next, More: &page.More}, reply{}, nil
 }
 
-// cursor is the position of the last response that was read, spelled as the id of a
-// response. It is opaque, so that nobody counts on what is in it.
+// cursor encodes the position of the last response that was read, written as the ID of a
+// response. It is opaque, so that clients do not depend on its content.
 func cursor(id string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(id))
 }
 
-// startCursor is below the ids of all responses.
+// startCursor is less than the IDs of all responses.
 var startCursor = id.First(id.Response, time.UnixMilli(0))
 
-// cursorID is the id that a cursor stands for. Cursors of earlier versions have the
-// serial of the response.
+// cursorID returns the ID in a cursor. Cursors of earlier versions contain the serial
+// number of the response.
 func (a *API) cursorID(ctx context.Context, owner, formID, text string) (string, error) {
 	if text == "" {
 		return startCursor, nil

@@ -12,7 +12,7 @@ import (
 	"formulary/internal/store"
 )
 
-// filterInput chooses responses; list, export and deletion share it.
+// filterInput selects responses; list, export and deletion share it.
 type filterInput struct {
 	Since   string            `query:"since" maxLength:"40" doc:"Submitted at or after this time (RFC 3339)" example:"2026-05-31T00:00:00Z"`
 	Until   string            `query:"until" maxLength:"40" doc:"Submitted before this time (RFC 3339)"`
@@ -30,7 +30,7 @@ func badQuery(field, message string) error {
 	return &fault.Error{Code: fault.BadQuery, Message: field + " " + message + ".", Details: []fault.Detail{{Field: field, Message: message}}}
 }
 
-// filter reads it for a form.
+// filter converts the input to a filter for a form.
 func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) (store.ResponseFilter, error) {
 	out := store.ResponseFilter{Search: in.Search, Version: in.Version}
 	for field, to := range map[string]struct {
@@ -40,7 +40,7 @@ func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) 
 		if to.text == "" {
 			continue
 		}
-		// A plus sign that was not escaped arrives as a space.
+		// An unescaped plus sign arrives as a space.
 		t, err := time.Parse(time.RFC3339, strings.Replace(to.text, " ", "+", 1))
 		if err != nil {
 			return out, badQuery(field, "must be an RFC 3339 time, such as 2026-05-31T17:30:00Z")
@@ -58,8 +58,9 @@ func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) 
 	return out, err
 }
 
-// toMillis is the first moment of a response, in whole milliseconds, that is not before
-// the time. No response is as old as the clock; a time before that is no time to Go.
+// toMillis rounds up to whole milliseconds, the precision of stored times. It returns
+// the Unix epoch for earlier times, because no response is older and far earlier times
+// overflow.
 func toMillis(t time.Time) time.Time {
 	whole := t.Truncate(time.Millisecond)
 	if whole.Before(t) {
@@ -71,19 +72,19 @@ func toMillis(t time.Time) time.Time {
 	return whole
 }
 
-// linkQuery is the part of the query that the links of a list repeat.
+// linkQuery returns the part of the query that pagination links repeat.
 func (in filterInput) linkQuery() url.Values {
-	kept := url.Values{}
+	query := url.Values{}
 	for _, p := range [][2]string{{"since", in.Since}, {"until", in.Until}, {"search", in.Search}} {
 		if p[1] != "" {
-			kept.Set(p[0], p[1])
+			query.Set(p[0], p[1])
 		}
 	}
 	if in.Version != 0 {
-		kept.Set("version", strconv.FormatInt(in.Version, 10))
+		query.Set("version", strconv.FormatInt(in.Version, 10))
 	}
 	for key, value := range in.Answers {
-		kept.Set("answers["+key+"]", value)
+		query.Set("answers["+key+"]", value)
 	}
-	return kept
+	return query
 }

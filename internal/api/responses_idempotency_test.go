@@ -8,17 +8,16 @@ import (
 	"time"
 )
 
-// A repetition answers with what the first sending made, whatever became of the form
-// since.
+// A repeated submission returns the first result, whatever happened to the form since.
 func TestRepeatedSubmission(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		const asked = `{"title": "Once", "fields": [{"id": "f1", "key": "n", "kind": "number"}%s]}`
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		const definition = `{"title": "Once", "fields": [{"id": "f1", "key": "n", "kind": "number"}%s]}`
 		for name, change := range map[string]func(path string){
-			"closed":              func(path string) { w.is("close", w.Call("POST", path+"/close", w.ada, ""), 0) },
-			"another calculation": republish(w, asked, `, {"id": "f2", "key": "twice", "kind": "calculated", "expression": "n * 2"}`),
-			"another question":    republish(w, asked, `, {"id": "f2", "key": "more", "kind": "short_text", "required": true}`),
+			"closed":              func(path string) { w.expectCode("close", w.Call("POST", path+"/close", w.ada, ""), 0) },
+			"another calculation": republish(w, definition, `, {"id": "f2", "key": "twice", "kind": "calculated", "expression": "n * 2"}`),
+			"another question":    republish(w, definition, `, {"id": "f2", "key": "more", "kind": "short_text", "required": true}`),
 		} {
-			path := w.open(w.ada, fmt.Sprintf(asked, ""))
+			path := w.openForm(w.ada, fmt.Sprintf(definition, ""))
 			id := path[strings.LastIndex(path, "/")+1:]
 			for where, send := range map[string]func() string{
 				"the API": func() string {
@@ -33,15 +32,15 @@ func TestRepeatedSubmission(t *testing.T) {
 				if again := send(); first == "" || again != first {
 					t.Errorf("%s, %s: %q, then %q", name, where, first, again)
 				}
-				w.is("open again", w.Call("POST", path+"/publish", w.ada, ""), 0)
-				w.is("as it was", w.Call("PATCH", path, w.ada, fmt.Sprintf(asked, "")), 0)
-				w.is("open again", w.Call("POST", path+"/publish", w.ada, ""), 0)
+				w.expectCode("open again", w.Call("POST", path+"/publish", w.ada, ""), 0)
+				w.expectCode("restore the draft", w.Call("PATCH", path, w.ada, fmt.Sprintf(definition, "")), 0)
+				w.expectCode("open again", w.Call("POST", path+"/publish", w.ada, ""), 0)
 			}
-			w.is(name+", with other answers", w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 2}}`, "Idempotency-Key: a"), 409002)
+			w.expectCode(name+", with other answers", w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 2}}`, "Idempotency-Key: a"), 409002)
 		}
-		// The last one that there may be, sent by many at once.
-		path := w.open(w.ada, fmt.Sprintf(asked, ""))
-		w.is("a limit", w.Call("PATCH", path, w.ada, `{"response_limit": 1}`), 0)
+		// Many clients submit the last possible response at the same time.
+		path := w.openForm(w.ada, fmt.Sprintf(definition, ""))
+		w.expectCode("a limit", w.Call("PATCH", path, w.ada, `{"response_limit": 1}`), 0)
 		var all sync.WaitGroup
 		ids := make([]string, 16)
 		for i := range ids {
@@ -52,56 +51,59 @@ func TestRepeatedSubmission(t *testing.T) {
 		all.Wait()
 		for _, id := range ids {
 			if id == "" || id != ids[0] {
-				t.Errorf("the same sending became %q and %q", ids[0], id)
+				t.Errorf("the same submission resulted in %q and %q", ids[0], id)
 			}
 		}
 	})
 }
 
-func republish(w *world, asked, more string) func(path string) {
+func republish(w *fixture, definition, more string) func(path string) {
 	return func(path string) {
-		w.is("change", w.Call("PATCH", path, w.ada, fmt.Sprintf(asked, more)), 0)
-		w.is("publish", w.Call("POST", path+"/publish", w.ada, ""), 0)
+		w.expectCode("change", w.Call("PATCH", path, w.ada, fmt.Sprintf(definition, more)), 0)
+		w.expectCode("publish", w.Call("POST", path+"/publish", w.ada, ""), 0)
 	}
 }
 
-// Caps are those of what is published, whichever version somebody answers or edits.
-func TestCapsAcrossVersions(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		asked := func(most int) string {
+// The option limits of the published version apply, whichever version a response
+// answers or an edit changes.
+func TestOptionLimitsAcrossVersions(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		definition := func(most int) string {
 			return fmt.Sprintf(`{"title": "Places", "fields": [{"id": "f1", "key": "when", "kind": "single_choice",
 				"options": [{"value": "am", "label": "Morning", "cap": %d}, {"value": "pm", "label": "Afternoon"}]}, {"id": "f2", "key": "n", "kind": "number"}]}`, most)
 		}
-		path := w.open(w.ada, asked(0))
+		path := w.openForm(w.ada, definition(0))
 		send := func(when string) string {
 			return w.Call("POST", path+"/responses", w.ada, `{"answers": {"when": "`+when+`"}}`).String("id")
 		}
 		first := send("am")
 		cap := func(most int) {
-			w.is("a cap", w.Call("PATCH", path, w.ada, asked(most)), 0)
-			w.is("publish", w.Call("POST", path+"/publish", w.ada, ""), 0)
+			w.expectCode("set the limit", w.Call("PATCH", path, w.ada, definition(most)), 0)
+			w.expectCode("publish", w.Call("POST", path+"/publish", w.ada, ""), 0)
 		}
 		cap(1)
 		change := func(answers string) int {
 			return w.Call("PATCH", path+"/responses/"+first, w.ada, `{"answers": `+answers+`}`).StatusCode
 		}
 		if got := []any{send("am"), change(`{"when": "am", "n": 5}`), send("am")}; got[0] != "" || got[1] != 200 || got[2] != "" {
-			t.Errorf("one place, taken: %v", got)
+			t.Errorf("option at its limit: %v", got)
 		}
-		// Given up, taken by somebody else, and not to be had again.
+		// A selection is changed, taken by another response, and cannot be chosen
+		// again.
 		if got := []any{change(`{"when": "pm"}`), send("am") != "", change(`{"when": "am"}`)}; got[0] != 200 || got[1] != true || got[2] != 422 {
-			t.Errorf("one place, given up: %v", got)
+			t.Errorf("option that was released: %v", got)
 		}
-		// With more taken than there are, those who have one keep it.
+		// If a limit is lowered below the current count, existing responses keep their
+		// selection.
 		cap(0)
 		second := send("am")
 		cap(1)
 		if got := w.Call("PATCH", path+"/responses/"+second, w.ada, `{"answers": {"when": "am", "n": 6}}`).StatusCode; got != 200 {
-			t.Errorf("one of two on one place changes something else: %d", got)
+			t.Errorf("changing another answer above the limit: %d", got)
 		}
 
-		// A cap that comes while many are sending.
-		path = w.open(w.ada, asked(0))
+		// A limit is set while many clients submit.
+		path = w.openForm(w.ada, definition(0))
 		const most = 120
 		var all sync.WaitGroup
 		half := make(chan struct{}, 1000)
@@ -121,22 +123,21 @@ func TestCapsAcrossVersions(t *testing.T) {
 			n, _ := w.Call("GET", path+"/responses?answers[when]=am", w.ada, "").Body["total_items"].(float64)
 			return n
 		}
-		// On a slow machine there may be more already: then no other one is accepted.
+		// On a slow machine there may already be more: then no further one is accepted.
 		want := max(most, count())
 		all.Wait()
 		if n := count(); n != want {
-			t.Errorf("%v on %d places, want %v", n, most, want)
+			t.Errorf("%v responses with a limit of %d, want %v", n, most, want)
 		}
 	})
 }
 
-// The edges of a span of time are exact, and a time before all times chooses nothing
-// and everything.
-func TestSpanEdges(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		path := w.open(w.ada, `{"title": "Span", "fields": [{"key": "n", "kind": "number"}]}`)
-		made := w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 1}}`)
-		at, err := time.Parse(time.RFC3339Nano, made.String("submitted_at"))
+// The bounds of a time range are exact, and a time before the epoch works as a bound.
+func TestTimeRangeBounds(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		path := w.openForm(w.ada, `{"title": "Span", "fields": [{"key": "n", "kind": "number"}]}`)
+		created := w.Call("POST", path+"/responses", w.ada, `{"answers": {"n": 1}}`)
+		at, err := time.Parse(time.RFC3339Nano, created.String("submitted_at"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// The rate limit comes before the body: what is refused costs nothing but its headers, and
-// a body that cannot be read counts too. Applications have a limit of their own.
+// The rate limit comes before the body: rejected requests cost only their headers, and
+// unreadable bodies count too. Applications have a separate limit.
 func TestSubmissionLimit(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		path := w.open(w.ada, `{"title": "T", "fields": [{"key": "a", "kind": "short_text"}]}`)
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		path := w.openForm(w.ada, `{"title": "T", "fields": [{"key": "a", "kind": "short_text"}]}`)
 		public := "/f/" + strings.TrimPrefix(path, "/api/v1/forms/")
 		for _, c := range []struct {
 			body, limit string
@@ -21,7 +21,7 @@ func TestSubmissionLimit(t *testing.T) {
 			{`{"answers": {}}`, `"respondent";r=0;t=`, 429001},
 		} {
 			a := w.Call("POST", public, "", c.body)
-			w.is(c.body, a, c.code)
+			w.expectCode(c.body, a, c.code)
 			if got := a.Header.Get("RateLimit"); !strings.HasPrefix(got, c.limit) {
 				t.Errorf("%s: RateLimit is %s, want %s", c.body, got, c.limit)
 			}
@@ -33,7 +33,7 @@ func TestSubmissionLimit(t *testing.T) {
 			}
 		}
 		a := w.Call("POST", path+"/responses", w.ada, `{"answers": {}}`)
-		w.is("an application", a, 0)
+		w.expectCode("an application", a, 0)
 		if got := a.Header.Get("RateLimit"); !strings.HasPrefix(got, `"token";`) {
 			t.Errorf("an application: RateLimit is %s", got)
 		}

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// A search looks into answers, and not at how they are written down; a choice is that
-// very choice. What is deleted by a filter is what the filter finds.
-func TestWhatIsFound(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		path := w.open(w.ada, `{"title": "Sought", "fields": [{"key": "email", "kind": "short_text"}, {"key": "n", "kind": "number"}, {"key": "who", "kind": "name"},
+// A search matches the content of answers and not their encoding; a choice matches
+// exactly. Deletion by filter deletes what the filter finds.
+func TestSearchAndFilter(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		path := w.openForm(w.ada, `{"title": "Sought", "fields": [{"key": "email", "kind": "short_text"}, {"key": "n", "kind": "number"}, {"key": "who", "kind": "name"},
 			{"key": "multi", "kind": "multiple_choice", "other": true, "options": [{"value": "a", "label": "Ape"}, {"value": "A", "label": "Apple"}, {"value": "b", "label": "Bee"}]},
 			{"key": "grid", "kind": "matrix", "several": true, "rows": [{"value": "r1", "label": "One"}], "options": [{"value": "x", "label": "X"}, {"value": "X", "label": "Big X"}, {"value": "y", "label": "Y"}]}]}`)
 		for _, answers := range []string{
@@ -19,7 +19,7 @@ func TestWhatIsFound(t *testing.T) {
 			`{"email": "İstanbul ΟΔΟΣ ÄRGER", "multi": ["A", "a,b"], "grid": {"r1": ["X"]}}`,
 			`{"email": "50% <of> it_all", "who": {"given": "Ada", "family": "Null"}, "n": 7}`,
 		} {
-			w.is("send", w.Call("POST", path+"/responses", w.ada, `{"answers": `+answers+`}`), 0)
+			w.expectCode("send", w.Call("POST", path+"/responses", w.ada, `{"answers": `+answers+`}`), 0)
 		}
 		for query, want := range map[string]float64{
 			"search=email": 0, "search=multi": 0, "search=given": 0, "search=%22": 1, "search=:": 0, "search={": 0, "search=%5B": 0, "search=null": 1,
@@ -29,7 +29,7 @@ func TestWhatIsFound(t *testing.T) {
 			"answers[multi]=a": 1, "answers[multi]=A": 2, "answers[multi]=b": 1, "answers[multi]=,": 0, "answers[multi]=, ": 0, "answers[multi]=a,b": 1,
 			"answers[grid.r1]=x": 1, "answers[grid.r1]=X": 1, "answers[grid.r1]=,": 0, "answers[n]=7": 1, "answers[n]=4": 0, "answers[who.given]=Ada": 1, "answers[email]=one": 1,
 		} {
-			// Names and values as a careful client writes them.
+			// Names and values with all special characters escaped.
 			values := url.Values{}
 			for i := range query {
 				if query[i] == '=' {
@@ -46,10 +46,10 @@ func TestWhatIsFound(t *testing.T) {
 			}
 		}
 		for _, query := range []string{"answers[multi=a", "answers[multi]x=a", "answers[]=a", "since=2020-01-01T00:00:00Z&answers[multi=a"} {
-			w.is("GET "+query, w.Call("GET", path+"/responses?"+query, w.ada, ""), 400001)
-			w.is("DELETE "+query, w.Call("DELETE", path+"/responses?"+query, w.ada, ""), 400001)
+			w.expectCode("GET "+query, w.Call("GET", path+"/responses?"+query, w.ada, ""), 400001)
+			w.expectCode("DELETE "+query, w.Call("DELETE", path+"/responses?"+query, w.ada, ""), 400001)
 		}
-		w.is("a slash in a name", w.Call("DELETE", path+"%2Fresponses?all=true", w.ada, ""), 404001)
+		w.expectCode("a slash in a name", w.Call("DELETE", path+"%2Fresponses?all=true", w.ada, ""), 404001)
 		if a := w.Call("DELETE", path+"/responses?search=email", w.ada, ""); a.Body["deleted"] != 0.0 {
 			t.Errorf("deleted: %s", a.Text)
 		}
@@ -59,18 +59,18 @@ func TestWhatIsFound(t *testing.T) {
 	})
 }
 
-// A question is the same whatever it is called; another question with its key of
-// before is another.
-func TestFoundAcrossKeys(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		const asked = `{"title": "Renamed", "fields": [{"id": "f1", "key": "%s", "kind": "short_text"}, {"id": "f2", "key": "%s", "kind": "short_text"}]}`
-		path := w.open(w.ada, fmt.Sprintf(asked, "q", "other"))
+// A question with a new key is still the same question; another question that reuses
+// its old key is not.
+func TestFilterAcrossKeys(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		const definition = `{"title": "Renamed", "fields": [{"id": "f1", "key": "%s", "kind": "short_text"}, {"id": "f2", "key": "%s", "kind": "short_text"}]}`
+		path := w.openForm(w.ada, fmt.Sprintf(definition, "q", "other"))
 		send := func(key string) {
-			w.is("send", w.Call("POST", path+"/responses", w.ada, fmt.Sprintf(`{"answers": {%q: "a"}}`, key)), 0)
+			w.expectCode("send", w.Call("POST", path+"/responses", w.ada, fmt.Sprintf(`{"answers": {%q: "a"}}`, key)), 0)
 		}
 		publish := func(first, second string) {
-			w.is("rename", w.Call("PATCH", path, w.ada, fmt.Sprintf(asked, first, second)), 0)
-			w.is("publish", w.Call("POST", path+"/publish", w.ada, ""), 0)
+			w.expectCode("rename", w.Call("PATCH", path, w.ada, fmt.Sprintf(definition, first, second)), 0)
+			w.expectCode("publish", w.Call("POST", path+"/publish", w.ada, ""), 0)
 		}
 		send("q")
 		send("q")
@@ -84,7 +84,7 @@ func TestFoundAcrossKeys(t *testing.T) {
 		}
 		found("r", 3)
 		found("q", 3)
-		publish("r", "q") // the other question is called q now
+		publish("r", "q") // the other question has the key q now
 		send("q")
 		found("r", 3)
 		found("q", 1)

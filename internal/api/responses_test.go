@@ -19,32 +19,32 @@ const order = `{"title": "Order", "fields": [
 	{"key": "size", "kind": "single_choice", "label": "Which size?", "options": [{"value": "s", "label": "Small"}, {"value": "m", "label": "Medium"}],
 	 "show_if": {"field": "shirt", "op": "equals", "value": true}, "required": true}]}`
 
-// open makes a form that asks, and publishes it.
-func (w *world) open(token, body string) string {
+// openForm creates and publishes a form.
+func (w *fixture) openForm(token, body string) string {
 	w.t.Helper()
-	made := w.Call("POST", "/api/v1/forms", token, body)
-	if made.StatusCode != 201 {
-		w.t.Fatalf("create: %s", made.Text)
+	created := w.Call("POST", "/api/v1/forms", token, body)
+	if created.StatusCode != 201 {
+		w.t.Fatalf("create: %s", created.Text)
 	}
-	path := "/api/v1/forms/" + made.String("id")
+	path := "/api/v1/forms/" + created.String("id")
 	if p := w.Call("POST", path+"/publish", token, ""); p.StatusCode != 201 || p.Body["version"] != 1.0 || p.String("status") != "open" {
 		w.t.Fatalf("publish: %d %s", p.StatusCode, p.Text)
 	}
 	return path
 }
 
-func TestFormWithFields(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		made := w.Call("POST", "/api/v1/forms", w.ada, order)
-		path := "/api/v1/forms/" + made.String("id")
-		fields, _ := made.Body["fields"].([]any)
-		if made.StatusCode != 201 || len(fields) != 3 {
-			t.Fatalf("created: %s", made.Text)
+func TestFormDefinition(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		created := w.Call("POST", "/api/v1/forms", w.ada, order)
+		path := "/api/v1/forms/" + created.String("id")
+		fields, _ := created.Body["fields"].([]any)
+		if created.StatusCode != 201 || len(fields) != 3 {
+			t.Fatalf("created: %s", created.Text)
 		}
-		if read := w.Call("GET", path, w.ada, ""); read.Text != made.Text {
+		if read := w.Call("GET", path, w.ada, ""); read.Text != created.Text {
 			t.Errorf("read %s", read.Text)
 		}
-		// Ids are ours and stay when the key changes.
+		// The service assigns IDs, and they stay when the key changes.
 		first := fields[0].(map[string]any)
 		changed := w.Call("PATCH", path, w.ada, fmt.Sprintf(`{"fields": [{"id": %q, "key": "mail", "kind": "email", "label": "Mail"}]}`, first["id"]))
 		now, _ := changed.Body["fields"].([]any)
@@ -60,14 +60,17 @@ func TestFormWithFields(t *testing.T) {
 		} {
 			a := w.Call("POST", "/api/v1/forms", w.ada, body)
 			details, _ := a.Body["details"].([]any)
-			if a.StatusCode < 400 || a.StatusCode > 422 || len(details) == 0 || details[0].(map[string]any)["field"] != field {
+			if a.StatusCode < 400 || a.StatusCode > 422 {
+				t.Errorf("%s: status %d", body, a.StatusCode)
+			}
+			if len(details) == 0 || details[0].(map[string]any)["field"] != field {
 				t.Errorf("%s: %s, want %s", body, a.Text, field)
 			}
 		}
-		w.is("publish without questions", w.Call("POST", "/api/v1/forms/"+w.create(w.ada, "Empty")+"/publish", w.ada, ""), 422001)
-		w.is("publish what is Bob's", w.Call("POST", path+"/publish", w.bob, ""), 404002)
-		w.is("publish stale", w.Call("POST", path+"/publish", w.ada, "", `If-Match: "1"`), 409001)
-		w.is("close what is not open", w.Call("POST", path+"/close", w.ada, ""), 409003)
+		w.expectCode("publish without questions", w.Call("POST", "/api/v1/forms/"+w.create(w.ada, "Empty")+"/publish", w.ada, ""), 422001)
+		w.expectCode("publish a form of another account", w.Call("POST", path+"/publish", w.bob, ""), 404002)
+		w.expectCode("publish an old revision", w.Call("POST", path+"/publish", w.ada, "", `If-Match: "1"`), 409001)
+		w.expectCode("close a draft", w.Call("POST", path+"/close", w.ada, ""), 409003)
 		schema := w.Call("GET", path+"/schema", w.ada, "")
 		if schema.StatusCode != 200 || schema.Body["properties"].(map[string]any)["mail"] == nil {
 			t.Errorf("schema: %s", schema.Text)
@@ -76,11 +79,11 @@ func TestFormWithFields(t *testing.T) {
 }
 
 func TestSubmit(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		draft := w.Call("POST", "/api/v1/forms", w.ada, order)
-		w.is("a draft", w.Call("POST", "/api/v1/forms/"+draft.String("id")+"/responses", w.ada, `{"answers": {"email": "a@b.c"}}`), 409003)
-		path := w.open(w.ada, order)
-		submit := func(answers string, headers ...string) clitest.Answer {
+		w.expectCode("a draft", w.Call("POST", "/api/v1/forms/"+draft.String("id")+"/responses", w.ada, `{"answers": {"email": "a@b.c"}}`), 409003)
+		path := w.openForm(w.ada, order)
+		submit := func(answers string, headers ...string) clitest.Response {
 			t.Helper()
 			return w.Call("POST", path+"/responses", w.ada, `{"answers": `+answers+`}`, headers...)
 		}
@@ -94,7 +97,7 @@ func TestSubmit(t *testing.T) {
 			`{"email": "a@b.c", "shirt": true, "size": "xl"}`: "size",
 		} {
 			a := submit(answers)
-			w.is(answers, a, 422001)
+			w.expectCode(answers, a, 422001)
 			if details := a.Body["details"].([]any); details[0].(map[string]any)["field"] != field {
 				t.Errorf("%s: %s", answers, a.Text)
 			}
@@ -108,28 +111,28 @@ func TestSubmit(t *testing.T) {
 		if string(answers) != `{"email":"a@b.c","shirt":true,"size":"m"}` || read.Body["version"] != 1.0 || read.String("form_id") != path[len("/api/v1/forms/"):] {
 			t.Errorf("read: %s", read.Text)
 		}
-		// What is not asked is not stored.
+		// Answers to hidden questions are not stored.
 		two := submit(`{"email": "a@b.c", "shirt": false, "size": "m"}`)
 		if read := w.Call("GET", path+"/responses/"+two.String("id"), w.ada, ""); strings.Contains(read.Text, "size") {
 			t.Errorf("stored: %s", read.Text)
 		}
-		// Editing the draft never touches the open form; publishing does.
+		// Editing the draft does not change the published form; publishing does.
 		w.Call("PATCH", path, w.ada, `{"fields": [{"key": "name", "kind": "short_text", "required": true}]}`)
-		w.is("the published questions", submit(`{"email": "c@d.e"}`), 0)
+		w.expectCode("the published questions", submit(`{"email": "c@d.e"}`), 0)
 		if p := w.Call("POST", path+"/publish", w.ada, ""); p.Body["version"] != 2.0 {
 			t.Errorf("published again: %s", p.Text)
 		}
-		w.is("the old questions", submit(`{"email": "c@d.e"}`), 422001)
-		w.is("the new ones", submit(`{"name": "Ada"}`), 0)
+		w.expectCode("the old questions", submit(`{"email": "c@d.e"}`), 422001)
+		w.expectCode("the new questions", submit(`{"name": "Ada"}`), 0)
 		if f := w.Call("GET", path, w.ada, ""); f.Body["response_count"] != 4.0 {
 			t.Errorf("response_count: %s", f.Text)
 		}
-		// The list in memory learns of it too.
+		// The cached list is invalidated too.
 		if l := w.Call("GET", "/api/v1/forms?status=open", w.ada, ""); l.Body["total_items"] != 1.0 || !strings.Contains(l.Text, `"response_count":4`) {
 			t.Errorf("list: %s", l.Text)
 		}
-		// Once, however often.
-		sent := make([]clitest.Answer, 32)
+		// The same submission is stored once, however often it is sent.
+		sent := make([]clitest.Response, 32)
 		var all sync.WaitGroup
 		for i := range sent {
 			all.Go(func() { sent[i] = submit(`{"name": "Once"}`, "Idempotency-Key: k") })
@@ -140,37 +143,36 @@ func TestSubmit(t *testing.T) {
 				t.Errorf("32 at once: %d %s", a.StatusCode, a.Text)
 			}
 		}
-		w.is("different request body", submit(`{"name": "Twice"}`, "Idempotency-Key: k"), 409002)
-		// Nothing of it is Bob's.
-		w.is("Bob submits", w.Call("POST", path+"/responses", w.bob, `{"answers": {"name": "Bob"}}`), 404002)
-		w.is("Bob reads", w.Call("GET", path+"/responses/"+one.String("id"), w.bob, ""), 404002)
-		w.is("Bob lists", w.Call("GET", path+"/responses", w.bob, ""), 404002)
-		w.is("Bob follows", w.Call("GET", path+"/responses?after=", w.bob, ""), 404002)
-		w.is("Bob deletes", w.Call("DELETE", path+"/responses/"+one.String("id"), w.bob, ""), 404002)
-		w.is("delete", w.Call("DELETE", path+"/responses/"+one.String("id"), w.ada, ""), 0)
-		w.is("delete again", w.Call("DELETE", path+"/responses/"+one.String("id"), w.ada, ""), 404002)
+		w.expectCode("different request body", submit(`{"name": "Twice"}`, "Idempotency-Key: k"), 409002)
+		// Bob has no access to any of it.
+		w.expectCode("Bob submits", w.Call("POST", path+"/responses", w.bob, `{"answers": {"name": "Bob"}}`), 404002)
+		w.expectCode("Bob reads", w.Call("GET", path+"/responses/"+one.String("id"), w.bob, ""), 404002)
+		w.expectCode("Bob lists", w.Call("GET", path+"/responses", w.bob, ""), 404002)
+		w.expectCode("Bob follows", w.Call("GET", path+"/responses?after=", w.bob, ""), 404002)
+		w.expectCode("Bob deletes", w.Call("DELETE", path+"/responses/"+one.String("id"), w.bob, ""), 404002)
+		w.expectCode("delete", w.Call("DELETE", path+"/responses/"+one.String("id"), w.ada, ""), 0)
+		w.expectCode("delete again", w.Call("DELETE", path+"/responses/"+one.String("id"), w.ada, ""), 404002)
 		if f := w.Call("GET", path, w.ada, ""); f.Body["response_count"] != 4.0 {
 			t.Errorf("response_count after it: %s", f.Text)
 		}
-		w.is("close", w.Call("POST", path+"/close", w.ada, ""), 0)
-		w.is("after closing", submit(`{"name": "Late"}`), 409003)
-		w.is("open again", w.Call("POST", path+"/publish", w.ada, ""), 0)
-		w.is("delete the form", w.Call("DELETE", path, w.ada, ""), 0)
-		w.is("its responses", w.Call("GET", path+"/responses", w.ada, ""), 404002)
+		w.expectCode("close", w.Call("POST", path+"/close", w.ada, ""), 0)
+		w.expectCode("after closing", submit(`{"name": "Late"}`), 409003)
+		w.expectCode("open again", w.Call("POST", path+"/publish", w.ada, ""), 0)
+		w.expectCode("delete the form", w.Call("DELETE", path, w.ada, ""), 0)
+		w.expectCode("its responses", w.Call("GET", path+"/responses", w.ada, ""), 404002)
 	})
 }
 
-// The feed gives every response exactly once, in one order, also while others
-// are being written.
+// The feed returns every response exactly once, in a stable order, even during writes.
 func TestFeed(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
-		path := w.open(w.ada, `{"title": "Feed", "fields": [{"key": "n", "kind": "number"}]}`)
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		path := w.openForm(w.ada, `{"title": "Feed", "fields": [{"key": "n", "kind": "number"}]}`)
 		const writers, each = 8, 25
 		var all sync.WaitGroup
 		for i := range writers {
 			all.Go(func() {
 				for j := range each {
-					w.is("submit", w.Call("POST", path+"/responses", w.ada, fmt.Sprintf(`{"answers": {"n": %d}}`, i*each+j)), 0)
+					w.expectCode("submit", w.Call("POST", path+"/responses", w.ada, fmt.Sprintf(`{"answers": {"n": %d}}`, i*each+j)), 0)
 				}
 			})
 		}
@@ -193,7 +195,7 @@ func TestFeed(t *testing.T) {
 			}
 			select {
 			case <-done:
-				finished = true // one more round may bring the last
+				finished = true // read once more: the last responses may be new
 			default:
 			}
 		}
@@ -202,53 +204,56 @@ func TestFeed(t *testing.T) {
 		}
 		for id, n := range seen {
 			if n != 1 {
-				t.Errorf("%s came %d times", id, n)
+				t.Errorf("%s was returned %d times", id, n)
 			}
 		}
 		for _, bad := range []string{"x", "cw", "c3g!"} {
-			w.is("cursor "+bad, w.Call("GET", path+"/responses?after="+bad, w.ada, ""), 400001)
+			w.expectCode("cursor "+bad, w.Call("GET", path+"/responses?after="+bad, w.ada, ""), 400001)
 		}
-		// Cursors of earlier versions go on where they were: after the 150th.
+		// Cursors of earlier versions still work: this one is after the 150th response.
 		old := base64.RawURLEncoding.EncodeToString([]byte("s" + strconv.FormatInt(150, 36)))
 		if a := w.Call("GET", path+"/responses?limit=1000&after="+old, w.ada, ""); len(a.Body["data"].([]any)) != 50 || a.String("next") != next {
 			t.Errorf("after an old cursor: %s", a.Text)
 		}
-		// One who comes before the first response misses none.
-		early := w.open(w.ada, `{"title": "Early", "fields": [{"key": "n", "kind": "number"}]}`)
+		// A client that starts before the first response misses none.
+		early := w.openForm(w.ada, `{"title": "Early", "fields": [{"key": "n", "kind": "number"}]}`)
 		start := w.Call("GET", early+"/responses?after=", w.ada, "").String("next")
-		w.is("submit", w.Call("POST", early+"/responses", w.ada, `{"answers": {"n": 1}}`), 0)
+		w.expectCode("submit", w.Call("POST", early+"/responses", w.ada, `{"answers": {"n": 1}}`), 0)
 		if a := w.Call("GET", early+"/responses?after="+start, w.ada, ""); start == "" || len(a.Body["data"].([]any)) != 1 {
 			t.Errorf("from %q: %s", start, a.Text)
 		}
-		// By page, the newest first.
+		// Pages start with the newest response.
 		page := w.Call("GET", path+"/responses?per_page=30&page=7", w.ada, "")
-		if page.Body["total_items"] != 200.0 || page.Body["total_pages"] != 7.0 || len(page.Body["data"].([]any)) != 20 || !strings.Contains(page.Header.Get("Link"), `rel="prev"`) {
-			t.Errorf("page 7: %v of %v", page.Body["total_items"], page.Body["total_pages"])
+		w.expectFields("page 7", page, map[string]any{"total_items": 200.0, "total_pages": 7.0})
+		w.expectHeader("page 7", page.Header, "Link", `rel="prev"`)
+		data := page.Body["data"].([]any)
+		if len(data) != 20 {
+			t.Fatalf("page 7 has %d responses", len(data))
 		}
-		last := page.Body["data"].([]any)[19].(map[string]any)["id"]
+		last := data[19].(map[string]any)["id"]
 		first := w.Call("GET", path+"/responses?limit=1&after=", w.ada, "").Body["data"].([]any)[0].(map[string]any)["id"]
 		if last != first {
 			t.Errorf("the last of the pages is %v, the first of the feed %v", last, first)
 		}
-		// Pages and feed agree also after deletions.
-		var kept []string
+		// Pages and feed return the same responses after deletions.
+		var remaining []string
 		for i, r := range w.Call("GET", path+"/responses?limit=1000&after=", w.ada, "").Body["data"].([]any) {
 			id := r.(map[string]any)["id"].(string)
 			if i%3 == 0 || i > 20 && i < 90 {
-				w.is("delete", w.Call("DELETE", path+"/responses/"+id, w.ada, ""), 0)
+				w.expectCode("delete", w.Call("DELETE", path+"/responses/"+id, w.ada, ""), 0)
 				continue
 			}
-			kept = append(kept, id)
+			remaining = append(remaining, id)
 		}
 		var paged []string
-		for n := 1; n <= len(kept)/10+1; n++ {
+		for n := 1; n <= len(remaining)/10+1; n++ {
 			for _, r := range w.Call("GET", fmt.Sprintf("%s/responses?per_page=10&page=%d", path, n), w.ada, "").Body["data"].([]any) {
 				paged = append(paged, r.(map[string]any)["id"].(string))
 			}
 		}
 		slices.Reverse(paged)
-		if !slices.Equal(paged, kept) {
-			t.Errorf("after deletions the pages have %d responses, the feed %d, or another order", len(paged), len(kept))
+		if !slices.Equal(paged, remaining) {
+			t.Errorf("after deletions the pages have %d responses, the feed has %d, or the order differs", len(paged), len(remaining))
 		}
 	})
 }

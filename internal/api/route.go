@@ -9,18 +9,19 @@ import (
 	"formulary/internal/fault"
 )
 
-// route is a path with the operations of its methods.
+// route is a path with its operations by method.
 type route struct {
 	api     *API
 	path    string
 	methods map[string]*operation
-	allow   string // the methods, as the Allow header has them
+	allow   string // value of the Allow header
 	cors    bool
 }
 
-// newMux finds the route of a request. Patterns have no method: for a wrong one, ServeMux
-// would answer in plain text, and a pattern that takes the rest of the methods conflicts
-// with those of paths that overlap, such as …/responses/export and …/responses/{response}.
+// newMux finds the route of a request. Patterns have no method, for two reasons:
+// ServeMux responds to wrong methods in plain text, and a pattern for all other methods
+// would conflict with overlapping paths such as …/responses/export and
+// …/responses/{response}.
 func (a *API) newMux() *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", a.unknownPath)
@@ -52,7 +53,7 @@ func (rt *route) add(op *operation) {
 	rt.allow = strings.Join(allowed, ", ")
 }
 
-// ServeHTTP finds the operation, runs it, and writes what it returns.
+// ServeHTTP finds and runs the operation, and writes its result.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !isCanonical(r.URL) {
 		a.unknownPath(w, r)
@@ -61,9 +62,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mux.ServeHTTP(w, r)
 }
 
-// isCanonical reports whether a path is written as ServeMux has it. For others ServeMux
-// redirects to what it takes for the same path, which would hide a client's mistake. An
-// escaped slash would be part of a parameter, and no parameter has one.
+// isCanonical reports whether ServeMux would leave the path unchanged. It redirects
+// others, which would hide mistakes of clients. No parameter contains an escaped slash.
 func isCanonical(u *url.URL) bool {
 	if u.RawPath == "" {
 		return path.Clean(u.Path) == u.Path
@@ -71,7 +71,7 @@ func isCanonical(u *url.URL) bool {
 	return path.Clean(u.RawPath) == u.RawPath && !strings.Contains(strings.ToLower(u.RawPath), "%2f")
 }
 
-// unknownPath answers requests that no route takes.
+// unknownPath handles requests that match no route.
 func (a *API) unknownPath(w http.ResponseWriter, r *http.Request) {
 	r.Pattern = "none"
 	allowAnyOrigin(w, r, strings.HasPrefix(r.URL.Path, "/api/v1/"))
@@ -101,8 +101,8 @@ func (rt *route) serve(w http.ResponseWriter, r *http.Request) error {
 	return &fault.Error{Code: fault.MethodNotAllowed, Message: "Method not allowed. Use " + rt.allow + ".", Allow: rt.allow}
 }
 
-// allowAnyOrigin opens an answer to pages of every site. No cookie counts here,
-// so nothing is given that the page's own code could not get anyway.
+// allowAnyOrigin lets pages of every site read the response. The API ignores cookies,
+// so a page gets nothing that its own server could not get.
 func allowAnyOrigin(w http.ResponseWriter, r *http.Request, open bool) {
 	if !open {
 		return

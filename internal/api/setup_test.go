@@ -2,7 +2,11 @@ package api_test
 
 import (
 	"encoding/json"
+	"net/http"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"formulary/internal/cli/clitest"
 	"formulary/internal/store/storetest"
@@ -15,19 +19,19 @@ const (
 	callback = "https://app.example.com/cb"
 )
 
-// world is a service with two people, each with a token that may do all.
-type world struct {
+// fixture is a service with two users, each with a token that has all scopes.
+type fixture struct {
 	*clitest.Service
 	t        *testing.T
 	app      clitest.App
 	ada, bob string
 }
 
-func each(t *testing.T, test func(t *testing.T, w *world), flags ...string) {
+func forEachEngine(t *testing.T, test func(t *testing.T, w *fixture), flags ...string) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		w := &world{Service: clitest.Start(t, place, flags...), t: t}
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		w := &fixture{Service: clitest.Start(t, storage, flags...), t: t}
 		w.AddUser(ada)
 		w.AddUser(bob)
 		w.app = w.AddApp(ada, callback)
@@ -38,8 +42,8 @@ func each(t *testing.T, test func(t *testing.T, w *world), flags ...string) {
 	})
 }
 
-// create makes a form and returns its id.
-func (w *world) create(token, title string, more ...string) string {
+// create creates a form and returns its ID.
+func (w *fixture) create(token, title string, more ...string) string {
 	w.t.Helper()
 	fields := map[string]string{"title": title}
 	for i := 0; i < len(more); i += 2 {
@@ -56,16 +60,53 @@ func (w *world) create(token, title string, more ...string) string {
 	return a.String("id")
 }
 
-// is checks the code of an answer, and that its status is the same.
-func (w *world) is(name string, a clitest.Answer, code int) {
+// expectCode checks the error code of a response, and that its status matches.
+func (w *fixture) expectCode(name string, a clitest.Response, code int) {
 	w.t.Helper()
-	if a.Code() != code || code != 0 && a.StatusCode != code/1000 || code == 0 && a.StatusCode >= 400 {
+	isStatus := a.StatusCode == code/1000
+	if code == 0 {
+		isStatus = a.StatusCode < 400
+	}
+	if a.Code() != code || !isStatus {
 		w.t.Errorf("%s: got %d with status %d, want %d\n%s", name, a.Code(), a.StatusCode, code, a.Text)
 	}
 }
 
-// titles are those of the forms on a page.
-func titles(a clitest.Answer) []string {
+// expectFields compares fields in the body of a response.
+func (w *fixture) expectFields(name string, a clitest.Response, want map[string]any) {
+	w.t.Helper()
+	got := map[string]any{}
+	for field := range want {
+		got[field] = a.Body[field]
+	}
+	w.expectEqual(name, got, want)
+}
+
+func (w *fixture) expectEqual(name string, got, want any) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+// expectStatus checks the HTTP status of a response.
+func (w *fixture) expectStatus(name string, a clitest.Response, want int) {
+	w.t.Helper()
+	if a.StatusCode != want {
+		w.t.Errorf("%s: status %d, want %d\n%s", name, a.StatusCode, want, a.Text)
+	}
+}
+
+// expectHeader checks that a header contains a text.
+func (w *fixture) expectHeader(name string, header http.Header, field, part string) {
+	w.t.Helper()
+	if got := header.Get(field); !strings.Contains(got, part) {
+		w.t.Errorf("%s: header %s is %q, want %q in it", name, field, got, part)
+	}
+}
+
+// titles returns the titles of the forms on a page.
+func titles(a clitest.Response) []string {
 	list := []string{}
 	for _, f := range a.Body["data"].([]any) {
 		list = append(list, f.(map[string]any)["title"].(string))

@@ -12,20 +12,20 @@ import (
 	"formulary/internal/oauth"
 )
 
-// Summary is what all responses to a form amount to.
+// Summary contains the totals of all responses to a form.
 type Summary struct {
 	Responses int64             `json:"responses" example:"12"`
 	Days      []DayCount        `json:"days" nullable:"false" doc:"Responses per day (UTC); days without responses are left out"`
 	Questions []QuestionSummary `json:"questions" nullable:"false" doc:"Questions in the order of the published version"`
 }
 
-// DayCount is how many responses came on a day.
+// DayCount is the number of responses on a day.
 type DayCount struct {
 	Date      string `json:"date" format:"date" example:"2026-05-31"`
 	Responses int64  `json:"responses" example:"12"`
 }
 
-// QuestionSummary is what the answers to one question amount to.
+// QuestionSummary contains the totals of one question.
 type QuestionSummary struct {
 	Key      string        `json:"key" example:"drink"`
 	Kind     string        `json:"kind" example:"single_choice"`
@@ -36,7 +36,7 @@ type QuestionSummary struct {
 	Choices  []ChoiceCount `json:"choices,omitempty" nullable:"false" doc:"How often each option was chosen"`
 }
 
-// ChoiceCount is how often an answer was chosen.
+// ChoiceCount is how often an option was chosen.
 type ChoiceCount struct {
 	Row          string   `json:"row,omitempty" doc:"Row of a matrix"`
 	Value        string   `json:"value" doc:"Option value; _other for free-text answers" example:"tea"`

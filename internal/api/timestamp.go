@@ -8,20 +8,18 @@ import (
 	"formulary/internal/form"
 )
 
-// Timestamp is a time in an answer.
+// Timestamp is a time in a response body.
 type Timestamp time.Time
 
-// MarshalJSON writes it.
 func (m Timestamp) MarshalJSON() ([]byte, error) {
 	return append(form.AppendTime(append(make([]byte, 0, 26), '"'), time.Time(m)), '"'), nil
 }
 
-// Schema describes it in the document.
 func (Timestamp) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: "string", Format: "date-time"}
 }
 
-// optionalTimestamp is nil for no time at all.
+// optionalTimestamp returns nil for the zero time.
 func optionalTimestamp(t time.Time) *Timestamp {
 	if t.IsZero() {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"formulary/internal/store"
 )
 
-// Version is what a form was when it was published.
+// Version is a published version of a form.
 type Version struct {
 	Version     int64     `json:"version" example:"1"`
 	Title       string    `json:"title" example:"Order"`
@@ -27,7 +27,7 @@ type VersionList struct {
 	Data       []Version `json:"data" nullable:"false"`
 }
 
-// VersionDetail is a version with what it asked.
+// VersionDetail is a version with its definition.
 type VersionDetail struct {
 	Version
 	Fields   []*form.Field  `json:"fields" nullable:"false"`

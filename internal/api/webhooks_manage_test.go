@@ -13,12 +13,12 @@ import (
 )
 
 func TestWebhooks(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		form := w.published()
 		all := "/api/v1/forms/" + form + "/webhooks"
 		body := `{"url":"http://127.0.0.1:1/hook"}`
 		made := w.Call("POST", all, w.ada, body, "Idempotency-Key: k1")
-		w.is("create", made, 0)
+		w.expectCode("create", made, 0)
 		if made.StatusCode != 201 || !strings.HasPrefix(made.String("secret"), "whsec_") || !strings.HasPrefix(made.String("id"), "whk_") || made.String("form_id") != form ||
 			made.Body["active"] != true || made.Body["strict_order"] != false || made.String("status") != "active" || made.Body["pending"] != 0.0 ||
 			fmt.Sprint(made.Body["events"]) != "[response.created]" || !strings.HasSuffix(made.Header.Get("Location"), made.String("id")) {
@@ -28,15 +28,15 @@ func TestWebhooks(t *testing.T) {
 		if again.StatusCode != 201 || again.String("id") != made.String("id") || again.String("secret") != "" {
 			t.Errorf("repeated: %d %s", again.StatusCode, again.Text)
 		}
-		w.is("another body", w.Call("POST", all, w.ada, `{"url":"http://127.0.0.1:2/"}`, "Idempotency-Key: k1"), 409002)
+		w.expectCode("another body", w.Call("POST", all, w.ada, `{"url":"http://127.0.0.1:2/"}`, "Idempotency-Key: k1"), 409002)
 		one := all + "/" + made.String("id")
 		read := w.Call("GET", one, w.ada, "")
 		if read.String("url") != "http://127.0.0.1:1/hook" || read.String("secret") != "" {
 			t.Errorf("read: %s", read.Text)
 		}
-		w.is("somebody else's", w.Call("GET", one, w.bob, ""), 404002)
-		w.is("of another form", w.Call("GET", "/api/v1/forms/"+w.published()+"/webhooks/"+made.String("id"), w.ada, ""), 404002)
-		w.is("no id", w.Call("GET", all+"/x", w.ada, ""), 404002)
+		w.expectCode("somebody else's", w.Call("GET", one, w.bob, ""), 404002)
+		w.expectCode("of another form", w.Call("GET", "/api/v1/forms/"+w.published()+"/webhooks/"+made.String("id"), w.ada, ""), 404002)
+		w.expectCode("no id", w.Call("GET", all+"/x", w.ada, ""), 404002)
 
 		changed := w.Call("PATCH", one, w.ada, `{"active":false,"strict_order":true,"events":["form.closed","response.created","form.closed"]}`)
 		if changed.String("status") != "paused" || changed.Body["active"] != false || changed.Body["strict_order"] != true || fmt.Sprint(changed.Body["events"]) != "[response.created form.closed]" {
@@ -53,18 +53,18 @@ func TestWebhooks(t *testing.T) {
 					body = `{"url":"http://127.0.0.1:1/",` + body[1:]
 				}
 				a := w.Call(method, path, w.ada, body)
-				w.is(method+" "+body, a, 422001)
+				w.expectCode(method+" "+body, a, 422001)
 				if !strings.Contains(a.Text, `"field":"`+strings.TrimSpace(name)+`"`) {
 					t.Errorf("%s: %s", body, a.Text)
 				}
 			}
 		}
-		w.is("no url", w.Call("POST", all, w.ada, `{}`), 422001)
-		w.is("unknown field", w.Call("POST", all, w.ada, `{"uri":"https://example.com"}`), 400002)
+		w.expectCode("no url", w.Call("POST", all, w.ada, `{}`), 422001)
+		w.expectCode("unknown field", w.Call("POST", all, w.ada, `{"uri":"https://example.com"}`), 400002)
 		for range 19 {
 			w.hook(form, body)
 		}
-		w.is("too many", w.Call("POST", all, w.ada, body), 409004)
+		w.expectCode("too many", w.Call("POST", all, w.ada, body), 409004)
 		list := w.Call("GET", all+"?per_page=8&page=3", w.ada, "")
 		if list.Body["total_items"] != 20.0 || list.Body["total_pages"] != 3.0 || len(list.Body["data"].([]any)) != 4 || list.Header.Get("Link") == "" || strings.Contains(list.Text, "whsec_") {
 			t.Errorf("list: %s", list.Text)
@@ -73,37 +73,37 @@ func TestWebhooks(t *testing.T) {
 			t.Errorf("delete: %d %s", a.StatusCode, a.Text)
 		}
 		for method, path := range map[string]string{"GET": one, "DELETE": one, "PATCH": one, "POST": one + "/test"} {
-			w.is(method+" a deleted one", w.Call(method, path, w.ada, "{}"), 404002)
+			w.expectCode(method+" a deleted one", w.Call(method, path, w.ada, "{}"), 404002)
 		}
-		w.is("delete the form", w.Call("DELETE", "/api/v1/forms/"+form, w.ada, ""), 0)
-		w.is("of a deleted form", w.Call("GET", all, w.ada, ""), 404002)
+		w.expectCode("delete the form", w.Call("DELETE", "/api/v1/forms/"+form, w.ada, ""), 0)
+		w.expectCode("of a deleted form", w.Call("GET", all, w.ada, ""), 404002)
 	}, allowLoopback)
 }
 
 // Without the scope for responses, an application can neither receive them nor redirect them.
 func TestWebhookScopes(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		form := w.published()
 		all := "/api/v1/forms/" + form + "/webhooks"
 		path, _ := w.hook(form, `{"url":"http://127.0.0.1:1/"}`)
 		hooks := w.Token(ada, w.app, "webhooks:read,webhooks:write").Access
 		reads := w.Token(ada, w.app, "webhooks:read,responses:read").Access
-		w.is("list", w.Call("GET", all, hooks, ""), 0)
-		w.is("receive responses", w.Call("POST", all, hooks, `{"url":"http://127.0.0.1:1/"}`), 403001)
-		w.is("receive form events", w.Call("POST", all, hooks, `{"url":"http://127.0.0.1:1/","events":["form.closed"]}`), 0)
-		w.is("redirect responses", w.Call("PATCH", path, hooks, `{"url":"http://127.0.0.1:2/"}`), 403001)
-		w.is("pause", w.Call("PATCH", path, hooks, `{"active":false}`), 0)
-		w.is("activate", w.Call("PATCH", path, hooks, `{"active":true}`), 403001)
+		w.expectCode("list", w.Call("GET", all, hooks, ""), 0)
+		w.expectCode("receive responses", w.Call("POST", all, hooks, `{"url":"http://127.0.0.1:1/"}`), 403001)
+		w.expectCode("receive form events", w.Call("POST", all, hooks, `{"url":"http://127.0.0.1:1/","events":["form.closed"]}`), 0)
+		w.expectCode("redirect responses", w.Call("PATCH", path, hooks, `{"url":"http://127.0.0.1:2/"}`), 403001)
+		w.expectCode("pause", w.Call("PATCH", path, hooks, `{"active":false}`), 0)
+		w.expectCode("activate", w.Call("PATCH", path, hooks, `{"active":true}`), 403001)
 		for _, action := range []string{"/test", "/rotate-secret", "/replay"} {
-			w.is(action, w.Call("POST", path+action, reads, ""), 403001)
+			w.expectCode(action, w.Call("POST", path+action, reads, ""), 403001)
 		}
-		w.is("create", w.Call("POST", all, reads, `{"url":"http://127.0.0.1:1/"}`), 403001)
-		w.is("without a scope", w.Call("GET", all, w.Token(ada, w.app, "forms:read").Access, ""), 403001)
+		w.expectCode("create", w.Call("POST", all, reads, `{"url":"http://127.0.0.1:1/"}`), 403001)
+		w.expectCode("without a scope", w.Call("GET", all, w.Token(ada, w.app, "forms:read").Access, ""), 403001)
 	}, allowLoopback)
 }
 
 func TestWebhookActions(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		form, to := w.published(), newReceiver(t)
 		path, first := w.hook(form, `{"url":"`+to.URL+`"}`)
 		verifies := func(secret string, got received) bool {
@@ -153,17 +153,17 @@ func TestWebhookActions(t *testing.T) {
 			}
 			to.wait(n + 1)
 		}
-		w.is("replay what", w.Call("POST", path+"/replay", w.ada, `{"since":"yesterday"}`), 422001)
-		w.is("replay after what", w.Call("POST", path+"/replay", w.ada, `{"after":"frm_1"}`), 422001)
-		w.is("replay both", w.Call("POST", path+"/replay", w.ada, `{"after":"`+id+`","since":"2026-01-01T00:00:00Z"}`), 422001)
-		w.is("resend nothing", w.Call("POST", path+"/deliveries/dlv_x/resend", w.ada, ""), 404002)
-		w.is("a wrong status", w.Call("GET", path+"/deliveries?status=lost", w.ada, ""), 400001)
+		w.expectCode("replay what", w.Call("POST", path+"/replay", w.ada, `{"since":"yesterday"}`), 422001)
+		w.expectCode("replay after what", w.Call("POST", path+"/replay", w.ada, `{"after":"frm_1"}`), 422001)
+		w.expectCode("replay both", w.Call("POST", path+"/replay", w.ada, `{"after":"`+id+`","since":"2026-01-01T00:00:00Z"}`), 422001)
+		w.expectCode("resend nothing", w.Call("POST", path+"/deliveries/dlv_x/resend", w.ada, ""), 404002)
+		w.expectCode("a wrong status", w.Call("GET", path+"/deliveries?status=lost", w.ada, ""), 400001)
 	}, allowLoopback)
 }
 
 // A webhook ends with the access of the application that created it.
 func TestWebhookOfEndedGrant(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		form, to := w.published(), newReceiver(t)
 		const scope = "webhooks:read,webhooks:write,responses:read"
 		token := w.Token(ada, w.app, scope)

@@ -94,7 +94,7 @@ func (r *receiver) wait(n int) []received {
 }
 
 // hook creates a webhook and returns the path of its operations, and its secret.
-func (w *world) hook(form, body string) (path, secret string) {
+func (w *fixture) hook(form, body string) (path, secret string) {
 	w.t.Helper()
 	a := w.Call("POST", "/api/v1/forms/"+form+"/webhooks", w.ada, body)
 	if a.StatusCode != 201 {
@@ -104,24 +104,24 @@ func (w *world) hook(form, body string) (path, secret string) {
 }
 
 // published creates a form with one question and publishes it.
-func (w *world) published() string {
+func (w *fixture) published() string {
 	w.t.Helper()
 	a := w.Call("POST", "/api/v1/forms", w.ada, `{"title":"Order","fields":[{"key":"drink","kind":"short_text","label":"Drink"}]}`)
-	w.is("create", a, 0)
-	w.is("publish", w.Call("POST", "/api/v1/forms/"+a.String("id")+"/publish", w.ada, ""), 0)
+	w.expectCode("create", a, 0)
+	w.expectCode("publish", w.Call("POST", "/api/v1/forms/"+a.String("id")+"/publish", w.ada, ""), 0)
 	return a.String("id")
 }
 
-func (w *world) submit(form, drink string) string {
+func (w *fixture) submit(form, drink string) string {
 	w.t.Helper()
 	a := w.Call("POST", "/api/v1/forms/"+form+"/responses", w.ada, `{"answers":{"drink":"`+drink+`"}}`)
-	w.is("submit", a, 0)
+	w.expectCode("submit", a, 0)
 	return a.String("id")
 }
 
 // The whole way: a response is submitted, and the receiver gets it, signed, as the API has it.
 func TestWebhookDelivers(t *testing.T) {
-	each(t, func(t *testing.T, w *world) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
 		form, to := w.published(), newReceiver(t)
 		before := w.submit(form, "Before")
 		path, secret := w.hook(form, `{"url":"`+to.URL+`/hook"}`)

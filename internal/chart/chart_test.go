@@ -122,7 +122,8 @@ func checkAttribute(t testing.TB, a xml.Attr) {
 		}
 	}
 	for _, n := range numbers {
-		if v, err := strconv.ParseFloat(n, 64); err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v < -1 || v > 1e6 {
+		v, err := strconv.ParseFloat(n, 64)
+		if inRange := v >= -1 && v <= 1e6; err != nil || !inRange { // NaN and infinities are not in range
 			t.Fatalf("%s=%q", a.Name.Local, a.Value)
 		}
 	}
@@ -270,15 +271,15 @@ func TestHistogram(t *testing.T) {
 
 // TestNPS shows the score, the three parts, and a dash without responses.
 func TestNPS(t *testing.T) {
-	s := parseDrawing(t, NPS(25.4, 50, 25, 25, "Score", formatPlain, nil))
+	s := parseDrawing(t, NPS(Score{25.4, 50, 25, 25}, "Score", formatPlain, nil))
 	s.expectClasses(t, "parts", map[string]int{"chart-good": 1, "chart-middle": 1, "chart-bad": 1})
 	if want := []string{"+25.4", "25%", "Detractors", "25%", "Passives", "50%", "Promoters"}; !slices.Equal(s.texts, want) {
 		t.Errorf("got texts %q, want %q", s.texts, want)
 	}
-	if s := parseDrawing(t, NPS(-100, 0, 0, 9, "", formatPlain, nil)); s.texts[0] != "−100" || s.classes["chart-good"] != 0 {
+	if s := parseDrawing(t, NPS(Score{Value: -100, Detractors: 9}, "", formatPlain, nil)); s.texts[0] != "−100" || s.classes["chart-good"] != 0 {
 		t.Errorf("lowest score: %v", s)
 	}
-	if s := parseDrawing(t, NPS(math.NaN(), 0, -3, 0, "", nil, nil)); s.texts[0] != "–" || s.classes["chart-bad"] != 0 {
+	if s := parseDrawing(t, NPS(Score{Value: math.NaN(), Passives: -3}, "", nil, nil)); s.texts[0] != "–" || s.classes["chart-bad"] != 0 {
 		t.Errorf("no responses: %v", s)
 	}
 }
@@ -311,7 +312,7 @@ func TestEscaping(t *testing.T) {
 		"columns":   Columns([]Point{{hostileText, 1}, {hostileText, 2}}, hostileText, func(float64) string { return hostileText }),
 		"histogram": Histogram([]Point{{hostileText, 1}}, hostileText, func(float64) string { return hostileText }),
 		"bars":      Bars([]Row{{hostileText, 1, .5, hostileText}}, hostileText, func(float64) string { return hostileText }),
-		"nps":       NPS(1, 1, 1, 1, hostileText, func(float64) string { return hostileText }, func(string) string { return hostileText }),
+		"nps":       NPS(Score{1, 1, 1, 1}, hostileText, func(float64) string { return hostileText }, func(string) string { return hostileText }),
 		"spark":     Sparkline([]int64{1}, hostileText),
 	} {
 		s := parseDrawing(t, svg)
@@ -331,6 +332,6 @@ func TestExtremeValues(t *testing.T) {
 		parseDrawing(t, Columns(slices.Repeat([]Point{{"a", v}}, 1000), "", nil))
 		parseDrawing(t, Histogram([]Point{{"a", v}, {"b", v}}, "", nil))
 		parseDrawing(t, Bars([]Row{{"a", v, v, ""}, {"b", 3, 0, ""}}, "", nil))
-		parseDrawing(t, NPS(v, math.MaxInt64, math.MaxInt64, math.MinInt64, "", nil, nil))
+		parseDrawing(t, NPS(Score{v, math.MaxInt64, math.MaxInt64, math.MinInt64}, "", nil, nil))
 	}
 }

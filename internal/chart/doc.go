@@ -13,8 +13,8 @@
 // Colors come from CSS classes. Without a style sheet, everything has the color of the
 // surrounding text.
 //
-//	chart          every drawing, together with chart-spark, chart-columns, chart-histogram,
-//	               chart-bars, chart-nps or chart-flow
+//	chart          every drawing, together with chart-sparkline, chart-columns,
+//	               chart-histogram, chart-bars, chart-nps or chart-flow
 //	chart-mark     group of a column or bar with its tooltip
 //	chart-hit      invisible area that shows the tooltip
 //	chart-bar      column; filled part of a bar
@@ -32,7 +32,7 @@
 //	chart-bad      detractors
 //	chart-node     box of a page; with chart-conditional if it has a condition
 //	chart-end      box of an ending
-//	chart-station  group of a box and its text; chart-exit: text of a jump
+//	chart-group    group of a box and its text; chart-exit: text of a jump
 //	chart-edge     arrow to the next page
 //	chart-jump     line of a jump
 //	chart-head     arrowhead

@@ -165,7 +165,7 @@ func (f *flow) drawNode(d *drawing, n *node) {
 	if n.condition != "" {
 		tip += " – " + n.condition
 	}
-	d.group("chart-station", tip, func() {
+	d.group("chart-group", tip, func() {
 		d.rect(class, box{x: f.x, y: n.y, w: f.w, h: n.h, radius: radius})
 		y := n.y + 4
 		x, anchor := f.x+inset, start

@@ -138,7 +138,7 @@ func TestDeterministic(t *testing.T) {
 	drawAll := func() string {
 		return strings.Join([]string{
 			Sparkline([]int64{1, 2, 3}, "a"), Columns(samplePoints(300), "b", formatPlain), Bars([]Row{{"x", 1, .1, "n"}}, "c", formatPlain),
-			Histogram(samplePoints(11), "d", formatPlain), NPS(3, 4, 5, 6, "e", formatPlain, identity), Flow(longForm(20, 3), identity), Flow(partyForm(), identity),
+			Histogram(samplePoints(11), "d", formatPlain), NPS(Score{3, 4, 5, 6}, "e", formatPlain, identity), Flow(longForm(20, 3), identity), Flow(partyForm(), identity),
 		}, "\n")
 	}
 	first := drawAll()
@@ -171,7 +171,7 @@ func FuzzDrawing(f *testing.F) {
 		parseDrawing(t, Columns(points, title, formatPlain))
 		parseDrawing(t, Histogram(points, title, func(float64) string { return label }))
 		parseDrawing(t, Bars(rows, title, formatPlain))
-		parseDrawing(t, NPS(value, count, -count, int64(n), title, formatPlain, translate))
+		parseDrawing(t, NPS(Score{value, count, -count, int64(n)}, title, formatPlain, translate))
 		d := longForm(int(n%31), int(n%4))
 		for i, q := range d.Fields {
 			switch i % 3 {

@@ -2,8 +2,14 @@ package chart
 
 import "math"
 
-// NPS draws a net promoter score above a bar of detractors, passives and promoters.
-func NPS(score float64, promoters, passives, detractors int64, title string, formatNumber func(float64) string, translate func(string) string) string {
+// Score is a Net Promoter Score with the number of answers in each group.
+type Score struct {
+	Value                           float64 // from -100 to 100
+	Promoters, Passives, Detractors int64
+}
+
+// NPS draws a Net Promoter Score above a bar of detractors, passives and promoters.
+func NPS(s Score, title string, formatNumber func(float64) string, translate func(string) string) string {
 	const barTop, barHeight, height = 58.0, 12.0, 108.0
 	if formatNumber == nil {
 		formatNumber = formatPlain
@@ -17,16 +23,16 @@ func NPS(score float64, promoters, passives, detractors int64, title string, for
 		x           float64
 		anchor      string
 	}{
-		{"chart-bad", translate("Detractors"), clampFinite(float64(detractors)), 0, start},
-		{"chart-middle", translate("Passives"), clampFinite(float64(passives)), width / 2, middle},
-		{"chart-good", translate("Promoters"), clampFinite(float64(promoters)), width, end},
+		{"chart-bad", translate("Detractors"), clampFinite(float64(s.Detractors)), 0, start},
+		{"chart-middle", translate("Passives"), clampFinite(float64(s.Passives)), width / 2, middle},
+		{"chart-good", translate("Promoters"), clampFinite(float64(s.Promoters)), width, end},
 	}
 	total := parts[0].count + parts[1].count + parts[2].count
 	var points []Point
 	for _, part := range parts {
 		points = append(points, Point{part.name, part.count})
 	}
-	scoreText := formatScore(score, formatNumber)
+	scoreText := formatScore(s.Value, formatNumber)
 	if total == 0 {
 		scoreText = "–"
 	}

@@ -17,7 +17,7 @@ func Sparkline(values []int64, title string) string {
 		numbers[i] = strconv.FormatInt(max(v, 0), 10)
 	}
 	d := newDrawing(drawingOptions{
-		class:  "chart-spark",
+		class:  "chart-sparkline",
 		width:  viewWidth,
 		height: height,
 		size:   `width="120" height="28"`,

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -111,7 +112,9 @@ func (r *request) encode(host string) ([]byte, error) {
 	if r.get("Host") == "" {
 		r.set("Host", host)
 	}
-	if r.get("Content-Length") == "" && r.get("Transfer-Encoding") == "" && (body != "" || r.method == "POST" || r.method == "PUT" || r.method == "PATCH") {
+	hasLength := r.get("Content-Length") != "" || r.get("Transfer-Encoding") != ""
+	hasBody := body != "" || slices.Contains([]string{"POST", "PUT", "PATCH"}, r.method)
+	if hasBody && !hasLength {
 		r.set("Content-Length", fmt.Sprint(len(body)))
 	}
 	var out bytes.Buffer
@@ -142,12 +145,12 @@ func (l *rawConn) close() {
 	}
 }
 
-// send sends a request and reads the answer. If the server has closed a reused
+// send sends a request and reads the response. If the server has closed a reused
 // connection, it dials once more.
-func (l *rawConn) send(r *request, raw []byte) answer {
+func (l *rawConn) send(r *request, raw []byte) httpResponse {
 	reused := l.conn != nil
 	a := l.sendOnce(r, raw)
-	if reused && errors.Is(a.err, errNoAnswer) {
+	if reused && errors.Is(a.err, errNoResponse) {
 		a = l.sendOnce(r, raw)
 	}
 	if r.malformed || r.truncated || a.err != nil {
@@ -156,18 +159,18 @@ func (l *rawConn) send(r *request, raw []byte) answer {
 	return a
 }
 
-var errNoAnswer = errors.New("no answer")
+var errNoResponse = errors.New("no response")
 
-func (l *rawConn) sendOnce(r *request, raw []byte) answer {
+func (l *rawConn) sendOnce(r *request, raw []byte) httpResponse {
 	if l.conn == nil {
 		conn, err := net.Dial("tcp", l.address)
 		if err != nil {
-			return answer{err: err}
+			return httpResponse{err: err}
 		}
 		l.conn, l.read = conn, bufio.NewReader(conn)
 	}
 	l.conn.SetDeadline(time.Now().Add(waitTimeout))
-	// Write in a goroutine: an answer may arrive before the body is sent, and the
+	// Write in a goroutine: a response may arrive before the body is sent, and the
 	// server may close the connection without reading the rest.
 	sent := make(chan error, 1)
 	go func(conn net.Conn) {
@@ -177,27 +180,27 @@ func (l *rawConn) sendOnce(r *request, raw []byte) answer {
 		}
 		sent <- err
 	}(l.conn)
-	a, keep := l.readAnswer(r.method)
+	a, keep := l.readResponse(r.method)
 	if !keep {
 		l.close()
 	}
-	if err := <-sent; err != nil && a.err != nil && !errors.Is(a.err, errNoAnswer) {
+	if err := <-sent; err != nil && a.err != nil && !errors.Is(a.err, errNoResponse) {
 		a.err = fmt.Errorf("%w; sending: %w", a.err, err)
 	}
 	return a
 }
 
-func (l *rawConn) readAnswer(method string) (a answer, keep bool) {
+func (l *rawConn) readResponse(method string) (a httpResponse, keep bool) {
 	for {
 		res, err := http.ReadResponse(l.read, &http.Request{Method: method})
 		if err != nil {
-			return answer{err: fmt.Errorf("%w: %w", errNoAnswer, err)}, false
+			return httpResponse{err: fmt.Errorf("%w: %w", errNoResponse, err)}, false
 		}
 		text, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		if res.StatusCode < 200 && err == nil {
 			continue // 100 Continue
 		}
-		return answer{status: res.StatusCode, header: res.Header, text: string(text), err: err}, err == nil && !res.Close
+		return httpResponse{status: res.StatusCode, header: res.Header, text: string(text), err: err}, err == nil && !res.Close
 	}
 }

@@ -126,7 +126,7 @@ func (w *fixture) fillParameters(r *request, op *openapi3.Operation) {
 }
 
 func (w *fixture) validBody(schema string) any {
-	text, ok := map[string]string{"NewForm": everything, "FormUpdate": everything, "Submission": fmt.Sprintf(everyAnswer, "once"), "ResponseUpdate": fmt.Sprintf(everyAnswer, "again"),
+	text, ok := map[string]string{"NewForm": everyKindForm, "FormUpdate": everyKindForm, "Submission": fmt.Sprintf(everyAnswer, "once"), "ResponseUpdate": fmt.Sprintf(everyAnswer, "again"),
 		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
 	var body any
 	if err := json.Unmarshal([]byte(text), &body); err != nil || !ok {
@@ -168,7 +168,7 @@ var routePattern = regexp.MustCompile(`\{"((?:GET|POST|PUT) /[^"]*)", (anyone|si
 // addPages adds the valid requests of browsers: every page, and every form on it.
 func (w *fixture) addPages() {
 	w.t.Helper()
-	source, err := os.ReadFile("../web/web.go")
+	source, err := os.ReadFile("../web/routes.go")
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func (w *fixture) crawl(addSeed seedAdder, r *request) {
 var nonceControl = regexp.MustCompile(`name="_key" value="([^"]+)"`)
 
 // mustSend sends a valid request, which must not fail.
-func (w *fixture) mustSend(r *request) answer {
+func (w *fixture) mustSend(r *request) httpResponse {
 	w.t.Helper()
 	r = r.copy()
 	if name, value := r.as.credential(); name != "" {
@@ -361,7 +361,9 @@ func parseForms(page string) []pageForm {
 			if value == "" && a["type"] != "hidden" && a["name"] != "_website" {
 				value = validControl[cmp.Or(a["type"], a["inputmode"])]
 			}
-			if value == "" && (c[1] == "textarea" || a["type"] == "" || a["type"] == "text") && c[1] != "select" && c[1] != "button" && a["name"] != "_website" {
+			isHoneypot := a["name"] == "_website"
+			isText := c[1] == "textarea" || c[1] == "input" && (a["type"] == "" || a["type"] == "text")
+			if value == "" && isText && !isHoneypot {
 				value = "words"
 			}
 			if name := a["name"]; name != "" && !slices.ContainsFunc(f.controls, func(p param) bool { return p.name == name }) {

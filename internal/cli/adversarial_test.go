@@ -52,11 +52,11 @@ func TestHostileInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("%s=%d %s=%d", hostileSeed, seed, hostileRequests, requests)
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		clitest.Command(t, place, clitest.Password+"\n", "user", "add", ada, "--password-stdin")
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		clitest.Command(t, storage, clitest.Password+"\n", "user", "add", ada, "--password-stdin")
 		// Attempts at passwords and secrets are limited by client address. Each request
 		// claims another address, so that most of them are processed.
-		p := launch(t, place, "env", "FORMULARY_SIGNUP=open", "FORMULARY_TRUSTED_PROXIES=127.0.0.0/8", "FORMULARY_LOG=text",
+		p := launch(t, storage, "env", "FORMULARY_SIGNUP=open", "FORMULARY_TRUSTED_PROXIES=127.0.0.0/8", "FORMULARY_LOG=text",
 			"FORMULARY_WEBHOOK_ALLOW=127.0.0.0/8", "FORMULARY_SECRET_KEY=a-secret-key-of-more-than-32-characters")
 		h := &hostileRun{t: t, program: p, statuses: map[int]int{}, covered: map[string]bool{}, targets: map[string]bool{}}
 		start := time.Now()
@@ -64,7 +64,7 @@ func TestHostileInput(t *testing.T) {
 		for round := 0; remaining > 0 && h.failures.Load() < maxFailures; round++ {
 			n := min(remaining, requestsPerFixture)
 			remaining -= n
-			h.round(newFixture(t, clitest.Connect(t, place, p.url), doc, round), uint64(seed), n)
+			h.round(newFixture(t, clitest.Connect(t, storage, p.url), doc, round), uint64(seed), n)
 		}
 		took := time.Since(start)
 		p.waitUntil("ready", func() bool { return p.get("/readyz", "").status == http.StatusOK })

@@ -33,8 +33,8 @@ type appAdd struct {
 	JSON        bool     `env:"FORMULARY_JSON" help:"Print as JSON."`
 }
 
-// appAnswer is the JSON output of app add and rotate-secret.
-type appAnswer struct {
+// appOutput is the JSON output of app add and rotate-secret.
+type appOutput struct {
 	ClientID     string   `json:"client_id"`
 	ClientSecret string   `json:"client_secret,omitempty"`
 	Name         string   `json:"name"`
@@ -72,7 +72,7 @@ func (a appAdd) Run(ctx context.Context, storage Storage, io streams) error {
 
 func printApp(io streams, app account.Application, secret string, asJSON bool) error {
 	if asJSON {
-		return json.NewEncoder(io.out).Encode(appAnswer{app.ID, secret, app.Name, app.RedirectURIs, app.Scopes.String(), app.Public})
+		return json.NewEncoder(io.out).Encode(appOutput{app.ID, secret, app.Name, app.RedirectURIs, app.Scopes.String(), app.Public})
 	}
 	fmt.Fprintf(io.out, "%s\nclient_id      %s\n", app.Name, app.ID)
 	if secret != "" {
@@ -130,7 +130,7 @@ type appDisable struct {
 }
 
 func (a appDisable) Run(ctx context.Context, storage Storage, io streams) error {
-	return switchApp(ctx, storage, io, appSwitch{a.ID, true, "Disabled"})
+	return setAppDisabled(ctx, storage, io, a.ID, true)
 }
 
 type appEnable struct {
@@ -138,23 +138,15 @@ type appEnable struct {
 }
 
 func (a appEnable) Run(ctx context.Context, storage Storage, io streams) error {
-	return switchApp(ctx, storage, io, appSwitch{a.ID, false, "Enabled"})
+	return setAppDisabled(ctx, storage, io, a.ID, false)
 }
 
-// appSwitch is the new state of an application, and how to report it.
-type appSwitch struct {
-	id       string
-	disabled bool
-	verb     string
-}
-
-func switchApp(ctx context.Context, storage Storage, io streams, to appSwitch) error {
-	return withApp(ctx, storage, to.id, func(s *store.Store, app account.Application) error {
-		if err := s.SetAppDisabled(ctx, app.Account, app.ID, to.disabled, time.Now()); err != nil {
+func setAppDisabled(ctx context.Context, storage Storage, io streams, id string, disabled bool) error {
+	return withApp(ctx, storage, id, func(s *store.Store, app account.Application) error {
+		if err := s.SetAppDisabled(ctx, app.Account, app.ID, disabled, time.Now()); err != nil {
 			return err
 		}
-		fmt.Fprintf(io.out, "%s %s.\n", to.verb, app.Name)
-		return nil
+		return printDisabled(io, app.Name, disabled)
 	})
 }
 

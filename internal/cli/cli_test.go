@@ -33,19 +33,19 @@ func TestMain(m *testing.M) {
 // TestScripts runs the scripts in testdata with the real binary, on each engine.
 func TestScripts(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
 		testscript.Run(t, testscript.Params{
 			Dir: "testdata",
 			Setup: func(env *testscript.Env) error {
 				// Each script gets two empty databases.
 				main := storetest.SQLite(t)
-				if place.Engine == "postgres" {
+				if storage.Engine == "postgres" {
 					main = storetest.Postgres(t)
 				}
 				env.Setenv("FORMULARY_DATA", main.Data)
 				env.Setenv("FORMULARY_DATABASE_URL", main.URL)
 				other := storetest.SQLite(t)
-				if place.Engine == "postgres" {
+				if storage.Engine == "postgres" {
 					other = storetest.Postgres(t)
 				}
 				env.Setenv("OTHER_DATA", other.Data)
@@ -187,7 +187,7 @@ func TestTokenLimit(t *testing.T) {
 func TestAddressLimit(t *testing.T) {
 	t.Parallel()
 	s := clitest.Start(t, storetest.SQLite(t), "--rate-per-address=3")
-	var last clitest.Answer
+	var last clitest.Response
 	for range 4 {
 		last = s.Call("GET", "/api/v1/me", "", "", "Origin: https://shop.example")
 	}

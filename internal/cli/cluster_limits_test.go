@@ -12,32 +12,33 @@ import (
 func (n *nodes) checkLimits(t *testing.T) {
 	n.waitForSync(t) // earlier steps interrupted B's notifications
 	token := n.token(t, ada, n.app).Access
-	guess := url.Values{"email": {"nobody@example.com"}, "password": {"not-the-one"}}
+	attempt := url.Values{"email": {"nobody@example.com"}, "password": {"not-the-one"}}
 	client := n.viaBalancer(t) // another client address each time, so that only the limit of the account applies
 	submitted := 0
 	for _, limit := range []struct {
 		name   string
 		quota  int
 		window time.Duration
-		ask    func(*program) answer
+		ask    func(*program) httpResponse
 	}{
 		{"requests of a token", tokenQuota, time.Minute, getMe(token)},
-		{"submissions of an address", respondentQuota, time.Minute, func(p *program) answer {
+		{"submissions of an address", respondentQuota, time.Minute, func(p *program) httpResponse {
 			submitted++
 			return p.post(n.f.page, submission(fmt.Sprint("limits-", submitted)), "X-Forwarded-For: 192.0.2.1")
 		}},
-		{"guesses at an account", 10, 15 * time.Minute, func(p *program) answer {
+		{"attempts at an account", 10, 15 * time.Minute, func(p *program) httpResponse {
 			client.url = p.url
-			return client.form("/signin", guess)
+			return client.form("/signin", attempt)
 		}},
 	} {
 		passes := func(p *program) bool {
 			t.Helper()
 			a := limit.ask(p)
-			if a.err != nil || a.status >= 500 || a.status == http.StatusTooManyRequests && a.header.Get("Retry-After") == "" {
+			isLimited := a.status == http.StatusTooManyRequests
+			if a.err != nil || a.status >= 500 || isLimited && a.header.Get("Retry-After") == "" {
 				t.Fatalf("%s: %s", limit.name, a)
 			}
-			return a.status != http.StatusTooManyRequests
+			return !isLimited
 		}
 		startedAt, passed := time.Now(), 0
 		for passes(n.a) {

@@ -60,7 +60,7 @@ func (n *nodes) checkHungListener(t *testing.T) {
 // soon B refuses.
 func (n *nodes) checkRevocations(t *testing.T, where string, limit time.Duration, before func()) {
 	bob := fmt.Sprintf("bob-%d@example.com", time.Now().UnixNano())
-	clitest.Command(t, n.place, clitest.Password+"\n", "user", "add", bob, "--password-stdin")
+	clitest.Command(t, n.storage, clitest.Password+"\n", "user", "add", bob, "--password-stdin")
 	signIn := n.a.form("/signin", url.Values{"email": {bob}, "password": {clitest.Password}})
 	bobCookies := (&http.Response{Header: signIn.header}).Cookies()
 	if signIn.status != http.StatusSeeOther || len(bobCookies) == 0 {
@@ -71,21 +71,21 @@ func (n *nodes) checkRevocations(t *testing.T, where string, limit time.Duration
 	form := "/api/v1/forms/" + n.f.id
 	for _, change := range []struct {
 		name    string
-		request func(*program) answer
-		apply   func() answer
+		request func(*program) httpResponse
+		apply   func() httpResponse
 		status  int // status of the change
 		code    int // error code on B afterwards
 	}{
-		{"a form closed", func(p *program) answer { return p.get(n.f.page, "") }, func() answer {
+		{"a form closed", func(p *program) httpResponse { return p.get(n.f.page, "") }, func() httpResponse {
 			return n.a.post(form+"/close", "", "Authorization: Bearer "+n.f.token)
 		}, 200, 409000},
-		{"a token revoked", getMe(revoked), func() answer {
+		{"a token revoked", getMe(revoked), func() httpResponse {
 			return n.a.form("/api/oauth2/revoke", n.app.Authenticate(url.Values{"token": {revoked}}))
 		}, 200, 401001},
-		{"an application disabled", getMe(disabled), func() answer {
+		{"an application disabled", getMe(disabled), func() httpResponse {
 			return n.a.form("/applications/"+disabledApp.ID+"/disable", nil, n.f.ownerCookies...)
 		}, 303, 401001},
-		{"a person deleted", getMe(deleted), func() answer {
+		{"a user deleted", getMe(deleted), func() httpResponse {
 			return n.a.form("/account/delete", url.Values{"current": {clitest.Password}}, bobCookies...)
 		}, 303, 401006},
 	} {
@@ -100,7 +100,7 @@ func (n *nodes) checkRevocations(t *testing.T, where string, limit time.Duration
 			t.Fatalf("%s: %s", change.name, a)
 		}
 		startedAt := time.Now()
-		var a answer
+		var a httpResponse
 		n.b.waitUntil("refusing on B after "+change.name, func() bool {
 			a = change.request(n.b)
 			return a.status != http.StatusOK
@@ -117,6 +117,6 @@ func (n *nodes) checkRevocations(t *testing.T, where string, limit time.Duration
 }
 
 // getMe returns a request for the user of a token.
-func getMe(token string) func(*program) answer {
-	return func(p *program) answer { return p.get("/api/v1/me", token) }
+func getMe(token string) func(*program) httpResponse {
+	return func(p *program) httpResponse { return p.get("/api/v1/me", token) }
 }

@@ -33,7 +33,7 @@ const (
 type nodes struct {
 	t        *testing.T
 	db       *postgresPair
-	place    storetest.Place
+	storage  storetest.Storage
 	addrs    [2]string
 	a, b     *program
 	balancer *balancer
@@ -55,7 +55,7 @@ type delay struct {
 func TestNodes(t *testing.T) {
 	t.Parallel()
 	n := &nodes{t: t, db: newPostgresPair(t)}
-	n.place = storetest.Place{Engine: "postgres", Data: t.TempDir(), URL: n.db.urls}
+	n.storage = storetest.Storage{Engine: "postgres", Data: t.TempDir(), URL: n.db.urls}
 	for i := range n.addrs {
 		n.addrs[i] = "127.0.0.1:" + stablePort(t)
 	}
@@ -96,9 +96,9 @@ func TestNodes(t *testing.T) {
 // launch starts node i at its address.
 func (n *nodes) launch(i int) *program {
 	name := string(rune('a' + i))
-	place := n.place
-	place.URL += "&application_name=node_" + name
-	return launchWith(n.t, place, nil, "--addr="+n.addrs[i], "--base-url="+n.balancer.URL, "--trusted-proxies=127.0.0.1",
+	storage := n.storage
+	storage.URL += "&application_name=node_" + name
+	return launchWith(n.t, storage, nil, "--addr="+n.addrs[i], "--base-url="+n.balancer.URL, "--trusted-proxies=127.0.0.1",
 		fmt.Sprint("--rate-per-token=", tokenQuota), fmt.Sprint("--rate-per-respondent=", respondentQuota))
 }
 
@@ -162,7 +162,7 @@ func (n *nodes) checkMigration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	migrate := exec.Command(file, "migrate", "--database-url="+n.place.URL)
+	migrate := exec.Command(file, "migrate", "--database-url="+n.storage.URL)
 	migrate.SysProcAttr = diesWithTest(syscall.SIGKILL)
 	if err := migrate.Start(); err != nil {
 		t.Fatal(err)
@@ -191,15 +191,15 @@ func (n *nodes) checkMigration(t *testing.T) {
 		t.Errorf("two nodes that start at once made %d applications for the API page", apps)
 	}
 	// The later steps need these.
-	n.f = openSurvey(n.t, n.place, 0)
-	n.store = storetest.Open(n.t, n.place)
+	n.f = openSurvey(n.t, n.storage, 0)
+	n.store = storetest.Open(n.t, n.storage)
 	n.app = n.addApp(t)
 }
 
 func (n *nodes) addApp(t *testing.T) clitest.App {
 	t.Helper()
 	app := clitest.App{Redirect: "https://nodes.example.com/cb"}
-	output := clitest.Command(t, n.place, "", "app", "add", "Nodes", "--owner="+ada, "--redirect-uri="+app.Redirect, "--json")
+	output := clitest.Command(t, n.storage, "", "app", "add", "Nodes", "--owner="+ada, "--redirect-uri="+app.Redirect, "--json")
 	if err := json.Unmarshal([]byte(output), &app); err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +229,7 @@ func (n *nodes) issueCodes(t *testing.T, email string, app clitest.App, count in
 }
 
 // exchangeCode exchanges a code at a node.
-func exchangeCode(p *program, app clitest.App, code string) (answer, clitest.Token) {
+func exchangeCode(p *program, app clitest.App, code string) (httpResponse, clitest.Token) {
 	a := p.form("/api/oauth2/token", app.Exchange(code))
 	var token clitest.Token
 	if a.err == nil {
@@ -248,7 +248,7 @@ func (n *nodes) token(t *testing.T, email string, app clitest.App) clitest.Token
 }
 
 // form posts a form, with the cookies of a session if given.
-func (p *program) form(path string, fields url.Values, cookies ...*http.Cookie) answer {
+func (p *program) form(path string, fields url.Values, cookies ...*http.Cookie) httpResponse {
 	r, err := http.NewRequest(http.MethodPost, p.url+path, strings.NewReader(fields.Encode()))
 	if err == nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -260,7 +260,7 @@ func (p *program) form(path string, fields url.Values, cookies ...*http.Cookie) 
 }
 
 // page requests a page with the cookies of a session.
-func (p *program) page(path string, cookies []*http.Cookie) answer {
+func (p *program) page(path string, cookies []*http.Cookie) httpResponse {
 	r, err := http.NewRequest(http.MethodGet, p.url+path, nil)
 	if err == nil {
 		for _, c := range cookies {
@@ -283,7 +283,7 @@ func (n *nodes) checkCodes(t *testing.T) {
 	for range atOnce {
 		wg.Go(func() {
 			for code := range codes {
-				var answers [2]answer
+				var answers [2]httpResponse
 				var both sync.WaitGroup
 				for i, node := range []*program{n.a, n.b} {
 					both.Go(func() { answers[i], _ = exchangeCode(node, n.app, code) })

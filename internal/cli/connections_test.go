@@ -12,7 +12,7 @@ import (
 
 // TestIdleSockets: idle connections of one address, more than the service allows in
 // total, do not keep others from pages, the API or the probes.
-func TestIdleSockets(t *testing.T) {
+func TestIdleConnections(t *testing.T) {
 	s := clitest.Start(t, storetest.SQLite(t), "--max-connections=100", "--max-connections-per-address=100")
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP("127.0.0.2")}}
 	var idle []net.Conn
@@ -23,9 +23,9 @@ func TestIdleSockets(t *testing.T) {
 		}
 		idle = append(idle, c)
 	}
-	stranger := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	other := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	for path, want := range map[string]int{"/readyz": 200, "/signin": 200, "/api/v1/me": 401} {
-		res, err := stranger.Get(s.Local + path)
+		res, err := other.Get(s.Local + path)
 		if err != nil {
 			t.Fatal(err)
 		}

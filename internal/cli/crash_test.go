@@ -23,13 +23,13 @@ const (
 // with 201 is stored exactly once, and the service is ready soon after a start.
 func TestKilled(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		f := openSurvey(t, place, 0)
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		f := openSurvey(t, storage, 0)
 		acknowledged := map[string]string{}
 		var starts []time.Duration
 		kills := shortOrFull(50, 500)
 		for round := range kills {
-			p := launch(t, place)
+			p := launch(t, storage)
 			starts = append(starts, p.readyAfter)
 			for id, note := range p.submitUntilKilled(f, round) {
 				if earlier, ok := acknowledged[id]; ok {
@@ -38,7 +38,7 @@ func TestKilled(t *testing.T) {
 				acknowledged[id] = note
 			}
 		}
-		p := launch(t, place)
+		p := launch(t, storage)
 		starts = append(starts, p.readyAfter)
 		storedNotes := p.readStored(f)
 		p.stop()

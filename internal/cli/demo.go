@@ -13,7 +13,7 @@ import (
 	"formulary/internal/form"
 	"formulary/internal/id"
 	"formulary/internal/store"
-	"formulary/internal/web"
+	"formulary/internal/web/workspace"
 )
 
 // demoForms are the forms of the demo, oldest first, with their number of responses.
@@ -63,7 +63,7 @@ const demoDays = 28
 
 func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time.Time) error {
 	spec := demoForms[i]
-	plan, err := web.LoadTemplate(spec.language, spec.name)
+	plan, err := workspace.LoadTemplate(spec.language, spec.name)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"testing"
 
-	"formulary/internal/web"
+	"formulary/internal/web/workspace"
 )
 
 // TestDemoAnswers: each long text question of the demo has answers, and no answers are
@@ -15,7 +15,7 @@ func TestDemoAnswers(t *testing.T) {
 		if !spec.publish {
 			continue
 		}
-		plan, err := web.LoadTemplate(spec.language, spec.name)
+		plan, err := workspace.LoadTemplate(spec.language, spec.name)
 		if err != nil {
 			t.Fatal(err)
 		}

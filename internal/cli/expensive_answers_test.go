@@ -18,7 +18,7 @@ func answerFamilies() []family {
 		{name: "expressions", build: expensiveExpressions},
 		{name: "conditions", build: expensiveConditions},
 		{name: "numbers", build: expensiveNumbers},
-		{name: "intake", build: expensiveIntake, background: attackFromMany},
+		{name: "submissions", build: expensiveSubmissions, background: attackFromMany},
 	}
 }
 
@@ -283,8 +283,8 @@ func expensiveNumbers(w *costFixture) []costlyRequest {
 	return all
 }
 
-// expensiveIntake sends many large submissions at once, which wait in the write queue.
-func expensiveIntake(w *costFixture) []costlyRequest {
+// expensiveSubmissions sends many large submissions at once, which wait in the write queue.
+func expensiveSubmissions(w *costFixture) []costlyRequest {
 	var fields []any
 	for i := range 50 {
 		fields = append(fields, question(fmt.Sprintf("t%d", i), "long_text"))

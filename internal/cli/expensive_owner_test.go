@@ -16,7 +16,7 @@ func ownerFamilies() []family {
 		{name: "filters", build: expensiveFilters},
 		{name: "searches", build: expensiveSearches},
 		{name: "large", build: expensiveLarge, downloads: true},
-		{name: "words", build: expensiveWords},
+		{name: "free-text", build: expensiveFreeText},
 		{name: "exports", build: expensiveExports, downloads: true},
 		{name: "workspace", build: expensiveWorkspace},
 	}
@@ -227,8 +227,8 @@ func expensiveLarge(w *costFixture) []costlyRequest {
 	}
 }
 
-// expensiveWords counts free text answers that differ in each response.
-func expensiveWords(w *costFixture) []costlyRequest {
+// expensiveFreeText counts free text answers that differ in each response.
+func expensiveFreeText(w *costFixture) []costlyRequest {
 	var fields []any
 	for i := range 20 {
 		fields = append(fields, question(fmt.Sprintf("o%d", i), "single_choice", "options", options(2), "other", true))

@@ -24,11 +24,11 @@ const (
 	repeats = 3
 	// A request that costs more than maxRepeatCost is not repeated.
 	maxRepeatCost = 3 * time.Second
-	// attackers is the number of connections that attack while the stranger is served.
+	// attackers is the number of connections that attack while the bystander is served.
 	attackers         = 4
 	attackTime        = 4 * time.Second
 	maxAttackRequests = 1000                   // requests
-	attackDelay       = 500 * time.Millisecond // head start of the attack before the stranger's first request
+	attackDelay       = 500 * time.Millisecond // head start of the attack before the bystander's first request
 	settleLimit       = 30 * time.Second
 	clockTick         = 10 * time.Millisecond // resolution of /proc/PID/stat
 )
@@ -37,7 +37,7 @@ const (
 type measuredServer struct {
 	*program
 	t               *testing.T
-	place           storetest.Place
+	storage         storetest.Storage
 	flags           []string
 	files           int // limit of open files; 0: the default
 	admin           string
@@ -46,9 +46,9 @@ type measuredServer struct {
 	stop            chan struct{}
 }
 
-func startMeasuredServer(t *testing.T, place storetest.Place, files int, flags ...string) *measuredServer {
+func startMeasuredServer(t *testing.T, storage storetest.Storage, files int, flags ...string) *measuredServer {
 	t.Helper()
-	m := &measuredServer{t: t, place: place, flags: flags, files: files, admin: freeAddress(t)}
+	m := &measuredServer{t: t, storage: storage, flags: flags, files: files, admin: freeAddress(t)}
 	m.start()
 	return m
 }
@@ -61,7 +61,7 @@ func (m *measuredServer) start() {
 	if m.files > 0 {
 		wrapper = append(wrapper, "sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$@"`, m.files), "sh")
 	}
-	m.program = launchWith(m.t, m.place, wrapper, append([]string{"--addr=127.0.0.1:0"}, m.flags...)...)
+	m.program = launchWith(m.t, m.storage, wrapper, append([]string{"--addr=127.0.0.1:0"}, m.flags...)...)
 	go m.watch(m.program, m.stop)
 }
 
@@ -187,14 +187,14 @@ type familyCost struct {
 
 // measureExpensive is the full version: each family runs against its own server
 // process.
-func measureExpensive(t *testing.T, place storetest.Place, list []family, seed uint64) {
-	w := newCostFixture(t, place)
+func measureExpensive(t *testing.T, storage storetest.Storage, list []family, seed uint64) {
+	w := newCostFixture(t, storage)
 	var costs []familyCost
 	for _, f := range list {
 		t.Run(f.name, func(t *testing.T) {
 			fixture := *w
 			fixture.t, fixture.rand = t, newRandom(seed, f.name)
-			c := measureFamily(t, place, &fixture, f)
+			c := measureFamily(t, storage, &fixture, f)
 			costs = append(costs, c)
 			t.Log(c.line())
 			for _, p := range c.problems {
@@ -202,12 +202,12 @@ func measureExpensive(t *testing.T, place storetest.Place, list []family, seed u
 			}
 		})
 	}
-	t.Logf("expensive requests on %s, seed %d\n%s", place.Engine, seed, costTable(costs))
+	t.Logf("expensive requests on %s, seed %d\n%s", storage.Engine, seed, costTable(costs))
 }
 
-func measureFamily(t *testing.T, place storetest.Place, w *costFixture, f family) familyCost {
+func measureFamily(t *testing.T, storage storetest.Storage, w *costFixture, f family) familyCost {
 	// A separate server creates the forms, so that their cost is not measured.
-	builder := startMeasuredServer(t, place, 0, "--rate-limit=off")
+	builder := startMeasuredServer(t, storage, 0, "--rate-limit=off")
 	w.base = builder.url
 	requests := f.build(w)
 	builder.finish()
@@ -216,7 +216,7 @@ func measureFamily(t *testing.T, place storetest.Place, w *costFixture, f family
 	if f.limited {
 		flags = nil
 	}
-	m := startMeasuredServer(t, place, f.files, flags...)
+	m := startMeasuredServer(t, storage, f.files, flags...)
 	defer m.finish()
 	w.base = m.url
 	var warmUp waitTimes
@@ -235,7 +235,7 @@ func measureFamily(t *testing.T, place storetest.Place, w *costFixture, f family
 	var wg sync.WaitGroup
 	wg.Go(func() { f.background(w, requests, done) })
 	time.Sleep(attackDelay)
-	c.waits = w.measureStranger(attackTime)
+	c.waits = w.measureBystander(attackTime)
 	close(done)
 	wg.Wait()
 	w.client.CloseIdleConnections()
@@ -306,11 +306,11 @@ func (c *familyCost) checkLimits(m *measuredServer) {
 		list []time.Duration
 	}{{"page", c.waits.page}, {"sign-in", c.waits.signIn}, {"submission", c.waits.submission}} {
 		if wait := median(w.list); wait > maxWait {
-			c.problems = append(c.problems, fmt.Sprintf("a stranger's %s waits for %v", w.name, wait.Round(time.Millisecond)))
+			c.problems = append(c.problems, fmt.Sprintf("a bystander's %s waits for %v", w.name, wait.Round(time.Millisecond)))
 		}
 	}
 	if n := len(c.waits.failed); n > 0 {
-		c.problems = append(c.problems, fmt.Sprintf("%d of a stranger's requests failed, the first: %s", n, c.waits.failed[0]))
+		c.problems = append(c.problems, fmt.Sprintf("%d of a bystander's requests failed, the first: %s", n, c.waits.failed[0]))
 	}
 	if m.killedForMemory.Load() {
 		c.problems = append(c.problems, "the server used too much memory during the attack and was killed")
@@ -353,7 +353,7 @@ func (c familyCost) line() string {
 func costTable(costs []familyCost) string {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "family\trequests\tsent\tCPU ms/100 KB median\tmax (request)\tmemory over idle\tat most\tstranger's page/sign-in/submission\tstatuses")
+	fmt.Fprintln(table, "family\trequests\tsent\tCPU ms/100 KB median\tmax (request)\tmemory over idle\tat most\tbystander's page/sign-in/submission\tstatuses")
 	for _, c := range costs {
 		fmt.Fprintln(table, c.line())
 	}

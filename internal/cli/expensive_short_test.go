@@ -22,10 +22,10 @@ const (
 
 // countExpensive is the short version: every family runs in this process, and bytes are
 // counted instead of time.
-func countExpensive(t *testing.T, place storetest.Place, list []family, seed uint64) {
-	w := newCostFixture(t, place)
+func countExpensive(t *testing.T, storage storetest.Storage, list []family, seed uint64) {
+	w := newCostFixture(t, storage)
 	w.small = true
-	s := clitest.Start(t, place, "--rate-limit=off", "--signup=open")
+	s := clitest.Start(t, storage, "--rate-limit=off", "--signup=open")
 	for _, f := range list {
 		t.Run(f.name, func(t *testing.T) {
 			fixture := *w
@@ -67,7 +67,7 @@ func (w *costFixture) countRequest(f family, r costlyRequest) {
 	}
 }
 
-// countWithBackground checks that a stranger is served during the background activity.
+// countWithBackground checks that a bystander is served during the background activity.
 func (w *costFixture) countWithBackground(f family, requests []costlyRequest) {
 	w.t.Helper()
 	stop, finished := make(chan struct{}), make(chan struct{})
@@ -76,8 +76,8 @@ func (w *costFixture) countWithBackground(f family, requests []costlyRequest) {
 		defer close(finished)
 		f.background(w, requests, stop)
 	}()
-	if strangerWaits := w.measureStranger(0); len(strangerWaits.failed) > 0 {
-		w.t.Errorf("a stranger's requests failed: %q", strangerWaits.failed)
+	if bystanderWaits := w.measureBystander(0); len(bystanderWaits.failed) > 0 {
+		w.t.Errorf("a bystander's requests failed: %q", bystanderWaits.failed)
 	}
 	close(stop)
 	<-finished

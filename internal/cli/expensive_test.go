@@ -22,7 +22,7 @@ import (
 //
 // If EXPENSIVE is set ("all" or names separated by commas), the full version runs: the
 // server is a separate process, and its CPU time, its memory and the waiting time of a
-// stranger are measured. It needs an idle machine. Otherwise, as in "make test", the
+// bystander are measured. It needs an idle machine. Otherwise, as in "make test", the
 // server runs in the test process with smaller inputs, and only allocated and received
 // bytes are counted.
 const (
@@ -34,7 +34,7 @@ const (
 	cpuBytes = 100 << 10
 	// maxRetained is the memory that may remain above that of an idle server.
 	maxRetained = 64 << 20
-	// maxWait is the median time that a stranger may wait.
+	// maxWait is the median time that a bystander may wait.
 	maxWait = 500 * time.Millisecond
 )
 
@@ -71,13 +71,13 @@ type family struct {
 	limited bool
 	// files, if set, is the limit of open files and connections of the server.
 	files int
-	// background replaces the attack during the stranger's requests.
+	// background replaces the attack during the bystander's requests.
 	background func(w *costFixture, requests []costlyRequest, until <-chan struct{})
 }
 
 // families returns all families.
 func families() []family {
-	return slices.Concat(answerFamilies(), pageFamilies(), ownerFamilies(), lineFamilies())
+	return slices.Concat(answerFamilies(), pageFamilies(), ownerFamilies(), connectionFamilies())
 }
 
 // TestExpensiveRequests: no request costs more than its size justifies, and other users
@@ -96,7 +96,7 @@ func TestExpensiveRequests(t *testing.T) {
 	// the whole process is measured.
 	for _, engine := range []struct {
 		name     string
-		newPlace func(testing.TB) storetest.Place
+		newPlace func(testing.TB) storetest.Storage
 	}{{"sqlite", storetest.SQLite}, {"postgres", storetest.Postgres}} {
 		t.Run(engine.name, func(t *testing.T) {
 			if selected == "" {

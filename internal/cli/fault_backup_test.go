@@ -18,9 +18,9 @@ import (
 // was acknowledged before it started, and can be restored to either database.
 func TestBackupUnderLoad(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		f := openSurvey(t, place, 0)
-		p := launch(t, place)
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		f := openSurvey(t, storage, 0)
+		p := launch(t, storage)
 		acknowledged := map[string]string{}
 		var mu sync.Mutex
 		done := make(chan struct{})
@@ -60,14 +60,14 @@ func TestBackupUnderLoad(t *testing.T) {
 		for n := range shortOrFull(1, 5) {
 			c := backupRun{file: filepath.Join(t.TempDir(), fmt.Sprintf("backup-%d", n)), before: snapshot()}
 			start := time.Now()
-			command(t, place, "backup", c.file)
+			command(t, storage, "backup", c.file)
 			c.took = time.Since(start)
 			backups = append(backups, c)
 		}
 		close(done)
 		wg.Wait()
 		p.stop()
-		newOtherPlace := map[string]func(testing.TB) storetest.Place{"sqlite": storetest.Postgres, "postgres": storetest.SQLite}[place.Engine]
+		newOtherPlace := map[string]func(testing.TB) storetest.Storage{"sqlite": storetest.Postgres, "postgres": storetest.SQLite}[storage.Engine]
 		for _, c := range backups {
 			target := newOtherPlace(t)
 			command(t, target, "restore", c.file)
@@ -91,14 +91,14 @@ func TestBackupUnderLoad(t *testing.T) {
 }
 
 // command runs a command of the release build.
-func command(t *testing.T, place storetest.Place, args ...string) {
+func command(t *testing.T, storage storetest.Storage, args ...string) {
 	t.Helper()
 	file, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(file, args...)
-	cmd.Env = append(os.Environ(), "FORMULARY_DATA="+place.Data, "FORMULARY_DATABASE_URL="+place.URL)
+	cmd.Env = append(os.Environ(), "FORMULARY_DATA="+storage.Data, "FORMULARY_DATABASE_URL="+storage.URL)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, out)
 	}

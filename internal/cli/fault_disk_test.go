@@ -42,7 +42,7 @@ func TestFullDisk(t *testing.T) {
 	disk := newSmallDisk(t)
 	f := openSurvey(t, disk.seed, returningApps)
 	ageLastUse(t, disk.seed)
-	l := &ledger{t: t, f: f, p: launch(t, disk.place, disk.wrapper()...),
+	l := &ledger{t: t, f: f, p: launch(t, disk.storage, disk.wrapper()...),
 		accepted: map[string]string{}, pages: map[string]bool{}, browserPages: map[string]url.Values{}, refused: map[string]bool{}}
 
 	l.fill(disk)
@@ -81,7 +81,7 @@ func TestFullDisk(t *testing.T) {
 func mustRefuse(t *testing.T, p *program, f survey) {
 	t.Helper()
 	owner := "Authorization: Bearer " + f.token
-	for name, a := range map[string]answer{
+	for name, a := range map[string]httpResponse{
 		"anybody submits":        p.post(f.page, submission(paddedNote("full")), "Idempotency-Key: full"),
 		"the owner submits":      p.post(f.path, submission(paddedNote("full")), owner),
 		"the owner makes a form": p.post("/api/v1/forms", `{"title": "More", "description": "`+strings.Repeat("more ", 300)+`"}`, owner),
@@ -126,9 +126,9 @@ func mustRead(t *testing.T, p *program, f survey) {
 
 // ageLastUse sets the last use of grants and sessions back by an hour, so that the
 // service wants to update it.
-func ageLastUse(t *testing.T, place storetest.Place) {
+func ageLastUse(t *testing.T, storage storetest.Storage) {
 	t.Helper()
-	db, err := sqlite3.Open(filepath.Join(place.Data, "formulary.db"))
+	db, err := sqlite3.Open(filepath.Join(storage.Data, "formulary.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,14 +278,14 @@ func (l *ledger) compare() {
 // namespace that only the program sees and that ends with it.
 type smallDisk struct {
 	t         *testing.T
-	place     storetest.Place
-	seed      storetest.Place // initial content
+	storage   storetest.Storage
+	seed      storetest.Storage // initial content
 	namespace []string
 }
 
 func newSmallDisk(t *testing.T) *smallDisk {
 	t.Helper()
-	d := &smallDisk{t: t, place: storetest.SQLite(t), seed: storetest.SQLite(t)}
+	d := &smallDisk{t: t, storage: storetest.SQLite(t), seed: storetest.SQLite(t)}
 	var output strings.Builder
 	for _, d.namespace = range [][]string{{"unshare", "--mount"}, {"unshare", "--map-root-user", "--mount"}} {
 		args := append(d.wrapper(), "true")
@@ -310,7 +310,7 @@ func (d *smallDisk) wrapper() []string {
 		head -c "$filler" /dev/zero >"$data/filler"
 		exec "$@"`
 	return append(slices.Clone(d.namespace), "sh", "-c", script, "sh",
-		d.place.Data, d.seed.Data, strconv.Itoa(diskSize), strconv.Itoa(fillerSize))
+		d.storage.Data, d.seed.Data, strconv.Itoa(diskSize), strconv.Itoa(fillerSize))
 }
 
 // fillerNames are the files that take space from the database.
@@ -318,7 +318,7 @@ var fillerNames = []string{"filler", "rest"}
 
 // file returns the path of a file on the disk as seen from this process.
 func (d *smallDisk) file(p *program, name string) string {
-	return filepath.Join("/proc", strconv.Itoa(p.cmd.Process.Pid), "root", d.place.Data, name)
+	return filepath.Join("/proc", strconv.Itoa(p.cmd.Process.Pid), "root", d.storage.Data, name)
 }
 
 // fillRemaining uses up the remaining space.

@@ -32,14 +32,14 @@ const (
 
 // TestPostgresStops: while PostgreSQL is down, for whatever reason, submissions are
 // refused with 503001. The service recovers by itself. Clients that repeat an
-// idempotency key until they get an answer create one response per key.
+// idempotency key until they get a response create one response per key.
 func TestPostgresStops(t *testing.T) {
 	t.Parallel()
 	server := newPostgresServer(t)
 	server.start()
-	place := storetest.Place{Engine: "postgres", Data: t.TempDir(), URL: server.url}
-	f := openSurvey(t, place, 0)
-	p := launch(t, place)
+	storage := storetest.Storage{Engine: "postgres", Data: t.TempDir(), URL: server.url}
+	f := openSurvey(t, storage, 0)
+	p := launch(t, storage)
 
 	var accepted, refused atomic.Int64
 	done := make(chan struct{})

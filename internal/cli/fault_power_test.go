@@ -20,15 +20,15 @@ import (
 // loopDisk is an ext4 file system in a file, mounted over a data directory. It needs
 // root and a loop device.
 type loopDisk struct {
-	t     *testing.T
-	image string
-	place storetest.Place
-	form  survey // created in advance
+	t       *testing.T
+	image   string
+	storage storetest.Storage
+	form    survey // created in advance
 }
 
 func newLoopDisk(t *testing.T) *loopDisk {
 	t.Helper()
-	d := &loopDisk{t: t, image: filepath.Join(t.TempDir(), "disk"), place: storetest.SQLite(t)}
+	d := &loopDisk{t: t, image: filepath.Join(t.TempDir(), "disk"), storage: storetest.SQLite(t)}
 	// Created elsewhere, so that this process has no open files on the disk.
 	seed := storetest.SQLite(t)
 	d.form = openSurvey(t, seed, 0)
@@ -40,9 +40,9 @@ func newLoopDisk(t *testing.T) *loopDisk {
 	}
 	d.run("mkfs.ext4", "-q", "-F", d.image)
 	d.mount()
-	d.run("cp", "-a", seed.Data+"/.", d.place.Data)
+	d.run("cp", "-a", seed.Data+"/.", d.storage.Data)
 	d.run("sync")
-	t.Cleanup(func() { exec.Command("umount", d.place.Data).Run() })
+	t.Cleanup(func() { exec.Command("umount", d.storage.Data).Run() })
 	return d
 }
 
@@ -55,15 +55,15 @@ func (d *loopDisk) run(args ...string) {
 
 func (d *loopDisk) mount() {
 	d.t.Helper()
-	d.run("mount", "-o", "loop,errors=remount-ro", d.image, d.place.Data)
+	d.run("mount", "-o", "loop,errors=remount-ro", d.image, d.storage.Data)
 }
-func (d *loopDisk) unmount() { d.t.Helper(); d.run("umount", d.place.Data) }
+func (d *loopDisk) unmount() { d.t.Helper(); d.run("umount", d.storage.Data) }
 
 // powerOff shuts the file system down without flushing its log, like a power loss.
 // `xfs_io -x -c shutdown` does the same.
 func (d *loopDisk) powerOff() {
 	d.t.Helper()
-	dir, err := os.Open(d.place.Data)
+	dir, err := os.Open(d.storage.Data)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -82,13 +82,13 @@ func TestPowerCut(t *testing.T) {
 	acknowledged := map[string]string{}
 	const cuts = 20
 	for round := range cuts {
-		p := launch(t, d.place)
+		p := launch(t, d.storage)
 		p.beforeKill = d.powerOff
 		maps.Copy(acknowledged, p.submitUntilKilled(f, round))
 		d.unmount()
 		d.mount()
 	}
-	p := launch(t, d.place)
+	p := launch(t, d.storage)
 	storedNotes := p.readStored(f)
 	for id, note := range acknowledged {
 		if storedNotes[id] != note {
@@ -104,14 +104,14 @@ func TestPowerCut(t *testing.T) {
 func TestReadOnlyDisk(t *testing.T) {
 	d := newLoopDisk(t)
 	f := d.form
-	p := launch(t, d.place)
+	p := launch(t, d.storage)
 	accepted := map[string]string{}
 	for n := range 200 {
 		note := fmt.Sprintf("before-%d", n)
 		a := p.post(f.page, submission(note))
 		accepted[a.ID] = note
 	}
-	device, err := exec.Command("findmnt", "-n", "-o", "SOURCE", d.place.Data).Output()
+	device, err := exec.Command("findmnt", "-n", "-o", "SOURCE", d.storage.Data).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestReadOnlyDisk(t *testing.T) {
 	d.unmount()
 	exec.Command("e2fsck", "-p", "-f", d.image).Run() // it exits with 1 if it repaired something
 	d.mount()
-	p = launch(t, d.place)
+	p = launch(t, d.storage)
 	if storedNotes := p.readStored(f); !maps.Equal(storedNotes, accepted) {
 		t.Errorf("after the repair %d responses are there, want %d", len(storedNotes), len(accepted))
 	}

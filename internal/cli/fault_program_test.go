@@ -64,12 +64,12 @@ var addressLine = regexp.MustCompile(`^Formulary is running at \S+ \(.*listening
 
 // launch runs the program and waits until it is ready. wrapper is a command that
 // executes its arguments.
-func launch(t *testing.T, place storetest.Place, wrapper ...string) *program {
+func launch(t *testing.T, storage storetest.Storage, wrapper ...string) *program {
 	t.Helper()
-	return launchWith(t, place, wrapper, "--addr=127.0.0.1:0", "--rate-limit=off")
+	return launchWith(t, storage, wrapper, "--addr=127.0.0.1:0", "--rate-limit=off")
 }
 
-func launchWith(t *testing.T, place storetest.Place, wrapper []string, flags ...string) *program {
+func launchWith(t *testing.T, storage storetest.Storage, wrapper []string, flags ...string) *program {
 	t.Helper()
 	file, err := build()
 	if err != nil {
@@ -82,7 +82,7 @@ func launchWith(t *testing.T, place storetest.Place, wrapper []string, flags ...
 	}}
 	args := slices.Concat(wrapper, []string{file, "serve"}, flags)
 	p.cmd = exec.Command(args[0], args[1:]...)
-	p.cmd.Env = append(os.Environ(), "FORMULARY_DATA="+place.Data, "FORMULARY_DATABASE_URL="+place.URL)
+	p.cmd.Env = append(os.Environ(), "FORMULARY_DATA="+storage.Data, "FORMULARY_DATABASE_URL="+storage.URL)
 	p.cmd.SysProcAttr = diesWithTest(syscall.SIGKILL)
 	log, err := os.Create(p.log)
 	if err != nil {
@@ -160,8 +160,8 @@ func (p *program) waitUntil(what string, condition func() bool) {
 	}
 }
 
-// answer is an HTTP response, or the error instead.
-type answer struct {
+// httpResponse is a response, or the error instead.
+type httpResponse struct {
 	status int
 	header http.Header
 	text   string
@@ -171,21 +171,21 @@ type answer struct {
 	Code int    `json:"errorCode"`
 }
 
-func (a answer) String() string {
+func (a httpResponse) String() string {
 	return fmt.Sprintf("%d %v %.500s (%v)", a.status, a.header, a.text, a.err)
 }
 
-func (p *program) do(r *http.Request, err error) answer {
+func (p *program) do(r *http.Request, err error) httpResponse {
 	if err != nil {
-		return answer{err: err}
+		return httpResponse{err: err}
 	}
 	res, err := p.client.Do(r)
 	if err != nil {
-		return answer{err: err}
+		return httpResponse{err: err}
 	}
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
-	a := answer{status: res.StatusCode, header: res.Header, text: string(text), err: err}
+	a := httpResponse{status: res.StatusCode, header: res.Header, text: string(text), err: err}
 	if err == nil && res.Header.Get("Content-Type") == "application/json" {
 		a.err = json.Unmarshal(text, &a)
 	}
@@ -193,7 +193,7 @@ func (p *program) do(r *http.Request, err error) answer {
 }
 
 // get sends a GET request, with an access token if it is not empty.
-func (p *program) get(path, token string) answer {
+func (p *program) get(path, token string) httpResponse {
 	r, err := http.NewRequest(http.MethodGet, p.url+path, nil)
 	if err == nil && token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
@@ -202,7 +202,7 @@ func (p *program) get(path, token string) answer {
 }
 
 // post sends JSON. headers have the form "Name: value".
-func (p *program) post(path, body string, headers ...string) answer {
+func (p *program) post(path, body string, headers ...string) httpResponse {
 	r, err := http.NewRequest(http.MethodPost, p.url+path, strings.NewReader(body))
 	if err == nil {
 		r.Header.Set("Content-Type", "application/json")
@@ -230,7 +230,7 @@ func (p *program) openPage(path string) (url.Values, error) {
 }
 
 // sendPage submits an open page.
-func (p *program) sendPage(path string, controls url.Values, note string) answer {
+func (p *program) sendPage(path string, controls url.Values, note string) httpResponse {
 	fields := maps.Clone(controls)
 	fields.Set("note", note)
 	r, err := http.NewRequest(http.MethodPost, p.url+path, strings.NewReader(fields.Encode()))
@@ -240,19 +240,23 @@ func (p *program) sendPage(path string, controls url.Values, note string) answer
 	return p.do(r, err)
 }
 
-// unavailable returns "" if the answer is a proper 503 with Retry-After, otherwise the
-// answer as text.
-func (a answer) unavailable() string {
-	if a.err != nil || a.Code != 503001 || a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
+// unavailable returns "" if the response is a proper 503 with Retry-After, otherwise the
+// response as text.
+func (a httpResponse) unavailable() string {
+	if a.Code != 503001 || !a.isRetryable() {
 		return a.String()
 	}
 	return ""
 }
 
-// unavailablePage reports whether the answer is a 503 page with Retry-After.
-func (a answer) unavailablePage() bool {
-	return a.err == nil && a.status == http.StatusServiceUnavailable && a.header.Get("Retry-After") != "" &&
-		strings.HasPrefix(a.header.Get("Content-Type"), "text/html") && strings.Contains(a.text, "<h1>")
+// isRetryable reports whether the response is a 503 with Retry-After.
+func (a httpResponse) isRetryable() bool {
+	return a.err == nil && a.status == http.StatusServiceUnavailable && a.header.Get("Retry-After") != ""
+}
+
+// unavailablePage reports whether the response is a 503 page with Retry-After.
+func (a httpResponse) unavailablePage() bool {
+	return a.isRetryable() && strings.HasPrefix(a.header.Get("Content-Type"), "text/html") && strings.Contains(a.text, "<h1>")
 }
 
 // survey is an open form with one question, "note".
@@ -268,9 +272,9 @@ type survey struct {
 const ada = "ada@example.com"
 
 // openSurvey creates the form in an empty database, with extra more tokens.
-func openSurvey(t *testing.T, place storetest.Place, extra int) survey {
+func openSurvey(t *testing.T, storage storetest.Storage, extra int) survey {
 	t.Helper()
-	s := clitest.Start(t, place)
+	s := clitest.Start(t, storage)
 	defer s.Stop()
 	s.AddUser(ada)
 	app := s.AddApp(ada, "https://app.example.com/cb")

@@ -16,9 +16,9 @@ import (
 // are disconnected after a timeout.
 func TestSlowSockets(t *testing.T) {
 	t.Parallel()
-	place := storetest.SQLite(t)
-	f := openSurvey(t, place, 0)
-	p := launch(t, place)
+	storage := storetest.SQLite(t)
+	f := openSurvey(t, storage, 0)
+	p := launch(t, storage)
 	before := p.residentMB()
 	address := strings.TrimPrefix(p.url, "http://")
 	var slow []net.Conn
@@ -73,9 +73,9 @@ func TestSlowSockets(t *testing.T) {
 // TestHugeRequests: far too large requests are refused early and leave nothing behind.
 func TestHugeRequests(t *testing.T) {
 	t.Parallel()
-	place := storetest.SQLite(t)
-	f := openSurvey(t, place, 0)
-	p := launch(t, place)
+	storage := storetest.SQLite(t)
+	f := openSurvey(t, storage, 0)
+	p := launch(t, storage)
 	before := p.residentMB()
 	rounds := shortOrFull(3, 50)
 	refused, disconnected := 0, 0
@@ -83,18 +83,18 @@ func TestHugeRequests(t *testing.T) {
 	for range rounds {
 		for name, request := range map[string]struct {
 			want int
-			send func() answer
+			send func() httpResponse
 		}{
-			"a header of 2 MB":        {431, func() answer { return p.post(f.page, submission("x"), longHeader(2<<20)) }},
-			"a body of 20 MB":         {413, func() answer { return p.post(f.page, submission(strings.Repeat("x", 20<<20))) }},
-			"half a million levels":   {400, func() answer { return p.post(f.page, `{"answers": {"note": `+strings.Repeat("[", 500_000)) }},
-			"a path of 2 MB":          {431, func() answer { return p.get("/"+strings.Repeat("x", 2<<20), "") }},
-			"a parameter 2,000 times": {400, func() answer { return p.get(f.path+"?"+strings.Repeat("page=1&", 2_000), f.token) }},
-			"a long answer":           {422, func() answer { return p.post(f.page, submission(strings.Repeat("x", 900_000))) }},
+			"a header of 2 MB":        {431, func() httpResponse { return p.post(f.page, submission("x"), longHeader(2<<20)) }},
+			"a body of 20 MB":         {413, func() httpResponse { return p.post(f.page, submission(strings.Repeat("x", 20<<20))) }},
+			"half a million levels":   {400, func() httpResponse { return p.post(f.page, `{"answers": {"note": `+strings.Repeat("[", 500_000)) }},
+			"a path of 2 MB":          {431, func() httpResponse { return p.get("/"+strings.Repeat("x", 2<<20), "") }},
+			"a parameter 2,000 times": {400, func() httpResponse { return p.get(f.path+"?"+strings.Repeat("page=1&", 2_000), f.token) }},
+			"a long answer":           {422, func() httpResponse { return p.post(f.page, submission(strings.Repeat("x", 900_000))) }},
 		} {
 			a := request.send()
 			// A client that is still sending may find the connection closed before it
-			// reads the answer.
+			// reads the response.
 			switch {
 			case a.err != nil:
 				disconnected++

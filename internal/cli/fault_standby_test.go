@@ -20,9 +20,9 @@ import (
 func TestStandbyAway(t *testing.T) {
 	t.Parallel()
 	db := newPostgresPair(t)
-	place := storetest.Place{Engine: "postgres", Data: t.TempDir(), URL: db.urls}
-	f := openSurvey(t, place, 0)
-	p := launch(t, place)
+	storage := storetest.Storage{Engine: "postgres", Data: t.TempDir(), URL: db.urls}
+	f := openSurvey(t, storage, 0)
+	p := launch(t, storage)
 
 	acknowledged := map[string]string{} // notes by id
 	before := p.post(f.page, submission("before"), "Idempotency-Key: before")
@@ -48,7 +48,7 @@ func TestStandbyAway(t *testing.T) {
 	for round := range 2 {
 		var mu sync.Mutex
 		var wg sync.WaitGroup
-		record := func(name, note string, a answer, acknowledged bool) {
+		record := func(name, note string, a httpResponse, acknowledged bool) {
 			mu.Lock()
 			defer mu.Unlock()
 			if acknowledged {
@@ -107,7 +107,7 @@ func TestStandbyAway(t *testing.T) {
 	reportFigure(t, "synchronous standby stopped, keys repeated, primary lost", "%d keys refused twice with 503, none acknowledged, none lost", 3*keys+2)
 }
 
-func (p *program) patch(path, body, token string) answer {
+func (p *program) patch(path, body, token string) httpResponse {
 	r, err := http.NewRequest(http.MethodPatch, p.url+path, strings.NewReader(body))
 	if err == nil {
 		r.Header.Set("Content-Type", "application/json")

@@ -21,9 +21,9 @@ func straceInject(fault string) []string {
 // TestSlowSync: while every fsync is slow, submissions share commits, and nothing is
 // acknowledged before its commit.
 func TestSlowSync(t *testing.T) {
-	place := storetest.SQLite(t)
-	f := openSurvey(t, place, 0)
-	p := launch(t, place, straceInject("delay_exit=200000")...)
+	storage := storetest.SQLite(t)
+	f := openSurvey(t, storage, 0)
+	p := launch(t, storage, straceInject("delay_exit=200000")...)
 	accepted := map[string]string{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -49,7 +49,7 @@ func TestSlowSync(t *testing.T) {
 	if took/time.Duration(len(accepted)) > 200*time.Millisecond {
 		t.Errorf("%d submissions took %v: commits were not shared", len(accepted), took)
 	}
-	p = launch(t, place)
+	p = launch(t, storage)
 	storedNotes := p.readStored(f)
 	for id, note := range accepted {
 		if storedNotes[id] != note {
@@ -64,9 +64,9 @@ func TestSlowSync(t *testing.T) {
 // TestFailingSync: when fsync fails, the service refuses the response. Everything that
 // it acknowledges is stored.
 func TestFailingSync(t *testing.T) {
-	place := storetest.SQLite(t)
-	f := openSurvey(t, place, 0)
-	p := launch(t, place, straceInject("error=EIO:when=10+3")...)
+	storage := storetest.SQLite(t)
+	f := openSurvey(t, storage, 0)
+	p := launch(t, storage, straceInject("error=EIO:when=10+3")...)
 	accepted, refused := map[string]string{}, map[string]bool{}
 	for n := range 400 {
 		note := fmt.Sprintf("note-%d", n)
@@ -84,7 +84,7 @@ func TestFailingSync(t *testing.T) {
 		t.Fatalf("%d were accepted and %d refused", len(accepted), len(refused))
 	}
 	p.kill()
-	p = launch(t, place)
+	p = launch(t, storage)
 	storedNotes := p.readStored(f)
 	for id, note := range accepted {
 		if storedNotes[id] != note {

@@ -85,9 +85,9 @@ const maxInFlight = 32
 // at least once, and only what was in flight arrives again.
 func TestWebhookKilled(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		f, to := openSurvey(t, place, 0), newHookReceiver(t)
-		p := launch(t, place, webhookEnv...)
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		f, to := openSurvey(t, storage, 0), newHookReceiver(t)
+		p := launch(t, storage, webhookEnv...)
 		p.addWebhook(f, to)
 		kills, each := shortOrFull(5, 100), shortOrFull(200, 100)
 		want := 0
@@ -111,7 +111,7 @@ func TestWebhookKilled(t *testing.T) {
 			before, _ := to.total()
 			p.waitUntil("some are delivered", func() bool { n, _ := to.total(); return n > before+rand.IntN(1+accepted/2) || n >= want })
 			p.kill()
-			p = launch(t, place, webhookEnv...)
+			p = launch(t, storage, webhookEnv...)
 		}
 		// Some may be stored although the program was killed before it said so.
 		stored := len(p.readStored(f))

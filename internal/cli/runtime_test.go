@@ -59,7 +59,7 @@ func TestMemoryLimit(t *testing.T) {
 		"files without a meaning":  {files: map[string]string{"proc/self/cgroup": "nothing\n0::/\n", "sys/fs/cgroup/memory.max": "much\n"}, machine: 4 * gib, want: 4 * gib / 100 * 75, source: "machine"},
 		"a path that leads out":    {files: map[string]string{"proc/self/cgroup": "0::/../../x\n", "sys/fs/cgroup/memory.max": "1073741824\n"}, machine: 4 * gib, want: gib / 100 * 90, source: "container"},
 		"a very small container":   {files: map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "33554432\n"}, machine: 4 * gib, want: minMemoryLimit, source: "container"},
-		"a machine nobody knows":   {source: "none"},
+		"unknown machine size":     {source: "none"},
 		"a container on one":       {files: map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "1073741824\n"}, want: gib / 100 * 90, source: "container"},
 		"a machine beyond belief":  {machine: math.MaxUint64 - 1, want: math.MaxInt64 / 100 * 75, source: "machine"},
 		"no limit in version 2":    {files: map[string]string{"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/memory.max": "max\n"}, machine: gib, want: gib / 100 * 75, source: "machine"},

@@ -25,6 +25,7 @@ import (
 	"formulary/internal/server"
 	"formulary/internal/store"
 	"formulary/internal/web"
+	"formulary/internal/web/reference"
 )
 
 type serveCommand struct {
@@ -190,7 +191,7 @@ type dependencies struct {
 func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Config, error) {
 	now := time.Now
 	secure := strings.HasPrefix(d.base, "https:")
-	explorer, err := d.store.EnsureExplorerApp(ctx, d.base+web.ExplorerCallbackPath, now())
+	explorer, err := d.store.EnsureExplorerApp(ctx, d.base+reference.ExplorerCallbackPath, now())
 	if err != nil {
 		return server.Config{}, err
 	}
@@ -235,7 +236,7 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 			if api.Handles(r) {
 				apiHandler.WriteError(w, r, err)
 			} else {
-				webHandler.Fail(w, r, err)
+				webHandler.WriteError(w, r, err)
 			}
 		},
 		Ready: d.store.Ready, Log: d.log, Secure: secure, AddressLimiter: perAddress, ClientIP: d.clientIPs.ClientIP, Metrics: server.NewMetrics(),

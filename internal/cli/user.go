@@ -167,7 +167,7 @@ type userDisable struct {
 }
 
 func (u userDisable) Run(ctx context.Context, storage Storage, io streams) error {
-	return switchUser(ctx, storage, io, userSwitch{u.Email, true, "Disabled"})
+	return setUserDisabled(ctx, storage, io, u.Email, true)
 }
 
 type userEnable struct {
@@ -175,24 +175,26 @@ type userEnable struct {
 }
 
 func (u userEnable) Run(ctx context.Context, storage Storage, io streams) error {
-	return switchUser(ctx, storage, io, userSwitch{u.Email, false, "Enabled"})
+	return setUserDisabled(ctx, storage, io, u.Email, false)
 }
 
-// userSwitch is the new state of a user, and how to report it.
-type userSwitch struct {
-	email    string
-	disabled bool
-	verb     string
-}
-
-func switchUser(ctx context.Context, storage Storage, io streams, to userSwitch) error {
-	return withUser(ctx, storage, to.email, func(s *store.Store, p account.User) error {
-		if err := s.SetUserDisabled(ctx, p.ID, to.disabled, time.Now()); err != nil {
+func setUserDisabled(ctx context.Context, storage Storage, io streams, email string, disabled bool) error {
+	return withUser(ctx, storage, email, func(s *store.Store, p account.User) error {
+		if err := s.SetUserDisabled(ctx, p.ID, disabled, time.Now()); err != nil {
 			return err
 		}
-		fmt.Fprintf(io.out, "%s %s.\n", to.verb, p.Email)
-		return nil
+		return printDisabled(io, p.Email, disabled)
 	})
+}
+
+// printDisabled reports that a user or an application was disabled or enabled.
+func printDisabled(io streams, name string, disabled bool) error {
+	verb := "Enabled"
+	if disabled {
+		verb = "Disabled"
+	}
+	_, err := fmt.Fprintf(io.out, "%s %s.\n", verb, name)
+	return err
 }
 
 type userPassword struct {

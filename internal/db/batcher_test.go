@@ -41,7 +41,7 @@ func TestBatcher(t *testing.T) {
 			})
 		}
 		callers.Wait()
-		for after.Load() < 50*200 { // what is left to do once they know
+		for after.Load() < 50*200 { // AfterBatch runs after the callers return
 			runtime.Gosched()
 		}
 		if n := rounds.Load(); n < 50*200/7 || n > 50*200 {
@@ -97,7 +97,7 @@ func threeAtOnce(t *testing.T, thread bool) {
 				lost.Add(1)
 			case errors.Is(err, ErrBusy):
 				busy.Add(1)
-				goOn <- true // now there are as many as may wait
+				goOn <- true // the maximum number of callers waits now
 			default:
 				t.Errorf("done: %v", err)
 			}

@@ -43,7 +43,7 @@ func names(t *testing.T, d db.DB) (list []string) {
 	return list
 }
 
-// Both engines tell the same about an update of one row, and show the row afterwards.
+// Both engines return the same result for an update of one row, and the updated row.
 func TestUpdateRow(t *testing.T) {
 	each(t, func(t *testing.T, d db.DB) {
 		exec(t, d, "INSERT INTO thing (id, name) VALUES ($1, $2)", 1, "a")
@@ -62,7 +62,11 @@ func TestUpdateRow(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			if found := changed == 1; found != (want != "") || name != want || found && got != id {
+			var wantChanged, wantID int64
+			if want != "" {
+				wantChanged, wantID = 1, id
+			}
+			if changed != wantChanged || got != wantID || name != want {
 				t.Errorf("row %d: %d changed, now %d %q", id, changed, got, name)
 			}
 		}
@@ -97,7 +101,7 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// Concurrent writes share commits; one that fails or panics takes only itself back.
+// Concurrent writes share commits; one that fails or panics rolls back only itself.
 func TestConcurrentWrites(t *testing.T) {
 	each(t, func(t *testing.T, d db.DB) {
 		const writers = 60
@@ -140,7 +144,7 @@ func TestConcurrentWrites(t *testing.T) {
 	})
 }
 
-// After Close everything is refused as an unavailable database.
+// After Close, all requests fail as if the database were unavailable.
 func TestClosed(t *testing.T) {
 	each(t, func(t *testing.T, d db.DB) {
 		if err := d.Close(); err != nil {

@@ -27,7 +27,7 @@ func TestReadsSurviveBrokenConnections(t *testing.T) {
 	const read = "SELECT 1"
 	for round := range 5 {
 		var all sync.WaitGroup
-		for range 8 { // so that several connections are idle
+		for range 8 { // makes several connections idle
 			all.Go(func() { d.Query(ctx, read, ignore) })
 		}
 		all.Wait()

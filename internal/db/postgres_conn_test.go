@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// What the server does not know of an address is taken out of it.
+// Parameters of the pool, which the server does not know, are removed from a URL.
 func TestPoolSize(t *testing.T) {
 	for address, want := range map[string]struct {
 		rest string
@@ -22,13 +22,16 @@ func TestPoolSize(t *testing.T) {
 		"postgres://x@one:1/db?pool_max_conns=2&application_name=%": {"", 0, false},
 	} {
 		rest, size, err := poolSize(address)
-		if (err == nil) != want.ok || want.ok && (rest != want.rest || size != want.size) {
-			t.Errorf("%s: %s %d %v", address, rest, size, err)
+		if (err == nil) != want.ok {
+			t.Errorf("%s: %v", address, err)
+		}
+		if err == nil && (rest != want.rest || size != want.size) {
+			t.Errorf("%s: %s %d", address, rest, size)
 		}
 	}
 }
 
-// A column that does not fit is said, never passed over.
+// A column that does not fit its destination is an error.
 func TestRowsOfPostgres(t *testing.T) {
 	r := &pgRow{
 		[]pgconn.FieldDescription{{Name: "n", DataTypeOID: pgInt8}, {Name: "is", DataTypeOID: pgBool}, {Name: "note"}},
@@ -37,8 +40,11 @@ func TestRowsOfPostgres(t *testing.T) {
 	var n int64
 	var is bool
 	var note any = "before"
-	if err := r.Scan(&n, &is, &note); err != nil || n != 12 || !is || note != nil {
-		t.Errorf("%d %v %v: %v", n, is, note, err)
+	if err := r.Scan(&n, &is, &note); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := [3]any{n, is, note}, [3]any{int64(12), true, nil}; got != want {
+		t.Errorf("scanned %v, want %v", got, want)
 	}
 	var every [3]any
 	if err := r.Scan(&every[0], &every[1], &every[2]); err != nil || every != [3]any{int64(12), true, nil} {

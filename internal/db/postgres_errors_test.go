@@ -11,7 +11,7 @@ import (
 	"formulary/internal/fault"
 )
 
-// Errors of a server that is going away are told apart from mistakes in a statement.
+// Errors of a server that shuts down are distinguished from errors in a statement.
 func TestServerErrors(t *testing.T) {
 	for _, c := range []struct {
 		code, message string
@@ -28,7 +28,8 @@ func TestServerErrors(t *testing.T) {
 	}
 }
 
-// A caller who leaves says nothing about the database, whatever pgx calls it.
+// A canceled request is not reported as an unavailable database, whatever error pgx
+// returns.
 func TestCallerOrDatabase(t *testing.T) {
 	alive, lost := context.WithCancel(context.Background())
 	p := &pgPool{alive: alive}

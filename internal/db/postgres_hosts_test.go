@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Each server of the URL is one, however many ways lead to it, and the order in
-// which they are asked can be turned.
+// Each server of the URL counts once, even if it can be reached in several ways, and
+// the order in which servers are tried can be rotated.
 func TestHosts(t *testing.T) {
 	for url, want := range map[string][]string{
 		"postgres://x@one:1/db?sslmode=disable":                                     {"one:1"},

@@ -26,23 +26,23 @@ var ctx = context.Background()
 // key is the secret key of all tests.
 const key = "a-secret-key-of-more-than-32-characters"
 
-// world is a store with one open form, and what delivers its events.
-type world struct {
+// fixture is a store with one open form, and what delivers its events.
+type fixture struct {
 	*store.Store
 	t       *testing.T
-	place   storetest.Place
+	storage   storetest.Storage
 	owner   string
 	form    *store.PublicForm
 	config  delivery.Config
 	service *delivery.Service
 }
 
-// each runs a test on every engine. Retries follow the schedule.
-func each(t *testing.T, schedule []time.Duration, test func(t *testing.T, w *world)) {
+// forEachEngine runs a test on every engine. Retries follow the schedule.
+func forEachEngine(t *testing.T, schedule []time.Duration, test func(t *testing.T, w *fixture)) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		w := &world{Store: storetest.Open(t, place), t: t, place: place}
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		w := &fixture{Store: storetest.Open(t, storage), t: t, storage: storage}
 		w.config = configure(t, w.Store, schedule)
 		w.service = delivery.New(w.config)
 		now := time.Now()
@@ -72,7 +72,7 @@ func configure(t *testing.T, s *store.Store, schedule []time.Duration) delivery.
 }
 
 // open creates and publishes a form.
-func (w *world) open() *store.PublicForm {
+func (w *fixture) open() *store.PublicForm {
 	w.t.Helper()
 	d := form.Definition{Fields: []*form.Field{{Key: "text", Kind: "short_text", Label: "Text"}}}
 	if err := d.Normalize(); err != nil {
@@ -92,7 +92,7 @@ func (w *world) open() *store.PublicForm {
 	return p
 }
 
-func (w *world) submit(text string) string {
+func (w *fixture) submit(text string) string {
 	w.t.Helper()
 	r, err := w.SubmitResponse(ctx, store.Submission{Form: w.form, Answers: map[string]any{"text": text}, At: time.Now()})
 	if err != nil {
@@ -101,8 +101,8 @@ func (w *world) submit(text string) string {
 	return r.ID
 }
 
-// hook creates a webhook of the world's form.
-func (w *world) hook(url string, change func(*store.Webhook)) store.WebhookKey {
+// hook creates a webhook of the fixture's form.
+func (w *fixture) hook(url string, change func(*store.Webhook)) store.WebhookKey {
 	w.t.Helper()
 	h := store.Webhook{WebhookKey: store.WebhookKey{FormID: w.form.ID}, URL: url, Events: store.EventKinds, Status: store.WebhookActive}
 	if change != nil {
@@ -115,7 +115,7 @@ func (w *world) hook(url string, change func(*store.Webhook)) store.WebhookKey {
 	return made.WebhookKey
 }
 
-func (w *world) read(key store.WebhookKey) store.Webhook {
+func (w *fixture) read(key store.WebhookKey) store.Webhook {
 	w.t.Helper()
 	h, err := w.Webhook(ctx, w.owner, key)
 	if err != nil {
@@ -124,7 +124,7 @@ func (w *world) read(key store.WebhookKey) store.Webhook {
 	return h
 }
 
-func (w *world) deliveries(key store.WebhookKey, status store.DeliveryStatus) []store.Delivery {
+func (w *fixture) deliveries(key store.WebhookKey, status store.DeliveryStatus) []store.Delivery {
 	w.t.Helper()
 	list, _, err := w.Deliveries(ctx, w.owner, key, status, store.Page{Limit: 2000})
 	if err != nil {
@@ -134,7 +134,7 @@ func (w *world) deliveries(key store.WebhookKey, status store.DeliveryStatus) []
 }
 
 // dispatch runs a dispatcher until the test ends or what it returns is called.
-func (w *world) dispatch() (stop func()) {
+func (w *fixture) dispatch() (stop func()) {
 	return run(w.t, delivery.NewDispatcher(w.config))
 }
 
@@ -154,7 +154,7 @@ func run(t *testing.T, d *delivery.Dispatcher) (stop func()) {
 }
 
 // until waits for a condition.
-func (w *world) until(what string, condition func() bool) {
+func (w *fixture) until(what string, condition func() bool) {
 	w.t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		if condition() {

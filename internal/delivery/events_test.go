@@ -9,14 +9,14 @@ import (
 	"formulary/internal/store"
 )
 
-func (w *world) must(err error) {
+func (w *fixture) must(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *world) edit(response, text string) {
+func (w *fixture) edit(response, text string) {
 	w.t.Helper()
 	_, err := w.UpdateResponse(ctx, w.owner, store.ResponseKey{FormID: w.form.ID, ID: response}, func(*form.Definition, map[string]any) (map[string]any, error) {
 		return map[string]any{"text": text}, nil
@@ -26,7 +26,7 @@ func (w *world) edit(response, text string) {
 
 // Everything that happens arrives in order, each with an id of its own.
 func TestEvents(t *testing.T) {
-	each(t, nil, func(t *testing.T, w *world) {
+	forEachEngine(t, nil, func(t *testing.T, w *fixture) {
 		to := receive(t, nil)
 		w.hook(to.url, func(h *store.Webhook) { h.StrictOrder = true })
 		w.dispatch()
@@ -86,7 +86,7 @@ func TestEvents(t *testing.T) {
 // Between an event and its delivery the response and the form may change. Each case has one
 // outcome.
 func TestChangedMeanwhile(t *testing.T) {
-	each(t, nil, func(t *testing.T, w *world) {
+	forEachEngine(t, nil, func(t *testing.T, w *fixture) {
 		to := receive(t, nil)
 		key := w.hook(to.url, nil)
 		edited, deleted, restored := w.submit("before"), w.submit("deleted"), w.submit("restored")
@@ -132,7 +132,7 @@ func TestChangedMeanwhile(t *testing.T) {
 // Without a webhook nothing is stored about events. With one, they count for the account's
 // storage, and are removed after a while, but not before they are delivered.
 func TestEventsAreKeptForAWhile(t *testing.T) {
-	each(t, nil, func(t *testing.T, w *world) {
+	forEachEngine(t, nil, func(t *testing.T, w *fixture) {
 		used := func() int64 {
 			t.Helper()
 			u, err := w.Usage(ctx, w.owner)

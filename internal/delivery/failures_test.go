@@ -18,7 +18,7 @@ var quick = []time.Duration{10 * time.Millisecond, 20 * time.Millisecond, 30 * t
 // A failed delivery is tried again until it succeeds. It keeps its id, and the log has one
 // entry with the last attempt.
 func TestRetry(t *testing.T) {
-	each(t, quick, func(t *testing.T, w *world) {
+	forEachEngine(t, quick, func(t *testing.T, w *fixture) {
 		var n atomic.Int64
 		to := receive(t, func(rw http.ResponseWriter, _ request) int {
 			switch n.Add(1) {
@@ -51,7 +51,7 @@ func TestRetry(t *testing.T) {
 
 // The times between attempts are those of the contract, and a receiver can ask for more.
 func TestSchedule(t *testing.T) {
-	each(t, nil, func(t *testing.T, w *world) {
+	forEachEngine(t, nil, func(t *testing.T, w *fixture) {
 		to := receive(t, func(rw http.ResponseWriter, r request) int {
 			if r.text() == "later" {
 				rw.Header().Set("Retry-After", "600")
@@ -78,7 +78,7 @@ func TestSchedule(t *testing.T) {
 // A receiver that fails through the whole schedule is disabled. Nothing is lost: it continues
 // where it stopped when it is enabled.
 func TestDisabledAfterSchedule(t *testing.T) {
-	each(t, quick, func(t *testing.T, w *world) {
+	forEachEngine(t, quick, func(t *testing.T, w *fixture) {
 		var up atomic.Bool
 		to := receive(t, func(http.ResponseWriter, request) int {
 			if up.Load() {
@@ -114,7 +114,7 @@ func TestDisabledAfterSchedule(t *testing.T) {
 
 // An event that a working receiver never accepts fails alone.
 func TestOneEventFails(t *testing.T) {
-	each(t, quick, func(t *testing.T, w *world) {
+	forEachEngine(t, quick, func(t *testing.T, w *fixture) {
 		to := receive(t, func(_ http.ResponseWriter, r request) int {
 			if r.text() == "poison" {
 				return 500
@@ -140,7 +140,7 @@ func TestOneEventFails(t *testing.T) {
 
 // 410 disables at once.
 func TestGone(t *testing.T) {
-	each(t, nil, func(t *testing.T, w *world) {
+	forEachEngine(t, nil, func(t *testing.T, w *fixture) {
 		to := receive(t, func(http.ResponseWriter, request) int { return 410 })
 		key := w.hook(to.url, nil)
 		w.dispatch()
@@ -154,7 +154,7 @@ func TestGone(t *testing.T) {
 
 // With strict order, an event waits for those before it; otherwise it does not.
 func TestOrder(t *testing.T) {
-	each(t, quick, func(t *testing.T, w *world) {
+	forEachEngine(t, quick, func(t *testing.T, w *fixture) {
 		var failures [2]atomic.Int64
 		answer := func(i int) func(http.ResponseWriter, request) int {
 			return func(_ http.ResponseWriter, r request) int {
@@ -186,7 +186,7 @@ func TestOrder(t *testing.T) {
 // A response that hangs keeps neither the next events of its webhook waiting nor other
 // webhooks.
 func TestHangingReceiver(t *testing.T) {
-	each(t, quick, func(t *testing.T, w *world) {
+	forEachEngine(t, quick, func(t *testing.T, w *fixture) {
 		end := make(chan struct{})
 		defer close(end)
 		hangs := receive(t, func(_ http.ResponseWriter, r request) int {
@@ -213,7 +213,7 @@ func TestHangingReceiver(t *testing.T) {
 
 // With a thousand deliveries pending, the position waits.
 func TestPendingIsBounded(t *testing.T) {
-	each(t, []time.Duration{time.Hour}, func(t *testing.T, w *world) {
+	forEachEngine(t, []time.Duration{time.Hour}, func(t *testing.T, w *fixture) {
 		to := receive(t, func(http.ResponseWriter, request) int { return 500 })
 		key := w.hook(to.url, nil)
 		for range 1100 {
@@ -231,7 +231,7 @@ func TestPendingIsBounded(t *testing.T) {
 
 // Without the key that encrypted its secret, a webhook is disabled until it gets another.
 func TestOtherKey(t *testing.T) {
-	each(t, quick, func(t *testing.T, w *world) {
+	forEachEngine(t, quick, func(t *testing.T, w *fixture) {
 		to := receive(t, nil)
 		key := w.hook(to.url, nil)
 		w.submit("text")

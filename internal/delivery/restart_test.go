@@ -13,7 +13,7 @@ import (
 
 // A receiver that was down gets everything, in pages, when the service runs again.
 func TestCatchUp(t *testing.T) {
-	each(t, quick, func(t *testing.T, w *world) {
+	forEachEngine(t, quick, func(t *testing.T, w *fixture) {
 		to := receive(t, nil)
 		key := w.hook(to.url, nil)
 		const n = 700
@@ -38,7 +38,7 @@ func TestCatchUp(t *testing.T) {
 
 // A replay delivers again what was delivered, with the same ids, beside new events.
 func TestReplay(t *testing.T) {
-	each(t, quick, func(t *testing.T, w *world) {
+	forEachEngine(t, quick, func(t *testing.T, w *fixture) {
 		to := receive(t, nil)
 		before := w.submit("before the webhook")
 		key := w.hook(to.url, nil)
@@ -75,7 +75,7 @@ func TestReplay(t *testing.T) {
 
 // What a webhook's owner changes takes effect at once.
 func TestPauseAndChange(t *testing.T) {
-	each(t, quick, func(t *testing.T, w *world) {
+	forEachEngine(t, quick, func(t *testing.T, w *fixture) {
 		first, second := receive(t, nil), receive(t, nil)
 		key := w.hook(first.url, nil)
 		w.dispatch()
@@ -106,8 +106,8 @@ func TestPauseAndChange(t *testing.T) {
 // seconds; when one is stopped, at once.
 func TestNodes(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	s := storetest.Open(t, place)
+	storage := storetest.Postgres(t)
+	s := storetest.Open(t, storage)
 	now := time.Now()
 	slots := func(node string, at time.Time) int {
 		t.Helper()
@@ -142,10 +142,10 @@ func TestNodes(t *testing.T) {
 // Several dispatchers on one database deliver each event, and after a clean stop of one of
 // them none twice.
 func TestTwoDispatchers(t *testing.T) {
-	each(t, quick, func(t *testing.T, w *world) {
+	forEachEngine(t, quick, func(t *testing.T, w *fixture) {
 		to := receive(t, func(http.ResponseWriter, request) int { return 200 })
 		key := w.hook(to.url, nil)
-		other := configure(t, storetest.Open(t, w.place), quick)
+		other := configure(t, storetest.Open(t, w.storage), quick)
 		stop := w.dispatch()
 		w.submit("first")
 		w.until("delivered", func() bool { return len(to.all()) == 1 })

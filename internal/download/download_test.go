@@ -12,8 +12,8 @@ import (
 	"formulary/internal/download"
 )
 
-// A file arrives whole, or the client can tell: an error before the first chunk is left
-// to the caller, a later one aborts the connection.
+// A file arrives completely, or the client can detect that it does not: an error before
+// the first chunk is returned to the caller, a later one aborts the connection.
 func TestSend(t *testing.T) {
 	failed := errors.New("failed")
 	for name, c := range map[string]struct {
@@ -48,8 +48,12 @@ func TestSend(t *testing.T) {
 			if err != c.err {
 				t.Errorf("returned %v, want %v", err, c.err)
 			}
-			if sent := w.Header().Get("Content-Disposition"); (sent == "") != (c.err != nil) || c.err == nil && sent != "attachment; filename*=utf-8''%C3%BC.csv" {
-				t.Errorf("Content-Disposition: %q", sent)
+			disposition := "attachment; filename*=utf-8''%C3%BC.csv"
+			if c.err != nil {
+				disposition = ""
+			}
+			if got := w.Header().Get("Content-Disposition"); got != disposition {
+				t.Errorf("Content-Disposition: %q, want %q", got, disposition)
 			}
 		})
 	}

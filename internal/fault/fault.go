@@ -1,9 +1,9 @@
-// Package fault is the one vocabulary of errors in Formulary: every code that
-// leaves the service is listed in this file, with the HTTP status built in.
+// Package fault defines the errors that leave Formulary: every error code is listed in
+// this file, with its HTTP status.
 //
-// Rules and stores return a *fault.Error (or wrap one); handlers pass it on,
-// and one function per floor writes it. Anything that is not a *fault.Error is
-// our own failure and reaches the outside only as 500001.
+// Rules and stores return or wrap a *fault.Error. Handlers return it, and one function in
+// package api and one in package web write it. Any other error is a failure of ours, and
+// clients see it as 500001.
 package fault
 
 import (
@@ -11,16 +11,16 @@ import (
 	"fmt"
 )
 
-// Code is HTTP status × 1000 + a number, so the status never disagrees with it.
+// Code is the HTTP status × 1000 plus a number, so the two cannot disagree.
 type Code int
 
-// Status is the HTTP status of the code.
+// Status returns the HTTP status of the code.
 func (c Code) Status() int { return int(c) / 1000 }
 
 const (
 	BadQuery             Code = 400001
 	BadJSON              Code = 400002
-	BadRequest           Code = 400003 // a page or an HTTP header that makes no sense
+	BadRequest           Code = 400003 // an invalid page request or HTTP header
 	InvalidRequest       Code = 400101 // OAuth
 	InvalidGrant         Code = 400102 // OAuth
 	UnsupportedGrant     Code = 400103 // OAuth
@@ -33,7 +33,7 @@ const (
 	UserNotFound         Code = 401006
 	InvalidClient        Code = 401101 // OAuth
 	MissingScope         Code = 403001
-	Forbidden            Code = 403003 // pages only: a forged or stale post
+	Forbidden            Code = 403003 // pages only: a forged or outdated form post
 	UnknownPath          Code = 404001
 	NotFoundInAccount    Code = 404002
 	MethodNotAllowed     Code = 405001
@@ -49,29 +49,29 @@ const (
 	DatabaseUnreachable  Code = 503001
 )
 
-// Detail says what is wrong with one field of the input.
+// Detail describes what is wrong with one field of the input.
 type Detail struct {
 	Field   string `json:"field" doc:"Field the error refers to"`
 	Message string `json:"message" doc:"What is wrong and how to fix it"`
 
-	// Text is the message before it is rendered, for pages in other languages. Without
-	// one, they show the English message.
+	// Text is the message before it is rendered, for pages in other languages. If it is
+	// nil, they show the English message.
 	Text *Message `json:"-"`
 }
 
-// NewDetail says what is wrong with a field.
+// NewDetail describes what is wrong with a field.
 func NewDetail(field, format string, args ...any) Detail {
 	return DetailOf(field, Messagef(format, args...))
 }
 
-// DetailOf is what an error says about a field.
+// DetailOf returns the message of an error as a detail of a field.
 func DetailOf(field string, err error) Detail {
 	text := MessageOf(err)
 	return Detail{Field: field, Message: text.Error(), Text: text}
 }
 
-// Error is what a caller may know (Code, Message, Details) and what only the
-// log may know (Cause).
+// Error contains what clients may see (Code, Message, Details) and what only the log
+// may contain (Cause).
 type Error struct {
 	Code    Code
 	Message string
@@ -81,11 +81,11 @@ type Error struct {
 	// Text is the message before it is rendered, as in Detail.
 	Text *Message
 
-	// RetryAfter is in seconds; zero means that no Retry-After is sent.
+	// RetryAfter is in seconds; 0: no Retry-After header.
 	RetryAfter int
 	// Challenge replaces the WWW-Authenticate header of a 401.
 	Challenge string
-	// Allow lists the methods that a 405 would have taken.
+	// Allow lists the allowed methods, for a 405.
 	Allow string
 }
 
@@ -102,46 +102,46 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Is lets errors.Is compare by code, so that a message may be reworded freely.
+// Is makes errors.Is compare codes, so that messages can be reworded freely.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code
 }
 
-// New makes an error that a caller may read.
+// New returns an error that clients may see.
 func New(code Code, format string, args ...any) *Error {
 	text := Messagef(format, args...)
 	return &Error{Code: code, Message: text.Error(), Text: text}
 }
 
-// WithCause adds what only the log may know. Like the other With methods it changes the
+// WithCause adds a cause for the log. Like the other With methods it modifies the
 // error, which must be new.
 func (e *Error) WithCause(cause error) *Error {
 	e.Cause = cause
 	return e
 }
 
-// WithAllow names the methods that a 405 would have taken.
+// WithAllow sets the allowed methods of a 405.
 func (e *Error) WithAllow(methods string) *Error {
 	e.Allow = methods
 	return e
 }
 
-// WithRetryAfter tells the caller to come back after the given seconds.
+// WithRetryAfter tells clients to retry after the given number of seconds.
 func (e *Error) WithRetryAfter(seconds int) *Error {
 	e.RetryAfter = seconds
 	return e
 }
 
-// NotFound is also the answer for what belongs to somebody else.
+// NotFound is also returned for data of other accounts.
 var NotFound = New(NotFoundInAccount, "Not found in this account.")
 
-// InvalidField makes a 422001 about one field.
+// InvalidField returns a 422001 about one field.
 func InvalidField(field, format string, args ...any) *Error {
 	return InvalidFields(NewDetail(field, format, args...))
 }
 
-// InvalidFields makes a 422001 about several fields; the first names the problem.
+// InvalidFields returns a 422001 about several fields, with the message of the first.
 func InvalidFields(details ...Detail) *Error {
 	e := New(Invalid, "Some values are not valid.")
 	if len(details) > 0 {
@@ -152,7 +152,7 @@ func InvalidFields(details ...Detail) *Error {
 	return e
 }
 
-// TooManyRequests tells the caller to come back after the given seconds.
+// TooManyRequests tells clients to retry after the given number of seconds.
 func TooManyRequests(seconds int) *Error {
 	if seconds <= 1 {
 		return New(RateLimited, "Too many requests. Try again in 1 second.").WithRetryAfter(1)
@@ -160,17 +160,17 @@ func TooManyRequests(seconds int) *Error {
 	return New(RateLimited, "Too many requests. Try again in %d seconds.", seconds).WithRetryAfter(seconds)
 }
 
-// DatabaseUnavailable is the answer while the database cannot be used.
+// DatabaseUnavailable is returned while the database cannot be used.
 func DatabaseUnavailable(cause error) *Error {
 	return New(DatabaseUnreachable, "The service is temporarily unavailable. Try again in a moment.").WithCause(cause).WithRetryAfter(2)
 }
 
-// ClientClosedRequest is the status of a request whose caller did not wait: nobody reads
-// it but the log.
+// ClientClosedRequest is the status of a request whose client disconnected. Only the
+// log shows it.
 const ClientClosedRequest = 499
 
-// Wrap turns any error into one that can be sent: what is not ours to show
-// becomes 500001 with the cause kept for the log.
+// Wrap converts any error into one that can be sent: unknown errors become 500001 with
+// the cause for the log.
 func Wrap(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
@@ -178,8 +178,7 @@ func Wrap(err error) *Error {
 	return New(Internal, "Something went wrong on our side.").WithCause(err)
 }
 
-// OAuthName is the word of RFC 6749 that goes with the code in the answers of
-// the OAuth endpoints.
+// OAuthName returns the error name of RFC 6749 for a code.
 func OAuthName(c Code) string {
 	switch c {
 	case InvalidGrant:

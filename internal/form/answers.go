@@ -9,46 +9,46 @@ import (
 	"formulary/internal/fault"
 )
 
-// Evaluation is what answers amount to: what is stored, what is wrong, and which
-// fields are shown to somebody who answers so.
+// Evaluation is the result of checking a set of answers: the answers to store, the
+// problems, and the fields that a respondent with these answers sees.
 type Evaluation struct {
 	Answers  map[string]any
 	Problems []fault.Detail
-	Shown    map[string]bool // by key; also of what is not answered; only to be read
-	Ending   string          // the ending that was jumped to
+	Shown    map[string]bool // by key, including unanswered fields; read-only, because evaluations may share it
+	Ending   string          // key of the ending that a jump led to
 
-	met         int // so many of what was sent are answers to questions
+	matched     int // how many of the submitted keys are questions that are shown
 	facts       answerFacts
 	calculation *calculation // nil before the first formula
 }
 
-// Evaluate checks answers by the key of their field, in the shape that JSON has.
-// A question that is not shown needs no answer, and one sent for it is dropped.
+// Evaluate checks answers, given as decoded JSON by field key. Questions that are not
+// shown need no answer, and answers to them are dropped.
 func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 	l := d.prepared()
 	answers := make(map[string]any, min(len(sent), len(l.steps)))
-	e := Evaluation{Answers: answers, Shown: l.everything, facts: newAnswerFacts(answers)}
+	e := Evaluation{Answers: answers, Shown: l.alwaysShown, facts: newAnswerFacts(answers)}
 	if e.Shown == nil {
 		e.Shown = make(map[string]bool, len(d.Fields))
 	}
-	all := len(e.Shown) > 0 // nothing is ever hidden, and that is known already
-	page := true            // whether the page is shown
-	next := ""              // where the page leads, when not to the one after it
-	awaited := ""           // the page that was jumped to
+	all := len(e.Shown) > 0 // the form has no logic, so Shown is complete already
+	page := true            // whether the current page is shown
+	next := ""              // target of the first matching jump on this page
+	target := ""            // target of a jump that is not reached yet
 	for i := range l.steps {
 		f := &l.steps[i]
 		if f.traits.PageBreak {
 			if next != "" {
-				awaited, next = next, ""
+				target, next = next, ""
 			}
-			if d.ending(awaited) != nil {
-				e.Ending = awaited
+			if d.ending(target) != nil {
+				e.Ending = target
 				return e
 			}
-			if awaited == f.Key {
-				awaited = ""
+			if target == f.Key {
+				target = ""
 			}
-			page = awaited == "" && f.ShowIf.matches(&e.facts)
+			page = target == "" && f.ShowIf.matches(&e.facts)
 		}
 		if !page || !f.ShowIf.matches(&e.facts) {
 			continue
@@ -59,10 +59,10 @@ func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 		switch {
 		case f.traits.Calculated:
 			l.calculate(f.Field, &e)
-		case f.asked:
+		case f.hasAnswer:
 			if value, ok := sent[f.Key]; ok {
-				e.met++
-				e.take(l, f, value)
+				e.matched++
+				e.addAnswer(l, f, value)
 			} else if f.Required {
 				e.invalid(f.Key, errRequired)
 			}
@@ -89,7 +89,7 @@ func (l *logic) calculate(f *Field, e *Evaluation) {
 	}
 }
 
-func (e *Evaluation) take(l *logic, f *step, value any) {
+func (e *Evaluation) addAnswer(l *logic, f *step, value any) {
 	var answer any
 	if value != nil {
 		var err error
@@ -113,13 +113,12 @@ func (e *Evaluation) invalid(key string, err error) {
 	e.Problems = append(e.Problems, fault.DetailOf(key, err))
 }
 
-// Validate is Evaluate for answers that are all there is: a key that the form does
-// not have is wrong too.
+// Validate is Evaluate for a complete set of answers: unknown keys are errors too.
 func (d *Definition) Validate(sent map[string]any) (Evaluation, error) {
 	e := d.Evaluate(sent)
 	var unknown []string
 	for key := range sent {
-		if e.met == len(sent) {
+		if e.matched == len(sent) {
 			break
 		}
 		switch f := d.Field(key); {
@@ -131,11 +130,11 @@ func (d *Definition) Validate(sent map[string]any) (Evaluation, error) {
 	}
 	slices.Sort(unknown)
 	if len(e.Problems) > 0 {
-		place := make(map[string]int, len(d.Fields))
+		position := make(map[string]int, len(d.Fields))
 		for i, f := range d.Fields {
-			place[f.Key] = i
+			position[f.Key] = i
 		}
-		slices.SortStableFunc(e.Problems, func(a, b fault.Detail) int { return place[a.Field] - place[b.Field] })
+		slices.SortStableFunc(e.Problems, func(a, b fault.Detail) int { return position[a.Field] - position[b.Field] })
 	}
 	for _, key := range unknown[:min(len(unknown), maxUnknown)] {
 		e.invalid(key, errUnknown)
@@ -146,11 +145,10 @@ func (d *Definition) Validate(sent map[string]any) (Evaluation, error) {
 	return e, nil
 }
 
-// maxUnknown is how many keys that the form does not have are named.
+// maxUnknown limits how many unknown keys an error lists.
 const maxUnknown = 100
 
-// Revalidate is Check for answers of which some were changed after they were given:
-// what was calculated then is calculated anew.
+// Revalidate is Validate for stored answers that were edited: calculations run again.
 func (d *Definition) Revalidate(answers map[string]any) (Evaluation, error) {
 	given := maps.Clone(answers)
 	for key := range given {
@@ -161,8 +159,8 @@ func (d *Definition) Revalidate(answers map[string]any) (Evaluation, error) {
 	return d.Validate(given)
 }
 
-// ParseForm takes the answers out of an HTML post, for Evaluate. What the form does
-// not ask is not looked for.
+// ParseForm reads the answers from an HTML form post, for Evaluate. It ignores unknown
+// names.
 func (d *Definition) ParseForm(in url.Values) map[string]any {
 	sent := map[string]any{}
 	for _, f := range d.Fields {
@@ -176,13 +174,13 @@ func (d *Definition) ParseForm(in url.Values) map[string]any {
 	return sent
 }
 
-// Page is what is asked at one time.
+// Page is a group of fields that are shown together.
 type Page struct {
-	Break  *Field // what begins it; nil for the first
+	Break  *Field // the page break that starts it; nil for the first page
 	Fields []*Field
 }
 
-// Pages are the fields between page breaks.
+// Pages splits the fields at page breaks.
 func (d *Definition) Pages() []Page {
 	pages := []Page{{}}
 	for _, f := range d.Fields {
@@ -196,22 +194,22 @@ func (d *Definition) Pages() []Page {
 	return pages
 }
 
-// IsVisible says whether anything of the page is shown.
+// IsVisible reports whether any field of the page is shown.
 func (p Page) IsVisible(e Evaluation) bool {
 	return slices.ContainsFunc(p.Fields, func(f *Field) bool { return e.Shown[f.Key] && f.IsVisible() })
 }
 
-// Schema is the JSON Schema of a response's answers. Conditions are not part of
-// it, so only what is always asked is required.
+// Schema returns the JSON Schema of a response's answers. It does not express
+// conditions, so only questions that are always shown are required.
 func (d *Definition) Schema() map[string]any {
 	properties, required := map[string]any{}, []string{}
-	always := true // whether everybody comes here
-	leading := false
+	always := true // whether every respondent sees this page
+	hasJumps := false
 	for _, f := range d.Fields {
 		if f.isBreak() {
-			always = f.ShowIf == nil && !leading
+			always = f.ShowIf == nil && !hasJumps
 		}
-		leading = leading || len(f.Jumps) > 0
+		hasJumps = hasJumps || len(f.Jumps) > 0
 		schema := KindOf(f.Kind).Schema(f)
 		if schema == nil {
 			continue
@@ -231,7 +229,7 @@ func (d *Definition) Schema() map[string]any {
 	}
 }
 
-// answerLength is how many values an answer has.
+// answerLength returns the number of values in an answer.
 func answerLength(answer any) int {
 	switch a := answer.(type) {
 	case []any:
@@ -242,7 +240,8 @@ func answerLength(answer any) int {
 	return 1
 }
 
-// FormValues is an answer as the controls of the page would send it: what Post reads.
+// FormValues returns an answer as the controls of the page submit it. ParseForm is the
+// inverse.
 func FormValues(f *Field, answer any) url.Values {
 	out := url.Values{}
 	options := newLookup(f.Options, answerLength(answer))

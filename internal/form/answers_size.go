@@ -6,14 +6,14 @@ import (
 	"formulary/internal/fault"
 )
 
-// MaxAnswers is how many bytes the answers of one response have at most, as JSON. Lists,
-// feeds and summaries read many responses at a time.
+// MaxAnswers is the maximum size of the answers of one response, in bytes of JSON.
+// Lists, feeds and summaries read many responses at a time.
 const MaxAnswers = 256 << 10
 
 var errAnswersTooLong = answerError("shorten this answer; all answers together are too long")
 
-// CheckSize refuses answers that are longer than MaxAnswers together, as they are encoded.
-// The error names the longest one.
+// CheckSize returns an error if the encoded answers exceed MaxAnswers. The error names
+// the longest answer.
 func (d *Definition) CheckSize(encoded []byte, answers map[string]any) error {
 	if len(encoded) <= MaxAnswers {
 		return nil

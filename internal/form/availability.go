@@ -11,17 +11,17 @@ import (
 	"formulary/internal/fault"
 )
 
-// Availability is how a form is offered to people. Unlike what it asks, a change of it
-// holds at once, without publishing.
+// Availability controls where and when a form accepts responses. Unlike the definition,
+// it takes effect immediately, without publishing.
 type Availability struct {
-	Slug          string    // a readable address beside the id; empty: none
+	Slug          string    // custom link; empty: none
 	OpensAt       time.Time // zero: as soon as it is published
 	ClosesAt      time.Time // zero: never
 	ResponseLimit int64     // 0: none
-	Sites         string    // that may show it in a frame and send answers to it, with spaces between; * is any
+	Sites         string    // sites that may embed the form and post to it, separated by spaces; * for any
 }
 
-// AnySite is what Sites says when every site may.
+// AnySite is the value of Sites that allows every site.
 const AnySite = "*"
 
 const (
@@ -31,7 +31,7 @@ const (
 
 var slugPattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// Normalize checks an offer and says what is wrong, field by field.
+// Normalize validates the settings and reports every invalid field.
 func (o *Availability) Normalize() error {
 	var details []fault.Detail
 	invalid := func(field, format string, args ...any) {
@@ -70,7 +70,7 @@ func (o *Availability) Normalize() error {
 	return nil
 }
 
-// originOf reads a site as browsers write it in Origin.
+// originOf converts a site to the form that browsers send in the Origin header.
 func originOf(site string) (string, bool) {
 	u, err := url.Parse(site)
 	if err != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
@@ -79,19 +79,19 @@ func originOf(site string) (string, bool) {
 	return SiteOf(site)
 }
 
-// AllowsOrigin says whether pages of the origin may send answers.
+// AllowsOrigin reports whether pages of the origin may submit responses.
 func (o Availability) AllowsOrigin(origin string) bool {
 	return o.Sites == AnySite || slices.Contains(strings.Fields(o.Sites), origin)
 }
 
-// FormInput is a form as its owner works on it.
+// FormInput is everything that the owner of a form edits.
 type FormInput struct {
 	Header
 	Availability
 	Definition *Definition
 }
 
-// Normalize checks all of it.
+// Normalize normalizes and validates all parts.
 func (d *FormInput) Normalize() error {
 	if err := d.Header.Normalize(); err != nil {
 		return err
@@ -102,14 +102,15 @@ func (d *FormInput) Normalize() error {
 	return d.Definition.Normalize()
 }
 
-// Metadata is how a response came.
+// Metadata describes where a response came from.
 type Metadata struct {
 	Source   string `json:"source,omitempty" enum:"page,json,api" doc:"How the response was submitted: on the form's page, as JSON from another site, or through the API" example:"page"`
 	Seconds  int64  `json:"seconds,omitempty" doc:"Seconds the form was open" example:"42"`
 	EditedAt string `json:"edited_at,omitempty" format:"date-time" doc:"When it was last changed"`
 }
 
-// Encode writes the metadata as it is stored. Most have a source and nothing else.
+// Encode returns the metadata as stored. The common case, a source alone, is built by
+// hand.
 func (m Metadata) Encode() (string, error) {
 	switch m {
 	case Metadata{Source: "json"}:
@@ -121,14 +122,14 @@ func (m Metadata) Encode() (string, error) {
 	return string(text), err
 }
 
-// Selection is an option that somebody chose.
+// Selection is an option that a respondent chose.
 type Selection struct {
 	FieldID string
 	Key     string
 	Value   string
 }
 
-// Selections are the options that answers, as they are stored, have chosen.
+// Selections returns the options chosen in stored answers.
 func (d *Definition) Selections(answers map[string]any) []Selection {
 	var list []Selection
 	for _, f := range d.Fields {
@@ -159,8 +160,8 @@ func (d *Definition) Selections(answers map[string]any) []Selection {
 	return list
 }
 
-// HasOptionLimits says whether any option has a cap.
-func (d *Definition) HasOptionLimits() bool { return d.prepared().capped }
+// HasOptionLimits reports whether any option has a limit.
+func (d *Definition) HasOptionLimits() bool { return d.prepared().hasOptionLimits }
 
-// ErrOptionLimitReached is the problem of an option that has been chosen often enough.
+// ErrOptionLimitReached reports an option whose limit is reached.
 var ErrOptionLimitReached = answerError("this option is no longer available; choose another one")

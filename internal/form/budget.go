@@ -1,16 +1,15 @@
 package form
 
-// maxWork is how much work the formulas and conditions of one evaluation may take
-// together, in bytes of text that are read or made. An evaluation of a real form
-// takes some thousands.
+// maxWork limits the work of all formulas and conditions of one evaluation, in bytes of
+// text read or created. Evaluating a real form takes a few thousand.
 const maxWork = 4 << 20
 
-// maxResults is how many bytes the texts that one evaluation calculates may have
-// together. They are stored with the response.
+// maxResults limits the total size of the texts that one evaluation calculates, in
+// bytes. They are stored with the response.
 const maxResults = 256 << 10
 
-// budget is what is left of the work of one evaluation. What would take more is not
-// done: a formula has no result then, and a condition does not hold.
+// budget is the work that one evaluation may still do. Without enough budget, a formula
+// has no result and a condition does not match.
 type budget struct {
 	left    int64
 	results int // bytes of calculated texts
@@ -18,8 +17,8 @@ type budget struct {
 
 func newBudget() budget { return budget{left: maxWork, results: maxResults} }
 
-// take uses up some of the budget. It says whether there was enough; if not, nothing
-// is used, so smaller work can still be done.
+// take subtracts work from the budget and reports whether there was enough. If not, the
+// budget stays as it is, so that cheaper work can still run.
 func (b *budget) take(work int64) bool {
 	if work > b.left || work < 0 {
 		return false
@@ -28,7 +27,7 @@ func (b *budget) take(work int64) bool {
 	return true
 }
 
-// textBytes is how much text a value has, in bytes.
+// textBytes returns the size of the texts in a value, in bytes.
 func textBytes(value any) int64 {
 	switch v := value.(type) {
 	case string:

@@ -2,16 +2,16 @@ package form
 
 import "strings"
 
-// Column is one column of an export: a field, or a part of it such as a row.
+// Column is one column of an export: a field, or a part of it such as a matrix row.
 type Column struct {
-	ID    string // the field's, which stays when its key changes
+	ID    string // ID of the field, which stays when its key changes
 	Key   string
 	Label string
 	part  string
 }
 
-// Columns are those of the newest definition, and after them what only earlier
-// ones asked: no answer that was ever given is left out.
+// Columns returns the columns of the newest definition, followed by those that only
+// earlier versions have, so that an export contains every answer.
 func Columns(versions []*Definition) []Column {
 	var list []Column
 	seen := map[[2]string]bool{}
@@ -32,8 +32,8 @@ func Columns(versions []*Definition) []Column {
 				if c.Label == "" {
 					c.Label = c.Key
 				}
-				if place := [2]string{c.ID, c.part}; !seen[place] {
-					seen[place] = true
+				if column := [2]string{c.ID, c.part}; !seen[column] {
+					seen[column] = true
 					list = append(list, c)
 				}
 			}
@@ -42,7 +42,7 @@ func Columns(versions []*Definition) []Column {
 	return list
 }
 
-// ByID are the fields of a definition by their ids.
+// ByID returns the fields of a definition by ID.
 func (d *Definition) ByID() map[string]*Field {
 	byID := make(map[string]*Field, len(d.Fields))
 	for _, f := range d.Fields {
@@ -51,9 +51,9 @@ func (d *Definition) ByID() map[string]*Field {
 	return byID
 }
 
-// Cell is an answer in a column: a text, a number, yes or no, or nothing. Options
-// are written by their labels where labels are wanted. f is the field as the
-// answered version had it, or nil if it had none.
+// Cell returns the value of a column: text, number, boolean or nil. asLabels replaces
+// option values by their labels. f is the field in the version that was answered, or
+// nil if that version does not have it.
 func (c Column) Cell(f *Field, answers map[string]any, asLabels bool) any {
 	if f == nil {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Condition says when something is shown: one comparison with an earlier answer,
-// or several conditions together.
+// Condition decides whether something is shown: a comparison with an earlier answer, or
+// a combination of conditions.
 type Condition struct {
 	Field string `json:"field,omitempty" doc:"Key of an earlier field"`
 	Op    string `json:"op,omitempty" enum:"equals,not_equals,contains,greater,less,at_least,at_most,answered,not_answered"`
@@ -16,14 +16,13 @@ type Condition struct {
 	Any []*Condition `json:"any,omitempty" nullable:"false"`
 	Not *Condition   `json:"not,omitempty"`
 
-	ranked  bool // the field is a ranking, where the order matters
-	ready   bool // what follows is filled in
+	ranked  bool // the field is a ranking, so the order of values matters
+	ready   bool // the fields below are set
 	lower   string
-	members []string // of a list to compare with, sorted where the order does not matter
+	members []string // list to compare with, sorted unless ranked
 }
 
-// prepare looks at the fields that the condition is about, and at the value to
-// compare with, once.
+// prepare resolves the field of the condition and normalizes its value, once.
 func (c *Condition) prepare(fields map[string]*Field) {
 	if c == nil {
 		return
@@ -41,7 +40,7 @@ func (c *Condition) prepare(fields map[string]*Field) {
 	c.Not.prepare(fields)
 }
 
-// normalized is the value as answers are compared with it.
+// normalized returns the value in the form in which answers are compared with it.
 func (c *Condition) normalized() (lower string, members []string) {
 	if c.ready {
 		return c.lower, c.members
@@ -57,11 +56,11 @@ func (c *Condition) normalized() (lower string, members []string) {
 	return lower, members
 }
 
-const maxConditions = 10 // levels
+const maxConditions = 10 // nesting depth
 
 var ops = []string{"equals", "not_equals", "contains", "greater", "less", "at_least", "at_most", "answered", "not_answered"}
 
-// check says what is wrong with a condition on the fields that stand before it.
+// check reports what is wrong with a condition on the fields before it.
 func (c *Condition) check(before map[string]*Field, problem func(format string, args ...any), depth int) {
 	if c == nil {
 		return
@@ -109,21 +108,21 @@ func (c *Condition) check(before map[string]*Field, problem func(format string, 
 	}
 }
 
-// answerFacts are the answers that conditions are about, normalised once however many
-// conditions there are.
+// answerFacts caches normalized answers, so that each answer is normalized once however
+// many conditions compare it.
 type answerFacts struct {
 	answers    map[string]any
-	lower      map[string]string   // texts in lower case, by key
-	sorted     map[string][]string // lists in order, by key
+	lower      map[string]string   // lowercase texts, by key
+	sorted     map[string][]string // sorted lists, by key
 	budget     budget
-	normalised int // how often an answer was; for tests
+	normalized int // number of normalizations, for tests
 }
 
 func newAnswerFacts(answers map[string]any) answerFacts {
 	return answerFacts{answers: answers, budget: newBudget()}
 }
 
-// lowercased is the text of an answer in lower case.
+// lowercased returns the text of an answer in lower case.
 func (k *answerFacts) lowercased(key, text string) string {
 	lower, ok := k.lower[key]
 	if !ok {
@@ -132,12 +131,12 @@ func (k *answerFacts) lowercased(key, text string) string {
 		}
 		lower = strings.ToLower(text)
 		k.lower[key] = lower
-		k.normalised++
+		k.normalized++
 	}
 	return lower
 }
 
-// ordered are the values of an answer in order.
+// ordered returns the values of an answer, sorted.
 func (k *answerFacts) ordered(key string, list []string) []string {
 	sorted, ok := k.sorted[key]
 	if !ok {
@@ -146,12 +145,13 @@ func (k *answerFacts) ordered(key string, list []string) []string {
 		}
 		sorted = slices.Sorted(slices.Values(list))
 		k.sorted[key] = sorted
-		k.normalised++
+		k.normalized++
 	}
 	return sorted
 }
 
-// Matches says whether the condition is true of the answers. None is always true.
+// Matches reports whether the answers fulfill the condition. A nil condition always
+// matches.
 func (c *Condition) Matches(answers map[string]any) bool {
 	known := newAnswerFacts(answers)
 	return c.matches(&known)
@@ -196,8 +196,8 @@ func (c *Condition) matches(known *answerFacts) bool {
 	}
 }
 
-// same compares an answer with the value; several answers are equal to a list of
-// the same ones, and a ranking to one in the same order.
+// same reports whether an answer equals the value. Lists are equal if they have the
+// same members; rankings also need the same order.
 func (c *Condition) same(answer any, known *answerFacts) bool {
 	switch a := answer.(type) {
 	case []string:
@@ -216,10 +216,10 @@ func (c *Condition) same(answer any, known *answerFacts) bool {
 	return false
 }
 
-// searchBytes is how many bytes of a text are searched for the work of one.
+// searchBytes is the number of bytes that a text search reads per unit of work.
 const searchBytes = 16
 
-// contains says whether an answer contains the value.
+// contains reports whether an answer contains the value.
 func (c *Condition) contains(answer any, known *answerFacts) bool {
 	text, ok := c.Value.(string)
 	if !ok {
@@ -235,7 +235,7 @@ func (c *Condition) contains(answer any, known *answerFacts) bool {
 	return false
 }
 
-// compare orders numbers by size, and texts (so also dates and times) as text.
+// compare orders numbers by value, and texts (including dates and times) as text.
 func compare(answer, value any) (int, bool) {
 	switch a := answer.(type) {
 	case float64:
@@ -256,7 +256,7 @@ func compare(answer, value any) (int, bool) {
 	return 0, false
 }
 
-// Fields calls found with the key of each field that the condition depends on.
+// Fields calls found with the key of every field that the condition refers to.
 func (c *Condition) Fields(found func(key string)) {
 	if c == nil {
 		return

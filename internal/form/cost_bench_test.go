@@ -6,10 +6,11 @@ import (
 	"testing"
 )
 
-// Inputs that were found to be expensive. The benchmarks measure time and memory;
-// cost_test.go counts.
+// Inputs that were expensive in the past. The benchmarks here measure time and memory;
+// cost_test.go counts operations.
 
-// longList is a multiple choice with 120,000 different answers, 991 KB of JSON.
+// longList is a multiple choice question with 120,000 different answers (991 KB of
+// JSON).
 func longList() (*Definition, map[string]any) {
 	d := &Definition{Fields: []*Field{{Key: "c", Kind: "multiple_choice", Label: "C", Other: true, Options: []Option{{Value: "a", Label: "A"}}}}}
 	list := make([]any, 120_000)
@@ -19,7 +20,7 @@ func longList() (*Definition, map[string]any) {
 	return d, map[string]any{"c": list}
 }
 
-// piped has a page of labels that consist of pipes, and one long answer.
+// piped has a page of labels that consist of {{key}} references, and one long answer.
 func piped(fields int) (*Definition, map[string]any) {
 	d := &Definition{Fields: []*Field{{Key: "s", Kind: "long_text", Label: "S"}}}
 	for i := range fields {
@@ -37,7 +38,7 @@ func concatenations(fields int) (*Definition, map[string]any) {
 	return d, map[string]any{"s": strings.Repeat("x", 19_000)}
 }
 
-// comparisons has conditions that all look at the same answers.
+// manyComparisons has conditions that all refer to the same answers.
 func manyComparisons(fields, each int) (*Definition, map[string]any) {
 	options := make([]Option, 1000)
 	chosen := make([]any, len(options))
@@ -75,7 +76,7 @@ func BenchmarkPipes(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		length := 0
-		pipes := d.NewInterpolator(func(f *Field, key string) string { return f.FormatAnswer(e.Answers[key], word) })
+		pipes := d.NewInterpolator(func(f *Field, key string) string { return f.FormatAnswer(e.Answers[key], sameText) })
 		for _, f := range d.Fields {
 			length += len(pipes.Text(f.Label, nil))
 		}
@@ -101,7 +102,7 @@ func BenchmarkComparisons(b *testing.B) {
 	}
 }
 
-// BenchmarkWholeBudget uses the budget of an evaluation up with the slowest work.
+// BenchmarkWholeBudget spends the budget of an evaluation on the slowest operation.
 func BenchmarkWholeBudget(b *testing.B) {
 	d := &Definition{Fields: []*Field{{Key: "s", Kind: "long_text", Label: "S"}}}
 	for i := range 450 {
@@ -116,8 +117,8 @@ func BenchmarkWholeBudget(b *testing.B) {
 	}
 }
 
-// BenchmarkClean checks definitions that are large in different ways.
-func BenchmarkClean(b *testing.B) {
+// BenchmarkNormalize validates definitions that are large in different ways.
+func BenchmarkNormalize(b *testing.B) {
 	for name, text := range hugeDefinitions() {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -130,7 +131,7 @@ func BenchmarkClean(b *testing.B) {
 	}
 }
 
-// hugeDefinitions are up to 1 MB of JSON, which is more than may be saved.
+// hugeDefinitions are up to 1 MB of JSON, which is more than can be saved.
 func hugeDefinitions() map[string]string {
 	list := func(n int, item func(i int) string) string {
 		items := make([]string, n)

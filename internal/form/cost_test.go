@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,10 +14,10 @@ import (
 	"formulary/internal/fault"
 )
 
-// The tests here count bytes, normalisations and steps for inputs that were found to
-// be expensive. They do not look at the clock.
+// These tests count bytes, normalizations and steps for inputs that were expensive in
+// the past. They do not measure time.
 
-// allocated is how many bytes the function allocates.
+// allocated returns how many bytes the function allocates.
 func allocated(work func()) int64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -25,10 +26,10 @@ func allocated(work func()) int64 {
 	return int64(after.TotalAlloc - before.TotalAlloc)
 }
 
-func word(text string) string { return text }
+func sameText(text string) string { return text }
 
-// Lists longer than what can be chosen are refused before they are read.
-func TestLongListsAreRefused(t *testing.T) {
+// Lists with more values than can be selected are rejected before they are read.
+func TestLongListsAreRejected(t *testing.T) {
 	long := make([]any, 100_000)
 	row := map[string]any{}
 	post := url.Values{}
@@ -61,20 +62,20 @@ func TestLongListsAreRefused(t *testing.T) {
 		d.prepared()
 		bytes := allocated(func() {
 			if _, err := d.Validate(map[string]any{"k": c.value}); fault.Wrap(err).Code != fault.Invalid {
-				t.Errorf("%s takes it: %v", c.field.Kind, err)
+				t.Errorf("%s accepts it: %v", c.field.Kind, err)
 			}
 		})
 		if bytes > c.most {
-			t.Errorf("%s allocates %d bytes to refuse it", c.field.Kind, bytes)
+			t.Errorf("%s allocates %d bytes to reject it", c.field.Kind, bytes)
 		}
-		if _, err := d.Validate(d.ParseForm(post)); err == nil && c.field.Kind != "name" && c.field.Kind != "address" && c.field.Kind != "matrix" {
-			t.Errorf("%s takes a long post", c.field.Kind)
+		hasParts := slices.Contains([]string{"name", "address", "matrix"}, c.field.Kind)
+		if _, err := d.Validate(d.ParseForm(post)); err == nil && !hasParts {
+			t.Errorf("%s accepts a long form post", c.field.Kind)
 		}
 	}
 }
 
-// As many values as there are options are looked up in an index: the number of
-// comparisons grows with the list, not with its square.
+// Long lists are looked up in an index: the number of comparisons grows linearly.
 func TestLongestList(t *testing.T) {
 	options := make([]Option, MaxOptions)
 	list := make([]any, MaxOptions, MaxOptions+1)
@@ -88,21 +89,25 @@ func TestLongestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	chosen := got.([]string)
-	if len(chosen) != MaxOptions+1 || chosen[0] != "v0" || chosen[MaxOptions-1] != options[MaxOptions-1].Value || chosen[MaxOptions] != "my own" {
-		t.Errorf("%d chosen, from %q to %q", len(chosen), chosen[0], chosen[len(chosen)-1])
+	if len(chosen) != MaxOptions+1 {
+		t.Fatalf("%d chosen", len(chosen))
+	}
+	ends := []string{chosen[0], chosen[MaxOptions-1], chosen[MaxOptions]}
+	if want := []string{"v0", options[MaxOptions-1].Value, "my own"}; !slices.Equal(ends, want) {
+		t.Errorf("the first, last and free selections are %q, want %q", ends, want)
 	}
 	if newLookup(options, len(list)).index == nil || newLookup(options, 1).index != nil {
-		t.Error("an index is made for one value, or none for many")
+		t.Error("an index is built for one value, or not for many")
 	}
 	if _, err := (multipleChoice{}).Validate(f, []any{"one", "two"}); err == nil {
-		t.Error("two answers of one's own")
+		t.Error("two free texts are accepted")
 	}
 	if got, err := (multipleChoice{}).Validate(f, []any{" v1 ", "v1", "v0"}); err != nil || strings.Join(got.([]string), ",") != "v0,v1" {
 		t.Errorf("%v (%v)", got, err)
 	}
 }
 
-// A hundred thousand keys that the form does not have are not all listed.
+// The error for 100,000 unknown keys does not list all of them.
 func TestUnknownKeys(t *testing.T) {
 	d := &Definition{Fields: []*Field{{Key: "a", Kind: "short_text", Required: true}}}
 	sent := map[string]any{}
@@ -117,8 +122,8 @@ func TestUnknownKeys(t *testing.T) {
 }
 
 // Concatenation is part of the budget: formulas that repeat a long answer have no
-// result, and cost next to nothing. What is short is calculated as ever.
-func TestFormulasHaveABudget(t *testing.T) {
+// result and cost almost nothing. Short formulas still have theirs.
+func TestFormulaBudget(t *testing.T) {
 	d, sent := concatenations(450)
 	d.Fields = append(d.Fields, &Field{Key: "short", Kind: "calculated", Expression: `len(s) > 5 ? "long" : "short"`})
 	d.prepared()
@@ -134,11 +139,11 @@ func TestFormulasHaveABudget(t *testing.T) {
 	}
 	sent["s"] = "ab"
 	if e := d.Evaluate(sent); e.Answers["f99"] != strings.Repeat("ab", 100) {
-		t.Errorf("a short answer repeated: %v", e.Answers["f99"])
+		t.Errorf("repetition of a short answer: %v", e.Answers["f99"])
 	}
 }
 
-// Whatever a formula does with texts, its work is charged before it runs.
+// The work of a text function is charged before it runs.
 func TestFormulaWork(t *testing.T) {
 	long := strings.Repeat("é", 10_000)
 	fields := []*Field{{Key: "s", Kind: "long_text"}, {Key: "n", Kind: "number"}, {Key: "l", Kind: "multiple_choice", Other: true, Options: []Option{{Value: "a"}}}}
@@ -155,14 +160,14 @@ func TestFormulaWork(t *testing.T) {
 			t.Errorf("%s has no result: %v", expression, e.Problems)
 		}
 	}
-	// Taking away many characters compares each with each.
+	// trim compares every character with every character to remove.
 	d := &Definition{Fields: append(fields[:3:3], &Field{Key: "c", Kind: "calculated", Expression: "trim(s, s)"})}
 	if e := d.Evaluate(map[string]any{"s": long}); e.Answers["c"] != nil {
 		t.Errorf("trimmed: %v", e.Answers["c"])
 	}
 }
 
-// Calculated texts are stored, so all of them together are bounded.
+// Calculated texts are stored, so their total size is limited.
 func TestCalculatedTextsAreBounded(t *testing.T) {
 	d := &Definition{Fields: []*Field{{Key: "s", Kind: "long_text"}}}
 	for i := range 450 {
@@ -181,8 +186,7 @@ func TestCalculatedTextsAreBounded(t *testing.T) {
 	}
 }
 
-// Each formula sees the answers before it, whether they came before the first
-// formula or after it.
+// Each formula sees all answers before it, including those after the first formula.
 func TestFormulasSeeAnswersBetween(t *testing.T) {
 	d := define(t, `{"fields": [{"key": "a", "kind": "number"}, {"key": "x", "kind": "calculated", "expression": "a + 1"}, {"key": "b", "kind": "number"},
 		{"key": "who", "kind": "name"}, {"key": "y", "kind": "calculated", "expression": "x * b"}, {"key": "z", "kind": "calculated", "expression": "who.given + string(y)"}]}`)
@@ -195,15 +199,15 @@ func TestFormulasSeeAnswersBetween(t *testing.T) {
 	}
 }
 
-// An answer is normalised once, however many conditions look at it.
-func TestAnswersAreNormalisedOnce(t *testing.T) {
+// An answer is normalized once, however many conditions refer to it.
+func TestAnswersAreNormalizedOnce(t *testing.T) {
 	for _, each := range []int{1, 40} {
 		d, sent := manyComparisons(50, each)
 		d.prepared()
 		var e Evaluation
 		bytes := allocated(func() { e = d.Evaluate(sent) })
-		if e.facts.normalised != 2 {
-			t.Errorf("%d conditions: normalised %d times", 50*each, e.facts.normalised)
+		if e.facts.normalized != 2 {
+			t.Errorf("%d conditions: normalized %d times", 50*each, e.facts.normalized)
 		}
 		if bytes > 512<<10 {
 			t.Errorf("%d conditions: %d bytes allocated", 50*each, bytes)
@@ -211,8 +215,8 @@ func TestAnswersAreNormalisedOnce(t *testing.T) {
 	}
 }
 
-// The endings' conditions use what the evaluation knows already.
-func TestEndingsUseTheSameFacts(t *testing.T) {
+// Conditions of endings reuse the normalized answers of the evaluation.
+func TestEndingsReuseNormalizedAnswers(t *testing.T) {
 	d := define(t, `{"fields": [{"key": "s", "kind": "long_text"}], "endings": [
 		{"key": "a", "show_if": {"field": "s", "op": "contains", "value": "NO"}}, {"key": "b", "show_if": {"field": "s", "op": "contains", "value": "YES"}}]}`)
 	e, _ := d.Validate(map[string]any{"s": "well, yes"})
@@ -224,12 +228,13 @@ func TestEndingsUseTheSameFacts(t *testing.T) {
 	}
 }
 
-// A page of pipes stays within its budget, and each answer is written once.
-func TestPipesHaveABudget(t *testing.T) {
+// A page of {{key}} references stays within its budget, and each answer is formatted
+// once.
+func TestPipingBudget(t *testing.T) {
 	d, sent := piped(300)
 	e := d.Evaluate(sent)
 	calls := 0
-	pipes := d.NewInterpolator(func(f *Field, key string) string { calls++; return f.FormatAnswer(e.Answers[key], word) })
+	pipes := d.NewInterpolator(func(f *Field, key string) string { calls++; return f.FormatAnswer(e.Answers[key], sameText) })
 	total, template := 0, 0
 	bytes := allocated(func() {
 		for i, f := range d.Fields {
@@ -245,7 +250,7 @@ func TestPipesHaveABudget(t *testing.T) {
 		t.Errorf("%d bytes of labels, %d allocated", total, bytes)
 	}
 	if calls != 1 {
-		t.Errorf("the answer was written %d times", calls)
+		t.Errorf("the answer was formatted %d times", calls)
 	}
 	long := d.Interpolate("{{s}}", func(*Field, string) string { return strings.Repeat("日", 20_000) })
 	if len(long) > maxPipedValue+len(ellipsis) || !strings.HasSuffix(long, "日…") {
@@ -257,7 +262,7 @@ func TestPipesHaveABudget(t *testing.T) {
 	}
 }
 
-// What is known to be too expensive is refused when it is saved.
+// Definitions that are known to be too expensive cannot be saved.
 func TestTotals(t *testing.T) {
 	many := func(n int, item string) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
 	for name, c := range map[string]struct{ text, field string }{
@@ -273,12 +278,12 @@ func TestTotals(t *testing.T) {
 		}
 	}
 	if err := parseDefinition(t, `{"fields": [`+many(30, `{"kind": "country", "label": "x"}`)+`, {"kind": "matrix", "label": "x", "rows": [`+many(100, `{"label": "a"}`)+`], "options": [`+many(50, `{"label": "a"}`)+`]}]}`).Normalize(); err != nil {
-		t.Errorf("a large form is refused: %v", err)
+		t.Errorf("a large form is rejected: %v", err)
 	}
 }
 
-// Checking twice the definition allocates about twice as much, not four times.
-func TestCheckingIsLinear(t *testing.T) {
+// Validating a definition twice as long allocates about twice as much, not four times.
+func TestNormalizeIsLinear(t *testing.T) {
 	list := func(n int, item func(i int) string) string {
 		items := make([]string, n)
 		for i := range items {
@@ -315,7 +320,7 @@ func TestCheckingIsLinear(t *testing.T) {
 	}
 }
 
-// Hosts end up in headers: only what cannot mean anything else there is one.
+// Hosts are sent in headers, so only unambiguous ones are accepted.
 func TestSites(t *testing.T) {
 	for address, want := range map[string]string{
 		"https://example.com/thanks?a={{b}}": "https://example.com", "http://LOCALHOST:8080": "http://localhost:8080", "https://[::1]:8443/x": "https://[::1]:8443", "https://xn--mller-kva.example/": "https://xn--mller-kva.example",
@@ -331,21 +336,21 @@ func TestSites(t *testing.T) {
 	for _, host := range []string{"a.example;script-src-elem *", "a.example;x", "a.example%3b", "a.example,b"} {
 		d := Definition{Endings: []*Ending{{Redirect: "https://" + host + "/"}}}
 		if err := d.Normalize(); err == nil {
-			t.Errorf("an ending on %s", host)
+			t.Errorf("an ending redirects to %s", host)
 		}
 		o := Availability{Sites: "https://" + strings.ReplaceAll(host, " ", "")}
 		if err := o.Normalize(); err == nil {
-			t.Errorf("the site %s", host)
+			t.Errorf("the site %s is accepted", host)
 		}
 	}
 }
 
-// Pipes are found as this expression says.
-func TestPipesAreFound(t *testing.T) {
+// The hand-written parser finds the same references as this regular expression.
+func TestFindReferences(t *testing.T) {
 	pattern := regexp.MustCompile(`\{\{\s*([a-z][a-z0-9_]{0,63})\s*\}\}`)
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"{", "}", "{{", "}}", "a", "b_1", "9", "_", " ", "\n", "é", "A", strings.Repeat("k", 64)}), 0, 30).Draw(t, "parts"), "")
-		want := pattern.ReplaceAllStringFunc(text, func(place string) string { return "<" + pattern.FindStringSubmatch(place)[1] + ">" })
+		want := pattern.ReplaceAllStringFunc(text, func(match string) string { return "<" + pattern.FindStringSubmatch(match)[1] + ">" })
 		if got := replacePipes(text, func(key string) string { return "<" + key + ">" }); got != want {
 			t.Fatalf("%q is %q, not %q", text, got, want)
 		}

@@ -14,7 +14,7 @@ import (
 	"formulary/internal/fault"
 )
 
-// Caps of a definition.
+// Limits of a definition.
 const (
 	MaxFields     = 500
 	MaxOptions    = 1000
@@ -25,7 +25,7 @@ const (
 	maxValue      = 200
 )
 
-// Definition is what a form asks.
+// Definition is the content of a form: questions, endings and settings.
 type Definition struct {
 	Fields   []*Field  `json:"fields" nullable:"false" maxItems:"500" doc:"The questions, in order"`
 	Endings  []*Ending `json:"endings,omitempty" nullable:"false" maxItems:"50" doc:"The pages respondents see after submitting"`
@@ -34,9 +34,9 @@ type Definition struct {
 	logic logic
 }
 
-// Field is a question, or something that stands between questions. Which of the
-// properties after show_if mean something depends on its kind; one that does not
-// is an error, so that a mistake is never silently dropped.
+// Field is a question, a statement or a page break. Its kind decides which of the
+// properties after show_if apply; setting any other is an error, so that mistakes are
+// not silently dropped.
 type Field struct {
 	ID       string     `json:"id,omitempty" doc:"ID set by Formulary; does not change when the key does"`
 	Key      string     `json:"key,omitempty" pattern:"^[a-z][a-z0-9_]{0,63}$" doc:"Identifies the field in answers; derived from the label if omitted" example:"drink"`
@@ -71,7 +71,7 @@ type Field struct {
 	Concealed   bool     `json:"concealed,omitempty" doc:"Hide the result from respondents"`
 }
 
-// Option is one of several answers to choose from.
+// Option is one of the choices of a question.
 type Option struct {
 	Value string `json:"value,omitempty" maxLength:"200" doc:"Identifies the option in answers; derived from the label if omitted"`
 	Label string `json:"label" maxLength:"1000"`
@@ -80,12 +80,11 @@ type Option struct {
 
 var keyPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// maxDetails is how many mistakes in a definition are reported at once.
+// maxDetails limits how many mistakes in a definition are reported at once.
 const maxDetails = 100
 
-// Normalize fills in what may be left out (ids, keys, values of options) and says
-// what is wrong, field by field. It costs about as much as reading the definition:
-// what refers to another field finds it in a map.
+// Normalize fills in omitted IDs, keys and option values, and reports every mistake.
+// Its cost is linear in the size of the definition: references are looked up in maps.
 func (d *Definition) Normalize() error {
 	if len(d.Fields) > MaxFields {
 		return fault.InvalidField("fields", "add no more than %d questions", MaxFields)
@@ -97,10 +96,10 @@ func (d *Definition) Normalize() error {
 	if len(details) > 0 {
 		return fault.InvalidFields(details[:min(len(details), maxDetails)]...)
 	}
-	return d.checkLength() // with what was filled in
+	return d.checkLength() // again, including generated values
 }
 
-// checkLength refuses a definition that is too long as JSON.
+// checkLength returns an error if the definition is too long as JSON.
 func (d *Definition) checkLength() error {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -120,7 +119,7 @@ func (d *Definition) normalize() []fault.Detail {
 			return []fault.Detail{fault.NewDetail(fmt.Sprintf("fields.%d", i), "a field must be an object")}
 		}
 		if f.Key != "" {
-			names.reserve(f.Key) // keys that are made up must keep clear of these
+			names.reserve(f.Key) // generated keys must not collide with these
 		}
 	}
 	before := make(map[string]*Field, len(d.Fields))
@@ -128,9 +127,9 @@ func (d *Definition) normalize() []fault.Detail {
 		if len(details) >= maxDetails {
 			return details
 		}
-		place := fmt.Sprintf("fields.%d", i)
+		path := fmt.Sprintf("fields.%d", i)
 		invalid := func(property, format string, args ...any) {
-			details = append(details, fault.NewDetail(place+"."+property, format, args...))
+			details = append(details, fault.NewDetail(path+"."+property, format, args...))
 		}
 		kind := KindOf(f.Kind)
 		if kind == nil {
@@ -161,7 +160,7 @@ func (d *Definition) normalize() []fault.Detail {
 	details = append(details, d.checkEndings(names, before)...)
 	details = append(details, d.checkSettings()...)
 	if len(details) == 0 {
-		// What speaks of other fields is read when they are known to be in order.
+		// References are checked last, when all fields are known to be valid.
 		details = d.checkReferences()
 	}
 	if len(details) == 0 {
@@ -170,7 +169,7 @@ func (d *Definition) normalize() []fault.Detail {
 	return details
 }
 
-// checkReferences looks at jumps and expressions.
+// checkReferences checks jumps and expressions.
 func (d *Definition) checkReferences() []fault.Detail {
 	var details []fault.Detail
 	targets := d.jumpTargets()
@@ -205,7 +204,7 @@ func (d *Definition) checkReferences() []fault.Detail {
 	return details
 }
 
-// name gives the field a key of its own.
+// name gives the field a unique key.
 func (f *Field) name(names *keySet, invalid func(property, format string, args ...any)) {
 	if f.Key == "" {
 		f.Key = names.free(slug(f.Label, f.Kind))
@@ -247,10 +246,10 @@ func (f *Field) checkCommon(kind Kind, invalid func(property, format string, arg
 	}
 }
 
-// forbiddenInText are control characters that no text of several lines has.
+// forbiddenInText reports control characters that do not belong into multi-line text.
 func forbiddenInText(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
 
-// properties are the names of those that are set.
+// properties returns the names of the properties that are set.
 func (f *Field) properties() []string {
 	var set []string
 	add := func(name string, is bool) {
@@ -296,25 +295,25 @@ func checkOptions(property string, options []Option, invalid func(property, form
 	seen := map[string]bool{}
 	for i := range options {
 		o := &options[i]
-		place := property + "." + strconv.Itoa(i)
+		path := property + "." + strconv.Itoa(i)
 		o.Label = strings.TrimSpace(o.Label)
 		if o.Label == "" {
 			o.Label = o.Value
 		}
 		if o.Label == "" || utf8.RuneCountInString(o.Label) > maxLabel || strings.ContainsFunc(o.Label, unicode.IsControl) {
-			invalid(place+".label", "use one line of text")
+			invalid(path+".label", "use one line of text")
 		}
 		if o.Value == "" {
 			o.Value = names.free(slug(o.Label, "option"))
 		}
 		if utf8.RuneCountInString(o.Value) > maxValue || strings.ContainsFunc(o.Value, unicode.IsControl) {
-			invalid(place+".value", "use one line of up to %d characters", maxValue)
+			invalid(path+".value", "use one line of up to %d characters", maxValue)
 		}
 		if o.Cap < 0 || o.Cap > 0 && property == "rows" {
-			invalid(place+".cap", "enter a number of responses, or 0 for no limit")
+			invalid(path+".cap", "enter a number of responses, or 0 for no limit")
 		}
 		if seen[o.Value] {
-			invalid(place+".value", "%q appears more than once", o.Value)
+			invalid(path+".value", "%q appears more than once", o.Value)
 		}
 		seen[o.Value] = true
 	}

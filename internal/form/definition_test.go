@@ -24,7 +24,7 @@ func define(t testing.TB, text string) *Definition {
 	return &d
 }
 
-// check returns the answers that are stored.
+// check returns the answers to store.
 func (d *Definition) check(sent map[string]any) (map[string]any, error) {
 	e, err := d.Validate(sent)
 	if err != nil {
@@ -73,13 +73,13 @@ func TestEveryKindIsSampled(t *testing.T) {
 	if d.Fields[0].Key != "your_nickname" || d.Fields[11].Options[0].Value != "small" {
 		t.Errorf("key %q, value %q", d.Fields[0].Key, d.Fields[11].Options[0].Value)
 	}
-	// Cleaning what is clean changes nothing.
+	// Normalizing twice changes nothing.
 	before, _ := json.Marshal(d)
 	if err := d.Normalize(); err != nil {
 		t.Fatal(err)
 	}
 	if after, _ := json.Marshal(d); string(before) != string(after) {
-		t.Errorf("cleaned twice:\n%s\n%s", before, after)
+		t.Errorf("normalized twice:\n%s\n%s", before, after)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestDefinitionMistakes(t *testing.T) {
 func TestAnswers(t *testing.T) {
 	d := define(t, sample)
 	base := map[string]any{"your_nickname": "Ada", "terms": true}
-	good := map[string][]any{ // key: sent, stored
+	good := map[string][]any{ // by key: submitted, stored
 		"story": {"a\r\nb ", "a\nb"}, "mail": {" a@b.c", "a@b.c"}, "site": {"https://x.example/y", "https://x.example/y"}, "tel": {"+49 228 123-45", "+49 228 123-45"},
 		"age": {36.0, 36.0}, "loud": {0.0, 0.0}, "stars": {5.0, 5.0}, "nps": {0.0, 0.0}, "shirt": {false, false},
 		"tags": {[]any{"c", "own words", "a", "c"}, []string{"a", "c", "own words"}}, "city": {"bonn", "bonn"}, "order": {[]any{"y", "x"}, []string{"y", "x"}},
@@ -158,13 +158,13 @@ func TestAnswers(t *testing.T) {
 			_, err := d.check(sent)
 			e := fault.Wrap(err)
 			if err == nil || e.Code != fault.Invalid || e.Details[0].Field != key {
-				t.Errorf("%s: %v is taken (%v)", key, value, err)
+				t.Errorf("%s: %v is accepted (%v)", key, value, err)
 			}
 		}
 	}
 }
 
-// What is wrong with a number or a date names what would be right.
+// Errors for numbers and dates name the nearest valid values.
 func TestNearestAnswers(t *testing.T) {
 	d := define(t, `{"fields": [
 		{"kind": "number", "key": "n", "min": 1, "max": 10, "step": 4}, {"kind": "number", "key": "small", "step": 0.1},
@@ -187,7 +187,7 @@ func TestNearestAnswers(t *testing.T) {
 
 func TestConditions(t *testing.T) {
 	d := define(t, sample)
-	// Not shown: not required, and an answer for it is dropped.
+	// A question that is not shown is not required, and an answer to it is dropped.
 	got, err := d.check(map[string]any{"your_nickname": "A", "terms": true, "shirt": false, "size": "m"})
 	if err != nil || got["size"] != nil {
 		t.Errorf("%v (%v)", got, err)
@@ -196,14 +196,14 @@ func TestConditions(t *testing.T) {
 	if err != nil || got["size"] != "m" {
 		t.Errorf("%v (%v)", got, err)
 	}
-	// A page that is not shown takes its questions with it.
+	// The questions of a page that is not shown are not shown either.
 	pages := define(t, `{"fields": [{"kind": "yes_no", "key": "more"}, {"kind": "page_break", "show_if": {"field": "more", "op": "equals", "value": true}},
 		{"kind": "short_text", "key": "a", "required": true}, {"kind": "page_break", "key": "p3"}, {"kind": "short_text", "key": "b"}]}`)
 	if got, err := pages.check(map[string]any{"more": false, "a": "x", "b": "y"}); err != nil || got["a"] != nil || got["b"] != "y" {
 		t.Errorf("%v (%v)", got, err)
 	}
 	if _, err := pages.check(map[string]any{"more": true}); err == nil {
-		t.Error("the second page's question was not asked")
+		t.Error("the question of the second page is not shown")
 	}
 }
 
@@ -239,8 +239,8 @@ func TestConditionCases(t *testing.T) {
 	}
 }
 
-// What a browser posts leads to the same answers as JSON.
-func TestPosted(t *testing.T) {
+// A form post results in the same answers as JSON.
+func TestParseForm(t *testing.T) {
 	d := define(t, sample)
 	in := url.Values{
 		"your_nickname": {" Ada "}, "terms": {"on"}, "age": {"36"}, "loud": {"7,0"}, "shirt": {"no"}, "loud.none": {""}, "tags": {"a", "_other"}, "tags.other": {" mine "},
@@ -254,19 +254,19 @@ func TestPosted(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v (%v)", got, err)
 	}
-	// What is said without being ticked is said.
+	// Text for "other" counts even if the box beside it is not checked.
 	in["tags"] = []string{"a"}
 	if got, err := d.check(d.ParseForm(in)); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("not ticked: %v (%v)", got, err)
+		t.Errorf("text for other, not checked: %v (%v)", got, err)
 	}
 	choice := &Field{Key: "c", Kind: "single_choice", Other: true, Options: []Option{{Value: "a"}}}
 	for own, want := range map[string]any{"mine": "mine", " ": nil} {
 		if got := KindOf(choice.Kind).ParseForm(choice, url.Values{"c.other": {own}}); got != want {
-			t.Errorf("%q not ticked: %v", own, got)
+			t.Errorf("%q, other not checked: %v", own, got)
 		}
 	}
 	if got := KindOf(choice.Kind).ParseForm(choice, url.Values{"c": {"a"}, "c.other": {"mine"}}); got != "a" {
-		t.Errorf("ticked beside: %v", got)
+		t.Errorf("checked together with an option: %v", got)
 	}
 	for _, bad := range []url.Values{{"age": {"old"}}, {"shirt": {"maybe"}}, {"tags": {"_other"}}, {"order.x": {"1"}, "order.y": {"1"}}, {"order.x": {"1"}}, {"terms": {"no"}}} {
 		for _, key := range []string{"your_nickname", "terms"} {
@@ -275,13 +275,13 @@ func TestPosted(t *testing.T) {
 			}
 		}
 		if got, err := d.check(d.ParseForm(bad)); err == nil {
-			t.Errorf("%v is taken as %v", bad, got)
+			t.Errorf("%v is accepted as %v", bad, got)
 		}
 	}
 }
 
-// Whatever is sent, the checker answers or refuses, and what it stored it takes
-// again unchanged.
+// Any input is either accepted or rejected without a panic, and accepted answers are
+// accepted again unchanged.
 func FuzzAnswers(f *testing.F) {
 	f.Add(`{"your_nickname": "Ada", "terms": true, "tags": ["a", "x"], "grid": {"r1": "good"}}`)
 	f.Add(`{"your_nickname": null, "terms": [], "age": 1e400}`)
@@ -307,7 +307,7 @@ func FuzzAnswers(f *testing.F) {
 		if err := json.Unmarshal(stored, &again); err != nil {
 			t.Fatal(err)
 		}
-		delete(again, "twice") // nobody sends what the form works out
+		delete(again, "twice") // calculated, so it cannot be submitted
 		twice, err := d.check(again)
 		if err != nil || !reflect.DeepEqual(got, twice) {
 			t.Fatalf("%s: %v then %v (%v)", text, got, twice, err)
@@ -315,7 +315,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// The definition reader takes anything and never falls over.
+// Any definition is either accepted or rejected without a panic.
 func FuzzDefinition(f *testing.F) {
 	f.Add(sample)
 	f.Add(`{"fields": [{"kind": "email", "key": "a", "show_if": {"not": {"all": [{"any": []}]}}}]}`)

@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// Change is one difference between two states of a form. It is data rather than a text,
-// so that the builder can name things as its panel does.
+// Change is one difference between two states of a form. It is structured, so that the
+// builder can show it with its own labels.
 type Change struct {
 	Action     string   `json:"action"`               // added, removed, changed or reordered
 	Subject    string   `json:"subject"`              // field, ending, settings, or a property of the form
 	Key        string   `json:"key,omitempty"`        // of the field or ending
 	Properties []string `json:"properties,omitempty"` // of the field, ending or settings that differ
-	From       any      `json:"from,omitempty"`       // the property of the form before
+	From       any      `json:"from,omitempty"`       // the earlier value of a property of the form
 	To         any      `json:"to,omitempty"`
 }
 
-// String is a line as in a diff: what is new (+), gone (-) or different (~).
+// String returns a line as in a diff: added (+), removed (-) or changed (~).
 func (c Change) String() string {
 	switch {
 	case c.Action == Added:
@@ -37,7 +37,7 @@ func (c Change) String() string {
 	return fmt.Sprintf("~ %s: %v → %v", c.Subject, quoteOrNone(c.From), quoteOrNone(c.To))
 }
 
-// What can have happened to something.
+// Values of Change.Action.
 const (
 	Added     = "added"
 	Removed   = "removed"
@@ -45,7 +45,7 @@ const (
 	Reordered = "reordered"
 )
 
-// Diff is what makes one form another. Fields are the same if their ids are.
+// Diff lists the changes between two forms. Fields with the same ID are the same field.
 func Diff(before, after FormInput) []Change {
 	var list []Change
 	changed := func(name string, from, to any) {
@@ -89,51 +89,51 @@ func timeText(t time.Time) string {
 func changedMembers[T any](subject string, before, after []T, name func(T) (id, key string)) []Change {
 	var list []Change
 	old := map[string]T{}
-	var order []string // of what stays, as it was
+	var orderAfter []string // IDs of the members in both, in their new order
 	for _, m := range before {
 		id, _ := name(m)
 		old[id] = m
 	}
-	kept := map[string]bool{}
+	remaining := map[string]bool{}
 	for _, m := range after {
 		id, key := name(m)
-		was, known := old[id]
+		previous, known := old[id]
 		if !known {
 			list = append(list, Change{Action: Added, Subject: subject, Key: key})
 			continue
 		}
-		kept[id] = true
-		order = append(order, id)
-		if names := changedProperties(was, m); len(names) > 0 {
+		remaining[id] = true
+		orderAfter = append(orderAfter, id)
+		if names := changedProperties(previous, m); len(names) > 0 {
 			list = append(list, Change{Action: Changed, Subject: subject, Key: key, Properties: names})
 		}
 	}
-	var stayed []string
+	var orderBefore []string
 	for _, m := range before {
 		id, key := name(m)
-		if kept[id] {
-			stayed = append(stayed, id)
+		if remaining[id] {
+			orderBefore = append(orderBefore, id)
 		} else {
 			list = append(list, Change{Action: Removed, Subject: subject, Key: key})
 		}
 	}
-	if !slices.Equal(stayed, order) {
+	if !slices.Equal(orderBefore, orderAfter) {
 		list = append(list, Change{Action: Reordered, Subject: subject})
 	}
 	return list
 }
 
-// changedProperties are the names of the JSON properties that differ.
+// changedProperties returns the names of the JSON properties that differ.
 func changedProperties(before, after any) []string {
-	was, is := propertiesOf(before), propertiesOf(after)
+	old, current := propertiesOf(before), propertiesOf(after)
 	var names []string
-	for name, value := range is {
-		if string(was[name]) != string(value) {
+	for name, value := range current {
+		if string(old[name]) != string(value) {
 			names = append(names, name)
 		}
 	}
-	for name := range maps.Keys(was) {
-		if _, ok := is[name]; !ok {
+	for name := range maps.Keys(old) {
+		if _, ok := current[name]; !ok {
 			names = append(names, name)
 		}
 	}
@@ -144,7 +144,7 @@ func changedProperties(before, after any) []string {
 func propertiesOf(value any) map[string]json.RawMessage {
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // definitions are made of JSON
+		panic(err) // cannot happen: definitions consist of JSON types
 	}
 	var properties map[string]json.RawMessage
 	if err := json.Unmarshal(text, &properties); err != nil {

@@ -9,7 +9,8 @@ import (
 	"formulary/internal/fault"
 )
 
-// Ending is what people see after their last page: some words, or another site.
+// Ending is what respondents see after submitting: a text, or a redirect to another
+// site.
 type Ending struct {
 	Key      string     `json:"key,omitempty" pattern:"^[a-z][a-z0-9_]{0,63}$" doc:"Identifies the ending in jumps; derived from the title if omitted"`
 	Title    string     `json:"title,omitempty" maxLength:"200"`
@@ -20,7 +21,7 @@ type Ending struct {
 
 const maxEndings = 50
 
-// Settings are what a version of a form has beside its questions.
+// Settings apply to a whole version of a form.
 type Settings struct {
 	SubmitLabel  string `json:"submit_label,omitempty" maxLength:"60" doc:"Text of the submit button"`
 	HideProgress bool   `json:"hide_progress,omitempty" doc:"Hide the progress indicator"`
@@ -35,8 +36,8 @@ func (d *Definition) checkSettings() []fault.Detail {
 	return nil
 }
 
-// checkEndings gives endings their keys and says what is wrong with them. They
-// come after every field, so they may speak of each.
+// checkEndings assigns keys to endings and reports mistakes. Endings come after all
+// fields, so they may refer to any of them.
 func (d *Definition) checkEndings(names *keySet, fields map[string]*Field) []fault.Detail {
 	if len(d.Endings) > maxEndings {
 		return []fault.Detail{fault.NewDetail("endings", "add no more than %d endings", maxEndings)}
@@ -44,12 +45,12 @@ func (d *Definition) checkEndings(names *keySet, fields map[string]*Field) []fau
 	var details []fault.Detail
 	given := map[string]bool{}
 	for i, e := range d.Endings {
-		place := fmt.Sprintf("endings.%d", i)
+		path := fmt.Sprintf("endings.%d", i)
 		invalid := func(property, format string, args ...any) {
-			details = append(details, fault.NewDetail(place+"."+property, format, args...))
+			details = append(details, fault.NewDetail(path+"."+property, format, args...))
 		}
 		if e == nil {
-			details = append(details, fault.NewDetail(place, "an ending must be an object"))
+			details = append(details, fault.NewDetail(path, "an ending must be an object"))
 			return details
 		}
 		if e.Key == "" {
@@ -80,8 +81,8 @@ func (d *Definition) checkEndings(names *keySet, fields map[string]*Field) []fau
 	return details
 }
 
-// isSafeRedirect refuses what is not the address of a page, and one whose host could
-// come out of an answer. The host ends up in a header, so its syntax is strict.
+// isSafeRedirect reports whether the address is a web page whose host cannot depend on
+// an answer. The host is sent in a header, so its syntax is strict.
 func isSafeRedirect(address string) bool {
 	if len(address) > maxURL || strings.ContainsFunc(address, unicode.IsControl) {
 		return false
@@ -104,8 +105,7 @@ func (d *Definition) ending(key string) *Ending {
 	return nil
 }
 
-// EndingOf is where the answers lead, or nil where the form has no words of its
-// own for that.
+// EndingOf returns the ending for the answers, or nil for the default one.
 func (d *Definition) EndingOf(e Evaluation) *Ending {
 	if jumped := d.ending(e.Ending); jumped != nil {
 		return jumped

@@ -16,22 +16,22 @@ import (
 	"formulary/internal/fault"
 )
 
-// Expressions work with numbers, texts and yes/no, by the keys of earlier
-// fields: price * count, score > 10 ? "gold" : "silver". What could take long or
-// grow without bound is left out: there are no loops, no variables of one's own
-// and no ranges. Texts are bounded by the budget of the evaluation (formula.go).
+// Expressions calculate with numbers, texts and booleans, using the keys of earlier
+// fields: price * count, score > 10 ? "gold" : "silver". Nothing in the language is
+// slow or unbounded: no loops, no variables, no ranges. The budget of the evaluation
+// limits texts (formula.go).
 const (
 	maxExpression = 1000 // characters
 	maxTerms      = 200
 	maxAllTerms   = 10_000 // of all expressions of a form
 	maxResult     = 1000   // characters of a text
-	memoryBudget  = 10_000 // items of lists that one expression makes
+	memoryBudget  = 10_000 // list items that one expression may create
 )
 
-// functions are those of the library that expressions may call.
+// functions are the functions of the library that expressions may call.
 var functions = []string{"abs", "ceil", "floor", "min", "max", "len", "int", "float", "lower", "upper", "hasPrefix", "hasSuffix", "indexOf"}
 
-// customFunctions are functions that are more useful to forms than those of the library.
+// customFunctions replace functions of the library that do not suit forms.
 var customFunctions = []expr.Option{
 	expr.Function("string", func(args ...any) (any, error) { return displayText(args[0]), nil }, new(func(any) string)),
 	expr.Function("trim", trimmed, new(func(string) string), new(func(string, string) string)),
@@ -39,7 +39,7 @@ var customFunctions = []expr.Option{
 		new(func(float64) float64), new(func(int) float64), new(func(float64, int) float64), new(func(int, int) float64)),
 }
 
-// displayText is a value as a text; what is missing, or no number at all, is an empty one.
+// displayText converts a value to text; nil and NaN become empty.
 func displayText(value any) string {
 	switch v := value.(type) {
 	case float64:
@@ -55,7 +55,7 @@ func displayText(value any) string {
 	return fmt.Sprint(value)
 }
 
-// rounded has as many decimals as the second argument says, or none.
+// rounded rounds to the number of decimals in the second argument, or to an integer.
 func rounded(args ...any) (any, error) {
 	n, ok := args[0].(float64)
 	if !ok {
@@ -69,11 +69,11 @@ func rounded(args ...any) (any, error) {
 	return math.Round(tidy(n*scale)) / scale, nil
 }
 
-// maxCutset is how many bytes of characters trim can take away.
+// maxCutset limits the characters that trim can remove, in bytes.
 const maxCutset = 100
 
-// trimmed is a text without spaces, or without the given characters, at its ends.
-// Each character is compared with each of those, so there may not be many.
+// trimmed removes spaces, or the given characters, from both ends. It compares every
+// character with each of these, so their number is limited.
 func trimmed(args ...any) (any, error) {
 	text, _ := args[0].(string)
 	if len(args) == 1 {
@@ -86,8 +86,8 @@ func trimmed(args ...any) (any, error) {
 	return strings.Trim(text, cutset), nil
 }
 
-// tidy takes away what comes from counting in halves of halves: 59.699999999999996
-// was meant to be 59.7, and there is no -0.
+// tidy removes floating-point noise (59.699999999999996 becomes 59.7) and negative
+// zero.
 func tidy(n float64) float64 {
 	if n == math.Trunc(n) || math.IsNaN(n) {
 		return n + 0
@@ -98,7 +98,7 @@ func tidy(n float64) float64 {
 	return n
 }
 
-// compileExpression reads an expression that may use the fields of the scope.
+// compileExpression compiles an expression that may use the fields of the scope.
 func compileExpression(text string, scope *scope) (*formula, error) {
 	if len(text) > maxExpression {
 		return nil, fault.Messagef("enter no more than %d characters", maxExpression)
@@ -134,14 +134,13 @@ func compileExpression(text string, scope *scope) (*formula, error) {
 	return nil, fault.Messagef("the result of a formula must be a number or text")
 }
 
-// numericPatcher makes both ways of a choice numbers of the same kind, so that people need
-// not know that there are two.
+// numericPatcher converts both branches of a conditional to the same numeric type,
+// because owners do not distinguish integers from floats.
 type numericPatcher struct{ again bool }
 
 func (e *numericPatcher) Reset()             { e.again = false }
 func (e *numericPatcher) ShouldRepeat() bool { return e.again }
 
-// Visit looks at one term.
 func (e *numericPatcher) Visit(node *ast.Node) {
 	choice, ok := (*node).(*ast.ConditionalNode)
 	if !ok || choice.Exp1.Type() == nil || choice.Exp2.Type() == nil {
@@ -165,10 +164,9 @@ func (e *numericPatcher) toFloat(node *ast.Node) {
 	*node = &ast.BuiltinNode{Name: "float", Arguments: []ast.Node{*node}}
 }
 
-// costChecker refuses the parts of the language that are not for forms.
+// costChecker rejects the parts of the language that forms may not use.
 type costChecker struct{ err error }
 
-// Visit looks at one term.
 func (b *costChecker) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.VariableDeclaratorNode, *ast.SequenceNode, *ast.PredicateNode, *ast.PointerNode:
@@ -180,9 +178,9 @@ func (b *costChecker) Visit(node *ast.Node) {
 	}
 }
 
-// checkComparisons refuses the comparison of a choice with what is not among its
-// options, which would quietly never be true. Only who saves needs to hear of it: what
-// was published before this was checked goes on as it is.
+// checkComparisons rejects comparisons of a choice with a value that is not among its
+// options: they would never be true. It runs only on saving, so forms published before
+// this check existed keep working.
 func checkComparisons(f *formula, scope *scope) error {
 	c := comparisons{fields: scope.fields}
 	node := f.program.Node()
@@ -195,7 +193,6 @@ type comparisons struct {
 	err    error
 }
 
-// Visit looks at one term.
 func (c *comparisons) Visit(node *ast.Node) {
 	if n, ok := (*node).(*ast.BinaryNode); ok && slices.Contains([]string{"==", "!=", "in"}, n.Operator) {
 		c.check(n.Left, n.Right)
@@ -216,7 +213,7 @@ func (c *comparisons) check(answer, with ast.Node) {
 	c.err = fault.Messagef("%q is not the value of an option in %s", text.Value, key.Value)
 }
 
-// partsAs are the parts of an answer in the same kind of map.
+// partsAs converts the parts of an answer to the map type of like.
 func partsAs(parts map[string]any, like any) any {
 	texts, lists := map[string]string{}, map[string][]string{}
 	for part, value := range parts {
@@ -233,7 +230,7 @@ func partsAs(parts map[string]any, like any) any {
 	return texts
 }
 
-// zeroValue is what expressions see when a question is not answered: 0, an empty
+// zeroValue returns the value of an unanswered question in expressions: 0, an empty
 // text or an empty list.
 func zeroValue(f *Field) any {
 	switch f.jsonType() {
@@ -252,7 +249,7 @@ func zeroValue(f *Field) any {
 	return ""
 }
 
-// storableNumber is a number that can be stored, or nil.
+// storableNumber returns a number that can be stored, or nil.
 func storableNumber(n float64) any {
 	if math.IsNaN(n) || math.Abs(n) > maxMagnitude {
 		return nil

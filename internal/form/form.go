@@ -1,5 +1,5 @@
-// Package form knows what a form is: its definition and the rules for it. It
-// is pure; where forms are kept is the store's business.
+// Package form contains forms and their rules: definitions, answers, logic, summaries.
+// It is pure; package store persists forms.
 package form
 
 import (
@@ -19,7 +19,7 @@ const (
 	MaxDescription = 5000
 )
 
-// Status is where a form is in its life.
+// Status is the state of a form: draft, open or closed.
 type Status string
 
 const (
@@ -28,10 +28,10 @@ const (
 	Closed Status = "closed"
 )
 
-// Localize is the status in a message.
-func (s Status) Localize(word func(string) string) string { return word(string(s)) }
+// Localize translates the status inside a message.
+func (s Status) Localize(translate func(string) string) string { return translate(string(s)) }
 
-// Form is a form as its owner sees it in a list.
+// Form is a form without its definition, as in lists.
 type Form struct {
 	ID            string
 	Title         string
@@ -39,15 +39,15 @@ type Form struct {
 	Language      string
 	Status        Status
 	Version       int64 // the published version; 0 before the first
-	Revision      int64 // counts every change; the ETag
+	Revision      int64 // incremented by every change; used as the ETag
 	ResponseCount int64
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 	Availability
 }
 
-// Address is the last part of the address of the form's page: the custom link, once the form
-// is published with it.
+// Address returns the last part of the form's link: the custom link if one is
+// published, otherwise the ID.
 func (f Form) Address() string {
 	if f.Slug == "" || f.Version == 0 {
 		return f.ID
@@ -55,8 +55,8 @@ func (f Form) Address() string {
 	return f.Slug
 }
 
-// At is the form with the status that it has at the moment: a closing date that
-// has passed closes it before anybody notes it down.
+// At returns the form with its status at the given time: a form whose closing date has
+// passed is closed, even if the database does not say so yet.
 func (f Form) At(now time.Time) Form {
 	if f.Status == Open && !f.ClosesAt.IsZero() && !now.Before(f.ClosesAt) {
 		f.Status = Closed
@@ -64,17 +64,17 @@ func (f Form) At(now time.Time) Form {
 	return f
 }
 
-// Header is the part of a form that describes it.
+// Header is the title, description and language of a form.
 type Header struct {
 	Title       string
 	Description string
 	Language    string
 }
 
-// DefaultLanguage is a form's language when none is given.
+// DefaultLanguage applies if a form has no language.
 const DefaultLanguage = "en"
 
-// Normalize trims and checks a head and says what is wrong, field by field.
+// Normalize trims and validates the header and reports every invalid field.
 func (h *Header) Normalize() error {
 	var details []fault.Detail
 	invalid := func(field, format string, args ...any) {
@@ -113,8 +113,8 @@ func (h *Header) Normalize() error {
 	return nil
 }
 
-// ParseLanguage reads a BCP 47 tag and returns its canonical spelling. Unknown
-// languages, scripts and regions are refused.
+// ParseLanguage parses a BCP 47 tag and returns its canonical spelling. Unknown
+// languages, scripts and regions are rejected.
 func ParseLanguage(text string) (string, bool) {
 	if len(text) > 35 || strings.Contains(text, "_") {
 		return "", false
@@ -126,6 +126,6 @@ func ParseLanguage(text string) (string, bool) {
 	return tag.String(), true
 }
 
-// SearchKey is the form of a text under which it is searched and sorted, the same on
-// every database.
+// SearchKey returns the form of a text that is searched and sorted, so that both
+// databases order alike.
 func SearchKey(text string) string { return strings.ToLower(text) }

@@ -9,25 +9,25 @@ import (
 	"github.com/expr-lang/expr/vm"
 )
 
-// formula is a compiled expression with what is known about its cost.
+// formula is a compiled expression with a bound on its cost.
 //
-// The library bounds the lists that an expression makes, not its texts. Every value
-// within an expression is made of the answers and texts below it in the syntax tree,
-// so the work is at most, for each of these, its length times the number of
-// operations above it. That is known before anything is run.
+// The library limits the lists that an expression creates, but not its texts. Every
+// value in an expression is built from the answers and literals below it in the syntax
+// tree. So the work is at most, for each of these, its length times the number of
+// operations above it, which is known before anything runs.
 type formula struct {
 	program *vm.Program
 	isText  bool
 	terms   int64            // nodes of the syntax tree
 	fixed   int64            // work that does not depend on answers
-	weights map[string]int64 // by key: how many operations read the answer
+	weights map[string]int64 // by key: number of operations that read the answer
 }
 
-// maxDisplayNumber is how many characters a number has at most.
+// maxDisplayNumber is the maximum length of a formatted number.
 const maxDisplayNumber = 400
 
-// slowFunctionFactor is how much slower a function is than joining texts: upper and lower
-// look each character up.
+// slowFunctionFactor is how much slower upper and lower are than concatenation: they
+// look up every character.
 const slowFunctionFactor = 8
 
 func newFormula(program *vm.Program, isText bool) *formula {
@@ -36,7 +36,7 @@ func newFormula(program *vm.Program, isText bool) *formula {
 	return f
 }
 
-// addCost adds the cost of a node that has so many operations above it.
+// addCost adds the cost of a node with the given number of operations above it.
 func (f *formula) addCost(node ast.Node, above int64) {
 	f.terms++
 	f.fixed++
@@ -84,7 +84,7 @@ func (f *formula) addCosts(nodes []ast.Node, above int64) {
 	}
 }
 
-// work is how much running the formula takes at most.
+// work returns an upper bound on the work of running the formula.
 func (f *formula) work(env map[string]any) int64 {
 	work := f.fixed
 	for key, weight := range f.weights {
@@ -93,17 +93,17 @@ func (f *formula) work(env map[string]any) int64 {
 	return work
 }
 
-// scope is what an expression may refer to: the fields that stand before it.
+// scope contains the fields that an expression may refer to: those before it.
 type scope struct {
 	fields map[string]*Field
-	zero   map[string]any // what a missing answer counts as; filled when needed
+	zero   map[string]any // values of missing answers, filled on demand
 }
 
 func newScope(fields int) *scope {
 	return &scope{fields: make(map[string]*Field, fields), zero: map[string]any{}}
 }
 
-// add puts a field into the scope of what comes after it. isText is for calculated
+// add makes a field available to later expressions. isText applies to calculated
 // fields.
 func (s *scope) add(f *Field, isText bool) {
 	s.fields[f.Key] = f
@@ -116,8 +116,8 @@ func (s *scope) add(f *Field, isText bool) {
 	}
 }
 
-// variables are those that the text of an expression could mean, with the values of
-// missing answers. Only what the text names is looked at: a form may have hundreds of
+// variables returns the variables that an expression may use, with the values of
+// missing answers. It looks only at the names in the text: a form may have hundreds of
 // expressions and hundreds of fields.
 func (s *scope) variables(text string) map[string]any {
 	env := map[string]any{}
@@ -142,7 +142,7 @@ func isKeyByte(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_'
 }
 
-// missing is what the answer to a field counts as when there is none.
+// missing returns the value that stands for a missing answer.
 func (s *scope) missing(key string) any {
 	value, ok := s.zero[key]
 	if !ok {
@@ -152,14 +152,15 @@ func (s *scope) missing(key string) any {
 	return value
 }
 
-// calculation is the state of the formulas of one evaluation: the answers as they
-// see them, kept up to date rather than made anew for each.
+// calculation is the state of the formulas of one evaluation. It keeps the variables up
+// to date instead of building them for every formula.
 type calculation struct {
 	env     map[string]any
 	machine vm.VM
 }
 
-// calculation returns the one of the evaluation, which starts with the answers so far.
+// calculation returns the state of the evaluation, which starts with the answers so
+// far.
 func (l *logic) calculation(e *Evaluation) *calculation {
 	if e.calculation == nil {
 		e.calculation = &calculation{env: maps.Clone(l.variables), machine: vm.VM{MemoryBudget: memoryBudget}}
@@ -172,7 +173,7 @@ func (l *logic) calculation(e *Evaluation) *calculation {
 	return e.calculation
 }
 
-// set notes an answer, if any formula uses it.
+// set stores an answer if any formula uses it.
 func (c *calculation) set(l *logic, key string, answer any) {
 	missing, used := l.variables[key]
 	if !used {
@@ -186,8 +187,8 @@ func (c *calculation) set(l *logic, key string, answer any) {
 	}
 }
 
-// run works a formula out. What cannot be said, such as 1/0, and what takes more than
-// is left of the budget, is no answer.
+// run evaluates a formula. The result is nil if it is undefined, such as 1/0, or if the
+// remaining budget is too small.
 func (c *calculation) run(f *formula, b *budget) any {
 	if !b.take(f.work(c.env)) {
 		return nil
@@ -211,7 +212,7 @@ func (c *calculation) run(f *formula, b *budget) any {
 			return nil
 		}
 		b.results -= len(text)
-		return strings.Clone(text) // not a part of something longer
+		return strings.Clone(text) // do not keep a longer text alive
 	}
 	return nil
 }

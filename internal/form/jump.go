@@ -1,8 +1,8 @@
 package form
 
-// Jump leads on from the page on which its field is shown: to a later page, or to
-// an ending. The first jump of the page whose condition holds is taken; what lies
-// between is not asked.
+// Jump sends respondents from the page of its field to a later page or an ending. The
+// first jump on the page whose condition matches is taken; the pages between are
+// skipped.
 type Jump struct {
 	If *Condition `json:"if,omitempty" doc:"Condition for the jump; always taken if omitted"`
 	To string     `json:"to" doc:"Key of a later page break or an ending"`
@@ -10,9 +10,8 @@ type Jump struct {
 
 const maxJumps = 50
 
-// checkJumps says what is wrong with the jumps of the field at a position; only what
-// comes later can be jumped to, so nobody goes round in circles. known are the fields
-// up to this one.
+// checkJumps reports what is wrong with the jumps of the field at position i. Jumps
+// only go forward, so there are no cycles. known are the fields up to this one.
 func (f *Field) checkJumps(i int, known map[string]*Field, targets map[string]int, invalid func(property, format string, args ...any)) {
 	if len(f.Jumps) > maxJumps {
 		invalid("jumps", "add no more than %d", maxJumps)
@@ -30,8 +29,8 @@ func (f *Field) checkJumps(i int, known map[string]*Field, targets map[string]in
 	}
 }
 
-// jumpTargets are the keys of page breaks and endings with their positions; endings
-// come after every field.
+// jumpTargets returns the positions of page breaks and endings by key. Endings come
+// after all fields.
 func (d *Definition) jumpTargets() map[string]int {
 	targets := map[string]int{}
 	for i, f := range d.Fields {
@@ -45,7 +44,7 @@ func (d *Definition) jumpTargets() map[string]int {
 	return targets
 }
 
-// jumpTarget is where the field leads on to with these answers, or nothing.
+// jumpTarget returns the target of the first matching jump, or an empty string.
 func (f *Field) jumpTarget(known *answerFacts) string {
 	for _, jump := range f.Jumps {
 		if jump.If.matches(known) {

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// plainLetters are those that have no accent to lose.
+// plainLetters replaces letters that do not decompose into a base letter and an accent.
 var plainLetters = strings.NewReplacer("ß", "ss", "ı", "i")
 
-// slug makes a key of the letters and digits of a text, without their accents.
+// slug makes a key from the letters and digits of a text, without accents.
 func slug(text, otherwise string) string {
 	text, _ = cutAt(text, maxLabel)
 	var b strings.Builder
@@ -33,18 +33,17 @@ func slug(text, otherwise string) string {
 	return otherwise
 }
 
-// keySet are the keys that are taken. It hands out others, numbered where a name is
-// wanted more than once.
+// keySet contains the keys in use. It generates unique keys by adding numbers.
 type keySet struct {
 	taken map[string]bool
-	next  map[string]int // by name: the number to try first
+	next  map[string]int // by key: the number to try first
 }
 
 func newKeys() *keySet { return &keySet{taken: map[string]bool{}, next: map[string]int{}} }
 
 func (n *keySet) reserve(key string) { n.taken[key] = true }
 
-// free is the key, or the key with a number behind it, and from now on taken.
+// free returns the key, with a number if it is in use, and reserves it.
 func (n *keySet) free(key string) string {
 	try := key
 	for number := max(2, n.next[key]); n.taken[try]; number++ {

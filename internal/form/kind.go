@@ -9,39 +9,40 @@ import (
 	"formulary/internal/fault"
 )
 
-// Kind is a kind of question. Each is one file here and one template in
-// web/templates/kinds; everything else in the service reads what it needs from these
-// methods. Adding a kind means those two files and a line in builtinKinds.
+// Kind is a question type. Each has one file here and one template in
+// web/public/templates/kinds; all other code uses these methods. Adding a kind means
+// those two files and a line in builtinKinds.
 type Kind interface {
-	// Name is how definitions spell it.
+	// Name is the name of the kind in definitions.
 	Name() string
-	// About is how owners know it.
+	// About describes the kind to owners.
 	About() KindInfo
-	// Properties are the names of the field's properties that mean something
-	// for this kind, beside those that every field has.
+	// Properties returns the names of the properties that apply to this kind, beside
+	// those of every field.
 	Properties() []string
-	// Check says what is wrong with a field of this kind.
+	// Check reports what is wrong with a field of this kind.
 	Check(f *Field, invalid func(property, format string, args ...any))
-	// ParseForm takes an answer out of an HTML post, in the shape that JSON has.
-	// nil is no answer.
+	// ParseForm reads an answer from a form post and returns it like decoded JSON. nil
+	// is no answer.
 	ParseForm(f *Field, in url.Values) any
-	// Validate checks an answer in the shape that JSON has and returns it as it
-	// is stored. nil is no answer; an error is for the respondent to read.
+	// Validate checks an answer (decoded JSON) and returns it as stored. nil is no
+	// answer. Respondents see the error.
 	Validate(f *Field, value any) (any, error)
-	// Schema is the JSON Schema of an answer, or nil for what is not answered.
+	// Schema is the JSON Schema of an answer, or nil for kinds without answers.
 	Schema(f *Field) map[string]any
-	// Traits are the differences to a question that is answered with a line of text.
+	// Traits are the differences from a question that is answered with one line of
+	// text.
 	Traits() Traits
 }
 
-// KindInfo is what an owner reads when choosing a kind.
+// KindInfo is what owners read when they choose a kind.
 type KindInfo struct {
 	Title       string
 	Description string
-	Group       string // Text, Numbers, Choices, Dates, People, Form
+	Group       string // heading in the list of kinds, such as Text
 }
 
-// builtinKinds are in the order in which people choose from them.
+// builtinKinds are in the order in which the builder lists them.
 var builtinKinds = []Kind{
 	shortText{}, longText{}, email{}, webAddress{}, phone{},
 	number{}, slider{}, rating{}, scale{},
@@ -52,7 +53,7 @@ var builtinKinds = []Kind{
 	hidden{}, calculated{}, statement{}, pageBreak{},
 }
 
-// kindEntry is a kind with what would otherwise be worked out for every answer.
+// kindEntry caches the traits of a kind.
 type kindEntry struct {
 	Kind
 	traits    Traits
@@ -79,11 +80,11 @@ func (r *kindRegistry) add(k Kind) {
 	r.byName[k.Name()] = &kindEntry{k, k.Traits(), k.Schema(&Field{}) != nil}
 }
 
-// Register adds a kind that is defined in another package. It must be called before
-// anything else in this package is used, for example in TestMain: the registry has no lock.
+// Register adds a kind from another package. Call it before anything else in this
+// package is used, for example in TestMain: the registry has no lock.
 func Register(k Kind) { registry.add(k) }
 
-// Kinds lists every kind in the order in which people choose from them.
+// Kinds lists all kinds in the order in which the builder shows them.
 func Kinds() []Kind { return registry.list }
 
 // KindOf finds a kind by its name, or returns nil.
@@ -94,10 +95,10 @@ func KindOf(name string) Kind {
 	return nil
 }
 
-// answerError is what is wrong with an answer, for respondents to read.
+// answerError creates an error about an answer, for respondents.
 func answerError(format string, args ...any) error { return fault.Messagef(format, args...) }
 
-// What respondents read. One message, one place.
+// Errors that several kinds share.
 var (
 	errText     = answerError("enter some text")
 	errNumber   = answerError("enter a number")
@@ -109,7 +110,7 @@ var (
 	errControl  = answerError("remove characters that cannot be displayed")
 )
 
-// asText reads a trimmed text; an empty one is no answer.
+// asText returns the trimmed text; an empty one is no answer.
 func asText(value any) (string, error) {
 	text, ok := value.(string)
 	if !ok {
@@ -131,7 +132,8 @@ func asLine(value any) (string, error) {
 	return text, err
 }
 
-// textFrom is the text as an answer: the value itself, where nothing was to be changed.
+// textFrom returns text as an answer. It reuses value if both are equal, which saves an
+// allocation.
 func textFrom(value any, text string) any {
 	if value == text {
 		return value
@@ -139,7 +141,7 @@ func textFrom(value any, text string) any {
 	return text
 }
 
-// formValue is the text of a control, as an answer; empty is none.
+// formValue returns the text of a control as an answer; an empty text is none.
 func formValue(f *Field, in url.Values) any {
 	if text := strings.TrimSpace(in.Get(f.Key)); text != "" {
 		return text
@@ -147,7 +149,7 @@ func formValue(f *Field, in url.Values) any {
 	return nil
 }
 
-// lengthWithin checks a text against the field's limits and the kind's own.
+// lengthWithin checks a text against the limits of the field and of its kind.
 func lengthWithin(f *Field, text string, most int) error {
 	n := utf8.RuneCountInString(text)
 	if f.MaxLength != nil {
@@ -172,7 +174,7 @@ func tooLong(most int) error {
 	return answerError("enter no more than %d characters", most)
 }
 
-// checkLengths checks the limits themselves.
+// checkLengths validates the limits themselves.
 func checkLengths(f *Field, most int, invalid func(property, format string, args ...any)) {
 	if f.MaxLength != nil && (*f.MaxLength < 1 || *f.MaxLength > most) {
 		invalid("max_length", "enter a number from 1 to %d", most)
@@ -182,7 +184,7 @@ func checkLengths(f *Field, most int, invalid func(property, format string, args
 	}
 }
 
-// hasOption says whether one of the options is the value.
+// hasOption reports whether value is one of the options.
 func hasOption(options []Option, value string) bool { return newLookup(options, 1).find(value) >= 0 }
 
 func optionValues(options []Option) []string {

@@ -5,11 +5,10 @@ import (
 	"net/url"
 )
 
-// address is where a person lives, in parts.
+// address is a postal address in parts.
 type address struct{}
 
-// AddressParts are the parts of an address; the page asks for them in this
-// order.
+// AddressParts are the parts of an address, in the order of the page.
 var AddressParts = []string{"line1", "line2", "city", "region", "postal_code", "country"}
 
 func (address) Name() string                                             { return "address" }
@@ -44,7 +43,6 @@ func (address) Traits() Traits {
 	}
 }
 
-// About is how owners know it.
 func (address) About() KindInfo {
 	return KindInfo{"Address", "Street, city, postal code and country", "Contact details"}
 }

@@ -2,8 +2,7 @@ package form
 
 import "net/url"
 
-// calculated is a number or a text that the form works out of earlier answers;
-// nobody fills it in.
+// calculated is a number or text that a formula computes from earlier answers.
 type calculated struct{}
 
 func (calculated) Name() string                      { return "calculated" }
@@ -13,8 +12,8 @@ func (calculated) Validate(*Field, any) (any, error) { return nil, errCalculated
 
 var errCalculated = answerError("this answer is calculated and cannot be set")
 
-// Check sees only that there is something; what it says is checked with the
-// fields before it.
+// Check only requires an expression. checkReferences compiles it, with the fields
+// before it.
 func (calculated) Check(f *Field, invalid func(property, format string, args ...any)) {
 	if f.Expression == "" {
 		invalid("expression", "add a formula, such as price * 2")
@@ -33,7 +32,6 @@ func (calculated) Schema(*Field) map[string]any {
 
 func (calculated) Traits() Traits { return Traits{Summary: Average, Calculated: true, Script: true} }
 
-// About is how owners know it.
 func (calculated) About() KindInfo {
 	return KindInfo{"Calculation", "Calculated from other answers", "Layout and logic"}
 }

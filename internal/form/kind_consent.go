@@ -2,7 +2,7 @@ package form
 
 import "net/url"
 
-// consent is a box to tick under a text. Required, it must be ticked.
+// consent is a checkbox below a text. If it is required, it must be checked.
 type consent struct{}
 
 func (consent) Name() string                                             { return "consent" }
@@ -16,7 +16,7 @@ func (consent) Validate(f *Field, value any) (any, error) {
 	case !ok:
 		return nil, errBoolean
 	case f.Required && !yes:
-		return nil, nil // not ticked is not answered
+		return nil, nil // an unchecked box is no answer
 	}
 	return yes, nil
 }
@@ -34,12 +34,11 @@ func (consent) Traits() Traits {
 		Options: func(*Field) []Option {
 			return []Option{{Value: "true", Label: "Agreed"}, {Value: "false", Label: "Not agreed"}}
 		},
-		Group: true, NoDefault: true, Sketch: "tick",
+		Group: true, NoDefault: true, Sketch: "checkbox",
 		Example: func(*Field, Sampler) any { return true },
 	}
 }
 
-// About is how owners know it.
 func (consent) About() KindInfo {
 	return KindInfo{"Consent", "A checkbox with text to agree to", "Choices"}
 }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// country is one of the countries of ISO 3166, by its two letters.
+// country is an ISO 3166 two-letter country code.
 type country struct{}
 
 func (country) Name() string                                             { return "country" }
@@ -44,5 +44,4 @@ func (country) Traits() Traits {
 	}
 }
 
-// About is how owners know it.
 func (country) About() KindInfo { return KindInfo{"Country", "Choose a country", "Contact details"} }

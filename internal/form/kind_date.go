@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// date is a day of the calendar.
+// date is a calendar date.
 type date struct{}
 
 func (date) Name() string                          { return "date" }
@@ -35,13 +35,13 @@ var (
 	errDateTime = answerError("enter a date and time, such as 2026-05-31T17:30")
 )
 
-// parseMoment reads a date or time in the one spelling that sorts as text.
-func parseMoment(f *Field, value any, format, said string, invalid error) (any, error) {
+// parseMoment validates a date or time in the one format that sorts as text.
+func parseMoment(f *Field, value any, format, displayFormat string, invalid error) (any, error) {
 	text, err := asLine(value)
 	if err != nil || text == "" {
 		return nil, err
 	}
-	if len(text) != len(format) { // every layout has as many characters as its times
+	if len(text) != len(format) { // a layout is as long as the times it describes
 		return nil, invalid
 	}
 	t, err := time.Parse(format, text)
@@ -50,33 +50,33 @@ func parseMoment(f *Field, value any, format, said string, invalid error) (any, 
 	}
 	switch {
 	case f.Earliest != "" && text < f.Earliest:
-		return nil, answerError("enter %s or later", Moment{f.Earliest, format, said})
+		return nil, answerError("enter %s or later", Moment{f.Earliest, format, displayFormat})
 	case f.Latest != "" && text > f.Latest:
-		return nil, answerError("enter %s or earlier", Moment{f.Latest, format, said})
+		return nil, answerError("enter %s or earlier", Moment{f.Latest, format, displayFormat})
 	}
 	return text, nil
 }
 
-// How people write dates: in English here; a page's language says it in its own
-// way, as the translation of these.
+// English display formats. They are also translation keys, so that each language can
+// have its own.
 const (
 	DisplayDate     = "2 January 2006"
 	DisplayDateTime = "2 January 2006, 15:04"
 )
 
-// Moment is a date or time in a message.
+// Moment is a date or time inside a message.
 type Moment struct {
 	Text          string
 	Layout        string // of the text
-	DisplayLayout string // how people write it, in English
+	DisplayLayout string // English display format
 }
 
-// Localize writes it as people do.
-func (m Moment) Localize(word func(string) string) string {
-	return displayTime(m.Text, m.Layout, word(m.DisplayLayout))
+// Localize formats the time for the language.
+func (m Moment) Localize(translate func(string) string) string {
+	return displayTime(m.Text, m.Layout, translate(m.DisplayLayout))
 }
 
-// displayTime writes a date or time as people would.
+// displayTime converts a stored date or time to the display format.
 func displayTime(text, format, as string) string {
 	if t, err := time.Parse(format, text); err == nil {
 		return t.Format(as)
@@ -84,7 +84,7 @@ func displayTime(text, format, as string) string {
 	return text
 }
 
-// layoutLetters writes a layout of Go in letters: YYYY-MM-DD.
+// layoutLetters converts a Go layout to letters: YYYY-MM-DD.
 var layoutLetters = strings.NewReplacer("2006", "YYYY", "01", "MM", "02", "DD", "15", "HH", "04", "MM")
 
 func checkMoments(f *Field, format string, invalid func(property, format string, args ...any)) {
@@ -107,5 +107,4 @@ func (date) Traits() Traits {
 	}
 }
 
-// About is how owners know it.
 func (date) About() KindInfo { return KindInfo{"Date", "A calendar date", "Date and time"} }

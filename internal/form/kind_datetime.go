@@ -5,7 +5,7 @@ import (
 	"net/url"
 )
 
-// dateTime is a day and a time of day, where the person is.
+// dateTime is a date and time of day without time zone.
 type dateTime struct{}
 
 func (dateTime) Name() string                          { return "datetime" }
@@ -33,7 +33,6 @@ func (dateTime) Traits() Traits {
 	}
 }
 
-// About is how owners know it.
 func (dateTime) About() KindInfo {
 	return KindInfo{"Date and time", "A date with a time", "Date and time"}
 }

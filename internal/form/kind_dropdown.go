@@ -2,7 +2,7 @@ package form
 
 import "net/url"
 
-// dropdown is one of many answers, in a list that opens.
+// dropdown is one of many options, in a select control.
 type dropdown struct{}
 
 func (dropdown) Name() string                          { return "dropdown" }
@@ -20,7 +20,6 @@ func (dropdown) Traits() Traits {
 	return Traits{Summary: CountOptions, OptionLimits: true, Sketch: "dropdown", Example: exampleOption}
 }
 
-// About is how owners know it.
 func (dropdown) About() KindInfo {
 	return KindInfo{"Dropdown", "Choose one option from a list", "Choices"}
 }

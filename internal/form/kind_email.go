@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// email is an e-mail address.
+// email is an email address.
 type email struct{}
 
 func (email) Name() string                                             { return "email" }
@@ -28,20 +28,19 @@ func (email) Validate(_ *Field, value any) (any, error) {
 }
 
 func isEmail(text string) bool {
-	// A name without a dot is that of a machine next door, or not written to its end.
+	// A domain without a dot is a local host name, or incomplete.
 	if at := strings.LastIndexByte(text, '@'); len(text) > 254 || !strings.Contains(text[at+1:], ".") {
 		return false
 	}
-	// Nearly all of them are words of letters and digits with single dots between
-	// and need no grammar.
-	if local, domain, ok := strings.Cut(text, "@"); ok && plainWords(local) && plainWords(domain) {
+	// Nearly all addresses are simple, and do not need the full grammar.
+	if local, domain, ok := strings.Cut(text, "@"); ok && isDotAtom(local) && isDotAtom(domain) {
 		return true
 	}
 	parsed, err := mail.ParseAddress(text)
 	return err == nil && parsed.Address == text && !strings.ContainsAny(text, " ,<>\"")
 }
 
-func plainWords(text string) bool {
+func isDotAtom(text string) bool {
 	last := byte('.')
 	for i := range len(text) {
 		c := text[i]
@@ -66,5 +65,4 @@ func (email) Traits() Traits {
 	}
 }
 
-// About is how owners know it.
 func (email) About() KindInfo { return KindInfo{"Email", "A valid email address", "Contact details"} }

@@ -2,7 +2,7 @@ package form
 
 import "net/url"
 
-// hidden comes with the link, and the respondent does not see it.
+// hidden is a value that the link sets and respondents do not see.
 type hidden struct{}
 
 func (hidden) Name() string                                             { return "hidden" }
@@ -13,9 +13,8 @@ func (hidden) ParseForm(f *Field, in url.Values) any                    { return
 func (hidden) Validate(f *Field, value any) (any, error) { return shortText{}.Validate(f, value) }
 func (hidden) Schema(f *Field) map[string]any            { return textSchema(f, maxShortText) }
 
-func (hidden) Traits() Traits { return Traits{Hidden: true, Sketch: "link"} }
+func (hidden) Traits() Traits { return Traits{Hidden: true, Sketch: "hidden"} }
 
-// About is how owners know it.
 func (hidden) About() KindInfo {
 	return KindInfo{"Hidden field", "Set by the link", "Layout and logic"}
 }

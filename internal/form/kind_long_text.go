@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// longText is a text of several lines.
+// longText is text of several lines.
 type longText struct{}
 
 const maxLongText = 20_000
@@ -35,8 +35,7 @@ func (longText) Validate(f *Field, value any) (any, error) {
 func (longText) Schema(f *Field) map[string]any { return textSchema(f, maxLongText) }
 
 func (longText) Traits() Traits {
-	return Traits{Multiline: true, Sketch: "lines", Example: exampleName}
+	return Traits{Multiline: true, Sketch: "textarea", Example: exampleName}
 }
 
-// About is how owners know it.
 func (longText) About() KindInfo { return KindInfo{"Long text", "Several lines of text", "Text"} }

@@ -2,8 +2,7 @@ package form
 
 import "net/url"
 
-// matrix asks the same of several things: a row for each, one answer a row, or
-// several.
+// matrix asks the same question for several rows, with one or several answers per row.
 type matrix struct{}
 
 func (matrix) Name() string         { return "matrix" }
@@ -87,7 +86,7 @@ func (matrix) Validate(f *Field, value any) (any, error) {
 	return answer, nil
 }
 
-// cell is the answer in one row of a matrix. Callers check its length first.
+// cell validates the answer in one row. Callers check its length first.
 func (f *Field) cell(options lookup, value any) (any, error) {
 	if f.Several {
 		list, ok := value.([]any)
@@ -129,7 +128,7 @@ func (matrix) Schema(f *Field) map[string]any {
 
 func (matrix) Traits() Traits {
 	return Traits{
-		Summary: CountOptions, List: true, Group: true, Sketch: "rows",
+		Summary: CountOptions, List: true, Group: true, Sketch: "matrix",
 		Parts: func(f *Field) []Option { return f.Rows },
 		Example: func(f *Field, s Sampler) any {
 			rows := map[string]any{}
@@ -141,7 +140,6 @@ func (matrix) Traits() Traits {
 	}
 }
 
-// About is how owners know it.
 func (matrix) About() KindInfo {
 	return KindInfo{"Matrix", "Rate several rows on the same options", "Choices"}
 }

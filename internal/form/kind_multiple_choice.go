@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// multipleChoice is any number of several answers.
+// multipleChoice is any number of options.
 type multipleChoice struct{}
 
 func (multipleChoice) Name() string { return "multiple_choice" }
@@ -40,7 +40,7 @@ func (multipleChoice) ParseForm(f *Field, in url.Values) any {
 			list = append(list, text)
 		}
 	}
-	if f.Other && !ticked && own != "" { // said without being ticked
+	if f.Other && !ticked && own != "" { // "other" has text, but its box is not checked
 		list = append(list, own)
 	}
 	if list == nil {
@@ -83,9 +83,9 @@ func tooManyPicks(most int) error {
 	return answerError("choose up to %d options", most)
 }
 
-// validateSelections are the chosen values in the order of the form, each once, and last
-// what the person wrote, of which there is at most one. Callers check the length of
-// the list first.
+// validateSelections returns the selected values without duplicates in the order of the
+// options, followed by at most one free text. Callers check the length of the list
+// first.
 func validateSelections(f *Field, options lookup, list []any) ([]string, error) {
 	picked := make([]bool, len(options.options))
 	own, count := "", 0
@@ -110,7 +110,7 @@ func validateSelections(f *Field, options lookup, list []any) ([]string, error) 
 		case own != "":
 			return nil, errChoice
 		default:
-			// Trimmed, it may be one of the options after all.
+			// The trimmed text may be one of the options.
 			if at := options.find(text); at >= 0 {
 				if !picked[at] {
 					picked[at] = true
@@ -155,7 +155,6 @@ func (multipleChoice) Traits() Traits {
 	}
 }
 
-// About is how owners know it.
 func (multipleChoice) About() KindInfo {
 	return KindInfo{"Multiple choice", "Choose one or more options", "Choices"}
 }

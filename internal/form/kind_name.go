@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// name is what a person is called, in parts.
+// name is the name of a person in parts.
 type name struct{}
 
-// NameParts are the parts of a name; the page asks for them in this order.
+// NameParts are the parts of a name, in the order of the page.
 var NameParts = []string{"given", "family"}
 
 func (name) Name() string                                             { return "name" }
@@ -45,8 +45,8 @@ func formParts(f *Field, in url.Values, parts []string) any {
 	return answer
 }
 
-// partsOf checks an answer in parts; those named last must be there if the
-// question must be answered.
+// partsOf validates an answer in parts. If the question is required, the needed parts
+// are too.
 func partsOf(value any, parts []string, required bool, needed ...string) (any, error) {
 	given, ok := value.(map[string]any)
 	if !ok {
@@ -102,7 +102,7 @@ func partOptions(parts []string) []Option {
 	return options
 }
 
-// partLabels are what people call the parts of names and addresses.
+// partLabels are the labels of the parts of names and addresses.
 var partLabels = map[string]string{
 	"given": "First name", "family": "Last name",
 	"line1": "Street address", "line2": "Address line 2", "city": "Town or city", "region": "State or region", "postal_code": "Postal code", "country": "Country",
@@ -116,5 +116,4 @@ func (name) Traits() Traits {
 	}
 }
 
-// About is how owners know it.
 func (name) About() KindInfo { return KindInfo{"Name", "First and last name", "Contact details"} }

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// number is any number, within limits.
+// number is a number within limits.
 type number struct{}
 
 func (number) Name() string                          { return "number" }
@@ -23,14 +23,14 @@ func (number) Check(f *Field, invalid func(property, format string, args ...any)
 func (number) Validate(f *Field, value any) (any, error) { return numberWithin(f, value) }
 func (number) Schema(f *Field) map[string]any            { return numberSchema(f) }
 
-// maxMagnitude is how far a number may go, so that it stays exact in every program.
+// maxMagnitude is the largest integer that is exact in every JSON implementation.
 const maxMagnitude = 1<<53 - 1
 
-// maxNumber is how many bytes a number may be written with.
+// maxNumber is the maximum length of a number, in bytes.
 const maxNumber = 400
 
-// formNumber reads a number as people type it, with a comma or a point; what
-// is none stays a text, for Answer to refuse.
+// formNumber parses a number with a decimal comma or point. Anything else stays text,
+// which Validate rejects.
 func formNumber(f *Field, in url.Values) any {
 	text := strings.TrimSpace(in.Get(f.Key))
 	if text == "" {
@@ -45,9 +45,9 @@ func formNumber(f *Field, in url.Values) any {
 	return text
 }
 
-// NormalizeNumber writes a number as programs do, out of what people type where the
-// decimal sign is a point or a comma: 1.234,50 or 1,234.50 or 1 234,5. What is no
-// number stays as it is, more or less.
+// NormalizeNumber converts typed numbers such as 1.234,50 or 1,234.50 or 1 234,5 to Go
+// syntax. sign is the decimal sign of the language. Text that is not a number is
+// returned more or less unchanged.
 func NormalizeNumber(text, sign string) string {
 	if len(text) > maxNumber {
 		return text
@@ -55,7 +55,7 @@ func NormalizeNumber(text, sign string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r) || r == '\'' || r == '’' || r == '٬':
-			return -1 // between thousands
+			return -1 // thousands separator
 		case r == '٫':
 			return []rune(sign)[0]
 		case r == '−':
@@ -80,7 +80,7 @@ func NormalizeNumber(text, sign string) string {
 	return strings.Replace(text, ",", ".", 1)
 }
 
-// thousands are digits in groups of three.
+// thousands matches digits in groups of three.
 var thousands = regexp.MustCompile(`^[+-]?\d{1,3}([.,]\d{3})+$`)
 
 func numberWithin(f *Field, value any) (any, error) {
@@ -109,7 +109,7 @@ func numberWithin(f *Field, value any) (any, error) {
 	return value, nil
 }
 
-// betweenSteps names the steps below and above a number that is none.
+// betweenSteps returns an error that names the nearest valid values.
 func betweenSteps(f *Field, below, above float64) error {
 	exact := func(n float64) Decimal { return Decimal(math.Round(n*1e6) / 1e6) }
 	if f.Max != nil && above > *f.Max {
@@ -118,17 +118,17 @@ func betweenSteps(f *Field, below, above float64) error {
 	return answerError("enter a nearby value, such as %s or %s", exact(below), exact(above))
 }
 
-// Decimal is a number in a message.
+// Decimal is a number inside a message.
 type Decimal float64
 
-// Localize writes the decimal sign of the language.
-func (n Decimal) Localize(word func(string) string) string {
-	return strings.Replace(formatNumber(float64(n)), ".", word("."), 1)
+// Localize writes the number with the decimal sign of the language.
+func (n Decimal) Localize(translate func(string) string) string {
+	return strings.Replace(formatNumber(float64(n)), ".", translate("."), 1)
 }
 
 func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
-// checkRange checks the limits themselves.
+// checkRange validates the limits themselves.
 func checkRange(f *Field, invalid func(property, format string, args ...any)) {
 	for name, n := range map[string]*float64{"min": f.Min, "max": f.Max, "step": f.Step} {
 		if n != nil && (math.IsNaN(*n) || math.Abs(*n) > maxMagnitude) {
@@ -164,7 +164,6 @@ func (number) Traits() Traits {
 	}}
 }
 
-// About is how owners know it.
 func (number) About() KindInfo {
 	return KindInfo{"Number", "A number, with optional limits", "Numbers"}
 }

@@ -2,8 +2,8 @@ package form
 
 import "net/url"
 
-// pageBreak begins a page; its label is the page's title, and its condition is
-// the page's.
+// pageBreak starts a page. Its label is the title of the page, and its condition
+// applies to the whole page.
 type pageBreak struct{}
 
 func (pageBreak) Name() string                                             { return "page_break" }
@@ -15,7 +15,6 @@ func (pageBreak) Schema(*Field) map[string]any                             { ret
 
 func (pageBreak) Traits() Traits { return Traits{PageBreak: true} }
 
-// About is how owners know it.
 func (pageBreak) About() KindInfo {
 	return KindInfo{"Page break", "Start a new page", "Layout and logic"}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// phone is a telephone number, as people write it.
+// phone is a phone number in any common notation.
 type phone struct{}
 
 func (phone) Name() string                                             { return "phone" }
@@ -50,5 +50,4 @@ func (phone) Traits() Traits {
 	return Traits{Example: func(_ *Field, s Sampler) any { return fmt.Sprintf("+49 228 555 0%03d", s.Dice.IntN(1000)) }}
 }
 
-// About is how owners know it.
 func (phone) About() KindInfo { return KindInfo{"Phone number", "A phone number", "Contact details"} }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// ranking is all answers, in the order that the person likes them.
+// ranking is all options in the order that the respondent prefers.
 type ranking struct{}
 
 func (ranking) Name() string         { return "ranking" }
@@ -20,8 +20,8 @@ func (ranking) Check(f *Field, invalid func(property, format string, args ...any
 	}
 }
 
-// ParseForm reads a place for each option (key.value), which works without
-// JavaScript, or the values in order (key).
+// ParseForm reads a rank for each option (key.value), which works without JavaScript,
+// or the values in order (key).
 func (ranking) ParseForm(f *Field, in url.Values) any {
 	var list []any
 	for _, value := range in[f.Key] {
@@ -30,20 +30,20 @@ func (ranking) ParseForm(f *Field, in url.Values) any {
 	if list != nil {
 		return list
 	}
-	places := map[string]int{}
+	ranks := map[string]int{}
 	for _, value := range optionValues(f.Options) {
-		if place, err := strconv.Atoi(in.Get(f.Key + "." + value)); err == nil {
-			places[value] = place
+		if rank, err := strconv.Atoi(in.Get(f.Key + "." + value)); err == nil {
+			ranks[value] = rank
 		}
 	}
-	if len(places) == 0 {
+	if len(ranks) == 0 {
 		return nil
 	}
 	order := optionValues(f.Options)
-	slices.SortStableFunc(order, func(a, b string) int { return places[a] - places[b] })
+	slices.SortStableFunc(order, func(a, b string) int { return ranks[a] - ranks[b] })
 	for i, value := range order {
-		if i > 0 && places[value] == places[order[i-1]] || places[value] == 0 {
-			return "tie" // for Answer to refuse
+		if i > 0 && ranks[value] == ranks[order[i-1]] || ranks[value] == 0 {
+			return "tie" // rejected by Validate
 		}
 		list = append(list, value)
 	}
@@ -63,15 +63,15 @@ func (ranking) Validate(f *Field, value any) (any, error) {
 	if len(list) != len(f.Options) {
 		return nil, errRanking
 	}
-	options, placed := newLookup(f.Options, len(list)), make([]bool, len(f.Options))
+	options, ranked := newLookup(f.Options, len(list)), make([]bool, len(f.Options))
 	order := make([]string, 0, len(list))
 	for _, v := range list {
 		text, ok := v.(string)
 		at := options.find(text)
-		if !ok || at < 0 || placed[at] {
+		if !ok || at < 0 || ranked[at] {
 			return nil, errRanking
 		}
-		placed[at] = true
+		ranked[at] = true
 		order = append(order, text)
 	}
 	return order, nil
@@ -86,8 +86,8 @@ func (ranking) Schema(f *Field) map[string]any {
 
 func (ranking) Traits() Traits {
 	return Traits{
-		Summary: CountOptions, List: true, Ordered: true, Group: true, Sketch: "ranked",
-		// Each option has a list of places.
+		Summary: CountOptions, List: true, Ordered: true, Group: true, Sketch: "ranking",
+		// Each option has a select with all ranks.
 		ExtraSize: func(f *Field) int { return len(f.Options) * len(f.Options) * 30 },
 		Example: func(f *Field, s Sampler) any {
 			var order []any
@@ -99,5 +99,4 @@ func (ranking) Traits() Traits {
 	}
 }
 
-// About is how owners know it.
 func (ranking) About() KindInfo { return KindInfo{"Ranking", "Rank options in order", "Choices"} }

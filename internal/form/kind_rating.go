@@ -9,7 +9,7 @@ func (rating) Name() string                          { return "rating" }
 func (rating) Properties() []string                  { return []string{"min", "max", "step", "low", "high"} }
 func (rating) ParseForm(f *Field, in url.Values) any { return formNumber(f, in) }
 
-// Check fixes what stars have in common: they start at one and are whole.
+// Check sets the fixed properties: ratings start at 1 and are integers.
 func (rating) Check(f *Field, invalid func(property, format string, args ...any)) {
 	fill(&f.Min, 1)
 	fill(&f.Step, 1)
@@ -29,7 +29,7 @@ func (rating) Validate(f *Field, value any) (any, error) { return numberWithin(f
 
 func (rating) Schema(f *Field) map[string]any { return wholeSchema(f) }
 
-// wholeNumbers are the answers from one end to the other.
+// wholeNumbers returns an option for every integer in the range.
 func wholeNumbers(f *Field) []Option {
 	var list []Option
 	for n := *f.Min; n <= *f.Max; n++ {
@@ -51,5 +51,4 @@ func (rating) Traits() Traits {
 	}
 }
 
-// About is how owners know it.
 func (rating) About() KindInfo { return KindInfo{"Rating", "A star rating", "Numbers"} }

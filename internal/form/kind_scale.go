@@ -2,8 +2,8 @@ package form
 
 import "net/url"
 
-// scale is an opinion between two ends; from 0 to 10 it is the one of the net
-// promoter score.
+// scale is an integer between two labeled ends. From 0 to 10 it measures a Net Promoter
+// Score.
 type scale struct{}
 
 func (scale) Name() string                          { return "scale" }
@@ -31,11 +31,10 @@ func (scale) Schema(f *Field) map[string]any            { return wholeSchema(f) 
 func (scale) Traits() Traits {
 	return Traits{
 		Summary: AverageAndOptions, Chart: Histogram, Options: wholeNumbers, NPS: true, Fixed: []string{"step"},
-		Group: true, Sketch: "steps", Example: exampleStep,
+		Group: true, Sketch: "scale", Example: exampleStep,
 	}
 }
 
-// About is how owners know it.
 func (scale) About() KindInfo {
 	return KindInfo{"Opinion scale", "A scale from 0 to 10, used for NPS", "Numbers"}
 }

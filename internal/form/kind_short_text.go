@@ -2,7 +2,7 @@ package form
 
 import "net/url"
 
-// shortText is one line.
+// shortText is one line of text.
 type shortText struct{}
 
 const maxShortText = 1000
@@ -25,7 +25,7 @@ func (shortText) Validate(f *Field, value any) (any, error) {
 
 func (shortText) Schema(f *Field) map[string]any { return textSchema(f, maxShortText) }
 
-// textSchema is the schema of a text with limits.
+// textSchema is the schema of a text with length limits.
 func textSchema(f *Field, most int) map[string]any {
 	if f.MaxLength != nil {
 		most = *f.MaxLength
@@ -39,5 +39,4 @@ func textSchema(f *Field, most int) map[string]any {
 
 func (shortText) Traits() Traits { return Traits{Example: exampleName} }
 
-// About is how owners know it.
 func (shortText) About() KindInfo { return KindInfo{"Short text", "A single line of text", "Text"} }

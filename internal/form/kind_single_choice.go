@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// singleChoice is one of several answers, all in sight.
+// singleChoice is one of several options, shown as radio buttons.
 type singleChoice struct{}
 
 func (singleChoice) Name() string                          { return "single_choice" }
@@ -20,7 +20,7 @@ func (singleChoice) Check(f *Field, invalid func(property, format string, args .
 func (singleChoice) Validate(f *Field, value any) (any, error) { return validateSelection(f, value) }
 func (singleChoice) Schema(f *Field) map[string]any            { return choiceSchema(f) }
 
-// otherValue is what the page sends for "other"; the words are in key.other.
+// otherValue is what the page submits for "other"; the text is in key.other.
 const otherValue = "_other"
 
 const maxOther = 500
@@ -46,7 +46,7 @@ func formChoice(f *Field, in url.Values) any {
 		return own
 	case text != "":
 		return text
-	case f.Other && own != "": // said without being ticked
+	case f.Other && own != "": // text without the selection
 		return own
 	}
 	return nil
@@ -63,7 +63,7 @@ func validateSelection(f *Field, value any) (any, error) {
 	return freeText(f, text)
 }
 
-// freeText takes an answer that is not among the options.
+// freeText validates an answer that is not among the options.
 func freeText(f *Field, text string) (any, error) {
 	if !f.Other {
 		if text == "" {
@@ -94,7 +94,6 @@ func (singleChoice) Traits() Traits {
 	return Traits{Summary: CountOptions, OptionLimits: true, Group: true, Example: exampleOption}
 }
 
-// About is how owners know it.
 func (singleChoice) About() KindInfo {
 	return KindInfo{"Single choice", "Choose one option", "Choices"}
 }

@@ -2,14 +2,14 @@ package form
 
 import "net/url"
 
-// slider is a number that is chosen by moving along a line.
+// slider is a number chosen with a slider.
 type slider struct{}
 
 func (slider) Name() string         { return "slider" }
 func (slider) Properties() []string { return []string{"min", "max", "step", "unit", "low", "high"} }
 
-// ParseForm reads the slider, which always says something, unless the box beside it
-// says that there is no answer.
+// ParseForm reads the slider. A slider always has a value, so a separate checkbox means
+// "no answer".
 func (slider) ParseForm(f *Field, in url.Values) any {
 	if in.Get(f.Key+".none") != "" {
 		return nil
@@ -17,7 +17,7 @@ func (slider) ParseForm(f *Field, in url.Values) any {
 	return formNumber(f, in)
 }
 
-// Check fills in the ends, which a line cannot be without.
+// Check sets default ends, because a slider cannot work without them.
 func (slider) Check(f *Field, invalid func(property, format string, args ...any)) {
 	fill(&f.Min, 0)
 	fill(&f.Max, 100)
@@ -38,8 +38,7 @@ func (slider) Validate(f *Field, value any) (any, error) { return numberWithin(f
 func (slider) Schema(f *Field) map[string]any            { return numberSchema(f) }
 
 func (slider) Traits() Traits {
-	return Traits{Summary: AverageAndOptions, Chart: ColumnsIfMany, Script: true, Sketch: "track", Example: exampleStep}
+	return Traits{Summary: AverageAndOptions, Chart: ColumnsIfMany, Script: true, Sketch: "slider", Example: exampleStep}
 }
 
-// About is how owners know it.
 func (slider) About() KindInfo { return KindInfo{"Slider", "A number chosen on a slider", "Numbers"} }

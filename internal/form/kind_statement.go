@@ -2,7 +2,7 @@ package form
 
 import "net/url"
 
-// statement is a text between questions, in Markdown.
+// statement is Markdown text between questions.
 type statement struct{}
 
 func (statement) Name() string                      { return "statement" }
@@ -19,7 +19,6 @@ func (statement) Check(f *Field, invalid func(property, format string, args ...a
 
 func (statement) Traits() Traits { return Traits{} }
 
-// About is how owners know it.
 func (statement) About() KindInfo {
 	return KindInfo{"Statement", "Text or a heading between questions", "Layout and logic"}
 }

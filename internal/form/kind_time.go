@@ -31,5 +31,4 @@ func (clock) Traits() Traits {
 	}
 }
 
-// About is how owners know it.
 func (clock) About() KindInfo { return KindInfo{"Time", "A time of day", "Date and time"} }

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// webAddress is the address of a page.
+// webAddress is the URL of a web page.
 type webAddress struct{}
 
 func (webAddress) Name() string                                             { return "url" }
 func (webAddress) Properties() []string                                     { return []string{"placeholder"} }
 func (webAddress) Check(*Field, func(property, format string, args ...any)) {}
 
-// ParseForm reads an address as people write it, also without what every one begins with.
+// ParseForm adds https:// if the scheme is missing.
 func (webAddress) ParseForm(f *Field, in url.Values) any {
 	text := strings.TrimSpace(in.Get(f.Key))
 	if host, _, _ := strings.Cut(text, "/"); strings.Contains(host, ".") && !strings.ContainsAny(host, ":@ ") {
@@ -30,7 +30,7 @@ func (webAddress) Validate(_ *Field, value any) (any, error) {
 	if err != nil || text == "" {
 		return nil, err
 	}
-	// Owners click on answers: only what leads to a page is one.
+	// Owners click on answers, so only http and https are accepted.
 	if len(text) > maxURL {
 		return nil, errURL
 	}
@@ -53,5 +53,4 @@ func (webAddress) Traits() Traits {
 	}
 }
 
-// About is how owners know it.
 func (webAddress) About() KindInfo { return KindInfo{"Website", "A website or link", "Text"} }

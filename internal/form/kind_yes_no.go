@@ -2,7 +2,7 @@ package form
 
 import "net/url"
 
-// yesNo is a question with two answers.
+// yesNo is a boolean.
 type yesNo struct{}
 
 func (yesNo) Name() string                                             { return "yes_no" }
@@ -20,8 +20,8 @@ func (yesNo) Validate(_ *Field, value any) (any, error) {
 
 func (yesNo) Schema(*Field) map[string]any { return map[string]any{"type": "boolean"} }
 
-// formBoolean reads a box or a pair of buttons; anything else stays a text,
-// for Answer to refuse.
+// formBoolean reads a checkbox or a pair of radio buttons. Anything else stays text,
+// which Validate rejects.
 func formBoolean(f *Field, in url.Values) any {
 	switch text := in.Get(f.Key); text {
 	case "":
@@ -39,10 +39,9 @@ func (yesNo) Traits() Traits {
 	return Traits{
 		Summary: CountOptions,
 		Options: func(*Field) []Option { return []Option{{Value: "true", Label: "Yes"}, {Value: "false", Label: "No"}} },
-		Group:   true, Sketch: "pair",
+		Group:   true, Sketch: "yes_no",
 		Example: func(_ *Field, s Sampler) any { return s.Dice.IntN(4) > 0 },
 	}
 }
 
-// About is how owners know it.
 func (yesNo) About() KindInfo { return KindInfo{"Yes or no", "A yes or no answer", "Choices"} }

@@ -5,29 +5,28 @@ import (
 	"sync"
 )
 
-// logic is what a definition works with, prepared once and then only read: a
-// definition that is in use is never changed.
+// logic is the compiled form of a definition. It is built once and then read-only: a
+// definition in use never changes.
 type logic struct {
-	once     sync.Once
-	fields   map[string]*Field
-	steps    []step
-	formulas map[string]*formula // of calculated fields, by key
-	capped   bool                // whether any option has a cap
-	size     int64               // bytes of the definition with all of this
+	once            sync.Once
+	fields          map[string]*Field
+	steps           []step
+	formulas        map[string]*formula // of calculated fields, by key
+	hasOptionLimits bool                // whether any option has a limit
+	size            int64               // bytes of the definition and its logic in memory
 
-	// variables are the keys that any formula uses, with what counts for a missing
-	// answer.
+	// variables are the keys that formulas use, with the values of missing answers.
 	variables map[string]any
 
-	everything map[string]bool // all keys, where nothing is ever hidden; otherwise nil
+	alwaysShown map[string]bool // all keys if the form has no logic, otherwise nil
 }
 
-// step is a field, and what there is to do with it for every response.
+// step is a field with everything that evaluation needs to know about it.
 type step struct {
 	*Field
-	kind   Kind
-	traits *Traits
-	asked  bool // has an answer
+	kind      Kind
+	traits    *Traits
+	hasAnswer bool // the field has an answer
 }
 
 func (d *Definition) prepared() *logic {
@@ -37,21 +36,21 @@ func (d *Definition) prepared() *logic {
 		l.formulas, l.variables = map[string]*formula{}, map[string]any{}
 		scope := newScope(len(d.Fields))
 		if !slices.ContainsFunc(d.Fields, func(f *Field) bool { return f.ShowIf != nil || len(f.Jumps) > 0 }) {
-			l.everything = make(map[string]bool, len(d.Fields))
+			l.alwaysShown = make(map[string]bool, len(d.Fields))
 		}
 		for _, f := range d.Fields {
 			l.fields[f.Key] = f
 			l.steps = append(l.steps, step{f, KindOf(f.Kind), f.Traits(), f.HasAnswer()})
-			if l.everything != nil {
-				l.everything[f.Key] = true
+			if l.alwaysShown != nil {
+				l.alwaysShown[f.Key] = true
 			}
-			l.capped = l.capped || slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 })
+			l.hasOptionLimits = l.hasOptionLimits || slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 })
 			if !f.Traits().Calculated {
 				scope.add(f, false)
 				continue
 			}
-			// It was checked when it was saved: an error is one of a program
-			// that has changed since, and then there is no result.
+			// It was valid when it was saved. If a newer version of the program rejects
+			// it, it has no result.
 			formula, err := compileExpression(f.Expression, scope)
 			if err == nil {
 				l.formulas[f.Key] = formula
@@ -79,8 +78,8 @@ func (d *Definition) prepared() *logic {
 	return l
 }
 
-// field finds a field by its key, or returns nil. It is for definitions that may
-// still be changing; Field is for those in use.
+// field returns the field with the key, or nil. It works on definitions that still
+// change; use Field for all others.
 func (d *Definition) field(key string) *Field {
 	for _, f := range d.Fields {
 		if f != nil && f.Key == key {
@@ -90,5 +89,5 @@ func (d *Definition) field(key string) *Field {
 	return nil
 }
 
-// Field finds a field by its key, or returns nil.
+// Field returns the field with the key, or nil.
 func (d *Definition) Field(key string) *Field { return d.prepared().fields[key] }

@@ -11,7 +11,7 @@ import (
 	"formulary/internal/fault"
 )
 
-// order is a form with pages to jump over, endings and things worked out.
+// order is a form with jumps, endings and calculations.
 const order = `{"fields": [
 	{"kind": "single_choice", "key": "what", "options": [{"value": "tea"}, {"value": "cake"}, {"value": "nothing"}],
 	 "jumps": [{"if": {"field": "what", "op": "equals", "value": "nothing"}, "to": "bye"}, {"if": {"field": "what", "op": "equals", "value": "cake"}, "to": "cakes"}]},
@@ -42,14 +42,14 @@ func TestJumpsAndEndings(t *testing.T) {
 		}
 	}
 	if _, err := d.Validate(map[string]any{"what": "tea"}); err == nil || fault.Wrap(err).Details[0].Field != "leaf" {
-		t.Errorf("what is not jumped over is asked: %v", err)
+		t.Errorf("a page that is not skipped is not required: %v", err)
 	}
 	if required := d.Schema()["required"].([]string); len(required) != 0 {
-		t.Errorf("behind a jump nothing is always asked: %v", required)
+		t.Errorf("questions after a jump are required: %v", required)
 	}
 	changed, err := d.Revalidate(map[string]any{"what": "cake", "pieces": 2.0, "price": 20.0, "size": "big"})
 	if err != nil || changed.Answers["price"] != 5.0 || changed.Answers["size"] != "small" {
-		t.Errorf("calculated anew: %v (%v)", changed.Answers, err)
+		t.Errorf("calculated again: %v (%v)", changed.Answers, err)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestReferenceMistakes(t *testing.T) {
 	}
 }
 
-// Lists are equal whatever their order, but for rankings, which are about it.
+// Lists are equal regardless of order, except for rankings.
 func TestEqualLists(t *testing.T) {
 	d := define(t, `{"fields": [{"key": "r", "kind": "ranking", "options": [{"value": "a"}, {"value": "b"}]}, {"key": "m", "kind": "multiple_choice", "options": [{"value": "a"}, {"value": "b"}]},
 		{"key": "first", "kind": "short_text", "show_if": {"field": "r", "op": "equals", "value": ["a", "b"]}},
@@ -135,8 +135,8 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// Whatever an expression is, reading it ends, and running it gives a number, a
-// short text or nothing.
+// Compiling any expression terminates, and running it results in a number, a short text
+// or nil.
 func FuzzExpression(f *testing.F) {
 	for _, text := range []string{`n * 2`, `t + "x"`, `b ? 1 : "x"`, `l[0]`, `who.given`, `"a" in l`, `n ?? 1`, `t matches "a+"`, `1..9`, `filter(l, # == "a")`, `-n ** 2 % 3`} {
 		f.Add(text)
@@ -180,13 +180,13 @@ func FuzzExpression(f *testing.F) {
 func TestPiping(t *testing.T) {
 	d := define(t, order)
 	answers := map[string]any{"who": map[string]any{"given": "Ada", "family": "L"}, "leaf": "<green>", "price": 2.5}
-	say := func(f *Field, key string) string {
+	format := func(f *Field, key string) string {
 		return f.FormatAnswer(answers[key], func(word string) string { return word })
 	}
 	for text, want := range map[string]string{
 		"Who gets {{ leaf }}?": "Who gets <green>?", "{{who}}": "Ada L", "{{price}} {{size}}.": "2.5 .", "{{7*7}} {{}} {{ UPPER }}": "{{7*7}} {{}} {{ UPPER }}",
 	} {
-		if got := d.Interpolate(text, say); got != want {
+		if got := d.Interpolate(text, format); got != want {
 			t.Errorf("%q is %q", text, got)
 		}
 	}
@@ -200,13 +200,13 @@ func TestPiping(t *testing.T) {
 		"day": {"2026-05-31", "31 May 2026"}, "start": {"2026-05-03T07:30", "3 May 2026, 07:30"}, "hour": {"07:30", "07:30"},
 	} {
 		if got := sampled.Field(key).FormatAnswer(c.answer, func(word string) string { return word }); got != c.want {
-			t.Errorf("%s is said as %q", key, got)
+			t.Errorf("%s is formatted as %q", key, got)
 		}
 	}
 }
 
-// What Filled writes into the controls, Posted reads back.
-func TestFilled(t *testing.T) {
+// ParseForm reads back what FormValues writes.
+func TestFormValues(t *testing.T) {
 	d := define(t, sample)
 	answers := map[string]any{
 		"your_nickname": "Ada", "terms": true, "age": 36.5, "shirt": false, "tags": []any{"a", "mine"}, "order": []any{"y", "x"}, "size": "m",
@@ -215,14 +215,14 @@ func TestFilled(t *testing.T) {
 	for key, answer := range answers {
 		f := d.Field(key)
 		if got := KindOf(f.Kind).ParseForm(f, FormValues(f, answer)); !reflect.DeepEqual(got, answer) {
-			t.Errorf("%s: %v comes back as %v", key, answer, got)
+			t.Errorf("%s: %v is read back as %v", key, answer, got)
 		}
 	}
 }
 
-// What was published before something was refused goes on as it did.
-func TestOldComparison(t *testing.T) {
-	var d Definition // as the store reads it, without checking it again
+// A form published before a check existed keeps working.
+func TestPublishedComparisonKeepsWorking(t *testing.T) {
+	var d Definition // as the store reads it, without validation
 	if err := json.Unmarshal([]byte(`{"fields": [{"key": "kind", "kind": "dropdown", "options": [{"value": "gold"}]}, {"key": "c", "kind": "calculated", "expression": "kind == \"tin\" ? 1 : 2"}]}`), &d); err != nil {
 		t.Fatal(err)
 	}
@@ -231,8 +231,8 @@ func TestOldComparison(t *testing.T) {
 	}
 }
 
-// Numbers are read as people write them.
-func TestCanonical(t *testing.T) {
+// Numbers can be typed in several notations.
+func TestNormalizeNumber(t *testing.T) {
 	for _, c := range []struct{ text, sign, want string }{
 		{"12,50", ",", "12.50"}, {"12.50", ",", "12.50"}, {"1.234,50", ",", "1234.50"}, {"1,234.50", ",", "1234.50"}, {"1.234", ",", "1234"}, {"1,234", ",", "1.234"}, {"1.234.567", ",", "1234567"},
 		{"12,50", ".", "12.50"}, {"12.50", ".", "12.50"}, {"1,234", ".", "1234"}, {"1.234", ".", "1.234"}, {"1,234,567.8", ".", "1234567.8"}, {"-1,5", ".", "-1.5"}, {"−5", ".", "-5"},
@@ -254,13 +254,30 @@ func TestSummary(t *testing.T) {
 	once, _ := json.Marshal(s)
 	s.Add(d, second, day, 1)
 	of := func(key string) *QuestionStats { return s.Fields[d.Field(key).ID] }
-	if s.Responses != 2 || s.Days["2026-06-01"] != 2 || of("nps").NPS() != 0 || of("age").Average() != 0.15000000000000002 ||
-		of("tags").Counts["a"] != 2 || of("tags").Counts["_other"] != 1 || of("grid").Counts["r1\tgood"] != 1 || of("order").Counts["x"] != 2 || of("order").AveragePosition("x") != 2 || of("order").AveragePosition("y") != 1 ||
-		of("shirt").Counts["true"] != 1 || of("land").Counts["DE"] != 1 || of("grid").Answered != 1 {
-		text, _ := json.Marshal(s)
-		t.Errorf("%s", text)
+	type number struct {
+		name      string
+		got, want float64
 	}
-	// It survives being written down, and taking away is exact.
+	for _, n := range []number{
+		{"responses", float64(s.Responses), 2},
+		{"responses of the day", float64(s.Days["2026-06-01"]), 2},
+		{"nps", of("nps").NPS(), 0},
+		{"average age", of("age").Average(), 0.15000000000000002},
+		{"tag a", float64(of("tags").Counts["a"]), 2},
+		{"other tags", float64(of("tags").Counts["_other"]), 1},
+		{"good in row 1", float64(of("grid").Counts["r1\tgood"]), 1},
+		{"grids", float64(of("grid").Answered), 1},
+		{"rankings with x", float64(of("order").Counts["x"]), 2},
+		{"position of x", of("order").AveragePosition("x"), 2},
+		{"position of y", of("order").AveragePosition("y"), 1},
+		{"shirts", float64(of("shirt").Counts["true"]), 1},
+		{"Germany", float64(of("land").Counts["DE"]), 1},
+	} {
+		if n.got != n.want {
+			t.Errorf("%s: %v, want %v", n.name, n.got, n.want)
+		}
+	}
+	// A summary survives encoding, and subtraction is exact.
 	text, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
@@ -271,7 +288,7 @@ func TestSummary(t *testing.T) {
 	}
 	read.Add(d, second, day, -1)
 	if text, _ := json.Marshal(&read); string(text) != string(once) {
-		t.Errorf("taken away: %s\nbefore:     %s", text, once)
+		t.Errorf("after subtraction: %s\nbefore:            %s", text, once)
 	}
 }
 
@@ -288,8 +305,11 @@ func TestColumns(t *testing.T) {
 	}
 	answers := map[string]any{"grid": map[string]any{"r1": "g"}, "email": "a@b.c"}
 	fields := now.ByID()
-	if columns[0].Cell(fields["f3"], answers, true) != "Good" || columns[0].Cell(fields["f3"], answers, false) != "g" ||
-		columns[1].Cell(old.ByID()["f1"], map[string]any{"mail": "old@b.c"}, true) != "old@b.c" || columns[2].Cell(fields["f2"], answers, true) != nil {
-		t.Error("cells")
+	cells := []any{
+		columns[0].Cell(fields["f3"], answers, true), columns[0].Cell(fields["f3"], answers, false),
+		columns[1].Cell(old.ByID()["f1"], map[string]any{"mail": "old@b.c"}, true), columns[2].Cell(fields["f2"], answers, true),
+	}
+	if want := []any{"Good", "g", "old@b.c", nil}; !reflect.DeepEqual(cells, want) {
+		t.Errorf("cells %v, want %v", cells, want)
 	}
 }

@@ -1,13 +1,13 @@
 package form
 
-// lookup finds options by their value. One request may ask for as many values as a
-// question has options, so a lookup that is used often has an index.
+// lookup finds options by value. A request may contain as many values as a question has
+// options, so a lookup that is used often builds an index.
 type lookup struct {
 	options []Option
 	index   map[string]int // nil: scan
 }
 
-// scanCost is how many comparisons scanning may take before an index is cheaper.
+// scanCost is the number of comparisons above which an index is cheaper than scanning.
 const scanCost = 1024
 
 // newLookup prepares to look up the given number of values.
@@ -25,7 +25,7 @@ func newLookup(options []Option, values int) lookup {
 	return l
 }
 
-// find is the position of the option with the value, or -1.
+// find returns the position of the option with the value, or -1.
 func (l lookup) find(value string) int {
 	if l.index != nil {
 		if i, ok := l.index[value]; ok {
@@ -41,7 +41,8 @@ func (l lookup) find(value string) int {
 	return -1
 }
 
-// label is the label of the option with the value; any other value is its own.
+// label returns the label of the option with the value, or the value itself if there is
+// none.
 func (l lookup) label(value string) string {
 	if i := l.find(value); i >= 0 {
 		return l.options[i].Label
@@ -49,7 +50,7 @@ func (l lookup) label(value string) string {
 	return value
 }
 
-// labels are the values by their labels.
+// labels replaces values by their labels.
 func labels(options []Option, values []string) []string {
 	l := newLookup(options, len(values))
 	out := make([]string, len(values))

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// parseAnswers reads answers as they are stored. Summaries and exports read
-// millions of them, so it takes texts out of the whole where they stand, and leaves
-// to encoding/json only what is written in hexadecimal.
+// parseAnswers reads stored answers. Summaries and exports read millions of them, so it
+// returns substrings of the input, and uses encoding/json only for \u escapes.
 func parseAnswers(text string, into map[string]any) error {
 	p := parser{text: text}
 	if p.space(); p.at == len(text) || text[p.at] != '{' {
@@ -26,7 +25,7 @@ func parseAnswers(text string, into map[string]any) error {
 
 var errJSON = errors.New("stored answers are not valid JSON")
 
-// parser reads JSON that we wrote, or that PostgreSQL wrote of it.
+// parser reads JSON as written by this package or by PostgreSQL.
 type parser struct {
 	text  string
 	at    int
@@ -39,7 +38,7 @@ func (p *parser) space() {
 	}
 }
 
-// next says whether the next character is the one, and if so goes past it.
+// next skips the character c if it comes next, and reports whether it did.
 func (p *parser) next(c byte) bool {
 	p.space()
 	if p.at < len(p.text) && p.text[p.at] == c {
@@ -92,13 +91,13 @@ func (p *parser) quoted() (string, error) {
 	return rest[:end], nil
 }
 
-// escapes are what stands for a character after a backslash.
+// escapes maps the letter after a backslash to its character.
 var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// escaped reads a text that is not as it stands.
+// escaped reads a string that contains escapes.
 func (p *parser) escaped() (string, error) {
-	var room [256]byte
-	text := room[:0]
+	var buffer [256]byte
+	text := buffer[:0]
 	for at := p.at + 1; at < len(p.text); at++ {
 		switch c := p.text[at]; c {
 		case '"':
@@ -120,7 +119,7 @@ func (p *parser) escaped() (string, error) {
 	return "", errJSON
 }
 
-// hexadecimal reads a text of which characters are written by their number.
+// hexadecimal reads a string that contains \u escapes.
 func (p *parser) hexadecimal() (text string, err error) {
 	for at := p.at + 1; at < len(p.text); at++ {
 		switch p.text[at] {
@@ -135,7 +134,7 @@ func (p *parser) hexadecimal() (text string, err error) {
 	return "", errJSON
 }
 
-// object reads into a map that is empty.
+// object reads into an empty map.
 func (p *parser) object(object map[string]any) error {
 	p.depth++
 	defer func() { p.depth-- }()

@@ -9,7 +9,7 @@ import (
 
 const stored = `{"email":"ada@example.com","story":"a \"b\"\nc \u00e9","n":-1.5e3,"yes":true,"no":false,"list":["a","b"],"empty":[],"grid":{"r1":"x","r2":["y"]},"none":{}}`
 
-// What we read of what we wrote is what encoding/json reads.
+// For stored answers, the parser returns the same values as encoding/json.
 func FuzzStored(f *testing.F) {
 	f.Add(stored)
 	f.Add(`{"a": 1, "b": [1, 2], "c": {"d": "e"}}`)
@@ -20,7 +20,7 @@ func FuzzStored(f *testing.F) {
 		err := parseAnswers(text, got)
 		var want map[string]any
 		if !utf8.ValidString(text) || json.Unmarshal([]byte(text), &want) != nil || hasNull(want) {
-			return // nothing that we write
+			return // not something that the service stores
 		}
 		if err != nil {
 			if deep(want) {

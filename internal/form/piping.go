@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Piping: {{key}} in a label, a help text, a statement or an ending stands for
-// the answer to an earlier question.
+// Piping: {{key}} in a label, help text, statement or ending inserts the answer to an
+// earlier question.
 
-// replacePipes puts something else in the place of every {{key}}. Pages have
-// thousands of these at worst, so it does without a regular expression.
+// replacePipes replaces every {{key}}. A page can have thousands of them, so it does
+// not use a regular expression.
 func replacePipes(text string, with func(key string) string) string {
 	if !strings.Contains(text, "{{") {
 		return text
@@ -22,7 +22,7 @@ func replacePipes(text string, with func(key string) string) string {
 			break
 		}
 		key, length := pipeAt(rest[at:])
-		if length == 0 { // the second brace may begin one
+		if length == 0 { // the second brace may start a reference
 			out.WriteString(rest[:at+1])
 			rest = rest[at+1:]
 			continue
@@ -35,8 +35,8 @@ func replacePipes(text string, with func(key string) string) string {
 	return out.String()
 }
 
-// pipeAt reads {{key}} at the beginning of a text that begins with {{. The length is
-// 0 if there is none.
+// pipeAt parses {{key}} at the start of a text that starts with {{. The length is 0 if
+// it is not a reference.
 func pipeAt(text string) (key string, length int) {
 	const spaces = " \t\n\f\r"
 	inner := strings.TrimLeft(text[2:], spaces)
@@ -51,7 +51,7 @@ func pipeAt(text string) (key string, length int) {
 	return inner[:end], len(text) - len(after) + 2
 }
 
-// checkPipes says what is wrong with the references in a text.
+// checkPipes reports unknown references in a text.
 func checkPipes(text string, before map[string]*Field, problem func(format string, args ...any)) {
 	replacePipes(text, func(key string) string {
 		switch f := before[key]; {
@@ -64,31 +64,30 @@ func checkPipes(text string, before map[string]*Field, problem func(format strin
 	})
 }
 
-// FormatAnswer is an answer as people would say it: options by their labels, lists with
-// commas. word puts "yes" and "no" into the page's language, and the way in which
-// dates are written.
-func (f *Field) FormatAnswer(answer any, word func(string) string) string {
+// FormatAnswer returns an answer for display: options by their labels, lists with
+// commas. translate is applied to "yes", "no" and date formats.
+func (f *Field) FormatAnswer(answer any, translate func(string) string) string {
 	switch a := answer.(type) {
 	case string:
 		if t := f.Traits(); t.DisplayLayout != "" {
-			return displayTime(a, t.TimeLayout, word(t.DisplayLayout))
+			return displayTime(a, t.TimeLayout, translate(t.DisplayLayout))
 		}
 		return optionLabel(f.Options, a)
 	case float64:
-		text := Decimal(a).Localize(word)
+		text := Decimal(a).Localize(translate)
 		if f.Unit != "" {
 			text += " " + f.Unit
 		}
 		return text
 	case bool:
 		if a {
-			return word("Yes")
+			return translate("Yes")
 		}
-		return word("No")
+		return translate("No")
 	case []string:
 		return strings.Join(labels(f.Options, a), ", ")
 	case []any:
-		return f.FormatAnswer(StringSlice(a), word)
+		return f.FormatAnswer(StringSlice(a), translate)
 	case map[string]any:
 		var parts []string
 		for _, part := range f.Parts() {
@@ -96,7 +95,7 @@ func (f *Field) FormatAnswer(answer any, word func(string) string) string {
 			if !ok {
 				continue
 			}
-			text := f.FormatAnswer(value, word)
+			text := f.FormatAnswer(value, translate)
 			if f.Rows != nil {
 				text = part.Label + ": " + text
 			}
@@ -107,7 +106,7 @@ func (f *Field) FormatAnswer(answer any, word func(string) string) string {
 	return ""
 }
 
-// StringSlice are the texts in a list that came from JSON.
+// StringSlice returns the strings in a list from JSON.
 func StringSlice(list []any) []string {
 	texts := make([]string, 0, len(list))
 	for _, v := range list {
@@ -120,7 +119,7 @@ func StringSlice(list []any) []string {
 
 func optionLabel(options []Option, value string) string { return newLookup(options, 1).label(value) }
 
-// cutAt is the text up to so many characters, and whether that is less than all.
+// cutAt cuts the text after most characters and reports whether it was longer.
 func cutAt(text string, most int) (string, bool) {
 	if len(text) <= most {
 		return text, false

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// What pipes may add, in bytes. An answer can be piped hundreds of times, so a page
-// has a budget. What is longer is cut, with an ellipsis; no page that people can
-// read gets there.
+// Limits of inserted answers, in bytes. An answer can be inserted hundreds of times, so
+// a page has a budget. Longer text is cut with an ellipsis; readable pages stay far
+// below.
 const (
 	maxPipedValue = 32 << 10  // one answer
 	maxPipedText  = 128 << 10 // all answers in one text
@@ -17,34 +17,34 @@ const (
 
 const ellipsis = "…"
 
-// Interpolator puts answers into the texts of one page, within one budget.
+// Interpolator inserts answers into the texts of one page, within one budget.
 type Interpolator struct {
 	definition *Definition
-	say        func(f *Field, key string) string
-	said       map[string]string // by key, cut to maxPipedValue
-	left       int               // of the page
+	format     func(f *Field, key string) string
+	formatted  map[string]string // by key, cut to maxPipedValue
+	left       int               // budget of the page
 }
 
-// NewInterpolator starts a page. say writes an answer, or the lack of one, as text; it is
-// called once for each key.
-func (d *Definition) NewInterpolator(say func(f *Field, key string) string) *Interpolator {
-	return &Interpolator{definition: d, say: say, left: maxPipedPage}
+// NewInterpolator starts a page. format converts an answer, or its absence, to text; it
+// is called once per key.
+func (d *Definition) NewInterpolator(format func(f *Field, key string) string) *Interpolator {
+	return &Interpolator{definition: d, format: format, left: maxPipedPage}
 }
 
-// Text puts answers into the places that a text keeps for them. quote, if there is
-// one, makes them harmless there.
+// Text replaces the references in a text. quote, if not nil, escapes the inserted
+// answers.
 func (p *Interpolator) Text(text string, quote func(string) string) string {
 	return p.fill(text, quote, maxPipedText)
 }
 
-// fill is Text with a limit for what the answers add.
+// fill is Text with a limit for the inserted answers.
 func (p *Interpolator) fill(text string, quote func(string) string, most int) string {
 	return replacePipes(text, func(key string) string {
-		room := min(most, p.left)
+		limit := min(most, p.left)
 		if quote != nil {
-			room /= 3 // no quotation makes more than three bytes of one
+			limit /= 3 // no quoting makes more than three bytes of one
 		}
-		value := cutBytes(p.value(key), room)
+		value := cutBytes(p.value(key), limit)
 		if quote != nil {
 			value = quote(value)
 		}
@@ -54,21 +54,21 @@ func (p *Interpolator) fill(text string, quote func(string) string, most int) st
 	})
 }
 
-// value is the answer as text.
+// value returns the answer as text.
 func (p *Interpolator) value(key string) string {
-	text, ok := p.said[key]
+	text, ok := p.formatted[key]
 	if !ok {
-		text = cutBytes(p.say(p.definition.field(key), key), maxPipedValue)
-		if p.said == nil {
-			p.said = map[string]string{}
+		text = cutBytes(p.format(p.definition.field(key), key), maxPipedValue)
+		if p.formatted == nil {
+			p.formatted = map[string]string{}
 		}
-		p.said[key] = text
+		p.formatted[key] = text
 	}
 	return text
 }
 
-// cutBytes is a text of at most so many bytes, with an ellipsis where it was cut. The
-// ellipsis comes on top.
+// cutBytes cuts the text after most bytes and appends an ellipsis, which is not part of
+// the limit.
 func cutBytes(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -80,12 +80,12 @@ func cutBytes(text string, most int) string {
 	return text[:most] + ellipsis
 }
 
-// Interpolate is Text of a page that has only this one.
-func (d *Definition) Interpolate(text string, say func(f *Field, key string) string) string {
-	return d.NewInterpolator(say).Text(text, nil)
+// Interpolate is Text for a page with a single text.
+func (d *Definition) Interpolate(text string, format func(f *Field, key string) string) string {
+	return d.NewInterpolator(format).Text(text, nil)
 }
 
-// InterpolateURL puts answers into an address.
-func (d *Definition) InterpolateURL(address string, say func(f *Field, key string) string) string {
-	return d.NewInterpolator(say).fill(address, url.QueryEscape, maxPipedURL)
+// InterpolateURL inserts escaped answers into a URL.
+func (d *Definition) InterpolateURL(address string, format func(f *Field, key string) string) string {
+	return d.NewInterpolator(format).fill(address, url.QueryEscape, maxPipedURL)
 }

@@ -5,25 +5,25 @@ import (
 	"testing"
 )
 
-// Every kind can be chosen and set in the builder: it has words, and each of its
-// properties says how it is set.
+// The builder can offer every kind: it has a title, and each of its properties has an
+// input.
 func TestKindsForOwners(t *testing.T) {
 	titles := map[string]bool{}
 	for _, k := range Kinds() {
 		about := k.About()
 		if about.Title == "" || about.Description == "" || about.Group == "" || titles[about.Title] {
-			t.Errorf("%s is known as %+v", k.Name(), about)
+			t.Errorf("%s has the info %+v", k.Name(), about)
 		}
 		titles[about.Title] = true
 		for _, name := range k.Properties() {
 			if !slices.ContainsFunc(KindProperties, func(p Property) bool { return p.Name == name && p.Label != "" && p.Input != "" }) {
-				t.Errorf("%s of %s cannot be set", name, k.Name())
+				t.Errorf("%s of %s has no input", name, k.Name())
 			}
 		}
 	}
 	for _, p := range KindProperties {
 		if !slices.ContainsFunc(Kinds(), func(k Kind) bool { return slices.Contains(k.Properties(), p.Name) }) {
-			t.Errorf("nothing has %s", p.Name)
+			t.Errorf("no kind has %s", p.Name)
 		}
 	}
 }

@@ -12,25 +12,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Response is what somebody answered.
+// Response is what one respondent submitted.
 type Response struct {
 	ID          string
 	FormID      string
-	Version     int64 // of the form that was answered
-	Serial      int64 // its place among the form's responses
+	Version     int64 // version of the form that was answered
+	Serial      int64 // position among the responses of the form
 	SubmittedAt time.Time
-	JSON        string // the answers, as they are stored
-	Metadata    string // JSON too
+	JSON        string // answers, as stored
+	Metadata    string // JSON, as stored
 }
 
-// Answers reads the answers.
+// Answers decodes the answers.
 func (r Response) Answers() (map[string]any, error) {
 	answers := map[string]any{}
 	return answers, r.AnswersInto(answers)
 }
 
-// AnswersInto reads the answers in place of what is in the map, for who goes
-// through many.
+// AnswersInto decodes the answers into a map that callers reuse, replacing its content.
 func (r Response) AnswersInto(answers map[string]any) error {
 	clear(answers)
 	if err := parseAnswers(r.JSON, answers); err != nil {
@@ -39,8 +38,8 @@ func (r Response) AnswersInto(answers map[string]any) error {
 	return nil
 }
 
-// AppendTime writes a time as responses have it: RFC 3339 in UTC, always with three
-// decimals, so that times sort as their texts do. By hand, since there are millions.
+// AppendTime appends a time in RFC 3339 with three decimals in UTC, so that times sort
+// as text. It is written by hand because exports format millions of times.
 func AppendTime(out []byte, t time.Time) []byte {
 	t = t.UTC()
 	year, month, day := t.Date()
@@ -127,13 +126,13 @@ func appendAnswer(out []byte, answer any) ([]byte, error) {
 	return nil, fmt.Errorf("unsupported answer type %T", answer)
 }
 
-// EncodeText writes a text as answers have it.
+// EncodeText returns a text as JSON in the form in which answers are stored.
 func EncodeText(text string) (string, error) {
 	out, err := jsontext.AppendQuote(nil, text)
 	return string(out), err
 }
 
-// JSON writes a value that came as text as an answer to the field is stored.
+// JSON converts a value in text form to the JSON of a stored answer to the field.
 func (f *Field) JSON(value string) (string, error) {
 	switch {
 	case f.IsNumeric():

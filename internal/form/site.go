@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// hostPattern is the name of a host as headers take it: ASCII letters, digits and
-// hyphens with dots between. Names in other scripts have such a spelling too (xn--).
+// hostPattern matches a host name as used in headers: labels of ASCII letters, digits
+// and hyphens. Other scripts use punycode (xn--).
 var hostPattern = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// SiteOf is the scheme, host and port of a web address, as browsers write them in
-// Origin. It returns false for anything that could mean something else in a header
-// such as Content-Security-Policy, where sites are separated by spaces and
-// directives by semicolons.
+// SiteOf returns the scheme, host and port of a URL, as browsers send them in Origin.
+// It returns false for anything that could have another meaning in a header such as
+// Content-Security-Policy, where spaces separate sites and semicolons separate
+// directives.
 func SiteOf(address string) (string, bool) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.User != nil || u.Opaque != "" {
@@ -35,7 +35,7 @@ func SiteOf(address string) (string, bool) {
 	return u.Scheme + "://" + host, true
 }
 
-// isHost says whether a text is the name of a host, or an address in its place.
+// isHost reports whether a text is a host name or an IP address.
 func isHost(name string) bool {
 	if literal, ok := strings.CutPrefix(name, "["); ok {
 		literal, ok = strings.CutSuffix(literal, "]")

@@ -2,29 +2,29 @@ package form
 
 import "unsafe"
 
-// Costs of what a definition allocates, in bytes. Those of programs were measured
-// (TestSizeIsHonest compares the sum with the heap).
+// Memory of the parts of a definition, in bytes. The values for programs are measured
+// (TestSizeMatchesHeap compares the sum with the heap).
 const (
 	mapEntry       = 48  // one entry of a map with a string key and a pointer as value
-	allocation     = 16  // what rounding up to a size class wastes on one allocation
+	allocation     = 16  // loss by rounding up to a size class
 	programBytes   = 600 // a compiled program without its terms
 	termBytes      = 110 // one node of its syntax tree
 	operationBytes = 48  // one operation of its bytecode: code, argument, constant, location
 )
 
-// Size estimates how many bytes the definition occupies in memory, compiled
-// programs included. Caches count by it. It compiles the programs if that has not
-// happened yet, so it must not be called while the definition may still change.
+// Size estimates how many bytes the definition occupies in memory, including compiled
+// programs. Caches use it. It compiles the programs if necessary, so do not call it
+// while the definition may still change.
 func (d *Definition) Size() int64 { return d.prepared().size }
 
-// measure adds up what the definition and its prepared logic occupy.
+// measure adds up the memory of the definition and its compiled logic.
 func (d *Definition) measure(l *logic) int64 {
 	size := int64(unsafe.Sizeof(*d)) + textSize(d.Settings.SubmitLabel)
 	for _, f := range d.Fields {
 		size += 8 + int64(unsafe.Sizeof(*f)) + allocation
 		size += f.size()
 		size += int64(unsafe.Sizeof(step{})) * 3 / 2 // the slice grows in steps
-		size += 2 * mapEntry                         // in fields, and in everything
+		size += 2 * mapEntry                         // in fields and in alwaysShown
 	}
 	for _, e := range d.Endings {
 		if e == nil {
@@ -49,7 +49,7 @@ func (f *Field) size() int64 {
 			size += 8 + int64(unsafe.Sizeof(*jump)) + allocation + textSize(jump.To) + jump.If.size()
 		}
 	}
-	return size + 7*8 // what the pointers among the properties lead to
+	return size + 7*8 // values behind pointer properties
 }
 
 func optionsSize(options []Option) int64 {
@@ -65,7 +65,7 @@ func (c *Condition) size() int64 {
 		return 0
 	}
 	size := int64(unsafe.Sizeof(*c)) + allocation + textSize(c.Field) + textSize(c.Op) + valueSize(c.Value) + 16*int64(cap(c.members))
-	if c.lower != c.Value { // otherwise the two share their bytes
+	if c.lower != c.Value { // otherwise both share their bytes
 		size += textSize(c.lower)
 	}
 	for _, list := range [][]*Condition{c.All, c.Any} {
@@ -84,7 +84,7 @@ func textSize(text string) int64 {
 	return int64(len(text)) + allocation/2
 }
 
-// valueSize is that of a value that came from JSON.
+// valueSize returns the size of a value from JSON.
 func valueSize(value any) int64 {
 	switch v := value.(type) {
 	case string:

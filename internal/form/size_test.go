@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// largeDefinitions are definitions as JSON, each large in another way.
+// largeDefinitions are definitions as JSON, each large in a different way.
 func largeDefinitions() map[string]string {
 	fields := func(n int, field func(i int) string) string {
 		list := make([]string, n)
@@ -63,10 +63,10 @@ func heap() int64 {
 }
 
 // Caches are bounded by Size, so it must not be off by more than a factor of 2.
-func TestSizeIsHonest(t *testing.T) {
+func TestSizeMatchesHeap(t *testing.T) {
 	for name, text := range largeDefinitions() {
 		t.Run(name, func(t *testing.T) {
-			const copies = 5 // so that what else happens to the heap does not matter
+			const copies = 5 // several, so that other changes of the heap do not matter
 			kept := make([]*Definition, copies)
 			before := heap()
 			for i := range kept {

@@ -10,32 +10,32 @@ import (
 	"time"
 )
 
-// Summary is what many responses amount to. It can be added to and taken from, so
-// that it is kept up to date without reading everything again; sums are exact.
+// Summary contains the totals of many responses. Responses can be added and subtracted,
+// so it stays current without reading all of them again. Sums are exact.
 type Summary struct {
-	Format    int64                     `json:"format"` // how it is counted
+	Format    int64                     `json:"format"` // value of summaryFormat
 	Responses int64                     `json:"responses"`
-	Days      map[string]int64          `json:"days"`   // responses by the day (UTC) on which they came
-	Fields    map[string]*QuestionStats `json:"fields"` // by the id of the field
+	Days      map[string]int64          `json:"days"`   // number of responses by UTC day
+	Fields    map[string]*QuestionStats `json:"fields"` // by field ID
 
-	day  time.Time // of the last one
-	name string    // of that day
+	day  time.Time // day of the last response added
+	name string    // that day as text
 }
 
-// QuestionStats is what the answers to one question amount to.
+// QuestionStats are the totals of one question.
 type QuestionStats struct {
 	Answered int64            `json:"answered"`
-	Counts   map[string]int64 `json:"counts,omitempty"` // by value; row and value of a matrix with a tab between
-	Places   map[string]int64 `json:"places,omitempty"` // of a ranking: the sum of a value's places
+	Counts   map[string]int64 `json:"counts,omitempty"` // by value; for a matrix by row, tab and value
+	Places   map[string]int64 `json:"places,omitempty"` // for a ranking: sum of the ranks by value
 	Numbers  int64            `json:"numbers,omitempty"`
-	Sum      *ExactSum        `json:"sum,omitempty"` // of so many numbers
+	Sum      *ExactSum        `json:"sum,omitempty"` // sum of the numeric answers
 }
 
-// Average is that of the numbers among the answers.
+// Average returns the average of the numeric answers.
 func (t *QuestionStats) Average() float64 { return t.Sum.Div(t.Numbers) }
 
-// AveragePosition is where a value of a ranking stands on average, among those who were asked
-// for it; 1 is the first.
+// AveragePosition returns the average rank of an option, where 1 is the first, among
+// the responses that rank it.
 func (t *QuestionStats) AveragePosition(value string) float64 {
 	return float64(t.Places[value]) / float64(max(1, t.Counts[value]))
 }
@@ -43,18 +43,19 @@ func (t *QuestionStats) AveragePosition(value string) float64 {
 // OtherValue counts answers that are not among the options.
 const OtherValue = otherValue
 
-// summaryFormat is another one whenever something is counted in another way.
+// summaryFormat changes whenever counting changes, so that stored summaries are
+// rebuilt.
 const summaryFormat = 2
 
-// NewSummary is that of no responses.
+// NewSummary returns an empty summary.
 func NewSummary() *Summary {
 	return &Summary{Format: summaryFormat, Days: map[string]int64{}, Fields: map[string]*QuestionStats{}}
 }
 
-// Add counts a response in, or with -1 out again.
+// Add adds n times a response; n = -1 subtracts it.
 func (s *Summary) Add(d *Definition, answers map[string]any, submitted time.Time, n int64) {
 	s.Responses += n
-	if day := submitted.Truncate(24 * time.Hour); !day.Equal(s.day) { // many come on the same one
+	if day := submitted.Truncate(24 * time.Hour); !day.Equal(s.day) { // most share the day of the one before
 		s.day, s.name = day, day.UTC().Format(time.DateOnly)
 	}
 	count(s.Days, s.name, n)
@@ -111,7 +112,7 @@ func (t *QuestionStats) count(f *Field, row string, answer any, n int64) {
 		t.count(f, row, StringSlice(a), n)
 	case []string:
 		options, ordered := newLookup(f.Options, len(a)), f.Traits().Ordered
-		for place, value := range a {
+		for position, value := range a {
 			if f.Other && options.find(value) < 0 {
 				value = OtherValue
 			}
@@ -120,7 +121,7 @@ func (t *QuestionStats) count(f *Field, row string, answer any, n int64) {
 				if t.Places == nil {
 					t.Places = map[string]int64{}
 				}
-				count(t.Places, value, n*int64(place+1))
+				count(t.Places, value, n*int64(position+1))
 			}
 		}
 	case map[string]any:
@@ -136,17 +137,17 @@ func count(counts map[string]int64, name string, n int64) {
 	}
 }
 
-// ExactSum is a sum of numbers without rounding: a number more and the same number
-// less is what it was.
+// ExactSum is a sum without rounding: adding and subtracting the same number restores
+// it.
 type ExactSum struct {
-	whole int64     // what was added of whole numbers, as long as it fits
-	sum   big.Float // the rest
+	whole int64     // sum of integers, as long as it fits
+	sum   big.Float // sum of all other numbers
 }
 
-// exactBits hold every sum of numbers that a form takes.
+// exactBits is enough precision for any sum of valid answers.
 const exactBits = 1200
 
-// maxWhole keeps the sum of whole numbers far from where it would not fit.
+// maxWhole keeps the sum of integers far from overflowing.
 const maxWhole = 1 << 40
 
 func (x *ExactSum) add(number float64, n int64) {
@@ -159,7 +160,7 @@ func (x *ExactSum) add(number float64, n int64) {
 	x.sum.Add(&x.sum, one.Mul(one, new(big.Float).SetInt64(n)))
 }
 
-// Div is the sum divided, as in an average.
+// Div returns the sum divided by n, as for an average.
 func (x *ExactSum) Div(n int64) float64 {
 	if x == nil || n == 0 {
 		return 0
@@ -168,7 +169,7 @@ func (x *ExactSum) Div(n int64) float64 {
 	return average
 }
 
-// MarshalText writes it without rounding.
+// MarshalText encodes the sum without rounding.
 func (x *ExactSum) MarshalText() ([]byte, error) { return []byte(x.total().Text('p', 0)), nil }
 
 func (x *ExactSum) total() *big.Float {
@@ -176,7 +177,7 @@ func (x *ExactSum) total() *big.Float {
 	return whole.Add(whole, &x.sum)
 }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText decodes the output of MarshalText.
 func (x *ExactSum) UnmarshalText(text []byte) error {
 	x.whole = 0
 	x.sum.SetPrec(exactBits)
@@ -184,8 +185,8 @@ func (x *ExactSum) UnmarshalText(text []byte) error {
 	return err
 }
 
-// NPS is the net promoter score of the answers to a scale from 0 to 10: the share
-// of 9 and 10 less that of 0 to 6, in percent.
+// NPS returns the Net Promoter Score of a scale from 0 to 10: the percentage of 9 and
+// 10 minus the percentage of 0 to 6.
 func (t *QuestionStats) NPS() float64 {
 	var promoters, detractors int64
 	for value, n := range t.Counts {
@@ -203,19 +204,19 @@ func (t *QuestionStats) NPS() float64 {
 	return 100 * float64(promoters-detractors) / float64(t.Answered)
 }
 
-// IsNPS says whether the field's answers make a net promoter score.
+// IsNPS reports whether the answers have a Net Promoter Score.
 func (f *Field) IsNPS() bool {
 	return f.Traits().NPS && f.Min != nil && *f.Min == 0 && f.Max != nil && *f.Max == 10
 }
 
-// OptionCount is how often an answer was chosen.
+// OptionCount is how often an option was chosen.
 type OptionCount struct {
 	Row, Value, Label string
 	Count             int64
 }
 
-// OptionCounts are the counts of a question in the order of its options; what was
-// chosen and is no longer there comes last.
+// OptionCounts returns the counts of a question in the order of its options, followed
+// by values that are no longer options.
 func OptionCounts(f *Field, t *QuestionStats) []OptionCount {
 	if !f.Traits().Summary.CountsOptions() {
 		return nil
@@ -254,8 +255,8 @@ func OptionCounts(f *Field, t *QuestionStats) []OptionCount {
 	return list
 }
 
-// FreeText is the part of an answer that nothing counts: all of a text, and what was
-// written instead of an option.
+// FreeText returns the part of an answer that is not counted: a text, or text given
+// instead of an option.
 func (f *Field) FreeText(answer any) any {
 	if f.Traits().Summary == CountOnly {
 		return answer
@@ -273,7 +274,7 @@ func (f *Field) FreeText(answer any) any {
 	return slices.DeleteFunc(chosen, func(text string) bool { return hasOption(f.Options, text) })
 }
 
-// compareValues has numbers in their order, and other texts in theirs.
+// compareValues orders numbers by value, and other texts as text.
 func compareValues(a, b string) int {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
@@ -283,8 +284,8 @@ func compareValues(a, b string) int {
 	return cmp.Compare(x, y)
 }
 
-// optionsOf are the answers that there are to choose from, also where the
-// definition does not list them.
+// optionsOf returns the options of a field, including implied ones such as the numbers
+// of a scale.
 func optionsOf(f *Field) []Option {
 	if options := f.Traits().Options; options != nil {
 		return options(f)
@@ -292,8 +293,8 @@ func optionsOf(f *Field) []Option {
 	return f.Options
 }
 
-// MergeQuestions are the questions of the newest definition, and after them what only
-// earlier ones asked.
+// MergeQuestions returns the questions of the newest definition, followed by those that
+// only earlier versions have.
 func MergeQuestions(versions []*Definition) []*Field {
 	var list []*Field
 	seen := map[string]bool{}

@@ -6,14 +6,14 @@ import (
 	"formulary/internal/fault"
 )
 
-// What a form may have in total. These keep the cost of a page and of a submission
-// in proportion; limits of single fields would multiply.
+// Limits of a whole form. They bound the cost of a page and of a submission; limits of
+// single fields would multiply.
 const (
-	maxComparisons = 2000    // conditions on one answer
-	maxPageSize    = 3 << 19 // bytes of HTML of one page, as estimated
+	maxComparisons = 2000    // comparisons with an answer, in all conditions
+	maxPageSize    = 3 << 19 // estimated bytes of HTML of one page
 )
 
-// checkTotals refuses a form that would be too expensive to show or to evaluate.
+// checkTotals rejects forms that are too expensive to show or to evaluate.
 func (d *Definition) checkTotals() []fault.Detail {
 	comparisons, size := 0, 0
 	for i, f := range d.Fields {
@@ -37,7 +37,7 @@ func (d *Definition) checkTotals() []fault.Detail {
 	return nil
 }
 
-// comparisons is how many answers the condition looks at.
+// comparisons returns the number of comparisons in the condition.
 func (c *Condition) comparisons() int {
 	if c == nil {
 		return 0
@@ -57,16 +57,16 @@ func (c *Condition) comparisons() int {
 // Estimated bytes of HTML.
 const (
 	questionSize = 600 // around a question
-	controlSize  = 130 // one control with its label, without the text of the label
+	controlSize  = 130 // a control with its label, without the text of the label
 )
 
-// pageSize estimates how much HTML the field becomes.
+// pageSize estimates the HTML of the field, in bytes.
 func (f *Field) pageSize() int {
 	size := questionSize + len(f.Label) + len(f.Help) + len(f.Text)
 	options := textLength(f.Options)
 	if f.Rows == nil {
 		size += options + controlSize*len(f.Options)
-	} else { // each cell has the labels of its row and column
+	} else { // each cell repeats the labels of its row and column
 		size += len(f.Rows)*options + len(f.Options)*textLength(f.Rows) + controlSize*len(f.Rows)*len(f.Options)
 	}
 	if extra := f.Traits().ExtraSize; extra != nil {
@@ -83,5 +83,5 @@ func textLength(options []Option) int {
 	return length
 }
 
-// countriesSize is the HTML of a list of all countries.
+// countriesSize estimates the HTML of a list of all countries.
 const countriesSize = 250 * 40

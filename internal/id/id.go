@@ -1,4 +1,4 @@
-// Package id makes and reads TypeIDs, the ids of everything that is stored: a prefix
+// Package id creates and parses TypeIDs, the IDs of everything that is stored: a prefix
 // that names the type, and a UUIDv7 whose text sorts by time.
 package id
 
@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Prefixes of the ids that people and applications see.
+// Prefixes of IDs that users and applications see.
 const (
 	User     = "usr_"
 	App      = "app_"
@@ -20,7 +20,7 @@ const (
 	Event    = "evt_"
 )
 
-// Prefixes of ids that stay in the database or appear only in the workspace.
+// Prefixes of IDs that stay in the database or appear only in the workspace.
 const (
 	Consent = "con_"
 	Secret  = "sec_"
@@ -30,8 +30,8 @@ const (
 // UUID is the 128 bits behind a TypeID.
 type UUID [16]byte
 
-// alphabet is Crockford's base32 in lower case: it sorts like the bits do, so
-// ids order by time as text.
+// alphabet is Crockford's base32 in lower case. It sorts like the bits, so IDs sort by
+// time as text.
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 
 const encodedLen = 26
@@ -46,7 +46,7 @@ var decoded = func() (table [256]byte) {
 	return table
 }()
 
-// NewUUID mints a UUIDv7 for the given time.
+// NewUUID returns a new UUIDv7 for the time.
 func NewUUID(now time.Time) UUID {
 	var u UUID
 	rand.Read(u[:])
@@ -62,23 +62,22 @@ func putTime(u *UUID, milli int64) {
 	u[8] = 0x80 | u[8]&0x3f
 }
 
-// Time is the moment at which the id was minted, to the millisecond.
+// Time returns the time of creation, in milliseconds.
 func (u UUID) Time() time.Time {
 	var ms [8]byte
 	copy(ms[2:], u[:6])
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(ms[:]))).UTC()
 }
 
-// New mints a TypeID: the prefix and a UUIDv7.
+// New returns a new TypeID: the prefix and a UUIDv7.
 func New(prefix string, now time.Time) string {
 	return NewUUID(now).String(prefix)
 }
 
-// Tick is a moment as fine as ids can tell moments apart: in 4096ths of a
-// millisecond.
+// Tick is a time at the resolution of IDs: 1/4096 of a millisecond.
 type Tick int64
 
-// NewTick is the tick that a moment is in.
+// NewTick returns the tick of a time.
 func NewTick(t time.Time) Tick {
 	milli := t.UnixMilli()
 	return Tick(milli<<tickBits | t.Sub(time.UnixMilli(milli)).Nanoseconds()<<tickBits/int64(time.Millisecond))
@@ -86,8 +85,8 @@ func NewTick(t time.Time) Tick {
 
 const tickBits = 12
 
-// ID mints a TypeID of the tick: it sorts after those of earlier ones, and the rest
-// of it is random. It returns the time that the id carries.
+// ID returns a TypeID of the tick and the time it contains. It sorts after those of
+// earlier ticks; the rest of it is random.
 func (t Tick) ID(prefix string) (string, time.Time) {
 	var u UUID
 	rand.Read(u[8:])
@@ -96,22 +95,20 @@ func (t Tick) ID(prefix string) (string, time.Time) {
 	return u.String(prefix), u.Time()
 }
 
-// TickOf is the tick of an id that Tick.ID made.
+// TickOf returns the tick of an ID that Tick.ID made.
 func TickOf(u UUID) Tick {
 	return Tick(u.Time().UnixMilli()<<tickBits | int64(binary.BigEndian.Uint16(u[6:])&(1<<tickBits-1)))
 }
 
-// First is the least id that can be minted at the given time: ids at or after it
-// are those of that moment and later.
+// First returns the smallest ID of a time: IDs from it on are of that time or later.
 func First(prefix string, at time.Time) string {
 	var u UUID
 	putTime(&u, max(0, min(at.UnixMilli(), 1<<48-1)))
 	return u.String(prefix)
 }
 
-// Next mints a TypeID that sorts after last, also when the clock stood still
-// or went back. The step is random, so the next id cannot be guessed from this
-// one. It returns the time that the id carries.
+// Next returns a TypeID that sorts after last, even if the clock stood still or went
+// back, and the time it contains. The step is random, so the next ID cannot be guessed.
 func Next(prefix string, now time.Time, last string) (string, time.Time) {
 	u := NewUUID(now)
 	if prev, ok := Parse(prefix, last); ok && u.String(prefix) <= last {
@@ -120,8 +117,8 @@ func Next(prefix string, now time.Time, last string) (string, time.Time) {
 	return u.String(prefix), u.Time()
 }
 
-// successor adds a random step of up to 61 bits to the random part of u and moves
-// to the next millisecond when that part is used up.
+// successor adds a random step of up to 61 bits to the random part of u, and moves to
+// the next millisecond when that part overflows.
 func successor(u UUID) UUID {
 	var step [8]byte
 	rand.Read(step[:])
@@ -137,7 +134,7 @@ func successor(u UUID) UUID {
 	return u
 }
 
-// String writes the id with its prefix.
+// String returns the ID with its prefix.
 func (u UUID) String(prefix string) string {
 	out := make([]byte, len(prefix)+encodedLen)
 	copy(out, prefix)
@@ -150,8 +147,8 @@ func (u UUID) String(prefix string) string {
 	return string(out)
 }
 
-// Parse reads a TypeID with the given prefix. Only the one spelling that we
-// write is accepted, so a parsed id is safe to hand to any database.
+// Parse parses a TypeID with the given prefix. It accepts only the canonical spelling,
+// so a parsed ID is safe for any database.
 func Parse(prefix, text string) (UUID, bool) {
 	var u UUID
 	digits, ok := strings.CutPrefix(text, prefix)

@@ -35,8 +35,8 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// Ids sort by their ticks, carry the millisecond, and lie in the span of time that
-// First begins.
+// IDs sort by their ticks, contain the millisecond, and are in the time range that
+// First starts.
 func TestTicks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := time.Unix(0, rapid.Int64Range(0, 1<<62).Draw(t, "nanoseconds"))
@@ -61,8 +61,8 @@ func TestTicks(t *testing.T) {
 	})
 }
 
-// Whatever the clock does, the next id sorts after the last and carries a time
-// that does not go back.
+// Whatever the clock does, the next ID sorts after the last one, and its time does not
+// go back.
 func TestNext(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		last, lastTime := "", time.Time{}
@@ -76,7 +76,7 @@ func TestNext(t *testing.T) {
 			last, lastTime = id, at
 		}
 	})
-	// Also where the random part is used up.
+	// This is true even if the random part overflows.
 	full := UUID{0, 0, 0, 0, 0, 1, 0x7f, 0xff, 0xbf, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}.String(Form)
 	if id, at := Next(Form, time.UnixMilli(1), full); id <= full || at.UnixMilli() != 2 {
 		t.Errorf("after the last of a millisecond comes %s at %v", id, at)

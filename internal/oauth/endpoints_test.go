@@ -185,7 +185,7 @@ func TestMetadata(t *testing.T) {
 		}
 		testAuthMethods := func(field, path string) {
 			for _, method := range list(field) {
-				var result clitest.Answer
+				var result clitest.Response
 				token := f.Exchange(f.app, f.obtainCode(b, f.app.AuthorizeURL("forms:read")))
 				app, header := f.app, []string(nil)
 				switch method {
@@ -270,7 +270,7 @@ func TestRegistration(t *testing.T) {
 		if err := json.Unmarshal([]byte(f.Command("", "app", "rotate-secret", f.app.ID, "--json")), &rotated); err != nil {
 			t.Fatal(err)
 		}
-		refreshWithOldSecret := func() clitest.Answer { return f.Form(refreshPath, f.app.Refresh(token.Refresh)) }
+		refreshWithOldSecret := func() clitest.Response { return f.Form(refreshPath, f.app.Refresh(token.Refresh)) }
 		f.MustToken(refreshWithOldSecret())
 		f.MustToken(f.Form(refreshPath, rotated.Refresh(token.Refresh)))
 		f.Command("", "app", "rotate-secret", f.app.ID, "--drop")

@@ -71,7 +71,7 @@ func TestRefresh(t *testing.T) {
 		f.expectError("79 unknown", f.Form(refreshPath, withValues(f.app.Refresh(token.Refresh), "scope", "all")), 400, 400104, "invalid_scope")
 
 		// 82: concurrent refreshes all succeed.
-		results := make([]clitest.Answer, 32)
+		results := make([]clitest.Response, 32)
 		var requests sync.WaitGroup
 		for i := range results {
 			requests.Go(func() { results[i] = f.Form(refreshPath, f.app.Refresh(token.Refresh)) })

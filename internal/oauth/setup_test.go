@@ -35,8 +35,8 @@ type fixture struct {
 func runOnEachStore(t *testing.T, test func(t *testing.T, f *fixture), flags ...string) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		f := &fixture{Service: clitest.Start(t, place, flags...), t: t}
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		f := &fixture{Service: clitest.Start(t, storage, flags...), t: t}
 		f.AddUser(ada)
 		f.AddUser(bob)
 		f.app = f.AddApp(ada, callback, "--scope=forms:read", "--scope=responses:read")
@@ -90,7 +90,7 @@ func (f *fixture) expectRedirectError(b *clitest.Browser, name, rawQuery, want s
 
 // expectError checks the error of an OAuth endpoint: its status, our error code, and the
 // error of RFC 6749.
-func (f *fixture) expectError(name string, a clitest.Answer, status, code int, oauthError string) {
+func (f *fixture) expectError(name string, a clitest.Response, status, code int, oauthError string) {
 	f.t.Helper()
 	if a.StatusCode != status || a.Code() != code || a.String("error") != oauthError {
 		f.t.Errorf("%s: got %d %d %q, want %d %d %q\n%s", name, a.StatusCode, a.Code(), a.String("error"), status, code, oauthError, a.Text)
@@ -103,12 +103,12 @@ func (f *fixture) expectError(name string, a clitest.Answer, status, code int, o
 	}
 }
 
-func (f *fixture) expectInvalidGrant(name string, a clitest.Answer) {
+func (f *fixture) expectInvalidGrant(name string, a clitest.Response) {
 	f.t.Helper()
 	f.expectError(name, a, 400, 400102, "invalid_grant")
 }
 
-func (f *fixture) expectInvalidRequest(name string, a clitest.Answer) {
+func (f *fixture) expectInvalidRequest(name string, a clitest.Response) {
 	f.t.Helper()
 	f.expectError(name, a, 400, 400101, "invalid_request")
 }

@@ -208,7 +208,7 @@ func (s *Service) Introspect(ctx context.Context, app account.Application, token
 			return nil, replaceNotFound(err, nil)
 		}
 		return &TokenInfo{
-			Scopes: info.Scopes, Email: info.Person.Email, UserID: info.Person.ID, Kind: "refresh_token",
+			Scopes: info.Scopes, Email: info.User.Email, UserID: info.User.ID, Kind: "refresh_token",
 			CreatedAt: info.CreatedAt, ExpiresAt: info.UsedAt.Add(s.lifetimes.RefreshIdle),
 		}, nil
 	}

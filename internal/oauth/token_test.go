@@ -159,7 +159,7 @@ func TestCodeRace(t *testing.T) {
 		b := f.signIn(ada)
 		for range 5 {
 			code := f.obtainCode(b, f.app.AuthorizeURL("forms:read"))
-			results := make([]clitest.Answer, 32)
+			results := make([]clitest.Response, 32)
 			var requests sync.WaitGroup
 			for i := range results {
 				requests.Go(func() { results[i] = f.Form(tokenPath, f.app.Exchange(code)) })
@@ -194,10 +194,10 @@ func TestSecretGuessing(t *testing.T) {
 				}
 				break
 			}
-			f.expectError("61 guess", a, 401, 401101, "invalid_client")
+			f.expectError("61 wrong secret", a, 401, 401101, "invalid_client")
 		}
 		if !limited {
-			t.Error("61 no limit after 100 guesses")
+			t.Error("61 no limit after 100 attempts")
 		}
 		a := f.Form("/api/oauth2/refresh", f.app.Refresh("x"), "X-Forwarded-For: 192.0.2.2")
 		f.expectInvalidGrant("61 another address", a)
@@ -225,7 +225,7 @@ func TestNoSecretAtRest(t *testing.T) {
 		f.Command("", "backup", file)
 		f.Stop()
 		dump := readGzip(t, file)
-		if f.Place.Engine == "sqlite" {
+		if f.Storage.Engine == "sqlite" {
 			dump = append(dump, f.DataFile("formulary.db")...)
 		}
 		if !bytes.Contains(dump, []byte(ada)) {

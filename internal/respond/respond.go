@@ -35,9 +35,9 @@ func New(c Config) *Service {
 	return &Service{store: c.Store, submissions: c.Submissions, now: c.Now}
 }
 
-// Admit counts a submission against the rate limit of the client's network. It is apart
-// from Submit because callers ask before they spend anything on a request, such as
-// reading its body. The header gets the RateLimit fields; nil: they are not wanted.
+// Admit counts a submission against the rate limit of the client's network. It is
+// separate from Submit so that callers can check it before they read the body. It sets
+// the RateLimit fields in header, unless header is nil.
 func (s *Service) Admit(client netip.Addr, header map[string][]string) error {
 	if s.submissions == nil {
 		return nil
@@ -52,10 +52,10 @@ func (s *Service) Admit(client netip.Addr, header map[string][]string) error {
 	return nil
 }
 
-// Submission is a response to a form that nobody has checked or stored yet.
+// Submission is a response that is not validated or stored yet.
 type Submission struct {
 	Form    *store.PublicForm // in the version that the respondent was shown
-	Answers map[string]any    // as they were sent, by the key of the question
+	Answers map[string]any    // as submitted, by question key
 	// Evaluated replaces Answers where the caller has evaluated them already, as a page
 	// does to find out which page is next.
 	Evaluated *form.Evaluation
@@ -76,15 +76,15 @@ func (in *Submission) evaluate() (form.Evaluation, error) {
 }
 
 // Key is an idempotency key: a repeated submission returns the response that the first
-// one made. The zero value makes every submission a new response.
+// one created. The zero value makes every submission a new response.
 type Key struct {
-	Sender string // keys of two senders never meet: an application's id, "page" or "public"
+	Sender string // separates the keys of different senders: an application ID, "page" or "public"
 	Value  string
-	Body   string // the request, which a repetition must equal; empty: its answers must
+	Body   string // request body, which a repetition must repeat; empty: its answers must be equal
 }
 
-// of returns the key as the store has it. Without a body it has no hash, and the store
-// compares answers.
+// of returns the key as stored. Without a body it has no hash, and the store compares
+// answers.
 func (k Key) of(f *store.PublicForm) store.IdempotencyKey {
 	if k.Value == "" {
 		return store.IdempotencyKey{}
@@ -98,17 +98,17 @@ func (k Key) of(f *store.PublicForm) store.IdempotencyKey {
 
 var errNotOpen = fault.New(fault.FormNotOpen, "The form is not open.")
 
-// Submit checks a submission, stores it as a response, and returns when that is durable.
-// The order of the checks is part of the API: a repeated key, then whether the form is
-// open, then the answers.
+// Submit validates a submission, stores it, and returns when it is durable. The order
+// of the checks is part of the API: a repeated key, then whether the form is open, then
+// the answers.
 func (s *Service) Submit(ctx context.Context, in Submission) (form.Response, error) {
 	if in.At.IsZero() {
 		in.At = s.now()
 	}
 	key, open := in.Key.of(in.Form), in.Form.IsOpenAt(in.At)
-	// A repetition gets its response even if the form has closed or changed since. For
-	// answers to compare, the lookup is left to the store: it finds a repetition when it
-	// claims the key, and most submissions are none.
+	// A repetition gets its response even if the form has closed or changed since. If
+	// answers must be compared, the store does it when it claims the key: most
+	// submissions are not repetitions, and need no lookup here.
 	if key.Hash != "" || !open {
 		r, found, err := s.store.FindSubmission(ctx, in.Form.Owner, in.Form.ID, key)
 		if err != nil {
@@ -129,12 +129,12 @@ func (s *Service) Submit(ctx context.Context, in Submission) (form.Response, err
 	if err != nil {
 		return form.Response{}, fmt.Errorf("store response: %w", err)
 	}
-	// The response is durable: this is the one place from which others learn of it.
+	// The response is durable. Notifications about it start here.
 	return r, nil
 }
 
-// Find returns the response that was stored with the key, or fault.NotFound. It is for
-// repetitions that no longer reach Submit, as when the form has closed.
+// Find returns the response that was stored with the key, or fault.NotFound. It serves
+// repetitions that do not reach Submit, for example because the form has closed.
 func (s *Service) Find(ctx context.Context, f *store.PublicForm, key Key) (form.Response, error) {
 	r, found, err := s.store.FindSubmission(ctx, f.Owner, f.ID, key.of(f))
 	if err != nil {

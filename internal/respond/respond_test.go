@@ -31,8 +31,8 @@ type fixture struct {
 func each(t *testing.T, test func(t *testing.T, f *fixture)) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		s := storetest.Open(t, place)
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		s := storetest.Open(t, storage)
 		test(t, &fixture{t, s, respond.New(respond.Config{Store: s, Now: time.Now}), openForm(t, s)})
 	})
 }
@@ -70,7 +70,7 @@ func publicForm(t *testing.T, s *store.Store, id string) *store.PublicForm {
 	return f
 }
 
-// close closes the form and takes up its new state, as the next request would.
+// close closes the form and reloads its state, as the next request would.
 func (f *fixture) close() {
 	f.t.Helper()
 	if _, err := f.store.CloseForm(ctx, f.form.Owner, f.form.ID, 0, time.Now()); err != nil {
@@ -79,7 +79,7 @@ func (f *fixture) close() {
 	f.form = publicForm(f.t, f.store, f.form.ID)
 }
 
-// submit returns the id of the response, or the code of the error.
+// submit returns the ID of the response, or the error code.
 func (f *fixture) submit(in respond.Submission) (string, fault.Code) {
 	f.t.Helper()
 	in.Form = f.form
@@ -178,7 +178,7 @@ func TestOrderOfChecks(t *testing.T) {
 	})
 }
 
-// Without a body, a repetition is known by its answers.
+// Without a body, a repetition is identified by its answers.
 func TestKeyOfAnswers(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		key := respond.Key{Sender: "page", Value: "k"}
@@ -195,7 +195,7 @@ func TestKeyOfAnswers(t *testing.T) {
 		if _, code := f.submit(respond.Submission{Answers: answers(2.0), Key: key}); code != fault.IdempotencyKeyReused {
 			t.Errorf("other answers: %d", code)
 		}
-		// Keys of two senders never meet.
+		// Keys of different senders do not collide.
 		if other, code := f.submit(respond.Submission{Answers: answers(1.0), Key: respond.Key{Sender: "public", Value: "k"}}); other == first || code != 0 {
 			t.Errorf("another sender: %q, %d", other, code)
 		}
@@ -230,7 +230,7 @@ func TestAdmit(t *testing.T) {
 	if err := s.Admit(neighbor, nil); err != nil {
 		t.Error(err)
 	}
-	// One customer's network is one client.
+	// An IPv6 /64 network counts as one client.
 	err := s.Admit(first, header)
 	if e := fault.Wrap(err); e.Code != fault.RateLimited || e.RetryAfter != 30 {
 		t.Errorf("the third: %v", err)

@@ -11,45 +11,46 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// endlessSQL reads until it is interrupted.
+// endlessSQL runs until it is interrupted.
 const endlessSQL = `WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT (x + 1) % 1000 FROM n) SELECT CAST(COUNT(*) AS TEXT) FROM n`
 
-// However many slow reads one account begins, other accounts, respondents, sign-in and
+// However many slow reads one account starts, other accounts, respondents, sign-in and
 // health checks get a connection.
-func TestOneAccountCannotOccupyAll(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		greedy, other := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
-		f := opened(t, s, other, small)
-		reading, leave := context.WithCancel(store.ForAccount(ctx, greedy))
+func TestOneAccountCannotUseAllConnections(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		busy, other := addUser(t, s, "ada@example.com").ID, addUser(t, s, "bob@example.com").ID
+		f := openForm(t, s, other, small)
+		reading, cancel := context.WithCancel(store.ForAccount(ctx, busy))
 		var slow sync.WaitGroup
 		for range 40 {
 			slow.Go(func() {
-				// On PostgreSQL a statement ends after its time limit, on SQLite after readLimit.
+				// PostgreSQL ends a statement after its own time limit, SQLite after
+				// readLimit.
 				for reading.Err() == nil {
 					s.Rows(reading, 1, endlessSQL)
 				}
 			})
 		}
 		defer slow.Wait()
-		defer leave()
-		patient, stop := context.WithTimeout(ctx, 30*time.Second)
+		defer cancel()
+		timeout, stop := context.WithTimeout(ctx, 30*time.Second)
 		defer stop()
 		for name, read := range map[string]func() error{
 			"another account": func() error {
-				_, err := s.Form(store.ForAccount(patient, other), other, f.ID)
+				_, err := s.Form(store.ForAccount(timeout, other), other, f.ID)
 				return err
 			},
 			"a respondent": func() error {
-				_, err := s.PublicForm(patient, f.ID)
+				_, err := s.PublicForm(timeout, f.ID)
 				return err
 			},
 			"signing in": func() error {
-				_, err := s.UserByEmail(patient, "ada@example.com")
+				_, err := s.UserByEmail(timeout, "ada@example.com")
 				return err
 			},
-			"a health check": func() error { return s.Ready(patient) },
+			"a health check": func() error { return s.Ready(timeout) },
 			"a submission": func() error {
-				_, err := s.SubmitResponse(patient, store.Submission{Form: f, Answers: map[string]any{}, At: time.Now()})
+				_, err := s.SubmitResponse(timeout, store.Submission{Form: f, Answers: map[string]any{}, At: time.Now()})
 				return err
 			},
 		} {
@@ -62,11 +63,11 @@ func TestOneAccountCannotOccupyAll(t *testing.T) {
 	})
 }
 
-// However many respondents come at once to a node that knows nothing yet, none is refused.
-func TestCrowdOfRespondents(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
-		f := opened(t, s, person(t, s, "ada@example.com").ID, small)
-		fresh := storetest.Open(t, place)
+// A node with empty caches serves many concurrent respondents without rejecting any.
+func TestManyConcurrentRespondents(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, storage storetest.Storage) {
+		f := openForm(t, s, addUser(t, s, "ada@example.com").ID, small)
+		fresh := storetest.Open(t, storage)
 		fresh.SetQuotas(store.Quotas{Bytes: 1 << 30})
 		var all sync.WaitGroup
 		for n := range 2 * db.MaxWaiting {

@@ -73,11 +73,11 @@ func (s *Store) writeApp(ctx context.Context, appID string, fn func(db.Tx) error
 }
 
 // AddApp registers an application; secretHash is empty for a public one. With an
-// idempotency key, a repeated registration returns the id of the first.
-func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string, once IdempotencyKey) (earlier string, err error) {
+// idempotency key, a repeated registration returns the ID of the first.
+func (s *Store) AddApp(ctx context.Context, a account.Application, secretHash string, key IdempotencyKey) (earlier string, err error) {
 	defer wrap(&err, "add application")
 	err = s.db.Write(ctx, func(t db.Tx) (err error) {
-		if earlier, err = once.claim(t, a.Account, a.ID, a.CreatedAt); err != nil || earlier != "" {
+		if earlier, err = key.claim(t, a.Account, a.ID, a.CreatedAt); err != nil || earlier != "" {
 			return err
 		}
 		if _, err := t.Exec(insertAppSQL, a.Account, a.ID, a.Name, a.Public, uriList(a), a.Scopes.String(), a.SendIssuer, toMillis(a.CreatedAt)); err != nil {
@@ -139,7 +139,7 @@ func (s *Store) App(ctx context.Context, owner, appID string) (_ account.Applica
 	return a, secrets, err
 }
 
-// Apps lists the applications of the owner, the newest first.
+// Apps lists the applications of the owner, newest first.
 func (s *Store) Apps(ctx context.Context, owner string) (_ []account.Application, err error) {
 	defer wrap(&err, "list applications")
 	var apps []account.Application
@@ -174,7 +174,7 @@ func (s *Store) AllApps(ctx context.Context) (_ []AppWithOwner, err error) {
 // secrets, for client authentication. Disabled applications are returned too.
 func (s *Store) AppCredentials(ctx context.Context, appID string) (_ account.Application, _ []string, err error) {
 	defer wrap(&err, "read application credentials")
-	known, mark, ok := s.clients.Get(appKey(appID), appID)
+	known, generation, ok := s.clients.Get(appKey(appID), appID)
 	if ok {
 		return known.app, known.secrets, nil
 	}
@@ -198,7 +198,7 @@ func (s *Store) AppCredentials(ctx context.Context, appID string) (_ account.App
 	if !found {
 		return c.app, nil, fault.NotFound
 	}
-	s.clients.Put(appID, mark, c, c.size())
+	s.clients.Put(appID, generation, c, c.size())
 	return c.app, c.secrets, nil
 }
 
@@ -218,7 +218,7 @@ func (c appCredentials) size() int64 {
 	return int64(size)
 }
 
-// maxCredentials is how many bytes of applications are cached.
+// maxCredentials limits the cache of applications, in bytes.
 const maxCredentials = 4 << 20
 
 // SetAppDisabled disables or enables an application with all its tokens.
@@ -251,8 +251,8 @@ func (s *Store) DeleteApp(ctx context.Context, owner, appID string) (err error) 
 	})
 }
 
-// AddSecret adds a second secret to an application; the first stays valid until it is
-// deleted.
+// AddSecret adds a second secret to an application; the first one stays valid until it
+// is deleted.
 func (s *Store) AddSecret(ctx context.Context, owner, appID, hash string, now time.Time) (err error) {
 	defer wrap(&err, "add client secret")
 	return s.writeApp(ctx, appID, func(t db.Tx) error {

@@ -8,15 +8,16 @@ import (
 	"formulary/internal/db"
 )
 
-// Attempt is the stored state of one key of a limiter: when its allowance is whole again.
+// Attempt is the stored state of one key of a limiter: the time at which its allowance
+// is full again.
 type Attempt struct {
 	Limiter string
 	Key     string
 	Until   time.Time
 }
 
-// maxAttempts bounds the rows. While there are more, failed attempts are counted in memory
-// only: a flood from very many addresses must not fill the database.
+// maxAttempts limits the number of rows. Above it, failed attempts are counted in
+// memory only: a flood from many addresses must not fill the database.
 const maxAttempts = 100_000
 
 const (
@@ -31,8 +32,8 @@ const (
 // every cleanup, and incremented with every attempt.
 type attemptRows struct{ n atomic.Int64 }
 
-// SaveAttempt stores a failed attempt, which uses cost of the key's allowance. It returns
-// when that is durable, so that a crash does not refund the attempt.
+// SaveAttempt stores a failed attempt, which uses cost of the key's allowance. It
+// returns when the attempt is durable, so that a crash does not refund it.
 func (s *Store) SaveAttempt(ctx context.Context, limiter, key string, cost time.Duration, now time.Time) (err error) {
 	defer wrap(&err, "save attempts")
 	if s.attempts.n.Add(1) > maxAttempts {

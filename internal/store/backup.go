@@ -18,11 +18,11 @@ import (
 	"formulary/internal/fault"
 )
 
-// A backup is gzip of JSON lines: a header, then for each table its columns and
-// its rows, then an end that says how many rows there were. It names no engine,
-// so a backup of SQLite restores into PostgreSQL and the other way round.
+// A backup is gzipped JSON Lines: a header, for each table its columns and rows, and an
+// end with the number of rows. It does not depend on the engine, so a backup of SQLite
+// can be restored into PostgreSQL and vice versa.
 
-// tables is everything that a backup holds, with the schema that brought it.
+// tables lists the tables of a backup, with the schema that added each.
 var tables = []struct {
 	name  string
 	since int
@@ -34,7 +34,7 @@ var tables = []struct {
 	{"device", 9}, {"guess", 9}, {"form_event", 10}, {"webhook", 10}, {"delivery", 10},
 }
 
-// settingSince is the schema that brought the table of settings.
+// settingSince is the schema that added the table setting.
 const settingSince = 3
 
 type backupLine struct {
@@ -50,8 +50,8 @@ type backupLine struct {
 
 const backupFormat = "formulary-backup-1"
 
-// BackupFile writes a backup to a file. Afterwards the file is complete and durable, or it
-// does not exist.
+// BackupFile writes a backup to a file. Afterwards the file is complete and durable, or
+// it does not exist.
 func (s *Store) BackupFile(ctx context.Context, name string) (int64, error) {
 	file, err := os.CreateTemp(filepath.Dir(name), ".formulary-backup-*")
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Store) BackupFile(ctx context.Context, name string) (int64, error) {
 	return rows, os.Rename(file.Name(), name)
 }
 
-// Backup writes one snapshot of everything and returns how many rows it has.
+// Backup writes a snapshot of the database and returns the number of rows.
 func (s *Store) Backup(ctx context.Context, out io.Writer) (int64, error) {
 	zip := gzip.NewWriter(out)
 	lines := json.NewEncoder(zip)
@@ -109,7 +109,7 @@ func backupTable(t db.Tx, table string, lines *json.Encoder) (int64, error) {
 	var columns []string
 	sql, args := "SELECT * FROM "+table, []any(nil)
 	if table == "setting" {
-		// Without secrets: the restored service creates its own.
+		// Secrets are excluded: the restored service creates its own.
 		sql, args = sql+" WHERE name <> $1 AND name <> $2", []any{signingKey, previousSigning}
 	}
 	err := t.Query(sql, func(r db.Row) error {
@@ -156,10 +156,10 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 	}
 	var rows int64
 	err = s.db.Exclusive(ctx, func(t db.Tx) error {
-		if some, err := hasUsers(t.Query); err != nil || some {
-			return errorWhen(err, some, errNotEmpty)
+		if exists, err := hasUsers(t.Query); err != nil || exists {
+			return errorWhen(err, exists, errNotEmpty)
 		}
-		// A server may have stored rows of its own in the empty database.
+		// A running server may have stored rows of its own in the empty database.
 		for _, table := range tables {
 			if table.since > head.Schema {
 				continue
@@ -171,7 +171,7 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 		if rows, err = restoreRows(t, lines); err != nil || head.Schema < settingSince {
 			return err
 		}
-		// Backups of earlier versions hold the signing key.
+		// Backups of earlier versions contain the signing key.
 		_, err = t.Exec(dropSecretsSQL, signingKey, previousSigning)
 		return err
 	})
@@ -182,7 +182,7 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 	return rows, err
 }
 
-// migrateEmpty brings an empty database to the schema that the backup has.
+// migrateEmpty migrates an empty database to the schema of the backup.
 func (s *Store) migrateEmpty(ctx context.Context, schema int) error {
 	at, err := s.SchemaVersion(ctx)
 	if err != nil && fault.Wrap(err).Code == fault.DatabaseUnreachable {
@@ -246,17 +246,17 @@ func insertInto(table string, columns []string) (string, error) {
 	if !known {
 		return "", fmt.Errorf("the backup contains an unknown table %q", table)
 	}
-	places := make([]string, len(columns))
+	placeholders := make([]string, len(columns))
 	for i, c := range columns {
 		if !columnName.MatchString(c) {
 			return "", fmt.Errorf("the backup contains an unknown column %q", c)
 		}
-		places[i] = fmt.Sprintf("$%d", i+1)
+		placeholders[i] = fmt.Sprintf("$%d", i+1)
 	}
-	return "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.Join(places, ", ") + ")", nil
+	return "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES (" + strings.Join(placeholders, ", ") + ")", nil
 }
 
-// plain turns JSON numbers into the integers that they were.
+// plain converts JSON numbers back to integers.
 func plain(values []any) error {
 	for i, v := range values {
 		number, ok := v.(json.Number)

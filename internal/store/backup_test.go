@@ -23,11 +23,11 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// A backup of either engine restores into either, to the last row.
+// A backup of either engine can be restored into either, with every row.
 func TestBackupAcrossEngines(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		p := person(t, s, "ada@example.com")
-		other := person(t, s, "bob@example.com")
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		p := addUser(t, s, "ada@example.com")
+		other := addUser(t, s, "bob@example.com")
 		now := time.Now()
 		for _, public := range []bool{false, true} {
 			app := account.Application{
@@ -43,7 +43,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// Writers go on while the backup is made.
+		// Writes continue during the backup.
 		stop := make(chan struct{})
 		var writing sync.WaitGroup
 		writing.Go(func() {
@@ -73,7 +73,7 @@ func TestBackupAcrossEngines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		storetest.Each(t, func(t *testing.T, into storetest.Place) {
+		storetest.Each(t, func(t *testing.T, into storetest.Storage) {
 			restored, err := store.Connect(ctx, into.Data, into.URL)
 			if err != nil {
 				t.Fatal(err)
@@ -86,28 +86,30 @@ func TestBackupAcrossEngines(t *testing.T) {
 			if _, err := restored.Backup(ctx, &again); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(lines(t, packed), lines(t, again.Bytes())); diff != "" {
-				t.Errorf("the backup of the restored is another:\n%s", diff)
+			if diff := cmp.Diff(countRows(t, packed), countRows(t, again.Bytes())); diff != "" {
+				t.Errorf("the backup of the restored database differs:\n%s", diff)
 			}
 			forms, total, err := restored.Forms(ctx, p.ID, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 10})
-			if err != nil || total != 3 || len(forms) != 3 || forms[1].Title != `quotes " ' \ and ✓` {
-				t.Errorf("%d forms of %d (%v)", len(forms), total, err)
+			if err != nil || total != 3 || len(forms) != 3 {
+				t.Fatalf("%d forms of %d (%v)", len(forms), total, err)
 			}
-			// And it lives on.
+			if want := `quotes " ' \ and ✓`; forms[1].Title != want {
+				t.Errorf("title %q, want %q", forms[1].Title, want)
+			}
+			// The restored database accepts writes.
 			if _, err := restored.CreateForm(ctx, p.ID, form.Header{Title: "after", Language: "en"}, nil, time.Now()); err != nil {
 				t.Error(err)
 			}
 			if _, err := restored.Restore(ctx, bytes.NewReader(packed)); err == nil {
-				t.Error("restored into a place with data")
+				t.Error("restored into a database with data")
 			}
 		})
 	})
 }
 
-// lines are a backup's rows, as text without the header, which has a time in it.
-// The order of rows in a table is the engine's own, so they are sorted by cmp
-// through a set.
-func lines(t *testing.T, packed []byte) map[string]int {
+// countRows counts the rows of a backup by their text. It omits the header, which contains
+// a time, and ignores the order of rows, which depends on the engine.
+func countRows(t *testing.T, packed []byte) map[string]int {
 	t.Helper()
 	zip, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -125,8 +127,8 @@ func lines(t *testing.T, packed []byte) map[string]int {
 }
 
 func TestDamagedBackup(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		person(t, s, "ada@example.com")
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		addUser(t, s, "ada@example.com")
 		var whole bytes.Buffer
 		if _, err := s.Backup(ctx, &whole); err != nil {
 			t.Fatal(err)
@@ -166,11 +168,11 @@ func TestDamagedBackup(t *testing.T) {
 				t.Errorf("%s was restored", name)
 			}
 			if some, err := into.HasUsers(ctx); err != nil || some {
-				t.Fatalf("%s left something behind (%v)", name, err)
+				t.Fatalf("%s left data behind (%v)", name, err)
 			}
 		}
 		if _, err := into.Restore(ctx, bytes.NewReader(whole.Bytes())); err != nil {
-			t.Errorf("the whole one: %v", err)
+			t.Errorf("the complete backup: %v", err)
 		}
 		if _, err := into.UserByEmail(ctx, "ada@example.com"); errors.Is(err, fault.NotFound) {
 			t.Error("Ada is missing")

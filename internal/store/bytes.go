@@ -2,7 +2,7 @@ package store
 
 import "strconv"
 
-// FormatBytes writes a number of bytes for people, such as 10 GB.
+// FormatBytes formats a number of bytes for display, such as 10 GB.
 func FormatBytes(n int64) string {
 	const units = "kMGT"
 	if n < 1000 {

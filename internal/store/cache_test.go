@@ -9,49 +9,48 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// A cached value holds until something of its owner changes: here, or through
-// another opening of the same place, as a command beside the server is, or another
-// node.
+// A cached value is valid until data of its owner changes, here, in another process on
+// the same database (such as a command), or on another node.
 func TestCache(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
-		beside := storetest.Open(t, place)
-		ada := person(t, s, "ada@example.com").ID
+	forEachEngine(t, func(t *testing.T, s *store.Store, storage storetest.Storage) {
+		otherProcess := storetest.Open(t, storage)
+		ada := addUser(t, s, "ada@example.com").ID
 		cache := store.NewCache[string, string](s, 100)
 
 		put := func() (at store.Generation) {
 			t.Helper()
-			// A node begins to listen with the first question, and values age: it
-			// may take some turns until one stays.
+			// A node starts to listen with its first request, and values expire: it may
+			// take several attempts until one stays.
 			for range 10_000 {
-				_, mark, _ := cache.Get(ada, "key")
-				cache.Put("key", mark, "value", 1)
-				if value, mark, ok := cache.Get(ada, "key"); ok {
+				_, generation, _ := cache.Get(ada, "key")
+				cache.Put("key", generation, "value", 1)
+				if value, generation, ok := cache.Get(ada, "key"); ok {
 					if value != "value" {
-						t.Fatalf("kept: %q", value)
+						t.Fatalf("cached value: %q", value)
 					}
-					return mark
+					return generation
 				}
 				time.Sleep(time.Millisecond)
 			}
-			t.Fatal("nothing is ever kept")
+			t.Fatal("nothing is ever cached")
 			return at
 		}
 		gone := func(after string) {
 			t.Helper()
 			if _, _, ok := cache.Get(ada, "key"); ok {
-				t.Errorf("still there after %s", after)
+				t.Errorf("still cached after %s", after)
 			}
 		}
-		// heard waits until a change on another node is known. A value may be gone
-		// before, by its age, so it is the mark that tells.
-		heard := func(since store.Generation) {
+		// waitForChange waits until a change on another node is known. The value may
+		// expire before, so it compares generations.
+		waitForChange := func(since store.Generation) {
 			t.Helper()
-			for deadline := time.Now().Add(10 * time.Second); place.Engine == "postgres"; time.Sleep(time.Millisecond) {
-				if _, mark, _ := cache.Get(ada, "key"); mark != since {
+			for deadline := time.Now().Add(10 * time.Second); storage.Engine == "postgres"; time.Sleep(time.Millisecond) {
+				if _, generation, _ := cache.Get(ada, "key"); generation != since {
 					return
 				}
 				if time.Now().After(deadline) {
-					t.Fatal("another node's change is not heard of")
+					t.Fatal("a change on another node is not seen")
 				}
 			}
 		}
@@ -60,8 +59,8 @@ func TestCache(t *testing.T) {
 				_, err := s.CreateForm(ctx, ada, form.Header{Title: "x", Language: "en"}, nil, time.Now())
 				return err
 			},
-			"a new address":     func(s *store.Store) error { return s.SetEmail(ctx, ada, "ada@other.example") },
-			"a disabled person": func(s *store.Store) error { return s.SetUserDisabled(ctx, ada, true, time.Now()) },
+			"a new address":   func(s *store.Store) error { return s.SetEmail(ctx, ada, "ada@other.example") },
+			"a disabled user": func(s *store.Store) error { return s.SetUserDisabled(ctx, ada, true, time.Now()) },
 		} {
 			put()
 			if err := change(s); err != nil {
@@ -69,27 +68,27 @@ func TestCache(t *testing.T) {
 			}
 			gone(name)
 			before := put()
-			if err := change(beside); err != nil {
+			if err := change(otherProcess); err != nil {
 				t.Fatal(err)
 			}
-			heard(before)
+			waitForChange(before)
 			gone(name + " elsewhere")
 		}
-		// What was read before a change must not be kept after it.
+		// A value that was read before a change must not be cached after it.
 		_, before, _ := cache.Get(ada, "key")
 		if err := s.SetProfile(ctx, ada, "Ada", "de", ""); err != nil {
 			t.Fatal(err)
 		}
 		cache.Put("key", before, "old", 1)
-		gone("a change while it was read")
+		gone("a change between reading and caching")
 
 		put()
 		cache.Delete("key")
-		gone("forgetting")
-		// It never grows past its size.
+		gone("deleting it")
+		// The cache never exceeds its size.
 		for i := range 1000 {
-			_, mark, _ := cache.Get(ada, "key")
-			cache.Put(string(rune('a'+i%26))+time.Now().String(), mark, "x", 10)
+			_, generation, _ := cache.Get(ada, "key")
+			cache.Put(string(rune('a'+i%26))+time.Now().String(), generation, "x", 10)
 		}
 		if n := cache.Len(); n > 10 {
 			t.Errorf("%d values of 10 in a cache of 100", n)
@@ -97,21 +96,21 @@ func TestCache(t *testing.T) {
 	})
 }
 
-// Also the value that nobody has changed is read again after a while.
-func TestCacheAges(t *testing.T) {
+// Values expire even if nothing changes.
+func TestCacheExpiry(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.SQLite(t))
-	ada := person(t, s, "ada@example.com").ID
+	ada := addUser(t, s, "ada@example.com").ID
 	cache := store.NewCache[string, string](s, 100)
-	_, mark, _ := cache.Get(ada, "key")
-	cache.Put("key", mark, "value", 1)
+	_, generation, _ := cache.Get(ada, "key")
+	cache.Put("key", generation, "value", 1)
 	start := time.Now()
 	for {
 		if _, _, ok := cache.Get(ada, "key"); !ok {
 			break
 		}
 		if time.Since(start) > 10*time.Second {
-			t.Fatal("kept for ten seconds")
+			t.Fatal("still cached after ten seconds")
 		}
 	}
 }

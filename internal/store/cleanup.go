@@ -7,19 +7,19 @@ import (
 	"formulary/internal/account"
 )
 
-// spentRetention is how long expired rows are kept, so that an expired token can be told
-// from an unknown one and a second use of a code is noticed.
+// spentRetention is how long expired rows are kept, so that an expired token can be
+// distinguished from an unknown one, and reuse of a code is detected.
 const spentRetention = 30 * 24 * time.Hour
 
-// expiredTokenRetention is how long an expired access token is answered with 401005. After
-// that it is unknown (401001), and clients refresh at either.
+// expiredTokenRetention is how long an expired access token results in 401005. Later it
+// is unknown (401001); clients refresh after either.
 const expiredTokenRetention = 7 * 24 * time.Hour
 
-// cleanupBatch is how many rows one transaction deletes, so that no request waits long for
-// it.
+// cleanupBatch is the number of rows that one transaction deletes, so that no request
+// waits long for it.
 const cleanupBatch = 500
 
-// byID ends a statement that removes rows of a table keyed by account and id.
+// byID ends a statement that deletes rows of a table with account and ID as its key.
 const byID = ` LIMIT $2)`
 
 var cleanupSQL = []struct {
@@ -39,7 +39,7 @@ var cleanupSQL = []struct {
 		(SELECT account_id, app_id, key FROM idempotency WHERE created_at < $1` + byID, IdempotencyKeyTTL},
 }
 
-// Deleted when they were unused for longer than the lifetime of a refresh token.
+// Rows that are unused for longer than the lifetime of a refresh token.
 const (
 	cleanupRefreshSQL = `DELETE FROM refresh_token WHERE (account_id, id) IN (SELECT account_id, id FROM refresh_token WHERE used_at < $1` + byID
 	cleanupGrantSQL   = `DELETE FROM consent WHERE (account_id, id) IN (SELECT account_id, id FROM consent WHERE used_at < $1` + byID

@@ -11,18 +11,18 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Closing lets those finish who are at it, and tells those who come later.
+// Close waits for running writes, and later writes get an error.
 func TestClose(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		s := storetest.Open(t, place)
-		ada := person(t, s, "ada@example.com")
-		p := opened(t, s, ada.ID, small)
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		s := storetest.Open(t, storage)
+		ada := addUser(t, s, "ada@example.com")
+		p := openForm(t, s, ada.ID, small)
 		var running sync.WaitGroup
-		begun := make(chan struct{}, 32)
-		for n := range cap(begun) {
+		started := make(chan struct{}, 32)
+		for n := range cap(started) {
 			running.Go(func() {
 				for first := true; ; first = false {
-					_, err := add(s, p, n)
+					_, err := submit(s, p, n)
 					if n%2 == 0 {
 						_, err = s.CreateForm(ctx, ada.ID, form.Header{Title: "x", Language: "en"}, nil, time.Now())
 					}
@@ -33,23 +33,23 @@ func TestClose(t *testing.T) {
 						return
 					}
 					if first {
-						begun <- struct{}{}
+						started <- struct{}{}
 					}
 				}
 			})
 		}
-		for range cap(begun) {
-			<-begun
+		for range cap(started) {
+			<-started
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 		running.Wait()
 		if _, _, err := s.Forms(ctx, ada.ID, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 20}); fault.Wrap(err).Code != fault.DatabaseUnreachable {
-			t.Errorf("after the end: %v", err)
+			t.Errorf("after Close: %v", err)
 		}
 		if err := s.Close(); err != nil {
-			t.Errorf("closed once more: %v", err)
+			t.Errorf("second Close: %v", err)
 		}
 	})
 }

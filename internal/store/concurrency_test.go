@@ -13,19 +13,19 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// What happens meanwhile does no harm: each test here is two things at once.
+// Each test here runs two operations at the same time.
 
-// A form that is brought back while the trash is emptied is whole, or it is gone.
-func TestRestoreWhileSweeping(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
+// A form that is restored while the trash is emptied is either complete or deleted.
+func TestRestoreDuringCleanup(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
 		now := time.Now()
 		const forms, responses = 12, 40
 		var all []*store.PublicForm
 		for range forms {
-			p := opened(t, s, owner, small)
+			p := openForm(t, s, owner, small)
 			for i := range responses {
-				if _, err := add(s, p, i); err != nil {
+				if _, err := submit(s, p, i); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -34,48 +34,48 @@ func TestRestoreWhileSweeping(t *testing.T) {
 			}
 			all = append(all, p)
 		}
-		var both sync.WaitGroup
-		both.Go(func() {
+		var group sync.WaitGroup
+		group.Go(func() {
 			if err := s.Cleanup(ctx, now, 1000*time.Hour); err != nil {
 				t.Error(err)
 			}
 		})
-		back := map[string]bool{}
+		restored := map[string]bool{}
 		for i := range all {
 			p := all[len(all)-1-i]
 			_, err := s.RestoreForm(ctx, owner, p.ID, time.Now())
-			if back[p.ID] = err == nil; err != nil && !errors.Is(err, fault.NotFound) {
+			if restored[p.ID] = err == nil; err != nil && !errors.Is(err, fault.NotFound) {
 				t.Error(err)
 			}
 		}
-		both.Wait()
+		group.Wait()
 		for _, p := range all {
 			list, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, store.Page{Limit: responses})
-			if back[p.ID] && (err != nil || total != responses || len(list) != responses) {
-				t.Errorf("a form is back with %d of its %d responses (%v)", len(list), total, err)
+			if restored[p.ID] && (err != nil || total != responses || len(list) != responses) {
+				t.Errorf("a restored form has %d of its %d responses (%v)", len(list), total, err)
 			}
-			if !back[p.ID] && !errors.Is(err, fault.NotFound) {
-				t.Errorf("a form is neither back nor gone: %v", err)
+			if !restored[p.ID] && !errors.Is(err, fault.NotFound) {
+				t.Errorf("a form is neither restored nor deleted: %v", err)
 			}
 		}
-		if bin, err := s.DeletedForms(ctx, owner); err != nil || len(bin) != 0 {
-			t.Errorf("%d are left in the bin (%v)", len(bin), err)
+		if deleted, err := s.DeletedForms(ctx, owner); err != nil || len(deleted) != 0 {
+			t.Errorf("%d deleted forms are left (%v)", len(deleted), err)
 		}
 	})
 }
 
-// Nothing of an account outlives it, also what is stored while it is deleted.
-func TestDeletePersonWhileSubmitting(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+// Deleting an account deletes everything, including what is stored at the same time.
+func TestDeleteUserDuringSubmissions(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
 		for n := range 5 {
-			owner := person(t, s, fmt.Sprintf("ada%d@example.com", n)).ID
-			p := opened(t, s, owner, small)
+			owner := addUser(t, s, fmt.Sprintf("ada%d@example.com", n)).ID
+			p := openForm(t, s, owner, small)
 			stored := make(chan bool, 1000)
 			var senders sync.WaitGroup
 			for range 4 {
 				senders.Go(func() {
 					for i := 0; ; i++ {
-						if _, err := add(s, p, i); err != nil {
+						if _, err := submit(s, p, i); err != nil {
 							return
 						}
 						select {
@@ -95,7 +95,7 @@ func TestDeletePersonWhileSubmitting(t *testing.T) {
 			for _, table := range []string{"response", "form_version", "form_summary", "idempotency"} {
 				rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM `+table+` WHERE account_id = $1`, owner)
 				if err != nil || rows[0][0] != "0" {
-					t.Errorf("%v rows of %s outlive their account (%v)", rows, table, err)
+					t.Errorf("%v rows of %s are left after the account was deleted (%v)", rows, table, err)
 				}
 			}
 		}
@@ -104,46 +104,52 @@ func TestDeletePersonWhileSubmitting(t *testing.T) {
 
 func rename(t *testing.T, s *store.Store, owner, id, title string) form.Form {
 	t.Helper()
-	f, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: id}, func(p *form.FormInput) error { p.Title = title; return nil }, time.Now())
+	return updateForm(t, s, owner, id, func(f *form.FormInput) { f.Title = title })
+}
+
+func updateForm(t *testing.T, s *store.Store, owner, id string, change func(*form.FormInput)) form.Form {
+	t.Helper()
+	f, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: id}, func(f *form.FormInput) error { change(f); return nil }, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
 }
 
-// Requests that publish with one key at the same time get the same answer.
+// Concurrent requests with the same idempotency key get the same result.
 func TestPublishOnce(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
 		for n := range 10 {
-			f := opened(t, s, owner, small)
-			rename(t, s, owner, f.ID, fmt.Sprintf("Order %d", n)) // so that there is something to publish
-			var both sync.WaitGroup
+			f := openForm(t, s, owner, small)
+			rename(t, s, owner, f.ID, fmt.Sprintf("Order %d", n)) // without a change there is nothing to publish
+			var group sync.WaitGroup
 			var got [4]form.Form
 			for i := range got {
-				both.Go(func() {
+				group.Go(func() {
 					var err error
 					if got[i], err = s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{App: "app", Key: fmt.Sprint(n), Hash: "h"}, time.Now()); err != nil {
 						t.Error(err)
 					}
 				})
 			}
-			both.Wait()
-			for _, told := range got {
-				if told.Version != 2 || told != got[0] {
-					t.Fatalf("published once, and told %+v and %+v", got[0], told)
+			group.Wait()
+			for _, f := range got {
+				if f.Version != 2 || f != got[0] {
+					t.Fatalf("results of the same publication differ: %+v and %+v", got[0], f)
 				}
 			}
 		}
 	})
 }
 
-// What comes back takes its place, and where that was the last one, the form is full.
-func TestRestoreFills(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
+// A restored response counts against the response limit, and closes the form if it
+// reaches it.
+func TestRestoreReachesResponseLimit(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
 		now := time.Now()
-		p := opened(t, s, owner, `{"fields": [{"key": "c", "kind": "single_choice", "options": [{"value": "a", "cap": 1}, {"value": "b"}]}]}`)
+		p := openForm(t, s, owner, `{"fields": [{"key": "c", "kind": "single_choice", "options": [{"value": "a", "cap": 1}, {"value": "b"}]}]}`)
 		choose := func(value string) (form.Response, error) {
 			var err error
 			if p, err = s.PublicForm(ctx, p.ID); err != nil {
@@ -151,9 +157,7 @@ func TestRestoreFills(t *testing.T) {
 			}
 			return s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"c": value}, At: time.Now()})
 		}
-		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error { plan.ResponseLimit = 2; return nil }, now); err != nil {
-			t.Fatal(err)
-		}
+		updateForm(t, s, owner, p.ID, func(f *form.FormInput) { f.ResponseLimit = 2 })
 		first, err := choose("a")
 		if err != nil {
 			t.Fatal(err)
@@ -165,33 +169,31 @@ func TestRestoreFills(t *testing.T) {
 			t.Fatal(err)
 		}
 		if n, err := s.RestoreResponses(ctx, owner, p.ID, []string{first.ID}, now); err != nil || n != 1 {
-			t.Fatalf("%d are back (%v)", n, err)
+			t.Fatalf("restored %d (%v)", n, err)
 		}
 		f, err := s.Form(ctx, owner, p.ID)
 		if err != nil || f.Status != form.Closed || f.ResponseCount != 2 {
 			t.Errorf("a full form is %s with %d responses (%v)", f.Status, f.ResponseCount, err)
 		}
 		if p, err = s.PublicForm(ctx, p.ID); err != nil || p.IsOpenAt(time.Now()) {
-			t.Errorf("people see it as %s (%v)", p.Status, err)
+			t.Errorf("respondents see the status %s (%v)", p.Status, err)
 		}
 	})
 }
 
-func TestCloseAllDue(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
+func TestCloseManyExpiredForms(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
 		now := time.Now()
 		for range 130 {
-			p := opened(t, s, owner, small)
-			if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error { plan.ClosesAt = now.Add(time.Minute); return nil }, now); err != nil {
-				t.Fatal(err)
-			}
+			p := openForm(t, s, owner, small)
+			updateForm(t, s, owner, p.ID, func(f *form.FormInput) { f.ClosesAt = now.Add(time.Minute) })
 		}
 		if err := s.CloseExpiredForms(ctx, now.Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		if _, total, err := s.Forms(ctx, owner, store.FormFilter{Status: "open"}, store.NewestFirst, store.Page{Limit: 20}); err != nil || total != 0 {
-			t.Errorf("%d are still open (%v)", total, err)
+			t.Errorf("%d forms are still open (%v)", total, err)
 		}
 	})
 }

@@ -13,8 +13,8 @@ import (
 // explorerName is shown on the consent page.
 const explorerName = "API reference"
 
-// EnsureExplorerApp registers the application of the service itself, unless it exists. The
-// API explorer needs its client_id for the OAuth flow.
+// EnsureExplorerApp registers the application of the API explorer, unless it exists.
+// The explorer needs its client_id for the OAuth flow.
 func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time.Time) (_ string, err error) {
 	defer wrap(&err, "ensure explorer application")
 	apps, err := s.Apps(ctx, noOwner)
@@ -33,7 +33,7 @@ func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time
 		Account: noOwner, ID: id.New(id.App, now), Name: explorerName, Public: true,
 		RedirectURIs: []string{callback}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
-	// Nodes that start at the same time use the same one.
+	// Nodes that start at the same time register it once.
 	earlier, err := s.AddApp(ctx, app, "", IdempotencyKey{App: "explorer", Key: "explorer"})
 	return cmp.Or(earlier, app.ID), err
 }

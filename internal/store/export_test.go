@@ -7,16 +7,16 @@ import (
 	"formulary/internal/db"
 )
 
-// MigrateTo brings the schema to an earlier version, for tests of upgrades.
+// MigrateTo migrates an empty database to an earlier schema.
 func (s *Store) MigrateTo(ctx context.Context, version int) error {
 	_, err := s.migrateTo(ctx, version)
 	return err
 }
 
-// Schemas is how many versions of the schema there are.
+// Schemas returns the number of schema versions.
 func Schemas() int { return len(migrations()) }
 
-// Exec runs any statement, for tests that prepare what no method makes any more.
+// Exec runs any statement, to prepare data that no method creates any more.
 func (s *Store) Exec(ctx context.Context, sql string, args ...any) error {
 	return s.db.Write(ctx, func(t db.Tx) error {
 		_, err := t.Exec(sql, args...)
@@ -24,7 +24,7 @@ func (s *Store) Exec(ctx context.Context, sql string, args ...any) error {
 	})
 }
 
-// Rows reads texts, for such tests.
+// Rows runs any query and returns its rows as text.
 func (s *Store) Rows(ctx context.Context, columns int, sql string, args ...any) ([][]string, error) {
 	var list [][]string
 	err := s.query(ctx)(sql, func(r db.Row) error {
@@ -38,27 +38,28 @@ func (s *Store) Rows(ctx context.Context, columns int, sql string, args ...any) 
 	return list, err
 }
 
-// Addresses is of how many forms the address is remembered.
+// Addresses returns the number of cached form addresses.
 func (s *Store) Addresses() int64 { return s.owners.n.Load() }
 
-// ClusterCacheLife is how long what was read is kept without being read again.
+// ClusterCacheLife is the maximum age of a cached value in a cluster.
 const ClusterCacheLife = clusterCacheLife
 
-// DeleteAccountOnly is a DeletePerson that was killed before it removed the data.
+// DeleteAccountOnly is DeleteUser interrupted before it deletes the data.
 func (s *Store) DeleteAccountOnly(ctx context.Context, owner string, now time.Time) error {
 	return s.deleteAccount(ctx, owner, now)
 }
 
-// Listen begins to listen for changes, as a server does.
+// Listen starts listening for changes of other nodes.
 func (s *Store) Listen() { s.db.Generation("") }
 
-// MaxAttempts bounds the stored guesses, and SetGuessRows says how many there seem to be.
+// MaxAttempts is the limit of stored attempts. SetAttemptRows sets their estimated
+// number.
 const MaxAttempts = maxAttempts
 
 func (s *Store) SetAttemptRows(n int64) { s.attempts.n.Store(n) }
 
-// SubmissionQueueBytes is how many bytes the queue of submissions takes; ReserveIntake and
-// ReleaseIntake are what a submission of so many bytes does.
+// SubmissionQueueBytes is the size of the submission queue. ReserveQueue and
+// ReleaseQueue act like a submission of n bytes.
 const SubmissionQueueBytes = submissionQueueBytes
 
 func (s *Store) ReserveSubmission(n int64) bool { return s.submissions.reserve(n) }

@@ -10,12 +10,12 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// A page of the feed is bounded in bytes, and an export reads by bytes too: with large
-// responses both still return each one once, in order.
+// Pages of the feed and chunks of an export are limited in bytes: with large responses,
+// both still return each response once, in order.
 func TestFeedIsBoundedInBytes(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f := opened(t, s, owner, textForm)
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		f := openForm(t, s, owner, textForm)
 		const n, length = 50, 200_000
 		var want []string
 		for range n {
@@ -42,7 +42,7 @@ func TestFeedIsBoundedInBytes(t *testing.T) {
 			}
 		}
 		if strings.Join(got, " ") != strings.Join(want, " ") || pages < 2 {
-			t.Errorf("%d pages have %d responses of %d, or another order", pages, len(got), n)
+			t.Errorf("%d pages have %d of %d responses, or the order is wrong", pages, len(got), n)
 		}
 		for name, filter := range map[string]store.ResponseFilter{"newest": {}, "oldest": {Oldest: true}, "search": {Search: "xx"}} {
 			if list, total, err := s.Responses(ctx, owner, f.ID, filter, store.Page{Limit: 25}); err != nil || len(list) != 25 || total != n {
@@ -57,7 +57,7 @@ func TestFeedIsBoundedInBytes(t *testing.T) {
 			exported = append(exported, r.ID)
 			return nil
 		}); err != nil || strings.Join(exported, " ") != strings.Join(want, " ") {
-			t.Errorf("exported %d of %d, or in another order, %v", len(exported), n, err)
+			t.Errorf("exported %d of %d, or in the wrong order, %v", len(exported), n, err)
 		}
 	})
 }

@@ -10,10 +10,10 @@ import (
 	"formulary/internal/fault"
 )
 
-// Activity is how many responses a form got, over time.
+// Activity is the number of responses to a form over time.
 type Activity struct {
-	Days map[string]int64 // by the day (UTC)
-	Last time.Time        // zero: none came
+	Days map[string]int64 // by UTC day
+	Last time.Time        // time of the last response; zero: none
 }
 
 const (
@@ -21,8 +21,8 @@ const (
 	tailSQL         = `SELECT submitted_at FROM response WHERE account_id = $1 AND form_id = $2 AND ` + afterSerialSQL + ` ORDER BY id LIMIT 5000`
 )
 
-// FormActivity returns the activity of forms. It reads their summaries, and the times of
-// the responses that these do not include yet.
+// FormActivity returns the activity of forms. It reads their summaries, and the times
+// of the responses that are not summarized yet.
 func (s *Store) FormActivity(ctx context.Context, owner string, forms []string) (_ map[string]Activity, err error) {
 	defer wrap(&err, "read form activity")
 	list := make(map[string]Activity, len(forms))
@@ -42,11 +42,11 @@ func (s *Store) FormActivity(ctx context.Context, owner string, forms []string) 
 				return err
 			}
 			if text != "" {
-				var kept struct{ Days map[string]int64 }
-				if err := json.Unmarshal([]byte(text), &kept); err != nil {
+				var stored struct{ Days map[string]int64 }
+				if err := json.Unmarshal([]byte(text), &stored); err != nil {
 					return err
 				}
-				a.Days = kept.Days
+				a.Days = stored.Days
 			}
 			if err := t.Query(tailSQL, func(r db.Row) error {
 				var submitted int64

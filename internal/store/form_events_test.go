@@ -29,13 +29,13 @@ func feedIDs(t *testing.T, s *store.Store, owner, formID string, filter store.Re
 // A reader of the feed also gets the responses that are restored after it has passed their
 // ids, and a new reader gets each of them once.
 func TestFeedHasRestoredResponses(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f := opened(t, s, owner, small)
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		f := openForm(t, s, owner, small)
 		var ids []string
 		submit := func() {
 			t.Helper()
-			r, err := add(s, f, len(ids))
+			r, err := submit(s, f, len(ids))
 			if err != nil {
 				t.Fatal(err)
 			}

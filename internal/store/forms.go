@@ -33,7 +33,7 @@ func (s *Store) Form(ctx context.Context, owner, formID string) (_ form.Form, er
 	return readForm(s.query(ctx), owner, formID)
 }
 
-// FormDraft returns one form of the owner and the definition being worked on.
+// FormDraft returns one form of the owner with its draft.
 func (s *Store) FormDraft(ctx context.Context, owner, formID string) (_ form.Form, _ *form.Definition, err error) {
 	defer wrap(&err, "read form draft")
 	if _, ok := id.Parse(id.Form, formID); !ok {
@@ -41,14 +41,14 @@ func (s *Store) FormDraft(ctx context.Context, owner, formID string) (_ form.For
 	}
 	f, err := form.Form{}, error(fault.NotFound)
 	var text string
-	var drafted bool
+	var hasDraft bool
 	if e := s.db.QueryBatch(ctx, db.Statement{SQL: formSQL, Args: []any{owner, formID}, Scan: func(r db.Row) error {
 		f, err = scanForm(r)
 		return err
-	}}, scanInto(&drafted, draftSQL, []any{owner, formID}, &text)); e != nil || err != nil {
+	}}, scanInto(&hasDraft, draftSQL, []any{owner, formID}, &text)); e != nil || err != nil {
 		return f, nil, cmp.Or(e, err)
 	}
-	if !drafted {
+	if !hasDraft {
 		return f, noDraft(), nil
 	}
 	d, err := parseDefinition(text)
@@ -85,76 +85,76 @@ const (
 // formList is the name of the list of an account's forms in list_block.
 const formList = "forms"
 
-// CreateForm adds a draft that any site may embed. Without a definition it has no
-// questions yet.
+// CreateForm adds a draft that any site may embed. d may be nil.
 func (s *Store) CreateForm(ctx context.Context, owner string, head form.Header, d *form.Definition, now time.Time) (form.Form, error) {
 	input := form.FormInput{Header: head, Availability: form.Availability{Sites: form.AnySite}, Definition: d}
 	return s.CreateFormFrom(ctx, owner, input, IdempotencyKey{}, now)
 }
 
 // CreateFormFrom adds a draft. With an idempotency key, a repeated request returns the
-// form that the first one made.
-func (s *Store) CreateFormFrom(ctx context.Context, owner string, plan form.FormInput, once IdempotencyKey, now time.Time) (_ form.Form, err error) {
+// form that the first one created.
+func (s *Store) CreateFormFrom(ctx context.Context, owner string, input form.FormInput, key IdempotencyKey, now time.Time) (_ form.Form, err error) {
 	defer wrap(&err, "create form")
-	var made form.Form
+	var result form.Form
 	var draft string
-	if plan.Definition != nil {
+	if input.Definition != nil {
 		var err error
-		if draft, err = encodeDraft(plan.Definition); err != nil {
-			return made, err
+		if draft, err = encodeDraft(input.Definition); err != nil {
+			return result, err
 		}
 	}
-	if err := s.reserve(ctx, owner, int64(len(draft))); err != nil && !s.isRepeated(ctx, owner, once) {
-		return made, err
+	if err := s.reserve(ctx, owner, int64(len(draft))); err != nil && !s.isRepeated(ctx, owner, key) {
+		return result, err
 	}
 	err = s.write(ctx, owner, func(t db.Tx) error {
 		var serial int64
 		var last string
-		// This locks the account's row, so creations in one account run one by one.
+		// This locks the account's row, so forms of an account are created one at a
+		// time.
 		if err := queryOne(t.Query, nextFormSQL, []any{owner}, &serial, &last); err != nil {
 			return err
 		}
 		formID, created := id.Next(id.Form, now, last)
-		if earlier, err := once.claim(t, owner, formID, now); err != nil {
+		if earlier, err := key.claim(t, owner, formID, now); err != nil {
 			return err
 		} else if earlier != "" {
 			if err := rankMiss(t, owner, formList, serial); err != nil {
 				return err
 			}
-			made, err = readForm(t.Query, owner, earlier)
+			result, err = readForm(t.Query, owner, earlier)
 			return replaceNotFound(err, fault.New(fault.NotFoundInAccount, "The object created with this Idempotency-Key has been deleted."))
 		}
 		if err := s.quotas.allowForm(t, owner); err != nil {
 			return err
 		}
-		made = form.Form{
-			ID: formID, Title: plan.Title, Description: plan.Description, Language: plan.Language,
-			Status: form.Draft, Revision: 1, CreatedAt: created, UpdatedAt: created, Availability: plan.Availability,
+		result = form.Form{
+			ID: formID, Title: input.Title, Description: input.Description, Language: input.Language,
+			Status: form.Draft, Revision: 1, CreatedAt: created, UpdatedAt: created, Availability: input.Availability,
 		}
 		if _, err := t.Exec(lastFormSQL, owner, formID); err != nil {
 			return err
 		}
-		if _, err := t.Exec(insertFormSQL, owner, formID, serial, plan.Title, plan.Description, plan.Language,
-			string(form.Draft), toMillis(created), form.SearchKey(plan.Title), searchKey(plan.Header),
-			plan.Slug, toMillis(plan.OpensAt), toMillis(plan.ClosesAt), plan.ResponseLimit, plan.Sites, len(draft)); err != nil {
+		if _, err := t.Exec(insertFormSQL, owner, formID, serial, input.Title, input.Description, input.Language,
+			string(form.Draft), toMillis(created), form.SearchKey(input.Title), searchKey(input.Header),
+			input.Slug, toMillis(input.OpensAt), toMillis(input.ClosesAt), input.ResponseLimit, input.Sites, len(draft)); err != nil {
 			return err
 		}
-		if _, err := t.Exec(countFormSQL, owner, string(form.Draft), plan.Language, 1); err != nil {
+		if _, err := t.Exec(countFormSQL, owner, string(form.Draft), input.Language, 1); err != nil {
 			return err
 		}
 		if _, err := t.Exec(addressFormSQL, formID, owner, formID); err != nil {
 			return err
 		}
-		if err := checkSlug(t, owner, formID, plan.Slug, now); err != nil {
+		if err := checkSlug(t, owner, formID, input.Slug, now); err != nil {
 			return err
 		}
-		if plan.Definition == nil {
+		if input.Definition == nil {
 			return nil
 		}
 		_, err := t.Exec(saveDraftSQL, owner, formID, draft)
 		return err
 	})
-	return made, err
+	return result, err
 }
 
 func searchKey(h form.Header) string { return form.SearchKey(h.Title + "\n" + h.Description) }
@@ -173,7 +173,7 @@ var ofFormSQL = []string{
 	`DELETE FROM form_event WHERE account_id = $1 AND form_id = $2`,
 }
 
-// FormSort is an order of the list of forms, as the API spells it.
+// FormSort is an order of the list of forms, as in the API.
 type FormSort string
 
 // NewestFirst is the default order.
@@ -183,7 +183,7 @@ const filteredFormsSQL = `SELECT ` + formColumns + ` FROM form WHERE account_id 
 
 const formFilter = ` AND ($2 = '' OR status = $2) AND ($3 = '' OR language = $3) AND ($4 = '' OR STRPOS(search_key, $4) > 0)`
 
-// Ids sort by creation, so they stand for created_at and break ties.
+// IDs sort by creation time, so they stand for created_at and break ties.
 var formSorts = map[FormSort]string{
 	"created_at":  filteredFormsSQL + `id LIMIT $5 OFFSET $6`,
 	"-created_at": filteredFormsSQL + `id DESC LIMIT $5 OFFSET $6`,
@@ -193,7 +193,7 @@ var formSorts = map[FormSort]string{
 	"-title":      filteredFormsSQL + `title_key DESC, id DESC LIMIT $5 OFFSET $6`,
 }
 
-// FormFilter chooses forms; empty fields choose all.
+// FormFilter selects forms; empty fields select all.
 type FormFilter struct {
 	Status   string
 	Language string
@@ -211,8 +211,8 @@ const (
 	formsFromSQL   = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1 AND id <= $2 ORDER BY id DESC LIMIT $3`
 )
 
-// Forms returns a page of the owner's forms and how many there are in all. In
-// the usual order and without a filter every page costs about the same.
+// Forms returns a page of the owner's forms and their total number. In the default
+// order and without a filter, every page costs about the same.
 func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort FormSort, page Page) (_ []form.Form, _ int64, err error) {
 	defer wrap(&err, "list forms")
 	var forms []form.Form
@@ -222,19 +222,19 @@ func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort
 		forms = append(forms, f)
 		return err
 	}
-	sought := ""
+	search := ""
 	count := db.Statement{SQL: countFormsSQL, Args: []any{owner, filter.Status, filter.Language}, Scan: func(r db.Row) error {
 		err := r.Scan(&total)
 		forms = make([]form.Form, 0, max(0, min(page.Limit, total-page.Offset)))
 		return err
 	}}
 	if filter.Search != "" {
-		sought = form.SearchKey(filter.Search)
-		count.SQL, count.Args = searchedFormsSQL, append(count.Args, sought)
+		search = form.SearchKey(filter.Search)
+		count.SQL, count.Args = searchedFormsSQL, append(count.Args, search)
 	}
 	switch {
 	case filter != (FormFilter{}) || sort != NewestFirst:
-		args := []any{owner, filter.Status, filter.Language, sought, page.Limit, page.Offset}
+		args := []any{owner, filter.Status, filter.Language, search, page.Limit, page.Offset}
 		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: formSorts[sort], Args: args, Scan: collect})
 	case page.Offset < rankBlock:
 		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: newestFormsSQL, Args: []any{owner, page.Limit, page.Offset}, Scan: collect})

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// expiredFormsSQL reads all accounts, and so all machines of a sharded database. It is
-	// for background work only.
+	// expiredFormsSQL reads all accounts, and so all shards of a distributed database.
+	// It is for background work only.
 	expiredFormsSQL   = `SELECT account_id, id FROM form WHERE closes_at > 0 AND closes_at <= $1 AND status = 'open' LIMIT $2`
 	expiredFormsOfSQL = `SELECT account_id, id FROM form WHERE account_id = $3 AND closes_at > 0 AND closes_at <= $1 AND status = 'open' LIMIT $2`
 )
@@ -22,14 +22,15 @@ const closeBatch = 100
 // expiredForm is an open form whose closing date has passed.
 type expiredForm struct{ owner, id string }
 
-// CloseExpiredForms closes the forms of all accounts whose closing date has passed. They
-// accept no responses anyway; this is for lists and counts.
+// CloseExpiredForms closes the forms of all accounts whose closing date has passed.
+// They accept no responses anyway; this updates lists and counts.
 func (s *Store) CloseExpiredForms(ctx context.Context, now time.Time) (err error) {
 	defer wrap(&err, "close expired forms")
 	return s.closeExpired(ctx, now, expiredFormsSQL, toMillis(now), closeBatch)
 }
 
-// CloseExpiredFormsOf closes those of one account, before its forms are listed by status.
+// CloseExpiredFormsOf is CloseExpiredForms for one account. It runs before its forms
+// are listed by status.
 func (s *Store) CloseExpiredFormsOf(ctx context.Context, owner string, now time.Time) (err error) {
 	defer wrap(&err, "close expired forms of account")
 	return s.closeExpired(ctx, now, expiredFormsOfSQL, toMillis(now), closeBatch, owner)

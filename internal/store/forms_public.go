@@ -20,8 +20,8 @@ const (
 		WHERE a.address = $1 AND a.account_id = $2 AND f.account_id = $2 AND a.released_at = 0`
 	ownerSQL = `SELECT account_id FROM form_address WHERE address = $1 AND released_at = 0`
 
-	publicBytes  = 16 << 20 // of cached forms
-	maxAddresses = 10_000   // whose owner is cached
+	publicBytes  = 16 << 20 // size of the cache of forms
+	maxAddresses = 10_000   // entries in the cache of owners
 	maxAddress   = 64       // bytes
 )
 
@@ -39,17 +39,17 @@ type PublicForm struct {
 	Generation Generation // for caches of derived values
 }
 
-// IsOpenAt says whether the form accepts responses at that time.
+// IsOpenAt reports whether the form accepts responses at the time.
 func (p *PublicForm) IsOpenAt(now time.Time) bool {
 	return p.Status == form.Open && (p.Offer.ClosesAt.IsZero() || now.Before(p.Offer.ClosesAt)) && !now.Before(p.Offer.OpensAt)
 }
 
-// size estimates the form's memory.
+// size estimates the memory of the form.
 func (p *PublicForm) size() int64 {
 	return 1024 + int64(len(p.Header.Title)+len(p.Header.Description)+len(p.Offer.Sites)) + p.Definition.Size()
 }
 
-// addresses caches the owner of the form at an address.
+// addresses caches the owners of forms by address (ID or custom link).
 type addresses struct {
 	owners sync.Map
 	n      atomic.Int64
@@ -76,11 +76,11 @@ func (a *addresses) forget(address string) {
 	}
 }
 
-// readPublicForm reads a form whose owner is known, which a sharded database needs to find
-// it on one machine.
-func (s *Store) readPublicForm(ctx context.Context, owner, address string, mark Generation) (*PublicForm, error) {
+// readPublicForm reads a form of a known owner, which a distributed database needs to
+// find it on one shard.
+func (s *Store) readPublicForm(ctx context.Context, owner, address string, generation Generation) (*PublicForm, error) {
 	ctx = forRespondents(ctx, owner)
-	p := &PublicForm{Generation: mark}
+	p := &PublicForm{Generation: generation}
 	var status string
 	var opens, closes int64
 	err := queryOne(s.query(ctx), publicSQL, []any{address, owner}, &p.Owner, &p.ID, &status, &p.Version, &p.Header.Title, &p.Header.Description, &p.Header.Language,
@@ -101,23 +101,23 @@ func (s *Store) readPublicForm(ctx context.Context, owner, address string, mark 
 	return p, nil
 }
 
-// PublicForm finds the live version of a form by its id or slug alone. A form that was
+// PublicForm finds the live version of a form by ID or custom link. A form that was
 // never published is not open and has no questions.
 func (s *Store) PublicForm(ctx context.Context, address string) (_ *PublicForm, err error) {
 	defer wrap(&err, "read public form")
 	if owner, ok := s.owners.of(address); ok {
-		p, mark, ok := s.public.Get(owner, address)
+		p, generation, ok := s.public.Get(owner, address)
 		if ok {
 			return p, nil
 		}
-		p, err := s.readPublicForm(ctx, owner, address, mark)
+		p, err := s.readPublicForm(ctx, owner, address, generation)
 		if !errors.Is(err, fault.NotFound) {
 			if err == nil {
-				s.public.Put(address, mark, p, p.size())
+				s.public.Put(address, generation, p, p.size())
 			}
 			return p, err
 		}
-		s.owners.forget(address) // another owner may have it now
+		s.owners.forget(address) // the address may belong to another owner now
 	}
 	if address == "" || len(address) > maxAddress || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, fault.NotFound

@@ -43,7 +43,7 @@ func readDraft(q querier, owner, id string) (*form.Definition, error) {
 	return parseDefinition(text)
 }
 
-// noDraft is the draft of a form without questions.
+// noDraft returns the draft of a form without questions.
 func noDraft() *form.Definition { return &form.Definition{Fields: []*form.Field{}} }
 
 func parseDefinition(text string) (*form.Definition, error) {
@@ -62,18 +62,19 @@ func encodeDraft(d *form.Definition) (string, error) {
 	return string(text), nil
 }
 
-// Publish makes the draft the version that respondents see, and opens the form; once as
-// in CreateFormFrom. A draft that is the same as the published version makes no new one, and
-// still opens a closed form. The draft is read and encoded before the transaction.
-func (s *Store) Publish(ctx context.Context, owner string, target FormRevision, once IdempotencyKey, now time.Time) (_ form.Form, err error) {
+// Publish makes the draft the version that respondents see, and opens the form. The
+// idempotency key works as in CreateFormFrom. A draft that equals the published version
+// creates no new version, but still opens a closed form. The draft is read and encoded
+// before the transaction.
+func (s *Store) Publish(ctx context.Context, owner string, target FormRevision, key IdempotencyKey, now time.Time) (_ form.Form, err error) {
 	defer wrap(&err, "publish form")
 	return retryConflict(target.Revision, func() (form.Form, error) {
 		f, d, err := s.FormDraft(ctx, owner, target.ID)
 		if err != nil {
 			return f, err
 		}
-		// Options with a limit are counted from the summary. Bringing it up to date here
-		// leaves little of that to the transaction.
+		// Options with a limit are counted from the summary. Updating it here leaves
+		// less work to the transaction.
 		if d.HasOptionLimits() {
 			if _, err := s.Summary(ctx, owner, target.ID); err != nil {
 				return f, err
@@ -83,33 +84,34 @@ func (s *Store) Publish(ctx context.Context, owner string, target FormRevision, 
 		if err != nil {
 			return f, err
 		}
-		if err := s.reserve(ctx, owner, int64(len(draft))); err != nil && !s.isRepeated(ctx, owner, once) {
+		if err := s.reserve(ctx, owner, int64(len(draft))); err != nil && !s.isRepeated(ctx, owner, key) {
 			if same, lookup := isPublished(s.query(ctx), owner, f, draft); lookup != nil || !same {
 				return f, err
 			}
 		}
-		return s.publish(ctx, owner, publication{read: f, revision: target.Revision, definition: d, text: draft, once: once}, now)
+		return s.publish(ctx, owner, publication{read: f, revision: target.Revision, definition: d, text: draft, key: key}, now)
 	})
 }
 
-// publication is a draft that is about to be published.
+// publication is a draft that is being published.
 type publication struct {
-	read       form.Form // as it was when the draft was read
-	revision   int64     // that the caller insists on; 0: any
+	read       form.Form // the form when the draft was read
+	revision   int64     // required by the caller; 0: any
 	definition *form.Definition
 	text       string
-	once       IdempotencyKey
+	key        IdempotencyKey
 }
 
 func (s *Store) publish(ctx context.Context, owner string, p publication, now time.Time) (form.Form, error) {
 	var f form.Form
 	err := s.write(ctx, owner, func(t db.Tx) error {
 		id := p.read.ID
-		// Before the key is claimed: a form that does not exist claims none.
+		// Check the form before claiming the key: a form that does not exist must not
+		// claim one.
 		if _, err := readForm(t.Query, owner, id); err != nil {
 			return err
 		}
-		earlier, err := p.once.claim(t, owner, id, now)
+		earlier, err := p.key.claim(t, owner, id, now)
 		if err != nil {
 			return err
 		}
@@ -181,7 +183,7 @@ func (s *Store) addVersion(t db.Tx, owner string, f *form.Form, p publication, n
 	return recount(t, owner, f, form.Open)
 }
 
-// isPublished says whether the form's newest version is exactly its draft.
+// isPublished reports whether the newest version equals the draft.
 func isPublished(q querier, owner string, f form.Form, draft string) (bool, error) {
 	if f.Version == 0 {
 		return false, nil
@@ -204,7 +206,7 @@ func (s *Store) ReopenForm(ctx context.Context, owner, id string, revision int64
 	return s.setStatus(ctx, owner, FormRevision{ID: id, Revision: revision}, form.Open, now)
 }
 
-// setStatus closes a form that is open, or opens one that is closed.
+// setStatus closes an open form, or opens a closed one.
 func (s *Store) setStatus(ctx context.Context, owner string, target FormRevision, to form.Status, now time.Time) (form.Form, error) {
 	from := form.Open
 	if to == form.Open {
@@ -248,9 +250,9 @@ func updateStatus(t db.Tx, owner string, f *form.Form, to form.Status, now time.
 	return recount(t, owner, f, to)
 }
 
-// DuplicateForm creates a draft with the questions and settings of another form; once as
-// in CreateFormFrom.
-func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once IdempotencyKey, now time.Time) (_ form.Form, err error) {
+// DuplicateForm creates a draft with the questions and settings of another form. The
+// idempotency key works as in CreateFormFrom.
+func (s *Store) DuplicateForm(ctx context.Context, owner, id string, key IdempotencyKey, now time.Time) (_ form.Form, err error) {
 	defer wrap(&err, "duplicate form")
 	f, err := s.Form(ctx, owner, id)
 	if err != nil {
@@ -261,15 +263,15 @@ func (s *Store) DuplicateForm(ctx context.Context, owner, id string, once Idempo
 		return f, err
 	}
 	title := f.Title
-	if cut := []rune(title); len(cut) > form.MaxTitle-len(copySuffix) {
-		title = string(cut[:form.MaxTitle-len(copySuffix)])
+	if runes := []rune(title); len(runes) > form.MaxTitle-len(copySuffix) {
+		title = string(runes[:form.MaxTitle-len(copySuffix)])
 	}
-	plan := form.FormInput{Header: form.Header{Title: title + copySuffix, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d}
-	plan.Slug = ""
-	return s.CreateFormFrom(ctx, owner, plan, once, now)
+	input := form.FormInput{Header: form.Header{Title: title + copySuffix, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d}
+	input.Slug = ""
+	return s.CreateFormFrom(ctx, owner, input, key, now)
 }
 
-// copySuffix ends the title of a copy.
+// copySuffix is appended to the title of a copy.
 const copySuffix = " (copy)"
 
 // recount moves a form from one status to another in the counts.

@@ -20,20 +20,20 @@ const (
 		WHERE account_id = $1 AND id = $2`
 )
 
-// maxUpdateTries is how often a change is computed again because the form was changed
+// maxUpdateTries limits how often a change is computed again because the form changed
 // between reading and locking it.
 const maxUpdateTries = 5
 
-// FormRevision names a form and the revision that it must still have; 0: any.
+// FormRevision identifies a form and the revision that it must still have; 0: any.
 type FormRevision struct {
 	ID       string
 	Revision int64
 }
 
-// UpdateForm applies change to a form's input; the published version stays as it is. If the
-// form has another revision than the target, the result is 409001.
-// change validates the input and may run several times. It runs outside of any transaction,
-// so that an expensive or refused change keeps no other writer waiting.
+// UpdateForm applies change to a form; the published version does not change. If the
+// form has another revision than the target, the result is 409001. change validates the
+// form and may run several times. It runs outside of the transaction, so that expensive
+// or invalid changes do not block other writers.
 func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevision, change func(*form.FormInput) error, now time.Time) (_ form.Form, err error) {
 	defer wrap(&err, "update form")
 	return retryConflict(target.Revision, func() (form.Form, error) {
@@ -48,15 +48,15 @@ func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevisio
 		if c.draft, err = encodeDraft(d); err != nil {
 			return f, err
 		}
-		c.plan = form.FormInput{Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d}
-		if err := change(&c.plan); err != nil {
+		c.input = form.FormInput{Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d}
+		if err := change(&c.input); err != nil {
 			return f, err
 		}
-		after, err := encodeDraft(c.plan.Definition)
+		after, err := encodeDraft(c.input.Definition)
 		if err != nil {
 			return f, err
 		}
-		c.asksOther = after != c.draft
+		c.definitionChanged = after != c.draft
 		c.growth = int64(len(after) - len(c.draft))
 		c.draft = after
 		if err := s.reserve(ctx, owner, c.growth); err != nil {
@@ -66,8 +66,8 @@ func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevisio
 	})
 }
 
-// retryConflict runs try again while another request changed the form first, unless the
-// caller requires a revision.
+// retryConflict calls try again while another request changed the form first, unless
+// the caller requires a revision.
 func retryConflict(revision int64, try func() (form.Form, error)) (form.Form, error) {
 	for n := 1; ; n++ {
 		f, err := try()
@@ -77,17 +77,17 @@ func retryConflict(revision int64, try func() (form.Form, error)) (form.Form, er
 	}
 }
 
-// formChange is a change that was checked against one revision of the form.
+// formChange is a change that was validated against one revision of the form.
 type formChange struct {
-	before    form.Form
-	plan      form.FormInput
-	draft     string // the definition as it will be stored
-	asksOther bool   // the definition differs from the stored one
-	growth    int64  // bytes that the draft grows by
+	before            form.Form
+	input             form.FormInput
+	draft             string // the definition to store
+	definitionChanged bool   // the definition differs from the stored one
+	growth            int64  // bytes that the draft grows by
 }
 
-// applyChange stores a change if the form still has the revision that it was made for.
-// A change of nothing is committed too, because the caller reports it as stored.
+// applyChange stores a change if the form still has the revision it was computed for.
+// Empty changes are committed too, because the caller reports them as stored.
 func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now time.Time) (form.Form, error) {
 	var f form.Form
 	err := s.write(ctx, owner, func(t db.Tx) error {
@@ -95,12 +95,12 @@ func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now
 		if f, err = touchForm(t, owner, c.before.ID, c.before.Revision); err != nil {
 			return err
 		}
-		plan := c.plan
+		input := c.input
 		head := form.Header{Title: f.Title, Description: f.Description, Language: f.Language}
-		if !c.asksOther && plan.Header == head && plan.Availability == f.Availability {
+		if !c.definitionChanged && input.Header == head && input.Availability == f.Availability {
 			return nil
 		}
-		if c.asksOther {
+		if c.definitionChanged {
 			if _, err := t.Exec(saveDraftSQL, owner, f.ID, c.draft); err != nil {
 				return err
 			}
@@ -108,26 +108,26 @@ func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now
 				return err
 			}
 		}
-		if plan.Language != f.Language {
+		if input.Language != f.Language {
 			if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
 				return err
 			}
-			if _, err := t.Exec(countFormSQL, owner, string(f.Status), plan.Language, 1); err != nil {
+			if _, err := t.Exec(countFormSQL, owner, string(f.Status), input.Language, 1); err != nil {
 				return err
 			}
 		}
-		if err := changeSlug(t, owner, f, plan.Slug, now); err != nil {
+		if err := changeSlug(t, owner, f, input.Slug, now); err != nil {
 			return err
 		}
-		f.Title, f.Description, f.Language, f.Availability = plan.Title, plan.Description, plan.Language, plan.Availability
+		f.Title, f.Description, f.Language, f.Availability = input.Title, input.Description, input.Language, input.Availability
 		f.Revision++
-		f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1)) // later than before, also within one millisecond
-		if _, err := t.Exec(updateFormSQL, owner, f.ID, f.Title, f.Description, f.Language, toMillis(f.UpdatedAt), form.SearchKey(f.Title), searchKey(plan.Header),
+		f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1)) // strictly increasing, even within one millisecond
+		if _, err := t.Exec(updateFormSQL, owner, f.ID, f.Title, f.Description, f.Language, toMillis(f.UpdatedAt), form.SearchKey(f.Title), searchKey(input.Header),
 			f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites); err != nil {
 			return err
 		}
 		if f.Status == form.Open && f.ResponseLimit > 0 && f.ResponseCount >= f.ResponseLimit {
-			return updateStatus(t, owner, &f, form.Closed, now) // the new limit is reached already
+			return updateStatus(t, owner, &f, form.Closed, now) // the new limit is already reached
 		}
 		return nil
 	})
@@ -136,8 +136,8 @@ func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now
 
 var errConflict = fault.New(fault.Conflict, "The form has changed since you read it. Fetch it again and repeat your change.")
 
-// lockForm increments the revision and holds the form's row until the transaction ends.
-// A revision other than zero must be the form's.
+// lockForm increments the revision and locks the form's row until the transaction ends.
+// A revision other than zero must match.
 func lockForm(t db.Tx, owner, formID string, revision int64) (form.Form, error) {
 	f, err := lockFormWith(t, lockFormSQL, owner, formID)
 	if err == nil && revision != 0 && f.Revision != revision+1 {

@@ -29,7 +29,7 @@ const (
 	definitionSQL = `SELECT definition FROM form_version WHERE account_id = $1 AND form_id = $2 AND version = $3`
 )
 
-// Versions lists the versions of a form, the newest first, and returns how many there are.
+// Versions lists the versions of a form, newest first, and returns their total number.
 func (s *Store) Versions(ctx context.Context, owner, formID string, limit, offset int64) (_ []Version, _ int64, err error) {
 	defer wrap(&err, "list versions")
 	f, err := s.Form(ctx, owner, formID)
@@ -74,10 +74,9 @@ func (s *Store) Definition(ctx context.Context, owner, formID string, version in
 
 const allDefinitionsSQL = `SELECT definition FROM form_version WHERE account_id = $1 AND form_id = $2 ORDER BY version`
 
-// Definitions are the fields of each version, in the order of the versions, for reading
-// what was answered. They have no endings and settings and are not for evaluation: versions
-// share the fields that they have in common, so that many versions of a large form take
-// little more memory than one.
+// Definitions returns the fields of each version in order, for reading answers. They
+// have no endings and settings and must not be evaluated: versions share equal fields,
+// so that many versions of a large form need little more memory than one.
 func (s *Store) Definitions(ctx context.Context, owner, formID string) (_ []*form.Definition, err error) {
 	defer wrap(&err, "read definitions")
 	f, err := s.Form(ctx, owner, formID)
@@ -109,7 +108,8 @@ func (s *Store) Definitions(ctx context.Context, owner, formID string) (_ []*for
 	return list, nil
 }
 
-// fieldsByText are fields by their JSON, so that a field of several versions is parsed once.
+// fieldsByText caches fields by their JSON, so that a field of several versions is
+// parsed once.
 type fieldsByText map[string]*form.Field
 
 func (known fieldsByText) parse(text string) (*form.Definition, error) {
@@ -134,7 +134,7 @@ func (known fieldsByText) parse(text string) (*form.Definition, error) {
 	return d, nil
 }
 
-// size estimates the fields' memory.
+// size estimates the memory of the fields.
 func (known fieldsByText) size() int64 {
 	var size int64
 	for text := range known {
@@ -153,7 +153,7 @@ type definitionKey struct {
 	version     int64
 }
 
-// Bytes of definitions in memory: of single versions, and of all versions of a form.
+// Cache sizes in bytes: of single versions, and of all versions of a form.
 const (
 	maxDefinitions = 16 << 20
 	maxVersions    = 8 << 20

@@ -13,8 +13,8 @@ import (
 	"formulary/internal/id"
 )
 
-// ConsentRequest is what the consent page asks. It is stored here and not in the page, so
-// that the request cannot be changed by the answer.
+// ConsentRequest is a pending authorization request. It is stored here and not in the
+// page, so that the decision cannot alter it.
 type ConsentRequest struct {
 	AppID       string
 	RedirectURI string
@@ -23,7 +23,8 @@ type ConsentRequest struct {
 	Challenge   string
 }
 
-// The state may be any bytes, which not every database takes as text.
+// encodeState escapes the state, which may contain any bytes; not every database
+// accepts those as text.
 func encodeState(state *string) string {
 	if state == nil {
 		return ""
@@ -53,11 +54,11 @@ const (
 )
 
 // AddConsentRequest stores a request until the user decides.
-func (s *Store) AddConsentRequest(ctx context.Context, secret account.Secret, ticket ConsentRequest, expires time.Time) (err error) {
+func (s *Store) AddConsentRequest(ctx context.Context, secret account.Secret, request ConsentRequest, expires time.Time) (err error) {
 	defer wrap(&err, "add consent request")
 	return s.db.Write(ctx, func(t db.Tx) error {
-		_, err := t.Exec(insertConsentRequestSQL, secret.Account, secret.ID, secret.Hash, ticket.AppID, ticket.RedirectURI,
-			ticket.Scopes.String(), encodeState(ticket.State), ticket.Challenge, toMillis(expires))
+		_, err := t.Exec(insertConsentRequestSQL, secret.Account, secret.ID, secret.Hash, request.AppID, request.RedirectURI,
+			request.Scopes.String(), encodeState(request.State), request.Challenge, toMillis(expires))
 		return err
 	})
 }
@@ -65,61 +66,61 @@ func (s *Store) AddConsentRequest(ctx context.Context, secret account.Secret, ti
 var errConsentRequest = fault.New(fault.Forbidden, "This request has expired or was already answered. Go back to the app and start again.")
 
 func useConsentRequest(t db.Tx, key account.SecretRef, now time.Time) (ConsentRequest, error) {
-	var ticket ConsentRequest
+	var request ConsentRequest
 	var scope, state string
 	err := queryOne(t.Query, useConsentRequestSQL, []any{key.Account, key.ID, key.Hash, toMillis(now)},
-		&ticket.AppID, &ticket.RedirectURI, &scope, &state, &ticket.Challenge)
+		&request.AppID, &request.RedirectURI, &scope, &state, &request.Challenge)
 	if errors.Is(err, fault.NotFound) {
-		return ticket, errConsentRequest
+		return request, errConsentRequest
 	}
 	if err != nil {
-		return ticket, err
+		return request, err
 	}
-	ticket.Scopes, _ = account.ParseScopes(scope)
-	ticket.State, err = decodeState(state)
-	return ticket, err
+	request.Scopes, _ = account.ParseScopes(scope)
+	request.State, err = decodeState(state)
+	return request, err
 }
 
 // DenyConsent ends a consent request without a grant.
 func (s *Store) DenyConsent(ctx context.Context, key account.SecretRef, now time.Time) (_ ConsentRequest, err error) {
 	defer wrap(&err, "deny consent")
-	var ticket ConsentRequest
+	var request ConsentRequest
 	err = s.db.Write(ctx, func(t db.Tx) (err error) {
-		ticket, err = useConsentRequest(t, key, now)
+		request, err = useConsentRequest(t, key, now)
 		return err
 	})
-	return ticket, err
+	return request, err
 }
 
 // AllowConsent ends a consent request and stores the grant and its code.
 func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, code account.Secret, expires, now time.Time) (_ ConsentRequest, err error) {
 	defer wrap(&err, "allow consent")
-	var ticket ConsentRequest
+	var request ConsentRequest
 	err = s.db.Write(ctx, func(t db.Tx) (err error) {
-		if ticket, err = useConsentRequest(t, key, now); err != nil {
+		if request, err = useConsentRequest(t, key, now); err != nil {
 			return err
 		}
-		return insertCode(t, ticket, code, expires, now)
+		return insertCode(t, request, code, expires, now)
 	})
-	return ticket, err
+	return request, err
 }
 
-func insertCode(t db.Tx, ticket ConsentRequest, code account.Secret, expires, now time.Time) error {
-	consent := id.New(id.Consent, now)
-	if _, err := t.Exec(insertGrantSQL, code.Account, consent, ticket.AppID, ticket.Scopes.String(), toMillis(now)); err != nil {
+func insertCode(t db.Tx, request ConsentRequest, code account.Secret, expires, now time.Time) error {
+	grantID := id.New(id.Consent, now)
+	if _, err := t.Exec(insertGrantSQL, code.Account, grantID, request.AppID, request.Scopes.String(), toMillis(now)); err != nil {
 		return err
 	}
-	_, err := t.Exec(insertCodeSQL, code.Account, code.ID, code.Hash, consent, ticket.AppID,
-		ticket.RedirectURI, ticket.Challenge, toMillis(expires))
+	_, err := t.Exec(insertCodeSQL, code.Account, code.ID, code.Hash, grantID, request.AppID,
+		request.RedirectURI, request.Challenge, toMillis(expires))
 	return err
 }
 
-// AddCodes issues codes as if the user had allowed each of them. It is for the benchmark.
-func (s *Store) AddCodes(ctx context.Context, ticket ConsentRequest, codes []account.Secret, expires, now time.Time) (err error) {
+// AddCodes issues codes as if the user had allowed each of them, for the benchmark.
+func (s *Store) AddCodes(ctx context.Context, request ConsentRequest, codes []account.Secret, expires, now time.Time) (err error) {
 	defer wrap(&err, "add authorization codes")
 	return s.db.Write(ctx, func(t db.Tx) error {
 		for _, code := range codes {
-			if err := insertCode(t, ticket, code, expires, now); err != nil {
+			if err := insertCode(t, request, code, expires, now); err != nil {
 				return err
 			}
 		}
@@ -130,7 +131,7 @@ func (s *Store) AddCodes(ctx context.Context, ticket ConsentRequest, codes []acc
 // ConnectedApp is an application with access to an account.
 type ConnectedApp struct {
 	App    account.Application
-	Scopes account.Scopes // of all its consents together
+	Scopes account.Scopes // of all its grants together
 	Since  time.Time
 	Used   time.Time
 }
@@ -194,11 +195,11 @@ func endGrant(t db.Tx, owner, grant string, now time.Time) error {
 }
 
 // MarkGrantUsed stores that an application used its access.
-func (s *Store) MarkGrantUsed(ctx context.Context, token account.SecretRef, consent string, now time.Time) (err error) {
+func (s *Store) MarkGrantUsed(ctx context.Context, token account.SecretRef, grantID string, now time.Time) (err error) {
 	defer wrap(&err, "mark grant used")
 	defer s.accessTokens.Delete(token.Hash)
 	return s.db.Write(ctx, func(t db.Tx) error {
-		_, err := t.Exec(markGrantUsedSQL, token.Account, consent, toMillis(now))
+		_, err := t.Exec(markGrantUsedSQL, token.Account, grantID, toMillis(now))
 		return err
 	})
 }

@@ -11,36 +11,36 @@ import (
 // IdempotencyKey makes a request create something only once, however often it is repeated.
 // It comes from the Idempotency-Key header; the zero value has no effect.
 type IdempotencyKey struct {
-	App  string // keys of two applications never meet
+	App  string // separates the keys of different applications
 	Key  string
-	Hash string // of the request's body; empty finds what was made with any
+	Hash string // of the request body; empty: matches any
 }
 
-// IdempotencyKeyTTL is how long a key is remembered.
+// IdempotencyKeyTTL is how long a key is stored.
 const IdempotencyKeyTTL = 24 * time.Hour
 
 const (
 	claimKeySQL = `INSERT INTO idempotency (account_id, app_id, key, hash, resource_id, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (account_id, app_id, key) DO NOTHING`
 	keySQL = `SELECT hash, resource_id FROM idempotency WHERE account_id = $1 AND app_id = $2 AND key = $3`
-	// Writing the key's own row makes the commit wait until the row is durable, on the
-	// server that has it. The row may come from a commit that was cut off while it
-	// waited for a standby.
+	// Updating the key's row makes the commit wait until the row is durable on the
+	// server that stores it. The row may come from a commit that was interrupted while
+	// it waited for a standby.
 	confirmKeySQL = `UPDATE idempotency SET resource_id = resource_id WHERE account_id = $1 AND app_id = $2 AND key = $3
 		RETURNING hash, resource_id`
 )
 
-// isRepeated says whether the key was used before.
-func (s *Store) isRepeated(ctx context.Context, owner string, once IdempotencyKey) bool {
-	if once.Key == "" {
+// isRepeated reports whether the key was used before.
+func (s *Store) isRepeated(ctx context.Context, owner string, key IdempotencyKey) bool {
+	if key.Key == "" {
 		return false
 	}
-	_, err := once.firstResult(s.query(ctx), owner)
+	_, err := key.firstResult(s.query(ctx), owner)
 	return err == nil
 }
 
-// claim stores the key for the resource about to be created, or returns the id of the one
-// that was created with it.
+// claim stores the key for the resource about to be created, or returns the ID of the
+// resource that was created with it.
 func (o IdempotencyKey) claim(t db.Tx, owner, id string, now time.Time) (earlier string, err error) {
 	if o.Key == "" {
 		return "", nil
@@ -56,8 +56,8 @@ func (o IdempotencyKey) claimKey(t db.Tx, owner, id string, now time.Time) (earl
 	return o.confirm(t, owner)
 }
 
-// firstResult returns the id of what was created with the key. That it can be read does not
-// mean that it is durable: see confirm.
+// firstResult returns the ID of the resource created with the key. It may not be
+// durable yet: see confirm.
 func (o IdempotencyKey) firstResult(q querier, owner string) (id string, err error) {
 	return o.resource(q, keySQL, owner)
 }

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// lruCache keeps the most recently used values, bounded in bytes.
+// lruCache contains the most recently used values, up to a size in bytes.
 type lruCache[K comparable, V any] struct {
 	limit int64
 
 	mu      sync.Mutex
 	bytes   int64
 	entries map[K]*list.Element // of *lruEntry
-	order   *list.List          // the most recently used first
+	order   *list.List          // most recently used first
 }
 
 type lruEntry[K comparable, V any] struct {

@@ -21,8 +21,8 @@ type migration struct {
 	sql  string
 }
 
-// migrations are the files in the order of their numbers; the schema version is
-// how many of them have run.
+// migrations returns the migrations in order; the schema version is the number of those
+// that have run.
 func migrations() []migration {
 	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
 	if err != nil {
@@ -32,7 +32,7 @@ func migrations() []migration {
 	for i, name := range names {
 		text, err := migrationFiles.ReadFile(name)
 		if err != nil {
-			panic(err) // embedded by the line above
+			panic(err) // the file is embedded
 		}
 		list[i] = migration{strings.TrimSuffix(strings.TrimPrefix(name, "migrations/"), ".sql"), string(text)}
 	}
@@ -46,7 +46,7 @@ const (
 	insertMigrationSQL = `INSERT INTO migration (version, name, applied_at) VALUES ($1, $2, $3)`
 )
 
-// SchemaVersion returns how many migrations have run.
+// SchemaVersion returns the number of migrations that have run.
 func (s *Store) SchemaVersion(ctx context.Context) (_ int, err error) {
 	defer wrap(&err, "read schema version")
 	var n int64
@@ -54,15 +54,15 @@ func (s *Store) SchemaVersion(ctx context.Context) (_ int, err error) {
 	return int(n), err
 }
 
-// Migrate brings the schema up to date and returns the names of the migrations that it ran.
-// They run in one transaction: if it is killed, none has.
+// Migrate updates the schema and returns the names of the migrations that it ran. They
+// run in one transaction: if the process is killed, none of them takes effect.
 func (s *Store) Migrate(ctx context.Context) ([]string, error) {
 	return s.migrateTo(ctx, len(migrations()))
 }
 
 func (s *Store) migrateTo(ctx context.Context, version int) ([]string, error) {
 	list := migrations()[:version]
-	// Usually the schema is up to date, which needs no lock to know.
+	// Usually the schema is current, which can be checked without a lock.
 	if n, err := s.SchemaVersion(ctx); err == nil && n == len(list) {
 		return nil, nil
 	} else if errors.Is(err, fault.DatabaseUnavailable(nil)) {
@@ -100,7 +100,7 @@ func (s *Store) migrateTo(ctx context.Context, version int) ([]string, error) {
 	return ran, err
 }
 
-// statements splits a migration at the semicolons that end a line.
+// statements splits a migration at semicolons that end a line.
 func statements(sql string) []string {
 	var lines, list []string
 	for line := range strings.Lines(sql) {

@@ -8,14 +8,14 @@ import (
 	"formulary/internal/db"
 )
 
-// How tables are sharded when one machine is not enough for PostgreSQL, by an extension
-// such as Citus. Rows of an account are together on one machine, by account_id. Tables that
-// are read without knowing the account, or for all accounts, are small, and every machine
-// has a copy.
+// Sharding of tables if one machine is not enough for PostgreSQL, by an extension such
+// as Citus. The rows of an account are on one machine, by account_id. Tables that are
+// read without knowing the account, or for all accounts, are small, and replicated to
+// every machine.
 
-// replicated are the tables of which every machine has a copy: account is read by email
-// address, app and app_secret by client_id, form_address by the address of a form, guess by
-// limiter and key, delivery_lease and delivery_node by nodes.
+// replicated are the tables that every machine has a copy of: account is read by email
+// address, app and app_secret by client_id, form_address by the address of a form,
+// guess by limiter and key, delivery_lease and delivery_node by node.
 var replicated = []string{"migration", "setting", "account", "app", "app_secret", "form_address", "account_purge", "guess", "delivery_lease", "delivery_node"}
 
 // distributed are the tables that are sharded by account_id.
@@ -30,18 +30,20 @@ const (
 	isDistributedSQL = `SELECT COUNT(*) FROM pg_dist_partition WHERE logicalrelid = CAST($1 AS regclass)`
 	replicateSQL     = `SELECT create_reference_table($1)`
 	distributeSQL    = `SELECT create_distributed_table($1, 'account_id', colocate_with => $2)`
-	// Distributing copies the rows; the old copy stays on the coordinator until this.
+	// Distributing copies the rows; the coordinator has the old copy until it is
+	// truncated.
 	dropLocalCopy = `SELECT truncate_local_data_after_distributing_table($1)`
 )
 
 var errNotCitus = errors.New("this database cannot distribute tables: the Citus extension is not installed (CREATE EXTENSION citus)")
 
-// orderedSchema replaced the table of responses, which is impossible once it is sharded.
+// orderedSchema replaced the table of responses, which is impossible once it is
+// distributed.
 const orderedSchema = 6
 
 var errDistributeTooEarly = errors.New("the tables were distributed before schema 6 and cannot be upgraded in place; back up with the earlier version, restore into an empty database and run migrate --distributed again")
 
-// checkUpgradable refuses an upgrade that distributed tables do not allow.
+// checkUpgradable returns an error for upgrades that distributed tables do not support.
 func (s *Store) checkUpgradable(t db.Tx, at int64) error {
 	if at == 0 || at >= orderedSchema || !s.MultiNode() {
 		return nil
@@ -56,9 +58,8 @@ func (s *Store) checkUpgradable(t db.Tx, at int64) error {
 
 var errServing = errors.New("stop all servers first: the feed can miss responses that are stored while a table is moved")
 
-// Distribute shards the tables over the machines of the database and returns the names of
-// those that it moved. Each is moved in a transaction of its own: if it is interrupted, the
-// next run continues.
+// Distribute shards the tables and returns the names of those that it moved. Each table
+// is moved in its own transaction: after an interruption, the next run continues.
 func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 	if !s.MultiNode() {
 		return nil, errNotCitus
@@ -72,17 +73,17 @@ func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 	}
 	var moved []string
 	move := func(table, sql string, args ...any) error {
-		did := false
+		isMoved := false
 		err := s.db.Exclusive(ctx, func(t db.Tx) error {
-			did = false
+			isMoved = false
 			var n int64
 			if err := queryOne(t.Query, isDistributedSQL, []any{table}, &n); err != nil || n > 0 {
 				return err
 			}
-			if alone, err := db.NoNodeServes(t); err != nil || !alone {
-				return errorWhen(err, !alone, errServing)
+			if idle, err := db.NoNodeServes(t); err != nil || !idle {
+				return errorWhen(err, !idle, errServing)
 			}
-			did = true
+			isMoved = true
 			ignore := func(db.Row) error { return nil }
 			if err := t.Query(sql, ignore, append([]any{table}, args...)...); err != nil {
 				return err
@@ -92,7 +93,7 @@ func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return fmt.Errorf("distribute %s: %w", table, err)
 		}
-		if did {
+		if isMoved {
 			moved = append(moved, table)
 		}
 		return nil
@@ -102,7 +103,7 @@ func (s *Store) Distribute(ctx context.Context) ([]string, error) {
 			return moved, err
 		}
 	}
-	// Colocated, so that a transaction of one account stays on one machine.
+	// Colocated, so that a transaction of one account uses one machine.
 	for i, table := range distributed {
 		with := distributed[0]
 		if i == 0 {

@@ -11,10 +11,9 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// noted stands for the extension: the functions that Citus has, which note what
-// they are asked and refuse what Citus refuses, a unique index without the column
-// that a table is spread by.
-const noted = `
+// fakeCitusSQL creates the functions of Citus. They record their calls, and reject what
+// Citus rejects: a unique index without the distribution column.
+const fakeCitusSQL = `
 CREATE TABLE pg_dist_partition (logicalrelid regclass PRIMARY KEY, by text, beside text);
 CREATE TABLE truncated (t regclass PRIMARY KEY);
 CREATE FUNCTION truncate_local_data_after_distributing_table(t regclass) RETURNS void LANGUAGE plpgsql AS $$
@@ -32,23 +31,19 @@ BEGIN
 	INSERT INTO pg_dist_partition VALUES (t, by, colocate_with);
 END $$`
 
-// owned are the tables whose key begins with account_id.
-const owned = `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+// ownedTablesSQL lists the tables whose primary key starts with account_id.
+const ownedTablesSQL = `SELECT c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
 	JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = i.indkey[0]
 	WHERE i.indisprimary AND c.relnamespace = current_schema()::regnamespace AND a.attname = 'account_id' ORDER BY 1`
 
 func TestDistribute(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	s := storetest.Open(t, place)
+	storage := storetest.Postgres(t)
+	s := storetest.Open(t, storage)
 	if _, err := s.Distribute(ctx); err == nil || !strings.Contains(err.Error(), "Citus") {
 		t.Errorf("without the extension: %v", err)
 	}
-	conn, err := pgx.Connect(ctx, strings.Replace(place.URL, "pool_max_conns=8&", "", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
+	conn := connectPostgres(t, storage)
 	list := func(sql string) []string {
 		t.Helper()
 		rows, err := conn.Query(ctx, sql)
@@ -62,19 +57,19 @@ func TestDistribute(t *testing.T) {
 		return names
 	}
 	all := list(`SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace`)
-	if _, err := conn.Exec(ctx, noted); err != nil {
+	if _, err := conn.Exec(ctx, fakeCitusSQL); err != nil {
 		t.Fatal(err)
 	}
-	// A node that serves keeps the tables where they are.
-	node := storetest.Open(t, place)
+	// A running node prevents distribution.
+	node := storetest.Open(t, storage)
 	locks := func() string {
 		return list(`SELECT COUNT(*)::text FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND objid = hashtext(current_schema())::oid`)[0]
 	}
 	for locks() != "1" {
-		node.Listen() // until it does
+		node.Listen() // until it listens
 	}
 	if _, err := s.Distribute(ctx); err == nil || !strings.Contains(err.Error(), "stop all servers") {
-		t.Errorf("beside a node that serves: %v", err)
+		t.Errorf("while a node is running: %v", err)
 	}
 	node.Close()
 	for locks() != "0" {
@@ -83,7 +78,7 @@ func TestDistribute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Every table has its place.
+	// Every table is distributed or replicated.
 	slices.Sort(moved)
 	slices.Sort(all)
 	if !slices.Equal(moved, all) {
@@ -92,15 +87,15 @@ func TestDistribute(t *testing.T) {
 	if copies := list(`SELECT t::text FROM truncated ORDER BY 1`); !slices.Equal(copies, all) {
 		t.Errorf("the old copies of %v were removed, the tables are %v", copies, all)
 	}
-	// What an account owns is spread by it, all in the same way; applications act
-	// for people whom their owner does not know.
+	// Data of an account is distributed by account_id and colocated. Applications are
+	// used by other accounts, so they are replicated.
 	by := list(`SELECT logicalrelid::text FROM pg_dist_partition WHERE by = 'account_id' ORDER BY 1`)
-	want := slices.DeleteFunc(list(owned), func(name string) bool { return name == "app" || name == "app_secret" || name == "account_purge" })
+	want := slices.DeleteFunc(list(ownedTablesSQL), func(name string) bool { return name == "app" || name == "app_secret" || name == "account_purge" })
 	if !slices.Equal(by, want) {
-		t.Errorf("spread by account: %v\nowned by one: %v", by, want)
+		t.Errorf("distributed by account: %v\nowned by an account: %v", by, want)
 	}
-	if beside := list(`SELECT DISTINCT beside FROM pg_dist_partition WHERE by <> '' ORDER BY 1`); !slices.Equal(beside, []string{"none", "session"}) {
-		t.Errorf("they lie beside %v", beside)
+	if colocation := list(`SELECT DISTINCT beside FROM pg_dist_partition WHERE by <> '' ORDER BY 1`); !slices.Equal(colocation, []string{"none", "session"}) {
+		t.Errorf("colocated with %v", colocation)
 	}
 	if again, err := s.Distribute(ctx); err != nil || len(again) != 0 {
 		t.Errorf("a second time: %v %v", again, err)
@@ -109,21 +104,18 @@ func TestDistribute(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rest, err := s.Distribute(ctx); err != nil || !slices.Equal(rest, []string{"response"}) {
-		t.Errorf("after half of it: %v %v", rest, err)
+		t.Errorf("after an interruption: %v %v", rest, err)
 	}
 }
 
-// A database that was distributed before schema 6 is left as it is, with advice.
+// A database that was distributed before schema 6 is not changed, and the error
+// explains why.
 func TestUpgradeDistributedEarly(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	s := leftAt(t, place, 5)
-	conn, err := pgx.Connect(ctx, strings.Replace(place.URL, "pool_max_conns=8&", "", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
-	if _, err := conn.Exec(ctx, noted+`; INSERT INTO pg_dist_partition VALUES ('response'::regclass, 'account_id', '')`); err != nil {
+	storage := storetest.Postgres(t)
+	s := openAtSchema(t, storage, 5)
+	conn := connectPostgres(t, storage)
+	if _, err := conn.Exec(ctx, fakeCitusSQL+`; INSERT INTO pg_dist_partition VALUES ('response'::regclass, 'account_id', '')`); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Migrate(ctx); err == nil || !strings.Contains(err.Error(), "back up") {
@@ -138,6 +130,6 @@ func TestDistributeSQLite(t *testing.T) {
 	t.Parallel()
 	var s *store.Store = storetest.Open(t, storetest.SQLite(t))
 	if _, err := s.Distribute(ctx); err == nil {
-		t.Error("SQLite was spread over machines")
+		t.Error("SQLite was distributed")
 	}
 }

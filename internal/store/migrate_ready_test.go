@@ -1,25 +1,18 @@
 package store_test
 
 import (
-	"strings"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 
 	"formulary/internal/store/storetest"
 )
 
-// A node goes on when another one has brought a newer schema, and is not ready
+// A node keeps running when another one has migrated to a newer schema. It is not ready
 // while the schema is older than it needs.
 func TestReadyWithOtherSchema(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	s := storetest.Open(t, place)
-	conn, err := pgx.Connect(ctx, strings.Replace(place.URL, "pool_max_conns=8&", "", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
+	storage := storetest.Postgres(t)
+	s := storetest.Open(t, storage)
+	conn := connectPostgres(t, storage)
 	for _, step := range []struct {
 		sql   string
 		ready bool

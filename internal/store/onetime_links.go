@@ -30,14 +30,14 @@ var noOwner = id.UUID{}.String(id.User)
 
 var errLink = fault.New(fault.BadRequest, "This link has expired or was already used.")
 
-// NewSetupLink creates the secret of a setup link and ends earlier ones. Once there is an
-// account it fails.
+// NewSetupLink creates the secret of a setup link and invalidates earlier ones. It
+// fails if there is an account already.
 func (s *Store) NewSetupLink(ctx context.Context, now time.Time, ttl time.Duration) (_ string, err error) {
 	defer wrap(&err, "create setup link")
 	secret := account.NewSecret(account.OneTimeLinkKey, noOwner, now)
 	err = s.db.Write(ctx, func(t db.Tx) error {
-		if some, err := hasUsers(t.Query); err != nil || some {
-			return errorWhen(err, some, errLink)
+		if exists, err := hasUsers(t.Query); err != nil || exists {
+			return errorWhen(err, exists, errLink)
 		}
 		return insertLink(t, secret, setupLink, now.Add(ttl))
 	})
@@ -60,7 +60,7 @@ func insertLink(t db.Tx, secret account.Secret, kind string, expires time.Time) 
 	return err
 }
 
-// errorWhen returns then if there is no error and the condition holds.
+// errorWhen returns then if err is nil and the condition is true.
 func errorWhen(err error, when bool, then error) error {
 	if err == nil && when {
 		return then
@@ -68,7 +68,7 @@ func errorWhen(err error, when bool, then error) error {
 	return err
 }
 
-// CheckSetupLink says whether the setup link can still be used.
+// CheckSetupLink returns an error if the setup link cannot be used any more.
 func (s *Store) CheckSetupLink(ctx context.Context, text string, now time.Time) (err error) {
 	defer wrap(&err, "check setup link")
 	_, err = s.checkLink(ctx, text, setupLink, now)
@@ -111,8 +111,8 @@ func spendLink(t db.Tx, text, kind string, now time.Time) (account.SecretRef, er
 func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User, now time.Time) (_ account.User, err error) {
 	defer wrap(&err, "create first user")
 	err = s.db.Exclusive(ctx, func(t db.Tx) error {
-		if some, err := hasUsers(t.Query); err != nil || some {
-			return errorWhen(err, some, errLink)
+		if exists, err := hasUsers(t.Query); err != nil || exists {
+			return errorWhen(err, exists, errLink)
 		}
 		if _, err := spendLink(t, link, setupLink, now); err != nil {
 			return err

@@ -20,34 +20,34 @@ const (
 	optionsSQL    = `SELECT field_id, value, n FROM option_count WHERE account_id = $1 AND form_id = $2`
 )
 
-// option identifies an option by the field's id and the option's value.
+// option identifies an option by field ID and option value.
 type option [2]string
 
-// optionLimits returns the limits of a definition's options.
+// optionLimits returns the option limits of a definition.
 func optionLimits(d *form.Definition) map[option]int64 {
 	if !d.HasOptionLimits() {
 		return nil
 	}
-	caps := map[option]int64{}
+	limits := map[option]int64{}
 	for _, f := range d.Fields {
 		for _, o := range f.Options {
 			if o.Cap > 0 {
-				caps[option{f.ID, o.Value}] = int64(o.Cap)
+				limits[option{f.ID, o.Value}] = int64(o.Cap)
 			}
 		}
 	}
-	return caps
+	return limits
 }
 
-// claimOptions counts selected options that have a limit, and fails for one that reached
-// it. The limits are those of the live version, whichever version was answered.
-func claimOptions(t db.Tx, owner, formID string, caps map[option]int64, chosen []form.Selection) error {
+// claimOptions counts selected options that have a limit, and fails if one reached it.
+// The limits of the live version apply, whichever version was answered.
+func claimOptions(t db.Tx, owner, formID string, limits map[option]int64, chosen []form.Selection) error {
 	for _, c := range chosen {
-		most := caps[option{c.FieldID, c.Value}]
-		if most == 0 {
+		limit := limits[option{c.FieldID, c.Value}]
+		if limit == 0 {
 			continue
 		}
-		n, err := t.Exec(takeOptionSQL, owner, formID, c.FieldID, c.Value, most)
+		n, err := t.Exec(takeOptionSQL, owner, formID, c.FieldID, c.Value, limit)
 		if err != nil {
 			return err
 		}
@@ -68,16 +68,16 @@ func releaseOptions(t db.Tx, owner, formID string, chosen []form.Selection) erro
 	return nil
 }
 
-// optionChange is a change of the responses that option counts count.
+// optionChange describes which responses change the counts of options.
 type optionChange struct {
-	gone, came    []form.Response
-	enforceLimits bool // refuse what goes past a limit
+	removed, added []form.Response
+	enforceLimits  bool // fail if a limit would be exceeded
 }
 
-// updateOptionCounts releases the options that some responses selected, and claims those
-// of others. An option that both selected keeps its count.
+// updateOptionCounts releases the options selected in some responses and claims those
+// selected in others. An option that both selected keeps its count.
 func (s *Store) updateOptionCounts(t db.Tx, owner, formID string, change optionChange) error {
-	if len(change.gone)+len(change.came) == 0 {
+	if len(change.removed)+len(change.added) == 0 {
 		return nil
 	}
 	var version int64
@@ -88,13 +88,13 @@ func (s *Store) updateOptionCounts(t db.Tx, owner, formID string, change optionC
 	if err != nil {
 		return err
 	}
-	caps := optionLimits(published)
-	if caps == nil {
+	limits := optionLimits(published)
+	if limits == nil {
 		return nil
 	}
 	if !change.enforceLimits {
-		for o := range caps {
-			caps[o] = math.MaxInt64
+		for o := range limits {
+			limits[o] = math.MaxInt64
 		}
 	}
 	chosen := func(list []form.Response) (all []form.Selection, err error) {
@@ -107,24 +107,24 @@ func (s *Store) updateOptionCounts(t db.Tx, owner, formID string, change optionC
 		}
 		return all, nil
 	}
-	give, err := chosen(change.gone)
+	released, err := chosen(change.removed)
 	if err != nil {
 		return err
 	}
-	take, err := chosen(change.came)
+	claimed, err := chosen(change.added)
 	if err != nil {
 		return err
 	}
-	for i := 0; i < len(take); i++ {
-		if same := slices.IndexFunc(give, func(c form.Selection) bool { return c.FieldID == take[i].FieldID && c.Value == take[i].Value }); same >= 0 {
-			give, take = slices.Delete(give, same, same+1), slices.Delete(take, i, i+1)
+	for i := 0; i < len(claimed); i++ {
+		if same := slices.IndexFunc(released, func(c form.Selection) bool { return c.FieldID == claimed[i].FieldID && c.Value == claimed[i].Value }); same >= 0 {
+			released, claimed = slices.Delete(released, same, same+1), slices.Delete(claimed, i, i+1)
 			i--
 		}
 	}
-	if err := releaseOptions(t, owner, formID, give); err != nil {
+	if err := releaseOptions(t, owner, formID, released); err != nil {
 		return err
 	}
-	return claimOptions(t, owner, formID, caps, take)
+	return claimOptions(t, owner, formID, limits, claimed)
 }
 
 func (s *Store) selectedOptions(t db.Tx, owner string, r form.Response) ([]form.Selection, error) {
@@ -136,37 +136,37 @@ func (s *Store) selectedOptions(t db.Tx, owner string, r form.Response) ([]form.
 	return d.Selections(answers), err
 }
 
-// recountOptions counts the options with limits among all responses. The caller has locked
-// the form. Without limits it costs nothing.
+// recountOptions counts the options with limits in all responses. The caller has locked
+// the form. It does nothing if there are no limits.
 func (s *Store) recountOptions(t db.Tx, owner, formID string, d *form.Definition) error {
 	if _, err := t.Exec(dropCountsSQL, owner, formID); err != nil {
 		return err
 	}
-	caps := optionLimits(d)
-	if caps == nil {
+	limits := optionLimits(d)
+	if limits == nil {
 		return nil
 	}
 	sum, err := s.updateSummary(t.Query, owner, formID)
 	if err != nil {
 		return err
 	}
-	rows := make([][]any, 0, len(caps))
-	for o := range caps {
+	rows := make([][]any, 0, len(limits))
+	for o := range limits {
 		var n int64
-		if tally := sum.Fields[o[0]]; tally != nil {
-			n = tally.Counts[o[1]]
+		if stats := sum.Fields[o[0]]; stats != nil {
+			n = stats.Counts[o[1]]
 		}
 		rows = append(rows, []any{o[0], o[1], n})
 	}
 	return t.ExecEach(setOptionSQL, []any{owner, formID}, rows)
 }
 
-// OptionsAtLimit returns the options of a form, by field id and value, that reached their
-// limit.
+// OptionsAtLimit returns the options of a form that reached their limit, by field ID
+// and value.
 func (s *Store) OptionsAtLimit(ctx context.Context, p *PublicForm) (_ map[[2]string]bool, err error) {
 	defer wrap(&err, "read options at their limit")
-	caps := optionLimits(p.Definition)
-	if caps == nil {
+	limits := optionLimits(p.Definition)
+	if limits == nil {
 		return nil, nil
 	}
 	full := map[[2]string]bool{}
@@ -174,7 +174,7 @@ func (s *Store) OptionsAtLimit(ctx context.Context, p *PublicForm) (_ map[[2]str
 		var o option
 		var n int64
 		err := r.Scan(&o[0], &o[1], &n)
-		if most := caps[o]; most > 0 && n >= most {
+		if limit := limits[o]; limit > 0 && n >= limit {
 			full[o] = true
 		}
 		return err

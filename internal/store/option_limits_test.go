@@ -9,13 +9,13 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// published is a form with a new definition.
-func published(t *testing.T, s *store.Store, p *store.PublicForm, definition string) *store.PublicForm {
+// republish publishes a new definition and returns the form.
+func republish(t *testing.T, s *store.Store, p *store.PublicForm, definition string) *store.PublicForm {
 	t.Helper()
 	now := time.Now()
-	if _, err := s.UpdateForm(ctx, p.Owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error {
-		plan.Definition = define(t, definition)
-		return plan.Normalize()
+	if _, err := s.UpdateForm(ctx, p.Owner, store.FormRevision{ID: p.ID}, func(input *form.FormInput) error {
+		input.Definition = define(t, definition)
+		return input.Normalize()
 	}, now); err != nil {
 		t.Fatal(err)
 	}
@@ -29,21 +29,21 @@ func published(t *testing.T, s *store.Store, p *store.PublicForm, definition str
 	return p
 }
 
-// An option that gets a cap later counts those who chose it before, whatever the
-// question was called then.
-func TestCapCountsBefore(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		p := opened(t, s, owner, `{"fields": [{"id": "f1", "key": "c", "kind": "single_choice", "other": true, "options": [{"value": "a"}, {"value": "b"}]}]}`)
+// An option limit that is added later counts earlier responses, whatever key the
+// question had then.
+func TestOptionLimitCountsEarlierResponses(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		p := openForm(t, s, owner, `{"fields": [{"id": "f1", "key": "c", "kind": "single_choice", "other": true, "options": [{"value": "a"}, {"value": "b"}]}]}`)
 		for _, value := range []string{"a", "a", "c", "b"} {
 			if _, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"c": value}, At: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		p = published(t, s, p, `{"fields": [{"id": "f1", "key": "drink", "kind": "single_choice", "options": [{"value": "a", "cap": 2}, {"value": "b", "cap": 2}, {"value": "c", "cap": 1}]}]}`)
+		p = republish(t, s, p, `{"fields": [{"id": "f1", "key": "drink", "kind": "single_choice", "options": [{"value": "a", "cap": 2}, {"value": "b", "cap": 2}, {"value": "c", "cap": 1}]}]}`)
 		full, err := s.OptionsAtLimit(ctx, p)
 		if err != nil || len(full) != 1 || !full[[2]string{"f1", "a"}] {
-			t.Errorf("full are %v (%v)", full, err)
+			t.Errorf("options at their limit: %v (%v)", full, err)
 		}
 	})
 }

@@ -13,30 +13,30 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Submissions to forms of several owners that arrive together are stored in one transaction
-// per owner, so that each stays on one machine.
+// Concurrent submissions to forms of several owners are stored in one transaction per
+// owner, so that each uses one shard.
 func TestOneTransactionPerOwner(t *testing.T) {
 	t.Parallel()
-	place := storetest.Postgres(t)
-	s := storetest.Open(t, place)
-	const owners, each = 40, 6 // more owners than there are lanes
+	storage := storetest.Postgres(t)
+	s := storetest.Open(t, storage)
+	const owners, each = 40, 6 // more owners than shards
 	var forms []*store.PublicForm
 	for i := range owners {
-		forms = append(forms, opened(t, s, person(t, s, fmt.Sprintf("owner%d@example.com", i)).ID, small))
+		forms = append(forms, openForm(t, s, addUser(t, s, fmt.Sprintf("owner%d@example.com", i)).ID, small))
 	}
-	letGo := hold(t, place)
+	release := blockWrites(t, storage)
 	var come, all sync.WaitGroup
 	come.Add(owners * each)
 	for i := range owners * each {
 		all.Go(func() {
 			come.Done()
-			if _, err := add(s, forms[i%owners], i); err != nil {
+			if _, err := submit(s, forms[i%owners], i); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	come.Wait()
-	letGo()
+	release()
 	all.Wait()
 	rows, err := s.Rows(ctx, 2, `SELECT CAST(COUNT(*) AS TEXT), CAST(COALESCE(MAX(n), 0) AS TEXT) FROM
 		(SELECT COUNT(DISTINCT account_id) AS n FROM response GROUP BY CAST(xmin AS TEXT)) AS transactions`)
@@ -45,16 +45,15 @@ func TestOneTransactionPerOwner(t *testing.T) {
 	}
 }
 
-// Lists by status close what is due of their own account only, without a look at others.
-func TestCloseDueOf(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+// Listing forms by status closes expired forms of the own account only, without reading
+// other accounts.
+func TestCloseExpiredFormsOf(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
 		now := time.Now()
 		due := func(email string) (owner, id string) {
-			owner = person(t, s, email).ID
-			id = opened(t, s, owner, small).ID
-			if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: id}, func(p *form.FormInput) error { p.ClosesAt = now.Add(time.Hour); return nil }, now); err != nil {
-				t.Fatal(err)
-			}
+			owner = addUser(t, s, email).ID
+			id = openForm(t, s, owner, small).ID
+			updateForm(t, s, owner, id, func(f *form.FormInput) { f.ClosesAt = now.Add(time.Hour) })
 			return owner, id
 		}
 		ada, _ := due("ada@example.com")
@@ -70,24 +69,24 @@ func TestCloseDueOf(t *testing.T) {
 	})
 }
 
-// The queue of submissions counts bytes: when it is full, callers are told to come back.
-func TestIntakeCountsBytes(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f := opened(t, s, owner, textForm)
+// The submission queue is limited in bytes: when it is full, callers are told to retry.
+func TestSubmissionQueueCountsBytes(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		f := openForm(t, s, owner, textForm)
 		if !s.ReserveSubmission(store.SubmissionQueueBytes - 100) {
-			t.Fatal("an empty queue is full")
+			t.Fatal("the empty queue rejects a submission")
 		}
 		_, err := addText(t, s, f, strings.Repeat("x", 200))
 		if e := fault.Wrap(err); e.Code != fault.DatabaseUnreachable || e.RetryAfter == 0 {
-			t.Errorf("into a full queue: %v", err)
+			t.Errorf("submission to a full queue: %v", err)
 		}
 		if _, err := addText(t, s, f, "short"); err != nil {
-			t.Errorf("into what is left: %v", err)
+			t.Errorf("submission to the remaining space: %v", err)
 		}
 		s.ReleaseSubmission(store.SubmissionQueueBytes - 100)
 		if _, err := addText(t, s, f, strings.Repeat("x", 200)); err != nil {
-			t.Errorf("into an empty queue: %v", err)
+			t.Errorf("submission to an empty queue: %v", err)
 		}
 	})
 }

@@ -12,24 +12,33 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Publishing a draft that is the published version already makes no new version, and
-// still opens a closed form.
+// checkPublished checks that version 1 is open, and the revision of the form.
+func checkPublished(t *testing.T, name string, f form.Form, revision int64) {
+	t.Helper()
+	if f.Version != 1 || f.Status != form.Open || f.Revision != revision {
+		t.Fatalf("%s: %+v, want revision %d", name, f, revision)
+	}
+}
+
+// Publishing an unchanged draft creates no new version, but opens a closed form.
 func TestPublishUnchanged(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		first := current(t, s, owner, opened(t, s, owner, small).ID)
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		first := getForm(t, s, owner, openForm(t, s, owner, small).ID)
 		again, err := s.Publish(ctx, owner, store.FormRevision{ID: first.ID}, store.IdempotencyKey{}, time.Now())
-		if err != nil || again.Version != 1 || again.Revision != first.Revision || again.Status != form.Open {
-			t.Fatalf("published again: %+v, %v", again, err)
+		if err != nil {
+			t.Fatal(err)
 		}
+		checkPublished(t, "published again", again, first.Revision)
 		closed, err := s.CloseForm(ctx, owner, first.ID, 0, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
 		reopened, err := s.Publish(ctx, owner, store.FormRevision{ID: first.ID, Revision: closed.Revision}, store.IdempotencyKey{}, time.Now())
-		if err != nil || reopened.Version != 1 || reopened.Status != form.Open || reopened.Revision != closed.Revision+1 {
-			t.Fatalf("published while closed: %+v, %v", reopened, err)
+		if err != nil {
+			t.Fatal(err)
 		}
+		checkPublished(t, "published while closed", reopened, closed.Revision+1)
 		if _, total, err := s.Forms(ctx, owner, store.FormFilter{Status: "open"}, store.NewestFirst, store.Page{Limit: 10}); err != nil || total != 1 {
 			t.Errorf("%d forms count as open, %v", total, err)
 		}
@@ -41,7 +50,7 @@ func TestPublishUnchanged(t *testing.T) {
 	})
 }
 
-func current(t *testing.T, s *store.Store, owner, id string) form.Form {
+func getForm(t *testing.T, s *store.Store, owner, id string) form.Form {
 	t.Helper()
 	f, err := s.Form(ctx, owner, id)
 	if err != nil {
@@ -50,19 +59,19 @@ func current(t *testing.T, s *store.Store, owner, id string) form.Form {
 	return f
 }
 
-// A change that is refused, and one that changes nothing, leave the revision alone; one
-// for an old revision is refused before it is computed.
-func TestChangeRefused(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f := current(t, s, owner, opened(t, s, owner, small).ID)
+// Invalid changes and empty changes keep the revision. A change for an old revision is
+// rejected before it is computed.
+func TestInvalidChange(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		f := getForm(t, s, owner, openForm(t, s, owner, small).ID)
 		refusal := errors.New("refused")
 		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID}, func(*form.FormInput) error { return refusal }, time.Now()); !errors.Is(err, refusal) {
-			t.Errorf("refused: %v", err)
+			t.Errorf("invalid change: %v", err)
 		}
 		same, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID, Revision: f.Revision}, func(*form.FormInput) error { return nil }, time.Now())
 		if err != nil || same.Revision != f.Revision || !same.UpdatedAt.Equal(f.UpdatedAt) {
-			t.Errorf("changed nothing: %+v, %v", same, err)
+			t.Errorf("empty change: %+v, %v", same, err)
 		}
 		moved := rename(t, s, owner, f.ID, "Moved")
 		if moved.Revision != f.Revision+1 {
@@ -78,16 +87,16 @@ func TestChangeRefused(t *testing.T) {
 	})
 }
 
-// Computing a change holds no lock: somebody else can write meanwhile, and the change is
-// then computed again on what they left.
-func TestChangeOutsideTheTransaction(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f := opened(t, s, owner, small)
+// Computing a change takes no lock: another request can write at the same time, and the
+// change is computed again from its result.
+func TestChangeRunsOutsideTransaction(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		f := openForm(t, s, owner, small)
 		runs := 0
 		changed, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID}, func(p *form.FormInput) error {
 			if runs++; runs == 1 {
-				// With a writer held by this change, this would wait for ever.
+				// If this change held the writer, this would wait forever.
 				rename(t, s, owner, f.ID, "Theirs")
 			}
 			p.Title += " and ours"
@@ -101,7 +110,7 @@ func TestChangeOutsideTheTransaction(t *testing.T) {
 			return nil
 		}, time.Now())
 		if fault.Wrap(err).Code != fault.Conflict {
-			t.Errorf("a form that never rests: %v", err)
+			t.Errorf("a form that changes all the time: %v", err)
 		}
 	})
 }

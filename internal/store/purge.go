@@ -8,12 +8,12 @@ import (
 	"formulary/internal/fault"
 )
 
-// ownedSQL deletes the small tables of a deleted account. The rest is deleted by purgeSQL in
+// ownedSQL deletes the small tables of a deleted account; purgeSQL deletes the rest in
 // batches. Access tokens stay until the cleanup, so that clients learn that the user is
-// deleted (401006); those that were revoked before stay unknown (401001).
+// deleted (401006); tokens that were revoked before stay unknown (401001).
 var ownedSQL = []string{
-	// First, since storing a response and publishing hold the form's row: what follows
-	// finds everything that they leave.
+	// This comes first, because submitting and publishing lock the form's row: the
+	// statements below then find everything that they wrote.
 	`DELETE FROM form WHERE account_id = $1`,
 	`DELETE FROM access_token WHERE account_id = $1
 		AND consent_id IN (SELECT id FROM consent WHERE account_id = $1 AND ended_at > 0)`,
@@ -53,14 +53,15 @@ var purgeSQL = []string{
 const (
 	noteErasureSQL = `INSERT INTO account_purge (account_id, deleted_at) VALUES ($1, $2) ON CONFLICT (account_id) DO NOTHING`
 	erasuresSQL    = `SELECT account_id FROM account_purge ORDER BY deleted_at LIMIT $1`
-	// Two nodes that erase the same account take turns: each batch then counts what is left.
+	// Two nodes that erase the same account take turns: each batch then counts the
+	// remaining rows.
 	holdErasureSQL = `UPDATE account_purge SET deleted_at = deleted_at WHERE account_id = $1`
 	endErasureSQL  = `DELETE FROM account_purge WHERE account_id = $1`
 )
 
-// DeleteUser removes an account and everything that it owns. With complete, the data is
-// gone from the files of SQLite too; otherwise the account is gone, and Cleanup deletes the
-// rest of its data.
+// DeleteUser deletes an account and everything it owns. If complete is true, the data
+// is also erased from the files of SQLite; otherwise the account is deleted, and
+// Cleanup deletes the rest of its data.
 func (s *Store) DeleteUser(ctx context.Context, owner string, now time.Time) (complete bool, err error) {
 	defer wrap(&err, "delete user")
 	if err := s.deleteAccount(ctx, owner, now); err != nil {
@@ -74,7 +75,7 @@ func (s *Store) DeleteUser(ctx context.Context, owner string, now time.Time) (co
 	return true, nil
 }
 
-// deleteAccount deletes the account and stores that its data must be deleted.
+// deleteAccount deletes the account and records that its data must be deleted.
 func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) error {
 	var apps []string
 	err := s.write(ctx, owner, func(t db.Tx) error {
@@ -101,7 +102,7 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 		_, err := t.Exec(releaseAccountSQL, owner, toMillis(now))
 		return err
 	})
-	// The account's applications act for other people.
+	// Other users may have granted access to the account's applications.
 	s.invalidateApps(apps...)
 	return err
 }

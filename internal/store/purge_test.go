@@ -14,12 +14,12 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Once an account is deleted, none of its answers is left in the database's files. On
-// PostgreSQL that is so once it has vacuumed, so only the rows are looked for.
+// After an account is deleted, the database files contain none of its answers.
+// PostgreSQL erases them when it vacuums, so only rows are checked there.
 func TestDeletedAccountsLeaveNothing(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f := opened(t, s, owner, textForm)
+	forEachEngine(t, func(t *testing.T, s *store.Store, storage storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		f := openForm(t, s, owner, textForm)
 		for n := range 600 { // more than one batch
 			if _, err := addText(t, s, f, fmt.Sprintf("confidential-%d %s", n, strings.Repeat("padding ", 50))); err != nil {
 				t.Fatal(err)
@@ -35,30 +35,29 @@ func TestDeletedAccountsLeaveNothing(t *testing.T) {
 		if _, err := s.Summary(ctx, owner, f.ID); err != nil {
 			t.Fatal(err)
 		}
-		if place.Engine == "sqlite" && fragments(t, place) == 0 {
-			t.Fatal("the answers are not in the files as text: this test shows nothing")
+		if storage.Engine == "sqlite" && fragments(t, storage) == 0 {
+			t.Fatal("the files do not contain the answers as text, so this test cannot work")
 		}
 		complete, err := s.DeleteUser(ctx, owner, time.Now())
 		if err != nil || !complete {
 			t.Fatal(complete, err)
 		}
-		if n := fragments(t, place); n != 0 {
+		if n := fragments(t, storage); n != 0 {
 			t.Errorf("%d fragments of answers are left in the files", n)
 		}
 		for _, table := range []string{"response", "trash", "form_version", "form_draft", "form_summary", "account_purge"} {
-			rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM `+table)
-			if err != nil || rows[0][0] != "0" {
-				t.Errorf("%s rows of %s are left, %v", rows[0][0], table, err)
+			if n := tableRows(t, s, table); n != "0" {
+				t.Errorf("%s rows of %s are left", n, table)
 			}
 		}
 	})
 }
 
-// A deletion that was interrupted is completed by the next sweep.
+// The next cleanup completes an interrupted deletion.
 func TestInterruptedDeletion(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f := opened(t, s, owner, textForm)
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		f := openForm(t, s, owner, textForm)
 		for range 5 {
 			if _, err := addText(t, s, f, "text"); err != nil {
 				t.Fatal(err)
@@ -73,20 +72,19 @@ func TestInterruptedDeletion(t *testing.T) {
 		if err := s.Cleanup(ctx, time.Now(), time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM response`)
-		if err != nil || rows[0][0] != "0" {
-			t.Errorf("%v responses are left, %v", rows, err)
+		if n := tableRows(t, s, "response"); n != "0" {
+			t.Errorf("%s responses are left", n)
 		}
 	})
 }
 
 // fragments counts traces of the answers of TestDeletedAccountsLeaveNothing.
-func fragments(t *testing.T, place storetest.Place) int {
+func fragments(t *testing.T, storage storetest.Storage) int {
 	t.Helper()
-	if place.Engine != "sqlite" {
+	if storage.Engine != "sqlite" {
 		return 0
 	}
-	files, err := filepath.Glob(filepath.Join(place.Data, "*"))
+	files, err := filepath.Glob(filepath.Join(storage.Data, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}

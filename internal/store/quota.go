@@ -9,7 +9,7 @@ import (
 	"formulary/internal/fault"
 )
 
-// Quotas are what one account may store; 0 means no limit.
+// Quotas limit what one account may store; 0 means no limit.
 type Quotas struct {
 	Forms    int64 // forms, including recently deleted ones
 	Versions int64 // versions of one form
@@ -25,9 +25,9 @@ type Usage struct {
 // responseOverhead is the size of a response's key, version and time.
 const responseOverhead = 100
 
-// responseBytes is what a response counts for. It goes by the values, not by their JSON,
-// which PostgreSQL writes in its own way: what is deleted counts for as much as when it was
-// stored.
+// responseBytes returns the size that a response counts for. It depends on the values
+// and not on their JSON, which PostgreSQL reformats: a deletion subtracts exactly what
+// was added.
 func responseBytes(answers map[string]any, metadata string) int64 {
 	return valueBytes(answers) + int64(len(metadata)) + responseOverhead
 }
@@ -54,19 +54,17 @@ func valueBytes(value any) int64 {
 const (
 	formsStoredSQL = `SELECT CAST(COALESCE(SUM(stored_bytes), 0) AS BIGINT) FROM form WHERE account_id = $1`
 	trashStoredSQL = `SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM trash WHERE account_id = $1`
-	// Ids of forms: the primary key leads to them past all deleted responses.
+	// IDs of forms: the primary key skips all deleted responses.
 	trashFormsSQL = `SELECT COUNT(*) FROM trash WHERE account_id = $1 AND id >= 'frm_' AND id < 'frm_~'`
 	addStoredSQL  = `UPDATE form SET stored_bytes = stored_bytes + $3 WHERE account_id = $1 AND id = $2`
 )
 
-// SetQuotas limits what accounts may store from now on. It is called before the store is
-// shared.
+// SetQuotas limits what accounts may store. Call it before the store is shared.
 func (s *Store) SetQuotas(q Quotas) { s.quotas.Quotas = q }
 
-// Quotas are what accounts may store.
 func (s *Store) Quotas() Quotas { return s.quotas.Quotas }
 
-// Usage is what an account has stored. It reads a row for each of its forms.
+// Usage returns what an account has stored. It reads a row for each of its forms.
 func (s *Store) Usage(ctx context.Context, owner string) (_ Usage, err error) {
 	defer wrap(&err, "read usage")
 	var u Usage
@@ -82,8 +80,9 @@ func (s *Store) Usage(ctx context.Context, owner string) (_ Usage, err error) {
 	return u, err
 }
 
-// quotas enforces Quotas. An account's usage is read every usageFresh and estimated in
-// between, so an account can exceed its limit by what other nodes store in that time.
+// quotas enforces Quotas. The usage of an account is read every usageFresh and
+// estimated in between, so an account can exceed its limit by what other nodes store in
+// that time.
 type quotas struct {
 	Quotas
 	mu    sync.Mutex
@@ -93,7 +92,7 @@ type quotas struct {
 type knownUsage struct {
 	bytes   int64
 	read    time.Time
-	reading bool // one caller reads it again; the others go by what is known
+	reading bool // one caller reads it again; the others use the known value
 }
 
 const (
@@ -102,7 +101,7 @@ const (
 	maxUsages   = 10_000
 )
 
-// reserve checks that an account may store n bytes more.
+// reserve checks that an account may store n more bytes.
 func (s *Store) reserve(ctx context.Context, owner string, n int64) error {
 	q := &s.quotas
 	if q.Bytes == 0 || n <= 0 {
@@ -125,7 +124,7 @@ func (s *Store) reserve(ctx context.Context, owner string, n int64) error {
 	return q.take(u, n)
 }
 
-// of returns the known usage of an owner; without one, a reading that is out of date.
+// of returns the known usage of an owner. A new one is outdated, so it is read first.
 func (q *quotas) of(owner string) *knownUsage {
 	u := q.known[owner]
 	if u == nil {
@@ -146,7 +145,8 @@ func (q *quotas) take(u *knownUsage, n int64) error {
 	return nil
 }
 
-// allowForm checks, in the transaction that adds it, that an account may have one more form.
+// allowForm checks, in the transaction that adds it, that an account may have one more
+// form.
 func (q *quotas) allowForm(t db.Tx, owner string) error {
 	if q.Forms == 0 {
 		return nil

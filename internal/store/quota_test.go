@@ -18,7 +18,7 @@ func addText(t *testing.T, s *store.Store, f *store.PublicForm, text string) (fo
 	return s.SubmitResponse(ctx, store.Submission{Form: f, Answers: map[string]any{"text": text}, At: time.Now()})
 }
 
-func used(t *testing.T, s *store.Store, owner string) int64 {
+func usedBytes(t *testing.T, s *store.Store, owner string) int64 {
 	t.Helper()
 	u, err := s.Usage(ctx, owner)
 	if err != nil {
@@ -27,13 +27,13 @@ func used(t *testing.T, s *store.Store, owner string) int64 {
 	return u.Bytes
 }
 
-// What an account stores is counted in the transactions that change it, and deleting gives
-// it back once it cannot be restored any more.
+// Usage is counted in the transactions that change it. Deleted data counts until it
+// cannot be restored any more.
 func TestUsage(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f := opened(t, s, owner, textForm)
-		empty := used(t, s, owner)
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		f := openForm(t, s, owner, textForm)
+		empty := usedBytes(t, s, owner)
 		if empty == 0 {
 			t.Error("a published form takes nothing")
 		}
@@ -41,7 +41,7 @@ func TestUsage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		with := used(t, s, owner)
+		with := usedBytes(t, s, owner)
 		if with < empty+10_000 || with > empty+11_000 {
 			t.Errorf("a response of 10,000 bytes takes %d", with-empty)
 		}
@@ -50,7 +50,7 @@ func TestUsage(t *testing.T) {
 		}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if shorter := used(t, s, owner); shorter > empty+1000 {
+		if shorter := usedBytes(t, s, owner); shorter > empty+1000 {
 			t.Errorf("after shortening it, %d", shorter-empty)
 		}
 		if _, err := addText(t, s, f, strings.Repeat("y", 5000)); err != nil {
@@ -59,23 +59,23 @@ func TestUsage(t *testing.T) {
 		if n, err := s.DeleteResponses(ctx, owner, f.ID, store.ResponseFilter{}, time.Now()); err != nil || n != 2 {
 			t.Fatal(n, err)
 		}
-		if left := used(t, s, owner); left != empty {
+		if left := usedBytes(t, s, owner); left != empty {
 			t.Errorf("without its responses the form takes %d, before %d", left, empty)
 		}
 		if _, err := addText(t, s, f, strings.Repeat("z", 5000)); err != nil {
 			t.Fatal(err)
 		}
-		before := used(t, s, owner)
+		before := usedBytes(t, s, owner)
 		if err := s.DeleteForm(ctx, owner, f.ID, 0, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if deleted := used(t, s, owner); deleted != before {
+		if deleted := usedBytes(t, s, owner); deleted != before {
 			t.Errorf("recently deleted it takes %d, before %d", deleted, before)
 		}
 		if _, err := s.RestoreForm(ctx, owner, f.ID, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if restored := used(t, s, owner); restored != before {
+		if restored := usedBytes(t, s, owner); restored != before {
 			t.Errorf("restored it takes %d, before %d", restored, before)
 		}
 		if err := s.DeleteForm(ctx, owner, f.ID, 0, time.Now()); err != nil {
@@ -84,19 +84,20 @@ func TestUsage(t *testing.T) {
 		if err := s.Cleanup(ctx, time.Now().Add(2*time.Hour), time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if swept := used(t, s, owner); swept != 0 {
-			t.Errorf("swept it still takes %d", swept)
+		if purged := usedBytes(t, s, owner); purged != 0 {
+			t.Errorf("after the cleanup it still takes %d", purged)
 		}
 	})
 }
 
-// Each quota is refused with 409004, and only for the account that has reached it.
+// Exceeding any quota results in 409004, and affects only the account that has reached
+// it.
 func TestQuotas(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
 		s.SetQuotas(store.Quotas{Forms: 3, Versions: 2, Bytes: 100_000})
-		owner, other := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
-		f := opened(t, s, owner, textForm)
-		refused := func(name string, err error) {
+		owner, other := addUser(t, s, "ada@example.com").ID, addUser(t, s, "bob@example.com").ID
+		f := openForm(t, s, owner, textForm)
+		expectQuotaError := func(name string, err error) {
 			t.Helper()
 			if fault.Wrap(err).Code != fault.QuotaReached {
 				t.Errorf("%s: %v", name, err)
@@ -108,7 +109,7 @@ func TestQuotas(t *testing.T) {
 		}
 		rename(t, s, owner, f.ID, "Third")
 		_, err := s.Publish(ctx, owner, store.FormRevision{ID: f.ID}, store.IdempotencyKey{}, time.Now())
-		refused("a third version", err)
+		expectQuotaError("a third version", err)
 
 		for range 2 {
 			if _, err := s.CreateForm(ctx, owner, form.Header{Title: "More", Language: "en"}, nil, time.Now()); err != nil {
@@ -116,7 +117,7 @@ func TestQuotas(t *testing.T) {
 			}
 		}
 		_, err = s.CreateForm(ctx, owner, form.Header{Title: "Too many", Language: "en"}, nil, time.Now())
-		refused("a fourth form", err)
+		expectQuotaError("a fourth form", err)
 		list, _, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +126,7 @@ func TestQuotas(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = s.CreateForm(ctx, owner, form.Header{Title: "Too many", Language: "en"}, nil, time.Now())
-		refused("a form in place of a recently deleted one", err)
+		expectQuotaError("a form in place of a recently deleted one", err)
 
 		for n := 0; ; n++ {
 			if _, err = addText(t, s, f, strings.Repeat("x", 9000)); err != nil {
@@ -135,9 +136,9 @@ func TestQuotas(t *testing.T) {
 				break
 			}
 		}
-		refused("a response past 100 kB", err)
-		theirs := opened(t, s, other, textForm)
-		if _, err := addText(t, s, theirs, strings.Repeat("x", 9000)); err != nil {
+		expectQuotaError("a response past 100 kB", err)
+		others := openForm(t, s, other, textForm)
+		if _, err := addText(t, s, others, strings.Repeat("x", 9000)); err != nil {
 			t.Errorf("another account: %v", err)
 		}
 		if _, err := s.DeleteResponses(ctx, owner, f.ID, store.ResponseFilter{}, time.Now()); err != nil {
@@ -154,12 +155,12 @@ func TestQuotas(t *testing.T) {
 	})
 }
 
-// At the storage limit, what adds nothing still works: a repeated key, and publishing what
-// is published already.
-func TestFullAccountRepeats(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f := opened(t, s, owner, textForm)
+// At the storage limit, operations that add nothing still work: a repeated key, and
+// publishing an unchanged draft.
+func TestRepetitionsAtStorageLimit(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		f := openForm(t, s, owner, textForm)
 		once := store.IdempotencyKey{App: "public/" + f.ID, Key: "key", Hash: "h"}
 		submit := func() (form.Response, error) {
 			return s.SubmitResponse(ctx, store.Submission{Form: f, Answers: map[string]any{"text": "x"}, At: time.Now(), Key: once})
@@ -198,12 +199,12 @@ func TestFullAccountRepeats(t *testing.T) {
 	})
 }
 
-// Deleting gives back exactly what storing counted, whatever a database makes of numbers.
+// A deletion subtracts exactly what was added, however a database formats numbers.
 func TestUsageOfNumbers(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		f := opened(t, s, owner, small)
-		before := used(t, s, owner)
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		f := openForm(t, s, owner, small)
+		before := usedBytes(t, s, owner)
 		for _, n := range []float64{1e300, 0.1, 123456789, -1e-300} {
 			if _, err := s.SubmitResponse(ctx, store.Submission{Form: f, Answers: map[string]any{"n": n}, At: time.Now()}); err != nil {
 				t.Fatal(err)
@@ -212,7 +213,7 @@ func TestUsageOfNumbers(t *testing.T) {
 		if _, err := s.DeleteResponses(ctx, owner, f.ID, store.ResponseFilter{}, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if after := used(t, s, owner); after != before {
+		if after := usedBytes(t, s, owner); after != before {
 			t.Errorf("%d bytes became %d", before, after)
 		}
 	})

@@ -2,12 +2,12 @@ package store
 
 import "formulary/internal/db"
 
-// A list is read by page number, and page 500 must not cost 500 times page 1.
-// So the members of a list have serial numbers, given in turn and never again.
-// Where none is missing, the member at any offset is found by subtraction. What
-// is missing, by deletion, list_block counts in blocks of 128 serials, of 128²
-// and of 128³: with that, three short steps find it, whatever the length of the
-// list. Adding a member costs nothing.
+// Lists are read by page number, and page 500 must not cost 500 times as much as page
+// 1. So the members of a list have serial numbers, which are increasing and never
+// reused. If none is missing, subtraction finds the member at any offset. Deleted
+// members are counted in list_block, in blocks of 128, 128² and 128³ serials; with
+// these, three short steps find the member in a list of any length. Adding a member
+// costs nothing.
 
 const (
 	rankBits   = 7
@@ -22,7 +22,7 @@ const (
 		WHERE account_id = $1 AND list = $2 AND level = $3 AND block >= $4 AND block <= $5`
 )
 
-// rankMiss counts a serial without a member.
+// rankMiss records that a serial has no member.
 func rankMiss(t db.Tx, owner, list string, serial int64) error {
 	for level := int64(1); level <= rankLevels; level++ {
 		if _, err := t.Exec(missSQL, owner, list, level, serial>>(rankBits*level)); err != nil {
@@ -44,9 +44,9 @@ func rankFound(t db.Tx, owner, list string, serial int64) error {
 	return nil
 }
 
-// rankSeek finds where the member at the offset is, counted from the newest,
-// whose serial is at most top: skip that many members, fewer than rankBlock,
-// going down from serial. found is false past the end of the list.
+// rankSeek finds the member at the offset, counted from the newest, whose serial is at
+// most top: skip that many members (fewer than rankBlock), descending from serial.
+// found is false past the end of the list.
 func rankSeek(t db.Tx, owner, list string, top, offset int64) (serial, skip int64, found bool, err error) {
 	low, high := int64(1), top
 	for level := int64(rankLevels); level >= 1; level-- {

@@ -20,8 +20,8 @@ type RequestLogEntry struct {
 }
 
 const (
-	maxLoggedRequests  = 50          // of each application
-	requestLogInterval = time.Second // how often they are written down
+	maxLoggedRequests  = 50          // per application
+	requestLogInterval = time.Second // how often they are stored
 )
 
 const (
@@ -33,11 +33,11 @@ const (
 	deleteRequestsSQL = `DELETE FROM app_call WHERE account_id = $1 AND app_id = $2 AND id <= $3`
 )
 
-// requestLog keeps the last requests of applications in memory and writes them in the
-// background, at most as many for a busy application as for an idle one.
+// requestLog buffers the last requests of applications and stores them in the background:
+// at most maxLoggedRequests per application and interval.
 type requestLog struct {
 	mu     sync.Mutex
-	recent map[[2]string]*ring // by owner and id of the application
+	recent map[[2]string]*ring // by owner and application ID
 	timer  *time.Timer
 	closed bool
 }
@@ -50,7 +50,7 @@ type ring struct {
 
 // LogRequest adds a request of an application. It does not wait for the database.
 func (s *Store) LogRequest(owner, app string, c RequestLogEntry) {
-	l := &s.calls
+	l := &s.requestLog
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
@@ -78,10 +78,10 @@ func (s *Store) LogRequest(owner, app string, c RequestLogEntry) {
 // writeRequestLog stores the requests in memory. Errors are ignored: the log is best
 // effort.
 func (s *Store) writeRequestLog() {
-	s.calls.mu.Lock()
-	recent := s.calls.recent
-	s.calls.recent, s.calls.timer = nil, nil
-	s.calls.mu.Unlock()
+	s.requestLog.mu.Lock()
+	recent := s.requestLog.recent
+	s.requestLog.recent, s.requestLog.timer = nil, nil
+	s.requestLog.mu.Unlock()
 	for of, r := range recent {
 		s.db.Write(context.Background(), func(t db.Tx) error {
 			rows := make([][]any, 0, maxLoggedRequests)
@@ -104,21 +104,21 @@ func (s *Store) writeRequestLog() {
 	}
 }
 
-// closeRequestLog stores what is left.
+// closeRequestLog stores the remaining requests.
 func (s *Store) closeRequestLog() {
-	s.calls.mu.Lock()
-	s.calls.closed = true
-	if s.calls.timer != nil && s.calls.timer.Stop() {
+	s.requestLog.mu.Lock()
+	s.requestLog.closed = true
+	if s.requestLog.timer != nil && s.requestLog.timer.Stop() {
 		s.background.Done()
 	}
-	s.calls.mu.Unlock()
+	s.requestLog.mu.Unlock()
 	s.writeRequestLog()
 }
 
-// RecentRequests lists the last requests of an application of the owner, the newest first.
+// RecentRequests lists the last requests of an application of the owner, newest first.
 func (s *Store) RecentRequests(ctx context.Context, owner, app string) (_ []RequestLogEntry, err error) {
 	defer wrap(&err, "read recent requests")
-	s.writeRequestLog() // so that what was just asked is there
+	s.writeRequestLog() // include the latest requests
 	var list []RequestLogEntry
 	err = s.db.Query(ctx, requestsSQL, func(r db.Row) error {
 		var c RequestLogEntry

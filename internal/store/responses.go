@@ -28,8 +28,8 @@ const (
 		stored_bytes = CASE WHEN stored_bytes > $4 THEN stored_bytes - $4 ELSE 0 END WHERE account_id = $1 AND id = $2`
 )
 
-// Within a form, ids grow with serials, and the table is ordered by id. An index on every
-// 64th serial leads close to any other.
+// Within a form, IDs increase with serials, and the table is ordered by ID. An index on
+// every 64th serial leads close to any other.
 const (
 	idAboveSerialSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND serial > $3 AND serial % 64 = 0
 		ORDER BY serial LIMIT 1`
@@ -37,11 +37,11 @@ const (
 		ORDER BY serial DESC LIMIT 1), '') AND serial > $3`
 )
 
-// lastID is greater than every id.
+// lastID is greater than every ID.
 const lastID = "~"
 
-// idAboveSerial returns an id greater than those of all responses up to a serial, and of
-// few others.
+// idAboveSerial returns an ID greater than those of all responses up to a serial, and
+// of few others.
 func idAboveSerial(q querier, owner, formID string, serial int64) (string, error) {
 	id := lastID
 	err := queryOne(q, idAboveSerialSQL, []any{owner, formID, serial}, &id)
@@ -64,14 +64,14 @@ func collectResponses(q querier, formID, sql string, args ...any) ([]form.Respon
 	return list, err
 }
 
-// maxPageBytes bounds the answers on one page, which is in memory as a whole. The 25
+// maxPageBytes limits the answers on one page, which is in memory as a whole. The 25
 // responses of a page in the workspace always fit.
 const maxPageBytes = 8 << 20
 
-// ErrPageTooLarge says that a page would have more.
+// ErrPageTooLarge reports that a page would exceed maxPageBytes.
 var ErrPageTooLarge = errors.New("the responses on one page are too large")
 
-// gatherPage is gatherInto with the bound of a page.
+// gatherPage is gatherInto with the limit of a page.
 func gatherPage(list *[]form.Response, formID string) func(db.Row) error {
 	gather, bytes := gatherInto(list, formID), 0
 	return func(r db.Row) error {
@@ -116,8 +116,8 @@ func areIDs(formID, responseID string) bool {
 	return ok && okForm
 }
 
-// responseIDs removes what cannot be the id of a response. PostgreSQL would fail on text
-// that is not valid.
+// responseIDs removes texts that cannot be IDs of responses. PostgreSQL fails on text
+// with invalid encoding.
 func responseIDs(formID string, ids []string) ([]string, error) {
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return nil, fault.NotFound
@@ -125,14 +125,14 @@ func responseIDs(formID string, ids []string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(ids), func(responseID string) bool { return !areIDs(formID, responseID) }), nil
 }
 
-// ResponsesAfter returns the responses after an id in the order of storing; empty: from the
-// first on. It costs the same at any depth.
+// ResponsesAfter returns the responses after an ID in the order in which they were
+// stored; empty: from the first. It costs the same at any depth.
 func (s *Store) ResponsesAfter(ctx context.Context, owner, formID, responseID string, limit int64) (_ []form.Response, err error) {
 	defer wrap(&err, "read responses")
 	return collectResponses(s.query(ctx), formID, responsesSQL, owner, formID, responseID, limit)
 }
 
-// ResponseAt returns the id of the last response up to a serial; empty: there is none.
+// ResponseAt returns the ID of the last response up to a serial; empty: there is none.
 func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int64) (responseID string, err error) {
 	defer wrap(&err, "find response by serial")
 	if _, ok := id.Parse(id.Form, formID); !ok {
@@ -149,7 +149,7 @@ func (s *Store) ResponseAt(ctx context.Context, owner, formID string, serial int
 	return responseID, err
 }
 
-// responsesDownFrom reads responses from a serial down.
+// responsesDownFrom reads responses in descending order from a serial.
 func responsesDownFrom(q querier, owner, formID string, serial int64, page Page) ([]form.Response, error) {
 	below, err := idAboveSerial(q, owner, formID, serial)
 	if err != nil {
@@ -158,9 +158,9 @@ func responsesDownFrom(q querier, owner, formID string, serial int64, page Page)
 	return collectResponses(q, formID, newestResponsesSQL, owner, formID, below, serial, page.Limit, page.Offset)
 }
 
-// Responses returns a page of a form's responses, the newest first, and how many
-// there are in all. Without a filter every page costs about the same. With
-// ErrPageTooLarge come the first ones of the page.
+// Responses returns a page of a form's responses, newest first, and their total number.
+// Without a filter every page costs about the same. With ErrPageTooLarge, it returns
+// the first responses of the page.
 func (s *Store) Responses(ctx context.Context, owner, formID string, filter ResponseFilter, page Page) (_ []form.Response, _ int64, err error) {
 	defer wrap(&err, "list responses")
 	var list []form.Response
@@ -195,7 +195,7 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 			return nil
 		}
 		if filter.Oldest {
-			// The same page counted from the other end, and reversed.
+			// Read the page from the other end, and reverse it.
 			page.Limit = min(page.Limit, total-page.Offset)
 			page.Offset = total - page.Offset - page.Limit
 			defer func() { slices.Reverse(list) }()
@@ -215,7 +215,8 @@ const (
 	olderSQL = `SELECT id FROM response WHERE account_id = $1 AND form_id = $2 AND id < $3 ORDER BY id DESC LIMIT 1`
 )
 
-// Neighbors returns the ids of the next and the previous response; empty if there is none.
+// Neighbors returns the IDs of the next and the previous response; empty if there is
+// none.
 func (s *Store) Neighbors(ctx context.Context, owner string, r form.Response) (newer, older string, err error) {
 	defer wrap(&err, "find neighbors of response")
 	at := []any{owner, r.FormID, r.ID}
@@ -225,7 +226,7 @@ func (s *Store) Neighbors(ctx context.Context, owner string, r form.Response) (n
 	return newer, older, replaceNotFound(queryOne(s.query(ctx), olderSQL, at, &older), nil)
 }
 
-// DeleteResponse removes one response.
+// DeleteResponse deletes one response.
 func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID string, now time.Time) (err error) {
 	defer wrap(&err, "delete response")
 	if !areIDs(formID, responseID) {
@@ -235,8 +236,8 @@ func (s *Store) DeleteResponse(ctx context.Context, owner, formID, responseID st
 	return checkAffected(n, err)
 }
 
-// DeleteResponses deletes the responses that the filter selects, in batches, and returns
-// how many there were. Responses that arrive while it runs may be among them.
+// DeleteResponses deletes the responses that the filter selects, in batches, and
+// returns their number. It may include responses that arrive while it runs.
 func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filter ResponseFilter, now time.Time) (_ int64, err error) {
 	defer wrap(&err, "delete responses")
 	var all int64
@@ -260,11 +261,12 @@ func (s *Store) DeleteResponses(ctx context.Context, owner, formID string, filte
 	}
 }
 
-// deleteBatch is how many responses one transaction removes, so that no
-// submission waits for long behind it.
+// deleteBatch is the number of responses that one transaction deletes, so that no
+// submission waits long for it.
 const deleteBatch = 200
 
-// deleteResponses deletes responses. If keep is not nil it gets each of them first.
+// deleteResponses deletes responses. If keep is not nil, it is called with each of them
+// first.
 func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids []string, now time.Time, keep func(db.Tx, form.Response) error) (int64, error) {
 	ids, err := responseIDs(formID, ids)
 	if err != nil {
@@ -273,19 +275,20 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 	var n int64
 	err = s.write(ctx, responsesOf(owner), func(t db.Tx) error {
 		n = 0
-		// The form's row first, as everywhere, so that two transactions cannot deadlock.
+		// Lock the form's row first, as everywhere, so that transactions cannot
+		// deadlock.
 		if err := checkAffected(t.Exec(dropCountSQL, owner, formID, 0, 0)); err != nil {
 			return err
 		}
-		var gone []form.Response
+		var removed []form.Response
 		for _, id := range ids {
 			list, err := collectResponses(t.Query, formID, deleteResponseSQL, owner, formID, id)
 			if err != nil {
 				return err
 			}
-			gone = append(gone, list...)
+			removed = append(removed, list...)
 		}
-		for _, r := range gone {
+		for _, r := range removed {
 			if err := rankMiss(t, owner, formID, r.Serial); err != nil {
 				return err
 			}
@@ -296,21 +299,21 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 				return err
 			}
 		}
-		n = int64(len(gone))
-		size, err := storedBytes(gone...)
+		n = int64(len(removed))
+		size, err := storedBytes(removed...)
 		if err != nil {
 			return err
 		}
 		if _, err := t.Exec(dropCountSQL, owner, formID, n, size); err != nil {
 			return err
 		}
-		if err := addEvents(t, owner, formID, now, responseEvents(ResponseDeleted, gone)...); err != nil {
+		if err := addEvents(t, owner, formID, now, responseEvents(ResponseDeleted, removed)...); err != nil {
 			return err
 		}
-		if err := s.subtract(t, owner, formID, gone, nil); err != nil {
+		if err := s.subtract(t, owner, formID, removed, nil); err != nil {
 			return err
 		}
-		return s.updateOptionCounts(t, owner, formID, optionChange{gone: gone, enforceLimits: true})
+		return s.updateOptionCounts(t, owner, formID, optionChange{removed: removed, enforceLimits: true})
 	})
 	return n, err
 }

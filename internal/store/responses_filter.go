@@ -15,27 +15,27 @@ import (
 
 // ResponseFilter selects responses; empty fields select all.
 type ResponseFilter struct {
-	Since   time.Time      // not before this moment
-	Until   time.Time      // before this moment
-	Search  string         // in any answer, in any letter case
-	Meant   []AnswerFilter // what the search means beside: one of these answers is enough
+	Since   time.Time      // inclusive
+	Until   time.Time      // exclusive
+	Search  string         // in any answer, ignoring case
+	Meant   []AnswerFilter // alternatives to Search: answers that are displayed with the text
 	Version int64
 	Answers []AnswerFilter
-	Oldest  bool // the oldest first, in place of the newest
+	Oldest  bool // oldest first
 	By      AnswerSort
 }
 
-// AnswerSort sorts responses by the answer to a question, those without an answer last;
-// without a key they are sorted by time.
+// AnswerSort sorts responses by the answer to a question; those without an answer come
+// last. Without a key they are sorted by time.
 type AnswerSort struct {
 	Key     string
-	Part    string // such as the family name; empty: the answer itself
-	Numbers bool   // answers are compared as numbers
-	Down    bool   // the greatest first
+	Part    string // such as the family name; empty: the whole answer
+	Numbers bool   // compare answers as numbers
+	Down    bool   // descending
 }
 
-// MaxSorted bounds how many responses are sorted by an answer. There is no index for that,
-// so each page reads them all.
+// MaxSorted limits how many responses are sorted by an answer. There is no index for
+// it, so each page reads all of them.
 const MaxSorted = 20_000
 
 // ErrTooManyToSort is returned for more than MaxSorted responses.
@@ -47,7 +47,7 @@ const (
 	partTextSQL = `answers -> CAST(? AS TEXT) ->> CAST(? AS TEXT)`
 )
 
-// asNumber is an expression for a JSON value as a number; NULL if it is none.
+// asNumber returns an expression for a JSON value as a number; NULL if it is not one.
 func asNumber(json string) string {
 	text := `CAST(` + json + ` AS TEXT)`
 	return `CASE WHEN SUBSTR(` + text + `, 1, 1) IN ('"', '[', '{', 't', 'f') THEN NULL ELSE CAST(` + text + ` AS DOUBLE PRECISION) END`
@@ -55,11 +55,11 @@ func asNumber(json string) string {
 
 // AnswerFilter selects responses by the answer to a question.
 type AnswerFilter struct {
-	places []answerPath
-	lists  bool     // answers may be lists, and one of a list counts as the answer
-	part   string   // such as the row of a matrix; empty: the answer itself
-	values []string // as JSON; each of them will do
-	within string   // in their place: a text that the answer has in it, in any letter case
+	paths  []answerPath
+	lists  bool     // answers may be lists; one matching element is enough
+	part   string   // such as the row of a matrix; empty: the whole answer
+	values []string // as JSON; any of them matches
+	within string   // instead of values: a text that the answer contains, ignoring case
 }
 
 // Within selects responses whose answer contains the text.
@@ -68,15 +68,15 @@ func (a AnswerFilter) Within(text string) AnswerFilter {
 	return a
 }
 
-// MaxAnswerFilters bounds the answer filters of one request.
+// MaxAnswerFilters limits the answer filters of one request.
 const MaxAnswerFilters = 10
 
-// FilterError is a condition on answers that the form's questions do not allow.
+// FilterError reports a condition that the form's questions do not allow.
 type FilterError struct{ Name, Message string }
 
 func (m *FilterError) Error() string { return m.Name + " " + m.Message }
 
-// pathSigns have a meaning in SQLite's JSON paths.
+// pathSigns are special in SQLite's JSON paths.
 const pathSigns = `$"\`
 
 // AnswerFilters parses conditions on answers, by key or key.part. The form's questions
@@ -94,24 +94,24 @@ func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditi
 		return nil, err
 	}
 	var list []AnswerFilter
-	for _, name := range slices.Sorted(maps.Keys(conditions)) { // so that the same conditions are the same SQL
+	for _, name := range slices.Sorted(maps.Keys(conditions)) { // sorted, so that equal conditions result in equal SQL
 		key, part, _ := strings.Cut(name, ".")
-		var asked *form.Field
+		var question *form.Field
 		for _, d := range versions {
 			for _, f := range d.Fields {
 				if f.Key == key && f.HasAnswer() {
-					asked = f
+					question = f
 				}
 			}
 		}
-		if asked == nil || strings.ContainsAny(part, pathSigns) {
+		if question == nil || strings.ContainsAny(part, pathSigns) {
 			return nil, &FilterError{"answers[" + name + "]", "is not a question in this form"}
 		}
-		text, err := asked.JSON(conditions[name])
+		text, err := question.JSON(conditions[name])
 		if err != nil {
 			return nil, &FilterError{"answers[" + name + "]", "does not match any answer to this question"}
 		}
-		list = append(list, filterOf(versions, asked.ID, part, text))
+		list = append(list, filterOf(versions, question.ID, part, text))
 	}
 	return list, nil
 }
@@ -122,18 +122,18 @@ func filterOf(versions []*form.Definition, id, part string, values ...string) An
 			return f.ID == id && f.Traits().List
 		})
 	})
-	return AnswerFilter{places: answerPaths(versions, id), lists: lists, part: part, values: values}
+	return AnswerFilter{paths: answerPaths(versions, id), lists: lists, part: part, values: values}
 }
 
-// A search can match so many labels.
+// Limits of the labels that a search can match.
 const (
 	maxMatches    = 40   // questions, or rows of them
-	maxMatchLists = 40   // answers to a question where they may be lists
-	maxAllMatches = 1000 // answers in all, once for each place where they may be
+	maxMatchLists = 40   // answers to a question that may be lists
+	maxAllMatches = 1000 // answers in total, counted once for each path
 )
 
-// MatchLabels returns filters for answers that are displayed with the text but stored
-// otherwise: options have labels, and countries have names.
+// MatchLabels returns filters for answers whose display text contains the text but
+// whose stored value may not: options have labels, and countries have names.
 func (s *Store) MatchLabels(ctx context.Context, owner, formID, text string, countries map[string]string) (_ []AnswerFilter, err error) {
 	defer wrap(&err, "match labels")
 	if text == "" {
@@ -145,18 +145,18 @@ func (s *Store) MatchLabels(ctx context.Context, owner, formID, text string, cou
 	}
 	var list []AnswerFilter
 	has := func(words string) bool { return strings.Contains(form.SearchKey(words), form.SearchKey(text)) }
-	left := maxAllMatches
+	remaining := maxAllMatches
 	add := func(f *form.Field, part string, values []string) {
 		if len(values) == 0 || len(list) == maxMatches || strings.ContainsAny(part, pathSigns) {
 			return
 		}
-		meant := filterOf(versions, f.ID, part, values...)
-		most := left / len(meant.places)
-		if meant.lists {
-			most = min(most, maxMatchLists)
+		filter := filterOf(versions, f.ID, part, values...)
+		limit := remaining / len(filter.paths)
+		if filter.lists {
+			limit = min(limit, maxMatchLists)
 		}
-		if meant.values = values[:min(len(values), most)]; len(meant.values) > 0 {
-			list, left = append(list, meant), left-len(meant.values)*len(meant.places)
+		if filter.values = values[:min(len(values), limit)]; len(filter.values) > 0 {
+			list, remaining = append(list, filter), remaining-len(filter.values)*len(filter.paths)
 		}
 	}
 	var codes []string
@@ -185,24 +185,25 @@ func (s *Store) MatchLabels(ctx context.Context, owner, formID, text string, cou
 	return list, nil
 }
 
-// quote encodes a text as it is stored.
+// quote encodes a text as stored.
 func quote(text string) string {
 	quoted, err := form.EncodeText(text)
 	if err != nil {
-		return `""` // which nobody answers
+		return `""` // matches no answer
 	}
 	return quoted
 }
 
-// after returns SQL for the responses of the filter after an id, in the order of storing.
+// after returns SQL for the responses of the filter after an ID, in the order in which
+// they were stored.
 func (f ResponseFilter) after(owner, formID string, db db.DB, id string, limit int64) (string, []any) {
 	where, args := f.where(owner, formID, db)
 	n := len(args)
 	return `SELECT ` + responseColumns + where + ` AND id > $` + strconv.Itoa(n+1) + ` ORDER BY id LIMIT $` + strconv.Itoa(n+2), append(args, id, limit)
 }
 
-// filtered reads a page of the responses of the filter. Counting reads every response of
-// the form within the filter's time span.
+// filtered reads a page of the responses of the filter. Counting reads every response
+// of the form in the filter's time range.
 func (s *Store) filtered(t db.Tx, owner, formID string, filter ResponseFilter, page Page) ([]form.Response, int64, error) {
 	where, args := filter.where(owner, formID, s.db)
 	var total int64
@@ -248,16 +249,17 @@ func (f ResponseFilter) order(db db.DB) string {
 	return ` ORDER BY CASE WHEN ` + text + ` IS NULL THEN 1 ELSE 0 END, ` + value + `, ` + newest
 }
 
-// Bounds of the chunks that an export reads. The first chunk is small; the size of its
-// responses decides how long the next ones are.
+// Limits of the chunks that an export reads. The first chunk is small; the size of its
+// responses decides how large the next ones are.
 const (
 	exportFirst = 100
 	exportChunk = 2000
 	exportBytes = 8 << 20
 )
 
-// StreamResponses calls fn for the responses of the filter, the oldest first. It reads them
-// in chunks, the next one while fn gets the last, so memory does not grow with their number.
+// StreamResponses calls fn for the responses of the filter, oldest first. It reads the
+// next chunk while fn processes the current one, so memory does not grow with their
+// number.
 func (s *Store) StreamResponses(ctx context.Context, owner, formID string, filter ResponseFilter, fn func(form.Response) error) (err error) {
 	defer wrap(&err, "stream responses")
 	if _, err := s.Form(ctx, owner, formID); err != nil {
@@ -314,7 +316,8 @@ func (s *Store) StreamResponses(ctx context.Context, owner, formID string, filte
 	return failed
 }
 
-// gatherSome reads until exportBytes is reached. full says that it was, so there may be more.
+// gatherSome reads until exportBytes is reached. full reports whether it was, so that
+// there may be more.
 func (s *Store) gatherSome(ctx context.Context, list *[]form.Response, formID, sql string, args []any) (full bool, bytes int, err error) {
 	gather := gatherInto(list, formID)
 	err = s.db.Query(ctx, sql, func(r db.Row) error {

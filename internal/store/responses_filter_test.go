@@ -11,13 +11,13 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// A number is found, however the database writes it.
-func TestNumbersAreFound(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
+// A filter finds numbers however the database formats them.
+func TestFilterByNumber(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
 		now := time.Now()
 		for _, number := range []float64{0.0000001, 12.5, 1e15} {
-			p := opened(t, s, owner, small)
+			p := openForm(t, s, owner, small)
 			if _, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"n": number}, At: now}); err != nil {
 				t.Fatal(err)
 			}
@@ -32,11 +32,11 @@ func TestNumbersAreFound(t *testing.T) {
 	})
 }
 
-// What is found by its label is found where so many options were called by so many
-// keys that naming all would be too much for a database.
+// A search by label works with so many options and keys that a condition for each would
+// be too much for a database.
 func TestSearchAmongManyOptions(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
 		var options []string
 		for n := range form.MaxOptions {
 			options = append(options, fmt.Sprintf(`{"value": "v%d", "label": "Thing %d"}`, n, n))
@@ -45,13 +45,13 @@ func TestSearchAmongManyOptions(t *testing.T) {
 			return fmt.Sprintf(`{"fields": [{"id": "f1", "key": %q, "kind": "dropdown", "options": [%s]}, {"id": "f2", "key": %q, "kind": "short_text"}]}`,
 				things, strings.Join(options, ", "), other)
 		}
-		p := opened(t, s, owner, keyed("a", "b"))
+		p := openForm(t, s, owner, keyed("a", "b"))
 		for n := range 40 {
 			things, other := "a", "b"
 			if n%2 == 0 {
 				things, other = "b", "a"
 			}
-			p = published(t, s, p, keyed(things, other))
+			p = republish(t, s, p, keyed(things, other))
 		}
 		if _, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"a": "v7"}, At: time.Now()}); err != nil {
 			t.Fatal(err)

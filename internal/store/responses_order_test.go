@@ -11,13 +11,13 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// Whatever the clocks of the nodes say, ids rise in the order of storing, and so a
-// reader of the feed gets every response once, from wherever it goes on.
+// IDs increase in the order of storing even if the clocks of nodes differ, so a reader
+// of the feed gets every response once, wherever it resumes.
 func TestOrderAcrossClocks(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		p := opened(t, s, owner, small)
-		nodes := []*store.Store{s, storetest.Open(t, place), storetest.Open(t, place)}
+	forEachEngine(t, func(t *testing.T, s *store.Store, storage storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		p := openForm(t, s, owner, small)
+		nodes := []*store.Store{s, storetest.Open(t, storage), storetest.Open(t, storage)}
 		start := time.Now()
 		clocks := []time.Time{start, start.Add(time.Hour), start.Add(-time.Hour)}
 		var want []string
@@ -28,17 +28,21 @@ func TestOrderAcrossClocks(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r.Serial != int64(i)+1 || r.SubmittedAt.Before(clocks[node].Truncate(time.Millisecond)) {
-				t.Fatalf("response %d has the serial %d and is of %s, sent at %s", i, r.Serial, r.SubmittedAt, clocks[node])
+				t.Fatalf("response %d has serial %d and time %s, submitted at %s", i, r.Serial, r.SubmittedAt, clocks[node])
 			}
 			want = append(want, r.ID)
 		}
 		if !slices.IsSorted(want) {
-			t.Errorf("the ids do not rise")
+			t.Errorf("the IDs do not increase")
 		}
 		for _, after := range []int{0, 1, 63, 64, 65, 127, 128, 199, 200} {
 			id, err := s.ResponseAt(ctx, owner, p.ID, int64(after))
-			if err != nil || after > 0 && id != want[after-1] || after == 0 && id != "" {
-				t.Errorf("at %d is %s (%v)", after, id, err)
+			wantID := ""
+			if after > 0 {
+				wantID = want[after-1]
+			}
+			if err != nil || id != wantID {
+				t.Errorf("at %d is %s, want %s (%v)", after, id, wantID, err)
 			}
 			list, err := s.ResponsesAfter(ctx, owner, p.ID, id, 1000)
 			if got := idsOf(list); err != nil || !slices.Equal(got, want[after:]) {
@@ -56,15 +60,15 @@ func idsOf(list []form.Response) []string {
 	return ids
 }
 
-// Every 64th response is found by its serial; where just those are gone, the others
-// are still all found, on every page and from every place of the feed.
-func TestOrderWithoutMarks(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		p := opened(t, s, owner, small)
+// Every 64th response is indexed by its serial. If just these are deleted, all others
+// are still found, on every page and from every position of the feed.
+func TestOrderWithoutIndexedSerials(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		p := openForm(t, s, owner, small)
 		var left []form.Response
 		for i := range 400 {
-			r, err := add(s, p, i)
+			r, err := submit(s, p, i)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,8 +88,14 @@ func TestOrderWithoutMarks(t *testing.T) {
 				t.Fatalf("after %d come %v (%v)", r.Serial, got, err)
 			}
 			newer, older, err := s.Neighbors(ctx, owner, r)
-			if err != nil || i > 0 && older != ids[i-1] || i+1 < len(ids) && newer != ids[i+1] {
-				t.Fatalf("beside %d are %s and %s (%v)", r.Serial, newer, older, err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i > 0 && older != ids[i-1] {
+				t.Fatalf("%s is before %d, want %s", older, r.Serial, ids[i-1])
+			}
+			if i+1 < len(ids) && newer != ids[i+1] {
+				t.Fatalf("%s is after %d, want %s", newer, r.Serial, ids[i+1])
 			}
 		}
 		slices.Reverse(ids)
@@ -98,21 +108,21 @@ func TestOrderWithoutMarks(t *testing.T) {
 	})
 }
 
-// A database from before, in which ids and serials did not rise together, is put in
-// order: what was there is read once, and what comes then comes after it.
-func TestUpgradeOfMixedUp(t *testing.T) {
+// A database of an earlier version, in which IDs and serials did not increase together,
+// is reordered: existing responses are read once, and new ones come after them.
+func TestUpgradeReordersResponses(t *testing.T) {
 	const before, n = 5, 150
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		s := leftAt(t, place, before)
-		owner := person(t, s, "ada@example.com").ID
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		s := openAtSchema(t, storage, before)
+		owner := addUser(t, s, "ada@example.com").ID
 		execute := func(sql string, args ...any) {
 			t.Helper()
 			if err := s.Exec(ctx, sql, args...); err != nil {
 				t.Fatal(err)
 			}
 		}
-		// As schema 5 had them: the methods of today know later columns.
+		// Inserted with the columns of schema 5; current methods use later columns.
 		formID := id.New(id.Form, time.Now())
 		execute(`INSERT INTO form (account_id, id, serial, title, description, language, status, version, created_at, updated_at, title_key, search_key)
 			VALUES ($1, $2, 1, 'Order', '', 'en', 'open', 1, 1, 1, 'order', 'order')`, owner, formID)
@@ -124,7 +134,7 @@ func TestUpgradeOfMixedUp(t *testing.T) {
 		for i := range n {
 			at := ahead.Add(time.Duration(i) * time.Millisecond)
 			ids = append(ids, id.New(id.Response, at))
-			// Two nodes, of which one is late: 2, 1, 4, 3, ...
+			// Two nodes, one of them late: 2, 1, 4, 3, ...
 			execute("INSERT INTO response (account_id, form_id, id, serial, version, submitted_at, answers, metadata) VALUES ($1, $2, $3, $4, 1, $5, $6, '{}')",
 				owner, formID, ids[i], int64(i^1)+1, at.UnixMilli(), `{"n":1}`)
 		}
@@ -140,11 +150,11 @@ func TestUpgradeOfMixedUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Its serial would be that of another one.
+		// Its serial would collide with another one.
 		if kept, err := s.Rows(ctx, 1, "SELECT id FROM trash"); err != nil || len(kept) != 0 {
 			t.Errorf("in the trash: %v (%v)", kept, err)
 		}
-		next, err := add(s, p, 1)
+		next, err := submit(s, p, 1)
 		if err != nil || next.ID <= ids[n-1] || next.Serial != n+1 {
 			t.Errorf("the next one is %s with the serial %d (%v)", next.ID, next.Serial, err)
 		}
@@ -161,7 +171,7 @@ func TestUpgradeOfMixedUp(t *testing.T) {
 			got, after = append(got, idsOf(list)...), list[len(list)-1].ID
 		}
 		if !slices.Equal(got, ids) {
-			t.Errorf("read %d of %d, or not in order", len(got), len(ids))
+			t.Errorf("read %d of %d, or in the wrong order", len(got), len(ids))
 		}
 		if sum, err := s.Summary(ctx, owner, formID); err != nil || sum.Responses != n+1 {
 			t.Errorf("the summary counts %d (%v)", sum.Responses, err)
@@ -169,12 +179,12 @@ func TestUpgradeOfMixedUp(t *testing.T) {
 	})
 }
 
-// A form that an earlier version deleted, without a note of its tick, goes on after
-// what it has.
-func TestOrderOfRestored(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		p := opened(t, s, owner, small)
+// A form that an earlier version deleted, without storing its tick, continues after its
+// existing responses when it is restored.
+func TestOrderAfterRestore(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		p := openForm(t, s, owner, small)
 		last, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{}, At: time.Now().Add(time.Hour)})
 		if err != nil {
 			t.Fatal(err)
@@ -188,7 +198,7 @@ func TestOrderOfRestored(t *testing.T) {
 		if _, err := s.RestoreForm(ctx, owner, p.ID, time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		if next, err := add(s, p, 1); err != nil || next.ID <= last.ID {
+		if next, err := submit(s, p, 1); err != nil || next.ID <= last.ID {
 			t.Errorf("after %s comes %s (%v)", last.ID, next.ID, err)
 		}
 	})

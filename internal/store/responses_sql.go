@@ -15,8 +15,9 @@ func (f ResponseFilter) empty() bool {
 	return f.Since.IsZero() && f.Until.IsZero() && f.Search == "" && f.Version == 0 && len(f.Answers) == 0
 }
 
-// where returns the filter's condition, made of the constants below, and its arguments. Ids
-// begin with the time of submission, so the primary key also serves time spans.
+// where returns the condition of the filter, composed of the constants below, and its
+// arguments. IDs start with the time of submission, so the primary key also serves time
+// ranges.
 func (f ResponseFilter) where(owner, formID string, db db.DB) (string, []any) {
 	sql, args := ` FROM response WHERE account_id = $1 AND form_id = $2`, []any{owner, formID}
 	add := func(condition string, values ...any) {
@@ -48,7 +49,7 @@ func (f ResponseFilter) where(owner, formID string, db db.DB) (string, []any) {
 	return sql, args
 }
 
-// numbered writes each ? of the SQL as a parameter with its number, from first on.
+// numbered replaces each ? in the SQL by a numbered parameter, starting at first.
 func numbered(sql string, first int) string {
 	var out strings.Builder
 	for {
@@ -62,19 +63,19 @@ func numbered(sql string, first int) string {
 	}
 }
 
-// jsonEscapedChars are characters that JSON escapes or uses itself. A text without them is in
-// the answers only if it is in their JSON.
+// jsonEscapedChars are characters that JSON escapes or uses as syntax. A text without
+// them can only be in the answers if it is in their JSON.
 const jsonEscapedChars = `"\<>&,:[]{}` + "\u2028\u2029"
 
-// searchCondition selects responses with the text in an answer. Most do not have it in their
-// JSON either, which is quick to check.
+// searchCondition selects responses with the text in an answer. Most do not contain it
+// in their JSON either, which is quick to check.
 func searchCondition(text string, db db.DB) (string, []any) {
-	sought := db.Lower(`CAST(? AS TEXT)`)
-	sql, args := db.JSONContains(`answers`, sought), []any{text}
+	lowered := db.Lower(`CAST(? AS TEXT)`)
+	sql, args := db.JSONContains(`answers`, lowered), []any{text}
 	if strings.ContainsAny(text, jsonEscapedChars) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' }) {
 		return sql, args
 	}
-	return `(STRPOS(` + db.Lower(`CAST(answers AS TEXT)`) + `, ` + sought + `) > 0 AND ` + sql + `)`, append(args, text)
+	return `(STRPOS(` + db.Lower(`CAST(answers AS TEXT)`) + `, ` + lowered + `) > 0 AND ` + sql + `)`, append(args, text)
 }
 
 // condition selects responses with the answer, or with a list that contains it.
@@ -85,11 +86,11 @@ func (a AnswerFilter) condition(db db.DB) (string, []any) {
 	}
 	var either []string
 	var args []any
-	for _, p := range a.places {
+	for _, p := range a.paths {
 		var sql string
 		var values []any
-		// is adds a condition on the answer, which may look at it more than once.
-		is := func(condition string, with ...any) {
+		// add adds a condition, in which the answer may occur several times.
+		add := func(condition string, with ...any) {
 			if sql != "" {
 				sql += ` OR `
 			}
@@ -104,18 +105,18 @@ func (a AnswerFilter) condition(db db.DB) (string, []any) {
 			values = append(append(append(values, p.key), path...), a.within)
 		} else if n, err := strconv.ParseFloat(a.values[0], 64); err == nil {
 			// The databases format numbers differently.
-			is(asNumber(answer)+` = CAST(CAST(? AS TEXT) AS DOUBLE PRECISION)`, strconv.FormatFloat(n, 'g', -1, 64))
+			add(asNumber(answer)+` = CAST(CAST(? AS TEXT) AS DOUBLE PRECISION)`, strconv.FormatFloat(n, 'g', -1, 64))
 		} else {
 			texts := make([]any, len(a.values))
 			for i, value := range a.values {
 				texts[i] = value
 			}
-			is(`CAST(`+answer+` AS TEXT) IN (?`+strings.Repeat(`, ?`, len(texts)-1)+`)`, texts...)
+			add(`CAST(`+answer+` AS TEXT) IN (?`+strings.Repeat(`, ?`, len(texts)-1)+`)`, texts...)
 		}
 		for _, value := range a.values {
 			var text string
 			if a.lists && a.within == "" && json.Unmarshal([]byte(value), &text) == nil {
-				is(db.JSONArrayHas(answer), text)
+				add(db.JSONArrayHas(answer), text)
 			}
 		}
 		if p.to != 0 {
@@ -126,17 +127,17 @@ func (a AnswerFilter) condition(db db.DB) (string, []any) {
 	return `(` + strings.Join(either, `) OR (`) + `)`, args
 }
 
-// answerPath is where answers to a question are: under a key, in the versions in which the
-// question had it. If no other question ever had the key, to is 0.
+// answerPath is a key under which answers to a question are stored, and the versions in
+// which the question had it. If no other question ever had the key, to is 0.
 type answerPath struct {
 	key      string
 	from, to int64
 }
 
-// maxAnswerPaths bounds how many changes of a question's key are considered.
+// maxAnswerPaths limits how many changes of a question's key are considered.
 const maxAnswerPaths = 50
 
-// answerPaths returns where the answers to a question are.
+// answerPaths returns the keys under which the answers to a question are stored.
 func answerPaths(versions []*form.Definition, id string) []answerPath {
 	others := map[string]bool{} // keys of other questions
 	var list []answerPath

@@ -11,7 +11,7 @@ import (
 	"formulary/internal/form"
 )
 
-// storedBytes is what responses count for in the account's storage.
+// storedBytes returns what responses count for in the account's storage.
 func storedBytes(list ...form.Response) (int64, error) {
 	var n int64
 	for _, r := range list {
@@ -24,14 +24,14 @@ func storedBytes(list ...form.Response) (int64, error) {
 	return n, nil
 }
 
-// ResponseKey names a response to a form.
+// ResponseKey identifies a response to a form.
 type ResponseKey struct {
 	FormID, ID string
 }
 
-// UpdateResponse replaces the answers of a response. change returns the new ones, checked
-// against the version that was answered. It runs outside of any transaction, and again if
-// the response was changed before the transaction locked it.
+// UpdateResponse replaces the answers of a response. change returns the new ones,
+// validated against the version that was answered. It runs outside of the transaction,
+// and again if the response changed before the transaction locked it.
 func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKey, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (_ form.Response, err error) {
 	defer wrap(&err, "update response")
 	for n := 1; ; n++ {
@@ -91,17 +91,18 @@ func (s *Store) changedResponse(ctx context.Context, owner string, before form.R
 
 // replaceResponse stores the new response unless another request changed the old one.
 func (s *Store) replaceResponse(ctx context.Context, owner string, before, after form.Response, now time.Time) error {
-	was, err := storedBytes(before)
+	oldBytes, err := storedBytes(before)
 	if err != nil {
 		return err
 	}
-	becomes, err := storedBytes(after)
+	newBytes, err := storedBytes(after)
 	if err != nil {
 		return err
 	}
 	return s.write(ctx, responsesOf(owner), func(t db.Tx) error {
-		// The form's row first, as everywhere, so that two transactions cannot deadlock.
-		if err := checkAffected(t.Exec(dropCountSQL, owner, before.FormID, 0, was-becomes)); err != nil {
+		// Lock the form's row first, as everywhere, so that transactions cannot
+		// deadlock.
+		if err := checkAffected(t.Exec(dropCountSQL, owner, before.FormID, 0, oldBytes-newBytes)); err != nil {
 			return err
 		}
 		stored, err := readResponse(t.Query, owner, before.FormID, before.ID)
@@ -121,7 +122,7 @@ func (s *Store) replaceResponse(ctx context.Context, owner string, before, after
 			return err
 		}
 		return s.updateOptionCounts(t, owner, before.FormID, optionChange{
-			gone: []form.Response{before}, came: []form.Response{after}, enforceLimits: true,
+			removed: []form.Response{before}, added: []form.Response{after}, enforceLimits: true,
 		})
 	})
 }

@@ -94,7 +94,8 @@ func endSessions(t db.Tx, owner, keepSession, keepDevice string) error {
 	return err
 }
 
-// maxDevices bounds the known devices of an account; those unused for longest go first.
+// maxDevices limits the known devices of an account; those unused for longest are
+// deleted.
 const maxDevices = 20
 
 const (
@@ -118,7 +119,7 @@ func (s *Store) KeepDevice(ctx context.Context, key account.SecretRef, now time.
 	})
 }
 
-// KnowsDevice says whether the key is that of a known device of its account.
+// KnowsDevice reports whether the key is that of a known device of its account.
 func (s *Store) KnowsDevice(ctx context.Context, key account.SecretRef, now time.Time) (_ bool, err error) {
 	defer wrap(&err, "look up device")
 	var hash string

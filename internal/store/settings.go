@@ -28,18 +28,18 @@ const (
 	dropSecretsSQL = `DELETE FROM setting WHERE name = $1 OR name = $2`
 )
 
-// previousKeyLife is how long the previous key still verifies: as long as an open page can
-// be submitted.
+// previousKeyLife is how long the previous key still verifies: as long as an open page
+// can be submitted.
 const previousKeyLife = IdempotencyKeyTTL
 
 // signingOwner is the invalidation key of the signing keys.
 const signingOwner = "setting/signing_key"
 
-// SigningKeys sign values that pages carry. All nodes use the same.
+// SigningKeys sign values inside pages. All nodes use the same keys.
 type SigningKeys struct {
 	Current  []byte
-	Previous []byte    // verifies only, and
-	Until    time.Time // until then; nil and zero: there is none
+	Previous []byte    // verifies only; nil: none
+	Until    time.Time // end of Previous
 }
 
 // SigningKeys returns the keys in use, and creates the first one. A rotation by another node
@@ -47,7 +47,7 @@ type SigningKeys struct {
 // are used.
 func (s *Store) SigningKeys(ctx context.Context) (_ SigningKeys, err error) {
 	defer wrap(&err, "read signing keys")
-	keys, mark, ok := s.signing.Get(signingOwner, signingOwner)
+	keys, generation, ok := s.signing.Get(signingOwner, signingOwner)
 	if ok {
 		return keys, nil
 	}
@@ -64,7 +64,7 @@ func (s *Store) SigningKeys(ctx context.Context) (_ SigningKeys, err error) {
 		return keys, err
 	}
 	s.lastSigning.Store(&keys)
-	s.signing.Put(signingOwner, mark, keys, 1)
+	s.signing.Put(signingOwner, generation, keys, 1)
 	return keys, nil
 }
 

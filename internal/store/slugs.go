@@ -8,15 +8,15 @@ import (
 	"formulary/internal/form"
 )
 
-// slugHold is how long a released custom link is kept from other accounts: respondents who
-// still have it must not get another owner's form.
+// slugHold is how long other accounts cannot claim a released custom link: respondents
+// who still have it must not reach a form of another owner.
 const slugHold = 30 * 24 * time.Hour
 
-// maxHeldSlugs is how many links an account can release within that time.
+// maxHeldSlugs limits how many links an account can release within slugHold.
 const maxHeldSlugs = 100
 
 const (
-	// A released address can be claimed by its last owner at once, by others after slugHold.
+	// The last owner can claim a released address immediately, others after slugHold.
 	claimSlugSQL = `INSERT INTO form_address (address, account_id, form_id) VALUES ($1, $2, $3)
 		ON CONFLICT (address) DO UPDATE SET account_id = excluded.account_id, form_id = excluded.form_id, released_at = 0
 		WHERE form_address.account_id = excluded.account_id AND form_address.form_id = excluded.form_id
@@ -26,7 +26,7 @@ const (
 	dropSlugSQL    = `DELETE FROM form_address WHERE address = $1 AND account_id = $2 AND form_id = $3`
 	heldSlugsSQL   = `SELECT COUNT(*) FROM form_address WHERE account_id = $1 AND released_at > 0`
 	releaseSlugSQL = `UPDATE form_address SET released_at = $4 WHERE address = $1 AND account_id = $2 AND form_id = $3 AND released_at = 0`
-	// The form's id is an address too. No other form ever gets it.
+	// The form's ID is an address too. No other form ever gets it.
 	releaseSlugsSQL    = `UPDATE form_address SET released_at = $3 WHERE account_id = $1 AND form_id = $2 AND address <> $2 AND released_at = 0`
 	dropIDAddressSQL   = `DELETE FROM form_address WHERE account_id = $1 AND form_id = $2 AND address = $2`
 	releaseAccountSQL  = `UPDATE form_address SET released_at = $2 WHERE account_id = $1 AND address <> form_id AND released_at = 0`
@@ -38,8 +38,8 @@ func errSlugTaken(slug string) error {
 	return fault.InvalidField("slug", "%q is already used by another form", slug)
 }
 
-// changeSlug gives a form another custom link. The link of a form that was never published
-// is only checked: drafts claim none, so that links cannot be hoarded.
+// changeSlug changes the custom link of a form. For a form that was never published it
+// only checks the link: drafts claim none, so that links cannot be hoarded.
 func changeSlug(t db.Tx, owner string, f form.Form, to string, now time.Time) error {
 	if f.Slug == to {
 		return nil
@@ -66,7 +66,7 @@ func changeSlug(t db.Tx, owner string, f form.Form, to string, now time.Time) er
 	return claimSlug(t, owner, f.ID, to, now)
 }
 
-// claimSlug makes a custom link lead to the form.
+// claimSlug assigns a custom link to the form.
 func claimSlug(t db.Tx, owner, id, slug string, now time.Time) error {
 	if slug == "" {
 		return nil
@@ -75,7 +75,7 @@ func claimSlug(t db.Tx, owner, id, slug string, now time.Time) error {
 	return errorWhen(err, n == 0, errSlugTaken(slug))
 }
 
-// checkSlug says whether a form could claim a custom link.
+// checkSlug returns an error if a form cannot claim a custom link.
 func checkSlug(t db.Tx, owner, id, slug string, now time.Time) error {
 	if slug == "" {
 		return nil
@@ -85,7 +85,7 @@ func checkSlug(t db.Tx, owner, id, slug string, now time.Time) error {
 	return errorWhen(err, n > 0, errSlugTaken(slug))
 }
 
-// releaseAddresses ends the addresses of a deleted form.
+// releaseAddresses releases the addresses of a deleted form.
 func releaseAddresses(t db.Tx, owner, id string, now time.Time) error {
 	if _, err := t.Exec(releaseSlugsSQL, owner, id, toMillis(now)); err != nil {
 		return err

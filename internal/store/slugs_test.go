@@ -12,11 +12,11 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// A custom link belongs to a published form. Given up, it is kept from other accounts for
-// 30 days.
+// Only a published form claims its custom link. After it is released, other accounts
+// cannot claim it for 30 days.
 func TestSlugsAreHeld(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner, other := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner, other := addUser(t, s, "ada@example.com").ID, addUser(t, s, "bob@example.com").ID
 		slug := func(owner string, f form.Form, slug string, now time.Time) error {
 			_, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: f.ID}, func(p *form.FormInput) error { p.Slug = slug; return nil }, now)
 			return err
@@ -39,29 +39,29 @@ func TestSlugsAreHeld(t *testing.T) {
 			return err
 		}
 		now := time.Now()
-		squatter, mine := draft(other), draft(owner)
-		if err := slug(other, squatter, "summer-party", now); err != nil {
+		othersForm, ownForm := draft(other), draft(owner)
+		if err := slug(other, othersForm, "summer-party", now); err != nil {
 			t.Fatal(err)
 		}
-		if err := slug(owner, mine, "summer-party", now); err != nil {
-			t.Errorf("a draft keeps a link from others: %v", err)
+		if err := slug(owner, ownForm, "summer-party", now); err != nil {
+			t.Errorf("a draft blocks a link for other accounts: %v", err)
 		}
-		if err := publish(owner, mine, now); err != nil {
+		if err := publish(owner, ownForm, now); err != nil {
 			t.Fatal(err)
 		}
-		if p, err := s.PublicForm(ctx, "summer-party"); err != nil || p.ID != mine.ID {
+		if p, err := s.PublicForm(ctx, "summer-party"); err != nil || p.ID != ownForm.ID {
 			t.Errorf("the link leads to %+v, %v", p, err)
 		}
-		if err := publish(other, squatter, now); fault.Wrap(err).Code != fault.Invalid {
+		if err := publish(other, othersForm, now); fault.Wrap(err).Code != fault.Invalid {
 			t.Errorf("publishing with a taken link: %v", err)
 		}
-		if err := s.DeleteForm(ctx, owner, mine.ID, 0, now); err != nil {
+		if err := s.DeleteForm(ctx, owner, ownForm.ID, 0, now); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.PublicForm(ctx, "summer-party"); fault.Wrap(err).Code != fault.NotFoundInAccount {
 			t.Errorf("the link of a deleted form: %v", err)
 		}
-		if err := publish(other, squatter, now.Add(29*24*time.Hour)); fault.Wrap(err).Code != fault.Invalid {
+		if err := publish(other, othersForm, now.Add(29*24*time.Hour)); fault.Wrap(err).Code != fault.Invalid {
 			t.Errorf("after 29 days: %v", err)
 		}
 		again := draft(owner)
@@ -74,20 +74,20 @@ func TestSlugsAreHeld(t *testing.T) {
 		if _, err := s.DeleteUser(ctx, owner, now); err != nil {
 			t.Fatal(err)
 		}
-		if err := publish(other, squatter, now.Add(time.Hour)); fault.Wrap(err).Code != fault.Invalid {
+		if err := publish(other, othersForm, now.Add(time.Hour)); fault.Wrap(err).Code != fault.Invalid {
 			t.Errorf("an hour after the account was deleted: %v", err)
 		}
-		if err := publish(other, squatter, now.Add(31*24*time.Hour)); err != nil {
+		if err := publish(other, othersForm, now.Add(31*24*time.Hour)); err != nil {
 			t.Errorf("after 31 days: %v", err)
 		}
 	})
 }
 
-// A draft has no custom link, also not after it was deleted and restored; its page is found
-// by the form's id.
+// A draft claims no custom link, not even after it was deleted and restored; its page
+// is found by ID.
 func TestDraftsClaimNothing(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
 		f, err := s.CreateForm(ctx, owner, form.Header{Title: "Party", Language: "en"}, nil, time.Now())
 		if err != nil {
 			t.Fatal(err)
@@ -111,26 +111,24 @@ func TestDraftsClaimNothing(t *testing.T) {
 	})
 }
 
-// Addresses that forms no longer have are not remembered.
-func TestFormerAddressesAreForgotten(t *testing.T) {
+// Addresses that forms no longer have are removed from the cache.
+func TestReleasedAddressesLeaveCache(t *testing.T) {
 	s := storetest.Open(t, storetest.SQLite(t))
-	owner := person(t, s, "ada@example.com").ID
-	p := opened(t, s, owner, small)
+	owner := addUser(t, s, "ada@example.com").ID
+	p := openForm(t, s, owner, small)
 	for n := range 50 {
 		slug := fmt.Sprintf("slug-%d", n)
-		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error { plan.Slug = slug; return nil }, time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		updateForm(t, s, owner, p.ID, func(f *form.FormInput) { f.Slug = slug })
 		if _, err := s.PublicForm(ctx, slug); err != nil {
 			t.Fatal(err)
 		}
 		if n > 0 {
 			if _, err := s.PublicForm(ctx, fmt.Sprintf("slug-%d", n-1)); !errors.Is(err, fault.NotFound) {
-				t.Errorf("an address of before: %v", err)
+				t.Errorf("a released address: %v", err)
 			}
 		}
 	}
-	if n := s.Addresses(); n != 2 { // its id and its slug
-		t.Errorf("%d addresses are remembered", n)
+	if n := s.Addresses(); n != 2 { // its ID and its custom link
+		t.Errorf("%d addresses are cached", n)
 	}
 }

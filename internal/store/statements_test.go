@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// everyones are the statements on data of all accounts: background work that no request
-// waits for.
-var everyones = []string{"cleanup.go", "backup.go", "expiredFormsSQL", "oldTrashSQL", "webhookAccountsSQL", "oldEventFormsSQL"}
+// allAccounts are the statements on data of all accounts: background work that no
+// request waits for.
+var allAccounts = []string{"cleanup.go", "backup.go", "expiredFormsSQL", "oldTrashSQL", "webhookAccountsSQL", "oldEventFormsSQL"}
 
-// outermost is a statement without what is in parentheses.
+// outermost removes everything in parentheses from a statement.
 func outermost(sql string) string {
 	var out strings.Builder
 	depth := 0
@@ -35,8 +35,8 @@ func outermost(sql string) string {
 	return out.String()
 }
 
-// A statement on data of an account names the account in its outermost condition, so that a
-// database that is spread over machines runs it on one of them.
+// A statement on data of an account names the account in its outermost condition, so
+// that a distributed database runs it on one shard.
 func TestStatementsNameTheAccount(t *testing.T) {
 	uses := regexp.MustCompile(`(?:FROM|JOIN|UPDATE|INTO)\s+(` + strings.Join(distributed, "|") + `)\b`)
 	names := regexp.MustCompile(`account_id = \$\d`)
@@ -48,7 +48,7 @@ func TestStatementsNameTheAccount(t *testing.T) {
 	}
 	seen := 0
 	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") || slices.Contains(everyones, name) {
+		if strings.HasSuffix(name, "_test.go") || slices.Contains(allAccounts, name) {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
@@ -56,7 +56,7 @@ func TestStatementsNameTheAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
-			if spec, ok := n.(*ast.ValueSpec); ok && slices.Contains(everyones, spec.Names[0].Name) {
+			if spec, ok := n.(*ast.ValueSpec); ok && slices.Contains(allAccounts, spec.Names[0].Name) {
 				return false
 			}
 			text, ok := n.(*ast.BasicLit)
@@ -70,16 +70,16 @@ func TestStatementsNameTheAccount(t *testing.T) {
 			seen++
 			checked := outermost(sql)
 			if !whole.MatchString(sql) {
-				checked = sql // a condition with a subquery: its statement is checked by itself
+				checked = sql // a condition with a subquery, whose statement is checked separately
 			}
 			if !names.MatchString(checked) && !inserts.MatchString(sql) {
-				t.Errorf("%s: this names no account:\n%s", name, sql)
+				t.Errorf("%s: this statement does not name the account:\n%s", name, sql)
 			}
 			return true
 		})
 	}
 	if seen < 50 {
-		t.Errorf("only %d statements were looked at", seen)
+		t.Errorf("only %d statements were checked", seen)
 	}
 	t.Logf("%d statements name the account", seen)
 }

@@ -1,8 +1,8 @@
-// Package store holds all the SQL of Formulary, one file for each noun. One text of each
-// statement serves SQLite and PostgreSQL; package db knows how they differ.
+// Package store contains all SQL of Formulary, one file per noun. Each statement works
+// on SQLite and PostgreSQL; package db contains the differences.
 //
-// Whatever an account owns is asked for with its owner in the signature, and what belongs
-// to another owner is fault.NotFound, as if it did not exist.
+// Methods on data of an account take the owner. Data of another owner is
+// fault.NotFound, as if it did not exist.
 package store
 
 import (
@@ -17,7 +17,7 @@ import (
 	"formulary/internal/form"
 )
 
-// Store reads and writes everything that Formulary keeps.
+// Store reads and writes all data of Formulary.
 type Store struct {
 	db           db.DB
 	accessTokens *Cache[string, AccessToken]
@@ -32,13 +32,13 @@ type Store struct {
 	definitions definitions
 	versions    *lruCache[definitionKey, []*form.Definition]
 	submissions submissionQueue
-	calls       requestLog
+	requestLog  requestLog
 	quotas      quotas
 	background  sync.WaitGroup
 }
 
-// Open opens the database and brings its schema up to date. An empty url means
-// SQLite in the data directory.
+// Open opens the database and updates its schema. An empty url means SQLite in the data
+// directory.
 func Open(ctx context.Context, dataDir, url string) (*Store, error) {
 	s, err := Connect(ctx, dataDir, url)
 	if err != nil {
@@ -51,7 +51,7 @@ func Open(ctx context.Context, dataDir, url string) (*Store, error) {
 	return s, nil
 }
 
-// Connect opens the database with the schema that it has.
+// Connect opens the database without updating its schema.
 func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	engine, err := db.Open(dataDir, url)
 	if err != nil {
@@ -67,20 +67,20 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	return s, nil
 }
 
-// Engine names the database for people.
+// Engine returns the display name of the database.
 func (s *Store) Engine() string { return s.db.Name() }
 
-// MultiNode says whether other nodes may share the database.
+// MultiNode reports whether other nodes may use the same database.
 func (s *Store) MultiNode() bool { return !s.db.HasInstantInvalidation() }
 
-// Exchange carries messages between nodes until ctx ends. When wake has a value, what
-// outgoing returns is sent to all nodes, where receive gets it, mostly within
-// milliseconds. Messages can get lost.
+// Exchange sends messages between nodes until ctx ends. After wake receives a value,
+// the result of outgoing is sent to all nodes, usually within milliseconds, and passed
+// to receive there. Messages can get lost.
 func (s *Store) Exchange(ctx context.Context, wake <-chan struct{}, outgoing func() []string, receive func(string)) {
 	s.db.Exchange(ctx, wake, outgoing, receive)
 }
 
-// Close waits for writes that are running and closes the database.
+// Close waits for running writes and closes the database.
 func (s *Store) Close() error {
 	s.closeSubmissions()
 	s.closeRequestLog()
@@ -88,8 +88,9 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// Ready says whether the database answers and has the schema of this program or a later
-// one: migrations only add, so nodes of the last version keep working during an upgrade.
+// Ready returns an error unless the database responds and has the schema of this
+// program or a later one: migrations only add, so nodes of the previous version keep
+// working during an upgrade.
 func (s *Store) Ready(ctx context.Context) error {
 	at, err := s.SchemaVersion(ctx)
 	if err != nil {
@@ -101,8 +102,8 @@ func (s *Store) Ready(ctx context.Context) error {
 	return nil
 }
 
-// confirm returns once everything that a read has shown is durable. It is for results
-// that repeat what an interrupted commit may have written.
+// confirm returns once everything that was read is durable. It is for results that
+// repeat what an interrupted commit may have written.
 func (s *Store) confirm(ctx context.Context) error {
 	return s.db.Write(ctx, func(db.Tx) error { return nil })
 }
@@ -126,7 +127,7 @@ func fromMillis(ms int64) time.Time {
 	return time.UnixMilli(ms).UTC()
 }
 
-// querier runs a single read, in a transaction or outside of one.
+// querier runs a single read, inside or outside of a transaction.
 type querier func(sql string, scan func(db.Row) error, args ...any) error
 
 func (s *Store) query(ctx context.Context) querier {
@@ -135,7 +136,8 @@ func (s *Store) query(ctx context.Context) querier {
 	}
 }
 
-// scanInto is a statement that reads at most one row; found is set if there is one.
+// scanInto returns a statement that reads at most one row; found is set if there is
+// one.
 func scanInto(found *bool, sql string, args []any, dest ...any) db.Statement {
 	return db.Statement{SQL: sql, Args: args, Scan: func(r db.Row) error {
 		*found = true
@@ -143,7 +145,7 @@ func scanInto(found *bool, sql string, args []any, dest ...any) db.Statement {
 	}}
 }
 
-// queryOne reads exactly one row; none is fault.NotFound.
+// queryOne reads exactly one row; no row is fault.NotFound.
 func queryOne(q querier, sql string, args []any, dest ...any) error {
 	found := false
 	err := q(sql, func(r db.Row) error {
@@ -159,15 +161,15 @@ func queryOne(q querier, sql string, args []any, dest ...any) error {
 	return err
 }
 
-// wrap names the operation in the error that ends it, for the log. Codes and causes stay
-// visible to errors.Is and fault.Wrap.
+// wrap adds the name of the operation to an error, for the log. errors.Is and
+// fault.Wrap still see codes and causes.
 func wrap(err *error, operation string) {
 	if *err != nil {
 		*err = fmt.Errorf("%s: %w", operation, *err)
 	}
 }
 
-// checkAffected turns "no row was changed" into fault.NotFound.
+// checkAffected returns fault.NotFound if no row was changed.
 func checkAffected(n int64, err error) error {
 	if err == nil && n == 0 {
 		return fault.NotFound

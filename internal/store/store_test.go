@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
@@ -19,15 +21,37 @@ import (
 
 var ctx = context.Background()
 
-func each(t *testing.T, test func(t *testing.T, s *store.Store, place storetest.Place)) {
+func forEachEngine(t *testing.T, test func(t *testing.T, s *store.Store, storage storetest.Storage)) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		test(t, storetest.Open(t, place), place)
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		test(t, storetest.Open(t, storage), storage)
 	})
 }
 
-func person(t *testing.T, s *store.Store, email string) account.User {
+// connectPostgres opens a connection beside those of the store. pgx does not know
+// parameters of the pool.
+func connectPostgres(t *testing.T, storage storetest.Storage) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(ctx, strings.Replace(storage.URL, "pool_max_conns=8&", "", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(ctx) })
+	return conn
+}
+
+// tableRows returns the number of rows of a table.
+func tableRows(t *testing.T, s *store.Store, table string) string {
+	t.Helper()
+	rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) FROM `+table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[0][0]
+}
+
+func addUser(t *testing.T, s *store.Store, email string) account.User {
 	t.Helper()
 	now := time.Now()
 	p, err := s.AddUser(ctx, account.User{
@@ -39,12 +63,12 @@ func person(t *testing.T, s *store.Store, email string) account.User {
 	return p
 }
 
-func TestPeople(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		if some, err := s.HasUsers(ctx); err != nil || some {
-			t.Fatalf("somebody in an empty store: %v (%v)", some, err)
+func TestUsers(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		if exists, err := s.HasUsers(ctx); err != nil || exists {
+			t.Fatalf("an empty store has users: %v (%v)", exists, err)
 		}
-		first, second := person(t, s, "Ada@Example.com"), person(t, s, "bob@example.com")
+		first, second := addUser(t, s, "Ada@Example.com"), addUser(t, s, "bob@example.com")
 		if first.Role != account.RoleAdmin || second.Role != account.RoleMember {
 			t.Errorf("roles %s and %s", first.Role, second.Role)
 		}
@@ -60,37 +84,36 @@ func TestPeople(t *testing.T) {
 		if err != nil || found.ID != first.ID || found.Email != "Ada@Example.com" {
 			t.Errorf("found %+v (%v)", found, err)
 		}
-		for _, nobody := range []string{"", "x\x00y", "\xff", "nobody@example.com"} {
-			if _, err := s.UserByEmail(ctx, nobody); !errors.Is(err, fault.NotFound) {
-				t.Errorf("%q: %v", nobody, err)
+		for _, email := range []string{"", "x\x00y", "\xff", "nobody@example.com"} {
+			if _, err := s.UserByEmail(ctx, email); !errors.Is(err, fault.NotFound) {
+				t.Errorf("%q: %v", email, err)
 			}
 		}
 	})
 }
 
-// Many first people at once: one becomes the operator.
-func TestOneOperator(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
+// If several first users are added at the same time, one becomes the administrator.
+func TestOneAdministrator(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
 		var all sync.WaitGroup
 		roles := make([]string, 16)
 		for i := range roles {
-			all.Go(func() { roles[i] = person(t, s, fmt.Sprintf("p%d@example.com", i)).Role })
+			all.Go(func() { roles[i] = addUser(t, s, fmt.Sprintf("p%d@example.com", i)).Role })
 		}
 		all.Wait()
 		if n := strings.Count(strings.Join(roles, " "), account.RoleAdmin); n != 1 {
-			t.Errorf("%d operators", n)
+			t.Errorf("%d administrators", n)
 		}
 	})
 }
 
-// Writers at once are committed in groups; one that fails takes only itself
-// back.
-func TestWritersAtOnce(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
+// Concurrent writes share commits; one that fails rolls back only itself.
+func TestConcurrentWrites(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
 		var all sync.WaitGroup
 		var mu sync.Mutex
-		made := map[string]bool{}
+		created := map[string]bool{}
 		for i := range 200 {
 			all.Go(func() {
 				if i%3 == 0 {
@@ -100,10 +123,10 @@ func TestWritersAtOnce(t *testing.T) {
 					return
 				}
 				if i%3 == 1 {
-					gone, cancel := context.WithCancel(ctx)
+					canceled, cancel := context.WithCancel(ctx)
 					cancel()
-					if _, err := s.CreateForm(gone, owner, form.Header{Title: "never", Language: "en"}, nil, time.Now()); err == nil {
-						t.Error("a form for a caller who had gone")
+					if _, err := s.CreateForm(canceled, owner, form.Header{Title: "never", Language: "en"}, nil, time.Now()); err == nil {
+						t.Error("a form was created after its context was canceled")
 					}
 					return
 				}
@@ -113,28 +136,31 @@ func TestWritersAtOnce(t *testing.T) {
 					return
 				}
 				mu.Lock()
-				made[f.ID] = true
+				created[f.ID] = true
 				mu.Unlock()
 			})
 		}
 		all.Wait()
 		forms, total, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 1000})
-		if err != nil || int(total) != len(made) || len(forms) != len(made) {
-			t.Fatalf("%d made, %d listed, %d counted (%v)", len(made), len(forms), total, err)
+		if err != nil || int(total) != len(created) || len(forms) != len(created) {
+			t.Fatalf("%d created, %d listed, %d counted (%v)", len(created), len(forms), total, err)
 		}
 		for i, f := range forms {
-			if !made[f.ID] || i > 0 && forms[i-1].ID <= f.ID || i > 0 && forms[i-1].CreatedAt.Before(f.CreatedAt) {
-				t.Errorf("%s is out of order or was never made", f.ID)
+			if !created[f.ID] {
+				t.Errorf("%s was never created", f.ID)
+			}
+			if i > 0 && (forms[i-1].ID <= f.ID || forms[i-1].CreatedAt.Before(f.CreatedAt)) {
+				t.Errorf("%s is out of order", f.ID)
 			}
 		}
 	})
 }
 
-// A panic inside a transaction reaches its caller, undoes its work and leaves
-// the writer alive.
+// A panic inside a transaction reaches its caller, rolls back, and does not break the
+// writer.
 func TestPanicInWrite(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
 		f, err := s.CreateForm(ctx, owner, form.Header{Title: "kept", Language: "en"}, nil, time.Now())
 		if err != nil {
 			t.Fatal(err)
@@ -152,21 +178,21 @@ func TestPanicInWrite(t *testing.T) {
 			t.Errorf("after the panic: %+v (%v)", after, err)
 		}
 		if _, err := s.CreateForm(ctx, owner, form.Header{Title: "next", Language: "en"}, nil, time.Now()); err != nil {
-			t.Errorf("the writer is dead: %v", err)
+			t.Errorf("a write after the panic: %v", err)
 		}
 	})
 }
 
-// Two nodes that start at once, and one that starts again.
-func TestMigrateAtOnce(t *testing.T) {
+// Two nodes start at the same time, and one starts again.
+func TestConcurrentMigrations(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
 		var all sync.WaitGroup
 		for range 4 {
-			all.Go(func() { storetest.Open(t, place) })
+			all.Go(func() { storetest.Open(t, storage) })
 		}
 		all.Wait()
-		s := storetest.Open(t, place)
+		s := storetest.Open(t, storage)
 		if err := s.Ready(ctx); err != nil {
 			t.Error(err)
 		}
@@ -176,31 +202,14 @@ func TestMigrateAtOnce(t *testing.T) {
 	})
 }
 
-func TestSweep(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		p := person(t, s, "ada@example.com")
+func TestCleanup(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		p := addUser(t, s, "ada@example.com")
 		now := time.Now()
-		app := account.Application{
-			Account: p.ID, ID: id.New(id.App, now), Name: "App",
-			RedirectURIs: []string{"https://x/"}, Scopes: account.DefaultScopes(), CreatedAt: now,
-		}
-		if _, err := s.AddApp(ctx, app, "hash", store.IdempotencyKey{}); err != nil {
-			t.Fatal(err)
-		}
-		token := func(made time.Time) account.SecretRef {
-			code := account.NewSecret(account.Code, p.ID, made)
-			ticket := store.ConsentRequest{AppID: app.ID, RedirectURI: "https://x/", Scopes: app.Scopes}
-			if err := s.AddCodes(ctx, ticket, []account.Secret{code}, made.Add(time.Minute), made); err != nil {
-				t.Fatal(err)
-			}
-			access, refresh := account.NewSecret(account.AccessToken, p.ID, made), account.NewSecret(account.RefreshToken, p.ID, made)
-			key, _ := account.ParseSecret(account.Code, code.Text)
-			r := store.CodeExchange{Code: key, AppID: app.ID, RedirectURI: "https://x/", Access: access, Refresh: refresh, ExpiresAt: made.Add(time.Hour)}
-			if _, err := s.ExchangeCode(ctx, r, made); err != nil {
-				t.Fatal(err)
-			}
-			key, _ = account.ParseSecret(account.AccessToken, access.Text)
-			return key
+		app := newApp(t, s, p.ID)
+		token := func(created time.Time) account.SecretRef {
+			access, _ := connectAppAt(t, s, p.ID, app, created)
+			return access
 		}
 		old, expired, fresh := token(now.Add(-60*24*time.Hour)), token(now.Add(-2*time.Hour)), token(now)
 		session := account.NewSecret(account.SessionKey, p.ID, now)
@@ -215,10 +224,10 @@ func TestSweep(t *testing.T) {
 		}
 		for _, key := range []account.SecretRef{expired, fresh} {
 			if _, err := s.AccessToken(ctx, key); err != nil {
-				t.Errorf("swept too early: %v", err)
+				t.Errorf("deleted too early: %v", err)
 			}
 		}
-		// The consent of two months ago is gone, those of today are not.
+		// The grant of two months ago is deleted, those of today are not.
 		if list, err := s.ConnectedApps(ctx, p.ID, time.Time{}, time.Time{}); err != nil || len(list) != 1 || now.Sub(list[0].Since) > 3*time.Hour {
 			t.Errorf("connections %+v (%v)", list, err)
 		}

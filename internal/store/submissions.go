@@ -18,12 +18,13 @@ import (
 	"formulary/internal/id"
 )
 
-// Submission is a new response: answers that were validated against a version of the form.
+// Submission is a new response whose answers were validated against a version of the
+// form.
 type Submission struct {
 	Form     *PublicForm
 	Answers  map[string]any
 	Metadata form.Metadata
-	Key      IdempotencyKey // a repeated submission returns the first response; without a hash, the answers must be the same
+	Key      IdempotencyKey // a repeated submission returns the first response; without a hash, the answers must be equal
 	At       time.Time
 }
 
@@ -39,18 +40,18 @@ const (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 )
 
-// pendingSubmission is a submission whose caller waits.
+// pendingSubmission is a submission whose caller is waiting.
 type pendingSubmission struct {
 	Submission
 	text, metadata string
-	size           int64 // as the account's storage counts it
+	size           int64 // counted against the account's storage
 	response       form.Response
 	filled         bool // it reached the form's response limit
 	err            error
 	db.Waiter
 }
 
-// SubmitResponse stores a submission and returns when it is on disk.
+// SubmitResponse stores a submission and returns when it is durable.
 func (s *Store) SubmitResponse(ctx context.Context, in Submission) (_ form.Response, err error) {
 	defer wrap(&err, "submit response")
 	w := &pendingSubmission{Submission: in, Waiter: db.NewWaiter()}
@@ -70,7 +71,7 @@ func (s *Store) SubmitResponse(ctx context.Context, in Submission) (_ form.Respo
 	}
 	w.size = responseBytes(in.Answers, w.metadata)
 	if err := s.reserve(forRespondents(ctx, in.Form.Owner), in.Form.Owner, w.size); err != nil {
-		// A repeated submission stores nothing more.
+		// A repeated submission stores nothing.
 		if r, found, lookup := s.FindSubmission(ctx, in.Form.Owner, in.Form.ID, w.Key); found && fault.Wrap(err).Code == fault.QuotaReached {
 			return r, lookup
 		}
@@ -82,8 +83,8 @@ func (s *Store) SubmitResponse(ctx context.Context, in Submission) (_ form.Respo
 	return w.response, w.err
 }
 
-// enqueue stores a submission in a batch. A queued submission is not abandoned when ctx
-// ends: the caller must learn whether it is stored.
+// enqueue stores a submission in a batch. It does not return early when ctx ends: the
+// caller must learn whether the submission is stored.
 func (s *Store) enqueue(ctx context.Context, w *pendingSubmission) error {
 	s.submissions.start.Do(s.openSubmissions)
 	s.submissions.stop.RLock()
@@ -137,13 +138,14 @@ func (s *Store) closeSubmissions() {
 	}
 }
 
-// Bounds of the summaries that shards keep up to date in memory.
+// Limits of the summaries that shards update in memory.
 const (
-	maxSummaries    = 256     // of one shard
-	maxSummaryBytes = 4 << 20 // of JSON, of all shards
+	maxSummaries    = 256     // per shard
+	maxSummaryBytes = 4 << 20 // bytes of JSON, of all shards
 )
 
-// countBatch adds stored submissions to the summaries, after their callers were answered.
+// countBatch adds stored submissions to the summaries, after their callers got the
+// result.
 func (s *Store) countBatch(batch []*pendingSubmission, sums map[string]*storedSummary) {
 	var of string
 	var sum *storedSummary
@@ -151,7 +153,7 @@ func (s *Store) countBatch(batch []*pendingSubmission, sums map[string]*storedSu
 		if w.err != nil {
 			continue
 		}
-		if w.Form.ID != of { // they are sorted by it
+		if w.Form.ID != of { // the batch is sorted by form
 			of, sum = w.Form.ID, sums[w.Form.ID]
 		}
 		if counted := s.countInTransaction(sum, w); counted != sum {
@@ -178,7 +180,7 @@ var (
 // one machine of a sharded database. The transactions run concurrently; on SQLite they
 // share one commit.
 func (s *Store) storeBatch(batch []*pendingSubmission) {
-	// Every node sorts in the same way, so that transactions cannot deadlock.
+	// Every node uses the same order, so that transactions cannot deadlock.
 	slices.SortStableFunc(batch, func(a, b *pendingSubmission) int {
 		return cmp.Or(cmp.Compare(a.Form.Owner, b.Form.Owner), cmp.Compare(a.Form.ID, b.Form.ID))
 	})
@@ -205,12 +207,12 @@ func (s *Store) storeBatch(batch []*pendingSubmission) {
 	}
 	others.Wait()
 	if p := panicked.Load(); p != nil {
-		panic(*p) // where the batcher reports it to a caller
+		panic(*p) // the batcher reports it to a caller
 	}
 }
 
-// storeGroup stores submissions to forms of one owner in one transaction. If one of them
-// cannot be stored, each is tried alone, so that it fails alone.
+// storeGroup stores submissions to forms of one owner in one transaction. If one of
+// them cannot be stored, each is tried separately, so that only that one fails.
 func (s *Store) storeGroup(group []*pendingSubmission) {
 	owner := group[0].Form.Owner
 	ctx := forRespondents(context.Background(), owner)
@@ -223,7 +225,7 @@ func (s *Store) storeGroup(group []*pendingSubmission) {
 		w.err = err
 		if err != nil && !isUnavailable(err) {
 			if w.err = s.storeSingle(ctx, w); isUnavailable(w.err) {
-				err = w.err // the others would only find out the same
+				err = w.err // the others would fail in the same way
 			}
 		}
 		full = full || w.filled || w.Form.Offer.ResponseLimit > 0 && (w.err == nil || isUncertain(w.err))
@@ -252,19 +254,19 @@ func (s *Store) storeSingle(ctx context.Context, w *pendingSubmission) error {
 	return err
 }
 
-// FindSubmission finds the response that was stored with the key, and returns when it is
-// durable: its commit may have been interrupted while it waited for a standby.
-func (s *Store) FindSubmission(ctx context.Context, owner, formID string, once IdempotencyKey) (r form.Response, found bool, err error) {
+// FindSubmission finds the response that was stored with the key, and returns when it
+// is durable: its commit may have been interrupted while it waited for a standby.
+func (s *Store) FindSubmission(ctx context.Context, owner, formID string, key IdempotencyKey) (r form.Response, found bool, err error) {
 	defer wrap(&err, "find submission")
-	if once.Key == "" {
+	if key.Key == "" {
 		return r, false, nil
 	}
 	ctx = attributed(ctx, owner)
-	if _, err := once.firstResult(s.query(ctx), owner); err != nil {
+	if _, err := key.firstResult(s.query(ctx), owner); err != nil {
 		return r, false, replaceNotFound(err, nil)
 	}
 	err = s.db.Write(ctx, func(t db.Tx) error {
-		id, err := once.confirm(t, owner)
+		id, err := key.confirm(t, owner)
 		if err != nil {
 			return err
 		}
@@ -274,7 +276,7 @@ func (s *Store) FindSubmission(ctx context.Context, owner, formID string, once I
 	return r, true, err
 }
 
-// storeForms stores submissions that are sorted by their forms.
+// storeForms stores submissions that are sorted by form.
 func (s *Store) storeForms(t db.Tx, batch []*pendingSubmission) error {
 	for from := 0; from < len(batch); {
 		to := from + 1
@@ -290,7 +292,7 @@ func (s *Store) storeForms(t db.Tx, batch []*pendingSubmission) error {
 }
 
 // storeForm stores submissions to one form. They get the form's next serials and ticks,
-// so their ids sort in the order of storing, on any node.
+// so their IDs sort in the order of storing, on any node.
 func (s *Store) storeForm(t db.Tx, list []*pendingSubmission) error {
 	form := list[0].Form
 	now := slices.MaxFunc(list, func(a, b *pendingSubmission) int { return a.At.Compare(b.At) }).At
@@ -309,12 +311,12 @@ func (s *Store) storeForm(t db.Tx, list []*pendingSubmission) error {
 			return err
 		}
 	}
-	caps := optionLimits(published)
-	// Allocated at once: this is the hottest path of the store.
+	limits := optionLimits(published)
+	// One allocation: this is the hottest path of the store.
 	const columns = 6
 	rows := make([][]any, n)
 	cells := make([]any, 0, columns*n)
-	moments := make([]int64, n)
+	times := make([]int64, n)
 	for i, w := range list {
 		before := n - 1 - int64(i)
 		w.response = newResponse(w, last.serial-before, id.Tick(last.tick-before))
@@ -322,13 +324,13 @@ func (s *Store) storeForm(t db.Tx, list []*pendingSubmission) error {
 		if earlier, err := w.Key.claim(t, form.Owner, r.ID, w.At); err != nil || earlier != "" {
 			return errorWhen(err, earlier != "", errDuplicate)
 		}
-		if caps != nil {
-			if err := claimOptions(t, form.Owner, form.ID, caps, w.Form.Definition.Selections(w.Answers)); err != nil {
+		if limits != nil {
+			if err := claimOptions(t, form.Owner, form.ID, limits, w.Form.Definition.Selections(w.Answers)); err != nil {
 				return err
 			}
 		}
-		moments[i] = toMillis(r.SubmittedAt)
-		cells = append(cells, &r.ID, &r.Serial, &r.Version, &moments[i], &r.JSON, &r.Metadata)
+		times[i] = toMillis(r.SubmittedAt)
+		cells = append(cells, &r.ID, &r.Serial, &r.Version, &times[i], &r.JSON, &r.Metadata)
 		rows[i] = cells[i*columns:][:columns]
 	}
 	if err := t.ExecEach(insertResponseSQL, []any{form.Owner, form.ID}, rows); err != nil {
@@ -341,8 +343,8 @@ func (s *Store) storeForm(t db.Tx, list []*pendingSubmission) error {
 	return nil
 }
 
-// serialRange is the end of a range of serials and ticks, and the state of the form after
-// it: its version, and whether it reached the response limit.
+// serialRange is the end of a range of serials and ticks, and the state of the form
+// after it: its version, and whether it reached the response limit.
 type serialRange struct{ version, serial, tick, full int64 }
 
 // reserveSerials counts n responses of size bytes that are about to be stored, if the form

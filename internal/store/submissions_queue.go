@@ -7,27 +7,27 @@ import (
 	"formulary/internal/db"
 )
 
-// Submissions that arrive while others are stored share the next transaction: one update of
-// each form's counters and one commit for all of an owner. The queue is bounded in entries
-// and in bytes; when it is full, callers get 503001.
+// Submissions that arrive while others are stored share the next transaction: one
+// update of each form's counters and one commit for all submissions of an owner. The
+// queue is limited in entries and in bytes; when it is full, callers get 503001.
 const (
 	submissionQueueLength = 4096
-	submissionQueueBytes  = 32 << 20 // of answers as JSON; in memory they take several times that
+	submissionQueueBytes  = 32 << 20 // of answers as JSON; they need several times as much memory
 	submissionBatch       = 256
 )
 
 // submissionQueue is the write queue of new responses.
 type submissionQueue struct {
 	start   sync.Once
-	stop    sync.RWMutex // held for writing while closing
+	stop    sync.RWMutex // locked for writing while closing
 	ended   bool
 	shards  []*db.Batcher[*pendingSubmission]
 	entries atomic.Int64
 	bytes   atomic.Int64
 }
 
-// reserve counts a submission of n bytes, unless the queue is full. Each call that returns
-// true needs a call of release.
+// reserve counts a submission of n bytes, unless the queue is full. Each call that
+// returns true needs a call of release.
 func (in *submissionQueue) reserve(n int64) bool {
 	entries, bytes := in.entries.Add(1), in.bytes.Add(n)
 	if entries > submissionQueueLength || bytes > submissionQueueBytes {

@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/ncruces/go-sqlite3"
 
 	"formulary/internal/fault"
@@ -33,8 +31,8 @@ func define(t *testing.T, text string) *form.Definition {
 	return &d
 }
 
-// opened makes a form that takes responses.
-func opened(t *testing.T, s *store.Store, owner, definition string) *store.PublicForm {
+// openForm creates a form that accepts responses.
+func openForm(t *testing.T, s *store.Store, owner, definition string) *store.PublicForm {
 	t.Helper()
 	f, err := s.CreateForm(ctx, owner, form.Header{Title: "Order", Language: "en"}, define(t, definition), time.Now())
 	if err != nil {
@@ -52,24 +50,23 @@ func opened(t *testing.T, s *store.Store, owner, definition string) *store.Publi
 
 const small = `{"fields": [{"key": "n", "kind": "number"}, {"key": "c", "kind": "single_choice", "options": [{"value": "a"}, {"value": "b"}]}]}`
 
-func add(s *store.Store, p *store.PublicForm, n int) (form.Response, error) {
+func submit(s *store.Store, p *store.PublicForm, n int) (form.Response, error) {
 	answers := map[string]any{"n": float64(n) / 10, "c": []string{"a", "b"}[n%2]}
 	return s.SubmitResponse(ctx, store.Submission{Form: p, Answers: answers, At: time.Now()})
 }
 
-// While others write, change and delete, the summary is what counting everything
-// again would say.
+// While responses are added, edited and deleted, the summary equals a full recount.
 func TestSummaryIsExact(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		p := opened(t, s, owner, small)
-		other := storetest.Open(t, place) // as another node
+	forEachEngine(t, func(t *testing.T, s *store.Store, storage storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		p := openForm(t, s, owner, small)
+		other := storetest.Open(t, storage) // acts as another node
 		var all sync.WaitGroup
 		const writers, rounds = 8, 720
 		for w := range writers {
 			all.Go(func() {
 				for i := range rounds {
-					r, err := add(s, p, w*rounds+i)
+					r, err := submit(s, p, w*rounds+i)
 					if err != nil {
 						t.Error(err)
 						return
@@ -94,7 +91,7 @@ func TestSummaryIsExact(t *testing.T) {
 		all.Wait()
 		want := recount(t, s, p)
 		for _, node := range []*store.Store{s, other} {
-			isSummary(t, node, p, want)
+			checkSummary(t, node, p, want)
 		}
 		f, err := s.Form(ctx, owner, p.ID)
 		if left := int64(writers * rounds * 15 / 16); err != nil || f.ResponseCount != left || want.Responses != left {
@@ -103,7 +100,7 @@ func TestSummaryIsExact(t *testing.T) {
 	})
 }
 
-// recount reads all responses to a form and sums them up.
+// recount summarizes all responses to a form.
 func recount(t *testing.T, s *store.Store, p *store.PublicForm) *form.Summary {
 	t.Helper()
 	sum := form.NewSummary()
@@ -117,24 +114,24 @@ func recount(t *testing.T, s *store.Store, p *store.PublicForm) *form.Summary {
 	return sum
 }
 
-func isSummary(t *testing.T, s *store.Store, p *store.PublicForm, want *form.Summary) {
+func checkSummary(t *testing.T, s *store.Store, p *store.PublicForm, want *form.Summary) {
 	t.Helper()
 	got, err := s.Summary(ctx, p.Owner, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	is, _ := json.Marshal(got)
-	should, _ := json.Marshal(want)
-	if string(is) != string(should) {
-		t.Errorf("kept   %s\ncounted %s", is, should)
+	gotJSON, _ := json.Marshal(got)
+	wantJSON, _ := json.Marshal(want)
+	if string(gotJSON) != string(wantJSON) {
+		t.Errorf("stored  %s\ncounted %s", gotJSON, wantJSON)
 	}
 }
 
-// What is counted along while responses come, of every shape of answer, is what
-// reading them says; also when one is deleted as soon as it is there.
-func TestCountedAlong(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		p := opened(t, s, person(t, s, "ada@example.com").ID, `{"fields": [{"key": "text", "kind": "short_text"}, {"key": "n", "kind": "number"}, {"key": "yes", "kind": "yes_no"},
+// The summary that is updated in memory, for every type of answer, equals a full
+// recount, even if a response is deleted right after it was stored.
+func TestSummaryInMemory(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		p := openForm(t, s, addUser(t, s, "ada@example.com").ID, `{"fields": [{"key": "text", "kind": "short_text"}, {"key": "n", "kind": "number"}, {"key": "yes", "kind": "yes_no"},
 			{"key": "many", "kind": "multiple_choice", "options": [{"value": "a"}, {"value": "b"}], "other": true},
 			{"key": "rank", "kind": "ranking", "options": [{"value": "a"}, {"value": "b"}]},
 			{"key": "grid", "kind": "matrix", "rows": [{"value": "x"}, {"value": "y"}], "options": [{"value": "1"}, {"value": "2"}], "several": true},
@@ -164,15 +161,15 @@ func TestCountedAlong(t *testing.T) {
 			})
 		}
 		all.Wait()
-		isSummary(t, s, p, recount(t, s, p))
+		checkSummary(t, s, p, recount(t, s, p))
 	})
 }
 
-// hold keeps everybody else from storing responses, until it is let go.
-func hold(t *testing.T, place storetest.Place) (letGo func()) {
+// blockWrites prevents everyone else from storing responses until release is called.
+func blockWrites(t *testing.T, storage storetest.Storage) (release func()) {
 	t.Helper()
-	if place.Engine == "sqlite" {
-		conn, err := sqlite3.Open(filepath.Join(place.Data, "formulary.db"))
+	if storage.Engine == "sqlite" {
+		conn, err := sqlite3.Open(filepath.Join(storage.Data, "formulary.db"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,57 +178,55 @@ func hold(t *testing.T, place storetest.Place) (letGo func()) {
 		}
 		return func() { conn.Close() }
 	}
-	conn, err := pgx.Connect(ctx, strings.Replace(place.URL, "pool_max_conns=8&", "", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := connectPostgres(t, storage)
 	if _, err := conn.Exec(ctx, "BEGIN; LOCK TABLE form IN EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
 	return func() { conn.Close(ctx) }
 }
 
-// More than can be stored is sent away at once; what waits is stored, and nothing
-// is lost of what was acknowledged.
+// Submissions above the capacity are rejected immediately; queued ones are stored, and
+// no acknowledged one is lost.
 func TestOverload(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		p := opened(t, s, owner, small)
-		letGo := hold(t, place)
-		var stored, shed atomic.Int64
+	forEachEngine(t, func(t *testing.T, s *store.Store, storage storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		p := openForm(t, s, owner, small)
+		release := blockWrites(t, storage)
+		var stored, rejected atomic.Int64
 		var all sync.WaitGroup
 		const many = 6000
 		for i := range many {
 			all.Go(func() {
-				_, err := add(s, p, i)
+				_, err := submit(s, p, i)
 				switch e := fault.Wrap(err); {
 				case err == nil:
 					stored.Add(1)
 				case e.Code == fault.DatabaseUnreachable && e.RetryAfter > 0:
-					shed.Add(1)
+					rejected.Add(1)
 				default:
 					t.Error(err)
 				}
 			})
 		}
-		// Those who are sent away learn it while the database still hangs.
-		for shed.Load() == 0 {
+		// Rejected callers get the error while the database is still blocked.
+		for rejected.Load() == 0 {
 			time.Sleep(time.Millisecond)
 		}
-		letGo()
+		release()
 		all.Wait()
 		f, err := s.Form(ctx, owner, p.ID)
-		if err != nil || f.ResponseCount != stored.Load() || stored.Load() < 500 || stored.Load()+shed.Load() != many {
-			t.Errorf("%d stored, %d acknowledged, %d sent away (%v)", f.ResponseCount, stored.Load(), shed.Load(), err)
+		isStored := f.ResponseCount == stored.Load() && stored.Load() >= 500
+		if err != nil || !isStored || stored.Load()+rejected.Load() != many {
+			t.Errorf("%d stored, %d acknowledged, %d rejected (%v)", f.ResponseCount, stored.Load(), rejected.Load(), err)
 		}
 	})
 }
 
-// One that cannot be stored fails alone, whoever is in the batch with it.
-func TestBatchMates(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		good, closed := opened(t, s, owner, small), opened(t, s, owner, small)
+// A submission that cannot be stored fails alone; the rest of its batch is stored.
+func TestFailureInBatch(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, storage storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		good, closed := openForm(t, s, owner, small), openForm(t, s, owner, small)
 		if _, err := s.CloseForm(ctx, owner, closed.ID, 0, time.Now()); err != nil {
 			t.Fatal(err)
 		}
@@ -241,7 +236,7 @@ func TestBatchMates(t *testing.T) {
 			all.Go(func() {
 				switch i % 4 {
 				case 0:
-					if _, err := add(s, closed, i); fault.Wrap(err).Code != fault.FormNotOpen {
+					if _, err := submit(s, closed, i); fault.Wrap(err).Code != fault.FormNotOpen {
 						t.Errorf("to a closed form: %v", err)
 					}
 				case 1:
@@ -250,7 +245,7 @@ func TestBatchMates(t *testing.T) {
 						t.Error(err)
 					}
 				default:
-					if _, err := add(s, good, i); err != nil {
+					if _, err := submit(s, good, i); err != nil {
 						t.Error(err)
 					}
 				}
@@ -265,7 +260,7 @@ func TestBatchMates(t *testing.T) {
 		}
 		list, err := s.ResponsesAfter(ctx, owner, good.ID, "", 1000)
 		for i, r := range list {
-			if r.Serial != list[0].Serial+int64(i) && place.Engine == "sqlite" {
+			if r.Serial != list[0].Serial+int64(i) && storage.Engine == "sqlite" {
 				t.Fatalf("serial %d at %d", r.Serial, i)
 			}
 		}
@@ -275,15 +270,13 @@ func TestBatchMates(t *testing.T) {
 	})
 }
 
-// A closing date closes, also in counts.
-func TestCloseDue(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		p := opened(t, s, owner, small)
+// A form whose closing date has passed is closed in lists and counts.
+func TestCloseExpiredForms(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		p := openForm(t, s, owner, small)
 		soon := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
-		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error { plan.ClosesAt = soon; return nil }, time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		updateForm(t, s, owner, p.ID, func(f *form.FormInput) { f.ClosesAt = soon })
 		count := func(status form.Status) int64 {
 			_, n, err := s.Forms(ctx, owner, store.FormFilter{Status: string(status)}, store.NewestFirst, store.Page{Limit: 1})
 			if err != nil {
@@ -300,27 +293,27 @@ func TestCloseDue(t *testing.T) {
 	})
 }
 
-// What SQLite puts beside the database can be read by its owner alone.
-func TestPrivateFiles(t *testing.T) {
+// Only the owner can read the files of SQLite.
+func TestFilePermissions(t *testing.T) {
 	t.Parallel()
-	place := storetest.SQLite(t)
-	s := storetest.Open(t, place)
-	person(t, s, "ada@example.com")
+	storage := storetest.SQLite(t)
+	s := storetest.Open(t, storage)
+	addUser(t, s, "ada@example.com")
 	for _, name := range []string{"formulary.db", "formulary.db-wal"} {
-		info, err := os.Stat(filepath.Join(place.Data, name))
+		info, err := os.Stat(filepath.Join(storage.Data, name))
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v", name, info, err)
 		}
 	}
 }
 
-// Ids say when a response came, so they find spans of time.
-func TestFirstSortsBefore(t *testing.T) {
+// IDs start with the time of the response, so they can be used for time ranges.
+func TestIDsSortByTime(t *testing.T) {
 	now := time.Now()
 	for _, d := range []time.Duration{0, time.Millisecond, time.Hour, 1e6 * time.Hour} {
-		made := id.New(id.Response, now.Add(d))
-		if first := id.First(id.Response, now.Add(d)); first > made || id.First(id.Response, now.Add(d+time.Millisecond)) <= made {
-			t.Error(fmt.Sprint(first, " ", made))
+		created := id.New(id.Response, now.Add(d))
+		if first := id.First(id.Response, now.Add(d)); first > created || id.First(id.Response, now.Add(d+time.Millisecond)) <= created {
+			t.Error(fmt.Sprint(first, " ", created))
 		}
 	}
 }

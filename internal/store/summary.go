@@ -26,21 +26,21 @@ const (
 )
 
 const (
-	summaryChunk         = 5000 // responses counted in at a time, as countedSQL and tailSQL have it
-	minBatchedResponses  = 1000 // responses after which counting along begins
-	summaryWriteInterval = 5000 // responses after which that is written down
-	minSummaryWrite      = 500  // so many are worth writing down by who reads them
+	summaryChunk         = 5000 // responses added at a time, also in countedSQL and tailSQL
+	minBatchedResponses  = 1000 // responses after which the summary is updated in memory
+	summaryWriteInterval = 5000 // responses after which that summary is stored
+	minSummaryWrite      = 500  // responses after which a reader stores the summary
 )
 
 // storedSummary is a summary of the responses up to a serial, as it is stored.
 type storedSummary struct {
 	serial, edits int64
-	written       int64 // the serial that is written down
-	bytes         int   // of the summary as JSON, when it was last read or written
+	written       int64 // last stored serial
+	bytes         int   // size of the JSON when it was last read or written
 	summary       *form.Summary
 }
 
-// read parses a stored summary. One of an earlier format is started over.
+// read parses a stored summary. A summary of an earlier format starts from zero.
 func (k *storedSummary) read(text string) error {
 	k.written, k.bytes = k.serial, len(text)
 	k.summary = form.NewSummary()
@@ -61,13 +61,13 @@ func (k *storedSummary) read(text string) error {
 
 // readSummary reads the stored summary.
 func readSummary(q querier, owner, formID string) (storedSummary, error) {
-	var kept storedSummary
+	var stored storedSummary
 	var text string
-	err := queryOne(q, summarySQL, []any{owner, formID}, &kept.serial, &kept.edits, &text)
+	err := queryOne(q, summarySQL, []any{owner, formID}, &stored.serial, &stored.edits, &text)
 	if err != nil && !errors.Is(err, fault.NotFound) {
-		return kept, err
+		return stored, err
 	}
-	return kept, kept.read(text)
+	return stored, stored.read(text)
 }
 
 // notSummarized returns the next responses after a serial.
@@ -91,67 +91,67 @@ func (s *Store) Summary(ctx context.Context, owner, formID string) (_ *form.Summ
 		return nil, err
 	}
 	for {
-		kept, n, err := s.applyNew(ctx, owner, formID)
+		stored, n, err := s.applyNew(ctx, owner, formID)
 		if err != nil || n < summaryChunk {
-			return kept.summary, err
+			return stored.summary, err
 		}
 	}
 }
 
 // applyNew adds the next responses, and stores the summary if they are many.
 func (s *Store) applyNew(ctx context.Context, owner, formID string) (storedSummary, int, error) {
-	var kept storedSummary
+	var stored storedSummary
 	var list []form.Response
 	var count, top int64
-	// One snapshot, so that an edited response and its edit count are seen together.
+	// One snapshot, so that an edited response and its edit count are consistent.
 	err := s.db.Read(ctx, func(t db.Tx) error {
 		var err error
-		if kept, err = readSummary(t.Query, owner, formID); err != nil {
+		if stored, err = readSummary(t.Query, owner, formID); err != nil {
 			return err
 		}
 		if err := queryOne(t.Query, countResponsesSQL, []any{owner, formID}, &count, &top); err != nil {
 			return err
 		}
-		list, err = notSummarized(t.Query, owner, formID, kept.serial)
+		list, err = notSummarized(t.Query, owner, formID, stored.serial)
 		return err
 	})
 	if err != nil {
-		return kept, 0, err
+		return stored, 0, err
 	}
 	for _, r := range list {
-		if err := s.add(s.query(ctx), owner, kept.summary, r, 1); err != nil {
-			return kept, 0, err
+		if err := s.add(s.query(ctx), owner, stored.summary, r, 1); err != nil {
+			return stored, 0, err
 		}
-		kept.serial = r.Serial
+		stored.serial = r.Serial
 	}
 	if len(list) < summaryChunk {
-		kept.serial = top // also when the last ones are gone again
+		stored.serial = top // even if the last ones were deleted
 	}
 	if len(list) < minSummaryWrite {
-		return kept, len(list), nil
+		return stored, len(list), nil
 	}
-	// If it is out of date, the next round reads the new one.
-	_, err = s.writeSummary(ctx, owner, formID, &kept)
-	return kept, len(list), err
+	// If it is outdated, the next round reads the new one.
+	_, err = s.writeSummary(ctx, owner, formID, &stored)
+	return stored, len(list), err
 }
 
 // updateSummary returns the summary as a transaction sees it.
 func (s *Store) updateSummary(q querier, owner, formID string) (*form.Summary, error) {
-	kept, err := readSummary(q, owner, formID)
+	stored, err := readSummary(q, owner, formID)
 	for n := summaryChunk; err == nil && n == summaryChunk; {
 		var list []form.Response
-		if list, err = notSummarized(q, owner, formID, kept.serial); err != nil {
+		if list, err = notSummarized(q, owner, formID, stored.serial); err != nil {
 			break
 		}
 		for _, r := range list {
-			if err := s.add(q, owner, kept.summary, r, 1); err != nil {
+			if err := s.add(q, owner, stored.summary, r, 1); err != nil {
 				return nil, err
 			}
-			kept.serial = r.Serial
+			stored.serial = r.Serial
 		}
 		n = len(list)
 	}
-	return kept.summary, err
+	return stored.summary, err
 }
 
 func (s *Store) add(q querier, owner string, to *form.Summary, r form.Response, n int64) error {
@@ -168,43 +168,43 @@ func (s *Store) add(q querier, owner string, to *form.Summary, r form.Response, 
 
 // subtract removes responses from the summary of their form and adds those that replace
 // them. The caller has locked the form.
-func (s *Store) subtract(t db.Tx, owner, formID string, gone, came []form.Response) error {
-	var kept storedSummary
+func (s *Store) subtract(t db.Tx, owner, formID string, removed, added []form.Response) error {
+	var stored storedSummary
 	var text string
-	if err := queryOne(t.Query, editSummarySQL, []any{owner, formID}, &kept.serial, &kept.edits, &text); err != nil {
+	if err := queryOne(t.Query, editSummarySQL, []any{owner, formID}, &stored.serial, &stored.edits, &text); err != nil {
 		return err
 	}
-	if err := kept.read(text); err != nil {
+	if err := stored.read(text); err != nil {
 		return err
 	}
-	touched := kept.serial != kept.written
+	touched := stored.serial != stored.written
 	count := func(list []form.Response, n int64) error {
 		for _, r := range list {
-			if r.Serial > kept.serial {
+			if r.Serial > stored.serial {
 				continue
 			}
 			touched = true
-			if err := s.add(t.Query, owner, kept.summary, r, n); err != nil {
+			if err := s.add(t.Query, owner, stored.summary, r, n); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if err := errors.Join(count(gone, -1), count(came, 1)); err != nil || !touched {
+	if err := errors.Join(count(removed, -1), count(added, 1)); err != nil || !touched {
 		return err
 	}
-	changed, err := json.Marshal(kept.summary)
+	changed, err := json.Marshal(stored.summary)
 	if err != nil {
 		return err
 	}
-	_, err = t.Exec(setSummarySQL, owner, formID, kept.serial, string(changed))
+	_, err = t.Exec(setSummarySQL, owner, formID, stored.serial, string(changed))
 	return err
 }
 
-// countInTransaction adds a response that was just stored, without reading it again, and
-// returns the summary; nil: none is kept in memory. That works while serials are
-// consecutive. If another node stores responses, or one is edited, the stored summary is
-// read again.
+// countInTransaction adds a response that was just stored, without reading it again,
+// and returns the summary, or nil if none is in memory. That works while serials are
+// consecutive. If another node stores responses, or one is edited, the stored summary
+// is read again.
 func (s *Store) countInTransaction(sum *storedSummary, w *pendingSubmission) *storedSummary {
 	ctx, serial := context.Background(), w.response.Serial
 	switch {
@@ -214,22 +214,22 @@ func (s *Store) countInTransaction(sum *storedSummary, w *pendingSubmission) *st
 		if serial-sum.written < summaryWriteInterval {
 			return sum
 		}
-		// Ignored: Summary counts too, and returns the error.
+		// Ignored: Summary does the same, and returns the error.
 		if ok, err := s.writeSummary(ctx, w.Form.Owner, w.Form.ID, sum); err != nil || !ok {
 			return nil
 		}
 	case sum != nil && serial > sum.serial:
 		return nil
 	case sum == nil && serial%minBatchedResponses == 0:
-		if kept, n, err := s.applyNew(ctx, w.Form.Owner, w.Form.ID); err == nil && n < summaryChunk {
-			return &kept
+		if stored, n, err := s.applyNew(ctx, w.Form.Owner, w.Form.ID); err == nil && n < summaryChunk {
+			return &stored
 		}
 	}
 	return sum
 }
 
-// writeSummary stores the summary, and says whether it did: not if another request stored a
-// newer one, or a response was edited.
+// writeSummary stores the summary and reports whether it did: not if another request
+// stored a newer one, or a response was edited.
 func (s *Store) writeSummary(ctx context.Context, owner, formID string, k *storedSummary) (bool, error) {
 	text, err := json.Marshal(k.summary)
 	if err != nil {

@@ -20,14 +20,14 @@ type AccessToken struct {
 	App         struct{ ID, Name, Owner string }
 	User        account.User
 
-	AppLive   bool // it exists and is not disabled
-	GrantLive bool // it exists and has not ended
+	AppLive   bool // exists and is not disabled
+	GrantLive bool // exists and is not revoked
 	UserFound bool
 
 	Generation Generation // for caches of derived values
 
-	appKey  string // the invalidation key of the application
-	appMark uint64 // its generation when this was read
+	appKey        string // invalidation key of the application
+	appGeneration uint64 // generation of the application when this was read
 }
 
 const accessTokenSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.consent_id, t.app_id,
@@ -41,17 +41,17 @@ const accessTokenSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.co
 	LEFT JOIN account a ON a.id = t.account_id
 	WHERE t.account_id = $1 AND t.id = $2`
 
-// maxAccessTokens is how many access tokens are kept in memory.
+// maxAccessTokens limits the cache of access tokens.
 const maxAccessTokens = 20_000
 
-// AccessToken looks up an access token with all that decides whether it is valid. An
-// unknown token is fault.NotFound. A cached value is used until its owner or its
-// application changes.
+// AccessToken looks up an access token with everything that decides whether it is
+// valid. An unknown token is fault.NotFound. A cached value is used until its owner or
+// its application changes.
 func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (_ AccessToken, err error) {
 	defer wrap(&err, "look up access token")
-	b, mark, ok := s.accessTokens.Get(key.Account, key.Hash)
+	b, generation, ok := s.accessTokens.Get(key.Account, key.Hash)
 	if ok {
-		if app, known := s.db.Generation(b.appKey); known && app == b.appMark {
+		if app, known := s.db.Generation(b.appKey); known && app == b.appGeneration {
 			return b, nil
 		}
 	}
@@ -65,11 +65,11 @@ func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (_ Acces
 	}
 	b.appKey = appKey(b.App.ID)
 	app, known := s.db.Generation(b.appKey)
-	if after, _ := s.db.Generation(anyApp); known && mark.known && before == after {
-		b.appMark = app
+	if after, _ := s.db.Generation(anyApp); known && generation.known && before == after {
+		b.appGeneration = app
 		// Generations only grow, so the sum shows a change of either.
-		b.Generation = Generation{mark.number + app, true}
-		s.accessTokens.Put(key.Hash, mark, b, 1)
+		b.Generation = Generation{generation.number + app, true}
+		s.accessTokens.Put(key.Hash, generation, b, 1)
 	}
 	return b, nil
 }
@@ -101,13 +101,13 @@ type TokenGrant struct {
 	Scopes account.Scopes
 }
 
-// CodeExchange is a code with all that must match what it was issued for, and the tokens
-// that it is exchanged for.
+// CodeExchange is a code with everything that must match the request it was issued for,
+// and the tokens to issue.
 type CodeExchange struct {
 	Code        account.SecretRef
 	AppID       string
 	RedirectURI string
-	Challenge   string // of the presented verifier; empty without one
+	Challenge   string // of the presented verifier; empty: none
 
 	Access, Refresh account.Secret
 	ExpiresAt       time.Time // of the access token
@@ -145,31 +145,31 @@ func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, now time.Time)
 	var replayed bool
 	err = s.db.Write(forCaller(ctx, r.Code.Account), func(t db.Tx) error {
 		grant, replayed = TokenGrant{}, false
-		var consent, scope string
+		var grantID, scope string
 		owner := r.Code.Account
-		err := queryOne(t.Query, useCodeSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge, toMillis(now)}, &consent)
+		err := queryOne(t.Query, useCodeSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge, toMillis(now)}, &grantID)
 		if errors.Is(err, fault.NotFound) {
-			if err := queryOne(t.Query, usedCodeSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge}, &consent); err != nil {
+			if err := queryOne(t.Query, usedCodeSQL, []any{owner, r.Code.ID, r.Code.Hash, r.AppID, r.RedirectURI, r.Challenge}, &grantID); err != nil {
 				return replaceNotFound(err, errCode)
 			}
 			replayed = true
-			return endGrant(t, owner, consent, now)
+			return endGrant(t, owner, grantID, now)
 		}
 		if err != nil {
 			return err
 		}
 		var issued int64
-		if err := queryOne(t.Query, issueFirstSQL, []any{owner, consent, toMillis(now)}, &scope, &issued); err != nil {
+		if err := queryOne(t.Query, issueFirstSQL, []any{owner, grantID, toMillis(now)}, &scope, &issued); err != nil {
 			return replaceNotFound(err, errCode)
 		}
 		grant.Scopes, _ = account.ParseScopes(scope)
 		if err := queryOne(t.Query, grantEmailSQL, []any{owner}, &grant.Email); err != nil {
 			return replaceNotFound(err, errCode)
 		}
-		if _, err := insertAccess(t, issuedToken{r.Access, consent, r.AppID, issued, grant.Scopes, r.ExpiresAt}, now); err != nil {
+		if _, err := insertAccess(t, issuedToken{r.Access, grantID, r.AppID, issued, grant.Scopes, r.ExpiresAt}, now); err != nil {
 			return err
 		}
-		return insertRefresh(t, r.Refresh, consent, r.AppID, now)
+		return insertRefresh(t, r.Refresh, grantID, r.AppID, now)
 	})
 	if replayed || isUncertain(err) {
 		s.db.Invalidate(r.Code.Account)
@@ -180,7 +180,7 @@ func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, now time.Time)
 	return grant, err
 }
 
-// isUncertain says whether a transaction that failed may have been committed.
+// isUncertain reports whether a failed transaction may have been committed.
 func isUncertain(err error) bool { return err != nil && fault.Wrap(err).Code.Status() >= 500 }
 
 func replaceNotFound(err error, as error) error {
@@ -190,7 +190,7 @@ func replaceNotFound(err error, as error) error {
 	return err
 }
 
-// MaxTokens is how many access tokens of a grant are valid at a time. Issuing another
+// MaxTokens is the maximum number of valid access tokens of a grant. Issuing another
 // revokes the oldest.
 const MaxTokens = 100
 
@@ -199,13 +199,13 @@ type issuedToken struct {
 	secret    account.Secret
 	consentID string
 	appID     string
-	number    int64 // which one of its grant it is, from 1
+	number    int64 // sequence number within its grant, from 1
 	scopes    account.Scopes
 	expiresAt time.Time
 }
 
-// insertAccess stores an access token. Tokens of a grant take slots in turn: the token that
-// has the slot is the oldest and is replaced. The caller has locked the grant's row by
+// insertAccess stores an access token. Tokens of a grant take slots in turn: the token
+// in the slot is the oldest and is replaced. The caller has locked the grant's row by
 // counting, so no two tokens get the same slot.
 func insertAccess(t db.Tx, a issuedToken, now time.Time) (replaced bool, err error) {
 	slot := 1 + a.number%MaxTokens
@@ -213,8 +213,8 @@ func insertAccess(t db.Tx, a issuedToken, now time.Time) (replaced bool, err err
 	return a.number >= MaxTokens, err // the first ones find their slots empty
 }
 
-func insertRefresh(t db.Tx, secret account.Secret, consent, app string, now time.Time) error {
-	_, err := t.Exec(insertRefreshSQL, secret.Account, secret.ID, secret.Hash, consent, app, toMillis(now))
+func insertRefresh(t db.Tx, secret account.Secret, grantID, app string, now time.Time) error {
+	_, err := t.Exec(insertRefreshSQL, secret.Account, secret.ID, secret.Hash, grantID, app, toMillis(now))
 	return err
 }
 
@@ -231,17 +231,17 @@ const (
 	rotateRefreshSQL = `UPDATE refresh_token SET used_at = $3, rotated_at = $3 WHERE account_id = $1 AND id = $2 AND rotated_at = 0`
 )
 
-// RefreshRequest asks for a new access token.
+// RefreshRequest is a request for a new access token.
 type RefreshRequest struct {
 	Token     account.SecretRef // the refresh token
 	AppID     string
 	Access    account.Secret
 	ExpiresAt time.Time       // of the access token
 	Next      *account.Secret // replaces the refresh token; nil: it stays
-	// Scopes picks the scopes of the access token from those of the grant.
+	// Scopes chooses the scopes of the access token from those of the grant.
 	Scopes    func(granted account.Scopes) (account.Scopes, error)
-	UsedSince time.Time     // a refresh token that was not used since has expired
-	UsedStep  time.Duration // how exactly its last use is stored
+	UsedSince time.Time     // a refresh token unused since then has expired
+	UsedStep  time.Duration // precision of the stored time of use
 }
 
 // Refresh issues a new access token. Using a refresh token that was replaced ends the
@@ -253,16 +253,16 @@ func (s *Store) Refresh(ctx context.Context, r RefreshRequest, now time.Time) (_
 	var reused, removed bool
 	err = s.db.Write(forCaller(ctx, key.Account), func(t db.Tx) error {
 		grant, reused, removed = TokenGrant{}, false, false
-		var consent, scope string
+		var grantID, scope string
 		var rotated, used int64
 		err := queryOne(t.Query, refreshSQL, []any{key.Account, key.ID, key.Hash, r.AppID, toMillis(r.UsedSince)},
-			&consent, &rotated, &used, &scope, &grant.Email)
+			&grantID, &rotated, &used, &scope, &grant.Email)
 		if err != nil {
 			return replaceNotFound(err, errRefresh)
 		}
 		end := func() error {
 			reused = true
-			return endGrant(t, key.Account, consent, now)
+			return endGrant(t, key.Account, grantID, now)
 		}
 		if rotated != 0 {
 			return end()
@@ -281,17 +281,17 @@ func (s *Store) Refresh(ctx context.Context, r RefreshRequest, now time.Time) (_
 				return end()
 			}
 			if err == nil {
-				err = insertRefresh(t, *r.Next, consent, r.AppID, now)
+				err = insertRefresh(t, *r.Next, grantID, r.AppID, now)
 			}
 		}
 		if err != nil {
 			return err
 		}
 		var issued int64
-		if err := queryOne(t.Query, countIssuedSQL, []any{key.Account, consent, toMillis(now)}, &issued); err != nil {
+		if err := queryOne(t.Query, countIssuedSQL, []any{key.Account, grantID, toMillis(now)}, &issued); err != nil {
 			return replaceNotFound(err, errRefresh)
 		}
-		removed, err = insertAccess(t, issuedToken{r.Access, consent, r.AppID, issued, grant.Scopes, r.ExpiresAt}, now)
+		removed, err = insertAccess(t, issuedToken{r.Access, grantID, r.AppID, issued, grant.Scopes, r.ExpiresAt}, now)
 		return err
 	})
 	if reused || removed || isUncertain(err) {
@@ -309,42 +309,43 @@ const (
 		JOIN account a ON a.id = r.account_id
 		WHERE r.account_id = $1 AND r.id = $2 AND r.hash = $3 AND r.app_id = $4
 		AND r.used_at > $5 AND r.rotated_at = 0 AND c.ended_at = 0 AND a.disabled_at = 0`
-	deleteAccessSQL   = `DELETE FROM access_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
-	refreshConsentSQL = `SELECT consent_id FROM refresh_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
+	deleteAccessSQL = `DELETE FROM access_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
+	refreshGrantSQL = `SELECT consent_id FROM refresh_token WHERE account_id = $1 AND id = $2 AND hash = $3 AND app_id = $4`
 )
 
-// RefreshInfo is what introspection returns for a refresh token.
+// RefreshInfo describes a refresh token for introspection.
 type RefreshInfo struct {
 	Scopes    account.Scopes
-	Person    account.User
+	User      account.User
 	CreatedAt time.Time
 	UsedAt    time.Time
 }
 
-// RefreshGrant returns the id of the grant of a refresh token of the application, valid or
+// RefreshGrant returns the grant ID of a refresh token of the application, valid or
 // not.
 func (s *Store) RefreshGrant(ctx context.Context, key account.SecretRef, appID string) (_ string, err error) {
 	defer wrap(&err, "look up refresh token")
-	var consent string
-	err = queryOne(s.query(ctx), refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent)
-	return consent, err
+	var grantID string
+	err = queryOne(s.query(ctx), refreshGrantSQL, []any{key.Account, key.ID, key.Hash, appID}, &grantID)
+	return grantID, err
 }
 
-// RefreshInfo looks up a refresh token of the application. One that is not valid any more
-// is fault.NotFound.
+// RefreshInfo looks up a refresh token of the application. A token that is no longer
+// valid is fault.NotFound.
 func (s *Store) RefreshInfo(ctx context.Context, key account.SecretRef, appID string, usedSince time.Time) (_ RefreshInfo, err error) {
 	defer wrap(&err, "introspect refresh token")
 	var info RefreshInfo
-	var consent, scope string
+	var grantID, scope string
 	var created, used int64
 	err = queryOne(s.query(ctx), refreshInfoSQL, []any{key.Account, key.ID, key.Hash, appID, toMillis(usedSince)},
-		&consent, &created, &used, &scope, &info.Person.ID, &info.Person.Email)
+		&grantID, &created, &used, &scope, &info.User.ID, &info.User.Email)
 	info.Scopes, _ = account.ParseScopes(scope)
 	info.CreatedAt, info.UsedAt = fromMillis(created), fromMillis(used)
 	return info, err
 }
 
-// RevokeAccess revokes an access token of the application. An unknown token is no error.
+// RevokeAccess revokes an access token of the application. An unknown token is not an
+// error.
 func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID string) (err error) {
 	defer wrap(&err, "revoke access token")
 	return s.write(ctx, key.Account, func(t db.Tx) error {
@@ -357,10 +358,10 @@ func (s *Store) RevokeAccess(ctx context.Context, key account.SecretRef, appID s
 func (s *Store) RevokeRefresh(ctx context.Context, key account.SecretRef, appID string, now time.Time) (err error) {
 	defer wrap(&err, "revoke refresh token")
 	return s.write(ctx, key.Account, func(t db.Tx) error {
-		var consent string
-		if err := queryOne(t.Query, refreshConsentSQL, []any{key.Account, key.ID, key.Hash, appID}, &consent); err != nil {
+		var grantID string
+		if err := queryOne(t.Query, refreshGrantSQL, []any{key.Account, key.ID, key.Hash, appID}, &grantID); err != nil {
 			return replaceNotFound(err, nil)
 		}
-		return endGrant(t, key.Account, consent, now)
+		return endGrant(t, key.Account, grantID, now)
 	})
 }

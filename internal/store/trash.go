@@ -20,8 +20,8 @@ const (
 	untrashSQL    = `DELETE FROM trash WHERE account_id = $1 AND id = $2 AND content <> '' RETURNING form_id, content`
 	oldTrashSQL   = `SELECT account_id, id, form_id FROM trash WHERE deleted_at < $1 LIMIT $2`
 	emptyTrashSQL = `DELETE FROM trash WHERE account_id = $1 AND id = $2 AND deleted_at < $3`
-	// Without its content a form cannot be restored. The row stays until everything that
-	// belongs to it is deleted, also if the process restarts.
+	// Without its content, a form cannot be restored. The row stays until everything
+	// that belongs to it is deleted, even if the process restarts.
 	claimTrashSQL = `UPDATE trash SET content = '' WHERE account_id = $1 AND id = $2 AND deleted_at < $3`
 	trashedSQL    = `SELECT content, deleted_at FROM trash WHERE account_id = $1 AND id >= $2 AND id < $3 AND content <> ''
 		ORDER BY deleted_at DESC LIMIT 20`
@@ -39,8 +39,8 @@ const (
 		(SELECT id FROM response WHERE account_id = $1 AND form_id = $2 LIMIT $3)`
 )
 
-// trashedForm is the row of a deleted form. What belongs to it stays in its tables until the
-// cleanup.
+// trashedForm is the row of a deleted form. Its responses and versions stay in their
+// tables until the cleanup.
 type trashedForm struct {
 	Form           form.Form
 	Serial         int64
@@ -58,15 +58,15 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 		if err != nil {
 			return err
 		}
-		gone := trashedForm{Form: f}
-		if err := queryOne(t.Query, formSerialsSQL, []any{owner, id}, &gone.Serial, &gone.ResponseSerial, &gone.ResponseTick, &gone.StoredBytes); err != nil {
+		trashed := trashedForm{Form: f}
+		if err := queryOne(t.Query, formSerialsSQL, []any{owner, id}, &trashed.Serial, &trashed.ResponseSerial, &trashed.ResponseTick, &trashed.StoredBytes); err != nil {
 			return err
 		}
-		content, err := json.Marshal(gone)
+		content, err := json.Marshal(trashed)
 		if err != nil {
 			return err
 		}
-		if _, err := t.Exec(trashSQL, owner, id, id, string(content), toMillis(now), gone.StoredBytes); err != nil {
+		if _, err := t.Exec(trashSQL, owner, id, id, string(content), toMillis(now), trashed.StoredBytes); err != nil {
 			return err
 		}
 		if _, err := t.Exec(deleteFormSQL, owner, id); err != nil {
@@ -78,7 +78,7 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, -1); err != nil {
 			return err
 		}
-		return rankMiss(t, owner, formList, gone.Serial)
+		return rankMiss(t, owner, formList, trashed.Serial)
 	})
 }
 
@@ -88,7 +88,7 @@ type Deleted struct {
 	At time.Time
 }
 
-// DeletedForms lists the forms that can be restored, the latest first.
+// DeletedForms lists the forms that can be restored, latest first.
 func (s *Store) DeletedForms(ctx context.Context, owner string) (_ []Deleted, err error) {
 	defer wrap(&err, "list deleted forms")
 	var list []Deleted
@@ -98,9 +98,9 @@ func (s *Store) DeletedForms(ctx context.Context, owner string) (_ []Deleted, er
 		if err := r.Scan(&content, &deleted); err != nil {
 			return err
 		}
-		var gone trashedForm
-		err := json.Unmarshal([]byte(content), &gone)
-		list = append(list, Deleted{gone.Form, fromMillis(deleted)})
+		var trashed trashedForm
+		err := json.Unmarshal([]byte(content), &trashed)
+		list = append(list, Deleted{trashed.Form, fromMillis(deleted)})
 		return err
 	}, owner, id.Form, id.Form+lastID)
 	return list, err
@@ -110,51 +110,51 @@ func (s *Store) DeletedForms(ctx context.Context, owner string) (_ []Deleted, er
 func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.Time) (_ form.Form, err error) {
 	defer wrap(&err, "restore form")
 	if _, ok := id.Parse(id.Form, formID); !ok {
-		return form.Form{}, fault.NotFound // responses are in the trash too
+		return form.Form{}, fault.NotFound // the trash contains responses too
 	}
-	var gone trashedForm
+	var trashed trashedForm
 	err = s.write(ctx, owner, func(t db.Tx) error {
 		var parent, content string
 		if err := queryOne(t.Query, untrashSQL, []any{owner, formID}, &parent, &content); err != nil {
 			return err
 		}
-		if err := json.Unmarshal([]byte(content), &gone); err != nil {
+		if err := json.Unmarshal([]byte(content), &trashed); err != nil {
 			return err
 		}
-		f := gone.Form
-		if err := gone.catchUp(t, owner); err != nil {
+		f := trashed.Form
+		if err := trashed.catchUp(t, owner); err != nil {
 			return err
 		}
-		// The account may be being deleted, and its trash goes last.
+		// The account may be in deletion, and its trash is deleted last.
 		if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
 			return err
 		}
 		if f.Version > 0 {
-			// Another form of the owner may have the custom link by now.
+			// Another form of the owner may have the custom link now.
 			if err := claimSlug(t, owner, formID, f.Slug, now); fault.Wrap(err).Code == fault.Invalid {
 				f.Slug = ""
 			} else if err != nil {
 				return err
 			}
 		}
-		if _, err := t.Exec(restoreFormSQL, owner, formID, gone.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
-			f.ResponseCount, gone.ResponseSerial, gone.ResponseTick, toMillis(f.CreatedAt), toMillis(f.UpdatedAt), form.SearchKey(f.Title),
-			searchKey(form.Header{Title: f.Title, Description: f.Description}), f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites, gone.StoredBytes); err != nil {
+		if _, err := t.Exec(restoreFormSQL, owner, formID, trashed.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
+			f.ResponseCount, trashed.ResponseSerial, trashed.ResponseTick, toMillis(f.CreatedAt), toMillis(f.UpdatedAt), form.SearchKey(f.Title),
+			searchKey(form.Header{Title: f.Title, Description: f.Description}), f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites, trashed.StoredBytes); err != nil {
 			return err
 		}
-		gone.Form = f
+		trashed.Form = f
 		if _, err := t.Exec(addressFormSQL, formID, owner, formID); err != nil {
 			return err
 		}
 		if _, err := t.Exec(countFormSQL, owner, string(f.Status), f.Language, 1); err != nil {
 			return err
 		}
-		return rankFound(t, owner, formList, gone.Serial)
+		return rankFound(t, owner, formList, trashed.Serial)
 	})
-	return gone.Form, err
+	return trashed.Form, err
 }
 
-// catchUp makes new responses sort after the existing ones, also if an earlier version,
+// catchUp makes new responses sort after the existing ones, even if an earlier version,
 // which stored no tick, deleted the form.
 func (g *trashedForm) catchUp(t db.Tx, owner string) error {
 	var last int64
@@ -183,7 +183,7 @@ func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID strin
 	})
 }
 
-// DeletedResponses lists the ids of responses that can be restored, the latest first.
+// DeletedResponses lists the IDs of responses that can be restored, latest first.
 func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) (_ []string, err error) {
 	defer wrap(&err, "list deleted responses")
 	var list []string
@@ -196,8 +196,8 @@ func (s *Store) DeletedResponses(ctx context.Context, owner, formID string) (_ [
 	return list, err
 }
 
-// RestoreResponses undoes DeleteResponsesWithUndo and returns how many responses could be
-// restored. Option limits do not apply: they were submitted before others.
+// RestoreResponses undoes DeleteResponsesWithUndo and returns the number of restored
+// responses. Option limits do not apply: these responses were submitted before others.
 func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids []string, now time.Time) (_ int64, err error) {
 	defer wrap(&err, "restore responses")
 	ids, err = responseIDs(formID, ids)
@@ -215,7 +215,7 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		if err != nil {
 			return err
 		}
-		var back []form.Response
+		var restored []form.Response
 		for _, id := range ids {
 			var of, content string
 			err := queryOne(t.Query, untrashSQL, []any{owner, id}, &of, &content)
@@ -235,16 +235,16 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 			if _, err := t.Exec(insertResponseSQL, owner, formID, r.ID, r.Serial, r.Version, toMillis(r.SubmittedAt), r.JSON, r.Metadata); err != nil {
 				return err
 			}
-			if _, err := t.Exec(markRestoredSQL, owner, formID, r.ID, positions[len(back)]); err != nil {
+			if _, err := t.Exec(markRestoredSQL, owner, formID, r.ID, positions[len(restored)]); err != nil {
 				return err
 			}
 			if err := rankFound(t, owner, formID, r.Serial); err != nil {
 				return err
 			}
-			back = append(back, r)
+			restored = append(restored, r)
 		}
-		n = int64(len(back))
-		size, err := storedBytes(back...)
+		n = int64(len(restored))
+		size, err := storedBytes(restored...)
 		if err != nil {
 			return err
 		}
@@ -254,14 +254,14 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		if some, err := hasWebhooks(t.Query, owner, formID); err != nil {
 			return err
 		} else if some {
-			if err := insertEvents(t, owner, formID, positions, responseEvents(ResponseRestored, back)); err != nil {
+			if err := insertEvents(t, owner, formID, positions, responseEvents(ResponseRestored, restored)); err != nil {
 				return err
 			}
 		}
-		if err := s.subtract(t, owner, formID, nil, back); err != nil {
+		if err := s.subtract(t, owner, formID, nil, restored); err != nil {
 			return err
 		}
-		if err := s.updateOptionCounts(t, owner, formID, optionChange{came: back}); err != nil {
+		if err := s.updateOptionCounts(t, owner, formID, optionChange{added: restored}); err != nil {
 			return err
 		}
 		f, err := readForm(t.Query, owner, formID)
@@ -282,7 +282,7 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 	return n, nil
 }
 
-// emptyTrash deletes for good what was moved to the trash before a time.
+// emptyTrash permanently deletes what was moved to the trash before a time.
 func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 	for {
 		type item struct{ owner, id, formID string }

@@ -13,25 +13,23 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// What is deleted is gone for everybody, and comes back as it was.
-func TestUndo(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner, other := person(t, s, "ada@example.com").ID, person(t, s, "bob@example.com").ID
+// Deleted data is not visible anywhere, and is restored unchanged.
+func TestRestoreDeleted(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner, other := addUser(t, s, "ada@example.com").ID, addUser(t, s, "bob@example.com").ID
 		now := time.Now()
-		p := opened(t, s, owner, small)
-		if _, err := s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(plan *form.FormInput) error { plan.Slug = "mine"; return nil }, now); err != nil {
-			t.Fatal(err)
-		}
-		opened(t, s, owner, small)
+		p := openForm(t, s, owner, small)
+		updateForm(t, s, owner, p.ID, func(f *form.FormInput) { f.Slug = "mine" })
+		openForm(t, s, owner, small)
 		var ids []string
 		for i := range 5 {
-			r, err := add(s, p, i)
+			r, err := submit(s, p, i)
 			if err != nil {
 				t.Fatal(err)
 			}
 			ids = append(ids, r.ID)
 		}
-		all := func() string {
+		snapshot := func() string {
 			list, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{}, store.Page{Limit: 10})
 			if err != nil {
 				t.Fatal(err)
@@ -43,7 +41,7 @@ func TestUndo(t *testing.T) {
 			text, _ := json.Marshal([]any{list, total, sum})
 			return string(text)
 		}
-		whole := all()
+		original := snapshot()
 		if n, err := s.DeleteResponsesWithUndo(ctx, owner, p.ID, ids[1:3], now); err != nil || n != 2 {
 			t.Fatalf("%d deleted (%v)", n, err)
 		}
@@ -51,35 +49,35 @@ func TestUndo(t *testing.T) {
 			t.Errorf("a deleted response: %v", err)
 		}
 		if n, err := s.RestoreResponses(ctx, other, p.ID, ids, now); !errors.Is(err, fault.NotFound) {
-			t.Errorf("somebody else brings back %d (%v)", n, err)
+			t.Errorf("another user restores %d (%v)", n, err)
 		}
-		if n, err := s.RestoreResponses(ctx, owner, p.ID, ids[1:3], now); err != nil || n != 2 || all() != whole {
-			t.Errorf("%d are back (%v)\n%s\n%s", n, err, all(), whole)
+		if n, err := s.RestoreResponses(ctx, owner, p.ID, ids[1:3], now); err != nil || n != 2 || snapshot() != original {
+			t.Errorf("restored %d (%v)\n%s\n%s", n, err, snapshot(), original)
 		}
 		if n, err := s.RestoreResponses(ctx, owner, p.ID, ids[1:3], now); err != nil || n != 0 {
-			t.Errorf("brought back twice: %d (%v)", n, err)
+			t.Errorf("restored twice: %d (%v)", n, err)
 		}
 
-		// What is no id is nothing, and not an error of the database.
+		// Invalid IDs are ignored, and cause no database error.
 		if n, err := s.DeleteResponsesWithUndo(ctx, owner, p.ID, []string{"\xff", "\x00", "", p.ID}, now); err != nil || n != 0 {
-			t.Errorf("%d that do not exist deleted (%v)", n, err)
+			t.Errorf("deleted %d that do not exist (%v)", n, err)
 		}
 		if n, err := s.RestoreResponses(ctx, owner, p.ID, []string{"\xff", "\x00", ""}, now); err != nil || n != 0 {
-			t.Errorf("%d that do not exist brought back (%v)", n, err)
+			t.Errorf("restored %d that do not exist (%v)", n, err)
 		}
 		if _, err := s.DeleteResponsesWithUndo(ctx, owner, p.ID, ids[:1], now); err != nil {
 			t.Fatal(err)
 		}
 		for what, err := range map[string]error{
-			"deleting": second(s.DeleteResponsesWithUndo(ctx, owner, "frm_\xff", ids, now)), "changing": second(s.UpdateResponse(ctx, owner, store.ResponseKey{FormID: p.ID + "\xff", ID: ids[1]}, nil, now)), "bringing back": second(s.RestoreResponses(ctx, owner, "\x00", ids, now)),
-			"a form by bad text": second(s.RestoreForm(ctx, owner, "\xff", time.Now())), "a response as a form": second(s.RestoreForm(ctx, owner, ids[0], time.Now())),
+			"deleting": secondError(s.DeleteResponsesWithUndo(ctx, owner, "frm_\xff", ids, now)), "changing": secondError(s.UpdateResponse(ctx, owner, store.ResponseKey{FormID: p.ID + "\xff", ID: ids[1]}, nil, now)), "bringing back": secondError(s.RestoreResponses(ctx, owner, "\x00", ids, now)),
+			"a form by bad text": secondError(s.RestoreForm(ctx, owner, "\xff", time.Now())), "a response as a form": secondError(s.RestoreForm(ctx, owner, ids[0], time.Now())),
 		} {
 			if !errors.Is(err, fault.NotFound) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		if n, err := s.RestoreResponses(ctx, owner, p.ID, ids[:1], now); err != nil || n != 1 || all() != whole {
-			t.Errorf("%d are back (%v)", n, err)
+		if n, err := s.RestoreResponses(ctx, owner, p.ID, ids[:1], now); err != nil || n != 1 || snapshot() != original {
+			t.Errorf("restored %d (%v)", n, err)
 		}
 
 		before, err := s.Form(ctx, owner, p.ID)
@@ -90,10 +88,10 @@ func TestUndo(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, err := range map[string]error{
-			"form": second(s.Form(ctx, owner, p.ID)), "page": second(s.PublicForm(ctx, p.ID)), "page by slug": second(s.PublicForm(ctx, "mine")),
-			"response": second(s.Response(ctx, owner, p.ID, ids[0])), "summary": second(s.Summary(ctx, owner, p.ID)), "version": second(s.Version(ctx, owner, p.ID, 1)),
-			"submission": second(add(s, p, 9)), "change": second(s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(*form.FormInput) error { return nil }, now)),
-			"somebody else's undo": second(s.RestoreForm(ctx, other, p.ID, time.Now())),
+			"form": secondError(s.Form(ctx, owner, p.ID)), "page": secondError(s.PublicForm(ctx, p.ID)), "page by slug": secondError(s.PublicForm(ctx, "mine")),
+			"response": secondError(s.Response(ctx, owner, p.ID, ids[0])), "summary": secondError(s.Summary(ctx, owner, p.ID)), "version": secondError(s.Version(ctx, owner, p.ID, 1)),
+			"submission": secondError(submit(s, p, 9)), "change": secondError(s.UpdateForm(ctx, owner, store.FormRevision{ID: p.ID}, func(*form.FormInput) error { return nil }, now)),
+			"restoring by another user": secondError(s.RestoreForm(ctx, other, p.ID, time.Now())),
 		} {
 			if code := fault.Wrap(err).Code; code != fault.NotFoundInAccount && code != fault.FormNotOpen {
 				t.Errorf("%s of a deleted form: %v", what, err)
@@ -102,25 +100,34 @@ func TestUndo(t *testing.T) {
 		if _, total, err := s.Forms(ctx, owner, store.FormFilter{}, store.NewestFirst, store.Page{Limit: 10}); err != nil || total != 1 {
 			t.Errorf("%d forms are left (%v)", total, err)
 		}
-		bin, err := s.DeletedForms(ctx, owner)
-		theirs, failed := s.DeletedForms(ctx, other)
-		if err != nil || failed != nil || len(bin) != 1 || bin[0].ID != p.ID || bin[0].Title != before.Title || len(theirs) != 0 {
-			t.Errorf("in the bin: %+v, of somebody else: %v (%v)", bin, theirs, err)
+		deleted, err := s.DeletedForms(ctx, owner)
+		if err != nil || len(deleted) != 1 {
+			t.Fatalf("deleted forms: %+v (%v)", deleted, err)
 		}
-		back, err := s.RestoreForm(ctx, owner, p.ID, time.Now())
-		before.Revision++ // deleting is a change too
-		if err != nil || back != before || all() != whole {
-			t.Errorf("back is %+v\nit was  %+v (%v)", back, before, err)
+		if deleted[0].ID != p.ID || deleted[0].Title != before.Title {
+			t.Errorf("deleted form %s %q, want %s %q", deleted[0].ID, deleted[0].Title, p.ID, before.Title)
+		}
+		if others, err := s.DeletedForms(ctx, other); err != nil || len(others) != 0 {
+			t.Errorf("deleted forms of another user: %v (%v)", others, err)
+		}
+		restored, err := s.RestoreForm(ctx, owner, p.ID, time.Now())
+		before.Revision++ // deleting counts as a change
+		if err != nil || restored != before || snapshot() != original {
+			t.Errorf("restored %+v\nbefore   %+v (%v)", restored, before, err)
 		}
 		if _, err := s.PublicForm(ctx, "mine"); err != nil {
 			t.Errorf("its slug: %v", err)
 		}
 		forms, total, err := s.Forms(ctx, owner, store.FormFilter{Status: "open"}, store.NewestFirst, store.Page{Limit: 10})
-		if err != nil || total != 2 || len(forms) != 2 || forms[1].ID != p.ID {
-			t.Errorf("%d forms, %v (%v)", total, forms, err)
+		if err != nil || total != 2 || len(forms) != 2 {
+			t.Fatalf("%d forms, %v (%v)", total, forms, err)
+		}
+		if forms[1].ID != p.ID {
+			t.Errorf("the second form is %s, want %s", forms[1].ID, p.ID)
 		}
 
-		// After a while it is gone for good, with all that hangs on it.
+		// After the retention time it is deleted permanently, with everything that
+		// belongs to it.
 		if err := s.DeleteForm(ctx, owner, p.ID, 0, now); err != nil {
 			t.Fatal(err)
 		}
@@ -137,19 +144,19 @@ func TestUndo(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := s.RestoreForm(ctx, owner, p.ID, time.Now()); !errors.Is(err, fault.NotFound) {
-			t.Errorf("after the sweep: %v", err)
+			t.Errorf("after the cleanup: %v", err)
 		}
 		if list, err := s.ResponsesAfter(ctx, owner, p.ID, "", 10); err != nil || len(list) != 0 {
-			t.Errorf("%d responses outlive their form (%v)", len(list), err)
+			t.Errorf("%d responses are left after their form was deleted (%v)", len(list), err)
 		}
 	})
 }
 
-func second[T any](_ T, err error) error { return err }
+func secondError[T any](_ T, err error) error { return err }
 
-func TestCalls(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, place storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
+func TestRequestLog(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, storage storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
 		now := time.Now()
 		for i := range 120 {
 			s.LogRequest(owner, "app_x", store.RequestLogEntry{Method: "GET", Path: fmt.Sprint("/api/v1/", i), Status: 200, Took: time.Millisecond, RequestID: "r", At: now.Add(time.Duration(i) * time.Millisecond)})
@@ -161,30 +168,33 @@ func TestCalls(t *testing.T) {
 		}
 		s.LogRequest(owner, "app_y", store.RequestLogEntry{Method: "GET", Path: "/", Status: 403, At: now})
 		calls, err := s.RecentRequests(ctx, owner, "app_x")
-		if err != nil || len(calls) != 50 || calls[0].Path != "/api/v1/119" || calls[49].Path != "/api/v1/70" || calls[0].Took != time.Millisecond {
-			t.Errorf("%d calls, %+v (%v)", len(calls), calls[0], err)
+		if err != nil || len(calls) != 50 {
+			t.Fatalf("%d requests (%v)", len(calls), err)
+		}
+		if calls[0].Path != "/api/v1/119" || calls[49].Path != "/api/v1/70" || calls[0].Took != time.Millisecond {
+			t.Errorf("from %+v to %+v", calls[0], calls[49])
 		}
 		if calls, err := s.RecentRequests(ctx, "usr_other", "app_x"); err != nil || len(calls) != 0 {
-			t.Errorf("somebody else sees %d calls (%v)", len(calls), err)
+			t.Errorf("another user sees %d requests (%v)", len(calls), err)
 		}
-		// What was noted last is there after the end.
+		// Close stores the last logged requests.
 		s.LogRequest(owner, "app_y", store.RequestLogEntry{Method: "POST", Path: "/last", Status: 201, At: now.Add(time.Second)})
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if calls, err := storetest.Open(t, place).RecentRequests(ctx, owner, "app_y"); err != nil || len(calls) != 2 || calls[0].Path != "/last" {
+		if calls, err := storetest.Open(t, storage).RecentRequests(ctx, owner, "app_y"); err != nil || len(calls) != 2 || calls[0].Path != "/last" {
 			t.Errorf("%+v (%v)", calls, err)
 		}
 	})
 }
 
-func TestOldestFirstAndBeside(t *testing.T) {
-	each(t, func(t *testing.T, s *store.Store, _ storetest.Place) {
-		owner := person(t, s, "ada@example.com").ID
-		p := opened(t, s, owner, small)
+func TestOldestFirstAndNeighbors(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner := addUser(t, s, "ada@example.com").ID
+		p := openForm(t, s, owner, small)
 		var ids []string
 		for i := range 7 {
-			r, err := add(s, p, i)
+			r, err := submit(s, p, i)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -209,7 +219,7 @@ func TestOldestFirstAndBeside(t *testing.T) {
 		}
 		newer, older, err := s.Neighbors(ctx, owner, r)
 		if err != nil || newer != ids[4] || older != ids[2] {
-			t.Errorf("beside %s: %s and %s (%v)", r.ID, newer, older, err)
+			t.Errorf("neighbors of %s: %s and %s (%v)", r.ID, newer, older, err)
 		}
 		days, err := s.FormActivity(ctx, owner, []string{p.ID})
 		if a := days[p.ID]; err != nil || a.Days[time.Now().UTC().Format(time.DateOnly)]+a.Days[time.Now().UTC().Add(-time.Minute).Format(time.DateOnly)] < 7 || a.Last.IsZero() {

@@ -15,7 +15,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// manyResponsesSQL fills the table of responses as schema 5 has it.
+// manyResponsesSQL inserts responses with the columns of schema 5.
 var manyResponsesSQL = map[string]string{
 	"sqlite":   `'{"n": ' || i || '}'`,
 	"postgres": `CAST('{"n": ' || i || '}' AS JSONB)`,
@@ -26,32 +26,32 @@ const (
 	migrateHere   = "FORMULARY_TEST_MIGRATE"
 )
 
-// An upgrade that is killed has not happened: whatever was there before it is there
-// after, as often as it takes, and then all of it is in the new schema.
+// An upgrade that is killed has no effect: all data is unchanged, and a later upgrade
+// migrates all of it.
 func TestUpgradeKilled(t *testing.T) {
-	if data, here := os.LookupEnv(migrateHere); here {
-		migrateIn(t, data, os.Getenv(migrateHere+"_URL"))
+	if data, isChild := os.LookupEnv(migrateHere); isChild {
+		migrateInChild(t, data, os.Getenv(migrateHere+"_URL"))
 		return
 	}
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		const from = 5 // the next one moves all responses to another table
-		s := leftAt(t, place, from)
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		const from = 5 // the next migration moves all responses to another table
+		s := openAtSchema(t, storage, from)
 		err := s.Exec(ctx, fmt.Sprintf(`INSERT INTO response (account_id, form_id, serial, id, version, submitted_at, answers, metadata)
 			WITH RECURSIVE numbers (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM numbers WHERE i < %d)
-			SELECT 'account', 'form', i, 'rsp_' || i, 1, i, %s, '{}' FROM numbers`, manyResponses, manyResponsesSQL[place.Engine]))
+			SELECT 'account', 'form', i, 'rsp_' || i, 1, i, %s, '{}' FROM numbers`, manyResponses, manyResponsesSQL[storage.Engine]))
 		if err != nil {
 			t.Fatal(err)
 		}
 		kills, finished := 0, false
-		for patience := time.Millisecond; !finished; patience += patience / 2 {
-			finished = !killedAfter(t, place, patience)
+		for delay := time.Millisecond; !finished; delay += delay / 2 {
+			finished = !upgradeAndKill(t, storage, delay)
 			version, err := s.SchemaVersion(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if version != from && version != store.Schemas() {
-				t.Fatalf("killed after %v, the schema is %d", patience, version)
+				t.Fatalf("killed after %v, the schema is %d", delay, version)
 			}
 			rows, err := s.Rows(ctx, 1, `SELECT CAST(COUNT(*) AS TEXT) || ' ' || CAST(SUM(serial) AS TEXT) || ' ' || CAST(SUM(CAST(answers ->> 'n' AS BIGINT)) AS TEXT) FROM response`)
 			if err != nil {
@@ -59,11 +59,11 @@ func TestUpgradeKilled(t *testing.T) {
 			}
 			const sum = manyResponses * (manyResponses + 1) / 2
 			if want := fmt.Sprint(manyResponses, " ", sum, " ", sum); rows[0][0] != want {
-				t.Fatalf("killed after %v: %s, want %s", patience, rows[0][0], want)
+				t.Fatalf("killed after %v: %s, want %s", delay, rows[0][0], want)
 			}
 			switch {
 			case version == from && finished:
-				t.Fatal("it says that it is done, and is not")
+				t.Fatal("the upgrade exited with success, but is incomplete")
 			case version == from:
 				kills++
 			}
@@ -76,8 +76,8 @@ func TestUpgradeKilled(t *testing.T) {
 	})
 }
 
-// migrateIn is the process that is killed.
-func migrateIn(t *testing.T, data, url string) {
+// migrateInChild runs in the process that is killed.
+func migrateInChild(t *testing.T, data, url string) {
 	s, err := store.Connect(ctx, data, url)
 	if err != nil {
 		t.Fatal(err)
@@ -89,12 +89,12 @@ func migrateIn(t *testing.T, data, url string) {
 	}
 }
 
-// killedAfter upgrades in a process of its own, and kills it when it has been at it
-// for so long; it says whether that was necessary.
-func killedAfter(t *testing.T, place storetest.Place, patience time.Duration) bool {
+// upgradeAndKill upgrades in a separate process and kills it after the delay. It reports
+// whether the process was still running.
+func upgradeAndKill(t *testing.T, storage storetest.Storage, delay time.Duration) bool {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestUpgradeKilled$")
-	cmd.Env = append(os.Environ(), migrateHere+"="+place.Data, migrateHere+"_URL="+place.URL)
+	cmd.Env = append(os.Environ(), migrateHere+"="+storage.Data, migrateHere+"_URL="+storage.URL)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -105,20 +105,20 @@ func killedAfter(t *testing.T, place storetest.Place, patience time.Duration) bo
 	}
 	lines := bufio.NewScanner(out)
 	if !lines.Scan() || lines.Text() != "begun" {
-		t.Fatalf("it says %q", lines.Text())
+		t.Fatalf("the process printed %q", lines.Text())
 	}
-	timer := time.AfterFunc(patience, func() { cmd.Process.Kill() })
+	timer := time.AfterFunc(delay, func() { cmd.Process.Kill() })
 	defer timer.Stop()
-	var said string
+	var output string
 	for lines.Scan() {
-		said += lines.Text() + "\n"
+		output += lines.Text() + "\n"
 	}
 	err = cmd.Wait()
 	if exit, ok := err.(*exec.ExitError); ok && exit.Sys().(syscall.WaitStatus).Signaled() {
 		return true
 	}
 	if err != nil {
-		t.Fatalf("%v: %s", err, said)
+		t.Fatalf("%v: %s", err, output)
 	}
 	return false
 }

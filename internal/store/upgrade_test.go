@@ -18,8 +18,8 @@ var columnsSQL = map[string]string{
 		WHERE table_schema = current_schema() AND table_name <> 'migration' ORDER BY table_name, ordinal_position`,
 }
 
-// filling is a value for a column of a type, as SQL.
-func filling(column, kind string) string {
+// sampleValue returns a value of the column's type, as SQL.
+func sampleValue(column, kind string) string {
 	switch kind {
 	case "BIGINT":
 		return "41"
@@ -31,10 +31,10 @@ func filling(column, kind string) string {
 	return "'" + column + " kept'"
 }
 
-// leftAt is a database of an earlier schema.
-func leftAt(t *testing.T, place storetest.Place, version int) *store.Store {
+// openAtSchema creates a database with an earlier schema.
+func openAtSchema(t *testing.T, storage storetest.Storage, version int) *store.Store {
 	t.Helper()
-	s, err := store.Connect(ctx, place.Data, place.URL)
+	s, err := store.Connect(ctx, storage.Data, storage.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,21 +45,20 @@ func leftAt(t *testing.T, place storetest.Place, version int) *store.Store {
 	return s
 }
 
-// Whatever schema a database was left at, and whatever is in each of its tables, is
-// there after the upgrade.
+// Upgrading from any earlier schema, with data in every table, keeps all data.
 func TestUpgrade(t *testing.T) {
 	for from := 1; from < store.Schemas(); from++ {
 		t.Run(fmt.Sprintf("from %d", from), func(t *testing.T) {
-			storetest.Each(t, func(t *testing.T, place storetest.Place) {
-				s := leftAt(t, place, from)
-				columns, err := s.Rows(ctx, 3, columnsSQL[place.Engine])
+			storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+				s := openAtSchema(t, storage, from)
+				columns, err := s.Rows(ctx, 3, columnsSQL[storage.Engine])
 				if err != nil {
 					t.Fatal(err)
 				}
 				names, values := map[string][]string{}, map[string][]string{}
 				for _, c := range columns {
 					names[c[0]] = append(names[c[0]], c[1])
-					values[c[0]] = append(values[c[0]], filling(c[1], c[2]))
+					values[c[0]] = append(values[c[0]], sampleValue(c[1], c[2]))
 				}
 				for table := range names {
 					sql := "INSERT INTO " + table + " (" + strings.Join(names[table], ", ") + ") VALUES (" + strings.Join(values[table], ", ") + ")"
@@ -84,7 +83,7 @@ func TestUpgrade(t *testing.T) {
 					}
 					kept, err := s.Rows(ctx, 1, "SELECT 'kept' FROM "+table+" WHERE "+strings.Join(conditions, " AND "))
 					if err != nil || !slices.ContainsFunc(kept, func(r []string) bool { return r[0] == "kept" }) {
-						t.Errorf("%s has lost its row (%v)", table, err)
+						t.Errorf("%s lost its row (%v)", table, err)
 					}
 				}
 				t.Logf("FIGURE | upgrade from schema %d with data in every table | %s | %d tables, nothing lost |", from, s.Engine(), len(names))

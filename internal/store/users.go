@@ -40,7 +40,7 @@ const (
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 )
 
-// User returns an account by its id.
+// User returns an account by ID.
 func (s *Store) User(ctx context.Context, id string) (_ account.User, err error) {
 	defer wrap(&err, "read user")
 	return queryUser(s.query(ctx), userSQL, id)
@@ -55,19 +55,19 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (_ account.User, 
 	return queryUser(s.query(ctx), userByEmailSQL, account.EmailKey(email))
 }
 
-// Users lists all accounts, the oldest first.
+// Users lists all accounts, oldest first.
 func (s *Store) Users(ctx context.Context) (_ []account.User, err error) {
 	defer wrap(&err, "list users")
-	var people []account.User
+	var users []account.User
 	err = s.db.Query(ctx, usersSQL, func(r db.Row) error {
 		p, err := scanUser(r)
-		people = append(people, p)
+		users = append(users, p)
 		return err
 	})
-	return people, err
+	return users, err
 }
 
-// HasUsers says whether there is any user.
+// HasUsers reports whether any user exists.
 func (s *Store) HasUsers(ctx context.Context) (_ bool, err error) {
 	defer wrap(&err, "look for users")
 	return hasUsers(s.query(ctx))
@@ -87,12 +87,12 @@ func (s *Store) AddUser(ctx context.Context, p account.User) (_ account.User, er
 }
 
 func insertUser(t db.Tx, p *account.User) error {
-	some, err := hasUsers(t.Query)
+	exists, err := hasUsers(t.Query)
 	if err != nil {
 		return err
 	}
 	p.Role = account.RoleMember
-	if !some {
+	if !exists {
 		p.Role = account.RoleAdmin
 	}
 	_, err = t.Exec(insertUserSQL, p.ID, p.Email, account.EmailKey(p.Email), p.Name, p.Language, p.Role, p.Password, toMillis(p.CreatedAt), p.TimeZone)
@@ -129,18 +129,18 @@ func (s *Store) SetEmail(ctx context.Context, owner, email string) (err error) {
 	})
 }
 
-// PasswordChange is a new password, and what stays valid. By default everything ends that
-// could be used by someone who knew the old password.
+// PasswordChange is a new password, and what stays valid. By default, everything that
+// someone with the old password could use is revoked.
 type PasswordChange struct {
 	Owner       string
 	Hash        string
-	KeepSession string // this session stays signed in; empty: none does
-	KeepDevice  string // this device stays known; empty: none does
+	KeepSession string // this session stays signed in; empty: none
+	KeepDevice  string // this device stays known; empty: none
 	KeepGrants  bool   // applications stay connected
 }
 
-// SetPassword changes the password and ends sessions, known devices and grants as
-// the change says.
+// SetPassword changes the password and ends sessions, known devices and grants
+// according to the change.
 func (s *Store) SetPassword(ctx context.Context, c PasswordChange, now time.Time) (err error) {
 	defer wrap(&err, "set password")
 	return s.write(ctx, c.Owner, func(t db.Tx) error { return setPassword(t, c, now) })

@@ -13,40 +13,12 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-const (
-	ada = "ada@example.com"
-	bob = "bob@example.com"
-)
-
-func each(t *testing.T, test func(t *testing.T, s *clitest.Service), flags ...string) {
-	t.Helper()
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, place storetest.Place) { test(t, clitest.Start(t, place, flags...)) })
-}
-
-// status checks that a page answered as expected.
-func status(t *testing.T, name string, p clitest.Page, want int) {
-	t.Helper()
-	if p.StatusCode != want {
-		t.Errorf("%s: %d, want %d (%s)\n%s", name, p.StatusCode, want, p.Header.Get("Location"), p.Text)
-	}
-}
-
-// problem checks that a form came back with words about what is wrong.
-func problem(t *testing.T, name string, p clitest.Page) {
-	t.Helper()
-	status(t, name, p, 422)
-	if !strings.Contains(p.Text, `class="problem"`) {
-		t.Errorf("%s: no problem is shown", name)
-	}
-}
-
 func TestSetup(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		if p := s.Browser().Get("/signin"); !strings.Contains(p.Text, "setup link") {
 			t.Error("the sign-in page does not say how to begin")
 		}
-		store := storetest.Open(t, s.Place)
+		store := storetest.Open(t, s.Storage)
 		link, err := store.NewSetupLink(t.Context(), time.Now(), time.Hour)
 		if err != nil {
 			t.Fatal(err)
@@ -77,7 +49,7 @@ func TestSetup(t *testing.T) {
 
 func TestSignup(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
-		// The first account is the operator's, not a stranger's.
+		// The first account is the administrator's and needs the setup link.
 		status(t, "before the set-up", s.Browser().Get("/signup"), 404)
 		status(t, "before the set-up", s.Browser().Post("/signup", url.Values{"email": {ada}, "password": {clitest.Password}}), 404)
 		s.AddUser("operator@example.com")
@@ -152,7 +124,7 @@ func TestSignin(t *testing.T) {
 		status(t, "signing in while disabled", b.Post("/signin", url.Values{"email": {ada}, "password": {clitest.Password}}), 401)
 		s.Command("", "user", "enable", ada)
 		b.SignIn(ada)
-		// A form from another site.
+		// A request from another site.
 		post := func(site string) clitest.Page {
 			t.Helper()
 			client := *b.Client
@@ -172,7 +144,7 @@ func TestGuessingPasswords(t *testing.T) {
 		guess := func(address, email, password string) clitest.Page {
 			return s.Browser().PostAs(t, address, "/signin", url.Values{"email": {email}, "password": {password}})
 		}
-		// Many at once count as many.
+		// Concurrent attempts all count.
 		pages := make([]clitest.Page, 40)
 		var all sync.WaitGroup
 		for i := range pages {
@@ -224,7 +196,7 @@ func TestAccount(t *testing.T) {
 		}
 		problem(t, "no such language", b.Post("/account/profile", url.Values{"name": {"x"}, "language": {"klingonese"}}))
 
-		// Address and password are changed with the password only.
+		// Changing the email address or the password requires the password.
 		problem(t, "address without password", b.Post("/account/email", url.Values{"email": {"ada@new.example"}, "current": {"wrong"}}))
 		problem(t, "a taken address", b.Post("/account/email", url.Values{"email": {"BOB@example.com"}, "current": {clitest.Password}}))
 		status(t, "address", b.Post("/account/email", url.Values{"email": {"ada@new.example"}, "current": {clitest.Password}}), 303)
@@ -236,7 +208,7 @@ func TestAccount(t *testing.T) {
 		status(t, "the old password", s.Browser().Post("/signin", url.Values{"email": {"ada@new.example"}, "password": {clitest.Password}}), 401)
 		status(t, "the new one", phone.Post("/signin", url.Values{"email": {"ADA@new.example"}, "password": {"another good one 77"}}), 303)
 
-		// Sessions: listed, and each can be ended; not those of others.
+		// Users can end each of their sessions, and none of other users.
 		p := b.Get("/account")
 		end := sessionEnd.FindStringSubmatch(p.Text)
 		if end == nil || strings.Count(p.Text, "this device") != 1 {
@@ -251,7 +223,7 @@ func TestAccount(t *testing.T) {
 		status(t, "end all others", b.Post("/account/sessions/end-others", nil), 303)
 		status(t, "the phone at last", phone.Get("/account"), 303)
 
-		// A one-time link to a new password.
+		// A reset link works once.
 		link := regexp.MustCompile(`/reset\?token=\S+`).FindString(s.Command("", "user", "reset", "ada@new.example"))
 		fresh := s.Browser()
 		status(t, "the link", fresh.Get(link), 200)
@@ -263,17 +235,36 @@ func TestAccount(t *testing.T) {
 		status(t, "the link once more", s.Browser().Get(link), 400)
 		status(t, "the link once more", s.Browser().Post("/reset", url.Values{"token": {token}, "password": {"fourth time 4 four"}}), 400)
 
-		// A link made before a change of password is for the old one.
+		// A change of the password invalidates earlier reset links.
 		stale := regexp.MustCompile(`/reset\?token=\S+`).FindString(s.Command("", "user", "reset", "ada@new.example"))
 		status(t, "change it meanwhile", fresh.Post("/account/password", url.Values{"password": {"third time lucky 4"}, "current": {"third time lucky 3"}}), 303)
 		status(t, "the link after it", s.Browser().Get(stale), 400)
 		status(t, "change it back", fresh.Post("/account/password", url.Values{"password": {"third time lucky 3"}, "current": {"third time lucky 4"}}), 303)
 
-		// Deletion asks for the password.
+		// Deleting the account requires the password.
 		problem(t, "deletion without password", fresh.Post("/account/delete", url.Values{"current": {"wrong"}}))
 		status(t, "deletion", fresh.Post("/account/delete", url.Values{"current": {"third time lucky 3"}}), 303)
 		status(t, "after it", fresh.Get("/account"), 303)
 		status(t, "signing in after it", s.Browser().Post("/signin", url.Values{"email": {"ada@new.example"}, "password": {"third time lucky 3"}}), 401)
 		status(t, "others are still there", bobs.Get("/account"), 200)
+	})
+}
+
+// Password managers find the page that changes the password.
+func TestChangePasswordAddress(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		b := s.Browser()
+		for _, who := range []string{"a stranger", ada} {
+			p := b.Get("/.well-known/change-password")
+			status(t, who, p, 303)
+			if p.Header.Get("Location") != "/account#password" {
+				t.Errorf("%s is sent to %s", who, p.Header.Get("Location"))
+			}
+			b.SignIn(ada)
+		}
+		if p := b.Get("/account"); !strings.Contains(p.Text, `action="/account/password" id="password"`) {
+			t.Error("the account page has no element for the password")
+		}
 	})
 }

@@ -8,11 +8,10 @@ import (
 	"formulary/internal/cli/clitest"
 )
 
-// Each route has its own limit for bodies: respondents and owners write more than fits
-// into the controls of other pages.
+// Each route has its own limit for bodies: forms and drafts need more than other pages.
 func TestBodyLimits(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
-		_, id := asker(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "long_text"}]}`)
+		_, id := publishAsAda(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "long_text"}]}`)
 		b := s.Browser()
 		b.SignIn(ada)
 		const some, much = 70 << 10, 1<<20 + 1

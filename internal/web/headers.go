@@ -5,9 +5,10 @@ import (
 	"strings"
 
 	"formulary/internal/compress"
+	"formulary/internal/web/page"
 )
 
-// These headers never differ, so they are made once.
+// Values of headers that never differ, allocated once.
 var (
 	deny       = []string{"DENY"}
 	noRefer    = []string{"no-referrer"}
@@ -16,9 +17,9 @@ var (
 	anyWindow  = []string{"unsafe-none"}
 )
 
-// setSecurityHeaders sets the headers that every page has. Pages stay out of the frames of browsers
-// that do not know content security policies, do not tell other sites their address,
-// and get no device of the visitor.
+// setSecurityHeaders sets the headers of every page. Browsers that do not support Content
+// Security Policy do not show the page in frames, other sites do not learn its address,
+// and the page cannot use cameras and other devices.
 func setSecurityHeaders(h http.Header, path string) {
 	h["X-Frame-Options"] = deny
 	h["Referrer-Policy"] = noRefer
@@ -29,15 +30,15 @@ func setSecurityHeaders(h http.Header, path string) {
 	}
 }
 
-// allowsOpener says whether a page stays connected to the window that opened it. For
-// all other pages that connection is cut, so that another site which opens one can
-// neither watch nor navigate it.
+// allowsOpener reports whether a page stays connected to the window that opened it. All
+// other pages cut the connection, so that a site that opens one can neither observe nor
+// navigate it.
 //
-// Applications may open /authorize in a pop-up and wait for it to come back. One page
-// on the way that cuts the connection (same-origin-allow-popups does too, as it only
-// spares windows that the page itself opens) would leave them waiting, so this covers
-// every page that a person can meet between the two. Sites may open a public form in
-// a window, too; such a page has no session to protect.
+// Applications may open /authorize in a pop-up and wait for the redirect. If one page on
+// the way cut the connection, they would wait forever, so this includes all pages between
+// the two. (same-origin-allow-popups would cut it as well: it only spares windows that
+// the page itself opens.) Sites may open a public form in a window, too; it has no
+// session to protect.
 func allowsOpener(path string) bool {
 	switch path {
 	case "/authorize", "/signin", "/signup", "/forgot":
@@ -46,10 +47,10 @@ func allowsOpener(path string) bool {
 	return strings.HasPrefix(path, "/f/")
 }
 
-// compressible lists the pages that may be sent with gzip. A page belongs here only if
-// it carries no ticket, token, signed link or other secret, whoever looks at it
-// (package compress says why); a page that is missing only costs bytes. Static files
-// and the first page of a public form are compressed when they are made, without this.
+// compressible lists the pages that may be compressed. A page belongs here only if it has
+// no consent request, token, signed link or other secret for any visitor (package
+// compress says why); a page that is missing only costs bytes. Static files and the first
+// page of a public form are compressed once, when they are created.
 func compressible(pattern string) bool {
 	switch pattern {
 	case "GET /docs/api", "GET /docs/api/{operation}":
@@ -58,15 +59,15 @@ func compressible(pattern string) bool {
 	return false
 }
 
-// compress lets a page be compressed, where that is allowed and asked for. Pages for
-// somebody who is signed in never are: whatever they show of the account is private.
-func (web *Handler) compress(v *pageRequest, route route) {
+// compressPage compresses a page if the route allows it and the client accepts it. Pages
+// for users who are signed in are never compressed: they have private data.
+func compressPage(req *page.Request, route route) {
 	if !compressible(route.pattern) {
 		return
 	}
-	if v.user != nil {
-		compress.Vary(v.w.Header())
-	} else if zipped := compress.NewWriter(v.w, v.r); zipped != nil {
-		v.w = zipped
+	if req.User != nil {
+		compress.Vary(req.W.Header())
+	} else if zipped := compress.NewWriter(req.W, req.Request); zipped != nil {
+		req.W = zipped
 	}
 }

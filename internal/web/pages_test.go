@@ -1,14 +1,13 @@
 package web_test
 
 import (
-	"net/url"
 	"strings"
 	"testing"
 
 	"formulary/internal/cli/clitest"
 )
 
-// What is the same for all pages: headers, errors in words, files.
+// All pages have the same headers; errors are pages too.
 func TestPages(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		s.AddUser(ada)
@@ -66,94 +65,5 @@ func TestPages(t *testing.T) {
 		}
 		status(t, "no such file", b.Get("/static/nonsense.css"), 404)
 		status(t, "a file elsewhere", b.Get("/static/..%2fweb.go"), 404)
-	})
-}
-
-func TestApplications(t *testing.T) {
-	each(t, func(t *testing.T, s *clitest.Service) {
-		s.AddUser(ada)
-		b := s.Browser()
-		b.SignIn(ada)
-		register := url.Values{
-			"nonce": {"once"}, "name": {"<script>alert(1)</script>"}, "kind": {"secret"}, "scope": {"forms:read", "webhooks:read"},
-			"redirect_uris": {"https://a.example/cb\r\n\r\n  https://b.example/cb  "},
-		}
-		p := b.Post("/applications", register)
-		status(t, "register", p, 200)
-		if strings.Count(p.Text, "fms_") < 1 || strings.Contains(p.Text, "<script>alert") {
-			t.Error("the secret is not shown, or the name is not escaped")
-		}
-		// Sending the form again registers nothing more, and shows no secret.
-		again := b.Post("/applications", register)
-		status(t, "again", again, 303)
-		id := strings.TrimSuffix(strings.TrimPrefix(again.Header.Get("Location"), "/applications/"), "?saved=already")
-		if p := b.Get("/applications"); strings.Count(p.Text, "/applications/app_") != 1 {
-			t.Errorf("registered more than once:\n%s", p.Text)
-		}
-		shown := b.Get("/applications/" + id)
-		if strings.Contains(shown.Text, "fms_") || !strings.Contains(shown.Text, "https://b.example/cb") {
-			t.Error("the secret is shown again, or an address is missing")
-		}
-		for name, bad := range map[string]url.Values{
-			"no name":      {"redirect_uris": {"https://a.example/"}, "scope": {"forms:read"}},
-			"no address":   {"name": {"X"}, "scope": {"forms:read"}},
-			"no scope":     {"name": {"X"}, "redirect_uris": {"https://a.example/"}},
-			"a long name":  {"name": {strings.Repeat("x", 101)}, "redirect_uris": {"https://a.example/"}, "scope": {"forms:read"}},
-			"invisible":    {"name": {"\u200b\u2060"}, "redirect_uris": {"https://a.example/"}, "scope": {"forms:read"}},
-			"backwards":    {"name": {"\u202elgoog"}, "redirect_uris": {"https://a.example/"}, "scope": {"forms:read"}},
-			"a NUL":        {"name": {"a\x00"}, "redirect_uris": {"https://a.example/"}, "scope": {"forms:read"}},
-			"21 addresses": {"name": {"X"}, "redirect_uris": {strings.Repeat("https://a.example/\n", 21)}, "scope": {"forms:read"}},
-		} {
-			problem(t, name, b.Post("/applications", bad))
-			problem(t, name, b.Post("/applications/"+id, bad))
-		}
-		status(t, "change", b.Post("/applications/"+id, url.Values{"name": {"New name"}, "redirect_uris": {"https://c.example/"}, "scope": {"forms:write"}}), 303)
-		if p := b.Get("/applications/" + id); !strings.Contains(p.Text, "New name") || !strings.Contains(p.Text, "https://c.example/") || strings.Contains(p.Text, "b.example") {
-			t.Error("the change was not kept")
-		}
-		status(t, "a second secret", b.Post("/applications/"+id+"/secrets", nil), 200)
-		problem(t, "a third secret", b.Post("/applications/"+id+"/secrets", nil))
-		status(t, "switch off", b.Post("/applications/"+id+"/disable", nil), 303)
-		if p := b.Get("/applications/" + id); !strings.Contains(p.Text, "Enable") {
-			t.Error("it is not shown as off")
-		}
-		status(t, "switch on", b.Post("/applications/"+id+"/enable", nil), 303)
-		status(t, "delete", b.Post("/applications/"+id+"/delete", nil), 303)
-		status(t, "after it", b.Get("/applications/"+id), 404)
-		// Nobody can register it again: its old tokens must stay dead.
-		if p := b.Post("/applications", url.Values{"id": {id}, "name": {"X"}, "redirect_uris": {"https://a.example/"}, "scope": {"forms:read"}}); strings.Contains(p.Text, id) {
-			t.Error("a deleted application came back")
-		}
-		status(t, "and after that", b.Get("/applications/"+id), 404)
-		public := b.Post("/applications", url.Values{"name": {"P"}, "kind": {"public"}, "redirect_uris": {"http://127.0.0.1/"}, "scope": {"forms:read"}})
-		status(t, "a public one", public, 303)
-		status(t, "its secret", b.Post(strings.TrimSuffix(public.Header.Get("Location"), "?saved=created")+"/secrets", nil), 400)
-	})
-}
-
-func TestConnections(t *testing.T) {
-	each(t, func(t *testing.T, s *clitest.Service) {
-		s.AddUser(ada)
-		app := s.AddApp(ada, "https://app.example/cb")
-		b := s.Browser()
-		b.SignIn(ada)
-		if p := b.Get("/connections"); !strings.Contains(p.Text, "No connected apps") {
-			t.Error("no empty state")
-		}
-		token := s.Exchange(app, b.Allow(app.AuthorizeURL("forms:read")).Query().Get("code"))
-		s.Exchange(app, b.Allow(app.AuthorizeURL("responses:read,forms:read")).Query().Get("code"))
-		p := b.Get("/connections")
-		if strings.Count(p.Text, "/disconnect") != 1 || strings.Count(p.Text, "View your forms") != 1 || !strings.Contains(p.Text, "View and export") || !strings.Contains(p.Text, "last used") {
-			t.Errorf("what is connected:\n%s", p.Text)
-		}
-		status(t, "disconnect", b.Post("/connections/"+app.ID+"/disconnect", nil), 303)
-		if got := s.Call("GET", "/api/v1/me", token.Access, "").Code(); got != 401001 {
-			t.Errorf("the token after it: %d", got)
-		}
-		if p := b.Get("/connections"); strings.Contains(p.Text, "/disconnect\"") {
-			t.Error("it is still listed")
-		}
-		status(t, "disconnect what is not", b.Post("/connections/"+app.ID+"/disconnect", nil), 303)
-		status(t, "disconnect nonsense", b.Post("/connections/%00/disconnect", nil), 404)
 	})
 }

@@ -9,11 +9,11 @@ import (
 	"formulary/internal/cli/clitest"
 )
 
-// Every press of a form's buttons counts, a look at its calculations too, and so does
-// a first page that is made for one person.
-func TestPressesAreLimited(t *testing.T) {
+// Each button of a form counts towards a limit, and so do updates of its calculations and
+// first pages that differ between respondents.
+func TestActionsAreLimited(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
-		_, id := asker(t, s, `{"title": "Sum", "fields": [{"key": "n", "kind": "number"}, {"key": "sum", "kind": "calculated", "label": "Sum", "expression": "n * 2"},
+		_, id := publishAsAda(t, s, `{"title": "Sum", "fields": [{"key": "n", "kind": "number"}, {"key": "sum", "kind": "calculated", "label": "Sum", "expression": "n * 2"},
 			{"key": "p", "kind": "page_break"}, {"key": "m", "kind": "number"}]}`)
 		b, path := s.Browser(), "/f/"+id
 		for i := range 10 { // five for each of the two submissions
@@ -26,7 +26,7 @@ func TestPressesAreLimited(t *testing.T) {
 			p := b.Post(path, url.Values{"_action": {press}, "n": {"4"}})
 			status(t, press, p, 429)
 			if p.Header.Get("Retry-After") == "" {
-				t.Errorf("%s: when to come again is not said", press)
+				t.Errorf("%s: no Retry-After", press)
 			}
 		}
 		status(t, "a link with answers", b.Get(path+"?n=4"), 429)
@@ -34,14 +34,14 @@ func TestPressesAreLimited(t *testing.T) {
 	}, "--rate-per-respondent=2")
 }
 
-// A form of pipes makes a page of bounded size, an ending and a redirect too.
+// Inserted answers make a page, an ending and a redirect of bounded size.
 func TestPipesAreBounded(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		var fields []string
 		for i := range 200 {
 			fields = append(fields, fmt.Sprintf(`{"key": "f%d", "kind": "short_text", "label": "%s", "help": "{{s}}"}`, i, strings.Repeat("{{s}}", 100)))
 		}
-		_, id := asker(t, s, `{"title": "Pipes", "fields": [{"key": "s", "kind": "long_text"}, {"key": "go", "kind": "yes_no"}, {"key": "p", "kind": "page_break", "label": "{{s}}"},`+strings.Join(fields, ",")+`],
+		_, id := publishAsAda(t, s, `{"title": "Pipes", "fields": [{"key": "s", "kind": "long_text"}, {"key": "go", "kind": "yes_no"}, {"key": "p", "kind": "page_break", "label": "{{s}}"},`+strings.Join(fields, ",")+`],
 			"endings": [{"key": "off", "redirect": "https://x.example/?`+strings.Repeat("{{s}}", 300)+`", "show_if": {"field": "go", "op": "equals", "value": true}},
 				{"key": "end", "title": "{{s}}", "text": "`+strings.Repeat("{{s}}", 3000)+`"}]}`)
 		long := strings.Repeat("<", 20_000)
@@ -70,10 +70,10 @@ func TestPipesAreBounded(t *testing.T) {
 	})
 }
 
-// An ending on a host that would add to the policy cannot be saved.
+// Hosts that would extend the Content Security Policy cannot be saved.
 func TestRedirectHostsAreStrict(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
-		token, id := asker(t, s, `{"title": "X", "fields": [{"key": "a", "kind": "email"}], "endings": [{"redirect": "https://shop.example:8443/thanks?{{a}}"}]}`)
+		token, id := publishAsAda(t, s, `{"title": "X", "fields": [{"key": "a", "kind": "email"}], "endings": [{"redirect": "https://shop.example:8443/thanks?{{a}}"}]}`)
 		if got := s.Browser().Get("/f/" + id).Header.Get("Content-Security-Policy"); !strings.Contains(got, "form-action 'self' https://shop.example:8443;") {
 			t.Errorf("the policy is %s", got)
 		}

@@ -1,17 +1,15 @@
 package web_test
 
 import (
-	"html"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 
 	"formulary/internal/cli/clitest"
 )
 
-// survey has two pages; the second is for those who want more, and has a
-// question that another one on the same page brings up.
+// survey has two pages. The second has a condition, and on it a question that depends on
+// another one.
 const survey = `{"title": "Survey <b>", "description": "Two pages", "language": "he", "fields": [
 	{"key": "name", "kind": "short_text", "label": "Your name?", "required": true},
 	{"key": "more", "kind": "yes_no", "label": "More questions?"},
@@ -20,50 +18,6 @@ const survey = `{"title": "Survey <b>", "description": "Two pages", "language": 
 	{"key": "shirt", "kind": "yes_no", "label": "A shirt?"},
 	{"key": "size", "kind": "single_choice", "label": "Which size?", "options": [{"value": "s", "label": "Small"}, {"value": "m", "label": "Medium"}], "required": true,
 	 "show_if": {"field": "shirt", "op": "equals", "value": true}}]}`
-
-// respondent is somebody with a browser in front of a form.
-type respondent struct {
-	t    *testing.T
-	b    *clitest.Browser
-	path string
-	page clitest.Page
-}
-
-var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)">`)
-
-// send presses a button with what the page carries along and what is filled in.
-func (r *respondent) send(press string, fill ...string) {
-	r.t.Helper()
-	fields := url.Values{"_action": {press}}
-	for _, m := range hiddenField.FindAllStringSubmatch(r.page.Text, -1) {
-		fields.Add(html.UnescapeString(m[1]), html.UnescapeString(m[2]))
-	}
-	for i := 0; i < len(fill); i += 2 {
-		fields.Add(fill[i], fill[i+1])
-	}
-	r.page = r.b.Post(r.path, fields)
-}
-
-func (r *respondent) sees(status int, words ...string) {
-	r.t.Helper()
-	if r.page.StatusCode != status {
-		r.t.Fatalf("status %d, want %d\n%s", r.page.StatusCode, status, r.page.Text)
-	}
-	for _, w := range words {
-		if not, ok := strings.CutPrefix(w, "!"); ok == strings.Contains(r.page.Text, strings.TrimPrefix(w, "!")) {
-			r.t.Errorf("the page has or lacks %q (%v)\n%s", not, ok, r.page.Text)
-		}
-	}
-}
-
-func publish(t *testing.T, s *clitest.Service, token, body string) string {
-	t.Helper()
-	made := s.Call("POST", "/api/v1/forms", token, body)
-	if p := s.Call("POST", "/api/v1/forms/"+made.String("id")+"/publish", token, ""); p.StatusCode != 201 {
-		t.Fatalf("publish: %s %s", made.Text, p.Text)
-	}
-	return made.String("id")
-}
 
 func TestPublicForm(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
@@ -83,11 +37,11 @@ func TestPublicForm(t *testing.T) {
 		r.sees(422, "Answer this question.", `aria-invalid="true"`, "autofocus")
 		r.send("next", "name", "Ada", "more", "true")
 		r.sees(200, "The second page", "Page 2 of 2", `id="q-size" hidden disabled`)
-		// Back, and what was answered is still there.
+		// The back button keeps the answers.
 		r.send("back")
 		r.sees(200, `value="Ada"`, `value="true" checked`)
 		r.send("next", "name", "Ada", "more", "true")
-		// An answer brings up a question on the same page.
+		// An answer makes another question on the same page appear.
 		r.send("next", "shirt", "true")
 		r.sees(200, "Which size", "!problem-size", `id="q-size">`)
 		r.send("next", "shirt", "true")
@@ -101,7 +55,7 @@ func TestPublicForm(t *testing.T) {
 		if done := r.b.Get(r.page.Header.Get("Location")); !strings.Contains(done.Text, "Thank you") {
 			t.Errorf("after sending: %s", done.Text)
 		}
-		// Sending it again, as a double click or a reload does, stores nothing more.
+		// Submitting again, as a double click or a reload does, stores nothing more.
 		r.page = last
 		r.send("next", "shirt", "true", "size", "m")
 		r.sees(303)
@@ -110,7 +64,8 @@ func TestPublicForm(t *testing.T) {
 			t.Fatalf("%d responses", len(list))
 		}
 		answers := list[0].(map[string]any)["answers"].(map[string]any)
-		if answers["name"] != "Ada" || answers["size"] != "m" || answers["source"] != "mail" || answers["shirt"] != true || len(answers) != 5 {
+		equal(t, "the response", answers, map[string]any{"name": "Ada", "more": true, "size": "m", "source": "mail", "shirt": true})
+		if len(answers) != 5 {
 			t.Errorf("stored %v", answers)
 		}
 		// Without more questions the first page is the last.
@@ -120,14 +75,14 @@ func TestPublicForm(t *testing.T) {
 		if answers := stored()[1].(map[string]any)["answers"].(map[string]any); len(answers) != 2 {
 			t.Errorf("stored %v", answers)
 		}
-		// As JSON, by anybody.
+		// Everybody can submit as JSON.
 		if a := s.Call("POST", path, "", `{"answers": {"name": "Eve"}}`); a.StatusCode != 201 || !strings.HasPrefix(a.String("id"), "rsp_") {
 			t.Errorf("public JSON: %s", a.Text)
 		}
 		if a := s.Call("POST", path, "", `{"answers": {"nam": "Eve"}}`); a.Code() != 422001 {
 			t.Errorf("public JSON: %s", a.Text)
 		}
-		// Hostile posts end in a page, never in a failure.
+		// Invalid requests get a page, never a server error.
 		for _, fields := range []url.Values{
 			{}, {"_page": {"99"}}, {"_page": {"-1"}}, {"_page": {"x"}, "_shown": {strings.Repeat("x,", 5000)}}, {"name": {"\x00"}, "_action": {"next"}},
 			{"name": {"\xff"}, "_key": {"\x00"}}, {"name": {"a", "b"}, "_key": {strings.Repeat("o", 500)}, "_shown": {"name,more"}},
@@ -148,8 +103,8 @@ func TestPublicForm(t *testing.T) {
 	})
 }
 
-// Dates and numbers are said as the form's language writes them; a page that is
-// called with answers gets them as programs do.
+// Dates and numbers are formatted for the form's language on pages, and as in the API in
+// redirects.
 func TestDatesInWords(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		s.AddUser(ada)
@@ -172,7 +127,7 @@ func TestDatesInWords(t *testing.T) {
 			t.Errorf("leads to %s", to)
 		}
 
-		// What programs write is shown as people do, and read as such on every page.
+		// Numbers from the link and defaults are shown in the notation of the form's language.
 		kilo := publish(t, s, token, `{"title": "Kilo", "language": "de", "fields": [{"key": "kg", "kind": "number"}, {"key": "p", "kind": "page_break"}, {"key": "eur", "kind": "number", "default": 0.125}, {"key": "at", "kind": "url"}]}`)
 		r = &respondent{t: t, b: s.Browser(), path: "/f/" + kilo}
 		r.page = r.b.Get(r.path + "?kg=1.234")
@@ -191,9 +146,9 @@ func TestDatesInWords(t *testing.T) {
 	})
 }
 
-// Who sends the last response that a form takes twice, gets to its end twice; others
-// learn that it is closed.
-func TestLastOneSentTwice(t *testing.T) {
+// Submitting the last response of a form twice leads to its ending twice; other
+// respondents see that the form is closed.
+func TestLastResponseTwice(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		s.AddUser(ada)
 		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read,forms:write").Access

@@ -20,7 +20,7 @@ var (
 	loaded      = regexp.MustCompile(`(?:src|href)="(/static/[^"]+\.(?:css|js)[^"]*)"`)
 )
 
-// weight is what a page and everything that it loads have in bytes.
+// weight is the size of a page and all files that it loads.
 func weight(t *testing.T, b *clitest.Browser, p clitest.Page) int {
 	t.Helper()
 	sum := len(p.Text)
@@ -32,8 +32,7 @@ func weight(t *testing.T, b *clitest.Browser, p clitest.Page) int {
 	return sum
 }
 
-// Every operation of the document has its page, with all that the document says
-// of it, and stands in the overview.
+// Each operation of the document is in the overview and has a complete page.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	s := clitest.Start(t, storetest.SQLite(t))
@@ -82,7 +81,7 @@ func TestReference(t *testing.T) {
 				for _, code := range codeOfError.FindAllString(answer.Description, -1) {
 					wants = append(wants, `<tr><th scope="row"><code>`+code+"</code></th><td>")
 					if strings.Contains(words, "<code>"+code+"</code></th><td></td>") {
-						t.Errorf("nobody says what %s means", code)
+						t.Errorf("%s has no explanation", code)
 					}
 				}
 			}
@@ -107,7 +106,7 @@ func TestReference(t *testing.T) {
 				places = append(places, m[1])
 				for name := range doc.Components.Schemas[m[1]].Properties {
 					if !strings.Contains(p.Text, "<code>"+name+"</code>") {
-						t.Errorf("the page of %s does not tell of %s in %s", op.ID, name, m[1])
+						t.Errorf("the page of %s lacks %s of %s", op.ID, name, m[1])
 					}
 				}
 			}
@@ -122,13 +121,12 @@ func TestReference(t *testing.T) {
 		t.Errorf("the document has only %d operations", operations)
 	}
 	if t.Logf("the heaviest operation: %d bytes", heaviest); heaviest >= 100_000 {
-		t.Errorf("an operation weighs %d bytes", heaviest)
+		t.Errorf("an operation has %d bytes", heaviest)
 	}
 	status(t, "no such operation", b.Get("/docs/api/nonsense"), 404)
 }
 
-// What stands in the reference to be copied works as it stands, once the token is
-// in its place: it makes the form that the example shows.
+// The command in the reference works as it is, once the token is set.
 func TestReferenceExample(t *testing.T) {
 	t.Parallel()
 	s := clitest.Start(t, storetest.SQLite(t))
@@ -146,7 +144,7 @@ func TestReferenceExample(t *testing.T) {
 	}
 }
 
-// The reference speaks German around what the document says in English.
+// The reference is translated, except for texts of the document.
 func TestReferenceInGerman(t *testing.T) {
 	t.Parallel()
 	s := clitest.Start(t, storetest.SQLite(t))

@@ -9,19 +9,20 @@ import (
 	"time"
 
 	"formulary/internal/fault"
+	"formulary/internal/web/page"
 )
 
-// SecurityTxt is where researchers look for how to report a vulnerability
-// (RFC 9116).
+// SecurityTxt is the path of the file that tells researchers how to report a
+// vulnerability (RFC 9116).
 const SecurityTxt = "/.well-known/security.txt"
 
-// SecurityContact is what security.txt says. Without a contact there is no file.
+// SecurityContact is the content of security.txt. Without a contact there is no file.
 type SecurityContact struct {
 	Contact string // a mailto: or https: URL
 	Policy  string // an https: URL, or empty
 }
 
-// Check returns an error unless both URLs may stand in security.txt.
+// Check returns an error unless both URLs are valid in security.txt.
 func (s SecurityContact) Check() error {
 	if s.Contact == "" && s.Policy != "" {
 		return errors.New("a security policy needs a security contact; set FORMULARY_SECURITY_CONTACT")
@@ -49,34 +50,42 @@ func isHTTPS(text string) bool {
 	return err == nil && isPlainURL(text) && u.Scheme == "https" && u.Hostname() != "" && u.User == nil
 }
 
-// isPlainURL refuses what a URL has only in escaped form; a line break would add
-// a field to the file.
+// isPlainURL rejects characters that a URL must escape; a line break would add a field to
+// the file.
 func isPlainURL(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// securityTxtLife is how far ahead the file expires. RFC 9116 recommends less
-// than a year, so that no old copy stays in use.
+// securityTxtLife is how long the file is valid. RFC 9116 recommends less than a year, so
+// that old copies are not used.
 const securityTxtLife = 180 * 24 * time.Hour
 
-func (web *Handler) securityTxt(v *pageRequest) error {
-	if web.Security.Contact == "" {
+// securityTxt serves security.txt.
+type securityTxt struct {
+	contact SecurityContact
+	baseURL string
+	secure  bool
+	now     func() time.Time
+}
+
+func (s securityTxt) serve(req *page.Request) error {
+	if s.contact.Contact == "" {
 		return fault.New(fault.UnknownPath, "We can’t find this page. Check the address, or go back to your forms.")
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "Contact: %s\n", web.Security.Contact)
-	fmt.Fprintf(&text, "Expires: %s\n", web.Now().UTC().Truncate(24*time.Hour).Add(securityTxtLife).Format(time.RFC3339))
-	// The RFC takes https: alone here.
-	if web.Secure {
-		fmt.Fprintf(&text, "Canonical: %s\n", web.BaseURL+SecurityTxt)
+	fmt.Fprintf(&text, "Contact: %s\n", s.contact.Contact)
+	fmt.Fprintf(&text, "Expires: %s\n", s.now().UTC().Truncate(24*time.Hour).Add(securityTxtLife).Format(time.RFC3339))
+	// The RFC requires https: here.
+	if s.secure {
+		fmt.Fprintf(&text, "Canonical: %s\n", s.baseURL+SecurityTxt)
 	}
-	if web.Security.Policy != "" {
-		fmt.Fprintf(&text, "Policy: %s\n", web.Security.Policy)
+	if s.contact.Policy != "" {
+		fmt.Fprintf(&text, "Policy: %s\n", s.contact.Policy)
 	}
 	text.WriteString("Preferred-Languages: en\n")
-	h := v.w.Header()
-	h.Set("Content-Type", "text/plain; charset=utf-8")
-	h.Set("Cache-Control", "max-age=3600")
-	_, err := v.w.Write([]byte(text.String()))
+	header := req.W.Header()
+	header.Set("Content-Type", "text/plain; charset=utf-8")
+	header.Set("Cache-Control", "max-age=3600")
+	_, err := req.W.Write([]byte(text.String()))
 	return err
 }

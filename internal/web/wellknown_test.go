@@ -16,7 +16,7 @@ func TestSecurityTxt(t *testing.T) {
 	t.Parallel()
 	s := clitest.Start(t, storetest.SQLite(t), "--base-url=https://forms.example.com",
 		"--security-contact=mailto:security@example.com", "--security-policy=https://example.com/policy")
-	// Not by its base URL, which is not in the DNS.
+	// Not at the base URL, which does not resolve.
 	res, err := http.Get(s.Local + web.SecurityTxt)
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestSecurityTxt(t *testing.T) {
 	if len(fields) != len(want) {
 		t.Errorf("fields: %v", fields)
 	}
-	// RFC 9116 does not take http: for Canonical.
+	// RFC 9116 requires https: for Canonical.
 	s = clitest.Start(t, storetest.SQLite(t), "--security-contact=https://example.com/report")
 	p := s.Browser().Get(web.SecurityTxt)
 	if !strings.HasPrefix(p.Text, "Contact: https://example.com/report\nExpires: ") || strings.Contains(p.Text, "Canonical") || strings.Contains(p.Text, "Policy") {

@@ -31,11 +31,11 @@ var testTuning = cli.Tuning{HashCost: account.HashCost{MemoryKiB: 64, Passes: 1}
 
 // Service is a running Formulary.
 type Service struct {
-	t     testing.TB
-	Place storetest.Place
-	URL   string // base URL
-	Local string // URL of the address that the service listens on
-	Out   string // output of serve, set when the test ends
+	t       testing.TB
+	Storage storetest.Storage
+	URL     string // base URL
+	Local   string // URL of the address that the service listens on
+	Out     string // output of serve, set when the test ends
 
 	client *http.Client // validates every API response
 	log    *lockedBuffer
@@ -61,24 +61,24 @@ func (b *lockedBuffer) String() string {
 }
 
 // Start runs "formulary serve" on a free port and waits until it is ready.
-func Start(t testing.TB, place storetest.Place, flags ...string) *Service {
+func Start(t testing.TB, storage storetest.Storage, flags ...string) *Service {
 	t.Helper()
-	return start(t, place, testTuning, true, flags)
+	return start(t, storage, testTuning, true, flags)
 }
 
 // StartWithKinds is Start for a service with additional question kinds, whose templates
 // are templates/kinds/*.html.
-func StartWithKinds(t testing.TB, place storetest.Place, templates fs.FS) *Service {
+func StartWithKinds(t testing.TB, storage storetest.Storage, templates fs.FS) *Service {
 	t.Helper()
 	tuning := testTuning
 	tuning.KindTemplates = templates
-	return start(t, place, tuning, true, nil)
+	return start(t, storage, tuning, true, nil)
 }
 
-func start(t testing.TB, place storetest.Place, tuning cli.Tuning, wait bool, flags []string) *Service {
+func start(t testing.TB, storage storetest.Storage, tuning cli.Tuning, wait bool, flags []string) *Service {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Service{t: t, Place: place, log: &lockedBuffer{}, stop: stop, done: make(chan int, 1)}
+	s := &Service{t: t, Storage: storage, log: &lockedBuffer{}, stop: stop, done: make(chan int, 1)}
 	reader, writer := io.Pipe()
 	output := make(chan string, 1)
 	go func() {
@@ -93,7 +93,7 @@ func start(t testing.TB, place storetest.Place, tuning cli.Tuning, wait bool, fl
 	out := io.MultiWriter(writer, &addressFinder{found: address})
 	go func() {
 		args := s.args("serve", "--addr=127.0.0.1:0")
-		if place.URL != "" { // SQLite creates one
+		if storage.URL != "" { // SQLite creates one
 			args = append(args, "--secret-key=a-secret-key-of-more-than-32-characters")
 		}
 		code := tuning.Run(ctx, append(args, flags...), strings.NewReader(""), out, s.log)
@@ -120,8 +120,8 @@ func start(t testing.TB, place storetest.Place, tuning cli.Tuning, wait bool, fl
 }
 
 // Connect returns a service that runs in another process.
-func Connect(t testing.TB, place storetest.Place, address string) *Service {
-	return &Service{t: t, Place: place, URL: address, Local: address, client: checkedClient(t, address)}
+func Connect(t testing.TB, storage storetest.Storage, address string) *Service {
+	return &Service{t: t, Storage: storage, URL: address, Local: address, client: checkedClient(t, address)}
 }
 
 func checkedClient(t testing.TB, base string) *http.Client {
@@ -183,21 +183,21 @@ func (s *Service) Stop() {
 func (s *Service) Log() string { return s.log.String() }
 
 func (s *Service) args(command ...string) []string {
-	return append(command, "--data="+s.Place.Data, "--database-url="+s.Place.URL)
+	return append(command, "--data="+s.Storage.Data, "--database-url="+s.Storage.URL)
 }
 
 // Command runs a command on the service's database and returns its output. It must
 // succeed.
 func (s *Service) Command(stdin string, command ...string) string {
 	s.t.Helper()
-	return Command(s.t, s.Place, stdin, command...)
+	return Command(s.t, s.Storage, stdin, command...)
 }
 
 // Command runs a command on a database and returns its output. It must succeed.
-func Command(t testing.TB, place storetest.Place, stdin string, command ...string) string {
+func Command(t testing.TB, storage storetest.Storage, stdin string, command ...string) string {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	args := append(command, "--data="+place.Data, "--database-url="+place.URL)
+	args := append(command, "--data="+storage.Data, "--database-url="+storage.URL)
 	if code := testTuning.Run(context.Background(), args, strings.NewReader(stdin), &out, &errOut); code != 0 {
 		t.Fatalf("formulary %s: exit %d\n%s%s", strings.Join(command, " "), code, out.String(), errOut.String())
 	}
@@ -213,7 +213,7 @@ func (s *Service) AddUser(email string) {
 // DataFile reads a file of the data directory.
 func (s *Service) DataFile(name string) []byte {
 	s.t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.Place.Data, name))
+	text, err := os.ReadFile(filepath.Join(s.Storage.Data, name))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -222,9 +222,9 @@ func (s *Service) DataFile(name string) []byte {
 
 // StartTLS is Start for a service with its own certificate. The caller needs a client
 // that trusts it.
-func StartTLS(t testing.TB, place storetest.Place, flags ...string) *Service {
+func StartTLS(t testing.TB, storage storetest.Storage, flags ...string) *Service {
 	t.Helper()
-	return start(t, place, testTuning, false, flags)
+	return start(t, storage, testTuning, false, flags)
 }
 
 // WaitFor polls for up to 5 seconds and reports whether the condition became true. Use

@@ -121,7 +121,9 @@ type checkedTransport struct {
 
 func (c *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil || !strings.HasPrefix(r.URL.String(), c.base) || !isAPIRequest(r) || r.Method == http.MethodHead || r.Method == http.MethodOptions {
+	hasBody := r.Method != http.MethodHead && r.Method != http.MethodOptions
+	isChecked := hasBody && isAPIRequest(r) && strings.HasPrefix(r.URL.String(), c.base)
+	if err != nil || !isChecked {
 		return res, err
 	}
 	body, err := io.ReadAll(res.Body)
@@ -216,26 +218,26 @@ next:
 	return template, d.Paths.Value(template).Operations()[method] // nil for other methods
 }
 
-// Answer is a response of the API.
-type Answer struct {
+// Response is an HTTP response of the API.
+type Response struct {
 	Page
 	Body map[string]any
 }
 
 // Code returns the errorCode, or 0.
-func (a Answer) Code() int {
+func (a Response) Code() int {
 	code, _ := a.Body["errorCode"].(float64)
 	return int(code)
 }
 
 // String returns a string field of the body.
-func (a Answer) String(field string) string {
+func (a Response) String(field string) string {
 	text, _ := a.Body[field].(string)
 	return text
 }
 
 // Call sends a request to the API. body is JSON; headers have the form "Name: value".
-func (s *Service) Call(method, path, token, body string, headers ...string) Answer {
+func (s *Service) Call(method, path, token, body string, headers ...string) Response {
 	s.t.Helper()
 	r, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))
 	if err != nil {
@@ -258,10 +260,10 @@ func (s *Service) Call(method, path, token, body string, headers ...string) Answ
 }
 
 // Do sends a request to the API.
-func (s *Service) Do(r *http.Request) Answer {
+func (s *Service) Do(r *http.Request) Response {
 	s.t.Helper()
 	res, err := s.client.Do(r)
-	a := Answer{Page: read(s.t, res, err)}
+	a := Response{Page: read(s.t, res, err)}
 	if len(a.Text) > 0 && a.Header.Get("Content-Disposition") == "" {
 		if err := json.Unmarshal([]byte(a.Text), &a.Body); err != nil {
 			s.t.Fatalf("%s %s: %d is not a JSON object: %v\n%s", r.Method, r.URL.Path, a.StatusCode, err, a.Text)

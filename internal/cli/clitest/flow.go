@@ -50,7 +50,7 @@ func (s *Service) Token(email string, app App, scope string) Token {
 }
 
 // Form sends a form body to an OAuth endpoint.
-func (s *Service) Form(path string, fields url.Values, headers ...string) Answer {
+func (s *Service) Form(path string, fields url.Values, headers ...string) Response {
 	s.t.Helper()
 	r, err := http.NewRequest(http.MethodPost, s.URL+path, strings.NewReader(fields.Encode()))
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Service) Exchange(app App, code string) Token {
 }
 
 // MustToken parses a token response, which must be successful.
-func (s *Service) MustToken(a Answer) Token {
+func (s *Service) MustToken(a Response) Token {
 	s.t.Helper()
 	var token Token
 	if err := json.Unmarshal([]byte(a.Text), &token); err != nil || a.StatusCode != http.StatusOK {

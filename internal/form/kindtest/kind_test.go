@@ -1,6 +1,6 @@
-// Package kindtest adds a kind of question to the service as a developer would, with one
-// Go file and one template, and finds it everywhere. It is a package of its own because
-// a registered kind is known to the whole test program.
+// Package kindtest adds a question type as a developer would, with one Go file and one
+// template, and tests it everywhere. It is a separate package because a registered kind
+// affects the whole test binary.
 package kindtest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// color is a color, such as #1a2b3c.
+// color is a color such as #1a2b3c.
 type color struct{}
 
 var colorPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
@@ -52,7 +52,7 @@ func (color) Traits() form.Traits {
 	return form.Traits{Summary: form.CountOptions, Input: "color", Example: func(*form.Field, form.Sampler) any { return "#1a2b3c" }}
 }
 
-// templates has the control of the kind.
+// templates contains the control of the kind.
 var templates = fstest.MapFS{"templates/kinds/color.html": {Data: []byte(
 	`{{define "kind-color"}}<input type="color" value="{{.Text}}" id="{{.Key}}" name="{{.Key}}"{{if .Required}} required{{end}}>{{end}}`)}}
 
@@ -64,8 +64,8 @@ func TestMain(m *testing.M) {
 const owner = "ada@example.com"
 
 func TestNewKind(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, place storetest.Place) {
-		s := clitest.StartWithKinds(t, place, templates)
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		s := clitest.StartWithKinds(t, storage, templates)
 		s.AddUser(owner)
 		token := s.Token(owner, s.AddApp(owner, "https://app.example/cb"), "forms:read,forms:write,responses:read,responses:write").Access
 		made := s.Call("POST", "/api/v1/forms", token, `{"title": "Paint", "fields": [{"kind": "color", "key": "wall", "label": "Which color?", "required": true}]}`)
@@ -78,7 +78,7 @@ func TestNewKind(t *testing.T) {
 			t.Fatalf("publish: %s", p.Text)
 		}
 
-		// Respondents send it as a page and as JSON.
+		// Respondents submit it as a form post and as JSON.
 		b := s.Browser()
 		b.SignIn(owner)
 		page := b.Get("/f/" + id)
@@ -103,8 +103,8 @@ func TestNewKind(t *testing.T) {
 			}
 		}
 
-		// Owners and applications find it.
-		contains(t, "the builder", b.Get("/forms/"+id+"/build").Text, `"name":"color"`, `"title":"Color"`, `"hint":"A color to pick"`)
+		// Owners and applications can see it.
+		contains(t, "the builder", b.Get("/forms/"+id+"/build").Text, `"name":"color"`, `"title":"Color"`, `"description":"A color to pick"`)
 		contains(t, "the document", s.Call("GET", "/api/v1/openapi.json", "", "").Text, `"color"`)
 		contains(t, "the schema", s.Call("GET", api+"/schema", token, "").Text, `"pattern":"^#[0-9a-f]{6}$"`)
 		contains(t, "the export", s.Call("GET", api+"/responses/export?format=csv", token, "").Text, "Which color?", "#ff0000")

@@ -1,5 +1,5 @@
-// Package storetest opens a store on a real database of each engine for a test. There is
-// no mock: what is true of the store must be true on SQLite and on PostgreSQL.
+// Package storetest opens a store on a real database of each engine for a test. There
+// are no mocks: tests of the store run on SQLite and on PostgreSQL.
 package storetest
 
 import (
@@ -10,26 +10,26 @@ import (
 	"formulary/internal/store"
 )
 
-// Place is a database of its own for one test.
-type Place = dbtest.Storage
+// Storage is an empty database for one test.
+type Storage = dbtest.Storage
 
-// Each runs a test on every engine, at the same time.
-func Each(t *testing.T, test func(t *testing.T, place Place)) {
+// Each runs a test on every engine, in parallel.
+func Each(t *testing.T, test func(t *testing.T, storage Storage)) {
 	t.Helper()
 	dbtest.Each(t, test)
 }
 
-// SQLite is an empty data directory.
-func SQLite(t testing.TB) Place { return dbtest.SQLite(t) }
+// SQLite returns an empty data directory.
+func SQLite(t testing.TB) Storage { return dbtest.SQLite(t) }
 
-// Postgres is an empty schema in the test server.
-func Postgres(t testing.TB) Place {
+// Postgres returns an empty schema in the test server.
+func Postgres(t testing.TB) Storage {
 	t.Helper()
 	return dbtest.Postgres(t)
 }
 
-// Open opens the store of a place, with its schema in place.
-func Open(t testing.TB, p Place) *store.Store {
+// Open opens the store and migrates it.
+func Open(t testing.TB, p Storage) *store.Store {
 	t.Helper()
 	s, err := store.Open(context.Background(), p.Data, p.URL)
 	if err != nil {

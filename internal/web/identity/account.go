@@ -1,0 +1,219 @@
+package identity
+
+import (
+	"net/http"
+	"strings"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/web/page"
+)
+
+// accountPage shows and changes the account of the user.
+type accountPage struct {
+	page.Layout
+	Name      string
+	Language  string
+	Languages [][2]string // suggestions: tags and names
+	TimeZone  string
+	Zones     []string // suggestions
+	Email     string
+	Sessions  []account.Session
+	Current   string // ID of this session
+	Usage     store.Usage
+	Quotas    store.Quotas
+}
+
+// Bytes formats a size in the language of the user.
+func (p *accountPage) Bytes(n int64) string {
+	return strings.Replace(store.FormatBytes(n), ".", p.T("."), 1)
+}
+
+// commonZones are suggestions; users can enter any zone of the IANA database.
+var commonZones = []string{
+	"UTC", "Europe/London", "Europe/Lisbon", "Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Europe/Vienna", "Europe/Zurich", "Europe/Istanbul",
+	"Africa/Cairo", "Asia/Riyadh", "Asia/Dubai", "Asia/Kolkata", "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney",
+	"America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "America/Mexico_City", "America/Bogota", "America/Sao_Paulo",
+}
+
+var accountNotices = map[string]string{
+	"profile":  "Profile saved.",
+	"email":    "Email address changed.",
+	"password": "Password changed. You have been signed out of all other sessions.",
+	"apps":     "Password changed. You have been signed out of all other sessions, and all apps were disconnected.",
+	"session":  "Signed out of that session.",
+	"sessions": "Signed out of all other sessions.",
+}
+
+func (pages *Pages) newAccountPage(req *page.Request) (*accountPage, error) {
+	sessions, err := pages.Store.Sessions(req.Context(), req.User.ID)
+	if err != nil {
+		return nil, err
+	}
+	p := &accountPage{
+		Layout: page.Layout{TitleKey: "Account", Section: "account"},
+		Name:   req.User.Name, Language: req.User.Language, Languages: page.FormLanguages, TimeZone: req.User.TimeZone, Zones: commonZones, Email: req.User.Email, Current: req.Session.ID,
+	}
+	for _, s := range sessions {
+		if s.IsLive(pages.Now()) {
+			p.Sessions = append(p.Sessions, s)
+		}
+	}
+	p.Quotas = pages.Store.Quotas()
+	p.Usage, err = pages.Store.Usage(req.Context(), req.User.ID)
+	return p, err
+}
+
+// ShowAccount shows the account.
+func (pages *Pages) ShowAccount(req *page.Request) error {
+	p, err := pages.newAccountPage(req)
+	if err != nil {
+		return err
+	}
+	p.NoticeKey = accountNotices[req.URL.Query().Get("saved")]
+	return pages.templates.Render(req, http.StatusOK, "account", p)
+}
+
+// renderAccountProblems shows the account page again with problems; fill restores the
+// posted values.
+func (pages *Pages) renderAccountProblems(req *page.Request, fill func(*accountPage), list page.Problems) error {
+	p, err := pages.newAccountPage(req)
+	if err != nil {
+		return err
+	}
+	if fill != nil {
+		fill(p)
+	}
+	p.Problems = list
+	return pages.templates.Render(req, http.StatusUnprocessableEntity, "account", p)
+}
+
+// ChangeProfile saves name, language and time zone.
+func (pages *Pages) ChangeProfile(req *page.Request) error {
+	list := page.Problems{}
+	name, err := account.ParseName(req.Field("name"))
+	if err != nil {
+		list["name"] = fault.MessageOf(err)
+	}
+	language, ok := form.ParseLanguage(req.Field("language"))
+	if !ok {
+		list["language"] = fault.Messagef("enter a valid language tag, such as en or pt-BR")
+	}
+	zone := strings.TrimSpace(req.Field("time_zone"))
+	if !page.IsZone(zone) {
+		list["time_zone"] = fault.Messagef("enter a valid time zone, such as Europe/Berlin")
+	}
+	if len(list) > 0 {
+		return pages.renderAccountProblems(req, func(p *accountPage) {
+			p.Name, p.Language, p.TimeZone = req.Field("name"), req.Field("language"), req.Field("time_zone")
+		}, list)
+	}
+	if err := pages.Store.SetProfile(req.Context(), req.User.ID, name, language, zone); err != nil {
+		return err
+	}
+	return req.Redirect("/account?saved=profile")
+}
+
+var wrongPassword = fault.Messagef("The password is incorrect.")
+
+// ChangeEmail changes the email address.
+func (pages *Pages) ChangeEmail(req *page.Request) error {
+	fill := func(p *accountPage) { p.Email = req.Field("email") }
+	email, err := account.ParseEmail(req.Field("email"))
+	if err != nil {
+		return pages.renderAccountProblems(req, fill, page.Problems{"email": fault.MessageOf(err)})
+	}
+	correct, err := pages.confirmPassword(req, req.Field("current"))
+	if err != nil {
+		return err
+	}
+	if !correct {
+		return pages.renderAccountProblems(req, fill, page.Problems{"email-current": wrongPassword})
+	}
+	if err := pages.Store.SetEmail(req.Context(), req.User.ID, email); err != nil {
+		list, err := page.NewProblems(err)
+		if err != nil {
+			return err
+		}
+		return pages.renderAccountProblems(req, fill, list)
+	}
+	return req.Redirect("/account?saved=email")
+}
+
+// ChangePasswordAddress redirects password managers, which use a well-known address, to
+// the form that changes the password.
+func (pages *Pages) ChangePasswordAddress(req *page.Request) error {
+	return req.Redirect("/account#password")
+}
+
+// ChangePassword changes the password. It ends all other sessions and, if the user wants
+// that, disconnects all apps.
+func (pages *Pages) ChangePassword(req *page.Request) error {
+	correct, err := pages.confirmPassword(req, req.Field("current"))
+	if err != nil {
+		return err
+	}
+	if !correct {
+		return pages.renderAccountProblems(req, nil, page.Problems{"password-current": wrongPassword})
+	}
+	password := req.Field("password")
+	if err := account.CheckPassword(password, req.User.Email, req.User.Name); err != nil {
+		return pages.renderAccountProblems(req, nil, page.Problems{"password": fault.MessageOf(err)})
+	}
+	hash, err := pages.Hasher.Hash(req.Context(), password)
+	if err != nil {
+		return err
+	}
+	_, device, _, err := pages.knownDevice(req, req.User.ID)
+	if err != nil {
+		return err
+	}
+	change := store.PasswordChange{
+		Owner: req.User.ID, Hash: hash, KeepSession: req.Session.ID, KeepDevice: device.ID, KeepGrants: req.Field("disconnect") == "",
+	}
+	if err := pages.Store.SetPassword(req.Context(), change, pages.Now()); err != nil {
+		return err
+	}
+	if !change.KeepGrants {
+		return req.Redirect("/account?saved=apps")
+	}
+	return req.Redirect("/account?saved=password")
+}
+
+// EndSession ends one session of the user.
+func (pages *Pages) EndSession(req *page.Request) error {
+	if err := pages.Store.EndSession(req.Context(), req.User.ID, req.PathValue("id")); err != nil {
+		return err
+	}
+	return req.Redirect("/account?saved=session")
+}
+
+// EndOtherSessions ends all sessions of the user but this one.
+func (pages *Pages) EndOtherSessions(req *page.Request) error {
+	_, device, _, err := pages.knownDevice(req, req.User.ID)
+	if err != nil {
+		return err
+	}
+	if err := pages.Store.EndOtherSessions(req.Context(), req.User.ID, req.Session.ID, device.ID); err != nil {
+		return err
+	}
+	return req.Redirect("/account?saved=sessions")
+}
+
+// DeleteAccount deletes the account and all its data.
+func (pages *Pages) DeleteAccount(req *page.Request) error {
+	correct, err := pages.confirmPassword(req, req.Field("current"))
+	if err != nil {
+		return err
+	}
+	if !correct {
+		return pages.renderAccountProblems(req, nil, page.Problems{"delete-current": wrongPassword})
+	}
+	if _, err := pages.Store.DeleteUser(req.Context(), req.User.ID, pages.Now()); err != nil {
+		return err
+	}
+	pages.Sessions.ClearCookie(req)
+	return req.Redirect("/signin")
+}

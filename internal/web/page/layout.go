@@ -1,0 +1,86 @@
+package page
+
+import (
+	"strings"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+)
+
+// Layout is what every page has; page structs embed it. Texts of ours are set in English
+// (TitleKey, NoticeKey, Problems), and Render translates them.
+type Layout struct {
+	Title     string // as an owner wrote it
+	TitleKey  string // a title of ours
+	Notice    string // confirms what the request before this page did
+	NoticeKey string
+	Errors    FieldErrors
+	Problems  Problems
+
+	User    *account.User // set by Render
+	Section string        // of the menu: forms, applications, connections, api, account
+	Narrow  bool          // one short form, as for signing in
+	Wide    bool          // a table that uses the width of the window
+	Script  string        // static file of one more script
+	Style   string        // static file of one more style sheet
+
+	Public   bool   // a form for respondents: no menu
+	Language string // of a public form; English if empty
+	Embedded bool   // in a frame on another site
+	OEmbed   string // path of the form that the page shows
+
+	FormAction     string // sites that a form on the page may redirect to, separated by spaces
+	FrameAncestors string // sites that may show the page in a frame; none if empty
+
+	catalog  Catalog // of the viewer's language
+	language string  // of the viewer
+	zone     string  // time zone of the viewer
+}
+
+// Page is a struct that embeds Layout.
+type Page interface{ base() *Layout }
+
+func (l *Layout) base() *Layout { return l }
+
+// Direction is the writing direction of the page's language.
+func (l *Layout) Direction() string {
+	base, _, _ := strings.Cut(l.Lang(), "-")
+	switch base {
+	case "ar", "fa", "he", "ur", "ps", "sd", "ug", "yi", "dv":
+		return "rtl"
+	}
+	return "ltr"
+}
+
+// StyleSheet is the main style sheet without the layers that the page does not need.
+func (l *Layout) StyleSheet() string {
+	switch {
+	case l.Public:
+		return "public.css"
+	case l.Style == "builder.css":
+		return "builder-base.css"
+	}
+	return "formulary.css"
+}
+
+// Problems are messages by the name of the control that they are about.
+type Problems map[string]fault.Term
+
+// FieldErrors are problems in the language of the page.
+type FieldErrors map[string]string
+
+// NewProblems returns the details of an error about input, the first one for each
+// control. It returns any other error unchanged.
+func NewProblems(err error) (Problems, error) {
+	e := fault.Wrap(err)
+	if e.Code != fault.Invalid {
+		return nil, err
+	}
+	list := Problems{}
+	for _, d := range e.Details {
+		if list[d.Field] == nil {
+			list[d.Field] = d
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,96 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"formulary/internal/fault"
+)
+
+// Render translates the texts of the layout and sends the page. The page is rendered
+// completely before the first byte is sent, so that a template that fails cannot leave
+// half a page.
+func (t Templates) Render(req *Request, status int, name string, p Page) error {
+	l := p.base()
+	l.User = req.User
+	t.site.SetLanguage(req, l)
+	if req.User != nil {
+		l.zone = req.User.TimeZone
+	}
+	if l.NoticeKey != "" {
+		l.Notice = l.T(l.NoticeKey)
+	}
+	if l.TitleKey != "" {
+		l.Title = l.T(l.TitleKey)
+	}
+	if l.Problems != nil {
+		l.Errors = FieldErrors{}
+		for field, message := range l.Problems {
+			l.Errors[field] = message.Localize(l.catalog.Lookup)
+		}
+	}
+	out, err := t.Execute(name, p)
+	if err != nil {
+		return err
+	}
+	req.SendHTML(status, []string{Policy(p)}, out)
+	return nil
+}
+
+// SetLanguage lets a handler use T, Date and the other methods of the layout before
+// Render. Times are in UTC until then.
+func (s *Site) SetLanguage(req *Request, l *Layout) {
+	l.language = req.Language()
+	l.catalog = s.Languages.Catalog(l.language)
+}
+
+// maxPage is the largest page in bytes. Forms that would need more are rejected when they
+// are saved; this limit is for forms that were saved before that check existed.
+const maxPage = 16 << 20
+
+// pageBuffer is a buffer of up to maxPage bytes.
+type pageBuffer struct{ bytes.Buffer }
+
+var errPageTooLarge = fault.New(fault.TooLarge, "This page is too large to display.")
+
+func (b *pageBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxPage {
+		return 0, errPageTooLarge
+	}
+	return b.Buffer.Write(p)
+}
+
+// Execute renders a page whose layout is complete.
+func (t Templates) Execute(name string, p Page) ([]byte, error) {
+	var out pageBuffer
+	if err := t.byName[name].ExecuteTemplate(&out, "layout", p); err != nil {
+		return nil, fmt.Errorf("render %s: %w", name, err)
+	}
+	return out.Bytes(), nil
+}
+
+// Policy is the Content-Security-Policy of a page: it can load our own files and nothing
+// else. Chromium applies form-action to redirects too, so the consent page names the site
+// that it redirects to.
+func Policy(p Page) string {
+	l := p.base()
+	action := "'self'"
+	for _, source := range strings.Fields(l.FormAction) {
+		if isSource(source) {
+			action += " " + source
+		}
+	}
+	frames := "'none'"
+	if l.FrameAncestors != "" {
+		frames = l.FrameAncestors
+	}
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " +
+		"form-action " + action + "; base-uri 'none'; frame-ancestors " + frames
+}
+
+// isSource reports whether a text is one source of a policy and nothing more: a semicolon
+// would end the directive, a comma the policy.
+func isSource(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune(";,'\"", r) })
+}

@@ -1,0 +1,103 @@
+package page
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"formulary/internal/account"
+	"formulary/internal/compress"
+	"formulary/internal/store"
+)
+
+// Request is one request for a page.
+//
+// It keeps the owner, whose data the page shows, apart from the user, who acts. What
+// belongs to an account (forms and responses) is read by Owner; what belongs to a user
+// (sessions, applications, grants) is read by User.ID.
+type Request struct {
+	*http.Request
+	W       http.ResponseWriter
+	User    *account.User // who is signed in, or nil
+	Session account.Session
+}
+
+// Owner is the account whose forms and responses the page shows. For now it is always
+// the account of the user. Only routes that require a user may call it.
+func (req *Request) Owner() string { return req.User.ID }
+
+// Context replaces the context of the HTTP request with one that counts database work
+// towards the account whose data the page shows.
+func (req *Request) Context() context.Context {
+	if req.User == nil {
+		return req.Request.Context()
+	}
+	return store.ForAccount(req.Request.Context(), req.Owner())
+}
+
+// Field is a value that a form on the page posted.
+func (req *Request) Field(name string) string { return req.PostForm.Get(name) }
+
+// Language is the language of the workspace for this request: that of the user's account,
+// or that of the browser for visitors. It is always one that the workspace is translated
+// to.
+func (req *Request) Language() string {
+	tag := req.Header.Get("Accept-Language")
+	if req.User != nil {
+		tag = req.User.Language
+	}
+	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
+	base, _, _ = strings.Cut(base, ",")
+	base, _, _ = strings.Cut(base, ";")
+	if workspaceLanguages[base] {
+		return base
+	}
+	return "en"
+}
+
+// Redirect sends the browser to another address with a GET.
+func (req *Request) Redirect(to string) error {
+	req.W.Header().Set("Location", to)
+	req.W.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// SendJSON answers a script on a page.
+func (req *Request) SendJSON(status int, body any) error {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	req.W.Header().Set("Content-Type", "application/json")
+	req.W.WriteHeader(status)
+	req.W.Write(text) // the client may have disconnected
+	return nil
+}
+
+// These header values never differ, so they are allocated once.
+var htmlType = []string{"text/html; charset=utf-8"}
+
+// SendHTML answers with a page in one or more parts.
+func (req *Request) SendHTML(status int, policy []string, parts ...[]byte) {
+	size := 0
+	for _, part := range parts {
+		size += len(part)
+	}
+	header := req.W.Header()
+	header["Content-Type"] = htmlType
+	header["Content-Security-Policy"] = policy
+	if zipped, ok := req.W.(*compress.Writer); ok && len(parts) == 1 {
+		zipped.Whole(status, parts[0])
+		return
+	}
+	header["Content-Length"] = []string{strconv.Itoa(size)}
+	req.W.WriteHeader(status)
+	if req.Method == http.MethodHead {
+		return
+	}
+	for _, part := range parts {
+		req.W.Write(part) // the client may have disconnected
+	}
+}

@@ -1,0 +1,108 @@
+package page
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/url"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// Templates are the pages of one package, each within the layout.
+type Templates struct {
+	site   *Site
+	byName map[string]*template.Template
+}
+
+// LoadTemplates reads templates/*.html; a page has the name of its file. Each defines
+// "page". parts.html, if there is one, is part of every page of the package. functions
+// are those that only this package needs, or nil.
+func (s *Site) LoadTemplates(files fs.FS, functions template.FuncMap) (Templates, error) {
+	list := Templates{s, map[string]*template.Template{}}
+	names, err := fs.Glob(files, "templates/*.html")
+	if err != nil {
+		return list, err
+	}
+	shared, err := s.layout.Clone()
+	if err != nil {
+		return list, err
+	}
+	shared.Funcs(functions)
+	if parts, err := fs.Glob(files, "templates/parts.html"); err != nil {
+		return list, err
+	} else if len(parts) > 0 {
+		if _, err := shared.ParseFS(files, parts...); err != nil {
+			return list, err
+		}
+	}
+	for _, file := range names {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if name == "layout" || name == "parts" {
+			continue
+		}
+		t, err := shared.Clone()
+		if err != nil {
+			return list, err
+		}
+		if list.byName[name], err = t.ParseFS(files, file); err != nil {
+			return list, err
+		}
+	}
+	return list, nil
+}
+
+// Lookup returns a page, for a package that adds templates to it.
+func (t Templates) Lookup(name string) *template.Template { return t.byName[name] }
+
+// functions are those that all templates have.
+func (s *Site) functions() template.FuncMap {
+	icon := func(name string) string {
+		return `<svg class="icon" aria-hidden="true"><use href="/static/icons.svg?v=` + s.static["icons.svg"].version + `#` + name + `"/></svg>`
+	}
+	return template.FuncMap{
+		"static": func(name string) (string, error) {
+			a, ok := s.static[name]
+			if !ok {
+				return "", fmt.Errorf("static file %s not found", name)
+			}
+			return "/static/" + name + "?v=" + a.version, nil
+		},
+		"oembed": func(path string) string {
+			return s.BaseURL + "/oembed?format=json&url=" + url.QueryEscape(s.BaseURL+path)
+		},
+		"icon":     func(name string) template.HTML { return template.HTML(icon(name)) },
+		"tag":      tag,
+		"sentence": sentence,
+		"problem": func(list FieldErrors, field string) template.HTML {
+			if list[field] == "" {
+				return ""
+			}
+			return template.HTML(`<p class="problem" id="problem-` + field + `" role="alert">` + icon("warn") +
+				`<span>` + template.HTMLEscapeString(sentence(list[field])) + `</span></p>`)
+		},
+		// invalid ties a control to its problem and focuses it.
+		"invalid": func(list FieldErrors, field string) template.HTMLAttr {
+			if list[field] == "" {
+				return ""
+			}
+			return template.HTMLAttr(`aria-invalid="true" aria-describedby="problem-` + field + `" autofocus`)
+		},
+	}
+}
+
+// sentence adds the capital and the full stop that messages are stored without.
+func sentence(message string) string {
+	first, size := utf8.DecodeRuneInString(message)
+	message = string(unicode.ToUpper(first)) + message[size:]
+	if !strings.HasSuffix(message, ".") {
+		message += "."
+	}
+	return message
+}

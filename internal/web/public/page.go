@@ -1,0 +1,161 @@
+package public
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/web/page"
+)
+
+// formPage is one page of a form.
+type formPage struct {
+	page.Layout
+	*fillSession
+	Form      store.PublicForm
+	Action    string
+	Number    int // of this page, from 0
+	Heading   string
+	Lead      string
+	First     bool
+	Last      bool
+	Questions []*question
+	Hidden    []hiddenInput // answers of other pages
+	Shown     string        // keys of the questions on the page, separated by commas
+	Nonce     string
+	Steps     int // number of visible pages
+	Step      int // of this page, from 1
+	Alert     string
+	Focus     string // key of the question that the script focuses
+	Fresh     bool   // nothing was posted yet
+	Logic     *logic // for conditions within the page; nil without any
+}
+
+// Translate translates a text into the form's language.
+func (p *formPage) Translate(text string, args ...any) string {
+	return p.catalog.Translate(text, args...)
+}
+
+// SubmitLabel is the text of the last button.
+func (p *formPage) SubmitLabel() string {
+	return cmp.Or(p.form.Definition.Settings.SubmitLabel, p.catalog.Translate("Submit"))
+}
+
+type hiddenInput struct{ Name, Value string }
+
+// privateNoCache lets the browser's back button show a page again. With no-store it would
+// have to post the page before it once more.
+var privateNoCache = []string{"private, no-cache"}
+
+func (pages *Pages) renderPage(req *page.Request, status int, s *fillSession, number int) error {
+	p, err := pages.newFormPage(req, s, number)
+	if err != nil {
+		return err
+	}
+	allowFrames(req, s.form.Offer)
+	req.W.Header()["Cache-Control"] = privateNoCache
+	return pages.templates.Render(req, status, "form", p)
+}
+
+// newFormPage prepares one page of a form with the answers so far and their problems.
+func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (*formPage, error) {
+	d := s.form.Definition
+	if !s.values.Has(pageControl) {
+		s.fillDefaults()
+	}
+	formPages := d.Pages()
+	e := s.evaluate()
+	p := &formPage{
+		Layout: s.layout(), fillSession: s, Form: s.form, Action: s.address(""), Number: number, Nonce: s.values.Get(keyControl), Alert: s.notice,
+		Fresh: req.Method != http.MethodPost,
+	}
+	if p.Nonce == "" {
+		p.Nonce = string(pages.newNonce(req.Context(), s.form.ID))
+	}
+	_, more := nextPage(formPages, e, number)
+	p.Last, p.First = !more, number == previousPage(formPages, e, number)
+	for i := range formPages {
+		if formPages[i].IsVisible(e) || i == number {
+			p.Steps++
+			if i == number {
+				p.Step = p.Steps
+			}
+		}
+	}
+	if d.Settings.HideProgress {
+		p.Steps = 0
+	}
+	texts := s.interpolator(e)
+	if first := formPages[number].Break; first != nil {
+		p.Heading, p.Lead = texts.Text(first.Label, nil), texts.Text(first.Help, nil)
+	}
+	// If the database is unreachable, option limits are checked when the response is stored.
+	full, err := pages.Store.OptionsAtLimit(req.Context(), &s.form)
+	if err != nil && s.notice == "" {
+		return nil, err
+	}
+	shared := &questionContext{session: s, evaluation: e, texts: texts, full: full, nonce: p.Nonce}
+	var visible, here []string
+	for _, field := range formPages[number].Fields {
+		if !field.IsVisible() || !e.Shown[field.Key] && field.ShowIf == nil {
+			continue
+		}
+		q, err := pages.newQuestion(field, shared)
+		if err != nil {
+			return nil, err
+		}
+		if here = append(here, field.Key); !q.NotShown {
+			visible = append(visible, field.Key)
+		}
+		p.Questions = append(p.Questions, q)
+	}
+	p.focusOne()
+	if len(s.problems) > 0 && p.Alert == "" && !slices.ContainsFunc(p.Questions, func(q *question) bool { return q.Error != "" }) {
+		p.Alert = s.catalog.Translate("This link is incomplete. Open the form again with the full link you were given.")
+	}
+	p.Shown = strings.Join(visible, ",")
+	p.Hidden = hiddenAnswers(d, s.values, here)
+	p.Logic = newLogic(d, p.Questions, e)
+	if p.Logic != nil || slices.ContainsFunc(p.Questions, func(q *question) bool { return q.Traits().Script || q.Other }) || s.embedded {
+		p.Script = "form.js"
+	}
+	return p, nil
+}
+
+// focusOne keeps the focus of the first visible question that wants it.
+func (p *formPage) focusOne() {
+	focused := false
+	for _, q := range p.Questions {
+		q.Focus = q.Focus && !focused && !q.NotShown
+		focused = focused || q.Focus
+		if q.Focus && p.embedded {
+			p.Focus, q.Focus = q.Key, false // browsers ignore autofocus in frames; the script does it
+		}
+	}
+}
+
+// hiddenAnswers are the values of questions that are not on the page.
+func hiddenAnswers(d *form.Definition, values url.Values, here []string) []hiddenInput {
+	var list []hiddenInput
+	shown := map[string]bool{}
+	for _, key := range here {
+		shown[key] = true
+	}
+	for name, all := range values {
+		key, _, _ := strings.Cut(name, ".")
+		if f := d.Field(key); f == nil || !f.HasAnswer() || shown[key] {
+			continue
+		}
+		for _, value := range all {
+			list = append(list, hiddenInput{name, value})
+		}
+	}
+	slices.SortFunc(list, func(a, b hiddenInput) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Value, b.Value))
+	})
+	return list
+}

@@ -1,0 +1,108 @@
+package web
+
+import "formulary/internal/web/page"
+
+// access says who may request a page.
+type access int
+
+const (
+	anyone access = iota
+	signedIn
+)
+
+type route struct {
+	pattern string // method and path
+	access  access
+	maxBody int64
+	handle  func(*page.Request) error
+}
+
+// The largest bodies of requests in bytes.
+const (
+	noBody     = 0
+	maxPost    = 64 << 10 // the controls of a page
+	maxAnswers = 1 << 20  // the answers of a respondent
+	maxDraft   = 1 << 20  // the questions of a form
+)
+
+// routes lists all pages.
+func (web *Handler) routes() []route {
+	return []route{
+		{"GET /{$}", signedIn, noBody, web.workspace.Home},
+
+		{"POST /forms", signedIn, maxPost, web.workspace.CreateForm},
+		{"POST /forms/{id}/duplicate", signedIn, maxPost, web.workspace.DuplicateForm},
+		{"POST /forms/{id}/delete", signedIn, maxPost, web.workspace.DeleteForm},
+		{"POST /forms/{id}/restore", signedIn, maxPost, web.workspace.RestoreForm},
+		{"GET /forms/{id}/build", signedIn, noBody, web.workspace.ShowBuilder},
+		{"PUT /forms/{id}/draft", signedIn, maxDraft, web.workspace.SaveDraft},
+		{"POST /forms/{id}/publish", signedIn, maxPost, web.workspace.PublishForm},
+		{"GET /forms/{id}/preview", signedIn, noBody, web.workspace.Preview},
+		{"POST /forms/{id}/preview", signedIn, maxAnswers, web.workspace.Preview},
+		{"GET /forms/{id}/flow", signedIn, noBody, web.workspace.ShowFlow},
+		{"GET /forms/{id}/share", signedIn, noBody, web.workspace.ShowShare},
+		{"POST /forms/{id}/share", signedIn, maxPost, web.workspace.ChangeAvailability},
+		{"GET /forms/{id}/prefill", signedIn, noBody, web.workspace.PrefilledLink},
+		{"POST /forms/{id}/close", signedIn, maxPost, web.workspace.CloseForm},
+		{"POST /forms/{id}/open", signedIn, maxPost, web.workspace.ReopenForm},
+		{"GET /forms/{id}/code/{kind}", signedIn, noBody, web.workspace.QRCode},
+		{"GET /forms/{id}/responses", signedIn, noBody, web.workspace.ShowResponses},
+		{"GET /forms/{id}/responses/export", signedIn, noBody, web.workspace.ExportResponses},
+		{"POST /forms/{id}/responses/delete", signedIn, maxPost, web.workspace.DeleteResponses},
+		{"POST /forms/{id}/responses/restore", signedIn, maxPost, web.workspace.RestoreResponses},
+		{"GET /forms/{id}/responses/{response}", signedIn, noBody, web.workspace.ShowResponse},
+		{"GET /forms/{id}/summary", signedIn, noBody, web.workspace.ShowSummary},
+
+		{"GET /signin", anyone, noBody, web.identity.ShowSignIn},
+		{"POST /signin", anyone, maxPost, web.identity.SignIn},
+		{"POST /signout", anyone, maxPost, web.identity.SignOut},
+		{"GET /signup", anyone, noBody, web.identity.ShowSignUp},
+		{"POST /signup", anyone, maxPost, web.identity.SignUp},
+		{"GET /setup", anyone, noBody, web.identity.ShowSetup},
+		{"POST /setup", anyone, maxPost, web.identity.Setup},
+		{"GET /reset", anyone, noBody, web.identity.ShowReset},
+		{"POST /reset", anyone, maxPost, web.identity.Reset},
+
+		{"GET /.well-known/change-password", anyone, noBody, web.identity.ChangePasswordAddress},
+
+		{"GET /authorize", anyone, noBody, web.identity.Authorize},
+		{"POST /authorize", signedIn, maxPost, web.identity.AnswerConsent},
+
+		{"GET /account", signedIn, noBody, web.identity.ShowAccount},
+		{"POST /account/profile", signedIn, maxPost, web.identity.ChangeProfile},
+		{"POST /account/email", signedIn, maxPost, web.identity.ChangeEmail},
+		{"POST /account/password", signedIn, maxPost, web.identity.ChangePassword},
+		{"POST /account/sessions/{id}/end", signedIn, maxPost, web.identity.EndSession},
+		{"POST /account/sessions/end-others", signedIn, maxPost, web.identity.EndOtherSessions},
+		{"POST /account/delete", signedIn, maxPost, web.identity.DeleteAccount},
+		{"GET /account/download", signedIn, noBody, web.workspace.DownloadAccount},
+
+		{"GET /applications", signedIn, noBody, web.identity.ListApplications},
+		{"GET /applications/new", signedIn, noBody, web.identity.NewApplication},
+		{"POST /applications", signedIn, maxPost, web.identity.CreateApplication},
+		{"GET /applications/{id}", signedIn, noBody, web.identity.ShowApplication},
+		{"POST /applications/{id}", signedIn, maxPost, web.identity.ChangeApplication},
+		{"POST /applications/{id}/secrets", signedIn, maxPost, web.identity.AddSecret},
+		{"POST /applications/{id}/secrets/{secret}/drop", signedIn, maxPost, web.identity.DeleteSecret},
+		{"POST /applications/{id}/disable", signedIn, maxPost, web.identity.DisableApplication},
+		{"POST /applications/{id}/enable", signedIn, maxPost, web.identity.EnableApplication},
+		{"POST /applications/{id}/delete", signedIn, maxPost, web.identity.DeleteApplication},
+		{"POST /applications/{id}/try", signedIn, maxPost, web.identity.TryApplication},
+
+		{"GET /connections", signedIn, noBody, web.identity.ListConnectedApps},
+		{"POST /connections/{id}/disconnect", signedIn, maxPost, web.identity.Disconnect},
+
+		{"GET /f/{id}", anyone, noBody, web.public.ShowForm},
+		{"POST /f/{id}", anyone, maxAnswers, web.public.AnswerForm},
+		{"GET /f/{id}/done", anyone, noBody, web.public.ShowEnding},
+		{"GET /embed.js", anyone, noBody, web.public.EmbedScript},
+		{"GET /oembed", anyone, noBody, web.public.OEmbed},
+
+		{"GET /docs/api", anyone, noBody, web.reference.ShowOverview},
+		{"GET /docs/api/{operation}", anyone, noBody, web.reference.ShowOperation},
+		{"GET /docs/api/callback", anyone, noBody, web.reference.ExplorerCallback},
+		{"GET /static/{file}", anyone, noBody, web.site.ServeStatic},
+		{"GET /favicon.ico", anyone, noBody, web.site.Favicon},
+		{"GET " + SecurityTxt, anyone, noBody, web.securityTxt.serve},
+	}
+}

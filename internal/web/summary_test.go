@@ -1,0 +1,79 @@
+package web_test
+
+import (
+	"fmt"
+	"html"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"formulary/internal/cli/clitest"
+)
+
+// Numbers have a total. A matrix has a chart for each row, also for rows of earlier
+// versions.
+func TestSummaryParts(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read,forms:write").Access
+		definition := func(rows string) string {
+			return `{"title": "Trip", "fields": [{"id": "f1", "key": "grid", "kind": "matrix", "label": "How was it?", "rows": [` + rows + `],
+				"options": [{"value": "good", "label": "Good"}, {"value": "bad", "label": "Bad"}]}]}`
+		}
+		sums := publish(t, s, token, `{"title": "Sale", "fields": [{"key": "n", "kind": "number", "label": "How many?", "unit": "pieces"}]}`)
+		for _, n := range []string{"2", "3.5"} {
+			s.Call("POST", "/f/"+sums, "", `{"answers": {"n": `+n+`}}`)
+		}
+		id := publish(t, s, token, definition(`{"value": "food", "label": "The food"}, {"value": "bus", "label": "The bus"}`))
+		if a := s.Call("POST", "/f/"+id, "", `{"answers": {"grid": {"food": "good", "bus": "bad"}}}`); a.StatusCode != 201 {
+			t.Fatal(a.Text)
+		}
+		b := s.Browser()
+		b.SignIn(ada)
+		has(t, b.Get("/forms/"+sums+"/summary"), "average <strong>2.75</strong> · total <strong>5.5</strong> pieces")
+		has(t, b.Get("/forms/"+id+"/summary"), "<h3>The food</h3>", "<h3>The bus</h3>", "The bus: Bad")
+		s.Call("PATCH", "/api/v1/forms/"+id, token, definition(`{"value": "food", "label": "The food"}`))
+		s.Call("POST", "/api/v1/forms/"+id+"/publish", token, "")
+		has(t, b.Get("/forms/"+id+"/summary"), "<h3>The food</h3>", "<h3>bus</h3>", "bus: Bad")
+	})
+}
+
+// The summary lists the latest free-text answers, and links counts to their responses.
+func TestSummaryLinks(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read,forms:write").Access
+		id := publish(t, s, token, `{"title": "Trip", "fields": [{"key": "who", "kind": "name", "label": "Who?"},
+			{"key": "drink", "kind": "multiple_choice", "label": "Drinks", "other": true, "options": [{"value": "t", "label": "Tea"}, {"value": "c", "label": "Coffee"}]},
+			{"key": "on", "kind": "date", "label": "When?"},
+			{"key": "how", "kind": "matrix", "label": "How was", "rows": [{"value": "bus", "label": "The bus"}], "options": [{"value": "good", "label": "Good"}, {"value": "bad", "label": "Bad"}]}]}`)
+		for n := range 7 {
+			answers := fmt.Sprintf(`{"who": {"given": "Person", "family": "No%d"}, "drink": ["t", "Juice %d"], "on": "2026-11-0%d", "how": {"bus": %q}}`, n, n, n+1, []string{"good", "bad"}[n%2])
+			if a := s.Call("POST", "/f/"+id, "", `{"answers": `+answers+`}`); a.StatusCode != 201 {
+				t.Fatal(a.Text)
+			}
+		}
+		b := s.Browser()
+		b.SignIn(ada)
+		base := "/forms/" + id
+		summary := b.Get(base + "/summary")
+		has(t, summary, ">Person No6</a>", ">Person No2</a>", "!Person No1", ">Juice 6</a>", "!Juice 1", "!>Tea, Juice", ">7 November 2026</a>")
+		for label, of := range map[string]string{"Tea": "1–7 of 7", "The bus: Bad": "1–3 of 3"} {
+			link := regexp.MustCompile(`<a href="([^"]+)">` + label + `</a>`).FindStringSubmatch(summary.Text)
+			if link == nil {
+				t.Fatalf("%s has no link", label)
+			}
+			_, answer, ok := strings.Cut(label, ": ")
+			if !ok {
+				answer = label
+			}
+			has(t, b.Get(html.UnescapeString(link[1])), of, `name="is" value="`+answer+`"`)
+		}
+		has(t, b.Get(base+"/responses?where=who.family&is=nO3"), "1–1 of 1 · Who?: Last name: nO3", `<option value="who.family" selected>Who?: `)
+		has(t, b.Get(base+"/responses?where=who.family&is=o%25"), "No results")
+		has(t, b.Get(base+"/responses?where=on&is=2026-11-03"), "1–1 of 1", "3 November 2026", `data-type="date" selected>When?`)
+		unticked := b.Post(base+"/responses/delete", url.Values{"kept": {"where=who.family&is=No3"}})
+		has(t, b.Get(unticked.Header.Get("Location")), "Select at least one response.", "1–1 of 1")
+	})
+}

@@ -1,0 +1,84 @@
+package workspace
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+
+	"formulary/internal/form"
+	"formulary/internal/web/page"
+)
+
+// builderPage is where users edit a draft. It is the only page that needs JavaScript: it
+// contains everything that the builder needs, as data.
+type builderPage struct {
+	formLayout
+	Data builderData
+}
+
+// builderData is what the builder starts with.
+type builderData struct {
+	Draft    builderDraft    `json:"draft"`
+	Kinds    []builderKind   `json:"kinds"`
+	Common   []form.Property `json:"common_properties"`
+	Own      []form.Property `json:"kind_properties"`
+	Language []builderChoice `json:"languages"`
+	Words    page.Catalog    `json:"translations"` // translations of the builder's texts
+}
+
+type builderChoice struct {
+	Value string `json:"value"`
+	Label string `json:"label"`
+}
+
+// ShowBuilder shows the builder.
+func (pages *Pages) ShowBuilder(req *page.Request) error {
+	f, err := pages.Store.Form(req.Context(), req.Owner(), req.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	p := &builderPage{formLayout: pages.newFormLayout(f, "build")}
+	p.Script, p.Style = "builder.js", "builder.css"
+	if p.Data.Draft, err = pages.newBuilderDraft(req, f); err != nil {
+		return err
+	}
+	p.Data.Words = pages.builderWords(pages.Site.Languages.Catalog(req.Language()))
+	for _, k := range form.Kinds() {
+		p.Data.Kinds = append(p.Data.Kinds, newBuilderKind(k))
+	}
+	p.Data.Common, p.Data.Own = form.CommonProperties, form.KindProperties
+	for _, l := range page.FormLanguages {
+		p.Data.Language = append(p.Data.Language, builderChoice{l[0], l[1]})
+	}
+	return pages.templates.Render(req, http.StatusOK, "builder", p)
+}
+
+var builderText = regexp.MustCompile(`\bt\("([^"]+)"`)
+
+// builderWords selects the translations that the builder needs: those of texts in its
+// scripts, of question types and of their properties.
+func (pages *Pages) builderWords(all page.Catalog) page.Catalog {
+	if len(all) == 0 {
+		return page.Catalog{}
+	}
+	selected := page.Catalog{}
+	add := func(texts ...string) {
+		for _, text := range texts {
+			if translation, ok := all[text]; ok {
+				selected[text] = translation
+			}
+		}
+	}
+	for script := range pages.Site.Scripts("builder", "vdom") {
+		for _, found := range builderText.FindAllSubmatch(script, -1) {
+			add(string(found[1]))
+		}
+	}
+	for _, k := range form.Kinds() {
+		add(k.About().Title, k.About().Description, k.About().Group)
+	}
+	for _, property := range slices.Concat(form.CommonProperties, form.KindProperties) {
+		add(property.Label, property.Help)
+	}
+	return selected
+}

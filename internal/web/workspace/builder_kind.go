@@ -1,0 +1,73 @@
+package workspace
+
+import (
+	"slices"
+
+	"formulary/internal/form"
+)
+
+// builderKind is a question type in the builder. It has everything that the scripts need
+// to know, so that they never compare names of types.
+type builderKind struct {
+	Name        string   `json:"name"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Group       string   `json:"group"`
+	Properties  []string `json:"properties"`
+	Fixed       []string `json:"fixed,omitempty"` // properties with only one possible value
+	Answered    bool     `json:"has_answer"`
+	Type        string   `json:"type"`  // of an answer: text, number, date, boolean, choice, list, calculated, composite
+	Input       string   `json:"input"` // type of an HTML input for an answer
+	Multiline   bool     `json:"multiline,omitempty"`
+	Hidden      bool     `json:"hidden,omitempty"` // from respondents
+	Break       bool     `json:"page_break,omitempty"`
+	Limits      bool     `json:"limits,omitempty"` // options may have a limit
+	Default     bool     `json:"default,omitempty"`
+	Sketch      string   `json:"sketch,omitempty"` // name of its drawing; empty: depends on its properties
+}
+
+func newBuilderKind(k form.Kind) builderKind {
+	about, t, f := k.About(), k.Traits(), &form.Field{Kind: k.Name()}
+	b := builderKind{
+		Name: k.Name(), Title: about.Title, Description: about.Description, Group: about.Group, Properties: emptyIfNil(k.Properties()), Fixed: t.Fixed,
+		Answered: f.HasAnswer(), Type: answerType(k), Input: "text", Multiline: t.Multiline, Hidden: t.Hidden, Break: t.PageBreak, Limits: t.OptionLimits, Sketch: t.Sketch,
+	}
+	b.Default = b.Type != "composite" && !t.NoDefault
+	switch b.Type {
+	case "number":
+		b.Input = "number"
+	case "date":
+		b.Input = t.Input
+	}
+	return b
+}
+
+// answerType says how the builder compares an answer with a value.
+func answerType(k form.Kind) string {
+	switch t, f := k.Traits(), (&form.Field{Kind: k.Name()}); {
+	case !f.HasAnswer():
+		return ""
+	case t.Parts != nil || t.Ordered: // several values
+		return "composite"
+	case slices.Contains(k.Properties(), "options") && t.List:
+		return "list"
+	case slices.Contains(k.Properties(), "options"):
+		return "choice"
+	case f.IsBoolean():
+		return "boolean"
+	case f.IsNumeric():
+		return "number"
+	case t.TimeLayout != "":
+		return "date"
+	case t.Calculated:
+		return "calculated"
+	}
+	return "text"
+}
+
+func emptyIfNil(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}

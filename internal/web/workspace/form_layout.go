@@ -1,0 +1,22 @@
+package workspace
+
+import (
+	"formulary/internal/form"
+	"formulary/internal/web/page"
+)
+
+// formLayout is the layout of pages about one form; its tabs link to the others.
+type formLayout struct {
+	page.Layout
+	Form form.Form
+	Tab  string // build, flow, share, responses, summary
+	Link string // of the public page
+}
+
+func (pages *Pages) newFormLayout(f form.Form, tab string) formLayout {
+	f = f.At(pages.Now())
+	return formLayout{
+		Layout: page.Layout{Title: f.Title, Section: "forms"}, Form: f, Tab: tab,
+		Link: pages.Site.BaseURL + "/f/" + f.Address(),
+	}
+}

@@ -1,0 +1,128 @@
+package workspace
+
+import (
+	"html/template"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"formulary/internal/chart"
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/web/page"
+)
+
+const (
+	formsPerPage  = 30
+	sparklineDays = 30
+)
+
+// homePage is the list of forms.
+type homePage struct {
+	page.Layout
+	Forms      []listedForm
+	Total      int64
+	Search     string
+	Status     string
+	Sort       string
+	Filtered   bool
+	Prev, Next string // addresses, or empty
+	Templates  []formTemplate
+	Deleted    []store.Deleted // forms that can still be restored
+}
+
+// listedForm is a form in the list, with its latest responses.
+type listedForm struct {
+	form.Form
+	Last      time.Time
+	Sparkline template.HTML
+}
+
+var homeSorts = map[string]store.FormSort{"": store.NewestFirst, "changed": "-updated_at", "title": "title", "oldest": "created_at"}
+
+var homeNotices = map[string]string{
+	"restored": "Form restored.",
+}
+
+// Home lists the forms.
+func (pages *Pages) Home(req *page.Request) error {
+	query := req.URL.Query()
+	number, err := strconv.ParseInt(query.Get("page"), 10, 32)
+	if err != nil || number < 1 {
+		number = 1
+	}
+	p := &homePage{
+		Layout: page.Layout{TitleKey: "Forms", Section: "forms"}, Search: searchText(query.Get("search")), Status: query.Get("status"), Sort: query.Get("sort"),
+		Templates: pages.formTemplates.list(req.Language()),
+	}
+	p.Filtered = p.Search != "" || p.Status != ""
+	switch form.Status(p.Status) {
+	case form.Draft, form.Open, form.Closed:
+	default:
+		p.Status = ""
+	}
+	sort, ok := homeSorts[p.Sort]
+	if !ok {
+		sort, p.Sort = store.NewestFirst, ""
+	}
+	if p.Status != "" {
+		if err := pages.Store.CloseExpiredFormsOf(req.Context(), req.Owner(), pages.Now()); err != nil {
+			return err
+		}
+	}
+	limits := store.Page{Limit: formsPerPage, Offset: (number - 1) * formsPerPage}
+	forms, total, err := pages.Store.Forms(req.Context(), req.Owner(), store.FormFilter{Status: p.Status, Search: p.Search}, sort, limits)
+	if err != nil {
+		return err
+	}
+	p.Total = total
+	if err := pages.listForms(req, p, forms); err != nil {
+		return err
+	}
+	if number > 1 {
+		p.Prev = p.link(number - 1)
+	}
+	if number*formsPerPage < total {
+		p.Next = p.link(number + 1)
+	}
+	p.NoticeKey = homeNotices[query.Get("done")]
+	if p.Deleted, err = pages.Store.DeletedForms(req.Context(), req.Owner()); err != nil {
+		return err
+	}
+	return pages.templates.Render(req, http.StatusOK, "home", p)
+}
+
+// link is the address of another page of the same list.
+func (p *homePage) link(number int64) string {
+	query := url.Values{"page": {strconv.FormatInt(number, 10)}}
+	for name, value := range map[string]string{"search": p.Search, "status": p.Status, "sort": p.Sort} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return "/?" + query.Encode()
+}
+
+// listForms adds the forms and their latest activity to the page.
+func (pages *Pages) listForms(req *page.Request, p *homePage, forms []form.Form) error {
+	ids := make([]string, len(forms))
+	for i, f := range forms {
+		ids[i] = f.ID
+	}
+	activity, err := pages.Store.FormActivity(req.Context(), req.Owner(), ids)
+	if err != nil {
+		return err
+	}
+	now := pages.Now().UTC()
+	for _, f := range forms {
+		a := activity[f.ID]
+		days := make([]int64, sparklineDays)
+		for i := range days {
+			days[i] = a.Days[now.AddDate(0, 0, i-sparklineDays+1).Format(time.DateOnly)]
+		}
+		sparkline := chart.Sparkline(days, pages.Site.TranslateFor(req, "Responses in the last %d days", sparklineDays))
+		p.Forms = append(p.Forms, listedForm{f.At(now), a.Last, template.HTML(sparkline)})
+	}
+	return nil
+}

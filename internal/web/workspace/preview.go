@@ -1,0 +1,22 @@
+package workspace
+
+import (
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/web/page"
+)
+
+// Preview shows the draft as respondents would see it.
+func (pages *Pages) Preview(req *page.Request) error {
+	f, err := pages.Store.Form(req.Context(), req.Owner(), req.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	d, err := pages.Store.Draft(req.Context(), req.Owner(), f.ID)
+	if err != nil {
+		return err
+	}
+	return pages.ShowPreview(req, store.PublicForm{
+		Owner: req.Owner(), ID: f.ID, Status: form.Open, Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Offer: f.Availability, Definition: d,
+	})
+}

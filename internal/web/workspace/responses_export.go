@@ -1,0 +1,57 @@
+package workspace
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"strings"
+	"unicode"
+
+	"formulary/internal/download"
+	"formulary/internal/export"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/web/page"
+)
+
+// fileName turns a title into a file name that is valid on all systems.
+func fileName(title, fallback string) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
+			return r
+		}
+		return ' '
+	}, title)
+	return cmp.Or(strings.Join(strings.Fields(name), " "), fallback)
+}
+
+// ExportResponses sends the responses and columns of the table as a file.
+func (pages *Pages) ExportResponses(req *page.Request) error {
+	id := req.PathValue("id")
+	filter, kept, err := pages.responseQuery(req, id)
+	if _, ok := errors.AsType[*store.FilterError](err); ok {
+		return fault.New(fault.BadRequest, "This value doesn’t match any answer to that question.")
+	}
+	if err != nil {
+		return err
+	}
+	f, err := pages.Store.Form(req.Context(), req.Owner(), id)
+	if err != nil {
+		return err
+	}
+	versions, err := pages.Store.Definitions(req.Context(), req.Owner(), id)
+	if err != nil {
+		return err
+	}
+	format, ok := export.ParseFormat(req.URL.Query().Get("format"))
+	if !ok {
+		return fault.New(fault.BadRequest, "That export format isn’t supported.")
+	}
+	table := export.Table{Format: format.Name, Labels: true, Versions: versions, Only: kept["column"]}
+	return download.Send(req.W, req.Request, pages.Site.Log, download.File{Name: fileName(f.Title, id) + "." + format.Name, MediaType: format.Type}, func(out io.Writer) error {
+		return table.Responses(out, func(fn func(form.Response) error) error {
+			return pages.Store.StreamResponses(req.Context(), req.Owner(), id, filter, fn)
+		})
+	})
+}

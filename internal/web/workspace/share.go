@@ -1,0 +1,135 @@
+package workspace
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/web/page"
+)
+
+// sharePage has the link of a form, its availability and how to embed it.
+type sharePage struct {
+	formLayout
+	Slug        string
+	OpensAt     string
+	ClosesAt    string
+	Limit       string
+	Sites       string // one per line
+	AnySite     bool
+	Address     string // last part of the link
+	Inline      string // HTML that embeds the form
+	PopUp       string
+	Questions   []prefillQuestion
+	HostAddress string // first part of the link
+}
+
+var shareNotices = map[string]string{
+	"saved": "Saved. Changes are live.", "saved, and closed": "Saved. This form is closed. Reopen it to accept responses.", "published": "Published. Share this link to collect responses.", "closed": "Form closed.", "opened": "Form reopened.",
+}
+
+// ShowShare shows how to share the form.
+func (pages *Pages) ShowShare(req *page.Request) error {
+	return pages.renderShare(req, http.StatusOK, nil)
+}
+
+// renderShare renders the share page. If the request posted its settings, the page
+// contains them with their problems.
+func (pages *Pages) renderShare(req *page.Request, status int, list page.Problems) error {
+	f, err := pages.Store.Form(req.Context(), req.Owner(), req.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	d, err := pages.currentDefinition(req, f)
+	if err != nil {
+		return err
+	}
+	p := &sharePage{formLayout: pages.newFormLayout(f, "share"), Slug: f.Slug, HostAddress: pages.Site.BaseURL + "/f/"}
+	zone := page.LoadZone(req.User.TimeZone)
+	p.OpensAt, p.ClosesAt = controlTime(f.OpensAt, zone), controlTime(f.ClosesAt, zone)
+	if f.ResponseLimit > 0 {
+		p.Limit = strconv.FormatInt(f.ResponseLimit, 10)
+	}
+	if p.AnySite = f.Sites == form.AnySite; !p.AnySite {
+		p.Sites = strings.Join(strings.Fields(f.Sites), "\n")
+	}
+	p.Problems = list
+	if req.PostForm.Has("slug") { // not a button elsewhere on the page
+		p.Slug, p.OpensAt, p.ClosesAt, p.Limit, p.Sites = req.Field("slug"), req.Field("opens_at"), req.Field("closes_at"), req.Field("response_limit"), req.Field("sites")
+		p.AnySite = req.Field("any_site") != ""
+	}
+	p.Address = strings.TrimPrefix(p.Link, pages.Site.BaseURL+"/f/")
+	p.Inline = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, pages.Site.BaseURL, p.Address)
+	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, pages.Site.BaseURL, p.Address, pages.Site.TranslateFor(req, "Open form"))
+	for _, field := range d.Fields {
+		if field.TakesAnswer() && field.Parts() == nil {
+			p.Questions = append(p.Questions, pages.newPrefillQuestion(req, field))
+		}
+	}
+	p.Script = "share.js"
+	p.NoticeKey = shareNotices[req.URL.Query().Get("done")]
+	if p.NoticeKey == shareNotices["saved"] && f.At(pages.Now()).Status == form.Closed {
+		p.NoticeKey = shareNotices["saved, and closed"]
+	}
+	return pages.templates.Render(req, status, "share", p)
+}
+
+// currentDefinition returns the live version, or the draft before the first publication.
+func (pages *Pages) currentDefinition(req *page.Request, f form.Form) (*form.Definition, error) {
+	if f.Version == 0 {
+		return pages.Store.Draft(req.Context(), req.Owner(), f.ID)
+	}
+	return pages.Store.Definition(req.Context(), req.Owner(), f.ID, f.Version)
+}
+
+// ChangeAvailability saves the settings on the share page.
+func (pages *Pages) ChangeAvailability(req *page.Request) error {
+	id := req.PathValue("id")
+	_, err := pages.Store.UpdateForm(req.Context(), req.Owner(), store.FormRevision{ID: id}, func(p *form.FormInput) error {
+		p.Slug = req.Field("slug")
+		if p.Sites = strings.Join(strings.Fields(req.Field("sites")), " "); req.Field("any_site") != "" {
+			p.Sites = form.AnySite
+		}
+		p.ResponseLimit = 0
+		if text := strings.TrimSpace(req.Field("response_limit")); text != "" {
+			n, err := strconv.ParseInt(text, 10, 64)
+			if err != nil {
+				return fault.InvalidField("response_limit", "enter a whole number or leave this blank")
+			}
+			p.ResponseLimit = n
+		}
+		for name, to := range map[string]*time.Time{"opens_at": &p.OpensAt, "closes_at": &p.ClosesAt} {
+			*to = time.Time{}
+			if text := req.Field(name); text != "" {
+				t, err := time.ParseInLocation(controlTimeLayout, text, page.LoadZone(req.User.TimeZone))
+				if err != nil {
+					return fault.InvalidField(name, "enter a date and time")
+				}
+				*to = t.UTC()
+			}
+		}
+		return p.Availability.Normalize()
+	}, pages.Now())
+	if list, other := page.NewProblems(err); err != nil && other == nil {
+		return pages.renderShare(req, http.StatusUnprocessableEntity, list)
+	}
+	if err != nil {
+		return err
+	}
+	return req.Redirect("/forms/" + id + "/share?done=saved")
+}
+
+// controlTimeLayout is the format of an HTML control for a date and time.
+const controlTimeLayout = "2006-01-02T15:04"
+
+func controlTime(t time.Time, zone *time.Location) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(zone).Format(controlTimeLayout)
+}

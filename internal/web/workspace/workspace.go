@@ -1,0 +1,52 @@
+// Package workspace is where users work with forms: the list of forms, the builder,
+// sharing, responses and summaries. Everything here needs a user who is signed in, and
+// reads data by the owner of the request.
+package workspace
+
+import (
+	"embed"
+	"strings"
+	"time"
+
+	"formulary/internal/store"
+	"formulary/internal/web/page"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// Config is what the workspace needs.
+type Config struct {
+	Site  *page.Site
+	Store *store.Store
+	Now   func() time.Time
+	// ShowPreview shows a draft as respondents would see it. The public pages implement
+	// it, so that the preview cannot differ from the form.
+	ShowPreview func(*page.Request, store.PublicForm) error
+}
+
+// Pages handles the requests of the workspace.
+type Pages struct {
+	Config
+	templates     page.Templates
+	formTemplates formTemplates
+}
+
+// New loads the pages and the form templates.
+func New(c Config) (*Pages, error) {
+	pages := &Pages{Config: c}
+	var err error
+	if pages.templates, err = c.Site.LoadTemplates(templateFiles, nil); err != nil {
+		return nil, err
+	}
+	if pages.formTemplates, err = loadFormTemplates(); err != nil {
+		return nil, err
+	}
+	return pages, nil
+}
+
+// searchText removes characters that no stored text has. PostgreSQL returns an error for
+// them.
+func searchText(text string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")
+}
