@@ -76,9 +76,9 @@ func (s *Store) EventGeneration(owner string) (uint64, bool) {
 
 const (
 	// oldEventFormsSQL reads all accounts; see webhookAccountsSQL.
-	oldEventFormsSQL = `SELECT DISTINCT e.account_id, e.form_id FROM form_event e WHERE e.position < $1
+	oldEventFormsSQL = `SELECT e.account_id, e.form_id FROM form_event e WHERE e.position < $1
 		AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.account_id = e.account_id AND w.form_id = e.form_id AND w.position < e.position)
-		LIMIT $2`
+		ORDER BY e.position LIMIT $2`
 	dropEventsSQL = `DELETE FROM form_event WHERE account_id = $1 AND form_id = $2 AND position IN
 		(SELECT e.position FROM form_event e WHERE e.account_id = $1 AND e.form_id = $2 AND e.position < $3
 		AND NOT EXISTS (SELECT 1 FROM webhook w WHERE w.account_id = $1 AND w.form_id = $2 AND w.position < e.position)
@@ -93,17 +93,17 @@ const eventRetention = 30 * 24 * time.Hour
 func (s *Store) dropOldEvents(ctx context.Context, before time.Time) error {
 	last := id.First("", before)
 	for {
-		var forms [][2]string
+		forms := map[[2]string]bool{}
 		err := s.db.Query(ctx, oldEventFormsSQL, func(r db.Row) error {
 			var f [2]string
 			err := r.Scan(&f[0], &f[1])
-			forms = append(forms, f)
+			forms[f] = true
 			return err
 		}, last, cleanupBatch)
 		if err != nil || len(forms) == 0 {
 			return err
 		}
-		for _, f := range forms {
+		for f := range forms {
 			if err := s.dropEvents(ctx, f[0], f[1], last); err != nil {
 				return err
 			}
