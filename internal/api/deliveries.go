@@ -14,7 +14,7 @@ import (
 type Delivery struct {
 	ID             string     `json:"id" example:"dlv_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Event          string     `json:"event" doc:"Type of the event" example:"response.created"`
-	ResponseID     string     `json:"response_id,omitempty" doc:"Response of the event" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	ResponseID     string     `json:"response_id" doc:"Response of the event; empty for events of the form" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Attempt        int64      `json:"attempt" doc:"Number of the last attempt, from 1; 0 if it is about to be sent again" example:"1"`
 	Status         string     `json:"status" enum:"delivered,pending,failed"`
 	ResponseStatus int64      `json:"response_status" doc:"HTTP status of the receiver's answer; 0 if there was none" example:"204"`

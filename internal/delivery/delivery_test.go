@@ -30,7 +30,7 @@ const key = "a-secret-key-of-more-than-32-characters"
 type fixture struct {
 	*store.Store
 	t       *testing.T
-	storage   storetest.Storage
+	storage storetest.Storage
 	owner   string
 	form    *store.PublicForm
 	config  delivery.Config

@@ -25,6 +25,9 @@ type Dispatcher struct {
 	sending, work context.Context
 	running       sync.WaitGroup
 
+	logMu  sync.Mutex
+	logged map[string]time.Time // when a message was last logged
+
 	mu       sync.Mutex
 	slots    map[int64]bool
 	accounts map[string]*owner
@@ -51,6 +54,7 @@ const (
 	scanInterval  = 30 * time.Second // even if nothing seems to have changed
 	blindInterval = time.Second      // while changes cannot be known
 	retryInterval = time.Second      // after a database error
+	logInterval   = 10 * time.Second // between two equal messages
 	maxReads      = 8
 
 	// restFactor bounds the share of time that is spent on reading the webhooks of a busy
@@ -65,7 +69,7 @@ const (
 func NewDispatcher(c Config) *Dispatcher {
 	return &Dispatcher{
 		Config: c, node: id.New("", c.Now()), gate: newGate(fastRequests, slowRequests), reads: make(chan struct{}, maxReads),
-		accounts: map[string]*owner{}, slots: map[int64]bool{},
+		accounts: map[string]*owner{}, slots: map[int64]bool{}, logged: map[string]time.Time{},
 	}
 }
 
@@ -130,10 +134,16 @@ func (d *Dispatcher) stop(stopSending, stopWork context.CancelFunc) {
 	}
 }
 
+// logError logs an error, unless it comes from ctx. While a database is unavailable, the same
+// message is logged only now and then.
 func (d *Dispatcher) logError(ctx context.Context, message string, err error) {
-	if ctx.Err() == nil {
-		d.Log.Error(message, "error", err)
+	d.logMu.Lock()
+	defer d.logMu.Unlock()
+	if ctx.Err() != nil || time.Since(d.logged[message]) < logInterval {
+		return
 	}
+	d.logged[message] = time.Now()
+	d.Log.Error(message, "error", err)
 }
 
 // renew renews the leases and stops deliveries of slots that this node has lost.

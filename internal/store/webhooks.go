@@ -84,9 +84,7 @@ const (
 		WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	deleteWebhookSQL    = `DELETE FROM webhook WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	deleteDeliveriesSQL = `DELETE FROM delivery WHERE account_id = $1 AND form_id = $2 AND webhook_id = $3`
-	// Events of a form without webhooks are of no use.
-	deleteEventsSQL  = `DELETE FROM form_event WHERE account_id = $1 AND form_id = $2`
-	replayWebhookSQL = `UPDATE webhook SET replays = replays + 1, replay_position = $4, replay_until = CASE WHEN position > $4 THEN position ELSE '' END, updated_at = $5
+	replayWebhookSQL    = `UPDATE webhook SET replays = replays + 1, replay_position = $4, replay_until = CASE WHEN position > $4 THEN position ELSE '' END, updated_at = $5
 		WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	pauseWebhooksSQL = `UPDATE webhook SET status = 'paused', updated_at = $2 WHERE account_id = $1 AND status = 'active'
 		AND grant_id IN (SELECT id FROM consent WHERE account_id = $1 AND ended_at > 0)`
@@ -268,17 +266,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, owner string, key WebhookKey)
 		if err := checkAffected(t.Exec(deleteWebhookSQL, owner, key.FormID, key.ID)); err != nil {
 			return err
 		}
-		if _, err := t.Exec(deleteDeliveriesSQL, owner, key.FormID, key.ID); err != nil {
-			return err
-		}
-		if some, err := hasWebhooks(t.Query, owner, key.FormID); err != nil || some {
-			return err
-		}
-		n, err := t.Exec(deleteEventsSQL, owner, key.FormID)
-		if err != nil {
-			return err
-		}
-		_, err = t.Exec(dropCountSQL, owner, key.FormID, 0, n*eventBytes)
+		_, err := t.Exec(deleteDeliveriesSQL, owner, key.FormID, key.ID)
 		return err
 	})
 }
