@@ -45,6 +45,7 @@ type owner struct {
 	pending    int64
 	runners    map[string]*runner   // by webhook
 	ended      map[string]time.Time // when the last runner of a webhook ended
+	settled    map[string]string    // positions of webhooks that have nothing stored ahead
 }
 
 const (
@@ -59,7 +60,7 @@ const (
 
 	// restFactor bounds the share of time that is spent on reading the webhooks of a busy
 	// account.
-	restFactor = 5
+	restFactor = 2
 
 	// shutdownLimit is how long requests in flight may take after Run's context has ended.
 	shutdownLimit = 5 * time.Second
@@ -193,7 +194,7 @@ func (d *Dispatcher) scan(ctx context.Context) error {
 		}
 		found[name] = true
 		if d.accounts[name] == nil {
-			d.accounts[name] = &owner{id: name, runners: map[string]*runner{}, ended: map[string]time.Time{}}
+			d.accounts[name] = &owner{id: name, runners: map[string]*runner{}, ended: map[string]time.Time{}, settled: map[string]string{}}
 		}
 		d.accounts[name].dirty = true
 	}
@@ -235,7 +236,7 @@ func (d *Dispatcher) poll(ctx context.Context, now time.Time) int {
 func (d *Dispatcher) refresh(ctx context.Context, a *owner) {
 	d.reads <- struct{}{}
 	begun := time.Now()
-	list, err := d.Store.ActiveWebhooks(attributed(ctx, a.id), a.id)
+	list, err := d.Store.ActiveWebhooks(store.ForAccount(ctx, "dispatcher/"+a.id), a.id)
 	took := time.Since(begun)
 	<-d.reads
 	if err != nil {
@@ -275,6 +276,7 @@ func (d *Dispatcher) refresh(ctx context.Context, a *owner) {
 			r.halt()
 		}
 	}
+	maps.DeleteFunc(a.settled, func(name, _ string) bool { return !seen[name] })
 	maps.DeleteFunc(a.ended, func(_ string, at time.Time) bool { return at.Before(begun) })
 }
 

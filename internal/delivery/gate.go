@@ -27,11 +27,13 @@ type pass struct {
 	late *time.Timer
 }
 
-// Requests in flight in each lane, and how long one may take before it counts as slow.
+// Requests in flight in each lane, and how long one may take before it moves over.
 const (
 	fastRequests = 512
-	slowRequests = 1024
+	slowRequests = 512
 	slowAfter    = time.Second
+	// The next requests to a receiver that took so long start in the slow lane.
+	slowAnswer = 5 * time.Second
 )
 
 func newGate(fast, slow int) *gate {
@@ -74,13 +76,14 @@ func (g *gate) admit(l *lane) {
 	}
 }
 
-// moveOver makes room in the fast lane for a request that takes long, if the slow one has
-// any.
+// moveOver makes room in the fast lane for a request that takes long, even if the slow lane is
+// full: otherwise receivers that hang could fill both. Webhooks whose receivers are known to be
+// slow wait for the slow lane, so each adds only its first requests to it in this way.
 func (p *pass) moveOver() {
 	g := p.gate
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if p.lane != &g.fast || g.slow.free == 0 {
+	if p.lane != &g.fast {
 		return
 	}
 	g.slow.free--

@@ -18,6 +18,7 @@ type runner struct {
 	owner *owner
 	hook  store.ActiveWebhook
 
+	settled bool // nothing is stored ahead of its position
 	secrets []webhook.Secret
 	live    window // what happens
 	replay  window // what is delivered again
@@ -28,6 +29,7 @@ type runner struct {
 	results    chan *item
 	committed  chan error
 	requested  bool // waits for a pass
+	inSlowLane bool // it does so in the slow lane
 	committing []*item
 	sent       map[*item]time.Time // requests in flight, and when they were sent
 	finished   []*item             // not committed yet
@@ -54,8 +56,8 @@ type runner struct {
 // Bounds of one webhook.
 const (
 	maxInFlight  = 32 // requests, with those that are not committed yet: a crash repeats them
-	slowInFlight = 4  // of a receiver that is slow to answer
-	firstWidth   = 8  // before it has answered
+	slowInFlight = 2  // of a receiver that is slow to answer
+	firstWidth   = 2  // before it has answered; then one more with each answer
 	maxPending   = 1000
 	pageSize     = 256
 	maxWindow    = 2 * pageSize // events after the first that is not delivered
@@ -75,6 +77,7 @@ func (d *Dispatcher) start(a *owner, w store.ActiveWebhook) *runner {
 		d: d, owner: a, hook: w, trying: map[string]bool{}, sent: map[*item]time.Time{}, pending: w.Pending, failing: w.FailingSince, width: firstWidth,
 		passes: make(chan *pass, 1), results: make(chan *item, maxInFlight), committed: make(chan error, 1), signal: make(chan struct{}, 1),
 	}
+	r.settled = a.settled[w.ID] == w.Position
 	d.running.Go(r.run)
 	return r
 }
@@ -135,11 +138,14 @@ func (r *runner) begin(ctx context.Context) {
 	r.live = window{read: r.hook.Position, position: r.hook.Position, target: r.hook.Position}
 	r.beginReplay(r.hook)
 	// What was stored ahead of the position, before a restart, is not sent again.
-	known, err := r.d.Store.DeliveriesAfter(ctx, r.owner.id, r.hook.WebhookKey, r.hook.Position, maxWindow)
-	if err != nil {
-		r.fail("could not read deliveries", err)
+	if !r.settled {
+		known, err := r.d.Store.DeliveriesAfter(ctx, r.owner.id, r.hook.WebhookKey, r.hook.Position, maxWindow)
+		if err != nil {
+			r.fail("could not read deliveries", err)
+		}
+		r.live.known = known
 	}
-	r.live.known = known
+	r.slow = !r.failing.IsZero() // it may still hang
 	r.openSecrets()
 }
 
@@ -191,10 +197,13 @@ func (r *runner) take() {
 	if latest.Replays != r.hook.Replays {
 		r.beginReplay(latest.ActiveWebhook)
 	}
+	rotated := latest.Secret != r.hook.Secret || latest.OldSecret != ""
 	r.hook = latest.ActiveWebhook
 	r.live.ended = false
 	r.nextRetry = time.Time{} // due ones are read again
-	r.openSecrets()
+	if rotated {
+		r.openSecrets()
+	}
 }
 
 // isDone says whether there is nothing left to wait for.
@@ -214,6 +223,10 @@ func (r *runner) end() bool {
 	}
 	delete(r.owner.runners, r.hook.ID)
 	r.owner.ended[r.hook.ID] = time.Now()
+	delete(r.owner.settled, r.hook.ID)
+	if !r.lost && len(r.live.items) == 0 {
+		r.owner.settled[r.hook.ID] = r.live.position
+	}
 	r.owner.retryAt(r.nextRetry)
 	if r.failed {
 		r.owner.rest = retryInterval
@@ -224,7 +237,8 @@ func (r *runner) end() bool {
 
 // request asks for a pass if there is something to send.
 func (r *runner) request() {
-	if r.requested && r.halting {
+	// A receiver that answers again does not wait among the slow ones.
+	if r.requested && (r.halting || r.inSlowLane && !r.isSlow()) {
 		r.d.gate.leave(r.passes)
 		r.requested = false
 		select {
@@ -236,8 +250,8 @@ func (r *runner) request() {
 	if r.requested || r.halting || len(r.sent)+len(r.finished)+len(r.committing) >= r.limit() || r.next() == nil {
 		return
 	}
-	r.requested = true
-	r.d.gate.enter(r.isSlow(), r.passes)
+	r.requested, r.inSlowLane = true, r.isSlow()
+	r.d.gate.enter(r.inSlowLane, r.passes)
 }
 
 // isSlow says whether the receiver is slow to answer.
@@ -320,7 +334,7 @@ func (r *runner) record(it *item) {
 	if it.Status == store.DeliverySkipped {
 		return
 	}
-	r.slow = it.result.Took >= slowAfter
+	r.slow = it.result.Took >= slowAnswer
 	if r.width = min(r.width+1, maxInFlight); r.slow {
 		r.width = firstWidth
 	}
