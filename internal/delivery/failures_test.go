@@ -15,7 +15,7 @@ import (
 // quick is a schedule for tests.
 var quick = []time.Duration{10 * time.Millisecond, 20 * time.Millisecond, 30 * time.Millisecond}
 
-// A failed delivery is tried again until it succeeds. It keeps its id, and the log has one
+// A failed delivery is tried again until it succeeds. It keeps its ID, and the log has one
 // entry with the last attempt.
 func TestRetry(t *testing.T) {
 	forEachEngine(t, quick, func(t *testing.T, w *fixture) {
