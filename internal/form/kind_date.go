@@ -107,4 +107,4 @@ func (date) Traits() Traits {
 	}
 }
 
-func (date) About() KindInfo { return KindInfo{"Date", "A calendar date", "Date and time"} }
+func (date) Info() KindInfo { return KindInfo{"Date", "A calendar date", "Date and time"} }

@@ -164,6 +164,6 @@ func (number) Traits() Traits {
 	}}
 }
 
-func (number) About() KindInfo {
+func (number) Info() KindInfo {
 	return KindInfo{"Number", "A number, with optional limits", "Numbers"}
 }

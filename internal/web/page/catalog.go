@@ -17,7 +17,7 @@ var localeFiles embed.FS
 
 // Catalog has the translations of English texts into one language. Texts without a
 // translation stay English. English has entries for texts with two meanings: the part
-// after a bar tells the meanings apart and is not shown.
+// after a vertical bar distinguishes them and is not displayed.
 type Catalog map[string]string
 
 // Languages has the catalog and the names of countries of each language, by its tag

@@ -76,7 +76,7 @@ func workspaceTexts(t *testing.T) texts {
 		list.add("scope.go", scope.Description)
 	}
 	for _, kind := range form.Kinds() {
-		about := kind.About()
+		about := kind.Info()
 		list.add("kind "+kind.Name(), about.Title, about.Description, about.Group)
 	}
 	for _, p := range slices.Concat(form.CommonProperties, form.KindProperties) {

@@ -42,7 +42,7 @@ func (pages *Pages) ShowBuilder(req *page.Request) error {
 	if p.Data.Draft, err = pages.newBuilderDraft(req, f); err != nil {
 		return err
 	}
-	p.Data.Words = pages.builderWords(pages.Site.Languages.Catalog(req.Language()))
+	p.Data.Words = pages.builderTranslations(pages.Site.Languages.Catalog(req.Language()))
 	for _, k := range form.Kinds() {
 		p.Data.Kinds = append(p.Data.Kinds, newBuilderKind(k))
 	}
@@ -55,9 +55,9 @@ func (pages *Pages) ShowBuilder(req *page.Request) error {
 
 var builderText = regexp.MustCompile(`\bt\("([^"]+)"`)
 
-// builderWords selects the translations that the builder needs: those of texts in its
+// builderTranslations selects the translations that the builder needs: those of texts in its
 // scripts, of question types and of their properties.
-func (pages *Pages) builderWords(all page.Catalog) page.Catalog {
+func (pages *Pages) builderTranslations(all page.Catalog) page.Catalog {
 	if len(all) == 0 {
 		return page.Catalog{}
 	}
@@ -75,7 +75,7 @@ func (pages *Pages) builderWords(all page.Catalog) page.Catalog {
 		}
 	}
 	for _, k := range form.Kinds() {
-		add(k.About().Title, k.About().Description, k.About().Group)
+		add(k.Info().Title, k.Info().Description, k.Info().Group)
 	}
 	for _, property := range slices.Concat(form.CommonProperties, form.KindProperties) {
 		add(property.Label, property.Help)
