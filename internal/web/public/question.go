@@ -100,7 +100,7 @@ const shortTextLength = 500
 
 // Limits describes which answers are valid.
 func (q *question) Limits() string {
-	number := func(n float64) string { return form.Decimal(n).Localize(q.catalog.Lookup) }
+	number := func(n float64) string { return form.Decimal(n).Localize(q.catalog) }
 	switch f, t := q.Field, q.Traits(); {
 	case f.MinPicks != nil && f.MaxPicks != nil && *f.MinPicks == *f.MaxPicks:
 		if *f.MinPicks == 1 {
