@@ -134,6 +134,9 @@ func (e Event) At() time.Time {
 	return u.Time()
 }
 
+// eventPageBytes bounds the answers in one part: many readers have one in memory.
+const eventPageBytes = 256 << 10
+
 // EventRange is a part of a form's events.
 type EventRange struct {
 	After string // position of the last event before it; empty: from the first on
@@ -157,7 +160,7 @@ func (s *Store) Events(ctx context.Context, owner, formID string, part EventRang
 	var statements []db.Statement
 	if slices.Contains(part.Kinds, ResponseCreated) {
 		statements = append(statements, db.Statement{SQL: eventResponsesSQL, Args: []any{owner, formID, id.Response + part.After, id.Response + until, part.Limit + 1}, Scan: func(r db.Row) error {
-			if int64(len(created)) == part.Limit || bytes >= feedBytes {
+			if int64(len(created)) == part.Limit || bytes >= eventPageBytes {
 				moreCreated = true
 				return db.ErrStop
 			}
