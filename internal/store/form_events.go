@@ -147,7 +147,7 @@ type EventRange struct {
 
 // Events reads a part of a form's events, in the order in which they happened, and says
 // whether others follow. There can be events of other kinds among them: a reader that passes
-// them reads them only once. Like a page of the feed it is bounded in bytes.
+// them reads them only once. With large answers there are fewer than the limit.
 func (s *Store) Events(ctx context.Context, owner, formID string, part EventRange) (list []Event, more bool, err error) {
 	defer wrap(&err, "read events")
 	until := part.Until
