@@ -17,10 +17,10 @@ import (
 // cycles, and a package that is not listed cannot be reached.
 var allowedImports = map[string][]string{
 	".":                        {"cli"},
-	"internal/cli":             {"account", "api", "export", "fault", "form", "id", "limit", "live", "oauth", "respond", "server", "store", "web", "web/reference", "web/workspace"},
+	"internal/cli":             {"account", "api", "delivery", "export", "fault", "form", "id", "limit", "live", "oauth", "respond", "server", "store", "web", "web/reference", "web/workspace", "webhook"},
 	"internal/cli/clitest":     {"account", "cli", "store/storetest"},
 	"internal/server":          {"fault", "limit"},
-	"internal/api":             {"account", "compress", "download", "export", "fault", "form", "id", "limit", "live", "oauth", "respond", "store"},
+	"internal/api":             {"account", "compress", "delivery", "download", "export", "fault", "form", "id", "limit", "live", "oauth", "respond", "store"},
 	"internal/web":             {"account", "compress", "fault", "limit", "live", "oauth", "respond", "store", "web/identity", "web/page", "web/public", "web/reference", "web/workspace"},
 	"internal/web/identity":    {"account", "fault", "form", "id", "limit", "oauth", "store", "web/page"},
 	"internal/web/page":        {"account", "compress", "fault", "form", "store"},
@@ -29,6 +29,7 @@ var allowedImports = map[string][]string{
 	"internal/web/workspace":   {"chart", "download", "export", "fault", "form", "live", "store", "web/page"},
 	"internal/respond":         {"account", "fault", "form", "limit", "store"},
 	"internal/oauth":           {"account", "fault", "limit", "store"},
+	"internal/delivery":        {"account", "fault", "form", "id", "store", "webhook"},
 	"internal/live":            {"fault", "form", "store"},
 	"internal/webhook":         {"fault"},
 	"internal/store":           {"account", "db", "fault", "form", "id"},

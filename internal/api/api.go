@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"formulary/internal/compress"
+	"formulary/internal/delivery"
 	"formulary/internal/limit"
 	"formulary/internal/live"
 	"formulary/internal/oauth"
@@ -24,9 +25,11 @@ type Config struct {
 	OAuth   *oauth.Service
 	Respond *respond.Service
 	Live    *live.Service // its events are of EncodeEvent
-	BaseURL string
-	Log     *slog.Logger
-	Now     func() time.Time
+	// Webhooks manages webhooks.
+	Webhooks *delivery.Service
+	BaseURL  string
+	Log      *slog.Logger
+	Now      func() time.Time
 	// Tokens limits requests per grant; nil: no limit.
 	Tokens *limit.Limiter[string]
 	// ClientAttempts limits wrong client secrets by address and application.
@@ -128,6 +131,16 @@ func (a *API) table() []*operation {
 		newOperation(a.changeResponse()),
 		newOperation(a.deleteResponse()),
 		newOperation(a.summary()),
+		newOperation(a.listWebhooks()),
+		newOperation(a.createWebhook()),
+		newOperation(a.readWebhook()),
+		newOperation(a.changeWebhook()),
+		newOperation(a.deleteWebhook()),
+		newOperation(a.rotateWebhookSecret()),
+		newOperation(a.testWebhook()),
+		newOperation(a.replayWebhook()),
+		newOperation(a.listDeliveries()),
+		newOperation(a.resendDelivery()),
 		a.forOrigins(newOperation(a.submitPublicly())),
 		a.openAPI(),
 		a.token(),

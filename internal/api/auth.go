@@ -43,13 +43,17 @@ func (a *API) authorize(w http.ResponseWriter, r *http.Request, scope account.Sc
 		return caller, err
 	}
 	if scope != "" && !caller.Scopes.Has(scope) {
-		return caller, &fault.Error{
-			Code:      fault.MissingScope,
-			Message:   fmt.Sprintf("The access token is missing the scope %s.", scope),
-			Challenge: fmt.Sprintf(`Bearer error="insufficient_scope", scope=%q`, scope),
-		}
+		return caller, missingScope(scope)
 	}
 	return caller, nil
+}
+
+func missingScope(scope account.Scope) error {
+	return &fault.Error{
+		Code:      fault.MissingScope,
+		Message:   fmt.Sprintf("The access token is missing the scope %s.", scope),
+		Challenge: fmt.Sprintf(`Bearer error="insufficient_scope", scope=%q`, scope),
+	}
 }
 
 // limitGrant counts a request against its grant, so that more tokens do not mean more

@@ -21,6 +21,7 @@ const (
 	maxForm    = 1 << 20
 	maxAnswers = 1 << 20
 	maxOAuth   = 64 << 10
+	maxWebhook = 64 << 10
 )
 
 const (

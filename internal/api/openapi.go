@@ -39,6 +39,7 @@ func buildDocument(operations []*operation) []byte {
 			{Name: "Account", Description: "The user behind an access token"},
 			{Name: "Forms", Description: "Create, edit, publish and delete forms"},
 			{Name: "Responses", Description: "Read, submit, export and summarize responses"},
+			{Name: "Webhooks", Description: "Send the events of a form to another service"},
 			{Name: "OAuth 2.0", Description: "Get, refresh, inspect and revoke tokens"},
 			{Name: "OpenAPI", Description: "The OpenAPI description of this API"},
 		},
@@ -146,7 +147,7 @@ func (op *operation) describe(schemas huma.Registry) *huma.Operation {
 func (op *operation) describeInput(d *huma.Operation, schemas huma.Registry) {
 	for _, f := range inputFields(op.input) {
 		if f.Name == "Body" {
-			d.RequestBody = &huma.RequestBody{Required: true, Content: jsonContent(schemas.Schema(f.Type, true, op.ID))}
+			d.RequestBody = &huma.RequestBody{Required: f.Type.Kind() != reflect.Pointer, Content: jsonContent(schemas.Schema(f.Type, true, op.ID))}
 			continue
 		}
 		for _, in := range []string{"path", "query", "header"} {
@@ -171,8 +172,10 @@ func (op *operation) headers() map[string]*huma.Param {
 	text := &huma.Schema{Type: "string"}
 	h := map[string]*huma.Param{}
 	switch op.ID {
-	case "listForms", "listResponses", "listVersions":
+	case "listForms", "listResponses", "listVersions", "listWebhooks", "listDeliveries":
 		h["Link"] = &huma.Param{Description: "Links to the first, previous, next and last page (RFC 8288)", Schema: text}
+	case "createWebhook":
+		h["Location"] = &huma.Param{Description: "API address of the new webhook", Schema: text}
 	case "createForm", "duplicateForm":
 		h["Location"] = &huma.Param{Description: "API address of the new form", Schema: text}
 		fallthrough

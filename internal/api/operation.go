@@ -198,7 +198,15 @@ func newInputReader(t reflect.Type, maxBody int64) reader {
 		if body < 0 {
 			return nil
 		}
-		text, err := readBody(w, r, maxBody, in.Field(body).Addr().Interface())
+		into := in.Field(body)
+		if into.Kind() == reflect.Pointer { // it may be left out
+			if r.ContentLength == 0 {
+				return nil
+			}
+			into.Set(reflect.New(into.Type().Elem()))
+			into = into.Elem()
+		}
+		text, err := readBody(w, r, maxBody, into.Addr().Interface())
 		if err == nil && sent >= 0 && r.Header.Get("Idempotency-Key") != "" {
 			in.Field(sent).SetString(string(text))
 		}

@@ -25,8 +25,8 @@ func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, fi
 	return &ResponseList{Data: responses(page.Responses), Next: &next, More: &page.More}, reply{}, nil
 }
 
-// cursor encodes the position of the last response that was read, in the form of a
-// response ID. It is opaque, so that clients do not depend on its content.
+// cursor encodes the position of the last response that was read, written as the ID of a
+// response. It is opaque, so that clients do not depend on its content.
 func cursor(id string) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(id))
 }

@@ -62,7 +62,7 @@ type fixture struct {
 	lackingScope                                map[string]*caller // by the scope that the token lacks
 	app                                         clitest.App        // all users authorize it
 	liveForm, editForm                          string             // of Ada: one to answer, one to change
-	spareForms, responses                       []string           // of Ada, to delete
+	spareForms, responses, webhooks             []string           // of Ada, to delete
 	cleoForm, cleoSpare, cleoResponse           string
 	cleoApp, cleoSpareApp                       string
 	resetToken, refreshToken, revocableToken    string
@@ -70,7 +70,7 @@ type fixture struct {
 	finishedForm                                bool // a public form was filled in to its ending
 }
 
-const allScopes = "forms:read,forms:write,responses:read,responses:write"
+const allScopes = "forms:read,forms:write,responses:read,responses:write,webhooks:read,webhooks:write"
 
 func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number int) *fixture {
 	t.Helper()
@@ -81,7 +81,7 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 	w.app = s.AddApp(owner, "https://app.example.com/cb")
 	var adaBrowser *clitest.Browser
 	w.ada, adaBrowser = w.addOwner("ada")
-	for lacks, scope := range map[string]string{"forms:read": "forms:write", "forms:write": "forms:read", "responses:read": "responses:write", "responses:write": "responses:read"} {
+	for lacks, scope := range map[string]string{"forms:read": "forms:write", "forms:write": "forms:read", "responses:read": "responses:write", "responses:write": "responses:read", "webhooks:read": "webhooks:write", "webhooks:write": "webhooks:read"} {
 		w.lackingScope[lacks] = w.authorize("ada with "+scope, adaBrowser, scope, w.ada.marker)
 	}
 	// Tokens that are exchanged, refreshed and revoked are separate from Ada's API
@@ -98,8 +98,12 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 		w.spareForms = append(w.spareForms, s.Call("POST", "/api/v1/forms/"+w.spareForms[0]+"/duplicate", w.token(w.ada), "").String("id"))
 	}
 	for range 8 {
+		w.webhooks = append(w.webhooks, w.addWebhook(w.ada, w.liveForm))
+	}
+	for range 8 {
 		w.responses = append(w.responses, w.addResponse(w.ada, w.liveForm))
 	}
+	w.waitForDelivery(w.ada, w.liveForm)
 	w.addResponse(w.ada, w.editForm)
 
 	w.bea, w.beaBrowser = w.addOwnerWithBrowser("bea")
@@ -192,6 +196,28 @@ func (w *fixture) addResponse(c *caller, form string) string {
 		w.t.Fatalf("respond: %d %s", a.StatusCode, a.Text)
 	}
 	return a.String("id")
+}
+
+// validWebhook is the body of a webhook whose receiver is down.
+const validWebhook = `{"url": "http://127.0.0.1:1/hook", "events": ["response.created", "form.closed"], "active": true, "strict_order": false}`
+
+func (w *fixture) addWebhook(c *caller, form string) string {
+	w.t.Helper()
+	a := w.service.Call("POST", "/api/v1/forms/"+form+"/webhooks", w.token(c), validWebhook)
+	if a.StatusCode != http.StatusCreated {
+		w.t.Fatalf("add webhook: %d %s", a.StatusCode, a.Text)
+	}
+	return a.String("id")
+}
+
+// waitForDelivery waits until the first webhook has tried to deliver the first response.
+func (w *fixture) waitForDelivery(c *caller, form string) {
+	w.t.Helper()
+	path := "/api/v1/forms/" + form + "/webhooks/" + w.webhooks[0] + "/deliveries?per_page=200"
+	id := "dlv_" + strings.TrimPrefix(w.responses[0], "rsp_")
+	if !clitest.WaitFor(func() bool { return strings.Contains(w.service.Call("GET", path, w.token(c), "").Text, id) }) {
+		w.t.Fatalf("%s was never tried", id)
+	}
 }
 
 // chooseCaller returns who sends a request: in seven of ten cases the caller for whom

@@ -79,6 +79,13 @@ func (w *fixture) fillPath(r *request, path string) {
 			if r.name == "deleteResponse" {
 				r.path[i], r.pool = w.responses[1], w.responses[1:]
 			}
+		case "{webhook}":
+			r.path[i] = w.webhooks[0]
+			if r.name == "deleteWebhook" {
+				r.path[i], r.pool = w.webhooks[1], w.webhooks[1:]
+			}
+		case "{delivery}":
+			r.path[i] = "dlv_" + strings.TrimPrefix(w.responses[0], "rsp_")
 		case "{version}":
 			r.path[i] = "1"
 		default:
@@ -119,7 +126,8 @@ func (w *fixture) fillParameters(r *request, op *openapi3.Operation) {
 }
 
 func (w *fixture) validBody(schema string) any {
-	text, ok := map[string]string{"NewForm": everyKindForm, "FormUpdate": everyKindForm, "Submission": fmt.Sprintf(everyAnswer, "once"), "ResponseUpdate": fmt.Sprintf(everyAnswer, "again")}[schema]
+	text, ok := map[string]string{"NewForm": everyKindForm, "FormUpdate": everyKindForm, "Submission": fmt.Sprintf(everyAnswer, "once"), "ResponseUpdate": fmt.Sprintf(everyAnswer, "again"),
+		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
 	var body any
 	if err := json.Unmarshal([]byte(text), &body); err != nil || !ok {
 		w.t.Fatalf("what is a valid %q? %v", schema, err)

@@ -281,7 +281,7 @@ func openSurvey(t *testing.T, storage storetest.Storage, extra int) survey {
 	b := s.Browser()
 	b.SignIn(ada)
 	newToken := func() string {
-		to := b.Allow(app.AuthorizeURL("forms:read,forms:write,responses:read,responses:write"))
+		to := b.Allow(app.AuthorizeURL(allScopes))
 		return s.Exchange(app, to.Query().Get("code")).Access
 	}
 	token := newToken()

@@ -18,6 +18,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/api"
+	"formulary/internal/delivery"
 	"formulary/internal/limit"
 	"formulary/internal/live"
 	"formulary/internal/oauth"
@@ -51,6 +52,9 @@ type serveCommand struct {
 	TLSKey            string        `name:"tls-key" env:"FORMULARY_TLS_KEY" help:"TLS private key (PEM)." placeholder:"FILE"`
 	SecurityContact   string        `env:"FORMULARY_SECURITY_CONTACT" help:"Contact for vulnerability reports in /.well-known/security.txt (mailto: or https: URL)." placeholder:"URL"`
 	SecurityPolicy    string        `env:"FORMULARY_SECURITY_POLICY" help:"Security policy page in /.well-known/security.txt (https: URL)." placeholder:"URL"`
+	SecretKey         string        `env:"FORMULARY_SECRET_KEY" help:"Key that encrypts the secrets of webhooks, at least 32 random characters. SQLite creates one in the data directory." placeholder:"KEY"`
+	SecretKeyFile     string        `env:"FORMULARY_SECRET_KEY_FILE" help:"File to read the secret key from." placeholder:"FILE"`
+	WebhookAllow      []string      `env:"FORMULARY_WEBHOOK_ALLOW" help:"Networks and hosts that webhooks may call beside public addresses, also with http:." placeholder:"NETWORK"`
 	Demo              bool          `env:"FORMULARY_DEMO" help:"Add a demo account with forms and an application if the database is empty."`
 }
 
@@ -139,7 +143,11 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	streams := live.New(live.Config{Store: s, Encode: api.EncodeEvent, Limits: live.Limits{PerHolder: c.LivePerGrant, PerAccount: c.LivePerAccount}, Log: log})
 	// At once, so that the graceful shutdown does not wait for clients to disconnect.
 	context.AfterFunc(ctx, streams.Close)
-	d := dependencies{tuning: t, store: s, base: base, clientIPs: clientIPs, cluster: cluster, live: streams, log: log}
+	deliveries, err := c.deliveries(storage, s, log)
+	if err != nil {
+		return err
+	}
+	d := dependencies{tuning: t, store: s, base: base, clientIPs: clientIPs, cluster: cluster, live: streams, deliveries: deliveries, log: log}
 	config, err := c.assemble(ctx, d)
 	if err != nil {
 		return err
@@ -154,6 +162,9 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	work, stop := context.WithCancel(ctx)
 	defer stop()
 	go runCleanup(work, s, c.RefreshIdle, log)
+	dispatcher := delivery.NewDispatcher(deliveries)
+	defer runDispatcher(work, stop, dispatcher)()
+	addDeliveryMetrics(config.Metrics, dispatcher)
 	if cluster != nil {
 		go s.Exchange(work, cluster.Pending(), cluster.Outgoing, cluster.Receive)
 	}
@@ -182,6 +193,8 @@ type dependencies struct {
 	cluster   *limit.Cluster // nil for a single node
 	live      *live.Service
 	log       *slog.Logger
+
+	deliveries delivery.Config
 }
 
 // assemble builds the API and web handlers and the configuration of the server.
@@ -208,7 +221,7 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 	}
 	responses := respond.New(respond.Config{Store: d.store, Submissions: submissions, Now: now})
 	apiHandler := api.New(api.Config{
-		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
+		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: delivery.New(d.deliveries), BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
 		ClientAttempts: attempts.client,
 		Address:        d.clientIPs.ClientIP,
 	})

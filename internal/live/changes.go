@@ -53,7 +53,7 @@ func (c *Changes) Ready() <-chan struct{} { return c.watch.wake }
 // Next implements Source. Generations are shared by several accounts, so the number of
 // responses decides.
 func (c *Changes) Next(ctx context.Context) ([][]byte, error) {
-	generation, known := c.service.Store.ResponsesGeneration(c.owner)
+	generation, known := c.service.Store.EventGeneration(c.owner)
 	since := time.Since(c.readAt)
 	if known && generation == c.generation && since < scanInterval || since < changeInterval {
 		return nil, nil // called again within a second
@@ -66,7 +66,7 @@ func (c *Changes) Next(ctx context.Context) ([][]byte, error) {
 }
 
 func (c *Changes) read(ctx context.Context) (err error) {
-	c.generation, _ = c.service.Store.ResponsesGeneration(c.owner)
+	c.generation, _ = c.service.Store.EventGeneration(c.owner)
 	c.readAt = time.Now()
 	c.activity, err = c.service.Store.ResponseActivity(ctx, c.owner, c.formID)
 	return err

@@ -134,7 +134,7 @@ func (s *Service) pollOnce(now time.Time) (more bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for w := range s.watches {
-		generation, known := s.Store.ResponsesGeneration(w.owner)
+		generation, known := s.Store.EventGeneration(w.owner)
 		since := now.Sub(w.woken)
 		if known && generation == w.generation && since < scanInterval || !known && since < blindInterval {
 			continue

@@ -24,7 +24,17 @@ type Metrics struct {
 	start    time.Time
 
 	connections connectionCounts
+	added       []Metric
 }
+
+// Metric is a metric of another part of the service, with one value and no labels.
+type Metric struct {
+	Name, Kind, Help string
+	Value            func() float64
+}
+
+// Add adds metrics. It is called before they are served.
+func (m *Metrics) Add(list ...Metric) { m.added = append(m.added, list...) }
 
 type requestLabels struct {
 	method, route string
@@ -70,6 +80,9 @@ func (m *Metrics) Handler() http.Handler {
 		m.writeRequests(&page)
 		writeMetric(&page, "formulary_panics_total", "counter", "Requests that panicked.", float64(m.panics.Load()))
 		m.writeConnections(&page)
+		for _, added := range m.added {
+			writeMetric(&page, added.Name, added.Kind, added.Help, added.Value())
+		}
 		m.writeProcess(&page)
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		w.Write(page.Bytes()) // an error means that the client has disconnected

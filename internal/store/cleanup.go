@@ -54,6 +54,9 @@ func (s *Store) Cleanup(ctx context.Context, now time.Time, refreshIdle time.Dur
 	if err := s.emptyTrash(ctx, now.Add(-trashRetention)); err != nil {
 		return err
 	}
+	if err := s.dropOldEvents(ctx, now.Add(-eventRetention)); err != nil {
+		return err
+	}
 	if err := s.cleanup(ctx, cleanupSlugsSQL, now.Add(-slugHold)); err != nil {
 		return err
 	}

@@ -148,8 +148,8 @@ const (
 )
 
 // ConnectedApps lists the applications with access to the owner's account: grants used
-// since usedSince, and those given since givenSince, whose code may still be exchanged.
-func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, givenSince time.Time) (_ []ConnectedApp, err error) {
+// since usedSince, and those granted since grantedSince, whose code may still be exchanged.
+func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, grantedSince time.Time) (_ []ConnectedApp, err error) {
 	defer wrap(&err, "list connected apps")
 	var list []ConnectedApp
 	err = s.db.Query(ctx, connectedAppsSQL, func(r db.Row) error {
@@ -168,7 +168,7 @@ func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, give
 		}
 		list = append(list, ConnectedApp{app, scopes, fromMillis(since), fromMillis(used)})
 		return nil
-	}, owner, toMillis(usedSince), toMillis(givenSince))
+	}, owner, toMillis(usedSince), toMillis(grantedSince))
 	return list, err
 }
 
@@ -178,7 +178,20 @@ func (s *Store) Disconnect(ctx context.Context, owner, appID string, now time.Ti
 	if _, ok := id.Parse(id.App, appID); !ok {
 		return fault.NotFound
 	}
-	return s.write(ctx, owner, func(t db.Tx) error { return checkAffected(t.Exec(disconnectSQL, owner, appID, toMillis(now))) })
+	return s.write(ctx, owner, func(t db.Tx) error {
+		if err := checkAffected(t.Exec(disconnectSQL, owner, appID, toMillis(now))); err != nil {
+			return err
+		}
+		return endGrantWebhooks(t, owner, now)
+	})
+}
+
+// endGrant ends one grant and pauses its webhooks.
+func endGrant(t db.Tx, owner, grant string, now time.Time) error {
+	if _, err := t.Exec(endGrantSQL, owner, grant, toMillis(now)); err != nil {
+		return err
+	}
+	return endGrantWebhooks(t, owner, now)
 }
 
 // MarkGrantUsed stores that an application used its access.

@@ -23,14 +23,6 @@ func (s *Store) FeedEnd(ctx context.Context, owner, formID string) (_ string, er
 	return id.Tick(tick + 1).First(id.Response), nil
 }
 
-// ResponsesGeneration returns a number that differs once a form of the owner, or a
-// response to one, may have changed; false if that cannot be known without a query.
-func (s *Store) ResponsesGeneration(owner string) (uint64, bool) {
-	all, ok := s.db.Generation(owner)
-	responses, _ := s.db.Generation(responsesOf(owner))
-	return all + responses, ok
-}
-
 // TokenGeneration returns the present generation of what decides whether an access token
 // is valid. It is the one in AccessToken until something changes.
 func (s *Store) TokenGeneration(owner, appID string) Generation {

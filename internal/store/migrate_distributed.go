@@ -15,7 +15,7 @@ import (
 
 // replicated are the tables that every machine has a copy of: account is read by email
 // address, app and app_secret by client_id, form_address by the address of a form,
-// guess by limiter and key, delivery_lease and delivery_node by nodes.
+// guess by limiter and key, delivery_lease and delivery_node by node.
 var replicated = []string{"migration", "setting", "account", "app", "app_secret", "form_address", "account_purge", "guess", "delivery_lease", "delivery_node"}
 
 // distributed are the tables that are sharded by account_id.

@@ -153,8 +153,7 @@ func (s *Store) ExchangeCode(ctx context.Context, r CodeExchange, now time.Time)
 				return replaceNotFound(err, errCode)
 			}
 			replayed = true
-			_, err := t.Exec(endGrantSQL, owner, grantID, toMillis(now))
-			return err
+			return endGrant(t, owner, grantID, now)
 		}
 		if err != nil {
 			return err
@@ -263,8 +262,7 @@ func (s *Store) Refresh(ctx context.Context, r RefreshRequest, now time.Time) (_
 		}
 		end := func() error {
 			reused = true
-			_, err := t.Exec(endGrantSQL, key.Account, grantID, toMillis(now))
-			return err
+			return endGrant(t, key.Account, grantID, now)
 		}
 		if rotated != 0 {
 			return end()
@@ -364,7 +362,6 @@ func (s *Store) RevokeRefresh(ctx context.Context, key account.SecretRef, appID 
 		if err := queryOne(t.Query, refreshGrantSQL, []any{key.Account, key.ID, key.Hash, appID}, &grantID); err != nil {
 			return replaceNotFound(err, nil)
 		}
-		_, err := t.Exec(endGrantSQL, key.Account, grantID, toMillis(now))
-		return err
+		return endGrant(t, key.Account, grantID, now)
 	})
 }

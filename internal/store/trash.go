@@ -33,11 +33,19 @@ const (
 		(account_id, id, serial, title, description, language, status, version, revision, response_count, response_serial, response_tick,
 		 created_at, updated_at, title_key, search_key, slug, opens_at, closes_at, response_limit, sites, stored_bytes)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`
-	markRestoredSQL  = `UPDATE response SET restored = $4 WHERE account_id = $1 AND form_id = $2 AND id = $3`
-	holdAccountSQL   = `UPDATE account SET form_serial = form_serial WHERE id = $1`
-	someResponsesSQL = `DELETE FROM response WHERE account_id = $1 AND form_id = $2 AND id IN
-		(SELECT id FROM response WHERE account_id = $1 AND form_id = $2 LIMIT $3)`
+	markRestoredSQL = `UPDATE response SET restored = $4 WHERE account_id = $1 AND form_id = $2 AND id = $3`
+	holdAccountSQL  = `UPDATE account SET form_serial = form_serial WHERE id = $1`
 )
+
+// someOfFormSQL deletes at most $3 rows of a form from the tables that can have many.
+var someOfFormSQL = []string{
+	`DELETE FROM response WHERE account_id = $1 AND form_id = $2 AND id IN
+		(SELECT id FROM response WHERE account_id = $1 AND form_id = $2 LIMIT $3)`,
+	`DELETE FROM form_event WHERE account_id = $1 AND form_id = $2 AND position IN
+		(SELECT position FROM form_event WHERE account_id = $1 AND form_id = $2 LIMIT $3)`,
+	`DELETE FROM delivery WHERE account_id = $1 AND form_id = $2 AND (webhook_id, position) IN
+		(SELECT webhook_id, position FROM delivery WHERE account_id = $1 AND form_id = $2 LIMIT $3)`,
+}
 
 // trashedForm is the row of a deleted form. Its responses and versions stay in their
 // tables until the cleanup.
@@ -320,17 +328,19 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 
 // purgeForm deletes what belongs to a deleted form, its responses in batches.
 func (s *Store) purgeForm(ctx context.Context, owner, id string) error {
-	for {
-		var n int64
-		err := s.db.Write(ctx, func(t db.Tx) (err error) {
-			n, err = t.Exec(someResponsesSQL, owner, id, eraseBatch)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if n < eraseBatch {
-			break
+	for _, sql := range someOfFormSQL {
+		for {
+			var n int64
+			err := s.db.Write(ctx, func(t db.Tx) (err error) {
+				n, err = t.Exec(sql, owner, id, eraseBatch)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			if n < eraseBatch {
+				break
+			}
 		}
 	}
 	return s.db.Write(ctx, func(t db.Tx) error {

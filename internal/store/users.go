@@ -157,8 +157,10 @@ func setPassword(t db.Tx, c PasswordChange, now time.Time) error {
 	if err := endSessions(t, c.Owner, c.KeepSession, c.KeepDevice); err != nil || c.KeepGrants {
 		return err
 	}
-	_, err := t.Exec(endGrantsSQL, c.Owner, toMillis(now))
-	return err
+	if _, err := t.Exec(endGrantsSQL, c.Owner, toMillis(now)); err != nil {
+		return err
+	}
+	return endGrantWebhooks(t, c.Owner, now)
 }
 
 // SetUserDisabled disables or enables a user with all tokens.

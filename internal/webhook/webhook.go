@@ -88,7 +88,7 @@ func (r Result) Gone() bool { return r.Status == http.StatusGone }
 // Problem says why the event was not delivered, in words for its owner.
 func (r Result) Problem() string {
 	switch {
-	case r.Delivered():
+	case r.Delivered(), r.Status == 0 && r.Err == nil:
 		return ""
 	case r.Status/100 == 3:
 		return fmt.Sprintf("The receiver answered with status %d. Redirects are not followed.", r.Status)

@@ -92,7 +92,11 @@ func start(t testing.TB, storage storetest.Storage, tuning cli.Tuning, wait bool
 	address := make(chan [2]string, 1)
 	out := io.MultiWriter(writer, &addressFinder{found: address})
 	go func() {
-		code := tuning.Run(ctx, append(s.args("serve", "--addr=127.0.0.1:0"), flags...), strings.NewReader(""), out, s.log)
+		args := s.args("serve", "--addr=127.0.0.1:0")
+		if storage.URL != "" { // SQLite creates one
+			args = append(args, "--secret-key=a-secret-key-of-more-than-32-characters")
+		}
+		code := tuning.Run(ctx, append(args, flags...), strings.NewReader(""), out, s.log)
 		writer.Close()
 		s.done <- code
 	}()

@@ -40,9 +40,11 @@ CREATE TABLE webhook (
   updated_at       BIGINT NOT NULL,
   -- Every event up to here is delivered or has a row in delivery.
   position         TEXT COLLATE BINARY NOT NULL,
-  -- a second range, which is delivered again; until is empty: there is none
+  -- a second range, which is delivered again; until is empty: there is none. replays counts
+  -- how often one was asked for.
   replay_position  TEXT COLLATE BINARY NOT NULL DEFAULT '',
   replay_until     TEXT COLLATE BINARY NOT NULL DEFAULT '',
+  replays          BIGINT NOT NULL DEFAULT 0,
   -- when the first attempt failed after the last success; 0: the last attempt succeeded
   failing_since    BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (account_id, form_id, id)

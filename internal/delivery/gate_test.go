@@ -1,0 +1,72 @@
+package delivery
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// enter asks for a pass; the channel gets it.
+func enter(g *gate, slow bool) chan *pass {
+	into := make(chan *pass, 1)
+	g.enter(slow, into)
+	return into
+}
+
+// passes says whether a pass has arrived.
+func passes(into chan *pass) (*pass, bool) {
+	select {
+	case p := <-into:
+		return p, true
+	default:
+		return nil, false
+	}
+}
+
+// Requests that hang leave the fast lane after a second, even if the slow one is full, and
+// webhooks get in one after the other.
+func TestGate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(2, 1)
+		var hanging []*pass
+		for range 2 {
+			p, ok := passes(enter(g, false))
+			if !ok {
+				t.Fatal("the fast lane has no room")
+			}
+			hanging = append(hanging, p)
+		}
+		third, fourth, gone := enter(g, false), enter(g, false), enter(g, false)
+		if _, ok := passes(third); ok {
+			t.Error("three requests in a lane for two")
+		}
+		time.Sleep(slowAfter + time.Millisecond)
+		synctest.Wait()
+		p, ok := passes(third)
+		if _, also := passes(fourth); !ok || !also {
+			t.Error("hanging requests keep others waiting")
+		}
+		slow := enter(g, true)
+		if _, ok := passes(slow); ok {
+			t.Error("the slow lane has room beyond its limit")
+		}
+		hanging[0].release()
+		if _, ok := passes(slow); ok {
+			t.Error("the slow lane is still full")
+		}
+		hanging[1].release()
+		if _, ok := passes(slow); !ok {
+			t.Error("the slow lane has no room")
+		}
+		g.leave(gone)
+		last := enter(g, false)
+		p.release()
+		if _, ok := passes(gone); ok {
+			t.Error("a pass for who has left")
+		}
+		if _, ok := passes(last); !ok {
+			t.Error("the next one does not get in")
+		}
+	})
+}
