@@ -64,7 +64,7 @@ func firstStart(t *testing.T) (link string) {
 	select {
 	case link = <-out.found:
 	case <-time.After(waitTimeout):
-		t.Fatal("serve printed no set-up link")
+		t.Fatal("serve printed no setup link")
 	}
 	return link
 }
@@ -97,7 +97,7 @@ func TestSetup(t *testing.T) {
 
 	stranger := openTab(t, site)
 	if status := stranger.open(setup); status < 400 {
-		t.Errorf("the used set-up link is answered with %d", status)
+		t.Errorf("the used setup link is answered with %d", status)
 	}
 	stranger.wantNoText(`action="/setup"`)
 	if heading := stranger.text("main h1"); heading == "" {

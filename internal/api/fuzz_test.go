@@ -38,7 +38,7 @@ func FuzzAuthorizationHeader(f *testing.F) {
 }
 
 // The arithmetic of pagination is compared with big integers.
-func FuzzPaging(f *testing.F) {
+func FuzzPagination(f *testing.F) {
 	f.Add(int64(1), int64(20), int64(45))
 	f.Add(int64(1)<<62, int64(200), int64(0))
 	f.Add(int64(9223372036854775807), int64(1), int64(9223372036854775807))

@@ -131,7 +131,7 @@ func (a *API) allowOrigin(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	w.Header().Add("Vary", "Origin")
-	if f.Offer.AllowsOrigin(origin) {
+	if f.Availability.AllowsOrigin(origin) {
 		w.Header().Set("Access-Control-Allow-Origin", origin)
 		w.Header().Set("Access-Control-Expose-Headers", "Retry-After, X-Request-Id")
 	}

@@ -48,7 +48,7 @@ func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) 
 		*to.time = toMillis(t)
 	}
 	var err error
-	if out.Meant, err = a.Store.MatchLabels(ctx, owner, formID, in.Search, nil); err != nil {
+	if out.LabelMatches, err = a.Store.MatchLabels(ctx, owner, formID, in.Search, nil); err != nil {
 		return out, err
 	}
 	out.Answers, err = a.Store.AnswerFilters(ctx, owner, formID, in.Answers)

@@ -36,7 +36,7 @@ type VersionDetail struct {
 }
 
 func version(v store.Version) Version {
-	return Version{v.Number, v.Head.Title, v.Head.Description, v.Head.Language, Timestamp(v.PublishedAt)}
+	return Version{v.Number, v.Header.Title, v.Header.Description, v.Header.Language, Timestamp(v.PublishedAt)}
 }
 
 type listVersionsInput struct {

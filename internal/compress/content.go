@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// Content is a cached response body. It is compressed once, at the first call of Packed.
+// Content is a cached response body. It is compressed once, at the first call of Gzip.
 type Content struct {
 	plain      []byte
 	compressed func() []byte

@@ -10,13 +10,13 @@ import (
 )
 
 // Batcher implements group commit: concurrent work runs in batches, one at a time. A
-// caller that finds no batch running leads one, for all callers that wait by then.
-// Callers that arrive while it runs wait, and the first of them leads the next batch. So
-// a single caller waits for no other, and no goroutine stands between it and the database.
+// caller that finds no batch running becomes the leader and runs one batch for everyone
+// who is waiting. Callers that arrive meanwhile wait, and the first of them leads the next
+// batch. So a single caller waits for nobody, and its own goroutine uses the database.
 //
-// With Thread, concurrent batches run on a thread of their own. The next batch then
-// starts at once, not after all the goroutines that the last one woke, and only one stack
-// grows to what the work needs. It pays where batches keep a processor busy.
+// With Thread, concurrent batches run on a thread of their own. The next batch then starts
+// without waiting for the goroutines that the last one woke, and only one stack grows.
+// This is worthwhile if batches keep a CPU busy.
 type Batcher[T interface{ waiterOf() Waiter }] struct {
 	MaxWaiting int       // more callers are refused with ErrBusy
 	MaxBatch   int       // callers in one batch
@@ -29,7 +29,7 @@ type Batcher[T interface{ waiterOf() Waiter }] struct {
 	waiting    []T
 	busy       bool // a batch is running or about to
 	batch      []T  // the batch that is running
-	batchHold  int  // batches of one until the thread is given up; 0: callers lead
+	batchHold  int  // single-entry batches left before callers lead again; 0: callers lead
 	wake       chan bool
 	running    sync.WaitGroup // the thread
 	panicStack string         // of the last batch that panicked on the thread

@@ -8,19 +8,19 @@ import (
 	"testing"
 )
 
-type errand struct {
+type testWork struct {
 	Waiter
 	ran atomic.Int64
 }
 
 // All work is run once, batches never overlap, and a single caller waits for no other.
 func TestBatcher(t *testing.T) {
-	for _, kind := range []struct{ patient, thread bool }{{}, {patient: true}, {thread: true}} {
+	for _, kind := range []struct{ yieldFirst, thread bool }{{}, {yieldFirst: true}, {thread: true}} {
 		var at, rounds, after atomic.Int64
-		all := Batcher[*errand]{MaxWaiting: 1000, MaxBatch: 7, YieldFirst: kind.patient, Thread: kind.thread}
-		all.Run = func(batch []*errand) {
+		all := Batcher[*testWork]{MaxWaiting: 1000, MaxBatch: 7, YieldFirst: kind.yieldFirst, Thread: kind.thread}
+		all.Run = func(batch []*testWork) {
 			if at.Add(1) != 1 || len(batch) == 0 || len(batch) > 7 {
-				t.Errorf("%d at once, %d in one go", at.Load(), len(batch))
+				t.Errorf("%d batches overlap, batch of %d", at.Load(), len(batch))
 			}
 			for _, e := range batch {
 				e.ran.Add(1)
@@ -28,12 +28,12 @@ func TestBatcher(t *testing.T) {
 			rounds.Add(1)
 			at.Add(-1)
 		}
-		all.AfterBatch = func(batch []*errand) { after.Add(int64(len(batch))) }
+		all.AfterBatch = func(batch []*testWork) { after.Add(int64(len(batch))) }
 		var callers sync.WaitGroup
 		for range 50 {
 			callers.Go(func() {
 				for range 200 {
-					e := &errand{Waiter: NewWaiter()}
+					e := &testWork{Waiter: NewWaiter()}
 					if err := all.Submit(e); err != nil || e.ran.Load() != 1 {
 						t.Errorf("run %d times: %v", e.ran.Load(), err)
 					}
@@ -48,7 +48,7 @@ func TestBatcher(t *testing.T) {
 			t.Errorf("%d rounds", n)
 		}
 		before := rounds.Load()
-		if err := all.Submit(&errand{Waiter: NewWaiter()}); err != nil || rounds.Load() != before+1 {
+		if err := all.Submit(&testWork{Waiter: NewWaiter()}); err != nil || rounds.Load() != before+1 {
 			t.Errorf("alone: %v", err)
 		}
 		all.Close()
@@ -62,15 +62,15 @@ func TestBatcherPanics(t *testing.T) {
 }
 
 func threeAtOnce(t *testing.T, thread bool) {
-	begun, goOn := make(chan bool), make(chan bool)
-	all := Batcher[*errand]{MaxWaiting: 3, MaxBatch: 10, Thread: thread}
+	started, resume := make(chan bool), make(chan bool)
+	all := Batcher[*testWork]{MaxWaiting: 3, MaxBatch: 10, Thread: thread}
 	defer all.Close()
 	first := true
-	all.Run = func(batch []*errand) {
+	all.Run = func(batch []*testWork) {
 		if first {
 			first = false
-			begun <- true
-			<-goOn
+			started <- true
+			<-resume
 			return
 		}
 		if len(batch) == 3 {
@@ -79,35 +79,35 @@ func threeAtOnce(t *testing.T, thread bool) {
 	}
 	var callers sync.WaitGroup
 	callers.Go(func() {
-		if err := all.Submit(&errand{Waiter: NewWaiter()}); err != nil {
+		if err := all.Submit(&testWork{Waiter: NewWaiter()}); err != nil {
 			t.Errorf("the first: %v", err)
 		}
 	})
-	<-begun
-	var fell, lost, busy atomic.Int64
+	<-started
+	var panicked, abortedCalls, busy atomic.Int64
 	for range 4 {
 		callers.Go(func() {
 			defer func() {
 				if recover() != nil {
-					fell.Add(1)
+					panicked.Add(1)
 				}
 			}()
-			switch err := all.Submit(&errand{Waiter: NewWaiter()}); {
+			switch err := all.Submit(&testWork{Waiter: NewWaiter()}); {
 			case errors.Is(err, errAborted):
-				lost.Add(1)
+				abortedCalls.Add(1)
 			case errors.Is(err, ErrBusy):
 				busy.Add(1)
-				goOn <- true // the maximum number of callers waits now
+				resume <- true // the maximum number of callers waits now
 			default:
 				t.Errorf("done: %v", err)
 			}
 		})
 	}
 	callers.Wait()
-	if fell.Load() != 1 || lost.Load() != 2 || busy.Load() != 1 {
-		t.Errorf("%d fell, %d were told, %d were sent away", fell.Load(), lost.Load(), busy.Load())
+	if panicked.Load() != 1 || abortedCalls.Load() != 2 || busy.Load() != 1 {
+		t.Errorf("%d panicked, %d aborted, %d refused; want 1, 2, 1", panicked.Load(), abortedCalls.Load(), busy.Load())
 	}
-	if err := all.Submit(&errand{Waiter: NewWaiter()}); err != nil {
+	if err := all.Submit(&testWork{Waiter: NewWaiter()}); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }

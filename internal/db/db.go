@@ -1,7 +1,6 @@
-// Package db holds the two databases that Formulary runs on, SQLite in its own process
-// and PostgreSQL shared by several nodes, behind one small interface. It has what they
-// need to be used well: connection pools, a share of the connections for each account,
-// group commit, and generations that tell caches what has changed.
+// Package db implements one small interface for SQLite, which runs in the same process,
+// and PostgreSQL, which several nodes share. It contains connection pools, a share of the
+// connections for each account, group commit, and the generations that invalidate caches.
 //
 // Package store has the SQL. One text of each statement serves both databases; the files
 // named sqlite*.go and postgres*.go hold every difference between them.
@@ -28,14 +27,14 @@ type DB interface {
 	// read are durable. fn may run more than once and must not keep anything from a
 	// failed run.
 	Write(ctx context.Context, fn func(Tx) error) error
-	// Exclusive is Write that no other process can run at the same time; on
-	// PostgreSQL too, where two nodes may start at once.
+	// Exclusive is like Write, but only one process can run it at a time, also on
+	// PostgreSQL, where two nodes may start at once.
 	Exclusive(ctx context.Context, fn func(Tx) error) error
 
 	// Generation returns a number that differs once anything of the owner has changed,
 	// in any process; false if that cannot be known without a query.
 	Generation(owner string) (uint64, bool)
-	// HasInstantInvalidation says whether Generation shows a change as soon as it is
+	// HasInstantInvalidation reports whether Generation shows a change as soon as it is
 	// committed, also when another process made it.
 	HasInstantInvalidation() bool
 	// Invalidate changes the generation of the owner, or of AllOwners.
@@ -88,9 +87,9 @@ type Statement struct {
 	Scan func(Row) error // as in Tx.Query
 }
 
-// Update is an UPDATE of one row whose new values are needed, spelled in both ways that
-// there are. PostgreSQL saves a round trip with RETURNING; to SQLite, reading the row
-// that was just written costs less than returning it.
+// Update is an UPDATE of one row whose new values are needed, as RETURNING and as a second
+// statement. PostgreSQL saves a round trip with RETURNING; on SQLite it is faster to read
+// the row that was just written.
 type Update struct {
 	Returning string // UPDATE … RETURNING the columns
 	Update    string // the same without RETURNING
@@ -130,7 +129,7 @@ var (
 	ErrBusy = fault.New(fault.DatabaseUnreachable, "The service is busy. Try again in a few seconds.").WithRetryAfter(1)
 )
 
-// Open opens a database as it is, without a look at its schema. An empty url means SQLite
+// Open opens a database without checking its schema. An empty url means SQLite
 // in the data directory. PostgreSQL is connected to when it is first used.
 func Open(dataDir, url string) (DB, error) {
 	switch {

@@ -154,7 +154,7 @@ func (db *postgres) Exclusive(ctx context.Context, fn func(Tx) error) error {
 	})
 }
 
-// use lends a connection to fn for at most limit. If retry is set and a connection that
+// use runs fn with a connection for at most limit. If retry is set and a connection that
 // was idle in the pool breaks before it returned a row, fn runs once more: after a
 // failover, all idle connections are broken.
 func (db *postgres) use(ctx context.Context, limit time.Duration, retry bool, fn func(context.Context, *pgConn) error) error {

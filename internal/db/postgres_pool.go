@@ -144,7 +144,7 @@ func (p *pgPool) take(ctx context.Context) (*pgConn, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	// A caller that has gone must not make connections look broken.
+	// A canceled request must not make connections look broken.
 	if err := ctx.Err(); err != nil {
 		<-p.slots
 		return nil, err
@@ -257,7 +257,7 @@ func (p *pgPool) within(ctx context.Context, limit time.Duration) (context.Conte
 	return ctx, func() { stop(); cancel() }
 }
 
-// classifyError tells a caller that has gone from a pool that was abandoned.
+// classifyError distinguishes a canceled request from an abandoned pool.
 func (p *pgPool) classifyError(caller context.Context, err error) error {
 	if errors.Is(caller.Err(), context.Canceled) && fault.Wrap(err).Code == fault.DatabaseUnreachable {
 		// pgx interrupts a write with a deadline and returns only that as the error.

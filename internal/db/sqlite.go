@@ -136,7 +136,7 @@ func (db *sqlite) connect() (*sqliteConn, error) {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	c := &sqliteConn{Conn: conn, prepared: map[string]*sqlite3.Stmt{}, inserts: map[insertRows]string{}}
-	// Without this, SQLite plans a statement anew whenever its LIMIT is bound.
+	// Without this, SQLite replans a statement whenever its LIMIT is bound.
 	if _, err := conn.Config(sqlite3.DBCONFIG_ENABLE_QPSG, true); err != nil {
 		c.close()
 		return nil, fmt.Errorf("configure connection: %w", err)
@@ -148,7 +148,7 @@ func (db *sqlite) connect() (*sqliteConn, error) {
 		c.close()
 		return nil, fmt.Errorf("define strpos: %w", err)
 	}
-	// SQLite's own only knows ASCII.
+	// SQLite's own handles ASCII only.
 	if err := conn.CreateFunction("lower", 1, sqlite3.DETERMINISTIC|sqlite3.INNOCUOUS, func(ctx sqlite3.Context, arg ...sqlite3.Value) {
 		ctx.ResultText(strings.ToLower(arg[0].Text()))
 	}); err != nil {

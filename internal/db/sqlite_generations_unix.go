@@ -11,8 +11,8 @@ import (
 )
 
 // mappedGenerations are the counters mapped into the memory of every process. The
-// mapping, 4 KB, stays for the life of the process: a reader must never find it
-// gone.
+// mapping, 4 KB, stays for the life of the process, because it must not be unmapped while
+// it is read.
 type mappedGenerations struct {
 	counters []atomic.Uint64
 }

@@ -77,7 +77,7 @@ func (db *sqlite) reap() {
 }
 
 // syncWAL makes durable what a killed process wrote to the WAL and did not sync. SQLite
-// takes such a commit for complete, so readers see it.
+// treats such a commit as complete, so readers see it.
 func syncWAL(name string) error {
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -93,7 +93,7 @@ func syncWAL(name string) error {
 	return nil
 }
 
-// read lends a connection to fn, and interrupts what runs on it when ctx ends.
+// read runs fn with a connection, and interrupts what runs on it when ctx ends.
 func (db *sqlite) read(ctx context.Context, fn func(*sqliteConn) error) error {
 	db.stop.RLock()
 	defer db.stop.RUnlock()

@@ -180,8 +180,8 @@ func (w *sqliteWrite) run(t Tx) {
 	}
 }
 
-// ExecEach inserts up to maxRows rows with one statement: between them SQLite keeps its
-// place in the trees.
+// ExecEach inserts up to maxRows rows with one statement, because SQLite keeps its
+// B-tree cursor between the rows.
 func (c *sqliteConn) ExecEach(sql string, same []any, rows [][]any) error {
 	for len(rows) > 0 {
 		n := min(len(rows), maxRows)

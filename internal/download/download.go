@@ -19,7 +19,7 @@ type File struct {
 	MediaType string
 }
 
-// Send streams what write writes for as long as the client goes on reading. An error before the
+// Send streams the output of write while the client keeps reading. An error before the
 // first chunk is returned. After it the status is sent: the error is logged and the
 // connection is aborted, so that the client does not take half a file for a whole one.
 func Send(w http.ResponseWriter, r *http.Request, log *slog.Logger, file File, write func(io.Writer) error) error {

@@ -2,7 +2,7 @@ package export
 
 import "formulary/internal/form"
 
-// Responses are parsed in blocks of at most so many responses or bytes, while the block
+// Responses are parsed in blocks of limited size, while the block
 // before is written.
 const (
 	blockSize  = 256

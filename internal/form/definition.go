@@ -246,7 +246,7 @@ func (f *Field) checkCommon(kind Kind, invalid func(property, format string, arg
 	}
 }
 
-// forbiddenInText reports control characters that do not belong into multi-line text.
+// forbiddenInText reports control control characters that are not allowed in multi-line text.
 func forbiddenInText(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
 
 // properties returns the names of the properties that are set.

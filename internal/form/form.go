@@ -29,7 +29,7 @@ const (
 )
 
 // Localize translates the status inside a message.
-func (s Status) Localize(translate func(string) string) string { return translate(string(s)) }
+func (s Status) Localize(t fault.Translator) string { return t.Lookup(string(s)) }
 
 // Form is a form without its definition, as in lists.
 type Form struct {

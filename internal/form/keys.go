@@ -12,7 +12,7 @@ import (
 var plainLetters = strings.NewReplacer("ß", "ss", "ı", "i")
 
 // slug makes a key from the letters and digits of a text, without accents.
-func slug(text, otherwise string) string {
+func slug(text, fallback string) string {
 	text, _ = cutAt(text, maxLabel)
 	var b strings.Builder
 	for _, r := range plainLetters.Replace(strings.ToLower(norm.NFKD.String(text))) {
@@ -30,7 +30,7 @@ func slug(text, otherwise string) string {
 	if key := strings.Trim(b.String(), "_"); key != "" {
 		return key
 	}
-	return otherwise
+	return fallback
 }
 
 // keySet contains the keys in use. It generates unique keys by adding numbers.

@@ -15,8 +15,8 @@ import (
 type Kind interface {
 	// Name is the name of the kind in definitions.
 	Name() string
-	// About describes the kind to owners.
-	About() KindInfo
+	// Info describes the kind to owners.
+	Info() KindInfo
 	// Properties returns the names of the properties that apply to this kind, beside
 	// those of every field.
 	Properties() []string

@@ -43,6 +43,6 @@ func (address) Traits() Traits {
 	}
 }
 
-func (address) About() KindInfo {
+func (address) Info() KindInfo {
 	return KindInfo{"Address", "Street, city, postal code and country", "Contact details"}
 }

@@ -32,6 +32,6 @@ func (calculated) Schema(*Field) map[string]any {
 
 func (calculated) Traits() Traits { return Traits{Summary: Average, Calculated: true, Script: true} }
 
-func (calculated) About() KindInfo {
+func (calculated) Info() KindInfo {
 	return KindInfo{"Calculation", "Calculated from other answers", "Layout and logic"}
 }

@@ -39,6 +39,6 @@ func (consent) Traits() Traits {
 	}
 }
 
-func (consent) About() KindInfo {
+func (consent) Info() KindInfo {
 	return KindInfo{"Consent", "A checkbox with text to agree to", "Choices"}
 }

@@ -44,4 +44,4 @@ func (country) Traits() Traits {
 	}
 }
 
-func (country) About() KindInfo { return KindInfo{"Country", "Choose a country", "Contact details"} }
+func (country) Info() KindInfo { return KindInfo{"Country", "Choose a country", "Contact details"} }

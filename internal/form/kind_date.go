@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"formulary/internal/fault"
 )
 
 // date is a calendar date.
@@ -72,8 +74,8 @@ type Moment struct {
 }
 
 // Localize formats the time for the language.
-func (m Moment) Localize(translate func(string) string) string {
-	return displayTime(m.Text, m.Layout, translate(m.DisplayLayout))
+func (m Moment) Localize(t fault.Translator) string {
+	return displayTime(m.Text, m.Layout, t.Lookup(m.DisplayLayout))
 }
 
 // displayTime converts a stored date or time to the display format.
@@ -107,4 +109,4 @@ func (date) Traits() Traits {
 	}
 }
 
-func (date) About() KindInfo { return KindInfo{"Date", "A calendar date", "Date and time"} }
+func (date) Info() KindInfo { return KindInfo{"Date", "A calendar date", "Date and time"} }

@@ -33,6 +33,6 @@ func (dateTime) Traits() Traits {
 	}
 }
 
-func (dateTime) About() KindInfo {
+func (dateTime) Info() KindInfo {
 	return KindInfo{"Date and time", "A date with a time", "Date and time"}
 }

@@ -20,6 +20,6 @@ func (dropdown) Traits() Traits {
 	return Traits{Summary: CountOptions, OptionLimits: true, Sketch: "dropdown", Example: exampleOption}
 }
 
-func (dropdown) About() KindInfo {
+func (dropdown) Info() KindInfo {
 	return KindInfo{"Dropdown", "Choose one option from a list", "Choices"}
 }

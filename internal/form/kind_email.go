@@ -65,4 +65,4 @@ func (email) Traits() Traits {
 	}
 }
 
-func (email) About() KindInfo { return KindInfo{"Email", "A valid email address", "Contact details"} }
+func (email) Info() KindInfo { return KindInfo{"Email", "A valid email address", "Contact details"} }

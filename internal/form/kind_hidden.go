@@ -15,6 +15,6 @@ func (hidden) Schema(f *Field) map[string]any            { return textSchema(f, 
 
 func (hidden) Traits() Traits { return Traits{Hidden: true, Sketch: "hidden"} }
 
-func (hidden) About() KindInfo {
+func (hidden) Info() KindInfo {
 	return KindInfo{"Hidden field", "Set by the link", "Layout and logic"}
 }

@@ -38,4 +38,4 @@ func (longText) Traits() Traits {
 	return Traits{Multiline: true, Sketch: "textarea", Example: exampleName}
 }
 
-func (longText) About() KindInfo { return KindInfo{"Long text", "Several lines of text", "Text"} }
+func (longText) Info() KindInfo { return KindInfo{"Long text", "Several lines of text", "Text"} }

@@ -140,6 +140,6 @@ func (matrix) Traits() Traits {
 	}
 }
 
-func (matrix) About() KindInfo {
+func (matrix) Info() KindInfo {
 	return KindInfo{"Matrix", "Rate several rows on the same options", "Choices"}
 }

@@ -155,6 +155,6 @@ func (multipleChoice) Traits() Traits {
 	}
 }
 
-func (multipleChoice) About() KindInfo {
+func (multipleChoice) Info() KindInfo {
 	return KindInfo{"Multiple choice", "Choose one or more options", "Choices"}
 }

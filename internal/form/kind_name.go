@@ -116,4 +116,4 @@ func (name) Traits() Traits {
 	}
 }
 
-func (name) About() KindInfo { return KindInfo{"Name", "First and last name", "Contact details"} }
+func (name) Info() KindInfo { return KindInfo{"Name", "First and last name", "Contact details"} }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"formulary/internal/fault"
 )
 
 // number is a number within limits.
@@ -122,8 +124,11 @@ func betweenSteps(f *Field, below, above float64) error {
 type Decimal float64
 
 // Localize writes the number with the decimal sign of the language.
-func (n Decimal) Localize(translate func(string) string) string {
-	return strings.Replace(formatNumber(float64(n)), ".", translate("."), 1)
+func (n Decimal) Localize(t fault.Translator) string { return formatDecimal(float64(n), t.Lookup) }
+
+// formatDecimal writes a number with the decimal sign of the language.
+func formatDecimal(n float64, translate func(string) string) string {
+	return strings.Replace(formatNumber(n), ".", translate("."), 1)
 }
 
 func formatNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
@@ -164,6 +169,6 @@ func (number) Traits() Traits {
 	}}
 }
 
-func (number) About() KindInfo {
+func (number) Info() KindInfo {
 	return KindInfo{"Number", "A number, with optional limits", "Numbers"}
 }

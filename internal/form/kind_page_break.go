@@ -15,6 +15,6 @@ func (pageBreak) Schema(*Field) map[string]any                             { ret
 
 func (pageBreak) Traits() Traits { return Traits{PageBreak: true} }
 
-func (pageBreak) About() KindInfo {
+func (pageBreak) Info() KindInfo {
 	return KindInfo{"Page break", "Start a new page", "Layout and logic"}
 }

@@ -50,4 +50,4 @@ func (phone) Traits() Traits {
 	return Traits{Example: func(_ *Field, s Sampler) any { return fmt.Sprintf("+49 228 555 0%03d", s.Dice.IntN(1000)) }}
 }
 
-func (phone) About() KindInfo { return KindInfo{"Phone number", "A phone number", "Contact details"} }
+func (phone) Info() KindInfo { return KindInfo{"Phone number", "A phone number", "Contact details"} }

@@ -99,4 +99,4 @@ func (ranking) Traits() Traits {
 	}
 }
 
-func (ranking) About() KindInfo { return KindInfo{"Ranking", "Rank options in order", "Choices"} }
+func (ranking) Info() KindInfo { return KindInfo{"Ranking", "Rank options in order", "Choices"} }

@@ -46,9 +46,9 @@ func wholeSchema(f *Field) map[string]any {
 
 func (rating) Traits() Traits {
 	return Traits{
-		Summary: AverageAndOptions, Chart: Histogram, Options: wholeNumbers, Fixed: []string{"min", "step"},
+		Summary: AverageAndOptions, Chart: Histogram, Options: wholeNumbers, FixedProperties: []string{"min", "step"},
 		Group: true, Sketch: "stars", Example: exampleStep,
 	}
 }
 
-func (rating) About() KindInfo { return KindInfo{"Rating", "A star rating", "Numbers"} }
+func (rating) Info() KindInfo { return KindInfo{"Rating", "A star rating", "Numbers"} }

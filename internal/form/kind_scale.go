@@ -30,11 +30,11 @@ func (scale) Schema(f *Field) map[string]any            { return wholeSchema(f) 
 
 func (scale) Traits() Traits {
 	return Traits{
-		Summary: AverageAndOptions, Chart: Histogram, Options: wholeNumbers, NPS: true, Fixed: []string{"step"},
+		Summary: AverageAndOptions, Chart: Histogram, Options: wholeNumbers, NPS: true, FixedProperties: []string{"step"},
 		Group: true, Sketch: "scale", Example: exampleStep,
 	}
 }
 
-func (scale) About() KindInfo {
+func (scale) Info() KindInfo {
 	return KindInfo{"Opinion scale", "A scale from 0 to 10, used for NPS", "Numbers"}
 }

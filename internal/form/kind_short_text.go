@@ -39,4 +39,4 @@ func textSchema(f *Field, most int) map[string]any {
 
 func (shortText) Traits() Traits { return Traits{Example: exampleName} }
 
-func (shortText) About() KindInfo { return KindInfo{"Short text", "A single line of text", "Text"} }
+func (shortText) Info() KindInfo { return KindInfo{"Short text", "A single line of text", "Text"} }

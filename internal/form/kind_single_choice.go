@@ -94,6 +94,6 @@ func (singleChoice) Traits() Traits {
 	return Traits{Summary: CountOptions, OptionLimits: true, Group: true, Example: exampleOption}
 }
 
-func (singleChoice) About() KindInfo {
+func (singleChoice) Info() KindInfo {
 	return KindInfo{"Single choice", "Choose one option", "Choices"}
 }

@@ -19,6 +19,6 @@ func (statement) Check(f *Field, invalid func(property, format string, args ...a
 
 func (statement) Traits() Traits { return Traits{} }
 
-func (statement) About() KindInfo {
+func (statement) Info() KindInfo {
 	return KindInfo{"Statement", "Text or a heading between questions", "Layout and logic"}
 }

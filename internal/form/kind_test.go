@@ -22,7 +22,7 @@ func TestKindsAreComplete(t *testing.T) {
 			if KindOf(k.Name()) != k || !keyPattern.MatchString(k.Name()) {
 				t.Error("the name is not unique or not a valid key")
 			}
-			for _, name := range traits.Fixed {
+			for _, name := range traits.FixedProperties {
 				if !slices.Contains(k.Properties(), name) {
 					t.Errorf("%s is fixed, but not a property", name)
 				}

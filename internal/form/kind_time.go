@@ -31,4 +31,4 @@ func (clock) Traits() Traits {
 	}
 }
 
-func (clock) About() KindInfo { return KindInfo{"Time", "A time of day", "Date and time"} }
+func (clock) Info() KindInfo { return KindInfo{"Time", "A time of day", "Date and time"} }

@@ -53,4 +53,4 @@ func (webAddress) Traits() Traits {
 	}
 }
 
-func (webAddress) About() KindInfo { return KindInfo{"Website", "A website or link", "Text"} }
+func (webAddress) Info() KindInfo { return KindInfo{"Website", "A website or link", "Text"} }

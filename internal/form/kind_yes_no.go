@@ -44,4 +44,4 @@ func (yesNo) Traits() Traits {
 	}
 }
 
-func (yesNo) About() KindInfo { return KindInfo{"Yes or no", "A yes or no answer", "Choices"} }
+func (yesNo) Info() KindInfo { return KindInfo{"Yes or no", "A yes or no answer", "Choices"} }

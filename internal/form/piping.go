@@ -74,7 +74,7 @@ func (f *Field) FormatAnswer(answer any, translate func(string) string) string {
 		}
 		return optionLabel(f.Options, a)
 	case float64:
-		text := Decimal(a).Localize(translate)
+		text := formatDecimal(a, translate)
 		if f.Unit != "" {
 			text += " " + f.Unit
 		}

@@ -10,7 +10,7 @@ import (
 func TestKindsForOwners(t *testing.T) {
 	titles := map[string]bool{}
 	for _, k := range Kinds() {
-		about := k.About()
+		about := k.Info()
 		if about.Title == "" || about.Description == "" || about.Group == "" || titles[about.Title] {
 			t.Errorf("%s has the info %+v", k.Name(), about)
 		}

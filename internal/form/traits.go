@@ -30,12 +30,12 @@ type Traits struct {
 
 	// Field.
 
-	Fixed        []string // properties with a fixed value that owners cannot set
-	OptionLimits bool     // options may have a limit
-	NoDefault    bool     // the builder offers no default answer
-	Calculated   bool     // the answer is computed and cannot be submitted
-	Hidden       bool     // respondents never see it
-	PageBreak    bool     // it starts a page
+	FixedProperties []string // properties with a fixed value that owners cannot set
+	OptionLimits    bool     // options may have a limit
+	NoDefault       bool     // the builder offers no default answer
+	Calculated      bool     // the answer is computed and cannot be submitted
+	Hidden          bool     // respondents never see it
+	PageBreak       bool     // it starts a page
 
 	// Control.
 

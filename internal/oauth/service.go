@@ -10,7 +10,8 @@ import (
 	"formulary/internal/store"
 )
 
-// Lifetimes are the lifetimes of codes and tokens.
+// Lifetimes are the lifetimes of codes and tokens. Their values are flags of the serve
+// command (cli/serve.go); a code is valid for 60 seconds by default.
 type Lifetimes struct {
 	Code        time.Duration
 	Access      time.Duration

@@ -28,25 +28,25 @@ const (
 // PublicForm is a form as respondents see it. It is shared between requests: do not
 // modify it.
 type PublicForm struct {
-	Owner      string
-	ID         string
-	Status     form.Status
-	Version    int64
-	Header     form.Header
-	Offer      form.Availability
-	Definition *form.Definition
+	Owner        string
+	ID           string
+	Status       form.Status
+	Version      int64
+	Header       form.Header
+	Availability form.Availability
+	Definition   *form.Definition
 
 	Generation Generation // for caches of derived values
 }
 
 // IsOpenAt reports whether the form accepts responses at the time.
 func (p *PublicForm) IsOpenAt(now time.Time) bool {
-	return p.Status == form.Open && (p.Offer.ClosesAt.IsZero() || now.Before(p.Offer.ClosesAt)) && !now.Before(p.Offer.OpensAt)
+	return p.Status == form.Open && (p.Availability.ClosesAt.IsZero() || now.Before(p.Availability.ClosesAt)) && !now.Before(p.Availability.OpensAt)
 }
 
 // size estimates the memory of the form.
 func (p *PublicForm) size() int64 {
-	return 1024 + int64(len(p.Header.Title)+len(p.Header.Description)+len(p.Offer.Sites)) + p.Definition.Size()
+	return 1024 + int64(len(p.Header.Title)+len(p.Header.Description)+len(p.Availability.Sites)) + p.Definition.Size()
 }
 
 // addresses caches the owners of forms by address (ID or custom link).
@@ -63,14 +63,14 @@ func (a *addresses) of(address string) (owner string, ok bool) {
 	return owner, ok
 }
 
-func (a *addresses) keep(address, owner string) {
+func (a *addresses) put(address, owner string) {
 	if _, known := a.owners.Swap(address, owner); !known && a.n.Add(1) > maxAddresses {
 		a.owners.Clear()
 		a.n.Store(0)
 	}
 }
 
-func (a *addresses) forget(address string) {
+func (a *addresses) delete(address string) {
 	if _, known := a.owners.LoadAndDelete(address); known {
 		a.n.Add(-1)
 	}
@@ -84,11 +84,11 @@ func (s *Store) readPublicForm(ctx context.Context, owner, address string, gener
 	var status string
 	var opens, closes int64
 	err := queryOne(s.query(ctx), publicSQL, []any{address, owner}, &p.Owner, &p.ID, &status, &p.Version, &p.Header.Title, &p.Header.Description, &p.Header.Language,
-		&p.Offer.Slug, &opens, &closes, &p.Offer.ResponseLimit, &p.Offer.Sites)
+		&p.Availability.Slug, &opens, &closes, &p.Availability.ResponseLimit, &p.Availability.Sites)
 	if err != nil {
 		return nil, err
 	}
-	p.Offer.OpensAt, p.Offer.ClosesAt = fromMillis(opens), fromMillis(closes)
+	p.Availability.OpensAt, p.Availability.ClosesAt = fromMillis(opens), fromMillis(closes)
 	p.Status = form.Status(status)
 	if p.Version == 0 {
 		p.Definition = &form.Definition{Fields: []*form.Field{}}
@@ -117,7 +117,7 @@ func (s *Store) PublicForm(ctx context.Context, address string) (_ *PublicForm, 
 			}
 			return p, err
 		}
-		s.owners.forget(address) // the address may belong to another owner now
+		s.owners.delete(address) // the address may belong to another owner now
 	}
 	if address == "" || len(address) > maxAddress || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, fault.NotFound
@@ -128,7 +128,7 @@ func (s *Store) PublicForm(ctx context.Context, address string) (_ *PublicForm, 
 	}
 	p, err := s.readPublicForm(ctx, owner, address, Generation{})
 	if err == nil {
-		s.owners.keep(address, owner)
+		s.owners.put(address, owner)
 	}
 	return p, err
 }

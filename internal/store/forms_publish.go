@@ -18,9 +18,9 @@ const (
 		ON CONFLICT (account_id, form_id) DO UPDATE SET definition = excluded.definition`
 	publishSQL = `UPDATE form SET version = version + 1, revision = revision + 1, status = 'open', updated_at = $3
 		WHERE account_id = $1 AND id = $2 RETURNING version`
-	bumpRevisionSQL     = `UPDATE form SET revision = revision + 1 WHERE account_id = $1 AND id = $2`
-	publishedVersionSQL = `SELECT title, description, language, definition FROM form_version WHERE account_id = $1 AND form_id = $2 AND version = $3`
-	insertVersionSQL    = `INSERT INTO form_version (account_id, form_id, version, title, description, language, definition, published_at)
+	incrementRevisionSQL = `UPDATE form SET revision = revision + 1 WHERE account_id = $1 AND id = $2`
+	publishedVersionSQL  = `SELECT title, description, language, definition FROM form_version WHERE account_id = $1 AND form_id = $2 AND version = $3`
+	insertVersionSQL     = `INSERT INTO form_version (account_id, form_id, version, title, description, language, definition, published_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 	statusSQL = `UPDATE form SET status = $3, updated_at = $4 WHERE account_id = $1 AND id = $2`
 )
@@ -142,7 +142,7 @@ func (s *Store) publish(ctx context.Context, owner string, p publication, now ti
 		}
 		f.Revision++
 		if same {
-			if _, err := t.Exec(bumpRevisionSQL, owner, id); err != nil {
+			if _, err := t.Exec(incrementRevisionSQL, owner, id); err != nil {
 				return err
 			}
 			return updateStatus(t, owner, &f, form.Open, now)

@@ -15,7 +15,7 @@ import (
 // Version is a published version of a form.
 type Version struct {
 	Number      int64
-	Head        form.Header
+	Header      form.Header
 	Definition  *form.Definition // nil in lists
 	PublishedAt time.Time
 }
@@ -40,7 +40,7 @@ func (s *Store) Versions(ctx context.Context, owner, formID string, limit, offse
 	err = s.db.Query(ctx, versionsSQL, func(r db.Row) error {
 		var v Version
 		var published int64
-		err := r.Scan(&v.Number, &v.Head.Title, &v.Head.Description, &v.Head.Language, &published)
+		err := r.Scan(&v.Number, &v.Header.Title, &v.Header.Description, &v.Header.Language, &published)
 		v.PublishedAt = fromMillis(published)
 		list = append(list, v)
 		return err
@@ -57,7 +57,7 @@ func (s *Store) Version(ctx context.Context, owner, formID string, number int64)
 	}
 	var published int64
 	var text string
-	err = queryOne(s.query(ctx), versionSQL, []any{owner, formID, number}, &v.Number, &v.Head.Title, &v.Head.Description, &v.Head.Language, &published, &text)
+	err = queryOne(s.query(ctx), versionSQL, []any{owner, formID, number}, &v.Number, &v.Header.Title, &v.Header.Description, &v.Header.Language, &published, &text)
 	if err != nil {
 		return v, err
 	}

@@ -148,8 +148,8 @@ const (
 )
 
 // ConnectedApps lists the applications with access to the owner's account: grants used
-// since usedSince, and those given since givenSince, whose code may still be exchanged.
-func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, givenSince time.Time) (_ []ConnectedApp, err error) {
+// since usedSince, and those granted since grantedSince, whose code may still be exchanged.
+func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, grantedSince time.Time) (_ []ConnectedApp, err error) {
 	defer wrap(&err, "list connected apps")
 	var list []ConnectedApp
 	err = s.db.Query(ctx, connectedAppsSQL, func(r db.Row) error {
@@ -168,7 +168,7 @@ func (s *Store) ConnectedApps(ctx context.Context, owner string, usedSince, give
 		}
 		list = append(list, ConnectedApp{app, scopes, fromMillis(since), fromMillis(used)})
 		return nil
-	}, owner, toMillis(usedSince), toMillis(givenSince))
+	}, owner, toMillis(usedSince), toMillis(grantedSince))
 	return list, err
 }
 

@@ -8,7 +8,7 @@ import (
 	"formulary/internal/fault"
 )
 
-// IdempotencyKey makes a request create something only once, however often it is repeated.
+// IdempotencyKey makes a request create something only once, even if it is repeated.
 // It comes from the Idempotency-Key header; the zero value has no effect.
 type IdempotencyKey struct {
 	App  string // separates the keys of different applications

@@ -15,14 +15,14 @@ import (
 
 // ResponseFilter selects responses; empty fields select all.
 type ResponseFilter struct {
-	Since   time.Time      // inclusive
-	Until   time.Time      // exclusive
-	Search  string         // in any answer, ignoring case
-	Meant   []AnswerFilter // alternatives to Search: answers that are displayed with the text
-	Version int64
-	Answers []AnswerFilter
-	Oldest  bool // oldest first
-	By      AnswerSort
+	Since        time.Time      // inclusive
+	Until        time.Time      // exclusive
+	Search       string         // in any answer, ignoring case
+	LabelMatches []AnswerFilter // alternatives to Search: answers that are displayed with the text
+	Version      int64
+	Answers      []AnswerFilter
+	Oldest       bool // oldest first
+	By           AnswerSort
 }
 
 // AnswerSort sorts responses by the answer to a question; those without an answer come

@@ -61,7 +61,7 @@ func TestSearchAmongManyOptions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{Search: search, Meant: meant}, store.Page{Limit: 10}); err != nil || total != want {
+			if _, total, err := s.Responses(ctx, owner, p.ID, store.ResponseFilter{Search: search, LabelMatches: meant}, store.Page{Limit: 10}); err != nil || total != want {
 				t.Errorf("%q is found %d times (%v)", search, total, err)
 			}
 		}

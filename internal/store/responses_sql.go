@@ -36,7 +36,7 @@ func (f ResponseFilter) where(owner, formID string, db db.DB) (string, []any) {
 	if f.Search != "" {
 		first, values := searchCondition(f.Search, db)
 		either := []string{first}
-		for _, a := range f.Meant {
+		for _, a := range f.LabelMatches {
 			is, with := a.condition(db)
 			either, values = append(either, is), append(values, with...)
 		}

@@ -228,7 +228,7 @@ func (s *Store) storeGroup(group []*pendingSubmission) {
 				err = w.err // the others would fail in the same way
 			}
 		}
-		full = full || w.filled || w.Form.Offer.ResponseLimit > 0 && (w.err == nil || isUncertain(w.err))
+		full = full || w.filled || w.Form.Availability.ResponseLimit > 0 && (w.err == nil || isUncertain(w.err))
 	}
 	s.db.Invalidate(responsesOf(owner))
 	if full {

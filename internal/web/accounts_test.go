@@ -34,15 +34,15 @@ func TestSetup(t *testing.T) {
 		p := b.Post("/setup", url.Values{"token": {link}, "email": {ada}, "name": {"Ada"}, "password": {clitest.Password}, "time_zone": {"Europe/Berlin"}})
 		status(t, "set up", p, 303)
 		if p := b.Get("/account"); p.StatusCode != 200 || !strings.Contains(p.Text, ada) || !strings.Contains(p.Text, `value="Europe/Berlin"`) {
-			t.Errorf("not signed in after set-up, or elsewhere: %d", p.StatusCode)
+			t.Errorf("not signed in after setup, or elsewhere: %d", p.StatusCode)
 		}
 		status(t, "the link again", s.Browser().Get("/setup?token="+link), 400)
 		status(t, "the link again", s.Browser().Post("/setup", url.Values{"token": {link}, "email": {bob}, "password": {clitest.Password}}), 400)
 		if _, err := store.NewSetupLink(t.Context(), time.Now(), time.Hour); err == nil {
-			t.Error("a second set-up link was made")
+			t.Error("a second setup link was made")
 		}
 		if people := s.Command("", "user", "list"); !strings.Contains(people, "operator") {
-			t.Errorf("the first person is not the operator:\n%s", people)
+			t.Errorf("the first user is not the administrator:\n%s", people)
 		}
 	})
 }
@@ -50,8 +50,8 @@ func TestSetup(t *testing.T) {
 func TestSignup(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		// The first account is the administrator's and needs the setup link.
-		status(t, "before the set-up", s.Browser().Get("/signup"), 404)
-		status(t, "before the set-up", s.Browser().Post("/signup", url.Values{"email": {ada}, "password": {clitest.Password}}), 404)
+		status(t, "before the setup", s.Browser().Get("/signup"), 404)
+		status(t, "before the setup", s.Browser().Post("/signup", url.Values{"email": {ada}, "password": {clitest.Password}}), 404)
 		s.AddUser("operator@example.com")
 		fields := url.Values{"email": {ada}, "name": {"<b>Ada</b>"}, "password": {clitest.Password}, "next": {"/applications"}}
 		p := s.Browser().Post("/signup", fields)
@@ -86,7 +86,7 @@ func TestSignupClosed(t *testing.T) {
 		status(t, "the page", s.Browser().Get("/signup"), 404)
 		status(t, "the form", s.Browser().Post("/signup", url.Values{"email": {bob}, "password": {clitest.Password}}), 404)
 		if p := s.Browser().Get("/signin"); strings.Contains(p.Text, "Sign up") {
-			t.Error("the sign-in page offers what is closed")
+			t.Error("the sign-in page links to sign-up although it is closed")
 		}
 	})
 }
@@ -120,7 +120,7 @@ func TestSignin(t *testing.T) {
 		b.SignIn(ada)
 		s.Command("", "user", "disable", ada)
 		clitest.WaitFor(func() bool { return b.Get("/").StatusCode == 303 })
-		status(t, "a session of somebody disabled", b.Get("/"), 303)
+		status(t, "session of a disabled user", b.Get("/"), 303)
 		status(t, "signing in while disabled", b.Post("/signin", url.Values{"email": {ada}, "password": {clitest.Password}}), 401)
 		s.Command("", "user", "enable", ada)
 		b.SignIn(ada)
@@ -137,7 +137,7 @@ func TestSignin(t *testing.T) {
 	})
 }
 
-func TestGuessingPasswords(t *testing.T) {
+func TestPasswordAttempts(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		s.AddUser(ada)
 		s.AddUser(bob)
@@ -168,8 +168,8 @@ func TestGuessingPasswords(t *testing.T) {
 		if last.StatusCode != 429 || last.Header.Get("Retry-After") == "" {
 			t.Errorf("twelve guesses at an account: %d, Retry-After %q", last.StatusCode, last.Header.Get("Retry-After"))
 		}
-		status(t, "even the right one, for now", guess("192.0.2.200", ada, clitest.Password), 429)
-		status(t, "another account is not held up", guess("192.0.2.1", bob, clitest.Password), 303)
+		status(t, "the correct password while limited", guess("192.0.2.200", ada, clitest.Password), 429)
+		status(t, "another account is not limited", guess("192.0.2.1", bob, clitest.Password), 303)
 		// By address, at many accounts.
 		for i := range 40 {
 			last = guess("192.0.2.99", "nobody"+string(rune('a'+i%26))+string(rune('a'+i/26))+"@example.com", "wrong")
@@ -203,7 +203,7 @@ func TestAccount(t *testing.T) {
 		problem(t, "password without password", b.Post("/account/password", url.Values{"password": {"another good one 77"}, "current": {"wrong"}}))
 		problem(t, "a weak password", b.Post("/account/password", url.Values{"password": {"12345678"}, "current": {clitest.Password}}))
 		status(t, "password", b.Post("/account/password", url.Values{"password": {"another good one 77"}, "current": {clitest.Password}}), 303)
-		status(t, "this session lives on", b.Get("/account"), 200)
+		status(t, "this session is still valid", b.Get("/account"), 200)
 		status(t, "the other has ended", phone.Get("/account"), 303)
 		status(t, "the old password", s.Browser().Post("/signin", url.Values{"email": {"ada@new.example"}, "password": {clitest.Password}}), 401)
 		status(t, "the new one", phone.Post("/signin", url.Values{"email": {"ADA@new.example"}, "password": {"another good one 77"}}), 303)
@@ -214,14 +214,14 @@ func TestAccount(t *testing.T) {
 		if end == nil || strings.Count(p.Text, "this device") != 1 {
 			t.Fatalf("the sessions are not listed:\n%s", p.Text)
 		}
-		status(t, "somebody else's session", bobs.Post(end[1], nil), 404)
+		status(t, "session of another user", bobs.Post(end[1], nil), 404)
 		status(t, "no such session", b.Post("/account/sessions/%00/end", nil), 404)
 		status(t, "the phone before", phone.Get("/account"), 200)
 		status(t, "end the phone's", b.Post(end[1], nil), 303)
 		status(t, "the phone after", phone.Get("/account"), 303)
 		phone.Post("/signin", url.Values{"email": {"ada@new.example"}, "password": {"another good one 77"}})
 		status(t, "end all others", b.Post("/account/sessions/end-others", nil), 303)
-		status(t, "the phone at last", phone.Get("/account"), 303)
+		status(t, "the phone after ending all other sessions", phone.Get("/account"), 303)
 
 		// A reset link works once.
 		link := regexp.MustCompile(`/reset\?token=\S+`).FindString(s.Command("", "user", "reset", "ada@new.example"))
@@ -238,14 +238,14 @@ func TestAccount(t *testing.T) {
 		// A change of the password invalidates earlier reset links.
 		stale := regexp.MustCompile(`/reset\?token=\S+`).FindString(s.Command("", "user", "reset", "ada@new.example"))
 		status(t, "change it meanwhile", fresh.Post("/account/password", url.Values{"password": {"third time lucky 4"}, "current": {"third time lucky 3"}}), 303)
-		status(t, "the link after it", s.Browser().Get(stale), 400)
+		status(t, "the link after deletion", s.Browser().Get(stale), 400)
 		status(t, "change it back", fresh.Post("/account/password", url.Values{"password": {"third time lucky 3"}, "current": {"third time lucky 4"}}), 303)
 
 		// Deleting the account requires the password.
 		problem(t, "deletion without password", fresh.Post("/account/delete", url.Values{"current": {"wrong"}}))
 		status(t, "deletion", fresh.Post("/account/delete", url.Values{"current": {"third time lucky 3"}}), 303)
-		status(t, "after it", fresh.Get("/account"), 303)
-		status(t, "signing in after it", s.Browser().Post("/signin", url.Values{"email": {"ada@new.example"}, "password": {"third time lucky 3"}}), 401)
+		status(t, "the account page after deletion", fresh.Get("/account"), 303)
+		status(t, "signing in after deletion", s.Browser().Post("/signin", url.Values{"email": {"ada@new.example"}, "password": {"third time lucky 3"}}), 401)
 		status(t, "others are still there", bobs.Get("/account"), 200)
 	})
 }

@@ -53,13 +53,13 @@ func TestApplications(t *testing.T) {
 		}
 		status(t, "a second secret", b.Post("/applications/"+id+"/secrets", nil), 200)
 		problem(t, "a third secret", b.Post("/applications/"+id+"/secrets", nil))
-		status(t, "switch off", b.Post("/applications/"+id+"/disable", nil), 303)
+		status(t, "disable", b.Post("/applications/"+id+"/disable", nil), 303)
 		if p := b.Get("/applications/" + id); !strings.Contains(p.Text, "Enable") {
-			t.Error("it is not shown as off")
+			t.Error("it is not shown as disabled")
 		}
-		status(t, "switch on", b.Post("/applications/"+id+"/enable", nil), 303)
+		status(t, "enable", b.Post("/applications/"+id+"/enable", nil), 303)
 		status(t, "delete", b.Post("/applications/"+id+"/delete", nil), 303)
-		status(t, "after it", b.Get("/applications/"+id), 404)
+		status(t, "the page after deletion", b.Get("/applications/"+id), 404)
 		// It cannot be registered again, which would revive its tokens.
 		if p := b.Post("/applications", url.Values{"id": {id}, "name": {"X"}, "redirect_uris": {"https://a.example/"}, "scope": {"forms:read"}}); strings.Contains(p.Text, id) {
 			t.Error("a deleted application came back")

@@ -20,7 +20,7 @@ func TestBodyLimits(t *testing.T) {
 		}
 		for _, path := range []string{"/signin", "/account/profile", "/forms/" + id + "/share"} {
 			if got := post(path, some); got != 413 {
-				t.Errorf("%s takes %d bytes: %d", path, some, got)
+				t.Errorf("%s accepts %d bytes: %d", path, some, got)
 			}
 		}
 		for _, path := range []string{"/f/" + id, "/forms/" + id + "/preview"} {
@@ -28,7 +28,7 @@ func TestBodyLimits(t *testing.T) {
 				t.Errorf("%s refuses %d bytes", path, some)
 			}
 			if got := post(path, much); got != 413 {
-				t.Errorf("%s takes %d bytes: %d", path, much, got)
+				t.Errorf("%s accepts %d bytes: %d", path, much, got)
 			}
 		}
 		draft := func(n int) string {

@@ -26,12 +26,12 @@ func TestConnectedApps(t *testing.T) {
 		}
 		status(t, "disconnect", b.Post("/connections/"+app.ID+"/disconnect", nil), 303)
 		if got := s.Call("GET", "/api/v1/me", token.Access, "").Code(); got != 401001 {
-			t.Errorf("the token after it: %d", got)
+			t.Errorf("the token after disconnecting: %d", got)
 		}
 		if p := b.Get("/connections"); strings.Contains(p.Text, "/disconnect\"") {
 			t.Error("it is still listed")
 		}
-		status(t, "disconnect what is not", b.Post("/connections/"+app.ID+"/disconnect", nil), 303)
+		status(t, "disconnect an app that is not connected", b.Post("/connections/"+app.ID+"/disconnect", nil), 303)
 		status(t, "disconnect nonsense", b.Post("/connections/%00/disconnect", nil), 404)
 	})
 }

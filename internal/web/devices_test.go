@@ -64,7 +64,7 @@ func TestKnownDevices(t *testing.T) {
 		if got := signIn(s.Browser(), "192.0.2.200", right); got != 429 {
 			t.Errorf("a stranger with the right password: %d", got)
 		}
-		// The device of another user is a stranger, and so is a forged one.
+		// The device of another user is unknown, and so is a forged one.
 		bobs := s.Browser()
 		bobs.PostAs(t, "192.0.2.201", "/signin", url.Values{"email": {bob}, "password": {clitest.Password}})
 		if got := signIn(bobs, "192.0.2.201", right); got != 429 {
@@ -108,13 +108,13 @@ func TestKnownDevices(t *testing.T) {
 			t.Fatalf("bob on the phone: %d", got)
 		}
 		if after := cookies(t, phone)["formulary-device"].Value; !strings.HasSuffix(after, "."+before) || strings.Count(after, "fmd_") != 2 {
-			t.Errorf("the phone of two people has %s", after)
+			t.Errorf("the shared phone has %s", after)
 		}
 		if got := signIn(phone, "192.0.2.1", right); got != 303 {
 			t.Errorf("ada on the phone of two people: %d", got)
 		}
 
-		// A new password makes other devices strangers.
+		// A new password makes other devices unknown.
 		status(t, "password", phone.Post("/account/password", url.Values{"password": {"violet anchor hums 8"}, "current": {clitest.Password}}), 303)
 		right.Set("password", "violet anchor hums 8")
 		phone.Post("/signout", nil)

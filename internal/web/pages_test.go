@@ -34,10 +34,10 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s: policy %s", path, policy)
 			}
 			if strings.Contains(p.Text, "<script>") || strings.Contains(p.Text, "onclick=") || strings.Contains(p.Text, "style=") {
-				t.Errorf("%s has script or style inside", path)
+				t.Errorf("%s has an inline script or style", path)
 			}
 			if strings.Contains(strings.ReplaceAll(p.Text, s.URL, ""), `src="http`) {
-				t.Errorf("%s loads from elsewhere", path)
+				t.Errorf("%s loads from another origin", path)
 			}
 			if len(p.Text) > 100_000 {
 				t.Errorf("%s weighs %d bytes", path, len(p.Text))
@@ -49,7 +49,7 @@ func TestPages(t *testing.T) {
 			t.Errorf("sent away with %v", away.Header)
 		}
 		p := b.Post("/docs/api", nil)
-		status(t, "POST to a page that only shows", p, 405)
+		status(t, "POST to a GET-only page", p, 405)
 		if p.Header.Get("Allow") != "GET, HEAD" {
 			t.Errorf("Allow is %q", p.Header.Get("Allow"))
 		}

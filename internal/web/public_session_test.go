@@ -226,7 +226,7 @@ func TestShuffleAndOptionLimits(t *testing.T) {
 		}
 		all.Wait()
 		if len(seen) < 5 {
-			t.Errorf("%d orders for six people", len(seen))
+			t.Errorf("%d distinct orders for six respondents", len(seen))
 		}
 		r := &respondent{t: t, b: b, path: "/f/" + id}
 		r.page = b.Get(r.path)
@@ -234,7 +234,7 @@ func TestShuffleAndOptionLimits(t *testing.T) {
 		before := order(r.page.Text)
 		r.send("next", "b", "nonsense")
 		if r.sees(422); order(r.page.Text) != before {
-			t.Errorf("another order on the way back")
+			t.Errorf("the order changed after going back")
 		}
 		r.send("next", "b", "last")
 		r.sees(303)

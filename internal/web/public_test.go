@@ -75,7 +75,7 @@ func TestPublicForm(t *testing.T) {
 		if answers := stored()[1].(map[string]any)["answers"].(map[string]any); len(answers) != 2 {
 			t.Errorf("stored %v", answers)
 		}
-		// Everybody can submit as JSON.
+		// Anyone can submit JSON.
 		if a := s.Call("POST", path, "", `{"answers": {"name": "Eve"}}`); a.StatusCode != 201 || !strings.HasPrefix(a.String("id"), "rsp_") {
 			t.Errorf("public JSON: %s", a.Text)
 		}

@@ -30,7 +30,7 @@ func TestKeyRotate(t *testing.T) {
 		}
 		after := nonce()
 		if p := sent(after); p.StatusCode != 303 {
-			t.Errorf("a page from after it: %d\n%s", p.StatusCode, p.Text)
+			t.Errorf("a page from after the rotation: %d\n%s", p.StatusCode, p.Text)
 		}
 		if p := sent(after[:len(after)-4] + "AAAA"); p.StatusCode == 303 {
 			t.Error("a made-up signature passed")

@@ -1,7 +1,6 @@
-// Package web is everything that people see in a browser. It has the table of routes and
-// what all routes have in common: who may request a page, how large a request may be,
-// headers, and what is not found. The pages themselves are in the packages below, one for
-// each group of readers; package page has what they share.
+// Package web serves all pages. It contains the route table and what all routes share:
+// access, body limits, headers and not-found errors. The pages are in its subpackages, one
+// per audience; package page contains what they share.
 package web
 
 import (
@@ -55,7 +54,7 @@ type Config struct {
 	// limit.
 	Actions       *limit.Limiter[netip.Addr]
 	KindTemplates fs.FS // templates/kinds/*.html of question types that tests add, or nil
-	// SigningKeys returns the keys that sign what pages of forms carry; they rotate.
+	// SigningKeys returns the keys that sign nonces and links on public pages; they are rotated.
 	SigningKeys func(context.Context) (store.SigningKeys, error)
 }
 
@@ -65,7 +64,7 @@ type Handler struct {
 	sessions *page.Sessions
 	origins  *http.CrossOriginProtection
 	mux      *http.ServeMux
-	paths    *http.ServeMux // the same without methods: tells 405 from 404
+	paths    *http.ServeMux // the same paths without methods, to distinguish 405 from 404
 
 	public      *public.Pages
 	workspace   *workspace.Pages

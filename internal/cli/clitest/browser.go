@@ -85,13 +85,13 @@ func (b *Browser) SignIn(email string) {
 	}
 }
 
-var ticketField = regexp.MustCompile(`name="ticket" value="([^"]+)"`)
+var requestField = regexp.MustCompile(`name="ticket" value="([^"]+)"`)
 
 // ConsentRequest opens a consent page and returns the ID of its consent request.
 func (b *Browser) ConsentRequest(query url.Values) string {
 	b.t.Helper()
 	p := b.Get("/authorize?" + query.Encode())
-	m := ticketField.FindStringSubmatch(p.Text)
+	m := requestField.FindStringSubmatch(p.Text)
 	if p.StatusCode != http.StatusOK || m == nil {
 		b.t.Fatalf("consent page: %d %s\n%s", p.StatusCode, p.Header.Get("Location"), p.Text)
 	}

@@ -25,7 +25,7 @@ type color struct{}
 var colorPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 
 func (color) Name() string { return "color" }
-func (color) About() form.KindInfo {
+func (color) Info() form.KindInfo {
 	return form.KindInfo{Title: "Color", Description: "A color to pick", Group: "Choices"}
 }
 func (color) Properties() []string                                          { return nil }

@@ -4,8 +4,8 @@
 -- forms and its recently deleted data.
 ALTER TABLE form ADD COLUMN stored_bytes BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE trash ADD COLUMN bytes BIGINT NOT NULL DEFAULT 0;
--- Reading all responses would take long and keep the nodes waiting: those that are there
--- count as 300 bytes each.
+-- Reading all responses would block the nodes for long, so existing responses count as
+-- 300 bytes each.
 UPDATE form SET stored_bytes = response_count * 300;
 UPDATE form SET stored_bytes = stored_bytes + used.bytes FROM
   (SELECT account_id, form_id, SUM(LENGTH(definition)) AS bytes FROM form_version GROUP BY account_id, form_id) AS used

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
-	"maps"
 	"path"
 	"strings"
 	"sync"
+
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
+
+	"formulary/internal/fault"
 )
 
 //go:embed locales/*.json
@@ -17,8 +21,54 @@ var localeFiles embed.FS
 
 // Catalog has the translations of English texts into one language. Texts without a
 // translation stay English. English has entries for texts with two meanings: the part
-// after a bar tells the meanings apart and is not shown.
-type Catalog map[string]string
+// after a vertical bar distinguishes them and is not displayed.
+//
+// The translation of a text with one number can have a text for each plural form of the
+// language, as CLDR names them: {"one": …, "few": …, "other": …}.
+type Catalog struct {
+	language language.Tag
+	texts    map[string]string
+	plurals  map[string]map[plural.Form]string
+}
+
+// pluralForms are the names of plural forms in the files.
+var pluralForms = map[string]plural.Form{
+	"zero": plural.Zero, "one": plural.One, "two": plural.Two, "few": plural.Few, "many": plural.Many, "other": plural.Other,
+}
+
+// add reads a file of translations.
+func (c *Catalog) add(file []byte) error {
+	var entries map[string]json.RawMessage
+	if err := json.Unmarshal(file, &entries); err != nil {
+		return err
+	}
+	for text, entry := range entries {
+		if entry[0] == '"' {
+			var translation string
+			if err := json.Unmarshal(entry, &translation); err != nil {
+				return err
+			}
+			c.texts[text] = translation
+			continue
+		}
+		var forms map[string]string
+		if err := json.Unmarshal(entry, &forms); err != nil {
+			return fmt.Errorf("%q: %w", text, err)
+		}
+		c.plurals[text] = map[plural.Form]string{}
+		for name, translation := range forms {
+			form, ok := pluralForms[name]
+			if !ok {
+				return fmt.Errorf("%q: %s is not a plural form", text, name)
+			}
+			c.plurals[text][form] = translation
+		}
+		if c.texts[text] = forms["other"]; forms["other"] == "" {
+			return fmt.Errorf("%q: the plural form other is missing", text)
+		}
+	}
+	return nil
+}
 
 // Languages has the catalog and the names of countries of each language, by its tag
 // without a region.
@@ -48,24 +98,28 @@ func loadLanguages() (Languages, error) {
 		if err != nil {
 			return all, err
 		}
-		var list Catalog
-		if err := json.Unmarshal(text, &list); err != nil {
-			return all, fmt.Errorf("%s: %w", file, err)
-		}
-		kind, language, ok := strings.Cut(strings.TrimSuffix(path.Base(file), ".json"), ".")
+		kind, tag, ok := strings.Cut(strings.TrimSuffix(path.Base(file), ".json"), ".")
 		if kind == "countries" {
+			var names map[string]string
+			if err := json.Unmarshal(text, &names); err != nil {
+				return all, fmt.Errorf("%s: %w", file, err)
+			}
 			// Sorting takes a while, and few forms ask for a country.
-			all.countries[language] = sync.OnceValue(func() []Country { return sortCountries(list) })
-			all.options[language] = sync.OnceValue(func() template.HTML { return optionsOf(all.countries[language]()) })
+			all.countries[tag] = sync.OnceValue(func() []Country { return sortCountries(names) })
+			all.options[tag] = sync.OnceValue(func() template.HTML { return optionsOf(all.countries[tag]()) })
 			continue
 		}
 		if !ok {
-			language = kind
+			tag = kind
 		}
-		if all.catalogs[language] == nil {
-			all.catalogs[language] = Catalog{}
+		catalog, known := all.catalogs[tag]
+		if !known {
+			catalog = newCatalog(tag)
+			all.catalogs[tag] = catalog
 		}
-		maps.Copy(all.catalogs[language], list)
+		if err := catalog.add(text); err != nil {
+			return all, fmt.Errorf("%s: %w", file, err)
+		}
 	}
 	return all, nil
 }
@@ -77,19 +131,33 @@ func (l Languages) Catalog(tag string) Catalog {
 	return l.catalogs[base]
 }
 
-// Translate returns a text in the language, or in English if it has no translation.
-func (c Catalog) Translate(text string, args ...any) string {
-	if own, ok := c[text]; ok {
-		text = own
-	}
-	if len(args) == 0 {
-		return text
-	}
-	return fmt.Sprintf(text, args...)
+func newCatalog(tag string) Catalog {
+	return Catalog{language.Make(tag), map[string]string{}, map[string]map[plural.Form]string{}}
 }
 
-// Lookup is Translate without arguments, for messages that render themselves.
-func (c Catalog) Lookup(text string) string { return c.Translate(text) }
+// IsEmpty reports whether the catalog translates nothing.
+func (c Catalog) IsEmpty() bool { return len(c.texts) == 0 }
+
+// Translate returns a text in the language, or in English if it has no translation.
+func (c Catalog) Translate(text string, args ...any) string { return fault.Format(c, text, args...) }
+
+// Lookup implements fault.Translator.
+func (c Catalog) Lookup(text string) string {
+	if own, ok := c.texts[text]; ok {
+		return own
+	}
+	return text
+}
+
+// LookupPlural implements fault.Translator.
+func (c Catalog) LookupPlural(text string, n int) string {
+	if forms := c.plurals[text]; forms != nil {
+		if own, ok := forms[plural.Cardinal.MatchPlural(c.language, n, 0, 0, 0, 0)]; ok {
+			return own
+		}
+	}
+	return c.Lookup(text)
+}
 
 // TranslateFor returns a text in the language of the user.
 func (s *Site) TranslateFor(req *Request, text string, args ...any) string {

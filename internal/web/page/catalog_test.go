@@ -76,7 +76,7 @@ func workspaceTexts(t *testing.T) texts {
 		list.add("scope.go", scope.Description)
 	}
 	for _, kind := range form.Kinds() {
-		about := kind.About()
+		about := kind.Info()
 		list.add("kind "+kind.Name(), about.Title, about.Description, about.Group)
 	}
 	for _, p := range slices.Concat(form.CommonProperties, form.KindProperties) {
@@ -91,7 +91,7 @@ func workspaceTexts(t *testing.T) texts {
 	return list
 }
 
-func TestWords(t *testing.T) {
+func TestTranslations(t *testing.T) {
 	all, err := loadLanguages()
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestWords(t *testing.T) {
 					texts[text] = file
 				}
 			}
-			checkWords(t, all.catalogs[language], texts, language == "en")
+			checkTranslations(t, all.catalogs[language], texts, language == "en")
 		})
 	}
 	for language := range all.catalogs {
@@ -142,12 +142,12 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// checkWords reports missing and unused translations, and those with other placeholders.
+// checkTranslations reports missing and unused translations, and those with other placeholders.
 // English has translations only for texts with a remark after a bar.
-func checkWords(t *testing.T, list Catalog, texts texts, english bool) {
+func checkTranslations(t *testing.T, list Catalog, texts texts, english bool) {
 	t.Helper()
 	for text, file := range texts {
-		own := list[text]
+		own := list.texts[text]
 		if english && !strings.Contains(text, "|") {
 			if own != "" {
 				t.Errorf("%q needs no translation into English", text)
@@ -161,6 +161,11 @@ func checkWords(t *testing.T, list Catalog, texts texts, english bool) {
 		if want, got := formatVerb.FindAllString(text, -1), formatVerb.FindAllString(own, -1); !slices.Equal(got, want) {
 			t.Errorf("%q has %v, but %q has %v", own, got, text, want)
 		}
+		for form, translation := range list.plurals[text] {
+			if got := formatVerb.FindAllString(translation, -1); len(got) > 0 && !slices.Equal(got, []string{"%d"}) {
+				t.Errorf("%q, form %v of %q, has %v", translation, form, text, got)
+			}
+		}
 		want, got := scriptSlot.FindAllString(text, -1), scriptSlot.FindAllString(own, -1)
 		slices.Sort(want)
 		slices.Sort(got)
@@ -168,7 +173,7 @@ func checkWords(t *testing.T, list Catalog, texts texts, english bool) {
 			t.Errorf("%q has %v, but %q has %v", own, got, text, want)
 		}
 	}
-	for text := range list {
+	for text := range list.texts {
 		if texts[text] == "" {
 			t.Errorf("%q is not used", text)
 		}
@@ -194,10 +199,10 @@ func TestLiteralTitles(t *testing.T) {
 }
 
 func TestMessages(t *testing.T) {
-	catalog := Catalog{
+	catalog := Catalog{texts: map[string]string{
 		"at most %s": "höchstens %s", "at most %d characters": "höchstens %d Zeichen", "%q is taken": "%q ist vergeben", "The form is not %s.": "Das Formular ist nicht %s.",
 		"not before %s": "frühestens %s", ".": ",", "2 January 2006": "02.01.2006", "open": "geöffnet", "100%": "hundert Prozent",
-	}
+	}}
 	day := form.Moment{Text: "2026-05-03", Layout: time.DateOnly, DisplayLayout: form.DisplayDate}
 	for _, c := range []struct {
 		message       fault.Term
@@ -214,11 +219,42 @@ func TestMessages(t *testing.T) {
 		{fault.NewDetail("uri", "%s (%s)", fault.Messagef("at most %d characters", 9), "x://y"), "at most 9 characters (x://y)", "höchstens 9 Zeichen (x://y)"},
 		{fault.Detail{Field: "a", Message: "without a format"}, "without a format", "without a format"},
 	} {
-		if got := c.message.Localize(catalog.Lookup); got != c.want {
+		if got := c.message.Localize(catalog); got != c.want {
 			t.Errorf("%q is %q, want %q", c.english, got, c.want)
 		}
-		if got := c.message.Localize(Catalog(nil).Lookup); got != c.english {
+		if got := c.message.Localize(Catalog{}); got != c.english {
 			t.Errorf("in English it is %q, want %q", got, c.english)
+		}
+	}
+}
+
+// The plural form depends on the language and may leave the number out.
+func TestPlurals(t *testing.T) {
+	all, err := loadLanguages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "choose up to %d options"
+	for _, c := range []struct {
+		language string
+		n        int
+		want     string
+	}{
+		{"en", 2, "choose up to 2 options"}, {"de", 2, "wählen Sie bis zu 2 Optionen"},
+		{"ar", 2, "اختر خيارين كحد أقصى"}, {"ar", 3, "اختر 3 خيارات كحد أقصى"}, {"ar", 11, "اختر 11 خيارًا كحد أقصى"}, {"ar", 100, "اختر 100 خيار كحد أقصى"},
+	} {
+		catalog := all.Catalog(c.language)
+		if got := catalog.Translate(text, c.n); got != c.want {
+			t.Errorf("%s, %d: %q, want %q", c.language, c.n, got, c.want)
+		}
+		if got := fault.Messagef(text, c.n).Localize(catalog); got != c.want {
+			t.Errorf("%s, %d, as a message: %q, want %q", c.language, c.n, got, c.want)
+		}
+	}
+	bad := newCatalog("ar")
+	for _, file := range []string{`{"a %d": {"plenty": "b %d", "other": "c %d"}}`, `{"a %d": {"few": "b %d"}}`, `{"a": 1}`} {
+		if bad.add([]byte(file)) == nil {
+			t.Errorf("%s was accepted", file)
 		}
 	}
 }

@@ -78,7 +78,7 @@ func (l Languages) WithCountryNames(tag string, f *form.Field, answer any) any {
 	return answer
 }
 
-func sortCountries(names Catalog) []Country {
+func sortCountries(names map[string]string) []Country {
 	list := make([]Country, 0, len(names))
 	for code, name := range names {
 		list = append(list, Country{code, name})

@@ -66,8 +66,8 @@ func (s *Site) TranslateError(req *Request, err error) *fault.Error {
 	catalog := s.Languages.Catalog(req.Language())
 	details := make([]fault.Detail, len(e.Details))
 	for i, d := range e.Details {
-		details[i] = fault.Detail{Field: d.Field, Message: d.Localize(catalog.Lookup)}
+		details[i] = fault.Detail{Field: d.Field, Message: d.Localize(catalog)}
 	}
-	e.Message, e.Details = e.Localize(catalog.Lookup), details
+	e.Message, e.Details = e.Localize(catalog), details
 	return &e
 }

@@ -120,7 +120,7 @@ func (l *Layout) local(t time.Time) time.Time { return t.In(LoadZone(l.zone)) }
 // Zone is the name of the viewer's time zone.
 func (l *Layout) Zone() string { return LoadZone(l.zone).String() }
 
-// isZone knows the names of time zones; an empty one is that of UTC.
+// isZone reports whether a time zone exists. The empty name is UTC.
 func IsZone(name string) bool {
 	_, err := time.LoadLocation(name)
 	return err == nil && len(name) <= 60 && name != "Local"

@@ -27,7 +27,7 @@ func (t Templates) Render(req *Request, status int, name string, p Page) error {
 	if l.Problems != nil {
 		l.Errors = FieldErrors{}
 		for field, message := range l.Problems {
-			l.Errors[field] = message.Localize(l.catalog.Lookup)
+			l.Errors[field] = message.Localize(l.catalog)
 		}
 	}
 	out, err := t.Execute(name, p)

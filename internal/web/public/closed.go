@@ -19,10 +19,10 @@ type closedPage struct {
 func (pages *Pages) showClosed(req *page.Request, f store.PublicForm) error {
 	s := pages.newFillSession(req, f)
 	p := &closedPage{Layout: s.layout(), Heading: f.Header.Title, Text: s.catalog.Translate("This form is closed and no longer accepts responses.")}
-	if pages.Now().Before(f.Offer.OpensAt) && f.Status == form.Open {
+	if pages.Now().Before(f.Availability.OpensAt) && f.Status == form.Open {
 		p.Text = s.catalog.Translate("This form opens on %s.", pages.opensAt(req, f, s.catalog))
 	}
-	allowFrames(req, f.Offer)
+	allowFrames(req, f.Availability)
 	return pages.templates.Render(req, fault.FormNotOpen.Status(), "closed", p)
 }
 
@@ -32,7 +32,7 @@ func (pages *Pages) opensAt(req *page.Request, f store.PublicForm, catalog page.
 	if owner, err := pages.Store.User(req.Context(), f.Owner); err == nil {
 		zone = owner.TimeZone
 	}
-	at := f.Offer.OpensAt.In(page.LoadZone(zone))
+	at := f.Availability.OpensAt.In(page.LoadZone(zone))
 	return at.Format(catalog.Translate(form.DisplayDateTime)) + at.Format(" MST")
 }
 

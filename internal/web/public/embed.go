@@ -79,7 +79,7 @@ func (pages *Pages) OEmbed(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if f.Version == 0 || f.Offer.Sites == "" {
+	if f.Version == 0 || f.Availability.Sites == "" {
 		return fault.NotFound
 	}
 	out := oEmbedResponse{

@@ -81,7 +81,7 @@ func (pages *Pages) ShowEnding(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	allowFrames(req, f.Offer)
+	allowFrames(req, f.Availability)
 	return pages.templates.Render(req, http.StatusOK, "ending", p)
 }
 

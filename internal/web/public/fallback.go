@@ -34,7 +34,7 @@ func (k *fallbackForms) get(address string) (store.PublicForm, bool) {
 }
 
 func (k *fallbackForms) put(address string, f store.PublicForm) {
-	entry := fallbackForm{f, f.Definition.Size() + int64(len(address)+len(f.Header.Description)+len(f.Offer.Sites)) + fallbackOverhead}
+	entry := fallbackForm{f, f.Definition.Size() + int64(len(address)+len(f.Header.Description)+len(f.Availability.Sites)) + fallbackOverhead}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.size -= k.forms[address].size

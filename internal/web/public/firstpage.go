@@ -56,7 +56,7 @@ var gzipEncoding = []string{"gzip"}
 
 func (pages *Pages) serveFirstPage(req *page.Request, f store.PublicForm, first firstPage) error {
 	header := req.W.Header()
-	allowFrames(req, f.Offer)
+	allowFrames(req, f.Availability)
 	header["Cache-Control"] = privateNoCache
 	compress.Vary(header)
 	nonce := pages.newNonce(req.Context(), f.ID)

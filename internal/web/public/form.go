@@ -90,7 +90,7 @@ func (pages *Pages) ShowForm(req *page.Request) error {
 // limitAction limits requests that cost about as much as a submission without being one:
 // each button of a form, each update of its calculations, and first pages that differ
 // between respondents. They have a limit of their own, so that filling in a form does not
-// use up the submissions.
+// use up the submission limit.
 func (pages *Pages) limitAction(req *page.Request) error {
 	if _, wait, ok := pages.Actions.Allow(limit.ClientNetwork(pages.Address(req.Request))); !ok {
 		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))

@@ -17,7 +17,7 @@ func TestNonceAges(t *testing.T) {
 	}}
 	nonce := string(pages.newNonce(ctx, "frm_1"))
 	if _, ours := pages.nonceTime(ctx, "frm_2", nonce); ours {
-		t.Error("it is good for another form")
+		t.Error("the nonce is valid for another form")
 	}
 	now = now.Add(23 * time.Hour)
 	if made, ours := pages.nonceTime(ctx, "frm_1", nonce); !ours || now.Sub(made).Round(time.Second) != 23*time.Hour {
@@ -25,7 +25,7 @@ func TestNonceAges(t *testing.T) {
 	}
 	now = now.Add(time.Hour)
 	if _, ours := pages.nonceTime(ctx, "frm_1", nonce); ours {
-		t.Error("after a day it still is")
+		t.Error("the nonce is still valid after a day")
 	}
 }
 

@@ -56,7 +56,7 @@ func (pages *Pages) renderPage(req *page.Request, status int, s *fillSession, nu
 	if err != nil {
 		return err
 	}
-	allowFrames(req, s.form.Offer)
+	allowFrames(req, s.form.Availability)
 	req.W.Header()["Cache-Control"] = privateNoCache
 	return pages.templates.Render(req, status, "form", p)
 }

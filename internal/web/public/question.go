@@ -100,7 +100,7 @@ const shortTextLength = 500
 
 // Limits describes which answers are valid.
 func (q *question) Limits() string {
-	number := func(n float64) string { return form.Decimal(n).Localize(q.catalog.Lookup) }
+	number := func(n float64) string { return form.Decimal(n).Localize(q.catalog) }
 	switch f, t := q.Field, q.Traits(); {
 	case f.MinPicks != nil && f.MaxPicks != nil && *f.MinPicks == *f.MaxPicks:
 		if *f.MinPicks == 1 {
@@ -139,8 +139,8 @@ func (q *question) Number(n *float64) string {
 	return strconv.FormatFloat(*n, 'f', -1, 64)
 }
 
-// Place is the number of a place in a ranking, from 1.
-func (q *question) Place(i int) string { return strconv.Itoa(i + 1) }
+// Rank is the number of a place in a ranking, from 1.
+func (q *question) Rank(i int) string { return strconv.Itoa(i + 1) }
 
 // questionContext is what the questions of a page share.
 type questionContext struct {

@@ -84,7 +84,7 @@ func (s *fillSession) page() int {
 
 // address is the address of the form, with a suffix such as /done.
 func (s *fillSession) address(suffix string) string {
-	to := "/f/" + cmp.Or(s.form.Offer.Slug, s.form.ID) + suffix
+	to := "/f/" + cmp.Or(s.form.Availability.Slug, s.form.ID) + suffix
 	if s.preview {
 		to = "/forms/" + s.form.ID + "/preview"
 	}
@@ -97,7 +97,7 @@ func (s *fillSession) address(suffix string) string {
 func (s *fillSession) layout() page.Layout {
 	l := page.Layout{
 		Title: s.form.Header.Title, Language: s.form.Header.Language, Public: true, Embedded: s.embedded, Errors: s.problems,
-		FrameAncestors: frameAncestors(s.form.Offer), OEmbed: "/f/" + s.form.ID,
+		FrameAncestors: frameAncestors(s.form.Availability), OEmbed: "/f/" + s.form.ID,
 	}
 	if s.preview {
 		l.FrameAncestors, l.OEmbed = "'self'", ""

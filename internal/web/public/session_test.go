@@ -12,7 +12,7 @@ import (
 // A policy contains only valid sites.
 func TestPolicySites(t *testing.T) {
 	s := &fillSession{form: store.PublicForm{
-		Offer: form.Availability{Sites: "https://a.example https://b.example;script-src-elem"},
+		Availability: form.Availability{Sites: "https://a.example https://b.example;script-src-elem"},
 		Definition: &form.Definition{Endings: []*form.Ending{
 			{Redirect: "https://good.example/x"}, {Redirect: "https://good.example/y"}, {Redirect: "https://x;script-src-elem/"}, {Redirect: "https://x;script-src-elem;/"}, {Redirect: "https://x,y/"},
 		}},

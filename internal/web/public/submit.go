@@ -204,7 +204,7 @@ func (s *fillSession) firstProblem(formPages []form.Page, details []fault.Detail
 		list := page.FieldErrors{}
 		for _, f := range formPages[i].Fields {
 			if d, ok := byField[f.Key]; ok {
-				list[f.Key] = d.Localize(s.catalog.Lookup)
+				list[f.Key] = d.Localize(s.catalog)
 			}
 		}
 		if len(list) > 0 {

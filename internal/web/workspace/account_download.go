@@ -50,12 +50,12 @@ func (pages *Pages) writeAccount(req *page.Request, out *zip.Writer, apps any) e
 	}
 	const batch = 100
 	for offset := int64(0); ; offset += batch {
-		forms, _, err := pages.Store.Forms(req.Context(), user.ID, store.FormFilter{}, "created_at", store.Page{Limit: batch, Offset: offset})
+		forms, _, err := pages.Store.Forms(req.Context(), req.Owner(), store.FormFilter{}, "created_at", store.Page{Limit: batch, Offset: offset})
 		if err != nil {
 			return err
 		}
 		for _, f := range forms {
-			d, err := pages.Store.Draft(req.Context(), user.ID, f.ID)
+			d, err := pages.Store.Draft(req.Context(), req.Owner(), f.ID)
 			if err != nil {
 				return err
 			}
@@ -79,7 +79,7 @@ func (pages *Pages) writeResponses(req *page.Request, out *zip.Writer, f form.Fo
 	if f.ResponseCount == 0 {
 		return nil
 	}
-	versions, err := pages.Store.Definitions(req.Context(), req.User.ID, f.ID)
+	versions, err := pages.Store.Definitions(req.Context(), req.Owner(), f.ID)
 	if err != nil {
 		return err
 	}
@@ -88,6 +88,6 @@ func (pages *Pages) writeResponses(req *page.Request, out *zip.Writer, f form.Fo
 		return err
 	}
 	return export.Table{Format: "jsonl", Versions: versions}.Responses(file, func(fn func(form.Response) error) error {
-		return pages.Store.StreamResponses(req.Context(), req.User.ID, f.ID, store.ResponseFilter{}, fn)
+		return pages.Store.StreamResponses(req.Context(), req.Owner(), f.ID, store.ResponseFilter{}, fn)
 	})
 }

@@ -18,12 +18,12 @@ type builderPage struct {
 
 // builderData is what the builder starts with.
 type builderData struct {
-	Draft    builderDraft    `json:"draft"`
-	Kinds    []builderKind   `json:"kinds"`
-	Common   []form.Property `json:"common_properties"`
-	Own      []form.Property `json:"kind_properties"`
-	Language []builderChoice `json:"languages"`
-	Words    page.Catalog    `json:"translations"` // translations of the builder's texts
+	Draft            builderDraft      `json:"draft"`
+	Kinds            []builderKind     `json:"kinds"`
+	CommonProperties []form.Property   `json:"common_properties"`
+	KindProperties   []form.Property   `json:"kind_properties"`
+	Language         []builderChoice   `json:"languages"`
+	Translations     map[string]string `json:"translations"` // translations of the builder's texts
 }
 
 type builderChoice struct {
@@ -42,11 +42,11 @@ func (pages *Pages) ShowBuilder(req *page.Request) error {
 	if p.Data.Draft, err = pages.newBuilderDraft(req, f); err != nil {
 		return err
 	}
-	p.Data.Words = pages.builderWords(pages.Site.Languages.Catalog(req.Language()))
+	p.Data.Translations = pages.builderTranslations(pages.Site.Languages.Catalog(req.Language()))
 	for _, k := range form.Kinds() {
 		p.Data.Kinds = append(p.Data.Kinds, newBuilderKind(k))
 	}
-	p.Data.Common, p.Data.Own = form.CommonProperties, form.KindProperties
+	p.Data.CommonProperties, p.Data.KindProperties = form.CommonProperties, form.KindProperties
 	for _, l := range page.FormLanguages {
 		p.Data.Language = append(p.Data.Language, builderChoice{l[0], l[1]})
 	}
@@ -55,16 +55,16 @@ func (pages *Pages) ShowBuilder(req *page.Request) error {
 
 var builderText = regexp.MustCompile(`\bt\("([^"]+)"`)
 
-// builderWords selects the translations that the builder needs: those of texts in its
+// builderTranslations selects the translations that the builder needs: those of texts in its
 // scripts, of question types and of their properties.
-func (pages *Pages) builderWords(all page.Catalog) page.Catalog {
-	if len(all) == 0 {
-		return page.Catalog{}
+func (pages *Pages) builderTranslations(all page.Catalog) map[string]string {
+	selected := map[string]string{}
+	if all.IsEmpty() {
+		return selected
 	}
-	selected := page.Catalog{}
 	add := func(texts ...string) {
 		for _, text := range texts {
-			if translation, ok := all[text]; ok {
+			if translation := all.Lookup(text); translation != text {
 				selected[text] = translation
 			}
 		}
@@ -75,7 +75,7 @@ func (pages *Pages) builderWords(all page.Catalog) page.Catalog {
 		}
 	}
 	for _, k := range form.Kinds() {
-		add(k.About().Title, k.About().Description, k.About().Group)
+		add(k.Info().Title, k.Info().Description, k.Info().Group)
 	}
 	for _, property := range slices.Concat(form.CommonProperties, form.KindProperties) {
 		add(property.Label, property.Help)

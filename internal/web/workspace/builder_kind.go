@@ -27,9 +27,9 @@ type builderKind struct {
 }
 
 func newBuilderKind(k form.Kind) builderKind {
-	about, t, f := k.About(), k.Traits(), &form.Field{Kind: k.Name()}
+	about, t, f := k.Info(), k.Traits(), &form.Field{Kind: k.Name()}
 	b := builderKind{
-		Name: k.Name(), Title: about.Title, Description: about.Description, Group: about.Group, Properties: emptyIfNil(k.Properties()), Fixed: t.Fixed,
+		Name: k.Name(), Title: about.Title, Description: about.Description, Group: about.Group, Properties: emptyIfNil(k.Properties()), Fixed: t.FixedProperties,
 		Answered: f.HasAnswer(), Type: answerType(k), Input: "text", Multiline: t.Multiline, Hidden: t.Hidden, Break: t.PageBreak, Limits: t.OptionLimits, Sketch: t.Sketch,
 	}
 	b.Default = b.Type != "composite" && !t.NoDefault

@@ -50,7 +50,7 @@ func (pages *Pages) newBuilderDraft(req *page.Request, f form.Form) (builderDraf
 		return out, err
 	}
 	draft := form.FormInput{Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Definition: d}
-	if changes := form.Diff(form.FormInput{Header: published.Head, Definition: published.Definition}, draft); changes != nil {
+	if changes := form.Diff(form.FormInput{Header: published.Header, Definition: published.Definition}, draft); changes != nil {
 		out.Changes = changes
 	}
 	out.Removed = memberNames(published.Definition)

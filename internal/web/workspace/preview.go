@@ -17,6 +17,6 @@ func (pages *Pages) Preview(req *page.Request) error {
 		return err
 	}
 	return pages.ShowPreview(req, store.PublicForm{
-		Owner: req.Owner(), ID: f.ID, Status: form.Open, Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Offer: f.Availability, Definition: d,
+		Owner: req.Owner(), ID: f.ID, Status: form.Open, Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d,
 	})
 }

@@ -39,7 +39,7 @@ func (pages *Pages) responseQuery(req *page.Request, formID string) (store.Respo
 		names[c.Code] = c.Name
 	}
 	var err error
-	if filter.Meant, err = pages.Store.MatchLabels(req.Context(), req.Owner(), formID, filter.Search, names); err != nil {
+	if filter.LabelMatches, err = pages.Store.MatchLabels(req.Context(), req.Owner(), formID, filter.Search, names); err != nil {
 		return filter, kept, err
 	}
 	if kept.Get("where") == "" || kept.Get("is") == "" {

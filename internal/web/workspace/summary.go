@@ -53,11 +53,11 @@ type partSummary struct {
 }
 
 type countRow struct {
-	Row, Label string
-	Link       string // to the responses with this answer, or empty
-	Count      int64
-	Share      float64
-	Place      float64
+	Row, Label      string
+	Link            string // to the responses with this answer, or empty
+	Count           int64
+	Share           float64
+	AveragePosition float64
 }
 
 // ShowSummary shows the summary of all versions of a form.
@@ -127,7 +127,7 @@ const maxBars = 12
 func (p *summaryPage) summarize(f *form.Field, stats *form.QuestionStats) questionSummary {
 	traits := f.Traits()
 	q := questionSummary{
-		Label: cmp.Or(f.Label, f.Key), Kind: form.KindOf(f.Kind).About().Title, Answered: stats.Answered, Ranking: traits.Ordered, Key: f.Key,
+		Label: cmp.Or(f.Label, f.Key), Kind: form.KindOf(f.Kind).Info().Title, Answered: stats.Answered, Ranking: traits.Ordered, Key: f.Key,
 	}
 	if stats.Answered == 0 {
 		return q
@@ -163,7 +163,7 @@ func (p *summaryPage) countRows(f *form.Field, stats *form.QuestionStats) []coun
 			}
 		}
 		if ranking {
-			row.Place = stats.AveragePosition(c.Value)
+			row.AveragePosition = stats.AveragePosition(c.Value)
 		}
 		if c.Count > 0 && c.Value != form.OtherValue {
 			row.Link = p.linkToResponses(f, c)
@@ -182,7 +182,7 @@ func (p *summaryPage) addChart(q *questionSummary, f *form.Field, stats *form.Qu
 	}
 	switch traits := f.Traits(); {
 	case q.Ranking:
-		slices.SortStableFunc(q.Rows, func(a, b countRow) int { return int((a.Place - b.Place) * 1e6) })
+		slices.SortStableFunc(q.Rows, func(a, b countRow) int { return int((a.AveragePosition - b.AveragePosition) * 1e6) })
 	case f.IsNPS():
 		nps := stats.NPS()
 		q.NPS = &nps
