@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/delivery"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -20,6 +21,8 @@ type Config struct {
 	Site  *page.Site
 	Store *store.Store
 	Now   func() time.Time
+	// Webhooks manages webhooks, with the same rules as the API.
+	Webhooks *delivery.Service
 	// ShowPreview shows a draft as respondents would see it. The public pages implement
 	// it, so that the preview cannot differ from the form.
 	ShowPreview func(*page.Request, store.PublicForm) error
