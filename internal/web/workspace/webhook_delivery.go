@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"formulary/internal/store"
+	"formulary/internal/web/page"
 	"formulary/internal/webhook"
 )
 
@@ -60,6 +61,19 @@ func (p *webhookPage) Problem(status int64, text string) string {
 // TestProblem says why the test failed.
 func (p *webhookPage) TestProblem() string { return p.Problem(int64(p.Test.Status), p.Test.Problem()) }
 
+// Moment formats a time: without the date if it is today, and with seconds if it has passed.
+func (p *webhookPage) Moment(t, now time.Time) string {
+	zone := page.LoadZone(p.User.TimeZone)
+	local, today := t.In(zone), now.In(zone)
+	if local.Format(time.DateOnly) != today.Format(time.DateOnly) {
+		return p.DateTime(t)
+	}
+	if t.After(now) {
+		return local.Format("15:04")
+	}
+	return local.Format(time.TimeOnly)
+}
+
 // DeliveryState describes the attempts of a delivery.
 func (p *webhookPage) DeliveryState(d listedDelivery) string {
 	var parts []string
@@ -71,7 +85,7 @@ func (p *webhookPage) DeliveryState(d listedDelivery) string {
 	}
 	switch {
 	case d.Waits():
-		parts = append(parts, p.T("next %s", p.DateTime(d.NextAt)))
+		parts = append(parts, p.T("next at %s", p.Moment(d.NextAt, d.Now)))
 	case d.Status == store.DeliveryPending:
 		parts = append(parts, p.T("next as soon as possible"))
 	case d.Status == store.DeliveryFailed:
