@@ -51,7 +51,7 @@ func NewKeyText() string {
 	return base64.StdEncoding.EncodeToString(raw)
 }
 
-// sealVersion begins the text of a sealed secret; the id of its key follows.
+// sealVersion begins the text of a sealed secret; the ID of its key follows.
 const sealVersion = "s1"
 
 // Seal encrypts a secret. It can be opened only as the secret of the same thing, which of

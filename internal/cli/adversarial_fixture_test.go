@@ -103,6 +103,7 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 	for range 8 {
 		w.responses = append(w.responses, w.addResponse(w.ada, w.liveForm))
 	}
+	w.waitForDelivery(w.ada, w.liveForm)
 	w.addResponse(w.ada, w.editForm)
 
 	w.bea, w.beaBrowser = w.addOwnerWithBrowser("bea")
@@ -207,6 +208,16 @@ func (w *fixture) addWebhook(c *caller, form string) string {
 		w.t.Fatalf("add webhook: %d %s", a.StatusCode, a.Text)
 	}
 	return a.String("id")
+}
+
+// waitForDelivery waits until the first webhook has tried to deliver the first response.
+func (w *fixture) waitForDelivery(c *caller, form string) {
+	w.t.Helper()
+	path := "/api/v1/forms/" + form + "/webhooks/" + w.webhooks[0] + "/deliveries?per_page=200"
+	id := "dlv_" + strings.TrimPrefix(w.responses[0], "rsp_")
+	if !clitest.WaitFor(func() bool { return strings.Contains(w.service.Call("GET", path, w.token(c), "").Text, id) }) {
+		w.t.Fatalf("%s was never tried", id)
+	}
 }
 
 // chooseCaller returns who sends a request: in seven of ten cases the caller for whom

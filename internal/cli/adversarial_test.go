@@ -79,7 +79,7 @@ func TestHostileInput(t *testing.T) {
 			t.Errorf("%d of %d targets were never mutated, among them %q", len(uncovered), len(h.targets), uncovered[:min(len(uncovered), 10)])
 		}
 		t.Logf("%d requests in %v; answers by status: %v", h.sent.Load(), took.Round(time.Millisecond), h.statuses)
-		reportFigure(t, "hostile requests", "%d, into %d of %d parameters, headers and fields: no answer that the document does not have, no panic; memory at most %d MB, %d MB in the end",
+		reportFigure(t, "hostile requests", "%d requests, covering %d of %d parameters, headers and fields: every answer is documented, no panic; at most %d MB of memory, %d MB at the end",
 			h.sent.Load(), len(h.targets)-len(uncovered), len(h.targets), peakMemory>>20, currentMemory>>20)
 	})
 }

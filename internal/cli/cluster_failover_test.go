@@ -28,10 +28,10 @@ func (n *nodes) checkPrimaryKilled(t *testing.T) {
 	n.db.promote()
 	t.Logf("killed and promoted in %v", time.Since(startedAt).Round(time.Millisecond))
 	waitForWrite(t, balanced, n.f, "after the kill")
-	n.recordDelay(t, "primary killed with -9, standby promoted: writes again", startedAt, failoverLimit)
+	n.recordDelay(t, "primary killed with -9, standby promoted: writes work again", startedAt, failoverLimit)
 	load.waitForMore(someAnswers)
 	load.finish()
-	reportFigure(t, "primary killed with -9 under the load of two nodes", "%d acknowledged, all there once; %d refused meanwhile with 503", load.accepted.Load(), load.refused.Load())
+	reportFigure(t, "primary killed (kill -9) while two nodes are under load", "%d acknowledged, each stored once; %d refused with 503 meanwhile", load.accepted.Load(), load.refused.Load())
 }
 
 // checkPrimaryHangs pauses the primary, which then accepts requests but does not
@@ -48,20 +48,20 @@ func (n *nodes) checkPrimaryHangs(t *testing.T) {
 	refused := load.refused.Load()
 	// The load fails for refusals other than 503.
 	balanced.waitUntil("refusing", func() bool { return load.refused.Load() > refused || t.Failed() })
-	n.recordDelay(t, "primary hangs: those who wait are refused clearly", startedAt, failoverLimit)
+	n.recordDelay(t, "primary hangs: waiting requests get 503", startedAt, failoverLimit)
 	// New requests and reads are refused too.
 	readAt := time.Now()
 	if problem := balanced.get("/api/v1/me", n.f.token).unavailable(); problem != "" {
 		t.Errorf("a read while the database hangs: %s", problem)
 	}
-	n.recordDelay(t, "primary hangs: those who come are refused clearly", readAt, failoverLimit)
+	n.recordDelay(t, "primary hangs: new requests get 503", readAt, failoverLimit)
 	startedAt = time.Now()
 	resume()
 	waitForWrite(t, balanced, n.f, "after the pause")
-	n.recordDelay(t, "primary goes on: writes again", startedAt, failoverLimit)
+	n.recordDelay(t, "primary recovers: writes work again", startedAt, failoverLimit)
 	load.waitForMore(someAnswers)
 	load.finish()
-	reportFigure(t, "primary hangs under the load of two nodes, and goes on", "%d acknowledged, all there once; %d refused meanwhile with 503", load.accepted.Load(), load.refused.Load())
+	reportFigure(t, "primary hangs and recovers while two nodes are under load", "%d acknowledged, each stored once; %d refused with 503 meanwhile", load.accepted.Load(), load.refused.Load())
 }
 
 // checkPrimaryHangsForever pauses the primary for good and promotes the standby.
@@ -75,8 +75,8 @@ func (n *nodes) checkPrimaryHangsForever(t *testing.T) {
 	t.Cleanup(hung.kill)
 	n.db.promote()
 	waitForWrite(t, balanced, n.f, "beside the one that hangs")
-	n.recordDelay(t, "primary hangs for ever, standby promoted: writes again", startedAt, failoverLimit)
+	n.recordDelay(t, "primary hangs, standby promoted: writes work again", startedAt, failoverLimit)
 	load.waitForMore(someAnswers)
 	load.finish()
-	reportFigure(t, "primary hangs for ever under the load of two nodes", "%d acknowledged, all there once; %d refused meanwhile with 503", load.accepted.Load(), load.refused.Load())
+	reportFigure(t, "primary hangs and is replaced while two nodes are under load", "%d acknowledged, each stored once; %d refused with 503 meanwhile", load.accepted.Load(), load.refused.Load())
 }

@@ -21,7 +21,7 @@ func (n *nodes) checkRefusals(t *testing.T) {
 // checkCutListener: the same after B's listening connection was terminated.
 func (n *nodes) checkCutListener(t *testing.T) {
 	for range shortOrFull(1, 10) {
-		n.checkRevocations(t, "is refused on B, which was just cut off", time.Second, func() {
+		n.checkRevocations(t, "is refused on B, which has just lost its connection", time.Second, func() {
 			n.db.primary.exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'node_b listening'`)
 		})
 	}

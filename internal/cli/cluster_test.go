@@ -134,9 +134,9 @@ func (n *nodes) reportDelays() {
 		if fullRun && medianDelay > p.limit {
 			n.t.Errorf("%s: %v, promised are %v", p.name, medianDelay, p.limit)
 		}
-		result := fmt.Sprintf("promised within %v: %v", p.limit, medianDelay.Round(100*time.Microsecond))
+		result := fmt.Sprintf("limit %v: %v", p.limit, medianDelay.Round(100*time.Microsecond))
 		if n := len(p.took); n > 1 {
-			result += fmt.Sprintf(" (the median of %d), %v (the longest)", n, longest.Round(100*time.Microsecond))
+			result += fmt.Sprintf(" (median of %d), %v (longest)", n, longest.Round(100*time.Microsecond))
 		}
 		reportFigure(n.t, "two nodes: "+p.name, "%s", result)
 	}
@@ -306,7 +306,7 @@ func (n *nodes) checkCodes(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	reportFigure(t, "a code redeemed on two nodes at once", "%d of %d times one won: %d on A, %d on B",
+	reportFigure(t, "the same code exchanged on two nodes at once", "%d of %d times exactly one succeeded: %d on A, %d on B",
 		won[0].Load()+won[1].Load(), races, won[0].Load(), won[1].Load())
 }
 
@@ -327,7 +327,7 @@ func (n *nodes) checkSessions(t *testing.T) {
 	}
 	startedAt := time.Now()
 	n.a.waitUntil("signed out", func() bool { return n.a.page("/account", cookies).status != http.StatusOK })
-	n.recordDelay(t, "signed out on B, on A", startedAt, 100*time.Millisecond)
+	n.recordDelay(t, "a sign-out on B takes effect on A", startedAt, 100*time.Millisecond)
 }
 
 // checkRestarts restarts both nodes, one after the other, under load. No request fails.
@@ -395,6 +395,6 @@ func (n *nodes) checkRestarts(t *testing.T) {
 	if refused := load.refused.Load(); refused > 0 {
 		t.Errorf("%d submissions were refused", refused)
 	}
-	reportFigure(t, "two nodes restarted in turn, under load", "none of %d submissions, %d pages, %d calls and %d refreshes failed",
+	reportFigure(t, "two nodes restarted in turn, under load", "none of %d submissions, %d pages, %d API requests and %d refreshes failed",
 		load.accepted.Load(), pages.Load(), read.Load(), refreshed.Load())
 }

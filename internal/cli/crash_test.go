@@ -67,7 +67,7 @@ func TestKilled(t *testing.T) {
 		if medianStart := starts[len(starts)/2]; fullRun && medianStart > readyLimit {
 			t.Errorf("usually ready after %v, which is more than %v", medianStart, readyLimit)
 		}
-		reportFigure(t, fmt.Sprintf("%d × kill -9", kills), "%d acknowledged, all there once; ready again after %v (median), %v (longest)",
+		reportFigure(t, fmt.Sprintf("%d × kill -9", kills), "%d acknowledged, each stored once; ready again after %v (median), %v (longest)",
 			len(acknowledged), starts[len(starts)/2].Round(time.Millisecond), starts[len(starts)-1].Round(time.Millisecond))
 	})
 }

@@ -84,7 +84,7 @@ func TestBackupUnderLoad(t *testing.T) {
 				}
 			}
 			restored.stop()
-			reportFigure(t, "backup under load, read into the other database", "%d acknowledged before it began, all there among %d; taken in %v",
+			reportFigure(t, "backup under load, restored into the other database", "%d acknowledged before it started, all of them among the %d restored; took %v",
 				len(c.before), len(storedNotes), c.took.Round(time.Millisecond))
 		}
 	})

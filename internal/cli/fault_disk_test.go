@@ -74,7 +74,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	l.compare()
 	l.p.stop()
-	reportFigure(t, "disk full, then room again", "%d responses and %d pages taken and there once; %d refused with 503, taken when sent again", len(l.accepted), len(l.pages), len(resent))
+	reportFigure(t, "disk full, then space freed", "%d responses and %d pages accepted and stored once; %d refused with 503, accepted when resent", len(l.accepted), len(l.pages), len(resent))
 }
 
 // mustRefuse checks that writes are refused.

@@ -76,7 +76,7 @@ func TestPostgresStops(t *testing.T) {
 		server.terminateConnections()
 		waitForMore("taking submissions after its connections were reset", &accepted, someAnswers/5)
 	}
-	reportFigure(t, fmt.Sprintf("%d × all connections to PostgreSQL reset", resets), "%d submissions taken meanwhile, %d refused with 503 and sent again", accepted.Load(), refused.Load())
+	reportFigure(t, fmt.Sprintf("%d × all connections to PostgreSQL reset", resets), "%d submissions accepted meanwhile, %d refused with 503 and resent", accepted.Load(), refused.Load())
 	for _, shutdown := range []struct {
 		name   string
 		signal os.Signal
@@ -128,7 +128,7 @@ func TestPostgresStops(t *testing.T) {
 		t.Errorf("%d keys made %d responses", keys, len(storedNotes))
 	}
 	p.stop()
-	reportFigure(t, "PostgreSQL stopped (fast, immediate, kill -9) and started", "%d keys made %d responses; %d refusals with 503 meanwhile", keys, len(storedNotes), refused.Load())
+	reportFigure(t, "PostgreSQL stopped (fast, immediate, kill -9) and started", "%d idempotency keys created %d responses; %d requests got 503 meanwhile", keys, len(storedNotes), refused.Load())
 }
 
 // submitUntilAccepted repeats a submission with its key until it is acknowledged, and

@@ -96,7 +96,7 @@ func TestPowerCut(t *testing.T) {
 		}
 	}
 	p.stop()
-	reportFigure(t, fmt.Sprintf("%d × power cut (ext4 shut down without its log)", cuts), "%d acknowledged, none lost; %d stored", len(acknowledged), len(storedNotes))
+	reportFigure(t, fmt.Sprintf("%d × power cut (ext4 shut down without flushing its journal)", cuts), "%d acknowledged, none lost; %d stored", len(acknowledged), len(storedNotes))
 }
 
 // TestReadOnlyDisk: on a disk that became read-only, reads work and writes are refused.
@@ -144,5 +144,5 @@ func TestReadOnlyDisk(t *testing.T) {
 		t.Errorf("after the repair %d responses are there, want %d", len(storedNotes), len(accepted))
 	}
 	p.stop()
-	reportFigure(t, "disk turned read-only", "%d refused with 503, all %d earlier ones readable meanwhile and there after the repair", refused, len(accepted))
+	reportFigure(t, "disk becomes read-only", "%d refused with 503, all %d earlier responses readable meanwhile and after the repair", refused, len(accepted))
 }

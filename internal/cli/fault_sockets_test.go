@@ -60,9 +60,9 @@ func TestSlowSockets(t *testing.T) {
 				t.Fatalf("a client that sent %s is still there after %v", []string{"half a body", "half a head"}[i%2], waitTimeout)
 			}
 		}
-		timeouts = fmt.Sprintf("; half a head and half a body are given up after %v", time.Since(since).Round(time.Second))
+		timeouts = fmt.Sprintf("; unfinished headers and bodies are disconnected after %v", time.Since(since).Round(time.Second))
 	}
-	reportFigure(t, fmt.Sprintf("%d slow sockets", len(slow)), "all of 100 submissions beside them taken, the slowest in %v; %d MB more memory%s",
+	reportFigure(t, fmt.Sprintf("%d slow sockets", len(slow)), "all 100 submissions of other clients accepted, the slowest in %v; %d MB more memory%s",
 		longest.Round(time.Millisecond), after-before, timeouts)
 	for _, conn := range slow {
 		conn.Close()
@@ -118,6 +118,6 @@ func TestHugeRequests(t *testing.T) {
 	if refused < 3*rounds { // the service reads bodies with an error inside to the end
 		t.Errorf("of %d huge requests only %d got an error response", refused+disconnected, refused)
 	}
-	reportFigure(t, "huge headers, bodies, depths", "%d refused with 400, 413, 422 or 431, %d cut off while they were still sending; %d MB before, %d MB after", refused, disconnected, before, after)
+	reportFigure(t, "huge headers, bodies and nesting", "%d refused with 400, 413, 422 or 431, %d disconnected while sending; %d MB before, %d MB after", refused, disconnected, before, after)
 	p.stop()
 }

@@ -100,5 +100,5 @@ func TestFailingSync(t *testing.T) {
 		}
 	}
 	p.stop()
-	reportFigure(t, "every third fsync fails, then kill -9", "%d acknowledged, none lost; %d refused with 503, %d of which are there", len(accepted), len(refused), storedAnyway)
+	reportFigure(t, "every third fsync fails, then kill -9", "%d acknowledged, none lost; %d refused with 503, %d of which were stored", len(accepted), len(refused), storedAnyway)
 }

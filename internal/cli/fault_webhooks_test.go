@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
+	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
@@ -124,4 +125,40 @@ func TestWebhookKilled(t *testing.T) {
 		reportFigure(t, fmt.Sprintf("%d × kill -9 while webhooks are delivered", kills), "%d responses, all delivered; %d again, of %d that can have been in flight",
 			events, repeated, kills*maxInFlight)
 	})
+}
+
+// takeoverLimit is how soon another node continues the deliveries of one that was killed.
+const takeoverLimit = 5 * time.Second
+
+// TestWebhookNodesTakeOver: if the node that delivers is killed, another one continues.
+func TestWebhookNodesTakeOver(t *testing.T) {
+	t.Parallel()
+	storage := storetest.Postgres(t)
+	f, to := openSurvey(t, storage, 0), newHookReceiver(t)
+	first := launch(t, storage, webhookEnv...)
+	first.addWebhook(f, to)
+	arrives := func(p *program, note string) time.Duration {
+		t.Helper()
+		before, _ := to.total()
+		start := time.Now()
+		if a := p.post(f.page, submission(note)); a.status != http.StatusCreated {
+			t.Fatalf("submit: %s", a)
+		}
+		p.waitUntil(note+" is delivered", func() bool { n, _ := to.total(); return n > before })
+		return time.Since(start)
+	}
+	arrives(first, "first")
+	second := launch(t, storage, webhookEnv...)
+	first.kill() // before it has given the second node its share
+	if took := arrives(second, "after the kill"); took > takeoverLimit {
+		t.Errorf("the other node continued after %v", took)
+	} else {
+		reportFigure(t, "node that delivers webhooks killed", "the other continues after %v", took.Round(time.Millisecond))
+	}
+	third := launch(t, storage, webhookEnv...)
+	second.stop()
+	if took := arrives(third, "after the stop"); took > takeoverLimit {
+		t.Errorf("after a stop, the other node continued after %v", took)
+	}
+	third.stop()
 }

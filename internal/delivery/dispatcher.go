@@ -82,7 +82,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 	sending, stopSending := context.WithCancel(work)
 	defer stopSending()
 	d.work, d.sending = work, sending
-	var leased, scanned time.Time
+	var leased, scanned, complete time.Time
 	var generation uint64
 	first := true
 	for ctx.Err() == nil {
@@ -99,9 +99,11 @@ func (d *Dispatcher) Run(ctx context.Context) {
 		since := now.Sub(scanned)
 		if since >= scanInterval || since < 0 || since >= blindInterval && (current != generation || !known) {
 			scanned, generation = now, current
-			if err := d.scan(ctx); err != nil {
+			if err := d.scan(ctx, now.Sub(complete) >= scanInterval); err != nil {
 				d.logError(ctx, "could not list webhooks", err)
 				scanned = now.Add(retryInterval - scanInterval)
+			} else if now.Sub(complete) >= scanInterval {
+				complete = now
 			}
 		}
 		wait := pollInterval
@@ -173,8 +175,9 @@ func (d *Dispatcher) renew(ctx context.Context, first bool) (changed bool, err e
 	return changed, err
 }
 
-// scan finds the accounts of this node that have webhooks, and reads them all again.
-func (d *Dispatcher) scan(ctx context.Context) error {
+// scan finds the accounts of this node that have webhooks. With all, it also makes sure that
+// the webhooks of those it knew are read again.
+func (d *Dispatcher) scan(ctx context.Context, all bool) error {
 	if len(d.slots) == 0 {
 		return nil
 	}
@@ -193,10 +196,12 @@ func (d *Dispatcher) scan(ctx context.Context) error {
 			continue
 		}
 		found[name] = true
-		if d.accounts[name] == nil {
-			d.accounts[name] = &owner{id: name, runners: map[string]*runner{}, ended: map[string]time.Time{}, settled: map[string]string{}}
+		a := d.accounts[name]
+		if a == nil {
+			a = &owner{id: name, dirty: true, runners: map[string]*runner{}, ended: map[string]time.Time{}, settled: map[string]string{}}
+			d.accounts[name] = a
 		}
-		d.accounts[name].dirty = true
+		a.dirty = a.dirty || all
 	}
 	for name, a := range d.accounts {
 		if !found[name] && !a.refreshing {

@@ -24,7 +24,7 @@ func (w *fixture) edit(response, text string) {
 	w.must(err)
 }
 
-// Everything that happens arrives in order, each with an id of its own.
+// Everything that happens arrives in order, each with an ID of its own.
 func TestEvents(t *testing.T) {
 	forEachEngine(t, nil, func(t *testing.T, w *fixture) {
 		to := receive(t, nil)

@@ -76,6 +76,14 @@ func (g *gate) admit(l *lane) {
 	}
 }
 
+// hasRoom says whether receivers that are slow may have more requests in flight than they
+// need: as long as most of the slow lane is free.
+func (g *gate) hasRoom() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.slow.free > slowRequests/2
+}
+
 // moveOver makes room in the fast lane for a request that takes long, even if the slow lane is
 // full: otherwise receivers that hang could fill both. Webhooks whose receivers are known to be
 // slow wait for the slow lane, so each adds only its first requests to it in this way.

@@ -36,7 +36,7 @@ func TestCatchUp(t *testing.T) {
 	})
 }
 
-// A replay delivers again what was delivered, with the same ids, beside new events.
+// A replay delivers again what was delivered, with the same IDs, beside new events.
 func TestReplay(t *testing.T) {
 	forEachEngine(t, quick, func(t *testing.T, w *fixture) {
 		to := receive(t, nil)

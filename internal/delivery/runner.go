@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"formulary/internal/fault"
 	"formulary/internal/store"
 	"formulary/internal/webhook"
 )
@@ -56,7 +57,7 @@ type runner struct {
 // Bounds of one webhook.
 const (
 	maxInFlight  = 32 // requests, with those that are not committed yet: a crash repeats them
-	slowInFlight = 2  // of a receiver that is slow to answer
+	slowInFlight = 2  // of a receiver that is slow to answer, if there are many of them
 	firstWidth   = 2  // before it has answered; then one more with each answer
 	maxPending   = 1000
 	pageSize     = 256
@@ -117,7 +118,12 @@ func (r *runner) run() {
 		if r.isDone() && r.end() {
 			return
 		}
+		var later <-chan time.Time
+		if !r.requested && !r.halting && r.next() != nil {
+			later = time.After(slowAfter) // those in flight may turn out to be slow
+		}
 		select {
+		case <-later:
 		case p := <-r.passes:
 			r.requested = false
 			r.send(p)
@@ -172,9 +178,13 @@ func (r *runner) openSecrets() {
 // fail ends the runner after an error. The webhook is read again, and with it its position.
 func (r *runner) fail(message string, err error) {
 	r.failed, r.halting = true, true
-	if !errors.Is(err, store.ErrPositionMoved) {
-		r.d.logError(r.d.work, message, err)
+	// A form that was deleted meanwhile, or a service that stops, is no error.
+	for _, expected := range []error{store.ErrPositionMoved, fault.NotFound, context.Canceled} {
+		if errors.Is(err, expected) {
+			return
+		}
 	}
+	r.d.logError(r.d.work, message, err)
 }
 
 // take takes over what offer and halt have left.
@@ -270,10 +280,12 @@ func (r *runner) limit() int {
 	switch {
 	case r.hook.StrictOrder:
 		return 1
-	case r.isSlow():
-		return slowInFlight
+	case !r.isSlow():
+		return r.width
+	case r.d.gate.hasRoom():
+		return maxInFlight // some events may hang while others do not
 	}
-	return r.width
+	return slowInFlight
 }
 
 // next is what is sent next, without taking it. Retries and new events take turns, and
@@ -313,7 +325,7 @@ func (r *runner) send(p *pass) {
 	if it.window == nil {
 		r.retries = r.retries[1:]
 	}
-	it.state, it.begun = itemRunning, r.d.Now()
+	it.state, it.begun = itemRunning, r.d.Now().Truncate(time.Millisecond) // as it is stored
 	r.sent[it] = it.begun
 	a := attempt{r: r, hook: r.hook, secrets: r.secrets}
 	go func() {

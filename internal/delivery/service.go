@@ -1,6 +1,6 @@
 // Package delivery delivers the events of forms to webhooks. Each webhook is a reader of its
 // form's events with a position: submissions pay nothing for it, and a receiver that was down
-// for a week continues where it stopped. Deliveries are made at least once, and their ids tell
+// for a week continues where it stopped. Deliveries are made at least once, and their IDs tell
 // repetitions.
 package delivery
 

@@ -36,7 +36,7 @@ type Delivery struct {
 	Stored         bool      // it has a row, as a delivery does that was tried before
 }
 
-// ID is the id of the delivery. Within a webhook there is one for each event.
+// ID is the ID of the delivery. Within a webhook there is one for each event.
 func (d Delivery) ID() string { return id.Delivery + d.Position }
 
 const deliveryColumns = `position, kind, response_id, version, status, attempt, response_status, error, answer, first_at, at, next_at`

@@ -11,8 +11,8 @@ import (
 )
 
 // The feed has the responses of a form in the order of their positions: that of their
-// creation, which is their id, or that of their last restoration. A reader may have passed
-// the id of a deleted response before it was restored.
+// creation, which is their ID, or that of their last restoration. A reader may have passed
+// the ID of a deleted response before it was restored.
 const (
 	feedSQL = `SELECT ` + responseColumns + ` FROM response
 		WHERE account_id = $1 AND form_id = $2 AND restored = '' AND id > $3 ORDER BY id LIMIT $4`
@@ -33,7 +33,7 @@ type FeedPage struct {
 // FeedResult is a page of the feed.
 type FeedResult struct {
 	Responses []form.Response
-	Next      string // After of the next page, spelled as the id of a response
+	Next      string // After of the next page, spelled as the ID of a response
 	More      bool   // others follow
 }
 
@@ -81,7 +81,7 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 	return out, nil
 }
 
-// feedPosition is the position in the id of a response.
+// feedPosition is the position in the ID of a response.
 func feedPosition(responseID string) string {
 	return responseID[min(len(id.Response), len(responseID)):]
 }

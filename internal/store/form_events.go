@@ -27,9 +27,9 @@ const (
 // EventKinds lists all kinds.
 var EventKinds = []EventKind{ResponseCreated, ResponseUpdated, ResponseDeleted, ResponseRestored, FormPublished, FormOpened, FormClosed}
 
-// An event has a position: the part of its id after the prefix. Events of a form draw their
+// An event has a position: the part of its ID after the prefix. Events of a form draw their
 // positions from form.response_tick while the form's row is locked, so positions sort in
-// commit order, and a reader that remembers the last one misses nothing. The id of a response
+// commit order, and a reader that remembers the last one misses nothing. The ID of a response
 // is the position of its creation, so new responses need no row in form_event.
 
 const (

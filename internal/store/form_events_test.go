@@ -27,7 +27,7 @@ func feedIDs(t *testing.T, s *store.Store, owner, formID string, filter store.Re
 }
 
 // A reader of the feed also gets the responses that are restored after it has passed their
-// ids, and a new reader gets each of them once.
+// IDs, and a new reader gets each of them once.
 func TestFeedHasRestoredResponses(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
 		owner := addUser(t, s, "ada@example.com").ID

@@ -80,7 +80,7 @@ func (s *Store) Usage(ctx context.Context, owner string) (_ Usage, err error) {
 	return u, err
 }
 
-// quotas enforces Quotas. The usage of an account is read every usageFresh and
+// quotas enforces Quotas. The usage of an account is read every usageTTL and
 // estimated in between, so an account can exceed its limit by what other nodes store in
 // that time.
 type quotas struct {
