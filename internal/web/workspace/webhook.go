@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"formulary/internal/delivery"
+	"formulary/internal/fault"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 	"formulary/internal/webhook"
@@ -160,7 +162,11 @@ func (pages *Pages) listDeliveries(req *page.Request, p *webhookPage) (last int6
 	isOpened := func(d store.Delivery) bool { return d.ID() == opened }
 	if opened != "" && !slices.ContainsFunc(list, isOpened) {
 		// Newer deliveries have moved it to another page.
-		if d, err := pages.Store.Delivery(req.Context(), req.Owner(), p.Webhook.WebhookKey, opened); err == nil {
+		d, err := pages.Store.Delivery(req.Context(), req.Owner(), p.Webhook.WebhookKey, opened)
+		if err != nil && !errors.Is(err, fault.NotFound) {
+			return 0, err
+		}
+		if err == nil {
 			list = append([]store.Delivery{d}, list...)
 		}
 	}

@@ -1,5 +1,5 @@
 // Package workspace is where users work with forms: the list of forms, the builder,
-// sharing, responses and summaries. Everything here needs a user who is signed in, and
+// sharing, webhooks, responses and summaries. Everything here needs a user who is signed in, and
 // reads data by the owner of the request.
 package workspace
 
