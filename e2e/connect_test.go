@@ -72,7 +72,7 @@ func connectViews(s *clitest.Service, d ownerDB) []view {
 	wait(hooks[1], "1–2 of 2")
 	failing.Store(true)
 	submit("Alan")
-	log := wait(hooks[1], "1 waiting")
+	log := wait(hooks[1], "1 pending")
 	wait(hooks[2], "We disabled this webhook.")
 	details := strings.ReplaceAll(detailsPath.FindStringSubmatch(log)[1], "&amp;", "&")
 	return []view{

@@ -54,7 +54,7 @@ func (l *formLayout) States(w store.Webhook) []webhookState {
 		list = append(list, webhookState{"bad", l.T("Disabled")})
 	}
 	if w.Pending > 0 {
-		list = append(list, webhookState{"bad", l.T("%s waiting", l.Number(w.Pending))})
+		list = append(list, webhookState{"bad", l.T("%s pending", l.Number(w.Pending))})
 	}
 	return list
 }

@@ -39,7 +39,7 @@ var deliveryFilters = []struct {
 	Status store.DeliveryStatus
 	Label  string
 }{
-	{"", "All"}, {store.Delivered, "Delivered"}, {store.DeliveryPending, "Waiting"}, {store.DeliveryFailed, "Failed"},
+	{"", "All"}, {store.Delivered, "Delivered"}, {store.DeliveryPending, "Pending"}, {store.DeliveryFailed, "Failed"},
 }
 
 // Filters are the states to filter the deliveries by.
