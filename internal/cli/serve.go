@@ -220,13 +220,14 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 		return server.Config{}, err
 	}
 	responses := respond.New(respond.Config{Store: d.store, Submissions: submissions, Now: now})
+	webhooks := delivery.New(d.deliveries)
 	apiHandler := api.New(api.Config{
-		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: delivery.New(d.deliveries), BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
+		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: webhooks, BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
 		ClientAttempts: attempts.client,
 		Address:        d.clientIPs.ClientIP,
 	})
 	webHandler, err := web.New(web.Config{
-		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), d.tuning.HashCost), BaseURL: d.base, Secure: secure,
+		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: webhooks, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), d.tuning.HashCost), BaseURL: d.base, Secure: secure,
 		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: apiHandler.Document, Log: d.log, Now: now, Address: d.clientIPs.ClientIP,
 		Actions: actions, SigningKeys: d.store.SigningKeys, KindTemplates: d.tuning.KindTemplates,
 		AddressAttempts: attempts.address, AccountAttempts: attempts.account,

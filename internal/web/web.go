@@ -16,6 +16,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/compress"
+	"formulary/internal/delivery"
 	"formulary/internal/fault"
 	"formulary/internal/limit"
 	"formulary/internal/live"
@@ -35,6 +36,7 @@ type Config struct {
 	OAuth      *oauth.Service
 	Respond    *respond.Service
 	Live       *live.Service
+	Webhooks   *delivery.Service
 	Hasher     *account.Hasher
 	BaseURL    string
 	Secure     bool // people reach the service over HTTPS
@@ -91,7 +93,7 @@ func New(c Config) (*Handler, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if web.workspace, err = workspace.New(workspace.Config{Site: site, Store: c.Store, Now: c.Now, Sessions: web.sessions, Streams: c.Live, ShowPreview: web.public.Preview}); err != nil {
+	if web.workspace, err = workspace.New(workspace.Config{Site: site, Store: c.Store, Webhooks: c.Webhooks, Now: c.Now, Sessions: web.sessions, Streams: c.Live, ShowPreview: web.public.Preview}); err != nil {
 		return nil, err
 	}
 	if web.identity, err = identity.New(identity.Config{
