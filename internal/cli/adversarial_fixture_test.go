@@ -64,6 +64,7 @@ type fixture struct {
 	liveForm, editForm                          string             // of Ada: one to answer, one to change
 	spareForms, responses, webhooks             []string           // of Ada, to delete
 	cleoForm, cleoSpare, cleoResponse           string
+	cleoWebhook, cleoSpareWebhook               string
 	cleoApp, cleoSpareApp                       string
 	resetToken, refreshToken, revocableToken    string
 	authCode, authorizeQuery                    string
@@ -111,6 +112,7 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 	var cleoAPI *caller
 	cleoAPI, w.cleo = w.addOwnerWithBrowser("cleo")
 	w.cleoForm, w.cleoSpare = w.createForm(cleoAPI, "", true), w.createForm(cleoAPI, " "+w.cleo.marker, false)
+	w.cleoWebhook, w.cleoSpareWebhook = w.addWebhook(cleoAPI, w.cleoForm), w.addWebhook(cleoAPI, w.cleoForm)
 	w.cleoResponse = w.addResponse(cleoAPI, w.cleoForm)
 	w.addResponse(cleoAPI, w.cleoForm)
 	w.cleoApp = s.AddApp(w.email("cleo"), "https://cleo.example.com/cb").ID

@@ -211,6 +211,8 @@ func (w *fixture) addPages() {
 			r.as, r.rare = w.dora, true
 		case pattern == "POST /forms/{id}/delete":
 			r.path[2] = w.cleoSpare
+		case pattern == "POST /forms/{id}/connect/{webhook}/delete":
+			r.path[4] = w.cleoSpareWebhook
 		case pattern == "POST /applications/{id}/delete" || pattern == "POST /applications/{id}/disable":
 			r.path[2] = w.cleoSpareApp
 		}
@@ -227,6 +229,7 @@ func (w *fixture) addPages() {
 	for _, page := range []string{
 		"/?search=a&status=open&sort=title&page=1", form + "/build", form + "/preview", form + "/flow", form + "/share", form + "/code/qr.png?download=1", form + "/code/qr.svg?download=1", form + "/summary",
 		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse,
+		form + "/connect", form + "/connect/new", form + "/connect/" + w.cleoWebhook + "?status=pending&page=1", "/live?form=" + w.cleoForm + "&count=1",
 		"/account", "/account/download", "/applications", "/applications/new", "/applications/" + w.cleoApp, "/connections",
 		"/authorize?" + w.authorizeQuery, "/f/" + w.cleoForm + "?nick=Ada&age=3&bring=cake&name.given=Ada&embed=1", "/f/" + w.cleoForm + "/done?ending=x",
 		"/docs/api", "/docs/api/listForms", "/docs/api/callback?code=x&state=y", "/static/public.css", "/favicon.ico", "/embed.js", "/.well-known/change-password",
@@ -254,6 +257,8 @@ func (w *fixture) addPages() {
 		{"POST", form + "/responses/restore", []param{{name: "response", value: w.cleoResponse}}},
 		{"POST", form + "/open", []param{}},
 		{"POST", form + "/publish", []param{}},
+		{"POST", form + "/connect/" + w.cleoSpareWebhook + "/resume", []param{}},
+		{"POST", form + "/connect/" + w.cleoWebhook + "/deliveries/dlv_" + strings.TrimPrefix(w.cleoResponse, "rsp_") + "/resend", []param{}},
 		{"POST", "/applications/" + w.cleoSpareApp + "/enable", []param{}},
 		{"POST", "/applications/" + w.cleoApp + "/try", []param{}},
 		{"POST", "/applications/" + w.cleoApp + "/secrets/x/drop", []param{}},

@@ -162,14 +162,22 @@ func (n *nodes) checkMigration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	migrate := exec.Command(file, "migrate", "--database-url="+n.storage.URL)
-	migrate.SysProcAttr = diesWithTest(syscall.SIGKILL)
-	if err := migrate.Start(); err != nil {
-		t.Fatal(err)
-	}
+	// On a slow machine the command can give up before it gets this far. Then it starts again.
+	ctx, kill := context.WithCancel(context.Background())
+	defer kill()
+	var migrating sync.WaitGroup
+	migrating.Go(func() {
+		for ctx.Err() == nil {
+			migrate := exec.CommandContext(ctx, file, "migrate", "--database-url="+n.storage.URL)
+			migrate.SysProcAttr = diesWithTest(syscall.SIGKILL)
+			if output, err := migrate.CombinedOutput(); ctx.Err() == nil {
+				t.Logf("migrate: %v\n%s", err, output)
+			}
+		}
+	})
 	db.waitUntil("half-way", fmt.Sprintf("SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = %d AND NOT granted", lockID), 1)
-	migrate.Process.Kill()
-	migrate.Wait()
+	kill()
+	migrating.Wait()
 	lockHolder.Close(context.Background())
 	db.waitUntil("rid of the transaction", "SELECT COUNT(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()", 0)
 	if tables := db.queryInt("SELECT COUNT(*) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"); tables != 0 {
