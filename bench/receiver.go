@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
+
+// hangPath is the beginning of the paths that never answer.
+const hangPath = "/hang/"
 
 // receiver accepts the requests of webhooks and counts different ones. It verifies
 // nothing, because it shares the machine with the service.
@@ -19,6 +24,8 @@ type receiver struct {
 	mu      sync.Mutex
 	seen    map[string]struct{} // paths with webhook-id
 	arrived arrivals
+	timed   bool      // read the times of events
+	delays  []float64 // seconds between event and arrival
 }
 
 // arrivals are the requests since the last call of reset, without repetitions.
@@ -50,15 +57,20 @@ func (r *receiver) close() { r.server.Close() }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	id := request.Header.Get("Webhook-Id")
-	if _, err := io.Copy(io.Discard, request.Body); err != nil || id == "" {
+	body, err := io.ReadAll(request.Body)
+	if err != nil || id == "" {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
-	r.count(request.URL.Path + " " + id)
+	if strings.HasPrefix(request.URL.Path, hangPath) {
+		<-request.Context().Done()
+		return
+	}
+	r.count(request.URL.Path+" "+id, body)
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func (r *receiver) count(key string) {
+func (r *receiver) count(key string, body []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, repeated := r.seen[key]; repeated {
@@ -69,6 +81,27 @@ func (r *receiver) count(key string) {
 	if r.arrived.count++; r.arrived.count == 1 {
 		r.arrived.first = r.arrived.last
 	}
+	if r.timed {
+		r.delays = append(r.delays, r.arrived.last.Sub(eventTime(body)).Seconds())
+	}
+}
+
+// eventTime returns the time of an event, or zero, which makes a delay very long.
+func eventTime(body []byte) time.Time {
+	var event struct {
+		Timestamp time.Time `json:"timestamp"`
+	}
+	if err := json.Unmarshal(body, &event); err != nil {
+		return time.Time{}
+	}
+	return event.Timestamp
+}
+
+// time starts to record delays.
+func (r *receiver) time() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.timed, r.delays = true, nil
 }
 
 // reset starts counting again. What has arrived before still counts as a repetition.

@@ -1,12 +1,16 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Targets of webhooks. The rate applies to SQLite.
 const (
 	minHookedShare  = 0.9 // of the rate of submissions without webhooks
 	minDeliveries   = 5_000
 	maxMemoryGrowth = 1.3 // from a backlog to one that is several times as long
+	maxDelay        = 2 * time.Second
 )
 
 // addWebhooks adds the figures of webhooks on one engine.
@@ -37,4 +41,11 @@ func (r *targetRows) addWebhooks(f webhookFigures) {
 	r.note(behind(f.far.responses)+"memory", fmt.Sprintf("%s, at rest %s", megabytes(f.far.peak), megabytes(f.far.idle)))
 	r.compare(fmt.Sprintf("%smemory above rest, %s responses behind to %s", prefix, formatInt(float64(f.far.responses)), formatInt(float64(few))),
 		f.far.growth(), median(growths), func(bytes float64) string { return megabytes(bytes) }, maxMemoryGrowth)
+
+	if f.hanging.webhooks == 0 {
+		return
+	}
+	hanging := fmt.Sprintf("%s%s of them, half hanging, %d responses a second: ", prefix, formatInt(float64(f.hanging.webhooks)), hangingRate)
+	r.add(hanging+"median delay of the others", milliseconds(f.hanging.p50)+" ms", "≤ "+millis(maxDelay), f.hanging.p50 <= maxDelay.Seconds())
+	r.note(hanging+"99 % of the others within", milliseconds(f.hanging.p99)+" ms")
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"formulary/internal/account"
 )
 
 const (
@@ -23,6 +25,7 @@ type webhookFigures struct {
 	submit   submitFigures
 	backlogs []backlogFigures
 	far      backlogFigures
+	hanging  hangingFigures
 }
 
 // submitFigures compare submissions to a form with webhooks and to one without.
@@ -101,19 +104,25 @@ func (b *bench) measureWebhooks(ctx context.Context, engine, folder string) (f w
 	if f.far, err = b.measureBacklog(ctx, h, b.farBehind, engine+"-webhooks"); err != nil {
 		return f, fmt.Errorf("far behind: %w", err)
 	}
+	if f.hanging, err = b.measureHanging(ctx, h); err != nil {
+		return f, fmt.Errorf("hanging receivers: %w", err)
+	}
 	return f, nil
 }
 
-// addWebhook adds a webhook to h.form, which belongs to smallOwner.
-func (h *hooked) addWebhook(ctx context.Context, addr string) error {
-	list, err := h.exchange(ctx, addr, h.smallOwner, 1)
+// addWebhooks adds n webhooks to h.form, which belongs to owner. Their paths at the receiver
+// start with prefix.
+func (h *hooked) addWebhooks(ctx context.Context, addr string, owner account.User, prefix string, n int) error {
+	list, err := h.exchange(ctx, addr, owner, 1)
 	if err != nil {
 		return err
 	}
-	h.webhooks++
-	text := fmt.Sprintf(`{"url": "%s/%d", "events": ["response.created"]}`, h.receiver.url, h.webhooks)
-	if _, err := fetch(ctx, addr, withToken(postJSON("/api/v1/forms/"+h.form+"/webhooks", text), list[0].Access)); err != nil {
-		return fmt.Errorf("add webhook: %w", err)
+	for range n {
+		h.webhooks++
+		text := fmt.Sprintf(`{"url": "%s%s%d", "events": ["response.created"]}`, h.receiver.url, prefix, h.webhooks)
+		if _, err := fetch(ctx, addr, withToken(postJSON("/api/v1/forms/"+h.form+"/webhooks", text), list[0].Access)); err != nil {
+			return fmt.Errorf("add webhook: %w", err)
+		}
 	}
 	return nil
 }
@@ -135,10 +144,8 @@ func (b *bench) measureHookedSubmit(ctx context.Context, h *hooked) (f submitFig
 		return f, err
 	}
 	withRequest := h.submission()
-	for range formWebhooks {
-		if err := h.addWebhook(ctx, service.addr); err != nil {
-			return f, err
-		}
+	if err := h.addWebhooks(ctx, service.addr, h.smallOwner, "/", formWebhooks); err != nil {
+		return f, err
 	}
 	submit := func(o *outcome, request []byte, length time.Duration) (*loadResult, error) {
 		t, cpu, err := b.loadOnce(ctx, service, distribute([][]byte{request}, throughput), length)
@@ -233,7 +240,7 @@ func (b *bench) hookAtRest(ctx context.Context, h *hooked) (int64, error) {
 		return 0, err
 	}
 	defer service.stop()
-	if err := h.addWebhook(ctx, service.addr); err != nil {
+	if err := h.addWebhooks(ctx, service.addr, h.smallOwner, "/", 1); err != nil {
 		return 0, err
 	}
 	select {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -53,6 +56,51 @@ func TestReceiverCountsDifferentRequests(t *testing.T) {
 	}
 }
 
+func TestReceiverHangs(t *testing.T) {
+	r, err := startReceiver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url+hangPath+"1", strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Webhook-Id", "evt_1")
+	if _, err := http.DefaultClient.Do(request); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a path that hangs: %v", err)
+	}
+	if got := r.arrivals().count; got != 0 {
+		t.Errorf("%d requests are counted", got)
+	}
+}
+
+func TestDelays(t *testing.T) {
+	r := &receiver{seen: map[string]struct{}{}}
+	r.time()
+	r.count("/1 evt_1", fmt.Appendf(nil, `{"type": "response.created", "timestamp": %q}`, time.Now().Add(-time.Minute).UTC().Format(time.RFC3339Nano)))
+	if len(r.delays) != 1 || r.delays[0] < 60 || r.delays[0] > 90 {
+		t.Errorf("delays of %v seconds, not of 60", r.delays)
+	}
+}
+
+func TestPaced(t *testing.T) {
+	const interval = 10 * time.Millisecond
+	next := paced([][]byte{[]byte("a"), []byte("b")}, 2, interval)
+	start := time.Now()
+	var sent string
+	for range 3 {
+		for _, source := range next {
+			sent += string(source())
+		}
+	}
+	if took := time.Since(start); sent != "ababab" || took < 5*interval {
+		t.Errorf("%s in %s", sent, took)
+	}
+}
+
 func TestArrivalRate(t *testing.T) {
 	first := time.Now()
 	if got := (arrivals{101, first, first.Add(2 * time.Second)}).rate(); got != 50 {
@@ -76,7 +124,8 @@ func sampleWebhooks() webhookFigures {
 			{responses: 50_000, rate: 5_000, cpu: 90e-6, idle: 30e6, peak: 60e6},
 			{responses: 50_000, rate: 4_000, cpu: 70e-6, idle: 30e6, peak: 40e6},
 		},
-		far: backlogFigures{responses: 200_000, rate: 5_500, cpu: 75e-6, idle: 30e6, peak: 55e6},
+		far:     backlogFigures{responses: 200_000, rate: 5_500, cpu: 75e-6, idle: 30e6, peak: 55e6},
+		hanging: hangingFigures{webhooks: 1000, p50: 0.15, p99: 2.5},
 	}
 }
 
@@ -98,6 +147,8 @@ func TestWebhookRows(t *testing.T) {
 		"SQLite, webhooks: 200,000 responses behind, deliveries|5,500 a second, 75.0 µs CPU each||",
 		"SQLite, webhooks: 200,000 responses behind, memory|55.0 MB, at rest 30.0 MB||",
 		"SQLite, webhooks: memory above rest, 200,000 responses behind to 50,000|25.0 MB / 20.0 MB = 1.25|≤ 1.3|yes",
+		"SQLite, webhooks: 1,000 of them, half hanging, 200 responses a second: median delay of the others|150 ms|≤ 2000 ms|yes",
+		"SQLite, webhooks: 1,000 of them, half hanging, 200 responses a second: 99 % of the others within|2500 ms||",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%s\nnot\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -109,6 +160,7 @@ func TestMissedWebhookTargets(t *testing.T) {
 	f.submit.with.rates = []float64{8_900, 17_800, 8_900}
 	f.backlogs[1].rate = 4_999
 	f.far.peak = 57e6
+	f.hanging.p50 = 2.1
 	var rows targetRows
 	rows.addWebhooks(f)
 	checked := 0
@@ -120,7 +172,7 @@ func TestMissedWebhookTargets(t *testing.T) {
 			t.Errorf("%q is reached", row)
 		}
 	}
-	if checked != 3 {
+	if checked != 4 {
 		t.Errorf("%d targets in %q", checked, rows)
 	}
 	// The rate has a target on SQLite only.
