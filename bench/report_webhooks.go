@@ -19,8 +19,11 @@ func (r *targetRows) addWebhooks(f webhookFigures) {
 	share := f.submit.with.of(f.submit.without)
 	r.add(fmt.Sprintf("%ssubmit, %d at a time, with %d webhooks to without", prefix, throughput, formWebhooks),
 		formatSpan(share, ratio), fmt.Sprintf("≥ %g", minHookedShare), share.median >= minHookedShare)
-	r.note(prefix+"submissions without them", formatSpan(spanOf(f.submit.without.rates), formatInt)+" req/s")
-	r.note(prefix+"submissions with them", formatSpan(spanOf(f.submit.with.rates), formatInt)+" req/s")
+	rate := func(o outcome) string {
+		return fmt.Sprintf("%s req/s, %s CPU each", formatSpan(spanOf(o.rates), formatInt), cpuMicros(median(o.cpus)))
+	}
+	r.note(prefix+"submissions without them", rate(f.submit.without))
+	r.note(prefix+"submissions with them, and deliveries meanwhile", rate(f.submit.with))
 	r.note(prefix+"deliveries meanwhile", formatSpan(spanOf(f.submit.meanwhile), formatInt)+" a second")
 	r.note(prefix+"deliveries left at the end of a round", formatSpan(spanOf(f.submit.left), formatInt))
 	r.note(prefix+"time until they had arrived", formatSpan(spanOf(f.submit.drain), milliseconds)+" ms")

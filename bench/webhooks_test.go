@@ -116,7 +116,8 @@ func sampleWebhooks() webhookFigures {
 	return webhookFigures{
 		name: "SQLite",
 		submit: submitFigures{
-			without: outcome{rates: []float64{10_000, 20_000, 10_000}}, with: outcome{rates: []float64{9_500, 18_000, 8_000}},
+			without:   outcome{rates: []float64{10_000, 20_000, 10_000}, cpus: []float64{40e-6, 30e-6, 50e-6}},
+			with:      outcome{rates: []float64{9_500, 18_000, 8_000}, cpus: []float64{60e-6, 50e-6, 70e-6}},
 			meanwhile: []float64{300, 100, 200}, left: []float64{12_000, 11_000, 10_000}, drain: []float64{1.5, 2, 1},
 		},
 		backlogs: []backlogFigures{
@@ -138,8 +139,8 @@ func TestWebhookRows(t *testing.T) {
 	}
 	want := []string{
 		"SQLite, webhooks: submit, 32 at a time, with 3 webhooks to without|0.90 (0.80–0.95)|≥ 0.9|yes",
-		"SQLite, webhooks: submissions without them|10,000 (10,000–20,000) req/s||",
-		"SQLite, webhooks: submissions with them|9,500 (8,000–18,000) req/s||",
+		"SQLite, webhooks: submissions without them|10,000 (10,000–20,000) req/s, 40.0 µs CPU each||",
+		"SQLite, webhooks: submissions with them, and deliveries meanwhile|9,500 (8,000–18,000) req/s, 60.0 µs CPU each||",
 		"SQLite, webhooks: deliveries meanwhile|200 (100–300) a second||",
 		"SQLite, webhooks: deliveries left at the end of a round|11,000 (10,000–12,000)||",
 		"SQLite, webhooks: time until they had arrived|1500 (1000–2000) ms||",
