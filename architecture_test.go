@@ -17,19 +17,20 @@ import (
 // cycles, and a package that is not listed cannot be reached.
 var allowedImports = map[string][]string{
 	".":                        {"cli"},
-	"internal/cli":             {"account", "api", "delivery", "export", "fault", "form", "id", "limit", "oauth", "respond", "server", "store", "web", "web/reference", "web/workspace", "webhook"},
+	"internal/cli":             {"account", "api", "delivery", "export", "fault", "form", "id", "limit", "live", "oauth", "respond", "server", "store", "web", "web/reference", "web/workspace", "webhook"},
 	"internal/cli/clitest":     {"account", "cli", "store/storetest"},
 	"internal/server":          {"fault", "limit"},
-	"internal/api":             {"account", "compress", "delivery", "download", "export", "fault", "form", "id", "limit", "oauth", "respond", "store"},
-	"internal/web":             {"account", "compress", "fault", "limit", "oauth", "respond", "store", "web/identity", "web/page", "web/public", "web/reference", "web/workspace"},
+	"internal/api":             {"account", "compress", "delivery", "download", "export", "fault", "form", "id", "limit", "live", "oauth", "respond", "store"},
+	"internal/web":             {"account", "compress", "delivery", "fault", "limit", "live", "oauth", "respond", "store", "web/identity", "web/page", "web/public", "web/reference", "web/workspace"},
 	"internal/web/identity":    {"account", "fault", "form", "id", "limit", "oauth", "store", "web/page"},
 	"internal/web/page":        {"account", "compress", "fault", "form", "store"},
 	"internal/web/public":      {"compress", "fault", "form", "limit", "respond", "store", "web/page"},
 	"internal/web/reference":   {"account", "fault", "form", "web/page"},
-	"internal/web/workspace":   {"chart", "download", "export", "fault", "form", "store", "web/page"},
+	"internal/web/workspace":   {"chart", "delivery", "download", "export", "fault", "form", "id", "live", "store", "web/page", "webhook"},
 	"internal/respond":         {"account", "fault", "form", "limit", "store"},
 	"internal/oauth":           {"account", "fault", "limit", "store"},
 	"internal/delivery":        {"account", "fault", "form", "id", "store", "webhook"},
+	"internal/live":            {"fault", "form", "store"},
 	"internal/webhook":         {"fault"},
 	"internal/store":           {"account", "db", "fault", "form", "id"},
 	"internal/store/storetest": {"db/dbtest", "store"},
@@ -52,7 +53,7 @@ var allowedImports = map[string][]string{
 // libraryUsers lists the packages that may import a library.
 var libraryUsers = map[string][]string{
 	"net/http": {
-		"cli", "cli/clitest", "server", "api", "compress", "download", "webhook", "bench",
+		"cli", "cli/clitest", "server", "api", "compress", "download", "live", "webhook", "bench",
 		"web", "web/identity", "web/page", "web/public", "web/reference", "web/workspace",
 	},
 	"html/template":                 {"web/identity", "web/page", "web/public", "web/reference", "web/workspace"},

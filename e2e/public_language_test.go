@@ -58,16 +58,28 @@ const visibleTexts = `(() => {
 	return list.map((text) => text.trim()).filter((text) => text !== "");
 })()`
 
-// readTranslations returns the translations of a language, by English text.
-func readTranslations(t testing.TB, language string) map[string]string {
+// readTranslations returns the translations of a language, by English text: one, or one for
+// each plural form.
+func readTranslations(t testing.TB, language string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile("../internal/web/page/locales/" + language + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list map[string]string
-	if err := json.Unmarshal(text, &list); err != nil {
+	var entries map[string]any
+	if err := json.Unmarshal(text, &entries); err != nil {
 		t.Fatal(err)
+	}
+	list := map[string][]string{}
+	for english, entry := range entries {
+		switch translation := entry.(type) {
+		case string:
+			list[english] = []string{translation}
+		case map[string]any:
+			for _, form := range translation {
+				list[english] = append(list[english], form.(string))
+			}
+		}
 	}
 	return list
 }
@@ -177,17 +189,18 @@ func TestLanguages(t *testing.T) {
 	for _, language := range languages[1:] {
 		translations := readTranslations(t, language)
 		var values []string
-		for _, value := range translations {
-			values = append(values, value)
+		for _, forms := range translations {
+			values = append(values, forms...)
 		}
 		found := 0
-		for english, value := range translations {
+		for english, forms := range translations {
 			if english == "." || !containsPhrase(texts["en"], english) { // a full stop is in every text
 				continue
 			}
 			found++
-			if !containsPhrase(texts[language], value) {
-				t.Errorf("%s: no text %q for %q", language, value, english)
+			isShown := func(form string) bool { return containsPhrase(texts[language], form) }
+			if !slices.ContainsFunc(forms, isShown) {
+				t.Errorf("%s: no text %q for %q", language, forms, english)
 			}
 			if containsPhrase(texts[language], english) && !containsPhrase(values, english) {
 				t.Errorf("%s: %q is not translated", language, english)

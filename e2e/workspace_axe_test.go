@@ -152,9 +152,11 @@ func wantSmallPage(t *testing.T, b *tab) {
 // TestWorkspaceAccessible checks all pages of the workspace.
 func TestWorkspaceAccessible(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, allowReceiver)
 	emptyService := start(t)
-	newUser, owner := workspaceViews(s, openOwnerDB(t, s))
+	d := openOwnerDB(t, s)
+	newUser, owner := workspaceViews(s, d)
+	owner = append(owner, connectViews(s, d)...)
 	half := len(owner) / 2
 	for name, group := range map[string]struct {
 		s     *clitest.Service

@@ -346,7 +346,7 @@ func TestSummary(t *testing.T) {
 			t.Errorf("%s (-API +page):\n%s", page.Key, diff)
 		}
 	}
-	days := run(b, chromedp.Evaluate[map[string]float64](`Object.fromEntries(Array.from(document.querySelectorAll("#main > section:first-of-type tbody tr"), (row) => [row.querySelector("time").dateTime, Number(row.children[1].textContent)]))`))
+	days := run(b, chromedp.Evaluate[map[string]float64](`Object.fromEntries(Array.from(document.querySelectorAll("#main section:first-of-type tbody tr"), (row) => [row.querySelector("time").dateTime, Number(row.children[1].textContent)]))`))
 	want := map[string]float64{}
 	for _, day := range answer.Body["days"].([]any) {
 		entry := day.(map[string]any)
@@ -355,7 +355,7 @@ func TestSummary(t *testing.T) {
 	if diff := cmp.Diff(want, days); diff != "" || len(days) != 3 {
 		t.Errorf("days (-API +page):\n%s", diff)
 	}
-	for _, selector := range []string{"#main > section:first-of-type svg.chart", "#colour svg.chart", "#stars svg.chart", "#likely svg.chart", "#days svg.chart"} {
+	for _, selector := range []string{"#main section:first-of-type svg.chart", "#colour svg.chart", "#stars svg.chart", "#likely svg.chart", "#days svg.chart"} {
 		if b.count(selector) == 0 {
 			t.Errorf("there is no %s", selector)
 		}

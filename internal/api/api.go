@@ -13,6 +13,7 @@ import (
 	"formulary/internal/compress"
 	"formulary/internal/delivery"
 	"formulary/internal/limit"
+	"formulary/internal/live"
 	"formulary/internal/oauth"
 	"formulary/internal/respond"
 	"formulary/internal/store"
@@ -23,6 +24,7 @@ type Config struct {
 	Store   *store.Store
 	OAuth   *oauth.Service
 	Respond *respond.Service
+	Live    *live.Service // its events are of EncodeEvent
 	// Webhooks manages webhooks.
 	Webhooks *delivery.Service
 	BaseURL  string
@@ -124,6 +126,7 @@ func (a *API) table() []*operation {
 		newOperation(a.addResponse()),
 		newOperation(a.deleteResponses()),
 		a.exportResponses(),
+		a.liveResponses(),
 		newOperation(a.readResponse()),
 		newOperation(a.changeResponse()),
 		newOperation(a.deleteResponse()),

@@ -13,7 +13,7 @@ import (
 
 // feed returns the responses after a cursor, oldest first.
 func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, filter store.ResponseFilter) (*ResponseList, reply, error) {
-	after, err := a.cursorID(ctx, owner, in.ID, *in.After)
+	after, err := a.cursorID(ctx, owner, in.ID, "after", *in.After)
 	if err != nil {
 		return nil, reply{}, err
 	}
@@ -34,9 +34,9 @@ func cursor(id string) string {
 // startCursor is less than the IDs of all responses.
 var startCursor = id.First(id.Response, time.UnixMilli(0))
 
-// cursorID returns the ID in a cursor. Cursors of earlier versions contain the serial
+// cursorID returns the ID in a cursor, the value of a parameter. Cursors of earlier versions contain the serial
 // number of the response.
-func (a *API) cursorID(ctx context.Context, owner, formID, text string) (string, error) {
+func (a *API) cursorID(ctx context.Context, owner, formID, parameter, text string) (string, error) {
 	if text == "" {
 		return startCursor, nil
 	}
@@ -48,7 +48,7 @@ func (a *API) cursorID(ctx context.Context, owner, formID, text string) (string,
 		}
 	}
 	if _, ok := id.Parse(id.Response, string(raw)); err != nil || !ok {
-		return "", badQuery("after", "is not a valid cursor")
+		return "", badQuery(parameter, "is not a valid cursor")
 	}
 	return string(raw), nil
 }

@@ -30,16 +30,19 @@ type fixture struct {
 func forEachEngine(t *testing.T, test func(t *testing.T, w *fixture), flags ...string) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
-		w := &fixture{Service: clitest.Start(t, storage, flags...), t: t}
-		w.AddUser(ada)
-		w.AddUser(bob)
-		w.app = w.AddApp(ada, callback)
-		const all = "forms:read,forms:write,responses:read,responses:write,webhooks:read,webhooks:write"
-		w.ada = w.Token(ada, w.app, all).Access
-		w.bob = w.Token(bob, w.app, all).Access
-		test(t, w)
-	})
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) { test(t, newFixture(t, storage, flags...)) })
+}
+
+func newFixture(t *testing.T, storage storetest.Storage, flags ...string) *fixture {
+	t.Helper()
+	w := &fixture{Service: clitest.Start(t, storage, flags...), t: t}
+	w.AddUser(ada)
+	w.AddUser(bob)
+	w.app = w.AddApp(ada, callback)
+	const all = "forms:read,forms:write,responses:read,responses:write,webhooks:read,webhooks:write"
+	w.ada = w.Token(ada, w.app, all).Access
+	w.bob = w.Token(bob, w.app, all).Access
+	return w
 }
 
 // create creates a form and returns its ID.

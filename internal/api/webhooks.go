@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"formulary/internal/account"
+	"formulary/internal/delivery"
 	"formulary/internal/fault"
 	"formulary/internal/oauth"
 	"formulary/internal/store"
@@ -43,21 +44,6 @@ func webhookResult(w store.Webhook, secret string) *Webhook {
 		ID: w.ID, FormID: w.FormID, URL: w.URL, Events: events, Active: w.Status == store.WebhookActive, StrictOrder: w.StrictOrder,
 		Status: string(w.Status), DisabledReason: w.DisabledReason, Pending: w.Pending, CreatedAt: Timestamp(w.CreatedAt), Secret: secret,
 	}
-}
-
-// parseEvents reads the events of a request.
-func parseEvents(names []string) ([]store.EventKind, error) {
-	kinds := make([]store.EventKind, len(names))
-	for i, name := range names {
-		kinds[i] = store.EventKind(name)
-		if !slices.Contains(store.EventKinds, kinds[i]) {
-			return nil, fault.InvalidField("events", "%q is not an event", name)
-		}
-	}
-	if len(kinds) == 0 {
-		return nil, fault.InvalidField("events", "name at least one event")
-	}
-	return kinds, nil
 }
 
 // requireResponses checks that a token may read what the events of a webhook contain.
@@ -135,7 +121,7 @@ func (a *API) createWebhook() typedOperation[createWebhookInput, Webhook] {
 			}
 			var err error
 			if in.Body.Events != nil {
-				if w.Events, err = parseEvents(in.Body.Events); err != nil {
+				if w.Events, err = delivery.ParseEvents(in.Body.Events); err != nil {
 					return nil, reply{}, err
 				}
 			}
@@ -206,7 +192,7 @@ func (a *API) changeWebhook() typedOperation[changeWebhookInput, Webhook] {
 			}
 			kinds := before.Events
 			if in.Body.Events != nil {
-				if kinds, err = parseEvents(in.Body.Events); err != nil {
+				if kinds, err = delivery.ParseEvents(in.Body.Events); err != nil {
 					return nil, reply{}, err
 				}
 			}
@@ -221,12 +207,8 @@ func (a *API) changeWebhook() typedOperation[changeWebhookInput, Webhook] {
 				if in.Body.Events != nil {
 					w.Events = kinds
 				}
-				switch {
-				case in.Body.Active == nil:
-				case *in.Body.Active:
-					w.Status = store.WebhookActive
-				case w.Status == store.WebhookActive:
-					w.Status = store.WebhookPaused
+				if in.Body.Active != nil {
+					delivery.SetActive(w, *in.Body.Active)
 				}
 			})
 			return webhookResult(w, ""), reply{}, err

@@ -196,6 +196,9 @@ func (l *rawConn) readResponse(method string) (a httpResponse, keep bool) {
 		if err != nil {
 			return httpResponse{err: fmt.Errorf("%w: %w", errNoResponse, err)}, false
 		}
+		if res.Header.Get("Content-Type") == "text/event-stream" {
+			return httpResponse{status: res.StatusCode, header: res.Header}, false // has no end
+		}
 		text, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		if res.StatusCode < 200 && err == nil {

@@ -96,7 +96,7 @@ func (w *fixture) fillPath(r *request, path string) {
 
 var validParameter = map[string]string{
 	"page": "1", "per_page": "20", "search": "a", "language": "en", "since": "2020-01-01T00:00:00Z", "until": "2100-01-01T00:00:00Z", "version": "1", "limit": "10",
-	"If-Match": "*", "after": "",
+	"If-Match": "*", "after": "", "Last-Event-ID": "",
 }
 
 func (w *fixture) fillParameters(r *request, op *openapi3.Operation) {

@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -58,7 +59,7 @@ func TestScripts(t *testing.T) {
 				env.Setenv("ADMIN", admin)
 				return nil
 			},
-			Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "submit": submit},
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){"waitfor": waitFor, "submit": submit, "waitlines": waitLines},
 		})
 	})
 }
@@ -101,6 +102,20 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	ts.Fatalf("nothing at %s", args[0])
+}
+
+// waitLines implements "waitlines FILE N", which waits until a file has N lines.
+func waitLines(ts *testscript.TestScript, neg bool, args []string) {
+	want, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	var got int
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		content, err := os.ReadFile(ts.MkAbs(args[0]))
+		if got = strings.Count(string(content), "\n"); err == nil && got == want {
+			return
+		}
+	}
+	ts.Fatalf("%s has %d lines, want %d", args[0], got, want)
 }
 
 func TestTLS(t *testing.T) {

@@ -97,7 +97,11 @@ func TestStandbyAway(t *testing.T) {
 	// Now that commits can be durable, each key stores one response.
 	for i := range keys {
 		note := fmt.Sprint("json ", i)
-		first := p.post(f.page, submission(note), "Idempotency-Key: "+note)
+		var first httpResponse
+		p.waitUntil("submissions work again", func() bool {
+			first = p.post(f.page, submission(note), "Idempotency-Key: "+note)
+			return first.status != http.StatusServiceUnavailable // of a connection from before the failover
+		})
 		second := p.post(f.page, submission(note), "Idempotency-Key: "+note)
 		if first.status != http.StatusCreated || second.ID != first.ID {
 			t.Errorf("%s after the failover: %s, then %s", note, first, second)

@@ -20,6 +20,7 @@ import (
 	"formulary/internal/api"
 	"formulary/internal/delivery"
 	"formulary/internal/limit"
+	"formulary/internal/live"
 	"formulary/internal/oauth"
 	"formulary/internal/respond"
 	"formulary/internal/server"
@@ -40,6 +41,8 @@ type serveCommand struct {
 	RatePerToken      int           `env:"FORMULARY_RATE_PER_TOKEN" default:"6000" help:"Requests per minute for all access tokens of one grant."`
 	RatePerAddress    int           `env:"FORMULARY_RATE_PER_ADDRESS" default:"12000" help:"Requests per minute per IP address."`
 	RatePerRespondent int           `env:"FORMULARY_RATE_PER_RESPONDENT" default:"120" help:"Form submissions per minute per IP address."`
+	LivePerGrant      int           `env:"FORMULARY_LIVE_PER_GRANT" default:"1000" help:"Open live streams per grant or session, on each node; 0 for no limit."`
+	LivePerAccount    int           `env:"FORMULARY_LIVE_PER_ACCOUNT" default:"2000" help:"Open live streams per account, on each node; 0 for no limit."`
 	FormLimit         int64         `env:"FORMULARY_FORM_LIMIT" default:"10000" help:"Forms per account; 0 for no limit."`
 	VersionLimit      int64         `env:"FORMULARY_VERSION_LIMIT" default:"500" help:"Published versions per form; 0 for no limit."`
 	StorageLimit      byteSize      `env:"FORMULARY_STORAGE_LIMIT" default:"10GB" help:"Storage per account, such as 500MB or 10GB; 0 for no limit." placeholder:"SIZE"`
@@ -94,6 +97,9 @@ func (c serveCommand) check() error {
 	if c.RatePerToken < 1 || c.RatePerAddress < 1 || c.RatePerRespondent < 1 {
 		return errors.New("a rate limit must be at least 1 request per minute; to turn limits off, set FORMULARY_RATE_LIMIT=off")
 	}
+	if c.LivePerGrant < 0 || c.LivePerAccount < 0 {
+		return errors.New("a limit of live streams must be 0 (no limit) or more")
+	}
 	if c.MaxConnections < 0 || c.MaxPerAddress < 0 {
 		return errors.New("a connection limit must be at least 1, or 0 to derive it from the open file limit")
 	}
@@ -134,11 +140,14 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	if s.MultiNode() {
 		cluster = limit.NewCluster()
 	}
+	streams := live.New(live.Config{Store: s, Encode: api.EncodeEvent, Limits: live.Limits{PerHolder: c.LivePerGrant, PerAccount: c.LivePerAccount}, Log: log})
+	// At once, so that the graceful shutdown does not wait for clients to disconnect.
+	context.AfterFunc(ctx, streams.Close)
 	deliveries, err := c.deliveries(storage, s, log)
 	if err != nil {
 		return err
 	}
-	d := dependencies{tuning: t, store: s, base: base, clientIPs: clientIPs, cluster: cluster, deliveries: deliveries, log: log}
+	d := dependencies{tuning: t, store: s, base: base, clientIPs: clientIPs, cluster: cluster, live: streams, deliveries: deliveries, log: log}
 	config, err := c.assemble(ctx, d)
 	if err != nil {
 		return err
@@ -182,6 +191,7 @@ type dependencies struct {
 	base      string // base URL
 	clientIPs server.ClientIPs
 	cluster   *limit.Cluster // nil for a single node
+	live      *live.Service
 	log       *slog.Logger
 
 	deliveries delivery.Config
@@ -210,13 +220,14 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 		return server.Config{}, err
 	}
 	responses := respond.New(respond.Config{Store: d.store, Submissions: submissions, Now: now})
+	webhooks := delivery.New(d.deliveries)
 	apiHandler := api.New(api.Config{
-		Store: d.store, OAuth: authorization, Respond: responses, Webhooks: delivery.New(d.deliveries), BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
+		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: webhooks, BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
 		ClientAttempts: attempts.client,
 		Address:        d.clientIPs.ClientIP,
 	})
 	webHandler, err := web.New(web.Config{
-		Store: d.store, OAuth: authorization, Respond: responses, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), d.tuning.HashCost), BaseURL: d.base, Secure: secure,
+		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: webhooks, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), d.tuning.HashCost), BaseURL: d.base, Secure: secure,
 		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: apiHandler.Document, Log: d.log, Now: now, Address: d.clientIPs.ClientIP,
 		Actions: actions, SigningKeys: d.store.SigningKeys, KindTemplates: d.tuning.KindTemplates,
 		AddressAttempts: attempts.address, AccountAttempts: attempts.account,

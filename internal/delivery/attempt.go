@@ -44,33 +44,41 @@ var errResponseGone = errors.New("the response is deleted")
 
 // body builds the body of the request from what is stored now.
 func (a attempt) body(ctx context.Context, it *item) ([]byte, error) {
-	f := formData{a.hook.FormID, a.hook.FormTitle, a.hook.FormVersion}
-	var response *form.Response
-	switch it.Kind {
+	response := it.Response
+	if a.r.d.Now().Sub(it.read) > fresh {
+		response = nil
+	}
+	return a.r.d.buildBody(ctx, a.r.owner.id, formData{a.hook.FormID, a.hook.FormTitle, a.hook.FormVersion}, it.Event, response)
+}
+
+// buildBody builds the body for an event. response is the response of the event if it was
+// just read; nil: it is read now if the event needs it.
+func (c *Config) buildBody(ctx context.Context, owner string, f formData, e store.Event, response *form.Response) ([]byte, error) {
+	switch e.Kind {
 	case store.ResponseCreated, store.ResponseUpdated, store.ResponseRestored:
-		if response = it.Response; response == nil || a.r.d.Now().Sub(it.read) > fresh {
-			current, err := a.response(ctx, it)
+		if response == nil {
+			current, err := c.response(ctx, owner, f.ID, e.ResponseID)
 			if err != nil {
 				return nil, err
 			}
 			response = &current
 		}
 	case store.ResponseDeleted:
+		response = nil
 	default:
-		f.Version = it.Version
+		f.Version, response = e.Version, nil
 	}
-	return encodeBody(f, it.Event, it.At(), response)
+	return encodeBody(f, e, e.At(), response)
 }
 
 // response reads the response of an event.
-func (a attempt) response(ctx context.Context, it *item) (form.Response, error) {
-	owner := a.r.owner.id
-	r, err := a.r.d.Store.Response(ctx, owner, a.hook.FormID, it.ResponseID)
+func (c *Config) response(ctx context.Context, owner, formID, responseID string) (form.Response, error) {
+	r, err := c.Store.Response(ctx, owner, formID, responseID)
 	if !errors.Is(err, fault.NotFound) {
 		return r, err
 	}
 	// That of a deleted form may come back with the form.
-	if _, err := a.r.d.Store.Form(ctx, owner, a.hook.FormID); err != nil {
+	if _, err := c.Store.Form(ctx, owner, formID); err != nil {
 		return r, err
 	}
 	return r, errResponseGone

@@ -325,7 +325,7 @@ func (r *runner) send(p *pass) {
 	if it.window == nil {
 		r.retries = r.retries[1:]
 	}
-	it.state, it.begun = itemRunning, r.d.Now()
+	it.state, it.begun = itemRunning, r.d.Now().Truncate(time.Millisecond) // as it is stored
 	r.sent[it] = it.begun
 	a := attempt{r: r, hook: r.hook, secrets: r.secrets}
 	go func() {

@@ -95,6 +95,14 @@ func (t Tick) ID(prefix string) (string, time.Time) {
 	return u.String(prefix), u.Time()
 }
 
+// First returns the smallest TypeID of the tick.
+func (t Tick) First(prefix string) string {
+	var u UUID
+	binary.BigEndian.PutUint16(u[6:], uint16(t&(1<<tickBits-1)))
+	putTime(&u, int64(t>>tickBits))
+	return u.String(prefix)
+}
+
 // TickOf returns the tick of an ID that Tick.ID made.
 func TickOf(u UUID) Tick {
 	return Tick(u.Time().UnixMilli()<<tickBits | int64(binary.BigEndian.Uint16(u[6:])&(1<<tickBits-1)))

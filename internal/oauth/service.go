@@ -46,6 +46,7 @@ type Principal struct {
 	App        struct{ ID, Name, Owner string }
 	Token      string // ID of the token, not the secret
 	Grant      string // ID of the grant; all its tokens share one rate limit
+	ExpiresAt  time.Time
 	Generation store.Generation
 }
 
@@ -93,7 +94,7 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Principal, er
 			return c, err
 		}
 	}
-	return Principal{User: b.User, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.GrantID, Generation: b.Generation}, nil
+	return Principal{User: b.User, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.GrantID, ExpiresAt: b.ExpiresAt, Generation: b.Generation}, nil
 }
 
 var (

@@ -67,11 +67,11 @@ const (
 		ORDER BY at DESC, position DESC LIMIT 4000 OFFSET 100)`
 )
 
-func scanDelivery(r db.Row) (Delivery, error) {
+func scanDelivery(r db.Row, more ...any) (Delivery, error) {
 	d := Delivery{Stored: true}
 	var kind, status string
 	var first, last, next int64
-	err := r.Scan(&d.Position, &kind, &d.ResponseID, &d.Version, &status, &d.Attempt, &d.ResponseStatus, &d.Error, &d.Answer, &first, &last, &next)
+	err := r.Scan(append([]any{&d.Position, &kind, &d.ResponseID, &d.Version, &status, &d.Attempt, &d.ResponseStatus, &d.Error, &d.Answer, &first, &last, &next}, more...)...)
 	d.Kind, d.Status = EventKind(kind), DeliveryStatus(status)
 	d.FirstAt, d.LastAt, d.NextAt = fromMillis(first), fromMillis(last), fromMillis(next)
 	return d, err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -28,13 +29,15 @@ const feedBytes = 4 << 20
 type FeedPage struct {
 	After string // as in FeedResult; empty: from the first response on
 	Limit int64
+	Bytes int // a page ends after the response that exceeds it; 0: feedBytes
 }
 
 // FeedResult is a page of the feed.
 type FeedResult struct {
 	Responses []form.Response
-	Next      string // After of the next page, spelled as the ID of a response
-	More      bool   // others follow
+	Cursors   []string // After of the page that follows each response
+	Next      string   // After of the next page, spelled as the ID of a response
+	More      bool     // others follow
 }
 
 // fed is a response and its position in the feed.
@@ -60,11 +63,11 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 		restored.SQL, restored.Args = filter.afterIn(owner, formID, s.db, feedOrder{columns: responseColumns + `, restored`, condition: ` AND restored <> ''`, key: `restored`}, feedPosition(page.After), page.Limit+1)
 	}
 	var byID, byRestoration ordered[fed]
-	stored.Scan = gatherFeed(&byID, page.Limit, func(r db.Row) (fed, error) {
+	stored.Scan = gatherFeed(&byID, page, func(r db.Row) (fed, error) {
 		response, err := scanResponse(r, formID)
 		return fed{response, feedPosition(response.ID)}, err
 	})
-	restored.Scan = gatherFeed(&byRestoration, page.Limit, func(r db.Row) (f fed, err error) {
+	restored.Scan = gatherFeed(&byRestoration, page, func(r db.Row) (f fed, err error) {
 		f.Response, err = scanResponse(r, formID, &f.position)
 		return f, err
 	})
@@ -74,9 +77,12 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 	out := FeedResult{Next: page.After}
 	var list []fed
 	list, out.More = mergeByPosition(byID, byRestoration, page.Limit, func(f fed) string { return f.position })
-	out.Responses = make([]form.Response, len(list))
+	out.Responses, out.Cursors = make([]form.Response, len(list)), make([]string, len(list))
 	for i, f := range list {
-		out.Responses[i], out.Next = f.Response, id.Response+f.position
+		if out.Next = f.ID; f.position != feedPosition(f.ID) {
+			out.Next = id.Response + f.position
+		}
+		out.Responses[i], out.Cursors[i] = f.Response, out.Next
 	}
 	return out, nil
 }
@@ -86,11 +92,11 @@ func feedPosition(responseID string) string {
 	return responseID[min(len(id.Response), len(responseID)):]
 }
 
-// gatherFeed collects up to limit responses of about feedBytes.
-func gatherFeed(into *ordered[fed], limit int64, scan func(db.Row) (fed, error)) func(db.Row) error {
-	bytes := 0
+// gatherFeed collects the responses of a page.
+func gatherFeed(into *ordered[fed], page FeedPage, scan func(db.Row) (fed, error)) func(db.Row) error {
+	bytes, maxBytes := 0, cmp.Or(page.Bytes, feedBytes)
 	return func(r db.Row) error {
-		if int64(len(into.list)) == limit || bytes >= feedBytes {
+		if int64(len(into.list)) == page.Limit || bytes >= maxBytes {
 			into.more = true
 			return db.ErrStop
 		}

@@ -134,6 +134,9 @@ func (e Event) At() time.Time {
 	return u.Time()
 }
 
+// eventPageBytes bounds the answers in one part: many readers have one in memory.
+const eventPageBytes = 256 << 10
+
 // EventRange is a part of a form's events.
 type EventRange struct {
 	After string // position of the last event before it; empty: from the first on
@@ -144,7 +147,7 @@ type EventRange struct {
 
 // Events reads a part of a form's events, in the order in which they happened, and says
 // whether others follow. There can be events of other kinds among them: a reader that passes
-// them reads them only once. Like a page of the feed it is bounded in bytes.
+// them reads them only once. With large answers there are fewer than the limit.
 func (s *Store) Events(ctx context.Context, owner, formID string, part EventRange) (list []Event, more bool, err error) {
 	defer wrap(&err, "read events")
 	until := part.Until
@@ -157,7 +160,7 @@ func (s *Store) Events(ctx context.Context, owner, formID string, part EventRang
 	var statements []db.Statement
 	if slices.Contains(part.Kinds, ResponseCreated) {
 		statements = append(statements, db.Statement{SQL: eventResponsesSQL, Args: []any{owner, formID, id.Response + part.After, id.Response + until, part.Limit + 1}, Scan: func(r db.Row) error {
-			if int64(len(created)) == part.Limit || bytes >= feedBytes {
+			if int64(len(created)) == part.Limit || bytes >= eventPageBytes {
 				moreCreated = true
 				return db.ErrStop
 			}

@@ -33,7 +33,7 @@ func TestFeedHasRestoredResponses(t *testing.T) {
 		owner := addUser(t, s, "ada@example.com").ID
 		f := openForm(t, s, owner, small)
 		var ids []string
-		submit := func() {
+		add := func() {
 			t.Helper()
 			r, err := submit(s, f, len(ids))
 			if err != nil {
@@ -42,7 +42,7 @@ func TestFeedHasRestoredResponses(t *testing.T) {
 			ids = append(ids, r.ID)
 		}
 		for range 6 {
-			submit()
+			add()
 		}
 		trash := func(which ...string) {
 			t.Helper()
@@ -66,7 +66,7 @@ func TestFeedHasRestoredResponses(t *testing.T) {
 		seen, cursor := feedIDs(t, s, owner, f.ID, store.ResponseFilter{}, "")
 		is("without the deleted", seen, ids[0], ids[3], ids[4], ids[5])
 		restore(ids[2], ids[1])
-		submit()
+		add()
 		rest, end := feedIDs(t, s, owner, f.ID, store.ResponseFilter{}, cursor)
 		is("restored", rest, ids[2], ids[1], ids[6])
 		all, _ := feedIDs(t, s, owner, f.ID, store.ResponseFilter{}, "")

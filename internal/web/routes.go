@@ -29,6 +29,7 @@ const (
 func (web *Handler) routes() []route {
 	return []route{
 		{"GET /{$}", signedIn, noBody, web.workspace.Home},
+		{"GET /live", signedIn, noBody, web.workspace.Live},
 
 		{"POST /forms", signedIn, maxPost, web.workspace.CreateForm},
 		{"POST /forms/{id}/duplicate", signedIn, maxPost, web.workspace.DuplicateForm},
@@ -46,6 +47,18 @@ func (web *Handler) routes() []route {
 		{"POST /forms/{id}/close", signedIn, maxPost, web.workspace.CloseForm},
 		{"POST /forms/{id}/open", signedIn, maxPost, web.workspace.ReopenForm},
 		{"GET /forms/{id}/code/{kind}", signedIn, noBody, web.workspace.QRCode},
+		{"GET /forms/{id}/connect", signedIn, noBody, web.workspace.ShowConnect},
+		{"POST /forms/{id}/connect", signedIn, maxPost, web.workspace.CreateWebhook},
+		{"GET /forms/{id}/connect/new", signedIn, noBody, web.workspace.NewWebhook},
+		{"GET /forms/{id}/connect/{webhook}", signedIn, noBody, web.workspace.ShowWebhook},
+		{"POST /forms/{id}/connect/{webhook}", signedIn, maxPost, web.workspace.ChangeWebhook},
+		{"POST /forms/{id}/connect/{webhook}/pause", signedIn, maxPost, web.workspace.PauseWebhook},
+		{"POST /forms/{id}/connect/{webhook}/resume", signedIn, maxPost, web.workspace.ResumeWebhook},
+		{"POST /forms/{id}/connect/{webhook}/test", signedIn, maxPost, web.workspace.TestWebhook},
+		{"POST /forms/{id}/connect/{webhook}/rotate", signedIn, maxPost, web.workspace.RotateWebhookSecret},
+		{"POST /forms/{id}/connect/{webhook}/replay", signedIn, maxPost, web.workspace.ReplayWebhook},
+		{"POST /forms/{id}/connect/{webhook}/delete", signedIn, maxPost, web.workspace.DeleteWebhook},
+		{"POST /forms/{id}/connect/{webhook}/deliveries/{delivery}/resend", signedIn, maxPost, web.workspace.ResendDelivery},
 		{"GET /forms/{id}/responses", signedIn, noBody, web.workspace.ShowResponses},
 		{"GET /forms/{id}/responses/export", signedIn, noBody, web.workspace.ExportResponses},
 		{"POST /forms/{id}/responses/delete", signedIn, maxPost, web.workspace.DeleteResponses},

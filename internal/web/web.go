@@ -16,8 +16,10 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/compress"
+	"formulary/internal/delivery"
 	"formulary/internal/fault"
 	"formulary/internal/limit"
+	"formulary/internal/live"
 	"formulary/internal/oauth"
 	"formulary/internal/respond"
 	"formulary/internal/store"
@@ -33,6 +35,8 @@ type Config struct {
 	Store      *store.Store
 	OAuth      *oauth.Service
 	Respond    *respond.Service
+	Live       *live.Service
+	Webhooks   *delivery.Service
 	Hasher     *account.Hasher
 	BaseURL    string
 	Secure     bool // people reach the service over HTTPS
@@ -89,7 +93,7 @@ func New(c Config) (*Handler, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if web.workspace, err = workspace.New(workspace.Config{Site: site, Store: c.Store, Now: c.Now, ShowPreview: web.public.Preview}); err != nil {
+	if web.workspace, err = workspace.New(workspace.Config{Site: site, Store: c.Store, Webhooks: c.Webhooks, Now: c.Now, Sessions: web.sessions, Streams: c.Live, ShowPreview: web.public.Preview}); err != nil {
 		return nil, err
 	}
 	if web.identity, err = identity.New(identity.Config{

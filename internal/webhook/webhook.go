@@ -85,6 +85,17 @@ func (r Result) Delivered() bool { return r.Status/100 == 2 }
 // Gone says whether the receiver wants no more events.
 func (r Result) Gone() bool { return r.Status == http.StatusGone }
 
+// What Problem says without a status. After ConnectionFailed comes the reason.
+const (
+	addressForbidden = "The address of the receiver is not allowed."
+	noAnswer         = "The receiver did not answer within 15 seconds."
+	unknownName      = "The name of the receiver could not be resolved."
+	ConnectionFailed = "The connection to the receiver failed: "
+)
+
+// FixedProblems are the texts of Problem that have no variable part.
+var FixedProblems = []string{addressForbidden, noAnswer, unknownName}
+
 // Problem says why the event was not delivered, in words for its owner.
 func (r Result) Problem() string {
 	switch {
@@ -95,15 +106,15 @@ func (r Result) Problem() string {
 	case r.Status != 0:
 		return fmt.Sprintf("The receiver answered with status %d.", r.Status)
 	case errors.Is(r.Err, errForbidden):
-		return "The address of the receiver is not allowed."
+		return addressForbidden
 	case errors.Is(r.Err, context.DeadlineExceeded):
-		return "The receiver did not answer within 15 seconds."
+		return noAnswer
 	}
 	var name *net.DNSError
 	if errors.As(r.Err, &name) {
-		return "The name of the receiver could not be resolved."
+		return unknownName
 	}
-	return "The connection to the receiver failed: " + clean(r.Err)
+	return ConnectionFailed + clean(r.Err)
 }
 
 // Send sends a request once and returns when the receiver has answered, or has not in time.
@@ -129,17 +140,10 @@ func (c *Client) send(ctx context.Context, r Request, now time.Time) Result {
 	if err != nil {
 		return Result{Err: err}
 	}
-	signatures := make([]string, len(r.Secrets))
-	for i, secret := range r.Secrets {
-		signatures[i] = secret.signature(r.ID, now, r.Body)
-	}
-	request.Header = http.Header{
-		"User-Agent": {c.agent}, "Content-Type": {"application/json"}, "Webhook-Id": {r.ID},
-		"Webhook-Timestamp": {strconv.FormatInt(now.Unix(), 10)}, "Webhook-Signature": {strings.Join(signatures, " ")},
-		// Sends nothing. It says that repeating the request is safe, so that net/http uses
-		// another connection if the receiver has closed the idle one.
-		"Idempotency-Key": {},
-	}
+	request.Header = c.header(r, now)
+	// Sends nothing. It says that repeating the request is safe, so that net/http uses
+	// another connection if the receiver has closed the idle one.
+	request.Header["Idempotency-Key"] = nil
 	answer, err := transport.RoundTrip(request)
 	if err != nil {
 		return Result{Err: cmp.Or(ctx.Err(), err)}

@@ -89,7 +89,9 @@ func TestAnswers(t *testing.T) {
 	}{
 		{"500", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "broken", 500) }, 500, 0, "broken\n"},
 		{"301", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target, http.StatusMovedPermanently) }, 301, 0, ""},
-		{"307", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target, http.StatusTemporaryRedirect) }, 307, 0, ""},
+		{"307", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, target, http.StatusTemporaryRedirect)
+		}, 307, 0, ""},
 		{"410", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }, 410, 0, ""},
 		{"429", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "120")

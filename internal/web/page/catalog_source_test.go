@@ -266,7 +266,7 @@ func TestMessagesHaveFormats(t *testing.T) {
 	for _, folder := range webPackages(t) {
 		goFiles = append(goFiles, "../"+folder+"/*.go")
 	}
-	for _, files := range append(goFiles, "../../form/*.go", "../../account/*.go", "../../store/*.go", "../../db/*.go", "../../respond/*.go") {
+	for _, files := range append(goFiles, "../../form/*.go", "../../account/*.go", "../../store/*.go", "../../db/*.go", "../../respond/*.go", "../../webhook/*.go", "../../delivery/*.go") {
 		for _, file := range sourceFiles(t, files) {
 			content, err := os.ReadFile(file)
 			if err != nil {

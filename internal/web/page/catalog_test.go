@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"formulary/internal/account"
+	"formulary/internal/delivery"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/webhook"
 )
 
 // languages are those of public pages. English needs no translations, only names of
@@ -46,7 +48,7 @@ func workspaceTexts(t *testing.T) texts {
 	list.addScripts(t, "static/builder*.js")
 	list.addScripts(t, "static/vdom.js")
 	tables := map[string][]string{
-		"identity": {"accountNotices", "applicationNotices"}, "workspace": {"homeNotices", "responsesNotices", "shareNotices"}, "reference": {"errorMeanings"},
+		"identity": {"accountNotices", "applicationNotices"}, "workspace": {"connectNotices", "deliveryFilters", "eventDescriptions", "homeNotices", "responsesNotices", "shareNotices", "webhookNotices"}, "reference": {"errorMeanings"},
 	}
 	for _, folder := range webPackages(t) {
 		if files := "../" + folder + "/templates/*.html"; folder != "." {
@@ -69,6 +71,10 @@ func workspaceTexts(t *testing.T) texts {
 	list.addGo(t, "../../store/*.go", goTexts{calls: rules})
 	list.addGo(t, "../../db/*.go", goTexts{calls: rules})
 	list.addGo(t, "../../respond/*.go", goTexts{calls: rules})
+	list.addGo(t, "../../webhook/*.go", goTexts{calls: rules})
+	list.addGo(t, "../../delivery/*.go", goTexts{calls: rules})
+	list.add("webhook.go", webhook.FixedProblems...)
+	list.add("delivery.go", delivery.DisabledReasons...)
 	list.addGo(t, "../../oauth/authorize.go", goTexts{calls: map[string]int{"errorPage": 0, "fault.New": 1}})
 	list.addGo(t, "../../fault/*.go", goTexts{calls: map[string]int{"New": 1}})
 

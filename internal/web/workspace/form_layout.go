@@ -9,14 +9,15 @@ import (
 type formLayout struct {
 	page.Layout
 	Form form.Form
-	Tab  string // build, flow, share, responses, summary
+	Tab  string // build, flow, share, connect, responses, summary
 	Link string // of the public page
+	Live string // address of the stream that tells of new responses
 }
 
 func (pages *Pages) newFormLayout(f form.Form, tab string) formLayout {
 	f = f.At(pages.Now())
 	return formLayout{
 		Layout: page.Layout{Title: f.Title, Section: "forms"}, Form: f, Tab: tab,
-		Link: pages.Site.BaseURL + "/f/" + f.Address(),
+		Link: pages.Site.BaseURL + "/f/" + f.Address(), Live: liveAddress(f.ID, f.ResponseCount),
 	}
 }

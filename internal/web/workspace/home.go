@@ -53,7 +53,7 @@ func (pages *Pages) Home(req *page.Request) error {
 		number = 1
 	}
 	p := &homePage{
-		Layout: page.Layout{TitleKey: "Forms", Section: "forms"}, Search: searchText(query.Get("search")), Status: query.Get("status"), Sort: query.Get("sort"),
+		Layout: page.Layout{TitleKey: "Forms", Section: "forms", Script: "live.js"}, Search: searchText(query.Get("search")), Status: query.Get("status"), Sort: query.Get("sort"),
 		Templates: pages.formTemplates.list(req.Language()),
 	}
 	p.Filtered = p.Search != "" || p.Status != ""

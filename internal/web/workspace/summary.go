@@ -75,6 +75,7 @@ func (pages *Pages) ShowSummary(req *page.Request) error {
 		return err
 	}
 	p := &summaryPage{formLayout: pages.newFormLayout(f, "summary"), Responses: s.Responses}
+	p.Script = "live.js"
 	pages.Site.SetLanguage(req, &p.Layout)
 	p.country = func(f *form.Field, code string) string { return pages.countryName(req, f, code) }
 	latest, err := pages.latestAnswers(req, f.ID)

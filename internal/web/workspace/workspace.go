@@ -1,5 +1,5 @@
 // Package workspace is where users work with forms: the list of forms, the builder,
-// sharing, responses and summaries. Everything here needs a user who is signed in, and
+// sharing, webhooks, responses and summaries. Everything here needs a user who is signed in, and
 // reads data by the owner of the request.
 package workspace
 
@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/delivery"
+	"formulary/internal/live"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -20,6 +22,11 @@ type Config struct {
 	Site  *page.Site
 	Store *store.Store
 	Now   func() time.Time
+	// Webhooks manages webhooks, with the same rules as the API.
+	Webhooks *delivery.Service
+	// Sessions and Streams are for pages that show new responses without reloading.
+	Sessions *page.Sessions
+	Streams  *live.Service
 	// ShowPreview shows a draft as respondents would see it. The public pages implement
 	// it, so that the preview cannot differ from the form.
 	ShowPreview func(*page.Request, store.PublicForm) error

@@ -81,12 +81,28 @@ function formatBody(contentType, text) {
   }
 }
 
+// showStream shows server-sent events as they arrive, until the next request.
+async function showStream(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    text = (text + part.value).slice(-maxShownLength);
+    showResult(String(response.status), text);
+  }
+}
+
+let running = new AbortController();
+
 async function sendRequest(event) {
   event.preventDefault();
+  running.abort();
+  const current = running = new AbortController();
   showResult(config.sending);
   const startedAt = performance.now();
   try {
-    const response = await fetch(...buildRequest());
+    const [path, options] = buildRequest();
+    const response = await fetch(path, { ...options, signal: current.signal });
+    if (response.headers.get("Content-Type") === "text/event-stream") return await showStream(response);
     const text = await response.text();
     showResult(`${response.status} · ${Math.round(performance.now() - startedAt)} ms`, formatBody(response.headers.get("Content-Type"), text));
     if (response.status === 401) {
@@ -94,7 +110,7 @@ async function sendRequest(event) {
       updateTokenControls();
     }
   } catch {
-    showResult(config.unreachable);
+    if (!current.signal.aborted) showResult(config.unreachable);
   }
 }
 

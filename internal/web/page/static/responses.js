@@ -1,25 +1,29 @@
+import "./live.js";
+
 // The input of the filter matches the selected question: a list of its options, or a date.
-const questionSelect = document.querySelector("select[name=where]");
-const answerInput = document.querySelector("input[name=is]");
+const answerInput = () => document.querySelector("input[name=is]");
 
-function updateAnswerInput() {
+function updateAnswerInput(questionSelect) {
   const { type = "text", list = "" } = questionSelect.selectedOptions[0].dataset;
-  answerInput.type = type;
-  answerInput.setAttribute("list", list);
+  answerInput().type = type;
+  answerInput().setAttribute("list", list);
 }
 
-if (questionSelect) {
-  updateAnswerInput();
-  questionSelect.addEventListener("change", () => {
-    answerInput.value = "";
-    updateAnswerInput();
-  });
+// prepare also runs when the first response replaces the empty state.
+function prepare() {
+  const questionSelect = document.querySelector("select[name=where]");
+  if (questionSelect) updateAnswerInput(questionSelect);
+  const selectAll = document.querySelector("[data-select-all]");
+  if (selectAll) selectAll.hidden = false;
 }
 
-const selectAll = document.querySelector("[data-select-all]");
-if (selectAll) {
-  selectAll.hidden = false;
-  selectAll.addEventListener("change", (event) => {
-    for (const checkbox of document.querySelectorAll("input[name=response]")) checkbox.checked = event.target.checked;
-  });
-}
+prepare();
+document.addEventListener("live-replaced", prepare);
+document.addEventListener("change", ({ target }) => {
+  if (target.name === "where") {
+    answerInput().value = "";
+    updateAnswerInput(target);
+  } else if (target.closest("[data-select-all]")) {
+    for (const checkbox of document.querySelectorAll("input[name=response]")) checkbox.checked = target.checked;
+  }
+});

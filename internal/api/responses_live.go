@@ -1,0 +1,116 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"time"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/oauth"
+	"formulary/internal/store"
+)
+
+type liveInput struct {
+	ID          string  `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	After       *string `query:"after" maxLength:"64" doc:"Cursor: start after this point. Empty starts at the beginning. Without it, the stream starts with the next response."`
+	LastEventID string  `header:"Last-Event-ID" maxLength:"64" doc:"ID of the last event that was received. EventSource sends it when it reconnects. It takes precedence over after."`
+}
+
+const eventStream = "text/event-stream"
+
+// liveResponses sends responses when they are stored.
+func (a *API) liveResponses() *operation {
+	op := &operation{
+		Method: "GET", Path: "/api/v1/forms/{id}/responses/live", ID: "liveResponses", Tag: "Responses", Status: 200, CORS: true,
+		Scope:   account.ResponsesRead,
+		Summary: "Stream new responses",
+		Description: "Server-sent events. Each event is a response.created, its id is a cursor of the feed, and its data is the response in one line of JSON. " +
+			"A comment is sent every 15 seconds. The stream ends when the access token expires or is revoked, and when the server restarts: connect again with the last id, and no response is lost or repeated. " +
+			"A restored response is sent again.",
+		Errors: []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
+		input:  reflect.TypeFor[liveInput](),
+		media:  []string{eventStream},
+	}
+	read := newInputReader(op.input, op.MaxBody)
+	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
+		started := a.Now()
+		caller, err := a.authorize(w, r, op.Scope)
+		defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), started) }()
+		if err != nil {
+			return err
+		}
+		var in liveInput
+		if err := read(reflect.ValueOf(&in).Elem(), w, r); err != nil {
+			return err
+		}
+		ctx := store.ForAccount(r.Context(), caller.Owner())
+		start, err := a.liveStart(ctx, caller.Owner(), in)
+		if err != nil {
+			return err
+		}
+		stream, err := a.Live.Responses(ctx, caller.Owner(), caller.Grant, in.ID, start)
+		if err != nil {
+			return err
+		}
+		defer stream.Close()
+		// The first event has no data: it only tells the client where to resume.
+		a.Live.Send(w, r, stream, []byte("retry: 2000\nid: "+cursor(stream.Cursor())+"\n\n"), a.stillValid(r, caller, op.Scope))
+		return nil
+	}
+	return op
+}
+
+// liveStart returns the ID in the cursor of a request; empty: it has none.
+func (a *API) liveStart(ctx context.Context, owner string, in liveInput) (string, error) {
+	switch {
+	case in.LastEventID != "":
+		return a.cursorID(ctx, owner, in.ID, "Last-Event-ID", in.LastEventID)
+	case in.After != nil:
+		return a.cursorID(ctx, owner, in.ID, "after", *in.After)
+	}
+	return "", nil
+}
+
+// validFor is how long a token is taken for valid without looking it up, as long as
+// nothing of its account and its application changes.
+const validFor = 15 * time.Second
+
+// stillValid returns a function that reports whether the token of a request is still
+// valid.
+func (a *API) stillValid(r *http.Request, caller oauth.Principal, scope account.Scope) func(context.Context) error {
+	checked := a.Now()
+	return func(ctx context.Context) error {
+		now := a.Now()
+		unchanged := a.Store.TokenGeneration(caller.User.ID, caller.App.ID) == caller.Generation
+		if unchanged && now.Before(caller.ExpiresAt) && now.Sub(checked) < validFor {
+			return nil
+		}
+		token, err := bearer(r.Header["Authorization"])
+		if err != nil {
+			return err
+		}
+		current, err := a.OAuth.Authenticate(ctx, token)
+		if err != nil {
+			return err
+		}
+		if !current.Scopes.Has(scope) {
+			return fault.New(fault.MissingScope, "The access token is missing the scope %s.", scope)
+		}
+		caller, checked = current, now
+		return nil
+	}
+}
+
+// EncodeEvent encodes a response as a server-sent event.
+func EncodeEvent(cursorID string, r form.Response) []byte {
+	data := EncodeResponse(r)
+	out := append(make([]byte, 0, len(data)+96), "event: response.created\nid: "...)
+	out = append(append(out, cursor(cursorID)...), "\ndata: "...)
+	return append(append(out, data...), "\n\n"...)
+}
+
+// EncodeResponse encodes a response as the API does, in one line.
+func EncodeResponse(r form.Response) []byte { return encode(response(r)) }
