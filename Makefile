@@ -41,7 +41,7 @@ quick: ## Run the tests without the browser and the race detector.
 clients: ## Test with seven OAuth libraries, two OpenAPI linters and two generated clients.
 	e2e/clients/run
 
-bench: ## Run the benchmarks and update docs/benchmarks.md (15 to 25 minutes).
+bench: ## Run the benchmarks and update docs/benchmarks.md (20 to 30 minutes).
 	scripts/install-test-deps postgres
 	scripts/with-postgres --durable go run ./bench $(BENCH)
 

@@ -47,7 +47,7 @@ func exit(err error) {
 }
 
 // parts are the values of -only.
-var parts = []string{"forms", "me", "exchange", "refresh", "introspect", "page", "feed", "submit", "pages", "start", "million", "growth"}
+var parts = []string{"forms", "me", "exchange", "refresh", "introspect", "page", "feed", "submit", "pages", "start", "million", "growth", "webhooks"}
 
 // command parses the flags, measures and reports.
 func command(ctx context.Context, args []string) (err error) {
@@ -61,11 +61,17 @@ func command(ctx context.Context, args []string) (err error) {
 	flags.IntVar(&b.rounds, "rounds", 12, "how many rounds the medians are of")
 	flags.BoolVar(&b.peers, "peers", true, "measure PocketBase and go-oauth2 too")
 	flags.StringVar(&b.only, "only", "", "measure only this `work`: "+strings.Join(parts, ", "))
-	flags.IntVar(&b.responses, "responses", 1_000_000, "how many responses the form of the works million and growth has at most")
+	flags.IntVar(&b.responses, "responses", 1_000_000, fmt.Sprintf("how many responses the form of the works million and growth has at most, and how many a webhook is behind (%d if not given)", farBehind))
 	flags.StringVar(&b.profiles, "profile", "", "also keep a CPU profile of each work in this `folder`")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	b.farBehind = farBehind
+	flags.Visit(func(f *flag.Flag) {
+		if f.Name == "responses" {
+			b.farBehind = b.responses
+		}
+	})
 	engines := []string{"sqlite", "postgres"}
 	if *engine != "both" {
 		engines = []string{*engine}
@@ -97,7 +103,7 @@ func command(ctx context.Context, args []string) (err error) {
 	}
 	r := &report{bench: b, size: b.size}
 	start := time.Now()
-	if b.only != "million" && b.only != "growth" {
+	if !slices.Contains([]string{"million", "growth", "webhooks"}, b.only) {
 		if err := b.compareServers(ctx, engines, folder, r); err != nil {
 			return err
 		}
@@ -109,6 +115,15 @@ func command(ctx context.Context, args []string) (err error) {
 				return fmt.Errorf("%s: %w", engine, err)
 			}
 			r.engines = append(r.engines, e)
+		}
+	}
+	if b.wants("webhooks") {
+		for _, engine := range engines {
+			f, err := b.measureWebhooks(ctx, engine, folder)
+			if err != nil {
+				return fmt.Errorf("%s: webhooks: %w", engine, err)
+			}
+			r.webhooks = append(r.webhooks, f)
 		}
 	}
 	fmt.Print(r.render(textStyle))

@@ -25,6 +25,7 @@ type bench struct {
 	rounds    int
 	only      string
 	responses int
+	farBehind int    // how many responses a webhook is behind at most
 	peers     bool   // measure other products too
 	profiles  string // directory; empty: no profiles
 	progress  io.Writer

@@ -21,6 +21,8 @@ const (
 	// tick is the unit of CPU time in /proc, which is the same on every Linux platform
 	// of Go.
 	tick = time.Second / 100
+	// secretKey encrypts the secrets of webhooks that only the benchmark receives.
+	secretKey = "the benchmark has no secrets to keep"
 )
 
 // process is a server that the benchmark started. The benchmark never ends other
@@ -102,7 +104,8 @@ func startFormulary(ctx context.Context, binary string, location location, admin
 		}
 	}
 	cmd.Env = append(cmd.Env, "FORMULARY_ADDR="+addr, "FORMULARY_DATA="+location.data, "FORMULARY_DATABASE_URL="+location.url,
-		"FORMULARY_RATE_LIMIT=off", "FORMULARY_FORM_LIMIT=0", "FORMULARY_STORAGE_LIMIT=0", "FORMULARY_ADMIN_ADDR="+admin)
+		"FORMULARY_RATE_LIMIT=off", "FORMULARY_FORM_LIMIT=0", "FORMULARY_STORAGE_LIMIT=0", "FORMULARY_ADMIN_ADDR="+admin,
+		"FORMULARY_WEBHOOK_ALLOW=127.0.0.1", "FORMULARY_SECRET_KEY="+secretKey)
 	p, took, err := launch(ctx, cmd, addr, "/healthz", location.log)
 	if err != nil {
 		return nil, 0, err

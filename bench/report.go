@@ -26,6 +26,7 @@ type report struct {
 	pages      []pageCosts
 	footprints []footprint
 	engines    []engineFigures
+	webhooks   []webhookFigures
 	size       int64
 }
 

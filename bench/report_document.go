@@ -73,7 +73,15 @@ the memory is the peak of the server process during the exports, after it had on
 read once. The first summary includes responses that were not counted before; the other summaries were requested on one
 connection.
 
+Webhooks: %[19]d webhooks of one form send to a receiver in the process that generates the load, so it shares the machine too.
+It counts different deliveries and verifies nothing. Submissions to that form and to one without webhooks take turns, and
+everything is delivered before the next turn. For the figures of a webhook that is behind, responses were stored while the
+service did not run. The rate is that between the first delivery and the last, and the memory is the peak of the service
+since its start. Receivers that hang never answer: %[20]d users have a form with %[21]d webhooks each, half of which hang, and
+responses to all forms are submitted at a fixed rate for %[22]s.
+
 %[1]smake bench%[1]s repeats the measurement and writes this page; %[1]smake bench BENCH=-only=submit%[1]s measures one workload.
 `, "`", runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, r.bench.rounds, r.bench.length,
-		throughput, latency, starts, formatInt(float64(r.bench.responses)), feedPage, listPage, sampledPages, maxGrowth, fewRounds, percent(maxOtherUse), moreRounds) + r.render(markdownStyle)
+		throughput, latency, starts, formatInt(float64(r.bench.responses)), feedPage, listPage, sampledPages, maxGrowth, fewRounds, percent(maxOtherUse), moreRounds, formWebhooks,
+		hangingForms, hangingWebhooks, hangingTime) + r.render(markdownStyle)
 }

@@ -54,6 +54,9 @@ func (r *report) targetTable() [][]string {
 				l.costs[len(l.costs)-1].cpu, l.costs[0].cpu, cpuMicros, maxGrowth)
 		}
 	}
+	for _, f := range r.webhooks {
+		rows.addWebhooks(f)
+	}
 	rows.add("Binary", megabytes(r.size), "≤ "+megabytes(maxBinary), r.size <= maxBinary)
 	if used := r.bench.used; used.capacity > 0 {
 		rows.add("Machine used by others meanwhile", percent(used.share()), "≤ "+percent(maxOtherUse), used.share() <= maxOtherUse)

@@ -73,14 +73,16 @@ func TestErrorsReachNoTarget(t *testing.T) {
 
 func TestSave(t *testing.T) {
 	folder := t.TempDir()
-	if err := sampleReport().save(filepath.Join(folder, "benchmarks.md")); err != nil {
+	sample := sampleReport()
+	sample.webhooks = []webhookFigures{sampleWebhooks()}
+	if err := sample.save(filepath.Join(folder, "benchmarks.md")); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(folder, "benchmarks.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"(images/bench-rates.svg)", "(images/bench-growth-sqlite.svg)", "| List <forms> | bare net/http | 100 (100–200) |", "Steep: it is far."} {
+	for _, want := range []string{"(images/bench-rates.svg)", "(images/bench-growth-sqlite.svg)", "| List <forms> | bare net/http | 100 (100–200) |", "Steep: it is far.", "| SQLite, webhooks: deliveries meanwhile | 200 (100–300) a second |"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page has no %s", want)
 		}

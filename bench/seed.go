@@ -70,7 +70,7 @@ func (w *dataset) fill(ctx context.Context) error {
 	if err := w.registerApp(ctx); err != nil {
 		return err
 	}
-	return w.publishOrder(ctx)
+	return w.publishOrder(ctx, w.largeOwner)
 }
 
 // registerApp creates the application.
@@ -87,8 +87,8 @@ func (w *dataset) registerApp(ctx context.Context) error {
 }
 
 // publishOrder publishes a form with five questions.
-func (w *dataset) publishOrder(ctx context.Context) error {
-	return w.publish(ctx, w.largeOwner, "Order", &form.Definition{Fields: []*form.Field{
+func (w *dataset) publishOrder(ctx context.Context, owner account.User) error {
+	return w.publish(ctx, owner, "Order", &form.Definition{Fields: []*form.Field{
 		{Kind: "short_text", Key: "name", Label: "Your name?", Required: true},
 		{Kind: "email", Key: "mail", Label: "Your e-mail?"},
 		{Kind: "scale", Key: "score", Label: "Would you tell a friend?"},
