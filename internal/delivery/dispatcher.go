@@ -18,6 +18,7 @@ type Dispatcher struct {
 	metrics metrics
 	node    string
 	gate    *gate
+	load    *load
 	reads   chan struct{} // bounds refreshes that run at a time
 
 	// Requests in flight end with sending and commits with work. Both outlive Run's context
@@ -57,6 +58,8 @@ const (
 	retryInterval = time.Second      // after a database error
 	logInterval   = 10 * time.Second // between two equal messages
 	maxReads      = 8
+	// fewSubmissions at a time need no consideration.
+	fewSubmissions = 2
 
 	// restFactor bounds the share of time that is spent on reading the webhooks of a busy
 	// account.
@@ -68,10 +71,14 @@ const (
 
 // NewDispatcher returns a Dispatcher.
 func NewDispatcher(c Config) *Dispatcher {
-	return &Dispatcher{
+	d := &Dispatcher{
 		Config: c, node: id.New("", c.Now()), gate: newGate(fastRequests, slowRequests), reads: make(chan struct{}, maxReads),
 		accounts: map[string]*owner{}, slots: map[int64]bool{}, logged: map[string]time.Time{},
+		load: newLoad(),
 	}
+	// Submissions come first: they are answered while somebody waits.
+	d.gate.yields = func() bool { return d.load.high.Load() && d.Store.SubmissionsInProgress() > fewSubmissions }
+	return d
 }
 
 // Run delivers until ctx ends. Then it sends nothing more, waits a while for requests in
@@ -106,6 +113,7 @@ func (d *Dispatcher) Run(ctx context.Context) {
 				complete = now
 			}
 		}
+		d.load.measure()
 		wait := pollInterval
 		if d.poll(ctx, now) == 0 {
 			wait = idleInterval

@@ -9,9 +9,14 @@ import (
 // gate bounds the requests that are in flight at a time, over all webhooks. Webhooks enter in
 // turn, one request at a time, so that none keeps the others waiting. Receivers that are slow
 // to answer have a lane of their own: however many of them hang, the others have room.
+//
+// While others need the processors more, requests start one after the other, at a slow pace.
 type gate struct {
 	mu         sync.Mutex
 	fast, slow lane
+	yields     func() bool // whether others need the processors; nil: never
+	paced      time.Time   // when the last request started at the slow pace
+	scheduled  bool        // admit will be called again
 }
 
 // lane is a number of requests, and the webhooks that wait to send one.
@@ -34,6 +39,8 @@ const (
 	slowAfter    = time.Second
 	// The next requests to a receiver that took so long start in the slow lane.
 	slowAnswer = 5 * time.Second
+	// pace is the time between two requests while others need the processors.
+	pace = 4 * time.Millisecond
 )
 
 func newGate(fast, slow int) *gate {
@@ -66,6 +73,9 @@ func (g *gate) leave(into chan<- *pass) {
 // admit lets the first ones in while there is room. The caller has locked mu.
 func (g *gate) admit(l *lane) {
 	for l.free > 0 && len(l.waiting) > 0 {
+		if !g.mayStart() {
+			return
+		}
 		l.free--
 		p := &pass{gate: g, lane: l}
 		if l == &g.fast {
@@ -74,6 +84,30 @@ func (g *gate) admit(l *lane) {
 		l.waiting[0] <- p
 		l.waiting = slices.Delete(l.waiting, 0, 1)
 	}
+}
+
+// mayStart reports whether a request may start now. If not, admit is called again later.
+func (g *gate) mayStart() bool {
+	if g.yields == nil || !g.yields() {
+		return true
+	}
+	if now := time.Now(); now.Sub(g.paced) >= pace {
+		g.paced = now
+		return true
+	}
+	if !g.scheduled {
+		g.scheduled = true
+		time.AfterFunc(pace, g.resume)
+	}
+	return false
+}
+
+func (g *gate) resume() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.scheduled = false
+	g.admit(&g.fast)
+	g.admit(&g.slow)
 }
 
 // hasRoom says whether receivers that are slow may have more requests in flight than they

@@ -70,3 +70,40 @@ func TestGate(t *testing.T) {
 		}
 	})
 }
+
+// While others need the processors, requests start at a slow pace, and at once when they no
+// longer do.
+func TestGateYields(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(100, 100)
+		busy := true
+		g.yields = func() bool { return busy }
+		var waiting []chan *pass
+		for i := range 50 {
+			waiting = append(waiting, enter(g, i%2 == 1))
+		}
+		arrived := func() (n int) {
+			for _, into := range waiting {
+				n += len(into)
+			}
+			return n
+		}
+		if n := arrived(); n != 1 {
+			t.Errorf("%d requests start at once", n)
+		}
+		time.Sleep(10*pace + pace/2)
+		synctest.Wait()
+		if n := arrived(); n < 6 || n > 11 {
+			t.Errorf("%d requests started in ten intervals", n)
+		}
+		g.mu.Lock()
+		busy = false
+		g.mu.Unlock()
+		time.Sleep(2 * pace)
+		synctest.Wait()
+		if n := arrived(); n != 50 {
+			t.Errorf("%d of 50 requests have started", n)
+		}
+	})
+}

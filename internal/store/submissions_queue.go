@@ -41,3 +41,6 @@ func (in *submissionQueue) release(n int64) {
 	in.entries.Add(-1)
 	in.bytes.Add(-n)
 }
+
+// SubmissionsInProgress returns how many submissions are being stored or wait for it.
+func (s *Store) SubmissionsInProgress() int64 { return s.submissions.entries.Load() }
