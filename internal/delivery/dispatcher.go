@@ -60,6 +60,8 @@ const (
 	maxReads      = 8
 	// fewSubmissions at a time need no consideration.
 	fewSubmissions = 2
+	// yieldTime is how long deliveries yield to submissions that were seen.
+	yieldTime = 200 * time.Millisecond
 
 	// restFactor bounds the share of time that is spent on reading the webhooks of a busy
 	// account.
@@ -77,7 +79,15 @@ func NewDispatcher(c Config) *Dispatcher {
 		load: newLoad(),
 	}
 	// Submissions come first: they are answered while somebody waits.
-	d.gate.yields = func() bool { return d.load.high.Load() && d.Store.SubmissionsInProgress() > fewSubmissions }
+	// The number in progress is low between two batches, so what was seen counts for a while.
+	var until time.Time
+	d.gate.yields = func() bool {
+		now := time.Now()
+		if d.load.high.Load() && d.Store.SubmissionsInProgress() > fewSubmissions {
+			until = now.Add(yieldTime)
+		}
+		return now.Before(until)
+	}
 	return d
 }
 
