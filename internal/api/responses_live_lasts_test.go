@@ -7,9 +7,6 @@ import (
 
 // A stream outlasts the server's time for a request, and has a comment every 15 seconds.
 func TestLiveLasts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes half a minute")
-	}
 	forEachEngine(t, func(t *testing.T, w *fixture) {
 		path := w.openForm(w.ada, numbersForm)
 		live := w.Events(nil, path+"/responses/live", w.ada)
@@ -19,11 +16,10 @@ func TestLiveLasts(t *testing.T) {
 			if e := live.Next(); !e.Comment {
 				t.Fatalf("got %+v", e)
 			}
-			if took := time.Since(started).Round(time.Second); took < time.Duration(n)*15*time.Second || took > time.Duration(n)*18*time.Second {
-				t.Errorf("comment %d after %v", n, took)
+			if took := time.Since(started).Round(time.Second); took < time.Duration(n)*15*time.Second {
+				t.Errorf("comment %d already after %v", n, took)
 			}
 		}
-		time.Sleep(time.Second)
 		w.submitNumber(path, 7)
 		if n := numberIn(t, live.Response()); n != 7 {
 			t.Errorf("got %d", n)

@@ -81,7 +81,7 @@ func TestSnippets(t *testing.T) {
 			t.Parallel()
 			program, err := exec.LookPath(c.program)
 			if err != nil {
-				t.Skip(err)
+				t.Fatal(err) // scripts/install-test-deps installs it
 			}
 			folder := t.TempDir()
 			if err := os.WriteFile(filepath.Join(folder, c.file), []byte(c.code), 0o600); err != nil {
