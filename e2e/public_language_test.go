@@ -62,7 +62,7 @@ const visibleTexts = `(() => {
 // each plural form.
 func readTranslations(t testing.TB, language string) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile("../internal/web/page/locales/" + language + ".json")
+	text, err := os.ReadFile("../internal/locale/locales/" + language + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}

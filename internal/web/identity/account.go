@@ -7,6 +7,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/locale"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -54,7 +55,7 @@ func (pages *Pages) newAccountPage(req *page.Request) (*accountPage, error) {
 	}
 	p := &accountPage{
 		Layout: page.Layout{TitleKey: "Account", Section: "account"},
-		Name:   req.User.Name, Language: req.User.Language, Languages: page.FormLanguages, TimeZone: req.User.TimeZone, Zones: commonZones, Email: req.User.Email, Current: req.Session.ID,
+		Name:   req.User.Name, Language: req.User.Language, Languages: locale.FormLanguages, TimeZone: req.User.TimeZone, Zones: commonZones, Email: req.User.Email, Current: req.Session.ID,
 	}
 	for _, s := range sessions {
 		if s.IsLive(pages.Now()) {

@@ -10,8 +10,8 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/delivery"
-	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/locale"
 	"formulary/internal/webhook"
 )
 
@@ -98,7 +98,7 @@ func workspaceTexts(t *testing.T) texts {
 }
 
 func TestTranslations(t *testing.T) {
-	all, err := loadLanguages()
+	all, err := locale.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,12 +106,12 @@ func TestTranslations(t *testing.T) {
 	if len(public) < 40 || len(workspace) < 400 {
 		t.Fatalf("only %d and %d texts found: are texts translated in another way now?", len(public), len(workspace))
 	}
-	if len(all.countries["en"]()) < 200 {
-		t.Fatalf("English has only %d countries", len(all.countries["en"]()))
+	if len(all.Countries("en")) < 200 {
+		t.Fatalf("English has only %d countries", len(all.Countries("en")))
 	}
 	for _, language := range languages {
 		t.Run(language, func(t *testing.T) {
-			codes := func(list []Country) []string {
+			codes := func(list []locale.Country) []string {
 				var codes []string
 				for _, country := range list {
 					if country.Name != "" {
@@ -121,27 +121,27 @@ func TestTranslations(t *testing.T) {
 				slices.Sort(codes)
 				return codes
 			}
-			if own, english := codes(all.countries[language]()), codes(all.countries["en"]()); !slices.Equal(own, english) {
+			if own, english := codes(all.Countries(language)), codes(all.Countries("en")); !slices.Equal(own, english) {
 				t.Errorf("these countries have names: %v\nin English: %v", own, english)
 			}
 			texts := texts{}
 			for text, file := range public {
 				texts[text] = file
 			}
-			if workspaceLanguages[language] {
+			if locale.WorkspaceLanguages[language] {
 				for text, file := range workspace {
 					texts[text] = file
 				}
 			}
-			checkTranslations(t, all.catalogs[language], texts, language == "en")
+			checkTranslations(t, all.Catalog(language), texts, language == "en")
 		})
 	}
-	for language := range all.catalogs {
+	for _, language := range all.Tags() {
 		if !slices.Contains(languages, language) {
 			t.Errorf("%s.json is not in the list of languages", language)
 		}
 	}
-	for language := range workspaceLanguages {
+	for language := range locale.WorkspaceLanguages {
 		if !slices.Contains(languages, language) {
 			t.Errorf("the workspace is translated to %s, which is not in the list of languages", language)
 		}
@@ -150,10 +150,14 @@ func TestTranslations(t *testing.T) {
 
 // checkTranslations reports missing and unused translations, and those with other placeholders.
 // English has translations only for texts with a remark after a bar.
-func checkTranslations(t *testing.T, list Catalog, texts texts, english bool) {
+func checkTranslations(t *testing.T, list locale.Catalog, texts texts, english bool) {
 	t.Helper()
+	translations := list.Texts()
 	for text, file := range texts {
-		own := list.texts[text]
+		own := ""
+		if forms := translations[text]; forms != nil {
+			own = forms[0]
+		}
 		if english && !strings.Contains(text, "|") {
 			if own != "" {
 				t.Errorf("%q needs no translation into English", text)
@@ -167,9 +171,9 @@ func checkTranslations(t *testing.T, list Catalog, texts texts, english bool) {
 		if want, got := formatVerb.FindAllString(text, -1), formatVerb.FindAllString(own, -1); !slices.Equal(got, want) {
 			t.Errorf("%q has %v, but %q has %v", own, got, text, want)
 		}
-		for form, translation := range list.plurals[text] {
-			if got := formatVerb.FindAllString(translation, -1); len(got) > 0 && !slices.Equal(got, []string{"%d"}) {
-				t.Errorf("%q, form %v of %q, has %v", translation, form, text, got)
+		for _, translation := range translations[text] {
+			if got := formatVerb.FindAllString(translation, -1); translation != own && len(got) > 0 && !slices.Equal(got, []string{"%d"}) {
+				t.Errorf("%q, a form of %q, has %v", translation, text, got)
 			}
 		}
 		want, got := scriptSlot.FindAllString(text, -1), scriptSlot.FindAllString(own, -1)
@@ -179,7 +183,7 @@ func checkTranslations(t *testing.T, list Catalog, texts texts, english bool) {
 			t.Errorf("%q has %v, but %q has %v", own, got, text, want)
 		}
 	}
-	for text := range list.texts {
+	for text := range translations {
 		if texts[text] == "" {
 			t.Errorf("%q is not used", text)
 		}
@@ -200,67 +204,6 @@ func TestLiteralTitles(t *testing.T) {
 					t.Errorf("%s: %s is not translated; use TitleKey or NoticeKey", file, found)
 				}
 			}
-		}
-	}
-}
-
-func TestMessages(t *testing.T) {
-	catalog := Catalog{texts: map[string]string{
-		"at most %s": "höchstens %s", "at most %d characters": "höchstens %d Zeichen", "%q is taken": "%q ist vergeben", "The form is not %s.": "Das Formular ist nicht %s.",
-		"not before %s": "frühestens %s", ".": ",", "2 January 2006": "02.01.2006", "open": "geöffnet", "100%": "hundert Prozent",
-	}}
-	day := form.Moment{Text: "2026-05-03", Layout: time.DateOnly, DisplayLayout: form.DisplayDate}
-	for _, c := range []struct {
-		message       fault.Term
-		english, want string
-	}{
-		{fault.Messagef("100%"), "100%", "hundert Prozent"},
-		{fault.Messagef("at most %d characters", 60), "at most 60 characters", "höchstens 60 Zeichen"},
-		{fault.Messagef("at most %s", form.Decimal(1.5)), "at most 1.5", "höchstens 1,5"},
-		{fault.Messagef("not before %s", day), "not before 3 May 2026", "frühestens 03.05.2026"},
-		{fault.Messagef("%q is taken", "100%"), `"100%" is taken`, `"100%" ist vergeben`},
-		{fault.Messagef("something else"), "something else", "something else"},
-		{fault.New(fault.FormNotOpen, "The form is not %s.", form.Open), "The form is not open.", "Das Formular ist nicht geöffnet."},
-		{fault.InvalidField("slug", "%q is taken", "a"), `slug: "a" is taken`, `slug: "a" ist vergeben`},
-		{fault.NewDetail("uri", "%s (%s)", fault.Messagef("at most %d characters", 9), "x://y"), "at most 9 characters (x://y)", "höchstens 9 Zeichen (x://y)"},
-		{fault.Detail{Field: "a", Message: "without a format"}, "without a format", "without a format"},
-	} {
-		if got := c.message.Localize(catalog); got != c.want {
-			t.Errorf("%q is %q, want %q", c.english, got, c.want)
-		}
-		if got := c.message.Localize(Catalog{}); got != c.english {
-			t.Errorf("in English it is %q, want %q", got, c.english)
-		}
-	}
-}
-
-// The plural form depends on the language and may leave the number out.
-func TestPlurals(t *testing.T) {
-	all, err := loadLanguages()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := "choose up to %d options"
-	for _, c := range []struct {
-		language string
-		n        int
-		want     string
-	}{
-		{"en", 2, "choose up to 2 options"}, {"de", 2, "wählen Sie bis zu 2 Optionen"},
-		{"ar", 2, "اختر خيارين كحد أقصى"}, {"ar", 3, "اختر 3 خيارات كحد أقصى"}, {"ar", 11, "اختر 11 خيارًا كحد أقصى"}, {"ar", 100, "اختر 100 خيار كحد أقصى"},
-	} {
-		catalog := all.Catalog(c.language)
-		if got := catalog.Translate(text, c.n); got != c.want {
-			t.Errorf("%s, %d: %q, want %q", c.language, c.n, got, c.want)
-		}
-		if got := fault.Messagef(text, c.n).Localize(catalog); got != c.want {
-			t.Errorf("%s, %d, as a message: %q, want %q", c.language, c.n, got, c.want)
-		}
-	}
-	bad := newCatalog("ar")
-	for _, file := range []string{`{"a %d": {"plenty": "b %d", "other": "c %d"}}`, `{"a %d": {"few": "b %d"}}`, `{"a": 1}`} {
-		if bad.add([]byte(file)) == nil {
-			t.Errorf("%s was accepted", file)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/locale"
 )
 
 // Layout is what every page has; page structs embed it. Texts of ours are set in English
@@ -32,9 +33,9 @@ type Layout struct {
 	FormAction     string // sites that a form on the page may redirect to, separated by spaces
 	FrameAncestors string // sites that may show the page in a frame; none if empty
 
-	catalog  Catalog // of the viewer's language
-	language string  // of the viewer
-	zone     string  // time zone of the viewer
+	catalog  locale.Catalog // of the viewer's language
+	language string         // of the viewer
+	zone     string         // time zone of the viewer
 }
 
 // Page is a struct that embeds Layout.

@@ -7,6 +7,8 @@ package page
 import (
 	"html/template"
 	"log/slog"
+
+	"formulary/internal/locale"
 )
 
 // Config is what a Site needs.
@@ -18,7 +20,7 @@ type Config struct {
 // Site renders pages and errors, and serves static files. All groups of pages share one.
 type Site struct {
 	Config
-	Languages Languages
+	Languages locale.Languages
 
 	static map[string]asset
 	layout *template.Template // with the parts that all pages share; each page has a copy
@@ -32,7 +34,7 @@ func New(c Config) (*Site, error) {
 	if s.static, err = loadStatic(); err != nil {
 		return nil, err
 	}
-	if s.Languages, err = loadLanguages(); err != nil {
+	if s.Languages, err = locale.Load(); err != nil {
 		return nil, err
 	}
 	s.layout, err = template.New("").Funcs(s.functions()).ParseFS(templateFiles, "templates/layout.html", "templates/parts.html")
@@ -43,4 +45,9 @@ func New(c Config) (*Site, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// TranslateFor returns a text in the language of the user.
+func (s *Site) TranslateFor(req *Request, text string, args ...any) string {
+	return s.Languages.Catalog(req.Language()).Translate(text, args...)
 }

@@ -9,6 +9,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/compress"
+	"formulary/internal/locale"
 	"formulary/internal/store"
 )
 
@@ -51,7 +52,7 @@ func (req *Request) Language() string {
 	base, _, _ := strings.Cut(strings.ToLower(tag), "-")
 	base, _, _ = strings.Cut(base, ",")
 	base, _, _ = strings.Cut(base, ";")
-	if workspaceLanguages[base] {
+	if locale.WorkspaceLanguages[base] {
 		return base
 	}
 	return "en"

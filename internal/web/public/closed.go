@@ -5,6 +5,7 @@ import (
 
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/locale"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -27,7 +28,7 @@ func (pages *Pages) showClosed(req *page.Request, f store.PublicForm) error {
 }
 
 // opensAt formats the time at which the form opens, in the time zone of its owner.
-func (pages *Pages) opensAt(req *page.Request, f store.PublicForm, catalog page.Catalog) string {
+func (pages *Pages) opensAt(req *page.Request, f store.PublicForm, catalog locale.Catalog) string {
 	var zone string
 	if owner, err := pages.Store.User(req.Context(), f.Owner); err == nil {
 		zone = owner.TimeZone

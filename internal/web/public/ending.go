@@ -9,6 +9,8 @@ import (
 
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/locale"
+	"formulary/internal/markdown"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -18,7 +20,7 @@ type endingPage struct {
 	page.Layout
 	Heading string
 	Text    template.HTML
-	Catalog page.Catalog
+	Catalog locale.Catalog
 	Again   string // address to submit another response, or empty
 	Next    string // address of the redirect, for a link out of the frame
 }
@@ -106,10 +108,10 @@ func (pages *Pages) newEndingPage(s *fillSession, e form.Evaluation) (*endingPag
 	if ending := d.EndingOf(e); ending != nil && (ending.Title != "" || ending.Text != "") {
 		texts := s.interpolator(e)
 		p.Heading = texts.Text(ending.Title, nil)
-		text = texts.Text(ending.Text, quoteMarkdown)
+		text = texts.Text(ending.Text, markdown.Quote)
 	}
 	var err error
-	if p.Text, err = pages.markdown.render(text); err != nil {
+	if p.Text, err = pages.markdown.Render(text); err != nil {
 		return nil, err
 	}
 	if s.embedded {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"formulary/internal/limit"
+	"formulary/internal/markdown"
 	"formulary/internal/respond"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
@@ -45,7 +46,7 @@ type Pages struct {
 	templates  page.Templates
 	firstPages *store.Cache[string, firstPage]
 	fallback   fallbackForms
-	markdown   markdown
+	markdown   markdown.Renderer
 	signing    atomic.Pointer[signers]
 	// noncePlaceholder stands for the nonce in a first page until the page is sent. It is
 	// random, so that no form can contain it.
@@ -55,7 +56,7 @@ type Pages struct {
 // New loads the templates and the signing keys.
 func New(c Config) (*Pages, error) {
 	pages := &Pages{
-		Config: c, firstPages: store.NewCache[string, firstPage](c.Store, maxFirstPages), markdown: newMarkdown(), noncePlaceholder: rand.Text(),
+		Config: c, firstPages: store.NewCache[string, firstPage](c.Store, maxFirstPages), markdown: markdown.New(), noncePlaceholder: rand.Text(),
 	}
 	var err error
 	if pages.templates, err = c.Site.LoadTemplates(templateFiles, templateFunctions); err != nil {

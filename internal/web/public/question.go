@@ -10,7 +10,8 @@ import (
 	"strings"
 
 	"formulary/internal/form"
-	"formulary/internal/web/page"
+	"formulary/internal/locale"
+	"formulary/internal/markdown"
 )
 
 // question is a field on the page, with the answer so far.
@@ -28,7 +29,7 @@ type question struct {
 	countries   template.HTML // options of a list of all countries
 	values      url.Values
 	selected    map[string]map[string]bool // values of a control as a set, by its name
-	catalog     page.Catalog
+	catalog     locale.Catalog
 }
 
 type choice struct {
@@ -161,10 +162,10 @@ func (pages *Pages) newQuestion(field *form.Field, c *questionContext) (*questio
 	q.Focus = q.Error != "" || s.shown != nil && !s.shown[field.Key]
 	if field.Text != "" {
 		var err error
-		if text := c.texts.Text(field.Text, quoteMarkdown); text == field.Text {
-			q.Prose, err = pages.markdown.renderCached(text)
+		if text := c.texts.Text(field.Text, markdown.Quote); text == field.Text {
+			q.Prose, err = pages.markdown.RenderCached(text)
 		} else {
-			q.Prose, err = pages.markdown.render(text)
+			q.Prose, err = pages.markdown.Render(text)
 		}
 		if err != nil {
 			return nil, err
@@ -173,7 +174,7 @@ func (pages *Pages) newQuestion(field *form.Field, c *questionContext) (*questio
 	if traits := field.Traits(); traits.Calculated {
 		q.Result = s.formatAnswer(field, c.evaluation.Answers[field.Key])
 	} else if traits.Countries != nil {
-		q.countries = pages.Site.Languages.CountryOptions(s.form.Header.Language)
+		q.countries = template.HTML(pages.Site.Languages.CountryOptions(s.form.Header.Language))
 	}
 	for _, o := range field.Options {
 		q.Choices = append(q.Choices, choice{o, c.full[[2]string{field.ID, o.Value}]})
@@ -190,7 +191,7 @@ func (pages *Pages) newQuestion(field *form.Field, c *questionContext) (*questio
 
 // Countries are the options of a list of all countries. An unknown country is not shown.
 func (q *question) Countries(selected string) template.HTML {
-	option := string(page.CountryOption(selected))
+	option := locale.CountryOption(selected)
 	if selected == "" || !strings.Contains(string(q.countries), option) {
 		return q.countries
 	}

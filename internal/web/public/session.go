@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"formulary/internal/form"
+	"formulary/internal/locale"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -18,7 +19,7 @@ import (
 // is needed.
 type fillSession struct {
 	form     store.PublicForm
-	catalog  page.Catalog // of the form's language
+	catalog  locale.Catalog // of the form's language
 	embedded bool
 	preview  bool       // by the owner, of the draft: nothing is stored
 	values   url.Values // of all controls, as posted

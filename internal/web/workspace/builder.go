@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"formulary/internal/form"
+	"formulary/internal/locale"
 	"formulary/internal/web/page"
 )
 
@@ -47,7 +48,7 @@ func (pages *Pages) ShowBuilder(req *page.Request) error {
 		p.Data.Kinds = append(p.Data.Kinds, newBuilderKind(k))
 	}
 	p.Data.CommonProperties, p.Data.KindProperties = form.CommonProperties, form.KindProperties
-	for _, l := range page.FormLanguages {
+	for _, l := range locale.FormLanguages {
 		p.Data.Language = append(p.Data.Language, builderChoice{l[0], l[1]})
 	}
 	return pages.templates.Render(req, http.StatusOK, "builder", p)
@@ -57,7 +58,7 @@ var builderText = regexp.MustCompile(`\bt\("([^"]+)"`)
 
 // builderTranslations selects the translations that the builder needs: those of texts in its
 // scripts, of question types and of their properties.
-func (pages *Pages) builderTranslations(all page.Catalog) map[string]string {
+func (pages *Pages) builderTranslations(all locale.Catalog) map[string]string {
 	selected := map[string]string{}
 	if all.IsEmpty() {
 		return selected

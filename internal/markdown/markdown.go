@@ -1,4 +1,5 @@
-package public
+// Package markdown renders the texts of owners as HTML.
+package markdown
 
 import (
 	"bytes"
@@ -11,15 +12,16 @@ import (
 	"github.com/yuin/goldmark/extension"
 )
 
-// markdown renders texts of owners. HTML in them stays text, and the result is sanitized:
+// Renderer renders texts of owners. HTML in them stays text, and the result is sanitized:
 // only elements of a simple text remain.
-type markdown struct {
+type Renderer struct {
 	parser    goldmark.Markdown
 	sanitizer *bluemonday.Policy
 	cache     *renderedTexts
 }
 
-func newMarkdown() markdown {
+// New returns a Renderer.
+func New() Renderer {
 	sanitizer := bluemonday.NewPolicy()
 	sanitizer.AllowStandardURLs()
 	sanitizer.AllowElements("p", "br", "hr", "em", "strong", "del", "code", "pre", "blockquote", "ul", "ol", "li", "h2", "h3", "h4",
@@ -27,10 +29,11 @@ func newMarkdown() markdown {
 	sanitizer.AllowAttrs("href").OnElements("a")
 	sanitizer.RequireNoFollowOnLinks(true)
 	sanitizer.AddTargetBlankToFullyQualifiedLinks(true)
-	return markdown{goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify)), sanitizer, &renderedTexts{}}
+	return Renderer{goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.Linkify)), sanitizer, &renderedTexts{}}
 }
 
-func (m markdown) render(text string) (template.HTML, error) {
+// Render returns the HTML of a text.
+func (m Renderer) Render(text string) (template.HTML, error) {
 	var out bytes.Buffer
 	if err := m.parser.Convert([]byte(limitSyntax(text)), &out); err != nil {
 		return "", err
@@ -38,8 +41,8 @@ func (m markdown) render(text string) (template.HTML, error) {
 	return template.HTML(m.sanitizer.SanitizeBytes(out.Bytes())), nil
 }
 
-// quoteMarkdown escapes an answer that is inserted into Markdown.
-func quoteMarkdown(text string) string {
+// Quote escapes an answer that is inserted into Markdown.
+func Quote(text string) string {
 	var out bytes.Buffer
 	for _, r := range text {
 		switch {
@@ -64,15 +67,15 @@ type renderedTexts struct {
 // maxRenderedBytes is the size of the cache: texts and their HTML.
 const maxRenderedBytes = 4 << 20
 
-// renderCached renders a text without inserted answers.
-func (m markdown) renderCached(text string) (template.HTML, error) {
+// RenderCached renders a text without inserted answers.
+func (m Renderer) RenderCached(text string) (template.HTML, error) {
 	m.cache.mu.Lock()
 	html, ok := m.cache.texts[text]
 	m.cache.mu.Unlock()
 	if ok {
 		return html, nil
 	}
-	html, err := m.render(text)
+	html, err := m.Render(text)
 	if err == nil {
 		m.cache.put(text, html)
 	}

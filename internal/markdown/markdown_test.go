@@ -1,4 +1,4 @@
-package public
+package markdown
 
 import (
 	"fmt"
@@ -46,8 +46,8 @@ func TestMarkdownIsLimited(t *testing.T) {
 	if got := limitSyntax(strings.Repeat("> ", 10_000)); strings.Count(got, "\\>") != 1 || strings.Index(got, "\\>") != 2*maxNesting {
 		t.Errorf("quotes: %.60q", got)
 	}
-	m := newMarkdown()
-	html, err := m.render(strings.Repeat("1. > ", 4000))
+	m := New()
+	html, err := m.Render(strings.Repeat("1. > ", 4000))
 	if err != nil || strings.Count(string(html), "<blockquote>") > maxNesting {
 		t.Errorf("%d quotes (%v)", strings.Count(string(html), "<blockquote>"), err)
 	}
@@ -55,14 +55,14 @@ func TestMarkdownIsLimited(t *testing.T) {
 
 // Texts are rendered once, and the cache is bounded.
 func TestMarkdownIsCached(t *testing.T) {
-	m := newMarkdown()
+	m := New()
 	text := strings.Repeat("Some *words*. ", 1000)
-	first, err := m.renderCached(text)
+	first, err := m.RenderCached(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var again template.HTML
-	if bytes := allocatedBy(func() { again, _ = m.renderCached(text) }); again != first || bytes > 4096 {
+	if bytes := allocatedBy(func() { again, _ = m.RenderCached(text) }); again != first || bytes > 4096 {
 		t.Errorf("rendered again with %d bytes", bytes)
 	}
 	for i := range 1000 {

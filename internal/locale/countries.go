@@ -1,7 +1,7 @@
-package page
+package locale
 
 import (
-	"html/template"
+	"html"
 	"maps"
 	"slices"
 	"strings"
@@ -26,7 +26,7 @@ func (l Languages) Countries(tag string) []Country {
 
 // CountryOptions are the countries as options of an HTML list. They are rendered once,
 // because a page may have many such lists.
-func (l Languages) CountryOptions(tag string) template.HTML {
+func (l Languages) CountryOptions(tag string) string {
 	base, _, _ := strings.Cut(tag, "-")
 	if options := l.options[base]; options != nil {
 		return options()
@@ -35,15 +35,15 @@ func (l Languages) CountryOptions(tag string) template.HTML {
 }
 
 // CountryOption is the start tag of the option of a country.
-func CountryOption(code string) template.HTML { return template.HTML("<option value=" + code + ">") }
+func CountryOption(code string) string { return "<option value=" + code + ">" }
 
-func optionsOf(countries []Country) template.HTML {
+func optionsOf(countries []Country) string {
 	var out strings.Builder
 	for _, c := range countries {
-		out.WriteString(string(CountryOption(c.Code)))
-		out.WriteString(template.HTMLEscapeString(c.Name))
+		out.WriteString(CountryOption(c.Code))
+		out.WriteString(html.EscapeString(c.Name))
 	}
-	return template.HTML(out.String())
+	return out.String()
 }
 
 // CountryName returns the name of a country, or the code if it is unknown.

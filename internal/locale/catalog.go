@@ -1,12 +1,15 @@
-package page
+// Package locale has the translations of all texts that people read on pages and in mails, and
+// the names of countries.
+package locale
 
 import (
 	"embed"
 	"encoding/json"
 	"fmt"
-	"html/template"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -75,20 +78,20 @@ func (c *Catalog) add(file []byte) error {
 type Languages struct {
 	catalogs  map[string]Catalog
 	countries map[string]func() []Country
-	options   map[string]func() template.HTML
+	options   map[string]func() string
 }
 
-// workspaceLanguages are the languages that the whole workspace is translated to.
-var workspaceLanguages = map[string]bool{"en": true, "de": true}
+// WorkspaceLanguages are the languages that the whole workspace is translated to.
+var WorkspaceLanguages = map[string]bool{"en": true, "de": true}
 
 // FormLanguages are the tags and names of the languages that public pages are translated
 // to. Forms in other languages are possible through the API.
 var FormLanguages = [][2]string{{"en", "English"}, {"de", "Deutsch"}, {"fr", "Français"}, {"es", "Español"}, {"pt", "Português"}, {"tr", "Türkçe"}, {"ar", "العربية"}}
 
-// loadLanguages reads the texts of public pages (de.json), those of the workspace
+// Load reads the texts of public pages (de.json), those of the workspace
 // (workspace.de.json) and the names of countries (countries.de.json).
-func loadLanguages() (Languages, error) {
-	all := Languages{map[string]Catalog{}, map[string]func() []Country{}, map[string]func() template.HTML{}}
+func Load() (Languages, error) {
+	all := Languages{map[string]Catalog{}, map[string]func() []Country{}, map[string]func() string{}}
 	names, err := fs.Glob(localeFiles, "locales/*.json")
 	if err != nil {
 		return all, err
@@ -106,7 +109,7 @@ func loadLanguages() (Languages, error) {
 			}
 			// Sorting takes a while, and few forms ask for a country.
 			all.countries[tag] = sync.OnceValue(func() []Country { return sortCountries(names) })
-			all.options[tag] = sync.OnceValue(func() template.HTML { return optionsOf(all.countries[tag]()) })
+			all.options[tag] = sync.OnceValue(func() string { return optionsOf(all.countries[tag]()) })
 			continue
 		}
 		if !ok {
@@ -131,12 +134,27 @@ func (l Languages) Catalog(tag string) Catalog {
 	return l.catalogs[base]
 }
 
+// Tags are the languages that have translations.
+func (l Languages) Tags() []string { return slices.Sorted(maps.Keys(l.catalogs)) }
+
 func newCatalog(tag string) Catalog {
 	return Catalog{language.Make(tag), map[string]string{}, map[string]map[plural.Form]string{}}
 }
 
 // IsEmpty reports whether the catalog translates nothing.
 func (c Catalog) IsEmpty() bool { return len(c.texts) == 0 }
+
+// Texts returns the translations of each English text: one, or one for each plural form.
+func (c Catalog) Texts() map[string][]string {
+	all := map[string][]string{}
+	for text, translation := range c.texts {
+		all[text] = []string{translation}
+		for _, form := range c.plurals[text] {
+			all[text] = append(all[text], form)
+		}
+	}
+	return all
+}
 
 // Translate returns a text in the language, or in English if it has no translation.
 func (c Catalog) Translate(text string, args ...any) string { return fault.Format(c, text, args...) }
@@ -157,9 +175,4 @@ func (c Catalog) LookupPlural(text string, n int) string {
 		}
 	}
 	return c.Lookup(text)
-}
-
-// TranslateFor returns a text in the language of the user.
-func (s *Site) TranslateFor(req *Request, text string, args ...any) string {
-	return s.Languages.Catalog(req.Language()).Translate(text, args...)
 }
