@@ -40,6 +40,9 @@ var allowedImports = map[string][]string{
 	"internal/export":          {"form"},
 	"internal/form":            {"fault"},
 	"internal/account":         {"fault", "id"},
+	"internal/mail":            {"form", "locale"},
+	"internal/mail/mailtest":   {},
+	"internal/outbox":          {"account", "fault", "form", "id", "locale", "mail", "markdown", "store"},
 	"internal/locale":          {"fault", "form"},
 	"internal/markdown":        {},
 	"internal/id":              {},
@@ -58,13 +61,15 @@ var libraryUsers = map[string][]string{
 		"cli", "cli/clitest", "server", "api", "compress", "download", "live", "webhook", "bench",
 		"web", "web/identity", "web/page", "web/public", "web/reference", "web/workspace",
 	},
-	"html/template":                 {"markdown", "web/identity", "web/page", "web/public", "web/reference", "web/workspace"},
+	"html/template":                 {"mail", "markdown", "web/identity", "web/page", "web/public", "web/reference", "web/workspace"},
 	"github.com/ncruces/go-sqlite3": {"db"},
 	"github.com/jackc/pgx/v5":       {"db", "db/dbtest", "bench"},
 	"database/sql":                  {},
 	"github.com/alecthomas/kong":    {"cli"},
 	"github.com/danielgtaylor/huma": {"api"},
 	"code.dny.dev/ssrf":             {"webhook"},
+	"github.com/wneessen/go-mail":   {"mail"},
+	"github.com/emersion/go-smtp":   {"mail/mailtest"},
 }
 
 func TestImports(t *testing.T) {

@@ -31,6 +31,7 @@ type Dispatcher struct {
 
 	mu       sync.Mutex
 	slots    map[int64]bool
+	changes  int64 // of slots
 	accounts map[string]*owner
 }
 
@@ -183,7 +184,9 @@ func (d *Dispatcher) renew(ctx context.Context, first bool) (changed bool, err e
 	for slot := range slots {
 		changed = changed || !d.slots[slot]
 	}
-	d.slots = slots
+	if d.slots = slots; changed {
+		d.changes++
+	}
 	for name, a := range d.accounts {
 		if !slots[store.DeliverySlot(name)] {
 			a.halt()

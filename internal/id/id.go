@@ -25,6 +25,7 @@ const (
 	Consent = "con_"
 	Secret  = "sec_"
 	Request = "cal_" // an entry of an application's request log
+	Mail    = "eml_"
 )
 
 // UUID is the 128 bits behind a TypeID.

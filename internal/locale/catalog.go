@@ -176,3 +176,13 @@ func (c Catalog) LookupPlural(text string, n int) string {
 	}
 	return c.Lookup(text)
 }
+
+// Direction is the writing direction of a language, as in HTML.
+func Direction(tag string) string {
+	base, _, _ := strings.Cut(tag, "-")
+	switch base {
+	case "ar", "fa", "he", "ur", "ps", "sd", "ug", "yi", "dv":
+		return "rtl"
+	}
+	return "ltr"
+}

@@ -35,6 +35,9 @@ var cleanupSQL = []struct {
 	{`DELETE FROM session WHERE (account_id, id) IN (SELECT account_id, id FROM session WHERE created_at < $1` + byID, account.SessionAbsolute},
 	{`DELETE FROM device WHERE (account_id, id) IN (SELECT account_id, id FROM device WHERE used_at < $1` + byID, account.DeviceIdle},
 	{`DELETE FROM guess WHERE (limiter, key) IN (SELECT limiter, key FROM guess WHERE until_at < $1` + byID, 0},
+	{`DELETE FROM mail WHERE (account_id, id) IN (SELECT account_id, id FROM mail WHERE status <> 'waiting' AND ended_at < $1` + byID, mailRetention},
+	{`DELETE FROM mail_suppression WHERE (account_id, recipient_key) IN
+		(SELECT account_id, recipient_key FROM mail_suppression WHERE created_at < $1` + byID, suppressionRetention},
 	{`DELETE FROM idempotency WHERE (account_id, app_id, key) IN
 		(SELECT account_id, app_id, key FROM idempotency WHERE created_at < $1` + byID, IdempotencyKeyTTL},
 }

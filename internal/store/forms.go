@@ -169,6 +169,9 @@ var ofFormSQL = []string{
 	`DELETE FROM option_count WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM list_block WHERE account_id = $1 AND list = $2`,
 	`DELETE FROM webhook WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM form_mail WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM form_recipient WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM mail WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM delivery WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM form_event WHERE account_id = $1 AND form_id = $2`,
 }

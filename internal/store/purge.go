@@ -29,6 +29,7 @@ var ownedSQL = []string{
 	`DELETE FROM app_call WHERE account_id = $1`,
 	`DELETE FROM form_count WHERE account_id = $1`,
 	`DELETE FROM webhook WHERE account_id = $1`,
+	`DELETE FROM form_mail WHERE account_id = $1`,
 	dropIDAddressesSQL,
 }
 
@@ -48,6 +49,11 @@ var purgeSQL = []string{
 		AND (form_id, position) IN (SELECT form_id, position FROM form_event WHERE account_id = $1 LIMIT $2)`,
 	`DELETE FROM delivery WHERE account_id = $1
 		AND (form_id, webhook_id, position) IN (SELECT form_id, webhook_id, position FROM delivery WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM mail WHERE account_id = $1 AND id IN (SELECT id FROM mail WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM mail_suppression WHERE account_id = $1
+		AND recipient_key IN (SELECT recipient_key FROM mail_suppression WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM form_recipient WHERE account_id = $1
+		AND (form_id, email_key) IN (SELECT form_id, email_key FROM form_recipient WHERE account_id = $1 LIMIT $2)`,
 }
 
 const (

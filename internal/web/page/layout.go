@@ -44,14 +44,7 @@ type Page interface{ base() *Layout }
 func (l *Layout) base() *Layout { return l }
 
 // Direction is the writing direction of the page's language.
-func (l *Layout) Direction() string {
-	base, _, _ := strings.Cut(l.Lang(), "-")
-	switch base {
-	case "ar", "fa", "he", "ur", "ps", "sd", "ug", "yi", "dv":
-		return "rtl"
-	}
-	return "ltr"
-}
+func (l *Layout) Direction() string { return locale.Direction(l.Lang()) }
 
 // StyleSheet is the main style sheet without the layers that the page does not need.
 func (l *Layout) StyleSheet() string {
