@@ -34,6 +34,9 @@ type User struct {
 	Password  string // argon2id hash
 	CreatedAt time.Time
 	Disabled  bool
+	// EmailVerifiedAt is when the address was confirmed; zero: never. An administrator
+	// vouches for the addresses that they enter.
+	EmailVerifiedAt time.Time
 }
 
 // DisplayName returns the name of the user or, if there is none, the email address.

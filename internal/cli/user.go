@@ -73,7 +73,7 @@ type newUser struct {
 
 func addUser(ctx context.Context, s *store.Store, n newUser) (account.User, error) {
 	now := time.Now()
-	p := account.User{ID: id.New(id.User, now), CreatedAt: now}
+	p := account.User{ID: id.New(id.User, now), CreatedAt: now, EmailVerifiedAt: now}
 	var err error
 	if p.Email, err = account.ParseEmail(n.email); err != nil {
 		return p, err

@@ -44,7 +44,7 @@ const mailColumns = `account_id, id, kind, form_id, response_id, recipient, lang
 
 const (
 	insertMailSQL = `INSERT INTO mail (account_id, id, kind, form_id, response_id, recipient, recipient_key, language, data, priority, status, next_at, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'waiting', $11, $11)`
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'waiting', $11, $12)`
 	dueMailsSQL = `SELECT ` + mailColumns + ` FROM mail
 		WHERE account_id = $1 AND status = 'waiting' AND next_at <= $2 ORDER BY priority, next_at LIMIT $3`
 	nextMailSQL = `SELECT COALESCE(MIN(next_at), 0), COUNT(*) FROM mail WHERE account_id = $1 AND status = 'waiting'`
@@ -84,7 +84,7 @@ func addMails(t db.Tx, owner string, list ...Mail) error {
 		if m.Urgent {
 			priority = 0
 		}
-		rows[i] = []any{m.ID, m.Kind, m.FormID, m.ResponseID, m.Recipient, account.EmailKey(m.Recipient), m.Language, m.Data, priority, toMillis(m.CreatedAt)}
+		rows[i] = []any{m.ID, m.Kind, m.FormID, m.ResponseID, m.Recipient, account.EmailKey(m.Recipient), m.Language, m.Data, priority, toMillis(m.CreatedAt), toMillis(m.CreatedAt)}
 	}
 	return t.ExecEach(insertMailSQL, []any{owner}, rows)
 }

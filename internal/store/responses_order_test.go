@@ -115,7 +115,7 @@ func TestUpgradeReordersResponses(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
 		s := openAtSchema(t, storage, before)
-		owner := addUser(t, s, "ada@example.com").ID
+		owner := id.New(id.User, time.Now())
 		execute := func(sql string, args ...any) {
 			t.Helper()
 			if err := s.Exec(ctx, sql, args...); err != nil {
@@ -123,6 +123,8 @@ func TestUpgradeReordersResponses(t *testing.T) {
 			}
 		}
 		// Inserted with the columns of schema 5; current methods use later columns.
+		execute(`INSERT INTO account (id, email, email_key, name, language, role, password, created_at)
+			VALUES ($1, 'ada@example.com', 'ada@example.com', '', 'en', 'operator', '', 1)`, owner)
 		formID := id.New(id.Form, time.Now())
 		execute(`INSERT INTO form (account_id, id, serial, title, description, language, status, version, created_at, updated_at, title_key, search_key)
 			VALUES ($1, $2, 1, 'Order', '', 'en', 'open', 1, 1, 1, 'order', 'order')`, owner, formID)

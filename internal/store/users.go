@@ -10,13 +10,13 @@ import (
 	"formulary/internal/fault"
 )
 
-const userColumns = `id, email, name, language, role, password, created_at, disabled_at, time_zone`
+const userColumns = `id, email, name, language, role, password, created_at, disabled_at, time_zone, email_verified_at`
 
 func scanUser(r db.Row) (account.User, error) {
 	var p account.User
-	var created, disabled int64
-	err := r.Scan(&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &created, &disabled, &p.TimeZone)
-	p.CreatedAt, p.Disabled = fromMillis(created), disabled != 0
+	var created, disabled, verified int64
+	err := r.Scan(&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &created, &disabled, &p.TimeZone, &verified)
+	p.CreatedAt, p.Disabled, p.EmailVerifiedAt = fromMillis(created), disabled != 0, fromMillis(verified)
 	return p, err
 }
 
@@ -36,8 +36,8 @@ const (
 	userByEmailSQL = `SELECT ` + userColumns + ` FROM account WHERE email_key = $1`
 	usersSQL       = `SELECT ` + userColumns + ` FROM account ORDER BY id`
 	hasUsersSQL    = `SELECT COUNT(*) FROM (SELECT 1 FROM account LIMIT 1) AS somebody`
-	insertUserSQL  = `INSERT INTO account (id, email, email_key, name, language, role, password, created_at, time_zone)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+	insertUserSQL  = `INSERT INTO account (id, email, email_key, name, language, role, password, created_at, time_zone, email_verified_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 )
 
 // User returns an account by ID.
@@ -93,9 +93,9 @@ func insertUser(t db.Tx, p *account.User) error {
 	}
 	p.Role = account.RoleMember
 	if !exists {
-		p.Role = account.RoleAdmin
+		p.Role, p.EmailVerifiedAt = account.RoleAdmin, p.CreatedAt
 	}
-	_, err = t.Exec(insertUserSQL, p.ID, p.Email, account.EmailKey(p.Email), p.Name, p.Language, p.Role, p.Password, toMillis(p.CreatedAt), p.TimeZone)
+	_, err = t.Exec(insertUserSQL, p.ID, p.Email, account.EmailKey(p.Email), p.Name, p.Language, p.Role, p.Password, toMillis(p.CreatedAt), p.TimeZone, toMillis(p.EmailVerifiedAt))
 	return takenEmail(err)
 }
 
