@@ -22,6 +22,7 @@ import (
 	"formulary/internal/limit"
 	"formulary/internal/live"
 	"formulary/internal/oauth"
+	"formulary/internal/outbox"
 	"formulary/internal/respond"
 	"formulary/internal/server"
 	"formulary/internal/store"
@@ -55,7 +56,8 @@ type serveCommand struct {
 	SecretKey         string        `env:"FORMULARY_SECRET_KEY" help:"Key that encrypts the secrets of webhooks, at least 32 random characters. SQLite creates one in the data directory." placeholder:"KEY"`
 	SecretKeyFile     string        `env:"FORMULARY_SECRET_KEY_FILE" help:"File to read the secret key from." placeholder:"FILE"`
 	WebhookAllow      []string      `env:"FORMULARY_WEBHOOK_ALLOW" help:"Networks and hosts that webhooks may call beside public addresses, also with http:." placeholder:"NETWORK"`
-	Demo              bool          `env:"FORMULARY_DEMO" help:"Add a demo account with forms and an application if the database is empty."`
+	mailSettings      `embed:""`
+	Demo              bool `env:"FORMULARY_DEMO" help:"Add a demo account with forms and an application if the database is empty."`
 }
 
 const (
@@ -147,7 +149,12 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	if err != nil {
 		return err
 	}
-	d := dependencies{tuning: t, store: s, base: base, clientIPs: clientIPs, cluster: cluster, live: streams, deliveries: deliveries, log: log}
+	dispatcher := delivery.NewDispatcher(deliveries)
+	mails, err := c.outbox(outboxParts{store: s, sealer: deliveries.Sealer, base: base, leases: dispatcher, log: log})
+	if err != nil {
+		return err
+	}
+	d := dependencies{tuning: t, store: s, mails: mails, base: base, clientIPs: clientIPs, cluster: cluster, live: streams, deliveries: deliveries, log: log}
 	config, err := c.assemble(ctx, d)
 	if err != nil {
 		return err
@@ -162,9 +169,11 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	work, stop := context.WithCancel(ctx)
 	defer stop()
 	go runCleanup(work, s, c.RefreshIdle, log)
-	dispatcher := delivery.NewDispatcher(deliveries)
+	// Mails stop first: the dispatcher holds the leases.
 	defer runDispatcher(work, stop, dispatcher)()
+	defer runOutbox(work, stop, mails)()
 	addDeliveryMetrics(config.Metrics, dispatcher)
+	addMailMetrics(config.Metrics, mails)
 	if cluster != nil {
 		go s.Exchange(work, cluster.Pending(), cluster.Outgoing, cluster.Receive)
 	}
@@ -195,6 +204,7 @@ type dependencies struct {
 	log       *slog.Logger
 
 	deliveries delivery.Config
+	mails      *outbox.Service
 }
 
 // assemble builds the API and web handlers and the configuration of the server.

@@ -1,8 +1,6 @@
 package page
 
 import (
-	"strings"
-
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/locale"
