@@ -74,17 +74,17 @@ func (s *Service) CheckReceipt(ctx context.Context, owner, formID string, r stor
 	}
 	isAddress := func(d *form.Definition) bool { q := d.Field(r.Field); return q != nil && q.Traits().Email }
 	if (r.Active || r.Field != "") && !slices.ContainsFunc(definitions, isAddress) {
-		add("field", "enter the key of a question for an email address")
+		details = append(details, fault.NewDetail("field", "enter the key of a question for an email address"))
 	}
 	if utf8.RuneCountInString(r.Subject) > MaxReceiptSubject || !utf8.ValidString(r.Subject) {
-		add("subject", "use %d characters or fewer", MaxReceiptSubject)
+		details = append(details, fault.NewDetail("subject", "use %d characters or fewer", MaxReceiptSubject))
 	}
 	if utf8.RuneCountInString(r.Text) > MaxReceiptText || !utf8.ValidString(r.Text) {
-		add("text", "use %d characters or fewer", MaxReceiptText)
+		details = append(details, fault.NewDetail("text", "use %d characters or fewer", MaxReceiptText))
 	}
 	for field, text := range map[string]string{"subject": r.Subject, "text": r.Text} {
 		if unknown := unknownPipes(definitions, text); unknown != "" {
-			add(field, "{{%s}} is not the key of a question", unknown)
+			details = append(details, fault.NewDetail(field, "{{%s}} is not the key of a question", unknown))
 		}
 	}
 	if len(details) > 0 {
