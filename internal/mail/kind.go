@@ -40,6 +40,14 @@ func IsUrgent(k Kind) bool {
 var kinds = map[string]func() Kind{
 	Test{}.Name():             func() Kind { return &Test{} },
 	ConfirmRecipient{}.Name(): func() Kind { return &ConfirmRecipient{} },
+	PasswordReset{}.Name():    func() Kind { return &PasswordReset{} },
+	ConfirmEmail{}.Name():     func() Kind { return &ConfirmEmail{} },
+	NewSignIn{}.Name():        func() Kind { return &NewSignIn{} },
+	PasswordChanged{}.Name():  func() Kind { return &PasswordChanged{} },
+	EmailChanged{}.Name():     func() Kind { return &EmailChanged{} },
+	NewGrant{}.Name():         func() Kind { return &NewGrant{} },
+	WebhookDisabled{}.Name():  func() Kind { return &WebhookDisabled{} },
+	StorageLow{}.Name():       func() Kind { return &StorageLow{} },
 }
 
 // ParseKind reads a kind as json.Marshal has written it.
