@@ -71,6 +71,11 @@ const (
 	attemptsPerAccount = 10
 	attemptsPerClient  = 30
 
+	// Limits on mails that strangers can cause: per window and network, and per hour and
+	// recipient for each kind of mail.
+	mailsPerNetwork   = 20
+	mailsPerRecipient = 5
+
 	// refreshPerGrant is how many tokens a grant can refresh per minute.
 	refreshPerGrant = 120
 )
@@ -154,6 +159,7 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	if err != nil {
 		return err
 	}
+	dispatcher.DisabledMail = mails.WebhookDisabled
 	d := dependencies{tuning: t, store: s, mails: mails, base: base, clientIPs: clientIPs, cluster: cluster, live: streams, deliveries: deliveries, log: log}
 	config, err := c.assemble(ctx, d)
 	if err != nil {
@@ -169,6 +175,7 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	work, stop := context.WithCancel(ctx)
 	defer stop()
 	go runCleanup(work, s, c.RefreshIdle, log)
+	go mails.WarnStorage(work)
 	// Mails stop first: the dispatcher holds the leases.
 	defer runDispatcher(work, stop, dispatcher)()
 	defer runOutbox(work, stop, mails)()
@@ -229,6 +236,7 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 	if err != nil {
 		return server.Config{}, err
 	}
+	mails := newMailLimits(d.cluster, now)
 	responses := respond.New(respond.Config{Store: d.store, Submissions: submissions, Now: now})
 	webhooks := delivery.New(d.deliveries)
 	apiHandler := api.New(api.Config{
@@ -241,6 +249,7 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: apiHandler.Document, Log: d.log, Now: now, Address: d.clientIPs.ClientIP,
 		Actions: actions, SigningKeys: d.store.SigningKeys, KindTemplates: d.tuning.KindTemplates,
 		AddressAttempts: attempts.address, AccountAttempts: attempts.account,
+		Mails: d.mails, MailsByNetwork: mails.network, MailsByRecipient: mails.recipient,
 	})
 	if err != nil {
 		return server.Config{}, err

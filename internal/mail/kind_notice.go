@@ -21,7 +21,7 @@ func (e Event) details(t Texts, more ...Answer) []Group {
 	if err != nil {
 		zone = time.UTC
 	}
-	list := append(more, Answer{t.T("Time"), t.DateTime(e.At, zone)})
+	list := append(more, Answer{t.T("Date and time"), t.DateTime(e.At, zone)})
 	switch {
 	case e.Browser != "" && e.System != "":
 		list = append(list, Answer{t.T("Browser"), t.T("%s on %s", e.Browser, e.System)})
@@ -88,7 +88,7 @@ func (m EmailChanged) Compose(t Texts) Content {
 	return Content{
 		Subject: t.T("Your email address was changed"), Heading: t.T("Your email address was changed"),
 		Paragraphs: []string{t.T("Your account no longer uses this address. Sign in with the new one.")},
-		Groups:     m.details(t, Answer{t.T("Before"), m.Email}, Answer{t.T("Now"), m.NewEmail}),
+		Groups:     m.details(t, Answer{t.T("Previous address"), m.Email}, Answer{t.T("New address"), m.NewEmail}),
 		Notes: []string{
 			t.T("If this was you, you don’t need to do anything."),
 			t.T("If this wasn’t you, write to the administrator of %s at once.", hostOf(m.BaseURL)),
@@ -120,7 +120,7 @@ func (m NewGrant) Compose(t Texts) Content {
 	by := t.T("Part of this service")
 	switch {
 	case m.Own:
-		by = t.T("You")
+		by = t.T("Your account")
 	case m.Registrant != "":
 		by = t.T("%s (%s)", CleanLine(m.Registrant, maxNameInMail), m.Domain)
 	case m.Domain != "":

@@ -112,11 +112,22 @@ func insertUser(t db.Tx, p *account.User) error {
 	return takenEmail(err)
 }
 
+var errTakenEmail = fault.InvalidField("email", "an account with this email address already exists")
+
 func takenEmail(err error) error {
 	if errors.Is(err, db.ErrUnique) {
-		return fault.InvalidField("email", "an account with this email address already exists")
+		return errTakenEmail
 	}
 	return err
+}
+
+// CheckEmailFree returns an error if a user has the address.
+func (s *Store) CheckEmailFree(ctx context.Context, email string) error {
+	_, err := s.UserByEmail(ctx, email)
+	if errors.Is(err, fault.NotFound) {
+		return nil
+	}
+	return errorWhen(err, true, errTakenEmail)
 }
 
 const (
