@@ -159,7 +159,6 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	if err != nil {
 		return err
 	}
-	dispatcher.DisabledMail = mails.WebhookDisabled
 	d := dependencies{tuning: t, store: s, mails: mails, base: base, clientIPs: clientIPs, cluster: cluster, live: streams, deliveries: deliveries, log: log}
 	config, err := c.assemble(ctx, d)
 	if err != nil {
@@ -175,7 +174,6 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	work, stop := context.WithCancel(ctx)
 	defer stop()
 	go runCleanup(work, s, c.RefreshIdle, log)
-	go mails.WarnStorage(work)
 	// Mails stop first: the dispatcher holds the leases.
 	defer runDispatcher(work, stop, dispatcher)()
 	defer runOutbox(work, stop, mails)()

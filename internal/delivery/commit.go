@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"formulary/internal/account"
 	"formulary/internal/store"
 )
 
@@ -30,10 +29,6 @@ func (r *runner) commit(ctx context.Context) {
 	c := store.DeliveryCommit{
 		Key: r.hook.WebhookKey, From: r.live.position, Position: position, FailingSince: r.failing, Disable: r.disable,
 		Replay: r.hook.Replays, ReplayPosition: replayed, ReplayUntil: r.replay.until, Trim: rand.IntN(trimEvery) < len(r.finished),
-	}
-	if reason := r.disable; reason != "" && r.d.DisabledMail != nil {
-		hook := r.hook
-		c.DisabledMail = func(user account.User) ([]store.Mail, error) { return r.d.DisabledMail(user, hook, reason) }
 	}
 	for _, it := range r.finished {
 		it.Stored = it.Stored || it.window == &r.replay

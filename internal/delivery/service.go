@@ -26,9 +26,6 @@ type Config struct {
 	Sealer  *account.Sealer // encrypts secrets; nil: there is no key
 	Log     *slog.Logger
 	Now     func() time.Time
-	// DisabledMail returns the mail that tells a user that a webhook was disabled, and why; nil:
-	// nobody is told.
-	DisabledMail func(account.User, store.ActiveWebhook, string) ([]store.Mail, error)
 	// Schedule replaces the times between attempts, for tests; nil: they are Schedule.
 	Schedule []time.Duration
 }

@@ -46,8 +46,6 @@ var kinds = map[string]func() Kind{
 	PasswordChanged{}.Name():  func() Kind { return &PasswordChanged{} },
 	EmailChanged{}.Name():     func() Kind { return &EmailChanged{} },
 	NewGrant{}.Name():         func() Kind { return &NewGrant{} },
-	WebhookDisabled{}.Name():  func() Kind { return &WebhookDisabled{} },
-	StorageLow{}.Name():       func() Kind { return &StorageLow{} },
 }
 
 // ParseKind reads a kind as json.Marshal has written it.

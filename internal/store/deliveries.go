@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"formulary/internal/account"
 	"formulary/internal/db"
 	"formulary/internal/fault"
 	"formulary/internal/id"
@@ -152,14 +151,9 @@ type DeliveryCommit struct {
 	ReplayPosition, ReplayUntil string
 	FailingSince                time.Time
 	Disable                     string // why the webhook is disabled; empty: it is not
-	// DisabledMail returns the mail that tells the owner of it; nil: there is none.
-	DisabledMail func(account.User) ([]Mail, error)
-	Deliveries   []Delivery
-	Trim         bool // remove ended deliveries beyond those that are kept
+	Deliveries                  []Delivery
+	Trim                        bool // remove ended deliveries beyond those that are kept
 }
-
-// disableWebhookSQL changes nothing if the webhook is disabled already.
-const disableWebhookSQL = `UPDATE webhook SET status = 'disabled' WHERE account_id = $1 AND form_id = $2 AND id = $3 AND position = $4 AND status <> 'disabled'`
 
 const commitWebhookSQL = `UPDATE webhook SET position = $5, failing_since = $6,
 	status = CASE WHEN $7 <> '' THEN 'disabled' ELSE status END, disabled_reason = CASE WHEN $7 <> '' THEN $7 ELSE disabled_reason END,
@@ -184,15 +178,7 @@ func (s *Store) CommitDeliveries(ctx context.Context, owner string, c DeliveryCo
 
 // commitDeliveries is CommitDeliveries. With replace, it expects rows for all deliveries.
 func (s *Store) commitDeliveries(ctx context.Context, owner string, c DeliveryCommit, replace bool) error {
-	defer func() {
-		if c.Disable != "" {
-			s.mailsAdded()
-		}
-	}()
 	return s.db.Write(ctx, func(t db.Tx) error {
-		if err := addDisabledMail(t, owner, c); err != nil {
-			return err
-		}
 		n, err := t.Exec(commitWebhookSQL, owner, c.Key.FormID, c.Key.ID, c.From, c.Position, toMillis(c.FailingSince), c.Disable,
 			c.Replay, c.ReplayPosition, c.ReplayUntil)
 		if err != nil || n == 0 {
@@ -223,24 +209,4 @@ func (s *Store) commitDeliveries(ctx context.Context, owner string, c DeliveryCo
 		_, err = t.Exec(trimAnswersSQL, owner, c.Key.FormID, c.Key.ID)
 		return err
 	})
-}
-
-// addDisabledMail tells the owner that the webhook is disabled, if it was not before.
-func addDisabledMail(t db.Tx, owner string, c DeliveryCommit) error {
-	if c.Disable == "" || c.DisabledMail == nil {
-		return nil
-	}
-	n, err := t.Exec(disableWebhookSQL, owner, c.Key.FormID, c.Key.ID, c.From)
-	if err != nil || n == 0 {
-		return err
-	}
-	user, err := queryUser(t.Query, userSQL, owner)
-	if err != nil {
-		return err
-	}
-	mails, err := c.DisabledMail(user)
-	if err != nil {
-		return err
-	}
-	return addMails(t, owner, mails...)
 }
