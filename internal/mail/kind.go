@@ -46,6 +46,7 @@ var kinds = map[string]func() Kind{
 	PasswordChanged{}.Name():  func() Kind { return &PasswordChanged{} },
 	EmailChanged{}.Name():     func() Kind { return &EmailChanged{} },
 	NewGrant{}.Name():         func() Kind { return &NewGrant{} },
+	StorageFull{}.Name():      func() Kind { return &StorageFull{} },
 }
 
 // ParseKind reads a kind as json.Marshal has written it.
