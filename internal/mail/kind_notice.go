@@ -47,7 +47,7 @@ func (NewSignIn) Name() string { return "new_sign_in" }
 // Compose implements Kind.
 func (m NewSignIn) Compose(t Texts) Content {
 	return Content{
-		Subject: t.T("New sign-in to your account"), Heading: t.T("New sign-in"),
+		Subject: t.T("New sign-in to your account"), Heading: t.T("New sign-in to your account"),
 		Paragraphs: []string{t.T("Someone signed in as %s in a new browser.", m.Email)},
 		Groups:     m.details(t),
 		Button:     Link{t.T("Review sessions"), m.BaseURL + "/account#sessions"},
@@ -127,7 +127,7 @@ func (m NewGrant) Compose(t Texts) Content {
 		by = t.T("An account at %s", m.Domain)
 	}
 	return Content{
-		Subject: t.T("“%s” has access to your account", app), Heading: t.T("New app with access to your account"),
+		Subject: t.T("“%s” has access to your account", app), Heading: t.T("“%s” has access to your account", app),
 		Paragraphs: []string{t.T("You allowed “%s” to access the account %s.", app, m.Email)},
 		Groups:     m.details(t, Answer{t.T("The app can"), strings.Join(allows, "\n")}, Answer{t.T("Registered by"), by}),
 		Button:     Link{t.T("Review connected apps"), m.BaseURL + "/connections"},
