@@ -173,14 +173,14 @@ func (s *Store) addVersion(t db.Tx, owner string, f *form.Form, p publication, n
 	if err := s.recountOptions(t, owner, f.ID, p.definition); err != nil {
 		return err
 	}
-	events := []newEvent{{kind: FormPublished, version: f.Version}}
-	if f.Status != form.Open {
-		events = append(events, newEvent{kind: FormOpened, version: f.Version})
-	}
-	if err := addEvents(t, owner, f.ID, now, events...); err != nil {
+	if err := addEvents(t, owner, f.ID, now, newEvent{kind: FormPublished, version: f.Version}); err != nil {
 		return err
 	}
-	return recount(t, owner, f, form.Open)
+	before := f.Status
+	if err := recount(t, owner, f, form.Open); err != nil {
+		return err
+	}
+	return trackOpening(t, owner, *f, before, now)
 }
 
 // isPublished reports whether the newest version equals the draft.
@@ -240,14 +240,11 @@ func updateStatus(t db.Tx, owner string, f *form.Form, to form.Status, now time.
 	if _, err := t.Exec(statusSQL, owner, f.ID, string(to), toMillis(f.UpdatedAt)); err != nil {
 		return err
 	}
-	kind := FormClosed
-	if to == form.Open {
-		kind = FormOpened
-	}
-	if err := addEvents(t, owner, f.ID, now, newEvent{kind: kind, version: f.Version}); err != nil {
+	before := f.Status
+	if err := recount(t, owner, f, to); err != nil {
 		return err
 	}
-	return recount(t, owner, f, to)
+	return trackOpening(t, owner, *f, before, now)
 }
 
 // DuplicateForm creates a draft with the questions and settings of another form. The
