@@ -84,13 +84,29 @@ func (s *Store) Publish(ctx context.Context, owner string, target FormRevision, 
 		if err != nil {
 			return f, err
 		}
-		if err := s.reserve(ctx, owner, int64(len(draft))); err != nil && !s.isRepeated(ctx, owner, key) {
-			if same, lookup := isPublished(s.query(ctx), owner, f, draft); lookup != nil || !same {
-				return f, err
-			}
+		growth, err := s.publishGrowth(ctx, owner, f, draft)
+		if err != nil {
+			return f, err
+		}
+		if err := s.reserve(ctx, owner, growth); err != nil && !s.isRepeated(ctx, owner, key) {
+			return f, err
 		}
 		return s.publish(ctx, owner, publication{read: f, revision: target.Revision, definition: d, text: draft, key: key}, now)
 	})
+}
+
+// publishGrowth is what publishing a draft adds to the account's storage: a version, unless it
+// exists, and the events of publishing, opening and closing the form.
+func (s *Store) publishGrowth(ctx context.Context, owner string, f form.Form, draft string) (int64, error) {
+	same, err := isPublished(s.query(ctx), owner, f, draft)
+	if err != nil || same && f.Status == form.Open {
+		return 0, err
+	}
+	growth, err := s.eventGrowth(ctx, owner, f.ID, 3)
+	if !same {
+		growth += int64(len(draft))
+	}
+	return growth, err
 }
 
 // publication is a draft that is being published.
@@ -203,6 +219,13 @@ func (s *Store) CloseForm(ctx context.Context, owner, id string, revision int64,
 // ReopenForm accepts responses to the live version again.
 func (s *Store) ReopenForm(ctx context.Context, owner, id string, revision int64, now time.Time) (_ form.Form, err error) {
 	defer wrap(&err, "reopen form")
+	growth, err := s.eventGrowth(ctx, owner, id, 2)
+	if err != nil {
+		return form.Form{}, err
+	}
+	if err := s.reserve(ctx, owner, growth); err != nil {
+		return form.Form{}, err
+	}
 	return s.setStatus(ctx, owner, FormRevision{ID: id, Revision: revision}, form.Open, now)
 }
 

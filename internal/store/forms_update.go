@@ -59,7 +59,13 @@ func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevisio
 		c.definitionChanged = after != c.draft
 		c.growth = int64(len(after) - len(c.draft))
 		c.draft = after
-		if err := s.reserve(ctx, owner, c.growth); err != nil {
+		var events int64
+		if f.Status == form.Open && !c.input.OpensAt.Equal(f.OpensAt) {
+			if events, err = s.eventGrowth(ctx, owner, f.ID, 2); err != nil {
+				return f, err
+			}
+		}
+		if err := s.reserve(ctx, owner, c.growth+events); err != nil {
 			return f, err
 		}
 		return s.applyChange(ctx, owner, c, now)

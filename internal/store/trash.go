@@ -213,6 +213,13 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 	if err != nil {
 		return 0, err
 	}
+	growth, err := s.eventGrowth(ctx, owner, formID, 2*len(ids))
+	if err != nil {
+		return 0, err
+	}
+	if err := s.reserveUndo(ctx, owner, growth); err != nil {
+		return 0, err
+	}
 	var n int64
 	var full bool
 	err = s.write(ctx, responsesOf(owner), func(t db.Tx) error {
