@@ -58,6 +58,15 @@ func TestEndedGrantPausesWebhooks(t *testing.T) {
 			"not used for too long": {longAgo, func(owner string, w grantedWebhook) error {
 				return s.Cleanup(ctx, now, grantIdle)
 			}, "paused"},
+			"created while it was revoked": {now, func(owner string, w grantedWebhook) error {
+				if err := s.RevokeRefresh(ctx, w.refresh, w.app.ID, now); err != nil {
+					return err
+				}
+				if err := s.Exec(ctx, "UPDATE webhook SET status = 'active' WHERE account_id = $1 AND id = $2", owner, w.ID); err != nil {
+					return err
+				}
+				return s.Cleanup(ctx, now, grantIdle)
+			}, "paused"},
 			"used just in time": {longAgo.Add(2 * time.Hour), func(owner string, w grantedWebhook) error {
 				return s.Cleanup(ctx, now, grantIdle)
 			}, "active"},
