@@ -35,7 +35,7 @@ const (
 	restFactor = 2
 	// While submissions need the processors, so many are read after so much time.
 	slowPage = 32
-	slowRead = 50 * time.Millisecond
+	slowRead = 200 * time.Millisecond
 )
 
 // scanForms finds the accounts of this node whose forms send mails. With all, it looks at them
@@ -73,9 +73,10 @@ func (s *Service) startReaders(work context.Context, runners *sync.WaitGroup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
+	yields := len(s.readers) > 0 && s.Leases.Yields()
 	for _, r := range s.readers {
 		since := now.Sub(r.read)
-		if r.running || since < r.rest {
+		if r.running || since < r.rest || yields && since < slowRead {
 			continue
 		}
 		generation, known := s.Store.EventGeneration(r.owner)
