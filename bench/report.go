@@ -27,6 +27,7 @@ type report struct {
 	footprints []footprint
 	engines    []engineFigures
 	webhooks   []webhookFigures
+	mails      []mailFigures
 	size       int64
 }
 
