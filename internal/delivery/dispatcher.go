@@ -72,7 +72,7 @@ func NewDispatcher(c Config) *Dispatcher {
 	d := &Dispatcher{
 		Config: c, node: id.New("", c.Now()), gate: newGate(fastRequests, slowRequests), reads: make(chan struct{}, maxReads),
 		accounts: map[string]*owner{}, slots: map[int64]bool{}, logged: map[string]time.Time{},
-		load: newLoad(c.Store.SubmissionsInProgress),
+		load: newLoad(c.Store.SubmissionCount),
 	}
 	d.gate.yields = d.load.yields
 	return d
@@ -110,9 +110,8 @@ func (d *Dispatcher) Run(ctx context.Context) {
 				complete = now
 			}
 		}
-		d.load.watch()
 		wait := pollInterval
-		if d.poll(ctx, now) == 0 || d.load.yields() {
+		if yields := d.load.yields(); d.poll(ctx, now) == 0 || yields {
 			wait = idleInterval
 		}
 		select {
