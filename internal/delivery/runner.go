@@ -261,7 +261,7 @@ func (r *runner) request() {
 		return
 	}
 	r.requested, r.inSlowLane = true, r.isSlow()
-	r.d.gate.enter(r.inSlowLane, r.passes)
+	r.d.gate.enter(r.owner.id, r.inSlowLane, r.passes)
 }
 
 // isSlow says whether the receiver is slow to answer.
