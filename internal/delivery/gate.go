@@ -73,11 +73,11 @@ type pass struct {
 	late *time.Timer
 }
 
-// Requests in flight in each lane, and how long one may take before it moves over.
 const (
-	fastRequests = 512
-	slowRequests = 512
-	slowAfter    = time.Second
+	maxLane = 512 // requests in flight in each of the two lanes
+	minLane = 8
+	// slowAfter is how long a request may take before it moves over.
+	slowAfter = time.Second
 	// The next requests to a receiver that took so long start in the slow lane.
 	slowAnswer = 5 * time.Second
 	// overflow is how many times its size the slow lane can have in flight, with what moved
@@ -86,6 +86,14 @@ const (
 	// pace is the time between two requests while others need the processors.
 	pace = 4 * time.Millisecond
 )
+
+// laneSize is the size of both lanes with a number of connections; 0: as many as needed.
+func laneSize(connections int) int {
+	if connections == 0 {
+		return maxLane
+	}
+	return min(max(connections/(1+overflow), minLane), maxLane)
+}
 
 func newGate(fast, slow int) *gate {
 	return &gate{fast: lane{size: fast, free: fast}, slow: lane{size: slow, free: slow}, mostSlow: overflow * slow}
