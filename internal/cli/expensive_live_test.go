@@ -13,7 +13,7 @@ func liveFamilies() []family {
 	return []family{
 		{name: "reconnects", build: expensiveReconnects},
 		streamFamily("streams", true),
-		streamFamily("slow streams", false),
+		streamFamily("unread", false),
 	}
 }
 

@@ -12,13 +12,17 @@ import (
 )
 
 // costReceiver receives webhooks in the tests of expensive requests. The path of a URL says
-// how it answers: /hang does not, /fail does with 500 and 4 KB of text, others with 204.
+// how it answers: /hang does not, /late almost too late to be fast, /fail with 500 and 4 KB of
+// text, others with 204.
 type costReceiver struct {
 	*httptest.Server
 	bytes     atomic.Int64 // of all requests, roughly
 	hanging   atomic.Int64 // requests at this moment
 	bystander atomic.Int64 // requests of the bystander
 }
+
+// lateAnswer is just below the second after which a receiver counts as slow.
+const lateAnswer = 900 * time.Millisecond
 
 // requestHeadBytes is about the size of the head of a delivery.
 const requestHeadBytes = 350
@@ -43,6 +47,9 @@ func (r *costReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		r.hanging.Add(-1)
 	case strings.HasPrefix(req.URL.Path, "/fail"):
 		http.Error(w, strings.Repeat("x", 4<<10), http.StatusInternalServerError)
+	case strings.HasPrefix(req.URL.Path, "/late"):
+		time.Sleep(lateAnswer)
+		w.WriteHeader(http.StatusNoContent)
 	case strings.HasPrefix(req.URL.Path, "/bystander"):
 		w.WriteHeader(http.StatusNoContent)
 		r.bystander.Add(1)

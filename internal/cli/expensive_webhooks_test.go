@@ -67,9 +67,13 @@ func replayFamily() family {
 		name: "replays", delivers: true, watchesDeliveries: true,
 		build: func(w *costFixture) []costlyRequest {
 			all = nil
-			for range w.scaled(50, 2) {
-				id, hooks := w.hookForm("Replay", webhooksPerForm, func(i int) string { return fmt.Sprint(w.receiver.URL, "/", i) })
-				w.fill(id, w.scaled(20, 3), func(i int) map[string]any { return map[string]any{"t": strings.Repeat("x", 12_000) + fmt.Sprint(i)} })
+			for n := range w.scaled(50, 2) {
+				path, responses := "/late", 4 // requests wait for their turn
+				if n == 0 {
+					path, responses = "/ok", w.scaled(20, 4)
+				}
+				id, hooks := w.hookForm("Replay", webhooksPerForm, func(int) string { return w.receiver.URL + path })
+				w.fill(id, responses, func(i int) map[string]any { return map[string]any{"t": strings.Repeat("x", 12_000) + fmt.Sprint(i)} })
 				for _, hook := range hooks {
 					all = append(all, costlyRequest{name: "replay", method: "POST", path: hook + "/replay", as: withToken})
 				}
@@ -83,8 +87,21 @@ func replayFamily() family {
 
 // waitQuiet waits until nothing more arrives at the receiver.
 func (w *costFixture) waitQuiet() {
-	for before := int64(-1); w.receiver.bytes.Load() != before; time.Sleep(500 * time.Millisecond) {
+	before := int64(-1)
+	w.waitUntil("quiet", func() bool {
+		last := before
 		before = w.receiver.bytes.Load()
+		return before == last
+	})
+}
+
+// waitUntil waits for a condition, which is checked every half second.
+func (w *costFixture) waitUntil(what string, condition func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(waitTimeout); !condition(); time.Sleep(500 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("not %s after %v", what, waitTimeout)
+		}
 	}
 }
 
@@ -117,10 +134,12 @@ func hangFamily() family {
 func expensiveLog(w *costFixture) []costlyRequest {
 	id, hooks := w.hookForm("Log", 2, func(i int) string { return w.receiver.URL + []string{"/fail", "/ok"}[i] })
 	w.fill(id, w.scaled(1500, 20), func(i int) map[string]any { return map[string]any{"t": fmt.Sprint(i)} })
-	w.waitQuiet()
 	var requests []costlyRequest
 	for i, hook := range hooks {
 		name, log := []string{"failing", "working"}[i], hook+"/deliveries"
+		w.waitUntil("a long log", func() bool {
+			return w.mustCall("GET", log+"?per_page=1", "")["total_items"].(float64) >= float64(w.scaled(1000, 20))
+		})
 		last := w.mustCall("GET", log+"?per_page=1", "")["data"].([]any)[0].(map[string]any)["id"].(string)
 		page := "/forms/" + id + "/connect" + hook[strings.LastIndexByte(hook, '/'):]
 		requests = append(requests,
