@@ -246,10 +246,11 @@ func measureFamily(t *testing.T, storage storetest.Storage, w *costFixture, f fa
 	m.waitIdle(1)
 	_, c.peak = residentMemory(m.cmd.Process.Pid)
 	c.peak -= m.idle
+	if !m.killedForMemory.Load() {
+		w.removeWebhooks() // what they have to deliver ends with them
+	}
 	c.retained = m.waitForMemory(m.idle+maxRetained) - m.idle
 	c.checkLimits(m)
-	w.base = m.url
-	w.removeWebhooks()
 	return c
 }
 
