@@ -84,7 +84,7 @@ const (
 	// over.
 	overflow = 3
 	// pace is the time between two requests while others need the processors.
-	pace = 4 * time.Millisecond
+	pace = 10 * time.Millisecond
 )
 
 // laneSize is the size of both lanes with a number of connections; 0: as many as needed.
