@@ -75,7 +75,15 @@ var samples = []Kind{
 	ConfirmRecipient{FormTitle: "Order", Owner: "Ada", URL: "https://forms.example.com/c"},
 	WebhookDisabled{FormTitle: "Order", URL: "https://example.net/", Reason: "It is gone.", PageURL: "https://forms.example.com/w"},
 	StorageFull{Used: "9 GB", Limit: "10 GB", BaseURL: "https://forms.example.com"},
+	PasswordReset{Email: "ana@example.org", Link: "https://forms.example.com/reset?k=1", Hours: 2},
+	ConfirmEmail{Email: "ana@example.org", Change: true, Link: "https://forms.example.com/confirm?k=1", Hours: 24},
+	NewSignIn{sampleEvent},
+	PasswordChanged{sampleEvent},
+	EmailChanged{sampleEvent, "ana@example.net"},
+	NewGrant{Event: sampleEvent, App: "Calendar", Registrant: "Ben", Domain: "example.net", Scopes: []string{"Read your forms"}},
 }
+
+var sampleEvent = Event{BaseURL: "https://forms.example.com", Email: "ana@example.org", Browser: "Firefox", System: "Linux", Address: "192.0.2.1"}
 
 // Every kind of mail can be written in every language, loads nothing, and is in the list of
 // samples.
