@@ -59,6 +59,7 @@ func (email) Schema(*Field) map[string]any {
 
 func (email) Traits() Traits {
 	return Traits{
+		Email:   true,
 		Input:   "email",
 		Link:    func(address string) string { return "mailto:" + address },
 		Example: func(_ *Field, s Sampler) any { return strings.ToLower(s.Name) + "@example.com" },

@@ -2,6 +2,7 @@ package form
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -62,6 +63,17 @@ func checkPipes(text string, before map[string]*Field, problem func(format strin
 		}
 		return ""
 	})
+}
+
+// UnknownPipes returns the keys in a text that have no answer to insert, each once.
+func (d *Definition) UnknownPipes(text string) (keys []string) {
+	replacePipes(text, func(key string) string {
+		if f := d.Field(key); (f == nil || !f.HasAnswer()) && !slices.Contains(keys, key) {
+			keys = append(keys, key)
+		}
+		return ""
+	})
+	return keys
 }
 
 // FormatAnswer returns an answer for display: options by their labels, lists with

@@ -24,6 +24,7 @@ type Traits struct {
 	// Link returns the link target of an answer.
 	Link func(answer string) string
 
+	Email   bool // the answer is an email address
 	List    bool // the answer or a part of it can be a list
 	Ordered bool // the list is all options in the order of the respondent
 	NPS     bool // answers from 0 to 10 have a Net Promoter Score

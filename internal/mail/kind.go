@@ -38,7 +38,8 @@ func IsUrgent(k Kind) bool {
 // kinds creates the kinds that are stored as JSON, by name. Mails about responses are not: they
 // are made from the response.
 var kinds = map[string]func() Kind{
-	Test{}.Name(): func() Kind { return &Test{} },
+	Test{}.Name():             func() Kind { return &Test{} },
+	ConfirmRecipient{}.Name(): func() Kind { return &ConfirmRecipient{} },
 }
 
 // ParseKind reads a kind as json.Marshal has written it.

@@ -131,3 +131,14 @@ func (w *fixture) waiting() int64 {
 	}
 	return n
 }
+
+type received = mailtest.Received
+
+func countTo(list []received, address string) (n int) {
+	for _, r := range list {
+		if r.To == address {
+			n++
+		}
+	}
+	return n
+}

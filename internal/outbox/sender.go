@@ -46,6 +46,7 @@ func (s *Service) Run(ctx context.Context) {
 		senders.Go(func() { s.send(sending, &paced) })
 	}
 	s.poll(ctx, work, &runners)
+	s.stopping.Store(true)
 	late := []*time.Timer{time.AfterFunc(shutdownLimit, stopSending), time.AfterFunc(2*shutdownLimit, cancel)}
 	runners.Wait()
 	for _, timer := range late {
@@ -58,21 +59,23 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// poll looks for accounts with mails to send, until ctx ends.
+// poll looks for responses that send mails, and for mails to send, until ctx ends.
 func (s *Service) poll(ctx, work context.Context, runners *sync.WaitGroup) {
-	var scanned, cleaned time.Time
-	var generation uint64
-	var leases int64
+	var mails, forms watch
+	var complete, cleaned time.Time
 	for ctx.Err() == nil {
 		now := time.Now()
-		current, known := s.Store.MailGeneration()
-		changed := current != generation || leases != s.Leases.LeaseChanges() || !known && now.Sub(scanned) >= blindInterval
-		if now.Sub(scanned) >= scanInterval || changed && now.Sub(scanned) >= minScanPause {
-			scanned, generation, leases = now, current, s.Leases.LeaseChanges()
-			if err := s.scan(ctx); err != nil && ctx.Err() == nil {
-				s.outage.log(s.Log, "could not list mails", err)
-			}
+		if mails.isDue(now, s.Leases, s.Store.MailGeneration) {
+			mails.scanned(s, "could not list mails", s.scan(ctx))
 		}
+		if forms.isDue(now, s.Leases, s.Store.FormMailGeneration) {
+			all := now.Sub(complete) >= scanInterval
+			if all {
+				complete = now
+			}
+			forms.scanned(s, "could not list forms that send mails", s.scanForms(ctx, all))
+		}
+		s.startReaders(work, runners)
 		s.start(ctx, work, runners)
 		if s.IsOn() && now.Sub(cleaned) >= idleInterval {
 			cleaned = now
@@ -82,6 +85,37 @@ func (s *Service) poll(ctx, work context.Context, runners *sync.WaitGroup) {
 		case <-ctx.Done():
 		case <-time.After(pollInterval):
 		}
+	}
+}
+
+// watch decides when a list of accounts is read again: when it may have changed, when this node
+// has other leases, and now and then.
+type watch struct {
+	at         time.Time
+	generation uint64
+	leases     int64
+}
+
+// isDue reports whether to read the list, and assumes that the caller then does.
+func (w *watch) isDue(now time.Time, leases Leases, generation func() (uint64, bool)) bool {
+	since := now.Sub(w.at)
+	current, known := generation()
+	changed := current != w.generation || leases.LeaseChanges() != w.leases || !known && since >= blindInterval
+	if since < scanInterval && (!changed || since < minScanPause) {
+		return false
+	}
+	w.at, w.generation, w.leases = now, current, leases.LeaseChanges()
+	return true
+}
+
+// scanned notes that the list was read. After an error it is read again soon.
+func (w *watch) scanned(s *Service, message string, err error) {
+	if err == nil {
+		return
+	}
+	w.at = w.at.Add(retryInterval - scanInterval)
+	if !errors.Is(err, context.Canceled) {
+		s.outage.log(s.Log, message, err)
 	}
 }
 
@@ -157,6 +191,10 @@ func (s *Service) send(ctx context.Context, paced *pacer) {
 
 // attempt sends a mail once, and says what follows.
 func (s *Service) attempt(ctx context.Context, j *job) {
+	if j.Suppressed && !j.Urgent {
+		j.result = s.judge(j.Mail, errSuppressed)
+		return
+	}
 	message, err := s.Render(store.ForAccount(ctx, "mails/"+j.Account), j.Mail)
 	if fault.Wrap(err).Code == fault.DatabaseUnreachable || ctx.Err() != nil {
 		j.err = errors.Join(err, ctx.Err())
@@ -179,6 +217,9 @@ func (s *Service) attempt(ctx context.Context, j *job) {
 	}
 	j.result = s.judge(j.Mail, err)
 }
+
+// errSuppressed is why nothing is sent to an address that does not exist.
+var errSuppressed = &mail.Failure{Text: "the server has refused this address before", Permanent: true}
 
 // pacer lets something happen at the slow pace.
 type pacer struct {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"formulary/internal/account"
@@ -52,14 +53,21 @@ type Service struct {
 	metrics  metrics
 	outage   outage
 	jobs     chan *job
+	reads    chan struct{} // bounds the accounts that are read at a time
+	sources  *store.Cache[string, *source]
+	stopping atomic.Bool
 
-	mu     sync.Mutex
-	queues map[string]*queue // accounts with mails that wait
+	mu      sync.Mutex
+	queues  map[string]*queue  // accounts with mails that wait
+	readers map[string]*reader // accounts whose forms send mails
 }
 
 // New returns a Service.
 func New(c Config) *Service {
-	return &Service{Config: c, markdown: markdown.New(), jobs: make(chan *job), queues: map[string]*queue{}}
+	return &Service{
+		Config: c, markdown: markdown.New(), jobs: make(chan *job), reads: make(chan struct{}, maxReads), sources: store.NewCache[string, *source](c.Store, sourceBytes),
+		queues: map[string]*queue{}, readers: map[string]*reader{},
+	}
 }
 
 // IsOn reports whether mails are sent. Otherwise they are kept for administrators.
@@ -126,11 +134,17 @@ func (s *Service) load(m store.Mail) (mail.Kind, error) {
 
 // Render writes a mail from the queue as it would be sent now.
 func (s *Service) Render(ctx context.Context, m store.Mail) (mail.Message, error) {
-	kind, err := s.load(m)
-	if err != nil {
-		return mail.Message{}, err
+	var out mail.Message
+	var err error
+	switch m.Kind {
+	case mail.Notification{}.Name(), mail.Digest{}.Name(), mail.Receipt{}.Name():
+		out, err = s.renderForm(ctx, m)
+	default:
+		var kind mail.Kind
+		if kind, err = s.load(m); err == nil {
+			out, err = s.Writer.Write(kind, m.Language)
+		}
 	}
-	out, err := s.Writer.Write(kind, m.Language)
 	out.ID, out.To, out.Date = m.ID, m.Recipient, m.CreatedAt
 	return out, err
 }

@@ -22,8 +22,9 @@ type FormMail struct {
 	Position string
 	// DigestPosition is up to where responses were in a digest.
 	DigestPosition string
-	Behind         bool // there may be responses after Position
-	DigestBehind   bool // there may be responses after DigestPosition
+	End            string // differs once anything happens to the form
+	Behind         bool   // there may be responses after Position
+	DigestBehind   bool   // there may be responses after DigestPosition
 }
 
 // Reads reports whether the form sends mails about each response.
@@ -73,7 +74,7 @@ func (s *Store) FormMails(ctx context.Context, owner string) (list []FormMail, e
 		var tick int64
 		err := r.Scan(&m.FormID, &m.Title, &m.Language, &frequency, &m.Receipt.Active, &m.Receipt.Field, &m.Receipt.Subject, &m.Receipt.Text, &m.Receipt.Answers,
 			&m.Position, &m.DigestPosition, &tick)
-		m.Frequency = Frequency(frequency)
+		m.Frequency, m.End = Frequency(frequency), id.Tick(tick).First("")
 		m.Behind = m.Reads() && isAfter(tick, m.Position)
 		m.DigestBehind = m.Frequency.isDigest() && isAfter(tick, m.DigestPosition)
 		list = append(list, m)

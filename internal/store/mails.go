@@ -38,6 +38,7 @@ type Mail struct {
 	Error      string // of the last attempt
 	CreatedAt  time.Time
 	EndedAt    time.Time
+	Suppressed bool // set by DueMails: a server has refused the address for good
 }
 
 const mailColumns = `account_id, id, kind, form_id, response_id, recipient, language, data, priority, status, attempts, next_at, error, created_at, ended_at`
@@ -45,7 +46,8 @@ const mailColumns = `account_id, id, kind, form_id, response_id, recipient, lang
 const (
 	insertMailSQL = `INSERT INTO mail (account_id, id, kind, form_id, response_id, recipient, recipient_key, language, data, priority, status, next_at, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'waiting', $11, $12)`
-	dueMailsSQL = `SELECT ` + mailColumns + ` FROM mail
+	dueMailsSQL = `SELECT ` + mailColumns + `,
+		EXISTS (SELECT 1 FROM mail_suppression s WHERE s.account_id = mail.account_id AND s.recipient_key = mail.recipient_key) FROM mail
 		WHERE account_id = $1 AND status = 'waiting' AND next_at <= $2 ORDER BY priority, next_at LIMIT $3`
 	nextMailSQL = `SELECT COALESCE(MIN(next_at), 0), COUNT(*) FROM mail WHERE account_id = $1 AND status = 'waiting'`
 	mailSQL     = `SELECT ` + mailColumns + ` FROM mail WHERE account_id = $1 AND id = $2`
@@ -57,11 +59,11 @@ const (
 	keptMailsSQL = `SELECT ` + mailColumns + ` FROM mail WHERE status = 'kept' ORDER BY ended_at DESC, id DESC LIMIT $1 OFFSET $2`
 )
 
-func scanMail(r db.Row) (Mail, error) {
+func scanMail(r db.Row, more ...any) (Mail, error) {
 	var m Mail
 	var status string
 	var priority, next, created, ended int64
-	err := r.Scan(&m.Account, &m.ID, &m.Kind, &m.FormID, &m.ResponseID, &m.Recipient, &m.Language, &m.Data, &priority, &status, &m.Attempts, &next, &m.Error, &created, &ended)
+	err := r.Scan(append([]any{&m.Account, &m.ID, &m.Kind, &m.FormID, &m.ResponseID, &m.Recipient, &m.Language, &m.Data, &priority, &status, &m.Attempts, &next, &m.Error, &created, &ended}, more...)...)
 	m.Status, m.Urgent = MailStatus(status), priority == 0
 	m.NextAt, m.CreatedAt, m.EndedAt = fromMillis(next), fromMillis(created), fromMillis(ended)
 	return m, err
@@ -123,7 +125,13 @@ func (s *Store) MailAccounts(ctx context.Context) (owners []string, err error) {
 // longest due.
 func (s *Store) DueMails(ctx context.Context, owner string, now time.Time, limit int64) (list []Mail, err error) {
 	defer wrap(&err, "read due mails")
-	err = s.db.Query(ctx, dueMailsSQL, gatherMails(&list), owner, toMillis(now), limit)
+	err = s.db.Query(ctx, dueMailsSQL, func(r db.Row) error {
+		var suppressed bool
+		m, err := scanMail(r, &suppressed)
+		m.Suppressed = suppressed
+		list = append(list, m)
+		return err
+	}, owner, toMillis(now), limit)
 	return list, err
 }
 

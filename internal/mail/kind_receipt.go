@@ -1,0 +1,37 @@
+package mail
+
+import "html/template"
+
+// Receipt is what a respondent gets. Its texts are the owner's.
+type Receipt struct {
+	FormTitle string
+	Subject   string
+	HTML      template.HTML
+	Text      string // the same as HTML
+	Answers   []Answer
+	More      bool // not all answers are in the mail
+}
+
+// Name implements Kind.
+func (Receipt) Name() string { return "receipt" }
+
+// Compose implements Kind.
+func (m Receipt) Compose(t Texts) Content {
+	c := Content{
+		Subject: m.Subject, Above: m.FormTitle, Heading: m.Subject, HTML: m.HTML, HTMLText: m.Text,
+		Footer: t.T("You get this mail because your address was entered in this form. If that was not you, ignore it."),
+	}
+	if c.Subject == "" {
+		c.Subject, c.Heading = t.T("Your response to “%s”", m.FormTitle), t.T("Thank you")
+	}
+	if m.HTML == "" {
+		c.Paragraphs = []string{t.T("Your response has been submitted.")}
+	}
+	if len(m.Answers) > 0 {
+		c.Groups = []Group{{Title: t.T("Your answers"), Answers: m.Answers}}
+	}
+	if m.More {
+		c.Notes = []string{t.T("This is only a part of the response.")}
+	}
+	return c
+}

@@ -1,0 +1,247 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"formulary/internal/account"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/mail"
+	"formulary/internal/markdown"
+	"formulary/internal/store"
+)
+
+// source is what mails about the responses of a form have in common.
+type source struct {
+	form       form.Form
+	owner      account.User
+	recipients []store.RecipientLink
+	receipt    store.Receipt
+	when       store.Frequency
+}
+
+// sourceBytes is the size of the cache of sources.
+const sourceBytes = 4 << 20
+
+// source reads a form and its settings. They change rarely, and there can be many mails.
+func (s *Service) source(ctx context.Context, owner, formID string) (*source, error) {
+	key := owner + formID
+	found, generation, ok := s.sources.Get(owner, key)
+	if ok {
+		return found, nil
+	}
+	var err error
+	f := &source{}
+	if f.form, err = s.Store.Form(ctx, owner, formID); err != nil {
+		return nil, err
+	}
+	if f.owner, err = s.Store.User(ctx, owner); err != nil {
+		return nil, err
+	}
+	if f.recipients, err = s.Store.FormRecipients(ctx, owner, formID); err != nil {
+		return nil, err
+	}
+	if f.receipt, err = s.Store.Receipt(ctx, owner, formID); err != nil {
+		return nil, err
+	}
+	notifications, err := s.Store.Notifications(ctx, owner, formID)
+	if err != nil {
+		return nil, err
+	}
+	f.when = notifications.When
+	s.sources.Put(key, generation, f, int64(2048+len(f.receipt.Text)))
+	return f, nil
+}
+
+func (f *source) zone() *time.Location {
+	if zone, err := time.LoadLocation(f.owner.TimeZone); err == nil {
+		return zone
+	}
+	return time.UTC
+}
+
+// urls returns the addresses in mails to a recipient.
+func (s *Service) urls(f *source, link *store.RecipientLink) mail.FormURLs {
+	page := s.BaseURL + "/forms/" + f.form.ID
+	u := mail.FormURLs{Responses: page + "/responses", Settings: page + "/connect?tab=notify"}
+	if link != nil {
+		u.Unsubscribe = s.BaseURL + UnsubscribePath + "?k=" + link.String()
+	}
+	return u
+}
+
+// Paths of pages that links in mails lead to.
+const (
+	UnsubscribePath      = "/notifications/unsubscribe"
+	ConfirmRecipientPath = "/notifications/confirm"
+)
+
+// Limits of the answers in a mail. Mail programs cut long mails.
+const (
+	maxAnswer       = 4 << 10  // bytes of one answer
+	maxAnswers      = 48 << 10 // of all
+	maxDigestAnswer = 200      // characters of one answer in a digest
+	digestResponses = 10
+	digestAnswers   = 4
+)
+
+// entry is a response with the questions that it answers.
+type entry struct {
+	form.Response
+	definition *form.Definition
+	answers    map[string]any
+}
+
+// entry reads the questions of a response.
+func (s *Service) entry(ctx context.Context, owner string, r form.Response) (entry, error) {
+	answers, err := r.Answers()
+	if err != nil {
+		return entry{}, err
+	}
+	definition, err := s.Store.Definition(ctx, owner, r.FormID, r.Version)
+	return entry{r, definition, answers}, gone(err)
+}
+
+// response reads the response that a mail is about.
+func (s *Service) response(ctx context.Context, m store.Mail) (entry, error) {
+	r, err := s.Store.Response(ctx, m.Account, m.FormID, m.ResponseID)
+	if err != nil {
+		return entry{}, gone(err)
+	}
+	return s.entry(ctx, m.Account, r)
+}
+
+// texts inserts answers into texts.
+func (e entry) texts(t mail.Texts) *form.Interpolator {
+	return e.definition.NewInterpolator(func(f *form.Field, key string) string { return t.FormatAnswer(f, e.answers[key]) })
+}
+
+// list returns the answers in the order of the form. more says whether there are others.
+func (e entry) list(t mail.Texts) (list []mail.Answer, more bool) {
+	texts := e.texts(t)
+	size := 0
+	for _, field := range e.definition.Fields {
+		value, ok := e.answers[field.Key]
+		if !ok || !field.HasAnswer() {
+			continue
+		}
+		a := mail.Answer{Question: texts.Text(field.Label, nil), Answer: cut(t.FormatAnswer(field, value), maxAnswer)}
+		if size += len(a.Question) + len(a.Answer); size > maxAnswers {
+			return list, true
+		}
+		list = append(list, a)
+	}
+	return list, false
+}
+
+// cut cuts a text after some bytes.
+func cut(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most] + "…"
+}
+
+// address returns the first email address in the answers, or that with a key.
+func (e entry) address(key string) string {
+	for _, f := range e.definition.Fields {
+		if !f.Traits().Email || key != "" && f.Key != key {
+			continue
+		}
+		if text, ok := e.answers[f.Key].(string); ok {
+			if parsed, err := account.ParseEmail(text); err == nil && parsed == text {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// gone turns "not found" into errGone: what a mail is about was deleted.
+func gone(err error) error {
+	if errors.Is(err, fault.NotFound) {
+		return errGone
+	}
+	return err
+}
+
+// renderForm writes a mail about responses of a form.
+func (s *Service) renderForm(ctx context.Context, m store.Mail) (mail.Message, error) {
+	f, err := s.source(ctx, m.Account, m.FormID)
+	if err != nil {
+		return mail.Message{}, gone(err)
+	}
+	if m.Kind == (mail.Receipt{}).Name() {
+		return s.renderReceipt(ctx, f, m)
+	}
+	at := slices.IndexFunc(f.recipients, func(l store.RecipientLink) bool {
+		return account.EmailKey(l.Email) == account.EmailKey(m.Recipient)
+	})
+	if at < 0 {
+		return mail.Message{}, errGone // unsubscribed since
+	}
+	if m.Kind == (mail.Digest{}).Name() {
+		return s.renderDigest(ctx, f, m, &f.recipients[at])
+	}
+	return s.renderNotification(ctx, f, m, &f.recipients[at])
+}
+
+func (s *Service) renderNotification(ctx context.Context, f *source, m store.Mail, link *store.RecipientLink) (mail.Message, error) {
+	e, err := s.response(ctx, m)
+	if err != nil {
+		return mail.Message{}, err
+	}
+	return s.notification(f, e, link)
+}
+
+// notification writes the mail about a response.
+func (s *Service) notification(f *source, e entry, link *store.RecipientLink) (mail.Message, error) {
+	t := s.Writer.Texts(f.owner.Language)
+	answers, more := e.list(t)
+	u := s.urls(f, link)
+	out, err := s.Writer.Write(mail.Notification{
+		FormTitle: f.form.Title, SubmittedAt: e.SubmittedAt, Zone: f.zone(), Answers: answers, More: more, URLs: u, ResponseURL: u.Responses + "/" + e.ID,
+	}, f.owner.Language)
+	// An owner can answer the respondent.
+	out.ReplyTo, out.Thread, out.Unsubscribe = e.address(""), f.form.ID, u.Unsubscribe
+	return out, err
+}
+
+func (s *Service) renderReceipt(ctx context.Context, f *source, m store.Mail) (mail.Message, error) {
+	if !f.receipt.Active {
+		return mail.Message{}, errGone
+	}
+	e, err := s.response(ctx, m)
+	if err != nil {
+		return mail.Message{}, err
+	}
+	return s.receipt(f, f.receipt, e)
+}
+
+// receipt writes the mail to the respondent, in the language of the form.
+func (s *Service) receipt(f *source, settings store.Receipt, e entry) (mail.Message, error) {
+	t := s.Writer.Texts(f.form.Language)
+	texts := e.texts(t)
+	kind := mail.Receipt{FormTitle: f.form.Title, Subject: mail.CleanLine(texts.Text(settings.Subject, nil), MaxReceiptSubject), Text: texts.Text(settings.Text, nil)}
+	var err error
+	if settings.Text != "" {
+		if kind.HTML, err = s.markdown.Render(texts.Text(settings.Text, markdown.Quote)); err != nil {
+			return mail.Message{}, err
+		}
+	}
+	if settings.Answers {
+		kind.Answers, kind.More = e.list(t)
+	}
+	out, err := s.Writer.Write(kind, f.form.Language)
+	if !f.owner.EmailVerifiedAt.IsZero() {
+		out.ReplyTo = f.owner.Email
+	}
+	return out, err
+}

@@ -1,0 +1,163 @@
+package outbox
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"unicode/utf8"
+
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/mail"
+	"formulary/internal/store"
+)
+
+// SetNotifications changes who is notified of a form's responses, and how often. Addresses that
+// nobody has confirmed are asked first.
+func (s *Service) SetNotifications(ctx context.Context, owner, formID string, when store.Frequency, to []string) (store.Notifications, error) {
+	if !slices.Contains(store.Frequencies, when) {
+		return store.Notifications{}, fault.InvalidField("when", "%q is not valid; use each, hourly, daily or off", when)
+	}
+	f, err := s.Store.Form(ctx, owner, formID)
+	if err != nil {
+		return store.Notifications{}, err
+	}
+	user, err := s.Store.User(ctx, owner)
+	if err != nil {
+		return store.Notifications{}, err
+	}
+	change := store.NotificationChange{When: when, To: to, Confirm: func(link store.RecipientLink) (store.Mail, error) {
+		m, err := s.Prepare(Recipient{link.Email, user.Language}, mail.ConfirmRecipient{
+			FormTitle: mail.CleanLine(f.Title, maxTitle), Owner: mail.CleanLine(user.DisplayName(), maxTitle), URL: s.BaseURL + ConfirmRecipientPath + "?k=" + link.String(),
+		})
+		m.FormID = formID
+		return m, err
+	}}
+	return s.Store.SetNotifications(ctx, owner, formID, change, s.Now())
+}
+
+// maxTitle is how many characters of a title strangers get to see.
+const maxTitle = 100
+
+// Limits of a receipt, in characters.
+const (
+	MaxReceiptSubject = 200
+	MaxReceiptText    = 10_000
+)
+
+// SetReceipt changes the mail that respondents get.
+func (s *Service) SetReceipt(ctx context.Context, owner, formID string, r store.Receipt) error {
+	if err := s.CheckReceipt(ctx, owner, formID, r); err != nil {
+		return err
+	}
+	return s.Store.SetReceipt(ctx, owner, formID, r, s.Now())
+}
+
+// CheckReceipt returns an error that names what is wrong with a receipt. Its keys must be those
+// of the draft, or of what is published.
+func (s *Service) CheckReceipt(ctx context.Context, owner, formID string, r store.Receipt) error {
+	f, draft, err := s.Store.FormDraft(ctx, owner, formID)
+	if err != nil {
+		return err
+	}
+	definitions := []*form.Definition{draft}
+	if f.Version > 0 {
+		live, err := s.Store.Definition(ctx, owner, formID, f.Version)
+		if err != nil {
+			return err
+		}
+		definitions = append(definitions, live)
+	}
+	var details []fault.Detail
+	add := func(field, format string, args ...any) {
+		details = append(details, fault.NewDetail(field, format, args...))
+	}
+	isAddress := func(d *form.Definition) bool { q := d.Field(r.Field); return q != nil && q.Traits().Email }
+	if (r.Active || r.Field != "") && !slices.ContainsFunc(definitions, isAddress) {
+		add("field", "enter the key of a question for an email address")
+	}
+	if utf8.RuneCountInString(r.Subject) > MaxReceiptSubject || !utf8.ValidString(r.Subject) {
+		add("subject", "use %d characters or fewer", MaxReceiptSubject)
+	}
+	if utf8.RuneCountInString(r.Text) > MaxReceiptText || !utf8.ValidString(r.Text) {
+		add("text", "use %d characters or fewer", MaxReceiptText)
+	}
+	for field, text := range map[string]string{"subject": r.Subject, "text": r.Text} {
+		if unknown := unknownPipes(definitions, text); unknown != "" {
+			add(field, "{{%s}} is not the key of a question", unknown)
+		}
+	}
+	if len(details) > 0 {
+		return fault.InvalidFields(details...)
+	}
+	if !r.Active {
+		return nil
+	}
+	user, err := s.Store.User(ctx, owner)
+	if err == nil && user.EmailVerifiedAt.IsZero() {
+		err = errUnconfirmed
+	}
+	return err
+}
+
+var errUnconfirmed = fault.InvalidField("active", "confirm your email address first: respondents can reply to it")
+
+// unknownPipes returns a key in a text that no definition has.
+func unknownPipes(definitions []*form.Definition, text string) string {
+	unknown := definitions[0].UnknownPipes(text)
+	for _, d := range definitions[1:] {
+		other := d.UnknownPipes(text)
+		unknown = slices.DeleteFunc(unknown, func(key string) bool { return !slices.Contains(other, key) })
+	}
+	if len(unknown) == 0 {
+		return ""
+	}
+	return unknown[0]
+}
+
+// PreviewNotification writes the notification of the newest response, or of an example.
+func (s *Service) PreviewNotification(ctx context.Context, owner, formID string) (mail.Message, error) {
+	f, e, err := s.sample(ctx, owner, formID)
+	if err != nil {
+		return mail.Message{}, err
+	}
+	return s.notification(f, e, nil)
+}
+
+// PreviewReceipt writes the receipt of the newest response, or of an example.
+func (s *Service) PreviewReceipt(ctx context.Context, owner, formID string, settings store.Receipt) (mail.Message, error) {
+	f, e, err := s.sample(ctx, owner, formID)
+	if err != nil {
+		return mail.Message{}, err
+	}
+	return s.receipt(f, settings, e)
+}
+
+// sample returns a form with its newest response, or an example if it has none.
+func (s *Service) sample(ctx context.Context, owner, formID string) (*source, entry, error) {
+	f, err := s.source(ctx, owner, formID)
+	if err != nil {
+		return nil, entry{}, err
+	}
+	list, _, err := s.Store.Responses(ctx, owner, formID, store.ResponseFilter{}, store.Page{Limit: 1})
+	if err != nil {
+		return nil, entry{}, err
+	}
+	if len(list) > 0 {
+		e, err := s.entry(ctx, owner, list[0])
+		return f, e, err
+	}
+	_, draft, err := s.Store.FormDraft(ctx, owner, formID)
+	if err != nil {
+		return nil, entry{}, err
+	}
+	// The same example each time, so that a preview changes only with the settings.
+	sampler := form.Sampler{Name: "Ada", Dice: rand.New(rand.NewPCG(1, 1))}
+	answers := map[string]any{}
+	for _, field := range draft.Fields {
+		if example := field.Example(sampler); example != nil {
+			answers[field.Key] = example
+		}
+	}
+	return f, entry{form.Response{SubmittedAt: s.Now()}, draft, draft.Evaluate(answers).Answers}, nil
+}
