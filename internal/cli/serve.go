@@ -232,12 +232,12 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 	responses := respond.New(respond.Config{Store: d.store, Submissions: submissions, Now: now})
 	webhooks := delivery.New(d.deliveries)
 	apiHandler := api.New(api.Config{
-		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: webhooks, BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
+		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: webhooks, Mails: d.mails, BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
 		ClientAttempts: attempts.client,
 		Address:        d.clientIPs.ClientIP,
 	})
 	webHandler, err := web.New(web.Config{
-		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: webhooks, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), d.tuning.HashCost), BaseURL: d.base, Secure: secure,
+		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: webhooks, Mails: d.mails, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), d.tuning.HashCost), BaseURL: d.base, Secure: secure,
 		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: apiHandler.Document, Log: d.log, Now: now, Address: d.clientIPs.ClientIP,
 		Actions: actions, SigningKeys: d.store.SigningKeys, KindTemplates: d.tuning.KindTemplates,
 		AddressAttempts: attempts.address, AccountAttempts: attempts.account,

@@ -18,22 +18,39 @@ func (s *Service) SetNotifications(ctx context.Context, owner, formID string, wh
 	if !slices.Contains(store.Frequencies, when) {
 		return store.Notifications{}, fault.InvalidField("when", "%q is not valid; use each, hourly, daily or off", when)
 	}
-	f, err := s.Store.Form(ctx, owner, formID)
+	confirm, err := s.confirmation(ctx, owner, formID)
 	if err != nil {
 		return store.Notifications{}, err
+	}
+	return s.Store.SetNotifications(ctx, owner, formID, store.NotificationChange{When: when, To: to, Confirm: confirm}, s.Now())
+}
+
+// AskRecipientAgain sends the mail once more that asks an address to confirm.
+func (s *Service) AskRecipientAgain(ctx context.Context, owner, formID, email string) error {
+	confirm, err := s.confirmation(ctx, owner, formID)
+	if err != nil {
+		return err
+	}
+	return s.Store.AskRecipientAgain(ctx, owner, formID, email, confirm)
+}
+
+// confirmation returns a function that writes the mail that asks an address to confirm.
+func (s *Service) confirmation(ctx context.Context, owner, formID string) (func(store.RecipientLink) (store.Mail, error), error) {
+	f, err := s.Store.Form(ctx, owner, formID)
+	if err != nil {
+		return nil, err
 	}
 	user, err := s.Store.User(ctx, owner)
 	if err != nil {
-		return store.Notifications{}, err
+		return nil, err
 	}
-	change := store.NotificationChange{When: when, To: to, Confirm: func(link store.RecipientLink) (store.Mail, error) {
+	return func(link store.RecipientLink) (store.Mail, error) {
 		m, err := s.Prepare(Recipient{link.Email, user.Language}, mail.ConfirmRecipient{
 			FormTitle: mail.CleanLine(f.Title, maxTitle), Owner: mail.CleanLine(user.DisplayName(), maxTitle), URL: s.BaseURL + ConfirmRecipientPath + "?k=" + link.String(),
 		})
 		m.FormID = formID
 		return m, err
-	}}
-	return s.Store.SetNotifications(ctx, owner, formID, change, s.Now())
+	}, nil
 }
 
 // maxTitle is how many characters of a title strangers get to see.
