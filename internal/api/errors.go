@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"formulary/internal/compress"
 	"formulary/internal/fault"
@@ -122,6 +123,22 @@ func writeBytes(w http.ResponseWriter, status int, text []byte) {
 	}
 	w.WriteHeader(status)
 	w.Write(text) // fails only if the client is gone
+}
+
+// bodyBuffers are reused for large bodies: allocating them costs more than filling them.
+var bodyBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxBodyBuffer bounds the memory of each.
+const maxBodyBuffer = 256 << 10
+
+func writeAppended(w http.ResponseWriter, status int, appendBody func([]byte) []byte) {
+	buffer := bodyBuffers.Get().(*[]byte)
+	text := appendBody((*buffer)[:0])
+	writeBytes(w, status, text)
+	if cap(text) <= maxBodyBuffer {
+		*buffer = text
+	}
+	bodyBuffers.Put(buffer)
 }
 
 // writeCached writes a cached response, which is compressed once for all clients.

@@ -43,8 +43,9 @@ type operation struct {
 
 // reply is the part of a response beside its typed body.
 type reply struct {
-	Body     []byte            // rendered body, instead of the typed one
-	Cached   *compress.Content // Body as stored in a cache
+	Body     []byte                  // rendered body, instead of the typed one
+	Append   func(out []byte) []byte // appends the body to a buffer, for large ones
+	Cached   *compress.Content       // Body as stored in a cache
 	ETag     string
 	Location string
 	Link     string
@@ -108,6 +109,8 @@ func newOperation[In, Out any](t typedOperation[In, Out]) *operation {
 			writeCached(w, op.Status, rep.Cached, rep.Body)
 		} else if rep.Body != nil {
 			writeBytes(w, op.Status, rep.Body)
+		} else if rep.Append != nil {
+			writeAppended(w, op.Status, rep.Append)
 		} else {
 			writeJSON(w, op.Status, out)
 		}

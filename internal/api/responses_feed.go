@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -21,8 +22,8 @@ func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, fi
 	if err != nil {
 		return nil, reply{}, err
 	}
-	next := cursor(page.Next)
-	return &ResponseList{Data: responses(page.Responses), Next: &next, More: &page.More}, reply{}, nil
+	end := fmt.Sprintf(`,"next":%q,"more":%t`, cursor(page.Next), page.More)
+	return nil, reply{Append: func(out []byte) []byte { return appendResponses(out, "", page.Responses, end) }}, nil
 }
 
 // cursor encodes the position of the last response that was read, written as the ID of a

@@ -106,11 +106,7 @@ func (a *API) stillValid(r *http.Request, caller oauth.Principal, scope account.
 
 // EncodeEvent encodes a response as a server-sent event.
 func EncodeEvent(cursorID string, r form.Response) []byte {
-	data := EncodeResponse(r)
-	out := append(make([]byte, 0, len(data)+96), "event: response.created\nid: "...)
+	out := append(make([]byte, 0, len(r.JSON)+512), "event: response.created\nid: "...)
 	out = append(append(out, cursor(cursorID)...), "\ndata: "...)
-	return append(append(out, data...), "\n\n"...)
+	return append(r.AppendJSON(out), "\n\n"...)
 }
-
-// EncodeResponse encodes a response as the API does, in one line.
-func EncodeResponse(r form.Response) []byte { return encode(response(r)) }

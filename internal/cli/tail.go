@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"formulary/internal/api"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/id"
@@ -45,7 +44,7 @@ func (c tailCommand) Run(ctx context.Context, storage Storage, io streams) error
 		return err
 	}
 	service := live.New(live.Config{Store: s, Log: slog.New(slog.NewTextHandler(io.err, nil)), Encode: func(_ string, r form.Response) []byte {
-		return append(api.EncodeResponse(r), '\n')
+		return append(r.AppendJSON(nil), '\n')
 	}})
 	defer service.Close()
 	stream, err := service.Responses(ctx, public.Owner, "tail", public.ID, cursor)

@@ -148,6 +148,8 @@ func (r *pgRow) Scan(dest ...any) error {
 			*d, err = r.any(i)
 		case *string:
 			*d = string(value)
+		case *Text:
+			d.set(value)
 		case *int64:
 			*d, err = strconv.ParseInt(string(value), 10, 64)
 		case *bool:

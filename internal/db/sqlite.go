@@ -296,6 +296,8 @@ func (r *sqliteRow) Scan(dest ...any) error {
 		switch d := d.(type) {
 		case *string:
 			*d = string(stmt.ColumnRawText(i))
+		case *Text:
+			d.set(stmt.ColumnRawBlob(i))
 		case *int64:
 			*d = stmt.ColumnInt64(i)
 		case *bool:

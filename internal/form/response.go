@@ -38,6 +38,18 @@ func (r Response) AnswersInto(answers map[string]any) error {
 	return nil
 }
 
+// AppendJSON appends the response as the API returns it, in one line. Answers and metadata are
+// copied as they are stored.
+func (r Response) AppendJSON(out []byte) []byte {
+	out = append(append(out, `{"id":"`...), r.ID...)
+	out = append(append(out, `","form_id":"`...), r.FormID...)
+	out = strconv.AppendInt(append(out, `","version":`...), r.Version, 10)
+	out = AppendTime(append(out, `,"submitted_at":"`...), r.SubmittedAt)
+	out = append(append(out, `","answers":`...), r.JSON...)
+	out = append(append(out, `,"metadata":`...), r.Metadata...)
+	return append(out, '}')
+}
+
 // AppendTime appends a time in RFC 3339 with three decimals in UTC, so that times sort
 // as text. It is written by hand because exports format millions of times.
 func AppendTime(out []byte, t time.Time) []byte {

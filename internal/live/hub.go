@@ -128,7 +128,8 @@ func (h *hub) read(ctx context.Context) error {
 func (s *Service) encode(page store.FeedResult) []event {
 	events := make([]event, len(page.Responses))
 	for i, r := range page.Responses {
-		events[i] = event{page.Cursors[i], s.Encode(page.Cursors[i], r)}
+		cursor := page.Cursor(r.ID)
+		events[i] = event{cursor, s.Encode(cursor, r)}
 	}
 	return events
 }

@@ -66,8 +66,8 @@ func (Test) Name() string { return "test" }
 // Compose implements Kind.
 func (m Test) Compose(t Texts) Content {
 	return Content{
-		Subject: t.T("Mail from Formulary works"), Heading: t.T("Mail works"),
-		Paragraphs: []string{t.T("Formulary can send mail with these settings.")},
+		Subject: t.T("Email from Formulary works"), Heading: t.T("Email works"),
+		Paragraphs: []string{t.T("Formulary can send email with these settings.")},
 		Button:     Link{t.T("Open Formulary"), m.BaseURL},
 		Footer:     t.T("An administrator sent this to test the settings."),
 	}

@@ -34,7 +34,7 @@ func (m Notification) Compose(t Texts) Content {
 		Paragraphs: []string{t.T("Submitted on %s.", t.DateTime(m.SubmittedAt, m.Zone))},
 		Preview:    previewOf(m.Answers), Groups: []Group{{Answers: m.Answers}},
 		Button: Link{t.T("Open the response"), m.ResponseURL},
-		Footer: t.T("You get this mail because you are notified of each response to this form."),
+		Footer: t.T("You get this email because you are notified of each response to this form."),
 	}
 	if m.More {
 		c.Notes = []string{t.T("This is only a part of the response.")}
@@ -77,7 +77,7 @@ func (Digest) Name() string { return "digest" }
 func (m Digest) Compose(t Texts) Content {
 	c := Content{
 		Subject: t.T("New responses to “%s”", m.FormTitle), Above: m.FormTitle, Heading: t.T("1 new response"), Groups: m.Newest,
-		Button: Link{t.T("Open the responses"), m.URLs.Responses}, Footer: t.T("You get this mail because you are notified once an hour of new responses to this form."),
+		Button: Link{t.T("Open the responses"), m.URLs.Responses}, Footer: t.T("You get this email because you are notified once an hour of new responses to this form."),
 		FooterLinks: m.URLs.footer(t),
 	}
 	if m.Count != 1 {
@@ -87,7 +87,7 @@ func (m Digest) Compose(t Texts) Content {
 		c.Paragraphs = []string{t.T("These are the newest ones.")}
 	}
 	if m.Daily {
-		c.Footer = t.T("You get this mail because you are notified once a day of new responses to this form.")
+		c.Footer = t.T("You get this email because you are notified once a day of new responses to this form.")
 	}
 	return c
 }
@@ -114,6 +114,6 @@ func (m ConfirmRecipient) Compose(t Texts) Content {
 		Subject: t.T("Confirm notifications of “%s”", m.FormTitle), Above: m.FormTitle, Heading: t.T("Do you want to be notified of responses?"),
 		Paragraphs: []string{t.T("%s wants to send new responses to this form to you.", m.Owner)},
 		Button:     Link{t.T("Confirm"), m.URL},
-		Notes:      []string{t.T("If you don’t want that, ignore this mail. You won’t be notified.")},
+		Notes:      []string{t.T("If you don’t want that, ignore this email. You won’t be notified.")},
 	}
 }

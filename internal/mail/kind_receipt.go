@@ -19,7 +19,7 @@ func (Receipt) Name() string { return "receipt" }
 func (m Receipt) Compose(t Texts) Content {
 	c := Content{
 		Subject: m.Subject, Above: m.FormTitle, Heading: m.Subject, HTML: m.HTML, HTMLText: m.Text,
-		Footer: t.T("You get this mail because your address was entered in this form. If that was not you, ignore it."),
+		Footer: t.T("You get this email because your address was entered in this form. If that was not you, ignore it."),
 	}
 	if c.Subject == "" {
 		c.Subject, c.Heading = t.T("Your response to “%s”", m.FormTitle), t.T("Thank you")

@@ -21,7 +21,7 @@ func TestSend(t *testing.T) {
 		seen := map[string]bool{}
 		for _, r := range list {
 			seen[r.To] = true
-			if !strings.Contains(r.Content, "Content-Language") && !strings.Contains(r.Content, "multipart/alternative") {
+			if p := parse(t, r.Content); !strings.Contains(p.html, `lang="de"`) || p.subject != "E-Mails von Formulary kommen an" {
 				t.Fatalf("received:\n%s", r.Content)
 			}
 		}

@@ -79,7 +79,7 @@ type Recipient struct {
 	Language string
 }
 
-var errNoKey = fault.New(fault.Internal, "Mail is not set up: the administrator must set FORMULARY_SECRET_KEY.")
+var errNoKey = fault.New(fault.Internal, "Email is not set up: the administrator must set FORMULARY_SECRET_KEY.")
 
 // Prepare returns a mail that a method of the store puts into the queue, with what causes it.
 func (s *Service) Prepare(to Recipient, kind mail.Kind) (store.Mail, error) {

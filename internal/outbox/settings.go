@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"formulary/internal/fault"
@@ -86,22 +87,19 @@ func (s *Service) CheckReceipt(ctx context.Context, owner, formID string, r stor
 		definitions = append(definitions, live)
 	}
 	var details []fault.Detail
-	add := func(field, format string, args ...any) {
-		details = append(details, fault.NewDetail(field, format, args...))
-	}
 	isAddress := func(d *form.Definition) bool { q := d.Field(r.Field); return q != nil && q.Traits().Email }
 	if (r.Active || r.Field != "") && !slices.ContainsFunc(definitions, isAddress) {
-		add("field", "enter the key of a question for an email address")
+		details = append(details, fault.NewDetail("field", "enter the key of a question for an email address"))
 	}
-	if utf8.RuneCountInString(r.Subject) > MaxReceiptSubject || !utf8.ValidString(r.Subject) {
-		add("subject", "use %d characters or fewer", MaxReceiptSubject)
-	}
-	if utf8.RuneCountInString(r.Text) > MaxReceiptText || !utf8.ValidString(r.Text) {
-		add("text", "use %d characters or fewer", MaxReceiptText)
-	}
-	for field, text := range map[string]string{"subject": r.Subject, "text": r.Text} {
-		if unknown := unknownPipes(definitions, text); unknown != "" {
-			add(field, "{{%s}} is not the key of a question", unknown)
+	for _, part := range []struct {
+		field, text string
+		most        int
+	}{{"subject", r.Subject, MaxReceiptSubject}, {"text", r.Text, MaxReceiptText}} {
+		if utf8.RuneCountInString(part.text) > part.most || !utf8.ValidString(part.text) || strings.Contains(part.text, "\x00") {
+			details = append(details, fault.NewDetail(part.field, "use %d characters or fewer", part.most))
+		}
+		if unknown := unknownPipes(definitions, part.text); unknown != "" {
+			details = append(details, fault.NewDetail(part.field, "{{%s}} is not the key of a question", unknown))
 		}
 	}
 	if len(details) > 0 {

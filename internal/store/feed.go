@@ -35,15 +35,19 @@ type FeedPage struct {
 // FeedResult is a page of the feed.
 type FeedResult struct {
 	Responses []form.Response
-	Cursors   []string // After of the page that follows each response
-	Next      string   // After of the next page, spelled as the ID of a response
-	More      bool     // others follow
+	Next      string // After of the next page
+	More      bool   // others follow
+
+	restored map[string]string // positions of those that were restored, by ID
 }
 
-// fed is a response and its position in the feed.
-type fed struct {
-	form.Response
-	position string
+// Cursor is the After of a page that starts behind one of the responses: its position, spelled
+// as the ID of a response.
+func (f *FeedResult) Cursor(responseID string) string {
+	if position, ok := f.restored[responseID]; ok {
+		return id.Response + position
+	}
+	return responseID
 }
 
 // Feed returns each response to a form once, in the order in which they were stored or
@@ -62,27 +66,22 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 		stored.SQL, stored.Args = filter.afterIn(owner, formID, s.db, feedOrder{columns: responseColumns, condition: ` AND restored = ''`, key: `id`}, page.After, page.Limit+1)
 		restored.SQL, restored.Args = filter.afterIn(owner, formID, s.db, feedOrder{columns: responseColumns + `, restored`, condition: ` AND restored <> ''`, key: `restored`}, feedPosition(page.After), page.Limit+1)
 	}
-	var byID, byRestoration ordered[fed]
-	stored.Scan = gatherFeed(&byID, page, func(r db.Row) (fed, error) {
-		response, err := scanResponse(r, formID)
-		return fed{response, feedPosition(response.ID)}, err
-	})
-	restored.Scan = gatherFeed(&byRestoration, page, func(r db.Row) (f fed, err error) {
-		f.Response, err = scanResponse(r, formID, &f.position)
-		return f, err
+	out := FeedResult{Next: page.After, restored: map[string]string{}}
+	var byID, byRestoration ordered[form.Response]
+	var position string
+	stored.Scan = gatherFeed(&byID, page, newResponseScanner(formID).scan)
+	restoredScanner := newResponseScanner(formID, &position)
+	restored.Scan = gatherFeed(&byRestoration, page, func(r db.Row, into *form.Response) error {
+		err := restoredScanner.scan(r, into)
+		out.restored[into.ID] = position
+		return err
 	})
 	if err := s.db.QueryBatch(ctx, scanInto(&found, countResponsesSQL, []any{owner, formID}, &total, &top), stored, restored); err != nil || !found {
 		return FeedResult{}, errorWhen(err, !found, fault.NotFound)
 	}
-	out := FeedResult{Next: page.After}
-	var list []fed
-	list, out.More = mergeByPosition(byID, byRestoration, page.Limit, func(f fed) string { return f.position })
-	out.Responses, out.Cursors = make([]form.Response, len(list)), make([]string, len(list))
-	for i, f := range list {
-		if out.Next = f.ID; f.position != feedPosition(f.ID) {
-			out.Next = id.Response + f.position
-		}
-		out.Responses[i], out.Cursors[i] = f.Response, out.Next
+	out.Responses, out.More = mergeByPosition(byID, byRestoration, page.Limit, func(r form.Response) string { return out.Cursor(r.ID) })
+	if n := len(out.Responses); n > 0 {
+		out.Next = out.Cursor(out.Responses[n-1].ID)
 	}
 	return out, nil
 }
@@ -93,15 +92,20 @@ func feedPosition(responseID string) string {
 }
 
 // gatherFeed collects the responses of a page.
-func gatherFeed(into *ordered[fed], page FeedPage, scan func(db.Row) (fed, error)) func(db.Row) error {
+func gatherFeed(into *ordered[form.Response], page FeedPage, scan func(db.Row, *form.Response) error) func(db.Row) error {
 	bytes, maxBytes := 0, cmp.Or(page.Bytes, feedBytes)
 	return func(r db.Row) error {
 		if int64(len(into.list)) == page.Limit || bytes >= maxBytes {
 			into.more = true
 			return db.ErrStop
 		}
-		f, err := scan(r)
-		into.list, bytes = append(into.list, f), bytes+len(f.JSON)
+		if into.list == nil {
+			into.list = make([]form.Response, 0, min(page.Limit, 100))
+		}
+		into.list = append(into.list, form.Response{})
+		response := &into.list[len(into.list)-1]
+		err := scan(r, response)
+		bytes += len(response.JSON)
 		return err
 	}
 }

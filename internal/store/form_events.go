@@ -159,14 +159,16 @@ func (s *Store) Events(ctx context.Context, owner, formID string, part EventRang
 	bytes := 0
 	var statements []db.Statement
 	if slices.Contains(part.Kinds, ResponseCreated) {
+		scanner := newResponseScanner(formID)
 		statements = append(statements, db.Statement{SQL: eventResponsesSQL, Args: []any{owner, formID, id.Response + part.After, id.Response + until, part.Limit + 1}, Scan: func(r db.Row) error {
 			if int64(len(created)) == part.Limit || bytes >= eventPageBytes {
 				moreCreated = true
 				return db.ErrStop
 			}
-			response, err := scanResponse(r, formID)
+			response := new(form.Response)
+			err := scanner.scan(r, response)
 			bytes += len(response.JSON)
-			created = append(created, Event{Position: response.ID[len(id.Response):], Kind: ResponseCreated, ResponseID: response.ID, Version: response.Version, Response: &response})
+			created = append(created, Event{Position: response.ID[len(id.Response):], Kind: ResponseCreated, ResponseID: response.ID, Version: response.Version, Response: response})
 			return err
 		}})
 	}
@@ -200,6 +202,9 @@ type ordered[T any] struct {
 // mergeByPosition merges two lists up to a limit. more says whether others follow. Where one
 // of the lists ends but has more, the result ends too.
 func mergeByPosition[T any](a, b ordered[T], limit int64, position func(T) string) (list []T, more bool) {
+	if len(b.list) == 0 && !b.more && int64(len(a.list)) <= limit {
+		return a.list, a.more
+	}
 	for int64(len(list)) < limit {
 		switch {
 		case len(a.list) == 0 && (a.more || len(b.list) == 0), len(b.list) == 0 && b.more:

@@ -165,3 +165,26 @@ func TestReceiptLimit(t *testing.T) {
 		}
 	})
 }
+
+// A user who is deleted is in no list of recipients any more. What belongs to the account
+// disappears with it.
+func TestForgetAddress(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		owner, other := addUser(t, s, "ada@example.com").ID, addUser(t, s, "bob@example.com").ID
+		f, own := openForm(t, s, owner, textForm), openForm(t, s, other, textForm)
+		notify(t, s, f, store.NotifyEach, "Bob@example.com", "eve@example.com")
+		notify(t, s, own, store.NotifyEach, "bob@example.com", "eve@example.com")
+		if complete, err := s.DeleteUser(ctx, other, time.Now()); err != nil || !complete {
+			t.Fatal(complete, err)
+		}
+		n, err := s.Notifications(ctx, owner, f.ID)
+		if got := fmt.Sprint(states(n)); err != nil || got != "[eve@example.com false]" {
+			t.Errorf("recipients: %s (%v)", got, err)
+		}
+		for table, want := range map[string]string{"mail": "1", "form_recipient": "1", "form_mail": "1"} {
+			if n := tableRows(t, s, table); n != want {
+				t.Errorf("%s rows of %s are left", n, table)
+			}
+		}
+	})
+}

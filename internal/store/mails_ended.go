@@ -37,7 +37,7 @@ func (s *Store) MailSuppressed(ctx context.Context, owner, key string) (reason s
 func (s *Store) AllowMail(ctx context.Context, owner, key string) (err error) {
 	defer wrap(&err, "allow mail")
 	return s.write(ctx, owner, func(t db.Tx) error {
-		_, err := t.Exec(allowSQL, owner, key)
+		_, err := t.Exec(allowAddressSQL, owner, key)
 		return err
 	})
 }

@@ -57,8 +57,9 @@ var purgeSQL = []string{
 }
 
 const (
-	noteErasureSQL = `INSERT INTO account_purge (account_id, deleted_at) VALUES ($1, $2) ON CONFLICT (account_id) DO NOTHING`
-	erasuresSQL    = `SELECT account_id FROM account_purge ORDER BY deleted_at LIMIT $1`
+	noteErasureSQL = `INSERT INTO account_purge (account_id, deleted_at, email_key) SELECT id, $2, email_key FROM account WHERE id = $1
+		ON CONFLICT (account_id) DO NOTHING`
+	erasuresSQL = `SELECT account_id FROM account_purge ORDER BY deleted_at LIMIT $1`
 	// Two nodes that erase the same account take turns: each batch then counts the
 	// remaining rows.
 	holdErasureSQL = `UPDATE account_purge SET deleted_at = deleted_at WHERE account_id = $1`
@@ -94,10 +95,10 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 		}, owner); err != nil {
 			return err
 		}
-		if err := checkAffected(t.Exec(deleteUserSQL, owner)); err != nil {
+		if _, err := t.Exec(noteErasureSQL, owner, toMillis(now)); err != nil {
 			return err
 		}
-		if _, err := t.Exec(noteErasureSQL, owner, toMillis(now)); err != nil {
+		if err := checkAffected(t.Exec(deleteUserSQL, owner)); err != nil {
 			return err
 		}
 		for _, sql := range ownedSQL {
@@ -119,6 +120,9 @@ func (s *Store) erase(ctx context.Context, owner string) error {
 		if err := s.eraseRows(ctx, sql, owner); err != nil {
 			return replaceNotFound(err, nil) // another node has completed it
 		}
+	}
+	if err := s.forgetAddress(ctx, owner); err != nil {
+		return err
 	}
 	if err := s.db.Scrub(ctx); err != nil {
 		return err

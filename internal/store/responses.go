@@ -48,13 +48,27 @@ func idAboveSerial(q querier, owner, formID string, serial int64) (string, error
 	return id, replaceNotFound(err, nil)
 }
 
-// scanResponse reads responseColumns, and other columns after them.
-func scanResponse(r db.Row, formID string, more ...any) (form.Response, error) {
-	out := form.Response{FormID: formID}
-	var submitted int64
-	err := r.Scan(append([]any{&out.ID, &out.Version, &out.Serial, &submitted, &out.JSON, &out.Metadata}, more...)...)
-	out.SubmittedAt = fromMillis(submitted)
-	return out, err
+// responseScanner reads the responses of a page.
+type responseScanner struct {
+	texts     db.Texts
+	response  form.Response
+	submitted int64
+	dest      []any
+}
+
+// newResponseScanner reads responseColumns, and other columns after them.
+func newResponseScanner(formID string, more ...any) *responseScanner {
+	s := &responseScanner{response: form.Response{FormID: formID}}
+	r := &s.response
+	s.dest = append([]any{s.texts.Into(&r.ID), &r.Version, &r.Serial, &s.submitted, s.texts.Into(&r.JSON), s.texts.Into(&r.Metadata)}, more...)
+	return s
+}
+
+func (s *responseScanner) scan(r db.Row, into *form.Response) error {
+	err := r.Scan(s.dest...)
+	s.response.SubmittedAt = fromMillis(s.submitted)
+	*into = s.response
+	return err
 }
 
 // collectResponses runs a query for responses.
@@ -86,10 +100,10 @@ func gatherPage(list *[]form.Response, formID string) func(db.Row) error {
 }
 
 func gatherInto(list *[]form.Response, formID string) func(db.Row) error {
+	scanner := newResponseScanner(formID)
 	return func(r db.Row) error {
-		out, err := scanResponse(r, formID)
-		*list = append(*list, out)
-		return err
+		*list = append(*list, form.Response{})
+		return scanner.scan(r, &(*list)[len(*list)-1])
 	}
 }
 

@@ -37,6 +37,7 @@ func publicTexts(t *testing.T) texts {
 	}
 	list.addGo(t, "../public/*.go", goTexts{calls: map[string]int{"Translate": 0}})
 	list.addGo(t, "../../form/*.go", goTexts{calls: map[string]int{"answerError": 0}})
+	list.addGo(t, "../../mail/*.go", goTexts{calls: map[string]int{"T": 0}})
 	return list
 }
 
@@ -72,6 +73,7 @@ func workspaceTexts(t *testing.T) texts {
 	list.addGo(t, "../../db/*.go", goTexts{calls: rules})
 	list.addGo(t, "../../respond/*.go", goTexts{calls: rules})
 	list.addGo(t, "../../webhook/*.go", goTexts{calls: rules})
+	list.addGo(t, "../../outbox/*.go", goTexts{calls: rules})
 	list.addGo(t, "../../delivery/*.go", goTexts{calls: rules})
 	list.add("webhook.go", webhook.FixedProblems...)
 	list.add("delivery.go", delivery.DisabledReasons...)
