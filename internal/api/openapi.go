@@ -76,6 +76,8 @@ func buildDocument(operations []*operation) []byte {
 			item.Get = described
 		case "POST":
 			item.Post = described
+		case "PUT":
+			item.Put = described
 		case "PATCH":
 			item.Patch = described
 		case "DELETE":

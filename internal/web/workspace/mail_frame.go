@@ -21,17 +21,22 @@ var mailHead = template.Must(template.New("").Parse(
 	`<div style="padding: 12px 20px; font: 600 15px/1.4 system-ui, sans-serif; color: light-dark(#22201c, #ece8df); background: light-dark(#fffefb, #201e1b); ` +
 		`border-bottom: 1px solid light-dark(#ddd7ca, #3a3732); overflow-wrap: anywhere" dir="auto">{{.}}</div>`))
 
-// sendMail sends a mail as the content of a frame.
-func sendMail(req *page.Request, m mail.Message) error {
+// sendPreview sends a mail with its subject as the content of a frame.
+func sendPreview(req *page.Request, m mail.Message) error {
 	var head bytes.Buffer
 	if err := mailHead.Execute(&head, m.Subject); err != nil {
 		return err
 	}
-	html := strings.Replace(m.HTML, "<head>", `<head><base target="_blank">`, 1)
-	if at := strings.Index(html, "<body"); at >= 0 {
-		at += strings.IndexByte(html[at:], '>') + 1
-		html = html[:at] + head.String() + html[at:]
+	if at := strings.Index(m.HTML, "<body"); at >= 0 {
+		at += strings.IndexByte(m.HTML[at:], '>') + 1
+		m.HTML = m.HTML[:at] + head.String() + m.HTML[at:]
 	}
+	return sendMail(req, m)
+}
+
+// sendMail sends a mail as the content of a frame.
+func sendMail(req *page.Request, m mail.Message) error {
+	html := strings.Replace(m.HTML, "<head>", `<head><base target="_blank">`, 1)
 	req.W.Header().Set("X-Frame-Options", "SAMEORIGIN")
 	req.SendHTML(http.StatusOK, []string{mailPolicy}, []byte(html))
 	return nil

@@ -10,6 +10,7 @@ import (
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/mail"
+	"formulary/internal/outbox"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -18,6 +19,7 @@ import (
 type notifyPage struct {
 	formLayout
 	On          bool      // mails are sent
+	HasKey      bool      // other people can be asked to confirm
 	Outage      string    // why the mail server cannot be used; empty: it can
 	Since       time.Time // of the outage
 	When        store.Frequency
@@ -29,7 +31,6 @@ type notifyPage struct {
 	Insertable  []*form.Field // whose answers can be in the receipt
 	Unconfirmed bool          // the owner's own address
 	Failures    []store.Mail
-	Now         time.Time
 }
 
 // listedRecipient is an address with its state.
@@ -99,14 +100,20 @@ func (pages *Pages) renderNotify(req *page.Request, status int, view notifyView)
 	if err != nil {
 		return err
 	}
-	p := &notifyPage{formLayout: pages.newFormLayout(f, "connect"), On: pages.Mails.IsOn(), Now: pages.Now(), Add: view.add, Unconfirmed: req.User.EmailVerifiedAt.IsZero()}
+	user, err := pages.Store.User(ctx, owner)
+	if err != nil {
+		return err
+	}
+	p := &notifyPage{formLayout: pages.newFormLayout(f, "connect"), On: pages.Mails.IsOn(), HasKey: pages.Mails.Sealer != nil, Add: view.add, Unconfirmed: user.EmailVerifiedAt.IsZero()}
 	p.Outage, p.Since = pages.Mails.Problem()
 	if p.Receipt, err = pages.Store.Receipt(ctx, owner, f.ID); err != nil {
 		return err
 	}
-	if p.Failures, err = pages.Store.FailedMails(ctx, owner, f.ID, maxFailures); err != nil {
+	failed, err := pages.Store.FailedMails(ctx, owner, f.ID, 10*maxFailures)
+	if err != nil {
 		return err
 	}
+	p.Failures = latestFailures(failed)
 	n, err := pages.Store.Notifications(ctx, owner, f.ID)
 	if err != nil {
 		return err
@@ -115,7 +122,7 @@ func (pages *Pages) renderNotify(req *page.Request, status int, view notifyView)
 	pages.Site.SetLanguage(req, &p.Layout)
 	p.listRecipients(n)
 	if view.problems == nil && len(n.Recipients) == 0 {
-		p.Add = req.User.Email
+		p.Add = user.Email
 	}
 	if view.when != "" {
 		p.When = view.when
@@ -134,6 +141,24 @@ func (pages *Pages) renderNotify(req *page.Request, status int, view notifyView)
 	p.Part, p.Wide, p.Script = "notify", true, "notify.js"
 	p.Problems, p.NoticeKey = view.problems, notifyNotices[req.URL.Query().Get("done")]
 	return pages.templates.Render(req, status, "notify", p)
+}
+
+// latestFailures returns the latest failure of each kind and address. A mail to an address that
+// was refused before has nothing new to say.
+func latestFailures(failed []store.Mail) (list []store.Mail) {
+	at := map[string]int{}
+	for _, m := range failed {
+		key := m.Kind + " " + account.EmailKey(m.Recipient)
+		i, ok := at[key]
+		switch {
+		case !ok && len(list) < maxFailures:
+			at[key] = len(list)
+			list = append(list, m)
+		case ok && outbox.IsSuppressed(list[i].Error):
+			list[i].Error = m.Error
+		}
+	}
+	return list
 }
 
 // listRecipients describes the addresses. What failed most recently is known from Failures.

@@ -36,7 +36,7 @@ func (pages *Pages) PreviewNotification(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return sendMail(req, m)
+	return sendPreview(req, m)
 }
 
 // PreviewReceipt is the content of a frame with a receipt, as it is stored or as posted.
@@ -52,5 +52,5 @@ func (pages *Pages) PreviewReceipt(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	return sendMail(req, m)
+	return sendPreview(req, m)
 }
