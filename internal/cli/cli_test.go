@@ -24,10 +24,12 @@ import (
 
 	"formulary/internal/cli"
 	"formulary/internal/cli/clitest"
+	"formulary/internal/mail/mailtest"
 	"formulary/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) {
+	mailtest.ServeIfAsked()
 	testscript.Main(m, map[string]func(){"formulary": cli.Main})
 }
 

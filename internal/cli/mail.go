@@ -175,6 +175,6 @@ func (c mailTest) Run(ctx context.Context, storage Storage, io streams) error {
 		return fmt.Errorf("could not send: %w", err)
 	}
 	from := client.From()
-	fmt.Fprintf(io.out, "Sent a mail from %s to %s.\n", from.String(), address)
+	fmt.Fprintf(io.out, "Sent an email from %s to %s.\n", from.String(), address)
 	return nil
 }

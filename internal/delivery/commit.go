@@ -27,7 +27,7 @@ func (r *runner) commit(ctx context.Context) {
 		return
 	}
 	c := store.DeliveryCommit{
-		Key: r.hook.WebhookKey, From: r.live.position, Position: position, FailingSince: r.failing, Disable: r.disable,
+		Key: r.hook.WebhookKey, From: r.live.position, Position: position, FailingSince: r.failing, Disable: r.disable, At: r.d.Now(),
 		Replay: r.hook.Replays, ReplayPosition: replayed, ReplayUntil: r.replay.until, Trim: rand.IntN(trimEvery) < len(r.finished),
 	}
 	for _, it := range r.finished {

@@ -40,6 +40,7 @@ func IsUrgent(k Kind) bool {
 var kinds = map[string]func() Kind{
 	Test{}.Name():             func() Kind { return &Test{} },
 	ConfirmRecipient{}.Name(): func() Kind { return &ConfirmRecipient{} },
+	StorageFull{}.Name():      func() Kind { return &StorageFull{} },
 }
 
 // ParseKind reads a kind as json.Marshal has written it.

@@ -139,9 +139,14 @@ func (s *Service) Render(ctx context.Context, m store.Mail) (mail.Message, error
 	switch m.Kind {
 	case mail.Notification{}.Name(), mail.Digest{}.Name(), mail.Receipt{}.Name():
 		out, err = s.renderForm(ctx, m)
+	case mail.WebhookDisabled{}.Name():
+		out, err = s.renderWebhookDisabled(ctx, m)
 	default:
 		var kind mail.Kind
 		if kind, err = s.load(m); err == nil {
+			if full, ok := kind.(*mail.StorageFull); ok {
+				full.BaseURL = s.BaseURL
+			}
 			out, err = s.Writer.Write(kind, m.Language)
 		}
 	}

@@ -150,7 +150,8 @@ type DeliveryCommit struct {
 	Replay                      int64 // as Webhook.Replays
 	ReplayPosition, ReplayUntil string
 	FailingSince                time.Time
-	Disable                     string // why the webhook is disabled; empty: it is not
+	Disable                     string    // why the webhook is disabled; empty: it is not
+	At                          time.Time // when it is disabled
 	Deliveries                  []Delivery
 	Trim                        bool // remove ended deliveries beyond those that are kept
 }
@@ -173,6 +174,9 @@ func (s *Store) CommitDeliveries(ctx context.Context, owner string, c DeliveryCo
 	if errors.Is(err, db.ErrUnique) {
 		err = s.commitDeliveries(ctx, owner, c, true)
 	}
+	if c.Disable != "" {
+		s.mailsAdded()
+	}
 	return err
 }
 
@@ -183,6 +187,11 @@ func (s *Store) commitDeliveries(ctx context.Context, owner string, c DeliveryCo
 			c.Replay, c.ReplayPosition, c.ReplayUntil)
 		if err != nil || n == 0 {
 			return errorWhen(err, n == 0, ErrPositionMoved)
+		}
+		if c.Disable != "" {
+			if err := addOwnerMail(t, owner, Mail{Kind: MailWebhookDisabled, FormID: c.Key.FormID, Data: c.Key.ID}, c.At); err != nil {
+				return err
+			}
 		}
 		var rows [][]any
 		last := map[string]int{} // an event can be both replayed and tried again

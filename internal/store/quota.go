@@ -92,6 +92,7 @@ type quotas struct {
 type knownUsage struct {
 	bytes   int64
 	read    time.Time
+	warned  bool // the owner was told that it is nearly full
 	reading bool // one caller reads it again; the others use the known value
 }
 
@@ -120,6 +121,11 @@ func (s *Store) reserve(ctx context.Context, owner string, n int64) error {
 			return err
 		}
 		u.bytes, u.read = read.Bytes, now
+		if isNearlyFull := float64(u.bytes) > nearlyFull*float64(q.Bytes); isNearlyFull != u.warned {
+			if u.warned = isNearlyFull; u.warned {
+				s.warnOwner(owner, u.bytes)
+			}
+		}
 	}
 	return q.take(u, n)
 }

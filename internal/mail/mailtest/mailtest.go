@@ -24,11 +24,18 @@ import (
 // variable tells a test binary that it is the server.
 const variable = "FORMULARY_TEST_SMTP_SERVER"
 
-// Main runs the tests of a package, or the server if this process is one. TestMain calls it.
+// Main runs the tests of a package. TestMain calls it.
 func Main(m *testing.M) {
+	ServeIfAsked()
+	os.Exit(m.Run())
+}
+
+// ServeIfAsked runs the server if this process is one, and does not return then. It is for
+// packages that cannot use Main.
+func ServeIfAsked() {
 	text := os.Getenv(variable)
 	if text == "" {
-		os.Exit(m.Run())
+		return
 	}
 	var c config
 	err := json.Unmarshal([]byte(text), &c)
