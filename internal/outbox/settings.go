@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/mail"
@@ -91,11 +92,17 @@ func (s *Service) CheckReceipt(ctx context.Context, owner, formID string, r stor
 	if (r.Active || r.Field != "") && !slices.ContainsFunc(definitions, isAddress) {
 		details = append(details, fault.NewDetail("field", "enter the key of a question for an email address"))
 	}
+	if !account.IsSingleLine(r.Subject) {
+		details = append(details, fault.NewDetail("subject", "enter the subject on one line"))
+	}
+	if !utf8.ValidString(r.Text) || strings.Contains(r.Text, "\x00") {
+		details = append(details, fault.NewDetail("text", "remove characters that are not text"))
+	}
 	for _, part := range []struct {
 		field, text string
 		most        int
 	}{{"subject", r.Subject, MaxReceiptSubject}, {"text", r.Text, MaxReceiptText}} {
-		if utf8.RuneCountInString(part.text) > part.most || !utf8.ValidString(part.text) || strings.Contains(part.text, "\x00") {
+		if utf8.RuneCountInString(part.text) > part.most {
 			details = append(details, fault.NewDetail(part.field, "use %d characters or fewer", part.most))
 		}
 		if unknown := unknownPipes(definitions, part.text); unknown != "" {
