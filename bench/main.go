@@ -2,7 +2,7 @@
 // that sends the same bytes and next to comparable products. Each server is a separate
 // process on this machine; the load comes from this program:
 //
-//	go run ./bench [-engine=sqlite|postgres|both] [-only=WORK] [-responses=N] [-peers=false] [-markdown FILE]
+//	go run ./bench [-engine=sqlite|postgres|both] [-only=WORK] [-responses=N] [-behind=N] [-peers=false] [-markdown FILE]
 package main
 
 import (
@@ -61,17 +61,12 @@ func command(ctx context.Context, args []string) (err error) {
 	flags.IntVar(&b.rounds, "rounds", 12, "how many rounds the medians are of")
 	flags.BoolVar(&b.peers, "peers", true, "measure PocketBase and go-oauth2 too")
 	flags.StringVar(&b.only, "only", "", "measure only this `work`: "+strings.Join(parts, ", "))
-	flags.IntVar(&b.responses, "responses", 1_000_000, fmt.Sprintf("how many responses the form of the works million and growth has at most, and how many a webhook is behind (%d if not given)", farBehind))
+	flags.IntVar(&b.responses, "responses", 1_000_000, "how many responses the form of the works million and growth has at most")
+	flags.IntVar(&b.farBehind, "behind", farBehind, "how many responses a webhook is behind at most; 1000000 takes minutes")
 	flags.StringVar(&b.profiles, "profile", "", "also keep a CPU profile of each work in this `folder`")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	b.farBehind = farBehind
-	flags.Visit(func(f *flag.Flag) {
-		if f.Name == "responses" {
-			b.farBehind = b.responses
-		}
-	})
 	engines := []string{"sqlite", "postgres"}
 	if *engine != "both" {
 		engines = []string{*engine}
@@ -85,6 +80,8 @@ func command(ctx context.Context, args []string) (err error) {
 		return errors.New("a round is between 100ms and 1m long, and there are 1 to 100")
 	case b.responses < 2*fewResponses || b.responses > 100_000_000:
 		return fmt.Errorf("-responses=%d: it is between %d and 100000000", b.responses, 2*fewResponses)
+	case b.farBehind < 2*backlogSize || b.farBehind > 100_000_000:
+		return fmt.Errorf("-behind=%d: it is between %d and 100000000", b.farBehind, 2*backlogSize)
 	case flags.NArg() > 0:
 		return fmt.Errorf("what is %q?", flags.Arg(0))
 	case *engine != "sqlite" && os.Getenv(postgresURL) == "":

@@ -11,6 +11,9 @@ const (
 	minDeliveries   = 5_000
 	maxMemoryGrowth = 1.3 // from a backlog to one that is several times as long
 	maxDelay        = 2 * time.Second
+	maxLiveMemory   = 100e6 // bytes
+	maxLiveDelay    = 250 * time.Millisecond
+	million         = 1_000_000
 )
 
 // addWebhooks adds the figures of webhooks on one engine.
@@ -45,10 +48,27 @@ func (r *targetRows) addWebhooks(f webhookFigures) {
 	r.compare(fmt.Sprintf("%smemory above rest, %s responses behind to %s", prefix, formatInt(float64(f.far.responses)), formatInt(float64(few))),
 		f.far.growth(), median(growths), func(bytes float64) string { return megabytes(bytes) }, maxMemoryGrowth)
 
+	if f.far.responses < million {
+		r.note(behind(f.far.responses)+"the same with one million", "go run ./bench -only=webhooks -behind=1000000")
+	}
+	r.addLive(f.name, f.live)
+
 	if f.hanging.webhooks == 0 {
 		return
 	}
 	hanging := fmt.Sprintf("%s%s of them, half hanging, %d responses a second: ", prefix, formatInt(float64(f.hanging.webhooks)), hangingRate)
 	r.add(hanging+"median delay of the others", milliseconds(f.hanging.p50)+" ms", "≤ "+millis(maxDelay), f.hanging.p50 <= maxDelay.Seconds())
 	r.note(hanging+"99 % of the others within", milliseconds(f.hanging.p99)+" ms")
+}
+
+// addLive adds the figures of live readers on one engine.
+func (r *targetRows) addLive(engine string, f liveFigures) {
+	if f.readers == 0 {
+		return
+	}
+	prefix := fmt.Sprintf("%s, %s live readers of one form: ", engine, formatInt(float64(f.readers)))
+	added := float64(f.peak - f.idle)
+	r.add(prefix+"memory above rest", megabytes(added), "< "+megabytes(float64(maxLiveMemory)), added < maxLiveMemory)
+	r.add(prefix+"median time until all have a response", milliseconds(f.p50)+" ms", "≤ "+millis(maxLiveDelay), f.p50 <= maxLiveDelay.Seconds())
+	r.note(prefix+"99 % of the responses within", milliseconds(f.p99)+" ms")
 }

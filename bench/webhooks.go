@@ -15,7 +15,7 @@ const (
 	backlogSize   = 50_000
 	backlogRounds = 3
 	// farBehind is how many responses a webhook is behind in the measurement of memory,
-	// unless -responses is given.
+	// unless -behind is given. One million takes several minutes.
 	farBehind = 200_000
 )
 
@@ -25,6 +25,7 @@ type webhookFigures struct {
 	submit   submitFigures
 	backlogs []backlogFigures
 	far      backlogFigures
+	live     liveFigures
 	hanging  hangingFigures
 }
 
@@ -103,6 +104,9 @@ func (b *bench) measureWebhooks(ctx context.Context, engine, folder string) (f w
 	}
 	if f.far, err = b.measureBacklog(ctx, h, b.farBehind, engine+"-webhooks"); err != nil {
 		return f, fmt.Errorf("far behind: %w", err)
+	}
+	if f.live, err = b.measureLive(ctx, h); err != nil {
+		return f, fmt.Errorf("live readers: %w", err)
 	}
 	if f.hanging, err = b.measureHanging(ctx, h); err != nil {
 		return f, fmt.Errorf("hanging receivers: %w", err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -126,6 +127,7 @@ func sampleWebhooks() webhookFigures {
 			{responses: 50_000, rate: 4_000, cpu: 70e-6, idle: 30e6, peak: 40e6},
 		},
 		far:     backlogFigures{responses: 200_000, rate: 5_500, cpu: 75e-6, idle: 30e6, peak: 55e6},
+		live:    liveFigures{readers: 1000, idle: 30e6, peak: 80e6, p50: 0.1, p99: 0.2},
 		hanging: hangingFigures{webhooks: 1000, p50: 0.15, p99: 2.5},
 	}
 }
@@ -148,6 +150,10 @@ func TestWebhookRows(t *testing.T) {
 		"SQLite, webhooks: 200,000 responses behind, deliveries|5,500 a second, 75.0 µs CPU each||",
 		"SQLite, webhooks: 200,000 responses behind, memory|55.0 MB, at rest 30.0 MB||",
 		"SQLite, webhooks: memory above rest, 200,000 responses behind to 50,000|25.0 MB / 20.0 MB = 1.25|≤ 1.3|yes",
+		"SQLite, webhooks: 200,000 responses behind, the same with one million|go run ./bench -only=webhooks -behind=1000000||",
+		"SQLite, 1,000 live readers of one form: memory above rest|50.0 MB|< 100.0 MB|yes",
+		"SQLite, 1,000 live readers of one form: median time until all have a response|100 ms|≤ 250 ms|yes",
+		"SQLite, 1,000 live readers of one form: 99 % of the responses within|200 ms||",
 		"SQLite, webhooks: 1,000 of them, half hanging, 200 responses a second: median delay of the others|150 ms|≤ 2000 ms|yes",
 		"SQLite, webhooks: 1,000 of them, half hanging, 200 responses a second: 99 % of the others within|2500 ms||",
 	}
@@ -162,6 +168,7 @@ func TestMissedWebhookTargets(t *testing.T) {
 	f.backlogs[1].rate = 4_999
 	f.far.peak = 57e6
 	f.hanging.p50 = 2.1
+	f.live.peak, f.live.p50 = 130e6, 0.26
 	var rows targetRows
 	rows.addWebhooks(f)
 	checked := 0
@@ -173,7 +180,7 @@ func TestMissedWebhookTargets(t *testing.T) {
 			t.Errorf("%q is reached", row)
 		}
 	}
-	if checked != 4 {
+	if checked != 6 {
 		t.Errorf("%d targets in %q", checked, rows)
 	}
 	// The rate has a target on SQLite only.
@@ -182,5 +189,22 @@ func TestMissedWebhookTargets(t *testing.T) {
 	rows.addWebhooks(f)
 	if i := slices.IndexFunc(rows, func(row []string) bool { return strings.Contains(row[0], "50,000 responses behind, deliveries") }); i < 0 || rows[i][2] != "" {
 		t.Errorf("the rate on PostgreSQL: %q", rows)
+	}
+}
+
+// A response counts once every reader has it.
+func TestAudience(t *testing.T) {
+	a := &audience{size: 2}
+	a.follow(bufio.NewReader(strings.NewReader("HTTP/1.1 200 OK\r\n\r\n5\r\nid: 1\ndata: {\"data:\":1}\n\n\r\n:\ndata: " + strings.Repeat("data:", 5000) + "\n")))
+	if len(a.reached) != 0 || !slices.Equal(a.got, []int{1, 1}) {
+		t.Fatalf("%v after the first reader", a.got)
+	}
+	a.follow(bufio.NewReader(strings.NewReader("data: 1\n")))
+	if len(a.reached) != 1 {
+		t.Errorf("%d responses are at both readers", len(a.reached))
+	}
+	a.err = nil
+	if err := a.await(t.Context(), 1); err != nil {
+		t.Error(err)
 	}
 }

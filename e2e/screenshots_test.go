@@ -216,6 +216,8 @@ func (w demoData) createData() []view {
 		}},
 		{name: "flow", path: "/forms/" + event + "/flow", status: 200},
 		{name: "share", path: "/forms/" + event + "/share", status: 200},
+		{name: "connect", path: "/forms/" + feedback + "/connect", status: 200},
+		{name: "webhook", path: w.createWebhooks(feedback), status: 200},
 		{name: "responses", path: "/forms/" + feedback + "/responses", status: 200},
 		{name: "response", path: "/forms/" + feedback + "/responses/" + list[0].ID, status: 200},
 		{name: "summary", path: "/forms/" + feedback + "/summary", status: 200},

@@ -84,7 +84,7 @@ func (a *API) resendDelivery() typedOperation[deliveryInput, empty] {
 			Scope:       account.WebhooksWrite,
 			Summary:     "Resend a delivery",
 			Description: "Sends the event again, with the same `webhook-id` and the full retry schedule. A webhook that is not active sends it once it is.",
-			Errors:      []fault.Code{fault.NotFoundInAccount},
+			Errors:      []fault.Code{fault.NotFoundInAccount, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *deliveryInput) (*empty, reply, error) {
 			return nil, reply{}, a.Store.ResendDelivery(ctx, c.Owner(), in.key(), in.Delivery, a.Now())

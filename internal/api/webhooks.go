@@ -186,31 +186,32 @@ func (a *API) changeWebhook() typedOperation[changeWebhookInput, Webhook] {
 			Errors:      []fault.Code{fault.BadJSON, fault.NotFoundInAccount, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *changeWebhookInput) (*Webhook, reply, error) {
-			before, err := a.Store.Webhook(ctx, c.Owner(), in.key())
-			if err != nil {
-				return nil, reply{}, err
-			}
-			kinds := before.Events
+			var kinds []store.EventKind
 			if in.Body.Events != nil {
-				if kinds, err = delivery.ParseEvents(in.Body.Events); err != nil {
+				// Somebody else's webhook is not there, whatever the body says.
+				_, err := a.Store.Webhook(ctx, c.Owner(), in.key())
+				if err == nil {
+					kinds, err = delivery.ParseEvents(in.Body.Events)
+				}
+				if err != nil {
 					return nil, reply{}, err
 				}
 			}
-			if in.Body.URL != nil || in.Body.Events != nil || in.Body.Active != nil && *in.Body.Active {
-				if err := requireResponses(c, kinds); err != nil {
-					return nil, reply{}, err
-				}
-			}
-			w, err := a.Webhooks.Update(ctx, c.Owner(), in.key(), func(w *store.Webhook) {
+			apply := func(w *store.Webhook) error {
 				setIfGiven(&w.URL, in.Body.URL)
 				setIfGiven(&w.StrictOrder, in.Body.StrictOrder)
-				if in.Body.Events != nil {
+				if kinds != nil {
 					w.Events = kinds
 				}
 				if in.Body.Active != nil {
 					delivery.SetActive(w, *in.Body.Active)
 				}
-			})
+				if in.Body.URL != nil || kinds != nil || in.Body.Active != nil && *in.Body.Active {
+					return requireResponses(c, w.Events)
+				}
+				return nil
+			}
+			w, err := a.Webhooks.UpdateFor(ctx, c.Owner(), in.key(), store.WebhookChange{AppID: c.App.ID, GrantID: c.Grant, Apply: apply})
 			return webhookResult(w, ""), reply{}, err
 		},
 	}

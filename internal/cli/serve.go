@@ -316,8 +316,8 @@ func (c serveCommand) greet(ctx context.Context, d dependencies, addr net.Addr, 
 	return nil
 }
 
-// runCleanup deletes expired data every 10 minutes and closes expired forms every 15
-// seconds.
+// runCleanup deletes expired data every 10 minutes, and opens and closes the forms that are
+// due every 15 seconds.
 func runCleanup(ctx context.Context, s *store.Store, refreshIdle time.Duration, log *slog.Logger) {
 	cleanup := time.NewTicker(cleanupInterval)
 	defer cleanup.Stop()
@@ -332,6 +332,9 @@ func runCleanup(ctx context.Context, s *store.Store, refreshIdle time.Duration, 
 				log.Error("cleanup failed", "error", err)
 			}
 		case <-closing.C:
+			if err := s.OpenDueForms(ctx, time.Now()); err != nil && ctx.Err() == nil {
+				log.Error("could not open due forms", "error", err)
+			}
 			if err := s.CloseExpiredForms(ctx, time.Now()); err != nil && ctx.Err() == nil {
 				log.Error("could not close expired forms", "error", err)
 			}

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"formulary/internal/fault"
@@ -24,6 +25,12 @@ const fresh = time.Second
 
 // run sends the event as it is now, and notes the result.
 func (a attempt) run(ctx context.Context, it *item) {
+	// The webhook may have another URL since the event was read, of a receiver that must not
+	// get events of this kind.
+	if !slices.Contains(a.hook.Events, it.Kind) {
+		it.Status = store.DeliverySkipped
+		return
+	}
 	body, err := a.body(ctx, it)
 	if errors.Is(err, errResponseGone) {
 		it.Status = store.DeliverySkipped

@@ -11,6 +11,7 @@ import (
 
 // commit stores what has finished, while nothing else is being stored.
 func (r *runner) commit(ctx context.Context) {
+	r.postponed = false
 	if r.lost {
 		r.finished, r.disable = nil, ""
 	}
@@ -24,6 +25,9 @@ func (r *runner) commit(ctx context.Context) {
 	moved := position != r.live.position || replayed != r.replay.position
 	// A position alone is worth a commit only when there is time for it.
 	if len(r.finished) == 0 && r.disable == "" && !(moved && len(r.sent) == 0) {
+		return
+	}
+	if r.postponed = r.mayPostpone(); r.postponed {
 		return
 	}
 	c := store.DeliveryCommit{
@@ -44,6 +48,15 @@ func (r *runner) commit(ctx context.Context) {
 	}
 	r.live.target, r.replay.target = position, replayed
 	go func() { r.committed <- r.d.store(ctx, r.owner.id, c) }()
+}
+
+// commitPace is the time between two commits of a webhook while submissions need the disk.
+const commitPace = 250 * time.Millisecond
+
+// mayPostpone says whether the next commit can wait, so that it stores more: there is room for
+// more requests, and submissions need the disk.
+func (r *runner) mayPostpone() bool {
+	return time.Since(r.lastCommit) < commitPace && r.hasRoom() && r.disable == "" && !r.halting && r.d.load.yields()
 }
 
 // store commits, again and again while the database is unavailable.

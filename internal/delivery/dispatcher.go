@@ -52,17 +52,13 @@ type owner struct {
 
 const (
 	pollInterval  = 20 * time.Millisecond
-	idleInterval  = 200 * time.Millisecond // without webhooks
+	idleInterval  = 200 * time.Millisecond // without webhooks, or while submissions come first
 	leaseInterval = time.Second
 	scanInterval  = 30 * time.Second // even if nothing seems to have changed
 	blindInterval = time.Second      // while changes cannot be known
 	retryInterval = time.Second      // after a database error
 	logInterval   = 10 * time.Second // between two equal messages
 	maxReads      = 8
-	// fewSubmissions at a time need no consideration.
-	fewSubmissions = 2
-	// yieldTime is how long deliveries yield to submissions that were seen.
-	yieldTime = 200 * time.Millisecond
 
 	// restFactor bounds the share of time that is spent on reading the webhooks of a busy
 	// account.
@@ -77,18 +73,9 @@ func NewDispatcher(c Config) *Dispatcher {
 	d := &Dispatcher{
 		Config: c, node: id.New("", c.Now()), gate: newGate(fastRequests, slowRequests), reads: make(chan struct{}, maxReads),
 		accounts: map[string]*owner{}, slots: map[int64]bool{}, logged: map[string]time.Time{},
-		load: newLoad(),
+		load: newLoad(c.Store.SubmissionsInProgress),
 	}
-	// Submissions come first: they are answered while somebody waits.
-	// The number in progress is low between two batches, so what was seen counts for a while.
-	var until time.Time
-	d.gate.yields = func() bool {
-		now := time.Now()
-		if d.load.high.Load() && d.Store.SubmissionsInProgress() > fewSubmissions {
-			until = now.Add(yieldTime)
-		}
-		return now.Before(until)
-	}
+	d.gate.yields = d.load.yields
 	return d
 }
 
@@ -124,9 +111,9 @@ func (d *Dispatcher) Run(ctx context.Context) {
 				complete = now
 			}
 		}
-		d.load.measure()
+		d.load.watch()
 		wait := pollInterval
-		if d.poll(ctx, now) == 0 {
+		if d.poll(ctx, now) == 0 || d.load.yields() {
 			wait = idleInterval
 		}
 		select {

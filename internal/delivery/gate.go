@@ -40,7 +40,7 @@ const (
 	// The next requests to a receiver that took so long start in the slow lane.
 	slowAnswer = 5 * time.Second
 	// pace is the time between two requests while others need the processors.
-	pace = 4 * time.Millisecond
+	pace = 10 * time.Millisecond
 )
 
 func newGate(fast, slow int) *gate {

@@ -19,8 +19,4 @@ func (d *Dispatcher) LeaseChanges() int64 {
 
 // Yields reports whether submissions need the processors, so that work in the background is to
 // wait.
-func (d *Dispatcher) Yields() bool {
-	d.gate.mu.Lock()
-	defer d.gate.mu.Unlock()
-	return d.gate.yields()
-}
+func (d *Dispatcher) Yields() bool { return d.load.yields() }

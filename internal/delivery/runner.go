@@ -46,6 +46,7 @@ type runner struct {
 	lost       bool // a commit has failed: what is known of the webhook is no longer true
 
 	lastCommit time.Time // when it ended
+	postponed  bool      // the next one
 
 	mu      sync.Mutex
 	latest  *reading
@@ -119,7 +120,10 @@ func (r *runner) run() {
 			return
 		}
 		var later <-chan time.Time
-		if !r.requested && !r.halting && r.next() != nil {
+		switch {
+		case r.postponed:
+			later = time.After(commitPace)
+		case !r.requested && !r.halting && r.next() != nil:
 			later = time.After(slowAfter) // those in flight may turn out to be slow
 		}
 		select {
@@ -257,11 +261,16 @@ func (r *runner) request() {
 		default:
 		}
 	}
-	if r.requested || r.halting || len(r.sent)+len(r.finished)+len(r.committing) >= r.limit() || r.next() == nil {
+	if r.requested || r.halting || !r.hasRoom() || r.next() == nil {
 		return
 	}
 	r.requested, r.inSlowLane = true, r.isSlow()
 	r.d.gate.enter(r.inSlowLane, r.passes)
+}
+
+// hasRoom says whether one more request may be in flight, with those that are not committed.
+func (r *runner) hasRoom() bool {
+	return len(r.sent)+len(r.finished)+len(r.committing) < r.limit()
 }
 
 // isSlow says whether the receiver is slow to answer.

@@ -72,23 +72,30 @@ func (s *Service) Create(ctx context.Context, owner string, w store.Webhook, onc
 	return made, secret, err
 }
 
-// Update changes what an owner chooses of a webhook.
+// Update changes a webhook for its owner.
 func (s *Service) Update(ctx context.Context, owner string, key store.WebhookKey, change func(*store.Webhook)) (store.Webhook, error) {
+	return s.UpdateFor(ctx, owner, key, store.WebhookChange{Apply: func(w *store.Webhook) error {
+		change(w)
+		return nil
+	}})
+}
+
+// UpdateFor changes a webhook for its owner or for an application.
+func (s *Service) UpdateFor(ctx context.Context, owner string, key store.WebhookKey, change store.WebhookChange) (store.Webhook, error) {
 	before, err := s.Store.Webhook(ctx, owner, key)
 	if err != nil {
 		return before, err
 	}
 	after := before
-	change(&after)
+	if err := change.Apply(&after); err != nil {
+		return before, err
+	}
 	if after.URL != before.URL {
 		if err := s.Allowed.Check(ctx, after.URL); err != nil {
 			return before, err
 		}
 	}
-	return s.Store.UpdateWebhook(ctx, owner, key, func(w *store.Webhook) error {
-		change(w)
-		return nil
-	}, s.Now())
+	return s.Store.UpdateWebhook(ctx, owner, key, change, s.Now())
 }
 
 // Rotate gives a webhook another secret and returns it. The last one signs too for a day.
@@ -98,7 +105,7 @@ func (s *Service) Rotate(ctx context.Context, owner string, key store.WebhookKey
 	}
 	secret = webhook.NewSecret().String()
 	now := s.Now()
-	w, err := s.Store.UpdateWebhook(ctx, owner, key, func(w *store.Webhook) error {
+	w, err := s.Store.UpdateWebhook(ctx, owner, key, store.WebhookChange{Apply: func(w *store.Webhook) error {
 		w.OldSecret, w.OldSecretUntil = w.Secret, now.Add(oldSecretLife)
 		// After a restore without the key nobody can sign with the last one.
 		if _, err := s.Sealer.Open(w.Secret, w.ID); err != nil {
@@ -106,7 +113,7 @@ func (s *Service) Rotate(ctx context.Context, owner string, key store.WebhookKey
 		}
 		w.Secret = s.Sealer.Seal(secret, w.ID)
 		return nil
-	}, now)
+	}}, now)
 	return w, secret, err
 }
 

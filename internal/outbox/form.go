@@ -184,8 +184,8 @@ func (s *Service) renderForm(ctx context.Context, m store.Mail) (mail.Message, e
 	at := slices.IndexFunc(f.recipients, func(l store.RecipientLink) bool {
 		return account.EmailKey(l.Email) == account.EmailKey(m.Recipient)
 	})
-	if at < 0 {
-		return mail.Message{}, errGone // unsubscribed since
+	if at < 0 || f.when == store.NotifyOff {
+		return mail.Message{}, errGone // unsubscribed or turned off since
 	}
 	if m.Kind == (mail.Digest{}).Name() {
 		return s.renderDigest(ctx, f, m, &f.recipients[at])

@@ -29,7 +29,7 @@ func TestWebhookDisabled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		activate := func(h *store.Webhook) error { h.Status = store.WebhookActive; return nil }
+		activate := store.WebhookChange{Apply: func(h *store.Webhook) error { h.Status = store.WebhookActive; return nil }}
 		if _, err := w.UpdateWebhook(ctx, w.owner.ID, list[0].WebhookKey, activate, time.Now()); err != nil {
 			t.Fatal(err)
 		}

@@ -27,6 +27,10 @@ type reader struct {
 const (
 	readPage = 128 // responses that are read at a time
 	maxReads = 4   // accounts that are read at a time
+	// pagesPerCheck is after how many pages the length of the queue is checked.
+	pagesPerCheck = 16
+	// fullPause is how long to wait while the queue is full.
+	fullPause = time.Second
 	// restFactor bounds the share of time that is spent on reading for a busy account.
 	restFactor = 2
 	// slowRead is the time between two pages while submissions need the processors.
@@ -115,9 +119,12 @@ func (s *Service) readAll(ctx context.Context, r *reader) (next time.Time, err e
 			return next, nil
 		}
 		if m.Behind && r.settled[m.FormID] != m.End {
-			if err := s.readForm(ctx, r.owner, m); isRealError(err) {
+			switch err := s.readForm(ctx, r.owner, m); {
+			case errors.Is(err, errFull):
+				next = s.Now().Add(fullPause)
+			case isRealError(err):
 				return next, err
-			} else if err == nil {
+			case err == nil:
 				r.settled[m.FormID] = m.End
 			}
 		}
@@ -141,11 +148,20 @@ func isRealError(err error) bool {
 	return err != nil && !errors.Is(err, fault.NotFound) && !errors.Is(err, store.ErrPositionMoved)
 }
 
+// errFull says that enough mails wait.
+var errFull = errors.New("the queue is full")
+
 // readForm puts mails about the responses after the form's position into the queue.
 func (s *Service) readForm(ctx context.Context, owner string, m store.FormMail) error {
-	for {
+	for page := 0; ; page++ {
 		if s.Leases.Yields() {
 			time.Sleep(slowRead)
+		}
+		// While mails cannot be sent, responses are a better place to wait than the queue.
+		if page%pagesPerCheck == 0 {
+			if many, err := s.Store.HasManyMails(ctx, owner); err != nil || many {
+				return errors.Join(err, errFull)
+			}
 		}
 		part := store.EventRange{After: m.Position, Limit: readPage, Kinds: []store.EventKind{store.ResponseCreated}}
 		list, more, err := s.Store.Events(ctx, owner, m.FormID, part)

@@ -17,6 +17,9 @@ var Schedule = []time.Duration{
 // maxAge is after how long an attempt is the last one.
 const maxAge = 72 * time.Hour
 
+// maxError is how many characters of an error are stored.
+const maxError = 500
+
 func (c *Config) schedule() []time.Duration {
 	if c.Schedule != nil {
 		return c.Schedule
@@ -53,7 +56,7 @@ func (s *Service) judge(m store.Mail, err error) store.MailResult {
 		r.Status, r.Attempts, r.Erase = store.MailDropped, m.Attempts, true
 		return r
 	}
-	r.Error = mail.CleanLine(err.Error(), 500)
+	r.Error = mail.CleanLine(err.Error(), maxError)
 	if failed && f.BadAddress && !m.Urgent {
 		r.Suppress = m.Recipient
 	}

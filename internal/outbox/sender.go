@@ -3,6 +3,8 @@ package outbox
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -62,7 +64,7 @@ func (s *Service) Run(ctx context.Context) {
 // poll looks for responses that send mails, and for mails to send, until ctx ends.
 func (s *Service) poll(ctx, work context.Context, runners *sync.WaitGroup) {
 	var mails, forms watch
-	var complete, cleaned time.Time
+	var complete, cleaned, expired time.Time
 	for ctx.Err() == nil {
 		now := time.Now()
 		if mails.isDue(now, s.Leases, s.Store.MailGeneration) {
@@ -74,6 +76,10 @@ func (s *Service) poll(ctx, work context.Context, runners *sync.WaitGroup) {
 				complete = now
 			}
 			forms.scanned(s, "could not list forms that send mails", s.scanForms(ctx, all))
+		}
+		if s.outage.isOn() && now.Sub(expired) >= scanInterval {
+			expired = now
+			s.expire(ctx)
 		}
 		s.startReaders(work, runners)
 		s.start(ctx, work, runners)
@@ -116,6 +122,21 @@ func (w *watch) scanned(s *Service, message string, err error) {
 	w.at = w.at.Add(retryInterval - scanInterval)
 	if !errors.Is(err, context.Canceled) {
 		s.outage.log(s.Log, message, err)
+	}
+}
+
+// expire gives up on mails that have waited too long for the server.
+func (s *Service) expire(ctx context.Context) {
+	s.mu.Lock()
+	owners := slices.Collect(maps.Keys(s.queues))
+	s.mu.Unlock()
+	problem, _ := s.Problem()
+	now := s.Now()
+	for _, owner := range owners {
+		if err := s.Store.ExpireMails(ctx, owner, now.Add(-maxAge), mail.CleanLine(problem, maxError), now); err != nil && ctx.Err() == nil {
+			s.outage.log(s.Log, "could not give up on mails", err)
+			return
+		}
 	}
 }
 

@@ -71,6 +71,9 @@ func (s *Store) Cleanup(ctx context.Context, now time.Time, refreshIdle time.Dur
 	if err := s.countAttempts(ctx); err != nil {
 		return err
 	}
+	if err := s.endLapsedGrants(ctx, now.Add(-refreshIdle), now); err != nil {
+		return err
+	}
 	unused := now.Add(-refreshIdle - spentRetention)
 	if err := s.cleanup(ctx, cleanupRefreshSQL, unused); err != nil {
 		return err

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"formulary/internal/db"
@@ -57,6 +58,7 @@ const (
 		WHERE account_id = $1 AND form_id = $2 AND webhook_id = $3 AND status = 'pending'`
 	insertDeliverySQL = `INSERT INTO delivery (account_id, form_id, webhook_id, ` + deliveryColumns + `)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
+	deliveryKindSQL = `SELECT kind FROM delivery WHERE account_id = $1 AND form_id = $2 AND webhook_id = $3 AND position = $4`
 	dropDeliverySQL = `DELETE FROM delivery WHERE account_id = $1 AND form_id = $2 AND webhook_id = $3 AND position = $4`
 	// Ended deliveries are kept up to a number, and fewer of the answers, which are larger.
 	trimDeliveriesSQL = `DELETE FROM delivery WHERE account_id = $1 AND form_id = $2 AND webhook_id = $3 AND position IN
@@ -106,6 +108,8 @@ func (s *Store) Deliveries(ctx context.Context, owner string, key WebhookKey, st
 	return list, total, err
 }
 
+var errNotReceived = fault.New(fault.Invalid, "The webhook no longer receives this type of event. Add the event to the webhook first.")
+
 // ResendDelivery delivers an event again, as soon as the webhook is active.
 func (s *Store) ResendDelivery(ctx context.Context, owner string, key WebhookKey, deliveryID string, now time.Time) (err error) {
 	defer wrap(&err, "resend delivery")
@@ -115,6 +119,17 @@ func (s *Store) ResendDelivery(ctx context.Context, owner string, key WebhookKey
 	return s.write(ctx, owner, func(t db.Tx) error {
 		if err := requireForm(t.Query, owner, key.FormID); err != nil {
 			return err
+		}
+		w, err := readWebhook(t.Query, owner, key)
+		if err != nil {
+			return err
+		}
+		var kind string
+		if err := queryOne(t.Query, deliveryKindSQL, []any{owner, key.FormID, key.ID, deliveryID[len(id.Delivery):]}, &kind); err != nil {
+			return err
+		}
+		if !slices.Contains(w.Events, EventKind(kind)) {
+			return errNotReceived
 		}
 		return checkAffected(t.Exec(resendSQL, owner, key.FormID, key.ID, deliveryID[len(id.Delivery):], toMillis(now)))
 	})

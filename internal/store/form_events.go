@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"formulary/internal/db"
+	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/id"
 )
@@ -103,13 +104,18 @@ func hasWebhooks(q querier, owner, formID string) (bool, error) {
 	return one == 1, replaceNotFound(err, nil)
 }
 
-// eventGrowth is what the next event of a form adds to the account's storage.
-func (s *Store) eventGrowth(ctx context.Context, owner, formID string) (int64, error) {
+// eventGrowth is what the next n events of a form add to the account's storage. Nobody must
+// be kept from closing a form or deleting a response: what opens or restores one asks for both
+// events.
+func (s *Store) eventGrowth(ctx context.Context, owner, formID string, n int) (int64, error) {
+	if _, ok := id.Parse(id.Form, formID); !ok {
+		return 0, fault.NotFound
+	}
 	some, err := hasWebhooks(s.query(ctx), owner, formID)
 	if err != nil || !some {
 		return 0, err
 	}
-	return eventBytes, nil
+	return eventBytes * int64(n), nil
 }
 
 const eventsAfterSQL = `SELECT position, kind, response_id, version FROM form_event

@@ -2,11 +2,9 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"formulary/internal/db"
-	"formulary/internal/fault"
 	"formulary/internal/form"
 )
 
@@ -17,49 +15,25 @@ const (
 	expiredFormsOfSQL = `SELECT account_id, id FROM form WHERE account_id = $3 AND closes_at > 0 AND closes_at <= $1 AND status = 'open' LIMIT $2`
 )
 
-const closeBatch = 100
-
-// expiredForm is an open form whose closing date has passed.
-type expiredForm struct{ owner, id string }
-
 // CloseExpiredForms closes the forms of all accounts whose closing date has passed.
 // They accept no responses anyway; this updates lists and counts.
 func (s *Store) CloseExpiredForms(ctx context.Context, now time.Time) (err error) {
 	defer wrap(&err, "close expired forms")
-	return s.closeExpired(ctx, now, expiredFormsSQL, toMillis(now), closeBatch)
+	return s.closeExpired(ctx, now, expiredFormsSQL, toMillis(now), dueBatch)
 }
 
 // CloseExpiredFormsOf is CloseExpiredForms for one account. It runs before its forms
 // are listed by status.
 func (s *Store) CloseExpiredFormsOf(ctx context.Context, owner string, now time.Time) (err error) {
 	defer wrap(&err, "close expired forms of account")
-	return s.closeExpired(ctx, now, expiredFormsOfSQL, toMillis(now), closeBatch, owner)
+	return s.closeExpired(ctx, now, expiredFormsOfSQL, toMillis(now), dueBatch, owner)
 }
 
 func (s *Store) closeExpired(ctx context.Context, now time.Time, sql string, args ...any) error {
-	for {
-		var due []expiredForm
-		err := s.db.Query(ctx, sql, func(r db.Row) error {
-			var f expiredForm
-			err := r.Scan(&f.owner, &f.id)
-			due = append(due, f)
-			return err
-		}, args...)
-		if err != nil {
-			return err
-		}
-		for _, f := range due {
-			if err := s.closeIfExpired(ctx, f, now); err != nil && !errors.Is(err, fault.NotFound) {
-				return err
-			}
-		}
-		if len(due) < closeBatch {
-			return nil
-		}
-	}
+	return s.eachDue(ctx, sql, args, func(f dueForm) error { return s.closeIfExpired(ctx, f, now) })
 }
 
-func (s *Store) closeIfExpired(ctx context.Context, f expiredForm, now time.Time) error {
+func (s *Store) closeIfExpired(ctx context.Context, f dueForm, now time.Time) error {
 	return s.write(ctx, f.owner, func(t db.Tx) error {
 		locked, err := lockForm(t, f.owner, f.id, 0)
 		if err != nil || locked.Status != form.Open || locked.At(now).Status == form.Open {

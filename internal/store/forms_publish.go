@@ -84,13 +84,29 @@ func (s *Store) Publish(ctx context.Context, owner string, target FormRevision, 
 		if err != nil {
 			return f, err
 		}
-		if err := s.reserve(ctx, owner, int64(len(draft))); err != nil && !s.isRepeated(ctx, owner, key) {
-			if same, lookup := isPublished(s.query(ctx), owner, f, draft); lookup != nil || !same {
-				return f, err
-			}
+		growth, err := s.publishGrowth(ctx, owner, f, draft)
+		if err != nil {
+			return f, err
+		}
+		if err := s.reserve(ctx, owner, growth); err != nil && !s.isRepeated(ctx, owner, key) {
+			return f, err
 		}
 		return s.publish(ctx, owner, publication{read: f, revision: target.Revision, definition: d, text: draft, key: key}, now)
 	})
+}
+
+// publishGrowth is what publishing a draft adds to the account's storage: a version, unless it
+// exists, and the events of publishing, opening and closing the form.
+func (s *Store) publishGrowth(ctx context.Context, owner string, f form.Form, draft string) (int64, error) {
+	same, err := isPublished(s.query(ctx), owner, f, draft)
+	if err != nil || same && f.Status == form.Open {
+		return 0, err
+	}
+	growth, err := s.eventGrowth(ctx, owner, f.ID, 3)
+	if !same {
+		growth += int64(len(draft))
+	}
+	return growth, err
 }
 
 // publication is a draft that is being published.
@@ -173,14 +189,14 @@ func (s *Store) addVersion(t db.Tx, owner string, f *form.Form, p publication, n
 	if err := s.recountOptions(t, owner, f.ID, p.definition); err != nil {
 		return err
 	}
-	events := []newEvent{{kind: FormPublished, version: f.Version}}
-	if f.Status != form.Open {
-		events = append(events, newEvent{kind: FormOpened, version: f.Version})
-	}
-	if err := addEvents(t, owner, f.ID, now, events...); err != nil {
+	if err := addEvents(t, owner, f.ID, now, newEvent{kind: FormPublished, version: f.Version}); err != nil {
 		return err
 	}
-	return recount(t, owner, f, form.Open)
+	before := f.Status
+	if err := recount(t, owner, f, form.Open); err != nil {
+		return err
+	}
+	return trackOpening(t, owner, *f, before, now)
 }
 
 // isPublished reports whether the newest version equals the draft.
@@ -203,6 +219,13 @@ func (s *Store) CloseForm(ctx context.Context, owner, id string, revision int64,
 // ReopenForm accepts responses to the live version again.
 func (s *Store) ReopenForm(ctx context.Context, owner, id string, revision int64, now time.Time) (_ form.Form, err error) {
 	defer wrap(&err, "reopen form")
+	growth, err := s.eventGrowth(ctx, owner, id, 2)
+	if err != nil {
+		return form.Form{}, err
+	}
+	if err := s.reserve(ctx, owner, growth); err != nil {
+		return form.Form{}, err
+	}
 	return s.setStatus(ctx, owner, FormRevision{ID: id, Revision: revision}, form.Open, now)
 }
 
@@ -240,14 +263,11 @@ func updateStatus(t db.Tx, owner string, f *form.Form, to form.Status, now time.
 	if _, err := t.Exec(statusSQL, owner, f.ID, string(to), toMillis(f.UpdatedAt)); err != nil {
 		return err
 	}
-	kind := FormClosed
-	if to == form.Open {
-		kind = FormOpened
-	}
-	if err := addEvents(t, owner, f.ID, now, newEvent{kind: kind, version: f.Version}); err != nil {
+	before := f.Status
+	if err := recount(t, owner, f, to); err != nil {
 		return err
 	}
-	return recount(t, owner, f, to)
+	return trackOpening(t, owner, *f, before, now)
 }
 
 // DuplicateForm creates a draft with the questions and settings of another form. The

@@ -59,7 +59,13 @@ func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevisio
 		c.definitionChanged = after != c.draft
 		c.growth = int64(len(after) - len(c.draft))
 		c.draft = after
-		if err := s.reserve(ctx, owner, c.growth); err != nil {
+		var events int64
+		if f.Status == form.Open && !c.input.OpensAt.Equal(f.OpensAt) {
+			if events, err = s.eventGrowth(ctx, owner, f.ID, 2); err != nil {
+				return f, err
+			}
+		}
+		if err := s.reserve(ctx, owner, c.growth+events); err != nil {
 			return f, err
 		}
 		return s.applyChange(ctx, owner, c, now)
@@ -119,12 +125,18 @@ func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now
 		if err := changeSlug(t, owner, f, input.Slug, now); err != nil {
 			return err
 		}
+		moved := !input.OpensAt.Equal(f.OpensAt)
 		f.Title, f.Description, f.Language, f.Availability = input.Title, input.Description, input.Language, input.Availability
 		f.Revision++
 		f.UpdatedAt = fromMillis(max(toMillis(now), toMillis(f.UpdatedAt)+1)) // strictly increasing, even within one millisecond
 		if _, err := t.Exec(updateFormSQL, owner, f.ID, f.Title, f.Description, f.Language, toMillis(f.UpdatedAt), form.SearchKey(f.Title), searchKey(input.Header),
 			f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites); err != nil {
 			return err
+		}
+		if f.Status == form.Open && moved {
+			if err := trackOpening(t, owner, f, f.Status, now); err != nil {
+				return err
+			}
 		}
 		if f.Status == form.Open && f.ResponseLimit > 0 && f.ResponseCount >= f.ResponseLimit {
 			return updateStatus(t, owner, &f, form.Closed, now) // the new limit is already reached

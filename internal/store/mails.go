@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"formulary/internal/account"
@@ -50,9 +51,13 @@ const (
 		EXISTS (SELECT 1 FROM mail_suppression s WHERE s.account_id = mail.account_id AND s.recipient_key = mail.recipient_key) FROM mail
 		WHERE account_id = $1 AND status = 'waiting' AND next_at <= $2 ORDER BY priority, next_at LIMIT $3`
 	nextMailSQL = `SELECT COALESCE(MIN(next_at), 0), COUNT(*) FROM mail WHERE account_id = $1 AND status = 'waiting'`
+	hasManySQL  = `SELECT COUNT(*) FROM (SELECT 1 FROM mail WHERE account_id = $1 AND status = 'waiting' LIMIT 10000) AS waiting`
 	mailSQL     = `SELECT ` + mailColumns + ` FROM mail WHERE account_id = $1 AND id = $2`
 	endMailSQL  = `UPDATE mail SET status = $3, attempts = $4, next_at = $5, error = $6, ended_at = $7, data = CASE WHEN $8 THEN '' ELSE data END
 		WHERE account_id = $1 AND id = $2 AND status = 'waiting'`
+	// sentMailsSQL ends up to sentBatch mails at a time; empty IDs fill it up.
+	sentMailsSQL = `UPDATE mail SET status = 'sent', attempts = attempts + 1, error = '', ended_at = $2, data = ''
+		WHERE account_id = $1 AND status = 'waiting' AND id IN ($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`
 	// mailAccountsSQL reads all accounts; see webhookAccountsSQL.
 	mailAccountsSQL = `SELECT DISTINCT account_id FROM mail WHERE status = 'waiting'`
 	// keptMailsSQL is for administrators, who see the mails of all accounts.
@@ -143,6 +148,14 @@ func (s *Store) WaitingMails(ctx context.Context, owner string) (n int64, first 
 	return n, fromMillis(next), err
 }
 
+// HasManyMails reports whether so many mails of an account wait that no others should be added.
+func (s *Store) HasManyMails(ctx context.Context, owner string) (many bool, err error) {
+	defer wrap(&err, "count waiting mails")
+	var n int64
+	err = queryOne(s.query(ctx), hasManySQL, []any{owner}, &n)
+	return n >= 10_000, err
+}
+
 // MailResult is what became of an attempt.
 type MailResult struct {
 	ID       string
@@ -159,9 +172,16 @@ type MailResult struct {
 func (s *Store) CommitMails(ctx context.Context, owner string, results []MailResult, trim bool, now time.Time) (err error) {
 	defer wrap(&err, "store sent mails")
 	return s.db.Write(ctx, func(t db.Tx) error {
+		if err := endSent(t, owner, results, now); err != nil {
+			return err
+		}
 		for _, r := range results {
 			var ended int64
-			if r.Status != MailWaiting {
+			switch r.Status {
+			case MailSent:
+				continue
+			case MailWaiting:
+			default:
 				ended = toMillis(now)
 			}
 			if _, err := t.Exec(endMailSQL, owner, r.ID, string(r.Status), r.Attempts, toMillis(r.NextAt), r.Error, ended, r.Erase); err != nil {
@@ -180,6 +200,29 @@ func (s *Store) CommitMails(ctx context.Context, owner string, results []MailRes
 		_, err := t.Exec(trimMailsSQL, owner, toMillis(now.Add(-mailLimitWindow)))
 		return err
 	})
+}
+
+// sentBatch is how many mails sentMailsSQL names.
+const sentBatch = 16
+
+// endSent stores which mails were sent.
+func endSent(t db.Tx, owner string, results []MailResult, now time.Time) error {
+	var sent []any
+	for _, r := range results {
+		if r.Status == MailSent {
+			sent = append(sent, r.ID)
+		}
+	}
+	for part := range slices.Chunk(sent, sentBatch) {
+		args := append([]any{owner, toMillis(now)}, part...)
+		for len(args) < sentBatch+2 {
+			args = append(args, "")
+		}
+		if _, err := t.Exec(sentMailsSQL, args...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Mail returns one mail of an account.

@@ -11,8 +11,9 @@ import (
 const (
 	suppressSQL = `INSERT INTO mail_suppression (account_id, recipient_key, reason, created_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (account_id, recipient_key) DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at`
-	suppressedSQL = `SELECT reason FROM mail_suppression WHERE account_id = $1 AND recipient_key = $2`
-	trimMailsSQL  = `DELETE FROM mail WHERE account_id = $1 AND id IN
+	expireMailsSQL = `UPDATE mail SET status = 'failed', error = $3, ended_at = $4, data = '' WHERE account_id = $1 AND status = 'waiting' AND created_at < $2`
+	suppressedSQL  = `SELECT reason FROM mail_suppression WHERE account_id = $1 AND recipient_key = $2`
+	trimMailsSQL   = `DELETE FROM mail WHERE account_id = $1 AND id IN
 		(SELECT id FROM mail WHERE account_id = $1 AND status <> 'waiting' AND ended_at < $2 ORDER BY id DESC LIMIT 2000 OFFSET 1000)`
 	allowSQL = `DELETE FROM mail_suppression WHERE account_id = $1 AND recipient_key = $2`
 )
@@ -24,6 +25,15 @@ func firstOf[T any](list []T) (T, error) {
 		return none, fault.NotFound
 	}
 	return list[0], nil
+}
+
+// ExpireMails gives up on mails that were created before a time and could not be sent since.
+func (s *Store) ExpireMails(ctx context.Context, owner string, before time.Time, reason string, now time.Time) (err error) {
+	defer wrap(&err, "expire mails")
+	return s.db.Write(ctx, func(t db.Tx) error {
+		_, err := t.Exec(expireMailsSQL, owner, toMillis(before), reason, toMillis(now))
+		return err
+	})
 }
 
 // MailSuppressed returns why an account sends no mails of forms to an address; empty: it does.

@@ -104,6 +104,16 @@ const (
 
 // reserve checks that an account may store n more bytes.
 func (s *Store) reserve(ctx context.Context, owner string, n int64) error {
+	return s.reserveWithin(ctx, owner, n, s.quotas.Bytes)
+}
+
+// reserveUndo is reserve for undoing a deletion. An account may exceed its limit by a tenth,
+// so that one that is full does not lose what was deleted by mistake.
+func (s *Store) reserveUndo(ctx context.Context, owner string, n int64) error {
+	return s.reserveWithin(ctx, owner, n, s.quotas.Bytes+s.quotas.Bytes/10)
+}
+
+func (s *Store) reserveWithin(ctx context.Context, owner string, n, limit int64) error {
 	q := &s.quotas
 	if q.Bytes == 0 || n <= 0 {
 		return nil
@@ -112,7 +122,7 @@ func (s *Store) reserve(ctx context.Context, owner string, n int64) error {
 	defer q.mu.Unlock()
 	u, now := q.of(owner), time.Now()
 	age := now.Sub(u.read)
-	if !u.reading && (age >= usageTTL || u.bytes+n > q.Bytes && age >= usageRepeat) {
+	if !u.reading && (age >= usageTTL || u.bytes+n > limit && age >= usageRepeat) {
 		u.reading = true
 		q.mu.Unlock()
 		read, err := s.Usage(ctx, owner)
@@ -127,7 +137,11 @@ func (s *Store) reserve(ctx context.Context, owner string, n int64) error {
 			}
 		}
 	}
-	return q.take(u, n)
+	if u.bytes+n > limit {
+		return fault.New(fault.QuotaReached, "The account has reached its storage limit of %s. Delete forms or responses you no longer need.", FormatBytes(q.Bytes))
+	}
+	u.bytes += n
+	return nil
 }
 
 // of returns the known usage of an owner. A new one is outdated, so it is read first.
@@ -141,14 +155,6 @@ func (q *quotas) of(owner string) *knownUsage {
 		q.known[owner] = u
 	}
 	return u
-}
-
-func (q *quotas) take(u *knownUsage, n int64) error {
-	if u.bytes+n > q.Bytes {
-		return fault.New(fault.QuotaReached, "The account has reached its storage limit of %s. Delete forms or responses you no longer need.", FormatBytes(q.Bytes))
-	}
-	u.bytes += n
-	return nil
 }
 
 // allowForm checks, in the transaction that adds it, that an account may have one more

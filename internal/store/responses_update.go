@@ -43,7 +43,7 @@ func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKe
 		if err != nil {
 			return form.Response{}, err
 		}
-		growth, err := s.eventGrowth(ctx, owner, key.FormID)
+		growth, err := s.eventGrowth(ctx, owner, key.FormID, 1)
 		if err != nil {
 			return form.Response{}, err
 		}

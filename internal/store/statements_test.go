@@ -14,7 +14,10 @@ import (
 
 // allAccounts are the statements on data of all accounts: background work that no
 // request waits for.
-var allAccounts = []string{"cleanup.go", "backup.go", "expiredFormsSQL", "oldTrashSQL", "webhookAccountsSQL", "oldEventFormsSQL", "mailAccountsSQL", "keptMailsSQL", "formMailAccountsSQL", "notifyingAccountsSQL"}
+var allAccounts = []string{
+	"cleanup.go", "backup.go", "expiredFormsSQL", "dueOpeningsSQL", "oldTrashSQL", "webhookAccountsSQL", "lapsedGrantsSQL", "oldEventFormsSQL",
+	"mailAccountsSQL", "keptMailsSQL", "formMailAccountsSQL", "notifyingAccountsSQL",
+}
 
 // outermost removes everything in parentheses from a statement.
 func outermost(sql string) string {

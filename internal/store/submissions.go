@@ -77,6 +77,9 @@ func (s *Store) SubmitResponse(ctx context.Context, in Submission) (_ form.Respo
 		}
 		return form.Response{}, err
 	}
+	if err := s.openBeforeSubmission(ctx, in.Form, in.At); err != nil {
+		return form.Response{}, err
+	}
 	if err := s.enqueue(ctx, w); err != nil {
 		return form.Response{}, err
 	}

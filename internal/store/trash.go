@@ -27,12 +27,12 @@ const (
 		ORDER BY deleted_at DESC LIMIT 20`
 	trashedOfSQL   = `SELECT id FROM trash WHERE account_id = $1 AND form_id = $2 AND id <> form_id ORDER BY deleted_at DESC, id LIMIT 500`
 	formTrashSQL   = `DELETE FROM trash WHERE account_id = $1 AND form_id = $2`
-	formSerialsSQL = `SELECT serial, response_serial, response_tick, stored_bytes FROM form WHERE account_id = $1 AND id = $2`
+	formSerialsSQL = `SELECT serial, response_serial, response_tick, stored_bytes, opening_due FROM form WHERE account_id = $1 AND id = $2`
 	deleteFormSQL  = `DELETE FROM form WHERE account_id = $1 AND id = $2`
 	restoreFormSQL = `INSERT INTO form
 		(account_id, id, serial, title, description, language, status, version, revision, response_count, response_serial, response_tick,
-		 created_at, updated_at, title_key, search_key, slug, opens_at, closes_at, response_limit, sites, stored_bytes)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`
+		 created_at, updated_at, title_key, search_key, slug, opens_at, closes_at, response_limit, sites, stored_bytes, opening_due)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`
 	markRestoredSQL = `UPDATE response SET restored = $4 WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	holdAccountSQL  = `UPDATE account SET form_serial = form_serial WHERE id = $1`
 )
@@ -55,6 +55,7 @@ type trashedForm struct {
 	ResponseSerial int64
 	ResponseTick   int64
 	StoredBytes    int64
+	OpeningDue     int64
 }
 
 // DeleteForm deletes a form with its responses; revision as in FormRevision. RestoreForm can
@@ -67,7 +68,7 @@ func (s *Store) DeleteForm(ctx context.Context, owner, id string, revision int64
 			return err
 		}
 		trashed := trashedForm{Form: f}
-		if err := queryOne(t.Query, formSerialsSQL, []any{owner, id}, &trashed.Serial, &trashed.ResponseSerial, &trashed.ResponseTick, &trashed.StoredBytes); err != nil {
+		if err := queryOne(t.Query, formSerialsSQL, []any{owner, id}, &trashed.Serial, &trashed.ResponseSerial, &trashed.ResponseTick, &trashed.StoredBytes, &trashed.OpeningDue); err != nil {
 			return err
 		}
 		content, err := json.Marshal(trashed)
@@ -147,7 +148,7 @@ func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.
 		}
 		if _, err := t.Exec(restoreFormSQL, owner, formID, trashed.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
 			f.ResponseCount, trashed.ResponseSerial, trashed.ResponseTick, toMillis(f.CreatedAt), toMillis(f.UpdatedAt), form.SearchKey(f.Title),
-			searchKey(form.Header{Title: f.Title, Description: f.Description}), f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites, trashed.StoredBytes); err != nil {
+			searchKey(form.Header{Title: f.Title, Description: f.Description}), f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites, trashed.StoredBytes, trashed.OpeningDue); err != nil {
 			return err
 		}
 		trashed.Form = f
@@ -210,6 +211,13 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 	defer wrap(&err, "restore responses")
 	ids, err = responseIDs(formID, ids)
 	if err != nil {
+		return 0, err
+	}
+	growth, err := s.eventGrowth(ctx, owner, formID, 2*len(ids))
+	if err != nil {
+		return 0, err
+	}
+	if err := s.reserveUndo(ctx, owner, growth); err != nil {
 		return 0, err
 	}
 	var n int64

@@ -45,7 +45,7 @@ type Webhook struct {
 	StrictOrder    bool // an event waits until those before it are delivered
 	Status         WebhookStatus
 	DisabledReason string
-	AppID, GrantID string // that created it; empty: its owner did
+	AppID, GrantID string // that it depends on; empty: on its owner alone
 	Secret         string // encrypted, as is OldSecret
 	OldSecret      string // signs too, until OldSecretUntil
 	OldSecretUntil time.Time
@@ -80,14 +80,12 @@ const (
 		(account_id, form_id, id, url, events, strict_order, status, app_id, grant_id, secret, created_at, updated_at, position)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12)`
 	updateWebhookSQL = `UPDATE webhook SET url = $4, events = $5, strict_order = $6, status = $7, disabled_reason = $8,
-		secret = $9, old_secret = $10, old_secret_until = $11, updated_at = $12, failing_since = $13
+		secret = $9, old_secret = $10, old_secret_until = $11, updated_at = $12, failing_since = $13, app_id = $14, grant_id = $15
 		WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	deleteWebhookSQL    = `DELETE FROM webhook WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	deleteDeliveriesSQL = `DELETE FROM delivery WHERE account_id = $1 AND form_id = $2 AND webhook_id = $3`
 	replayWebhookSQL    = `UPDATE webhook SET replays = replays + 1, replay_position = $4, replay_until = CASE WHEN position > $4 THEN position ELSE '' END, updated_at = $5
 		WHERE account_id = $1 AND form_id = $2 AND id = $3`
-	pauseWebhooksSQL = `UPDATE webhook SET status = 'paused', updated_at = $2 WHERE account_id = $1 AND status = 'active'
-		AND grant_id IN (SELECT id FROM consent WHERE account_id = $1 AND ended_at > 0)`
 )
 
 func scanWebhook(r db.Row, more ...any) (Webhook, error) {
@@ -217,10 +215,17 @@ func (s *Store) AddWebhook(ctx context.Context, owner string, w Webhook, once Id
 	return made, repeated, err
 }
 
-// UpdateWebhook changes what an owner chooses of a webhook: its URL, events, order, status
-// and secrets. A webhook that becomes active tries its pending deliveries at once, and with
-// the whole schedule before them. change may run several times.
-func (s *Store) UpdateWebhook(ctx context.Context, owner string, key WebhookKey, change func(*Webhook) error, now time.Time) (w Webhook, err error) {
+// WebhookChange changes what an owner chooses of a webhook: its URL, events, order, status and
+// secrets.
+type WebhookChange struct {
+	AppID, GrantID string               // the grant that is used; empty: the owner acts
+	Apply          func(*Webhook) error // may run several times
+}
+
+// UpdateWebhook changes a webhook. One that becomes active tries its pending deliveries at
+// once, and with the whole schedule before them. From then on a webhook depends on the grant
+// that changed its URL, or that activated it after the grant before had ended.
+func (s *Store) UpdateWebhook(ctx context.Context, owner string, key WebhookKey, change WebhookChange, now time.Time) (w Webhook, err error) {
 	defer wrap(&err, "update webhook")
 	if !key.valid() {
 		return w, fault.NotFound
@@ -233,19 +238,30 @@ func (s *Store) UpdateWebhook(ctx context.Context, owner string, key WebhookKey,
 		if w, err = readWebhook(t.Query, owner, key); err != nil {
 			return err
 		}
-		before := w.Status
-		if err := change(&w); err != nil {
+		before := w
+		if err := change.Apply(&w); err != nil {
 			return err
 		}
 		w.UpdatedAt = now.UTC().Truncate(time.Millisecond)
-		if w.Status == WebhookActive && before != WebhookActive {
+		becomesActive := w.Status == WebhookActive && before.Status != WebhookActive
+		moves := w.URL != before.URL
+		if becomesActive && !moves {
+			if moves, err = hasEnded(t.Query, owner, w.GrantID); err != nil {
+				return err
+			}
+		}
+		if moves {
+			w.AppID, w.GrantID = change.AppID, change.GrantID
+		}
+		if becomesActive {
 			w.DisabledReason, w.FailingSince = "", time.Time{}
 			if _, err := t.Exec(restartPendingSQL, owner, key.FormID, key.ID, toMillis(now)); err != nil {
 				return err
 			}
 		}
 		_, err := t.Exec(updateWebhookSQL, owner, key.FormID, key.ID, w.URL, formatEvents(w.Events), w.StrictOrder, string(w.Status), w.DisabledReason,
-			w.Secret, w.OldSecret, toMillis(w.OldSecretUntil), toMillis(w.UpdatedAt), toMillis(w.FailingSince))
+			w.Secret, w.OldSecret, toMillis(w.OldSecretUntil), toMillis(w.UpdatedAt), toMillis(w.FailingSince),
+			w.AppID, w.GrantID)
 		w.Events = parseEvents(formatEvents(w.Events))
 		return err
 	})
@@ -284,10 +300,4 @@ func (s *Store) ReplayWebhook(ctx context.Context, owner string, key WebhookKey,
 		}
 		return checkAffected(t.Exec(replayWebhookSQL, owner, key.FormID, key.ID, after, toMillis(now)))
 	})
-}
-
-// endGrantWebhooks pauses the webhooks that were created through grants that have ended.
-func endGrantWebhooks(t db.Tx, owner string, now time.Time) error {
-	_, err := t.Exec(pauseWebhooksSQL, owner, toMillis(now))
-	return err
 }

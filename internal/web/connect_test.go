@@ -151,7 +151,7 @@ func TestConnect(t *testing.T) {
 			t.Errorf("signature: %v", err)
 		}
 		log := c.waitFor(c.path, id)
-		has(t, log, `class="code ok">204<`, "1 attempt", "response.created", "1–1 of 1")
+		has(t, log, `class="code ok">204<`, "!1 attempt", "response.created", "1–1 of 1")
 		has(t, c.b.Get("/forms/"+c.form+"/connect"), "Active", "Last delivery just now", `class="code ok">204<`, c.to.URL)
 		has(t, c.b.Get(c.path+"?status=delivered"), id)
 		has(t, c.b.Get(c.path+"?status=failed"), "No deliveries with this status.", "!"+id)
@@ -185,7 +185,7 @@ func TestConnectFailures(t *testing.T) {
 		id := c.submit()
 		sent := c.to.last(t, 1)
 		log := c.waitFor(c.path, "1 pending")
-		has(t, log, id, `class="code failed">503<`, "The receiver answered with status 503.", `<button>Resend<`)
+		has(t, log, id, `class="code failed">503<`, "1 attempt, next at ", `<button>Resend<`)
 		has(t, c.b.Get("/forms/"+c.form+"/connect"), "1 pending")
 		link := strings.ReplaceAll(detailsLink.FindStringSubmatch(log.Text)[1], "&amp;", "&")
 		has(t, c.b.Get(link), "POST /hook HTTP/1.1\nHost: 127.0.0.1:", "Webhook-Id: evt_"+id[4:], "Webhook-Signature: v1,", html.EscapeString(sent.body),

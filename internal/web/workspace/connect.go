@@ -28,6 +28,9 @@ type listedWebhook struct {
 	Latest *store.Delivery // nil: there is none
 }
 
+// HasAllEvents reports whether the webhook receives every kind of event.
+func (w listedWebhook) HasAllEvents() bool { return len(w.Events) == len(store.EventKinds) }
+
 // Host is the part of a webhook's URL that people know it by.
 func (w listedWebhook) Host() string { return hostOf(w.URL) }
 

@@ -74,11 +74,12 @@ func (p *webhookPage) Moment(t, now time.Time) string {
 	return local.Format(time.TimeOnly)
 }
 
-// DeliveryState describes the attempts of a delivery.
+// DeliveryState describes the attempts of a delivery. It is empty if the first one succeeded.
+// The status of the answer is shown beside it.
 func (p *webhookPage) DeliveryState(d listedDelivery) string {
 	var parts []string
 	switch {
-	case d.Attempt == 1:
+	case d.Attempt == 1 && d.Status != store.Delivered:
 		parts = append(parts, p.T("1 attempt"))
 	case d.Attempt > 1:
 		parts = append(parts, p.T("%d attempts", d.Attempt))
@@ -92,7 +93,8 @@ func (p *webhookPage) DeliveryState(d listedDelivery) string {
 		parts = append(parts, p.T("given up"))
 	}
 	text := strings.Join(parts, ", ")
-	if problem := p.Problem(d.ResponseStatus, d.Error); problem != "" && d.Status != store.Delivered {
+	isShown := d.ResponseStatus/100 > 3
+	if problem := p.Problem(d.ResponseStatus, d.Error); problem != "" && d.Status != store.Delivered && !isShown {
 		text = strings.TrimSpace(text + " · " + problem)
 	}
 	return text

@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"formulary/internal/db"
+)
+
+// A webhook that an application created ends with the access of the application.
+
+const (
+	pauseWebhooksSQL = `UPDATE webhook SET status = 'paused', updated_at = $2 WHERE account_id = $1 AND status = 'active'
+		AND grant_id IN (SELECT id FROM consent WHERE account_id = $1 AND ended_at > 0)`
+	// A disabled application has no access, though its grants have not ended.
+	liveGrantSQL = `SELECT 1 FROM consent c JOIN app ON app.id = c.app_id
+		WHERE c.account_id = $1 AND c.id = $2 AND c.ended_at = 0 AND app.disabled_at = 0`
+	// Nothing can be done with a grant without a valid access token and a refresh token that
+	// was used in time. A webhook may also have been created while its grant ended.
+	// lapsedGrantsSQL reads all accounts; see webhookAccountsSQL.
+	lapsedGrantsSQL = `SELECT DISTINCT c.account_id, c.id FROM webhook w JOIN consent c ON c.account_id = w.account_id AND c.id = w.grant_id
+		WHERE w.status = 'active' AND (c.ended_at > 0 OR c.used_at < $1
+		AND NOT EXISTS (SELECT 1 FROM access_token a WHERE a.account_id = c.account_id AND a.consent_id = c.id AND a.expires_at > $2)) LIMIT $3`
+	endLapsedSQL = `UPDATE consent SET ended_at = $4 WHERE account_id = $1 AND id = $2 AND ended_at = 0 AND used_at < $3
+		AND NOT EXISTS (SELECT 1 FROM access_token a WHERE a.account_id = $1 AND a.consent_id = $2 AND a.expires_at > $4)`
+)
+
+// endGrantWebhooks pauses the webhooks of grants that have ended.
+func endGrantWebhooks(t db.Tx, owner string, now time.Time) error {
+	_, err := t.Exec(pauseWebhooksSQL, owner, toMillis(now))
+	return err
+}
+
+// hasEnded reports whether a grant gives no access any more. Without one, it is the owner who
+// has access.
+func hasEnded(q querier, owner, grant string) (bool, error) {
+	if grant == "" {
+		return false, nil
+	}
+	var live int64
+	err := queryOne(q, liveGrantSQL, []any{owner, grant}, &live)
+	return live == 0, replaceNotFound(err, nil)
+}
+
+// endLapsedGrants ends the grants of active webhooks that were not used since a time, in all
+// accounts.
+func (s *Store) endLapsedGrants(ctx context.Context, usedSince, now time.Time) error {
+	type grant struct{ owner, id string }
+	for {
+		var list []grant
+		err := s.db.Query(ctx, lapsedGrantsSQL, func(r db.Row) error {
+			var g grant
+			err := r.Scan(&g.owner, &g.id)
+			list = append(list, g)
+			return err
+		}, toMillis(usedSince), toMillis(now), cleanupBatch)
+		if err != nil {
+			return err
+		}
+		for _, g := range list {
+			err := s.write(ctx, g.owner, func(t db.Tx) error {
+				if _, err := t.Exec(endLapsedSQL, g.owner, g.id, toMillis(usedSince), toMillis(now)); err != nil {
+					return err
+				}
+				return endGrantWebhooks(t, g.owner, now)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if len(list) < cleanupBatch {
+			return nil
+		}
+	}
+}
