@@ -109,6 +109,8 @@ func TestReceiptPreview(t *testing.T) {
 		b.do(chromedp.SendKeys(`textarea[name="text"]`, text))
 		b.wait(frame + ` === "receipt-preview-` + string(rune('1'+number)) + `"`)
 	}
+	b.do(chromedp.Click(`input[value="daily"]`))
+	b.wait(`document.querySelectorAll("iframe").length === 2 && document.querySelector("iframe").name === "notification-preview-1" && document.querySelector("iframe").src.endsWith("?when=daily")`)
 	b.do(chromedp.Click(`.insertable summary`), chromedp.Click(`[data-insert="drink"] button`))
 	b.wait(`document.querySelector("textarea[name=text]").value === "firstsecond{{drink}}"`)
 	b.wait(frame + ` === "receipt-preview-3"`)

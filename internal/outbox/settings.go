@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -135,51 +134,4 @@ func unknownPipes(definitions []*form.Definition, text string) string {
 		return ""
 	}
 	return unknown[0]
-}
-
-// PreviewNotification writes the notification of the newest response, or of an example.
-func (s *Service) PreviewNotification(ctx context.Context, owner, formID string) (mail.Message, error) {
-	f, e, err := s.sample(ctx, owner, formID)
-	if err != nil {
-		return mail.Message{}, err
-	}
-	return s.notification(f, e, nil)
-}
-
-// PreviewReceipt writes the receipt of the newest response, or of an example.
-func (s *Service) PreviewReceipt(ctx context.Context, owner, formID string, settings store.Receipt) (mail.Message, error) {
-	f, e, err := s.sample(ctx, owner, formID)
-	if err != nil {
-		return mail.Message{}, err
-	}
-	return s.receipt(f, settings, e)
-}
-
-// sample returns a form with its newest response, or an example if it has none.
-func (s *Service) sample(ctx context.Context, owner, formID string) (*source, entry, error) {
-	f, err := s.source(ctx, owner, formID)
-	if err != nil {
-		return nil, entry{}, err
-	}
-	list, _, err := s.Store.Responses(ctx, owner, formID, store.ResponseFilter{}, store.Page{Limit: 1})
-	if err != nil {
-		return nil, entry{}, err
-	}
-	if len(list) > 0 {
-		e, err := s.entry(ctx, owner, list[0])
-		return f, e, err
-	}
-	_, draft, err := s.Store.FormDraft(ctx, owner, formID)
-	if err != nil {
-		return nil, entry{}, err
-	}
-	// The same example each time, so that a preview changes only with the settings.
-	sampler := form.Sampler{Name: "Ada", Dice: rand.New(rand.NewPCG(1, 1))}
-	answers := map[string]any{}
-	for _, field := range draft.Fields {
-		if example := field.Example(sampler); example != nil {
-			answers[field.Key] = example
-		}
-	}
-	return f, entry{form.Response{SubmittedAt: s.Now()}, draft, draft.Evaluate(answers).Answers}, nil
 }

@@ -49,6 +49,8 @@ func TestReceipt(t *testing.T) {
 		has(t, clitest.Page{Text: got}, "Subject: Thanks, Mara", "Reply-To: <"+ada+">", "<strong>start</strong>")
 		// The newest response is in the previews.
 		has(t, m.b.Get(preview), "Thanks, Mara", "mara@example.com")
+		has(t, m.b.Get(m.path+"/preview?when=daily"), "1 new response", "mara@example.com", "once a day")
+		has(t, m.b.Get(m.path+"/preview?when=x"), "New response", "!once a day")
 		has(t, m.b.Get(m.path+"/preview"), "New response", "mara@example.com", "Order &lt;b&gt;now", "!<b>now")
 
 		for name, fields := range map[string]url.Values{

@@ -30,9 +30,10 @@ func (pages *Pages) ChangeReceipt(req *page.Request) error {
 	return pages.renderNotify(req, http.StatusUnprocessableEntity, notifyView{receipt: &receipt, problems: problems})
 }
 
-// PreviewNotification is the content of a frame with a notification.
+// PreviewNotification is the content of a frame with a notification or a digest.
 func (pages *Pages) PreviewNotification(req *page.Request) error {
-	m, err := pages.Mails.PreviewNotification(req.Context(), req.Owner(), req.PathValue("id"))
+	when := store.Frequency(req.URL.Query().Get("when"))
+	m, err := pages.Mails.PreviewNotification(req.Context(), req.Owner(), req.PathValue("id"), when)
 	if err != nil {
 		return err
 	}

@@ -1,42 +1,61 @@
-// The preview of the receipt follows what is typed. Each one loads in a frame of its own, which
-// replaces the previous one when it is complete: nothing flickers, and the browser's history
-// stays as it is.
+// Previews of mails follow what is chosen and typed. Each one loads in a frame of its own, which
+// replaces the previous one when it is complete: nothing flickers, and the history of the
+// browser stays as it is.
+class Preview {
+  #frame;
+  #loading = false;
+  #again = false;
+  #number = 0;
+
+  // load is called with a new frame, and loads the preview in it.
+  constructor(name, load) {
+    this.name = name;
+    this.load = load;
+    this.#frame = document.querySelector(`iframe[name="${name}"]`);
+  }
+
+  refresh() {
+    this.#again = this.#loading;
+    if (this.#loading) return;
+    this.#loading = true;
+    const next = this.#frame.cloneNode();
+    next.removeAttribute("src");
+    next.removeAttribute("loading");
+    next.name = `${this.name}-${++this.#number}`;
+    next.classList.add("loading");
+    this.#frame.after(next);
+    next.addEventListener("load", () => {
+      this.#frame.remove();
+      next.classList.remove("loading");
+      this.#frame = next;
+      this.#loading = false;
+      if (this.#again) this.refresh();
+    });
+    this.load(next);
+  }
+}
+
+const notifications = document.querySelector("form[data-frame]");
+const notification = new Preview(notifications.dataset.frame, (frame) => {
+  frame.src = `${notifications.getAttribute("action")}/preview?when=${notifications.elements.when.value}`;
+});
+for (const choice of notifications.elements.when) choice.addEventListener("change", () => notification.refresh());
+
 const form = document.querySelector("form[data-preview]");
 if (form) {
   const button = form.querySelector("[formtarget]");
-  const frameName = button.formTarget;
-  let frame = document.querySelector(`iframe[name="${frameName}"]`);
-  let loading = false, again = false, timer, number = 0;
-
-  const refresh = () => {
-    if (loading) {
-      again = true;
-      return;
-    }
-    [loading, again] = [true, false];
-    const next = frame.cloneNode();
-    next.removeAttribute("src");
-    next.removeAttribute("loading");
-    next.name = button.formTarget = `${frameName}-${++number}`;
-    next.classList.add("loading");
-    frame.after(next);
-    next.addEventListener("load", () => {
-      frame.remove();
-      next.classList.remove("loading");
-      frame = next;
-      loading = false;
-      if (again) refresh();
-    });
+  const receipt = new Preview(button.formTarget, (frame) => {
+    button.formTarget = frame.name;
     form.requestSubmit(button);
-  };
-
+  });
+  let timer;
   button.hidden = true;
   form.addEventListener("input", () => {
     clearTimeout(timer);
-    timer = setTimeout(refresh, 300);
+    timer = setTimeout(() => receipt.refresh(), 300);
   });
   // After a problem, the controls differ from what is stored.
-  if (form.querySelector(".problem")) refresh();
+  if (form.querySelector(".problem")) receipt.refresh();
 
   // Answers are inserted where the cursor was last.
   let target = form.elements.text;
