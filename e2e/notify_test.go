@@ -125,7 +125,14 @@ func TestReceiptPreview(t *testing.T) {
 	plain := signedInTab(t, s, ada)
 	plain.disableScript()
 	plain.open(path)
+	previews := func() int {
+		return strings.Count(s.Log(), "method=POST path="+strings.Replace(path, "/notify", "/receipt/preview", 1)+" status=200")
+	}
+	before := previews()
 	plain.do(chromedp.Click(button("Preview")))
+	if !clitest.WaitFor(func() bool { return previews() > before }) {
+		t.Error("the button loads no preview")
+	}
 	plain.wantPath(path)
 	plain.wantNoProblems()
 }

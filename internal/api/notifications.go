@@ -9,10 +9,10 @@ import (
 	"formulary/internal/store"
 )
 
-// Notifications says who gets mails about the responses of a form.
+// Notifications says who gets emails about the responses of a form.
 type Notifications struct {
-	When string   `json:"when" enum:"each,hourly,daily,off" doc:"A mail about each response, or one an hour or a day about all of them" example:"each"`
-	To   []string `json:"to" nullable:"false" maxItems:"20" doc:"Email addresses. The owner’s confirmed address is notified at once. Any other address first gets a mail with a link to confirm. Addresses that have unsubscribed are left out." example:"ana@example.org"`
+	When string   `json:"when" enum:"each,hourly,daily,off" doc:"An email about each response, or one per hour or per day about all of them" example:"each"`
+	To   []string `json:"to" nullable:"false" maxItems:"20" doc:"Email addresses. The owner’s confirmed address is notified at once. Any other address first gets an email with a link to confirm. Addresses that have unsubscribed are left out." example:"ana@example.org"`
 }
 
 func notificationsResult(n store.Notifications) *Notifications {
@@ -28,10 +28,10 @@ func notificationsResult(n store.Notifications) *Notifications {
 func (a *API) readNotifications() typedOperation[formInput, Notifications] {
 	return typedOperation[formInput, Notifications]{
 		operation{
-			Method: "GET", Path: "/api/v1/forms/{id}/notifications", ID: "readNotifications", Tag: "Mail", Status: 200,
+			Method: "GET", Path: "/api/v1/forms/{id}/notifications", ID: "readNotifications", Tag: "Email", Status: 200,
 			Scope:       account.FormsRead,
 			Summary:     "Get notifications",
-			Description: "Returns who gets mails about new responses, and how often. Addresses that have not confirmed yet are included.",
+			Description: "Returns who gets emails about new responses, and how often. Addresses that have not confirmed yet are included.",
 			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *formInput) (*Notifications, reply, error) {
@@ -49,11 +49,11 @@ type setNotificationsInput struct {
 func (a *API) setNotifications() typedOperation[setNotificationsInput, Notifications] {
 	return typedOperation[setNotificationsInput, Notifications]{
 		operation{
-			Method: "PUT", Path: "/api/v1/forms/{id}/notifications", ID: "setNotifications", Tag: "Mail", Status: 200, MaxBody: maxMail,
+			Method: "PUT", Path: "/api/v1/forms/{id}/notifications", ID: "setNotifications", Tag: "Email", Status: 200, MaxBody: maxMail,
 			Scope:   account.FormsWrite,
 			Summary: "Replace notifications",
-			Description: "Changes who gets mails about the responses from now on. New addresses are asked to confirm; to add an address that has unsubscribed asks it again. " +
-				"An address is asked at most 5 times an hour.",
+			Description: "Changes who gets emails about the responses from now on. New addresses are asked to confirm; adding an address that has unsubscribed asks it again. " +
+				"An address is asked at most 5 times per hour.",
 			Errors: []fault.Code{fault.BadJSON, fault.NotFoundInAccount, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *setNotificationsInput) (*Notifications, reply, error) {

@@ -40,7 +40,7 @@ func buildDocument(operations []*operation) []byte {
 			{Name: "Forms", Description: "Create, edit, publish and delete forms"},
 			{Name: "Responses", Description: "Read, submit, export and summarize responses"},
 			{Name: "Webhooks", Description: "Send the events of a form to another service"},
-			{Name: "Mail", Description: "Notify people of responses, and send receipts to respondents"},
+			{Name: "Email", Description: "Notify people of responses, and send receipts to respondents"},
 			{Name: "OAuth 2.0", Description: "Get, refresh, inspect and revoke tokens"},
 			{Name: "OpenAPI", Description: "The OpenAPI description of this API"},
 		},

@@ -25,10 +25,10 @@ func receiptResult(r store.Receipt) *Receipt {
 func (a *API) readReceipt() typedOperation[formInput, Receipt] {
 	return typedOperation[formInput, Receipt]{
 		operation{
-			Method: "GET", Path: "/api/v1/forms/{id}/receipt", ID: "readReceipt", Tag: "Mail", Status: 200,
+			Method: "GET", Path: "/api/v1/forms/{id}/receipt", ID: "readReceipt", Tag: "Email", Status: 200,
 			Scope:       account.FormsRead,
 			Summary:     "Get the receipt",
-			Description: "Returns the mail that respondents get after submitting the form.",
+			Description: "Returns the email that respondents get after submitting the form.",
 			Errors:      []fault.Code{fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *formInput) (*Receipt, reply, error) {
@@ -55,10 +55,10 @@ type setReceiptInput struct {
 func (a *API) setReceipt() typedOperation[setReceiptInput, Receipt] {
 	return typedOperation[setReceiptInput, Receipt]{
 		operation{
-			Method: "PUT", Path: "/api/v1/forms/{id}/receipt", ID: "setReceipt", Tag: "Mail", Status: 200, MaxBody: maxMail,
+			Method: "PUT", Path: "/api/v1/forms/{id}/receipt", ID: "setReceipt", Tag: "Email", Status: 200, MaxBody: maxMail,
 			Scope:   account.FormsWrite,
 			Summary: "Replace the receipt",
-			Description: "Changes the mail that respondents get from now on. An address gets at most 5 receipts of a form per hour. " +
+			Description: "Changes the email that respondents get from now on. An address gets at most 5 receipts of a form per hour. " +
 				"Respondents can reply to the owner, whose email address must be confirmed.",
 			Errors: []fault.Code{fault.BadJSON, fault.NotFoundInAccount, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
