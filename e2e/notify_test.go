@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"formulary/internal/account"
@@ -114,6 +115,8 @@ func TestReceiptPreview(t *testing.T) {
 	b.do(chromedp.Click(`.insertable summary`), chromedp.Click(`[data-insert="drink"] button`))
 	b.wait(`document.querySelector("textarea[name=text]").value === "firstsecond{{drink}}"`)
 	b.wait(frame + ` === "receipt-preview-3"`)
+	preview := b.findFrame(s.URL, strings.Replace(path, "/notify", "/receipt/preview", 1))
+	preview.wantText("firstsecond")
 	if now := run(b, chromedp.Evaluate[int](`history.length`)); now != length {
 		t.Errorf("the history has %d entries after the previews, %d before", now, length)
 	}
@@ -135,4 +138,32 @@ func TestReceiptPreview(t *testing.T) {
 	}
 	plain.wantPath(path)
 	plain.wantNoProblems()
+}
+
+// Links in a mail that was not sent open in a new window, outside of the sandbox.
+func TestUnsentMailLinks(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	d := openOwnerDB(t, s)
+	path := strings.Replace(d.publish(form.FormInput{Header: form.Header{Title: "Order", Language: "en"}, Definition: parseDefinition(t, orderForm)}), "/f/", "/forms/", 1) + "/connect/notify"
+	b := signedInTab(t, s, ada)
+	b.open(path)
+	b.do(chromedp.Click(`input[value="each"]`))
+	b.fill(`[name="add"]`, "lena@kiln.example")
+	b.wantStatus(b.press(`main form button.primary`), 200)
+	b.wantText("Notifications saved.", "Not confirmed yet")
+	if !clitest.WaitFor(func() bool { return b.open("/mails") == 200 && b.count(`.mail-list li`) == 1 }) {
+		t.Fatal("no mail was kept")
+	}
+	b.wantStatus(b.press(`.mail-list a`), 200)
+	frame := b.findFrame(s.URL, b.location().Path+"/html")
+	opened := chromedp.WaitNewTarget(b.ctx, func(info *target.Info) bool { return info.URL != "" })
+	frame.do(chromedp.Click(link("Confirm")))
+	ctx, closeTab := chromedp.NewContext(b.ctx, chromedp.WithTargetID(<-opened))
+	defer closeTab()
+	page := &tab{t: t, ctx: ctx, site: s.URL, monitor: startMonitor(t, ctx, []string{s.URL})}
+	page.wait(`document.readyState === "complete" && document.body.innerText.includes("Get notified of responses?")`)
+	page.wantStatus(page.press(button("Confirm")), 200)
+	b.open(path)
+	b.wantText("lena@kiln.example Confirmed")
 }
