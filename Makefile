@@ -31,11 +31,11 @@ release: ## Build dist/ from the last commit: reproducible binaries, checksums, 
 	scripts/release
 
 test: ## Run all tests: both databases, a real browser, the race detector.
-	scripts/install-test-deps postgres chromium axe snippets
+	scripts/install-test-deps postgres chromium axe snippets standardwebhooks
 	scripts/with-postgres scripts/test
 
 quick: ## Run the tests without the browser and the race detector.
-	scripts/install-test-deps postgres snippets
+	scripts/install-test-deps postgres snippets standardwebhooks
 	scripts/with-postgres go test $$(go list ./... | grep -v /e2e)
 
 clients: ## Test with seven OAuth libraries, two OpenAPI linters and two generated clients.
@@ -54,7 +54,7 @@ lint: ## Check formatting and run go vet, staticcheck and govulncheck.
 STATICCHECK := v0.7.0
 
 faults: ## Run fault-injection tests and update docs/reliability.md.
-	scripts/install-test-deps postgres strace ext4
+	scripts/install-test-deps postgres strace ext4 standardwebhooks
 	scripts/with-postgres scripts/faults
 
 fuzz: ## Run each fuzz test for FUZZTIME (30s).

@@ -69,7 +69,7 @@ var libraryUsers = map[string][]string{
 	"github.com/danielgtaylor/huma": {"api"},
 	"code.dny.dev/ssrf":             {"webhook"},
 	"github.com/wneessen/go-mail":   {"mail"},
-	"github.com/emersion/go-smtp":   {"mail/mailtest"},
+	"github.com/emersion/go-smtp":   {"mail/mailtest", "bench"},
 }
 
 func TestImports(t *testing.T) {

@@ -22,6 +22,7 @@ type location struct {
 	data string // directory
 	url  string // empty: SQLite in the directory
 	log  string // file
+	smtp string // URL; empty: no email is sent
 }
 
 // newLocation creates an empty location for an engine. The function that it returns

@@ -47,7 +47,7 @@ func exit(err error) {
 }
 
 // parts are the values of -only.
-var parts = []string{"forms", "me", "exchange", "refresh", "introspect", "page", "feed", "submit", "pages", "start", "million", "growth", "webhooks"}
+var parts = []string{"forms", "me", "exchange", "refresh", "introspect", "page", "feed", "submit", "pages", "start", "million", "growth", "webhooks", "mail"}
 
 // command parses the flags, measures and reports.
 func command(ctx context.Context, args []string) (err error) {
@@ -100,7 +100,7 @@ func command(ctx context.Context, args []string) (err error) {
 	}
 	r := &report{bench: b, size: b.size}
 	start := time.Now()
-	if !slices.Contains([]string{"million", "growth", "webhooks"}, b.only) {
+	if !slices.Contains([]string{"million", "growth", "webhooks", "mail"}, b.only) {
 		if err := b.compareServers(ctx, engines, folder, r); err != nil {
 			return err
 		}
@@ -121,6 +121,15 @@ func command(ctx context.Context, args []string) (err error) {
 				return fmt.Errorf("%s: webhooks: %w", engine, err)
 			}
 			r.webhooks = append(r.webhooks, f)
+		}
+	}
+	if b.wants("mail") {
+		for _, engine := range engines {
+			f, err := b.measureMail(ctx, engine, folder)
+			if err != nil {
+				return fmt.Errorf("%s: email: %w", engine, err)
+			}
+			r.mails = append(r.mails, f)
 		}
 	}
 	fmt.Print(r.render(textStyle))

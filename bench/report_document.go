@@ -80,6 +80,9 @@ service did not run. The rate is that between the first delivery and the last, a
 since its start. Receivers that hang never answer: %[20]d users have a form with %[21]d webhooks each, half of which hang, and
 responses to all forms are submitted at a fixed rate for %[22]s.
 
+Email: the owner of a form is notified of each response. An SMTP server in the process that generates the load counts different
+emails. Submissions to that form and to one without notifications take turns, and everything has arrived before the next turn.
+
 %[1]smake bench%[1]s repeats the measurement and writes this page; %[1]smake bench BENCH=-only=submit%[1]s measures one workload.
 `, "`", runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, r.bench.rounds, r.bench.length,
 		throughput, latency, starts, formatInt(float64(r.bench.responses)), feedPage, listPage, sampledPages, maxGrowth, fewRounds, percent(maxOtherUse), moreRounds, formWebhooks,

@@ -72,7 +72,6 @@ func (w *dataset) fillWebhooks(ctx context.Context) error {
 // measureWebhooks measures webhooks on one engine.
 func (b *bench) measureWebhooks(ctx context.Context, engine, folder string) (f webhookFigures, err error) {
 	defer func(rounds int) { b.rounds = rounds }(b.rounds)
-	b.rounds = min(b.rounds, fewRounds)
 	fmt.Fprintf(b.progress, "%s: webhooks\n", engine)
 	h := &hooked{engine: engine}
 	if folder, err = os.MkdirTemp(folder, "webhooks-"); err != nil {
@@ -95,6 +94,7 @@ func (b *bench) measureWebhooks(ctx context.Context, engine, folder string) (f w
 	if f.submit, err = b.measureHookedSubmit(ctx, h); err != nil {
 		return f, fmt.Errorf("submit: %w", err)
 	}
+	b.rounds = min(b.rounds, fewRounds)
 	for range backlogRounds {
 		backlog, err := b.measureBacklog(ctx, h, backlogSize, "")
 		if err != nil {

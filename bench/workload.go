@@ -102,7 +102,7 @@ func (w *dataset) workloads(ctx context.Context, addr string) ([]workload, error
 		newWorkload("refresh", "Refresh a token", target{sqlite: 0.15}, refreshes...),
 		newWorkload("introspect", "Introspect a token", target{sqlite: 0.7}, w.introspectRequest(access)),
 		newWorkload("page", "Show a form", target{sqlite: 0.75}, get(w.public(), "")),
-		newWorkload("feed", "Read 100 responses of the feed", target{}, get(fmt.Sprintf("/api/v1/forms/%s/responses?after=&limit=%d", w.survey, feedPage), access)),
+		newWorkload("feed", "Read 100 responses of the feed", target{sqlite: 0.25}, get(fmt.Sprintf("/api/v1/forms/%s/responses?after=&limit=%d", w.survey, feedPage), access)),
 	}
 	for _, connections := range []int{1, throughput, 256} {
 		submit := newWorkload("submit", fmt.Sprintf("Submit a response, %d at a time", connections), target{}, w.submission())

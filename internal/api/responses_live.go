@@ -3,14 +3,12 @@ package api
 import (
 	"context"
 	"net/http"
-	"reflect"
 	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/oauth"
-	"formulary/internal/store"
 )
 
 type liveInput struct {
@@ -23,44 +21,31 @@ const eventStream = "text/event-stream"
 
 // liveResponses sends responses when they are stored.
 func (a *API) liveResponses() *operation {
-	op := &operation{
-		Method: "GET", Path: "/api/v1/forms/{id}/responses/live", ID: "liveResponses", Tag: "Responses", Status: 200, CORS: true,
+	op := operation{
+		Method: "GET", Path: "/api/v1/forms/{id}/responses/live", ID: "liveResponses", Tag: "Responses", Status: 200,
 		Scope:   account.ResponsesRead,
 		Summary: "Stream new responses",
 		Description: "Server-sent events. Each event is a response.created, its id is a cursor of the feed, and its data is the response in one line of JSON. " +
 			"A comment is sent every 15 seconds. The stream ends when the access token expires or is revoked, and when the server restarts: connect again with the last id, and no response is lost or repeated. " +
 			"A restored response is sent again.",
 		Errors: []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
-		input:  reflect.TypeFor[liveInput](),
 		media:  []string{eventStream},
 	}
-	read := newInputReader(op.input, op.MaxBody)
-	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
-		started := a.Now()
-		caller, err := a.authorize(w, r, op.Scope)
-		defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), started) }()
+	return newStream(op, func(s streamRequest[liveInput]) error {
+		owner := s.caller.Owner()
+		start, err := a.liveStart(s.ctx, owner, s.in)
 		if err != nil {
 			return err
 		}
-		var in liveInput
-		if err := read(reflect.ValueOf(&in).Elem(), w, r); err != nil {
-			return err
-		}
-		ctx := store.ForAccount(r.Context(), caller.Owner())
-		start, err := a.liveStart(ctx, caller.Owner(), in)
-		if err != nil {
-			return err
-		}
-		stream, err := a.Live.Responses(ctx, caller.Owner(), caller.Grant, in.ID, start)
+		stream, err := a.Live.Responses(s.ctx, owner, s.caller.Grant, s.in.ID, start)
 		if err != nil {
 			return err
 		}
 		defer stream.Close()
 		// The first event has no data: it only tells the client where to resume.
-		a.Live.Send(w, r, stream, []byte("retry: 2000\nid: "+cursor(stream.Cursor())+"\n\n"), a.stillValid(r, caller, op.Scope))
+		a.Live.Send(s.w, s.r, stream, []byte("retry: 2000\nid: "+cursor(stream.Cursor())+"\n\n"), a.stillValid(s.r, *s.caller, op.Scope))
 		return nil
-	}
-	return op
+	})
 }
 
 // liveStart returns the ID in the cursor of a request; empty: it has none.

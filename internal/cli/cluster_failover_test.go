@@ -21,7 +21,7 @@ func waitForWrite(t *testing.T, balanced *program, f survey, key string) {
 // acknowledged response is lost or stored twice.
 func (n *nodes) checkPrimaryKilled(t *testing.T) {
 	balanced := n.viaBalancer(t)
-	load := startLoad(t, balanced, n.f, "killed", submitters)
+	load, finish := n.startLoads(t, balanced, "killed")
 	load.waitForMore(3 * someAnswers)
 	startedAt := time.Now()
 	n.db.primary.kill()
@@ -30,7 +30,7 @@ func (n *nodes) checkPrimaryKilled(t *testing.T) {
 	waitForWrite(t, balanced, n.f, "after the kill")
 	n.recordDelay(t, "primary killed with -9, standby promoted: writes work again", startedAt, failoverLimit)
 	load.waitForMore(someAnswers)
-	load.finish()
+	finish()
 	reportFigure(t, "primary killed (kill -9) while two nodes are under load", "%d acknowledged, each stored once; %d refused with 503 meanwhile", load.accepted.Load(), load.refused.Load())
 }
 
@@ -39,7 +39,7 @@ func (n *nodes) checkPrimaryKilled(t *testing.T) {
 func (n *nodes) checkPrimaryHangs(t *testing.T) {
 	n.db.rebuildStandby()
 	balanced := n.viaBalancer(t)
-	load := startLoad(t, balanced, n.f, "hung", submitters)
+	load, finish := n.startLoads(t, balanced, "hung")
 	load.waitForMore(someAnswers)
 	startedAt := time.Now()
 	n.db.primary.signal(pauseSignal)
@@ -60,14 +60,14 @@ func (n *nodes) checkPrimaryHangs(t *testing.T) {
 	waitForWrite(t, balanced, n.f, "after the pause")
 	n.recordDelay(t, "primary recovers: writes work again", startedAt, failoverLimit)
 	load.waitForMore(someAnswers)
-	load.finish()
+	finish()
 	reportFigure(t, "primary hangs and recovers while two nodes are under load", "%d acknowledged, each stored once; %d refused with 503 meanwhile", load.accepted.Load(), load.refused.Load())
 }
 
 // checkPrimaryHangsForever pauses the primary for good and promotes the standby.
 func (n *nodes) checkPrimaryHangsForever(t *testing.T) {
 	balanced := n.viaBalancer(t)
-	load := startLoad(t, balanced, n.f, "for ever", submitters)
+	load, finish := n.startLoads(t, balanced, "for ever")
 	load.waitForMore(someAnswers)
 	startedAt := time.Now()
 	hung := n.db.primary
@@ -77,6 +77,6 @@ func (n *nodes) checkPrimaryHangsForever(t *testing.T) {
 	waitForWrite(t, balanced, n.f, "beside the one that hangs")
 	n.recordDelay(t, "primary hangs, standby promoted: writes work again", startedAt, failoverLimit)
 	load.waitForMore(someAnswers)
-	load.finish()
+	finish()
 	reportFigure(t, "primary hangs and is replaced while two nodes are under load", "%d acknowledged, each stored once; %d refused with 503 meanwhile", load.accepted.Load(), load.refused.Load())
 }

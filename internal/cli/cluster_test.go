@@ -41,6 +41,7 @@ type nodes struct {
 	f        survey
 	store    *store.Store
 	app      clitest.App
+	webhooks webhookNodes
 	delays   []*delay
 }
 
@@ -75,11 +76,13 @@ func TestNodes(t *testing.T) {
 		{"sessions", (*nodes).checkSessions},
 		{"limits", (*nodes).checkLimits},
 		{"restarts", (*nodes).checkRestarts},
+		{"webhooks", (*nodes).addWebhooks},
 		{"killed", (*nodes).checkPrimaryKilled},
 		{"hung", (*nodes).checkPrimaryHangs},
 		{"hung for ever", (*nodes).checkPrimaryHangsForever},
+		{"takeover", (*nodes).checkTakeover},
 	} {
-		if step.name == "hung for ever" && !fullRun {
+		if !fullRun && (step.name == "hung for ever" || step.name == "takeover") {
 			continue // slow; only "make faults" runs it
 		}
 		startedAt := time.Now()
@@ -98,7 +101,7 @@ func (n *nodes) launch(i int) *program {
 	name := string(rune('a' + i))
 	storage := n.storage
 	storage.URL += "&application_name=node_" + name
-	return launchWith(n.t, storage, nil, "--addr="+n.addrs[i], "--base-url="+n.balancer.URL, "--trusted-proxies=127.0.0.1",
+	return launchWith(n.t, storage, webhookEnv, "--addr="+n.addrs[i], "--base-url="+n.balancer.URL, "--trusted-proxies=127.0.0.1",
 		fmt.Sprint("--rate-per-token=", tokenQuota), fmt.Sprint("--rate-per-respondent=", respondentQuota))
 }
 
@@ -336,73 +339,4 @@ func (n *nodes) checkSessions(t *testing.T) {
 	startedAt := time.Now()
 	n.a.waitUntil("signed out", func() bool { return n.a.page("/account", cookies).status != http.StatusOK })
 	n.recordDelay(t, "a sign-out on B takes effect on A", startedAt, 100*time.Millisecond)
-}
-
-// checkRestarts restarts both nodes, one after the other, under load. No request fails.
-func (n *nodes) checkRestarts(t *testing.T) {
-	balanced := n.viaBalancer(t)
-	load := startLoad(t, balanced, n.f, "restarts", submitters)
-	var pages atomic.Int64
-	ctx, stop := context.WithCancel(context.Background())
-	var readers sync.WaitGroup
-	for range 2 {
-		readers.Go(func() {
-			for ctx.Err() == nil {
-				if a := balanced.get(n.f.page, ""); a.err != nil || a.status != http.StatusOK {
-					t.Errorf("a reader got %s", a)
-					return
-				}
-				pages.Add(1)
-			}
-		})
-	}
-	// Applications read with several tokens, so that none exceeds its limit. Others
-	// refresh continuously.
-	tokens := make([]clitest.Token, 20)
-	for i := range tokens {
-		tokens[i] = n.token(t, ada, n.app)
-	}
-	var read, refreshed atomic.Int64
-	readers.Go(func() {
-		for i := 0; ctx.Err() == nil; i++ {
-			if a := getMe(tokens[i%len(tokens)].Access)(balanced); a.err != nil || a.status != http.StatusOK && a.status != http.StatusTooManyRequests {
-				t.Errorf("an application got %s", a)
-				return
-			}
-			read.Add(1)
-		}
-	})
-	// A grant has at most 100 live access tokens and 120 refreshes per minute.
-	refreshing := make([]clitest.Token, 10)
-	for i := range refreshing {
-		refreshing[i] = n.token(t, ada, n.app)
-	}
-	readers.Go(func() {
-		for i := 0; ctx.Err() == nil; i++ {
-			a := balanced.form("/api/oauth2/refresh", n.app.Refresh(refreshing[i%len(refreshing)].Refresh))
-			switch {
-			case a.err == nil && a.status == http.StatusOK:
-				refreshed.Add(1)
-			case a.err == nil && a.status == http.StatusTooManyRequests:
-			default:
-				t.Errorf("an application that refreshes got %s", a)
-				return
-			}
-		}
-	})
-	load.waitForMore(someAnswers)
-	for i, node := range []**program{&n.a, &n.b} {
-		(*node).stop()
-		*node = n.launch(i)
-		balanced.waitUntil("back behind the balancer", func() bool { return !n.balancer.down[i].Load() })
-		load.waitForMore(someAnswers)
-	}
-	stop()
-	readers.Wait()
-	load.finish()
-	if refused := load.refused.Load(); refused > 0 {
-		t.Errorf("%d submissions were refused", refused)
-	}
-	reportFigure(t, "two nodes restarted in turn, under load", "none of %d submissions, %d pages, %d API requests and %d refreshes failed",
-		load.accepted.Load(), pages.Load(), read.Load(), refreshed.Load())
 }

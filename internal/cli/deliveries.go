@@ -33,7 +33,7 @@ func (c serveCommand) deliveries(storage Storage, s *store.Store, log *slog.Logg
 		return delivery.Config{}, err
 	}
 	version, _, _ := strings.Cut(Version(), " ")
-	return delivery.Config{Store: s, Client: webhook.NewClient(version, allowed), Allowed: allowed, Sealer: sealer, Log: log, Now: time.Now}, nil
+	return delivery.Config{Store: s, Client: webhook.NewClient(version, allowed), Allowed: allowed, Sealer: sealer, Log: log, Now: time.Now, Connections: server.OutgoingConnections()}, nil
 }
 
 // sealer encrypts with the key of the configuration, or that of the data directory. On

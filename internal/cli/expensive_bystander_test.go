@@ -12,8 +12,8 @@ import (
 
 // waitTimes are the response times of a bystander's requests.
 type waitTimes struct {
-	page, signIn, submission []time.Duration
-	failed                   []string
+	page, signIn, submission, delivery []time.Duration
+	failed                             []string
 }
 
 // minRounds is the minimum number of rounds, and the number of failures after which the
@@ -47,6 +47,7 @@ func (w *costFixture) measureBystander(duration time.Duration) waitTimes {
 }
 
 func (w *costFixture) visitOnce(all *waitTimes) {
+	delivered := w.receiver.bystander.Load()
 	signIn := url.Values{"email": {"bea@example.com"}, "password": {clitest.Password}}
 	for _, step := range []struct {
 		request costlyRequest
@@ -61,10 +62,18 @@ func (w *costFixture) visitOnce(all *waitTimes) {
 		*step.waits = append(*step.waits, out.took)
 		if out.err != nil || out.status != step.want {
 			all.failed = append(all.failed, fmt.Sprintf("%s: %d %v after %v", step.request.name, out.status, out.err, out.took.Round(time.Millisecond)))
+			return
 		}
+	}
+	if w.bystanderHook != "" {
+		w.waitDelivered(delivered, all)
 	}
 }
 
 func (w waitTimes) String() string {
-	return fmt.Sprintf("%d/%d/%d ms", median(w.page).Milliseconds(), median(w.signIn).Milliseconds(), median(w.submission).Milliseconds())
+	text := fmt.Sprintf("%d/%d/%d", median(w.page).Milliseconds(), median(w.signIn).Milliseconds(), median(w.submission).Milliseconds())
+	if len(w.delivery) > 0 {
+		text += fmt.Sprintf("/%d", median(w.delivery).Milliseconds())
+	}
+	return text + " ms"
 }

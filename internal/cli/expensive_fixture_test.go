@@ -35,6 +35,11 @@ type costFixture struct {
 	cookie  string // of the attacker's session
 	public  string // the bystander's form
 
+	bystanderToken string
+	bystanderHook  string // path of the bystander's webhook, if deliveries are measured
+	receiver       *costReceiver
+	hooked         *[]string // forms with webhooks, which are deleted after their family
+
 	client *http.Client
 }
 
@@ -47,7 +52,7 @@ func newCostFixture(t *testing.T, storage storetest.Storage) *costFixture {
 	defer s.Stop()
 	s.Command(clitest.Password+"\n", "user", "add", ada, "--language=de", "--password-stdin")
 	s.AddUser(bystander)
-	w := &costFixture{t: t, app: s.AddApp(ada, "https://app.example.com/cb"), client: clientFrom("127.0.0.1")}
+	w := &costFixture{t: t, app: s.AddApp(ada, "https://app.example.com/cb"), client: clientFrom("127.0.0.1"), receiver: newCostReceiver(t), hooked: &[]string{}}
 	b := s.Browser()
 	b.SignIn(ada)
 	token := s.Exchange(w.app, b.Allow(w.app.AuthorizeURL(allScopes)).Query().Get("code"))
@@ -60,8 +65,9 @@ func newCostFixture(t *testing.T, storage storetest.Storage) *costFixture {
 		w.cookie += c.Name + "=" + c.Value + "; "
 	}
 	w.base = s.URL
+	w.bystanderToken = s.Token(bystander, w.app, allScopes).Access
 	bystanderFixture := *w
-	bystanderFixture.token = s.Token(bystander, w.app, allScopes).Access
+	bystanderFixture.token = w.bystanderToken
 	w.public = bystanderFixture.publishForm(map[string]any{"title": "Order", "fields": []any{question("note", "long_text")}})
 	return w
 }

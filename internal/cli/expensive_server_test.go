@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,7 +58,7 @@ func (m *measuredServer) start() {
 	m.t.Helper()
 	m.killedForMemory.Store(false)
 	m.stop = make(chan struct{})
-	wrapper := []string{"env", "FORMULARY_ADMIN_ADDR=" + m.admin, "FORMULARY_SIGNUP=open"}
+	wrapper := append(slices.Clone(webhookEnv), "FORMULARY_ADMIN_ADDR="+m.admin, "FORMULARY_SIGNUP=open")
 	if m.files > 0 {
 		wrapper = append(wrapper, "sh", "-c", fmt.Sprintf(`ulimit -n %d && exec "$@"`, m.files), "sh")
 	}
@@ -210,6 +211,9 @@ func measureFamily(t *testing.T, storage storetest.Storage, w *costFixture, f fa
 	builder := startMeasuredServer(t, storage, 0, "--rate-limit=off")
 	w.base = builder.url
 	requests := f.build(w)
+	if f.watchesDeliveries {
+		w.watchDeliveries()
+	}
 	builder.finish()
 
 	flags := []string{"--rate-limit=off"}
@@ -242,6 +246,9 @@ func measureFamily(t *testing.T, storage storetest.Storage, w *costFixture, f fa
 	m.waitIdle(1)
 	_, c.peak = residentMemory(m.cmd.Process.Pid)
 	c.peak -= m.idle
+	if !m.killedForMemory.Load() {
+		w.removeWebhooks() // what they have to deliver ends with them
+	}
 	c.retained = m.waitForMemory(m.idle+maxRetained) - m.idle
 	c.checkLimits(m)
 	return c
@@ -255,12 +262,15 @@ func (c *familyCost) measure(m *measuredServer, w *costFixture, f family, r cost
 		if r.abandoned {
 			idleChecks = 25
 		}
-		before := m.waitIdle(idleChecks)
+		before, delivered := m.waitIdle(idleChecks), w.receiver.bytes.Load()
 		out := w.send(r)
 		spent := m.waitIdle(idleChecks) - before
 		bytes := out.bytes
 		if f.downloads {
 			bytes += out.responseBytes
+		}
+		if f.delivers {
+			bytes += int(w.receiver.bytes.Load() - delivered)
 		}
 		cost := time.Duration(float64(spent) * cpuBytes / float64(max(bytes, cpuBytes)))
 		costs = append(costs, cost)
@@ -304,8 +314,9 @@ func (c *familyCost) checkLimits(m *measuredServer) {
 	for _, w := range []struct {
 		name string
 		list []time.Duration
-	}{{"page", c.waits.page}, {"sign-in", c.waits.signIn}, {"submission", c.waits.submission}} {
-		if wait := median(w.list); wait > maxWait {
+		most time.Duration
+	}{{"page", c.waits.page, maxWait}, {"sign-in", c.waits.signIn, maxWait}, {"submission", c.waits.submission, maxWait}, {"delivery", c.waits.delivery, maxDeliveryWait}} {
+		if wait := median(w.list); wait > w.most {
 			c.problems = append(c.problems, fmt.Sprintf("a bystander's %s waits for %v", w.name, wait.Round(time.Millisecond)))
 		}
 	}
@@ -353,7 +364,7 @@ func (c familyCost) line() string {
 func costTable(costs []familyCost) string {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "family\trequests\tsent\tCPU ms/100 KB median\tmax (request)\tmemory over idle\tat most\tbystander's page/sign-in/submission\tstatuses")
+	fmt.Fprintln(table, "family\trequests\tsent\tCPU ms/100 KB median\tmax (request)\tmemory over idle\tat most\tbystander's page/sign-in/submission/delivery\tstatuses")
 	for _, c := range costs {
 		fmt.Fprintln(table, c.line())
 	}

@@ -25,18 +25,22 @@ const (
 func countExpensive(t *testing.T, storage storetest.Storage, list []family, seed uint64) {
 	w := newCostFixture(t, storage)
 	w.small = true
-	s := clitest.Start(t, storage, "--rate-limit=off", "--signup=open")
+	s := clitest.Start(t, storage, "--rate-limit=off", "--signup=open", "--webhook-allow=127.0.0.0/8")
 	for _, f := range list {
 		t.Run(f.name, func(t *testing.T) {
 			fixture := *w
 			fixture.t, fixture.base, fixture.rand = t, s.URL, newRandom(seed, f.name)
 			requests := f.build(&fixture)
+			if f.watchesDeliveries {
+				fixture.watchDeliveries()
+			}
 			if f.background != nil {
 				fixture.countWithBackground(f, requests)
 			}
 			for _, r := range requests {
 				fixture.countRequest(f, r)
 			}
+			fixture.removeWebhooks()
 		})
 	}
 }

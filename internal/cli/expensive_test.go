@@ -36,6 +36,8 @@ const (
 	maxRetained = 64 << 20
 	// maxWait is the median time that a bystander may wait.
 	maxWait = 500 * time.Millisecond
+	// maxDeliveryWait is the same for a delivery to a bystander's webhook.
+	maxDeliveryWait = 2 * time.Second
 )
 
 // costlyRequest is a request that is designed to be expensive.
@@ -69,6 +71,11 @@ type family struct {
 	downloads bool
 	// limited keeps the default rate limits; other families run without.
 	limited bool
+	// delivers is true for requests that cause deliveries: the bytes that a receiver gets
+	// count as sent.
+	delivers bool
+	// watchesDeliveries is true if a bystander's deliveries are measured too.
+	watchesDeliveries bool
 	// files, if set, is the limit of open files and connections of the server.
 	files int
 	// background replaces the attack during the bystander's requests.
@@ -77,7 +84,7 @@ type family struct {
 
 // families returns all families.
 func families() []family {
-	return slices.Concat(answerFamilies(), pageFamilies(), ownerFamilies(), connectionFamilies())
+	return slices.Concat(answerFamilies(), pageFamilies(), ownerFamilies(), connectionFamilies(), webhookFamilies(), liveFamilies())
 }
 
 // TestExpensiveRequests: no request costs more than its size justifies, and other users

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"time"
 
 	"formulary/internal/export"
-	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
 )
@@ -30,10 +28,7 @@ func (c exportCommand) Run(ctx context.Context, storage Storage, streams streams
 		return err
 	}
 	defer s.Close()
-	public, err := s.PublicForm(ctx, c.Form)
-	if errors.Is(err, fault.NotFound) {
-		return fmt.Errorf("form %s not found", c.Form)
-	}
+	public, err := findForm(ctx, s, c.Form)
 	if err != nil {
 		return err
 	}

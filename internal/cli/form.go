@@ -98,7 +98,15 @@ func (c formExport) Run(ctx context.Context, storage Storage, io streams) error 
 		return err
 	}
 	defer s.Close()
-	f, d, err := findForm(ctx, s, c.Form)
+	public, err := findForm(ctx, s, c.Form)
+	if err != nil {
+		return err
+	}
+	f, err := s.Form(ctx, public.Owner, public.ID)
+	if err != nil {
+		return err
+	}
+	d, err := s.Draft(ctx, public.Owner, public.ID)
 	if err != nil {
 		return err
 	}
@@ -108,21 +116,13 @@ func (c formExport) Run(ctx context.Context, storage Storage, io streams) error 
 	return out.Encode(newFormFile(f, d))
 }
 
-// findForm finds a form of any owner by ID or slug.
-func findForm(ctx context.Context, s *store.Store, address string) (form.Form, *form.Definition, error) {
-	public, err := s.PublicForm(ctx, address)
+// findForm finds a form of any owner by ID or custom link.
+func findForm(ctx context.Context, s *store.Store, address string) (*store.PublicForm, error) {
+	f, err := s.PublicForm(ctx, address)
 	if errors.Is(err, fault.NotFound) {
-		return form.Form{}, nil, fmt.Errorf("form %s not found", address)
+		return nil, fmt.Errorf("form %s not found", address)
 	}
-	if err != nil {
-		return form.Form{}, nil, err
-	}
-	f, err := s.Form(ctx, public.Owner, public.ID)
-	if err != nil {
-		return f, nil, err
-	}
-	d, err := s.Draft(ctx, public.Owner, public.ID)
-	return f, d, err
+	return f, err
 }
 
 type formApply struct {

@@ -36,10 +36,7 @@ func (c tailCommand) Run(ctx context.Context, storage Storage, io streams) error
 		return err
 	}
 	defer s.Close()
-	public, err := s.PublicForm(ctx, c.Form)
-	if errors.Is(err, fault.NotFound) {
-		return fmt.Errorf("form %s not found", c.Form)
-	}
+	public, err := findForm(ctx, s, c.Form)
 	if err != nil {
 		return err
 	}

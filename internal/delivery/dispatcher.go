@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"formulary/internal/id"
@@ -20,6 +21,7 @@ type Dispatcher struct {
 	gate    *gate
 	load    *load
 	reads   chan struct{} // bounds refreshes that run at a time
+	active  atomic.Int64  // runners
 
 	// Requests in flight end with sending and commits with work. Both outlive Run's context
 	// for a while.
@@ -48,6 +50,14 @@ type owner struct {
 	runners    map[string]*runner   // by webhook
 	ended      map[string]time.Time // when the last runner of a webhook ended
 	settled    map[string]string    // positions of webhooks that have nothing stored ahead
+	upToDate   map[string]readUpTo  // what was read for webhooks that had nothing more to send
+}
+
+// readUpTo is a version of a webhook, and the last event of its form up to which it had
+// nothing to send.
+type readUpTo struct {
+	updated time.Time
+	event   id.Tick
 }
 
 const (
@@ -71,9 +81,9 @@ const (
 // NewDispatcher returns a Dispatcher.
 func NewDispatcher(c Config) *Dispatcher {
 	d := &Dispatcher{
-		Config: c, node: id.New("", c.Now()), gate: newGate(fastRequests, slowRequests), reads: make(chan struct{}, maxReads),
+		Config: c, node: id.New("", c.Now()), gate: newGate(laneSize(c.Connections), laneSize(c.Connections)), reads: make(chan struct{}, maxReads),
 		accounts: map[string]*owner{}, slots: map[int64]bool{}, logged: map[string]time.Time{},
-		load: newLoad(c.Store.SubmissionsInProgress),
+		load: newLoad(c.Store.SubmissionCount),
 	}
 	d.gate.yields = d.load.yields
 	return d
@@ -111,9 +121,8 @@ func (d *Dispatcher) Run(ctx context.Context) {
 				complete = now
 			}
 		}
-		d.load.watch()
 		wait := pollInterval
-		if d.poll(ctx, now) == 0 || d.load.yields() {
+		if yields := d.load.yields(); d.poll(ctx, now) == 0 || yields {
 			wait = idleInterval
 		}
 		select {
@@ -206,7 +215,7 @@ func (d *Dispatcher) scan(ctx context.Context, all bool) error {
 		found[name] = true
 		a := d.accounts[name]
 		if a == nil {
-			a = &owner{id: name, dirty: true, runners: map[string]*runner{}, ended: map[string]time.Time{}, settled: map[string]string{}}
+			a = &owner{id: name, dirty: true, runners: map[string]*runner{}, ended: map[string]time.Time{}, settled: map[string]string{}, upToDate: map[string]readUpTo{}}
 			d.accounts[name] = a
 		}
 		a.dirty = a.dirty || all
@@ -280,7 +289,7 @@ func (d *Dispatcher) refresh(ctx context.Context, a *owner) {
 			r.offer(w, begun)
 		} else if begun.Before(a.ended[w.ID]) {
 			a.dirty = true // it was read before its last runner had stored everything
-		} else if w.Behind || w.ReplayUntil != "" || late {
+		} else if w.Behind && a.upToDate[w.ID] != read(w) || w.ReplayUntil != "" || late {
 			a.runners[w.ID] = d.start(a, w)
 		}
 	}
@@ -290,8 +299,12 @@ func (d *Dispatcher) refresh(ctx context.Context, a *owner) {
 		}
 	}
 	maps.DeleteFunc(a.settled, func(name, _ string) bool { return !seen[name] })
+	maps.DeleteFunc(a.upToDate, func(name string, _ readUpTo) bool { return !seen[name] })
 	maps.DeleteFunc(a.ended, func(_ string, at time.Time) bool { return at.Before(begun) })
 }
+
+// read is what is known of a webhook that has read all events of its form.
+func read(w store.ActiveWebhook) readUpTo { return readUpTo{w.UpdatedAt, w.LastEvent} }
 
 // readAgain makes sure that an account's webhooks are read once more.
 func (d *Dispatcher) readAgain(a *owner) {

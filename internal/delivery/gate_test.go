@@ -7,9 +7,11 @@ import (
 )
 
 // enter asks for a pass; the channel gets it.
-func enter(g *gate, slow bool) chan *pass {
+func enter(g *gate, slow bool) chan *pass { return enterAs(g, "account", slow) }
+
+func enterAs(g *gate, account string, slow bool) chan *pass {
 	into := make(chan *pass, 1)
-	g.enter(slow, into)
+	g.enter(account, slow, into)
 	return into
 }
 
@@ -104,6 +106,63 @@ func TestGateYields(t *testing.T) {
 		synctest.Wait()
 		if n := arrived(); n != 50 {
 			t.Errorf("%d of 50 requests have started", n)
+		}
+	})
+}
+
+// However many webhooks of an account wait, another account is next.
+func TestGateTakesTurns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(1, 1)
+		p, _ := passes(enterAs(g, "many", false))
+		var many []chan *pass
+		for range 100 {
+			many = append(many, enterAs(g, "many", false))
+		}
+		few := []chan *pass{enterAs(g, "few", false), enterAs(g, "few", false)}
+		for i, next := range []chan *pass{many[0], few[0], many[1], few[1], many[2], many[3]} {
+			p.release()
+			var ok bool
+			if p, ok = passes(next); !ok {
+				t.Fatalf("pass %d is for another webhook", i)
+			}
+		}
+		p.release()
+	})
+}
+
+// Receivers that hang take a bounded number of connections. When one gives up, the next one
+// moves over.
+func TestGateIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(4, 2)
+		var hanging []*pass
+		var next chan *pass
+		for range 100 {
+			next = enter(g, false)
+			p, ok := passes(next)
+			if !ok {
+				break
+			}
+			hanging = append(hanging, p)
+			time.Sleep(slowAfter)
+			synctest.Wait()
+		}
+		if most := 4 + overflow*2; len(hanging) != most {
+			t.Errorf("%d requests in flight, want %d", len(hanging), most)
+		}
+		hanging[0].release()
+		time.Sleep(2 * slowAfter)
+		synctest.Wait()
+		if p, ok := passes(next); ok {
+			p.release()
+		} else {
+			t.Error("no room after a request has ended")
+		}
+		for _, p := range hanging[1:] {
+			p.release()
 		}
 	})
 }

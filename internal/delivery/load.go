@@ -1,22 +1,24 @@
 package delivery
 
 import (
+	"runtime"
 	runtimemetrics "runtime/metrics"
 	"sync"
 	"time"
 )
 
-// load finds out whether submissions need the processors: several are in progress, and
-// goroutines that could run wait for a processor. It reads the scheduler's own histogram, so
-// measuring costs little.
+// load finds out whether submissions need the processors: there are many, and goroutines that
+// could run wait for a processor. It reads the scheduler's own histogram, so measuring costs
+// little.
 type load struct {
-	submissions func() int64 // in progress
+	submissions func() int64 // so far
 
-	mu     sync.Mutex
-	sample []runtimemetrics.Sample
-	before []uint64
-	last   time.Time // when it was measured
-	until  time.Time // when deliveries stop yielding
+	mu      sync.Mutex
+	sample  []runtimemetrics.Sample
+	before  []uint64
+	counted int64     // submissions up to the last measurement
+	last    time.Time // when it was
+	until   time.Time // when deliveries stop yielding
 }
 
 const (
@@ -25,11 +27,11 @@ const (
 	// minWaits is how many waits tell anything.
 	minWaits = 20
 	// loadInterval is the time between two measurements.
-	loadInterval = 5 * time.Millisecond
-	// fewSubmissions at a time need no consideration.
-	fewSubmissions = 2
-	// yieldTime is how long deliveries yield to submissions that were seen: between two
-	// batches, few are in progress.
+	loadInterval = 10 * time.Millisecond
+	// manySubmissions a second take about a tenth of a processor. Fewer do not suffer from
+	// deliveries.
+	manySubmissions = 1000
+	// yieldTime is how long deliveries yield to submissions that were seen.
 	yieldTime = 200 * time.Millisecond
 )
 
@@ -43,22 +45,15 @@ func (l *load) yields() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	if now.Sub(l.last) >= loadInterval && l.submissions() > fewSubmissions {
-		if l.last = now; l.isHigh() {
+	if since := now.Sub(l.last); since >= loadInterval {
+		count := l.submissions()
+		rate := float64(count-l.counted) / since.Seconds()
+		l.counted, l.last = count, now
+		if l.isHigh() && rate > float64(manySubmissions*runtime.GOMAXPROCS(0)) {
 			l.until = now.Add(yieldTime)
 		}
 	}
 	return now.Before(l.until)
-}
-
-// watch keeps the next measurement from including what was long ago.
-func (l *load) watch() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if now := time.Now(); now.Sub(l.last) >= loadInterval {
-		l.last = now
-		l.isHigh()
-	}
 }
 
 // isHigh looks at the waits since the last call.

@@ -62,9 +62,15 @@ const (
 	firstWidth   = 2  // before it has answered; then one more with each answer
 	maxPending   = 1000
 	pageSize     = 256
+	minPageSize  = 16
 	maxWindow    = 2 * pageSize // events after the first that is not delivered
 	retryPage    = 64
 	trimEvery    = 500 // deliveries, on average
+
+	// All webhooks together read about this much at a time: with many of them, pages are
+	// smaller.
+	totalEvents = 1 << 16
+	totalBytes  = 16 << 20
 )
 
 // reading is a webhook as it was read from the store.
@@ -80,7 +86,11 @@ func (d *Dispatcher) start(a *owner, w store.ActiveWebhook) *runner {
 		passes: make(chan *pass, 1), results: make(chan *item, maxInFlight), committed: make(chan error, 1), signal: make(chan struct{}, 1),
 	}
 	r.settled = a.settled[w.ID] == w.Position
-	d.running.Go(r.run)
+	d.active.Add(1)
+	d.running.Go(func() {
+		defer d.active.Add(-1)
+		r.run()
+	})
 	return r
 }
 
@@ -241,6 +251,10 @@ func (r *runner) end() bool {
 	if !r.lost && len(r.live.items) == 0 {
 		r.owner.settled[r.hook.ID] = r.live.position
 	}
+	delete(r.owner.upToDate, r.hook.ID)
+	if !r.halting && r.live.ended && len(r.live.items) == 0 {
+		r.owner.upToDate[r.hook.ID] = read(r.hook)
+	}
 	r.owner.retryAt(r.nextRetry)
 	if r.failed {
 		r.owner.rest = retryInterval
@@ -265,7 +279,7 @@ func (r *runner) request() {
 		return
 	}
 	r.requested, r.inSlowLane = true, r.isSlow()
-	r.d.gate.enter(r.inSlowLane, r.passes)
+	r.d.gate.enter(r.owner.id, r.inSlowLane, r.passes)
 }
 
 // hasRoom says whether one more request may be in flight, with those that are not committed.
@@ -350,7 +364,7 @@ func (r *runner) record(it *item) {
 		r.fail("could not prepare delivery", it.err)
 		return
 	}
-	it.state = itemFinished
+	it.state, it.Response = itemFinished, nil // it may wait long for those before it
 	r.finished = append(r.finished, it)
 	if it.Status == store.DeliverySkipped {
 		return

@@ -126,7 +126,10 @@ func (r *runner) fillWindow(ctx context.Context, w *window) {
 	if w.ended || w.next() != nil || len(w.items) >= maxWindow {
 		return
 	}
-	part := store.EventRange{After: w.read, Until: w.until, Limit: pageSize, Kinds: r.hook.Events}
+	active := max(r.d.active.Load(), 1)
+	part := store.EventRange{
+		After: w.read, Until: w.until, Limit: min(max(totalEvents/active, minPageSize), pageSize), Bytes: totalBytes / active, Kinds: r.hook.Events,
+	}
 	list, more, err := r.d.Store.Events(ctx, r.owner.id, r.hook.FormID, part)
 	if err != nil {
 		r.fail("could not read events", err)

@@ -16,6 +16,8 @@ const (
 	batch = 128
 	// retryInterval is how long to wait after an error that is not the mail's.
 	retryInterval = time.Second
+	// slowCommit is the time between two commits while submissions need the processors.
+	slowCommit = 200 * time.Millisecond
 	// trimEvery is after how many mails, on average, an account's ended mails are trimmed.
 	trimEvery = 500
 )
@@ -30,10 +32,12 @@ type run struct {
 	finished  []*job
 	committed chan error
 	storing   []*job
-	done      chan *job
-	exhausted bool // no more are due
-	halted    bool
-	failed    bool // the account is looked at again a little later
+	// lastCommit is when the last commit ended.
+	lastCommit time.Time
+	done       chan *job
+	exhausted  bool // no more are due
+	halted     bool
+	failed     bool // the account is looked at again a little later
 }
 
 // runQueue sends what is due, and notes when the next mail is.
@@ -41,13 +45,18 @@ func (s *Service) runQueue(ctx, work context.Context, q *queue) {
 	r := &run{s: s, q: q, known: map[string]bool{}, committed: make(chan error, 1), done: make(chan *job, maxInFlight)}
 	work = store.ForAccount(work, "mails/"+q.owner)
 	for {
+		var later <-chan time.Time
 		if ctx.Err() != nil || !s.Leases.Holds(q.owner) || s.outage.isOn() {
 			r.halt()
 		}
 		if len(r.ready) == 0 && !r.exhausted && !r.halted {
 			r.fill(work)
 		}
-		r.commit(work)
+		if wait := r.commitIn(); wait > 0 {
+			later = time.After(wait)
+		} else {
+			r.commit(work)
+		}
 		var jobs chan<- *job
 		var next *job
 		if len(r.ready) > 0 && r.sent+len(r.finished)+len(r.storing) < maxInFlight {
@@ -65,6 +74,7 @@ func (s *Service) runQueue(ctx, work context.Context, q *queue) {
 			r.record(j)
 		case err := <-r.committed:
 			r.applied(err)
+		case <-later:
 		case <-ctx.Done():
 			ctx = context.WithoutCancel(ctx) // once
 			r.halt()
@@ -116,6 +126,15 @@ func (r *run) record(j *job) {
 	r.finished = append(r.finished, j)
 }
 
+// commitIn returns how long to wait with a commit: each takes time from submissions.
+func (r *run) commitIn() time.Duration {
+	room := r.sent+len(r.finished) < maxInFlight && !r.halted
+	if len(r.finished) == 0 || r.storing != nil || !room || !r.s.Leases.Yields() {
+		return 0
+	}
+	return slowCommit - time.Since(r.lastCommit)
+}
+
 // commit stores results, while no others are being stored.
 func (r *run) commit(ctx context.Context) {
 	if r.storing != nil || len(r.finished) == 0 {
@@ -153,7 +172,7 @@ func (r *run) applied(err error) {
 	for _, j := range r.storing {
 		delete(r.known, j.ID)
 	}
-	r.storing = nil
+	r.storing, r.lastCommit = nil, time.Now()
 	// What was added since may be due.
 	r.exhausted = r.exhausted && len(r.known) > 0
 }

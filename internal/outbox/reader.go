@@ -33,8 +33,9 @@ const (
 	fullPause = time.Second
 	// restFactor bounds the share of time that is spent on reading for a busy account.
 	restFactor = 2
-	// slowRead is the time between two pages while submissions need the processors.
-	slowRead = 50 * time.Millisecond
+	// While submissions need the processors, so many are read after so much time.
+	slowPage = 32
+	slowRead = 200 * time.Millisecond
 )
 
 // scanForms finds the accounts of this node whose forms send mails. With all, it looks at them
@@ -72,9 +73,10 @@ func (s *Service) startReaders(work context.Context, runners *sync.WaitGroup) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
+	yields := len(s.readers) > 0 && s.Leases.Yields()
 	for _, r := range s.readers {
 		since := now.Sub(r.read)
-		if r.running || since < r.rest {
+		if r.running || since < r.rest || yields && since < slowRead {
 			continue
 		}
 		generation, known := s.Store.EventGeneration(r.owner)
@@ -154,8 +156,10 @@ var errFull = errors.New("the queue is full")
 // readForm puts mails about the responses after the form's position into the queue.
 func (s *Service) readForm(ctx context.Context, owner string, m store.FormMail) error {
 	for page := 0; ; page++ {
+		limit := int64(readPage)
 		if s.Leases.Yields() {
 			time.Sleep(slowRead)
+			limit = slowPage
 		}
 		// While mails cannot be sent, responses are a better place to wait than the queue.
 		if page%pagesPerCheck == 0 {
@@ -163,7 +167,7 @@ func (s *Service) readForm(ctx context.Context, owner string, m store.FormMail) 
 				return errors.Join(err, errFull)
 			}
 		}
-		part := store.EventRange{After: m.Position, Limit: readPage, Kinds: []store.EventKind{store.ResponseCreated}}
+		part := store.EventRange{After: m.Position, Limit: limit, Kinds: []store.EventKind{store.ResponseCreated}}
 		list, more, err := s.Store.Events(ctx, owner, m.FormID, part)
 		if err != nil || len(list) == 0 {
 			return err

@@ -22,7 +22,7 @@ const (
 	// maxConnections is how many mails are sent at a time.
 	maxConnections = 10
 	// pace is the time between two mails while submissions need the processors.
-	pace = 4 * time.Millisecond
+	pace = 20 * time.Millisecond
 	// shutdownLimit is how long mails on their way may take after Run's context has ended.
 	shutdownLimit = 5 * time.Second
 )
@@ -199,11 +199,8 @@ func (s *Service) start(ctx, work context.Context, runners *sync.WaitGroup) {
 // send sends one mail after the other.
 func (s *Service) send(ctx context.Context, paced *pacer) {
 	for j := range s.jobs {
-		for s.Leases.Yields() && ctx.Err() == nil {
-			if paced.next() {
-				break
-			}
-			time.Sleep(pace)
+		if s.Leases.Yields() {
+			paced.wait(ctx)
 		}
 		s.attempt(ctx, j)
 		j.done <- j
@@ -242,19 +239,24 @@ func (s *Service) attempt(ctx context.Context, j *job) {
 // errSuppressed is why nothing is sent to an address that does not exist.
 var errSuppressed = &mail.Failure{Text: "the server has refused this address before", Permanent: true}
 
-// pacer lets something happen at the slow pace.
+// pacer makes several goroutines do something at one pace.
 type pacer struct {
 	mu   sync.Mutex
-	last time.Time
+	next time.Time
 }
 
-func (p *pacer) next() bool {
+// wait returns when it is the caller's turn.
+func (p *pacer) wait(ctx context.Context) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	now := time.Now()
-	if now.Sub(p.last) < pace {
-		return false
+	if p.next.Before(now) {
+		p.next = now
 	}
-	p.last = now
-	return true
+	turn := p.next.Sub(now)
+	p.next = p.next.Add(pace)
+	p.mu.Unlock()
+	select {
+	case <-time.After(turn):
+	case <-ctx.Done():
+	}
 }

@@ -112,6 +112,21 @@ func defaultMaxConnections(files uint64, limitKnown bool) int {
 	return min(max(int(files)-max(int(files)/4, minReservedFiles), minConnections), maxDefaultConnections)
 }
 
+const (
+	maxOutgoing = 2048
+	minOutgoing = 32
+)
+
+// OutgoingConnections returns how many connections to other services may be open at a time:
+// half of the files that defaultMaxConnections leaves.
+func OutgoingConnections() int {
+	files, limitKnown := openFileLimit()
+	if !limitKnown {
+		return maxOutgoing
+	}
+	return int(min(max(files/8, minOutgoing), maxOutgoing))
+}
+
 // Accept returns the next connection that is within the limits. It closes the others.
 func (l *connections) Accept() (net.Conn, error) {
 	for {

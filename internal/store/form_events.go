@@ -148,6 +148,7 @@ type EventRange struct {
 	After string // position of the last event before it; empty: from the first on
 	Until string // position of its last event; empty: there is no end
 	Limit int64
+	Bytes int64 // of the answers, apart from the last; more than 256 KB count as 256 KB
 	Kinds []EventKind
 }
 
@@ -162,18 +163,18 @@ func (s *Store) Events(ctx context.Context, owner, formID string, part EventRang
 	}
 	var created, others []Event
 	var moreCreated, moreOthers bool
-	bytes := 0
+	bytes, maxBytes := int64(0), min(part.Bytes, eventPageBytes)
 	var statements []db.Statement
 	if slices.Contains(part.Kinds, ResponseCreated) {
 		scanner := newResponseScanner(formID)
 		statements = append(statements, db.Statement{SQL: eventResponsesSQL, Args: []any{owner, formID, id.Response + part.After, id.Response + until, part.Limit + 1}, Scan: func(r db.Row) error {
-			if int64(len(created)) == part.Limit || bytes >= eventPageBytes {
+			if int64(len(created)) == part.Limit || bytes >= maxBytes {
 				moreCreated = true
 				return db.ErrStop
 			}
 			response := new(form.Response)
 			err := scanner.scan(r, response)
-			bytes += len(response.JSON)
+			bytes += int64(len(response.JSON))
 			created = append(created, Event{Position: response.ID[len(id.Response):], Kind: ResponseCreated, ResponseID: response.ID, Version: response.Version, Response: response})
 			return err
 		}})

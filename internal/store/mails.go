@@ -51,7 +51,7 @@ const (
 		EXISTS (SELECT 1 FROM mail_suppression s WHERE s.account_id = mail.account_id AND s.recipient_key = mail.recipient_key) FROM mail
 		WHERE account_id = $1 AND status = 'waiting' AND next_at <= $2 ORDER BY priority, next_at LIMIT $3`
 	nextMailSQL = `SELECT COALESCE(MIN(next_at), 0), COUNT(*) FROM mail WHERE account_id = $1 AND status = 'waiting'`
-	hasManySQL  = `SELECT COUNT(*) FROM (SELECT 1 FROM mail WHERE account_id = $1 AND status = 'waiting' LIMIT 10000) AS waiting`
+	hasManySQL  = `SELECT 1 FROM mail WHERE account_id = $1 AND status = 'waiting' LIMIT 1 OFFSET 10000`
 	mailSQL     = `SELECT ` + mailColumns + ` FROM mail WHERE account_id = $1 AND id = $2`
 	endMailSQL  = `UPDATE mail SET status = $3, attempts = $4, next_at = $5, error = $6, ended_at = $7, data = CASE WHEN $8 THEN '' ELSE data END
 		WHERE account_id = $1 AND id = $2 AND status = 'waiting'`
@@ -151,9 +151,9 @@ func (s *Store) WaitingMails(ctx context.Context, owner string) (n int64, first 
 // HasManyMails reports whether so many mails of an account wait that no others should be added.
 func (s *Store) HasManyMails(ctx context.Context, owner string) (many bool, err error) {
 	defer wrap(&err, "count waiting mails")
-	var n int64
-	err = queryOne(s.query(ctx), hasManySQL, []any{owner}, &n)
-	return n >= 10_000, err
+	var one int64
+	err = queryOne(s.query(ctx), hasManySQL, []any{owner}, &one)
+	return one == 1, replaceNotFound(err, nil)
 }
 
 // MailResult is what became of an attempt.

@@ -24,6 +24,7 @@ type submissionQueue struct {
 	shards  []*db.Batcher[*pendingSubmission]
 	entries atomic.Int64
 	bytes   atomic.Int64
+	total   atomic.Int64 // that were ever accepted
 }
 
 // reserve counts a submission of n bytes, unless the queue is full. Each call that
@@ -34,6 +35,7 @@ func (in *submissionQueue) reserve(n int64) bool {
 		in.release(n)
 		return false
 	}
+	in.total.Add(1)
 	return true
 }
 
@@ -42,5 +44,5 @@ func (in *submissionQueue) release(n int64) {
 	in.bytes.Add(-n)
 }
 
-// SubmissionsInProgress returns how many submissions are being stored or wait for it.
-func (s *Store) SubmissionsInProgress() int64 { return s.submissions.entries.Load() }
+// SubmissionCount returns how many submissions this process has taken on.
+func (s *Store) SubmissionCount() int64 { return s.submissions.total.Load() }

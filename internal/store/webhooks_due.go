@@ -25,6 +25,7 @@ type ActiveWebhook struct {
 	Webhook
 	FormTitle   string
 	FormVersion int64
+	LastEvent   id.Tick   // of the form, whatever its kind
 	Behind      bool      // the form has events after the webhook's position
 	NextRetry   time.Time // zero: no delivery is pending
 }
@@ -52,7 +53,8 @@ func (s *Store) ActiveWebhooks(ctx context.Context, owner string) (list []Active
 			return err
 		}
 		at, _ := id.Parse("", w.Position)
-		w.Behind, w.NextRetry = id.Tick(tick) > id.TickOf(at), fromMillis(next)
+		w.LastEvent, w.NextRetry = id.Tick(tick), fromMillis(next)
+		w.Behind = w.LastEvent > id.TickOf(at)
 		list = append(list, w)
 		return nil
 	}, owner)

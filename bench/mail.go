@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/mail"
+	"os"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"formulary/internal/store"
+)
+
+// Targets of email. The rate applies to SQLite.
+const (
+	minNotifiedShare = 0.95 // of the rate of submissions without notifications
+	minNotifications = 1_000
+	mailBacklog      = 20_000
+)
+
+// mailFigures are the measurements of notifications on one engine.
+type mailFigures struct {
+	name    string // of the engine
+	submit  submitFigures
+	backlog backlogFigures
+}
+
+// mailbox is an SMTP server that counts different emails.
+type mailbox struct {
+	*receiver
+	smtp *smtp.Server
+}
+
+func startMailbox() (*mailbox, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("mailbox: %w", err)
+	}
+	m := &mailbox{receiver: &receiver{url: "smtp://" + listener.Addr().String() + "?tls=none", seen: map[string]struct{}{}}}
+	m.smtp = smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return mailSession{m}, nil }))
+	m.smtp.Domain = "localhost"
+	go m.smtp.Serve(listener) // returns when the server is closed
+	return m, nil
+}
+
+func (m *mailbox) close() { m.smtp.Close() }
+
+type mailSession struct{ *mailbox }
+
+func (mailSession) Reset()                               {}
+func (mailSession) Logout() error                        { return nil }
+func (mailSession) Mail(string, *smtp.MailOptions) error { return nil }
+func (mailSession) Rcpt(string, *smtp.RcptOptions) error { return nil }
+
+func (s mailSession) Data(r io.Reader) error {
+	message, err := mail.ReadMessage(r)
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, message.Body); err != nil {
+		return err
+	}
+	s.count(message.Header.Get("Message-Id"), nil)
+	return nil
+}
+
+// measureMail measures notifications of each response on one engine.
+func (b *bench) measureMail(ctx context.Context, engine, folder string) (f mailFigures, err error) {
+	defer func(rounds int) { b.rounds = rounds }(b.rounds)
+	b.rounds = min(b.rounds, fewRounds)
+	fmt.Fprintf(b.progress, "%s: email\n", engine)
+	if folder, err = os.MkdirTemp(folder, "mail-"); err != nil {
+		return f, err
+	}
+	box, err := startMailbox()
+	if err != nil {
+		return f, err
+	}
+	defer box.close()
+	place, remove, err := newLocation(ctx, engine, folder)
+	if err != nil {
+		return f, err
+	}
+	defer remove()
+	place.smtp = box.url
+	data, err := seed(ctx, place, (*dataset).fillWebhooks)
+	if err != nil {
+		return f, err
+	}
+	defer func() { err = errors.Join(err, data.store.Close()) }()
+	f.name = data.store.Engine()
+	if f.submit, err = b.measureNotifiedSubmit(ctx, data, place, box); err != nil {
+		return f, fmt.Errorf("submit: %w", err)
+	}
+	f.backlog, err = b.measureMailBacklog(ctx, data, place, box)
+	return f, err
+}
+
+// notify sends a notification of each response to the form to its owner.
+func (w *dataset) notify(ctx context.Context) error {
+	_, err := w.store.SetNotifications(ctx, w.smallOwner.ID, w.form, store.NotificationChange{When: store.NotifyEach, To: []string{w.smallOwner.Email}}, time.Now())
+	return err
+}
+
+// measureNotifiedSubmit submits in turn to a form with notifications and to one without. Before
+// the next turn, all emails have arrived.
+func (b *bench) measureNotifiedSubmit(ctx context.Context, w *dataset, place location, box *mailbox) (f submitFigures, err error) {
+	fmt.Fprintln(b.progress, "  Submit with notifications and without")
+	service, admin, err := b.serve(ctx, place)
+	if err != nil {
+		return f, err
+	}
+	defer service.stop()
+	if err := w.publishOrder(ctx, w.largeOwner); err != nil {
+		return f, err
+	}
+	withoutRequest := w.submission()
+	if err := w.publishOrder(ctx, w.smallOwner); err != nil {
+		return f, err
+	}
+	withRequest := w.submission()
+	if err := w.notify(ctx); err != nil {
+		return f, err
+	}
+	submit := func(o *outcome, request []byte, length time.Duration) (*loadResult, error) {
+		t, cpu, err := b.loadOnce(ctx, service, distribute([][]byte{request}, throughput), length)
+		if err == nil && t.errors > 0 {
+			err = fmt.Errorf("the service said: %.200s", t.firstError)
+		}
+		if err != nil {
+			return nil, err
+		}
+		o.rates, o.cpus = append(o.rates, t.rate()), append(o.cpus, cpu)
+		return t, nil
+	}
+	deliver := func(length time.Duration) error {
+		box.reset()
+		t, err := submit(&f.with, withRequest, length)
+		if err != nil {
+			return err
+		}
+		ended, arrived, all := time.Now(), box.arrivals(), int(t.requests)
+		if err := box.await(ctx, all); err != nil {
+			return err
+		}
+		f.meanwhile = append(f.meanwhile, float64(arrived.count)/t.took.Seconds())
+		f.left = append(f.left, float64(all-arrived.count))
+		f.drain = append(f.drain, max(0, box.arrivals().last.Sub(ended).Seconds()))
+		return nil
+	}
+	round := func(length time.Duration) error {
+		if _, err := submit(&f.without, withoutRequest, length); err != nil {
+			return err
+		}
+		return deliver(length)
+	}
+	if err := round(warmUp); err != nil {
+		return f, err
+	}
+	f = submitFigures{}
+	selected, err := b.quietestRounds(b.rounds, func() error { return round(b.length) })
+	if err != nil {
+		return f, err
+	}
+	for _, list := range []*[]float64{&f.without.rates, &f.without.cpus, &f.with.rates, &f.with.cpus, &f.meanwhile, &f.left, &f.drain} {
+		*list = pick(*list, selected)
+	}
+	if admin == "" {
+		return f, nil
+	}
+	measured := f
+	return measured, b.profile(ctx, admin, "mail-submit", deliver)
+}
+
+// measureMailBacklog stores responses while the service does not run, and measures how it sends
+// the notifications.
+func (b *bench) measureMailBacklog(ctx context.Context, w *dataset, place location, box *mailbox) (f backlogFigures, err error) {
+	fmt.Fprintf(b.progress, "  Notifications of %s responses\n", formatInt(mailBacklog))
+	f.responses = mailBacklog
+	if err := w.publish(ctx, w.smallOwner, "Customer survey", surveyQuestions()); err != nil {
+		return f, err
+	}
+	if err := w.notify(ctx); err != nil {
+		return f, err
+	}
+	if err := w.addResponses(ctx, mailBacklog); err != nil {
+		return f, err
+	}
+	box.reset()
+	service, admin, err := b.serve(ctx, place)
+	if err != nil {
+		return f, err
+	}
+	defer service.stop()
+	cpu, _, err := b.measureCPU(ctx, service, func() error {
+		if admin == "" {
+			return box.await(ctx, mailBacklog)
+		}
+		return b.profile(ctx, admin, "mail-backlog", func(time.Duration) error { return box.await(ctx, mailBacklog) })
+	})
+	if err != nil {
+		return f, err
+	}
+	f.rate, f.cpu = box.arrivals().rate(), cpu.Seconds()/mailBacklog
+	f.peak, err = service.peak()
+	return f, err
+}
+
+// addMail adds the figures of notifications on one engine.
+func (r *targetRows) addMail(f mailFigures) {
+	prefix := f.name + ", notifications: "
+	share := f.submit.with.of(f.submit.without)
+	r.add(fmt.Sprintf("%ssubmit, %d at a time, with them to without", prefix, throughput),
+		formatSpan(share, ratio), fmt.Sprintf("≥ %g", minNotifiedShare), share.median >= minNotifiedShare)
+	r.note(prefix+"emails meanwhile", formatSpan(spanOf(f.submit.meanwhile), formatInt)+" a second")
+	r.note(prefix+"time until the rest had arrived", formatSpan(spanOf(f.submit.drain), milliseconds)+" ms")
+	sent := fmt.Sprintf("%s a second, %s CPU each", formatInt(f.backlog.rate), cpuMicros(f.backlog.cpu))
+	name := prefix + formatInt(float64(f.backlog.responses)) + " responses behind, emails"
+	if f.name == "SQLite" {
+		r.add(name, sent, "≥ "+formatInt(minNotifications)+" a second", f.backlog.rate >= minNotifications)
+	} else {
+		r.note(name, sent)
+	}
+}

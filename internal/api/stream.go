@@ -1,0 +1,41 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"formulary/internal/oauth"
+	"formulary/internal/store"
+)
+
+// streamRequest is a request whose response is sent while it is made.
+type streamRequest[In any] struct {
+	w      http.ResponseWriter
+	r      *http.Request
+	ctx    context.Context // of the account
+	caller *oauth.Principal
+	in     In
+}
+
+// newStream returns an operation that writes its response itself. run may return an error only
+// before it has written anything.
+func newStream[In any](op operation, run func(streamRequest[In]) error) *operation {
+	op.CORS, op.input = true, reflect.TypeFor[In]()
+	read := newInputReader(op.input, op.MaxBody)
+	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
+		started := a.Now()
+		caller, err := a.authorize(w, r, op.Scope)
+		defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), started) }()
+		if err != nil {
+			return err
+		}
+		s := streamRequest[In]{w: w, r: r, caller: &caller}
+		if err := read(reflect.ValueOf(&s.in).Elem(), w, r); err != nil {
+			return err
+		}
+		s.ctx = store.ForAccount(r.Context(), caller.Owner())
+		return run(s)
+	}
+	return &op
+}
