@@ -66,6 +66,7 @@ func TestReceipt(t *testing.T) {
 		}
 		p = m.receipt(url.Values{"field": {"email"}, "subject": {`"><script>`}, "text": {"</textarea><script>"}})
 		has(t, p, "!<script>alert", "&lt;/textarea&gt;", `value="&#34;&gt;&lt;script&gt;"`)
+		has(t, m.b.Post(preview, url.Values{"text": {strings.Repeat("ä", 10_000) + "beyond"}}), "äää", "!beyond")
 		hostile := m.b.Post(preview, url.Values{"subject": {"</div><script>x</script>"}, "text": {"<script>x</script>[a](javascript:x) ![i](https://evil.example/i.png)"}})
 		has(t, hostile, "!<script>", "!javascript:", "!evil.example/i.png")
 	})

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"formulary/internal/outbox"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -43,6 +44,8 @@ func (pages *Pages) PreviewNotification(req *page.Request) error {
 // PreviewReceipt is the content of a frame with a receipt, as it is stored or as posted.
 func (pages *Pages) PreviewReceipt(req *page.Request) error {
 	formID, receipt := req.PathValue("id"), postedReceipt(req)
+	// A text that cannot be saved is not worth more work than one that can.
+	receipt.Subject, receipt.Text = firstCharacters(receipt.Subject, outbox.MaxReceiptSubject), firstCharacters(receipt.Text, outbox.MaxReceiptText)
 	var err error
 	if req.Method != http.MethodPost {
 		if receipt, err = pages.Store.Receipt(req.Context(), req.Owner(), formID); err != nil {
@@ -54,4 +57,16 @@ func (pages *Pages) PreviewReceipt(req *page.Request) error {
 		return err
 	}
 	return sendPreview(req, m)
+}
+
+// firstCharacters returns the beginning of a text.
+func firstCharacters(text string, most int) string {
+	count := 0
+	for at := range text {
+		if count == most {
+			return text[:at]
+		}
+		count++
+	}
+	return text
 }
