@@ -88,3 +88,39 @@ func TestMailKilled(t *testing.T) {
 			"%d responses, a mail about each; %d again, of %d that can have been in flight", mails, repeated, kills*maxInFlight)
 	})
 }
+
+// TestMailNodesTakeOver: two nodes send each notification once. If the node that sends is killed,
+// the other one continues.
+func TestMailNodesTakeOver(t *testing.T) {
+	t.Parallel()
+	storage := storetest.Postgres(t)
+	f := openSurvey(t, storage, 0)
+	to := mailtest.Start(t, mailtest.WithoutTLS, mailtest.WithoutContent)
+	notifyOwner(t, storage, f)
+	env := append(webhookEnv[:len(webhookEnv):len(webhookEnv)], "FORMULARY_SMTP_URL=smtp://"+to.Address+"?tls=none")
+	nodes := []*program{launch(t, storage, env...), launch(t, storage, env...)}
+	sent := 0
+	submit := func(p *program, n int) {
+		t.Helper()
+		for range n {
+			if a := p.post(f.page, submission(fmt.Sprint(sent))); a.status != http.StatusCreated {
+				t.Fatalf("submit: %s", a)
+			}
+			sent++
+		}
+		p.waitUntil("all are sent", func() bool { n, _ := mailTotals(to); return n >= sent })
+	}
+	submit(nodes[0], 20)
+	submit(nodes[1], 20)
+	if mails, repeated := mailTotals(to); mails != sent || repeated != 0 {
+		t.Errorf("%d mails about %d responses, %d again", mails, sent, repeated)
+	}
+	nodes[0].kill()
+	start := time.Now()
+	submit(nodes[1], 1)
+	reportFigure(t, "node that sends email killed", "the other continues after %v", time.Since(start).Round(time.Millisecond))
+	nodes[1].stop()
+	if mails, _ := mailTotals(to); mails != sent {
+		t.Errorf("%d mails about %d responses", mails, sent)
+	}
+}

@@ -15,7 +15,6 @@ type Message struct {
 	ID          string // the same for every attempt
 	To          string // one address
 	ReplyTo     string // one address; empty: answers go to the sender
-	SenderName  string // in place of the name of the sender; empty: that
 	Subject     string
 	Text, HTML  string
 	Thread      string // what mails of one thread have in common; empty: it is in none
@@ -45,9 +44,6 @@ func (m Message) encode(from netmail.Address) (*gomail.Msg, error) {
 		return nil, err
 	}
 	out := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
-	if name := CleanLine(m.SenderName, 100); name != "" {
-		from.Name = name
-	}
 	out.FromMailAddress(&from)
 	out.ToMailAddress(to)
 	if m.ReplyTo != "" {

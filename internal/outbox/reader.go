@@ -25,8 +25,9 @@ type reader struct {
 }
 
 const (
-	readPage = 128 // responses that are read at a time
-	maxReads = 4   // accounts that are read at a time
+	readPage  = 128       // responses that are read at a time
+	readBytes = 256 << 10 // of their answers
+	maxReads  = 4         // accounts that are read at a time
 	// pagesPerCheck is after how many pages the length of the queue is checked.
 	pagesPerCheck = 16
 	// fullPause is how long to wait while the queue is full.
@@ -167,7 +168,7 @@ func (s *Service) readForm(ctx context.Context, owner string, m store.FormMail) 
 				return errors.Join(err, errFull)
 			}
 		}
-		part := store.EventRange{After: m.Position, Limit: limit, Kinds: []store.EventKind{store.ResponseCreated}}
+		part := store.EventRange{After: m.Position, Limit: limit, Bytes: readBytes, Kinds: []store.EventKind{store.ResponseCreated}}
 		list, more, err := s.Store.Events(ctx, owner, m.FormID, part)
 		if err != nil || len(list) == 0 {
 			return err
