@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -148,7 +149,7 @@ type EventRange struct {
 	After string // position of the last event before it; empty: from the first on
 	Until string // position of its last event; empty: there is no end
 	Limit int64
-	Bytes int64 // of the answers, apart from the last; more than 256 KB count as 256 KB
+	Bytes int64 // of the answers, apart from the last; 0 or more than 256 KB: 256 KB
 	Kinds []EventKind
 }
 
@@ -163,7 +164,7 @@ func (s *Store) Events(ctx context.Context, owner, formID string, part EventRang
 	}
 	var created, others []Event
 	var moreCreated, moreOthers bool
-	bytes, maxBytes := int64(0), min(part.Bytes, eventPageBytes)
+	bytes, maxBytes := int64(0), min(cmp.Or(part.Bytes, eventPageBytes), eventPageBytes)
 	var statements []db.Statement
 	if slices.Contains(part.Kinds, ResponseCreated) {
 		scanner := newResponseScanner(formID)
