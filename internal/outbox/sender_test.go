@@ -43,7 +43,7 @@ func TestRetries(t *testing.T) {
 		}
 		w.waitFor("all have ended", func() bool { return w.waiting() == 0 })
 		got := map[string]int{}
-		for _, r := range w.server.Received() {
+		for _, r := range w.server.WaitFor(7) {
 			got[r.To[:1]]++
 		}
 		// A mail whose answer was cut off is received again: SMTP cannot tell.
