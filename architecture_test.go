@@ -22,7 +22,7 @@ var allowedImports = map[string][]string{
 	"internal/server":          {"fault", "limit"},
 	"internal/api":             {"account", "compress", "delivery", "download", "export", "fault", "form", "id", "limit", "live", "oauth", "outbox", "respond", "store"},
 	"internal/web":             {"account", "compress", "delivery", "fault", "limit", "live", "oauth", "outbox", "respond", "store", "web/identity", "web/page", "web/public", "web/reference", "web/workspace"},
-	"internal/web/identity":    {"account", "fault", "form", "id", "limit", "locale", "oauth", "store", "web/page"},
+	"internal/web/identity":    {"account", "fault", "form", "id", "limit", "locale", "mail", "oauth", "outbox", "store", "web/page"},
 	"internal/web/page":        {"account", "compress", "fault", "form", "locale", "store"},
 	"internal/web/public":      {"compress", "fault", "form", "limit", "locale", "markdown", "respond", "store", "web/page"},
 	"internal/web/reference":   {"account", "fault", "form", "web/page"},

@@ -137,6 +137,12 @@ var anonymousViews = []view{
 		b.fill(`input[name="password"]`, "not-her-password")
 		b.wantStatus(b.press(button("Sign in")), 401)
 	}},
+	{name: "forgot", path: "/forgot", status: 200},
+	{name: "link requested", path: "/forgot", status: 200, prepare: func(b *tab) {
+		b.fill(`input[name="email"]`, "nobody@example.com")
+		b.wantStatus(b.press(button("Request link")), 200)
+	}},
+	{name: "expired link", path: "/reset?token=x", status: 400},
 	{name: "signup", path: "/signup", status: 200},
 	{name: "weak password", path: "/signup", status: 200, prepare: func(b *tab) {
 		b.fill(`input[name="email"]`, "grace@example.com")

@@ -39,6 +39,9 @@ type User struct {
 	EmailVerifiedAt time.Time
 }
 
+// IsEmailVerified reports whether the user has proved to receive mail at the address.
+func (u User) IsEmailVerified() bool { return !u.EmailVerifiedAt.IsZero() }
+
 // DisplayName returns the name of the user or, if there is none, the email address.
 func (u User) DisplayName() string {
 	if u.Name != "" {

@@ -8,13 +8,14 @@ import (
 
 // User is the user of a token, with information about the token.
 type User struct {
-	ID          string      `json:"id" example:"usr_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Email       string      `json:"email" format:"email" example:"ada@example.com"`
-	Name        string      `json:"name" example:"Ada"`
-	Language    string      `json:"language" doc:"Language (BCP 47 tag)" example:"en"`
-	CreatedAt   Timestamp   `json:"created_at"`
-	Scope       string      `json:"scope" doc:"Scopes of this token, separated by commas" example:"forms:read,responses:read"`
-	Application Application `json:"application" doc:"The application this token was issued to"`
+	ID            string      `json:"id" example:"usr_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Email         string      `json:"email" format:"email" example:"ada@example.com"`
+	EmailVerified bool        `json:"email_verified" doc:"Whether the user has confirmed the email address" example:"true"`
+	Name          string      `json:"name" example:"Ada"`
+	Language      string      `json:"language" doc:"Language (BCP 47 tag)" example:"en"`
+	CreatedAt     Timestamp   `json:"created_at"`
+	Scope         string      `json:"scope" doc:"Scopes of this token, separated by commas" example:"forms:read,responses:read"`
+	Application   Application `json:"application" doc:"The application this token was issued to"`
 }
 
 // Application is the application that a token was issued to.
@@ -35,7 +36,7 @@ func (a *API) me() typedOperation[empty, User] {
 			rendered, ok := a.users.GetAt(c.Generation, holder)
 			if !ok {
 				rendered.Body = encode(User{
-					ID: c.User.ID, Email: c.User.Email, Name: c.User.Name, Language: c.User.Language,
+					ID: c.User.ID, Email: c.User.Email, EmailVerified: c.User.IsEmailVerified(), Name: c.User.Name, Language: c.User.Language,
 					CreatedAt: Timestamp(c.User.CreatedAt), Scope: c.Scopes.String(),
 					Application: Application{c.App.ID, c.App.Name},
 				})

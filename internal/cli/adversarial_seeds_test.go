@@ -205,7 +205,7 @@ func (w *fixture) addPages() {
 		switch {
 		case strings.HasPrefix(address, "/f/"):
 			times = 8
-		case method == "POST" && (pattern == "POST /signin" || pattern == "POST /signup" || pattern == "POST /setup" || pattern == "POST /reset"):
+		case method == "POST" && (pattern == "POST /signin" || pattern == "POST /signup" || pattern == "POST /setup" || pattern == "POST /reset" || pattern == "POST /forgot"):
 			r.rare = true
 		case method == "POST" && (strings.HasPrefix(pattern, "POST /account/") && pattern != "POST /account/profile" || pattern == "POST /signout"):
 			// This would end Cleo's session.
@@ -241,7 +241,7 @@ func (w *fixture) addPages() {
 		w.crawl(addSeed, addSeed("GET", page, nil, w.cleo))
 	}
 	// Signing in or up would replace the session of the caller.
-	for _, page := range []string{"/signin?next=/account", "/signup?next=/", "/setup?token=x", "/reset?token=" + w.resetToken} {
+	for _, page := range []string{"/signin?next=/account", "/signup?next=/", "/setup?token=x", "/reset?token=" + w.resetToken, "/forgot", "/confirm?token=x"} {
 		w.crawl(addSeed, addSeed("GET", page, nil, w.anonymous))
 	}
 	// A link like those in mails, of nobody.
@@ -271,6 +271,8 @@ func (w *fixture) addPages() {
 		{"POST", "/applications/" + w.cleoSpareApp + "/enable", []param{}},
 		{"POST", "/applications/" + w.cleoApp + "/try", []param{}},
 		{"POST", "/applications/" + w.cleoApp + "/secrets/x/drop", []param{}},
+		{"POST", "/account/email/resend", []param{}},
+		{"POST", "/account/email/cancel", []param{}},
 		{"POST", "/account/sessions/x/end", []param{}},
 		{"POST", form + "/connect/notify", []param{{name: "when", value: "daily"}, {name: "add", value: "a@example.org, b@example.org"}, {name: "again", value: "a@example.org"}, {name: "retry", value: ""}, {name: "remove", value: ""}}},
 		{"POST", form + "/connect/receipt", []param{{name: "field", value: "mail"}, {name: "subject", value: "Hi {{nick}}"}, {name: "text", value: "**Thanks**"}, {name: "answers", value: "1"}}},
@@ -279,6 +281,7 @@ func (w *fixture) addPages() {
 	} {
 		addSeed(extra.method, extra.path, extra.form, w.cleo)
 	}
+	addSeed("POST", "/confirm", []param{{name: "token", value: "x"}}, w.anonymous)
 	addSeed("POST", "/setup", []param{{name: "token", value: "x"}, {name: "email", value: w.email("new")}, {name: "name", value: "N"}, {name: "password", value: clitest.Password}}, w.anonymous)
 	draft := addSeed("PUT", form+"/draft", nil, w.cleo)
 	draft.json = w.validBody("NewForm")

@@ -18,6 +18,19 @@ type attemptLimits struct {
 	client  *limit.Limiter[api.ClientAttempt]
 }
 
+// mailLimits limit the mails that strangers can cause. All nodes share the counts.
+type mailLimits struct {
+	network   *limit.Limiter[netip.Addr]
+	recipient *limit.Limiter[string]
+}
+
+func newMailLimits(cluster *limit.Cluster, now func() time.Time) mailLimits {
+	return mailLimits{
+		limit.New[netip.Addr](mailsPerNetwork, attemptWindow, now).Join(cluster, "mail network"),
+		limit.New[string](mailsPerRecipient, time.Hour, now).Join(cluster, "mail recipient"),
+	}
+}
+
 // newAttemptLimits restores the counts that the database has.
 func newAttemptLimits(ctx context.Context, s *store.Store, cluster *limit.Cluster, now func() time.Time) (attemptLimits, error) {
 	const address, account, client = "address guess", "account guess", "client guess"

@@ -117,7 +117,8 @@ func expensivePasswords(w *costFixture) []costlyRequest {
 			all = append(all,
 				costlyRequest{name: "sign-in, " + name, method: "POST", path: "/signin", contentType: formType, body: fields.Encode()},
 				costlyRequest{name: "sign-up, " + name, method: "POST", path: "/signup", contentType: formType, body: fields.Encode()},
-				costlyRequest{name: "reset, " + name, method: "POST", path: "/reset", contentType: formType, body: fields.Encode()})
+				costlyRequest{name: "reset, " + name, method: "POST", path: "/reset", contentType: formType, body: fields.Encode()},
+				costlyRequest{name: "forgot, " + name, method: "POST", path: "/forgot", contentType: formType, body: fields.Encode()})
 		}
 	}
 	return all

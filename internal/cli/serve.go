@@ -71,6 +71,11 @@ const (
 	attemptsPerAccount = 10
 	attemptsPerClient  = 30
 
+	// Limits on mails that strangers can cause: per window and network, and per hour and
+	// recipient for each kind of mail.
+	mailsPerNetwork   = 20
+	mailsPerRecipient = 5
+
 	// refreshPerGrant is how many tokens a grant can refresh per minute.
 	refreshPerGrant = 120
 )
@@ -229,6 +234,7 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 	if err != nil {
 		return server.Config{}, err
 	}
+	mails := newMailLimits(d.cluster, now)
 	responses := respond.New(respond.Config{Store: d.store, Submissions: submissions, Now: now})
 	webhooks := delivery.New(d.deliveries)
 	apiHandler := api.New(api.Config{
@@ -237,10 +243,11 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 		Address:        d.clientIPs.ClientIP,
 	})
 	webHandler, err := web.New(web.Config{
-		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: webhooks, Mails: d.mails, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), d.tuning.HashCost), BaseURL: d.base, Secure: secure,
+		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: webhooks, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), d.tuning.HashCost), BaseURL: d.base, Secure: secure,
 		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: apiHandler.Document, Log: d.log, Now: now, Address: d.clientIPs.ClientIP,
 		Actions: actions, SigningKeys: d.store.SigningKeys, KindTemplates: d.tuning.KindTemplates,
 		AddressAttempts: attempts.address, AccountAttempts: attempts.account,
+		Mails: d.mails, MailsByNetwork: mails.network, MailsByRecipient: mails.recipient,
 	})
 	if err != nil {
 		return server.Config{}, err

@@ -14,6 +14,8 @@ import (
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/id"
+	"formulary/internal/mail"
+	"formulary/internal/outbox"
 	"formulary/internal/store"
 )
 
@@ -215,12 +217,26 @@ func (u userPassword) Run(ctx context.Context, storage Storage, io streams, t Tu
 		if err != nil {
 			return err
 		}
-		if err := s.SetPassword(ctx, store.PasswordChange{Owner: p.ID, Hash: hash}, time.Now()); err != nil {
+		mails, err := outbox.New(outbox.Config{Store: s, Now: time.Now}).ToUser(p, mail.PasswordChanged{
+			Event: mail.Event{BaseURL: storage.baseURL(), Email: p.Email, At: time.Now(), TimeZone: p.TimeZone},
+		})
+		if err != nil {
+			return err
+		}
+		if err := s.SetPassword(ctx, store.PasswordChange{Owner: p.ID, Hash: hash, Mails: mails}, time.Now()); err != nil {
 			return err
 		}
 		fmt.Fprintf(io.out, "Changed the password of %s. All sessions were ended and all apps disconnected.\n", p.Email)
 		return nil
 	})
+}
+
+// baseURL is the URL of the service as far as a command knows it.
+func (s Storage) baseURL() string {
+	if s.BaseURL == "" {
+		return "http://" + s.Addr
+	}
+	return strings.TrimSuffix(s.BaseURL, "/")
 }
 
 type userReset struct {
@@ -233,11 +249,7 @@ func (u userReset) Run(ctx context.Context, storage Storage, io streams) error {
 		if err != nil {
 			return err
 		}
-		base := storage.BaseURL
-		if base == "" {
-			base = "http://" + storage.Addr
-		}
-		fmt.Fprintf(io.out, "Password reset link for %s (works once, expires in 24 hours). Using it ends all sessions and disconnects all apps:\n%s/reset?token=%s\n", p.Email, strings.TrimSuffix(base, "/"), link)
+		fmt.Fprintf(io.out, "Password reset link for %s (works once, expires in 24 hours). Using it ends all sessions and disconnects all apps:\n%s/reset?token=%s\n", p.Email, storage.baseURL(), link)
 		return nil
 	})
 }

@@ -3,6 +3,7 @@ package mail
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // Kind is a mail before it is written. Its exported fields are what the mail needs, and are
@@ -21,6 +22,8 @@ type (
 	secretive interface{ HasSecret() }
 	// urgent is a kind whose recipient waits for it.
 	urgent interface{ IsUrgent() }
+	// expiring is a kind that is of no use after a time, such as one with a link.
+	expiring interface{ ExpiresAt() time.Time }
 )
 
 // HasSecret reports whether a mail must not be stored readably.
@@ -35,11 +38,23 @@ func IsUrgent(k Kind) bool {
 	return ok
 }
 
+// IsExpired reports whether the mail is of no use any more.
+func IsExpired(k Kind, now time.Time) bool {
+	e, ok := k.(expiring)
+	return ok && !now.Before(e.ExpiresAt())
+}
+
 // kinds creates the kinds that are stored as JSON, by name. Mails about responses are not: they
 // are made from the response.
 var kinds = map[string]func() Kind{
 	Test{}.Name():             func() Kind { return &Test{} },
 	ConfirmRecipient{}.Name(): func() Kind { return &ConfirmRecipient{} },
+	PasswordReset{}.Name():    func() Kind { return &PasswordReset{} },
+	ConfirmEmail{}.Name():     func() Kind { return &ConfirmEmail{} },
+	NewSignIn{}.Name():        func() Kind { return &NewSignIn{} },
+	PasswordChanged{}.Name():  func() Kind { return &PasswordChanged{} },
+	EmailChanged{}.Name():     func() Kind { return &EmailChanged{} },
+	NewGrant{}.Name():         func() Kind { return &NewGrant{} },
 	StorageFull{}.Name():      func() Kind { return &StorageFull{} },
 }
 

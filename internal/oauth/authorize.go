@@ -186,8 +186,8 @@ var errNoConsentRequest = fault.New(fault.Forbidden, "This request has expired. 
 
 // CompleteConsent stores the decision of the user and returns the URL to redirect the
 // browser to. It accepts each consent request key once, and only from the user it was
-// made for.
-func (s *Service) CompleteConsent(ctx context.Context, owner, requestKey string, allow bool) (string, error) {
+// made for. notice returns mails about the new access; nil: there are none.
+func (s *Service) CompleteConsent(ctx context.Context, owner, requestKey string, allow bool, notice func(store.NewGrant) ([]store.Mail, error)) (string, error) {
 	key, ok := account.ParseSecret(account.ConsentRequestKey, requestKey)
 	if !ok || key.Account != owner {
 		return "", errNoConsentRequest
@@ -205,7 +205,7 @@ func (s *Service) CompleteConsent(ctx context.Context, owner, requestKey string,
 		return s.redirectDenied(req, "access_denied", "the user denied access").To, nil
 	}
 	code := account.NewSecret(account.Code, owner, now)
-	consent, err := s.store.AllowConsent(ctx, key, code, now.Add(s.lifetimes.Code), now)
+	consent, err := s.store.AllowConsent(ctx, key, store.Consent{Code: code, Expires: now.Add(s.lifetimes.Code), Notice: notice}, now)
 	if err != nil {
 		return "", err
 	}

@@ -129,7 +129,10 @@ func (s *Service) load(m store.Mail) (mail.Kind, error) {
 			return nil, err
 		}
 	}
-	return mail.ParseKind(m.Kind, []byte(data))
+	if kind, err = mail.ParseKind(m.Kind, []byte(data)); err == nil && m.Status == store.MailWaiting && mail.IsExpired(kind, s.Now()) {
+		return nil, errGone
+	}
+	return kind, err
 }
 
 // Render writes a mail from the queue as it would be sent now.

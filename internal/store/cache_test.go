@@ -59,7 +59,9 @@ func TestCache(t *testing.T) {
 				_, err := s.CreateForm(ctx, ada, form.Header{Title: "x", Language: "en"}, nil, time.Now())
 				return err
 			},
-			"a new address":   func(s *store.Store) error { return s.SetEmail(ctx, ada, "ada@other.example") },
+			"a new address": func(s *store.Store) error {
+				return s.SetEmail(ctx, store.EmailChange{Owner: ada, Email: "ada@other.example"})
+			},
 			"a disabled user": func(s *store.Store) error { return s.SetUserDisabled(ctx, ada, true, time.Now()) },
 		} {
 			put()

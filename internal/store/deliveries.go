@@ -171,6 +171,10 @@ type DeliveryCommit struct {
 	Trim                        bool // remove ended deliveries beyond those that are kept
 }
 
+// disableWebhookSQL changes nothing if the webhook is disabled already, as it is when one more
+// request in flight fails.
+const disableWebhookSQL = `UPDATE webhook SET status = 'disabled' WHERE account_id = $1 AND form_id = $2 AND id = $3 AND position = $4 AND status <> 'disabled'`
+
 const commitWebhookSQL = `UPDATE webhook SET position = $5, failing_since = $6,
 	status = CASE WHEN $7 <> '' THEN 'disabled' ELSE status END, disabled_reason = CASE WHEN $7 <> '' THEN $7 ELSE disabled_reason END,
 	replay_position = CASE WHEN replays = $8 THEN $9 ELSE replay_position END, replay_until = CASE WHEN replays = $8 THEN $10 ELSE replay_until END
@@ -198,12 +202,19 @@ func (s *Store) CommitDeliveries(ctx context.Context, owner string, c DeliveryCo
 // commitDeliveries is CommitDeliveries. With replace, it expects rows for all deliveries.
 func (s *Store) commitDeliveries(ctx context.Context, owner string, c DeliveryCommit, replace bool) error {
 	return s.db.Write(ctx, func(t db.Tx) error {
+		var disabled int64
+		if c.Disable != "" {
+			var err error
+			if disabled, err = t.Exec(disableWebhookSQL, owner, c.Key.FormID, c.Key.ID, c.From); err != nil {
+				return err
+			}
+		}
 		n, err := t.Exec(commitWebhookSQL, owner, c.Key.FormID, c.Key.ID, c.From, c.Position, toMillis(c.FailingSince), c.Disable,
 			c.Replay, c.ReplayPosition, c.ReplayUntil)
 		if err != nil || n == 0 {
 			return errorWhen(err, n == 0, ErrPositionMoved)
 		}
-		if c.Disable != "" {
+		if disabled > 0 {
 			if err := addOwnerMail(t, owner, Mail{Kind: MailWebhookDisabled, FormID: c.Key.FormID, Data: c.Key.ID}, c.At); err != nil {
 				return err
 			}

@@ -17,7 +17,7 @@ const explorerName = "API reference"
 // The explorer needs its client_id for the OAuth flow.
 func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time.Time) (_ string, err error) {
 	defer wrap(&err, "ensure explorer application")
-	apps, err := s.Apps(ctx, noOwner)
+	apps, err := s.Apps(ctx, NoOwner)
 	if err != nil {
 		return "", err
 	}
@@ -30,7 +30,7 @@ func (s *Store) EnsureExplorerApp(ctx context.Context, callback string, now time
 		return app.ID, s.UpdateApp(ctx, app)
 	}
 	app := account.Application{
-		Account: noOwner, ID: id.New(id.App, now), Name: explorerName, Public: true,
+		Account: NoOwner, ID: id.New(id.App, now), Name: explorerName, Public: true,
 		RedirectURIs: []string{callback}, Scopes: account.DefaultScopes(), CreatedAt: now,
 	}
 	// Nodes that start at the same time register it once.

@@ -92,17 +92,76 @@ func (s *Store) DenyConsent(ctx context.Context, key account.SecretRef, now time
 	return request, err
 }
 
+// Consent is what follows from a user's consent.
+type Consent struct {
+	Code    account.Secret
+	Expires time.Time // of the code
+	// Notice returns mails about a grant that allows more than earlier ones of the application;
+	// nil: there are none.
+	Notice func(NewGrant) ([]Mail, error)
+}
+
+// NewGrant is what a user has allowed.
+type NewGrant struct {
+	App       account.Application
+	Developer account.User // who registered the application: ID, name and email address; none if it is part of the service
+	Scopes    account.Scopes
+}
+
+const (
+	grantedScopesSQL = `SELECT scope FROM consent WHERE account_id = $1 AND app_id = $2 AND ended_at = 0 AND redeemed_at > 0`
+	grantedAppSQL    = `SELECT ` + appColumns + `, COALESCE(a.id, ''), COALESCE(a.name, ''), COALESCE(a.email, '')
+		FROM app LEFT JOIN account a ON a.id = app.account_id WHERE app.id = $1`
+)
+
 // AllowConsent ends a consent request and stores the grant and its code.
-func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, code account.Secret, expires, now time.Time) (_ ConsentRequest, err error) {
+func (s *Store) AllowConsent(ctx context.Context, key account.SecretRef, c Consent, now time.Time) (_ ConsentRequest, err error) {
 	defer wrap(&err, "allow consent")
 	var request ConsentRequest
 	err = s.db.Write(ctx, func(t db.Tx) (err error) {
 		if request, err = useConsentRequest(t, key, now); err != nil {
 			return err
 		}
-		return insertCode(t, request, code, expires, now)
+		if c.Notice != nil {
+			if err := addGrantNotice(t, request, c); err != nil {
+				return err
+			}
+		}
+		return insertCode(t, request, c.Code, c.Expires, now)
 	})
+	s.mailsAdded()
 	return request, err
+}
+
+// addGrantNotice tells the user of a grant, unless the application has as much access already.
+func addGrantNotice(t db.Tx, request ConsentRequest, c Consent) error {
+	owner, granted := c.Code.Account, ""
+	err := t.Query(grantedScopesSQL, func(r db.Row) error {
+		var scope string
+		err := r.Scan(&scope)
+		granted += "," + scope
+		return err
+	}, owner, request.AppID)
+	if err != nil {
+		return err
+	}
+	if known, _ := account.ParseScopes(granted); request.Scopes.FirstNotIn(known) == "" {
+		return nil
+	}
+	g, found := NewGrant{Scopes: request.Scopes}, false
+	err = t.Query(grantedAppSQL, func(r db.Row) (err error) {
+		found = true
+		g.App, err = scanApp(r, &g.Developer.ID, &g.Developer.Name, &g.Developer.Email)
+		return err
+	}, request.AppID)
+	if err != nil || !found {
+		return err
+	}
+	mails, err := c.Notice(g)
+	if err != nil {
+		return err
+	}
+	return addMails(t, owner, mails...)
 }
 
 func insertCode(t db.Tx, request ConsentRequest, code account.Secret, expires, now time.Time) error {

@@ -15,18 +15,20 @@ import (
 const (
 	setupLink = "setup"
 	resetLink = "reset"
+	emailLink = "email" // confirms an address
 )
 
 const (
-	insertLinkSQL = `INSERT INTO link (account_id, id, kind, hash, expires_at) VALUES ($1, $2, $3, $4, $5)`
+	insertLinkSQL = `INSERT INTO link (account_id, id, kind, hash, expires_at, email) VALUES ($1, $2, $3, $4, $5, $6)`
 	dropLinksSQL  = `DELETE FROM link WHERE account_id = $1 AND kind = $2`
-	linkSQL       = `SELECT hash FROM link WHERE account_id = $1 AND id = $2 AND kind = $3 AND used_at = 0 AND expires_at > $4`
+	linkSQL       = `SELECT hash, email FROM link WHERE account_id = $1 AND id = $2 AND kind = $3 AND used_at = 0 AND expires_at > $4`
 	spendLinkSQL  = `UPDATE link SET used_at = $5
-		WHERE account_id = $1 AND id = $2 AND kind = $3 AND hash = $4 AND used_at = 0 AND expires_at > $5`
+		WHERE account_id = $1 AND id = $2 AND kind = $3 AND hash = $4 AND used_at = 0 AND expires_at > $5 RETURNING email`
 )
 
-// noOwner owns the setup link, which exists before the first account.
-var noOwner = id.UUID{}.String(id.User)
+// NoOwner owns the setup link, which exists before the first account, and reset links for
+// addresses that no user has.
+var NoOwner = id.UUID{}.String(id.User)
 
 var errLink = fault.New(fault.BadRequest, "This link has expired or was already used.")
 
@@ -34,12 +36,12 @@ var errLink = fault.New(fault.BadRequest, "This link has expired or was already 
 // fails if there is an account already.
 func (s *Store) NewSetupLink(ctx context.Context, now time.Time, ttl time.Duration) (_ string, err error) {
 	defer wrap(&err, "create setup link")
-	secret := account.NewSecret(account.OneTimeLinkKey, noOwner, now)
+	secret := account.NewSecret(account.OneTimeLinkKey, NoOwner, now)
 	err = s.db.Write(ctx, func(t db.Tx) error {
 		if exists, err := hasUsers(t.Query); err != nil || exists {
 			return errorWhen(err, exists, errLink)
 		}
-		return insertLink(t, secret, setupLink, now.Add(ttl))
+		return insertLink(t, setupLink, MailedLink{Secret: secret, Expires: now.Add(ttl)})
 	})
 	return secret.Text, err
 }
@@ -48,15 +50,26 @@ func (s *Store) NewSetupLink(ctx context.Context, now time.Time, ttl time.Durati
 func (s *Store) NewResetLink(ctx context.Context, owner string, now time.Time, ttl time.Duration) (_ string, err error) {
 	defer wrap(&err, "create reset link")
 	secret := account.NewSecret(account.OneTimeLinkKey, owner, now)
-	err = s.db.Write(ctx, func(t db.Tx) error { return insertLink(t, secret, resetLink, now.Add(ttl)) })
+	err = s.db.Write(ctx, func(t db.Tx) error {
+		return insertLink(t, resetLink, MailedLink{Secret: secret, Expires: now.Add(ttl)})
+	})
 	return secret.Text, err
 }
 
-func insertLink(t db.Tx, secret account.Secret, kind string, expires time.Time) error {
-	if _, err := t.Exec(dropLinksSQL, secret.Account, kind); err != nil {
+// MailedLink is a link that is sent by mail.
+type MailedLink struct {
+	Secret  account.Secret
+	Email   string // that it is sent to
+	Expires time.Time
+	Mail    Mail
+}
+
+// insertLink replaces earlier links of the kind.
+func insertLink(t db.Tx, kind string, l MailedLink) error {
+	if _, err := t.Exec(dropLinksSQL, l.Secret.Account, kind); err != nil {
 		return err
 	}
-	_, err := t.Exec(insertLinkSQL, secret.Account, secret.ID, kind, secret.Hash, toMillis(expires))
+	_, err := t.Exec(insertLinkSQL, l.Secret.Account, l.Secret.ID, kind, l.Secret.Hash, toMillis(l.Expires), l.Email)
 	return err
 }
 
@@ -71,40 +84,44 @@ func errorWhen(err error, when bool, then error) error {
 // CheckSetupLink returns an error if the setup link cannot be used any more.
 func (s *Store) CheckSetupLink(ctx context.Context, text string, now time.Time) (err error) {
 	defer wrap(&err, "check setup link")
-	_, err = s.checkLink(ctx, text, setupLink, now)
+	_, _, err = s.checkLink(ctx, text, setupLink, now)
 	return err
 }
 
 // CheckResetLink returns the user whose password the link can change.
 func (s *Store) CheckResetLink(ctx context.Context, text string, now time.Time) (_ account.User, err error) {
 	defer wrap(&err, "check reset link")
-	key, err := s.checkLink(ctx, text, resetLink, now)
+	key, _, err := s.checkLink(ctx, text, resetLink, now)
 	if err != nil {
 		return account.User{}, err
 	}
 	return s.User(ctx, key.Account)
 }
 
-func (s *Store) checkLink(ctx context.Context, text, kind string, now time.Time) (account.SecretRef, error) {
+func (s *Store) checkLink(ctx context.Context, text, kind string, now time.Time) (key account.SecretRef, email string, err error) {
 	key, ok := account.ParseSecret(account.OneTimeLinkKey, text)
 	if !ok {
-		return key, errLink
+		return key, "", errLink
 	}
 	var hash string
-	err := queryOne(s.query(ctx), linkSQL, []any{key.Account, key.ID, kind, toMillis(now)}, &hash)
+	err = queryOne(s.query(ctx), linkSQL, []any{key.Account, key.ID, kind, toMillis(now)}, &hash, &email)
 	if errors.Is(err, fault.NotFound) || err == nil && !account.EqualHash(hash, key.Hash) {
-		return key, errLink
+		return key, "", errLink
 	}
-	return key, err
+	return key, email, err
 }
 
-func spendLink(t db.Tx, text, kind string, now time.Time) (account.SecretRef, error) {
+// spendLink uses a link. It returns the address that the link was sent to, if any.
+func spendLink(t db.Tx, text, kind string, now time.Time) (email string, err error) {
 	key, ok := account.ParseSecret(account.OneTimeLinkKey, text)
 	if !ok {
-		return key, errLink
+		return "", errLink
 	}
-	n, err := t.Exec(spendLinkSQL, key.Account, key.ID, kind, key.Hash, toMillis(now))
-	return key, errorWhen(err, n == 0, errLink)
+	err = queryOne(t.Query, spendLinkSQL, []any{key.Account, key.ID, kind, key.Hash, toMillis(now)}, &email)
+	if errors.Is(err, fault.NotFound) {
+		err = errLink
+	}
+	return email, err
 }
 
 // CreateFirstUser creates the first account with the setup link.
@@ -123,17 +140,26 @@ func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User
 }
 
 // ResetPassword sets a new password with a reset link. The user may have lost control of
-// the account, so all sessions, devices and grants end.
-func (s *Store) ResetPassword(ctx context.Context, link, hash string, now time.Time) (err error) {
+// the account, so all sessions, devices and grants end. A link that was sent to the address
+// also confirms the address.
+func (s *Store) ResetPassword(ctx context.Context, link, hash string, mails []Mail, now time.Time) (err error) {
 	defer wrap(&err, "reset password")
 	key, ok := account.ParseSecret(account.OneTimeLinkKey, link)
 	if !ok {
 		return errLink
 	}
-	return s.write(ctx, key.Account, func(t db.Tx) error {
-		if _, err := spendLink(t, link, resetLink, now); err != nil {
+	err = s.write(ctx, key.Account, func(t db.Tx) error {
+		email, err := spendLink(t, link, resetLink, now)
+		if err != nil {
 			return err
 		}
-		return setPassword(t, PasswordChange{Owner: key.Account, Hash: hash}, now)
+		if email != "" {
+			if _, err := t.Exec(verifyEmailSQL, key.Account, account.EmailKey(email), toMillis(now)); err != nil {
+				return err
+			}
+		}
+		return setPassword(t, PasswordChange{Owner: key.Account, Hash: hash, Mails: mails}, now)
 	})
+	s.mailsAdded()
+	return err
 }

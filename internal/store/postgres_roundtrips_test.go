@@ -32,7 +32,7 @@ func TestRoundTrips(t *testing.T) {
 	app := newApp(t, s, ada.ID)
 	access, _ := connectApp(t, s, ada.ID, app)
 	session := account.NewSecret(account.SessionKey, ada.ID, time.Now())
-	if err := s.AddSession(ctx, session, "", "", time.Now()); err != nil {
+	if err := s.AddSession(ctx, store.NewSession{Secret: session}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	reads := map[string]func() error{}

@@ -13,7 +13,7 @@ import (
 const (
 	insertSessionSQL = `INSERT INTO session (account_id, id, hash, created_at, used_at, address, agent)
 		VALUES ($1, $2, $3, $4, $4, $5, $6)`
-	sessionSQL = `SELECT s.hash, s.created_at, s.used_at, a.id, a.email, a.name, a.language, a.role, a.password, a.created_at, a.disabled_at, a.time_zone
+	sessionSQL = `SELECT s.hash, s.created_at, s.used_at, a.id, a.email, a.name, a.language, a.role, a.password, a.created_at, a.disabled_at, a.time_zone, a.email_verified_at
 		FROM session s JOIN account a ON a.id = s.account_id WHERE s.account_id = $1 AND s.id = $2`
 	sessionsSQL        = `SELECT id, created_at, used_at, address, agent FROM session WHERE account_id = $1 ORDER BY used_at DESC, id DESC`
 	markSessionUsedSQL = `UPDATE session SET used_at = $3 WHERE account_id = $1 AND id = $2`
@@ -21,13 +21,28 @@ const (
 	endSessionsSQL     = `DELETE FROM session WHERE account_id = $1 AND id <> $2`
 )
 
+// NewSession is a session that begins.
+type NewSession struct {
+	Secret  account.Secret
+	Address string
+	Agent   string
+	Mails   []Mail
+}
+
 // AddSession stores a new session.
-func (s *Store) AddSession(ctx context.Context, secret account.Secret, address, agent string, now time.Time) (err error) {
+func (s *Store) AddSession(ctx context.Context, n NewSession, now time.Time) (err error) {
 	defer wrap(&err, "add session")
-	return s.db.Write(ctx, func(t db.Tx) error {
-		_, err := t.Exec(insertSessionSQL, secret.Account, secret.ID, secret.Hash, toMillis(now), address, agent)
-		return err
+	owner := n.Secret.Account
+	err = s.db.Write(ctx, func(t db.Tx) error {
+		if _, err := t.Exec(insertSessionSQL, owner, n.Secret.ID, n.Secret.Hash, toMillis(now), n.Address, n.Agent); err != nil {
+			return err
+		}
+		return addMails(t, owner, n.Mails...)
 	})
+	if len(n.Mails) > 0 {
+		s.mailsAdded()
+	}
+	return err
 }
 
 // Session returns a session and its user. The caller decides whether it has expired.
@@ -35,14 +50,14 @@ func (s *Store) Session(ctx context.Context, key account.SecretRef) (_ account.S
 	defer wrap(&err, "read session")
 	session := account.Session{Account: key.Account, ID: key.ID}
 	var p account.User
-	var created, used, joined, disabled int64
+	var created, used, joined, disabled, verified int64
 	err = queryOne(s.query(forCaller(ctx, key.Account)), sessionSQL, []any{key.Account, key.ID}, &session.Hash, &created, &used,
-		&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &joined, &disabled, &p.TimeZone)
+		&p.ID, &p.Email, &p.Name, &p.Language, &p.Role, &p.Password, &joined, &disabled, &p.TimeZone, &verified)
 	if err == nil && !account.EqualHash(session.Hash, key.Hash) {
 		err = fault.NotFound
 	}
 	session.CreatedAt, session.UsedAt = fromMillis(created), fromMillis(used)
-	p.CreatedAt, p.Disabled = fromMillis(joined), disabled != 0
+	p.CreatedAt, p.Disabled, p.EmailVerifiedAt = fromMillis(joined), disabled != 0, fromMillis(verified)
 	return session, p, err
 }
 

@@ -77,7 +77,7 @@ func TestUsers(t *testing.T) {
 		if fault.Wrap(err).Code != fault.Invalid {
 			t.Errorf("the same address again: %v", err)
 		}
-		if err := s.SetEmail(ctx, second.ID, "ADA@example.com"); fault.Wrap(err).Code != fault.Invalid {
+		if err := s.SetEmail(ctx, store.EmailChange{Owner: second.ID, Email: "ADA@example.com"}); fault.Wrap(err).Code != fault.Invalid {
 			t.Errorf("change to a taken address: %v", err)
 		}
 		found, err := s.UserByEmail(ctx, "ADA@EXAMPLE.COM")
@@ -213,7 +213,7 @@ func TestCleanup(t *testing.T) {
 		}
 		old, expired, fresh := token(now.Add(-60*24*time.Hour)), token(now.Add(-2*time.Hour)), token(now)
 		session := account.NewSecret(account.SessionKey, p.ID, now)
-		if err := s.AddSession(ctx, session, "", "", now.Add(-account.SessionIdle-time.Hour)); err != nil {
+		if err := s.AddSession(ctx, store.NewSession{Secret: session}, now.Add(-account.SessionIdle-time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Cleanup(ctx, now, 24*time.Hour); err != nil {

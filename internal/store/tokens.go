@@ -34,7 +34,7 @@ const accessTokenSQL = `SELECT t.hash, t.scope, t.created_at, t.expires_at, t.co
 		COALESCE(c.used_at, 0), COALESCE(c.ended_at, -1),
 		COALESCE(app.name, ''), COALESCE(app.account_id, ''), COALESCE(app.disabled_at, -1),
 		COALESCE(a.id, ''), COALESCE(a.email, ''), COALESCE(a.name, ''), COALESCE(a.language, ''),
-		COALESCE(a.created_at, 0), COALESCE(a.disabled_at, 0)
+		COALESCE(a.created_at, 0), COALESCE(a.disabled_at, 0), COALESCE(a.email_verified_at, 0)
 	FROM access_token t
 	LEFT JOIN consent c ON c.account_id = t.account_id AND c.id = t.consent_id
 	LEFT JOIN app ON app.id = t.app_id
@@ -78,10 +78,10 @@ func (s *Store) AccessToken(ctx context.Context, key account.SecretRef) (_ Acces
 func (s *Store) readAccessToken(ctx context.Context, key account.SecretRef) (AccessToken, error) {
 	var b AccessToken
 	var hash, scope string
-	var created, expires, used, ended, appDisabled, joined, disabled int64
+	var created, expires, used, ended, appDisabled, joined, disabled, verified int64
 	err := queryOne(s.query(ctx), accessTokenSQL, []any{key.Account, key.ID}, &hash, &scope, &created, &expires, &b.GrantID, &b.App.ID,
 		&used, &ended, &b.App.Name, &b.App.Owner, &appDisabled,
-		&b.User.ID, &b.User.Email, &b.User.Name, &b.User.Language, &joined, &disabled)
+		&b.User.ID, &b.User.Email, &b.User.Name, &b.User.Language, &joined, &disabled, &verified)
 	if err != nil {
 		return b, err
 	}
@@ -91,7 +91,7 @@ func (s *Store) readAccessToken(ctx context.Context, key account.SecretRef) (Acc
 	b.Scopes, _ = account.ParseScopes(scope)
 	b.CreatedAt, b.ExpiresAt, b.ConsentUsed = fromMillis(created), fromMillis(expires), fromMillis(used)
 	b.GrantLive, b.AppLive, b.UserFound = ended == 0, appDisabled == 0, b.User.ID != ""
-	b.User.CreatedAt, b.User.Disabled = fromMillis(joined), disabled != 0
+	b.User.CreatedAt, b.User.Disabled, b.User.EmailVerifiedAt = fromMillis(joined), disabled != 0, fromMillis(verified)
 	return b, nil
 }
 

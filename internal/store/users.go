@@ -86,6 +86,19 @@ func (s *Store) AddUser(ctx context.Context, p account.User) (_ account.User, er
 	return p, err
 }
 
+// SignUp adds a user who has yet to confirm the address with a link.
+func (s *Store) SignUp(ctx context.Context, p account.User, l MailedLink) (_ account.User, err error) {
+	defer wrap(&err, "sign up")
+	err = s.db.Exclusive(ctx, func(t db.Tx) error {
+		if err := insertUser(t, &p); err != nil {
+			return err
+		}
+		return insertMailedLink(t, emailLink, l)
+	})
+	s.mailsAdded()
+	return p, err
+}
+
 func insertUser(t db.Tx, p *account.User) error {
 	exists, err := hasUsers(t.Query)
 	if err != nil {
@@ -99,19 +112,37 @@ func insertUser(t db.Tx, p *account.User) error {
 	return takenEmail(err)
 }
 
+var errTakenEmail = fault.InvalidField("email", "an account with this email address already exists")
+
 func takenEmail(err error) error {
 	if errors.Is(err, db.ErrUnique) {
-		return fault.InvalidField("email", "an account with this email address already exists")
+		return errTakenEmail
 	}
 	return err
 }
 
+// CheckEmailFree returns an error if a user has the address.
+func (s *Store) CheckEmailFree(ctx context.Context, email string) error {
+	_, err := s.UserByEmail(ctx, email)
+	if errors.Is(err, fault.NotFound) {
+		return nil
+	}
+	return errorWhen(err, true, errTakenEmail)
+}
+
 const (
 	setProfileSQL  = `UPDATE account SET name = $2, language = $3, time_zone = $4 WHERE id = $1`
-	setEmailSQL    = `UPDATE account SET email = $2, email_key = $3 WHERE id = $1`
+	setEmailSQL    = `UPDATE account SET email = $2, email_key = $3, email_verified_at = $4 WHERE id = $1`
+	verifyEmailSQL = `UPDATE account SET email_verified_at = $3 WHERE id = $1 AND email_key = $2`
+	emailKeySQL    = `SELECT email_key FROM account WHERE id = $1`
 	setPasswordSQL = `UPDATE account SET password = $2 WHERE id = $1`
 	setDisabledSQL = `UPDATE account SET disabled_at = $2 WHERE id = $1`
 	deleteUserSQL  = `DELETE FROM account WHERE id = $1`
+
+	moveRecipientsSQL = `UPDATE form_recipient SET email_key = $3, email = $4, confirmed_at = 0
+		WHERE account_id = $1 AND email_key = $2 AND NOT EXISTS (SELECT 1 FROM form_recipient other
+			WHERE other.account_id = $1 AND other.form_id = form_recipient.form_id AND other.email_key = $3)`
+	dropRecipientsSQL = `DELETE FROM form_recipient WHERE account_id = $1 AND email_key = $2`
 )
 
 // SetProfile changes name, language and time zone.
@@ -120,13 +151,57 @@ func (s *Store) SetProfile(ctx context.Context, owner, name, language, zone stri
 	return s.write(ctx, owner, func(t db.Tx) error { return checkAffected(t.Exec(setProfileSQL, owner, name, language, zone)) })
 }
 
-// SetEmail changes the email address with which the user signs in.
-func (s *Store) SetEmail(ctx context.Context, owner, email string) (err error) {
+// EmailChange is a new email address of a user.
+type EmailChange struct {
+	Owner      string
+	Email      string
+	VerifiedAt time.Time // when it was confirmed; zero: it is not
+	Mails      []Mail
+}
+
+// SetEmail changes the email address with which the user signs in. It ends links that were sent
+// to the previous address.
+func (s *Store) SetEmail(ctx context.Context, c EmailChange) (err error) {
 	defer wrap(&err, "set email")
-	return s.write(ctx, owner, func(t db.Tx) error {
-		n, err := t.Exec(setEmailSQL, owner, email, account.EmailKey(email))
-		return checkAffected(n, takenEmail(err))
+	err = s.write(ctx, c.Owner, func(t db.Tx) error {
+		if _, err := t.Exec(dropLinksSQL, c.Owner, emailLink); err != nil {
+			return err
+		}
+		return setEmail(t, c)
 	})
+	s.mailsAdded()
+	return err
+}
+
+func setEmail(t db.Tx, c EmailChange) error {
+	if err := moveRecipients(t, c); err != nil {
+		return err
+	}
+	n, err := t.Exec(setEmailSQL, c.Owner, c.Email, account.EmailKey(c.Email), toMillis(c.VerifiedAt))
+	if err := checkAffected(n, takenEmail(err)); err != nil {
+		return err
+	}
+	if _, err := t.Exec(dropLinksSQL, c.Owner, resetLink); err != nil {
+		return err
+	}
+	return addMails(t, c.Owner, c.Mails...)
+}
+
+// moveRecipients makes the notifications that the user gets go to the new address.
+func moveRecipients(t db.Tx, c EmailChange) error {
+	var before string
+	if err := queryOne(t.Query, emailKeySQL, []any{c.Owner}, &before); err != nil {
+		return err
+	}
+	key := account.EmailKey(c.Email)
+	if key == before {
+		return nil
+	}
+	if _, err := t.Exec(moveRecipientsSQL, c.Owner, before, key, c.Email); err != nil {
+		return err
+	}
+	_, err := t.Exec(dropRecipientsSQL, c.Owner, before)
+	return err
 }
 
 // PasswordChange is a new password, and what stays valid. By default, everything that
@@ -137,17 +212,23 @@ type PasswordChange struct {
 	KeepSession string // this session stays signed in; empty: none
 	KeepDevice  string // this device stays known; empty: none
 	KeepGrants  bool   // applications stay connected
+	Mails       []Mail
 }
 
 // SetPassword changes the password and ends sessions, known devices and grants
 // according to the change.
 func (s *Store) SetPassword(ctx context.Context, c PasswordChange, now time.Time) (err error) {
 	defer wrap(&err, "set password")
-	return s.write(ctx, c.Owner, func(t db.Tx) error { return setPassword(t, c, now) })
+	err = s.write(ctx, c.Owner, func(t db.Tx) error { return setPassword(t, c, now) })
+	s.mailsAdded()
+	return err
 }
 
 func setPassword(t db.Tx, c PasswordChange, now time.Time) error {
 	if err := checkAffected(t.Exec(setPasswordSQL, c.Owner, c.Hash)); err != nil {
+		return err
+	}
+	if err := addMails(t, c.Owner, c.Mails...); err != nil {
 		return err
 	}
 	// Reset links were issued for the old password.

@@ -91,7 +91,7 @@ func TestSecretsAreNotCompressed(t *testing.T) {
 			}
 			return string(text)
 		}
-		for _, path := range []string{"/signin", "/signin?next=" + url.QueryEscape(consent), link, "/docs/api/callback"} {
+		for _, path := range []string{"/signin", "/forgot", "/signin?next=" + url.QueryEscape(consent), link, "/docs/api/callback"} {
 			check(stranger, "GET", path, nil, 200)
 		}
 		check(stranger, "POST", "/signin", url.Values{"email": {ada}, "password": {"wrong"}}, 401)

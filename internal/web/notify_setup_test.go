@@ -15,8 +15,6 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) { mailtest.Main(m) }
-
 // mailer is a published form of Ada that asks for an address, on a service with a real SMTP
 // server.
 type mailer struct {

@@ -80,8 +80,12 @@ func (web *Handler) routes() []route {
 		{"POST /signup", anyone, maxPost, web.identity.SignUp},
 		{"GET /setup", anyone, noBody, web.identity.ShowSetup},
 		{"POST /setup", anyone, maxPost, web.identity.Setup},
+		{"GET /forgot", anyone, noBody, web.identity.ShowForgot},
+		{"POST /forgot", anyone, maxPost, web.identity.Forgot},
 		{"GET /reset", anyone, noBody, web.identity.ShowReset},
 		{"POST /reset", anyone, maxPost, web.identity.Reset},
+		{"GET /confirm", anyone, noBody, web.identity.ShowConfirm},
+		{"POST /confirm", anyone, maxPost, web.identity.Confirm},
 
 		{"GET /.well-known/change-password", anyone, noBody, web.identity.ChangePasswordAddress},
 
@@ -91,6 +95,8 @@ func (web *Handler) routes() []route {
 		{"GET /account", signedIn, noBody, web.identity.ShowAccount},
 		{"POST /account/profile", signedIn, maxPost, web.identity.ChangeProfile},
 		{"POST /account/email", signedIn, maxPost, web.identity.ChangeEmail},
+		{"POST /account/email/resend", signedIn, maxPost, web.identity.ResendEmailLink},
+		{"POST /account/email/cancel", signedIn, maxPost, web.identity.CancelEmail},
 		{"POST /account/password", signedIn, maxPost, web.identity.ChangePassword},
 		{"POST /account/sessions/{id}/end", signedIn, maxPost, web.identity.EndSession},
 		{"POST /account/sessions/end-others", signedIn, maxPost, web.identity.EndOtherSessions},

@@ -56,6 +56,9 @@ type Config struct {
 	AddressAttempts *limit.Limiter[netip.Addr]
 	AccountAttempts *limit.Limiter[string]
 	Address         func(*http.Request) netip.Addr
+	// Mails that strangers can cause, by their network and by recipient.
+	MailsByNetwork   *limit.Limiter[netip.Addr]
+	MailsByRecipient *limit.Limiter[string]
 	// Actions limits requests of respondents that cost as much as a submission; nil: no
 	// limit.
 	Actions       *limit.Limiter[netip.Addr]
@@ -101,6 +104,7 @@ func New(c Config) (*Handler, error) {
 	if web.identity, err = identity.New(identity.Config{
 		Site: site, Store: c.Store, Sessions: web.sessions, OAuth: c.OAuth, Hasher: c.Hasher, SignupOpen: c.SignupOpen, Explorer: c.Explorer, Now: c.Now,
 		Address: c.Address, AddressAttempts: c.AddressAttempts, AccountAttempts: c.AccountAttempts,
+		Mails: c.Mails, MailsByNetwork: c.MailsByNetwork, MailsByRecipient: c.MailsByRecipient,
 	}); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/locale"
+	"formulary/internal/mail"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -21,6 +22,10 @@ type accountPage struct {
 	TimeZone  string
 	Zones     []string // suggestions
 	Email     string
+	Verified  bool   // the address is confirmed
+	Pending   string // address that waits for its confirmation; empty: none does
+	MailOn    bool
+	CanAsk    bool // mails with links can be stored
 	Sessions  []account.Session
 	Current   string // ID of this session
 	Usage     store.Usage
@@ -40,12 +45,16 @@ var commonZones = []string{
 }
 
 var accountNotices = map[string]string{
-	"profile":  "Profile saved.",
-	"email":    "Email address changed.",
-	"password": "Password changed. You have been signed out of all other sessions.",
-	"apps":     "Password changed. You have been signed out of all other sessions, and all apps were disconnected.",
-	"session":  "Signed out of that session.",
-	"sessions": "Signed out of all other sessions.",
+	"profile":   "Profile saved.",
+	"email":     "Email address changed.",
+	"pending":   "Check your inbox: the new address is used after you confirm it.",
+	"sent":      "Link sent.",
+	"kept":      "Your email address stays the same.",
+	"confirmed": "Email address confirmed.",
+	"password":  "Password changed. You have been signed out of all other sessions.",
+	"apps":      "Password changed. You have been signed out of all other sessions, and all apps were disconnected.",
+	"session":   "Signed out of that session.",
+	"sessions":  "Signed out of all other sessions.",
 }
 
 func (pages *Pages) newAccountPage(req *page.Request) (*accountPage, error) {
@@ -56,6 +65,13 @@ func (pages *Pages) newAccountPage(req *page.Request) (*accountPage, error) {
 	p := &accountPage{
 		Layout: page.Layout{TitleKey: "Account", Section: "account"},
 		Name:   req.User.Name, Language: req.User.Language, Languages: locale.FormLanguages, TimeZone: req.User.TimeZone, Zones: commonZones, Email: req.User.Email, Current: req.Session.ID,
+	}
+	p.Verified, p.MailOn, p.CanAsk = req.User.IsEmailVerified(), pages.Mails.IsOn(), pages.Mails.CanSeal()
+	if p.Pending, err = pages.Store.PendingEmail(req.Context(), req.User.ID, pages.Now()); err != nil {
+		return nil, err
+	}
+	if account.EmailKey(p.Pending) == account.EmailKey(req.User.Email) {
+		p.Pending = ""
 	}
 	for _, s := range sessions {
 		if s.IsLive(pages.Now()) {
@@ -119,30 +135,6 @@ func (pages *Pages) ChangeProfile(req *page.Request) error {
 
 var wrongPassword = fault.Messagef("The password is incorrect.")
 
-// ChangeEmail changes the email address.
-func (pages *Pages) ChangeEmail(req *page.Request) error {
-	fill := func(p *accountPage) { p.Email = req.Field("email") }
-	email, err := account.ParseEmail(req.Field("email"))
-	if err != nil {
-		return pages.renderAccountProblems(req, fill, page.Problems{"email": fault.MessageOf(err)})
-	}
-	correct, err := pages.confirmPassword(req, req.Field("current"))
-	if err != nil {
-		return err
-	}
-	if !correct {
-		return pages.renderAccountProblems(req, fill, page.Problems{"email-current": wrongPassword})
-	}
-	if err := pages.Store.SetEmail(req.Context(), req.User.ID, email); err != nil {
-		list, err := page.NewProblems(err)
-		if err != nil {
-			return err
-		}
-		return pages.renderAccountProblems(req, fill, list)
-	}
-	return req.Redirect("/account?saved=email")
-}
-
 // ChangePasswordAddress redirects password managers, which use a well-known address, to
 // the form that changes the password.
 func (pages *Pages) ChangePasswordAddress(req *page.Request) error {
@@ -173,6 +165,9 @@ func (pages *Pages) ChangePassword(req *page.Request) error {
 	}
 	change := store.PasswordChange{
 		Owner: req.User.ID, Hash: hash, KeepSession: req.Session.ID, KeepDevice: device.ID, KeepGrants: req.Field("disconnect") == "",
+	}
+	if change.Mails, err = pages.Mails.ToUser(*req.User, mail.PasswordChanged{Event: pages.event(req, *req.User)}); err != nil {
+		return err
 	}
 	if err := pages.Store.SetPassword(req.Context(), change, pages.Now()); err != nil {
 		return err

@@ -28,16 +28,17 @@ type consentPage struct {
 	Ours       bool // it is part of the service
 }
 
-// setRegistrant sets who registered the application. It omits a name that imitates
-// another, and escapes such a domain.
-func (p *consentPage) setRegistrant(developer account.User) {
+// registrantOf returns how users see who registered an application. It omits a name that
+// imitates another, and escapes such a domain.
+func registrantOf(developer account.User) (name, domain string) {
 	if account.CheckAppName(developer.Name) == nil {
-		p.Registrant = developer.Name
+		name = developer.Name
 	}
-	_, p.Domain, _ = strings.Cut(developer.Email, "@")
-	if account.CheckUnambiguous(p.Domain) != nil {
-		p.Domain = strings.Trim(strconv.QuoteToASCII(p.Domain), `"`)
+	_, domain, _ = strings.Cut(developer.Email, "@")
+	if account.CheckUnambiguous(domain) != nil {
+		domain = strings.Trim(strconv.QuoteToASCII(domain), `"`)
 	}
+	return name, domain
 }
 
 // Authorize checks the request before the user has to sign in, so that the application
@@ -67,14 +68,14 @@ func (pages *Pages) Authorize(req *page.Request) error {
 		if err != nil {
 			return err
 		}
-		p.setRegistrant(developer)
+		p.Registrant, p.Domain = registrantOf(developer)
 	}
 	return pages.templates.Render(req, http.StatusOK, "consent", p)
 }
 
 // AnswerConsent allows or denies access.
 func (pages *Pages) AnswerConsent(req *page.Request) error {
-	to, err := pages.OAuth.CompleteConsent(req.Context(), req.User.ID, req.Field("ticket"), req.Field("answer") == "allow")
+	to, err := pages.OAuth.CompleteConsent(req.Context(), req.User.ID, req.Field("ticket"), req.Field("answer") == "allow", pages.grantNotice(req))
 	if err != nil {
 		return err
 	}

@@ -60,9 +60,9 @@ func (pages *Pages) keepDevice(req *page.Request, userID string) error {
 	return nil
 }
 
-// browserName returns the usual name of a browser and its system. The order matters:
-// most browsers claim to be others as well.
-func browserName(agent string) string {
+// parseAgent returns the usual names of a browser and its system; empty: not known. The order
+// matters: most browsers claim to be others as well.
+func parseAgent(agent string) (browser, system string) {
 	find := func(list [][2]string) string {
 		for _, known := range list {
 			if strings.Contains(agent, known[0]) {
@@ -71,18 +71,24 @@ func browserName(agent string) string {
 		}
 		return ""
 	}
-	name := find([][2]string{
+	browser = find([][2]string{
 		{"Firefox/", "Firefox"}, {"Edg", "Edge"}, {"OPR/", "Opera"}, {"SamsungBrowser", "Samsung Internet"},
 		{"Chrome/", "Chrome"}, {"Chromium", "Chromium"}, {"Safari/", "Safari"}, {"curl/", "curl"},
 	})
-	system := find([][2]string{
+	system = find([][2]string{
 		{"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Android", "Android"}, {"Windows", "Windows"}, {"Mac OS", "macOS"}, {"CrOS", "ChromeOS"}, {"Linux", "Linux"},
 	})
+	return browser, system
+}
+
+// browserName returns the names of a browser and its system on one line.
+func browserName(agent string) string {
+	browser, system := parseAgent(agent)
 	switch {
-	case name == "":
+	case browser == "":
 		return "Unknown browser"
 	case system == "":
-		return name
+		return browser
 	}
-	return name + " on " + system
+	return browser + " on " + system
 }

@@ -13,6 +13,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/limit"
 	"formulary/internal/oauth"
+	"formulary/internal/outbox"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -34,6 +35,10 @@ type Config struct {
 	// Attempts at passwords, by address and by account.
 	AddressAttempts *limit.Limiter[netip.Addr]
 	AccountAttempts *limit.Limiter[string]
+	Mails           *outbox.Service
+	// Mails that strangers can cause, by their network and by recipient.
+	MailsByNetwork   *limit.Limiter[netip.Addr]
+	MailsByRecipient *limit.Limiter[string]
 }
 
 // Pages handles sign-in, accounts, consent and applications.

@@ -105,7 +105,7 @@ func (t *oauthFlow) run() bool {
 		if err != nil {
 			return nil, err
 		}
-		to, err := t.pages.OAuth.CompleteConsent(ctx, t.req.User.ID, consentRequest, true)
+		to, err := t.pages.OAuth.CompleteConsent(ctx, t.req.User.ID, consentRequest, true, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
 
@@ -46,6 +47,9 @@ func (pages *Pages) ShowSignIn(req *page.Request) error {
 		return err
 	}
 	p := pages.newSignInPage(next)
+	if req.URL.Query().Get("saved") == "confirmed" {
+		p.NoticeKey = "Email address confirmed."
+	}
 	if !hasUsers {
 		p.NoticeKey = "Formulary isn’t set up yet. Open the setup link in the server log to create the first account."
 	}
@@ -79,15 +83,25 @@ func (pages *Pages) SignIn(req *page.Request) error {
 		return pages.templates.Render(req, http.StatusUnauthorized, "signin", p)
 	}
 	try.succeed()
-	if err := pages.startSession(req, user); err != nil {
+	_, _, known, err := pages.knownDevice(req, user.ID)
+	if err != nil {
+		return err
+	}
+	var mails []store.Mail
+	if !known {
+		if mails, err = pages.signInNotice(req, user); err != nil {
+			return err
+		}
+	}
+	if err := pages.startSession(req, user, mails); err != nil {
 		return err
 	}
 	return req.Redirect(next)
 }
 
-// startSession signs a user in and makes the browser known to the user.
-func (pages *Pages) startSession(req *page.Request, user account.User) error {
-	if err := pages.Sessions.Start(req, user); err != nil {
+// startSession signs a user in, with mails about it, and makes the browser known to the user.
+func (pages *Pages) startSession(req *page.Request, user account.User, mails []store.Mail) error {
+	if err := pages.Sessions.Start(req, user, mails); err != nil {
 		return err
 	}
 	return pages.keepDevice(req, user.ID)

@@ -53,8 +53,21 @@ func (pages *Pages) SignUp(req *page.Request) error {
 		return fault.TooManyRequests(limit.RetryAfterSeconds(wait))
 	}
 	return pages.register(req, newSignUpPage(req.Field("next")), func(user account.User) (account.User, error) {
-		return pages.Store.AddUser(req.Context(), user)
+		return pages.signUp(req, user)
 	})
+}
+
+// signUp adds a user, and asks for the confirmation of the address.
+func (pages *Pages) signUp(req *page.Request, user account.User) (account.User, error) {
+	// The user can ask for the link later.
+	if _, ok := pages.mayMail("confirm", user.Email); !ok || !pages.Mails.CanSeal() {
+		return pages.Store.AddUser(req.Context(), user)
+	}
+	link, err := pages.newEmailLink(user, user.Email)
+	if err != nil {
+		return user, err
+	}
+	return pages.Store.SignUp(req.Context(), user, link)
 }
 
 func newSignUpPage(next string) *signUpPage {
@@ -116,7 +129,7 @@ func (pages *Pages) register(req *page.Request, p *signUpPage, add func(account.
 	now := pages.Now()
 	user, err := add(account.User{
 		ID: id.New(id.User, now), Email: email, Name: name,
-		Language: req.Language(), TimeZone: zone, Password: hash, CreatedAt: now,
+		Language: req.PreferredLanguage(), TimeZone: zone, Password: hash, CreatedAt: now,
 	})
 	if err != nil {
 		if p.Problems, err = page.NewProblems(err); err != nil {
@@ -124,7 +137,7 @@ func (pages *Pages) register(req *page.Request, p *signUpPage, add func(account.
 		}
 		return pages.templates.Render(req, http.StatusUnprocessableEntity, "signup", p)
 	}
-	if err := pages.startSession(req, user); err != nil {
+	if err := pages.startSession(req, user, nil); err != nil {
 		return err
 	}
 	return req.Redirect(p.Next)

@@ -38,6 +38,9 @@ func publicTexts(t *testing.T) texts {
 	list.addGo(t, "../public/*.go", goTexts{calls: map[string]int{"Translate": 0}})
 	list.addGo(t, "../../form/*.go", goTexts{calls: map[string]int{"answerError": 0}})
 	list.addGo(t, "../../mail/*.go", goTexts{calls: map[string]int{"T": 0}})
+	for _, scope := range account.ScopeList {
+		list.add("scope.go", scope.Description)
+	}
 	return list
 }
 

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/language"
+
 	"formulary/internal/account"
 	"formulary/internal/compress"
 	"formulary/internal/locale"
@@ -54,6 +56,24 @@ func (req *Request) Language() string {
 	base, _, _ = strings.Cut(base, ";")
 	if locale.WorkspaceLanguages[base] {
 		return base
+	}
+	return "en"
+}
+
+// PreferredLanguage is the language for mails: that of the user's account, or the first of the
+// browser that mails are translated to.
+func (req *Request) PreferredLanguage() string {
+	if req.User != nil {
+		return req.User.Language
+	}
+	tags, _, _ := language.ParseAcceptLanguage(req.Header.Get("Accept-Language"))
+	for _, tag := range tags {
+		base, _ := tag.Base()
+		for _, known := range locale.FormLanguages {
+			if known[0] == base.String() {
+				return base.String()
+			}
+		}
 	}
 	return "en"
 }

@@ -81,8 +81,9 @@ func (s *Sessions) Load(req *Request) error {
 // maxUserAgent is how many bytes of the browser's name are stored.
 const maxUserAgent = 300
 
-// Start signs a user in: it starts a new session and ends the one that the browser had.
-func (s *Sessions) Start(req *Request, user account.User) error {
+// Start signs a user in: it starts a new session, with mails about it, and ends the one that
+// the browser had.
+func (s *Sessions) Start(req *Request, user account.User, mails []store.Mail) error {
 	now := s.Now()
 	if err := s.endCurrent(req); err != nil {
 		return err
@@ -96,7 +97,7 @@ func (s *Sessions) Start(req *Request, user account.User) error {
 	if !account.IsSingleLine(agent) {
 		agent = ""
 	}
-	if err := s.Store.AddSession(req.Context(), secret, s.Address(req.Request).String(), agent, now); err != nil {
+	if err := s.Store.AddSession(req.Context(), store.NewSession{Secret: secret, Address: s.Address(req.Request).String(), Agent: agent, Mails: mails}, now); err != nil {
 		return err
 	}
 	s.SetCookie(req, s.CookieName(), secret.Text, account.SessionAbsolute)
