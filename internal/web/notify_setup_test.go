@@ -6,6 +6,7 @@ import (
 	"mime/quotedprintable"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,14 @@ func (m *mailer) mailTo(address string, n int) string {
 		m.t.Fatal(err)
 	}
 	return string(text)
+}
+
+// notified waits for a mail to Ada that has a text.
+func (m *mailer) notified(text string) {
+	m.t.Helper()
+	m.server.Wait(func(list []mailtest.Received) bool {
+		return slices.ContainsFunc(list, func(r mailtest.Received) bool { return r.To == ada && strings.Contains(r.Content, text) })
+	})
 }
 
 var recipientLink = regexp.MustCompile(`/notifications/(?:confirm|unsubscribe)\?k=fmn_[A-Za-z0-9_.-]+`)
