@@ -152,7 +152,9 @@ func TestUnsentMailLinks(t *testing.T) {
 	b.fill(`[name="add"]`, "lena@kiln.example")
 	b.wantStatus(b.press(`main form button.primary`), 200)
 	b.wantText("Notifications saved.", "Not confirmed yet")
-	if !clitest.WaitFor(func() bool { return b.open("/mails") == 200 && strings.Contains(b.text("main"), "Confirm notifications") }) {
+	if !clitest.WaitFor(func() bool {
+		return b.open("/mails") == 200 && strings.Contains(b.text("main"), "Confirm notifications")
+	}) {
 		t.Fatal("no mail was kept")
 	}
 	b.wantStatus(b.press(`//a[contains(., "Confirm notifications")]`), 200)
