@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -156,7 +157,7 @@ func TestWorkspaceAccessible(t *testing.T) {
 	emptyService := start(t)
 	d := openOwnerDB(t, s)
 	newUser, owner := workspaceViews(s, d)
-	owner = append(owner, connectViews(s, d)...)
+	owner = slices.Concat(owner, connectViews(s, d), notifyViews(s, d))
 	half := len(owner) / 2
 	for name, group := range map[string]struct {
 		s     *clitest.Service

@@ -15,6 +15,7 @@ import (
 	"formulary/internal/limit"
 	"formulary/internal/live"
 	"formulary/internal/oauth"
+	"formulary/internal/outbox"
 	"formulary/internal/respond"
 	"formulary/internal/store"
 )
@@ -27,9 +28,11 @@ type Config struct {
 	Live    *live.Service // its events are of EncodeEvent
 	// Webhooks manages webhooks.
 	Webhooks *delivery.Service
-	BaseURL  string
-	Log      *slog.Logger
-	Now      func() time.Time
+	// Mails manages notifications and receipts.
+	Mails   *outbox.Service
+	BaseURL string
+	Log     *slog.Logger
+	Now     func() time.Time
 	// Tokens limits requests per grant; nil: no limit.
 	Tokens *limit.Limiter[string]
 	// ClientAttempts limits wrong client secrets by address and application.
@@ -141,6 +144,10 @@ func (a *API) table() []*operation {
 		newOperation(a.replayWebhook()),
 		newOperation(a.listDeliveries()),
 		newOperation(a.resendDelivery()),
+		newOperation(a.readNotifications()),
+		newOperation(a.setNotifications()),
+		newOperation(a.readReceipt()),
+		newOperation(a.setReceipt()),
 		a.forOrigins(newOperation(a.submitPublicly())),
 		a.openAPI(),
 		a.token(),

@@ -22,6 +22,7 @@ const (
 	maxAnswers = 1 << 20
 	maxOAuth   = 64 << 10
 	maxWebhook = 64 << 10
+	maxMail    = 64 << 10
 )
 
 const (

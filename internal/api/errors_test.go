@@ -112,6 +112,9 @@ func TestMatrix(t *testing.T) {
 						if method == "POST" || method == "PATCH" {
 							body = `{"title": "Bob was here"}`
 						}
+						if method == "PUT" {
+							body = `{}`
+						}
 						if strings.Contains(path, "/responses") && body != "" {
 							body = `{"answers": {}}`
 						}

@@ -40,6 +40,7 @@ func buildDocument(operations []*operation) []byte {
 			{Name: "Forms", Description: "Create, edit, publish and delete forms"},
 			{Name: "Responses", Description: "Read, submit, export and summarize responses"},
 			{Name: "Webhooks", Description: "Send the events of a form to another service"},
+			{Name: "Email", Description: "Notify people of responses, and send receipts to respondents"},
 			{Name: "OAuth 2.0", Description: "Get, refresh, inspect and revoke tokens"},
 			{Name: "OpenAPI", Description: "The OpenAPI description of this API"},
 		},
@@ -75,6 +76,8 @@ func buildDocument(operations []*operation) []byte {
 			item.Get = described
 		case "POST":
 			item.Post = described
+		case "PUT":
+			item.Put = described
 		case "PATCH":
 			item.Patch = described
 		case "DELETE":

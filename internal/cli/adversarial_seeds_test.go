@@ -127,6 +127,7 @@ func (w *fixture) fillParameters(r *request, op *openapi3.Operation) {
 
 func (w *fixture) validBody(schema string) any {
 	text, ok := map[string]string{"NewForm": everyKindForm, "FormUpdate": everyKindForm, "Submission": fmt.Sprintf(everyAnswer, "once"), "ResponseUpdate": fmt.Sprintf(everyAnswer, "again"),
+		"Notifications": `{"when": "each", "to": ["ana@example.org"]}`, "NewReceipt": `{"active": false, "field": "", "subject": "Hi {{nick}}", "text": "**Thanks**", "answers": true}`,
 		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
 	var body any
 	if err := json.Unmarshal([]byte(text), &body); err != nil || !ok {
@@ -229,8 +230,10 @@ func (w *fixture) addPages() {
 	for _, page := range []string{
 		"/?search=a&status=open&sort=title&page=1", form + "/build", form + "/preview", form + "/flow", form + "/share", form + "/code/qr.png?download=1", form + "/code/qr.svg?download=1", form + "/summary",
 		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse,
-		form + "/connect", form + "/connect/new", form + "/connect/" + w.cleoWebhook + "?status=pending&page=1", "/live?form=" + w.cleoForm + "&count=1",
+		form + "/connect", form + "/connect/notify", form + "/connect/notify/preview", form + "/connect/receipt/preview", form + "/connect/new",
+		form + "/connect/" + w.cleoWebhook + "?status=pending&page=1", "/live?form=" + w.cleoForm + "&count=1",
 		"/account", "/account/download", "/applications", "/applications/new", "/applications/" + w.cleoApp, "/connections",
+		"/mails?page=1", "/mails/x/eml_01k9z8m7q3e4r5t6y7v8w9x0a1", "/mails/x/eml_01k9z8m7q3e4r5t6y7v8w9x0a1/html",
 		"/authorize?" + w.authorizeQuery, "/f/" + w.cleoForm + "?nick=Ada&age=3&bring=cake&name.given=Ada&embed=1", "/f/" + w.cleoForm + "/done?ending=x",
 		"/docs/api", "/docs/api/listForms", "/docs/api/callback?code=x&state=y", "/static/public.css", "/favicon.ico", "/embed.js", "/.well-known/change-password",
 		"/oembed?format=json&maxwidth=100&maxheight=100&url=" + url.QueryEscape(w.service.URL+"/f/"+w.cleoForm),
@@ -240,6 +243,12 @@ func (w *fixture) addPages() {
 	// Signing in or up would replace the session of the caller.
 	for _, page := range []string{"/signin?next=/account", "/signup?next=/", "/setup?token=x", "/reset?token=" + w.resetToken, "/forgot", "/confirm?token=x"} {
 		w.crawl(addSeed, addSeed("GET", page, nil, w.anonymous))
+	}
+	// A link like those in mails, of nobody.
+	link := "?k=fmn_" + strings.Repeat("A", 43) + "." + strings.Repeat("A", 22)
+	for _, path := range []string{"/notifications/confirm", "/notifications/unsubscribe"} {
+		addSeed("GET", path+link, nil, w.anonymous)
+		addSeed("POST", path+link, []param{{name: "List-Unsubscribe", value: "One-Click"}}, w.anonymous)
 	}
 	for range 40 {
 		page := w.mustSend(&request{method: "GET", path: []string{"", "f", w.cleoForm}, as: w.anonymous})
@@ -265,6 +274,9 @@ func (w *fixture) addPages() {
 		{"POST", "/account/email/resend", []param{}},
 		{"POST", "/account/email/cancel", []param{}},
 		{"POST", "/account/sessions/x/end", []param{}},
+		{"POST", form + "/connect/notify", []param{{name: "when", value: "daily"}, {name: "add", value: "a@example.org, b@example.org"}, {name: "again", value: "a@example.org"}, {name: "retry", value: ""}, {name: "remove", value: ""}}},
+		{"POST", form + "/connect/receipt", []param{{name: "field", value: "mail"}, {name: "subject", value: "Hi {{nick}}"}, {name: "text", value: "**Thanks**"}, {name: "answers", value: "1"}}},
+		{"POST", form + "/connect/receipt/preview", []param{{name: "field", value: "mail"}, {name: "subject", value: "Hi {{nick}}"}, {name: "text", value: "**Thanks** {{story}}"}, {name: "answers", value: "1"}}},
 		{"POST", "/account/sessions/end-others", []param{}},
 	} {
 		addSeed(extra.method, extra.path, extra.form, w.cleo)

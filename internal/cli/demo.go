@@ -21,8 +21,10 @@ var demoForms = []struct {
 	language, name string
 	responses      int
 	publish        bool
+	mails          bool // it sends notifications and receipts
 }{
-	{"en", "bug", 12, true}, {"de", "survey", 24, true}, {"en", "rsvp", 18, true}, {"en", "order", 0, false}, {"en", "event", 31, true}, {"en", "feedback", 64, true},
+	{"en", "bug", 12, true, false}, {"de", "survey", 24, true, false}, {"en", "rsvp", 18, true, false}, {"en", "order", 0, false, false}, {"en", "event", 31, true, true},
+	{"en", "feedback", 64, true, false},
 }
 
 // demo fills an empty database and prints the credentials.
@@ -34,7 +36,7 @@ func demo(ctx context.Context, s *store.Store, base string, io streams, cost acc
 	}
 	now := time.Now()
 	for i := range demoForms {
-		if err := demoForm(ctx, s, user.ID, i, now); err != nil {
+		if err := demoForm(ctx, s, user, i, now); err != nil {
 			return err
 		}
 	}
@@ -50,19 +52,20 @@ func demo(ctx context.Context, s *store.Store, base string, io streams, cost acc
 Demo data added. Sign in at %s/signin
   email     %s
   password  %s
+Emails are not sent. They appear at %s/mails
 Demo application (redirects to %s)
   client_id      %s
   client_secret  %s
 
-`, base, user.Email, password, app.RedirectURIs[0], app.ID, secret)
+`, base, user.Email, password, base, app.RedirectURIs[0], app.ID, secret)
 	return nil
 }
 
 // demoDays is the age of the oldest responses.
 const demoDays = 28
 
-func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time.Time) error {
-	spec := demoForms[i]
+func demoForm(ctx context.Context, s *store.Store, user account.User, i int, now time.Time) error {
+	spec, owner := demoForms[i], user.ID
 	plan, err := workspace.LoadTemplate(spec.language, spec.name)
 	if err != nil {
 		return err
@@ -93,7 +96,10 @@ func demoForm(ctx context.Context, s *store.Store, owner string, i int, now time
 			return err
 		}
 	}
-	return nil
+	if !spec.mails {
+		return nil
+	}
+	return demoMails(ctx, s, user, f.ID, now)
 }
 
 var demoNames = []string{"Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Radia", "Tim", "Margaret", "Dennis", "Frances", "Ken"}

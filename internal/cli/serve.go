@@ -238,7 +238,7 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 	responses := respond.New(respond.Config{Store: d.store, Submissions: submissions, Now: now})
 	webhooks := delivery.New(d.deliveries)
 	apiHandler := api.New(api.Config{
-		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: webhooks, BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
+		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: webhooks, Mails: d.mails, BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
 		ClientAttempts: attempts.client,
 		Address:        d.clientIPs.ClientIP,
 	})

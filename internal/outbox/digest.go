@@ -46,20 +46,27 @@ func (s *Service) renderDigest(ctx context.Context, f *source, m store.Mail, lin
 	if len(list) == 0 {
 		return mail.Message{}, errGone
 	}
-	t := s.Writer.Texts(f.owner.Language)
-	u := s.urls(f, link)
-	kind := mail.Digest{FormTitle: f.form.Title, Count: max(d.Count, int64(len(list))), Daily: d.Daily, URLs: u}
-	for _, r := range list {
-		e, err := s.entry(ctx, m.Account, r)
-		if err != nil {
+	entries := make([]entry, len(list))
+	for i, r := range list {
+		if entries[i], err = s.entry(ctx, m.Account, r); err != nil {
 			return mail.Message{}, err
 		}
+	}
+	return s.digestOf(f, d, entries, link)
+}
+
+// digestOf writes the mail about several responses, of which entries are the newest.
+func (s *Service) digestOf(f *source, d digestData, entries []entry, link *store.RecipientLink) (mail.Message, error) {
+	t := s.Writer.Texts(f.owner.Language)
+	u := s.urls(f, link)
+	kind := mail.Digest{FormTitle: f.form.Title, Count: max(d.Count, int64(len(entries))), Daily: d.Daily, URLs: u}
+	for _, e := range entries {
 		answers, _ := e.list(t)
 		answers = answers[:min(len(answers), digestAnswers)]
 		for i := range answers {
 			answers[i].Answer = mail.CleanLine(answers[i].Answer, maxDigestAnswer)
 		}
-		kind.Newest = append(kind.Newest, mail.Group{Title: t.DateTime(r.SubmittedAt, f.zone()), URL: u.Responses + "/" + r.ID, Answers: answers})
+		kind.Newest = append(kind.Newest, mail.Group{Title: t.DateTime(e.SubmittedAt, f.zone()), URL: u.Responses + "/" + e.ID, Answers: answers})
 	}
 	out, err := s.Writer.Write(kind, f.owner.Language)
 	out.Thread, out.Unsubscribe = f.form.ID, u.Unsubscribe

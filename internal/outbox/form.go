@@ -67,7 +67,7 @@ func (f *source) zone() *time.Location {
 // urls returns the addresses in mails to a recipient.
 func (s *Service) urls(f *source, link *store.RecipientLink) mail.FormURLs {
 	page := s.BaseURL + "/forms/" + f.form.ID
-	u := mail.FormURLs{Responses: page + "/responses", Settings: page + "/connect?tab=notify"}
+	u := mail.FormURLs{Responses: page + "/responses", Settings: page + "/connect/notify"}
 	if link != nil {
 		u.Unsubscribe = s.BaseURL + UnsubscribePath + "?k=" + link.String()
 	}

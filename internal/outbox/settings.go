@@ -2,11 +2,11 @@ package outbox
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/mail"
@@ -19,22 +19,39 @@ func (s *Service) SetNotifications(ctx context.Context, owner, formID string, wh
 	if !slices.Contains(store.Frequencies, when) {
 		return store.Notifications{}, fault.InvalidField("when", "%q is not valid; use each, hourly, daily or off", when)
 	}
-	f, err := s.Store.Form(ctx, owner, formID)
+	confirm, err := s.confirmation(ctx, owner, formID)
 	if err != nil {
 		return store.Notifications{}, err
+	}
+	return s.Store.SetNotifications(ctx, owner, formID, store.NotificationChange{When: when, To: to, Confirm: confirm}, s.Now())
+}
+
+// AskRecipientAgain sends the mail once more that asks an address to confirm.
+func (s *Service) AskRecipientAgain(ctx context.Context, owner, formID, email string) error {
+	confirm, err := s.confirmation(ctx, owner, formID)
+	if err != nil {
+		return err
+	}
+	return s.Store.AskRecipientAgain(ctx, owner, formID, email, confirm)
+}
+
+// confirmation returns a function that writes the mail that asks an address to confirm.
+func (s *Service) confirmation(ctx context.Context, owner, formID string) (func(store.RecipientLink) (store.Mail, error), error) {
+	f, err := s.Store.Form(ctx, owner, formID)
+	if err != nil {
+		return nil, err
 	}
 	user, err := s.Store.User(ctx, owner)
 	if err != nil {
-		return store.Notifications{}, err
+		return nil, err
 	}
-	change := store.NotificationChange{When: when, To: to, Confirm: func(link store.RecipientLink) (store.Mail, error) {
+	return func(link store.RecipientLink) (store.Mail, error) {
 		m, err := s.Prepare(Recipient{link.Email, user.Language}, mail.ConfirmRecipient{
 			FormTitle: mail.CleanLine(f.Title, maxTitle), Owner: mail.CleanLine(user.DisplayName(), maxTitle), URL: s.BaseURL + ConfirmRecipientPath + "?k=" + link.String(),
 		})
 		m.FormID = formID
 		return m, err
-	}}
-	return s.Store.SetNotifications(ctx, owner, formID, change, s.Now())
+	}, nil
 }
 
 // maxTitle is how many characters of a title strangers get to see.
@@ -74,11 +91,17 @@ func (s *Service) CheckReceipt(ctx context.Context, owner, formID string, r stor
 	if (r.Active || r.Field != "") && !slices.ContainsFunc(definitions, isAddress) {
 		details = append(details, fault.NewDetail("field", "enter the key of a question for an email address"))
 	}
+	if !account.IsSingleLine(r.Subject) {
+		details = append(details, fault.NewDetail("subject", "enter the subject on one line"))
+	}
+	if !utf8.ValidString(r.Text) || strings.Contains(r.Text, "\x00") {
+		details = append(details, fault.NewDetail("text", "remove characters that are not text"))
+	}
 	for _, part := range []struct {
 		field, text string
 		most        int
 	}{{"subject", r.Subject, MaxReceiptSubject}, {"text", r.Text, MaxReceiptText}} {
-		if utf8.RuneCountInString(part.text) > part.most || !utf8.ValidString(part.text) || strings.Contains(part.text, "\x00") {
+		if utf8.RuneCountInString(part.text) > part.most {
 			details = append(details, fault.NewDetail(part.field, "use %d characters or fewer", part.most))
 		}
 		if unknown := unknownPipes(definitions, part.text); unknown != "" {
@@ -111,51 +134,4 @@ func unknownPipes(definitions []*form.Definition, text string) string {
 		return ""
 	}
 	return unknown[0]
-}
-
-// PreviewNotification writes the notification of the newest response, or of an example.
-func (s *Service) PreviewNotification(ctx context.Context, owner, formID string) (mail.Message, error) {
-	f, e, err := s.sample(ctx, owner, formID)
-	if err != nil {
-		return mail.Message{}, err
-	}
-	return s.notification(f, e, nil)
-}
-
-// PreviewReceipt writes the receipt of the newest response, or of an example.
-func (s *Service) PreviewReceipt(ctx context.Context, owner, formID string, settings store.Receipt) (mail.Message, error) {
-	f, e, err := s.sample(ctx, owner, formID)
-	if err != nil {
-		return mail.Message{}, err
-	}
-	return s.receipt(f, settings, e)
-}
-
-// sample returns a form with its newest response, or an example if it has none.
-func (s *Service) sample(ctx context.Context, owner, formID string) (*source, entry, error) {
-	f, err := s.source(ctx, owner, formID)
-	if err != nil {
-		return nil, entry{}, err
-	}
-	list, _, err := s.Store.Responses(ctx, owner, formID, store.ResponseFilter{}, store.Page{Limit: 1})
-	if err != nil {
-		return nil, entry{}, err
-	}
-	if len(list) > 0 {
-		e, err := s.entry(ctx, owner, list[0])
-		return f, e, err
-	}
-	_, draft, err := s.Store.FormDraft(ctx, owner, formID)
-	if err != nil {
-		return nil, entry{}, err
-	}
-	// The same example each time, so that a preview changes only with the settings.
-	sampler := form.Sampler{Name: "Ada", Dice: rand.New(rand.NewPCG(1, 1))}
-	answers := map[string]any{}
-	for _, field := range draft.Fields {
-		if example := field.Example(sampler); example != nil {
-			answers[field.Key] = example
-		}
-	}
-	return f, entry{form.Response{SubmittedAt: s.Now()}, draft, draft.Evaluate(answers).Answers}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -63,14 +64,18 @@ func checkRecipients(addresses []string) error {
 		return fault.InvalidField("to", "enter no more than %d email addresses", MaxRecipients)
 	}
 	seen := map[string]bool{}
-	for _, address := range addresses {
+	var details []fault.Detail
+	for i, address := range addresses {
+		field := "to." + strconv.Itoa(i)
 		if parsed, err := account.ParseEmail(address); err != nil || parsed != address {
-			return fault.InvalidField("to", "%q is not an email address", address)
-		}
-		if seen[account.EmailKey(address)] {
-			return fault.InvalidField("to", "%q is listed twice", address)
+			details = append(details, fault.NewDetail(field, "enter an email address, such as name@example.com"))
+		} else if seen[account.EmailKey(address)] {
+			details = append(details, fault.NewDetail(field, "enter each email address once"))
 		}
 		seen[account.EmailKey(address)] = true
+	}
+	if len(details) > 0 {
+		return fault.InvalidFields(details...)
 	}
 	return nil
 }

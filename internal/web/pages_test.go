@@ -13,7 +13,7 @@ func TestPages(t *testing.T) {
 		s.AddUser(ada)
 		b := s.Browser()
 		b.SignIn(ada)
-		for _, path := range []string{"/", "/account", "/applications", "/applications/new", "/connections", "/docs/api", "/docs/api/listForms", "/docs/api/callback", "/nonsense", "/?page=9999", "/?page=x"} {
+		for _, path := range []string{"/", "/account", "/applications", "/applications/new", "/connections", "/mails", "/docs/api", "/docs/api/listForms", "/docs/api/callback", "/nonsense", "/?page=9999", "/?page=x"} {
 			p := b.Get(path)
 			want := 200
 			if path == "/nonsense" {

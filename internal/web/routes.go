@@ -20,9 +20,10 @@ type route struct {
 // The largest bodies of requests in bytes.
 const (
 	noBody     = 0
-	maxPost    = 64 << 10 // the controls of a page
-	maxAnswers = 1 << 20  // the answers of a respondent
-	maxDraft   = 1 << 20  // the questions of a form
+	maxPost    = 64 << 10  // the controls of a page
+	maxMail    = 128 << 10 // a receipt: each byte of its text can take three
+	maxAnswers = 1 << 20   // the answers of a respondent
+	maxDraft   = 1 << 20   // the questions of a form
 )
 
 // routes lists all pages.
@@ -50,6 +51,12 @@ func (web *Handler) routes() []route {
 		{"GET /forms/{id}/connect", signedIn, noBody, web.workspace.ShowConnect},
 		{"POST /forms/{id}/connect", signedIn, maxPost, web.workspace.CreateWebhook},
 		{"GET /forms/{id}/connect/new", signedIn, noBody, web.workspace.NewWebhook},
+		{"GET /forms/{id}/connect/notify", signedIn, noBody, web.workspace.ShowNotify},
+		{"POST /forms/{id}/connect/notify", signedIn, maxPost, web.workspace.ChangeNotifications},
+		{"GET /forms/{id}/connect/notify/preview", signedIn, noBody, web.workspace.PreviewNotification},
+		{"POST /forms/{id}/connect/receipt", signedIn, maxMail, web.workspace.ChangeReceipt},
+		{"GET /forms/{id}/connect/receipt/preview", signedIn, noBody, web.workspace.PreviewReceipt},
+		{"POST /forms/{id}/connect/receipt/preview", signedIn, maxMail, web.workspace.PreviewReceipt},
 		{"GET /forms/{id}/connect/{webhook}", signedIn, noBody, web.workspace.ShowWebhook},
 		{"POST /forms/{id}/connect/{webhook}", signedIn, maxPost, web.workspace.ChangeWebhook},
 		{"POST /forms/{id}/connect/{webhook}/pause", signedIn, maxPost, web.workspace.PauseWebhook},
@@ -107,6 +114,15 @@ func (web *Handler) routes() []route {
 		{"POST /applications/{id}/enable", signedIn, maxPost, web.identity.EnableApplication},
 		{"POST /applications/{id}/delete", signedIn, maxPost, web.identity.DeleteApplication},
 		{"POST /applications/{id}/try", signedIn, maxPost, web.identity.TryApplication},
+
+		{"GET /mails", signedIn, noBody, web.workspace.ListMails},
+		{"GET /mails/{account}/{mail}", signedIn, noBody, web.workspace.ShowMail},
+		{"GET /mails/{account}/{mail}/html", signedIn, noBody, web.workspace.ShowMailHTML},
+
+		{"GET /notifications/confirm", anyone, noBody, web.identity.ShowConfirmRecipient},
+		{"POST /notifications/confirm", anyone, maxPost, web.identity.ConfirmRecipient},
+		{"GET /notifications/unsubscribe", anyone, noBody, web.identity.ShowUnsubscribe},
+		{"POST /notifications/unsubscribe", anyone, maxPost, web.identity.Unsubscribe},
 
 		{"GET /connections", signedIn, noBody, web.identity.ListConnectedApps},
 		{"POST /connections/{id}/disconnect", signedIn, maxPost, web.identity.Disconnect},

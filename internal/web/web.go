@@ -84,7 +84,7 @@ type Handler struct {
 
 // New creates all pages and connects them to their routes.
 func New(c Config) (*Handler, error) {
-	site, err := page.New(page.Config{BaseURL: c.BaseURL, Log: c.Log})
+	site, err := page.New(page.Config{BaseURL: c.BaseURL, Log: c.Log, KeepsMails: !c.Mails.IsOn()})
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func New(c Config) (*Handler, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if web.workspace, err = workspace.New(workspace.Config{Site: site, Store: c.Store, Webhooks: c.Webhooks, Now: c.Now, Sessions: web.sessions, Streams: c.Live, ShowPreview: web.public.Preview}); err != nil {
+	if web.workspace, err = workspace.New(workspace.Config{Site: site, Store: c.Store, Webhooks: c.Webhooks, Mails: c.Mails, Now: c.Now, Sessions: web.sessions, Streams: c.Live, ShowPreview: web.public.Preview}); err != nil {
 		return nil, err
 	}
 	if web.identity, err = identity.New(identity.Config{
@@ -118,6 +118,8 @@ func New(c Config) (*Handler, error) {
 	if err := web.origins.AddTrustedOrigin(base.Scheme + "://" + base.Host); err != nil {
 		return nil, err
 	}
+	// Mail programs send it from anywhere. Only those who have the link can.
+	web.origins.AddInsecureBypassPattern("POST " + outbox.UnsubscribePath)
 	web.addRoutes()
 	return web, nil
 }

@@ -36,6 +36,7 @@ CREATE TABLE mail (
 CREATE INDEX mail_waiting ON mail (account_id, priority, next_at) WHERE status = 'waiting';
 CREATE INDEX mail_ended ON mail (ended_at) WHERE status <> 'waiting';
 CREATE INDEX mail_kept ON mail (ended_at) WHERE status = 'kept';
+CREATE INDEX mail_with_error ON mail (account_id, form_id, id) WHERE error <> '';
 CREATE INDEX mail_by_recipient ON mail (account_id, recipient_key, kind, created_at);
 
 -- Addresses that a server has refused for good. An account sends no mails of forms to them.

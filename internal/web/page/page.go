@@ -15,6 +15,8 @@ import (
 type Config struct {
 	BaseURL string // of the installation, without a slash at the end
 	Log     *slog.Logger
+	// KeepsMails says that there is no mail server: administrators find mails on a page.
+	KeepsMails bool
 }
 
 // Site renders pages and errors, and serves static files. All groups of pages share one.

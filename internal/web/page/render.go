@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"formulary/internal/account"
 	"formulary/internal/fault"
 )
 
@@ -17,6 +18,7 @@ func (t Templates) Render(req *Request, status int, name string, p Page) error {
 	t.site.SetLanguage(req, l)
 	if req.User != nil {
 		l.zone = req.User.TimeZone
+		l.Mails = t.site.KeepsMails && req.User.Role == account.RoleAdmin
 	}
 	if l.NoticeKey != "" {
 		l.Notice = l.T(l.NoticeKey)

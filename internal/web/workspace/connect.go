@@ -88,6 +88,7 @@ func (pages *Pages) ShowConnect(req *page.Request) error {
 		}
 		p.Webhooks = append(p.Webhooks, listed)
 	}
+	p.Part = "webhooks"
 	p.NoticeKey = connectNotices[req.URL.Query().Get("done")]
 	return pages.templates.Render(req, http.StatusOK, "connect", p)
 }

@@ -10,6 +10,7 @@ import (
 
 	"formulary/internal/delivery"
 	"formulary/internal/live"
+	"formulary/internal/outbox"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -24,6 +25,8 @@ type Config struct {
 	Now   func() time.Time
 	// Webhooks manages webhooks, with the same rules as the API.
 	Webhooks *delivery.Service
+	// Mails sends notifications and receipts.
+	Mails *outbox.Service
 	// Sessions and Streams are for pages that show new responses without reloading.
 	Sessions *page.Sessions
 	Streams  *live.Service

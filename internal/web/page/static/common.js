@@ -27,6 +27,7 @@ function switchTheme() {
 
 // A second click must not submit a form again while the first request is running.
 function submitOnce(event) {
+  if (event.submitter?.formTarget) return; // a preview in a frame
   const form = event.target;
   // Browsers do not submit a value that they cannot parse, such as half a date.
   const unparsed = [...form.elements].find((control) => control.validity?.badInput);
