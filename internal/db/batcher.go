@@ -162,6 +162,9 @@ func (b *Batcher[T]) wakeThread() {
 // onThread runs batches whenever it is woken, until none is left.
 func (b *Batcher[T]) onThread(wake <-chan bool) {
 	runtime.LockOSThread()
+	// Without this the thread would end with the goroutine, and with it the processes that it
+	// has started, if they are to die with their parent.
+	defer runtime.UnlockOSThread()
 	for range wake {
 		for {
 			b.mu.Lock()

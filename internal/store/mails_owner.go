@@ -40,15 +40,15 @@ const (
 
 // warnOwner tells an owner in the background that there is little storage left.
 func (s *Store) warnOwner(owner string, used int64) {
+	data, err := json.Marshal(StorageFull{FormatBytes(used), FormatBytes(s.quotas.Bytes)})
+	if err != nil {
+		return
+	}
 	s.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), usageTTL)
 		defer cancel()
 		now := time.Now()
-		data, err := json.Marshal(StorageFull{FormatBytes(used), FormatBytes(s.quotas.Bytes)})
-		if err != nil {
-			return
-		}
-		err = s.db.Write(ctx, func(t db.Tx) error {
+		err := s.db.Write(ctx, func(t db.Tx) error {
 			// One node at a time, so that the owner gets one mail.
 			if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
 				return err
