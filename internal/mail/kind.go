@@ -88,3 +88,9 @@ func (m Test) Compose(t Texts) Content {
 		Footer:     t.T("An administrator sent this to test the settings."),
 	}
 }
+
+// IsReceipt reports whether it is the name of Receipt.
+func IsReceipt(name string) bool { return name == Receipt{}.Name() }
+
+// IsConfirmRecipient reports whether it is the name of ConfirmRecipient.
+func IsConfirmRecipient(name string) bool { return name == ConfirmRecipient{}.Name() }

@@ -62,10 +62,10 @@ func notifyPath(formID string) string { return "/forms/" + formID + "/connect/no
 
 // MailName says what a mail of the form is.
 func (p *notifyPage) MailName(m store.Mail) string {
-	switch m.Kind {
-	case mail.Receipt{}.Name():
+	switch {
+	case mail.IsReceipt(m.Kind):
 		return p.T("Receipt")
-	case mail.ConfirmRecipient{}.Name():
+	case mail.IsConfirmRecipient(m.Kind):
 		return p.T("Request to confirm")
 	}
 	return p.T("Notification")
@@ -179,7 +179,7 @@ func (p *notifyPage) listRecipients(n store.Notifications) {
 		default:
 			e.State, e.Again = p.T("Not confirmed yet"), true
 			if at := slices.IndexFunc(p.Failures, func(m store.Mail) bool {
-				return m.Status == store.MailFailed && m.Kind == mail.ConfirmRecipient{}.Name() && account.EmailKey(m.Recipient) == account.EmailKey(r.Email)
+				return m.Status == store.MailFailed && mail.IsConfirmRecipient(m.Kind) && account.EmailKey(m.Recipient) == account.EmailKey(r.Email)
 			}); at >= 0 {
 				e.Class, e.State, e.Refused = "bad", p.T("Refused"), p.Failures[at].Error
 			}
