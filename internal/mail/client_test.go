@@ -119,6 +119,7 @@ func TestReconnect(t *testing.T) {
 	if err := c.Send(ctx, message("eml_1", "ana@example.org")); err != nil {
 		t.Fatal(err)
 	}
+	s.WaitFor(1)
 	s.Stop()
 	if err := c.Send(ctx, message("eml_2", "ana@example.org")); !mail.IsOutage(err) {
 		t.Errorf("without a server: %v", err)
@@ -127,6 +128,7 @@ func TestReconnect(t *testing.T) {
 	if err := c.Send(ctx, message("eml_3", "ana@example.org")); err != nil {
 		t.Error(err)
 	}
+	s.WaitFor(2)
 	s.Stop()
 	s.Restart()
 	if err := c.Send(ctx, message("eml_4", "ana@example.org")); err != nil {

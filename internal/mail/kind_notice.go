@@ -24,7 +24,7 @@ func (e Event) details(t Texts, more ...Answer) []Group {
 	list := append(more, Answer{t.T("Date and time"), t.DateTime(e.At, zone)})
 	switch {
 	case e.Browser != "" && e.System != "":
-		list = append(list, Answer{t.T("Browser"), t.T("%s on %s", e.Browser, e.System)})
+		list = append(list, Answer{t.T("Browser"), t.T("%s (%s)", e.Browser, e.System)})
 	case e.Browser != "":
 		list = append(list, Answer{t.T("Browser"), e.Browser})
 	}

@@ -28,7 +28,7 @@ func (m Receipt) Compose(t Texts) Content {
 		c.Paragraphs = []string{t.T("Your response has been submitted.")}
 	}
 	if len(m.Answers) > 0 {
-		c.Groups = []Group{{Title: t.T("Your answers"), Answers: m.Answers}}
+		c.Groups = []Group{{Title: t.T("Copy of your answers"), Answers: m.Answers}}
 	}
 	if m.More {
 		c.Notes = []string{t.T("This is only a part of the response.")}

@@ -26,7 +26,7 @@ func TestNotices(t *testing.T) {
 			b.SignIn(ada)
 			return b.Post("/account/profile", url.Values{"name": {"Ada"}, "language": {"de"}, "time_zone": {"Europe/Berlin"}})
 		}(), 303)
-		s.one(ada, signIn).must(t, "signed in as "+ada, "Firefox on Linux", "127.0.0.1", "UTC", "/account#sessions")
+		s.one(ada, signIn).must(t, "signed in as "+ada, "Firefox (Linux)", "127.0.0.1", "UTC", "/account#sessions")
 		// The browser is known from then on, in the language of the user.
 		b.Post("/signout", nil)
 		b.SignIn(ada)
