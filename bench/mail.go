@@ -126,54 +126,7 @@ func (b *bench) measureNotifiedSubmit(ctx context.Context, w *dataset, place loc
 	if err := w.notify(ctx); err != nil {
 		return f, err
 	}
-	submit := func(o *outcome, request []byte, length time.Duration) (*loadResult, error) {
-		t, cpu, err := b.loadOnce(ctx, service, distribute([][]byte{request}, throughput), length)
-		if err == nil && t.errors > 0 {
-			err = fmt.Errorf("the service said: %.200s", t.firstError)
-		}
-		if err != nil {
-			return nil, err
-		}
-		o.rates, o.cpus = append(o.rates, t.rate()), append(o.cpus, cpu)
-		return t, nil
-	}
-	deliver := func(length time.Duration) error {
-		box.reset()
-		t, err := submit(&f.with, withRequest, length)
-		if err != nil {
-			return err
-		}
-		ended, arrived, all := time.Now(), box.arrivals(), int(t.requests)
-		if err := box.await(ctx, all); err != nil {
-			return err
-		}
-		f.meanwhile = append(f.meanwhile, float64(arrived.count)/t.took.Seconds())
-		f.left = append(f.left, float64(all-arrived.count))
-		f.drain = append(f.drain, max(0, box.arrivals().last.Sub(ended).Seconds()))
-		return nil
-	}
-	round := func(length time.Duration) error {
-		if _, err := submit(&f.without, withoutRequest, length); err != nil {
-			return err
-		}
-		return deliver(length)
-	}
-	if err := round(warmUp); err != nil {
-		return f, err
-	}
-	f = submitFigures{}
-	selected, err := b.quietestRounds(b.rounds, func() error { return round(b.length) })
-	if err != nil {
-		return f, err
-	}
-	for _, list := range []*[]float64{&f.without.rates, &f.without.cpus, &f.with.rates, &f.with.cpus, &f.meanwhile, &f.left, &f.drain} {
-		*list = pick(*list, selected)
-	}
-	if admin == "" {
-		return f, nil
-	}
-	measured := f
-	return measured, b.profile(ctx, admin, "mail-submit", deliver)
+	return b.compareSubmit(ctx, service, comparison{without: withoutRequest, with: withRequest, sink: box.receiver, each: 1, admin: admin, profile: "mail-submit"})
 }
 
 // measureMailBacklog stores responses while the service does not run, and measures how it sends

@@ -151,56 +151,9 @@ func (b *bench) measureHookedSubmit(ctx context.Context, h *hooked) (f submitFig
 	if err := h.addWebhooks(ctx, service.addr, h.smallOwner, "/", formWebhooks); err != nil {
 		return f, err
 	}
-	submit := func(o *outcome, request []byte, length time.Duration) (*loadResult, error) {
-		t, cpu, err := b.loadOnce(ctx, service, distribute([][]byte{request}, throughput), length)
-		if err != nil {
-			return nil, err
-		}
-		if t.errors > 0 {
-			return nil, fmt.Errorf("the service said: %.200s", t.firstError)
-		}
-		o.rates, o.cpus = append(o.rates, t.rate()), append(o.cpus, cpu)
-		return t, nil
-	}
-	// deliver submits to the form with webhooks and waits for the deliveries.
-	deliver := func(length time.Duration) error {
-		h.receiver.reset()
-		t, err := submit(&f.with, withRequest, length)
-		if err != nil {
-			return err
-		}
-		ended, arrived := time.Now(), h.receiver.arrivals()
-		all := formWebhooks * int(t.requests)
-		if err := h.receiver.await(ctx, all); err != nil {
-			return err
-		}
-		f.meanwhile = append(f.meanwhile, float64(arrived.count)/t.took.Seconds())
-		f.left = append(f.left, float64(all-arrived.count))
-		f.drain = append(f.drain, max(0, h.receiver.arrivals().last.Sub(ended).Seconds()))
-		return nil
-	}
-	round := func(length time.Duration) error {
-		if _, err := submit(&f.without, withoutRequest, length); err != nil {
-			return err
-		}
-		return deliver(length)
-	}
-	if err := round(warmUp); err != nil {
-		return f, err
-	}
-	f = submitFigures{}
-	selected, err := b.quietestRounds(b.rounds, func() error { return round(b.length) })
-	if err != nil {
-		return f, err
-	}
-	for _, list := range []*[]float64{&f.without.rates, &f.without.cpus, &f.with.rates, &f.with.cpus, &f.meanwhile, &f.left, &f.drain} {
-		*list = pick(*list, selected)
-	}
-	if admin == "" {
-		return f, nil
-	}
-	measured := f
-	return measured, b.profile(ctx, admin, h.engine+"-webhooks-submit", deliver)
+	return b.compareSubmit(ctx, service, comparison{
+		without: withoutRequest, with: withRequest, sink: h.receiver, each: formWebhooks, admin: admin, profile: h.engine + "-webhooks-submit",
+	})
 }
 
 // measureBacklog creates a form with a webhook and n responses while the service does not
