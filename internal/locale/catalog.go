@@ -89,8 +89,11 @@ var WorkspaceLanguages = map[string]bool{"en": true, "de": true}
 var FormLanguages = [][2]string{{"en", "English"}, {"de", "Deutsch"}, {"fr", "Français"}, {"es", "Español"}, {"pt", "Português"}, {"tr", "Türkçe"}, {"ar", "العربية"}}
 
 // Load reads the texts of public pages (de.json), those of the workspace
-// (workspace.de.json) and the names of countries (countries.de.json).
-func Load() (Languages, error) {
+// (workspace.de.json) and the names of countries (countries.de.json). It reads them once;
+// callers must not change them.
+var Load = sync.OnceValues(load)
+
+func load() (Languages, error) {
 	all := Languages{map[string]Catalog{}, map[string]func() []Country{}, map[string]func() string{}}
 	names, err := fs.Glob(localeFiles, "locales/*.json")
 	if err != nil {

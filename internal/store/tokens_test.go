@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -171,11 +172,14 @@ func TestAccessTokenLimit(t *testing.T) {
 		const more = store.MaxTokens + 50
 		keys := make([]account.SecretRef, more)
 		var all sync.WaitGroup
-		for i := range keys {
+		var next atomic.Int64
+		for range 8 {
 			all.Go(func() {
-				var err error
-				if keys[i], err = refreshToken(s, refresh, app); err != nil {
-					t.Error(err)
+				for i := next.Add(1) - 1; i < more; i = next.Add(1) - 1 {
+					var err error
+					if keys[i], err = refreshToken(s, refresh, app); err != nil {
+						t.Error(err)
+					}
 				}
 			})
 		}

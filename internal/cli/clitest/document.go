@@ -115,8 +115,6 @@ func (d *Document) Operation(method, path string) *openapi3.Operation {
 type checkedTransport struct {
 	t    testing.TB
 	base string
-	once sync.Once
-	doc  *Document
 }
 
 func (c *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -132,8 +130,11 @@ func (c *checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	res.Body = io.NopCloser(bytes.NewReader(body))
-	if c.once.Do(c.load); c.doc != nil {
-		if err := c.doc.Check(r.Method, r.URL.Path, res.StatusCode, res.Header.Get("Content-Type"), body); err != nil {
+	doc, err := sharedDocument.get(c.base)
+	if err != nil {
+		c.t.Errorf("read the document: %v", err)
+	} else {
+		if err := doc.Check(r.Method, r.URL.Path, res.StatusCode, res.Header.Get("Content-Type"), body); err != nil {
 			c.t.Errorf("%s %s: %v\n%s", r.Method, r.URL.Path, err, body)
 		}
 	}
@@ -149,43 +150,33 @@ func isAPIRequest(r *http.Request) bool {
 		strings.HasPrefix(path, "/f/") && r.Header.Get("Content-Type") == "application/json"
 }
 
-func (c *checkedTransport) load() {
-	res, err := http.Get(c.base + "/api/v1/openapi.json")
-	if err != nil {
-		c.t.Errorf("read the document: %v", err)
-		return
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		c.t.Errorf("read the document: %v", err)
-		return
-	}
-	if c.doc, err = documentsByText.get(text); err != nil {
-		c.t.Error(err)
-	}
-}
-
-// documentCache holds the parsed documents of a test binary. Usually there is only one,
-// and parsing it takes longer than many tests.
+// documentCache holds the document of a test binary. All services of a test binary run
+// the same code, so the first one's document is everyone's. Building and parsing it
+// takes longer than many tests.
 type documentCache struct {
-	mu     sync.Mutex
-	byText map[string]*Document
+	mu  sync.Mutex
+	doc *Document
 }
 
-var documentsByText = documentCache{byText: map[string]*Document{}}
+var sharedDocument documentCache
 
-func (d *documentCache) get(text []byte) (*Document, error) {
+func (d *documentCache) get(base string) (*Document, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if doc := d.byText[string(text)]; doc != nil {
-		return doc, nil
+	if d.doc != nil {
+		return d.doc, nil
 	}
-	doc, err := ReadDocument(bytes.NewReader(text))
-	if err == nil {
-		d.byText[string(text)] = doc
+	res, err := http.Get(base + "/api/v1/openapi.json")
+	if err != nil {
+		return nil, err
 	}
-	return doc, err
+	defer res.Body.Close()
+	doc, err := ReadDocument(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	d.doc = doc
+	return doc, nil
 }
 
 // findOperation returns the operation of a method and path, or nil, and the path as in
