@@ -56,20 +56,27 @@ func fetch(ctx context.Context, addr string, request []byte) (savedResponse, err
 	return savedResponse{r.StatusCode, r.Header, body}, nil
 }
 
+// bareConfig is what the bare server does: it replays responses, by method and path, or stores
+// files in a folder.
+type bareConfig struct {
+	Responses map[string]savedResponse
+	Folder    string
+}
+
 // startBare starts the bare server: this program with another flag.
-func startBare(ctx context.Context, responses map[string]savedResponse) (*process, error) {
+func startBare(ctx context.Context, config bareConfig) (*process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, fmt.Errorf("start bare: %w", err)
 	}
-	text, err := json.Marshal(responses)
+	text, err := json.Marshal(config)
 	if err != nil {
 		return nil, fmt.Errorf("start bare: %w", err)
 	}
 	cmd := exec.Command(self, "-"+bareFlag)
 	// The same GOMAXPROCS as the service chooses.
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMAXPROCS=%d", runtime.GOMAXPROCS(0)+1))
-	// The responses are one line. The pipe then stays open, so that the bare server exits
+	// The configuration is one line. The pipe then stays open, so that the bare server exits
 	// when the benchmark does.
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -105,16 +112,20 @@ func serveBare(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("bare: %w", err)
 	}
-	var responses map[string]savedResponse
-	if err := json.Unmarshal(text, &responses); err != nil {
+	var config bareConfig
+	if err := json.Unmarshal(text, &config); err != nil {
 		return fmt.Errorf("bare: %w", err)
+	}
+	handler := replayHandler(config.Responses)
+	if config.Folder != "" {
+		handler = filesHandler(config.Folder)
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("bare: %w", err)
 	}
 	fmt.Fprintln(out, listener.Addr())
-	server := &http.Server{Handler: replayHandler(responses), ReadHeaderTimeout: dialLimit}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: dialLimit}
 	go func() {
 		io.Copy(io.Discard, reader) // returns when the benchmark exits
 		server.Close()

@@ -135,7 +135,7 @@ func (b *bench) measureUnderLoad(ctx context.Context, instances []*instance, pee
 			return err
 		}
 	}
-	bare, err := startBare(ctx, responses)
+	bare, err := startBare(ctx, bareConfig{Responses: responses})
 	if err != nil {
 		return err
 	}

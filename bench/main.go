@@ -47,7 +47,7 @@ func exit(err error) {
 }
 
 // parts are the values of -only.
-var parts = []string{"forms", "me", "exchange", "refresh", "introspect", "page", "feed", "submit", "pages", "start", "million", "growth", "webhooks", "mail"}
+var parts = []string{"forms", "me", "exchange", "refresh", "introspect", "page", "feed", "submit", "pages", "start", "million", "growth", "webhooks", "mail", "files"}
 
 // command parses the flags, measures and reports.
 func command(ctx context.Context, args []string) (err error) {
@@ -63,6 +63,7 @@ func command(ctx context.Context, args []string) (err error) {
 	flags.StringVar(&b.only, "only", "", "measure only this `work`: "+strings.Join(parts, ", "))
 	flags.IntVar(&b.responses, "responses", 1_000_000, "how many responses the form of the works million and growth has at most")
 	flags.IntVar(&b.farBehind, "behind", farBehind, "how many responses a webhook is behind at most; 1000000 takes minutes")
+	flags.Int64Var(&b.zipSize, "zip", smallZip, "how many `bytes` the zip file of the work files has at least; 10000000000 takes minutes")
 	flags.StringVar(&b.profiles, "profile", "", "also keep a CPU profile of each work in this `folder`")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -82,6 +83,8 @@ func command(ctx context.Context, args []string) (err error) {
 		return fmt.Errorf("-responses=%d: it is between %d and 100000000", b.responses, 2*fewResponses)
 	case b.farBehind < 2*backlogSize || b.farBehind > 100_000_000:
 		return fmt.Errorf("-behind=%d: it is between %d and 100000000", b.farBehind, 2*backlogSize)
+	case b.zipSize < 1 || b.zipSize > 10*largeZip:
+		return fmt.Errorf("-zip=%d: it is between 1 and %d", b.zipSize, 10*largeZip)
 	case flags.NArg() > 0:
 		return fmt.Errorf("what is %q?", flags.Arg(0))
 	case *engine != "sqlite" && os.Getenv(postgresURL) == "":
@@ -100,7 +103,7 @@ func command(ctx context.Context, args []string) (err error) {
 	}
 	r := &report{bench: b, size: b.size}
 	start := time.Now()
-	if !slices.Contains([]string{"million", "growth", "webhooks", "mail"}, b.only) {
+	if !slices.Contains([]string{"million", "growth", "webhooks", "mail", "files"}, b.only) {
 		if err := b.compareServers(ctx, engines, folder, r); err != nil {
 			return err
 		}
@@ -130,6 +133,15 @@ func command(ctx context.Context, args []string) (err error) {
 				return fmt.Errorf("%s: email: %w", engine, err)
 			}
 			r.mails = append(r.mails, f)
+		}
+	}
+	if b.wants("files") {
+		for _, engine := range engines {
+			f, err := b.measureFiles(ctx, engine, folder)
+			if err != nil {
+				return fmt.Errorf("%s: files: %w", engine, err)
+			}
+			r.files = append(r.files, f)
 		}
 	}
 	fmt.Print(r.render(textStyle))

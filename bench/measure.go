@@ -26,6 +26,7 @@ type bench struct {
 	only      string
 	responses int
 	farBehind int    // how many responses a webhook is behind at most
+	zipSize   int64  // bytes of the zip file of files
 	peers     bool   // measure other products too
 	profiles  string // directory; empty: no profiles
 	progress  io.Writer

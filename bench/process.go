@@ -105,7 +105,7 @@ func startFormulary(ctx context.Context, binary string, location location, admin
 	}
 	cmd.Env = append(cmd.Env, "FORMULARY_ADDR="+addr, "FORMULARY_DATA="+location.data, "FORMULARY_DATABASE_URL="+location.url,
 		"FORMULARY_RATE_LIMIT=off", "FORMULARY_FORM_LIMIT=0", "FORMULARY_STORAGE_LIMIT=0", "FORMULARY_ADMIN_ADDR="+admin,
-		"FORMULARY_WEBHOOK_ALLOW=127.0.0.1", "FORMULARY_SECRET_KEY="+secretKey, "FORMULARY_SMTP_URL="+location.smtp)
+		"FORMULARY_WEBHOOK_ALLOW=127.0.0.1", "FORMULARY_TRUSTED_PROXIES=127.0.0.1", "FORMULARY_SECRET_KEY="+secretKey, "FORMULARY_SMTP_URL="+location.smtp)
 	p, took, err := launch(ctx, cmd, addr, "/healthz", location.log)
 	if err != nil {
 		return nil, 0, err

@@ -60,6 +60,9 @@ func (r *report) targetTable() [][]string {
 	for _, f := range r.mails {
 		rows.addMail(f)
 	}
+	for _, f := range r.files {
+		rows.addFiles(f)
+	}
 	rows.add("Binary", megabytes(r.size), "≤ "+megabytes(maxBinary), r.size <= maxBinary)
 	if used := r.bench.used; used.capacity > 0 {
 		rows.add("Machine used by others meanwhile", percent(used.share()), "≤ "+percent(maxOtherUse), used.share() <= maxOtherUse)
