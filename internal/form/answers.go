@@ -259,7 +259,12 @@ func FormValues(f *Field, answer any) url.Values {
 		out.Set(f.Key, formatNumber(a))
 	case bool:
 		out.Set(f.Key, strconv.FormatBool(a))
+	case []File:
+		out[f.Key] = fileIDs(a)
 	case []any:
+		if files := FilesOf(a); files != nil {
+			return FormValues(f, files)
+		}
 		return FormValues(f, StringSlice(a))
 	case []string:
 		for i, value := range a {

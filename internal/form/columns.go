@@ -76,6 +76,9 @@ func (c Column) Cell(f *Field, answers map[string]any, asLabels bool) any {
 		}
 		return answer
 	case []any:
+		if files := FilesOf(a); files != nil {
+			return strings.Join(fileNames(files), "; ")
+		}
 		texts := StringSlice(a)
 		if asLabels {
 			texts = labels(f.Options, texts)

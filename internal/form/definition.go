@@ -61,7 +61,7 @@ type Field struct {
 	Rows        []Option `json:"rows,omitempty" nullable:"false" maxItems:"1000"`
 	Other       bool     `json:"other,omitempty" doc:"Allow a free-text “Other” answer"`
 	Shuffle     bool     `json:"shuffle,omitempty" doc:"Show the options in random order"`
-	Several     bool     `json:"several,omitempty" doc:"Allow several answers per row"`
+	Several     bool     `json:"several,omitempty" doc:"Allow several answers, in a matrix per row"`
 	MinPicks    *int     `json:"min_picks,omitempty"`
 	MaxPicks    *int     `json:"max_picks,omitempty"`
 	Earliest    string   `json:"earliest,omitempty"`
@@ -69,6 +69,9 @@ type Field struct {
 	Text        string   `json:"text,omitempty" maxLength:"20000" doc:"Text in Markdown"`
 	Expression  string   `json:"expression,omitempty" maxLength:"1000" doc:"Formula that uses the keys of earlier fields"`
 	Concealed   bool     `json:"concealed,omitempty" doc:"Hide the result from respondents"`
+	Accept      []string `json:"accept,omitempty" nullable:"false" maxItems:"8" doc:"Groups of file types; all if omitted" enum:"image,pdf,document,spreadsheet,presentation,audio,video,archive"`
+	MaxFiles    *int     `json:"max_files,omitempty" doc:"1 if omitted"`
+	MaxSizeMB   *int     `json:"max_size_mb,omitempty" doc:"Of one file; 10 if omitted"`
 }
 
 // Option is one of the choices of a question.
@@ -76,6 +79,8 @@ type Option struct {
 	Value string `json:"value,omitempty" maxLength:"200" doc:"Identifies the option in answers; derived from the label if omitted"`
 	Label string `json:"label" maxLength:"1000"`
 	Cap   int    `json:"cap,omitempty" minimum:"0" doc:"How many responses can choose this option; 0 for no limit"`
+	Image string `json:"image,omitempty" doc:"ID of a picture" example:"fil_01kgd4rh5vf69b91fnpw8qc2zt"`
+	Alt   string `json:"alt,omitempty" maxLength:"500" doc:"What the picture shows, for people who cannot see it"`
 }
 
 var keyPattern = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
@@ -241,6 +246,7 @@ func (f *Field) checkCommon(kind Kind, invalid func(property, format string, arg
 	}
 	checkOptions("options", f.Options, invalid)
 	checkOptions("rows", f.Rows, invalid)
+	f.checkPictures(invalid)
 	if slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 }) && !f.Traits().OptionLimits {
 		invalid("options", "limits on options are not available for %s", f.Kind)
 	}
@@ -278,6 +284,9 @@ func (f *Field) properties() []string {
 	add("text", f.Text != "")
 	add("expression", f.Expression != "")
 	add("concealed", f.Concealed)
+	add("accept", f.Accept != nil)
+	add("max_files", f.MaxFiles != nil)
+	add("max_size_mb", f.MaxSizeMB != nil)
 	return set
 }
 

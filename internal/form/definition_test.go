@@ -49,6 +49,8 @@ const sample = `{"fields": [
 	{"kind": "page_break", "label": "Second page", "key": "second"},
 	{"kind": "date", "key": "day", "earliest": "2020-01-01"}, {"kind": "time", "key": "hour"}, {"kind": "datetime", "key": "start"},
 	{"kind": "name", "key": "who"}, {"kind": "address", "key": "home"}, {"kind": "country", "key": "land"},
+	{"kind": "file", "key": "cv", "accept": ["pdf", "image"], "max_files": 2}, {"kind": "signature", "key": "sign"},
+	{"kind": "picture_choice", "key": "dish", "several": true, "options": [{"value": "pie", "image": "fil_01kgd4rh5vf69b91fnpw8qc2zt", "alt": "A pie"}, {"value": "cake"}]},
 	{"kind": "hidden", "key": "source"}, {"kind": "calculated", "key": "twice", "expression": "age * 2 + len(tags)"}, {"kind": "statement", "text": "**Thanks**"}
 ]}`
 
@@ -106,6 +108,16 @@ func TestDefinitionMistakes(t *testing.T) {
 		{`{"fields": [{"kind": "email", "key": "a"}, {"kind": "email", "key": "b", "show_if": {"field": "a", "op": "equals"}}]}`, "fields.1.show_if"},
 		{`{"fields": [{"kind": "email", "key": "a"}, {"kind": "email", "key": "b", "show_if": {}}]}`, "fields.1.show_if"},
 		{`{"fields": [{"kind": "statement", "text": "x", "key": "a"}, {"kind": "email", "key": "b", "show_if": {"field": "a", "op": "answered"}}]}`, "fields.1.show_if"},
+		{`{"fields": [{"kind": "file", "accept": ["svg"]}]}`, "fields.0.accept"},
+		{`{"fields": [{"kind": "file", "accept": ["pdf", "pdf"]}]}`, "fields.0.accept"},
+		{`{"fields": [{"kind": "file", "max_files": 21}]}`, "fields.0.max_files"},
+		{`{"fields": [{"kind": "file", "max_size_mb": 0}]}`, "fields.0.max_size_mb"},
+		{`{"fields": [{"kind": "signature", "max_files": 2}]}`, "fields.0.max_files"},
+		{`{"fields": [{"kind": "picture_choice"}]}`, "fields.0.options"},
+		{`{"fields": [{"kind": "picture_choice", "options": [{"value": "a", "image": "frm_1"}]}]}`, "fields.0.options.0.image"},
+		{`{"fields": [{"kind": "picture_choice", "options": [{"value": "a", "alt": "a\nb"}]}]}`, "fields.0.options.0.alt"},
+		{`{"fields": [{"kind": "picture_choice", "max_picks": 1, "options": [{"value": "a"}]}]}`, "fields.0.max_picks"},
+		{`{"fields": [{"kind": "single_choice", "options": [{"value": "a", "alt": "A pie"}]}]}`, "fields.0.options.0.image"},
 		{`{"fields": [null]}`, "fields.0"},
 		{`{"fields": [{"kind": "dropdown", "options": [` + strings.Repeat(`{"label": "x"},`, 1000) + `{"label": "x"}]}]}`, "fields.0.options"},
 		{`{"fields": [` + strings.Repeat(`{"kind": "email"},`, 500) + `{"kind": "email"}]}`, "fields"},

@@ -179,8 +179,11 @@ func (c *calculation) set(l *logic, key string, answer any) {
 	if !used {
 		return
 	}
-	if parts, ok := answer.(map[string]any); ok {
-		answer = partsAs(parts, missing)
+	switch a := answer.(type) {
+	case map[string]any:
+		answer = partsAs(a, missing)
+	case []File: // a formula can count them
+		answer = fileIDs(a)
 	}
 	if reflect.TypeOf(answer) == reflect.TypeOf(missing) {
 		c.env[key] = answer

@@ -47,9 +47,10 @@ var builtinKinds = []Kind{
 	shortText{}, longText{}, email{}, webAddress{}, phone{},
 	number{}, slider{}, rating{}, scale{},
 	yesNo{}, consent{},
-	singleChoice{}, multipleChoice{}, dropdown{}, ranking{}, matrix{},
+	singleChoice{}, multipleChoice{}, dropdown{}, pictureChoice{}, ranking{}, matrix{},
 	date{}, clock{}, dateTime{},
 	name{}, address{}, country{},
+	upload{}, signature{},
 	hidden{}, calculated{}, statement{}, pageBreak{},
 }
 

@@ -13,6 +13,7 @@ type logic struct {
 	steps           []step
 	formulas        map[string]*formula // of calculated fields, by key
 	hasOptionLimits bool                // whether any option has a limit
+	hasFiles        bool                // whether any answer consists of files
 	size            int64               // bytes of the definition and its logic in memory
 
 	// variables are the keys that formulas use, with the values of missing answers.
@@ -45,6 +46,7 @@ func (d *Definition) prepared() *logic {
 				l.alwaysShown[f.Key] = true
 			}
 			l.hasOptionLimits = l.hasOptionLimits || slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 })
+			l.hasFiles = l.hasFiles || f.Traits().Files
 			if !f.Traits().Calculated {
 				scope.add(f, false)
 				continue

@@ -98,7 +98,12 @@ func (f *Field) FormatAnswer(answer any, translate func(string) string) string {
 		return translate("No")
 	case []string:
 		return strings.Join(labels(f.Options, a), ", ")
+	case []File:
+		return strings.Join(fileNames(a), ", ")
 	case []any:
+		if files := FilesOf(a); files != nil {
+			return f.FormatAnswer(files, translate)
+		}
 		return f.FormatAnswer(StringSlice(a), translate)
 	case map[string]any:
 		var parts []string

@@ -6,7 +6,7 @@ type Property struct {
 	Name  string `json:"name"`
 	Label string `json:"label"`
 	Help  string `json:"help,omitempty"`
-	Input string `json:"input"` // the editor: text, textarea, number, integer, checkbox, options, date, expression, default, condition, jumps
+	Input string `json:"input"` // the editor: text, textarea, number, integer, checkbox, options, groups, date, expression, default, condition, jumps
 }
 
 // CommonProperties apply to every field.
@@ -27,7 +27,7 @@ var KindProperties = []Property{
 	{"rows", "Rows", "One per line", "options"},
 	{"other", "Allow “Other”", "", "checkbox"},
 	{"shuffle", "Shuffle options", "", "checkbox"},
-	{"several", "Allow several answers per row", "", "checkbox"},
+	{"several", "Allow several answers", "", "checkbox"},
 	{"min_picks", "Minimum selections", "", "integer"},
 	{"max_picks", "Maximum selections", "", "integer"},
 	{"placeholder", "Placeholder", "", "text"},
@@ -41,6 +41,9 @@ var KindProperties = []Property{
 	{"high", "High end label", "", "text"},
 	{"earliest", "Earliest", "", "date"},
 	{"latest", "Latest", "", "date"},
+	{"accept", "File types", "All of these if none is selected", "groups"},
+	{"max_files", "Maximum number of files", "", "integer"},
+	{"max_size_mb", "Maximum size of a file in MB", "", "integer"},
 	{"expression", "Formula", "Use the keys of earlier questions, such as price * 2", "expression"},
 	{"concealed", "Hide from respondents", "", "checkbox"},
 }

@@ -119,6 +119,9 @@ func appendAnswer(out []byte, answer any) ([]byte, error) {
 			}
 		}
 		return append(out, ']'), nil
+	case []File:
+		list, err := json.Marshal(a)
+		return append(out, list...), err
 	case map[string]any:
 		out = append(out, '{')
 		for i, part := range slices.Sorted(maps.Keys(a)) {

@@ -43,19 +43,22 @@ func (d *Definition) measure(l *logic) int64 {
 func (f *Field) size() int64 {
 	size := textSize(f.ID) + textSize(f.Key) + textSize(f.Kind) + textSize(f.Label) + textSize(f.Help) + textSize(f.Placeholder) +
 		textSize(f.Unit) + textSize(f.Low) + textSize(f.High) + textSize(f.Earliest) + textSize(f.Latest) + textSize(f.Text) + textSize(f.Expression)
+	for _, group := range f.Accept {
+		size += 16 + textSize(group)
+	}
 	size += valueSize(f.Default) + f.ShowIf.size() + optionsSize(f.Options) + optionsSize(f.Rows)
 	for _, jump := range f.Jumps {
 		if jump != nil {
 			size += 8 + int64(unsafe.Sizeof(*jump)) + allocation + textSize(jump.To) + jump.If.size()
 		}
 	}
-	return size + 7*8 // values behind pointer properties
+	return size + 9*8 // values behind pointer properties
 }
 
 func optionsSize(options []Option) int64 {
 	size := int64(cap(options)) * int64(unsafe.Sizeof(Option{}))
 	for i := range options {
-		size += textSize(options[i].Value) + textSize(options[i].Label)
+		size += textSize(options[i].Value) + textSize(options[i].Label) + textSize(options[i].Image) + textSize(options[i].Alt)
 	}
 	return size
 }

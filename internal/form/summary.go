@@ -29,6 +29,8 @@ type QuestionStats struct {
 	Places   map[string]int64 `json:"places,omitempty"` // for a ranking: sum of the ranks by value
 	Numbers  int64            `json:"numbers,omitempty"`
 	Sum      *ExactSum        `json:"sum,omitempty"` // sum of the numeric answers
+	Files    int64            `json:"files,omitempty"`
+	Bytes    int64            `json:"bytes,omitempty"` // size of the files
 }
 
 // Average returns the average of the numeric answers.
@@ -80,6 +82,12 @@ func (s *Summary) Add(d *Definition, answers map[string]any, submitted time.Time
 
 func (t *QuestionStats) add(f *step, answer any, n int64) {
 	t.Answered += n
+	if f.traits.Files {
+		for _, file := range FilesOf(answer) {
+			t.Files += n
+			t.Bytes += n * file.Size
+		}
+	}
 	how := f.traits.Summary
 	if number, ok := answer.(float64); ok && how != CountOnly {
 		if t.Sum == nil {

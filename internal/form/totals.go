@@ -78,7 +78,7 @@ func (f *Field) pageSize() int {
 func textLength(options []Option) int {
 	length := 0
 	for _, o := range options {
-		length += len(o.Label) + len(o.Value)
+		length += len(o.Label) + len(o.Value) + len(o.Image) + len(o.Alt)
 	}
 	return length
 }

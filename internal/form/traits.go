@@ -25,6 +25,7 @@ type Traits struct {
 	Link func(answer string) string
 
 	Email   bool // the answer is an email address
+	Files   bool // the answer can be uploaded files; the kind is a FileKind
 	List    bool // the answer or a part of it can be a list
 	Ordered bool // the list is all options in the order of the respondent
 	NPS     bool // answers from 0 to 10 have a Net Promoter Score
@@ -33,6 +34,7 @@ type Traits struct {
 
 	FixedProperties []string // properties with a fixed value that owners cannot set
 	OptionLimits    bool     // options may have a limit
+	Pictures        bool     // options have pictures
 	NoDefault       bool     // the builder offers no default answer
 	Calculated      bool     // the answer is computed and cannot be submitted
 	Hidden          bool     // respondents never see it
@@ -45,6 +47,7 @@ type Traits struct {
 	Multiline bool   // text of several lines
 	Decimal   bool   // typed number with the decimal sign of the form's language
 	Script    bool   // needs the page's script
+	Asset     string // name of the script and the style sheet that only this kind needs
 	Sketch    string // drawing in the builder; empty: depends on the properties
 
 	// ExtraSize estimates the HTML beside options and rows, in bytes.
@@ -135,5 +138,9 @@ func (f *Field) IsBoolean() bool { return f.jsonType() == "boolean" }
 // IsOpenText reports whether answers are free text.
 func (f *Field) IsOpenText() bool {
 	t := f.Traits()
-	return f.HasAnswer() && t.Summary == CountOnly && t.TimeLayout == ""
+	return f.HasAnswer() && t.Summary == CountOnly && t.TimeLayout == "" && !t.Files
 }
+
+// IsList reports whether the answer or a part of it is a list. Some kinds have lists only
+// with some properties.
+func (f *Field) IsList() bool { return f.Traits().List && f.jsonType() != "string" }

@@ -119,7 +119,7 @@ func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditi
 func filterOf(versions []*form.Definition, id, part string, values ...string) AnswerFilter {
 	lists := slices.ContainsFunc(versions, func(d *form.Definition) bool {
 		return slices.ContainsFunc(d.Fields, func(f *form.Field) bool {
-			return f.ID == id && f.Traits().List
+			return f.ID == id && f.IsList()
 		})
 	})
 	return AnswerFilter{paths: answerPaths(versions, id), lists: lists, part: part, values: values}

@@ -57,7 +57,7 @@ func controlShape(f *form.Field) string {
 		return "parts"
 	case t.Ordered:
 		return "ranking"
-	case t.List:
+	case f.IsList():
 		return "list"
 	case t.Decimal:
 		return "decimal"
