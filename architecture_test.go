@@ -32,6 +32,8 @@ var allowedImports = map[string][]string{
 	"internal/delivery":        {"account", "fault", "form", "id", "store", "webhook"},
 	"internal/live":            {"fault", "form", "store"},
 	"internal/webhook":         {"fault"},
+	"internal/blob":            {"fault"},
+	"internal/media":           {},
 	"internal/store":           {"account", "db", "fault", "form", "id"},
 	"internal/store/storetest": {"db/dbtest", "store"},
 	"internal/db":              {"fault"},
@@ -69,6 +71,9 @@ var libraryUsers = map[string][]string{
 	"github.com/danielgtaylor/huma": {"api"},
 	"code.dny.dev/ssrf":             {"webhook"},
 	"github.com/wneessen/go-mail":   {"mail"},
+	"github.com/minio/minio-go":     {"blob"},
+	"github.com/gabriel-vasile":     {"media"},
+	"golang.org/x/image":            {"media"},
 	"github.com/emersion/go-smtp":   {"mail/mailtest", "bench"},
 }
 

@@ -165,6 +165,10 @@ func DatabaseUnavailable(cause error) *Error {
 	return New(DatabaseUnreachable, "The service is temporarily unavailable. Try again in a moment.").WithCause(cause).WithRetryAfter(2)
 }
 
+// StorageUnavailable is returned while files cannot be stored or read, with the code of
+// DatabaseUnavailable.
+func StorageUnavailable(cause error) *Error { return DatabaseUnavailable(cause) }
+
 // ClientClosedRequest is the status of a request whose client disconnected. Only the
 // log shows it.
 const ClientClosedRequest = 499
