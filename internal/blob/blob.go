@@ -54,6 +54,8 @@ type Config struct {
 	Key, Secret string
 	// Temp is the folder for temporary files of uploads to S3; empty: that of the system.
 	Temp string
+
+	timeouts timeouts // 0: the defaults
 }
 
 // Open returns the store at a URL. It creates a folder that does not exist, but does not

@@ -8,8 +8,10 @@ import (
 	"sync"
 )
 
+const bufferSize = 64 << 10
+
 // buffers are shared by all copies, so that many slow uploads need little memory.
-var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
 
 // source reads what Put stores. It keeps errors of the caller's reader apart from those
 // of the storage, ends when the context does, and checks the size.
@@ -50,7 +52,7 @@ func (s *source) Read(p []byte) (int, error) {
 
 // copyTo writes everything that the source returns.
 func (s *source) copyTo(w io.Writer) error {
-	buffer := buffers.Get().(*[64 << 10]byte)
+	buffer := buffers.Get().(*[bufferSize]byte)
 	defer buffers.Put(buffer)
 	// Hiding other methods of the two makes io.CopyBuffer use the buffer.
 	_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{s}, buffer[:])
