@@ -41,6 +41,7 @@ const (
 	IdempotencyKeyReused Code = 409002
 	FormNotOpen          Code = 409003
 	QuotaReached         Code = 409004
+	FileBlocked          Code = 409005 // not scanned for malware yet, or infected
 	TooLarge             Code = 413001
 	UnsupportedMedia     Code = 415001
 	Invalid              Code = 422001

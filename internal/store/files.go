@@ -19,7 +19,8 @@ type File struct {
 	ResponseID string // empty until a response claims the file
 	SHA256     string // in hexadecimal
 	Object     string
-	Client     string // see NewFile
+	Thumbnail  string // object; empty: none was needed yet
+	Client     string // tells the clients of a form apart until a response claims the file
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero once claimed
 	Scan       ScanState
@@ -39,7 +40,7 @@ const (
 const UnclaimedTTL = 24 * time.Hour
 
 const (
-	fileColumns = `form_id, id, field_id, response_id, name, size, type, sha256, object, created_at, expires_at, scan, signature`
+	fileColumns = `form_id, id, field_id, response_id, name, size, type, sha256, object, thumbnail, created_at, expires_at, scan, signature`
 	addFileSQL  = `INSERT INTO file (account_id, form_id, id, field_id, name, size, type, sha256, object, client, created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
 	fileSQL = `SELECT ` + fileColumns + ` FROM file WHERE account_id = $1 AND form_id = $2 AND id = $3`
@@ -53,6 +54,7 @@ const (
 		WHERE account_id = $1 AND form_id = $2 AND client = $3 AND response_id = ''`
 	unclaimedOfFormSQL = `SELECT COUNT(*), CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM file
 		WHERE account_id = $1 AND form_id = $2 AND response_id = ''`
+	setThumbnailSQL = `UPDATE file SET thumbnail = $4 WHERE account_id = $1 AND form_id = $2 AND id = $3 AND thumbnail = ''`
 	// Claimed files are counted with their responses.
 	unclaimedStoredSQL = `SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM file WHERE account_id = $1 AND response_id = ''`
 )
@@ -60,7 +62,7 @@ const (
 func scanFile(r db.Row, f *File) error {
 	var created, expires int64
 	var scan string
-	err := r.Scan(&f.FormID, &f.ID, &f.FieldID, &f.ResponseID, &f.Name, &f.Size, &f.Type, &f.SHA256, &f.Object, &created, &expires, &scan, &f.Signature)
+	err := r.Scan(&f.FormID, &f.ID, &f.FieldID, &f.ResponseID, &f.Name, &f.Size, &f.Type, &f.SHA256, &f.Object, &f.Thumbnail, &created, &expires, &scan, &f.Signature)
 	f.CreatedAt, f.ExpiresAt, f.Scan = fromMillis(created), fromMillis(expires), ScanState(scan)
 	return err
 }
@@ -118,8 +120,7 @@ func (s *Store) ReserveUpload(ctx context.Context, owner string, n int64) (err e
 	return s.reserve(forRespondents(ctx, owner), owner, n)
 }
 
-// AddFile stores the row of an uploaded file, whose object exists. f.Client tells the clients
-// of a form apart.
+// AddFile stores the row of an uploaded file, whose object exists.
 func (s *Store) AddFile(ctx context.Context, owner string, f File) (err error) {
 	defer wrap(&err, "add file")
 	ctx = forRespondents(ctx, owner)
@@ -163,4 +164,13 @@ func (s *Store) Upload(ctx context.Context, owner, formID, fileID string, now ti
 		return File{}, fault.NotFound
 	}
 	return f, err
+}
+
+// SetThumbnail stores the object of a file's thumbnail. fault.NotFound: the file has one, or
+// does not exist any more.
+func (s *Store) SetThumbnail(ctx context.Context, owner string, f File, object string) (err error) {
+	defer wrap(&err, "set thumbnail")
+	return s.db.Write(ctx, func(t db.Tx) error {
+		return checkAffected(t.Exec(setThumbnailSQL, owner, f.FormID, f.ID, object))
+	})
 }

@@ -46,7 +46,7 @@ func (s *Store) resolveFiles(ctx context.Context, a answerer, answers map[string
 	for _, answer := range listed {
 		for _, fileID := range answer.IDs {
 			if !areFileIDs(a.formID, fileID) {
-				return nil, found, fileError(answer.Key)
+				return nil, found, fileError(answer.Field)
 			}
 			statements = append(statements, db.Statement{SQL: fileSQL, Args: []any{a.owner, a.formID, fileID}, Scan: func(r db.Row) error {
 				var f File
@@ -61,12 +61,12 @@ func (s *Store) resolveFiles(ctx context.Context, a answerer, answers map[string
 	}
 	shown := map[string]form.File{}
 	for _, answer := range listed {
-		field := a.definition.Field(answer.Key)
+		field := a.definition.Field(answer.Field)
 		for _, fileID := range answer.IDs {
 			f, ok := byID[fileID]
 			_, isTwice := shown[fileID]
 			if !ok || isTwice || f.FieldID != field.ID {
-				return nil, found, fileError(answer.Key)
+				return nil, found, fileError(answer.Field)
 			}
 			shown[fileID] = f.File
 			found.size += f.Size
@@ -76,7 +76,7 @@ func (s *Store) resolveFiles(ctx context.Context, a answerer, answers map[string
 				found.taken = true
 				fallthrough
 			default:
-				found.claims = append(found.claims, fileClaim{fileID, answer.Key})
+				found.claims = append(found.claims, fileClaim{fileID, answer.Field})
 			}
 		}
 	}
@@ -90,6 +90,39 @@ func claimFiles(t db.Tx, a answerer, claims []fileClaim) error {
 		n, err := t.Exec(claimFileSQL, a.owner, a.formID, c.id, a.responseID, toMillis(a.at))
 		if err != nil || n == 0 {
 			return errorWhen(err, n == 0, fileError(c.key))
+		}
+	}
+	return nil
+}
+
+// missingFiles returns the IDs of files that are in had and not in has.
+func missingFiles(had, has []form.FileAnswer) []string {
+	kept := map[string]bool{}
+	for _, a := range has {
+		for _, id := range a.IDs {
+			kept[id] = true
+		}
+	}
+	var missing []string
+	for _, a := range had {
+		for _, id := range a.IDs {
+			if !kept[id] {
+				missing = append(missing, id)
+			}
+		}
+	}
+	return missing
+}
+
+// moveFiles claims the files that a change adds, and deletes those that it removes.
+func (e *responseEdit) moveFiles(t db.Tx, owner string, now time.Time) error {
+	a := answerer{owner: owner, formID: e.before.FormID, responseID: e.before.ID, at: now}
+	if err := claimFiles(t, a, e.claims); err != nil {
+		return err
+	}
+	for _, id := range e.dropped {
+		if _, err := dropFiles(t, now, dropFileSQL, owner, e.before.FormID, id, e.before.ID); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -33,31 +33,36 @@ const (
 
 // Statements that delete rows and return their objects, for dropFiles.
 const (
-	dropFileSQL          = `DELETE FROM file WHERE account_id = $1 AND form_id = $2 AND id = $3 AND response_id = $4 RETURNING object`
-	dropExpiredFileSQL   = `DELETE FROM file WHERE account_id = $1 AND form_id = $2 AND id = $3 AND response_id = '' AND expires_at < $4 RETURNING object`
-	dropResponseFilesSQL = `DELETE FROM file WHERE account_id = $1 AND form_id = $2 AND response_id = $3 RETURNING object`
+	dropFileSQL          = `DELETE FROM file WHERE account_id = $1 AND form_id = $2 AND id = $3 AND response_id = $4 RETURNING object, thumbnail`
+	dropExpiredFileSQL   = `DELETE FROM file WHERE account_id = $1 AND form_id = $2 AND id = $3 AND response_id = '' AND expires_at < $4 RETURNING object, thumbnail`
+	dropResponseFilesSQL = `DELETE FROM file WHERE account_id = $1 AND form_id = $2 AND response_id = $3 RETURNING object, thumbnail`
 	dropFormFilesSQL     = `DELETE FROM file WHERE account_id = $1 AND form_id = $2 AND id IN
-		(SELECT id FROM file WHERE account_id = $1 AND form_id = $2 LIMIT $3) RETURNING object`
+		(SELECT id FROM file WHERE account_id = $1 AND form_id = $2 LIMIT $3) RETURNING object, thumbnail`
 	dropAccountFilesSQL = `DELETE FROM file WHERE account_id = $1 AND (form_id, id) IN
-		(SELECT form_id, id FROM file WHERE account_id = $1 LIMIT $2) RETURNING object`
+		(SELECT form_id, id FROM file WHERE account_id = $1 LIMIT $2) RETURNING object, thumbnail`
 	dropAccountPicturesSQL = `DELETE FROM picture WHERE account_id = $1 AND id IN
-		(SELECT id FROM picture WHERE account_id = $1 LIMIT $2) RETURNING object`
+		(SELECT id FROM picture WHERE account_id = $1 LIMIT $2) RETURNING object, ''`
 )
 
 // dropFiles deletes rows and notes that their objects are to be deleted. The first argument
 // of the statement is the owner.
 func dropFiles(t db.Tx, now time.Time, sql string, args ...any) (int64, error) {
 	var objects [][]any
+	var n int64
 	err := t.Query(sql, func(r db.Row) error {
-		var object string
-		err := r.Scan(&object)
+		var object, thumbnail string
+		err := r.Scan(&object, &thumbnail)
 		objects = append(objects, []any{object})
+		if thumbnail != "" {
+			objects = append(objects, []any{thumbnail})
+		}
+		n++
 		return err
 	}, args...)
-	if err != nil || len(objects) == 0 {
+	if err != nil || n == 0 {
 		return 0, err
 	}
-	return int64(len(objects)), t.ExecEach(addGarbageSQL, []any{args[0], toMillis(now)}, objects)
+	return n, t.ExecEach(addGarbageSQL, []any{args[0], toMillis(now)}, objects)
 }
 
 // hasFiles reports whether answers may contain files. It is a fast test for the many that do
@@ -117,6 +122,16 @@ func (s *Store) sweep(ctx context.Context, owner string) error {
 	}
 }
 
+// sweepNow is sweep after a deletion, which is done even if the caller has gone or an object
+// cannot be deleted yet.
+func (s *Store) sweepNow(ctx context.Context, owner string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sweepTimeout)
+	defer cancel()
+	s.sweep(ctx, owner) // SweepFiles tries again and reports errors
+}
+
+const sweepTimeout = 30 * time.Second
+
 // deleteObjects deletes objects and returns those that do not exist any more.
 func (s *Store) deleteObjects(ctx context.Context, objects []string) (deleted []string, failed error) {
 	var mu sync.Mutex
@@ -125,7 +140,7 @@ func (s *Store) deleteObjects(ctx context.Context, objects []string) (deleted []
 	for range min(garbageWorkers, len(objects)) {
 		workers.Go(func() {
 			for object := range next {
-				err := errors.Join(s.objects.Delete(ctx, object), s.objects.Delete(ctx, ThumbnailOf(object)))
+				err := s.objects.Delete(ctx, object)
 				mu.Lock()
 				if err == nil {
 					deleted = append(deleted, object)
@@ -143,11 +158,6 @@ func (s *Store) deleteObjects(ctx context.Context, objects []string) (deleted []
 	workers.Wait()
 	return deleted, failed
 }
-
-// ThumbnailOf returns the object of a file's thumbnail, which is made when it is first needed.
-func ThumbnailOf(object string) string { return object + thumbnailSuffix }
-
-const thumbnailSuffix = "-thumbnail"
 
 // SweepFiles deletes uploads that have expired, and the objects of all deleted files.
 func (s *Store) SweepFiles(ctx context.Context, now time.Time) (err error) {

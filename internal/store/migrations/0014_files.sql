@@ -14,6 +14,8 @@ CREATE TABLE file (
   type        TEXT NOT NULL,
   sha256      TEXT NOT NULL,
   object      TEXT COLLATE BINARY NOT NULL,
+  -- object of a small picture of it; empty: none was needed yet
+  thumbnail   TEXT COLLATE BINARY NOT NULL DEFAULT '',
   -- tells the unclaimed uploads of one client from those of others; empty once claimed
   client      TEXT COLLATE BINARY NOT NULL,
   created_at  BIGINT NOT NULL,
@@ -30,6 +32,7 @@ CREATE INDEX file_unclaimed ON file (account_id, form_id, client, size) WHERE re
 CREATE INDEX file_expiring ON file (expires_at) WHERE response_id = '';
 CREATE INDEX file_unscanned ON file (scan_at) WHERE scan = 'not_scanned';
 CREATE INDEX file_object ON file (object);
+CREATE INDEX file_thumbnail ON file (thumbnail) WHERE thumbnail <> '';
 
 -- Objects to delete. They are noted in the transaction that deletes the rows of the files, so
 -- that a crash neither keeps an object for ever nor deletes one that is still in use.
