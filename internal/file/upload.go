@@ -9,7 +9,6 @@ import (
 	"hash"
 	"io"
 	"net/netip"
-	"time"
 
 	"formulary/internal/blob"
 	"formulary/internal/fault"
@@ -220,4 +219,3 @@ func (p *prefixed) Read(b []byte) (int, error) {
 	}
 	return p.rest.Read(b)
 }
-
