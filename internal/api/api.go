@@ -12,6 +12,7 @@ import (
 
 	"formulary/internal/compress"
 	"formulary/internal/delivery"
+	"formulary/internal/file"
 	"formulary/internal/limit"
 	"formulary/internal/live"
 	"formulary/internal/oauth"
@@ -25,7 +26,8 @@ type Config struct {
 	Store   *store.Store
 	OAuth   *oauth.Service
 	Respond *respond.Service
-	Live    *live.Service // its events are of EncodeEvent
+	Files   *file.Service
+	Live    *live.Service // its events are of EventEncoder
 	// Webhooks manages webhooks.
 	Webhooks *delivery.Service
 	// Mails manages notifications and receipts.
@@ -72,6 +74,9 @@ func Handles(r *http.Request) bool {
 	if path == securityText || path == changePassword {
 		return false // served by the pages
 	}
+	if strings.HasPrefix(path, "/pictures/") || isUpload(path) {
+		return true
+	}
 	if path == "/api" || strings.HasPrefix(path, "/api/") || strings.HasPrefix(path, "/.well-known/") {
 		return true
 	}
@@ -81,10 +86,18 @@ func Handles(r *http.Request) bool {
 		r.Method == http.MethodPost && !isFormEncoded(r.Header.Get("Content-Type")))
 }
 
+// isUpload reports whether a path is that of uploads to a form. They have any content type.
+func isUpload(path string) bool {
+	rest, ok := strings.CutPrefix(path, "/f/")
+	_, last, _ := strings.Cut(rest, "/")
+	return ok && last == "files"
+}
+
 // isFormEncoded reports whether the content type is that of an HTML form post.
 func isFormEncoded(contentType string) bool {
 	kind, _, _ := strings.Cut(contentType, ";")
-	return strings.EqualFold(strings.TrimSpace(kind), "application/x-www-form-urlencoded")
+	kind = strings.TrimSpace(kind)
+	return strings.EqualFold(kind, "application/x-www-form-urlencoded") || strings.EqualFold(kind, "multipart/form-data")
 }
 
 func New(c Config) *API {
@@ -149,6 +162,10 @@ func (a *API) table() []*operation {
 		newOperation(a.readReceipt()),
 		newOperation(a.setReceipt()),
 		a.forOrigins(newOperation(a.submitPublicly())),
+		a.uploadFile(),
+		a.readFile(),
+		a.addPicture(),
+		a.readPicture(),
 		a.openAPI(),
 		a.token(),
 		a.refresh(),

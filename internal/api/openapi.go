@@ -39,6 +39,7 @@ func buildDocument(operations []*operation) []byte {
 			{Name: "Account", Description: "The user behind an access token"},
 			{Name: "Forms", Description: "Create, edit, publish and delete forms"},
 			{Name: "Responses", Description: "Read, submit, export and summarize responses"},
+			{Name: "Files", Description: "Upload and download the files of responses, and pictures for forms"},
 			{Name: "Webhooks", Description: "Send the events of a form to another service"},
 			{Name: "Email", Description: "Notify people of responses, and send receipts to respondents"},
 			{Name: "OAuth 2.0", Description: "Get, refresh, inspect and revoke tokens"},
@@ -129,6 +130,11 @@ func (op *operation) describe(schemas huma.Registry) *huma.Operation {
 	if op.form != nil {
 		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 			"application/x-www-form-urlencoded": {Schema: schemas.Schema(op.form, false, op.ID)},
+		}}
+	}
+	if op.binary {
+		d.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+			"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}},
 		}}
 	}
 	success := &huma.Response{Description: "Success"}

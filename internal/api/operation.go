@@ -34,6 +34,7 @@ type operation struct {
 	MaxBody     int64        // maximum size of the request body in bytes; 0: no body
 
 	input        reflect.Type // parameters and body
+	binary       bool         // the body is the bytes of a file, which the operation reads itself
 	form         reflect.Type // body sent as application/x-www-form-urlencoded
 	output       reflect.Type // body of the response
 	media        []string     // content types of responses that are not JSON

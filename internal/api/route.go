@@ -53,6 +53,9 @@ func (rt *route) add(op *operation) {
 	rt.allow = strings.Join(allowed, ", ")
 }
 
+// isPublic reports whether the sites that the owner of a form allows may use the path.
+func (rt *route) isPublic() bool { return rt.path == publicPath || rt.path == uploadPath }
+
 // ServeHTTP finds and runs the operation, and writes its result.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !isCanonical(r.URL) {
@@ -89,8 +92,8 @@ func (rt *route) serve(w http.ResponseWriter, r *http.Request) error {
 	if op := rt.methods[r.Method]; op != nil {
 		return op.answer(rt.api, w, r)
 	}
-	if r.Method == http.MethodOptions && (rt.cors || rt.path == publicPath) {
-		if rt.path == publicPath {
+	if r.Method == http.MethodOptions && (rt.cors || rt.isPublic()) {
+		if rt.isPublic() {
 			if err := rt.api.allowOrigin(w, r); err != nil {
 				return err
 			}
@@ -116,14 +119,14 @@ func allowAnyOrigin(w http.ResponseWriter, r *http.Request, open bool) {
 
 var (
 	anyOriginHeader = []string{"*"}
-	exposedHeaders  = []string{"ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id"}
+	exposedHeaders  = []string{"Accept-Ranges, Content-Disposition, Content-Range, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id"}
 )
 
 func preflight(w http.ResponseWriter, allow string) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Access-Control-Allow-Methods", allow)
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, If-Match, Idempotency-Key, Last-Event-ID")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, If-Match, Idempotency-Key, Last-Event-ID, Content-Disposition, Range")
 	h.Set("Access-Control-Max-Age", "86400")
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -50,6 +50,7 @@ type Storage struct {
 	DatabaseURLFile string `env:"FORMULARY_DATABASE_URL_FILE" help:"File to read the database URL from, to keep it out of the environment." placeholder:"FILE"`
 	Addr            string `env:"FORMULARY_ADDR" default:"127.0.0.1:8080" help:"Address to listen on."`
 	BaseURL         string `env:"FORMULARY_BASE_URL" help:"Public address of the service, such as https://forms.example.com." placeholder:"URL"`
+	fileSettings    `embed:""`
 }
 
 func (s Storage) url() (string, error) {
@@ -177,7 +178,7 @@ type backupCommand struct {
 func (b backupCommand) Run(ctx context.Context, storage Storage, io streams) error {
 	ctx, cancel := context.WithTimeout(ctx, longWork)
 	defer cancel()
-	s, err := storage.open(ctx)
+	s, _, err := storage.openWithFiles(ctx)
 	if err != nil {
 		return err
 	}

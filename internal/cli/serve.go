@@ -19,6 +19,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/api"
 	"formulary/internal/delivery"
+	"formulary/internal/file"
 	"formulary/internal/limit"
 	"formulary/internal/live"
 	"formulary/internal/oauth"
@@ -46,6 +47,8 @@ type serveCommand struct {
 	LivePerAccount    int           `env:"FORMULARY_LIVE_PER_ACCOUNT" default:"2000" help:"Open live streams per account, on each node; 0 for no limit."`
 	FormLimit         int64         `env:"FORMULARY_FORM_LIMIT" default:"10000" help:"Forms per account; 0 for no limit."`
 	VersionLimit      int64         `env:"FORMULARY_VERSION_LIMIT" default:"500" help:"Published versions per form; 0 for no limit."`
+	FileLimit         byteSize      `env:"FORMULARY_FILE_LIMIT" default:"25MiB" help:"Size of the largest file that a respondent can upload, such as 25MB." placeholder:"SIZE"`
+	Clamd             string        `env:"FORMULARY_CLAMD" help:"ClamAV daemon that scans files, as unix:/path or host:port. Nothing can be downloaded before it was scanned." placeholder:"ADDR"`
 	StorageLimit      byteSize      `env:"FORMULARY_STORAGE_LIMIT" default:"10GB" help:"Storage per account, such as 500MB or 10GB; 0 for no limit." placeholder:"SIZE"`
 	MaxConnections    int           `env:"FORMULARY_MAX_CONNECTIONS" default:"0" help:"Maximum number of open connections; 0 to derive it from the open file limit." placeholder:"N"`
 	MaxPerAddress     int           `name:"max-connections-per-address" env:"FORMULARY_MAX_CONNECTIONS_PER_ADDRESS" default:"0" help:"Maximum number of open connections per IP address; 0 for a quarter of all." placeholder:"N"`
@@ -128,7 +131,7 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	if tune != nil {
 		tune(log)
 	}
-	s, err := storage.open(ctx)
+	s, blobs, err := storage.openWithFiles(ctx)
 	if err != nil {
 		return err
 	}
@@ -147,19 +150,24 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	if s.MultiNode() {
 		cluster = limit.NewCluster()
 	}
-	streams := live.New(live.Config{Store: s, Encode: api.EncodeEvent, Limits: live.Limits{PerHolder: c.LivePerGrant, PerAccount: c.LivePerAccount}, Log: log})
+	streams := live.New(live.Config{Store: s, Encode: api.EventEncoder(base), Limits: live.Limits{PerHolder: c.LivePerGrant, PerAccount: c.LivePerAccount}, Log: log})
 	// At once, so that the graceful shutdown does not wait for clients to disconnect.
 	context.AfterFunc(ctx, streams.Close)
 	deliveries, err := c.deliveries(storage, s, log)
 	if err != nil {
 		return err
 	}
+	deliveries.BaseURL = base
 	dispatcher := delivery.NewDispatcher(deliveries)
 	mails, err := c.outbox(outboxParts{store: s, sealer: deliveries.Sealer, base: base, leases: dispatcher, log: log})
 	if err != nil {
 		return err
 	}
-	d := dependencies{tuning: t, store: s, mails: mails, base: base, clientIPs: clientIPs, cluster: cluster, live: streams, deliveries: deliveries, log: log}
+	files, err := c.files(s, blobs, log)
+	if err != nil {
+		return err
+	}
+	d := dependencies{files: files, tuning: t, store: s, mails: mails, base: base, clientIPs: clientIPs, cluster: cluster, live: streams, deliveries: deliveries, log: log}
 	config, err := c.assemble(ctx, d)
 	if err != nil {
 		return err
@@ -173,12 +181,14 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	}
 	work, stop := context.WithCancel(ctx)
 	defer stop()
+	defer runFiles(work, stop, files)()
 	go runCleanup(work, s, c.RefreshIdle, log)
 	// Mails stop first: the dispatcher holds the leases.
 	defer runDispatcher(work, stop, dispatcher)()
 	defer runOutbox(work, stop, mails)()
 	addDeliveryMetrics(config.Metrics, dispatcher)
 	addMailMetrics(config.Metrics, mails)
+	addFileMetrics(config.Metrics, files)
 	if cluster != nil {
 		go s.Exchange(work, cluster.Pending(), cluster.Outgoing, cluster.Receive)
 	}
@@ -210,6 +220,7 @@ type dependencies struct {
 
 	deliveries delivery.Config
 	mails      *outbox.Service
+	files      *file.Service
 }
 
 // assemble builds the API and web handlers and the configuration of the server.
@@ -221,9 +232,10 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 		return server.Config{}, err
 	}
 	var perGrant, refreshesPerGrant *limit.Limiter[string]
-	var perAddress, submissions, actions *limit.Limiter[netip.Addr]
+	var perAddress, submissions, uploads, actions *limit.Limiter[netip.Addr]
 	if c.RateLimit == "on" {
 		submissions = limit.New[netip.Addr](c.RatePerRespondent, time.Minute, now).Join(d.cluster, "respondent")
+		uploads = limit.New[netip.Addr](actionsPerSubmission*c.RatePerRespondent, time.Minute, now).Join(d.cluster, "upload")
 		actions = limit.New[netip.Addr](actionsPerSubmission*c.RatePerRespondent, time.Minute, now).Join(d.cluster, "press")
 		perGrant = limit.New[string](c.RatePerToken, time.Minute, now).Join(d.cluster, "token")
 		refreshesPerGrant = limit.New[string](refreshPerGrant, time.Minute, now).Join(d.cluster, "refresh")
@@ -235,10 +247,10 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 		return server.Config{}, err
 	}
 	mails := newMailLimits(d.cluster, now)
-	responses := respond.New(respond.Config{Store: d.store, Submissions: submissions, Now: now})
+	responses := respond.New(respond.Config{Store: d.store, Submissions: submissions, Uploads: uploads, Files: d.files, Now: now})
 	webhooks := delivery.New(d.deliveries)
 	apiHandler := api.New(api.Config{
-		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: webhooks, Mails: d.mails, BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
+		Store: d.store, OAuth: authorization, Respond: responses, Files: d.files, Live: d.live, Webhooks: webhooks, Mails: d.mails, BaseURL: d.base, Log: d.log, Now: now, Tokens: perGrant,
 		ClientAttempts: attempts.client,
 		Address:        d.clientIPs.ClientIP,
 	})

@@ -41,6 +41,7 @@ const (
 	IdempotencyKeyReused Code = 409002
 	FormNotOpen          Code = 409003
 	QuotaReached         Code = 409004
+	FileBlocked          Code = 409005 // not scanned for malware yet, or infected
 	TooLarge             Code = 413001
 	UnsupportedMedia     Code = 415001
 	Invalid              Code = 422001
@@ -164,6 +165,10 @@ func TooManyRequests(seconds int) *Error {
 func DatabaseUnavailable(cause error) *Error {
 	return New(DatabaseUnreachable, "The service is temporarily unavailable. Try again in a moment.").WithCause(cause).WithRetryAfter(2)
 }
+
+// StorageUnavailable is returned while files cannot be stored or read, with the code of
+// DatabaseUnavailable.
+func StorageUnavailable(cause error) *Error { return DatabaseUnavailable(cause) }
 
 // ClientClosedRequest is the status of a request whose client disconnected. Only the
 // log shows it.

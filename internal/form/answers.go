@@ -260,7 +260,9 @@ func FormValues(f *Field, answer any) url.Values {
 	case bool:
 		out.Set(f.Key, strconv.FormatBool(a))
 	case []File:
-		out[f.Key] = fileIDs(a)
+		for _, file := range a {
+			out.Add(f.Key, file.FormValue())
+		}
 	case []any:
 		if files := FilesOf(a); files != nil {
 			return FormValues(f, files)

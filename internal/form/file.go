@@ -2,7 +2,9 @@ package form
 
 import (
 	"maps"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -124,13 +126,43 @@ func tooManyFiles(most int) error {
 	return answerError("add no more than %d files", most)
 }
 
-// formFiles reads the IDs of uploaded files, without those to remove (key.remove).
-func formFiles(f *Field, in map[string][]string) []any {
-	var list []any
-	for _, id := range in[f.Key] {
-		if isFileID(id) && !slices.Contains(in[f.Key+".remove"], id) {
-			list = append(list, id)
+// FormValue returns the file as a page posts it: everything that is known about it, so
+// that the next page can name it. The submission looks the file up again.
+func (f File) FormValue() string {
+	return f.ID + "|" + strconv.FormatInt(f.Size, 10) + "|" + f.Type + "|" + f.Name
+}
+
+// parseFormFile reads the result of FormValue, or an ID alone.
+func parseFormFile(text string) (File, bool) {
+	parts := strings.SplitN(text, "|", 4)
+	f := File{ID: parts[0]}
+	if len(parts) == 4 {
+		size, err := strconv.ParseInt(parts[1], 10, 64)
+		if err != nil || size < 0 || size >= 1<<53 {
+			return File{}, false
 		}
+		f.Size, f.Type, f.Name = size, parts[2], parts[3]
+	}
+	return f, isFileID(f.ID) && (len(parts) == 1 || len(parts) == 4)
+}
+
+// PostedFiles returns the files that a page posted for the field, without those to remove
+// (key.remove).
+func (f *Field) PostedFiles(in url.Values) []File {
+	var list []File
+	for _, text := range in[f.Key] {
+		if file, ok := parseFormFile(text); ok && !slices.Contains(in[f.Key+".remove"], file.ID) {
+			list = append(list, file)
+		}
+	}
+	return list
+}
+
+// formFiles returns the posted files like decoded JSON.
+func formFiles(f *Field, in url.Values) []any {
+	var list []any
+	for _, file := range f.PostedFiles(in) {
+		list = append(list, map[string]any{"id": file.ID, "name": file.Name, "size": float64(file.Size), "type": file.Type})
 	}
 	return list
 }

@@ -84,16 +84,21 @@ func TestFileRules(t *testing.T) {
 // What the page posts about files: the IDs so far, and those to remove.
 func TestFileForm(t *testing.T) {
 	d := define(t, withFiles)
+	known := File{fileB, "b | c.pdf", 7, "application/pdf"}
+	file := func(f File) any {
+		return map[string]any{"id": f.ID, "name": f.Name, "size": float64(f.Size), "type": f.Type}
+	}
+	a, b := file(File{ID: fileA}), file(known)
 	for _, c := range []struct {
 		in   url.Values
 		want map[string]any
 	}{
-		{url.Values{"cv": {fileA, "", fileB}, "cv.remove": {fileA}}, map[string]any{"cv": []any{fileB}}},
-		{url.Values{"cv": {fileA}, "cv.remove": {fileA}}, map[string]any{}},
-		{url.Values{"cv": {"C:\\fakepath\\a.pdf"}}, map[string]any{}},
+		{url.Values{"cv": {fileA, "", known.FormValue()}, "cv.remove": {fileA}}, map[string]any{"cv": []any{b}}},
+		{url.Values{"cv": {known.FormValue()}, "cv.remove": {fileB}}, map[string]any{}},
+		{url.Values{"cv": {"C:\\fakepath\\a.pdf", fileB + "|x|y|z", fileB + "|1|y"}}, map[string]any{}},
 		{url.Values{"sign": {"Ada"}}, map[string]any{"sign": "Ada"}},
-		{url.Values{"sign": {fileA, fileB, ""}}, map[string]any{"sign": []any{fileB}}},
-		{url.Values{"sign": {fileA, "Ada"}}, map[string]any{"sign": []any{fileA}}},
+		{url.Values{"sign": {fileA, known.FormValue(), ""}}, map[string]any{"sign": []any{b}}},
+		{url.Values{"sign": {fileA, "Ada"}}, map[string]any{"sign": []any{a}}},
 		{url.Values{"sign": {fileA, "Ada"}, "sign.remove": {fileA}}, map[string]any{"sign": "Ada"}},
 	} {
 		if got := d.ParseForm(c.in); !reflect.DeepEqual(got, c.want) {

@@ -48,7 +48,7 @@ func (pictureChoice) Schema(f *Field) map[string]any {
 
 func (pictureChoice) Traits() Traits {
 	return Traits{
-		Summary: CountOptions, List: true, OptionLimits: true, Pictures: true, Group: true, Asset: "picture", Sketch: "pictures",
+		Summary: CountOptions, List: true, OptionLimits: true, Pictures: true, Group: true, NoDefault: true, Asset: "picture", Sketch: "pictures",
 		ExtraSize: func(f *Field) int { return len(f.Options) * 300 },
 		Example: func(f *Field, s Sampler) any {
 			if f.Several {

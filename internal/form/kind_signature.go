@@ -25,7 +25,8 @@ func (signature) ParseForm(f *Field, in url.Values) any {
 		return list[len(list)-1:] // a new drawing replaces the one before
 	}
 	for _, text := range in[f.Key] {
-		if text = strings.TrimSpace(text); text != "" && !isFileID(text) {
+		text = strings.TrimSpace(text)
+		if _, isFile := parseFormFile(text); text != "" && !isFile {
 			return text
 		}
 	}

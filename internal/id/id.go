@@ -18,6 +18,7 @@ const (
 	Webhook  = "whk_"
 	Delivery = "dlv_"
 	Event    = "evt_"
+	File     = "fil_"
 )
 
 // Prefixes of IDs that stay in the database or appear only in the workspace.

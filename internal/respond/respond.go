@@ -10,6 +10,7 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
+	"formulary/internal/file"
 	"formulary/internal/form"
 	"formulary/internal/limit"
 	"formulary/internal/store"
@@ -20,19 +21,25 @@ type Config struct {
 	Store *store.Store
 	// Submissions limits what one client network submits; nil: no limit.
 	Submissions *limit.Limiter[netip.Addr]
-	Now         func() time.Time
+	// Uploads limits the files that one client network uploads; nil: no limit.
+	Uploads *limit.Limiter[netip.Addr]
+	// Files stores uploads.
+	Files *file.Service
+	Now   func() time.Time
 }
 
 // Service accepts submissions.
 type Service struct {
 	store       *store.Store
 	submissions *limit.Limiter[netip.Addr]
+	uploads     *limit.Limiter[netip.Addr]
+	files       *file.Service
 	now         func() time.Time
 }
 
 // New returns a Service.
 func New(c Config) *Service {
-	return &Service{store: c.Store, submissions: c.Submissions, now: c.Now}
+	return &Service{store: c.Store, submissions: c.Submissions, uploads: c.Uploads, files: c.Files, now: c.Now}
 }
 
 // Admit counts a submission against the rate limit of the client's network. It is

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -35,6 +36,16 @@ func (r *statusRecorder) Write(p []byte) (int, error) {
 	}
 	n, err := r.ResponseWriter.Write(p)
 	r.bytes += int64(n)
+	return n, err
+}
+
+// ReadFrom lets the operating system copy from a file to the connection.
+func (r *statusRecorder) ReadFrom(from io.Reader) (int64, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := io.Copy(r.ResponseWriter, from)
+	r.bytes += n
 	return n, err
 }
 

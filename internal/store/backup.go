@@ -32,6 +32,7 @@ var tables = []struct {
 	{"form_address", 2}, {"form_draft", 2}, {"form_version", 2}, {"response", 2},
 	{"form_summary", 3}, {"option_count", 3}, {"setting", 3}, {"trash", 4}, {"app_call", 4}, {"account_purge", 8},
 	{"device", 9}, {"guess", 9}, {"form_event", 10}, {"webhook", 10}, {"delivery", 10}, {"mail", 12}, {"mail_suppression", 12}, {"form_mail", 12}, {"form_recipient", 12},
+	{"file", 14}, {"file_garbage", 14}, {"picture", 14},
 }
 
 // settingSince is the schema that added the table setting.
@@ -109,8 +110,8 @@ func backupTable(t db.Tx, table string, lines *json.Encoder) (int64, error) {
 	var columns []string
 	sql, args := "SELECT * FROM "+table, []any(nil)
 	if table == "setting" {
-		// Secrets are excluded: the restored service creates its own.
-		sql, args = sql+" WHERE name <> $1 AND name <> $2", []any{signingKey, previousSigning}
+		// Secrets are excluded, and where files are: the restored service has its own.
+		sql, args = sql+" WHERE name <> $1 AND name <> $2 AND name <> $3", []any{signingKey, previousSigning, fileMoveSetting}
 	}
 	err := t.Query(sql, func(r db.Row) error {
 		if columns == nil {

@@ -15,14 +15,14 @@ import (
 
 // replicated are the tables that every machine has a copy of: account is read by email
 // address, app and app_secret by client_id, form_address by the address of a form,
-// guess by limiter and key, delivery_lease and delivery_node by node.
-var replicated = []string{"migration", "setting", "account", "app", "app_secret", "form_address", "account_purge", "guess", "delivery_lease", "delivery_node"}
+// guess by limiter and key, delivery_lease and delivery_node by node, picture by its ID.
+var replicated = []string{"migration", "setting", "account", "app", "app_secret", "form_address", "account_purge", "guess", "delivery_lease", "delivery_node", "picture"}
 
 // distributed are the tables that are sharded by account_id.
 var distributed = []string{
 	"session", "device", "link", "ticket", "consent", "code", "access_token", "refresh_token", "idempotency",
 	"form", "form_count", "list_block", "form_draft", "form_version", "response", "form_summary", "option_count",
-	"trash", "app_call", "form_event", "webhook", "delivery", "mail", "mail_suppression", "form_mail", "form_recipient",
+	"trash", "app_call", "form_event", "webhook", "delivery", "mail", "mail_suppression", "form_mail", "form_recipient", "file", "file_garbage",
 }
 
 const (

@@ -116,9 +116,19 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 
 // erase deletes the data of a deleted account.
 func (s *Store) erase(ctx context.Context, owner string) error {
-	for _, sql := range purgeSQL {
-		if err := s.eraseRows(ctx, sql, owner); err != nil {
+	for _, sql := range []string{dropAccountFilesSQL, dropAccountPicturesSQL} {
+		err := s.eraseRows(ctx, owner, func(t db.Tx) (int64, error) {
+			return dropFiles(t, time.Now(), sql, owner, eraseBatch)
+		})
+		if err != nil {
 			return replaceNotFound(err, nil) // another node has completed it
+		}
+	}
+	s.sweepNow(ctx, owner)
+	for _, sql := range purgeSQL {
+		err := s.eraseRows(ctx, owner, func(t db.Tx) (int64, error) { return t.Exec(sql, owner, eraseBatch) })
+		if err != nil {
+			return replaceNotFound(err, nil)
 		}
 	}
 	if err := s.forgetAddress(ctx, owner); err != nil {
@@ -158,16 +168,16 @@ func (s *Store) finishErasures(ctx context.Context) error {
 // are overwritten.
 const eraseBatch = 100
 
-// eraseRows runs a statement of purgeSQL until it finds no more. fault.NotFound: the account
-// is not being erased any more.
-func (s *Store) eraseRows(ctx context.Context, sql, owner string) error {
+// eraseRows runs a deletion of at most eraseBatch rows until it finds no more. fault.NotFound:
+// the account is not being erased any more.
+func (s *Store) eraseRows(ctx context.Context, owner string, erase func(db.Tx) (int64, error)) error {
 	for {
 		var n int64
 		err := s.db.Write(ctx, func(t db.Tx) (err error) {
 			if err := checkAffected(t.Exec(holdErasureSQL, owner)); err != nil {
 				return err
 			}
-			n, err = t.Exec(sql, owner, eraseBatch)
+			n, err = erase(t)
 			return err
 		})
 		if err != nil || n < eraseBatch {

@@ -7,13 +7,14 @@ import (
 
 	"formulary/internal/db"
 	"formulary/internal/fault"
+	"formulary/internal/form"
 )
 
 // Quotas limit what one account may store; 0 means no limit.
 type Quotas struct {
 	Forms    int64 // forms, including recently deleted ones
 	Versions int64 // versions of one form
-	Bytes    int64 // drafts, versions and responses, including recently deleted ones
+	Bytes    int64 // drafts, versions, responses and files, including recently deleted ones
 }
 
 // Usage is what an account has stored.
@@ -40,6 +41,18 @@ func valueBytes(value any) int64 {
 	case []any:
 		for _, item := range v {
 			n += valueBytes(item) + 1
+			if file, ok := item.(map[string]any); ok { // lists contain no other objects
+				size, _ := file["size"].(float64)
+				n += int64(size)
+			}
+		}
+	case []string:
+		for _, text := range v {
+			n += int64(len(text)) + 3
+		}
+	case []form.File:
+		for _, f := range v {
+			n += fileAnswerBytes(f) + f.Size + 1
 		}
 	case map[string]any:
 		for key, item := range v {
@@ -49,6 +62,11 @@ func valueBytes(value any) int64 {
 		return 8
 	}
 	return n
+}
+
+// fileAnswerBytes is valueBytes of a file in decoded answers.
+func fileAnswerBytes(f form.File) int64 {
+	return valueBytes(map[string]any{"id": f.ID, "name": f.Name, "size": 0.0, "type": f.Type})
 }
 
 const (
@@ -68,15 +86,17 @@ func (s *Store) Quotas() Quotas { return s.quotas.Quotas }
 func (s *Store) Usage(ctx context.Context, owner string) (_ Usage, err error) {
 	defer wrap(&err, "read usage")
 	var u Usage
-	var forms, trash, trashed int64
+	var forms, trash, trashed, uploads, pictures int64
 	var found bool
 	err = s.db.QueryBatch(ctx,
 		scanInto(&found, formsStoredSQL, []any{owner}, &forms),
 		scanInto(&found, trashStoredSQL, []any{owner}, &trash),
 		scanInto(&found, countFormsSQL, []any{owner, "", ""}, &u.Forms),
-		scanInto(&found, trashFormsSQL, []any{owner}, &trashed))
+		scanInto(&found, trashFormsSQL, []any{owner}, &trashed),
+		scanInto(&found, unclaimedStoredSQL, []any{owner}, &uploads),
+		scanInto(&found, picturesStoredSQL, []any{owner}, &pictures))
 	u.Forms += trashed
-	u.Bytes = forms + trash
+	u.Bytes = forms + trash + uploads + pictures
 	return u, err
 }
 

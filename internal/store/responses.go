@@ -287,6 +287,7 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 		return 0, err
 	}
 	var n int64
+	var hadFiles bool
 	err = s.write(ctx, responsesOf(owner), func(t db.Tx) error {
 		n = 0
 		// Lock the form's row first, as everywhere, so that transactions cannot
@@ -321,13 +322,22 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 		if _, err := t.Exec(dropCountSQL, owner, formID, n, size); err != nil {
 			return err
 		}
+		if keep == nil {
+			if err := dropFilesOf(t, owner, now, removed); err != nil {
+				return err
+			}
+		}
 		if err := addEvents(t, owner, formID, now, responseEvents(ResponseDeleted, removed)...); err != nil {
 			return err
 		}
 		if err := s.subtract(t, owner, formID, removed, nil); err != nil {
 			return err
 		}
+		hadFiles = keep == nil && slices.ContainsFunc(removed, hasFiles)
 		return s.updateOptionCounts(t, owner, formID, optionChange{removed: removed, enforceLimits: true})
 	})
+	if err == nil && hadFiles {
+		s.sweepNow(ctx, owner)
+	}
 	return n, err
 }

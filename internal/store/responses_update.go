@@ -39,7 +39,7 @@ func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKe
 		if err != nil {
 			return form.Response{}, err
 		}
-		after, err := s.changedResponse(ctx, owner, before, change, now)
+		edit, err := s.changedResponse(ctx, owner, before, change, now)
 		if err != nil {
 			return form.Response{}, err
 		}
@@ -47,50 +47,67 @@ func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKe
 		if err != nil {
 			return form.Response{}, err
 		}
-		if err := s.reserve(ctx, owner, growth+int64(len(after.JSON)-len(before.JSON))); err != nil {
+		if err := s.reserve(ctx, owner, growth+int64(len(edit.after.JSON)-len(before.JSON))); err != nil {
 			return form.Response{}, err
 		}
-		if err = s.replaceResponse(ctx, owner, before, after, now); n == maxUpdateTries || !errors.Is(err, errResponseChanged) {
-			return after, err
+		if err = s.replaceResponse(ctx, owner, edit, now); n == maxUpdateTries || !errors.Is(err, errResponseChanged) {
+			return edit.after, err
 		}
 	}
 }
 
 var errResponseChanged = fault.New(fault.Conflict, "The response has changed since you read it. Fetch it again and repeat your change.")
 
+// responseEdit is a response before and after a change, with the files that it gains and loses.
+type responseEdit struct {
+	before, after form.Response
+	claims        []fileClaim
+	dropped       []string // IDs
+}
+
 // changedResponse computes the new response.
-func (s *Store) changedResponse(ctx context.Context, owner string, before form.Response, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (form.Response, error) {
-	after := before
+func (s *Store) changedResponse(ctx context.Context, owner string, before form.Response, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (edit responseEdit, err error) {
+	edit = responseEdit{before: before, after: before}
 	d, err := s.Definition(ctx, owner, before.FormID, before.Version)
 	if err != nil {
-		return after, err
+		return edit, err
 	}
 	answers, err := before.Answers()
 	if err != nil {
-		return after, err
+		return edit, err
 	}
+	had := d.Files(answers)
 	if answers, err = change(d, answers); err != nil {
-		return after, err
+		return edit, err
+	}
+	if d.HasFiles() {
+		a := answerer{owner: owner, formID: before.FormID, responseID: before.ID, definition: d, at: now}
+		var files answeredFiles
+		if answers, files, err = s.resolveFiles(ctx, a, answers); err != nil {
+			return edit, err
+		}
+		edit.claims, edit.dropped = files.claims, missingFiles(had, d.Files(answers))
 	}
 	text, err := d.Encode(answers)
 	if err != nil {
-		return after, err
+		return edit, err
 	}
 	if err := d.CheckSize(text, answers); err != nil {
-		return after, err
+		return edit, err
 	}
 	var metadata form.Metadata
 	if err := json.Unmarshal([]byte(before.Metadata), &metadata); err != nil {
-		return after, err
+		return edit, err
 	}
 	metadata.EditedAt = now.UTC().Format(time.RFC3339)
-	after.JSON = string(text)
-	after.Metadata, err = metadata.Encode()
-	return after, err
+	edit.after.JSON = string(text)
+	edit.after.Metadata, err = metadata.Encode()
+	return edit, err
 }
 
 // replaceResponse stores the new response unless another request changed the old one.
-func (s *Store) replaceResponse(ctx context.Context, owner string, before, after form.Response, now time.Time) error {
+func (s *Store) replaceResponse(ctx context.Context, owner string, edit responseEdit, now time.Time) error {
+	before, after := edit.before, edit.after
 	oldBytes, err := storedBytes(before)
 	if err != nil {
 		return err
@@ -99,7 +116,7 @@ func (s *Store) replaceResponse(ctx context.Context, owner string, before, after
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, responsesOf(owner), func(t db.Tx) error {
+	err = s.write(ctx, responsesOf(owner), func(t db.Tx) error {
 		// Lock the form's row first, as everywhere, so that transactions cannot
 		// deadlock.
 		if err := checkAffected(t.Exec(dropCountSQL, owner, before.FormID, 0, oldBytes-newBytes)); err != nil {
@@ -115,6 +132,9 @@ func (s *Store) replaceResponse(ctx context.Context, owner string, before, after
 		if _, err := t.Exec(changeResponseSQL, owner, before.FormID, before.ID, after.JSON, after.Metadata); err != nil {
 			return err
 		}
+		if err := edit.moveFiles(t, owner, now); err != nil {
+			return err
+		}
 		if err := addEvents(t, owner, before.FormID, now, responseEvents(ResponseUpdated, []form.Response{after})...); err != nil {
 			return err
 		}
@@ -125,4 +145,8 @@ func (s *Store) replaceResponse(ctx context.Context, owner string, before, after
 			removed: []form.Response{before}, added: []form.Response{after}, enforceLimits: true,
 		})
 	})
+	if err == nil && len(edit.dropped) > 0 {
+		s.sweepNow(ctx, owner)
+	}
+	return err
 }

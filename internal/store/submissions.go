@@ -47,6 +47,7 @@ type pendingSubmission struct {
 	size           int64 // counted against the account's storage
 	response       form.Response
 	filled         bool // it reached the form's response limit
+	files          []fileClaim
 	err            error
 	db.Waiter
 }
@@ -55,6 +56,14 @@ type pendingSubmission struct {
 func (s *Store) SubmitResponse(ctx context.Context, in Submission) (_ form.Response, err error) {
 	defer wrap(&err, "submit response")
 	w := &pendingSubmission{Submission: in, Waiter: db.NewWaiter()}
+	var files answeredFiles
+	if in.Form.Definition.HasFiles() {
+		a := answerer{owner: in.Form.Owner, formID: in.Form.ID, definition: in.Form.Definition, at: in.At}
+		if in.Answers, files, err = s.resolveFiles(ctx, a, in.Answers); err != nil {
+			return form.Response{}, err
+		}
+		w.Answers, w.files = in.Answers, files.claims
+	}
 	text, err := in.Form.Definition.Encode(in.Answers)
 	if err != nil {
 		return form.Response{}, err
@@ -69,8 +78,14 @@ func (s *Store) SubmitResponse(ctx context.Context, in Submission) (_ form.Respo
 	if w.Key.Key != "" && w.Key.Hash == "" {
 		w.Key.Hash = account.Hash(w.text)
 	}
+	if files.taken {
+		// A repeated submission finds its files claimed by the first one.
+		r, found, err := s.FindSubmission(ctx, in.Form.Owner, in.Form.ID, w.Key)
+		return r, errorWhen(err, !found, fileError(w.files[0].key))
+	}
 	w.size = responseBytes(in.Answers, w.metadata)
-	if err := s.reserve(forRespondents(ctx, in.Form.Owner), in.Form.Owner, w.size); err != nil {
+	// Files are counted since they were uploaded.
+	if err := s.reserve(forRespondents(ctx, in.Form.Owner), in.Form.Owner, w.size-files.size); err != nil {
 		// A repeated submission stores nothing.
 		if r, found, lookup := s.FindSubmission(ctx, in.Form.Owner, in.Form.ID, w.Key); found && fault.Wrap(err).Code == fault.QuotaReached {
 			return r, lookup
@@ -326,6 +341,11 @@ func (s *Store) storeForm(t db.Tx, list []*pendingSubmission) error {
 		r := &w.response
 		if earlier, err := w.Key.claim(t, form.Owner, r.ID, w.At); err != nil || earlier != "" {
 			return errorWhen(err, earlier != "", errDuplicate)
+		}
+		if len(w.files) > 0 {
+			if err := claimFiles(t, answerer{owner: form.Owner, formID: form.ID, responseID: r.ID, at: w.At}, w.files); err != nil {
+				return err
+			}
 		}
 		if limits != nil {
 			if err := claimOptions(t, form.Owner, form.ID, limits, w.Form.Definition.Selections(w.Answers)); err != nil {

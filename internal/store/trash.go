@@ -321,7 +321,9 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 			// It may have been restored since, and even deleted again.
 			var n int64
 			err := s.db.Write(ctx, func(t db.Tx) (err error) {
-				n, err = t.Exec(sql, i.owner, i.id, toMillis(before))
+				if n, err = t.Exec(sql, i.owner, i.id, toMillis(before)); err == nil && !isForm && n > 0 {
+					_, err = dropFiles(t, time.Now(), dropResponseFilesSQL, i.owner, i.formID, i.id)
+				}
 				return err
 			})
 			if err == nil && isForm && n > 0 {
@@ -349,6 +351,15 @@ func (s *Store) purgeForm(ctx context.Context, owner, id string) error {
 			if n < eraseBatch {
 				break
 			}
+		}
+	}
+	for n := int64(eraseBatch); n == eraseBatch; {
+		err := s.db.Write(ctx, func(t db.Tx) (err error) {
+			n, err = dropFiles(t, time.Now(), dropFormFilesSQL, owner, id, eraseBatch)
+			return err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return s.db.Write(ctx, func(t db.Tx) error {

@@ -208,6 +208,7 @@ func (web *Handler) enter(req *page.Request, route route) error {
 		if err := web.origins.Check(req.Request); err != nil {
 			return fault.New(fault.Forbidden, "For your security, this request was blocked because it came from another site. Reload the page and try again.").WithCause(err)
 		}
+		req.RawBody = req.Body
 		req.Body = http.MaxBytesReader(req.W, req.Body, route.maxBody)
 	}
 	if req.Method == http.MethodPost {

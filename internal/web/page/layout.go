@@ -1,6 +1,8 @@
 package page
 
 import (
+	"slices"
+
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/locale"
@@ -23,6 +25,7 @@ type Layout struct {
 	Wide    bool          // a table that uses the width of the window
 	Script  string        // static file of one more script
 	Style   string        // static file of one more style sheet
+	Assets  []string      // static files of parts of the page, loaded before Script
 
 	Public   bool   // a form for respondents: no menu
 	Language string // of a public form; English if empty
@@ -41,6 +44,15 @@ type Layout struct {
 type Page interface{ base() *Layout }
 
 func (l *Layout) base() *Layout { return l }
+
+// AddAssets adds static files that are not among the assets yet.
+func (l *Layout) AddAssets(names []string) {
+	for _, name := range names {
+		if !slices.Contains(l.Assets, name) {
+			l.Assets = append(l.Assets, name)
+		}
+	}
+}
 
 // Direction is the writing direction of the page's language.
 func (l *Layout) Direction() string { return locale.Direction(l.Lang()) }

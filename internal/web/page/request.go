@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -23,6 +24,7 @@ import (
 type Request struct {
 	*http.Request
 	W       http.ResponseWriter
+	RawBody io.ReadCloser // the body without the limit of the route, for handlers with a limit of their own
 	User    *account.User // who is signed in, or nil
 	Session account.Session
 }

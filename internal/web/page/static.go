@@ -72,6 +72,17 @@ func newAsset(name string, content []byte) asset {
 	}
 }
 
+// AssetsOf returns the style sheet and the script with the name, those that exist.
+func (s *Site) AssetsOf(name string) []string {
+	var list []string
+	for _, extension := range []string{".css", ".js"} {
+		if _, ok := s.static[name+extension]; ok {
+			list = append(list, name+extension)
+		}
+	}
+	return list
+}
+
 // Scripts returns the scripts whose names start with one of the prefixes, minified.
 func (s *Site) Scripts(prefixes ...string) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {

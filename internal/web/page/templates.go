@@ -79,6 +79,7 @@ func (s *Site) functions() template.FuncMap {
 		},
 		"icon":     func(name string) template.HTML { return template.HTML(icon(name)) },
 		"tag":      tag,
+		"isStyle":  func(file string) bool { return path.Ext(file) == ".css" },
 		"sentence": sentence,
 		"problem": func(list FieldErrors, field string) template.HTML {
 			if list[field] == "" {

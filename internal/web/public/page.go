@@ -33,6 +33,7 @@ type formPage struct {
 	Focus     string // key of the question that the script focuses
 	Fresh     bool   // nothing was posted yet
 	Logic     *logic // for conditions within the page; nil without any
+	Multipart bool   // the page has files
 }
 
 // Translate translates a text into the form's language.
@@ -112,6 +113,10 @@ func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (
 			visible = append(visible, field.Key)
 		}
 		p.Questions = append(p.Questions, q)
+		if traits := q.Traits(); traits.Asset != "" {
+			p.Multipart = p.Multipart || traits.Files
+			p.AddAssets(pages.Site.AssetsOf("kind-" + traits.Asset))
+		}
 	}
 	p.focusOne()
 	if len(s.problems) > 0 && p.Alert == "" && !slices.ContainsFunc(p.Questions, func(q *question) bool { return q.Error != "" }) {

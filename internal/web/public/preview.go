@@ -18,7 +18,9 @@ func (pages *Pages) Preview(req *page.Request, draft store.PublicForm) error {
 		number, _ := strconv.Atoi(req.URL.Query().Get("page"))
 		return pages.renderPage(req, http.StatusOK, s, max(0, min(number, len(draft.Definition.Pages())-1)))
 	}
-	s.values = req.PostForm
+	if err := pages.readPost(req, s); err != nil {
+		return err
+	}
 	return pages.handlePage(req, s, func(e form.Evaluation, _ int) error {
 		p, err := pages.newEndingPage(s, e)
 		if err != nil {

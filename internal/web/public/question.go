@@ -26,6 +26,7 @@ type question struct {
 	Focus       bool
 	Conditional bool          // shown only for some answers
 	NotShown    bool          // for the answers so far
+	uploadTo    string        // see UploadTo
 	countries   template.HTML // options of a list of all countries
 	values      url.Values
 	selected    map[string]map[string]bool // values of a control as a set, by its name
@@ -117,6 +118,8 @@ func (q *question) Limits() string {
 			return q.catalog.Translate("choose up to 1 option")
 		}
 		return q.catalog.Translate("choose up to %d options", *f.MaxPicks)
+	case t.Files && t.List:
+		return q.fileLimits()
 	case t.Decimal && f.Min != nil && f.Max != nil:
 		return q.catalog.Translate("enter a number from %s to %s", number(*f.Min), number(*f.Max))
 	case t.Decimal && f.Min != nil && *f.Min != 0:
@@ -171,7 +174,9 @@ func (pages *Pages) newQuestion(field *form.Field, c *questionContext) (*questio
 			return nil, err
 		}
 	}
-	if traits := field.Traits(); traits.Calculated {
+	if traits := field.Traits(); traits.Files {
+		q.uploadTo = s.uploadTo(field)
+	} else if traits.Calculated {
 		q.Result = s.formatAnswer(field, c.evaluation.Answers[field.Key])
 	} else if traits.Countries != nil {
 		q.countries = template.HTML(pages.Site.Languages.CountryOptions(s.form.Header.Language))

@@ -24,9 +24,11 @@ type fillSession struct {
 	preview  bool       // by the owner, of the draft: nothing is stored
 	values   url.Values // of all controls, as posted
 	problems page.FieldErrors
-	shown    map[string]bool // keys that were on the page before, if the page is shown again
-	notice   string
-	named    func(f *form.Field, answer any) any // replaces codes of countries with names
+	// uploadProblems are about files of this request, by key.
+	uploadProblems page.FieldErrors
+	shown          map[string]bool // keys that were on the page before, if the page is shown again
+	notice         string
+	named          func(f *form.Field, answer any) any // replaces codes of countries with names
 
 	evaluated *form.Evaluation // of values; nil until it is needed
 }
@@ -34,7 +36,7 @@ type fillSession struct {
 func (pages *Pages) newFillSession(req *page.Request, f store.PublicForm) *fillSession {
 	embedded := req.URL.RawQuery != "" && req.URL.Query().Get("embed") != ""
 	return &fillSession{
-		form: f, catalog: pages.Site.Languages.Catalog(f.Header.Language), embedded: embedded, values: url.Values{},
+		form: f, catalog: pages.Site.Languages.Catalog(f.Header.Language), embedded: embedded, values: url.Values{}, uploadProblems: page.FieldErrors{},
 		named: func(field *form.Field, answer any) any {
 			return pages.Site.Languages.WithCountryNames(f.Header.Language, field, answer)
 		},
@@ -93,6 +95,14 @@ func (s *fillSession) address(suffix string) string {
 		to += "?" + embedQuery
 	}
 	return to
+}
+
+// uploadTo is the address that accepts files of a question.
+func (s *fillSession) uploadTo(f *form.Field) string {
+	if s.preview {
+		return ""
+	}
+	return "/f/" + s.form.ID + "/files?field=" + f.Key
 }
 
 func (s *fillSession) layout() page.Layout {

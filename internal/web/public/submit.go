@@ -2,6 +2,7 @@ package public
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -26,12 +27,17 @@ func (pages *Pages) AnswerForm(req *page.Request) error {
 	f, err := pages.publicForm(req)
 	s := pages.newFillSession(req, f)
 	if err != nil && f.Definition != nil {
+		if e := pages.readPost(req, s); e != nil {
+			return e
+		}
 		return pages.renderPageWithError(req, s, err)
 	}
 	if err != nil {
 		return err
 	}
-	s.values = req.PostForm
+	if err := pages.readPost(req, s); err != nil {
+		return err
+	}
 	if !f.IsOpenAt(pages.Now()) {
 		return pages.closedAfterStart(req, s)
 	}
@@ -87,6 +93,14 @@ func (pages *Pages) handlePage(req *page.Request, s *fillSession, finish func(e 
 	completed := formPages
 	if more {
 		completed = formPages[:number+1]
+	}
+	if len(s.uploadProblems) > 0 {
+		_, s.problems = s.firstProblem(formPages[number:number+1], e.Problems)
+		if s.problems == nil {
+			s.problems = page.FieldErrors{}
+		}
+		maps.Copy(s.problems, s.uploadProblems)
+		return pages.renderPage(req, http.StatusUnprocessableEntity, s, number)
 	}
 	if at, list := s.firstProblem(completed, e.Problems); list != nil {
 		s.problems = list

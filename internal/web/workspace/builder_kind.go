@@ -15,9 +15,9 @@ type builderKind struct {
 	Group       string   `json:"group"`
 	Properties  []string `json:"properties"`
 	Fixed       []string `json:"fixed,omitempty"` // properties with only one possible value
-	Answered    bool     `json:"has_answer"`
-	Type        string   `json:"type"`  // of an answer: text, number, date, boolean, choice, list, calculated, composite
-	Input       string   `json:"input"` // type of an HTML input for an answer
+	NoAnswer    bool     `json:"no_answer,omitempty"`
+	Type        string   `json:"type,omitempty"`  // of an answer: number, date, boolean, choice, picture, list, calculated, composite; empty: text
+	Input       string   `json:"input,omitempty"` // type of an HTML input for an answer; empty: text
 	Multiline   bool     `json:"multiline,omitempty"`
 	Hidden      bool     `json:"hidden,omitempty"` // from respondents
 	Break       bool     `json:"page_break,omitempty"`
@@ -30,7 +30,7 @@ func newBuilderKind(k form.Kind) builderKind {
 	about, t, f := k.Info(), k.Traits(), &form.Field{Kind: k.Name()}
 	b := builderKind{
 		Name: k.Name(), Title: about.Title, Description: about.Description, Group: about.Group, Properties: emptyIfNil(k.Properties()), Fixed: t.FixedProperties,
-		Answered: f.HasAnswer(), Type: answerType(k), Input: "text", Multiline: t.Multiline, Hidden: t.Hidden, Break: t.PageBreak, Limits: t.OptionLimits, Sketch: t.Sketch,
+		NoAnswer: !f.HasAnswer(), Type: answerType(k), Multiline: t.Multiline, Hidden: t.Hidden, Break: t.PageBreak, Limits: t.OptionLimits, Sketch: t.Sketch,
 	}
 	b.Default = b.Type != "composite" && !t.NoDefault
 	switch b.Type {
@@ -47,8 +47,10 @@ func answerType(k form.Kind) string {
 	switch t, f := k.Traits(), (&form.Field{Kind: k.Name()}); {
 	case !f.HasAnswer():
 		return ""
-	case t.Parts != nil || t.Ordered: // several values
+	case t.Parts != nil || t.Ordered || t.Files: // several values
 		return "composite"
+	case t.Pictures: // one option or a list
+		return "picture"
 	case slices.Contains(k.Properties(), "options") && t.List:
 		return "list"
 	case slices.Contains(k.Properties(), "options"):
@@ -62,7 +64,7 @@ func answerType(k form.Kind) string {
 	case t.Calculated:
 		return "calculated"
 	}
-	return "text"
+	return ""
 }
 
 func emptyIfNil(list []string) []string {

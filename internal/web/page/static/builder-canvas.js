@@ -10,7 +10,7 @@ import { describeLogic, displayName } from "./builder-logic.js";
 export const problemsOf = (uid) => state.problems.filter((p) => p.uid === uid);
 export const problemsAt = (path, id) => state.problems.filter((p) => p.path === path).map((p) => problemText(p.message, id));
 
-const groupIcons = { Text: "g-text", Numbers: "g-number", Choices: "g-choice", "Date and time": "g-date", "Contact details": "g-person" };
+const groupIcons = { Text: "g-text", Numbers: "g-number", Choices: "g-choice", "Date and time": "g-date", "Contact details": "g-person", Files: "file" };
 export const groupIcon = (kind) => icon(groupIcons[kind.group] ?? "g-form");
 
 // inlineInput is a text area that looks like the text itself.
@@ -84,6 +84,9 @@ const sketches = {
   country: (f) => sketchInput(f.placeholder || t("Select…"), ".dropdown"),
   hidden: (f) => h("p.muted", t("Set by the link"), " ", h("code", `?${f.key}=…`)),
   matrix: (f, focus) => h("div.sketch-columns", optionList(f, "rows", "plain", focus), optionList(f, "options", f.several ? "checkboxes" : "radios", focus)),
+  file: () => decorative("div.sketch-drop", icon("file"), t("Choose a file")),
+  signature: () => decorative("div.sketch-drop", t("Signature")),
+  pictures: (f, focus) => optionList(f, "options", f.several ? "checkboxes" : "radios", focus),
   ranking: (f, focus) => optionList(f, "options", "ranked", focus),
   dropdown: (f, focus) => optionList(f, "options", "dropdown", focus),
 };

@@ -15,7 +15,10 @@ const operatorsByType = {
   text: [...equality, "contains"], calculated: [...ordering, "contains"],
 };
 
-const typeOf = (field) => field ? kindOf(field).type : "text";
+const typeOf = (field) => {
+  const type = field ? kindOf(field).type : "text";
+  return type === "picture" ? field.several ? "list" : "choice" : type;
+};
 const operatorsFor = (field) => [...operatorsByType[typeOf(field)], "answered", "not_answered"];
 const operatorLabel = (field, op) => typeOf(field) === "date" && dateOperatorLabels[op] || operatorLabels[op];
 const needsValue = (op) => !op.endsWith("answered");

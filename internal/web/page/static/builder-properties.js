@@ -43,6 +43,13 @@ const input = (type, value, onValue, props) => h("input", {
 const textarea = (value, onValue, props) => h("textarea", { rows: 2, dir: "auto", value, oninput: (e) => onValue(e.target.value, true), ...props });
 const checkbox = (checked, label, onToggle) => h("label.choice", { key: label }, h("input", { type: "checkbox", checked, onchange: (e) => onToggle(e.target.checked) }), h("span", label));
 
+let extras; // the module with editors that few forms need
+function lazy(name, ...args) {
+  if (extras) return extras[name](...args);
+  import("./builder-files.js").then((module) => { extras = module; focus(); });
+  return null;
+}
+
 // Editors by the input type of the property. set(value, tag) stores the value.
 const editors = {
   text: (m, p, set) => labeled(m, p, input("text", m[p.name], set, { onblur: () => assignAutoKey(m._uid) })),
@@ -51,6 +58,7 @@ const editors = {
   integer: (m, p, set) => labeled(m, p, input("number", m[p.name], (n, tag) => set(floor(n), tag), { step: 1 })),
   expression: (m, p, set) => labeled(m, p, textarea(m[p.name], set, { class: "code", spellcheck: "false", dir: "ltr" })),
   date: (m, p, set) => labeled(m, p, input(kindOf(m).input, m[p.name], set)),
+  groups: (m, p, set) => grouped(m, p, p.help && h("span.muted", t(p.help)), lazy("groups", m[p.name], checkbox, set)),
   checkbox: (m, p, set) => h("div.property", { key: p.name }, checkbox(m[p.name], t(p.label), set), p.help && h("span.muted", t(p.help)), problemsAt(`${m._uid}.${p.name}`)),
   condition: (m, p, set) => grouped(m, p, conditionEditor({
     intro: isEnding(m) ? t("Show this ending if") : isPageBreak(m) ? t("Show this page if") : t("Show this question if"),
@@ -92,6 +100,7 @@ const editors = {
         h("div.inline-row", optionInput(uid, p.name, option, "panel", focus), iconButton("up", t("Move up"), () => moveTo(option, i - 1), disabledIf(!i)),
           iconButton("down", t("Move down"), () => moveTo(option, i + 1), disabledIf(i === options.length - 1)), iconButton("close", t("Remove"), () => moveTo(option))),
         ["label", "value", "cap"].map((name) => problemsAt(`${option._uid}.${name}`)),
+        kindOf(m).type === "picture" && lazy("picture", uid, p.name, option, { problemsAt, render: () => focus() }),
         isExpanded && details(option)))),
       h("div.inline-row", addOptionButton(uid, p.name, "panel", focus),
         linkButton("", hasLimits ? t("Values and limits") : t("Edit values"), () => { expandedLists.delete(listId) || expandedLists.add(listId); focus(); }, { "aria-expanded": `${isExpanded}` })));

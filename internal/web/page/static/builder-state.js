@@ -3,6 +3,7 @@
 
 import { data, t } from "./vdom.js";
 
+for (const kind of data.kinds) Object.assign(kind, { type: kind.no_answer ? "" : "text", input: "text", has_answer: !kind.no_answer, ...kind });
 export const kinds = new Map(data.kinds.map((kind) => [kind.name, kind]));
 export const kindOf = (field) => kinds.get(field.kind);
 export const hasProperty = (kind, name) => kind.properties.includes(name);

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"formulary/internal/db"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/id"
+)
+
+// File is the row of a file that a respondent uploaded. Its bytes are in an object of the
+// file storage.
+type File struct {
+	form.File
+	FormID     string
+	FieldID    string
+	ResponseID string // empty until a response claims the file
+	SHA256     string // in hexadecimal
+	Object     string
+	Thumbnail  string // object; empty: none was needed yet
+	Client     string // tells the clients of a form apart until a response claims the file
+	CreatedAt  time.Time
+	ExpiresAt  time.Time // zero once claimed
+	Scan       ScanState
+	Signature  string // of the malware that was found
+}
+
+// ScanState is what is known about malware in a file.
+type ScanState string
+
+const (
+	NotScanned ScanState = "not_scanned"
+	Clean      ScanState = "clean"
+	Infected   ScanState = "infected"
+)
+
+// UnclaimedTTL is how long an uploaded file waits for its response.
+const UnclaimedTTL = 24 * time.Hour
+
+const (
+	fileColumns = `form_id, id, field_id, response_id, name, size, type, sha256, object, thumbnail, created_at, expires_at, scan, signature`
+	addFileSQL  = `INSERT INTO file (account_id, form_id, id, field_id, name, size, type, sha256, object, client, created_at, expires_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+	fileSQL = `SELECT ` + fileColumns + ` FROM file WHERE account_id = $1 AND form_id = $2 AND id = $3`
+	// Files of deleted responses and forms cannot be read, even while they can be restored.
+	claimedFileSQL = `SELECT ` + fileColumns + ` FROM file WHERE account_id = $1 AND form_id = $2 AND id = $3
+		AND EXISTS (SELECT 1 FROM response WHERE account_id = $1 AND form_id = $2 AND id = file.response_id)
+		AND EXISTS (SELECT 1 FROM form WHERE account_id = $1 AND id = $2)`
+	claimFileSQL = `UPDATE file SET response_id = $4, expires_at = 0, client = '' WHERE account_id = $1 AND form_id = $2 AND id = $3
+		AND response_id = '' AND expires_at > $5`
+	unclaimedOfClientSQL = `SELECT COUNT(*), CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM file
+		WHERE account_id = $1 AND form_id = $2 AND client = $3 AND response_id = ''`
+	unclaimedOfFormSQL = `SELECT COUNT(*), CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM file
+		WHERE account_id = $1 AND form_id = $2 AND response_id = ''`
+	setThumbnailSQL = `UPDATE file SET thumbnail = $4 WHERE account_id = $1 AND form_id = $2 AND id = $3 AND thumbnail = ''`
+	// Claimed files are counted with their responses.
+	unclaimedStoredSQL = `SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM file WHERE account_id = $1 AND response_id = ''`
+)
+
+func scanFile(r db.Row, f *File) error {
+	var created, expires int64
+	var scan string
+	err := r.Scan(&f.FormID, &f.ID, &f.FieldID, &f.ResponseID, &f.Name, &f.Size, &f.Type, &f.SHA256, &f.Object, &f.Thumbnail, &created, &expires, &scan, &f.Signature)
+	f.CreatedAt, f.ExpiresAt, f.Scan = fromMillis(created), fromMillis(expires), ScanState(scan)
+	return err
+}
+
+func readFile(q querier, sql string, args ...any) (File, error) {
+	var f File
+	found := false
+	err := q(sql, func(r db.Row) error {
+		found = true
+		return scanFile(r, &f)
+	}, args...)
+	return f, errorWhen(err, !found, fault.NotFound)
+}
+
+// Limits of what waits for its response, so that strangers cannot fill the storage: for one
+// client, and for all clients of a form.
+const (
+	maxClientFiles = 200
+	maxClientBytes = 2 << 30
+	maxFormFiles   = 20_000
+	maxFormBytes   = 50 << 30
+)
+
+var (
+	errClientUploads = fault.New(fault.RateLimited, "Too many uploaded files wait for their form to be submitted. Submit the form, or try again later.").WithRetryAfter(600)
+	errFormUploads   = fault.New(fault.RateLimited, "Too many people are uploading files. Try again later.").WithRetryAfter(60)
+)
+
+// AllowUpload reports whether a client may upload another file to a form.
+func (s *Store) AllowUpload(ctx context.Context, owner, formID, client string) (err error) {
+	defer wrap(&err, "check uploads")
+	return allowUpload(s.query(forRespondents(ctx, owner)), owner, formID, client)
+}
+
+func allowUpload(q querier, owner, formID, client string) error {
+	var files, bytes int64
+	if err := queryOne(q, unclaimedOfClientSQL, []any{owner, formID, client}, &files, &bytes); err != nil {
+		return err
+	}
+	if files >= maxClientFiles || bytes >= maxClientBytes {
+		return errClientUploads
+	}
+	if err := queryOne(q, unclaimedOfFormSQL, []any{owner, formID}, &files, &bytes); err != nil {
+		return err
+	}
+	if files >= maxFormFiles || bytes >= maxFormBytes {
+		return errFormUploads
+	}
+	return nil
+}
+
+// ReserveUpload counts n bytes that are being uploaded against the account's storage.
+func (s *Store) ReserveUpload(ctx context.Context, owner string, n int64) (err error) {
+	defer wrap(&err, "reserve storage")
+	return s.reserve(forRespondents(ctx, owner), owner, n)
+}
+
+// AddFile stores the row of an uploaded file, whose object exists.
+func (s *Store) AddFile(ctx context.Context, owner string, f File) (err error) {
+	defer wrap(&err, "add file")
+	ctx = forRespondents(ctx, owner)
+	return s.db.Write(ctx, func(t db.Tx) error {
+		// The lock makes a deletion of the form find the row.
+		if err := checkAffected(t.Exec(dropCountSQL, owner, f.FormID, 0, 0)); err != nil {
+			return err
+		}
+		if err := allowUpload(t.Query, owner, f.FormID, f.Client); err != nil {
+			return err
+		}
+		_, err := t.Exec(addFileSQL, owner, f.FormID, f.ID, f.FieldID, f.Name, f.Size, f.Type, f.SHA256, f.Object, f.Client,
+			toMillis(f.CreatedAt), toMillis(f.CreatedAt.Add(UnclaimedTTL)))
+		return err
+	})
+}
+
+func areFileIDs(formID, fileID string) bool {
+	_, okForm := id.Parse(id.Form, formID)
+	_, ok := id.Parse(id.File, fileID)
+	return ok && okForm
+}
+
+// File returns a file of a response.
+func (s *Store) File(ctx context.Context, owner, formID, fileID string) (_ File, err error) {
+	defer wrap(&err, "read file")
+	if !areFileIDs(formID, fileID) {
+		return File{}, fault.NotFound
+	}
+	return readFile(s.query(ctx), claimedFileSQL, owner, formID, fileID)
+}
+
+// Upload returns a file that waits for its response, so that a page can show it.
+func (s *Store) Upload(ctx context.Context, owner, formID, fileID string, now time.Time) (_ File, err error) {
+	defer wrap(&err, "read upload")
+	if !areFileIDs(formID, fileID) {
+		return File{}, fault.NotFound
+	}
+	f, err := readFile(s.query(forRespondents(ctx, owner)), fileSQL, owner, formID, fileID)
+	if err == nil && (f.ResponseID != "" || !now.Before(f.ExpiresAt)) {
+		return File{}, fault.NotFound
+	}
+	return f, err
+}
+
+// SetThumbnail stores the object of a file's thumbnail. fault.NotFound: the file has one, or
+// does not exist any more.
+func (s *Store) SetThumbnail(ctx context.Context, owner string, f File, object string) (err error) {
+	defer wrap(&err, "set thumbnail")
+	return s.db.Write(ctx, func(t db.Tx) error {
+		return checkAffected(t.Exec(setThumbnailSQL, owner, f.FormID, f.ID, object))
+	})
+}
