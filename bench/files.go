@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -118,12 +119,12 @@ func document(size int) []byte {
 }
 
 // uploadRequest returns an upload by a client of its own, because each client may have only so
-// many files without a response.
+// many files without a response. All addresses have the same length.
 func (w *fileBench) uploadRequest(body []byte) []byte {
 	n := w.uploads.Add(1)
 	head := fmt.Appendf(nil, "POST %s/files?field=%s HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 10.%d.%d.%d\r\nContent-Type: application/pdf\r\n"+
 		"Content-Disposition: attachment; filename*=UTF-8''Report.pdf\r\nContent-Length: %d\r\n\r\n",
-		w.public(), fileField, byte(n>>16), byte(n>>8), byte(n), len(body))
+		w.public(), fileField, 100+n/10_000%100, 100+n/100%100, 100+n%100, len(body))
 	return append(head, body...)
 }
 
@@ -175,14 +176,29 @@ func (w *fileBench) compareDownloads(ctx context.Context, bare *process) (both [
 	})
 }
 
-// upload uploads a file and returns its ID.
+// upload uploads a file and returns its ID. It does not copy the body: many uploads share it.
 func (w *fileBench) upload(ctx context.Context, body []byte) (string, error) {
-	answer, err := fetch(ctx, w.service.addr, w.uploadRequest(body))
+	request, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(w.uploadRequest(nil))))
+	if err != nil {
+		return "", err
+	}
+	request.RequestURI, request.URL.Scheme, request.URL.Host = "", "http", w.service.addr
+	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	answer, err := http.DefaultClient.Do(request.WithContext(ctx))
+	if err != nil {
+		return "", err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusCreated {
+		err = fmt.Errorf("upload resulted in %s: %.300s", answer.Status, text)
+	}
 	if err != nil {
 		return "", err
 	}
 	var file struct{ ID string }
-	return file.ID, json.Unmarshal(answer.Body, &file)
+	err = json.Unmarshal(text, &file)
+	return file.ID, err
 }
 
 func (w *fileBench) submitFiles(ctx context.Context, ids []string) error {
