@@ -24,14 +24,24 @@ func eachStore(t *testing.T, test func(t *testing.T, p place)) {
 	t.Helper()
 	t.Run("folder", func(t *testing.T) {
 		t.Parallel()
-		dir := filepath.Join(t.TempDir(), "files")
-		test(t, open(t, blob.Config{URL: dir}, dir))
+		test(t, openTemp(t))
 	})
 	t.Run("S3", func(t *testing.T) {
 		t.Parallel()
-		s := blobtest.StartS3(t)
-		test(t, open(t, s.Config(), s.Folder()))
+		test(t, openServer(t))
 	})
+}
+
+func openTemp(t *testing.T) place {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "files")
+	return open(t, blob.Config{URL: dir}, dir)
+}
+
+func openServer(t *testing.T) place {
+	t.Helper()
+	s := blobtest.StartS3(t)
+	return open(t, s.Config(), s.Folder())
 }
 
 func open(t *testing.T, c blob.Config, folder string) place {
