@@ -9,7 +9,6 @@ import (
 	"hash"
 	"io"
 	"net/netip"
-	"time"
 
 	"formulary/internal/blob"
 	"formulary/internal/fault"
