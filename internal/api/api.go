@@ -27,7 +27,7 @@ type Config struct {
 	OAuth   *oauth.Service
 	Respond *respond.Service
 	Files   *file.Service
-	Live    *live.Service // its events are of EncodeEvent
+	Live    *live.Service // its events are of EventEncoder
 	// Webhooks manages webhooks.
 	Webhooks *delivery.Service
 	// Mails manages notifications and receipts.

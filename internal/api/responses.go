@@ -48,13 +48,13 @@ func (ResponseMetadata) Schema(huma.Registry) *huma.Schema {
 
 // appendResponses appends a ResponseList; totals and next are its other members. It is written
 // by hand because answers are stored as JSON: encoding/json takes several times as long.
-func appendResponses(out []byte, totals string, list []form.Response, next string) []byte {
+func (a *API) appendResponses(out []byte, totals string, list []form.Response, next string) []byte {
 	out = append(append(append(out, '{'), totals...), `"data":[`...)
 	for i := range list {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = list[i].AppendJSON(out)
+		out = list[i].WithFileURLs(a.BaseURL).AppendJSON(out)
 	}
 	return append(append(append(out, ']'), next...), '}')
 }
@@ -225,7 +225,7 @@ func (a *API) listResponses() typedOperation[listResponsesInput, ResponseList] {
 			pages := page.pages(total)
 			link := page.link(a.BaseURL+"/api/v1/forms/"+in.ID+"/responses", in.linkQuery(), total)
 			totals := fmt.Sprintf(`"total_items":%d,"total_pages":%d,`, total, pages)
-			return nil, reply{Link: link, Append: func(out []byte) []byte { return appendResponses(out, totals, list, "") }}, nil
+			return nil, reply{Link: link, Append: func(out []byte) []byte { return a.appendResponses(out, totals, list, "") }}, nil
 		},
 	}
 }
@@ -246,7 +246,7 @@ func (a *API) readResponse() typedOperation[responseInput, Response] {
 		},
 		func(ctx context.Context, c *oauth.Principal, in *responseInput) (*Response, reply, error) {
 			r, err := a.Store.Response(ctx, c.Owner(), in.ID, in.Response)
-			return nil, reply{Body: r.AppendJSON(nil)}, err
+			return nil, reply{Body: r.WithFileURLs(a.BaseURL).AppendJSON(nil)}, err
 		},
 	}
 }
@@ -303,7 +303,7 @@ func (a *API) changeResponse() typedOperation[changeResponseInput, Response] {
 				return e.Answers, err
 			}
 			r, err := a.Store.UpdateResponse(ctx, c.Owner(), store.ResponseKey{FormID: in.ID, ID: in.Response}, change, a.Now())
-			return nil, reply{Body: r.AppendJSON(nil)}, err
+			return nil, reply{Body: r.WithFileURLs(a.BaseURL).AppendJSON(nil)}, err
 		},
 	}
 }

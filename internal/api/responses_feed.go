@@ -23,7 +23,7 @@ func (a *API) feed(ctx context.Context, owner string, in *listResponsesInput, fi
 		return nil, reply{}, err
 	}
 	end := fmt.Sprintf(`,"next":%q,"more":%t`, cursor(page.Next), page.More)
-	return nil, reply{Append: func(out []byte) []byte { return appendResponses(out, "", page.Responses, end) }}, nil
+	return nil, reply{Append: func(out []byte) []byte { return a.appendResponses(out, "", page.Responses, end) }}, nil
 }
 
 // cursor encodes the position of the last response that was read, written as the ID of a

@@ -89,8 +89,13 @@ func (a *API) stillValid(r *http.Request, caller oauth.Principal, scope account.
 	}
 }
 
-// EncodeEvent encodes a response as a server-sent event.
-func EncodeEvent(cursorID string, r form.Response) []byte {
+// EventEncoder returns a function that encodes a response as a server-sent event. base is the
+// address of the service.
+func EventEncoder(base string) func(cursorID string, r form.Response) []byte {
+	return func(cursorID string, r form.Response) []byte { return encodeEvent(cursorID, r.WithFileURLs(base)) }
+}
+
+func encodeEvent(cursorID string, r form.Response) []byte {
 	out := append(make([]byte, 0, len(r.JSON)+512), "event: response.created\nid: "...)
 	out = append(append(out, cursor(cursorID)...), "\ndata: "...)
 	return append(r.AppendJSON(out), "\n\n"...)

@@ -150,13 +150,14 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	if s.MultiNode() {
 		cluster = limit.NewCluster()
 	}
-	streams := live.New(live.Config{Store: s, Encode: api.EncodeEvent, Limits: live.Limits{PerHolder: c.LivePerGrant, PerAccount: c.LivePerAccount}, Log: log})
+	streams := live.New(live.Config{Store: s, Encode: api.EventEncoder(base), Limits: live.Limits{PerHolder: c.LivePerGrant, PerAccount: c.LivePerAccount}, Log: log})
 	// At once, so that the graceful shutdown does not wait for clients to disconnect.
 	context.AfterFunc(ctx, streams.Close)
 	deliveries, err := c.deliveries(storage, s, log)
 	if err != nil {
 		return err
 	}
+	deliveries.BaseURL = base
 	dispatcher := delivery.NewDispatcher(deliveries)
 	mails, err := c.outbox(outboxParts{store: s, sealer: deliveries.Sealer, base: base, leases: dispatcher, log: log})
 	if err != nil {

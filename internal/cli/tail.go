@@ -41,7 +41,7 @@ func (c tailCommand) Run(ctx context.Context, storage Storage, io streams) error
 		return err
 	}
 	service := live.New(live.Config{Store: s, Log: slog.New(slog.NewTextHandler(io.err, nil)), Encode: func(_ string, r form.Response) []byte {
-		return append(r.AppendJSON(nil), '\n')
+		return append(r.WithFileURLs(storage.BaseURL).AppendJSON(nil), '\n')
 	}})
 	defer service.Close()
 	stream, err := service.Responses(ctx, public.Owner, "tail", public.ID, cursor)

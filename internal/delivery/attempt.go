@@ -75,6 +75,10 @@ func (c *Config) buildBody(ctx context.Context, owner string, f formData, e stor
 	default:
 		f.Version, response = e.Version, nil
 	}
+	if response != nil {
+		shown := response.WithFileURLs(c.BaseURL)
+		response = &shown
+	}
 	return encodeBody(f, e, e.At(), response)
 }
 

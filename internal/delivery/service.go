@@ -26,6 +26,8 @@ type Config struct {
 	Sealer  *account.Sealer // encrypts secrets; nil: there is no key
 	Log     *slog.Logger
 	Now     func() time.Time
+	// BaseURL is the address of the service, for the addresses of files.
+	BaseURL string
 	// Connections is how many requests may be in flight at a time; 0: the default.
 	Connections int
 	// Schedule replaces the times between attempts, for tests; nil: they are Schedule.

@@ -219,4 +219,3 @@ func (p *prefixed) Read(b []byte) (int, error) {
 	}
 	return p.rest.Read(b)
 }
-

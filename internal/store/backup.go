@@ -110,8 +110,8 @@ func backupTable(t db.Tx, table string, lines *json.Encoder) (int64, error) {
 	var columns []string
 	sql, args := "SELECT * FROM "+table, []any(nil)
 	if table == "setting" {
-		// Secrets are excluded: the restored service creates its own.
-		sql, args = sql+" WHERE name <> $1 AND name <> $2", []any{signingKey, previousSigning}
+		// Secrets are excluded, and where files are: the restored service has its own.
+		sql, args = sql+" WHERE name <> $1 AND name <> $2 AND name <> $3", []any{signingKey, previousSigning, fileMoveSetting}
 	}
 	err := t.Query(sql, func(r db.Row) error {
 		if columns == nil {
