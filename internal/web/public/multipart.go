@@ -12,6 +12,7 @@ import (
 
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/respond"
 	"formulary/internal/web/page"
 )
 
@@ -199,6 +200,13 @@ func previewFile(rules form.FileRules, part *multipart.Part) (form.File, error) 
 
 // storeFile stores one file of the request.
 func (pages *Pages) storeFile(req *page.Request, s *fillSession, f *form.Field, part *multipart.Part) (form.File, error) {
-	rules, _ := f.FileRules()
-	return previewFile(rules, part)
+	if s.preview {
+		rules, _ := f.FileRules()
+		return previewFile(rules, part)
+	}
+	client := pages.Address(req.Request)
+	if err := pages.Respond.AdmitUpload(client, nil); err != nil {
+		return form.File{}, err
+	}
+	return pages.Respond.Upload(req.Context(), respond.Upload{Form: &s.form, Field: f.Key, Name: part.FileName(), Body: part, Size: -1, Client: client})
 }
