@@ -28,7 +28,7 @@ var allowedImports = map[string][]string{
 	"internal/web/reference":   {"account", "fault", "form", "web/page"},
 	"internal/web/workspace":   {"account", "chart", "delivery", "download", "export", "fault", "form", "id", "live", "locale", "mail", "outbox", "store", "web/page", "webhook"},
 	"internal/respond":         {"account", "fault", "file", "form", "limit", "store"},
-	"internal/file":            {"blob", "fault", "form", "id", "limit", "media", "store"},
+	"internal/file":            {"blob", "export", "fault", "form", "id", "limit", "media", "store"},
 	"internal/oauth":           {"account", "fault", "limit", "store"},
 	"internal/delivery":        {"account", "fault", "form", "id", "store", "webhook"},
 	"internal/live":            {"fault", "form", "store"},

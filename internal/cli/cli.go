@@ -208,6 +208,16 @@ func (r restoreCommand) Run(ctx context.Context, storage Storage, io streams) er
 		return err
 	}
 	defer s.Close()
+	// The database may be empty, so nothing in it says where files are.
+	place, err := storage.place()
+	if err != nil {
+		return err
+	}
+	blobs, err := storage.openPlace(place)
+	if err != nil {
+		return err
+	}
+	s.SetObjects(blobs)
 	rows, err := s.Restore(ctx, file)
 	if err != nil {
 		return err
