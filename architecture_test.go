@@ -36,6 +36,8 @@ var allowedImports = map[string][]string{
 	"internal/blob":            {"fault"},
 	"internal/blob/blobtest":   {"blob"},
 	"internal/media":           {},
+	"internal/scan":            {},
+	"internal/scan/scantest":   {},
 	"internal/store":           {"account", "db", "fault", "form", "id"},
 	"internal/store/storetest": {"db/dbtest", "store"},
 	"internal/db":              {"fault"},
