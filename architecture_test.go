@@ -34,6 +34,7 @@ var allowedImports = map[string][]string{
 	"internal/live":            {"fault", "form", "store"},
 	"internal/webhook":         {"fault"},
 	"internal/blob":            {"fault"},
+	"internal/blob/blobtest":   {"blob"},
 	"internal/media":           {},
 	"internal/store":           {"account", "db", "fault", "form", "id"},
 	"internal/store/storetest": {"db/dbtest", "store"},
@@ -61,7 +62,7 @@ var allowedImports = map[string][]string{
 // libraryUsers lists the packages that may import a library.
 var libraryUsers = map[string][]string{
 	"net/http": {
-		"cli", "cli/clitest", "server", "api", "compress", "download", "live", "webhook", "bench",
+		"cli", "cli/clitest", "server", "api", "compress", "download", "live", "webhook", "bench", "blob",
 		"web", "web/identity", "web/page", "web/public", "web/reference", "web/workspace",
 	},
 	"html/template":                 {"mail", "markdown", "web/identity", "web/page", "web/public", "web/reference", "web/workspace"},
