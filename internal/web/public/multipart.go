@@ -40,7 +40,7 @@ func (pages *Pages) readPost(req *page.Request, s *fillSession) error {
 	}
 	s.values = url.Values{}
 	req.PostForm = s.values
-	body := http.MaxBytesReader(req.W, req.RawBody, pages.multipartLimit(s))
+	body := http.MaxBytesReader(req.W, req.Stream(), pages.multipartLimit(s))
 	u := uploads{pages: pages, req: req, session: s, text: maxPartsText}
 	return u.read(multipart.NewReader(body, params["boundary"]))
 }
@@ -185,6 +185,16 @@ func (u *uploads) removeFiles() {
 		}
 		for name, list := range form.FormValues(f, answer) {
 			values[name] = list
+		}
+	}
+}
+
+// dropFiles removes the files of questions with a problem: they do not exist any more.
+func (s *fillSession) dropFiles(problems page.FieldErrors) {
+	for key := range problems {
+		if s.form.Definition.Field(key).Traits().Files {
+			s.values.Del(key)
+			s.evaluated = nil
 		}
 	}
 }
