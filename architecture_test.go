@@ -17,7 +17,7 @@ import (
 // cycles, and a package that is not listed cannot be reached.
 var allowedImports = map[string][]string{
 	".":                        {"cli"},
-	"internal/cli":             {"account", "api", "blob", "delivery", "export", "fault", "file", "form", "id", "limit", "live", "locale", "mail", "oauth", "outbox", "respond", "server", "store", "web", "web/reference", "web/workspace", "webhook"},
+	"internal/cli":             {"account", "api", "blob", "delivery", "export", "fault", "file", "form", "id", "limit", "live", "locale", "mail", "oauth", "outbox", "respond", "scan", "server", "store", "web", "web/reference", "web/workspace", "webhook"},
 	"internal/cli/clitest":     {"account", "cli", "store/storetest"},
 	"internal/server":          {"fault", "limit"},
 	"internal/api":             {"account", "compress", "delivery", "download", "export", "fault", "file", "form", "id", "limit", "live", "media", "oauth", "outbox", "respond", "store"},

@@ -36,6 +36,7 @@ type commands struct {
 	Form    formCommands   `cmd:"" help:"Export and import forms as files."`
 	Export  exportCommand  `cmd:"" help:"Export the responses to a form."`
 	Tail    tailCommand    `cmd:"" help:"Print the responses to a form as they arrive, one JSON object per line."`
+	Files   filesCommands  `cmd:"" name:"files" help:"Check and move uploaded files."`
 	Mail    mailCommands   `cmd:"" help:"Test the mail settings."`
 	Migrate migrateCommand `cmd:"" help:"Apply database migrations (serve also does this)."`
 	Backup  backupCommand  `cmd:"" help:"Back up everything to a file. Safe while the server is running."`

@@ -36,8 +36,11 @@ var tables = []struct {
 	{"file", 14}, {"file_garbage", 14}, {"picture", 14},
 }
 
-// settingSince is the schema that added the table setting.
-const settingSince = 3
+// The schemas that added the tables setting and file.
+const (
+	settingSince = 3
+	fileSince    = 14
+)
 
 type backupLine struct {
 	Format  string   `json:"format,omitempty"`
@@ -182,6 +185,12 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 		if head.Files {
 			// The rows are committed once the files are durable.
 			if err := s.restoreFiles(ctx, zip, source); err != nil {
+				return err
+			}
+		}
+		if head.Schema >= fileSince {
+			// Thumbnails are not in the backup: they are made again.
+			if _, err := t.Exec("UPDATE file SET thumbnail = ''"); err != nil {
 				return err
 			}
 		}
