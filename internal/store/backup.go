@@ -224,7 +224,7 @@ func (s *Store) migrateEmpty(ctx context.Context, schema int) error {
 	return nil
 }
 
-var columnName = regexp.MustCompile(`^[a-z_]+$`)
+var columnName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
 func restoreRows(t db.Tx, lines *json.Decoder) (int64, error) {
 	var rows int64
