@@ -64,11 +64,12 @@ func (f *folder) Put(ctx context.Context, key string, r io.Reader, size int64) e
 // steps a crash leaves the whole object or none.
 func (f *folder) put(key string, from *source) (err error) {
 	dir := filepath.Dir(f.path(key))
-	if err := f.createDir(dir); err != nil {
-		return err
-	}
 	part := f.path(key) + partSuffix
-	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, err := f.create(part)
+	if errors.Is(err, fs.ErrNotExist) { // the folder was removed
+		f.forgetDir(dir)
+		file, err = f.create(part)
+	}
 	if err != nil {
 		return err
 	}
@@ -97,6 +98,14 @@ func (f *folder) put(key string, from *source) (err error) {
 	return nil
 }
 
+// create creates a file, and its folder if this process has not done so.
+func (f *folder) create(path string) (*os.File, error) {
+	if err := f.createDir(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
 // createDir creates a folder for objects. It returns when the folder is durable, even if
 // another call has created it.
 func (f *folder) createDir(dir string) error {
@@ -113,6 +122,12 @@ func (f *folder) createDir(dir string) error {
 	}
 	f.durable[dir] = true
 	return nil
+}
+
+func (f *folder) forgetDir(dir string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.durable, dir)
 }
 
 func (f *folder) Open(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {

@@ -163,7 +163,7 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	if err != nil {
 		return err
 	}
-	files, err := c.files(s, blobs, log)
+	files, err := c.files(storage, s, blobs, log)
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (c serveCommand) assemble(ctx context.Context, d dependencies) (server.Conf
 		Address:        d.clientIPs.ClientIP,
 	})
 	webHandler, err := web.New(web.Config{
-		Store: d.store, OAuth: authorization, Respond: responses, Live: d.live, Webhooks: webhooks, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), d.tuning.HashCost), BaseURL: d.base, Secure: secure,
+		Store: d.store, OAuth: authorization, Respond: responses, Files: d.files, Live: d.live, Webhooks: webhooks, Hasher: account.NewHasher(runtime.GOMAXPROCS(0), d.tuning.HashCost), BaseURL: d.base, Secure: secure,
 		SignupOpen: c.Signup == "open", Security: c.security(), Explorer: explorer, Document: apiHandler.Document, Log: d.log, Now: now, Address: d.clientIPs.ClientIP,
 		Actions: actions, SigningKeys: d.store.SigningKeys, KindTemplates: d.tuning.KindTemplates,
 		AddressAttempts: attempts.address, AccountAttempts: attempts.account,

@@ -152,6 +152,11 @@ func (u userDelete) Run(ctx context.Context, storage Storage, io streams) error 
 		return errors.New("this permanently deletes the user and all their data; add --yes to confirm")
 	}
 	return withUser(ctx, storage, u.Email, func(s *store.Store, p account.User) error {
+		places, err := storage.places(ctx, s)
+		if err != nil {
+			return err
+		}
+		s.SetObjects(places)
 		complete, err := s.DeleteUser(ctx, p.ID, time.Now())
 		if err != nil {
 			return err

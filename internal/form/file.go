@@ -64,6 +64,9 @@ func isFileID(text string) bool {
 
 var errFiles = answerError("upload the file again")
 
+// ErrFileGone is the error about a file that another response has or that has expired.
+var ErrFileGone = answerError("upload the file again; it is not available any more")
+
 // FilesOf returns the files in an answer, submitted or stored. Other answers have none.
 func FilesOf(answer any) []File {
 	switch a := answer.(type) {

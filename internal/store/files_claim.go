@@ -28,10 +28,8 @@ type answerer struct {
 	at         time.Time
 }
 
-var errNoFile = fault.Messagef("upload the file again; it is not available any more")
-
 // fileError is the error about a file that cannot be claimed.
-func fileError(key string) error { return fault.InvalidFields(fault.DetailOf(key, errNoFile)) }
+func fileError(key string) error { return fault.InvalidFields(fault.DetailOf(key, form.ErrFileGone)) }
 
 // resolveFiles looks up the files in answers and returns the answers as stored, with names and
 // sizes instead of IDs.

@@ -24,7 +24,7 @@ type Objects interface {
 func (s *Store) SetObjects(o Objects) { s.objects = o }
 
 const (
-	addGarbageSQL      = `INSERT INTO file_garbage (account_id, created_at, object) VALUES ($1, $2, $3) ON CONFLICT (account_id, object) DO NOTHING`
+	addGarbageSQL      = `INSERT INTO file_garbage (account_id, created_at, object) VALUES ($1, $2, $3)`
 	garbageSQL         = `SELECT object FROM file_garbage WHERE account_id = $1 LIMIT $2`
 	dropGarbageSQL     = `DELETE FROM file_garbage WHERE account_id = $1 AND object = $2`
 	garbageAccountsSQL = `SELECT DISTINCT account_id FROM file_garbage LIMIT $1`

@@ -71,6 +71,11 @@ func (web *Handler) routes() []route {
 		{"POST /forms/{id}/responses/delete", signedIn, maxPost, web.workspace.DeleteResponses},
 		{"POST /forms/{id}/responses/restore", signedIn, maxPost, web.workspace.RestoreResponses},
 		{"GET /forms/{id}/responses/{response}", signedIn, noBody, web.workspace.ShowResponse},
+		{"GET /forms/{id}/responses/{response}/files", signedIn, noBody, web.workspace.DownloadResponseFiles},
+		{"GET /forms/{id}/files/{file}", signedIn, noBody, web.workspace.DownloadFile},
+		{"GET /forms/{id}/files/{file}/play", signedIn, noBody, web.workspace.PlayFile},
+		{"GET /forms/{id}/files/{file}/thumbnail", signedIn, noBody, web.workspace.ShowThumbnail},
+		{"POST /forms/{id}/pictures", signedIn, noBody, web.workspace.AddPicture},
 		{"GET /forms/{id}/summary", signedIn, noBody, web.workspace.ShowSummary},
 
 		{"GET /signin", anyone, noBody, web.identity.ShowSignIn},

@@ -18,6 +18,7 @@ import (
 	"formulary/internal/compress"
 	"formulary/internal/delivery"
 	"formulary/internal/fault"
+	"formulary/internal/file"
 	"formulary/internal/limit"
 	"formulary/internal/live"
 	"formulary/internal/oauth"
@@ -36,6 +37,7 @@ type Config struct {
 	Store      *store.Store
 	OAuth      *oauth.Service
 	Respond    *respond.Service
+	Files      *file.Service
 	Live       *live.Service
 	Webhooks   *delivery.Service
 	Mails      *outbox.Service
@@ -98,7 +100,7 @@ func New(c Config) (*Handler, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if web.workspace, err = workspace.New(workspace.Config{Site: site, Store: c.Store, Webhooks: c.Webhooks, Mails: c.Mails, Now: c.Now, Sessions: web.sessions, Streams: c.Live, ShowPreview: web.public.Preview}); err != nil {
+	if web.workspace, err = workspace.New(workspace.Config{Site: site, Store: c.Store, Files: c.Files, Webhooks: c.Webhooks, Mails: c.Mails, Now: c.Now, Sessions: web.sessions, Streams: c.Live, ShowPreview: web.public.Preview}); err != nil {
 		return nil, err
 	}
 	if web.identity, err = identity.New(identity.Config{

@@ -64,6 +64,13 @@ func (b *Browser) Post(path string, fields url.Values) Page {
 	return read(b.t, res, err)
 }
 
+// PostBody posts a body of any type, such as a form with files.
+func (b *Browser) PostBody(path, mediaType string, body io.Reader) Page {
+	b.t.Helper()
+	res, err := b.Client.Post(b.URL+path, mediaType, body)
+	return read(b.t, res, err)
+}
+
 func read(t testing.TB, res *http.Response, err error) Page {
 	t.Helper()
 	if err != nil {

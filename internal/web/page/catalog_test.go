@@ -75,6 +75,7 @@ func workspaceTexts(t *testing.T) texts {
 	list.addGo(t, "../../store/*.go", goTexts{calls: rules})
 	list.addGo(t, "../../db/*.go", goTexts{calls: rules})
 	list.addGo(t, "../../respond/*.go", goTexts{calls: rules})
+	list.addGo(t, "../../file/*.go", goTexts{calls: rules})
 	list.addGo(t, "../../webhook/*.go", goTexts{calls: rules})
 	list.addGo(t, "../../outbox/*.go", goTexts{calls: rules})
 	list.addGo(t, "../../delivery/*.go", goTexts{calls: rules})

@@ -25,6 +25,7 @@ type Layout struct {
 	Wide    bool          // a table that uses the width of the window
 	Script  string        // static file of one more script
 	Style   string        // static file of one more style sheet
+	Media   bool          // the page plays recordings or films
 	Assets  []string      // static files of parts of the page, loaded before Script
 
 	Public   bool   // a form for respondents: no menu

@@ -87,7 +87,11 @@ func Policy(p Page) string {
 	if l.FrameAncestors != "" {
 		frames = l.FrameAncestors
 	}
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " +
+	media := ""
+	if l.Media {
+		media = "media-src 'self'; "
+	}
+	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " + media +
 		"form-action " + action + "; base-uri 'none'; frame-ancestors " + frames
 }
 

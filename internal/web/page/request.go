@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/text/language"
 
@@ -40,6 +41,38 @@ func (req *Request) Context() context.Context {
 		return req.Request.Context()
 	}
 	return store.ForAccount(req.Request.Context(), req.Owner())
+}
+
+// Limits of how long a body may take that Stream reads.
+const (
+	streamTimeout = 30 * time.Second // for the next bytes
+	streamStart   = time.Minute
+	minimumRate   = 4 << 10 // bytes per second after the start
+)
+
+// Stream reads the body without the limit of the route, for as long as the client keeps
+// sending. The server's own deadline is for short bodies.
+func (req *Request) Stream() io.ReadCloser {
+	return &stream{ReadCloser: req.RawBody, control: http.NewResponseController(req.W), start: time.Now()}
+}
+
+type stream struct {
+	io.ReadCloser
+	control *http.ResponseController
+	start   time.Time
+	read    int64
+}
+
+func (s *stream) Read(p []byte) (int, error) {
+	until := time.Now().Add(streamTimeout)
+	if last := s.start.Add(streamStart + time.Duration(s.read/minimumRate)*time.Second); last.Before(until) {
+		until = last
+	}
+	s.control.SetReadDeadline(until)
+	s.control.SetWriteDeadline(until.Add(streamTimeout))
+	n, err := s.ReadCloser.Read(p)
+	s.read += int64(n)
+	return n, err
 }
 
 // Field is a value that a form on the page posted.

@@ -12,6 +12,7 @@ import (
 
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/respond"
 	"formulary/internal/web/page"
 )
 
@@ -39,7 +40,7 @@ func (pages *Pages) readPost(req *page.Request, s *fillSession) error {
 	}
 	s.values = url.Values{}
 	req.PostForm = s.values
-	body := http.MaxBytesReader(req.W, req.RawBody, pages.multipartLimit(s))
+	body := http.MaxBytesReader(req.W, req.Stream(), pages.multipartLimit(s))
 	u := uploads{pages: pages, req: req, session: s, text: maxPartsText}
 	return u.read(multipart.NewReader(body, params["boundary"]))
 }
@@ -188,6 +189,16 @@ func (u *uploads) removeFiles() {
 	}
 }
 
+// dropFiles removes the files of questions with a problem: they do not exist any more.
+func (s *fillSession) dropFiles(problems page.FieldErrors) {
+	for key := range problems {
+		if s.form.Definition.Field(key).Traits().Files {
+			s.values.Del(key)
+			s.evaluated = nil
+		}
+	}
+}
+
 // previewFile reads a file without storing it.
 func previewFile(rules form.FileRules, part *multipart.Part) (form.File, error) {
 	size, err := io.Copy(io.Discard, io.LimitReader(part, rules.MaxSize+1))
@@ -199,6 +210,13 @@ func previewFile(rules form.FileRules, part *multipart.Part) (form.File, error) 
 
 // storeFile stores one file of the request.
 func (pages *Pages) storeFile(req *page.Request, s *fillSession, f *form.Field, part *multipart.Part) (form.File, error) {
-	rules, _ := f.FileRules()
-	return previewFile(rules, part)
+	if s.preview {
+		rules, _ := f.FileRules()
+		return previewFile(rules, part)
+	}
+	client := pages.Address(req.Request)
+	if err := pages.Respond.AdmitUpload(client, nil); err != nil {
+		return form.File{}, err
+	}
+	return pages.Respond.Upload(req.Context(), respond.Upload{Form: &s.form, Field: f.Key, Name: part.FileName(), Body: part, Size: -1, Client: client})
 }

@@ -171,6 +171,7 @@ func (pages *Pages) finish(req *page.Request, s *fillSession, e form.Evaluation,
 	case code == fault.Invalid:
 		if at, list := s.firstProblem(s.form.Definition.Pages(), fault.Wrap(err).Details); list != nil {
 			s.problems = list
+			s.dropFiles(list)
 			return pages.renderPage(req, http.StatusUnprocessableEntity, s, at)
 		}
 		return err

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"net/http"
+	"slices"
 
 	"formulary/internal/form"
 	"formulary/internal/web/page"
@@ -14,12 +15,14 @@ type responsePage struct {
 	Answers  []shownAnswer
 	Newer    string
 	Older    string
+	HasFiles bool
 }
 
 type shownAnswer struct {
 	Label string
 	Text  string
 	Link  string // if the answer is a web or email address
+	Files []shownFile
 }
 
 // ShowResponse shows one response.
@@ -53,6 +56,13 @@ func (pages *Pages) ShowResponse(req *page.Request) error {
 		}
 		if link := field.Traits().Link; link != nil {
 			a.Link = link(a.Text)
+		}
+		if field.Traits().Files {
+			if a.Files, err = pages.shownFiles(req, f.ID, answer); err != nil {
+				return err
+			}
+			p.HasFiles = p.HasFiles || len(a.Files) > 0
+			p.Media = p.Media || slices.ContainsFunc(a.Files, func(f shownFile) bool { return f.Player != "" })
 		}
 		p.Answers = append(p.Answers, a)
 	}

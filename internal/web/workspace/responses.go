@@ -40,6 +40,7 @@ type responsesPage struct {
 	Deleted     []string   // IDs that were just deleted
 	Filters     []string   // descriptions of the filter
 	Restorable  []string   // IDs that were deleted earlier and can be restored
+	HasFiles    bool       // answers can be files
 	SortLimit   int64      // if more responses match than can be sorted by an answer
 }
 
@@ -55,7 +56,13 @@ type responseColumn struct {
 type responseRow struct {
 	ID          string
 	SubmittedAt time.Time
-	Cells       []string
+	Cells       []responseCell
+}
+
+// responseCell is an answer in the table.
+type responseCell struct {
+	Text  string
+	Files []shownFile // of which the table shows pictures
 }
 
 var responsesNotices = map[string]string{

@@ -8,7 +8,10 @@ import (
 	"formulary/internal/web/page"
 )
 
-const maxCell = 120 // characters in a table
+const (
+	maxCell      = 120 // characters in a table
+	maxCellFiles = 3   // pictures in a cell
+)
 
 // cellText formats a value in the language of the user and shortens it.
 func (pages *Pages) cellText(req *page.Request, cell any) string {
@@ -43,9 +46,15 @@ func (pages *Pages) countryName(req *page.Request, f *form.Field, code string) s
 }
 
 // cell formats an answer for the table.
-func (pages *Pages) cell(req *page.Request, c form.Column, f *form.Field, answers map[string]any) string {
+func (pages *Pages) cell(req *page.Request, c form.Column, f *form.Field, answers map[string]any) (responseCell, error) {
 	if f != nil && f.Traits().DisplayLayout != "" {
-		return pages.formatAnswer(req, f, answers[f.Key])
+		return responseCell{Text: pages.formatAnswer(req, f, answers[f.Key])}, nil
 	}
-	return pages.countryName(req, f, pages.cellText(req, c.Cell(f, answers, true)))
+	cell := responseCell{Text: pages.countryName(req, f, pages.cellText(req, c.Cell(f, answers, true)))}
+	if f == nil || !f.Traits().Files {
+		return cell, nil
+	}
+	files, err := pages.shownFiles(req, req.PathValue("id"), answers[f.Key])
+	cell.Files = files[:min(len(files), maxCellFiles)]
+	return cell, err
 }

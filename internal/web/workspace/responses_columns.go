@@ -95,6 +95,7 @@ func (pages *Pages) responseRows(req *page.Request, p *responsesPage, versions [
 	if len(shown) == 0 && len(versions) > 0 {
 		shown = defaultColumns(columns, versions[len(versions)-1].ByID())
 	}
+	p.HasFiles = slices.ContainsFunc(versions, func(d *form.Definition) bool { return d.HasFiles() })
 	unsorted := p.unsorted()
 	for _, c := range columns {
 		column := responseColumn{Column: c, Shown: shown[c.Key]}
@@ -112,7 +113,11 @@ func (pages *Pages) responseRows(req *page.Request, p *responsesPage, versions [
 		row := responseRow{ID: r.ID, SubmittedAt: r.SubmittedAt}
 		for _, c := range p.Columns {
 			if c.Shown {
-				row.Cells = append(row.Cells, pages.cell(req, c.Column, fields[c.ID], answers))
+				cell, err := pages.cell(req, c.Column, fields[c.ID], answers)
+				if err != nil {
+					return err
+				}
+				row.Cells = append(row.Cells, cell)
 			}
 		}
 		p.Rows = append(p.Rows, row)

@@ -7,10 +7,12 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"formulary/internal/chart"
 	"formulary/internal/form"
+	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
 
@@ -45,6 +47,8 @@ type questionSummary struct {
 	Ranking  bool
 	Latest   []latestAnswer
 	Key      string
+	Files    int64
+	Size     string // of the files
 }
 
 type partSummary struct {
@@ -138,6 +142,9 @@ func (p *summaryPage) summarize(f *form.Field, stats *form.QuestionStats) questi
 		if q.Average, q.Unit = &average, f.Unit; traits.Summary == form.Average {
 			q.Sum = &sum
 		}
+	}
+	if traits.Files {
+		q.Files, q.Size = stats.Files, strings.Replace(store.FormatBytes(stats.Bytes), ".", p.T("."), 1)
 	}
 	q.Rows = p.countRows(f, stats)
 	p.addChart(&q, f, stats)

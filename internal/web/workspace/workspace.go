@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"formulary/internal/delivery"
+	"formulary/internal/file"
 	"formulary/internal/live"
 	"formulary/internal/outbox"
 	"formulary/internal/store"
@@ -22,6 +23,7 @@ var templateFiles embed.FS
 type Config struct {
 	Site  *page.Site
 	Store *store.Store
+	Files *file.Service
 	Now   func() time.Time
 	// Webhooks manages webhooks, with the same rules as the API.
 	Webhooks *delivery.Service
