@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"formulary/internal/form"
 )
@@ -54,7 +55,9 @@ type peakFigures struct{ idle, peak int64 }
 type fileBench struct {
 	*bench
 	*dataset
+	place   location
 	service *process
+	admin   string // the service's address for profiles; empty: none
 	token   string
 	uploads atomic.Uint32 // so far
 }
@@ -82,16 +85,16 @@ func (b *bench) measureFiles(ctx context.Context, engine, folder string) (f file
 	if err := data.publish(ctx, data.smallOwner, "Application", &form.Definition{Fields: []*form.Field{question}}); err != nil {
 		return f, err
 	}
-	service, _, err := b.serve(ctx, place)
+	w := &fileBench{bench: b, dataset: data, place: place}
+	if w.service, w.admin, err = b.serve(ctx, place); err != nil {
+		return f, err
+	}
+	defer func() { w.service.stop() }()
+	tokens, err := data.exchange(ctx, w.service.addr, data.smallOwner, 1)
 	if err != nil {
 		return f, err
 	}
-	defer service.stop()
-	tokens, err := data.exchange(ctx, service.addr, data.smallOwner, 1)
-	if err != nil {
-		return f, err
-	}
-	w := &fileBench{bench: b, dataset: data, service: service, token: tokens[0].Access}
+	w.token = tokens[0].Access
 	bare, err := startBareFiles(ctx, filepath.Join(folder, "bare"), transferSize)
 	if err != nil {
 		return f, err
@@ -159,7 +162,17 @@ func (w *fileBench) compareUploads(ctx context.Context, bare *process) ([2]outco
 		}
 		return sources, nil
 	}
-	return w.compareFiles(ctx, "Upload 1 MB", []entrant{{bareName, bare, uploads}, {"Formulary", w.service, uploads}})
+	both, err := w.compareFiles(ctx, "Upload 1 MB", []entrant{{bareName, bare, uploads}, {"Formulary", w.service, uploads}})
+	if err != nil || w.admin == "" {
+		return both, err
+	}
+	return both, w.profile(ctx, w.admin, "upload", func(length time.Duration) error {
+		sources, err := uploads(ctx, fileConns, 0)
+		if err == nil {
+			_, _, err = w.loadOnce(ctx, w.service, sources, length)
+		}
+		return err
+	})
 }
 
 func (w *fileBench) compareDownloads(ctx context.Context, bare *process) (both [2]outcome, err error) {
@@ -239,6 +252,11 @@ func (w *fileBench) measureZip(ctx context.Context) (f peakFigures, size int64, 
 		if err := w.submitFiles(ctx, ids); err != nil {
 			return f, 0, err
 		}
+	}
+	// A new process, without memory that the uploads needed.
+	w.service.stop()
+	if w.service, w.admin, err = w.serve(ctx, w.place); err != nil {
+		return f, 0, err
 	}
 	f, err = w.watchMemory(func() error {
 		size, err = w.download(ctx, "/api/v1/forms/"+w.form+"/responses/export?format=zip")
