@@ -31,11 +31,11 @@ release: ## Build dist/ from the last commit: reproducible binaries, checksums, 
 	scripts/release
 
 test: ## Run all tests: both databases, a real browser, the race detector.
-	scripts/install-test-deps postgres chromium axe snippets standardwebhooks
+	scripts/install-test-deps postgres chromium axe snippets standardwebhooks clamav
 	scripts/with-postgres scripts/test
 
 quick: ## Run the tests without the browser and the race detector.
-	scripts/install-test-deps postgres snippets standardwebhooks
+	scripts/install-test-deps postgres snippets standardwebhooks clamav
 	scripts/with-postgres go test $$(go list ./... | grep -v /e2e)
 
 clients: ## Test with seven OAuth libraries, two OpenAPI linters and two generated clients.

@@ -17,7 +17,7 @@ import (
 // cycles, and a package that is not listed cannot be reached.
 var allowedImports = map[string][]string{
 	".":                        {"cli"},
-	"internal/cli":             {"account", "api", "blob", "delivery", "export", "fault", "file", "form", "id", "limit", "live", "locale", "mail", "oauth", "outbox", "respond", "server", "store", "web", "web/reference", "web/workspace", "webhook"},
+	"internal/cli":             {"account", "api", "blob", "delivery", "export", "fault", "file", "form", "id", "limit", "live", "locale", "mail", "oauth", "outbox", "respond", "scan", "server", "store", "web", "web/reference", "web/workspace", "webhook"},
 	"internal/cli/clitest":     {"account", "cli", "store/storetest"},
 	"internal/server":          {"fault", "limit"},
 	"internal/api":             {"account", "compress", "delivery", "download", "export", "fault", "file", "form", "id", "limit", "live", "media", "oauth", "outbox", "respond", "store"},
@@ -28,7 +28,7 @@ var allowedImports = map[string][]string{
 	"internal/web/reference":   {"account", "fault", "form", "web/page"},
 	"internal/web/workspace":   {"account", "chart", "delivery", "download", "export", "fault", "file", "form", "id", "live", "locale", "mail", "media", "outbox", "store", "web/page", "webhook"},
 	"internal/respond":         {"account", "fault", "file", "form", "limit", "store"},
-	"internal/file":            {"blob", "fault", "form", "id", "limit", "media", "store"},
+	"internal/file":            {"blob", "export", "fault", "form", "id", "limit", "media", "store"},
 	"internal/oauth":           {"account", "fault", "limit", "store"},
 	"internal/delivery":        {"account", "fault", "form", "id", "store", "webhook"},
 	"internal/live":            {"fault", "form", "store"},
@@ -36,6 +36,8 @@ var allowedImports = map[string][]string{
 	"internal/blob":            {"fault"},
 	"internal/blob/blobtest":   {"blob"},
 	"internal/media":           {},
+	"internal/scan":            {},
+	"internal/scan/scantest":   {},
 	"internal/store":           {"account", "db", "fault", "form", "id"},
 	"internal/store/storetest": {"db/dbtest", "store"},
 	"internal/db":              {"fault"},

@@ -164,6 +164,7 @@ func (a *API) table() []*operation {
 		a.forOrigins(newOperation(a.submitPublicly())),
 		a.uploadFile(),
 		a.readFile(),
+		a.readResponseFiles(),
 		a.addPicture(),
 		a.readPicture(),
 		a.openAPI(),

@@ -33,6 +33,8 @@ type QuestionSummary struct {
 	Answered int64         `json:"answered" doc:"Number of responses with an answer to this question" example:"12"`
 	Average  *float64      `json:"average,omitempty" doc:"Numeric questions only"`
 	NPS      *float64      `json:"nps,omitempty" doc:"Net Promoter Score of a 0–10 scale, from -100 to 100"`
+	Files    *int64        `json:"files,omitempty" doc:"Number of files; only questions that are answered with files"`
+	Bytes    *int64        `json:"bytes,omitempty" doc:"Size of these files in bytes"`
 	Choices  []ChoiceCount `json:"choices,omitempty" nullable:"false" doc:"How often each option was chosen"`
 }
 
@@ -89,6 +91,9 @@ func questionSummary(f *form.Field, t *form.QuestionStats) QuestionSummary {
 	if f.IsNPS() {
 		nps := math.Round(t.NPS()*100) / 100
 		out.NPS = &nps
+	}
+	if f.Traits().Files {
+		out.Files, out.Bytes = &t.Files, &t.Bytes
 	}
 	for _, c := range form.OptionCounts(f, t) {
 		count := ChoiceCount{Row: c.Row, Value: c.Value, Label: c.Label, Count: c.Count}

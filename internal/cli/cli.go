@@ -36,6 +36,7 @@ type commands struct {
 	Form    formCommands   `cmd:"" help:"Export and import forms as files."`
 	Export  exportCommand  `cmd:"" help:"Export the responses to a form."`
 	Tail    tailCommand    `cmd:"" help:"Print the responses to a form as they arrive, one JSON object per line."`
+	Files   filesCommands  `cmd:"" name:"files" help:"Check and move uploaded files."`
 	Mail    mailCommands   `cmd:"" help:"Test the mail settings."`
 	Migrate migrateCommand `cmd:"" help:"Apply database migrations (serve also does this)."`
 	Backup  backupCommand  `cmd:"" help:"Back up everything to a file. Safe while the server is running."`
@@ -208,6 +209,16 @@ func (r restoreCommand) Run(ctx context.Context, storage Storage, io streams) er
 		return err
 	}
 	defer s.Close()
+	// The database may be empty, so nothing in it says where files are.
+	place, err := storage.place()
+	if err != nil {
+		return err
+	}
+	blobs, err := storage.openPlace(place)
+	if err != nil {
+		return err
+	}
+	s.SetObjects(blobs)
 	rows, err := s.Restore(ctx, file)
 	if err != nil {
 		return err

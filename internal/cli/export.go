@@ -40,7 +40,7 @@ func (c exportCommand) Run(ctx context.Context, storage Storage, streams streams
 	if err != nil {
 		return err
 	}
-	table := export.Table{Format: c.Format, Labels: c.Header == "labels", Versions: versions}
+	table := export.Table{Format: c.Format, Labels: c.Header == "labels", Versions: versions, BaseURL: storage.BaseURL}
 	bar := newProgress(streams.err, f.ResponseCount)
 	each := func(fn func(form.Response) error) error {
 		return s.StreamResponses(ctx, public.Owner, public.ID, store.ResponseFilter{}, func(r form.Response) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"formulary/internal/blob"
 	"formulary/internal/file"
+	"formulary/internal/scan"
 	"formulary/internal/server"
 	"formulary/internal/store"
 )
@@ -93,14 +95,42 @@ func (s Storage) places(ctx context.Context, database *store.Store) (*file.Place
 }
 
 // files returns the service that stores files.
-func (c serveCommand) files(s *store.Store, places *file.Places, log *slog.Logger) (*file.Service, error) {
+func (c serveCommand) files(storage Storage, s *store.Store, places *file.Places, log *slog.Logger) (*file.Service, error) {
 	if c.FileLimit < 1 {
 		return nil, errors.New("the file limit must be at least one byte")
 	}
 	if s.MultiNode() && !strings.HasPrefix(places.Current(), "s3:") {
 		log.Warn("files are in a folder of this machine; if several nodes serve, set FORMULARY_FILES to S3, or to a folder that they share", "folder", places.Current())
 	}
-	return file.New(file.Config{Store: s, Blobs: places, Limit: int64(c.FileLimit), Log: log, Now: time.Now}), nil
+	if place, err := storage.place(); err == nil && place != places.Current() {
+		log.Warn("the files were moved; set FORMULARY_FILES to where they are", "place", places.Current())
+	}
+	scanner, err := c.scanner()
+	if err != nil {
+		return nil, err
+	}
+	return file.New(file.Config{Store: s, Blobs: places, Limit: int64(c.FileLimit), Scanner: scanner, Log: log, Now: time.Now}), nil
+}
+
+// scanner looks for malware; nil if there is none.
+func (c serveCommand) scanner() (file.Scanner, error) {
+	if c.Clamd == "" {
+		return nil, nil
+	}
+	client, err := scan.New(c.Clamd)
+	if err != nil {
+		return nil, fmt.Errorf("FORMULARY_CLAMD: %w", err)
+	}
+	return func(ctx context.Context, content io.Reader) (store.ScanState, string, error) {
+		result, err := client.Scan(ctx, content)
+		switch result.Verdict {
+		case scan.Clean:
+			return store.Clean, "", err
+		case scan.Infected:
+			return store.Infected, result.Signature, err
+		}
+		return store.NotScanned, "", err
+	}, nil
 }
 
 // runFiles scans and sweeps files until ctx ends. What it returns ends ctx and waits.

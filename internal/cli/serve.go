@@ -163,7 +163,7 @@ func (c serveCommand) Run(ctx context.Context, storage Storage, io streams, t Tu
 	if err != nil {
 		return err
 	}
-	files, err := c.files(s, blobs, log)
+	files, err := c.files(storage, s, blobs, log)
 	if err != nil {
 		return err
 	}

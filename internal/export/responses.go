@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"strings"
 
 	"formulary/internal/form"
 )
@@ -37,6 +38,64 @@ type Table struct {
 	Labels   bool               // headers and options by label instead of key
 	Versions []*form.Definition // definitions of all versions, in order
 	Only     []string           // keys of the columns to write; empty means all
+	// BaseURL is the address of the service. With it, the addresses of files are written too.
+	BaseURL string
+	// FilePath returns where a file is instead of at an address, such as in an archive.
+	FilePath func(r form.Response, key string, files []form.File) []string
+}
+
+// column is a column of a table.
+type column struct {
+	form.Column
+	places bool // where the files are, instead of their names
+}
+
+// columns returns the columns of the table. Those with files are followed by one that says
+// where the files are.
+func (t Table) columns() []column {
+	var list []column
+	for _, c := range form.Columns(t.Versions) {
+		if len(t.Only) > 0 && !slices.Contains(t.Only, c.Key) {
+			continue
+		}
+		list = append(list, column{Column: c})
+		hasFiles := slices.ContainsFunc(t.Versions, func(d *form.Definition) bool {
+			f := d.ByID()[c.ID]
+			return f != nil && f.Traits().Files
+		})
+		if !hasFiles || t.BaseURL == "" && t.FilePath == nil {
+			continue
+		}
+		places := column{Column: c, places: true}
+		places.Key, places.Label = c.Key+".url", c.Label+": URL"
+		if t.FilePath != nil {
+			places.Key, places.Label = c.Key+".path", c.Label+": Path"
+		}
+		list = append(list, places)
+	}
+	return list
+}
+
+// cell returns the value of a column. f is the field in the version that was answered.
+func (t Table) cell(c column, f *form.Field, r form.Response, answers map[string]any) any {
+	if !c.places {
+		return c.Cell(f, answers, t.Labels)
+	}
+	if f == nil {
+		return nil
+	}
+	files := form.FilesOf(answers[f.Key])
+	if len(files) == 0 {
+		return nil
+	}
+	if t.FilePath != nil {
+		return strings.Join(t.FilePath(r, f.Key, files), "; ")
+	}
+	urls := make([]string, len(files))
+	for i, file := range files {
+		urls[i] = form.FileURL(t.BaseURL, r.FormID, file.ID)
+	}
+	return strings.Join(urls, "; ")
 }
 
 // line is one response in a JSON Lines file.
@@ -54,9 +113,7 @@ func (t Table) Responses(out io.Writer, each func(func(form.Response) error) err
 	if t.Format == "jsonl" {
 		return t.writeLines(out, each)
 	}
-	columns := slices.DeleteFunc(form.Columns(t.Versions), func(c form.Column) bool {
-		return len(t.Only) > 0 && !slices.Contains(t.Only, c.Key)
-	})
+	columns := t.columns()
 	header := []string{"id", "submitted_at", "version"}
 	if t.Labels {
 		header = []string{"Response ID", "Submitted at", "Version"}
@@ -94,7 +151,7 @@ func (t Table) Responses(out io.Writer, each func(func(form.Response) error) err
 		versionFields := fields[r.Version-1]
 		cells = append(cells[:0], r.ID, r.SubmittedAt, r.Version)
 		for i, c := range columns {
-			cells = append(cells, c.Cell(versionFields[i], answers, t.Labels))
+			cells = append(cells, t.cell(c, versionFields[i], r, answers))
 		}
 		return w.Row(cells)
 	})
@@ -109,6 +166,9 @@ func (t Table) writeLines(out io.Writer, each func(func(form.Response) error) er
 	encoder := json.NewEncoder(buffer)
 	encoder.SetEscapeHTML(false)
 	err := each(func(r form.Response) error {
+		if t.BaseURL != "" {
+			r = r.WithFileURLs(t.BaseURL)
+		}
 		return encoder.Encode(line{
 			r.ID, r.FormID, r.Version, string(form.AppendTime(nil, r.SubmittedAt)),
 			json.RawMessage(r.JSON), json.RawMessage(r.Metadata),

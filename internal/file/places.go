@@ -53,18 +53,18 @@ func (p *Places) follow(move store.FileMove) error {
 	if move == p.move {
 		return nil
 	}
-	switch p.place {
-	case move.From:
+	switch {
+	case move.From == p.current:
 		to, err := p.open(move.To)
 		if err != nil {
 			return fmt.Errorf("files were moved to %s: %w", move.To, err)
 		}
-		from, err := p.open(p.place)
+		from, err := p.open(move.From)
 		if err != nil {
 			return err
 		}
 		p.main, p.other, p.current = to, from, move.To
-	case move.To:
+	case move.To == p.current:
 		from, err := p.open(move.From)
 		if err != nil {
 			// It may be gone after a complete move.

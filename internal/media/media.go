@@ -3,6 +3,7 @@
 package media
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -110,7 +111,7 @@ var types = map[string][]string{
 // shorter file.
 func Detect(head []byte) Type {
 	name, _, _ := strings.Cut(mimetype.Detect(head).String(), ";")
-	if len(head) == 0 {
+	if !startsAs(name, head) {
 		name = "application/octet-stream"
 	}
 	t := Type{MIME: name}
@@ -118,6 +119,20 @@ func Detect(head []byte) Type {
 		t.Group = groups[0]
 	}
 	return t
+}
+
+// startsAs reports whether a file starts as files of its type do. The library also finds
+// some types further behind, so that a web page could count as a PDF file.
+func startsAs(mime string, head []byte) bool {
+	switch mime {
+	case "application/pdf":
+		head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), "\r\n\t ")
+		return bytes.HasPrefix(head, []byte("%PDF-"))
+	case "audio/mpeg":
+		isFrame := len(head) > 1 && head[0] == 0xff && head[1]&0xe0 == 0xe0
+		return isFrame || bytes.HasPrefix(head, []byte("ID3"))
+	}
+	return len(head) > 0
 }
 
 // Accepts reports whether a question with these groups accepts a type. No groups means

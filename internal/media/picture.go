@@ -73,6 +73,9 @@ func Picture(ctx context.Context, r io.ReadSeeker, size int64, max Bounds) (Enco
 	if err != nil {
 		return Encoded{}, in.wrap(err)
 	}
+	if info.width <= 0 || info.height <= 0 {
+		return Encoded{}, ErrNotPicture
+	}
 	cost, ok := info.decodeCost(max.Pixels)
 	if !ok {
 		return Encoded{}, ErrTooManyPixels

@@ -23,7 +23,7 @@ type info struct {
 
 // decodeCost returns the memory that decoding takes; !ok: more than is allowed.
 func (i info) decodeCost(maxPixels int) (cost int64, ok bool) {
-	if i.width <= 0 || i.height <= 0 || i.height > maxPixels/i.width {
+	if i.height > maxPixels/i.width {
 		return 0, false
 	}
 	cost = int64(i.width) * int64(i.height) * int64(i.bytesPerPixel)

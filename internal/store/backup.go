@@ -19,8 +19,9 @@ import (
 )
 
 // A backup is gzipped JSON Lines: a header, for each table its columns and rows, and an
-// end with the number of rows. It does not depend on the engine, so a backup of SQLite
-// can be restored into PostgreSQL and vice versa.
+// end with the number of rows. Then the files follow, as they are (see backup_files.go). It
+// does not depend on the engine, so a backup of SQLite can be restored into PostgreSQL and
+// vice versa.
 
 // tables lists the tables of a backup, with the schema that added each.
 var tables = []struct {
@@ -35,8 +36,11 @@ var tables = []struct {
 	{"file", 14}, {"file_garbage", 14}, {"picture", 14},
 }
 
-// settingSince is the schema that added the table setting.
-const settingSince = 3
+// The schemas that added the tables setting and file.
+const (
+	settingSince = 3
+	fileSince    = 14
+)
 
 type backupLine struct {
 	Format  string   `json:"format,omitempty"`
@@ -47,6 +51,7 @@ type backupLine struct {
 	Row     []any    `json:"row,omitempty"`
 	End     bool     `json:"end,omitempty"`
 	Rows    int64    `json:"rows,omitempty"`
+	Files   bool     `json:"files,omitempty"` // files follow
 }
 
 const backupFormat = "formulary-backup-1"
@@ -82,7 +87,7 @@ func (s *Store) Backup(ctx context.Context, out io.Writer) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := lines.Encode(backupLine{Format: backupFormat, Schema: schema, Made: time.Now().UTC().Format(time.RFC3339)}); err != nil {
+	if err := lines.Encode(backupLine{Format: backupFormat, Schema: schema, Made: time.Now().UTC().Format(time.RFC3339), Files: s.objects != nil}); err != nil {
 		return 0, err
 	}
 	var rows int64
@@ -102,7 +107,10 @@ func (s *Store) Backup(ctx context.Context, out io.Writer) (int64, error) {
 	if err := lines.Encode(backupLine{End: true, Rows: rows}); err != nil {
 		return 0, err
 	}
-	return rows, zip.Close()
+	if err := zip.Close(); err != nil || s.objects == nil {
+		return rows, err
+	}
+	return rows, s.backupFiles(ctx, out)
 }
 
 func backupTable(t db.Tx, table string, lines *json.Encoder) (int64, error) {
@@ -139,10 +147,12 @@ var errNotEmpty = errors.New("the target is not empty; restore into an empty dat
 // Restore reads a backup into an empty database in one transaction, then migrates it if
 // the backup has an older schema.
 func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
-	zip, err := gzip.NewReader(bufio.NewReader(in))
+	source := bufio.NewReaderSize(in, backupBuffer)
+	zip, err := gzip.NewReader(source)
 	if err != nil {
 		return 0, fmt.Errorf("not a backup file: %w", err)
 	}
+	zip.Multistream(false) // files follow
 	lines := json.NewDecoder(zip)
 	lines.UseNumber()
 	var head backupLine
@@ -169,8 +179,23 @@ func (s *Store) Restore(ctx context.Context, in io.Reader) (int64, error) {
 				return err
 			}
 		}
-		if rows, err = restoreRows(t, lines); err != nil || head.Schema < settingSince {
+		if rows, err = restoreRows(t, lines); err != nil {
 			return err
+		}
+		if head.Files {
+			// The rows are committed once the files are durable.
+			if err := s.restoreFiles(ctx, zip, source); err != nil {
+				return err
+			}
+		}
+		if head.Schema >= fileSince {
+			// Thumbnails are not in the backup: they are made again.
+			if _, err := t.Exec("UPDATE file SET thumbnail = ''"); err != nil {
+				return err
+			}
+		}
+		if head.Schema < settingSince {
+			return nil
 		}
 		// Backups of earlier versions contain the signing key.
 		_, err = t.Exec(dropSecretsSQL, signingKey, previousSigning)
@@ -199,7 +224,7 @@ func (s *Store) migrateEmpty(ctx context.Context, schema int) error {
 	return nil
 }
 
-var columnName = regexp.MustCompile(`^[a-z_]+$`)
+var columnName = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
 func restoreRows(t db.Tx, lines *json.Decoder) (int64, error) {
 	var rows int64

@@ -48,7 +48,8 @@ const (
 	claimedFileSQL = `SELECT ` + fileColumns + ` FROM file WHERE account_id = $1 AND form_id = $2 AND id = $3
 		AND EXISTS (SELECT 1 FROM response WHERE account_id = $1 AND form_id = $2 AND id = file.response_id)
 		AND EXISTS (SELECT 1 FROM form WHERE account_id = $1 AND id = $2)`
-	claimFileSQL = `UPDATE file SET response_id = $4, expires_at = 0, client = '' WHERE account_id = $1 AND form_id = $2 AND id = $3
+	filesOfResponseSQL = `SELECT ` + fileColumns + ` FROM file WHERE account_id = $1 AND form_id = $2 AND response_id = $3 ORDER BY id`
+	claimFileSQL       = `UPDATE file SET response_id = $4, expires_at = 0, client = '' WHERE account_id = $1 AND form_id = $2 AND id = $3
 		AND response_id = '' AND expires_at > $5`
 	unclaimedOfClientSQL = `SELECT COUNT(*), CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM file
 		WHERE account_id = $1 AND form_id = $2 AND client = $3 AND response_id = ''`
@@ -173,4 +174,20 @@ func (s *Store) SetThumbnail(ctx context.Context, owner string, f File, object s
 	return s.db.Write(ctx, func(t db.Tx) error {
 		return checkAffected(t.Exec(setThumbnailSQL, owner, f.FormID, f.ID, object))
 	})
+}
+
+// FilesOf returns the files of a response by ID.
+func (s *Store) FilesOf(ctx context.Context, owner string, r form.Response) (_ map[string]File, err error) {
+	defer wrap(&err, "read files of response")
+	list := map[string]File{}
+	if !hasFiles(r) {
+		return list, nil
+	}
+	err = s.db.Query(ctx, filesOfResponseSQL, func(row db.Row) error {
+		var f File
+		err := scanFile(row, &f)
+		list[f.ID] = f
+		return err
+	}, owner, r.FormID, r.ID)
+	return list, err
 }

@@ -1,0 +1,139 @@
+package file
+
+import (
+	"archive/zip"
+	"context"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"formulary/internal/export"
+	"formulary/internal/fault"
+	"formulary/internal/form"
+	"formulary/internal/store"
+)
+
+// archive writes files into a zip file while it is sent. Its memory does not depend on their
+// size: 64-bit sizes follow each file.
+type archive struct {
+	*zip.Writer
+	files   *Service
+	ctx     context.Context
+	owner   string
+	missing []string // what could not be included, and why
+}
+
+// Archive writes a zip file with a table of the responses and all their files.
+func (s *Service) Archive(ctx context.Context, out io.Writer, owner string, table export.Table, each func(func(form.Response) error) error) error {
+	a := &archive{Writer: zip.NewWriter(out), files: s, ctx: ctx, owner: owner}
+	entry, err := a.Create("responses.csv")
+	if err != nil {
+		return err
+	}
+	table.Format, table.FilePath = "csv", archivePaths
+	if err := table.Responses(entry, each); err != nil {
+		return err
+	}
+	if err := each(a.addFiles); err != nil {
+		return err
+	}
+	return a.finish()
+}
+
+// ArchiveResponse writes a zip file with the files of one response.
+func (s *Service) ArchiveResponse(ctx context.Context, out io.Writer, owner string, r form.Response) error {
+	a := &archive{Writer: zip.NewWriter(out), files: s, ctx: ctx, owner: owner}
+	if err := a.addFiles(r); err != nil {
+		return err
+	}
+	return a.finish()
+}
+
+// finish lists what is missing, and completes the archive.
+func (a *archive) finish() error {
+	if len(a.missing) > 0 {
+		entry, err := a.Create("not included.txt")
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(entry, strings.Join(a.missing, "\r\n")+"\r\n"); err != nil {
+			return err
+		}
+	}
+	return a.Close()
+}
+
+// archivePaths returns the names of an answer's files in an archive. Equal names get a number.
+func archivePaths(r form.Response, key string, files []form.File) []string {
+	paths := make([]string, len(files))
+	for i, f := range files {
+		extension := path.Ext(f.Name)
+		for n := 1; ; n++ {
+			name := f.Name
+			if n > 1 {
+				name = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(f.Name, extension), n, extension)
+			}
+			paths[i] = "files/" + r.ID + "/" + key + "/" + name
+			// Some file systems do not distinguish capitals.
+			if !slices.ContainsFunc(paths[:i], func(other string) bool { return strings.EqualFold(other, paths[i]) }) {
+				break
+			}
+		}
+	}
+	return paths
+}
+
+// addFiles adds the files of a response.
+func (a *archive) addFiles(r form.Response) error {
+	rows, err := a.files.Store.FilesOf(a.ctx, a.owner, r)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	answers, err := r.Answers()
+	if err != nil {
+		return err
+	}
+	for key, answer := range answers {
+		files := form.FilesOf(answer)
+		paths := archivePaths(r, key, files)
+		for i, f := range files {
+			row, ok := rows[f.ID]
+			if !ok {
+				continue // deleted meanwhile
+			}
+			if err := a.add(paths[i], row); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// add adds one file.
+func (a *archive) add(name string, f store.File) error {
+	if err := a.files.Readable(f); err != nil {
+		a.missing = append(a.missing, name+": "+fault.Wrap(err).Message)
+		return nil
+	}
+	content, err := a.files.Blobs.Open(a.ctx, f.Object, 0, -1)
+	if isMissing(err) {
+		a.missing = append(a.missing, name+": the file is missing in the storage")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	header := &zip.FileHeader{Name: name, Method: zip.Store, Modified: f.CreatedAt}
+	if strings.HasPrefix(f.Type, "text/") { // the others are compressed already, or too large for it to pay
+		header.Method = zip.Deflate
+	}
+	entry, err := a.CreateHeader(header)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(entry, content)
+	return err
+}
