@@ -73,8 +73,7 @@ func (pages *Pages) DownloadFile(req *page.Request) error {
 		return err
 	}
 	defer content.Close()
-	serveFile(req, f, media.ContentDisposition(f.Name), content)
-	return nil
+	return serveFile(req, f, media.ContentDisposition(f.Name), content)
 }
 
 // PlayFile sends a recording or a film to the player on the page of a response.
@@ -87,12 +86,11 @@ func (pages *Pages) PlayFile(req *page.Request) error {
 	if playableTypes[f.Type] == "" {
 		return fault.NotFound
 	}
-	serveFile(req, f, "inline", content)
-	return nil
+	return serveFile(req, f, "inline", content)
 }
 
-func serveFile(req *page.Request, f store.File, disposition string, content io.ReadSeeker) {
-	download.Serve(req.W, req.Request, download.Stored{
+func serveFile(req *page.Request, f store.File, disposition string, content io.ReadSeeker) error {
+	return download.Serve(req.W, req.Request, download.Stored{
 		MediaType: f.Type, Disposition: disposition, ETag: `"` + f.SHA256 + `"`, Modified: f.CreatedAt, CacheControl: "private, no-cache",
 	}, content)
 }
@@ -105,10 +103,9 @@ func (pages *Pages) ShowThumbnail(req *page.Request) error {
 	}
 	defer content.Close()
 	// The bytes never change. Who may see them can change, so shared caches keep nothing.
-	download.Serve(req.W, req.Request, download.Stored{
+	return download.Serve(req.W, req.Request, download.Stored{
 		MediaType: f.Type, Disposition: "inline", ETag: `"` + f.SHA256 + `-thumbnail"`, Modified: f.CreatedAt, CacheControl: "private, max-age=3600",
 	}, content)
-	return nil
 }
 
 // DownloadResponseFiles sends the files of one response as a ZIP archive.
