@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"formulary/internal/mail/mailtest"
 	"formulary/internal/outbox"
 	"formulary/internal/store"
 )
@@ -21,7 +22,7 @@ func TestSend(t *testing.T) {
 		seen := map[string]bool{}
 		for _, r := range list {
 			seen[r.To] = true
-			if p := parse(t, r.Content); !strings.Contains(p.html, `lang="de"`) || p.subject != "E-Mails von Formulary kommen an" {
+			if p := mailtest.Parse(t, r); !strings.Contains(p.HTML, `lang="de"`) || p.Subject != "E-Mails von Formulary kommen an" {
 				t.Fatalf("received:\n%s", r.Content)
 			}
 		}
