@@ -16,6 +16,7 @@ type Content struct {
 	Preview    string // what mail programs show beside the subject
 	Above      string // a line above the heading, such as the name of a form
 	Heading    string
+	Below      string // a line below the heading, such as a time
 	Paragraphs []string
 	// A formatted text, and the same as plain text.
 	HTML     template.HTML
@@ -27,6 +28,16 @@ type Content struct {
 	// The last lines say why the reader gets the mail, and how to stop that.
 	Footer      string
 	FooterLinks []Link
+	// ToRespondent says that the mail looks like the form, and not like the workspace.
+	ToRespondent bool
+}
+
+// Look is how the mail looks.
+func (c Content) Look() look {
+	if c.ToRespondent {
+		return formLook
+	}
+	return workspaceLook
 }
 
 // Group is a list of answers, such as those of one response.
@@ -92,7 +103,7 @@ func (c Content) text() string {
 			out.WriteString(text + "\n\n")
 		}
 	}
-	part(c.Above, c.Heading)
+	part(c.Above, c.Heading, c.Below)
 	for _, text := range c.Paragraphs {
 		part(text)
 	}

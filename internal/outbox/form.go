@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -204,14 +205,49 @@ func (s *Service) renderNotification(ctx context.Context, f *source, m store.Mai
 // notification writes the mail about a response.
 func (s *Service) notification(f *source, e entry, link *store.RecipientLink) (mail.Message, error) {
 	t := s.Writer.Texts(f.owner.Language)
-	answers, more := e.list(t)
 	u := s.urls(f, link)
-	out, err := s.Writer.Write(mail.Notification{
-		FormTitle: f.form.Title, SubmittedAt: e.SubmittedAt, Zone: f.zone(), Answers: answers, More: more, URLs: u, ResponseURL: u.Responses + "/" + e.ID,
-	}, f.owner.Language)
+	kind := mail.Notification{
+		FormTitle: f.form.Title, Respondent: e.respondent(t), Email: e.address(""), SubmittedAt: e.SubmittedAt, Zone: f.zone(), URLs: u, ResponseURL: u.Responses + "/" + e.ID,
+	}
+	kind.Answers, kind.More = e.list(t)
+	out, err := s.Writer.Write(kind, f.owner.Language)
 	// An owner can answer the respondent.
-	out.ReplyTo, out.Thread, out.Unsubscribe = e.address(""), f.form.ID, u.Unsubscribe
+	out.ReplyTo, out.Thread, out.Unsubscribe = kind.Email, f.form.ID, u.Unsubscribe
 	return out, err
+}
+
+// maxRespondent is how many characters a heading has.
+const maxRespondent = 80
+
+// respondent returns what an owner knows a respondent by: the name, or else the first answer if it
+// is a line of text, or else the email address.
+func (e entry) respondent(t mail.Texts) string {
+	first := ""
+	for i, f := range e.definition.Fields {
+		answer, ok := e.answers[f.Key]
+		if !ok || f.Traits().Hidden {
+			continue
+		}
+		if isName(f) {
+			return mail.CleanLine(t.FormatAnswer(f, answer), maxRespondent)
+		}
+		if text, ok := answer.(string); ok && i == 0 && isLine(f) {
+			first = text
+		}
+	}
+	return mail.CleanLine(cmp.Or(first, e.address("")), maxRespondent)
+}
+
+// isName reports whether the answers are names of people.
+func isName(f *form.Field) bool {
+	parts := f.Traits().Parts
+	return parts != nil && slices.EqualFunc(parts(f), form.NameParts, func(o form.Option, part string) bool { return o.Value == part })
+}
+
+// isLine reports whether respondents type one line of text.
+func isLine(f *form.Field) bool {
+	t := f.Traits()
+	return !t.Multiline && !t.Calculated && t.TimeLayout == "" && t.Options == nil && len(f.Options) == 0
 }
 
 func (s *Service) renderReceipt(ctx context.Context, f *source, m store.Mail) (mail.Message, error) {
