@@ -52,7 +52,7 @@ func TestHeaderInjection(t *testing.T) {
 			}
 		}
 		to, err := parsed.Header.AddressList("To")
-		if err != nil || len(to) != 1 || to[0].Address != m.To {
+		if want, _ := parseAddress(m.To); err != nil || len(to) != 1 || to[0].Address != want.Address {
 			t.Fatalf("to %v, want %q (%v)", to, m.To, err)
 		}
 		from, err := parsed.Header.AddressList("From")
