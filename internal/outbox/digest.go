@@ -102,9 +102,5 @@ func (s *Service) digest(ctx context.Context, owner string, m store.FormMail) (t
 			ID: id.New(id.Mail, now), Kind: mail.Digest{}.Name(), FormID: m.FormID, Recipient: link.Email, Language: f.owner.Language, Data: string(data), CreatedAt: now,
 		})
 	}
-	if err := s.Store.CommitFormMails(ctx, owner, c, now); err != nil {
-		return time.Time{}, err
-	}
-	s.wake(owner)
-	return time.Time{}, nil
+	return time.Time{}, s.queueMails(ctx, owner, c)
 }

@@ -62,3 +62,31 @@ func TestStorageFull(t *testing.T) {
 		must(t, "text", m.Text, "Your storage is nearly full", "Your forms use", "https://forms.example.com")
 	})
 }
+
+// A refused address costs one mail, and not one for each response.
+func TestSkipped(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		const gone = "mara@rcpt-550.test"
+		f := w.open("Order", "en")
+		if err := w.service.SetReceipt(ctx, w.owner.ID, f.ID, store.Receipt{Active: true, Field: "email"}); err != nil {
+			t.Fatal(err)
+		}
+		w.run(w.service)
+		w.submit(f, map[string]any{"email": gone})
+		w.waitFor("it is refused", func() bool {
+			reason, err := w.MailSuppressed(ctx, w.owner.ID, gone)
+			return err == nil && strings.Contains(reason, "550")
+		})
+		for range 20 {
+			w.submit(f, map[string]any{"email": gone})
+		}
+		w.submit(f, map[string]any{"email": "ben@example.org"})
+		w.server.WaitFor(1)
+		list, err := w.FailedMails(ctx, w.owner.ID, f.ID, 100)
+		if err != nil || len(list) != 1 || list[0].Recipient != gone || !strings.Contains(list[0].Error, "550") {
+			t.Errorf("%d failures (%v): %+v", len(list), err, list)
+		}
+		w.waitFor("skipped mails are counted", func() bool { return w.service.Stats().Skipped == 20 })
+		w.waitFor("none waits", func() bool { return w.waiting() == 0 })
+	})
+}

@@ -183,15 +183,25 @@ func (s *Service) readForm(ctx context.Context, owner string, m store.FormMail) 
 				return err
 			}
 		}
-		if err := s.Store.CommitFormMails(ctx, owner, c, s.Now()); err != nil {
+		if err := s.queueMails(ctx, owner, c); err != nil {
 			return err
 		}
 		m.Position = c.Position
-		s.wake(owner)
 		if !more || s.stopping.Load() {
 			return nil
 		}
 	}
+}
+
+// queueMails puts mails into the queue.
+func (s *Service) queueMails(ctx context.Context, owner string, c store.FormMailCommit) error {
+	skipped, err := s.Store.CommitFormMails(ctx, owner, c, s.Now())
+	if err != nil {
+		return err
+	}
+	s.metrics.skipped.Add(int64(skipped))
+	s.wake(owner)
+	return nil
 }
 
 // mailsOf adds the mails about one response.

@@ -210,7 +210,8 @@ func (s *Service) send(ctx context.Context, paced *pacer) {
 // attempt sends a mail once, and says what follows.
 func (s *Service) attempt(ctx context.Context, j *job) {
 	if j.Suppressed && !j.Urgent {
-		j.result = s.judge(j.Mail, errSuppressed)
+		s.metrics.skipped.Add(1)
+		j.result = s.judge(j.Mail, errGone) // the mail that was refused says why
 		return
 	}
 	message, err := s.Render(store.ForAccount(ctx, "mails/"+j.Account), j.Mail)
@@ -235,9 +236,6 @@ func (s *Service) attempt(ctx context.Context, j *job) {
 	}
 	j.result = s.judge(j.Mail, err)
 }
-
-// errSuppressed is why nothing is sent to an address that does not exist.
-var errSuppressed = &mail.Failure{Text: "the server has refused this address before", Permanent: true}
 
 // pacer makes several goroutines do something at one pace.
 type pacer struct {
