@@ -39,7 +39,7 @@ func (m Notification) Compose(t Texts) Content {
 		Footer: t.T("You get this email because you are notified of each response to this form."),
 	}
 	if m.Respondent != "" {
-		c.Above, c.Heading = c.Subject, m.Respondent
+		c.Heading = m.Respondent
 	}
 	if m.Email != "" {
 		c.Links = []Link{{t.T("Reply by email"), "mailto:" + url.PathEscape(m.Email)}}

@@ -61,7 +61,7 @@ func (s *Service) digestOf(f *source, d digestData, entries []entry, link *store
 	u := s.urls(f, link)
 	kind := mail.Digest{FormTitle: f.form.Title, Count: max(d.Count, int64(len(entries))), Daily: d.Daily, URLs: u}
 	for _, e := range entries {
-		answers, _ := e.list(t)
+		answers, _ := e.list(t, nil)
 		answers = answers[:min(len(answers), digestAnswers)]
 		for i := range answers {
 			answers[i].Answer = mail.CleanLine(answers[i].Answer, maxDigestAnswer)

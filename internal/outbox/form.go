@@ -121,13 +121,14 @@ func (e entry) texts(t mail.Texts) *form.Interpolator {
 	return e.definition.NewInterpolator(func(f *form.Field, key string) string { return t.FormatAnswer(f, e.answers[key]) })
 }
 
-// list returns the answers in the order of the form. more says whether there are others.
-func (e entry) list(t mail.Texts) (list []mail.Answer, more bool) {
+// list returns the answers in the order of the form, without that to one question, which can be
+// nil. more says whether there are others.
+func (e entry) list(t mail.Texts, without *form.Field) (list []mail.Answer, more bool) {
 	texts := e.texts(t)
 	size := 0
 	for _, field := range e.definition.Fields {
 		value, ok := e.answers[field.Key]
-		if !ok || !field.HasAnswer() {
+		if !ok || !field.HasAnswer() || field == without {
 			continue
 		}
 		a := mail.Answer{Question: texts.Text(field.Label, nil), Answer: cut(t.FormatAnswer(field, value), maxAnswer)}
@@ -206,10 +207,11 @@ func (s *Service) renderNotification(ctx context.Context, f *source, m store.Mai
 func (s *Service) notification(f *source, e entry, link *store.RecipientLink) (mail.Message, error) {
 	t := s.Writer.Texts(f.owner.Language)
 	u := s.urls(f, link)
+	respondent, name := e.respondent(t)
 	kind := mail.Notification{
-		FormTitle: f.form.Title, Respondent: e.respondent(t), Email: e.address(""), SubmittedAt: e.SubmittedAt, Zone: f.zone(), URLs: u, ResponseURL: u.Responses + "/" + e.ID,
+		FormTitle: f.form.Title, Respondent: respondent, Email: e.address(""), SubmittedAt: e.SubmittedAt, Zone: f.zone(), URLs: u, ResponseURL: u.Responses + "/" + e.ID,
 	}
-	kind.Answers, kind.More = e.list(t)
+	kind.Answers, kind.More = e.list(t, name)
 	out, err := s.Writer.Write(kind, f.owner.Language)
 	// An owner can answer the respondent.
 	out.ReplyTo, out.Thread, out.Unsubscribe = kind.Email, f.form.ID, u.Unsubscribe
@@ -220,8 +222,8 @@ func (s *Service) notification(f *source, e entry, link *store.RecipientLink) (m
 const maxRespondent = 80
 
 // respondent returns what an owner knows a respondent by: the name, or else the first answer if it
-// is a line of text, or else the email address.
-func (e entry) respondent(t mail.Texts) string {
+// is a line of text, or else the email address. If it is a name, question is the one for it.
+func (e entry) respondent(t mail.Texts) (heading string, question *form.Field) {
 	first := ""
 	for i, f := range e.definition.Fields {
 		answer, ok := e.answers[f.Key]
@@ -229,13 +231,13 @@ func (e entry) respondent(t mail.Texts) string {
 			continue
 		}
 		if isName(f) {
-			return mail.CleanLine(t.FormatAnswer(f, answer), maxRespondent)
+			return mail.CleanLine(t.FormatAnswer(f, answer), maxRespondent), f
 		}
 		if text, ok := answer.(string); ok && i == 0 && isLine(f) {
 			first = text
 		}
 	}
-	return mail.CleanLine(cmp.Or(first, e.address("")), maxRespondent)
+	return mail.CleanLine(cmp.Or(first, e.address("")), maxRespondent), nil
 }
 
 // isName reports whether the answers are names of people.
@@ -273,7 +275,7 @@ func (s *Service) receipt(f *source, settings store.Receipt, e entry) (mail.Mess
 		}
 	}
 	if settings.Answers {
-		kind.Answers, kind.More = e.list(t)
+		kind.Answers, kind.More = e.list(t, nil)
 	}
 	out, err := s.Writer.Write(kind, f.form.Language)
 	if !f.owner.EmailVerifiedAt.IsZero() {

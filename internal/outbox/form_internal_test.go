@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -44,8 +45,12 @@ func TestRespondent(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := entry{definition: d, answers: answers}
-		if got := e.respondent(w.Texts("en")); got != c.want {
+		got, question := e.respondent(w.Texts("en"))
+		if got != c.want {
 			t.Errorf("%s first: %q, want %q", c.fields[0].Kind, got, c.want)
+		}
+		if list, _ := e.list(w.Texts("en"), question); strings.Contains(fmt.Sprint(list), "Lindqvist") {
+			t.Errorf("the name is in the heading and in the list: %v", list)
 		}
 	}
 	d := &form.Definition{Fields: []*form.Field{line}}
@@ -53,7 +58,7 @@ func TestRespondent(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := entry{definition: d, answers: map[string]any{"line": strings.Repeat("x", 500)}}
-	if got := long.respondent(w.Texts("en")); len(got) > maxRespondent+len("…") {
+	if got, _ := long.respondent(w.Texts("en")); len(got) > maxRespondent+len("…") {
 		t.Errorf("a heading of %d bytes", len(got))
 	}
 }
