@@ -81,10 +81,12 @@ const (
 	ConfirmRecipientPath = "/notifications/confirm"
 )
 
-// Limits of the answers in a mail. Mail programs cut long mails.
+// Limits of what is in a mail. Some mail programs show about 100 KB.
 const (
 	maxAnswer       = 4 << 10  // bytes of one answer
-	maxAnswers      = 48 << 10 // of all
+	maxAnswers      = 96 << 10 // of all questions and answers, with the HTML around them
+	rowBytes        = 600      // of the HTML around one answer
+	maxReceipt      = 64 << 10 // of the text of a receipt, with the answers in it
 	maxDigestAnswer = 200      // characters of one answer in a digest
 	digestResponses = 10
 	digestAnswers   = 4
@@ -118,7 +120,7 @@ func (s *Service) response(ctx context.Context, m store.Mail) (entry, error) {
 
 // texts inserts answers into texts.
 func (e entry) texts(t mail.Texts) *form.Interpolator {
-	return e.definition.NewInterpolator(func(f *form.Field, key string) string { return t.FormatAnswer(f, e.answers[key]) })
+	return e.definition.NewInterpolator(func(f *form.Field, key string) string { return cut(t.FormatAnswer(f, e.answers[key]), maxAnswer) })
 }
 
 // list returns the answers in the order of the form, without that to one question, which can be
@@ -132,7 +134,7 @@ func (e entry) list(t mail.Texts, without *form.Field) (list []mail.Answer, more
 			continue
 		}
 		a := mail.Answer{Question: texts.Text(field.Label, nil), Answer: cut(t.FormatAnswer(field, value), maxAnswer)}
-		if size += len(a.Question) + len(a.Answer); size > maxAnswers {
+		if size += len(a.Question) + len(a.Answer) + rowBytes; size > maxAnswers {
 			return list, true
 		}
 		list = append(list, a)
@@ -267,10 +269,10 @@ func (s *Service) renderReceipt(ctx context.Context, f *source, m store.Mail) (m
 func (s *Service) receipt(f *source, settings store.Receipt, e entry) (mail.Message, error) {
 	t := s.Writer.Texts(f.form.Language)
 	texts := e.texts(t)
-	kind := mail.Receipt{FormTitle: f.form.Title, Subject: mail.CleanLine(texts.Text(settings.Subject, nil), MaxReceiptSubject), Text: texts.Text(settings.Text, nil)}
+	kind := mail.Receipt{FormTitle: f.form.Title, Subject: mail.CleanLine(texts.Text(settings.Subject, nil), MaxReceiptSubject), Text: cut(texts.Text(settings.Text, nil), maxReceipt)}
 	var err error
 	if settings.Text != "" {
-		if kind.HTML, err = s.markdown.Render(texts.Text(settings.Text, markdown.Quote)); err != nil {
+		if kind.HTML, err = s.markdown.Render(cut(texts.Text(settings.Text, markdown.Quote), maxReceipt)); err != nil {
 			return mail.Message{}, err
 		}
 	}

@@ -2,13 +2,55 @@ package outbox
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"formulary/internal/form"
 	"formulary/internal/locale"
 	"formulary/internal/mail"
+	"formulary/internal/store"
 )
+
+// Whatever respondents answer and owners insert, a mail stays small enough for every server.
+func TestMailSize(t *testing.T) {
+	languages, err := locale.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := mail.NewWriter(languages)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &form.Definition{}
+	answers := map[string]any{}
+	for i := range 200 {
+		key := fmt.Sprintf("q%d", i)
+		d.Fields = append(d.Fields, &form.Field{Key: key, Kind: "long_text", Label: "Question {{q0}}"})
+		answers[key] = strings.Repeat("<é&*", 2000)
+	}
+	s := New(Config{Writer: w, Now: time.Now, Store: &store.Store{}})
+	f := &source{form: form.Form{Title: "Order"}}
+	e := entry{definition: d, answers: answers}
+	for name, write := range map[string]func() (mail.Message, error){
+		"notification": func() (mail.Message, error) { return s.notification(f, e, nil) },
+		"digest": func() (mail.Message, error) {
+			return s.digestOf(f, digestData{}, slices.Repeat([]entry{e}, digestResponses), nil)
+		},
+		"receipt": func() (mail.Message, error) {
+			return s.receipt(f, store.Receipt{Subject: strings.Repeat("{{q1}}", 30), Text: strings.Repeat("{{q1}} ", MaxReceiptText/7), Answers: true}, e)
+		},
+	} {
+		m, err := write()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(m.Text) + len(m.HTML); n > 1<<20 || len(m.Subject) > 4*MaxReceiptSubject {
+			t.Errorf("a %s of %d bytes, with a subject of %d", name, n, len(m.Subject))
+		}
+	}
+}
 
 // The heading of a notification is what an owner knows the respondent by.
 func TestRespondent(t *testing.T) {

@@ -98,16 +98,20 @@ func (s *Service) poll(ctx, work context.Context, runners *sync.WaitGroup) {
 // has other leases, and now and then.
 type watch struct {
 	at         time.Time
+	took       time.Duration // the last time
 	generation uint64
 	leases     int64
 }
+
+// scanShare bounds the share of time that is spent on reading a long list.
+const scanShare = 20
 
 // isDue reports whether to read the list, and assumes that the caller then does.
 func (w *watch) isDue(now time.Time, leases Leases, generation func() (uint64, bool)) bool {
 	since := now.Sub(w.at)
 	current, known := generation()
 	changed := current != w.generation || leases.LeaseChanges() != w.leases || !known && since >= blindInterval
-	if since < scanInterval && (!changed || since < minScanPause) {
+	if since < scanInterval && (!changed || since < max(minScanPause, scanShare*w.took)) {
 		return false
 	}
 	w.at, w.generation, w.leases = now, current, leases.LeaseChanges()
@@ -116,6 +120,7 @@ func (w *watch) isDue(now time.Time, leases Leases, generation func() (uint64, b
 
 // scanned notes that the list was read. After an error it is read again soon.
 func (w *watch) scanned(s *Service, message string, err error) {
+	w.took = time.Since(w.at)
 	if err == nil {
 		return
 	}
