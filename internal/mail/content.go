@@ -2,7 +2,7 @@ package mail
 
 import (
 	"bytes"
-	"embed"
+	_ "embed"
 	"fmt"
 	"html/template"
 	"strings"
@@ -61,29 +61,35 @@ type Link struct {
 }
 
 //go:embed templates/mail.html
-var templateFiles embed.FS
+var templateFile string
 
 // Writer writes mails in the languages of their readers.
 type Writer struct {
-	languages locale.Languages
-	html      *template.Template
+	languages               locale.Languages
+	toOwners, toRespondents *template.Template
 }
 
 // NewWriter returns a Writer.
 func NewWriter(languages locale.Languages) (*Writer, error) {
-	t, err := template.ParseFS(templateFiles, "templates/mail.html")
-	if err != nil {
-		return nil, fmt.Errorf("parse mail template: %w", err)
+	w := &Writer{languages: languages}
+	var err error
+	if w.toOwners, err = workspaceLook.parse(templateFile); err != nil {
+		return nil, err
 	}
-	return &Writer{languages: languages, html: t}, nil
+	w.toRespondents, err = formLook.parse(templateFile)
+	return w, err
 }
 
 // Write writes what a mail says. The caller adds who gets it.
 func (w *Writer) Write(kind Kind, language string) (Message, error) {
 	texts := w.Texts(language)
 	c := kind.Compose(texts)
+	html := w.toOwners
+	if c.ToRespondent {
+		html = w.toRespondents
+	}
 	var out bytes.Buffer
-	if err := w.html.Execute(&out, layout{c, texts}); err != nil {
+	if err := html.Execute(&out, layout{c, texts}); err != nil {
 		return Message{}, fmt.Errorf("write mail: %w", err)
 	}
 	return Message{Subject: c.Subject, Text: c.text(), HTML: out.String()}, nil

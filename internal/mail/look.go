@@ -1,6 +1,10 @@
 package mail
 
-import "html/template"
+import (
+	"fmt"
+	"html/template"
+	"strings"
+)
 
 // look is how the HTML of a mail looks. Mail programs ignore style sheets in part, so the light
 // colors are also in style attributes.
@@ -21,6 +25,23 @@ const sansFont = "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sa
 
 // Font is the font of texts.
 func (look) Font() template.CSS { return sansFont }
+
+// parse parses the template of mails. Colors and fonts become part of its text: to check and insert
+// each of them in every mail would take most of the time that writing one takes.
+func (l look) parse(text string) (*template.Template, error) {
+	var pairs []string
+	for name, p := range map[string]palette{"$light": l.Light, "$dark": l.Dark} {
+		for color, value := range map[string]template.CSS{"Ground": p.Ground, "Sheet": p.Sheet, "Line": p.Line, "Ink": p.Ink, "Soft": p.Soft, "Link": p.Link, "Button": p.Button} {
+			pairs = append(pairs, "{{"+name+"."+color+"}}", string(value))
+		}
+	}
+	pairs = append(pairs, "{{$look.Font}}", string(l.Font()), "{{$look.Heading}}", string(l.Heading))
+	t, err := template.New("mail").Parse(strings.NewReplacer(pairs...).Replace(text))
+	if err != nil {
+		return nil, fmt.Errorf("parse mail template: %w", err)
+	}
+	return t, nil
+}
 
 var (
 	// workspaceLook is for mails to people with an account.
