@@ -99,6 +99,7 @@ type slowBody struct {
 	body    io.Reader
 	control *http.ResponseController
 	start   time.Time
+	set     time.Time // when the deadline was set
 	n       int64
 }
 
@@ -108,6 +109,10 @@ func newSlowBody(w http.ResponseWriter, r *http.Request) *slowBody {
 
 func (b *slowBody) Read(p []byte) (int, error) {
 	now := time.Now()
+	if now.Sub(b.set) < time.Second { // setting deadlines costs too much for every read
+		return b.read(p)
+	}
+	b.set = now
 	last := b.start.Add(firstMinute + time.Duration(b.n/minimumRate)*time.Second)
 	until := now.Add(readTimeout)
 	if last.Before(until) {
@@ -115,6 +120,10 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	}
 	b.control.SetReadDeadline(until)
 	b.control.SetWriteDeadline(until.Add(readTimeout))
+	return b.read(p)
+}
+
+func (b *slowBody) read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	b.n += int64(n)
 	if errors.Is(err, os.ErrDeadlineExceeded) {

@@ -43,10 +43,7 @@ func openFolder(root string) (*folder, error) {
 // open creates the root and makes everything in it durable that an earlier process has
 // created.
 func (f *folder) open() error {
-	if err := os.MkdirAll(f.root, 0o700); err != nil {
-		return err
-	}
-	if err := syncFolder(filepath.Dir(f.root)); err != nil {
+	if err := createFolders(f.root); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(f.root)
@@ -57,6 +54,23 @@ func (f *folder) open() error {
 		f.durable[filepath.Join(f.root, entry.Name())] = entry.IsDir()
 	}
 	return syncFolder(f.root)
+}
+
+// createFolders creates a folder and those it is in, and makes the new ones durable.
+func createFolders(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil
+	}
+	parent := filepath.Dir(path)
+	if parent != path {
+		if err := createFolders(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncFolder(parent)
 }
 
 func (f *folder) path(key string) string { return filepath.Join(f.root, filepath.FromSlash(key)) }

@@ -239,7 +239,7 @@ func TestUnclaimedUploadsAreLimited(t *testing.T) {
 		now := time.Now()
 		field := w.form.Definition.Field("cv").ID
 		err := w.Exec(ctx, `INSERT INTO file (account_id, form_id, id, field_id, name, size, type, sha256, object, client, created_at, expires_at)
-			VALUES ($1, $2, 'x', $3, '', 2147483648, '', '', 'x', 'c', 0, 1)`, w.owner, w.form.ID, field)
+			VALUES ($1, $2, 'x', $3, '', 5368709120, '', '', 'x', 'c', 0, 1)`, w.owner, w.form.ID, field)
 		if err != nil {
 			t.Fatal(err)
 		}

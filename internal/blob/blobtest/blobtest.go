@@ -109,8 +109,7 @@ func (s *S3) start() bool {
 	if address == "" {
 		address = freeAddress(s.t)
 	}
-	s.process = exec.Command(s.program, "--quiet", "--keep-alive", "--port", address,
-		"posix", "--sidecar", filepath.Join(s.dir, "metadata"), filepath.Join(s.dir, "data"))
+	s.process = exec.Command(s.program, address, filepath.Join(s.dir, "data"), filepath.Join(s.dir, "metadata"))
 	s.process.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+Key, "ROOT_SECRET_KEY="+Secret)
 	s.process.Stderr = os.Stderr
 	s.process.SysProcAttr = diesWithTest()
