@@ -141,17 +141,23 @@ func checkOwnersPages(t *testing.T, s *clitest.Service, form, response, file, co
 	}
 	status(t, "thumbnail again", b.Get(address+"/thumbnail"), 200)
 	status(t, "a picture is not played", b.Get(address+"/play"), 404)
-	p = b.Get(base + "/responses/" + response + "/files")
-	archive, err := zip.NewReader(strings.NewReader(p.Text), int64(len(p.Text)))
-	if err != nil {
-		t.Fatalf("the archive: %v", err)
-	}
-	var names []string
-	for _, f := range archive.File {
-		names = append(names, f.Name)
-	}
-	if strings.Join(names, " ") != "cv/p.png cv/c.pdf" {
-		t.Errorf("the archive has %v", names)
+	folder := "files/" + response + "/cv/"
+	for path, want := range map[string]string{
+		base + "/responses/" + response + "/files": folder + "p.png " + folder + "c.pdf",
+		base + "/responses/export?format=zip":      "responses.csv " + folder + "p.png " + folder + "c.pdf",
+	} {
+		p = b.Get(path)
+		archive, err := zip.NewReader(strings.NewReader(p.Text), int64(len(p.Text)))
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		var names []string
+		for _, f := range archive.File {
+			names = append(names, f.Name)
+		}
+		if strings.Join(names, " ") != want {
+			t.Errorf("%s has %v, want %s", path, names, want)
+		}
 	}
 	// Strangers find nothing, and visitors must sign in.
 	s.AddUser(bob)
