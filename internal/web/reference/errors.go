@@ -6,6 +6,7 @@ import "formulary/internal/fault"
 var errorMeanings = []apiError{
 	{fault.BadQuery, "A parameter or header is invalid."},
 	{fault.BadJSON, "The body is not valid JSON, or it contains an unknown or duplicate field."},
+	{fault.BadRequest, "The upload ended before the whole file was received, or was too slow."},
 	{fault.InvalidRequest, "`invalid_request`: a parameter is missing, repeated or malformed."},
 	{fault.InvalidGrant, "`invalid_grant`: the code or refresh token is invalid, used, expired or was issued to another application."},
 	{fault.UnsupportedGrant, "`unsupported_grant_type`: this endpoint does not support the grant type."},
