@@ -54,7 +54,7 @@ var allowedImports = map[string][]string{
 	"internal/id":              {},
 	"internal/limit":           {},
 	"internal/compress":        {},
-	"internal/download":        {},
+	"internal/download":        {"fault"},
 	"internal/fault":           {},
 	"bench":                    {"account", "form", "id", "store"},
 	"scripts/sbom":             {},

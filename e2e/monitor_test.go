@@ -30,6 +30,7 @@ type monitor struct {
 	sent            []string        // requests for pages and by scripts
 	documents       map[string]bool // URLs of whole pages
 	endMarkers      int             // number of end markers read
+	expected        []string        // parts of errors that a test causes on purpose
 }
 
 // endMarker is a console message of the monitor. When it has been read, all earlier
@@ -100,6 +101,13 @@ func (w *monitor) message(m chromedp.ConsoleMessage) {
 	}
 }
 
+// expect allows errors that contain a text.
+func (w *monitor) expect(part string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.expected = append(w.expected, part)
+}
+
 // problems reads the console to its end and returns everything that went wrong.
 func (w *monitor) problems() []string {
 	var list []string
@@ -112,6 +120,9 @@ func (w *monitor) problems() []string {
 		// Chromium also reports the status of pages that are error pages on purpose.
 		// The tests check that status themselves.
 		if m.Source == "network" && w.documents[m.URL] && strings.Contains(m.Text, "responded with a status of") {
+			continue
+		}
+		if slices.ContainsFunc(w.expected, func(part string) bool { return strings.Contains(m.Text, part) }) {
 			continue
 		}
 		list = append(list, fmt.Sprintf("%s (%s, line %d)", m, m.URL, m.Line+1))

@@ -99,6 +99,7 @@ type slowBody struct {
 	body    io.Reader
 	control *http.ResponseController
 	start   time.Time
+	set     time.Time // when the deadline was set
 	n       int64
 }
 
@@ -108,6 +109,10 @@ func newSlowBody(w http.ResponseWriter, r *http.Request) *slowBody {
 
 func (b *slowBody) Read(p []byte) (int, error) {
 	now := time.Now()
+	if now.Sub(b.set) < time.Second { // setting deadlines costs too much for every read
+		return b.read(p)
+	}
+	b.set = now
 	last := b.start.Add(firstMinute + time.Duration(b.n/minimumRate)*time.Second)
 	until := now.Add(readTimeout)
 	if last.Before(until) {
@@ -115,6 +120,10 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	}
 	b.control.SetReadDeadline(until)
 	b.control.SetWriteDeadline(until.Add(readTimeout))
+	return b.read(p)
+}
+
+func (b *slowBody) read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	b.n += int64(n)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -157,19 +166,18 @@ func (a *API) readFile() *operation {
 		Scope:       account.ResponsesRead,
 		Summary:     "Download a file",
 		Description: "Returns the bytes of a file of a response. Range requests are supported. If the service scans files for malware, a file can be downloaded once nothing was found in it.",
-		Errors:      []fault.Code{fault.NotFoundInAccount, fault.FileBlocked},
-		media:       []string{"application/octet-stream"},
+		Errors:      []fault.Code{fault.NotFoundInAccount, fault.FileBlocked, fault.BadRange},
+		media:       []string{"*/*"}, ranges: true,
 	}, func(s streamRequest[fileInput]) error {
 		f, content, err := a.Files.Read(s.ctx, s.caller.Owner(), s.in.ID, s.in.File)
 		if err != nil {
 			return err
 		}
 		defer content.Close()
-		download.Serve(s.w, s.r, download.Stored{
+		return download.Serve(s.w, s.r, download.Stored{
 			MediaType: f.Type, Disposition: media.ContentDisposition(f.Name), ETag: `"` + f.SHA256 + `"`, Modified: f.CreatedAt,
 			CacheControl: "private, no-cache",
 		}, content)
-		return nil
 	})
 }
 
@@ -221,8 +229,8 @@ func (a *API) readPicture() *operation {
 		Method: "GET", Path: "/pictures/{file}", ID: "readPicture", Tag: "Files", Status: 200, Open: true, CORS: true,
 		Summary:     "Get a picture of a form",
 		Description: "Returns a picture that was uploaded for forms. It never changes.",
-		Errors:      []fault.Code{fault.NotFoundInAccount},
-		input:       reflect.TypeFor[pictureInput](), media: []string{"image/png", "image/jpeg"},
+		Errors:      []fault.Code{fault.NotFoundInAccount, fault.BadRange},
+		input:       reflect.TypeFor[pictureInput](), media: []string{"image/png", "image/jpeg"}, ranges: true,
 	}
 	op.serve = func(_ *API, w http.ResponseWriter, r *http.Request) error {
 		p, content, err := a.Files.ReadPicture(r.Context(), r.PathValue("file"))
@@ -230,10 +238,9 @@ func (a *API) readPicture() *operation {
 			return err
 		}
 		defer content.Close()
-		download.Serve(w, r, download.Stored{
+		return download.Serve(w, r, download.Stored{
 			MediaType: p.Type, ETag: `"` + p.ID + `"`, Modified: p.CreatedAt, CacheControl: "public, max-age=31536000, immutable",
 		}, content)
-		return nil
 	}
 	return op
 }

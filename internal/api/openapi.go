@@ -149,6 +149,10 @@ func (op *operation) describe(schemas huma.Registry) *huma.Operation {
 	}
 	success.Headers = op.headers()
 	d.Responses[strconv.Itoa(op.Status)] = success
+	if op.ranges {
+		d.Responses["206"] = &huma.Response{Description: "The requested part", Content: success.Content}
+		d.Responses["304"] = &huma.Response{Description: "Not modified"}
+	}
 	op.describeErrors(d, schemas)
 	return d
 }

@@ -38,6 +38,7 @@ type operation struct {
 	form         reflect.Type // body sent as application/x-www-form-urlencoded
 	output       reflect.Type // body of the response
 	media        []string     // content types of responses that are not JSON
+	ranges       bool         // parts of the response can be requested
 	compressible bool         // responses may be compressed
 	serve        func(a *API, w http.ResponseWriter, r *http.Request) error
 }

@@ -35,7 +35,7 @@ func (d *disturbed) set(f blobtest.Fault) {
 	d.t.Helper()
 	config := d.server.ConfigAt(d.proxy.Address)
 	if f.HangSent > 0 || f.HangReceived > 0 {
-		config = blob.WithTimeouts(config, 300*time.Millisecond)
+		config = blob.WithTimeouts(config, time.Second)
 	}
 	d.behind = open(d.t, config, d.folder)
 	d.proxy.Set(f)

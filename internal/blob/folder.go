@@ -33,13 +33,44 @@ const (
 )
 
 func openFolder(root string) (*folder, error) {
-	if err := os.MkdirAll(root, 0o700); err != nil {
-		return nil, fmt.Errorf("create the folder for files: %w", err)
+	f := &folder{root: root, durable: map[string]bool{}}
+	if err := f.open(); err != nil {
+		return nil, fmt.Errorf("open the folder for files: %w", err)
 	}
-	if err := syncFolder(filepath.Dir(root)); err != nil {
-		return nil, fmt.Errorf("create the folder for files: %w", err)
+	return f, nil
+}
+
+// open creates the root and makes everything in it durable that an earlier process has
+// created.
+func (f *folder) open() error {
+	if err := createFolders(f.root); err != nil {
+		return err
 	}
-	return &folder{root: root, durable: map[string]bool{}}, nil
+	entries, err := os.ReadDir(f.root)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		f.durable[filepath.Join(f.root, entry.Name())] = entry.IsDir()
+	}
+	return syncFolder(f.root)
+}
+
+// createFolders creates a folder and those it is in, and makes the new ones durable.
+func createFolders(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil
+	}
+	parent := filepath.Dir(path)
+	if parent != path {
+		if err := createFolders(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncFolder(parent)
 }
 
 func (f *folder) path(key string) string { return filepath.Join(f.root, filepath.FromSlash(key)) }

@@ -23,7 +23,6 @@ type s3 struct {
 	bucket string
 	prefix string // empty or with a slash at the end
 	temp   string
-	secure bool
 }
 
 const (
@@ -31,6 +30,8 @@ const (
 	// requestAttempts is how often a request is sent that failed for a reason that may be
 	// temporary.
 	requestAttempts = 3
+	// retryWait is the time before the second attempt. It grows.
+	retryWait = 200 * time.Millisecond
 )
 
 func openS3(c Config) (*s3, error) {
@@ -55,13 +56,13 @@ func openS3(c Config) (*s3, error) {
 	if c.Key == "" || c.Secret == "" {
 		return nil, errors.New("files in S3 need an access key and a secret")
 	}
-	s := &s3{bucket: u.Host, prefix: strings.Trim(u.Path, "/"), temp: c.Temp, secure: endpoint.Scheme == "https"}
+	s := &s3{bucket: u.Host, prefix: strings.Trim(u.Path, "/"), temp: c.Temp}
 	if s.prefix != "" {
 		s.prefix += "/"
 	}
 	s.client, err = minio.NewCore(endpoint.Host, &minio.Options{
 		Creds:      credentials.NewStaticV4(c.Key, c.Secret, ""),
-		Secure:     s.secure,
+		Secure:     endpoint.Scheme == "https",
 		Region:     region,
 		Transport:  newTransport(c.timeouts.withDefaults()),
 		MaxRetries: requestAttempts,
@@ -105,11 +106,35 @@ func (s *s3) Put(ctx context.Context, key string, r io.Reader, size int64) error
 	// The bytes are here, so only the server can be slow.
 	limited, cancel := context.WithTimeout(ctx, putTimeout(body.Size()))
 	defer cancel()
-	_, err = s.client.Client.PutObject(limited, s.bucket, s.prefix+key, body, body.Size(), minio.PutObjectOptions{
-		DisableMultipart: true,
-		SendContentMd5:   s.secure, // without TLS, signatures protect the bytes
-	})
-	return s.wrap(ctx, "store an object", err)
+	return s.wrap(ctx, "store an object", s.upload(limited, s.prefix+key, body))
+}
+
+// upload sends the request until it succeeds, at most requestAttempts times. The library
+// would use the same reader again, although the attempt that failed may still read it.
+func (s *s3) upload(ctx context.Context, name string, body spooled) error {
+	for attempt := 1; ; attempt++ {
+		r := struct{ io.Reader }{io.NewSectionReader(body, 0, body.Size())} // cannot seek
+		_, err := s.client.Client.PutObject(ctx, s.bucket, name, r, body.Size(), minio.PutObjectOptions{DisableMultipart: true})
+		if err == nil || attempt == requestAttempts || !isTemporary(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(time.Duration(attempt) * retryWait):
+		}
+	}
+}
+
+// isTemporary reports whether it makes sense to send a request again: the server could
+// not be reached, or says so.
+func isTemporary(err error) bool {
+	switch status := minio.ToErrorResponse(err).StatusCode; status {
+	case 0, http.StatusRequestTimeout, http.StatusTooManyRequests:
+		return true
+	default:
+		return status >= http.StatusInternalServerError
+	}
 }
 
 const (

@@ -27,6 +27,7 @@ const everyKindForm = `{"title": "Everything", "description": "All *kinds*", "la
 	{"key": "days", "kind": "matrix", "label": "Days", "rows": [{"value": "fri", "label": "Friday"}], "options": [{"value": "noon", "label": "Noon"}, {"value": "eve", "label": "Evening"}], "several": true},
 	{"key": "day", "kind": "date", "label": "Day", "earliest": "1900-01-01", "latest": "2100-01-01"}, {"key": "hour", "kind": "time", "label": "Hour"}, {"key": "start", "kind": "datetime", "label": "Start"},
 	{"key": "name", "kind": "name", "label": "Name"}, {"key": "address", "kind": "address", "label": "Address"}, {"key": "country", "kind": "country", "label": "Country"},
+	{"key": "papers", "kind": "file", "label": "Papers", "accept": ["pdf", "image"], "max_files": 3, "max_size_mb": 2}, {"key": "sign", "kind": "signature", "label": "Sign"},
 	{"key": "source", "kind": "hidden"}, {"key": "twice", "kind": "calculated", "label": "Twice", "expression": "age * 2", "concealed": true},
 	{"key": "nearly", "kind": "statement", "label": "Nearly done, {{nick}}", "text": "One **more** page."},
 	{"key": "second", "kind": "page_break", "label": "Second page", "jumps": [{"if": {"field": "age", "op": "greater", "value": 100}, "to": "third"}]},
@@ -35,7 +36,7 @@ const everyKindForm = `{"title": "Everything", "description": "All *kinds*", "la
 
 const everyAnswer = `{"answers": {"nick": "Ada", "story": "%s", "mail": "a@example.com", "site": "https://example.com", "phone": "+49 228 123456", "age": 36, "loud": 5, "stars": 4, "recommend": 9,
 	"shirt": true, "rules": true, "size": "s", "bring": ["cake"], "town": "bonn", "rank": ["talk", "dance"], "days": {"fri": ["noon"]}, "day": "2026-05-01", "hour": "12:30", "start": "2026-05-01T12:30",
-	"name": {"given": "Ada", "family": "Lovelace"}, "address": {"line1": "Street 1", "city": "Bonn", "postal_code": "53111", "country": "DE"}, "country": "DE", "source": "mail", "last": "No"}}`
+	"name": {"given": "Ada", "family": "Lovelace"}, "address": {"line1": "Street 1", "city": "Bonn", "postal_code": "53111", "country": "DE"}, "country": "DE", "source": "mail", "sign": "Ada", "last": "No"}}`
 
 // caller sends requests with a token, a session or neither.
 type caller struct {
@@ -66,6 +67,7 @@ type fixture struct {
 	cleoForm, cleoSpare, cleoResponse           string
 	cleoWebhook, cleoSpareWebhook               string
 	cleoApp, cleoSpareApp                       string
+	file, picture, cleoFile, cleoFileResponse   string
 	resetToken, refreshToken, revocableToken    string
 	authCode, authorizeQuery                    string
 	finishedForm                                bool // a public form was filled in to its ending
@@ -106,6 +108,8 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 	}
 	w.waitForDelivery(w.ada, w.liveForm)
 	w.addResponse(w.ada, w.editForm)
+	w.file, _ = w.addFile(w.ada, w.liveForm)
+	w.picture = w.send(w.ada, "/api/v1/files", smallPNG).String("id")
 
 	w.bea, w.beaBrowser = w.addOwnerWithBrowser("bea")
 	w.addResponse(w.bea, w.createForm(w.bea, "", true))
@@ -115,6 +119,7 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 	w.cleoWebhook, w.cleoSpareWebhook = w.addWebhook(cleoAPI, w.cleoForm), w.addWebhook(cleoAPI, w.cleoForm)
 	w.cleoResponse = w.addResponse(cleoAPI, w.cleoForm)
 	w.addResponse(cleoAPI, w.cleoForm)
+	w.cleoFile, w.cleoFileResponse = w.addFile(cleoAPI, w.cleoForm)
 	w.cleoApp = s.AddApp(w.email("cleo"), "https://cleo.example.com/cb").ID
 	w.cleoSpareApp = s.AddApp(w.email("cleo"), "https://cleo.example.com/cb").ID
 	_, w.dora = w.addOwnerWithBrowser("dora")

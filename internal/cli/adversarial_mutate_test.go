@@ -60,6 +60,8 @@ func (g *generator) mutate(r *request) error {
 		g.mutateProtocol(r)
 	case n < 30 && len(r.path) > 1:
 		g.mutatePath(r)
+	case n < 60 && r.body != "":
+		g.mutateBody(r)
 	case n < 40 || r.form == nil && r.json == nil:
 		g.mutateQuery(r)
 	case n < 44:

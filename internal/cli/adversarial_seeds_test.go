@@ -1,10 +1,8 @@
 package cli_test
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"html"
 	"maps"
 	"net/http"
 	"net/url"
@@ -49,6 +47,12 @@ func (w *fixture) addOperations() {
 				r.set("Content-Type", "application/json")
 				r.json = w.validBody(strings.TrimPrefix(media.Schema.Ref, "#/components/schemas/"))
 				w.add(6, r)
+			} else if op.RequestBody.Value.Content["application/octet-stream"] != nil {
+				r.body = smallPDF
+				if r.name == "addPicture" {
+					r.body = smallPNG
+				}
+				w.add(6, r)
 			} else {
 				w.addForms(r, op.RequestBody.Value.Content["application/x-www-form-urlencoded"].Schema.Value)
 			}
@@ -88,6 +92,11 @@ func (w *fixture) fillPath(r *request, path string) {
 			r.path[i] = "dlv_" + strings.TrimPrefix(w.responses[0], "rsp_")
 		case "{version}":
 			r.path[i] = "1"
+		case "{file}":
+			r.path[i] = w.file
+			if r.name == "readPicture" {
+				r.path[i] = w.picture
+			}
 		default:
 			w.t.Fatalf("%s %s: what is %s?", r.method, path, segment)
 		}
@@ -96,7 +105,7 @@ func (w *fixture) fillPath(r *request, path string) {
 
 var validParameter = map[string]string{
 	"page": "1", "per_page": "20", "search": "a", "language": "en", "since": "2020-01-01T00:00:00Z", "until": "2100-01-01T00:00:00Z", "version": "1", "limit": "10",
-	"If-Match": "*", "after": "", "Last-Event-ID": "",
+	"If-Match": "*", "after": "", "Last-Event-ID": "", "field": "papers", "Content-Disposition": "attachment; filename=a.pdf",
 }
 
 func (w *fixture) fillParameters(r *request, op *openapi3.Operation) {
@@ -230,6 +239,7 @@ func (w *fixture) addPages() {
 	for _, page := range []string{
 		"/?search=a&status=open&sort=title&page=1", form + "/build", form + "/preview", form + "/flow", form + "/share", form + "/code/qr.png?download=1", form + "/code/qr.svg?download=1", form + "/summary",
 		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse,
+		form + "/responses/" + w.cleoFileResponse + "/files", form + "/files/" + w.cleoFile, form + "/files/" + w.cleoFile + "/play", form + "/files/" + w.cleoFile + "/thumbnail",
 		form + "/connect", form + "/connect/notify", form + "/connect/notify/preview", form + "/connect/receipt/preview", form + "/connect/new",
 		form + "/connect/" + w.cleoWebhook + "?status=pending&page=1", "/live?form=" + w.cleoForm + "&count=1",
 		"/account", "/account/download", "/applications", "/applications/new", "/applications/" + w.cleoApp, "/connections",
@@ -283,6 +293,7 @@ func (w *fixture) addPages() {
 	}
 	addSeed("POST", "/confirm", []param{{name: "token", value: "x"}}, w.anonymous)
 	addSeed("POST", "/setup", []param{{name: "token", value: "x"}, {name: "email", value: w.email("new")}, {name: "name", value: "N"}, {name: "password", value: clitest.Password}}, w.anonymous)
+	addSeed("POST", form+"/pictures", nil, w.cleo).body = smallPNG
 	draft := addSeed("PUT", form+"/draft", nil, w.cleo)
 	draft.json = w.validBody("NewForm")
 	draft.json.(map[string]any)["endings"] = []any{map[string]any{"key": "farewell", "title": "Bye", "text": "Done", "redirect": "https://example.com", "show_if": map[string]any{"field": "age", "op": "less", "value": 3}}}
@@ -341,56 +352,4 @@ func (w *fixture) mustSend(r *request) httpResponse {
 		w.t.Fatalf("%s: %s", raw, a)
 	}
 	return a
-}
-
-// pageForm is an HTML form of a page, filled in.
-type pageForm struct {
-	method, action string
-	controls       []param
-}
-
-var (
-	formTag   = regexp.MustCompile(`(?s)<form([^>]*)>(.*?)</form>`)
-	control   = regexp.MustCompile(`(?s)<(input|textarea|button|select)([^>]*)>(?:\s*<option[^>]*value="([^"]*)")?`)
-	attribute = regexp.MustCompile(`([a-z-]+)="([^"]*)"`)
-)
-
-var validControl = map[string]string{"email": "new@example.com", "number": "5", "decimal": "5", "range": "5", "date": "2026-05-01", "time": "12:30", "datetime-local": "2026-05-01T12:30", "url": "https://example.com", "tel": "+49 228 123456", "password": clitest.Password}
-
-func parseForms(page string) []pageForm {
-	attributes := func(tag string) map[string]string {
-		attrs := map[string]string{}
-		for _, m := range attribute.FindAllStringSubmatch(tag, -1) {
-			attrs[m[1]] = html.UnescapeString(m[2])
-		}
-		return attrs
-	}
-	var list []pageForm
-	for _, m := range formTag.FindAllStringSubmatch(page, -1) {
-		formAttrs := attributes(m[1])
-		if formAttrs["data-path"] != "" {
-			continue // sent by a script; these operations come from the document
-		}
-		f := pageForm{method: strings.ToUpper(formAttrs["method"]), action: formAttrs["action"], controls: []param{}}
-		for _, c := range control.FindAllStringSubmatch(m[2], -1) {
-			a := attributes(c[2])
-			value := a["value"]
-			if c[1] == "select" {
-				value = html.UnescapeString(c[3])
-			}
-			if value == "" && a["type"] != "hidden" && a["name"] != "_website" {
-				value = validControl[cmp.Or(a["type"], a["inputmode"])]
-			}
-			isHoneypot := a["name"] == "_website"
-			isText := c[1] == "textarea" || c[1] == "input" && (a["type"] == "" || a["type"] == "text")
-			if value == "" && isText && !isHoneypot {
-				value = "words"
-			}
-			if name := a["name"]; name != "" && !slices.ContainsFunc(f.controls, func(p param) bool { return p.name == name }) {
-				f.controls = append(f.controls, param{name: name, value: value})
-			}
-		}
-		list = append(list, f)
-	}
-	return list
 }

@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"formulary/internal/fault"
 )
 
 // Stored describes a stored file to the client.
@@ -16,8 +18,9 @@ type Stored struct {
 }
 
 // Serve sends a stored file, or the ranges that the client asks for, while the client keeps
-// reading. Browsers never run what is in it.
-func Serve(w http.ResponseWriter, r *http.Request, file Stored, content io.ReadSeeker) {
+// reading. Browsers never run what is in it. It returns an error only if nothing was sent:
+// the file has no such range.
+func Serve(w http.ResponseWriter, r *http.Request, file Stored, content io.ReadSeeker) error {
 	h := w.Header()
 	h.Set("Content-Type", file.MediaType)
 	if file.Disposition != "" {
@@ -27,7 +30,19 @@ func Serve(w http.ResponseWriter, r *http.Request, file Stored, content io.ReadS
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("Cache-Control", file.CacheControl)
-	http.ServeContent(&patient{ResponseWriter: w, control: http.NewResponseController(w)}, r, "", file.Modified, content)
+	// Conditions for changes do not apply to reading.
+	r = r.Clone(r.Context())
+	r.Header.Del("If-Match")
+	r.Header.Del("If-Unmodified-Since")
+	out := &patient{ResponseWriter: w, control: http.NewResponseController(w)}
+	http.ServeContent(out, r, "", file.Modified, content)
+	if !out.refused {
+		return nil
+	}
+	for _, name := range []string{"Content-Disposition", "Content-Length", "Content-Type"} {
+		h.Del(name)
+	}
+	return fault.New(fault.BadRange, "The file has no bytes in the requested range.")
 }
 
 // patient extends the write deadline with every chunk: the server's own is for whole
@@ -35,6 +50,13 @@ func Serve(w http.ResponseWriter, r *http.Request, file Stored, content io.ReadS
 type patient struct {
 	http.ResponseWriter
 	control *http.ResponseController
+	refused bool // the text of the refusal is dropped
+}
+
+func (p *patient) WriteHeader(status int) {
+	if p.refused = status == http.StatusRequestedRangeNotSatisfiable; !p.refused {
+		p.ResponseWriter.WriteHeader(status)
+	}
 }
 
 // chunk is what a client must read within writeTimeout.
@@ -43,6 +65,9 @@ const chunk = 1 << 20
 func (p *patient) extend() { p.control.SetWriteDeadline(time.Now().Add(writeTimeout)) }
 
 func (p *patient) Write(b []byte) (int, error) {
+	if p.refused {
+		return len(b), nil
+	}
 	p.extend()
 	return p.ResponseWriter.Write(b)
 }

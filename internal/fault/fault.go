@@ -44,6 +44,7 @@ const (
 	FileBlocked          Code = 409005 // not scanned for malware yet, or infected
 	TooLarge             Code = 413001
 	UnsupportedMedia     Code = 415001
+	BadRange             Code = 416001
 	Invalid              Code = 422001
 	RateLimited          Code = 429001
 	Internal             Code = 500001

@@ -79,7 +79,7 @@ type Option struct {
 	Value string `json:"value,omitempty" maxLength:"200" doc:"Identifies the option in answers; derived from the label if omitted"`
 	Label string `json:"label" maxLength:"1000"`
 	Cap   int    `json:"cap,omitempty" minimum:"0" doc:"How many responses can choose this option; 0 for no limit"`
-	Image string `json:"image,omitempty" doc:"ID of a picture" example:"fil_01kgd4rh5vf69b91fnpw8qc2zt"`
+	Image string `json:"image,omitempty" doc:"ID of a picture"`
 	Alt   string `json:"alt,omitempty" maxLength:"500" doc:"What the picture shows, for people who cannot see it"`
 }
 

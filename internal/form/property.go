@@ -42,8 +42,8 @@ var KindProperties = []Property{
 	{"earliest", "Earliest", "", "date"},
 	{"latest", "Latest", "", "date"},
 	{"accept", "File types", "All of these if none is selected", "groups"},
-	{"max_files", "Maximum number of files", "", "integer"},
-	{"max_size_mb", "Maximum size of a file in MB", "", "integer"},
+	{"max_files", "Maximum number of files", "1 if empty", "integer"},
+	{"max_size_mb", "Maximum size of a file in MB", "10 if empty", "integer"},
 	{"expression", "Formula", "Use the keys of earlier questions, such as price * 2", "expression"},
 	{"concealed", "Hide from respondents", "", "checkbox"},
 }

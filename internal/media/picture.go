@@ -80,6 +80,8 @@ func Picture(ctx context.Context, r io.ReadSeeker, size int64, max Bounds) (Enco
 	if !ok {
 		return Encoded{}, ErrTooManyPixels
 	}
+	box := info.orientation.box(max)
+	cost = min(decodeMemory, cost+shrinkCost(image.Pt(info.width, info.height), box)) // the largest one is decoded alone
 	if err := decoding.Acquire(ctx, cost); err != nil {
 		return Encoded{}, fmt.Errorf("wait to decode a picture: %w", err)
 	}
@@ -92,7 +94,7 @@ func Picture(ctx context.Context, r io.ReadSeeker, size int64, max Bounds) (Enco
 	if size := original.Bounds().Size(); size.X > info.width || size.Y > info.height {
 		return Encoded{}, ErrNotPicture
 	}
-	return encode(upright(shrink(original, info.orientation.box(max)), info.orientation), format.isLossy)
+	return encode(upright(shrink(original, box), info.orientation), format.isLossy)
 }
 
 // format is a kind of picture file.

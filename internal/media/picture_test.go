@@ -12,9 +12,9 @@ import (
 	"io"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"formulary/internal/media"
 )
@@ -224,38 +224,40 @@ func TestHostilePictures(t *testing.T) {
 	}
 }
 
-// TestBomb: a small file with many pixels within the bounds takes a bounded amount of
-// memory, however many are decoded at the same time.
+// TestBomb: a small file with many pixels takes no more memory than its header says.
 func TestBomb(t *testing.T) {
-	bomb := encodePNG(t, image.NewGray(image.Rect(0, 0, 4000, 4000)))
+	const side = 3000
+	bomb := encodePNG(t, image.NewGray(image.Rect(0, 0, side, side)))
 	if len(bomb) > 100_000 {
 		t.Fatalf("the bomb has %d bytes", len(bomb))
 	}
-	var peak uint64
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		var stats runtime.MemStats
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				runtime.GC()
-				runtime.ReadMemStats(&stats)
-				peak = max(peak, stats.HeapAlloc)
-			}
-		}
-	}()
-	var wg sync.WaitGroup
-	for range 6 {
-		wg.Go(func() { mustShow(t, bomb, media.Bounds{Width: 200, Height: 200}) })
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	mustShow(t, bomb, media.Bounds{Width: 200, Height: 200})
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 4*side*side {
+		t.Errorf("%d MB were allocated", used>>20)
 	}
-	wg.Wait()
-	close(stop)
-	<-stopped
-	if peak > 200<<20 {
-		t.Errorf("6 pictures at the same time took %d MB", peak>>20)
+}
+
+// TestDecodingWaits: while other pictures take all memory for decoding, a picture waits
+// until it is its turn or the caller gives up.
+func TestDecodingWaits(t *testing.T) {
+	file := encodePNG(t, quartered(60, 40))
+	release := media.HoldDecoding()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := media.Picture(ctx, bytes.NewReader(file), int64(len(file)), media.Bounds{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("without memory: %v", err)
+	}
+	done := make(chan error)
+	go func() {
+		_, err := picture(t, file, media.Bounds{})
+		done <- err
+	}()
+	release()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -16,14 +16,26 @@ func shrink(m image.Image, box image.Point) *image.RGBA {
 	size := m.Bounds().Size()
 	target := fit(size, box)
 	// Averaging whole pixels first, because interpolation looks at four only.
-	factor := max(1, min(size.X/target.X, size.Y/target.Y))
-	averaged := average(m, factor)
-	if averaged.Rect.Size() == target {
+	if factor := averageFactor(size, target); factor > 1 || size == target {
+		m = average(m, factor)
+	}
+	if averaged, ok := m.(*image.RGBA); ok && averaged.Rect.Size() == target {
 		return averaged
 	}
 	out := image.NewRGBA(image.Rectangle{Max: target})
-	draw.ApproxBiLinear.Scale(out, out.Rect, averaged, averaged.Rect, draw.Src, nil)
+	draw.ApproxBiLinear.Scale(out, out.Rect, m, m.Bounds(), draw.Src, nil)
 	return out
+}
+
+func averageFactor(size, target image.Point) int {
+	return max(1, min(size.X/target.X, size.Y/target.Y))
+}
+
+// shrinkCost returns the memory that shrink and upright take at most.
+func shrinkCost(size, box image.Point) int64 {
+	target := fit(size, box)
+	averaged := size.Div(averageFactor(size, target))
+	return 4 * (int64(averaged.X)*int64(averaged.Y) + 2*int64(target.X)*int64(target.Y))
 }
 
 // fit returns the largest size in the box with the proportions of size. It enlarges

@@ -18,6 +18,9 @@ type Upload = file.Upload
 // Upload stores a file until a response claims it, and returns when it is durable. A
 // submission has its ID in the answer to the question.
 func (s *Service) Upload(ctx context.Context, in Upload) (form.File, error) {
+	if s.uploads == nil {
+		in.Client = netip.Addr{} // clients are not limited
+	}
 	return s.files.Upload(ctx, in)
 }
 

@@ -81,8 +81,8 @@ func readFile(q querier, sql string, args ...any) (File, error) {
 // Limits of what waits for its response, so that strangers cannot fill the storage: for one
 // client, and for all clients of a form.
 const (
-	maxClientFiles = 200
-	maxClientBytes = 2 << 30
+	maxClientFiles = 500
+	maxClientBytes = 5 << 30
 	maxFormFiles   = 20_000
 	maxFormBytes   = 50 << 30
 )
@@ -92,7 +92,8 @@ var (
 	errFormUploads   = fault.New(fault.RateLimited, "Too many people are uploading files. Try again later.").WithRetryAfter(60)
 )
 
-// AllowUpload reports whether a client may upload another file to a form.
+// AllowUpload returns an error if a client may not upload another file to a form. An empty
+// client has no limit of its own.
 func (s *Store) AllowUpload(ctx context.Context, owner, formID, client string) (err error) {
 	defer wrap(&err, "check uploads")
 	return allowUpload(s.query(forRespondents(ctx, owner)), owner, formID, client)
@@ -100,11 +101,13 @@ func (s *Store) AllowUpload(ctx context.Context, owner, formID, client string) (
 
 func allowUpload(q querier, owner, formID, client string) error {
 	var files, bytes int64
-	if err := queryOne(q, unclaimedOfClientSQL, []any{owner, formID, client}, &files, &bytes); err != nil {
-		return err
-	}
-	if files >= maxClientFiles || bytes >= maxClientBytes {
-		return errClientUploads
+	if client != "" {
+		if err := queryOne(q, unclaimedOfClientSQL, []any{owner, formID, client}, &files, &bytes); err != nil {
+			return err
+		}
+		if files >= maxClientFiles || bytes >= maxClientBytes {
+			return errClientUploads
+		}
 	}
 	if err := queryOne(q, unclaimedOfFormSQL, []any{owner, formID}, &files, &bytes); err != nil {
 		return err

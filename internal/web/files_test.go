@@ -92,6 +92,8 @@ func TestFilesWithoutScript(t *testing.T) {
 		r.sees(422, "This type of file is not accepted.", "a &amp; b.pdf", `value="Ada"`, "!page.html")
 		r.sendParts("next", part{control: "name", content: "Ada"}, part{control: "cv", file: "big.pdf", content: pdf + strings.Repeat("x", 1<<20)})
 		r.sees(422, "This file is too large. The limit is 1 MB.", "a &amp; b.pdf")
+		r.sendParts("next", part{control: "name", content: "Ada"}, part{control: "cv", file: "empty.pdf"})
+		r.sees(422, "This file is empty.", "a &amp; b.pdf", "!empty.pdf")
 		// A third file is one too many.
 		picture := pngOf(t, 40, 30)
 		r.sendParts("next", part{control: "name", content: "Ada"}, part{control: "cv", file: "p.png", content: picture}, part{control: "cv", file: "q.png", content: picture})
@@ -141,17 +143,23 @@ func checkOwnersPages(t *testing.T, s *clitest.Service, form, response, file, co
 	}
 	status(t, "thumbnail again", b.Get(address+"/thumbnail"), 200)
 	status(t, "a picture is not played", b.Get(address+"/play"), 404)
-	p = b.Get(base + "/responses/" + response + "/files")
-	archive, err := zip.NewReader(strings.NewReader(p.Text), int64(len(p.Text)))
-	if err != nil {
-		t.Fatalf("the archive: %v", err)
-	}
-	var names []string
-	for _, f := range archive.File {
-		names = append(names, f.Name)
-	}
-	if strings.Join(names, " ") != "cv/p.png cv/c.pdf" {
-		t.Errorf("the archive has %v", names)
+	folder := "files/" + response + "/cv/"
+	for path, want := range map[string]string{
+		base + "/responses/" + response + "/files": folder + "p.png " + folder + "c.pdf",
+		base + "/responses/export?format=zip":      "responses.csv " + folder + "p.png " + folder + "c.pdf",
+	} {
+		p = b.Get(path)
+		archive, err := zip.NewReader(strings.NewReader(p.Text), int64(len(p.Text)))
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		var names []string
+		for _, f := range archive.File {
+			names = append(names, f.Name)
+		}
+		if strings.Join(names, " ") != want {
+			t.Errorf("%s has %v, want %s", path, names, want)
+		}
 	}
 	// Strangers find nothing, and visitors must sign in.
 	s.AddUser(bob)
@@ -238,5 +246,34 @@ func TestOtherPagesStaySmall(t *testing.T) {
 		if policy := p.Header.Get("Content-Security-Policy"); strings.Contains(policy, "media-src") {
 			t.Errorf("the policy allows media: %s", policy)
 		}
+	})
+}
+
+// Recordings are played on the page of the response, in a sandbox; everything else is only
+// downloaded.
+func TestPlayFile(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		token, id := publishAsAda(t, s, `{"title": "T", "fields": [{"key": "voice", "kind": "file", "label": "Your voice?"}]}`)
+		r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
+		r.page = r.b.Get(r.path)
+		sound := "RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data\x00\x00\x00\x00"
+		r.sendParts("next", part{control: "voice", file: "voice.wav", content: sound})
+		r.sees(303)
+		list := s.Call("GET", "/api/v1/forms/"+id+"/responses?after=", token, "").Body["data"].([]any)[0].(map[string]any)
+		file := list["answers"].(map[string]any)["voice"].([]any)[0].(map[string]any)["id"].(string)
+		b := s.Browser()
+		b.SignIn(ada)
+		address := "/forms/" + id + "/files/" + file
+		p := b.Get("/forms/" + id + "/responses/" + list["id"].(string))
+		has(t, p, `<audio controls preload="none" src="`+address+`/play"`)
+		if policy := p.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "media-src 'self'") {
+			t.Errorf("the policy of the page: %s", policy)
+		}
+		p = b.Get(address + "/play")
+		status(t, "play", p, 200)
+		if p.Text != sound || p.Header.Get("Content-Disposition") != "inline" || !strings.Contains(p.Header.Get("Content-Security-Policy"), "sandbox") {
+			t.Errorf("play: %v", p.Header)
+		}
+		status(t, "a recording has no thumbnail", b.Get(address+"/thumbnail"), 404)
 	})
 }

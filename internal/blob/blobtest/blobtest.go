@@ -4,6 +4,7 @@ package blobtest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -109,8 +110,7 @@ func (s *S3) start() bool {
 	if address == "" {
 		address = freeAddress(s.t)
 	}
-	s.process = exec.Command(s.program, "--quiet", "--keep-alive", "--port", address,
-		"posix", "--sidecar", filepath.Join(s.dir, "metadata"), filepath.Join(s.dir, "data"))
+	s.process = exec.Command(s.program, address, filepath.Join(s.dir, "data"), filepath.Join(s.dir, "metadata"))
 	s.process.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+Key, "ROOT_SECRET_KEY="+Secret)
 	s.process.Stderr = os.Stderr
 	s.process.SysProcAttr = diesWithTest()
@@ -186,14 +186,24 @@ func Random(seed byte, size int64) io.Reader {
 	return io.LimitReader(&randomReader{state: uint64(seed) + 1}, size)
 }
 
-type randomReader struct{ state uint64 }
+type randomReader struct {
+	state uint64
+	block [8]byte
+	rest  []byte // of block
+}
 
 func (r *randomReader) Read(p []byte) (int, error) {
-	for i := range p {
-		r.state ^= r.state << 13
-		r.state ^= r.state >> 7
-		r.state ^= r.state << 17
-		p[i] = byte(r.state >> 32)
+	n := len(p)
+	for len(p) > 0 {
+		if len(r.rest) == 0 {
+			r.state ^= r.state << 13
+			r.state ^= r.state >> 7
+			r.state ^= r.state << 17
+			binary.LittleEndian.PutUint64(r.block[:], r.state)
+			r.rest = r.block[:]
+		}
+		copied := copy(p, r.rest)
+		p, r.rest = p[copied:], r.rest[copied:]
 	}
-	return len(p), nil
+	return n, nil
 }

@@ -74,7 +74,7 @@ func (d *Document) Check(method, path string, status int, contentType string, bo
 		if response == nil {
 			return fmt.Errorf("the document has no status %d", status)
 		}
-		media := response.Value.Content.Get("application/json")
+		media := response.Value.Content["application/json"]
 		if media == nil && response.Value.Content.Get(contentType) != nil {
 			return nil // a file
 		}

@@ -33,9 +33,15 @@ func (q *question) TypedName() string {
 }
 
 // FileRules are the limits of the question's files.
-func (q *question) FileRules() form.FileRules {
-	rules, _ := q.Field.FileRules()
-	return rules
+func (q *question) FileRules() form.FileRules { return q.fileRules }
+
+// fileRules returns the limits of a field's files, with the limit of the service.
+func (pages *Pages) fileRules(f *form.Field) (form.FileRules, bool) {
+	rules, ok := f.FileRules()
+	if ok {
+		rules.MaxSize = pages.Respond.FileLimit(rules)
+	}
+	return rules, ok
 }
 
 // UploadTo is the address to which the script uploads files; empty in a preview, which

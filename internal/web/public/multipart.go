@@ -1,6 +1,7 @@
 package public
 
 import (
+	"bufio"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -49,7 +50,7 @@ func (pages *Pages) readPost(req *page.Request, s *fillSession) error {
 func (pages *Pages) multipartLimit(s *fillSession) int64 {
 	size := int64(maxPartsText + maxRefused)
 	for _, f := range s.form.Definition.Fields {
-		if rules, ok := f.FileRules(); ok {
+		if rules, ok := pages.fileRules(f); ok {
 			size += int64(rules.MaxFiles) * (rules.MaxSize + 4<<10)
 		}
 	}
@@ -129,7 +130,7 @@ func (u *uploads) file(part *multipart.Part) error {
 	if f == nil || part.FileName() == "" {
 		return nil
 	}
-	rules, ok := f.FileRules()
+	rules, ok := u.pages.fileRules(f)
 	if !ok || s.uploadProblems[f.Key] != "" {
 		return nil
 	}
@@ -141,7 +142,12 @@ func (u *uploads) file(part *multipart.Part) error {
 		s.uploadProblems[f.Key] = text
 		return nil
 	}
-	stored, err := u.pages.storeFile(u.req, s, f, part)
+	body := bufio.NewReader(part)
+	if _, err := body.Peek(1); errors.Is(err, io.EOF) {
+		s.uploadProblems[f.Key] = s.catalog.Translate("This file is empty.")
+		return nil
+	}
+	stored, err := u.pages.storeFile(u.req, s, f, postedPart{part.FileName(), body})
 	if err != nil {
 		return u.fail(f, rules, err)
 	}
@@ -200,23 +206,29 @@ func (s *fillSession) dropFiles(problems page.FieldErrors) {
 }
 
 // previewFile reads a file without storing it.
-func previewFile(rules form.FileRules, part *multipart.Part) (form.File, error) {
-	size, err := io.Copy(io.Discard, io.LimitReader(part, rules.MaxSize+1))
+func previewFile(rules form.FileRules, part postedPart) (form.File, error) {
+	size, err := io.Copy(io.Discard, io.LimitReader(part.body, rules.MaxSize+1))
 	if err == nil && size > rules.MaxSize {
 		err = fault.New(fault.TooLarge, "The file is too large.")
 	}
-	return form.File{ID: "fil_" + strings.ToLower(rand.Text()), Name: part.FileName(), Size: size}, err
+	return form.File{ID: "fil_" + strings.ToLower(rand.Text()), Name: part.name, Size: size}, err
+}
+
+// postedPart is a file in the request.
+type postedPart struct {
+	name string
+	body io.Reader
 }
 
 // storeFile stores one file of the request.
-func (pages *Pages) storeFile(req *page.Request, s *fillSession, f *form.Field, part *multipart.Part) (form.File, error) {
+func (pages *Pages) storeFile(req *page.Request, s *fillSession, f *form.Field, part postedPart) (form.File, error) {
 	if s.preview {
-		rules, _ := f.FileRules()
+		rules, _ := pages.fileRules(f)
 		return previewFile(rules, part)
 	}
 	client := pages.Address(req.Request)
 	if err := pages.Respond.AdmitUpload(client, nil); err != nil {
 		return form.File{}, err
 	}
-	return pages.Respond.Upload(req.Context(), respond.Upload{Form: &s.form, Field: f.Key, Name: part.FileName(), Body: part, Size: -1, Client: client})
+	return pages.Respond.Upload(req.Context(), respond.Upload{Form: &s.form, Field: f.Key, Name: part.name, Body: part.body, Size: -1, Client: client})
 }

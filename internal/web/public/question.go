@@ -24,9 +24,10 @@ type question struct {
 	Choices     []choice
 	Error       string
 	Focus       bool
-	Conditional bool          // shown only for some answers
-	NotShown    bool          // for the answers so far
-	uploadTo    string        // see UploadTo
+	Conditional bool   // shown only for some answers
+	NotShown    bool   // for the answers so far
+	uploadTo    string // see UploadTo
+	fileRules   form.FileRules
 	countries   template.HTML // options of a list of all countries
 	values      url.Values
 	selected    map[string]map[string]bool // values of a control as a set, by its name
@@ -176,6 +177,7 @@ func (pages *Pages) newQuestion(field *form.Field, c *questionContext) (*questio
 	}
 	if traits := field.Traits(); traits.Files {
 		q.uploadTo = s.uploadTo(field)
+		q.fileRules, _ = pages.fileRules(field)
 	} else if traits.Calculated {
 		q.Result = s.formatAnswer(field, c.evaluation.Answers[field.Key])
 	} else if traits.Countries != nil {

@@ -6,6 +6,7 @@ import "formulary/internal/fault"
 var errorMeanings = []apiError{
 	{fault.BadQuery, "A parameter or header is invalid."},
 	{fault.BadJSON, "The body is not valid JSON, or it contains an unknown or duplicate field."},
+	{fault.BadRequest, "The upload ended before the whole file was received, or was too slow."},
 	{fault.InvalidRequest, "`invalid_request`: a parameter is missing, repeated or malformed."},
 	{fault.InvalidGrant, "`invalid_grant`: the code or refresh token is invalid, used, expired or was issued to another application."},
 	{fault.UnsupportedGrant, "`unsupported_grant_type`: this endpoint does not support the grant type."},
@@ -25,8 +26,10 @@ var errorMeanings = []apiError{
 	{fault.IdempotencyKeyReused, "This `Idempotency-Key` was already used with a different request body."},
 	{fault.FormNotOpen, "The form is not open."},
 	{fault.QuotaReached, "The account has reached a limit named in the message."},
+	{fault.FileBlocked, "The file was not scanned for malware yet, or contains malware."},
 	{fault.TooLarge, "The request body is too large."},
 	{fault.UnsupportedMedia, "The content type is not supported by this operation."},
+	{fault.BadRange, "The file has no bytes in the requested range."},
 	{fault.Invalid, "Validation failed. See `details` for the fields and reasons."},
 	{fault.RateLimited, "Too many requests. Wait for the number of seconds in `Retry-After`."},
 	{fault.Internal, "An error on our side. Include the request ID from the message when you report it."},

@@ -27,10 +27,11 @@ type apiOperation struct {
 	Body       []apiField
 	Sample     string // example of a JSON body
 
-	Status      string
-	AnswerTypes []string
-	Headers     []apiField
-	Answer      []apiField
+	Status       string
+	MoreStatuses []string // other successful answers
+	AnswerTypes  []string
+	Headers      []apiField
+	Answer       []apiField
 
 	Errors      []apiError
 	ErrorObject string      // schema of errors
@@ -105,6 +106,10 @@ func (d *document) operation(base, method, path string, op *documented) *apiOper
 				o.ErrorObject = s.name()
 				received = append(received, &schema{Items: s})
 			}
+			continue
+		}
+		if o.Status != "" { // such as a part of a file
+			o.MoreStatuses = append(o.MoreStatuses, status)
 			continue
 		}
 		o.Status, o.AnswerTypes = status, a.types()

@@ -1,11 +1,8 @@
 package workspace
 
 import (
-	"archive/zip"
 	"io"
 	"net/http"
-	"path"
-	"strconv"
 	"strings"
 
 	"formulary/internal/download"
@@ -44,26 +41,28 @@ func (pages *Pages) sizeText(req *page.Request, n int64) string {
 	return strings.Replace(store.FormatBytes(n), ".", pages.Site.TranslateFor(req, "."), 1)
 }
 
-// shownFiles returns the files in an answer. It reads their rows only if the service scans
-// files: all others can be downloaded.
-func (pages *Pages) shownFiles(req *page.Request, formID string, answer any) ([]shownFile, error) {
+// fileRows returns what is known about the files of a response, by ID. If the service does
+// not scan files, nothing needs to be known: all can be downloaded.
+func (pages *Pages) fileRows(req *page.Request, r form.Response) (map[string]store.File, error) {
+	if pages.Files.Scanner == nil {
+		return nil, nil
+	}
+	return pages.Store.FilesOf(req.Context(), req.Owner(), r)
+}
+
+// shownFiles returns the files in an answer. rows are from fileRows.
+func (pages *Pages) shownFiles(req *page.Request, answer any, rows map[string]store.File) []shownFile {
 	var list []shownFile
 	for _, f := range form.FilesOf(answer) {
 		s := shownFile{
-			File: f, SizeText: pages.sizeText(req, f.Size), Address: fileAddress(formID, f.ID), Picture: pictureTypes[f.Type], Player: playableTypes[f.Type],
+			File: f, SizeText: pages.sizeText(req, f.Size), Address: fileAddress(req.PathValue("id"), f.ID), Picture: pictureTypes[f.Type], Player: playableTypes[f.Type],
 		}
-		if pages.Files.Scanner != nil {
-			row, err := pages.Store.File(req.Context(), req.Owner(), formID, f.ID)
-			if err != nil {
-				return nil, err
-			}
-			if err := pages.Files.Readable(row); err != nil {
-				s.Blocked, s.Picture, s.Player = fault.Wrap(err).Localize(pages.Site.Languages.Catalog(req.Language())), false, ""
-			}
+		if err := pages.Files.Readable(rows[f.ID]); err != nil {
+			s.Blocked, s.Picture, s.Player = pages.Site.TranslateError(req, fault.Wrap(err)).Message, false, ""
 		}
 		list = append(list, s)
 	}
-	return list, nil
+	return list
 }
 
 // DownloadFile sends a file of a response.
@@ -73,8 +72,7 @@ func (pages *Pages) DownloadFile(req *page.Request) error {
 		return err
 	}
 	defer content.Close()
-	serveFile(req, f, media.ContentDisposition(f.Name), content)
-	return nil
+	return serveFile(req, f, media.ContentDisposition(f.Name), content)
 }
 
 // PlayFile sends a recording or a film to the player on the page of a response.
@@ -87,12 +85,11 @@ func (pages *Pages) PlayFile(req *page.Request) error {
 	if playableTypes[f.Type] == "" {
 		return fault.NotFound
 	}
-	serveFile(req, f, "inline", content)
-	return nil
+	return serveFile(req, f, "inline", content)
 }
 
-func serveFile(req *page.Request, f store.File, disposition string, content io.ReadSeeker) {
-	download.Serve(req.W, req.Request, download.Stored{
+func serveFile(req *page.Request, f store.File, disposition string, content io.ReadSeeker) error {
+	return download.Serve(req.W, req.Request, download.Stored{
 		MediaType: f.Type, Disposition: disposition, ETag: `"` + f.SHA256 + `"`, Modified: f.CreatedAt, CacheControl: "private, no-cache",
 	}, content)
 }
@@ -105,13 +102,14 @@ func (pages *Pages) ShowThumbnail(req *page.Request) error {
 	}
 	defer content.Close()
 	// The bytes never change. Who may see them can change, so shared caches keep nothing.
-	download.Serve(req.W, req.Request, download.Stored{
+	return download.Serve(req.W, req.Request, download.Stored{
 		MediaType: f.Type, Disposition: "inline", ETag: `"` + f.SHA256 + `-thumbnail"`, Modified: f.CreatedAt, CacheControl: "private, max-age=3600",
 	}, content)
-	return nil
 }
 
-// DownloadResponseFiles sends the files of one response as a ZIP archive.
+const zipType = "application/zip"
+
+// DownloadResponseFiles sends the files of one response as an archive.
 func (pages *Pages) DownloadResponseFiles(req *page.Request) error {
 	f, err := pages.Store.Form(req.Context(), req.Owner(), req.PathValue("id"))
 	if err != nil {
@@ -121,66 +119,10 @@ func (pages *Pages) DownloadResponseFiles(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	d, err := pages.Store.Definition(req.Context(), req.Owner(), f.ID, r.Version)
-	if err != nil {
-		return err
-	}
-	answers, err := r.Answers()
-	if err != nil {
-		return err
-	}
-	list := d.Files(answers)
-	if len(list) == 0 {
-		return fault.NotFound
-	}
 	name := fileName(f.Title, f.ID) + " " + r.ID + ".zip"
-	return download.Send(req.W, req.Request, pages.Site.Log, download.File{Name: name, MediaType: "application/zip"}, func(out io.Writer) error {
-		return pages.zipFiles(req, out, f.ID, list)
+	return download.Send(req.W, req.Request, pages.Site.Log, download.File{Name: name, MediaType: zipType}, func(out io.Writer) error {
+		return pages.Files.ArchiveResponse(req.Context(), out, req.Owner(), r)
 	})
-}
-
-// zipFiles writes files to an archive, in a folder for each question. Files are not
-// compressed: most of them are already.
-func (pages *Pages) zipFiles(req *page.Request, out io.Writer, formID string, list []form.FileAnswer) error {
-	archive := zip.NewWriter(out)
-	used := map[string]bool{}
-	for _, answer := range list {
-		for _, id := range answer.IDs {
-			if err := pages.zipFile(req, archive, used, [3]string{formID, answer.Field, id}); err != nil {
-				return err
-			}
-		}
-	}
-	return archive.Close()
-}
-
-func (pages *Pages) zipFile(req *page.Request, archive *zip.Writer, used map[string]bool, at [3]string) error {
-	f, content, err := pages.Files.Read(req.Context(), req.Owner(), at[0], at[2])
-	if fault.Wrap(err).Code == fault.FileBlocked {
-		return nil // the page of the response says why
-	}
-	if err != nil {
-		return err
-	}
-	defer content.Close()
-	entry, err := archive.CreateHeader(&zip.FileHeader{Name: freeName(used, at[1]+"/"+f.Name), Method: zip.Store, Modified: f.CreatedAt})
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(entry, content)
-	return err
-}
-
-// freeName returns a name that the archive does not have yet, and takes it. Some systems
-// do not tell capitals apart.
-func freeName(used map[string]bool, name string) string {
-	extension := path.Ext(name)
-	free := name
-	for n := 2; used[strings.ToLower(free)]; n++ {
-		free = strings.TrimSuffix(name, extension) + " (" + strconv.Itoa(n) + ")" + extension
-	}
-	used[strings.ToLower(free)] = true
-	return free
 }
 
 // AddPicture stores a picture for a form, for the builder.

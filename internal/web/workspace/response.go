@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"formulary/internal/form"
+	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
 
@@ -43,6 +44,12 @@ func (pages *Pages) ShowResponse(req *page.Request) error {
 	if err != nil {
 		return err
 	}
+	var rows map[string]store.File
+	if d.HasFiles() {
+		if rows, err = pages.fileRows(req, r); err != nil {
+			return err
+		}
+	}
 	p := &responsePage{formLayout: pages.newFormLayout(f, "responses"), Response: r}
 	texts := d.NewInterpolator(func(other *form.Field, key string) string { return pages.formatAnswer(req, other, answers[key]) })
 	for _, field := range d.Fields {
@@ -58,9 +65,7 @@ func (pages *Pages) ShowResponse(req *page.Request) error {
 			a.Link = link(a.Text)
 		}
 		if field.Traits().Files {
-			if a.Files, err = pages.shownFiles(req, f.ID, answer); err != nil {
-				return err
-			}
+			a.Files = pages.shownFiles(req, answer, rows)
 			p.HasFiles = p.HasFiles || len(a.Files) > 0
 			p.Media = p.Media || slices.ContainsFunc(a.Files, func(f shownFile) bool { return f.Player != "" })
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"formulary/internal/form"
+	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
 
@@ -46,15 +47,15 @@ func (pages *Pages) countryName(req *page.Request, f *form.Field, code string) s
 }
 
 // cell formats an answer for the table.
-func (pages *Pages) cell(req *page.Request, c form.Column, f *form.Field, answers map[string]any) (responseCell, error) {
+func (pages *Pages) cell(req *page.Request, c form.Column, f *form.Field, answers map[string]any, rows map[string]store.File) responseCell {
 	if f != nil && f.Traits().DisplayLayout != "" {
-		return responseCell{Text: pages.formatAnswer(req, f, answers[f.Key])}, nil
+		return responseCell{Text: pages.formatAnswer(req, f, answers[f.Key])}
 	}
 	cell := responseCell{Text: pages.countryName(req, f, pages.cellText(req, c.Cell(f, answers, true)))}
 	if f == nil || !f.Traits().Files {
-		return cell, nil
+		return cell
 	}
-	files, err := pages.shownFiles(req, req.PathValue("id"), answers[f.Key])
+	files := pages.shownFiles(req, answers[f.Key], rows)
 	cell.Files = files[:min(len(files), maxCellFiles)]
-	return cell, err
+	return cell
 }

@@ -110,14 +110,16 @@ func (pages *Pages) responseRows(req *page.Request, p *responsesPage, versions [
 			return err
 		}
 		fields := versions[r.Version-1].ByID()
+		var files map[string]store.File
+		if p.HasFiles {
+			if files, err = pages.fileRows(req, r); err != nil {
+				return err
+			}
+		}
 		row := responseRow{ID: r.ID, SubmittedAt: r.SubmittedAt}
 		for _, c := range p.Columns {
 			if c.Shown {
-				cell, err := pages.cell(req, c.Column, fields[c.ID], answers)
-				if err != nil {
-					return err
-				}
-				row.Cells = append(row.Cells, cell)
+				row.Cells = append(row.Cells, pages.cell(req, c.Column, fields[c.ID], answers, files))
 			}
 		}
 		p.Rows = append(p.Rows, row)

@@ -26,6 +26,9 @@ func fileName(title, fallback string) string {
 	return cmp.Or(strings.Join(strings.Fields(name), " "), fallback)
 }
 
+// archiveFormat is an archive of the table and the files of the responses.
+var archiveFormat = export.Format{Name: "zip", Type: zipType}
+
 // ExportResponses sends the responses and columns of the table as a file.
 func (pages *Pages) ExportResponses(req *page.Request) error {
 	id := req.PathValue("id")
@@ -45,13 +48,20 @@ func (pages *Pages) ExportResponses(req *page.Request) error {
 		return err
 	}
 	format, ok := export.ParseFormat(req.URL.Query().Get("format"))
-	if !ok {
+	isArchive := req.URL.Query().Get("format") == archiveFormat.Name
+	if isArchive {
+		format = archiveFormat
+	} else if !ok {
 		return fault.New(fault.BadRequest, "That export format isn’t supported.")
 	}
-	table := export.Table{Format: format.Name, Labels: true, Versions: versions, Only: kept["column"]}
+	table := export.Table{Format: format.Name, Labels: true, Versions: versions, Only: kept["column"], BaseURL: pages.Site.BaseURL}
+	each := func(fn func(form.Response) error) error {
+		return pages.Store.StreamResponses(req.Context(), req.Owner(), id, filter, fn)
+	}
 	return download.Send(req.W, req.Request, pages.Site.Log, download.File{Name: fileName(f.Title, id) + "." + format.Name, MediaType: format.Type}, func(out io.Writer) error {
-		return table.Responses(out, func(fn func(form.Response) error) error {
-			return pages.Store.StreamResponses(req.Context(), req.Owner(), id, filter, fn)
-		})
+		if isArchive {
+			return pages.Files.Archive(req.Context(), out, req.Owner(), table, each)
+		}
+		return table.Responses(out, each)
 	})
 }

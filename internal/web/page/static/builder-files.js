@@ -40,7 +40,7 @@ export function picture(uid, list, option, { problemsAt, render }) {
   const status = uploads.get(option._uid);
   const set = (name, value, tag) => updateOption(uid, list, option._uid, (o) => setProperty(o, name, value), tag);
   return h("div.option-picture",
-    h("label.picture-input", { class: option.image ? "filled" : "" },
+    h(`label.picture-input${option.image ? ".filled" : ""}`,
       option.image ? h("img", { src: `/pictures/${option.image}`, alt: "" }) : icon("plus"),
       h("span", option.image ? t("Replace picture") : t("Add picture")),
       h("input", { type: "file", accept: "image/jpeg,image/png,image/gif,image/webp", onchange: ({ target }) => { const [file] = target.files; target.value = ""; if (file) uploadPicture(file, uid, list, option, render); } })),

@@ -8,7 +8,7 @@ import {
 import { describeLogic, displayName } from "./builder-logic.js";
 import { canvas, groupIcon, openPalette, pageName, problemsOf } from "./builder-canvas.js";
 import { propertiesPanel } from "./builder-properties.js";
-import { publish, saveStatus, scheduleSave, startSaving } from "./builder-save.js";
+import { saveStatus, scheduleSave, startSaving } from "./builder-save.js";
 import { makeDraggable } from "./builder-drag.js";
 
 const root = document.getElementById("builder");
@@ -135,7 +135,7 @@ function toolbar() {
     h("button.quiet.preview-toggle", { ...pressedIf(isPreviewOpen), onclick: () => { isPreviewOpen = !isPreviewOpen; render(); updatePreview(true); } }, icon("eye"), h("span", t("Preview"))),
     h("button.quiet", { ...pressedIf(state.selectedId === "form"), onclick: () => { if (!desktopScreen.matches) pane = "properties"; select("form"); focus(".panel"); } },
       icon("gear"), h("span", t("Settings"))),
-    h("button.primary", { onclick: () => publish(goTo) }, t("Publish")));
+    h("button.primary", { onclick: () => import("./builder-publish.js").then((module) => module.publish(goTo), () => scheduleSave(0)) }, t("Publish")));
 }
 
 function outlineEntry(uid, marker, label, member) {

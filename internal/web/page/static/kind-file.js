@@ -64,7 +64,8 @@ function enhance(box) {
     bar.setAttribute("aria-label", texts.uploading.replace("{name}", name));
     const state = create("span", { className: "file-state" });
     const actions = create("span", { className: "file-actions" });
-    item.append(title, state, actions);
+    const text = create("div", { className: "file-text" }, title, state);
+    item.append(text, actions);
     list.append(item);
     addPicture(item, file);
     const fail = (text, canRetry) => {
@@ -78,7 +79,7 @@ function enhance(box) {
     const start = async () => {
       delete item.dataset.state;
       state.textContent = "";
-      item.append(bar);
+      text.append(bar);
       bar.value = 0;
       const task = upload(to, file, name, {
         onprogress: (share) => { bar.value = share; if (item.dataset.state) { delete item.dataset.state; state.textContent = ""; } },

@@ -53,6 +53,7 @@ function enhance(box) {
         pen.beginPath();
         pen.moveTo((before[0] + from[0]) / 2, (before[1] + from[1]) / 2);
         pen.quadraticCurveTo(from[0], from[1], (from[0] + end[0]) / 2, (from[1] + end[1]) / 2);
+        if (i === points.length - 1) pen.lineTo(end[0], end[1]);
         pen.stroke();
       }
     }
