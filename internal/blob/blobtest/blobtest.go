@@ -4,6 +4,7 @@ package blobtest
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -185,14 +186,24 @@ func Random(seed byte, size int64) io.Reader {
 	return io.LimitReader(&randomReader{state: uint64(seed) + 1}, size)
 }
 
-type randomReader struct{ state uint64 }
+type randomReader struct {
+	state uint64
+	block [8]byte
+	rest  []byte // of block
+}
 
 func (r *randomReader) Read(p []byte) (int, error) {
-	for i := range p {
-		r.state ^= r.state << 13
-		r.state ^= r.state >> 7
-		r.state ^= r.state << 17
-		p[i] = byte(r.state >> 32)
+	n := len(p)
+	for len(p) > 0 {
+		if len(r.rest) == 0 {
+			r.state ^= r.state << 13
+			r.state ^= r.state >> 7
+			r.state ^= r.state << 17
+			binary.LittleEndian.PutUint64(r.block[:], r.state)
+			r.rest = r.block[:]
+		}
+		copied := copy(p, r.rest)
+		p, r.rest = p[copied:], r.rest[copied:]
 	}
-	return len(p), nil
+	return n, nil
 }
