@@ -46,6 +46,7 @@ var allowedImports = map[string][]string{
 	"internal/locale":          {"fault", "form"},
 	"internal/markdown":        {},
 	"internal/id":              {},
+	"internal/theme":           {},
 	"internal/limit":           {},
 	"internal/compress":        {},
 	"internal/download":        {},
