@@ -38,7 +38,7 @@ var allowedImports = map[string][]string{
 	"internal/db/dbtest":       {"db"},
 	"internal/chart":           {"form"},
 	"internal/export":          {"form"},
-	"internal/form":            {"fault"},
+	"internal/form":            {"fault", "theme"},
 	"internal/account":         {"fault", "id"},
 	"internal/mail":            {"form", "locale"},
 	"internal/mail/mailtest":   {},
