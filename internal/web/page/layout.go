@@ -4,6 +4,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/locale"
+	"formulary/internal/theme"
 )
 
 // Layout is what every page has; page structs embed it. Texts of ours are set in English
@@ -25,6 +26,7 @@ type Layout struct {
 	Style   string        // static file of one more style sheet
 
 	Public   bool   // a form for respondents: no menu
+	Look     Look   // of a public form
 	Language string // of a public form; English if empty
 	Embedded bool   // in a frame on another site
 	OEmbed   string // path of the form that the page shows
@@ -49,7 +51,7 @@ func (l *Layout) Direction() string { return locale.Direction(l.Lang()) }
 func (l *Layout) StyleSheet() string {
 	switch {
 	case l.Public:
-		return "public.css"
+		return formStyleSheet(theme.Mood(l.Look.Mood))
 	case l.Style == "builder.css":
 		return "builder-base.css"
 	}

@@ -87,7 +87,11 @@ func Policy(p Page) string {
 	if l.FrameAncestors != "" {
 		frames = l.FrameAncestors
 	}
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " +
+	styles := "'self'"
+	if l.Look.Hash != "" {
+		styles += " " + l.Look.Hash
+	}
+	return "default-src 'none'; script-src 'self'; style-src " + styles + "; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " +
 		"form-action " + action + "; base-uri 'none'; frame-ancestors " + frames
 }
 

@@ -168,7 +168,7 @@ function watchOtherOptions(form) {
 // because the form itself cannot.
 function notifyParent() {
   if (parent === window) return;
-  const focused = document.querySelector("form.public-form > p.problem") ?? document.getElementById(form?.dataset.focus);
+  const focused = document.querySelector(".sheet > p.problem") ?? document.getElementById(form?.dataset.focus);
   if (focused && focused.tabIndex < 0) focused.tabIndex = -1;
   focused?.focus({ preventScroll: true });
   const question = focused?.closest(".question") ?? focused;
