@@ -26,7 +26,7 @@ var allowedImports = map[string][]string{
 	"internal/web/page":        {"account", "compress", "fault", "form", "locale", "store", "theme"},
 	"internal/web/public":      {"compress", "fault", "form", "limit", "locale", "markdown", "respond", "store", "theme", "web/page"},
 	"internal/web/reference":   {"account", "fault", "form", "web/page"},
-	"internal/web/workspace":   {"account", "chart", "delivery", "download", "export", "fault", "form", "id", "live", "locale", "mail", "outbox", "store", "web/page", "webhook"},
+	"internal/web/workspace":   {"account", "chart", "delivery", "download", "export", "fault", "form", "id", "live", "locale", "mail", "outbox", "store", "theme", "web/page", "webhook"},
 	"internal/respond":         {"account", "fault", "form", "limit", "store"},
 	"internal/oauth":           {"account", "fault", "limit", "store"},
 	"internal/delivery":        {"account", "fault", "form", "id", "store", "webhook"},

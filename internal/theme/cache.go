@@ -8,13 +8,24 @@ import (
 
 // Style is a rule of CSS with the colors of a form, to be sent inside of a page.
 type Style struct {
-	CSS  string // :root{…}
-	Hash string // of the rule, as a source of a Content-Security-Policy: 'sha256-…'
+	CSS  string // :root{…}, or several rules
+	Hash string // of the text, as a source of a Content-Security-Policy: 'sha256-…'
 }
 
 // NewStyle computes the style of a brand and a mood.
-func NewStyle(brand Color, mood Mood) Style {
-	css := ":root{" + CSS(brand, mood) + "}"
+func NewStyle(brand Color, mood Mood) Style { return newStyle(":root{" + CSS(brand, mood) + "}") }
+
+// NewStyles computes a rule for each mood. Its selector is the prefix and the name of the
+// mood, such as .mood-paper.
+func NewStyles(brand Color, prefix string) Style {
+	css := ""
+	for _, mood := range Moods() {
+		css += prefix + string(mood) + "{" + CSS(brand, mood) + "}"
+	}
+	return newStyle(css)
+}
+
+func newStyle(css string) Style {
 	sum := sha256.Sum256([]byte(css))
 	return Style{css, "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"}
 }
