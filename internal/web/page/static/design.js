@@ -31,9 +31,10 @@ async function showColors() {
   const request = ++latest;
   const response = await fetch(`${form.getAttribute("action")}?${query()}`).catch(() => null);
   if (!response?.ok) return;
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const [, before, colors, after] = (await response.text()).split(/^([^]*?)<style>([^]*?)<\/style>([^]*)$/);
   if (request !== latest) return;
-  moodColors.replaceSync(page.querySelector("head > style").textContent);
+  moodColors.replaceSync(colors);
+  const page = new DOMParser().parseFromString(before + after, "text/html"); // the policy forbids the style
   document.getElementById("contrast").replaceChildren(...page.getElementById("contrast").childNodes);
 }
 
