@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"formulary/internal/cli/clitest"
+	"formulary/internal/mail/mailtest"
 )
 
 // waitTimeout is how long a page may take. It is long because the race detector slows
@@ -42,6 +43,7 @@ var windowedTests = []string{"TestBuilderMove", "TestStoredOnce", "TestBackAfter
 var axeSource string
 
 func TestMain(m *testing.M) {
+	mailtest.ServeIfAsked()
 	code, err := withBrowser(m.Run)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

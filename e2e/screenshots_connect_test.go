@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -57,4 +58,32 @@ func (w demoData) createWebhooks(formID string) string {
 		w.t.Fatal(err)
 	}
 	return "/forms/" + formID + "/connect/" + hook.ID
+}
+
+// createNotifications gives a form recipients and a receipt, and returns the address of the page.
+func (w demoData) createNotifications(formID string) string {
+	w.t.Helper()
+	links := map[string]string{}
+	change := store.NotificationChange{When: store.NotifyEach, To: []string{ada, "studio@example.org", "tomasz@example.net"}}
+	change.Confirm = func(link store.RecipientLink) (store.Mail, error) {
+		links[link.Email] = link.String()
+		return store.Mail{ID: id.New(id.Mail, w.now), Kind: "test", FormID: formID, Recipient: link.Email, Language: "en", Data: "{}", CreatedAt: w.now}, nil
+	}
+	ctx := context.Background()
+	if _, err := w.db.SetNotifications(ctx, w.owner, formID, change, w.now); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.db.ConfirmRecipient(ctx, links["studio@example.org"], w.now); err != nil {
+		w.t.Fatal(err)
+	}
+	receipt := store.Receipt{Active: true, Field: "email", Subject: "See you at the open studio", Text: "We look forward to seeing you.\n\n**Lindenstraße 12**, from 10 to 18 h", Answers: true}
+	if err := w.db.SetReceipt(ctx, w.owner, formID, receipt, w.now); err != nil {
+		w.t.Fatal(err)
+	}
+	return "/forms/" + formID + "/connect/notify"
+}
+
+// waitForPreviews waits for some previews of mails.
+func waitForPreviews(b *tab, n int) {
+	b.wait(fmt.Sprintf(`performance.getEntriesByType("resource").filter((e) => e.initiatorType === "iframe" && e.responseEnd > 0).length >= %d`, n))
 }

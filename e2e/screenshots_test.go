@@ -54,7 +54,8 @@ func TestScreenshots(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	emptyService, s := start(t), start(t)
+	emptyService := start(t)
+	s, _ := startWithMail(t)
 	w := demoData{openOwnerDB(t, s), s, time.Now(), rand.New(rand.NewPCG(7, 11))}
 	views := w.createData()
 	newUser := signedInTab(t, emptyService, ada)
@@ -105,7 +106,7 @@ func TestScreenshots(t *testing.T) {
 func documentedImages(t *testing.T) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}
-	for _, name := range []string{"README.md", filepath.Join("docs", "guide.md")} {
+	for _, name := range []string{"README.md", filepath.Join("docs", "guide.md"), filepath.Join("docs", "mail.md")} {
 		text, err := os.ReadFile(filepath.Join("..", name))
 		if err != nil {
 			t.Fatal(err)
@@ -218,6 +219,11 @@ func (w demoData) createData() []view {
 		{name: "share", path: "/forms/" + event + "/share", status: 200},
 		{name: "connect", path: "/forms/" + feedback + "/connect", status: 200},
 		{name: "webhook", path: w.createWebhooks(feedback), status: 200},
+		{name: "notify", path: w.createNotifications(event), status: 200, prepare: func(b *tab) { waitForPreviews(b, 1) }},
+		{name: "receipt", path: "/forms/" + event + "/connect/notify", status: 200, prepare: func(b *tab) {
+			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#receipt").scrollIntoView()`))
+			waitForPreviews(b, 2)
+		}},
 		{name: "responses", path: "/forms/" + feedback + "/responses", status: 200},
 		{name: "response", path: "/forms/" + feedback + "/responses/" + list[0].ID, status: 200},
 		{name: "summary", path: "/forms/" + feedback + "/summary", status: 200},

@@ -14,13 +14,25 @@ import (
 	"formulary/internal/store/storetest"
 )
 
-// notifyOwner turns on the notifications of a survey, to the address of its owner.
+// notifyOwner turns on the notifications of a survey, to the address of its owner. Notices about the
+// account that were not sent yet are dropped, so that all mails are notifications.
 func notifyOwner(t *testing.T, storage storetest.Storage, f survey) {
 	t.Helper()
 	s := storetest.Open(t, storage)
 	defer s.Close()
 	user, err := s.UserByEmail(context.Background(), ada)
 	if err != nil {
+		t.Fatal(err)
+	}
+	waiting, err := s.DueMails(context.Background(), user.ID, time.Now(), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var drop []store.MailResult
+	for _, m := range waiting {
+		drop = append(drop, store.MailResult{ID: m.ID, Status: store.MailDropped})
+	}
+	if err := s.CommitMails(context.Background(), user.ID, drop, false, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	change := store.NotificationChange{When: store.NotifyEach, To: []string{ada}}

@@ -126,6 +126,8 @@ func addMailMetrics(m *server.Metrics, s *outbox.Service) {
 			Value: func() float64 { return float64(s.Stats().Sent) }},
 		server.Metric{Name: "formulary_mail_failed_total", Kind: "counter", Help: "Attempts to send a mail that failed.",
 			Value: func() float64 { return float64(s.Stats().Failed) }},
+		server.Metric{Name: "formulary_mail_skipped_total", Kind: "counter", Help: "Mails left out because a server had refused their address.",
+			Value: func() float64 { return float64(s.Stats().Skipped) }},
 		server.Metric{Name: "formulary_mail_waiting", Kind: "gauge", Help: "Mails waiting to be sent.",
 			Value: func() float64 { return float64(s.Stats().Waiting) }},
 		server.Metric{Name: "formulary_mail_lag_seconds", Kind: "gauge", Help: "How long the oldest mail that is due has been waiting.",

@@ -25,6 +25,7 @@ type userCommands struct {
 	Delete  userDelete  `cmd:"" help:"Delete a user and all their forms, responses and applications."`
 	Disable userDisable `cmd:"" help:"Disable a user. Ends their sessions and tokens."`
 	Enable  userEnable  `cmd:"" help:"Enable a user."`
+	Confirm userConfirm `cmd:"" help:"Confirm the email address of a user."`
 	Reset   userReset   `cmd:"" help:"Print a one-time password reset link."`
 
 	Password userPassword `cmd:"" help:"Set a new password. Ends all sessions and disconnects all apps."`
@@ -197,6 +198,22 @@ func printDisabled(io streams, name string, disabled bool) error {
 	}
 	_, err := fmt.Fprintf(io.out, "%s %s.\n", verb, name)
 	return err
+}
+
+type userConfirm struct {
+	Email string `arg:"" help:"Email address."`
+}
+
+func (u userConfirm) Run(ctx context.Context, storage Storage, io streams) error {
+	return withUser(ctx, storage, u.Email, func(s *store.Store, p account.User) error {
+		if !p.IsEmailVerified() {
+			if err := s.VerifyEmail(ctx, p, time.Now()); err != nil {
+				return err
+			}
+		}
+		_, err := fmt.Fprintf(io.out, "Confirmed %s.\n", p.Email)
+		return err
+	})
 }
 
 type userPassword struct {

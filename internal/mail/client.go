@@ -90,7 +90,7 @@ func (c *Client) Send(ctx context.Context, m Message) error {
 			return nil
 		}
 		f := failure(err)
-		if f.Code == 0 || f.Code == 421 {
+		if f != errNoUTF8 && (f.Code == 0 || f.Code == 421) {
 			conn.raw.Close()
 		} else {
 			c.put(conn)
@@ -102,9 +102,21 @@ func (c *Client) Send(ctx context.Context, m Message) error {
 	}
 }
 
+// errNoUTF8 is about addresses such as jürgen@example.com.
+var errNoUTF8 = &Failure{Text: "the mail server does not accept addresses with such letters before the @ (SMTPUTF8)", Permanent: true}
+
 // send sends a mail over the connection.
 func (k *connection) send(ctx context.Context, m *gomail.Msg) error {
 	k.mails++
+	needsUTF8 := false
+	for _, to := range m.GetTo() {
+		needsUTF8 = needsUTF8 || !isASCII(to.Address)
+	}
+	if ok, _ := k.smtp.Extension("SMTPUTF8"); needsUTF8 && !ok {
+		return errNoUTF8
+	}
+	// A mail that asks for it cannot pass servers that do not know it.
+	k.smtp.SkipSMTPUTF8(!needsUTF8)
 	stop := context.AfterFunc(ctx, func() { k.raw.Close() })
 	defer stop()
 	err := k.dialer.SendWithSMTPClient(k.smtp, m)
@@ -249,6 +261,9 @@ func isBeforeContent(err error) bool {
 
 // failure says what an error means for the mail.
 func failure(err error) *Failure {
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
+	}
 	f := &Failure{Text: err.Error()}
 	if _, ok := errors.AsType[connectError](err); ok {
 		f.outage = true

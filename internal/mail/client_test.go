@@ -136,3 +136,48 @@ func TestReconnect(t *testing.T) {
 	}
 	s.WaitFor(3)
 }
+
+// Domains are sent as the DNS spells them. Other letters before the @ need a server that accepts
+// them; other mails do not ask for that.
+func TestInternationalAddresses(t *testing.T) {
+	t.Parallel()
+	modern, old := mailtest.Start(t, mailtest.WithoutTLS), mailtest.Start(t, mailtest.WithoutTLS, mailtest.WithoutUTF8)
+	for _, c := range []struct {
+		server   *mailtest.Server
+		to, want string // empty: it cannot be sent
+		utf8     bool
+	}{
+		{modern, "ana@example.org", "ana@example.org", false},
+		{modern, "ana@bücher.example", "ana@xn--bcher-kva.example", false},
+		{modern, "jürgen@bücher.example", "jürgen@xn--bcher-kva.example", true},
+		{modern, "أحمد@مثال.example", "أحمد@xn--mgbh0fb.example", true},
+		{modern, "ana@exa\u00admple..ü", "", false},
+		{old, "ana@bücher.example", "ana@xn--bcher-kva.example", false},
+		{old, "jürgen@bücher.example", "", false},
+		{old, "ben@example.org", "ben@example.org", false},
+	} {
+		before := len(c.server.Received())
+		m := message("mal_1", c.to)
+		m.ReplyTo = "ö@example.net"
+		err := newClient(t, "smtp", "", c.server, "?tls=none", mailtest.Certificate{}).Send(ctx, m)
+		if c.want == "" {
+			if f, ok := errors.AsType[*mail.Failure](err); !ok || !f.Permanent || mail.IsOutage(err) {
+				t.Errorf("%s: %v", c.to, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", c.to, err)
+			continue
+		}
+		got := c.server.WaitFor(before + 1)[before]
+		if p := mailtest.Parse(t, got); got.To != c.want || got.UTF8 != c.utf8 || p.Get("To") != "<"+c.want+">" || p.Get("Reply-To") != "" {
+			t.Errorf("%s: sent to %s, %s, with UTF8: %v, replies to %q", c.to, got.To, p.Get("To"), got.UTF8, p.Get("Reply-To"))
+		}
+	}
+	for text, want := range map[string]string{"Forms <forms@bücher.example>": "forms@xn--bcher-kva.example", "fö@example.com": ""} {
+		if got, _ := mail.ParseSender(text); got.Address != want {
+			t.Errorf("%s is %q, want %q", text, got.Address, want)
+		}
+	}
+}

@@ -2,7 +2,7 @@ package mail
 
 import (
 	"bytes"
-	"embed"
+	_ "embed"
 	"fmt"
 	"html/template"
 	"strings"
@@ -16,6 +16,7 @@ type Content struct {
 	Preview    string // what mail programs show beside the subject
 	Above      string // a line above the heading, such as the name of a form
 	Heading    string
+	Below      string // a line below the heading, such as a time
 	Paragraphs []string
 	// A formatted text, and the same as plain text.
 	HTML     template.HTML
@@ -27,6 +28,16 @@ type Content struct {
 	// The last lines say why the reader gets the mail, and how to stop that.
 	Footer      string
 	FooterLinks []Link
+	// ToRespondent says that the mail looks like the form, and not like the workspace.
+	ToRespondent bool
+}
+
+// Look is how the mail looks.
+func (c Content) Look() look {
+	if c.ToRespondent {
+		return formLook
+	}
+	return workspaceLook
 }
 
 // Group is a list of answers, such as those of one response.
@@ -50,29 +61,35 @@ type Link struct {
 }
 
 //go:embed templates/mail.html
-var templateFiles embed.FS
+var templateFile string
 
 // Writer writes mails in the languages of their readers.
 type Writer struct {
-	languages locale.Languages
-	html      *template.Template
+	languages               locale.Languages
+	toOwners, toRespondents *template.Template
 }
 
 // NewWriter returns a Writer.
 func NewWriter(languages locale.Languages) (*Writer, error) {
-	t, err := template.ParseFS(templateFiles, "templates/mail.html")
-	if err != nil {
-		return nil, fmt.Errorf("parse mail template: %w", err)
+	w := &Writer{languages: languages}
+	var err error
+	if w.toOwners, err = workspaceLook.parse(templateFile); err != nil {
+		return nil, err
 	}
-	return &Writer{languages: languages, html: t}, nil
+	w.toRespondents, err = formLook.parse(templateFile)
+	return w, err
 }
 
 // Write writes what a mail says. The caller adds who gets it.
 func (w *Writer) Write(kind Kind, language string) (Message, error) {
 	texts := w.Texts(language)
 	c := kind.Compose(texts)
+	html := w.toOwners
+	if c.ToRespondent {
+		html = w.toRespondents
+	}
 	var out bytes.Buffer
-	if err := w.html.Execute(&out, layout{c, texts}); err != nil {
+	if err := html.Execute(&out, layout{c, texts}); err != nil {
 		return Message{}, fmt.Errorf("write mail: %w", err)
 	}
 	return Message{Subject: c.Subject, Text: c.text(), HTML: out.String()}, nil
@@ -92,7 +109,7 @@ func (c Content) text() string {
 			out.WriteString(text + "\n\n")
 		}
 	}
-	part(c.Above, c.Heading)
+	part(c.Above, c.Heading, c.Below)
 	for _, text := range c.Paragraphs {
 		part(text)
 	}

@@ -1,6 +1,7 @@
 package mail
 
 import (
+	"net/url"
 	"strings"
 	"time"
 )
@@ -8,6 +9,8 @@ import (
 // Notification tells an owner of a new response.
 type Notification struct {
 	FormTitle   string
+	Respondent  string // who responded; empty: not known
+	Email       string // of the respondent; empty: not known
 	SubmittedAt time.Time
 	Zone        *time.Location
 	Answers     []Answer
@@ -30,11 +33,16 @@ func (Notification) Name() string { return "notification" }
 // show them as one conversation.
 func (m Notification) Compose(t Texts) Content {
 	c := Content{
-		Subject: t.T("New response to “%s”", m.FormTitle), Above: m.FormTitle, Heading: t.T("New response"),
-		Paragraphs: []string{t.T("Submitted on %s.", t.DateTime(m.SubmittedAt, m.Zone))},
-		Preview:    previewOf(m.Answers), Groups: []Group{{Answers: m.Answers}},
+		Subject: t.T("New response to “%s”", m.FormTitle), Above: m.FormTitle, Heading: t.T("New response"), Below: t.T("Submitted on %s.", t.DateTime(m.SubmittedAt, m.Zone)),
+		Preview: previewOf(m.Answers), Groups: []Group{{Answers: m.Answers}},
 		Button: Link{t.T("Open the response"), m.ResponseURL},
 		Footer: t.T("You get this email because you are notified of each response to this form."),
+	}
+	if m.Respondent != "" {
+		c.Heading = m.Respondent
+	}
+	if m.Email != "" {
+		c.Links = []Link{{t.T("Reply by email"), "mailto:" + url.PathEscape(m.Email)}}
 	}
 	if m.More {
 		c.Notes = []string{t.T("This is only a part of the response.")}

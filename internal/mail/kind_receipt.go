@@ -15,14 +15,14 @@ type Receipt struct {
 // Name implements Kind.
 func (Receipt) Name() string { return "receipt" }
 
-// Compose implements Kind.
+// Compose implements Kind. Mail programs show the subject, so the heading is the title of the form.
 func (m Receipt) Compose(t Texts) Content {
 	c := Content{
-		Subject: m.Subject, Above: m.FormTitle, Heading: m.Subject, HTML: m.HTML, HTMLText: m.Text,
+		Subject: m.Subject, Heading: m.FormTitle, HTML: m.HTML, HTMLText: m.Text, ToRespondent: true,
 		Footer: t.T("You get this email because your address was entered in this form. If that was not you, ignore it."),
 	}
 	if c.Subject == "" {
-		c.Subject, c.Heading = t.T("Your response to “%s”", m.FormTitle), t.T("Thank you")
+		c.Subject = t.T("Your response to “%s”", m.FormTitle)
 	}
 	if m.HTML == "" {
 		c.Paragraphs = []string{t.T("Your response has been submitted.")}

@@ -51,7 +51,10 @@ func (m Message) encode(from netmail.Address) (*gomail.Msg, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.ReplyToMailAddress(reply)
+		// Few servers accept other letters before the @, and the mail matters more.
+		if isASCII(reply.Address) {
+			out.ReplyToMailAddress(reply)
+		}
 	}
 	out.Subject(CleanLine(m.Subject, maxSubject))
 	out.SetDateWithValue(m.Date)

@@ -52,7 +52,7 @@ func TestHeaderInjection(t *testing.T) {
 			}
 		}
 		to, err := parsed.Header.AddressList("To")
-		if err != nil || len(to) != 1 || to[0].Address != m.To {
+		if want, _ := parseAddress(m.To); err != nil || len(to) != 1 || to[0].Address != want.Address {
 			t.Fatalf("to %v, want %q (%v)", to, m.To, err)
 		}
 		from, err := parsed.Header.AddressList("From")
@@ -69,7 +69,7 @@ func TestHeaderInjection(t *testing.T) {
 // samples has a mail of each kind.
 var samples = []Kind{
 	Test{BaseURL: "https://forms.example.com"},
-	Notification{FormTitle: "Order", Zone: time.UTC, Answers: []Answer{{"Name", "Ada"}, {"Text", "two\nlines"}}, More: true, ResponseURL: "https://forms.example.com/r", URLs: FormURLs{"https://forms.example.com/rs", "https://forms.example.com/s", "https://forms.example.com/u"}},
+	Notification{FormTitle: "Order", Respondent: "Ada", Email: "ada+x@example.org", Zone: time.UTC, Answers: []Answer{{"Name", "Ada"}, {"Text", "two\nlines"}}, More: true, ResponseURL: "https://forms.example.com/r", URLs: FormURLs{"https://forms.example.com/rs", "https://forms.example.com/s", "https://forms.example.com/u"}},
 	Digest{FormTitle: "Order", Count: 3, Daily: true, Newest: []Group{{Title: "31 May", URL: "https://forms.example.com/r", Answers: []Answer{{"Name", "Ada"}}}}},
 	Receipt{FormTitle: "Order", Subject: "Thanks", HTML: template.HTML("<p>Hello</p>"), Text: "Hello", Answers: []Answer{{"Name", "Ada"}}},
 	ConfirmRecipient{FormTitle: "Order", Owner: "Ada", URL: "https://forms.example.com/c"},
@@ -84,6 +84,14 @@ var samples = []Kind{
 }
 
 var sampleEvent = Event{BaseURL: "https://forms.example.com", Email: "ana@example.org", Browser: "Firefox", System: "Linux", Address: "192.0.2.1"}
+
+// Mail programs show the subject above a mail, so a receipt has it once.
+func TestReceiptSubject(t *testing.T) {
+	c := Receipt{FormTitle: "Order", Subject: "See you on 12 June"}.Compose(Texts{})
+	if c.Subject != "See you on 12 June" || c.Heading != "Order" || strings.Contains(c.text(), c.Subject) {
+		t.Errorf("%q, %q:\n%s", c.Subject, c.Heading, c.text())
+	}
+}
 
 // Every kind of mail can be written in every language, loads nothing, and is in the list of
 // samples.

@@ -9,11 +9,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	netmail "net/mail"
 	"net/url"
 	"strconv"
 	"strings"
-	"unicode"
 )
 
 // Security is how a connection to a server is encrypted. Certificates are always verified.
@@ -72,23 +70,3 @@ func ParseServer(text string) (Server, error) {
 	}
 	return s, nil
 }
-
-// ParseSender reads the address that mails are from, with or without a name.
-func ParseSender(text string) (netmail.Address, error) {
-	a, err := netmail.ParseAddress(text)
-	if err != nil || !isSingleLine(a.Name) {
-		return netmail.Address{}, errors.New("use an address such as forms@example.com or Forms <forms@example.com>")
-	}
-	return *a, nil
-}
-
-// parseAddress reads a recipient: one address without a name.
-func parseAddress(text string) (*netmail.Address, error) {
-	a, err := netmail.ParseAddress(text)
-	if err != nil || a.Name != "" || a.Address != text {
-		return nil, fmt.Errorf("%q is not an email address", text)
-	}
-	return a, nil
-}
-
-func isSingleLine(text string) bool { return !strings.ContainsFunc(text, unicode.IsControl) }

@@ -34,6 +34,15 @@ func (t Texts) Lang() string {
 // Dir is the direction of the language.
 func (t Texts) Dir() string { return locale.Direction(t.Lang()) }
 
+// Start is the side where lines start. Texts of owners and respondents start there too, whatever
+// their own direction.
+func (t Texts) Start() string {
+	if t.Dir() == "rtl" {
+		return "right"
+	}
+	return "left"
+}
+
 // DateTime formats a time in a time zone, which it names.
 func (t Texts) DateTime(at time.Time, zone *time.Location) string {
 	at = at.In(zone)

@@ -61,7 +61,7 @@ func (s *Service) digestOf(f *source, d digestData, entries []entry, link *store
 	u := s.urls(f, link)
 	kind := mail.Digest{FormTitle: f.form.Title, Count: max(d.Count, int64(len(entries))), Daily: d.Daily, URLs: u}
 	for _, e := range entries {
-		answers, _ := e.list(t)
+		answers, _ := e.list(t, nil)
 		answers = answers[:min(len(answers), digestAnswers)]
 		for i := range answers {
 			answers[i].Answer = mail.CleanLine(answers[i].Answer, maxDigestAnswer)
@@ -102,9 +102,5 @@ func (s *Service) digest(ctx context.Context, owner string, m store.FormMail) (t
 			ID: id.New(id.Mail, now), Kind: mail.Digest{}.Name(), FormID: m.FormID, Recipient: link.Email, Language: f.owner.Language, Data: string(data), CreatedAt: now,
 		})
 	}
-	if err := s.Store.CommitFormMails(ctx, owner, c, now); err != nil {
-		return time.Time{}, err
-	}
-	s.wake(owner)
-	return time.Time{}, nil
+	return time.Time{}, s.queueMails(ctx, owner, c)
 }

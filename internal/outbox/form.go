@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -80,10 +81,12 @@ const (
 	ConfirmRecipientPath = "/notifications/confirm"
 )
 
-// Limits of the answers in a mail. Mail programs cut long mails.
+// Limits of what is in a mail. Some mail programs show about 100 KB.
 const (
 	maxAnswer       = 4 << 10  // bytes of one answer
-	maxAnswers      = 48 << 10 // of all
+	maxAnswers      = 96 << 10 // of all questions and answers, with the HTML around them
+	rowBytes        = 600      // of the HTML around one answer
+	maxReceipt      = 64 << 10 // of the text of a receipt, with the answers in it
 	maxDigestAnswer = 200      // characters of one answer in a digest
 	digestResponses = 10
 	digestAnswers   = 4
@@ -117,20 +120,21 @@ func (s *Service) response(ctx context.Context, m store.Mail) (entry, error) {
 
 // texts inserts answers into texts.
 func (e entry) texts(t mail.Texts) *form.Interpolator {
-	return e.definition.NewInterpolator(func(f *form.Field, key string) string { return t.FormatAnswer(f, e.answers[key]) })
+	return e.definition.NewInterpolator(func(f *form.Field, key string) string { return cut(t.FormatAnswer(f, e.answers[key]), maxAnswer) })
 }
 
-// list returns the answers in the order of the form. more says whether there are others.
-func (e entry) list(t mail.Texts) (list []mail.Answer, more bool) {
+// list returns the answers in the order of the form, without that to one question, which can be
+// nil. more says whether there are others.
+func (e entry) list(t mail.Texts, without *form.Field) (list []mail.Answer, more bool) {
 	texts := e.texts(t)
 	size := 0
 	for _, field := range e.definition.Fields {
 		value, ok := e.answers[field.Key]
-		if !ok || !field.HasAnswer() {
+		if !ok || !field.HasAnswer() || field == without {
 			continue
 		}
 		a := mail.Answer{Question: texts.Text(field.Label, nil), Answer: cut(t.FormatAnswer(field, value), maxAnswer)}
-		if size += len(a.Question) + len(a.Answer); size > maxAnswers {
+		if size += len(a.Question) + len(a.Answer) + rowBytes; size > maxAnswers {
 			return list, true
 		}
 		list = append(list, a)
@@ -204,14 +208,50 @@ func (s *Service) renderNotification(ctx context.Context, f *source, m store.Mai
 // notification writes the mail about a response.
 func (s *Service) notification(f *source, e entry, link *store.RecipientLink) (mail.Message, error) {
 	t := s.Writer.Texts(f.owner.Language)
-	answers, more := e.list(t)
 	u := s.urls(f, link)
-	out, err := s.Writer.Write(mail.Notification{
-		FormTitle: f.form.Title, SubmittedAt: e.SubmittedAt, Zone: f.zone(), Answers: answers, More: more, URLs: u, ResponseURL: u.Responses + "/" + e.ID,
-	}, f.owner.Language)
+	respondent, name := e.respondent(t)
+	kind := mail.Notification{
+		FormTitle: f.form.Title, Respondent: respondent, Email: e.address(""), SubmittedAt: e.SubmittedAt, Zone: f.zone(), URLs: u, ResponseURL: u.Responses + "/" + e.ID,
+	}
+	kind.Answers, kind.More = e.list(t, name)
+	out, err := s.Writer.Write(kind, f.owner.Language)
 	// An owner can answer the respondent.
-	out.ReplyTo, out.Thread, out.Unsubscribe = e.address(""), f.form.ID, u.Unsubscribe
+	out.ReplyTo, out.Thread, out.Unsubscribe = kind.Email, f.form.ID, u.Unsubscribe
 	return out, err
+}
+
+// maxRespondent is how many characters a heading has.
+const maxRespondent = 80
+
+// respondent returns what an owner knows a respondent by: the name, or else the first answer if it
+// is a line of text, or else the email address. If it is a name, question is the one for it.
+func (e entry) respondent(t mail.Texts) (heading string, question *form.Field) {
+	first := ""
+	for i, f := range e.definition.Fields {
+		answer, ok := e.answers[f.Key]
+		if !ok || f.Traits().Hidden {
+			continue
+		}
+		if isName(f) {
+			return mail.CleanLine(t.FormatAnswer(f, answer), maxRespondent), f
+		}
+		if text, ok := answer.(string); ok && i == 0 && isLine(f) {
+			first = text
+		}
+	}
+	return mail.CleanLine(cmp.Or(first, e.address("")), maxRespondent), nil
+}
+
+// isName reports whether the answers are names of people.
+func isName(f *form.Field) bool {
+	parts := f.Traits().Parts
+	return parts != nil && slices.EqualFunc(parts(f), form.NameParts, func(o form.Option, part string) bool { return o.Value == part })
+}
+
+// isLine reports whether respondents type one line of text.
+func isLine(f *form.Field) bool {
+	t := f.Traits()
+	return !t.Multiline && !t.Calculated && t.TimeLayout == "" && t.Options == nil && len(f.Options) == 0
 }
 
 func (s *Service) renderReceipt(ctx context.Context, f *source, m store.Mail) (mail.Message, error) {
@@ -229,15 +269,15 @@ func (s *Service) renderReceipt(ctx context.Context, f *source, m store.Mail) (m
 func (s *Service) receipt(f *source, settings store.Receipt, e entry) (mail.Message, error) {
 	t := s.Writer.Texts(f.form.Language)
 	texts := e.texts(t)
-	kind := mail.Receipt{FormTitle: f.form.Title, Subject: mail.CleanLine(texts.Text(settings.Subject, nil), MaxReceiptSubject), Text: texts.Text(settings.Text, nil)}
+	kind := mail.Receipt{FormTitle: f.form.Title, Subject: mail.CleanLine(texts.Text(settings.Subject, nil), MaxReceiptSubject), Text: cut(texts.Text(settings.Text, nil), maxReceipt)}
 	var err error
 	if settings.Text != "" {
-		if kind.HTML, err = s.markdown.Render(texts.Text(settings.Text, markdown.Quote)); err != nil {
+		if kind.HTML, err = s.markdown.Render(cut(texts.Text(settings.Text, markdown.Quote), maxReceipt)); err != nil {
 			return mail.Message{}, err
 		}
 	}
 	if settings.Answers {
-		kind.Answers, kind.More = e.list(t)
+		kind.Answers, kind.More = e.list(t, nil)
 	}
 	out, err := s.Writer.Write(kind, f.form.Language)
 	if !f.owner.EmailVerifiedAt.IsZero() {

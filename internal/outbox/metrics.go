@@ -7,7 +7,7 @@ import (
 
 // metrics counts attempts.
 type metrics struct {
-	sent, failed atomic.Int64
+	sent, failed, skipped atomic.Int64
 }
 
 func (m *metrics) observe(err error) {
@@ -21,13 +21,14 @@ func (m *metrics) observe(err error) {
 // Stats is what this node has done and has to do.
 type Stats struct {
 	Sent, Failed int64         // attempts since the start
+	Skipped      int64         // mails since the start to addresses that a server had refused
 	Waiting      int64         // mails in the queues of this node's accounts
 	Lag          time.Duration // how long the first mail that is due has been due
 }
 
 // Stats returns the figures of now.
 func (s *Service) Stats() Stats {
-	stats := Stats{Sent: s.metrics.sent.Load(), Failed: s.metrics.failed.Load()}
+	stats := Stats{Sent: s.metrics.sent.Load(), Failed: s.metrics.failed.Load(), Skipped: s.metrics.skipped.Load()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.Now()

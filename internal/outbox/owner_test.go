@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"formulary/internal/id"
+	"formulary/internal/mail/mailtest"
 	"formulary/internal/store"
 )
 
@@ -36,9 +37,9 @@ func TestWebhookDisabled(t *testing.T) {
 		w.run(w.service)
 		w.waitFor("all have ended", func() bool { return w.waiting() == 0 })
 		got := w.server.WaitFor(1)
-		m := parse(t, got[0].Content)
-		m.must(t, "subject", m.subject, "A webhook of “Order” is disabled")
-		m.must(t, "text", m.text, "https://hooks.example.net/x", "It is gone.", "/forms/"+f.ID+"/connect/"+list[1].ID)
+		m := mailtest.Parse(t, got[0])
+		must(t, "subject", m.Subject, "A webhook of “Order” is disabled")
+		must(t, "text", m.Text, "https://hooks.example.net/x", "It is gone.", "/forms/"+f.ID+"/connect/"+list[1].ID)
 		if len(got) != 1 || got[0].To != "ada@example.com" {
 			t.Errorf("%d mails, to %s", len(got), got[0].To)
 		}
@@ -57,7 +58,35 @@ func TestStorageFull(t *testing.T) {
 		w.SetQuotas(store.Quotas{Bytes: used.Bytes + 1000})
 		w.run(w.service)
 		w.submit(f, map[string]any{"text": "x"})
-		m := parse(t, w.server.WaitFor(1)[0].Content)
-		m.must(t, "text", m.text, "Your storage is nearly full", "Your forms use", "https://forms.example.com")
+		m := mailtest.Parse(t, w.server.WaitFor(1)[0])
+		must(t, "text", m.Text, "Your storage is nearly full", "Your forms use", "https://forms.example.com")
+	})
+}
+
+// A refused address costs one mail, and not one for each response.
+func TestSkipped(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		const gone = "mara@rcpt-550.test"
+		f := w.open("Order", "en")
+		if err := w.service.SetReceipt(ctx, w.owner.ID, f.ID, store.Receipt{Active: true, Field: "email"}); err != nil {
+			t.Fatal(err)
+		}
+		w.run(w.service)
+		w.submit(f, map[string]any{"email": gone})
+		w.waitFor("it is refused", func() bool {
+			reason, err := w.MailSuppressed(ctx, w.owner.ID, gone)
+			return err == nil && strings.Contains(reason, "550")
+		})
+		for range 20 {
+			w.submit(f, map[string]any{"email": gone})
+		}
+		w.submit(f, map[string]any{"email": "ben@example.org"})
+		w.server.WaitFor(1)
+		list, err := w.FailedMails(ctx, w.owner.ID, f.ID, 100)
+		if err != nil || len(list) != 1 || list[0].Recipient != gone || !strings.Contains(list[0].Error, "550") {
+			t.Errorf("%d failures (%v): %+v", len(list), err, list)
+		}
+		w.waitFor("skipped mails are counted", func() bool { return w.service.Stats().Skipped == 20 })
+		w.waitFor("none waits", func() bool { return w.waiting() == 0 })
 	})
 }

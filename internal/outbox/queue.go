@@ -14,6 +14,9 @@ const (
 	maxInFlight = 32
 	// batch is how many mails are read at a time.
 	batch = 128
+	// refreshInterval is how long mails that were read wait for a connection. Then the queue is
+	// read again, in case somebody waits for a newer one.
+	refreshInterval = time.Second
 	// retryInterval is how long to wait after an error that is not the mail's.
 	retryInterval = time.Second
 	// slowCommit is the time between two commits while submissions need the processors.
@@ -27,6 +30,7 @@ type run struct {
 	s         *Service
 	q         *queue
 	ready     []*job
+	filled    time.Time       // when ready was read
 	known     map[string]bool // IDs of mails that are ready, sent or not committed
 	sent      int             // on their way
 	finished  []*job
@@ -49,6 +53,7 @@ func (s *Service) runQueue(ctx, work context.Context, q *queue) {
 		if ctx.Err() != nil || !s.Leases.Holds(q.owner) || s.outage.isOn() {
 			r.halt()
 		}
+		r.refresh()
 		if len(r.ready) == 0 && !r.exhausted && !r.halted {
 			r.fill(work)
 		}
@@ -86,8 +91,20 @@ func (s *Service) runQueue(ctx, work context.Context, q *queue) {
 // halt sends nothing more.
 func (r *run) halt() { r.halted, r.ready = true, nil }
 
+// refresh puts mails back that have waited for a while.
+func (r *run) refresh() {
+	if len(r.ready) == 0 || time.Since(r.filled) < refreshInterval {
+		return
+	}
+	for _, j := range r.ready {
+		delete(r.known, j.ID)
+	}
+	r.ready, r.exhausted = nil, false
+}
+
 // fill reads mails that are due.
 func (r *run) fill(ctx context.Context) {
+	r.filled = time.Now()
 	list, err := r.s.Store.DueMails(ctx, r.q.owner, r.s.Now(), int64(batch+len(r.known)))
 	if err != nil {
 		r.fail(ctx, "could not read mails", err)

@@ -28,8 +28,11 @@ const (
 	readPage  = 128       // responses that are read at a time
 	readBytes = 256 << 10 // of their answers
 	maxReads  = 4         // accounts that are read at a time
-	// pagesPerCheck is after how many pages the length of the queue is checked.
-	pagesPerCheck = 16
+	// mailsPerCommit is how many mails are put into the queue at a time, if a form has several
+	// recipients.
+	mailsPerCommit = 512
+	// mailsPerCheck is after how many mails the length of the queue is checked.
+	mailsPerCheck = 2048
 	// fullPause is how long to wait while the queue is full.
 	fullPause = time.Second
 	// restFactor bounds the share of time that is spent on reading for a busy account.
@@ -156,14 +159,19 @@ var errFull = errors.New("the queue is full")
 
 // readForm puts mails about the responses after the form's position into the queue.
 func (s *Service) readForm(ctx context.Context, owner string, m store.FormMail) error {
-	for page := 0; ; page++ {
-		limit := int64(readPage)
+	for queued := mailsPerCheck; ; {
+		f, err := s.source(ctx, owner, m.FormID)
+		if err != nil {
+			return err
+		}
+		limit := int64(min(readPage, mailsPerCommit/(len(f.recipients)+1)))
 		if s.Leases.Yields() {
 			time.Sleep(slowRead)
-			limit = slowPage
+			limit = min(limit, slowPage)
 		}
 		// While mails cannot be sent, responses are a better place to wait than the queue.
-		if page%pagesPerCheck == 0 {
+		if queued >= mailsPerCheck {
+			queued = 0
 			if many, err := s.Store.HasManyMails(ctx, owner); err != nil || many {
 				return errors.Join(err, errFull)
 			}
@@ -173,25 +181,32 @@ func (s *Service) readForm(ctx context.Context, owner string, m store.FormMail) 
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		f, err := s.source(ctx, owner, m.FormID)
-		if err != nil {
-			return err
-		}
 		c := store.FormMailCommit{FormID: m.FormID, From: m.Position, Position: list[len(list)-1].Position}
 		for _, e := range list {
 			if err := s.mailsOf(ctx, f, m, e, &c); err != nil {
 				return err
 			}
 		}
-		if err := s.Store.CommitFormMails(ctx, owner, c, s.Now()); err != nil {
+		if err := s.queueMails(ctx, owner, c); err != nil {
 			return err
 		}
 		m.Position = c.Position
-		s.wake(owner)
+		queued += len(c.Mails) + len(c.Receipts)
 		if !more || s.stopping.Load() {
 			return nil
 		}
 	}
+}
+
+// queueMails puts mails into the queue.
+func (s *Service) queueMails(ctx context.Context, owner string, c store.FormMailCommit) error {
+	skipped, err := s.Store.CommitFormMails(ctx, owner, c, s.Now())
+	if err != nil {
+		return err
+	}
+	s.metrics.skipped.Add(int64(skipped))
+	s.wake(owner)
+	return nil
 }
 
 // mailsOf adds the mails about one response.

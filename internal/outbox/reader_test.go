@@ -2,16 +2,13 @@ package outbox_test
 
 import (
 	"fmt"
-	"io"
-	"mime"
-	"mime/multipart"
-	netmail "net/mail"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"formulary/internal/form"
+	"formulary/internal/mail/mailtest"
 	"formulary/internal/outbox"
 	"formulary/internal/store"
 )
@@ -60,48 +57,8 @@ func (w *fixture) notify(f *store.PublicForm, when store.Frequency, to ...string
 	}
 }
 
-// parsed is a received mail.
-type parsed struct {
-	netmail.Header
-	subject, text, html string
-}
-
-func parse(t *testing.T, content string) parsed {
-	t.Helper()
-	m, err := netmail.ReadMessage(strings.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := parsed{Header: m.Header}
-	if p.subject, err = new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject")); err != nil {
-		t.Fatal(err)
-	}
-	_, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	parts := multipart.NewReader(m.Body, params["boundary"])
-	for {
-		part, err := parts.NextPart() // decodes quoted-printable
-		if err == io.EOF {
-			return p
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(part)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasPrefix(part.Header.Get("Content-Type"), "text/plain") {
-			p.text = string(body)
-		} else {
-			p.html = string(body)
-		}
-	}
-}
-
-func (p parsed) must(t *testing.T, where, text string, parts ...string) {
+// must checks that a part of a mail has some texts.
+func must(t *testing.T, where, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
 		if !strings.Contains(text, part) {
@@ -118,7 +75,7 @@ func TestNotifications(t *testing.T) {
 		w.submit(f, map[string]any{"text": "before"})
 		w.notify(f, store.NotifyEach, "ada@example.com", "bob@example.org")
 		w.run(w.service)
-		confirm := parse(t, w.server.WaitFor(1)[0].Content)
+		confirm := mailtest.Parse(t, w.server.WaitFor(1)[0])
 		if confirm.Get("To") != "<bob@example.org>" {
 			t.Fatalf("confirmation to %s", confirm.Get("To"))
 		}
@@ -127,16 +84,16 @@ func TestNotifications(t *testing.T) {
 			w.submit(f, map[string]any{"text": "Second"}),
 		}
 		list := w.server.WaitFor(3)[1:]
-		first, second := parse(t, list[0].Content), parse(t, list[1].Content)
-		if strings.Contains(second.text, "left-handed") {
+		first, second := mailtest.Parse(t, list[0]), mailtest.Parse(t, list[1])
+		if strings.Contains(second.Text, "left-handed") {
 			first, second = second, first
 		}
-		first.must(t, "subject", first.subject, "New response to “Ceramics <b>weekend</b>”")
-		first.must(t, "text", first.text, "Your email:\r\n  mara@example.net", "What else, mara@example.net?:\r\n  I am left-handed.\r\n  Is there a wheel & <i>clay</i>?", "Size:\r\n  Medium",
+		must(t, "subject", first.Subject, "New response to “Ceramics <b>weekend</b>”")
+		must(t, "text", first.Text, "Your email:\r\n  mara@example.net", "What else, mara@example.net?:\r\n  I am left-handed.\r\n  Is there a wheel & <i>clay</i>?", "Size:\r\n  Medium",
 			"https://forms.example.com/forms/"+f.ID+"/responses/"+responses[0], "/notifications/unsubscribe?k=fmn_")
-		first.must(t, "HTML", first.html, "Ceramics &lt;b&gt;weekend", "Is there a wheel &amp; &lt;i&gt;clay&lt;/i&gt;?", "color-scheme", responses[0])
-		if strings.Contains(first.html, "<img") || strings.Contains(first.html, "<script") {
-			t.Errorf("the HTML has images or scripts:\n%s", first.html)
+		must(t, "HTML", first.HTML, "Ceramics &lt;b&gt;weekend", "Is there a wheel &amp; &lt;i&gt;clay&lt;/i&gt;?", "color-scheme", responses[0])
+		if strings.Contains(first.HTML, "<img") || strings.Contains(first.HTML, "<script") {
+			t.Errorf("the HTML has images or scripts:\n%s", first.HTML)
 		}
 		if first.Get("Reply-To") != "<mara@example.net>" || second.Get("Reply-To") != "" {
 			t.Errorf("Reply-To is %q and %q", first.Get("Reply-To"), second.Get("Reply-To"))
@@ -156,7 +113,7 @@ func TestNotifications(t *testing.T) {
 			}
 			return strings.Fields(after)[0]
 		}
-		if err := w.ConfirmRecipient(ctx, link(confirm.text, outbox.ConfirmRecipientPath), time.Now()); err != nil {
+		if err := w.ConfirmRecipient(ctx, link(confirm.Text, outbox.ConfirmRecipientPath), time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		w.submit(f, map[string]any{"text": "Third"})
@@ -164,7 +121,7 @@ func TestNotifications(t *testing.T) {
 			if r.To != "bob@example.org" {
 				continue
 			}
-			if err := w.Unsubscribe(ctx, link(parse(t, r.Content).text, outbox.UnsubscribePath), time.Now()); err != nil {
+			if err := w.Unsubscribe(ctx, link(mailtest.Parse(t, r).Text, outbox.UnsubscribePath), time.Now()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -223,11 +180,11 @@ func TestDigests(t *testing.T) {
 			mu.Lock()
 			ahead = wait
 			mu.Unlock()
-			m := parse(t, w.server.WaitFor(i + 1)[i].Content)
-			m.must(t, "subject", m.subject, []string{"New responses to “Hourly”", "New responses to “Daily”"}[i])
-			m.must(t, "text", m.text, "12 new responses", "response 11.", "response 2.")
-			if strings.Contains(m.text, "response 1.") {
-				t.Errorf("the digest has all responses:\n%s", m.text)
+			m := mailtest.Parse(t, w.server.WaitFor(i + 1)[i])
+			must(t, "subject", m.Subject, []string{"New responses to “Hourly”", "New responses to “Daily”"}[i])
+			must(t, "text", m.Text, "12 new responses", "response 11.", "response 2.")
+			if strings.Contains(m.Text, "response 1.") {
+				t.Errorf("the digest has all responses:\n%s", m.Text)
 			}
 		}
 		if n := len(w.server.Received()); n != 2 {
@@ -257,14 +214,14 @@ func TestReceipts(t *testing.T) {
 		w.run(w.service)
 		w.submit(f, map[string]any{"email": "mara@example.net", "text": "[a](https://evil.example)\r\nBcc: victim@example.org", "size": "s"})
 		w.submit(f, map[string]any{"text": "no address"})
-		m := parse(t, w.server.WaitFor(1)[0].Content)
+		m := mailtest.Parse(t, w.server.WaitFor(1)[0])
 		if m.Get("To") != "<mara@example.net>" || m.Get("Bcc") != "" || m.Get("Reply-To") != "<ada@example.com>" || !strings.Contains(m.Get("From"), "forms@example.com") {
 			t.Errorf("headers: %v", m.Header)
 		}
-		m.must(t, "subject", m.subject, "Bis bald: [a](https://evil.example) Bcc: victim@example.org")
-		m.must(t, "HTML", m.html, "<strong>mara@example.net</strong>", "Größe Small", "[a](https://evil.example)", `lang="de"`)
-		if strings.Contains(m.html, `href="https://evil.example`) {
-			t.Errorf("an answer became a link:\n%s", m.html)
+		must(t, "subject", m.Subject, "Bis bald: [a](https://evil.example) Bcc: victim@example.org")
+		must(t, "HTML", m.HTML, "<strong>mara@example.net</strong>", "Größe Small", "[a](https://evil.example)", `lang="de"`)
+		if strings.Contains(m.HTML, `href="https://evil.example`) {
+			t.Errorf("an answer became a link:\n%s", m.HTML)
 		}
 		for range 60 {
 			w.submit(f, map[string]any{"email": "victim@example.org", "text": "x"})

@@ -98,16 +98,20 @@ func (s *Service) poll(ctx, work context.Context, runners *sync.WaitGroup) {
 // has other leases, and now and then.
 type watch struct {
 	at         time.Time
+	took       time.Duration // the last time
 	generation uint64
 	leases     int64
 }
+
+// scanShare bounds the share of time that is spent on reading a long list.
+const scanShare = 20
 
 // isDue reports whether to read the list, and assumes that the caller then does.
 func (w *watch) isDue(now time.Time, leases Leases, generation func() (uint64, bool)) bool {
 	since := now.Sub(w.at)
 	current, known := generation()
 	changed := current != w.generation || leases.LeaseChanges() != w.leases || !known && since >= blindInterval
-	if since < scanInterval && (!changed || since < minScanPause) {
+	if since < scanInterval && (!changed || since < max(minScanPause, scanShare*w.took)) {
 		return false
 	}
 	w.at, w.generation, w.leases = now, current, leases.LeaseChanges()
@@ -116,6 +120,7 @@ func (w *watch) isDue(now time.Time, leases Leases, generation func() (uint64, b
 
 // scanned notes that the list was read. After an error it is read again soon.
 func (w *watch) scanned(s *Service, message string, err error) {
+	w.took = time.Since(w.at)
 	if err == nil {
 		return
 	}
@@ -210,7 +215,8 @@ func (s *Service) send(ctx context.Context, paced *pacer) {
 // attempt sends a mail once, and says what follows.
 func (s *Service) attempt(ctx context.Context, j *job) {
 	if j.Suppressed && !j.Urgent {
-		j.result = s.judge(j.Mail, errSuppressed)
+		s.metrics.skipped.Add(1)
+		j.result = s.judge(j.Mail, errGone) // the mail that was refused says why
 		return
 	}
 	message, err := s.Render(store.ForAccount(ctx, "mails/"+j.Account), j.Mail)
@@ -235,9 +241,6 @@ func (s *Service) attempt(ctx context.Context, j *job) {
 	}
 	j.result = s.judge(j.Mail, err)
 }
-
-// errSuppressed is why nothing is sent to an address that does not exist.
-var errSuppressed = &mail.Failure{Text: "the server has refused this address before", Permanent: true}
 
 // pacer makes several goroutines do something at one pace.
 type pacer struct {

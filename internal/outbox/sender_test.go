@@ -2,9 +2,13 @@ package outbox_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"formulary/internal/mail"
+	"formulary/internal/mail/mailtest"
 	"formulary/internal/outbox"
 	"formulary/internal/store"
 )
@@ -21,7 +25,7 @@ func TestSend(t *testing.T) {
 		seen := map[string]bool{}
 		for _, r := range list {
 			seen[r.To] = true
-			if p := parse(t, r.Content); !strings.Contains(p.html, `lang="de"`) || p.subject != "E-Mails von Formulary kommen an" {
+			if p := mailtest.Parse(t, r); !strings.Contains(p.HTML, `lang="de"`) || p.Subject != "E-Mails von Formulary kommen an" {
 				t.Fatalf("received:\n%s", r.Content)
 			}
 		}
@@ -56,6 +60,28 @@ func TestRetries(t *testing.T) {
 		if reason, err := w.MailSuppressed(ctx, w.owner.ID, "f@data-554.test"); err != nil || reason != "" {
 			t.Errorf("suppressed although only the content was refused: %q (%v)", reason, err)
 		}
+	})
+}
+
+// Those who wait for a mail do not wait for a long queue at a slow server.
+func TestUrgent(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		for n := range 120 {
+			w.enqueue(fmt.Sprintf("ana%d@slow-300.test", n))
+		}
+		stop := w.run(w.service)
+		w.server.WaitFor(1)
+		kind := mail.PasswordReset{Email: "ada@example.com", Link: "https://forms.example.com/reset?token=x", Expires: time.Now().Add(time.Hour)}
+		if err := w.service.Enqueue(ctx, w.owner.ID, outbox.Recipient{Address: "ada@example.com", Language: "en"}, kind); err != nil {
+			t.Fatal(err)
+		}
+		list := w.server.Wait(func(list []mailtest.Received) bool {
+			return slices.ContainsFunc(list, func(r mailtest.Received) bool { return r.To == "ada@example.com" })
+		})
+		if len(list) > 100 {
+			t.Errorf("%d mails were sent first", len(list)-1)
+		}
+		stop()
 	})
 }
 

@@ -111,6 +111,9 @@ func (s *Service) Enqueue(ctx context.Context, owner string, to Recipient, kind 
 // errGone says that there is nothing to say any more.
 var errGone = errors.New("what the mail is about is deleted")
 
+// IsGone reports whether a mail cannot be written any more, because what it is about is deleted.
+func IsGone(err error) bool { return errors.Is(err, errGone) }
+
 // load returns what a mail from the queue is about.
 func (s *Service) load(m store.Mail) (mail.Kind, error) {
 	data := m.Data

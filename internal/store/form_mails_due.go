@@ -2,10 +2,12 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/db"
+	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/id"
 )
@@ -108,37 +110,75 @@ type FormMailCommit struct {
 	Digest         bool // the positions are those of digests
 }
 
-// CommitFormMails puts mails into the queue and moves the position, both or neither. Receipts
-// beyond the limit of their address are left out. ErrPositionMoved: another node was faster.
-func (s *Store) CommitFormMails(ctx context.Context, owner string, c FormMailCommit, now time.Time) (err error) {
+// CommitFormMails puts mails into the queue and moves the position, both or neither. Left out are
+// receipts beyond the limit of their address, and mails to addresses that a server has refused;
+// skipped is how many the latter are. ErrPositionMoved: another node was faster.
+func (s *Store) CommitFormMails(ctx context.Context, owner string, c FormMailCommit, now time.Time) (skipped int, err error) {
 	defer wrap(&err, "queue mails of a form")
 	move := moveFormMailSQL
 	if c.Digest {
 		move = moveDigestSQL
 	}
-	return s.db.Write(ctx, func(t db.Tx) error {
+	err = s.db.Write(ctx, func(t db.Tx) error {
 		n, err := t.Exec(move, owner, c.FormID, c.From, c.Position)
 		if err != nil || n == 0 {
 			return errorWhen(err, n == 0, ErrPositionMoved)
 		}
-		list := c.Mails
-		sent := map[string]int64{} // within the hour, by address
-		for _, m := range c.Receipts {
-			key := account.EmailKey(m.Recipient)
-			if _, ok := sent[key]; !ok {
-				var recent int64
-				err := queryOne(t.Query, recentReceiptsSQL, []any{owner, key, m.Kind, toMillis(now.Add(-mailLimitWindow)), c.FormID}, &recent)
-				if err != nil {
-					return err
-				}
-				sent[key] = recent
-			}
-			if sent[key]++; sent[key] <= MailsPerHour {
-				list = append(list[:len(list):len(list)], m)
-			}
+		mails, err := acceptedMails(t, owner, c.Mails)
+		if err != nil {
+			return err
 		}
-		return addMails(t, owner, list...)
+		receipts, err := acceptedMails(t, owner, c.Receipts)
+		if err != nil {
+			return err
+		}
+		skipped = len(c.Mails) + len(c.Receipts) - len(mails) - len(receipts)
+		if receipts, err = limitReceipts(t, owner, c.FormID, receipts, now); err != nil {
+			return err
+		}
+		return addMails(t, owner, append(mails, receipts...)...)
 	})
+	return skipped, err
+}
+
+// acceptedMails leaves out mails to addresses that a server has refused.
+func acceptedMails(t db.Tx, owner string, list []Mail) (accepted []Mail, err error) {
+	refused := map[string]bool{} // by address
+	for _, m := range list {
+		key := account.EmailKey(m.Recipient)
+		if _, known := refused[key]; !known {
+			var reason string
+			err := queryOne(t.Query, suppressedSQL, []any{owner, key}, &reason)
+			if err != nil && !errors.Is(err, fault.NotFound) {
+				return nil, err
+			}
+			refused[key] = err == nil
+		}
+		if !refused[key] {
+			accepted = append(accepted, m)
+		}
+	}
+	return accepted, nil
+}
+
+// limitReceipts leaves out receipts to addresses that have had enough of them.
+func limitReceipts(t db.Tx, owner, formID string, list []Mail, now time.Time) (allowed []Mail, err error) {
+	sent := map[string]int64{} // within the hour, by address
+	for _, m := range list {
+		key := account.EmailKey(m.Recipient)
+		if _, known := sent[key]; !known {
+			var recent int64
+			err := queryOne(t.Query, recentReceiptsSQL, []any{owner, key, m.Kind, toMillis(now.Add(-mailLimitWindow)), formID}, &recent)
+			if err != nil {
+				return nil, err
+			}
+			sent[key] = recent
+		}
+		if sent[key]++; sent[key] <= MailsPerHour {
+			allowed = append(allowed, m)
+		}
+	}
+	return allowed, nil
 }
 
 // FirstResponseAfter returns when the first response after a position was submitted; zero: there

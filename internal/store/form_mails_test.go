@@ -141,10 +141,10 @@ func TestReceiptLimit(t *testing.T) {
 				for _, address := range addresses {
 					c.Receipts = append(c.Receipts, store.Mail{ID: id.New(id.Mail, at), Kind: "receipt", FormID: f.ID, Recipient: address, CreatedAt: at})
 				}
-				if err := s.CommitFormMails(ctx, owner, c, at); err != nil {
+				if _, err := s.CommitFormMails(ctx, owner, c, at); err != nil {
 					t.Fatal(err)
 				}
-				if err := s.CommitFormMails(ctx, owner, c, at); err == nil {
+				if _, err := s.CommitFormMails(ctx, owner, c, at); err == nil {
 					t.Error("committed twice from the same position")
 				}
 			}

@@ -2,18 +2,24 @@ package store
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/db"
-	"formulary/internal/fault"
 )
 
 const (
 	pendingEmailSQL = `SELECT email FROM link WHERE account_id = $1 AND kind = 'email' AND used_at = 0 AND expires_at > $2`
 	dropMailSQL     = `DELETE FROM mail WHERE account_id = $1 AND id = $2`
 )
+
+// MailedLink is a one-time link, with the mail that it is in.
+type MailedLink struct {
+	Secret  account.Secret
+	Email   string // that it is sent to; empty: it is not
+	Expires time.Time
+	Mail    Mail
+}
 
 // insertMailedLink replaces earlier links of the kind, and sends the new one.
 func insertMailedLink(t db.Tx, kind string, l MailedLink) error {
@@ -55,10 +61,7 @@ func (s *Store) MailEmailLink(ctx context.Context, l MailedLink) (err error) {
 func (s *Store) PendingEmail(ctx context.Context, owner string, now time.Time) (email string, err error) {
 	defer wrap(&err, "read pending email")
 	err = queryOne(s.query(ctx), pendingEmailSQL, []any{owner, toMillis(now)}, &email)
-	if errors.Is(err, fault.NotFound) {
-		err = nil
-	}
-	return email, err
+	return email, replaceNotFound(err, nil)
 }
 
 // CancelEmail ends the link that confirms an address.
@@ -96,17 +99,7 @@ func (s *Store) CheckEmailLink(ctx context.Context, text string, now time.Time) 
 // ConfirmEmail uses a link: its address is now the confirmed address of the user.
 func (s *Store) ConfirmEmail(ctx context.Context, text string, mails []Mail, now time.Time) (err error) {
 	defer wrap(&err, "confirm email")
-	key, ok := account.ParseSecret(account.OneTimeLinkKey, text)
-	if !ok {
-		return errLink
-	}
-	err = s.write(ctx, key.Account, func(t db.Tx) error {
-		email, err := spendLink(t, text, emailLink, now)
-		if err != nil {
-			return err
-		}
-		return setEmail(t, EmailChange{Owner: key.Account, Email: email, VerifiedAt: now, Mails: mails})
+	return s.useLink(ctx, text, emailLink, now, func(t db.Tx, owner, email string) error {
+		return setEmail(t, EmailChange{Owner: owner, Email: email, VerifiedAt: now, Mails: mails})
 	})
-	s.mailsAdded()
-	return err
 }

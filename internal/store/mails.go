@@ -50,8 +50,9 @@ const (
 	dueMailsSQL = `SELECT ` + mailColumns + `,
 		EXISTS (SELECT 1 FROM mail_suppression s WHERE s.account_id = mail.account_id AND s.recipient_key = mail.recipient_key) FROM mail
 		WHERE account_id = $1 AND status = 'waiting' AND next_at <= $2 ORDER BY priority, next_at LIMIT $3`
-	nextMailSQL = `SELECT COALESCE(MIN(next_at), 0), COUNT(*) FROM mail WHERE account_id = $1 AND status = 'waiting'`
-	hasManySQL  = `SELECT 1 FROM mail WHERE account_id = $1 AND status = 'waiting' LIMIT 1 OFFSET 10000`
+	// The priority is there for SQLite: without it, it would read mails that have ended too.
+	nextMailSQL = `SELECT COALESCE(MIN(next_at), 0), COUNT(*) FROM mail WHERE account_id = $1 AND status = 'waiting' AND priority >= 0`
+	hasManySQL  = `SELECT 1 FROM mail WHERE account_id = $1 AND status = 'waiting' AND priority >= 0 LIMIT 1 OFFSET 10000`
 	mailSQL     = `SELECT ` + mailColumns + ` FROM mail WHERE account_id = $1 AND id = $2`
 	endMailSQL  = `UPDATE mail SET status = $3, attempts = $4, next_at = $5, error = $6, ended_at = $7, data = CASE WHEN $8 THEN '' ELSE data END
 		WHERE account_id = $1 AND id = $2 AND status = 'waiting'`

@@ -32,37 +32,80 @@ type StorageFull struct {
 	Used, Limit string
 }
 
-// Owners are told when they have used this part of their storage, and again after a week.
+// Owners are told when they have used this part of their storage, and again only after they have
+// used less than the second one in between.
 const (
-	nearlyFull       = 0.9
-	storageMailPause = 7 * 24 * time.Hour
+	nearlyFull = 0.9
+	enoughFree = 0.8
 )
 
-// warnOwner tells an owner in the background that there is little storage left.
-func (s *Store) warnOwner(owner string, used int64) {
-	data, err := json.Marshal(StorageFull{FormatBytes(used), FormatBytes(s.quotas.Bytes)})
-	if err != nil {
+// storageState is what an owner knows about the storage.
+type storageState int
+
+const (
+	storageUnknown storageState = iota // not read from the database yet
+	storageFree
+	storageNearlyFull
+)
+
+const (
+	storageWarnedSQL = `SELECT storage_warned_at FROM account WHERE id = $1`
+	warnStorageSQL   = `UPDATE account SET storage_warned_at = $2 WHERE id = $1 AND storage_warned_at = 0 AND email_verified_at > 0 AND disabled_at = 0`
+	endWarningSQL    = `UPDATE account SET storage_warned_at = 0 WHERE id = $1`
+)
+
+// watchStorage tells an owner in the background when there is little storage left. The caller holds
+// the lock of the quotas.
+func (s *Store) watchStorage(owner string, u *knownUsage) {
+	state, used, change := u.state, u.bytes, s.endWarning
+	switch share := float64(used) / float64(s.quotas.Bytes); {
+	case share > nearlyFull:
+		state, change = storageNearlyFull, s.warnOwner
+	case share < enoughFree:
+		state = storageFree
+	}
+	if state == u.state {
 		return
 	}
+	u.state = state
 	s.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), usageTTL)
 		defer cancel()
-		now := time.Now()
-		err := s.db.Write(ctx, func(t db.Tx) error {
-			// One node at a time, so that the owner gets one mail.
-			if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
-				return err
-			}
-			var recent int64
-			if err := queryOne(t.Query, recentKindSQL, []any{owner, MailStorageFull, toMillis(now.Add(-storageMailPause))}, &recent); err != nil || recent > 0 {
-				return err
-			}
-			return addOwnerMail(t, owner, Mail{Kind: MailStorageFull, Data: string(data)}, now)
-		})
-		if err == nil {
-			s.mailsAdded()
+		if change(ctx, owner, used) == nil {
+			return
 		}
+		s.quotas.mu.Lock()
+		defer s.quotas.mu.Unlock()
+		u.state = storageUnknown // again when the usage is read next
 	})
 }
 
-const recentKindSQL = `SELECT COUNT(*) FROM mail WHERE account_id = $1 AND kind = $2 AND created_at > $3`
+// warnOwner tells an owner that there is little storage left, unless that has happened already.
+func (s *Store) warnOwner(ctx context.Context, owner string, used int64) error {
+	data, err := json.Marshal(StorageFull{FormatBytes(used), FormatBytes(s.quotas.Bytes)})
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	err = s.db.Write(ctx, func(t db.Tx) error {
+		n, err := t.Exec(warnStorageSQL, owner, toMillis(now))
+		if err != nil || n == 0 {
+			return err
+		}
+		return addOwnerMail(t, owner, Mail{Kind: MailStorageFull, Data: string(data)}, now)
+	})
+	s.mailsAdded()
+	return err
+}
+
+// endWarning notes that there is enough storage, so that the owner is told the next time.
+func (s *Store) endWarning(ctx context.Context, owner string, _ int64) error {
+	var warned int64
+	if err := queryOne(s.query(ctx), storageWarnedSQL, []any{owner}, &warned); err != nil || warned == 0 {
+		return replaceNotFound(err, nil)
+	}
+	return s.db.Write(ctx, func(t db.Tx) error {
+		_, err := t.Exec(endWarningSQL, owner)
+		return err
+	})
+}

@@ -56,14 +56,6 @@ func (s *Store) NewResetLink(ctx context.Context, owner string, now time.Time, t
 	return secret.Text, err
 }
 
-// MailedLink is a link that is sent by mail.
-type MailedLink struct {
-	Secret  account.Secret
-	Email   string // that it is sent to
-	Expires time.Time
-	Mail    Mail
-}
-
 // insertLink replaces earlier links of the kind.
 func insertLink(t db.Tx, kind string, l MailedLink) error {
 	if _, err := t.Exec(dropLinksSQL, l.Secret.Account, kind); err != nil {
@@ -112,26 +104,41 @@ func (s *Store) checkLink(ctx context.Context, text, kind string, now time.Time)
 }
 
 // spendLink uses a link. It returns the address that the link was sent to, if any.
-func spendLink(t db.Tx, text, kind string, now time.Time) (email string, err error) {
+func spendLink(t db.Tx, key account.SecretRef, kind string, now time.Time) (email string, err error) {
+	err = queryOne(t.Query, spendLinkSQL, []any{key.Account, key.ID, kind, key.Hash, toMillis(now)}, &email)
+	return email, replaceNotFound(err, errLink)
+}
+
+// useLink uses a link of a user for a change. The change gets the address that the link was sent
+// to; empty: it was not sent by mail.
+func (s *Store) useLink(ctx context.Context, text, kind string, now time.Time, change func(t db.Tx, owner, email string) error) error {
 	key, ok := account.ParseSecret(account.OneTimeLinkKey, text)
 	if !ok {
-		return "", errLink
+		return errLink
 	}
-	err = queryOne(t.Query, spendLinkSQL, []any{key.Account, key.ID, kind, key.Hash, toMillis(now)}, &email)
-	if errors.Is(err, fault.NotFound) {
-		err = errLink
-	}
-	return email, err
+	err := s.write(ctx, key.Account, func(t db.Tx) error {
+		email, err := spendLink(t, key, kind, now)
+		if err != nil {
+			return err
+		}
+		return change(t, key.Account, email)
+	})
+	s.mailsAdded()
+	return err
 }
 
 // CreateFirstUser creates the first account with the setup link.
 func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User, now time.Time) (_ account.User, err error) {
 	defer wrap(&err, "create first user")
+	key, ok := account.ParseSecret(account.OneTimeLinkKey, link)
+	if !ok {
+		return p, errLink
+	}
 	err = s.db.Exclusive(ctx, func(t db.Tx) error {
 		if exists, err := hasUsers(t.Query); err != nil || exists {
 			return errorWhen(err, exists, errLink)
 		}
-		if _, err := spendLink(t, link, setupLink, now); err != nil {
+		if _, err := spendLink(t, key, setupLink, now); err != nil {
 			return err
 		}
 		return insertUser(t, &p)
@@ -144,22 +151,12 @@ func (s *Store) CreateFirstUser(ctx context.Context, link string, p account.User
 // also confirms the address.
 func (s *Store) ResetPassword(ctx context.Context, link, hash string, mails []Mail, now time.Time) (err error) {
 	defer wrap(&err, "reset password")
-	key, ok := account.ParseSecret(account.OneTimeLinkKey, link)
-	if !ok {
-		return errLink
-	}
-	err = s.write(ctx, key.Account, func(t db.Tx) error {
-		email, err := spendLink(t, link, resetLink, now)
-		if err != nil {
-			return err
-		}
+	return s.useLink(ctx, link, resetLink, now, func(t db.Tx, owner, email string) error {
 		if email != "" {
-			if _, err := t.Exec(verifyEmailSQL, key.Account, account.EmailKey(email), toMillis(now)); err != nil {
+			if _, err := t.Exec(verifyEmailSQL, owner, account.EmailKey(email), toMillis(now)); err != nil {
 				return err
 			}
 		}
-		return setPassword(t, PasswordChange{Owner: key.Account, Hash: hash, Mails: mails}, now)
+		return setPassword(t, PasswordChange{Owner: owner, Hash: hash, Mails: mails}, now)
 	})
-	s.mailsAdded()
-	return err
 }

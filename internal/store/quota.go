@@ -92,7 +92,7 @@ type quotas struct {
 type knownUsage struct {
 	bytes   int64
 	read    time.Time
-	warned  bool // the owner was told that it is nearly full
+	state   storageState
 	reading bool // one caller reads it again; the others use the known value
 }
 
@@ -131,11 +131,7 @@ func (s *Store) reserveWithin(ctx context.Context, owner string, n, limit int64)
 			return err
 		}
 		u.bytes, u.read = read.Bytes, now
-		if isNearlyFull := float64(u.bytes) > nearlyFull*float64(q.Bytes); isNearlyFull != u.warned {
-			if u.warned = isNearlyFull; u.warned {
-				s.warnOwner(owner, u.bytes)
-			}
-		}
+		s.watchStorage(owner, u)
 	}
 	if u.bytes+n > limit {
 		return fault.New(fault.QuotaReached, "The account has reached its storage limit of %s. Delete forms or responses you no longer need.", FormatBytes(q.Bytes))

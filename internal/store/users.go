@@ -145,6 +145,14 @@ const (
 	dropRecipientsSQL = `DELETE FROM form_recipient WHERE account_id = $1 AND email_key = $2`
 )
 
+// VerifyEmail confirms the address of a user, for whom an administrator vouches.
+func (s *Store) VerifyEmail(ctx context.Context, p account.User, now time.Time) (err error) {
+	defer wrap(&err, "confirm email")
+	return s.write(ctx, p.ID, func(t db.Tx) error {
+		return checkAffected(t.Exec(verifyEmailSQL, p.ID, account.EmailKey(p.Email), toMillis(now)))
+	})
+}
+
 // SetProfile changes name, language and time zone.
 func (s *Store) SetProfile(ctx context.Context, owner, name, language, zone string) (err error) {
 	defer wrap(&err, "set profile")

@@ -29,7 +29,7 @@ func TestConfirmSignup(t *testing.T) {
 		}
 		has(t, b.Get("/account"), "Confirm your email address", "Send again")
 		list := s.sent(bob, "")
-		if len(list) != 1 || list[0].subject != confirmSubject {
+		if len(list) != 1 || list[0].Subject != confirmSubject {
 			t.Fatalf("%d mails before the confirmation", len(list))
 		}
 		list[0].must(t, "Confirm that "+bob+" is your email address.", "expires in 48 hours")

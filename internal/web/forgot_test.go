@@ -38,7 +38,7 @@ func TestForgot(t *testing.T) {
 				t.Errorf("%s gets another answer:\n%s", email, p.Text)
 			}
 			if list := s.sent(email, ""); len(list) > 0 {
-				t.Errorf("%s got %q", email, list[0].subject)
+				t.Errorf("%s got %q", email, list[0].Subject)
 			}
 		}
 		problem(t, "no address", s.forgot("nobody"))

@@ -2,10 +2,6 @@ package web_test
 
 import (
 	"context"
-	"io"
-	"mime"
-	"mime/multipart"
-	netmail "net/mail"
 	"net/url"
 	"regexp"
 	"strings"
@@ -45,44 +41,7 @@ func eachWithPeople(t *testing.T, test func(t *testing.T, s *people), flags ...s
 }
 
 // message is a mail that has arrived.
-type message struct {
-	netmail.Header
-	to, subject, text, html string
-}
-
-func parseMessage(t *testing.T, r mailtest.Received) message {
-	t.Helper()
-	m, err := netmail.ReadMessage(strings.NewReader(r.Content))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := message{Header: m.Header, to: r.To}
-	if p.subject, err = new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject")); err != nil {
-		t.Fatal(err)
-	}
-	_, params, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for parts := multipart.NewReader(m.Body, params["boundary"]); ; {
-		part, err := parts.NextPart()
-		if err == io.EOF {
-			return p
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(part)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasPrefix(part.Header.Get("Content-Type"), "text/plain") {
-			p.text = string(body)
-		} else {
-			p.html = string(body)
-		}
-	}
-}
+type message struct{ mailtest.Message }
 
 // sent returns the mails to an address that have been sent, those with a subject if one is
 // given. It waits until the queue is empty.
@@ -101,7 +60,7 @@ func (s *people) sent(address, subject string) (list []message) {
 		if r.To != address {
 			continue
 		}
-		if m := parseMessage(s.t, r); subject == "" || m.subject == subject {
+		if m := (message{mailtest.Parse(s.t, r)}); subject == "" || m.Subject == subject {
 			list = append(list, m)
 		}
 	}
@@ -132,9 +91,9 @@ var mailedLink = regexp.MustCompile(`/(?:reset|confirm)\?token=fml_[A-Za-z0-9_-]
 // link returns the link in a mail, which its text and its HTML have.
 func (m message) link(t *testing.T) string {
 	t.Helper()
-	link := mailedLink.FindString(m.text)
-	if link == "" || !strings.Contains(m.html, link) {
-		t.Fatalf("no link in %q", m.text)
+	link := mailedLink.FindString(m.Text)
+	if link == "" || !strings.Contains(m.HTML, link) {
+		t.Fatalf("no link in %q", m.Text)
 	}
 	return link
 }
@@ -142,8 +101,8 @@ func (m message) link(t *testing.T) string {
 func (m message) must(t *testing.T, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if !strings.Contains(m.text, text) {
-			t.Errorf("%q lacks %q:\n%s", m.subject, text, m.text)
+		if !strings.Contains(m.Text, text) {
+			t.Errorf("%q lacks %q:\n%s", m.Subject, text, m.Text)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func TestNotices(t *testing.T) {
 	const signIn, changed = "New sign-in to your account", "Your password was changed"
 	eachWithPeople(t, func(t *testing.T, s *people) {
 		if list := s.sent(ada, ""); len(list) != 0 {
-			t.Errorf("the command that adds a user sent %q", list[0].subject)
+			t.Errorf("the command that adds a user sent %q", list[0].Subject)
 		}
 		b := s.Browser()
 		b.Client.Transport = &agent{b.Client.Transport, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"}
@@ -92,7 +92,7 @@ func TestGrantNotice(t *testing.T) {
 		allow("forms:read")
 		s.one(ada, subject).must(t, "View your forms", "View and export responses", "An account at example.com", "/connections")
 		allow("forms:write")
-		if list := s.sent(ada, subject); len(list) != 2 || !strings.Contains(list[1].text, "publish and delete") {
+		if list := s.sent(ada, subject); len(list) != 2 || !strings.Contains(list[1].Text, "publish and delete") {
 			t.Errorf("%d mails after a grant of more", len(list))
 		}
 		// A user who tries out an application knows it.
@@ -127,8 +127,8 @@ func TestNamesInMails(t *testing.T) {
 		b.Allow(app.AuthorizeURL("forms:read"))
 		status(t, "mallory's link", s.forgot("mallory@example.com"), 200)
 		for _, m := range append(s.sent(ada, ""), s.sent("mallory@example.com", "")...) {
-			if m.Get("Bcc") != "" || strings.ContainsAny(m.subject, "\r\n\x07") || !strings.Contains(m.Get("To"), m.to) {
-				t.Errorf("%q: To %s, Bcc %s", m.subject, m.Get("To"), m.Get("Bcc"))
+			if m.Get("Bcc") != "" || strings.ContainsAny(m.Subject, "\r\n\x07") || !strings.Contains(m.Get("To"), m.To) {
+				t.Errorf("%q: To %s, Bcc %s", m.Subject, m.Get("To"), m.Get("Bcc"))
 			}
 		}
 		if n := len(s.sent(ada, "")); n != 2 {

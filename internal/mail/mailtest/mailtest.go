@@ -51,6 +51,7 @@ type Received struct {
 	From, To   string
 	ID         string // Message-ID
 	Content    string
+	UTF8       bool // the client asked for SMTPUTF8
 	Unanswered bool // the connection was cut before the answer
 }
 
@@ -78,6 +79,9 @@ func WithImplicitTLS(c *config) { c.Implicit = true }
 
 // WithoutContent does not report the content of mails.
 func WithoutContent(c *config) { c.DiscardText = true }
+
+// WithoutUTF8 accepts only ASCII in addresses.
+func WithoutUTF8(c *config) { c.WithoutUTF8 = true }
 
 // WithCertificate is for servers that use TLS.
 func WithCertificate(pair Certificate) Option {

@@ -31,6 +31,7 @@ type config struct {
 	Password    string
 	Greeting    int // code that refuses every connection; 0: none is refused
 	DiscardText bool
+	WithoutUTF8 bool
 }
 
 // report is a line that the server prints.
@@ -59,7 +60,7 @@ func serve(c config) error {
 	out := make(chan report, 1024)
 	b := &backend{config: c, out: out, seen: map[string]int{}}
 	s := smtp.NewServer(b)
-	s.Domain, s.AllowInsecureAuth, s.EnableSMTPUTF8, s.ErrorLog = "localhost", c.Plain, true, quiet{}
+	s.Domain, s.AllowInsecureAuth, s.EnableSMTPUTF8, s.ErrorLog = "localhost", c.Plain, !c.WithoutUTF8, quiet{}
 	s.MaxMessageBytes = 10 << 20
 	listener, err := net.Listen("tcp", c.Address)
 	if err != nil {
@@ -114,6 +115,7 @@ type session struct {
 	conn     *smtp.Conn
 	signedIn bool
 	from, to string
+	utf8     bool
 }
 
 func (s *session) AuthMechanisms() []string {
@@ -133,7 +135,8 @@ func (s *session) Auth(string) (sasl.Server, error) {
 	}), nil
 }
 
-func (s *session) Mail(from string, _ *smtp.MailOptions) error {
+func (s *session) Mail(from string, options *smtp.MailOptions) error {
+	s.utf8 = options.UTF8
 	if !s.signedIn {
 		return smtp.ErrAuthRequired
 	}
@@ -180,7 +183,7 @@ func (s *session) Data(r io.Reader) error {
 		return errors.Join(answer(554), err)
 	}
 	id := message.Header.Get("Message-Id")
-	received := &Received{From: s.from, To: s.to, ID: id, Content: string(content)}
+	received := &Received{From: s.from, To: s.to, ID: id, UTF8: s.utf8, Content: string(content)}
 	if s.config.DiscardText {
 		received.Content = ""
 	}

@@ -41,7 +41,29 @@ func publicTexts(t *testing.T) texts {
 	for _, scope := range account.ScopeList {
 		list.add("scope.go", scope.Description)
 	}
+	list.addVisitorPages(t)
 	return list
+}
+
+// addVisitorPages adds the texts of pages in all languages: those that people reach from a mail,
+// and the one for signing in.
+func (l texts) addVisitorPages(t *testing.T) {
+	t.Helper()
+	messages := map[string]int{"fault.New": 1, "fault.Messagef": 0}
+	for _, name := range []string{"layout", "error"} {
+		l.addTemplates(t, "templates/"+name+".html", "T", "TRich")
+	}
+	l.addGo(t, "error.go", goTexts{fields: []string{"Heading"}})
+	for _, name := range []string{"confirm", "forgot", "reset", "signin"} {
+		l.addTemplates(t, "../identity/templates/"+name+".html", "T", "TRich")
+		l.addGo(t, "../identity/"+name+".go", goTexts{calls: messages, fields: []string{"TitleKey", "NoticeKey"}})
+	}
+	l.addTemplates(t, "../identity/templates/recipient.html", "T", "TRich")
+	l.addGo(t, "../identity/recipients.go", goTexts{tables: []string{"recipientStates"}})
+	l.addGo(t, "../../account/password.go", goTexts{calls: messages})
+	l.addGo(t, "../../account/user.go", goTexts{calls: messages})
+	l.addGo(t, "../../fault/*.go", goTexts{calls: map[string]int{"New": 1}})
+	l.addGo(t, "../../store/*_links.go", goTexts{calls: messages})
 }
 
 // workspaceTexts are all texts of the workspace.

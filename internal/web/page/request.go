@@ -25,6 +25,9 @@ type Request struct {
 	W       http.ResponseWriter
 	User    *account.User // who is signed in, or nil
 	Session account.Session
+	// AllLanguages says that the page is translated to all languages of forms and mails, and
+	// not only to those of the workspace.
+	AllLanguages bool
 }
 
 // Owner is the account whose forms and responses the page shows. For now it is always
@@ -43,10 +46,21 @@ func (req *Request) Context() context.Context {
 // Field is a value that a form on the page posted.
 func (req *Request) Field(name string) string { return req.PostForm.Get(name) }
 
-// Language is the language of the workspace for this request: that of the user's account,
-// or that of the browser for visitors. It is always one that the workspace is translated
-// to.
+// InAllLanguages is for pages that people reach from a mail: they are translated to the same
+// languages as mails.
+func InAllLanguages(handle func(*Request) error) func(*Request) error {
+	return func(req *Request) error {
+		req.AllLanguages = true
+		return handle(req)
+	}
+}
+
+// Language is the language of the page for this request: that of the user's account, or that
+// of the browser for visitors. It is always one that the page is translated to.
 func (req *Request) Language() string {
+	if req.AllLanguages {
+		return req.PreferredLanguage()
+	}
 	tag := req.Header.Get("Accept-Language")
 	if req.User != nil {
 		tag = req.User.Language
@@ -63,10 +77,11 @@ func (req *Request) Language() string {
 // PreferredLanguage is the language for mails: that of the user's account, or the first of the
 // browser that mails are translated to.
 func (req *Request) PreferredLanguage() string {
+	wanted := req.Header.Get("Accept-Language")
 	if req.User != nil {
-		return req.User.Language
+		wanted = req.User.Language
 	}
-	tags, _, _ := language.ParseAcceptLanguage(req.Header.Get("Accept-Language"))
+	tags, _, _ := language.ParseAcceptLanguage(wanted)
 	for _, tag := range tags {
 		base, _ := tag.Base()
 		for _, known := range locale.FormLanguages {

@@ -12,7 +12,11 @@ import (
 	"formulary/internal/web/page"
 )
 
-const mailsPerPage = 25
+// Administrators can read the newest 10,000 mails: the database reads all before a page.
+const (
+	mailsPerPage = 25
+	maxMailsPage = 400
+)
 
 // mailsPage lists the mails of all accounts that were kept because there is no mail server.
 type mailsPage struct {
@@ -46,6 +50,7 @@ func (pages *Pages) ListMails(req *page.Request) error {
 	if err != nil || number < 1 {
 		number = 1
 	}
+	number = min(number, maxMailsPage)
 	list, err := pages.Store.KeptMails(req.Context(), store.Page{Limit: mailsPerPage + 1, Offset: (number - 1) * mailsPerPage})
 	if err != nil {
 		return err
@@ -55,7 +60,10 @@ func (pages *Pages) ListMails(req *page.Request) error {
 		p.Prev = "/mails?page=" + strconv.FormatInt(number-1, 10)
 	}
 	if len(list) > mailsPerPage {
-		list, p.Next = list[:mailsPerPage], "/mails?page="+strconv.FormatInt(number+1, 10)
+		list = list[:mailsPerPage]
+		if number < maxMailsPage {
+			p.Next = "/mails?page=" + strconv.FormatInt(number+1, 10)
+		}
 	}
 	for _, m := range list {
 		message, err := pages.Mails.Render(req.Context(), m)

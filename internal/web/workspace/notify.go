@@ -10,7 +10,6 @@ import (
 	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/mail"
-	"formulary/internal/outbox"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -143,19 +142,14 @@ func (pages *Pages) renderNotify(req *page.Request, status int, view notifyView)
 	return pages.templates.Render(req, status, "notify", p)
 }
 
-// latestFailures returns the latest failure of each kind and address. A mail to an address that
-// was refused before has nothing new to say.
+// latestFailures returns the latest failure of each kind and address.
 func latestFailures(failed []store.Mail) (list []store.Mail) {
-	at := map[string]int{}
+	known := map[string]bool{}
 	for _, m := range failed {
 		key := m.Kind + " " + account.EmailKey(m.Recipient)
-		i, ok := at[key]
-		switch {
-		case !ok && len(list) < maxFailures:
-			at[key] = len(list)
+		if !known[key] && len(list) < maxFailures {
+			known[key] = true
 			list = append(list, m)
-		case ok && outbox.IsSuppressed(list[i].Error):
-			list[i].Error = m.Error
 		}
 	}
 	return list
