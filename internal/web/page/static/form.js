@@ -151,15 +151,10 @@ function watchSliders(form) {
   }
 }
 
-// Typing into the text of "Other" selects it, and deselecting it clears the text.
+// Deselecting "Other" clears its text.
 function watchOtherOptions(form) {
   for (const otherText of form.querySelectorAll(".other > input")) {
     const otherOption = otherText.parentElement.querySelector("label input");
-    otherText.addEventListener("input", () => {
-      if (!otherText.value.trim() || otherOption.checked) return;
-      otherOption.checked = true;
-      otherOption.dispatchEvent(new Event("change", { bubbles: true }));
-    });
     otherOption.addEventListener("change", () => { if (!otherOption.checked) otherText.value = ""; });
   }
 }
