@@ -87,11 +87,15 @@ func Policy(p Page) string {
 	if l.FrameAncestors != "" {
 		frames = l.FrameAncestors
 	}
+	styles := "'self'"
+	if l.Look.Hash != "" {
+		styles += " " + l.Look.Hash
+	}
 	media := ""
 	if l.Media {
 		media = "media-src 'self'; "
 	}
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " + media +
+	return "default-src 'none'; script-src 'self'; style-src " + styles + "; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " + media +
 		"form-action " + action + "; base-uri 'none'; frame-ancestors " + frames
 }
 
