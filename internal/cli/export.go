@@ -4,18 +4,20 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
 
 	"formulary/internal/export"
+	"formulary/internal/file"
 	"formulary/internal/form"
 	"formulary/internal/store"
 )
 
 type exportCommand struct {
 	Form   string `arg:"" help:"Form ID or custom link."`
-	Format string `env:"FORMULARY_EXPORT_FORMAT" enum:"csv,xlsx,jsonl" default:"csv" help:"File format (csv, xlsx, jsonl)."`
+	Format string `env:"FORMULARY_EXPORT_FORMAT" enum:"csv,xlsx,jsonl,zip" default:"csv" help:"File format (csv, xlsx, jsonl, or zip with all files)."`
 	Header string `env:"FORMULARY_EXPORT_HEADER" enum:"labels,keys" default:"labels" help:"Header row: question labels or keys (labels, keys)."`
 	Output string `short:"o" env:"FORMULARY_EXPORT_OUTPUT" default:"-" help:"Output file; - for standard output." placeholder:"FILE"`
 }
@@ -23,7 +25,7 @@ type exportCommand struct {
 func (c exportCommand) Run(ctx context.Context, storage Storage, streams streams) error {
 	ctx, cancel := context.WithTimeout(ctx, longWork)
 	defer cancel()
-	s, err := storage.open(ctx)
+	s, places, err := storage.openWithFiles(ctx)
 	if err != nil {
 		return err
 	}
@@ -48,14 +50,24 @@ func (c exportCommand) Run(ctx context.Context, storage Storage, streams streams
 			return fn(r)
 		})
 	}
+	write := func(out io.Writer) error { return table.Responses(out, each) }
+	if c.Format == "zip" {
+		// Responses are read twice: for the table, and for their files.
+		bar.total *= 2
+		files := file.New(file.Config{Store: s, Blobs: places, Log: slog.New(slog.NewTextHandler(streams.err, nil)), Now: time.Now})
+		write = func(out io.Writer) error { return files.Archive(ctx, out, public.Owner, table, each) }
+	}
 	if c.Output == "-" {
-		err = table.Responses(streams.out, each)
+		err = write(streams.out)
 		bar.end()
 		return err
 	}
-	err = writeFile(c.Output, func(out io.Writer) error { return table.Responses(out, each) })
+	err = writeFile(c.Output, write)
 	bar.end()
 	if err == nil {
+		if c.Format == "zip" {
+			bar.done /= 2
+		}
 		fmt.Fprintf(streams.err, "Exported %s to %s.\n", counted(bar.done, "response", "responses"), c.Output)
 	}
 	return err

@@ -257,6 +257,11 @@ func TestCheckFiles(t *testing.T) {
 		if out := s.Command("", "files", "check", "--hashes"); !strings.Contains(out, "Checked 4 files: 0 problems.") {
 			t.Errorf("before: %s", out)
 		}
+		archive := filepath.Join(t.TempDir(), "all.zip")
+		s.Command("", "export", s.form, "--format=zip", "-o", archive)
+		if text, err := os.ReadFile(archive); err != nil || !bytes.Contains(text, []byte("responses.csv")) || !bytes.Contains(text, []byte("/doc/file")) {
+			t.Errorf("archive: %d bytes (%v)", len(text), err)
+		}
 		objects := slices.Collect(maps.Keys(blobtest.Files(t, filepath.Join(storage.Data, "files"))))
 		find := func(content []byte) string {
 			for _, path := range objects {

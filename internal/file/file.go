@@ -42,10 +42,10 @@ type Service struct {
 }
 
 type counters struct {
-	uploads, refused, uploadedBytes   atomic.Int64
-	downloads                         atomic.Int64
-	scanned, infected, scanFailures   atomic.Int64
-	orphans, missing, sweepsOfStorage atomic.Int64
+	uploads, refused, uploadedBytes atomic.Int64
+	downloads                       atomic.Int64
+	scanned, infected, scanFailures atomic.Int64
+	orphans                         atomic.Int64
 }
 
 // Stats are the totals since the process started.
