@@ -277,3 +277,30 @@ func TestPlayFile(t *testing.T) {
 		status(t, "a recording has no thumbnail", b.Get(address+"/thumbnail"), 404)
 	})
 }
+
+// A request that is not what it says is refused with a page. Parts that belong to no
+// question are ignored, and the form is shown again.
+func TestHostileMultipart(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		_, id := publishAsAda(t, s, application)
+		b := s.Browser()
+		const kind = "multipart/form-data; boundary=x"
+		head := "--x\r\nContent-Disposition: form-data; name=\"cv\"; filename=\"a.pdf\"\r\n\r\n"
+		for name, c := range map[string]struct {
+			kind, body string
+			status     int
+		}{
+			"no boundary":      {"multipart/form-data", "--x--\r\n", 400},
+			"no parts":         {kind, "", 400},
+			"cut off":          {kind, head + pdf, 400},
+			"long text":        {kind, "--x\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\n" + strings.Repeat("x", 1<<20+1) + "\r\n--x--\r\n", 413},
+			"unknown question": {kind, strings.Replace(head, "cv", "zz", 1) + pdf + "\r\n--x--\r\n", 200},
+			"not for files":    {kind, strings.Replace(head, "cv", "name", 1) + pdf + "\r\n--x--\r\n", 200},
+			"no name":          {kind, "--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--\r\n", 200},
+		} {
+			if p := b.PostBody("/f/"+id, c.kind, strings.NewReader(c.body)); p.StatusCode != c.status || !strings.Contains(p.Text, "<!doctype html>") {
+				t.Errorf("%s: %d, want %d\n%.300s", name, p.StatusCode, c.status, p.Text)
+			}
+		}
+	})
+}
