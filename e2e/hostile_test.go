@@ -31,7 +31,7 @@ func (b *tab) detectScripts() {
 // run code or load resources, except those that our pages have.
 const findActive = `(doc) => {
 	const found = [], harmless = ["http:", "https:", "mailto:", "tel:"];
-	const active = "iframe, frame, frameset, object, embed, applet, math, video, audio, img, image, picture, style, base, marquee, foreignObject, animate, set, " +
+	const active = "iframe, frame, frameset, object, embed, applet, math, video, audio, img, image, picture, style:not(head > style:only-of-type), base, marquee, foreignObject, animate, set, " +
 		"meta[http-equiv], body link, script:not([src], [type='application/json']), [srcdoc], [background], [style]";
 	for (const e of doc.querySelectorAll("*")) {
 		const activeAttributes = Array.from(e.attributes, ({ name, value }) => {

@@ -150,7 +150,7 @@ func TestReloadedPage(t *testing.T) {
 	ownerDB.wantStored(path, `{"who": "Ada", "what": "tea", "cups": 2, "price": 5}`)
 }
 
-// TestOtherAnswer: typing into "Other" selects it, and deselecting it drops the text.
+// TestOtherAnswer: selecting "Other" shows its text, and deselecting it drops the text.
 func TestOtherAnswer(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -162,8 +162,9 @@ func TestOtherAnswer(t *testing.T) {
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open(path), 200)
 	for _, key := range []string{"one", "some", "more"} {
+		b.wait(`!document.querySelector('input[name="` + key + `.other"]').checkVisibility()`)
+		b.do(chromedp.Click(`input[name="` + key + `"][value="_other"]`))
 		b.fill(`input[name="`+key+`.other"]`, "green")
-		b.wait(`document.querySelector('input[name="` + key + `"][value="_other"]').checked`)
 	}
 	b.do(chromedp.Click(`input[name="more"][value="_other"]`))
 	b.press(button("Submit"))

@@ -6,7 +6,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"formulary/internal/cli/clitest"
 	"formulary/internal/form"
+	"formulary/internal/theme"
 )
 
 // maxPageBytes is the limit for a page of ten questions with its styles and scripts,
@@ -26,11 +28,18 @@ const tenQuestions = `{"fields": [
 	{"kind": "rating", "label": "How did you like the last party?"},
 	{"kind": "long_text", "label": "Is there anything else?"}]}`
 
-// TestPageWeight: a form loads quickly, even on a slow connection.
+// TestPageWeight: a form loads quickly in every mood, even on a slow connection.
 func TestPageWeight(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	path := publishForm(t, s, form.Header{Title: "Summer party", Description: "Friday to Monday, behind the old mill."}, tenQuestions)
+	for _, mood := range theme.Moods() {
+		definition := strings.TrimSuffix(tenQuestions, "}") + `, "design": {"brand": "#b4532a", "mood": "` + string(mood) + `"}}`
+		weighForm(t, s, publishForm(t, s, form.Header{Title: "Summer party", Description: "Friday to Monday, behind the old mill."}, definition))
+	}
+}
+
+func weighForm(t *testing.T, s *clitest.Service, path string) {
+	t.Helper()
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open(path), 200)
 	type part struct {

@@ -18,6 +18,7 @@ type FormDetail struct {
 	Fields        []*form.Field  `json:"fields" nullable:"false" doc:"The draft's questions. Respondents see them once the draft is published."`
 	Endings       []*form.Ending `json:"endings" nullable:"false" doc:"The pages respondents see after submitting"`
 	Settings      form.Settings  `json:"settings"`
+	Design        form.Design    `json:"design" doc:"How the form looks"`
 	Slug          string         `json:"slug" doc:"Custom link: the last part of the public address" example:"order"`
 	OpensAt       *Timestamp     `json:"opens_at,omitempty"`
 	ClosesAt      *Timestamp     `json:"closes_at,omitempty"`
@@ -36,7 +37,7 @@ func (a *API) withDefinition(ctx context.Context, owner string, f form.Form) (*F
 
 func (a *API) formResponse(f form.Form, d *form.Definition) (*FormDetail, reply, error) {
 	out := &FormDetail{
-		Form: a.form(f), Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Slug: f.Slug,
+		Form: a.form(f), Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Design: d.Design, Slug: f.Slug,
 		OpensAt: optionalTimestamp(f.OpensAt), ClosesAt: optionalTimestamp(f.ClosesAt), ResponseLimit: f.ResponseLimit, Sites: strings.Fields(f.Sites),
 	}
 	if out.Endings == nil {
@@ -54,6 +55,7 @@ func (a *API) formResponse(f form.Form, d *form.Definition) (*FormDetail, reply,
 type FormSettings struct {
 	Endings       []*form.Ending `json:"endings,omitempty" nullable:"false" maxItems:"50" doc:"The endings. Replaces the whole list."`
 	Settings      *form.Settings `json:"settings,omitempty"`
+	Design        *form.Design   `json:"design,omitempty" doc:"How the form looks. Replaces all parts of the design."`
 	Slug          *string        `json:"slug,omitempty" maxLength:"64" doc:"Custom link; empty for none"`
 	OpensAt       *string        `json:"opens_at,omitempty" maxLength:"40" doc:"When the form opens (RFC 3339); empty to open on publishing"`
 	ClosesAt      *string        `json:"closes_at,omitempty" maxLength:"40" doc:"When the form closes (RFC 3339); empty for never"`
@@ -67,6 +69,7 @@ func (in *FormSettings) applyTo(p *form.FormInput) error {
 		p.Definition.Endings = in.Endings
 	}
 	setIfGiven(&p.Definition.Settings, in.Settings)
+	setIfGiven(&p.Definition.Design, in.Design)
 	setIfGiven(&p.Slug, in.Slug)
 	setIfGiven(&p.ResponseLimit, in.ResponseLimit)
 	if in.Sites != nil {

@@ -249,7 +249,7 @@ func (a *API) changeForm() typedOperation[changeFormInput, FormDetail] {
 				setIfGiven(&p.Description, in.Body.Description)
 				setIfGiven(&p.Language, in.Body.Language)
 				if in.Body.Fields != nil {
-					p.Definition = &form.Definition{Fields: in.Body.Fields, Endings: p.Definition.Endings, Settings: p.Definition.Settings}
+					p.Definition = &form.Definition{Fields: in.Body.Fields, Endings: p.Definition.Endings, Settings: p.Definition.Settings, Design: p.Definition.Design}
 				}
 				return in.Body.applyTo(p)
 			}

@@ -33,6 +33,7 @@ type VersionDetail struct {
 	Fields   []*form.Field  `json:"fields" nullable:"false"`
 	Endings  []*form.Ending `json:"endings" nullable:"false"`
 	Settings form.Settings  `json:"settings"`
+	Design   form.Design    `json:"design"`
 }
 
 func version(v store.Version) Version {
@@ -92,7 +93,7 @@ func (a *API) readVersion() typedOperation[versionInput, VersionDetail] {
 			if err != nil {
 				return nil, reply{}, err
 			}
-			out := &VersionDetail{version(v), v.Definition.Fields, v.Definition.Endings, v.Definition.Settings}
+			out := &VersionDetail{version(v), v.Definition.Fields, v.Definition.Endings, v.Definition.Settings, v.Definition.Design}
 			if out.Endings == nil {
 				out.Endings = []*form.Ending{}
 			}

@@ -38,6 +38,7 @@ type formFile struct {
 	Fields        []*form.Field  `json:"fields"`
 	Endings       []*form.Ending `json:"endings,omitempty"`
 	Settings      form.Settings  `json:"settings,omitzero"`
+	Design        form.Design    `json:"design,omitzero"`
 }
 
 const formFileFormat = 1
@@ -45,7 +46,7 @@ const formFileFormat = 1
 func newFormFile(f form.Form, d *form.Definition) formFile {
 	out := formFile{
 		Formulary: formFileFormat, ID: f.ID, Title: f.Title, Description: f.Description, Language: f.Language, Slug: f.Slug,
-		ResponseLimit: f.ResponseLimit, Sites: strings.Fields(f.Sites), Fields: d.Fields, Endings: d.Endings, Settings: d.Settings,
+		ResponseLimit: f.ResponseLimit, Sites: strings.Fields(f.Sites), Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Design: d.Design,
 	}
 	if !f.OpensAt.IsZero() {
 		out.OpensAt = f.OpensAt.Format(time.RFC3339Nano)
@@ -61,7 +62,7 @@ func (f formFile) toInput() (form.FormInput, error) {
 	p := form.FormInput{
 		Header:       form.Header{Title: f.Title, Description: f.Description, Language: f.Language},
 		Availability: form.Availability{Slug: f.Slug, ResponseLimit: f.ResponseLimit, Sites: strings.Join(f.Sites, " ")},
-		Definition:   &form.Definition{Fields: f.Fields, Endings: f.Endings, Settings: f.Settings},
+		Definition:   &form.Definition{Fields: f.Fields, Endings: f.Endings, Settings: f.Settings, Design: f.Design},
 	}
 	if f.Fields == nil {
 		p.Definition.Fields = []*form.Field{}

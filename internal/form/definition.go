@@ -30,6 +30,7 @@ type Definition struct {
 	Fields   []*Field  `json:"fields" nullable:"false" maxItems:"500" doc:"The questions, in order"`
 	Endings  []*Ending `json:"endings,omitempty" nullable:"false" maxItems:"50" doc:"The pages respondents see after submitting"`
 	Settings Settings  `json:"settings,omitzero"`
+	Design   Design    `json:"design,omitzero" doc:"How the form looks"`
 
 	logic logic
 }
@@ -164,6 +165,7 @@ func (d *Definition) normalize() []fault.Detail {
 	}
 	details = append(details, d.checkEndings(names, before)...)
 	details = append(details, d.checkSettings()...)
+	details = append(details, d.checkDesign()...)
 	if len(details) == 0 {
 		// References are checked last, when all fields are known to be valid.
 		details = d.checkReferences()

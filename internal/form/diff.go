@@ -66,6 +66,9 @@ func Diff(before, after FormInput) []Change {
 	if names := changedProperties(before.Definition.Settings, after.Definition.Settings); len(names) > 0 {
 		list = append(list, Change{Action: Changed, Subject: "settings", Properties: names})
 	}
+	if names := changedProperties(before.Definition.Design, after.Definition.Design); len(names) > 0 {
+		list = append(list, Change{Action: Changed, Subject: "design", Properties: names})
+	}
 	return list
 }
 

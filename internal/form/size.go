@@ -19,7 +19,7 @@ func (d *Definition) Size() int64 { return d.prepared().size }
 
 // measure adds up the memory of the definition and its compiled logic.
 func (d *Definition) measure(l *logic) int64 {
-	size := int64(unsafe.Sizeof(*d)) + textSize(d.Settings.SubmitLabel)
+	size := int64(unsafe.Sizeof(*d)) + textSize(d.Settings.SubmitLabel) + d.Design.size()
 	for _, f := range d.Fields {
 		size += 8 + int64(unsafe.Sizeof(*f)) + allocation
 		size += f.size()

@@ -100,7 +100,7 @@ func TestSecretsAreNotCompressed(t *testing.T) {
 		}
 		for _, path := range []string{
 			"/", "/?search=x", "/account", "/applications", "/applications/new", "/applications/" + app.ID, "/connections", "/docs/api", "/docs/api/listForms",
-			"/forms/" + form + "/build", "/forms/" + form + "/share", "/forms/" + form + "/responses", "/forms/" + form + "/summary", "/forms/" + form + "/preview",
+			"/forms/" + form + "/build", "/forms/" + form + "/design", "/forms/" + form + "/share", "/forms/" + form + "/responses", "/forms/" + form + "/summary", "/forms/" + form + "/preview",
 			"/mails", "/forms/" + form + "/connect/notify", "/forms/" + form + "/connect/notify/preview", "/forms/" + form + "/connect/receipt/preview",
 		} {
 			check(signedIn, "GET", path, nil, 200)

@@ -42,6 +42,8 @@ func (web *Handler) routes() []route {
 		{"GET /forms/{id}/preview", signedIn, noBody, web.workspace.Preview},
 		{"POST /forms/{id}/preview", signedIn, maxAnswers, web.workspace.Preview},
 		{"GET /forms/{id}/flow", signedIn, noBody, web.workspace.ShowFlow},
+		{"GET /forms/{id}/design", signedIn, noBody, web.workspace.ShowDesign},
+		{"POST /forms/{id}/design", signedIn, maxPost, web.workspace.ChangeDesign},
 		{"GET /forms/{id}/share", signedIn, noBody, web.workspace.ShowShare},
 		{"POST /forms/{id}/share", signedIn, maxPost, web.workspace.ChangeAvailability},
 		{"GET /forms/{id}/prefill", signedIn, noBody, web.workspace.PrefilledLink},

@@ -219,10 +219,10 @@ func (j *journey) otherUsersSeeNothing() {
 	j.s.AddUser("bob@example.org")
 	other := j.s.Browser()
 	other.SignIn("bob@example.org")
-	for _, path := range []string{"/build", "/flow", "/share", "/connect", "/connect/new", "/responses", "/responses/" + j.sent[0], "/responses/export?format=csv", "/summary", "/preview", "/code/qr.svg", "/prefill"} {
+	for _, path := range []string{"/build", "/flow", "/design", "/share", "/connect", "/connect/new", "/responses", "/responses/" + j.sent[0], "/responses/export?format=csv", "/summary", "/preview", "/code/qr.svg", "/prefill"} {
 		status(t, "another user at "+path, other.Get(j.base+path), 404)
 	}
-	for _, path := range []string{"/publish", "/share", "/duplicate", "/delete", "/restore", "/close", "/open", "/responses/delete", "/responses/restore", "/preview"} {
+	for _, path := range []string{"/publish", "/design", "/share", "/duplicate", "/delete", "/restore", "/close", "/open", "/responses/delete", "/responses/restore", "/preview"} {
 		status(t, "another user posts to "+path, other.Post(j.base+path, url.Values{"response": {j.sent[0]}}), 404)
 	}
 	has(t, other.Get("/"), "Create your first form")

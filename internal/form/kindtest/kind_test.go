@@ -82,7 +82,7 @@ func TestNewKind(t *testing.T) {
 		b := s.Browser()
 		b.SignIn(owner)
 		page := b.Get("/f/" + id)
-		contains(t, "the public page", page.Text, `<label for="wall">`, `<input type="color" value="" id="wall" name="wall" required>`)
+		contains(t, "the public page", page.Text, `<label class="ask" for="wall">`, `<input type="color" value="" id="wall" name="wall" required>`)
 		once := regexp.MustCompile(`name="_key" value="([^"]+)"`).FindStringSubmatch(page.Text)
 		if once == nil {
 			t.Fatalf("no nonce on the page:\n%s", page.Text)

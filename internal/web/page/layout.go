@@ -6,6 +6,7 @@ import (
 	"formulary/internal/account"
 	"formulary/internal/fault"
 	"formulary/internal/locale"
+	"formulary/internal/theme"
 )
 
 // Layout is what every page has; page structs embed it. Texts of ours are set in English
@@ -29,6 +30,7 @@ type Layout struct {
 	Assets  []string      // static files of parts of the page, loaded before Script
 
 	Public   bool   // a form for respondents: no menu
+	Look     Look   // of a public form
 	Language string // of a public form; English if empty
 	Embedded bool   // in a frame on another site
 	OEmbed   string // path of the form that the page shows
@@ -62,7 +64,7 @@ func (l *Layout) Direction() string { return locale.Direction(l.Lang()) }
 func (l *Layout) StyleSheet() string {
 	switch {
 	case l.Public:
-		return "public.css"
+		return formStyleSheet(theme.Mood(l.Look.Mood))
 	case l.Style == "builder.css":
 		return "builder-base.css"
 	}

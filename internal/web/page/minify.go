@@ -10,13 +10,14 @@ var (
 	cssComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	cssSpace   = regexp.MustCompile(`\s+`)
 	cssAround  = regexp.MustCompile(` ?([{};,>]) ?|(:) `)
+	cssQuotes  = regexp.MustCompile(`="([a-z][a-z-]*)"\]`) // attribute selectors do not need them
 )
 
 // minifyCSS removes comments and unneeded spaces. Our style sheet has no strings in which
 // spaces matter.
 func minifyCSS(css []byte) []byte {
 	css = cssSpace.ReplaceAll(cssComment.ReplaceAll(css, nil), []byte(" "))
-	css = cssAround.ReplaceAll(css, []byte("$1$2"))
+	css = cssQuotes.ReplaceAll(cssAround.ReplaceAll(css, []byte("$1$2")), []byte("=$1]"))
 	return bytes.TrimSpace(bytes.ReplaceAll(css, []byte(";}"), []byte("}")))
 }
 
@@ -39,6 +40,14 @@ func withoutLayer(css []byte, layer string) []byte {
 		}
 		css = append(bytes.Clone(css[:from]), css[to:]...)
 	}
+}
+
+// withoutLayers removes several layers.
+func withoutLayers(css []byte, layers ...string) []byte {
+	for _, layer := range layers {
+		css = withoutLayer(css, layer)
+	}
+	return css
 }
 
 // minifyJS removes comments and unneeded spaces. Names stay, so that error messages of

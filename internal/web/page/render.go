@@ -91,7 +91,11 @@ func Policy(p Page) string {
 	if l.Media {
 		media = "media-src 'self'; "
 	}
-	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " + media +
+	styles := "'self'"
+	if l.Look.Hash != "" {
+		styles += " " + l.Look.Hash
+	}
+	return "default-src 'none'; script-src 'self'; style-src " + styles + "; img-src 'self' data:; connect-src 'self'; frame-src 'self'; " + media +
 		"form-action " + action + "; base-uri 'none'; frame-ancestors " + frames
 }
 

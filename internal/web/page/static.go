@@ -16,6 +16,7 @@ import (
 
 	"formulary/internal/compress"
 	"formulary/internal/fault"
+	"formulary/internal/theme"
 )
 
 //go:embed static
@@ -51,15 +52,10 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 		list[path.Base(name)] = newAsset(name, content)
 	}
 	// Style sheets without the layers that some pages do not need.
-	for name, layers := range map[string][]string{
-		"public.css":       {"workspace", "pages", "charts"},
-		"builder-base.css": {"tables", "form", "pages", "charts"},
-	} {
-		css := list["formulary.css"].content
-		for _, layer := range layers {
-			css = withoutLayer(css, layer)
-		}
-		list[name] = newAsset(name, css)
+	list["builder-base.css"] = newAsset("builder-base.css", withoutLayers(list["formulary.css"].content, "tables", "form", "pages", "charts"))
+	for _, mood := range theme.Moods() {
+		name := formStyleSheet(mood)
+		list[name] = newAsset(name, newFormStyle(list["form.css"].content, mood))
 	}
 	return list, nil
 })

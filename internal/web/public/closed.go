@@ -23,6 +23,7 @@ func (pages *Pages) showClosed(req *page.Request, f store.PublicForm) error {
 	if pages.Now().Before(f.Availability.OpensAt) && f.Status == form.Open {
 		p.Text = s.catalog.Translate("This form opens on %s.", pages.opensAt(req, f, s.catalog))
 	}
+	p.Style = endingStyle
 	allowFrames(req, f.Availability)
 	return pages.templates.Render(req, fault.FormNotOpen.Status(), "closed", p)
 }

@@ -25,6 +25,9 @@ type endingPage struct {
 	Next    string // address of the redirect, for a link out of the frame
 }
 
+// endingStyle is the style sheet of pages that follow a form or replace it.
+const endingStyle = "form-ending.css"
+
 // redirectToEnding redirects to the ending that follows from the answers.
 func (pages *Pages) redirectToEnding(req *page.Request, s *fillSession, e form.Evaluation, r form.Response) error {
 	if to := s.endingURL(e); to != "" && !s.embedded {
@@ -104,6 +107,7 @@ func (pages *Pages) loadSubmitted(req *page.Request, f *store.PublicForm, r form
 func (pages *Pages) newEndingPage(s *fillSession, e form.Evaluation) (*endingPage, error) {
 	d := s.form.Definition
 	p := &endingPage{Layout: s.layout(), Heading: s.catalog.Translate("Thank you"), Catalog: s.catalog}
+	p.Style = endingStyle
 	text := s.catalog.Translate("Your response has been submitted.")
 	if ending := d.EndingOf(e); ending != nil && (ending.Title != "" || ending.Text != "") {
 		texts := s.interpolator(e)

@@ -125,6 +125,9 @@ func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (
 	p.Shown = strings.Join(visible, ",")
 	p.Hidden = hiddenAnswers(d, s.values, here)
 	p.Logic = newLogic(d, p.Questions, e)
+	if slices.ContainsFunc(p.Questions, func(q *question) bool { return len(q.Rows) > 0 }) {
+		p.Style = "form-rows.css"
+	}
 	if p.Logic != nil || slices.ContainsFunc(p.Questions, func(q *question) bool { return q.Traits().Script || q.Other }) || s.embedded {
 		p.Script = "form.js"
 	}

@@ -18,6 +18,7 @@ import (
 	"formulary/internal/markdown"
 	"formulary/internal/respond"
 	"formulary/internal/store"
+	"formulary/internal/theme"
 	"formulary/internal/web/page"
 )
 
@@ -47,16 +48,20 @@ type Pages struct {
 	firstPages *store.Cache[string, firstPage]
 	fallback   fallbackForms
 	markdown   markdown.Renderer
+	styles     *theme.Cache
 	signing    atomic.Pointer[signers]
 	// noncePlaceholder stands for the nonce in a first page until the page is sent. It is
 	// random, so that no form can contain it.
 	noncePlaceholder string
 }
 
+// maxStyles is the size of the cache of styles in bytes.
+const maxStyles = 1 << 20
+
 // New loads the templates and the signing keys.
 func New(c Config) (*Pages, error) {
 	pages := &Pages{
-		Config: c, firstPages: store.NewCache[string, firstPage](c.Store, maxFirstPages), markdown: markdown.New(), noncePlaceholder: rand.Text(),
+		Config: c, firstPages: store.NewCache[string, firstPage](c.Store, maxFirstPages), markdown: markdown.New(), styles: theme.NewCache(maxStyles), noncePlaceholder: rand.Text(),
 	}
 	var err error
 	if pages.templates, err = c.Site.LoadTemplates(templateFiles, templateFunctions); err != nil {

@@ -11,6 +11,7 @@ import (
 	"formulary/internal/form"
 	"formulary/internal/locale"
 	"formulary/internal/store"
+	"formulary/internal/theme"
 	"formulary/internal/web/page"
 )
 
@@ -31,12 +32,13 @@ type fillSession struct {
 	named          func(f *form.Field, answer any) any // replaces codes of countries with names
 
 	evaluated *form.Evaluation // of values; nil until it is needed
+	styles    *theme.Cache
 }
 
 func (pages *Pages) newFillSession(req *page.Request, f store.PublicForm) *fillSession {
 	embedded := req.URL.RawQuery != "" && req.URL.Query().Get("embed") != ""
 	return &fillSession{
-		form: f, catalog: pages.Site.Languages.Catalog(f.Header.Language), embedded: embedded, values: url.Values{}, uploadProblems: page.FieldErrors{},
+		form: f, catalog: pages.Site.Languages.Catalog(f.Header.Language), embedded: embedded, values: url.Values{}, uploadProblems: page.FieldErrors{}, styles: pages.styles,
 		named: func(field *form.Field, answer any) any {
 			return pages.Site.Languages.WithCountryNames(f.Header.Language, field, answer)
 		},
@@ -108,7 +110,7 @@ func (s *fillSession) uploadTo(f *form.Field) string {
 func (s *fillSession) layout() page.Layout {
 	l := page.Layout{
 		Title: s.form.Header.Title, Language: s.form.Header.Language, Public: true, Embedded: s.embedded, Errors: s.problems,
-		FrameAncestors: frameAncestors(s.form.Availability), OEmbed: "/f/" + s.form.ID,
+		FrameAncestors: frameAncestors(s.form.Availability), OEmbed: "/f/" + s.form.ID, Look: page.NewLook(s.form.Definition.Design, s.styles),
 	}
 	if s.preview {
 		l.FrameAncestors, l.OEmbed = "'self'", ""

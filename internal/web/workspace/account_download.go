@@ -61,7 +61,7 @@ func (pages *Pages) writeAccount(req *page.Request, out *zip.Writer, apps any) e
 			}
 			if err := add("forms/"+f.ID+".json", map[string]any{
 				"id": f.ID, "title": f.Title, "description": f.Description, "language": f.Language, "slug": f.Slug, "status": f.Status, "version": f.Version,
-				"fields": d.Fields, "endings": d.Endings, "settings": d.Settings,
+				"fields": d.Fields, "endings": d.Endings, "settings": d.Settings, "design": d.Design,
 			}); err != nil {
 				return err
 			}

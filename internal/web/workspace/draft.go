@@ -25,8 +25,9 @@ type builderDraft struct {
 	Fields      []*form.Field     `json:"fields"`
 	Endings     []*form.Ending    `json:"endings"`
 	Settings    form.Settings     `json:"settings"`
-	Changes     []form.Change     `json:"changes"`        // since the live version
-	Removed     map[string]string `json:"removed_labels"` // labels of removed questions and endings, by key
+	Design      *form.Design      `json:"design,omitempty"` // unchanged if nil: the builder does not send it
+	Changes     []form.Change     `json:"changes"`          // since the live version
+	Removed     map[string]string `json:"removed_labels"`   // labels of removed questions and endings, by key
 	UpdatedAt   time.Time         `json:"updated_at"`
 }
 
@@ -88,7 +89,10 @@ func (pages *Pages) SaveDraft(req *page.Request) error {
 	}
 	change := func(p *form.FormInput) error {
 		p.Header = form.Header{Title: in.Title, Description: in.Description, Language: in.Language}
-		p.Definition = &form.Definition{Fields: in.Fields, Endings: in.Endings, Settings: in.Settings}
+		p.Definition = &form.Definition{Fields: in.Fields, Endings: in.Endings, Settings: in.Settings, Design: p.Definition.Design}
+		if in.Design != nil {
+			p.Definition.Design = *in.Design
+		}
 		if p.Definition.Fields == nil {
 			p.Definition.Fields = []*form.Field{}
 		}

@@ -9,7 +9,7 @@ import (
 type formLayout struct {
 	page.Layout
 	Form form.Form
-	Tab  string // build, flow, share, connect, responses, summary
+	Tab  string // build, flow, design, share, connect, responses, summary
 	Part string // of the tab connect: notify, webhooks
 	Link string // of the public page
 	Live string // address of the stream that tells of new responses

@@ -34,6 +34,7 @@ type formTemplateFile struct {
 	Fields      []*form.Field  `json:"fields"`
 	Endings     []*form.Ending `json:"endings"`
 	Settings    form.Settings  `json:"settings"`
+	Design      form.Design    `json:"design"`
 }
 
 func loadFormTemplates() (formTemplates, error) {
@@ -82,7 +83,7 @@ func (all formTemplates) newForm(language, name string) (form.FormInput, bool) {
 		return form.FormInput{}, false
 	}
 	// A deep copy, because Normalize adds IDs.
-	text, err := json.Marshal(&form.Definition{Fields: file.Fields, Endings: file.Endings, Settings: file.Settings})
+	text, err := json.Marshal(&form.Definition{Fields: file.Fields, Endings: file.Endings, Settings: file.Settings, Design: file.Design})
 	if err != nil {
 		return form.FormInput{}, false
 	}

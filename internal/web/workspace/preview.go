@@ -1,6 +1,8 @@
 package workspace
 
 import (
+	"net/http"
+
 	"formulary/internal/form"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
@@ -15,6 +17,11 @@ func (pages *Pages) Preview(req *page.Request) error {
 	d, err := pages.Store.Draft(req.Context(), req.Owner(), f.ID)
 	if err != nil {
 		return err
+	}
+	if req.Method == http.MethodGet {
+		// A copy with choices that are not saved: stored definitions are shared.
+		copied := form.Definition{Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Design: validDesign(d.Design, req.URL.Query())}
+		d = &copied
 	}
 	return pages.ShowPreview(req, store.PublicForm{
 		Owner: req.Owner(), ID: f.ID, Status: form.Open, Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d,

@@ -21,7 +21,7 @@ function changeItem({ action, subject, key, properties, from, to }) {
   const displayValue = (value) => value === "" ? t("none") : typeof value === "string" ? quote(value) : value;
   const text = action === "reordered" ? subject === "field" ? t("Order of the questions") : t("Order of the endings")
     : key ? (member ? quote(displayName(member)) : removedLabel ? quote(removedLabel) : key) + (properties ? `: ${propertyLabels(properties)}` : "")
-    : properties ? propertyLabels(properties) : `${propertyLabels([subject])}: ${displayValue(from)} → ${displayValue(to)}`;
+    : properties ? subject === "design" ? t("Design") : propertyLabels(properties) : `${propertyLabels([subject])}: ${displayValue(from)} → ${displayValue(to)}`;
   return h("li", h("span.tag", actionLabel), h("span", text));
 }
 

@@ -151,15 +151,10 @@ function watchSliders(form) {
   }
 }
 
-// Typing into the text of "Other" selects it, and deselecting it clears the text.
+// Deselecting "Other" clears its text.
 function watchOtherOptions(form) {
   for (const otherText of form.querySelectorAll(".other > input")) {
     const otherOption = otherText.parentElement.querySelector("label input");
-    otherText.addEventListener("input", () => {
-      if (!otherText.value.trim() || otherOption.checked) return;
-      otherOption.checked = true;
-      otherOption.dispatchEvent(new Event("change", { bubbles: true }));
-    });
     otherOption.addEventListener("change", () => { if (!otherOption.checked) otherText.value = ""; });
   }
 }
@@ -168,7 +163,7 @@ function watchOtherOptions(form) {
 // because the form itself cannot.
 function notifyParent() {
   if (parent === window) return;
-  const focused = document.querySelector("form.public-form > p.problem") ?? document.getElementById(form?.dataset.focus);
+  const focused = document.querySelector(".sheet > p.problem") ?? document.getElementById(form?.dataset.focus);
   if (focused && focused.tabIndex < 0) focused.tabIndex = -1;
   focused?.focus({ preventScroll: true });
   const question = focused?.closest(".question") ?? focused;

@@ -1,0 +1,84 @@
+package theme
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"sync"
+)
+
+// Style is a rule of CSS with the colors of a form, to be sent inside of a page.
+type Style struct {
+	CSS  string // :root{…}, or several rules
+	Hash string // of the text, as a source of a Content-Security-Policy: 'sha256-…'
+}
+
+// NewStyle computes the style of a brand and a mood.
+func NewStyle(brand Color, mood Mood) Style { return newStyle(":root{" + CSS(brand, mood) + "}") }
+
+// NewStyles computes a rule for each mood. Its selector is the prefix and the name of the
+// mood, such as .mood-paper.
+func NewStyles(brand Color, prefix string) Style {
+	css := ""
+	for _, mood := range Moods() {
+		css += prefix + string(mood) + "{" + CSS(brand, mood) + "}"
+	}
+	return newStyle(css)
+}
+
+func newStyle(css string) Style {
+	sum := sha256.Sum256([]byte(css))
+	return Style{css, "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"}
+}
+
+// Cache keeps styles that were computed. It may be used concurrently.
+type Cache struct {
+	maxBytes int
+	mu       sync.RWMutex
+	bytes    int
+	styles   map[cacheKey]Style
+}
+
+type cacheKey struct {
+	brand Color
+	mood  Mood
+}
+
+// cacheOverhead is the memory of an entry in addition to its texts.
+const cacheOverhead = 128
+
+// NewCache returns a cache that needs up to maxBytes.
+func NewCache(maxBytes int) *Cache {
+	return &Cache{maxBytes: maxBytes, styles: map[cacheKey]Style{}}
+}
+
+// Style returns the style of a brand and a mood. An unknown mood is Plain. A nil cache
+// computes each style again.
+func (c *Cache) Style(brand Color, mood Mood) Style {
+	if c == nil {
+		return NewStyle(brand, mood)
+	}
+	if _, ok := palettes[mood]; !ok {
+		mood = Plain
+	}
+	key := cacheKey{brand, mood}
+	c.mu.RLock()
+	style, ok := c.styles[key]
+	c.mu.RUnlock()
+	if ok {
+		return style
+	}
+	style = NewStyle(brand, mood)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	size := len(style.CSS) + len(style.Hash) + cacheOverhead
+	if c.bytes+size > c.maxBytes {
+		// Computing all again takes microseconds each, so no order of use is recorded.
+		clear(c.styles)
+		c.bytes = 0
+	}
+	if _, ok := c.styles[key]; !ok && size <= c.maxBytes {
+		c.styles[key] = style
+		c.bytes += size
+	}
+	return style
+}

@@ -1,0 +1,59 @@
+package page
+
+import (
+	"html/template"
+
+	"formulary/internal/form"
+	"formulary/internal/theme"
+)
+
+// Look is how a public form looks.
+type Look struct {
+	Mood   string
+	Colors template.CSS // a style of the page
+	Hash   string       // of Colors, as a source of the Content-Security-Policy
+	// Choices of the owner instead of the mood's; empty for those of the mood.
+	Buttons, Width, Align string
+}
+
+// defaultBrand is the color of forms without a brand color.
+var defaultBrand = theme.Color{0x1f, 0x6b, 0x57}
+
+// BrandOf is the brand color of a design.
+func BrandOf(d form.Design) theme.Color {
+	if brand, ok := theme.ParseColor(d.Brand); ok {
+		return brand
+	}
+	return defaultBrand
+}
+
+// NewLook returns the look of a design.
+func NewLook(d form.Design, styles *theme.Cache) Look {
+	l := Look{Mood: d.Choice("mood")}
+	style := styles.Style(BrandOf(d), theme.Mood(l.Mood))
+	l.Colors, l.Hash = template.CSS(style.CSS), style.Hash
+	for name, to := range map[string]*string{"buttons": &l.Buttons, "width": &l.Width, "align": &l.Align} {
+		if value := d.Choice(name); value != form.FromMood {
+			*to = value
+		}
+	}
+	return l
+}
+
+// formStyleSheet is the name of the style sheet of public forms with a mood.
+func formStyleSheet(mood theme.Mood) string {
+	if mood == "" {
+		mood = theme.Plain
+	}
+	return "form-" + string(mood) + ".css"
+}
+
+// newFormStyle returns the style sheet of public forms with one mood.
+func newFormStyle(css []byte, mood theme.Mood) []byte {
+	for _, other := range theme.Moods() {
+		if other != mood {
+			css = withoutLayer(css, string(other))
+		}
+	}
+	return css
+}

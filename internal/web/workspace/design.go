@@ -1,0 +1,129 @@
+package workspace
+
+import (
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/theme"
+	"formulary/internal/web/page"
+)
+
+// designPage is where owners choose how a form looks.
+type designPage struct {
+	formLayout
+	Brand       string
+	Moods       []designOption
+	Choices     []designChoice
+	Contrast    string // the lowest contrast of a text, such as 4.6
+	LooksGrey   bool   // buttons in the brand color look disabled
+	PreviewPath string // of the preview with the choices on the page
+}
+
+// designChoice is a part of the design with a few values.
+type designChoice struct {
+	Name, Label string
+	Options     []designOption
+}
+
+type designOption struct {
+	Value, Label string
+	Chosen       bool
+}
+
+var designNotices = map[string]string{"saved": "Design saved. Publish the form to make it live."}
+
+// designLabels are the names of values and parts on the page.
+var designLabels = map[string]string{
+	"plain": "Plain", "paper": "Paper", "night": "Night", "bold": "Bold", "playful": "Playful", "clinical": "Clinical", "elegant": "Elegant", "typed": "Typed",
+	"buttons": "Buttons", "width": "Width", "align": "Title alignment",
+	"mood": "From mood", "square": "Square", "soft": "Soft", "round": "Round", "narrow": "Narrow", "normal": "Normal", "wide": "Wide", "start": "Start", "centre": "Center",
+}
+
+// ShowDesign shows the design of the draft. The query may have choices that are not saved.
+func (pages *Pages) ShowDesign(req *page.Request) error {
+	return pages.renderDesign(req, http.StatusOK, req.URL.Query(), nil)
+}
+
+// designFrom returns the design with the choices of a query or of a post.
+func designFrom(d form.Design, choices url.Values) form.Design {
+	for _, name := range []string{"brand", "mood", "buttons", "width", "align"} {
+		if choices.Has(name) {
+			*d.Value(name) = strings.TrimSpace(choices.Get(name))
+		}
+	}
+	return d
+}
+
+// validDesign returns the design with the choices of a query, or the design itself if one
+// of them is not valid.
+func validDesign(d form.Design, choices url.Values) form.Design {
+	chosen := form.Definition{Design: designFrom(d, choices)}
+	if chosen.Normalize() != nil {
+		return d
+	}
+	return chosen.Design
+}
+
+func (pages *Pages) renderDesign(req *page.Request, status int, choices url.Values, problems page.Problems) error {
+	f, err := pages.Store.Form(req.Context(), req.Owner(), req.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	d, err := pages.Store.Draft(req.Context(), req.Owner(), f.ID)
+	if err != nil {
+		return err
+	}
+	design := validDesign(d.Design, choices)
+	brand := page.BrandOf(design)
+	p := &designPage{
+		formLayout: pages.newFormLayout(f, "design"), Brand: brand.String(), LooksGrey: theme.LooksDisabled(brand),
+		Contrast:    fmt.Sprintf("%.1f", theme.WeakestText(brand, theme.Mood(design.Choice("mood")))),
+		PreviewPath: "/forms/" + f.ID + "/preview?" + designQuery(design, brand).Encode(),
+	}
+	for _, choice := range form.DesignChoices() {
+		options := newDesignOptions(choice, design)
+		switch choice.Name {
+		case "mood":
+			p.Moods = options
+		case "buttons", "width", "align":
+			p.Choices = append(p.Choices, designChoice{choice.Name, designLabels[choice.Name], options})
+		}
+	}
+	style := theme.NewStyles(brand, ".mini-")
+	p.Look = page.Look{Colors: template.CSS(style.CSS), Hash: style.Hash}
+	p.Wide, p.Style, p.Script, p.Problems, p.NoticeKey = true, "design.css", "design.js", problems, designNotices[req.URL.Query().Get("done")]
+	return pages.templates.Render(req, status, "design", p)
+}
+
+func newDesignOptions(choice form.DesignChoice, design form.Design) []designOption {
+	var options []designOption
+	for _, value := range choice.Values {
+		options = append(options, designOption{value, designLabels[value], value == design.Choice(choice.Name)})
+	}
+	return options
+}
+
+func designQuery(d form.Design, brand theme.Color) url.Values {
+	return url.Values{"brand": {brand.String()}, "mood": {d.Choice("mood")}, "buttons": {d.Choice("buttons")}, "width": {d.Choice("width")}, "align": {d.Choice("align")}}
+}
+
+// ChangeDesign saves the design in the draft.
+func (pages *Pages) ChangeDesign(req *page.Request) error {
+	id := req.PathValue("id")
+	_, err := pages.Store.UpdateForm(req.Context(), req.Owner(), store.FormRevision{ID: id}, func(p *form.FormInput) error {
+		p.Definition.Design = designFrom(p.Definition.Design, req.PostForm)
+		return p.Normalize()
+	}, pages.Now())
+	if list, other := page.NewProblems(err); err != nil && other == nil {
+		return pages.renderDesign(req, http.StatusUnprocessableEntity, req.PostForm, list)
+	}
+	if err != nil {
+		return err
+	}
+	return req.Redirect("/forms/" + id + "/design?done=saved")
+}
