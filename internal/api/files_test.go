@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"formulary/internal/api"
 	"formulary/internal/cli/clitest"
+	"formulary/internal/form"
 )
 
 // pdf is a small file that is recognized as PDF.
@@ -141,4 +143,14 @@ func TestFileFromUploadToDownload(t *testing.T) {
 			w.expectCode(name, w.Call("GET", c.path, c.token, ""), c.code)
 		}
 	})
+}
+
+// Live streams have the addresses of files too.
+func TestFileInLiveEvent(t *testing.T) {
+	const file = "fil_01kgd4rh5vf69b91fnpw8qc2zt"
+	r := form.Response{ID: "rsp_1", FormID: "frm_1", JSON: `{"cv":[{"id":"` + file + `","name":"a","size":1,"type":"x"}]}`, Metadata: "{}"}
+	event := string(api.EventEncoder("https://forms.example.com")("rsp_1", r))
+	if want := `"url":"https://forms.example.com/api/v1/forms/frm_1/files/` + file + `"`; !strings.Contains(event, want) {
+		t.Errorf("%s is not in %s", want, event)
+	}
 }

@@ -8,6 +8,7 @@ import (
 const (
 	garbageInterval = time.Minute
 	sweepInterval   = 24 * time.Hour
+	firstSweep      = time.Hour // after the start, for services that are restarted every day
 	// orphanAge is how old an object without a row must be before it is deleted: an upload
 	// stores the object first, and takes less time.
 	orphanAge = 24 * time.Hour
@@ -16,9 +17,10 @@ const (
 )
 
 // Sweep deletes what is not needed any more until ctx ends: expired uploads and the objects
-// of deleted files every minute, objects without a row every day.
+// of deleted files every minute, objects without a row an hour after the start and then every
+// day.
 func (s *Service) Sweep(ctx context.Context) {
-	often, daily := time.NewTicker(garbageInterval), time.NewTicker(sweepInterval)
+	often, daily := time.NewTicker(garbageInterval), time.NewTimer(firstSweep)
 	defer often.Stop()
 	defer daily.Stop()
 	for {
@@ -30,6 +32,7 @@ func (s *Service) Sweep(ctx context.Context) {
 				s.Log.Error("deleted files could not be removed from the storage", "error", err)
 			}
 		case <-daily.C:
+			daily.Reset(sweepInterval)
 			if _, err := s.SweepOrphans(ctx); err != nil && ctx.Err() == nil {
 				s.Log.Error("the storage could not be swept", "error", err)
 			}
