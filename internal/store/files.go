@@ -51,10 +51,6 @@ const (
 	filesOfResponseSQL = `SELECT ` + fileColumns + ` FROM file WHERE account_id = $1 AND form_id = $2 AND response_id = $3 ORDER BY id`
 	claimFileSQL       = `UPDATE file SET response_id = $4, expires_at = 0, client = '' WHERE account_id = $1 AND form_id = $2 AND id = $3
 		AND response_id = '' AND expires_at > $5`
-	unclaimedOfClientSQL = `SELECT COUNT(*), CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM file
-		WHERE account_id = $1 AND form_id = $2 AND client = $3 AND response_id = ''`
-	unclaimedOfFormSQL = `SELECT COUNT(*), CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM file
-		WHERE account_id = $1 AND form_id = $2 AND response_id = ''`
 	setThumbnailSQL = `UPDATE file SET thumbnail = $4 WHERE account_id = $1 AND form_id = $2 AND id = $3 AND thumbnail = ''`
 	// Claimed files are counted with their responses.
 	unclaimedStoredSQL = `SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM file WHERE account_id = $1 AND response_id = ''`
@@ -78,46 +74,6 @@ func readFile(q querier, sql string, args ...any) (File, error) {
 	return f, errorWhen(err, !found, fault.NotFound)
 }
 
-// Limits of what waits for its response, so that strangers cannot fill the storage: for one
-// client, and for all clients of a form.
-const (
-	maxClientFiles = 500
-	maxClientBytes = 5 << 30
-	maxFormFiles   = 20_000
-	maxFormBytes   = 50 << 30
-)
-
-var (
-	errClientUploads = fault.New(fault.RateLimited, "Too many uploaded files wait for their form to be submitted. Submit the form, or try again later.").WithRetryAfter(600)
-	errFormUploads   = fault.New(fault.RateLimited, "Too many people are uploading files. Try again later.").WithRetryAfter(60)
-)
-
-// AllowUpload returns an error if a client may not upload another file to a form. An empty
-// client has no limit of its own.
-func (s *Store) AllowUpload(ctx context.Context, owner, formID, client string) (err error) {
-	defer wrap(&err, "check uploads")
-	return allowUpload(s.query(forRespondents(ctx, owner)), owner, formID, client)
-}
-
-func allowUpload(q querier, owner, formID, client string) error {
-	var files, bytes int64
-	if client != "" {
-		if err := queryOne(q, unclaimedOfClientSQL, []any{owner, formID, client}, &files, &bytes); err != nil {
-			return err
-		}
-		if files >= maxClientFiles || bytes >= maxClientBytes {
-			return errClientUploads
-		}
-	}
-	if err := queryOne(q, unclaimedOfFormSQL, []any{owner, formID}, &files, &bytes); err != nil {
-		return err
-	}
-	if files >= maxFormFiles || bytes >= maxFormBytes {
-		return errFormUploads
-	}
-	return nil
-}
-
 // ReserveUpload counts n bytes that are being uploaded against the account's storage.
 func (s *Store) ReserveUpload(ctx context.Context, owner string, n int64) (err error) {
 	defer wrap(&err, "reserve storage")
@@ -128,12 +84,17 @@ func (s *Store) ReserveUpload(ctx context.Context, owner string, n int64) (err e
 func (s *Store) AddFile(ctx context.Context, owner string, f File) (err error) {
 	defer wrap(&err, "add file")
 	ctx = forRespondents(ctx, owner)
+	defer func() {
+		if err == nil {
+			s.uploads.add(f.FormID, f.Size)
+		}
+	}()
 	return s.db.Write(ctx, func(t db.Tx) error {
 		// The lock makes a deletion of the form find the row.
 		if err := checkAffected(t.Exec(dropCountSQL, owner, f.FormID, 0, 0)); err != nil {
 			return err
 		}
-		if err := allowUpload(t.Query, owner, f.FormID, f.Client); err != nil {
+		if err := allowClientUpload(t.Query, owner, f.FormID, f.Client); err != nil {
 			return err
 		}
 		_, err := t.Exec(addFileSQL, owner, f.FormID, f.ID, f.FieldID, f.Name, f.Size, f.Type, f.SHA256, f.Object, f.Client,

@@ -256,3 +256,17 @@ func TestUnclaimedUploadsAreLimited(t *testing.T) {
 		}
 	})
 }
+
+// All clients together cannot fill it either.
+func TestUploadsOfFormAreLimited(t *testing.T) {
+	forEachFileFixture(t, func(t *testing.T, w *fileFixture) {
+		err := w.Exec(ctx, `INSERT INTO file (account_id, form_id, id, field_id, name, size, type, sha256, object, client, created_at, expires_at)
+			VALUES ($1, $2, 'x', $3, '', 53687091200, '', '', 'x', 'c', 0, 1)`, w.owner, w.form.ID, w.form.Definition.Field("cv").ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.AllowUpload(ctx, w.owner, w.form.ID, "d"); fault.Wrap(err).Code != fault.RateLimited {
+			t.Errorf("another client: %v", err)
+		}
+	})
+}

@@ -34,6 +34,7 @@ type Store struct {
 	submissions submissionQueue
 	requestLog  requestLog
 	quotas      quotas
+	uploads     formUploads
 	objects     Objects // nil: this process has no access to files
 	background  sync.WaitGroup
 }
