@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 
 	"formulary/internal/blob"
@@ -54,8 +55,11 @@ func (s *Service) newThumbnail(ctx context.Context, owner string, f store.File) 
 	}
 	defer original.Close()
 	encoded, err := media.Picture(ctx, original, f.Size, media.Bounds{Width: thumbnailSide, Height: thumbnailSide})
-	if err != nil {
+	if errors.Is(err, media.ErrNotPicture) || errors.Is(err, media.ErrTooManyPixels) {
 		return f, nil, fault.NotFound
+	}
+	if err != nil {
+		return f, nil, fmt.Errorf("make thumbnail: %w", err)
 	}
 	f.Type = encoded.MIME
 	if err := s.keepThumbnail(ctx, owner, f, encoded.Bytes); err != nil {
