@@ -179,7 +179,7 @@ func TestRefreshIdle(t *testing.T) {
 }
 
 // readGzip returns the decompressed content of a file.
-func readGzip(t *testing.T, file string) []byte {
+func readBackup(t *testing.T, file string) []byte {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
@@ -190,6 +190,7 @@ func readGzip(t *testing.T, file string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
+	gz.Multistream(false) // files follow
 	text, err := io.ReadAll(gz)
 	if err != nil {
 		t.Fatal(err)

@@ -224,7 +224,7 @@ func TestNoSecretAtRest(t *testing.T) {
 		file := t.TempDir() + "/dump"
 		f.Command("", "backup", file)
 		f.Stop()
-		dump := readGzip(t, file)
+		dump := readBackup(t, file)
 		if f.Storage.Engine == "sqlite" {
 			dump = append(dump, f.DataFile("formulary.db")...)
 		}
