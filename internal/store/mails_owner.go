@@ -57,8 +57,9 @@ const (
 // watchStorage tells an owner in the background when there is little storage left. The caller holds
 // the lock of the quotas.
 func (s *Store) watchStorage(owner string, u *knownUsage) {
-	state, used, change := u.state, u.bytes, s.endWarning
-	switch share := float64(used) / float64(s.quotas.Bytes); {
+	state, change := u.state, s.endWarning
+	found := StorageFull{FormatBytes(u.bytes), FormatBytes(s.quotas.Bytes)}
+	switch share := float64(u.bytes) / float64(s.quotas.Bytes); {
 	case share > nearlyFull:
 		state, change = storageNearlyFull, s.warnOwner
 	case share < enoughFree:
@@ -71,7 +72,7 @@ func (s *Store) watchStorage(owner string, u *knownUsage) {
 	s.background.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), usageTTL)
 		defer cancel()
-		if change(ctx, owner, used) == nil {
+		if change(ctx, owner, found) == nil {
 			return
 		}
 		s.quotas.mu.Lock()
@@ -81,8 +82,8 @@ func (s *Store) watchStorage(owner string, u *knownUsage) {
 }
 
 // warnOwner tells an owner that there is little storage left, unless that has happened already.
-func (s *Store) warnOwner(ctx context.Context, owner string, used int64) error {
-	data, err := json.Marshal(StorageFull{FormatBytes(used), FormatBytes(s.quotas.Bytes)})
+func (s *Store) warnOwner(ctx context.Context, owner string, found StorageFull) error {
+	data, err := json.Marshal(found)
 	if err != nil {
 		return err
 	}
@@ -99,7 +100,7 @@ func (s *Store) warnOwner(ctx context.Context, owner string, used int64) error {
 }
 
 // endWarning notes that there is enough storage, so that the owner is told the next time.
-func (s *Store) endWarning(ctx context.Context, owner string, _ int64) error {
+func (s *Store) endWarning(ctx context.Context, owner string, _ StorageFull) error {
 	var warned int64
 	if err := queryOne(s.query(ctx), storageWarnedSQL, []any{owner}, &warned); err != nil || warned == 0 {
 		return replaceNotFound(err, nil)
