@@ -227,11 +227,11 @@ func StartTLS(t testing.TB, storage storetest.Storage, flags ...string) *Service
 	return start(t, storage, testTuning, false, flags)
 }
 
-// WaitFor polls for up to 5 seconds and reports whether the condition became true. Use
+// WaitFor polls for up to 30 seconds and reports whether the condition became true. Use
 // it after commands: they run in another process, whose changes a service on PostgreSQL
 // sees a few milliseconds later.
 func WaitFor(condition func() bool) bool {
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if condition() {
 			return true
 		}
