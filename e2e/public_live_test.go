@@ -236,6 +236,9 @@ var readCases = []struct{ field, query, matching, notMatching string }{
 	{`{"key": "a", "kind": "name"}`, "a.given=Ada", `{"field": "a", "op": "answered"}`, `{"field": "a", "op": "equals", "value": "Ada"}`},
 	{`{"key": "a", "kind": "address"}`, "a.city=Bonn", `{"field": "a", "op": "answered"}`, `{"field": "a", "op": "contains", "value": "Bonn"}`},
 	{`{"key": "a", "kind": "country"}`, "a=DE", `{"field": "a", "op": "equals", "value": "DE"}`, `{"field": "a", "op": "equals", "value": "de"}`},
+	{`{"key": "a", "kind": "picture_choice", "options": [{"label": "X", "image": "PICTURE", "alt": "X"}]}`, "a=x", `{"field": "a", "op": "equals", "value": "x"}`, `{"field": "a", "op": "not_answered"}`},
+	{`{"key": "a", "kind": "file"}`, "", `{"field": "a", "op": "not_answered"}`, `{"field": "a", "op": "answered"}`},
+	{`{"key": "a", "kind": "signature"}`, "a=Ada", `{"field": "a", "op": "answered"}`, `{"field": "a", "op": "not_answered"}`},
 	{`{"key": "a", "kind": "hidden"}`, "a=mail", `{"field": "a", "op": "equals", "value": "mail"}`, `{"field": "a", "op": "not_answered"}`},
 }
 
@@ -274,7 +277,8 @@ func TestScriptReadsLikeServer(t *testing.T) {
 			t.Errorf("there is no case for the kind %s", kind.Name())
 		}
 	}
-	path := publishForm(t, s, form.Header{Title: "Everything"}, `{"fields": [`+strings.Join(fields, ",\n")+`]}`)
+	definition := strings.ReplaceAll(`{"fields": [`+strings.Join(fields, ",\n")+`]}`, "PICTURE", addPicture(t, s))
+	path := publishForm(t, s, form.Header{Title: "Everything"}, definition)
 
 	var byServer []string
 	for _, m := range regexp.MustCompile(`id="q-([yn]\d\d)">`).FindAllStringSubmatch(s.Browser().Get(path+"?"+query.Encode()).Text, -1) {
