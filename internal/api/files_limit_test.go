@@ -68,7 +68,7 @@ func TestUploadsCountAsStorage(t *testing.T) {
 		w.expectCode("full", w.upload(form, "cv", "b.pdf", content), 409004)
 		w.expectObjects("full", 1)
 		// A small one fits, and its submission is not counted a second time.
-		w.submitFile(form, `{"cv": ["`+w.mustUpload(form, "cv", "c.pdf", content[:200_000])+`"]}`)
+		w.submitFile(form, `{"cv": ["`+w.mustUpload(form, "cv", "c.pdf", content[:150_000])+`"]}`)
 		w.expectCode("full", w.upload(form, "cv", "b.pdf", content[:200_000]), 409004)
 	}, "--storage-limit=1MB")
 }

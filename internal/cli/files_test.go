@@ -248,6 +248,24 @@ func TestMoveFiles(t *testing.T) {
 	})
 }
 
+// A move to the same place under another name would delete everything.
+func TestMoveToSamePlace(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		s := startFileService(t, storage)
+		s.submit(note(1), note(2))
+		link := filepath.Join(t.TempDir(), "link")
+		if err := os.Symlink(filepath.Join(storage.Data, "files"), link); err != nil {
+			t.Fatal(err)
+		}
+		if code, out := run(storage, "files", "move", "--to="+link); code == 0 || !strings.Contains(out, "there already") {
+			t.Errorf("%d: %s", code, out)
+		}
+		s.expectAll("after the move")
+		s.Stop()
+	})
+}
+
 func TestCheckFiles(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"formulary/internal/blob"
@@ -15,15 +16,15 @@ import (
 // files there from now on, and read from both. It can be repeated after an interruption. moved
 // is called after each object.
 func (p *Places) Move(ctx context.Context, to string, moved func(size int64)) error {
-	from, err := p.startMove(ctx, to)
+	target, err := p.open(to)
+	if err != nil {
+		return err
+	}
+	from, err := p.startMove(ctx, to, target)
 	if err != nil {
 		return err
 	}
 	source, err := p.open(from)
-	if err != nil {
-		return err
-	}
-	target, err := p.open(to)
 	if err != nil {
 		return err
 	}
@@ -49,17 +50,21 @@ func (p *Places) Move(ctx context.Context, to string, moved func(size int64)) er
 var errSamePlace = errors.New("the files are there already")
 
 // startMove notes the move, so that running services follow it, and waits until they have.
-func (p *Places) startMove(ctx context.Context, to string) (from string, err error) {
+func (p *Places) startMove(ctx context.Context, to string, target blob.Store) (from string, err error) {
 	move, err := p.store.FileMove(ctx)
 	if err != nil {
 		return "", err
 	}
-	if move.To == to && move.From != "" && (p.place == move.From || p.place == to) {
-		return move.From, nil // an interrupted move continues
+	isContinued := move.To == to && move.From != "" && (p.place == move.From || p.place == to)
+	if from = p.Current(); isContinued {
+		from = move.From
 	}
-	from = p.Current()
-	if from == to {
-		return "", errSamePlace
+	source, err := p.open(from)
+	if err != nil {
+		return "", err
+	}
+	if err := checkDifferent(ctx, source, target); err != nil || isContinued {
+		return from, err
 	}
 	if err := p.store.SetFileMove(ctx, store.FileMove{From: from, To: to}); err != nil {
 		return "", err
@@ -70,6 +75,24 @@ func (p *Places) startMove(ctx context.Context, to string) (from string, err err
 	case <-time.After(2 * movesCheckedEvery):
 		return from, nil
 	}
+}
+
+// checkDifferent returns errSamePlace if two addresses are those of one place, such as a folder
+// and a link to it: moving would delete everything.
+func checkDifferent(ctx context.Context, source, target blob.Store) (err error) {
+	probe := blob.NewKey()
+	if err := target.Put(ctx, probe, strings.NewReader("probe"), int64(len("probe"))); err != nil {
+		return fmt.Errorf("write to the new place: %w", err)
+	}
+	defer func() { err = errors.Join(err, target.Delete(ctx, probe)) }()
+	found, err := source.Open(ctx, probe, 0, -1)
+	if isMissing(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the old place: %w", err)
+	}
+	return errors.Join(errSamePlace, found.Close())
 }
 
 // moveObject copies an object and deletes the original. If the file is deleted meanwhile, the

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"formulary/internal/blob"
 	"formulary/internal/fault"
@@ -21,10 +22,13 @@ type NewPicture struct {
 	Size int64 // -1: not known
 }
 
-// maxPicture is the size of the largest picture, in bytes. It is in memory as a whole.
+// maxPicture is the size of the largest picture, in bytes.
 const maxPicture = 10 << 20
 
-var errPicture = fault.Messagef("choose a picture in PNG, JPEG, GIF or WebP format")
+var (
+	errPicture = fault.Messagef("choose a picture in PNG, JPEG, GIF or WebP format")
+	errPixels  = fault.Messagef("choose a smaller picture; this one has too many pixels")
+)
 
 // AddPicture stores a picture of an owner, encoded again without metadata.
 func (s *Service) AddPicture(ctx context.Context, owner string, in NewPicture) (_ store.Picture, err error) {
@@ -32,23 +36,36 @@ func (s *Service) AddPicture(ctx context.Context, owner string, in NewPicture) (
 	if in.Size > largest {
 		return store.Picture{}, TooLarge(largest)
 	}
-	source, err := io.ReadAll(io.LimitReader(in.Body, largest+1))
+	// Slow clients do not keep pictures in memory.
+	source, err := os.CreateTemp("", "formulary-picture-")
+	if err != nil {
+		return store.Picture{}, fault.StorageUnavailable(fmt.Errorf("create temporary file: %w", err))
+	}
+	defer func() {
+		source.Close()
+		os.Remove(source.Name()) // the system cleans up what is left
+	}()
+	size, err := io.Copy(source, io.LimitReader(in.Body, largest+1))
 	switch {
 	case err != nil:
 		if _, ok := errors.AsType[*fault.Error](err); ok {
 			return store.Picture{}, err
 		}
 		return store.Picture{}, fault.New(fault.BadRequest, "%s", errShort.Message).WithCause(err)
-	case int64(len(source)) > largest:
+	case size > largest:
 		return store.Picture{}, TooLarge(largest)
 	}
-	if err := s.scanPicture(ctx, source); err != nil {
+	if err := s.scanPicture(ctx, io.NewSectionReader(source, 0, size)); err != nil {
 		return store.Picture{}, err
 	}
-	encoded, err := media.Picture(ctx, bytes.NewReader(source), int64(len(source)), media.Bounds{})
-	if err != nil {
-		e := fault.InvalidFields(fault.DetailOf("file", errPicture))
-		return store.Picture{}, e.WithCause(err)
+	encoded, err := media.Picture(ctx, source, size, media.Bounds{})
+	switch {
+	case errors.Is(err, media.ErrTooManyPixels):
+		return store.Picture{}, fault.InvalidFields(fault.DetailOf("file", errPixels)).WithCause(err)
+	case errors.Is(err, media.ErrNotPicture):
+		return store.Picture{}, fault.InvalidFields(fault.DetailOf("file", errPicture)).WithCause(err)
+	case err != nil:
+		return store.Picture{}, fmt.Errorf("read picture: %w", err)
 	}
 	now := s.Now()
 	p := store.Picture{
@@ -69,11 +86,11 @@ func (s *Service) AddPicture(ctx context.Context, owner string, in NewPicture) (
 }
 
 // scanPicture looks for malware before a picture is decoded.
-func (s *Service) scanPicture(ctx context.Context, source []byte) error {
+func (s *Service) scanPicture(ctx context.Context, source io.Reader) error {
 	if s.Scanner == nil {
 		return nil
 	}
-	switch state, _, err := s.Scanner(ctx, bytes.NewReader(source)); {
+	switch state, _, err := s.Scanner(ctx, source); {
 	case err != nil || state == store.NotScanned:
 		return fault.New(fault.DatabaseUnreachable, "Pictures cannot be scanned for malware at the moment. Try again later.").WithCause(err).WithRetryAfter(30)
 	case state == store.Infected:

@@ -66,7 +66,7 @@ func (s *Service) Upload(ctx context.Context, in Upload) (form.File, error) {
 	return f.File, nil
 }
 
-func (s *Service) upload(ctx context.Context, in Upload) (store.File, error) {
+func (s *Service) upload(ctx context.Context, in Upload) (_ store.File, err error) {
 	now := s.Now()
 	if !in.Form.IsOpenAt(now) {
 		return store.File{}, errNotOpen
@@ -91,6 +91,13 @@ func (s *Service) upload(ctx context.Context, in Upload) (store.File, error) {
 	body := &meter{ctx: ctx, from: in.Body, limit: largest, hash: sha256.New(), reserve: func(n int64) error {
 		return s.Store.ReserveUpload(ctx, in.Form.Owner, n)
 	}}
+	defer func() {
+		stored := body.n
+		if err != nil {
+			stored = 0
+		}
+		s.Store.ReleaseUpload(in.Form.Owner, body.held, stored)
+	}()
 	if in.Size > 0 {
 		if err := body.hold(in.Size); err != nil {
 			return f, err

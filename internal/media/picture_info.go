@@ -19,6 +19,7 @@ type info struct {
 	// bytesPerPixel is the memory that decoding takes, rounded up.
 	bytesPerPixel int
 	orientation   orientation
+	tables        int64 // bytes that decoding takes beside the pixels
 }
 
 // decodeCost returns the memory that decoding takes; !ok: more than is allowed.
@@ -26,7 +27,7 @@ func (i info) decodeCost(maxPixels int) (cost int64, ok bool) {
 	if i.height > maxPixels/i.width {
 		return 0, false
 	}
-	cost = int64(i.width) * int64(i.height) * int64(i.bytesPerPixel)
+	cost = int64(i.width)*int64(i.height)*int64(i.bytesPerPixel) + i.tables
 	return cost, cost <= decodeMemory
 }
 
@@ -103,8 +104,33 @@ func webpInfo(in *input) (info, error) {
 		return info{}, err
 	}
 	i := infoOf(config, 8) // of lossy pictures, the transparency is decoded apart
+	// Tables of the lossless format take up to 100 times the bytes that they are in, whatever
+	// the dimensions.
+	i.tables = 100 * webpLossless(in.start())
 	i.orientation = webpOrientation(in.start())
 	return i, nil
+}
+
+// webpLossless returns how many bytes of a file are in the lossless format: the picture, or the
+// transparency of a lossy one.
+func webpLossless(r io.Reader) (n int64) {
+	const fileHeaderSize = 12
+	if _, err := io.CopyN(io.Discard, r, fileHeaderSize); err != nil {
+		return 0
+	}
+	for {
+		var head [8]byte
+		if _, err := io.ReadFull(r, head[:]); err != nil {
+			return n
+		}
+		length, name := int64(binary.LittleEndian.Uint32(head[4:])), string(head[:4])
+		if name == "VP8L" || name == "ALPH" {
+			n += length
+		}
+		if _, err := io.CopyN(io.Discard, r, length+length%2); err != nil {
+			return n
+		}
+	}
 }
 
 // webpOrientation reads the chunk with the orientation, which is at the end of a file. It

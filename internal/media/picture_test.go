@@ -334,3 +334,16 @@ func FuzzPicture(f *testing.F) {
 		}
 	})
 }
+
+// The tables of a lossless WebP file do not depend on the dimensions: a small picture could take
+// all memory.
+func TestLosslessTables(t *testing.T) {
+	const side, length = 204, 2 << 20
+	file := append([]byte("RIFF\x00\x00\x00\x00WEBPVP8L\x00\x00\x00\x00\x2f"), make([]byte, length-1)...)
+	binary.LittleEndian.PutUint32(file[4:], uint32(len(file)-8))
+	binary.LittleEndian.PutUint32(file[16:], length)
+	binary.LittleEndian.PutUint32(file[21:], (side-1)|(side-1)<<14)
+	if _, err := picture(t, file, media.Bounds{}); !errors.Is(err, media.ErrTooManyPixels) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -74,12 +74,6 @@ func readFile(q querier, sql string, args ...any) (File, error) {
 	return f, errorWhen(err, !found, fault.NotFound)
 }
 
-// ReserveUpload counts n bytes that are being uploaded against the account's storage.
-func (s *Store) ReserveUpload(ctx context.Context, owner string, n int64) (err error) {
-	defer wrap(&err, "reserve storage")
-	return s.reserve(forRespondents(ctx, owner), owner, n)
-}
-
 // AddFile stores the row of an uploaded file, whose object exists.
 func (s *Store) AddFile(ctx context.Context, owner string, f File) (err error) {
 	defer wrap(&err, "add file")

@@ -110,7 +110,8 @@ type quotas struct {
 }
 
 type knownUsage struct {
-	bytes   int64
+	bytes   int64 // stored
+	held    int64 // by uploads that are not stored yet
 	read    time.Time
 	state   storageState
 	reading bool // one caller reads it again; the others use the known value
@@ -124,25 +125,31 @@ const (
 
 // reserve checks that an account may store n more bytes.
 func (s *Store) reserve(ctx context.Context, owner string, n int64) error {
-	return s.reserveWithin(ctx, owner, n, s.quotas.Bytes)
+	return s.reserveWithin(ctx, owner, reservation{bytes: n, limit: s.quotas.Bytes})
 }
 
 // reserveUndo is reserve for undoing a deletion. An account may exceed its limit by a tenth,
 // so that one that is full does not lose what was deleted by mistake.
 func (s *Store) reserveUndo(ctx context.Context, owner string, n int64) error {
-	return s.reserveWithin(ctx, owner, n, s.quotas.Bytes+s.quotas.Bytes/10)
+	return s.reserveWithin(ctx, owner, reservation{bytes: n, limit: s.quotas.Bytes + s.quotas.Bytes/10})
 }
 
-func (s *Store) reserveWithin(ctx context.Context, owner string, n, limit int64) error {
+// reservation is what an account is about to store.
+type reservation struct {
+	bytes, limit int64
+	isHeld       bool // counted until it is released, because it is not stored soon
+}
+
+func (s *Store) reserveWithin(ctx context.Context, owner string, r reservation) error {
 	q := &s.quotas
-	if q.Bytes == 0 || n <= 0 {
+	if q.Bytes == 0 || r.bytes <= 0 {
 		return nil
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	u, now := q.of(owner), time.Now()
 	age := now.Sub(u.read)
-	if !u.reading && (age >= usageTTL || u.bytes+n > limit && age >= usageRepeat) {
+	if !u.reading && (age >= usageTTL || u.bytes+u.held+r.bytes > r.limit && age >= usageRepeat) {
 		u.reading = true
 		q.mu.Unlock()
 		read, err := s.Usage(ctx, owner)
@@ -153,11 +160,35 @@ func (s *Store) reserveWithin(ctx context.Context, owner string, n, limit int64)
 		u.bytes, u.read = read.Bytes, now
 		s.watchStorage(owner, u)
 	}
-	if u.bytes+n > limit {
+	if u.bytes+u.held+r.bytes > r.limit {
 		return fault.New(fault.QuotaReached, "The account has reached its storage limit of %s. Delete forms or responses you no longer need.", FormatBytes(q.Bytes))
 	}
-	u.bytes += n
+	if r.isHeld {
+		u.held += r.bytes
+	} else {
+		u.bytes += r.bytes
+	}
 	return nil
+}
+
+// ReserveUpload counts n bytes that are being uploaded against the account's storage, until they
+// are released. A tenth of the storage is left for responses: strangers who upload files and
+// submit nothing cannot stop those.
+func (s *Store) ReserveUpload(ctx context.Context, owner string, n int64) (err error) {
+	defer wrap(&err, "reserve storage")
+	return s.reserveWithin(forRespondents(ctx, owner), owner, reservation{bytes: n, limit: s.quotas.Bytes - s.quotas.Bytes/10, isHeld: true})
+}
+
+// ReleaseUpload ends reservations of n bytes, of which stored were stored.
+func (s *Store) ReleaseUpload(owner string, n, stored int64) {
+	q := &s.quotas
+	if q.Bytes == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	u := q.of(owner)
+	u.held, u.bytes = max(0, u.held-n), u.bytes+stored
 }
 
 // of returns the known usage of an owner. A new one is outdated, so it is read first.

@@ -218,3 +218,27 @@ func TestUsageOfNumbers(t *testing.T) {
 		}
 	})
 }
+
+// What is being uploaded counts until it is stored, however often the usage is read meanwhile,
+// and leaves room for responses.
+func TestUploadsAreReserved(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, s *store.Store, _ storetest.Storage) {
+		ada := addUser(t, s, "ada@example.com").ID
+		s.SetQuotas(store.Quotas{Bytes: 100_000})
+		if err := s.ReserveUpload(ctx, ada, 60_000); err != nil {
+			t.Fatal(err)
+		}
+		for start := time.Now(); time.Since(start) < 700*time.Millisecond; { // the usage is read again after 500 ms
+			if err := s.ReserveUpload(ctx, ada, 60_000); fault.Wrap(err).Code != fault.QuotaReached {
+				t.Fatalf("a second upload: %v", err)
+			}
+		}
+		s.ReleaseUpload(ada, 60_000, 0)
+		if err := s.ReserveUpload(ctx, ada, 60_000); err != nil {
+			t.Errorf("after the first has failed: %v", err)
+		}
+		if err := s.ReserveUpload(ctx, ada, 35_000); fault.Wrap(err).Code != fault.QuotaReached {
+			t.Errorf("no room for responses: %v", err)
+		}
+	})
+}

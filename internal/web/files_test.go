@@ -296,6 +296,8 @@ func TestHostileMultipart(t *testing.T) {
 			"long text":        {kind, "--x\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\n" + strings.Repeat("x", 1<<20+1) + "\r\n--x--\r\n", 413},
 			"unknown question": {kind, strings.Replace(head, "cv", "zz", 1) + pdf + "\r\n--x--\r\n", 200},
 			"not for files":    {kind, strings.Replace(head, "cv", "name", 1) + pdf + "\r\n--x--\r\n", 200},
+			"long header":      {kind, "--x\r\nContent-Disposition: form-data; name=\"" + strings.Repeat("x", 200_000) + "\"\r\n\r\n\r\n--x--\r\n", 413},
+			"long names":       {kind, strings.Repeat("--x\r\nContent-Disposition: form-data; name=\""+strings.Repeat("x", 30_000)+"\"\r\n\r\n\r\n", 40) + "--x--\r\n", 413},
 			"no name":          {kind, "--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--\r\n", 200},
 		} {
 			if p := b.PostBody("/f/"+id, c.kind, strings.NewReader(c.body)); p.StatusCode != c.status || !strings.Contains(p.Text, "<!doctype html>") {

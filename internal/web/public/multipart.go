@@ -23,7 +23,12 @@ import (
 
 const (
 	maxParts     = 20_000
-	maxPartsText = 1 << 20 // bytes of all controls that are not files
+	maxPartsText = 1 << 20 // bytes of all controls that are not files, with their names
+	// maxPartHeader bounds the header of a part, which is in memory. Names of files have at
+	// most a few hundred bytes.
+	maxPartHeader = 64 << 10
+	// partOverhead is the memory of a control beside its name and value.
+	partOverhead = 64
 	// maxRefused is how much of a file that is too large is read, so that the browser can
 	// show the page that says so: browsers do not read an answer while they send.
 	maxRefused = 512 << 20
@@ -42,19 +47,44 @@ func (pages *Pages) readPost(req *page.Request, s *fillSession) error {
 	s.values = url.Values{}
 	req.PostForm = s.values
 	body := http.MaxBytesReader(req.W, req.Stream(), pages.multipartLimit(s))
-	u := uploads{pages: pages, req: req, session: s, text: maxPartsText}
-	return u.read(multipart.NewReader(body, params["boundary"]))
+	u := uploads{pages: pages, req: req, session: s, text: maxPartsText, body: &guardedReader{from: body}}
+	return u.read(multipart.NewReader(u.body, params["boundary"]))
+}
+
+// guardedReader bounds what is read between start and stop.
+type guardedReader struct {
+	from    io.Reader
+	guarded bool
+	left    int
+}
+
+func (g *guardedReader) start(limit int) { g.guarded, g.left = true, limit }
+func (g *guardedReader) stop()           { g.guarded = false }
+
+func (g *guardedReader) Read(p []byte) (int, error) {
+	if !g.guarded {
+		return g.from.Read(p)
+	}
+	if g.left <= 0 {
+		return 0, &http.MaxBytesError{Limit: maxPartHeader}
+	}
+	n, err := g.from.Read(p[:min(len(p), g.left)])
+	g.left -= n
+	return n, err
 }
 
 // multipartLimit is the largest body that can be valid, and some more.
 func (pages *Pages) multipartLimit(s *fillSession) int64 {
-	size := int64(maxPartsText + maxRefused)
+	var files int64
 	for _, f := range s.form.Definition.Fields {
 		if rules, ok := pages.fileRules(f); ok {
-			size += int64(rules.MaxFiles) * (rules.MaxSize + 4<<10)
+			files += int64(rules.MaxFiles) * (rules.MaxSize + 4<<10)
 		}
 	}
-	return size
+	if files > 0 {
+		files += maxRefused
+	}
+	return 4*maxPartsText + files // a control has a header and a boundary, too
 }
 
 // uploads reads one multipart request.
@@ -62,13 +92,16 @@ type uploads struct {
 	pages   *Pages
 	req     *page.Request
 	session *fillSession
+	body    *guardedReader
 	text    int64 // bytes of text that may follow
 	started bool  // a file was read
 }
 
 func (u *uploads) read(parts *multipart.Reader) error {
 	for range maxParts {
+		u.body.start(maxPartHeader)
 		part, err := parts.NextPart()
+		u.body.stop()
 		if err == io.EOF { // after the last part; a body that was cut off has an error around it
 			u.removeFiles()
 			return nil
@@ -80,6 +113,9 @@ func (u *uploads) read(parts *multipart.Reader) error {
 			err = u.file(part)
 		} else {
 			err = u.value(part)
+		}
+		if err == nil {
+			_, err = io.Copy(io.Discard, part) // what was refused
 		}
 		if err != nil {
 			return multipartError(err)
@@ -106,14 +142,15 @@ func isFilePart(part *multipart.Part) bool {
 }
 
 func (u *uploads) value(part *multipart.Part) error {
+	name := part.FormName()
 	text, err := io.ReadAll(io.LimitReader(part, u.text+1))
 	if err != nil {
 		return err
 	}
-	if u.text -= int64(len(text)); u.text < 0 {
+	if u.text -= int64(len(name) + len(text) + partOverhead); u.text < 0 {
 		return &http.MaxBytesError{Limit: maxPartsText}
 	}
-	u.session.values.Add(part.FormName(), string(text))
+	u.session.values.Add(name, string(text))
 	return nil
 }
 
