@@ -27,7 +27,7 @@ func TestKilled(t *testing.T) {
 		f := openSurvey(t, storage, 0)
 		acknowledged := map[string]string{}
 		var starts []time.Duration
-		kills := shortOrFull(50, 500)
+		kills := shortOrFull(15, 500)
 		for round := range kills {
 			p := launch(t, storage)
 			starts = append(starts, p.readyAfter)

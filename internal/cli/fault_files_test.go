@@ -24,7 +24,7 @@ func TestKilledWithFiles(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
 		s := startFileService(t, storage)
 		s.Stop()
-		kills := shortOrFull(8, 100)
+		kills := shortOrFull(4, 100)
 		for round := range kills {
 			p := launch(t, storage)
 			p.uploadUntilKilled(s, round)

@@ -262,6 +262,11 @@ func TestMoveToSamePlace(t *testing.T) {
 			t.Errorf("%d: %s", code, out)
 		}
 		s.expectAll("after the move")
+		// Neither does a check with another setting repair anything.
+		if code, out := run(storage, "files", "check", "--repair", "--files="+t.TempDir()); code == 0 || !strings.Contains(out, "nothing was repaired") {
+			t.Errorf("%d: %s", code, out)
+		}
+		s.expectAll("after the check")
 		s.Stop()
 	})
 }

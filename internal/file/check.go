@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 
@@ -29,6 +30,8 @@ type Checked struct {
 	Left     int64 // problems that could not be repaired
 }
 
+var errEmptyPlace = errors.New("nothing was repaired: there are files in the database, and none where FORMULARY_FILES says")
+
 // Check compares rows and objects. report gets what is wrong. Repairing deletes objects that
 // have no row and are older than a day, and uploads without bytes that no response has
 // claimed; lost bytes of a response cannot be repaired.
@@ -41,7 +44,20 @@ func (s *Service) Check(ctx context.Context, o CheckOptions, report func(Problem
 		}
 		report(p)
 	}
+	isEmpty := o.Repair
+	if o.Repair {
+		for _, err := range s.Blobs.All(ctx) {
+			if err != nil {
+				return sum, err
+			}
+			isEmpty = false
+			break
+		}
+	}
 	err := s.Store.EachObject(ctx, func(row store.StoredObject) error {
+		if isEmpty {
+			return errEmptyPlace
+		}
 		sum.Files++
 		problem, err := s.checkObject(ctx, row, o.Hashes)
 		if err != nil || problem == "" {
