@@ -13,17 +13,20 @@ import (
 	"formulary/internal/store"
 )
 
-// order is a form with an address, a text and a choice.
-var order = []*form.Field{
-	{Key: "email", Kind: "email", Label: "Your email"},
-	{Key: "text", Kind: "long_text", Label: "What else, {{email}}?"},
-	{Key: "size", Kind: "single_choice", Label: "Size", Options: []form.Option{{Value: "s", Label: "Small"}, {Value: "m", Label: "Medium"}}},
+// order returns the questions of a form: an address, a text and a choice. Each test has its
+// own, because Normalize changes them.
+func order() []*form.Field {
+	return []*form.Field{
+		{Key: "email", Kind: "email", Label: "Your email"},
+		{Key: "text", Kind: "long_text", Label: "What else, {{email}}?"},
+		{Key: "size", Kind: "single_choice", Label: "Size", Options: []form.Option{{Value: "s", Label: "Small"}, {Value: "m", Label: "Medium"}}},
+	}
 }
 
 // open creates and publishes a form.
 func (w *fixture) open(title, language string) *store.PublicForm {
 	w.t.Helper()
-	d := form.Definition{Fields: order}
+	d := form.Definition{Fields: order()}
 	if err := d.Normalize(); err != nil {
 		w.t.Fatal(err)
 	}
