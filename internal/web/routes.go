@@ -136,6 +136,7 @@ func (web *Handler) routes() []route {
 
 		{"GET /f/{id}", anyone, noBody, web.public.ShowForm},
 		{"POST /f/{id}", anyone, maxAnswers, web.public.AnswerForm},
+		{"GET /f/{id}/rules", anyone, noBody, web.public.ShowRules},
 		{"GET /f/{id}/done", anyone, noBody, web.public.ShowEnding},
 		{"GET /embed.js", anyone, noBody, web.public.EmbedScript},
 		{"GET /oembed", anyone, noBody, web.public.OEmbed},

@@ -31,14 +31,14 @@ const endingStyle = "form-ending.css"
 // redirectToEnding redirects to the ending that follows from the answers.
 func (pages *Pages) redirectToEnding(req *page.Request, s *fillSession, e form.Evaluation, r form.Response) error {
 	if to := s.endingURL(e); to != "" && !s.embedded {
-		return req.Redirect(to)
+		return s.redirect(req, to)
 	}
 	query := url.Values{"r": {r.ID}, "k": {pages.sign(req.Context(), "done", s.form.ID, r.ID)}}
 	to := s.address("/done")
 	if strings.Contains(to, "?") {
-		return req.Redirect(to + "&" + query.Encode())
+		return s.redirect(req, to+"&"+query.Encode())
 	}
-	return req.Redirect(to + "?" + query.Encode())
+	return s.redirect(req, to+"?"+query.Encode())
 }
 
 // endingURL is the URL that the ending redirects to, or empty.
