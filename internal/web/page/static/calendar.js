@@ -3,14 +3,15 @@ const icon = `<svg class="icon" viewBox="0 0 24 24" aria-hidden="true"><rect x="
 
 for (const box of document.querySelectorAll(".date-parts[data-calendar]")) {
   const parts = ["year", "month", "day"].map((name) => box.querySelector(`input[name$=".${name}"]`));
-  const button = Object.assign(document.createElement("button"), { type: "button", className: "calendar", innerHTML: icon });
+  const button = Object.assign(document.createElement("button"), { type: "button", innerHTML: icon });
   const native = Object.assign(document.createElement("input"), { type: "date", tabIndex: -1 });
   const limit = (text) => text?.slice(0, 10) ?? "";
   [native.min, native.max] = [limit(box.dataset.min), limit(box.dataset.max)];
   native.setAttribute("aria-hidden", "true");
   button.setAttribute("aria-label", box.dataset.calendar);
   if (!native.showPicker || native.type !== "date") continue;
-  button.append(native);
+  const calendar = Object.assign(document.createElement("span"), { className: "calendar" });
+  calendar.append(button, native);
   button.addEventListener("click", () => {
     const [year, month, day] = parts.map((part) => part.value.trim());
     native.value = `${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`;
@@ -22,5 +23,5 @@ for (const box of document.querySelectorAll(".date-parts[data-calendar]")) {
     native.value.split("-").forEach((text, i) => { parts[i].value = text; });
     parts[0].dispatchEvent(new Event("input", { bubbles: true }));
   });
-  parts.at(-1).closest(".date-parts").querySelector("label:nth-of-type(3)").after(button);
+  box.querySelector("label:nth-of-type(3)").after(calendar);
 }

@@ -98,12 +98,16 @@ export class Checker {
     return rule && { isMissing: rule.test === "required", text: problemText(rule, question.key, data) };
   }
 
+  // recheck checks a question again that has a problem. Scripts report changes of files with
+  // an event of the form.
   recheck(element) {
-    const question = this.questionOf(element);
-    if (!question || !document.getElementById(`problem-${question.key}`)) return;
-    const problem = this.problemOf(question);
-    if (problem) this.show(question.key, problem.text);
-    else this.remove(question.key);
+    const changed = element === this.form ? this.questions : [this.questionOf(element)];
+    for (const question of changed) {
+      if (!question || !document.getElementById(`problem-${question.key}`)) continue;
+      const problem = this.problemOf(question);
+      if (problem) this.show(question.key, problem.text);
+      else this.remove(question.key);
+    }
   }
 
   // leave checks an answer when the focus moves to another question.
@@ -128,7 +132,9 @@ export class Checker {
     if (!first) return true;
     if (first.localName === "fieldset") first.tabIndex = -1;
     first.focus({ preventScroll: true });
-    first.closest(".question").scrollIntoView({ block: "center" });
+    const box = first.closest(".question");
+    if (parent === window) box.scrollIntoView({ block: "center" });
+    else parent.postMessage({ formularyAt: box.getBoundingClientRect().top }, "*"); // see embed.js
     return false;
   }
 

@@ -166,11 +166,14 @@ function watchSliders(form) {
   }
 }
 
-// Selecting "Other" focuses its text.
+// Selecting "Other" focuses its text, but not while arrow keys pass through the options.
 function watchOtherOptions(form) {
   for (const box of form.querySelectorAll(".other")) {
     const option = box.querySelector("label input");
-    const focus = () => { if (option.checked) box.querySelector(":scope > input").focus(); };
+    const focus = () => {
+      const isPassing = option.type === "radio" && option.matches(":focus-visible");
+      if (option.checked && !isPassing) box.querySelector(":scope > input").focus();
+    };
     option.addEventListener("change", focus);
     if (option === document.activeElement) focus(); // selected before this script was loaded
   }
