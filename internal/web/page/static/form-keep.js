@@ -27,17 +27,22 @@ const questionKey = (name) => name.split(".")[0];
 
 // valuesOf returns the values of a question by the names of its controls.
 function valuesOf(form, key) {
-  const values = {};
-  for (const control of controlsOf(form).filter(({ name }) => questionKey(name) === key)) {
-    values[control.name] ??= [];
-    if (!isToggle(control) || control.checked) values[control.name].push(control.value);
-  }
-  return values;
+  const data = new FormData(form);
+  const names = controlsOf(form).map(({ name }) => name).filter((name) => questionKey(name) === key);
+  return Object.fromEntries(names.map((name) => [name, data.getAll(name)]));
 }
 
-// restore fills in the questions of this page. Answers in the link win.
+// isChanged reports whether a control differs from what the server sent.
+function isChanged(control) {
+  if (isToggle(control)) return control.checked !== control.defaultChecked;
+  if (control.options) return [...control.options].some((option, i) => option.selected !== option.defaultSelected && (i > 0 || control.value !== option.value));
+  return control.value !== control.defaultValue;
+}
+
+// restore fills in the questions of this page. Answers in the link win, and those that were
+// typed since the page was opened.
 function restore(form, answers) {
-  const given = new Set([...new URLSearchParams(location.search).keys()].map(questionKey));
+  const given = new Set([...new URLSearchParams(location.search).keys(), ...controlsOf(form).filter(isChanged).map(({ name }) => name)].map(questionKey));
   let count = 0;
   for (const [key, values] of Object.entries(answers)) {
     const controls = controlsOf(form).filter(({ name }) => questionKey(name) === key && values[name]);
@@ -92,9 +97,9 @@ export function keepAnswers(form, texts, update) {
     status.replaceChildren(texts.erased);
     status.hidden = false;
   };
-  const save = (event) => {
-    if (!event.target.name || !controlsOf(form).includes(event.target)) return;
-    const question = questionKey(event.target.name);
+  const save = (control) => {
+    if (!controlsOf(form).includes(control)) return;
+    const question = questionKey(control.name);
     kept.answers[question] = valuesOf(form, question);
     kept.time = Date.now();
     try {
@@ -125,7 +130,8 @@ export function keepAnswers(form, texts, update) {
     update();
   }
   if (time) showNote();
-  form.addEventListener("input", save);
-  form.addEventListener("change", save);
+  for (const control of controlsOf(form).filter(isChanged)) save(control); // since the page was opened
+  form.addEventListener("input", ({ target }) => save(target));
+  form.addEventListener("change", ({ target }) => save(target));
   return { erase };
 }
