@@ -126,6 +126,9 @@ func TestFileFromUploadToDownload(t *testing.T) {
 		if res, _ := w.fetch(url, w.ada, "Range", "bytes=999999-"); res.StatusCode != 416 {
 			t.Errorf("range after the end: %d", res.StatusCode)
 		}
+		if res, got := w.fetch(url, w.ada, "Range", "pages=1-2"); res.StatusCode != 200 || !bytes.Equal(got, content) {
+			t.Errorf("range in another unit: %d, %d bytes", res.StatusCode, len(got))
+		}
 		if res, _ := w.fetch(url, w.ada, "If-None-Match", res.Header.Get("ETag")); res.StatusCode != 304 {
 			t.Errorf("unchanged: %d", res.StatusCode)
 		}

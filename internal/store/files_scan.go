@@ -54,7 +54,7 @@ func (s *Store) PostponeScan(ctx context.Context, f Unscanned, at time.Time) (er
 // SetScan stores the result of a scan.
 func (s *Store) SetScan(ctx context.Context, f Unscanned, state ScanState, signature string) (err error) {
 	defer wrap(&err, "store scan")
-	return s.db.Write(ctx, func(t db.Tx) error {
+	return s.write(ctx, responsesOf(f.Owner), func(t db.Tx) error {
 		_, err := t.Exec(setScanSQL, f.Owner, f.FormID, f.ID, string(state), signature)
 		return err
 	})
