@@ -26,6 +26,7 @@ import (
 type fileService struct {
 	*clitest.Service
 	t     *testing.T
+	data  string // the data directory
 	app   clitest.App
 	token string
 	form  string
@@ -38,7 +39,7 @@ const fileOwner = "ada@example.org"
 
 func startFileService(t *testing.T, storage storetest.Storage, flags ...string) *fileService {
 	t.Helper()
-	s := &fileService{Service: clitest.Start(t, storage, append(flags, "--rate-limit=off")...), t: t, content: map[string][]byte{}}
+	s := &fileService{Service: clitest.Start(t, storage, append(flags, "--rate-limit=off")...), t: t, data: storage.Data, content: map[string][]byte{}}
 	s.AddUser(fileOwner)
 	s.app = s.AddApp(fileOwner, "https://app.example.com/cb")
 	s.signIn()
@@ -58,7 +59,7 @@ func (s *fileService) signIn() {
 // again runs the service of another storage with the same data.
 func (s *fileService) again(storage storetest.Storage, flags ...string) *fileService {
 	s.t.Helper()
-	other := &fileService{Service: clitest.Start(s.t, storage, append(flags, "--rate-limit=off")...), t: s.t, app: s.app, form: s.form, content: s.content}
+	other := &fileService{Service: clitest.Start(s.t, storage, append(flags, "--rate-limit=off")...), t: s.t, data: storage.Data, app: s.app, form: s.form, content: s.content}
 	other.signIn()
 	return other
 }
@@ -200,74 +201,6 @@ func TestBackupWithFiles(t *testing.T) {
 				t.Errorf("a backup that is %s was restored: %s", name, out)
 			}
 		}
-	})
-}
-
-// Files are moved while the service runs, and stay readable throughout.
-func TestMoveFiles(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
-		server := blobtest.StartS3(t)
-		flags := inS3(server)
-		s := startFileService(t, storage, flags[1:]...)
-		for n := range 5 {
-			s.submit(note(n), note(n+100))
-		}
-		done, stopped := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(stopped)
-			for n := 300; ; n++ {
-				select {
-				case <-done:
-					return
-				default:
-					s.submit(note(n))
-					if n%20 == 0 {
-						s.expectAll("while files are moved")
-					}
-				}
-			}
-		}()
-		target := strings.TrimPrefix(flags[0], "--files=")
-		move := append([]string{"files", "move", "--to=" + target}, flags[1:]...)
-		s.Command("", move...)
-		close(done)
-		<-stopped
-		s.expectAll("after the move")
-		if left := blobtest.Files(t, filepath.Join(storage.Data, "files")); len(left) > 0 {
-			t.Errorf("%d files are left", len(left))
-		}
-		s.Command("", move...) // again
-		s.Stop()
-		// With the old setting, and with the new one.
-		s.again(storage, flags[1:]...).expectAll("restarted")
-		s.again(storage, flags...).expectAll("with the new setting")
-		if code, out := run(storage, append([]string{"files", "check", "--hashes"}, flags...)...); code != 0 {
-			t.Error(out)
-		}
-	})
-}
-
-// A move to the same place under another name would delete everything.
-func TestMoveToSamePlace(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
-		s := startFileService(t, storage)
-		s.submit(note(1), note(2))
-		link := filepath.Join(t.TempDir(), "link")
-		if err := os.Symlink(filepath.Join(storage.Data, "files"), link); err != nil {
-			t.Fatal(err)
-		}
-		if code, out := run(storage, "files", "move", "--to="+link); code == 0 || !strings.Contains(out, "there already") {
-			t.Errorf("%d: %s", code, out)
-		}
-		s.expectAll("after the move")
-		// Neither does a check with another setting repair anything.
-		if code, out := run(storage, "files", "check", "--repair", "--files="+t.TempDir()); code == 0 || !strings.Contains(out, "nothing was repaired") {
-			t.Errorf("%d: %s", code, out)
-		}
-		s.expectAll("after the check")
-		s.Stop()
 	})
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"formulary/internal/db"
 	"formulary/internal/fault"
@@ -112,8 +113,20 @@ func (s *Store) DropUpload(ctx context.Context, o StoredObject) (err error) {
 
 // FileMove says that files are being moved, or were moved. The zero value: they never were.
 type FileMove struct {
-	From string `json:"from"`
-	To   string `json:"to"`
+	From    string   `json:"from"`
+	To      string   `json:"to"`
+	Earlier []string `json:"earlier,omitempty"` // where files were before the last move
+}
+
+// Next returns the move that follows this one.
+func (m FileMove) Next(from, to string) FileMove {
+	next := FileMove{From: from, To: to}
+	for _, place := range append(slices.Clone(m.Earlier), m.From, m.To) {
+		if place != "" && place != from && place != to && !slices.Contains(next.Earlier, place) {
+			next.Earlier = append(next.Earlier, place)
+		}
+	}
+	return next
 }
 
 const fileMoveSetting = "file_move"
