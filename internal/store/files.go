@@ -34,6 +34,8 @@ const (
 	NotScanned ScanState = "not_scanned"
 	Clean      ScanState = "clean"
 	Infected   ScanState = "infected"
+	// TooLargeToScan is final until RescanFiles: the scanner refuses files of this size.
+	TooLargeToScan ScanState = "too_large"
 )
 
 // UnclaimedTTL is how long an uploaded file waits for its response.
