@@ -2,7 +2,7 @@
 # what they need (see scripts/install-test-deps).
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build cross test quick clients bench lint release fuzz hostile document screenshots faults
+.PHONY: help run demo build cross test quick clients bench lint race release fuzz hostile document screenshots faults
 
 FUZZTIME ?= 30s
 HOSTILE ?= 200000
@@ -37,6 +37,10 @@ test: ## Run all tests: both databases, a real browser, the race detector.
 quick: ## Run the tests without the browser and the race detector.
 	scripts/install-test-deps postgres snippets standardwebhooks clamav
 	scripts/with-postgres go test $$(go list ./... | grep -v /e2e)
+
+race: ## Run the tests without the browser under the race detector (make test does so where goroutines share state).
+	scripts/install-test-deps postgres snippets standardwebhooks clamav
+	scripts/with-postgres scripts/race -p 2 -count 1 -timeout 30m -skip '^TestExpensiveRequests$$' $$(go list ./... | grep -v /e2e)
 
 clients: ## Test with seven OAuth libraries, two OpenAPI linters and two generated clients.
 	e2e/clients/run
