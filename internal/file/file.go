@@ -36,9 +36,11 @@ type Config struct {
 // Service stores and reads files.
 type Service struct {
 	Config
-	key   []byte // of the names of clients
-	wake  chan struct{}
-	stats counters
+	key  []byte // of the names of clients
+	wake chan struct{}
+	// pending are the uploads that can be continued.
+	pending pendingUploads
+	stats   counters
 }
 
 type counters struct {
