@@ -2,7 +2,7 @@
 # what they need (see scripts/install-test-deps).
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build cross test quick clients bench lint race release fuzz hostile document screenshots faults
+.PHONY: help run demo build cross test quick clients bench lint race release fuzz hostile document screenshots lighthouse faults
 
 FUZZTIME ?= 30s
 HOSTILE ?= 200000
@@ -76,3 +76,7 @@ document: ## Regenerate docs/openapi.json.
 screenshots: ## Update the screenshots in docs/images.
 	scripts/install-test-deps chromium axe
 	go test -tags screenshots ./e2e -run TestScreenshots -count 1 -timeout 5m
+
+lighthouse: ## Check public pages with Lighthouse on a quiet machine, in every mood and layout (3 minutes).
+	scripts/install-test-deps chromium axe lighthouse
+	go test -tags lighthouse ./e2e -run TestLighthouse -count 1 -timeout 15m -v
