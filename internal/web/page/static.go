@@ -56,6 +56,8 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 	for _, mood := range theme.Moods() {
 		name := formStyleSheet(mood)
 		list[name] = newAsset(name, newFormStyle(list["form.css"].content, mood))
+		name = pictureStyleSheet(mood)
+		list[name] = newAsset(name, newFormStyle(list["form-pictures.css"].content, mood))
 	}
 	return list, nil
 })
