@@ -112,6 +112,7 @@ func (s *fillSession) layout() page.Layout {
 	l := page.Layout{
 		Title: s.form.Header.Title, Language: s.form.Header.Language, Public: true, Embedded: s.embedded, Errors: s.problems,
 		FrameAncestors: frameAncestors(s.form.Availability), OEmbed: "/f/" + s.form.ID, Look: page.NewLook(s.form.Definition.Design, s.styles),
+		Card: s.shareCard(),
 	}
 	if s.preview {
 		l.FrameAncestors, l.OEmbed = "'self'", ""
