@@ -46,6 +46,7 @@ func (web *Handler) routes() []route {
 		{"POST /forms/{id}/design", signedIn, maxPost, web.workspace.ChangeDesign},
 		{"GET /forms/{id}/share", signedIn, noBody, web.workspace.ShowShare},
 		{"POST /forms/{id}/share", signedIn, maxPost, web.workspace.ChangeAvailability},
+		{"GET /forms/{id}/embed/{mode}", signedIn, noBody, web.workspace.ShowEmbedSample},
 		{"GET /forms/{id}/prefill", signedIn, noBody, web.workspace.PrefilledLink},
 		{"POST /forms/{id}/close", signedIn, maxPost, web.workspace.CloseForm},
 		{"POST /forms/{id}/open", signedIn, maxPost, web.workspace.ReopenForm},

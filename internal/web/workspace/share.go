@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -24,8 +23,7 @@ type sharePage struct {
 	Sites       string // one per line
 	AnySite     bool
 	Address     string // last part of the link
-	Inline      string // HTML that embeds the form
-	PopUp       string
+	Embeds      []embedMode
 	Questions   []prefillQuestion
 	HostAddress string // first part of the link
 	Host        string // of the link
@@ -72,8 +70,7 @@ func (pages *Pages) renderShare(req *page.Request, status int, list page.Problem
 		p.AnySite = req.Field("any_site") != ""
 	}
 	p.Address = strings.TrimPrefix(p.Link, pages.Site.BaseURL+"/f/")
-	p.Inline = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, pages.Site.BaseURL, p.Address)
-	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, pages.Site.BaseURL, p.Address, pages.Site.TranslateFor(req, "Open form"))
+	p.Embeds = pages.embedModes(req, p.Address, live)
 	for _, field := range d.Fields {
 		if field.TakesAnswer() && field.Parts() == nil {
 			p.Questions = append(p.Questions, pages.newPrefillQuestion(req, field))
