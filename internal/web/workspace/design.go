@@ -40,6 +40,7 @@ var designNotices = map[string]string{"saved": "Design saved. Publish the form t
 // designLabels are the names of values and parts on the page.
 var designLabels = map[string]string{
 	"plain": "Plain", "paper": "Paper", "night": "Night", "bold": "Bold", "playful": "Playful", "clinical": "Clinical", "elegant": "Elegant", "typed": "Typed",
+	"layout": "Layout", "classic": "Classic", "one_at_a_time": "One at a time",
 	"buttons": "Buttons", "width": "Width", "align": "Title alignment",
 	"mood": "From mood", "square": "Square", "soft": "Soft", "round": "Round", "narrow": "Narrow", "normal": "Normal", "wide": "Wide", "start": "Start", "centre": "Center",
 }
@@ -51,7 +52,7 @@ func (pages *Pages) ShowDesign(req *page.Request) error {
 
 // designFrom returns the design with the choices of a query or of a post.
 func designFrom(d form.Design, choices url.Values) form.Design {
-	for _, name := range []string{"brand", "mood", "buttons", "width", "align"} {
+	for _, name := range []string{"brand", "mood", "layout", "buttons", "width", "align"} {
 		if choices.Has(name) {
 			*d.Value(name) = strings.TrimSpace(choices.Get(name))
 		}
@@ -90,7 +91,7 @@ func (pages *Pages) renderDesign(req *page.Request, status int, choices url.Valu
 		switch choice.Name {
 		case "mood":
 			p.Moods = options
-		case "buttons", "width", "align":
+		case "layout", "buttons", "width", "align":
 			p.Choices = append(p.Choices, designChoice{choice.Name, designLabels[choice.Name], options})
 		}
 	}
@@ -109,7 +110,7 @@ func newDesignOptions(choice form.DesignChoice, design form.Design) []designOpti
 }
 
 func designQuery(d form.Design, brand theme.Color) url.Values {
-	return url.Values{"brand": {brand.String()}, "mood": {d.Choice("mood")}, "buttons": {d.Choice("buttons")}, "width": {d.Choice("width")}, "align": {d.Choice("align")}}
+	return url.Values{"brand": {brand.String()}, "mood": {d.Choice("mood")}, "layout": {d.Choice("layout")}, "buttons": {d.Choice("buttons")}, "width": {d.Choice("width")}, "align": {d.Choice("align")}}
 }
 
 // ChangeDesign saves the design in the draft.
