@@ -92,7 +92,7 @@ func isSafeRedirect(address string) bool {
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		host = rest[:end]
 	}
-	_, ok := SiteOf(replacePipes(address, func(string) string { return "x" }))
+	_, ok := SiteOf(replacePipes(address, func(pipe) string { return "x" }))
 	return ok && !strings.Contains(scheme+host, "{{")
 }
 

@@ -10,7 +10,7 @@ const isEnding = "last" in next.dataset; // only its button submits the form
 const controls = question ? [...question.querySelectorAll("input:not([type=hidden]), select, textarea")] : [];
 const options = controls.filter((c) => /radio|checkbox/.test(c.type));
 const names = new Set(options.map((c) => c.name));
-const isMatrix = names.size > 1;
+const isMatrix = names.size > 1 || question?.querySelector(".matrix");
 const isNumbers = question?.querySelector(".scale");
 const isOneChoice = options[0]?.type === "radio" && !isMatrix;
 
