@@ -91,11 +91,11 @@ func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (
 		p.AddAssets(pages.Site.AssetsOf("form-step"))
 	}
 	// If the database is unreachable, option limits are checked when the response is stored.
-	full, err := pages.Store.OptionsAtLimit(req.Context(), &s.form)
+	left, err := pages.Store.OptionsLeft(req.Context(), &s.form)
 	if err != nil && s.notice == "" {
 		return nil, err
 	}
-	shared := &questionContext{session: s, evaluation: e, texts: texts, full: full, nonce: p.Nonce}
+	shared := &questionContext{session: s, evaluation: e, texts: texts, left: left, nonce: p.Nonce}
 	var visible, here []string
 	for _, field := range formPages[number].Fields {
 		if !field.IsVisible() || !e.Shown[field.Key] && field.ShowIf == nil {

@@ -129,7 +129,7 @@ export function assignAutoKey(uid, list, optionUid) {
 }
 
 // Piping: {{key}} in a text inserts an answer, {{key|text}} the text if there is none.
-export const pipedProperties = ["label", "help", "text", "title", "redirect"];
+export const pipedProperties = ["label", "help", "text", "title", "redirect", "button_label", "button_url", "event_title", "event_place"];
 const replacePipes = (text, replacement) => text.replace(/\{\{\s*([a-z][a-z0-9_]*)\s*(\|[^{}\n]*)?\}\}/g, (match, key, fallback = "") => replacement(key, fallback) ?? match);
 const replaceIdentifiers = (formula, replacement) => formula.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_]\w*/g, (token) => replacement(token) ?? token);
 
