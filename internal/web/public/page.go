@@ -98,7 +98,7 @@ func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (
 	shared := &questionContext{session: s, evaluation: e, texts: texts, left: left, nonce: p.Nonce}
 	var visible, here []string
 	for _, field := range formPages[number].Fields {
-		if !field.IsVisible() || !e.Shown[field.Key] && field.ShowIf == nil {
+		if !field.IsVisible() || !e.Shown[field.Key] && field.ShowIf == nil && !s.preview {
 			continue
 		}
 		q, err := pages.newQuestion(field, shared)
