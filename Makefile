@@ -2,7 +2,7 @@
 # what they need (see scripts/install-test-deps).
 
 .DEFAULT_GOAL := help
-.PHONY: help run demo build cross test quick clients bench lint release fuzz hostile document screenshots faults
+.PHONY: help run demo build cross test quick clients bench lint race release fuzz hostile document screenshots lighthouse faults
 
 FUZZTIME ?= 30s
 HOSTILE ?= 200000
@@ -38,6 +38,10 @@ quick: ## Run the tests without the browser and the race detector.
 	scripts/install-test-deps postgres snippets standardwebhooks clamav
 	scripts/with-postgres go test $$(go list ./... | grep -v /e2e)
 
+race: ## Run the tests without the browser under the race detector (make test does so where goroutines share state).
+	scripts/install-test-deps postgres snippets standardwebhooks clamav
+	scripts/with-postgres scripts/race -p 2 -count 1 -timeout 30m -skip '^TestExpensiveRequests$$' $$(go list ./... | grep -v /e2e)
+
 clients: ## Test with seven OAuth libraries, two OpenAPI linters and two generated clients.
 	e2e/clients/run
 
@@ -72,3 +76,7 @@ document: ## Regenerate docs/openapi.json.
 screenshots: ## Update the screenshots in docs/images.
 	scripts/install-test-deps chromium axe
 	go test -tags screenshots ./e2e -run TestScreenshots -count 1 -timeout 5m
+
+lighthouse: ## Check public pages with Lighthouse on a quiet machine, in every mood and layout (3 minutes).
+	scripts/install-test-deps chromium axe lighthouse
+	go test -tags lighthouse ./e2e -run TestLighthouse -count 1 -timeout 15m -v

@@ -1,26 +1,34 @@
 package form
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
+
+// fileMark precedes the ID of every file in stored answers.
+const fileMark = `"` + fileIDPrefix
+
+// MayHaveFiles reports whether responses in JSON can have files in their answers.
+func MayHaveFiles(responses []byte) bool { return bytes.Contains(responses, []byte(fileMark)) }
 
 // WithFileURLs returns the response with the API address of each file in its answers. base is
 // the address of the service. Responses without files are returned as they are.
 func (r Response) WithFileURLs(base string) Response {
-	const mark = `"` + fileIDPrefix
-	if !strings.Contains(r.JSON, mark) {
+	if !strings.Contains(r.JSON, fileMark) {
 		return r
 	}
 	var out strings.Builder
 	rest := r.JSON
 	for {
 		// Quotes inside of a text are escaped, so this is the value of an id.
-		at := strings.Index(rest, mark)
+		at := strings.Index(rest, fileMark)
 		if at < 0 {
 			break
 		}
 		end := at + 1 + fileIDLength
 		if end >= len(rest) || !isFileID(rest[at+1:end]) || !isFileObject(rest[:at]) {
-			out.WriteString(rest[:at+len(mark)])
-			rest = rest[at+len(mark):]
+			out.WriteString(rest[:at+len(fileMark)])
+			rest = rest[at+len(fileMark):]
 			continue
 		}
 		closing := end + objectEnd(rest[end:])

@@ -1,0 +1,109 @@
+//go:build lighthouse
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"formulary/internal/form"
+	"formulary/internal/theme"
+)
+
+const (
+	minLighthouse = 0.95 // in each category
+	maxScripting  = 50.0 // milliseconds on a phone
+)
+
+// lighthouseReport is the part of Lighthouse's report that the test reads.
+type lighthouseReport struct {
+	Categories map[string]struct {
+		Title  string   `json:"title"`
+		Score  *float64 `json:"score"`
+		Audits []struct {
+			ID string `json:"id"`
+		} `json:"auditRefs"`
+	} `json:"categories"`
+	Audits map[string]struct {
+		Title   string   `json:"title"`
+		Score   *float64 `json:"score"`
+		Display string   `json:"displayValue"`
+		Details struct {
+			Items json.RawMessage `json:"items"` // each audit has its own
+		} `json:"details"`
+	} `json:"audits"`
+}
+
+// TestLighthouse: public pages are as good as Lighthouse can measure on a phone, in every mood
+// and layout. It is not part of make test, because it measures time.
+func TestLighthouse(t *testing.T) {
+	s := start(t)
+	for _, mood := range theme.Moods() {
+		for _, layout := range []string{form.Classic, form.OneAtATime} {
+			design := fmt.Sprintf(`, "design": {"brand": "#b4532a", "mood": "%s", "layout": "%s"}}`, mood, layout)
+			path := publishForm(t, s, form.Header{Title: "Summer party", Description: "Friday to Monday, behind the old mill."}, tenQuestions[:len(tenQuestions)-1]+design)
+			t.Run(string(mood)+"/"+layout, func(t *testing.T) { checkLighthouse(t, s.URL+path) })
+			if mood == theme.Plain {
+				t.Run("ending/"+layout, func(t *testing.T) { checkLighthouse(t, s.URL+path+"/done") })
+			}
+		}
+	}
+}
+
+func checkLighthouse(t *testing.T, url string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.json")
+	cmd := exec.Command("node", "../.cache/lighthouse/node_modules/lighthouse/cli/index.js", url, "--quiet", "--output=json", "--output-path="+file,
+		"--only-categories=performance,accessibility,best-practices,seo", "--chrome-flags=--headless=new --no-sandbox --disable-gpu")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("lighthouse: %v\n%s", err, out)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report lighthouseReport
+	if err := json.Unmarshal(text, &report); err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Categories) != 4 {
+		t.Fatalf("%d categories, want 4", len(report.Categories))
+	}
+	for _, category := range report.Categories {
+		if category.Score == nil {
+			t.Errorf("%s has no score", category.Title)
+			continue
+		}
+		t.Logf("%-15s %3.0f", category.Title, *category.Score*100)
+		if *category.Score >= minLighthouse {
+			continue
+		}
+		t.Errorf("%s: %.0f, want at least %.0f", category.Title, *category.Score*100, minLighthouse*100)
+		for _, ref := range category.Audits {
+			if audit := report.Audits[ref.ID]; audit.Score != nil && *audit.Score < 0.9 {
+				t.Logf("  %s: %s %s", ref.ID, audit.Title, audit.Display)
+			}
+		}
+	}
+	var scripting float64
+	var work []struct {
+		Group    string  `json:"group"`
+		Duration float64 `json:"duration"`
+	}
+	if err := json.Unmarshal(report.Audits["mainthread-work-breakdown"].Details.Items, &work); err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range work {
+		if item.Group == "scriptEvaluation" || item.Group == "scriptParseCompile" {
+			scripting += item.Duration
+		}
+	}
+	t.Logf("%-15s %3.0f ms", "Scripting", scripting)
+	if len(work) == 0 || scripting > maxScripting {
+		t.Errorf("scripting takes %.0f ms, want at most %.0f", scripting, maxScripting)
+	}
+}
