@@ -140,6 +140,7 @@ func (web *Handler) routes() []route {
 		{"GET /f/{id}/rules", anyone, noBody, web.public.ShowRules},
 		{"GET /f/{id}/done", anyone, noBody, web.public.ShowEnding},
 		{"GET /f/{id}/card", anyone, noBody, web.public.ShowCard},
+		{"GET /f/{id}/calendar", anyone, noBody, web.public.DownloadEvent},
 		{"GET /embed.js", anyone, noBody, web.public.EmbedScript},
 		{"GET /oembed", anyone, noBody, web.public.OEmbed},
 
