@@ -2,6 +2,8 @@
 // a reload, a closed tab or a lost connection it is still there. Files, hidden values and
 // values of the link are not kept. In a frame nothing is kept, because browsers separate
 // the storage of frames by the page around them.
+import { isChanged } from "./form-logic.js";
+
 const prefix = "formulary ";
 const lifetime = 30 * 24 * 60 * 60 * 1000;
 const skipped = ["hidden", "file", "submit", "button", "reset", "password"];
@@ -30,13 +32,6 @@ function valuesOf(form, key) {
   const data = new FormData(form);
   const names = controlsOf(form).map(({ name }) => name).filter((name) => questionKey(name) === key);
   return Object.fromEntries(names.map((name) => [name, data.getAll(name)]));
-}
-
-// isChanged reports whether a control differs from what the server sent.
-function isChanged(control) {
-  if (isToggle(control)) return control.checked !== control.defaultChecked;
-  if (control.options) return [...control.options].some((option, i) => option.selected !== option.defaultSelected && (i > 0 || control.value !== option.value));
-  return control.value !== control.defaultValue;
 }
 
 // restore fills in the questions of this page. Answers in the link win, and those that were
