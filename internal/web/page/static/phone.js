@@ -35,11 +35,11 @@ function enhance(box) {
   }
   select.setAttribute("aria-label", box.dataset.country);
   shown.setAttribute("aria-hidden", "true");
-  shown.dir = "ltr";
+  const code = shown.appendChild(Object.assign(document.createElement("bdi"), { dir: "ltr" }));
   const prefix = () => select.value ? `+${codeOf.get(select.value)} ` : "";
   const choose = (country) => {
     select.value = country ?? "";
-    shown.textContent = select.value ? `${select.value} +${codeOf.get(select.value)}` : "+";
+    code.textContent = select.value ? `${select.value} +${codeOf.get(select.value)}` : "+";
   };
   const read = () => {
     const last = input.value.lastIndexOf("+");
