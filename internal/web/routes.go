@@ -46,6 +46,7 @@ func (web *Handler) routes() []route {
 		{"POST /forms/{id}/design", signedIn, maxPost, web.workspace.ChangeDesign},
 		{"GET /forms/{id}/share", signedIn, noBody, web.workspace.ShowShare},
 		{"POST /forms/{id}/share", signedIn, maxPost, web.workspace.ChangeAvailability},
+		{"GET /forms/{id}/embed/{mode}", signedIn, noBody, web.workspace.ShowEmbedSample},
 		{"GET /forms/{id}/prefill", signedIn, noBody, web.workspace.PrefilledLink},
 		{"POST /forms/{id}/close", signedIn, maxPost, web.workspace.CloseForm},
 		{"POST /forms/{id}/open", signedIn, maxPost, web.workspace.ReopenForm},
@@ -137,6 +138,8 @@ func (web *Handler) routes() []route {
 		{"GET /f/{id}", anyone, noBody, web.public.ShowForm},
 		{"POST /f/{id}", anyone, maxAnswers, web.public.AnswerForm},
 		{"GET /f/{id}/done", anyone, noBody, web.public.ShowEnding},
+		{"GET /f/{id}/card", anyone, noBody, web.public.ShowCard},
+		{"GET /f/{id}/calendar", anyone, noBody, web.public.DownloadEvent},
 		{"GET /embed.js", anyone, noBody, web.public.EmbedScript},
 		{"GET /oembed", anyone, noBody, web.public.OEmbed},
 

@@ -16,7 +16,7 @@ import (
 const (
 	pageControl     = "_page"    // number of the page that was filled in
 	shownControl    = "_shown"   // keys of the questions that were on it
-	actionControl   = "_action"  // next, back, look
+	actionControl   = "_action"  // next, back, auto, look
 	keyControl      = "_key"     // the nonce
 	versionControl  = "_version" // of the form
 	honeypotControl = "_website" // invisible, so people leave it empty
@@ -54,7 +54,7 @@ func (pages *Pages) ShowForm(req *page.Request) error {
 		return pages.showClosed(req, f)
 	}
 	query := req.URL.RawQuery
-	plain := query == "" || query == embedQuery
+	plain := query == "" || query == embedQuery || query == fullPageQuery
 	if plain {
 		if cached, ok := pages.firstPages.GetAt(f.Generation, firstPageKey(f, query)); ok {
 			return pages.serveFirstPage(req, f, cached)

@@ -22,6 +22,7 @@ type fillSession struct {
 	form     store.PublicForm
 	catalog  locale.Catalog // of the form's language
 	embedded bool
+	fullPage bool       // embedded in a frame that fills the window
 	preview  bool       // by the owner, of the draft: nothing is stored
 	values   url.Values // of all controls, as posted
 	problems page.FieldErrors
@@ -31,14 +32,19 @@ type fillSession struct {
 	notice         string
 	named          func(f *form.Field, answer any) any // replaces codes of countries with names
 
-	evaluated *form.Evaluation // of values; nil until it is needed
-	styles    *theme.Cache
+	evaluated  *form.Evaluation // of values; nil until it is needed
+	screenList []form.Page      // see screens
+	query      string           // of a preview: choices that are not saved
+	styles     *theme.Cache
 }
 
 func (pages *Pages) newFillSession(req *page.Request, f store.PublicForm) *fillSession {
-	embedded := req.URL.RawQuery != "" && req.URL.Query().Get("embed") != ""
+	frame := ""
+	if req.URL.RawQuery != "" {
+		frame = req.URL.Query().Get("embed")
+	}
 	return &fillSession{
-		form: f, catalog: pages.Site.Languages.Catalog(f.Header.Language), embedded: embedded, values: url.Values{},
+		form: f, catalog: pages.Site.Languages.Catalog(f.Header.Language), embedded: frame != "", fullPage: frame == "full", values: url.Values{},
 		uploadProblems: page.FieldErrors{}, styles: pages.styles,
 		named: func(field *form.Field, answer any) any {
 			return pages.Site.Languages.WithCountryNames(f.Header.Language, field, answer)
@@ -82,7 +88,7 @@ func (s *fillSession) isPersonal() bool {
 // page is the number of the page that was filled in.
 func (s *fillSession) page() int {
 	number, err := strconv.Atoi(s.values.Get(pageControl))
-	if err != nil || number < 0 || number >= len(s.form.Definition.Pages()) {
+	if err != nil || number < 0 || number >= len(s.screens()) {
 		return 0
 	}
 	return number
@@ -92,10 +98,13 @@ func (s *fillSession) page() int {
 func (s *fillSession) address(suffix string) string {
 	to := "/f/" + cmp.Or(s.form.Availability.Slug, s.form.ID) + suffix
 	if s.preview {
-		to = "/forms/" + s.form.ID + "/preview"
+		if to = "/forms/" + s.form.ID + "/preview"; s.query != "" {
+			to += "?" + s.query
+		}
+		return to
 	}
 	if s.embedded {
-		to += "?" + embedQuery
+		to += "?" + s.frameQuery()
 	}
 	return to
 }
@@ -110,8 +119,9 @@ func (s *fillSession) uploadTo(f *form.Field) string {
 
 func (s *fillSession) layout() page.Layout {
 	l := page.Layout{
-		Title: s.form.Header.Title, Language: s.form.Header.Language, Public: true, Embedded: s.embedded, Errors: s.problems,
+		Title: s.form.Header.Title, Language: s.form.Header.Language, Public: true, Embedded: s.embedded && !s.fullPage, Errors: s.problems,
 		FrameAncestors: frameAncestors(s.form.Availability), OEmbed: "/f/" + s.form.ID, Look: page.NewLook(s.form.Definition.Design, s.styles),
+		Card: s.shareCard(),
 	}
 	if s.preview {
 		l.FrameAncestors, l.OEmbed = "'self'", ""
@@ -126,6 +136,7 @@ func (s *fillSession) layout() page.Layout {
 	l.FormAction = strings.Join(sites, " ")
 	if s.embedded {
 		l.Script = "form.js" // it reports the height of the page
+		l.AddAssets([]string{"form-embed.js"})
 	}
 	return l
 }
