@@ -24,7 +24,7 @@ var allowedImports = map[string][]string{
 	"internal/web":             {"account", "compress", "delivery", "fault", "file", "limit", "live", "oauth", "outbox", "respond", "store", "web/identity", "web/page", "web/public", "web/reference", "web/workspace"},
 	"internal/web/identity":    {"account", "fault", "form", "id", "limit", "locale", "mail", "oauth", "outbox", "store", "web/page"},
 	"internal/web/page":        {"account", "compress", "fault", "form", "locale", "store", "theme"},
-	"internal/web/public":      {"compress", "fault", "form", "limit", "locale", "markdown", "respond", "store", "theme", "web/page"},
+	"internal/web/public":      {"card", "compress", "fault", "form", "limit", "locale", "markdown", "media", "respond", "store", "theme", "web/page"},
 	"internal/web/reference":   {"account", "fault", "form", "web/page"},
 	"internal/web/workspace":   {"account", "chart", "delivery", "download", "export", "fault", "file", "form", "id", "live", "locale", "mail", "media", "outbox", "store", "theme", "web/page", "webhook"},
 	"internal/respond":         {"account", "fault", "file", "form", "limit", "store"},
@@ -42,6 +42,7 @@ var allowedImports = map[string][]string{
 	"internal/store/storetest": {"db/dbtest", "store"},
 	"internal/db":              {"fault"},
 	"internal/db/dbtest":       {"db"},
+	"internal/card":            {"theme"},
 	"internal/chart":           {"form"},
 	"internal/export":          {"form"},
 	"internal/form":            {"fault", "theme"},
@@ -78,7 +79,7 @@ var libraryUsers = map[string][]string{
 	"github.com/wneessen/go-mail":   {"mail"},
 	"github.com/minio/minio-go":     {"blob"},
 	"github.com/gabriel-vasile":     {"media"},
-	"golang.org/x/image":            {"media"},
+	"golang.org/x/image":            {"card", "media"},
 	"github.com/emersion/go-smtp":   {"mail/mailtest", "bench"},
 }
 

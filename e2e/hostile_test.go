@@ -42,9 +42,8 @@ const findActive = `(doc) => {
 			// Only links may point to other hosts.
 			return e.localName !== "a" && host !== doc.location.host ? name + "=" + value : "";
 		}).filter(Boolean);
-		// Our own frames, QR codes and the sample of the pop-up, which has inline styles.
-		const isOurs = e.matches("#popup > dialog, #popup > dialog > button") ||
-			e.matches("iframe, img") && /^\/(f|forms)\/frm_/.test(new URL(e.src, doc.baseURI).pathname);
+		// Our own frames, QR codes and cards.
+		const isOurs = e.matches("iframe, img") && /^\/(f|forms)\/frm_/.test(new URL(e.src, doc.baseURI).pathname);
 		if (activeAttributes.length || e.matches(active) && !isOurs) found.push(e.localName + " " + activeAttributes.join(" "));
 	}
 	return found;

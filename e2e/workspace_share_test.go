@@ -158,15 +158,42 @@ func TestShareSamples(t *testing.T) {
 					t.Errorf("the %s is %+v, want %+v", kind, got, want)
 				}
 			}
-			b.wantText(fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, s.URL, id))
-			b.do(chromedp.Click("#main details summary"))
-			b.wait(`(document.querySelector(".sample iframe").contentDocument?.body?.innerText ?? "").includes("Second")`)
-			// With the keyboard, because the button moves while the sample above it is
-			// resized.
-			b.do(chromedp.SendKeys("#popup > button", kb.Enter))
-			b.wait(`document.querySelector("#popup dialog").open && (document.querySelector("#popup iframe").contentDocument?.body?.innerText ?? "").includes("Second")`)
-			b.do(chromedp.Click("#popup dialog button"))
-			b.wait(`!document.querySelector("#popup dialog").open`)
+			b.wantText(fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-title="Fruit" async></script>`, s.URL, id))
+			b.wait(`(() => { const card = document.querySelector(".share-card img"); card.loading = "eager"; return card.complete && card.naturalWidth === 1200; })()`)
+			b.injectSample()
+			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".embeds").scrollIntoView()`))
+			b.wait(`sample.shows("inline", "Second")`)
+			for _, mode := range []string{"popup", "slide-in"} {
+				b.do(chromedp.Click(`.ways [value="` + mode + `"]`))
+				// The form is loaded when the dialog is opened, with the keyboard.
+				b.wait(`sample.opener("` + mode + `") && !sample.frame("` + mode + `").src`)
+				b.do(chromedp.Evaluate[chromedp.Void](`sample.opener("`+mode+`").focus()`), chromedp.KeyEvent(kb.Enter))
+				b.wait(`sample.dialog("` + mode + `").matches(":modal") && sample.shows("` + mode + `", "Second")`)
+				// Escape closes it, also in the form.
+				b.do(chromedp.Evaluate[chromedp.Void](`sample.frame("`+mode+`").contentDocument.querySelector("input:not([type=hidden])").focus()`), chromedp.KeyEvent(kb.Escape))
+				b.wait(`!sample.dialog("` + mode + `").open && sample.isFocused("` + mode + `")`)
+				b.do(chromedp.KeyEvent(kb.Enter))
+				b.wait(`sample.dialog("` + mode + `").open`)
+				b.do(chromedp.Evaluate[chromedp.Void](`sample.dialog("` + mode + `").querySelector("button").click()`))
+				b.wait(`!sample.dialog("` + mode + `").open`)
+			}
+			b.do(chromedp.Click(`.ways [value="full-page"]`))
+			b.wait(`sample.shows("full-page", "Second") && !sample.frame("full-page").contentDocument.body.classList.contains("embedded")`)
 		})
 	}
+}
+
+// injectSample adds functions that find the parts of the samples on the share page. Dialogs
+// are in a shadow root.
+func (b *tab) injectSample() {
+	b.t.Helper()
+	b.do(chromedp.Evaluate[chromedp.Void](`window.sample = {
+		page: (mode) => document.querySelector(".way-" + mode + " iframe").contentDocument,
+		root: (mode) => Array.from(sample.page(mode)?.querySelectorAll("div") ?? []).find((e) => e.shadowRoot)?.shadowRoot,
+		dialog: (mode) => sample.root(mode)?.querySelector("dialog"),
+		opener: (mode) => sample.root(mode)?.querySelector(".open") ?? sample.root(mode)?.host.previousElementSibling,
+		frame: (mode) => (sample.root(mode) ?? sample.page(mode)).querySelector("iframe"),
+		shows: (mode, text) => (sample.frame(mode)?.contentDocument?.body?.innerText ?? "").includes(text),
+		isFocused: (mode) => (sample.root(mode).activeElement ?? sample.page(mode).activeElement) === sample.opener(mode),
+	}`))
 }

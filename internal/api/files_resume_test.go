@@ -88,7 +88,10 @@ func TestUploadContinues(t *testing.T) {
 
 		// A connection that is lost without notice gives way to the next one.
 		w.beginUpload(form, uploadName+"2", content, half)
-		if !clitest.WaitFor(func() bool { a = w.Call("GET", "/f/"+form+"/files?field=cv&upload="+uploadName+"2", "", ""); return a.StatusCode == 200 }) {
+		if !clitest.WaitFor(func() bool {
+			a = w.Call("GET", "/f/"+form+"/files?field=cv&upload="+uploadName+"2", "", "")
+			return a.StatusCode == 200
+		}) {
 			t.Fatalf("the upload does not start: %s", a.Text)
 		}
 		offset := int(a.Body["offset"].(float64))

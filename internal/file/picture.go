@@ -22,6 +22,8 @@ type NewPicture struct {
 	Name string
 	Body io.Reader
 	Size int64 // -1: not known
+	// Bounds are those of the stored picture; larger ones are scaled down.
+	Bounds media.Bounds
 }
 
 // maxPicture is the size of the largest picture, in bytes.
@@ -60,7 +62,7 @@ func (s *Service) AddPicture(ctx context.Context, owner string, in NewPicture) (
 	if err := s.scanPicture(ctx, io.NewSectionReader(source, 0, size)); err != nil {
 		return store.Picture{}, err
 	}
-	encoded, err := media.Picture(ctx, source, size, media.Bounds{})
+	encoded, err := media.Picture(ctx, source, size, in.Bounds)
 	switch {
 	case errors.Is(err, media.ErrTooManyPixels):
 		return store.Picture{}, fault.InvalidFields(fault.DetailOf("file", errPixels)).WithCause(err)

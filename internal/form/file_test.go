@@ -149,7 +149,7 @@ func TestWithFiles(t *testing.T) {
 func TestPictures(t *testing.T) {
 	d := define(t, `{"fields": [{"kind": "email"}, {"kind": "picture_choice", "key": "dish", "options": [
 		{"value": "a", "image": "`+fileA+`", "alt": " A pie "}, {"value": "b", "image": "`+fileA+`"}, {"value": "c"}]}]}`)
-	if got := d.Pictures(); !reflect.DeepEqual(got, []string{fileA}) {
+	if got := d.Pictures(); len(got) != 2 || got[0] != (PictureUse{"fields.1.options.0.image", fileA}) {
 		t.Errorf("pictures: %v", got)
 	}
 	if d.Fields[1].Options[0].Alt != "A pie" {

@@ -36,19 +36,48 @@ func (f *Field) checkPictures(invalid func(property, format string, args ...any)
 	}
 }
 
-// Pictures lists the IDs of the pictures in the definition, each once.
-func (d *Definition) Pictures() []string {
-	var ids []string
-	seen := map[string]bool{}
-	for _, f := range d.Fields {
-		for _, o := range f.Options {
-			if o.Image != "" && !seen[o.Image] {
-				seen[o.Image] = true
-				ids = append(ids, o.Image)
+// PictureUse is a place in a definition that shows a picture.
+type PictureUse struct {
+	Path string // such as design.logo
+	ID   string
+}
+
+// Pictures lists the uses of pictures in the definition.
+func (d *Definition) Pictures() []PictureUse {
+	uses := d.Design.Pictures()
+	for i, f := range d.Fields {
+		for j, o := range f.Options {
+			if o.Image != "" {
+				uses = append(uses, PictureUse{fmt.Sprintf("fields.%d.options.%d.image", i, j), o.Image})
 			}
 		}
 	}
-	return ids
+	return uses
+}
+
+// Pictures lists the uses of pictures in the design.
+func (d Design) Pictures() []PictureUse {
+	var uses []PictureUse
+	for _, name := range []string{"logo", "cover"} {
+		if id := *d.Value(name); id != "" {
+			uses = append(uses, PictureUse{"design." + name, id})
+		}
+	}
+	return uses
+}
+
+// CheckPictures reports uses of pictures that do not exist.
+func CheckPictures(uses []PictureUse, exists func(id string) bool) error {
+	var details []fault.Detail
+	for _, use := range uses {
+		if len(details) < maxDetails && !exists(use.ID) {
+			details = append(details, fault.NewDetail(use.Path, "this picture does not exist; upload it again"))
+		}
+	}
+	if len(details) > 0 {
+		return fault.InvalidFields(details...)
+	}
+	return nil
 }
 
 // CheckPublish reports what a draft may lack, but a published form may not: pictures and

@@ -76,6 +76,9 @@ func (s *Store) Publish(ctx context.Context, owner string, target FormRevision, 
 		if err := d.CheckPublish(); err != nil {
 			return f, err
 		}
+		if err := s.checkPictures(ctx, owner, d.Pictures()); err != nil {
+			return f, err
+		}
 		// Options with a limit are counted from the summary. Updating it here leaves
 		// less work to the transaction.
 		if d.HasOptionLimits() {

@@ -6,6 +6,7 @@ import (
 
 	"formulary/internal/db"
 	"formulary/internal/fault"
+	"formulary/internal/form"
 	"formulary/internal/id"
 )
 
@@ -25,6 +26,7 @@ const (
 	addPictureSQL = `INSERT INTO picture (account_id, id, name, size, type, object, sha256, width, height, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 	pictureSQL        = `SELECT id, name, size, type, object, width, height, created_at FROM picture WHERE id = $1`
+	ownPictureSQL     = `SELECT 1 FROM picture WHERE account_id = $1 AND id = $2`
 	picturesStoredSQL = `SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM picture WHERE account_id = $1`
 )
 
@@ -58,4 +60,23 @@ func (s *Store) Picture(ctx context.Context, pictureID string) (_ Picture, err e
 	err = queryOne(s.query(ctx), pictureSQL, []any{pictureID}, &p.ID, &p.Name, &p.Size, &p.Type, &p.Object, &p.Width, &p.Height, &created)
 	p.CreatedAt = fromMillis(created)
 	return p, err
+}
+
+// checkPictures reports pictures that the owner does not have.
+func (s *Store) checkPictures(ctx context.Context, owner string, uses []form.PictureUse) error {
+	found := map[string]*bool{}
+	var statements []db.Statement
+	for _, use := range uses {
+		if found[use.ID] == nil {
+			found[use.ID] = new(bool)
+			statements = append(statements, scanInto(found[use.ID], ownPictureSQL, []any{owner, use.ID}, new(int64)))
+		}
+	}
+	if statements == nil {
+		return nil
+	}
+	if err := s.db.QueryBatch(ctx, statements...); err != nil {
+		return err
+	}
+	return form.CheckPictures(uses, func(id string) bool { return *found[id] })
 }

@@ -31,7 +31,7 @@ func TestStorageFaults(t *testing.T) {
 		proxy.Set(fault)
 		r.sendParts("next", part{control: "name", content: "Ada"}, part{control: "cv", file: "cv.pdf", content: file})
 		r.sees(422, "We couldn’t save this file. Your other answers are still here.", `value="Ada"`, "!Remove cv.pdf")
-		if a := upload(t, s, id, file); a.Code() != 503001 || a.Header.Get("Retry-After") == "" {
+		if a := uploadTo(t, s, id, file); a.Code() != 503001 || a.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: upload through the API: %d %s", name, a.StatusCode, a.Text)
 		}
 		proxy.Set(blobtest.Fault{})
@@ -48,7 +48,7 @@ func TestStorageFaults(t *testing.T) {
 		stored++
 	}
 	proxy.Set(blobtest.Fault{Rate: 400_000})
-	if a := upload(t, s, id, file); a.StatusCode != 201 {
+	if a := uploadTo(t, s, id, file); a.StatusCode != 201 {
 		t.Errorf("to a slow server: %d %s", a.StatusCode, a.Text)
 	}
 	list := s.Call("GET", "/api/v1/forms/"+id+"/responses?after=", token, "").Body["data"].([]any)
@@ -58,7 +58,7 @@ func TestStorageFaults(t *testing.T) {
 }
 
 // upload uploads a file through the API.
-func upload(t *testing.T, s *clitest.Service, form, content string) clitest.Response {
+func uploadTo(t *testing.T, s *clitest.Service, form, content string) clitest.Response {
 	t.Helper()
 	r, err := http.NewRequest("POST", s.URL+"/f/"+form+"/files?field=cv", strings.NewReader(content))
 	if err != nil {

@@ -49,7 +49,9 @@ func TestOneAtATime(t *testing.T) {
 		r.sees(200, "Price", "270 €", `!class="count"`)
 		r.send("next")
 		r.sees(200, "Passport", "5 of 5", "multipart/form-data", ">Submit<", "data-last")
-		stored := func() []any { return s.Call("GET", "/api/v1/forms/"+id+"/responses?after=", token, "").Body["data"].([]any) }
+		stored := func() []any {
+			return s.Call("GET", "/api/v1/forms/"+id+"/responses?after=", token, "").Body["data"].([]any)
+		}
 		last := r.page
 		r.sendParts("auto")
 		r.sees(200, "Passport", ">Submit<") // a choice alone never submits

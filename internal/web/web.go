@@ -97,6 +97,7 @@ func New(c Config) (*Handler, error) {
 	}
 	if web.public, err = public.New(public.Config{
 		Site: site, Store: c.Store, Respond: c.Respond, Now: c.Now, Address: c.Address, Actions: c.Actions, SigningKeys: c.SigningKeys, KindTemplates: c.KindTemplates,
+		ReadPicture: c.Files.ReadPicture,
 	}); err != nil {
 		return nil, err
 	}

@@ -34,6 +34,8 @@ type Layout struct {
 	Language string // of a public form; English if empty
 	Embedded bool   // in a frame on another site
 	OEmbed   string // path of the form that the page shows
+	// Card describes a public form where its link is shared; nil: nothing does.
+	Card *ShareCard
 
 	FormAction     string // sites that a form on the page may redirect to, separated by spaces
 	FrameAncestors string // sites that may show the page in a frame; none if empty
@@ -41,6 +43,14 @@ type Layout struct {
 	catalog  locale.Catalog // of the viewer's language
 	language string         // of the viewer
 	zone     string         // time zone of the viewer
+}
+
+// ShareCard is what search engines, sites and messengers show of a page beside its title.
+type ShareCard struct {
+	Text          string // description
+	Path          string // of the page
+	Picture       string // path
+	Width, Height int    // of the picture
 }
 
 // Page is a struct that embeds Layout.

@@ -14,11 +14,13 @@ type Look struct {
 	Hash   string       // of Colors, as a source of the Content-Security-Policy
 	// Choices of the owner instead of the mood's; empty for those of the mood.
 	Buttons, Width, Align string
+	// IDs of pictures; empty: none.
+	Logo, Cover string
 }
 
 // NewLook returns the look of a design.
 func NewLook(d form.Design, styles *theme.Cache) Look {
-	l := Look{Mood: d.Choice("mood")}
+	l := Look{Mood: d.Choice("mood"), Logo: d.Logo, Cover: d.Cover}
 	style := styles.Style(d.BrandColor(), theme.Mood(l.Mood))
 	l.Colors, l.Hash = template.CSS(style.CSS), style.Hash
 	for name, to := range map[string]*string{"buttons": &l.Buttons, "width": &l.Width, "align": &l.Align} {
@@ -35,6 +37,17 @@ func formStyleSheet(mood theme.Mood) string {
 		mood = theme.Plain
 	}
 	return "form-" + string(mood) + ".css"
+}
+
+// pictureStyleSheet is the name of the style sheet of the logo and the cover.
+func pictureStyleSheet(mood theme.Mood) string { return "form-pictures-" + string(mood) + ".css" }
+
+// StyleSheet is one more style sheet that the look needs, or empty.
+func (l Look) StyleSheet() string {
+	if l.Logo == "" && l.Cover == "" {
+		return ""
+	}
+	return pictureStyleSheet(theme.Mood(l.Mood))
 }
 
 // newFormStyle returns the style sheet of public forms with one mood.

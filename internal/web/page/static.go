@@ -56,6 +56,8 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 	for _, mood := range theme.Moods() {
 		name := formStyleSheet(mood)
 		list[name] = newAsset(name, newFormStyle(list["form.css"].content, mood))
+		name = pictureStyleSheet(mood)
+		list[name] = newAsset(name, newFormStyle(list["form-pictures.css"].content, mood))
 	}
 	return list, nil
 })
@@ -119,7 +121,7 @@ func (s *Site) ServeFile(req *Request, name string) error {
 		}
 	}
 	header.Set("ETag", tag)
-	if matches(req.Header["If-None-Match"], tag) {
+	if Matches(req.Header["If-None-Match"], tag) {
 		delete(header, "Content-Encoding")
 		req.W.WriteHeader(http.StatusNotModified)
 		return nil
@@ -132,8 +134,8 @@ func (s *Site) ServeFile(req *Request, name string) error {
 
 var gzipEncoding = []string{"gzip"}
 
-// matches reports whether If-None-Match names a tag (RFC 9110, section 13.1.2).
-func matches(lines []string, tag string) bool {
+// Matches reports whether If-None-Match names a tag (RFC 9110, section 13.1.2).
+func Matches(lines []string, tag string) bool {
 	for _, line := range lines {
 		for known := range strings.SplitSeq(line, ",") {
 			if known = strings.TrimSpace(known); known == "*" || strings.TrimPrefix(known, "W/") == tag {

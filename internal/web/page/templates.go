@@ -74,6 +74,7 @@ func (s *Site) functions() template.FuncMap {
 			}
 			return "/static/" + name + "?v=" + a.version, nil
 		},
+		"absolute": func(path string) string { return s.BaseURL + path },
 		"oembed": func(path string) string {
 			return s.BaseURL + "/oembed?format=json&url=" + url.QueryEscape(s.BaseURL+path)
 		},

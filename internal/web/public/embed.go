@@ -13,8 +13,20 @@ import (
 	"formulary/internal/web/page"
 )
 
-// embedQuery is the query of a form inside a frame.
-const embedQuery = "embed=1"
+// Queries of a form inside a frame: one that is part of a page, and one that fills the window
+// and has the cover too.
+const (
+	embedQuery    = "embed=1"
+	fullPageQuery = "embed=full"
+)
+
+// frameQuery is the query of the form in the same kind of frame.
+func (s *fillSession) frameQuery() string {
+	if s.fullPage {
+		return fullPageQuery
+	}
+	return embedQuery
+}
 
 // allowFrames leaves it to the policy of the page which sites may show the page in a
 // frame: X-Frame-Options cannot list sites.

@@ -54,7 +54,7 @@ func (pages *Pages) ShowForm(req *page.Request) error {
 		return pages.showClosed(req, f)
 	}
 	query := req.URL.RawQuery
-	plain := query == "" || query == embedQuery
+	plain := query == "" || query == embedQuery || query == fullPageQuery
 	if plain {
 		if cached, ok := pages.firstPages.GetAt(f.Generation, firstPageKey(f, query)); ok {
 			return pages.serveFirstPage(req, f, cached)

@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/rand"
 	"embed"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/netip"
@@ -35,6 +36,8 @@ type Config struct {
 	// Actions limits requests of an address that cost as much as a submission without
 	// being one; nil: no limit.
 	Actions *limit.Limiter[netip.Addr]
+	// ReadPicture returns a picture of an owner and its bytes.
+	ReadPicture func(ctx context.Context, id string) (store.Picture, io.ReadSeekCloser, error)
 	// SigningKeys returns the keys that sign nonces and links to endings; they rotate.
 	SigningKeys func(context.Context) (store.SigningKeys, error)
 	// KindTemplates has templates/kinds/*.html of question types that tests add, or is nil.
@@ -49,6 +52,7 @@ type Pages struct {
 	fallback   fallbackForms
 	markdown   markdown.Renderer
 	styles     *theme.Cache
+	cards      *cards
 	signing    atomic.Pointer[signers]
 	// noncePlaceholder stands for the nonce in a first page until the page is sent. It is
 	// random, so that no form can contain it.
@@ -61,7 +65,7 @@ const maxStyles = 1 << 20
 // New loads the templates and the signing keys.
 func New(c Config) (*Pages, error) {
 	pages := &Pages{
-		Config: c, firstPages: store.NewCache[string, firstPage](c.Store, maxFirstPages), markdown: markdown.New(), styles: theme.NewCache(maxStyles), noncePlaceholder: rand.Text(),
+		Config: c, firstPages: store.NewCache[string, firstPage](c.Store, maxFirstPages), markdown: markdown.New(), styles: theme.NewCache(maxStyles), cards: newCards(), noncePlaceholder: rand.Text(),
 	}
 	var err error
 	if pages.templates, err = c.Site.LoadTemplates(templateFiles, templateFunctions); err != nil {

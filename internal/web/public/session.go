@@ -22,6 +22,7 @@ type fillSession struct {
 	form     store.PublicForm
 	catalog  locale.Catalog // of the form's language
 	embedded bool
+	fullPage bool       // embedded in a frame that fills the window
 	preview  bool       // by the owner, of the draft: nothing is stored
 	values   url.Values // of all controls, as posted
 	problems page.FieldErrors
@@ -38,9 +39,12 @@ type fillSession struct {
 }
 
 func (pages *Pages) newFillSession(req *page.Request, f store.PublicForm) *fillSession {
-	embedded := req.URL.RawQuery != "" && req.URL.Query().Get("embed") != ""
+	frame := ""
+	if req.URL.RawQuery != "" {
+		frame = req.URL.Query().Get("embed")
+	}
 	return &fillSession{
-		form: f, catalog: pages.Site.Languages.Catalog(f.Header.Language), embedded: embedded, values: url.Values{},
+		form: f, catalog: pages.Site.Languages.Catalog(f.Header.Language), embedded: frame != "", fullPage: frame == "full", values: url.Values{},
 		uploadProblems: page.FieldErrors{}, styles: pages.styles,
 		named: func(field *form.Field, answer any) any {
 			return pages.Site.Languages.WithCountryNames(f.Header.Language, field, answer)
@@ -100,7 +104,7 @@ func (s *fillSession) address(suffix string) string {
 		return to
 	}
 	if s.embedded {
-		to += "?" + embedQuery
+		to += "?" + s.frameQuery()
 	}
 	return to
 }
@@ -115,8 +119,9 @@ func (s *fillSession) uploadTo(f *form.Field) string {
 
 func (s *fillSession) layout() page.Layout {
 	l := page.Layout{
-		Title: s.form.Header.Title, Language: s.form.Header.Language, Public: true, Embedded: s.embedded, Errors: s.problems,
+		Title: s.form.Header.Title, Language: s.form.Header.Language, Public: true, Embedded: s.embedded && !s.fullPage, Errors: s.problems,
 		FrameAncestors: frameAncestors(s.form.Availability), OEmbed: "/f/" + s.form.ID, Look: page.NewLook(s.form.Definition.Design, s.styles),
+		Card: s.shareCard(),
 	}
 	if s.preview {
 		l.FrameAncestors, l.OEmbed = "'self'", ""
@@ -131,6 +136,7 @@ func (s *fillSession) layout() page.Layout {
 	l.FormAction = strings.Join(sites, " ")
 	if s.embedded {
 		l.Script = "form.js" // it reports the height of the page
+		l.AddAssets([]string{"form-embed.js"})
 	}
 	return l
 }

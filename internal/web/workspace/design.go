@@ -19,6 +19,7 @@ type designPage struct {
 	Brand       string
 	Moods       []designOption
 	Choices     []designChoice
+	Pictures    []designPicture
 	Contrast    string // the lowest contrast of a text, such as 4.6
 	LooksGrey   bool   // buttons in the brand color look disabled
 	PreviewPath string // of the preview with the choices on the page
@@ -28,6 +29,12 @@ type designPage struct {
 type designChoice struct {
 	Name, Label string
 	Options     []designOption
+}
+
+// designPicture is a picture of the owner on the form.
+type designPicture struct {
+	Name, Label, Help string
+	ID                string // empty: none
 }
 
 type designOption struct {
@@ -40,7 +47,8 @@ var designNotices = map[string]string{"saved": "Design saved. Publish the form t
 // designLabels are the names of values and parts on the page.
 var designLabels = map[string]string{
 	"plain": "Plain", "paper": "Paper", "night": "Night", "bold": "Bold", "playful": "Playful", "clinical": "Clinical", "elegant": "Elegant", "typed": "Typed",
-	"layout": "Layout", "classic": "Classic", "one_at_a_time": "One at a time",
+	"layout": "Layout", "classic": "All questions", "one_at_a_time": "One at a time",
+	"logo": "Logo", "logo help": "Shown above the title", "cover": "Cover", "cover help": "Shown at the top. Without one, some moods draw a cover in your color.",
 	"buttons": "Buttons", "width": "Width", "align": "Title alignment",
 	"mood": "From mood", "square": "Square", "soft": "Soft", "round": "Round", "narrow": "Narrow", "normal": "Normal", "wide": "Wide", "start": "Start", "centre": "Center",
 }
@@ -50,9 +58,12 @@ func (pages *Pages) ShowDesign(req *page.Request) error {
 	return pages.renderDesign(req, http.StatusOK, req.URL.Query(), nil)
 }
 
+// designParts are the parts of a design that the page can change.
+var designParts = []string{"brand", "mood", "layout", "buttons", "width", "align", "logo", "cover"}
+
 // designFrom returns the design with the choices of a query or of a post.
 func designFrom(d form.Design, choices url.Values) form.Design {
-	for _, name := range []string{"brand", "mood", "layout", "buttons", "width", "align"} {
+	for _, name := range designParts {
 		if choices.Has(name) {
 			*d.Value(name) = strings.TrimSpace(choices.Get(name))
 		}
@@ -91,9 +102,12 @@ func (pages *Pages) renderDesign(req *page.Request, status int, choices url.Valu
 		switch choice.Name {
 		case "mood":
 			p.Moods = options
-		case "layout", "buttons", "width", "align":
+		default:
 			p.Choices = append(p.Choices, designChoice{choice.Name, designLabels[choice.Name], options})
 		}
+	}
+	for _, name := range []string{"logo", "cover"} {
+		p.Pictures = append(p.Pictures, designPicture{name, designLabels[name], designLabels[name+" help"], *design.Value(name)})
 	}
 	style := theme.NewStyles(brand, ".mini-")
 	p.Look = page.Look{Colors: template.CSS(style.CSS), Hash: style.Hash}
@@ -110,7 +124,12 @@ func newDesignOptions(choice form.DesignChoice, design form.Design) []designOpti
 }
 
 func designQuery(d form.Design, brand theme.Color) url.Values {
-	return url.Values{"brand": {brand.String()}, "mood": {d.Choice("mood")}, "layout": {d.Choice("layout")}, "buttons": {d.Choice("buttons")}, "width": {d.Choice("width")}, "align": {d.Choice("align")}}
+	query := url.Values{}
+	for _, name := range designParts {
+		query.Set(name, d.Choice(name))
+	}
+	query.Set("brand", brand.String())
+	return query
 }
 
 // ChangeDesign saves the design in the draft.

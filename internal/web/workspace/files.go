@@ -125,12 +125,18 @@ func (pages *Pages) DownloadResponseFiles(req *page.Request) error {
 	})
 }
 
-// AddPicture stores a picture for a form, for the builder.
+// pictureBounds are the sizes of pictures by their use: a logo is 64 pixels wide on the page,
+// and a few times that on other screens and cards.
+var pictureBounds = map[string]media.Bounds{"logo": {Width: 512, Height: 512}, "cover": {Width: 2000, Height: 1200}}
+
+// AddPicture stores a picture for a form, for the builder and the design page.
 func (pages *Pages) AddPicture(req *page.Request) error {
 	if _, err := pages.Store.Form(req.Context(), req.Owner(), req.PathValue("id")); err != nil {
 		return err
 	}
-	p, err := pages.Files.AddPicture(req.Context(), req.Owner(), file.NewPicture{Name: "picture", Body: req.Stream(), Size: req.ContentLength})
+	p, err := pages.Files.AddPicture(req.Context(), req.Owner(), file.NewPicture{
+		Name: "picture", Body: req.Stream(), Size: req.ContentLength, Bounds: pictureBounds[req.URL.Query().Get("for")],
+	})
 	switch e := fault.Wrap(err); {
 	case err == nil:
 	case e.Code == fault.Invalid || e.Code == fault.TooLarge || e.Code == fault.QuotaReached:

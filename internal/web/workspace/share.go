@@ -1,8 +1,8 @@
 package workspace
 
 import (
-	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -23,10 +23,12 @@ type sharePage struct {
 	Sites       string // one per line
 	AnySite     bool
 	Address     string // last part of the link
-	Inline      string // HTML that embeds the form
-	PopUp       string
+	Embeds      []embedMode
 	Questions   []prefillQuestion
 	HostAddress string // first part of the link
+	Host        string // of the link
+	Live        form.Header
+	HasCover    bool // the picture of the card is the cover
 }
 
 var shareNotices = map[string]string{
@@ -45,11 +47,15 @@ func (pages *Pages) renderShare(req *page.Request, status int, list page.Problem
 	if err != nil {
 		return err
 	}
-	d, err := pages.currentDefinition(req, f)
+	live, err := pages.currentForm(req, f)
 	if err != nil {
 		return err
 	}
-	p := &sharePage{formLayout: pages.newFormLayout(f, "share"), Slug: f.Slug, HostAddress: pages.Site.BaseURL + "/f/"}
+	d := live.Definition
+	p := &sharePage{formLayout: pages.newFormLayout(f, "share"), Slug: f.Slug, HostAddress: pages.Site.BaseURL + "/f/", Live: live.Header, HasCover: d.Design.Cover != ""}
+	if base, err := url.Parse(pages.Site.BaseURL); err == nil {
+		p.Host = base.Host
+	}
 	zone := page.LoadZone(req.User.TimeZone)
 	p.OpensAt, p.ClosesAt = controlTime(f.OpensAt, zone), controlTime(f.ClosesAt, zone)
 	if f.ResponseLimit > 0 {
@@ -64,14 +70,13 @@ func (pages *Pages) renderShare(req *page.Request, status int, list page.Problem
 		p.AnySite = req.Field("any_site") != ""
 	}
 	p.Address = strings.TrimPrefix(p.Link, pages.Site.BaseURL+"/f/")
-	p.Inline = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" async></script>`, pages.Site.BaseURL, p.Address)
-	p.PopUp = fmt.Sprintf(`<script src="%s/embed.js" data-form="%s" data-button="%s" async></script>`, pages.Site.BaseURL, p.Address, pages.Site.TranslateFor(req, "Open form"))
+	p.Embeds = pages.embedModes(req, p.Address, live)
 	for _, field := range d.Fields {
 		if field.TakesAnswer() && field.Parts() == nil {
 			p.Questions = append(p.Questions, pages.newPrefillQuestion(req, field))
 		}
 	}
-	p.Script = "share.js"
+	p.Script, p.Style = "share.js", "share.css"
 	p.NoticeKey = shareNotices[req.URL.Query().Get("done")]
 	if p.NoticeKey == shareNotices["saved"] && f.At(pages.Now()).Status == form.Closed {
 		p.NoticeKey = shareNotices["saved, and closed"]
@@ -79,12 +84,14 @@ func (pages *Pages) renderShare(req *page.Request, status int, list page.Problem
 	return pages.templates.Render(req, status, "share", p)
 }
 
-// currentDefinition returns the live version, or the draft before the first publication.
-func (pages *Pages) currentDefinition(req *page.Request, f form.Form) (*form.Definition, error) {
+// currentForm returns the live version, or the draft before the first publication.
+func (pages *Pages) currentForm(req *page.Request, f form.Form) (form.FormInput, error) {
 	if f.Version == 0 {
-		return pages.Store.Draft(req.Context(), req.Owner(), f.ID)
+		d, err := pages.Store.Draft(req.Context(), req.Owner(), f.ID)
+		return form.FormInput{Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Definition: d}, err
 	}
-	return pages.Store.Definition(req.Context(), req.Owner(), f.ID, f.Version)
+	v, err := pages.Store.Version(req.Context(), req.Owner(), f.ID, f.Version)
+	return form.FormInput{Header: v.Header, Definition: v.Definition}, err
 }
 
 // ChangeAvailability saves the settings on the share page.

@@ -44,6 +44,38 @@ function update() {
   timer = setTimeout(() => { preview.refresh(); showColors(); }, 60);
 }
 
+// Pictures are stored at once; the form has their IDs.
+for (const part of form.querySelectorAll(".design-picture")) {
+  const [file, id] = [part.querySelector("[type=file]"), part.querySelector("[type=hidden]")];
+  const status = part.querySelector("[role=status]");
+  const show = (value) => {
+    id.value = value;
+    const picture = Object.assign(new Image(), { src: `/pictures/${value}`, alt: "" });
+    part.querySelector(".thumb").replaceChildren(...value ? [picture] : []);
+    part.classList.toggle("filled", Boolean(value));
+  };
+  const upload = async (picture) => {
+    status.textContent = status.dataset.uploading;
+    const response = await fetch(part.dataset.upload, { method: "POST", redirect: "manual", headers: { "Content-Type": picture.type }, body: picture }).catch(() => null);
+    const body = await response?.json().catch(() => null);
+    status.textContent = "";
+    if (response?.ok) {
+      show(body.id);
+      update();
+    } else {
+      status.textContent = response?.status === 413 ? status.dataset.large : response?.status === 422 ? status.dataset.type : body?.message ?? status.dataset.failed;
+    }
+  };
+  part.classList.toggle("filled", Boolean(id.value));
+  part.querySelector(".row").hidden = false;
+  file.addEventListener("change", () => {
+    const [picture] = file.files;
+    file.value = "";
+    if (picture) upload(picture);
+  });
+  part.querySelector("[data-remove]").addEventListener("click", () => { show(""); file.focus(); update(); });
+}
+
 form.elements.brand.addEventListener("input", () => { code.value = form.elements.brand.value; });
 code.closest("label").hidden = false;
 code.addEventListener("input", (event) => {
