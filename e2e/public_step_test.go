@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -25,6 +26,31 @@ func (b *tab) pressKey(keys string) {
 	b.t.Helper()
 	b.wantStatus(b.navigate(chromedp.KeyEvent(keys)), 200)
 	b.wait(`!!document.querySelector("form.step kbd:not([hidden]), .end")`)
+}
+
+// TestLiveProgress: the bar follows the answers on the page, and conditions.
+func TestLiveProgress(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	path := publishForm(t, s, form.Header{Title: "Bar"}, `{"fields": [{"key": "a", "kind": "short_text", "label": "First"}, {"key": "b", "kind": "yes_no", "label": "More?"},
+		{"key": "c", "kind": "slider", "label": "How much?"}, {"key": "d", "kind": "short_text", "label": "Which?", "show_if": {"field": "b", "op": "equals", "value": true}},
+		{"kind": "page_break"}, {"key": "e", "kind": "short_text", "label": "Last"}]}`)
+	b := openTab(t, s.URL)
+	b.wantStatus(b.open(path), 200)
+	bar := func(value, max int) {
+		t.Helper()
+		b.wait(fmt.Sprintf(`(({ value, max }) => value === %d && max === %d)(document.querySelector("progress"))`, value, max))
+	}
+	bar(0, 4)
+	b.fill("[name=a]", "x")
+	bar(1, 4)
+	b.do(chromedp.Click(`//label[contains(., "Yes")]`))
+	bar(2, 5)
+	b.do(chromedp.Focus("[name=c]"), chromedp.KeyEvent(kb.ArrowRight))
+	bar(3, 5)
+	b.wantStatus(b.press("button.primary"), 200)
+	bar(3, 5)
+	b.wantText("Page 2 of 2")
 }
 
 // TestOneAtATime: with JavaScript, one question at a time can be answered by keys alone, and
