@@ -141,3 +141,18 @@ func TestOneAtATime(t *testing.T) {
 	accessible("the ending")
 	openOwnerDB(t, s).wantStored(path, `{"name": "Ada", "what": "c", "some": ["sa"], "likely": 10, "text": "One\nTwo", "last": true}`)
 }
+
+// A choice that makes its question the last one shows the button that submits the form.
+func TestChoiceDoesNotSubmit(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	path := publishForm(t, s, form.Header{Title: "Short"}, `{"fields": [{"key": "go", "kind": "yes_no", "label": "Go on?", "jumps": [{"if": {"field": "go", "op": "equals", "value": false}, "to": "bye"}]},
+		{"kind": "page_break"}, {"key": "more", "kind": "short_text", "label": "More"}], "endings": [{"key": "bye", "title": "Bye"}], "design": {"layout": "one_at_a_time"}}`)
+	b := openTab(t, s.URL)
+	b.wantStatus(b.open(path), 200)
+	b.wantStatus(b.navigate(chromedp.Click(`//label[contains(., "No")]`)), 200)
+	b.wantText("Go on?", "Submit")
+	openOwnerDB(t, s).wantStored(path)
+	b.wantStatus(b.press(button("Submit")), 200)
+	b.wantText("Bye")
+}

@@ -22,5 +22,5 @@ function update() {
   bar.max = Math.max(1, max + shown - shownAtFirst);
   bar.value = value + answered - answeredAtFirst;
 }
-// After the script that shows and hides questions.
-for (const name of ["input", "change"]) form.addEventListener(name, () => queueMicrotask(update));
+for (const name of ["input", "change"]) form.addEventListener(name, update);
+new MutationObserver(update).observe(form, { subtree: true, attributeFilter: ["hidden"] }); // questions come and go
