@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"formulary/internal/cli/clitest"
@@ -86,6 +87,9 @@ func parseForms(page string) []pageForm {
 			if value == "" && a["type"] != "hidden" && a["name"] != "_website" {
 				value = validControl[cmp.Or(a["type"], a["inputmode"])]
 			}
+			if value == "" && a["inputmode"] == "numeric" {
+				value = validNumber(a["name"], f.controls)
+			}
 			isHoneypot := a["name"] == "_website"
 			isText := c[1] == "textarea" || c[1] == "input" && (a["type"] == "" || a["type"] == "text")
 			if value == "" && isText && !isHoneypot {
@@ -98,4 +102,19 @@ func parseForms(page string) []pageForm {
 		list = append(list, f)
 	}
 	return list
+}
+
+// validNumber returns a part of a date, or the next rank of a ranking.
+func validNumber(name string, before []param) string {
+	question, part, _ := strings.Cut(name, ".")
+	if value, ok := map[string]string{"day": "1", "month": "5", "year": "2026"}[part]; ok {
+		return value
+	}
+	rank := 1
+	for _, p := range before {
+		if strings.HasPrefix(p.name, question+".") {
+			rank++
+		}
+	}
+	return strconv.Itoa(rank)
 }
