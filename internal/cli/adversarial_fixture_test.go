@@ -63,7 +63,7 @@ type fixture struct {
 	lackingScope                                map[string]*caller // by the scope that the token lacks
 	app                                         clitest.App        // all users authorize it
 	liveForm, editForm                          string             // of Ada: one to answer, one to change
-	spareForms, responses, webhooks             []string           // of Ada, to delete
+	spareForms, responses, webhooks, themes     []string           // of Ada, to delete
 	cleoForm, cleoSpare, cleoResponse           string
 	cleoWebhook, cleoSpareWebhook               string
 	cleoApp, cleoSpareApp                       string
@@ -102,6 +102,9 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 	}
 	for range 8 {
 		w.webhooks = append(w.webhooks, w.addWebhook(w.ada, w.liveForm))
+	}
+	for range 8 {
+		w.themes = append(w.themes, s.Call("POST", "/api/v1/themes", w.token(w.ada), validTheme).String("id"))
 	}
 	for range 8 {
 		w.responses = append(w.responses, w.addResponse(w.ada, w.liveForm))
@@ -204,6 +207,8 @@ func (w *fixture) addResponse(c *caller, form string) string {
 	}
 	return a.String("id")
 }
+
+const validTheme = `{"name": "Studio", "design": {"brand": "#b4532a", "mood": "paper", "width": "wide"}}`
 
 // validWebhook is the body of a webhook whose receiver is down.
 const validWebhook = `{"url": "http://127.0.0.1:1/hook", "events": ["response.created", "form.closed"], "active": true, "strict_order": false}`
