@@ -68,6 +68,7 @@ type fixture struct {
 	cleoWebhook, cleoSpareWebhook               string
 	cleoApp, cleoSpareApp                       string
 	file, picture, cleoFile, cleoFileResponse   string
+	cleoTheme, cleoSpareTheme                   string
 	resetToken, refreshToken, revocableToken    string
 	authCode, authorizeQuery                    string
 	finishedForm                                bool // a public form was filled in to its ending
@@ -120,6 +121,9 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 	cleoAPI, w.cleo = w.addOwnerWithBrowser("cleo")
 	w.cleoForm, w.cleoSpare = w.createForm(cleoAPI, "", true), w.createForm(cleoAPI, " "+w.cleo.marker, false)
 	w.cleoWebhook, w.cleoSpareWebhook = w.addWebhook(cleoAPI, w.cleoForm), w.addWebhook(cleoAPI, w.cleoForm)
+	for _, id := range []*string{&w.cleoTheme, &w.cleoSpareTheme} {
+		*id = s.Call("POST", "/api/v1/themes", w.token(cleoAPI), validTheme).String("id")
+	}
 	w.cleoResponse = w.addResponse(cleoAPI, w.cleoForm)
 	w.addResponse(cleoAPI, w.cleoForm)
 	w.cleoFile, w.cleoFileResponse = w.addFile(cleoAPI, w.cleoForm)
