@@ -47,7 +47,7 @@ var allowedImports = map[string][]string{
 	"internal/export":          {"form"},
 	"internal/form":            {"fault", "theme"},
 	"internal/account":         {"fault", "id"},
-	"internal/mail":            {"form", "locale"},
+	"internal/mail":            {"form", "locale", "theme"},
 	"internal/mail/mailtest":   {},
 	"internal/outbox":          {"account", "fault", "form", "id", "locale", "mail", "markdown", "store"},
 	"internal/locale":          {"fault", "form"},

@@ -183,9 +183,17 @@ func (w *fileBench) compareDownloads(ctx context.Context, bare *process) (both [
 	if err := w.submitFiles(ctx, []string{id}); err != nil {
 		return both, err
 	}
-	return w.compareFiles(ctx, "Download 1 MB", []entrant{
+	request := get("/api/v1/forms/"+w.form+"/files/"+id, w.token)
+	both, err = w.compareFiles(ctx, "Download 1 MB", []entrant{
 		newEntrant(bareName, bare, get("/file", "")),
-		newEntrant("Formulary", w.service, get("/api/v1/forms/"+w.form+"/files/"+id, w.token)),
+		newEntrant("Formulary", w.service, request),
+	})
+	if err != nil || w.admin == "" {
+		return both, err
+	}
+	return both, w.profile(ctx, w.admin, "download", func(length time.Duration) error {
+		_, _, err := w.loadOnce(ctx, w.service, distribute([][]byte{request}, fileConns), length)
+		return err
 	})
 }
 

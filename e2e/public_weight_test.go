@@ -36,6 +36,8 @@ func TestPageWeight(t *testing.T) {
 		definition := strings.TrimSuffix(tenQuestions, "}") + `, "design": {"brand": "#b4532a", "mood": "` + string(mood) + `"}}`
 		weighForm(t, s, publishForm(t, s, form.Header{Title: "Summer party", Description: "Friday to Monday, behind the old mill."}, definition))
 	}
+	oneAtATime := strings.TrimSuffix(tenQuestions, "}") + `, "design": {"layout": "one_at_a_time", "mood": "bold"}}`
+	weighForm(t, s, publishForm(t, s, form.Header{Title: "Summer party"}, oneAtATime))
 }
 
 func weighForm(t *testing.T, s *clitest.Service, path string) {

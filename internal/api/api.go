@@ -168,6 +168,8 @@ func (a *API) table() []*operation {
 		newOperation(a.setReceipt()),
 		a.forOrigins(newOperation(a.submitPublicly())),
 		a.uploadFile(),
+		a.readUpload(),
+		a.continueUpload(),
 		a.readFile(),
 		a.readResponseFiles(),
 		a.addPicture(),

@@ -29,6 +29,7 @@ type UploadedFile struct {
 type uploadInput struct {
 	ID          string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Field       string `query:"field" maxLength:"64" doc:"Key of the question that the file answers" example:"cv"`
+	Upload      string `query:"upload" maxLength:"64" doc:"A random name of 22 to 64 characters, by which the upload can be continued after a lost connection"`
 	Disposition string `header:"Content-Disposition" maxLength:"2000" doc:"The name of the file: attachment; filename*=UTF-8''cv.pdf"`
 }
 
@@ -41,7 +42,7 @@ func (a *API) uploadFile() *operation {
 		Summary: "Upload a file to a form",
 		Description: "Sends the bytes of a file as the body. Put the ID that it returns into the answer to the question when you submit the response. " +
 			"A file belongs to its form and question and to one response, and is deleted after 24 hours without one.",
-		Errors: []fault.Code{fault.BadQuery, fault.BadRequest, fault.NotFoundInAccount, fault.FormNotOpen, fault.QuotaReached, fault.TooLarge, fault.Invalid},
+		Errors: []fault.Code{fault.BadQuery, fault.BadRequest, fault.NotFoundInAccount, fault.Conflict, fault.FormNotOpen, fault.QuotaReached, fault.TooLarge, fault.Invalid},
 		input:  reflect.TypeFor[uploadInput](), output: reflect.TypeFor[UploadedFile](),
 	}
 	read := newInputReader(op.input, 0)
@@ -73,9 +74,14 @@ func (a *API) upload(w http.ResponseWriter, r *http.Request, read reader) (form.
 	if err != nil {
 		return form.File{}, err
 	}
-	return a.Respond.Upload(r.Context(), respond.Upload{
-		Form: f, Field: in.Field, Name: fileName(in.Disposition), Body: newSlowBody(w, r), Size: r.ContentLength, Client: a.Address(r),
-	})
+	upload := respond.Upload{Form: f, Field: in.Field, Name: fileName(in.Disposition), Body: newSlowBody(w, r), Size: r.ContentLength, Client: a.Address(r)}
+	if in.Upload == "" || upload.Size <= 0 {
+		return a.Respond.Upload(r.Context(), upload)
+	}
+	if err := checkUploadName(in.Upload); err != nil {
+		return form.File{}, err
+	}
+	return a.Respond.UploadPart(r.Context(), file.UploadName{FormID: in.ID, Field: in.Field, Name: in.Upload}, upload, newPart(w, r))
 }
 
 // fileName returns the name in a Content-Disposition header. An unreadable one has no name.

@@ -1,27 +1,21 @@
 package api_test
 
 import (
-	"io/fs"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"formulary/internal/blob/blobtest"
 )
 
 // objects counts the files in the storage.
 func (w *fixture) objects() int {
 	w.t.Helper()
-	n := 0
-	err := filepath.WalkDir(filepath.Join(w.Storage.Data, "files"), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			n++
-		}
-		return err
-	})
-	if err != nil {
-		w.t.Fatal(err)
+	if w.s3 != nil {
+		return len(w.s3.Files())
 	}
-	return n
+	return len(blobtest.Files(w.t, filepath.Join(w.Storage.Data, "files")))
 }
 
 func (w *fixture) expectObjects(name string, want int) {
@@ -31,8 +25,20 @@ func (w *fixture) expectObjects(name string, want int) {
 	}
 }
 
+// deleteAda deletes a user with the command, which needs access to the files.
+func (w *fixture) deleteAda() {
+	w.t.Helper()
+	command := []string{"user", "delete", ada, "--yes"}
+	if w.s3 != nil {
+		command = append(command, flagsOf(w.s3)...)
+	}
+	if out := w.Command("", command...); !strings.Contains(out, ada) {
+		w.t.Error(out)
+	}
+}
+
 func TestFileIsClaimedOnce(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, w *fixture) {
+	forEachFileStorage(t, func(t *testing.T, w *fixture) {
 		form, other := w.fileForm(w.ada), w.fileForm(w.ada)
 		file := w.mustUpload(form, "cv", "cv.pdf", pdf("a"))
 		elsewhere := w.mustUpload(other, "cv", "cv.pdf", pdf("a"))
@@ -75,7 +81,7 @@ func TestFileIsClaimedOnce(t *testing.T) {
 }
 
 func TestFileOfRepeatedSubmission(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, w *fixture) {
+	forEachFileStorage(t, func(t *testing.T, w *fixture) {
 		form := w.fileForm(w.ada)
 		file := w.mustUpload(form, "cv", "cv.pdf", pdf("a"))
 		submit := func(name, body string) string {
@@ -93,7 +99,7 @@ func TestFileOfRepeatedSubmission(t *testing.T) {
 }
 
 func TestFilesOfChangedResponse(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, w *fixture) {
+	forEachFileStorage(t, func(t *testing.T, w *fixture) {
 		form := w.fileForm(w.ada)
 		first, second, third := w.mustUpload(form, "cv", "1.pdf", pdf("1")), w.mustUpload(form, "cv", "2.pdf", pdf("2")), w.mustUpload(form, "cv", "3.pdf", pdf("3"))
 		path := "/api/v1/forms/" + form + "/responses/" + w.submitFile(form, `{"cv": ["`+first+`", "`+second+`"]}`)
@@ -130,7 +136,7 @@ func TestFilesOfChangedResponse(t *testing.T) {
 }
 
 func TestDeletingRemovesFiles(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, w *fixture) {
+	forEachFileStorage(t, func(t *testing.T, w *fixture) {
 		form := w.fileForm(w.ada)
 		add := func() string {
 			a, b := w.mustUpload(form, "cv", "a.pdf", pdf("a")), w.mustUpload(form, "cv", "b.pdf", pdf("b"))
@@ -149,9 +155,7 @@ func TestDeletingRemovesFiles(t *testing.T) {
 		bobs := w.fileForm(w.bob)
 		w.submitFile(bobs, `{"cv": ["`+w.mustUpload(bobs, "cv", "bob.pdf", pdf("d"))+`"]}`)
 		w.expectObjects("of two users", 4)
-		if out := w.Command("", "user", "delete", ada, "--yes"); !strings.Contains(out, ada) {
-			t.Error(out)
-		}
+		w.deleteAda()
 		w.expectObjects("of the other user", 1)
 	})
 }

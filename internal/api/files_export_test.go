@@ -35,7 +35,7 @@ func unzip(t *testing.T, archive []byte) map[string]string {
 }
 
 func TestFilesInExports(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, w *fixture) {
+	forEachFileStorage(t, func(t *testing.T, w *fixture) {
 		form := w.fileForm(w.ada)
 		a, b := w.mustUpload(form, "cv", "cv.pdf", pdf("a")), w.mustUpload(form, "cv", "cv.pdf", pdf("b"))
 		note := w.mustUpload(form, "other", "note.txt", []byte("a note"))
@@ -80,7 +80,7 @@ func TestFilesInExports(t *testing.T) {
 }
 
 func TestPictures(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, w *fixture) {
+	forEachFileStorage(t, func(t *testing.T, w *fixture) {
 		var source bytes.Buffer
 		picture := image.NewRGBA(image.Rect(0, 0, 30, 20))
 		picture.Set(3, 4, color.RGBA{200, 10, 10, 255})
@@ -123,7 +123,7 @@ func TestPictures(t *testing.T) {
 		}
 		w.expectObjects("stored", 1)
 		w.expectCode("unknown", w.Call("GET", "/pictures/fil_01k9z8m7q3e4r5t6y7v8w9x0a1", "", ""), 404002)
-		w.Command("", "user", "delete", ada, "--yes")
+		w.deleteAda()
 		w.expectObjects("after the account was deleted", 0)
 	})
 }

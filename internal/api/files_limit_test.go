@@ -17,7 +17,7 @@ import (
 type unsized struct{ io.Reader }
 
 func TestUploadLimits(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, w *fixture) {
+	forEachFileStorage(t, func(t *testing.T, w *fixture) {
 		form := w.fileForm(w.ada)
 		large := pdf(strings.Repeat("x", 1<<20))
 		for name, c := range map[string]struct {
@@ -61,7 +61,7 @@ func TestUploadLimits(t *testing.T) {
 }
 
 func TestUploadsCountAsStorage(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, w *fixture) {
+	forEachFileStorage(t, func(t *testing.T, w *fixture) {
 		form := w.fileForm(w.ada)
 		content := pdf(strings.Repeat("x", 700_000))
 		w.submitFile(form, `{"cv": ["`+w.mustUpload(form, "cv", "a.pdf", content)+`"]}`)
@@ -74,7 +74,7 @@ func TestUploadsCountAsStorage(t *testing.T) {
 }
 
 func TestFileNames(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, w *fixture) {
+	forEachFileStorage(t, func(t *testing.T, w *fixture) {
 		form := w.fileForm(w.ada)
 		for _, c := range []struct{ sent, want string }{
 			{"attachment; filename*=UTF-8''r%C3%A9sum%C3%A9.pdf", "résumé.pdf"},
@@ -103,7 +103,7 @@ func TestFileNames(t *testing.T) {
 // A client that reads only after it has sent everything can still read why its file was
 // refused.
 func TestRefusalCanBeRead(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, w *fixture) {
+	forEachFileStorage(t, func(t *testing.T, w *fixture) {
 		form := w.fileForm(w.ada)
 		const size = 30 << 20
 		for _, encoding := range []string{fmt.Sprintf("Content-Length: %d", size), "Transfer-Encoding: chunked"} {

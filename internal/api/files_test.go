@@ -10,9 +10,35 @@ import (
 	"testing"
 
 	"formulary/internal/api"
+	"formulary/internal/blob/blobtest"
 	"formulary/internal/cli/clitest"
 	"formulary/internal/form"
+	"formulary/internal/store/storetest"
 )
+
+// forEachFileStorage runs a test with files in a folder on both engines, and in S3 on one of them:
+// tests take turns.
+func forEachFileStorage(t *testing.T, test func(t *testing.T, w *fixture), flags ...string) {
+	t.Helper()
+	forEachEngine(t, test, flags...)
+	newStorage := storetest.SQLite
+	if len(t.Name())%2 == 0 {
+		newStorage = storetest.Postgres
+	}
+	t.Run("s3", func(t *testing.T) {
+		t.Parallel()
+		server := blobtest.StartS3(t)
+		w := newFixture(t, newStorage(t), append(flagsOf(server), flags...)...)
+		w.s3 = server
+		test(t, w)
+	})
+}
+
+// flagsOf returns the flags for files on an S3 server.
+func flagsOf(server *blobtest.S3) []string {
+	c := server.Config()
+	return []string{"--files=" + c.URL, "--s3-key=" + c.Key, "--s3-secret=" + c.Secret}
+}
 
 // pdf is a small file that is recognized as PDF.
 func pdf(text string) []byte { return []byte("%PDF-1.7\n" + text) }
@@ -92,7 +118,7 @@ func (w *fixture) fetch(address, token string, header ...string) (*http.Response
 }
 
 func TestFileFromUploadToDownload(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, w *fixture) {
+	forEachFileStorage(t, func(t *testing.T, w *fixture) {
 		form := w.fileForm(w.ada)
 		content := pdf(strings.Repeat("curriculum vitae ", 1000))
 		a := w.upload(form, "cv", "L%C3%A9a%2F..%2Fcv.pdf", content)
@@ -125,6 +151,9 @@ func TestFileFromUploadToDownload(t *testing.T) {
 		}
 		if res, _ := w.fetch(url, w.ada, "Range", "bytes=999999-"); res.StatusCode != 416 {
 			t.Errorf("range after the end: %d", res.StatusCode)
+		}
+		if res, got := w.fetch(url, w.ada, "Range", "pages=1-2"); res.StatusCode != 200 || !bytes.Equal(got, content) {
+			t.Errorf("range in another unit: %d, %d bytes", res.StatusCode, len(got))
 		}
 		if res, _ := w.fetch(url, w.ada, "If-None-Match", res.Header.Get("ETag")); res.StatusCode != 304 {
 			t.Errorf("unchanged: %d", res.StatusCode)

@@ -126,7 +126,7 @@ func preflight(w http.ResponseWriter, allow string) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("Access-Control-Allow-Methods", allow)
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, If-Match, Idempotency-Key, Last-Event-ID, Content-Disposition, Range")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, If-Match, Idempotency-Key, Last-Event-ID, Content-Disposition, Range, Upload-Offset")
 	h.Set("Access-Control-Max-Age", "86400")
 	w.WriteHeader(http.StatusNoContent)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"formulary/internal/blob/blobtest"
 	"formulary/internal/cli/clitest"
 	"formulary/internal/store/storetest"
 )
@@ -25,6 +26,7 @@ type fixture struct {
 	t        *testing.T
 	app      clitest.App
 	ada, bob string
+	s3       *blobtest.S3 // nil: files are in a folder
 }
 
 func forEachEngine(t *testing.T, test func(t *testing.T, w *fixture), flags ...string) {

@@ -2,6 +2,7 @@ package blob
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -95,7 +96,7 @@ func (f *folder) Put(ctx context.Context, key string, r io.Reader, size int64) e
 // steps a crash leaves the whole object or none.
 func (f *folder) put(key string, from *source) (err error) {
 	dir := filepath.Dir(f.path(key))
-	part := f.path(key) + partSuffix
+	part := f.path(key) + "." + rand.Text() + partSuffix // two callers may store the same object
 	file, err := f.create(part)
 	if errors.Is(err, fs.ErrNotExist) { // the folder was removed
 		f.forgetDir(dir)
@@ -225,6 +226,9 @@ func (f *folder) describe(path string, entry fs.DirEntry) (object Object, ok boo
 		return Object{}, false, err
 	}
 	key, isPart := strings.CutSuffix(filepath.ToSlash(name), partSuffix)
+	if isPart {
+		key, _, _ = strings.Cut(key, ".")
+	}
 	if !isKey(key) {
 		return Object{}, false, nil
 	}

@@ -20,6 +20,14 @@ func shortOrFull(short, full int) int {
 	return short
 }
 
+// timesFrom is shortOrFull, unless an environment variable says how often.
+func timesFrom(variable string, short, full int) int {
+	if n, err := strconv.Atoi(os.Getenv(variable)); err == nil {
+		return n
+	}
+	return shortOrFull(short, full)
+}
+
 // reportFigure logs a row of the table in docs/reliability.md: the fault and its
 // outcome.
 func reportFigure(t *testing.T, fault, format string, args ...any) {

@@ -24,7 +24,7 @@ func TestKilledWithFiles(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
 		s := startFileService(t, storage)
 		s.Stop()
-		kills := shortOrFull(4, 100)
+		kills := timesFrom("FORMULARY_FILE_KILLS", 4, 100)
 		for round := range kills {
 			p := launch(t, storage)
 			p.uploadUntilKilled(s, round)
@@ -50,15 +50,15 @@ func (p *program) uploadUntilKilled(s *fileService, round int) {
 				content := []byte(strings.Repeat(fmt.Sprintf("%d-%d-%d ", round, client, n), 1+rand.IntN(50_000)))
 				r, err := http.NewRequest("POST", p.url+"/f/"+s.form+"/files?field=doc", bytes.NewReader(content))
 				a := p.do(r, err)
-				if a.err != nil {
-					return // killed
+				if p.isEnding(a) {
+					return
 				}
 				if a.status != http.StatusCreated {
 					p.t.Errorf("upload: %s", a)
 					return
 				}
 				file := a.ID
-				if a = p.post("/f/"+s.form, `{"answers": {"doc": ["`+file+`"]}}`); a.err != nil {
+				if a = p.post("/f/"+s.form, `{"answers": {"doc": ["`+file+`"]}}`); p.isEnding(a) {
 					return
 				}
 				if a.status != http.StatusCreated {
@@ -81,6 +81,12 @@ func (p *program) uploadUntilKilled(s *fileService, round int) {
 	}
 	p.kill()
 	clients.Wait()
+}
+
+// isEnding reports whether a response comes from a program that was killed, or whose disk was
+// switched off.
+func (p *program) isEnding(a httpResponse) bool {
+	return a.err != nil || p.beforeKill != nil && a.isRetryable()
 }
 
 // While S3 is away, uploads and downloads fail clearly, everything else works, and nothing is

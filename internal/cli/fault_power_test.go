@@ -5,6 +5,7 @@ package cli_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,10 +29,19 @@ type loopDisk struct {
 
 func newLoopDisk(t *testing.T) *loopDisk {
 	t.Helper()
+	var form survey
+	d := newLoopDiskWith(t, func(seed storetest.Storage) { form = openSurvey(t, seed, 0) })
+	d.form = form
+	return d
+}
+
+// newLoopDiskWith returns a disk with the data that fill has created.
+func newLoopDiskWith(t *testing.T, fill func(seed storetest.Storage)) *loopDisk {
+	t.Helper()
 	d := &loopDisk{t: t, image: filepath.Join(t.TempDir(), "disk"), storage: storetest.SQLite(t)}
 	// Created elsewhere, so that this process has no open files on the disk.
 	seed := storetest.SQLite(t)
-	d.form = openSurvey(t, seed, 0)
+	fill(seed)
 	if err := os.WriteFile(d.image, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -97,6 +107,36 @@ func TestPowerCut(t *testing.T) {
 	}
 	p.stop()
 	reportFigure(t, fmt.Sprintf("%d × power cut (ext4 shut down without flushing its journal)", cuts), "%d acknowledged, none lost; %d stored", len(acknowledged), len(storedNotes))
+}
+
+// TestPowerCutWithFiles: after a power loss, every acknowledged response has all its files,
+// unchanged.
+func TestPowerCutWithFiles(t *testing.T) {
+	var s *fileService
+	d := newLoopDiskWith(t, func(seed storetest.Storage) {
+		s = startFileService(t, seed)
+		s.Stop()
+	})
+	cuts := timesFrom("FORMULARY_FILE_CUTS", 20, 20)
+	for round := range cuts {
+		p := launch(t, d.storage)
+		p.beforeKill = d.powerOff
+		p.uploadUntilKilled(s, round)
+		d.unmount()
+		d.mount()
+	}
+	p := launch(t, d.storage)
+	for id, content := range s.content {
+		if a := p.get("/api/v1/forms/"+s.form+"/files/"+id, s.token); a.status != http.StatusOK || a.text != string(content) {
+			t.Errorf("file %s: %d, %d bytes of %d", id, a.status, len(a.text), len(content))
+		}
+	}
+	p.stop()
+	// Another process, because this one must have no open files on the disk.
+	if out, err := exec.Command(p.cmd.Path, "files", "check", "--hashes", "--data="+d.storage.Data).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+	reportFigure(t, fmt.Sprintf("%d × power cut during uploads", cuts), "%d files of acknowledged responses, each unchanged", len(s.content))
 }
 
 // TestReadOnlyDisk: on a disk that became read-only, reads work and writes are refused.

@@ -129,6 +129,9 @@ func (c serveCommand) scanner() (file.Scanner, error) {
 		case scan.Infected:
 			return store.Infected, result.Signature, err
 		}
+		if errors.Is(err, scan.ErrTooLarge) {
+			return store.TooLargeToScan, "", nil
+		}
 		return store.NotScanned, "", err
 	}, nil
 }

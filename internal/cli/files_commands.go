@@ -20,6 +20,7 @@ type filesCommands struct {
 
 type filesCheck struct {
 	Hashes bool `env:"FORMULARY_CHECK_HASHES" help:"Read all files and compare their hashes."`
+	Rescan bool `env:"FORMULARY_CHECK_RESCAN" help:"Scan files for malware again that were too large for the scanner."`
 	Repair bool `env:"FORMULARY_CHECK_REPAIR" help:"Delete stored files that nothing refers to, and uploads without content."`
 }
 
@@ -31,6 +32,13 @@ func (c filesCheck) Run(ctx context.Context, storage Storage, io streams) error 
 		return err
 	}
 	defer s.Close()
+	if c.Rescan {
+		n, err := s.RescanFiles(ctx)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(io.out, "Running servers scan %s again.\n", counted(n, "file", "files"))
+	}
 	log := slog.New(slog.NewTextHandler(io.err, nil))
 	files := file.New(file.Config{Store: s, Blobs: places, Limit: math.MaxInt64, Log: log, Now: time.Now})
 	sum, err := files.Check(ctx, file.CheckOptions{Hashes: c.Hashes, Repair: c.Repair}, func(p file.Problem) {

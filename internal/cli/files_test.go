@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"maps"
 	"net/http"
@@ -26,6 +28,7 @@ import (
 type fileService struct {
 	*clitest.Service
 	t     *testing.T
+	data  string // the data directory
 	app   clitest.App
 	token string
 	form  string
@@ -38,7 +41,7 @@ const fileOwner = "ada@example.org"
 
 func startFileService(t *testing.T, storage storetest.Storage, flags ...string) *fileService {
 	t.Helper()
-	s := &fileService{Service: clitest.Start(t, storage, append(flags, "--rate-limit=off")...), t: t, content: map[string][]byte{}}
+	s := &fileService{Service: clitest.Start(t, storage, append(flags, "--rate-limit=off")...), t: t, data: storage.Data, content: map[string][]byte{}}
 	s.AddUser(fileOwner)
 	s.app = s.AddApp(fileOwner, "https://app.example.com/cb")
 	s.signIn()
@@ -58,7 +61,7 @@ func (s *fileService) signIn() {
 // again runs the service of another storage with the same data.
 func (s *fileService) again(storage storetest.Storage, flags ...string) *fileService {
 	s.t.Helper()
-	other := &fileService{Service: clitest.Start(s.t, storage, append(flags, "--rate-limit=off")...), t: s.t, app: s.app, form: s.form, content: s.content}
+	other := &fileService{Service: clitest.Start(s.t, storage, append(flags, "--rate-limit=off")...), t: s.t, data: storage.Data, app: s.app, form: s.form, content: s.content}
 	other.signIn()
 	return other
 }
@@ -203,72 +206,38 @@ func TestBackupWithFiles(t *testing.T) {
 	})
 }
 
-// Files are moved while the service runs, and stay readable throughout.
-func TestMoveFiles(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
-		server := blobtest.StartS3(t)
-		flags := inS3(server)
-		s := startFileService(t, storage, flags[1:]...)
-		for n := range 5 {
-			s.submit(note(n), note(n+100))
-		}
-		done, stopped := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(stopped)
-			for n := 300; ; n++ {
-				select {
-				case <-done:
-					return
-				default:
-					s.submit(note(n))
-					if n%20 == 0 {
-						s.expectAll("while files are moved")
-					}
-				}
-			}
-		}()
-		target := strings.TrimPrefix(flags[0], "--files=")
-		move := append([]string{"files", "move", "--to=" + target}, flags[1:]...)
-		s.Command("", move...)
-		close(done)
-		<-stopped
-		s.expectAll("after the move")
-		if left := blobtest.Files(t, filepath.Join(storage.Data, "files")); len(left) > 0 {
-			t.Errorf("%d files are left", len(left))
-		}
-		s.Command("", move...) // again
-		s.Stop()
-		// With the old setting, and with the new one.
-		s.again(storage, flags[1:]...).expectAll("restarted")
-		s.again(storage, flags...).expectAll("with the new setting")
-		if code, out := run(storage, append([]string{"files", "check", "--hashes"}, flags...)...); code != 0 {
-			t.Error(out)
-		}
-	})
+// ownPicture is a picture of the owner as it is stored.
+type ownPicture struct {
+	id      string
+	content []byte
 }
 
-// A move to the same place under another name would delete everything.
-func TestMoveToSamePlace(t *testing.T) {
-	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
-		s := startFileService(t, storage)
-		s.submit(note(1), note(2))
-		link := filepath.Join(t.TempDir(), "link")
-		if err := os.Symlink(filepath.Join(storage.Data, "files"), link); err != nil {
-			t.Fatal(err)
-		}
-		if code, out := run(storage, "files", "move", "--to="+link); code == 0 || !strings.Contains(out, "there already") {
-			t.Errorf("%d: %s", code, out)
-		}
-		s.expectAll("after the move")
-		// Neither does a check with another setting repair anything.
-		if code, out := run(storage, "files", "check", "--repair", "--files="+t.TempDir()); code == 0 || !strings.Contains(out, "nothing was repaired") {
-			t.Errorf("%d: %s", code, out)
-		}
-		s.expectAll("after the check")
-		s.Stop()
-	})
+// addPicture stores a picture of the owner.
+func (s *fileService) addPicture() (p ownPicture) {
+	s.t.Helper()
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewGray(image.Rect(0, 0, 20, 10))); err != nil {
+		s.t.Fatal(err)
+	}
+	r, err := http.NewRequest("POST", s.URL+"/api/v1/files", &file)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+s.token)
+	a := s.Do(r)
+	if a.StatusCode != 201 {
+		s.t.Fatalf("picture: %d %s", a.StatusCode, a.Text)
+	}
+	p.id = a.String("id")
+	res, err := http.Get(s.URL + "/pictures/" + p.id)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if p.content, err = io.ReadAll(res.Body); err != nil {
+		s.t.Fatal(err)
+	}
+	return p
 }
 
 func TestCheckFiles(t *testing.T) {
@@ -277,7 +246,8 @@ func TestCheckFiles(t *testing.T) {
 		s := startFileService(t, storage)
 		ids := s.submit(note(1), note(2), note(3))
 		upload := s.upload(note(4))
-		if out := s.Command("", "files", "check", "--hashes"); !strings.Contains(out, "Checked 4 files: 0 problems.") {
+		picture := s.addPicture()
+		if out := s.Command("", "files", "check", "--hashes"); !strings.Contains(out, "Checked 5 files: 0 problems.") {
 			t.Errorf("before: %s", out)
 		}
 		archive := filepath.Join(t.TempDir(), "all.zip")
@@ -304,16 +274,20 @@ func TestCheckFiles(t *testing.T) {
 		change(os.Rename(find(note(2)), filepath.Join(t.TempDir(), "lost")))
 		change(os.WriteFile(find(note(3)), bytes.ToUpper(note(3)), 0o600))
 		change(os.Remove(find(note(4))))
+		damaged, err := os.ReadFile(find(picture.content))
+		change(err)
+		damaged[len(damaged)/2] ^= 1
+		change(os.WriteFile(find(picture.content), damaged, 0o600))
 		// Objects without a row: only the old one is deleted.
 		old, recent := orphan[:len(orphan)-4]+"0000", orphan[:len(orphan)-4]+"1111"
 		change(os.WriteFile(old, note(5), 0o600))
 		change(os.WriteFile(recent, note(5), 0o600))
 		change(os.Chtimes(old, time.Now(), time.Now().Add(-25*time.Hour)))
 		code, out := run(storage, "files", "check", "--hashes", "--repair")
-		if code == 0 || strings.Count(out, "(repaired)") != 2 || !strings.Contains(out, "4 problems") {
+		if code == 0 || strings.Count(out, "(repaired)") != 2 || !strings.Contains(out, "5 problems") {
 			t.Errorf("repair: %d %s", code, out)
 		}
-		for _, want := range []string{ids[1] + " of response", ids[2] + " of response", upload} {
+		for _, want := range []string{ids[1] + " of response", ids[2] + " of response", upload, "picture " + picture.id + ": its bytes have changed"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s is not in\n%s", want, out)
 			}
@@ -347,6 +321,27 @@ func TestScannedFiles(t *testing.T) {
 		if !clitest.WaitFor(func() bool { _, text := s.download(ids[1]); return strings.Contains(string(text), "contains malware") }) {
 			_, text := s.download(ids[1])
 			t.Errorf("malware: %s", text)
+		}
+		large := s.submit(bytes.Repeat([]byte("large "), scantest.MaxLength/6+1))[0]
+		isTooLarge := func() bool {
+			status, text := s.download(large)
+			return status == 409 && strings.Contains(string(text), "409005") && strings.Contains(string(text), "too large")
+		}
+		if !clitest.WaitFor(isTooLarge) {
+			t.Error("a file above the limit of the scanner is not reported")
+		}
+		scanner.Stop()
+		scanner.RestartWith(2 * scantest.MaxLength)
+		s.submit(note(3)) // wakes the scanner
+		if !isTooLarge() {
+			t.Error("the file is scanned again without being asked")
+		}
+		if out := s.Command("", "files", "check", "--rescan"); !strings.Contains(out, "scan 1 file again") {
+			t.Errorf("rescan: %s", out)
+		}
+		s.submit(note(4))
+		if !clitest.WaitFor(func() bool { status, _ := s.download(large); return status == 200 }) {
+			t.Error("the file is not scanned again")
 		}
 		scanner.Stop()
 		waiting := s.submit(note(2))[0]

@@ -3,6 +3,7 @@ package download
 import (
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"formulary/internal/fault"
@@ -30,10 +31,7 @@ func Serve(w http.ResponseWriter, r *http.Request, file Stored, content io.ReadS
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("Cache-Control", file.CacheControl)
-	// Conditions for changes do not apply to reading.
-	r = r.Clone(r.Context())
-	r.Header.Del("If-Match")
-	r.Header.Del("If-Unmodified-Since")
+	r = withoutForeignHeaders(r)
 	out := &patient{ResponseWriter: w, control: http.NewResponseController(w)}
 	http.ServeContent(out, r, "", file.Modified, content)
 	if !out.refused {
@@ -43,6 +41,26 @@ func Serve(w http.ResponseWriter, r *http.Request, file Stored, content io.ReadS
 		h.Del(name)
 	}
 	return fault.New(fault.BadRange, "The file has no bytes in the requested range.")
+}
+
+// withoutForeignHeaders returns the request without headers that do not apply to reading:
+// conditions for changes, and ranges in other units than bytes, which a server must ignore.
+func withoutForeignHeaders(r *http.Request) *http.Request {
+	var foreign []string
+	for _, name := range []string{"If-Match", "If-Unmodified-Since", "Range"} {
+		value := r.Header.Get(name)
+		if value != "" && (name != "Range" || !strings.HasPrefix(value, "bytes=")) {
+			foreign = append(foreign, name)
+		}
+	}
+	if foreign == nil {
+		return r
+	}
+	r = r.Clone(r.Context())
+	for _, name := range foreign {
+		r.Header.Del(name)
+	}
+	return r
 }
 
 // patient extends the write deadline with every chunk: the server's own is for whole

@@ -12,6 +12,7 @@ import (
 	"formulary/internal/export"
 	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/media"
 	"formulary/internal/store"
 )
 
@@ -68,14 +69,16 @@ func (a *archive) finish() error {
 // archivePaths returns the names of an answer's files in an archive. Equal names get a number.
 func archivePaths(r form.Response, key string, files []form.File) []string {
 	paths := make([]string, len(files))
+	folder := "files/" + r.ID + "/" + media.FileName(key) + "/"
 	for i, f := range files {
-		extension := path.Ext(f.Name)
+		plain := media.FileName(f.Name)
+		extension := path.Ext(plain)
 		for n := 1; ; n++ {
-			name := f.Name
+			name := plain
 			if n > 1 {
-				name = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(f.Name, extension), n, extension)
+				name = fmt.Sprintf("%s (%d)%s", strings.TrimSuffix(plain, extension), n, extension)
 			}
-			paths[i] = "files/" + r.ID + "/" + key + "/" + name
+			paths[i] = folder + name
 			// Some file systems do not distinguish capitals.
 			if !slices.ContainsFunc(paths[:i], func(other string) bool { return strings.EqualFold(other, paths[i]) }) {
 				break

@@ -36,9 +36,11 @@ type Config struct {
 // Service stores and reads files.
 type Service struct {
 	Config
-	key   []byte // of the names of clients
-	wake  chan struct{}
-	stats counters
+	key  []byte // of the names of clients
+	wake chan struct{}
+	// pending are the uploads that can be continued.
+	pending pendingUploads
+	stats   counters
 }
 
 type counters struct {
@@ -85,8 +87,9 @@ func (s *Service) client(address netip.Addr) string {
 
 // errBlocked are the reasons why a file cannot be read.
 var (
-	errNotScanned = fault.New(fault.FileBlocked, "The file has not been scanned for malware yet. Try again later.").WithRetryAfter(10)
-	errInfected   = fault.New(fault.FileBlocked, "The file contains malware and cannot be downloaded.")
+	errNotScanned     = fault.New(fault.FileBlocked, "The file has not been scanned for malware yet. Try again later.").WithRetryAfter(10)
+	errTooLargeToScan = fault.New(fault.FileBlocked, "The file is too large to be scanned for malware and cannot be downloaded.")
+	errInfected       = fault.New(fault.FileBlocked, "The file contains malware and cannot be downloaded.")
 )
 
 // Readable returns an error if a file must not be read because of malware in it, or because
@@ -95,6 +98,8 @@ func (s *Service) Readable(f store.File) error {
 	switch {
 	case f.Scan == store.Infected:
 		return errInfected
+	case s.Scanner != nil && f.Scan == store.TooLargeToScan:
+		return errTooLargeToScan
 	case s.Scanner != nil && f.Scan != store.Clean:
 		return errNotScanned
 	}

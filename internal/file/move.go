@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"formulary/internal/blob"
-	"formulary/internal/store"
 )
 
 // Move moves all objects to another place, also while services are running: they store new
@@ -28,14 +27,14 @@ func (p *Places) Move(ctx context.Context, to string, moved func(size int64)) er
 	if err != nil {
 		return err
 	}
-	// An upload that has started stores its file in the old place.
+	// An upload that started before moves its file itself once it notices the move.
 	for {
 		n := 0
 		for object, err := range source.All(ctx) {
 			if err != nil {
 				return err
 			}
-			if err := moveObject(ctx, source, target, object); err != nil {
+			if err := moveObject(ctx, source, target, object.Key); err != nil {
 				return fmt.Errorf("move %s: %w", object.Key, err)
 			}
 			n++
@@ -55,7 +54,7 @@ func (p *Places) startMove(ctx context.Context, to string, target blob.Store) (f
 	if err != nil {
 		return "", err
 	}
-	isContinued := move.To == to && move.From != "" && (p.place == move.From || p.place == to)
+	isContinued := move.To == to && move.From != "" && p.Current() == to
 	if from = p.Current(); isContinued {
 		from = move.From
 	}
@@ -63,11 +62,13 @@ func (p *Places) startMove(ctx context.Context, to string, target blob.Store) (f
 	if err != nil {
 		return "", err
 	}
-	if err := checkDifferent(ctx, source, target); err != nil || isContinued {
+	if err := checkDifferent(ctx, source, target); err != nil {
 		return from, err
 	}
-	if err := p.store.SetFileMove(ctx, store.FileMove{From: from, To: to}); err != nil {
-		return "", err
+	if !isContinued {
+		if err := p.store.SetFileMove(ctx, move.Next(from, to)); err != nil {
+			return "", err
+		}
 	}
 	select {
 	case <-ctx.Done():
@@ -96,27 +97,43 @@ func checkDifferent(ctx context.Context, source, target blob.Store) (err error) 
 }
 
 // moveObject copies an object and deletes the original. If the file is deleted meanwhile, the
-// copy has no row and is swept later.
-func moveObject(ctx context.Context, source, target blob.Store, object blob.Object) error {
-	content, err := source.Open(ctx, object.Key, 0, -1)
+// copy has no row and is swept later. Two callers may move the same object.
+func moveObject(ctx context.Context, source, target blob.Store, key string) error {
+	size, err := sizeOf(ctx, source, key)
 	if isMissing(err) {
-		return nil
+		return nil // moved or deleted
 	}
 	if err != nil {
 		return err
 	}
-	defer content.Close()
-	if existing, err := target.Open(ctx, object.Key, 0, -1); err == nil {
-		size, err := existing.(io.Seeker).Seek(0, io.SeekEnd)
-		existing.Close()
-		if err == nil && size == object.Size {
-			return source.Delete(ctx, object.Key) // copied before an interruption
+	copied, err := sizeOf(ctx, target, key)
+	if err != nil && !isMissing(err) {
+		return err
+	}
+	if isMissing(err) || copied != size { // otherwise it was copied before an interruption
+		if err := copyObject(ctx, source, target, key, size); isMissing(err) {
+			return nil
+		} else if err != nil {
+			return err
 		}
-	} else if !isMissing(err) {
+	}
+	return source.Delete(ctx, key)
+}
+
+func copyObject(ctx context.Context, source, target blob.Store, key string, size int64) error {
+	content, err := source.Open(ctx, key, 0, -1)
+	if err != nil {
 		return err
 	}
-	if err := target.Put(ctx, object.Key, content, object.Size); err != nil {
-		return err
+	defer content.Close()
+	return target.Put(ctx, key, content, size)
+}
+
+func sizeOf(ctx context.Context, place blob.Store, key string) (int64, error) {
+	content, err := place.Open(ctx, key, 0, -1)
+	if err != nil {
+		return 0, err
 	}
-	return source.Delete(ctx, object.Key)
+	defer content.Close()
+	return content.(io.Seeker).Seek(0, io.SeekEnd)
 }

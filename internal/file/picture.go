@@ -3,6 +3,8 @@ package file
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -69,9 +71,9 @@ func (s *Service) AddPicture(ctx context.Context, owner string, in NewPicture) (
 	case err != nil:
 		return store.Picture{}, fmt.Errorf("read picture: %w", err)
 	}
-	now := s.Now()
+	now, hash := s.Now(), sha256.Sum256(encoded.Bytes)
 	p := store.Picture{
-		ID: id.New(id.File, now), Name: media.CleanName(in.Name), Size: int64(len(encoded.Bytes)), Type: encoded.MIME, Object: blob.NewKey(),
+		ID: id.New(id.File, now), Name: media.CleanName(in.Name), Size: int64(len(encoded.Bytes)), Type: encoded.MIME, Object: blob.NewKey(), SHA256: hex.EncodeToString(hash[:]),
 		Width: int64(encoded.Width), Height: int64(encoded.Height), CreatedAt: now,
 	}
 	if err := s.Store.ReservePicture(ctx, owner, p.Size); err != nil {
@@ -97,6 +99,8 @@ func (s *Service) scanPicture(ctx context.Context, source io.Reader) error {
 		return fault.New(fault.DatabaseUnreachable, "Pictures cannot be scanned for malware at the moment. Try again later.").WithCause(err).WithRetryAfter(30)
 	case state == store.Infected:
 		return errInfected
+	case state == store.TooLargeToScan:
+		return errTooLargeToScan
 	}
 	return nil
 }

@@ -2,9 +2,11 @@ package file
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -40,30 +42,30 @@ func OpenPlaces(ctx context.Context, s *store.Store, place string, open func(pla
 		return nil, err
 	}
 	p.main, p.current = main, place
-	move, err := s.FileMove(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return p, p.follow(move)
+	return p, p.check(ctx)
 }
 
-// follow opens the places of a move.
+// check follows a move that is noted in the database.
+func (p *Places) check(ctx context.Context) error {
+	start := time.Now()
+	move, err := p.store.FileMove(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.follow(move); err != nil {
+		return err
+	}
+	p.checked = start
+	return nil
+}
+
+// follow opens the places of a move. A process whose setting is an older place than that of the
+// last move follows all moves since.
 func (p *Places) follow(move store.FileMove) error {
-	p.checked = time.Now()
-	if move == p.move {
+	if move.From == p.move.From && move.To == p.move.To {
 		return nil
 	}
 	switch {
-	case move.From == p.current:
-		to, err := p.open(move.To)
-		if err != nil {
-			return fmt.Errorf("files were moved to %s: %w", move.To, err)
-		}
-		from, err := p.open(move.From)
-		if err != nil {
-			return err
-		}
-		p.main, p.other, p.current = to, from, move.To
 	case move.To == p.current:
 		from, err := p.open(move.From)
 		if err != nil {
@@ -71,6 +73,19 @@ func (p *Places) follow(move store.FileMove) error {
 			from = nil
 		}
 		p.other = from
+	case move.From == p.current || slices.Contains(move.Earlier, p.current):
+		to, err := p.open(move.To)
+		if err != nil {
+			return fault.StorageUnavailable(fmt.Errorf("files were moved to %s: %w", move.To, err))
+		}
+		from, err := p.open(move.From)
+		if err != nil {
+			if move.From == p.current {
+				return err
+			}
+			from = nil
+		}
+		p.main, p.other, p.current = to, from, move.To
 	default:
 		p.other = nil
 	}
@@ -78,18 +93,22 @@ func (p *Places) follow(move store.FileMove) error {
 	return nil
 }
 
-// now returns the places as of now.
-func (p *Places) now(ctx context.Context) (main, other blob.Store) {
+// now returns the places as of at most movesCheckedEvery ago. If there is an error, they are
+// older, or the new place cannot be opened.
+func (p *Places) now(ctx context.Context) (main, other blob.Store, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if time.Since(p.checked) > movesCheckedEvery {
-		p.checked = time.Now()
-		// Without the database, the last known places are used.
-		if move, err := p.store.FileMove(ctx); err == nil {
-			p.follow(move) // if the new place cannot be opened, the old one stays in use
-		}
+		err = p.check(ctx)
 	}
-	return p.main, p.other
+	return p.main, p.other, err
+}
+
+// forReading is now for callers that need no certainty: without the database, the last known
+// places are used.
+func (p *Places) forReading(ctx context.Context) (main, other blob.Store) {
+	main, other, _ = p.now(ctx)
+	return main, other
 }
 
 // Current returns where new files go.
@@ -99,13 +118,34 @@ func (p *Places) Current() string {
 	return p.current
 }
 
+// Put stores an object. If files are moved while it is stored, the object follows: the move may
+// be complete by then, and nothing may be left in the old place.
 func (p *Places) Put(ctx context.Context, key string, r io.Reader, size int64) error {
-	main, _ := p.now(ctx)
-	return main.Put(ctx, key, r, size)
+	main, _, err := p.now(ctx)
+	if err != nil {
+		return err
+	}
+	if err := main.Put(ctx, key, r, size); err != nil {
+		return err
+	}
+	for {
+		next, _, err := p.now(ctx)
+		if err == nil && next == main {
+			return nil
+		}
+		if err == nil {
+			err = moveObject(ctx, main, next, key)
+		}
+		if err != nil {
+			// If it cannot be deleted, it is swept later.
+			return errors.Join(fmt.Errorf("follow a move of files: %w", err), main.Delete(context.WithoutCancel(ctx), key))
+		}
+		main = next
+	}
 }
 
 func (p *Places) Open(ctx context.Context, key string, offset, length int64) (io.ReadCloser, error) {
-	main, other := p.now(ctx)
+	main, other := p.forReading(ctx)
 	content, err := main.Open(ctx, key, offset, length)
 	if err == nil || other == nil {
 		return content, err
@@ -120,7 +160,7 @@ func (p *Places) Open(ctx context.Context, key string, offset, length int64) (io
 // Delete deletes an object in both places: in the new one last, because a move copies before
 // it deletes.
 func (p *Places) Delete(ctx context.Context, key string) error {
-	main, other := p.now(ctx)
+	main, other := p.forReading(ctx)
 	if other != nil {
 		if err := other.Delete(ctx, key); err != nil {
 			return err
@@ -130,7 +170,7 @@ func (p *Places) Delete(ctx context.Context, key string) error {
 }
 
 func (p *Places) All(ctx context.Context) iter.Seq2[blob.Object, error] {
-	main, other := p.now(ctx)
+	main, other := p.forReading(ctx)
 	return func(yield func(blob.Object, error) bool) {
 		for _, place := range []blob.Store{main, other} {
 			if place == nil {

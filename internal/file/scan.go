@@ -8,8 +8,8 @@ import (
 	"formulary/internal/store"
 )
 
-// Scanner looks for malware in a file. It returns store.NotScanned if it could not tell, and
-// the name of what it found.
+// Scanner looks for malware in a file. It returns store.NotScanned if it could not tell,
+// store.TooLargeToScan if it never can, and the name of what it found.
 type Scanner func(ctx context.Context, content io.Reader) (state store.ScanState, signature string, err error)
 
 const (
@@ -99,10 +99,16 @@ func (s *Service) scan(ctx context.Context, f store.Unscanned) error {
 		}
 		return err
 	}
-	s.stats.scanned.Add(1)
-	if state == store.Infected {
+	switch state {
+	case store.TooLargeToScan:
+		s.stats.scanFailures.Add(1)
+		s.Log.Warn("file is too large for the scanner: raise its limits, then run 'formulary files check --rescan'", "form", f.FormID, "file", f.ID)
+	case store.Infected:
 		s.stats.infected.Add(1)
 		s.Log.Warn("malware found in a file", "form", f.FormID, "file", f.ID, "signature", signature)
+		fallthrough
+	default:
+		s.stats.scanned.Add(1)
 	}
 	return s.Store.SetScan(ctx, f, state, signature)
 }

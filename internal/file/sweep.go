@@ -18,11 +18,12 @@ const (
 
 // Sweep deletes what is not needed any more until ctx ends: expired uploads and the objects
 // of deleted files every minute, objects without a row an hour after the start and then every
-// day.
+// day. Uploads that wait to be continued end with it.
 func (s *Service) Sweep(ctx context.Context) {
 	often, daily := time.NewTicker(garbageInterval), time.NewTimer(firstSweep)
 	defer often.Stop()
 	defer daily.Stop()
+	defer s.pending.close()
 	for {
 		select {
 		case <-ctx.Done():

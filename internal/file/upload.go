@@ -141,7 +141,7 @@ func (s *Service) put(ctx context.Context, object string, from io.Reader, size i
 	switch {
 	case body.err != nil:
 		return body.err
-	case err != nil && size >= 0 && body.n != size:
+	case err != nil && body.ended && size >= 0 && body.n != size: // otherwise the storage has failed
 		return errShort
 	}
 	return err
@@ -171,6 +171,7 @@ type meter struct {
 	reserve func(int64) error
 	held    int64 // bytes that are reserved
 	n       int64 // bytes that were read
+	ended   bool  // the client has sent everything
 	err     error // sticky
 }
 
@@ -205,6 +206,7 @@ func (m *meter) Read(p []byte) (int, error) {
 		}
 		return 0, m.err
 	}
+	m.ended = err == io.EOF
 	return n, err
 }
 

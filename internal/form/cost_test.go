@@ -347,11 +347,14 @@ func TestSites(t *testing.T) {
 
 // The hand-written parser finds the same references as this regular expression.
 func TestFindReferences(t *testing.T) {
-	pattern := regexp.MustCompile(`\{\{\s*([a-z][a-z0-9_]{0,63})\s*\}\}`)
+	pattern := regexp.MustCompile(`\{\{\s*([a-z][a-z0-9_]{0,63})\s*(?:\|([^{}\r\n]{0,400}))?\}\}`)
 	rapid.Check(t, func(t *rapid.T) {
-		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"{", "}", "{{", "}}", "a", "b_1", "9", "_", " ", "\n", "é", "A", strings.Repeat("k", 64)}), 0, 30).Draw(t, "parts"), "")
-		want := pattern.ReplaceAllStringFunc(text, func(match string) string { return "<" + pattern.FindStringSubmatch(match)[1] + ">" })
-		if got := replacePipes(text, func(key string) string { return "<" + key + ">" }); got != want {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"{", "}", "{{", "}}", "a", "b_1", "9", "_", " ", "|", "\n", "é", "A", strings.Repeat("k", 64)}), 0, 30).Draw(t, "parts"), "")
+		want := pattern.ReplaceAllStringFunc(text, func(match string) string {
+			m := pattern.FindStringSubmatch(match)
+			return "<" + m[1] + "|" + strings.Trim(m[2], " \t\n\f\r") + ">"
+		})
+		if got := replacePipes(text, func(p pipe) string { return "<" + p.key + "|" + p.fallback + ">" }); got != want {
 			t.Fatalf("%q is %q, not %q", text, got, want)
 		}
 	})

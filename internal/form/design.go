@@ -73,6 +73,17 @@ func (d Design) Choice(name string) string {
 
 var fileIDPattern = regexp.MustCompile(`^fil_[0-7][0-9a-hjkmnp-tv-z]{25}$`)
 
+// defaultBrand is the color of forms without a brand color.
+var defaultBrand = theme.Color{0x1f, 0x6b, 0x57}
+
+// BrandColor is the brand color, or the default.
+func (d Design) BrandColor() theme.Color {
+	if brand, ok := theme.ParseColor(d.Brand); ok {
+		return brand
+	}
+	return defaultBrand
+}
+
 // checkDesign reports invalid values. Colors are stored in lower case.
 func (d *Definition) checkDesign() []fault.Detail {
 	var details []fault.Detail

@@ -17,6 +17,14 @@ type Ending struct {
 	Text     string     `json:"text,omitempty" maxLength:"20000" doc:"Text in Markdown"`
 	Redirect string     `json:"redirect,omitempty" maxLength:"2000" doc:"Redirect to this address instead of showing the ending"`
 	ShowIf   *Condition `json:"show_if,omitempty" doc:"Condition. Respondents see the first ending whose condition is true, unless a jump leads elsewhere."`
+
+	Summary     bool   `json:"summary,omitempty" doc:"Show respondents their answers"`
+	ButtonLabel string `json:"button_label,omitempty" maxLength:"100" doc:"Text of a button"`
+	ButtonURL   string `json:"button_url,omitempty" maxLength:"2000" doc:"Address that the button opens" example:"https://example.com/directions"`
+	EventTitle  string `json:"event_title,omitempty" maxLength:"200" doc:"Title of an event that respondents can add to their calendars; the title of the form if omitted"`
+	EventStart  string `json:"event_start,omitempty" doc:"Start of the event: a date and time in the time zone of the account, or a date for a whole day" example:"2027-06-12T18:00"`
+	EventEnd    string `json:"event_end,omitempty" doc:"End of the event, in the same format; a date is the last day" example:"2027-06-12T21:00"`
+	EventPlace  string `json:"event_place,omitempty" maxLength:"200" doc:"Place of the event"`
 }
 
 const maxEndings = 50
@@ -74,7 +82,8 @@ func (d *Definition) checkEndings(names *keySet, fields map[string]*Field) []fau
 			invalid("redirect", "enter a full address, such as https://example.com/thanks")
 		}
 		e.ShowIf.check(fields, func(format string, args ...any) { invalid("show_if", format, args...) }, 0)
-		for property, text := range map[string]string{"title": e.Title, "text": e.Text, "redirect": e.Redirect} {
+		e.checkExtras(invalid)
+		for property, text := range e.pipedTexts() {
 			checkPipes(text, fields, func(format string, args ...any) { invalid(property, format, args...) })
 		}
 	}
@@ -92,7 +101,7 @@ func isSafeRedirect(address string) bool {
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
 		host = rest[:end]
 	}
-	_, ok := SiteOf(replacePipes(address, func(string) string { return "x" }))
+	_, ok := SiteOf(replacePipes(address, func(pipe) string { return "x" }))
 	return ok && !strings.Contains(scheme+host, "{{")
 }
 

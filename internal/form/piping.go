@@ -7,11 +7,20 @@ import (
 )
 
 // Piping: {{key}} in a label, help text, statement or ending inserts the answer to an
-// earlier question.
+// earlier question. {{key|text}} inserts the text if there is no answer.
 
-// replacePipes replaces every {{key}}. A page can have thousands of them, so it does
+// pipe is a reference to an answer.
+type pipe struct {
+	key      string
+	fallback string // inserted if there is no answer
+}
+
+// maxFallback limits the text of a fallback, in bytes.
+const maxFallback = 400
+
+// replacePipes replaces every reference. A page can have thousands of them, so it does
 // not use a regular expression.
-func replacePipes(text string, with func(key string) string) string {
+func replacePipes(text string, with func(pipe) string) string {
 	if !strings.Contains(text, "{{") {
 		return text
 	}
@@ -22,23 +31,23 @@ func replacePipes(text string, with func(key string) string) string {
 		if at < 0 {
 			break
 		}
-		key, length := pipeAt(rest[at:])
+		found, length := pipeAt(rest[at:])
 		if length == 0 { // the second brace may start a reference
 			out.WriteString(rest[:at+1])
 			rest = rest[at+1:]
 			continue
 		}
 		out.WriteString(rest[:at])
-		out.WriteString(with(key))
+		out.WriteString(with(found))
 		rest = rest[at+length:]
 	}
 	out.WriteString(rest)
 	return out.String()
 }
 
-// pipeAt parses {{key}} at the start of a text that starts with {{. The length is 0 if
+// pipeAt parses a reference at the start of a text that starts with {{. The length is 0 if
 // it is not a reference.
-func pipeAt(text string) (key string, length int) {
+func pipeAt(text string) (found pipe, length int) {
 	const spaces = " \t\n\f\r"
 	inner := strings.TrimLeft(text[2:], spaces)
 	end := 0
@@ -46,20 +55,32 @@ func pipeAt(text string) (key string, length int) {
 		end++
 	}
 	after := strings.TrimLeft(inner[end:], spaces)
-	if end == 0 || end > 64 || !strings.HasPrefix(after, "}}") {
-		return "", 0
+	if end == 0 || end > 64 {
+		return pipe{}, 0
 	}
-	return inner[:end], len(text) - len(after) + 2
+	found.key = inner[:end]
+	if rest, ok := strings.CutPrefix(after, "|"); ok {
+		// It ends at the first brace or line break, so that a missing end costs little.
+		length := strings.IndexAny(rest[:min(len(rest), maxFallback+1)], "{}\r\n")
+		if length < 0 {
+			return pipe{}, 0
+		}
+		found.fallback, after = strings.Trim(rest[:length], spaces), rest[length:]
+	}
+	if !strings.HasPrefix(after, "}}") {
+		return pipe{}, 0
+	}
+	return found, len(text) - len(after) + 2
 }
 
 // checkPipes reports unknown references in a text.
 func checkPipes(text string, before map[string]*Field, problem func(format string, args ...any)) {
-	replacePipes(text, func(key string) string {
-		switch f := before[key]; {
+	replacePipes(text, func(p pipe) string {
+		switch f := before[p.key]; {
 		case f == nil:
-			problem("{{%s}} is not the key of an earlier question", key)
+			problem("{{%s}} is not the key of an earlier question", p.key)
 		case !f.HasAnswer():
-			problem("{{%s}} has no answer to insert", key)
+			problem("{{%s}} has no answer to insert", p.key)
 		}
 		return ""
 	})
@@ -67,9 +88,9 @@ func checkPipes(text string, before map[string]*Field, problem func(format strin
 
 // UnknownPipes returns the keys in a text that have no answer to insert, each once.
 func (d *Definition) UnknownPipes(text string) (keys []string) {
-	replacePipes(text, func(key string) string {
-		if f := d.Field(key); (f == nil || !f.HasAnswer()) && !slices.Contains(keys, key) {
-			keys = append(keys, key)
+	replacePipes(text, func(p pipe) string {
+		if f := d.Field(p.key); (f == nil || !f.HasAnswer()) && !slices.Contains(keys, p.key) {
+			keys = append(keys, p.key)
 		}
 		return ""
 	})

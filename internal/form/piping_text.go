@@ -1,6 +1,7 @@
 package form
 
 import (
+	"cmp"
 	"net/url"
 	"unicode/utf8"
 )
@@ -39,12 +40,12 @@ func (p *Interpolator) Text(text string, quote func(string) string) string {
 
 // fill is Text with a limit for the inserted answers.
 func (p *Interpolator) fill(text string, quote func(string) string, most int) string {
-	return replacePipes(text, func(key string) string {
+	return replacePipes(text, func(found pipe) string {
 		limit := min(most, p.left)
 		if quote != nil {
 			limit /= 3 // no quoting makes more than three bytes of one
 		}
-		value := cutBytes(p.value(key), limit)
+		value := cutBytes(cmp.Or(p.value(found.key), found.fallback), limit)
 		if quote != nil {
 			value = quote(value)
 		}

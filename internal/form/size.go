@@ -31,7 +31,7 @@ func (d *Definition) measure(l *logic) int64 {
 			continue
 		}
 		size += 8 + int64(unsafe.Sizeof(*e)) + allocation
-		size += textSize(e.Key) + textSize(e.Title) + textSize(e.Text) + textSize(e.Redirect) + e.ShowIf.size()
+		size += textSize(e.Key) + textSize(e.Title) + textSize(e.Text) + textSize(e.Redirect) + e.ShowIf.size() + e.extrasSize()
 	}
 	for _, f := range l.formulas {
 		size += mapEntry + f.size()

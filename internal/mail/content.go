@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+	"sync"
 
+	"formulary/internal/form"
 	"formulary/internal/locale"
 )
 
@@ -28,16 +30,8 @@ type Content struct {
 	// The last lines say why the reader gets the mail, and how to stop that.
 	Footer      string
 	FooterLinks []Link
-	// ToRespondent says that the mail looks like the form, and not like the workspace.
-	ToRespondent bool
-}
-
-// Look is how the mail looks.
-func (c Content) Look() look {
-	if c.ToRespondent {
-		return formLook
-	}
-	return workspaceLook
+	// Design is that of the form whose pages the mail looks like; nil: it looks like the workspace.
+	Design *form.Design
 }
 
 // Group is a list of answers, such as those of one response.
@@ -63,33 +57,71 @@ type Link struct {
 //go:embed templates/mail.html
 var templateFile string
 
-// Writer writes mails in the languages of their readers.
+// Writer writes mails in the languages of their readers. It may be used concurrently.
 type Writer struct {
-	languages               locale.Languages
-	toOwners, toRespondents *template.Template
+	languages locale.Languages
+	toOwners  style
+	mu        sync.Mutex
+	toOthers  map[styleKey]style
 }
+
+// style is a look with its template.
+type style struct {
+	Look look
+	html *template.Template
+}
+
+// styleKey is what a look depends on.
+type styleKey struct{ brand, mood string }
+
+// maxStyles is how many templates are kept; each takes about 100 kB.
+const maxStyles = 50
 
 // NewWriter returns a Writer.
 func NewWriter(languages locale.Languages) (*Writer, error) {
-	w := &Writer{languages: languages}
+	w := &Writer{languages: languages, toOthers: map[styleKey]style{}}
 	var err error
-	if w.toOwners, err = workspaceLook.parse(templateFile); err != nil {
-		return nil, err
-	}
-	w.toRespondents, err = formLook.parse(templateFile)
+	w.toOwners, err = newStyle(workspaceLook)
 	return w, err
+}
+
+func newStyle(l look) (style, error) {
+	html, err := l.parse(templateFile)
+	return style{l, html}, err
+}
+
+// styleOf returns the style of mails about a form with a design.
+func (w *Writer) styleOf(d *form.Design) (style, error) {
+	if d == nil {
+		return w.toOwners, nil
+	}
+	key := styleKey{d.Brand, d.Mood}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if s, ok := w.toOthers[key]; ok {
+		return s, nil
+	}
+	s, err := newStyle(formLook(*d))
+	if err != nil {
+		return s, err
+	}
+	if len(w.toOthers) == maxStyles {
+		clear(w.toOthers) // parsing all again takes less than a millisecond each
+	}
+	w.toOthers[key] = s
+	return s, nil
 }
 
 // Write writes what a mail says. The caller adds who gets it.
 func (w *Writer) Write(kind Kind, language string) (Message, error) {
 	texts := w.Texts(language)
 	c := kind.Compose(texts)
-	html := w.toOwners
-	if c.ToRespondent {
-		html = w.toRespondents
+	style, err := w.styleOf(c.Design)
+	if err != nil {
+		return Message{}, err
 	}
 	var out bytes.Buffer
-	if err := html.Execute(&out, layout{c, texts}); err != nil {
+	if err := style.html.Execute(&out, layout{c, texts, style.Look}); err != nil {
 		return Message{}, fmt.Errorf("write mail: %w", err)
 	}
 	return Message{Subject: c.Subject, Text: c.text(), HTML: out.String()}, nil
@@ -99,6 +131,7 @@ func (w *Writer) Write(kind Kind, language string) (Message, error) {
 type layout struct {
 	Content
 	Texts
+	Look look
 }
 
 // text returns the content as plain text.

@@ -1,10 +1,15 @@
 package mail
 
-import "html/template"
+import (
+	"html/template"
+
+	"formulary/internal/form"
+)
 
 // Receipt is what a respondent gets. Its texts are the owner's.
 type Receipt struct {
 	FormTitle string
+	Design    form.Design
 	Subject   string
 	HTML      template.HTML
 	Text      string // the same as HTML
@@ -18,7 +23,7 @@ func (Receipt) Name() string { return "receipt" }
 // Compose implements Kind. Mail programs show the subject, so the heading is the title of the form.
 func (m Receipt) Compose(t Texts) Content {
 	c := Content{
-		Subject: m.Subject, Heading: m.FormTitle, HTML: m.HTML, HTMLText: m.Text, ToRespondent: true,
+		Subject: m.Subject, Heading: m.FormTitle, HTML: m.HTML, HTMLText: m.Text, Design: &m.Design,
 		Footer: t.T("You get this email because your address was entered in this form. If that was not you, ignore it."),
 	}
 	if c.Subject == "" {

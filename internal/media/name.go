@@ -74,9 +74,35 @@ func truncateName(name string) string {
 	return name[:end] + extension
 }
 
+// devices are names that Windows gives to devices, with any extension and in any case.
+var devices = map[string]bool{"con": true, "prn": true, "aux": true, "nul": true, "conin$": true, "conout$": true}
+
+// FileName returns the name under which every system can save a file: that of CleanName without
+// characters and names that Windows reserves.
+func FileName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`<>:"|?*`, r) {
+			return '_'
+		}
+		return r
+	}, CleanName(name))
+	stem, _, _ := strings.Cut(strings.ToLower(name), ".")
+	stem = strings.TrimRight(stem, " ")
+	port, isPort := strings.CutPrefix(stem, "com")
+	if !isPort {
+		port, isPort = strings.CutPrefix(stem, "lpt")
+	}
+	isPort = isPort && port != "" && strings.Contains("0123456789¹²³", port) && utf8.RuneCountInString(port) == 1
+	if devices[stem] || isPort {
+		name = truncateName("_" + name)
+	}
+	return name
+}
+
 // ContentDisposition returns the header that makes browsers save a file under its name.
 // It has both forms of RFC 6266: older clients read only the ASCII one.
 func ContentDisposition(name string) string {
+	name = FileName(name)
 	var ascii, encoded strings.Builder
 	for _, r := range name {
 		if r < ' ' || r > '~' || strings.ContainsRune(`"\%`, r) {

@@ -60,7 +60,7 @@ func TestCleanNameAlways(t *testing.T) {
 			t.Fatalf("the clean name %q is cleaned to %q", got, again)
 		}
 		kind, params, err := mime.ParseMediaType(media.ContentDisposition(got))
-		if err != nil || kind != "attachment" || params["filename"] != got {
+		if err != nil || kind != "attachment" || params["filename"] != media.FileName(got) {
 			t.Fatalf("%q is sent as %s: %q, %v", got, media.ContentDisposition(got), params, err)
 		}
 	})
@@ -70,12 +70,39 @@ func TestContentDisposition(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"cv.pdf":      `attachment; filename="cv.pdf"; filename*=UTF-8''cv.pdf`,
-		"Ä \"1\".pdf": `attachment; filename="_ _1_.pdf"; filename*=UTF-8''%C3%84%20%221%22.pdf`,
-		`50%\a;b.pdf`: `attachment; filename="50__a;b.pdf"; filename*=UTF-8''50%25%5Ca%3Bb.pdf`,
-		"a\r\nX: y":   `attachment; filename="a__X: y"; filename*=UTF-8''a%0D%0AX%3A%20y`,
+		"Ä \"1\".pdf": `attachment; filename="_ _1_.pdf"; filename*=UTF-8''%C3%84%20_1_.pdf`,
+		`50%a;b.pdf`:  `attachment; filename="50_a;b.pdf"; filename*=UTF-8''50%25a%3Bb.pdf`,
+		"a\r\nX: y":   `attachment; filename="a  X_ y"; filename*=UTF-8''a%20%20X_%20y`,
 	} {
 		if got := media.ContentDisposition(name); got != want {
 			t.Errorf("%q: %s, not %s", name, got, want)
 		}
 	}
 }
+
+func TestFileName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"cv.pdf":              "cv.pdf",
+		"CON":                 "_CON",
+		"nul.tar.gz":          "_nul.tar.gz",
+		"Aux .txt":            "_Aux .txt",
+		"com1":                "_com1",
+		"LPT².txt":            "_LPT².txt",
+		"com.txt":             "com.txt",
+		"com12":               "com12",
+		"console":             "console",
+		`a<b>:c"d|e?f*g.txt`:  "a_b__c_d_e_f_g.txt",
+		"note: final.pdf":     "note_ final.pdf",
+		"../" + "NUL":         "_NUL",
+		"con." + long(251):    "_con." + long(250),
+		"Zeugnis für Ä.pdf":   "Zeugnis für Ä.pdf",
+		"a\u0301b:\u202e.txt": "áb_.txt",
+	} {
+		if got := media.FileName(name); got != want {
+			t.Errorf("%q is saved as %q, not %q", name, got, want)
+		}
+	}
+}
+
+func long(n int) string { return strings.Repeat("x", n) }

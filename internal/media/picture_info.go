@@ -1,13 +1,10 @@
 package media
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"image"
 	"image/gif"
-	"image/jpeg"
 	"io"
 
 	"golang.org/x/image/webp"
@@ -163,113 +160,4 @@ const exifPrefix = "Exif\x00\x00"
 
 func infoOf(c image.Config, bytesPerPixel int) info {
 	return info{width: c.Width, height: c.Height, bytesPerPixel: bytesPerPixel}
-}
-
-// Markers of JPEG files.
-const (
-	markerBaseline    = 0xc0
-	markerProgressive = 0xc2
-	markerStartOfScan = 0xda
-	markerExif        = 0xe1
-)
-
-// jpegInfo reads the segments before the pixels: dimensions, how they are encoded, and
-// which way is up.
-func jpegInfo(in *input) (info, error) {
-	r := in.start()
-	i := info{}
-	if _, err := r.Discard(2); err != nil { // the start marker
-		return info{}, err
-	}
-	for {
-		marker, segment, err := readSegment(r)
-		if err != nil {
-			return info{}, err
-		}
-		switch marker {
-		case markerBaseline, markerBaseline + 1, markerProgressive:
-			if !i.readFrame(segment, marker == markerProgressive) {
-				return info{}, errSegment
-			}
-		case markerExif:
-			if tiff, ok := bytes.CutPrefix(segment, []byte(exifPrefix)); ok && i.orientation == 0 {
-				i.orientation = exifOrientation(tiff)
-			}
-		case markerStartOfScan:
-			return i, nil
-		}
-	}
-}
-
-var errSegment = errors.New("invalid segment")
-
-// readSegment reads a marker, which may have any number of fill bytes, and its data.
-func readSegment(r *bufio.Reader) (marker byte, data []byte, err error) {
-	if fill, err := r.ReadByte(); err != nil || fill != 0xff {
-		return 0, nil, errors.Join(errSegment, err)
-	}
-	for marker = 0xff; marker == 0xff && err == nil; {
-		marker, err = r.ReadByte()
-	}
-	var length [2]byte
-	if err == nil {
-		_, err = io.ReadFull(r, length[:])
-	}
-	if err != nil {
-		return 0, nil, err
-	}
-	size := int(binary.BigEndian.Uint16(length[:])) - len(length)
-	if size < 0 {
-		return 0, nil, errSegment
-	}
-	data = make([]byte, size)
-	_, err = io.ReadFull(r, data)
-	return marker, data, err
-}
-
-// readFrame reads the dimensions and how many samples there are per pixel.
-func (i *info) readFrame(segment []byte, isProgressive bool) bool {
-	if len(segment) < 6 || len(segment) != 6+3*int(segment[5]) || i.width > 0 {
-		return false
-	}
-	i.height, i.width = int(binary.BigEndian.Uint16(segment[1:])), int(binary.BigEndian.Uint16(segment[3:]))
-	// A picture in color has at most 3 samples per pixel, one for printing 4. The
-	// decoder keeps a byte per sample, and for progressive pictures 4 more.
-	i.bytesPerPixel = int(segment[5])
-	if sampling := segment[7:]; len(sampling) == 8 && sampling[0] == 0x22 && sampling[3] == 0x11 && sampling[6] == 0x11 {
-		i.bytesPerPixel = 2 // colors have a quarter of the resolution
-	}
-	if isProgressive {
-		i.bytesPerPixel *= 5
-	}
-	return true
-}
-
-// maxScans is how many passes over its pixels a JPEG file may ask for. Usual are 10.
-const maxScans = 100
-
-// decodeJPEG refuses files that are small and take very long.
-func decodeJPEG(r io.Reader) (image.Image, error) {
-	return jpeg.Decode(&scanLimiter{r: r})
-}
-
-// scanLimiter counts the scans of a JPEG file.
-type scanLimiter struct {
-	r     io.Reader
-	last  byte
-	scans int
-}
-
-func (s *scanLimiter) Read(p []byte) (int, error) {
-	n, err := s.r.Read(p)
-	for _, c := range p[:n] {
-		if s.last == 0xff && c == markerStartOfScan {
-			s.scans++
-		}
-		s.last = c
-	}
-	if s.scans > maxScans {
-		return 0, errors.New("too many scans")
-	}
-	return n, err
 }

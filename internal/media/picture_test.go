@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -178,10 +179,20 @@ func TestHostilePictures(t *testing.T) {
 	copy(hugeWebP[21:], "\xff\xff\xff\x0f")
 	scans := bytes.Index(jpegFile, []byte{0xff, 0xda})
 	manyScans := append(bytes.Clone(jpegFile[:len(jpegFile)-2]), bytes.Repeat(jpegFile[scans:scans+14], 200)...)
+	rgb := withSegment(jpegFile, 0xee, adobeRGB)
+	lateRGB := slices.Concat(jpegFile[:len(jpegFile)-2], rgb[2:2+4+len(adobeRGB)], jpegFile[len(jpegFile)-2:])
+	namedRGB := bytes.Clone(jpegFile)
+	frame := bytes.Index(jpegFile, []byte{0xff, 0xc0})
+	namedRGB[frame+10], namedRGB[frame+13], namedRGB[frame+16] = 'R', 'G', 'B'
+	cmyk := withSegment([]byte("\xff\xd8\xff\xda\x00\x02"), 0xc0, []byte("\x08\x10\x68\x10\x68\x04\x01\x11\x00\x02\x11\x00\x03\x11\x00\x04\x11\x00"))
 	for name, c := range map[string]struct {
 		file []byte
 		want error
 	}{
+		"25 million pixels in RGB":    {withJPEGSize(t, rgb, 5000, 5000, false), media.ErrTooManyPixels},
+		"the same by names":           {withJPEGSize(t, namedRGB, 5000, 5000, false), media.ErrTooManyPixels},
+		"RGB after the pixels":        {lateRGB, media.ErrNotPicture},
+		"17 million pixels in CMYK":   {cmyk, media.ErrTooManyPixels},
 		"nothing":                     {nil, media.ErrNotPicture},
 		"text":                        {[]byte("hello"), media.ErrNotPicture},
 		"svg":                         {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), media.ErrNotPicture},
@@ -221,6 +232,25 @@ func TestHostilePictures(t *testing.T) {
 	}
 	if _, err := picture(t, pngFile, media.Bounds{Pixels: 60*40 - 1}); !errors.Is(err, media.ErrTooManyPixels) {
 		t.Errorf("one pixel more than allowed: %v", err)
+	}
+}
+
+// adobeRGB is the content of a segment that says that colors are red, green and blue.
+var adobeRGB = []byte("Adobe\x00\x64\x00\x00\x00\x00\x00")
+
+// TestPicturesAround: segments about colors before the pixels, and a second picture after the
+// first, are usual.
+func TestPicturesAround(t *testing.T) {
+	file := encodeJPEG(t, quartered(60, 40))
+	second := withSegment(file, 0xe0, []byte("JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00"))
+	for name, file := range map[string][]byte{
+		"RGB":                  withSegment(file, 0xee, adobeRGB),
+		"a picture in another": withExif(second, second),
+		"two pictures":         slices.Concat(file, second),
+	} {
+		if e, err := picture(t, file, media.Bounds{}); err != nil || e.Width != 60 {
+			t.Errorf("%s: %d × %d, %v", name, e.Width, e.Height, err)
+		}
 	}
 }
 

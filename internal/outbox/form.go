@@ -269,7 +269,7 @@ func (s *Service) renderReceipt(ctx context.Context, f *source, m store.Mail) (m
 func (s *Service) receipt(f *source, settings store.Receipt, e entry) (mail.Message, error) {
 	t := s.Writer.Texts(f.form.Language)
 	texts := e.texts(t)
-	kind := mail.Receipt{FormTitle: f.form.Title, Subject: mail.CleanLine(texts.Text(settings.Subject, nil), MaxReceiptSubject), Text: cut(texts.Text(settings.Text, nil), maxReceipt)}
+	kind := mail.Receipt{FormTitle: f.form.Title, Design: e.definition.Design, Subject: mail.CleanLine(texts.Text(settings.Subject, nil), MaxReceiptSubject), Text: cut(texts.Text(settings.Text, nil), maxReceipt)}
 	var err error
 	if settings.Text != "" {
 		if kind.HTML, err = s.markdown.Render(cut(texts.Text(settings.Text, markdown.Quote), maxReceipt)); err != nil {

@@ -11,6 +11,7 @@ import (
 	"formulary/internal/mail/mailtest"
 	"formulary/internal/outbox"
 	"formulary/internal/store"
+	"formulary/internal/theme"
 )
 
 // order returns the questions of a form: an address, a text and a choice. Each test has its
@@ -26,7 +27,7 @@ func order() []*form.Field {
 // open creates and publishes a form.
 func (w *fixture) open(title, language string) *store.PublicForm {
 	w.t.Helper()
-	d := form.Definition{Fields: order()}
+	d := form.Definition{Fields: order(), Design: form.Design{Brand: "#b4532a", Mood: "paper"}}
 	if err := d.Normalize(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -222,7 +223,7 @@ func TestReceipts(t *testing.T) {
 			t.Errorf("headers: %v", m.Header)
 		}
 		must(t, "subject", m.Subject, "Bis bald: [a](https://evil.example) Bcc: victim@example.org")
-		must(t, "HTML", m.HTML, "<strong>mara@example.net</strong>", "Größe Small", "[a](https://evil.example)", `lang="de"`)
+		must(t, "HTML", m.HTML, "<strong>mara@example.net</strong>", "Größe Small", "[a](https://evil.example)", `lang="de"`, "a { color: "+theme.Light(theme.Color{0xb4, 0x53, 0x2a}, theme.Paper).Accent.String())
 		if strings.Contains(m.HTML, `href="https://evil.example`) {
 			t.Errorf("an answer became a link:\n%s", m.HTML)
 		}

@@ -24,6 +24,14 @@ func (s *Service) Upload(ctx context.Context, in Upload) (form.File, error) {
 	return s.files.Upload(ctx, in)
 }
 
+// UploadPart is Upload for a file whose upload can be continued after a lost connection.
+func (s *Service) UploadPart(ctx context.Context, name file.UploadName, in Upload, part *file.Part) (form.File, error) {
+	if s.uploads == nil {
+		in.Client = netip.Addr{} // clients are not limited
+	}
+	return s.files.UploadPart(ctx, name, in, part)
+}
+
 // Uploaded returns an upload that no response has claimed yet, so that a page can show its
 // name. fault.NotFound: there is none, or it has expired.
 func (s *Service) Uploaded(ctx context.Context, f *store.PublicForm, fileID string) (form.File, error) {

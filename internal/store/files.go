@@ -34,6 +34,8 @@ const (
 	NotScanned ScanState = "not_scanned"
 	Clean      ScanState = "clean"
 	Infected   ScanState = "infected"
+	// TooLargeToScan is final until RescanFiles: the scanner refuses files of this size.
+	TooLargeToScan ScanState = "too_large"
 )
 
 // UnclaimedTTL is how long an uploaded file waits for its response.
@@ -103,13 +105,31 @@ func areFileIDs(formID, fileID string) bool {
 	return ok && okForm
 }
 
-// File returns a file of a response.
+// fileKey identifies a row of files.
+type fileKey struct{ owner, formID, id string }
+
+const (
+	filesBytes = 4 << 20 // size of the cache of files
+	fileSize   = 1 << 10 // of an entry, about
+)
+
+// File returns a file of a response. It is cached: players and downloads that continue ask for
+// one file many times.
 func (s *Store) File(ctx context.Context, owner, formID, fileID string) (_ File, err error) {
 	defer wrap(&err, "read file")
 	if !areFileIDs(formID, fileID) {
 		return File{}, fault.NotFound
 	}
-	return readFile(s.query(ctx), claimedFileSQL, owner, formID, fileID)
+	key := fileKey{owner, formID, fileID}
+	f, generation, ok := s.files.Get(owner, key)
+	if ok {
+		return f, nil
+	}
+	f, err = readFile(s.query(ctx), claimedFileSQL, owner, formID, fileID)
+	if err == nil {
+		s.files.Put(key, generation, f, fileSize)
+	}
+	return f, err
 }
 
 // Upload returns a file that waits for its response, so that a page can show it.
@@ -129,7 +149,7 @@ func (s *Store) Upload(ctx context.Context, owner, formID, fileID string, now ti
 // does not exist any more.
 func (s *Store) SetThumbnail(ctx context.Context, owner string, f File, object string) (err error) {
 	defer wrap(&err, "set thumbnail")
-	return s.db.Write(ctx, func(t db.Tx) error {
+	return s.write(ctx, responsesOf(owner), func(t db.Tx) error {
 		return checkAffected(t.Exec(setThumbnailSQL, owner, f.FormID, f.ID, object))
 	})
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"formulary/internal/db"
 	"formulary/internal/fault"
@@ -15,7 +16,7 @@ const (
 	allFilesSQL = `SELECT account_id, form_id, id, object, size, sha256, response_id FROM file
 		WHERE account_id > $1 OR account_id = $1 AND (form_id > $2 OR form_id = $2 AND id > $3)
 		ORDER BY account_id, form_id, id LIMIT $4`
-	allPicturesSQL = `SELECT account_id, id, object, size FROM picture WHERE id > $1 ORDER BY id LIMIT $2`
+	allPicturesSQL = `SELECT account_id, id, object, size, sha256 FROM picture WHERE id > $1 ORDER BY id LIMIT $2`
 	dropUploadSQL  = `DELETE FROM file WHERE account_id = $1 AND form_id = $2 AND id = $3 AND response_id = '' RETURNING object, thumbnail`
 )
 
@@ -82,7 +83,7 @@ func (s *Store) eachPicture(ctx context.Context, fn func(StoredObject) error) er
 		var batch []StoredObject
 		err := s.db.Query(ctx, allPicturesSQL, func(r db.Row) error {
 			var o StoredObject
-			err := r.Scan(&o.Owner, &o.ID, &o.Object, &o.Size)
+			err := r.Scan(&o.Owner, &o.ID, &o.Object, &o.Size, &o.SHA256)
 			batch = append(batch, o)
 			return err
 		}, last, objectBatch)
@@ -112,8 +113,20 @@ func (s *Store) DropUpload(ctx context.Context, o StoredObject) (err error) {
 
 // FileMove says that files are being moved, or were moved. The zero value: they never were.
 type FileMove struct {
-	From string `json:"from"`
-	To   string `json:"to"`
+	From    string   `json:"from"`
+	To      string   `json:"to"`
+	Earlier []string `json:"earlier,omitempty"` // where files were before the last move
+}
+
+// Next returns the move that follows this one.
+func (m FileMove) Next(from, to string) FileMove {
+	next := FileMove{From: from, To: to}
+	for _, place := range append(slices.Clone(m.Earlier), m.From, m.To) {
+		if place != "" && place != from && place != to && !slices.Contains(next.Earlier, place) {
+			next.Earlier = append(next.Earlier, place)
+		}
+	}
+	return next
 }
 
 const fileMoveSetting = "file_move"

@@ -161,23 +161,26 @@ func (s *Store) recountOptions(t db.Tx, owner, formID string, d *form.Definition
 	return t.ExecEach(setOptionSQL, []any{owner, formID}, rows)
 }
 
-// OptionsAtLimit returns the options of a form that reached their limit, by field ID
+// OptionsLeft returns how often each option with a limit can still be chosen, by field ID
 // and value.
-func (s *Store) OptionsAtLimit(ctx context.Context, p *PublicForm) (_ map[[2]string]bool, err error) {
-	defer wrap(&err, "read options at their limit")
+func (s *Store) OptionsLeft(ctx context.Context, p *PublicForm) (_ map[[2]string]int64, err error) {
+	defer wrap(&err, "read option limits")
 	limits := optionLimits(p.Definition)
 	if limits == nil {
 		return nil, nil
 	}
-	full := map[[2]string]bool{}
+	left := make(map[[2]string]int64, len(limits))
+	for o, limit := range limits {
+		left[o] = limit
+	}
 	err = s.db.Query(attributed(ctx, p.Owner), optionsSQL, func(r db.Row) error {
 		var o option
 		var n int64
 		err := r.Scan(&o[0], &o[1], &n)
-		if limit := limits[o]; limit > 0 && n >= limit {
-			full[o] = true
+		if limit := limits[o]; limit > 0 {
+			left[o] = max(0, limit-n)
 		}
 		return err
 	}, p.Owner, p.ID)
-	return full, err
+	return left, err
 }

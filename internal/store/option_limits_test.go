@@ -41,9 +41,9 @@ func TestOptionLimitCountsEarlierResponses(t *testing.T) {
 			}
 		}
 		p = republish(t, s, p, `{"fields": [{"id": "f1", "key": "drink", "kind": "single_choice", "options": [{"value": "a", "cap": 2}, {"value": "b", "cap": 2}, {"value": "c", "cap": 1}]}]}`)
-		full, err := s.OptionsAtLimit(ctx, p)
-		if err != nil || len(full) != 1 || !full[[2]string{"f1", "a"}] {
-			t.Errorf("options at their limit: %v (%v)", full, err)
+		left, err := s.OptionsLeft(ctx, p)
+		if err != nil || len(left) != 3 || left[[2]string{"f1", "a"}] != 0 || left[[2]string{"f1", "b"}] != 1 {
+			t.Errorf("options left: %v (%v)", left, err)
 		}
 	})
 }

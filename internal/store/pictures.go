@@ -17,13 +17,14 @@ type Picture struct {
 	Size          int64
 	Type          string
 	Object        string
+	SHA256        string // in hexadecimal
 	Width, Height int64
 	CreatedAt     time.Time
 }
 
 const (
-	addPictureSQL = `INSERT INTO picture (account_id, id, name, size, type, object, width, height, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+	addPictureSQL = `INSERT INTO picture (account_id, id, name, size, type, object, sha256, width, height, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 	pictureSQL        = `SELECT id, name, size, type, object, width, height, created_at FROM picture WHERE id = $1`
 	ownPictureSQL     = `SELECT 1 FROM picture WHERE account_id = $1 AND id = $2`
 	picturesStoredSQL = `SELECT CAST(COALESCE(SUM(size), 0) AS BIGINT) FROM picture WHERE account_id = $1`
@@ -43,7 +44,7 @@ func (s *Store) AddPicture(ctx context.Context, owner string, p Picture) (err er
 		if err := checkAffected(t.Exec(holdAccountSQL, owner)); err != nil {
 			return err
 		}
-		_, err := t.Exec(addPictureSQL, owner, p.ID, p.Name, p.Size, p.Type, p.Object, p.Width, p.Height, toMillis(p.CreatedAt))
+		_, err := t.Exec(addPictureSQL, owner, p.ID, p.Name, p.Size, p.Type, p.Object, p.SHA256, p.Width, p.Height, toMillis(p.CreatedAt))
 		return err
 	})
 }

@@ -23,6 +23,7 @@ type Store struct {
 	accessTokens *Cache[string, AccessToken]
 	clients      *Cache[string, appCredentials]
 	public       *Cache[string, *PublicForm]
+	files        *Cache[fileKey, File]
 	owners       addresses
 	signing      *Cache[string, SigningKeys]
 	attempts     attemptRows
@@ -65,6 +66,7 @@ func Connect(ctx context.Context, dataDir, url string) (*Store, error) {
 	s.accessTokens = NewCache[string, AccessToken](s, maxAccessTokens)
 	s.clients = NewCache[string, appCredentials](s, maxCredentials)
 	s.public = NewCache[string, *PublicForm](s, publicBytes)
+	s.files = NewCacheWithCounts[fileKey, File](s, filesBytes)
 	s.signing = NewCache[string, SigningKeys](s, 16)
 	return s, nil
 }

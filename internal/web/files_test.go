@@ -11,6 +11,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -237,12 +238,30 @@ func TestPictureChoice(t *testing.T) {
 	})
 }
 
+// loadedResource finds the scripts, styles and pictures that a page loads.
+var loadedResource = regexp.MustCompile(`(?:src|href)="(/static/(?:[0-9a-f]+/)?([^"?]+)[^"]*)"`)
+
 // Pages without these questions load nothing for them.
 func TestOtherPagesStaySmall(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		_, id := publishAsAda(t, s, `{"title": "T", "fields": [{"key": "a", "kind": "single_choice", "options": [{"label": "x"}]}, {"key": "b", "kind": "calculated", "expression": "1"}]}`)
 		p := s.Browser().Get("/f/" + id)
 		has(t, p, "!multipart", "!kind-", "!upload.js", "!media-src")
+		var loaded []string
+		for _, m := range loadedResource.FindAllStringSubmatch(p.Text, -1) {
+			resource := s.Browser().Get(m[1])
+			status(t, m[1], resource, 200)
+			loaded = append(loaded, m[2])
+			// Nothing about files is in what all pages load.
+			for _, word := range []string{"files?field", ".upload", "fil_", "canvas"} {
+				if strings.Contains(resource.Text, word) {
+					t.Errorf("%s contains %s", m[2], word)
+				}
+			}
+		}
+		if want := []string{"favicon.svg", "form-plain.css", "submit.js", "form.js"}; !slices.Equal(loaded, want) {
+			t.Errorf("the page loads %v, want %v", loaded, want)
+		}
 		if policy := p.Header.Get("Content-Security-Policy"); strings.Contains(policy, "media-src") {
 			t.Errorf("the policy allows media: %s", policy)
 		}

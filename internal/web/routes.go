@@ -143,6 +143,7 @@ func (web *Handler) routes() []route {
 		{"POST /f/{id}", anyone, maxAnswers, web.public.AnswerForm},
 		{"GET /f/{id}/done", anyone, noBody, web.public.ShowEnding},
 		{"GET /f/{id}/card", anyone, noBody, web.public.ShowCard},
+		{"GET /f/{id}/calendar", anyone, noBody, web.public.DownloadEvent},
 		{"GET /embed.js", anyone, noBody, web.public.EmbedScript},
 		{"GET /oembed", anyone, noBody, web.public.OEmbed},
 

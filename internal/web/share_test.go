@@ -38,6 +38,6 @@ func TestTimeZone(t *testing.T) {
 			t.Errorf("nine in Tokyo is %s", a.Text)
 		}
 		has(t, b.Get("/"), `<span class="tag">Opens 2 January 2050, 09:00</span>`)
-		has(t, b.Get("/f/"+id), "This form opens on 2 January 2050, 09:00 JST.")
+		has(t, b.Get("/f/"+id), "This form is not open yet.", `datetime="2050-01-02T00:00:00Z">Opens on 2 January 2050, 09:00 JST<`, "/calendar\"")
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Fault is what a proxy does to a connection.
@@ -22,6 +23,8 @@ type Fault struct {
 	// HangSent and HangReceived let a connection hang once that many bytes were sent or
 	// received, if not 0.
 	HangSent, HangReceived int64
+	// Rate is how many bytes per second are sent to the server, if not 0.
+	Rate int64
 	// Times is how many connections have the fault; 0: all.
 	Times int
 }
@@ -130,7 +133,7 @@ func (p *Proxy) serve(client net.Conn) {
 		return
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { forward(server, client, f.CutSent, f.HangSent) })
+	wg.Go(func() { forward(server, throttle(client, f.Rate), f.CutSent, f.HangSent) })
 	wg.Go(func() { forward(client, server, f.CutReceived, f.HangReceived) })
 	wg.Wait()
 }
@@ -149,6 +152,26 @@ func forward(to, from net.Conn, cut, hang int64) {
 	default:
 		io.Copy(to, from)
 	}
+}
+
+// slowConn is a connection from which little is read at a time.
+type slowConn struct {
+	net.Conn
+	rate int64
+}
+
+func throttle(c net.Conn, rate int64) net.Conn {
+	if rate == 0 {
+		return c
+	}
+	return slowConn{c, rate}
+}
+
+const slowReads = 50 // per second
+
+func (c slowConn) Read(p []byte) (int, error) {
+	time.Sleep(time.Second / slowReads)
+	return c.Conn.Read(p[:min(int64(len(p)), c.rate/slowReads)])
 }
 
 // answer reads the head of a request and answers with an error.

@@ -43,11 +43,17 @@ func Start(t testing.TB) *Server {
 	s := &Server{t: t, dir: dir, socket: filepath.Join(dir, "socket")}
 	s.Address = "unix:" + s.socket
 	s.write("signatures/test.ndb", fmt.Sprintf("Formulary.Test:0:*:%s\n", hex.EncodeToString([]byte(Malware))))
-	s.write("clamd.conf", fmt.Sprintf("Foreground yes\nLocalSocket %s\nDatabaseDirectory %s\nStreamMaxLength %d\n",
-		s.socket, filepath.Join(dir, "signatures"), MaxLength))
 	t.Cleanup(s.Stop)
-	s.Restart()
+	s.RestartWith(MaxLength)
 	return s
+}
+
+// RestartWith runs a scanner that was stopped, with another length of the largest file.
+func (s *Server) RestartWith(maxLength int64) {
+	s.t.Helper()
+	s.write("clamd.conf", fmt.Sprintf("Foreground yes\nLocalSocket %s\nDatabaseDirectory %s\nStreamMaxLength %d\n",
+		s.socket, filepath.Join(s.dir, "signatures"), maxLength))
+	s.Restart()
 }
 
 func (s *Server) write(name, text string) {

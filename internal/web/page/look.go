@@ -18,21 +18,10 @@ type Look struct {
 	Logo, Cover string
 }
 
-// defaultBrand is the color of forms without a brand color.
-var defaultBrand = theme.Color{0x1f, 0x6b, 0x57}
-
-// BrandOf is the brand color of a design.
-func BrandOf(d form.Design) theme.Color {
-	if brand, ok := theme.ParseColor(d.Brand); ok {
-		return brand
-	}
-	return defaultBrand
-}
-
 // NewLook returns the look of a design.
 func NewLook(d form.Design, styles *theme.Cache) Look {
 	l := Look{Mood: d.Choice("mood"), Logo: d.Logo, Cover: d.Cover}
-	style := styles.Style(BrandOf(d), theme.Mood(l.Mood))
+	style := styles.Style(d.BrandColor(), theme.Mood(l.Mood))
 	l.Colors, l.Hash = template.CSS(style.CSS), style.Hash
 	for name, to := range map[string]*string{"buttons": &l.Buttons, "width": &l.Width, "align": &l.Align} {
 		if value := d.Choice(name); value != form.FromMood {

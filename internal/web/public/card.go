@@ -37,7 +37,7 @@ func (k cardKey) tag() string {
 
 func newCardKey(f *store.PublicForm) cardKey {
 	design := f.Definition.Design
-	k := cardKey{title: f.Header.Title, brand: page.BrandOf(design), mood: theme.Mood(design.Choice("mood"))}
+	k := cardKey{title: f.Header.Title, brand: design.BrandColor(), mood: theme.Mood(design.Choice("mood"))}
 	if design.Cover != "" {
 		k = cardKey{cover: design.Cover} // the picture shows nothing else
 	}

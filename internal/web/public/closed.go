@@ -2,10 +2,10 @@ package public
 
 import (
 	"errors"
+	"time"
 
 	"formulary/internal/fault"
 	"formulary/internal/form"
-	"formulary/internal/locale"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -13,29 +13,49 @@ import (
 // closedPage says that the form is closed, or when it opens.
 type closedPage struct {
 	page.Layout
-	Heading string
-	Text    string
+	Heading  string
+	Text     string
+	When     string // the time at which it opens, or at which it closed
+	At       string // the same for programs
+	Calendar string // address of the opening time as a file
+	session  *fillSession
+}
+
+// Translate translates a text into the form's language.
+func (p *closedPage) Translate(text string, args ...any) string {
+	return p.session.catalog.Translate(text, args...)
 }
 
 func (pages *Pages) showClosed(req *page.Request, f store.PublicForm) error {
 	s := pages.newFillSession(req, f)
-	p := &closedPage{Layout: s.layout(), Heading: f.Header.Title, Text: s.catalog.Translate("This form is closed and no longer accepts responses.")}
-	if pages.Now().Before(f.Availability.OpensAt) && f.Status == form.Open {
-		p.Text = s.catalog.Translate("This form opens on %s.", pages.opensAt(req, f, s.catalog))
+	p := &closedPage{Layout: s.layout(), Heading: f.Header.Title, Text: s.catalog.Translate("This form is closed and no longer accepts responses."), session: s}
+	switch now := pages.Now(); {
+	case pages.opensLater(f):
+		p.Text = s.catalog.Translate("This form is not open yet.")
+		p.When = s.catalog.Translate("Opens on %s", pages.formatTime(req, s, f.Availability.OpensAt))
+		p.At, p.Calendar = f.Availability.OpensAt.UTC().Format(time.RFC3339), "/f/"+f.ID+"/calendar"
+	case !f.Availability.ClosesAt.IsZero() && !now.Before(f.Availability.ClosesAt):
+		p.When = s.catalog.Translate("Closed since %s", pages.formatTime(req, s, f.Availability.ClosesAt))
+		p.At = f.Availability.ClosesAt.UTC().Format(time.RFC3339)
+	case f.Availability.ResponseLimit > 0:
+		if all, err := pages.Store.Form(req.Context(), f.Owner, f.ID); err == nil && all.ResponseCount >= f.Availability.ResponseLimit {
+			p.Text = s.catalog.Translate("All places are taken. This form no longer accepts responses.")
+		}
 	}
 	p.Style = endingStyle
 	allowFrames(req, f.Availability)
 	return pages.templates.Render(req, fault.FormNotOpen.Status(), "closed", p)
 }
 
-// opensAt formats the time at which the form opens, in the time zone of its owner.
-func (pages *Pages) opensAt(req *page.Request, f store.PublicForm, catalog locale.Catalog) string {
-	var zone string
-	if owner, err := pages.Store.User(req.Context(), f.Owner); err == nil {
-		zone = owner.TimeZone
-	}
-	at := f.Availability.OpensAt.In(page.LoadZone(zone))
-	return at.Format(catalog.Translate(form.DisplayDateTime)) + at.Format(" MST")
+// opensLater reports whether the form opens by itself at a later time.
+func (pages *Pages) opensLater(f store.PublicForm) bool {
+	return pages.Now().Before(f.Availability.OpensAt) && f.Status == form.Open
+}
+
+// formatTime formats a time in the time zone of the form's owner.
+func (pages *Pages) formatTime(req *page.Request, s *fillSession, at time.Time) string {
+	at = at.In(pages.zoneOf(req, s.form))
+	return at.Format(s.catalog.Translate(form.DisplayDateTime)) + at.Format(" MST")
 }
 
 // closedAfterStart says that the form is closed, unless this page was submitted before it

@@ -1,6 +1,7 @@
 package public
 
 import (
+	"cmp"
 	"errors"
 	"html/template"
 	"net/http"
@@ -18,20 +19,28 @@ import (
 // endingPage is the page after a response was submitted.
 type endingPage struct {
 	page.Layout
-	Heading string
-	Text    template.HTML
-	Catalog locale.Catalog
-	Again   string // address to submit another response, or empty
-	Next    string // address of the redirect, for a link out of the frame
+	Heading  string
+	Text     template.HTML
+	Catalog  locale.Catalog
+	Button   *endingButton
+	Calendar string   // address of the event, or empty
+	Answers  []answer // if the owner shows them
+	Again    string   // address to submit another response, or empty
+	Next     string   // address of the redirect, for a link out of the frame
 }
+
+type endingButton struct{ Label, URL string }
+
+// answer is a question with its answer, as text.
+type answer struct{ Question, Answer string }
 
 // endingStyle is the style sheet of pages that follow a form or replace it.
 const endingStyle = "form-ending.css"
 
 // redirectToEnding redirects to the ending that follows from the answers.
 func (pages *Pages) redirectToEnding(req *page.Request, s *fillSession, e form.Evaluation, r form.Response) error {
-	if to := s.endingURL(e); to != "" && !s.embedded {
-		return req.Redirect(to)
+	if ending := s.form.Definition.EndingOf(e); ending != nil && ending.Redirect != "" && !s.embedded {
+		return req.Redirect(s.linkWithAnswers(ending.Redirect, e))
 	}
 	query := url.Values{"r": {r.ID}, "k": {pages.sign(req.Context(), "done", s.form.ID, r.ID)}}
 	to := s.address("/done")
@@ -41,14 +50,9 @@ func (pages *Pages) redirectToEnding(req *page.Request, s *fillSession, e form.E
 	return req.Redirect(to + "?" + query.Encode())
 }
 
-// endingURL is the URL that the ending redirects to, or empty.
-func (s *fillSession) endingURL(e form.Evaluation) string {
-	d := s.form.Definition
-	ending := d.EndingOf(e)
-	if ending == nil {
-		return ""
-	}
-	return d.InterpolateURL(ending.Redirect, func(f *form.Field, key string) string {
+// linkWithAnswers inserts answers into an address of the owner.
+func (s *fillSession) linkWithAnswers(address string, e form.Evaluation) string {
+	return s.form.Definition.InterpolateURL(address, func(f *form.Field, key string) string {
 		return f.FormatAnswer(e.Answers[key], func(text string) string {
 			// Numbers and dates in a URL are for programs, so they are as in the API.
 			switch t := f.Traits(); text {
@@ -65,29 +69,40 @@ func (s *fillSession) endingURL(e form.Evaluation) string {
 // ShowEnding shows the ending. It contains answers only if the link is signed, so that
 // others cannot read them.
 func (pages *Pages) ShowEnding(req *page.Request) error {
-	f, err := pages.publicForm(req)
+	f, e, err := pages.submitted(req)
 	if err != nil {
 		return err
-	}
-	var e form.Evaluation
-	query := req.URL.Query()
-	if id := query.Get("r"); id != "" && pages.isSigned(req.Context(), query.Get("k"), "done", f.ID, id) {
-		r, err := pages.Store.Response(req.Context(), f.Owner, f.ID, id)
-		if err != nil && !errors.Is(err, fault.NotFound) {
-			return err
-		}
-		if err == nil {
-			if e, err = pages.loadSubmitted(req, &f, r); err != nil {
-				return err
-			}
-		}
 	}
 	p, err := pages.newEndingPage(pages.newFillSession(req, f), e)
 	if err != nil {
 		return err
 	}
+	if p.Calendar != "" {
+		p.Calendar += "?" + req.URL.RawQuery
+	}
 	allowFrames(req, f.Availability)
 	return pages.templates.Render(req, http.StatusOK, "ending", p)
+}
+
+// submitted returns the form and the answers that a link to an ending is about; no answers
+// if the link is not signed.
+func (pages *Pages) submitted(req *page.Request) (f store.PublicForm, e form.Evaluation, err error) {
+	if f, err = pages.publicForm(req); err != nil {
+		return f, e, err
+	}
+	query := req.URL.Query()
+	id := query.Get("r")
+	if id == "" || !pages.isSigned(req.Context(), query.Get("k"), "done", f.ID, id) {
+		return f, e, nil
+	}
+	r, err := pages.Store.Response(req.Context(), f.Owner, f.ID, id)
+	if errors.Is(err, fault.NotFound) {
+		return f, e, nil
+	}
+	if err == nil {
+		e, err = pages.loadSubmitted(req, &f, r)
+	}
+	return f, e, err
 }
 
 // loadSubmitted evaluates a stored response. It changes the form to the version that the
@@ -109,20 +124,46 @@ func (pages *Pages) newEndingPage(s *fillSession, e form.Evaluation) (*endingPag
 	p := &endingPage{Layout: s.layout(), Heading: s.catalog.Translate("Thank you"), Catalog: s.catalog}
 	p.Style = endingStyle
 	text := s.catalog.Translate("Your response has been submitted.")
-	if ending := d.EndingOf(e); ending != nil && (ending.Title != "" || ending.Text != "") {
+	if ending := d.EndingOf(e); ending != nil {
 		texts := s.interpolator(e)
-		p.Heading = texts.Text(ending.Title, nil)
-		text = texts.Text(ending.Text, markdown.Quote)
+		if ending.Title != "" || ending.Text != "" {
+			p.Heading = cmp.Or(strings.TrimSpace(texts.Text(ending.Title, nil)), p.Heading)
+			text = texts.Text(ending.Text, markdown.Quote)
+		}
+		if ending.ButtonURL != "" {
+			p.Button = &endingButton{texts.Text(ending.ButtonLabel, nil), s.linkWithAnswers(ending.ButtonURL, e)}
+		}
+		if ending.EventStart != "" {
+			p.Calendar = "/f/" + cmp.Or(s.form.Availability.Slug, s.form.ID) + "/calendar"
+		}
+		if ending.Summary {
+			p.Answers = s.summary(e, texts)
+		}
+		if s.embedded && ending.Redirect != "" {
+			p.Next = s.linkWithAnswers(ending.Redirect, e)
+		}
 	}
 	var err error
 	if p.Text, err = pages.markdown.Render(text); err != nil {
 		return nil, err
 	}
-	if s.embedded {
-		p.Next = s.endingURL(e)
-	}
 	if d.Settings.AskAgain && s.form.IsOpenAt(pages.Now()) {
 		p.Again = s.address("")
 	}
 	return p, nil
+}
+
+// summary lists the answers that the respondent has seen.
+func (s *fillSession) summary(e form.Evaluation, texts *form.Interpolator) []answer {
+	var list []answer
+	for _, f := range s.form.Definition.Fields {
+		value, ok := e.Answers[f.Key]
+		if !ok || !f.IsVisible() {
+			continue
+		}
+		if text := s.formatAnswer(f, value); text != "" {
+			list = append(list, answer{cmp.Or(texts.Text(f.Label, nil), f.Key), text})
+		}
+	}
+	return list
 }

@@ -27,13 +27,15 @@ type formPage struct {
 	Hidden    []hiddenInput // answers of other pages
 	Shown     string        // keys of the questions on the page, separated by commas
 	Nonce     string
-	Steps     int // number of visible pages
-	Step      int // of this page, from 1
+	Progress  form.Progress
+	Bar       bool   // whether the page has a progress bar
+	Count     string // such as "Page 2 of 3", or "3 of 14" for questions
 	Alert     string
 	Focus     string // key of the question that the script focuses
 	Fresh     bool   // nothing was posted yet
 	Logic     *logic // for conditions within the page; nil without any
 	Multipart bool   // the page has files
+	Step      *step  // of the layout one_at_a_time, or nil
 }
 
 // Translate translates a text into the form's language.
@@ -68,7 +70,7 @@ func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (
 	if !s.values.Has(pageControl) {
 		s.fillDefaults()
 	}
-	formPages := d.Pages()
+	formPages := s.screens()
 	e := s.evaluate()
 	p := &formPage{
 		Layout: s.layout(), fillSession: s, Form: s.form, Action: s.address(""), Number: number, Nonce: s.values.Get(keyControl), Alert: s.notice,
@@ -79,35 +81,33 @@ func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (
 	}
 	_, more := nextPage(formPages, e, number)
 	p.Last, p.First = !more, number == previousPage(formPages, e, number)
-	for i := range formPages {
-		if formPages[i].IsVisible(e) || i == number {
-			p.Steps++
-			if i == number {
-				p.Step = p.Steps
-			}
-		}
-	}
-	if d.Settings.HideProgress {
-		p.Steps = 0
-	}
+	p.countPages(formPages, e)
 	texts := s.interpolator(e)
 	if first := formPages[number].Break; first != nil {
 		p.Heading, p.Lead = texts.Text(first.Label, nil), texts.Text(first.Help, nil)
 	}
+	if s.isOneAtATime() {
+		p.Step = newStep(p, formPages, e)
+		p.AddAssets(pages.Site.AssetsOf("form-step"))
+	}
 	// If the database is unreachable, option limits are checked when the response is stored.
-	full, err := pages.Store.OptionsAtLimit(req.Context(), &s.form)
+	left, err := pages.Store.OptionsLeft(req.Context(), &s.form)
 	if err != nil && s.notice == "" {
 		return nil, err
 	}
-	shared := &questionContext{session: s, evaluation: e, texts: texts, full: full, nonce: p.Nonce}
+	shared := &questionContext{session: s, evaluation: e, texts: texts, left: left, nonce: p.Nonce}
 	var visible, here []string
 	for _, field := range formPages[number].Fields {
-		if !field.IsVisible() || !e.Shown[field.Key] && field.ShowIf == nil {
+		if !field.IsVisible() || !e.Shown[field.Key] && field.ShowIf == nil && !s.preview {
 			continue
 		}
 		q, err := pages.newQuestion(field, shared)
 		if err != nil {
 			return nil, err
+		}
+		if p.Step != nil {
+			q.Conditional = false // it is shown alone
+			q.Focus = q.Focus || !p.Fresh && p.Alert == ""
 		}
 		if here = append(here, field.Key); !q.NotShown {
 			visible = append(visible, field.Key)
@@ -132,6 +132,38 @@ func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (
 		p.Script = "form.js"
 	}
 	return p, nil
+}
+
+// countPages sets the progress and the number of the page. The number of all pages is left
+// out while it depends on answers to come.
+func (p *formPage) countPages(screens []form.Page, e form.Evaluation) {
+	p.Progress = form.ProgressAt(screens, e, p.Number)
+	if p.Fresh {
+		p.Progress.Answered = 0
+	}
+	if p.form.Definition.Settings.HideProgress {
+		return
+	}
+	if p.isOneAtATime() {
+		if p.Bar = p.Progress.Reachable > 1; p.Bar && p.Progress.Position > 0 {
+			p.Count = p.Translate("%d of %d", p.Progress.Position, p.Progress.Reachable)
+		}
+		return
+	}
+	all, this := 0, 0
+	for i := range screens {
+		if screens[i].IsVisible(e) || i == p.Number {
+			if all++; i == p.Number {
+				this = all
+			}
+		}
+	}
+	open := form.CanChangeAfter(screens, p.Number)
+	if p.Bar = all > 1 || open; open {
+		p.Count = p.Translate("Page %d", this)
+	} else if p.Bar {
+		p.Count = p.Translate("Page %d of %d", this, all)
+	}
 }
 
 // focusOne keeps the focus of the first visible question that wants it.

@@ -2,6 +2,7 @@ package public
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	"formulary/internal/form"
@@ -14,9 +15,13 @@ import (
 func (pages *Pages) Preview(req *page.Request, draft store.PublicForm) error {
 	s := pages.newFillSession(req, draft)
 	s.preview = true
+	query := req.URL.Query()
+	number := s.previewedScreen(query.Get("page"), query.Get("field"))
+	query.Del("page")
+	query.Del("field")
+	s.query = query.Encode()
 	if req.Method != http.MethodPost {
-		number, _ := strconv.Atoi(req.URL.Query().Get("page"))
-		return pages.renderPage(req, http.StatusOK, s, max(0, min(number, len(draft.Definition.Pages())-1)))
+		return pages.renderPage(req, http.StatusOK, s, number)
 	}
 	if err := pages.readPost(req, s); err != nil {
 		return err
@@ -28,4 +33,20 @@ func (pages *Pages) Preview(req *page.Request, draft store.PublicForm) error {
 		}
 		return pages.templates.Render(req, http.StatusOK, "ending", p)
 	})
+}
+
+// previewedScreen is the number of the screen with a question, or the first one of a page.
+func (s *fillSession) previewedScreen(pageNumber, field string) int {
+	screens := s.screens()
+	if with := slices.IndexFunc(screens, func(screen form.Page) bool {
+		return slices.ContainsFunc(screen.Fields, func(f *form.Field) bool { return f.Key == field })
+	}); with >= 0 {
+		return with
+	}
+	number, _ := strconv.Atoi(pageNumber)
+	formPages := s.form.Definition.Pages()
+	if number <= 0 || number >= len(formPages) {
+		return 0
+	}
+	return max(0, slices.IndexFunc(screens, func(screen form.Page) bool { return screen.Break == formPages[number].Break }))
 }

@@ -152,7 +152,7 @@ type questionContext struct {
 	session    *fillSession
 	evaluation form.Evaluation
 	texts      *form.Interpolator
-	full       map[[2]string]bool // options whose limit is reached, by field ID and value
+	left       map[[2]string]int64 // how often options with a limit can be chosen, by field ID and value
 	nonce      string
 }
 
@@ -184,7 +184,11 @@ func (pages *Pages) newQuestion(field *form.Field, c *questionContext) (*questio
 		q.countries = template.HTML(pages.Site.Languages.CountryOptions(s.form.Header.Language))
 	}
 	for _, o := range field.Options {
-		q.Choices = append(q.Choices, choice{o, c.full[[2]string{field.ID, o.Value}]})
+		left, isLimited := c.left[[2]string{field.ID, o.Value}]
+		if isLimited && left > 0 {
+			o.Label += " (" + s.catalog.Translate("%d left", left) + ")"
+		}
+		q.Choices = append(q.Choices, choice{o, isLimited && left == 0})
 	}
 	if field.Shuffle {
 		// The nonce is the seed, so that a respondent who goes back sees the same order.

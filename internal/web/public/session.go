@@ -32,8 +32,10 @@ type fillSession struct {
 	notice         string
 	named          func(f *form.Field, answer any) any // replaces codes of countries with names
 
-	evaluated *form.Evaluation // of values; nil until it is needed
-	styles    *theme.Cache
+	evaluated  *form.Evaluation // of values; nil until it is needed
+	screenList []form.Page      // see screens
+	query      string           // of a preview: choices that are not saved
+	styles     *theme.Cache
 }
 
 func (pages *Pages) newFillSession(req *page.Request, f store.PublicForm) *fillSession {
@@ -86,7 +88,7 @@ func (s *fillSession) isPersonal() bool {
 // page is the number of the page that was filled in.
 func (s *fillSession) page() int {
 	number, err := strconv.Atoi(s.values.Get(pageControl))
-	if err != nil || number < 0 || number >= len(s.form.Definition.Pages()) {
+	if err != nil || number < 0 || number >= len(s.screens()) {
 		return 0
 	}
 	return number
@@ -96,7 +98,10 @@ func (s *fillSession) page() int {
 func (s *fillSession) address(suffix string) string {
 	to := "/f/" + cmp.Or(s.form.Availability.Slug, s.form.ID) + suffix
 	if s.preview {
-		to = "/forms/" + s.form.ID + "/preview"
+		if to = "/forms/" + s.form.ID + "/preview"; s.query != "" {
+			to += "?" + s.query
+		}
+		return to
 	}
 	if s.embedded {
 		to += "?" + s.frameQuery()

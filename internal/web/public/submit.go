@@ -67,7 +67,7 @@ func (s *fillSession) calculatedValues(e form.Evaluation) map[string]calculation
 // handlePage renders the page that follows from the button and the answers. After the
 // last page it calls finish.
 func (pages *Pages) handlePage(req *page.Request, s *fillSession, finish func(e form.Evaluation, number int) error) error {
-	formPages := s.form.Definition.Pages()
+	formPages := s.screens()
 	number := s.page()
 	e := s.evaluate()
 	switch s.values.Get(actionControl) {
@@ -112,6 +112,9 @@ func (pages *Pages) handlePage(req *page.Request, s *fillSession, finish func(e 
 	if more {
 		return pages.renderPage(req, http.StatusOK, s, next)
 	}
+	if s.values.Get(actionControl) == autoAction {
+		return pages.renderPage(req, http.StatusOK, s, number) // only the button submits the form
+	}
 	return finish(e, number)
 }
 
@@ -126,7 +129,7 @@ func (pages *Pages) continueVersion(req *page.Request, s *fillSession) error {
 	if errors.Is(err, fault.NotFound) {
 		return nil
 	}
-	s.form.Definition, s.form.Version = d, started
+	s.form.Definition, s.form.Version, s.screenList = d, started, nil
 	return err
 }
 
@@ -169,7 +172,7 @@ func (pages *Pages) finish(req *page.Request, s *fillSession, e form.Evaluation,
 		// The respondent went back after submitting, changed answers and submitted again.
 		return pages.reviewAnswers(req, s, number)
 	case code == fault.Invalid:
-		if at, list := s.firstProblem(s.form.Definition.Pages(), fault.Wrap(err).Details); list != nil {
+		if at, list := s.firstProblem(s.screens(), fault.Wrap(err).Details); list != nil {
 			s.problems = list
 			s.dropFiles(list)
 			return pages.renderPage(req, http.StatusUnprocessableEntity, s, at)

@@ -96,7 +96,7 @@ func (pages *Pages) renderDesign(req *page.Request, status int, choices url.Valu
 		return err
 	}
 	design := validDesign(d.Design, choices)
-	brand := page.BrandOf(design)
+	brand := design.BrandColor()
 	p := &designPage{
 		formLayout: pages.newFormLayout(f, "design"), Brand: brand.String(), LooksGrey: theme.LooksDisabled(brand),
 		Contrast:    fmt.Sprintf("%.1f", theme.WeakestText(brand, theme.Mood(design.Choice("mood")))),

@@ -1,8 +1,6 @@
 package workspace
 
 import (
-	"net/http"
-
 	"formulary/internal/form"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
@@ -18,11 +16,8 @@ func (pages *Pages) Preview(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	if req.Method == http.MethodGet {
-		// A copy with choices that are not saved: stored definitions are shared.
-		copied := form.Definition{Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Design: validDesign(d.Design, req.URL.Query())}
-		d = &copied
-	}
+	// A copy with choices that are not saved: stored definitions are shared.
+	d = &form.Definition{Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Design: validDesign(d.Design, req.URL.Query())}
 	return pages.ShowPreview(req, store.PublicForm{
 		Owner: req.Owner(), ID: f.ID, Status: form.Open, Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d,
 	})

@@ -1,4 +1,4 @@
-// Editors for files and pictures. They are loaded when the first question needs them.
+// Editors for files, pictures and endings. They are loaded when they are first needed.
 
 import { announce, h, icon, iconButton, problemText, t } from "./vdom.js";
 import { setProperty, state, updateOption } from "./builder-state.js";
@@ -49,4 +49,21 @@ export function picture(uid, list, option, { problemsAt, render }) {
       h("input", { id, type: "text", dir: "auto", maxlength: 500, required: Boolean(option.image), placeholder: t("What the picture shows"), value: option.alt, oninput: ({ target }) => set("alt", target.value, "alt") })),
     status && (status === t("Uploading…") ? h("p.muted", status) : problemText(status)),
     ["image", "alt"].map((name) => problemsAt(`${option._uid}.${name}`)));
+}
+
+// endingPanel has the properties of an ending.
+export function endingPanel(ending, { editorFor, panelHeader, advanced }) {
+  const editor = (name, input, label, help, type) => editorFor(ending, { name, input, label, help, type });
+  return [
+    panelHeader(icon("flag"), t("Ending"), t("Respondents see the first ending whose condition is true, unless a jump sends them to another one.")),
+    editor("title", "text", t("Title")), editor("text", "textarea", t("Text"), t("Markdown supported. Use {{key}} to insert an answer.")),
+    editor("summary", "checkbox", t("Show the answers"), t("Respondents can unfold a list of their answers")),
+    editor("button_label", "text", t("Button text")), editor("button_url", "text", t("Button link"), t("Such as https://example.com/directions")),
+    advanced([
+      editor("event_start", "date", t("Starts"), t("In the time zone of your account"), "datetime-local"), editor("event_end", "date", t("Ends"), "", "datetime-local"),
+      editor("event_title", "text", t("Event title"), t("The title of the form if left blank")), editor("event_place", "text", t("Place")),
+    ], t("Calendar event")),
+    editor("redirect", "text", t("Redirect to"), t("Redirect to this address instead of showing a message, such as https://example.com/thanks")),
+    editor("show_if", "condition", t("Visibility")), advanced(editor("key", "text", t("Key"), t("Identifies this ending in jumps and in the API"))),
+  ];
 }

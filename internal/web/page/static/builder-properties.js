@@ -57,7 +57,7 @@ const editors = {
   number: (m, p, set) => labeled(m, p, input("number", m[p.name], set)),
   integer: (m, p, set) => labeled(m, p, input("number", m[p.name], (n, tag) => set(floor(n), tag), { step: 1 })),
   expression: (m, p, set) => labeled(m, p, textarea(m[p.name], set, { class: "code", spellcheck: "false", dir: "ltr" })),
-  date: (m, p, set) => labeled(m, p, input(kindOf(m).input, m[p.name], set)),
+  date: (m, p, set) => labeled(m, p, input(p.type ?? kindOf(m).input, m[p.name], set)),
   groups: (m, p, set) => grouped(m, p, p.help && h("span.muted", t(p.help)), lazy("groups", m[p.name], checkbox, set)),
   checkbox: (m, p, set) => h("div.property", { key: p.name }, checkbox(m[p.name], t(p.label), set), p.help && h("span.muted", t(p.help)), problemsAt(`${m._uid}.${p.name}`)),
   condition: (m, p, set) => grouped(m, p, conditionEditor({
@@ -139,7 +139,7 @@ function kindSelect(field) {
 }
 
 const panelHeader = (titleIcon, title, description) => h("header", { key: "header" }, h("h2", titleIcon, title), h("p.muted", description));
-const advanced = (...body) => h("details", { key: "advanced" }, h("summary", t("Advanced")), body);
+const advanced = (body, title = t("Advanced")) => h("details", { key: title }, h("summary", title), body);
 
 function fieldPanel(field) {
   const kind = kindOf(field);
@@ -151,16 +151,6 @@ function fieldPanel(field) {
     panelHeader(groupIcon(kind), t(kind.title), t(kind.description)), kindSelect(field),
     section("first"), data.kind_properties.filter((p) => hasProperty(kind, p.name) && !kind.fixed?.includes(p.name)).map((p) => editorFor(field, p)), section("last"),
     h("div.logic", { key: "logic" }, h("h3", icon("branch"), t("Logic")), section("logic")), advanced(section("advanced")),
-  ];
-}
-
-function endingPanel(ending) {
-  const editor = (name, type, label, help) => editorFor(ending, { name, input: type, label, help });
-  return [
-    panelHeader(icon("flag"), t("Ending"), t("Respondents see the first ending whose condition is true, unless a jump sends them to another one.")),
-    editor("title", "text", t("Title")), editor("text", "textarea", t("Text"), t("Markdown supported. Use {{key}} to insert an answer.")),
-    editor("redirect", "text", t("Redirect to"), t("Redirect to this address instead of showing a message, such as https://example.com/thanks")),
-    editor("show_if", "condition", t("Visibility")), advanced(editor("key", "text", t("Key"), t("Identifies this ending in jumps and in the API"))),
   ];
 }
 
@@ -183,5 +173,5 @@ export function propertiesPanel(actions) {
   ({ focus } = actions);
   const member = findMember(state.selectedId);
   return h("section.panel", { key: "panel", "aria-label": t("Properties"), tabindex: -1 },
-    h("div", { key: state.selectedId }, !member ? formPanel(state) : isEnding(member) ? endingPanel(member) : fieldPanel(member)));
+    h("div", { key: state.selectedId }, !member ? formPanel(state) : isEnding(member) ? lazy("endingPanel", member, { editorFor, panelHeader, advanced }) : fieldPanel(member)));
 }

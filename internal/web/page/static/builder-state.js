@@ -128,9 +128,9 @@ export function assignAutoKey(uid, list, optionUid) {
   if ((item.key ?? item.value) !== old) notifyChange();
 }
 
-// Piping: {{key}} in a text inserts an answer.
-export const pipedProperties = ["label", "help", "text", "title", "redirect"];
-const replacePipes = (text, replacement) => text.replace(/\{\{\s*([a-z][a-z0-9_]*)\s*\}\}/g, (match, key) => replacement(key) ?? match);
+// Piping: {{key}} in a text inserts an answer, {{key|text}} the text if there is none.
+export const pipedProperties = ["label", "help", "text", "title", "redirect", "button_label", "button_url", "event_title", "event_place"];
+const replacePipes = (text, replacement) => text.replace(/\{\{\s*([a-z][a-z0-9_]*)\s*(\|[^{}\n]*)?\}\}/g, (match, key, fallback = "") => replacement(key, fallback) ?? match);
 const replaceIdentifiers = (formula, replacement) => formula.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_]\w*/g, (token) => replacement(token) ?? token);
 
 // renameKey changes the key of a member in all references to it.
@@ -141,7 +141,7 @@ export function renameKey(member, key, form = state.form) {
   for (const m of membersOf(form)) {
     for (const c of comparisonsOf(m)) if (c.field === old) c.field = key;
     for (const jump of m.jumps ?? []) if (jump.to === old) jump.to = key;
-    for (const name of pipedProperties) if (m[name]) m[name] = replacePipes(m[name], (found) => found === old ? `{{${key}}}` : null);
+    for (const name of pipedProperties) if (m[name]) m[name] = replacePipes(m[name], (found, fallback) => found === old ? `{{${key}${fallback}}}` : null);
     if (m.expression) m.expression = replaceIdentifiers(m.expression, (found) => found === old ? key : null);
   }
 }

@@ -166,13 +166,14 @@ function updatePreview(reload) {
   const frame = document.querySelector(".preview iframe");
   if (!frame?.offsetParent) return;
   const page = pageIndexOf(state.selectedId);
-  const scrollToQuestion = () => frame.contentDocument?.getElementById(findMember(state.selectedId)?.key)?.closest(".question")?.scrollIntoView({ block: "nearest" });
-  if (!reload && previewedPage === page) return scrollToQuestion();
+  const key = findMember(state.selectedId)?.key;
+  const scrollToQuestion = () => frame.contentDocument?.getElementById(key)?.closest(".question")?.scrollIntoView({ block: "nearest" });
+  if (!reload && previewedPage === page && !frame.contentDocument?.querySelector(".step")) return scrollToQuestion();
   const frameRoot = () => frame.contentDocument?.documentElement ?? {}; // an error page of the browser is not accessible
   const scrollTop = previewedPage === page ? frameRoot().scrollTop : 0;
   previewedPage = page;
   frame.onload = () => { frameRoot().scrollTop = scrollTop; if (!scrollTop) scrollToQuestion(); };
-  frame.contentWindow.location.replace(`/forms/${state.meta.id}/preview?page=${page}`);
+  frame.contentWindow.location.replace(`/forms/${state.meta.id}/preview?page=${page}&field=${key}`);
 }
 
 function preview() {

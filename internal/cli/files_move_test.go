@@ -1,0 +1,149 @@
+package cli_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"formulary/internal/blob/blobtest"
+	"formulary/internal/cli/clitest"
+	"formulary/internal/store/storetest"
+)
+
+// slowUpload is an upload whose second half is not sent yet.
+type slowUpload struct {
+	*fileService
+	content []byte
+	rest    *io.PipeWriter
+	answer  chan clitest.Response
+}
+
+// startUpload sends half of a file, and returns when the service stores it.
+func (s *fileService) startUpload(content []byte) *slowUpload {
+	s.t.Helper()
+	body, rest := io.Pipe()
+	r, err := http.NewRequest("POST", s.URL+"/f/"+s.form+"/files?field=doc", body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	u := &slowUpload{s, content, rest, make(chan clitest.Response, 1)}
+	go func() { u.answer <- s.Do(r) }()
+	if _, err := rest.Write(content[:len(content)/2]); err != nil {
+		s.t.Fatal(err)
+	}
+	isStarted := func() bool {
+		for path := range blobtest.Files(s.t, filepath.Join(s.data, "files")) {
+			if strings.HasSuffix(path, ".part") {
+				return true
+			}
+		}
+		return false
+	}
+	if !clitest.WaitFor(isStarted) {
+		s.t.Fatal("the upload does not start")
+	}
+	return u
+}
+
+// finish sends the second half and submits a response with the file.
+func (u *slowUpload) finish() {
+	u.t.Helper()
+	if _, err := io.Copy(u.rest, bytes.NewReader(u.content[len(u.content)/2:])); err != nil {
+		u.t.Fatal(err)
+	}
+	u.rest.Close()
+	a := <-u.answer
+	if a.StatusCode != 201 {
+		u.t.Fatalf("slow upload: %d %s", a.StatusCode, a.Text)
+	}
+	id := a.String("id")
+	if a := u.Call("POST", "/f/"+u.form, "", `{"answers": {"doc": ["`+id+`"]}}`); a.StatusCode != 201 {
+		u.t.Fatalf("submit: %d %s", a.StatusCode, a.Text)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.fileService.content[id] = u.content
+}
+
+// Files are moved while the service runs, and stay readable throughout.
+func TestMoveFiles(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		server := blobtest.StartS3(t)
+		flags := inS3(server)
+		s := startFileService(t, storage, flags[1:]...)
+		for n := range 5 {
+			s.submit(note(n), note(n+100))
+		}
+		done, stopped := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(stopped)
+			for n := 300; ; n++ {
+				select {
+				case <-done:
+					return
+				default:
+					s.submit(note(n))
+					if n%20 == 0 {
+						s.expectAll("while files are moved")
+					}
+				}
+			}
+		}()
+		slow := s.startUpload(note(1000))
+		target := strings.TrimPrefix(flags[0], "--files=")
+		move := append([]string{"files", "move", "--to=" + target}, flags[1:]...)
+		s.Command("", move...)
+		close(done)
+		<-stopped
+		slow.finish()
+		s.expectAll("after the move")
+		if left := blobtest.Files(t, filepath.Join(storage.Data, "files")); len(left) > 0 {
+			t.Errorf("%d files are left", len(left))
+		}
+		s.Command("", move...) // again
+		s.Stop()
+		// With the old setting, and with the new one.
+		s.again(storage, flags[1:]...).expectAll("restarted")
+		last := s.again(storage, flags...)
+		last.expectAll("with the new setting")
+		// The oldest setting still finds the files after one more move.
+		third := t.TempDir()
+		last.Command("", append([]string{"files", "move", "--to=" + third}, flags...)...)
+		last.Stop()
+		s.again(storage, flags[1:]...).expectAll("with the oldest setting")
+		if files := server.Files(); len(files) > 0 {
+			t.Errorf("%d files are left in S3", len(files))
+		}
+		if code, out := run(storage, append([]string{"files", "check", "--hashes"}, flags[1:]...)...); code != 0 {
+			t.Error(out)
+		}
+	})
+}
+
+// A move to the same place under another name would delete everything.
+func TestMoveToSamePlace(t *testing.T) {
+	t.Parallel()
+	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+		s := startFileService(t, storage)
+		s.submit(note(1), note(2))
+		link := filepath.Join(t.TempDir(), "link")
+		if err := os.Symlink(filepath.Join(storage.Data, "files"), link); err != nil {
+			t.Fatal(err)
+		}
+		if code, out := run(storage, "files", "move", "--to="+link); code == 0 || !strings.Contains(out, "there already") {
+			t.Errorf("%d: %s", code, out)
+		}
+		s.expectAll("after the move")
+		// Neither does a check with another setting repair anything.
+		if code, out := run(storage, "files", "check", "--repair", "--files="+t.TempDir()); code == 0 || !strings.Contains(out, "nothing was repaired") {
+			t.Errorf("%d: %s", code, out)
+		}
+		s.expectAll("after the check")
+		s.Stop()
+	})
+}
