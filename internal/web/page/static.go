@@ -34,11 +34,11 @@ type asset struct {
 // loadStatic reads the files once: they are part of the program.
 var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 	list := map[string]asset{}
-	names, err := fs.Glob(staticFiles, "static/*")
+	files, err := fs.Glob(staticFiles, "static/*")
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
+	for _, name := range files {
 		content, err := staticFiles.ReadFile(name)
 		if err != nil {
 			return nil, err
@@ -50,6 +50,12 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 			content = minifyJS(content)
 		}
 		list[path.Base(name)] = newAsset(name, content)
+	}
+	const names = "kind-names.css"
+	for name, file := range list {
+		if strings.HasPrefix(name, "kind-") && path.Ext(name) == ".css" && name != names {
+			list[name] = newAsset(name, slices.Concat(list[names].content, file.content))
+		}
 	}
 	// Style sheets without the layers that some pages do not need.
 	list["builder-base.css"] = newAsset("builder-base.css", withoutLayers(list["formulary.css"].content, "tables", "form", "pages", "charts"))
