@@ -31,7 +31,7 @@ release: ## Build dist/ from the last commit: reproducible binaries, checksums, 
 	scripts/release
 
 test: ## Run all tests: both databases, a real browser, the race detector.
-	scripts/install-test-deps postgres chromium axe snippets standardwebhooks clamav
+	scripts/install-test-deps postgres chromium axe vnu snippets standardwebhooks clamav
 	scripts/with-postgres scripts/test
 
 quick: ## Run the tests without the browser and the race detector.

@@ -168,7 +168,7 @@ func TestFilesWithJavaScript(t *testing.T) {
 	b.wait(`document.getElementById("q-why").hidden`)
 
 	// An error elsewhere keeps the files.
-	b.wantStatus(b.press(button("Next")), 422)
+	b.wantStatus(b.submitUnchecked(), 422)
 	b.wait(`document.querySelectorAll(".upload.ready").length === 2`)
 	b.wantText("cv.pdf", "dropped.png", "pasted.pdf", "Answer this question.")
 	b.fill(`input[name="name"]`, "Ada")
@@ -268,12 +268,13 @@ func TestSignature(t *testing.T) {
 	b.focusTab()
 	b.wantStatus(b.open(path), 200)
 	b.wait(`document.querySelector(".signature.ready canvas")?.width > 0`)
-	b.wantStatus(b.press(button("Next")), 422)
-	b.wait(`document.querySelector(".signature.ready canvas")?.width > 0`)
+	b.do(chromedp.Click(button("Next")))
+	b.wait(`document.getElementById("problem-sign") !== null`)
 
 	b.drawLine(".pad canvas", [2]float64{.2, .6}, [2]float64{.3, .2}, [2]float64{.4, .7}, [2]float64{.6, .4})
 	b.drawLine(".pad canvas", [2]float64{.6, .6}, [2]float64{.8, .6})
 	b.wait(`document.querySelector(".pad").classList.contains("inked")`)
+	b.wait(`document.getElementById("problem-sign") === null`)
 	b.do(chromedp.Click(button("Undo")), chromedp.Click(button("Clear")))
 	b.wait(`document.querySelector(".pad-row output").value === "Signature removed"`)
 	b.wait(`!document.querySelector(".pad").classList.contains("inked")`)

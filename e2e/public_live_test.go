@@ -116,7 +116,7 @@ func TestLiveConditions(t *testing.T) {
 	b.choose("nuts", "wal")
 	b.wantStatus(b.press(button("Submit")), 200)
 	b.wantPath(path + "/done")
-	b.wantSent("GET "+path, "POST "+path, "GET "+path+"/done")
+	b.wantSent("GET "+path, "GET "+path+"/rules", "POST "+path, "GET "+path+"/done")
 
 	// Answers to hidden questions are not submitted.
 	b.wantStatus(b.open(path), 200)
@@ -192,7 +192,7 @@ func TestSharedConditions(t *testing.T) {
 	b := openTab(t, s.URL)
 	b.wantStatus(b.open(publishForm(t, s, form.Header{Title: "Party"}, wardrobeForm)), 200)
 	// The module that the page itself uses.
-	got := run(b, chromedp.Evaluate[[]bool](`import(document.querySelector('script[type="module"]').src).then(({ matches }) => {
+	got := run(b, chromedp.Evaluate[[]bool](`import("/static/form-logic.js").then(({ matches }) => {
 		const shared = `+string(text)+`;
 		return shared.cases.map((c) => matches(c.if, shared.answers));
 	})`, chromedp.EvalAwaitPromise))

@@ -33,7 +33,7 @@ const moodAnswers = "?name=Ada&mail=nobody&one=_other&one.other=Raku&some=a&like
 
 // smallTargets lists controls that are hard to hit: less than 44 pixels high, or less than
 // 24 pixels wide.
-const smallTargets = `Array.from(document.querySelectorAll(".choice, .radio-button, .matrix label, button, select, textarea, input:not([type=hidden], [type=radio], [type=checkbox], .offscreen *)"))
+const smallTargets = `Array.from(document.querySelectorAll(".choice, .radio-button, .matrix label, button, select, textarea, input:not([type=hidden], [type=radio], [type=checkbox], .offscreen *, .calendar *)"))
 	.filter((e) => e.checkVisibility()).map((e) => [e.className || e.tagName, e.getBoundingClientRect()]).filter(([, r]) => r.height < 43.9 || r.width < 24)
 	.map(([name, r]) => name + " " + r.width + "x" + r.height).join(", ")`
 

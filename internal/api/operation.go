@@ -60,65 +60,85 @@ type typedOperation[In, Out any] struct {
 	run func(ctx context.Context, caller *oauth.Principal, in *In) (*Out, reply, error)
 }
 
-// newOperation converts a typed operation into one that can be served.
+// newOperation converts a typed operation into one that can be served. What does not depend on
+// the types is in typedHandler: the compiler repeats this function for each operation.
 func newOperation[In, Out any](t typedOperation[In, Out]) *operation {
 	op := t.operation
-	op.CORS = !op.Open
 	op.input = reflect.TypeFor[In]()
 	if out := reflect.TypeFor[Out](); out != reflect.TypeFor[empty]() {
 		op.output = out
 	}
-	read := newInputReader(op.input, op.MaxBody)
-	op.serve = func(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
-		var caller oauth.Principal
-		if !op.Open {
-			started := a.Now()
-			var err error
-			caller, err = a.authorize(w, r, op.Scope)
-			defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), started) }()
-			if err != nil {
-				return err
-			}
-		}
-		var in In
-		if err := read(reflect.ValueOf(&in).Elem(), w, r); err != nil {
-			return err
-		}
-		ctx := r.Context()
-		if !op.Open {
-			ctx = store.ForAccount(ctx, caller.Owner())
-		}
-		out, rep, err := t.run(ctx, &caller, &in)
+	return (&typedHandler{
+		operation: op,
+		newInput:  func() any { return new(In) },
+		run: func(ctx context.Context, caller *oauth.Principal, in any) (any, reply, error) {
+			return t.run(ctx, caller, in.(*In))
+		},
+	}).handle()
+}
+
+// typedHandler serves a typed operation.
+type typedHandler struct {
+	operation
+	newInput func() any // returns a pointer
+	run      func(ctx context.Context, caller *oauth.Principal, in any) (out any, _ reply, err error)
+	read     reader
+}
+
+func (op *typedHandler) handle() *operation {
+	op.CORS = !op.Open
+	op.read = newInputReader(op.input, op.MaxBody)
+	op.serve = op.serveRequest
+	return &op.operation
+}
+
+func (op *typedHandler) serveRequest(a *API, w http.ResponseWriter, r *http.Request) (failed error) {
+	var caller oauth.Principal
+	if !op.Open {
+		started := a.Now()
+		var err error
+		caller, err = a.authorize(w, r, op.Scope)
+		defer func() { a.logRequest(&caller, w, r, statusOf(op.Status, failed), started) }()
 		if err != nil {
 			return err
 		}
-		h := w.Header()
-		h["Cache-Control"] = privateNoStoreHeader
-		if rep.ETag != "" {
-			h["Etag"] = []string{rep.ETag}
-		}
-		if rep.Location != "" {
-			h["Location"] = []string{rep.Location}
-		}
-		if rep.Link != "" {
-			h["Link"] = []string{rep.Link}
-		}
-		if op.output == nil {
-			w.WriteHeader(op.Status)
-			return nil
-		}
-		if rep.Cached != nil {
-			writeCached(w, op.Status, rep.Cached, rep.Body)
-		} else if rep.Body != nil {
-			writeBytes(w, op.Status, rep.Body)
-		} else if rep.Append != nil {
-			writeAppended(w, op.Status, rep.Append)
-		} else {
-			writeJSON(w, op.Status, out)
-		}
-		return nil
 	}
-	return &op
+	in := op.newInput()
+	if err := op.read(reflect.ValueOf(in).Elem(), w, r); err != nil {
+		return err
+	}
+	ctx := r.Context()
+	if !op.Open {
+		ctx = store.ForAccount(ctx, caller.Owner())
+	}
+	out, rep, err := op.run(ctx, &caller, in)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h["Cache-Control"] = privateNoStoreHeader
+	if rep.ETag != "" {
+		h["Etag"] = []string{rep.ETag}
+	}
+	if rep.Location != "" {
+		h["Location"] = []string{rep.Location}
+	}
+	if rep.Link != "" {
+		h["Link"] = []string{rep.Link}
+	}
+	switch {
+	case op.output == nil:
+		w.WriteHeader(op.Status)
+	case rep.Cached != nil:
+		writeCached(w, op.Status, rep.Cached, rep.Body)
+	case rep.Body != nil:
+		writeBytes(w, op.Status, rep.Body)
+	case rep.Append != nil:
+		writeAppended(w, op.Status, rep.Append)
+	default:
+		writeJSON(w, op.Status, out)
+	}
+	return nil
 }
 
 // empty is the input of operations without parameters and the output of those without a

@@ -249,7 +249,7 @@ func (w *fixture) addPages() {
 		form + "/connect/" + w.cleoWebhook + "?status=pending&page=1", "/live?form=" + w.cleoForm + "&count=1",
 		"/account", "/account/download", "/applications", "/applications/new", "/applications/" + w.cleoApp, "/connections",
 		"/mails?page=1", "/mails/x/eml_01k9z8m7q3e4r5t6y7v8w9x0a1", "/mails/x/eml_01k9z8m7q3e4r5t6y7v8w9x0a1/html",
-		"/authorize?" + w.authorizeQuery, "/f/" + w.cleoForm + "?nick=Ada&age=3&bring=cake&name.given=Ada&embed=1", "/f/" + w.cleoForm + "/done?ending=x", "/f/" + w.cleoForm + "/card?v=1", "/f/" + w.cleoForm + "/calendar?r=rsp_1&k=x",
+		"/authorize?" + w.authorizeQuery, "/f/" + w.cleoForm + "?nick=Ada&age=3&bring=cake&name.given=Ada&embed=1", "/f/" + w.cleoForm + "/done?ending=x", "/f/" + w.cleoForm + "/rules?version=1", "/f/" + w.cleoForm + "/card?v=1", "/f/" + w.cleoForm + "/calendar?r=rsp_1&k=x",
 		"/docs/api", "/docs/api/listForms", "/docs/api/callback?code=x&state=y", "/static/form-plain.css", "/favicon.ico", "/embed.js", "/.well-known/change-password",
 		"/oembed?format=json&maxwidth=100&maxheight=100&url=" + url.QueryEscape(w.service.URL+"/f/"+w.cleoForm),
 	} {

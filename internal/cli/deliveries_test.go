@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -75,11 +74,7 @@ func TestWebhookMetrics(t *testing.T) {
 	t.Parallel()
 	storage := storetest.SQLite(t)
 	s := clitest.Start(t, storage, "--webhook-allow=127.0.0.1", "--admin-addr=127.0.0.1:0")
-	started := regexp.MustCompile(`admin server started.*address=(\S+)`)
-	var match []string
-	if !clitest.WaitFor(func() bool { match = started.FindStringSubmatch(s.Log()); return match != nil }) {
-		t.Fatalf("no admin address in\n%s", s.Log())
-	}
+	address := adminAddress(t, s)
 	form, token := openForm(s)
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/down") {
@@ -93,7 +88,7 @@ func TestWebhookMetrics(t *testing.T) {
 	s.Call("POST", "/f/"+form, "", `{"answers": {"note": "x"}}`)
 	var page string
 	if !clitest.WaitFor(func() bool {
-		res, err := http.Get("http://" + match[1] + "/metrics")
+		res, err := http.Get("http://" + address + "/metrics")
 		if err != nil {
 			t.Fatal(err)
 		}

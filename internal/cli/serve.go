@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/pprof"
 	"net/netip"
 	"net/url"
 	"runtime"
@@ -359,28 +358,4 @@ func runCleanup(ctx context.Context, s *store.Store, refreshIdle time.Duration, 
 			}
 		}
 	}
-}
-
-// serveAdmin serves metrics and profiles on a separate address, which the administrator
-// must protect.
-func serveAdmin(ctx context.Context, addr string, metrics *server.Metrics, log *slog.Logger) error {
-	listener, err := net.Listen("tcp", addr)
-	if err != nil {
-		return fmt.Errorf("admin address: %w", err)
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/metrics", metrics.Handler())
-	mux.HandleFunc("/debug/pprof/", pprof.Index)
-	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
-	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
-	admin := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	context.AfterFunc(ctx, func() { admin.Close() })
-	go func() {
-		if err := admin.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("admin server stopped", "error", err)
-		}
-	}()
-	log.Info("admin server started", "address", listener.Addr().String())
-	return nil
 }

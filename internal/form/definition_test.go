@@ -159,7 +159,7 @@ func TestAnswers(t *testing.T) {
 		"your_nickname": {5.0, "a\nb", strings.Repeat("x", 21), "", "\x00", "\xff"}, "story": {true, "\x07", strings.Repeat("x", 20_001)},
 		"mail": {"nonsense", "ada@example", "a@b, c@d", "Ada <a@b.c>"}, "site": {"javascript:alert(1)", "example.com", "https://", "https://u:p@x"}, "tel": {"call me", "123", "++49228123"},
 		"age": {"36", -1.0, 151.0, 1.5}, "loud": {101.0}, "stars": {0.0, 6.0, 2.5}, "nps": {-1.0, 11.0}, "shirt": {"yes", 1.0}, "terms": {false, "on"},
-		"tags": {"a", []any{"x", "y"}, []any{1.0}, []any{"a", "b", "c", "d"}, []any{""}}, "city": {"koeln", []any{"bonn"}}, "order": {[]any{"x"}, []any{"x", "x"}, []any{"x", "z"}, "x"},
+		"tags": {"a", []any{"x", "y"}, []any{1.0}, []any{"a", "b", "c", "d"}, []any{""}}, "city": {"koeln", []any{"bonn"}}, "order": {[]any{"x", "y", "x"}, []any{"x", "x"}, []any{"x", "z"}, "x"},
 		"grid": {map[string]any{"r9": "bad"}, map[string]any{"r1": "ugly"}, "bad"}, "day": {"2026-02-30", "31.12.2026", "2019-12-31", "2026-2-1"}, "hour": {"24:00", "9:00"},
 		"start": {"2026-05-31", "2026-05-31T25:00"}, "who": {"Ada", map[string]any{"nick": "x"}, map[string]any{"given": 1.0}}, "home": {map[string]any{"country": "XX"}},
 		"land": {"Germany", "de", "ZZ", "EU"}, "source": {strings.Repeat("x", 1001)}, "unknown": {"x"}, "twice": {1.0}, "second": {"x"},
@@ -266,10 +266,10 @@ func TestParseForm(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v (%v)", got, err)
 	}
-	// Text for "other" counts even if the box beside it is not checked.
+	// Text for "other" does not count if the box beside it is not checked.
 	in["tags"] = []string{"a"}
-	if got, err := d.check(d.ParseForm(in)); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("text for other, not checked: %v (%v)", got, err)
+	if got := d.ParseForm(in)["tags"]; !reflect.DeepEqual(got, []any{"a"}) {
+		t.Errorf("text for other, not checked: %v", got)
 	}
 	choice := &Field{Key: "c", Kind: "single_choice", Other: true, Options: []Option{{Value: "a"}}}
 	for own, want := range map[string]any{"mine": "mine", " ": nil} {
@@ -280,7 +280,7 @@ func TestParseForm(t *testing.T) {
 	if got := KindOf(choice.Kind).ParseForm(choice, url.Values{"c": {"a"}, "c.other": {"mine"}}); got != "a" {
 		t.Errorf("checked together with an option: %v", got)
 	}
-	for _, bad := range []url.Values{{"age": {"old"}}, {"shirt": {"maybe"}}, {"tags": {"_other"}}, {"order.x": {"1"}, "order.y": {"1"}}, {"order.x": {"1"}}, {"terms": {"no"}}} {
+	for _, bad := range []url.Values{{"age": {"old"}}, {"shirt": {"maybe"}}, {"tags": {"_other"}}, {"order.x": {"1"}, "order.y": {"1"}}, {"order.x": {"0"}}, {"order.x": {"first"}}, {"terms": {"no"}}} {
 		for _, key := range []string{"your_nickname", "terms"} {
 			if bad[key] == nil {
 				bad[key] = in[key]

@@ -19,7 +19,7 @@ type Ending struct {
 	ShowIf   *Condition `json:"show_if,omitempty" doc:"Condition. Respondents see the first ending whose condition is true, unless a jump leads elsewhere."`
 
 	Summary     bool   `json:"summary,omitempty" doc:"Show respondents their answers"`
-	ButtonLabel string `json:"button_label,omitempty" maxLength:"100" doc:"Text of a button"`
+	ButtonLabel string `json:"button_label,omitempty" maxLength:"100" doc:"Text of a button" example:"Directions"`
 	ButtonURL   string `json:"button_url,omitempty" maxLength:"2000" doc:"Address that the button opens" example:"https://example.com/directions"`
 	EventTitle  string `json:"event_title,omitempty" maxLength:"200" doc:"Title of an event that respondents can add to their calendars; the title of the form if omitted"`
 	EventStart  string `json:"event_start,omitempty" doc:"Start of the event: a date and time in the time zone of the account, or a date for a whole day" example:"2027-06-12T18:00"`

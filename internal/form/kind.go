@@ -160,12 +160,16 @@ func lengthWithin(f *Field, text string, most int) error {
 		return tooLong(most)
 	}
 	if f.MinLength != nil && n < *f.MinLength {
-		if *f.MinLength == 1 {
-			return answerError("enter at least 1 character")
-		}
-		return answerError("enter at least %d characters", *f.MinLength)
+		return tooShort(*f.MinLength)
 	}
 	return nil
+}
+
+func tooShort(least int) error {
+	if least == 1 {
+		return answerError("enter at least 1 character")
+	}
+	return answerError("enter at least %d characters", least)
 }
 
 func tooLong(most int) error {

@@ -35,7 +35,7 @@ func (address) Schema(f *Field) map[string]any { return partsSchema(f, AddressPa
 func (address) Traits() Traits {
 	return Traits{
 		Parts: func(*Field) []Option { return partOptions(AddressParts) }, Countries: []string{"country"},
-		Group: true, Sketch: "address",
+		Group: true, Sketch: "address", Rules: partRules(errParts, func(*Field) []string { return []string{"line1", "city"} }),
 		ExtraSize: func(*Field) int { return countriesSize },
 		Example: func(_ *Field, s Sampler) any {
 			return map[string]any{"line1": fmt.Sprintf("Example Street %d", 1+s.Dice.IntN(90)), "city": "Bonn", "postal_code": "53111", "country": "DE"}

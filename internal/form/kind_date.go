@@ -14,7 +14,7 @@ type date struct{}
 
 func (date) Name() string                          { return "date" }
 func (date) Properties() []string                  { return []string{"earliest", "latest"} }
-func (date) ParseForm(f *Field, in url.Values) any { return formValue(f, in) }
+func (date) ParseForm(f *Field, in url.Values) any { return formDate(f, in) }
 
 func (date) Check(f *Field, invalid func(property, format string, args ...any)) {
 	checkMoments(f, time.DateOnly, invalid)
@@ -25,6 +25,31 @@ func (date) Validate(f *Field, value any) (any, error) {
 }
 
 func (date) Schema(*Field) map[string]any { return map[string]any{"type": "string", "format": "date"} }
+
+// DateParts are the controls of a date, key.part. Pages show them in the order of the
+// language.
+var DateParts = []string{"year", "month", "day"}
+
+// formDate reads the parts of a date, or the date as the API has it (key). Parts that are
+// no date stay text, which Validate rejects.
+func formDate(f *Field, in url.Values) any {
+	if text := formValue(f, in); text != nil {
+		return text
+	}
+	var parts []string
+	given := false
+	for _, part := range DateParts {
+		text := asciiDigits(strings.TrimSpace(in.Get(f.Key + "." + part)))
+		if given = given || text != ""; len(text) == 1 {
+			text = "0" + text
+		}
+		parts = append(parts, text)
+	}
+	if !given {
+		return nil
+	}
+	return strings.Join(parts, "-")
+}
 
 const (
 	clockFormat    = "15:04"
@@ -102,7 +127,8 @@ func checkMoments(f *Field, format string, invalid func(property, format string,
 
 func (date) Traits() Traits {
 	return Traits{
-		Input: "date", TimeLayout: time.DateOnly, DisplayLayout: DisplayDate,
+		Input: "date", TimeLayout: time.DateOnly, DisplayLayout: DisplayDate, Group: true, DateParts: true, Asset: "date",
+		Rules: momentRules(time.DateOnly, DisplayDate),
 		Example: func(_ *Field, s Sampler) any {
 			return fmt.Sprintf("2027-%02d-%02d", 1+s.Dice.IntN(12), 1+s.Dice.IntN(28))
 		},

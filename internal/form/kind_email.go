@@ -61,6 +61,7 @@ func (email) Traits() Traits {
 	return Traits{
 		Email:   true,
 		Input:   "email",
+		Rules:   patternRule(`^[^ @]+@[^ @]+\.[^ @]+$`, errEmail),
 		Link:    func(address string) string { return "mailto:" + address },
 		Example: func(_ *Field, s Sampler) any { return strings.ToLower(s.Name) + "@example.com" },
 	}

@@ -35,7 +35,7 @@ func (longText) Validate(f *Field, value any) (any, error) {
 func (longText) Schema(f *Field) map[string]any { return textSchema(f, maxLongText) }
 
 func (longText) Traits() Traits {
-	return Traits{Multiline: true, Sketch: "textarea", Example: exampleName}
+	return Traits{Multiline: true, Sketch: "textarea", Rules: textRules(maxLongText), Example: exampleName}
 }
 
 func (longText) Info() KindInfo { return KindInfo{"Long text", "Several lines of text", "Text"} }

@@ -27,21 +27,18 @@ func (multipleChoice) Check(f *Field, invalid func(property, format string, args
 	}
 }
 
+// ParseForm ignores text for "other" if its box is not checked: the page keeps what was
+// typed there, but does not show it.
 func (multipleChoice) ParseForm(f *Field, in url.Values) any {
 	var list []any
-	own := strings.TrimSpace(in.Get(f.Key + ".other"))
-	ticked := false
 	for _, text := range in[f.Key] {
 		switch text {
 		case "":
 		case otherValue:
-			list, ticked = append(list, own), true
+			list = append(list, strings.TrimSpace(in.Get(f.Key+".other")))
 		default:
 			list = append(list, text)
 		}
-	}
-	if f.Other && !ticked && own != "" { // "other" has text, but its box is not checked
-		list = append(list, own)
 	}
 	if list == nil {
 		return nil
@@ -150,7 +147,7 @@ func (multipleChoice) Schema(f *Field) map[string]any {
 
 func (multipleChoice) Traits() Traits {
 	return Traits{
-		Summary: CountOptions, List: true, OptionLimits: true, Group: true,
+		Summary: CountOptions, List: true, OptionLimits: true, Group: true, Rules: choiceRules,
 		Example: func(f *Field, s Sampler) any { return []any{s.pick(f.Options), s.pick(f.Options)} },
 	}
 }

@@ -62,13 +62,9 @@ func NormalizeNumber(text, sign string) string {
 			return []rune(sign)[0]
 		case r == '−':
 			return '-'
-		case r >= '٠' && r <= '٩':
-			return r - '٠' + '0'
-		case r >= '۰' && r <= '۹':
-			return r - '۰' + '0'
 		}
 		return r
-	}, text)
+	}, asciiDigits(text))
 	other := map[string]string{".": ",", ",": "."}[sign]
 	switch at, otherAt := strings.LastIndex(text, sign), strings.LastIndex(text, other); {
 	case at >= 0 && otherAt >= 0 && otherAt > at:
@@ -80,6 +76,19 @@ func NormalizeNumber(text, sign string) string {
 		return strings.NewReplacer(".", "", ",", "").Replace(text)
 	}
 	return strings.Replace(text, ",", ".", 1)
+}
+
+// asciiDigits replaces Arabic and Persian digits.
+func asciiDigits(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= '٠' && r <= '٩':
+			return r - '٠' + '0'
+		case r >= '۰' && r <= '۹':
+			return r - '۰' + '0'
+		}
+		return r
+	}, text)
 }
 
 // thousands matches digits in groups of three.
@@ -160,7 +169,7 @@ func numberSchema(f *Field) map[string]any {
 }
 
 func (number) Traits() Traits {
-	return Traits{Summary: Average, Decimal: true, Example: func(f *Field, s Sampler) any {
+	return Traits{Summary: Average, Decimal: true, Rules: numberRules, Example: func(f *Field, s Sampler) any {
 		least := 1.0
 		if f.Min != nil {
 			least = *f.Min

@@ -47,7 +47,12 @@ func (phone) Schema(*Field) map[string]any {
 }
 
 func (phone) Traits() Traits {
-	return Traits{Example: func(_ *Field, s Sampler) any { return fmt.Sprintf("+49 228 555 0%03d", s.Dice.IntN(1000)) }}
+	return Traits{
+		Asset: "phone",
+		// At least 5 and at most 15 digits.
+		Rules:   patternRule(`^(?=(\D*\d){5,15}\D*$)\+?[\d \-./()]+$`, errPhone),
+		Example: func(_ *Field, s Sampler) any { return fmt.Sprintf("+49 228 555 0%03d", s.Dice.IntN(1000)) },
+	}
 }
 
 func (phone) Info() KindInfo { return KindInfo{"Phone number", "A phone number", "Contact details"} }

@@ -4,9 +4,11 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 )
 
-// ranking is all options in the order that the respondent prefers.
+// ranking is options in the order that the respondent prefers: all of them if the question
+// is required, otherwise as many as the respondent likes.
 type ranking struct{}
 
 func (ranking) Name() string         { return "ranking" }
@@ -31,21 +33,28 @@ func (ranking) ParseForm(f *Field, in url.Values) any {
 		return list
 	}
 	ranks := map[string]int{}
+	var order []string
 	for _, value := range optionValues(f.Options) {
-		if rank, err := strconv.Atoi(in.Get(f.Key + "." + value)); err == nil {
-			ranks[value] = rank
+		text := asciiDigits(strings.TrimSpace(in.Get(f.Key + "." + value)))
+		if text == "" {
+			continue
 		}
+		rank, err := strconv.Atoi(text)
+		if err != nil || rank < 1 {
+			return "no rank" // rejected by Validate
+		}
+		ranks[value] = rank
+		order = append(order, value)
 	}
-	if len(ranks) == 0 {
-		return nil
-	}
-	order := optionValues(f.Options)
 	slices.SortStableFunc(order, func(a, b string) int { return ranks[a] - ranks[b] })
 	for i, value := range order {
-		if i > 0 && ranks[value] == ranks[order[i-1]] || ranks[value] == 0 {
+		if i > 0 && ranks[value] == ranks[order[i-1]] {
 			return "tie" // rejected by Validate
 		}
 		list = append(list, value)
+	}
+	if list == nil {
+		return nil
 	}
 	return list
 }
@@ -60,7 +69,7 @@ func (ranking) Validate(f *Field, value any) (any, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	if len(list) != len(f.Options) {
+	if len(list) > len(f.Options) || f.Required && len(list) < len(f.Options) {
 		return nil, errRanking
 	}
 	options, ranked := newLookup(f.Options, len(list)), make([]bool, len(f.Options))
@@ -78,17 +87,27 @@ func (ranking) Validate(f *Field, value any) (any, error) {
 }
 
 func (ranking) Schema(f *Field) map[string]any {
+	least := 1
+	if f.Required {
+		least = len(f.Options)
+	}
 	return map[string]any{
-		"type": "array", "uniqueItems": true, "minItems": len(f.Options), "maxItems": len(f.Options),
+		"type": "array", "uniqueItems": true, "minItems": least, "maxItems": len(f.Options),
 		"items": map[string]any{"type": "string", "enum": optionValues(f.Options)},
 	}
 }
 
 func (ranking) Traits() Traits {
 	return Traits{
-		Summary: CountOptions, List: true, Ordered: true, Group: true, Sketch: "ranking",
-		// Each option has a select with all ranks.
-		ExtraSize: func(f *Field) int { return len(f.Options) * len(f.Options) * 30 },
+		Summary: CountOptions, List: true, Ordered: true, Group: true, Sketch: "ranking", Asset: "ranking",
+		Rules: func(f *Field) []Rule {
+			least := 0
+			if f.Required {
+				least = len(f.Options)
+			}
+			return []Rule{{"ranks", least, errRanking}}
+		},
+		ExtraSize: func(f *Field) int { return len(f.Options) * 100 }, // a number field each
 		Example: func(f *Field, s Sampler) any {
 			var order []any
 			for _, i := range s.Dice.Perm(len(f.Options)) {

@@ -37,6 +37,6 @@ func textSchema(f *Field, most int) map[string]any {
 	return schema
 }
 
-func (shortText) Traits() Traits { return Traits{Example: exampleName} }
+func (shortText) Traits() Traits { return Traits{Rules: textRules(maxShortText), Example: exampleName} }
 
 func (shortText) Info() KindInfo { return KindInfo{"Short text", "A single line of text", "Text"} }

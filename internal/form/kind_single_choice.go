@@ -91,7 +91,7 @@ func choiceSchema(f *Field) map[string]any {
 }
 
 func (singleChoice) Traits() Traits {
-	return Traits{Summary: CountOptions, OptionLimits: true, Group: true, Example: exampleOption}
+	return Traits{Summary: CountOptions, OptionLimits: true, Group: true, Rules: choiceRules, Example: exampleOption}
 }
 
 func (singleChoice) Info() KindInfo {

@@ -26,7 +26,7 @@ func (clock) Schema(*Field) map[string]any {
 
 func (clock) Traits() Traits {
 	return Traits{
-		Input: "time", TimeLayout: clockFormat,
+		Input: "time", TimeLayout: clockFormat, Rules: momentRules(clockFormat, clockFormat),
 		Example: func(_ *Field, s Sampler) any { return fmt.Sprintf("%02d:%02d", 8+s.Dice.IntN(10), 15*s.Dice.IntN(4)) },
 	}
 }

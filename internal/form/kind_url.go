@@ -48,6 +48,7 @@ func (webAddress) Schema(*Field) map[string]any {
 func (webAddress) Traits() Traits {
 	return Traits{
 		Input:   "url",
+		Rules:   patternRule(`^(https?://|[^/:@ ]*\.[^/:@ ]*(/|$))`, errURL),
 		Link:    func(address string) string { return address },
 		Example: func(_ *Field, s Sampler) any { return "https://example.com/" + strings.ToLower(s.Name) },
 	}

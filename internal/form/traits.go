@@ -27,7 +27,7 @@ type Traits struct {
 	Email   bool // the answer is an email address
 	Files   bool // the answer can be uploaded files; the kind is a FileKind
 	List    bool // the answer or a part of it can be a list
-	Ordered bool // the list is all options in the order of the respondent
+	Ordered bool // the list is options in the order of the respondent
 	NPS     bool // answers from 0 to 10 have a Net Promoter Score
 
 	// Field.
@@ -44,12 +44,16 @@ type Traits struct {
 
 	Input     string // type of the HTML input if it is not text
 	Group     bool   // several controls: the question is their legend, not a label
+	DateParts bool   // a control for each part of a date
 	Multiline bool   // text of several lines
 	Decimal   bool   // typed number with the decimal sign of the form's language
 	Script    bool   // needs the page's script
 	Asset     string // name of the script and the style sheet that only this kind needs
 	Sketch    string // drawing in the builder; empty: depends on the properties
 
+	// Rules returns the rules that browsers check, beside that a required question needs an
+	// answer.
+	Rules func(*Field) []Rule
 	// ExtraSize estimates the HTML beside options and rows, in bytes.
 	ExtraSize func(*Field) int
 	// Example generates an answer as decoded JSON; nil if there is none.

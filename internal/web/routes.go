@@ -141,6 +141,7 @@ func (web *Handler) routes() []route {
 
 		{"GET /f/{id}", anyone, noBody, web.public.ShowForm},
 		{"POST /f/{id}", anyone, maxAnswers, web.public.AnswerForm},
+		{"GET /f/{id}/rules", anyone, noBody, web.public.ShowRules},
 		{"GET /f/{id}/done", anyone, noBody, web.public.ShowEnding},
 		{"GET /f/{id}/card", anyone, noBody, web.public.ShowCard},
 		{"GET /f/{id}/calendar", anyone, noBody, web.public.DownloadEvent},

@@ -16,7 +16,7 @@ func TestPrefill(t *testing.T) {
 			{"key": "loud", "kind": "slider", "label": "How loud?"}, {"key": "km", "kind": "number", "label": "How far?", "step": 5}, {"key": "at", "kind": "datetime", "label": "When?"}]}`)
 		b := s.Browser()
 		b.SignIn(ada)
-		has(t, b.Get("/forms/"+id+"/share"), `<select name="land"><option value=""></option>`, `<option value="FR">France</option>`,
+		has(t, b.Get("/forms/"+id+"/share"), `<select name="land"><option value="">–</option>`, `<option value="FR">France</option>`,
 			`<input name="loud" type="number" min="0" max="100" step="1">`, `<input name="km" type="number" step="any">`, `<input name="at" type="datetime-local">`)
 	})
 }

@@ -30,7 +30,7 @@ func TestOneAtATime(t *testing.T) {
 		r.page = r.b.Get(r.path + "?source=mail")
 		r.sees(200, "<h1>Trip</h1>", "Two days by the sea.", ">Begin<", "!Your name", "!>Back<", "form-step.css", "form-step.js", `max="3" value="0"`)
 		r.send("next")
-		r.sees(200, "Your name", "1 of 3", ">Continue<", ">Back<", "!hotel", "!Two days", " autofocus")
+		r.sees(200, "Your name", "1 of 3", ">Continue<", ">Back<", "!hotel", "!<p class=\"lead\">", " autofocus")
 		r.send("next", "name", "")
 		r.sees(422, "Answer this question.", "1 of 3", `value="0"`)
 		r.send("next", "name", "Ada")

@@ -81,13 +81,13 @@ func (s *Site) functions() template.FuncMap {
 		"icon":     func(name string) template.HTML { return template.HTML(icon(name)) },
 		"tag":      tag,
 		"isStyle":  func(file string) bool { return path.Ext(file) == ".css" },
-		"sentence": sentence,
+		"sentence": Sentence,
 		"problem": func(list FieldErrors, field string) template.HTML {
 			if list[field] == "" {
 				return ""
 			}
 			return template.HTML(`<p class="problem" id="problem-` + field + `" role="alert">` + icon("warn") +
-				`<span>` + template.HTMLEscapeString(sentence(list[field])) + `</span></p>`)
+				`<span>` + template.HTMLEscapeString(Sentence(list[field])) + `</span></p>`)
 		},
 		// invalid ties a control to its problem and focuses it.
 		"invalid": func(list FieldErrors, field string) template.HTMLAttr {
@@ -99,8 +99,8 @@ func (s *Site) functions() template.FuncMap {
 	}
 }
 
-// sentence adds the capital and the full stop that messages are stored without.
-func sentence(message string) string {
+// Sentence adds the capital and the full stop that messages are stored without.
+func Sentence(message string) string {
 	first, size := utf8.DecodeRuneInString(message)
 	message = string(unicode.ToUpper(first)) + message[size:]
 	if !strings.HasSuffix(message, ".") {

@@ -40,14 +40,14 @@ const endingStyle = "form-ending.css"
 // redirectToEnding redirects to the ending that follows from the answers.
 func (pages *Pages) redirectToEnding(req *page.Request, s *fillSession, e form.Evaluation, r form.Response) error {
 	if ending := s.form.Definition.EndingOf(e); ending != nil && ending.Redirect != "" && !s.embedded {
-		return req.Redirect(s.linkWithAnswers(ending.Redirect, e))
+		return s.redirect(req, s.linkWithAnswers(ending.Redirect, e))
 	}
 	query := url.Values{"r": {r.ID}, "k": {pages.sign(req.Context(), "done", s.form.ID, r.ID)}}
 	to := s.address("/done")
 	if strings.Contains(to, "?") {
-		return req.Redirect(to + "&" + query.Encode())
+		return s.redirect(req, to+"&"+query.Encode())
 	}
-	return req.Redirect(to + "?" + query.Encode())
+	return s.redirect(req, to+"?"+query.Encode())
 }
 
 // linkWithAnswers inserts answers into an address of the owner.

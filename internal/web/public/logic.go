@@ -55,6 +55,8 @@ func controlShape(f *form.Field) string {
 		return ""
 	case f.Parts() != nil:
 		return "parts"
+	case t.DateParts:
+		return "date"
 	case t.Ordered:
 		return "ranking"
 	case f.IsList():

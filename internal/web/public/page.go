@@ -128,9 +128,7 @@ func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (
 	if slices.ContainsFunc(p.Questions, func(q *question) bool { return len(q.Rows) > 0 }) {
 		p.Style = "form-rows.css"
 	}
-	if p.Logic != nil || slices.ContainsFunc(p.Questions, func(q *question) bool { return q.Traits().Script || q.Other }) || s.embedded {
-		p.Script = "form.js"
-	}
+	p.Script = "form.js"
 	return p, nil
 }
 

@@ -32,6 +32,7 @@ type question struct {
 	values      url.Values
 	selected    map[string]map[string]bool // values of a control as a set, by its name
 	catalog     locale.Catalog
+	language    string // of the form
 }
 
 type choice struct {
@@ -144,9 +145,6 @@ func (q *question) Number(n *float64) string {
 	return strconv.FormatFloat(*n, 'f', -1, 64)
 }
 
-// Rank is the number of a place in a ranking, from 1.
-func (q *question) Rank(i int) string { return strconv.Itoa(i + 1) }
-
 // questionContext is what the questions of a page share.
 type questionContext struct {
 	session    *fillSession
@@ -160,7 +158,7 @@ func (pages *Pages) newQuestion(field *form.Field, c *questionContext) (*questio
 	s := c.session
 	q := &question{
 		Field: field, LabelText: c.texts.Text(field.Label, nil), HelpText: c.texts.Text(field.Help, nil), Error: s.problems[field.Key],
-		Conditional: field.ShowIf != nil, NotShown: !c.evaluation.Shown[field.Key], values: s.values, catalog: s.catalog,
+		Conditional: field.ShowIf != nil, NotShown: !c.evaluation.Shown[field.Key], values: s.values, catalog: s.catalog, language: s.form.Header.Language,
 	}
 	// Questions with a problem want the focus, and those that have just appeared.
 	q.Focus = q.Error != "" || s.shown != nil && !s.shown[field.Key]

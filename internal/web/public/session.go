@@ -30,6 +30,7 @@ type fillSession struct {
 	uploadProblems page.FieldErrors
 	shown          map[string]bool // keys that were on the page before, if the page is shown again
 	notice         string
+	byScript       bool                                // the script of the page sends the answers, see send.go
 	named          func(f *form.Field, answer any) any // replaces codes of countries with names
 
 	evaluated  *form.Evaluation // of values; nil until it is needed

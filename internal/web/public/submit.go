@@ -4,9 +4,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"formulary/internal/fault"
@@ -44,7 +42,11 @@ func (pages *Pages) AnswerForm(req *page.Request) error {
 	if err := pages.continueVersion(req, s); err != nil {
 		return err
 	}
-	return pages.handlePage(req, s, func(e form.Evaluation, number int) error { return pages.finish(req, s, e, number) })
+	finish := func(e form.Evaluation, number int) error { return pages.finish(req, s, e, number) }
+	if s.values.Get(actionControl) == "send" {
+		return pages.send(req, s, finish)
+	}
+	return pages.handlePage(req, s, finish)
 }
 
 // calculation is the result of a calculated question, for the script of the page.
@@ -77,15 +79,7 @@ func (pages *Pages) handlePage(req *page.Request, s *fillSession, finish func(e 
 		return req.SendJSON(http.StatusOK, s.calculatedValues(e))
 	}
 	// An answer may make another question on this page appear.
-	s.shown = map[string]bool{}
-	for key := range strings.SplitSeq(s.values.Get(shownControl), ",") {
-		if s.form.Definition.Field(key) != nil {
-			s.shown[key] = true
-		}
-	}
-	if slices.ContainsFunc(formPages[number].Fields, func(field *form.Field) bool {
-		return e.Shown[field.Key] && field.IsVisible() && !s.shown[field.Key]
-	}) {
+	if s.shown = s.shownBefore(); s.revealsQuestion(formPages[number], e) {
 		return pages.renderPage(req, http.StatusOK, s, number)
 	}
 	s.shown = nil
@@ -144,7 +138,7 @@ func (pages *Pages) finish(req *page.Request, s *fillSession, e form.Evaluation,
 	switch {
 	case s.values.Get(honeypotControl) != "":
 		// Pretend success, so that bots do not adapt.
-		return req.Redirect(s.address("/done"))
+		return s.redirect(req, s.address("/done"))
 	case !ours:
 		return pages.reviewAnswers(req, s, number)
 	}

@@ -1,161 +1,35 @@
-// The public page of a form: shows and hides conditional questions while the respondent
-// answers. The server checks the conditions again.
+// Loaded by every page of a form. The scripts for answers are loaded when the respondent
+// starts to answer, so that a form opens quickly.
+const form = document.querySelector("form.public-form");
+let loading;
+let onSubmit;
 
-const rankingKeys = new Set(); // questions whose answers are lists in order
-const equalLists = (a, b) => a.length === b.length && a.every((v, i) => v === b[i]);
-function equals(answer, { field, value }) {
-  if (!Array.isArray(answer)) return typeof answer !== "object" && answer === value;
-  if (!Array.isArray(value)) return false;
-  return rankingKeys.has(field) ? equalLists(answer, value) : equalLists([...answer].sort(), [...value].sort());
+function load() {
+  loading ??= import("./form-answers.js").then((answers) => answers.start(form)).then(
+    (handler) => { onSubmit = handler; },
+    () => { loading = undefined; },
+  );
+  return loading;
 }
 
-function contains(answer, value) {
-  if (typeof value !== "string") return false;
-  if (typeof answer === "string") return answer.toLowerCase().includes(value.toLowerCase());
-  return Array.isArray(answer) && answer.includes(value);
+// Before the scripts are loaded, submitting waits for them. Without them, the server does
+// everything.
+function submit(event) {
+  if (onSubmit || !form.isConnected) return onSubmit?.(event);
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  return load().then(() => {
+    onSubmit ??= () => {};
+    form.requestSubmit(event.submitter);
+  });
 }
 
-// compare returns a negative or positive number or 0, or undefined if the two cannot be
-// compared.
-function compare(answer, value) {
-  if (typeof answer !== typeof value || !["number", "string"].includes(typeof answer)) return undefined;
-  return answer < value ? -1 : answer > value ? 1 : 0;
-}
-
-export function matches(condition, answers) {
-  if (!condition) return true;
-  if (condition.all) return condition.all.every((c) => matches(c, answers));
-  if (condition.any) return condition.any.some((c) => matches(c, answers));
-  if (condition.not) return !matches(condition.not, answers);
-  const answer = answers[condition.field];
-  const isAnswered = answer !== undefined;
-  const order = isAnswered ? compare(answer, condition.value) : undefined;
-  switch (condition.op) {
-    case "answered": return isAnswered;
-    case "not_answered": return !isAnswered;
-    case "equals": return isAnswered && equals(answer, condition);
-    case "not_equals": return !isAnswered || !equals(answer, condition);
-    case "contains": return isAnswered && contains(answer, condition.value);
-    case "greater": return order > 0;
-    case "less": return order < 0;
-    case "at_least": return order >= 0;
-    case "at_most": return order <= 0;
-  }
-  return false;
-}
-
-// normalizeNumber removes group separators and uses a decimal point, as the server does.
-// Only the server also reads digits of other scripts.
-function normalizeNumber(text) {
-  const decimal = document.querySelector("[data-decimal]")?.dataset.decimal ?? ".";
-  const other = decimal === "." ? "," : ".";
-  const compact = text.replace(/[\s'’]/g, "");
-  const last = Math.max(compact.lastIndexOf(decimal), compact.lastIndexOf(other));
-  if (compact.includes(decimal) && compact.includes(other)) {
-    return `${compact.slice(0, last).replace(/[.,]/g, "")}.${compact.slice(last + 1)}`;
-  }
-  const isGrouped = /^[+-]?\d{1,3}([.,]\d{3})+$/.test(compact) && (compact.includes(other) || compact.split(decimal).length > 2);
-  return isGrouped ? compact.replace(/[.,]/g, "") : compact.replace(",", ".");
-}
-
-// readAnswer reads the controls of a question as the server does.
-function readAnswer(field, data) {
-  const text = (data.get(field.key) ?? "").trim();
-  const prefix = `${field.key}.`;
-  const resolveOther = (value) => value === "_other" ? (data.get(`${prefix}other`) ?? "").trim() : value;
-  const parts = () => [...data.entries()].filter(([name]) => name.startsWith(prefix));
-  switch (field.shape) {
-    case "parts":
-      return parts().some(([, value]) => value.trim() !== "") ? {} : undefined;
-    case "ranking": {
-      const all = parts();
-      const ranked = all.filter(([, rank]) => rank !== "").sort((a, b) => a[1] - b[1]);
-      const isComplete = ranked.length === all.length && new Set(ranked.map(([, rank]) => rank)).size === all.length;
-      return isComplete && all.length ? ranked.map(([name]) => name.slice(prefix.length)) : undefined;
-    }
-    case "list": {
-      const values = data.getAll(field.key).map(resolveOther).filter((value) => value !== "");
-      return values.length ? values : undefined;
-    }
-  }
-  if (text === "" || data.get(`${prefix}none`)) return undefined;
-  if (field.shape === "boolean") return text === "true";
-  if (field.shape === "decimal") return Number(normalizeNumber(text));
-  if (field.shape === "number") return Number(text);
-  return resolveOther(text) || undefined;
-}
-
-// watchConditions updates the questions on each input. It returns a function that updates
-// them after other changes.
-function watchConditions(form, logic) {
-  const shownInput = form.elements.namedItem("_shown");
-  for (const key of logic.ranked ?? []) rankingKeys.add(key);
-  const update = () => {
-    const answers = { ...logic.answers };
-    const shown = new Set();
-    for (const field of logic.fields) {
-      const box = document.getElementById(`q-${field.key}`);
-      const isShown = matches(field.show_if, answers);
-      if (box && field.show_if) {
-        box.hidden = !isShown;
-        box.disabled = !isShown;
-      }
-      if (!isShown) continue;
-      shown.add(field.key);
-      const answer = readAnswer(field, new FormData(form));
-      if (answer !== undefined) answers[field.key] = answer;
-    }
-    const conditional = new Set(logic.fields.filter((f) => f.show_if).map((f) => f.key));
-    const unconditional = shownInput.value.split(",").filter((key) => key && !conditional.has(key));
-    shownInput.value = [...unconditional, ...[...conditional].filter((key) => shown.has(key))].join(",");
-  };
-  form.addEventListener("input", update);
-  form.addEventListener("change", update);
-  update();
-  return update;
-}
-
-// watchCalculations asks the server for the results of calculations after each input. If
-// the request fails, the next page shows them.
-function watchCalculations(form, logic, updateConditions) {
-  const outputs = form.querySelectorAll("output[data-result]");
-  let timer;
-  let latestRequest = 0;
-  const calculate = async () => {
-    const request = ++latestRequest;
-    const data = new URLSearchParams(new FormData(form));
-    data.set("_action", "look");
-    const response = await fetch(form.getAttribute("action"), { method: "POST", body: data }).catch(() => null);
-    if (!response?.ok) return;
-    const results = await response.json();
-    if (request !== latestRequest) return;
-    for (const output of outputs) {
-      const key = output.dataset.result;
-      output.value = results[key]?.text || "–";
-      if (results[key]) logic.answers[key] = results[key].value;
-      else delete logic.answers[key];
-    }
-    updateConditions();
-  };
-  if (outputs.length) form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(calculate, 250); });
-}
-
-// Moving a slider shows its value and clears "No answer".
-function watchSliders(form) {
-  for (const slider of form.querySelectorAll("input[type=range]")) {
-    slider.addEventListener("input", () => {
-      const noAnswer = form.elements.namedItem(`${slider.name}.none`);
-      if (noAnswer) noAnswer.checked = false;
-      form.querySelector(`output[data-slider="${slider.id}"]`).value = `${slider.value} ${slider.dataset.unit ?? ""}`;
-    });
-  }
-}
-
-// Deselecting "Other" clears its text.
-function watchOtherOptions(form) {
-  for (const otherText of form.querySelectorAll(".other > input")) {
-    const otherOption = otherText.parentElement.querySelector("label input");
-    otherOption.addEventListener("change", () => { if (!otherOption.checked) otherText.value = ""; });
+// The device may have answers of an earlier visit, see form-keep.js.
+function hasKeptAnswers() {
+  try {
+    return parent === window && Object.keys(localStorage).some((key) => key.startsWith("formulary "));
+  } catch {
+    return false; // the browser has no storage for this site
   }
 }
 
@@ -175,12 +49,11 @@ function notifyParent() {
   parent.postMessage({ formularyAt: question ? question.getBoundingClientRect().top : null }, "*");
 }
 
-const form = document.querySelector("form.public-form");
 if (form) {
-  const json = document.getElementById("logic")?.textContent;
-  const logic = json ? JSON.parse(json) : { answers: {}, fields: [] };
-  watchCalculations(form, logic, json ? watchConditions(form, logic) : () => {});
-  watchSliders(form);
-  watchOtherOptions(form);
+  // Browsers fill in a page that is loaded again.
+  const isLoadedAgain = performance.getEntriesByType("navigation")[0]?.type !== "navigate";
+  if (!("fresh" in form.dataset) || isLoadedAgain || form.contains(document.activeElement) || hasKeptAnswers()) load();
+  for (const name of ["pointerdown", "focusin", "input"]) form.addEventListener(name, load, { once: true });
+  form.addEventListener("submit", submit, { capture: true });
 }
 notifyParent();

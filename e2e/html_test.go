@@ -1,0 +1,83 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"formulary/internal/form"
+	"formulary/internal/theme"
+)
+
+const vnu = "../.cache/vnu/node_modules/vnu-jar/build/dist/vnu.jar"
+
+var shownKeys = regexp.MustCompile(`name="_shown" value="([^"]*)"`)
+
+// TestValidHTML: the W3C's checker finds no errors in public pages and in the workspace.
+func TestValidHTML(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	d := openOwnerDB(t, s)
+	folder := t.TempDir()
+	save := func(name, html string) {
+		t.Helper()
+		file := strings.NewReplacer("/", "-", " ", "-", "?", "-").Replace(name) + ".html"
+		if err := os.WriteFile(filepath.Join(folder, file), []byte(html), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	visitor, owner := s.Browser(), s.Browser()
+	owner.SignIn(ada)
+
+	definition := strings.Replace(everyKind, `{"fields": [`, `{"fields": [{"kind": "file", "label": "File"}, {"kind": "signature", "label": "Sign"}, {"kind": "calculated", "label": "Twice", "expression": "2 * 2"},
+		{"kind": "picture_choice", "label": "Picture", "options": [{"label": "X", "image": "`+addPicture(t, s)+`", "alt": "X"}]},`, 1)
+	path := d.publish(form.FormInput{Header: form.Header{Title: "Everything", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: parseDefinition(t, definition)})
+	first := visitor.Get(path).Text
+	save("every kind", first)
+	save("embedded", visitor.Get(path+"?embed=1").Text)
+	problems := visitor.Post(path, url.Values{"_page": {"0"}, "_shown": {shownKeys.FindStringSubmatch(first)[1]}, "_action": {"next"}, "mail": {"x"}, "phone": {"x"}, "day.day": {"99"}})
+	if problems.StatusCode != 422 {
+		t.Fatalf("status %d", problems.StatusCode)
+	}
+	save("problems", problems.Text)
+	save("ending", visitor.Get(path+"/done").Text)
+	for _, mood := range theme.Moods() {
+		layout := form.Classic
+		if mood == theme.Plain {
+			layout = form.OneAtATime
+		}
+		definition := fmt.Sprintf(`%s, "design": {"brand": "#b4532a", "mood": %q, "layout": %q}}`, strings.TrimSuffix(tenQuestions, "}"), mood, layout)
+		save(string(mood), visitor.Get(publishForm(t, s, form.Header{Title: "Summer party", Description: "Friday to Monday."}, definition)).Text)
+	}
+	formPath := strings.Replace(path, "/f/", "/forms/", 1)
+	for _, address := range []string{"/", "/account", "/applications", "/connections", "/docs/api", formPath + "/build", formPath + "/design", formPath + "/share", formPath + "/connect", formPath + "/responses", formPath + "/summary", formPath + "/flow"} {
+		page := owner.Get(address)
+		if page.StatusCode != 200 {
+			t.Errorf("%s: status %d", address, page.StatusCode)
+		}
+		save("workspace "+strings.Replace(address, formPath, "form", 1), page.Text)
+	}
+	save("signin", visitor.Get("/signin").Text)
+
+	files, err := filepath.Glob(filepath.Join(folder, "*.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It fails if it finds errors.
+	out, _ := exec.Command("java", append([]string{"-Xss8m", "-XX:+UseSerialGC", "-jar", vnu, "--stdout", "--format", "json", "--errors-only"}, files...)...).CombinedOutput()
+	var report struct {
+		Messages []struct{ URL, Message, Extract string } `json:"messages"`
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		t.Fatalf("%v: %s", errTools, out)
+	}
+	for _, m := range report.Messages {
+		t.Errorf("%s: %s\n%s", filepath.Base(m.URL), m.Message, m.Extract)
+	}
+}
