@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,9 @@ type asset struct {
 	mediaType string
 	version   string
 }
+
+// oldName matches the names that kind-names.css defines.
+var oldName = regexp.MustCompile(`var\(--(bg|surface|text|muted|border|border-strong|on-accent|accent-bg|danger|danger-bg|radius)\)`)
 
 // loadStatic reads the files once: they are part of the program.
 var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
@@ -53,7 +57,7 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 	}
 	const names = "kind-names.css"
 	for name, file := range list {
-		if strings.HasPrefix(name, "kind-") && path.Ext(name) == ".css" && name != names {
+		if name != names && strings.HasPrefix(name, "kind-") && oldName.Match(file.content) {
 			list[name] = newAsset(name, slices.Concat(list[names].content, file.content))
 		}
 	}
