@@ -21,12 +21,12 @@ if (!isMatrix && !isNumbers) options.slice(0, 26).forEach((option, i) => {
   const key = Object.assign(document.createElement("kbd"), { className: "key", textContent: letter });
   key.setAttribute("aria-hidden", "true");
   letters.set(letter, option);
-  const label = option.closest("label");
+  const label = option.closest("label, .choice");
   (label.matches(".radio-button") ? label.lastElementChild : label).append(key);
 });
 if (letters.size === 1) { // a single box needs no letter
   letters.clear();
-  question.querySelector("label > .key").remove();
+  question.querySelector(".key").remove();
 }
 hint.hidden = false;
 
