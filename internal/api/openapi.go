@@ -38,6 +38,7 @@ func buildDocument(operations []*operation) []byte {
 		Tags: []*huma.Tag{
 			{Name: "Account", Description: "The user behind an access token"},
 			{Name: "Forms", Description: "Create, edit, publish and delete forms"},
+			{Name: "Themes", Description: "Save designs to use them in several forms"},
 			{Name: "Responses", Description: "Read, submit, export and summarize responses"},
 			{Name: "Files", Description: "Upload and download the files of responses, and pictures for forms"},
 			{Name: "Webhooks", Description: "Send the events of a form to another service"},
@@ -185,8 +186,10 @@ func (op *operation) headers() map[string]*huma.Param {
 	text := &huma.Schema{Type: "string"}
 	h := map[string]*huma.Param{}
 	switch op.ID {
-	case "listForms", "listResponses", "listVersions", "listWebhooks", "listDeliveries":
+	case "listForms", "listResponses", "listVersions", "listWebhooks", "listDeliveries", "listThemes":
 		h["Link"] = &huma.Param{Description: "Links to the first, previous, next and last page (RFC 8288)", Schema: text}
+	case "createTheme":
+		h["Location"] = &huma.Param{Description: "API address of the new theme", Schema: text}
 	case "createWebhook":
 		h["Location"] = &huma.Param{Description: "API address of the new webhook", Schema: text}
 	case "createForm", "duplicateForm":

@@ -63,11 +63,12 @@ type fixture struct {
 	lackingScope                                map[string]*caller // by the scope that the token lacks
 	app                                         clitest.App        // all users authorize it
 	liveForm, editForm                          string             // of Ada: one to answer, one to change
-	spareForms, responses, webhooks             []string           // of Ada, to delete
+	spareForms, responses, webhooks, themes     []string           // of Ada, to delete
 	cleoForm, cleoSpare, cleoResponse           string
 	cleoWebhook, cleoSpareWebhook               string
 	cleoApp, cleoSpareApp                       string
 	file, picture, cleoFile, cleoFileResponse   string
+	cleoTheme, cleoSpareTheme                   string
 	resetToken, refreshToken, revocableToken    string
 	authCode, authorizeQuery                    string
 	finishedForm                                bool // a public form was filled in to its ending
@@ -104,6 +105,9 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 		w.webhooks = append(w.webhooks, w.addWebhook(w.ada, w.liveForm))
 	}
 	for range 8 {
+		w.themes = append(w.themes, s.Call("POST", "/api/v1/themes", w.token(w.ada), validTheme).String("id"))
+	}
+	for range 8 {
 		w.responses = append(w.responses, w.addResponse(w.ada, w.liveForm))
 	}
 	w.waitForDelivery(w.ada, w.liveForm)
@@ -117,6 +121,9 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 	cleoAPI, w.cleo = w.addOwnerWithBrowser("cleo")
 	w.cleoForm, w.cleoSpare = w.createForm(cleoAPI, "", true), w.createForm(cleoAPI, " "+w.cleo.marker, false)
 	w.cleoWebhook, w.cleoSpareWebhook = w.addWebhook(cleoAPI, w.cleoForm), w.addWebhook(cleoAPI, w.cleoForm)
+	for _, id := range []*string{&w.cleoTheme, &w.cleoSpareTheme} {
+		*id = s.Call("POST", "/api/v1/themes", w.token(cleoAPI), validTheme).String("id")
+	}
 	w.cleoResponse = w.addResponse(cleoAPI, w.cleoForm)
 	w.addResponse(cleoAPI, w.cleoForm)
 	w.cleoFile, w.cleoFileResponse = w.addFile(cleoAPI, w.cleoForm)
@@ -205,6 +212,8 @@ func (w *fixture) addResponse(c *caller, form string) string {
 	}
 	return a.String("id")
 }
+
+const validTheme = `{"name": "Studio", "design": {"brand": "#b4532a", "mood": "paper", "width": "wide"}}`
 
 // validWebhook is the body of a webhook whose receiver is down.
 const validWebhook = `{"url": "http://127.0.0.1:1/hook", "events": ["response.created", "form.closed"], "active": true, "strict_order": false}`

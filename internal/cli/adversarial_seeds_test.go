@@ -91,6 +91,11 @@ func (w *fixture) fillPath(r *request, path string) {
 			}
 		case "{delivery}":
 			r.path[i] = "dlv_" + strings.TrimPrefix(w.responses[0], "rsp_")
+		case "{theme}":
+			r.path[i] = w.themes[0]
+			if r.name == "deleteTheme" {
+				r.path[i], r.pool = w.themes[1], w.themes[1:]
+			}
 		case "{version}":
 			r.path[i] = "1"
 		case "{file}":
@@ -142,7 +147,7 @@ func (w *fixture) fillParameters(r *request, op *openapi3.Operation) {
 func (w *fixture) validBody(schema string) any {
 	text, ok := map[string]string{"NewForm": everyKindForm, "FormUpdate": everyKindForm, "Submission": fmt.Sprintf(everyAnswer, "once"), "ResponseUpdate": fmt.Sprintf(everyAnswer, "again"),
 		"Notifications": `{"when": "each", "to": ["ana@example.org"]}`, "NewReceipt": `{"active": false, "field": "", "subject": "Hi {{nick}}", "text": "**Thanks**", "answers": true}`,
-		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
+		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "NewTheme": validTheme, "ThemeUpdate": validTheme, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
 	var body any
 	if err := json.Unmarshal([]byte(text), &body); err != nil || !ok {
 		w.t.Fatalf("what is a valid %q? %v", schema, err)
@@ -280,6 +285,10 @@ func (w *fixture) addPages() {
 		{"POST", "/forms/" + w.cleoSpare + "/restore", []param{}},
 		{"POST", form + "/responses/restore", []param{{name: "response", value: w.cleoResponse}}},
 		{"POST", form + "/open", []param{}},
+		{"POST", form + "/design/themes", []param{{name: "brand", value: "#b4532a"}, {name: "mood", value: "paper"}, {name: "theme", value: "Studio"}}},
+		{"POST", form + "/design/themes/" + w.cleoTheme + "/apply", []param{{name: "all", value: "1"}}},
+		{"POST", form + "/design/themes/" + w.cleoTheme + "/rename", []param{{name: "name", value: "Kiln"}}},
+		{"POST", form + "/design/themes/" + w.cleoSpareTheme + "/delete", []param{}},
 		{"POST", form + "/publish", []param{}},
 		{"POST", form + "/connect/" + w.cleoSpareWebhook + "/resume", []param{}},
 		{"POST", form + "/connect/" + w.cleoWebhook + "/deliveries/dlv_" + strings.TrimPrefix(w.cleoResponse, "rsp_") + "/resend", []param{}},

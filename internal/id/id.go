@@ -19,6 +19,7 @@ const (
 	Delivery = "dlv_"
 	Event    = "evt_"
 	File     = "fil_"
+	Theme    = "thm_"
 )
 
 // Prefixes of IDs that stay in the database or appear only in the workspace.

@@ -43,6 +43,9 @@ func TestBackupAcrossEngines(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		if _, err := s.AddTheme(ctx, p.ID, form.Theme{Name: "Studio", Design: form.Design{Mood: "paper"}}, store.IdempotencyKey{}, now); err != nil {
+			t.Fatal(err)
+		}
 		// Writes continue during the backup.
 		stop := make(chan struct{})
 		var writing sync.WaitGroup
@@ -95,6 +98,9 @@ func TestBackupAcrossEngines(t *testing.T) {
 			}
 			if want := `quotes " ' \ and ✓`; forms[1].Title != want {
 				t.Errorf("title %q, want %q", forms[1].Title, want)
+			}
+			if themes, _, err := restored.Themes(ctx, p.ID, store.Page{Limit: 10}); err != nil || len(themes) != 1 || themes[0].Design.Mood != "paper" {
+				t.Errorf("themes %v (%v)", themes, err)
 			}
 			// The restored database accepts writes.
 			if _, err := restored.CreateForm(ctx, p.ID, form.Header{Title: "after", Language: "en"}, nil, time.Now()); err != nil {

@@ -30,6 +30,7 @@ var ownedSQL = []string{
 	`DELETE FROM form_count WHERE account_id = $1`,
 	`DELETE FROM webhook WHERE account_id = $1`,
 	`DELETE FROM form_mail WHERE account_id = $1`,
+	`DELETE FROM theme WHERE account_id = $1`,
 	dropIDAddressesSQL,
 }
 

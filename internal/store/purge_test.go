@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"formulary/internal/fault"
+	"formulary/internal/form"
 	"formulary/internal/store"
 	"formulary/internal/store/storetest"
 )
@@ -24,6 +25,9 @@ func TestDeletedAccountsLeaveNothing(t *testing.T) {
 			if _, err := addText(t, s, f, fmt.Sprintf("confidential-%d %s", n, strings.Repeat("padding ", 50))); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if _, err := s.AddTheme(ctx, owner, form.Theme{Name: "Studio"}, store.IdempotencyKey{}, time.Now()); err != nil {
+			t.Fatal(err)
 		}
 		list, _, err := s.Responses(ctx, owner, f.ID, store.ResponseFilter{}, store.Page{Limit: 3})
 		if err != nil {
@@ -45,7 +49,7 @@ func TestDeletedAccountsLeaveNothing(t *testing.T) {
 		if n := fragments(t, storage); n != 0 {
 			t.Errorf("%d fragments of answers are left in the files", n)
 		}
-		for _, table := range []string{"response", "trash", "form_version", "form_draft", "form_summary", "account_purge"} {
+		for _, table := range []string{"response", "trash", "form_version", "form_draft", "form_summary", "theme", "account_purge"} {
 			if n := tableRows(t, s, table); n != "0" {
 				t.Errorf("%s rows of %s are left", n, table)
 			}

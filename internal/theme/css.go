@@ -11,16 +11,30 @@ func CSS(brand Color, mood Mood) string {
 		text = append(text, "--"...)
 		text = append(text, role.name...)
 		text = append(text, ':')
-		if *l == *d {
+		switch {
+		case role.name == "chosen" && *l == light.Accent && *d == dark.Accent: // unless the brand is red
+			text = append(text, "var(--accent)"...)
+		case *l == *d:
 			text = l.appendTo(text)
-		} else {
-			text = l.appendTo(append(text, "light-dark("...))
-			text = d.appendTo(append(text, ','))
+		default:
+			text = l.appendShort(append(text, "light-dark("...))
+			text = d.appendShort(append(text, ','))
 			text = append(text, ')')
 		}
 		text = append(text, ';')
 	}
 	return string(text)
+}
+
+// appendShort appends the color as CSS, with three digits if they are enough.
+func (c Color) appendShort(text []byte) []byte {
+	for _, v := range c {
+		if v>>4 != v&15 {
+			return c.appendTo(text)
+		}
+	}
+	const digits = "0123456789abcdef"
+	return append(text, '#', digits[c[0]&15], digits[c[1]&15], digits[c[2]&15])
 }
 
 // pairs lists which colors must be readable on which others.

@@ -48,7 +48,6 @@ type Layout struct {
 // ShareCard is what search engines, sites and messengers show of a page beside its title.
 type ShareCard struct {
 	Text          string // description
-	Path          string // of the page
 	Picture       string // path
 	Width, Height int    // of the picture
 }

@@ -9,6 +9,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,14 +32,17 @@ type asset struct {
 	version   string
 }
 
+// oldName matches the names that kind-names.css defines.
+var oldName = regexp.MustCompile(`var\(--(bg|surface|text|muted|border|border-strong|on-accent|accent-bg|danger|danger-bg|radius)\)`)
+
 // loadStatic reads the files once: they are part of the program.
 var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 	list := map[string]asset{}
-	names, err := fs.Glob(staticFiles, "static/*")
+	files, err := fs.Glob(staticFiles, "static/*")
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
+	for _, name := range files {
 		content, err := staticFiles.ReadFile(name)
 		if err != nil {
 			return nil, err
@@ -50,6 +54,12 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 			content = minifyJS(content)
 		}
 		list[path.Base(name)] = newAsset(name, content)
+	}
+	const names = "kind-names.css"
+	for name, file := range list {
+		if name != names && strings.HasPrefix(name, "kind-") && oldName.Match(file.content) {
+			list[name] = newAsset(name, slices.Concat(list[names].content, file.content))
+		}
 	}
 	// Style sheets without the layers that some pages do not need.
 	list["builder-base.css"] = newAsset("builder-base.css", withoutLayers(list["formulary.css"].content, "tables", "form", "pages", "charts"))

@@ -32,7 +32,7 @@ type cardKey struct {
 // tag identifies the picture in headers and addresses.
 func (k cardKey) tag() string {
 	sum := sha256.Sum256([]byte(k.title + "\x00" + k.brand.String() + string(k.mood) + "\x00" + k.cover))
-	return hex.EncodeToString(sum[:8])
+	return hex.EncodeToString(sum[:4])
 }
 
 func newCardKey(f *store.PublicForm) cardKey {
@@ -187,5 +187,5 @@ func (s *fillSession) shareCard() *page.ShareCard {
 	if text == "" {
 		text = summarize(s.catalog.Translate("Fill in this form: %s", s.form.Header.Title))
 	}
-	return &page.ShareCard{Text: text, Path: s.address(""), Picture: "/f/" + s.form.ID + "/card?v=" + newCardKey(&s.form).tag(), Width: card.Width, Height: card.Height}
+	return &page.ShareCard{Text: text, Picture: "/f/" + s.form.ID + "/card?v=" + newCardKey(&s.form).tag(), Width: card.Width, Height: card.Height}
 }

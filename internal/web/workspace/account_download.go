@@ -14,8 +14,8 @@ import (
 	"formulary/internal/web/page"
 )
 
-// DownloadAccount sends all data of an account in one file: profile, forms, responses and
-// applications.
+// DownloadAccount sends all data of an account in one file: profile, forms, responses,
+// themes and applications.
 func (pages *Pages) DownloadAccount(req *page.Request) error {
 	apps, err := pages.Store.Apps(req.Context(), req.User.ID)
 	if err != nil {
@@ -46,6 +46,17 @@ func (pages *Pages) writeAccount(req *page.Request, out *zip.Writer, apps any) e
 		return err
 	}
 	if err := add("applications.json", apps); err != nil {
+		return err
+	}
+	themes, _, err := pages.Store.Themes(req.Context(), req.Owner(), store.Page{Limit: store.MaxThemes})
+	if err != nil {
+		return err
+	}
+	list := []map[string]any{}
+	for _, t := range themes {
+		list = append(list, map[string]any{"id": t.ID, "name": t.Name, "design": t.Design})
+	}
+	if err := add("themes.json", list); err != nil {
 		return err
 	}
 	const batch = 100

@@ -20,6 +20,8 @@ type designPage struct {
 	Moods       []designOption
 	Choices     []designChoice
 	Pictures    []designPicture
+	Themes      []savedTheme
+	ThemeName   string // that was typed
 	Contrast    string // the lowest contrast of a text, such as 4.6
 	LooksGrey   bool   // buttons in the brand color look disabled
 	PreviewPath string // of the preview with the choices on the page
@@ -42,7 +44,10 @@ type designOption struct {
 	Chosen       bool
 }
 
-var designNotices = map[string]string{"saved": "Design saved. Publish the form to make it live."}
+var designNotices = map[string]string{
+	"saved": "Design saved. Publish the form to make it live.", "theme": "Theme saved.", "applied": "Theme applied. Publish the form to make it live.",
+	"all": "Theme applied to the drafts of all forms. Publish each form to make it live.", "renamed": "Theme renamed.", "deleted": "Theme deleted. Forms keep their design.",
+}
 
 // designLabels are the names of values and parts on the page.
 var designLabels = map[string]string{
@@ -109,6 +114,10 @@ func (pages *Pages) renderDesign(req *page.Request, status int, choices url.Valu
 	for _, name := range []string{"logo", "cover"} {
 		p.Pictures = append(p.Pictures, designPicture{name, designLabels[name], designLabels[name+" help"], *design.Value(name)})
 	}
+	if p.Themes, err = pages.savedThemes(req, d.Design); err != nil {
+		return err
+	}
+	p.ThemeName = req.PostForm.Get("theme")
 	style := theme.NewStyles(brand, ".mini-")
 	p.Look = page.Look{Colors: template.CSS(style.CSS), Hash: style.Hash}
 	p.Wide, p.Style, p.Script, p.Problems, p.NoticeKey = true, "design.css", "design.js", problems, designNotices[req.URL.Query().Get("done")]
@@ -134,16 +143,27 @@ func designQuery(d form.Design, brand theme.Color) url.Values {
 
 // ChangeDesign saves the design in the draft.
 func (pages *Pages) ChangeDesign(req *page.Request) error {
-	id := req.PathValue("id")
-	_, err := pages.Store.UpdateForm(req.Context(), req.Owner(), store.FormRevision{ID: id}, func(p *form.FormInput) error {
-		p.Definition.Design = designFrom(p.Definition.Design, req.PostForm)
-		return p.Normalize()
-	}, pages.Now())
-	if list, other := page.NewProblems(err); err != nil && other == nil {
-		return pages.renderDesign(req, http.StatusUnprocessableEntity, req.PostForm, list)
-	}
+	_, problems, err := pages.saveDesign(req)
 	if err != nil {
 		return err
 	}
-	return req.Redirect("/forms/" + id + "/design?done=saved")
+	if problems != nil {
+		return pages.renderDesign(req, http.StatusUnprocessableEntity, req.PostForm, problems)
+	}
+	return req.Redirect("/forms/" + req.PathValue("id") + "/design?done=saved")
+}
+
+// saveDesign saves the design that was posted in the draft.
+func (pages *Pages) saveDesign(req *page.Request) (saved form.Design, _ page.Problems, err error) {
+	_, err = pages.Store.UpdateForm(req.Context(), req.Owner(), store.FormRevision{ID: req.PathValue("id")}, func(p *form.FormInput) error {
+		p.Definition.Design = designFrom(p.Definition.Design, req.PostForm)
+		err := p.Normalize()
+		saved = p.Definition.Design
+		return err
+	}, pages.Now())
+	if err == nil {
+		return saved, nil, nil
+	}
+	problems, err := page.NewProblems(err)
+	return saved, problems, err
 }

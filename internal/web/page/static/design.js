@@ -50,8 +50,7 @@ for (const part of form.querySelectorAll(".design-picture")) {
   const status = part.querySelector("[role=status]");
   const show = (value) => {
     id.value = value;
-    const picture = Object.assign(new Image(), { src: `/pictures/${value}`, alt: "" });
-    part.querySelector(".thumb").replaceChildren(...value ? [picture] : []);
+    part.querySelector(".thumb").replaceChildren(...value ? [Object.assign(new Image(), { src: `/pictures/${value}`, alt: "" })] : []);
     part.classList.toggle("filled", Boolean(value));
   };
   const upload = async (picture) => {
@@ -86,7 +85,7 @@ code.addEventListener("input", (event) => {
   form.elements.brand.value = `#${(long?.[1] ?? short.slice(1).map((c) => c + c).join("")).toLowerCase()}`;
   update();
 });
-form.addEventListener("input", update);
+form.addEventListener("input", ({ target }) => { if (target.name !== "theme") update(); });
 form.querySelector("[formtarget]").hidden = true;
 stage.querySelector(".stage-tools").hidden = false;
 stage.addEventListener("change", () => {
