@@ -133,6 +133,8 @@ func TestEmbed(t *testing.T) {
 	f.wait(`document.activeElement?.name === "name"`)
 	f.fill(`input[name="name"]`, "Ada")
 	f.wantRefused("?embed=1", 422)
+	f.wait(`document.getElementById("problem-name") === null`)
+	b.waitForFit(f)
 	f.wantStatus(f.press(button("Next")), 200)
 	f.wantText("Second page")
 	b.waitForFit(f)

@@ -44,7 +44,7 @@ func expensivePipes(w *costFixture) []costlyRequest {
 	})
 	var all []costlyRequest
 	for name, id := range map[string]string{"labels": labels, "statements": statements, "heading": heading} {
-		for _, action := range []string{"next", "look", "back"} {
+		for _, action := range []string{"next", "look", "back", "send"} {
 			all = append(all, postRequest(name+", "+action, id, url.Values{"t": {long}, "_page": {"0"}, "_shown": {"t"}, "_action": {action}}))
 		}
 		all = append(all, postRequest(name+", second page", id, url.Values{"t": {long}, "_page": {"1"}, "_shown": {""}, "_action": {"next"}}))

@@ -22,7 +22,7 @@ func TestActionsAreLimited(t *testing.T) {
 				t.Fatalf("%s, number %d: %d %s", press, i, p.StatusCode, p.Text)
 			}
 		}
-		for _, press := range []string{"look", "next", "back"} {
+		for _, press := range []string{"look", "next", "back", "send"} {
 			p := b.Post(path, url.Values{"_action": {press}, "n": {"4"}})
 			status(t, press, p, 429)
 			if p.Header.Get("Retry-After") == "" {

@@ -3,6 +3,7 @@ package public
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"formulary/internal/form"
 )
@@ -55,6 +56,22 @@ func (q *question) TimePart() string {
 		return clock
 	}
 	return q.Part("time")
+}
+
+// maxSegmentWord is the longest word, in letters, that fits into a segment on a phone, by
+// the number of segments.
+var maxSegmentWord = map[int]int{1: 30, 2: 15, 3: 12, 4: 9, 5: 7}
+
+// Segments reports whether the columns of a matrix fit side by side on a phone.
+func (q *question) Segments() bool {
+	for _, column := range q.Options {
+		for word := range strings.FieldsSeq(column.Label) {
+			if utf8.RuneCountInString(word) > maxSegmentWord[len(q.Options)] {
+				return false
+			}
+		}
+	}
+	return len(q.Options) <= len(maxSegmentWord)
 }
 
 // RankingTexts are the texts of the script that ranks options, as JSON.

@@ -18,7 +18,7 @@ type sent struct {
 // connection fails. Everything else is answered with 204 or a page: the script then lets
 // the browser submit the page, because only the browser can show another one.
 func (pages *Pages) send(req *page.Request, s *fillSession, finish func(e form.Evaluation, number int) error) error {
-	formPages, number := s.form.Definition.Pages(), s.page()
+	formPages, number := s.screens(), s.page()
 	e := s.evaluate()
 	s.shown = s.shownBefore()
 	_, more := nextPage(formPages, e, number)

@@ -1,6 +1,6 @@
 // Checks answers before they are sent. The rules come from the server (internal/form/rule.go),
 // which checks everything again; both run the cases of internal/form/testdata/rules.json.
-import { normalizeNumber, readDate } from "./form-logic.js";
+import { isChanged, normalizeNumber, readDate } from "./form-logic.js";
 
 // The server trims the white space of Unicode, which is not quite what trim() does.
 const trim = (text) => text.replace(/^(?:[^\S\uFEFF]|\u0085)+|(?:[^\S\uFEFF]|\u0085)+$/g, "");
@@ -80,6 +80,7 @@ export class Checker {
     form.addEventListener("input", (event) => this.recheck(event.target));
     form.addEventListener("change", (event) => this.recheck(event.target));
     form.addEventListener("focusout", (event) => this.leave(event));
+    for (const control of form.elements) if (isChanged(control)) this.recheck(control); // before the rules were loaded
   }
 
   // boxOf returns the element of a question, unless it is not shown.

@@ -2,6 +2,8 @@
 // a reload, a closed tab or a lost connection it is still there. Files, hidden values and
 // values of the link are not kept. In a frame nothing is kept, because browsers separate
 // the storage of frames by the page around them.
+import { isChanged } from "./form-logic.js";
+
 const prefix = "formulary ";
 const lifetime = 30 * 24 * 60 * 60 * 1000;
 const skipped = ["hidden", "file", "submit", "button", "reset", "password"];
@@ -32,18 +34,11 @@ function valuesOf(form, key) {
   return Object.fromEntries(names.map((name) => [name, data.getAll(name)]));
 }
 
-// isChanged reports whether a control differs from what the server sent.
-function isChanged(control) {
-  if (isToggle(control)) return control.checked !== control.defaultChecked;
-  if (control.options) return [...control.options].some((option, i) => option.selected !== option.defaultSelected && (i > 0 || control.value !== option.value));
-  return control.value !== control.defaultValue;
-}
-
 // restore fills in the questions of this page. Answers in the link win, and those that were
 // typed since the page was opened.
 function restore(form, answers) {
   const given = new Set([...new URLSearchParams(location.search).keys(), ...controlsOf(form).filter(isChanged).map(({ name }) => name)].map(questionKey));
-  let count = 0;
+  let isRestored = false;
   for (const [key, values] of Object.entries(answers)) {
     const controls = controlsOf(form).filter(({ name }) => questionKey(name) === key && values[name]);
     if (given.has(key) || JSON.stringify(valuesOf(form, key)) === JSON.stringify(values)) continue;
@@ -53,9 +48,9 @@ function restore(form, answers) {
       control.dispatchEvent(new Event("restored"));
       control.closest(".rank")?.dispatchEvent(new Event("restored"));
     }
-    if (controls.length) count += 1;
+    isRestored ||= controls.length > 0;
   }
-  return count;
+  return isRestored;
 }
 
 const create = (tag, properties, ...children) => {
@@ -120,17 +115,19 @@ export function keepAnswers(form, texts, update) {
   form.querySelector(".sheet").append(note);
   form.querySelector(".sheet").prepend(welcome);
   const time = kept.time;
-  if (restore(form, kept.answers) > 0) {
-    if ("fresh" in form.dataset) {
-      const when = new Intl.DateTimeFormat(document.documentElement.lang || "en", { dateStyle: "long", timeStyle: "short" }).format(time);
-      welcome.replaceChildren(icon(`<path d="M19.500 12a7.500 7.500 0 1 1-2.200-5.300L19.500 9M19.500 4.500V9H15"/>`), create("span", { textContent: texts.welcome.replace("{time}", when) }), eraseButton(texts.again, welcome));
-      welcome.hidden = false;
-    }
+  const changed = controlsOf(form).filter(isChanged); // since the page was opened
+  const isRestored = restore(form, kept.answers);
+  if (time && "fresh" in form.dataset) {
+    const when = new Intl.DateTimeFormat(document.documentElement.lang || "en", { dateStyle: "long", timeStyle: "short" }).format(time);
+    welcome.replaceChildren(icon(`<path d="M19.500 12a7.500 7.500 0 1 1-2.200-5.300L19.500 9M19.500 4.500V9H15"/>`), create("span", { textContent: texts.welcome.replace("{time}", when) }), eraseButton(texts.again, welcome));
+    welcome.hidden = false;
+  }
+  if (isRestored) {
     form.dispatchEvent(new Event("input")); // for calculations
     update();
   }
   if (time) showNote();
-  for (const control of controlsOf(form).filter(isChanged)) save(control); // since the page was opened
+  changed.forEach(save);
   form.addEventListener("input", ({ target }) => save(target));
   form.addEventListener("change", ({ target }) => save(target));
   return { erase };

@@ -44,6 +44,13 @@ export function matches(condition, answers) {
   return false;
 }
 
+// isChanged reports whether a control differs from what the server sent.
+export function isChanged(control) {
+  if (control.type === "radio" || control.type === "checkbox") return control.checked !== control.defaultChecked;
+  if (control.options) return [...control.options].some((option, i) => option.selected !== option.defaultSelected && (i > 0 || control.value !== option.value));
+  return control.value !== control.defaultValue;
+}
+
 // normalizeNumber removes group separators and uses a decimal point, as the server does.
 // Only the server also reads digits of other scripts.
 export function normalizeNumber(text) {

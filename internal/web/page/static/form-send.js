@@ -3,6 +3,9 @@
 
 const timeout = 30_000;
 const isUnreachable = (response) => !response || [502, 503, 504].includes(response.status);
+// Only this button submits a form. For the others, a small file tells whether the server can
+// be reached.
+const isNext = (button) => !button || button.value === "next";
 
 export class Sender {
   constructor(form, texts, onstored) {
@@ -23,7 +26,7 @@ export class Sender {
   // request resolves with the response, or with null if the server cannot be reached.
   request(button) {
     const signal = AbortSignal.timeout(timeout);
-    if (button?.value === "back") return fetch(new URL("./favicon.svg", import.meta.url), { method: "HEAD", cache: "no-store", signal }).catch(() => null);
+    if (!isNext(button)) return fetch(new URL("./favicon.svg", import.meta.url), { method: "HEAD", cache: "no-store", signal }).catch(() => null);
     const data = new FormData(this.form);
     data.set("_action", "send");
     const body = this.form.enctype === "multipart/form-data" ? data : new URLSearchParams(data);
@@ -53,7 +56,7 @@ export class Sender {
       response = await this.request(button);
     }
     this.status.hidden = true;
-    const stored = response.status === 200 && button?.value !== "back" ? await response.json().catch(() => null) : null;
+    const stored = response.status === 200 && isNext(button) ? await response.json().catch(() => null) : null;
     if (!stored) return this.submit(button); // the server answers with a page
     this.onstored();
     return location.assign(stored.to);

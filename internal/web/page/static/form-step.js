@@ -21,12 +21,12 @@ if (!isMatrix && !isNumbers) options.slice(0, 26).forEach((option, i) => {
   const key = Object.assign(document.createElement("kbd"), { className: "key", textContent: letter });
   key.setAttribute("aria-hidden", "true");
   letters.set(letter, option);
-  const label = option.closest("label");
+  const label = option.closest("label, .choice");
   (label.matches(".radio-button") ? label.lastElementChild : label).append(key);
 });
 if (letters.size === 1) { // a single box needs no letter
   letters.clear();
-  question.querySelector("label > .key").remove();
+  question.querySelector(".key").remove();
 }
 hint.hidden = false;
 
@@ -35,10 +35,7 @@ let timer;
 function continueSoon(option) {
   clearTimeout(timer);
   if (!isOneChoice || isEnding || option.value === "_other") return;
-  timer = setTimeout(() => {
-    next.value = "auto";
-    form.requestSubmit(next);
-  }, 350);
+  timer = setTimeout(() => form.requestSubmit(next), 350);
 }
 
 // Arrow keys choose while they move, so only a pointer or a letter continues.
@@ -87,7 +84,7 @@ addEventListener("keydown", (event) => {
   }
 });
 
-addEventListener("pageshow", () => { next.value = "next"; clearTimeout(timer); });
+addEventListener("pageshow", () => clearTimeout(timer));
 
 // Letters work while the focus is in the question. After a step the server puts it there.
 if (parent === window && document.activeElement === document.body && question && !question.matches(".head")) {

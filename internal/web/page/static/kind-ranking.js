@@ -74,6 +74,12 @@ function enhance(list) {
       const distance = e.clientY - origin;
       if (next && distance > next.offsetHeight / 2) shift(() => row.before(next));
       else if (previous && -distance > previous.offsetHeight / 2) shift(() => row.after(previous));
+      const scroll = e.clientY < 48 ? -8 : e.clientY > innerHeight - 48 ? 8 : 0;
+      if (scroll) {
+        const before = scrollY;
+        scrollBy(0, scroll);
+        origin -= scrollY - before;
+      }
       row.style.translate = `0 ${e.clientY - origin}px`;
     };
     const end = (e) => {

@@ -27,15 +27,12 @@ function countryOf(text, chosen) {
 
 function enhance(box) {
   const input = box.querySelector("input");
-  const shown = document.createElement("span");
-  const select = document.createElement("select");
+  const select = box.querySelector("select");
+  const shown = box.querySelector("bdi");
   select.append(new Option("", ""));
   for (const [name, country, code] of codes.map(([country, code]) => [names.of(country), country, code]).sort((a, b) => collator.compare(a[0], b[0]))) {
     select.append(new Option(`${name} +${code}`, country));
   }
-  select.setAttribute("aria-label", box.dataset.country);
-  shown.setAttribute("aria-hidden", "true");
-  shown.dir = "ltr";
   const prefix = () => select.value ? `+${codeOf.get(select.value)} ` : "";
   const choose = (country) => {
     select.value = country ?? "";
@@ -65,9 +62,8 @@ function enhance(box) {
   input.addEventListener("restored", read);
   choose(codeOf.has(region) ? region : undefined);
   read();
-  const country = Object.assign(document.createElement("span"), { className: "country" });
-  country.append(select, shown);
-  box.prepend(country);
+  select.disabled = false;
+  box.classList.add("ready");
 }
 
-for (const box of document.querySelectorAll(".phone[data-country]")) enhance(box);
+for (const box of document.querySelectorAll(".phone")) enhance(box);
