@@ -1,28 +1,32 @@
 package cli_test
 
 import (
-	"bytes"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"formulary/internal/blob/blobtest"
 	"formulary/internal/cli/clitest"
 	"formulary/internal/store/storetest"
 )
 
-// slowUpload is an upload whose second half is not sent yet.
+// slowUpload is an upload whose second half is sent byte by byte, so that it does not time out.
 type slowUpload struct {
 	*fileService
 	content []byte
+	sent    int
 	rest    *io.PipeWriter
 	answer  chan clitest.Response
+	hurry   chan struct{} // closed by finish
+	stopped chan struct{} // nothing is sent byte by byte any more
 }
 
-// startUpload sends half of a file, and returns when the service stores it.
+// startUpload sends half of a file, and returns when the service stores it. No other upload may
+// run until then.
 func (s *fileService) startUpload(content []byte) *slowUpload {
 	s.t.Helper()
 	body, rest := io.Pipe()
@@ -30,9 +34,13 @@ func (s *fileService) startUpload(content []byte) *slowUpload {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	u := &slowUpload{s, content, rest, make(chan clitest.Response, 1)}
+	u := &slowUpload{
+		fileService: s, content: content, sent: len(content) / 2, rest: rest, answer: make(chan clitest.Response, 1),
+		hurry: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	s.t.Cleanup(func() { rest.Close() })
 	go func() { u.answer <- s.Do(r) }()
-	if _, err := rest.Write(content[:len(content)/2]); err != nil {
+	if _, err := rest.Write(content[:u.sent]); err != nil {
 		s.t.Fatal(err)
 	}
 	isStarted := func() bool {
@@ -46,13 +54,31 @@ func (s *fileService) startUpload(content []byte) *slowUpload {
 	if !clitest.WaitFor(isStarted) {
 		s.t.Fatal("the upload does not start")
 	}
+	go u.dribble()
 	return u
+}
+
+func (u *slowUpload) dribble() {
+	defer close(u.stopped)
+	for {
+		select {
+		case <-u.hurry:
+			return
+		case <-time.After(time.Second):
+			if _, err := u.rest.Write(u.content[u.sent : u.sent+1]); err != nil {
+				return // the test has ended
+			}
+			u.sent++
+		}
+	}
 }
 
 // finish sends the second half and submits a response with the file.
 func (u *slowUpload) finish() {
 	u.t.Helper()
-	if _, err := io.Copy(u.rest, bytes.NewReader(u.content[len(u.content)/2:])); err != nil {
+	close(u.hurry)
+	<-u.stopped
+	if _, err := u.rest.Write(u.content[u.sent:]); err != nil {
 		u.t.Fatal(err)
 	}
 	u.rest.Close()
@@ -79,6 +105,7 @@ func TestMoveFiles(t *testing.T) {
 		for n := range 5 {
 			s.submit(note(n), note(n+100))
 		}
+		slow := s.startUpload(note(1000))
 		done, stopped := make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(stopped)
@@ -94,7 +121,6 @@ func TestMoveFiles(t *testing.T) {
 				}
 			}
 		}()
-		slow := s.startUpload(note(1000))
 		target := strings.TrimPrefix(flags[0], "--files=")
 		move := append([]string{"files", "move", "--to=" + target}, flags[1:]...)
 		s.Command("", move...)
