@@ -42,7 +42,7 @@ var allowedImports = map[string][]string{
 	"internal/store/storetest": {"db/dbtest", "store"},
 	"internal/db":              {"fault"},
 	"internal/db/dbtest":       {"db"},
-	"internal/card":            {"theme"},
+	"internal/card":            {"media", "theme"},
 	"internal/chart":           {"form"},
 	"internal/export":          {"form"},
 	"internal/form":            {"fault", "theme"},

@@ -141,6 +141,27 @@ func TestBuilderPreview(t *testing.T) {
 	b.wait(`document.querySelector(".preview iframe").clientWidth < 400`)
 }
 
+// TestBuilderEnding: an ending has a button, a list of answers and an event.
+func TestBuilderEnding(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := openBuilder(t, s, "Party", `{"fields": [{"key": "name", "kind": "short_text", "label": "Name"}], "endings": [{"key": "bye", "title": "Bye, {{name|friend}}"}]}`)
+	b.do(chromedp.Click(`[data-sortable="endings"] .outline-entry`), chromedp.WaitVisible("#p-button_label"))
+	b.fill("#p-button_label", "Find us")
+	b.fill("#p-button_url", "https://example.com/")
+	b.do(chromedp.Click(`//label[normalize-space()="Show the answers"]`), chromedp.Click(`//summary[.="Calendar event"]`), chromedp.WaitVisible("#p-event_start"))
+	b.fill("#p-event_place", "Porto")
+	b.do(chromedp.Evaluate[chromedp.Void](`(() => { const start = document.getElementById("p-event_start"); start.value = "2027-06-12T18:00"; start.dispatchEvent(new Event("input", { bubbles: true })); })()`))
+	b.waitStored("the ending", func(d *form.Definition) bool {
+		return reflect.DeepEqual(*d.Endings[0], form.Ending{Key: "bye", Title: "Bye, {{name|friend}}", Summary: true, ButtonLabel: "Find us", ButtonURL: "https://example.com/", EventStart: "2027-06-12T18:00", EventPlace: "Porto"})
+	})
+	// A new key changes in texts, too.
+	b.do(chromedp.Click(labelInput(1)), chromedp.Click(`//summary[.="Advanced"]`), chromedp.WaitVisible("#p-key"))
+	b.fill("#p-key", "who")
+	b.do(chromedp.KeyEvent(kb.Tab))
+	b.waitStored("the key", func(d *form.Definition) bool { return d.Endings[0].Title == "Bye, {{who|friend}}" })
+}
+
 // TestBuilderInsert: answers are inserted into formulas and texts from a list of
 // questions.
 func TestBuilderInsert(t *testing.T) {

@@ -72,6 +72,8 @@ func TestBuilderPictures(t *testing.T) {
 		o := d.Fields[0].Options
 		return len(o) == 2 && o[0].Image != "" && o[0].Alt == "A round pie" && o[1].Image != ""
 	})
+	// The form itself shows the pictures too.
+	b.wait(`(pictures => pictures.length === 2 && pictures.every((p) => p.naturalWidth > 0 && p.height === 40))([...document.querySelectorAll(".options li img")])`)
 	// Without a text for the second picture the form cannot be published.
 	b.do(chromedp.Click(".toolbar .primary"), chromedp.WaitVisible("dialog"), chromedp.Click(`dialog button[value="publish"]`))
 	b.wait(`document.querySelector("dialog")?.innerText.toLowerCase().includes("describe the picture for people who cannot see it")`)

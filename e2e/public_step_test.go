@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -25,6 +26,31 @@ func (b *tab) pressKey(keys string) {
 	b.t.Helper()
 	b.wantStatus(b.navigate(chromedp.KeyEvent(keys)), 200)
 	b.wait(`!!document.querySelector("form.step kbd:not([hidden]), .end")`)
+}
+
+// TestLiveProgress: the bar follows the answers on the page, and conditions.
+func TestLiveProgress(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	path := publishForm(t, s, form.Header{Title: "Bar"}, `{"fields": [{"key": "a", "kind": "short_text", "label": "First"}, {"key": "b", "kind": "yes_no", "label": "More?"},
+		{"key": "c", "kind": "slider", "label": "How much?"}, {"key": "d", "kind": "short_text", "label": "Which?", "show_if": {"field": "b", "op": "equals", "value": true}},
+		{"kind": "page_break"}, {"key": "e", "kind": "short_text", "label": "Last"}]}`)
+	b := openTab(t, s.URL)
+	b.wantStatus(b.open(path), 200)
+	bar := func(value, max int) {
+		t.Helper()
+		b.wait(fmt.Sprintf(`(({ value, max }) => value === %d && max === %d)(document.querySelector("progress"))`, value, max))
+	}
+	bar(0, 4)
+	b.fill("[name=a]", "x")
+	bar(1, 4)
+	b.do(chromedp.Click(`//label[contains(., "Yes")]`))
+	bar(2, 5)
+	b.do(chromedp.Focus("[name=c]"), chromedp.KeyEvent(kb.ArrowRight))
+	bar(3, 5)
+	b.wantStatus(b.press("button.primary"), 200)
+	bar(3, 5)
+	b.wantText("Page 2 of 2")
 }
 
 // TestOneAtATime: with JavaScript, one question at a time can be answered by keys alone, and
@@ -114,4 +140,19 @@ func TestOneAtATime(t *testing.T) {
 	b.wantText("Which workshop, Ada?", "Glaze")
 	accessible("the ending")
 	openOwnerDB(t, s).wantStored(path, `{"name": "Ada", "what": "c", "some": ["sa"], "likely": 10, "text": "One\nTwo", "last": true}`)
+}
+
+// A choice that makes its question the last one shows the button that submits the form.
+func TestChoiceDoesNotSubmit(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	path := publishForm(t, s, form.Header{Title: "Short"}, `{"fields": [{"key": "go", "kind": "yes_no", "label": "Go on?", "jumps": [{"if": {"field": "go", "op": "equals", "value": false}, "to": "bye"}]},
+		{"kind": "page_break"}, {"key": "more", "kind": "short_text", "label": "More"}], "endings": [{"key": "bye", "title": "Bye"}], "design": {"layout": "one_at_a_time"}}`)
+	b := openTab(t, s.URL)
+	b.wantStatus(b.open(path), 200)
+	b.wantStatus(b.navigate(chromedp.Click(`//label[contains(., "No")]`)), 200)
+	b.wantText("Go on?", "Submit")
+	openOwnerDB(t, s).wantStored(path)
+	b.wantStatus(b.press(button("Submit")), 200)
+	b.wantText("Bye")
 }

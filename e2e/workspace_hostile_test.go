@@ -137,7 +137,6 @@ func TestHostileWorkspace(t *testing.T) {
 	b.wantStatus(b.open(page+"/summary"), 200)
 	b.wantShownVerbatim(".question-summary h2", labels)
 	b.wantStatus(b.open(page+"/share"), 200)
-	b.do(chromedp.Click("#main details summary"))
 	b.fill(`#prefill [name="q0"]`, hostile[0])
 	b.wait(`document.querySelector("#prefill code").textContent.includes("q0=")`)
 	b.wantInert()

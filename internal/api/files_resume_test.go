@@ -145,3 +145,16 @@ func TestNamedUploadLimits(t *testing.T) {
 		}
 	}, "--rate-per-respondent=100000")
 }
+
+// A process that ends does not wait for uploads without a connection, and keeps nothing of them.
+func TestStopWithPendingUploads(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, w *fixture) {
+		form := w.fileForm(w.ada)
+		w.beginUpload(form, uploadName, pdf(strings.Repeat("x", 100_000)), 50_000).Close()
+		if !clitest.WaitFor(func() bool { return w.objects() == 1 }) {
+			t.Error("nothing of the upload is stored")
+		}
+		w.Stop()
+		w.expectObjects("after the end", 0)
+	}, "--rate-limit=off")
+}

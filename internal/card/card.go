@@ -6,13 +6,13 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/draw"
 	"image/jpeg"
 	"image/png"
 	"strings"
 	"unicode"
 
-	"golang.org/x/image/draw"
-
+	"formulary/internal/media"
 	"formulary/internal/theme"
 )
 
@@ -96,7 +96,7 @@ func Crop(m image.Image) (Picture, error) {
 	}
 	out := image.NewRGBA(image.Rect(0, 0, Width, Height))
 	draw.Draw(out, out.Rect, image.White, image.Point{}, draw.Src)
-	draw.ApproxBiLinear.Scale(out, out.Rect, m, from, draw.Over, nil)
+	draw.Draw(out, out.Rect, media.Resize(m, from, out.Rect.Size()), image.Point{}, draw.Over)
 	var file bytes.Buffer
 	if err := jpeg.Encode(&file, out, &jpeg.Options{Quality: 85}); err != nil {
 		return Picture{}, fmt.Errorf("encode card: %w", err)

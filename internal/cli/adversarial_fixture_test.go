@@ -132,6 +132,7 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 	_, w.dora = w.addOwnerWithBrowser("dora")
 	_, w.resetToken, _ = strings.Cut(strings.TrimSpace(s.Command("", "user", "reset", w.email("dora"))), "token=")
 
+	w.send(w.ada, "/f/"+w.liveForm+"/files?field=papers&upload="+storedUpload, smallPDF)
 	w.addOperations()
 	for _, r := range slices.Compact(slices.Clone(w.seeds)) {
 		// A seed that is rejected unchanged would be rejected for the same reason after

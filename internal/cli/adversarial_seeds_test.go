@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -111,6 +112,7 @@ func (w *fixture) fillPath(r *request, path string) {
 var validParameter = map[string]string{
 	"page": "1", "per_page": "20", "search": "a", "language": "en", "since": "2020-01-01T00:00:00Z", "until": "2100-01-01T00:00:00Z", "version": "1", "limit": "10",
 	"If-Match": "*", "after": "", "Last-Event-ID": "", "field": "papers", "Content-Disposition": "attachment; filename=a.pdf",
+	"upload": storedUpload, "Upload-Offset": strconv.Itoa(len(smallPDF)),
 }
 
 func (w *fixture) fillParameters(r *request, op *openapi3.Operation) {
@@ -123,6 +125,9 @@ func (w *fixture) fillParameters(r *request, op *openapi3.Operation) {
 		name := p.Name
 		if name == "Idempotency-Key" {
 			value, ok = r.name, true
+		}
+		if r.name == "uploadFile" && name == "upload" {
+			value = "" // names are used once
 		}
 		if p.Schema.Value.Type.Is("object") {
 			name, value, ok = name+"[nick]", "Ada", true

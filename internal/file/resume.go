@@ -155,12 +155,12 @@ func (a *pendingUploads) find(name UploadName) (*pendingUpload, error) {
 	return nil, fault.NotFound
 }
 
-// addLost counts an upload without a connection; false: there are too many.
+// addLost counts an upload without a connection; false: there are too many, or the process ends.
 func (a *pendingUploads) addLost(client string, n int) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	isTooMany := client != "" && a.lost[client] >= maxLostOfClient
-	if n > 0 && (a.nLost >= maxLost || isTooMany) {
+	if n > 0 && (a.closed || a.nLost >= maxLost || isTooMany) {
 		return false
 	}
 	a.nLost += n
@@ -170,12 +170,16 @@ func (a *pendingUploads) addLost(client string, n int) bool {
 	return true
 }
 
-// close ends all uploads, and waits for them.
+// close ends uploads without a connection, and waits for the others.
 func (a *pendingUploads) close() {
 	a.mu.Lock()
 	a.closed = true
 	for _, u := range a.byName {
-		u.cancel()
+		u.mu.Lock()
+		if u.part == nil {
+			u.cancel()
+		}
+		u.mu.Unlock()
 	}
 	a.mu.Unlock()
 	a.wg.Wait()

@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"image"
+	"image/draw"
 	"image/jpeg"
 	"image/png"
-
-	"golang.org/x/image/draw"
 )
 
 // shrink scales a picture down to fit into a box. It needs little memory besides the
-// result: the kernels of package draw would need more than the picture itself.
+// result.
 func shrink(m image.Image, box image.Point) *image.RGBA {
 	size := m.Bounds().Size()
 	target := fit(size, box)
@@ -22,9 +21,7 @@ func shrink(m image.Image, box image.Point) *image.RGBA {
 	if averaged, ok := m.(*image.RGBA); ok && averaged.Rect.Size() == target {
 		return averaged
 	}
-	out := image.NewRGBA(image.Rectangle{Max: target})
-	draw.ApproxBiLinear.Scale(out, out.Rect, m, m.Bounds(), draw.Src, nil)
-	return out
+	return Resize(m, m.Bounds(), target)
 }
 
 func averageFactor(size, target image.Point) int {

@@ -108,7 +108,7 @@ func (s *S3) start() bool {
 	s.t.Helper()
 	address := s.Address
 	if address == "" {
-		address = freeAddress(s.t)
+		address = FreeAddress(s.t)
 	}
 	s.process = exec.Command(s.program, address, filepath.Join(s.dir, "data"), filepath.Join(s.dir, "metadata"))
 	s.process.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+Key, "ROOT_SECRET_KEY="+Secret)
@@ -138,7 +138,8 @@ func (s *S3) start() bool {
 	}
 }
 
-func freeAddress(t testing.TB) string {
+// FreeAddress returns an address that nothing listens on.
+func FreeAddress(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -17,6 +17,7 @@ type closedPage struct {
 	Text     string
 	When     string // the time at which it opens, or at which it closed
 	At       string // the same for programs
+	Offset   int    // of the owner's time zone at that time, in minutes
 	Calendar string // address of the opening time as a file
 	session  *fillSession
 }
@@ -32,11 +33,10 @@ func (pages *Pages) showClosed(req *page.Request, f store.PublicForm) error {
 	switch now := pages.Now(); {
 	case pages.opensLater(f):
 		p.Text = s.catalog.Translate("This form is not open yet.")
-		p.When = s.catalog.Translate("Opens on %s", pages.formatTime(req, s, f.Availability.OpensAt))
-		p.At, p.Calendar = f.Availability.OpensAt.UTC().Format(time.RFC3339), "/f/"+f.ID+"/calendar"
+		p.When = s.catalog.Translate("Opens on %s", pages.formatTime(req, p, f.Availability.OpensAt))
+		p.Calendar = "/f/" + f.ID + "/calendar"
 	case !f.Availability.ClosesAt.IsZero() && !now.Before(f.Availability.ClosesAt):
-		p.When = s.catalog.Translate("Closed since %s", pages.formatTime(req, s, f.Availability.ClosesAt))
-		p.At = f.Availability.ClosesAt.UTC().Format(time.RFC3339)
+		p.When = s.catalog.Translate("Closed since %s", pages.formatTime(req, p, f.Availability.ClosesAt))
 	case f.Availability.ResponseLimit > 0:
 		if all, err := pages.Store.Form(req.Context(), f.Owner, f.ID); err == nil && all.ResponseCount >= f.Availability.ResponseLimit {
 			p.Text = s.catalog.Translate("All places are taken. This form no longer accepts responses.")
@@ -52,10 +52,14 @@ func (pages *Pages) opensLater(f store.PublicForm) bool {
 	return pages.Now().Before(f.Availability.OpensAt) && f.Status == form.Open
 }
 
-// formatTime formats a time in the time zone of the form's owner.
-func (pages *Pages) formatTime(req *page.Request, s *fillSession, at time.Time) string {
-	at = at.In(pages.zoneOf(req, s.form))
-	return at.Format(s.catalog.Translate(form.DisplayDateTime)) + at.Format(" MST")
+// formatTime formats the time that the page is about in the time zone of the form's owner.
+// The script of the page adds the time zone of the reader.
+func (pages *Pages) formatTime(req *page.Request, p *closedPage, at time.Time) string {
+	at = at.In(pages.zoneOf(req, p.session.form))
+	_, seconds := at.Zone()
+	p.At, p.Offset = at.UTC().Format(time.RFC3339), seconds/60
+	p.AddAssets(pages.Site.AssetsOf("form-when"))
+	return at.Format(p.Translate(form.DisplayDateTime)) + at.Format(" MST")
 }
 
 // closedAfterStart says that the form is closed, unless this page was submitted before it

@@ -89,6 +89,8 @@ func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (
 	if s.isOneAtATime() {
 		p.Step = newStep(p, formPages, e)
 		p.AddAssets(pages.Site.AssetsOf("form-step"))
+	} else if p.Bar {
+		p.AddAssets(pages.Site.AssetsOf("form-progress"))
 	}
 	// If the database is unreachable, option limits are checked when the response is stored.
 	left, err := pages.Store.OptionsLeft(req.Context(), &s.form)

@@ -5,8 +5,9 @@ import "formulary/internal/form"
 // With the layout one_at_a_time, each question is a page of its own. A form with a
 // description starts with a page for it.
 
-// autoAction continues after a choice, without the button. It never submits the form.
-const autoAction = "auto"
+// continueAction is the button before the last question. It never submits the form: if an
+// answer makes its question the last one, the page is shown again with the other button.
+const continueAction = "continue"
 
 // step is what a page with one question has beside it.
 type step struct {

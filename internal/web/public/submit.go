@@ -106,8 +106,8 @@ func (pages *Pages) handlePage(req *page.Request, s *fillSession, finish func(e 
 	if more {
 		return pages.renderPage(req, http.StatusOK, s, next)
 	}
-	if s.values.Get(actionControl) == autoAction {
-		return pages.renderPage(req, http.StatusOK, s, number) // only the button submits the form
+	if s.values.Get(actionControl) == continueAction {
+		return pages.renderPage(req, http.StatusOK, s, number)
 	}
 	return finish(e, number)
 }

@@ -60,7 +60,7 @@ export const addOptionButton = (uid, list, area, focus, afterUid) => linkButton(
 const maxShownOptions = 20; // the panel shows all
 const marker = (text) => h("span.marker", { "aria-hidden": "true" }, text);
 const optionList = (f, list, style, focus) => h(`ul.options.${style}`, { "aria-label": t(data.kind_properties.find((p) => p.name === list).label) },
-  f[list]?.slice(0, maxShownOptions).map((o, i) => h("li", { key: o._uid }, marker(style === "ranked" && i + 1), optionInput(f._uid, list, o, "canvas", focus))),
+  f[list]?.slice(0, maxShownOptions).map((o, i) => h("li", { key: o._uid }, marker(style === "ranked" && i + 1), o.image && h("img", { src: `/pictures/${o.image}`, alt: "", height: 40 }), optionInput(f._uid, list, o, "canvas", focus))),
   f[list]?.length > maxShownOptions && h("li.muted", t("and {n} more", { n: f[list].length - maxShownOptions })),
   f.other && h("li.muted", marker(), `${t("Other")} …`),
   h("li", { key: "add" }, addOptionButton(f._uid, list, "canvas", focus, f[list]?.[maxShownOptions - 1]?._uid)));

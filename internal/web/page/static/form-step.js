@@ -35,10 +35,7 @@ let timer;
 function continueSoon(option) {
   clearTimeout(timer);
   if (!isOneChoice || isEnding || option.value === "_other") return;
-  timer = setTimeout(() => {
-    next.value = "auto";
-    form.requestSubmit(next);
-  }, 350);
+  timer = setTimeout(() => form.requestSubmit(next), 350);
 }
 
 // Arrow keys choose while they move, so only a pointer or a letter continues.
@@ -87,7 +84,7 @@ addEventListener("keydown", (event) => {
   }
 });
 
-addEventListener("pageshow", () => { next.value = "next"; clearTimeout(timer); });
+addEventListener("pageshow", () => clearTimeout(timer));
 
 // Letters work while the focus is in the question. After a step the server puts it there.
 if (parent === window && document.activeElement === document.body && question && !question.matches(".head")) {

@@ -1,32 +1,41 @@
-// Uploads one file of a question. If the connection is lost, the upload starts again by
-// itself as soon as the device is online; the server keeps nothing of an incomplete file.
-
-const wait = (milliseconds) => new Promise((resolve) => { setTimeout(resolve, milliseconds); });
+// Uploads one file of a question. If the connection is lost, the upload continues by itself
+// where it stopped, as soon as the device is online; if the server does not know how much it
+// has received, it starts again.
 
 // backOnline resolves when the device is online again, or after a while: a device can be
 // online without reaching the server.
-function backOnline(attempt) {
-  if (navigator.onLine) return wait(Math.min(30, 2 ** attempt) * 1000);
-  return new Promise((resolve) => { addEventListener("online", resolve, { once: true }); });
-}
+const backOnline = (attempt) => new Promise((resolve) => {
+  addEventListener("online", resolve, { once: true });
+  if (navigator.onLine) setTimeout(resolve, Math.min(30, 2 ** attempt) * 1000);
+});
 
 // encodeName encodes a file name for Content-Disposition (RFC 8187).
 const encodeName = (name) => encodeURIComponent(name.toWellFormed?.() ?? name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
 
-function send(to, file, name, task) {
+// send sends a file from an offset on.
+function send(method, to, file, name, offset, task) {
   return new Promise((resolve) => {
     const request = new XMLHttpRequest();
     task.request = request;
-    request.open("POST", to);
+    request.open(method, to);
     request.responseType = "json";
     request.setRequestHeader("Content-Type", file.type || "application/octet-stream");
     request.setRequestHeader("Content-Disposition", `attachment; filename*=UTF-8''${encodeName(name)}`);
-    request.upload.onprogress = (event) => { if (event.lengthComputable) task.onprogress?.(event.loaded / event.total); };
+    request.setRequestHeader("Upload-Offset", offset);
+    request.upload.onprogress = (event) => { if (event.lengthComputable) task.onprogress?.((offset + event.loaded) / file.size); };
     request.onloadend = () => resolve(request);
-    request.send(file);
+    request.send(file.slice(offset));
   });
 }
 
+// received asks how much of an upload the server has; undefined: it does not know the upload.
+// If there is no answer, it rejects.
+async function received(to) {
+  const answer = await fetch(to);
+  return answer.ok ? (await answer.json()).offset : undefined;
+}
+
+const newName = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => n.toString(16).padStart(2, "0")).join("");
 const fakeId = () => `fil_${Array.from(crypto.getRandomValues(new Uint8Array(26)), (n) => "0123456789abcdefghjkmnpqrstvwxyz"[n % 32]).join("")}`;
 
 // upload resolves with what the server knows about the file, or with { status } if the
@@ -36,12 +45,19 @@ export function upload(to, file, name, { onprogress, onwait } = {}) {
   const task = { onprogress, canceled: false };
   const run = async () => {
     if (!to) return { id: fakeId(), name, size: file.size, type: file.type };
+    let address; // of this upload
+    let offset; // where to continue; undefined: send the whole file, null: not known
     for (let attempt = 1; !task.canceled; attempt++) {
-      const request = await send(to, file, name, task);
-      if (task.canceled) return undefined;
-      if (request.status === 201) return request.response;
-      const isTemporary = request.status === 0 || request.status === 429 || request.status >= 500;
-      if (!isTemporary || (request.status && attempt > 3)) return { status: request.status };
+      if (address) offset = await received(address).catch(() => null);
+      if (offset !== null) {
+        if (offset === undefined) address = `${to}&upload=${newName()}`;
+        const request = await send(offset === undefined ? "POST" : "PATCH", address, file, name, offset ?? 0, task);
+        if (task.canceled) return undefined;
+        if (request.status === 201) return request.response;
+        const isTemporary = !request.status || request.status === 429 || request.status >= 500;
+        const isContinued = offset !== undefined && [400, 409].includes(request.status); // elsewhere than the server expects
+        if ((!isTemporary && !isContinued) || (request.status && attempt > 3)) return { status: request.status };
+      }
       onwait?.();
       await backOnline(attempt);
     }
