@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -138,10 +140,15 @@ func (s *S3) start() bool {
 	}
 }
 
-// FreeAddress returns an address that nothing listens on.
+// FreeAddress returns an address that nothing listens on. Another test could get the same port
+// before a server uses it, so the host is a random one of this machine, where systems allow that.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	host := fmt.Sprintf("127.%d.%d.%d", rand.IntN(256), rand.IntN(256), 1+rand.IntN(254))
+	listener, err := net.Listen("tcp", host+":0")
+	if err != nil {
+		listener, err = net.Listen("tcp", "127.0.0.1:0")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
