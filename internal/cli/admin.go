@@ -24,6 +24,7 @@ func serveAdmin(ctx context.Context, addr string, metrics *server.Metrics, log *
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", metrics.Handler())
+	mux.HandleFunc("GET /debug/pprof/{$}", listProfiles)
 	mux.HandleFunc("GET /debug/pprof/profile", serveCPUProfile)
 	mux.HandleFunc("GET /debug/pprof/{name}", serveProfile)
 	admin := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
@@ -41,6 +42,14 @@ const (
 	defaultProfile = 30 // seconds
 	maxProfile     = 300
 )
+
+// listProfiles lists the names of all profiles.
+func listProfiles(w http.ResponseWriter, _ *http.Request) {
+	fmt.Fprintln(w, "profile")
+	for _, profile := range pprof.Profiles() {
+		fmt.Fprintln(w, profile.Name())
+	}
+}
 
 // serveCPUProfile measures for a number of seconds where CPU time goes. Its URL and parameter
 // are those of net/http/pprof, which would add 200 KB to the binary.

@@ -29,7 +29,7 @@ func TestProfiles(t *testing.T) {
 	s := clitest.Start(t, storetest.SQLite(t), "--admin-addr=127.0.0.1:0")
 	address := adminAddress(t, s)
 	for path, want := range map[string]string{
-		"goroutine?debug=1": "200 goroutine profile", "heap?gc=1&debug=1": "200 heap profile", "profile?seconds=1": "200 \x1f\x8b", "profile?seconds=1000": "400 seconds must be", "nothing": "404 there is no",
+		"": "200 profile\nallocs\n", "goroutine?debug=1": "200 goroutine profile", "heap?gc=1&debug=1": "200 heap profile", "profile?seconds=1": "200 \x1f\x8b", "profile?seconds=1000": "400 seconds must be", "nothing": "404 there is no",
 	} {
 		res, err := http.Get("http://" + address + "/debug/pprof/" + path)
 		if err != nil {
