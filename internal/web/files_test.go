@@ -186,6 +186,32 @@ func TestFileOfAnotherForm(t *testing.T) {
 	})
 }
 
+// A browser that posts a page again, because it got no answer, uploads the file again. That is
+// one response, unless the file is another one.
+func TestFilesPostedAgain(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		token, id := publishAsAda(t, s, `{"title": "T", "fields": [{"key": "cv", "kind": "file", "label": "Your CV?", "required": true}]}`)
+		r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
+		first := r.b.Get(r.path)
+		var endings []string
+		for range 2 {
+			r.page = first
+			r.sendParts("next", part{control: "cv", file: "a.pdf", content: pdf})
+			r.sees(303)
+			endings = append(endings, r.page.Header.Get("Location"))
+		}
+		if endings[0] != endings[1] {
+			t.Errorf("posted again: %s", endings)
+		}
+		r.page = first
+		r.sendParts("next", part{control: "cv", file: "a.pdf", content: pdf + "\n"})
+		r.sees(422, "Check your answers, then submit them.")
+		if n := len(s.Call("GET", "/api/v1/forms/"+id+"/responses?after=", token, "").Body["data"].([]any)); n != 1 {
+			t.Errorf("%d responses are stored", n)
+		}
+	})
+}
+
 // The preview accepts files and stores none.
 func TestFilesInPreview(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
