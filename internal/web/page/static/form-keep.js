@@ -65,10 +65,15 @@ const icon = (path) => create("span", { innerHTML: `<svg class="icon" viewBox="0
 export function keepAnswers(form, texts, update) {
   const none = { erase() {} };
   if (parent !== window) return none;
-  const key = `${prefix}${new URL(form.action).pathname} ${form.elements.namedItem("_version").value}`;
+  const address = `${prefix}${new URL(form.action).pathname} `;
+  const key = `${address}${form.elements.namedItem("_version").value}`;
   let kept;
   try {
     removeExpired();
+    if (!texts.kept) { // the owner does not want answers to be kept any more
+      for (const old of Object.keys(localStorage)) if (old.startsWith(address)) localStorage.removeItem(old);
+      return none;
+    }
     kept = read(key);
   } catch {
     return none; // the browser has no storage for this site
