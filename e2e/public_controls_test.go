@@ -163,13 +163,15 @@ func TestKeptAnswers(t *testing.T) {
 	shared := d.publish(form.FormInput{Header: form.Header{Title: "Shared"}, Definition: parseDefinition(t, `{"fields": [{"key": "name", "kind": "short_text", "label": "Name"}], "settings": {"forget_answers": true}}`)})
 	run(b, chromedp.Evaluate[any](fmt.Sprintf(`localStorage.setItem("formulary %s 0", JSON.stringify({ answers: {}, time: Date.now() })), null`, shared)))
 	b.wantStatus(b.open(shared), 200)
-	b.wait(`localStorage.length === 0`)
 	b.fill(`[name="name"]`, "Ada")
+	b.wait(`localStorage.length === 0`)
+	b.fill(`[name="name"]`, "Bob")
 	if got := run(b, chromedp.Evaluate[int](`localStorage.length + document.querySelectorAll(".kept:not([hidden])").length`)); got != 0 {
 		t.Error("answers are kept although the owner does not want it")
 	}
 
 	run(b, chromedp.Evaluate[any](fmt.Sprintf(`localStorage.setItem("formulary %s 1", JSON.stringify({ answers: { name: { name: ["Old"] } }, time: Date.now() - 31 * 24 * 3600 * 1000 })), null`, path)))
 	b.wantStatus(b.open(path), 200)
+	b.do(chromedp.Focus(`[name="name"]`))
 	b.wait(`localStorage.length === 0 && document.querySelector('[name="name"]').value === ""`)
 }

@@ -47,13 +47,11 @@ function submitOnce(event) {
   form.dataset.submitted = "yes";
 }
 
-// The device may have answers of an earlier visit, see form-keep.js.
-function hasKeptAnswers() {
-  try {
-    return parent === window && Object.keys(localStorage).some((key) => key.startsWith("formulary "));
-  } catch {
-    return false; // the browser has no storage for this site
-  }
+// The device may have answers of an earlier visit. A database without content tells so (see
+// form-keep.js), because reading the storage itself would block the page.
+async function loadKeptAnswers() {
+  const databases = await indexedDB.databases?.().catch(() => []);
+  if (databases?.some(({ name }) => name === "formulary")) load();
 }
 
 // In a frame, embed.js on the page around it sets the height, scrolls and follows redirects,
@@ -78,7 +76,8 @@ if (form) {
   if ("fresh" in form.dataset && history.state?.key) key.value = history.state.key;
   // Browsers fill in a page that is loaded again.
   const isLoadedAgain = performance.getEntriesByType("navigation")[0]?.type !== "navigate";
-  if (!("fresh" in form.dataset) || isLoadedAgain || form.contains(document.activeElement) || hasKeptAnswers()) load();
+  if (!("fresh" in form.dataset) || isLoadedAgain || form.contains(document.activeElement)) load();
+  else if (parent === window && "indexedDB" in window) loadKeptAnswers();
   for (const name of ["pointerdown", "focusin", "input"]) form.addEventListener(name, load, { once: true });
   form.addEventListener("submit", submit);
   addEventListener("pageshow", () => { delete form.dataset.submitted; }); // from the back/forward cache
