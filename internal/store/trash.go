@@ -45,6 +45,10 @@ var someOfFormSQL = []string{
 		(SELECT position FROM form_event WHERE account_id = $1 AND form_id = $2 LIMIT $3)`,
 	`DELETE FROM delivery WHERE account_id = $1 AND form_id = $2 AND (webhook_id, position) IN
 		(SELECT webhook_id, position FROM delivery WHERE account_id = $1 AND form_id = $2 LIMIT $3)`,
+	`DELETE FROM response_tag WHERE account_id = $1 AND form_id = $2 AND (tag_key, response_id) IN
+		(SELECT tag_key, response_id FROM response_tag WHERE account_id = $1 AND form_id = $2 LIMIT $3)`,
+	`DELETE FROM response_note WHERE account_id = $1 AND form_id = $2 AND (response_id, id) IN
+		(SELECT response_id, id FROM response_note WHERE account_id = $1 AND form_id = $2 LIMIT $3)`,
 }
 
 // trashedForm is the row of a deleted form. Its responses and versions stay in their
