@@ -23,6 +23,7 @@ type ResponseFilter struct {
 	Answers      []AnswerFilter
 	Oldest       bool // oldest first
 	By           AnswerSort
+	Marks        bool // StreamResponses reads the marks too
 }
 
 // AnswerSort sorts responses by the answer to a question; those without an answer come
@@ -199,7 +200,11 @@ func quote(text string) string {
 func (f ResponseFilter) after(owner, formID string, db db.DB, id string, limit int64) (string, []any) {
 	where, args := f.where(owner, formID, db)
 	n := len(args)
-	return `SELECT ` + responseColumns + where + ` AND id > $` + strconv.Itoa(n+1) + ` ORDER BY id LIMIT $` + strconv.Itoa(n+2), append(args, id, limit)
+	columns := responseColumns
+	if f.Marks {
+		columns = markedColumns
+	}
+	return `SELECT ` + columns + where + ` AND id > $` + strconv.Itoa(n+1) + ` ORDER BY id LIMIT $` + strconv.Itoa(n+2), append(args, id, limit)
 }
 
 // filtered reads a page of the responses of the filter. Counting reads every response
@@ -223,7 +228,7 @@ func (s *Store) filtered(t db.Tx, owner, formID string, filter ResponseFilter, p
 		args = append(args, path[i%len(path)])
 	}
 	limited := sorted + ` LIMIT $` + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
-	list, err := collectResponses(t.Query, formID, `SELECT `+responseColumns+where+limited, append(args, page.Limit, page.Offset)...)
+	list, err := collectResponses(t.Query, formID, `SELECT `+markedColumns+where+limited, append(args, page.Limit, page.Offset)...)
 	return list, total, err
 }
 
@@ -285,7 +290,11 @@ func (s *Store) StreamResponses(ctx context.Context, owner, formID string, filte
 				return
 			}
 			sql, args := filter.after(owner, formID, s.db, after, int64(limit))
-			full, bytes, err := s.gatherSome(ctx, &list, formID, sql, args)
+			scanner := newResponseScanner(formID)
+			if filter.Marks {
+				scanner = newMarkedScanner(formID)
+			}
+			full, bytes, err := s.gatherSome(ctx, gatherInto(&list, scanner), &list, sql, args)
 			if err != nil {
 				failed = err
 				return
@@ -318,8 +327,7 @@ func (s *Store) StreamResponses(ctx context.Context, owner, formID string, filte
 
 // gatherSome reads until exportBytes is reached. full reports whether it was, so that
 // there may be more.
-func (s *Store) gatherSome(ctx context.Context, list *[]form.Response, formID, sql string, args []any) (full bool, bytes int, err error) {
-	gather := gatherInto(list, formID)
+func (s *Store) gatherSome(ctx context.Context, gather func(db.Row) error, list *[]form.Response, sql string, args []any) (full bool, bytes int, err error) {
 	err = s.db.Query(ctx, sql, func(r db.Row) error {
 		if err := gather(r); err != nil {
 			return err
