@@ -98,6 +98,8 @@ func (w *fixture) fillPath(r *request, path string) {
 			}
 		case "{version}":
 			r.path[i] = "1"
+		case "{note}":
+			r.path[i] = "nte_" + strings.TrimPrefix(w.responses[0], "rsp_")
 		case "{file}":
 			r.path[i] = w.file
 			if r.name == "readPicture" {
@@ -147,7 +149,7 @@ func (w *fixture) fillParameters(r *request, op *openapi3.Operation) {
 func (w *fixture) validBody(schema string) any {
 	text, ok := map[string]string{"NewForm": everyKindForm, "FormUpdate": everyKindForm, "Submission": fmt.Sprintf(everyAnswer, "once"), "ResponseUpdate": fmt.Sprintf(everyAnswer, "again"),
 		"Notifications": `{"when": "each", "to": ["ana@example.org"]}`, "NewReceipt": `{"active": false, "field": "", "subject": "Hi {{nick}}", "text": "**Thanks**", "answers": true}`,
-		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "NewTheme": validTheme, "ThemeUpdate": validTheme, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
+		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "NewTheme": validTheme, "ThemeUpdate": validTheme, "NoteText": `{"text": "Call back"}`, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
 	var body any
 	if err := json.Unmarshal([]byte(text), &body); err != nil || !ok {
 		w.t.Fatalf("what is a valid %q? %v", schema, err)

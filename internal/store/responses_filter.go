@@ -22,8 +22,12 @@ type ResponseFilter struct {
 	Version      int64
 	Answers      []AnswerFilter
 	IDs          []string // only these responses, at most MaxSelected
+	Status       form.ResponseStatus
+	Starred      bool     // only responses with a star
+	Tags         []string // responses with all of these tags, at most MaxFilterTags
 	Oldest       bool     // oldest first
 	By           AnswerSort
+	Marks        bool // StreamResponses reads the marks too
 }
 
 // AnswerSort sorts responses by the answer to a question; those without an answer come
@@ -137,7 +141,11 @@ func quote(text string) string {
 func (f ResponseFilter) after(owner, formID string, db db.DB, id string, limit int64) (string, []any) {
 	where, args := f.where(owner, formID, db)
 	n := len(args)
-	return `SELECT ` + responseColumns + where + ` AND id > $` + strconv.Itoa(n+1) + ` ORDER BY id LIMIT $` + strconv.Itoa(n+2), append(args, id, limit)
+	columns := responseColumns
+	if f.Marks {
+		columns = markedColumns
+	}
+	return `SELECT ` + columns + where + ` AND id > $` + strconv.Itoa(n+1) + ` ORDER BY id LIMIT $` + strconv.Itoa(n+2), append(args, id, limit)
 }
 
 // filtered reads a page of the responses of the filter. Counting reads every response
@@ -161,7 +169,7 @@ func (s *Store) filtered(t db.Tx, owner, formID string, filter ResponseFilter, p
 		args = append(args, path[i%len(path)])
 	}
 	limited := sorted + ` LIMIT $` + strconv.Itoa(len(args)+1) + ` OFFSET $` + strconv.Itoa(len(args)+2)
-	list, err := collectResponses(t.Query, formID, `SELECT `+responseColumns+where+limited, append(args, page.Limit, page.Offset)...)
+	list, err := collectResponses(t.Query, formID, `SELECT `+markedColumns+where+limited, append(args, page.Limit, page.Offset)...)
 	return list, total, err
 }
 

@@ -203,7 +203,7 @@ func (w *scanner) step(rows int64) error {
 	if w.oldest {
 		order = ` ORDER BY id LIMIT $`
 	}
-	list, err := collectResponses(w.store.query(w.ctx), w.formID, `SELECT `+responseColumns+where+order+strconv.Itoa(n+3), append(args, wanted)...)
+	list, err := collectResponses(w.store.query(w.ctx), w.formID, `SELECT `+markedColumns+where+order+strconv.Itoa(n+3), append(args, wanted)...)
 	if err != nil {
 		return err
 	}

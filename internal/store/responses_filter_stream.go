@@ -43,7 +43,11 @@ func (s *Store) StreamResponses(ctx context.Context, owner, formID string, filte
 				return
 			}
 			sql, args := filter.after(owner, formID, s.db, after, int64(limit))
-			full, bytes, err := s.gatherSome(ctx, &list, formID, sql, args)
+			scanner := newResponseScanner(formID)
+			if filter.Marks {
+				scanner = newMarkedScanner(formID)
+			}
+			full, bytes, err := s.gatherSome(ctx, gatherInto(&list, scanner), &list, sql, args)
 			if err != nil {
 				failed = err
 				return
@@ -76,8 +80,7 @@ func (s *Store) StreamResponses(ctx context.Context, owner, formID string, filte
 
 // gatherSome reads until exportBytes is reached. full reports whether it was, so that
 // there may be more.
-func (s *Store) gatherSome(ctx context.Context, list *[]form.Response, formID, sql string, args []any) (full bool, bytes int, err error) {
-	gather := gatherInto(list, formID)
+func (s *Store) gatherSome(ctx context.Context, gather func(db.Row) error, list *[]form.Response, sql string, args []any) (full bool, bytes int, err error) {
 	err = s.db.Query(ctx, sql, func(r db.Row) error {
 		if err := gather(r); err != nil {
 			return err

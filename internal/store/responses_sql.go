@@ -10,12 +10,20 @@ import (
 	"formulary/internal/id"
 )
 
-func (f ResponseFilter) empty() bool {
-	return f.Since.IsZero() && f.Until.IsZero() && f.Search == "" && f.Version == 0 && len(f.Answers) == 0 && f.IDs == nil
+// Empty reports whether the filter selects all responses.
+func (f ResponseFilter) Empty() bool {
+	isMarked := f.Status != "" || f.Starred || len(f.Tags) > 0
+	return f.Since.IsZero() && f.Until.IsZero() && f.Search == "" && f.Version == 0 && len(f.Answers) == 0 && f.IDs == nil && !isMarked
 }
 
-// MaxSelected limits the responses that a filter names one by one.
-const MaxSelected = 500
+const (
+	// MaxSelected limits the responses that a filter names one by one.
+	MaxSelected = 500
+	// MaxFilterTags limits the tags of a filter.
+	MaxFilterTags = 10
+)
+
+const taggedSQL = ` AND id IN (SELECT response_id FROM response_tag WHERE account_id = $1 AND form_id = $2 AND tag_key = ?)`
 
 // where returns the condition of the filter, composed of the constants below, and its
 // arguments. IDs start with the time of submission, so the primary key also serves time
@@ -43,6 +51,15 @@ func (f ResponseFilter) where(owner, formID string, db db.DB) (string, []any) {
 			}
 		}
 		add(` AND id IN (?`+strings.Repeat(`, ?`, len(ids)-1)+`)`, ids...)
+	}
+	if f.Status != "" {
+		add(` AND status = ?`, string(f.Status))
+	}
+	if f.Starred {
+		add(` AND starred`)
+	}
+	for _, tag := range f.Tags[:min(len(f.Tags), MaxFilterTags)] {
+		add(taggedSQL, form.TagKey(tag))
 	}
 	if f.Search != "" {
 		first, values := searchCondition(f.Search, db)

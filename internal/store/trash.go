@@ -191,6 +191,11 @@ func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID strin
 		if err != nil {
 			return err
 		}
+		noteSize, err := noteBytes(t, owner, formID, r)
+		if err != nil {
+			return err
+		}
+		size += noteSize
 		_, err = t.Exec(trashSQL, owner, r.ID, formID, string(content), toMillis(now), size)
 		return err
 	})
@@ -268,6 +273,11 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		if err != nil {
 			return err
 		}
+		noteSize, err := restoreMarks(t, owner, formID, restored)
+		if err != nil {
+			return err
+		}
+		size += noteSize
 		if _, err := t.Exec(dropCountSQL, owner, formID, -n, -size); err != nil {
 			return err
 		}
@@ -325,9 +335,13 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 			// It may have been restored since, and even deleted again.
 			var n int64
 			err := s.db.Write(ctx, func(t db.Tx) (err error) {
-				if n, err = t.Exec(sql, i.owner, i.id, toMillis(before)); err == nil && !isForm && n > 0 {
-					_, err = dropFiles(t, time.Now(), dropResponseFilesSQL, i.owner, i.formID, i.id)
+				if n, err = t.Exec(sql, i.owner, i.id, toMillis(before)); err != nil || isForm || n == 0 {
+					return err
 				}
+				if _, err := t.Exec(dropNotesSQL, i.owner, i.formID, i.id); err != nil {
+					return err
+				}
+				_, err = dropFiles(t, time.Now(), dropResponseFilesSQL, i.owner, i.formID, i.id)
 				return err
 			})
 			if err == nil && isForm && n > 0 {

@@ -12,6 +12,7 @@ import (
 
 	"formulary/internal/db"
 	"formulary/internal/fault"
+	"formulary/internal/form"
 	"formulary/internal/id"
 )
 
@@ -45,7 +46,6 @@ const (
 	maxColumns  = 100
 	maxViewDays = 3660
 	maxViewKey  = 400
-	maxViewTags = 10
 )
 
 const (
@@ -197,8 +197,9 @@ func (s *Store) checkView(ctx context.Context, owner string, v *View) (string, e
 	wrong(f.Days < 0 || f.Days > maxViewDays, "days", "enter a whole number from 0 to %d", maxViewDays)
 	wrong(!isDay(f.Since), "since", "enter a day such as 2026-05-31")
 	wrong(!isDay(f.Until), "until", "enter a day such as 2026-05-31")
-	wrong(f.Status != "" && f.Status != "new" && f.Status != "read" && f.Status != "done", "status", "must be new, read or done")
-	wrong(len(f.Tags) > maxViewTags, "tags", "enter no more than %d", maxViewTags)
+	_, isStatus := form.ParseResponseStatus(f.Status)
+	wrong(f.Status != "" && !isStatus, "status", "must be new, read or done")
+	wrong(len(f.Tags) > MaxFilterTags, "tags", "enter no more than %d", MaxFilterTags)
 	wrong(len(f.Columns) > maxColumns, "columns", "enter no more than %d", maxColumns)
 	wrong(len(f.Sort) > maxViewKey, "sort", "enter no more than %d characters", maxViewKey)
 	if len(details) > 0 {
