@@ -417,4 +417,3 @@ func (s *Store) MarkTotals(ctx context.Context, owner, formID string) (_ MarkTot
 	totals.New = max(0, all-totals.Read-totals.Done)
 	return totals, errorWhen(err, !found, fault.NotFound)
 }
-
