@@ -136,6 +136,8 @@ func (a *API) table() []*operation {
 		newOperation(a.openForm()),
 		newOperation(a.duplicateForm()),
 		newOperation(a.formSchema()),
+		newOperation(a.readRetention()),
+		newOperation(a.setRetention()),
 		newOperation(a.listVersions()),
 		newOperation(a.readVersion()),
 		newOperation(a.listThemes()),
