@@ -128,6 +128,11 @@ export function initDetail(more) {
   if (!pane()) return;
   const wanted = rows().find((row) => idOf(row) === location.hash.slice(1));
   if (wanted && isActive()) return open(wanted, false);
+  // The first response is shown, and not marked as read until the user opens it.
   markRow(rows()[0]);
   highlight();
+  const print = pane().querySelector("[data-print]");
+  if (!print) return;
+  print.hidden = false;
+  print.onclick = () => window.print();
 }

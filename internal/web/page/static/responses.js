@@ -81,7 +81,7 @@ document.addEventListener("live-replaced", prepare);
 document.addEventListener("change", ({ target }) => {
   if (target.name === "field") fitFilter(target);
   else if (target.name === "op") fitOperator(target);
-  else if (target.name === "order") target.form.requestSubmit();
+  else if (target.name === "sort") target.form.requestSubmit();
   else if (target.closest("[data-select-all]")) {
     for (const checkbox of document.querySelectorAll("input[name=response]")) checkbox.checked = target.checked;
   }
