@@ -98,6 +98,8 @@ func (w *fixture) fillPath(r *request, path string) {
 			}
 		case "{version}":
 			r.path[i] = "1"
+		case "{note}":
+			r.path[i] = "nte_" + strings.TrimPrefix(w.responses[0], "rsp_")
 		case "{file}":
 			r.path[i] = w.file
 			if r.name == "readPicture" {
@@ -147,7 +149,7 @@ func (w *fixture) fillParameters(r *request, op *openapi3.Operation) {
 func (w *fixture) validBody(schema string) any {
 	text, ok := map[string]string{"NewForm": everyKindForm, "FormUpdate": everyKindForm, "Submission": fmt.Sprintf(everyAnswer, "once"), "ResponseUpdate": fmt.Sprintf(everyAnswer, "again"),
 		"Notifications": `{"when": "each", "to": ["ana@example.org"]}`, "NewReceipt": `{"active": false, "field": "", "subject": "Hi {{nick}}", "text": "**Thanks**", "answers": true}`,
-		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "NewTheme": validTheme, "ThemeUpdate": validTheme, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
+		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "NewTheme": validTheme, "ThemeUpdate": validTheme, "NoteText": `{"text": "Call back"}`, "NewRetention": `{"days": 3650}`, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
 	var body any
 	if err := json.Unmarshal([]byte(text), &body); err != nil || !ok {
 		w.t.Fatalf("what is a valid %q? %v", schema, err)
@@ -248,7 +250,7 @@ func (w *fixture) addPages() {
 	form := "/forms/" + w.cleoForm
 	for _, page := range []string{
 		"/?search=a&status=open&sort=title&page=1", form + "/build", form + "/preview", form + "/flow", form + "/design?brand=%23b4532a&mood=paper", form + "/share", form + "/embed/popup", form + "/code/qr.png?download=1", form + "/code/qr.svg?download=1", form + "/summary",
-		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse,
+		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse, form + "/responses/" + w.cleoResponse + "/detail", form + "/responses/" + w.cleoResponse + "/edit",
 		form + "/responses/" + w.cleoFileResponse + "/files", form + "/files/" + w.cleoFile, form + "/files/" + w.cleoFile + "/play", form + "/files/" + w.cleoFile + "/thumbnail",
 		form + "/connect", form + "/connect/notify", form + "/connect/notify/preview", form + "/connect/receipt/preview", form + "/connect/new",
 		form + "/connect/" + w.cleoWebhook + "?status=pending&page=1", "/live?form=" + w.cleoForm + "&count=1",

@@ -56,6 +56,7 @@ var kinds = map[string]func() Kind{
 	EmailChanged{}.Name():     func() Kind { return &EmailChanged{} },
 	NewGrant{}.Name():         func() Kind { return &NewGrant{} },
 	StorageFull{}.Name():      func() Kind { return &StorageFull{} },
+	Retention{}.Name():        func() Kind { return &Retention{} },
 }
 
 // ParseKind reads a kind as json.Marshal has written it.
