@@ -77,7 +77,6 @@ func (web *Handler) routes() []route {
 		{"GET /forms/{id}/responses", signedIn, noBody, web.workspace.ShowResponses},
 		{"GET /forms/{id}/responses/export", signedIn, noBody, web.workspace.ExportResponses},
 		{"POST /forms/{id}/responses/delete", signedIn, maxPost, web.workspace.DeleteResponses},
-		{"POST /forms/{id}/responses/mark", signedIn, maxPost, web.workspace.MarkSelected},
 		{"POST /forms/{id}/responses/layout", signedIn, maxPost, web.workspace.ArrangeResponses},
 		{"POST /forms/{id}/responses/views", signedIn, maxPost, web.workspace.SaveView},
 		{"POST /forms/{id}/responses/views/{view}/delete", signedIn, maxPost, web.workspace.DeleteView},

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
@@ -46,12 +47,13 @@ type responsesPage struct {
 	First       string        // address of the first page, if the list has no previous one
 	Prev        string
 	Next        string
-	Kept        url.Values // the query without the page number
-	Deleted     []string   // IDs that were just deleted
-	Restorable  []string   // IDs that were deleted earlier and can be restored
-	HasFiles    bool       // answers can be files
-	SortLimit   int64      // if more responses match than can be sorted by an answer
-	Terms       []string   // to highlight
+	Kept        url.Values      // the query without the page number
+	Deleted     []string        // IDs that were just deleted
+	Restorable  []string        // IDs that were deleted earlier and can be restored
+	HasFiles    bool            // answers can be files
+	SortLimit   int64           // if more responses match than can be sorted by an answer
+	Terms       []string        // to highlight
+	Detail      *responseDetail // the response beside the list; nil: none
 }
 
 // scanProgress is how far a search through all responses is.
@@ -72,7 +74,6 @@ var responsesNotices = map[string]string{
 	"restored":     "Responses restored.",
 	"restored-one": "Response restored.",
 	"nothing":      "Select at least one response.",
-	"marked":       "Responses updated.",
 	"view-saved":   "View saved.",
 	"view-deleted": "View deleted.",
 	"view-name":    "Enter a name for the view, up to 60 characters.",
@@ -159,6 +160,13 @@ func (pages *Pages) ShowResponses(req *page.Request) error {
 	p.arrangeColumns(q.versions, layout)
 	if err := pages.responseRows(req, p, q.versions, list); err != nil {
 		return err
+	}
+	if len(list) > 0 && !p.Table {
+		p.AddAssets([]string{"response.css"}) // responses.js imports the script
+		if p.Detail, err = pages.responseDetail(req, f.ID, list[0].ID); err != nil && fault.Wrap(err).Code != fault.NotFoundInAccount {
+			return err
+		}
+		p.Media = p.Media || p.Detail != nil && p.Detail.Media
 	}
 	pages.fillFilterMenu(req, p, q.fields)
 	pages.fillChips(req, p, q, wrong)
@@ -269,4 +277,3 @@ func (pages *Pages) scanPart(req *page.Request, p *responsesPage, q *responseQue
 	}
 	return part.Responses, nil
 }
-

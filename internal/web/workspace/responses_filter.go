@@ -143,9 +143,6 @@ func (pages *Pages) displayValue(req *page.Request, f *form.Field, part, is stri
 	return is
 }
 
-// statusLabels are the states of a response.
-var statusLabels = map[form.ResponseStatus]string{form.ResponseNew: "New", form.ResponseRead: "Read", form.ResponseDone: "Done"}
-
 // fillChips describes the filter, except for the search text, which the page shows.
 func (pages *Pages) fillChips(req *page.Request, p *responsesPage, q *responseQuery, wrong *store.FilterError) {
 	add := func(chip filterChip, name string) {
@@ -164,7 +161,7 @@ func (pages *Pages) fillChips(req *page.Request, p *responsesPage, q *responseQu
 		add(filterChip{Label: pages.Site.TranslateFor(req, "Submitted"), Phrase: pages.Site.TranslateFor(req, "to"), Value: until}, "until")
 	}
 	if q.filter.Status != "" {
-		add(filterChip{Label: pages.Site.TranslateFor(req, "Status"), Phrase: pages.Site.TranslateFor(req, "is"), Value: pages.Site.TranslateFor(req, statusLabels[q.filter.Status])}, "status")
+		add(filterChip{Label: pages.Site.TranslateFor(req, "Status"), Phrase: pages.Site.TranslateFor(req, "is"), Value: pages.Site.TranslateFor(req, statusLabels[string(q.filter.Status)])}, "status")
 	}
 	if q.filter.Starred {
 		add(filterChip{Value: pages.Site.TranslateFor(req, "Starred")}, "starred")

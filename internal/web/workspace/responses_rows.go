@@ -117,34 +117,8 @@ func around(text string, terms []string) []textPart {
 	return parts
 }
 
-// titleField returns the question whose answer tells best who responded: a name, an email
-// address, or the first text.
-func titleField(fields []*form.Field) *form.Field {
-	var best *form.Field
-	score := 0
-	for _, f := range fields {
-		t, n := f.Traits(), 0
-		switch {
-		case t.PartSeparator == " ": // a name
-			n = 4
-		case t.Hidden || t.Calculated || t.Files || !f.IsOpenText() || t.Parts != nil:
-		case strings.Contains(form.SearchKey(f.Key+" "+f.Label), "name"):
-			n = 3
-		case t.Email:
-			n = 2
-		case !t.Multiline:
-			n = 1
-		}
-		if n > score {
-			best, score = f, n
-		}
-	}
-	return best
-}
-
 // responseRows fills the rows of the list.
 func (pages *Pages) responseRows(req *page.Request, p *responsesPage, versions []*form.Definition, list []form.Response) error {
-	title := titleField(form.MergeQuestions(versions))
 	for _, r := range list {
 		answers, err := r.Answers()
 		if err != nil {
@@ -157,8 +131,13 @@ func (pages *Pages) responseRows(req *page.Request, p *responsesPage, versions [
 				return err
 			}
 		}
-		row := responseRow{ID: r.ID, SubmittedAt: r.SubmittedAt, Status: r.Marks.Status, StatusText: statusLabels[r.Marks.Status], Starred: r.Marks.Starred, Tags: r.Marks.TagList(), Notes: r.Marks.Notes}
-		pages.fillTitle(req, p, &row, title, fields, answers)
+		row := responseRow{ID: r.ID, SubmittedAt: r.SubmittedAt, Status: r.Marks.Status, StatusText: statusLabels[string(r.Marks.Status)], Starred: r.Marks.Starred, Tags: r.Marks.TagList(), Notes: r.Marks.Notes}
+		name := strings.Join(strings.Fields(pages.responseName(req, versions[r.Version-1], answers)), " ")
+		if text := []rune(name); len(text) > maxTitle {
+			row.Title = highlight(string(text[:maxTitle])+"…", p.Terms)
+		} else {
+			row.Title = highlight(name, p.Terms)
+		}
 		isShown := hasHit(row.Title)
 		for _, c := range p.Columns {
 			if !c.Shown {
@@ -166,7 +145,8 @@ func (pages *Pages) responseRows(req *page.Request, p *responsesPage, versions [
 			}
 			cell := pages.cell(req, c.Column, fields[c.ID], answers, files)
 			cell.Parts = highlight(cell.Text, p.Terms)
-			cell.Title = title != nil && c.ID == title.ID && row.Title != nil
+			f := fields[c.ID]
+			cell.Title = name != "" && (cell.Text == name || f != nil && f.Traits().Person)
 			isShown = isShown || hasHit(cell.Parts)
 			row.Cells = append(row.Cells, cell)
 		}
@@ -176,18 +156,6 @@ func (pages *Pages) responseRows(req *page.Request, p *responsesPage, versions [
 		p.Rows = append(p.Rows, row)
 	}
 	return nil
-}
-
-// fillTitle sets the title of a row.
-func (pages *Pages) fillTitle(req *page.Request, p *responsesPage, row *responseRow, title *form.Field, fields map[string]*form.Field, answers map[string]any) {
-	if title == nil || fields[title.ID] == nil {
-		return
-	}
-	text := []rune(strings.Join(strings.Fields(pages.formatAnswer(req, fields[title.ID], answers[fields[title.ID].Key])), " "))
-	if len(text) > maxTitle {
-		text = append(text[:maxTitle], '…')
-	}
-	row.Title = highlight(string(text), p.Terms)
 }
 
 // find returns the first answer with a term in it.

@@ -3,7 +3,6 @@ package workspace
 import (
 	"strings"
 
-	"formulary/internal/form"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -38,19 +37,6 @@ func (pages *Pages) DeleteResponses(req *page.Request) error {
 		return err
 	}
 	return back("deleted", strings.Join(ids, ","))
-}
-
-// MarkSelected changes the status of the selected responses.
-func (pages *Pages) MarkSelected(req *page.Request) error {
-	ids, back := selected(req)
-	if len(ids) == 0 {
-		return back("done", "nothing")
-	}
-	change := store.MarkChange{Status: form.ResponseStatus(req.Field("status"))}
-	if _, err := pages.Store.MarkResponses(req.Context(), req.Owner(), req.PathValue("id"), ids, change); err != nil {
-		return err
-	}
-	return back("done", "marked")
 }
 
 // RestoreResponses restores deleted responses.

@@ -1,8 +1,10 @@
-// The response beside the list. It is the page of that response: its forms are submitted
-// here, and what the server answers replaces it.
+import { isTyping, openResponse } from "./response.js";
+
+// The response beside the list. response.js submits its forms.
 const pane = () => document.querySelector(".detail-pane");
 const rows = () => [...(document.querySelector("[data-live-rows]")?.children ?? [])];
 const linkOf = (row) => row?.querySelector("a[data-open]");
+const idOf = (row) => row.querySelector("input[name=response]").value;
 const wide = matchMedia("(min-width: 60rem)");
 let request = null;
 let showMore = async () => false;
@@ -10,145 +12,122 @@ let showMore = async () => false;
 const isActive = () => Boolean(pane()) && wide.matches;
 const currentRow = () => rows().find((row) => linkOf(row)?.hasAttribute("aria-current"));
 
-// mark highlights the search terms in the response.
-function mark(root, terms) {
-  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+// highlight marks the search terms in the answers.
+function highlight() {
+  const terms = pane().dataset.terms.split("\n").map((term) => term.trim().toLowerCase()).filter(Boolean);
+  const answers = pane().querySelector(".answers");
+  if (!answers || terms.length === 0) return;
+  const walker = document.createTreeWalker(answers, NodeFilter.SHOW_TEXT);
   const nodes = [];
-  while (walker.nextNode()) {
-    if (!walker.currentNode.parentElement.closest("script, style, textarea, select, mark, button")) nodes.push(walker.currentNode);
-  }
+  while (walker.nextNode()) if (walker.currentNode.parentElement.closest("dd")) nodes.push(walker.currentNode);
   for (let node of nodes) {
-    for (const term of terms) {
-      for (let at; node && (at = node.data.toLowerCase().indexOf(term.toLowerCase())) >= 0;) {
-        const hit = node.splitText(at);
-        node = hit.splitText(term.length);
-        const element = document.createElement("mark");
-        hit.replaceWith(element);
-        element.append(hit);
+    for (let at = 0; at < node.data.length;) {
+      const term = terms.find((text) => node.data.toLowerCase().startsWith(text, at));
+      if (!term) {
+        at++;
+        continue;
       }
+      const hit = node.splitText(at);
+      node = hit.splitText(Math.min(term.length, hit.data.length));
+      const mark = document.createElement("mark");
+      hit.replaceWith(mark);
+      mark.append(hit);
+      at = 0;
     }
   }
 }
 
-// show takes over the content of a response's page. It returns false if it is another page.
-function show(page) {
-  const content = page.querySelector("[data-response], article.response");
-  if (!content) return false;
-  const main = page.querySelector("#main");
-  for (const part of main.querySelectorAll(".breadcrumb, .form-head, [data-outside-only]")) part.remove();
-  pane().replaceChildren(...main.childNodes);
-  mark(pane(), pane().dataset.terms.split("\n").map((term) => term.trim()).filter(Boolean));
-  return true;
+function markRow(row) {
+  for (const other of rows()) linkOf(other)?.removeAttribute("aria-current");
+  linkOf(row)?.setAttribute("aria-current", "true");
 }
 
-async function load(address, options = {}) {
-  request?.abort();
-  request = new AbortController();
-  const box = pane();
-  box.hidden = false;
-  box.setAttribute("aria-busy", "true");
-  try {
-    const response = await fetch(address, { headers: { Accept: "text/html" }, signal: request.signal, ...options });
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    if (!response.ok || !show(page)) location.assign(response.url);
-    box.scrollTop = 0;
-    return page;
-  } catch (error) {
-    if (error.name !== "AbortError") throw error;
-  } finally {
-    box.removeAttribute("aria-busy");
-  }
-}
-
-// refreshRow loads the list again and takes over the row of a response that has changed.
-async function refreshRow(row) {
-  const id = row.querySelector("input[name=response]").value;
+// refreshRow takes over the row of a response that has changed from a fresh list.
+async function refreshRow(id) {
   const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (!response.ok || response.redirected) return;
   const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  const fresh = page.querySelector(`input[name=response][value="${id}"]`)?.closest("[data-live-rows] > *");
-  if (!fresh) return;
+  const same = (row) => idOf(row) === id;
+  const fresh = [...(page.querySelector("[data-live-rows]")?.children ?? [])].find(same);
+  const row = rows().find(same);
+  if (!row || !fresh) return;
   row.className = fresh.className;
-  const [link, freshLink] = [linkOf(row), linkOf(fresh)];
-  link.replaceChildren(...freshLink.childNodes);
+  linkOf(row).replaceChildren(...linkOf(fresh).childNodes);
 }
 
+// open shows a response beside the list.
 async function open(row, focus) {
   const link = linkOf(row);
   if (!link) return;
-  for (const other of rows()) linkOf(other)?.removeAttribute("aria-current");
-  link.setAttribute("aria-current", "true");
-  row.scrollIntoView({ block: "nearest" });
+  request?.abort();
+  request = new AbortController();
+  markRow(row);
   if (focus) link.focus({ preventScroll: true });
-  history.replaceState(history.state, "", `#${row.querySelector("input[name=response]").value}`);
-  const wasNew = row.classList.contains("is-new");
-  await load(link.href);
-  if (wasNew) refreshRow(row);
+  row.scrollIntoView({ block: "nearest" });
+  history.replaceState(history.state, "", `#${idOf(row)}`);
+  const box = pane();
+  box.setAttribute("aria-busy", "true");
+  try {
+    const response = await fetch(`${link.pathname}/detail`, { signal: request.signal });
+    if (!response.ok || response.redirected) return location.assign(link.href);
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    box.replaceChildren(...page.body.childNodes);
+    box.scrollTop = 0;
+    highlight();
+    openResponse(box.querySelector("[data-response]"));
+  } catch (error) {
+    if (error.name !== "AbortError") throw error;
+    return;
+  }
+  box.removeAttribute("aria-busy");
 }
 
+// move goes to the next or the previous response. The first key opens the one that is shown.
 async function move(step) {
   const list = rows();
-  const at = list.indexOf(currentRow()) + (currentRow() ? step : step > 0 ? 1 : 0);
+  const current = currentRow();
+  const isOpen = !pane().querySelector("[data-new]");
+  const at = current && (isOpen || step < 0) ? list.indexOf(current) + step : Math.max(list.indexOf(current), 0);
   if (at >= list.length && await showMore()) return open(rows()[at], true);
   if (list[at]) open(list[at], true);
 }
 
-// press presses a button of the response, such as the one that marks it as done.
 const press = (selector) => pane().querySelector(selector)?.click();
 
 function onKey(event) {
-  const { target, key } = event;
-  const isTyping = target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]");
-  if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-  const inList = target === document.body || target.closest?.("[data-live-rows]");
+  if (isTyping(event) && event.target.type !== "checkbox" || !isActive()) return;
+  const inList = event.target === document.body || event.target.closest("[data-live-rows]");
   const actions = {
     j: () => move(1), k: () => move(-1),
     ArrowDown: inList && (() => move(1)), ArrowUp: inList && (() => move(-1)),
-    e: () => press("button[name=status][value=done]"), s: () => press("button[name=starred]"),
+    e: () => press("[name=status][value=done]"), s: () => press("[name=star]"),
     x: () => currentRow()?.querySelector("input[name=response]").click(),
     "/": () => document.querySelector("input[name=search]").focus(),
   };
-  const action = actions[key];
-  if (!action || !isActive()) return;
+  const action = actions[event.key];
+  if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
   action();
 }
 
 function onClick(event) {
   const link = event.target.closest("a[data-open]");
-  if (!link || !isActive() || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  if (!link || !isActive() || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   open(link.closest("[data-live-rows] > *"), false);
 }
 
-// Links to other responses in the pane, and its forms, stay in the pane.
-function onPaneClick(event) {
-  const link = event.target.closest("a[rel=prev], a[rel=next]");
-  if (!link) return;
-  event.preventDefault();
-  load(link.href);
-}
-
-async function onSubmit(event) {
-  const { target: form, submitter } = event;
-  if (!pane()?.contains(form) || form.method !== "post" || submitter?.formTarget) return;
-  event.preventDefault();
-  const row = currentRow();
-  const body = new FormData(form, submitter);
-  const address = submitter?.getAttribute("formaction") ?? form.getAttribute("action");
-  const isFile = form.enctype === "multipart/form-data";
-  await load(address, { method: "POST", body: isFile ? body : new URLSearchParams(body) });
-  if (row) refreshRow(row);
-}
-
 export function initDetail(more) {
   showMore = more;
-  if (!pane()) return;
-  pane().hidden = false;
   document.addEventListener("keydown", onKey);
   document.addEventListener("click", onClick);
-  pane().addEventListener("click", onPaneClick);
-  document.addEventListener("submit", onSubmit);
-  const id = location.hash.slice(1);
-  const start = rows().find((row) => row.querySelector("input[name=response]").value === id);
-  if (start && isActive()) open(start, false);
+  document.addEventListener("response-changed", ({ detail }) => {
+    if (pane()) highlight();
+    refreshRow(detail.id);
+  });
+  if (!pane()) return;
+  const wanted = rows().find((row) => idOf(row) === location.hash.slice(1));
+  if (wanted && isActive()) return open(wanted, false);
+  markRow(rows()[0]);
+  highlight();
 }
