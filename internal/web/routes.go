@@ -127,6 +127,10 @@ func (web *Handler) routes() []route {
 		{"POST /applications/{id}/delete", signedIn, maxPost, web.identity.DeleteApplication},
 		{"POST /applications/{id}/try", signedIn, maxPost, web.identity.TryApplication},
 
+		{"GET /tokens", signedIn, noBody, web.identity.ListTokens},
+		{"POST /tokens", signedIn, maxPost, web.identity.CreateToken},
+		{"POST /tokens/{id}/revoke", signedIn, maxPost, web.identity.RevokeToken},
+
 		{"GET /mails", signedIn, noBody, web.workspace.ListMails},
 		{"GET /mails/{account}/{mail}", signedIn, noBody, web.workspace.ShowMail},
 		{"GET /mails/{account}/{mail}/html", signedIn, noBody, web.workspace.ShowMailHTML},

@@ -52,7 +52,7 @@ var accountNotices = map[string]string{
 	"kept":      "Your email address stays the same.",
 	"confirmed": "Email address confirmed.",
 	"password":  "Password changed. You have been signed out of all other sessions.",
-	"apps":      "Password changed. You have been signed out of all other sessions, and all apps were disconnected.",
+	"apps":      "Password changed. You have been signed out of all other sessions, all apps were disconnected, and all personal tokens were revoked.",
 	"session":   "Signed out of that session.",
 	"sessions":  "Signed out of all other sessions.",
 }
