@@ -34,6 +34,8 @@ func (web *Handler) routes() []route {
 
 		{"POST /forms", signedIn, maxPost, web.workspace.CreateForm},
 		{"POST /forms/{id}/duplicate", signedIn, maxPost, web.workspace.DuplicateForm},
+		{"POST /forms/{id}/folder", signedIn, maxPost, web.workspace.MoveForm},
+		{"POST /folders", signedIn, maxPost, web.workspace.ChangeFolder},
 		{"POST /forms/{id}/delete", signedIn, maxPost, web.workspace.DeleteForm},
 		{"POST /forms/{id}/restore", signedIn, maxPost, web.workspace.RestoreForm},
 		{"GET /forms/{id}/build", signedIn, noBody, web.workspace.ShowBuilder},

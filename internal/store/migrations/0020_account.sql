@@ -16,3 +16,7 @@ CREATE INDEX personal_token_by_expiry ON personal_token (expires_at);
 -- forms.
 ALTER TABLE form ADD COLUMN folder TEXT COLLATE BINARY NOT NULL DEFAULT '';
 CREATE INDEX form_by_folder ON form (account_id, folder, id) WHERE folder <> '';
+
+-- The design of the draft, as JSON, so that lists of forms need not read the draft; empty:
+-- the draft was saved before.
+ALTER TABLE form_draft ADD COLUMN design TEXT NOT NULL DEFAULT '';
