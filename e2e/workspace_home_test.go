@@ -73,7 +73,7 @@ func TestHome(t *testing.T) {
 				}
 				// The list follows without a button.
 				b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#forms").replaceChildren(), document.querySelector("#search").dispatchEvent(new Event("input"))`))
-				b.wait(`document.querySelector("#forms > *")`)
+				b.wait(`document.querySelector("#forms > *") !== null`)
 			}
 			show("", "", "title")
 			b.wantListed("Apple day", "Banana order", "Cherry survey")
