@@ -26,7 +26,7 @@ var colorPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 
 func (color) Name() string { return "color" }
 func (color) Info() form.KindInfo {
-	return form.KindInfo{Title: "Color", Description: "A color to pick", Group: "Choices"}
+	return form.KindInfo{Title: "Color", Description: "A color to pick", Group: "Choices", Icon: "picture", Synonyms: "paint"}
 }
 func (color) Properties() []string                                          { return nil }
 func (color) Check(*form.Field, func(property, format string, args ...any)) {}

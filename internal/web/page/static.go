@@ -68,6 +68,10 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 		list[name] = newAsset(name, newFormStyle(list["form.css"].content, mood))
 		name = pictureStyleSheet(mood)
 		list[name] = newAsset(name, newFormStyle(list["form-pictures.css"].content, mood))
+		name = canvasStyleSheet(string(mood))
+		list[name] = newAsset(name, newCanvasStyle(mood, list["form.css"].content))
+		name = canvasPictureStyleSheet(string(mood))
+		list[name] = newAsset(name, newCanvasStyle(mood, list["form-pictures.css"].content))
 	}
 	return list, nil
 })

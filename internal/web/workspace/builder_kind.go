@@ -13,6 +13,8 @@ type builderKind struct {
 	Title       string   `json:"title"`
 	Description string   `json:"description"`
 	Group       string   `json:"group"`
+	Icon        string   `json:"icon"`
+	Synonyms    string   `json:"synonyms,omitempty"`
 	Properties  []string `json:"properties"`
 	Fixed       []string `json:"fixed,omitempty"` // properties with only one possible value
 	NoAnswer    bool     `json:"no_answer,omitempty"`
@@ -21,18 +23,19 @@ type builderKind struct {
 	Multiline   bool     `json:"multiline,omitempty"`
 	Hidden      bool     `json:"hidden,omitempty"` // from respondents
 	Break       bool     `json:"page_break,omitempty"`
-	Limits      bool     `json:"limits,omitempty"` // options may have a limit
-	Default     bool     `json:"default,omitempty"`
-	Sketch      string   `json:"sketch,omitempty"` // name of its drawing; empty: depends on its properties
+	Limits      bool     `json:"limits,omitempty"`     // options may have a limit
+	NoDefault   bool     `json:"no_default,omitempty"` // no default answer
+	Sketch      string   `json:"sketch,omitempty"`     // name of its drawing; empty: depends on its properties
 }
 
 func newBuilderKind(k form.Kind) builderKind {
 	about, t, f := k.Info(), k.Traits(), &form.Field{Kind: k.Name()}
 	b := builderKind{
-		Name: k.Name(), Title: about.Title, Description: about.Description, Group: about.Group, Properties: emptyIfNil(k.Properties()), Fixed: t.FixedProperties,
+		Name: k.Name(), Title: about.Title, Description: about.Description, Group: about.Group, Icon: about.Icon, Synonyms: about.Synonyms,
+		Properties: emptyIfNil(k.Properties()), Fixed: t.FixedProperties,
 		NoAnswer: !f.HasAnswer(), Type: answerType(k), Multiline: t.Multiline, Hidden: t.Hidden, Break: t.PageBreak, Limits: t.OptionLimits, Sketch: t.Sketch,
 	}
-	b.Default = b.Type != "composite" && !t.NoDefault
+	b.NoDefault = b.Type == "composite" || t.NoDefault
 	switch b.Type {
 	case "number":
 		b.Input = "number"

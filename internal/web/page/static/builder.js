@@ -3,10 +3,10 @@
 import { announce, h, icon, iconButton, linkButton, mount, quote, showDialog, t } from "./vdom.js";
 import {
   applyHistory, cloneMember, edit, editWithReferenceCheck, findMember, isPageBreak, kindOf, kinds, listOf, newEnding, newField, onChange,
-  pageIndexOf, questionNumber, redoStack, state, undoStack,
+  pageIndexOf, questionCount, redoStack, state, undoStack,
 } from "./builder-state.js";
 import { describeLogic, displayName } from "./builder-logic.js";
-import { canvas, groupIcon, openPalette, pageName, problemsOf } from "./builder-canvas.js";
+import { canvas, kindIcon, openPalette, pageName, problemsOf } from "./builder-canvas.js";
 import { propertiesPanel } from "./builder-properties.js";
 import { saveStatus, scheduleSave, startSaving } from "./builder-save.js";
 import { makeDraggable } from "./builder-drag.js";
@@ -32,7 +32,7 @@ function render(keepFocused) {
   if (heading?.data) heading.data = `${state.form.title} `;
 }
 
-const cardOf = (uid) => root.querySelector(`[data-card="${uid}"]`) ?? root.querySelector(".title");
+const cardOf = (uid) => root.querySelector(`[data-card="${uid}"]`) ?? root.querySelector(".title-input");
 const labelInputOf = (uid) => cardOf(uid).querySelector(".label-row textarea") ?? cardOf(uid);
 
 function focus(selector) {
@@ -44,6 +44,7 @@ function select(uid) {
   if (state.selectedId === uid) return;
   state.selectedId = uid;
   render();
+  root.querySelector(".panel").scrollTop = 0;
   updatePreview();
 }
 
@@ -56,7 +57,7 @@ function goTo(uid, editLabel) {
   const el = editLabel ? labelInputOf(uid) : cardOf(uid);
   el.focus({ preventScroll: true });
   if (editLabel) el.select?.();
-  cardOf(uid).scrollIntoView({ block: editLabel ? "nearest" : "center" });
+  cardOf(uid).scrollIntoView({ block: editLabel ? "nearest" : "start" });
 }
 
 function insert(member, afterUid, announcement) {
@@ -71,6 +72,7 @@ function insert(member, afterUid, announcement) {
 const addAfter = (uid) => (kind) => insert(newField(kind), uid, t("{kind} added", { kind: t(kind.title) }));
 const add = (kind) => addAfter(state.selectedId)(kind);
 const append = addAfter("");
+const firstKind = () => [...kinds.values()][0];
 
 async function confirmRemoval(brokenReferences) {
   const uses = { show_if: t("has a condition that uses it"), jumps: t("has a jump that uses it"), expression: t("uses it in a calculation") };
@@ -99,6 +101,33 @@ const actions = {
   focus,
   add,
   openPalette: () => openPalette(add),
+  addNext: (uid) => addAfter(uid)(firstKind()),
+  // enter continues from a title: at the first option, or with the next question.
+  enter(uid) {
+    const option = uid !== "form" && cardOf(uid).querySelector("[data-option]");
+    const [first] = state.form.fields;
+    if (option) option.focus();
+    else if (uid === "form" && first) goTo(first._uid, true);
+    else if (uid === "form" || state.form.fields.includes(findMember(uid))) actions.addNext(uid);
+    else cardOf(uid).querySelector(".prose")?.focus();
+  },
+  // replaceKind lets the owner choose another type for a question without a text.
+  replaceKind: (uid) => openPalette((kind) => {
+    const replacement = newField(kind);
+    edit((form) => { form.fields[form.fields.findIndex((f) => f._uid === uid)] = replacement; });
+    goTo(replacement._uid, true);
+    announce(t("{kind} added", { kind: t(kind.title) }));
+  }),
+  pasteQuestions: (uid, lines) => lines && import("./builder-paste.js").then((module) => module.pasteQuestions(uid, lines, goTo)),
+  openPanel(uid, selector) {
+    if (!desktopScreen.matches) pane = "properties";
+    if (isPreviewOpen && !wideScreen.matches) isPreviewOpen = false;
+    select(uid);
+    render();
+    const panel = root.querySelector(".panel");
+    panel.focus();
+    if (selector) panel.querySelector(selector)?.scrollIntoView({ block: "nearest" });
+  },
   openPaletteAtEnd: () => openPalette(append),
   addPage: () => append([...kinds.values()].find((kind) => kind.page_break)),
   addEnding: () => insert(newEnding(), "", t("{kind} added", { kind: t("Ending") })),
@@ -112,7 +141,6 @@ const actions = {
     goTo(next?._uid ?? "form");
     announce(t("Deleted. You can undo this."));
   },
-  focusFirstOption: (uid) => cardOf(uid).querySelector("[data-option]")?.focus(),
 };
 
 function stepHistory(from, to, announcement) {
@@ -122,6 +150,7 @@ function stepHistory(from, to, announcement) {
   if (focusedUid !== state.selectedId && !document.activeElement.closest(".panel, .toolbar")) cardOf(state.selectedId).focus({ preventScroll: true });
   cardOf(state.selectedId).scrollIntoView({ block: "nearest" });
 }
+const showShortcuts = () => import("./builder-help.js").then((module) => module.showShortcuts());
 const undo = () => stepHistory(undoStack, redoStack, t("Undone"));
 const redo = () => stepHistory(redoStack, undoStack, t("Redone"));
 
@@ -133,8 +162,8 @@ function toolbar() {
     h(`span.save-status.${saveStatus.kind}`, icon({ saved: "check", saving: "reload" }[saveStatus.kind] ?? "warn"),
       saveStatus.kind === "signin" ? h("a", { href: "/signin", target: "_blank" }, saveStatus.text) : h("span", saveStatus.text)),
     h("button.quiet.preview-toggle", { ...pressedIf(isPreviewOpen), onclick: () => { isPreviewOpen = !isPreviewOpen; render(); updatePreview(true); } }, icon("eye"), h("span", t("Preview"))),
-    h("button.quiet", { ...pressedIf(state.selectedId === "form"), onclick: () => { if (!desktopScreen.matches) pane = "properties"; select("form"); focus(".panel"); } },
-      icon("gear"), h("span", t("Settings"))),
+    h("button.quiet", { ...pressedIf(state.selectedId === "form"), onclick: () => actions.openPanel("form") }, icon("gear"), h("span", t("Settings"))),
+    iconButton("keyboard", t("Keyboard shortcuts"), showShortcuts, { class: "icon-button shortcuts-button" }),
     h("button.primary", { onclick: () => import("./builder-publish.js").then((module) => module.publish(goTo), () => scheduleSave(0)) }, t("Publish")));
 }
 
@@ -152,13 +181,14 @@ function outlineEntry(uid, marker, label, member) {
 function outline() {
   const { title, fields, endings } = state.form;
   const fieldEntry = (f) => isPageBreak(f) ? outlineEntry(f._uid, icon("page"), pageName(f._uid) + (f.label ? `: ${f.label}` : ""), f)
-    : outlineEntry(f._uid, questionNumber(f) || groupIcon(kindOf(f)), f.label || t(kindOf(f).title), f);
+    : outlineEntry(f._uid, kindIcon(kindOf(f)), f.label || t(kindOf(f).title), f);
   return h("nav.outline", { key: "outline", "aria-label": t("Outline") },
     h("ul", { key: "form" }, outlineEntry("form", icon("logo"), title || t("Untitled"))),
     h("ol", { key: "fields", "data-sortable": "fields" }, fields.map(fieldEntry)),
     h("ol", { key: "endings", "data-sortable": "endings" }, endings.map((e) => outlineEntry(e._uid, icon("flag"), e.title || t("Ending"), e))),
-    linkButton("plus", t("Add question"), actions.openPaletteAtEnd));
+    linkButton("plus", [t("Add question"), h("kbd", "/")], actions.openPaletteAtEnd), h("p.muted.question-count", countText()));
 }
+const countText = () => questionCount() === 1 ? t("1 question") : t("{n} questions", { n: questionCount() });
 
 // updatePreview shows the page of the selected member in the preview, which is the public
 // page of the saved draft.
@@ -190,10 +220,12 @@ function paneSwitcher() {
     render();
     scrollTo(0, 0);
     updatePreview(true);
-    if (name === "questions") cardOf(state.selectedId).scrollIntoView({ block: "center" });
+    if (name === "questions") cardOf(state.selectedId).scrollIntoView({ block: "start" });
   } }, icon(iconName), h("span", label));
   return h("div.pane-switcher", { key: "switcher", role: "group", "aria-label": t("Views") },
-    paneButton("questions", "g-form", t("Questions")), paneButton("properties", "gear", t("Properties")), paneButton("preview", "eye", t("Preview")));
+    paneButton("outline", "g-form", countText()), paneButton("questions", "edit", t("Edit")),
+    iconButton("plus", t("Add question"), () => { pane = "questions"; actions.openPalette(); }, { class: "primary add-button" }),
+    paneButton("properties", "gear", t("Properties")), paneButton("preview", "eye", t("Preview")));
 }
 
 addEventListener("keydown", (event) => {
@@ -202,19 +234,27 @@ addEventListener("keydown", (event) => {
   const uid = target.closest("[data-outline]")?.dataset.outline ?? target.closest("[data-uid]")?.dataset.uid ?? state.selectedId;
   const member = findMember(uid);
   const isOnCard = target.matches("[data-card]");
+  const isTyping = target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
   const shortcut = (event.ctrlKey || event.metaKey ? "mod " : event.altKey ? "alt " : "") + (event.shiftKey ? "shift " : "") + event.key.toLowerCase();
+  const plainKey = !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey && event.key;
   const action = {
     "mod z": undo, "mod shift z": redo, "mod y": redo, "mod enter": actions.openPalette,
     ...member && { "mod d": () => actions.duplicate(uid), "alt arrowup": () => actions.move(uid, -1), "alt arrowdown": () => actions.move(uid, 1) },
     ...member && (isOnCard || target.matches("[data-outline]")) && { delete: () => actions.remove(uid), backspace: () => actions.remove(uid) },
     ...isOnCard && { enter: () => labelInputOf(uid).focus() },
     ...member && !isOnCard && root.contains(target) && { escape: () => cardOf(uid).focus() },
-  }[shortcut];
+  }[shortcut] ?? { "/": actions.openPalette, "?": showShortcuts }[plainKey];
   if (!action) return;
   event.preventDefault();
   action();
 });
 root.addEventListener("focusin", (event) => select(event.target.closest("[data-uid]")?.dataset.uid ?? state.selectedId));
+addEventListener("paste", (event) => {
+  const lines = event.clipboardData.getData("text").split("\n").filter((line) => line.trim());
+  if (lines.length < 2 || event.target.closest("input, textarea, dialog, [contenteditable]")) return;
+  event.preventDefault();
+  actions.pasteQuestions("", lines);
+});
 makeDraggable(root, moveTo);
 onChange(() => { render(); scheduleSave(); });
 startSaving(render, () => updatePreview(true));
