@@ -140,6 +140,7 @@ func TestBuilderMove(t *testing.T) {
 	b.waitLabels("Third", "First", "Second", "Fourth")
 	b.wantShown("Third", "First", "Second", "Fourth")
 
+	b.do(chromedp.Click(labelInput(4)))
 	b.drag(inQuestion(4, ".card-actions .drag-handle"), ".fields > li:nth-child(1)", 4)
 	b.waitLabels("Fourth", "Third", "First", "Second")
 	b.drag(`.outline [data-sortable="fields"] > li:nth-child(1) .drag-handle`, `.outline [data-sortable="fields"] > li:nth-child(3)`, -3)

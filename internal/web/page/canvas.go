@@ -23,7 +23,8 @@ func (l Look) CanvasStyleSheets() []string {
 var (
 	// notOnCanvas matches selectors of what the canvas does not have: it shows a page at
 	// rest, and its controls do nothing.
-	notOnCanvas = regexp.MustCompile(`:(checked|focus|hover|disabled)|\.(problem|embedded|offscreen|breadcrumb|quiet|page-count|other|no-answer|visually-hidden|slider-value|conditional|icon|step|strip)|^(html|button|pre|legend.*|fieldset|\[hidden\])$|progress|data-theme|@keyframes|print|prefers-|forced-`)
+	notOnCanvas = regexp.MustCompile(`:(checked|focus|hover|disabled)|\.(problem|embedded|offscreen|breadcrumb|quiet|page-count|other|no-answer|visually-hidden|slider-value|conditional|icon|step|strip|rank-item|calculation)|^(html|h1|button|pre|legend.*|fieldset|\[hidden\])$|(box\]|radio\]|\]\))::before|input::after|-button input|\.sheet>|progress|data-theme|@keyframes|print|prefers-|forced-`)
+	motion      = regexp.MustCompile(`;?(transition|cursor|--fast|--calm):[^;}]*`)
 	canvasRoot  = regexp.MustCompile(`^(:root|body)$`)
 	pageWidth   = regexp.MustCompile(`^@media \((min|max)-width`)
 	viewWidth   = regexp.MustCompile(`(\d)vw\b`)
@@ -37,7 +38,7 @@ func newCanvasStyle(mood theme.Mood, css []byte) []byte {
 	out.WriteString("@layer canvas{@scope (.canvas) to (.tools){")
 	writeCanvasRules(&out, strings.Replace(string(newFormStyle(css, mood)), "color-scheme:light dark;", "", 1))
 	out.WriteString("}}")
-	return viewWidth.ReplaceAll(out.Bytes(), []byte("${1}cqi"))
+	return viewWidth.ReplaceAll(motion.ReplaceAll(out.Bytes(), nil), []byte("${1}cqi"))
 }
 
 // writeCanvasRules copies the rules of a minified style sheet that the canvas needs.

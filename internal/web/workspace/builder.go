@@ -19,13 +19,11 @@ type builderPage struct {
 
 // builderData is what the builder starts with.
 type builderData struct {
-	Draft            builderDraft      `json:"draft"`
-	Look             builderLook       `json:"look"`
-	Kinds            []builderKind     `json:"kinds"`
-	CommonProperties []form.Property   `json:"common_properties"`
-	KindProperties   []form.Property   `json:"kind_properties"`
-	Language         []builderChoice   `json:"languages"`
-	Translations     map[string]string `json:"translations"` // translations of the builder's texts
+	Draft        builderDraft      `json:"draft"`
+	Look         builderLook       `json:"look"`
+	Kinds        []builderKind     `json:"kinds"`
+	Language     []builderChoice   `json:"languages"`
+	Translations map[string]string `json:"translations"` // translations of the builder's texts
 }
 
 type builderChoice struct {
@@ -52,7 +50,6 @@ func (pages *Pages) ShowBuilder(req *page.Request) error {
 	for _, k := range form.Kinds() {
 		p.Data.Kinds = append(p.Data.Kinds, newBuilderKind(k))
 	}
-	p.Data.CommonProperties, p.Data.KindProperties = form.CommonProperties, form.KindProperties
 	for _, l := range locale.FormLanguages {
 		p.Data.Language = append(p.Data.Language, builderChoice{l[0], l[1]})
 	}

@@ -2,7 +2,7 @@
 
 import { data, h, icon, iconButton, linkButton, problemText, select, t } from "./vdom.js";
 import {
-  addOptions, assignAutoKey, convertKind, edit, exampleUids, findMember, hasProperty, isEnding, isExample, isPageBreak, kindOf, kinds, pageIndexOf,
+  addOptions, assignAutoKey, convertKind, edit, exampleUids, findMember, hasProperty, isEnding, isPageBreak, kindOf, kinds, pageIndexOf,
   setProperty, state, updateMember, updateOption,
 } from "./builder-state.js";
 import { describeLogic, displayName } from "./builder-logic.js";
@@ -48,16 +48,13 @@ const listIn = (event) => {
 // pasted list becomes several options.
 export function optionInput(uid, list, option, area, focus) {
   const focusOption = (optionUid) => focus(`[data-option="${area}.${optionUid}"]`);
-  const neighbor = (step) => {
-    const options = findMember(uid)[list];
-    return options[options.findIndex((o) => o._uid === option._uid) + step]?._uid;
-  };
+  const neighborOption = (step) => findMember(uid)[list].find((o, i, options) => options[i - step]?._uid === option._uid);
+  const neighbor = (step) => neighborOption(step)?._uid;
   const setLabel = (text, tag) => updateOption(uid, list, option._uid, (o) => { o.label = text; }, tag);
   const remove = () => updateMember(uid, (f) => { f[list] = f[list].filter((o) => o._uid !== option._uid); });
   return h("textarea.inline-input", {
     rows: 1, dir: "auto", maxlength: 1000, "data-option": `${area}.${option._uid}`, "aria-label": t("Option"), placeholder: t("Write an option, or paste a list"), value: option.label,
     oninput: (e) => setLabel(e.target.value.replace(/\s/g, " "), "label"), // tabs from spreadsheets become spaces
-    onfocus: (e) => { if (isExample(findMember(uid)[list], list, option._uid)) e.target.select(); },
     onblur: () => assignAutoKey(uid, list, option._uid),
     onpaste(e) {
       const lines = listIn(e)?.map((line) => line.replace(/\s+/g, " ").replace(/^ ?([-*•–◦▪☐○]|\(?[a-z0-9]{1,2}[.)]) /i, "").trim());
@@ -68,7 +65,7 @@ export function optionInput(uid, list, option, area, focus) {
     },
     onkeydown(e) {
       const isEmptyLast = !e.target.value && !neighbor(1) && neighbor(-1) && area === "canvas";
-      const target = { ArrowUp: neighbor(-1), ArrowDown: neighbor(1), Backspace: !e.target.value && (neighbor(-1) ?? neighbor(1)), Enter: "new" }[e.key];
+      const target = { ArrowUp: neighbor(-1), ArrowDown: neighbor(1), Backspace: !e.target.value && (neighbor(-1) ?? neighbor(1)), Enter: neighbor(1) ?? "new" }[e.key];
       if (!target || e.altKey || e.ctrlKey || e.metaKey || e.isComposing) return;
       e.preventDefault();
       if (e.key === "Enter" && isEmptyLast) {
@@ -76,7 +73,7 @@ export function optionInput(uid, list, option, area, focus) {
         return actions.addNext(uid);
       }
       if (e.key === "Backspace") remove();
-      focusOption(e.key === "Enter" ? addOptions(uid, list, option._uid, [""]) : target);
+      focusOption(e.key === "Enter" && neighborOption(1)?.label !== "" ? addOptions(uid, list, option._uid, [""]) : target);
     },
   });
 }
@@ -173,10 +170,10 @@ function memberCard(member) {
   return h(`li.question-card${isQuestion ? ".question" : isEnding(member) ? ".ending" : ".page-break"}${isSelected ? ".selected" : ""}${problems.length ? ".invalid" : ""}`,
     { key: uid, "data-uid": uid, "data-card": uid, tabindex: 0, "aria-label": `${typeName}: ${displayName(member)}` },
     !isQuestion && h("p.card-type", icon(kind ? "page" : "flag"), typeName),
-    h(`div.label-row${isQuestion ? ".ask" : ""}`,
+    h(`p.label-row${isQuestion ? ".ask" : ""}`,
       memberInput(member, ...label, { maxlength: 1000, onenter: () => actions.enter(uid), onslash: isQuestion && (() => actions.replaceKind(uid)), onpaste: isQuestion && ((e) => actions.pasteQuestions(uid, listIn(e))) }),
       isAsked(kind) && !member.required && !kind.hidden && h("span.muted", `(${t("optional")})`)),
-    member.help && h("div.muted", memberInput(member, "help", "help", t("Help text"), { multiline: true })),
+    member.help && h("p.muted", memberInput(member, "help", "help", t("Help text"), { multiline: true })),
     isEnding(member) ? member.redirect ? h("p.muted", `→ ${member.redirect}`) : textInput(member) : isQuestion && controlOf(member),
     describeLogic(member).map((text) => h("p.logic-note", icon("branch"), h("span", text))),
     problems.map((p) => problemText(p.message)),

@@ -2,6 +2,8 @@
 
 import { h, showDialog, t } from "./vdom.js";
 
+document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-help.css" }));
+
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 const mod = isMac ? "⌘" : "Ctrl";
 const alt = isMac ? "⌥" : "Alt";

@@ -2,8 +2,11 @@
 
 import { createNode, data, h, iconButton, mount, t } from "./vdom.js";
 import { kindIcon } from "./builder-canvas.js";
+import { kindTexts } from "./builder-kinds.js";
 
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-palette.css" }));
+
+for (const kind of data.kinds) Object.assign(kind, kindTexts[kind.name]);
 
 const normalize = (text) => text.trim().toLowerCase().normalize("NFKD").replace(/[\u0300-\u036f-]/g, "");
 const has = (text, search) => normalize(text).includes(search);
@@ -12,7 +15,7 @@ const startsWord = (text, search) => normalize(text).split(/[\s,]+/).some((word)
 // rank is higher the better a kind matches, or 0. A name counts more than a synonym, and a
 // synonym more than the description.
 function rank(kind, search) {
-  const [title, synonyms, description] = [kind.title, kind.synonyms ?? "", kind.description].map((text) => `${text} ${t(text)}`);
+  const [title, synonyms, description] = [kind.title, kind.synonyms, kind.description].map((text) => `${text} ${t(text)}`);
   if (normalize(t(kind.title)).startsWith(search) || normalize(kind.title).startsWith(search)) return 5;
   return startsWord(title, search) ? 4 : startsWord(synonyms, search) ? 3 : has(title, search) || has(synonyms, search) ? 2 : has(description, search) ? 1 : 0;
 }
@@ -29,7 +32,7 @@ function highlight(text, search) {
 }
 // reason says why a kind was found: the synonyms, or its description.
 function reason(kind, search) {
-  const synonyms = [kind.synonyms ?? "", t(kind.synonyms ?? "")].findLast((text) => has(text, normalize(search)));
+  const synonyms = [kind.synonyms, t(kind.synonyms)].findLast((text) => has(text, normalize(search)));
   return synonyms && !has(t(kind.title), normalize(search)) ? [t("also:"), " ", highlight(synonyms, search)] : highlight(t(kind.description), search);
 }
 

@@ -7,7 +7,10 @@ import {
   renameKey, renameValue, setProperty, state, updateMember, updateOption,
 } from "./builder-state.js";
 import { conditionEditor, displayName, jumpsEditor } from "./builder-logic.js";
+import { commonProperties, kindProperties, kindTexts } from "./builder-kinds.js";
 import { addOptionButton, isAsked, kindIcon, kindSelect, optionInput, problemsAt } from "./builder-canvas.js";
+
+document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-properties.css" }));
 
 let focus;
 const expandedLists = new Set(); // option lists that show values and limits
@@ -137,12 +140,12 @@ const advanced = (body, title = t("Advanced")) => h("details", { key: title }, h
 
 function fieldPanel(field) {
   const kind = kindOf(field);
-  const common = data.common_properties.filter((p) => isAsked(kind) || !["required", "default"].includes(p.name));
+  const common = commonProperties.filter((p) => isAsked(kind) || !["required", "default"].includes(p.name));
   const sectionOf = (p) => ["condition", "jumps"].includes(p.input) ? "logic" : ["key", "default"].includes(p.name) ? "advanced" : p.name === "required" ? "last" : "first";
   const section = (name) => common.filter((p) => sectionOf(p) === name).map((p) => editorFor(field, p));
   return [
-    panelHeader(kindIcon(kind), t(kind.title), t(kind.description)), kindEditor(field, kindSelect(field)),
-    section("first"), data.kind_properties.filter((p) => hasProperty(kind, p.name) && !kind.fixed?.includes(p.name)).map((p) => editorFor(field, p)), section("last"),
+    panelHeader(kindIcon(kind), t(kind.title), t(kindTexts[kind.name].description)), kindEditor(field, kindSelect(field)),
+    section("first"), kindProperties.filter((p) => hasProperty(kind, p.name) && !kind.fixed?.includes(p.name)).map((p) => editorFor(field, p)), section("last"),
     h("div.logic", { key: "logic" }, h("h3", icon("branch"), t("Logic")), section("logic")), advanced(section("advanced")),
   ];
 }
@@ -166,5 +169,6 @@ export function propertiesPanel(actions) {
   ({ focus } = actions);
   const member = findMember(state.selectedId);
   return h("section.panel", { key: "panel", "aria-label": t("Properties"), tabindex: -1 },
+    iconButton("close", t("Close"), actions.closePanel, { class: "icon-button close-panel" }),
     h("div", { key: state.selectedId }, !member ? formPanel(state) : isEnding(member) ? lazy("endingPanel", member, { editorFor, panelHeader, advanced }) : fieldPanel(member)));
 }

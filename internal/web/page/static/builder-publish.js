@@ -1,6 +1,7 @@
 // Publishing. It is loaded when the button is pressed.
 
-import { data, h, icon, quote, showDialog, t } from "./vdom.js";
+import { h, icon, quote, showDialog, t } from "./vdom.js";
+import { commonProperties, kindProperties } from "./builder-kinds.js";
 import { findMember, membersOf, state } from "./builder-state.js";
 import { displayName } from "./builder-logic.js";
 import { discardUnsaved, flush, mapProblems, saveStatus } from "./builder-save.js";
@@ -8,7 +9,7 @@ import { discardUnsaved, flush, mapProblems, saveStatus } from "./builder-save.j
 const { meta } = state;
 
 // propertyLabels names properties as the panel does.
-const propertyLabels = (names) => names.map((name) => [...data.common_properties, ...data.kind_properties].find((p) => p.name === name)?.label ?? {
+const propertyLabels = (names) => names.map((name) => [...commonProperties, ...kindProperties].find((p) => p.name === name)?.label ?? {
   title: t("Title"), description: t("Description"), language: t("Language"), redirect: t("Redirect to"), submit_label: t("Submit button text"),
   hide_progress: t("Hide progress"), ask_again: t("Allow another response"),
 }[name] ?? name).map((label) => t(label)).join(", ");

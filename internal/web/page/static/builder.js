@@ -3,11 +3,10 @@
 import { announce, h, icon, iconButton, linkButton, mount, quote, showDialog, t } from "./vdom.js";
 import {
   applyHistory, cloneMember, edit, editWithReferenceCheck, findMember, isPageBreak, kindOf, kinds, listOf, newEnding, newField, onChange,
-  pageIndexOf, questionCount, redoStack, state, undoStack,
+  questionCount, redoStack, state, undoStack,
 } from "./builder-state.js";
 import { describeLogic, displayName } from "./builder-logic.js";
 import { canvas, kindIcon, openPalette, pageName, problemsOf } from "./builder-canvas.js";
-import { propertiesPanel } from "./builder-properties.js";
 import { saveStatus, scheduleSave, startSaving } from "./builder-save.js";
 import { makeDraggable } from "./builder-drag.js";
 
@@ -15,17 +14,17 @@ const root = document.getElementById("builder");
 const renderRoot = mount(root);
 let pane = "questions"; // on small screens, one pane is visible
 let isPreviewOpen = false;
-let previewWidth = "desktop";
-let previewedPage = -1;
+let isPanelOpen = false; // remembered, because people like it open or closed
+try { isPanelOpen = localStorage.getItem("builder panel") === "open"; } catch { /* no local storage */ }
 
 const desktopScreen = matchMedia("(min-width: 62rem)");
 const wideScreen = matchMedia("(min-width: 100rem)");
 
 function render(keepFocused) {
-  Object.assign(root.dataset, { pane, preview: isPreviewOpen });
+  Object.assign(root.dataset, { pane, preview: isPreviewOpen, panel: isPanelOpen });
   renderRoot([
     toolbar(),
-    h("div.builder-panes", { key: "panes" }, outline(), canvas(actions), (isPreviewOpen || pane === "preview") && preview(), propertiesPanel(actions)),
+    h("div.builder-panes", { key: "panes" }, outline(), canvas(actions), (isPreviewOpen || pane === "preview") && preview(), (isPanelOpen || pane === "properties") && propertiesPanel()),
     paneSwitcher(),
   ], keepFocused);
   const heading = document.querySelector(".form-head h1")?.firstChild;
@@ -44,7 +43,7 @@ function select(uid) {
   if (state.selectedId === uid) return;
   state.selectedId = uid;
   render();
-  root.querySelector(".panel").scrollTop = 0;
+  root.querySelector(".panel")?.scrollTo(0, 0);
   updatePreview();
 }
 
@@ -119,14 +118,20 @@ const actions = {
     announce(t("{kind} added", { kind: t(kind.title) }));
   }),
   pasteQuestions: (uid, lines) => lines && import("./builder-paste.js").then((module) => module.pasteQuestions(uid, lines, goTo)),
-  openPanel(uid, selector) {
+  async openPanel(uid, selector) {
     if (!desktopScreen.matches) pane = "properties";
-    if (isPreviewOpen && !wideScreen.matches) isPreviewOpen = false;
+    else setPanelOpen(true);
+    await loadPanel();
     select(uid);
     render();
     const panel = root.querySelector(".panel");
     panel.focus();
-    if (selector) panel.querySelector(selector)?.scrollIntoView({ block: "nearest" });
+    panel.querySelector(selector)?.scrollIntoView();
+  },
+  closePanel() {
+    setPanelOpen(false);
+    render();
+    cardOf(state.selectedId).focus({ preventScroll: true });
   },
   openPaletteAtEnd: () => openPalette(append),
   addPage: () => append([...kinds.values()].find((kind) => kind.page_break)),
@@ -142,6 +147,19 @@ const actions = {
     announce(t("Deleted. You can undo this."));
   },
 };
+
+// The panel is loaded when it is first opened.
+let panelModule;
+const loadPanel = async () => { panelModule ??= await import("./builder-properties.js"); };
+function propertiesPanel() {
+  if (panelModule) return panelModule.propertiesPanel(actions);
+  loadPanel().then(() => render());
+  return h("section.panel", { key: "panel", "aria-label": t("Properties"), tabindex: -1 });
+}
+function setPanelOpen(isOpen) {
+  isPanelOpen = isOpen;
+  try { localStorage.setItem("builder panel", isOpen ? "open" : "closed"); } catch { /* no local storage */ }
+}
 
 function stepHistory(from, to, announcement) {
   if (!applyHistory(from, to)) return;
@@ -162,7 +180,7 @@ function toolbar() {
     h(`span.save-status.${saveStatus.kind}`, icon({ saved: "check", saving: "reload" }[saveStatus.kind] ?? "warn"),
       saveStatus.kind === "signin" ? h("a", { href: "/signin", target: "_blank" }, saveStatus.text) : h("span", saveStatus.text)),
     h("button.quiet.preview-toggle", { ...pressedIf(isPreviewOpen), onclick: () => { isPreviewOpen = !isPreviewOpen; render(); updatePreview(true); } }, icon("eye"), h("span", t("Preview"))),
-    h("button.quiet", { ...pressedIf(state.selectedId === "form"), onclick: () => actions.openPanel("form") }, icon("gear"), h("span", t("Settings"))),
+    h("button.quiet", { ...pressedIf(isPanelOpen && state.selectedId === "form"), onclick: () => isPanelOpen && state.selectedId === "form" ? actions.closePanel() : actions.openPanel("form") }, icon("gear"), h("span", t("Settings"))),
     iconButton("keyboard", t("Keyboard shortcuts"), showShortcuts, { class: "icon-button shortcuts-button" }),
     h("button.primary", { onclick: () => import("./builder-publish.js").then((module) => module.publish(goTo), () => scheduleSave(0)) }, t("Publish")));
 }
@@ -190,29 +208,13 @@ function outline() {
 }
 const countText = () => questionCount() === 1 ? t("1 question") : t("{n} questions", { n: questionCount() });
 
-// updatePreview shows the page of the selected member in the preview, which is the public
-// page of the saved draft.
-function updatePreview(reload) {
-  const frame = document.querySelector(".preview iframe");
-  if (!frame?.offsetParent) return;
-  const page = pageIndexOf(state.selectedId);
-  const key = findMember(state.selectedId)?.key;
-  const scrollToQuestion = () => frame.contentDocument?.getElementById(key)?.closest(".question")?.scrollIntoView({ block: "nearest" });
-  if (!reload && previewedPage === page && !frame.contentDocument?.querySelector(".step")) return scrollToQuestion();
-  const frameRoot = () => frame.contentDocument?.documentElement ?? {}; // an error page of the browser is not accessible
-  const scrollTop = previewedPage === page ? frameRoot().scrollTop : 0;
-  previewedPage = page;
-  frame.onload = () => { frameRoot().scrollTop = scrollTop; if (!scrollTop) scrollToQuestion(); };
-  frame.contentWindow.location.replace(`/forms/${state.meta.id}/preview?page=${page}&field=${key}`);
-}
-
+let previewModule;
 function preview() {
-  const widthButton = (name, label) => iconButton(name, label, () => { previewWidth = name; render(); }, { "aria-pressed": `${previewWidth === name}` });
-  return h(`section.preview${previewWidth === "phone" ? ".phone" : ""}`, { key: "preview", "aria-label": t("Preview") },
-    h("div.inline-row", h("span.muted", t("This is what respondents see. Test responses are not saved.")),
-      widthButton("desktop", t("Desktop")), widthButton("phone", t("Phone")), iconButton("reload", t("Reload preview"), () => updatePreview(true))),
-    h("iframe", { title: t("Preview") }));
+  if (previewModule) return previewModule.preview(render);
+  import("./builder-preview.js").then((module) => { previewModule = module; render(); updatePreview(true); });
+  return null;
 }
+const updatePreview = (reload) => previewModule?.updatePreview(reload);
 
 function paneSwitcher() {
   const paneButton = (name, iconName, label) => h("button", { "aria-pressed": `${pane === name}`, onclick: () => {
@@ -225,7 +227,7 @@ function paneSwitcher() {
   return h("div.pane-switcher", { key: "switcher", role: "group", "aria-label": t("Views") },
     paneButton("outline", "g-form", countText()), paneButton("questions", "edit", t("Edit")),
     iconButton("plus", t("Add question"), () => { pane = "questions"; actions.openPalette(); }, { class: "primary add-button" }),
-    paneButton("properties", "gear", t("Properties")), paneButton("preview", "eye", t("Preview")));
+    paneButton("properties", "gear", t("Settings")), paneButton("preview", "eye", t("Preview")));
 }
 
 addEventListener("keydown", (event) => {
