@@ -45,7 +45,7 @@ func TestBuilderProblems(t *testing.T) {
 	b.wantRefused("/draft", 422)
 
 	b.do(chromedp.Click(labelInput(2)))
-	b.do(chromedp.Click(inQuestion(2, ".options .link-button")))
+	b.do(chromedp.Click(inQuestion(2, ".add-option button")))
 	b.wait(`document.activeElement.matches("[data-option^=canvas]")`)
 	b.typeKeys("Apple")
 	b.waitStored("the option", func(d *form.Definition) bool {

@@ -66,6 +66,7 @@ export function openPalette(onSelect) {
     const [best] = searchKinds(stops[0].value);
     if (step) stops[Math.max(0, Math.min(stops.length - 1, index + step))].focus();
     else if (e.key === "Enter" && index === 0 && best) selectKind(best);
+    else if (e.key === "Escape") dialog.close(); // instead of emptying the search
     else return;
     e.preventDefault();
   };

@@ -56,7 +56,15 @@ function goTo(uid, editLabel) {
   const el = editLabel ? labelInputOf(uid) : cardOf(uid);
   el.focus({ preventScroll: true });
   if (editLabel) el.select?.();
-  cardOf(uid).scrollIntoView({ block: editLabel ? "nearest" : "start" });
+  if (editLabel) cardOf(uid).scrollIntoView({ block: "nearest" });
+  else scrollToTop(uid);
+}
+
+// scrollToTop shows a card below the toolbar. Cards above it get their size only when they
+// come into view, so the position is corrected.
+function scrollToTop(uid, corrections = 2) {
+  cardOf(uid).scrollIntoView({ block: "start", behavior: "instant" });
+  if (corrections) requestAnimationFrame(() => scrollToTop(uid, corrections - 1));
 }
 
 function insert(member, afterUid, announcement) {
@@ -222,7 +230,7 @@ function paneSwitcher() {
     render();
     scrollTo(0, 0);
     updatePreview(true);
-    if (name === "questions") cardOf(state.selectedId).scrollIntoView({ block: "start" });
+    if (name === "questions") scrollToTop(state.selectedId);
   } }, icon(iconName), h("span", label));
   return h("div.pane-switcher", { key: "switcher", role: "group", "aria-label": t("Views") },
     paneButton("outline", "g-form", countText()), paneButton("questions", "edit", t("Edit")),
