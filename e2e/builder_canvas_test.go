@@ -82,7 +82,9 @@ func TestBuilderCanvas(t *testing.T) {
 	b.typeKeys("stars" + kb.Enter)
 	b.waitForLabelInput()
 	b.typeKeys("How was it?")
-	b.waitStored("a rating", func(d *form.Definition) bool { return d.Fields[1].Kind == "rating" && d.Fields[1].Label == "How was it?" })
+	b.waitStored("a rating", func(d *form.Definition) bool {
+		return d.Fields[1].Kind == "rating" && d.Fields[1].Label == "How was it?"
+	})
 
 	// A pasted list becomes questions, with options below them.
 	b.typeKeys(kb.Enter)

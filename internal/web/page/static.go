@@ -63,11 +63,13 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 	}
 	// Style sheets without the layers that some pages do not need.
 	list["builder-base.css"] = newAsset("builder-base.css", withoutLayers(list["formulary.css"].content, "tables", "form", "pages", "charts"))
-	texts, err := kindTexts()
+	scripts, err := builderScripts()
 	if err != nil {
 		return nil, err
 	}
-	list["builder-kinds.js"] = newAsset("builder-kinds.js", texts)
+	for name, content := range scripts {
+		list[name] = newAsset(name, content)
+	}
 	for _, mood := range theme.Moods() {
 		name := formStyleSheet(mood)
 		list[name] = newAsset(name, newFormStyle(list["form.css"].content, mood))

@@ -9,7 +9,8 @@ import { describeLogic, displayName } from "./builder-logic.js";
 
 export const problemsOf = (uid) => state.problems.filter((p) => p.uid === uid);
 export const problemsAt = (path, id) => state.problems.filter((p) => p.path === path).map((p) => problemText(p.message, id));
-export const kindIcon = (kind) => icon(kind.icon, "/static/kinds.svg");
+const { kinds: kindSprite } = document.getElementById("builder").dataset;
+export const kindIcon = (kind) => icon(kind.icon, kindSprite);
 export const isAsked = (kind) => kind?.has_answer && !hasProperty(kind, "expression");
 
 const { look } = data;
@@ -117,10 +118,10 @@ const sketches = {
     h("tr", h("td"), shown(f, "options").map((o) => h("th", { key: o._uid }, optionEditor(f, "options", o))), h("td", addOption(f, "options"))),
     shown(f, "rows").map((row) => h("tr", { key: row._uid }, h("th", optionEditor(f, "rows", row)), shown(f, "options").map(() => h("td", mark(f.several ? "checkbox" : "radio"))), h("td"))),
     h("tr", { key: "add" }, h("th", addOption(f, "rows"))))),
-  file: () => still("div.drop", {}, icon("upload", "/static/kinds.svg"), t("Choose a file")),
+  file: () => still("div.drop", {}, icon("upload", kindSprite), t("Choose a file")),
   signature: () => still("div.drop.pad", {}, t("Signature")),
   pictures: (f) => h("div.pictures", shown(f, "options").map((o) => h("div.picture", { key: o._uid },
-    o.image ? h("img", { src: `/pictures/${o.image}`, alt: "" }) : h("div.no-picture", icon("picture", "/static/kinds.svg")), optionEditor(f, "options", o), removeButton(f, "options", o))), more(f, "options"), addOption(f, "options")),
+    o.image ? h("img", { src: `/pictures/${o.image}`, alt: "" }) : h("div.no-picture", icon("picture", kindSprite)), optionEditor(f, "options", o), removeButton(f, "options", o))), more(f, "options"), addOption(f, "options")),
   ranking: (f) => optionCards(f, ""),
   dropdown: (f) => [still("select", {}, h("option", f.placeholder || t("Select…"))), optionCards(f, "")],
 };

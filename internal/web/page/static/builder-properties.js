@@ -6,8 +6,10 @@ import {
   assignAutoKey, edit, findMember, hasProperty, isEnding, isPageBreak, kindOf, pipedProperties, questionNumber,
   renameKey, renameValue, setProperty, state, updateMember, updateOption,
 } from "./builder-state.js";
-import { conditionEditor, displayName, jumpsEditor } from "./builder-logic.js";
-import { commonProperties, kindProperties, kindTexts } from "./builder-kinds.js";
+import { conditionEditor, jumpsEditor } from "./builder-conditions.js";
+import { displayName } from "./builder-logic.js";
+import { commonProperties, kindProperties } from "./builder-fields.js";
+import { kindTexts } from "./builder-kinds.js";
 import { addOptionButton, isAsked, kindIcon, kindSelect, optionInput, problemsAt } from "./builder-canvas.js";
 
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-properties.css" }));

@@ -1,7 +1,7 @@
 // Publishing. It is loaded when the button is pressed.
 
 import { h, icon, quote, showDialog, t } from "./vdom.js";
-import { commonProperties, kindProperties } from "./builder-kinds.js";
+import { commonProperties, kindProperties } from "./builder-fields.js";
 import { findMember, membersOf, state } from "./builder-state.js";
 import { displayName } from "./builder-logic.js";
 import { discardUnsaved, flush, mapProblems, saveStatus } from "./builder-save.js";
