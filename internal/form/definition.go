@@ -32,6 +32,9 @@ type Definition struct {
 	Settings Settings  `json:"settings,omitzero"`
 	Design   Design    `json:"design,omitzero" doc:"How the form looks"`
 
+	// Unfinished is set in drafts with mistakes, never in versions.
+	Unfinished *Unfinished `json:"unfinished,omitempty"`
+
 	logic logic
 }
 
@@ -107,7 +110,7 @@ func (d *Definition) Normalize() error {
 
 // checkLength returns an error if the definition is too long as JSON.
 func (d *Definition) checkLength() error {
-	text, err := json.Marshal(d)
+	text, err := json.Marshal(&Definition{Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Design: d.Design})
 	if err != nil {
 		return err
 	}
@@ -311,7 +314,11 @@ func checkOptions(property string, options []Option, invalid func(property, form
 		if o.Label == "" {
 			o.Label = o.Value
 		}
-		if o.Label == "" || utf8.RuneCountInString(o.Label) > maxLabel || strings.ContainsFunc(o.Label, unicode.IsControl) {
+		if o.Label == "" {
+			invalid(path+".label", "enter a label, or remove it")
+			continue // it gets its value with its label
+		}
+		if utf8.RuneCountInString(o.Label) > maxLabel || strings.ContainsFunc(o.Label, unicode.IsControl) {
 			invalid(path+".label", "use one line of text")
 		}
 		if o.Value == "" {

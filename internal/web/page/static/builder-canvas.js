@@ -2,7 +2,7 @@
 
 import { createNode, data, h, icon, iconButton, linkButton, mount, problemText, t } from "./vdom.js";
 import {
-  addOptions, assignAutoKey, edit, exampleUids, findMember, hasProperty, isEnding, isExample, isPageBreak, kindOf, pageIndexOf, questionNumber,
+  addOptions, assignAutoKey, edit, exampleUids, findMember, hasProperty, isEnding, isPageBreak, kindOf, pageIndexOf, questionNumber,
   setProperty, state, updateMember, updateOption,
 } from "./builder-state.js";
 import { describeLogic, displayName } from "./builder-logic.js";
@@ -35,13 +35,12 @@ export function optionInput(uid, list, option, area, focus) {
   return h("textarea.inline-input", {
     rows: 1, dir: "auto", maxlength: 1000, "data-option": `${area}.${option._uid}`, "aria-label": t("Option"), placeholder: t("Option"), value: option.label,
     oninput: (e) => setLabel(e.target.value.replace(/\s/g, " "), "label"), // tabs from spreadsheets become spaces
-    onfocus: (e) => { if (isExample(findMember(uid)[list], list, option._uid)) e.target.select(); },
     onblur: () => assignAutoKey(uid, list, option._uid),
     onpaste(e) {
       const lines = e.clipboardData.getData("text").split("\n").map((line) => line.replace(/\s+/g, " ").trim()).filter(Boolean);
       if (lines.length < 2) return;
       e.preventDefault();
-      const replacedUids = exampleUids(findMember(uid)[list], list);
+      const replacedUids = exampleUids(findMember(uid)[list]);
       if (!e.target.value.trim()) setLabel(lines.shift());
       focusOption(addOptions(uid, list, option._uid, lines, replacedUids));
     },
