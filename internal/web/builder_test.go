@@ -112,3 +112,42 @@ func TestUnfinishedDraft(t *testing.T) {
 		has(t, b.Get("/f/"+id), "Size?")
 	})
 }
+
+// Versions can be viewed, compared and restored.
+func TestVersionHistory(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		s.AddUser(ada)
+		s.AddUser(bob)
+		b := s.Browser()
+		b.SignIn(ada)
+		id := formPath.FindStringSubmatch(b.Post("/forms", url.Values{"title": {"Order"}}).Header.Get("Location"))[1]
+		history := "/forms/" + id + "/versions"
+		has(t, b.Get(history), "No versions yet")
+		publish := func(body string) {
+			t.Helper()
+			status(t, "save", b.Put("/forms/"+id+"/draft", "0", body), 200)
+			status(t, "publish", b.Post("/forms/"+id+"/publish", nil), 303)
+		}
+		publish(`{"title": "Order", "language": "en", "fields": [{"id": "fa", "key": "size", "kind": "dropdown", "label": "Size", "options": [{"label": "S"}]}, {"id": "fb", "key": "mail", "kind": "email", "label": "Mail"}]}`)
+		publish(`{"title": "Big order", "language": "en", "fields": [{"id": "fa", "key": "size", "kind": "dropdown", "label": "Which size?", "options": [{"label": "S"}, {"label": "M"}]},
+			{"id": "fc", "key": "when", "kind": "date", "label": "When", "show_if": {"field": "size", "op": "equals", "value": "m"}}]}`)
+		status(t, "an edit", b.Put("/forms/"+id+"/draft", "0", `{"title": "Big order", "language": "en", "fields": []}`), 200)
+		has(t, b.Get(history+"?version=2"), "Version 2", "Live", "<del>Order</del> <ins>Big order</ins>", "<del>Size</del> <ins>Which size?</ins>", "<ins>S, M</ins>", "When", "Removed")
+		has(t, b.Get(history+"?version=2&with=2"), "!<del>")
+		has(t, b.Get(history), "Draft", "Not published", "Which size?")
+		has(t, b.Get("/forms/"+id+"/preview?version=1"), "Mail", "!Which size?")
+		status(t, "an unknown version", b.Get(history+"?version=9"), 404)
+		status(t, "the preview of an unknown version", b.Get("/forms/"+id+"/preview?version=9"), 404)
+
+		other := s.Browser()
+		other.SignIn(bob)
+		status(t, "another user's history", other.Get(history), 404)
+		status(t, "another user's restore", other.Post(history+"/1/restore", nil), 404)
+		status(t, "an unknown version", b.Post(history+"/9/restore", nil), 404)
+		status(t, "restore", b.Post(history+"/1/restore", nil), 303)
+		has(t, b.Get("/forms/"+id+"/build?done=restored"), "Version restored as draft.", `"title":"Order"`, "Mail")
+		has(t, b.Get("/f/"+id), "Which size?", "!Mail")
+		status(t, "publish", b.Post("/forms/"+id+"/publish", nil), 303)
+		has(t, b.Get("/f/"+id), "Mail", "!Which size?")
+	})
+}

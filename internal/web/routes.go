@@ -42,6 +42,8 @@ func (web *Handler) routes() []route {
 		{"POST /forms/{id}/publish", signedIn, maxPost, web.workspace.PublishForm},
 		{"GET /forms/{id}/preview", signedIn, noBody, web.workspace.Preview},
 		{"POST /forms/{id}/preview", signedIn, maxAnswers, web.workspace.Preview},
+		{"GET /forms/{id}/versions", signedIn, noBody, web.workspace.ShowVersions},
+		{"POST /forms/{id}/versions/{version}/restore", signedIn, maxPost, web.workspace.RestoreVersion},
 		{"GET /forms/{id}/flow", signedIn, noBody, web.workspace.ShowFlow},
 		{"GET /forms/{id}/design", signedIn, noBody, web.workspace.ShowDesign},
 		{"POST /forms/{id}/design", signedIn, maxPost, web.workspace.ChangeDesign},

@@ -26,14 +26,16 @@ function keep() {
   } catch { /* no session storage, or it is full */ }
 }
 
-// restore takes over the steps if the draft is still the one that they lead to.
+// restore takes over the steps. If the draft was replaced meanwhile, such as by an earlier
+// version, that is one more step.
 function restore(render) {
   try {
     const { form, undo, redo } = JSON.parse(sessionStorage.getItem(key)) ?? {};
-    if (!form || canonical(form) !== canonical(state.form)) return;
-    state.form = form;
-    undoStack.splice(0, undoStack.length, ...undo);
-    redoStack.splice(0, redoStack.length, ...redo);
+    if (!form) return;
+    const isSame = canonical(form) === canonical(state.form);
+    if (isSame) state.form = form;
+    undoStack.splice(0, undoStack.length, ...undo, ...isSame ? [] : [{ form: JSON.stringify(form), selectedId: "form" }]);
+    redoStack.splice(0, redoStack.length, ...isSame ? redo : []);
     render();
   } catch { /* no session storage, or unreadable steps */ }
 }

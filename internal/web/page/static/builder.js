@@ -132,6 +132,7 @@ function toolbar() {
     iconButton("undo", t("Undo"), undo, disabledIfEmpty(undoStack)), iconButton("redo", t("Redo"), redo, disabledIfEmpty(redoStack)),
     h(`span.save-status.${saveStatus.kind}`, icon({ saved: "check", saving: "reload" }[saveStatus.kind] ?? "warn"),
       saveStatus.kind === "signin" ? h("a", { href: "/signin", target: "_blank" }, saveStatus.text) : h("span", saveStatus.text)),
+    state.meta.version > 0 && h("a.icon-button", { href: `/forms/${state.meta.id}/versions`, "aria-label": t("Version history"), title: t("Version history") }, icon("history")),
     h("button.quiet.preview-toggle", { ...pressedIf(isPreviewOpen), onclick: () => { isPreviewOpen = !isPreviewOpen; render(); updatePreview(true); } }, icon("eye"), h("span", t("Preview"))),
     h("button.quiet", { ...pressedIf(state.selectedId === "form"), onclick: () => { if (!desktopScreen.matches) pane = "properties"; select("form"); focus(".panel"); } },
       icon("gear"), h("span", t("Settings"))),
