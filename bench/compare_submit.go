@@ -13,9 +13,12 @@ type comparison struct {
 	sink           *receiver
 	each           int    // deliveries that each response causes
 	admin, profile string // the service's address for profiles, empty: none; and a name
+	// prepare runs before each turn. Optional.
+	prepare func(with bool) error
 }
 
-// compareSubmit submits to both forms in turn. Before the next turn, everything is delivered.
+// compareSubmit submits with and without deliveries in turn. Before the next turn, everything
+// is delivered.
 func (b *bench) compareSubmit(ctx context.Context, service *process, c comparison) (f submitFigures, err error) {
 	submit := func(o *outcome, request []byte, length time.Duration) (*loadResult, error) {
 		t, cpu, err := b.loadOnce(ctx, service, distribute([][]byte{request}, throughput), length)
@@ -28,8 +31,17 @@ func (b *bench) compareSubmit(ctx context.Context, service *process, c compariso
 		o.rates, o.cpus = append(o.rates, t.rate()), append(o.cpus, cpu)
 		return t, nil
 	}
-	deliver := func(length time.Duration) error {
+	prepare := func(with bool) error {
 		c.sink.reset()
+		if c.prepare == nil {
+			return nil
+		}
+		return c.prepare(with)
+	}
+	deliver := func(length time.Duration) error {
+		if err := prepare(true); err != nil {
+			return err
+		}
 		t, err := submit(&f.with, c.with, length)
 		if err != nil {
 			return err
@@ -51,8 +63,14 @@ func (b *bench) compareSubmit(ctx context.Context, service *process, c compariso
 				return err
 			}
 		}
+		if err := prepare(false); err != nil {
+			return err
+		}
 		if _, err := submit(&f.without, c.without, length); err != nil {
 			return err
+		}
+		if n := c.sink.arrivals().count; n > 0 {
+			return fmt.Errorf("%d deliveries, want none", n)
 		}
 		if first {
 			return nil

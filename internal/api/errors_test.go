@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,6 +181,29 @@ func document(t *testing.T, s *clitest.Service) *openapi3.T {
 		t.Fatal(err)
 	}
 	return doc
+}
+
+// docs/applications.md explains every error code in the document.
+func TestErrorCodesAreExplained(t *testing.T) {
+	docs := filepath.Join("..", "..", "docs")
+	document, err := os.ReadFile(filepath.Join(docs, "openapi.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(docs, "applications.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := regexp.MustCompile(`\b[45]\d{5}\b`).FindAllString(string(document), -1)
+	slices.Sort(codes)
+	for _, code := range slices.Compact(codes) {
+		if !strings.Contains(string(page), code) {
+			t.Errorf("%s is not explained", code)
+		}
+	}
+	if len(codes) == 0 {
+		t.Error("no error codes")
+	}
 }
 
 // docs/openapi.json is up to date.

@@ -48,15 +48,20 @@ func (a *API) uploadFile() *operation {
 	read := newInputReader(op.input, 0)
 	op.serve = func(_ *API, w http.ResponseWriter, r *http.Request) error {
 		f, err := a.upload(w, r, read)
-		if err != nil {
-			a.refuseBody(w, r, err)
-			return nil
-		}
-		w.Header()["Cache-Control"] = noStoreHeader
-		writeJSON(w, op.Status, UploadedFile(f))
-		return nil
+		return a.answerUpload(w, r, f, err)
 	}
 	return op
+}
+
+// answerUpload sends the file that was uploaded, or why it was refused.
+func (a *API) answerUpload(w http.ResponseWriter, r *http.Request, f form.File, err error) error {
+	if err != nil {
+		a.refuseBody(w, r, err)
+		return nil
+	}
+	w.Header()["Cache-Control"] = noStoreHeader
+	writeJSON(w, http.StatusCreated, UploadedFile(f))
+	return nil
 }
 
 func (a *API) upload(w http.ResponseWriter, r *http.Request, read reader) (form.File, error) {

@@ -102,13 +102,7 @@ func (a *API) continueUpload() *operation {
 		if err == nil {
 			f, err = a.Files.ContinueUpload(in.name(), newPart(w, r), in.Offset)
 		}
-		if err != nil {
-			a.refuseBody(w, r, err)
-			return nil
-		}
-		w.Header()["Cache-Control"] = noStoreHeader
-		writeJSON(w, op.Status, UploadedFile(f))
-		return nil
+		return a.answerUpload(w, r, f, err)
 	}
 	return op
 }

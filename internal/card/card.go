@@ -77,7 +77,12 @@ func titleText(f *font, c Card) string {
 		return ""
 	}
 	if c.Mood == theme.Bold {
-		text = strings.ToUpper(text)
+		text = strings.Map(func(r rune) rune {
+			if upper := unicode.ToUpper(r); f.has(upper) {
+				return upper
+			}
+			return r
+		}, text)
 	}
 	return strings.Join(strings.Fields(text), " ")
 }

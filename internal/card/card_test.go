@@ -59,6 +59,10 @@ func TestTitleText(t *testing.T) {
 			t.Errorf("%q is drawn as %q", title, got)
 		}
 	}
+	// The font has no upper case of ƒ.
+	if got := titleText(f, Card{Title: "ƒaß", Mood: theme.Bold}); got != "ƒAß" {
+		t.Errorf("in bold: %q", got)
+	}
 }
 
 // TestWrap: no line is wider than its space.

@@ -17,19 +17,32 @@ import (
 )
 
 // archive writes files into a zip file while it is sent. Its memory does not depend on their
-// size: 64-bit sizes follow each file.
+// number and size: 64-bit sizes follow each file.
 type archive struct {
-	*zip.Writer
+	*splitZip
 	files   *Service
 	ctx     context.Context
 	owner   string
+	buffer  []byte   // for copying
 	missing []string // what could not be included, and why
+	more    int      // files that are missing beyond maxMissing
+}
+
+const (
+	copyBuffer = 64 << 10
+	// maxMissing is how many missing files an archive lists by name.
+	maxMissing = 10_000
+)
+
+func (s *Service) newArchive(ctx context.Context, out io.Writer, owner string) *archive {
+	return &archive{splitZip: newSplitZip(out), files: s, ctx: ctx, owner: owner, buffer: make([]byte, copyBuffer)}
 }
 
 // Archive writes a zip file with a table of the responses and all their files.
 func (s *Service) Archive(ctx context.Context, out io.Writer, owner string, table export.Table, each func(func(form.Response) error) error) error {
-	a := &archive{Writer: zip.NewWriter(out), files: s, ctx: ctx, owner: owner}
-	entry, err := a.Create("responses.csv")
+	a := s.newArchive(ctx, out, owner)
+	defer a.close()
+	entry, err := a.create(&zip.FileHeader{Name: "responses.csv", Method: zip.Deflate})
 	if err != nil {
 		return err
 	}
@@ -40,30 +53,34 @@ func (s *Service) Archive(ctx context.Context, out io.Writer, owner string, tabl
 	if err := each(a.addFiles); err != nil {
 		return err
 	}
-	return a.finish()
+	return a.complete()
 }
 
 // ArchiveResponse writes a zip file with the files of one response.
 func (s *Service) ArchiveResponse(ctx context.Context, out io.Writer, owner string, r form.Response) error {
-	a := &archive{Writer: zip.NewWriter(out), files: s, ctx: ctx, owner: owner}
+	a := s.newArchive(ctx, out, owner)
+	defer a.close()
 	if err := a.addFiles(r); err != nil {
 		return err
 	}
-	return a.finish()
+	return a.complete()
 }
 
-// finish lists what is missing, and completes the archive.
-func (a *archive) finish() error {
+// complete lists what is missing, and ends the archive.
+func (a *archive) complete() error {
 	if len(a.missing) > 0 {
-		entry, err := a.Create("not included.txt")
+		entry, err := a.create(&zip.FileHeader{Name: "not included.txt", Method: zip.Deflate})
 		if err != nil {
 			return err
+		}
+		if a.more > 0 {
+			a.missing = append(a.missing, fmt.Sprintf("and %d more", a.more))
 		}
 		if _, err := io.WriteString(entry, strings.Join(a.missing, "\r\n")+"\r\n"); err != nil {
 			return err
 		}
 	}
-	return a.Close()
+	return a.finish()
 }
 
 // archivePaths returns the names of an answer's files in an archive. Equal names get a number.
@@ -117,12 +134,12 @@ func (a *archive) addFiles(r form.Response) error {
 // add adds one file.
 func (a *archive) add(name string, f store.File) error {
 	if err := a.files.Readable(f); err != nil {
-		a.missing = append(a.missing, name+": "+fault.Wrap(err).Message)
+		a.lacks(name, fault.Wrap(err).Message)
 		return nil
 	}
 	content, err := a.files.Blobs.Open(a.ctx, f.Object, 0, -1)
 	if isMissing(err) {
-		a.missing = append(a.missing, name+": the file is missing in the storage")
+		a.lacks(name, "the file is missing in the storage")
 		return nil
 	}
 	if err != nil {
@@ -133,10 +150,20 @@ func (a *archive) add(name string, f store.File) error {
 	if strings.HasPrefix(f.Type, "text/") { // the others are compressed already, or too large for it to pay
 		header.Method = zip.Deflate
 	}
-	entry, err := a.CreateHeader(header)
+	entry, err := a.create(header)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(entry, content)
+	// Without WriteTo, which would allocate a buffer for each file.
+	_, err = io.CopyBuffer(entry, struct{ io.Reader }{content}, a.buffer)
 	return err
+}
+
+// lacks notes that a file is not included.
+func (a *archive) lacks(name, reason string) {
+	if len(a.missing) >= maxMissing {
+		a.more++
+		return
+	}
+	a.missing = append(a.missing, name+": "+reason)
 }

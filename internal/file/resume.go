@@ -28,6 +28,7 @@ const (
 
 var (
 	errUploadExists = fault.New(fault.Conflict, "There is an upload with this name already.")
+	errManyPending  = errors.New("too many uploads can be continued")
 	errWrongOffset  = fault.New(fault.Conflict, "The upload does not continue at this offset. Read the offset again.")
 )
 
@@ -77,12 +78,17 @@ type pendingUpload struct {
 // UploadPart is Upload for a file whose upload can be continued. in.Size is known, and in.Body is
 // that of the part.
 func (s *Service) UploadPart(ctx context.Context, name UploadName, in Upload, part *Part) (form.File, error) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	u := &pendingUpload{
-		all: &s.pending, client: s.client(in.Client), size: in.Size, ctx: ctx, cancel: cancel,
+		all: &s.pending, client: s.client(in.Client), size: in.Size, ctx: background, cancel: cancel,
 		attached: make(chan struct{}, 1), finished: make(chan struct{}),
 	}
-	if err := s.pending.add(name, u); err != nil {
+	u.attach(part) // before it is read, so that it never counts as lost
+	switch err := s.pending.add(name, u); {
+	case errors.Is(err, errManyPending):
+		cancel()
+		return s.Upload(ctx, in) // it cannot be continued
+	case err != nil:
 		cancel()
 		return form.File{}, err
 	}
@@ -90,7 +96,7 @@ func (s *Service) UploadPart(ctx context.Context, name UploadName, in Upload, pa
 	go func() {
 		defer s.pending.wg.Done()
 		defer cancel()
-		u.file, u.err = s.Upload(ctx, in)
+		u.file, u.err = s.Upload(background, in)
 		close(u.finished)
 		if u.err != nil {
 			s.pending.remove(name)
@@ -98,7 +104,7 @@ func (s *Service) UploadPart(ctx context.Context, name UploadName, in Upload, pa
 		}
 		time.AfterFunc(resultTTL, func() { s.pending.remove(name) })
 	}()
-	return u.serve(part, 0)
+	return u.result(part)
 }
 
 // ContinueUpload goes on with an upload. fault.NotFound: this process does not know it.
@@ -130,7 +136,7 @@ func (a *pendingUploads) add(name UploadName, u *pendingUpload) error {
 	case a.byName[name] != nil:
 		return errUploadExists
 	case a.closed || len(a.byName) >= maxPending:
-		return fault.TooManyRequests(int(resultTTL.Seconds()))
+		return errManyPending
 	}
 	if a.byName == nil {
 		a.byName, a.lost = map[UploadName]*pendingUpload{}, map[string]int{}
@@ -185,9 +191,9 @@ func (a *pendingUploads) close() {
 	a.wg.Wait()
 }
 
-// serve gives a part to the upload, and returns once the file is stored or the part has ended.
+// serve gives the next part to the upload, and returns once the file is stored or the part has
+// ended.
 func (u *pendingUpload) serve(part *Part, offset int64) (form.File, error) {
-	part.done = make(chan struct{})
 	u.stop()
 	u.mu.Lock()
 	isComplete := offset == u.size // the client did not get the answer
@@ -196,16 +202,26 @@ func (u *pendingUpload) serve(part *Part, offset int64) (form.File, error) {
 		return form.File{}, errWrongOffset
 	}
 	if !isComplete {
-		part.Body = io.LimitReader(part.Body, u.size-offset)
-		u.part = part
+		u.attach(part)
 	}
 	u.mu.Unlock()
 	select {
 	case u.attached <- struct{}{}:
 	default: // the upload is awake
 	}
+	return u.result(part)
+}
+
+// attach makes a part the one that is read.
+func (u *pendingUpload) attach(part *Part) {
+	part.Body, part.done = io.LimitReader(part.Body, u.size-u.offset), make(chan struct{})
+	u.part = part
+}
+
+// result waits until the file is stored or the part has ended.
+func (u *pendingUpload) result(part *Part) (form.File, error) {
 	select {
-	case <-part.done:
+	case <-part.done: // never, if the file was complete before
 		return form.File{}, errShort
 	case <-u.finished:
 	}

@@ -62,39 +62,53 @@ var decoding = semaphore.NewWeighted(decodeMemory)
 // again, so that nothing of the original file remains but its pixels. Of an animation it
 // returns the first frame. It looks at the dimensions before it decodes anything. size is
 // the length of the file.
-func Picture(ctx context.Context, r io.ReadSeeker, size int64, max Bounds) (Encoded, error) {
+func Picture(ctx context.Context, r io.ReadSeeker, size int64, max Bounds) (out Encoded, err error) {
+	err = read(ctx, r, size, max, func(m *image.RGBA, isLossy bool) (err error) {
+		out, err = encode(m, isLossy)
+		return err
+	})
+	return out, err
+}
+
+// Decode calls use with what Picture encodes.
+func Decode(ctx context.Context, r io.ReadSeeker, size int64, max Bounds, use func(*image.RGBA) error) error {
+	return read(ctx, r, size, max, func(m *image.RGBA, _ bool) error { return use(m) })
+}
+
+// read decodes a picture. Its memory is taken until use returns.
+func read(ctx context.Context, r io.ReadSeeker, size int64, max Bounds, use func(m *image.RGBA, isLossy bool) error) error {
 	max = max.withDefaults()
 	format, err := detectFormat(r)
 	if err != nil {
-		return Encoded{}, err
+		return err
 	}
 	in := &input{ctx: ctx, file: r, size: size}
 	info, err := format.info(in)
 	if err != nil {
-		return Encoded{}, in.wrap(err)
+		return in.wrap(err)
 	}
 	if info.width <= 0 || info.height <= 0 {
-		return Encoded{}, ErrNotPicture
+		return ErrNotPicture
 	}
 	cost, ok := info.decodeCost(max.Pixels)
 	if !ok {
-		return Encoded{}, ErrTooManyPixels
+		return ErrTooManyPixels
 	}
 	box := info.orientation.box(max)
 	cost = min(decodeMemory, cost+shrinkCost(image.Pt(info.width, info.height), box)) // the largest one is decoded alone
 	if err := decoding.Acquire(ctx, cost); err != nil {
-		return Encoded{}, fmt.Errorf("wait to decode a picture: %w", err)
+		return fmt.Errorf("wait to decode a picture: %w", err)
 	}
 	defer decoding.Release(cost)
 	original, err := decode(format, in.start())
 	if err != nil {
-		return Encoded{}, in.wrap(err)
+		return in.wrap(err)
 	}
 	// Decoders allow more than the header says in no known case.
 	if size := original.Bounds().Size(); size.X > info.width || size.Y > info.height {
-		return Encoded{}, ErrNotPicture
+		return ErrNotPicture
 	}
-	return encode(upright(shrink(original, box), info.orientation), format.isLossy)
+	return use(upright(shrink(original, box), info.orientation), format.isLossy)
 }
 
 // format is a kind of picture file.

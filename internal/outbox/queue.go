@@ -20,7 +20,7 @@ const (
 	// retryInterval is how long to wait after an error that is not the mail's.
 	retryInterval = time.Second
 	// slowCommit is the time between two commits while submissions need the processors.
-	slowCommit = 200 * time.Millisecond
+	slowCommit = 500 * time.Millisecond
 	// trimEvery is after how many mails, on average, an account's ended mails are trimmed.
 	trimEvery = 500
 )

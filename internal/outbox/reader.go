@@ -39,7 +39,7 @@ const (
 	restFactor = 2
 	// While submissions need the processors, so many are read after so much time.
 	slowPage = 32
-	slowRead = 200 * time.Millisecond
+	slowRead = 500 * time.Millisecond
 )
 
 // scanForms finds the accounts of this node whose forms send mails. With all, it looks at them

@@ -22,7 +22,7 @@ const (
 	// maxConnections is how many mails are sent at a time.
 	maxConnections = 10
 	// pace is the time between two mails while submissions need the processors.
-	pace = 50 * time.Millisecond
+	pace = 100 * time.Millisecond
 	// shutdownLimit is how long mails on their way may take after Run's context has ended.
 	shutdownLimit = 5 * time.Second
 )

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"formulary/internal/db"
@@ -14,6 +15,16 @@ type answeredFiles struct {
 	claims []fileClaim // files that the response does not have yet
 	size   int64       // of all files
 	taken  bool        // one of them belongs to another response
+	hashes []string    // IDs of all files, each followed by the hash of its bytes
+}
+
+// identify returns encoded answers with the hashes of files instead of their IDs. A browser
+// that posts a page again uploads its files again, which then have other IDs.
+func (f answeredFiles) identify(answers string) string {
+	if f.hashes == nil {
+		return answers
+	}
+	return strings.NewReplacer(f.hashes...).Replace(answers)
 }
 
 // fileClaim is a file that a response takes.
@@ -68,6 +79,7 @@ func (s *Store) resolveFiles(ctx context.Context, a answerer, answers map[string
 			}
 			shown[fileID] = f.File
 			found.size += f.Size
+			found.hashes = append(found.hashes, fileID, f.SHA256)
 			switch {
 			case f.ResponseID == a.responseID && f.ResponseID != "":
 			case f.ResponseID != "":

@@ -76,7 +76,7 @@ func (s *Store) SubmitResponse(ctx context.Context, in Submission) (_ form.Respo
 	}
 	w.text = string(text)
 	if w.Key.Key != "" && w.Key.Hash == "" {
-		w.Key.Hash = account.Hash(w.text)
+		w.Key.Hash = account.Hash(files.identify(w.text))
 	}
 	if files.taken {
 		// A repeated submission finds its files claimed by the first one.

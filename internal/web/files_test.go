@@ -186,6 +186,32 @@ func TestFileOfAnotherForm(t *testing.T) {
 	})
 }
 
+// A browser that posts a page again, because it got no answer, uploads the file again. That is
+// one response, unless the file is another one.
+func TestFilesPostedAgain(t *testing.T) {
+	each(t, func(t *testing.T, s *clitest.Service) {
+		token, id := publishAsAda(t, s, `{"title": "T", "fields": [{"key": "cv", "kind": "file", "label": "Your CV?", "required": true}]}`)
+		r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
+		first := r.b.Get(r.path)
+		var endings []string
+		for range 2 {
+			r.page = first
+			r.sendParts("next", part{control: "cv", file: "a.pdf", content: pdf})
+			r.sees(303)
+			endings = append(endings, r.page.Header.Get("Location"))
+		}
+		if endings[0] != endings[1] {
+			t.Errorf("posted again: %s", endings)
+		}
+		r.page = first
+		r.sendParts("next", part{control: "cv", file: "a.pdf", content: pdf + "\n"})
+		r.sees(422, "Check your answers, then submit them.")
+		if n := len(s.Call("GET", "/api/v1/forms/"+id+"/responses?after=", token, "").Body["data"].([]any)); n != 1 {
+			t.Errorf("%d responses are stored", n)
+		}
+	})
+}
+
 // The preview accepts files and stores none.
 func TestFilesInPreview(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
@@ -273,27 +299,31 @@ func TestOtherPagesStaySmall(t *testing.T) {
 func TestPlayFile(t *testing.T) {
 	each(t, func(t *testing.T, s *clitest.Service) {
 		token, id := publishAsAda(t, s, `{"title": "T", "fields": [{"key": "voice", "kind": "file", "label": "Your voice?"}]}`)
-		r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
-		r.page = r.b.Get(r.path)
-		sound := "RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data\x00\x00\x00\x00"
-		r.sendParts("next", part{control: "voice", file: "voice.wav", content: sound})
-		r.sees(303)
-		list := s.Call("GET", "/api/v1/forms/"+id+"/responses?after=", token, "").Body["data"].([]any)[0].(map[string]any)
-		file := list["answers"].(map[string]any)["voice"].([]any)[0].(map[string]any)["id"].(string)
 		b := s.Browser()
 		b.SignIn(ada)
-		address := "/forms/" + id + "/files/" + file
-		p := b.Get("/forms/" + id + "/responses/" + list["id"].(string))
-		has(t, p, `<audio controls preload="none" src="`+address+`/play"`)
-		if policy := p.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "media-src 'self'") {
-			t.Errorf("the policy of the page: %s", policy)
+		for _, c := range []struct{ player, name, content string }{
+			{"audio", "voice.wav", "RIFF\x24\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00\x02\x00\x10\x00data\x00\x00\x00\x00"},
+			{"video", "clip.webm", "\x1a\x45\xdf\xa3\x87\x42\x82\x84webm"},
+		} {
+			r := &respondent{t: t, b: s.Browser(), path: "/f/" + id}
+			r.page = r.b.Get(r.path)
+			r.sendParts("next", part{control: "voice", file: c.name, content: c.content})
+			r.sees(303)
+			list := s.Call("GET", "/api/v1/forms/"+id+"/responses", token, "").Body["data"].([]any)[0].(map[string]any)
+			file := list["answers"].(map[string]any)["voice"].([]any)[0].(map[string]any)["id"].(string)
+			address := "/forms/" + id + "/files/" + file
+			p := b.Get("/forms/" + id + "/responses/" + list["id"].(string))
+			has(t, p, "<"+c.player+` controls preload="none"`, ` src="`+address+`/play"`)
+			if policy := p.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "media-src 'self'") {
+				t.Errorf("the policy of the page: %s", policy)
+			}
+			p = b.Get(address + "/play")
+			status(t, "play", p, 200)
+			if p.Text != c.content || p.Header.Get("Content-Disposition") != "inline" || !strings.Contains(p.Header.Get("Content-Security-Policy"), "sandbox") {
+				t.Errorf("play: %v", p.Header)
+			}
+			status(t, "a recording has no thumbnail", b.Get(address+"/thumbnail"), 404)
 		}
-		p = b.Get(address + "/play")
-		status(t, "play", p, 200)
-		if p.Text != sound || p.Header.Get("Content-Disposition") != "inline" || !strings.Contains(p.Header.Get("Content-Security-Policy"), "sandbox") {
-			t.Errorf("play: %v", p.Header)
-		}
-		status(t, "a recording has no thumbnail", b.Get(address+"/thumbnail"), 404)
 	})
 }
 

@@ -46,9 +46,15 @@ func TestSend(t *testing.T) {
 		if n := len(s.Call("GET", "/api/v1/forms/"+id+"/responses?after=", token, "").Body["data"].([]any)); n != 1 {
 			t.Errorf("%d responses are stored", n)
 		}
+		used := key
 		key = nonceOf(t, b.Get("/f/shop").Text)
 		if away := post("0", "what,name", "what", "away", "name", "Ada"); away.Text != `{"to":"https://shop.example/thanks?who=Ada\u0026what=Weg"}` {
 			t.Errorf("the ending elsewhere: %d %s", away.StatusCode, away.Text)
+		}
+		s.Call("POST", "/api/v1/forms/"+id+"/close", token, "")
+		key = used
+		if again := post("2", "price,say", "what", "tea", "name", "Ada", "cups", "3"); again.Text != first.Text {
+			t.Errorf("sent again after the form has closed: %d %s", again.StatusCode, again.Text)
 		}
 	})
 }

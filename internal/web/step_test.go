@@ -148,6 +148,14 @@ func TestEndingParts(t *testing.T) {
 		plain := publish(t, s, token, `{"title": "T", "fields": [{"key": "a", "kind": "short_text"}], "endings": [{"text": "Only text"}]}`)
 		has(t, r.b.Get("/f/"+plain+"/done"), "<h1>Thank you</h1>", "Only text", "!Add to calendar")
 		status(t, "no event", r.b.Get("/f/"+plain+"/calendar"), 404)
+
+		// While the form is closed, only respondents see its ending.
+		s.Call("POST", "/api/v1/forms/"+id+"/close", token, "")
+		status(t, "the ending of a closed form", r.b.Get(r.path+"/done"), 409)
+		has(t, r.b.Get(r.path+"/done?r=rsp_01k9z8m7q3e4r5t6y7v8w9x0a1&k=x"), "no longer accepts responses", "!Booked", "!Add to calendar")
+		status(t, "the event of a closed form", r.b.Get(r.path+"/calendar"), 404)
+		has(t, r.b.Get(r.page.Header.Get("Location")), "Booked, Ada")
+		has(t, r.b.Get(strings.ReplaceAll(doneLink.FindStringSubmatch(done.Text)[1], "&amp;", "&")), "with Ada")
 	})
 }
 

@@ -18,14 +18,14 @@ var errNoEvent = fault.New(fault.NotFoundInAccount, "This form has no event for 
 // DownloadEvent sends the event of the ending as a calendar file (RFC 5545), or the time at
 // which the form opens.
 func (pages *Pages) DownloadEvent(req *page.Request) error {
-	f, e, err := pages.submitted(req)
+	f, e, isSigned, err := pages.submitted(req)
 	if err != nil {
 		return err
 	}
 	var event form.Event
 	if pages.opensLater(f) {
 		event = form.Event{Start: f.Availability.OpensAt, End: f.Availability.OpensAt}
-	} else if ending := f.Definition.EndingOf(e); ending != nil {
+	} else if ending := f.Definition.EndingOf(e); ending != nil && (isSigned || f.IsOpenAt(pages.Now())) {
 		event, _ = ending.Event(pages.zoneOf(req, f))
 	}
 	if event.Start.IsZero() {

@@ -1,7 +1,6 @@
 package public
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -50,15 +49,49 @@ type cards struct {
 	bytes    int
 	pictures map[cardKey]card.Picture
 	drawing  *semaphore.Weighted
+	turns    map[string]*turn // by owner
+}
+
+// turn lets the requests for one owner's cards draw one after the other.
+type turn struct {
+	*semaphore.Weighted
+	requests int
 }
 
 const (
 	maxCards    = 8 << 20 // bytes of all pictures that are kept
-	maxDrawings = 2       // at the same time; each takes 4 MB and about 50 ms
+	maxDrawings = 2       // at the same time; each takes 4 MB and about 50 ms, with a cover 30 MB and 300 ms
 )
 
 func newCards() *cards {
-	return &cards{pictures: map[cardKey]card.Picture{}, drawing: semaphore.NewWeighted(maxDrawings)}
+	return &cards{pictures: map[cardKey]card.Picture{}, drawing: semaphore.NewWeighted(maxDrawings), turns: map[string]*turn{}}
+}
+
+// draw calls fn when it is the owner's turn. One owner has at most one of the drawings, so
+// that nobody waits for all cards of another account.
+func (c *cards) draw(ctx context.Context, owner string, fn func() error) error {
+	c.mu.Lock()
+	t := c.turns[owner]
+	if t == nil {
+		t = &turn{Weighted: semaphore.NewWeighted(1)}
+		c.turns[owner] = t
+	}
+	t.requests++
+	c.mu.Unlock()
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if t.requests--; t.requests == 0 {
+			delete(c.turns, owner)
+		}
+	}()
+	for _, s := range []*semaphore.Weighted{t.Weighted, c.drawing} {
+		if err := s.Acquire(ctx, 1); err != nil {
+			return err
+		}
+		defer s.Release(1)
+	}
+	return fn()
 }
 
 func (c *cards) get(k cardKey) (card.Picture, bool) {
@@ -99,7 +132,7 @@ func (pages *Pages) ShowCard(req *page.Request) error {
 		req.W.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	picture, err := pages.card(req, key)
+	picture, err := pages.card(req, f.Owner, key)
 	if err != nil {
 		header.Del("ETag")
 		header.Set("Cache-Control", "no-store")
@@ -114,25 +147,24 @@ func (pages *Pages) ShowCard(req *page.Request) error {
 	return nil
 }
 
-func (pages *Pages) card(req *page.Request, k cardKey) (card.Picture, error) {
-	if p, ok := pages.cards.get(k); ok {
+func (pages *Pages) card(req *page.Request, owner string, k cardKey) (card.Picture, error) {
+	p, ok := pages.cards.get(k)
+	if ok {
 		return p, nil
 	}
 	if err := pages.limitAction(req); err != nil {
 		return card.Picture{}, err
 	}
 	ctx := req.Context()
-	if err := pages.cards.drawing.Acquire(ctx, 1); err != nil {
-		return card.Picture{}, err
-	}
-	defer pages.cards.drawing.Release(1)
-	if p, ok := pages.cards.get(k); ok { // drawn while this request waited
-		return p, nil
-	}
-	p, err := pages.drawCard(ctx, k)
-	if err == nil {
-		pages.cards.put(k, p)
-	}
+	err := pages.cards.draw(ctx, owner, func() (err error) {
+		if p, ok = pages.cards.get(k); ok { // drawn while this request waited
+			return nil
+		}
+		if p, err = pages.drawCard(ctx, k); err == nil {
+			pages.cards.put(k, p)
+		}
+		return err
+	})
 	return p, err
 }
 
@@ -145,15 +177,12 @@ func (pages *Pages) drawCard(ctx context.Context, k cardKey) (card.Picture, erro
 		return card.Picture{}, err
 	}
 	defer content.Close()
-	small, err := media.Picture(ctx, content, stored.Size, media.Bounds{Width: 2 * card.Width, Height: 2 * card.Width})
-	if err != nil {
-		return card.Picture{}, err
-	}
-	cover, _, err := image.Decode(bytes.NewReader(small.Bytes))
-	if err != nil {
-		return card.Picture{}, err
-	}
-	return card.Crop(cover)
+	var out card.Picture
+	err = media.Decode(ctx, content, stored.Size, media.Bounds{}, func(cover *image.RGBA) (err error) {
+		out, err = card.Crop(cover)
+		return err
+	})
+	return out, err
 }
 
 // maxSummary is the number of characters of a description that search engines and

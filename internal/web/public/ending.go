@@ -67,11 +67,14 @@ func (s *fillSession) linkWithAnswers(address string, e form.Evaluation) string 
 }
 
 // ShowEnding shows the ending. It contains answers only if the link is signed, so that
-// others cannot read them.
+// others cannot read them. While the form is not open, nobody else sees its ending.
 func (pages *Pages) ShowEnding(req *page.Request) error {
-	f, e, err := pages.submitted(req)
+	f, e, isSigned, err := pages.submitted(req)
 	if err != nil {
 		return err
+	}
+	if !isSigned && !f.IsOpenAt(pages.Now()) {
+		return pages.showClosed(req, f)
 	}
 	p, err := pages.newEndingPage(pages.newFillSession(req, f), e)
 	if err != nil {
@@ -86,23 +89,23 @@ func (pages *Pages) ShowEnding(req *page.Request) error {
 
 // submitted returns the form and the answers that a link to an ending is about; no answers
 // if the link is not signed.
-func (pages *Pages) submitted(req *page.Request) (f store.PublicForm, e form.Evaluation, err error) {
+func (pages *Pages) submitted(req *page.Request) (f store.PublicForm, e form.Evaluation, isSigned bool, err error) {
 	if f, err = pages.publicForm(req); err != nil {
-		return f, e, err
+		return f, e, false, err
 	}
 	query := req.URL.Query()
 	id := query.Get("r")
 	if id == "" || !pages.isSigned(req.Context(), query.Get("k"), "done", f.ID, id) {
-		return f, e, nil
+		return f, e, false, nil
 	}
 	r, err := pages.Store.Response(req.Context(), f.Owner, f.ID, id)
 	if errors.Is(err, fault.NotFound) {
-		return f, e, nil
+		return f, e, true, nil
 	}
 	if err == nil {
 		e, err = pages.loadSubmitted(req, &f, r)
 	}
-	return f, e, err
+	return f, e, true, err
 }
 
 // loadSubmitted evaluates a stored response. It changes the form to the version that the

@@ -36,14 +36,16 @@ func (pages *Pages) AnswerForm(req *page.Request) error {
 	if err := pages.readPost(req, s); err != nil {
 		return err
 	}
+	isSent := s.values.Get(actionControl) == "send"
 	if !f.IsOpenAt(pages.Now()) {
+		s.byScript = isSent
 		return pages.closedAfterStart(req, s)
 	}
 	if err := pages.continueVersion(req, s); err != nil {
 		return err
 	}
 	finish := func(e form.Evaluation, number int) error { return pages.finish(req, s, e, number) }
-	if s.values.Get(actionControl) == "send" {
+	if isSent {
 		return pages.send(req, s, finish)
 	}
 	return pages.handlePage(req, s, finish)
