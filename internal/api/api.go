@@ -138,6 +138,7 @@ func (a *API) table() []*operation {
 		newOperation(a.formSchema()),
 		newOperation(a.listVersions()),
 		newOperation(a.readVersion()),
+		newOperation(a.restoreVersion()),
 		newOperation(a.listThemes()),
 		newOperation(a.createTheme()),
 		newOperation(a.readTheme()),

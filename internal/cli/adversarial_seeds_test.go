@@ -74,7 +74,7 @@ func (w *fixture) fillPath(r *request, path string) {
 		case "{id}":
 			r.path[i] = w.liveForm
 			switch r.name {
-			case "changeForm", "publishForm", "closeForm", "openForm", "deleteResponses":
+			case "changeForm", "publishForm", "closeForm", "openForm", "deleteResponses", "restoreVersion":
 				r.path[i] = w.editForm
 			case "deleteForm":
 				r.path[i], r.pool = w.spareForms[0], w.spareForms
@@ -247,7 +247,7 @@ func (w *fixture) addPages() {
 	}
 	form := "/forms/" + w.cleoForm
 	for _, page := range []string{
-		"/?search=a&status=open&sort=title&page=1", form + "/build", form + "/preview", form + "/flow", form + "/check", form + "/design?brand=%23b4532a&mood=paper", form + "/share", form + "/embed/popup", form + "/code/qr.png?download=1", form + "/code/qr.svg?download=1", form + "/summary",
+		"/?search=a&status=open&sort=title&page=1", form + "/build", form + "/preview", form + "/flow", form + "/check", form + "/versions?version=1&with=0", form + "/design?brand=%23b4532a&mood=paper", form + "/share", form + "/embed/popup", form + "/code/qr.png?download=1", form + "/code/qr.svg?download=1", form + "/summary",
 		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse,
 		form + "/responses/" + w.cleoFileResponse + "/files", form + "/files/" + w.cleoFile, form + "/files/" + w.cleoFile + "/play", form + "/files/" + w.cleoFile + "/thumbnail",
 		form + "/connect", form + "/connect/notify", form + "/connect/notify/preview", form + "/connect/receipt/preview", form + "/connect/new",

@@ -22,7 +22,7 @@ func (d *Definition) Advice() []fault.Detail {
 	for i, e := range d.Endings {
 		a.path = fmt.Sprintf("endings.%d", i)
 		if !a.reach.endings[e.Key] {
-			a.add("title", "no respondent sees this ending; check its condition and those of the endings before it")
+			a.advise("title", "no respondent sees this ending; check its condition and those of the endings before it")
 		}
 		for property, text := range e.pipedTexts() {
 			a.advisePipes(property, text, len(d.Fields))
@@ -38,7 +38,7 @@ type adviser struct {
 	details    []fault.Detail
 }
 
-func (a *adviser) add(property, format string, args ...any) {
+func (a *adviser) advise(property, format string, args ...any) {
 	a.details = append(a.details, fault.NewDetail(a.path+"."+property, format, args...))
 }
 
@@ -46,16 +46,16 @@ func (a *adviser) adviseField(i int, f *Field) {
 	page := a.reach.pageOf[i]
 	switch {
 	case f.isBreak() && !a.reach.pages[page]:
-		a.add("label", "no respondent reaches this page; check the jumps before it")
+		a.advise("label", "no respondent reaches this page; check the jumps before it")
 	case a.definition.isNever(f.ShowIf):
-		a.add("show_if", "this is never shown, because its condition can never be true")
+		a.advise("show_if", "this is never shown, because its condition can never be true")
 	}
 	if f.TakesAnswer() && f.IsVisible() {
 		if strings.TrimSpace(f.Label) == "" && f.Text == "" {
-			a.add("label", "enter the question")
+			a.advise("label", "enter the question")
 		}
 		if f.Required && a.reach.pages[page] && a.reach.skipped[page] != "" {
-			a.add("required", "this question is required, but the jump after %q skips it", a.reach.skipped[page])
+			a.advise("required", "this question is required, but the jump after %q skips it", a.reach.skipped[page])
 		}
 	}
 	a.adviseOptions("options", f.Options)
@@ -71,7 +71,7 @@ func (a *adviser) adviseOptions(property string, options []Option) {
 	for i, o := range options {
 		label := strings.ToLower(o.Label)
 		if seen[label] {
-			a.add(fmt.Sprintf("%s.%d.label", property, i), "another option has the same label")
+			a.advise(fmt.Sprintf("%s.%d.label", property, i), "another option has the same label")
 		}
 		seen[label] = true
 	}
@@ -90,7 +90,7 @@ func (a *adviser) advisePipes(property, text string, position int) {
 		isCertain := f.Required && f.ShowIf == nil && a.reach.isCertain(at, position)
 		if !isCertain && !f.Traits().Calculated {
 			reported[p.key] = true
-			a.add(property, "the answer to %q can be missing here; add a text to show instead", displayLabel(f))
+			a.advise(property, "the answer to %q can be missing here; add a text to show instead", displayLabel(f))
 		}
 		return ""
 	})
