@@ -3,6 +3,7 @@ package form
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"formulary/internal/fault"
@@ -57,6 +58,9 @@ func (a *adviser) adviseField(i int, f *Field) {
 		if f.Required && a.reach.pages[page] && a.reach.skipped[page] != "" {
 			a.advise("required", "this question is required, but the jump after %q skips it", a.reach.skipped[page])
 		}
+	}
+	if f.Total != "" && !slices.ContainsFunc(a.definition.Fields[:i], func(earlier *Field) bool { return earlier.hasAmounts(f.Total) }) {
+		a.advise("total", "no earlier option has points or prices to add up")
 	}
 	a.adviseOptions("options", f.Options)
 	a.adviseOptions("rows", f.Rows)

@@ -78,6 +78,11 @@ func describeOptions(options []Option, translate func(string) string) string {
 		if o.Cap > 0 {
 			text += fmt.Sprintf(" (%s %d)", translate("Limit"), o.Cap)
 		}
+		for name, amount := range map[string]float64{"Points": o.Points, "Price": o.Price} {
+			if amount != 0 {
+				text += " (" + translate(name) + " " + formatDecimal(amount, translate) + ")"
+			}
+		}
 		labels = append(labels, text)
 	}
 	return strings.Join(labels, ", ")
