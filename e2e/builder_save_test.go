@@ -24,7 +24,7 @@ func TestBuilderProblems(t *testing.T) {
 	b.do(chromedp.Click(`.panel .option-list li:nth-child(1) [aria-label="Remove"]`))
 	b.do(chromedp.Click(`.panel .option-list li:nth-child(1) [aria-label="Remove"]`))
 	b.wait(`document.querySelector(".save-status.problem")?.innerText.includes("Saved. 1 problem to fix")`)
-	b.wait(`document.querySelector(".fields > li:nth-child(2) .question-card.invalid .problem-text") !== null`)
+	b.wait(`document.querySelector(".fields > li:nth-child(2).invalid .problem-text") !== null`)
 	problem := b.text(inQuestion(2, ".problem-text"))
 	if !strings.Contains(problem, "option") && !strings.Contains(problem, "answer") {
 		t.Errorf("the question says %q, want something about its options", problem)
@@ -40,10 +40,10 @@ func TestBuilderProblems(t *testing.T) {
 	b.wantText("Not ready to publish", "Fix before you publish", "Add at least one option.")
 	b.do(chromedp.Click(`dialog [value="show 0"]`))
 	b.wait(`!document.querySelector("dialog") && document.querySelector(".check-bar")?.innerText.includes("Which fruit?")`)
-	b.wait(`document.querySelector(".question-card.selected")?.contains(document.activeElement) || document.activeElement.closest(".panel")`)
+	b.wait(`document.activeElement.closest(".fields > li:nth-child(2), .panel") !== null`)
 
 	b.do(chromedp.Click(labelInput(2)))
-	b.do(chromedp.Click(inQuestion(2, ".options .link-button")))
+	b.do(chromedp.Click(inQuestion(2, ".add-option button")))
 	b.wait(`document.activeElement.matches("[data-option^=canvas]")`)
 	b.typeKeys("Apple")
 	b.waitStored("the option", func(d *form.Definition) bool {

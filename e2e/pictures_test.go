@@ -72,7 +72,7 @@ func TestBuilderPictures(t *testing.T) {
 		return len(o) == 2 && o[0].Image != "" && o[0].Alt == "A round pie" && o[1].Image != ""
 	})
 	// The form itself shows the pictures too.
-	b.wait(`(pictures => pictures.length === 2 && pictures.every((p) => p.naturalWidth > 0 && p.height === 40))([...document.querySelectorAll(".options li img")])`)
+	b.wait(`(pictures => pictures.length === 2 && pictures.every((p) => p.naturalWidth > 0 && p.height > 60))([...document.querySelectorAll(".pictures img")])`)
 	// Without a text for the second picture the form cannot be published.
 	for i, name := range []string{"Pie", "Cake"} {
 		b.fill(`.panel .option-list > li:`+[]string{"first-child", "last-child"}[i]+` [data-option]`, name)

@@ -111,7 +111,7 @@ func workspaceTexts(t *testing.T) texts {
 	}
 	for _, kind := range form.Kinds() {
 		about := kind.Info()
-		list.add("kind "+kind.Name(), about.Title, about.Description, about.Group)
+		list.add("kind "+kind.Name(), about.Title, about.Description, about.Group, about.Synonyms)
 	}
 	for _, p := range slices.Concat(form.CommonProperties, form.KindProperties) {
 		list.add("property.go", p.Label, p.Help)

@@ -19,12 +19,11 @@ type builderPage struct {
 
 // builderData is what the builder starts with.
 type builderData struct {
-	Draft            builderDraft      `json:"draft"`
-	Kinds            []builderKind     `json:"kinds"`
-	CommonProperties []form.Property   `json:"common_properties"`
-	KindProperties   []form.Property   `json:"kind_properties"`
-	Language         []builderChoice   `json:"languages"`
-	Translations     map[string]string `json:"translations"` // translations of the builder's texts
+	Draft        builderDraft      `json:"draft"`
+	Look         builderLook       `json:"look"`
+	Kinds        []builderKind     `json:"kinds"`
+	Language     []builderChoice   `json:"languages"`
+	Translations map[string]string `json:"translations"` // translations of the builder's texts
 }
 
 type builderChoice struct {
@@ -46,11 +45,14 @@ func (pages *Pages) ShowBuilder(req *page.Request) error {
 	if p.Data.Draft, err = pages.newBuilderDraft(req, f); err != nil {
 		return err
 	}
+	if p.Data.Look, err = pages.builderLook(req, f.ID); err != nil {
+		return err
+	}
+	p.Assets = p.Data.Look.styleSheets()
 	p.Data.Translations = pages.builderTranslations(pages.Site.Languages.Catalog(req.Language()))
 	for _, k := range form.Kinds() {
 		p.Data.Kinds = append(p.Data.Kinds, newBuilderKind(k))
 	}
-	p.Data.CommonProperties, p.Data.KindProperties = form.CommonProperties, form.KindProperties
 	for _, l := range locale.FormLanguages {
 		p.Data.Language = append(p.Data.Language, builderChoice{l[0], l[1]})
 	}
@@ -79,7 +81,7 @@ func (pages *Pages) builderTranslations(all locale.Catalog) map[string]string {
 		}
 	}
 	for _, k := range form.Kinds() {
-		add(k.Info().Title, k.Info().Description, k.Info().Group)
+		add(k.Info().Title, k.Info().Description, k.Info().Group, k.Info().Synonyms)
 	}
 	for _, property := range slices.Concat(form.CommonProperties, form.KindProperties) {
 		add(property.Label, property.Help)

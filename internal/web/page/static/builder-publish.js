@@ -1,6 +1,7 @@
 // Checking and publishing a form. It is loaded when the button is pressed.
 
-import { createNode, data, h, icon, iconButton, quote, showDialog, t } from "./vdom.js";
+import { createNode, h, icon, iconButton, quote, showDialog, t } from "./vdom.js";
+import { commonProperties, kindProperties } from "./builder-fields.js";
 import { findMember, membersOf, state } from "./builder-state.js";
 import { displayName } from "./builder-logic.js";
 import { discardUnsaved, flush, locate, mapProblems, saveStatus } from "./builder-save.js";
@@ -9,7 +10,7 @@ const { meta } = state;
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-publish.css" }));
 
 // propertyLabels names properties as the panel does.
-const propertyLabels = (names) => names.map((name) => [...data.common_properties, ...data.kind_properties].find((p) => p.name === name)?.label ?? {
+const propertyLabels = (names) => names.map((name) => [...commonProperties, ...kindProperties].find((p) => p.name === name)?.label ?? {
   title: t("Title"), description: t("Description"), language: t("Language"), redirect: t("Redirect to"), submit_label: t("Submit button text"),
   hide_progress: t("Hide progress"), ask_again: t("Allow another response"),
 }[name] ?? name).map((label) => t(label)).join(", ");

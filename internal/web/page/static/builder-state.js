@@ -104,6 +104,7 @@ function computeNumbering() {
   return numbering;
 }
 export const pageIndexOf = (uid) => computeNumbering().pages.get(uid) ?? computeNumbering().pageCount;
+export const questionCount = () => computeNumbering().questionCount;
 export const questionNumber = (field) => computeNumbering().questions.get(field._uid) ?? 0;
 
 // Keys and values are made from texts as on the server.
@@ -223,7 +224,7 @@ export async function editWithReferenceCheck(mutate, confirm) {
 // Options start without a label, so that no example can reach respondents.
 export const isUnnamed = (option) => !option.label?.trim();
 export const exampleUids = (options) => options.filter(isUnnamed).map((o) => o._uid);
-const newOption = (label) => ({ _uid: randomId("o"), _auto: true, label });
+export const newOption = (label) => ({ _uid: randomId("o"), _auto: true, label });
 
 export function newField(kind) {
   const id = randomId("f");
