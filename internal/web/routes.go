@@ -38,6 +38,7 @@ func (web *Handler) routes() []route {
 		{"POST /forms/{id}/restore", signedIn, maxPost, web.workspace.RestoreForm},
 		{"GET /forms/{id}/build", signedIn, noBody, web.workspace.ShowBuilder},
 		{"PUT /forms/{id}/draft", signedIn, maxDraft, web.workspace.SaveDraft},
+		{"POST /forms/{id}/formula", signedIn, maxPost, web.workspace.TryFormula},
 		{"GET /forms/{id}/check", signedIn, noBody, web.workspace.CheckDraft},
 		{"POST /forms/{id}/publish", signedIn, maxPost, web.workspace.PublishForm},
 		{"GET /forms/{id}/preview", signedIn, noBody, web.workspace.Preview},

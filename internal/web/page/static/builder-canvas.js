@@ -129,7 +129,7 @@ function controlOf(f) {
   const kind = kindOf(f);
   if (sketches[kind.sketch]) return sketches[kind.sketch](f);
   if (hasProperty(kind, "options")) return optionCards(f, kind.type === "list" ? "checkbox" : "radio");
-  if (hasProperty(kind, "expression")) return h("p.formula", h("code", f.expression), " ", f.unit);
+  if (hasProperty(kind, "expression")) return h("p.formula", f.total ? f.total === "points" ? t("Sum of points") : t("Sum of prices") : h("code", f.expression), " ", f.unit);
   if (hasProperty(kind, "text")) return textInput(f);
   if (kind.type === "date" && kind.input !== "time") return date();
   return h("span.with-unit", input(f.placeholder), f.unit && h("span.muted", f.unit));

@@ -2,7 +2,7 @@
 
 import { announce, h, icon, iconButton, linkButton, mount, quote, showDialog, t } from "./vdom.js";
 import {
-  applyHistory, cloneMember, edit, editWithReferenceCheck, findMember, isPageBreak, kindOf, kinds, listOf, newEnding, newField, onChange,
+  applyHistory, cloneMember, edit, editWithReferenceCheck, findMember, isPageBreak, kindOf, kinds, listOf, membersOf, newEnding, newField, onChange,
   questionCount, redoStack, state, undoStack,
 } from "./builder-state.js";
 import { describeLogic, displayName } from "./builder-logic.js";
@@ -270,3 +270,5 @@ makeDraggable(root, moveTo);
 onChange(() => { render(); scheduleSave(); });
 startSaving(render, () => updatePreview(true));
 render();
+const linked = membersOf().find((m) => location.hash === `#${m.key}`);
+if (linked) goTo(linked._uid);
