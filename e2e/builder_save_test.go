@@ -52,7 +52,7 @@ func TestBuilderProblems(t *testing.T) {
 	if b.count(".problem-text, .invalid") != 0 {
 		t.Error("the problem is still shown")
 	}
-	b.do(chromedp.Click(`//section[@class="check-bar"]//button[text()="Check again"]`), chromedp.WaitVisible("dialog form"))
+	b.do(chromedp.Click(`//section[contains(@class, "check-bar")]//button[text()="Check again"]`), chromedp.WaitVisible("dialog form"))
 	b.wantText("Publish form", "Anyone with the link will be able to respond.")
 	b.wantNoText("Fix before you publish", "Worth a look")
 }

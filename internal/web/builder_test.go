@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"regexp"
 	"testing"
 
 	"formulary/internal/cli/clitest"
+	"formulary/internal/store/storetest"
 )
 
 // Saving a draft returns its problems, or the stored draft after a conflict.
@@ -150,4 +152,26 @@ func TestVersionHistory(t *testing.T) {
 		status(t, "publish", b.Post("/forms/"+id+"/publish", nil), 303)
 		has(t, b.Get("/f/"+id), "Mail", "!Which size?")
 	})
+}
+
+// Templates have a picture and a preview that can be tried.
+func TestTemplateGallery(t *testing.T) {
+	s := clitest.Start(t, storetest.SQLite(t))
+	s.AddUser(ada)
+	b := s.Browser()
+	b.SignIn(ada)
+	has(t, b.Get("/"), `href="/templates"`)
+	gallery := b.Get("/templates")
+	has(t, gallery, "Contact us", "Order form", "Use this template")
+	for _, found := range regexp.MustCompile(`src="(/templates/[^"]+)"`).FindAllStringSubmatch(gallery.Text, -1) {
+		picture := b.Get(found[1])
+		if picture.Header.Get("Content-Type") != "image/png" || len(picture.Text) > 9_000 {
+			t.Errorf("%s: %s, %d bytes", found[1], picture.Header.Get("Content-Type"), len(picture.Text))
+		}
+	}
+	has(t, b.Get("/templates/contact"), `src="/templates/contact/preview"`, "Use this template")
+	has(t, b.Get("/templates/contact/preview"), `action="/templates/contact/preview"`)
+	for _, path := range []string{"/templates/nonsense", "/templates/nonsense/picture", "/templates/nonsense/preview"} {
+		status(t, path, b.Get(path), 404)
+	}
 }

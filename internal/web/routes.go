@@ -33,6 +33,11 @@ func (web *Handler) routes() []route {
 		{"GET /live", signedIn, noBody, web.workspace.Live},
 
 		{"POST /forms", signedIn, maxPost, web.workspace.CreateForm},
+		{"GET /templates", signedIn, noBody, web.workspace.ShowTemplates},
+		{"GET /templates/{name}", signedIn, noBody, web.workspace.ShowTemplates},
+		{"GET /templates/{name}/picture", signedIn, noBody, web.workspace.ShowTemplatePicture},
+		{"GET /templates/{name}/preview", signedIn, noBody, web.workspace.PreviewTemplate},
+		{"POST /templates/{name}/preview", signedIn, maxAnswers, web.workspace.PreviewTemplate},
 		{"POST /forms/{id}/duplicate", signedIn, maxPost, web.workspace.DuplicateForm},
 		{"POST /forms/{id}/delete", signedIn, maxPost, web.workspace.DeleteForm},
 		{"POST /forms/{id}/restore", signedIn, maxPost, web.workspace.RestoreForm},

@@ -36,6 +36,7 @@ type fillSession struct {
 	evaluated  *form.Evaluation // of values; nil until it is needed
 	screenList []form.Page      // see screens
 	query      string           // of a preview: choices that are not saved
+	path       string           // of a preview: its address
 	styles     *theme.Cache
 }
 
@@ -99,7 +100,7 @@ func (s *fillSession) page() int {
 func (s *fillSession) address(suffix string) string {
 	to := "/f/" + cmp.Or(s.form.Availability.Slug, s.form.ID) + suffix
 	if s.preview {
-		if to = "/forms/" + s.form.ID + "/preview"; s.query != "" {
+		if to = s.path; s.query != "" {
 			to += "?" + s.query
 		}
 		return to

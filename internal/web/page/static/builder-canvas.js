@@ -94,7 +94,7 @@ const removeButton = (f, list, option) => f[list].length > 1 && state.selectedId
 const addOption = (f, list) => h("div.choice.add-option", { key: `add ${list}` }, addOptionButton(f._uid, list, "canvas", actions.focus, f[list]?.[maxShownOptions - 1]?._uid));
 const more = (f, list) => f[list]?.length > maxShownOptions && h("p.muted", t("and {n} more", { n: f[list].length - maxShownOptions }));
 const optionCards = (f, type) => [
-  shown(f, "options").map((o, i) => h("div.choice", { key: o._uid }, type ? mark(type) : h("span.marker", { "aria-hidden": "true" }, `${i + 1}`), optionEditor(f, "options", o), removeButton(f, "options", o))),
+  shown(f, "options").map((o, i) => h("div.choice", { key: o._uid }, type ? mark(type) : h("span.marker", { "aria-hidden": "true" }, `${i + 1}`), optionEditor(f, "options", o), o.price && h("span.price", `${o.price} ${f.unit ?? ""}`), removeButton(f, "options", o))),
   more(f, "options"), f.other && h("div.choice", mark(type), h("span", t("Other"))), addOption(f, "options"),
 ];
 const buttons = (texts, className = "") => still(`span.radio-buttons${className}`, {}, texts.map((text) => h("span.radio-button", h("span", text))));

@@ -35,7 +35,7 @@ function showFinding(findings, i, goTo) {
   const control = optionUid ? document.querySelector(`[data-option$="${optionUid}"]`) : document.getElementById(`p-${property}`);
   if (control?.offsetParent) control.focus();
   const show = (n) => () => showFinding(findings, n, goTo);
-  renderBar([
+  renderBar(finding.isProblem, [
     icon(finding.isProblem ? "warn" : "eye"),
     h("p", { role: "status" }, h("strong", nameOf(uid)), " ", sentence(message)),
     findings.length > 1 && h("span.muted", t("{n} of {all}", { n: i + 1, all: findings.length })),
@@ -52,9 +52,9 @@ function closeBar() {
   bar?.remove();
   bar = null;
 }
-function renderBar(children) {
+function renderBar(isProblem, children) {
   closeBar();
-  bar = document.body.appendChild(createNode(h("section.check-bar", { "aria-label": t("Check") }, children)));
+  bar = document.body.appendChild(createNode(h("section.check-bar", { class: `check-bar${isProblem ? " problem" : ""}`, "aria-label": t("Check") }, children)));
 }
 
 // findingList lists findings; each has a button that closes the dialog and goes there.
