@@ -165,7 +165,7 @@ func TestTemplateGallery(t *testing.T) {
 	has(t, gallery, "Contact us", "Order form", "Use this template")
 	for _, found := range regexp.MustCompile(`src="(/templates/[^"]+)"`).FindAllStringSubmatch(gallery.Text, -1) {
 		picture := b.Get(found[1])
-		if picture.Header.Get("Content-Type") != "image/png" || len(picture.Text) > 9_000 {
+		if picture.Header.Get("Content-Type") != "image/png" || len(picture.Text) > 10_000 {
 			t.Errorf("%s: %s, %d bytes", found[1], picture.Header.Get("Content-Type"), len(picture.Text))
 		}
 	}
