@@ -47,6 +47,9 @@ func (p *formPage) Translate(text string, args ...any) string {
 
 // SubmitLabel is the text of the last button.
 func (p *formPage) SubmitLabel() string {
+	if p.edit != nil {
+		return p.catalog.Translate("Save changes")
+	}
 	return cmp.Or(p.form.Definition.Settings.SubmitLabel, p.catalog.Translate("Submit"))
 }
 
@@ -64,13 +67,15 @@ func (pages *Pages) renderPage(req *page.Request, status int, s *fillSession, nu
 	if err != nil {
 		return err
 	}
-	allowFrames(req, s.form.Availability)
-	req.W.Header()["Cache-Control"] = privateNoCache
+	if s.edit == nil {
+		allowFrames(req, s.form.Availability)
+		req.W.Header()["Cache-Control"] = privateNoCache
+	}
 	return pages.templates.Render(req, status, "form", p)
 }
 
 // newFormPage prepares one page of a form with the answers so far and their problems.
-func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (*formPage, error) {
+func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (_ *formPage, err error) {
 	d := s.form.Definition
 	if !s.values.Has(pageControl) {
 		s.fillDefaults()
@@ -96,9 +101,11 @@ func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (
 		p.AddAssets(pages.Site.AssetsOf("form-step"))
 	}
 	// If the database is unreachable, option limits are checked when the response is stored.
-	left, err := pages.Store.OptionsLeft(req.Context(), &s.form)
-	if err != nil && s.notice == "" {
-		return nil, err
+	var left map[[2]string]int64
+	if s.edit == nil { // an owner sees the options that the respondent chose, even if they are full now
+		if left, err = pages.Store.OptionsLeft(req.Context(), &s.form); err != nil && s.notice == "" {
+			return nil, err
+		}
 	}
 	shared := &questionContext{session: s, evaluation: e, texts: texts, left: left, nonce: p.Nonce}
 	var visible, here []string
