@@ -91,6 +91,9 @@ var responsesNotices = map[string]string{
 // Query is the filter of the list.
 func (p *responsesPage) Query() string { return p.Kept.Encode() }
 
+// Action is the address that the filters lead to.
+func (p *responsesPage) Action() string { return "/forms/" + p.Form.ID + "/responses" }
+
 // Export is the address of an export of the list.
 func (p *responsesPage) Export(format string) string {
 	query := url.Values{"format": {format}}

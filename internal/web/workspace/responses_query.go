@@ -19,6 +19,7 @@ type responseQuery struct {
 	comparisons []store.Comparison
 	fields      []*form.Field // questions of all versions
 	versions    []*form.Definition
+	tab         string // another page with the same filters; empty: responses
 }
 
 // keptParameters are the parts of the address that describe a list; a view has them too.
@@ -215,6 +216,9 @@ func (q *responseQuery) with(formID string, change func(url.Values)) string {
 		query[name] = slices.Clone(values)
 	}
 	change(query)
+	if q.tab != "" {
+		return "/forms/" + formID + "/" + q.tab + "?" + query.Encode()
+	}
 	return responsesAddress(formID, query)
 }
 

@@ -1,38 +1,11 @@
 import "./live.js";
 import { continueScan } from "./responses-scan.js";
 import { initDetail } from "./responses-detail.js";
+import "./responses-filter.js";
 
 // The list of responses. Without this script the same page works with links and buttons.
 const find = (selector) => document.querySelector(selector);
 const rows = () => find("[data-live-rows]");
-
-// fitFilter offers the comparisons and the control that suit the chosen question.
-function fitFilter(question) {
-  const { ops, words = "text", type = "text", list } = question.selectedOptions[0].dataset;
-  const form = question.form;
-  const op = form.elements.op;
-  for (const option of op.options) {
-    option.hidden = option.disabled = Boolean(ops) && !ops.split(" ").includes(option.value);
-    option.textContent = option.dataset[words] ?? option.dataset.text;
-  }
-  if (ops) op.value = ops.split(" ")[0];
-  const options = list && [...document.getElementById(list).options].map((option) => new Option(option.value));
-  const control = document.createElement(options ? "select" : "input");
-  control.name = "value";
-  if (options) control.append(...options);
-  else Object.assign(control, { type, autocomplete: "off", maxLength: 1000 });
-  if (type === "number") control.step = "any";
-  form.elements.value.replaceWith(control);
-  fitOperator(op);
-}
-
-// fitOperator hides the value if the operator needs none. A part of a text is typed, even
-// if the question has options.
-function fitOperator(op) {
-  const value = op.form.elements.value;
-  const needsNone = op.value.endsWith("answered");
-  value.closest("label").hidden = value.disabled = needsNone;
-}
 
 function countSelected() {
   const count = document.querySelectorAll("input[name=response]:checked").length;
@@ -79,9 +52,7 @@ export async function showMore() {
 prepare();
 document.addEventListener("live-replaced", prepare);
 document.addEventListener("change", ({ target }) => {
-  if (target.name === "field") fitFilter(target);
-  else if (target.name === "op") fitOperator(target);
-  else if (target.name === "sort") target.form.requestSubmit();
+  if (target.name === "sort") target.form.requestSubmit();
   else if (target.closest("[data-select-all]")) {
     for (const checkbox of document.querySelectorAll("input[name=response]")) checkbox.checked = target.checked;
   }
