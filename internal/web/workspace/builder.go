@@ -17,6 +17,12 @@ type builderPage struct {
 	Data builderData
 }
 
+// Modules are the scripts that the builder's script imports, so that browsers load all of
+// them at once.
+func (p *builderPage) Modules() []string {
+	return []string{"vdom.js", "builder-state.js", "builder-logic.js", "builder-canvas.js", "builder-save.js", "builder-drag.js"}
+}
+
 // builderData is what the builder starts with.
 type builderData struct {
 	Draft        builderDraft      `json:"draft"`

@@ -1,16 +1,16 @@
 // Checking and publishing a form. It is loaded when the button is pressed.
 
 import { createNode, h, icon, iconButton, quote, showDialog, t } from "./vdom.js";
-import { commonProperties, kindProperties } from "./builder-fields.js";
 import { findMember, membersOf, state } from "./builder-state.js";
 import { displayName } from "./builder-logic.js";
 import { discardUnsaved, flush, locate, mapProblems, saveStatus } from "./builder-save.js";
 
 const { meta } = state;
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-publish.css" }));
+let properties = []; // loaded if there are changes to describe
 
 // propertyLabels names properties as the panel does.
-const propertyLabels = (names) => names.map((name) => [...commonProperties, ...kindProperties].find((p) => p.name === name)?.label ?? {
+const propertyLabels = (names) => names.map((name) => properties.find((p) => p.name === name)?.label ?? {
   title: t("Title"), description: t("Description"), language: t("Language"), redirect: t("Redirect to"), submit_label: t("Submit button text"),
   hide_progress: t("Hide progress"), ask_again: t("Allow another response"), forget_answers: t("Keep unfinished answers on their device"), show_places: t("Show how many places are left"),
 }[name] ?? name).map((label) => t(label)).join(", ");
@@ -79,6 +79,7 @@ export async function publish(goTo) {
     return;
   }
   const { version: n, changes, id } = state.meta;
+  if (changes.length) properties = await import("./builder-fields.js").then((module) => [...module.commonProperties, ...module.kindProperties]);
   const findings = await check(id);
   const problems = findings.filter((finding) => finding.isProblem);
   const lists = [

@@ -1,11 +1,11 @@
 // The form builder: its layout, its actions and its keyboard shortcuts.
 
-import { announce, h, icon, iconButton, linkButton, mount, quote, showDialog, t } from "./vdom.js";
+import { announce, h, icon, iconButton, linkButton, mount, t } from "./vdom.js";
 import {
   applyHistory, cloneMember, edit, editWithReferenceCheck, findMember, isPageBreak, kindOf, kinds, listOf, membersOf, newEnding, newField, onChange,
   questionCount, redoStack, state, undoStack,
 } from "./builder-state.js";
-import { describeLogic, displayName } from "./builder-logic.js";
+import { describeLogic } from "./builder-logic.js";
 import { canvas, kindIcon, openPalette, pageName, problemsOf } from "./builder-canvas.js";
 import { saveStatus, scheduleSave, startSaving } from "./builder-save.js";
 import { makeDraggable } from "./builder-drag.js";
@@ -81,13 +81,7 @@ const add = (kind) => addAfter(state.selectedId)(kind);
 const append = addAfter("");
 const firstKind = () => [...kinds.values()][0];
 
-async function confirmRemoval(brokenReferences) {
-  const uses = { show_if: t("has a condition that uses it"), jumps: t("has a jump that uses it"), expression: t("uses it in a calculation") };
-  const lines = new Set(brokenReferences.map(({ member, property }) => `${quote(displayName(member))} ${uses[property] ?? t("inserts its answer in its text")}`));
-  return await showDialog(t("This is used elsewhere in the form"), [
-    h("p", t("If you continue, these references are removed:")), h("ul.changes", [...lines].map((line) => h("li", icon("branch"), h("span", line)))),
-  ], [["remove", t("Remove and continue"), { class: "danger" }], ["", t("Cancel"), { autofocus: true }]]) === "remove";
-}
+const confirmRemoval = (references) => import("./builder-remove.js").then((module) => module.confirmRemoval(references));
 
 // moveOrRemove moves a member to an index of its list, or removes it if there is none.
 const moveOrRemove = (member, index) => editWithReferenceCheck((form) => {
