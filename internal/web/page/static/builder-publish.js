@@ -6,8 +6,8 @@ import { displayName } from "./builder-logic.js";
 import { discardUnsaved, flush, locate, mapProblems, saveStatus } from "./builder-save.js";
 
 const { meta } = state;
-document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-publish.css" }));
 let properties = []; // loaded if there are changes to describe
+document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-publish.css" }));
 
 // propertyLabels names properties as the panel does.
 const propertyLabels = (names) => names.map((name) => properties.find((p) => p.name === name)?.label ?? {
