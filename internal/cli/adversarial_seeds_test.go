@@ -292,6 +292,8 @@ func (w *fixture) addPages() {
 		{"POST", form + "/responses/views/" + strings.Replace(w.cleoResponse, "rsp_", "viw_", 1) + "/delete", []param{}},
 		{"POST", form + "/responses/restore", []param{{name: "response", value: w.cleoResponse}}},
 		{"POST", form + "/open", []param{}},
+		{"POST", form + "/versions/1/restore", []param{}},
+		{"POST", "/templates/contact/preview", []param{{name: "_action", value: "next"}}},
 		{"POST", form + "/folder", []param{{name: "folder", value: "Work"}}},
 		{"POST", "/folders", []param{{name: "from", value: "Work"}, {name: "folder", value: "Play"}, {name: "remove", value: ""}}},
 		{"POST", form + "/design/themes", []param{{name: "brand", value: "#b4532a"}, {name: "mood", value: "paper"}, {name: "theme", value: "Studio"}}},
@@ -327,6 +329,10 @@ func (w *fixture) addPages() {
 	if a := w.mustSend(draft); w.number == 0 && a.status != http.StatusOK {
 		w.t.Errorf("the draft is not valid to begin with: %s", a)
 	}
+	formula := addSeed("POST", form+"/formula", nil, w.cleo)
+	formula.json = map[string]any{"field": "f1", "expression": "age * 2"}
+	formula.set("Content-Type", "application/json")
+	w.add(6, formula)
 	for pattern := range missing {
 		w.t.Errorf("no seed for %s", pattern)
 	}
