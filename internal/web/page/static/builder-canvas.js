@@ -2,10 +2,10 @@
 
 import { data, h, icon, iconButton, linkButton, problemText, select, t } from "./vdom.js";
 import {
-  addOptions, assignAutoKey, convertKind, edit, exampleUids, findMember, hasProperty, isEnding, isPageBreak, kindOf, kinds, pageIndexOf,
+  addOptions, assignAutoKey, convertKind, edit, exampleUids, findMember, hasProperty, isEnding, isPageBreak, kindOf, kinds, pageIndexOf, pipesIn,
   setProperty, state, updateMember, updateOption,
 } from "./builder-state.js";
-import { describeLogic, displayName } from "./builder-logic.js";
+import { describeLogic, displayName, fieldByKey } from "./builder-logic.js";
 
 export const problemsOf = (uid) => state.problems.filter((p) => p.uid === uid);
 export const problemsAt = (path, id) => state.problems.filter((p) => p.path === path).map((p) => problemText(p.message, id));
@@ -20,11 +20,40 @@ document.adoptedStyleSheets.push(colors);
 
 let actions;
 
+// Chips and Markdown are loaded if a form has them, or when a text is edited that can.
+let richText;
+function loadRichText() {
+  if (richText === undefined) import("./builder-text.js").then((module) => { richText = module; actions.focus(); });
+  richText ??= null;
+  return richText;
+}
+const hasChips = (text) => pipesIn(text).some(({ key }) => fieldByKey(key));
+const chipNames = (member) => ["label", "title", "help", "text"].flatMap((name) => pipesIn(member[name])).map(({ key }) => fieldByKey(key)?.label).join();
+
+// plainText names inserted answers by their questions.
+export const plainText = (text) => pipesIn(text).reduce((plain, pipe) => fieldByKey(pipe.key) ? plain.replace(pipe.text, displayName(fieldByKey(pipe.key))) : plain, text ?? "");
+
+// chipsInput is an input for a text with inserted answers, or nothing if it has none.
+export const chipsInput = (label, value, onText, props) => hasChips(value) && loadRichText()
+  && h("rich-text.inline-input", { role: "textbox", "aria-label": label, value, oninput: (e) => onText(e.target.value, true), ...props });
+
 // inlineInput is a text area that looks like the text itself.
-const inlineInput = (className, label, value, onText, { multiline, onenter, onslash, ...props } = {}) => h(`textarea.inline-input.${className}`, {
-  rows: 1, dir: "auto", "aria-label": label, placeholder: label, value, ...props,
-  oninput: (e) => onText(multiline ? e.target.value : e.target.value.replace(/\s*\n\s*/g, " ")),
+const inlineInput = (className, label, value, onText, { multiline, onenter, onslash, ...props } = {}) => h(`${hasChips(value) && loadRichText() ? "rich-text" : "textarea"}.inline-input.${className}`, {
+  rows: 1, dir: "auto", role: hasChips(value) ? "textbox" : null, "aria-label": label, placeholder: label, value, ...props,
+  oninput({ target }) {
+    const { value: text, selectionStart, parentElement } = target;
+    onText(multiline ? text : text.replace(/\s*\n\s*/g, " "));
+    if (target.isConnected) return;
+    const replacement = parentElement.querySelector(`.${className}`); // it got its first chip, or lost the last one
+    replacement.focus();
+    replacement.setSelectionRange(selectionStart, selectionStart);
+  },
   onkeydown(e) {
+    const format = (e.ctrlKey || e.metaKey) && className === "prose" && { b: "bold", i: "italic" }[e.key];
+    if (format && richText) {
+      e.preventDefault();
+      return richText.format(e.target, format);
+    }
     const action = e.key === "Enter" && !multiline && !e.shiftKey && !e.ctrlKey && !e.metaKey ? onenter ?? (() => {}) : e.key === "/" && !e.target.value && onslash;
     if (!action || e.isComposing) return;
     e.preventDefault();
@@ -34,7 +63,16 @@ const inlineInput = (className, label, value, onText, { multiline, onenter, onsl
 });
 const memberInput = (member, property, className, label, props) =>
   inlineInput(className, label, member[property], (text) => updateMember(member._uid, (m) => setProperty(m, property, text), property), { onblur: () => assignAutoKey(member._uid), ...props });
-const textInput = (member) => memberInput(member, "text", "prose", t("Text"), { multiline: true });
+function textInput(member) {
+  if (state.selectedId === member._uid || !/[*_#[\n>-]|\{\{/.test(member.text ?? "")) return memberInput(member, "text", "prose", t("Text"), { multiline: true });
+  return loadRichText()?.rendered(member.text, { onmousedown: (e) => { e.preventDefault(); actions.editText(member._uid); } }) ?? h("div.prose", member.text);
+}
+
+// toolsFor is the toolbar of the texts of the selected card.
+const toolsFor = (member) => loadRichText()?.textTools(member, {
+  isMarkdown: "text" in member || isEnding(member) || hasProperty(kindOf(member), "text"),
+  element: (isMarkdown) => actions.textOf(member._uid, isMarkdown),
+});
 
 // listIn returns the lines of a pasted list, or nothing if it is one line.
 const listIn = (event) => {
@@ -178,6 +216,7 @@ function memberCard(member) {
     isEnding(member) ? member.redirect ? h("p.muted", `→ ${member.redirect}`) : textInput(member) : isQuestion && controlOf(member),
     describeLogic(member).map((text) => h("p.logic-note", icon("branch"), h("span", text))),
     problems.map((p) => problemText(p.message)),
+    isSelected && !isPageBreak(member) && toolsFor(member),
     isSelected && kit(member, typeName),
     isSelected && kind && iconButton("plus", t("Add question below"), actions.openPalette, { class: "insert-button", key: "insert" }));
 }
@@ -185,7 +224,7 @@ function memberCard(member) {
 // A card is rendered again only if something that it shows has changed.
 const cardCache = new Map();
 function cachedCard(member) {
-  const signature = JSON.stringify([member, describeLogic(member), pageIndexOf(member._uid), state.selectedId === member._uid, problemsOf(member._uid)]);
+  const signature = JSON.stringify([member, describeLogic(member), pageIndexOf(member._uid), state.selectedId === member._uid, problemsOf(member._uid), Boolean(richText), chipNames(member)]);
   if (cardCache.get(member._uid)?.signature !== signature) cardCache.set(member._uid, { signature, card: memberCard(member) });
   return cardCache.get(member._uid).card;
 }
