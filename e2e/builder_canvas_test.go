@@ -148,6 +148,8 @@ func TestBuilderChips(t *testing.T) {
 	b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.setSelectionRange(0, 4)`))
 	b.do(chromedp.Click(inQuestion(3, `.text-tools [aria-label="Italic"]`)))
 	b.waitStored("Markdown", func(d *form.Definition) bool { return d.Fields[2].Text == "_Read_ **this** first" })
+	b.do(chromedp.Click(".close-panel"))
+	b.wait(`!document.querySelector(".panel")`)
 	for _, v := range b.axeViolations() {
 		t.Error(v)
 	}

@@ -14,6 +14,7 @@ class RichText extends HTMLElement {
   connectedCallback() {
     this.contentEditable = "plaintext-only";
     this.addEventListener("blur", () => this.#show(this.value));
+    this.addEventListener("keydown", (event) => { if (event.key === "Backspace" && this.#removeChip()) event.preventDefault(); });
     this.addEventListener("click", (event) => {
       const chip = event.target.closest(".answer");
       if (chip) editChip(this, chip);
@@ -31,6 +32,21 @@ class RichText extends HTMLElement {
       at = pipe.index + pipe.text.length;
     }
     this.replaceChildren(...nodes, text.slice(at));
+    this.normalize();
+  }
+
+  // removeChip removes the chip before the cursor.
+  #removeChip() {
+    const { anchorNode, anchorOffset, isCollapsed } = getSelection();
+    const [node, offset] = anchorNode === this && anchorOffset ? [this.childNodes[anchorOffset - 1], Infinity] : [anchorNode, anchorOffset];
+    const chip = node?.dataset?.pipe ? node : node?.nodeType === Node.TEXT_NODE && ["", filler].includes(node.data.slice(0, offset)) ? node.previousSibling : null;
+    if (!isCollapsed || !chip?.dataset?.pipe) return false;
+    const at = valueOf({ childNodes: [...this.childNodes].slice(0, [...this.childNodes].indexOf(chip)) }).length;
+    chip.remove();
+    this.#show(this.value);
+    this.setSelectionRange(at, at);
+    this.dispatchEvent(new Event("input", { bubbles: true }));
+    return true;
   }
 
   #offset(node, offset) {
