@@ -8,7 +8,6 @@ import {
 import { describeLogic } from "./builder-logic.js";
 import { canvas, kindIcon, openPalette, pageName, plainText, problemsOf } from "./builder-canvas.js";
 import { saveStatus, scheduleSave, startSaving } from "./builder-save.js";
-import { makeDraggable } from "./builder-drag.js";
 
 const root = document.getElementById("builder");
 const renderRoot = mount(root);
@@ -268,7 +267,11 @@ addEventListener("paste", (event) => {
   event.preventDefault();
   actions.pasteQuestions("", lines);
 });
-makeDraggable(root, moveTo);
+// Dragging is loaded when a mouse comes to a handle, or at the first touch.
+let dragging;
+root.addEventListener("pointerover", ({ target, pointerType }) => {
+  if (pointerType !== "mouse" || target.closest("[data-drag]")) dragging ??= import("./builder-drag.js").then((module) => { module.makeDraggable(root, moveTo); root.dataset.draggable = true; });
+});
 onChange(() => { render(); scheduleSave(); });
 startSaving(render, () => updatePreview(true));
 render();
