@@ -286,6 +286,8 @@ func (w *fixture) addPages() {
 		{"POST", form + "/responses/restore", []param{{name: "response", value: w.cleoResponse}}},
 		{"POST", form + "/open", []param{}},
 		{"POST", form + "/folder", []param{{name: "folder", value: "Work"}}},
+		{"POST", "/tour/end", []param{}},
+		{"POST", "/forms", []param{{name: "title", value: "Quick"}, {name: "questions", value: "Name\nCake: a, b"}, {name: "mood", value: "paper"}}},
 		{"POST", "/folders", []param{{name: "from", value: "Work"}, {name: "folder", value: "Play"}, {name: "remove", value: ""}}},
 		{"POST", form + "/design/themes", []param{{name: "brand", value: "#b4532a"}, {name: "mood", value: "paper"}, {name: "theme", value: "Studio"}}},
 		{"POST", form + "/design/themes/" + w.cleoTheme + "/apply", []param{{name: "all", value: "1"}}},
