@@ -167,7 +167,7 @@ func TestTemplates(t *testing.T) {
 		}
 		b.wantStatus(b.press(fmt.Sprintf(`%s input[value=%q] + button`, menu, template.Name)), 200)
 		b.wait(`document.querySelectorAll(".fields > li").length > 4`)
-		if got := run(b, chromedp.Value(".title")); got != template.Title {
+		if got := run(b, chromedp.Value(".title-input")); got != template.Title {
 			t.Errorf("%s is called %q, want %q", template.Name, got, template.Title)
 		}
 		b.do(chromedp.Click(".toolbar .primary"), chromedp.WaitVisible("dialog form"))

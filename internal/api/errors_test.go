@@ -109,7 +109,7 @@ func TestMatrix(t *testing.T) {
 				for _, query := range []string{"", "?search=ada", "?sort=title&per_page=200"} {
 					for _, ifMatch := range []string{"", "*", `"1"`} {
 						target := strings.NewReplacer("{id}", id, "{response}", "rsp_01k9z8m7q3e4r5t6y7v8w9x0a1", "{version}", "1",
-							"{webhook}", "whk_01k9z8m7q3e4r5t6y7v8w9x0a1", "{delivery}", "dlv_01k9z8m7q3e4r5t6y7v8w9x0a1").Replace(path)
+							"{webhook}", "whk_01k9z8m7q3e4r5t6y7v8w9x0a1", "{delivery}", "dlv_01k9z8m7q3e4r5t6y7v8w9x0a1", "{note}", "nte_01k9z8m7q3e4r5t6y7v8w9x0a1").Replace(path)
 						body := ""
 						if method == "POST" || method == "PATCH" {
 							body = `{"title": "Bob was here"}`
@@ -119,6 +119,9 @@ func TestMatrix(t *testing.T) {
 						}
 						if strings.Contains(path, "/responses") && body != "" {
 							body = `{"answers": {}}`
+						}
+						if strings.Contains(path, "/notes") && body != "" {
+							body = `{"text": "Bob was here"}`
 						}
 						if strings.Contains(path, "/webhooks") && body != "" {
 							body = `{}`

@@ -18,7 +18,8 @@ import (
 	"formulary/internal/store"
 )
 
-// Response is what one respondent submitted. It describes what form.Response.AppendJSON writes.
+// Response is what one respondent submitted. It describes what form.Response.AppendJSON writes. The
+// feed and the live stream have no marks.
 type Response struct {
 	ID          string           `json:"id" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	FormID      string           `json:"form_id" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
@@ -26,6 +27,10 @@ type Response struct {
 	SubmittedAt Timestamp        `json:"submitted_at"`
 	Answers     RawAnswers       `json:"answers"`
 	Metadata    ResponseMetadata `json:"metadata"`
+	Status      string           `json:"status,omitempty" enum:"new,read,done" doc:"A response is new until someone opens it in the workspace. Not in the feed, nor are starred, tags and note_count."`
+	Starred     *bool            `json:"starred,omitempty" example:"false"`
+	Tags        []string         `json:"tags,omitempty" nullable:"false" example:"Urgent"`
+	NoteCount   *int64           `json:"note_count,omitempty" doc:"Number of notes" example:"0"`
 }
 
 // RawAnswers are answers in their stored JSON form.
@@ -275,48 +280,6 @@ func (a *API) deleteResponse() typedOperation[responseInput, empty] {
 		},
 		func(ctx context.Context, c *oauth.Principal, in *responseInput) (*empty, reply, error) {
 			return nil, reply{}, a.Store.DeleteResponse(ctx, c.Owner(), in.ID, in.Response, a.Now())
-		},
-	}
-}
-
-// ResponseUpdate contains new answers for a response; omitted answers stay unchanged.
-type ResponseUpdate struct {
-	Answers map[string]any `json:"answers" nullable:"false" doc:"Answers by question key; null removes an answer" example:"{\"drink\": \"Coffee\"}"`
-}
-
-type changeResponseInput struct {
-	ID       string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Response string `path:"response" doc:"Response ID" example:"rsp_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Body     ResponseUpdate
-}
-
-func (a *API) changeResponse() typedOperation[changeResponseInput, Response] {
-	return typedOperation[changeResponseInput, Response]{
-		operation{
-			Method: "PATCH", Path: "/api/v1/forms/{id}/responses/{response}", ID: "changeResponse", Tag: "Responses", Status: 200, MaxBody: maxAnswers,
-			Scope:       account.ResponsesWrite,
-			Summary:     "Update a response",
-			Description: "Answers are validated against the response's form version.",
-			Errors:      []fault.Code{fault.BadJSON, fault.NotFoundInAccount, fault.Conflict, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
-		},
-		func(ctx context.Context, c *oauth.Principal, in *changeResponseInput) (*Response, reply, error) {
-			if in.Body.Answers == nil {
-				return nil, reply{}, errNoAnswers
-			}
-			change := func(d *form.Definition, answers map[string]any) (map[string]any, error) {
-				for key, value := range in.Body.Answers {
-					// Unknown keys are rejected below.
-					if value == nil && d.Field(key) != nil {
-						delete(answers, key)
-					} else {
-						answers[key] = value
-					}
-				}
-				e, err := d.Revalidate(answers)
-				return e.Answers, err
-			}
-			r, err := a.Store.UpdateResponse(ctx, c.Owner(), store.ResponseKey{FormID: in.ID, ID: in.Response}, change, a.Now())
-			return nil, reply{Body: r.WithFileURLs(a.BaseURL).AppendJSON(nil)}, err
 		},
 	}
 }

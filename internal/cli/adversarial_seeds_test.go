@@ -74,7 +74,7 @@ func (w *fixture) fillPath(r *request, path string) {
 		case "{id}":
 			r.path[i] = w.liveForm
 			switch r.name {
-			case "changeForm", "publishForm", "closeForm", "openForm", "deleteResponses":
+			case "changeForm", "publishForm", "closeForm", "openForm", "deleteResponses", "restoreVersion":
 				r.path[i] = w.editForm
 			case "deleteForm":
 				r.path[i], r.pool = w.spareForms[0], w.spareForms
@@ -98,6 +98,8 @@ func (w *fixture) fillPath(r *request, path string) {
 			}
 		case "{version}":
 			r.path[i] = "1"
+		case "{note}":
+			r.path[i] = "nte_" + strings.TrimPrefix(w.responses[0], "rsp_")
 		case "{file}":
 			r.path[i] = w.file
 			if r.name == "readPicture" {
@@ -147,7 +149,7 @@ func (w *fixture) fillParameters(r *request, op *openapi3.Operation) {
 func (w *fixture) validBody(schema string) any {
 	text, ok := map[string]string{"NewForm": everyKindForm, "FormUpdate": everyKindForm, "Submission": fmt.Sprintf(everyAnswer, "once"), "ResponseUpdate": fmt.Sprintf(everyAnswer, "again"),
 		"Notifications": `{"when": "each", "to": ["ana@example.org"]}`, "NewReceipt": `{"active": false, "field": "", "subject": "Hi {{nick}}", "text": "**Thanks**", "answers": true}`,
-		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "NewTheme": validTheme, "ThemeUpdate": validTheme, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
+		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "NewTheme": validTheme, "ThemeUpdate": validTheme, "NoteText": `{"text": "Call back"}`, "NewRetention": `{"days": 3650}`, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
 	var body any
 	if err := json.Unmarshal([]byte(text), &body); err != nil || !ok {
 		w.t.Fatalf("what is a valid %q? %v", schema, err)
@@ -247,12 +249,12 @@ func (w *fixture) addPages() {
 	}
 	form := "/forms/" + w.cleoForm
 	for _, page := range []string{
-		"/?search=a&status=open&sort=title&folder=Work&page=1", form + "/build", form + "/preview", form + "/flow", form + "/design?brand=%23b4532a&mood=paper", form + "/share", form + "/embed/popup", form + "/code/qr.png?download=1", form + "/code/qr.svg?download=1", form + "/summary",
-		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse,
+		"/?search=a&status=open&sort=title&folder=Work&page=1", form + "/build", form + "/preview", form + "/flow", form + "/check", form + "/versions?version=1&with=0", form + "/design?brand=%23b4532a&mood=paper", form + "/share", form + "/embed/popup", form + "/code/qr.png?download=1", form + "/code/qr.svg?download=1", form + "/summary",
+		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses?field=nick&op=contains&value=a&days=7&status=new&starred=1&tag=a&view=x&from=x&before=1&found=1&shown=1&last=x&budget=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse, form + "/responses/" + w.cleoResponse + "/detail", form + "/responses/" + w.cleoResponse + "/edit",
 		form + "/responses/" + w.cleoFileResponse + "/files", form + "/files/" + w.cleoFile, form + "/files/" + w.cleoFile + "/play", form + "/files/" + w.cleoFile + "/thumbnail",
 		form + "/connect", form + "/connect/notify", form + "/connect/notify/preview", form + "/connect/receipt/preview", form + "/connect/new",
 		form + "/connect/" + w.cleoWebhook + "?status=pending&page=1", "/live?form=" + w.cleoForm + "&count=1",
-		"/account", "/account/download", "/applications", "/applications/new", "/applications/" + w.cleoApp, "/tokens", "/connections",
+		"/templates", "/templates/contact", "/templates/contact/picture", "/templates/contact/preview", "/account", "/account/download", "/applications", "/applications/new", "/applications/" + w.cleoApp, "/tokens", "/connections",
 		"/mails?page=1", "/mails/x/eml_01k9z8m7q3e4r5t6y7v8w9x0a1", "/mails/x/eml_01k9z8m7q3e4r5t6y7v8w9x0a1/html",
 		"/authorize?" + w.authorizeQuery, "/f/" + w.cleoForm + "?nick=Ada&age=3&bring=cake&name.given=Ada&embed=1", "/f/" + w.cleoForm + "/done?ending=x", "/f/" + w.cleoForm + "/rules?version=1", "/f/" + w.cleoForm + "/card?v=1", "/f/" + w.cleoForm + "/calendar?r=rsp_1&k=x",
 		"/docs/api", "/docs/api/listForms", "/docs/api/callback?code=x&state=y", "/static/form-plain.css", "/favicon.ico", "/embed.js", "/.well-known/change-password",
@@ -283,6 +285,9 @@ func (w *fixture) addPages() {
 		form         []param
 	}{
 		{"POST", "/forms/" + w.cleoSpare + "/restore", []param{}},
+		{"POST", form + "/responses/layout", []param{{name: "layout", value: "list"}, {name: "column", value: "nick"}, {name: "move", value: "up:nick"}, {name: "kept", value: "search=a"}}},
+		{"POST", form + "/responses/views", []param{{name: "name", value: "Mine"}, {name: "kept", value: "search=a"}, {name: "view", value: ""}}},
+		{"POST", form + "/responses/views/" + strings.Replace(w.cleoResponse, "rsp_", "viw_", 1) + "/delete", []param{}},
 		{"POST", form + "/responses/restore", []param{{name: "response", value: w.cleoResponse}}},
 		{"POST", form + "/open", []param{}},
 		{"POST", form + "/folder", []param{{name: "folder", value: "Work"}}},

@@ -31,7 +31,9 @@ func encodeBody(f formData, e store.Event, at time.Time, response *form.Response
 	out = append(append(out, `","data":{"form":`...), shown...)
 	switch {
 	case response != nil:
-		out = response.AppendJSON(append(out, `,"response":`...))
+		sent := *response
+		sent.Marks = form.Marks{} // receivers are not told when marks change
+		out = sent.AppendJSON(append(out, `,"response":`...))
 	case e.ResponseID != "": // that is all that is left of it
 		out = append(append(append(out, `,"response":{"id":"`...), e.ResponseID...), `"}`...)
 	}

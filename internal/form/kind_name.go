@@ -110,10 +110,12 @@ var partLabels = map[string]string{
 
 func (name) Traits() Traits {
 	return Traits{
-		Parts: func(*Field) []Option { return partOptions(NameParts) }, PartSeparator: " ",
+		Parts: func(*Field) []Option { return partOptions(NameParts) }, PartSeparator: " ", Person: true,
 		Group: true, Sketch: "name", Rules: partRules(errParts, func(*Field) []string { return NameParts }),
 		Example: func(_ *Field, s Sampler) any { return map[string]any{"given": s.Name, "family": "Example"} },
 	}
 }
 
-func (name) Info() KindInfo { return KindInfo{"Name", "First and last name", "Contact details"} }
+func (name) Info() KindInfo {
+	return KindInfo{"Name", "First and last name", "Contact details", "person", "first name, last name, contact"}
+}

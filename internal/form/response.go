@@ -21,6 +21,7 @@ type Response struct {
 	SubmittedAt time.Time
 	JSON        string // answers, as stored
 	Metadata    string // JSON, as stored
+	Marks       Marks
 }
 
 // Answers decodes the answers.
@@ -39,7 +40,7 @@ func (r Response) AnswersInto(answers map[string]any) error {
 }
 
 // AppendJSON appends the response as the API returns it, in one line. Answers and metadata are
-// copied as they are stored.
+// copied as they are stored. Marks that were not read are left out.
 func (r Response) AppendJSON(out []byte) []byte {
 	out = append(append(out, `{"id":"`...), r.ID...)
 	out = append(append(out, `","form_id":"`...), r.FormID...)
@@ -47,6 +48,9 @@ func (r Response) AppendJSON(out []byte) []byte {
 	out = AppendTime(append(out, `,"submitted_at":"`...), r.SubmittedAt)
 	out = append(append(out, `","answers":`...), r.JSON...)
 	out = append(append(out, `,"metadata":`...), r.Metadata...)
+	if r.Marks.Status != "" {
+		out = r.Marks.appendJSON(out)
+	}
 	return append(out, '}')
 }
 

@@ -25,6 +25,7 @@ type Traits struct {
 	Link func(answer string) string
 
 	Email   bool // the answer is an email address
+	Person  bool // the answer is the name of a person
 	Files   bool // the answer can be uploaded files; the kind is a FileKind
 	List    bool // the answer or a part of it can be a list
 	Ordered bool // the list is options in the order of the respondent
@@ -33,7 +34,7 @@ type Traits struct {
 	// Field.
 
 	FixedProperties []string // properties with a fixed value that owners cannot set
-	OptionLimits    bool     // options may have a limit
+	OptionLimits    bool     // options may have a limit, points and a price
 	Pictures        bool     // options have pictures
 	NoDefault       bool     // the builder offers no default answer
 	Calculated      bool     // the answer is computed and cannot be submitted

@@ -20,6 +20,8 @@ const (
 	Event    = "evt_"
 	File     = "fil_"
 	Theme    = "thm_"
+	View     = "viw_"
+	Note     = "nte_"
 )
 
 // Prefixes of IDs that stay in the database or appear only in the workspace.

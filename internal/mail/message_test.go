@@ -74,6 +74,7 @@ var samples = []Kind{
 	Receipt{FormTitle: "Order", Subject: "Thanks", HTML: template.HTML("<p>Hello</p>"), Text: "Hello", Answers: []Answer{{"Name", "Ada"}}},
 	ConfirmRecipient{FormTitle: "Order", Owner: "Ada", URL: "https://forms.example.com/c"},
 	WebhookDisabled{FormTitle: "Order", URL: "https://example.net/", Reason: "It is gone.", PageURL: "https://forms.example.com/w"},
+	Retention{Form: "Order", ID: "frm_1", Days: 30, Date: time.Date(2026, 5, 31, 12, 0, 0, 0, time.UTC), BaseURL: "https://forms.example.com"},
 	StorageFull{Used: "9 GB", Limit: "10 GB", BaseURL: "https://forms.example.com"},
 	PasswordReset{Email: "ana@example.org", Link: "https://forms.example.com/reset?k=1", Hours: 2},
 	ConfirmEmail{Email: "ana@example.org", Change: true, Link: "https://forms.example.com/confirm?k=1", Hours: 24},

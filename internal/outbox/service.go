@@ -150,8 +150,11 @@ func (s *Service) Render(ctx context.Context, m store.Mail) (mail.Message, error
 	default:
 		var kind mail.Kind
 		if kind, err = s.load(m); err == nil {
-			if full, ok := kind.(*mail.StorageFull); ok {
-				full.BaseURL = s.BaseURL
+			switch k := kind.(type) {
+			case *mail.StorageFull:
+				k.BaseURL = s.BaseURL
+			case *mail.Retention:
+				k.BaseURL = s.BaseURL
 			}
 			out, err = s.Writer.Write(kind, m.Language)
 		}

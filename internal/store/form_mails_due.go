@@ -206,6 +206,6 @@ func (s *Store) CountResponsesAfter(ctx context.Context, owner, formID, position
 // NewestResponses returns the newest responses of a part of a form's events, the newest first.
 func (s *Store) NewestResponses(ctx context.Context, owner, formID string, part EventRange) (list []form.Response, err error) {
 	defer wrap(&err, "read newest responses")
-	err = s.db.Query(ctx, digestResponsesSQL, gatherInto(&list, formID), owner, formID, id.Response+part.After, id.Response+part.Until, part.Limit)
+	err = s.db.Query(ctx, digestResponsesSQL, gatherInto(&list, newResponseScanner(formID)), owner, formID, id.Response+part.After, id.Response+part.Until, part.Limit)
 	return list, err
 }

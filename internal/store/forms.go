@@ -177,6 +177,12 @@ var ofFormSQL = []string{
 	`DELETE FROM mail WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM delivery WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM form_event WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM response_tag WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM response_note WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM form_mark WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM form_retention WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM response_view WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM response_layout WHERE account_id = $1 AND form_id = $2`,
 }
 
 // FormSort is an order of the list of forms, as in the API.

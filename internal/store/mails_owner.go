@@ -15,7 +15,14 @@ const (
 	MailWebhookDisabled = "webhook_disabled"
 	// MailStorageFull has a StorageFull as its data.
 	MailStorageFull = "storage_full"
+	// MailRetention has a RetentionNotice as its data.
+	MailRetention = "retention"
 )
+
+func encodeNotice(notice any) (string, error) {
+	text, err := json.Marshal(notice)
+	return string(text), err
+}
 
 // addOwnerMail puts a mail to the owner into the queue, if the address is confirmed.
 func addOwnerMail(t db.Tx, owner string, m Mail, now time.Time) error {

@@ -31,6 +31,9 @@ var ownedSQL = []string{
 	`DELETE FROM webhook WHERE account_id = $1`,
 	`DELETE FROM form_mail WHERE account_id = $1`,
 	`DELETE FROM theme WHERE account_id = $1`,
+	`DELETE FROM form_mark WHERE account_id = $1`,
+	`DELETE FROM form_retention WHERE account_id = $1`,
+	`DELETE FROM response_layout WHERE account_id = $1`,
 	dropIDAddressesSQL,
 }
 
@@ -55,6 +58,12 @@ var purgeSQL = []string{
 		AND recipient_key IN (SELECT recipient_key FROM mail_suppression WHERE account_id = $1 LIMIT $2)`,
 	`DELETE FROM form_recipient WHERE account_id = $1
 		AND (form_id, email_key) IN (SELECT form_id, email_key FROM form_recipient WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM response_tag WHERE account_id = $1
+		AND (form_id, tag_key, response_id) IN (SELECT form_id, tag_key, response_id FROM response_tag WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM response_note WHERE account_id = $1
+		AND (form_id, response_id, id) IN (SELECT form_id, response_id, id FROM response_note WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM response_view WHERE account_id = $1
+		AND (form_id, id) IN (SELECT form_id, id FROM response_view WHERE account_id = $1 LIMIT $2)`,
 }
 
 const (

@@ -15,15 +15,16 @@ import (
 
 const (
 	responseColumns = `id, version, serial, submitted_at, answers, metadata`
-	responseSQL     = `SELECT ` + responseColumns + ` FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3
+	markedColumns   = responseColumns + `, status, starred, tags, note_count`
+	responseSQL     = `SELECT ` + markedColumns + ` FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3
 		AND EXISTS (SELECT 1 FROM form WHERE account_id = $1 AND id = $2)`
-	responsesSQL = `SELECT ` + responseColumns + ` FROM response
+	responsesSQL = `SELECT ` + markedColumns + ` FROM response
 		WHERE account_id = $1 AND form_id = $2 AND id > $3 ORDER BY id LIMIT $4`
 	countResponsesSQL  = `SELECT response_count, response_serial FROM form WHERE account_id = $1 AND id = $2`
-	newestResponsesSQL = `SELECT ` + responseColumns + ` FROM response
+	newestResponsesSQL = `SELECT ` + markedColumns + ` FROM response
 		WHERE account_id = $1 AND form_id = $2 AND id < $3 AND serial <= $4 ORDER BY id DESC LIMIT $5 OFFSET $6`
 	changeResponseSQL = `UPDATE response SET answers = $4, metadata = $5 WHERE account_id = $1 AND form_id = $2 AND id = $3`
-	deleteResponseSQL = `DELETE FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3 RETURNING ` + responseColumns
+	deleteResponseSQL = `DELETE FROM response WHERE account_id = $1 AND form_id = $2 AND id = $3 RETURNING ` + markedColumns
 	dropCountSQL      = `UPDATE form SET response_count = response_count - $3,
 		stored_bytes = CASE WHEN stored_bytes > $4 THEN stored_bytes - $4 ELSE 0 END WHERE account_id = $1 AND id = $2`
 )
@@ -56,6 +57,14 @@ type responseScanner struct {
 	dest      []any
 }
 
+// newMarkedScanner reads markedColumns.
+func newMarkedScanner(formID string) *responseScanner {
+	s := newResponseScanner(formID)
+	marks := &s.response.Marks
+	s.dest = append(s.dest, s.texts.Into((*string)(&marks.Status)), &marks.Starred, s.texts.Into(&marks.Tags), &marks.Notes)
+	return s
+}
+
 // newResponseScanner reads responseColumns, and other columns after them.
 func newResponseScanner(formID string, more ...any) *responseScanner {
 	s := &responseScanner{response: form.Response{FormID: formID}}
@@ -71,7 +80,7 @@ func (s *responseScanner) scan(r db.Row, into *form.Response) error {
 	return err
 }
 
-// collectResponses runs a query for responses.
+// collectResponses runs a query for markedColumns.
 func collectResponses(q querier, formID, sql string, args ...any) ([]form.Response, error) {
 	var list []form.Response
 	err := q(sql, gatherPage(&list, formID), args...)
@@ -87,7 +96,7 @@ var ErrPageTooLarge = errors.New("the responses on one page are too large")
 
 // gatherPage is gatherInto with the limit of a page.
 func gatherPage(list *[]form.Response, formID string) func(db.Row) error {
-	gather, bytes := gatherInto(list, formID), 0
+	gather, bytes := gatherInto(list, newMarkedScanner(formID)), 0
 	return func(r db.Row) error {
 		if err := gather(r); err != nil {
 			return err
@@ -99,8 +108,7 @@ func gatherPage(list *[]form.Response, formID string) func(db.Row) error {
 	}
 }
 
-func gatherInto(list *[]form.Response, formID string) func(db.Row) error {
-	scanner := newResponseScanner(formID)
+func gatherInto(list *[]form.Response, scanner *responseScanner) func(db.Row) error {
 	return func(r db.Row) error {
 		*list = append(*list, form.Response{})
 		return scanner.scan(r, &(*list)[len(*list)-1])
@@ -182,7 +190,7 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return nil, 0, fault.NotFound
 	}
-	byTime := filter.empty() && filter.By.Key == ""
+	byTime := filter.Empty() && filter.By.Key == ""
 	if byTime && !filter.Oldest && page.Offset < rankBlock {
 		// Such a small offset needs no rank lookup.
 		var top int64
@@ -197,7 +205,7 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 		if err := queryOne(t.Query, countResponsesSQL, []any{owner, formID}, &total, &top); err != nil {
 			return err
 		}
-		if filter.By.Key != "" && filter.empty() && total > MaxSorted {
+		if filter.By.Key != "" && filter.Empty() && total > MaxSorted {
 			return ErrTooManyToSort
 		}
 		if !byTime {
@@ -319,6 +327,11 @@ func (s *Store) deleteResponses(ctx context.Context, owner, formID string, ids [
 		if err != nil {
 			return err
 		}
+		noteSize, err := dropMarks(t, owner, formID, removed, keep == nil)
+		if err != nil {
+			return err
+		}
+		size += noteSize
 		if _, err := t.Exec(dropCountSQL, owner, formID, n, size); err != nil {
 			return err
 		}

@@ -19,7 +19,7 @@ func storedBytes(list ...form.Response) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		n += responseBytes(answers, r.Metadata)
+		n += responseBytes(answers, r.Metadata) + tagBytes(r.Marks)
 	}
 	return n, nil
 }
@@ -29,18 +29,38 @@ type ResponseKey struct {
 	FormID, ID string
 }
 
-// UpdateResponse replaces the answers of a response. change returns the new ones,
-// validated against the version that was answered. It runs outside of the transaction,
+// AnswerChange returns new answers, validated against the version that was answered.
+type AnswerChange func(*form.Definition, map[string]any) (map[string]any, error)
+
+// UpdateResponse replaces the answers of a response. change runs outside of the transaction,
 // and again if the response changed before the transaction locked it.
-func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKey, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (_ form.Response, err error) {
+func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKey, change AnswerChange, now time.Time) (_ form.Response, err error) {
+	return s.UpdateAndMarkResponse(ctx, owner, key, ResponseChange{Answers: change}, now)
+}
+
+// ResponseChange is a change of answers and of marks.
+type ResponseChange struct {
+	Answers AnswerChange
+	Marks   MarkChange
+}
+
+// UpdateAndMarkResponse is UpdateResponse with a change of marks in the same transaction.
+func (s *Store) UpdateAndMarkResponse(ctx context.Context, owner string, key ResponseKey, change ResponseChange, now time.Time) (_ form.Response, err error) {
 	defer wrap(&err, "update response")
+	if err := change.Marks.normalize(); err != nil {
+		return form.Response{}, err
+	}
 	for n := 1; ; n++ {
 		before, err := s.Response(ctx, owner, key.FormID, key.ID)
 		if err != nil {
 			return form.Response{}, err
 		}
-		edit, err := s.changedResponse(ctx, owner, before, change, now)
+		edit, err := s.changedResponse(ctx, owner, before, change.Answers, now)
 		if err != nil {
+			return form.Response{}, err
+		}
+		edit.marks = change.Marks
+		if err := s.reserveTags(ctx, owner, 1, change.Marks); err != nil {
 			return form.Response{}, err
 		}
 		growth, err := s.eventGrowth(ctx, owner, key.FormID, 1)
@@ -50,7 +70,7 @@ func (s *Store) UpdateResponse(ctx context.Context, owner string, key ResponseKe
 		if err := s.reserve(ctx, owner, growth+int64(len(edit.after.JSON)-len(before.JSON))); err != nil {
 			return form.Response{}, err
 		}
-		if err = s.replaceResponse(ctx, owner, edit, now); n == maxUpdateTries || !errors.Is(err, errResponseChanged) {
+		if err = s.replaceResponse(ctx, owner, &edit, now); n == maxUpdateTries || !errors.Is(err, errResponseChanged) {
 			return edit.after, err
 		}
 	}
@@ -63,10 +83,11 @@ type responseEdit struct {
 	before, after form.Response
 	claims        []fileClaim
 	dropped       []string // IDs
+	marks         MarkChange
 }
 
 // changedResponse computes the new response.
-func (s *Store) changedResponse(ctx context.Context, owner string, before form.Response, change func(*form.Definition, map[string]any) (map[string]any, error), now time.Time) (edit responseEdit, err error) {
+func (s *Store) changedResponse(ctx context.Context, owner string, before form.Response, change AnswerChange, now time.Time) (edit responseEdit, err error) {
 	edit = responseEdit{before: before, after: before}
 	d, err := s.Definition(ctx, owner, before.FormID, before.Version)
 	if err != nil {
@@ -105,8 +126,22 @@ func (s *Store) changedResponse(ctx context.Context, owner string, before form.R
 	return edit, err
 }
 
+// mark changes the marks of the response, and reads them again.
+func (e *responseEdit) mark(t db.Tx, owner string) (err error) {
+	key := ResponseKey{e.after.FormID, e.after.ID}
+	counts := markCounts{}
+	if _, err := markOne(t, owner, key, e.marks, counts); err != nil {
+		return err
+	}
+	if err := counts.store(t, owner, key.FormID); err != nil {
+		return err
+	}
+	e.after.Marks, err = readMarks(t.Query, owner, key)
+	return err
+}
+
 // replaceResponse stores the new response unless another request changed the old one.
-func (s *Store) replaceResponse(ctx context.Context, owner string, edit responseEdit, now time.Time) error {
+func (s *Store) replaceResponse(ctx context.Context, owner string, edit *responseEdit, now time.Time) error {
 	before, after := edit.before, edit.after
 	oldBytes, err := storedBytes(before)
 	if err != nil {
@@ -130,6 +165,9 @@ func (s *Store) replaceResponse(ctx context.Context, owner string, edit response
 			return errResponseChanged
 		}
 		if _, err := t.Exec(changeResponseSQL, owner, before.FormID, before.ID, after.JSON, after.Metadata); err != nil {
+			return err
+		}
+		if err := edit.mark(t, owner); err != nil {
 			return err
 		}
 		if err := edit.moveFiles(t, owner, now); err != nil {

@@ -45,6 +45,10 @@ var someOfFormSQL = []string{
 		(SELECT position FROM form_event WHERE account_id = $1 AND form_id = $2 LIMIT $3)`,
 	`DELETE FROM delivery WHERE account_id = $1 AND form_id = $2 AND (webhook_id, position) IN
 		(SELECT webhook_id, position FROM delivery WHERE account_id = $1 AND form_id = $2 LIMIT $3)`,
+	`DELETE FROM response_tag WHERE account_id = $1 AND form_id = $2 AND (tag_key, response_id) IN
+		(SELECT tag_key, response_id FROM response_tag WHERE account_id = $1 AND form_id = $2 LIMIT $3)`,
+	`DELETE FROM response_note WHERE account_id = $1 AND form_id = $2 AND (response_id, id) IN
+		(SELECT response_id, id FROM response_note WHERE account_id = $1 AND form_id = $2 LIMIT $3)`,
 }
 
 // trashedForm is the row of a deleted form. Its responses and versions stay in their
@@ -187,6 +191,11 @@ func (s *Store) DeleteResponsesWithUndo(ctx context.Context, owner, formID strin
 		if err != nil {
 			return err
 		}
+		noteSize, err := noteBytes(t, owner, formID, r)
+		if err != nil {
+			return err
+		}
+		size += noteSize
 		_, err = t.Exec(trashSQL, owner, r.ID, formID, string(content), toMillis(now), size)
 		return err
 	})
@@ -264,6 +273,11 @@ func (s *Store) RestoreResponses(ctx context.Context, owner, formID string, ids 
 		if err != nil {
 			return err
 		}
+		noteSize, err := restoreMarks(t, owner, formID, restored)
+		if err != nil {
+			return err
+		}
+		size += noteSize
 		if _, err := t.Exec(dropCountSQL, owner, formID, -n, -size); err != nil {
 			return err
 		}
@@ -321,9 +335,13 @@ func (s *Store) emptyTrash(ctx context.Context, before time.Time) error {
 			// It may have been restored since, and even deleted again.
 			var n int64
 			err := s.db.Write(ctx, func(t db.Tx) (err error) {
-				if n, err = t.Exec(sql, i.owner, i.id, toMillis(before)); err == nil && !isForm && n > 0 {
-					_, err = dropFiles(t, time.Now(), dropResponseFilesSQL, i.owner, i.formID, i.id)
+				if n, err = t.Exec(sql, i.owner, i.id, toMillis(before)); err != nil || isForm || n == 0 {
+					return err
 				}
+				if _, err := t.Exec(dropNotesSQL, i.owner, i.formID, i.id); err != nil {
+					return err
+				}
+				_, err = dropFiles(t, time.Now(), dropResponseFilesSQL, i.owner, i.formID, i.id)
 				return err
 			})
 			if err == nil && isForm && n > 0 {

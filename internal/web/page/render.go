@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"formulary/internal/account"
@@ -13,7 +14,36 @@ import (
 // completely before the first byte is sent, so that a template that fails cannot leave
 // half a page.
 func (t Templates) Render(req *Request, status int, name string, p Page) error {
-	l := p.base()
+	t.prepare(req, p.base())
+	out, err := t.Execute(name, p)
+	if err != nil {
+		return err
+	}
+	req.SendHTML(status, []string{Policy(p)}, out)
+	return nil
+}
+
+// RenderPart sends one template of a page without the layout, for a script that puts it into
+// another page.
+func (t Templates) RenderPart(req *Request, name, part string, p Page) error {
+	t.prepare(req, p.base())
+	var out pageBuffer
+	if err := t.byName[name].ExecuteTemplate(&out, part, p); err != nil {
+		return fmt.Errorf("render %s of %s: %w", part, name, err)
+	}
+	req.SendHTML(http.StatusOK, []string{Policy(p)}, out.Bytes())
+	return nil
+}
+
+// RenderText returns a page as Render sends it, for a handler that sends it within another
+// format.
+func (t Templates) RenderText(req *Request, name string, p Page) ([]byte, error) {
+	t.prepare(req, p.base())
+	return t.Execute(name, p)
+}
+
+// prepare translates the texts of the layout for the viewer.
+func (t Templates) prepare(req *Request, l *Layout) {
 	l.User = req.User
 	t.site.SetLanguage(req, l)
 	if req.User != nil {
@@ -35,12 +65,6 @@ func (t Templates) Render(req *Request, status int, name string, p Page) error {
 			l.Errors[field] = message.Localize(l.catalog)
 		}
 	}
-	out, err := t.Execute(name, p)
-	if err != nil {
-		return err
-	}
-	req.SendHTML(status, []string{Policy(p)}, out)
-	return nil
 }
 
 // SetLanguage lets a handler use T, Date and the other methods of the layout before

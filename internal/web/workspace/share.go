@@ -29,10 +29,11 @@ type sharePage struct {
 	Host        string // of the link
 	Live        form.Header
 	HasCover    bool // the picture of the card is the cover
+	retentionSettings
 }
 
 var shareNotices = map[string]string{
-	"saved": "Saved. Changes are live.", "saved, and closed": "Saved. This form is closed. Reopen it to accept responses.", "published": "Published. Share this link to collect responses.", "closed": "Form closed.", "opened": "Form reopened.",
+	"retention": "Saved.", "saved": "Saved. Changes are live.", "saved, and closed": "Saved. This form is closed. Reopen it to accept responses.", "published": "Published. Share this link to collect responses.", "closed": "Form closed.", "opened": "Form reopened.",
 }
 
 // ShowShare shows how to share the form.
@@ -73,8 +74,11 @@ func (pages *Pages) renderShare(req *page.Request, status int, list page.Problem
 	p.Embeds = pages.embedModes(req, p.Address, live)
 	for _, field := range d.Fields {
 		if field.TakesAnswer() && field.Parts() == nil {
-			p.Questions = append(p.Questions, pages.newPrefillQuestion(req, field))
+			p.Questions = append(p.Questions, pages.newPrefillQuestion(req, d, field))
 		}
+	}
+	if p.retentionSettings, err = pages.retentionSettings(req, f.ID); err != nil {
+		return err
 	}
 	p.Script, p.Style = "share.js", "share.css"
 	p.NoticeKey = shareNotices[req.URL.Query().Get("done")]

@@ -1,0 +1,54 @@
+package workspace
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"formulary/internal/fault"
+	"formulary/internal/store"
+	"formulary/internal/web/page"
+)
+
+// retentionSettings say how long a form keeps its responses, on the share page.
+type retentionSettings struct {
+	Retention store.Retention
+	Days      string // as in the control
+	IsWaiting bool   // nothing is deleted yet
+}
+
+func (pages *Pages) retentionSettings(req *page.Request, formID string) (s retentionSettings, err error) {
+	if s.Retention, err = pages.Store.Retention(req.Context(), req.Owner(), formID); err != nil {
+		return s, err
+	}
+	s.IsWaiting = pages.Now().Before(s.Retention.StartsAt)
+	if s.Retention.Days > 0 {
+		s.Days = strconv.FormatInt(s.Retention.Days, 10)
+	}
+	if req.PostForm.Has("days") {
+		s.Days = req.Field("days")
+	}
+	return s, nil
+}
+
+// ChangeRetention saves how long a form keeps its responses.
+func (pages *Pages) ChangeRetention(req *page.Request) error {
+	formID := req.PathValue("id")
+	var days int64
+	var err error
+	if text := strings.TrimSpace(req.Field("days")); text != "" {
+		if days, err = strconv.ParseInt(text, 10, 64); err != nil || days == 0 {
+			days, err = 0, fault.InvalidField("days", "enter a whole number or leave this blank")
+		}
+	}
+	if err == nil {
+		_, err = pages.Store.SetRetention(req.Context(), req.Owner(), formID, days, pages.Now())
+	}
+	if list, other := page.NewProblems(err); err != nil && other == nil {
+		return pages.renderShare(req, http.StatusUnprocessableEntity, list)
+	}
+	if err != nil {
+		return err
+	}
+	return req.Redirect("/forms/" + formID + "/share?done=retention#retention")
+}
