@@ -99,6 +99,9 @@ func TestTour(t *testing.T) {
 	b.wait(`document.querySelectorAll("#zones option").length > 300`)
 	b.fill(`[name="language"]`, "German")
 	b.wantStatus(b.press(`form[action="/account/profile"] button:not([type])`), 200)
-	b.wantText("Deutsch (de)", "Zeitzone")
+	b.wantText("Zeitzone")
+	if got := run(b, chromedp.Value(`[name="language"]`)); got != "Deutsch (de)" {
+		t.Errorf("the language is %q", got)
+	}
 	b.wantNoProblems()
 }
