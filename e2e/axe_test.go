@@ -173,6 +173,7 @@ func ownerViews(app application) []view {
 			b.shownSecret()
 		}},
 		{name: "consent", path: app.authorizePath("forms:read,forms:write,responses:read", "s"), status: 200},
+		{name: "personal tokens", path: "/tokens", status: 200},
 		{name: "connections", path: "/connections", status: 200},
 		{name: "account", path: "/account", status: 200},
 		{name: "refused address", path: "/account", status: 200, prepare: func(b *tab) {

@@ -295,6 +295,8 @@ func (w *fixture) addPages() {
 		{"POST", form + "/versions/1/restore", []param{}},
 		{"POST", "/templates/contact/preview", []param{{name: "_action", value: "next"}}},
 		{"POST", form + "/folder", []param{{name: "folder", value: "Work"}}},
+		{"POST", "/tour/end", []param{}},
+		{"POST", "/forms", []param{{name: "title", value: "Quick"}, {name: "questions", value: "Name\nCake: a, b"}, {name: "mood", value: "paper"}}},
 		{"POST", "/folders", []param{{name: "from", value: "Work"}, {name: "folder", value: "Play"}, {name: "remove", value: ""}}},
 		{"POST", form + "/design/themes", []param{{name: "brand", value: "#b4532a"}, {name: "mood", value: "paper"}, {name: "theme", value: "Studio"}}},
 		{"POST", form + "/design/themes/" + w.cleoTheme + "/apply", []param{{name: "all", value: "1"}}},

@@ -217,7 +217,7 @@ func TestAccount(t *testing.T) {
 		// Users can end each of their sessions, and none of other users.
 		p := b.Get("/account")
 		end := sessionEnd.FindStringSubmatch(p.Text)
-		if end == nil || strings.Count(p.Text, "this device") != 1 {
+		if end == nil || strings.Count(p.Text, "<strong>this device</strong>") != 1 {
 			t.Fatalf("the sessions are not listed:\n%s", p.Text)
 		}
 		status(t, "session of another user", bobs.Post(end[1], nil), 404)

@@ -30,6 +30,7 @@ const (
 func (web *Handler) routes() []route {
 	return []route{
 		{"GET /{$}", signedIn, noBody, web.workspace.Home},
+		{"POST /tour/end", signedIn, maxPost, web.workspace.EndTour},
 		{"GET /live", signedIn, noBody, web.workspace.Live},
 
 		{"POST /forms", signedIn, maxPost, web.workspace.CreateForm},

@@ -49,6 +49,9 @@ func (t Templates) prepare(req *Request, l *Layout) {
 	if req.User != nil {
 		l.zone = req.User.TimeZone
 		l.Mails = t.site.KeepsMails && req.User.Role == account.RoleAdmin
+		if c, err := req.Cookie(TourCookie); err == nil {
+			l.Tour = c.Value == "1"
+		}
 	}
 	if l.NoticeKey != "" {
 		l.Notice = l.T(l.NoticeKey)

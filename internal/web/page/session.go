@@ -33,6 +33,9 @@ func (s *Sessions) CookieName() string {
 	return "formulary"
 }
 
+// TourCookie is the cookie of a browser in which the tour of the first form has started.
+const TourCookie = "formulary-tour"
+
 // SetCookie sets a cookie that scripts and other sites cannot read; without a lifetime it
 // deletes the cookie.
 func (s *Sessions) SetCookie(req *Request, name, value string, lifetime time.Duration) {

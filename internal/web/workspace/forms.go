@@ -11,7 +11,8 @@ import (
 	"formulary/internal/web/page"
 )
 
-// CreateForm creates an empty form, or a form from a template.
+// CreateForm creates an empty form, a form from a template, or one with the questions of a
+// text, for which the tour starts.
 func (pages *Pages) CreateForm(req *page.Request) error {
 	language := req.Language()
 	input := form.FormInput{
@@ -25,6 +26,9 @@ func (pages *Pages) CreateForm(req *page.Request) error {
 			return fault.New(fault.NotFoundInAccount, "That template doesn’t exist.")
 		}
 	}
+	if req.PostForm.Has("questions") {
+		input.Definition.Fields, input.Definition.Design.Mood = quickQuestions(req.Field("questions")), req.Field("mood")
+	}
 	if err := input.Normalize(); err != nil {
 		return err
 	}
@@ -35,6 +39,9 @@ func (pages *Pages) CreateForm(req *page.Request) error {
 	f, err := pages.Store.CreateFormFrom(req.Context(), req.Owner(), input, store.IdempotencyKey{}, pages.Now())
 	if err != nil {
 		return err
+	}
+	if req.PostForm.Has("questions") {
+		pages.Sessions.SetCookie(req, page.TourCookie, "1", tourLasts)
 	}
 	return req.Redirect("/forms/" + f.ID + "/build")
 }

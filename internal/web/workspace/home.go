@@ -32,6 +32,7 @@ type homePage struct {
 	Filtered   bool
 	Prev, Next string // addresses, or empty
 	Templates  []formTemplate
+	Moods      []designOption  // of the first form
 	Deleted    []store.Deleted // forms that can still be restored
 }
 
@@ -99,7 +100,22 @@ func (pages *Pages) Home(req *page.Request) error {
 	if p.Deleted, err = pages.Store.DeletedForms(req.Context(), req.Owner()); err != nil {
 		return err
 	}
+	if len(p.Forms) == 0 && !p.Filtered {
+		pages.offerMoods(p)
+	}
 	return pages.templates.Render(req, http.StatusOK, "home", p)
+}
+
+// offerMoods shows the moods for the first form.
+func (pages *Pages) offerMoods(p *homePage) {
+	var none form.Design
+	for _, choice := range form.DesignChoices() {
+		if choice.Name == "mood" {
+			p.Moods = newDesignOptions(choice, none)
+		}
+	}
+	style := theme.NewStyles(none.BrandColor(), ".mini-")
+	p.Look = page.Look{Colors: template.CSS(style.CSS), Hash: style.Hash}
 }
 
 // link is the address of another page of the same list.

@@ -28,8 +28,8 @@ async function update() {
     area.replaceChildren(...fresh.childNodes);
     history.replaceState(null, "", to);
     const count = area.querySelectorAll(".forms > li").length;
-    const { none, one, many } = found.dataset;
-    found.textContent = count === 0 ? none : count === 1 ? one : many.replace("{n}", count);
+    const { none, single, many } = found.dataset;
+    found.textContent = count === 0 ? none : count === 1 ? single : many.replace("{n}", count);
   } catch (problem) {
     if (problem.name !== "AbortError") location.assign(to);
   }
