@@ -36,7 +36,7 @@ func TestResponse(t *testing.T) {
 	b.do(chromedp.SendKeys(".note-new textarea", "Call back"), chromedp.Click(".note-new button"))
 	b.wait(`document.querySelector(".note-text")?.textContent === "Call back"`)
 	b.wait(`document.activeElement.closest(".note-new") !== null`) // ready for the next one
-	b.do(chromedp.SendKeys(".note-new textarea", "e")) // keys belong to the control
+	b.do(chromedp.SendKeys(".note-new textarea", "e"))             // keys belong to the control
 	b.wait(`document.querySelector(".note-new textarea").value === "e" && ` + pressed + ` === "read"`)
 	run(b, chromedp.Evaluate[any](`document.activeElement.blur()`))
 	b.typeKeys("e")
