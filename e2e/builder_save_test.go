@@ -24,7 +24,7 @@ func TestBuilderProblems(t *testing.T) {
 	b.do(chromedp.Click(`.panel .option-list li:nth-child(1) [aria-label="Remove"]`))
 	b.do(chromedp.Click(`.panel .option-list li:nth-child(1) [aria-label="Remove"]`))
 	b.wait(`document.querySelector(".save-status.problem")?.innerText.includes("Not saved: 1 problem to fix")`)
-	b.wait(`document.querySelector(".fields > li:nth-child(2) .question-card.invalid .problem-text") !== null`)
+	b.wait(`document.querySelector(".fields > li:nth-child(2).invalid .problem-text") !== null`)
 	problem := b.text(inQuestion(2, ".problem-text"))
 	if !strings.Contains(problem, "option") && !strings.Contains(problem, "answer") {
 		t.Errorf("the question says %q, want something about its options", problem)
@@ -45,7 +45,7 @@ func TestBuilderProblems(t *testing.T) {
 	b.wantRefused("/draft", 422)
 
 	b.do(chromedp.Click(labelInput(2)))
-	b.do(chromedp.Click(inQuestion(2, ".options .link-button")))
+	b.do(chromedp.Click(inQuestion(2, ".add-option button")))
 	b.wait(`document.activeElement.matches("[data-option^=canvas]")`)
 	b.typeKeys("Apple")
 	b.waitStored("the option", func(d *form.Definition) bool {

@@ -54,8 +54,9 @@ func openBuilder(t *testing.T, s *clitest.Service, title, definition string) bui
 	b := builder{signedInTab(t, s, ada), d, d.createDraft(in)}
 	b.focusTab()
 	b.setColorScheme("light")
+	b.do(chromedp.Evaluate[chromedp.Void](`localStorage.setItem("builder panel", "open")`))
 	b.wantStatus(b.open("/forms/"+b.id+"/build"), 200)
-	b.wait(`document.querySelector("#builder .toolbar") !== null`)
+	b.wait(`document.querySelector("#builder .panel h2") !== null`)
 	return b
 }
 

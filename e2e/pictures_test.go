@@ -73,7 +73,7 @@ func TestBuilderPictures(t *testing.T) {
 		return len(o) == 2 && o[0].Image != "" && o[0].Alt == "A round pie" && o[1].Image != ""
 	})
 	// The form itself shows the pictures too.
-	b.wait(`(pictures => pictures.length === 2 && pictures.every((p) => p.naturalWidth > 0 && p.height === 40))([...document.querySelectorAll(".options li img")])`)
+	b.wait(`(pictures => pictures.length === 2 && pictures.every((p) => p.naturalWidth > 0 && p.height > 60))([...document.querySelectorAll(".pictures img")])`)
 	// Without a text for the second picture the form cannot be published.
 	b.do(chromedp.Click(".toolbar .primary"), chromedp.WaitVisible("dialog"), chromedp.Click(`dialog button[value="publish"]`))
 	b.wait(`document.querySelector("dialog")?.innerText.toLowerCase().includes("describe the picture for people who cannot see it")`)
@@ -127,7 +127,7 @@ func TestFilesAccessible(t *testing.T) {
 	b.wantStatus(b.open(base+"/responses"), 200)
 	b.wait(`Array.from(document.images).every((picture) => picture.complete && picture.naturalWidth > 0)`)
 	check("the responses")
-	b.wantStatus(b.press(`tbody th a`), 200)
+	b.wantStatus(b.press(`.response-list a`), 200)
 	b.wait(`Array.from(document.images).length === 2 && Array.from(document.images).every((picture) => picture.complete && picture.naturalWidth > 0)`)
 	check("the response")
 	b.wantStatus(b.open(base+"/summary"), 200)

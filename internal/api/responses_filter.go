@@ -3,12 +3,15 @@ package api
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"formulary/internal/fault"
+	"formulary/internal/form"
 	"formulary/internal/store"
 )
 
@@ -18,7 +21,7 @@ type filterInput struct {
 	Until   string            `query:"until" maxLength:"40" doc:"Submitted before this time (RFC 3339)"`
 	Search  string            `query:"search" maxLength:"200" doc:"Filter by text in an answer or in the label of a chosen option (case-insensitive)"`
 	Version int64             `query:"version" default:"0" minimum:"0" doc:"Filter by form version"`
-	Answers map[string]string `query:"answers" maxLength:"1000" doc:"Filter by answer: answers[key]=value. For a multiple-choice question one matching option is enough; use key.part for part of an answer or a matrix row."`
+	Answers map[string]string `query:"answers" maxLength:"1000" doc:"Filter by answer: answers[key]=value, or with an operator answers[key:op]=value, such as answers[score:at_least]=8. Operators: equals, not_equals, contains, not_contains, greater, less, at_least, at_most, answered, not_answered. For a multiple-choice question one matching option is enough; use key.part for part of an answer or a matrix row."`
 }
 
 func wholeNumber(text string) (int64, bool) {
@@ -51,11 +54,29 @@ func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) 
 	if out.LabelMatches, err = a.Store.MatchLabels(ctx, owner, formID, in.Search, nil); err != nil {
 		return out, err
 	}
-	out.Answers, err = a.Store.AnswerFilters(ctx, owner, formID, in.Answers)
+	names := slices.Sorted(maps.Keys(in.Answers)) // sorted, so that equal conditions result in equal SQL
+	out.Answers, err = a.Store.AnswerFilters(ctx, owner, formID, comparisons(names, in.Answers))
 	if mistake, ok := errors.AsType[*store.FilterError](err); ok {
-		return out, badQuery(mistake.Name, mistake.Message)
+		name := "answers"
+		if mistake.Index >= 0 {
+			name += "[" + names[mistake.Index] + "]"
+		}
+		return out, badQuery(name, mistake.Message)
 	}
 	return out, err
+}
+
+// comparisons reads the names of conditions: a key, or a key and an operator.
+func comparisons(names []string, values map[string]string) []store.Comparison {
+	list := make([]store.Comparison, len(names))
+	for i, name := range names {
+		list[i] = store.Comparison{Field: name, Op: form.Equals, Value: values[name]}
+		// The row of a matrix can contain a colon.
+		if at := strings.LastIndexByte(name, ':'); at >= 0 && slices.Contains(form.Comparisons, name[at+1:]) {
+			list[i].Field, list[i].Op = name[:at], name[at+1:]
+		}
+	}
+	return list
 }
 
 // toMillis rounds up to whole milliseconds, the precision of stored times. It returns

@@ -55,6 +55,8 @@ func TestResponseFilters(t *testing.T) {
 			"answers[song]=" + url.QueryEscape("ÜBER <den> Wolken & mehr"): "2", "version=1": "3 2 1", "version=2": "",
 			"since=" + second: "3 2", "until=" + second: "1", "since=" + second + "&until=" + second: "", "since=2020-01-01T00:00:00%2B02:00": "3 2 1", "until=2020-01-01T00:00:00Z": "",
 			"answers[coming]=true&per_page=1&page=2": "1",
+			"answers[guests:at_least]=0.2":           "3 1", "answers[guests:at_least]=0.2&answers[guests:less]=2": "3", "answers[food:not_contains]=soup": "2", "answers[song:contains]=WOLKEN": "2",
+			"answers[who:not_answered]=": "3", "answers[day.sat:not_equals]=pm": "2 1", "answers[coming:equals]=false": "2",
 		} {
 			a := w.Call("GET", path+"/responses?"+query, w.ada, "")
 			var got []string
@@ -74,7 +76,7 @@ func TestResponseFilters(t *testing.T) {
 				t.Errorf("%s: %v of %v, want %s\n%s", query, got, a.Body["total_items"], want, a.Text)
 			}
 		}
-		for _, query := range []string{"since=yesterday", "until=1", "version=-1", "version=x", "answers[nothing]=1", "answers[guests]=many", "answers[coming]=perhaps", "answers[food]=a&answers[food]=b", "answers[day.$x]=a", "search=%00"} {
+		for _, query := range []string{"since=yesterday", "until=1", "version=-1", "version=x", "answers[nothing]=1", "answers[guests]=many", "answers[coming]=perhaps", "answers[food]=a&answers[food]=b", "answers[day.$x]=a", "search=%00", "answers[guests:like]=1", "answers[guests:less]=few", "answers[:less]=1"} {
 			w.expectCode(query, w.Call("GET", path+"/responses?"+query, w.ada, ""), 400001)
 		}
 		// The feed takes the same filters.

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"maps"
-	"math"
 	"slices"
 
 	"formulary/internal/account"
@@ -32,7 +31,7 @@ type QuestionSummary struct {
 	Label    string        `json:"label" example:"Which drink?"`
 	Answered int64         `json:"answered" doc:"Number of responses with an answer to this question" example:"12"`
 	Average  *float64      `json:"average,omitempty" doc:"Numeric questions only"`
-	NPS      *float64      `json:"nps,omitempty" doc:"Net Promoter Score of a 0–10 scale, from -100 to 100"`
+	NPS      *int64        `json:"nps,omitempty" doc:"Net Promoter Score of a 0–10 scale, a whole number from -100 to 100" example:"46"`
 	Files    *int64        `json:"files,omitempty" doc:"Number of files; only questions that are answered with files"`
 	Bytes    *int64        `json:"bytes,omitempty" doc:"Size of these files in bytes"`
 	Choices  []ChoiceCount `json:"choices,omitempty" nullable:"false" doc:"How often each option was chosen"`
@@ -89,7 +88,7 @@ func questionSummary(f *form.Field, t *form.QuestionStats) QuestionSummary {
 		out.Average = &average
 	}
 	if f.IsNPS() {
-		nps := math.Round(t.NPS()*100) / 100
+		nps := t.NPS()
 		out.NPS = &nps
 	}
 	if f.Traits().Files {

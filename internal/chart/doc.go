@@ -20,6 +20,7 @@
 //	chart-bar      column; filled part of a bar
 //	chart-track    background of a bar, its full length
 //	chart-line     line of a line chart
+//	chart-before   dashed line of an earlier period
 //	chart-area     area below the line
 //	chart-dot      last value of a line; start and end of a jump
 //	chart-axis     base line

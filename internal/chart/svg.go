@@ -24,6 +24,7 @@ var defaultAttributes = map[string]string{
 	"chart-bar":    `fill="currentColor"`,
 	"chart-track":  `fill="currentColor" fill-opacity=".1"`,
 	"chart-line":   `fill="none" stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round"`,
+	"chart-before": `fill="none" stroke="currentColor" stroke-opacity=".6" stroke-dasharray="3 4" stroke-linejoin="round" stroke-linecap="round"`,
 	"chart-area":   `fill="currentColor" fill-opacity=".1"`,
 	"chart-dot":    `fill="currentColor"`,
 	"chart-axis":   `fill="none" stroke="currentColor" stroke-opacity=".4"`,

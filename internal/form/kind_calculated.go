@@ -33,5 +33,5 @@ func (calculated) Schema(*Field) map[string]any {
 func (calculated) Traits() Traits { return Traits{Summary: Average, Calculated: true, Script: true} }
 
 func (calculated) Info() KindInfo {
-	return KindInfo{"Calculation", "Calculated from other answers", "Layout and logic"}
+	return KindInfo{"Calculation", "Calculated from other answers", "Layout and logic", "sum", "formula, total, score, price, sum"}
 }

@@ -21,5 +21,5 @@ func (dropdown) Traits() Traits {
 }
 
 func (dropdown) Info() KindInfo {
-	return KindInfo{"Dropdown", "Choose one option from a list", "Choices"}
+	return KindInfo{"Dropdown", "Choose one option from a list", "Choices", "dropdown", "select, list, combo box, menu"}
 }

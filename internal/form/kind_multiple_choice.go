@@ -153,5 +153,5 @@ func (multipleChoice) Traits() Traits {
 }
 
 func (multipleChoice) Info() KindInfo {
-	return KindInfo{"Multiple choice", "Choose one or more options", "Choices"}
+	return KindInfo{"Multiple choice", "Choose one or more options", "Choices", "choices", "checkbox, multi-select, several answers"}
 }

@@ -60,5 +60,5 @@ func (pictureChoice) Traits() Traits {
 }
 
 func (pictureChoice) Info() KindInfo {
-	return KindInfo{"Picture choice", "Options shown as pictures", "Choices"}
+	return KindInfo{"Picture choice", "Options shown as pictures", "Choices", "picture", "image, photo, radio, checkbox"}
 }

@@ -95,5 +95,5 @@ func (singleChoice) Traits() Traits {
 }
 
 func (singleChoice) Info() KindInfo {
-	return KindInfo{"Single choice", "Choose one option", "Choices"}
+	return KindInfo{"Single choice", "Choose one option", "Choices", "choice", "radio, select, poll, one answer"}
 }

@@ -3,6 +3,7 @@ package form
 import (
 	"cmp"
 	"maps"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -18,8 +19,9 @@ type Summary struct {
 	Days      map[string]int64          `json:"days"`   // number of responses by UTC day
 	Fields    map[string]*QuestionStats `json:"fields"` // by field ID
 
-	day  time.Time // day of the last response added
-	name string    // that day as text
+	zone *time.Location // of the days; nil: UTC
+	day  time.Time      // day of the last response added
+	name string         // that day as text
 }
 
 // QuestionStats are the totals of one question.
@@ -54,10 +56,27 @@ func NewSummary() *Summary {
 	return &Summary{Format: summaryFormat, Days: map[string]int64{}, Fields: map[string]*QuestionStats{}}
 }
 
+// NewSummaryIn returns an empty summary whose days are those of a time zone. It is not
+// stored.
+func NewSummaryIn(zone *time.Location) *Summary {
+	s := NewSummary()
+	s.zone = zone
+	return s
+}
+
+// dayOf returns the day of a time, at midnight UTC.
+func (s *Summary) dayOf(t time.Time) time.Time {
+	if s.zone == nil {
+		return t.Truncate(24 * time.Hour)
+	}
+	year, month, day := t.In(s.zone).Date()
+	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
+}
+
 // Add adds n times a response; n = -1 subtracts it.
 func (s *Summary) Add(d *Definition, answers map[string]any, submitted time.Time, n int64) {
 	s.Responses += n
-	if day := submitted.Truncate(24 * time.Hour); !day.Equal(s.day) { // most share the day of the one before
+	if day := s.dayOf(submitted); !day.Equal(s.day) { // most share the day of the one before
 		s.day, s.name = day, day.UTC().Format(time.DateOnly)
 	}
 	count(s.Days, s.name, n)
@@ -194,8 +213,8 @@ func (x *ExactSum) UnmarshalText(text []byte) error {
 }
 
 // NPS returns the Net Promoter Score of a scale from 0 to 10: the percentage of 9 and
-// 10 minus the percentage of 0 to 6.
-func (t *QuestionStats) NPS() float64 {
+// 10 minus the percentage of 0 to 6. It is always given as a whole number.
+func (t *QuestionStats) NPS() int64 {
 	var promoters, detractors int64
 	for value, n := range t.Counts {
 		switch value {
@@ -209,7 +228,7 @@ func (t *QuestionStats) NPS() float64 {
 	if t.Answered == 0 {
 		return 0
 	}
-	return 100 * float64(promoters-detractors) / float64(t.Answered)
+	return int64(math.Round(100 * float64(promoters-detractors) / float64(t.Answered)))
 }
 
 // IsNPS reports whether the answers have a Net Promoter Score.

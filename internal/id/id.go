@@ -20,6 +20,7 @@ const (
 	Event    = "evt_"
 	File     = "fil_"
 	Theme    = "thm_"
+	View     = "viw_"
 	Note     = "nte_"
 )
 

@@ -35,6 +35,8 @@ var tables = []struct {
 	{"device", 9}, {"guess", 9}, {"form_event", 10}, {"webhook", 10}, {"delivery", 10}, {"mail", 12}, {"mail_suppression", 12}, {"form_mail", 12}, {"form_recipient", 12},
 	{"file", 14}, {"file_garbage", 14}, {"picture", 14}, {"theme", 17},
 	{"response_tag", 18}, {"form_mark", 18}, {"response_note", 18}, {"form_retention", 18},
+	{"response_view", 19}, {"response_layout", 19},
+	{"personal_token", 20},
 }
 
 // The schemas that added the tables setting and file.

@@ -62,7 +62,7 @@ func (s *Store) Feed(ctx context.Context, owner, formID string, filter ResponseF
 	// One more than the limit shows whether others follow.
 	stored := db.Statement{SQL: feedSQL, Args: []any{owner, formID, page.After, page.Limit + 1}}
 	restored := db.Statement{SQL: feedRestoredSQL, Args: []any{owner, formID, feedPosition(page.After), page.Limit + 1}}
-	if !filter.empty() {
+	if !filter.Empty() {
 		stored.SQL, stored.Args = filter.afterIn(owner, formID, s.db, feedOrder{columns: responseColumns, condition: ` AND restored = ''`, key: `id`}, page.After, page.Limit+1)
 		restored.SQL, restored.Args = filter.afterIn(owner, formID, s.db, feedOrder{columns: responseColumns + `, restored`, condition: ` AND restored <> ''`, key: `restored`}, feedPosition(page.After), page.Limit+1)
 	}

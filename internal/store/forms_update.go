@@ -56,6 +56,9 @@ func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevisio
 		if err != nil {
 			return f, err
 		}
+		if c.design, err = encodeDesign(c.input.Definition); err != nil {
+			return f, err
+		}
 		c.definitionChanged = after != c.draft
 		c.growth = int64(len(after) - len(c.draft))
 		c.draft = after
@@ -88,6 +91,7 @@ type formChange struct {
 	before            form.Form
 	input             form.FormInput
 	draft             string // the definition to store
+	design            string // that of the draft
 	definitionChanged bool   // the definition differs from the stored one
 	growth            int64  // bytes that the draft grows by
 }
@@ -107,7 +111,7 @@ func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now
 			return nil
 		}
 		if c.definitionChanged {
-			if _, err := t.Exec(saveDraftSQL, owner, f.ID, c.draft); err != nil {
+			if _, err := t.Exec(saveDraftSQL, owner, f.ID, c.draft, c.design); err != nil {
 				return err
 			}
 			if _, err := t.Exec(addStoredSQL, owner, f.ID, c.growth); err != nil {

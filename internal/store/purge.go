@@ -33,6 +33,7 @@ var ownedSQL = []string{
 	`DELETE FROM theme WHERE account_id = $1`,
 	`DELETE FROM form_mark WHERE account_id = $1`,
 	`DELETE FROM form_retention WHERE account_id = $1`,
+	`DELETE FROM response_layout WHERE account_id = $1`,
 	dropIDAddressesSQL,
 }
 
@@ -61,6 +62,8 @@ var purgeSQL = []string{
 		AND (form_id, tag_key, response_id) IN (SELECT form_id, tag_key, response_id FROM response_tag WHERE account_id = $1 LIMIT $2)`,
 	`DELETE FROM response_note WHERE account_id = $1
 		AND (form_id, response_id, id) IN (SELECT form_id, response_id, id FROM response_note WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM response_view WHERE account_id = $1
+		AND (form_id, id) IN (SELECT form_id, id FROM response_view WHERE account_id = $1 LIMIT $2)`,
 }
 
 const (
@@ -112,6 +115,9 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 			if _, err := t.Exec(sql, owner); err != nil {
 				return err
 			}
+		}
+		if _, err := t.Exec(releasePersonalTokensSQL, owner, toMillis(now.Add(expiredTokenRetention))); err != nil {
+			return err
 		}
 		_, err := t.Exec(releaseAccountSQL, owner, toMillis(now))
 		return err

@@ -190,7 +190,7 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 	if _, ok := id.Parse(id.Form, formID); !ok {
 		return nil, 0, fault.NotFound
 	}
-	byTime := filter.empty() && filter.By.Key == ""
+	byTime := filter.Empty() && filter.By.Key == ""
 	if byTime && !filter.Oldest && page.Offset < rankBlock {
 		// Such a small offset needs no rank lookup.
 		var top int64
@@ -205,7 +205,7 @@ func (s *Store) Responses(ctx context.Context, owner, formID string, filter Resp
 		if err := queryOne(t.Query, countResponsesSQL, []any{owner, formID}, &total, &top); err != nil {
 			return err
 		}
-		if filter.By.Key != "" && filter.empty() && total > MaxSorted {
+		if filter.By.Key != "" && filter.Empty() && total > MaxSorted {
 			return ErrTooManyToSort
 		}
 		if !byTime {

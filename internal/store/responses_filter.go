@@ -21,7 +21,11 @@ type ResponseFilter struct {
 	LabelMatches []AnswerFilter // alternatives to Search: answers that are displayed with the text
 	Version      int64
 	Answers      []AnswerFilter
-	Oldest       bool // oldest first
+	IDs          []string // only these responses, at most MaxSelected
+	Status       form.ResponseStatus
+	Starred      bool     // only responses with a star
+	Tags         []string // responses with all of these tags, at most MaxFilterTags
+	Oldest       bool     // oldest first
 	By           AnswerSort
 	Marks        bool // StreamResponses reads the marks too
 }
@@ -52,69 +56,6 @@ const (
 func asNumber(json string) string {
 	text := `CAST(` + json + ` AS TEXT)`
 	return `CASE WHEN SUBSTR(` + text + `, 1, 1) IN ('"', '[', '{', 't', 'f') THEN NULL ELSE CAST(` + text + ` AS DOUBLE PRECISION) END`
-}
-
-// AnswerFilter selects responses by the answer to a question.
-type AnswerFilter struct {
-	paths  []answerPath
-	lists  bool     // answers may be lists; one matching element is enough
-	part   string   // such as the row of a matrix; empty: the whole answer
-	values []string // as JSON; any of them matches
-	within string   // instead of values: a text that the answer contains, ignoring case
-}
-
-// Within selects responses whose answer contains the text.
-func (a AnswerFilter) Within(text string) AnswerFilter {
-	a.within = text
-	return a
-}
-
-// MaxAnswerFilters limits the answer filters of one request.
-const MaxAnswerFilters = 10
-
-// FilterError reports a condition that the form's questions do not allow.
-type FilterError struct{ Name, Message string }
-
-func (m *FilterError) Error() string { return m.Name + " " + m.Message }
-
-// pathSigns are special in SQLite's JSON paths.
-const pathSigns = `$"\`
-
-// AnswerFilters parses conditions on answers, by key or key.part. The form's questions
-// decide how a value is parsed.
-func (s *Store) AnswerFilters(ctx context.Context, owner, formID string, conditions map[string]string) (_ []AnswerFilter, err error) {
-	defer wrap(&err, "read answer filters")
-	if len(conditions) == 0 {
-		return nil, nil
-	}
-	if len(conditions) > MaxAnswerFilters {
-		return nil, &FilterError{"answers", "has too many conditions; the limit is " + strconv.Itoa(MaxAnswerFilters)}
-	}
-	versions, err := s.Definitions(ctx, owner, formID)
-	if err != nil {
-		return nil, err
-	}
-	var list []AnswerFilter
-	for _, name := range slices.Sorted(maps.Keys(conditions)) { // sorted, so that equal conditions result in equal SQL
-		key, part, _ := strings.Cut(name, ".")
-		var question *form.Field
-		for _, d := range versions {
-			for _, f := range d.Fields {
-				if f.Key == key && f.HasAnswer() {
-					question = f
-				}
-			}
-		}
-		if question == nil || strings.ContainsAny(part, pathSigns) {
-			return nil, &FilterError{"answers[" + name + "]", "is not a question in this form"}
-		}
-		text, err := question.JSON(conditions[name])
-		if err != nil {
-			return nil, &FilterError{"answers[" + name + "]", "does not match any answer to this question"}
-		}
-		list = append(list, filterOf(versions, question.ID, part, text))
-	}
-	return list, nil
 }
 
 func filterOf(versions []*form.Definition, id, part string, values ...string) AnswerFilter {
@@ -252,91 +193,4 @@ func (f ResponseFilter) order(db db.DB) string {
 		value += ` DESC`
 	}
 	return ` ORDER BY CASE WHEN ` + text + ` IS NULL THEN 1 ELSE 0 END, ` + value + `, ` + newest
-}
-
-// Limits of the chunks that an export reads. The first chunk is small; the size of its
-// responses decides how large the next ones are.
-const (
-	exportFirst = 100
-	exportChunk = 2000
-	exportBytes = 8 << 20
-)
-
-// StreamResponses calls fn for the responses of the filter, oldest first. It reads the
-// next chunk while fn processes the current one, so memory does not grow with their
-// number.
-func (s *Store) StreamResponses(ctx context.Context, owner, formID string, filter ResponseFilter, fn func(form.Response) error) (err error) {
-	defer wrap(&err, "stream responses")
-	if _, err := s.Form(ctx, owner, formID); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	// Two buffers: one is filled while the other is used.
-	chunks, used := make(chan []form.Response, 1), make(chan []form.Response, 2)
-	used <- make([]form.Response, 0, exportChunk)
-	used <- make([]form.Response, 0, exportChunk)
-	var failed error // set before chunks is closed
-	go func() {
-		defer close(chunks)
-		limit := exportFirst
-		for after := ""; ; {
-			var list []form.Response
-			select {
-			case list = <-used:
-				list = list[:0]
-			case <-ctx.Done():
-				failed = ctx.Err()
-				return
-			}
-			sql, args := filter.after(owner, formID, s.db, after, int64(limit))
-			scanner := newResponseScanner(formID)
-			if filter.Marks {
-				scanner = newMarkedScanner(formID)
-			}
-			full, bytes, err := s.gatherSome(ctx, gatherInto(&list, scanner), &list, sql, args)
-			if err != nil {
-				failed = err
-				return
-			}
-			if len(list) > 0 {
-				after = list[len(list)-1].ID
-				select {
-				case chunks <- list:
-				case <-ctx.Done():
-					failed = ctx.Err()
-					return
-				}
-			}
-			if !full && len(list) < limit {
-				return
-			}
-			limit = min(max(exportBytes/max(1, bytes/max(1, len(list))), 1), exportChunk)
-		}
-	}()
-	for list := range chunks {
-		for _, r := range list {
-			if err := fn(r); err != nil {
-				return err
-			}
-		}
-		used <- list
-	}
-	return failed
-}
-
-// gatherSome reads until exportBytes is reached. full reports whether it was, so that
-// there may be more.
-func (s *Store) gatherSome(ctx context.Context, gather func(db.Row) error, list *[]form.Response, sql string, args []any) (full bool, bytes int, err error) {
-	err = s.db.Query(ctx, sql, func(r db.Row) error {
-		if err := gather(r); err != nil {
-			return err
-		}
-		if bytes += len((*list)[len(*list)-1].JSON); bytes >= exportBytes {
-			full = true
-			return db.ErrStop
-		}
-		return nil
-	}, args...)
-	return full, bytes, err
 }

@@ -21,7 +21,7 @@ func TestFilterByNumber(t *testing.T) {
 			if _, err := s.SubmitResponse(ctx, store.Submission{Form: p, Answers: map[string]any{"n": number}, At: now}); err != nil {
 				t.Fatal(err)
 			}
-			filters, err := s.AnswerFilters(ctx, owner, p.ID, map[string]string{"n": fmt.Sprint(number)})
+			filters, err := s.AnswerFilters(ctx, owner, p.ID, []store.Comparison{{Field: "n", Op: form.Equals, Value: fmt.Sprint(number)}})
 			if err != nil {
 				t.Fatal(err)
 			}

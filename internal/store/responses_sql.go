@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,9 +10,20 @@ import (
 	"formulary/internal/id"
 )
 
-func (f ResponseFilter) empty() bool {
-	return f.Since.IsZero() && f.Until.IsZero() && f.Search == "" && f.Version == 0 && len(f.Answers) == 0
+// Empty reports whether the filter selects all responses.
+func (f ResponseFilter) Empty() bool {
+	isMarked := f.Status != "" || f.Starred || len(f.Tags) > 0
+	return f.Since.IsZero() && f.Until.IsZero() && f.Search == "" && f.Version == 0 && len(f.Answers) == 0 && f.IDs == nil && !isMarked
 }
+
+const (
+	// MaxSelected limits the responses that a filter names one by one.
+	MaxSelected = 500
+	// MaxFilterTags limits the tags of a filter.
+	MaxFilterTags = 10
+)
+
+const taggedSQL = ` AND id IN (SELECT response_id FROM response_tag WHERE account_id = $1 AND form_id = $2 AND tag_key = ?)`
 
 // where returns the condition of the filter, composed of the constants below, and its
 // arguments. IDs start with the time of submission, so the primary key also serves time
@@ -32,6 +42,24 @@ func (f ResponseFilter) where(owner, formID string, db db.DB) (string, []any) {
 	}
 	if f.Version != 0 {
 		add(` AND version = ?`, f.Version)
+	}
+	if f.IDs != nil {
+		ids := []any{""} // matches nothing
+		for _, responseID := range f.IDs[:min(len(f.IDs), MaxSelected)] {
+			if _, ok := id.Parse(id.Response, responseID); ok {
+				ids = append(ids, responseID)
+			}
+		}
+		add(` AND id IN (?`+strings.Repeat(`, ?`, len(ids)-1)+`)`, ids...)
+	}
+	if f.Status != "" {
+		add(` AND status = ?`, string(f.Status))
+	}
+	if f.Starred {
+		add(` AND starred`)
+	}
+	for _, tag := range f.Tags[:min(len(f.Tags), MaxFilterTags)] {
+		add(taggedSQL, form.TagKey(tag))
 	}
 	if f.Search != "" {
 		first, values := searchCondition(f.Search, db)
@@ -76,55 +104,6 @@ func searchCondition(text string, db db.DB) (string, []any) {
 		return sql, args
 	}
 	return `(STRPOS(` + db.Lower(`CAST(answers AS TEXT)`) + `, ` + lowered + `) > 0 AND ` + sql + `)`, append(args, text)
-}
-
-// condition selects responses with the answer, or with a list that contains it.
-func (a AnswerFilter) condition(db db.DB) (string, []any) {
-	answer, text, path := answerSQL, asTextSQL, []any{}
-	if a.part != "" {
-		answer, text, path = answer+` -> CAST(? AS TEXT)`, partTextSQL, []any{a.part}
-	}
-	var either []string
-	var args []any
-	for _, p := range a.paths {
-		var sql string
-		var values []any
-		// add adds a condition, in which the answer may occur several times.
-		add := func(condition string, with ...any) {
-			if sql != "" {
-				sql += ` OR `
-			}
-			sql += condition
-			for range strings.Count(condition, answer) {
-				values = append(append(values, p.key), path...)
-			}
-			values = append(values, with...)
-		}
-		if a.within != "" {
-			sql = `STRPOS(` + db.Lower(text) + `, ` + db.Lower(`CAST(? AS TEXT)`) + `) > 0`
-			values = append(append(append(values, p.key), path...), a.within)
-		} else if n, err := strconv.ParseFloat(a.values[0], 64); err == nil {
-			// The databases format numbers differently.
-			add(asNumber(answer)+` = CAST(CAST(? AS TEXT) AS DOUBLE PRECISION)`, strconv.FormatFloat(n, 'g', -1, 64))
-		} else {
-			texts := make([]any, len(a.values))
-			for i, value := range a.values {
-				texts[i] = value
-			}
-			add(`CAST(`+answer+` AS TEXT) IN (?`+strings.Repeat(`, ?`, len(texts)-1)+`)`, texts...)
-		}
-		for _, value := range a.values {
-			var text string
-			if a.lists && a.within == "" && json.Unmarshal([]byte(value), &text) == nil {
-				add(db.JSONArrayHas(answer), text)
-			}
-		}
-		if p.to != 0 {
-			sql, values = `version >= ? AND version <= ? AND (`+sql+`)`, append([]any{p.from, p.to}, values...)
-		}
-		either, args = append(either, sql), append(args, values...)
-	}
-	return `(` + strings.Join(either, `) OR (`) + `)`, args
 }
 
 // answerPath is a key under which answers to a question are stored, and the versions in

@@ -127,6 +127,7 @@ func TestWorkWithResponse(t *testing.T) {
 		post("/forms/"+id+"/retention", "days", "30")
 		has(t, b.Get("/forms/"+id+"/share"), `value="30"`, "Nothing is deleted before")
 		has(t, b.Get(page), "This form deletes responses after 30 days.")
+		has(t, b.Get(list), "This form deletes responses after 30 days.")
 		post("/forms/"+id+"/retention", "days", "")
 		has(t, b.Get(page), "!This form deletes")
 	})

@@ -34,6 +34,8 @@ func (web *Handler) routes() []route {
 
 		{"POST /forms", signedIn, maxPost, web.workspace.CreateForm},
 		{"POST /forms/{id}/duplicate", signedIn, maxPost, web.workspace.DuplicateForm},
+		{"POST /forms/{id}/folder", signedIn, maxPost, web.workspace.MoveForm},
+		{"POST /folders", signedIn, maxPost, web.workspace.ChangeFolder},
 		{"POST /forms/{id}/delete", signedIn, maxPost, web.workspace.DeleteForm},
 		{"POST /forms/{id}/restore", signedIn, maxPost, web.workspace.RestoreForm},
 		{"GET /forms/{id}/build", signedIn, noBody, web.workspace.ShowBuilder},
@@ -77,6 +79,9 @@ func (web *Handler) routes() []route {
 		{"GET /forms/{id}/responses", signedIn, noBody, web.workspace.ShowResponses},
 		{"GET /forms/{id}/responses/export", signedIn, noBody, web.workspace.ExportResponses},
 		{"POST /forms/{id}/responses/delete", signedIn, maxPost, web.workspace.DeleteResponses},
+		{"POST /forms/{id}/responses/layout", signedIn, maxPost, web.workspace.ArrangeResponses},
+		{"POST /forms/{id}/responses/views", signedIn, maxPost, web.workspace.SaveView},
+		{"POST /forms/{id}/responses/views/{view}/delete", signedIn, maxPost, web.workspace.DeleteView},
 		{"POST /forms/{id}/responses/restore", signedIn, maxPost, web.workspace.RestoreResponses},
 		{"POST /forms/{id}/responses/mark", signedIn, maxPost, web.workspace.MarkResponses},
 		{"GET /forms/{id}/responses/{response}", signedIn, noBody, web.workspace.ShowResponse},
@@ -132,6 +137,10 @@ func (web *Handler) routes() []route {
 		{"POST /applications/{id}/enable", signedIn, maxPost, web.identity.EnableApplication},
 		{"POST /applications/{id}/delete", signedIn, maxPost, web.identity.DeleteApplication},
 		{"POST /applications/{id}/try", signedIn, maxPost, web.identity.TryApplication},
+
+		{"GET /tokens", signedIn, noBody, web.identity.ListTokens},
+		{"POST /tokens", signedIn, maxPost, web.identity.CreateToken},
+		{"POST /tokens/{id}/revoke", signedIn, maxPost, web.identity.RevokeToken},
 
 		{"GET /mails", signedIn, noBody, web.workspace.ListMails},
 		{"GET /mails/{account}/{mail}", signedIn, noBody, web.workspace.ShowMail},

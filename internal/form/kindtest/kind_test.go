@@ -26,7 +26,7 @@ var colorPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 
 func (color) Name() string { return "color" }
 func (color) Info() form.KindInfo {
-	return form.KindInfo{Title: "Color", Description: "A color to pick", Group: "Choices"}
+	return form.KindInfo{Title: "Color", Description: "A color to pick", Group: "Choices", Icon: "picture", Synonyms: "paint"}
 }
 func (color) Properties() []string                                          { return nil }
 func (color) Check(*form.Field, func(property, format string, args ...any)) {}
@@ -64,7 +64,7 @@ func TestMain(m *testing.M) {
 const owner = "ada@example.com"
 
 func TestNewKind(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+	storetest.EachReused(t, func(t *testing.T, storage storetest.Storage) {
 		s := clitest.StartWithKinds(t, storage, templates)
 		s.AddUser(owner)
 		token := s.Token(owner, s.AddApp(owner, "https://app.example/cb"), "forms:read,forms:write,responses:read,responses:write").Access
@@ -104,7 +104,8 @@ func TestNewKind(t *testing.T) {
 		}
 
 		// Owners and applications can see it.
-		contains(t, "the builder", b.Get("/forms/"+id+"/build").Text, `"name":"color"`, `"title":"Color"`, `"description":"A color to pick"`)
+		contains(t, "the builder", b.Get("/forms/"+id+"/build").Text, `"name":"color"`, `"title":"Color"`)
+		contains(t, "the list of types", b.Get("/static/builder-kinds.js").Text, `"description":"A color to pick"`, `"synonyms":"paint"`)
 		contains(t, "the document", s.Call("GET", "/api/v1/openapi.json", "", "").Text, `"color"`)
 		contains(t, "the schema", s.Call("GET", api+"/schema", token, "").Text, `"pattern":"^#[0-9a-f]{6}$"`)
 		contains(t, "the export", s.Call("GET", api+"/responses/export?format=csv", token, "").Text, "Which color?", "#ff0000")

@@ -35,6 +35,13 @@ func (t Templates) RenderPart(req *Request, name, part string, p Page) error {
 	return nil
 }
 
+// RenderText returns a page as Render sends it, for a handler that sends it within another
+// format.
+func (t Templates) RenderText(req *Request, name string, p Page) ([]byte, error) {
+	t.prepare(req, p.base())
+	return t.Execute(name, p)
+}
+
 // prepare translates the texts of the layout for the viewer.
 func (t Templates) prepare(req *Request, l *Layout) {
 	l.User = req.User

@@ -30,6 +30,7 @@ type fillSession struct {
 	uploadProblems page.FieldErrors
 	shown          map[string]bool // keys that were on the page before, if the page is shown again
 	notice         string
+	listCountries  bool                                // of telephone numbers, without scripts
 	byScript       bool                                // the script of the page sends the answers, see send.go
 	named          func(f *form.Field, answer any) any // replaces codes of countries with names
 
@@ -80,9 +81,15 @@ func (s *fillSession) formatAnswer(f *form.Field, answer any) string {
 	return f.FormatAnswer(s.named(f, answer), func(text string) string { return s.catalog.Translate(text) })
 }
 
-// isPersonal reports whether the first page differs between respondents.
+// showsPlaces reports whether the page says how many more responses the form accepts.
+func (s *fillSession) showsPlaces() bool {
+	return s.form.Definition.Settings.ShowPlaces && s.form.Availability.ResponseLimit > 0
+}
+
+// isPersonal reports whether the first page differs between respondents, or from one
+// response to the next.
 func (s *fillSession) isPersonal() bool {
-	return slices.ContainsFunc(s.form.Definition.Fields, func(f *form.Field) bool {
+	return s.showsPlaces() || slices.ContainsFunc(s.form.Definition.Fields, func(f *form.Field) bool {
 		return f.Shuffle || slices.ContainsFunc(f.Options, func(o form.Option) bool { return o.Cap > 0 })
 	})
 }

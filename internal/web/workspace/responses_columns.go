@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,7 +10,14 @@ import (
 	"formulary/internal/web/page"
 )
 
-// sortedBy reads the order of the table: the key of a question, with a minus for
+type responseColumn struct {
+	form.Column
+	Shown  bool
+	Sorted string // ascending, descending; empty: not sorted by this column
+	Sort   string // address of the list sorted by this column, or empty
+}
+
+// sortedBy reads the order of the list: the key of a question, with a minus for
 // descending order.
 func sortedBy(text string, fields []*form.Field) store.AnswerSort {
 	text, down := strings.CutPrefix(text, "-")
@@ -24,7 +30,7 @@ func sortedBy(text string, fields []*form.Field) store.AnswerSort {
 	return store.AnswerSort{}
 }
 
-// sorting sets how the table is sorted by a column, and the link that changes it.
+// sorting sets how the list is sorted by a column, and the link that changes it.
 func (p *responsesPage) sorting(c *responseColumn, unsorted string) {
 	by := c.Key
 	switch p.Kept.Get("by") {
@@ -39,90 +45,150 @@ func (p *responsesPage) sorting(c *responseColumn, unsorted string) {
 	}
 }
 
-// maxShown limits the columns of the table: each has a link that names all of them.
+// maxShown limits the columns of the list: each has a link that names all of them.
 const maxShown = 100
 
-// chosenColumns returns the columns that the address names. Links contain only those, so
-// a long address does not become a long page.
-func (p *responsesPage) chosenColumns(columns []form.Column) map[string]bool {
-	named := map[string]bool{}
-	for _, key := range p.Kept["column"] {
-		named[key] = true
-	}
-	shown := map[string]bool{}
-	var kept []string
+// knownColumns returns the keys that are columns, each once.
+func knownColumns(keys []string, columns []form.Column) []string {
+	known := map[string]bool{}
 	for _, c := range columns {
-		if named[c.Key] && len(kept) < maxShown {
-			kept, shown[c.Key] = append(kept, c.Key), true
+		known[c.Key] = true
+	}
+	var list []string
+	for _, key := range keys {
+		if known[key] && len(list) < maxShown {
+			list, known[key] = append(list, key), false
 		}
 	}
-	if p.Kept.Del("column"); len(kept) > 0 {
-		p.Kept["column"] = kept
-	}
-	return shown
+	return list
 }
 
-// unsorted is the address of the table without an order, to which links add one.
-func (p *responsesPage) unsorted() string {
-	query := maps.Clone(p.Kept)
-	query.Del("by")
-	address := "/forms/" + p.Form.ID + "/responses?" + query.Encode()
-	if len(query) > 0 {
-		address += "&"
-	}
-	return address
-}
-
-// defaultColumns returns the columns that are shown at first. Questions without a
-// condition come before those with one.
-func defaultColumns(columns []form.Column, fields map[string]*form.Field) map[string]bool {
-	shown := map[string]bool{}
-	for _, always := range []bool{true, false} {
-		for _, c := range columns {
-			f := fields[c.ID]
-			if len(shown) < defaultShown && (f != nil && f.ShowIf == nil) == always {
-				shown[c.Key] = true
-			}
-		}
-	}
-	return shown
-}
-
-// responseRows fills the columns that are shown.
-func (pages *Pages) responseRows(req *page.Request, p *responsesPage, versions []*form.Definition, list []form.Response) error {
+// arrangeColumns sets the columns in the order in which they are shown. The address comes
+// before what the user last chose, and that before the first questions. Links contain only
+// columns that exist, so a long address does not become a long page.
+func (p *responsesPage) arrangeColumns(versions []*form.Definition, layout store.ResponseLayout) {
 	columns := form.Columns(versions)
-	shown := p.chosenColumns(columns)
+	shown := knownColumns(p.Kept["column"], columns)
+	if p.Kept.Del("column"); len(shown) > 0 {
+		p.Kept["column"] = shown
+	} else {
+		shown = knownColumns(layout.Columns, columns)
+	}
 	if len(shown) == 0 && len(versions) > 0 {
 		shown = defaultColumns(columns, versions[len(versions)-1].ByID())
 	}
 	p.HasFiles = slices.ContainsFunc(versions, func(d *form.Definition) bool { return d.HasFiles() })
-	unsorted := p.unsorted()
+	byKey := map[string]form.Column{}
 	for _, c := range columns {
-		column := responseColumn{Column: c, Shown: shown[c.Key]}
-		if column.Shown {
-			p.sorting(&column, unsorted)
-		}
+		byKey[c.Key] = c
+	}
+	unsorted := p.unsorted()
+	for _, key := range shown {
+		column := responseColumn{Column: byKey[key], Shown: true}
+		p.sorting(&column, unsorted)
 		p.Columns = append(p.Columns, column)
 	}
-	for _, r := range list {
-		answers, err := r.Answers()
-		if err != nil {
-			return err
+	for _, c := range columns {
+		if !slices.Contains(shown, c.Key) {
+			p.Columns = append(p.Columns, responseColumn{Column: c})
 		}
-		fields := versions[r.Version-1].ByID()
-		var files map[string]store.File
-		if p.HasFiles {
-			if files, err = pages.fileRows(req, r); err != nil {
-				return err
-			}
-		}
-		row := responseRow{ID: r.ID, SubmittedAt: r.SubmittedAt}
-		for _, c := range p.Columns {
-			if c.Shown {
-				row.Cells = append(row.Cells, pages.cell(req, c.Column, fields[c.ID], answers, files))
-			}
-		}
-		p.Rows = append(p.Rows, row)
 	}
-	return nil
+}
+
+// unsorted is the address of the list without an order, to which links add one.
+func (p *responsesPage) unsorted() string {
+	query := url.Values{}
+	for name, values := range p.Kept {
+		if name != "by" {
+			query[name] = values
+		}
+	}
+	address := responsesAddress(p.Form.ID, query)
+	if len(query) > 0 {
+		return address + "&"
+	}
+	return address + "?"
+}
+
+// defaultColumns returns the columns that are shown at first. Questions without a
+// condition come before those with one.
+func defaultColumns(columns []form.Column, fields map[string]*form.Field) []string {
+	var shown []string
+	for _, always := range []bool{true, false} {
+		for _, c := range columns {
+			f := fields[c.ID]
+			if len(shown) < defaultShown && (f != nil && f.ShowIf == nil) == always {
+				shown = append(shown, c.Key)
+			}
+		}
+	}
+	// In the order of the questions.
+	var list []string
+	for _, c := range columns {
+		if slices.Contains(shown, c.Key) {
+			list = append(list, c.Key)
+		}
+	}
+	return list
+}
+
+// ArrangeResponses remembers the columns of the list, their order, and whether it is a
+// table. A list whose address has columns, such as that of a view, keeps them there.
+func (pages *Pages) ArrangeResponses(req *page.Request) error {
+	id := req.PathValue("id")
+	kept := keptQuery(req.Field("kept"))
+	versions, err := pages.Store.Definitions(req.Context(), req.Owner(), id)
+	if err != nil {
+		return err
+	}
+	layout, err := pages.Store.ResponseLayout(req.Context(), req.Owner(), id, req.User.ID)
+	if err != nil {
+		return err
+	}
+	switch req.Field("layout") {
+	case "table":
+		layout.Table = true
+	case "list":
+		layout.Table = false
+	default:
+		columns := moveColumn(knownColumns(req.PostForm["column"], form.Columns(versions)), req.Field("move"))
+		if kept.Has("column") || kept.Has("view") {
+			kept["column"] = columns
+			return req.Redirect(responsesAddress(id, kept))
+		}
+		layout.Columns = columns
+	}
+	if err := pages.Store.SaveResponseLayout(req.Context(), req.Owner(), id, req.User.ID, layout); err != nil {
+		return err
+	}
+	return req.Redirect(responsesAddress(id, kept))
+}
+
+// moveColumn moves a column one place: up:key or down:key.
+func moveColumn(columns []string, move string) []string {
+	direction, key, _ := strings.Cut(move, ":")
+	at := slices.Index(columns, key)
+	to := at + 1
+	if direction == "up" {
+		to = at - 1
+	}
+	if at >= 0 && to >= 0 && to < len(columns) {
+		columns[at], columns[to] = columns[to], columns[at]
+	}
+	return columns
+}
+
+// keptQuery reads the query of a list that a form repeats. It contains nothing else.
+func keptQuery(text string) url.Values {
+	query, err := url.ParseQuery(text)
+	if err != nil {
+		return url.Values{}
+	}
+	kept := url.Values{}
+	for _, name := range keptParameters {
+		if values := query[name]; len(values) > 0 {
+			kept[name] = values
+		}
+	}
+	return kept
 }

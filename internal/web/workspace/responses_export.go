@@ -32,7 +32,7 @@ var archiveFormat = export.Format{Name: "zip", Type: zipType}
 // ExportResponses sends the responses and columns of the table as a file.
 func (pages *Pages) ExportResponses(req *page.Request) error {
 	id := req.PathValue("id")
-	filter, kept, err := pages.responseQuery(req, id)
+	q, err := pages.readQuery(req, id)
 	if _, ok := errors.AsType[*store.FilterError](err); ok {
 		return fault.New(fault.BadRequest, "This value doesn’t match any answer to that question.")
 	}
@@ -43,9 +43,9 @@ func (pages *Pages) ExportResponses(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	versions, err := pages.Store.Definitions(req.Context(), req.Owner(), id)
-	if err != nil {
-		return err
+	versions, kept, filter := q.versions, q.kept, q.filter
+	if ids := req.URL.Query()["response"]; len(ids) > 0 {
+		filter.IDs = ids[:min(len(ids), maxSelected)]
 	}
 	format, ok := export.ParseFormat(req.URL.Query().Get("format"))
 	isArchive := req.URL.Query().Get("format") == archiveFormat.Name

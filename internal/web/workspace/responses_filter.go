@@ -2,60 +2,75 @@ package workspace
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"formulary/internal/form"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
 
-// The filter compares an answer with a value. Users enter the value as the table shows
-// it, or choose one of the suggestions.
+// filterChip is a part of the filter, as a sentence.
+type filterChip struct {
+	Label  string // such as the question
+	Phrase string
+	Value  string
+	Remove string // address of the list without it
+	Wrong  string // why it cannot be used, or empty
+}
 
-// responseQuery reads the filter of the table from the address. It also returns the part
-// of the query that links keep.
-func (pages *Pages) responseQuery(req *page.Request, formID string) (store.ResponseFilter, url.Values, error) {
-	query := req.URL.Query()
-	kept := url.Values{}
-	for _, name := range []string{"search", "since", "until", "where", "is", "order", "by", "column"} {
-		for _, value := range query[name] {
-			if value = searchText(value); value != "" {
-				kept.Add(name, value)
-			}
-		}
+// filterOp is an operator in the menu. The words depend on the type of the question.
+type filterOp struct {
+	Op, Text, Moment, List string
+}
+
+// filterQuestion is a question in the menu.
+type filterQuestion struct {
+	Key, Label string
+	Ops        string // the operators that suit it, separated by spaces
+	Words      string // moment, list or empty: which words the operators have
+	Type       string // of the input for a value; empty: text
+	List       string // ID of its suggestions, or empty
+}
+
+// operatorTexts are the operators in words.
+var operatorTexts = map[string]string{
+	form.Equals: "is", form.NotEquals: "is not", form.Contains: "contains", form.NotContains: "does not contain", form.Greater: "is more than", form.Less: "is less than",
+	form.AtLeast: "is at least", form.AtMost: "is at most", form.Answered: "is answered", form.NotAnswered: "is not answered",
+}
+
+// momentTexts are the operators in words, for dates and times.
+var momentTexts = map[string]string{
+	form.Greater: "is after", form.Less: "is before", form.AtLeast: "is on or after", form.AtMost: "is on or before",
+}
+
+// listTexts are the operators in words, for answers that can be several options.
+var listTexts = map[string]string{form.Contains: "includes", form.NotContains: "does not include"}
+
+// wordsOf returns which words the operators have for a question.
+func wordsOf(f *form.Field) string {
+	switch {
+	case f.IsMoment():
+		return "moment"
+	case f.IsList():
+		return "list"
 	}
-	filter := store.ResponseFilter{Search: kept.Get("search"), Oldest: kept.Get("order") == "oldest"}
-	zone := page.LoadZone(req.User.TimeZone)
-	if day, err := time.ParseInLocation(time.DateOnly, kept.Get("since"), zone); err == nil {
-		filter.Since = day
+	return ""
+}
+
+func operatorText(f *form.Field, op string) string {
+	text := ""
+	switch wordsOf(f) {
+	case "moment":
+		text = momentTexts[op]
+	case "list":
+		text = listTexts[op]
 	}
-	if day, err := time.ParseInLocation(time.DateOnly, kept.Get("until"), zone); err == nil {
-		filter.Until = day.AddDate(0, 0, 1) // including the day
+	if text == "" {
+		text = operatorTexts[op]
 	}
-	names := map[string]string{}
-	for _, c := range pages.Site.Languages.Countries(req.Language()) {
-		names[c.Code] = c.Name
-	}
-	var err error
-	if filter.LabelMatches, err = pages.Store.MatchLabels(req.Context(), req.Owner(), formID, filter.Search, names); err != nil {
-		return filter, kept, err
-	}
-	if kept.Get("where") == "" || kept.Get("is") == "" {
-		return filter, kept, nil
-	}
-	versions, err := pages.Store.Definitions(req.Context(), req.Owner(), formID)
-	if err != nil {
-		return filter, kept, err
-	}
-	where, fields := kept.Get("where"), form.MergeQuestions(versions)
-	is := pages.parseFilterValue(req, fields, where, kept.Get("is"))
-	filter.Answers, err = pages.Store.AnswerFilters(req.Context(), req.Owner(), formID, map[string]string{where: is})
-	if err == nil && isFreeText(fields, where) {
-		filter.Answers[0] = filter.Answers[0].Within(is)
-	}
-	return filter, kept, err
+	return text
 }
 
 const maxSuggestions = 60 // options of a question
@@ -66,14 +81,15 @@ type suggestion struct {
 	Answers []string
 }
 
-// suggest sets the suggestions and the control of each column.
-func (pages *Pages) suggest(req *page.Request, p *responsesPage, fields []*form.Field) {
+// fillFilterMenu sets the questions and operators that the menu offers.
+func (pages *Pages) fillFilterMenu(req *page.Request, p *responsesPage, fields []*form.Field) {
+	for _, op := range form.Comparisons {
+		p.Ops = append(p.Ops, filterOp{op, operatorTexts[op], momentTexts[op], listTexts[op]})
+	}
+	byID := map[string]*form.Field{}
 	lists := map[string]string{} // by field ID
-	types := map[string]string{}
 	for _, f := range fields {
-		if t := f.Traits(); t.TimeLayout != "" {
-			types[f.ID] = t.Input
-		}
+		byID[f.ID] = f
 		o := suggestion{ID: "offered-" + strconv.Itoa(len(p.Suggestions))}
 		for _, option := range f.Options {
 			o.Answers = append(o.Answers, option.Label)
@@ -86,89 +102,106 @@ func (pages *Pages) suggest(req *page.Request, p *responsesPage, fields []*form.
 			lists[f.ID] = o.ID
 		}
 	}
-	for i, c := range p.Columns {
-		p.Columns[i].Type, p.Columns[i].List = types[c.ID], lists[c.ID]
-	}
-}
-
-// displayValue formats a stored answer as the table shows it.
-func (pages *Pages) displayValue(req *page.Request, fields []*form.Field, where, is string) string {
-	key, _, _ := strings.Cut(where, ".")
-	for _, f := range fields {
-		switch {
-		case f.Key != key || f.Traits().TimeLayout != "":
-		case f.IsBoolean():
-			if answer, err := strconv.ParseBool(is); err == nil {
-				return pages.cellText(req, answer)
-			}
-		default:
-			return pages.formatAnswer(req, f, is)
-		}
-	}
-	return is
-}
-
-// isFreeText reports whether answers to a question are free text, which the filter
-// matches in part.
-func isFreeText(fields []*form.Field, where string) bool {
-	key, part, _ := strings.Cut(where, ".")
-	for _, f := range fields {
-		if f.Key == key {
-			return f.IsOpenText() && !f.HasCountry(part)
-		}
-	}
-	return false
-}
-
-// parseFilterValue turns a value as the table shows it into a stored answer.
-func (pages *Pages) parseFilterValue(req *page.Request, fields []*form.Field, where, is string) string {
-	key, _, _ := strings.Cut(where, ".")
-	same := func(shown string) bool { return form.SearchKey(shown) == form.SearchKey(strings.TrimSpace(is)) }
-	for _, f := range fields {
-		if f.Key != key {
+	for _, c := range p.Columns {
+		f := byID[c.ID]
+		if f == nil {
 			continue
 		}
-		for _, o := range f.Options {
-			if o.Value == is {
-				return is
-			}
-		}
-		for _, o := range f.Options {
-			if same(o.Label) {
-				return o.Value
-			}
-		}
+		_, part, _ := strings.Cut(c.Key, ".")
+		q := filterQuestion{Key: c.Key, Label: c.Label, Ops: strings.Join(f.Comparisons(part), " "), Words: wordsOf(f), List: lists[c.ID]}
 		switch {
-		case f.IsBoolean():
-			for _, answer := range []bool{true, false} {
-				if same(pages.cellText(req, answer)) {
-					return strconv.FormatBool(answer)
-				}
-			}
-		case f.IsNumeric() || f.Traits().Calculated:
-			return strings.Replace(is, pages.Site.TranslateFor(req, "."), ".", 1)
-		case f.HasCountry(""):
-			for _, c := range pages.Site.Languages.Countries(req.Language()) {
-				if same(c.Name) {
-					return c.Code
-				}
-			}
+		case f.IsMoment():
+			q.Type = f.Traits().Input
+		case f.IsNumeric():
+			q.Type = "number"
+		}
+		p.Questions = append(p.Questions, q)
+	}
+}
+
+// displayValue formats a stored answer as the list shows it.
+func (pages *Pages) displayValue(req *page.Request, f *form.Field, part, is string) string {
+	switch {
+	case f.HasCountry(part):
+		return pages.Site.Languages.CountryName(req.Language(), is)
+	case f.IsBoolean():
+		if answer, err := strconv.ParseBool(is); err == nil {
+			return pages.cellText(req, answer)
+		}
+	case f.IsNumeric():
+		if n, err := strconv.ParseFloat(is, 64); err == nil {
+			return pages.cellText(req, n)
+		}
+	case f.Traits().DisplayLayout != "":
+		return pages.formatAnswer(req, f, is)
+	}
+	for _, o := range f.Options {
+		if o.Value == is {
+			return o.Label
 		}
 	}
 	return is
 }
 
-// describeFilter describes the filter, except for the search text, which the page shows.
-func (pages *Pages) describeFilter(req *page.Request, p *responsesPage) {
-	if p.Since != "" {
-		p.Filters = append(p.Filters, pages.Site.TranslateFor(req, "From")+" "+p.Since)
+// fillChips describes the filter, except for the search text, which the page shows.
+func (pages *Pages) fillChips(req *page.Request, p *responsesPage, q *responseQuery, wrong *store.FilterError) {
+	add := func(chip filterChip, name string) {
+		chip.Remove = q.with(p.Form.ID, func(query url.Values) { query.Del(name) })
+		p.Chips = append(p.Chips, chip)
 	}
-	if p.Until != "" {
-		p.Filters = append(p.Filters, pages.Site.TranslateFor(req, "To")+" "+p.Until)
+	if days := q.kept.Get("days"); days == "1" {
+		add(filterChip{Label: pages.Site.TranslateFor(req, "Submitted"), Value: pages.Site.TranslateFor(req, "today")}, "days")
+	} else if n, err := strconv.Atoi(days); err == nil {
+		add(filterChip{Label: pages.Site.TranslateFor(req, "Submitted"), Value: pages.Site.TranslateFor(req, "last %d days", n)}, "days")
 	}
-	for _, c := range p.Columns {
-		if c.Key == p.Where && p.Is != "" {
-			p.Filters = append(p.Filters, c.Label+": "+p.Is)
+	if since := q.kept.Get("since"); since != "" {
+		add(filterChip{Label: pages.Site.TranslateFor(req, "Submitted"), Phrase: pages.Site.TranslateFor(req, "from"), Value: since}, "since")
+	}
+	if until := q.kept.Get("until"); until != "" {
+		add(filterChip{Label: pages.Site.TranslateFor(req, "Submitted"), Phrase: pages.Site.TranslateFor(req, "to"), Value: until}, "until")
+	}
+	if q.filter.Status != "" {
+		add(filterChip{Label: pages.Site.TranslateFor(req, "Status"), Phrase: pages.Site.TranslateFor(req, "is"), Value: pages.Site.TranslateFor(req, statusLabels[string(q.filter.Status)])}, "status")
+	}
+	if q.filter.Starred {
+		add(filterChip{Value: pages.Site.TranslateFor(req, "Starred")}, "starred")
+	}
+	remove := func(name, value string) string {
+		return q.with(p.Form.ID, func(query url.Values) {
+			query[name] = slices.DeleteFunc(query[name], func(other string) bool { return other == value })
+		})
+	}
+	for _, tag := range q.filter.Tags {
+		p.Chips = append(p.Chips, filterChip{Label: pages.Site.TranslateFor(req, "Tag"), Phrase: pages.Site.TranslateFor(req, "is"), Value: tag, Remove: remove("tag", tag)})
+	}
+	for i, c := range q.comparisons {
+		chip := pages.conditionChip(req, p, q, c)
+		chip.Remove = remove("where", formatCondition(c))
+		if wrong != nil && wrong.Index == i {
+			chip.Wrong = pages.Site.TranslateFor(req, "This value doesn’t match any answer to that question.")
+		}
+		p.Chips = append(p.Chips, chip)
+	}
+}
+
+// conditionChip describes a condition on an answer.
+func (pages *Pages) conditionChip(req *page.Request, p *responsesPage, q *responseQuery, c store.Comparison) filterChip {
+	chip := filterChip{Label: c.Field, Phrase: pages.Site.TranslateFor(req, operatorTexts[c.Op]), Value: c.Value}
+	for _, column := range p.Columns {
+		if column.Key == c.Field {
+			chip.Label = column.Label
 		}
 	}
+	key, part, _ := strings.Cut(c.Field, ".")
+	for _, f := range q.fields {
+		if f.Key == key {
+			chip.Phrase = pages.Site.TranslateFor(req, operatorText(f, c.Op))
+			chip.Value = pages.displayValue(req, f, part, c.Value)
+			break
+		}
+	}
+	if !form.NeedsValue(c.Op) {
+		chip.Phrase, chip.Value = "", chip.Phrase
+	}
+	return chip
 }

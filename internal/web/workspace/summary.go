@@ -1,228 +1,198 @@
 package workspace
 
 import (
-	"cmp"
-	"html/template"
-	"maps"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
-	"formulary/internal/chart"
 	"formulary/internal/form"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
 
-// summaryPage shows charts and totals of all responses.
+// summaryBudget is how long a request counts. With very many responses the page then shows
+// what it has, and its script asks for the rest.
+const summaryBudget = 150 * time.Millisecond
+
+// summaryPage shows charts and totals of the responses that its filters select.
 type summaryPage struct {
-	formLayout
+	responsesPage // the filters
+	query         *responseQuery
+	wrong         *store.FilterError // a condition that no response can fit
+	zone          *time.Location
+	country       func(f *form.Field, code string) string
+	period        period
+	now, before   *form.Summary // before: of the earlier period, or nil
+
 	Responses int64
-	Days      []dayCount
-	OverTime  template.HTML
-	Questions []questionSummary
-	country   func(f *form.Field, code string) string
+	Periods   []periodLink
+	Compare   *comparePeriods
+	Figures   []figure
+	OverTime  overTime
+	Sections  []questionSummary
+	Cross     *crossTable
+	Crossable []crossQuestion
 }
 
-type dayCount struct {
-	Date  string // for programs
-	Day   string
-	Count int64
-}
+// summaryParameters are the parts of the address beside the filters.
+var summaryParameters = []string{"compare", "rows", "columns"}
 
-// questionSummary is a chart of the answers to one question, and its data.
-type questionSummary struct {
-	Label    string
-	Kind     string
-	Answered int64
-	Average  *float64
-	Sum      *float64
-	Unit     string
-	NPS      *float64
-	Chart    template.HTML
-	Parts    []partSummary // instead of Chart, one for each row of a matrix
-	Rows     []countRow
-	Ranking  bool
-	Latest   []latestAnswer
-	Key      string
-	Files    int64
-	Size     string // of the files
-}
+// Action is the address that the filters lead to.
+func (p *summaryPage) Action() string { return "/forms/" + p.Form.ID + "/summary" }
 
-type partSummary struct {
-	Label string
-	Chart template.HTML
-}
-
-type countRow struct {
-	Row, Label      string
-	Link            string // to the responses with this answer, or empty
-	Count           int64
-	Share           float64
-	AveragePosition float64
+// Without returns the parts of the query that a form with the named controls repeats.
+func (p *summaryPage) Without(names ...string) []parameter {
+	list := p.responsesPage.Without(names...)
+	for _, name := range summaryParameters {
+		if value := p.Kept.Get(name); value != "" && !slices.Contains(names, name) {
+			list = append(list, parameter{name, value})
+		}
+	}
+	return list
 }
 
 // ShowSummary shows the summary of all versions of a form.
 func (pages *Pages) ShowSummary(req *page.Request) error {
-	f, err := pages.Store.Form(req.Context(), req.Owner(), req.PathValue("id"))
+	p, err := pages.newSummary(req)
 	if err != nil {
 		return err
 	}
-	s, err := pages.Store.Summary(req.Context(), req.Owner(), f.ID)
-	if err != nil {
-		return err
+	query := req.URL.Query()
+	if query.Get("progress") != "" {
+		return pages.sendSummary(req, p)
 	}
-	versions, err := pages.Store.Definitions(req.Context(), req.Owner(), f.ID)
-	if err != nil {
-		return err
+	count := counting{budget: summaryBudget}
+	if query.Get("whole") != "" {
+		count.budget = 0
 	}
-	p := &summaryPage{formLayout: pages.newFormLayout(f, "summary"), Responses: s.Responses}
-	p.Script = "live.js"
-	pages.Site.SetLanguage(req, &p.Layout)
-	p.country = func(f *form.Field, code string) string { return pages.countryName(req, f, code) }
-	latest, err := pages.latestAnswers(req, f.ID)
-	if err != nil {
+	if err := pages.fillSummary(req, p, count); err != nil {
 		return err
-	}
-	p.addDays(s)
-	for _, field := range form.MergeQuestions(versions) {
-		stats := s.Fields[field.ID]
-		if stats == nil {
-			stats = &form.QuestionStats{}
-		}
-		q := p.summarize(field, stats)
-		q.Latest = latest[field.ID]
-		p.Questions = append(p.Questions, q)
 	}
 	return pages.templates.Render(req, http.StatusOK, "summary", p)
 }
 
-// addDays adds the chart of all days from the first response to the last, and the days
-// with responses for the table. Days are in UTC.
-func (p *summaryPage) addDays(s *form.Summary) {
-	days := slices.Sorted(maps.Keys(s.Days))
-	if len(days) == 0 {
-		return
-	}
-	day, err := time.Parse(time.DateOnly, days[0])
+// newSummary reads the filters of the page.
+func (pages *Pages) newSummary(req *page.Request) (*summaryPage, error) {
+	f, err := pages.Store.Form(req.Context(), req.Owner(), req.PathValue("id"))
 	if err != nil {
-		return
+		return nil, err
 	}
-	const maxDays = 20_000 // in the chart
-	var points []chart.Point
-	for n := 0; n < maxDays; n++ {
-		text := day.Format(time.DateOnly)
-		points = append(points, chart.Point{Label: p.Day(day), Value: float64(s.Days[text])})
-		if s.Days[text] > 0 {
-			p.Days = append(p.Days, dayCount{text, p.Date(day), s.Days[text]})
-		}
-		if text >= days[len(days)-1] {
-			break
-		}
-		day = day.AddDate(0, 0, 1)
+	p := &summaryPage{zone: page.LoadZone(req.User.TimeZone)}
+	p.formLayout, p.responsesPage.Days = pages.newFormLayout(f, "summary"), dayChoices()
+	p.Script, p.Style, p.Assets = "summary.js", "responses.css", []string{"summary.css"}
+	pages.Site.SetLanguage(req, &p.Layout)
+	p.country = func(f *form.Field, code string) string { return pages.countryName(req, f, code) }
+	q, err := pages.readQuery(req, f.ID)
+	if wrong, ok := errors.AsType[*store.FilterError](err); ok {
+		p.wrong, err = wrong, nil
 	}
-	p.OverTime = template.HTML(chart.Columns(points, p.T("Responses by day"), p.Decimal))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{"order", "by", "column", "view"} { // of the list only
+		q.kept.Del(name)
+	}
+	for _, name := range summaryParameters {
+		if value := searchText(req.URL.Query().Get(name)); value != "" {
+			q.kept.Set(name, value)
+		}
+	}
+	q.tab, q.filter.Oldest = "summary", false
+	p.query, p.Kept, p.All = q, q.kept, p.Action()
+	p.Search, p.Filtered = q.filter.Search, q.isFiltered() || p.wrong != nil
+	p.readPeriod(pages.Now())
+	p.arrangeColumns(q.versions, store.ResponseLayout{})
+	q.kept.Del("column")
+	pages.fillFilterMenu(req, &p.responsesPage, q.fields)
+	pages.fillChips(req, &p.responsesPage, q, p.wrong)
+	p.hidePeriodChip()
+	p.Marks, err = pages.Store.MarkTotals(req.Context(), req.Owner(), f.ID)
+	return p, err
 }
 
-// maxBars is the largest number of values that are drawn as bars if columns would do.
-const maxBars = 12
-
-func (p *summaryPage) summarize(f *form.Field, stats *form.QuestionStats) questionSummary {
-	traits := f.Traits()
-	q := questionSummary{
-		Label: cmp.Or(f.Label, f.Key), Kind: form.KindOf(f.Kind).Info().Title, Answered: stats.Answered, Ranking: traits.Ordered, Key: f.Key,
-	}
-	if stats.Answered == 0 {
-		return q
-	}
-	if traits.Summary.Averages() && stats.Sum != nil {
-		average, sum := stats.Average(), stats.Sum.Div(1)
-		if q.Average, q.Unit = &average, f.Unit; traits.Summary == form.Average {
-			q.Sum = &sum
-		}
-	}
-	if traits.Files {
-		q.Files, q.Size = stats.Files, strings.Replace(store.FormatBytes(stats.Bytes), ".", p.T("."), 1)
-	}
-	q.Rows = p.countRows(f, stats)
-	p.addChart(&q, f, stats)
-	return q
+// hidePeriodChip removes the chip of the period, because the page shows all periods.
+func (p *summaryPage) hidePeriodChip() {
+	p.Chips = slices.DeleteFunc(p.Chips, func(chip filterChip) bool {
+		address, err := url.Parse(chip.Remove)
+		return err == nil && p.Kept.Has("days") && !address.Query().Has("days")
+	})
 }
 
-// countRows returns how often each option was chosen.
-func (p *summaryPage) countRows(f *form.Field, stats *form.QuestionStats) []countRow {
-	ranking := f.Traits().Ordered
-	var rows []countRow
-	for _, c := range form.OptionCounts(f, stats) {
-		if ranking && c.Count == 0 {
-			continue // no respondent has seen it yet
+// counting says how long a request may count, and whom to tell.
+type counting struct {
+	budget   time.Duration // 0: until all is counted
+	progress func(float64) error
+}
+
+// fillSummary counts the responses and draws the page.
+func (pages *Pages) fillSummary(req *page.Request, p *summaryPage, count counting) error {
+	cross := p.readCross()
+	if p.wrong != nil {
+		p.now = form.NewSummary()
+	} else if err := pages.countResponses(req, p, cross, count); err != nil {
+		return err
+	}
+	p.Responses = p.now.Responses
+	texts, err := pages.textAnswers(req, p)
+	if err != nil {
+		return err
+	}
+	p.addDays()
+	for _, field := range p.query.fields {
+		stats, before := p.now.Fields[field.ID], (*form.QuestionStats)(nil)
+		if stats == nil {
+			stats = &form.QuestionStats{}
 		}
-		row := countRow{Label: p.T(c.Label), Count: c.Count, Share: float64(c.Count) / float64(stats.Answered)}
-		if f.Options != nil && c.Value != form.OtherValue {
-			row.Label = c.Label // as the owner wrote it
-		}
-		row.Label = p.country(f, row.Label)
-		row.Row = c.Row // which may exist in an earlier version only
-		for _, r := range f.Rows {
-			if r.Value == c.Row {
-				row.Row = r.Label
+		if p.before != nil {
+			if before = p.before.Fields[field.ID]; before == nil {
+				before = &form.QuestionStats{}
 			}
 		}
-		if ranking {
-			row.AveragePosition = stats.AveragePosition(c.Value)
-		}
-		if c.Count > 0 && c.Value != form.OtherValue {
-			row.Link = p.linkToResponses(f, c)
-		}
-		rows = append(rows, row)
+		section := p.summarize(field, stats, before)
+		section.addTexts(p, field, texts)
+		p.Sections = append(p.Sections, section)
 	}
-	return rows
+	p.addFigures()
+	p.showCross(cross)
+	return nil
 }
 
-// addChart draws the counts in the way that suits the question type.
-func (p *summaryPage) addChart(q *questionSummary, f *form.Field, stats *form.QuestionStats) {
-	bars, points := make([]chart.Row, len(q.Rows)), make([]chart.Point, len(q.Rows))
-	for i, row := range q.Rows {
-		bars[i] = chart.Row{Label: row.Label, Value: float64(row.Count), Share: row.Share}
-		points[i] = chart.Point{Label: row.Label, Value: float64(row.Count)}
+// countResponses counts the responses, and those of the earlier period.
+func (pages *Pages) countResponses(req *page.Request, p *summaryPage, cross *form.CrossTab, count counting) error {
+	began := time.Now()
+	parts, done := 1.0, 0.0
+	if p.Compare.On() {
+		parts = 2
 	}
-	switch traits := f.Traits(); {
-	case q.Ranking:
-		slices.SortStableFunc(q.Rows, func(a, b countRow) int { return int((a.AveragePosition - b.AveragePosition) * 1e6) })
-	case f.IsNPS():
-		nps := stats.NPS()
-		q.NPS = &nps
-		promoters := stats.Counts["9"] + stats.Counts["10"]
-		passives := stats.Counts["7"] + stats.Counts["8"]
-		score := chart.Score{Value: nps, Promoters: promoters, Passives: passives, Detractors: stats.Answered - promoters - passives}
-		q.Chart = template.HTML(chart.NPS(score, p.T("Net Promoter Score"), p.Decimal, func(text string) string { return p.T(text) })) +
-			template.HTML(chart.Histogram(points, q.Label, p.Decimal))
-	case traits.Chart == form.Histogram:
-		q.Chart = template.HTML(chart.Histogram(points, q.Label, p.Decimal))
-	case traits.Chart == form.ColumnsIfMany && len(points) > maxBars:
-		q.Chart, q.Rows = template.HTML(chart.Columns(points, q.Label, p.Decimal)), nil
-	case f.Rows != nil:
-		for from := 0; from < len(bars); {
-			label := q.Rows[from].Row
-			to := from + 1
-			for to < len(bars) && q.Rows[to].Row == label {
-				to++
-			}
-			q.Parts = append(q.Parts, partSummary{label, template.HTML(chart.Bars(bars[from:to], label, p.Decimal))})
-			from = to
+	some := func(filter store.ResponseFilter, cross *form.CrossTab) (*form.Summary, error) {
+		q := store.SummaryQuery{Filter: filter, Zone: p.zone, Cross: cross, Budget: count.budget}
+		if count.budget > 0 {
+			q.Budget = max(count.budget-time.Since(began), time.Millisecond)
 		}
-	case len(bars) > 0:
-		q.Chart = template.HTML(chart.Bars(bars, q.Label, p.Decimal))
+		if count.progress != nil {
+			q.Progress = func(share float64) error { return count.progress((done + share) / parts) }
+		}
+		s, err := pages.Store.SummarizeSome(req.Context(), req.Owner(), p.Form.ID, q)
+		done += s.Done
+		return s.Summary, err
 	}
-}
-
-// linkToResponses is the address of the table of responses with an answer.
-func (p *summaryPage) linkToResponses(f *form.Field, c form.OptionCount) string {
-	where := f.Key
-	if c.Row != "" {
-		where += "." + c.Row
+	var err error
+	if p.query.isFiltered() {
+		p.now, err = some(p.query.filter, cross)
+	} else if p.now, err = pages.Store.Summary(req.Context(), req.Owner(), p.Form.ID); err == nil && cross != nil {
+		_, err = some(p.query.filter, cross)
+	} else {
+		done = 1
 	}
-	return "/forms/" + p.Form.ID + "/responses?" + url.Values{"where": {where}, "is": {c.Value}}.Encode()
+	if err == nil && p.Compare.On() {
+		filter := p.query.filter
+		filter.Since, filter.Until = p.period.before()
+		p.before, err = some(filter, nil)
+	}
+	if err == nil && done < parts {
+		p.Scan = &scanProgress{Percent: int(100 * done / parts), Next: p.query.with(p.Form.ID, func(query url.Values) { query.Set("whole", "1") })}
+	}
+	return err
 }

@@ -1,16 +1,17 @@
 // Publishing. It is loaded when the button is pressed.
 
-import { data, h, icon, quote, showDialog, t } from "./vdom.js";
+import { h, icon, quote, showDialog, t } from "./vdom.js";
 import { findMember, membersOf, state } from "./builder-state.js";
 import { displayName } from "./builder-logic.js";
 import { discardUnsaved, flush, mapProblems, saveStatus } from "./builder-save.js";
 
 const { meta } = state;
+let properties = []; // loaded if there are changes to describe
 
 // propertyLabels names properties as the panel does.
-const propertyLabels = (names) => names.map((name) => [...data.common_properties, ...data.kind_properties].find((p) => p.name === name)?.label ?? {
+const propertyLabels = (names) => names.map((name) => properties.find((p) => p.name === name)?.label ?? {
   title: t("Title"), description: t("Description"), language: t("Language"), redirect: t("Redirect to"), submit_label: t("Submit button text"),
-  hide_progress: t("Hide progress"), ask_again: t("Allow another response"),
+  hide_progress: t("Hide progress"), ask_again: t("Allow another response"), forget_answers: t("Keep unfinished answers on their device"), show_places: t("Show how many places are left"),
 }[name] ?? name).map((label) => t(label)).join(", ");
 
 // changeItem describes a change since the published version.
@@ -33,6 +34,7 @@ export async function publish(goTo) {
     return;
   }
   const { version: n, changes, id } = state.meta;
+  if (changes.length) properties = await import("./builder-fields.js").then((module) => [...module.commonProperties, ...module.kindProperties]);
   const body = !n ? h("p", t("Anyone with the link will be able to respond."))
     : changes.length ? [h("p", t("Changes since version {n}:", { n })), h("ul.changes", changes.map(changeItem))] : h("p", t("No changes since version {n}.", { n }));
   const choice = await showDialog(t("Publish form"), body, [["publish", t("Publish"), { class: "primary", disabled: n > 0 && !changes.length }], ["", t("Cancel")]]);

@@ -2,7 +2,7 @@
 // repeated.
 
 import { h, showDialog, t } from "./vdom.js";
-import { findMember, optionLists, replaceDraft, serialize, state } from "./builder-state.js";
+import { findMember, kindOf, optionLists, replaceDraft, serialize, state } from "./builder-state.js";
 
 const { meta } = state;
 let timer = 0;
@@ -143,8 +143,10 @@ function updateMeta({ revision, version, changes, removed_labels }) { Object.ass
 
 async function resolveConflict(remoteDraft) {
   setStatus("conflict", t("Not saved: this form was changed elsewhere"));
-  const description = (form) => h("dd", form.fields.length === 1 ? t("“{title}”, 1 question", { title: form.title })
-    : t("“{title}”, {n} questions", { title: form.title, n: form.fields.length }));
+  const description = ({ title, fields }) => {
+    const n = fields.filter((f) => kindOf(f).has_answer).length;
+    return h("dd", n === 1 ? t("“{title}”, 1 question", { title }) : t("“{title}”, {n} questions", { title, n }));
+  };
   const time = new Date(remoteDraft.updated_at ?? Date.now()).toLocaleTimeString();
   let choice = "";
   while (!choice) choice = await showDialog(t("This form was changed elsewhere"), [

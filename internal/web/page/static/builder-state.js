@@ -103,6 +103,7 @@ function computeNumbering() {
   return numbering;
 }
 export const pageIndexOf = (uid) => computeNumbering().pages.get(uid) ?? computeNumbering().pageCount;
+export const questionCount = () => computeNumbering().questionCount;
 export const questionNumber = (field) => computeNumbering().questions.get(field._uid) ?? 0;
 
 // Keys and values are made from texts as on the server.
@@ -223,7 +224,7 @@ export async function editWithReferenceCheck(mutate, confirm) {
 const exampleLabel = (list, n) => list === "rows" ? t("Row {n}", { n }) : t("Option {n}", { n });
 export const isExample = (options, list, uid) => options.some((o, i) => o._uid === uid && o._auto && o.label === exampleLabel(list, i + 1));
 export const exampleUids = (options, list) => options.every((o, i) => o.label === exampleLabel(list, i + 1)) ? options.map((o) => o._uid) : [];
-const newOption = (label) => ({ _uid: randomId("o"), _auto: true, label });
+export const newOption = (label) => ({ _uid: randomId("o"), _auto: true, label });
 
 // newField returns a question that is valid without further edits.
 export function newField(kind) {

@@ -26,12 +26,13 @@ function replace(part, fresh) {
 // returns how many responses are new. Rows that are no longer on this page disappear
 // unless the user has selected them or works in them.
 function mergeRows(body, fresh) {
-  const known = new Map([...body.rows].map((row) => [idOf(row), row]));
+  const known = new Map([...body.children].map((row) => [idOf(row), row]));
   const newest = [...known.keys()].sort().at(-1) ?? "";
-  const wanted = new Set([...fresh.rows].map(idOf));
+  const wanted = new Set([...fresh.children].map(idOf));
+  const keepsOlder = "more" in body.dataset; // the user asked for more than one page
   let count = 0;
   let next = null;
-  for (const row of [...fresh.rows].reverse()) {
+  for (const row of [...fresh.children].reverse()) {
     const id = idOf(row);
     if (!known.has(id)) {
       row.dataset.new = "";
@@ -41,7 +42,7 @@ function mergeRows(body, fresh) {
     next = known.get(id) ?? row;
   }
   for (const [id, row] of known) {
-    if (!wanted.has(id) && !hasFocus(row) && !row.querySelector("input").checked) row.remove();
+    if (!keepsOlder && !wanted.has(id) && !hasFocus(row) && !row.querySelector("input").checked) row.remove();
   }
   return count;
 }
@@ -60,7 +61,7 @@ function show(page) {
     if (!own) continue;
     const [body, freshBody] = [rowsOf(part), rowsOf(own)];
     if (!body || !freshBody) {
-      if (freshBody && !hasFocus(part)) count += freshBody.rows.length;
+      if (freshBody && !hasFocus(part)) count += freshBody.children.length;
       replace(part, own);
     } else if (!new URLSearchParams(location.search).has("page")) {
       // Other pages would only show rows that moved there.

@@ -1,0 +1,144 @@
+package workspace
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"formulary/internal/fault"
+	"formulary/internal/store"
+	"formulary/internal/web/page"
+)
+
+// viewLink is a saved view of the list.
+type viewLink struct {
+	ID      string
+	Name    string
+	Address string
+	Current bool
+}
+
+// viewQuery is the query of the list that shows a view.
+func viewQuery(v store.View) url.Values {
+	f, query := v.Filter, url.Values{"view": {v.ID}}
+	set := func(name, value string) {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	set("search", f.Search)
+	set("since", f.Since)
+	set("until", f.Until)
+	set("status", f.Status)
+	if f.Days > 0 {
+		set("days", strconv.FormatInt(f.Days, 10))
+	}
+	if f.Starred {
+		set("starred", "1")
+	}
+	switch f.Sort {
+	case "submitted_at":
+		set("order", "oldest")
+	case "", "-submitted_at":
+	default:
+		set("by", f.Sort)
+	}
+	for _, c := range f.Answers {
+		query.Add("where", formatCondition(c))
+	}
+	for name, values := range map[string][]string{"tag": f.Tags, "column": f.Columns} {
+		if len(values) > 0 {
+			query[name] = values
+		}
+	}
+	return query
+}
+
+// viewFilter is the view that shows a list with a query. The list need not be filtered: a
+// view can also be an order, or columns.
+func viewFilter(kept url.Values) store.ViewFilter {
+	f := store.ViewFilter{
+		Search: kept.Get("search"), Since: kept.Get("since"), Until: kept.Get("until"), Status: kept.Get("status"), Starred: kept.Get("starred") != "",
+		Tags: kept["tag"], Sort: kept.Get("by"), Columns: kept["column"],
+	}
+	f.Days, _ = strconv.ParseInt(kept.Get("days"), 10, 32) // it may be missing
+	if f.Sort == "" && kept.Get("order") == "oldest" {
+		f.Sort = "submitted_at"
+	}
+	for _, text := range kept["where"] {
+		if c, ok := parseCondition(text); ok {
+			f.Answers = append(f.Answers, c)
+		}
+	}
+	return f
+}
+
+// fillViews sets the views of the form, and which of them the list shows.
+func (pages *Pages) fillViews(req *page.Request, p *responsesPage, q *responseQuery) error {
+	p.All = responsesAddress(p.Form.ID, nil)
+	views, err := pages.Store.Views(req.Context(), req.Owner(), p.Form.ID)
+	if err != nil {
+		return err
+	}
+	for _, v := range views {
+		query := viewQuery(v)
+		link := viewLink{ID: v.ID, Name: v.Name, Address: responsesAddress(p.Form.ID, query), Current: q.kept.Get("view") == v.ID}
+		if p.Views = append(p.Views, link); link.Current {
+			p.View, p.Changed = &link, query.Encode() != q.kept.Encode()
+		}
+	}
+	if p.View == nil {
+		q.kept.Del("view") // it was deleted
+	}
+	return nil
+}
+
+// SaveView saves the filter, order and columns of the list as a view, or changes a view.
+func (pages *Pages) SaveView(req *page.Request) error {
+	id := req.PathValue("id")
+	kept := keptQuery(req.Field("kept"))
+	viewID, name := req.Field("view"), strings.TrimSpace(req.Field("name"))
+	var v store.View
+	var err error
+	if viewID == "" {
+		kept.Del("view")
+		v, err = pages.Store.AddView(req.Context(), req.Owner(), store.View{FormID: id, Name: name, Filter: viewFilter(kept)}, store.IdempotencyKey{}, pages.Now())
+	} else {
+		v, err = pages.Store.UpdateView(req.Context(), req.Owner(), id, viewID, func(v *store.View) {
+			if name != "" {
+				v.Name = name
+			}
+			if req.Field("kept") != "" {
+				v.Filter = viewFilter(kept)
+			}
+		}, pages.Now())
+	}
+	if isInvalidName(err) {
+		kept.Set("done", "view-name")
+		return req.Redirect(responsesAddress(id, kept))
+	}
+	if err != nil {
+		return err
+	}
+	query := viewQuery(v)
+	query.Set("done", "view-saved")
+	return req.Redirect(responsesAddress(id, query))
+}
+
+func isInvalidName(err error) bool {
+	if err == nil {
+		return false
+	}
+	e := fault.Wrap(err)
+	return e.Code == fault.Invalid && slices.ContainsFunc(e.Details, func(d fault.Detail) bool { return d.Field == "name" })
+}
+
+// DeleteView deletes a view; the responses stay.
+func (pages *Pages) DeleteView(req *page.Request) error {
+	id := req.PathValue("id")
+	if err := pages.Store.DeleteView(req.Context(), req.Owner(), id, req.PathValue("view")); err != nil {
+		return err
+	}
+	return req.Redirect("/forms/" + id + "/responses?done=view-deleted")
+}
