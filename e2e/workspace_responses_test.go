@@ -134,7 +134,9 @@ func TestResponses(t *testing.T) {
 			}
 
 			// Filters stay when the page changes.
-			menu := func(name string) { b.do(chromedp.Click(fmt.Sprintf(`//div[contains(@class, "list-")]//summary[normalize-space()=%q]`, name))) }
+			menu := func(name string) {
+				b.do(chromedp.Click(fmt.Sprintf(`//div[contains(@class, "list-")]//summary[normalize-space()=%q]`, name)))
+			}
 			b.wantStatus(b.open(responses+"?order=oldest"), 200)
 			menu("Filter")
 			if script {

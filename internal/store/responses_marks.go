@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"formulary/internal/db"
 	"formulary/internal/fault"
