@@ -60,12 +60,15 @@ func openBuilder(t *testing.T, s *clitest.Service, title, definition string) bui
 	return b
 }
 
-// readStored returns the stored draft.
+// readStored returns the stored draft as the builder shows it.
 func (b builder) readStored() *form.Definition {
 	b.t.Helper()
 	d, err := b.ownerDB.db.Draft(context.Background(), b.ownerDB.owner, b.id)
 	if err != nil {
 		b.t.Fatal(err)
+	}
+	if u := d.Unfinished; u != nil {
+		return &form.Definition{Fields: u.Fields, Endings: u.Endings, Settings: u.Settings, Design: d.Design}
 	}
 	return d
 }

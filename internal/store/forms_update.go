@@ -49,8 +49,13 @@ func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevisio
 			return f, err
 		}
 		c.input = form.FormInput{Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d}
+		questions, unfinished := d.Content(), d.Unfinished
 		if err := change(&c.input); err != nil {
 			return f, err
+		}
+		// Changes by others than the builder replace what is in progress there.
+		if in := c.input.Definition; unfinished != nil && in.Unfinished == unfinished && in.Content() != questions {
+			in.Unfinished = nil
 		}
 		after, err := encodeDraft(c.input.Definition)
 		if err != nil {

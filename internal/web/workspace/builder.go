@@ -45,6 +45,9 @@ func (pages *Pages) ShowBuilder(req *page.Request) error {
 	}
 	p := &builderPage{formLayout: pages.newFormLayout(f, "build")}
 	p.Script, p.Style = "builder.js", "builder.css"
+	if req.URL.Query().Get("done") == "restored" {
+		p.NoticeKey = "Version restored as draft. Publish it to make it live."
+	}
 	if p.Data.Draft, err = pages.newBuilderDraft(req, f); err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ export function optionInput(uid, list, option, area, focus) {
     onpaste(e) {
       const lines = listIn(e)?.map((line) => line.replace(/\s+/g, " ").replace(/^ ?([-*•–◦▪☐○]|\(?[a-z0-9]{1,2}[.)]) /i, "").trim());
       if (!lines) return;
-      const replacedUids = exampleUids(findMember(uid)[list], list);
+      const replacedUids = exampleUids(findMember(uid)[list]);
       if (!e.target.value.trim()) setLabel(lines.shift());
       focusOption(addOptions(uid, list, option._uid, lines, replacedUids));
     },
@@ -94,7 +94,7 @@ const removeButton = (f, list, option) => f[list].length > 1 && state.selectedId
 const addOption = (f, list) => h("div.choice.add-option", { key: `add ${list}` }, addOptionButton(f._uid, list, "canvas", actions.focus, f[list]?.[maxShownOptions - 1]?._uid));
 const more = (f, list) => f[list]?.length > maxShownOptions && h("p.muted", t("and {n} more", { n: f[list].length - maxShownOptions }));
 const optionCards = (f, type) => [
-  shown(f, "options").map((o, i) => h("div.choice", { key: o._uid }, type ? mark(type) : h("span.marker", { "aria-hidden": "true" }, `${i + 1}`), optionEditor(f, "options", o), removeButton(f, "options", o))),
+  shown(f, "options").map((o, i) => h("div.choice", { key: o._uid }, type ? mark(type) : h("span.marker", { "aria-hidden": "true" }, `${i + 1}`), optionEditor(f, "options", o), o.price && h("span.price", `${o.price} ${f.unit ?? ""}`), removeButton(f, "options", o))),
   more(f, "options"), f.other && h("div.choice", mark(type), h("span", t("Other"))), addOption(f, "options"),
 ];
 const buttons = (texts, className = "") => still(`span.radio-buttons${className}`, {}, texts.map((text) => h("span.radio-button", h("span", text))));
@@ -129,7 +129,7 @@ function controlOf(f) {
   const kind = kindOf(f);
   if (sketches[kind.sketch]) return sketches[kind.sketch](f);
   if (hasProperty(kind, "options")) return optionCards(f, kind.type === "list" ? "checkbox" : "radio");
-  if (hasProperty(kind, "expression")) return h("p.formula", h("code", f.expression), " ", f.unit);
+  if (hasProperty(kind, "expression")) return h("p.formula", f.total ? f.total === "points" ? t("Sum of points") : t("Sum of prices") : h("code", f.expression), " ", f.unit);
   if (hasProperty(kind, "text")) return textInput(f);
   if (kind.type === "date" && kind.input !== "time") return date();
   return h("span.with-unit", input(f.placeholder), f.unit && h("span.muted", f.unit));

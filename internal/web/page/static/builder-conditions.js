@@ -1,8 +1,10 @@
 // Editors of conditions and jumps. They are loaded with the panel.
 
-import { h, iconButton, linkButton, select, t } from "./vdom.js";
+import { h, iconButton, linkButton, quote, select, t } from "./vdom.js";
 import { isPageBreak, kindOf, questionNumber, state } from "./builder-state.js";
 import { describeCondition, describeTarget, displayName, fieldByKey, needsValue, operatorLabel, quotedName, truncate, typeOf } from "./builder-logic.js";
+
+document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-conditions.css" }));
 
 const equality = ["equals", "not_equals"];
 const ordering = [...equality, "greater", "less", "at_least", "at_most"];
@@ -53,19 +55,19 @@ export function conditionEditor({ intro, empty = t("Always"), condition, before,
   }
   const mode = condition.any ? "any" : "all";
   const replaceAt = (i, comparison, tag) => onChange(combine(mode, comparisons.toSpliced(i, 1, ...comparison ? [comparison] : [])), tag && `${tag}${i}`);
+  const conjunctions = [["all", t("and")], ["any", t("or")]];
+  // The first conjunction is edited, the others follow it.
+  const conjunction = (i) => i === 1 ? select(mode, conjunctions, (m) => onChange({ [m]: comparisons }), { "aria-label": t("Match") }) : i > 1 && h("span", conjunctions[mode === "any" ? 1 : 0][1]);
   return h("div.condition",
-    h("p", intro, " ", comparisons.length > 1
-      && select(mode, [["all", t("all of these are true")], ["any", t("any of these is true")]], (m) => onChange({ [m]: comparisons }), { "aria-label": t("Match") })),
-    h("ul", comparisons.map((c, i) => {
+    h("p.sentence", intro, " ", comparisons.map((c, i) => {
       const field = fieldByKey(c.field);
-      const options = fields.map((f) => [f.key, `${questionNumber(f)}. ${displayName(f)}`]);
+      const options = fields.map((f) => [f.key, quote(`${questionNumber(f)}. ${displayName(f)}`)]);
       if (!fields.includes(field)) options.push([c.field, quotedName(c.field)]);
-      return h("li", { key: i },
-        select(c.field, options, (key) => replaceAt(i, newComparison(fieldByKey(key))), { "aria-label": t("Question") }),
-        h("div.inline-row",
-          select(c.op, (field ? operatorsFor(field) : [c.op]).map((op) => [op, operatorLabel(field, op)]), (op) => replaceAt(i, newComparison(field, op, c.value)), { "aria-label": t("Operator") }),
-          needsValue(c.op) && valueInput(c, field, (value, tag) => replaceAt(i, { field: c.field, op: c.op, value }, tag)),
-          iconButton("close", t("Remove condition"), () => replaceAt(i))));
+      return h("span.comparison", { key: i }, conjunction(i), " ",
+        select(c.field, options, (key) => replaceAt(i, newComparison(fieldByKey(key))), { "aria-label": t("Question") }), " ",
+        select(c.op, (field ? operatorsFor(field) : [c.op]).map((op) => [op, operatorLabel(field, op)]), (op) => replaceAt(i, newComparison(field, op, c.value)), { "aria-label": t("Operator") }), " ",
+        needsValue(c.op) && valueInput(c, field, (value, tag) => replaceAt(i, { field: c.field, op: c.op, value }, tag)),
+        iconButton("close", t("Remove condition"), () => replaceAt(i)), " ");
     })),
     fields.length > 0 && linkButton("plus", t("Add condition"), () => onChange({ [mode]: [...comparisons, newComparison(fields.at(-1))] })));
 }
@@ -84,7 +86,7 @@ export function jumpsEditor(field, onChange) {
         intro: t("After this page, if"), empty: t("After this page, always"), condition: jump.if, before,
         onChange: (condition, tag) => replaceAt(i, { ...condition && { if: condition }, to: jump.to }, tag),
       }),
-      h("div.inline-row", h("span", t("go to")),
+      h("p.sentence", h("span", t("go to")), " ",
         select(jump.to, targets.some(([key]) => key === jump.to) ? targets : [[jump.to, describeTarget(jump.to)], ...targets], (to) => replaceAt(i, { ...jump, to }), { "aria-label": t("Destination") }),
         iconButton("close", t("Remove jump"), () => replaceAt(i))))),
     targets.length > 0 && linkButton("branch", t("Add jump"), () =>

@@ -7,6 +7,7 @@ import {
   renameKey, renameValue, setProperty, state, updateMember, updateOption,
 } from "./builder-state.js";
 import { conditionEditor, jumpsEditor } from "./builder-conditions.js";
+import { formulaEditor } from "./builder-formula.js";
 import { displayName } from "./builder-logic.js";
 import { commonProperties, kindProperties } from "./builder-fields.js";
 import { kindTexts } from "./builder-kinds.js";
@@ -61,7 +62,17 @@ const editors = {
   textarea: (m, p, set) => labeled(m, p, textarea(m[p.name], set)),
   number: (m, p, set) => labeled(m, p, input("number", m[p.name], set)),
   integer: (m, p, set) => labeled(m, p, input("number", m[p.name], (n, tag) => set(floor(n), tag), { step: 1 })),
-  expression: (m, p, set) => labeled(m, p, textarea(m[p.name], set, { class: "code", spellcheck: "false", dir: "ltr" })),
+  expression(m, p, set) {
+    if (m.total) return null;
+    const [control, ...below] = formulaEditor(m, set, () => focus());
+    const property = labeled(m, p, control);
+    property.children.splice(2, 0, ...below);
+    return property;
+  },
+  total: (m, p) => labeled(m, p, select(m.total, [["", t("Formula")], ["points", t("Sum of points")], ["prices", t("Sum of prices")]], (total) => updateMember(m._uid, (f) => {
+    setProperty(f, "total", total);
+    setProperty(f, "expression", total ? "" : "0");
+  }))),
   date: (m, p, set) => labeled(m, p, input(p.type ?? kindOf(m).input, m[p.name], set)),
   groups: (m, p, set) => grouped(m, p, p.help && h("span.muted", t(p.help)), lazy("groups", m[p.name], checkbox, set)),
   checkbox: (m, p, set) => h("div.property", { key: p.name }, checkbox(m[p.name], t(p.label), set), p.help && h("span.muted", t(p.help)), problemsAt(`${m._uid}.${p.name}`)),
@@ -99,7 +110,9 @@ const editors = {
         edited._auto = false;
         renameValue(field, p.name, edited, target.value.trim(), form);
       }) })),
-      hasLimits && h("label", t("Limit"), input("number", option.cap, (n) => updateOption(uid, p.name, option._uid, (o) => setProperty(o, "cap", floor(n) || undefined), "cap"), { min: 0, step: 1 })));
+      hasLimits && h("label", t("Limit"), input("number", option.cap, (n) => updateOption(uid, p.name, option._uid, (o) => setProperty(o, "cap", floor(n) || undefined), "cap"), { min: 0, step: 1 })),
+      hasLimits && [["points", t("Points")], ["price", t("Price")]].map(([name, label]) => h("label", { key: name }, label,
+        input("number", option[name], (n) => updateOption(uid, p.name, option._uid, (o) => setProperty(o, name, n || undefined), name), { min: name === "price" ? 0 : null }), problemsAt(`${option._uid}.${name}`))));
     return grouped(m, p, p.help && h("span.muted", t(p.help)),
       h("ul.option-list", options.map((option, i) => h("li", { key: option._uid },
         h("div.inline-row", optionInput(uid, p.name, option, "panel", focus), iconButton("up", t("Move up"), () => moveTo(option, i - 1), disabledIf(!i)),
@@ -108,7 +121,7 @@ const editors = {
         kindOf(m).type === "picture" && lazy("picture", uid, p.name, option, { problemsAt, render: () => focus() }),
         isExpanded && details(option)))),
       h("div.inline-row", addOptionButton(uid, p.name, "panel", focus),
-        linkButton("", hasLimits ? t("Values and limits") : t("Edit values"), () => { expandedLists.delete(listId) || expandedLists.add(listId); focus(); }, { "aria-expanded": `${isExpanded}` })));
+        linkButton("", hasLimits ? t("Points, prices and limits") : t("Edit values"), () => { expandedLists.delete(listId) || expandedLists.add(listId); focus(); }, { "aria-expanded": `${isExpanded}` })));
   },
 
   // The default answer. Kinds with several parts, and consent, have none.

@@ -2,7 +2,7 @@
 
 import { announce, h, icon, iconButton, linkButton, mount, t } from "./vdom.js";
 import {
-  applyHistory, cloneMember, edit, editWithReferenceCheck, findMember, isPageBreak, kindOf, kinds, listOf, newEnding, newField, onChange,
+  applyHistory, cloneMember, edit, editWithReferenceCheck, findMember, isPageBreak, kindOf, kinds, listOf, membersOf, newEnding, newField, onChange,
   questionCount, redoStack, state, undoStack,
 } from "./builder-state.js";
 import { describeLogic } from "./builder-logic.js";
@@ -181,6 +181,7 @@ function toolbar() {
     iconButton("undo", t("Undo"), undo, disabledIfEmpty(undoStack)), iconButton("redo", t("Redo"), redo, disabledIfEmpty(redoStack)),
     h(`span.save-status.${saveStatus.kind}`, icon({ saved: "check", saving: "reload" }[saveStatus.kind] ?? "warn"),
       saveStatus.kind === "signin" ? h("a", { href: "/signin", target: "_blank" }, saveStatus.text) : h("span", saveStatus.text)),
+    state.meta.version > 0 && h("a.icon-button", { href: `/forms/${state.meta.id}/versions`, "aria-label": t("Version history"), title: t("Version history") }, icon("history")),
     h("button.quiet.preview-toggle", { ...pressedIf(isPreviewOpen), onclick: () => { isPreviewOpen = !isPreviewOpen; render(); updatePreview(true); } }, icon("eye"), h("span", t("Preview"))),
     h("button.quiet", { ...pressedIf(isPanelOpen && state.selectedId === "form"), onclick: () => isPanelOpen && state.selectedId === "form" ? actions.closePanel() : actions.openPanel("form") }, icon("gear"), h("span", t("Settings"))),
     iconButton("keyboard", t("Keyboard shortcuts"), showShortcuts, { class: "icon-button shortcuts-button" }),
@@ -263,3 +264,5 @@ makeDraggable(root, moveTo);
 onChange(() => { render(); scheduleSave(); });
 startSaving(render, () => updatePreview(true));
 render();
+const linked = membersOf().find((m) => location.hash === `#${m.key}`);
+if (linked) goTo(linked._uid);
