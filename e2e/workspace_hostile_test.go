@@ -135,8 +135,8 @@ func TestHostileWorkspace(t *testing.T) {
 		b.wantStatus(b.open(page+path), 200)
 		b.wantInert()
 	}
-	b.wantShownVerbatim(".response dt", labels[:len(answers)/2])
-	b.wantShownVerbatim(".response dd", answers)
+	b.wantShownVerbatim(".answers dt", labels[:len(answers)/2])
+	b.wantShownVerbatim(".answers dd", answers)
 	b.wantStatus(b.open(page+"/summary"), 200)
 	b.wantShownVerbatim(".question-summary h2", labels)
 	b.wantStatus(b.open(page+"/share"), 200)

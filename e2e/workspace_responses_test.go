@@ -219,6 +219,9 @@ func TestResponses(t *testing.T) {
 			if b.count(`[rel="prev"]`) != 0 {
 				t.Error("there is a newer response than the newest")
 			}
+			b.do(chromedp.Click(`.detail-actions .menu summary`))
+			b.wantStatus(b.press(`.detail-actions button.danger`), 200)
+			b.wantText("deleted.", "1–25 of 59")
 		})
 	}
 }

@@ -20,6 +20,7 @@ type exportInput struct {
 	ID     string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	Format string `query:"format" default:"csv" enum:"csv,xlsx,jsonl,zip" doc:"File format. A zip file contains the CSV file and all files of the responses." example:"csv"`
 	Header string `query:"header" default:"labels" enum:"labels,keys" doc:"Use labels, or keys and option values, in the header row and cells"`
+	Marks  string `query:"marks" enum:"true,false" default:"false" doc:"Also export status, starred and tags, as columns after the version"`
 	filterInput
 }
 
@@ -46,7 +47,8 @@ func (a *API) exportResponses() *operation {
 		if err != nil {
 			return err
 		}
-		table := export.Table{Format: in.Format, Labels: in.Header != "keys", Versions: versions, BaseURL: a.BaseURL}
+		table := export.Table{Format: in.Format, Labels: in.Header != "keys", Versions: versions, BaseURL: a.BaseURL, Marks: in.Marks == "true"}
+		filter.Marks = table.Marks
 		each := func(fn func(form.Response) error) error {
 			return a.Store.StreamResponses(s.ctx, owner, in.ID, filter, fn)
 		}

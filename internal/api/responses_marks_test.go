@@ -42,6 +42,16 @@ func TestResponseMarks(t *testing.T) {
 			t.Errorf("totals: %q", totals.Text)
 		}
 
+		w.Call("PATCH", response, w.ada, `{"tags": ["Gift", "=cmd()"]}`)
+		for query, want := range map[string]string{
+			"format=csv&header=keys&marks=true": "id,submitted_at,version,status,starred,tags,email", "format=csv&header=keys": "id,submitted_at,version,email",
+			"format=csv&marks=true": `read,true,"Gift, =cmd()",lena@`, "format=jsonl&marks=true": `"status":"read","starred":true,"tags":["Gift","=cmd()"]}`,
+		} {
+			if file := w.Call("GET", path+"/responses/export?"+query, w.ada, ""); !strings.Contains(file.Text, want) {
+				t.Errorf("export with %s: %s", query, file.Text)
+			}
+		}
+
 		note := w.Call("POST", response+"/notes", w.ada, `{"text": "Left-handed"}`, "Idempotency-Key: one")
 		again := w.Call("POST", response+"/notes", w.ada, `{"text": "Left-handed"}`, "Idempotency-Key: one")
 		if note.StatusCode != 201 || again.Text != note.Text || note.String("author_id") == "" {

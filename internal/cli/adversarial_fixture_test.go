@@ -59,19 +59,19 @@ type fixture struct {
 	seeds   []*request
 	nonces  []string // of open pages of the public form
 
-	anonymous, ada, bea, beaBrowser, cleo, dora *caller
-	lackingScope                                map[string]*caller // by the scope that the token lacks
-	app                                         clitest.App        // all users authorize it
-	liveForm, editForm                          string             // of Ada: one to answer, one to change
-	spareForms, responses, webhooks, themes     []string           // of Ada, to delete
-	cleoForm, cleoSpare, cleoResponse           string
-	cleoWebhook, cleoSpareWebhook               string
-	cleoApp, cleoSpareApp                       string
-	file, picture, cleoFile, cleoFileResponse   string
-	cleoTheme, cleoSpareTheme                   string
-	resetToken, refreshToken, revocableToken    string
-	authCode, authorizeQuery                    string
-	finishedForm                                bool // a public form was filled in to its ending
+	anonymous, ada, bea, beaBrowser, cleo, dora    *caller
+	lackingScope                                   map[string]*caller // by the scope that the token lacks
+	app                                            clitest.App        // all users authorize it
+	liveForm, editForm                             string             // of Ada: one to answer, one to change
+	spareForms, responses, webhooks, themes, notes []string           // of Ada, to delete
+	cleoForm, cleoSpare, cleoResponse              string
+	cleoWebhook, cleoSpareWebhook                  string
+	cleoApp, cleoSpareApp                          string
+	file, picture, cleoFile, cleoFileResponse      string
+	cleoTheme, cleoSpareTheme                      string
+	resetToken, refreshToken, revocableToken       string
+	authCode, authorizeQuery                       string
+	finishedForm                                   bool // a public form was filled in to its ending
 }
 
 const allScopes = "forms:read,forms:write,responses:read,responses:write,webhooks:read,webhooks:write"
@@ -109,6 +109,7 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 	}
 	for range 8 {
 		w.responses = append(w.responses, w.addResponse(w.ada, w.liveForm))
+		w.notes = append(w.notes, s.Call("POST", "/api/v1/forms/"+w.liveForm+"/responses/"+w.responses[0]+"/notes", w.token(w.ada), `{"text": "Call back"}`).String("id"))
 	}
 	w.waitForDelivery(w.ada, w.liveForm)
 	w.addResponse(w.ada, w.editForm)

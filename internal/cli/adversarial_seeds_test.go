@@ -101,7 +101,10 @@ func (w *fixture) fillPath(r *request, path string) {
 		case "{version}":
 			r.path[i] = "1"
 		case "{note}":
-			r.path[i] = "nte_" + strings.TrimPrefix(w.responses[0], "rsp_")
+			r.path[i] = w.notes[0]
+			if r.name == "deleteNote" {
+				r.path[i], r.pool = w.notes[1], w.notes[1:]
+			}
 		case "{file}":
 			r.path[i] = w.file
 			if r.name == "readPicture" {

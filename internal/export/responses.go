@@ -38,6 +38,7 @@ type Table struct {
 	Labels   bool               // headers and options by label instead of key
 	Versions []*form.Definition // definitions of all versions, in order
 	Only     []string           // keys of the columns to write; empty means all
+	Marks    bool               // with status, star and tags; the responses have them
 	// BaseURL is the address of the service. With it, the addresses of files are written too.
 	BaseURL string
 	// FilePath returns where a file is instead of at an address, such as in an archive.
@@ -106,6 +107,14 @@ type line struct {
 	SubmittedAt string          `json:"submitted_at"`
 	Answers     json.RawMessage `json:"answers"`
 	Metadata    json.RawMessage `json:"metadata"`
+	*marks
+}
+
+// marks are the status, the star and the tags of a response.
+type marks struct {
+	Status  form.ResponseStatus `json:"status"`
+	Starred bool                `json:"starred"`
+	Tags    []string            `json:"tags"`
 }
 
 // Responses writes the responses that each yields. It retains none of them.
@@ -120,6 +129,11 @@ func (t Table) Responses(out io.Writer, each func(func(form.Response) error) err
 		if t.Format == "xlsx" {
 			header[1] += " (UTC)" // cells with a time have no time zone
 		}
+	}
+	if t.Marks && t.Labels {
+		header = append(header, "Status", "Starred", "Tags")
+	} else if t.Marks {
+		header = append(header, "status", "starred", "tags")
 	}
 	for _, c := range columns {
 		if t.Labels {
@@ -150,6 +164,9 @@ func (t Table) Responses(out io.Writer, each func(func(form.Response) error) err
 		}
 		versionFields := fields[r.Version-1]
 		cells = append(cells[:0], r.ID, r.SubmittedAt, r.Version)
+		if t.Marks {
+			cells = append(cells, string(r.Marks.Status), r.Marks.Starred, strings.Join(r.Marks.TagList(), ", "))
+		}
 		for i, c := range columns {
 			cells = append(cells, t.cell(c, versionFields[i], r, answers))
 		}
@@ -169,10 +186,14 @@ func (t Table) writeLines(out io.Writer, each func(func(form.Response) error) er
 		if t.BaseURL != "" {
 			r = r.WithFileURLs(t.BaseURL)
 		}
-		return encoder.Encode(line{
+		l := line{
 			r.ID, r.FormID, r.Version, string(form.AppendTime(nil, r.SubmittedAt)),
-			json.RawMessage(r.JSON), json.RawMessage(r.Metadata),
-		})
+			json.RawMessage(r.JSON), json.RawMessage(r.Metadata), nil,
+		}
+		if t.Marks {
+			l.marks = &marks{r.Marks.Status, r.Marks.Starred, r.Marks.TagList()}
+		}
+		return encoder.Encode(l)
 	})
 	if err != nil {
 		return err

@@ -73,6 +73,10 @@ func TestWorkWithResponse(t *testing.T) {
 		post(page+"/notes", "note", note, "delete", "1")
 		has(t, b.Get(page), "!Wheel 5")
 
+		has(t, b.Get(list+"/export?format=csv"), "Response ID,Submitted at,Version,Status,Starred,Tags,")
+		post(page+"/notes", "text", "For the download")
+		has(t, b.Get("/account/download"), "notes/"+id+".jsonl")
+
 		// Answers are corrected in the controls of the form, on one page and without defaults.
 		has(t, b.Get(page+"/edit"), "You are editing a response.", `value="Mara"`, `value="2.5"`, "Save changes", `name="tell"`, "!_page\" value=\"1\"")
 		edited := []string{"_page", "0", "_shown", "who,mail,makes,tell,price,twice", "_action", "next", "who.given", "Maria", "mail", "maria@example.com", "makes", "m", "tell", "3", "price", "4"}
@@ -123,6 +127,7 @@ func TestWorkWithResponse(t *testing.T) {
 		post("/forms/"+id+"/retention", "days", "30")
 		has(t, b.Get("/forms/"+id+"/share"), `value="30"`, "Nothing is deleted before")
 		has(t, b.Get(page), "This form deletes responses after 30 days.")
+		has(t, b.Get(list), "This form deletes responses after 30 days.")
 		post("/forms/"+id+"/retention", "days", "")
 		has(t, b.Get(page), "!This form deletes")
 	})

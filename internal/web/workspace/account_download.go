@@ -4,11 +4,13 @@ import (
 	"archive/zip"
 	"compress/flate"
 	"encoding/json"
+	"errors"
 	"io"
 	"time"
 
 	"formulary/internal/download"
 	"formulary/internal/export"
+	"formulary/internal/fault"
 	"formulary/internal/form"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
@@ -98,7 +100,42 @@ func (pages *Pages) writeResponses(req *page.Request, out *zip.Writer, f form.Fo
 	if file, err = out.CreateHeader(&zip.FileHeader{Name: "responses/" + f.ID + ".jsonl", Method: zip.Deflate, Modified: pages.Now()}); err != nil {
 		return err
 	}
-	return export.Table{Format: "jsonl", Versions: versions}.Responses(file, func(fn func(form.Response) error) error {
-		return pages.Store.StreamResponses(req.Context(), req.Owner(), f.ID, store.ResponseFilter{}, fn)
+	var withNotes []string // IDs
+	err = export.Table{Format: "jsonl", Versions: versions, Marks: true}.Responses(file, func(fn func(form.Response) error) error {
+		return pages.Store.StreamResponses(req.Context(), req.Owner(), f.ID, store.ResponseFilter{Marks: true}, func(r form.Response) error {
+			if r.Marks.Notes > 0 {
+				withNotes = append(withNotes, r.ID)
+			}
+			return fn(r)
+		})
 	})
+	if err != nil || len(withNotes) == 0 {
+		return err
+	}
+	if file, err = out.CreateHeader(&zip.FileHeader{Name: "notes/" + f.ID + ".jsonl", Method: zip.Deflate, Modified: pages.Now()}); err != nil {
+		return err
+	}
+	return pages.writeNotes(req, file, f.ID, withNotes)
+}
+
+// writeNotes writes the notes of responses, one per line.
+func (pages *Pages) writeNotes(req *page.Request, out io.Writer, formID string, responses []string) error {
+	lines := json.NewEncoder(out)
+	for _, id := range responses {
+		notes, err := pages.Store.Notes(req.Context(), req.Owner(), store.ResponseKey{FormID: formID, ID: id})
+		if errors.Is(err, fault.NotFound) {
+			continue // deleted since
+		}
+		if err != nil {
+			return err
+		}
+		for _, n := range notes {
+			if err := lines.Encode(map[string]string{
+				"response_id": id, "author_id": n.Author, "text": n.Text, "created_at": n.CreatedAt.Format(time.RFC3339),
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

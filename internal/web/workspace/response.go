@@ -168,15 +168,6 @@ func (pages *Pages) shownNotes(req *page.Request, r form.Response) ([]shownNote,
 	return list, nil
 }
 
-// DeletedOn is the day on which the form deletes the response.
-func (p *responsePage) DeletedOn() time.Time {
-	due := p.Detail.Response.SubmittedAt.Add(time.Duration(p.Retention.Days) * 24 * time.Hour)
-	if due.Before(p.Retention.StartsAt) {
-		return p.Retention.StartsAt
-	}
-	return due
-}
-
 // Minutes and Rest are the parts of Seconds.
 func (d *responseDetail) Minutes() int64 { return d.Seconds / 60 }
 func (d *responseDetail) Rest() int64    { return d.Seconds % 60 }

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"formulary/internal/fault"
@@ -14,6 +15,9 @@ import (
 // the filter of the list to return to.
 func (pages *Pages) MarkResponses(req *page.Request) error {
 	formID, ids := req.PathValue("id"), req.PostForm["response"]
+	if _, err := pages.Store.Form(req.Context(), req.Owner(), formID); err != nil {
+		return err
+	}
 	change := store.MarkChange{Status: form.ResponseStatus(req.Field("status")), Opened: req.Field("opened") != "", Remove: req.PostForm["untag"]}
 	if star := req.Field("star"); star != "" {
 		starred := star == "1"
@@ -28,13 +32,19 @@ func (pages *Pages) MarkResponses(req *page.Request) error {
 	if wantsJSON(req) {
 		return pages.sendMarked(req, n, err)
 	}
-	if kept, ok := req.PostForm["kept"]; ok && err == nil {
-		return req.Redirect("/forms/" + formID + "/responses?" + kept[0])
+	kept, fromList := req.PostForm["kept"]
+	if len(ids) != 1 || fromList && err == nil {
+		query, parseErr := url.ParseQuery(strings.Join(kept, ""))
+		if parseErr != nil {
+			query = url.Values{}
+		}
+		if err != nil {
+			return err
+		}
+		return req.Redirect("/forms/" + formID + "/responses?" + query.Encode())
 	}
-	if err == nil && len(ids) != 1 {
-		return req.Redirect("/forms/" + formID + "/responses")
-	}
-	if len(ids) != 1 {
+	// Its ID becomes part of an address.
+	if _, err := pages.Store.Response(req.Context(), req.Owner(), formID, ids[0]); err != nil {
 		return err
 	}
 	return pages.afterResponse(req, formID, ids[0], err)
@@ -82,4 +92,10 @@ func (pages *Pages) ChangeNotes(req *page.Request) error {
 		return pages.sendMarked(req, 1, err)
 	}
 	return pages.afterResponse(req, formID, responseID, err)
+}
+
+// hasMarks reports whether people have marked responses of a form. Exports then have columns for it.
+func (pages *Pages) hasMarks(req *page.Request, formID string) (bool, error) {
+	totals, err := pages.Store.MarkTotals(req.Context(), req.Owner(), formID)
+	return totals.Read+totals.Done+totals.Starred > 0 || len(totals.Tags) > 0, err
 }

@@ -54,6 +54,7 @@ type responsesPage struct {
 	SortLimit   int64           // if more responses match than can be sorted by an answer
 	Terms       []string        // to highlight
 	Detail      *responseDetail // the response beside the list; nil: none
+	Retention   store.Retention
 }
 
 // scanProgress is how far a search through all responses is.
@@ -191,6 +192,9 @@ func (pages *Pages) ShowResponses(req *page.Request) error {
 	if deleted := req.URL.Query().Get("deleted"); deleted != "" {
 		p.Deleted = strings.Split(deleted, ",")
 	} else if p.Restorable, err = pages.Store.DeletedResponses(req.Context(), req.Owner(), f.ID); err != nil {
+		return err
+	}
+	if p.Retention, err = pages.Store.Retention(req.Context(), req.Owner(), f.ID); err != nil {
 		return err
 	}
 	p.NoticeKey = responsesNotices[req.URL.Query().Get("done")]

@@ -55,6 +55,10 @@ func (pages *Pages) ExportResponses(req *page.Request) error {
 		return fault.New(fault.BadRequest, "That export format isn’t supported.")
 	}
 	table := export.Table{Format: format.Name, Labels: true, Versions: versions, Only: kept["column"], BaseURL: pages.Site.BaseURL}
+	if table.Marks, err = pages.hasMarks(req, id); err != nil {
+		return err
+	}
+	filter.Marks = table.Marks
 	each := func(fn func(form.Response) error) error {
 		return pages.Store.StreamResponses(req.Context(), req.Owner(), id, filter, fn)
 	}

@@ -7,21 +7,19 @@ async function post(action, body) {
   return (await answer.json().catch(() => ({}))).message ?? answer.statusText;
 }
 
-// reload replaces a response by its current state, and keeps the focus where it was.
+// isSame finds a control again in the new state of the response. A star has another value then.
+const isSame = (a, b) => a.name === b.name && a.form?.className === b.form?.className && (a.value === b.value || a.name === "star" || !a.name);
+
+// reloadResponse replaces a response by its current state, and keeps the focus where it was.
 export async function reloadResponse(detail) {
   const answer = await fetch(detail.dataset.address);
   if (!answer.ok) return location.reload();
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const fresh = page.querySelector("[data-response]");
-  const { activeElement } = document;
-  const place = detail.contains(activeElement) && { name: activeElement.name, value: activeElement.value };
+  const focused = detail.contains(document.activeElement) && document.activeElement;
   detail.replaceWith(fresh);
   prepare(fresh);
-  if (place) {
-    const same = [...fresh.querySelectorAll("button, summary, textarea, input:not([type=hidden])")];
-    const twin = same.find((control) => place.name && control.name === place.name && (control.tagName !== "BUTTON" || control.value === place.value || place.name === "star"));
-    (twin ?? fresh.querySelector("h2")).focus();
-  }
+  if (focused) ([...fresh.querySelectorAll(focused.tagName)].find((control) => isSame(control, focused)) ?? fresh.querySelector("h2")).focus();
   fresh.dispatchEvent(new CustomEvent("response-changed", { bubbles: true, detail: { id: fresh.dataset.response, status: statusOf(fresh) } }));
 }
 
