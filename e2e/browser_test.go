@@ -214,9 +214,15 @@ func (b *tab) navigate(steps ...chromedp.Action[chromedp.Void]) int {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, waitTimeout)
 	defer cancel()
+	const loadedAt = `String(performance.timeOrigin)`
+	before := run(b, chromedp.Evaluate[string](loadedAt))
 	response, err := chromedp.RunResponse(ctx, steps...)
 	if err != nil {
 		b.t.Fatalf("%v\nat %s", err, b.describe())
+	}
+	if response == nil { // the page changed its entry in the history before it was left
+		b.wait(fmt.Sprintf(`%s !== %q && document.readyState === "complete"`, loadedAt, before))
+		return run(b, chromedp.Evaluate[int](`performance.getEntriesByType("navigation")[0].responseStatus`))
 	}
 	return int(response.Status)
 }

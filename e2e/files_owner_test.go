@@ -79,6 +79,7 @@ func TestFilesFromPhone(t *testing.T) {
 
 	owner := signedInTab(t, s, ada)
 	responses := "/forms/" + strings.TrimPrefix(path, "/f/") + "/responses"
+	owner.do(chromedp.EmulateViewport(800, 600)) // too narrow for a list beside the response
 	owner.wantStatus(owner.open(responses), 200)
 	const shown = `(pictures => pictures.length === 2 && pictures.every((p) => p.complete && p.naturalWidth > 0))([...document.querySelectorAll('img[src$="/thumbnail"]')])`
 	owner.wait(shown)

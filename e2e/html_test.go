@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"formulary/internal/form"
 	"formulary/internal/theme"
@@ -54,6 +55,15 @@ func TestValidHTML(t *testing.T) {
 		definition := fmt.Sprintf(`%s, "design": {"brand": "#b4532a", "mood": %q, "layout": %q}}`, strings.TrimSuffix(tenQuestions, "}"), mood, layout)
 		save(string(mood), visitor.Get(publishForm(t, s, form.Header{Title: "Summer party", Description: "Friday to Monday."}, definition)).Text)
 	}
+	soon := form.Availability{OpensAt: time.Now().Add(time.Hour)}
+	save("not yet open", visitor.Get(d.publish(form.FormInput{Header: form.Header{Title: "Soon"}, Availability: soon, Definition: parseDefinition(t, tenQuestions)})).Text)
+	over := publishForm(t, s, form.Header{Title: "Over"}, tenQuestions)
+	owner.Post(strings.Replace(over, "/f/", "/forms/", 1)+"/close", nil)
+	closed := visitor.Get(over)
+	if !strings.Contains(closed.Text, "no longer accepts responses") {
+		t.Error("the form is not closed")
+	}
+	save("closed", closed.Text)
 	formPath := strings.Replace(path, "/f/", "/forms/", 1)
 	for _, address := range []string{"/", "/account", "/applications", "/connections", formPath + "/build", formPath + "/design", formPath + "/share", formPath + "/connect", formPath + "/responses", formPath + "/summary", formPath + "/flow"} {
 		page := owner.Get(address)

@@ -127,7 +127,7 @@ func TestFilesAccessible(t *testing.T) {
 	b.wantStatus(b.open(base+"/responses"), 200)
 	b.wait(`Array.from(document.images).every((picture) => picture.complete && picture.naturalWidth > 0)`)
 	check("the responses")
-	b.wantStatus(b.press(`tbody th a`), 200)
+	b.wantStatus(b.press(`.response-list a`), 200)
 	b.wait(`Array.from(document.images).length === 2 && Array.from(document.images).every((picture) => picture.complete && picture.naturalWidth > 0)`)
 	check("the response")
 	b.wantStatus(b.open(base+"/summary"), 200)

@@ -42,10 +42,14 @@ func TestControls(t *testing.T) {
 			// A problem appears with its question and goes with the key that solves it.
 			b.do(chromedp.Click(button("Submit")))
 			b.wait(`document.activeElement.name === "mail" && document.getElementById("problem-mail").innerText.includes("Answer this question.")`)
+			// A notice at the top links to each.
+			b.wait(`document.querySelector(".sheet > .problems:first-child a[href='#mail']").innerText !== ""`)
+			b.do(chromedp.Click(`.problems a[href="#mail"]`))
+			b.wait(`document.activeElement.name === "mail"`)
 			b.do(chromedp.KeyEvent("ada@example"))
 			b.wait(`document.getElementById("problem-mail").innerText.includes("Enter an email address") && document.activeElement.ariaInvalid === "true"`)
 			b.do(chromedp.KeyEvent(".c"))
-			b.wait(`document.getElementById("problem-mail") === null && document.activeElement.ariaInvalid === null`)
+			b.wait(`document.querySelector("#problem-mail, .problems") === null && document.activeElement.ariaInvalid === null`)
 			b.do(chromedp.KeyEvent("om"))
 			// The country writes its code; a code alone is no answer.
 			b.wait(`document.querySelector(".phone select")?.options.length > 200`)
@@ -155,7 +159,19 @@ func TestKeptAnswers(t *testing.T) {
 	b.wait(`location.pathname.endsWith("/done") && localStorage.length === 0`)
 	d.wantStored(path, `{"name": "Bob", "note": "Kept"}`)
 
+	// The owner does not want answers to be kept: what is there goes, and nothing is added.
+	shared := d.publish(form.FormInput{Header: form.Header{Title: "Shared"}, Definition: parseDefinition(t, `{"fields": [{"key": "name", "kind": "short_text", "label": "Name"}], "settings": {"forget_answers": true}}`)})
+	run(b, chromedp.Evaluate[any](fmt.Sprintf(`localStorage.setItem("formulary %s 0", JSON.stringify({ answers: {}, time: Date.now() })), null`, shared)))
+	b.wantStatus(b.open(shared), 200)
+	b.fill(`[name="name"]`, "Ada")
+	b.wait(`localStorage.length === 0`)
+	b.fill(`[name="name"]`, "Bob")
+	if got := run(b, chromedp.Evaluate[int](`localStorage.length + document.querySelectorAll(".kept:not([hidden])").length`)); got != 0 {
+		t.Error("answers are kept although the owner does not want it")
+	}
+
 	run(b, chromedp.Evaluate[any](fmt.Sprintf(`localStorage.setItem("formulary %s 1", JSON.stringify({ answers: { name: { name: ["Old"] } }, time: Date.now() - 31 * 24 * 3600 * 1000 })), null`, path)))
 	b.wantStatus(b.open(path), 200)
+	b.do(chromedp.Focus(`[name="name"]`))
 	b.wait(`localStorage.length === 0 && document.querySelector('[name="name"]').value === ""`)
 }

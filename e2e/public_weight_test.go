@@ -15,6 +15,10 @@ import (
 // uncompressed.
 const maxPageBytes = 30_000
 
+// maxLoadedBytes is the limit for everything that such a page loads until it is answered,
+// compressed.
+const maxLoadedBytes = 25_000
+
 // tenQuestions is a typical form.
 const tenQuestions = `{"fields": [
 	{"kind": "name", "label": "What is your name?", "required": true},
@@ -47,9 +51,11 @@ func weighForm(t *testing.T, s *clitest.Service, path string) {
 	type part struct {
 		Name string  `json:"name"`
 		Size float64 `json:"decodedBodySize"`
+		Sent float64 `json:"encodedBodySize"`
 	}
-	parts := run(b, chromedp.Evaluate[[]part](`[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map((e) => e.toJSON())`))
-	var sum float64
+	const loaded = `[...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].map((e) => e.toJSON())`
+	parts := run(b, chromedp.Evaluate[[]part](loaded))
+	var sum, sent float64
 	names := ""
 	for _, p := range parts {
 		name, _, _ := strings.Cut(strings.TrimPrefix(p.Name, s.URL), "?")
@@ -68,5 +74,15 @@ func weighForm(t *testing.T, s *clitest.Service, path string) {
 	}
 	if sum > maxPageBytes {
 		t.Errorf("the page has %.0f bytes, more than %d", sum, maxPageBytes)
+	}
+	// The first touch loads the rest; it ends with the rules and the styles for what is kept.
+	run(b, chromedp.Evaluate[any](`document.querySelector("form").dispatchEvent(new Event("pointerdown")), null`))
+	b.wait(`["/rules", "form-keep.css"].every((name) => performance.getEntriesByType("resource").some((e) => e.name.includes(name)))`)
+	for _, p := range run(b, chromedp.Evaluate[[]part](loaded)) {
+		sent += p.Sent
+	}
+	t.Logf("%6.0f bytes when opened, %.0f compressed in all", sum, sent)
+	if sent > maxLoadedBytes || sent < 5000 {
+		t.Errorf("the page loads %.0f bytes in all, compressed, want less than %d", sent, maxLoadedBytes)
 	}
 }

@@ -128,6 +128,9 @@ func TestHostileWorkspace(t *testing.T) {
 	b.focusTab()
 	b.setColorScheme("light")
 
+	b.wantStatus(b.open(page+"/responses"), 200)
+	b.wantInert()
+	d.useTable(id)
 	for _, path := range []string{"/flow", "/share", "/summary", "/preview", "/preview?page=1", "/responses", "/responses/" + response} {
 		b.wantStatus(b.open(page+path), 200)
 		b.wantInert()

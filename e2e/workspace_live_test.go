@@ -23,6 +23,7 @@ func TestLiveResponses(t *testing.T) {
 	d := openOwnerDB(t, s)
 	path := d.publish(form.FormInput{Header: form.Header{Title: "Poll", Language: "en"}, Availability: form.Availability{Sites: form.AnySite}, Definition: parseDefinition(t, pollForm)})
 	id := strings.TrimPrefix(path, "/f/")
+	d.useTable(id)
 	b := signedInTab(t, s, ada)
 	b.open("/forms/" + id + "/responses")
 	b.wantText("No responses yet")

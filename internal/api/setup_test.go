@@ -32,7 +32,7 @@ type fixture struct {
 func forEachEngine(t *testing.T, test func(t *testing.T, w *fixture), flags ...string) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) { test(t, newFixture(t, storage, flags...)) })
+	storetest.EachReused(t, func(t *testing.T, storage storetest.Storage) { test(t, newFixture(t, storage, flags...)) })
 }
 
 func newFixture(t *testing.T, storage storetest.Storage, flags ...string) *fixture {

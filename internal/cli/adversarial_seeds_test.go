@@ -250,7 +250,7 @@ func (w *fixture) addPages() {
 	form := "/forms/" + w.cleoForm
 	for _, page := range []string{
 		"/?search=a&status=open&sort=title&page=1", form + "/build", form + "/preview", form + "/flow", form + "/design?brand=%23b4532a&mood=paper", form + "/share", form + "/embed/popup", form + "/code/qr.png?download=1", form + "/code/qr.svg?download=1", form + "/summary",
-		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse, form + "/responses/" + w.cleoResponse + "/detail", form + "/responses/" + w.cleoResponse + "/edit",
+		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses?field=nick&op=contains&value=a&days=7&status=new&starred=1&tag=a&view=x&from=x&before=1&found=1&shown=1&last=x&budget=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse, form + "/responses/" + w.cleoResponse + "/detail", form + "/responses/" + w.cleoResponse + "/edit",
 		form + "/responses/" + w.cleoFileResponse + "/files", form + "/files/" + w.cleoFile, form + "/files/" + w.cleoFile + "/play", form + "/files/" + w.cleoFile + "/thumbnail",
 		form + "/connect", form + "/connect/notify", form + "/connect/notify/preview", form + "/connect/receipt/preview", form + "/connect/new",
 		form + "/connect/" + w.cleoWebhook + "?status=pending&page=1", "/live?form=" + w.cleoForm + "&count=1",
@@ -285,6 +285,9 @@ func (w *fixture) addPages() {
 		form         []param
 	}{
 		{"POST", "/forms/" + w.cleoSpare + "/restore", []param{}},
+		{"POST", form + "/responses/layout", []param{{name: "layout", value: "list"}, {name: "column", value: "nick"}, {name: "move", value: "up:nick"}, {name: "kept", value: "search=a"}}},
+		{"POST", form + "/responses/views", []param{{name: "name", value: "Mine"}, {name: "kept", value: "search=a"}, {name: "view", value: ""}}},
+		{"POST", form + "/responses/views/" + strings.Replace(w.cleoResponse, "rsp_", "viw_", 1) + "/delete", []param{}},
 		{"POST", form + "/responses/restore", []param{{name: "response", value: w.cleoResponse}}},
 		{"POST", form + "/open", []param{}},
 		{"POST", form + "/design/themes", []param{{name: "brand", value: "#b4532a"}, {name: "mood", value: "paper"}, {name: "theme", value: "Studio"}}},

@@ -41,7 +41,7 @@ type fixture struct {
 func forEachEngine(t *testing.T, schedule []time.Duration, test func(t *testing.T, w *fixture)) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+	storetest.EachReused(t, func(t *testing.T, storage storetest.Storage) {
 		w := &fixture{Store: storetest.Open(t, storage), t: t, storage: storage}
 		w.config = configure(t, w.Store, schedule)
 		w.service = delivery.New(w.config)

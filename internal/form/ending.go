@@ -34,6 +34,9 @@ type Settings struct {
 	SubmitLabel  string `json:"submit_label,omitempty" maxLength:"60" doc:"Text of the submit button"`
 	HideProgress bool   `json:"hide_progress,omitempty" doc:"Hide the progress indicator"`
 	AskAgain     bool   `json:"ask_again,omitempty" doc:"Show a link to submit another response"`
+	// ForgetAnswers is for computers that people share.
+	ForgetAnswers bool `json:"forget_answers,omitempty" doc:"Do not keep answers on the respondent’s device until they are submitted"`
+	ShowPlaces    bool `json:"show_places,omitempty" doc:"Show how many more responses the form accepts, if it has a response limit"`
 }
 
 func (d *Definition) checkSettings() []fault.Detail {

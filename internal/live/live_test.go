@@ -26,7 +26,7 @@ type fixture struct {
 
 func forEachEngine(t *testing.T, test func(t *testing.T, w *fixture)) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) { test(t, newFixture(t, storage)) })
+	storetest.EachReused(t, func(t *testing.T, storage storetest.Storage) { test(t, newFixture(t, storage)) })
 }
 
 func newFixture(t *testing.T, storage storetest.Storage) *fixture {
@@ -203,7 +203,7 @@ func TestChanges(t *testing.T) {
 // Responses that another node, or another process on the data directory, stores arrive too.
 func TestOtherNode(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+	storetest.EachReused(t, func(t *testing.T, storage storetest.Storage) {
 		w := newFixture(t, storage)
 		other := storetest.Open(t, storage)
 		r := w.open("")

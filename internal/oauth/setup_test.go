@@ -35,7 +35,7 @@ type fixture struct {
 func runOnEachStore(t *testing.T, test func(t *testing.T, f *fixture), flags ...string) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+	storetest.EachReused(t, func(t *testing.T, storage storetest.Storage) {
 		f := &fixture{Service: clitest.Start(t, storage, flags...), t: t}
 		f.AddUser(ada)
 		f.AddUser(bob)

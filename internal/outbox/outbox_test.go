@@ -46,7 +46,7 @@ type fixture struct {
 func forEachEngine(t *testing.T, test func(t *testing.T, w *fixture)) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+	storetest.EachReused(t, func(t *testing.T, storage storetest.Storage) {
 		w := &fixture{Store: storetest.Open(t, storage), t: t, server: mailtest.Start(t, mailtest.WithoutTLS)}
 		w.config = w.configure()
 		w.service = outbox.New(w.config)

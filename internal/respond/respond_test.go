@@ -31,7 +31,7 @@ type fixture struct {
 func each(t *testing.T, test func(t *testing.T, f *fixture)) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+	storetest.EachReused(t, func(t *testing.T, storage storetest.Storage) {
 		s := storetest.Open(t, storage)
 		test(t, &fixture{t, s, respond.New(respond.Config{Store: s, Now: time.Now}), openForm(t, s)})
 	})

@@ -159,10 +159,13 @@ func (s *Store) deleteObjects(ctx context.Context, objects []string) (deleted []
 	return deleted, failed
 }
 
-// SweepFiles deletes uploads that have expired, and the objects of all deleted files.
+// SweepFiles deletes uploads that have expired, pictures that nothing uses, and the objects of all deleted files.
 func (s *Store) SweepFiles(ctx context.Context, now time.Time) (err error) {
 	defer wrap(&err, "sweep files")
 	if err := s.dropExpiredFiles(ctx, now); err != nil {
+		return err
+	}
+	if err := s.dropUnusedPictures(ctx, now); err != nil {
 		return err
 	}
 	var owners []string

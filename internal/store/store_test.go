@@ -24,7 +24,7 @@ var ctx = context.Background()
 func forEachEngine(t *testing.T, test func(t *testing.T, s *store.Store, storage storetest.Storage)) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+	storetest.EachReused(t, func(t *testing.T, storage storetest.Storage) {
 		test(t, storetest.Open(t, storage), storage)
 	})
 }

@@ -21,7 +21,7 @@ func TestShareCard(t *testing.T) {
 		public := "/f/" + id
 		page := b.Get(public)
 		text := strings.Repeat("Two slow days. ", 13) + "Two…"
-		has(t, page, `<meta name="description" property="og:description" content="`+text+`">`, `<meta property="og:title" content="Kiln &amp; &#34;Co&#34;">`, `<meta property="og:image:width" content="1200">`, `<meta property="og:image:height" content="630">`, `content="summary_large_image"`)
+		has(t, page, `<meta name="description" property="og:description" content="`+text+`">`, `<meta property="og:title" content="Kiln &amp; &#34;Co&#34;">`, `<meta property="og:url" content="`+s.URL+public+`">`, `<meta property="og:image:width" content="1200">`, `<meta property="og:image:height" content="630">`, `content="summary_large_image"`)
 		has(t, b.Get(public+"?embed=1"), "!og:title")
 		link := cardPath.FindStringSubmatch(page.Text)
 		if link == nil {

@@ -285,7 +285,7 @@ func TestOtherPagesStaySmall(t *testing.T) {
 				}
 			}
 		}
-		if want := []string{"favicon.svg", "form-plain.css", "submit.js", "form.js"}; !slices.Equal(loaded, want) {
+		if want := []string{"favicon.svg", "form-plain.css", "form.js"}; !slices.Equal(loaded, want) {
 			t.Errorf("the page loads %v, want %v", loaded, want)
 		}
 		if policy := p.Header.Get("Content-Security-Policy"); strings.Contains(policy, "media-src") {

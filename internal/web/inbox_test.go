@@ -29,7 +29,7 @@ type people struct {
 func eachWithPeople(t *testing.T, test func(t *testing.T, s *people), flags ...string) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+	storetest.EachReused(t, func(t *testing.T, storage storetest.Storage) {
 		server := mailtest.Start(t, mailtest.WithoutTLS)
 		flags := append([]string{"--smtp-url=smtp://" + server.Address + "?tls=none", "--mail-from=forms@example.org", "--trusted-proxies=127.0.0.1"}, flags...)
 		s := &people{Service: clitest.Start(t, storage, flags...), t: t, server: server}

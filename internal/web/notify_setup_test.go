@@ -34,7 +34,7 @@ const mailForm = `{"title": "Order <b>now</b>", "fields": [{"key": "name", "kind
 func eachWithMail(t *testing.T, test func(t *testing.T, m *mailer)) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+	storetest.EachReused(t, func(t *testing.T, storage storetest.Storage) {
 		server := mailtest.Start(t, mailtest.WithoutTLS)
 		test(t, newMailer(t, server, clitest.Start(t, storage, "--smtp-url=smtp://"+server.Address+"?tls=none", "--mail-from=forms@example.org")))
 	})

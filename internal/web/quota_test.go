@@ -14,7 +14,7 @@ import (
 // respondents get their answers back, and programs get 409004.
 func TestStorageLimit(t *testing.T) {
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+	storetest.EachReused(t, func(t *testing.T, storage storetest.Storage) {
 		s := clitest.Start(t, storage, "--storage-limit=40kB", "--form-limit=2")
 		s.AddUser("ada@example.com")
 		app := s.AddApp("ada@example.com", "http://127.0.0.1:9/cb")

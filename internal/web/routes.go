@@ -84,6 +84,8 @@ func (web *Handler) routes() []route {
 		{"POST /forms/{id}/responses/mark", signedIn, maxPost, web.workspace.MarkResponses},
 		{"GET /forms/{id}/responses/{response}", signedIn, noBody, web.workspace.ShowResponse},
 		{"GET /forms/{id}/responses/{response}/detail", signedIn, noBody, web.workspace.ShowResponseDetail},
+		{"GET /forms/{id}/responses/{response}/edit", signedIn, noBody, web.workspace.EditResponse},
+		{"POST /forms/{id}/responses/{response}/edit", signedIn, maxAnswers, web.workspace.EditResponse},
 		{"POST /forms/{id}/responses/{response}/notes", signedIn, maxPost, web.workspace.ChangeNotes},
 		{"GET /forms/{id}/responses/{response}/files", signedIn, noBody, web.workspace.DownloadResponseFiles},
 		{"GET /forms/{id}/files/{file}", signedIn, noBody, web.workspace.DownloadFile},

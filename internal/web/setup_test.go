@@ -20,7 +20,7 @@ const (
 func each(t *testing.T, test func(t *testing.T, s *clitest.Service), flags ...string) {
 	t.Helper()
 	t.Parallel()
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) { test(t, clitest.Start(t, storage, flags...)) })
+	storetest.EachReused(t, func(t *testing.T, storage storetest.Storage) { test(t, clitest.Start(t, storage, flags...)) })
 }
 
 // status checks the status of a page.

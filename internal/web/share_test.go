@@ -13,11 +13,11 @@ func TestPrefill(t *testing.T) {
 		s.AddUser(ada)
 		token := s.Token(ada, s.AddApp(ada, "https://x.example/"), "forms:read,forms:write").Access
 		id := publish(t, s, token, `{"title": "Trip", "fields": [{"key": "land", "kind": "country", "label": "Where to?"},
-			{"key": "loud", "kind": "slider", "label": "How loud?"}, {"key": "km", "kind": "number", "label": "How far?", "step": 5}, {"key": "at", "kind": "datetime", "label": "When?"}]}`)
+			{"key": "loud", "kind": "slider", "label": "How loud?"}, {"key": "km", "kind": "number", "label": "How far?", "step": 5}, {"key": "at", "kind": "datetime", "label": "When, {{km|traveler}} of {{land}}?"}]}`)
 		b := s.Browser()
 		b.SignIn(ada)
 		has(t, b.Get("/forms/"+id+"/share"), `<select name="land"><option value="">–</option>`, `<option value="FR">France</option>`,
-			`<input name="loud" type="number" min="0" max="100" step="1">`, `<input name="km" type="number" step="any">`, `<input name="at" type="datetime-local">`)
+			`<input name="loud" type="number" min="0" max="100" step="1">`, `<input name="km" type="number" step="any">`, `When, traveler of …?<input name="at" type="datetime-local">`)
 	})
 }
 

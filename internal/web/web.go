@@ -101,7 +101,7 @@ func New(c Config) (*Handler, error) {
 	}); err != nil {
 		return nil, err
 	}
-	if web.workspace, err = workspace.New(workspace.Config{Site: site, Store: c.Store, Files: c.Files, Webhooks: c.Webhooks, Mails: c.Mails, Now: c.Now, Sessions: web.sessions, Streams: c.Live, ShowPreview: web.public.Preview}); err != nil {
+	if web.workspace, err = workspace.New(workspace.Config{Site: site, Store: c.Store, Files: c.Files, Webhooks: c.Webhooks, Mails: c.Mails, Now: c.Now, Sessions: web.sessions, Streams: c.Live, ShowPreview: web.public.Preview, ShowEdit: web.public.EditResponse}); err != nil {
 		return nil, err
 	}
 	if web.identity, err = identity.New(identity.Config{

@@ -29,7 +29,18 @@ type Storage struct {
 // Each runs a test on every engine, at the same time.
 func Each(t *testing.T, test func(t *testing.T, storage Storage)) {
 	t.Helper()
-	for name, storage := range map[string]func(testing.TB) Storage{"sqlite": SQLite, "postgres": Postgres} {
+	each(t, Postgres, test)
+}
+
+// EachReused is Each with ReusedPostgres.
+func EachReused(t *testing.T, test func(t *testing.T, storage Storage)) {
+	t.Helper()
+	each(t, ReusedPostgres, test)
+}
+
+func each(t *testing.T, postgres func(testing.TB) Storage, test func(t *testing.T, storage Storage)) {
+	t.Helper()
+	for name, storage := range map[string]func(testing.TB) Storage{"sqlite": SQLite, "postgres": postgres} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			test(t, storage(t))
@@ -46,31 +57,50 @@ func SQLite(t testing.TB) Storage {
 // fails: a part that did not run must not look like one that passed.
 func Postgres(t testing.TB) Storage {
 	t.Helper()
+	server := testServer(t)
+	schema := createSchema(t, server)
+	t.Cleanup(func() { dropSchema(t, server, schema) })
+	return storageOf(t, server, schema)
+}
+
+func testServer(t testing.TB) string {
+	t.Helper()
 	server := os.Getenv(PostgresURL)
 	if server == "" {
 		t.Fatalf("%s is not set: run the tests with 'make test', which starts a PostgreSQL for them", PostgresURL)
 	}
+	return server
+}
+
+func createSchema(t testing.TB, server string) string {
+	t.Helper()
+	schema := "test_" + strings.ToLower(rand.Text()[:16])
+	if err := execute(server, "CREATE SCHEMA "+schema); err != nil {
+		t.Fatalf("create schema: %v", err)
+	}
+	return schema
+}
+
+func dropSchema(t testing.TB, server, schema string) {
+	t.Helper()
+	if err := execute(server, "DROP SCHEMA "+schema+" CASCADE"); err != nil {
+		t.Errorf("drop schema: %v", err)
+	}
+}
+
+func execute(server, sql string) error {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, server)
 	if err != nil {
-		t.Fatalf("connect to the test server: %v", err)
+		return err
 	}
 	defer conn.Close(ctx)
-	schema := "test_" + strings.ToLower(rand.Text()[:16])
-	if _, err := conn.Exec(ctx, "CREATE SCHEMA "+schema); err != nil {
-		t.Fatalf("create schema: %v", err)
-	}
-	t.Cleanup(func() {
-		conn, err := pgx.Connect(ctx, server)
-		if err != nil {
-			t.Errorf("drop schema: %v", err)
-			return
-		}
-		defer conn.Close(ctx)
-		if _, err := conn.Exec(ctx, "DROP SCHEMA "+schema+" CASCADE"); err != nil {
-			t.Errorf("drop schema: %v", err)
-		}
-	})
+	_, err = conn.Exec(ctx, sql)
+	return err
+}
+
+func storageOf(t testing.TB, server, schema string) Storage {
+	t.Helper()
 	u, err := url.Parse(server)
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ func TestMain(m *testing.M) {
 const owner = "ada@example.com"
 
 func TestNewKind(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, storage storetest.Storage) {
+	storetest.EachReused(t, func(t *testing.T, storage storetest.Storage) {
 		s := clitest.StartWithKinds(t, storage, templates)
 		s.AddUser(owner)
 		token := s.Token(owner, s.AddApp(owner, "https://app.example/cb"), "forms:read,forms:write,responses:read,responses:write").Access

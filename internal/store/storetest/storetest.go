@@ -19,6 +19,12 @@ func Each(t *testing.T, test func(t *testing.T, storage Storage)) {
 	dbtest.Each(t, test)
 }
 
+// EachReused is Each for tests that do not mind a schema of an earlier test, without rows.
+func EachReused(t *testing.T, test func(t *testing.T, storage Storage)) {
+	t.Helper()
+	dbtest.EachReused(t, test)
+}
+
 // SQLite returns an empty data directory.
 func SQLite(t testing.TB) Storage { return dbtest.SQLite(t) }
 

@@ -74,7 +74,7 @@ func workspaceTexts(t *testing.T) texts {
 	list.addScripts(t, "static/builder*.js")
 	list.addScripts(t, "static/vdom.js")
 	tables := map[string][]string{
-		"identity": {"accountNotices", "applicationNotices", "recipientStates"}, "workspace": {"connectNotices", "deliveryFilters", "eventDescriptions", "homeNotices", "responsesNotices", "responseNotices", "statusLabels", "shareNotices", "webhookNotices", "frequencyLabels", "notifyNotices", "designNotices", "designLabels", "embedLabels"}, "reference": {"errorMeanings"},
+		"identity": {"accountNotices", "applicationNotices", "recipientStates"}, "workspace": {"connectNotices", "deliveryFilters", "eventDescriptions", "homeNotices", "responsesNotices", "operatorTexts", "momentTexts", "listTexts", "dayTexts", "responseNotices", "statusLabels", "shareNotices", "webhookNotices", "frequencyLabels", "notifyNotices", "designNotices", "designLabels", "embedLabels"}, "reference": {"errorMeanings"},
 	}
 	for _, folder := range webPackages(t) {
 		if files := "../" + folder + "/templates/*.html"; folder != "." {

@@ -47,6 +47,7 @@ type Layout struct {
 
 // ShareCard is what search engines, sites and messengers show of a page beside its title.
 type ShareCard struct {
+	Path          string // of the page
 	Text          string // description
 	Picture       string // path
 	Width, Height int    // of the picture

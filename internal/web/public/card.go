@@ -216,5 +216,5 @@ func (s *fillSession) shareCard() *page.ShareCard {
 	if text == "" {
 		text = summarize(s.catalog.Translate("Fill in this form: %s", s.form.Header.Title))
 	}
-	return &page.ShareCard{Text: text, Picture: "/f/" + s.form.ID + "/card?v=" + newCardKey(&s.form).tag(), Width: card.Width, Height: card.Height}
+	return &page.ShareCard{Path: s.address(""), Text: text, Picture: "/f/" + s.form.ID + "/card?v=" + newCardKey(&s.form).tag(), Width: card.Width, Height: card.Height}
 }

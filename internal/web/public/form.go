@@ -16,7 +16,7 @@ import (
 const (
 	pageControl     = "_page"    // number of the page that was filled in
 	shownControl    = "_shown"   // keys of the questions that were on it
-	actionControl   = "_action"  // next, continue, back, look, send
+	actionControl   = "_action"  // next, continue, back, countries, look, send
 	keyControl      = "_key"     // the nonce
 	versionControl  = "_version" // of the form
 	honeypotControl = "_website" // invisible, so people leave it empty

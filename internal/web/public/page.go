@@ -31,11 +31,13 @@ type formPage struct {
 	Bar       bool   // whether the page has a progress bar
 	Count     string // such as "Page 2 of 3", or "3 of 14" for questions
 	Alert     string
-	Focus     string // key of the question that the script focuses
-	Fresh     bool   // nothing was posted yet
-	Logic     *logic // for conditions within the page; nil without any
-	Multipart bool   // the page has files
-	Step      *step  // of the layout one_at_a_time, or nil
+	Links     []problemLink // to the questions with a problem
+	Places    string        // how many more responses the form accepts; empty: not shown
+	Focus     string        // key of the question that the script focuses
+	Fresh     bool          // nothing was posted yet
+	Logic     *logic        // for conditions within the page; nil without any
+	Multipart bool          // the page has files
+	Step      *step         // of the layout one_at_a_time, or nil
 }
 
 // Translate translates a text into the form's language.
@@ -45,10 +47,16 @@ func (p *formPage) Translate(text string, args ...any) string {
 
 // SubmitLabel is the text of the last button.
 func (p *formPage) SubmitLabel() string {
+	if p.edit != nil {
+		return p.catalog.Translate("Save changes")
+	}
 	return cmp.Or(p.form.Definition.Settings.SubmitLabel, p.catalog.Translate("Submit"))
 }
 
 type hiddenInput struct{ Name, Value string }
+
+// problemLink leads to a question with a problem.
+type problemLink struct{ Key, Label string }
 
 // privateNoCache lets the browser's back button show a page again. With no-store it would
 // have to post the page before it once more.
@@ -59,13 +67,15 @@ func (pages *Pages) renderPage(req *page.Request, status int, s *fillSession, nu
 	if err != nil {
 		return err
 	}
-	allowFrames(req, s.form.Availability)
-	req.W.Header()["Cache-Control"] = privateNoCache
+	if s.edit == nil {
+		allowFrames(req, s.form.Availability)
+		req.W.Header()["Cache-Control"] = privateNoCache
+	}
 	return pages.templates.Render(req, status, "form", p)
 }
 
 // newFormPage prepares one page of a form with the answers so far and their problems.
-func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (*formPage, error) {
+func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (_ *formPage, err error) {
 	d := s.form.Definition
 	if !s.values.Has(pageControl) {
 		s.fillDefaults()
@@ -89,13 +99,13 @@ func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (
 	if s.isOneAtATime() {
 		p.Step = newStep(p, formPages, e)
 		p.AddAssets(pages.Site.AssetsOf("form-step"))
-	} else if p.Bar {
-		p.AddAssets(pages.Site.AssetsOf("form-progress"))
 	}
 	// If the database is unreachable, option limits are checked when the response is stored.
-	left, err := pages.Store.OptionsLeft(req.Context(), &s.form)
-	if err != nil && s.notice == "" {
-		return nil, err
+	var left map[[2]string]int64
+	if s.edit == nil { // an owner sees the options that the respondent chose, even if they are full now
+		if left, err = pages.Store.OptionsLeft(req.Context(), &s.form); err != nil && s.notice == "" {
+			return nil, err
+		}
 	}
 	shared := &questionContext{session: s, evaluation: e, texts: texts, left: left, nonce: p.Nonce}
 	var visible, here []string
@@ -107,7 +117,10 @@ func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (
 		if err != nil {
 			return nil, err
 		}
-		if p.Step != nil {
+		if q.EnterAction = "next"; p.Step != nil {
+			if !p.Last {
+				q.EnterAction = continueAction
+			}
 			q.Conditional = false // it is shown alone
 			q.Focus = q.Focus || !p.Fresh && p.Alert == ""
 		}
@@ -121,6 +134,10 @@ func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (
 		}
 	}
 	p.focusOne()
+	p.linkProblems()
+	if p.First && s.showsPlaces() {
+		p.Places = pages.placesLeft(req, s)
+	}
 	if len(s.problems) > 0 && p.Alert == "" && !slices.ContainsFunc(p.Questions, func(q *question) bool { return q.Error != "" }) {
 		p.Alert = s.catalog.Translate("This link is incomplete. Open the form again with the full link you were given.")
 	}
@@ -164,6 +181,29 @@ func (p *formPage) countPages(screens []form.Page, e form.Evaluation) {
 	} else if p.Bar {
 		p.Count = p.Translate("Page %d of %d", this, all)
 	}
+}
+
+// linkProblems lists the questions with a problem at the top of a page that has more than
+// one question.
+func (p *formPage) linkProblems() {
+	if p.Step != nil || p.Alert != "" {
+		return
+	}
+	for _, q := range p.Questions {
+		if q.Error != "" {
+			p.Links = append(p.Links, problemLink{q.Key, cmp.Or(q.LabelText, q.Key)})
+		}
+	}
+}
+
+// placesLeft says how many more responses the form accepts. It is empty if the database is
+// unreachable: the limit is checked when the response is stored.
+func (pages *Pages) placesLeft(req *page.Request, s *fillSession) string {
+	f, err := pages.Store.Form(req.Context(), s.form.Owner, s.form.ID)
+	if err != nil {
+		return ""
+	}
+	return s.catalog.Translate("Places left: %d", max(0, s.form.Availability.ResponseLimit-f.ResponseCount))
 }
 
 // focusOne keeps the focus of the first visible question that wants it.

@@ -29,10 +29,14 @@ type question struct {
 	uploadTo    string // see UploadTo
 	fileRules   form.FileRules
 	countries   template.HTML // options of a list of all countries
-	values      url.Values
-	selected    map[string]map[string]bool // values of a control as a set, by its name
-	catalog     locale.Catalog
-	language    string // of the form
+	// For telephone numbers, see phone.go.
+	phoneCountries []locale.Country
+	listsCountries bool
+	EnterAction    string // of the button that the key Enter presses
+	values         url.Values
+	selected       map[string]map[string]bool // values of a control as a set, by its name
+	catalog        locale.Catalog
+	language       string // of the form
 }
 
 type choice struct {
@@ -178,6 +182,9 @@ func (pages *Pages) newQuestion(field *form.Field, c *questionContext) (*questio
 		q.fileRules, _ = pages.fileRules(field)
 	} else if traits.Calculated {
 		q.Result = s.formatAnswer(field, c.evaluation.Answers[field.Key])
+	} else if isPhone(field) {
+		q.phoneCountries = pages.Site.Languages.Countries(s.form.Header.Language)
+		q.listsCountries = s.listCountries || q.Error != "" || s.values.Has(phoneCountry(field.Key))
 	} else if traits.Countries != nil {
 		q.countries = template.HTML(pages.Site.Languages.CountryOptions(s.form.Header.Language))
 	}

@@ -53,8 +53,12 @@ func (s *fillSession) rules() formRules {
 		"kept": c.Translate("Your answers are kept on this device until you submit them."), "erase": c.Translate("Erase answers"),
 		"erased":  c.Translate("Your answers were erased from this device."),
 		"welcome": c.Translate("Welcome back. Your answers from {time} are still on this device. Nothing has been sent yet."), "again": c.Translate("Start again"),
-		"waiting": c.Translate("No connection. Your answers are still here. They are sent as soon as you are online again."),
+		"problems": c.Translate("Check these answers:"),
+		"waiting":  c.Translate("No connection. Your answers are still here. They are sent as soon as you are online again."),
 	}}
+	if s.form.Definition.Settings.ForgetAnswers {
+		delete(list.Texts, "kept") // then the script keeps nothing
+	}
 	for _, f := range s.form.Definition.Fields {
 		rules := f.Rules()
 		if rules == nil {

@@ -30,12 +30,14 @@ type fillSession struct {
 	uploadProblems page.FieldErrors
 	shown          map[string]bool // keys that were on the page before, if the page is shown again
 	notice         string
+	listCountries  bool                                // of telephone numbers, without scripts
 	byScript       bool                                // the script of the page sends the answers, see send.go
 	named          func(f *form.Field, answer any) any // replaces codes of countries with names
 
-	evaluated  *form.Evaluation // of values; nil until it is needed
-	screenList []form.Page      // see screens
-	query      string           // of a preview: choices that are not saved
+	evaluated  *form.Evaluation   // of values; nil until it is needed
+	screenList []form.Page        // see screens
+	query      string             // of a preview: choices that are not saved
+	edit       *page.ResponseEdit // by the owner; nil: by a respondent
 	styles     *theme.Cache
 }
 
@@ -79,9 +81,15 @@ func (s *fillSession) formatAnswer(f *form.Field, answer any) string {
 	return f.FormatAnswer(s.named(f, answer), func(text string) string { return s.catalog.Translate(text) })
 }
 
-// isPersonal reports whether the first page differs between respondents.
+// showsPlaces reports whether the page says how many more responses the form accepts.
+func (s *fillSession) showsPlaces() bool {
+	return s.form.Definition.Settings.ShowPlaces && s.form.Availability.ResponseLimit > 0
+}
+
+// isPersonal reports whether the first page differs between respondents, or from one
+// response to the next.
 func (s *fillSession) isPersonal() bool {
-	return slices.ContainsFunc(s.form.Definition.Fields, func(f *form.Field) bool {
+	return s.showsPlaces() || slices.ContainsFunc(s.form.Definition.Fields, func(f *form.Field) bool {
 		return f.Shuffle || slices.ContainsFunc(f.Options, func(o form.Option) bool { return o.Cap > 0 })
 	})
 }
@@ -97,6 +105,9 @@ func (s *fillSession) page() int {
 
 // address is the address of the form, with a suffix such as /done.
 func (s *fillSession) address(suffix string) string {
+	if s.edit != nil {
+		return s.edit.Action
+	}
 	to := "/f/" + cmp.Or(s.form.Availability.Slug, s.form.ID) + suffix
 	if s.preview {
 		if to = "/forms/" + s.form.ID + "/preview"; s.query != "" {
@@ -112,7 +123,7 @@ func (s *fillSession) address(suffix string) string {
 
 // uploadTo is the address that accepts files of a question.
 func (s *fillSession) uploadTo(f *form.Field) string {
-	if s.preview {
+	if s.preview || s.edit != nil {
 		return ""
 	}
 	return "/f/" + s.form.ID + "/files?field=" + f.Key
@@ -126,6 +137,9 @@ func (s *fillSession) layout() page.Layout {
 	}
 	if s.preview {
 		l.FrameAncestors, l.OEmbed = "'self'", ""
+	}
+	if s.edit != nil {
+		l.FrameAncestors, l.OEmbed, l.Card = "", "", nil
 	}
 	var sites []string
 	for _, ending := range s.form.Definition.Endings {

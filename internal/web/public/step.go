@@ -18,11 +18,14 @@ type step struct {
 }
 
 func (s *fillSession) isOneAtATime() bool {
-	return s.form.Definition.Design.Layout == form.OneAtATime
+	return s.form.Definition.Design.Layout == form.OneAtATime && s.edit == nil
 }
 
 // screens are the pages that respondents see, one after the other.
 func (s *fillSession) screens() []form.Page {
+	if s.screenList == nil && s.edit != nil {
+		s.screenList = s.editScreens()
+	}
 	if s.screenList == nil {
 		s.screenList = s.form.Definition.Screens()
 		if s.isOneAtATime() && s.form.Header.Description != "" {

@@ -71,12 +71,16 @@ func (s *fillSession) calculatedValues(e form.Evaluation) map[string]calculation
 // handlePage renders the page that follows from the button and the answers. After the
 // last page it calls finish.
 func (pages *Pages) handlePage(req *page.Request, s *fillSession, finish func(e form.Evaluation, number int) error) error {
+	s.addCallingCodes()
 	formPages := s.screens()
 	number := s.page()
 	e := s.evaluate()
 	switch s.values.Get(actionControl) {
 	case "back":
 		return pages.renderPage(req, http.StatusOK, s, previousPage(formPages, e, number))
+	case countriesAction:
+		s.listCountries = true
+		return pages.renderPage(req, http.StatusOK, s, number)
 	case "look":
 		return req.SendJSON(http.StatusOK, s.calculatedValues(e))
 	}

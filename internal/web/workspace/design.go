@@ -25,6 +25,8 @@ type designPage struct {
 	Contrast    string // the lowest contrast of a text, such as 4.6
 	LooksGrey   bool   // buttons in the brand color look disabled
 	PreviewPath string // of the preview with the choices on the page
+	Settings    form.Settings
+	HasLimit    bool // the form accepts a number of responses only
 }
 
 // designChoice is a part of the design with a few values.
@@ -76,6 +78,15 @@ func designFrom(d form.Design, choices url.Values) form.Design {
 	return d
 }
 
+// settingsFrom returns the settings with the choices of a post. Boxes that are not checked
+// are not in it, so a hidden control tells that the boxes were on the page.
+func settingsFrom(s form.Settings, choices url.Values) form.Settings {
+	if choices.Has("settings") {
+		s.ForgetAnswers, s.ShowPlaces = !choices.Has("keep_answers"), choices.Has("show_places")
+	}
+	return s
+}
+
 // validDesign returns the design with the choices of a query, or the design itself if one
 // of them is not valid.
 func validDesign(d form.Design, choices url.Values) form.Design {
@@ -101,6 +112,7 @@ func (pages *Pages) renderDesign(req *page.Request, status int, choices url.Valu
 		formLayout: pages.newFormLayout(f, "design"), Brand: brand.String(), LooksGrey: theme.LooksDisabled(brand),
 		Contrast:    fmt.Sprintf("%.1f", theme.WeakestText(brand, theme.Mood(design.Choice("mood")))),
 		PreviewPath: "/forms/" + f.ID + "/preview?" + designQuery(design, brand).Encode(),
+		Settings:    settingsFrom(d.Settings, choices), HasLimit: f.ResponseLimit > 0,
 	}
 	for _, choice := range form.DesignChoices() {
 		options := newDesignOptions(choice, design)
@@ -157,6 +169,7 @@ func (pages *Pages) ChangeDesign(req *page.Request) error {
 func (pages *Pages) saveDesign(req *page.Request) (saved form.Design, _ page.Problems, err error) {
 	_, err = pages.Store.UpdateForm(req.Context(), req.Owner(), store.FormRevision{ID: req.PathValue("id")}, func(p *form.FormInput) error {
 		p.Definition.Design = designFrom(p.Definition.Design, req.PostForm)
+		p.Definition.Settings = settingsFrom(p.Definition.Settings, req.PostForm)
 		err := p.Normalize()
 		saved = p.Definition.Design
 		return err

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"net/url"
+	"regexp"
 	"strings"
 
 	"formulary/internal/form"
@@ -19,8 +20,17 @@ type prefillQuestion struct {
 	Step    *float64
 }
 
-func (pages *Pages) newPrefillQuestion(req *page.Request, f *form.Field) prefillQuestion {
-	p := prefillQuestion{Key: f.Key, Label: f.Label, Options: f.Options}
+// bareReference is a reference to an answer without a text in its place.
+var bareReference = regexp.MustCompile(`\{\{\s*([a-z][a-z0-9_]*)\s*\}\}`)
+
+// textBeforeAnswers is a text of the form as respondents see it before they answer, with an
+// ellipsis for answers without a text in their place.
+func textBeforeAnswers(d *form.Definition, text string) string {
+	return d.Interpolate(bareReference.ReplaceAllString(text, "{{$1|…}}"), func(*form.Field, string) string { return "" })
+}
+
+func (pages *Pages) newPrefillQuestion(req *page.Request, d *form.Definition, f *form.Field) prefillQuestion {
+	p := prefillQuestion{Key: f.Key, Label: textBeforeAnswers(d, f.Label), Options: f.Options}
 	p.Type = f.Traits().Input
 	switch {
 	case f.IsBoolean():

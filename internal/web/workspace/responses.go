@@ -68,7 +68,16 @@ type dayChoice struct {
 	Text string
 }
 
-var dayChoices = []dayChoice{{"1", "Today"}, {"7", "Last 7 days"}, {"30", "Last 30 days"}, {"90", "Last 90 days"}, {"365", "Last 365 days"}}
+// dayTexts are the choices, by the number of days.
+var dayTexts = map[string]string{"1": "Today", "7": "Last 7 days", "30": "Last 30 days", "90": "Last 90 days", "365": "Last 365 days"}
+
+func dayChoices() []dayChoice {
+	var list []dayChoice
+	for _, days := range []string{"1", "7", "30", "90", "365"} {
+		list = append(list, dayChoice{days, dayTexts[days]})
+	}
+	return list
+}
 
 var responsesNotices = map[string]string{
 	"restored":     "Responses restored.",
@@ -132,7 +141,7 @@ func (pages *Pages) ShowResponses(req *page.Request) error {
 	if err != nil {
 		return err
 	}
-	p := &responsesPage{formLayout: pages.newFormLayout(f, "responses"), Days: dayChoices}
+	p := &responsesPage{formLayout: pages.newFormLayout(f, "responses"), Days: dayChoices()}
 	p.Wide, p.Script, p.Style = true, "responses.js", "responses.css"
 	q, err := pages.readQuery(req, f.ID)
 	wrong, isWrong := errors.AsType[*store.FilterError](err)

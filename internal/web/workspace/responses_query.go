@@ -42,6 +42,17 @@ func (pages *Pages) readQuery(req *page.Request, formID string) (*responseQuery,
 			}
 		}
 	}
+	if query.Has("sort") {
+		q.kept.Del("by")
+		q.kept.Del("order")
+		switch sort := searchText(query.Get("sort")); sort {
+		case "":
+		case "oldest":
+			q.kept.Set("order", sort)
+		default:
+			q.kept.Set("by", sort)
+		}
+	}
 	var err error
 	if q.versions, err = pages.Store.Definitions(req.Context(), req.Owner(), formID); err != nil {
 		return q, err

@@ -74,7 +74,7 @@ func (pages *Pages) renderShare(req *page.Request, status int, list page.Problem
 	p.Embeds = pages.embedModes(req, p.Address, live)
 	for _, field := range d.Fields {
 		if field.TakesAnswer() && field.Parts() == nil {
-			p.Questions = append(p.Questions, pages.newPrefillQuestion(req, field))
+			p.Questions = append(p.Questions, pages.newPrefillQuestion(req, d, field))
 		}
 	}
 	if p.retentionSettings, err = pages.retentionSettings(req, f.ID); err != nil {

@@ -80,7 +80,7 @@ func (pages *Pages) newSummary(req *page.Request) (*summaryPage, error) {
 		return nil, err
 	}
 	p := &summaryPage{zone: page.LoadZone(req.User.TimeZone)}
-	p.formLayout, p.responsesPage.Days = pages.newFormLayout(f, "summary"), dayChoices
+	p.formLayout, p.responsesPage.Days = pages.newFormLayout(f, "summary"), dayChoices()
 	p.Script, p.Style, p.Assets = "summary.js", "responses.css", []string{"summary.css"}
 	pages.Site.SetLanguage(req, &p.Layout)
 	p.country = func(f *form.Field, code string) string { return pages.countryName(req, f, code) }

@@ -61,7 +61,7 @@ func (p *summaryPage) readPeriod(now time.Time) {
 		}
 	}
 	p.Periods = []periodLink{{p.T("All time"), with(func(query url.Values) { noTime(query); query.Del("compare") }), p.query.filter.Since.IsZero() && p.query.filter.Until.IsZero()}}
-	for _, choice := range dayChoices[1:] {
+	for _, choice := range dayChoices()[1:] {
 		p.Periods = append(p.Periods, periodLink{p.T(choice.Text), with(func(query url.Values) { noTime(query); query.Set("days", choice.Days) }), p.Kept.Get("days") == choice.Days})
 	}
 	switch {

@@ -35,6 +35,8 @@ type Config struct {
 	// ShowPreview shows a draft as respondents would see it. The public pages implement
 	// it, so that the preview cannot differ from the form.
 	ShowPreview func(*page.Request, store.PublicForm) error
+	// ShowEdit shows the answers of a response in the form's own controls, and saves them.
+	ShowEdit func(*page.Request, page.ResponseEdit) error
 }
 
 // Pages handles the requests of the workspace.

@@ -10,7 +10,7 @@ const { meta } = state;
 // propertyLabels names properties as the panel does.
 const propertyLabels = (names) => names.map((name) => [...data.common_properties, ...data.kind_properties].find((p) => p.name === name)?.label ?? {
   title: t("Title"), description: t("Description"), language: t("Language"), redirect: t("Redirect to"), submit_label: t("Submit button text"),
-  hide_progress: t("Hide progress"), ask_again: t("Allow another response"),
+  hide_progress: t("Hide progress"), ask_again: t("Allow another response"), forget_answers: t("Keep unfinished answers on their device"), show_places: t("Show how many places are left"),
 }[name] ?? name).map((label) => t(label)).join(", ");
 
 // changeItem describes a change since the published version.

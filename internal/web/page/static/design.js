@@ -85,7 +85,7 @@ code.addEventListener("input", (event) => {
   form.elements.brand.value = `#${(long?.[1] ?? short.slice(1).map((c) => c + c).join("")).toLowerCase()}`;
   update();
 });
-form.addEventListener("input", ({ target }) => { if (target.name !== "theme") update(); });
+form.addEventListener("input", ({ target }) => { if (!["theme", "keep_answers", "show_places"].includes(target.name)) update(); });
 form.querySelector("[formtarget]").hidden = true;
 stage.querySelector(".stage-tools").hidden = false;
 stage.addEventListener("change", () => {

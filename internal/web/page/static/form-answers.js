@@ -1,6 +1,7 @@
 // What a form does with answers: shows the questions that follow from them, checks them,
 // keeps them on the device and sends them. form.js loads it.
 import { watch } from "./form-logic.js";
+import { watchProgress } from "./form-progress.js";
 import { Checker } from "./form-check.js";
 import { keepAnswers } from "./form-keep.js";
 import { Sender } from "./form-send.js";
@@ -20,22 +21,18 @@ function loadEnhancements(form) {
   }
 }
 
-// start resolves with the handler of submit events.
+// start resolves with the handler of submit events, if the script sends the answers.
 export async function start(form) {
+  watchProgress(form);
   const update = watch(form);
   loadEnhancements(form);
   const rules = await loadRules(form);
-  if (!rules) return () => {};
-  const checker = new Checker(form, rules.questions);
+  if (!rules) return undefined;
+  const checker = new Checker(form, rules);
   const kept = keepAnswers(form, rules.texts, update);
   const sender = new Sender(form, rules.texts, kept.erase);
   return (event) => {
-    if (event.submitter?.formTarget) return; // a preview in a frame
-    const isBack = event.submitter?.value === "back";
-    // Browsers do not submit a value that they cannot parse; submit.js reports it.
-    if (!isBack && [...form.elements].some((control) => control.validity?.badInput)) return;
     event.preventDefault();
-    event.stopImmediatePropagation();
-    if (isBack || checker.checkAll()) sender.send(event.submitter);
+    if (event.submitter?.value === "back" || checker.checkAll()) sender.send(event.submitter);
   };
 }

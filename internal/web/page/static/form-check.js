@@ -74,9 +74,10 @@ const icon = `<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" fill="non
 // Checker shows problems beside their questions, as the server does, and removes them with
 // the change that solves them.
 export class Checker {
-  constructor(form, questions) {
+  constructor(form, { questions, texts }) {
     this.form = form;
     this.questions = questions;
+    this.texts = texts;
     form.addEventListener("input", (event) => this.recheck(event.target));
     form.addEventListener("change", (event) => this.recheck(event.target));
     form.addEventListener("focusout", (event) => this.leave(event));
@@ -131,6 +132,7 @@ export class Checker {
       first ??= document.getElementById(question.key);
     }
     if (!first) return true;
+    this.list(true);
     if (first.localName === "fieldset") first.tabIndex = -1;
     first.focus({ preventScroll: true });
     const box = first.closest(".question");
@@ -151,6 +153,30 @@ export class Checker {
     if (control.localName !== "fieldset") control.setAttribute("aria-invalid", "true");
     const span = problem.querySelector("span");
     if (span.textContent !== text) span.textContent = text;
+    this.list(false);
+  }
+
+  // list updates the notice on top, which links to each question with a problem. On a page
+  // with one question there is none.
+  list(isNew) {
+    let notice = this.form.querySelector(".problems");
+    if (this.form.matches(".step") || !notice && !isNew) return;
+    const links = [...this.form.querySelectorAll(".question > .problem")].map(({ id, parentElement }) => {
+      const link = Object.assign(document.createElement("a"), { href: `#${id.replace("problem-", "")}` });
+      link.textContent = parentElement.querySelector(".ask").firstChild.textContent.trim();
+      return link;
+    });
+    if (!links.length) return notice.remove();
+    if (!notice) {
+      notice = Object.assign(document.createElement("div"), { className: "problem problems", innerHTML: `${icon}<div><b></b><ul></ul></div>` });
+      notice.querySelector("b").textContent = this.texts.problems;
+      this.form.querySelector(".sheet").prepend(notice);
+    }
+    notice.querySelector("ul").replaceChildren(...links.map((link) => {
+      const item = document.createElement("li");
+      item.append(link);
+      return item;
+    }));
   }
 
   remove(key) {
@@ -160,5 +186,6 @@ export class Checker {
     const rest = control.getAttribute("aria-describedby").split(" ").filter((id) => id !== `problem-${key}`).join(" ");
     if (rest) control.setAttribute("aria-describedby", rest);
     else control.removeAttribute("aria-describedby");
+    this.list(false);
   }
 }

@@ -16,6 +16,14 @@ function read(key) {
   }
 }
 
+// A database without content tells form.js that there are answers. Without it, they are
+// restored when the respondent touches the form.
+const hasAnswers = () => Object.keys(localStorage).some((key) => key.startsWith(prefix));
+const mark = () => {
+  if (hasAnswers()) indexedDB.open("formulary").onsuccess = ({ target }) => target.result.close();
+  else indexedDB.deleteDatabase("formulary");
+};
+
 // removeExpired removes the answers to any form after 30 days.
 function removeExpired() {
   for (const key of Object.keys(localStorage)) {
@@ -65,10 +73,16 @@ const icon = (path) => create("span", { innerHTML: `<svg class="icon" viewBox="0
 export function keepAnswers(form, texts, update) {
   const none = { erase() {} };
   if (parent !== window) return none;
-  const key = `${prefix}${new URL(form.action).pathname} ${form.elements.namedItem("_version").value}`;
+  const address = `${prefix}${new URL(form.action).pathname} `;
+  const key = `${address}${form.elements.namedItem("_version").value}`;
   let kept;
   try {
     removeExpired();
+    if (!texts.kept) { // the owner does not want answers to be kept any more
+      for (const old of Object.keys(localStorage)) if (old.startsWith(address)) localStorage.removeItem(old);
+      mark();
+      return none;
+    }
     kept = read(key);
   } catch {
     return none; // the browser has no storage for this site
@@ -80,6 +94,7 @@ export function keepAnswers(form, texts, update) {
   const erase = () => {
     kept = { answers: {}, time: 0 };
     localStorage.removeItem(key);
+    mark();
     note.hidden = true;
     welcome.hidden = true;
   };
@@ -103,7 +118,10 @@ export function keepAnswers(form, texts, update) {
       erase(); // the storage is full
       return;
     }
-    if (note.hidden || !note.querySelector("button")) showNote();
+    if (note.hidden || !note.querySelector("button")) {
+      mark();
+      showNote();
+    }
   };
   const eraseButton = (text, status) => create("button", { type: "button", className: "link", textContent: text, onclick: () => startAgain(status) });
   const showNote = () => {
@@ -127,6 +145,7 @@ export function keepAnswers(form, texts, update) {
     update();
   }
   if (time) showNote();
+  else mark();
   changed.forEach(save);
   form.addEventListener("input", ({ target }) => save(target));
   form.addEventListener("change", ({ target }) => save(target));

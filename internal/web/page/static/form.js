@@ -6,37 +6,57 @@ let onSubmit;
 
 function load() {
   loading ??= import("./form-answers.js").then((answers) => answers.start(form)).then(
-    (handler) => { onSubmit = handler; },
+    (handler) => { onSubmit = handler ?? submitOnce; },
     () => { loading = undefined; },
   );
   return loading;
 }
 
+// After going back, a page that the browser loads again gets its earlier idempotency key,
+// so that submitting it again does not store a second response. A page that answers a POST
+// needs no such key: the browser repeats the same request.
+const key = form?.querySelector(":scope > input[name=_key]");
+const rememberKey = () => { if ("fresh" in form.dataset && history.state?.key !== key.value) history.replaceState({ key: key.value }, ""); };
+
 // Before the scripts are loaded, submitting waits for them. Without them, the server does
 // everything.
 function submit(event) {
-  if (onSubmit || !form.isConnected) return onSubmit?.(event);
-  event.preventDefault();
-  event.stopImmediatePropagation();
-  return load().then(() => {
-    onSubmit ??= () => {};
-    form.requestSubmit(event.submitter);
-  });
+  const { submitter } = event;
+  // Browsers do not submit a value that they cannot parse, such as half a date.
+  const unparsed = submitter?.value !== "back" && [...form.elements].find((control) => control.validity?.badInput);
+  if (unparsed) {
+    event.preventDefault();
+    unparsed.reportValidity();
+    return;
+  }
+  rememberKey();
+  if (!onSubmit) {
+    event.preventDefault();
+    load().then(() => {
+      onSubmit ??= submitOnce;
+      form.requestSubmit(submitter);
+    });
+    return;
+  }
+  onSubmit(event);
 }
 
-// The device may have answers of an earlier visit, see form-keep.js.
-function hasKeptAnswers() {
-  try {
-    return parent === window && Object.keys(localStorage).some((key) => key.startsWith("formulary "));
-  } catch {
-    return false; // the browser has no storage for this site
-  }
+// A second click must not submit a form again while the first request is running.
+function submitOnce(event) {
+  if (form.dataset.submitted) event.preventDefault();
+  form.dataset.submitted = "yes";
+}
+
+// The device may have answers of an earlier visit. A database without content tells so (see
+// form-keep.js), because reading the storage itself would block the page.
+async function loadKeptAnswers() {
+  const databases = await indexedDB.databases?.().catch(() => []);
+  if (databases?.some(({ name }) => name === "formulary")) load();
 }
 
 // In a frame, embed.js on the page around it sets the height, scrolls and follows redirects,
 // because the form itself cannot.
 function notifyParent() {
-  if (parent === window) return;
   const focused = document.querySelector(".sheet > p.problem") ?? document.getElementById(form?.dataset.focus);
   if (focused && focused.tabIndex < 0) focused.tabIndex = -1;
   focused?.focus({ preventScroll: true });
@@ -50,10 +70,16 @@ function notifyParent() {
 }
 
 if (form) {
+  // The server shows problems next to the question and in the language of the form, which
+  // may differ from that of the browser.
+  form.noValidate = true;
+  if ("fresh" in form.dataset && history.state?.key) key.value = history.state.key;
   // Browsers fill in a page that is loaded again.
   const isLoadedAgain = performance.getEntriesByType("navigation")[0]?.type !== "navigate";
-  if (!("fresh" in form.dataset) || isLoadedAgain || form.contains(document.activeElement) || hasKeptAnswers()) load();
+  if (!("fresh" in form.dataset) || isLoadedAgain || form.contains(document.activeElement)) load();
+  else if (parent === window && "indexedDB" in window) loadKeptAnswers();
   for (const name of ["pointerdown", "focusin", "input"]) form.addEventListener(name, load, { once: true });
-  form.addEventListener("submit", submit, { capture: true });
+  form.addEventListener("submit", submit);
+  addEventListener("pageshow", () => { delete form.dataset.submitted; }); // from the back/forward cache
 }
-notifyParent();
+if (parent !== window) notifyParent();

@@ -7,6 +7,7 @@ const linkOf = (row) => row?.querySelector("a[data-open]");
 const idOf = (row) => row.querySelector("input[name=response]").value;
 const wide = matchMedia("(min-width: 60rem)");
 let request = null;
+let isOpened = false; // the user opened a response
 let showMore = async () => false;
 
 const isActive = () => Boolean(pane()) && wide.matches;
@@ -59,6 +60,7 @@ async function refreshRow(id) {
 async function open(row, focus) {
   const link = linkOf(row);
   if (!link) return;
+  isOpened = true;
   request?.abort();
   request = new AbortController();
   markRow(row);
@@ -86,8 +88,7 @@ async function open(row, focus) {
 async function move(step) {
   const list = rows();
   const current = currentRow();
-  const isOpen = !pane().querySelector("[data-new]");
-  const at = current && (isOpen || step < 0) ? list.indexOf(current) + step : Math.max(list.indexOf(current), 0);
+  const at = isOpened ? list.indexOf(current) + step : Math.max(list.indexOf(current), 0);
   if (at >= list.length && await showMore()) return open(rows()[at], true);
   if (list[at]) open(list[at], true);
 }
@@ -128,6 +129,11 @@ export function initDetail(more) {
   if (!pane()) return;
   const wanted = rows().find((row) => idOf(row) === location.hash.slice(1));
   if (wanted && isActive()) return open(wanted, false);
+  // The first response is shown, and not marked as read until the user opens it.
   markRow(rows()[0]);
   highlight();
+  const print = pane().querySelector("[data-print]");
+  if (!print) return;
+  print.hidden = false;
+  print.onclick = () => window.print();
 }

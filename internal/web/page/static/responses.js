@@ -52,7 +52,7 @@ export async function showMore() {
 prepare();
 document.addEventListener("live-replaced", prepare);
 document.addEventListener("change", ({ target }) => {
-  if (target.name === "order") target.form.requestSubmit();
+  if (target.name === "sort") target.form.requestSubmit();
   else if (target.closest("[data-select-all]")) {
     for (const checkbox of document.querySelectorAll("input[name=response]")) checkbox.checked = target.checked;
   }

@@ -1,0 +1,13 @@
+package page
+
+import "formulary/internal/store"
+
+// ResponseEdit is a response whose answers its owner edits in the controls of the form.
+type ResponseEdit struct {
+	Form    store.PublicForm // in the version that was answered
+	Answers map[string]any
+	Action  string // address that the answers are posted to
+	Cancel  string // address of the response
+	// Save stores valid answers and answers the request.
+	Save func(answers map[string]any) error
+}
