@@ -261,7 +261,7 @@ func TestSummary(t *testing.T) {
 	for _, n := range []number{
 		{"responses", float64(s.Responses), 2},
 		{"responses of the day", float64(s.Days["2026-06-01"]), 2},
-		{"nps", of("nps").NPS(), 0},
+		{"nps", float64(of("nps").NPS()), 0},
 		{"average age", of("age").Average(), 0.15000000000000002},
 		{"tag a", float64(of("tags").Counts["a"]), 2},
 		{"other tags", float64(of("tags").Counts["_other"]), 1},
