@@ -14,7 +14,7 @@ const (
 	latestScan = 100                   // responses that are searched for the latest answers
 	maxLatest  = 5                     // answers to each question
 	maxFound   = 20                    // answers with the text that was searched for
-	textBudget = 60 * time.Millisecond // how long a request searches
+	textBudget = 40 * time.Millisecond // how long a request searches
 )
 
 // textAnswer is a free-text answer.
