@@ -41,17 +41,17 @@ func TestBuilderLogic(t *testing.T) {
 	// Two conditions, then one of them is removed.
 	b.do(chromedp.Click(labelInput(3)))
 	b.do(chromedp.Click(button("Add condition")))
-	b.pick(`.panel .condition li:nth-child(1) [aria-label="Question"]`, "guests")
-	b.pick(`.panel .condition li:nth-child(1) [aria-label="Operator"]`, "at_least")
-	b.fill(`.panel .condition li:nth-child(1) [aria-label="Value"]`, "2")
+	b.pick(`.panel .condition .comparison:nth-child(1) [aria-label="Question"]`, "guests")
+	b.pick(`.panel .condition .comparison:nth-child(1) [aria-label="Operator"]`, "at_least")
+	b.fill(`.panel .condition .comparison:nth-child(1) [aria-label="Value"]`, "2")
 	b.do(chromedp.Click(button("Add condition")))
-	b.pick(`.panel .condition li:nth-child(2) [aria-label="Question"]`, "coming")
+	b.pick(`.panel .condition .comparison:nth-child(2) [aria-label="Question"]`, "coming")
 	b.pick(`.panel [aria-label="Match"]`, "any")
 	b.waitStored("two conditions", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[2].ShowIf, &form.Condition{Any: []*form.Condition{
 			{Field: "guests", Op: "at_least", Value: 2.0}, {Field: "coming", Op: "equals", Value: true}}})
 	})
-	b.do(chromedp.Click(`.panel .condition li:nth-child(2) [aria-label="Remove condition"]`))
+	b.do(chromedp.Click(`.panel .condition .comparison:nth-child(2) [aria-label="Remove condition"]`))
 	b.waitStored("one condition", func(d *form.Definition) bool {
 		return reflect.DeepEqual(d.Fields[2].ShowIf, &form.Condition{Field: "guests", Op: "at_least", Value: 2.0})
 	})

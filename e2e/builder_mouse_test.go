@@ -32,6 +32,7 @@ func TestBuilderPalette(t *testing.T) {
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Fatalf("kinds of the page (-want +got):\n%s", diff)
 	}
+	b.wait(`document.querySelector(".empty-form .kind") !== null`)
 	shown := run(b.tab, chromedp.Evaluate[[]string](`Array.from(document.querySelectorAll(".empty-form .kind"), (e) => e.querySelector("span").firstChild.data)`))
 	slices.Sort(shown)
 	if diff := cmp.Diff(slices.Sorted(slices.Values(titles)), shown); diff != "" {
@@ -76,12 +77,12 @@ func TestBuilderEdit(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openBuilder(t, s, "Fruit", fruitForm)
-	b.fill(".title", "Fruit of the year")
-	b.fill(".lead", "For the market")
+	b.fill(".title-input", "Fruit of the year")
+	b.fill(".description-input", "For the market")
 	b.fill(labelInput(2), "Which fruit?")
 	b.fill("#p-help", "The one that you like best")
 	b.do(chromedp.Click(`//section[@class="panel"]//label[contains(., "Required")]`))
-	b.fill(inQuestion(2, "li:nth-child(2) [data-option]"), "Plum")
+	b.fill(inQuestion(2, ".choice ~ .choice [data-option]"), "Plum")
 	b.typeKeys(kb.Enter)
 	b.wait(`document.activeElement.matches("[data-option^=canvas]") && document.activeElement.value === ""`)
 	b.typeKeys("Quince")
@@ -105,8 +106,8 @@ func TestBuilderEdit(t *testing.T) {
 		Required                 int
 		Options                  []string
 	}
-	got := run(b.tab, chromedp.Evaluate[page](`({ Title: document.querySelector(".title").value, Description: document.querySelector(".lead").value,
-		Help: document.querySelector(".help.inline-input").value, Required: document.querySelectorAll(".required-mark").length,
+	got := run(b.tab, chromedp.Evaluate[page](`({ Title: document.querySelector(".title-input").value, Description: document.querySelector(".description-input").value,
+		Help: document.querySelector(".help.inline-input").value, Required: document.querySelectorAll(".fields .ask:not(:has(.muted))").length,
 		Options: Array.from(document.querySelectorAll("[data-option^=canvas]"), (e) => e.value) })`))
 	if diff := cmp.Diff(page{"Fruit of the year", "For the market", "The best one", 1, []string{"Apple", "Plum", "Quince"}}, got); diff != "" {
 		t.Errorf("after a reload (-want +got):\n%s", diff)
@@ -139,7 +140,8 @@ func TestBuilderMove(t *testing.T) {
 	b.waitLabels("Third", "First", "Second", "Fourth")
 	b.wantShown("Third", "First", "Second", "Fourth")
 
-	b.drag(inQuestion(4, ".card-actions .drag-handle"), inQuestion(1, "article"), 4)
+	b.do(chromedp.Click(labelInput(4)))
+	b.drag(inQuestion(4, ".card-actions .drag-handle"), ".fields > li:nth-child(1)", 4)
 	b.waitLabels("Fourth", "Third", "First", "Second")
 	b.drag(`.outline [data-sortable="fields"] > li:nth-child(1) .drag-handle`, `.outline [data-sortable="fields"] > li:nth-child(3)`, -3)
 	b.waitLabels("Third", "First", "Fourth", "Second")

@@ -54,17 +54,21 @@ func openBuilder(t *testing.T, s *clitest.Service, title, definition string) bui
 	b := builder{signedInTab(t, s, ada), d, d.createDraft(in)}
 	b.focusTab()
 	b.setColorScheme("light")
+	b.do(chromedp.Evaluate[chromedp.Void](`localStorage.setItem("builder panel", "open")`))
 	b.wantStatus(b.open("/forms/"+b.id+"/build"), 200)
-	b.wait(`document.querySelector("#builder .toolbar") !== null`)
+	b.wait(`document.querySelector("#builder .panel h2") !== null`)
 	return b
 }
 
-// readStored returns the stored draft.
+// readStored returns the stored draft as the builder shows it.
 func (b builder) readStored() *form.Definition {
 	b.t.Helper()
 	d, err := b.ownerDB.db.Draft(context.Background(), b.ownerDB.owner, b.id)
 	if err != nil {
 		b.t.Fatal(err)
+	}
+	if u := d.Unfinished; u != nil {
+		return &form.Definition{Fields: u.Fields, Endings: u.Endings, Settings: u.Settings, Design: d.Design}
 	}
 	return d
 }

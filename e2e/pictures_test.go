@@ -53,7 +53,6 @@ func TestBuilderPictures(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	b := openBuilder(t, s, "Dishes", "")
-	b.monitor.expect("422 (Unprocessable")
 	b.add("Picture choice", "Which dish?")
 	b.wait(`document.querySelectorAll(".option-picture").length === 2`)
 	for i, name := range []string{"one.png", "two.png"} {
@@ -73,11 +72,15 @@ func TestBuilderPictures(t *testing.T) {
 		return len(o) == 2 && o[0].Image != "" && o[0].Alt == "A round pie" && o[1].Image != ""
 	})
 	// The form itself shows the pictures too.
-	b.wait(`(pictures => pictures.length === 2 && pictures.every((p) => p.naturalWidth > 0 && p.height === 40))([...document.querySelectorAll(".options li img")])`)
+	b.wait(`(pictures => pictures.length === 2 && pictures.every((p) => p.naturalWidth > 0 && p.height > 60))([...document.querySelectorAll(".pictures img")])`)
 	// Without a text for the second picture the form cannot be published.
-	b.do(chromedp.Click(".toolbar .primary"), chromedp.WaitVisible("dialog"), chromedp.Click(`dialog button[value="publish"]`))
+	for i, name := range []string{"Pie", "Cake"} {
+		b.fill(`.panel .option-list > li:`+[]string{"first-child", "last-child"}[i]+` [data-option]`, name)
+	}
+	b.waitStored("labels", func(d *form.Definition) bool { return d.Fields[0].Options[1].Label == "Cake" })
+	b.do(chromedp.Click(".toolbar .primary"), chromedp.WaitVisible("dialog"))
 	b.wait(`document.querySelector("dialog")?.innerText.toLowerCase().includes("describe the picture for people who cannot see it")`)
-	b.do(chromedp.Click(`dialog button`))
+	b.do(chromedp.Click(`dialog .row button`))
 	b.fill(`.panel .option-list > li:last-child .picture-alt input`, "A cake")
 	b.waitStored("the second text", func(d *form.Definition) bool { return d.Fields[0].Options[1].Alt == "A cake" })
 

@@ -211,7 +211,7 @@ func (w demoData) createData() []view {
 		{name: "home", path: "/", status: 200},
 		{name: "build", path: "/forms/" + feedback + "/build", status: 200, prepare: func(b *tab) {
 			b.wait(`document.querySelector("#builder .toolbar") !== null`)
-			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".fields > li:nth-child(7) .question-card").focus()`))
+			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".fields > li:nth-child(7)").focus()`))
 			b.wait(`document.querySelector(".fields > li:nth-child(7) .selected") !== null`)
 			b.do(chromedp.Evaluate[chromedp.Void](`document.querySelector(".selected").scrollIntoView({ block: "center" })`))
 		}},

@@ -63,7 +63,7 @@ func TestFirstForm(t *testing.T) {
 	}
 	press(b, ".template-button.blank")
 	b.wait(`document.querySelectorAll(".empty-form .kind").length > 20`)
-	fill(b, ".title", "Cake sale")
+	fill(b, ".title-input", "Cake sale")
 	click(`//button[contains(@class, "kind")][span[text()="Single choice"]]`)
 	b.wait(`document.activeElement.matches(".label-row textarea")`)
 	act(func() { b.typeKeys("Which cake would you like?") })

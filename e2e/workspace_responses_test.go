@@ -134,7 +134,9 @@ func TestResponses(t *testing.T) {
 			}
 
 			// Filters stay when the page changes.
-			menu := func(name string) { b.do(chromedp.Click(fmt.Sprintf(`//div[contains(@class, "list-")]//summary[normalize-space()=%q]`, name))) }
+			menu := func(name string) {
+				b.do(chromedp.Click(fmt.Sprintf(`//div[contains(@class, "list-")]//summary[normalize-space()=%q]`, name)))
+			}
 			b.wantStatus(b.open(responses+"?order=oldest"), 200)
 			menu("Filter")
 			if script {
@@ -343,7 +345,7 @@ func TestSummary(t *testing.T) {
 			t.Errorf("%s (-API +page):\n%s", page.Key, diff)
 		}
 	}
-	days := run(b, chromedp.Evaluate[map[string]float64](`Object.fromEntries(Array.from(document.querySelectorAll("#main section:first-of-type tbody tr"), (row) => [row.querySelector("time").dateTime, Number(row.children[1].textContent)]))`))
+	days := run(b, chromedp.Evaluate[map[string]float64](`Object.fromEntries(Array.from(document.querySelectorAll("#main [aria-labelledby=by-day] tbody tr"), (row) => [row.querySelector("time").dateTime, Number(row.children[1].textContent)]))`))
 	want := map[string]float64{}
 	for _, day := range answer.Body["days"].([]any) {
 		entry := day.(map[string]any)
@@ -352,7 +354,7 @@ func TestSummary(t *testing.T) {
 	if diff := cmp.Diff(want, days); diff != "" || len(days) != 3 {
 		t.Errorf("days (-API +page):\n%s", diff)
 	}
-	for _, selector := range []string{"#main section:first-of-type svg.chart", "#colour svg.chart", "#stars svg.chart", "#likely svg.chart", "#days svg.chart"} {
+	for _, selector := range []string{"#main [aria-labelledby=by-day] svg.chart", "#colour svg.chart", "#stars svg.chart", "#likely svg.chart", "#days svg.chart"} {
 		if b.count(selector) == 0 {
 			t.Errorf("there is no %s", selector)
 		}

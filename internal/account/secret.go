@@ -23,6 +23,7 @@ const (
 	ConsentRequestKey = "fmt_"
 	OneTimeLinkKey    = "fml_"
 	DeviceKey         = "fmd_"
+	PersonalToken     = "fmp_"
 )
 
 const (

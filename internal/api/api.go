@@ -140,6 +140,7 @@ func (a *API) table() []*operation {
 		newOperation(a.setRetention()),
 		newOperation(a.listVersions()),
 		newOperation(a.readVersion()),
+		newOperation(a.restoreVersion()),
 		newOperation(a.listThemes()),
 		newOperation(a.createTheme()),
 		newOperation(a.readTheme()),

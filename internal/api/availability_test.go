@@ -214,6 +214,7 @@ func TestVersionsAndCopies(t *testing.T) {
 		}
 		for _, odd := range []string{"0", "3", "x", "01", "-1", "99999999999999999999"} {
 			w.expectCode("version "+odd, w.Call("GET", path+"/versions/"+odd, w.ada, ""), 404002)
+			w.expectCode("restore version "+odd, w.Call("POST", path+"/versions/"+odd+"/restore", w.ada, ""), 404002)
 		}
 		copied := w.Call("POST", path+"/duplicate", w.ada, "", "Idempotency-Key: once")
 		again := w.Call("POST", path+"/duplicate", w.ada, "", "Idempotency-Key: once")
@@ -226,5 +227,9 @@ func TestVersionsAndCopies(t *testing.T) {
 		w.expectEqual("repeated request", again.String("id"), copied.String("id"))
 		long := w.create(w.ada, strings.Repeat("ü", 200))
 		w.expectCode("a copy of a long title", w.Call("POST", "/api/v1/forms/"+long+"/duplicate", w.ada, ""), 0)
+		restored := w.Call("POST", path+"/versions/1/restore", w.ada, "")
+		w.expectFields("restored", restored, map[string]any{"title": "Order", "version": 2.0})
+		w.expectEqual("questions of the restored version", len(restored.Body["fields"].([]any)), 3)
+		w.expectCode("restored elsewhere", w.Call("POST", path+"/versions/1/restore", w.ada, "", `If-Match: "1"`), 409001)
 	})
 }

@@ -123,7 +123,7 @@ func (a *API) publishForm() typedOperation[publishInput, Form] {
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.Conflict, fault.IdempotencyKeyReused, fault.QuotaReached, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *publishInput) (*Form, reply, error) {
-			key := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash("publish " + in.ID)}
+			key := store.IdempotencyKey{App: c.Client(), Key: in.Key, Hash: account.Hash("publish " + in.ID)}
 			f, err := a.Store.Publish(ctx, c.Owner(), store.FormRevision{ID: in.ID, Revision: revisionOf(in.IfMatch)}, key, a.Now())
 			return a.formStatus(f, err)
 		},
@@ -182,7 +182,7 @@ func (a *API) duplicateForm() typedOperation[duplicateInput, FormDetail] {
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.IdempotencyKeyReused, fault.QuotaReached},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *duplicateInput) (*FormDetail, reply, error) {
-			key := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash("duplicate " + in.ID)}
+			key := store.IdempotencyKey{App: c.Client(), Key: in.Key, Hash: account.Hash("duplicate " + in.ID)}
 			created, err := a.Store.DuplicateForm(ctx, c.Owner(), in.ID, key, a.Now())
 			if err != nil {
 				return nil, reply{}, err

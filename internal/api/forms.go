@@ -23,6 +23,7 @@ type Form struct {
 	Status        string    `json:"status" enum:"draft,open,closed" example:"open"`
 	Version       int64     `json:"version" doc:"Published version; 0 if never published" example:"1"`
 	ResponseCount int64     `json:"response_count" example:"12"`
+	Folder        string    `json:"folder" doc:"Folder in the owner's list of forms; empty if none" example:"Workshops"`
 	URL           string    `json:"url" format:"uri" doc:"Address of the public page" example:"https://forms.example/f/frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
 	CreatedAt     Timestamp `json:"created_at"`
 	UpdatedAt     Timestamp `json:"updated_at"`
@@ -39,7 +40,7 @@ func (a *API) form(f form.Form) Form {
 	f = f.At(a.Now())
 	return Form{
 		ID: f.ID, Title: f.Title, Description: f.Description, Language: f.Language,
-		Status: string(f.Status), Version: f.Version, ResponseCount: f.ResponseCount,
+		Status: string(f.Status), Version: f.Version, ResponseCount: f.ResponseCount, Folder: f.Folder,
 		URL: a.BaseURL + "/f/" + f.Address(), CreatedAt: Timestamp(f.CreatedAt), UpdatedAt: Timestamp(f.UpdatedAt),
 	}
 }
@@ -65,6 +66,7 @@ type listFormsInput struct {
 	Search   string `query:"search" maxLength:"200" doc:"Filter by text in the title or description (case-insensitive)"`
 	Status   string `query:"status" enum:"draft,open,closed" doc:"Filter by status"`
 	Language string `query:"language" maxLength:"35" doc:"Filter by language (BCP 47 tag)"`
+	Folder   string `query:"folder" maxLength:"60" doc:"Filter by folder"`
 	Sort     string `query:"sort" default:"-created_at" enum:"created_at,-created_at,updated_at,-updated_at,title,-title" doc:"Sort order; prefix with - for descending"`
 }
 
@@ -99,7 +101,7 @@ func (a *API) listForms() typedOperation[listFormsInput, FormList] {
 					return nil, reply{}, err
 				}
 			}
-			filter := store.FormFilter{Status: in.Status, Language: in.Language, Search: in.Search}
+			filter := store.FormFilter{Status: in.Status, Language: in.Language, Search: in.Search, Folder: in.Folder}
 			forms, total, err := a.Store.Forms(ctx, c.Owner(), filter, store.FormSort(in.Sort), store.Page{Limit: page.perPage, Offset: page.offset()})
 			if err != nil {
 				return nil, reply{}, err
@@ -139,7 +141,7 @@ const (
 // linkQuery returns the part of the query that pagination links repeat.
 func (in *listFormsInput) linkQuery() url.Values {
 	query := url.Values{}
-	for _, p := range [][2]string{{"search", in.Search}, {"status", in.Status}, {"language", in.Language}} {
+	for _, p := range [][2]string{{"search", in.Search}, {"status", in.Status}, {"language", in.Language}, {"folder", in.Folder}} {
 		if p[1] != "" {
 			query.Set(p[0], p[1])
 		}
@@ -176,7 +178,7 @@ func (a *API) createForm() typedOperation[createFormInput, FormDetail] {
 			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.IdempotencyKeyReused, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *createFormInput) (*FormDetail, reply, error) {
-			key := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash(in.Sent)}
+			key := store.IdempotencyKey{App: c.Client(), Key: in.Key, Hash: account.Hash(in.Sent)}
 			plan := form.FormInput{
 				Header:       form.Header{Title: in.Body.Title, Description: in.Body.Description, Language: in.Body.Language},
 				Availability: form.Availability{Sites: form.AnySite}, Definition: &form.Definition{Fields: in.Body.Fields},

@@ -8,14 +8,22 @@ import (
 
 // User is the user of a token, with information about the token.
 type User struct {
-	ID            string      `json:"id" example:"usr_01k9z8m7q3e4r5t6y7v8w9x0a1"`
-	Email         string      `json:"email" format:"email" example:"ada@example.com"`
-	EmailVerified bool        `json:"email_verified" doc:"Whether the user has confirmed the email address" example:"true"`
-	Name          string      `json:"name" example:"Ada"`
-	Language      string      `json:"language" doc:"Language (BCP 47 tag)" example:"en"`
-	CreatedAt     Timestamp   `json:"created_at"`
-	Scope         string      `json:"scope" doc:"Scopes of this token, separated by commas" example:"forms:read,responses:read"`
-	Application   Application `json:"application" doc:"The application this token was issued to"`
+	ID            string    `json:"id" example:"usr_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Email         string    `json:"email" format:"email" example:"ada@example.com"`
+	EmailVerified bool      `json:"email_verified" doc:"Whether the user has confirmed the email address" example:"true"`
+	Name          string    `json:"name" example:"Ada"`
+	Language      string    `json:"language" doc:"Language (BCP 47 tag)" example:"en"`
+	CreatedAt     Timestamp `json:"created_at"`
+	Scope         string    `json:"scope" doc:"Scopes of this token, separated by commas" example:"forms:read,responses:read"`
+	// One of the two.
+	Application   *Application   `json:"application,omitempty" doc:"The application this token was issued to"`
+	PersonalToken *PersonalToken `json:"personal_token,omitempty" doc:"This token, if the user created it as a personal token"`
+}
+
+// PersonalToken is a token that a user created for scripts.
+type PersonalToken struct {
+	Name      string    `json:"name" example:"Nightly export"`
+	ExpiresAt Timestamp `json:"expires_at"`
 }
 
 // Application is the application that a token was issued to.
@@ -35,11 +43,16 @@ func (a *API) me() typedOperation[empty, User] {
 			holder := [2]string{c.User.ID, c.Token}
 			rendered, ok := a.users.GetAt(c.Generation, holder)
 			if !ok {
-				rendered.Body = encode(User{
+				u := User{
 					ID: c.User.ID, Email: c.User.Email, EmailVerified: c.User.IsEmailVerified(), Name: c.User.Name, Language: c.User.Language,
 					CreatedAt: Timestamp(c.User.CreatedAt), Scope: c.Scopes.String(),
-					Application: Application{c.App.ID, c.App.Name},
-				})
+				}
+				if c.Personal != "" {
+					u.PersonalToken = &PersonalToken{c.Personal, Timestamp(c.ExpiresAt)}
+				} else {
+					u.Application = &Application{c.App.ID, c.App.Name}
+				}
+				rendered.Body = encode(u)
 				a.users.Put(holder, c.Generation, rendered, int64(len(rendered.Body)+pageOverhead))
 			}
 			return nil, rendered, nil

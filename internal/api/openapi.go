@@ -50,7 +50,8 @@ func buildDocument(operations []*operation) []byte {
 			Schemas: schemas,
 			SecuritySchemes: map[string]*huma.SecurityScheme{
 				userScheme: {
-					Type: "oauth2",
+					Type:        "oauth2",
+					Description: "An access token, or a personal token that the user created for scripts. Both are sent as `Authorization: Bearer …`.",
 					Flows: &huma.OAuthFlows{AuthorizationCode: &huma.OAuthFlow{
 						AuthorizationURL: "/authorize", TokenURL: "/api/oauth2/token", RefreshURL: "/api/oauth2/refresh", Scopes: scopes,
 					}},

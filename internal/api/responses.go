@@ -112,7 +112,7 @@ func (a *API) addResponse() typedOperation[submitInput, SubmitResult] {
 			if _, err := a.Store.Form(ctx, c.Owner(), in.ID); err != nil {
 				return nil, reply{}, err
 			}
-			return a.submit(ctx, in, "api", c.App.ID)
+			return a.submit(ctx, in, "api", c.Client())
 		},
 	}
 }

@@ -84,7 +84,7 @@ func (a *API) createTheme() typedOperation[createThemeInput, Theme] {
 			Errors:      []fault.Code{fault.BadQuery, fault.BadJSON, fault.NotFoundInAccount, fault.IdempotencyKeyReused, fault.QuotaReached, fault.TooLarge, fault.UnsupportedMedia, fault.Invalid},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *createThemeInput) (*Theme, reply, error) {
-			once := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash("theme " + in.Sent)}
+			once := store.IdempotencyKey{App: c.Client(), Key: in.Key, Hash: account.Hash("theme " + in.Sent)}
 			t, err := a.Store.AddTheme(ctx, c.Owner(), form.Theme{Name: in.Body.Name, Design: in.Body.Design}, once, a.Now())
 			return themeResult(t), reply{Location: a.BaseURL + themesPath + "/" + t.ID}, err
 		},

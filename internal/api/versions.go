@@ -101,3 +101,32 @@ func (a *API) readVersion() typedOperation[versionInput, VersionDetail] {
 		},
 	}
 }
+
+type restoreVersionInput struct {
+	ID      string `path:"id" doc:"Form ID" example:"frm_01k9z8m7q3e4r5t6y7v8w9x0a1"`
+	Version string `path:"version" doc:"Version number" example:"1"`
+	IfMatch string `header:"If-Match" maxLength:"100" doc:"The form's ETag. The request fails if the form has changed since."`
+}
+
+func (a *API) restoreVersion() typedOperation[restoreVersionInput, FormDetail] {
+	return typedOperation[restoreVersionInput, FormDetail]{
+		operation{
+			Method: "POST", Path: "/api/v1/forms/{id}/versions/{version}/restore", ID: "restoreVersion", Tag: "Forms", Status: 200,
+			Scope:       account.FormsWrite,
+			Summary:     "Restore a version",
+			Description: "Replaces the draft by a published version, with its title, questions and design. Respondents see no change until the draft is published.",
+			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount, fault.Conflict, fault.QuotaReached},
+		},
+		func(ctx context.Context, c *oauth.Principal, in *restoreVersionInput) (*FormDetail, reply, error) {
+			number, ok := wholeNumber(in.Version)
+			if !ok {
+				return nil, reply{}, fault.NotFound
+			}
+			f, err := a.Store.RestoreVersion(ctx, c.Owner(), store.FormRevision{ID: in.ID, Revision: revisionOf(in.IfMatch)}, number, a.Now())
+			if err != nil {
+				return nil, reply{}, err
+			}
+			return a.withDefinition(ctx, c.Owner(), f)
+		},
+	}
+}

@@ -131,7 +131,7 @@ func (a *API) createWebhook() typedOperation[createWebhookInput, Webhook] {
 			if err := requireResponses(c, w.Events); err != nil {
 				return nil, reply{}, err
 			}
-			once := store.IdempotencyKey{App: c.App.ID, Key: in.Key, Hash: account.Hash("webhook " + in.ID + " " + in.Sent)}
+			once := store.IdempotencyKey{App: c.Client(), Key: in.Key, Hash: account.Hash("webhook " + in.ID + " " + in.Sent)}
 			made, secret, err := a.Webhooks.Create(ctx, c.Owner(), w, once)
 			return webhookResult(made, secret), reply{Location: a.BaseURL + "/api/v1/forms/" + in.ID + "/webhooks/" + made.ID}, err
 		},

@@ -74,7 +74,7 @@ func (w *fixture) fillPath(r *request, path string) {
 		case "{id}":
 			r.path[i] = w.liveForm
 			switch r.name {
-			case "changeForm", "publishForm", "closeForm", "openForm", "deleteResponses":
+			case "changeForm", "publishForm", "closeForm", "openForm", "deleteResponses", "restoreVersion":
 				r.path[i] = w.editForm
 			case "deleteForm":
 				r.path[i], r.pool = w.spareForms[0], w.spareForms
@@ -249,12 +249,12 @@ func (w *fixture) addPages() {
 	}
 	form := "/forms/" + w.cleoForm
 	for _, page := range []string{
-		"/?search=a&status=open&sort=title&page=1", form + "/build", form + "/preview", form + "/flow", form + "/design?brand=%23b4532a&mood=paper", form + "/share", form + "/embed/popup", form + "/code/qr.png?download=1", form + "/code/qr.svg?download=1", form + "/summary",
+		"/?search=a&status=open&sort=title&folder=Work&page=1", form + "/build", form + "/preview", form + "/flow", form + "/check", form + "/versions?version=1&with=0", form + "/design?brand=%23b4532a&mood=paper", form + "/share", form + "/embed/popup", form + "/code/qr.png?download=1", form + "/code/qr.svg?download=1", form + "/summary", form + "/summary?days=7&compare=1&rows=nick&columns=nick&in=nick&find=a&where=nick:contains:a",
 		form + "/responses?search=a&since=2020-01-01&until=2100-01-01&where=nick&is=Ada&column=nick&order=asc&by=nick&page=1", form + "/responses?field=nick&op=contains&value=a&days=7&status=new&starred=1&tag=a&view=x&from=x&before=1&found=1&shown=1&last=x&budget=1", form + "/responses/export?format=csv&header=label", form + "/responses/" + w.cleoResponse, form + "/responses/" + w.cleoResponse + "/detail", form + "/responses/" + w.cleoResponse + "/edit",
 		form + "/responses/" + w.cleoFileResponse + "/files", form + "/files/" + w.cleoFile, form + "/files/" + w.cleoFile + "/play", form + "/files/" + w.cleoFile + "/thumbnail",
 		form + "/connect", form + "/connect/notify", form + "/connect/notify/preview", form + "/connect/receipt/preview", form + "/connect/new",
 		form + "/connect/" + w.cleoWebhook + "?status=pending&page=1", "/live?form=" + w.cleoForm + "&count=1",
-		"/account", "/account/download", "/applications", "/applications/new", "/applications/" + w.cleoApp, "/connections",
+		"/templates", "/templates/contact", "/templates/contact/picture", "/templates/contact/preview", "/account", "/account/download", "/applications", "/applications/new", "/applications/" + w.cleoApp, "/tokens", "/connections",
 		"/mails?page=1", "/mails/x/eml_01k9z8m7q3e4r5t6y7v8w9x0a1", "/mails/x/eml_01k9z8m7q3e4r5t6y7v8w9x0a1/html",
 		"/authorize?" + w.authorizeQuery, "/f/" + w.cleoForm + "?nick=Ada&age=3&bring=cake&name.given=Ada&embed=1", "/f/" + w.cleoForm + "/done?ending=x", "/f/" + w.cleoForm + "/rules?version=1", "/f/" + w.cleoForm + "/card?v=1", "/f/" + w.cleoForm + "/calendar?r=rsp_1&k=x",
 		"/docs/api", "/docs/api/listForms", "/docs/api/callback?code=x&state=y", "/static/form-plain.css", "/favicon.ico", "/embed.js", "/.well-known/change-password",
@@ -290,6 +290,8 @@ func (w *fixture) addPages() {
 		{"POST", form + "/responses/views/" + strings.Replace(w.cleoResponse, "rsp_", "viw_", 1) + "/delete", []param{}},
 		{"POST", form + "/responses/restore", []param{{name: "response", value: w.cleoResponse}}},
 		{"POST", form + "/open", []param{}},
+		{"POST", form + "/folder", []param{{name: "folder", value: "Work"}}},
+		{"POST", "/folders", []param{{name: "from", value: "Work"}, {name: "folder", value: "Play"}, {name: "remove", value: ""}}},
 		{"POST", form + "/design/themes", []param{{name: "brand", value: "#b4532a"}, {name: "mood", value: "paper"}, {name: "theme", value: "Studio"}}},
 		{"POST", form + "/design/themes/" + w.cleoTheme + "/apply", []param{{name: "all", value: "1"}}},
 		{"POST", form + "/design/themes/" + w.cleoTheme + "/rename", []param{{name: "name", value: "Kiln"}}},
@@ -300,6 +302,7 @@ func (w *fixture) addPages() {
 		{"POST", "/applications/" + w.cleoSpareApp + "/enable", []param{}},
 		{"POST", "/applications/" + w.cleoApp + "/try", []param{}},
 		{"POST", "/applications/" + w.cleoApp + "/secrets/x/drop", []param{}},
+		{"POST", "/tokens/" + strings.Repeat("0", 24) + "/revoke", []param{}},
 		{"POST", "/account/email/resend", []param{}},
 		{"POST", "/account/email/cancel", []param{}},
 		{"POST", "/account/sessions/x/end", []param{}},

@@ -20,6 +20,7 @@ type Evaluation struct {
 	matched     int // how many of the submitted keys are questions that are shown
 	facts       answerFacts
 	calculation *calculation // nil before the first formula
+	totals      totals
 }
 
 // Evaluate checks answers, given as decoded JSON by field key. Questions that are not
@@ -78,6 +79,13 @@ func (d *Definition) Evaluate(sent map[string]any) Evaluation {
 }
 
 func (l *logic) calculate(f *Field, e *Evaluation) {
+	if f.Total != "" {
+		e.Answers[f.Key] = e.totals.of(f.Total)
+		if e.calculation != nil {
+			e.calculation.set(l, f.Key, e.Answers[f.Key])
+		}
+		return
+	}
 	formula := l.formulas[f.Key]
 	if formula == nil {
 		return
@@ -101,6 +109,9 @@ func (e *Evaluation) addAnswer(l *logic, f *step, value any) {
 	switch {
 	case answer != nil:
 		e.Answers[f.Key] = answer
+		if l.hasTotals {
+			e.totals.add(f.Field, answer)
+		}
 		if e.calculation != nil {
 			e.calculation.set(l, f.Key, answer)
 		}

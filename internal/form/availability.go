@@ -89,6 +89,7 @@ type FormInput struct {
 	Header
 	Availability
 	Definition *Definition
+	Folder     string // of a new form; empty: none
 }
 
 // Normalize normalizes and validates all parts.

@@ -32,6 +32,9 @@ type Definition struct {
 	Settings Settings  `json:"settings,omitzero"`
 	Design   Design    `json:"design,omitzero" doc:"How the form looks"`
 
+	// Unfinished is set in drafts with mistakes, never in versions.
+	Unfinished *Unfinished `json:"unfinished,omitempty"`
+
 	logic logic
 }
 
@@ -69,6 +72,7 @@ type Field struct {
 	Latest      string   `json:"latest,omitempty"`
 	Text        string   `json:"text,omitempty" maxLength:"20000" doc:"Text in Markdown"`
 	Expression  string   `json:"expression,omitempty" maxLength:"1000" doc:"Formula that uses the keys of earlier fields"`
+	Total       string   `json:"total,omitempty" enum:"points,prices" doc:"Sum of the points or prices of the options chosen before, instead of a formula"`
 	Concealed   bool     `json:"concealed,omitempty" doc:"Hide the result from respondents"`
 	Accept      []string `json:"accept,omitempty" nullable:"false" maxItems:"8" doc:"Groups of file types; all if omitted" enum:"image,pdf,document,spreadsheet,presentation,audio,video,archive"`
 	MaxFiles    *int     `json:"max_files,omitempty" doc:"1 if omitted"`
@@ -80,6 +84,10 @@ type Option struct {
 	Value string `json:"value,omitempty" maxLength:"200" doc:"Identifies the option in answers; derived from the label if omitted"`
 	Label string `json:"label" maxLength:"1000"`
 	Cap   int    `json:"cap,omitempty" minimum:"0" doc:"How many responses can choose this option; 0 for no limit"`
+
+	Points float64 `json:"points,omitempty" doc:"Counts towards a total of points; respondents do not see it"`
+	Price  float64 `json:"price,omitempty" minimum:"0" doc:"Counts towards a total of prices; shown beside the option, with the unit of the question"`
+
 	Image string `json:"image,omitempty" doc:"ID of a picture"`
 	Alt   string `json:"alt,omitempty" maxLength:"500" doc:"What the picture shows, for people who cannot see it"`
 }
@@ -107,7 +115,7 @@ func (d *Definition) Normalize() error {
 
 // checkLength returns an error if the definition is too long as JSON.
 func (d *Definition) checkLength() error {
-	text, err := json.Marshal(d)
+	text, err := json.Marshal(&Definition{Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Design: d.Design})
 	if err != nil {
 		return err
 	}
@@ -187,7 +195,7 @@ func (d *Definition) checkReferences() []fault.Detail {
 			details = append(details, fault.NewDetail(fmt.Sprintf("fields.%d.%s", i, property), format, args...))
 		}
 		isText := false
-		if f.Traits().Calculated {
+		if f.Traits().Calculated && f.Total == "" {
 			formula, err := compileExpression(f.Expression, scope)
 			if err == nil {
 				err = checkComparisons(formula, scope)
@@ -249,6 +257,7 @@ func (f *Field) checkCommon(kind Kind, invalid func(property, format string, arg
 	checkOptions("options", f.Options, invalid)
 	checkOptions("rows", f.Rows, invalid)
 	f.checkPictures(invalid)
+	f.checkAmounts(invalid)
 	if slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 }) && !f.Traits().OptionLimits {
 		invalid("options", "limits on options are not available for %s", f.Kind)
 	}
@@ -285,6 +294,7 @@ func (f *Field) properties() []string {
 	add("latest", f.Latest != "")
 	add("text", f.Text != "")
 	add("expression", f.Expression != "")
+	add("total", f.Total != "")
 	add("concealed", f.Concealed)
 	add("accept", f.Accept != nil)
 	add("max_files", f.MaxFiles != nil)
@@ -311,7 +321,11 @@ func checkOptions(property string, options []Option, invalid func(property, form
 		if o.Label == "" {
 			o.Label = o.Value
 		}
-		if o.Label == "" || utf8.RuneCountInString(o.Label) > maxLabel || strings.ContainsFunc(o.Label, unicode.IsControl) {
+		if o.Label == "" {
+			invalid(path+".label", "enter a label, or remove it")
+			continue // it gets its value with its label
+		}
+		if utf8.RuneCountInString(o.Label) > maxLabel || strings.ContainsFunc(o.Label, unicode.IsControl) {
 			invalid(path+".label", "use one line of text")
 		}
 		if o.Value == "" {

@@ -104,14 +104,7 @@ func compileExpression(text string, scope *scope) (*formula, error) {
 		return nil, fault.Messagef("enter no more than %d characters", maxExpression)
 	}
 	var bounds costChecker
-	options := []expr.Option{
-		expr.Env(scope.variables(text)), expr.DisableAllBuiltins(), expr.MaxNodes(maxTerms), expr.Patch(&bounds), expr.Patch(&numericPatcher{}), expr.Optimize(false),
-	}
-	options = append(options, customFunctions...)
-	for _, name := range functions {
-		options = append(options, expr.EnableBuiltin(name))
-	}
-	program, err := expr.Compile(text, options...)
+	program, err := expr.Compile(text, compilerOptions(text, scope, &bounds)...)
 	if bounds.err != nil {
 		return nil, bounds.err
 	}
@@ -132,6 +125,18 @@ func compileExpression(text string, scope *scope) (*formula, error) {
 		return newFormula(program, false), nil
 	}
 	return nil, fault.Messagef("the result of a formula must be a number or text")
+}
+
+// compilerOptions restricts the language to what formulas may use.
+func compilerOptions(text string, scope *scope, bounds *costChecker) []expr.Option {
+	options := []expr.Option{
+		expr.Env(scope.variables(text)), expr.DisableAllBuiltins(), expr.MaxNodes(maxTerms), expr.Patch(bounds), expr.Patch(&numericPatcher{}), expr.Optimize(false),
+	}
+	options = append(options, customFunctions...)
+	for _, name := range functions {
+		options = append(options, expr.EnableBuiltin(name))
+	}
+	return options
 }
 
 // numericPatcher converts both branches of a conditional to the same numeric type,

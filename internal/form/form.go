@@ -43,6 +43,7 @@ type Form struct {
 	ResponseCount int64
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+	Folder        string // in the list of the owner; empty: none
 	Availability
 }
 

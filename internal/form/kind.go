@@ -40,6 +40,8 @@ type KindInfo struct {
 	Title       string
 	Description string
 	Group       string // heading in the list of kinds, such as Text
+	Icon        string // name in static/kinds.svg
+	Synonyms    string // other words that find the kind, with commas
 }
 
 // builtinKinds are in the order in which the builder lists them.

@@ -44,5 +44,5 @@ func (address) Traits() Traits {
 }
 
 func (address) Info() KindInfo {
-	return KindInfo{"Address", "Street, city, postal code and country", "Contact details"}
+	return KindInfo{"Address", "Street, city, postal code and country", "Contact details", "pin", "street, city, postal code, location"}
 }

@@ -40,5 +40,5 @@ func (consent) Traits() Traits {
 }
 
 func (consent) Info() KindInfo {
-	return KindInfo{"Consent", "A checkbox with text to agree to", "Choices"}
+	return KindInfo{"Consent", "A checkbox with text to agree to", "Choices", "consent", "checkbox, terms, agree, privacy, GDPR"}
 }

@@ -44,4 +44,6 @@ func (country) Traits() Traits {
 	}
 }
 
-func (country) Info() KindInfo { return KindInfo{"Country", "Choose a country", "Contact details"} }
+func (country) Info() KindInfo {
+	return KindInfo{"Country", "Choose a country", "Contact details", "globe", "nation, location, select"}
+}

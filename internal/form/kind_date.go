@@ -135,4 +135,6 @@ func (date) Traits() Traits {
 	}
 }
 
-func (date) Info() KindInfo { return KindInfo{"Date", "A calendar date", "Date and time"} }
+func (date) Info() KindInfo {
+	return KindInfo{"Date", "A calendar date", "Date and time", "date", "calendar, day, birthday"}
+}

@@ -49,5 +49,5 @@ func (dateTime) Traits() Traits {
 }
 
 func (dateTime) Info() KindInfo {
-	return KindInfo{"Date and time", "A date with a time", "Date and time"}
+	return KindInfo{"Date and time", "A date with a time", "Date and time", "datetime", "appointment, calendar"}
 }

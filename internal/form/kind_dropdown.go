@@ -6,7 +6,7 @@ import "net/url"
 type dropdown struct{}
 
 func (dropdown) Name() string                          { return "dropdown" }
-func (dropdown) Properties() []string                  { return []string{"options", "placeholder", "shuffle"} }
+func (dropdown) Properties() []string                  { return []string{"options", "placeholder", "shuffle", "unit"} }
 func (dropdown) ParseForm(f *Field, in url.Values) any { return formChoice(f, in) }
 
 func (dropdown) Check(f *Field, invalid func(property, format string, args ...any)) {
@@ -21,5 +21,5 @@ func (dropdown) Traits() Traits {
 }
 
 func (dropdown) Info() KindInfo {
-	return KindInfo{"Dropdown", "Choose one option from a list", "Choices"}
+	return KindInfo{"Dropdown", "Choose one option from a list", "Choices", "dropdown", "select, list, combo box, menu"}
 }

@@ -67,4 +67,6 @@ func (email) Traits() Traits {
 	}
 }
 
-func (email) Info() KindInfo { return KindInfo{"Email", "A valid email address", "Contact details"} }
+func (email) Info() KindInfo {
+	return KindInfo{"Email", "A valid email address", "Contact details", "mail", "e-mail, contact"}
+}

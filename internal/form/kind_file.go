@@ -65,4 +65,6 @@ func (upload) Traits() Traits {
 	return Traits{Files: true, List: true, Group: true, NoDefault: true, Asset: "file", Sketch: "file"}
 }
 
-func (upload) Info() KindInfo { return KindInfo{"File", "Documents, photos or other files", "Files"} }
+func (upload) Info() KindInfo {
+	return KindInfo{"File", "Documents, photos or other files", "Files", "upload", "upload, attachment, document, photo, image"}
+}

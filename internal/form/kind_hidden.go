@@ -16,5 +16,5 @@ func (hidden) Schema(f *Field) map[string]any            { return textSchema(f, 
 func (hidden) Traits() Traits { return Traits{Hidden: true, Sketch: "hidden"} }
 
 func (hidden) Info() KindInfo {
-	return KindInfo{"Hidden field", "Set by the link", "Layout and logic"}
+	return KindInfo{"Hidden field", "Set by the link", "Layout and logic", "hidden", "parameter, UTM, tracking, source"}
 }

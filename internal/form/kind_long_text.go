@@ -38,4 +38,6 @@ func (longText) Traits() Traits {
 	return Traits{Multiline: true, Sketch: "textarea", Rules: textRules(maxLongText), Example: exampleName}
 }
 
-func (longText) Info() KindInfo { return KindInfo{"Long text", "Several lines of text", "Text"} }
+func (longText) Info() KindInfo {
+	return KindInfo{"Long text", "Several lines of text", "Text", "lines", "textarea, paragraph, comment, essay, message"}
+}

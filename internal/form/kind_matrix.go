@@ -142,5 +142,5 @@ func (matrix) Traits() Traits {
 }
 
 func (matrix) Info() KindInfo {
-	return KindInfo{"Matrix", "Rate several rows on the same options", "Choices"}
+	return KindInfo{"Matrix", "Rate several rows on the same options", "Choices", "matrix", "grid, table, likert, radio grid"}
 }

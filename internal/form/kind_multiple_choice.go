@@ -10,7 +10,7 @@ type multipleChoice struct{}
 
 func (multipleChoice) Name() string { return "multiple_choice" }
 func (multipleChoice) Properties() []string {
-	return []string{"options", "other", "shuffle", "min_picks", "max_picks"}
+	return []string{"options", "other", "shuffle", "unit", "min_picks", "max_picks"}
 }
 
 func (multipleChoice) Check(f *Field, invalid func(property, format string, args ...any)) {
@@ -153,5 +153,5 @@ func (multipleChoice) Traits() Traits {
 }
 
 func (multipleChoice) Info() KindInfo {
-	return KindInfo{"Multiple choice", "Choose one or more options", "Choices"}
+	return KindInfo{"Multiple choice", "Choose one or more options", "Choices", "choices", "checkbox, multi-select, several answers"}
 }

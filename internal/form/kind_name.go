@@ -116,4 +116,6 @@ func (name) Traits() Traits {
 	}
 }
 
-func (name) Info() KindInfo { return KindInfo{"Name", "First and last name", "Contact details"} }
+func (name) Info() KindInfo {
+	return KindInfo{"Name", "First and last name", "Contact details", "person", "first name, last name, contact"}
+}

@@ -179,5 +179,5 @@ func (number) Traits() Traits {
 }
 
 func (number) Info() KindInfo {
-	return KindInfo{"Number", "A number, with optional limits", "Numbers"}
+	return KindInfo{"Number", "A number, with optional limits", "Numbers", "number", "amount, quantity, integer, price"}
 }

@@ -16,5 +16,5 @@ func (pageBreak) Schema(*Field) map[string]any                             { ret
 func (pageBreak) Traits() Traits { return Traits{PageBreak: true} }
 
 func (pageBreak) Info() KindInfo {
-	return KindInfo{"Page break", "Start a new page", "Layout and logic"}
+	return KindInfo{"Page break", "Start a new page", "Layout and logic", "page", "new page, section, step, divider"}
 }

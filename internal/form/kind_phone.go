@@ -55,4 +55,6 @@ func (phone) Traits() Traits {
 	}
 }
 
-func (phone) Info() KindInfo { return KindInfo{"Phone number", "A phone number", "Contact details"} }
+func (phone) Info() KindInfo {
+	return KindInfo{"Phone number", "A phone number", "Contact details", "call", "telephone, mobile, contact"}
+}

@@ -7,7 +7,7 @@ type pictureChoice struct{}
 
 func (pictureChoice) Name() string { return "picture_choice" }
 func (pictureChoice) Properties() []string {
-	return []string{"options", "several", "shuffle", "min_picks", "max_picks"}
+	return []string{"options", "several", "shuffle", "unit", "min_picks", "max_picks"}
 }
 
 const maxPictures = 100
@@ -60,5 +60,5 @@ func (pictureChoice) Traits() Traits {
 }
 
 func (pictureChoice) Info() KindInfo {
-	return KindInfo{"Picture choice", "Options shown as pictures", "Choices"}
+	return KindInfo{"Picture choice", "Options shown as pictures", "Choices", "picture", "image, photo, radio, checkbox"}
 }

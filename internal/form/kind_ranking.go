@@ -118,4 +118,6 @@ func (ranking) Traits() Traits {
 	}
 }
 
-func (ranking) Info() KindInfo { return KindInfo{"Ranking", "Rank options in order", "Choices"} }
+func (ranking) Info() KindInfo {
+	return KindInfo{"Ranking", "Rank options in order", "Choices", "ranking", "order, sort, priorities, drag"}
+}

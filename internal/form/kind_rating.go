@@ -51,4 +51,6 @@ func (rating) Traits() Traits {
 	}
 }
 
-func (rating) Info() KindInfo { return KindInfo{"Rating", "A star rating", "Numbers"} }
+func (rating) Info() KindInfo {
+	return KindInfo{"Rating", "A star rating", "Numbers", "star", "stars, score, review"}
+}

@@ -36,5 +36,5 @@ func (scale) Traits() Traits {
 }
 
 func (scale) Info() KindInfo {
-	return KindInfo{"Opinion scale", "A scale from 0 to 10, used for NPS", "Numbers"}
+	return KindInfo{"Opinion scale", "A scale from 0 to 10, used for NPS", "Numbers", "scale", "NPS, net promoter score, likert, rate 0–10"}
 }

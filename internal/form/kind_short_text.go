@@ -39,4 +39,6 @@ func textSchema(f *Field, most int) map[string]any {
 
 func (shortText) Traits() Traits { return Traits{Rules: textRules(maxShortText), Example: exampleName} }
 
-func (shortText) Info() KindInfo { return KindInfo{"Short text", "A single line of text", "Text"} }
+func (shortText) Info() KindInfo {
+	return KindInfo{"Short text", "A single line of text", "Text", "text", "input, line, word, comment"}
+}

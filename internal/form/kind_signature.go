@@ -69,5 +69,5 @@ func (signature) Traits() Traits {
 }
 
 func (signature) Info() KindInfo {
-	return KindInfo{"Signature", "Drawn with a finger, mouse or pen, or typed", "Files"}
+	return KindInfo{"Signature", "Drawn with a finger, mouse or pen, or typed", "Files", "signature", "sign, draw, contract"}
 }

@@ -10,7 +10,7 @@ import (
 type singleChoice struct{}
 
 func (singleChoice) Name() string                          { return "single_choice" }
-func (singleChoice) Properties() []string                  { return []string{"options", "other", "shuffle"} }
+func (singleChoice) Properties() []string                  { return []string{"options", "other", "shuffle", "unit"} }
 func (singleChoice) ParseForm(f *Field, in url.Values) any { return formChoice(f, in) }
 
 func (singleChoice) Check(f *Field, invalid func(property, format string, args ...any)) {
@@ -95,5 +95,5 @@ func (singleChoice) Traits() Traits {
 }
 
 func (singleChoice) Info() KindInfo {
-	return KindInfo{"Single choice", "Choose one option", "Choices"}
+	return KindInfo{"Single choice", "Choose one option", "Choices", "choice", "radio, select, poll, one answer"}
 }

@@ -41,4 +41,6 @@ func (slider) Traits() Traits {
 	return Traits{Summary: AverageAndOptions, Chart: ColumnsIfMany, Script: true, Sketch: "slider", Example: exampleStep}
 }
 
-func (slider) Info() KindInfo { return KindInfo{"Slider", "A number chosen on a slider", "Numbers"} }
+func (slider) Info() KindInfo {
+	return KindInfo{"Slider", "A number chosen on a slider", "Numbers", "slider", "range, percent"}
+}

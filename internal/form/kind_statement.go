@@ -20,5 +20,5 @@ func (statement) Check(f *Field, invalid func(property, format string, args ...a
 func (statement) Traits() Traits { return Traits{} }
 
 func (statement) Info() KindInfo {
-	return KindInfo{"Statement", "Text or a heading between questions", "Layout and logic"}
+	return KindInfo{"Statement", "Text or a heading between questions", "Layout and logic", "statement", "heading, text, paragraph, section, description"}
 }

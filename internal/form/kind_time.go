@@ -31,4 +31,6 @@ func (clock) Traits() Traits {
 	}
 }
 
-func (clock) Info() KindInfo { return KindInfo{"Time", "A time of day", "Date and time"} }
+func (clock) Info() KindInfo {
+	return KindInfo{"Time", "A time of day", "Date and time", "time", "clock, hour"}
+}

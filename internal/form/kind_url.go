@@ -54,4 +54,6 @@ func (webAddress) Traits() Traits {
 	}
 }
 
-func (webAddress) Info() KindInfo { return KindInfo{"Website", "A website or link", "Text"} }
+func (webAddress) Info() KindInfo {
+	return KindInfo{"Website", "A website or link", "Text", "link", "URL, link, web address"}
+}

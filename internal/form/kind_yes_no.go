@@ -44,4 +44,6 @@ func (yesNo) Traits() Traits {
 	}
 }
 
-func (yesNo) Info() KindInfo { return KindInfo{"Yes or no", "A yes or no answer", "Choices"} }
+func (yesNo) Info() KindInfo {
+	return KindInfo{"Yes or no", "A yes or no answer", "Choices", "toggle", "boolean, true or false, switch"}
+}

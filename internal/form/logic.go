@@ -14,6 +14,7 @@ type logic struct {
 	formulas        map[string]*formula // of calculated fields, by key
 	hasOptionLimits bool                // whether any option has a limit
 	hasFiles        bool                // whether any answer consists of files
+	hasTotals       bool                // whether any field is a total
 	size            int64               // bytes of the definition and its logic in memory
 
 	// variables are the keys that formulas use, with the values of missing answers.
@@ -47,7 +48,8 @@ func (d *Definition) prepared() *logic {
 			}
 			l.hasOptionLimits = l.hasOptionLimits || slices.ContainsFunc(f.Options, func(o Option) bool { return o.Cap > 0 })
 			l.hasFiles = l.hasFiles || f.Traits().Files
-			if !f.Traits().Calculated {
+			l.hasTotals = l.hasTotals || f.Total != ""
+			if !f.Traits().Calculated || f.Total != "" {
 				scope.add(f, false)
 				continue
 			}

@@ -80,9 +80,23 @@ func CheckPictures(uses []PictureUse, exists func(id string) bool) error {
 	return nil
 }
 
-// CheckPublish reports what a draft may lack, but a published form may not: pictures and
-// what they show.
+// CheckPublish reports what a draft may have or lack, but a published form may not: mistakes,
+// and options without pictures or without what they show.
 func (d *Definition) CheckPublish() error {
+	if d.Unfinished != nil {
+		if details := d.Unfinished.Problems(); len(details) > 0 {
+			return fault.InvalidFields(details...)
+		}
+		return fault.InvalidField("fields", "some questions are unfinished; open the form in the builder")
+	}
+	if details := d.missingPictures(); len(details) > 0 {
+		return fault.InvalidFields(details...)
+	}
+	return nil
+}
+
+// missingPictures lists options without a picture or without what it shows.
+func (d *Definition) missingPictures() []fault.Detail {
 	var details []fault.Detail
 	for i, f := range d.Fields {
 		if !f.Traits().Pictures {
@@ -97,8 +111,5 @@ func (d *Definition) CheckPublish() error {
 			}
 		}
 	}
-	if len(details) > 0 {
-		return fault.InvalidFields(details[:min(len(details), maxDetails)]...)
-	}
-	return nil
+	return details[:min(len(details), maxDetails)]
 }

@@ -6,7 +6,7 @@ type Property struct {
 	Name  string `json:"name"`
 	Label string `json:"label"`
 	Help  string `json:"help,omitempty"`
-	Input string `json:"input"` // the editor: text, textarea, number, integer, checkbox, options, groups, date, expression, default, condition, jumps
+	Input string `json:"input"` // the editor: text, textarea, number, integer, checkbox, options, groups, date, total, expression, default, condition, jumps
 }
 
 // CommonProperties apply to every field.
@@ -44,6 +44,7 @@ var KindProperties = []Property{
 	{"accept", "File types", "All of these if none is selected", "groups"},
 	{"max_files", "Maximum number of files", "1 if empty", "integer"},
 	{"max_size_mb", "Maximum size of a file in MB", "10 if empty", "integer"},
+	{"total", "Result", "", "total"},
 	{"expression", "Formula", "Use the keys of earlier questions, such as price * 2", "expression"},
 	{"concealed", "Hide from respondents", "", "checkbox"},
 }

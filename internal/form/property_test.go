@@ -11,7 +11,7 @@ func TestKindsForOwners(t *testing.T) {
 	titles := map[string]bool{}
 	for _, k := range Kinds() {
 		about := k.Info()
-		if about.Title == "" || about.Description == "" || about.Group == "" || titles[about.Title] {
+		if about.Title == "" || about.Description == "" || about.Group == "" || about.Icon == "" || titles[about.Title] {
 			t.Errorf("%s has the info %+v", k.Name(), about)
 		}
 		titles[about.Title] = true

@@ -34,7 +34,7 @@ type Traits struct {
 	// Field.
 
 	FixedProperties []string // properties with a fixed value that owners cannot set
-	OptionLimits    bool     // options may have a limit
+	OptionLimits    bool     // options may have a limit, points and a price
 	Pictures        bool     // options have pictures
 	NoDefault       bool     // the builder offers no default answer
 	Calculated      bool     // the answer is computed and cannot be submitted

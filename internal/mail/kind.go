@@ -55,6 +55,7 @@ var kinds = map[string]func() Kind{
 	PasswordChanged{}.Name():  func() Kind { return &PasswordChanged{} },
 	EmailChanged{}.Name():     func() Kind { return &EmailChanged{} },
 	NewGrant{}.Name():         func() Kind { return &NewGrant{} },
+	NewToken{}.Name():         func() Kind { return &NewToken{} },
 	StorageFull{}.Name():      func() Kind { return &StorageFull{} },
 	Retention{}.Name():        func() Kind { return &Retention{} },
 }

@@ -81,6 +81,7 @@ var samples = []Kind{
 	NewSignIn{sampleEvent},
 	PasswordChanged{sampleEvent},
 	EmailChanged{sampleEvent, "ana@example.net"},
+	NewToken{Event: sampleEvent, Token: "Nightly export", Scopes: []string{"Read your forms"}, Expires: sampleEvent.At},
 	NewGrant{Event: sampleEvent, App: "Calendar", Registrant: "Ben", Domain: "example.net", Scopes: []string{"Read your forms"}},
 }
 

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -43,9 +44,10 @@ func (s *Service) Issuer() string { return s.issuer }
 type Principal struct {
 	User       account.User // who acts; for access to data, use Owner
 	Scopes     account.Scopes
-	App        struct{ ID, Name, Owner string }
-	Token      string // ID of the token, not the secret
-	Grant      string // ID of the grant; all its tokens share one rate limit
+	App        struct{ ID, Name, Owner string } // empty for a personal token
+	Token      string                           // ID of the token, not the secret
+	Grant      string                           // ID of the grant; all its tokens share one rate limit. A personal token is its own
+	Personal   string                           // name of the personal token; empty: an application's token
 	ExpiresAt  time.Time
 	Generation store.Generation
 }
@@ -53,6 +55,10 @@ type Principal struct {
 // Owner returns the ID of the account whose data the token gives access to. Today it is
 // always the user's own account.
 func (c *Principal) Owner() string { return c.User.ID }
+
+// Client returns the ID of what sends the requests: the application, or the personal token.
+// Idempotency keys are kept apart by it.
+func (c *Principal) Client() string { return cmp.Or(c.App.ID, c.Grant) }
 
 // lastUsedPrecision is the precision of "last used" times. It bounds the writes that
 // reads cause.
@@ -64,16 +70,21 @@ func (s *Service) refreshUsedPrecision() time.Duration {
 	return min(lastUsedPrecision, s.lifetimes.RefreshIdle/100)
 }
 
-// Authenticate returns the principal of an access token. Otherwise it returns one of the
+// Authenticate returns the principal of an access token or a personal token. Otherwise it returns one of the
 // errors 401001 (invalid), 401005 (expired) and 401006 (user not found), in this order of
 // precedence.
 func (s *Service) Authenticate(ctx context.Context, token string) (Principal, error) {
 	var c Principal
+	lookUp, expired := s.store.AccessToken, errExpiredToken
 	key, ok := account.ParseSecret(account.AccessToken, token)
+	if !ok {
+		lookUp, expired = s.store.AccessOfPersonalToken, errExpiredPersonalToken
+		key, ok = account.ParseSecret(account.PersonalToken, token)
+	}
 	if !ok {
 		return c, errInvalidToken
 	}
-	b, err := s.store.AccessToken(ctx, key)
+	b, err := lookUp(ctx, key)
 	if err != nil {
 		return c, replaceNotFound(err, errInvalidToken)
 	}
@@ -84,17 +95,24 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Principal, er
 		return c, errInvalidToken
 	}
 	if !now.Before(b.ExpiresAt) {
-		return c, errExpiredToken
+		return c, expired
 	}
 	if !b.UserFound {
 		return c, errUserNotFound
 	}
 	if now.Sub(b.ConsentUsed) >= lastUsedPrecision {
-		if err := s.store.MarkGrantUsed(ctx, key, b.GrantID, now); err != nil && fault.Wrap(err).Code != fault.DatabaseUnreachable {
+		if err := s.markUsed(ctx, key, b, now); err != nil && fault.Wrap(err).Code != fault.DatabaseUnreachable {
 			return c, err
 		}
 	}
-	return Principal{User: b.User, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.GrantID, ExpiresAt: b.ExpiresAt, Generation: b.Generation}, nil
+	return Principal{User: b.User, Scopes: b.Scopes, App: b.App, Token: key.ID, Grant: b.GrantID, Personal: b.PersonalName, ExpiresAt: b.ExpiresAt, Generation: b.Generation}, nil
+}
+
+func (s *Service) markUsed(ctx context.Context, key account.SecretRef, b store.AccessToken, now time.Time) error {
+	if b.PersonalName != "" {
+		return s.store.MarkPersonalTokenUsed(ctx, key, now)
+	}
+	return s.store.MarkGrantUsed(ctx, key, b.GrantID, now)
 }
 
 var (
@@ -102,6 +120,8 @@ var (
 		Challenge: `Bearer error="invalid_token", error_description="Invalid access token"`}
 	errExpiredToken = &fault.Error{Code: fault.ExpiredToken, Message: "Access token is expired, please refresh",
 		Challenge: `Bearer error="invalid_token", error_description="Access token is expired, please refresh"`}
+	errExpiredPersonalToken = &fault.Error{Code: fault.ExpiredToken, Message: "The personal token has expired. Create a new one.",
+		Challenge: `Bearer error="invalid_token", error_description="The personal token has expired"`}
 	errUserNotFound = &fault.Error{Code: fault.UserNotFound, Message: "User not found",
 		Challenge: `Bearer error="invalid_token", error_description="User not found"`}
 )

@@ -216,7 +216,7 @@ func TestNoSecretAtRest(t *testing.T) {
 		ticket := b.ConsentRequest(f.app.AuthorizeURL("forms:read"))
 		base, _ := url.Parse(f.URL)
 		secrets := []string{
-			clitest.Password, code, token.Access, token.Refresh, refreshed.Access, f.app.Secret, ticket,
+			clitest.Password, f.PersonalToken(ada, "Script", "forms:read"), code, token.Access, token.Refresh, refreshed.Access, f.app.Secret, ticket,
 		}
 		for _, cookie := range b.Jar.Cookies(base) {
 			secrets = append(secrets, cookie.Value)

@@ -30,6 +30,7 @@ var cleanupSQL = []struct {
 	{`DELETE FROM link WHERE (account_id, id) IN (SELECT account_id, id FROM link WHERE expires_at < $1` + byID, time.Hour},
 	{`DELETE FROM code WHERE (account_id, id) IN (SELECT account_id, id FROM code WHERE expires_at < $1` + byID, spentRetention},
 	{`DELETE FROM access_token WHERE (account_id, id) IN (SELECT account_id, id FROM access_token WHERE expires_at < $1` + byID, expiredTokenRetention},
+	{`DELETE FROM personal_token WHERE (account_id, id) IN (SELECT account_id, id FROM personal_token WHERE expires_at < $1` + byID, spentRetention},
 	{`DELETE FROM consent WHERE (account_id, id) IN (SELECT account_id, id FROM consent WHERE ended_at > 0 AND ended_at < $1` + byID, spentRetention},
 	{`DELETE FROM session WHERE (account_id, id) IN (SELECT account_id, id FROM session WHERE used_at < $1` + byID, account.SessionIdle},
 	{`DELETE FROM session WHERE (account_id, id) IN (SELECT account_id, id FROM session WHERE created_at < $1` + byID, account.SessionAbsolute},
@@ -72,6 +73,9 @@ func (s *Store) Cleanup(ctx context.Context, now time.Time, refreshIdle time.Dur
 		return err
 	}
 	if err := s.endLapsedGrants(ctx, now.Add(-refreshIdle), now); err != nil {
+		return err
+	}
+	if err := s.endExpiredTokens(ctx, now); err != nil {
 		return err
 	}
 	unused := now.Add(-refreshIdle - spentRetention)

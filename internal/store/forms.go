@@ -12,7 +12,7 @@ import (
 )
 
 const formColumns = `id, title, description, language, status, version, revision, response_count, created_at, updated_at,
-	slug, opens_at, closes_at, response_limit, sites`
+	slug, opens_at, closes_at, response_limit, sites, folder`
 
 func scanForm(r db.Row) (form.Form, error) {
 	var f form.Form
@@ -20,7 +20,7 @@ func scanForm(r db.Row) (form.Form, error) {
 	var created, updated, opens, closes int64
 	err := r.Scan(&f.ID, &f.Title, &f.Description, &f.Language, &status,
 		&f.Version, &f.Revision, &f.ResponseCount, &created, &updated,
-		&f.Slug, &opens, &closes, &f.ResponseLimit, &f.Sites)
+		&f.Slug, &opens, &closes, &f.ResponseLimit, &f.Sites, &f.Folder)
 	f.Status, f.CreatedAt, f.UpdatedAt, f.OpensAt, f.ClosesAt = form.Status(status), fromMillis(created), fromMillis(updated), fromMillis(opens), fromMillis(closes)
 	return f, err
 }
@@ -75,8 +75,8 @@ const (
 
 	insertFormSQL = `INSERT INTO form
 		(account_id, id, serial, title, description, language, status, created_at, updated_at, title_key, search_key,
-		 slug, opens_at, closes_at, response_limit, sites, stored_bytes)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
+		 slug, opens_at, closes_at, response_limit, sites, stored_bytes, folder)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
 	addressFormSQL = `INSERT INTO form_address (address, account_id, form_id) VALUES ($1, $2, $3)`
 	countFormSQL   = `INSERT INTO form_count (account_id, status, language, n) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (account_id, status, language) DO UPDATE SET n = form_count.n + excluded.n`
@@ -96,10 +96,13 @@ func (s *Store) CreateForm(ctx context.Context, owner string, head form.Header, 
 func (s *Store) CreateFormFrom(ctx context.Context, owner string, input form.FormInput, key IdempotencyKey, now time.Time) (_ form.Form, err error) {
 	defer wrap(&err, "create form")
 	var result form.Form
-	var draft string
+	var draft, design string
 	if input.Definition != nil {
 		var err error
 		if draft, err = encodeDraft(input.Definition); err != nil {
+			return result, err
+		}
+		if design, err = encodeDesign(input.Definition); err != nil {
 			return result, err
 		}
 	}
@@ -129,14 +132,14 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, input form.For
 		}
 		result = form.Form{
 			ID: formID, Title: input.Title, Description: input.Description, Language: input.Language,
-			Status: form.Draft, Revision: 1, CreatedAt: created, UpdatedAt: created, Availability: input.Availability,
+			Status: form.Draft, Revision: 1, CreatedAt: created, UpdatedAt: created, Folder: input.Folder, Availability: input.Availability,
 		}
 		if _, err := t.Exec(lastFormSQL, owner, formID); err != nil {
 			return err
 		}
 		if _, err := t.Exec(insertFormSQL, owner, formID, serial, input.Title, input.Description, input.Language,
 			string(form.Draft), toMillis(created), form.SearchKey(input.Title), searchKey(input.Header),
-			input.Slug, toMillis(input.OpensAt), toMillis(input.ClosesAt), input.ResponseLimit, input.Sites, len(draft)); err != nil {
+			input.Slug, toMillis(input.OpensAt), toMillis(input.ClosesAt), input.ResponseLimit, input.Sites, len(draft), input.Folder); err != nil {
 			return err
 		}
 		if _, err := t.Exec(countFormSQL, owner, string(form.Draft), input.Language, 1); err != nil {
@@ -151,7 +154,7 @@ func (s *Store) CreateFormFrom(ctx context.Context, owner string, input form.For
 		if input.Definition == nil {
 			return nil
 		}
-		_, err := t.Exec(saveDraftSQL, owner, formID, draft)
+		_, err := t.Exec(saveDraftSQL, owner, formID, draft, design)
 		return err
 	})
 	return result, err
@@ -190,16 +193,17 @@ const NewestFirst FormSort = "-created_at"
 
 const filteredFormsSQL = `SELECT ` + formColumns + ` FROM form WHERE account_id = $1` + formFilter + ` ORDER BY `
 
-const formFilter = ` AND ($2 = '' OR status = $2) AND ($3 = '' OR language = $3) AND ($4 = '' OR STRPOS(search_key, $4) > 0)`
+const formFilter = ` AND ($2 = '' OR status = $2) AND ($3 = '' OR language = $3) AND ($4 = '' OR STRPOS(search_key, $4) > 0)
+	AND ($5 = '' OR folder = $5)`
 
 // IDs sort by creation time, so they stand for created_at and break ties.
 var formSorts = map[FormSort]string{
-	"created_at":  filteredFormsSQL + `id LIMIT $5 OFFSET $6`,
-	"-created_at": filteredFormsSQL + `id DESC LIMIT $5 OFFSET $6`,
-	"updated_at":  filteredFormsSQL + `updated_at, id LIMIT $5 OFFSET $6`,
-	"-updated_at": filteredFormsSQL + `updated_at DESC, id DESC LIMIT $5 OFFSET $6`,
-	"title":       filteredFormsSQL + `title_key, id LIMIT $5 OFFSET $6`,
-	"-title":      filteredFormsSQL + `title_key DESC, id DESC LIMIT $5 OFFSET $6`,
+	"created_at":  filteredFormsSQL + `id LIMIT $6 OFFSET $7`,
+	"-created_at": filteredFormsSQL + `id DESC LIMIT $6 OFFSET $7`,
+	"updated_at":  filteredFormsSQL + `updated_at, id LIMIT $6 OFFSET $7`,
+	"-updated_at": filteredFormsSQL + `updated_at DESC, id DESC LIMIT $6 OFFSET $7`,
+	"title":       filteredFormsSQL + `title_key, id LIMIT $6 OFFSET $7`,
+	"-title":      filteredFormsSQL + `title_key DESC, id DESC LIMIT $6 OFFSET $7`,
 }
 
 // FormFilter selects forms; empty fields select all.
@@ -207,6 +211,7 @@ type FormFilter struct {
 	Status   string
 	Language string
 	Search   string
+	Folder   string
 }
 
 const (
@@ -237,13 +242,13 @@ func (s *Store) Forms(ctx context.Context, owner string, filter FormFilter, sort
 		forms = make([]form.Form, 0, max(0, min(page.Limit, total-page.Offset)))
 		return err
 	}}
-	if filter.Search != "" {
+	if filter.Search != "" || filter.Folder != "" {
 		search = form.SearchKey(filter.Search)
-		count.SQL, count.Args = searchedFormsSQL, append(count.Args, search)
+		count.SQL, count.Args = searchedFormsSQL, append(count.Args, search, filter.Folder)
 	}
 	switch {
 	case filter != (FormFilter{}) || sort != NewestFirst:
-		args := []any{owner, filter.Status, filter.Language, search, page.Limit, page.Offset}
+		args := []any{owner, filter.Status, filter.Language, search, filter.Folder, page.Limit, page.Offset}
 		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: formSorts[sort], Args: args, Scan: collect})
 	case page.Offset < rankBlock:
 		err = s.db.QueryBatch(ctx, count, db.Statement{SQL: newestFormsSQL, Args: []any{owner, page.Limit, page.Offset}, Scan: collect})

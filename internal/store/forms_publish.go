@@ -14,8 +14,8 @@ import (
 
 const (
 	draftSQL     = `SELECT definition FROM form_draft WHERE account_id = $1 AND form_id = $2`
-	saveDraftSQL = `INSERT INTO form_draft (account_id, form_id, definition) VALUES ($1, $2, $3)
-		ON CONFLICT (account_id, form_id) DO UPDATE SET definition = excluded.definition`
+	saveDraftSQL = `INSERT INTO form_draft (account_id, form_id, definition, design) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (account_id, form_id) DO UPDATE SET definition = excluded.definition, design = excluded.design`
 	publishSQL = `UPDATE form SET version = version + 1, revision = revision + 1, status = 'open', updated_at = $3
 		WHERE account_id = $1 AND id = $2 RETURNING version`
 	incrementRevisionSQL = `UPDATE form SET revision = revision + 1 WHERE account_id = $1 AND id = $2`
@@ -292,7 +292,7 @@ func (s *Store) DuplicateForm(ctx context.Context, owner, id string, key Idempot
 	if runes := []rune(title); len(runes) > form.MaxTitle-len(copySuffix) {
 		title = string(runes[:form.MaxTitle-len(copySuffix)])
 	}
-	input := form.FormInput{Header: form.Header{Title: title + copySuffix, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d}
+	input := form.FormInput{Header: form.Header{Title: title + copySuffix, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d, Folder: f.Folder}
 	input.Slug = ""
 	return s.CreateFormFrom(ctx, owner, input, key, now)
 }

@@ -49,11 +49,19 @@ func (s *Store) UpdateForm(ctx context.Context, owner string, target FormRevisio
 			return f, err
 		}
 		c.input = form.FormInput{Header: form.Header{Title: f.Title, Description: f.Description, Language: f.Language}, Availability: f.Availability, Definition: d}
+		questions, unfinished := d.Content(), d.Unfinished
 		if err := change(&c.input); err != nil {
 			return f, err
 		}
+		// Changes by others than the builder replace what is in progress there.
+		if in := c.input.Definition; unfinished != nil && in.Unfinished == unfinished && in.Content() != questions {
+			in.Unfinished = nil
+		}
 		after, err := encodeDraft(c.input.Definition)
 		if err != nil {
+			return f, err
+		}
+		if c.design, err = encodeDesign(c.input.Definition); err != nil {
 			return f, err
 		}
 		c.definitionChanged = after != c.draft
@@ -88,6 +96,7 @@ type formChange struct {
 	before            form.Form
 	input             form.FormInput
 	draft             string // the definition to store
+	design            string // that of the draft
 	definitionChanged bool   // the definition differs from the stored one
 	growth            int64  // bytes that the draft grows by
 }
@@ -107,7 +116,7 @@ func (s *Store) applyChange(ctx context.Context, owner string, c formChange, now
 			return nil
 		}
 		if c.definitionChanged {
-			if _, err := t.Exec(saveDraftSQL, owner, f.ID, c.draft); err != nil {
+			if _, err := t.Exec(saveDraftSQL, owner, f.ID, c.draft, c.design); err != nil {
 				return err
 			}
 			if _, err := t.Exec(addStoredSQL, owner, f.ID, c.growth); err != nil {

@@ -175,3 +175,20 @@ func (c *definitions) of(q querier, owner, formID string, version int64) (*form.
 	c.recent.put(key, d, d.Size())
 	return d, nil
 }
+
+// RestoreVersion makes a version the draft of its form, with the title and the design that it
+// had. Respondents see no change until the draft is published.
+func (s *Store) RestoreVersion(ctx context.Context, owner string, target FormRevision, number int64, now time.Time) (form.Form, error) {
+	v, err := s.Version(ctx, owner, target.ID, number)
+	if err != nil {
+		return form.Form{}, err
+	}
+	return s.UpdateForm(ctx, owner, target, func(p *form.FormInput) error {
+		// A version of an earlier release may have what is a mistake now.
+		restored, _, err := form.Accept(v.Definition, p.Definition)
+		if err == nil {
+			p.Header, p.Definition = v.Header, restored
+		}
+		return err
+	}, now)
+}

@@ -116,6 +116,9 @@ func (s *Store) deleteAccount(ctx context.Context, owner string, now time.Time) 
 				return err
 			}
 		}
+		if _, err := t.Exec(releasePersonalTokensSQL, owner, toMillis(now.Add(expiredTokenRetention))); err != nil {
+			return err
+		}
 		_, err := t.Exec(releaseAccountSQL, owner, toMillis(now))
 		return err
 	})

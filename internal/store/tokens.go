@@ -17,8 +17,10 @@ type AccessToken struct {
 	ExpiresAt   time.Time
 	GrantID     string
 	ConsentUsed time.Time
-	App         struct{ ID, Name, Owner string }
+	App         struct{ ID, Name, Owner string } // empty for a personal token
 	User        account.User
+
+	PersonalName string // the name of a personal token
 
 	AppLive   bool // exists and is not disabled
 	GrantLive bool // exists and is not revoked

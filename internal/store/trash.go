@@ -31,8 +31,8 @@ const (
 	deleteFormSQL  = `DELETE FROM form WHERE account_id = $1 AND id = $2`
 	restoreFormSQL = `INSERT INTO form
 		(account_id, id, serial, title, description, language, status, version, revision, response_count, response_serial, response_tick,
-		 created_at, updated_at, title_key, search_key, slug, opens_at, closes_at, response_limit, sites, stored_bytes, opening_due)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`
+		 created_at, updated_at, title_key, search_key, slug, opens_at, closes_at, response_limit, sites, stored_bytes, opening_due, folder)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)`
 	markRestoredSQL = `UPDATE response SET restored = $4 WHERE account_id = $1 AND form_id = $2 AND id = $3`
 	holdAccountSQL  = `UPDATE account SET form_serial = form_serial WHERE id = $1`
 )
@@ -152,7 +152,7 @@ func (s *Store) RestoreForm(ctx context.Context, owner, formID string, now time.
 		}
 		if _, err := t.Exec(restoreFormSQL, owner, formID, trashed.Serial, f.Title, f.Description, f.Language, string(f.Status), f.Version, f.Revision,
 			f.ResponseCount, trashed.ResponseSerial, trashed.ResponseTick, toMillis(f.CreatedAt), toMillis(f.UpdatedAt), form.SearchKey(f.Title),
-			searchKey(form.Header{Title: f.Title, Description: f.Description}), f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites, trashed.StoredBytes, trashed.OpeningDue); err != nil {
+			searchKey(form.Header{Title: f.Title, Description: f.Description}), f.Slug, toMillis(f.OpensAt), toMillis(f.ClosesAt), f.ResponseLimit, f.Sites, trashed.StoredBytes, trashed.OpeningDue, f.Folder); err != nil {
 			return err
 		}
 		trashed.Form = f

@@ -219,12 +219,12 @@ type PasswordChange struct {
 	Hash        string
 	KeepSession string // this session stays signed in; empty: none
 	KeepDevice  string // this device stays known; empty: none
-	KeepGrants  bool   // applications stay connected
+	KeepGrants  bool   // applications stay connected, personal tokens stay valid
 	Mails       []Mail
 }
 
-// SetPassword changes the password and ends sessions, known devices and grants
-// according to the change.
+// SetPassword changes the password and ends sessions, known devices, grants and personal
+// tokens according to the change.
 func (s *Store) SetPassword(ctx context.Context, c PasswordChange, now time.Time) (err error) {
 	defer wrap(&err, "set password")
 	err = s.write(ctx, c.Owner, func(t db.Tx) error { return setPassword(t, c, now) })
@@ -247,6 +247,9 @@ func setPassword(t db.Tx, c PasswordChange, now time.Time) error {
 		return err
 	}
 	if _, err := t.Exec(endGrantsSQL, c.Owner, toMillis(now)); err != nil {
+		return err
+	}
+	if err := revokePersonalTokens(t, c.Owner, now); err != nil {
 		return err
 	}
 	return endGrantWebhooks(t, c.Owner, now)

@@ -246,7 +246,7 @@ func (s *Store) UpdateWebhook(ctx context.Context, owner string, key WebhookKey,
 		becomesActive := w.Status == WebhookActive && before.Status != WebhookActive
 		moves := w.URL != before.URL
 		if becomesActive && !moves {
-			if moves, err = hasEnded(t.Query, owner, w.GrantID); err != nil {
+			if moves, err = hasEnded(t.Query, owner, w.GrantID, now); err != nil {
 				return err
 			}
 		}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"time"
 
+	"formulary/internal/account"
 	"formulary/internal/db"
 )
 
-// A webhook that an application created ends with the access of the application.
+// A webhook that an application created ends with the access of the application, one that was
+// created with a personal token ends with the token.
 
 const (
 	pauseWebhooksSQL = `UPDATE webhook SET status = 'paused', updated_at = $2 WHERE account_id = $1 AND status = 'active'
@@ -33,12 +35,16 @@ func endGrantWebhooks(t db.Tx, owner string, now time.Time) error {
 
 // hasEnded reports whether a grant gives no access any more. Without one, it is the owner who
 // has access.
-func hasEnded(q querier, owner, grant string) (bool, error) {
+func hasEnded(q querier, owner, grant string, now time.Time) (bool, error) {
 	if grant == "" {
 		return false, nil
 	}
+	sql, args := liveGrantSQL, []any{owner, grant}
+	if account.ValidSelector(grant) {
+		sql, args = livePersonalTokenSQL, append(args, toMillis(now))
+	}
 	var live int64
-	err := queryOne(q, liveGrantSQL, []any{owner, grant}, &live)
+	err := queryOne(q, sql, args, &live)
 	return live == 0, replaceNotFound(err, nil)
 }
 
@@ -69,6 +75,48 @@ func (s *Store) endLapsedGrants(ctx context.Context, usedSince, now time.Time) e
 			}
 		}
 		if len(list) < cleanupBatch {
+			return nil
+		}
+	}
+}
+
+const (
+	// A webhook with a grant and without an application was created with a personal token.
+	pauseTokenWebhooksSQL = `UPDATE webhook SET status = 'paused', updated_at = $2
+		WHERE account_id = $1 AND status = 'active' AND app_id = '' AND grant_id <> ''
+		AND grant_id NOT IN (SELECT id FROM personal_token WHERE account_id = $1 AND expires_at > $2)`
+	livePersonalTokenSQL = `SELECT 1 FROM personal_token WHERE account_id = $1 AND id = $2 AND expires_at > $3`
+	// lapsedTokensSQL reads all accounts; see webhookAccountsSQL.
+	lapsedTokensSQL = `SELECT DISTINCT w.account_id FROM webhook w
+		WHERE w.status = 'active' AND w.app_id = '' AND w.grant_id <> '' AND NOT EXISTS
+		(SELECT 1 FROM personal_token p WHERE p.account_id = w.account_id AND p.id = w.grant_id AND p.expires_at > $1) LIMIT $2`
+)
+
+// endTokenWebhooks pauses the webhooks of personal tokens that have ended.
+func endTokenWebhooks(t db.Tx, owner string, now time.Time) error {
+	_, err := t.Exec(pauseTokenWebhooksSQL, owner, toMillis(now))
+	return err
+}
+
+// endExpiredTokens pauses the webhooks of personal tokens that have expired, in all accounts.
+func (s *Store) endExpiredTokens(ctx context.Context, now time.Time) error {
+	for {
+		var owners []string
+		err := s.db.Query(ctx, lapsedTokensSQL, func(r db.Row) error {
+			var owner string
+			err := r.Scan(&owner)
+			owners = append(owners, owner)
+			return err
+		}, toMillis(now), cleanupBatch)
+		if err != nil {
+			return err
+		}
+		for _, owner := range owners {
+			if err := s.write(ctx, owner, func(t db.Tx) error { return endTokenWebhooks(t, owner, now) }); err != nil {
+				return err
+			}
+		}
+		if len(owners) < cleanupBatch {
 			return nil
 		}
 	}

@@ -3,6 +3,7 @@ package theme
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"strings"
 	"sync"
 )
 
@@ -23,6 +24,22 @@ func NewStyles(brand Color, prefix string) Style {
 		css += prefix + string(mood) + "{" + CSS(brand, mood) + "}"
 	}
 	return newStyle(css)
+}
+
+// Rule gives the elements with a selector the colors of a form.
+type Rule struct {
+	Selector string
+	Brand    Color
+	Mood     Mood
+}
+
+// Styles returns one style with all rules, for a page that shows several forms.
+func (c *Cache) Styles(rules []Rule) Style {
+	var css strings.Builder
+	for _, rule := range rules {
+		css.WriteString(rule.Selector + strings.TrimPrefix(c.Style(rule.Brand, rule.Mood).CSS, ":root"))
+	}
+	return newStyle(css.String())
 }
 
 func newStyle(css string) Style {

@@ -194,6 +194,12 @@ func TestAccount(t *testing.T) {
 		if p := b.Get("/account?saved=profile"); !strings.Contains(p.Text, `value="Ada L."`) || !strings.Contains(p.Text, `value="pt-BR"`) || !strings.Contains(p.Text, "saved") {
 			t.Error("the profile was not kept")
 		}
+		for typed, want := range map[string]string{"Deutsch (de)": "Deutsch (de)", "french": "Français (fr)", "pt-br": "pt-BR", " TÜRKÇE ": "Türkçe (tr)"} {
+			status(t, typed, b.Post("/account/profile", url.Values{"name": {"Ada L."}, "language": {typed}, "time_zone": {"new york"}}), 303)
+			has(t, b.Get("/account"), `name="language" value="`+want+`"`, `name="time_zone" value="America/New_York"`)
+		}
+		status(t, "back to English", b.Post("/account/profile", url.Values{"name": {"Ada L."}, "language": {"English"}}), 303)
+		problem(t, "no such zone", b.Post("/account/profile", url.Values{"name": {"x"}, "language": {"en"}, "time_zone": {"Atlantis"}}))
 		problem(t, "no such language", b.Post("/account/profile", url.Values{"name": {"x"}, "language": {"klingonese"}}))
 
 		// Changing the email address or the password requires the password.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -97,4 +98,19 @@ func (s *Service) MustToken(a Response) Token {
 		s.t.Fatalf("no token: %d %v\n%s", a.StatusCode, err, a.Text)
 	}
 	return token
+}
+
+var personalToken = regexp.MustCompile(`<code>(fmp_[\w-]+)</code>`)
+
+// PersonalToken creates a personal token on its page, in a new session.
+func (s *Service) PersonalToken(email, name string, scopes ...string) string {
+	s.t.Helper()
+	b := s.Browser()
+	b.SignIn(email)
+	p := b.Post("/tokens", url.Values{"name": {name}, "scope": scopes, "days": {"30"}, "current": {Password}})
+	found := personalToken.FindStringSubmatch(p.Text)
+	if p.StatusCode != http.StatusOK || found == nil {
+		s.t.Fatalf("no personal token: %d\n%s", p.StatusCode, p.Text)
+	}
+	return found[1]
 }

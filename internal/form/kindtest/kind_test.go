@@ -26,7 +26,7 @@ var colorPattern = regexp.MustCompile(`^#[0-9a-f]{6}$`)
 
 func (color) Name() string { return "color" }
 func (color) Info() form.KindInfo {
-	return form.KindInfo{Title: "Color", Description: "A color to pick", Group: "Choices"}
+	return form.KindInfo{Title: "Color", Description: "A color to pick", Group: "Choices", Icon: "picture", Synonyms: "paint"}
 }
 func (color) Properties() []string                                          { return nil }
 func (color) Check(*form.Field, func(property, format string, args ...any)) {}
@@ -104,7 +104,8 @@ func TestNewKind(t *testing.T) {
 		}
 
 		// Owners and applications can see it.
-		contains(t, "the builder", b.Get("/forms/"+id+"/build").Text, `"name":"color"`, `"title":"Color"`, `"description":"A color to pick"`)
+		contains(t, "the builder", b.Get("/forms/"+id+"/build").Text, `"name":"color"`, `"title":"Color"`)
+		contains(t, "the list of types", b.Get("/static/builder-kinds.js").Text, `"description":"A color to pick"`, `"synonyms":"paint"`)
 		contains(t, "the document", s.Call("GET", "/api/v1/openapi.json", "", "").Text, `"color"`)
 		contains(t, "the schema", s.Call("GET", api+"/schema", token, "").Text, `"pattern":"^#[0-9a-f]{6}$"`)
 		contains(t, "the export", s.Call("GET", api+"/responses/export?format=csv", token, "").Text, "Which color?", "#ff0000")
@@ -112,9 +113,9 @@ func TestNewKind(t *testing.T) {
 		if strings.Count(filtered.Text, `"#00ff00"`) != 2 || strings.Contains(filtered.Text, "#ff0000") {
 			t.Errorf("filtered: %s", filtered.Text)
 		}
-		table := b.Get("/forms/" + id + "/responses?where=wall&is=%23ff0000").Text
-		if !strings.Contains(table, "<td>#ff0000") || strings.Contains(table, "<td>#00ff00") {
-			t.Errorf("the table: %s", table)
+		list := b.Get("/forms/" + id + "/responses?field=wall&op=is&value=%23ff0000").Text
+		if !strings.Contains(list, `<span class="answer-text">#ff0000`) || strings.Contains(list, "#00ff00") {
+			t.Errorf("the list: %s", list)
 		}
 		contains(t, "the summary", s.Call("GET", api+"/summary", token, "").Text, `"value":"#00ff00"`, `"count":2`)
 		contains(t, "the page of the summary", b.Get("/forms/"+id+"/summary").Text, "Color", "#00ff00")

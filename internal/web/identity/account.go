@@ -6,8 +6,6 @@ import (
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
-	"formulary/internal/form"
-	"formulary/internal/locale"
 	"formulary/internal/mail"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
@@ -17,8 +15,8 @@ import (
 type accountPage struct {
 	page.Layout
 	Name      string
-	Language  string
-	Languages [][2]string // suggestions: tags and names
+	Language  string           // as in the suggestions, or a tag
+	Languages []languageChoice // suggestions
 	TimeZone  string
 	Zones     []string // suggestions
 	Email     string
@@ -37,13 +35,6 @@ func (p *accountPage) Bytes(n int64) string {
 	return strings.Replace(store.FormatBytes(n), ".", p.T("."), 1)
 }
 
-// commonZones are suggestions; users can enter any zone of the IANA database.
-var commonZones = []string{
-	"UTC", "Europe/London", "Europe/Lisbon", "Europe/Berlin", "Europe/Paris", "Europe/Madrid", "Europe/Vienna", "Europe/Zurich", "Europe/Istanbul",
-	"Africa/Cairo", "Asia/Riyadh", "Asia/Dubai", "Asia/Kolkata", "Asia/Shanghai", "Asia/Tokyo", "Australia/Sydney",
-	"America/New_York", "America/Chicago", "America/Denver", "America/Los_Angeles", "America/Mexico_City", "America/Bogota", "America/Sao_Paulo",
-}
-
 var accountNotices = map[string]string{
 	"profile":   "Profile saved.",
 	"email":     "Email address changed.",
@@ -52,7 +43,7 @@ var accountNotices = map[string]string{
 	"kept":      "Your email address stays the same.",
 	"confirmed": "Email address confirmed.",
 	"password":  "Password changed. You have been signed out of all other sessions.",
-	"apps":      "Password changed. You have been signed out of all other sessions, and all apps were disconnected.",
+	"apps":      "Password changed. You have been signed out of all other sessions, all apps were disconnected, and all personal tokens were revoked.",
 	"session":   "Signed out of that session.",
 	"sessions":  "Signed out of all other sessions.",
 }
@@ -63,8 +54,8 @@ func (pages *Pages) newAccountPage(req *page.Request) (*accountPage, error) {
 		return nil, err
 	}
 	p := &accountPage{
-		Layout: page.Layout{TitleKey: "Account", Section: "account"},
-		Name:   req.User.Name, Language: req.User.Language, Languages: locale.FormLanguages, TimeZone: req.User.TimeZone, Zones: commonZones, Email: req.User.Email, Current: req.Session.ID,
+		Layout: page.Layout{TitleKey: "Account", Section: "account", Script: "account.js"},
+		Name:   req.User.Name, Language: languageName(req.User.Language), Languages: languageChoices(), TimeZone: req.User.TimeZone, Zones: commonZones, Email: req.User.Email, Current: req.Session.ID,
 	}
 	p.Verified, p.MailOn, p.CanAsk = req.User.IsEmailVerified(), pages.Mails.IsOn(), pages.Mails.CanSeal()
 	if p.Pending, err = pages.Store.PendingEmail(req.Context(), req.User.ID, pages.Now()); err != nil {
@@ -114,12 +105,12 @@ func (pages *Pages) ChangeProfile(req *page.Request) error {
 	if err != nil {
 		list["name"] = fault.MessageOf(err)
 	}
-	language, ok := form.ParseLanguage(req.Field("language"))
+	language, ok := findLanguage(req.Field("language"))
 	if !ok {
 		list["language"] = fault.Messagef("enter a valid language tag, such as en or pt-BR")
 	}
-	zone := strings.TrimSpace(req.Field("time_zone"))
-	if !page.IsZone(zone) {
+	zone, ok := findZone(req.Field("time_zone"))
+	if !ok {
 		list["time_zone"] = fault.Messagef("enter a valid time zone, such as Europe/Berlin")
 	}
 	if len(list) > 0 {

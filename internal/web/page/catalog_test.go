@@ -74,7 +74,7 @@ func workspaceTexts(t *testing.T) texts {
 	list.addScripts(t, "static/builder*.js")
 	list.addScripts(t, "static/vdom.js")
 	tables := map[string][]string{
-		"identity": {"accountNotices", "applicationNotices", "recipientStates"}, "workspace": {"connectNotices", "deliveryFilters", "eventDescriptions", "homeNotices", "responsesNotices", "operatorTexts", "momentTexts", "listTexts", "dayTexts", "responseNotices", "statusLabels", "shareNotices", "webhookNotices", "frequencyLabels", "notifyNotices", "designNotices", "designLabels", "embedLabels"}, "reference": {"errorMeanings"},
+		"identity": {"accountNotices", "englishNames", "applicationNotices", "recipientStates"}, "workspace": {"connectNotices", "deliveryFilters", "eventDescriptions", "homeNotices", "responsesNotices", "operatorTexts", "momentTexts", "listTexts", "dayTexts", "responseNotices", "statusLabels", "shareNotices", "webhookNotices", "frequencyLabels", "notifyNotices", "designNotices", "designLabels", "embedLabels", "changeLabels", "settingLabels"}, "reference": {"errorMeanings"},
 	}
 	for _, folder := range webPackages(t) {
 		if files := "../" + folder + "/templates/*.html"; folder != "." {
@@ -91,7 +91,7 @@ func workspaceTexts(t *testing.T) texts {
 	list.addGo(t, "../../form/kind_*.go", goTexts{fields: []string{"Label"}})
 
 	// Messages about invalid input.
-	rules := map[string]int{"invalid": 1, "problem": 0, "fault.InvalidField": 1, "fault.NewDetail": 1, "fault.Messagef": 0, "fault.New": 1}
+	rules := map[string]int{"invalid": 1, "advise": 1, "problem": 0, "fault.InvalidField": 1, "fault.NewDetail": 1, "fault.Messagef": 0, "fault.New": 1}
 	list.addGo(t, "../../form/*.go", goTexts{calls: rules})
 	list.addGo(t, "../../account/*.go", goTexts{calls: rules})
 	list.addGo(t, "../../store/*.go", goTexts{calls: rules})
@@ -111,7 +111,7 @@ func workspaceTexts(t *testing.T) texts {
 	}
 	for _, kind := range form.Kinds() {
 		about := kind.Info()
-		list.add("kind "+kind.Name(), about.Title, about.Description, about.Group)
+		list.add("kind "+kind.Name(), about.Title, about.Description, about.Group, about.Synonyms)
 	}
 	for _, p := range slices.Concat(form.CommonProperties, form.KindProperties) {
 		list.add("property.go", p.Label, p.Help)

@@ -63,11 +63,22 @@ var loadStatic = sync.OnceValues(func() (map[string]asset, error) {
 	}
 	// Style sheets without the layers that some pages do not need.
 	list["builder-base.css"] = newAsset("builder-base.css", withoutLayers(list["formulary.css"].content, "tables", "form", "pages", "charts"))
+	scripts, err := builderScripts()
+	if err != nil {
+		return nil, err
+	}
+	for name, content := range scripts {
+		list[name] = newAsset(name, content)
+	}
 	for _, mood := range theme.Moods() {
 		name := formStyleSheet(mood)
 		list[name] = newAsset(name, newFormStyle(list["form.css"].content, mood))
 		name = pictureStyleSheet(mood)
 		list[name] = newAsset(name, newFormStyle(list["form-pictures.css"].content, mood))
+		name = canvasStyleSheet(string(mood))
+		list[name] = newAsset(name, newCanvasStyle(mood, list["form.css"].content))
+		name = canvasPictureStyleSheet(string(mood))
+		list[name] = newAsset(name, newCanvasStyle(mood, list["form-pictures.css"].content))
 	}
 	return list, nil
 })

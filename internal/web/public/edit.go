@@ -54,4 +54,3 @@ func (s *fillSession) editScreens() []form.Page {
 
 // Edit is the response that its owner edits; nil: a respondent fills in the form.
 func (p *formPage) Edit() *page.ResponseEdit { return p.edit }
-

@@ -10,11 +10,11 @@ import (
 	"formulary/internal/web/page"
 )
 
-// Preview shows a draft as respondents would see it, through the same code as the public
+// Preview shows a draft, or a template, as respondents would see it, through the same code as the public
 // form. It stores nothing. The caller checks that the user may see the draft.
 func (pages *Pages) Preview(req *page.Request, draft store.PublicForm) error {
 	s := pages.newFillSession(req, draft)
-	s.preview = true
+	s.preview, s.path = true, req.URL.Path
 	query := req.URL.Query()
 	number := s.previewedScreen(query.Get("page"), query.Get("field"))
 	query.Del("page")

@@ -52,6 +52,9 @@ func (q *question) Translate(text string, args ...any) string {
 // Text is the answer as text.
 func (q *question) Text() string { return q.values.Get(q.Key) }
 
+// Price is the price of an option in the form's language.
+func (q *question) Price(o form.Option) string { return q.FormatPrice(o, q.catalog.Lookup) }
+
 // Part is the answer to a part of the question, such as a row.
 func (q *question) Part(name string) string { return q.values.Get(q.Key + "." + name) }
 

@@ -38,6 +38,7 @@ type fillSession struct {
 	screenList []form.Page        // see screens
 	query      string             // of a preview: choices that are not saved
 	edit       *page.ResponseEdit // by the owner; nil: by a respondent
+	path       string             // of a preview: its address
 	styles     *theme.Cache
 }
 
@@ -110,7 +111,7 @@ func (s *fillSession) address(suffix string) string {
 	}
 	to := "/f/" + cmp.Or(s.form.Availability.Slug, s.form.ID) + suffix
 	if s.preview {
-		if to = "/forms/" + s.form.ID + "/preview"; s.query != "" {
+		if to = s.path; s.query != "" {
 			to += "?" + s.query
 		}
 		return to

@@ -17,14 +17,19 @@ type builderPage struct {
 	Data builderData
 }
 
+// Modules are the scripts that the builder's script imports, so that browsers load all of
+// them at once.
+func (p *builderPage) Modules() []string {
+	return []string{"vdom.js", "builder-state.js", "builder-logic.js", "builder-canvas.js", "builder-save.js", "builder-drag.js"}
+}
+
 // builderData is what the builder starts with.
 type builderData struct {
-	Draft            builderDraft      `json:"draft"`
-	Kinds            []builderKind     `json:"kinds"`
-	CommonProperties []form.Property   `json:"common_properties"`
-	KindProperties   []form.Property   `json:"kind_properties"`
-	Language         []builderChoice   `json:"languages"`
-	Translations     map[string]string `json:"translations"` // translations of the builder's texts
+	Draft        builderDraft      `json:"draft"`
+	Look         builderLook       `json:"look"`
+	Kinds        []builderKind     `json:"kinds"`
+	Language     []builderChoice   `json:"languages"`
+	Translations map[string]string `json:"translations"` // translations of the builder's texts
 }
 
 type builderChoice struct {
@@ -40,14 +45,20 @@ func (pages *Pages) ShowBuilder(req *page.Request) error {
 	}
 	p := &builderPage{formLayout: pages.newFormLayout(f, "build")}
 	p.Script, p.Style = "builder.js", "builder.css"
+	if req.URL.Query().Get("done") == "restored" {
+		p.NoticeKey = "Version restored as draft. Publish it to make it live."
+	}
 	if p.Data.Draft, err = pages.newBuilderDraft(req, f); err != nil {
 		return err
 	}
+	if p.Data.Look, err = pages.builderLook(req, f.ID); err != nil {
+		return err
+	}
+	p.Assets = p.Data.Look.styleSheets()
 	p.Data.Translations = pages.builderTranslations(pages.Site.Languages.Catalog(req.Language()))
 	for _, k := range form.Kinds() {
 		p.Data.Kinds = append(p.Data.Kinds, newBuilderKind(k))
 	}
-	p.Data.CommonProperties, p.Data.KindProperties = form.CommonProperties, form.KindProperties
 	for _, l := range locale.FormLanguages {
 		p.Data.Language = append(p.Data.Language, builderChoice{l[0], l[1]})
 	}
@@ -76,7 +87,7 @@ func (pages *Pages) builderTranslations(all locale.Catalog) map[string]string {
 		}
 	}
 	for _, k := range form.Kinds() {
-		add(k.Info().Title, k.Info().Description, k.Info().Group)
+		add(k.Info().Title, k.Info().Description, k.Info().Group, k.Info().Synonyms)
 	}
 	for _, property := range slices.Concat(form.CommonProperties, form.KindProperties) {
 		add(property.Label, property.Help)

@@ -7,32 +7,32 @@ import (
 )
 
 // builderKind is a question type in the builder. It has everything that the scripts need
-// to know, so that they never compare names of types.
+// to know, so that they never compare names of types. Its other texts are in
+// builder-kinds.js.
 type builderKind struct {
-	Name        string   `json:"name"`
-	Title       string   `json:"title"`
-	Description string   `json:"description"`
-	Group       string   `json:"group"`
-	Properties  []string `json:"properties"`
-	Fixed       []string `json:"fixed,omitempty"` // properties with only one possible value
-	NoAnswer    bool     `json:"no_answer,omitempty"`
-	Type        string   `json:"type,omitempty"`  // of an answer: number, date, boolean, choice, picture, list, calculated, composite; empty: text
-	Input       string   `json:"input,omitempty"` // type of an HTML input for an answer; empty: text
-	Multiline   bool     `json:"multiline,omitempty"`
-	Hidden      bool     `json:"hidden,omitempty"` // from respondents
-	Break       bool     `json:"page_break,omitempty"`
-	Limits      bool     `json:"limits,omitempty"` // options may have a limit
-	Default     bool     `json:"default,omitempty"`
-	Sketch      string   `json:"sketch,omitempty"` // name of its drawing; empty: depends on its properties
+	Name       string   `json:"name"`
+	Title      string   `json:"title"`
+	Icon       string   `json:"icon"`
+	Properties []string `json:"properties"`
+	Fixed      []string `json:"fixed,omitempty"` // properties with only one possible value
+	NoAnswer   bool     `json:"no_answer,omitempty"`
+	Type       string   `json:"type,omitempty"`  // of an answer: number, date, boolean, choice, picture, list, calculated, composite; empty: text
+	Input      string   `json:"input,omitempty"` // type of an HTML input for an answer; empty: text
+	Multiline  bool     `json:"multiline,omitempty"`
+	Hidden     bool     `json:"hidden,omitempty"` // from respondents
+	Break      bool     `json:"page_break,omitempty"`
+	Limits     bool     `json:"limits,omitempty"`     // options may have a limit
+	NoDefault  bool     `json:"no_default,omitempty"` // no default answer
+	Sketch     string   `json:"sketch,omitempty"`     // name of its drawing; empty: depends on its properties
 }
 
 func newBuilderKind(k form.Kind) builderKind {
 	about, t, f := k.Info(), k.Traits(), &form.Field{Kind: k.Name()}
 	b := builderKind{
-		Name: k.Name(), Title: about.Title, Description: about.Description, Group: about.Group, Properties: emptyIfNil(k.Properties()), Fixed: t.FixedProperties,
+		Name: k.Name(), Title: about.Title, Icon: about.Icon, Properties: emptyIfNil(k.Properties()), Fixed: t.FixedProperties,
 		NoAnswer: !f.HasAnswer(), Type: answerType(k), Multiline: t.Multiline, Hidden: t.Hidden, Break: t.PageBreak, Limits: t.OptionLimits, Sketch: t.Sketch,
 	}
-	b.Default = b.Type != "composite" && !t.NoDefault
+	b.NoDefault = b.Type == "composite" || t.NoDefault
 	switch b.Type {
 	case "number":
 		b.Input = "number"

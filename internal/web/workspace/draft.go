@@ -28,6 +28,7 @@ type builderDraft struct {
 	Design      *form.Design      `json:"design,omitempty"` // unchanged if nil: the builder does not send it
 	Changes     []form.Change     `json:"changes"`          // since the live version
 	Removed     map[string]string `json:"removed_labels"`   // labels of removed questions and endings, by key
+	Problems    []fault.Detail    `json:"problems"`         // mistakes to correct before publishing
 	UpdatedAt   time.Time         `json:"updated_at"`
 }
 
@@ -36,9 +37,15 @@ func (pages *Pages) newBuilderDraft(req *page.Request, f form.Form) (builderDraf
 	if err != nil {
 		return builderDraft{}, err
 	}
+	var problems []fault.Detail
+	if u := d.Unfinished; u != nil {
+		problems = u.Problems()
+		d = &form.Definition{Fields: u.Fields, Endings: u.Endings, Settings: u.Settings, Design: d.Design}
+	}
 	out := builderDraft{
 		ID: f.ID, Revision: f.Revision, Status: f.At(pages.Now()).Status, Version: f.Version, Title: f.Title, Description: f.Description, Language: f.Language,
 		Fields: d.Fields, Endings: d.Endings, Settings: d.Settings, Changes: []form.Change{}, Removed: map[string]string{}, UpdatedAt: f.UpdatedAt,
+		Problems: pages.Site.TranslateError(req, fault.InvalidFields(problems...)).Details,
 	}
 	if out.Endings == nil {
 		out.Endings = []*form.Ending{}
@@ -73,8 +80,9 @@ func memberNames(d *form.Definition) map[string]string {
 	return names
 }
 
-// SaveDraft saves the draft of the builder. Problems are returned for each field; if
-// another user or window has saved since, the stored draft is returned.
+// SaveDraft saves the draft of the builder. A question with a mistake does not keep the
+// rest from being saved: mistakes are returned with the draft. If another user or window has
+// saved since, the stored draft is returned.
 func (pages *Pages) SaveDraft(req *page.Request) error {
 	var in builderDraft
 	decoder := json.NewDecoder(req.Body)
@@ -87,16 +95,27 @@ func (pages *Pages) SaveDraft(req *page.Request) error {
 	if err != nil && tag != "" {
 		revision = -1 // matches no revision, so nothing is overwritten
 	}
+	var headerProblems []fault.Detail
 	change := func(p *form.FormInput) error {
-		p.Header = form.Header{Title: in.Title, Description: in.Description, Language: in.Language}
-		p.Definition = &form.Definition{Fields: in.Fields, Endings: in.Endings, Settings: in.Settings, Design: p.Definition.Design}
+		headerProblems = nil
+		header := form.Header{Title: in.Title, Description: in.Description, Language: in.Language}
+		if err := header.Normalize(); err != nil {
+			headerProblems = fault.Wrap(err).Details // the earlier header stays
+		} else {
+			p.Header = header
+		}
+		edited := &form.Definition{Fields: in.Fields, Endings: in.Endings, Settings: in.Settings, Design: p.Definition.Design}
 		if in.Design != nil {
-			p.Definition.Design = *in.Design
+			edited.Design = *in.Design
 		}
-		if p.Definition.Fields == nil {
-			p.Definition.Fields = []*form.Field{}
+		if edited.Fields == nil {
+			edited.Fields = []*form.Field{}
 		}
-		return p.Normalize()
+		accepted, _, err := form.Accept(edited, p.Definition)
+		if err == nil {
+			p.Definition = accepted
+		}
+		return err
 	}
 	f, err := pages.Store.UpdateForm(req.Context(), req.Owner(), store.FormRevision{ID: req.PathValue("id"), Revision: revision}, change, pages.Now())
 	if code := fault.Wrap(err).Code; err != nil && (code == fault.Invalid || code == fault.Conflict) {
@@ -108,6 +127,9 @@ func (pages *Pages) SaveDraft(req *page.Request) error {
 	out, err := pages.newBuilderDraft(req, f)
 	if err != nil {
 		return err
+	}
+	if len(headerProblems) > 0 {
+		out.Problems = append(pages.Site.TranslateError(req, fault.InvalidFields(headerProblems...)).Details, out.Problems...)
 	}
 	return req.SendJSON(http.StatusOK, out)
 }

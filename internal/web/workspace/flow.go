@@ -15,8 +15,11 @@ type flowPage struct {
 	formLayout
 	Drawing   template.HTML
 	Pages     bool
-	Sentences []string
+	Sentences []flowSentence
 }
+
+// flowSentence is a condition or a jump in words, with the key of its question.
+type flowSentence struct{ Text, Key string }
 
 // ShowFlow shows the flow of the draft.
 func (pages *Pages) ShowFlow(req *page.Request) error {
@@ -36,7 +39,7 @@ func (pages *Pages) ShowFlow(req *page.Request) error {
 	}
 	for _, field := range d.Fields {
 		if field.ShowIf != nil {
-			p.Sentences = append(p.Sentences, pages.Site.TranslateFor(req, "Show %s if %s.", name(field), d.DescribeCondition(field.ShowIf, translate)))
+			p.Sentences = append(p.Sentences, flowSentence{pages.Site.TranslateFor(req, "Show %s if %s.", name(field), d.DescribeCondition(field.ShowIf, translate)), field.Key})
 		}
 		for _, jump := range field.Jumps {
 			to := jump.To
@@ -48,7 +51,7 @@ func (pages *Pages) ShowFlow(req *page.Request) error {
 					to = translate("“") + ending.Title + translate("”")
 				}
 			}
-			p.Sentences = append(p.Sentences, pages.Site.TranslateFor(req, "After the page with %s, go to %s if %s.", name(field), to, d.DescribeCondition(jump.If, translate)))
+			p.Sentences = append(p.Sentences, flowSentence{pages.Site.TranslateFor(req, "After the page with %s, go to %s if %s.", name(field), to, d.DescribeCondition(jump.If, translate)), field.Key})
 		}
 	}
 	return pages.templates.Render(req, http.StatusOK, "flow", p)

@@ -5,11 +5,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
+	"formulary/internal/card"
+	"formulary/internal/fault"
 	"formulary/internal/form"
+	"formulary/internal/store"
+	"formulary/internal/theme"
+	"formulary/internal/web/page"
 )
 
 //go:embed form_templates
@@ -21,6 +29,61 @@ type formTemplate struct {
 	Title       string
 	Description string
 	Questions   int
+}
+
+// templatesPage shows the templates, or one of them in detail.
+type templatesPage struct {
+	page.Layout
+	Templates []formTemplate
+	Shown     *formTemplate // nil: all
+}
+
+// ShowTemplates shows all templates with pictures.
+func (pages *Pages) ShowTemplates(req *page.Request) error {
+	p := &templatesPage{Templates: pages.formTemplates.list(req.Language())}
+	p.TitleKey, p.Section, p.Style = "Templates", "forms", "templates.css"
+	if name := req.PathValue("name"); name != "" {
+		shown := slices.IndexFunc(p.Templates, func(t formTemplate) bool { return t.Name == name })
+		if shown < 0 {
+			return fault.New(fault.NotFoundInAccount, "That template doesn’t exist.")
+		}
+		p.Shown = &p.Templates[shown]
+	}
+	return pages.templates.Render(req, http.StatusOK, "form_templates", p)
+}
+
+// PreviewTemplate shows a template as respondents would see it.
+func (pages *Pages) PreviewTemplate(req *page.Request) error {
+	name := req.PathValue("name")
+	input, ok := pages.formTemplates.newForm(req.Language(), name)
+	if !ok {
+		return fault.New(fault.NotFoundInAccount, "That template doesn’t exist.")
+	}
+	if err := input.Normalize(); err != nil {
+		return err
+	}
+	return pages.ShowPreview(req, store.PublicForm{Owner: req.Owner(), ID: name, Status: form.Open, Header: input.Header, Availability: input.Availability, Definition: input.Definition})
+}
+
+// ShowTemplatePicture sends a picture of a template: its title in its design.
+func (pages *Pages) ShowTemplatePicture(req *page.Request) error {
+	file, ok := pages.formTemplates[req.Language()][req.PathValue("name")]
+	if !ok {
+		return fault.New(fault.NotFoundInAccount, "That template doesn’t exist.")
+	}
+	picture, err := file.picture()
+	if err != nil {
+		return err
+	}
+	header := req.W.Header()
+	header.Set("Content-Type", picture.MIME)
+	header.Set("Content-Length", strconv.Itoa(len(picture.Bytes)))
+	header.Set("Cache-Control", "private, max-age=86400")
+	req.W.WriteHeader(http.StatusOK)
+	if req.Method != http.MethodHead {
+		req.W.Write(picture.Bytes) // the client may have disconnected
+	}
+	return nil
 }
 
 // formTemplates are ready-made forms by language and name.
@@ -35,6 +98,8 @@ type formTemplateFile struct {
 	Endings     []*form.Ending `json:"endings"`
 	Settings    form.Settings  `json:"settings"`
 	Design      form.Design    `json:"design"`
+
+	picture func() (card.Picture, error) // drawn at the first request
 }
 
 func loadFormTemplates() (formTemplates, error) {
@@ -51,6 +116,9 @@ func loadFormTemplates() (formTemplates, error) {
 		if err := json.Unmarshal(text, &file); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		file.picture = sync.OnceValues(func() (card.Picture, error) {
+			return card.DrawThumbnail(card.Card{Title: file.Title, Brand: file.Design.BrandColor(), Mood: theme.Mood(file.Design.Choice("mood"))})
+		})
 		language := path.Base(path.Dir(name))
 		if all[language] == nil {
 			all[language] = map[string]formTemplateFile{}

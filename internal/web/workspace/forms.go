@@ -3,6 +3,7 @@ package workspace
 import (
 	"cmp"
 	"net/http"
+	"net/url"
 
 	"formulary/internal/fault"
 	"formulary/internal/form"
@@ -27,6 +28,10 @@ func (pages *Pages) CreateForm(req *page.Request) error {
 	if err := input.Normalize(); err != nil {
 		return err
 	}
+	var err error
+	if input.Folder, err = form.ParseFolder(req.Field("folder")); err != nil {
+		return err
+	}
 	f, err := pages.Store.CreateFormFrom(req.Context(), req.Owner(), input, store.IdempotencyKey{}, pages.Now())
 	if err != nil {
 		return err
@@ -41,6 +46,41 @@ func (pages *Pages) DuplicateForm(req *page.Request) error {
 		return err
 	}
 	return req.Redirect("/forms/" + f.ID + "/build")
+}
+
+// MoveForm moves a form to a folder, or out of one.
+func (pages *Pages) MoveForm(req *page.Request) error {
+	folder, err := form.ParseFolder(req.Field("folder"))
+	if err != nil {
+		return err
+	}
+	if err := pages.Store.SetFolder(req.Context(), req.Owner(), req.PathValue("id"), folder); err != nil {
+		return err
+	}
+	return req.Redirect(folderPath(folder))
+}
+
+// ChangeFolder renames a folder, or removes it; its forms stay.
+func (pages *Pages) ChangeFolder(req *page.Request) error {
+	to := ""
+	if req.Field("remove") == "" {
+		var err error
+		if to, err = form.ParseFolder(req.Field("folder")); err != nil {
+			return err
+		}
+	}
+	if err := pages.Store.RenameFolder(req.Context(), req.Owner(), searchText(req.Field("from")), to); err != nil {
+		return err
+	}
+	return req.Redirect(folderPath(to))
+}
+
+// folderPath is the address of the list of a folder; empty: of all forms.
+func folderPath(name string) string {
+	if name == "" {
+		return "/"
+	}
+	return "/?" + url.Values{"folder": {name}}.Encode()
 }
 
 // DeleteForm deletes a form; for an hour it can be restored.

@@ -10,6 +10,7 @@ import (
 	"formulary/internal/chart"
 	"formulary/internal/form"
 	"formulary/internal/store"
+	"formulary/internal/theme"
 	"formulary/internal/web/page"
 )
 
@@ -26,6 +27,8 @@ type homePage struct {
 	Search     string
 	Status     string
 	Sort       string
+	Folder     string // that is shown; empty: all forms are
+	Folders    []store.Folder
 	Filtered   bool
 	Prev, Next string // addresses, or empty
 	Templates  []formTemplate
@@ -37,6 +40,8 @@ type listedForm struct {
 	form.Form
 	Last      time.Time
 	Sparkline template.HTML
+	Mood      string
+	Look      int // number of the rule with the colors of its miniature
 }
 
 var homeSorts = map[string]store.FormSort{"": store.NewestFirst, "changed": "-updated_at", "title": "title", "oldest": "created_at"}
@@ -53,10 +58,11 @@ func (pages *Pages) Home(req *page.Request) error {
 		number = 1
 	}
 	p := &homePage{
-		Layout: page.Layout{TitleKey: "Forms", Section: "forms", Script: "live.js"}, Search: searchText(query.Get("search")), Status: query.Get("status"), Sort: query.Get("sort"),
+		Layout: page.Layout{TitleKey: "Forms", Section: "forms", Style: "home.css", Assets: []string{"mini.css", "live.js"}, Script: "home.js"}, Search: searchText(query.Get("search")), Status: query.Get("status"), Sort: query.Get("sort"),
+		Folder:    searchText(query.Get("folder")),
 		Templates: pages.formTemplates.list(req.Language()),
 	}
-	p.Filtered = p.Search != "" || p.Status != ""
+	p.Filtered = p.Search != "" || p.Status != "" || p.Folder != ""
 	switch form.Status(p.Status) {
 	case form.Draft, form.Open, form.Closed:
 	default:
@@ -72,7 +78,7 @@ func (pages *Pages) Home(req *page.Request) error {
 		}
 	}
 	limits := store.Page{Limit: formsPerPage, Offset: (number - 1) * formsPerPage}
-	forms, total, err := pages.Store.Forms(req.Context(), req.Owner(), store.FormFilter{Status: p.Status, Search: p.Search}, sort, limits)
+	forms, total, err := pages.Store.Forms(req.Context(), req.Owner(), store.FormFilter{Status: p.Status, Search: p.Search, Folder: p.Folder}, sort, limits)
 	if err != nil {
 		return err
 	}
@@ -87,6 +93,9 @@ func (pages *Pages) Home(req *page.Request) error {
 		p.Next = p.link(number + 1)
 	}
 	p.NoticeKey = homeNotices[query.Get("done")]
+	if p.Folders, err = pages.Store.Folders(req.Context(), req.Owner()); err != nil {
+		return err
+	}
 	if p.Deleted, err = pages.Store.DeletedForms(req.Context(), req.Owner()); err != nil {
 		return err
 	}
@@ -96,13 +105,16 @@ func (pages *Pages) Home(req *page.Request) error {
 // link is the address of another page of the same list.
 func (p *homePage) link(number int64) string {
 	query := url.Values{"page": {strconv.FormatInt(number, 10)}}
-	for name, value := range map[string]string{"search": p.Search, "status": p.Status, "sort": p.Sort} {
+	for name, value := range map[string]string{"search": p.Search, "status": p.Status, "sort": p.Sort, "folder": p.Folder} {
 		if value != "" {
 			query.Set(name, value)
 		}
 	}
 	return "/?" + query.Encode()
 }
+
+// FolderLink is the address of the list of a folder.
+func (p *homePage) FolderLink(name string) string { return folderPath(name) }
 
 // listForms adds the forms and their latest activity to the page.
 func (pages *Pages) listForms(req *page.Request, p *homePage, forms []form.Form) error {
@@ -114,7 +126,13 @@ func (pages *Pages) listForms(req *page.Request, p *homePage, forms []form.Form)
 	if err != nil {
 		return err
 	}
+	designs, err := pages.Store.Designs(req.Context(), req.Owner(), ids)
+	if err != nil {
+		return err
+	}
 	now := pages.Now().UTC()
+	var rules []theme.Rule
+	looks := map[theme.Rule]int{}
 	for _, f := range forms {
 		a := activity[f.ID]
 		days := make([]int64, sparklineDays)
@@ -122,7 +140,19 @@ func (pages *Pages) listForms(req *page.Request, p *homePage, forms []form.Form)
 			days[i] = a.Days[now.AddDate(0, 0, i-sparklineDays+1).Format(time.DateOnly)]
 		}
 		sparkline := chart.Sparkline(days, pages.Site.TranslateFor(req, "Responses in the last %d days", sparklineDays))
-		p.Forms = append(p.Forms, listedForm{f.At(now), a.Last, template.HTML(sparkline)})
+		design := designs[f.ID]
+		rule := theme.Rule{Brand: design.BrandColor(), Mood: theme.Mood(design.Choice("mood"))}
+		look, known := looks[rule]
+		if !known {
+			look = len(rules)
+			looks[rule] = look
+			rules = append(rules, theme.Rule{Selector: ".look-" + strconv.Itoa(look), Brand: rule.Brand, Mood: rule.Mood})
+		}
+		p.Forms = append(p.Forms, listedForm{f.At(now), a.Last, template.HTML(sparkline), string(rule.Mood), look})
+	}
+	if len(rules) > 0 {
+		style := pages.styles.Styles(rules)
+		p.Layout.Look = page.Look{Colors: template.CSS(style.CSS), Hash: style.Hash}
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"formulary/internal/live"
 	"formulary/internal/outbox"
 	"formulary/internal/store"
+	"formulary/internal/theme"
 	"formulary/internal/web/page"
 )
 
@@ -44,11 +45,15 @@ type Pages struct {
 	Config
 	templates     page.Templates
 	formTemplates formTemplates
+	styles        *theme.Cache // of the forms in lists
 }
+
+// maxStyles is the size of the cache of styles in bytes.
+const maxStyles = 256 << 10
 
 // New loads the pages and the form templates.
 func New(c Config) (*Pages, error) {
-	pages := &Pages{Config: c}
+	pages := &Pages{Config: c, styles: theme.NewCache(maxStyles)}
 	var err error
 	if pages.templates, err = c.Site.LoadTemplates(templateFiles, nil); err != nil {
 		return nil, err

@@ -3,11 +3,17 @@
 
 import { data, h, icon, iconButton, linkButton, select, t } from "./vdom.js";
 import {
-  assignAutoKey, convertKind, edit, findMember, hasProperty, isEnding, isPageBreak, kindOf, kinds, pipedProperties, questionNumber,
+  assignAutoKey, edit, findMember, hasProperty, isEnding, isPageBreak, kindOf, pipedProperties, questionNumber,
   renameKey, renameValue, setProperty, state, updateMember, updateOption,
 } from "./builder-state.js";
-import { conditionEditor, displayName, jumpsEditor } from "./builder-logic.js";
-import { addOptionButton, groupIcon, optionInput, problemsAt } from "./builder-canvas.js";
+import { conditionEditor, jumpsEditor } from "./builder-conditions.js";
+import { formulaEditor } from "./builder-formula.js";
+import { displayName } from "./builder-logic.js";
+import { commonProperties, kindProperties } from "./builder-fields.js";
+import { kindTexts } from "./builder-kinds.js";
+import { addOptionButton, isAsked, kindIcon, kindSelect, optionInput, problemsAt } from "./builder-canvas.js";
+
+document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-properties.css" }));
 
 let focus;
 const expandedLists = new Set(); // option lists that show values and limits
@@ -56,7 +62,17 @@ const editors = {
   textarea: (m, p, set) => labeled(m, p, textarea(m[p.name], set)),
   number: (m, p, set) => labeled(m, p, input("number", m[p.name], set)),
   integer: (m, p, set) => labeled(m, p, input("number", m[p.name], (n, tag) => set(floor(n), tag), { step: 1 })),
-  expression: (m, p, set) => labeled(m, p, textarea(m[p.name], set, { class: "code", spellcheck: "false", dir: "ltr" })),
+  expression(m, p, set) {
+    if (m.total) return null;
+    const [control, ...below] = formulaEditor(m, set, () => focus());
+    const property = labeled(m, p, control);
+    property.children.splice(2, 0, ...below);
+    return property;
+  },
+  total: (m, p) => labeled(m, p, select(m.total, [["", t("Formula")], ["points", t("Sum of points")], ["prices", t("Sum of prices")]], (total) => updateMember(m._uid, (f) => {
+    setProperty(f, "total", total);
+    setProperty(f, "expression", total ? "" : "0");
+  }))),
   date: (m, p, set) => labeled(m, p, input(p.type ?? kindOf(m).input, m[p.name], set)),
   groups: (m, p, set) => grouped(m, p, p.help && h("span.muted", t(p.help)), lazy("groups", m[p.name], checkbox, set)),
   checkbox: (m, p, set) => h("div.property", { key: p.name }, checkbox(m[p.name], t(p.label), set), p.help && h("span.muted", t(p.help)), problemsAt(`${m._uid}.${p.name}`)),
@@ -94,7 +110,9 @@ const editors = {
         edited._auto = false;
         renameValue(field, p.name, edited, target.value.trim(), form);
       }) })),
-      hasLimits && h("label", t("Limit"), input("number", option.cap, (n) => updateOption(uid, p.name, option._uid, (o) => setProperty(o, "cap", floor(n) || undefined), "cap"), { min: 0, step: 1 })));
+      hasLimits && h("label", t("Limit"), input("number", option.cap, (n) => updateOption(uid, p.name, option._uid, (o) => setProperty(o, "cap", floor(n) || undefined), "cap"), { min: 0, step: 1 })),
+      hasLimits && [["points", t("Points")], ["price", t("Price")]].map(([name, label]) => h("label", { key: name }, label,
+        input("number", option[name], (n) => updateOption(uid, p.name, option._uid, (o) => setProperty(o, name, n || undefined), name), { min: name === "price" ? 0 : null }), problemsAt(`${option._uid}.${name}`))));
     return grouped(m, p, p.help && h("span.muted", t(p.help)),
       h("ul.option-list", options.map((option, i) => h("li", { key: option._uid },
         h("div.inline-row", optionInput(uid, p.name, option, "panel", focus), iconButton("up", t("Move up"), () => moveTo(option, i - 1), disabledIf(!i)),
@@ -103,14 +121,14 @@ const editors = {
         kindOf(m).type === "picture" && lazy("picture", uid, p.name, option, { problemsAt, render: () => focus() }),
         isExpanded && details(option)))),
       h("div.inline-row", addOptionButton(uid, p.name, "panel", focus),
-        linkButton("", hasLimits ? t("Values and limits") : t("Edit values"), () => { expandedLists.delete(listId) || expandedLists.add(listId); focus(); }, { "aria-expanded": `${isExpanded}` })));
+        linkButton("", hasLimits ? t("Points, prices and limits") : t("Edit values"), () => { expandedLists.delete(listId) || expandedLists.add(listId); focus(); }, { "aria-expanded": `${isExpanded}` })));
   },
 
   // The default answer. Kinds with several parts, and consent, have none.
   default(m, p, set) {
     const kind = kindOf(m);
     const { type } = kind;
-    if (!kind.default) return null;
+    if (kind.no_default) return null;
     const choices = m.options?.filter((o) => o.value).map((o) => [o.value, o.label]);
     const selected = m.default ?? [];
     if (type === "list") {
@@ -130,26 +148,19 @@ const editors = {
 const setterFor = (member, name) => (value, tag) => updateMember(member._uid, (m) => setProperty(m, name, value), tag && `${name}${tag}`);
 const editorFor = (member, property) => (editors[property.name === "key" ? "key" : property.input] ?? editors.text)(member, property, setterFor(member, property.name));
 
-// A question can change to kinds whose answers have the same form.
-function kindSelect(field) {
-  const family = (kind) => ({ text: kind.hidden ? "" : "text", number: "number", choice: "choice", list: state.meta.version ? "" : "choice" })[kind.type];
-  const compatible = data.kinds.filter((kind) => family(kind) && family(kind) === family(kindOf(field)));
-  return compatible.length > 1 && labeled(field, { name: "kind", label: t("Question type") },
-    select(field.kind, compatible.map((kind) => [kind.name, t(kind.title)]), (name) => updateMember(field._uid, (f) => convertKind(f, kinds.get(name)))));
-}
+const kindEditor = (field, control) => control && labeled(field, { name: "kind", label: t("Question type") }, control);
 
 const panelHeader = (titleIcon, title, description) => h("header", { key: "header" }, h("h2", titleIcon, title), h("p.muted", description));
 const advanced = (body, title = t("Advanced")) => h("details", { key: title }, h("summary", title), body);
 
 function fieldPanel(field) {
   const kind = kindOf(field);
-  const isAsked = kind.has_answer && !hasProperty(kind, "expression");
-  const common = data.common_properties.filter((p) => isAsked || !["required", "default"].includes(p.name));
+  const common = commonProperties.filter((p) => isAsked(kind) || !["required", "default"].includes(p.name));
   const sectionOf = (p) => ["condition", "jumps"].includes(p.input) ? "logic" : ["key", "default"].includes(p.name) ? "advanced" : p.name === "required" ? "last" : "first";
   const section = (name) => common.filter((p) => sectionOf(p) === name).map((p) => editorFor(field, p));
   return [
-    panelHeader(groupIcon(kind), t(kind.title), t(kind.description)), kindSelect(field),
-    section("first"), data.kind_properties.filter((p) => hasProperty(kind, p.name) && !kind.fixed?.includes(p.name)).map((p) => editorFor(field, p)), section("last"),
+    panelHeader(kindIcon(kind), t(kind.title), t(kindTexts[kind.name].description)), kindEditor(field, kindSelect(field)),
+    section("first"), kindProperties.filter((p) => hasProperty(kind, p.name) && !kind.fixed?.includes(p.name)).map((p) => editorFor(field, p)), section("last"),
     h("div.logic", { key: "logic" }, h("h3", icon("branch"), t("Logic")), section("logic")), advanced(section("advanced")),
   ];
 }
@@ -173,5 +184,6 @@ export function propertiesPanel(actions) {
   ({ focus } = actions);
   const member = findMember(state.selectedId);
   return h("section.panel", { key: "panel", "aria-label": t("Properties"), tabindex: -1 },
+    iconButton("close", t("Close"), actions.closePanel, { class: "icon-button close-panel" }),
     h("div", { key: state.selectedId }, !member ? formPanel(state) : isEnding(member) ? lazy("endingPanel", member, { editorFor, panelHeader, advanced }) : fieldPanel(member)));
 }

@@ -2,7 +2,7 @@
 // repeated.
 
 import { h, showDialog, t } from "./vdom.js";
-import { findMember, optionLists, replaceDraft, serialize, state } from "./builder-state.js";
+import { findMember, isUnnamed, kindOf, optionLists, replaceDraft, serialize, state } from "./builder-state.js";
 
 const { meta } = state;
 let timer = 0;
@@ -11,14 +11,17 @@ let savedEditCount = 0;
 let failedAttempts = 0;
 let render, reloadPreview;
 
-const savedText = () => meta.version && meta.changes.length ? t("Draft saved. Version {n} is live.", { n: meta.version }) : t("All changes saved");
+const problemsText = (n) => n > 1 ? t("Saved. {n} problems to fix", { n }) : t("Saved. 1 problem to fix");
+const savedText = () => state.problems.length ? problemsText(state.problems.length) : meta.version && meta.changes.length ? t("Draft saved. Version {n} is live.", { n: meta.version }) : t("All changes saved");
 
-export const saveStatus = { kind: "saved", text: savedText() };
+mapProblems({ details: meta.problems }, state.form);
+const savedKind = () => state.problems.length ? "problem" : "saved";
+export const saveStatus = { kind: savedKind(), text: savedText() };
 function setStatus(kind, text) {
   Object.assign(saveStatus, { kind, text });
   render(true);
 }
-const showSaved = () => { reloadPreview(); setStatus("saved", savedText()); };
+const showSaved = () => { reloadPreview(); setStatus(savedKind(), savedText()); };
 const hasUnsavedEdits = () => state.editCount !== savedEditCount;
 
 // Edits that could not be saved are kept for this window in session storage.
@@ -38,10 +41,14 @@ function restoreDraft() {
   } catch { /* no session storage, or an unreadable draft */ }
 }
 
+let history; // the module that keeps undo steps
+const keepHistory = () => { history ??= import("./builder-history.js").then((module) => module.keepHistory(render), () => { history = null; }); };
+
 export function scheduleSave(delay = 700) {
+  keepHistory();
   clearTimeout(timer);
   timer = setTimeout(save, delay);
-  if (saveStatus.kind === "saved") setStatus("saving", t("Saving…"));
+  if (["saved", "problem"].includes(saveStatus.kind)) setStatus("saving", t("Saving…"));
 }
 
 // flush saves unsaved edits now and resolves to whether everything is saved.
@@ -60,6 +67,7 @@ export function startSaving(renderBuilder, onSaved) {
   addEventListener("pagehide", stashDraft);
   document.addEventListener("visibilitychange", () => { if (document.hidden && hasUnsavedEdits()) save(); });
   restoreDraft();
+  if (sessionStorage.getItem(`history of ${meta.id}`)) keepHistory();
 }
 
 async function save() {
@@ -74,8 +82,6 @@ async function save() {
 async function sendDraft() {
   const { editCount } = state;
   const form = structuredClone(state.form);
-  // Options without a label are still being written.
-  for (const f of form.fields) for (const list of optionLists) if (f[list]) f[list] = f[list].filter((o) => o.label.trim() || o.value);
   setStatus("saving", t("Saving…"));
   let response;
   try {
@@ -91,9 +97,9 @@ async function sendDraft() {
   failedAttempts = 0;
   if (body.stored_draft) return resolveConflict(body.stored_draft);
   if (!response.ok) return showProblems(body, form);
-  state.problems = [];
   savedEditCount = editCount;
   mergeSaved(body, form);
+  mapProblems({ details: body.problems }, form);
   showSaved();
 }
 
@@ -109,16 +115,21 @@ function showProblems(body, form) {
     : `${t("Not saved")}: ${body.message ? t(body.message) : t("This form has been deleted.")}`);
 }
 
-// mapProblems finds the members of validation errors, whose paths are like
+// locate finds the members of messages of the server, whose paths are like
 // fields.3.options.0.label.
-export function mapProblems(body, form) {
-  state.problems = (body.details ?? []).map(({ field, message }) => {
+export function locate(details, form) {
+  return (details ?? []).map(({ field, message }) => {
     const [list, i, property, n, optionProperty] = field.split(".");
     const member = /^(fields|endings)$/.test(list) && form[list][i];
-    const optionUid = member?.[property]?.[n]?._uid;
-    const path = optionUid ? `${optionUid}.${optionProperty}` : member ? `${member._uid}.${property}` : `form.${field.split(".").at(-1)}`;
-    return { uid: member?._uid ?? "form", path, message: t(message) };
+    const option = member?.[property]?.[n];
+    const path = option?._uid ? `${option._uid}.${optionProperty}` : member ? `${member._uid}.${property}` : `form.${field.split(".").at(-1)}`;
+    return { uid: member?._uid ?? "form", path, property, optionUid: option?._uid, message: t(message), isUnnamed: optionProperty === "label" && isUnnamed(option) };
   });
+}
+
+// Unnamed options count only after the form was checked: until then, they are being written.
+export function mapProblems({ details }, form) {
+  state.problems = locate(details, form).filter((problem) => state.isChecked || !problem.isUnnamed);
 }
 
 // mergeSaved takes over what the server filled in, such as keys, if it is still empty here.
@@ -143,8 +154,10 @@ function updateMeta({ revision, version, changes, removed_labels }) { Object.ass
 
 async function resolveConflict(remoteDraft) {
   setStatus("conflict", t("Not saved: this form was changed elsewhere"));
-  const description = (form) => h("dd", form.fields.length === 1 ? t("“{title}”, 1 question", { title: form.title })
-    : t("“{title}”, {n} questions", { title: form.title, n: form.fields.length }));
+  const description = ({ title, fields }) => {
+    const n = fields.filter((f) => kindOf(f).has_answer).length;
+    return h("dd", n === 1 ? t("“{title}”, 1 question", { title }) : t("“{title}”, {n} questions", { title, n }));
+  };
   const time = new Date(remoteDraft.updated_at ?? Date.now()).toLocaleTimeString();
   let choice = "";
   while (!choice) choice = await showDialog(t("This form was changed elsewhere"), [
@@ -155,7 +168,7 @@ async function resolveConflict(remoteDraft) {
   if (choice === "local") return scheduleSave(0);
   replaceDraft(remoteDraft);
   discardUnsaved();
-  state.problems = [];
+  mapProblems({ details: remoteDraft.problems }, state.form);
   render();
   showSaved();
 }

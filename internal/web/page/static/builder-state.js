@@ -32,6 +32,7 @@ export const state = {
   meta: data.draft, // id, revision, version and changes
   selectedId: "form", // or the _uid of a member
   problems: [], // validation errors of the server: {uid, path, message}
+  isChecked: false, // whether unnamed options are shown as problems
   editCount: 0,
 };
 
@@ -103,6 +104,7 @@ function computeNumbering() {
   return numbering;
 }
 export const pageIndexOf = (uid) => computeNumbering().pages.get(uid) ?? computeNumbering().pageCount;
+export const questionCount = () => computeNumbering().questionCount;
 export const questionNumber = (field) => computeNumbering().questions.get(field._uid) ?? 0;
 
 // Keys and values are made from texts as on the server.
@@ -219,17 +221,15 @@ export async function editWithReferenceCheck(mutate, confirm) {
   return true;
 }
 
-// Example options are those that a new question starts with, until they are edited.
-const exampleLabel = (list, n) => list === "rows" ? t("Row {n}", { n }) : t("Option {n}", { n });
-export const isExample = (options, list, uid) => options.some((o, i) => o._uid === uid && o._auto && o.label === exampleLabel(list, i + 1));
-export const exampleUids = (options, list) => options.every((o, i) => o.label === exampleLabel(list, i + 1)) ? options.map((o) => o._uid) : [];
-const newOption = (label) => ({ _uid: randomId("o"), _auto: true, label });
+// Options start without a label, so that no example can reach respondents.
+export const isUnnamed = (option) => !option.label?.trim();
+export const exampleUids = (options) => options.filter(isUnnamed).map((o) => o._uid);
+export const newOption = (label) => ({ _uid: randomId("o"), _auto: true, label });
 
-// newField returns a question that is valid without further edits.
 export function newField(kind) {
   const id = randomId("f");
   const field = { id, _uid: id, _auto: true, key: uniqueName(kind.name, usedKeys()), kind: kind.name };
-  for (const list of optionLists) if (hasProperty(kind, list)) field[list] = [1, 2].map((n) => newOption(exampleLabel(list, n)));
+  for (const list of optionLists) if (hasProperty(kind, list)) field[list] = ["", ""].map(newOption);
   if (hasProperty(kind, "expression")) field.expression = "0";
   if (hasProperty(kind, "text") && !kind.has_answer) field.text = t("Add your text here.");
   return field;
@@ -245,14 +245,14 @@ export function cloneMember(member) {
   return copy;
 }
 
-// addOptions inserts options after one of them, or at the end, in place of the replaced
-// ones. It returns the uid of the last new option.
+// addOptions inserts options after one of them, or at the end, in place of those of the
+// replaced ones that are still unnamed. It returns the uid of the last new option.
 export function addOptions(uid, list, afterUid, labels, replacedUids = []) {
   const added = labels.map(newOption);
   updateMember(uid, (f) => {
     const options = f[list] ??= [];
     options.splice(afterUid ? options.findIndex((o) => o._uid === afterUid) + 1 : options.length, 0, ...added);
-    f[list] = options.filter((o) => !replacedUids.includes(o._uid));
+    f[list] = options.filter((o) => !replacedUids.includes(o._uid) || !isUnnamed(o));
   });
   for (const o of added) assignAutoKey(uid, list, o._uid);
   return added.at(-1)._uid;

@@ -1,13 +1,12 @@
 // The form builder: its layout, its actions and its keyboard shortcuts.
 
-import { announce, h, icon, iconButton, linkButton, mount, quote, showDialog, t } from "./vdom.js";
+import { announce, h, icon, iconButton, linkButton, mount, t } from "./vdom.js";
 import {
-  applyHistory, cloneMember, edit, editWithReferenceCheck, findMember, isPageBreak, kindOf, kinds, listOf, newEnding, newField, onChange,
-  pageIndexOf, questionNumber, redoStack, state, undoStack,
+  applyHistory, cloneMember, edit, editWithReferenceCheck, findMember, isPageBreak, kindOf, kinds, listOf, membersOf, newEnding, newField, onChange,
+  questionCount, redoStack, state, undoStack,
 } from "./builder-state.js";
-import { describeLogic, displayName } from "./builder-logic.js";
-import { canvas, groupIcon, openPalette, pageName, problemsOf } from "./builder-canvas.js";
-import { propertiesPanel } from "./builder-properties.js";
+import { describeLogic } from "./builder-logic.js";
+import { canvas, kindIcon, openPalette, pageName, problemsOf } from "./builder-canvas.js";
 import { saveStatus, scheduleSave, startSaving } from "./builder-save.js";
 import { makeDraggable } from "./builder-drag.js";
 
@@ -15,24 +14,24 @@ const root = document.getElementById("builder");
 const renderRoot = mount(root);
 let pane = "questions"; // on small screens, one pane is visible
 let isPreviewOpen = false;
-let previewWidth = "desktop";
-let previewedPage = -1;
+let isPanelOpen = false; // remembered, because people like it open or closed
+try { isPanelOpen = localStorage.getItem("builder panel") === "open"; } catch { /* no local storage */ }
 
 const desktopScreen = matchMedia("(min-width: 62rem)");
 const wideScreen = matchMedia("(min-width: 100rem)");
 
 function render(keepFocused) {
-  Object.assign(root.dataset, { pane, preview: isPreviewOpen });
+  Object.assign(root.dataset, { pane, preview: isPreviewOpen, panel: isPanelOpen });
   renderRoot([
     toolbar(),
-    h("div.builder-panes", { key: "panes" }, outline(), canvas(actions), (isPreviewOpen || pane === "preview") && preview(), propertiesPanel(actions)),
+    h("div.builder-panes", { key: "panes" }, outline(), canvas(actions), (isPreviewOpen || pane === "preview") && preview(), (isPanelOpen || pane === "properties") && propertiesPanel()),
     paneSwitcher(),
   ], keepFocused);
   const heading = document.querySelector(".form-head h1")?.firstChild;
   if (heading?.data) heading.data = `${state.form.title} `;
 }
 
-const cardOf = (uid) => root.querySelector(`[data-card="${uid}"]`) ?? root.querySelector(".title");
+const cardOf = (uid) => root.querySelector(`[data-card="${uid}"]`) ?? root.querySelector(".title-input");
 const labelInputOf = (uid) => cardOf(uid).querySelector(".label-row textarea") ?? cardOf(uid);
 
 function focus(selector) {
@@ -44,6 +43,7 @@ function select(uid) {
   if (state.selectedId === uid) return;
   state.selectedId = uid;
   render();
+  root.querySelector(".panel")?.scrollTo(0, 0);
   updatePreview();
 }
 
@@ -56,7 +56,15 @@ function goTo(uid, editLabel) {
   const el = editLabel ? labelInputOf(uid) : cardOf(uid);
   el.focus({ preventScroll: true });
   if (editLabel) el.select?.();
-  cardOf(uid).scrollIntoView({ block: editLabel ? "nearest" : "center" });
+  if (editLabel) cardOf(uid).scrollIntoView({ block: "nearest" });
+  else scrollToTop(uid);
+}
+
+// scrollToTop shows a card below the toolbar. Cards above it get their size only when they
+// come into view, so the position is corrected.
+function scrollToTop(uid, corrections = 2) {
+  cardOf(uid).scrollIntoView({ block: "start", behavior: "instant" });
+  if (corrections) requestAnimationFrame(() => scrollToTop(uid, corrections - 1));
 }
 
 function insert(member, afterUid, announcement) {
@@ -71,14 +79,9 @@ function insert(member, afterUid, announcement) {
 const addAfter = (uid) => (kind) => insert(newField(kind), uid, t("{kind} added", { kind: t(kind.title) }));
 const add = (kind) => addAfter(state.selectedId)(kind);
 const append = addAfter("");
+const firstKind = () => [...kinds.values()][0];
 
-async function confirmRemoval(brokenReferences) {
-  const uses = { show_if: t("has a condition that uses it"), jumps: t("has a jump that uses it"), expression: t("uses it in a calculation") };
-  const lines = new Set(brokenReferences.map(({ member, property }) => `${quote(displayName(member))} ${uses[property] ?? t("inserts its answer in its text")}`));
-  return await showDialog(t("This is used elsewhere in the form"), [
-    h("p", t("If you continue, these references are removed:")), h("ul.changes", [...lines].map((line) => h("li", icon("branch"), h("span", line)))),
-  ], [["remove", t("Remove and continue"), { class: "danger" }], ["", t("Cancel"), { autofocus: true }]]) === "remove";
-}
+const confirmRemoval = (references) => import("./builder-remove.js").then((module) => module.confirmRemoval(references));
 
 // moveOrRemove moves a member to an index of its list, or removes it if there is none.
 const moveOrRemove = (member, index) => editWithReferenceCheck((form) => {
@@ -99,6 +102,39 @@ const actions = {
   focus,
   add,
   openPalette: () => openPalette(add),
+  addNext: (uid) => addAfter(uid)(firstKind()),
+  // enter continues from a title: at the first option, or with the next question.
+  enter(uid) {
+    const option = uid !== "form" && cardOf(uid).querySelector("[data-option]");
+    const [first] = state.form.fields;
+    if (option) option.focus();
+    else if (uid === "form" && first) goTo(first._uid, true);
+    else if (uid === "form" || state.form.fields.includes(findMember(uid))) actions.addNext(uid);
+    else cardOf(uid).querySelector(".prose")?.focus();
+  },
+  // replaceKind lets the owner choose another type for a question without a text.
+  replaceKind: (uid) => openPalette((kind) => {
+    const replacement = newField(kind);
+    edit((form) => { form.fields[form.fields.findIndex((f) => f._uid === uid)] = replacement; });
+    goTo(replacement._uid, true);
+    announce(t("{kind} added", { kind: t(kind.title) }));
+  }),
+  pasteQuestions: (uid, lines) => lines && import("./builder-paste.js").then((module) => module.pasteQuestions(uid, lines, goTo)),
+  async openPanel(uid, selector) {
+    if (!desktopScreen.matches) pane = "properties";
+    else setPanelOpen(true);
+    await loadPanel();
+    select(uid);
+    render();
+    const panel = root.querySelector(".panel");
+    panel.focus();
+    panel.querySelector(selector)?.scrollIntoView();
+  },
+  closePanel() {
+    setPanelOpen(false);
+    render();
+    cardOf(state.selectedId).focus({ preventScroll: true });
+  },
   openPaletteAtEnd: () => openPalette(append),
   addPage: () => append([...kinds.values()].find((kind) => kind.page_break)),
   addEnding: () => insert(newEnding(), "", t("{kind} added", { kind: t("Ending") })),
@@ -112,8 +148,20 @@ const actions = {
     goTo(next?._uid ?? "form");
     announce(t("Deleted. You can undo this."));
   },
-  focusFirstOption: (uid) => cardOf(uid).querySelector("[data-option]")?.focus(),
 };
+
+// The panel is loaded when it is first opened.
+let panelModule;
+const loadPanel = async () => { panelModule ??= await import("./builder-properties.js"); };
+function propertiesPanel() {
+  if (panelModule) return panelModule.propertiesPanel(actions);
+  loadPanel().then(() => render());
+  return h("section.panel", { key: "panel", "aria-label": t("Properties"), tabindex: -1 });
+}
+function setPanelOpen(isOpen) {
+  isPanelOpen = isOpen;
+  try { localStorage.setItem("builder panel", isOpen ? "open" : "closed"); } catch { /* no local storage */ }
+}
 
 function stepHistory(from, to, announcement) {
   if (!applyHistory(from, to)) return;
@@ -122,6 +170,7 @@ function stepHistory(from, to, announcement) {
   if (focusedUid !== state.selectedId && !document.activeElement.closest(".panel, .toolbar")) cardOf(state.selectedId).focus({ preventScroll: true });
   cardOf(state.selectedId).scrollIntoView({ block: "nearest" });
 }
+const showShortcuts = () => import("./builder-help.js").then((module) => module.showShortcuts());
 const undo = () => stepHistory(undoStack, redoStack, t("Undone"));
 const redo = () => stepHistory(redoStack, undoStack, t("Redone"));
 
@@ -132,9 +181,10 @@ function toolbar() {
     iconButton("undo", t("Undo"), undo, disabledIfEmpty(undoStack)), iconButton("redo", t("Redo"), redo, disabledIfEmpty(redoStack)),
     h(`span.save-status.${saveStatus.kind}`, icon({ saved: "check", saving: "reload" }[saveStatus.kind] ?? "warn"),
       saveStatus.kind === "signin" ? h("a", { href: "/signin", target: "_blank" }, saveStatus.text) : h("span", saveStatus.text)),
+    state.meta.version > 0 && h("a.icon-button", { href: `/forms/${state.meta.id}/versions`, "aria-label": t("Version history"), title: t("Version history") }, icon("history")),
     h("button.quiet.preview-toggle", { ...pressedIf(isPreviewOpen), onclick: () => { isPreviewOpen = !isPreviewOpen; render(); updatePreview(true); } }, icon("eye"), h("span", t("Preview"))),
-    h("button.quiet", { ...pressedIf(state.selectedId === "form"), onclick: () => { if (!desktopScreen.matches) pane = "properties"; select("form"); focus(".panel"); } },
-      icon("gear"), h("span", t("Settings"))),
+    h("button.quiet", { ...pressedIf(isPanelOpen && state.selectedId === "form"), onclick: () => isPanelOpen && state.selectedId === "form" ? actions.closePanel() : actions.openPanel("form") }, icon("gear"), h("span", t("Settings"))),
+    iconButton("keyboard", t("Keyboard shortcuts"), showShortcuts, { class: "icon-button shortcuts-button" }),
     h("button.primary", { onclick: () => import("./builder-publish.js").then((module) => module.publish(goTo), () => scheduleSave(0)) }, t("Publish")));
 }
 
@@ -152,37 +202,22 @@ function outlineEntry(uid, marker, label, member) {
 function outline() {
   const { title, fields, endings } = state.form;
   const fieldEntry = (f) => isPageBreak(f) ? outlineEntry(f._uid, icon("page"), pageName(f._uid) + (f.label ? `: ${f.label}` : ""), f)
-    : outlineEntry(f._uid, questionNumber(f) || groupIcon(kindOf(f)), f.label || t(kindOf(f).title), f);
+    : outlineEntry(f._uid, kindIcon(kindOf(f)), f.label || t(kindOf(f).title), f);
   return h("nav.outline", { key: "outline", "aria-label": t("Outline") },
     h("ul", { key: "form" }, outlineEntry("form", icon("logo"), title || t("Untitled"))),
     h("ol", { key: "fields", "data-sortable": "fields" }, fields.map(fieldEntry)),
     h("ol", { key: "endings", "data-sortable": "endings" }, endings.map((e) => outlineEntry(e._uid, icon("flag"), e.title || t("Ending"), e))),
-    linkButton("plus", t("Add question"), actions.openPaletteAtEnd));
+    linkButton("plus", [t("Add question"), h("kbd", "/")], actions.openPaletteAtEnd), h("p.muted.question-count", countText()));
 }
+const countText = () => questionCount() === 1 ? t("1 question") : t("{n} questions", { n: questionCount() });
 
-// updatePreview shows the page of the selected member in the preview, which is the public
-// page of the saved draft.
-function updatePreview(reload) {
-  const frame = document.querySelector(".preview iframe");
-  if (!frame?.offsetParent) return;
-  const page = pageIndexOf(state.selectedId);
-  const key = findMember(state.selectedId)?.key;
-  const scrollToQuestion = () => frame.contentDocument?.getElementById(key)?.closest(".question")?.scrollIntoView({ block: "nearest" });
-  if (!reload && previewedPage === page && !frame.contentDocument?.querySelector(".step")) return scrollToQuestion();
-  const frameRoot = () => frame.contentDocument?.documentElement ?? {}; // an error page of the browser is not accessible
-  const scrollTop = previewedPage === page ? frameRoot().scrollTop : 0;
-  previewedPage = page;
-  frame.onload = () => { frameRoot().scrollTop = scrollTop; if (!scrollTop) scrollToQuestion(); };
-  frame.contentWindow.location.replace(`/forms/${state.meta.id}/preview?page=${page}&field=${key}`);
-}
-
+let previewModule;
 function preview() {
-  const widthButton = (name, label) => iconButton(name, label, () => { previewWidth = name; render(); }, { "aria-pressed": `${previewWidth === name}` });
-  return h(`section.preview${previewWidth === "phone" ? ".phone" : ""}`, { key: "preview", "aria-label": t("Preview") },
-    h("div.inline-row", h("span.muted", t("This is what respondents see. Test responses are not saved.")),
-      widthButton("desktop", t("Desktop")), widthButton("phone", t("Phone")), iconButton("reload", t("Reload preview"), () => updatePreview(true))),
-    h("iframe", { title: t("Preview") }));
+  if (previewModule) return previewModule.preview(render);
+  import("./builder-preview.js").then((module) => { previewModule = module; render(); updatePreview(true); });
+  return null;
 }
+const updatePreview = (reload) => previewModule?.updatePreview(reload);
 
 function paneSwitcher() {
   const paneButton = (name, iconName, label) => h("button", { "aria-pressed": `${pane === name}`, onclick: () => {
@@ -190,10 +225,12 @@ function paneSwitcher() {
     render();
     scrollTo(0, 0);
     updatePreview(true);
-    if (name === "questions") cardOf(state.selectedId).scrollIntoView({ block: "center" });
+    if (name === "questions") scrollToTop(state.selectedId);
   } }, icon(iconName), h("span", label));
   return h("div.pane-switcher", { key: "switcher", role: "group", "aria-label": t("Views") },
-    paneButton("questions", "g-form", t("Questions")), paneButton("properties", "gear", t("Properties")), paneButton("preview", "eye", t("Preview")));
+    paneButton("outline", "g-form", countText()), paneButton("questions", "edit", t("Edit")),
+    iconButton("plus", t("Add question"), () => { pane = "questions"; actions.openPalette(); }, { class: "primary add-button" }),
+    paneButton("properties", "gear", t("Settings")), paneButton("preview", "eye", t("Preview")));
 }
 
 addEventListener("keydown", (event) => {
@@ -202,20 +239,30 @@ addEventListener("keydown", (event) => {
   const uid = target.closest("[data-outline]")?.dataset.outline ?? target.closest("[data-uid]")?.dataset.uid ?? state.selectedId;
   const member = findMember(uid);
   const isOnCard = target.matches("[data-card]");
+  const isTyping = target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
   const shortcut = (event.ctrlKey || event.metaKey ? "mod " : event.altKey ? "alt " : "") + (event.shiftKey ? "shift " : "") + event.key.toLowerCase();
+  const plainKey = !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey && event.key;
   const action = {
     "mod z": undo, "mod shift z": redo, "mod y": redo, "mod enter": actions.openPalette,
     ...member && { "mod d": () => actions.duplicate(uid), "alt arrowup": () => actions.move(uid, -1), "alt arrowdown": () => actions.move(uid, 1) },
     ...member && (isOnCard || target.matches("[data-outline]")) && { delete: () => actions.remove(uid), backspace: () => actions.remove(uid) },
     ...isOnCard && { enter: () => labelInputOf(uid).focus() },
     ...member && !isOnCard && root.contains(target) && { escape: () => cardOf(uid).focus() },
-  }[shortcut];
+  }[shortcut] ?? { "/": actions.openPalette, "?": showShortcuts }[plainKey];
   if (!action) return;
   event.preventDefault();
   action();
 });
 root.addEventListener("focusin", (event) => select(event.target.closest("[data-uid]")?.dataset.uid ?? state.selectedId));
+addEventListener("paste", (event) => {
+  const lines = event.clipboardData.getData("text").split("\n").filter((line) => line.trim());
+  if (lines.length < 2 || event.target.closest("input, textarea, dialog, [contenteditable]")) return;
+  event.preventDefault();
+  actions.pasteQuestions("", lines);
+});
 makeDraggable(root, moveTo);
 onChange(() => { render(); scheduleSave(); });
 startSaving(render, () => updatePreview(true));
 render();
+const linked = membersOf().find((m) => location.hash === `#${m.key}`);
+if (linked) goTo(linked._uid);

@@ -18,7 +18,7 @@ export function h(name, ...children) {
 }
 
 const sprite = document.querySelector(".icon use")?.getAttribute("href").split("#")[0] ?? "/static/icons.svg";
-export const icon = (name) => h("svg.icon", { "aria-hidden": "true" }, h("use", { href: `${sprite}#${name}` }));
+export const icon = (name, file = sprite) => h("svg.icon", { "aria-hidden": "true" }, h("use", { href: `${file}#${name}` }));
 
 export const iconButton = (name, label, onclick, props) => h("button.icon-button", { "aria-label": label, title: label, onclick, ...props }, icon(name));
 export const linkButton = (name, label, onclick, props) => h("button.link-button", { onclick, ...props }, name && icon(name), label);
