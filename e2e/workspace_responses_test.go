@@ -359,4 +359,15 @@ func TestSummary(t *testing.T) {
 			t.Errorf("there is no %s", selector)
 		}
 	}
+	// Two periods, two questions, and a search in the texts.
+	b.wantStatus(b.open("/forms/"+id+"/summary?since=2026-03-02&until=2026-03-03&compare=1&rows=colour&columns=days"), 200)
+	b.wantText("compared with the 2 days before", "36", "50 % more")
+	if b.count(".chart-before") != 1 || b.count(".heat [data-heat] a") == 0 {
+		t.Error("the periods or the questions are not compared")
+	}
+	b.fill(`#who input[type=search]`, "son 4")
+	b.wait(`document.querySelectorAll("#who li mark").length === 10`)
+	for _, v := range b.axeViolations() {
+		t.Error(v)
+	}
 }
