@@ -348,7 +348,7 @@ func TestSummary(t *testing.T) {
 			t.Errorf("%s (-API +page):\n%s", page.Key, diff)
 		}
 	}
-	days := run(b, chromedp.Evaluate[map[string]float64](`Object.fromEntries(Array.from(document.querySelectorAll("#main section:first-of-type tbody tr"), (row) => [row.querySelector("time").dateTime, Number(row.children[1].textContent)]))`))
+	days := run(b, chromedp.Evaluate[map[string]float64](`Object.fromEntries(Array.from(document.querySelectorAll("#main [aria-labelledby=by-day] tbody tr"), (row) => [row.querySelector("time").dateTime, Number(row.children[1].textContent)]))`))
 	want := map[string]float64{}
 	for _, day := range answer.Body["days"].([]any) {
 		entry := day.(map[string]any)
@@ -357,9 +357,20 @@ func TestSummary(t *testing.T) {
 	if diff := cmp.Diff(want, days); diff != "" || len(days) != 3 {
 		t.Errorf("days (-API +page):\n%s", diff)
 	}
-	for _, selector := range []string{"#main section:first-of-type svg.chart", "#colour svg.chart", "#stars svg.chart", "#likely svg.chart", "#days svg.chart"} {
+	for _, selector := range []string{"#main [aria-labelledby=by-day] svg.chart", "#colour svg.chart", "#stars svg.chart", "#likely svg.chart", "#days svg.chart"} {
 		if b.count(selector) == 0 {
 			t.Errorf("there is no %s", selector)
 		}
+	}
+	// Two periods, two questions, and a search in the texts.
+	b.wantStatus(b.open("/forms/"+id+"/summary?since=2026-03-02&until=2026-03-03&compare=1&rows=colour&columns=days"), 200)
+	b.wantText("compared with the 2 days before", "36", "50 % more")
+	if b.count(".chart-before") != 1 || b.count(".heat [data-heat] a") == 0 {
+		t.Error("the periods or the questions are not compared")
+	}
+	b.fill(`#who input[type=search]`, "son 4")
+	b.wait(`document.querySelectorAll("#who li mark").length === 10`)
+	for _, v := range b.axeViolations() {
+		t.Error(v)
 	}
 }

@@ -231,7 +231,7 @@ func TestSummary(t *testing.T) {
 			"average rank":   choice(question(sum, "order"), "x")["average_place"],
 		}
 		w.expectEqual("summary", got, map[string]any{
-			"responses": 3.0, "average guests": 2.3000000000000003 / 3, "nps": 33.33, "songs": 3.0, "names": 2.0,
+			"responses": 3.0, "average guests": 2.3000000000000003 / 3, "nps": 33.0, "songs": 3.0, "names": 2.0,
 			"soup": 2.0, "other food": 1.0, "label of rice": "Rice", "share coming": 2.0 / 3, "row": "sat", "average rank": 1.5,
 		})
 		if len(sum.Body["days"].([]any)) == 0 {

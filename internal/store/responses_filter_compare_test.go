@@ -147,6 +147,11 @@ func TestScanInParts(t *testing.T) {
 					scan.Rows = 0
 				}
 			}
+			sum, err := s.SummarizeSome(ctx, owner, p.ID, store.SummaryQuery{Filter: filter})
+			first, err2 := s.SummarizeSome(ctx, owner, p.ID, store.SummaryQuery{Filter: filter, Budget: 1})
+			if err := errors.Join(err, err2); err != nil || sum.Responses != total || sum.Done != 1 || first.Responses > total || name == "newest first" && first.Done == 1 {
+				t.Errorf("%s: a summary of %d, and %d (%f) in the first part, want %d (%v)", name, sum.Responses, first.Responses, first.Done, total, err)
+			}
 			if matches != total || done != 1 {
 				t.Errorf("%s: %d of %d responses, done %f", name, matches, total, done)
 			}

@@ -14,7 +14,7 @@ import (
 
 // summaryBudget is how long a request counts. With very many responses the page then shows
 // what it has, and its script asks for the rest.
-const summaryBudget = 150 * time.Millisecond
+const summaryBudget = 100 * time.Millisecond
 
 // summaryPage shows charts and totals of the responses that its filters select.
 type summaryPage struct {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"formulary/internal/chart"
@@ -202,6 +201,9 @@ func (p *summaryPage) addFigure(f *form.Field, stats *form.QuestionStats) {
 // tenth formats a number with one decimal.
 func (p *summaryPage) tenth(n float64) string { return p.Decimal(math.Round(n*10) / 10) }
 
+// Whole formats a fraction of 1 as whole percent.
+func (p *summaryPage) Whole(share float64) string { return p.Percent(math.Round(share*100) / 100) }
+
 // change describes the difference of two numbers, as far as their format shows it.
 func (p *summaryPage) change(now, before float64, format func(float64) string) (text, trend string) {
 	switch difference := format(math.Abs(now - before)); {
@@ -222,7 +224,7 @@ func (p *summaryPage) share(now, before int64) (text, trend string) {
 	if now == before {
 		return p.T("as before"), ""
 	}
-	percent := strconv.FormatFloat(math.Round(100*math.Abs(float64(now-before))/float64(before)), 'f', -1, 64) + " %"
+	percent := p.Whole(math.Abs(float64(now-before)) / float64(before))
 	if now > before {
 		return p.T("%s more", percent), "up"
 	}

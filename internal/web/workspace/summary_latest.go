@@ -14,7 +14,7 @@ const (
 	latestScan = 100                   // responses that are searched for the latest answers
 	maxLatest  = 5                     // answers to each question
 	maxFound   = 20                    // answers with the text that was searched for
-	textBudget = 60 * time.Millisecond // how long a request searches
+	textBudget = 40 * time.Millisecond // how long a request searches
 )
 
 // textAnswer is a free-text answer.
@@ -87,12 +87,28 @@ func (pages *Pages) addTexts(req *page.Request, to map[string][]textAnswer, d *f
 		}
 		if text := pages.cellText(req, pages.formatAnswer(req, f, f.FreeText(answer))); text != "" {
 			if name == "" {
-				name = pages.responseName(req, d, answers)
+				name = pages.respondent(req, d, answers)
 			}
 			to[f.ID] = append(to[f.ID], newTextAnswer([]textPart{{Text: text}}, text, name, r))
 		}
 	}
 	return nil
+}
+
+// respondent returns the name or the email address of a respondent, or nothing.
+func (pages *Pages) respondent(req *page.Request, d *form.Definition, answers map[string]any) string {
+	mail := ""
+	for _, f := range d.Fields {
+		answer, ok := answers[f.Key]
+		switch traits := f.Traits(); {
+		case !ok:
+		case traits.Person:
+			return pages.cellText(req, pages.formatAnswer(req, f, answer))
+		case traits.Email && mail == "":
+			mail = pages.cellText(req, answer)
+		}
+	}
+	return mail
 }
 
 func newTextAnswer(parts []textPart, text, name string, r form.Response) textAnswer {
@@ -133,7 +149,7 @@ func (pages *Pages) searchTexts(req *page.Request, p *summaryPage, out *foundTex
 			if answer, ok := answers[f.Key]; ok && f.Key == out.key && f.HasAnswer() {
 				text := pages.formatAnswer(req, f, answer)
 				if parts := around(text, []string{out.find}); parts != nil {
-					out.found = append(out.found, newTextAnswer(parts, text, pages.responseName(req, d, answers), r))
+					out.found = append(out.found, newTextAnswer(parts, text, pages.respondent(req, d, answers), r))
 				}
 			}
 		}

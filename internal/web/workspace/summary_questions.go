@@ -30,6 +30,7 @@ type questionSummary struct {
 	Size     string // of the files
 
 	Compared       bool
+	Open           bool   // the table is shown
 	AnsweredBefore string // "12 before", or empty
 	AverageBefore  string
 	NPSBefore      string
@@ -94,6 +95,7 @@ func (p *summaryPage) summarize(f *form.Field, stats, before *form.QuestionStats
 		addBefore(q.Rows, before)
 	}
 	p.addChart(&q, f, stats)
+	q.Open = q.Compared && traits.Chart == form.Bars && len(q.Rows) <= maxBars
 	return q
 }
 
