@@ -1,9 +1,9 @@
 // Checking and publishing a form. It is loaded when the button is pressed.
 
-import { h, icon, quote, showDialog, t } from "./vdom.js";
+import { h, icon, showDialog, t } from "./vdom.js";
 import { findMember, state } from "./builder-state.js";
 import { displayName } from "./builder-logic.js";
-import { discardUnsaved, flush, locate, mapProblems, saveStatus } from "./builder-save.js";
+import { discardUnsaved, flush, locate, saveStatus } from "./builder-save.js";
 
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-publish.css" }));
 
@@ -56,10 +56,5 @@ export async function publish(goTo) {
     return;
   }
   const error = await response?.json().catch(() => null) ?? {};
-  mapProblems(error, state.form);
-  await showDialog(t("Not published"), [
-    h("p", error.message || t("Can’t reach the server. Check your connection and try again.")),
-    h("ul.changes", state.problems.map((p) => h("li", icon("warn"), h("span", findMember(p.uid) && `${quote(displayName(findMember(p.uid)))}: `, p.message)))),
-  ], backButton);
-  if (state.problems.length) goTo(state.problems[0].uid);
+  return (await import("./builder-check.js")).showRefusal(error, goTo);
 }
