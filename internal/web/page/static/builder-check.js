@@ -40,7 +40,7 @@ export function showFinding(findings, i, goTo) {
 export async function showRefusal(error, goTo) {
   mapProblems(error, state.form);
   await showDialog(t("Not published"), [
-    h("p", error.message || t("Can’t reach the server. Check your connection and try again.")),
+    h("p", error.message),
     h("ul.changes", state.problems.map((p) => h("li", icon("warn"), h("span", findMember(p.uid) && `${quote(displayName(findMember(p.uid)))}: `, p.message)))),
   ], [["", t("Back to form")]]);
   if (state.problems.length) goTo(state.problems[0].uid);

@@ -11,7 +11,7 @@ export const nameOf = (uid) => findMember(uid) ? displayName(findMember(uid)) : 
 export const sentence = (text) => text[0].toUpperCase() + text.slice(1).replace(/([^.])$/, "$1.");
 
 // findingList lists findings; each has a button that closes the dialog and goes there.
-const findingList = (title, findings, offset) => findings.length > 0 && h(`section.findings${findings[0].isProblem ? ".problems" : ""}`, h("h3", title), h("ul", findings.map((finding, i) => h("li",
+const findingList = (title, findings, offset) => findings[0] && h(`section.findings${findings[0].isProblem ? ".problems" : ""}`, h("h3", title), h("ul", findings.map((finding, i) => h("li",
   icon(finding.isProblem ? "warn" : "eye"), h("span", h("strong", nameOf(finding.uid)), h("br"), sentence(finding.message)),
   h("button", { value: `show ${offset + i}`, "aria-label": `${t("Show me")}: ${nameOf(finding.uid)}` }, t("Show me"))))));
 
@@ -55,6 +55,7 @@ export async function publish(goTo) {
     location.assign(`/forms/${id}/share`);
     return;
   }
-  const error = await response?.json().catch(() => null) ?? {};
+  if (!response) return showDialog(t("Not published"), h("p", t("Can’t reach the server. Check your connection and try again.")), backButton);
+  const error = await response.json().catch(() => ({}));
   return (await import("./builder-check.js")).showRefusal(error, goTo);
 }
