@@ -96,6 +96,8 @@ func (w *fixture) fillPath(r *request, path string) {
 			if r.name == "deleteTheme" {
 				r.path[i], r.pool = w.themes[1], w.themes[1:]
 			}
+		case "{view}":
+			r.path[i] = "viw_" + strings.TrimPrefix(w.responses[0], "rsp_")
 		case "{version}":
 			r.path[i] = "1"
 		case "{note}":
@@ -112,7 +114,7 @@ func (w *fixture) fillPath(r *request, path string) {
 }
 
 var validParameter = map[string]string{
-	"page": "1", "per_page": "20", "search": "a", "language": "en", "since": "2020-01-01T00:00:00Z", "until": "2100-01-01T00:00:00Z", "version": "1", "limit": "10",
+	"page": "1", "per_page": "20", "search": "a", "tag": "a", "language": "en", "since": "2020-01-01T00:00:00Z", "until": "2100-01-01T00:00:00Z", "version": "1", "limit": "10",
 	"If-Match": "*", "after": "", "Last-Event-ID": "", "field": "papers", "Content-Disposition": "attachment; filename=a.pdf",
 	"upload": storedUpload, "Upload-Offset": strconv.Itoa(len(smallPDF)),
 }
