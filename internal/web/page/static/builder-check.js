@@ -1,6 +1,10 @@
-// Leads through what the check before publishing found. It is loaded with "Show me".
+// Leads through what the check before publishing found, and says why a form was not
+// published. It is loaded when it is needed.
 
-import { createNode, h, icon, iconButton, t } from "./vdom.js";
+import { createNode, h, icon, iconButton, quote, showDialog, t } from "./vdom.js";
+import { findMember, state } from "./builder-state.js";
+import { displayName } from "./builder-logic.js";
+import { mapProblems } from "./builder-save.js";
 import { nameOf, publish, sentence } from "./builder-publish.js";
 
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-check.css" }));
@@ -31,4 +35,13 @@ export function showFinding(findings, i, goTo) {
     i < findings.length - 1 ? h("button", { onclick: show(i + 1) }, t("Next")) : h("button", { onclick: () => { closeBar(); publish(goTo); } }, t("Check again")),
     iconButton("close", t("Close"), closeBar),
   ]);
+}
+
+export async function showRefusal(error, goTo) {
+  mapProblems(error, state.form);
+  await showDialog(t("Not published"), [
+    h("p", error.message),
+    h("ul.changes", state.problems.map((p) => h("li", icon("warn"), h("span", findMember(p.uid) && `${quote(displayName(findMember(p.uid)))}: `, p.message)))),
+  ], [["", t("Back to form")]]);
+  if (state.problems.length) goTo(state.problems[0].uid);
 }

@@ -1,9 +1,9 @@
 // Checking and publishing a form. It is loaded when the button is pressed.
 
-import { h, icon, quote, showDialog, t } from "./vdom.js";
+import { h, icon, showDialog, t } from "./vdom.js";
 import { findMember, state } from "./builder-state.js";
 import { displayName } from "./builder-logic.js";
-import { discardUnsaved, flush, locate, mapProblems, saveStatus } from "./builder-save.js";
+import { discardUnsaved, flush, locate, saveStatus } from "./builder-save.js";
 
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-publish.css" }));
 
@@ -11,7 +11,7 @@ export const nameOf = (uid) => findMember(uid) ? displayName(findMember(uid)) : 
 export const sentence = (text) => text[0].toUpperCase() + text.slice(1).replace(/([^.])$/, "$1.");
 
 // findingList lists findings; each has a button that closes the dialog and goes there.
-const findingList = (title, findings, offset) => findings.length > 0 && h(`section.findings${findings[0].isProblem ? ".problems" : ""}`, h("h3", title), h("ul", findings.map((finding, i) => h("li",
+const findingList = (title, findings, offset) => findings[0] && h(`section.findings${findings[0].isProblem ? ".problems" : ""}`, h("h3", title), h("ul", findings.map((finding, i) => h("li",
   icon(finding.isProblem ? "warn" : "eye"), h("span", h("strong", nameOf(finding.uid)), h("br"), sentence(finding.message)),
   h("button", { value: `show ${offset + i}`, "aria-label": `${t("Show me")}: ${nameOf(finding.uid)}` }, t("Show me"))))));
 
@@ -55,11 +55,7 @@ export async function publish(goTo) {
     location.assign(`/forms/${id}/share`);
     return;
   }
-  const error = await response?.json().catch(() => null) ?? {};
-  mapProblems(error, state.form);
-  await showDialog(t("Not published"), [
-    h("p", error.message || t("Can’t reach the server. Check your connection and try again.")),
-    h("ul.changes", state.problems.map((p) => h("li", icon("warn"), h("span", findMember(p.uid) && `${quote(displayName(findMember(p.uid)))}: `, p.message)))),
-  ], backButton);
-  if (state.problems.length) goTo(state.problems[0].uid);
+  if (!response) return showDialog(t("Not published"), h("p", t("Can’t reach the server. Check your connection and try again.")), backButton);
+  const error = await response.json().catch(() => ({}));
+  return (await import("./builder-check.js")).showRefusal(error, goTo);
 }
