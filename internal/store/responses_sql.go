@@ -55,6 +55,9 @@ func (f ResponseFilter) where(owner, formID string, db db.DB) (string, []any) {
 	if f.Status != "" {
 		add(` AND status = ?`, string(f.Status))
 	}
+	if f.Status == form.ResponseRead || f.Status == form.ResponseDone {
+		add(` AND status <> 'new'`) // the condition of the index
+	}
 	if f.Starred {
 		add(` AND starred`)
 	}

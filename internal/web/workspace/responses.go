@@ -19,7 +19,7 @@ const (
 	responsesPerPage = 25
 	defaultShown     = 5 // columns, unless the user chose some
 	// scanBudget is how long one request searches; the page then asks for the next part.
-	scanBudget = 150 * time.Millisecond
+	scanBudget = 120 * time.Millisecond
 )
 
 // responsesPage is the list of responses.
