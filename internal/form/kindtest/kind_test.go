@@ -113,9 +113,9 @@ func TestNewKind(t *testing.T) {
 		if strings.Count(filtered.Text, `"#00ff00"`) != 2 || strings.Contains(filtered.Text, "#ff0000") {
 			t.Errorf("filtered: %s", filtered.Text)
 		}
-		table := b.Get("/forms/" + id + "/responses?where=wall&is=%23ff0000").Text
-		if !strings.Contains(table, "<td>#ff0000") || strings.Contains(table, "<td>#00ff00") {
-			t.Errorf("the table: %s", table)
+		list := b.Get("/forms/" + id + "/responses?field=wall&op=is&value=%23ff0000").Text
+		if !strings.Contains(list, `<span class="answer-text">#ff0000`) || strings.Contains(list, "#00ff00") {
+			t.Errorf("the list: %s", list)
 		}
 		contains(t, "the summary", s.Call("GET", api+"/summary", token, "").Text, `"value":"#00ff00"`, `"count":2`)
 		contains(t, "the page of the summary", b.Get("/forms/"+id+"/summary").Text, "Color", "#00ff00")
