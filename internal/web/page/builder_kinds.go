@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"formulary/internal/form"
+	"formulary/internal/locale"
 )
 
 // kindText is what the builder shows about a question type in its list of types.
@@ -28,6 +29,7 @@ func builderScripts() (map[string][]byte, error) {
 	}{
 		{"builder-kinds.js", "kindTexts", texts},
 		{"builder-fields.js", "commonProperties", form.CommonProperties}, {"builder-fields.js", "kindProperties", form.KindProperties},
+		{"builder-fields.js", "formLanguages", locale.FormLanguages},
 	} {
 		encoded, err := json.Marshal(constant.value)
 		if err != nil {

@@ -32,13 +32,7 @@ type builderData struct {
 	Draft        builderDraft      `json:"draft"`
 	Look         builderLook       `json:"look"`
 	Kinds        []builderKind     `json:"kinds"`
-	Language     []builderChoice   `json:"languages"`
 	Translations map[string]string `json:"translations"` // translations of the builder's texts
-}
-
-type builderChoice struct {
-	Value string `json:"value"`
-	Label string `json:"label"`
 }
 
 // ShowBuilder shows the builder.
@@ -62,9 +56,6 @@ func (pages *Pages) ShowBuilder(req *page.Request) error {
 	p.Data.Translations = pages.builderTranslations(pages.Site.Languages.Catalog(req.Language()))
 	for _, k := range form.Kinds() {
 		p.Data.Kinds = append(p.Data.Kinds, newBuilderKind(k))
-	}
-	for _, l := range locale.FormLanguages {
-		p.Data.Language = append(p.Data.Language, builderChoice{l[0], l[1]})
 	}
 	return pages.templates.Render(req, http.StatusOK, "builder", p)
 }

@@ -217,8 +217,4 @@ export function canvas(builderActions) {
       cardList("endings", t("Endings")) || form.fields.length > 0 && h("p.muted", t("Respondents see “Thank you” at the end. Add an ending to show your own message."))));
 }
 
-// The drawing of a mood is taken from the public page.
-if (look.drawn && !look.cover) fetch(`/forms/${state.meta.id}/preview`).then((response) => response.text()).then((html) => {
-  const [drawing] = /<svg viewBox="0 0 1280[^]*?<\/svg>/.exec(html) ?? [];
-  if (drawing) document.querySelector(".canvas .cover")?.replaceChildren(...new DOMParser().parseFromString(drawing, "text/html").body.childNodes);
-}, () => {});
+if (look.drawn && !look.cover) import("./builder-cover.js");

@@ -1,7 +1,7 @@
 // The properties panel. The server lists the properties; this file has an editor for each
 // type of them.
 
-import { data, h, icon, iconButton, linkButton, select, t } from "./vdom.js";
+import { h, icon, iconButton, linkButton, select, t } from "./vdom.js";
 import {
   assignAutoKey, edit, findMember, hasProperty, isEnding, isPageBreak, kindOf, pipedProperties, questionNumber,
   renameKey, renameValue, setProperty, state, updateMember, updateOption,
@@ -9,7 +9,7 @@ import {
 import { conditionEditor, jumpsEditor } from "./builder-conditions.js";
 import { formulaEditor } from "./builder-formula.js";
 import { displayName } from "./builder-logic.js";
-import { commonProperties, kindProperties } from "./builder-fields.js";
+import { commonProperties, formLanguages, kindProperties } from "./builder-fields.js";
 import { kindTexts } from "./builder-kinds.js";
 import { addOptionButton, chipsInput, isAsked, kindIcon, kindSelect, optionInput, problemsAt } from "./builder-canvas.js";
 
@@ -169,7 +169,7 @@ function formPanel({ form }) {
   const formAsMember = { _uid: "form", ...form, ...form.settings };
   const editor = (name, createEditor, label, help) => createEditor(formAsMember, { name, label, help }, (value, tag) =>
     edit((f) => name in f ? f[name] = value : setProperty(f.settings, name, value), tag && `form.${name}`));
-  const languages = data.languages.map((l) => [l.value, l.label]);
+  const languages = [...formLanguages];
   if (!languages.some(([tag]) => tag === form.language)) languages.push([form.language, form.language]);
   return [
     panelHeader(icon("gear"), t("Form settings"), t("Select a question to edit its settings.")),
