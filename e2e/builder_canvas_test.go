@@ -108,3 +108,49 @@ func TestBuilderCanvas(t *testing.T) {
 		t.Errorf("the page does not have its mood:\n%s", onPage)
 	}
 }
+
+const greetingForm = `{"fields": [
+	{"key": "name", "kind": "short_text", "label": "Your name"},
+	{"key": "day", "kind": "single_choice", "label": "Which day, {{name|friend}}?", "options": [{"value": "a", "label": "A"}]},
+	{"key": "about", "kind": "statement", "label": "About", "text": "Read **this** first"},
+	{"key": "town", "kind": "short_text", "label": "Town"}]}`
+
+// TestBuilderChips: inserted answers are chips with a text for missing answers, and a toolbar
+// writes Markdown.
+func TestBuilderChips(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := openBuilder(t, s, "Greeting", greetingForm)
+	b.wait(`document.querySelector(".fields > li:nth-child(2) .label-row .answer")?.textContent === "Your name or friend"`)
+	b.wait(`document.querySelector('.outline [data-sortable="fields"] > li:nth-child(2) .entry-label').textContent === "Which day, Your name?"`)
+	b.do(chromedp.Click(inQuestion(2, ".label-row .answer")))
+	b.wait(`document.activeElement.matches("dialog input")`)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`))
+	b.typeKeys("guest" + kb.Enter)
+	b.waitStored("another fallback", func(d *form.Definition) bool { return d.Fields[1].Label == "Which day, {{name|guest}}?" })
+
+	// The text gets its first chip while it is edited, and loses it.
+	b.do(chromedp.Click(labelInput(4)))
+	b.typeKeys(kb.End + " of ")
+	b.wait(`document.querySelector(".fields > li:nth-child(4) .insert-answer") !== null`)
+	b.pick(inQuestion(4, ".insert-answer"), "name")
+	b.wait(`document.activeElement.matches("rich-text") && document.activeElement.querySelector(".answer") !== null`)
+	b.typeKeys("?")
+	b.waitStored("an inserted answer", func(d *form.Definition) bool { return d.Fields[3].Label == "Town of {{name}}?" })
+	b.typeKeys(kb.Backspace + kb.Backspace)
+	b.wait(`document.activeElement.matches("textarea") && document.activeElement.value === "Town of "`)
+	b.typeKeys("birth")
+	b.waitStored("a text without it", func(d *form.Definition) bool { return d.Fields[3].Label == "Town of birth" })
+
+	b.wait(`document.querySelector(".fields > li:nth-child(3) .rendered strong")?.textContent === "this"`)
+	b.do(chromedp.Click(inQuestion(3, ".rendered")))
+	b.wait(`document.activeElement.matches("textarea.prose")`)
+	b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.setSelectionRange(0, 4)`))
+	b.do(chromedp.Click(inQuestion(3, `.text-tools [aria-label="Italic"]`)))
+	b.waitStored("Markdown", func(d *form.Definition) bool { return d.Fields[2].Text == "_Read_ **this** first" })
+	b.do(chromedp.Click(".close-panel"))
+	b.wait(`!document.querySelector(".panel")`)
+	for _, v := range b.axeViolations() {
+		t.Error(v)
+	}
+}

@@ -193,6 +193,7 @@ func (b builder) drag(handle, onto string, offset int) {
 		sendCommand(b.tab, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: kind, X: x, Y: y, Button: input.MouseButtonLeft, Buttons: held, ClickCount: 1})
 	}
 	mouse(chromedp.MouseMoved, points.FromX, points.FromY, 0)
+	b.wait(`document.getElementById("builder").dataset.draggable === "true"`)
 	mouse(chromedp.MousePressed, points.FromX, points.FromY, 1)
 	b.wait(`document.querySelector(".dragging") !== null`)
 	mouse(chromedp.MouseMoved, points.FromX, (points.FromY+points.ToY)/2, 1)

@@ -5,11 +5,15 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"formulary/internal/cli/clitest"
 	"formulary/internal/form"
 	"formulary/internal/theme"
 )
@@ -55,6 +59,30 @@ func TestLighthouse(t *testing.T) {
 	}
 }
 
+// TestLighthouseBuilder: the builder is as good on a phone.
+func TestLighthouseBuilder(t *testing.T) {
+	s := start(t)
+	d := openOwnerDB(t, s)
+	id := d.createDraft(form.FormInput{Header: form.Header{Title: "Summer party", Language: "en"}, Definition: parseDefinition(t, everyKind)})
+	runLighthouse(t, s.URL+"/forms/"+id+"/build", "--extra-headers="+jsonOf(map[string]string{"Cookie": sessionCookie(t, s)})).checkCategories(t)
+}
+
+// sessionCookie signs a user in and returns the value of the header Cookie.
+func sessionCookie(t *testing.T, s *clitest.Service) string {
+	t.Helper()
+	b := s.Browser()
+	b.SignIn(ada)
+	site, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, cookie := range b.Client.Jar.Cookies(site) {
+		list = append(list, cookie.Name+"="+cookie.Value)
+	}
+	return strings.Join(list, "; ")
+}
+
 func checkLighthouse(t *testing.T, url string) {
 	t.Helper()
 	report := runLighthouse(t, url)
@@ -70,11 +98,11 @@ func checkLighthouse(t *testing.T, url string) {
 	}
 }
 
-func runLighthouse(t *testing.T, url string) (report lighthouseReport) {
+func runLighthouse(t *testing.T, address string, options ...string) (report lighthouseReport) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.json")
-	cmd := exec.Command("node", "../.cache/lighthouse/node_modules/lighthouse/cli/index.js", url, "--quiet", "--output=json", "--output-path="+file,
-		"--only-categories=performance,accessibility,best-practices,seo", "--chrome-flags=--headless=new --no-sandbox --disable-gpu")
+	cmd := exec.Command("node", slices.Concat([]string{"../.cache/lighthouse/node_modules/lighthouse/cli/index.js", address, "--quiet", "--output=json", "--output-path=" + file,
+		"--only-categories=performance,accessibility,best-practices,seo", "--chrome-flags=--headless=new --no-sandbox --disable-gpu"}, options)...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("lighthouse: %v\n%s", err, out)
 	}

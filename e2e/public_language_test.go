@@ -49,7 +49,7 @@ const visibleTexts = `(() => {
 	const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 	while (walk.nextNode()) {
 		const node = walk.currentNode;
-		if (node.parentElement.closest("script, style, [aria-hidden=true], option[value]:not([value=''])") && !node.parentElement.closest("[name=town]")) continue;
+		if (node.parentElement.closest("script, style, noscript, [aria-hidden=true], option[value]:not([value=''])") && !node.parentElement.closest("[name=town]")) continue;
 		list.push(node.data);
 	}
 	for (const e of document.querySelectorAll("[aria-label], [title], [placeholder], [alt]")) {

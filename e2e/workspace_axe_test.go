@@ -71,6 +71,8 @@ func workspaceViews(s *clitest.Service, d ownerDB) (newUser, owner []view) {
 		{name: "preview", path: fullForm + "/preview", status: 200},
 		{name: "flow, empty", path: emptyForm + "/flow", status: 200},
 		{name: "flow", path: fullForm + "/flow", status: 200},
+		{name: "versions", path: fullForm + "/versions?version=1", status: 200},
+		{name: "templates", path: "/templates", status: 200},
 		{name: "share, draft", path: emptyForm + "/share", status: 200},
 		{name: "share", path: fullForm + "/share", status: 200},
 		{name: "share, refused", path: fullForm + "/share", status: 200, prepare: func(b *tab) {

@@ -96,7 +96,7 @@ func TestFirstForm(t *testing.T) {
 
 	press(b, `//nav[@class="tabs"]//a[contains(., "Responses")]`)
 	b.wantText("Cheesecake", "Grace", "1–1 of 1")
-	press(b, ".response-list a")
+	act(func() { b.do(chromedp.Click(".response-list a")) })
 	b.wantText("Cheesecake", "Grace", "version 1")
 	press(b, `//nav[@class="tabs"]//a[contains(., "Summary")]`)
 	b.wantText("Responses: 1", "Which cake would you like?", "1 answer", "Cheesecake")

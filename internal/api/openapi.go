@@ -40,6 +40,7 @@ func buildDocument(operations []*operation) []byte {
 			{Name: "Forms", Description: "Create, edit, publish and delete forms"},
 			{Name: "Themes", Description: "Save designs to use them in several forms"},
 			{Name: "Responses", Description: "Read, submit, export and summarize responses"},
+			{Name: "Views", Description: "Save filters of a form's responses under a name"},
 			{Name: "Files", Description: "Upload and download the files of responses, and pictures for forms"},
 			{Name: "Webhooks", Description: "Send the events of a form to another service"},
 			{Name: "Email", Description: "Notify people of responses, and send receipts to respondents"},
@@ -187,8 +188,10 @@ func (op *operation) headers() map[string]*huma.Param {
 	text := &huma.Schema{Type: "string"}
 	h := map[string]*huma.Param{}
 	switch op.ID {
-	case "listForms", "listResponses", "listVersions", "listWebhooks", "listDeliveries", "listThemes":
+	case "listForms", "listResponses", "listVersions", "listWebhooks", "listDeliveries", "listThemes", "listViews":
 		h["Link"] = &huma.Param{Description: "Links to the first, previous, next and last page (RFC 8288)", Schema: text}
+	case "createView":
+		h["Location"] = &huma.Param{Description: "API address of the new view", Schema: text}
 	case "createTheme":
 		h["Location"] = &huma.Param{Description: "API address of the new theme", Schema: text}
 	case "createWebhook":

@@ -21,6 +21,9 @@ type filterInput struct {
 	Until   string            `query:"until" maxLength:"40" doc:"Submitted before this time (RFC 3339)"`
 	Search  string            `query:"search" maxLength:"200" doc:"Filter by text in an answer or in the label of a chosen option (case-insensitive)"`
 	Version int64             `query:"version" default:"0" minimum:"0" doc:"Filter by form version"`
+	Status  string            `query:"status" enum:"new,read,done" doc:"Filter by status"`
+	Starred string            `query:"starred" enum:"true" doc:"Only responses with a star"`
+	Tag     string            `query:"tag" maxLength:"40" doc:"Filter by tag (case-insensitive)"`
 	Answers map[string]string `query:"answers" maxLength:"1000" doc:"Filter by answer: answers[key]=value, or with an operator answers[key:op]=value, such as answers[score:at_least]=8. Operators: equals, not_equals, contains, not_contains, greater, less, at_least, at_most, answered, not_answered. For a multiple-choice question one matching option is enough; use key.part for part of an answer or a matrix row."`
 }
 
@@ -35,7 +38,10 @@ func badQuery(field, message string) error {
 
 // filter converts the input to a filter for a form.
 func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) (store.ResponseFilter, error) {
-	out := store.ResponseFilter{Search: in.Search, Version: in.Version}
+	out := store.ResponseFilter{Search: in.Search, Version: in.Version, Status: form.ResponseStatus(in.Status), Starred: in.Starred != ""}
+	if in.Tag != "" {
+		out.Tags = []string{in.Tag}
+	}
 	for field, to := range map[string]struct {
 		text string
 		time *time.Time
@@ -96,7 +102,7 @@ func toMillis(t time.Time) time.Time {
 // linkQuery returns the part of the query that pagination links repeat.
 func (in filterInput) linkQuery() url.Values {
 	query := url.Values{}
-	for _, p := range [][2]string{{"since", in.Since}, {"until", in.Until}, {"search", in.Search}} {
+	for _, p := range [][2]string{{"since", in.Since}, {"until", in.Until}, {"search", in.Search}, {"status", in.Status}, {"starred", in.Starred}, {"tag", in.Tag}} {
 		if p[1] != "" {
 			query.Set(p[0], p[1])
 		}

@@ -55,7 +55,8 @@ func TestLive(t *testing.T) {
 		for n := 2; n < 5; n++ {
 			id := w.submitNumber(path, n)
 			e := live.Response()
-			if read := w.Call("GET", path+"/responses/"+id, w.ada, ""); e.Data != read.Text {
+			const marks = `,"status":"new","starred":false,"tags":[],"note_count":0}` // events have none
+			if read := w.Call("GET", path+"/responses/"+id, w.ada, ""); e.Data != strings.TrimSuffix(read.Text, marks)+"}" {
 				t.Errorf("data is\n%s, want\n%s", e.Data, read.Text)
 			}
 			events = append(events, e)

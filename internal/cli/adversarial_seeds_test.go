@@ -96,6 +96,8 @@ func (w *fixture) fillPath(r *request, path string) {
 			if r.name == "deleteTheme" {
 				r.path[i], r.pool = w.themes[1], w.themes[1:]
 			}
+		case "{view}":
+			r.path[i] = "viw_" + strings.TrimPrefix(w.responses[0], "rsp_")
 		case "{version}":
 			r.path[i] = "1"
 		case "{note}":
@@ -112,7 +114,7 @@ func (w *fixture) fillPath(r *request, path string) {
 }
 
 var validParameter = map[string]string{
-	"page": "1", "per_page": "20", "search": "a", "language": "en", "since": "2020-01-01T00:00:00Z", "until": "2100-01-01T00:00:00Z", "version": "1", "limit": "10",
+	"page": "1", "per_page": "20", "search": "a", "tag": "a", "language": "en", "since": "2020-01-01T00:00:00Z", "until": "2100-01-01T00:00:00Z", "version": "1", "limit": "10",
 	"If-Match": "*", "after": "", "Last-Event-ID": "", "field": "papers", "Content-Disposition": "attachment; filename=a.pdf",
 	"upload": storedUpload, "Upload-Offset": strconv.Itoa(len(smallPDF)),
 }
@@ -290,6 +292,8 @@ func (w *fixture) addPages() {
 		{"POST", form + "/responses/views/" + strings.Replace(w.cleoResponse, "rsp_", "viw_", 1) + "/delete", []param{}},
 		{"POST", form + "/responses/restore", []param{{name: "response", value: w.cleoResponse}}},
 		{"POST", form + "/open", []param{}},
+		{"POST", form + "/versions/1/restore", []param{}},
+		{"POST", "/templates/contact/preview", []param{{name: "_action", value: "next"}}},
 		{"POST", form + "/folder", []param{{name: "folder", value: "Work"}}},
 		{"POST", "/tour/end", []param{}},
 		{"POST", "/forms", []param{{name: "title", value: "Quick"}, {name: "questions", value: "Name\nCake: a, b"}, {name: "mood", value: "paper"}}},
@@ -327,6 +331,10 @@ func (w *fixture) addPages() {
 	if a := w.mustSend(draft); w.number == 0 && a.status != http.StatusOK {
 		w.t.Errorf("the draft is not valid to begin with: %s", a)
 	}
+	formula := addSeed("POST", form+"/formula", nil, w.cleo)
+	formula.json = map[string]any{"field": "f1", "expression": "age * 2"}
+	formula.set("Content-Type", "application/json")
+	w.add(6, formula)
 	for pattern := range missing {
 		w.t.Errorf("no seed for %s", pattern)
 	}

@@ -1,10 +1,12 @@
 package web_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/url"
 	"regexp"
+	"strings"
 	"testing"
 
 	"formulary/internal/cli/clitest"
@@ -152,6 +154,27 @@ func TestVersionHistory(t *testing.T) {
 		status(t, "publish", b.Post("/forms/"+id+"/publish", nil), 303)
 		has(t, b.Get("/f/"+id), "Mail", "!Which size?")
 	})
+}
+
+// A formula is tried with sample answers before it is saved, and its mistake is located.
+func TestFormulaTrial(t *testing.T) {
+	s := clitest.Start(t, storetest.SQLite(t))
+	s.AddUser(ada)
+	s.AddUser(bob)
+	b, other := s.Browser(), s.Browser()
+	b.SignIn(ada)
+	other.SignIn(bob)
+	id := formPath.FindStringSubmatch(b.Post("/forms", url.Values{"title": {"Sale"}}).Header.Get("Location"))[1]
+	status(t, "save", b.Put("/forms/"+id+"/draft", "0", `{"title": "Sale", "language": "en", "fields": [{"id": "fa", "key": "n", "kind": "slider", "label": "How many?", "min": 3, "max": 3.5, "step": 1},
+		{"id": "fb", "key": "total", "kind": "calculated", "expression": "n *"}, {"id": "fc", "key": "late", "kind": "number"}]}`), 200)
+	try := func(expression string) clitest.Page {
+		body, _ := json.Marshal(map[string]string{"field": "fb", "expression": expression})
+		return b.PostBody("/forms/"+id+"/formula", "application/json", bytes.NewReader(body))
+	}
+	has(t, try("n * 2"), `"result":"6"`, `{"label":"How many?","answer":"3"}`)
+	has(t, try("n * nonsense"), `\"nonsense\" is not the key of an earlier question`, `"from":4,"to":12`)
+	has(t, try("late + 1"), `\"late\" is not the key of an earlier question`)
+	status(t, "another user's form", other.PostBody("/forms/"+id+"/formula", "application/json", strings.NewReader(`{"expression": "1"}`)), 404)
 }
 
 // Templates have a picture and a preview that can be tried.

@@ -20,7 +20,11 @@ type builderPage struct {
 // Modules are the scripts that the builder's script imports, so that browsers load all of
 // them at once.
 func (p *builderPage) Modules() []string {
-	return []string{"vdom.js", "builder-state.js", "builder-logic.js", "builder-canvas.js", "builder-save.js", "builder-drag.js"}
+	modules := []string{"vdom.js", "builder-state.js", "builder-logic.js", "builder-canvas.js", "builder-save.js"}
+	if len(p.Data.Draft.Fields) > 0 {
+		modules = append(modules, "builder-controls.js")
+	}
+	return modules
 }
 
 // builderData is what the builder starts with.

@@ -10,7 +10,7 @@ import (
 
 // The builder has a drawing for each question type.
 func TestKindSketches(t *testing.T) {
-	script, err := os.ReadFile("../page/static/builder-canvas.js")
+	script, err := os.ReadFile("../page/static/builder-controls.js")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,7 +18,7 @@ func TestKindSketches(t *testing.T) {
 	sketches, _, _ = strings.Cut(sketches, "\n};")
 	for _, kind := range form.Kinds() {
 		if sketch := kind.Traits().Sketch; sketch != "" && !strings.Contains("\n"+sketches, "\n  "+sketch+": ") {
-			t.Errorf("%s is drawn as %s, which builder-canvas.js does not have", kind.Name(), sketch)
+			t.Errorf("%s is drawn as %s, which builder-controls.js does not have", kind.Name(), sketch)
 		}
 	}
 }

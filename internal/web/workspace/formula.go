@@ -34,7 +34,7 @@ func (pages *Pages) TryFormula(req *page.Request) error {
 	if err := json.NewDecoder(req.Body).Decode(&in); err != nil {
 		return pages.sendDraftError(req, http.StatusBadRequest, fault.New(fault.BadJSON, "The draft could not be read. Reload the page and try again.").WithCause(err))
 	}
-	d, err := pages.Store.Draft(req.Context(), req.Owner(), req.PathValue("id"))
+	_, d, err := pages.Store.FormDraft(req.Context(), req.Owner(), req.PathValue("id"))
 	if err != nil {
 		return err
 	}

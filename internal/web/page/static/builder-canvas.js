@@ -2,10 +2,10 @@
 
 import { data, h, icon, iconButton, linkButton, problemText, select, t } from "./vdom.js";
 import {
-  addOptions, assignAutoKey, convertKind, edit, exampleUids, findMember, hasProperty, isEnding, isPageBreak, kindOf, kinds, pageIndexOf,
+  addOptions, assignAutoKey, convertKind, edit, exampleUids, findMember, hasProperty, isEnding, isPageBreak, kindOf, kinds, pageIndexOf, pipesIn,
   setProperty, state, updateMember, updateOption,
 } from "./builder-state.js";
-import { describeLogic, displayName } from "./builder-logic.js";
+import { describeLogic, displayName, fieldByKey } from "./builder-logic.js";
 
 export const problemsOf = (uid) => state.problems.filter((p) => p.uid === uid);
 export const problemsAt = (path, id) => state.problems.filter((p) => p.path === path).map((p) => problemText(p.message, id));
@@ -20,11 +20,40 @@ document.adoptedStyleSheets.push(colors);
 
 let actions;
 
+// Chips and Markdown are loaded if a form has them, or when a text is edited that can.
+let richText;
+function loadRichText() {
+  if (richText === undefined) import("./builder-text.js").then((module) => { richText = module; actions.focus(); });
+  richText ??= null;
+  return richText;
+}
+const hasChips = (text) => pipesIn(text).some(({ key }) => fieldByKey(key));
+const chipNames = (member) => ["label", "title", "help", "text"].flatMap((name) => pipesIn(member[name])).map(({ key }) => fieldByKey(key)?.label).join();
+
+// plainText names inserted answers by their questions.
+export const plainText = (text) => pipesIn(text).reduce((plain, pipe) => fieldByKey(pipe.key) ? plain.replace(pipe.text, displayName(fieldByKey(pipe.key))) : plain, text ?? "");
+
+// chipsInput is an input for a text with inserted answers, or nothing if it has none.
+export const chipsInput = (label, value, onText, props) => hasChips(value) && loadRichText()
+  && h("rich-text.inline-input", { role: "textbox", "aria-label": label, value, oninput: (e) => onText(e.target.value, true), ...props });
+
 // inlineInput is a text area that looks like the text itself.
-const inlineInput = (className, label, value, onText, { multiline, onenter, onslash, ...props } = {}) => h(`textarea.inline-input.${className}`, {
-  rows: 1, dir: "auto", "aria-label": label, placeholder: label, value, ...props,
-  oninput: (e) => onText(multiline ? e.target.value : e.target.value.replace(/\s*\n\s*/g, " ")),
+const inlineInput = (className, label, value, onText, { multiline, onenter, onslash, ...props } = {}) => h(`${hasChips(value) && loadRichText() ? "rich-text" : "textarea"}.inline-input.${className}`, {
+  rows: 1, dir: "auto", role: hasChips(value) ? "textbox" : null, "aria-label": label, placeholder: label, value, ...props,
+  oninput({ target }) {
+    const { value: text, selectionStart, parentElement } = target;
+    onText(multiline ? text : text.replace(/\s*\n\s*/g, " "));
+    if (target.isConnected) return;
+    const replacement = parentElement.querySelector(`.${className}`); // it got its first chip, or lost the last one
+    replacement.focus();
+    replacement.setSelectionRange(selectionStart, selectionStart);
+  },
   onkeydown(e) {
+    const format = (e.ctrlKey || e.metaKey) && className === "prose" && { b: "bold", i: "italic" }[e.key];
+    if (format && richText) {
+      e.preventDefault();
+      return richText.format(e.target, format);
+    }
     const action = e.key === "Enter" && !multiline && !e.shiftKey && !e.ctrlKey && !e.metaKey ? onenter ?? (() => {}) : e.key === "/" && !e.target.value && onslash;
     if (!action || e.isComposing) return;
     e.preventDefault();
@@ -34,7 +63,17 @@ const inlineInput = (className, label, value, onText, { multiline, onenter, onsl
 });
 const memberInput = (member, property, className, label, props) =>
   inlineInput(className, label, member[property], (text) => updateMember(member._uid, (m) => setProperty(m, property, text), property), { onblur: () => assignAutoKey(member._uid), ...props });
-const textInput = (member) => memberInput(member, "text", "prose", t("Text"), { multiline: true });
+function textInput(member) {
+  if (state.selectedId === member._uid || !/[*_#[\n>-]|\{\{/.test(member.text ?? "")) return memberInput(member, "text", "prose", t("Text"), { multiline: true });
+  return loadRichText()?.rendered(member.text, { onmousedown: (e) => { e.preventDefault(); actions.editText(member._uid); } }) ?? h("div.prose", member.text);
+}
+
+// toolsFor is the toolbar of the texts of the selected card.
+function toolsFor(member) {
+  const isMarkdown = "text" in member || isEnding(member) || hasProperty(kindOf(member), "text");
+  if (!isMarkdown && !richText) return state.form.fields[0] !== member && linkButton("plus", t("Insert answer"), loadRichText, { key: "text-tools" });
+  return loadRichText()?.textTools(member, { isMarkdown, element: (wantsMarkdown) => actions.textOf(member._uid, wantsMarkdown) });
+}
 
 // listIn returns the lines of a pasted list, or nothing if it is one line.
 const listIn = (event) => {
@@ -81,58 +120,13 @@ export function optionInput(uid, list, option, area, focus) {
 export const addOptionButton = (uid, list, area, focus, afterUid) => linkButton("plus", list === "rows" ? t("Add row") : t("Add option"), () =>
   focus(`[data-option="${area}.${addOptions(uid, list, afterUid, [""])}"]`));
 
-// The controls are those of the public page, but they do nothing. A kind names its control,
-// or its properties determine it.
-const still = (name, props, ...children) => h(name, { inert: true, ...props }, children);
-const input = (placeholder, props) => still("input", { placeholder, ...props });
-const mark = (type) => still("input", { type });
-const maxShownOptions = 20; // the panel shows all
-const shown = (f, list) => f[list]?.slice(0, maxShownOptions) ?? [];
-const optionEditor = (f, list, option) => h("span", optionInput(f._uid, list, option, "canvas", actions.focus));
-const removeButton = (f, list, option) => f[list].length > 1 && state.selectedId === f._uid
-  && iconButton("close", t("Remove"), () => updateMember(f._uid, (m) => { m[list] = m[list].filter((o) => o._uid !== option._uid); }));
-const addOption = (f, list) => h("div.choice.add-option", { key: `add ${list}` }, addOptionButton(f._uid, list, "canvas", actions.focus, f[list]?.[maxShownOptions - 1]?._uid));
-const more = (f, list) => f[list]?.length > maxShownOptions && h("p.muted", t("and {n} more", { n: f[list].length - maxShownOptions }));
-const optionCards = (f, type) => [
-  shown(f, "options").map((o, i) => h("div.choice", { key: o._uid }, type ? mark(type) : h("span.marker", { "aria-hidden": "true" }, `${i + 1}`), optionEditor(f, "options", o), o.price && h("span.price", `${o.price} ${f.unit ?? ""}`), removeButton(f, "options", o))),
-  more(f, "options"), f.other && h("div.choice", mark(type), h("span", t("Other"))), addOption(f, "options"),
-];
-const buttons = (texts, className = "") => still(`span.radio-buttons${className}`, {}, texts.map((text) => h("span.radio-button", h("span", text))));
-const scaleLabels = (low, high) => (low || high) && still("span.scale-labels", {}, h("span", low), h("span", high));
-const steps = (min, max) => Array.from({ length: Math.min(11, max - min + 1) }, (_, i) => min + i);
-const parts = (className, ...labels) => still(`span.${className}`, {}, labels.map((label) => h("label", label, h("input"))));
-const date = () => parts("field-grid.date-grid", t("Day"), t("Month"), t("Year"));
-
-const sketches = {
-  textarea: (f) => still("textarea", { rows: 3, placeholder: f.placeholder }),
-  yes_no: () => buttons([t("Yes"), t("No")]),
-  checkbox: (f) => h("div.choice", mark("checkbox"), textInput(f)),
-  stars: (f) => h("span.scale", buttons(steps(1, f.max ?? 5).map(() => "★"), ".stars"), scaleLabels(f.low, f.high)),
-  scale: (f) => h("span.scale", buttons(steps(f.min ?? 0, f.max ?? 10)), scaleLabels(f.low && `${f.min ?? 0}: ${f.low}`, f.high && `${f.max ?? 10}: ${f.high}`)),
-  slider: (f) => [scaleLabels(f.low || `${f.min ?? 0}`, `${f.high || (f.max ?? 100)} ${f.unit ?? ""}`), still("input", { type: "range" })],
-  name: () => parts("field-grid", t("First name"), t("Last name")),
-  address: () => parts("field-grid", t("Street address"), t("Address line 2"), t("Town or city"), t("Postal code")),
-  country: (f) => still("select", {}, h("option", f.placeholder || t("Select…"))),
-  hidden: (f) => h("p.muted", t("Set by the link"), " ", h("code", `?${f.key}=…`)),
-  matrix: (f) => h("div.scroll-x", h("table.matrix",
-    h("tr", h("td"), shown(f, "options").map((o) => h("th", { key: o._uid }, optionEditor(f, "options", o))), h("td", addOption(f, "options"))),
-    shown(f, "rows").map((row) => h("tr", { key: row._uid }, h("th", optionEditor(f, "rows", row)), shown(f, "options").map(() => h("td", mark(f.several ? "checkbox" : "radio"))), h("td"))),
-    h("tr", { key: "add" }, h("th", addOption(f, "rows"))))),
-  file: () => still("div.drop", {}, icon("upload", kindSprite), t("Choose a file")),
-  signature: () => still("div.drop.pad", {}, t("Signature")),
-  pictures: (f) => h("div.pictures", shown(f, "options").map((o) => h("div.picture", { key: o._uid },
-    o.image ? h("img", { src: `/pictures/${o.image}`, alt: "" }) : h("div.no-picture", icon("picture", kindSprite)), optionEditor(f, "options", o), removeButton(f, "options", o))), more(f, "options"), addOption(f, "options")),
-  ranking: (f) => optionCards(f, ""),
-  dropdown: (f) => [still("select", {}, h("option", f.placeholder || t("Select…"))), optionCards(f, "")],
-};
-function controlOf(f) {
-  const kind = kindOf(f);
-  if (sketches[kind.sketch]) return sketches[kind.sketch](f);
-  if (hasProperty(kind, "options")) return optionCards(f, kind.type === "list" ? "checkbox" : "radio");
-  if (hasProperty(kind, "expression")) return h("p.formula", f.total ? f.total === "points" ? t("Sum of points") : t("Sum of prices") : h("code", f.expression), " ", f.unit);
-  if (hasProperty(kind, "text")) return textInput(f);
-  if (kind.type === "date" && kind.input !== "time") return date();
-  return h("span.with-unit", input(f.placeholder), f.unit && h("span.muted", f.unit));
+// The controls of questions. A form without questions does not need them yet.
+let controls;
+const useControls = (module) => { controls = module; controls.setUp({ optionInput, addOptionButton, textInput, kindSprite, focus: (...args) => actions.focus(...args) }); };
+if (state.form.fields.length) useControls(await import("./builder-controls.js"));
+function controlOf(field) {
+  if (!controls) import("./builder-controls.js").then((module) => { if (!controls) useControls(module); actions.focus(); });
+  return controls?.controlOf(field);
 }
 
 export const pageName = (uid) => t("Page {n}", { n: pageIndexOf(uid) + 1 });
@@ -178,6 +172,7 @@ function memberCard(member) {
     isEnding(member) ? member.redirect ? h("p.muted", `→ ${member.redirect}`) : textInput(member) : isQuestion && controlOf(member),
     describeLogic(member).map((text) => h("p.logic-note", icon("branch"), h("span", text))),
     problems.map((p) => problemText(p.message)),
+    isSelected && !isPageBreak(member) && toolsFor(member),
     isSelected && kit(member, typeName),
     isSelected && kind && iconButton("plus", t("Add question below"), actions.openPalette, { class: "insert-button", key: "insert" }));
 }
@@ -185,7 +180,7 @@ function memberCard(member) {
 // A card is rendered again only if something that it shows has changed.
 const cardCache = new Map();
 function cachedCard(member) {
-  const signature = JSON.stringify([member, describeLogic(member), pageIndexOf(member._uid), state.selectedId === member._uid, problemsOf(member._uid)]);
+  const signature = JSON.stringify([member, describeLogic(member), pageIndexOf(member._uid), state.selectedId === member._uid, problemsOf(member._uid), Boolean(richText), Boolean(controls), chipNames(member)]);
   if (cardCache.get(member._uid)?.signature !== signature) cardCache.set(member._uid, { signature, card: memberCard(member) });
   return cardCache.get(member._uid).card;
 }

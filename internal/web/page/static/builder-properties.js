@@ -11,7 +11,7 @@ import { formulaEditor } from "./builder-formula.js";
 import { displayName } from "./builder-logic.js";
 import { commonProperties, kindProperties } from "./builder-fields.js";
 import { kindTexts } from "./builder-kinds.js";
-import { addOptionButton, isAsked, kindIcon, kindSelect, optionInput, problemsAt } from "./builder-canvas.js";
+import { addOptionButton, chipsInput, isAsked, kindIcon, kindSelect, optionInput, problemsAt } from "./builder-canvas.js";
 
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-properties.css" }));
 
@@ -58,8 +58,8 @@ function lazy(name, ...args) {
 
 // Editors by the input type of the property. set(value, tag) stores the value.
 const editors = {
-  text: (m, p, set) => labeled(m, p, input("text", m[p.name], set, { onblur: () => assignAutoKey(m._uid) })),
-  textarea: (m, p, set) => labeled(m, p, textarea(m[p.name], set)),
+  text: (m, p, set) => labeled(m, p, chipsInput(t(p.label), m[p.name], set) || input("text", m[p.name], set, { onblur: () => assignAutoKey(m._uid) })),
+  textarea: (m, p, set) => labeled(m, p, chipsInput(t(p.label), m[p.name], set) || textarea(m[p.name], set)),
   number: (m, p, set) => labeled(m, p, input("number", m[p.name], set)),
   integer: (m, p, set) => labeled(m, p, input("number", m[p.name], (n, tag) => set(floor(n), tag), { step: 1 })),
   expression(m, p, set) {

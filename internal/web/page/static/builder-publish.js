@@ -1,61 +1,14 @@
 // Checking and publishing a form. It is loaded when the button is pressed.
 
-import { createNode, h, icon, iconButton, quote, showDialog, t } from "./vdom.js";
-import { findMember, membersOf, state } from "./builder-state.js";
+import { h, icon, quote, showDialog, t } from "./vdom.js";
+import { findMember, state } from "./builder-state.js";
 import { displayName } from "./builder-logic.js";
 import { discardUnsaved, flush, locate, mapProblems, saveStatus } from "./builder-save.js";
 
-const { meta } = state;
-let properties = []; // loaded if there are changes to describe
 document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/static/builder-publish.css" }));
 
-// propertyLabels names properties as the panel does.
-const propertyLabels = (names) => names.map((name) => properties.find((p) => p.name === name)?.label ?? {
-  title: t("Title"), description: t("Description"), language: t("Language"), redirect: t("Redirect to"), submit_label: t("Submit button text"),
-  hide_progress: t("Hide progress"), ask_again: t("Allow another response"), forget_answers: t("Keep unfinished answers on their device"), show_places: t("Show how many places are left"),
-}[name] ?? name).map((label) => t(label)).join(", ");
-
-// changeItem describes a change since the published version.
-function changeItem({ action, subject, key, properties, from, to }) {
-  const actionLabel = { added: t("Added"), removed: t("Removed") }[action] ?? t("Edited");
-  const member = membersOf().find((m) => m.key === key);
-  const removedLabel = meta.removed_labels[key];
-  const displayValue = (value) => value === "" ? t("none") : typeof value === "string" ? quote(value) : value;
-  const text = action === "reordered" ? subject === "field" ? t("Order of the questions") : t("Order of the endings")
-    : key ? (member ? quote(displayName(member)) : removedLabel ? quote(removedLabel) : key) + (properties ? `: ${propertyLabels(properties)}` : "")
-    : properties ? subject === "design" ? t("Design") : propertyLabels(properties) : `${propertyLabels([subject])}: ${displayValue(from)} → ${displayValue(to)}`;
-  return h("li", h("span.tag", actionLabel), h("span", text));
-}
-
-// showFinding goes to the place of a finding, which the bar below the builder explains.
-function showFinding(findings, i, goTo) {
-  const finding = findings[i];
-  const { uid, optionUid, property, message } = finding;
-  goTo(uid, property === "label" || property === "title");
-  const control = optionUid ? document.querySelector(`[data-option$="${optionUid}"]`) : document.getElementById(`p-${property}`);
-  if (control?.offsetParent) control.focus();
-  const show = (n) => () => showFinding(findings, n, goTo);
-  renderBar(finding.isProblem, [
-    icon(finding.isProblem ? "warn" : "eye"),
-    h("p", { role: "status" }, h("strong", nameOf(uid)), " ", sentence(message)),
-    findings.length > 1 && h("span.muted", t("{n} of {all}", { n: i + 1, all: findings.length })),
-    i > 0 && h("button", { onclick: show(i - 1) }, t("Back")),
-    i < findings.length - 1 ? h("button", { onclick: show(i + 1) }, t("Next")) : h("button", { onclick: () => { closeBar(); publish(goTo); } }, t("Check again")),
-    iconButton("close", t("Close"), closeBar),
-  ]);
-}
-const nameOf = (uid) => findMember(uid) ? displayName(findMember(uid)) : t("Form");
-const sentence = (text) => text[0].toUpperCase() + text.slice(1).replace(/([^.])$/, "$1.");
-
-let bar;
-function closeBar() {
-  bar?.remove();
-  bar = null;
-}
-function renderBar(isProblem, children) {
-  closeBar();
-  bar = document.body.appendChild(createNode(h("section.check-bar", { class: `check-bar${isProblem ? " problem" : ""}`, "aria-label": t("Check") }, children)));
-}
+export const nameOf = (uid) => findMember(uid) ? displayName(findMember(uid)) : t("Form");
+export const sentence = (text) => text[0].toUpperCase() + text.slice(1).replace(/([^.])$/, "$1.");
 
 // findingList lists findings; each has a button that closes the dialog and goes there.
 const findingList = (title, findings, offset) => findings.length > 0 && h(`section.findings${findings[0].isProblem ? ".problems" : ""}`, h("h3", title), h("ul", findings.map((finding, i) => h("li",
@@ -71,7 +24,7 @@ async function check(id) {
 }
 
 export async function publish(goTo) {
-  closeBar();
+  document.querySelector(".check-bar")?.remove();
   const backButton = [["", t("Back to form")]];
   if (!(await flush())) {
     await showDialog(t("Not ready to publish"), h("p", `${saveStatus.text.replace(/([^.…])$/, "$1.")} ${t("Save your changes before you publish.")}`), backButton);
@@ -79,7 +32,7 @@ export async function publish(goTo) {
     return;
   }
   const { version: n, changes, id } = state.meta;
-  if (changes.length) properties = await import("./builder-fields.js").then((module) => [...module.commonProperties, ...module.kindProperties]);
+  const changeItem = changes.length && (await import("./builder-changes.js")).changeItem;
   const findings = await check(id);
   const problems = findings.filter((finding) => finding.isProblem);
   const lists = [
@@ -94,7 +47,7 @@ export async function publish(goTo) {
     state.isChecked = true;
     state.problems = problems;
   }
-  if (choice.startsWith("show ")) return showFinding(findings, Number(choice.slice(5)), goTo);
+  if (choice.startsWith("show ")) return (await import("./builder-check.js")).showFinding(findings, Number(choice.slice(5)), goTo);
   if (choice !== "publish") return;
   const response = await fetch(`/forms/${id}/publish`, { method: "POST", redirect: "manual" }).catch(() => null);
   if (response?.type === "opaqueredirect") {

@@ -1,8 +1,8 @@
 // Saving. Drafts are saved automatically soon after the last edit, and failed attempts are
 // repeated.
 
-import { h, showDialog, t } from "./vdom.js";
-import { findMember, isUnnamed, kindOf, optionLists, replaceDraft, serialize, state } from "./builder-state.js";
+import { t } from "./vdom.js";
+import { findMember, isUnnamed, optionLists, replaceDraft, serialize, state } from "./builder-state.js";
 
 const { meta } = state;
 let timer = 0;
@@ -154,16 +154,7 @@ function updateMeta({ revision, version, changes, removed_labels }) { Object.ass
 
 async function resolveConflict(remoteDraft) {
   setStatus("conflict", t("Not saved: this form was changed elsewhere"));
-  const description = ({ title, fields }) => {
-    const n = fields.filter((f) => kindOf(f).has_answer).length;
-    return h("dd", n === 1 ? t("“{title}”, 1 question", { title }) : t("“{title}”, {n} questions", { title, n }));
-  };
-  const time = new Date(remoteDraft.updated_at ?? Date.now()).toLocaleTimeString();
-  let choice = "";
-  while (!choice) choice = await showDialog(t("This form was changed elsewhere"), [
-    h("p", t("This form was saved in another window or by an app while you were editing. Choose which version to keep.")),
-    h("dl", h("dt", t("Saved elsewhere at {time}", { time })), description(remoteDraft), h("dt", t("Your version")), description(state.form)),
-  ], [["local", t("Keep my version"), { class: "primary" }], ["remote", t("Use their version")]]);
+  const choice = await import("./builder-conflict.js").then((module) => module.chooseVersion(remoteDraft));
   updateMeta(remoteDraft);
   if (choice === "local") return scheduleSave(0);
   replaceDraft(remoteDraft);

@@ -133,6 +133,7 @@ export function assignAutoKey(uid, list, optionUid) {
 // Piping: {{key}} in a text inserts an answer, {{key|text}} the text if there is none.
 export const pipedProperties = ["label", "help", "text", "title", "redirect", "button_label", "button_url", "event_title", "event_place"];
 const replacePipes = (text, replacement) => text.replace(/\{\{\s*([a-z][a-z0-9_]*)\s*(\|[^{}\n]*)?\}\}/g, (match, key, fallback = "") => replacement(key, fallback) ?? match);
+export const pipesIn = (text) => [...(text ?? "").matchAll(/\{\{\s*([a-z][a-z0-9_]*)\s*(?:\|([^{}\n]*))?\}\}/g)].map(({ 0: found, 1: key, 2: fallback, index }) => ({ text: found, key, fallback, index }));
 const replaceIdentifiers = (formula, replacement) => formula.replace(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[A-Za-z_]\w*/g, (token) => replacement(token) ?? token);
 
 // renameKey changes the key of a member in all references to it.

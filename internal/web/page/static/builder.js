@@ -6,9 +6,8 @@ import {
   questionCount, redoStack, state, undoStack,
 } from "./builder-state.js";
 import { describeLogic } from "./builder-logic.js";
-import { canvas, kindIcon, openPalette, pageName, problemsOf } from "./builder-canvas.js";
+import { canvas, kindIcon, openPalette, pageName, plainText, problemsOf } from "./builder-canvas.js";
 import { saveStatus, scheduleSave, startSaving } from "./builder-save.js";
-import { makeDraggable } from "./builder-drag.js";
 
 const root = document.getElementById("builder");
 const renderRoot = mount(root);
@@ -32,7 +31,7 @@ function render(keepFocused) {
 }
 
 const cardOf = (uid) => root.querySelector(`[data-card="${uid}"]`) ?? root.querySelector(".title-input");
-const labelInputOf = (uid) => cardOf(uid).querySelector(".label-row textarea") ?? cardOf(uid);
+const labelInputOf = (uid) => cardOf(uid).querySelector(".label-row .inline-input") ?? cardOf(uid);
 
 function focus(selector) {
   render();
@@ -102,6 +101,12 @@ const actions = {
   focus,
   add,
   openPalette: () => openPalette(add),
+  // textOf returns the text of a card that was edited last, or the one with Markdown.
+  textOf: (uid, isMarkdown) => isMarkdown ? cardOf(uid).querySelector(".prose") : lastText && cardOf(uid).contains(lastText) ? lastText : labelInputOf(uid),
+  editText(uid) {
+    select(uid);
+    cardOf(uid).querySelector(".prose").focus();
+  },
   addNext: (uid) => addAfter(uid)(firstKind()),
   // enter continues from a title: at the first option, or with the next question.
   enter(uid) {
@@ -201,12 +206,12 @@ function outlineEntry(uid, marker, label, member) {
 
 function outline() {
   const { title, fields, endings } = state.form;
-  const fieldEntry = (f) => isPageBreak(f) ? outlineEntry(f._uid, icon("page"), pageName(f._uid) + (f.label ? `: ${f.label}` : ""), f)
-    : outlineEntry(f._uid, kindIcon(kindOf(f)), f.label || t(kindOf(f).title), f);
+  const fieldEntry = (f) => isPageBreak(f) ? outlineEntry(f._uid, icon("page"), pageName(f._uid) + (f.label ? `: ${plainText(f.label)}` : ""), f)
+    : outlineEntry(f._uid, kindIcon(kindOf(f)), plainText(f.label) || t(kindOf(f).title), f);
   return h("nav.outline", { key: "outline", "aria-label": t("Outline") },
     h("ul", { key: "form" }, outlineEntry("form", icon("logo"), title || t("Untitled"))),
     h("ol", { key: "fields", "data-sortable": "fields" }, fields.map(fieldEntry)),
-    h("ol", { key: "endings", "data-sortable": "endings" }, endings.map((e) => outlineEntry(e._uid, icon("flag"), e.title || t("Ending"), e))),
+    h("ol", { key: "endings", "data-sortable": "endings" }, endings.map((e) => outlineEntry(e._uid, icon("flag"), plainText(e.title) || t("Ending"), e))),
     linkButton("plus", [t("Add question"), h("kbd", "/")], actions.openPaletteAtEnd), h("p.muted.question-count", countText()));
 }
 const countText = () => questionCount() === 1 ? t("1 question") : t("{n} questions", { n: questionCount() });
@@ -253,6 +258,8 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
   action();
 });
+let lastText;
+root.addEventListener("focusin", ({ target }) => { if (target.matches(".inline-input:not([data-option])")) lastText = target; });
 root.addEventListener("focusin", (event) => select(event.target.closest("[data-uid]")?.dataset.uid ?? state.selectedId));
 addEventListener("paste", (event) => {
   const lines = event.clipboardData.getData("text").split("\n").filter((line) => line.trim());
@@ -260,7 +267,11 @@ addEventListener("paste", (event) => {
   event.preventDefault();
   actions.pasteQuestions("", lines);
 });
-makeDraggable(root, moveTo);
+// Dragging is loaded when a mouse comes to a handle, or at the first touch.
+let dragging;
+root.addEventListener("pointerover", ({ target, pointerType }) => {
+  if (pointerType !== "mouse" || target.closest("[data-drag]")) dragging ??= import("./builder-drag.js").then((module) => { module.makeDraggable(root, moveTo); root.dataset.draggable = true; });
+});
 onChange(() => { render(); scheduleSave(); });
 startSaving(render, () => updatePreview(true));
 render();
