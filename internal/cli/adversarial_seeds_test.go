@@ -117,7 +117,7 @@ func (w *fixture) fillPath(r *request, path string) {
 }
 
 var validParameter = map[string]string{
-	"page": "1", "per_page": "20", "search": "a", "tag": "a", "language": "en", "since": "2020-01-01T00:00:00Z", "until": "2100-01-01T00:00:00Z", "version": "1", "limit": "10",
+	"page": "1", "per_page": "20", "search": "a", "tag": "a", "folder": "Work", "language": "en", "since": "2020-01-01T00:00:00Z", "until": "2100-01-01T00:00:00Z", "version": "1", "limit": "10",
 	"If-Match": "*", "after": "", "Last-Event-ID": "", "field": "papers", "Content-Disposition": "attachment; filename=a.pdf",
 	"upload": storedUpload, "Upload-Offset": strconv.Itoa(len(smallPDF)),
 }
