@@ -56,7 +56,7 @@ func TestRoutes(t *testing.T) {
 			}
 		}
 		// Operations without query parameters ignore the query.
-		for path, code := range map[string]int{"/api/v1/me": 0, "/api/v1/forms/" + id: 0, "/api/v1/forms/" + id + "/summary": 0, "/api/v1/forms": 400001} {
+		for path, code := range map[string]int{"/api/v1/me": 0, "/api/v1/forms/" + id: 0, "/api/v1/forms/" + id + "/retention": 0, "/api/v1/forms": 400001, "/api/v1/forms/" + id + "/summary": 400001} {
 			if a := w.Call("GET", path+"?a%zz;b", w.ada, ""); a.Code() != code {
 				t.Errorf("%s with a broken query: %d %s", path, a.StatusCode, a.Text)
 			}
@@ -109,7 +109,7 @@ func TestMatrix(t *testing.T) {
 				for _, query := range []string{"", "?search=ada", "?sort=title&per_page=200"} {
 					for _, ifMatch := range []string{"", "*", `"1"`} {
 						target := strings.NewReplacer("{id}", id, "{response}", "rsp_01k9z8m7q3e4r5t6y7v8w9x0a1", "{version}", "1",
-							"{webhook}", "whk_01k9z8m7q3e4r5t6y7v8w9x0a1", "{delivery}", "dlv_01k9z8m7q3e4r5t6y7v8w9x0a1", "{note}", "nte_01k9z8m7q3e4r5t6y7v8w9x0a1").Replace(path)
+							"{webhook}", "whk_01k9z8m7q3e4r5t6y7v8w9x0a1", "{delivery}", "dlv_01k9z8m7q3e4r5t6y7v8w9x0a1", "{note}", "nte_01k9z8m7q3e4r5t6y7v8w9x0a1", "{view}", "viw_01k9z8m7q3e4r5t6y7v8w9x0a1").Replace(path)
 						body := ""
 						if method == "POST" || method == "PATCH" {
 							body = `{"title": "Bob was here"}`
@@ -122,6 +122,9 @@ func TestMatrix(t *testing.T) {
 						}
 						if strings.Contains(path, "/notes") && body != "" {
 							body = `{"text": "Bob was here"}`
+						}
+						if strings.Contains(path, "/views") && body != "" {
+							body = `{"name": "Bob was here", "filter": {}}`
 						}
 						if strings.Contains(path, "/webhooks") && body != "" {
 							body = `{}`

@@ -3,6 +3,7 @@ package form
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"unicode/utf16"
 
 	"github.com/expr-lang/expr"
@@ -55,7 +56,9 @@ func TryFormula(text string, before []*Field) FormulaTrial {
 		return FormulaTrial{Err: err, From: from, To: to}
 	}
 	const key = "_" // not the key of any field
-	trial.Fields = append(trial.Fields, &Field{Key: key, Kind: calculated{}.Name(), Expression: text})
+	isCalculated := func(k Kind) bool { return k.Traits().Calculated }
+	kind := Kinds()[slices.IndexFunc(Kinds(), isCalculated)]
+	trial.Fields = append(trial.Fields, &Field{Key: key, Kind: kind.Name(), Expression: text})
 	e := trial.Evaluate(answers)
 	out := FormulaTrial{Result: e.Answers[key]}
 	for _, f := range before {

@@ -51,7 +51,7 @@ func (j *journey) createAndPublish() {
 		t.Fatalf("%d %v", made.StatusCode, made.Header)
 	}
 	j.id, j.base = found[1], "/forms/"+found[1]
-	has(t, b.Get(j.base+"/build"), `id="data"`, "NPS", "<noscript>")
+	has(t, b.Get(j.base+"/build"), `id="data"`, "<noscript>")
 	has(t, b.Get(j.base+"/flow"), "<svg", "Logic summary", " if ")
 	has(t, b.Get(j.base+"/share"), "Not published yet")
 	has(t, b.Get(j.base+"/responses"), "No responses yet")
@@ -122,8 +122,8 @@ func (j *journey) readResponses() {
 		"":                    {"1–25 of 30", sent[29], "!" + sent[0]},
 		"?page=2":             {"26–30 of 30", sent[0]},
 		"?order=oldest":       {sent[0], "!" + sent[29]},
-		"?by=score":           {`aria-sort="ascending"`, "by=-score", sent[0], "!" + sent[10]},
-		"?by=-score":          {`aria-sort="descending"`, sent[10], "!" + sent[0]},
+		"?by=score":           {sent[0], "!" + sent[10]},
+		"?by=-score":          {sent[10], "!" + sent[0]},
 		"?where=score&is=10":  {"1–2 of 2", sent[10], sent[21], "!" + sent[11]},
 		"?where=score&is=ten": {"match any answer"},
 		"?search=nobody":      {"No results"},
@@ -131,6 +131,9 @@ func (j *journey) readResponses() {
 	} {
 		has(t, b.Get(j.base+"/responses"+query), texts...)
 	}
+	status(t, "the table", b.Post(j.base+"/responses/layout", url.Values{"layout": {"table"}}), 303)
+	has(t, b.Get(j.base+"/responses?by=score"), `aria-sort="ascending"`, "by=-score")
+	has(t, b.Get(j.base+"/responses?by=-score"), `aria-sort="descending"`)
 	file := b.Get(j.base + "/responses/export?format=csv&where=score&is=10")
 	if lines := strings.Count(file.Text, "\r\n"); lines != 3 || !strings.Contains(file.Header.Get("Content-Disposition"), `filename="Customer feedback.csv"`) {
 		t.Errorf("%d lines\n%s", lines, file.Text)
