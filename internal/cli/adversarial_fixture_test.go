@@ -64,6 +64,8 @@ type fixture struct {
 	app                                            clitest.App        // all users authorize it
 	liveForm, editForm                             string             // of Ada: one to answer, one to change
 	spareForms, responses, webhooks, themes, notes []string           // of Ada, to delete
+	views                                          []string           // of Ada, to delete
+	cleoView                                       string
 	cleoForm, cleoSpare, cleoResponse              string
 	cleoWebhook, cleoSpareWebhook                  string
 	cleoApp, cleoSpareApp                          string
@@ -108,6 +110,9 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 		w.themes = append(w.themes, s.Call("POST", "/api/v1/themes", w.token(w.ada), validTheme).String("id"))
 	}
 	for range 8 {
+		w.views = append(w.views, s.Call("POST", "/api/v1/forms/"+w.liveForm+"/views", w.token(w.ada), validView).String("id"))
+	}
+	for range 8 {
 		w.responses = append(w.responses, w.addResponse(w.ada, w.liveForm))
 		w.notes = append(w.notes, s.Call("POST", "/api/v1/forms/"+w.liveForm+"/responses/"+w.responses[0]+"/notes", w.token(w.ada), `{"text": "Call back"}`).String("id"))
 	}
@@ -126,6 +131,7 @@ func newFixture(t *testing.T, s *clitest.Service, doc *clitest.Document, number 
 		*id = s.Call("POST", "/api/v1/themes", w.token(cleoAPI), validTheme).String("id")
 	}
 	w.cleoResponse = w.addResponse(cleoAPI, w.cleoForm)
+	w.cleoView = s.Call("POST", "/api/v1/forms/"+w.cleoForm+"/views", w.token(cleoAPI), validView).String("id")
 	w.addResponse(cleoAPI, w.cleoForm)
 	w.cleoFile, w.cleoFileResponse = w.addFile(cleoAPI, w.cleoForm)
 	w.cleoApp = s.AddApp(w.email("cleo"), "https://cleo.example.com/cb").ID

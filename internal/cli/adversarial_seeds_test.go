@@ -97,7 +97,10 @@ func (w *fixture) fillPath(r *request, path string) {
 				r.path[i], r.pool = w.themes[1], w.themes[1:]
 			}
 		case "{view}":
-			r.path[i] = "viw_" + strings.TrimPrefix(w.responses[0], "rsp_")
+			r.path[i] = w.views[0]
+			if r.name == "deleteView" {
+				r.path[i], r.pool = w.views[1], w.views[1:]
+			}
 		case "{version}":
 			r.path[i] = "1"
 		case "{note}":
@@ -117,7 +120,7 @@ func (w *fixture) fillPath(r *request, path string) {
 }
 
 var validParameter = map[string]string{
-	"page": "1", "per_page": "20", "search": "a", "tag": "a", "folder": "Work", "language": "en", "since": "2020-01-01T00:00:00Z", "until": "2100-01-01T00:00:00Z", "version": "1", "limit": "10",
+	"page": "1", "per_page": "20", "search": "a", "tag": "a", "folder": "Work", "rows": "", "columns": "", "language": "en", "since": "2020-01-01T00:00:00Z", "until": "2100-01-01T00:00:00Z", "version": "1", "limit": "10",
 	"If-Match": "*", "after": "", "Last-Event-ID": "", "field": "papers", "Content-Disposition": "attachment; filename=a.pdf",
 	"upload": storedUpload, "Upload-Offset": strconv.Itoa(len(smallPDF)),
 }
@@ -151,10 +154,12 @@ func (w *fixture) fillParameters(r *request, op *openapi3.Operation) {
 	}
 }
 
+const validView = `{"name": "Mine", "filter": {"search": "a", "days": 7, "since": "2026-01-01", "status": "new", "tags": ["a"], "answers": [{"field": "nick", "op": "contains", "value": "a"}], "sort": "nick", "columns": ["nick"]}}`
+
 func (w *fixture) validBody(schema string) any {
 	text, ok := map[string]string{"NewForm": everyKindForm, "FormUpdate": everyKindForm, "Submission": fmt.Sprintf(everyAnswer, "once"), "ResponseUpdate": fmt.Sprintf(everyAnswer, "again"),
 		"Notifications": `{"when": "each", "to": ["ana@example.org"]}`, "NewReceipt": `{"active": false, "field": "", "subject": "Hi {{nick}}", "text": "**Thanks**", "answers": true}`,
-		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "NewTheme": validTheme, "ThemeUpdate": validTheme, "NoteText": `{"text": "Call back"}`, "NewRetention": `{"days": 3650}`, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
+		"NewWebhook": validWebhook, "WebhookUpdate": validWebhook, "NewTheme": validTheme, "ThemeUpdate": validTheme, "NewView": validView, "ViewUpdate": validView, "NoteText": `{"text": "Call back"}`, "NewRetention": `{"days": 3650}`, "ReplayRequest": `{"since": "2020-01-01T00:00:00Z"}`}[schema]
 	var body any
 	if err := json.Unmarshal([]byte(text), &body); err != nil || !ok {
 		w.t.Fatalf("what is a valid %q? %v", schema, err)
@@ -290,9 +295,11 @@ func (w *fixture) addPages() {
 		form         []param
 	}{
 		{"POST", "/forms/" + w.cleoSpare + "/restore", []param{}},
+		{"POST", form + "/duplicate", []param{}},
+		{"POST", "/forms/" + w.cleoSpare + "/delete", []param{}},
 		{"POST", form + "/responses/layout", []param{{name: "layout", value: "list"}, {name: "column", value: "nick"}, {name: "move", value: "up:nick"}, {name: "kept", value: "search=a"}}},
 		{"POST", form + "/responses/views", []param{{name: "name", value: "Mine"}, {name: "kept", value: "search=a"}, {name: "view", value: ""}}},
-		{"POST", form + "/responses/views/" + strings.Replace(w.cleoResponse, "rsp_", "viw_", 1) + "/delete", []param{}},
+		{"POST", form + "/responses/views/" + w.cleoView + "/delete", []param{}},
 		{"POST", form + "/responses/restore", []param{{name: "response", value: w.cleoResponse}}},
 		{"POST", form + "/open", []param{}},
 		{"POST", form + "/versions/1/restore", []param{}},
@@ -356,6 +363,9 @@ func (w *fixture) crawl(addSeed seedAdder, r *request) {
 		}
 		var next *request
 		for _, f := range parseForms(page.text) {
+			if f.action == "" {
+				continue // its buttons say where it is sent
+			}
 			if f.method == "GET" {
 				addSeed("GET", f.action+"?"+encodePairs(f.controls), nil, r.as)
 				continue
