@@ -21,10 +21,10 @@ func TestProfile(t *testing.T) {
 	b.press(link("Account"))
 	b.fill(`input[name="name"]`, "Ada Lovelace")
 	b.fill(`input[name="language"]`, "klingonisch")
-	b.wantStatus(b.press(accountForm("profile", "button")), 422)
+	b.wantStatus(b.press(accountForm("profile", "button:not([type])")), 422)
 	b.wantText("valid language tag")
 	b.fill(`input[name="language"]`, "pt-BR")
-	b.wantStatus(b.press(accountForm("profile", "button")), 200)
+	b.wantStatus(b.press(accountForm("profile", "button:not([type])")), 200)
 	b.wantText("Profile saved.")
 	b.open("/account")
 	for field, want := range map[string]string{"name": "Ada Lovelace", "language": "pt-BR"} {

@@ -81,9 +81,9 @@ func TestFilesFromPhone(t *testing.T) {
 	responses := "/forms/" + strings.TrimPrefix(path, "/f/") + "/responses"
 	owner.do(chromedp.EmulateViewport(800, 600)) // too narrow for a list beside the response
 	owner.wantStatus(owner.open(responses), 200)
-	const shown = `(pictures => pictures.length === 2 && pictures.every((p) => p.complete && p.naturalWidth > 0))([...document.querySelectorAll('img[src$="/thumbnail"]')])`
+	const shown = `(pictures => pictures.length === 2 && pictures.every((p) => p.complete && p.naturalWidth > 0))([...document.querySelectorAll('img[src$="/thumbnail"]')].filter((p) => p.checkVisibility()))`
 	owner.wait(shown)
-	owner.wantStatus(owner.press(`a[href*="`+responses+`/rsp_"]`), 200)
+	owner.wantStatus(owner.press(`.response-list a`), 200)
 	owner.wait(shown)
 	owner.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("audio").load()`))
 	owner.wait(`Math.abs(document.querySelector("audio").duration - 1) < .1`)

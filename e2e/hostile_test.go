@@ -32,7 +32,7 @@ func (b *tab) detectScripts() {
 const findActive = `(doc) => {
 	const found = [], harmless = ["http:", "https:", "mailto:", "tel:"];
 	const active = "iframe, frame, frameset, object, embed, applet, math, video, audio, img, image, picture, style:not(head > style:only-of-type), base, marquee, foreignObject, animate, set, " +
-		"meta[http-equiv], body link, script:not([src], [type='application/json']), [srcdoc], [background], [style]";
+		"meta[http-equiv], body link:not([rel=modulepreload][href^='/static/']), script:not([src], [type='application/json']), [srcdoc], [background], [style]";
 	for (const e of doc.querySelectorAll("*")) {
 		const activeAttributes = Array.from(e.attributes, ({ name, value }) => {
 			if (name.startsWith("on")) return name;

@@ -128,7 +128,7 @@ func TestFilesAccessible(t *testing.T) {
 	b.do(chromedp.EmulateViewport(360, 640))
 	base := strings.Replace(path, "/f/", "/forms/", 1)
 	b.wantStatus(b.open(base+"/responses"), 200)
-	b.wait(`Array.from(document.images).every((picture) => picture.complete && picture.naturalWidth > 0)`)
+	b.wait(`Array.from(document.images).filter((picture) => picture.checkVisibility()).every((picture) => picture.complete && picture.naturalWidth > 0)`)
 	check("the responses")
 	b.wantStatus(b.press(`.response-list a`), 200)
 	b.wait(`Array.from(document.images).length === 2 && Array.from(document.images).every((picture) => picture.complete && picture.naturalWidth > 0)`)

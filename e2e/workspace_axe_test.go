@@ -16,7 +16,7 @@ import (
 
 // maxWorkspacePageBytes is the limit for a page of the workspace with its styles and
 // scripts, uncompressed.
-const maxWorkspacePageBytes = 100_000
+const maxWorkspacePageBytes = 100 << 10
 
 // afterClick returns a function that clicks an element and waits until another one is
 // visible.
