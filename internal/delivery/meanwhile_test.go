@@ -64,8 +64,8 @@ func (w *retried) again() {
 	w.later.Store(true)
 }
 
-// arrives checks what arrives after again: the types and answers of events, in any order. The
-// log has as many deliveries, and none is left.
+// arrives checks what arrives after again: the types and answers of events, in any order. An
+// event may arrive twice, with one ID. The log has as many deliveries, and none is left.
 func (w *retried) arrives(want ...string) {
 	w.t.Helper()
 	w.until("everything", func() bool {
@@ -76,7 +76,12 @@ func (w *retried) arrives(want ...string) {
 	for _, event := range want {
 		missing[event]++
 	}
+	seen := map[string]bool{}
 	for _, got := range w.to.all()[w.tried:] {
+		if seen[got.id] {
+			continue
+		}
+		seen[got.id] = true
 		event := got.kind
 		if text := got.text(); text != "" {
 			event += " " + text
