@@ -99,19 +99,18 @@ func wantAccessiblePage(t *testing.T, b *tab, v view) {
 	b.setColorScheme("light")
 	v.show(b)
 	wantSmallPage(t, b)
-	for _, width := range []int64{1280, 360} {
-		b.do(chromedp.EmulateViewport(width, 800))
-		if pageWidth := run(b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); pageWidth > width {
-			t.Errorf("%d pixels wide on a screen of %d; too wide are: %s", pageWidth, width, run(b, chromedp.Evaluate[string](overflowing)))
+	// The second look checks what depends on the colors and the size of the screen.
+	for _, look := range []struct {
+		width         int64
+		scheme, rules string
+	}{{1280, "light", allAxeRules}, {360, "dark", visualAxeRules}} {
+		b.do(chromedp.EmulateViewport(look.width, 800))
+		if pageWidth := run(b, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`)); pageWidth > look.width {
+			t.Errorf("%d pixels wide on a screen of %d; too wide are: %s", pageWidth, look.width, run(b, chromedp.Evaluate[string](overflowing)))
 		}
-		for scheme, rules := range map[string]string{"light": allAxeRules, "dark": visualAxeRules} {
-			if width == 360 && scheme == "dark" {
-				continue // the same colors as on the desktop in dark mode
-			}
-			b.setColorScheme(scheme)
-			for _, violation := range b.axeViolationsFor(rules) {
-				t.Errorf("%d pixels, %s: %s", width, scheme, violation)
-			}
+		b.setColorScheme(look.scheme)
+		for _, violation := range b.axeViolationsFor(look.rules) {
+			t.Errorf("%d pixels, %s: %s", look.width, look.scheme, violation)
 		}
 	}
 }
