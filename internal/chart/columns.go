@@ -38,7 +38,6 @@ func mergeColumns(points []Point, limit int) ([]Point, []span) {
 // Columns draws values over time, from the first to the last. More than 60 points are
 // merged into fewer columns.
 func Columns(points []Point, title string, formatNumber func(float64) string) string {
-	const top = 9.0
 	if formatNumber == nil {
 		formatNumber = formatPlain
 	}
@@ -48,13 +47,7 @@ func Columns(points []Point, title string, formatNumber func(float64) string) st
 	if peak == 0 {
 		base = 33 // without columns, no height is needed
 	}
-	tickValues := roundTicks(peak, areIntegers(sums))
-	gutter := 0.0
-	for _, tick := range tickValues {
-		gutter = max(gutter, measure(formatNumber(tick), smallSize))
-	}
-	gutter = min(gutter, 110) + 7
-	plotWidth := width - gutter
+	axis := newAxis(peak, base, areIntegers(sums), formatNumber)
 
 	d := newDrawing(drawingOptions{
 		class:  "chart-columns",
@@ -65,31 +58,17 @@ func Columns(points []Point, title string, formatNumber func(float64) string) st
 		desc:   describePoints(withSpans(sums, spans), formatNumber),
 		rtl:    isRTL(titleAndLabels(title, points)...),
 	})
-	y := func(v float64) float64 {
-		if peak == 0 {
-			return base
-		}
-		return base - (base-top)*(v/peak)
-	}
-	for _, tick := range tickValues {
-		if tick > 0 {
-			d.path("chart-grid", "M", 0.0, y(tick), "L", plotWidth, y(tick))
-		}
-		d.text(textLine{class: "chart-text", x: plotWidth + 7, y: y(tick), size: smallSize, anchor: start, dy: dyCenter, text: truncate(formatNumber(tick), smallSize, gutter)})
-	}
-	slotWidth := plotWidth / float64(max(len(sums), 1))
+	axis.draw(d)
+	slotWidth := axis.width / float64(max(len(sums), 1))
 	barWidth := min(slotWidth*.78, 34)
 	for i, sum := range sums {
 		x := slotWidth * float64(i)
 		d.group("chart-mark", spans[i].String()+": "+formatNumber(sum.Value), func() {
-			d.rect("chart-hit", box{x: x, y: top, w: slotWidth, h: base - top})
-			d.column("chart-bar", x+(slotWidth-barWidth)/2, base, barWidth, columnHeight(base-y(sum.Value), sum.Value))
+			d.rect("chart-hit", box{x: x, y: plotTop, w: slotWidth, h: base - plotTop})
+			d.column("chart-bar", x+(slotWidth-barWidth)/2, base, barWidth, columnHeight(base-axis.y(sum.Value), sum.Value))
 		})
 	}
-	d.path("chart-axis", "M", 0.0, base, "L", plotWidth, base)
-	for _, l := range axisLabels(spans, slotWidth, plotWidth) {
-		d.text(textLine{class: "chart-text", x: l.x, y: base + 7, size: smallSize, anchor: l.anchor, dy: dyBelow, text: l.text})
-	}
+	axis.drawLabels(d, spans, slotWidth)
 	return d.end()
 }
 

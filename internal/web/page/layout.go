@@ -24,7 +24,6 @@ type Layout struct {
 	Mails   bool          // the menu has a link to mails that were not sent; set by Render
 	Tour    bool          // the page explains the next step to somebody who is new; set by Render
 	Narrow  bool          // one short form, as for signing in
-	Wide    bool          // a table that uses the width of the window
 	Script  string        // static file of one more script
 	Style   string        // static file of one more style sheet
 	Media   bool          // the page plays recordings or films

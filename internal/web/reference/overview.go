@@ -44,7 +44,7 @@ func (pages *Pages) render(req *page.Request, title string, o *apiOperation) err
 		return err
 	}
 	return pages.templates.Render(req, http.StatusOK, "reference", &referencePage{
-		Layout:    page.Layout{Title: title, Section: "api", Wide: true, Style: "reference.css", Script: "explorer.js"},
+		Layout:    page.Layout{Title: title, Section: "api", Style: "reference.css", Script: "explorer.js"},
 		reference: ref, Operation: o, Base: pages.Site.BaseURL, Client: pages.Explorer, Callback: pages.Site.BaseURL + ExplorerCallbackPath,
 	})
 }

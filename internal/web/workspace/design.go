@@ -132,7 +132,7 @@ func (pages *Pages) renderDesign(req *page.Request, status int, choices url.Valu
 	p.ThemeName = req.PostForm.Get("theme")
 	style := theme.NewStyles(brand, ".mini-")
 	p.Look = page.Look{Colors: template.CSS(style.CSS), Hash: style.Hash}
-	p.Wide, p.Style, p.Script, p.Problems, p.NoticeKey = true, "design.css", "design.js", problems, designNotices[req.URL.Query().Get("done")]
+	p.Style, p.Script, p.Problems, p.NoticeKey = "design.css", "design.js", problems, designNotices[req.URL.Query().Get("done")]
 	p.Assets = []string{"mini.css"}
 	return pages.templates.Render(req, status, "design", p)
 }

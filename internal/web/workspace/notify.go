@@ -137,7 +137,7 @@ func (pages *Pages) renderNotify(req *page.Request, status int, view notifyView)
 			p.Insertable = append(p.Insertable, field)
 		}
 	}
-	p.Part, p.Wide, p.Script = "notify", true, "notify.js"
+	p.Part, p.Script = "notify", "notify.js"
 	p.Problems, p.NoticeKey = view.problems, notifyNotices[req.URL.Query().Get("done")]
 	return pages.templates.Render(req, status, "notify", p)
 }

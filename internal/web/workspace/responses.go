@@ -143,7 +143,7 @@ func (pages *Pages) ShowResponses(req *page.Request) error {
 		return err
 	}
 	p := &responsesPage{formLayout: pages.newFormLayout(f, "responses"), Days: dayChoices()}
-	p.Wide, p.Script, p.Style = true, "responses.js", "responses.css"
+	p.Script, p.Style = "responses.js", "responses.css"
 	q, err := pages.readQuery(req, f.ID)
 	wrong, isWrong := errors.AsType[*store.FilterError](err)
 	if err != nil && !isWrong {

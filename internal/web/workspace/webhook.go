@@ -118,7 +118,6 @@ func (pages *Pages) renderWebhook(req *page.Request, status int, view webhookVie
 	if pages.Now().Before(w.OldSecretUntil) {
 		p.OldUntil = w.OldSecretUntil
 	}
-	p.Wide = true
 	p.Problems, p.NoticeKey = view.problems, webhookNotices[req.URL.Query().Get("done")]
 	last, err := pages.listDeliveries(req, p)
 	if err != nil {
