@@ -24,6 +24,7 @@ type Layout struct {
 	Mails   bool          // the menu has a link to mails that were not sent; set by Render
 	Tour    bool          // the page explains the next step to somebody who is new; set by Render
 	Narrow  bool          // one short form, as for signing in
+	Bar     bool          // the page has a bar of its own: the template bar
 	Script  string        // static file of one more script
 	Style   string        // static file of one more style sheet
 	Media   bool          // the page plays recordings or films

@@ -18,7 +18,7 @@ type formLayout struct {
 func (pages *Pages) newFormLayout(f form.Form, tab string) formLayout {
 	f = f.At(pages.Now())
 	return formLayout{
-		Layout: page.Layout{Title: f.Title, Section: "forms"}, Form: f, Tab: tab,
+		Layout: page.Layout{Title: f.Title, Section: "forms", Bar: true}, Form: f, Tab: tab,
 		Link: pages.Site.BaseURL + "/f/" + f.Address(), Live: liveAddress(f.ID, f.ResponseCount),
 	}
 }

@@ -44,7 +44,7 @@ type responsesPage struct {
 	Marks       store.MarkTotals
 	Days        []dayChoice
 	Scan        *scanProgress // if the search is not complete
-	First       string        // address of the first page, if the list has no previous one
+	First       string        // address of the first page of a search
 	Prev        string
 	Next        string
 	Kept        url.Values      // the query without the page number
@@ -181,12 +181,12 @@ func (pages *Pages) ShowResponses(req *page.Request) error {
 		}
 		p.Media = p.Media || p.Detail != nil && p.Detail.Media
 	}
+	if p.Marks, err = pages.Store.MarkTotals(req.Context(), req.Owner(), f.ID); err != nil {
+		return err
+	}
 	pages.fillFilterMenu(req, p, q.fields)
 	pages.fillChips(req, p, q, wrong)
 	if err := pages.fillViews(req, p, q); err != nil {
-		return err
-	}
-	if p.Marks, err = pages.Store.MarkTotals(req.Context(), req.Owner(), f.ID); err != nil {
 		return err
 	}
 	if deleted := req.URL.Query().Get("deleted"); deleted != "" {
@@ -240,56 +240,4 @@ func (pages *Pages) readResponses(req *page.Request, p *responsesPage, q *respon
 		p.Next = p.link(number + 1)
 	}
 	return list, err
-}
-
-// scanPart searches one part of the responses. The address of the next part says how many
-// responses were shown and found so far.
-func (pages *Pages) scanPart(req *page.Request, p *responsesPage, q *responseQuery) ([]form.Response, error) {
-	query := req.URL.Query()
-	number := func(name string, limit int64) int64 {
-		n, err := strconv.ParseInt(query.Get(name), 10, 64)
-		if err != nil || n < 0 || n > limit {
-			return 0
-		}
-		return n
-	}
-	const many = 1 << 40
-	before, found, shown := number("before", many), number("found", many), number("shown", responsesPerPage)
-	budget := scanBudget
-	if query.Has("budget") { // smaller parts, for tests
-		budget = time.Duration(number("budget", scanBudget.Milliseconds())) * time.Millisecond
-	}
-	part, err := pages.Store.ScanResponses(req.Context(), req.Owner(), p.Form.ID, q.filter,
-		store.Scan{From: searchText(query.Get("from")), Rows: responsesPerPage - shown, Budget: budget})
-	if err != nil {
-		return nil, err
-	}
-	last := searchText(query.Get("last"))
-	if n := len(part.Responses); n > 0 {
-		last = part.Responses[n-1].ID
-	}
-	found += part.Matches
-	shown += int64(len(part.Responses))
-	p.Total, p.From, p.To = before+found, before+1, before+shown
-	parts := func(values ...string) string {
-		return q.with(p.Form.ID, func(query url.Values) {
-			for i := 0; i < len(values); i += 2 {
-				query.Set(values[i], values[i+1])
-			}
-			if budget != scanBudget {
-				query.Set("budget", strconv.FormatInt(budget.Milliseconds(), 10))
-			}
-		})
-	}
-	text := func(n int64) string { return strconv.FormatInt(n, 10) }
-	if part.Next != "" {
-		p.Scan = &scanProgress{Percent: int(part.Done * 100), Next: parts("from", part.Next, "before", text(before), "found", text(found), "shown", text(shown), "last", last)}
-	}
-	if before > 0 {
-		p.First = q.with(p.Form.ID, func(url.Values) {})
-	}
-	if found > shown {
-		p.Next = parts("from", last, "before", text(before+shown))
-	}
-	return part.Responses, nil
 }

@@ -1,13 +1,10 @@
 package workspace
 
 import (
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 
 	"formulary/internal/form"
-	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
 
@@ -18,6 +15,7 @@ type filterChip struct {
 	Value  string
 	Remove string // address of the list without it
 	Wrong  string // why it cannot be used, or empty
+	Edit   *chipEdit
 }
 
 // filterOp is an operator in the menu. The words depend on the type of the question.
@@ -91,13 +89,7 @@ func (pages *Pages) fillFilterMenu(req *page.Request, p *responsesPage, fields [
 	for _, f := range fields {
 		byID[f.ID] = f
 		o := suggestion{ID: "offered-" + strconv.Itoa(len(p.Suggestions))}
-		for _, option := range f.Options {
-			o.Answers = append(o.Answers, option.Label)
-		}
-		if f.IsBoolean() {
-			o.Answers = []string{pages.cellText(req, true), pages.cellText(req, false)}
-		}
-		if len(o.Answers) > 0 && len(o.Answers) <= maxSuggestions {
+		if o.Answers = pages.suggestedAnswers(req, f); len(o.Answers) > 0 {
 			p.Suggestions = append(p.Suggestions, o)
 			lists[f.ID] = o.ID
 		}
@@ -108,15 +100,33 @@ func (pages *Pages) fillFilterMenu(req *page.Request, p *responsesPage, fields [
 			continue
 		}
 		_, part, _ := strings.Cut(c.Key, ".")
-		q := filterQuestion{Key: c.Key, Label: c.Label, Ops: strings.Join(f.Comparisons(part), " "), Words: wordsOf(f), List: lists[c.ID]}
-		switch {
-		case f.IsMoment():
-			q.Type = f.Traits().Input
-		case f.IsNumeric():
-			q.Type = "number"
-		}
-		p.Questions = append(p.Questions, q)
+		p.Questions = append(p.Questions, filterQuestion{Key: c.Key, Label: c.Label, Ops: strings.Join(f.Comparisons(part), " "), Words: wordsOf(f), List: lists[c.ID], Type: inputType(f)})
 	}
+}
+
+// suggestedAnswers returns the answers that the filter offers for a question, if they are few.
+func (pages *Pages) suggestedAnswers(req *page.Request, f *form.Field) []string {
+	var list []string
+	if f.IsBoolean() {
+		return []string{pages.cellText(req, true), pages.cellText(req, false)}
+	}
+	if len(f.Options) <= maxSuggestions {
+		for _, option := range f.Options {
+			list = append(list, option.Label)
+		}
+	}
+	return list
+}
+
+// inputType is the type of the input for an answer; empty: text.
+func inputType(f *form.Field) string {
+	switch {
+	case f.IsMoment():
+		return f.Traits().Input
+	case f.IsNumeric():
+		return "number"
+	}
+	return ""
 }
 
 // displayValue formats a stored answer as the list shows it.
@@ -141,67 +151,4 @@ func (pages *Pages) displayValue(req *page.Request, f *form.Field, part, is stri
 		}
 	}
 	return is
-}
-
-// fillChips describes the filter, except for the search text, which the page shows.
-func (pages *Pages) fillChips(req *page.Request, p *responsesPage, q *responseQuery, wrong *store.FilterError) {
-	add := func(chip filterChip, name string) {
-		chip.Remove = q.with(p.Form.ID, func(query url.Values) { query.Del(name) })
-		p.Chips = append(p.Chips, chip)
-	}
-	if days := q.kept.Get("days"); days == "1" {
-		add(filterChip{Label: pages.Site.TranslateFor(req, "Submitted"), Value: pages.Site.TranslateFor(req, "today")}, "days")
-	} else if n, err := strconv.Atoi(days); err == nil {
-		add(filterChip{Label: pages.Site.TranslateFor(req, "Submitted"), Value: pages.Site.TranslateFor(req, "last %d days", n)}, "days")
-	}
-	if since := q.kept.Get("since"); since != "" {
-		add(filterChip{Label: pages.Site.TranslateFor(req, "Submitted"), Phrase: pages.Site.TranslateFor(req, "from"), Value: since}, "since")
-	}
-	if until := q.kept.Get("until"); until != "" {
-		add(filterChip{Label: pages.Site.TranslateFor(req, "Submitted"), Phrase: pages.Site.TranslateFor(req, "to"), Value: until}, "until")
-	}
-	if q.filter.Status != "" {
-		add(filterChip{Label: pages.Site.TranslateFor(req, "Status"), Phrase: pages.Site.TranslateFor(req, "is"), Value: pages.Site.TranslateFor(req, statusLabels[string(q.filter.Status)])}, "status")
-	}
-	if q.filter.Starred {
-		add(filterChip{Value: pages.Site.TranslateFor(req, "Starred")}, "starred")
-	}
-	remove := func(name, value string) string {
-		return q.with(p.Form.ID, func(query url.Values) {
-			query[name] = slices.DeleteFunc(query[name], func(other string) bool { return other == value })
-		})
-	}
-	for _, tag := range q.filter.Tags {
-		p.Chips = append(p.Chips, filterChip{Label: pages.Site.TranslateFor(req, "Tag"), Phrase: pages.Site.TranslateFor(req, "is"), Value: tag, Remove: remove("tag", tag)})
-	}
-	for i, c := range q.comparisons {
-		chip := pages.conditionChip(req, p, q, c)
-		chip.Remove = remove("where", formatCondition(c))
-		if wrong != nil && wrong.Index == i {
-			chip.Wrong = pages.Site.TranslateFor(req, "This value doesn’t match any answer to that question.")
-		}
-		p.Chips = append(p.Chips, chip)
-	}
-}
-
-// conditionChip describes a condition on an answer.
-func (pages *Pages) conditionChip(req *page.Request, p *responsesPage, q *responseQuery, c store.Comparison) filterChip {
-	chip := filterChip{Label: c.Field, Phrase: pages.Site.TranslateFor(req, operatorTexts[c.Op]), Value: c.Value}
-	for _, column := range p.Columns {
-		if column.Key == c.Field {
-			chip.Label = column.Label
-		}
-	}
-	key, part, _ := strings.Cut(c.Field, ".")
-	for _, f := range q.fields {
-		if f.Key == key {
-			chip.Phrase = pages.Site.TranslateFor(req, operatorText(f, c.Op))
-			chip.Value = pages.displayValue(req, f, part, c.Value)
-			break
-		}
-	}
-	if !form.NeedsValue(c.Op) {
-		chip.Phrase, chip.Value = "", chip.Phrase
-	}
-	return chip
 }

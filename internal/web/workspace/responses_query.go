@@ -33,8 +33,16 @@ const (
 // readQuery reads the filter of the list from the address. A FilterError says which
 // condition does not fit the questions.
 func (pages *Pages) readQuery(req *page.Request, formID string) (*responseQuery, error) {
-	q := &responseQuery{kept: url.Values{}}
-	query := req.URL.Query()
+	versions, err := pages.Store.Definitions(req.Context(), req.Owner(), formID)
+	if err != nil {
+		return &responseQuery{kept: url.Values{}}, err
+	}
+	return pages.parseQuery(req, formID, req.URL.Query(), versions)
+}
+
+// parseQuery reads a filter of the list.
+func (pages *Pages) parseQuery(req *page.Request, formID string, query url.Values, versions []*form.Definition) (*responseQuery, error) {
+	q := &responseQuery{kept: url.Values{}, versions: versions, fields: form.MergeQuestions(versions)}
 	for _, name := range keptParameters {
 		for _, value := range query[name] {
 			if value = searchText(value); value != "" && len(value) <= maxCondition {
@@ -53,11 +61,6 @@ func (pages *Pages) readQuery(req *page.Request, formID string) (*responseQuery,
 			q.kept.Set("by", sort)
 		}
 	}
-	var err error
-	if q.versions, err = pages.Store.Definitions(req.Context(), req.Owner(), formID); err != nil {
-		return q, err
-	}
-	q.fields = form.MergeQuestions(q.versions)
 	q.filter = store.ResponseFilter{Search: q.kept.Get("search"), Oldest: q.kept.Get("order") == "oldest", Starred: q.kept.Get("starred") != "", Tags: q.kept["tag"]}
 	if status, ok := form.ParseResponseStatus(q.kept.Get("status")); ok {
 		q.filter.Status = status
@@ -66,11 +69,12 @@ func (pages *Pages) readQuery(req *page.Request, formID string) (*responseQuery,
 	}
 	q.filter.Tags = q.filter.Tags[:min(len(q.filter.Tags), store.MaxFilterTags)]
 	q.readTimes(page.LoadZone(req.User.TimeZone), pages.Now())
-	pages.readConditions(req, q)
+	pages.readConditions(req, q, query)
 	names := map[string]string{}
 	for _, c := range pages.Site.Languages.Countries(req.Language()) {
 		names[c.Code] = c.Name
 	}
+	var err error
 	if q.filter.LabelMatches, err = pages.Store.MatchLabels(req.Context(), req.Owner(), formID, q.filter.Search, names); err != nil {
 		return q, err
 	}
@@ -106,8 +110,7 @@ func (q *responseQuery) readTimes(zone *time.Location, now time.Time) {
 
 // readConditions reads the conditions on answers: those in the address, and one that was
 // entered in the controls. Afterwards the address has all of them.
-func (pages *Pages) readConditions(req *page.Request, q *responseQuery) {
-	query := req.URL.Query()
+func (pages *Pages) readConditions(req *page.Request, q *responseQuery, query url.Values) {
 	conditions := q.kept["where"]
 	q.kept.Del("where")
 	var list []store.Comparison

@@ -1,12 +1,15 @@
 package workspace
 
 import (
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"formulary/internal/fault"
+	"formulary/internal/form"
 	"formulary/internal/store"
 	"formulary/internal/web/page"
 )
@@ -17,7 +20,14 @@ type viewLink struct {
 	Name    string
 	Address string
 	Current bool
+	Count   int64
+	More    bool // there are more than Count, which were not counted
+	Counted bool
 }
+
+// countBudget is how long a page counts the responses of its views; what is counted by then
+// is shown.
+const countBudget = 60 * time.Millisecond
 
 // viewQuery is the query of the list that shows a view.
 func viewQuery(v store.View) url.Values {
@@ -81,17 +91,53 @@ func (pages *Pages) fillViews(req *page.Request, p *responsesPage, q *responseQu
 	if err != nil {
 		return err
 	}
+	deadline := pages.Now().Add(countBudget)
 	for _, v := range views {
 		query := viewQuery(v)
 		link := viewLink{ID: v.ID, Name: v.Name, Address: responsesAddress(p.Form.ID, query), Current: q.kept.Get("view") == v.ID}
+		changed := link.Current && query.Encode() != q.kept.Encode()
+		if link.Current && !changed && p.Scan == nil {
+			link.Count, link.Counted = p.Total, true
+		} else if budget := deadline.Sub(pages.Now()); budget > 0 {
+			if err := pages.countView(req, p, &link, viewCount{query, q.versions, budget}); err != nil {
+				return err
+			}
+		}
 		if p.Views = append(p.Views, link); link.Current {
-			p.View, p.Changed = &link, query.Encode() != q.kept.Encode()
+			p.View, p.Changed = &link, changed
 		}
 	}
 	if p.View == nil {
 		q.kept.Del("view") // it was deleted
 	}
 	return nil
+}
+
+// viewCount is how to count the responses of a view.
+type viewCount struct {
+	query    url.Values
+	versions []*form.Definition
+	budget   time.Duration
+}
+
+// countView counts the responses of a view, as far as the budget allows.
+func (pages *Pages) countView(req *page.Request, p *responsesPage, link *viewLink, c viewCount) error {
+	q, err := pages.parseQuery(req, p.Form.ID, c.query, c.versions)
+	if _, ok := errors.AsType[*store.FilterError](err); ok { // a condition that no answer can fulfil
+		link.Counted = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	link.Counted = true
+	if !q.isFiltered() {
+		link.Count = p.Form.ResponseCount
+		return nil
+	}
+	part, err := pages.Store.ScanResponses(req.Context(), req.Owner(), p.Form.ID, q.filter, store.Scan{Budget: c.budget})
+	link.Count, link.More = part.Matches, part.Next != ""
+	return err
 }
 
 // SaveView saves the filter, order and columns of the list as a view, or changes a view.

@@ -27,7 +27,7 @@ function render(keepFocused) {
     paneSwitcher(),
   ], keepFocused);
   const heading = document.querySelector(".form-head h1")?.firstChild;
-  if (heading?.data) heading.data = `${state.form.title} `;
+  if (heading?.data) heading.data = state.form.title;
 }
 
 const cardOf = (uid) => root.querySelector(`[data-card="${uid}"]`) ?? root.querySelector(".title-input");
@@ -184,12 +184,11 @@ function toolbar() {
   const pressedIf = (isPressed) => ({ "aria-pressed": `${isPressed}` });
   return h("div.toolbar", { key: "toolbar", role: "toolbar", "aria-label": t("Builder") },
     iconButton("undo", t("Undo"), undo, disabledIfEmpty(undoStack)), iconButton("redo", t("Redo"), redo, disabledIfEmpty(redoStack)),
-    h(`span.save-status.${saveStatus.kind}`, icon({ saved: "check", saving: "reload" }[saveStatus.kind] ?? "warn"),
+    h(`span.save-status.${saveStatus.kind}`, { title: saveStatus.text }, icon({ saved: "check", saving: "reload" }[saveStatus.kind] ?? "warn"),
       saveStatus.kind === "signin" ? h("a", { href: "/signin", target: "_blank" }, saveStatus.text) : h("span", saveStatus.text)),
     state.meta.version > 0 && h("a.icon-button", { href: `/forms/${state.meta.id}/versions`, "aria-label": t("Version history"), title: t("Version history") }, icon("history")),
     h("button.quiet.preview-toggle", { ...pressedIf(isPreviewOpen), onclick: () => { isPreviewOpen = !isPreviewOpen; render(); updatePreview(true); } }, icon("eye"), h("span", t("Preview"))),
-    h("button.quiet", { ...pressedIf(isPanelOpen && state.selectedId === "form"), onclick: () => isPanelOpen && state.selectedId === "form" ? actions.closePanel() : actions.openPanel("form") }, icon("gear"), h("span", t("Settings"))),
-    iconButton("keyboard", t("Keyboard shortcuts"), showShortcuts, { class: "icon-button shortcuts-button" }),
+    h("button.quiet.settings-button", { ...pressedIf(isPanelOpen && state.selectedId === "form"), onclick: () => isPanelOpen && state.selectedId === "form" ? actions.closePanel() : actions.openPanel("form") }, icon("gear"), h("span", t("Settings"))),
     h("button.primary", { onclick: () => import("./builder-publish.js").then((module) => module.publish(goTo), () => scheduleSave(0)) }, t("Publish")));
 }
 
@@ -212,7 +211,8 @@ function outline() {
     h("ul", { key: "form" }, outlineEntry("form", icon("logo"), title || t("Untitled"))),
     h("ol", { key: "fields", "data-sortable": "fields" }, fields.map(fieldEntry)),
     h("ol", { key: "endings", "data-sortable": "endings" }, endings.map((e) => outlineEntry(e._uid, icon("flag"), plainText(e.title) || t("Ending"), e))),
-    linkButton("plus", [t("Add question"), h("kbd", "/")], actions.openPaletteAtEnd), h("p.muted.question-count", countText()));
+    linkButton("plus", [t("Add question"), h("kbd", "/")], actions.openPaletteAtEnd), h("p.muted.question-count", countText()),
+    linkButton("keyboard", [t("Keyboard shortcuts"), h("kbd", "?")], showShortcuts, { class: "link-button shortcuts-button" }));
 }
 const countText = () => questionCount() === 1 ? t("1 question") : t("{n} questions", { n: questionCount() });
 
