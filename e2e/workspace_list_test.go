@@ -61,7 +61,7 @@ func TestResponseList(t *testing.T) {
 	b.wantStatus(b.press(`.views .primary`), 200)
 	b.wantText("View saved.", "Who? contains person 4", "Which colour? is Deep blue", "1–5 of 5")
 	b.wantStatus(b.open(responses), 200)
-	b.wantStatus(b.press(link("Blue forties")), 200)
+	b.wantStatus(b.press(link("Blue forties 5")), 200)
 	b.wantText("1–5 of 5")
 
 	// A search that takes longer than one request shows how far it is, and can be stopped.

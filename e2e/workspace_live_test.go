@@ -75,7 +75,7 @@ func TestLiveCounts(t *testing.T) {
 	d.submitTo(id, "Cyd", "blue")
 	b.wait(`document.querySelector(".tabs .muted").textContent === "3"`)
 	// What the user works with is left alone until the focus is elsewhere.
-	b.do(chromedp.Click("main h1"))
+	b.do(chromedp.Click("h1"))
 	d.submitTo(id, "Dan", "blue")
 	b.wait(`document.querySelector("main h2").textContent.endsWith(": 4") && document.querySelector("main details:not(.menu)").open`)
 	b.wantNoProblems()

@@ -51,7 +51,7 @@ func TestResponse(t *testing.T) {
 	// Only the response is printed.
 	sendCommand(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
 	b.wait(`document.querySelector(".answers").checkVisibility()`)
-	for _, hidden := range []string{".topbar", ".tabs", ".detail-actions", ".note-new", ".add-tag", ".mark-tag button"} {
+	for _, hidden := range []string{".brand", ".tabs", ".detail-actions", ".note-new", ".add-tag", ".mark-tag button"} {
 		b.wait(`!document.querySelector("` + hidden + `").checkVisibility()`)
 	}
 	sendCommand(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{})
