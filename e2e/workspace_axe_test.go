@@ -16,7 +16,7 @@ import (
 
 // maxWorkspacePageBytes is the limit for a page of the workspace with its styles and
 // scripts, uncompressed.
-const maxWorkspacePageBytes = 100 << 10
+const maxWorkspacePageBytes = 100_000
 
 // afterClick returns a function that clicks an element and waits until another one is
 // visible.
@@ -66,7 +66,7 @@ func workspaceViews(s *clitest.Service, d ownerDB) (newUser, owner []view) {
 		{name: "more about a form", path: "/", status: 200, prepare: afterClick(".forms .menu summary", ".forms .menu .danger")},
 		{name: "builder, empty", path: emptyForm + "/build", status: 200, prepare: waitForBuilder},
 		{name: "builder, a question", path: fullForm + "/build", status: 200, prepare: afterClick(labelInput(12), ".card-actions")},
-		{name: "builder, palette", path: fullForm + "/build", status: 200, prepare: afterClick(".add-buttons .primary", "dialog.palette")},
+		{name: "builder, palette", path: fullForm + "/build", status: 200, prepare: afterClick(".outline .link-button", "dialog.palette")},
 		{name: "builder, publishing", path: emptyForm + "/build", status: 200, prepare: afterClick(".toolbar .primary", "dialog form")},
 		{name: "preview", path: fullForm + "/preview", status: 200},
 		{name: "flow, empty", path: emptyForm + "/flow", status: 200},

@@ -97,6 +97,9 @@ func minifyJS(js []byte) []byte {
 			} else if n > 0 && c == '}' {
 				braces[n-1]--
 			}
+			if c == '}' && last() == ';' { // our scripts have no empty statements
+				out.Truncate(out.Len() - 1)
+			}
 			out.WriteByte(c)
 			i++
 		}
