@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
@@ -322,12 +323,22 @@ func (b *tab) signIn(email string) {
 	b.wantStatus(b.press(button("Sign in")), 200)
 }
 
-// signedInTab opens a tab, signs in the user and shows the list of forms.
+// signedInTab opens a tab with a session of the user and shows the list of forms. It does not
+// use the sign-in page, which has its own tests.
 func signedInTab(t testing.TB, s *clitest.Service, email string, allowedHosts ...string) *tab {
 	t.Helper()
 	b := openTab(t, s.URL, allowedHosts...)
-	b.open("/signin")
-	b.signIn(email)
+	visitor := s.Browser()
+	visitor.SignIn(email)
+	site, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.do() // starts the tab
+	for _, cookie := range visitor.Client.Jar.Cookies(site) {
+		sendCommand(b, network.SetCookie, network.SetCookieParams{Name: cookie.Name, Value: cookie.Value, URL: s.URL, HTTPOnly: new(true)})
+	}
+	b.wantStatus(b.open("/"), 200)
 	b.wantPath("/")
 	return b
 }

@@ -28,7 +28,7 @@ func TestValidHTML(t *testing.T) {
 	folder := t.TempDir()
 	save := func(name, html string) {
 		t.Helper()
-		file := strings.NewReplacer("/", "-", " ", "-", "?", "-").Replace(name) + ".html"
+		file := strings.NewReplacer("/", "-", " ", "-", "?", "-", "&", "-", "%", "-").Replace(name) + ".html"
 		if err := os.WriteFile(filepath.Join(folder, file), []byte(html), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,12 @@ func TestValidHTML(t *testing.T) {
 	}
 	save("closed", closed.Text)
 	formPath := strings.Replace(path, "/f/", "/forms/", 1)
-	for _, address := range []string{"/", "/account", "/applications", "/tokens", "/connections", formPath + "/build", formPath + "/design", formPath + "/share", formPath + "/connect", formPath + "/responses", formPath + "/summary", formPath + "/flow"} {
+	response := d.addResponse(path, map[string]any{"nick": "Ada", "stars": 4.0}, time.Now())
+	view := owner.Post(formPath+"/responses/views", url.Values{"name": {"Good"}, "kept": {"where=stars:at_least:3&status=new&days=7&since=2026-01-01"}}).Header.Get("Location")
+	for _, address := range []string{
+		"/", "/account", "/applications", "/tokens", "/connections", "/templates", "/templates/contact", formPath + "/build", formPath + "/design", formPath + "/share", formPath + "/connect", formPath + "/connect/notify",
+		formPath + "/responses", view, formPath + "/responses?search=nothing", formPath + "/responses/" + response, formPath + "/summary", formPath + "/flow", formPath + "/versions?version=1",
+	} {
 		page := owner.Get(address)
 		if page.StatusCode != 200 {
 			t.Errorf("%s: status %d", address, page.StatusCode)

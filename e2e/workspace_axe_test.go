@@ -12,6 +12,7 @@ import (
 
 	"formulary/internal/cli/clitest"
 	"formulary/internal/form"
+	"formulary/internal/store"
 )
 
 // maxWorkspacePageBytes is the limit for a page of the workspace with its styles and
@@ -51,6 +52,10 @@ func workspaceViews(s *clitest.Service, d ownerDB) (newUser, owner []view) {
 			"rank": []string{"talk", "dance"}, "days": map[string]any{"friday": "noon"}, "day": "2026-05-31", "hour": "17:30", "country": "DE", "last": "No",
 		}, time.Now().Add(-time.Duration(n)*17*time.Hour))
 	}
+	saved, err := d.db.AddView(context.Background(), d.owner, store.View{FormID: strings.TrimPrefix(path, "/f/"), Name: "Good", Filter: store.ViewFilter{Answers: []store.Comparison{{Field: "stars", Op: "at_least", Value: "2"}}}}, store.IdempotencyKey{}, time.Now())
+	if err != nil {
+		d.t.Fatal(err)
+	}
 	app := s.AddApp(ada, "https://shop.example/callback")
 	s.Call("GET", "/api/v1/forms", s.Token(ada, app, "forms:read").Access, "")
 	newUser = []view{
@@ -81,6 +86,7 @@ func workspaceViews(s *clitest.Service, d ownerDB) (newUser, owner []view) {
 		}},
 		{name: "responses, none", path: emptyForm + "/responses", status: 200},
 		{name: "responses", path: fullForm + "/responses?where=stars&is=many", status: 200},
+		{name: "responses, a filter", path: fullForm + "/responses?view=" + saved.ID + "&where=stars:at_least:2&days=7", status: 200, prepare: afterClick(".chip .menu summary", ".chip .menu form")},
 		{name: "responses, columns", path: fullForm + "/responses", status: 200, prepare: afterClick(`//summary[normalize-space()="Columns"]`, `[name="column"]`)},
 		{name: "response", path: fullForm + "/responses/" + response, status: 200},
 		{name: "summary, empty", path: emptyForm + "/summary", status: 200},
