@@ -89,7 +89,9 @@ func TestChangePassword(t *testing.T) {
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	b, second, third := signedInTab(t, s, ada), signedInTab(t, s, ada), signedInTab(t, s, ada)
+	b, second, third := openTab(t, s.URL), signedInTab(t, s, ada), signedInTab(t, s, ada)
+	b.open("/signin")
+	b.signIn(ada)
 	wantSessions := func(want int) {
 		t.Helper()
 		if got := b.count(".divided-list > li"); got != want {

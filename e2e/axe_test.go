@@ -150,7 +150,7 @@ var anonymousViews = []view{
 		b.wantStatus(b.press(button("Sign up")), 422)
 	}},
 	{name: "not found", path: "/nothing/here", status: 404},
-	{name: "API explorer", path: "/docs/api/createForm#try", status: 200},
+	{name: "API explorer", path: "/docs/api/listForms#try", status: 200},
 	{name: "API callback", path: "/docs/api/callback", status: 200},
 }
 
