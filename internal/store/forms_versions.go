@@ -74,9 +74,9 @@ func (s *Store) Definition(ctx context.Context, owner, formID string, version in
 
 const allDefinitionsSQL = `SELECT definition FROM form_version WHERE account_id = $1 AND form_id = $2 ORDER BY version`
 
-// Definitions returns the fields of each version in order, for reading answers. They
-// have no endings, settings and design (except for the layout) and must not be evaluated: versions share equal fields,
-// so that many versions of a large form need little more memory than one.
+// Definitions returns the fields and the layout of each version in order, for reading
+// answers. They have no endings and settings and must not be evaluated: versions share
+// equal fields, so that many versions of a large form need little more memory than one.
 func (s *Store) Definitions(ctx context.Context, owner, formID string) (_ []*form.Definition, err error) {
 	defer wrap(&err, "read definitions")
 	f, err := s.Form(ctx, owner, formID)

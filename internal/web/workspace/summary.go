@@ -31,6 +31,7 @@ type summaryPage struct {
 	Compare   *comparePeriods
 	Figures   []figure
 	OverTime  overTime
+	DropOff   *dropOff // nil: the filters are not about visits
 	Sections  []questionSummary
 	Cross     *crossTable
 	Crossable []crossQuestion
@@ -137,6 +138,9 @@ func (pages *Pages) fillSummary(req *page.Request, p *summaryPage, count countin
 	p.Responses = p.now.Responses
 	texts, err := pages.textAnswers(req, p)
 	if err != nil {
+		return err
+	}
+	if err := pages.addDropOff(req, p); err != nil {
 		return err
 	}
 	p.addDays()
