@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"time"
 
 	"formulary/internal/account"
 	"formulary/internal/fault"
@@ -12,8 +11,8 @@ import (
 
 type dropOffInput struct {
 	formInput
-	Since string `query:"since" format:"date" maxLength:"10" doc:"First day (UTC)" example:"2026-05-01"`
-	Until string `query:"until" format:"date" maxLength:"10" doc:"Day after the last one (UTC)"`
+	Since string `query:"since" maxLength:"40" doc:"From the day (UTC) of this time (RFC 3339)" example:"2026-05-31T00:00:00Z"`
+	Until string `query:"until" maxLength:"40" doc:"Up to this time (RFC 3339), including the whole day (UTC) in which it is"`
 }
 
 // DropOff is how far visits of a form got.
@@ -44,18 +43,11 @@ func (a *API) readDropOff() typedOperation[dropOffInput, DropOff] {
 			Errors:      []fault.Code{fault.BadQuery, fault.NotFoundInAccount},
 		},
 		func(ctx context.Context, c *oauth.Principal, in *dropOffInput) (*DropOff, reply, error) {
-			var days [2]time.Time
-			for i, text := range []string{in.Since, in.Until} {
-				if text == "" {
-					continue
-				}
-				day, err := time.Parse(time.DateOnly, text)
-				if err != nil {
-					return nil, reply{}, badQuery([]string{"since", "until"}[i], "must be a date such as 2026-05-31")
-				}
-				days[i] = day
+			times, err := period(in.Since, in.Until)
+			if err != nil {
+				return nil, reply{}, err
 			}
-			d, err := a.Store.DropOff(ctx, c.Owner(), in.ID, days[0], days[1])
+			d, err := a.Store.DropOff(ctx, c.Owner(), in.ID, times[0].UTC(), times[1].UTC())
 			return dropOffResult(d), reply{}, err
 		},
 	}

@@ -114,7 +114,7 @@ func TestVisits(t *testing.T) {
 		b.SignIn(ada)
 		has(t, b.Get("/forms/"+id+"/summary"), "Completion rate", "20 %", "Median time", "Drop-off", "5 visits", "Details", "<td class=\"number\">3</td>")
 		has(t, b.Get("/forms/"+id+"/summary?where=c:contains:y"), "!Drop-off", "!Completion rate")
-		if got := dropOff(t, s, token, id, "?until=2020-01-01"); got != "0/0 0-0 0-0 0-0" {
+		if got := dropOff(t, s, token, id, "?until=2020-01-01T00:00:00Z"); got != "0/0 0-0 0-0 0-0" {
 			t.Errorf("earlier: %s", got)
 		}
 		if a := s.Call("GET", "/api/v1/forms/"+id+"/drop-off?since=soon", token, ""); a.Code() != 400001 {
