@@ -82,6 +82,8 @@ func (p *summaryPage) addScreens(d *dropOff) {
 	for i, screen := range d.Screens {
 		row := dropOffRow{Reached: screen.Reached, Share: screen.Share, Left: screen.Left}
 		switch {
+		case len(d.Screens) == 1:
+			row.Label = p.T("Opened|visits")
 		case screen.Welcome:
 			row.Label = p.T("Welcome page")
 		case screen.Field != nil:
