@@ -296,6 +296,7 @@ func (w demoData) createForm(spec demoForm) string {
 		if len(e.Problems) > 0 {
 			w.t.Fatalf("%s: %+v", spec.template, e.Problems)
 		}
+		w.countVisits(public, submittedAt)
 		_, err := w.db.SubmitResponse(ctx, store.Submission{Form: public, Answers: e.Answers, Metadata: form.Metadata{Source: "page", Seconds: 35 + w.rng.Int64N(150)}, At: submittedAt})
 		if err != nil && fault.Wrap(err).Code != fault.Invalid {
 			w.t.Fatal(err)

@@ -77,6 +77,21 @@ func TestResponseList(t *testing.T) {
 	b.wantStatus(b.open(responses+"?search=person+07&budget=0"), 200)
 	b.wait(`document.querySelector("[data-scan]") === null`)
 	b.wantText("Person 07", "1–1 of 1")
+	// Stop ends a request that takes long, and keeps what was found.
+	stopped := signedInTab(t, s, ada)
+	stopped.injectScript(`{
+		const send = fetch;
+		let parts = 0;
+		window.fetch = (address, options = {}) => !String(address).includes("from=") || ++parts === 1 ? send(address, options)
+			: new Promise((_, reject) => { window.waiting = true; options.signal.addEventListener("abort", () => { window.waiting = false; reject(options.signal.reason); }); });
+	}`)
+	stopped.wantStatus(stopped.open(responses+"?search=crowd&budget=0"), 200)
+	stopped.wait(`window.waiting === true && document.querySelector("[data-scan] progress").value > 0`)
+	stopped.do(chromedp.Click("[data-stop]"))
+	stopped.wait(`window.waiting === false && document.querySelector("[data-stop]").hidden && !document.querySelector("[data-scan] a").hidden`)
+	stopped.wantText("Crowd", "Continue search")
+	stopped.wantStatus(stopped.press(link("Continue search")), 200)
+	stopped.wantNoProblems()
 	b.disableScript()
 	b.wantStatus(b.open(responses+"?search=person+07&budget=0"), 200)
 	b.wantText("Searching…", "Continue search")

@@ -165,6 +165,7 @@ func (a *API) table() []*operation {
 		newOperation(a.changeNote()),
 		newOperation(a.deleteNote()),
 		newOperation(a.summary()),
+		newOperation(a.readDropOff()),
 		newOperation(a.listWebhooks()),
 		newOperation(a.createWebhook()),
 		newOperation(a.readWebhook()),

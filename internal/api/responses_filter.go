@@ -36,27 +36,33 @@ func badQuery(field, message string) error {
 	return &fault.Error{Code: fault.BadQuery, Message: field + " " + message + ".", Details: []fault.Detail{{Field: field, Message: message}}}
 }
 
+// period reads the times since and until; empty ones are zero.
+func period(since, until string) (times [2]time.Time, err error) {
+	for i, text := range []string{since, until} {
+		if text == "" {
+			continue
+		}
+		// An unescaped plus sign arrives as a space.
+		t, err := time.Parse(time.RFC3339, strings.Replace(text, " ", "+", 1))
+		if err != nil {
+			return times, badQuery([]string{"since", "until"}[i], "must be an RFC 3339 time, such as 2026-05-31T17:30:00Z")
+		}
+		times[i] = toMillis(t)
+	}
+	return times, nil
+}
+
 // filter converts the input to a filter for a form.
 func (a *API) filter(ctx context.Context, owner, formID string, in filterInput) (store.ResponseFilter, error) {
 	out := store.ResponseFilter{Search: in.Search, Version: in.Version, Status: form.ResponseStatus(in.Status), Starred: in.Starred != ""}
 	if in.Tag != "" {
 		out.Tags = []string{in.Tag}
 	}
-	for field, to := range map[string]struct {
-		text string
-		time *time.Time
-	}{"since": {in.Since, &out.Since}, "until": {in.Until, &out.Until}} {
-		if to.text == "" {
-			continue
-		}
-		// An unescaped plus sign arrives as a space.
-		t, err := time.Parse(time.RFC3339, strings.Replace(to.text, " ", "+", 1))
-		if err != nil {
-			return out, badQuery(field, "must be an RFC 3339 time, such as 2026-05-31T17:30:00Z")
-		}
-		*to.time = toMillis(t)
+	times, err := period(in.Since, in.Until)
+	if err != nil {
+		return out, err
 	}
-	var err error
+	out.Since, out.Until = times[0], times[1]
 	if out.LabelMatches, err = a.Store.MatchLabels(ctx, owner, formID, in.Search, nil); err != nil {
 		return out, err
 	}

@@ -1,5 +1,8 @@
 package chart
 
+// timeBase is where 0 is in a chart over time.
+const timeBase = 97.0
+
 // plotTop is the distance between the upper edge and the highest value.
 const plotTop = 9.0
 

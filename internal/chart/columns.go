@@ -43,7 +43,7 @@ func Columns(points []Point, title string, formatNumber func(float64) string) st
 	}
 	sums, spans := mergeColumns(clampPoints(points), maxColumns)
 	peak := maxPointValue(sums)
-	base := 113.0
+	base := timeBase
 	if peak == 0 {
 		base = 33 // without columns, no height is needed
 	}
@@ -65,7 +65,9 @@ func Columns(points []Point, title string, formatNumber func(float64) string) st
 		x := slotWidth * float64(i)
 		d.group("chart-mark", spans[i].String()+": "+formatNumber(sum.Value), func() {
 			d.rect("chart-hit", box{x: x, y: plotTop, w: slotWidth, h: base - plotTop})
-			d.column("chart-bar", x+(slotWidth-barWidth)/2, base, barWidth, columnHeight(base-axis.y(sum.Value), sum.Value))
+			if sum.Value > 0 {
+				d.column("chart-bar", x+(slotWidth-barWidth)/2, base, barWidth, columnHeight(base-axis.y(sum.Value), sum.Value))
+			}
 		})
 	}
 	axis.drawLabels(d, spans, slotWidth)

@@ -5,7 +5,7 @@ import "slices"
 // Lines draws values over time as a line above an area, and those of an earlier period of
 // the same length as a dashed line. Periods of more than 60 points are merged into fewer.
 func Lines(now, before []Point, title string, formatNumber func(float64) string) string {
-	const base = 113.0
+	const base = timeBase
 	if formatNumber == nil {
 		formatNumber = formatPlain
 	}

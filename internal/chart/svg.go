@@ -18,28 +18,22 @@ const (
 )
 
 // defaultAttributes are the presentation attributes of each class. They apply where no
-// style sheet overrides them.
+// style sheet overrides them. Other shapes and texts have the color of the drawing.
 var defaultAttributes = map[string]string{
-	"chart-hit":    `fill="none" pointer-events="all"`,
-	"chart-bar":    `fill="currentColor"`,
-	"chart-track":  `fill="currentColor" fill-opacity=".1"`,
-	"chart-line":   `fill="none" stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round"`,
-	"chart-before": `fill="none" stroke="currentColor" stroke-opacity=".6" stroke-dasharray="3 4" stroke-linejoin="round" stroke-linecap="round"`,
-	"chart-area":   `fill="currentColor" fill-opacity=".1"`,
-	"chart-dot":    `fill="currentColor"`,
-	"chart-axis":   `fill="none" stroke="currentColor" stroke-opacity=".4"`,
-	"chart-grid":   `fill="none" stroke="currentColor" stroke-opacity=".12"`,
-	"chart-text":   `fill="currentColor" fill-opacity=".75"`,
-	"chart-strong": `fill="currentColor"`,
-	"chart-figure": `fill="currentColor"`,
-	"chart-good":   `fill="currentColor"`,
-	"chart-middle": `fill="currentColor" fill-opacity=".2"`,
-	"chart-bad":    `fill="currentColor" fill-opacity=".6"`,
-	"chart-node":   `fill="none" stroke="currentColor"`,
-	"chart-end":    `fill="currentColor" fill-opacity=".06" stroke="currentColor"`,
-	"chart-edge":   `fill="none" stroke="currentColor"`,
-	"chart-jump":   `fill="none" stroke="currentColor"`,
-	"chart-head":   `fill="currentColor"`,
+	"chart-hit":    ` fill="none" pointer-events="all"`,
+	"chart-track":  ` fill-opacity=".1"`,
+	"chart-line":   ` fill="none" stroke="currentColor" stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round"`,
+	"chart-before": ` fill="none" stroke="currentColor" stroke-opacity=".6" stroke-dasharray="3 4" stroke-linejoin="round" stroke-linecap="round"`,
+	"chart-area":   ` fill-opacity=".1"`,
+	"chart-axis":   ` fill="none" stroke="currentColor" stroke-opacity=".4"`,
+	"chart-grid":   ` fill="none" stroke="currentColor" stroke-opacity=".12"`,
+	"chart-text":   ` fill-opacity=".75"`,
+	"chart-middle": ` fill-opacity=".2"`,
+	"chart-bad":    ` fill-opacity=".6"`,
+	"chart-node":   ` fill="none" stroke="currentColor"`,
+	"chart-end":    ` fill-opacity=".06" stroke="currentColor"`,
+	"chart-edge":   ` fill="none" stroke="currentColor"`,
+	"chart-jump":   ` fill="none" stroke="currentColor"`,
 }
 
 // Values of text-anchor. They follow the direction of the drawing.
@@ -72,7 +66,7 @@ func newDrawing(o drawingOptions) *drawing {
 		direction = "rtl"
 	}
 	d.b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" class="chart ` + o.class + `" role="img" viewBox="0 0 ` + formatCoordinate(o.width) + " " + formatCoordinate(o.height) +
-		`" ` + o.size + ` preserveAspectRatio="xMidYMid meet" direction="` + direction + `">`)
+		`" ` + o.size + ` preserveAspectRatio="xMidYMid meet" fill="currentColor" direction="` + direction + `">`)
 	d.textElement("title", o.title)
 	d.textElement("desc", o.desc)
 	return d
@@ -101,7 +95,7 @@ func (d *drawing) group(class, tip string, content func()) {
 // openElement starts an element with the default attributes of its first class.
 func (d *drawing) openElement(element, class string) {
 	first, _, _ := strings.Cut(class, " ")
-	d.b.WriteString("<" + element + ` class="` + class + `" ` + defaultAttributes[first])
+	d.b.WriteString("<" + element + ` class="` + class + `"` + defaultAttributes[first])
 }
 
 func (d *drawing) setAttribute(name string, value float64) {
@@ -169,7 +163,10 @@ func (d *drawing) text(l textLine) {
 	if l.dy != "" {
 		d.b.WriteString(` dy="` + l.dy + `"`)
 	}
-	d.b.WriteString(` text-anchor="` + l.anchor + `">` + escape(text) + "</text>")
+	if l.anchor != start { // the default
+		d.b.WriteString(` text-anchor="` + l.anchor + `"`)
+	}
+	d.b.WriteString(">" + escape(text) + "</text>")
 }
 
 // path writes a path from steps such as "M", x, y. A step is a command letter or a

@@ -59,7 +59,7 @@ func TestWrap(t *testing.T) {
 func TestDirection(t *testing.T) {
 	rows := []Row{{"نعم", 3, .75, ""}, {"Maybe", 1, .25, ""}}
 	svg := Bars(rows, "هل تأتي؟", formatPlain)
-	for _, want := range []string{`direction="rtl"`, "\u2068Maybe\u2069", `<rect class="chart-bar" fill="currentColor" x="80"`} {
+	for _, want := range []string{`direction="rtl"`, "\u2068Maybe\u2069", `<rect class="chart-bar" x="80"`} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("right-to-left title: no %s in %s", want, svg)
 		}

@@ -56,6 +56,10 @@ type DB interface {
 	JSONContains(json, text string) string
 	// JSONArrayHas is a condition: a JSON value is a list and has a text in it.
 	JSONArrayHas(json string) string
+	// IndexedBy follows the name of a table in a query that should use an index. SQLite has no
+	// statistics, so it does not know that a partial index has few rows. It refuses a query
+	// that cannot use the index.
+	IndexedBy(index string) string
 	// Batching says how concurrent writes are best batched before they reach Write.
 	Batching() Batching
 	// Name is "SQLite" or "PostgreSQL", for people.

@@ -73,6 +73,9 @@ func (db *postgres) Lower(expression string) string {
 	return "LOWER(" + expression + ")"
 }
 
+// IndexedBy is empty: PostgreSQL decides itself.
+func (db *postgres) IndexedBy(string) string { return "" }
+
 func (db *postgres) JSONContains(json, text string) string {
 	return `EXISTS (SELECT 1 FROM jsonb_path_query(` + json + `, 'strict $.**') AS part WHERE jsonb_typeof(part) IN ('string', 'number') AND STRPOS(` + db.Lower(`(part #>> '{}')`) + `, ` + text + `) > 0)`
 }

@@ -83,6 +83,8 @@ func (db *sqlite) Generation(owner string) (uint64, bool) { return db.generation
 func (db *sqlite) Invalidate(owner string)                { db.generations.invalidate(owner) }
 func (db *sqlite) HasInstantInvalidation() bool           { return true }
 
+func (db *sqlite) IndexedBy(index string) string { return " INDEXED BY " + index }
+
 func (db *sqlite) JSONContains(json, text string) string {
 	return `EXISTS (SELECT 1 FROM json_tree(` + json + `) AS part WHERE part.type IN ('text', 'integer', 'real') AND STRPOS(LOWER(CAST(part.atom AS TEXT)), ` + text + `) > 0)`
 }

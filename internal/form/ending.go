@@ -36,6 +36,7 @@ type Settings struct {
 	AskAgain     bool   `json:"ask_again,omitempty" doc:"Show a link to submit another response"`
 	// ForgetAnswers is for computers that people share.
 	ForgetAnswers bool `json:"forget_answers,omitempty" doc:"Do not keep answers on the respondent’s device until they are submitted"`
+	ForgetVisits  bool `json:"forget_visits,omitempty" doc:"Do not count how many people open the form and how far they get"`
 	ShowPlaces    bool `json:"show_places,omitempty" doc:"Show how many more responses the form accepts, if it has a response limit"`
 }
 

@@ -36,7 +36,7 @@ var tables = []struct {
 	{"file", 14}, {"file_garbage", 14}, {"picture", 14}, {"theme", 17},
 	{"response_tag", 18}, {"form_mark", 18}, {"response_note", 18}, {"form_retention", 18},
 	{"response_view", 19}, {"response_layout", 19},
-	{"personal_token", 20},
+	{"personal_token", 20}, {"form_visit", 21},
 }
 
 // The schemas that added the tables setting and file.

@@ -64,3 +64,21 @@ const SubmissionQueueBytes = submissionQueueBytes
 
 func (s *Store) ReserveSubmission(n int64) bool { return s.submissions.reserve(n) }
 func (s *Store) ReleaseSubmission(n int64)      { s.submissions.release(n) }
+
+// MaxVisitCounters is the limit of counters of visits in memory, PendingVisits is their
+// number, DiscardVisits forgets them, and StoreVisits stores them now.
+const MaxVisitCounters = maxVisitCounters
+
+func (s *Store) PendingVisits() int {
+	s.visits.mu.Lock()
+	defer s.visits.mu.Unlock()
+	return len(s.visits.counts)
+}
+
+func (s *Store) DiscardVisits() {
+	s.visits.mu.Lock()
+	defer s.visits.mu.Unlock()
+	s.visits.counts = nil
+}
+
+func (s *Store) StoreVisits() { s.storeVisits() }

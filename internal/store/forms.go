@@ -183,6 +183,7 @@ var ofFormSQL = []string{
 	`DELETE FROM form_retention WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM response_view WHERE account_id = $1 AND form_id = $2`,
 	`DELETE FROM response_layout WHERE account_id = $1 AND form_id = $2`,
+	`DELETE FROM form_visit WHERE account_id = $1 AND form_id = $2`,
 }
 
 // FormSort is an order of the list of forms, as in the API.

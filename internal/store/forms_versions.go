@@ -74,9 +74,9 @@ func (s *Store) Definition(ctx context.Context, owner, formID string, version in
 
 const allDefinitionsSQL = `SELECT definition FROM form_version WHERE account_id = $1 AND form_id = $2 ORDER BY version`
 
-// Definitions returns the fields of each version in order, for reading answers. They
-// have no endings and settings and must not be evaluated: versions share equal fields,
-// so that many versions of a large form need little more memory than one.
+// Definitions returns the fields and the layout of each version in order, for reading
+// answers. They have no endings and settings and must not be evaluated: versions share
+// equal fields, so that many versions of a large form need little more memory than one.
 func (s *Store) Definitions(ctx context.Context, owner, formID string) (_ []*form.Definition, err error) {
 	defer wrap(&err, "read definitions")
 	f, err := s.Form(ctx, owner, formID)
@@ -115,11 +115,14 @@ type fieldsByText map[string]*form.Field
 func (known fieldsByText) parse(text string) (*form.Definition, error) {
 	var raw struct {
 		Fields []json.RawMessage `json:"fields"`
+		Design struct {
+			Layout string `json:"layout"`
+		} `json:"design"`
 	}
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
 		return nil, fmt.Errorf("stored definition: %w", err)
 	}
-	d := &form.Definition{Fields: make([]*form.Field, len(raw.Fields))}
+	d := &form.Definition{Fields: make([]*form.Field, len(raw.Fields)), Design: form.Design{Layout: raw.Design.Layout}}
 	for i, field := range raw.Fields {
 		f := known[string(field)]
 		if f == nil {

@@ -24,7 +24,7 @@ var distributed = []string{
 	"form", "form_count", "list_block", "form_draft", "form_version", "response", "form_summary", "option_count",
 	"trash", "app_call", "form_event", "webhook", "delivery", "mail", "mail_suppression", "form_mail", "form_recipient", "file", "file_garbage", "theme",
 	"response_tag", "form_mark", "response_note", "form_retention",
-	"response_view", "response_layout", "personal_token",
+	"response_view", "response_layout", "personal_token", "form_visit",
 }
 
 const (

@@ -64,6 +64,8 @@ var purgeSQL = []string{
 		AND (form_id, response_id, id) IN (SELECT form_id, response_id, id FROM response_note WHERE account_id = $1 LIMIT $2)`,
 	`DELETE FROM response_view WHERE account_id = $1
 		AND (form_id, id) IN (SELECT form_id, id FROM response_view WHERE account_id = $1 LIMIT $2)`,
+	`DELETE FROM form_visit WHERE account_id = $1
+		AND (form_id, day, version, kind, part) IN (SELECT form_id, day, version, kind, part FROM form_visit WHERE account_id = $1 LIMIT $2)`,
 }
 
 const (

@@ -29,7 +29,7 @@ const taggedSQL = ` AND id IN (SELECT response_id FROM response_tag WHERE accoun
 // arguments. IDs start with the time of submission, so the primary key also serves time
 // ranges.
 func (f ResponseFilter) where(owner, formID string, db db.DB) (string, []any) {
-	sql, args := ` FROM response WHERE account_id = $1 AND form_id = $2`, []any{owner, formID}
+	sql, args := ` FROM response`+f.markIndex(db)+` WHERE account_id = $1 AND form_id = $2`, []any{owner, formID}
 	add := func(condition string, values ...any) {
 		sql += numbered(condition, len(args)+1)
 		args = append(args, values...)
@@ -78,6 +78,19 @@ func (f ResponseFilter) where(owner, formID string, db db.DB) (string, []any) {
 		add(` AND (`+is+`)`, with...)
 	}
 	return sql, args
+}
+
+// markIndex makes SQLite use the index of a mark, unless the primary key is quicker.
+func (f ResponseFilter) markIndex(db db.DB) string {
+	switch {
+	case f.IDs != nil || len(f.Tags) > 0:
+		return ""
+	case f.Starred:
+		return db.IndexedBy("response_starred")
+	case f.Status == form.ResponseRead || f.Status == form.ResponseDone:
+		return db.IndexedBy("response_by_status")
+	}
+	return ""
 }
 
 // numbered replaces each ? in the SQL by a numbered parameter, starting at first.

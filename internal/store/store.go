@@ -34,6 +34,7 @@ type Store struct {
 	versions    *lruCache[definitionKey, []*form.Definition]
 	submissions submissionQueue
 	requestLog  requestLog
+	visits      visitCounts
 	quotas      quotas
 	uploads     formUploads
 	objects     Objects // nil: this process has no access to files
@@ -88,6 +89,7 @@ func (s *Store) Exchange(ctx context.Context, wake <-chan struct{}, outgoing fun
 func (s *Store) Close() error {
 	s.closeSubmissions()
 	s.closeRequestLog()
+	s.closeVisits()
 	s.background.Wait()
 	return s.db.Close()
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"maps"
 	"testing"
 	"time"
@@ -72,6 +73,12 @@ func TestSummaryOfSome(t *testing.T) {
 		}
 		if n := cross.Counts[[2]string{form.OtherValue, "milk"}]; n != 12 {
 			t.Errorf("%d other answers with milk, want 12", n)
+		}
+
+		// An error of Progress, such as a closed connection, stops it.
+		stopped, calls := errors.New("stopped"), 0
+		if _, err := s.SummarizeSome(ctx, owner, p.ID, store.SummaryQuery{Progress: func(float64) error { calls++; return stopped }}); !errors.Is(err, stopped) || calls != 1 {
+			t.Errorf("after %d calls: %v", calls, err)
 		}
 
 		other := addUser(t, s, "bob@example.com").ID

@@ -53,6 +53,7 @@ func (pages *Pages) ShowForm(req *page.Request) error {
 	if !f.IsOpenAt(pages.Now()) {
 		return pages.showClosed(req, f)
 	}
+	pages.countOpened(req, &f)
 	query := req.URL.RawQuery
 	plain := query == "" || query == embedQuery || query == fullPageQuery
 	if plain {

@@ -142,7 +142,7 @@ func (pages *Pages) newFormPage(req *page.Request, s *fillSession, number int) (
 		p.Alert = s.catalog.Translate("This link is incomplete. Open the form again with the full link you were given.")
 	}
 	p.Shown = strings.Join(visible, ",")
-	p.Hidden = hiddenAnswers(d, s.values, here)
+	p.Hidden = s.addReached(hiddenAnswers(d, s.values, here), number)
 	p.Logic = newLogic(d, p.Questions, e)
 	if slices.ContainsFunc(p.Questions, func(q *question) bool { return len(q.Rows) > 0 }) {
 		p.Style = "form-rows.css"

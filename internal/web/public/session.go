@@ -23,6 +23,7 @@ type fillSession struct {
 	catalog  locale.Catalog // of the form's language
 	embedded bool
 	fullPage bool       // embedded in a frame that fills the window
+	earlier  bool       // the form has a newer version
 	preview  bool       // by the owner, of the draft: nothing is stored
 	values   url.Values // of all controls, as posted
 	problems page.FieldErrors

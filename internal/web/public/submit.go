@@ -110,6 +110,7 @@ func (pages *Pages) handlePage(req *page.Request, s *fillSession, finish func(e 
 		return pages.renderPage(req, http.StatusUnprocessableEntity, s, at)
 	}
 	if more {
+		pages.countReached(req, s, next)
 		return pages.renderPage(req, http.StatusOK, s, next)
 	}
 	if s.values.Get(actionControl) == continueAction {
@@ -129,7 +130,7 @@ func (pages *Pages) continueVersion(req *page.Request, s *fillSession) error {
 	if errors.Is(err, fault.NotFound) {
 		return nil
 	}
-	s.form.Definition, s.form.Version, s.screenList = d, started, nil
+	s.form.Definition, s.form.Version, s.screenList, s.earlier = d, started, nil, true
 	return err
 }
 
@@ -165,6 +166,7 @@ func (pages *Pages) finish(req *page.Request, s *fillSession, e form.Evaluation,
 	})
 	switch code := fault.Wrap(err).Code; {
 	case err == nil:
+		pages.countFinished(req, s, since, now, r)
 		return pages.redirectToEnding(req, s, e, r)
 	case code == fault.FormNotOpen:
 		return pages.showClosed(req, s.form)

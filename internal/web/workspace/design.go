@@ -82,7 +82,7 @@ func designFrom(d form.Design, choices url.Values) form.Design {
 // are not in it, so a hidden control tells that the boxes were on the page.
 func settingsFrom(s form.Settings, choices url.Values) form.Settings {
 	if choices.Has("settings") {
-		s.ForgetAnswers, s.ShowPlaces = !choices.Has("keep_answers"), choices.Has("show_places")
+		s.ForgetAnswers, s.ShowPlaces, s.ForgetVisits = !choices.Has("keep_answers"), choices.Has("show_places"), !choices.Has("count_visits")
 	}
 	return s
 }

@@ -31,6 +31,7 @@ type summaryPage struct {
 	Compare   *comparePeriods
 	Figures   []figure
 	OverTime  overTime
+	DropOff   *dropOff // nil: the filters are not about visits
 	Sections  []questionSummary
 	Cross     *crossTable
 	Crossable []crossQuestion
@@ -64,8 +65,11 @@ func (pages *Pages) ShowSummary(req *page.Request) error {
 		return pages.sendSummary(req, p)
 	}
 	count := counting{budget: summaryBudget}
-	if query.Get("whole") != "" {
+	switch {
+	case query.Get("whole") != "":
 		count.budget = 0
+	case query.Has("budget"): // counts as little as possible, for tests
+		count.budget = 1
 	}
 	if err := pages.fillSummary(req, p, count); err != nil {
 		return err
@@ -139,6 +143,9 @@ func (pages *Pages) fillSummary(req *page.Request, p *summaryPage, count countin
 	if err != nil {
 		return err
 	}
+	if err := pages.addDropOff(req, p); err != nil {
+		return err
+	}
 	p.addDays()
 	for _, field := range p.query.fields {
 		stats, before := p.now.Fields[field.ID], (*form.QuestionStats)(nil)
@@ -169,7 +176,7 @@ func (pages *Pages) countResponses(req *page.Request, p *summaryPage, cross *for
 	some := func(filter store.ResponseFilter, cross *form.CrossTab) (*form.Summary, error) {
 		q := store.SummaryQuery{Filter: filter, Zone: p.zone, Cross: cross, Budget: count.budget}
 		if count.budget > 0 {
-			q.Budget = max(count.budget-time.Since(began), time.Millisecond)
+			q.Budget = max(count.budget-time.Since(began), 1)
 		}
 		if count.progress != nil {
 			q.Progress = func(share float64) error { return count.progress((done + share) / parts) }

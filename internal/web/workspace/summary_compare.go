@@ -159,15 +159,19 @@ func (p *summaryPage) HasPeriod() bool { return p.period.days > 0 }
 
 // addFigures adds the numbers above the charts.
 func (p *summaryPage) addFigures() {
+	var daily figure
 	if p.HasPeriod() {
 		all := figure{Label: p.T("Responses"), Value: p.Number(p.Responses)}
 		days := float64(p.period.days)
-		daily := figure{Label: p.T("Responses a day"), Value: p.tenth(float64(p.Responses) / days)}
+		daily = figure{Label: p.T("Responses a day"), Value: p.tenth(float64(p.Responses) / days)}
 		if p.before != nil {
 			all.Change, all.Trend = p.share(p.Responses, p.before.Responses)
 			daily.Change, daily.Trend = p.change(float64(p.Responses)/days, float64(p.before.Responses)/days, p.tenth)
 		}
-		p.Figures = append(p.Figures, all, daily)
+		p.Figures = append(p.Figures, all)
+	}
+	if p.Figures = append(p.Figures, p.visitFigures()...); p.HasPeriod() && len(p.Figures) == 1 {
+		p.Figures = append(p.Figures, daily)
 	}
 	for _, f := range p.query.fields {
 		if stats := p.now.Fields[f.ID]; stats != nil && len(p.Figures) < maxFigures {

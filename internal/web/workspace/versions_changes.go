@@ -33,7 +33,7 @@ var changeLabels = map[string]string{form.Added: "Added", form.Removed: "Removed
 // form.KindProperties.
 var settingLabels = map[string]string{
 	"title": "Title", "description": "Description", "language": "Language", "redirect": "Redirect to", "submit_label": "Submit button text",
-	"hide_progress": "Hide progress", "ask_again": "Allow another response", "kind": "Question type", "text": "Text",
+	"hide_progress": "Hide progress", "ask_again": "Allow another response", "forget_visits": "Count visits", "kind": "Question type", "text": "Text",
 }
 
 // describeChanges lists what changed from one version to another.

@@ -11,7 +11,7 @@ const properties = [...commonProperties, ...kindProperties];
 // propertyLabels names properties as the panel does.
 const propertyLabels = (names) => names.map((name) => properties.find((p) => p.name === name)?.label ?? {
   title: t("Title"), description: t("Description"), language: t("Language"), redirect: t("Redirect to"), submit_label: t("Submit button text"),
-  hide_progress: t("Hide progress"), ask_again: t("Allow another response"), forget_answers: t("Keep unfinished answers on their device"), show_places: t("Show how many places are left"),
+  hide_progress: t("Hide progress"), ask_again: t("Allow another response"), forget_answers: t("Keep unfinished answers on their device"), forget_visits: t("Count visits"), show_places: t("Show how many places are left"),
 }[name] ?? name).map((label) => t(label)).join(", ");
 
 // changeItem describes a change since the published version.
