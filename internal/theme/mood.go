@@ -57,7 +57,7 @@ func (s Spec) known() Spec {
 // a page in the brand color itself would be glaring.
 var grounds = map[Background][2]recipe{
 	Neutral: {whiteSurface, {.15, 0, 0}},
-	Tint:    {{.94, .04, brandHue}, {.19, .045, brandHue}},
+	Tint:    {{.95, .032, brandHue}, {.19, .045, brandHue}},
 	Brand:   {{}, {.27, .08, brandHue}},
 }
 

@@ -141,6 +141,9 @@ func (t *painter) paintSurfaces() {
 	}
 	t.sheet = c.Sheet.tone()
 	chroma := min(t.tone.chroma, t.pick(.021, .05))
+	if !t.dark {
+		chroma = max(chroma, t.sheet.chroma) // on a tinted page less would look grey
+	}
 	c.Wash = tone{t.sheet.light + t.pick(-.04, .055), t.tint(chroma), t.tone.hue}.color()
 	t.text = newBackgrounds(c.Sheet, c.Field, c.Wash, c.Ground)
 }
